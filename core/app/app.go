@@ -99,7 +99,6 @@ type App struct {
 	res *settings.Resolver
 
 	reload   sync.Mutex
-	watching sync.WaitGroup
 	retiring sync.WaitGroup
 	draining bool
 	closers  []func()
@@ -229,6 +228,7 @@ func (a *App) startWork(ctx context.Context, change *catalog.Change) (err error)
 		return err
 	}
 	a.watchDatabase()
+	a.watchDamage()
 	a.users.OnChange(a.usersChanged)
 	return nil
 }
@@ -244,8 +244,7 @@ func (a *App) usersChanged() {
 
 // watchDatabase has the services take in what the command line writes while the core runs.
 func (a *App) watchDatabase() {
-	ctx, cancel := context.WithCancel(context.Background())
-	a.watching.Go(func() {
+	a.runUntilClosed(func(ctx context.Context) {
 		err := a.store.Watch(ctx, 0, func() {
 			if err := a.refreshServices(ctx); err != nil && ctx.Err() == nil {
 				a.log.Error("changes in the database could not be taken in", "error", err)
@@ -255,7 +254,14 @@ func (a *App) watchDatabase() {
 			a.log.Error("the database is no longer watched for changes", "error", err)
 		}
 	})
-	a.closers = append(a.closers, func() { cancel(); a.watching.Wait() })
+}
+
+// runUntilClosed runs f in the background. Its context ends when what was opened before is about to be closed, which waits for f.
+func (a *App) runUntilClosed(f func(ctx context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var loop sync.WaitGroup
+	loop.Go(func() { f(ctx) })
+	a.closers = append(a.closers, func() { cancel(); loop.Wait() })
 }
 
 // closeAll closes what was opened, the newest first.

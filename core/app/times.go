@@ -13,8 +13,7 @@ func (a *App) watchTimes(ctx context.Context) error {
 	if _, err := a.store.RepairTimes(ctx, time.Now()); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	a.watching.Go(func() {
+	a.runUntilClosed(func(ctx context.Context) {
 		tick := time.NewTicker(repairTimesEvery)
 		defer tick.Stop()
 		for {
@@ -28,6 +27,5 @@ func (a *App) watchTimes(ctx context.Context) error {
 			}
 		}
 	})
-	a.closers = append(a.closers, func() { cancel(); a.watching.Wait() })
 	return nil
 }

@@ -198,7 +198,7 @@ const jobPurge = "auth.purge"
 
 // Jobs are the handlers of the module's background work.
 func (u *Users) Jobs() []queue.Handler {
-	return []queue.Handler{{Type: jobPurge, Safe: true, Timeout: time.Hour, Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+	return []queue.Handler{{Type: jobPurge, Safe: true, Deletes: true, Timeout: time.Hour, Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
 		return nil, u.Purge(ctx)
 	}}}
 }

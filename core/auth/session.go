@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 const (
@@ -120,6 +121,7 @@ func (s *session) endAfter(now time.Time) int64 {
 
 // touchRow stores that a row was used. A failure is only logged.
 func (u *Users) touchRow(ctx context.Context, model any, column string, id any, values map[string]any) {
+	ctx = store.Essential(ctx)
 	err := u.cfg.Store.Tx(ctx, "note use", func(ctx context.Context) error {
 		return u.cfg.Store.Writer(ctx).Model(model).Where(column+" = ?", id).Updates(values).Error
 	})

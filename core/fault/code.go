@@ -35,6 +35,7 @@ const (
 	PluginUnavailable   Code = "plugin_unavailable"
 	NotReady            Code = "not_ready"
 	Timeout             Code = "timeout"
+	InsufficientStorage Code = "insufficient_storage"
 )
 
 // StatusClientClosedRequest is the status that is logged for a client that left before the answer. Nobody reads it on
@@ -70,6 +71,7 @@ func Table() []Entry {
 		{PluginUnavailable, http.StatusServiceUnavailable, codes.Unavailable},
 		{NotReady, http.StatusServiceUnavailable, codes.Unavailable},
 		{Timeout, http.StatusGatewayTimeout, codes.DeadlineExceeded},
+		{InsufficientStorage, http.StatusInsufficientStorage, codes.ResourceExhausted},
 	}
 }
 

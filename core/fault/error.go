@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"syscall"
 	"time"
 )
 
@@ -86,7 +87,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.cause }
 
 // As returns the Error that stands for err: the first in its chain; ClientClosedRequest for a cancelled context;
-// Timeout for an expired one; else Internal with a neutral message and err as its cause. It returns nil for nil.
+// Timeout for an expired one; InsufficientStorage for a full disk; else Internal with a neutral message and err as its cause. It returns nil for nil.
 func As(err error) *Error {
 	var own *Error
 	switch {
@@ -98,6 +99,8 @@ func As(err error) *Error {
 		return canceled(err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return Wrap(err, Timeout, "The request took too long.")
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return Wrap(err, InsufficientStorage, "There is no space left on the disk.")
 	}
 	return internal(err)
 }

@@ -129,6 +129,7 @@ func (w *wrapper) wrapHandler(limit int64, needsHeaderToken bool, next gin.Handl
 			body, refusal = w.limitBody(c, limit, needsHeaderToken)
 			defer body.finish()
 		}
+		markEssential(c)
 		w.startSpan(c)
 		defer w.finishRequest(c, began)
 		if refusal != nil {

@@ -36,7 +36,7 @@ func (s *Sender) Jobs() []queue.Handler {
 			Type: jobDeliver, Safe: true, Limit: workers, MaxAttempts: 1 << 30, Run: s.runDelivery, Finished: s.jobFinished,
 			Backoff: func(int) time.Duration { return 0 },
 		},
-		{Type: jobPurge, Safe: true, Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) { return nil, s.purgeOld(ctx) }},
+		{Type: jobPurge, Safe: true, Deletes: true, Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) { return nil, s.purgeOld(ctx) }},
 	}
 }
 

@@ -64,7 +64,7 @@ func (q *Queue) recordOutcome(r *run, result any, err, cause error) {
 // recordOutcomeOnce stores how an attempt ended, in one transaction. It returns ErrLost if the job is not this run's
 // any more.
 func (q *Queue) recordOutcomeOnce(r *run, result any, err, cause error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	ctx, cancel := context.WithTimeout(store.Essential(context.Background()), writeTimeout)
 	defer cancel()
 	return q.store.QueueTx(ctx, "finish job", func(ctx context.Context) error {
 		own, readErr := q.queryOne(ctx, `SELECT * FROM jobs WHERE id = ? AND owner = ? AND claims = ? AND state = 'running'`+q.forUpdate(),

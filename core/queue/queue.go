@@ -140,8 +140,10 @@ func New(cfg Config) (*Queue, error) {
 	}
 	q.idle.L = &q.mu
 	q.feed = &feed{queue: q, bus: event.NewBus()}
-	q.claiming, q.endClaim = context.WithCancel(context.Background())
-	q.keeping, q.endKeep = context.WithCancel(context.Background())
+	// The queue's own bookkeeping goes on while the disk is full, so that jobs that delete can run.
+	essential := store.Essential(context.Background())
+	q.claiming, q.endClaim = context.WithCancel(essential)
+	q.keeping, q.endKeep = context.WithCancel(essential)
 	q.runs, q.abort = context.WithCancelCause(context.Background())
 	if err := q.Register(cfg.Handlers, cfg.Schedules); err != nil {
 		return nil, err

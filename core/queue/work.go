@@ -81,7 +81,7 @@ func (q *Queue) claimNext() *run {
 
 // claimDue claims the job that has been due longest, or returns how long to wait before the next try.
 func (q *Queue) claimDue() (*row, time.Duration, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	ctx, cancel := context.WithTimeout(store.Essential(context.Background()), writeTimeout)
 	defer cancel()
 	types := q.openTypes()
 	if len(types) == 0 {
@@ -170,6 +170,9 @@ func (q *Queue) executeRun(ctx context.Context, r *run) {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, r.handler.Timeout, ErrTimeout)
 		defer cancel()
+	}
+	if r.handler.Deletes {
+		ctx = store.Essential(ctx)
 	}
 	job := r.row.toJob()
 	ctx, span := q.startSpan(ctx, &job)

@@ -22,7 +22,7 @@ var ErrReadOnly = errors.New("write through the read handle")
 // openGorm returns a gorm handle with the settings of the store.
 func (s *Store) openGorm(dialector gorm.Dialector, readOnly bool) (*gorm.DB, error) {
 	db, err := gorm.Open(dialector, &gorm.Config{
-		Logger:                 queryLog{log: s.log},
+		Logger:                 queryLog{log: s.log, note: s.noteDamage},
 		SkipDefaultTransaction: true,
 		DisableAutomaticPing:   true,
 		TranslateError:         true,
@@ -54,7 +54,11 @@ func refuseWrites(db *gorm.DB) error {
 }
 
 // queryLog writes slow statements to the log, without their values.
-type queryLog struct{ log hclog.Logger }
+type queryLog struct {
+	log hclog.Logger
+	// note gets the error of each statement that fails.
+	note func(error)
+}
 
 // LogMode implements logger.Interface; the level is hclog's.
 func (q queryLog) LogMode(logger.LogLevel) logger.Interface { return q }
@@ -75,7 +79,10 @@ func (q queryLog) Error(_ context.Context, format string, _ ...any) {
 }
 
 // Trace implements logger.Interface.
-func (q queryLog) Trace(_ context.Context, begin time.Time, fc func() (string, int64), _ error) {
+func (q queryLog) Trace(_ context.Context, begin time.Time, fc func() (string, int64), err error) {
+	if err != nil {
+		q.note(err)
+	}
 	took := time.Since(begin)
 	if took < slowQuery || !q.log.IsDebug() {
 		return

@@ -15,6 +15,7 @@ import (
 	sqlite3 "github.com/mattn/go-sqlite3"
 	"gorm.io/driver/sqlite"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/privatedir"
 )
 
@@ -43,6 +44,7 @@ func (s *Store) openSQLite(ctx context.Context) error {
 		if err := s.lockFile(); err != nil {
 			return err
 		}
+		s.openReserve()
 	}
 	for _, l := range []**lane{&s.writer, &s.queue} {
 		opened, err := s.openLane(ctx)
@@ -170,6 +172,10 @@ func remedyFor(code sqlite3.ErrNo) string {
 
 // explainDiskError adds the file and a remedy to an error of the disk during a transaction.
 func (s *Store) explainDiskError(err error) error {
+	var known *fault.Error
+	if IsDiskFull(err) && !errors.As(err, &known) {
+		return noSpace(fmt.Errorf("write to the database %s: %w", s.cfg.Path, err))
+	}
 	var engine sqlite3.Error
 	if !errors.As(err, &engine) {
 		return err

@@ -67,6 +67,9 @@ type Store struct {
 	commits  atomic.Int64
 	migrated atomic.Bool
 	times    []StoredTime // set by Migrate
+	reserve  *reserve
+	damage   atomic.Pointer[damage]
+	damaged  chan struct{}
 }
 
 // lane is one way to write: a handle and the gate in front of it.
@@ -87,7 +90,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
 	}
-	s := &Store{cfg: cfg, log: cfg.Logger}
+	s := &Store{cfg: cfg, log: cfg.Logger, damaged: make(chan struct{})}
 	var err error
 	switch cfg.Dialect {
 	case SQLite:
@@ -129,8 +132,11 @@ func (s *Store) LockLost() <-chan struct{} {
 	return s.lock.lost()
 }
 
-// Ping reports whether the database answers.
+// Ping reports whether the database answers and is not known to be damaged.
 func (s *Store) Ping(ctx context.Context) error {
+	if err := s.Damage(); err != nil {
+		return err
+	}
 	var one int
 	if err := s.reader.WithContext(ctx).Raw("SELECT 1").Scan(&one).Error; err != nil {
 		return fmt.Errorf("ping the database: %w", err)

@@ -109,8 +109,13 @@ func (s *Store) runTx(ctx context.Context, l *lane, name string, fn func(context
 	if st := s.txStateOf(ctx); st != nil {
 		return st.runNested(ctx, name, fn)
 	}
+	if err := s.admitWrite(ctx); err != nil {
+		return err
+	}
 	after, err := s.runOutermost(ctx, l, name, fn)
+	s.settleReserve(ctx, err)
 	if err != nil {
+		s.noteDamage(err)
 		return s.explainDiskError(err)
 	}
 	for _, f := range after {

@@ -199,7 +199,7 @@ func (s *Service) Jobs() []queue.Handler {
 		add(JobHook, 1, time.Hour, s.runHook),
 		add(JobHookSyncAll, 1, 2*time.Hour, s.runHookSyncAll),
 		add(JobHookSyncRepo, 5, 30*time.Minute, s.runHookSyncRepo),
-		{Type: jobHousekeeping, Safe: true, Limit: 1, Timeout: time.Hour, Run: s.purgeOldRecords},
+		{Type: jobHousekeeping, Safe: true, Deletes: true, Limit: 1, Timeout: time.Hour, Run: s.purgeOldRecords},
 		{
 			// What cannot be announced within a few hours is no news any more.
 			Type: jobAnnounce, Safe: true, Limit: 2, Timeout: 2 * time.Minute, MaxAttempts: 40, Run: s.runAnnounce,

@@ -163,7 +163,7 @@ func explainInbound(err error) error {
 	case errors.As(err, &known):
 		return err
 	case store.IsDiskFull(err):
-		return fault.Wrap(err, fault.NotReady, "There is no space for the message, try again later.")
+		return fault.Wrap(err, fault.InsufficientStorage, "There is no space for the message, try again later.")
 	}
 	return fault.Wrap(err, fault.NotReady, "The message could not be stored, try again later.")
 }

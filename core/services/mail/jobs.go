@@ -20,8 +20,8 @@ const cleanUpBatch = 100
 // Jobs are the handlers of the service's background work.
 func (s *Service) Jobs() []queue.Handler {
 	return []queue.Handler{
-		{Type: jobCleanUp, Safe: true, Limit: 1, Timeout: time.Hour, Run: s.cleanUp},
-		{Type: jobRetention, Safe: true, Limit: 1, Timeout: time.Hour, Run: s.deleteOldMessages},
+		{Type: jobCleanUp, Safe: true, Deletes: true, Limit: 1, Timeout: time.Hour, Run: s.cleanUp},
+		{Type: jobRetention, Safe: true, Deletes: true, Limit: 1, Timeout: time.Hour, Run: s.deleteOldMessages},
 	}
 }
 

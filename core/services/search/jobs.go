@@ -16,7 +16,7 @@ const (
 // Jobs are the handlers of the service's background work.
 func (s *Service) Jobs() []queue.Handler {
 	return []queue.Handler{
-		{Type: jobPurge, Safe: true, Timeout: time.Hour, Run: s.purgeOldRecords},
+		{Type: jobPurge, Safe: true, Deletes: true, Timeout: time.Hour, Run: s.purgeOldRecords},
 		{Type: jobSync, Safe: true, Limit: 1, Timeout: time.Hour, Run: s.syncDue},
 	}
 }

@@ -1,0 +1,56 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/store"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
+)
+
+// alertDamage is the kind of the notification about a damaged database.
+const alertDamage = "database_damaged"
+
+// damageTimeout bounds how long the channels may take to be told of a damaged database.
+const damageTimeout = time.Minute
+
+// watchDamage tells every notification channel once when the database turns out to be damaged. It asks the providers themselves, since
+// the queue stands on that database.
+func (a *App) watchDamage() {
+	a.runUntilClosed(func(ctx context.Context) {
+		select {
+		case <-ctx.Done():
+		case <-a.store.Damaged():
+			a.tellDamage(ctx)
+		}
+	})
+}
+
+// tellDamage sends a notification about the damaged database to all instances of the kind notify.
+func (a *App) tellDamage(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, damageTimeout)
+	defer cancel()
+	title := sdk.Text{Plain: "The database is damaged"}
+	text := sdk.Text{Plain: "Patchbay found damaged pages in its database and makes no more changes to it. Stop it and restore a backup."}
+	if a.notify.Locale() == "zh" {
+		title.Plain, text.Plain = "数据库已损坏", "Patchbay 在数据库中发现损坏的页面，已停止写入。请停止服务并恢复备份。"
+	}
+	n := &sdk.Notification{
+		ID: store.NewID("ntf"), Kind: httpd.CoreService + "." + alertDamage, Version: 1, SentAt: time.Now(), Severity: sdk.Error, Title: title, Summary: text,
+	}
+	for _, in := range a.catalog.Instances() {
+		ref := in.Ref()
+		if !strings.HasPrefix(ref, "notify.") {
+			continue
+		}
+		channel, err := a.openChannel(ref)
+		if err == nil {
+			_, err = channel.Send(ctx, n, sdk.Target{})
+		}
+		if err != nil {
+			a.log.Warn("a channel was not told that the database is damaged", "channel", ref, "error", err)
+		}
+	}
+}

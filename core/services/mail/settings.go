@@ -32,8 +32,8 @@ type SMTPSettings struct {
 	MaxSize        int64         `patchbay:"max_message_bytes,default=26214400" doc:"The largest message, in bytes."`
 	MaxRecipients  int64         `patchbay:"max_recipients,default=100" doc:"Recipients of one message."`
 	MaxConnections int64         `patchbay:"max_connections,default=500" doc:"Connections that are open at once."`
-	PerAddress     int64         `patchbay:"max_connections_each,default=20" doc:"Connections of one client address that are open at once."`
-	RatePerMinute  int64         `patchbay:"rate_per_minute,default=600" doc:"Messages that one client address may send in a minute; 0 for no limit."`
+	PerAddress     int64         `patchbay:"max_connections_each,default=20" doc:"Connections of one client address, or one IPv6 network of 64 bits, that are open at once."`
+	RatePerMinute  int64         `patchbay:"rate_per_minute,default=600" doc:"Messages that one client address, or one IPv6 network of 64 bits, may send in a minute, programs on this machine at least 5,000; 0 for no limit."`
 	Timeout        time.Duration `patchbay:"timeout,default=5m" doc:"How long a connection may be silent."`
 	ProxyProtocol  []string      `patchbay:"proxy_protocol" doc:"CIDRs of proxies whose PROXY protocol header names the client, such as [\"10.0.0.0/8\"]. None: the protocol is off."`
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/core/auth/limit"
 )
 
 // connectionGate bounds the connections, all of them and those of one address.
@@ -92,7 +94,7 @@ func (l *gatedListener) deliver(a accepted) bool {
 
 // admit hands a connection to Accept, or refuses it. It waits for the header of a proxy for the time that withProxies sets.
 func (l *gatedListener) admit(c net.Conn) {
-	gated := l.gate.admit(c, hostOf(c.RemoteAddr()))
+	gated := l.gate.admit(c, limit.Client(hostOf(c.RemoteAddr())))
 	if gated == nil {
 		l.refuse(c)
 	} else if !l.deliver(accepted{conn: gated}) {

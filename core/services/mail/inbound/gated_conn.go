@@ -1,7 +1,6 @@
 package inbound
 
 import (
-	"crypto/tls"
 	"net"
 	"sync/atomic"
 	"time"
@@ -14,15 +13,6 @@ type gatedConn struct {
 	client string
 	timer  *time.Timer
 	answer atomic.Pointer[Answer]
-}
-
-// gatedConnOf returns the connection below TLS, or nil.
-func gatedConnOf(c net.Conn) *gatedConn {
-	if secured, ok := c.(*tls.Conn); ok {
-		c = secured.NetConn()
-	}
-	gated, _ := c.(*gatedConn)
-	return gated
 }
 
 // follow has the next write be the answer to a delivery.

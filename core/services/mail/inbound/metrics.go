@@ -47,6 +47,7 @@ const (
 	refusedRate        = "rate"
 	refusedConnections = "connections"
 	refusedSignature   = "signature"
+	refusedIdle        = "idle_commands"
 	refusedTemporary   = "temporary"
 	refusedIncomplete  = "incomplete"
 )

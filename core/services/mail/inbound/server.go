@@ -30,8 +30,10 @@ type ServerConfig struct {
 	MaxRecipients int
 	// MaxConnections bounds the open connections, MaxPerClient those of one address.
 	MaxConnections, MaxPerClient int
-	// MessagesPerMinute bounds the messages of one address; 0 means no bound.
-	MessagesPerMinute int
+	// MessagesPerMinute bounds the messages of one address, LoopbackPerMinute those of programs on this machine; 0 means no bound.
+	MessagesPerMinute, LoopbackPerMinute int
+	// AnswerDelay is how late a client is answered that sends too much without a message; 0 means the default.
+	AnswerDelay time.Duration
 	// Timeout is how long a client may be silent, and how long a message may take.
 	Timeout time.Duration
 	// CertFile and KeyFile are PEM files that make STARTTLS possible; empty for no STARTTLS.
@@ -53,42 +55,74 @@ const (
 
 // Server takes mail in by SMTP.
 type Server struct {
-	cfg      ServerConfig
-	smtp     *smtp.Server
-	messages *limit.Limiter
-	gate     *connectionGate
-	ctx      context.Context
-	cancel   context.CancelFunc
-	served   sync.WaitGroup
+	cfg ServerConfig
+	// plain and secured speak SMTP, before and after STARTTLS; handedOver has the connections of secured.
+	plain, secured *smtp.Server
+	handedOver     *handOver
+	tls            *tls.Config
+	// messages and local bound the messages of other machines and of this one.
+	messages, local *limit.Limiter
+	gate            *connectionGate
+	ctx             context.Context
+	cancel          context.CancelFunc
+	served          sync.WaitGroup
 	// listening are the addresses in use.
 	listening []net.Addr
 }
 
 // NewServer returns a server that is not listening yet. It fails for a certificate that cannot be used.
 func NewServer(cfg ServerConfig) (*Server, error) {
-	s := &Server{cfg: cfg}
+	if cfg.AnswerDelay == 0 {
+		cfg.AnswerDelay = answerDelay
+	}
+	s := &Server{cfg: cfg, handedOver: newHandOver()}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if n := cfg.MessagesPerMinute; n > 0 {
-		var err error
-		if s.messages, err = limit.New(limit.Config{Burst: n, Every: time.Minute / time.Duration(n)}); err != nil {
-			return nil, err
-		}
+	var err error
+	if s.messages, err = newRateLimiter(cfg.MessagesPerMinute); err != nil {
+		return nil, err
+	}
+	if s.local, err = newRateLimiter(cfg.LoopbackPerMinute); err != nil {
+		return nil, err
 	}
 	s.gate = newConnectionGate(cfg.MaxConnections, cfg.MaxPerClient, s.metrics())
-	s.smtp = smtp.NewServer(smtp.BackendFunc(s.newSession))
-	s.smtp.Domain = cfg.Hostname
-	s.smtp.MaxMessageBytes, s.smtp.MaxRecipients, s.smtp.MaxLineLength = cfg.MaxBytes, cfg.MaxRecipients, maxLine
-	s.smtp.ReadTimeout, s.smtp.WriteTimeout = cfg.Timeout, cfg.Timeout
-	s.smtp.EnableSMTPUTF8 = true
-	s.smtp.ErrorLog = smtpLog{cfg.Logger}
+	s.plain, s.secured = s.newSMTP(), s.newSMTP()
 	if cfg.CertFile != "" {
 		certificate := &certificateFile{cert: cfg.CertFile, key: cfg.KeyFile, logger: cfg.Logger}
 		if _, err := certificate.load(); err != nil {
 			return nil, err
 		}
-		s.smtp.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.getCertificate}
+		s.tls = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.getCertificate}
+		// The library offers STARTTLS, which the front does.
+		s.plain.TLSConfig = s.tls
 	}
 	return s, nil
+}
+
+// newSMTP returns a server of the library.
+func (s *Server) newSMTP() *smtp.Server {
+	out := smtp.NewServer(smtp.BackendFunc(s.newSession))
+	out.Domain = s.cfg.Hostname
+	out.MaxMessageBytes, out.MaxRecipients, out.MaxLineLength = s.cfg.MaxBytes, s.cfg.MaxRecipients, maxLine
+	out.ReadTimeout, out.WriteTimeout = s.cfg.Timeout, s.cfg.Timeout
+	out.EnableSMTPUTF8 = true
+	out.ErrorLog = smtpLog{s.cfg.Logger}
+	return out
+}
+
+// newRateLimiter returns a limiter of messages in a minute, nil for no limit.
+func newRateLimiter(perMinute int) (*limit.Limiter, error) {
+	if perMinute <= 0 {
+		return nil, nil
+	}
+	return limit.New(limit.Config{Burst: perMinute, Every: time.Minute / time.Duration(perMinute)})
+}
+
+// limiterFor returns what bounds the messages of a client, or nil.
+func (s *Server) limiterFor(client string) *limit.Limiter {
+	if addr, err := netip.ParseAddr(client); err == nil && addr.IsLoopback() && s.cfg.LoopbackPerMinute > 0 {
+		return s.local
+	}
+	return s.messages
 }
 
 func (s *Server) metrics() *Metrics { return s.cfg.Ingester.cfg.Metrics }
@@ -106,12 +140,13 @@ func (s *Server) Start() error {
 		}
 		listeners = append(listeners, l)
 	}
+	s.served.Go(func() { _ = s.secured.Serve(s.handedOver) })
 	for _, l := range listeners {
 		s.listening = append(s.listening, l.Addr())
 		s.served.Go(func() {
 			gated := s.gate.wrap(s.withProxies(l))
 			defer gated.Close()
-			if err := s.smtp.Serve(gated); err != nil && !errors.Is(err, net.ErrClosed) {
+			if err := s.plain.Serve(frontListener{gated, s}); err != nil && !errors.Is(err, net.ErrClosed) {
 				s.cfg.Logger.Error("mail is not taken in any more", "address", l.Addr().String(), "error", err)
 			}
 		})
@@ -127,9 +162,12 @@ func (s *Server) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	s.gate.closeIdle()
-	_ = s.smtp.Shutdown(ctx)
+	_ = s.plain.Shutdown(ctx)
+	_ = s.secured.Shutdown(ctx)
 	s.cancel()
-	_ = s.smtp.Close()
+	_ = s.plain.Close()
+	_ = s.secured.Close()
+	_ = s.handedOver.Close()
 	s.served.Wait()
 }
 
@@ -139,7 +177,7 @@ func (s *Server) newSession(c *smtp.Conn) (smtp.Session, error) {
 	if addr, err := netip.ParseAddrPort(c.Conn().RemoteAddr().String()); err == nil {
 		client = addr.Addr().Unmap().WithZone("").String()
 	}
-	return &session{server: s, conn: c, client: client}, nil
+	return &session{server: s, conn: c, front: frontOf(c.Conn()), client: client}, nil
 }
 
 // withProxies returns l with the addresses that trusted proxies name. Nobody else is waited for or believed: what begins as the

@@ -12,6 +12,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
+	"github.com/patchbay-dev/patchbay/core/auth/limit"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -20,6 +21,7 @@ import (
 type session struct {
 	server *Server
 	conn   *smtp.Conn
+	front  *front
 	client string
 	// from and to are the envelope of the present message.
 	from string
@@ -34,10 +36,10 @@ func (s *session) Logout() error { return nil }
 
 // Mail implements smtp.Session.
 func (s *session) Mail(from string, _ *smtp.MailOptions) error {
-	if limiter := s.server.messages; limiter != nil {
-		if _, ok := limiter.Take(s.client); !ok {
-			s.server.metrics().countRefusal(refusedRate)
-			return &smtp.SMTPError{Code: 450, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "Too many messages from your address, try again later"}
+	s.front.takeBareCR()
+	if limiter := s.server.limiterFor(s.client); limiter != nil {
+		if _, ok := limiter.Left(limit.Client(s.client)); !ok {
+			return s.server.refuseRate()
 		}
 	}
 	s.from, s.to = from, nil
@@ -48,6 +50,9 @@ func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	r, err := s.server.cfg.Ingester.cfg.Recipients.FindRecipient(s.server.ctx, strings.ToLower(to), CountPlanned(s.to))
 	if err != nil {
+		if isUnknownRecipient(err) {
+			s.front.countRefused()
+		}
 		return s.server.explainError(err)
 	}
 	if !slices.Contains(s.to, r) {
@@ -58,26 +63,36 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 
 // Data implements smtp.Session. It returns nil when the message is durable.
 func (s *session) Data(r io.Reader) error {
+	if limiter := s.server.limiterFor(s.client); limiter != nil {
+		if _, ok := limiter.Take(limit.Client(s.client)); !ok {
+			return s.server.refuseRate()
+		}
+	}
 	content, err := message.ReadContent(&strictReader{r: r}, s.server.cfg.Ingester.cfg.SpoolDir)
 	if err != nil {
 		return s.server.explainError(err)
 	}
 	defer content.Close()
+	if s.front.takeBareCR() {
+		return s.server.explainError(errBareLineEnd)
+	}
 	env := Envelope{Via: ViaSMTP, From: s.from, Recipients: s.to, Client: s.client, Helo: s.conn.Hostname()}
-	if state, ok := s.conn.TLSConnectionState(); ok {
-		env.TLS = tls.VersionName(state.Version)
+	if secured := s.front.secured; secured != nil {
+		env.TLS = tls.VersionName(secured.ConnectionState().Version)
 	}
-	conn := gatedConnOf(s.conn.Conn())
-	if conn != nil {
-		env.Answer = s.server.cfg.Ingester.answers.begin(conn.Conn)
-	}
+	env.Answer = s.server.cfg.Ingester.answers.begin(s.front.gated.Conn)
 	if _, err := s.server.cfg.Ingester.Ingest(s.server.ctx, env, content); err != nil {
 		return s.server.explainError(err)
 	}
-	if conn != nil {
-		conn.follow(env.Answer)
-	}
+	s.front.countMessage()
+	s.front.gated.follow(env.Answer)
 	return nil
+}
+
+// refuseRate refuses a message of an address that has sent too many.
+func (s *Server) refuseRate() error {
+	s.metrics().countRefusal(refusedRate)
+	return &smtp.SMTPError{Code: 450, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "Too many messages from your address, try again later"}
 }
 
 // explainError returns an error as an answer. What is behind it stays in the log.

@@ -1,6 +1,7 @@
 package inbound
 
 import (
+	"bytes"
 	"errors"
 	"io"
 )
@@ -28,4 +29,62 @@ func (s *strictReader) Read(p []byte) (int, error) {
 		return n, errBareLineEnd
 	}
 	return n, err
+}
+
+// dataScanner follows a message to its end, CR LF, a full stop and CR LF.
+type dataScanner struct {
+	state scanState
+	// bareCR says that a CR was not followed by LF.
+	bareCR bool
+}
+
+type scanState int
+
+const (
+	lineBegins scanState = iota
+	lineBeginsWithDot
+	dotThenCR
+	inLine
+	inLineAfterCR
+)
+
+// scan looks at what comes of a message. It returns how much of it belongs to the message, and whether that is its end. It finds the end where
+// the library does: what follows a bare CR is in the middle of a line.
+func (d *dataScanner) scan(p []byte) (n int, end bool) {
+	for i := 0; i < len(p); i++ {
+		switch c := p[i]; d.state {
+		case lineBegins:
+			d.state = stateAfter(c)
+			if c == '.' {
+				d.state = lineBeginsWithDot
+			}
+		case lineBeginsWithDot:
+			if d.state = inLine; c == '\r' {
+				d.state = dotThenCR
+			}
+		case dotThenCR:
+			if c == '\n' {
+				return i + 1, true
+			}
+			d.state, d.bareCR = inLine, true
+		case inLineAfterCR:
+			if d.state = lineBegins; c != '\n' {
+				d.state, d.bareCR = inLine, true
+			}
+		case inLine:
+			next := bytes.IndexByte(p[i:], '\r')
+			if next < 0 {
+				return len(p), false
+			}
+			i, d.state = i+next, inLineAfterCR
+		}
+	}
+	return len(p), false
+}
+
+func stateAfter(c byte) scanState {
+	if c == '\r' {
+		return inLineAfterCR
+	}
+	return inLine
 }

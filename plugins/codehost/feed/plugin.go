@@ -100,11 +100,27 @@ func build(inst codehost.Instance, cfg Config) (codehost.Open, schema.Diagnostic
 	}
 	return func(context.Context) (codehost.CodeHost, error) {
 		client, err := httpx.New(httpx.Config{
-			UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true, MaxRedirects: maxRedirects,
+			UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true, MaxRedirects: maxRedirects, Own: h.ownAddresses(),
 		})
 		h.http = client
 		return h, err
 	}, diags
+}
+
+// ownAddresses returns the addresses whose host stands in the configuration. One that depends on the repository is its reader's.
+func (h *host) ownAddresses() (own []*url.URL) {
+	for _, f := range h.feeds {
+		own = append(own, f.address)
+	}
+	if h.template == "" {
+		return own
+	}
+	one, err := h.expand("owner/name")
+	other, otherErr := h.expand("another/project")
+	if err == nil && otherErr == nil && httpx.SameOrigin(one, other) {
+		own = append(own, one)
+	}
+	return own
 }
 
 // namedFeed is a feed of its own.

@@ -58,7 +58,7 @@ func build(inst codehost.Instance, cfg Config) (codehost.Open, schema.Diagnostic
 		return nil, diags
 	}
 	return func(context.Context) (codehost.CodeHost, error) {
-		client, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true, MaxRedirects: maxRedirects})
+		client, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true, Own: []*url.URL{base}, MaxRedirects: maxRedirects})
 		api := *base
 		api.Path += "/api/v1"
 		return &host{http: client, web: base, api: &api}, err

@@ -114,7 +114,7 @@ func (h *host) sendRequest(ctx context.Context, req *httpx.Request) (*httpx.Resp
 			return res, err
 		}
 		to, err := req.URL.Parse(res.Header.Get("Location"))
-		if err != nil || to.Host != h.base.Host || to.Scheme != h.base.Scheme {
+		if err != nil || !httpx.SameOrigin(to, h.base) {
 			return nil, errs.Unavailable(errs.ReasonProtocol, "%s leads to another place", req.URL.Host)
 		}
 		next := *req

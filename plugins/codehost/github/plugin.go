@@ -74,9 +74,18 @@ func buildInstance(inst codehost.Instance, cfg Config) (codehost.Open, schema.Di
 		return nil, diags
 	}
 	return func(context.Context) (codehost.CodeHost, error) {
-		h.http, err = httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true})
+		h.http, err = httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true, Own: h.ownAddresses()})
 		return h, err
 	}, diags
+}
+
+// ownAddresses returns where the configuration says that the API and the pages are.
+func (h *host) ownAddresses() []*url.URL {
+	own := []*url.URL{h.base}
+	if web, err := url.Parse(h.pages); err == nil {
+		own = append(own, web)
+	}
+	return own
 }
 
 // webOf returns the host that people see.

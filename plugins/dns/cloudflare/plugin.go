@@ -71,7 +71,7 @@ func build(inst dns.Instance, cfg Config) (dns.Open, schema.Diagnostics) {
 }
 
 func open(inst dns.Instance, cfg Config, base *url.URL) (dns.Provider, error) {
-	client, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true})
+	client, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true, Own: []*url.URL{base}})
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,8 @@ type Request struct {
 	// Body is sent as it is. It must not be changed afterwards: net/http may still be sending it when the answer is there
 	// or the call was given up.
 	Body []byte
+	// Own says that the operator has named the address elsewhere than in the client's configuration: its very host and port may be private.
+	Own bool
 }
 
 // Response is an answer that was read completely.
@@ -62,23 +64,20 @@ func (c *Client) Do(ctx context.Context, req *Request) (_ *Response, err error) 
 	return &Response{Status: res.StatusCode, Header: res.Header, Body: body, URL: res.Request.URL, Took: time.Since(start)}, nil
 }
 
-// Check tells without sending anything whether the guard refuses an address; see Guard.CheckURL. A client without a
-// guard refuses nothing.
+// Check tells without sending anything whether the guard refuses an address; see Guard.CheckURL.
 func (c *Client) Check(u *url.URL) error {
-	if c.cfg.Guard == nil {
-		return nil
-	}
-	if err := c.cfg.Guard.CheckURL(u); err != nil {
+	if err := c.check(context.Background(), u); err != nil {
 		return errs.BadInput(ReasonRefused, "%s", err)
 	}
 	return nil
 }
 
 func (c *Client) send(ctx context.Context, req *Request) (*http.Response, error) {
-	if c.cfg.Guard != nil {
-		if err := c.cfg.Guard.CheckURL(req.URL); err != nil {
-			return nil, c.classify(ctx, req, err)
-		}
+	if req.Own {
+		ctx = context.WithValue(ctx, ownKey{}, hostPort(req.URL))
+	}
+	if err := c.check(ctx, req.URL); err != nil {
+		return nil, c.classify(ctx, req, err)
 	}
 	res, err := c.roundTrip(c.outgoing(ctx, req))
 	if err != nil {

@@ -106,7 +106,7 @@ func protocolText(err error) (reason, text string) {
 	if errors.Is(err, errTooLarge) {
 		return errs.ReasonTooLarge, err.Error()
 	}
-	for _, own := range []error{errEncoding, errTooManyRedirects, errDowngrade} {
+	for _, own := range []error{errEncoding, errTooManyRedirects, errDowngrade, errBodyElsewhere} {
 		if errors.Is(err, own) {
 			return errs.ReasonProtocol, own.Error()
 		}

@@ -43,14 +43,19 @@ type Config struct {
 	MaxBody int64
 	// UserAgent is sent with every request; empty sends none.
 	UserAgent string
-	// Proxy takes a proxy from the environment. It cannot be combined with Guard, which must see the target's address.
+	// Proxy takes a proxy from the environment. Where one is used it connects to the target, of which only the name or a literal address is
+	// checked; the proxy's own rules count then.
 	Proxy bool
-	// MaxRedirects is how many redirects are followed; 0 returns a redirect as it is.
+	// MaxRedirects is how many redirects are followed; 0 returns a redirect as it is. Another host or port gets neither credentials nor
+	// bodies.
 	MaxRedirects int
 	// Compression asks for gzip and unpacks it. Without it the bytes of the body are those of the wire.
 	Compression bool
-	// Guard, if set, decides which addresses may be reached. Use it wherever a user names the address.
+	// Guard decides which addresses may be reached; nil stands for one that permits the public internet on all ports.
 	Guard *Guard
+	// Own are addresses that stand in the instance's own configuration: these very hosts and ports may be private. BaseURL is one of them
+	// unless there is a Guard. An address that a user, a caller or another server names does not belong here.
+	Own []*url.URL
 	// TracePath says that paths hold no secret, so that spans may show them.
 	TracePath bool
 	// TLS replaces the TLS configuration, for private certificate authorities. Versions below 1.2 are not accepted.
@@ -59,8 +64,11 @@ type Config struct {
 
 // Client performs requests. It is safe for concurrent use. Close it to let idle connections go.
 type Client struct {
-	cfg       Config
-	base      *url.URL
+	cfg   Config
+	base  *url.URL
+	guard *Guard
+	// own holds the hosts and ports of Config.Own.
+	own       map[string]bool
 	transport *http.Transport
 	http      *http.Client
 	buffers   sync.Pool
@@ -68,16 +76,16 @@ type Client struct {
 
 // New checks cfg and makes a Client. It opens no connection.
 func New(cfg Config) (*Client, error) {
-	if cfg.Guard != nil && cfg.Proxy {
-		return nil, errors.New("make HTTP client: a guard cannot be used with a proxy")
-	}
 	if cfg.MaxBody == 0 {
 		cfg.MaxBody = DefaultMaxBody
 	}
 	if cfg.DialTimeout == 0 {
 		cfg.DialTimeout = DefaultDialTimeout
 	}
-	c := &Client{cfg: cfg}
+	c := &Client{cfg: cfg, guard: cfg.Guard, own: map[string]bool{}}
+	if c.guard == nil {
+		c.guard = defaultGuard()
+	}
 	c.buffers.New = func() any { return new(buffer) }
 	if cfg.BaseURL != "" {
 		base, err := ParseBase(cfg.BaseURL)
@@ -85,8 +93,12 @@ func New(cfg Config) (*Client, error) {
 			return nil, fmt.Errorf("make HTTP client: %w", err)
 		}
 		c.base = base
+		c.own[hostPort(base)] = cfg.Guard == nil
 	}
-	c.transport = newTransport(cfg)
+	for _, u := range cfg.Own {
+		c.own[hostPort(u)] = true
+	}
+	c.transport = c.newTransport()
 	c.http = &http.Client{Transport: c.transport, CheckRedirect: c.redirect}
 	return c, nil
 }
@@ -111,7 +123,8 @@ func ParseBase(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-func newTransport(cfg Config) *http.Transport {
+func (c *Client) newTransport() *http.Transport {
+	cfg := c.cfg
 	dialer := &net.Dialer{Timeout: cfg.DialTimeout, KeepAlive: 30 * time.Second}
 	tlsConfig := &tls.Config{}
 	if cfg.TLS != nil {
@@ -121,7 +134,7 @@ func newTransport(cfg Config) *http.Transport {
 		tlsConfig.MinVersion = tls.VersionTLS12
 	}
 	t := &http.Transport{
-		DialContext:            dialVia(dialer, cfg.Guard),
+		DialContext:            c.dialer(dialer),
 		TLSClientConfig:        tlsConfig,
 		TLSHandshakeTimeout:    cfg.DialTimeout,
 		ForceAttemptHTTP2:      true,
@@ -142,39 +155,10 @@ func newTransport(cfg Config) *http.Transport {
 
 type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// dialVia marks whatever goes wrong while connecting, so that it can be told from what goes wrong later.
-func dialVia(dialer *net.Dialer, guard *Guard) dialFunc {
-	dial := dialer.DialContext
-	if guard != nil {
-		dial = guard.dialer(dialer)
-	}
-	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		conn, err := dial(ctx, network, addr)
-		if err != nil {
-			return nil, &dialError{err: err}
-		}
-		return conn, nil
-	}
-}
-
 type dialError struct{ err error }
 
 func (e *dialError) Error() string { return "dial: " + e.err.Error() }
 func (e *dialError) Unwrap() error { return e.err }
-
-// redirect decides about following one more redirect. The guard's dialer checks the address of each hop by itself.
-func (c *Client) redirect(req *http.Request, via []*http.Request) error {
-	if len(via) > c.cfg.MaxRedirects {
-		return errTooManyRedirects
-	}
-	if c.cfg.Guard != nil {
-		return c.cfg.Guard.CheckURL(req.URL)
-	}
-	if via[0].URL.Scheme == "https" && req.URL.Scheme != "https" && via[0].Header.Get("Authorization") != "" {
-		return errDowngrade
-	}
-	return nil
-}
 
 // Endpoint returns the address of a path below BaseURL. path starts with a slash and is taken as it is, unescaped.
 // The result must not be changed if it is to be used for several requests.

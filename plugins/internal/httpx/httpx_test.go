@@ -26,6 +26,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newClient(t *testing.T, cfg httpx.Config) *httpx.Client {
 	t.Helper()
+	if cfg.Guard == nil && cfg.Own == nil {
+		cfg.Guard = newGuard(t, httpx.GuardConfig{Allow: []string{"127.0.0.0/8", "localhost"}, AnyPort: true})
+	}
 	c, err := httpx.New(cfg)
 	if err != nil {
 		t.Fatal(err)

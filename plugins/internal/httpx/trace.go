@@ -19,7 +19,7 @@ func (c *Client) startSpan(ctx context.Context, req *Request) (context.Context, 
 	}
 	ctx, span := tracing.Start(ctx, trace.SpanKindClient, req.Method)
 	span.SetString("http.request.method", req.Method)
-	if c.cfg.Guard == nil {
+	if c.cfg.Guard == nil || req.Own {
 		span.SetString("server.address", req.URL.Hostname())
 		if port, err := strconv.Atoi(req.URL.Port()); err == nil {
 			span.SetInt("server.port", port)

@@ -33,8 +33,8 @@ func TestRequestsAreTraced(t *testing.T) {
 		cfg        httpx.Config
 		host, path string
 	}{
-		"plain":   {cfg: httpx.Config{}, host: "127.0.0.1"},
-		"path":    {cfg: httpx.Config{TracePath: true}, host: "127.0.0.1", path: "/bot-geheim/send"},
+		"plain":   {cfg: httpx.Config{Own: []*url.URL{u}}, host: "127.0.0.1"},
+		"path":    {cfg: httpx.Config{TracePath: true, Own: []*url.URL{u}}, host: "127.0.0.1", path: "/bot-geheim/send"},
 		"guarded": {cfg: httpx.Config{Guard: guard}},
 	} {
 		for _, streamed := range []bool{false, true} {

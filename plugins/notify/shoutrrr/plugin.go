@@ -63,5 +63,8 @@ func buildInstance(inst notify.Instance, cfg Config) (notify.Open, schema.Diagno
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	return func(context.Context) (notify.Channel, error) { return c, nil }, diags
+	return func(context.Context) (notify.Channel, error) {
+		guardDefaultClient()
+		return c, nil
+	}, diags
 }

@@ -139,6 +139,7 @@ func deliverText(raw, text string, params types.Params) (err error) {
 	if err != nil {
 		return &startError{err}
 	}
+	guardClients(service)
 	return service.Send(text, &params)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
 	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
@@ -159,7 +160,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// Blobs are often kept elsewhere, also on a private address. What belongs to the registry is not sent there.
+// Blobs are often kept elsewhere; a private address must be in allow_hosts. What belongs to the registry is not sent there.
 func TestBlobsElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	want := newServer(t, dir, "").push(t, "app", "1", "linux/amd64")
@@ -180,7 +181,12 @@ func TestBlobsElsewhere(t *testing.T) {
 		http.Redirect(w, r, "http://"+elsewhere.host+r.URL.Path, http.StatusTemporaryRedirect)
 		return true
 	}, nil)
-	c := client(t, fmt.Sprintf(`{"docker_config":%q}`, login(t, p.host, user, password)))
+	config := login(t, p.host, user, password)
+	_, err := client(t, fmt.Sprintf(`{"docker_config":%q}`, config)).Config(t.Context(), registry.ConfigRequest{Ref: p.host + "/app:1"})
+	if e := errs.From(err); e == nil || e.Reason != httpx.ReasonRefused || len(elsewhere.requests()) != 0 {
+		t.Errorf("without allow_hosts: %v, %d requests", err, len(elsewhere.requests()))
+	}
+	c := client(t, fmt.Sprintf(`{"docker_config":%q,"allow_hosts":[%q]}`, config, elsewhere.host))
 	got, err := c.Config(t.Context(), registry.ConfigRequest{Ref: p.host + "/app:1"})
 	if err != nil || got.Digest != want || got.Arch != "amd64" {
 		t.Errorf("%+v, %v", got, err)

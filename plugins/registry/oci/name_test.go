@@ -13,7 +13,7 @@ import (
 )
 
 func TestWhereReferencesLead(t *testing.T) {
-	r := newReader(settings{insecure: []string{"plain.example:5000"}, timeout: time.Second, now: time.Now, log: hclog.NewNullLogger()}, nil, nil)
+	r := newReader(settings{insecure: []string{"plain.example:5000"}, timeout: time.Second, now: time.Now, log: hclog.NewNullLogger()}, nil)
 	for ref, want := range map[string]string{
 		"docker.io/library/nginx:1.2":          "https://registry-1.docker.io library/nginx 1.2",
 		"index.docker.io/library/nginx:1.2":    "https://registry-1.docker.io library/nginx 1.2",

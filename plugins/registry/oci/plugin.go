@@ -7,8 +7,8 @@ package oci
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"time"
 
@@ -23,7 +23,7 @@ import (
 type Config struct {
 	Hosts        []string      `patchbay:"hosts" doc:"Registries that the instance serves, such as docker.io or registry.example.com:5000; empty means any."`
 	Insecure     []string      `patchbay:"insecure" doc:"Registries that are spoken to over plain HTTP. This machine itself, by name or loopback address, needs no entry."`
-	AllowHosts   []string      `patchbay:"allow_hosts" doc:"Names, addresses or networks of token servers that may be asked although they are private; name:port permits that port alone. One on the registry's own host needs no entry."`
+	AllowHosts   []string      `patchbay:"allow_hosts" doc:"Names, addresses or networks of token servers, and of stores that a registry leads to, that may be asked although they are private; name:port permits that port alone. What is on the registry's own host and port, or in hosts or insecure, needs no entry."`
 	DockerConfig string        `patchbay:"docker_config" doc:"A Docker client configuration with credentials: the file config.json or its directory."`
 	Timeout      time.Duration `patchbay:"timeout,default=8s" doc:"How long one request to a registry may take."`
 }
@@ -77,16 +77,12 @@ func buildInstance(inst registry.Instance, cfg Config) (registry.Open, schema.Di
 	}
 	return func(context.Context) (registry.Registry, error) {
 		client, err := httpx.New(httpx.Config{
-			UserAgent: inst.UserAgent, MaxBody: maxConfig, DialTimeout: dialTimeout, Proxy: true,
+			UserAgent: inst.UserAgent, MaxBody: maxConfig, DialTimeout: dialTimeout, Proxy: true, Guard: guard, Own: addressesOf(hosts, insecure),
 		})
 		if err != nil {
 			return nil, err
 		}
-		realms, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, MaxBody: maxConfig, DialTimeout: dialTimeout, Guard: guard})
-		if err != nil {
-			return nil, err
-		}
-		return newReader(settings{hosts: hosts, insecure: insecure, dockerConfig: path, timeout: cfg.Timeout, now: time.Now, log: inst.Log}, client, realms), nil
+		return newReader(settings{hosts: hosts, insecure: insecure, dockerConfig: path, timeout: cfg.Timeout, now: time.Now, log: inst.Log}, client), nil
 	}, diags
 }
 
@@ -95,6 +91,17 @@ func resolvePath(dir, path string) string {
 		return path
 	}
 	return filepath.Join(dir, path)
+}
+
+// addressesOf returns the addresses of registries that the configuration names.
+func addressesOf(hosts, insecure []string) (own []*url.URL) {
+	for _, h := range hosts {
+		own = append(own, &url.URL{Scheme: "https", Host: apiHost(h)})
+	}
+	for _, h := range insecure {
+		own = append(own, &url.URL{Scheme: "http", Host: h})
+	}
+	return own
 }
 
 // readDomains reads a list of registry hosts into their usual form.
@@ -112,7 +119,7 @@ func readDomains(name string, list []string) (out []string, diags schema.Diagnos
 
 // Close lets idle connections go.
 func (r *reader) Close() error {
-	if err := errors.Join(r.http.Close(), r.realms.Close()); err != nil {
+	if err := r.http.Close(); err != nil {
 		return fmt.Errorf("close connections: %w", err)
 	}
 	return nil

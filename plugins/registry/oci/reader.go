@@ -25,10 +25,8 @@ type settings struct {
 // reader implements registry.Registry.
 type reader struct {
 	settings
-	http *httpx.Client
-	// realms reaches token servers that are public or permitted.
-	realms *httpx.Client
-	creds  *credentials
+	http  *httpx.Client
+	creds *credentials
 
 	mu       sync.Mutex
 	sessions map[sessionKey]*session
@@ -37,8 +35,8 @@ type reader struct {
 // sessionKey is a registry with the configuration that its credentials come from.
 type sessionKey struct{ domain, dockerConfig string }
 
-func newReader(s settings, client, realms *httpx.Client) *reader {
-	return &reader{settings: s, http: client, realms: realms, creds: newCredentials(), sessions: map[sessionKey]*session{}}
+func newReader(s settings, client *httpx.Client) *reader {
+	return &reader{settings: s, http: client, creds: newCredentials(), sessions: map[sessionKey]*session{}}
 }
 
 // maxSessions bounds what is remembered; a caller chooses references and configurations.

@@ -2,7 +2,6 @@ package oci
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"slices"
 
@@ -16,17 +15,8 @@ import (
 // send requests with credentials into inner networks: a server on another host than its own has to be public, or in the
 // configuration.
 func (s *session) askRealm(ctx context.Context, req *httpx.Request) (*httpx.Stream, error) {
-	client := s.reader.http
-	if !s.trustsRealm(req.URL) {
-		if err := s.reader.realms.Check(req.URL); err != nil {
-			return nil, s.refuseRealm(req.URL, err)
-		}
-		// A proxy looks the name up by itself, and has its own rules.
-		if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: req.URL}); err == nil && proxy == nil {
-			client = s.reader.realms
-		}
-	}
-	st, err := client.Stream(ctx, req, 0)
+	req.Own = s.trustsRealm(req.URL)
+	st, err := s.reader.http.Stream(ctx, req, 0)
 	if e := errs.From(err); e != nil && e.Reason == httpx.ReasonRefused {
 		return nil, s.refuseRealm(req.URL, err)
 	}

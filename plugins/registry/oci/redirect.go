@@ -45,7 +45,9 @@ func isRedirect(status int) bool {
 func redirectRequest(req *httpx.Request, to *url.URL) *httpx.Request {
 	to.Fragment, to.RawFragment = "", ""
 	out := &httpx.Request{Method: req.Method, URL: to, Header: req.Header.Clone()}
-	if to.Host != req.URL.Host || to.Scheme != req.URL.Scheme {
+	if httpx.SameOrigin(to, req.URL) {
+		out.Own = req.Own
+	} else {
 		delete(out.Header, "Authorization")
 	}
 	return out

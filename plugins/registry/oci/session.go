@@ -115,7 +115,7 @@ func (s *session) askRegistry(ctx context.Context, q question) (*answer, error) 
 func (s *session) sendRequest(ctx context.Context, q question, authorization string) (*answer, *refusal, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.reader.timeout)
 	defer cancel()
-	req := &httpx.Request{Method: q.method, URL: s.urlOf(q), Header: http.Header{}}
+	req := &httpx.Request{Method: q.method, URL: s.urlOf(q), Header: http.Header{}, Own: true}
 	if q.accept != "" {
 		req.Header["Accept"] = []string{q.accept}
 	}

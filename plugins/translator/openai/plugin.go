@@ -5,6 +5,7 @@ package openai
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -85,7 +86,7 @@ func build(inst translator.Instance, cfg Config) (translator.Open, schema.Diagno
 		return nil, diags
 	}
 	return func(context.Context) (translator.Translator, error) {
-		client, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true})
+		client, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true, Own: []*url.URL{base}})
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +94,9 @@ func build(inst translator.Instance, cfg Config) (translator.Open, schema.Diagno
 		if cfg.APIKey != "" {
 			header.Set("Authorization", "Bearer "+cfg.APIKey.Reveal())
 		}
-		api := &api{http: client, url: base.JoinPath("chat", "completions"), header: header, secret: cfg.APIKey}
+		completions := *base
+		completions.Path += "/chat/completions"
+		api := &api{http: client, url: &completions, header: header, secret: cfg.APIKey}
 		return newService(cfg, api), nil
 	}, diags
 }

@@ -42,7 +42,11 @@ func TestPlugin(ctx context.Context, c Conformance) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	h, err := host.New(host.Config{Logger: hclog.NewNullLogger(), PluginLogLevel: c.logLevel(), Output: c.Stderr})
+	var output io.Writer
+	if c.Stderr != nil {
+		output = &logLines{to: c.Stderr}
+	}
+	h, err := host.New(host.Config{Logger: hclog.NewNullLogger(), PluginLogLevel: c.logLevel(), Output: output})
 	if err != nil {
 		return "", err
 	}

@@ -55,12 +55,13 @@ func (r *ring) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// addLine stores the beginning of a line. It removes secrets before it cuts, since half a secret is not recognised.
+// addLine stores the beginning of a line, with control characters escaped. It removes secrets before it cuts, since half a secret is not
+// recognised.
 func (r *ring) addLine(line []byte) {
 	if len(r.lines) == ringLines {
 		r.lines = slices.Delete(r.lines, 0, 1)
 	}
-	text := r.redact(string(line[:min(len(line), ringReach)]))
+	text := Printable(r.redact(string(line[:min(len(line), ringReach)])))
 	r.lines = append(r.lines, text[:min(len(text), ringLineMax)])
 	r.fresh = min(r.fresh+1, ringLines)
 	r.written++

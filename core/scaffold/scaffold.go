@@ -16,6 +16,7 @@ import (
 	"text/template"
 
 	"github.com/patchbay-dev/patchbay/examples"
+	"github.com/patchbay-dev/patchbay/sdk"
 	"github.com/patchbay-dev/patchbay/sdk/kinds"
 	"github.com/patchbay-dev/patchbay/sdk/proto"
 )
@@ -40,7 +41,7 @@ type Plugin struct {
 	Language string
 	// Dir is made, and must not exist or be empty.
 	Dir string
-	// SDK is the directory of a local SDK; empty takes the released one.
+	// SDK is the directory of a local SDK; empty writes a copy of this version's into the folder "sdk" of the module.
 	SDK string
 	// Module is the module path; empty makes one of the name.
 	Module string
@@ -68,7 +69,31 @@ func Kinds(language string) []string {
 	})
 }
 
-// Write makes the module and returns the files that it wrote, relative to Dir.
+// copiedSDK is where a copy of the SDK lies, as go.mod names it.
+const copiedSDK = "./sdk"
+
+// CopiedSDK reports whether the module has the SDK in a folder of its own.
+func (p Plugin) CopiedSDK() bool { return p.SDK == copiedSDK }
+
+// writeSDK writes a copy of the SDK.
+func (p Plugin) writeSDK() error {
+	files, err := sdk.Source()
+	if err != nil {
+		return err
+	}
+	for name, text := range files {
+		file := filepath.Join(p.Dir, copiedSDK, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := writeNew(file, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Write makes the module and returns the files that it wrote, relative to Dir; a folder stands for all that is in it.
 func (p Plugin) Write() ([]string, error) {
 	if p.Language == "" {
 		p.Language = "go"
@@ -86,6 +111,10 @@ func (p Plugin) Write() ([]string, error) {
 		}
 		p.SDK = abs
 	}
+	copied := p.Language == "go" && p.SDK == ""
+	if copied {
+		p.SDK = copiedSDK
+	}
 	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the directory: %w", err)
 	}
@@ -94,6 +123,10 @@ func (p Plugin) Write() ([]string, error) {
 		return nil, err
 	}
 	written, err := p.writeEach(root, ".", "", p.renderTemplate)
+	if err == nil && copied {
+		written = append(written, filepath.Clean(copiedSDK)+string(filepath.Separator))
+		err = p.writeSDK()
+	}
 	source, ok := foreign[p.Language]
 	if err != nil || !ok {
 		return written, err

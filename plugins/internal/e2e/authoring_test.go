@@ -46,7 +46,7 @@ func asTyped(t *testing.T, document string) string {
 	return script.String()
 }
 
-// The commands of AUTHORING.md, typed one after the other in an empty folder beside the SDK, lead to a plugin that runs.
+// The commands of AUTHORING.md, typed one after the other in an empty folder, lead to a plugin that runs.
 // Only the address at which the core listens is another one.
 func TestAuthoringCommandsWorkAsPrinted(t *testing.T) {
 	t.Parallel()
@@ -59,7 +59,6 @@ func TestAuthoringCommandsWorkAsPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir, addr := t.TempDir(), testkit.FreeAddress(t)
-	copyAll(t, filepath.Join(root(), "sdk"), filepath.Join(dir, "patchbay", "sdk"))
 	sockets, err := os.MkdirTemp("", "pb")
 	if err != nil {
 		t.Fatal(err)

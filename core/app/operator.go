@@ -7,7 +7,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/console"
-	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/operator"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 )
@@ -51,7 +50,7 @@ func (o operatorCore) Status(ctx context.Context) (operator.Status, error) {
 	}
 	set := a.inUse.Load()
 	for _, s := range a.services {
-		if _, ok := s.Service.(module.ReadinessChecker); !ok {
+		if _, asked := checks[s.name]; !asked {
 			checks[s.name] = stateOK
 		}
 		out.Services = append(out.Services, statusOf(s.name, set.Service(s.name).BaseURL, checks))

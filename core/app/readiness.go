@@ -55,6 +55,9 @@ func (a *App) checkReadiness(ctx context.Context) readiness {
 		if checker, ok := s.Service.(module.ReadinessChecker); ok {
 			ask(s.name, true, func() string { return stateOf(checker.Ready()) })
 		}
+		if checker, ok := s.Service.(module.ImpairmentChecker); ok {
+			ask(s.name, false, func() string { return stateOf(checker.Impaired()) })
+		}
 	}
 	for _, in := range a.catalog.Instances() {
 		ask("plugin "+in.Ref(), false, func() string { return instanceHealth(ctx, in) })

@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func Listen(addr, setting string, logger hclog.Logger) (*Server, error) {
 	l, err := net.Listen("tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("the address %s is taken by another program: stop it, or set %s to a free one", addr, setting)
+		return nil, fmt.Errorf("the address %s is taken by %s: stop it, or set %s to a free one", addr, cmp.Or(PortHolder(addr), "another program"), setting)
 	case err != nil:
 		return nil, fmt.Errorf("cannot listen on %s (setting %s): %w", addr, setting, err)
 	}

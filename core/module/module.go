@@ -40,7 +40,7 @@ type Settings interface {
 	Check() schema.Diagnostics
 }
 
-// Service is one that is switched on. It may implement Starter, Refresher, ReadinessChecker, Indexer and Guide as well.
+// Service is one that is switched on. It may implement Starter, Refresher, ReadinessChecker, ImpairmentChecker, Indexer and Guide as well.
 type Service interface {
 	// Prepare checks another configuration, without effect, and returns what puts it into use.
 	Prepare(Configuration) (commit func(), err error)
@@ -71,6 +71,12 @@ type Refresher interface {
 type ReadinessChecker interface {
 	// Ready returns why the service cannot work, or nil.
 	Ready() error
+}
+
+// ImpairmentChecker is a service of which a part may not work, such as a listener whose address is taken. The core stays ready.
+type ImpairmentChecker interface {
+	// Impaired returns what does not work and what to do, or nil.
+	Impaired() error
 }
 
 // Indexer is a service that answers from what is indexed.

@@ -83,7 +83,7 @@ func newReceiver(t testing.TB, cfg store.Config, change ...func(*Settings)) *rec
 	}
 	bus := event.NewBus()
 	t.Cleanup(bus.Close)
-	r.svc, err = New(context.Background(), Config{Store: r.store, Keyring: ring, Users: users, Bus: bus, Alerts: r.told, Settings: set, DataDir: t.TempDir(), Logger: hclog.NewNullLogger()})
+	r.svc, err = New(context.Background(), Config{Store: r.store, Keyring: ring, Users: users, Bus: bus, Alerts: r.told, Settings: set, DataDir: t.TempDir(), ListenRetry: 20 * time.Millisecond, Logger: hclog.NewNullLogger()})
 	r.must(err)
 	t.Cleanup(r.svc.Close)
 	r.must(r.svc.Start(context.Background()))

@@ -52,18 +52,8 @@ func (s *Service) spoolDir() string { return filepath.Join(s.cfg.DataDir, "mail-
 
 // Start takes mail in and checks its senders. The addresses stay as they are until a restart.
 func (s *Service) Start(context.Context) error {
-	for _, set := range s.state.Load().settings.SMTP {
-		server, err := inbound.NewServer(s.serverConfig(set))
-		if err != nil {
-			return err
-		}
-		if err := server.Start(); err != nil {
-			return err
-		}
-		s.servers = append(s.servers, server)
-		for _, at := range server.Addresses() {
-			s.log.Info("taking mail in by SMTP", "address", at.String())
-		}
+	if err := s.startListeners(); err != nil {
+		return err
 	}
 	s.checker.start()
 	return nil
@@ -96,21 +86,9 @@ func loopbackRate(set SMTPSettings) int {
 	return int(max(set.RatePerMinute, loopbackPerMinute))
 }
 
-// SMTPAddresses returns where mail is taken in.
-func (s *Service) SMTPAddresses() (all []string) {
-	for _, server := range s.servers {
-		for _, at := range server.Addresses() {
-			all = append(all, at.String())
-		}
-	}
-	return all
-}
-
 // Close ends what the service began: no mail is taken in any more, and what has arrived is stored.
 func (s *Service) Close() {
-	for _, server := range s.servers {
-		server.Close()
-	}
+	s.closeListeners()
 	s.ingester.Close()
 	s.checker.close()
 }

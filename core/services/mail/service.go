@@ -60,6 +60,8 @@ type Config struct {
 	DataDir string
 	// Version is the core's own.
 	Version string
+	// ListenRetry is the pause between attempts to listen for mail (5 s).
+	ListenRetry time.Duration
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -70,7 +72,6 @@ type Service struct {
 	log      hclog.Logger
 	messages *message.Store
 	ingester *inbound.Ingester
-	servers  []*inbound.Server
 	checker  *senderChecker
 	// parsing bounds the messages that are parsed for readers at once, and waits the requests that wait for messages.
 	parsing   *semaphore.Weighted
@@ -79,6 +80,7 @@ type Service struct {
 	mailboxes *mailbox.Mailboxes
 	state     atomic.Pointer[state]
 	reports   deployReports
+	listeners listeners
 }
 
 // state is what a reload replaces at once.

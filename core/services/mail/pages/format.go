@@ -100,3 +100,22 @@ func (c senderCheck) pillTone() string {
 	}
 	return ""
 }
+
+// downListeners returns where no mail is taken in, for those who can mend it.
+func (p pages) downListeners(v *ui.View) []service.DownListener {
+	if !v.Admin() {
+		return nil
+	}
+	return p.service.DownListeners()
+}
+
+// downText returns why a listener takes no mail in, and what to do.
+func downText(v *ui.View, down service.DownListener) string {
+	switch {
+	case !down.Taken:
+		return v.T("mail.smtp.down.failed", "Reason", down.Reason, "Setting", down.Setting)
+	case down.Holder == "":
+		return v.T("mail.smtp.down.taken", "Setting", down.Setting)
+	}
+	return v.T("mail.smtp.down.holder", "Holder", down.Holder, "Setting", down.Setting)
+}

@@ -118,6 +118,9 @@ func (p pages) homePart(ctx context.Context, v *ui.View) (part ui.HomePart, err 
 	if err != nil {
 		return part, err
 	}
+	for _, down := range p.downListeners(v) {
+		part.Attention = append(part.Attention, ui.Attention{Tone: "bad", Title: v.T("mail.smtp.down", "Address", down.Address), Text: downText(v, down), Href: p.base + inboxPath})
+	}
 	part.Steps = []ui.Step{{
 		ID: "mail-mailbox", Title: v.T("mail.step"), Text: v.T("mail.step.text"), Href: p.base + inboxPath + "?open=" + newMailbox, Action: v.T("mail.mailbox.new"), Done: len(list.Items) > 0,
 	}}

@@ -79,7 +79,7 @@ func OpenRecords(ctx context.Context, src settings.Source) (*Records, config.Dia
 	if err := st.Migrate(ctx, src.Migrations()...); err != nil {
 		return nil, diags, errors.Join(err, st.Close())
 	}
-	users, err := auth.New(auth.Config{Store: st, Keyring: keyring, Scopes: module.Names(src.Services)})
+	users, err := auth.New(auth.Config{Store: st, Keyring: keyring, Scopes: module.Names(src.Services), Grants: module.Grants(src.Services)})
 	if err != nil {
 		return nil, diags, errors.Join(err, st.Close())
 	}

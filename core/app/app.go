@@ -200,7 +200,7 @@ func (a *App) startWork(ctx context.Context, change *catalog.Change) (err error)
 	if _, err := change.Commit(ctx); err != nil {
 		return err
 	}
-	a.users, err = auth.New(auth.Config{Store: a.store, Keyring: a.keyring, Logger: a.log.Named("auth"), Scopes: module.Names(Modules())})
+	a.users, err = auth.New(auth.Config{Store: a.store, Keyring: a.keyring, Logger: a.log.Named("auth"), Scopes: module.Names(Modules()), Grants: module.Grants(Modules())})
 	if err != nil {
 		return err
 	}

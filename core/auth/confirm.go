@@ -39,6 +39,12 @@ func (u *Users) CheckNewWayIn(ctx context.Context, p *Principal) error {
 	return u.checkNewWayIn(p, n)
 }
 
+// HasPasskey reports whether a user has a passkey, which CheckNewWayIn asks for.
+func (u *Users) HasPasskey(ctx context.Context, userID string) (bool, error) {
+	n, err := u.countPasskeys(ctx, userID)
+	return n > 0, err
+}
+
 // checkNewWayIn is CheckNewWayIn for a principal whose user has n passkeys.
 func (u *Users) checkNewWayIn(p *Principal, n int64) error {
 	if n == 0 {

@@ -46,10 +46,13 @@ type NewKey struct {
 }
 
 // CreateKey makes an API key for the principal's user. API keys, and sessions that were exchanged from them, make none: what a
-// key has made would outlive it.
+// key has made would outlive it. A user with a passkey must have shown it in the last ten minutes.
 func (u *Users) CreateKey(ctx context.Context, p *Principal, k NewKey) (Key, string, error) {
 	row, err := u.newKey(p, k)
 	if err != nil {
+		return Key{}, "", err
+	}
+	if err := u.CheckNewWayIn(ctx, p); err != nil {
 		return Key{}, "", err
 	}
 	var text string

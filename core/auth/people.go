@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"gorm.io/gorm"
@@ -105,7 +106,7 @@ func (u *Users) saveUser(ctx context.Context, user *User, events []Event) error 
 }
 
 // Reset lets a user back in with a new API key, whose text is returned this once; the former keys, the passkeys, the set-up
-// links and all sessions end.
+// links, all sessions and what the services have handed out end.
 func (u *Users) Reset(ctx context.Context, email string) (text string, err error) {
 	err = u.changeUser(ctx, email, func(ctx context.Context, user User) error {
 		if err := u.removeCredentials(ctx, user); err != nil {
@@ -130,6 +131,11 @@ func (u *Users) removeCredentials(ctx context.Context, user User) error {
 	for _, model := range []any{&session{}, &challenge{}, &setupLink{}} {
 		if err := w.Where("user_id = ?", user.ID).Delete(model).Error; err != nil {
 			return err
+		}
+	}
+	for _, g := range u.cfg.Grants {
+		if err := g.End(ctx, u.cfg.Store, user.ID, u.cfg.Now()); err != nil {
+			return fmt.Errorf("end what service %s has handed out: %w", g.Service, err)
 		}
 	}
 	user.Disabled = false

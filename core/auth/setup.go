@@ -94,7 +94,14 @@ func (u *Users) SetupFirst(ctx context.Context, token string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return row.UserID == "", nil
+	if row.UserID == "" {
+		return true, nil
+	}
+	user, err := u.Get(ctx, row.UserID)
+	if err == nil && user.Disabled {
+		err = errDisabled()
+	}
+	return false, err
 }
 
 // UseSetup uses a set-up link up: it makes the first administrator with this email and name, or takes the user whom the link
@@ -140,6 +147,9 @@ func (u *Users) useLink(ctx context.Context, token string) (user User, err error
 		err = u.lockFirstUser(ctx)
 	} else {
 		user, err = u.lockUser(ctx, "id = ?", row.UserID)
+	}
+	if err == nil && user.Disabled {
+		err = errDisabled()
 	}
 	if err != nil {
 		return user, err

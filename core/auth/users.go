@@ -77,8 +77,19 @@ type Config struct {
 	Logger hclog.Logger
 	// Scopes are the names of the services, to which API keys can be confined.
 	Scopes []string
+	// Grants are what the services hand out to users.
+	Grants []Grant
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+}
+
+// Grant is what a service hands out that lets whoever holds it in as a user, such as tokens, links and accounts elsewhere. While the user is
+// disabled, the service refuses it by itself.
+type Grant struct {
+	// Service is who hands it out.
+	Service string
+	// End ends in the running transaction what a user has, for good. It needs no running service.
+	End func(ctx context.Context, s *store.Store, userID string, now time.Time) error
 }
 
 // Users keeps the users, their API keys, passkeys and sessions.

@@ -65,6 +65,11 @@ type accountView struct {
 	Failure string
 }
 
+// hasPasskey reports whether the user has a passkey, which is then asked for before an API key is made.
+func (a accountView) hasPasskey() bool {
+	return slices.ContainsFunc(a.Passkeys, func(p auth.Passkey) bool { return p.RevokedAt == 0 })
+}
+
 // showAccountPage shows the account of the caller.
 func (c *Console) showAccountPage(gc *gin.Context) {
 	c.showAccount(gc, http.StatusOK, accountView{Secret: c.kit.TakeSecret(gc, accountPath), Open: ui.Opened(gc)})

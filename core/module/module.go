@@ -6,9 +6,11 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -28,6 +30,8 @@ type Definition struct {
 	Settings func() Settings
 	// Migrations are its schema. The zero value is a service without tables.
 	Migrations store.Migrations
+	// EndGrants is auth.Grant.End for what it hands out to users; nil for a service that hands out nothing.
+	EndGrants func(ctx context.Context, s *store.Store, userID string, now time.Time) error
 	// Open makes the service. What it needs of the queue, it may use from Start on.
 	Open func(context.Context, Deps, Configuration) (Service, error)
 	// Commands returns what it adds to the command line; nil for nothing.
@@ -121,6 +125,16 @@ func Registered() []Definition {
 	return slices.SortedFunc(slices.Values(definitions), func(a, b Definition) int {
 		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Name, b.Name))
 	})
+}
+
+// Grants returns what services hand out to users.
+func Grants(all []Definition) (grants []auth.Grant) {
+	for _, d := range all {
+		if d.EndGrants != nil {
+			grants = append(grants, auth.Grant{Service: d.Name, End: d.EndGrants})
+		}
+	}
+	return grants
 }
 
 // Names returns the names of services.

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
@@ -81,7 +82,7 @@ func (s *Service) syndicationAPI(a *api.API) {
 		return newOperation(id, method, path, tagSyndication, httpd.Session, summary, errors...)
 	}
 	api.Register(a, withText(op("feed-tokens", http.MethodGet, path, "Tokens of feeds for readers"), "The newest first."), s.listFeedTokens)
-	api.Register(a, op("feed-token-add", http.MethodPost, path, "Make a feed for readers", http.StatusConflict), s.addFeedToken)
+	api.Register(a, op("feed-token-add", http.MethodPost, path, "Make a feed for readers", http.StatusConflict, http.StatusForbidden), s.addFeedToken)
 	api.Register(a, withText(op("feed-token-delete", http.MethodDelete, path+"/{token_id}", "Delete a token", http.StatusNotFound), "Its feed can no longer be read."), s.deleteFeedToken)
 	for _, f := range []struct {
 		id, path, media, summary string
@@ -123,6 +124,9 @@ func (s *Service) listFeedTokens(ctx context.Context, _ *struct{}) (*feedTokensO
 func (s *Service) addFeedToken(ctx context.Context, in *feedTokenInput) (*feedTokenOutput, error) {
 	userID, err := ownerOf(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.cfg.Users.CheckNewWayIn(ctx, auth.From(ctx)); err != nil {
 		return nil, err
 	}
 	b := in.Body

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
@@ -150,6 +151,11 @@ func (s *Service) FeedTokens(ctx context.Context) ([]FeedToken, error) {
 		return nil, err
 	}
 	return out.Body.Tokens, nil
+}
+
+// HasPasskey reports whether the caller has a passkey, which must be shown before a feed for readers is made.
+func (s *Service) HasPasskey(ctx context.Context) (bool, error) {
+	return s.cfg.Users.HasPasskey(ctx, auth.From(ctx).User.ID)
 }
 
 // AddFeedToken makes a feed for readers of the caller, who makes the request r.

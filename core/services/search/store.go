@@ -31,6 +31,14 @@ func (r *repository) keysSince(ctx context.Context, updated int64) (out []keyRec
 	return out, err
 }
 
+// EndGrants deletes the access tokens of a user in the running transaction. A running service takes that in by Refresh.
+func EndGrants(ctx context.Context, s *store.Store, userID string, now time.Time) error {
+	at := now.UnixMilli()
+	return s.Writer(ctx).Model(&tokenRecord{}).Where("owner_id = ? AND owner_id > '' AND deleted_at = 0", userID).Updates(map[string]any{
+		"deleted_at": at, "updated_at": gorm.Expr("CASE WHEN updated_at < ? THEN ? ELSE updated_at + 1 END", at, at),
+	}).Error
+}
+
 // hasTokens reports whether there is a token that is not deleted.
 func (r *repository) hasTokens(ctx context.Context) (has bool, err error) {
 	err = r.db(ctx).Raw("SELECT EXISTS (SELECT 1 FROM search_tokens WHERE deleted_at = 0)").Row().Scan(&has)

@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/pages"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/sdk/translator"
@@ -16,7 +17,7 @@ import (
 
 func init() {
 	module.Register(module.Definition{
-		Name: releases.ServiceName, Order: 17, Settings: func() module.Settings { return &releases.Settings{} }, Migrations: releases.Migrations(), Open: openService,
+		Name: releases.ServiceName, Order: 17, Settings: func() module.Settings { return &releases.Settings{} }, Migrations: releases.Migrations(), EndGrants: account.EndGrants, Open: openService,
 	})
 }
 

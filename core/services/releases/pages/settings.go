@@ -23,6 +23,8 @@ func textOrEmpty(s *string) string {
 
 // settingsView is what the settings show. Sign-in with a session is needed to change the token.
 type settingsView struct {
+	// HasPasskey says that a passkey is asked for before a feed for readers is made.
+	HasPasskey  bool
 	Accounts    []service.Account
 	Preferences service.Preferences
 	// HasAccount says that the caller is a user, HasHosts that a code host is in use, HasChannels that notifications go somewhere.
@@ -54,6 +56,9 @@ func (p pages) renderSettings(c *gin.Context, w settingsView) {
 	}
 	if err == nil && w.HasAccount {
 		w.Accounts, err = p.service.Accounts(ctx)
+	}
+	if err == nil && w.HasAccount {
+		w.HasPasskey, err = p.service.HasPasskey(ctx)
 	}
 	if err == nil && w.HasAccount {
 		w.Feeds, err = p.service.FeedTokens(ctx)

@@ -15,7 +15,7 @@ import (
 
 func init() {
 	module.Register(module.Definition{
-		Name: "search", Order: 10, Settings: func() module.Settings { return &search.Settings{} }, Migrations: search.Migrations(), Open: openService, Commands: newCommands,
+		Name: "search", Order: 10, Settings: func() module.Settings { return &search.Settings{} }, Migrations: search.Migrations(), EndGrants: search.EndGrants, Open: openService, Commands: newCommands,
 	})
 }
 

@@ -37,7 +37,7 @@ func (d *decoder) checkEnvText(v *value, text string) bool {
 		kind, name, ok := strings.Cut(text, ".")
 		return d.resolveReference(v, v.at, kind, name, ok) != ""
 	}
-	return d.checkEnum(v, text, v.at) != nil
+	return d.checkText(v, text, v.at) != nil
 }
 
 func (d *decoder) decodeEnvScalar(v *value, text string) {
@@ -59,7 +59,10 @@ func (d *decoder) decodeEnvMap(v *value, text string) any {
 			d.errorAt(v.at, "Wrong type", "Write the members of %q as key=value, separated by commas.", v.attr.Name)
 			return nil
 		}
-		out[strings.TrimSpace(key)] = strings.TrimSpace(member)
+		if member = strings.TrimSpace(member); d.checkText(v, member, v.at) == nil {
+			return nil
+		}
+		out[strings.TrimSpace(key)] = member
 	}
 	return out
 }

@@ -128,7 +128,7 @@ func (d *decoder) goValue(v *value, val cty.Value) any {
 	case schema.Duration:
 		return d.checkDuration(v, val.AsString())
 	}
-	return d.checkEnum(v, val.AsString(), v.at)
+	return d.checkText(v, val.AsString(), v.at)
 }
 
 // hasHugeNumber reports whether the value holds a number that would take long to write in decimal.
@@ -164,6 +164,15 @@ func (d *decoder) checkDuration(v *value, text string) any {
 	return text
 }
 
+// checkText returns a text, or nil after an error about it.
+func (d *decoder) checkText(v *value, text string, at Range) any {
+	if err := schema.CheckUserInfo(text); err != nil {
+		d.errorAt(at, "Invalid address", "%q %v.", v.attr.Name, err)
+		return nil
+	}
+	return d.checkEnum(v, text, at)
+}
+
 func (d *decoder) checkEnum(v *value, text string, at Range) any {
 	if len(v.attr.Enum) == 0 || slices.Contains(v.attr.Enum, text) {
 		return text
@@ -179,7 +188,7 @@ func (d *decoder) decodeStringList(v *value, val cty.Value) any {
 			d.errorAt(d.elementRange(v, key), "Wrong type", "An element of %q must not be null.", v.attr.Name)
 			return nil
 		}
-		if d.checkEnum(v, e.AsString(), d.elementRange(v, key)) == nil {
+		if d.checkText(v, e.AsString(), d.elementRange(v, key)) == nil {
 			return nil
 		}
 		out = append(out, e.AsString())
@@ -192,6 +201,9 @@ func (d *decoder) decodeStringMap(v *value, val cty.Value) any {
 	for key, e := range val.Elements() {
 		if e.IsNull() {
 			d.errorAt(d.elementRange(v, key), "Wrong type", "A member of %q must not be null.", v.attr.Name)
+			return nil
+		}
+		if d.checkText(v, e.AsString(), d.elementRange(v, key)) == nil {
 			return nil
 		}
 		out[key.AsString()] = e.AsString()

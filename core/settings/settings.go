@@ -120,6 +120,7 @@ func (s Source) decodeFile(file *config.File) (*Settings, config.Diagnostics) {
 	diags = append(diags, checkSupervisor(file.Supervisor(), out.Supervisor)...)
 	diags = append(diags, out.decodeStorage()...)
 	diags = append(diags, out.decodeBackup()...)
+	diags = append(diags, s.checkVariables(file)...)
 	var mounts []config.Mount
 	for _, d := range s.Services {
 		block := file.Service(d.Name)

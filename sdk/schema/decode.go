@@ -80,7 +80,33 @@ func decodeAttribute(raw json.RawMessage, a *Attribute, target reflect.Value, pa
 	if err != nil {
 		return Errorf(path, "%s", err)
 	}
+	if ds := checkUserInfos(v, path); ds != nil {
+		return ds
+	}
 	setValue(target, v)
+	return nil
+}
+
+// checkUserInfos checks the texts of a value; see CheckUserInfo.
+func checkUserInfos(v any, path Path) Diagnostics {
+	switch v := v.(type) {
+	case string:
+		if err := CheckUserInfo(v); err != nil {
+			return Errorf(path, "%v", err)
+		}
+	case []string:
+		for i, e := range v {
+			if ds := checkUserInfos(e, path.Index(i)); ds != nil {
+				return ds
+			}
+		}
+	case map[string]string:
+		for _, key := range sortedKeys(v) {
+			if ds := checkUserInfos(v[key], path.Key(key)); ds != nil {
+				return ds
+			}
+		}
+	}
 	return nil
 }
 

@@ -39,6 +39,9 @@ type server struct {
 
 // parseServer reads an SMTP address. No error holds user or password.
 func parseServer(raw schema.Secret) (*server, error) {
+	if err := schema.CheckUserInfo(raw.Reveal()); err != nil {
+		return nil, fmt.Errorf("the SMTP address %w", err)
+	}
 	u, err := url.Parse(strings.TrimSpace(raw.Reveal()))
 	if err != nil {
 		return nil, errors.New("the SMTP address cannot be parsed; user and password must be percent-encoded")

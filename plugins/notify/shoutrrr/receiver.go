@@ -10,6 +10,8 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/router"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/matrix"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
+
+	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
 // maxPending is how many sends to one address may be under way. The library ends a send by its own time limits only, so
@@ -53,6 +55,9 @@ func maxTextOf(scheme string) int {
 
 // newReceiver checks an address. The error does not hold it: it has tokens in it.
 func newReceiver(raw string) (*receiver, error) {
+	if err := schema.CheckUserInfo(raw); err != nil {
+		return nil, fmt.Errorf("address %w", err)
+	}
 	u, err := url.Parse(raw)
 	if err != nil {
 		return nil, errors.New("address cannot be parsed")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 	sharedv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/shared/v1"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
 type channel struct {
@@ -32,6 +34,9 @@ type channel struct {
 func (c *channel) parseAddress(raw string) (*url.URL, error) {
 	if raw == "" {
 		return nil, errors.New("there is no address to post to")
+	}
+	if err := schema.CheckUserInfo(raw); err != nil {
+		return nil, fmt.Errorf("address %w", err)
 	}
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/dockerauth"
@@ -107,6 +108,10 @@ func addressesOf(hosts, insecure []string) (own []*url.URL) {
 // readDomains reads a list of registry hosts into their usual form.
 func readDomains(name string, list []string) (out []string, diags schema.Diagnostics) {
 	for i, h := range list {
+		if strings.Contains(h, "@") {
+			diags = append(diags, schema.Errorf(schema.At(name).Index(i), "must not hold a user or password: credentials stand in docker_config")...)
+			continue
+		}
 		domain, err := parseDomain(h)
 		if err != nil {
 			diags = append(diags, schema.Errorf(schema.At(name).Index(i), "%q: %v", h, err)...)

@@ -173,6 +173,12 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	if err := a.store.Migrate(ctx, a.cfg.configSource().Migrations()...); err != nil {
 		return err
 	}
+	switch created, steps := a.store.Migrated(); {
+	case created:
+		a.log.Info("database created (schema of " + a.cfg.Version + ")")
+	case steps > 0:
+		a.log.Info("database brought to the schema of "+a.cfg.Version, "migrations", steps)
+	}
 	return a.watchTimes(ctx)
 }
 

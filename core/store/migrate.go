@@ -82,6 +82,9 @@ func (s *Store) Migrate(ctx context.Context, modules ...Migrations) error {
 	return nil
 }
 
+// Migrated tells what Migrate has done: whether it made the tables of an empty database, and how many migrations it ran.
+func (s *Store) Migrated() (created bool, steps int) { return s.created, s.steps }
+
 func (s *Store) migrateAll(ctx context.Context, modules []Migrations) error {
 	providers, used, behind := make([]*goose.Provider, len(modules)), false, false
 	for i, m := range modules {
@@ -98,6 +101,7 @@ func (s *Store) migrateAll(ctx context.Context, modules []Migrations) error {
 		}
 		providers[i], used, behind = p, used || current > 0, behind || current < target
 	}
+	s.created = !used
 	if used && behind {
 		if err := s.copyBeforeMigration(ctx); err != nil {
 			return fmt.Errorf("copy the database before its schema changes: %w", err)
@@ -109,7 +113,8 @@ func (s *Store) migrateAll(ctx context.Context, modules []Migrations) error {
 			return fmt.Errorf("migrate %s: %w", modules[i].Module, err)
 		}
 		for _, d := range done {
-			s.log.Info("migrated", "module", modules[i].Module, "version", d.Source.Version, "took", d.Duration)
+			s.steps++
+			s.log.Debug("migrated", "module", modules[i].Module, "version", d.Source.Version, "took", d.Duration)
 		}
 	}
 	return nil

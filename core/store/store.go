@@ -66,10 +66,13 @@ type Store struct {
 	closers  []func() error
 	commits  atomic.Int64
 	migrated atomic.Bool
-	times    []StoredTime // set by Migrate
-	reserve  *reserve
-	damage   atomic.Pointer[damage]
-	damaged  chan struct{}
+	// created, steps and times are set by Migrate.
+	created bool
+	steps   int
+	times   []StoredTime
+	reserve *reserve
+	damage  atomic.Pointer[damage]
+	damaged chan struct{}
 }
 
 // lane is one way to write: a handle and the gate in front of it.

@@ -158,7 +158,7 @@ func (a *App) instanceStates() map[string]bool {
 		out[ref] = false
 	}
 	for _, in := range a.catalog.Instances() {
-		out[in.Ref()] = in.Process().Status().State.Serving()
+		out[in.Ref()] = in.Condition().Working()
 	}
 	return out
 }

@@ -155,6 +155,7 @@ func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics,
 	}
 	a.startOperator()
 	a.watchAbsent()
+	a.watchHealth()
 	return a, diags, nil
 }
 

@@ -21,9 +21,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
-	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/core/settings"
-	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
 
 // newConsole makes the pages for the settings that are in use.
@@ -150,8 +148,8 @@ func (p *providers) Instances() []console.Instance {
 		}
 		i.Calls, i.Failures, i.Latency = p.app.metrics.history.callsOf(i.Ref)
 		if current := p.currentInstance(i.Ref); current != nil {
-			st := current.Process().Status()
-			i.Version, i.State, i.Message, i.Since = st.Version, string(st.State), st.Message, st.Since
+			st, how := current.Process().Status(), current.Condition()
+			i.Version, i.State, i.Message, i.Since, i.Checked = st.Version, string(how.State), how.Message, how.Since, how.Checked
 			i.PID, i.Restarts, i.Memory, i.Events = st.PID, st.Restarts, residentMemory(st.PID), eventsOf(current.Process().Events())
 		} else if left, ok := p.app.absent.find(i.Ref); ok {
 			i.Message, i.Since = left.reason, left.since
@@ -247,22 +245,8 @@ func (p *providers) Check(ctx context.Context, ref string) (console.Health, erro
 	if err != nil {
 		return console.Health{}, err
 	}
-	began := time.Now()
-	st := in.Process().Status()
-	if !st.State.Serving() {
-		return console.Health{State: string(st.State), Message: st.Message}, nil
-	}
-	h, err := in.Process().Health(ctx, in.ID)
-	out := console.Health{State: string(host.Ready), Message: h.GetMessage(), Took: time.Since(began)}
-	switch {
-	case err != nil:
-		out.State, out.Message = "error", host.Reason(err)
-	case h.GetState() == pluginv1.State_STATE_DEGRADED:
-		out.State = string(host.Degraded)
-	case h.GetState() == pluginv1.State_STATE_ERROR:
-		out.State = "error"
-	}
-	return out, nil
+	how := in.CheckHealth(ctx)
+	return console.Health{State: string(how.State), Message: how.Message, Took: how.Took}, nil
 }
 
 // Restart implements console.Providers.

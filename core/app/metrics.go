@@ -26,6 +26,8 @@ type pluginMetrics struct {
 	serving   *prometheus.Desc
 	reloaded  *prometheus.Desc
 	history   *callStats
+	// failed receives when a call has failed; see askHealthSoon.
+	failed chan struct{}
 
 	mu     sync.RWMutex
 	series map[string]callSeries
@@ -43,9 +45,9 @@ func newPluginMetrics(reg prometheus.Registerer, log hclog.Logger) *pluginMetric
 		}, []string{"ref"}),
 		state:    prometheus.NewDesc("patchbay_plugin_state", "1 for the state that a plugin process is in.", []string{"plugin", "process", "state"}, nil),
 		restarts: prometheus.NewDesc("patchbay_plugin_restarts_total", "Starts of a plugin process after its first.", []string{"plugin", "process"}, nil),
-		serving:  prometheus.NewDesc("patchbay_plugin_instance_serving", "1 if calls to a configured instance are let through.", []string{"ref"}, nil),
+		serving:  prometheus.NewDesc("patchbay_plugin_instance_serving", "1 if a configured instance works, by its last health check.", []string{"ref"}, nil),
 		reloaded: prometheus.NewDesc("patchbay_config_last_reload_successful", "0 if the last reload of the configuration was rejected.", nil, nil),
-		series:   map[string]callSeries{}, history: newCallStats(), log: log,
+		series:   map[string]callSeries{}, history: newCallStats(), failed: make(chan struct{}, 1), log: log,
 	}
 	reg.MustRegister(m.calls, m.failures, m.hop, m)
 	return m
@@ -108,6 +110,7 @@ func (m *pluginMetrics) observeCall(ref, operation string, took, upstream time.D
 	s.hop.Observe(max(0, took-upstream).Seconds())
 	if err != nil {
 		s.failures.Inc()
+		m.askHealthSoon()
 		if fault.CodeOf(err) == fault.AnswerTooLarge {
 			m.log.Warn("the answer to a call is too large", "instance", ref, "operation", operation, "error", errors.Unwrap(err))
 		}

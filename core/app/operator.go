@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/console"
 	"github.com/patchbay-dev/patchbay/core/operator"
+	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 )
 
@@ -162,7 +163,7 @@ func (o operatorPlugins) Restart(ctx context.Context, ref string) (operator.Plug
 // hasRestarted reports whether the restart of an instance has ended: it serves again, or cannot.
 func hasRestarted(before, now operator.Plugin) bool {
 	switch host.State(now.State) {
-	case host.Ready, host.Degraded:
+	case host.Ready, host.Degraded, catalog.Unhealthy:
 		return now.PID != before.PID
 	case host.Backoff, host.Failed:
 		return now.Restarts > before.Restarts || now.Since > before.Since

@@ -6,8 +6,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
-	"github.com/patchbay-dev/patchbay/core/plugin/host"
-	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
 
 // stateOK is the state of a part that works.
@@ -60,7 +58,7 @@ func (a *App) checkReadiness(ctx context.Context) readiness {
 		}
 	}
 	for _, in := range a.catalog.Instances() {
-		ask("plugin "+in.Ref(), false, func() string { return instanceHealth(ctx, in) })
+		ask("plugin "+in.Ref(), false, func() string { return conditionText(in.CheckHealth(ctx)) })
 	}
 	for _, ref := range a.absent.listRefs() {
 		if left, ok := a.absent.find(ref); ok {
@@ -91,22 +89,10 @@ func stateOf(err error) string {
 	return stateOK
 }
 
-// instanceHealth returns the state of an instance's process, with the reason if it is not ready, or what the instance says of itself.
-func instanceHealth(ctx context.Context, in *catalog.Instance) string {
-	st := in.Process().Status()
-	text := string(st.State)
-	if st.Message != "" {
-		text += ": " + st.Message
+// conditionText returns "ready", or the state of an instance with its reason.
+func conditionText(c catalog.Condition) string {
+	if c.Message == "" || c.Working() {
+		return string(c.State)
 	}
-	if st.State != host.Ready {
-		return text
-	}
-	h, err := in.Process().Health(ctx, in.ID)
-	switch {
-	case err != nil:
-		return "no answer to the health check"
-	case h.GetState() == pluginv1.State_STATE_DEGRADED || h.GetState() == pluginv1.State_STATE_ERROR:
-		return string(host.Degraded) + ": " + h.GetMessage()
-	}
-	return text
+	return string(c.State) + ": " + c.Message
 }

@@ -91,6 +91,7 @@ func (a *App) applySettings(ctx context.Context, set *settings.Settings, change 
 		return err
 	}
 	retire, err := change.Commit(ctx)
+	a.metrics.askHealthSoon()
 	if err != nil {
 		for _, in := range a.set.File.Instances {
 			if h, missing := a.catalog.Handle(in.Ref()); missing == nil && h.Current() == nil {

@@ -39,7 +39,7 @@ func (r *reloadable) plugins(modes map[string]string) (blocks string) {
 	for name, mode := range modes {
 		r.setMode(name, mode)
 		script := filepath.Join(filepath.Dir(r.path), name+".sh")
-		must(r.t, os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\nexec '%s' '%s' \"$(cat '%s.mode')\"\n", pluginProgram, testplugin.Marker, filepath.Join(filepath.Dir(r.path), name)), 0o700))
+		must(r.t, os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\nexport %s='%s'\nexec '%s' '%s' \"$(cat '%s.mode')\"\n", testplugin.EnvUnwell, filepath.Join(filepath.Dir(r.path), "unwell"), pluginProgram, testplugin.Marker, filepath.Join(filepath.Dir(r.path), name)), 0o700))
 		blocks += fmt.Sprintf("plugin %q {\n  path = %q\n}\n", name, script)
 	}
 	return blocks

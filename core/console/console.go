@@ -73,7 +73,7 @@ func New(cfg Config) (*Console, error) {
 		return nil, fmt.Errorf("make the console: %w", err)
 	}
 	c.kit = ui.NewKit(ui.Config{
-		Texts: c.texts, Assets: c.assets, Nav: c.navGroups(), Counts: c.countPending, Now: cfg.Now, Warnings: cfg.Warnings, Secrets: cfg.Secrets, Current: cfg.Current, Secure: cfg.Access.Secure,
+		Texts: c.texts, Assets: c.assets, Nav: c.navGroups(), Counts: c.countPending, Now: cfg.Now, Warnings: cfg.Warnings, Troubles: c.serviceTroubles, Secrets: cfg.Secrets, Current: cfg.Current, Secure: cfg.Access.Secure,
 		Recognise: func(r *http.Request) *auth.Principal {
 			p, err := cfg.Users.Recognise(cfg.Access, r)
 			if err != nil {
@@ -124,10 +124,30 @@ const formLimit = 64 << 10
 func (c *Console) SectionRoutes(service string) []httpd.Route {
 	for _, s := range c.cfg.Sections {
 		if s.Service == service && s.Routes != nil {
-			return s.Routes(c.kit)
+			routes := s.Routes(c.kit)
+			for i := range routes {
+				routes[i].Handler = ui.OfService(service, routes[i].Handler)
+			}
+			return routes
 		}
 	}
 	return nil
+}
+
+// serviceTroubles returns the instances that a service uses and that do not work at present.
+func (c *Console) serviceTroubles(service string) (out []ui.Trouble) {
+	for _, s := range c.cfg.Services {
+		if s.Name != service {
+			continue
+		}
+		for _, in := range c.cfg.Providers.Instances() {
+			uses := slices.ContainsFunc(s.Uses, func(u Use) bool { return u.Ref == in.Ref })
+			if uses && !in.Working() && ui.Tone(in.State) != "info" {
+				out = append(out, ui.Trouble{Ref: in.Ref, State: in.State, Message: in.Message, Since: in.Since, Href: instancePath + in.Ref})
+			}
+		}
+	}
+	return out
 }
 
 // Errors answers browsers with pages and leaves the rest to next; nil means httpd.WriteError.

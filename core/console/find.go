@@ -165,7 +165,7 @@ func (c *Console) countPending(ctx context.Context, v *ui.View) map[string]int {
 		}
 	}
 	for _, in := range c.cfg.Providers.Instances() {
-		if !in.Serving() {
+		if !in.Working() {
 			out[pluginsPath]++
 		}
 	}

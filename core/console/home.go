@@ -114,7 +114,7 @@ func (c *Console) ownAttention(v *ui.View, p panel) (out []ui.Attention) {
 	}
 	for _, r := range p.Rows {
 		tone := ui.Tone(r.State)
-		if r.Serving() || tone == "info" {
+		if r.Working() || tone == "info" {
 			// What is starting needs nobody.
 			continue
 		}

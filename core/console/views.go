@@ -24,6 +24,8 @@ type Instance struct {
 	// State is the state of the process, or degraded or error if the instance says so of itself, or off if it was left out.
 	State   string
 	Message string
+	// Checked is when the instance was last asked how it is.
+	Checked time.Time
 	// Since is when the state began; PID and Memory, in bytes, are of the process.
 	Since    time.Time
 	PID      int
@@ -51,6 +53,9 @@ type Event struct {
 
 // Serving reports whether calls are let through.
 func (i Instance) Serving() bool { return i.State == "ready" || i.State == "degraded" }
+
+// Working reports whether the instance has nothing to complain of.
+func (i Instance) Working() bool { return i.State == "ready" }
 
 // Plugin is a plugin that can be configured.
 type Plugin struct {

@@ -43,6 +43,8 @@ type Config struct {
 	// Warnings returns the ids of texts that every page shows at present: settings that are not for production, and a
 	// configuration that was rejected. Nil for none.
 	Warnings func() []string
+	// Troubles returns the providers of a service that do not work at present; nil for none.
+	Troubles func(service string) []Trouble
 	// Alone is the path below which the pages of a process of its own stand, with their files and the form of the preferences: the
 	// core may be down while they are shown. "" for the core's console.
 	Alone string
@@ -84,6 +86,9 @@ func (k *Kit) View(c *gin.Context, title string) *View {
 	}
 	if k.cfg.Warnings != nil {
 		v.Warnings = k.cfg.Warnings()
+	}
+	if service := c.GetString(serviceKey); service != "" && k.cfg.Troubles != nil {
+		v.Troubles = k.cfg.Troubles(service)
 	}
 	if title != "" {
 		v.Title = v.T(title)

@@ -35,6 +35,8 @@ type View struct {
 	Toast *Toast
 	// Warnings are the ids of texts that stand on top of the page.
 	Warnings []string
+	// Troubles are the providers of the page's service that do not work at present.
+	Troubles []Trouble
 	// RequestID is shown where something failed.
 	RequestID string
 	// Origin is the scheme and host under which the browser sees this server, also behind a proxy that is trusted.

@@ -29,10 +29,11 @@ type Instance struct {
 	calls   sync.WaitGroup
 	slots   chan struct{}
 
-	mu      sync.Mutex
-	retired bool
-	link    *host.Link
-	client  io.Closer
+	mu        sync.Mutex
+	retired   bool
+	link      *host.Link
+	client    io.Closer
+	condition Condition
 }
 
 // Process returns the process that serves the instance.

@@ -22,6 +22,7 @@ import (
 )
 
 type backend struct {
+	wellbeing
 	cfg     Config
 	log     hclog.Logger
 	hanging atomic.Int64
@@ -159,11 +160,11 @@ func (b *backend) KeyStatus(_ context.Context, credential schema.Secret) (*searc
 }
 
 // Health implements framework.Healther.
-func (b *backend) Health(context.Context) error {
+func (b *backend) Health(ctx context.Context) error {
 	if b.cfg.Unwell != "" {
 		return errors.New(b.cfg.Unwell)
 	}
-	return nil
+	return b.wellbeing.Health(ctx)
 }
 
 // IndexStatus implements search.Indexer: the index has as many documents as Reindex was called.

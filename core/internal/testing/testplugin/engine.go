@@ -35,7 +35,10 @@ func enginePlugin() framework.Plugin {
 	return framework.Plugin{Name: "testplugin", Version: "1.0.0", Kinds: []framework.Kind{engine.New(def)}}
 }
 
-type containerEngine struct{ endless chan struct{} }
+type containerEngine struct {
+	wellbeing
+	endless chan struct{}
+}
 
 func (c *containerEngine) behaveAs(ctx context.Context, name string) error {
 	switch name {

@@ -32,7 +32,7 @@ func channelPlugin() framework.Plugin {
 	return framework.Plugin{Name: "testplugin", Version: "1.0.0", Kinds: []framework.Kind{notify.New(def)}}
 }
 
-type channel struct{}
+type channel struct{ wellbeing }
 
 // Send implements notify.Channel.
 func (channel) Send(ctx context.Context, n *notify.Notification, to notify.Target) (*notify.Receipt, error) {

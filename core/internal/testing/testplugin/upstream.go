@@ -74,7 +74,7 @@ func endAs(ctx context.Context, text string) error {
 	return nil
 }
 
-type images struct{}
+type images struct{ wellbeing }
 
 // Hosts implements registry.Registry.
 func (images) Hosts(context.Context) ([]string, error) { return []string{"one.example"}, nil }
@@ -104,7 +104,7 @@ func (images) Credentials(_ context.Context, _ registry.Access, hosts []string) 
 	return hosts[:1], nil
 }
 
-type repos struct{}
+type repos struct{ wellbeing }
 
 // Resolve implements codehost.CodeHost.
 func (repos) Resolve(ctx context.Context, token schema.Secret, input string) (*codehost.Resolution, error) {

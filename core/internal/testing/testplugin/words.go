@@ -9,7 +9,7 @@ import (
 )
 
 // words implements translator.Translator. The text of the last part says how a call ends, as of endAs.
-type words struct{}
+type words struct{ wellbeing }
 
 // ListModels implements translator.Translator.
 func (words) ListModels(context.Context) ([]translator.Model, error) {

@@ -243,7 +243,7 @@ func discoveryParts(v *ui.View, p pages, d discoveryView) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Empty(v.T("containers.discovery.empty"), v.T("containers.discovery.empty.text")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty(v.EmptyTitle("containers.discovery.empty"), v.EmptyText("containers.discovery.empty.text")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

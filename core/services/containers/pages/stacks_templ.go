@@ -555,7 +555,7 @@ func stacksParts(v *ui.View, p pages, list stacksView) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = ui.Empty(v.T("containers.stacks.empty"), v.T("containers.stacks.empty.text")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var25), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Empty(v.EmptyTitle("containers.stacks.empty"), v.EmptyText("containers.stacks.empty.text")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var25), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

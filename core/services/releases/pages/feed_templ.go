@@ -792,12 +792,12 @@ func nothing(v *ui.View, p pages, w feedView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if !w.Status.HasHosts {
-			templ_7745c5c3_Err = ui.Empty(v.T("releases.none.host"), v.T("releases.none.host.text")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty(v.EmptyTitle("releases.none.host"), v.EmptyText("releases.none.host.text")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if w.Status.SeesRepos {
-			templ_7745c5c3_Err = ui.Empty(v.T("releases.none.yet"), v.T("releases.none.yet.text")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty(v.EmptyTitle("releases.none.yet"), v.EmptyText("releases.none.yet.text")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

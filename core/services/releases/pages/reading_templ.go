@@ -595,7 +595,7 @@ func inboxPage(v *ui.View, p pages, list []service.NotificationItem, status serv
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = ui.Empty(v.T("releases.inbox.none"), v.T("releases.inbox.none.text")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var30), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Empty(v.EmptyTitle("releases.inbox.none"), v.EmptyText("releases.inbox.none.text")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var30), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -157,7 +157,7 @@ func indexCards(v *ui.View, p pages, list []service.Index) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Empty(v.T("search.index.none"), v.T("search.index.none.text")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty(v.EmptyTitle("search.index.none"), v.EmptyText("search.index.none.text")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

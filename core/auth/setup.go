@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"gorm.io/gorm/clause"
+
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -25,14 +27,14 @@ type setupLink struct {
 // TableName implements gorm's Tabler.
 func (setupLink) TableName() string { return "setup_links" }
 
-// FirstLink makes the token of a link that makes the first administrator; "" once there is a user. Former ones end.
+// FirstLink makes the token of a link that makes the first administrator; "" once there is one. Former ones end.
 func (u *Users) FirstLink(ctx context.Context) (token string, err error) {
 	err = u.cfg.Store.Tx(ctx, "make set-up link", func(ctx context.Context) error {
 		if err := u.lockFirstUser(ctx); err != nil {
 			return err
 		}
-		n, err := u.Count(ctx)
-		if err != nil || n > 0 {
+		has, err := u.HasAdmin(ctx)
+		if err != nil || has {
 			return err
 		}
 		token, err = u.createLink(ctx, User{})
@@ -87,6 +89,11 @@ func errLink() error {
 	return fault.New("invalid_setup_link", "This set-up link is unknown, was used already, or is older than a day.").WithStatus(http.StatusUnauthorized)
 }
 
+// errHasAdmin is the error of a link for the first administrator once there is one.
+func errHasAdmin() error {
+	return fault.New("administrator_exists", "There is an administrator already: sign in, or ask for a link of your own.").WithStatus(http.StatusConflict)
+}
+
 // SetupFirst reports whether a token makes the first administrator, so that email and name are needed; an error if it is no
 // good. It uses nothing up, and a wrong token is no failed sign-in: a page of another site can make a browser ask.
 func (u *Users) SetupFirst(ctx context.Context, token string) (bool, error) {
@@ -95,7 +102,11 @@ func (u *Users) SetupFirst(ctx context.Context, token string) (bool, error) {
 		return false, err
 	}
 	if row.UserID == "" {
-		return true, nil
+		has, err := u.HasAdmin(ctx)
+		if err == nil && has {
+			err = errHasAdmin()
+		}
+		return err == nil, err
 	}
 	user, err := u.Get(ctx, row.UserID)
 	if err == nil && user.Disabled {
@@ -168,14 +179,14 @@ func (u *Users) failedLink(ctx context.Context, from Origin, err error) {
 	}
 }
 
-// createFirstAdmin adds the first administrator in the running transaction, after lockFirstUser, and refuses once there is a user.
+// createFirstAdmin adds the first administrator in the running transaction, after lockFirstUser, and refuses once there is one.
 func (u *Users) createFirstAdmin(ctx context.Context, email, name string) (User, error) {
-	n, err := u.Count(ctx)
+	has, err := u.HasAdmin(ctx)
 	if err != nil {
 		return User{}, err
 	}
-	if n > 0 {
-		return User{}, errLink()
+	if has {
+		return User{}, errHasAdmin()
 	}
 	email, name = strings.ToLower(strings.TrimSpace(email)), strings.TrimSpace(name)
 	if err := checkUser(email, name, Admin); err != nil {
@@ -183,8 +194,12 @@ func (u *Users) createFirstAdmin(ctx context.Context, email, name string) (User,
 	}
 	now := u.cfg.Now().UnixMilli()
 	user := User{ID: store.NewID("usr"), Email: email, Name: name, Role: Admin, CreatedAt: now, UpdatedAt: now}
-	if err := u.cfg.Store.Writer(ctx).Create(&user).Error; err != nil {
-		return user, err
+	made := u.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}).Create(&user)
+	if made.Error == nil && made.RowsAffected == 0 {
+		return user, fault.New(fault.InvalidArgument, "There is a user with this email address, who is no administrator: name another one, or use patchbay user role.").With("field", "email")
+	}
+	if made.Error != nil {
+		return user, made.Error
 	}
 	return user, u.recordFor(ctx, user, Event{Action: EventUserCreated, TargetID: user.ID, Detail: "role: " + string(Admin)})
 }

@@ -127,7 +127,7 @@ func New(cfg Config) (*Users, error) {
 	return u, nil
 }
 
-// Create adds a user and an API key for it, whose text is returned this once.
+// Create adds a user and an API key for it, whose text is returned this once. The first user is an administrator, whatever the role.
 func (u *Users) Create(ctx context.Context, email, name string, role Role) (user User, text string, err error) {
 	user, err = u.insertUser(ctx, email, name, role, func(ctx context.Context, user User) (err error) {
 		text, err = u.insertKey(ctx, &apiKey{UserID: user.ID, Name: initialKeyName})
@@ -158,6 +158,11 @@ func (u *Users) insertUser(ctx context.Context, email, name string, role Role, a
 		if err := u.lockFirstUser(ctx); err != nil {
 			return err
 		}
+		if n, err := u.Count(ctx); err != nil {
+			return err
+		} else if n == 0 {
+			user.Role = Admin
+		}
 		w := u.cfg.Store.Writer(ctx)
 		// One statement, so that of two processes that create the same user one is told so.
 		made := w.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}).Create(&user)
@@ -167,7 +172,7 @@ func (u *Users) insertUser(ctx context.Context, email, name string, role Role, a
 		if made.RowsAffected == 0 {
 			return fault.New(fault.Conflict, "There is a user with this email address already.").With("field", "email")
 		}
-		if err := u.recordEvent(ctx, Event{Action: EventUserCreated, TargetID: user.ID, TargetName: user.Email, UserID: user.ID, Detail: "role: " + string(role)}); err != nil {
+		if err := u.recordEvent(ctx, Event{Action: EventUserCreated, TargetID: user.ID, TargetName: user.Email, UserID: user.ID, Detail: "role: " + string(user.Role)}); err != nil {
 			return err
 		}
 		return admit(ctx, user)
@@ -195,6 +200,21 @@ func checkUser(email, name string, role Role) error {
 func (u *Users) List(ctx context.Context) (out []User, err error) {
 	err = u.cfg.Store.DB(ctx).Order("created_at, id").Find(&out).Error
 	return out, wrapStoreError("list users", err)
+}
+
+// ByEmail is the user with an email address.
+func (u *Users) ByEmail(ctx context.Context, email string) (User, error) {
+	user, err := u.findUser(u.cfg.Store.DB(ctx), "email = ?", strings.ToLower(strings.TrimSpace(email)))
+	if fault.CodeOf(err) == fault.NotFound {
+		err = fault.New(fault.NotFound, "There is no user with this email address.").With("field", "email")
+	}
+	return user, err
+}
+
+// HasAdmin reports whether there is an administrator, be it a disabled one. Until then the set-up link makes one.
+func (u *Users) HasAdmin(ctx context.Context) (has bool, err error) {
+	err = u.cfg.Store.DB(ctx).Raw("SELECT EXISTS (SELECT 1 FROM users WHERE role = ?)", Admin).Row().Scan(&has)
+	return has, wrapStoreError("look for an administrator", err)
 }
 
 // ByID finds users by their ids; those that do not exist are left out.

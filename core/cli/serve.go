@@ -84,7 +84,7 @@ func (c *commandLine) printFirstSteps(ctx context.Context, a *app.App) {
 		a.Logger().Warn("no set-up link could be made", "error", err)
 	} else if link != "" {
 		fmt.Fprintf(c.err, `
-There is no user yet. Open this link to look around, or to become the first administrator; it works once, for a day:
+There is no administrator yet. Open this link to look around, or to become the first administrator; it works once, for a day:
 
     %s
 

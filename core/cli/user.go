@@ -11,16 +11,19 @@ import (
 )
 
 func (c *commandLine) userCommand() *cobra.Command {
-	return command.Group("user", "Users", c.userCreate(), c.userList(), c.userDisable(), c.userReset())
+	return command.Group("user", "Users", c.userCreate(), c.userList(), c.userRole(), c.userDisable(), c.userEnable(), c.userReset())
 }
 
 func (c *commandLine) userCreate() *cobra.Command {
 	var email, name, role string
 	cmd := &cobra.Command{Use: "create", Short: "Add a user and print an API key, this once", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		return c.withRecords(cmd.Context(), func(r *admin.Records) error {
-			_, key, err := r.Users.Create(command.Acting(cmd), email, name, auth.Role(role))
+			user, key, err := r.Users.Create(command.Acting(cmd), email, name, auth.Role(role))
 			if err == nil {
 				fmt.Fprintln(c.out, key)
+			}
+			if err == nil && user.Role != auth.Role(role) {
+				fmt.Fprintf(c.err, "%s is the first user, and therefore an administrator.\n", user.Email)
 			}
 			return err
 		})
@@ -70,6 +73,31 @@ func (c *commandLine) userDisable() *cobra.Command {
 	return &cobra.Command{Use: "disable EMAIL", Short: "Keep a user out", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
 		return c.withRecords(cmd.Context(), func(r *admin.Records) error { return r.Users.Disable(command.Acting(cmd), args[0]) })
 	}}
+}
+
+func (c *commandLine) userEnable() *cobra.Command {
+	no := false
+	return &cobra.Command{Use: "enable EMAIL", Short: "Let a user in again who was kept out", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return c.changeUser(cmd, args[0], auth.UserChange{Disabled: &no})
+	}}
+}
+
+func (c *commandLine) userRole() *cobra.Command {
+	return &cobra.Command{Use: "role EMAIL admin|member", Short: "Make a user an administrator or a member", Args: command.Exactly(2), RunE: func(cmd *cobra.Command, args []string) error {
+		role := auth.Role(args[1])
+		return c.changeUser(cmd, args[0], auth.UserChange{Role: &role})
+	}}
+}
+
+// changeUser changes the user of an email address.
+func (c *commandLine) changeUser(cmd *cobra.Command, email string, change auth.UserChange) error {
+	return c.withRecords(cmd.Context(), func(r *admin.Records) error {
+		user, err := r.Users.ByEmail(cmd.Context(), email)
+		if err == nil {
+			_, err = r.Users.Change(command.Acting(cmd), user.ID, change)
+		}
+		return err
+	})
 }
 
 func (c *commandLine) userReset() *cobra.Command {

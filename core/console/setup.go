@@ -18,7 +18,9 @@ type setupView struct {
 	First bool
 	// Failure is why the last attempt failed; with Dead set the link is of no use any more.
 	Failure string
-	Dead    bool
+	// LookAround tells that there is no user yet, so that one may look around first.
+	LookAround bool
+	Dead       bool
 }
 
 // showSetup shows what a set-up link is for. The link is used up by the form, not by looking at it.
@@ -31,6 +33,8 @@ func (c *Console) showSetup(gc *gin.Context) {
 		page.Dead, page.Failure, status = true, v.Fault(e), fault.StatusOf(e)
 	}
 	page.First = first
+	n, err := c.cfg.Users.Count(gc.Request.Context())
+	page.LookAround = err == nil && n == 0
 	c.kit.Render(gc, v, status, setupPage(v, page))
 }
 
@@ -75,7 +79,7 @@ func (c *Console) lookAround(gc *gin.Context) {
 func (c *Console) firstAdministrator(gc *gin.Context) {
 	token, err := c.cfg.Users.FirstLink(gc.Request.Context())
 	if err == nil && token == "" {
-		err = fault.New(fault.Conflict, "There is a user already: sign in.")
+		err = fault.New(fault.Conflict, "There is an administrator already: sign in.")
 	}
 	if err != nil {
 		c.kit.Fail(gc, err)

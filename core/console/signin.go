@@ -20,6 +20,8 @@ type signInView struct {
 	Passkeys auth.Capability
 	// First tells that there is no user yet.
 	First bool
+	// NoAdmin tells that there is no administrator yet; members may sign in.
+	NoAdmin bool
 	// Ways are those of services.
 	Ways []ui.SignInWay
 	// Failure is why the last attempt failed.
@@ -41,7 +43,8 @@ func (c *Console) signInPage(gc *gin.Context, v *ui.View) templ.Component {
 
 func (c *Console) signInView(gc *gin.Context, v *ui.View, next string) signInView {
 	n, err := c.cfg.Users.Count(gc.Request.Context())
-	out := signInView{Next: ui.LocalPath(next), Passkeys: c.cfg.Access.Passkeys(gc.Request), First: err == nil && n == 0}
+	has, adminErr := c.cfg.Users.HasAdmin(gc.Request.Context())
+	out := signInView{Next: ui.LocalPath(next), Passkeys: c.cfg.Access.Passkeys(gc.Request), First: err == nil && n == 0, NoAdmin: adminErr == nil && !has}
 	for _, s := range c.cfg.Sections {
 		if s.SignIn == nil || out.First {
 			continue

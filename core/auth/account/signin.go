@@ -254,7 +254,7 @@ func (s *Sets) Meta(a *api.API, base string) {
 	api.Register(a, api.Operation{
 		ID: "get-meta", Method: http.MethodGet, Path: base + "/meta", Policy: httpd.Public, Tag: tagSignIn, Summary: "What a sign-in page needs to know",
 	}, func(ctx context.Context, in *requestInput) (*metaOutput, error) {
-		n, err := s.cfg.Users.Count(ctx)
+		has, err := s.cfg.Users.HasAdmin(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -264,7 +264,7 @@ func (s *Sets) Meta(a *api.API, base string) {
 		}
 		c, f := s.cfg.Access.Passkeys(in.httpRequest()), s.cfg.Access.Forward
 		return &metaOutput{Meta{
-			Version: s.cfg.Version, SetupNeeded: n == 0, Anonymous: p != nil && !p.HasAccount(),
+			Version: s.cfg.Version, SetupNeeded: !has, Anonymous: p != nil && !p.HasAccount(),
 			ForwardAuth: f.AllowedUser != "" || f.AllowedGroup != "",
 			Passkeys:    PasskeyMeta{c.Available, optionalText(c.Reason), optionalText(c.Message), optionalText(c.URL)},
 		}}, nil

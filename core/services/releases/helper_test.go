@@ -139,6 +139,8 @@ func (s *server) mount() {
 func (s *server) addPeople() {
 	s.Helper()
 	ctx := context.Background()
+	_, _, err := s.users.Create(ctx, "root@example.com", "Root", auth.Admin)
+	must(s, err)
 	ada, key, err := s.users.Create(ctx, "ada@example.com", "Ada", auth.Member)
 	must(s, err)
 	s.ada, s.adaID = key, ada.ID

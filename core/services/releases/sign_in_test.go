@@ -197,7 +197,7 @@ func TestSignUp(t *testing.T) {
 		}
 		all, err := s.users.List(t.Context())
 		must(t, err)
-		if got := all[len(all)-1]; len(all) != 3 || got.Role != auth.Member || got.Name != "bob" || got.Email != "bob-2-main@linked.invalid" {
+		if got := all[len(all)-1]; len(all) != 4 || got.Role != auth.Member || got.Name != "bob" || got.Email != "bob-2-main@linked.invalid" {
 			t.Errorf("got %+v", all)
 		}
 		must(t, s.store.Tx(t.Context(), "test", func(ctx context.Context) error {

@@ -28,20 +28,17 @@ func CheckConfig(ctx context.Context, src settings.Source, version string) (conf
 
 // ShowConfig is CheckConfig with the configuration itself.
 func ShowConfig(ctx context.Context, src settings.Source, version string) (*config.File, config.Diagnostics, error) {
-	set, res, diags, err := src.Load(ctx)
+	set, res, diags, err := src.Inspect(ctx)
 	if err != nil || set == nil {
 		return nil, diags, err
 	}
-	diags = append(diags, set.CheckMachine()...)
 	h, err := host.New(host.Config{Logger: hclog.NewNullLogger(), SocketDir: set.Core.SocketDir, DataDir: set.DataDir})
 	if err != nil {
 		return nil, diags, err
 	}
 	defer h.Close()
 	cat := catalog.New(catalog.Config{Host: h, Version: version, Protected: set.Protected()})
-	plan := set.Plan(ctx, cat, res)
-	plan.Close()
-	return set.File, append(diags, plan.Diags...), nil
+	return set.File, append(diags, set.FindMistakes(ctx, cat, res, diags)...), nil
 }
 
 // AdminAddr returns the configured address of the admin listener.

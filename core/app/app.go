@@ -132,6 +132,7 @@ func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics,
 	if a.log == nil {
 		a.log = a.newLogger(set.Core)
 	}
+	a.log.Info("configuration read", "file", set.ConfigPath())
 	a.openTraces(ctx)
 	if err := a.openStore(ctx); err != nil {
 		return nil, diags, err

@@ -38,6 +38,7 @@ func TestCheckRefusesWhatServeRefuses(t *testing.T) {
 		"database URL":             {rest: "storage \"postgres\" {\n  url = \"postgres://someone:pass word@[::1/db\"\n}\n", names: "percent-encode the password", setting: "url"},
 		"database URL of another":  {rest: "storage \"postgres\" {\n  url = \"mysql://someone@db/x\"\n}\n", names: "not a valid postgres:// URL", setting: "url"},
 		"database URL by variable": {rest: "storage \"postgres\" {}\n", env: map[string]string{"SVC_DATABASE_URL": "postgres://someone:pass word@db/x"}, names: "percent-encode the password", setting: "url"},
+		"public URL with a path":   {core: `public_url = "https://example.com/patchbay"`, names: "a host name of its own", setting: "public_url"},
 		"public URL":               {core: `public_url = "https://someone:pass word@example.com"`, names: "percent-encode the password", setting: "public_url"},
 		"proxy of the core":        {env: map[string]string{"HTTPS_PROXY": "someone:pass word@proxy:3128"}, names: "percent-encode the password", setting: "HTTPS_PROXY"},
 		"traces":                   {env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "https://someone:pass word#@collector"}, names: "percent-encode the password", setting: "OTEL_EXPORTER_OTLP_ENDPOINT"},
@@ -83,6 +84,33 @@ func TestCheckRefusesWhatServeRefuses(t *testing.T) {
 				t.Errorf("the start reports %v, want %q", err, c.names)
 			}
 		})
+	}
+}
+
+// TestCheckReportsEveryFinding makes one mistake of each sort: each is found although the others are there, and each once.
+func TestCheckReportsEveryFinding(t *testing.T) {
+	r, text := newReloadable(t, map[string]string{"one": testplugin.Well}, "search \"one\" \"main\" {\n  config {\n    wrong_setting = 1\n  }\n}\nsearch \"nobody\" \"none\" {}\n")
+	usual := r.env
+	r.env = func(key string) (string, bool) {
+		if strings.HasSuffix(key, "_ADDR") {
+			return "", false
+		}
+		return usual(key)
+	}
+	r.write("core {\n  http_addr = \"127.0.0.1:0\"\n  admin_addr = \"192.0.2.1:0\"\n  drain = \"-1s\"\n  unknown_setting = 1\n}\nplugin \"unpinned\" {\n  path = \"unpinned\"\n}\n" +
+		"search \"unpinned\" \"other\" {}\nbackup {\n  to = \"plugin.hcl\"\n  keep = 0\n}\n" + text)
+	diags, err := admin.CheckConfig(t.Context(), r.source(), "test")
+	must(t, err)
+	for _, want := range []string{"drain: must not be negative", "unknown_setting", "192.0.2.1", "wrong_setting", `"nobody"`, "has no digest", "must be from 1 to 1000"} {
+		n := 0
+		for _, d := range diags {
+			if strings.Contains(d.Summary+" "+d.Detail, want) {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s is found %d times: %v", want, n, diags)
+		}
 	}
 }
 

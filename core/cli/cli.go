@@ -112,7 +112,8 @@ func (c *commandLine) rootCommand() *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}, Version: Version,
 		Args: cobra.ArbitraryArgs, RunE: command.OnlyOthers("patchbay"),
 	}
-	root.PersistentFlags().StringVar(&c.config, "config", "plugin.hcl", "configuration file")
+	root.PersistentFlags().StringVar(&c.config, "config", "", "configuration file (default: the one that PATCHBAY_CONFIG names, or plugin.hcl here, or /etc/patchbay/plugin.hcl)")
+	root.PersistentPreRun = func(*cobra.Command, []string) { c.config = findConfiguration(c.config, c.env, systemConfiguration) }
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Mistake{Err: err} })
 	root.SetVersionTemplate(versionText())
 	root.AddCommand(c.serveCommand(), c.superviseCommand(), c.reloadCommand(), c.statusCommand(), c.configCommand(), c.pluginCommand(), c.jobCommand(), c.userCommand(),

@@ -22,8 +22,12 @@ const minProxySecret = 16
 func checkCore(block *config.Block, c Core) config.Diagnostics {
 	var found schema.Diagnostics
 	if c.PublicURL != "" {
-		if u, err := url.Parse(c.PublicURL); err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
+		u, err := url.Parse(c.PublicURL)
+		switch {
+		case err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme):
 			found = append(found, schema.Errorf(schema.At("public_url"), "must be an absolute http(s) URL, such as https://patchbay.example.com")...)
+		case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "":
+			found = append(found, schema.Errorf(schema.At("public_url"), "must have no path: give Patchbay a host name of its own, such as https://patchbay.example.com")...)
 		}
 	}
 	if n := len(c.ProxySecret.Reveal()); n > 0 && n < minProxySecret {

@@ -72,6 +72,8 @@ type Resolver struct {
 
 	file *config.File
 	env  config.Env
+	// lockDamaged reports whether the lock file has errors.
+	lockDamaged bool
 }
 
 // isBuiltin reports whether a plugin is one of the built-in ones.

@@ -193,9 +193,14 @@ func (s *Settings) Keyring() secret.Options {
 	return secret.Options{Env: s.Core.SecretKey.Reveal(), Path: s.KeyFile()}
 }
 
+// ConfigPath returns the absolute path of plugin.hcl.
+func (s *Settings) ConfigPath() string {
+	return AbsolutePath(s.File.Dir, filepath.Base(s.File.Path))
+}
+
 // Protected returns the files that no plugin may give away.
 func (s *Settings) Protected() []string {
-	path := AbsolutePath(s.File.Dir, filepath.Base(s.File.Path))
+	path := s.ConfigPath()
 	out := []string{s.DataDir, s.KeyFile(), path, config.LockPath(path)}
 	if s.Store.Path != "" {
 		out = append(out, s.Store.Path)

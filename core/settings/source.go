@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/module"
+	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 )
 
 // Source is a configuration that can be read.
@@ -65,6 +66,56 @@ func (s Source) Load(ctx context.Context) (*Settings, *Resolver, config.Diagnost
 	}
 	lock, found := config.LoadLock(config.LockPath(s.Path))
 	return set, &Resolver{Lock: lock, Builtin: binary, Names: names, file: set.File, env: s.Env}, append(diags, found...), nil
+}
+
+// Inspect is Load for a check: with errors it goes on as far as more of them can be found. Nothing may be run of what it returns then. The
+// settings are nil if the file cannot be read at all, and the resolver if the built-in plugins cannot be asked.
+func (s Source) Inspect(ctx context.Context) (*Settings, *Resolver, config.Diagnostics, error) {
+	set, diags, err := s.Read()
+	if err != nil || set == nil {
+		return nil, nil, diags, err
+	}
+	binary, err := builtinBinary(set.Core.PluginBinary, set.File.Dir)
+	var names map[string][]string
+	if err == nil {
+		names, err = builtinNames(ctx, binary)
+	}
+	if err != nil {
+		return set, nil, append(diags, set.File.Core().Locate(diagnosticAt("plugin_binary", err))...), nil
+	}
+	opts, err := s.fileOptions(names)
+	if err != nil {
+		return nil, nil, diags, err
+	}
+	again, found, err := s.readFile(opts)
+	if err != nil || again == nil {
+		return set, nil, diags, err
+	}
+	lock, damaged := config.LoadLock(config.LockPath(s.Path))
+	res := &Resolver{Lock: lock, Builtin: binary, Names: names, file: again.File, env: s.Env, lockDamaged: damaged.HasErrors()}
+	return again, res, append(found, damaged...), nil
+}
+
+// FindMistakes returns what the machine and the plugins find about the configuration, without what reported has already. Plugins that are
+// not pinned are not started.
+func (s *Settings) FindMistakes(ctx context.Context, cat *catalog.Catalog, r *Resolver, reported config.Diagnostics) config.Diagnostics {
+	found := withoutRepeats(reported, s.CheckMachine())
+	if r == nil {
+		return found
+	}
+	if !r.lockDamaged {
+		found = append(found, s.File.CheckLock(r.Lock, Platform())...)
+	}
+	var list []*config.Instance
+	for _, in := range s.File.Instances {
+		p := s.File.Plugin(in.Plugin)
+		if p == nil || p.Path == "" || !r.lockDamaged && (p.InsecureUnpinned || r.Lock.Pins(p.Name, Platform())) {
+			list = append(list, in)
+		}
+	}
+	plan := s.PlanInstances(ctx, cat, r, list)
+	plan.Close()
+	return append(found, withoutRepeats(reported, plan.Diags)...)
 }
 
 // SocketDirectories returns the absolute data directory and the configured directory of sockets, as far as the configuration can

@@ -61,6 +61,7 @@ func Start(ctx context.Context, src settings.Source, version string, core Core, 
 	redact.Add(append(set.File.Core().Secrets(), set.File.Supervisor().Secrets()...)...)
 	res.LearnSecrets = redact.Add
 	p.log = hclog.New(&hclog.LoggerOptions{Name: "patchbay-supervisor", Level: hclog.LevelFromString(set.Core.LogLevel), Output: redact.Writer(output), JSONFormat: set.Core.LogFormat == "json"})
+	p.log.Info("configuration read", "file", set.ConfigPath())
 	found, err := p.openParts(ctx, set, res, version, core, redact)
 	return p, append(diags, found...), err
 }

@@ -107,7 +107,7 @@ func (r *release) addToArchive(out *tar.Writer, name string, p packedFile) error
 
 // writePackage writes the package of an architecture in a format, "deb" or "rpm".
 func (r *release) writePackage(arch, format string, packager nfpm.Packager, packed []packedFile) error {
-	info := r.describePackage(arch, packed)
+	info := r.describePackage(arch, format, packed)
 	info.Depends = userTools[format]
 	info.Target = filepath.Join(r.out, fmt.Sprintf("patchbay_%s_linux_%s.%s", r.version.Name, arch, format))
 	if err := nfpm.PrepareForPackager(info, format); err != nil {
@@ -126,8 +126,19 @@ func (r *release) writePackage(arch, format string, packager nfpm.Packager, pack
 // userTools are the packages that have useradd, by the format of a package.
 var userTools = map[string][]string{"deb": {"passwd"}, "rpm": {"shadow-utils"}}
 
-// describePackage returns what a package is and has.
-func (r *release) describePackage(arch string, packed []packedFile) *nfpm.Info {
+// completions are the folders where zsh looks for completions, by the format of a package; listFiles has that of Debian.
+var completions = map[string]string{"deb": "/usr/share/zsh/vendor-completions/", "rpm": "/usr/share/zsh/site-functions/"}
+
+// packagePath returns the name of a file in a package of a format.
+func packagePath(format string, p packedFile) string {
+	if name, ok := strings.CutPrefix(p.pack, completions["deb"]); ok {
+		return completions[format] + name
+	}
+	return p.pack
+}
+
+// describePackage returns what a package of a format is and has.
+func (r *release) describePackage(arch, format string, packed []packedFile) *nfpm.Info {
 	const scripts = "core/tools/release/scripts/"
 	contents := files.Contents{
 		{Destination: "/etc/patchbay", Type: files.TypeDir, FileInfo: &files.ContentFileInfo{Mode: 0o750, MTime: r.version.Date}},
@@ -138,7 +149,7 @@ func (r *release) describePackage(arch string, packed []packedFile) *nfpm.Info {
 		if p.config {
 			kind = files.TypeConfigNoReplace
 		}
-		contents = append(contents, &files.Content{Source: p.source, Destination: p.pack, Type: kind, FileInfo: &files.ContentFileInfo{Mode: p.mode, MTime: r.version.Date}})
+		contents = append(contents, &files.Content{Source: p.source, Destination: packagePath(format, p), Type: kind, FileInfo: &files.ContentFileInfo{Mode: p.mode, MTime: r.version.Date}})
 	}
 	version, prerelease, _ := strings.Cut(r.version.Name, "-")
 	return nfpm.WithDefaults(&nfpm.Info{

@@ -41,6 +41,7 @@ type CheckSummary struct {
 	ServicesChecked       int             `json:"servicesChecked"`
 	ServicesFailed        int             `json:"servicesFailed"`
 	ServicesWithCandidate int             `json:"servicesWithCandidate"`
+	ServicesUnknown       int             `json:"servicesUnknown" doc:"Services of which it is still not known whether they are up to date."`
 	NewVersions           NewVersions     `json:"newVersions"`
 	Delivery              *deliverySource `json:"delivery,omitempty"`
 }
@@ -230,6 +231,9 @@ func (c *checking) summarizeCheck(ctx context.Context, spec *jobSpec, inv *inven
 			out.StackIDs = append(out.StackIDs, old.StackID)
 		}
 		svc := inv.services[old.ID]
+		if svc != nil && inv.statusOf(svc) == statusUnknown {
+			out.ServicesUnknown++
+		}
 		if svc == nil || svc.CandidateDigest == "" {
 			continue
 		}

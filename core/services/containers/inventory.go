@@ -118,10 +118,43 @@ const (
 	statusBlocked      = "blocked"
 	statusWaiting      = "waiting"
 	statusPinned       = "pinned"
+	// statusUnknown: what runs was not compared with the registry.
+	statusUnknown = "unknown"
 )
+
+// The reasons for which a service was not compared; the others are those of runtimeState.
+const (
+	unknownUnchecked = "never_checked"
+	unknownFailed    = "check_failed"
+	unknownNoTag     = "no_tag"
+)
+
+// unknownReason returns why it is not known whether a service is up to date, "" where what runs was compared.
+func (svc *serviceRecord) unknownReason() string {
+	switch {
+	case svc.CheckedAt == 0:
+		return unknownUnchecked
+	case svc.CheckError != "":
+		return unknownFailed
+	case svc.imageRef().Tag == "" && !svc.Built:
+		return unknownNoTag
+	case svc.Built && svc.RuntimeDigest == "":
+		return runtimeLocal
+	case svc.RuntimeError != "":
+		return svc.RuntimeError
+	case svc.RuntimeDigest == "":
+		return runtimeNone
+	case svc.Built && svc.TagDigest == "":
+		// The registry was not asked.
+		return runtimeLocal
+	}
+	return ""
+}
 
 func (inv *inventory) statusOf(svc *serviceRecord) string {
 	switch {
+	case svc.CandidateDigest == "" && svc.unknownReason() != "":
+		return statusUnknown
 	case svc.CandidateDigest == "":
 		return statusOK
 	case inv.ignoringRule(svc) != nil:

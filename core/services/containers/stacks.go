@@ -78,6 +78,9 @@ func (inv *inventory) stackItem(st *stackRecord) StackItem {
 		if inv.isActionable(svc, false) {
 			out.Updates++
 		}
+		if inv.statusOf(svc) == statusUnknown {
+			out.Unknown++
+		}
 	}
 	switch sumStates(states) {
 	case StateRunning:
@@ -168,6 +171,9 @@ func (inv *inventory) serviceDetail(svc *serviceRecord) ServiceDetail {
 		Image: ImageState{Ref: svc.Image, Tag: svc.Tag, Digest: svc.RuntimeDigest, DigestError: svc.RuntimeError, ResolvedTag: svc.RuntimeVersion},
 	}
 	if svc.CandidateDigest == "" {
+		if out.Status == statusUnknown {
+			out.UnknownReason = svc.unknownReason()
+		}
 		return out
 	}
 	out.Candidate = &Candidate{

@@ -9,6 +9,7 @@ type StackItem struct {
 	Status           string   `json:"status" enum:"healthy,degraded,unknown" doc:"Healthy while all services run."`
 	Services         int      `json:"services" example:"3"`
 	Updates          int      `json:"updates" doc:"Services with a new version that may be applied." example:"1"`
+	Unknown          int      `json:"unknown" doc:"Services of which it is not known whether they are up to date." example:"0"`
 	LastCheckAt      api.Time `json:"lastCheckAt,omitempty,omitzero"`
 	Archived         bool     `json:"archived,omitempty"`
 	ArchivedServices int      `json:"archivedServices,omitempty"`
@@ -47,7 +48,8 @@ type ServiceDetail struct {
 	NewerTags      []string        `json:"newerTags,omitempty" doc:"Newer tags of the same family, for information: they are never applied by themselves." example:"[\"1.26\"]"`
 	Settings       ServiceSettings `json:"settings"`
 	State          LifecycleState  `json:"lifecycleState" enum:"running,stopped,partial,unknown"`
-	Status         string          `json:"status" enum:"ok,updatable,hint,archMismatch,blocked,waiting,pinned" doc:"What there is to do: blocked by an ignore rule, waiting for the minimum age, hint where the architecture is not known, pinned where the project's files name a digest."`
+	Status         string          `json:"status" enum:"ok,updatable,hint,archMismatch,blocked,waiting,pinned,unknown" doc:"What there is to do: ok only where what runs was compared with the registry, unknown where it could not be, blocked by an ignore rule, waiting for the minimum age, hint where the architecture is not known, pinned where the project's files name a digest."`
+	UnknownReason  string          `json:"unknownReason,omitempty" enum:"never_checked,check_failed,no_tag,local_image,not_running,ambiguous" doc:"Why the status is unknown: no_tag where the image of the project's files has none, as with a variable that only the shell had."`
 	Mounts         []Mount         `json:"mounts,omitempty"`
 	CheckedAt      api.Time        `json:"checkedAt,omitempty,omitzero"`
 	CheckError     string          `json:"checkError,omitempty" doc:"Why the last check told nothing."`

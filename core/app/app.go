@@ -215,7 +215,7 @@ func (a *App) startWork(ctx context.Context, change *catalog.Change) (err error)
 	if err := a.openNotify(); err != nil {
 		return err
 	}
-	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.Named("queue"), Workers: workers, Ended: a.shared.observeJob, Tracer: a.tracer})
+	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.Named("queue"), Workers: workers, NoSchedules: !a.set.Core.Schedules, Ended: a.shared.observeJob, Tracer: a.tracer})
 	if err != nil {
 		return err
 	}

@@ -71,6 +71,8 @@ service "containers" {
 		switch name {
 		case "SVC_PLUGIN_BINARY":
 			v, ok = pluginProgram, true
+		case "SVC_SCHEDULES":
+			v, ok = "false", true
 		case "SVC_HTTP_ADDR", "SVC_ADMIN_ADDR":
 			if !ok {
 				v, ok = "127.0.0.1:0", true

@@ -75,6 +75,8 @@ func newReloadable(t *testing.T, modes map[string]string, hcl string) (r *reload
 		switch name {
 		case "SVC_PLUGIN_BINARY":
 			return pluginProgram, true
+		case "SVC_SCHEDULES":
+			return "false", true
 		case "SVC_HTTP_ADDR", "SVC_ADMIN_ADDR":
 			return "127.0.0.1:0", true
 		}

@@ -89,7 +89,7 @@ func TestProviderForm(t *testing.T) {
 	if a := v.Get("/system/plugins/use/search/nothing"); a.Status != http.StatusNotFound {
 		t.Errorf("status %d", a.Status)
 	}
-	v.Get("/system/plugins/add/search/files?for=search.backend").Says(t, `name="value.folders"`, `value="first" selected`, "Default: 1s.")
+	v.Get("/system/plugins/add/search/files?for=search.backend").Says(t, `name="value.folders"`, `<option value="" selected>Choose: instead of`, "Default: 1s.")
 
 	s.configurator.next = console.Change{State: console.ChangeRejected, Findings: []console.Finding{
 		{Field: "folders", Text: "no such folder " + hostile}, {Field: "name", TextID: "change.name_taken"}, {Text: "somewhere else"}, {Field: "key", TextID: "change.no_secret"},

@@ -30,16 +30,17 @@ func (s settingField) hasChoices() bool { return len(s.Enum) > 0 && s.Type == "s
 // useField is what a form asks about a reference of a service.
 type useField struct {
 	Reference
-	// Mode is no, instead, first or last.
+	// Mode is no, instead, first or last, or useUndecided until the person has chosen.
 	Mode string
 }
 
 // The modes of a useField.
 const (
-	useNot     = "no"
-	useInstead = "instead"
-	useFirst   = "first"
-	useLast    = "last"
+	useNot       = "no"
+	useInstead   = "instead"
+	useFirst     = "first"
+	useLast      = "last"
+	useUndecided = ""
 )
 
 // fieldName is that of the field in the form.
@@ -143,7 +144,10 @@ func (f *providerForm) addUses(refs []Reference, wanted string, draft Change) {
 		}
 		u := useField{Reference: r, Mode: useNot}
 		if r.Service+"."+r.Attribute == wanted {
-			u.Mode = u.namingModes()[1]
+			u.Mode = useInstead
+			if len(u.namingModes()) > 2 { // whether the others stay is for the person to say
+				u.Mode = useUndecided
+			}
 		}
 		for _, sent := range draft.Proposal.Uses {
 			if sent.Service == r.Service && sent.Attribute == r.Attribute {
@@ -184,7 +188,7 @@ func (c *Console) readProposal(gc *gin.Context) (Proposal, error) {
 		kind, _, _ := strings.Cut(p.Add, "/")
 		for _, r := range c.cfg.Configurator.References() {
 			u := useField{Reference: r}
-			if mode := gc.PostForm(u.fieldName()); r.Kind == kind && mode != useNot && mode != "" {
+			if mode := gc.PostForm(u.fieldName()); r.Kind == kind && mode != useNot && mode != useUndecided {
 				r.Refs = u.withRef(mode, kind+"."+p.Name)
 				p.Uses = append(p.Uses, r)
 			}

@@ -36,6 +36,8 @@ func (c *Console) signInPage(gc *gin.Context, v *ui.View) templ.Component {
 	next := ui.Home
 	if gc.Request.Method == http.MethodGet {
 		next = gc.Request.URL.RequestURI()
+	} else if from, err := url.Parse(gc.Request.Referer()); err == nil && from.Host == gc.Request.Host {
+		next = from.RequestURI() // the page of the form that was sent
 	}
 	v.Title = v.T("signin.title")
 	return signInPage(v, c.signInView(gc, v, next))

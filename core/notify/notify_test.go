@@ -74,7 +74,7 @@ func (e *env) start() {
 		e.Fatal(err)
 	}
 	e.queue, err = queue.New(queue.Config{
-		Store: e.store, Bus: e.bus, Handlers: e.sender.Jobs(), Schedules: e.sender.Schedules(), Poll: 20 * time.Millisecond, Grace: 100 * time.Millisecond, Workers: 16,
+		Store: e.store, Bus: e.bus, Handlers: e.sender.Jobs(), Schedules: e.sender.Schedules(), NoSchedules: true, Poll: 20 * time.Millisecond, Grace: 100 * time.Millisecond, Workers: 16,
 	})
 	if err != nil {
 		e.Fatal(err)

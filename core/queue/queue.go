@@ -47,6 +47,8 @@ type Config struct {
 	Handlers []Handler
 	// Schedules submit jobs by the clock.
 	Schedules []Schedule
+	// NoSchedules has no schedule submit a job: they are kept, and due as ever once another queue runs them.
+	NoSchedules bool
 	// Workers is how many jobs run at once (8): long ones wait for others more than they compute.
 	Workers int
 	// Retention is how long finished jobs and their events are kept (30 days).
@@ -186,7 +188,9 @@ func (q *Queue) Start(ctx context.Context) error {
 	q.keepers.Go(q.runHeartbeat)
 	q.keepers.Go(q.runRetention)
 	q.loops.Go(q.dispatchJobs)
-	q.loops.Go(q.runSchedules)
+	if !q.cfg.NoSchedules {
+		q.loops.Go(q.runSchedules)
+	}
 	return nil
 }
 

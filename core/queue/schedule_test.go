@@ -142,6 +142,26 @@ func TestTwoProcessesFireOnce(t *testing.T) {
 	})
 }
 
+// TestNoSchedules: a queue without schedules keeps one that is overdue, and submits nothing.
+func TestNoSchedules(t *testing.T) {
+	forEachDialect(t, func(t *testing.T, st *store.Store) {
+		cfg := config(st)
+		cfg.NoSchedules = true
+		cfg.Handlers = []queue.Handler{handler("x", func(context.Context) (any, error) { return nil, nil })}
+		cfg.Schedules = []queue.Schedule{{Name: "often", Cron: "@every 1s", Type: "x"}}
+		q := build(t, cfg)
+		testkit.Must(t, q.InitSchedules(t.Context()))
+		testkit.Must(t, st.Tx(t.Context(), "make it overdue", func(ctx context.Context) error {
+			return st.Writer(ctx).Exec("UPDATE job_schedules SET next_at = 1").Error
+		}))
+		run(t, q)
+		awaitEnd(t, q, submit(t, q, queue.Submission{Type: "x"}).ID)
+		if n := count(t, st, "jobs"); n != 1 {
+			t.Errorf("%d jobs, want the one that was submitted", n)
+		}
+	})
+}
+
 func TestScheduleRuns(t *testing.T) {
 	forEachDialect(t, func(t *testing.T, st *store.Store) {
 		ran := make(chan struct{}, 10)

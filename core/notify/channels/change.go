@@ -62,7 +62,8 @@ type OtherChange struct {
 	Enabled *bool `json:"enabled" required:"false"`
 }
 
-// Change stores a change of the settings. A channel can be switched on only if it is complete.
+// Change stores a change of the settings. A channel can be switched on only if it is complete, and what is stored for one that is off is
+// checked as well once it names a recipient.
 func (m *Manager) Change(ctx context.Context, c NotificationChange) error {
 	// The channels are asked in between, which is no work for a transaction.
 	select {
@@ -91,13 +92,27 @@ func (m *Manager) Change(ctx context.Context, c NotificationChange) error {
 		if ch := findChannel(all, role); ch != nil && c.changesRole(role) {
 			set.Instances = withMember(set.Instances, role, ch.Ref)
 		}
-		if set.channelEnabled(role) && (!before.channelEnabled(role) || c.changesRole(role)) {
+		isOn := set.channelEnabled(role)
+		if isOn && !before.channelEnabled(role) || c.changesRole(role) && (isOn || set.hasRecipient(role) && findChannel(all, role) != nil) {
 			if err := m.checkComplete(ctx, &set, all, role); err != nil {
 				return err
 			}
 		}
 	}
 	return m.writeSettings(ctx, set, set.WebPush.PublicKey != before.WebPush.PublicKey)
+}
+
+// hasRecipient reports whether all that names the recipient of a channel is set.
+func (s *storedSettings) hasRecipient(role string) bool {
+	switch role {
+	case sdk.RoleChat:
+		return s.Chat.BotToken != "" && s.Chat.ChatID != ""
+	case sdk.RoleEmail:
+		return s.Email.SMTPURL != ""
+	case sdk.RoleWebhook:
+		return s.Webhook.URL != ""
+	}
+	return false
 }
 
 // changesRole reports whether a change is about the channel that plays a role.

@@ -134,7 +134,7 @@ func (e *env) start() {
 		Providers: Providers{Engine: eng, Registries: []client.Registry{e.registry}, CodeHost: e.codeHost, Notify: e.notifiers.listed()},
 	})
 	e.must(err)
-	cfg := queue.Config{Store: e.store, Bus: event.NewBus(), Handlers: append(svc.Jobs(), sender.Jobs()...), Schedules: svc.Schedules(), Workers: e.workers}
+	cfg := queue.Config{Store: e.store, Bus: event.NewBus(), Handlers: append(svc.Jobs(), sender.Jobs()...), Schedules: svc.Schedules(), NoSchedules: true, Workers: e.workers}
 	if !e.idle {
 		cfg.Heartbeat, cfg.Poll, cfg.Grace = 100*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
 	}

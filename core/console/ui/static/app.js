@@ -65,6 +65,23 @@
 			if (button) setTimeout(() => { button.disabled = true; });
 		}
 	});
+	// Drafts: what was typed into a form whose session had ended comes back after the sign-in; secrets are not kept.
+	const page = location.pathname + location.search;
+	const typed = (form) => [...form.elements].filter((el) => el.name && el.autocomplete !== 'off' && !/secret|token|key|pass/i.test(el.name) && !/password|hidden|file|submit/.test(el.type));
+	document.addEventListener('submit', ({ target: form, defaultPrevented: stays }) => {
+		if (form.method !== 'post' || stays || form.elements.key) return;
+		sessionStorage.draft = JSON.stringify({ page, action: form.action, values: typed(form).map((el) => [el.value, el.checked]) });
+	});
+	const draft = JSON.parse(sessionStorage.draft ?? '{}');
+	if (document.getElementById('key')) sessionStorage.draft = JSON.stringify({ ...draft, refused: true });
+	else sessionStorage.removeItem('draft');
+	const again = draft.refused && draft.page === page && [...document.forms].find((f) => f.action === draft.action);
+	if (again) {
+		typed(again).forEach((el, n) => { [el.value, el.checked] = draft.values[n] ?? [el.value, el.checked]; });
+		again.closest('dialog:not([open])')?.showModal();
+		toast(box.dataset.restored);
+	}
+
 	window.addEventListener('pageshow', (e) => {
 		if (e.persisted) document.querySelectorAll('button:disabled').forEach((b) => { b.disabled = false; });
 	});
@@ -302,7 +319,7 @@
 		// Options may be asked for again when the network changes meanwhile.
 		const resp = await (path.endsWith('/options') ? post().catch(post) : post());
 		const answer = resp.status === 204 ? {} : await resp.json().catch(() => ({}));
-		if (!resp.ok) throw new Error(answer.message || box.dataset.failed);
+		if (!resp.ok) throw Object.assign(new Error(answer.message || box.dataset.failed), { status: resp.status });
 		return answer;
 	}
 	const can = () => window.isSecureContext && window.PublicKeyCredential?.parseRequestOptionsFromJSON;
@@ -316,7 +333,8 @@
 				await call('auth/passkey/check/verify', { response: credential.toJSON() });
 			}
 		} catch (err) {
-			return toast(err.name === 'NotAllowedError' ? box.dataset.canceled : err.message, 'bad');
+			// Without a session the form is sent, and the sign-in page is the answer.
+			if (err.status !== 401) return toast(err.name === 'NotAllowedError' ? box.dataset.canceled : err.message, 'bad');
 		}
 		form.dataset.checked = 'yes';
 		form.requestSubmit(submitter);

@@ -165,6 +165,9 @@ func (c caller) send(t *testing.T, base, method, path string) (int, string) {
 	res, err := tr.RoundTrip(req)
 	must(t, err)
 	defer func() { _ = res.Body.Close() }()
+	if refused := res.StatusCode == http.StatusUnauthorized; refused != (res.Header.Get("WWW-Authenticate") == "Bearer") {
+		t.Errorf("%s %s: %d with WWW-Authenticate %q", method, path, res.StatusCode, res.Header.Get("WWW-Authenticate"))
+	}
 	var answer struct{ Code string }
 	_ = json.NewDecoder(res.Body).Decode(&answer)
 	return res.StatusCode, answer.Code

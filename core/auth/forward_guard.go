@@ -32,5 +32,5 @@ func (a Access) RecogniseForwarded(r *http.Request) *Principal {
 	if name, allowed := a.forwardedIdentity(r); allowed {
 		return &Principal{Via: ViaForward, User: User{Name: name, Role: Admin}}
 	}
-	return newGuard(nil, a).anonymousPrincipal()
+	return newGuard(nil, a).anonymousPrincipal(r)
 }

@@ -22,6 +22,8 @@ type Access struct {
 	Trusted *httpd.Clients
 	// PublicURL is where browsers see the core; "" if that is not known.
 	PublicURL string
+	// BaseURLs are those of the services, of which only absolute ones name a host.
+	BaseURLs []string
 }
 
 // Guard recognises the caller of each request and compares it with the route's policy. The principal is in the
@@ -154,7 +156,7 @@ func (g *guard) authenticateRequest(r *http.Request) (*Principal, error) {
 	case allowed:
 		return g.users.forwardedPrincipal(r.Context(), name)
 	}
-	return g.anonymousPrincipal(), nil
+	return g.anonymousPrincipal(r), nil
 }
 
 // credentialPrincipal returns the principal of the request's API key or session, or nil if it has neither.
@@ -190,9 +192,10 @@ func (g *guard) developerPrincipal(ctx context.Context, cookie string) (*Princip
 // OpenToAll reports whether callers without an identity may administer from anywhere.
 func (a Access) OpenToAll() bool { return a.Anonymous && !a.Forward.hasAllowlist() }
 
-// anonymousPrincipal returns the built-in developer where the setting lets everybody in, else nil.
-func (g *guard) anonymousPrincipal() *Principal {
-	if !g.access.OpenToAll() {
+// anonymousPrincipal returns the built-in developer where the setting lets everybody in, else nil. A foreign name in the Host header is that
+// of a page that was made to resolve to this machine: nobody is let in for it.
+func (g *guard) anonymousPrincipal(r *http.Request) *Principal {
+	if !g.access.OpenToAll() || !httpd.IsOwnHost(r.Host, g.access.PublicURL) && !httpd.IsOwnHost(r.Host, g.access.BaseURLs...) {
 		return nil
 	}
 	return &Principal{Via: ViaAnonymous, User: newDeveloper()}

@@ -214,6 +214,7 @@ func TestAnonymousDevelopment(t *testing.T) {
 	users := open(t, nil)
 	unset := users.Guard(auth.Access{})
 	always := users.Guard(auth.Access{Anonymous: true})
+	named := users.Guard(auth.Access{Anonymous: true, PublicURL: "https://patchbay.example", BaseURLs: []string{"/mail", "https://search.example/x"}})
 	listed := users.Guard(auth.Access{Anonymous: true, Forward: auth.Forward{UserHeader: "X-Forwarded-User", AllowedUser: "alice"}})
 	for _, tc := range []struct {
 		name string
@@ -224,7 +225,13 @@ func TestAnonymousDevelopment(t *testing.T) {
 		{"this machine", unset, request(), "unauthorized"},
 		{"this machine by IPv6", unset, request(from("[::1]:5"), host("[::1]:50883")), "unauthorized"},
 		{"another machine", unset, request(from("192.0.2.1:1")), "unauthorized"},
-		{"set to true, from anywhere", always, request(from("192.0.2.1:1"), host("patchbay.example")), ""},
+		{"set to true, from anywhere", always, request(from("192.0.2.1:1"), host("192.0.2.9:50883")), ""},
+		{"set to true, by IPv6", always, request(host("[::1]:50883")), ""},
+		{"set to true, localhost", always, request(host("localhost:50883")), ""},
+		{"set to true, a name that resolves here", always, request(host("evil.example")), "unauthorized"},
+		{"set to true, public_url", named, request(host("Patchbay.example:443")), ""},
+		{"set to true, base_url", named, request(host("search.example")), ""},
+		{"set to true, another name", named, request(host("evil.example")), "unauthorized"},
 		{"set to true, another site", always, request(header("Sec-Fetch-Site", "cross-site")), "forbidden"},
 		{"set to true, with an allowlist", listed, request(), "unauthorized"},
 	} {

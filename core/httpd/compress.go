@@ -39,6 +39,9 @@ func textTypes() []string {
 func WriteText(c *gin.Context, status int, contentType string, text []byte) {
 	compressor()(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
+		if status == http.StatusUnauthorized {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+		}
 		w.WriteHeader(status)
 		_, _ = w.Write(text)
 	})).ServeHTTP(c.Writer, c.Request)

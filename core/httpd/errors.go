@@ -55,6 +55,9 @@ func WriteErrorBody(c *gin.Context, e *fault.Error, body map[string]any) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Length", strconv.Itoa(len(raw)))
+	if status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.FormatInt(RetrySeconds(e.RetryAfter), 10))
 	}

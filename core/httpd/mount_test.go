@@ -133,3 +133,23 @@ func TestRoutingIsSwappedUnderLoad(t *testing.T) {
 	close(stop)
 	wg.Wait()
 }
+
+// TestUnknownPathsBesidePreflights: a route that answers every OPTIONS does not make unknown paths known.
+func TestUnknownPathsBesidePreflights(t *testing.T) {
+	options := get("/api/*path")
+	options.Method = http.MethodOptions
+	s := serve(t, httpd.Options{}, httpd.Mount{Service: "a", BaseURL: "/a", Routes: []httpd.Route{options, get("/"), get("/api/things"), get("/api/things/:id"), get("/api/files/*rest")}})
+	for _, tt := range []struct {
+		method, path string
+		status       int
+	}{
+		{http.MethodGet, "/a/api/nothing", http.StatusNotFound}, {http.MethodPost, "/a/api/nothing", http.StatusNotFound}, {http.MethodPost, "/a/api/things/1/2", http.StatusNotFound},
+		{http.MethodPost, "/a/api/things", http.StatusMethodNotAllowed}, {http.MethodDelete, "/a/api/things/1", http.StatusMethodNotAllowed},
+		{http.MethodPut, "/a/api/files/x/y", http.StatusMethodNotAllowed}, {http.MethodPost, "/a/", http.StatusMethodNotAllowed}, {http.MethodPost, "/a", http.StatusMethodNotAllowed},
+		{http.MethodOptions, "/a/api/nothing", http.StatusOK},
+	} {
+		if got := ask(t, s, tt.method, tt.path, nil); got.status != tt.status {
+			t.Errorf("%s %s: %d, want %d", tt.method, tt.path, got.status, tt.status)
+		}
+	}
+}

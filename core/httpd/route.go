@@ -4,6 +4,8 @@ package httpd
 
 import (
 	"fmt"
+	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 )
@@ -92,4 +94,22 @@ func (r Route) validate(service string) error {
 		return fmt.Errorf("service %s: the route %q %q is incomplete", service, r.Method, r.Path)
 	}
 	return nil
+}
+
+// answersAt reports whether the route has something at a path, by whatever method. OPTIONS, which tells browsers what other methods may be
+// sent, is nothing by itself.
+func (r Route) answersAt(path string) bool {
+	if r.Method == http.MethodOptions {
+		return false
+	}
+	want, got := strings.Split(r.Path, "/"), strings.Split(path, "/")
+	for i, part := range want {
+		switch {
+		case strings.HasPrefix(part, "*"):
+			return len(got) >= i
+		case i >= len(got) || part != got[i] && !(strings.HasPrefix(part, ":") && got[i] != ""):
+			return false
+		}
+	}
+	return len(want) == len(got)
 }

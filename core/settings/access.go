@@ -34,11 +34,15 @@ func localURL(addr string) string {
 // Access returns the rules by which the guard of all routes decides. clients are the trusted proxies in use.
 func (s *Settings) Access(clients *httpd.Clients) auth.Access {
 	c := s.Core
+	var urls []string
+	for _, service := range s.Services {
+		urls = append(urls, service.BaseURL)
+	}
 	return auth.Access{
 		Forward: auth.Forward{
 			UserHeader: c.UserHeader, GroupHeader: c.GroupHeader, AllowedUser: c.AllowedUser, AllowedGroup: c.AllowedGroup, Secret: c.ProxySecret.Reveal(),
 		},
-		Anonymous: c.Anonymous, Trusted: clients, PublicURL: c.PublicURL,
+		Anonymous: c.Anonymous, Trusted: clients, PublicURL: c.PublicURL, BaseURLs: urls,
 	}
 }
 

@@ -294,6 +294,10 @@ func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 					ad.api.cfg.Errors(c, err)
 					return
 				}
+				if err := ad.api.checkMembers(op, body); err != nil {
+					ad.api.cfg.Errors(c, err)
+					return
+				}
 				c.Request.Body = io.NopCloser(bytes.NewReader(body))
 			}
 			handler(humagin.NewContext(op, c))

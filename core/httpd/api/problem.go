@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -86,6 +87,10 @@ func faultOf(a *API, status int, msg string, errs []error) error {
 		detail := d.ErrorDetail()
 		field := fieldOf(detail.Location)
 		if field == "" {
+			field = fieldOfNumber(detail.Message)
+			if field != "" {
+				return fault.New(code, "The value of %q is not valid: the number is too large, or no whole number.", field).With("field", field)
+			}
 			return fault.New(code, "%s", asSentence("The body is not valid: "+detail.Message))
 		}
 		return fault.New(code, "%s", asSentence("The value of \""+field+"\" is not valid: "+detail.Message)).With("field", field)
@@ -94,6 +99,17 @@ func faultOf(a *API, status int, msg string, errs []error) error {
 		msg = errs[0].Error()
 	}
 	return fault.New(code, "%s", asSentence(msg))
+}
+
+// numberError is how encoding/json complains of a number that does not fit the type of a member.
+var numberError = regexp.MustCompile(`cannot unmarshal number \S+ into Go struct field (?:[^.\s]*\.)?(\S+) of type`)
+
+// fieldOfNumber returns the member in an error of encoding/json about a number, or "".
+func fieldOfNumber(message string) string {
+	if m := numberError.FindStringSubmatch(message); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // fieldOf is the member or parameter without the part of the request that it stands in.

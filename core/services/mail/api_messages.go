@@ -259,10 +259,10 @@ func (s *Service) findMessage(ctx context.Context, id string) (message.Stored, e
 		return m, err
 	}
 	box, err := s.mailboxes.Get(ctx, callerFrom(ctx), m.MailboxID)
-	if err != nil {
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
 		return m, err
 	}
-	if box.Status != mailbox.Active {
+	if err != nil || box.Status != mailbox.Active {
 		return m, fault.New(fault.NotFound, "There is no such message.")
 	}
 	return m, nil

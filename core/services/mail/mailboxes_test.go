@@ -36,7 +36,7 @@ func TestMailboxesByAPI(t *testing.T) {
 		at := "/api/mailboxes/" + id
 		s.want(200, "", s.ada, "GET", at, nil)
 		s.want(200, "", s.admin, "GET", at, nil)
-		s.want(403, "forbidden", s.bob, "GET", at, nil)
+		s.want(404, "not_found", s.bob, "GET", at, nil)
 		s.want(404, "not_found", s.ada, "GET", "/api/mailboxes/mbx_none", nil)
 		s.want(401, "unauthorized", "", "GET", at, nil)
 
@@ -49,11 +49,11 @@ func TestMailboxesByAPI(t *testing.T) {
 		if got := s.want(200, "", s.ada, "PATCH", at+"/tags", dict{"tags": []string{"x", "y"}}); len(got["tags"].([]any)) != 2 {
 			t.Fatalf("got %v", got)
 		}
-		s.want(403, "forbidden", s.bob, "PATCH", at+"/tags", dict{"tags": []string{}})
+		s.want(404, "not_found", s.bob, "PATCH", at+"/tags", dict{"tags": []string{}})
 		s.want(400, "invalid_argument", s.ada, "PATCH", at+"/tags", dict{"tags": []string{"-"}})
 		s.want(404, "not_found", s.ada, "PATCH", "/api/mailboxes/mbx_none/tags", dict{"tags": []string{}})
 
-		s.want(403, "forbidden", s.bob, "DELETE", at, nil)
+		s.want(404, "not_found", s.bob, "DELETE", at, nil)
 		for range 2 {
 			if got := s.want(200, "", s.ada, "DELETE", at, nil); got["status"] != "destroyed" || got["destroyedAt"] == nil {
 				t.Fatalf("got %v", got)

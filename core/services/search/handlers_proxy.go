@@ -68,7 +68,7 @@ func (s *Service) identifyWithoutHeader(c *gin.Context, st *state, text string) 
 		return s.authenticate(c, text)
 	case st.settings.DevOpenAdmin:
 		// Nothing but the address lets such a call in: a page of another site may have made a browser send it.
-		if http.NewCrossOriginProtection().Check(c.Request) != nil {
+		if http.NewCrossOriginProtection().Check(c.Request) != nil || !httpd.IsOwnHost(c.Request.Host, s.cfg.PublicURL, st.settings.BaseURL) {
 			return nil, fault.New(fault.Forbidden, "The request comes from another site.")
 		}
 		httpd.SetAuthenticated(c)

@@ -21,7 +21,7 @@ func (m *Mailboxes) Destroy(ctx context.Context, caller Caller, id string) (Mail
 	case err != nil:
 		return Mailbox{}, err
 	case !caller.sees(box):
-		return Mailbox{}, errForeign()
+		return Mailbox{}, errNoMailbox
 	}
 	destroyed, err := m.destroyMailbox(ctx, box, nil)
 	return destroyed, explainError(caller, box.MailDomain, err)

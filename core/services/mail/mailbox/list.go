@@ -150,7 +150,7 @@ func (m *Mailboxes) Get(ctx context.Context, caller Caller, id string) (Mailbox,
 		return Mailbox{}, err
 	}
 	if !caller.sees(box) {
-		return Mailbox{}, errForeign()
+		return Mailbox{}, errNoMailbox
 	}
 	return box, nil
 }

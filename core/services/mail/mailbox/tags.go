@@ -47,7 +47,7 @@ func (m *Mailboxes) SetTags(ctx context.Context, caller Caller, id string, tags 
 			return err
 		}
 		if !caller.sees(box) {
-			return errForeign()
+			return errNoMailbox
 		}
 		if box.Status != Active {
 			return fault.New(fault.Conflict, "The mailbox is destroyed or about to be.")

@@ -84,6 +84,9 @@ type ComposeBin struct {
 // EnvCompose2 names the variable with the path of a compose command of the second generation, where it is not among Docker's plugins.
 const EnvCompose2 = "PATCHBAY_TEST_COMPOSE2"
 
+// Compose2Hint tells how to provide a compose command of the second generation.
+const Compose2Hint = "install Docker's compose plugin, or set " + EnvCompose2 + " to a docker-compose 2.x executable"
+
 // pluginDirs are the directories in which Docker looks for its plugins, besides that of the user.
 var pluginDirs = []string{"/usr/local/lib/docker/cli-plugins", "/usr/local/libexec/docker/cli-plugins", "/usr/lib/docker/cli-plugins", "/usr/libexec/docker/cli-plugins"}
 
@@ -121,7 +124,7 @@ func Compose(t testing.TB) (out []ComposeBin) {
 		hint string
 	}{
 		{ComposeBin{Name: "v1", Path: first}, "install docker-compose 1.29"},
-		{ComposeBin{Name: "v2", Path: second, PullPolicy: true}, "install Docker's compose plugin, or set " + EnvCompose2 + " to a docker-compose 2.x executable"},
+		{ComposeBin{Name: "v2", Path: second, PullPolicy: true}, Compose2Hint},
 	} {
 		t.Attr("needs", "compose "+c.bin.Name)
 		switch {

@@ -71,7 +71,7 @@ func TestNotifyWebhookAnomaly(t *testing.T) {
 	host.AddRepo(githubtest.Repo{FullName: repo})
 	o.storage = fmt.Sprintf("codehost \"github\" \"main\" {\n  config { base_url = %q }\n}\n", host.URL)
 	o.more = "  codehost = codehost.main\n"
-	c := startNotify(t, o, bin.Path)
+	c := startNotify(t, o, bin.Path, "SVC_SCHEDULES=true")
 	c.api(t, http.MethodPut, "/api/host-packages/settings", fmt.Sprintf(
 		`{"enabled":true,"callbackUrl":"https://patchbay.example.org/api/webhooks/host-packages","pat":%q,"targets":[{"input":%q}],"repos":[{"fullName":%q,"selected":true}]}`, pat, repo, repo), http.StatusOK)
 	c.finished(t, c.beginJob(t, "/api/host-packages/webhook/sync-repo", fmt.Sprintf(`{"fullName":%q}`, repo)), "success")

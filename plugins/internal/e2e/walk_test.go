@@ -14,6 +14,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/plugins/codehost/github/githubtest"
 	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // walked are the pages that a walk looks at, by the routes that the pages of the core and of the services declare. A path with a
@@ -304,6 +305,8 @@ func TestPagesInEveryState(t *testing.T) {
 			for _, path := range slices.Concat(more, slices.Collect(maps.Values(pages))) {
 				sent = append(sent, b.inspectForms(path)...)
 			}
+			// The forms that start and stop a container are there with this compose alone.
+			testkit.Require(t, "compose v2", dockertest.NewestCompose(t).PullPolicy, dockertest.Compose2Hint)
 			checkFormsWereSeen(t, sent)
 		})
 	}

@@ -82,6 +82,7 @@ func App(t testing.TB, reg *Reg, repo, tag string, b Behaviour) (digest string) 
 // Import makes an image in the engine and returns its id. The caller removes it.
 func Import(t testing.TB, b Behaviour) (id string) {
 	t.Helper()
+	Engine(t)
 	layer, err := b.layer()
 	if err != nil {
 		t.Fatal(err)

@@ -43,9 +43,11 @@ func Name(t testing.TB) string {
 	return "pbtest" + hex.EncodeToString(raw)
 }
 
-// Docker runs the docker command and returns its standard output without surrounding space. The test fails if it does.
+// Docker runs the docker command and returns its standard output without surrounding space. The test fails if it does, and is skipped
+// without an engine.
 func Docker(t testing.TB, args ...string) string {
 	t.Helper()
+	Engine(t)
 	return (*Daemon)(nil).Docker(t, args...)
 }
 
@@ -114,9 +116,10 @@ var findCompose = sync.OnceValues(func() (first, second string) {
 
 // Compose are the compose commands of this machine: docker-compose of the first generation, and one of the second that
 // PATCHBAY_TEST_COMPOSE2 names or Docker has as a plugin. One that is missing is left out, with a line in the test's log; a test without
-// any is skipped. With PATCHBAY_REQUIRE=all it fails where one is missing.
+// any, or without an engine, is skipped. With PATCHBAY_REQUIRE=all it fails where one is missing.
 func Compose(t testing.TB) (out []ComposeBin) {
 	t.Helper()
+	Engine(t)
 	first, second := findCompose()
 	all := os.Getenv(testkit.EnvRequire) == "all"
 	for _, c := range []struct {

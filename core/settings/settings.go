@@ -43,7 +43,7 @@ type Core struct {
 	MaxConnectionsEach int64         `patchbay:"max_connections_each,default=1024,env=SVC_MAX_CONNECTIONS_EACH" doc:"How many of them one address (IPv6: one network of 64 bits) may have, at least 16. Trusted proxies may have more."`
 	MaxStreams         int64         `patchbay:"max_streams,default=512,env=SVC_MAX_STREAMS" doc:"How many streams of events are open at once, at least 1."`
 	MaxStreamsEach     int64         `patchbay:"max_streams_each,default=128,env=SVC_MAX_STREAMS_EACH" doc:"How many of them one user, or one address without a user, may have, at least 1."`
-	Schedules          bool          `patchbay:"schedules,default=true,env=SVC_SCHEDULES" doc:"Whether jobs run by the clock: checks, reading of releases, cleaning up, backups. Set it to false for a copy of your data that must not act by itself."`
+	Schedules          bool          `patchbay:"schedules,default=true,env=SVC_SCHEDULES" doc:"Whether jobs run by the clock: checks, reading from upstreams, cleaning up, backups. Set it to false for a copy of your data that must not act by itself."`
 	Pprof              bool          `patchbay:"pprof,default=false,env=SVC_PPROF" doc:"Whether the admin listener serves Go's profiles at /debug/pprof/."`
 }
 

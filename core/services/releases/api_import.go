@@ -90,7 +90,7 @@ func (s *Service) importRepos(ctx context.Context, in *importInput) (*importOutp
 				continue
 			}
 			err := s.followAt(ctx, userID, host.Ref, e.FullName)
-			if f := fault.As(err); err != nil && f.Code == fault.NotFound {
+			if f := fault.As(err); err != nil && (f.Code == fault.NotFound || f.Code == fault.Conflict) {
 				problems = append(problems, repolist.Problem{Line: e.Line, Text: e.Text, Message: f.Message})
 				continue
 			}

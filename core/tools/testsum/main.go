@@ -164,16 +164,15 @@ func (s *summary) addSkipped(e event, reason string) {
 	s.others = append(s.others, fmt.Sprintf("%s %s: %s", e.Package, e.Test, reason))
 }
 
-// skipReason returns what a test said when it skipped itself.
-func skipReason(output []string) string {
-	var words []string
+// skipReason returns what a test said last, when it skipped itself.
+func skipReason(output []string) (last string) {
 	for _, line := range output {
 		line = strings.TrimSpace(line)
 		if line != "" && !strings.HasPrefix(line, "=== ") && !strings.HasPrefix(line, "--- ") {
-			words = append(words, line)
+			last = line
 		}
 	}
-	return strings.Join(words, " ")
+	return last
 }
 
 func (s *summary) finish() bool {

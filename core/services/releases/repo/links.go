@@ -4,12 +4,17 @@ import (
 	"context"
 
 	"gorm.io/gorm/clause"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
 // SetFollowed says whether a user follows a repository without a star. Everybody may be the user.
 func (s *Store) SetFollowed(ctx context.Context, userID string, repoID int64, followed bool) error {
 	return s.store.Tx(ctx, "follow repository", func(ctx context.Context) error {
 		if followed {
+			if err := s.checkFollows(ctx, userID, repoID); err != nil {
+				return err
+			}
 			return s.addLink(ctx, Link{UserID: userID, RepoID: repoID, Followed: true, Visible: true}, "followed", "visible")
 		}
 		if err := s.store.Writer(ctx).Model(&Link{}).Where("user_id = ? AND repo_id = ?", userID, repoID).Update("followed", false).Error; err != nil {
@@ -17,6 +22,22 @@ func (s *Store) SetFollowed(ctx context.Context, userID string, repoID int64, fo
 		}
 		return s.settleLinks(ctx, userID)
 	})
+}
+
+// MaxFollowed is how many repositories a user follows at most without a star.
+const MaxFollowed = 1000
+
+// checkFollows returns an error if a user may not follow one more repository. Everybody may.
+func (s *Store) checkFollows(ctx context.Context, userID string, repoID int64) error {
+	if userID == Everybody {
+		return nil
+	}
+	var n int64
+	err := s.store.DB(ctx).Model(&Link{}).Where("user_id = ? AND followed AND repo_id <> ?", userID, repoID).Count(&n).Error
+	if err == nil && n >= MaxFollowed {
+		return fault.New(fault.Conflict, "You follow %d repositories, which is the limit: unfollow some first.", MaxFollowed).With("limit", MaxFollowed)
+	}
+	return err
 }
 
 // ReplaceFollowed sets which repositories a user follows without a star.

@@ -72,6 +72,9 @@ func (s *Store) saveRepo(ctx context.Context, r *Repo, now time.Time) (turnedPri
 	old := pickSame(found, *r)
 	if old == nil {
 		r.ID, r.CreatedAt = 0, store.Millis(now)
+		if err := s.freeName(ctx, found, *r); err != nil {
+			return false, err
+		}
 		return false, w.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "host"}, {Name: "name_key"}}, DoUpdates: clause.AssignmentColumns([]string{"full_name"})}).Create(r).Error
 	}
 	r.ID = old.ID

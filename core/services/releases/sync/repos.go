@@ -165,7 +165,9 @@ func isCallersFault(err error) bool {
 }
 
 func (s *Syncer) readRepoAs(ctx context.Context, c caller, r *repo.Repo) (out RepoResult, err error) {
-	if r.RemoteID == "" {
+	// What a token reads may have become private since; what anybody reads is compared when it has changed.
+	described := r.RemoteID == "" || c.accountID != ""
+	if described {
 		if err := s.describeRepo(ctx, c, r); err != nil {
 			return out, err
 		}
@@ -187,6 +189,11 @@ func (s *Syncer) readRepoAs(ctx context.Context, c caller, r *repo.Repo) (out Re
 		}
 		if pages == 1 {
 			validators, whole = page.Validators, page.NextCursor == ""
+			if !described {
+				if err := s.describeRepo(ctx, c, r); err != nil {
+					return false, err
+				}
+			}
 		}
 		var batch []repo.Release
 		for _, release := range page.Items {
@@ -199,6 +206,9 @@ func (s *Syncer) readRepoAs(ctx context.Context, c caller, r *repo.Repo) (out Re
 		out.New, out.Updated = out.New+len(changes.New), out.Updated+changes.Updated
 		return len(changes.New) > 0, err
 	})
+	if err != nil && pages == 0 && !described && client.CauseOf(err) == client.CauseMissing {
+		err = errors.Join(s.describeRepo(ctx, c, r), err)
+	}
 	if err != nil || out.NotModified {
 		return out, err
 	}
@@ -233,12 +243,19 @@ func (s *Syncer) storeReleases(ctx context.Context, r repo.Repo, batch []repo.Re
 	return changes, err
 }
 
-// describeRepo reads what the host says of a repository of which only the name is known.
+// describeRepo reads what the host says of a repository and compares it with what is stored: a new name is taken over, one that has become
+// private is withdrawn from whoever sees it without access, and one whose name belongs to another repository now is not mixed with that.
 func (s *Syncer) describeRepo(ctx context.Context, c caller, r *repo.Repo) error {
 	info, err := callHost(ctx, s, c, func(i *codehost.RepositoryInfo) codehost.Meta { return i.Meta }, func() (*codehost.RepositoryInfo, error) {
 		return c.host.Releases.FindRepository(ctx, c.token, r.FullName)
 	})
 	if info == nil {
+		if r.RemoteID != "" && !r.Private && c.accountID == "" && client.CauseOf(err) == client.CauseMissing {
+			// Nobody sees it without access any more.
+			r.Private = true
+			hidden := *r
+			return errors.Join(s.cfg.Repos.Save(ctx, &hidden, s.cfg.Now()), err)
+		}
 		return err
 	}
 	described := repoOf(c.host.Ref, info.Repository)
@@ -247,11 +264,16 @@ func (s *Syncer) describeRepo(ctx context.Context, c caller, r *repo.Repo) error
 		described.RemoteID = repo.KeyOf(described.FullName)
 	}
 	failure := s.cfg.Repos.Save(ctx, &described, s.cfg.Now())
-	if failure == nil && described.ID != r.ID {
+	switch {
+	case failure != nil || described.ID == r.ID:
+	case r.RemoteID == "":
 		// The name was that of a repository that is stored under its present name.
 		failure = s.cfg.Repos.MoveLinks(ctx, r.ID, described.ID)
+	default:
+		return fault.New(fault.NotFound, "The name %s belongs to another repository now.", r.FullName)
 	}
 	described.SyncedAt, described.Failures, described.CreatedAt = r.SyncedAt, r.Failures, r.CreatedAt
+	described.Etag, described.LastModified = r.Etag, r.LastModified
 	*r = described
 	return errors.Join(failure, err)
 }

@@ -67,7 +67,7 @@
 	});
 	// Drafts: what was typed into a form whose session had ended comes back after the sign-in; secrets are not kept.
 	const page = location.href.split('#')[0];
-	const typed = (form) => [...form.elements].filter((el) => el.name && el.autocomplete !== 'off' && !/secret|token|key|pass/i.test(el.name) && !/password|hidden|file|submit/.test(el.type));
+	const typed = (form) => [...form.elements].filter((el) => el.name && !/secret|token|key|pass|pat|url/i.test(el.name) && !/password|hidden|file|submit/.test(el.type));
 	document.addEventListener('submit', ({ target: form, defaultPrevented: stays }) => {
 		if (form.method !== 'post' || stays || form.elements.key) return;
 		sessionStorage.draft = JSON.stringify({ page, action: form.action, values: typed(form).map((el) => [el.value, el.checked]) });

@@ -53,6 +53,13 @@ func TestRepoBecomesAnother(t *testing.T) {
 					t.Fatalf("before: %q", got)
 				}
 				s.host.Change("acme/engine", func(c *fake.CodeHostContent) { tt.change(s, c) })
+				if tt.star { // the list of stars tells it as well
+					s.host.Change("ada", func(c *fake.CodeHostContent) {
+						starred := slices.Clone(c.Starred)
+						starred[0].Repository.Private = true
+						c.Starred = starred
+					})
+				}
 				s.clock.advance(fullInterval)
 				s.runJob("releases.sync_due")
 				if got := titles(s.want(200, "", s.bob, http.MethodGet, "/api/feed", nil)); !slices.Equal(got, tt.bob) {

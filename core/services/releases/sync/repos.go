@@ -165,9 +165,10 @@ func isCallersFault(err error) bool {
 }
 
 func (s *Syncer) readRepoAs(ctx context.Context, c caller, r *repo.Repo) (out RepoResult, err error) {
-	// What a token reads may have become private since; what anybody reads is compared when it has changed.
+	// The lists of an account tell of what its token reads, with each id and whether it is private; see Store.SaveAll. What is read without
+	// a token is compared when it has changed or is gone.
 	described := r.RemoteID == "" || c.accountID != ""
-	if described {
+	if r.RemoteID == "" {
 		if err := s.describeRepo(ctx, c, r); err != nil {
 			return out, err
 		}

@@ -134,6 +134,8 @@ func Start(ctx context.Context, cfg Config) (app *App, diags config.Diagnostics,
 	}
 	a.log.Info("configuration read", "file", set.ConfigPath())
 	a.openTraces(ctx)
+	// A start goes on while the disk is full: otherwise nobody could delete anything after a restart.
+	ctx = store.Essential(ctx)
 	if err := a.openStore(ctx); err != nil {
 		return nil, diags, err
 	}

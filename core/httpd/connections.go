@@ -53,7 +53,9 @@ type limitedConn struct {
 	place *list.Element
 	// idleFrom is when it counts as idle, for one that has a place.
 	idleFrom time.Time
-	once     sync.Once
+	// closed says that it is not counted any more.
+	closed bool
+	once   sync.Once
 }
 
 // firstRequest is how long a new connection may take to send a request before it counts as idle.
@@ -180,7 +182,8 @@ func (l *limitedListener) noteState(conn net.Conn, state http.ConnState) {
 		l.idle.Remove(c.place)
 		c.place = nil
 	}
-	if state == http.StateIdle {
+	// The server may call one idle that was closed meanwhile to make room. It must not be found again: closing it makes no room any more.
+	if state == http.StateIdle && !c.closed {
 		c.place, c.idleFrom = l.idle.PushBack(c), time.Now()
 		l.changed.Broadcast()
 	}
@@ -196,6 +199,7 @@ func (c *limitedConn) Close() error {
 func (l *limitedListener) remove(c *limitedConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	c.closed = true
 	l.open--
 	if c.client != "" {
 		if l.byClient[c.client]--; l.byClient[c.client] == 0 {

@@ -37,7 +37,8 @@ var migrations embed.FS
 // Migrations are the schema of the service.
 func Migrations() store.Migrations {
 	return store.EmbeddedMigrations(ServiceName, migrations,
-		store.StoredTime{Table: "mail_domains", Column: "retry_at", Longest: domain.MaxCooldown})
+		store.StoredTime{Table: "mail_domains", Column: "retry_at", Longest: domain.MaxCooldown},
+		store.StoredTime{Table: "mail_deliveries", Column: "received_at"})
 }
 
 // Config is what the service needs.

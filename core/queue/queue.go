@@ -142,10 +142,9 @@ func New(cfg Config) (*Queue, error) {
 	}
 	q.idle.L = &q.mu
 	q.feed = &feed{queue: q, bus: event.NewBus()}
-	// The queue's own bookkeeping goes on while the disk is full, so that jobs that delete can run.
-	essential := store.Essential(context.Background())
-	q.claiming, q.endClaim = context.WithCancel(essential)
-	q.keeping, q.endKeep = context.WithCancel(essential)
+	q.claiming, q.endClaim = context.WithCancel(context.Background())
+	// The bookkeeping of jobs goes on while the disk is full, so that those that delete can run.
+	q.keeping, q.endKeep = context.WithCancel(store.Essential(context.Background()))
 	q.runs, q.abort = context.WithCancelCause(context.Background())
 	if err := q.Register(cfg.Handlers, cfg.Schedules); err != nil {
 		return nil, err

@@ -214,6 +214,10 @@ func (q *Queue) fireDue(ctx context.Context, failing *outage) time.Duration {
 
 // fireIfDue submits the job of a schedule that is due. One that is due later than it can be is set back first.
 func (q *Queue) fireIfDue(ctx context.Context, s *schedule) error {
+	// While the disk is full, only jobs that delete are submitted: the others would take the space that deletions need.
+	if h := q.handlers[s.Type]; h != nil && h.Deletes {
+		ctx = store.Essential(ctx)
+	}
 	if s.next > q.nextRun(s) {
 		if err := q.store.QueueTx(ctx, "repair schedule", func(ctx context.Context) error { return q.repairSchedule(ctx, s) }); err != nil {
 			return err

@@ -16,9 +16,16 @@ type StoredTime struct {
 	Longest time.Duration
 }
 
+// earliestClock is before any moment at which this program runs: a clock that shows less is behind, and says nothing of stored times.
+var earliestClock = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // RepairTimes sets times of the migrated modules that lie further ahead than they can to the latest that is possible, with a warning for
 // each column, and returns how many it has set.
 func (s *Store) RepairTimes(ctx context.Context, now time.Time) (repaired int64, err error) {
+	if now.Before(earliestClock) {
+		s.log.Warn("the clock is behind: stored times are not compared with it", "now", now)
+		return 0, nil
+	}
 	for _, c := range s.times {
 		limit := Millis(now.Add(c.Longest))
 		where := c.Column + " > ?"

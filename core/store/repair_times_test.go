@@ -40,6 +40,9 @@ func TestRepairTimes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if n, err := st.RepairTimes(t.Context(), time.Unix(0, 0)); err != nil || n != 0 {
+			t.Errorf("a clock that is behind has repaired %d times, %v", n, err)
+		}
 		for _, want := range []int64{2, 0} {
 			if n, err := st.RepairTimes(t.Context(), now); err != nil || n != want {
 				t.Errorf("%d repaired, %v; want %d", n, err, want)

@@ -108,20 +108,25 @@ func (s *Store) settleReserve(ctx context.Context, failure error) {
 		return
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	if IsDiskFull(failure) {
 		s.releaseReserve()
+	}
+	due := failure == nil && r.released && time.Since(r.tried) >= reserveRetry
+	if due {
+		r.tried = time.Now()
+	}
+	r.mu.Unlock()
+	if !due {
 		return
 	}
-	if !r.released || time.Since(r.tried) < reserveRetry {
-		return
-	}
-	r.tried = time.Now()
+	// Without the mutex: other writers need not wait for the log.
 	if leave, err := s.writer.gate.acquire(ctx, "shorten the log", s.cfg.WriteWait); err == nil {
 		_ = s.writer.db.WithContext(ctx).Exec("PRAGMA wal_checkpoint(TRUNCATE)").Error
 		leave()
 	}
-	if r.restore() == nil {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.released && r.restore() == nil {
 		s.log.Info("there is space on the disk again", "reserve", r.path)
 	}
 }

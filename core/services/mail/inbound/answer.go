@@ -30,8 +30,8 @@ func deliveryKey(env *Envelope, hash []byte) []byte {
 type answerState int
 
 const (
-	// answerPending: the answer is not written yet.
-	answerPending answerState = iota
+	// The zero state: the answer is not written yet.
+	_ answerState = iota
 	// answerWritten: it is written, and the client has not shown yet that it has come.
 	answerWritten
 	// answerSeen: it has reached the client. The delivery is to be forgotten.

@@ -121,34 +121,32 @@ func (f *front) readData(p []byte) (int, error) {
 
 // readCommand reads a command line, which it answers itself if the library is not to see it.
 func (f *front) readCommand() ([]byte, error) {
-	for {
-		read, err := f.in.ReadSlice('\n')
-		switch {
-		case err == bufio.ErrBufferFull:
-			return nil, smtp.ErrTooLongLine
-		case err != nil:
-			return nil, err
-		}
-		line := bytes.Clone(read)
-		text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		if bytes.IndexByte(text, '\r') >= 0 {
-			f.server.metrics().countRefusal(refusedLineEnds)
-			// The library answers an empty line as bad syntax, and ends the connection after a few.
-			return []byte("\r\n"), nil
-		}
-		verb, arg, _ := strings.Cut(string(text), " ")
-		verb = strings.ToUpper(verb)
-		if err := f.countCommand(verb); err != nil {
-			return nil, err
-		}
-		switch {
-		case verb == "BDAT":
-			f.beginChunk(arg)
-		case verb == "STARTTLS" && arg == "" && f.server.tls != nil && f.secured == nil:
-			return nil, f.startTLS()
-		}
-		return line, nil
+	read, err := f.in.ReadSlice('\n')
+	switch {
+	case err == bufio.ErrBufferFull:
+		return nil, smtp.ErrTooLongLine
+	case err != nil:
+		return nil, err
 	}
+	line := bytes.Clone(read)
+	text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+	if bytes.IndexByte(text, '\r') >= 0 {
+		f.server.metrics().countRefusal(refusedLineEnds)
+		// The library answers an empty line as bad syntax, and ends the connection after a few.
+		return []byte("\r\n"), nil
+	}
+	verb, arg, _ := strings.Cut(string(text), " ")
+	verb = strings.ToUpper(verb)
+	if err := f.countCommand(verb); err != nil {
+		return nil, err
+	}
+	switch {
+	case verb == "BDAT":
+		f.beginChunk(arg)
+	case verb == "STARTTLS" && arg == "" && f.server.tls != nil && f.secured == nil:
+		return nil, f.startTLS()
+	}
+	return line, nil
 }
 
 // beginChunk reads as many bytes as a BDAT command announces past the library's reader of lines; it reads them whether or not it wants them.

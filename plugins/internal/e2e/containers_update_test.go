@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 )
@@ -18,6 +19,11 @@ func TestContainersUpdateAndRollBack(t *testing.T) {
 			c := startCore(t, containersHCL(bin.Path, ""))
 			st := c.stackNamed(t, a.project)
 			web := st.service(t, "web")
+			// The stack is there as soon as the image of one of its services is known.
+			eventually(t, 30*time.Second, "the image of the service is known", func() bool {
+				web = c.service(t, web.ID)
+				return web.Image.Digest != ""
+			})
 			_, firstImage, firstDigests := running(t, a.dir, "web")
 			side, _, _ := running(t, a.dir, "side")
 			if !hasDigest(firstDigests, web.Image.Digest) || web.Image.ResolvedTag != "1.0.0" {

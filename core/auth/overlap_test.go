@@ -242,7 +242,7 @@ func TestFirstLinkIsUsedWhileAUserIsMade(t *testing.T) {
 				return err
 			})
 			must(t, first)
-			wantCode(t, second, "invalid_setup_link")
+			wantCode(t, second, "administrator_exists")
 			if n, err := u.Count(t.Context()); err != nil || n != 1 {
 				t.Errorf("%d users, %v", n, err)
 			}

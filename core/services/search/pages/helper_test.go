@@ -125,7 +125,12 @@ func newSiteOn(t testing.TB, st *store.Store) *site {
 	must(t, err)
 	t.Cleanup(s.service.Close)
 	s.serve(st)
-	for name, to := range map[string][2]*string{"ada": {&s.admin, new(string)}, "bob": {&s.bob, &s.bobID}, "eve": {&s.eve, &s.eveID}} {
+	// The first user is an administrator, however made.
+	for _, user := range []struct {
+		name    string
+		key, id *string
+	}{{"ada", &s.admin, new(string)}, {"bob", &s.bob, &s.bobID}, {"eve", &s.eve, &s.eveID}} {
+		name, to := user.name, [2]*string{user.key, user.id}
 		role := auth.Member
 		if name == "ada" {
 			role = auth.Admin

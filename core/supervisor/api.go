@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
@@ -97,7 +99,7 @@ type OperationID struct {
 
 // RollbackBody says which upgrade to take back.
 type RollbackBody struct {
-	OpID string `json:"opId" required:"false" maxLength:"64" doc:"The last upgrade that was not taken back, if it is left out."`
+	OpID string `json:"opId" required:"false" maxLength:"64" example:"sup_01K9ZS5T9W1V6Q0P9A8E7C6B5D" doc:"The last upgrade that was not taken back, if it is left out."`
 }
 
 // Done answers what has begun.
@@ -119,23 +121,43 @@ type (
 	}
 )
 
-// newAPI returns the endpoints of the supervisor below a path.
-func newAPI(s *Supervisor, base, version string) *api.API {
-	a := api.New(api.Config{Title: "Patchbay supervisor", Version: version, BaseURL: base, Invalid: fault.InvalidArgument})
+// The groups of the endpoints.
+const (
+	tagAbout   = "Supervisor"
+	tagUpgrade = "Self-upgrade"
+)
+
+// newAPI returns the endpoints of the supervisor below a path. identity is the header in which the proxy tells who calls.
+func newAPI(s *Supervisor, base, version, identity string) *api.API {
+	a := api.New(api.Config{
+		Title: "Patchbay supervisor", Version: version, BaseURL: base, Invalid: fault.InvalidArgument, ForwardHeader: identity,
+		Description: "Upgrades the core and brings the former one back. It runs beside the core, and answers while the core is down.",
+		Tags: []*huma.Tag{
+			{Name: tagAbout, Description: "Whether the supervisor is alive, and which one it is."},
+			{Name: tagUpgrade, Description: "One operation at a time: a dry run, an upgrade or a rollback. It goes on after its request is answered; its state tells how."},
+		},
+	})
 	h := operationsHTTP{s, newAbout(version)}
-	operation := func(id, method, path, summary string, errors ...int) api.Operation {
-		return api.Operation{ID: id, Method: method, Path: path, Policy: httpd.Forward, Summary: summary, Errors: errors}
+	operation := func(id, method, path, tag, summary, text string, errors ...int) api.Operation {
+		return api.Operation{ID: id, Method: method, Path: path, Policy: httpd.Forward, Tag: tag, Summary: summary, Description: text, Errors: errors}
 	}
-	api.Register(a, operation("health", http.MethodGet, "/health", "Is the supervisor alive?"), func(context.Context, *nothing) (*doneOutput, error) {
-		return &doneOutput{Done{true}}, nil
-	})
-	api.Register(a, operation("version", http.MethodGet, "/version", "What the supervisor is"), func(context.Context, *nothing) (*aboutOutput, error) {
-		return &aboutOutput{h.about}, nil
-	})
-	api.Register(a, operation("self-upgrade", http.MethodGet, "/self-upgrade", "The state of self-upgrade"), h.getState)
-	api.Register(a, operation("begin-self-upgrade", http.MethodPost, "/self-upgrade", "Upgrade the core, or tell what that would do", http.StatusConflict), h.postUpgrade)
-	api.Register(a, operation("rollback", http.MethodPost, "/self-upgrade/rollback", "Bring the former core back"), h.postRollback)
+	api.Register(a, operation("health", http.MethodGet, "/health", tagAbout, "Is the supervisor alive?", "Says nothing about the core."), h.getHealth)
+	api.Register(a, operation("version", http.MethodGet, "/version", tagAbout, "What the supervisor is", "Its own version, which may differ from the core's."), h.getAbout)
+	api.Register(a, operation("self-upgrade", http.MethodGet, "/self-upgrade", tagUpgrade, "The state of self-upgrade",
+		"The operation that changed last, with its progress and log, and the earlier ones."), h.getState)
+	api.Register(a, operation("begin-self-upgrade", http.MethodPost, "/self-upgrade", tagUpgrade, "Upgrade the core, or tell what that would do",
+		"Answers as soon as the operation has begun. The same request while it runs gets the same opId; another one is refused with 409 and the opId of the one that runs.", http.StatusConflict), h.postUpgrade)
+	api.Register(a, operation("rollback", http.MethodPost, "/self-upgrade/rollback", tagUpgrade, "Bring the former core back",
+		"Takes back the last upgrade. Where that is not possible the answer is 400, with a reason that programs can tell apart."), h.postRollback)
 	return a
+}
+
+func (h operationsHTTP) getHealth(context.Context, *nothing) (*doneOutput, error) {
+	return &doneOutput{Done{true}}, nil
+}
+
+func (h operationsHTTP) getAbout(context.Context, *nothing) (*aboutOutput, error) {
+	return &aboutOutput{h.about}, nil
 }
 
 func (h operationsHTTP) getState(context.Context, *nothing) (*stateOutput, error) {

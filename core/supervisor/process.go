@@ -176,8 +176,7 @@ func (p *Process) startListener(set *settings.Settings, version string) error {
 		_ = p.http.Shutdown(end)
 	})
 	p.http.LimitConnections(httpd.ConnectionLimits{Total: maxConnections, Each: maxConnections / 2, Clients: clients})
-	mount := httpd.Mount{Service: serviceName, BaseURL: base, Routes: append(newAPI(p.supervisor, base, version).Routes(), console.listRoutes()...), Errors: console.kit.Fail}
-	err = p.http.Mount([]httpd.Mount{mount}, httpd.Options{
+	err = p.http.Mount([]httpd.Mount{newMount(p.supervisor, console, access.Forward.UserHeader)}, httpd.Options{
 		Logger: p.log, Clients: clients, Guard: access.ForwardGuard(), Secure: access.Secure, Streams: httpd.NewStreamLimits(maxStreams, maxStreams),
 		Bodies: httpd.NewBodyBudget(httpd.DefaultBodyBudget, httpd.DefaultBodyBudgetEach),
 	})
@@ -192,6 +191,12 @@ func (p *Process) startListener(set *settings.Settings, version string) error {
 	}
 	p.http.Serve()
 	return nil
+}
+
+// newMount returns all that the supervisor serves: its endpoints with their document, and the pages.
+func newMount(s *Supervisor, console *pages, identity string) httpd.Mount {
+	routes := newAPI(s, console.base, console.about.Version, identity).Routes()
+	return httpd.Mount{Service: serviceName, BaseURL: console.base, Routes: append(routes, console.listRoutes()...), Errors: console.kit.Fail}
 }
 
 // Addr is the address in use.

@@ -37,8 +37,11 @@ type Config struct {
 	KnownQueryOnly bool
 	// Tags are the groups of operations, in the order in which the page shows them.
 	Tags []*huma.Tag
-	// Servers and Security add to what the document says by itself.
+	// Security adds to the security schemes that the document names by itself.
 	Security map[string]*huma.SecurityScheme
+	// ForwardHeader is set where a reverse proxy alone tells who calls, in this header: the document names that, instead of API keys and
+	// sessions.
+	ForwardHeader string
 }
 
 // API collects endpoints. It is built once and serves through the routes that it returns.
@@ -60,7 +63,7 @@ func New(cfg Config) *API {
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0", Info: &huma.Info{Title: cfg.Title, Version: cfg.Version, Description: cfg.Description},
 			Servers: []*huma.Server{{URL: orRoot(cfg.BaseURL)}}, Tags: cfg.Tags,
-			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName), SecuritySchemes: securitySchemes(cfg.Security)},
+			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName), SecuritySchemes: cfg.securitySchemes()},
 		},
 		Formats: map[string]huma.Format{"application/json": format, "json": format}, DefaultFormat: "application/json",
 	}
@@ -89,12 +92,22 @@ func schemaName(t reflect.Type, hint string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-func securitySchemes(more map[string]*huma.SecurityScheme) map[string]*huma.SecurityScheme {
+// schemeForwarded names the security scheme of identities that a reverse proxy forwards.
+const schemeForwarded = "forwardedIdentity"
+
+// securitySchemes returns how callers can prove who they are.
+func (cfg Config) securitySchemes() map[string]*huma.SecurityScheme {
 	out := map[string]*huma.SecurityScheme{
 		"apiKey":  {Type: "http", Scheme: "bearer", BearerFormat: "svc_ak_…", Description: "An API key whose scopes include this service."},
 		"session": {Type: "apiKey", In: "cookie", Name: "patchbay_session", Description: "The session of a signed-in user."},
 	}
-	maps.Copy(out, more)
+	if cfg.ForwardHeader != "" {
+		out = map[string]*huma.SecurityScheme{schemeForwarded: {
+			Type: "apiKey", In: "header", Name: cfg.ForwardHeader,
+			Description: "The user whom a trusted reverse proxy has signed in. The proxy sets this header, and believes none that a client sends; the user or a group of the user must be in the allowlist.",
+		}}
+	}
+	maps.Copy(out, cfg.Security)
 	return out
 }
 
@@ -124,10 +137,10 @@ type Operation struct {
 	Errors []int
 }
 
-func (o Operation) toHuma() huma.Operation {
+func (cfg Config) toHuma(o Operation) huma.Operation {
 	op := huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, DefaultStatus: o.Status,
-		Security: securityOf(o.Policy, o.Confirm), Metadata: map[string]any{"policy": o.Policy, "limit": o.BodyLimit, "confirm": o.Confirm, "scoped": o.Scoped, "audit": o.Audit},
+		Security: cfg.securityOf(o.Policy, o.Confirm), Metadata: map[string]any{"policy": o.Policy, "limit": o.BodyLimit, "confirm": o.Confirm, "scoped": o.Scoped, "audit": o.Audit},
 		// The route has its own limit.
 		MaxBodyBytes: -1, BodyReadTimeout: -1,
 	}
@@ -144,7 +157,10 @@ func (o Operation) toHuma() huma.Operation {
 }
 
 // securityOf returns the security requirements of a route. Several entries are alternatives.
-func securityOf(p httpd.Policy, confirm bool) []map[string][]string {
+func (cfg Config) securityOf(p httpd.Policy, confirm bool) []map[string][]string {
+	if cfg.ForwardHeader != "" && p != httpd.Public {
+		return []map[string][]string{{schemeForwarded: {}}}
+	}
 	if confirm {
 		p = httpd.Session
 	}
@@ -164,7 +180,7 @@ func securityOf(p httpd.Policy, confirm bool) []map[string][]string {
 
 // Register adds an endpoint. Errors of the handler are faults, answered as everywhere.
 func Register[I, O any](a *API, op Operation, handler func(context.Context, *I) (*O, error)) {
-	h := op.toHuma()
+	h := a.cfg.toHuma(op)
 	h.Errors = slices.DeleteFunc(h.Errors, func(s int) bool { return s == http.StatusBadRequest && !takesInput[I]() && !a.cfg.KnownQueryOnly })
 	huma.Register(a.huma, h, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handler(ctx, in)
@@ -233,7 +249,7 @@ func (a *API) findOperation(method, path string) *huma.Operation {
 func (a *API) Document(r httpd.Route, op huma.Operation) {
 	op.Method, op.Path = r.Method, openAPIPath(r.Path)
 	if op.Security == nil {
-		op.Security = securityOf(r.Policy, r.Confirm)
+		op.Security = a.cfg.securityOf(r.Policy, r.Confirm)
 	}
 	if a.cfg.KnownQueryOnly && op.Metadata[AnyQuery] == nil && op.Responses["400"] == nil {
 		op.Responses["400"] = a.ErrorResponse("A query parameter is not known")

@@ -124,7 +124,7 @@ func (a *API) renderPage() ([]byte, error) {
 }
 
 func (a *API) pageOperation(op *huma.Operation, base string) pageOperation {
-	out := pageOperation{ID: op.OperationID, Method: op.Method, Path: base + op.Path, Summary: op.Summary, Description: op.Description, Curl: curlCommand(op, base)}
+	out := pageOperation{ID: op.OperationID, Method: op.Method, Path: base + op.Path, Summary: op.Summary, Description: op.Description, Curl: a.curlCommand(op, base)}
 	for _, alternative := range op.Security {
 		for name := range alternative {
 			out.Access = append(out.Access, name)
@@ -233,13 +233,15 @@ func joinSentences(text string, schemas ...*huma.Schema) string {
 }
 
 // curlCommand returns a curl command that calls an operation.
-func curlCommand(op *huma.Operation, base string) string {
+func (a *API) curlCommand(op *huma.Operation, base string) string {
 	var b strings.Builder
 	b.WriteString("curl ")
 	if op.Method != http.MethodGet {
 		b.WriteString("-X " + op.Method + " ")
 	}
-	if len(op.Security) > 0 {
+	if len(op.Security) > 0 && a.cfg.ForwardHeader != "" {
+		b.WriteString(`-H "` + a.cfg.ForwardHeader + `: $ALLOWED_USER" `)
+	} else if len(op.Security) > 0 {
 		name := "$API_KEY"
 		if _, token := op.Security[0]["accessToken"]; token {
 			name = "$TOKEN"

@@ -174,7 +174,7 @@ func TestWhatAMemberMayDo(t *testing.T) {
 	}
 }
 
-// The OpenAPI document, as the core serves it, passes validators that others have written.
+// The OpenAPI documents, as the core and the supervisor serve them, pass validators that others have written.
 func TestOpenAPIDocumentIsValid(t *testing.T) {
 	t.Parallel()
 	_, nodeErr := exec.LookPath("node")
@@ -198,14 +198,10 @@ func TestOpenAPIDocumentIsValid(t *testing.T) {
 	c := localCore(t, strings.Replace(localHCL, "backend =", "base_url = \"/find\"\n  backend =", 1))
 	c.start()
 	t.Cleanup(c.stop)
-	doc := c.send(t, request{method: http.MethodGet, path: "/find/openapi.json"})
-	if doc.status != http.StatusOK || doc.header.Get("Content-Type") != "application/json" {
-		t.Fatalf("status %d, %s", doc.status, doc.header.Get("Content-Type"))
-	}
-	contains(t, doc.body, `"/find"`, `"/api/proxy/search"`, `"/api/tokens"`, `"/mcp"`)
-	if page := c.send(t, request{method: http.MethodGet, path: "/find/docs"}); page.status != http.StatusOK || !strings.HasPrefix(page.header.Get("Content-Type"), "text/html") {
-		t.Errorf("docs: status %d, %s", page.status, page.header.Get("Content-Type"))
-	}
+	s := &supervised{core: newCore(t, supervisorHCL, "SVC_SUPERVISOR_HTTP_ADDR=127.0.0.1:0")}
+	s.command = "supervise"
+	s.start()
+	t.Cleanup(s.stop)
 	check := func(text string) (string, error) {
 		if err := os.WriteFile(filepath.Join(dir, "openapi.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -216,11 +212,40 @@ func TestOpenAPIDocumentIsValid(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	if out, err := check(doc.body); err != nil || !strings.Contains(out, " 0 findings") {
-		t.Errorf("the document is not valid: %v\n%s", err, out)
-	}
-	// The check is one that finds something.
-	if out, err := check(strings.Replace(doc.body, `"type":"integer"`, `"type":"integr"`, 1)); err == nil {
-		t.Errorf("a wrong type was not found: %s", out)
+	for _, tt := range []struct {
+		from  *core
+		base  string
+		holds []string
+		// wrong, in place of right, makes the document invalid.
+		right, wrong string
+	}{
+		{c, "/find", []string{`"/find"`, `"/api/proxy/search"`, `"/api/tokens"`, `"/mcp"`}, `"type":"integer"`, `"type":"integr"`},
+		{s.core, "/supervisor", []string{`"/supervisor"`, `"/self-upgrade/rollback"`, `"forwardedIdentity"`}, `"type":"boolean"`, `"type":"boole"`},
+	} {
+		doc := tt.from.send(t, request{method: http.MethodGet, path: tt.base + "/openapi.json"})
+		if doc.status != http.StatusOK || doc.header.Get("Content-Type") != "application/json" {
+			t.Fatalf("%s: status %d, %s", tt.base, doc.status, doc.header.Get("Content-Type"))
+		}
+		contains(t, doc.body, tt.holds...)
+		if page := tt.from.send(t, request{method: http.MethodGet, path: tt.base + "/docs"}); page.status != http.StatusOK || !strings.HasPrefix(page.header.Get("Content-Type"), "text/html") {
+			t.Errorf("%s: docs: status %d, %s", tt.base, page.status, page.header.Get("Content-Type"))
+		}
+		if out, err := check(doc.body); err != nil || !strings.Contains(out, " 0 findings") {
+			t.Errorf("the document of %s is not valid: %v\n%s", tt.base, err, out)
+		}
+		// The check is one that finds something.
+		if out, err := check(strings.Replace(doc.body, tt.right, tt.wrong, 1)); err == nil {
+			t.Errorf("%s: a wrong type was not found: %s", tt.base, out)
+		}
 	}
 }
+
+// supervisorHCL is a supervisor of a unit, which it looks at when something is asked for.
+const supervisorHCL = `
+supervisor {
+  systemd {
+    url        = "https://releases.example/{tag}/"
+    public_key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
+  }
+}
+`

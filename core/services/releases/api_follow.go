@@ -30,6 +30,11 @@ type FollowedRepo struct {
 	Error    *string    `json:"error" doc:"Why they could not be read since."`
 }
 
+// FollowAnswer names what is followed.
+type FollowAnswer struct {
+	FullName string `json:"full_name" example:"golang/go" doc:"As the code host has it."`
+}
+
 // RepoFilter says which releases of a repository are not shown.
 type RepoFilter struct {
 	Muted         bool   `json:"muted,omitempty" doc:"None is shown."`
@@ -63,7 +68,13 @@ type (
 			Repos []FollowedRepo `json:"repos" nullable:"false"`
 		}
 	}
-	filterInput struct {
+	followInput struct {
+		Body struct {
+			Name string `json:"name" maxLength:"500" example:"https://github.com/golang/go" doc:"owner/name at the first code host, or an address of the repository at one of the code hosts."`
+		}
+	}
+	followOutput struct{ Body FollowAnswer }
+	filterInput  struct {
 		RepoPath
 		Body RepoFilter
 	}
@@ -77,8 +88,12 @@ func (s *Service) followAPI(a *api.API) {
 		return newOperation(id, method, path, tagFollow, httpd.APIKey, summary, errors...)
 	}
 	const notFound = http.StatusNotFound
+	checked := "The code host is asked whether the repository exists. If that cannot be found out now, nothing is followed. Its releases are read within a minute or two."
 	api.Register(a, op("followed", http.MethodGet, "/api/repos/following", "The repositories that the caller sees"), s.listFollowed)
-	api.Register(a, withText(op("follow", http.MethodPut, "/api/repos/{owner}/{repo}/following", "Follow a repository without a star", notFound), "Its releases are read within a minute or two."), s.followRepo)
+	byAddress := withText(op("follow-address", http.MethodPost, "/api/repos/following", "Follow a repository by its name or address", notFound, http.StatusConflict, http.StatusServiceUnavailable), checked)
+	byAddress.Audit = "releases.repos.following.change"
+	api.Register(a, byAddress, s.followAddress)
+	api.Register(a, withText(op("follow", http.MethodPut, "/api/repos/{owner}/{repo}/following", "Follow a repository without a star", notFound, http.StatusConflict, http.StatusServiceUnavailable), checked), s.followRepo)
 	api.Register(a, op("unfollow", http.MethodDelete, "/api/repos/{owner}/{repo}/following", "No longer follow a repository", notFound), s.unfollowRepo)
 	api.Register(a, withText(op("filter", http.MethodPut, "/api/repos/{owner}/{repo}/filter", "Choose which releases of a repository are shown", notFound), "An empty object shows all."), s.setFilter)
 	api.Register(a, op("preferences", http.MethodGet, "/api/preferences", "What the caller has chosen"), s.getPreferences)
@@ -112,29 +127,32 @@ func (s *Service) followRepo(ctx context.Context, in *RepoPath) (*api.OKAnswer, 
 	if err != nil {
 		return nil, err
 	}
-	return api.Done(s.follow(ctx, userID, name))
+	_, err = s.follow(ctx, userID, "", name)
+	return api.Done(err)
 }
 
-// follow has a user see a repository of the main code host. One that is private can only be starred.
-func (s *Service) follow(ctx context.Context, userID, name string) error {
-	host, err := s.syncer.MainHost()
+func (s *Service) followAddress(ctx context.Context, in *followInput) (*followOutput, error) {
+	name, err := s.Follow(ctx, in.Body.Name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.followAt(ctx, userID, host.Ref, name)
+	return &followOutput{FollowAnswer{name}}, nil
 }
 
-// followAt has a user see a repository of a code host.
-func (s *Service) followAt(ctx context.Context, userID, host, name string) error {
+// followAt has a user see a repository of a code host. private says that the code host has just called it that.
+func (s *Service) followAt(ctx context.Context, userID, host, name string, private bool) error {
 	return s.cfg.Store.Tx(ctx, "follow repository", func(ctx context.Context) error {
 		r, err := s.addRepo(ctx, host, name)
 		if err != nil {
 			return err
 		}
-		if r.Private {
+		if r.Private || private {
 			visible, err := s.repos.Sees(ctx, userID, r.ID)
 			if err != nil {
 				return err
+			}
+			if !visible && private {
+				return fault.New(fault.NotFound, "The repository %s is private: give it a star at the code host, and it is shown to you alone.", name).With("field", "name").With("reason", "private_repository")
 			}
 			if !visible {
 				return repo.ErrNoRepo

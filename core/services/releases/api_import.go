@@ -89,7 +89,7 @@ func (s *Service) importRepos(ctx context.Context, in *importInput) (*importOutp
 				out.Body.Known++
 				continue
 			}
-			err := s.followAt(ctx, userID, host.Ref, e.FullName)
+			err := s.followAt(ctx, userID, host.Ref, e.FullName, false)
 			if f := fault.As(err); err != nil && (f.Code == fault.NotFound || f.Code == fault.Conflict) {
 				problems = append(problems, repolist.Problem{Line: e.Line, Text: e.Text, Message: f.Message})
 				continue

@@ -210,18 +210,6 @@ func (s *Service) Followed(ctx context.Context) ([]FollowedRepo, error) {
 	return out.Body.Repos, nil
 }
 
-// Follow has the caller see a repository.
-func (s *Service) Follow(ctx context.Context, name string) error {
-	userID, err := ownerOf(ctx)
-	if err != nil {
-		return err
-	}
-	if name, err = repo.ParseName(name); err != nil {
-		return fault.As(err).With("field", "name")
-	}
-	return s.follow(ctx, userID, name)
-}
-
 // Unfollow ends that.
 func (s *Service) Unfollow(ctx context.Context, owner, name string) error {
 	_, err := s.unfollowRepo(ctx, &RepoPath{owner, name})

@@ -61,8 +61,8 @@ func TestFollowPrivate(t *testing.T) {
 		r := s.addRepo("acme/secret", day, 1)
 		r.Private = true
 		s.host.Change("acme/secret", func(c *fake.CodeHostContent) { c.Repository = &r })
-		// Bob follows the name before anybody knows that it is private.
-		s.want(200, "", s.bob, http.MethodPut, "/api/repos/acme/secret/following", nil)
+		// Bob asks for the name before anything is stored of it.
+		s.want(404, "not_found", s.bob, http.MethodPut, "/api/repos/acme/secret/following", nil)
 		s.star("ada", r, day)
 		s.saveToken()
 		s.want(200, "", s.ada, http.MethodPost, "/api/sync/all", nil)

@@ -81,6 +81,8 @@ func TestFollowsAreLimited(t *testing.T) {
 			fmt.Fprintf(&many, "acme/r%d\n", i)
 		}
 		s.want(200, "", s.bob, http.MethodPost, importPath, dict{"content": many.String()})
+		s.addRepo("acme/one-more", day, 0)
+		s.addRepo("acme/r7", day, 0)
 		if got := s.want(409, "conflict", s.bob, http.MethodPut, "/api/repos/acme/one-more/following", nil); got["limit"] != 1000.0 {
 			t.Errorf("got %v", got)
 		}

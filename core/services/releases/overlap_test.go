@@ -26,7 +26,7 @@ func startOverlapping(t *testing.T, logins ...string) (s *server, cfg store.Conf
 // TestRepositoryTurnsPrivateWhileItIsFollowed: nobody follows or publishes a repository from the moment on at which it is private.
 func TestRepositoryTurnsPrivateWhileItIsFollowed(t *testing.T) {
 	for name, see := range map[string]func(s *server) error{
-		"follow":  func(s *server) error { return s.service.Follow(s.context(s.bob), "acme/engine") },
+		"follow":  func(s *server) error { _, err := s.service.Follow(s.context(s.bob), "acme/engine"); return err },
 		"publish": func(s *server) error { return s.service.PublishRepo(s.context(s.bob), "acme/engine") },
 	} {
 		t.Run(name, func(t *testing.T) {

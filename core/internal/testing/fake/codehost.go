@@ -25,7 +25,9 @@ type CodeHostCall struct {
 	ID    string
 	Spec  codehost.HookSpec
 	Token schema.Secret
-	Err   error
+	// Bounded says that the caller waits for a limited time.
+	Bounded bool
+	Err     error
 }
 
 // CodeHost is a double of client.CodeHost: accounts, repositories and hooks in memory. It is safe for concurrent use.
@@ -140,6 +142,7 @@ func (h *CodeHost) beginCall(ctx context.Context, c CodeHostCall) error {
 	if ctx.Err() != nil {
 		return fault.FromPlugin(ctx.Err())
 	}
+	_, c.Bounded = ctx.Deadline()
 	if _, known := h.accounts[c.Token]; h.token != "" && c.Method != "parse" && c.Token != h.token && !known {
 		c.Err = CodeHostError(401, 0)
 	}

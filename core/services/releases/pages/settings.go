@@ -152,7 +152,11 @@ func (p pages) renderRepos(c *gin.Context, form ui.Form, imported *service.Impor
 }
 
 func (p pages) followRepo(c *gin.Context) {
-	if err := p.service.Follow(c.Request.Context(), c.PostForm("name")); err != nil {
+	if _, err := p.service.Follow(c.Request.Context(), c.PostForm("name")); err != nil {
+		if f := fault.As(err); f.Ext["field"] == "name" && (f.Code == fault.NotFound || f.Code == fault.NotReady) {
+			// What the code host says of the name stands at the field.
+			err = f.WithStatus(http.StatusUnprocessableEntity)
+		}
 		if form, ok := p.kit.ReadForm(c, err); ok {
 			p.renderRepos(c, form, nil)
 		}

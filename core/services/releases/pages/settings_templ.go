@@ -1369,7 +1369,7 @@ func reposPage(v *ui.View, p pages, list []service.FollowedRepo, status service.
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Field(v, form, ui.Input{ID: "name", Name: "name", Label: v.T("releases.repo"), Hint: v.T("releases.repo.hint"), MaxLength: 201, Required: true}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Field(v, form, ui.Input{ID: "name", Name: "name", Label: v.T("releases.repo"), Hint: v.T("releases.repo.hint"), MaxLength: 500, Required: true}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

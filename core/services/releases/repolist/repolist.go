@@ -118,7 +118,7 @@ func findFormat(text string) Format {
 
 // add takes an entry: a name, or an address.
 func (p *Parsed) add(line int, text string) {
-	site, name, err := parseAddress(text)
+	site, name, err := ParseAddress(text)
 	if err != nil {
 		p.refuse(line, text, err.Error())
 		return
@@ -149,8 +149,9 @@ func cutText(text string) string {
 
 var errNoRepository = errors.New("write owner/name, or the address of a repository")
 
-// parseAddress returns the site and the name of a repository. The site is "" for a name alone.
-func parseAddress(text string) (site, name string, err error) {
+// ParseAddress returns the site and the name of a repository from its name or its address, such as https://forge.example/owner/name/releases or
+// git@forge.example:owner/name.git. The site is "" for a name alone.
+func ParseAddress(text string) (site, name string, err error) {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "git+")
 	path := text
 	if rest, ok := strings.CutPrefix(text, "git@"); ok {
@@ -160,7 +161,10 @@ func parseAddress(text string) (site, name string, err error) {
 		if err != nil || u.Host == "" {
 			return "", "", errNoRepository
 		}
-		site, path = u.Hostname(), u.Path
+		if site, path = u.Host, u.Path; u.Scheme != "http" && u.Scheme != "https" {
+			// The port is that of another service than the site.
+			site = u.Hostname()
+		}
 	} else if first, rest, ok := strings.Cut(text, "/"); ok && strings.Contains(first, ".") && strings.Contains(rest, "/") {
 		site, path = first, rest
 	}
@@ -264,7 +268,7 @@ func (p *Parsed) addOutline(line int, attributes []xml.Attr) {
 		}
 	}
 	for _, address := range []string{feed, page} {
-		if _, _, err := parseAddress(address); err == nil {
+		if _, _, err := ParseAddress(address); err == nil {
 			p.add(line, address)
 			return
 		}
@@ -311,7 +315,7 @@ func (p *Parsed) addPackage(line int, name, version string) {
 		// The shorthand of a code host, which names it by a word.
 		address = rest
 	}
-	if _, _, err := parseAddress(address); err != nil || strings.HasPrefix(version, "npm:") || strings.HasPrefix(version, "file:") {
+	if _, _, err := ParseAddress(address); err != nil || strings.HasPrefix(version, "npm:") || strings.HasPrefix(version, "file:") {
 		p.refuse(line, name, "a package of a registry does not say where its repository is: name that in a list")
 		return
 	}

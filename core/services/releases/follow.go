@@ -1,0 +1,104 @@
+package releases
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/services/releases/repolist"
+	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
+)
+
+// followCheckTime bounds how long a code host is asked about a repository before it is followed.
+const followCheckTime = 8 * time.Second
+
+// Follow has the caller see a repository, which is named as owner/name or by its address at one of the code hosts. It returns the name that
+// the code host has for it.
+func (s *Service) Follow(ctx context.Context, text string) (string, error) {
+	userID, err := ownerOf(ctx)
+	if err != nil {
+		return "", err
+	}
+	site, name, err := repolist.ParseAddress(text)
+	if err != nil {
+		return "", fault.New(fault.BadRequest, "Write owner/name, or the address of a repository.").With("field", "name").With("reason", "no_repository")
+	}
+	return s.follow(ctx, userID, site, name)
+}
+
+// follow has a user see a repository of the code host with a site, or of the main one if site is "". One that is private can only be starred.
+// Unless it is known already, the code host is asked whether it exists.
+func (s *Service) follow(ctx context.Context, userID, site, name string) (string, error) {
+	ask, cancel := context.WithTimeout(ctx, followCheckTime)
+	defer cancel()
+	host, err := s.syncer.MainHost()
+	if err == nil && site != "" {
+		host, err = s.findSite(ask, userID, site, name)
+	}
+	if err != nil {
+		return "", err
+	}
+	private := false
+	if known, err := s.isKnown(ctx, userID, host.Ref, name); err != nil {
+		return "", err
+	} else if !known {
+		found, err := s.syncer.FindAtHost(ask, host, userID, name)
+		if err != nil {
+			return "", checkFailure(ask, err, name)
+		}
+		private = found.Private
+		if canonical, err := repo.ParseName(found.FullName); err == nil {
+			name = canonical
+		}
+	}
+	return name, s.followAt(ctx, userID, host.Ref, name, private)
+}
+
+// findSite returns the code host whose site stands in an address.
+func (s *Service) findSite(ctx context.Context, userID, site, name string) (sync.Host, error) {
+	host, owned, err := s.syncer.FindSite(ctx, userID, site, name)
+	if err != nil {
+		return host, checkFailure(ctx, err, name)
+	}
+	if !owned {
+		return host, fault.New(fault.BadRequest, "%s is none of the code hosts: only their repositories can be followed.", site).With("field", "name").With("reason", "other_site")
+	}
+	return host, nil
+}
+
+// isKnown reports whether a repository was found at its code host when it was last read, or is seen by the user.
+func (s *Service) isKnown(ctx context.Context, userID, host, name string) (bool, error) {
+	r, err := s.repos.FindByName(ctx, host, name)
+	if errors.Is(err, repo.ErrNoRepo) {
+		return false, nil
+	}
+	if err != nil || r.RemoteID != "" && r.Failures == 0 {
+		return err == nil, err
+	}
+	return s.repos.Sees(ctx, userID, r.ID)
+}
+
+// checkFailure returns what a user is told of a repository that a code host does not show, or could not be asked about within the time of ctx.
+func checkFailure(ctx context.Context, err error, name string) error {
+	tell := func(code fault.Code, reason, format string, args ...any) error {
+		return fault.Wrap(err, code, format, args...).With("field", "name").With("reason", reason).WithRetryAfter(fault.As(err).RetryAfter)
+	}
+	code := fault.As(err).Code
+	switch cause := client.CauseOf(err); {
+	case code == fault.RateLimited:
+		// Its words tell until when.
+		return fault.As(err).With("field", "name").With("reason", "host_limited")
+	case cause == client.CauseMissing || code == fault.NotFound:
+		return tell(fault.NotFound, "no_such_repository", "The code host has no repository %s, or does not show it to you. Nothing was followed.", name)
+	case cause == client.CauseDenied:
+		return tell(fault.Forbidden, "repository_denied", "The code host does not let you see the repository %s. Nothing was followed.", name)
+	case cause == client.CauseRefused:
+		return tell(fault.BadRequest, "repository_refused", "The code host does not take %s for the name of a repository. Nothing was followed.", name)
+	case cause == client.CauseUnreachable || ctx.Err() != nil || code == fault.PluginUnavailable || code == fault.UpstreamUnavailable:
+		return tell(fault.NotReady, "host_unreachable", "The code host cannot be reached just now, so that %s could not be checked. Nothing was followed: try again later.", name)
+	}
+	return err
+}

@@ -17,6 +17,7 @@ import (
 // What can happen to an account.
 const (
 	EventUserCreated     = "user.create"
+	EventUserClaimed     = "user.claim"
 	EventUserRenamed     = "user.rename"
 	EventUserRole        = "user.role"
 	EventUserDisabled    = "user.disable"

@@ -3,41 +3,27 @@ package auth
 import (
 	"context"
 	"errors"
-	"net/mail"
-	"strings"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
-// forwardedDomain makes an address of the name of a person whom a proxy has signed in. No mail goes there.
-const forwardedDomain = "@forwarded.invalid"
-
-// forwardedEmail returns the email address of the user of a forwarded identity.
-func forwardedEmail(name string) string {
-	email := strings.ToLower(name)
-	if a, err := mail.ParseAddress(email); err != nil || a.Address != email {
-		email += forwardedDomain
-	}
-	return texts.Limit(email, maxEmail)
-}
-
 // forwardedPrincipal returns the user of a forwarded identity, who is created at the first visit. The user is always an
 // administrator.
 func (u *Users) forwardedPrincipal(ctx context.Context, name string) (*Principal, error) {
-	email := forwardedEmail(name)
-	user, err := u.byEmail(ctx, email)
+	n := newForwardedName(name)
+	user, err := u.byForwarded(u.cfg.Store.DB(ctx), n)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		user, err = u.addForwarded(ctx, name, email)
+		user, err = u.claimForwarded(ctx, name, n)
 	}
 	if err != nil {
 		return nil, wrapStoreError("read the user of a forwarded identity", err)
 	}
-	if user, err = u.loadUser(ctx, user.ID); err != nil {
-		return nil, err
+	if user.Disabled {
+		return nil, errDisabled()
 	}
 	if user.Forwarded && user.Role != Admin {
 		if err := u.setForwardedRole(ctx, user.ID, Admin); err != nil {
@@ -50,34 +36,69 @@ func (u *Users) forwardedPrincipal(ctx context.Context, name string) (*Principal
 	return &Principal{User: user, Via: ViaForward}, nil
 }
 
-func (u *Users) byEmail(ctx context.Context, email string) (user User, err error) {
-	err = u.cfg.Store.DB(ctx).Where("email = ?", email).Take(&user).Error
+// byForwarded returns the user that a forwarded name has claimed.
+func (u *Users) byForwarded(db *gorm.DB, n forwardedName) (user User, err error) {
+	err = db.Where("forwarded_as = ? AND forwarded_as <> ''", n.key).Take(&user).Error
 	return user, err
 }
 
-func (u *Users) addForwarded(ctx context.Context, name, email string) (User, error) {
-	now := u.cfg.Now().UnixMilli()
-	user := User{ID: store.NewID("usr"), Email: email, Name: texts.Limit(name, maxName), Role: Admin, Forwarded: true, CreatedAt: now, UpdatedAt: now}
-	err := u.cfg.Store.Tx(ctx, "create user", func(ctx context.Context) error {
+// claimForwarded returns the user of a forwarded name at its first visit: one of an earlier version whom no other name has claimed, or else
+// a new one.
+func (u *Users) claimForwarded(ctx context.Context, name string, n forwardedName) (user User, err error) {
+	err = u.cfg.Store.Tx(ctx, "create user", func(ctx context.Context) error {
 		if err := u.lockFirstUser(ctx); err != nil {
 			return err
 		}
-		made := u.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}).Create(&user)
-		if made.Error != nil || made.RowsAffected == 0 {
-			return made.Error
+		w := u.cfg.Store.Writer(ctx)
+		if user, err = u.byForwarded(w, n); !errors.Is(err, gorm.ErrRecordNotFound) {
+			return err // nil for a visit of the same name that was faster
 		}
-		return u.recordEvent(ctx, Event{Action: EventUserCreated, Via: ViaForward, TargetID: user.ID, TargetName: user.Email, UserID: user.ID})
+		former, err := u.lockUser(ctx, "email = ?", n.former)
+		taken := err == nil
+		if err != nil && fault.CodeOf(err) != fault.NotFound {
+			return err
+		}
+		if taken && n.isAccountOf(former) {
+			if user = former; user.Disabled {
+				return nil // it keeps all these names out, whoever of them visits first
+			}
+			user.ForwardedAs = n.key
+			if err := w.Model(&User{}).Where("id = ?", user.ID).Update("forwarded_as", n.key).Error; err != nil {
+				return err
+			}
+			return u.recordForwarded(ctx, EventUserClaimed, user, "forwarded name: "+name)
+		}
+		now := u.cfg.Now().UnixMilli()
+		user = User{ID: store.NewID("usr"), Email: n.address, Name: texts.Limit(name, maxName), Role: Admin, Forwarded: true, ForwardedAs: n.key, CreatedAt: now, UpdatedAt: now}
+		detail := ""
+		if taken {
+			detail = "another spelling than the account " + n.former
+		}
+		if taken || n.address == "" {
+			user.Email = n.ownAddress
+		}
+		if err := w.Create(&user).Error; err != nil {
+			return err
+		}
+		return u.recordForwarded(ctx, EventUserCreated, user, detail)
 	})
-	if err != nil {
-		return user, err
-	}
-	return u.byEmail(ctx, user.Email)
+	return user, err
+}
+
+func (u *Users) recordForwarded(ctx context.Context, action string, user User, detail string) error {
+	return u.recordEvent(ctx, Event{Action: action, Via: ViaForward, TargetID: user.ID, TargetName: user.Email, UserID: user.ID, Detail: detail})
 }
 
 // demoteForwarded takes the role of an administrator from the user of an identity that the proxy forwards and the allowlist no
 // longer lets in. The user's API keys and sessions lose it at once.
 func (u *Users) demoteForwarded(ctx context.Context, name string) error {
-	user, err := u.byEmail(ctx, forwardedEmail(name))
+	n := newForwardedName(name)
+	db := u.cfg.Store.DB(ctx)
+	user, err := u.byForwarded(db, n)
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		// An account of an earlier version may be this person's: until a name has claimed it, it is treated so.
+		err = db.Where("email = ? AND forwarded_as = ''", n.former).Take(&user).Error
+	}
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil
 	}

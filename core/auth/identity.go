@@ -32,7 +32,7 @@ func (a Access) forwardedIdentity(r *http.Request) (name string, allowed bool) {
 		return "", false
 	}
 	name = singleHeader(r.Header, f.UserHeader)
-	if name == "" {
+	if name == "" || isReserved(name) {
 		return "", false
 	}
 	if f.AllowedUser != "" && name == f.AllowedUser {
@@ -72,8 +72,9 @@ func singleHeader(h http.Header, name string) string {
 			return ""
 		}
 	}
-	v := strings.TrimSpace(values[0])
-	if isUnfilled(v) {
+	// Other white space belongs to the name, which may be that of somebody else without it.
+	v := strings.Trim(values[0], " \t")
+	if strings.TrimSpace(v) == "" || isUnfilled(v) {
 		return ""
 	}
 	return v
@@ -97,7 +98,7 @@ func isUnfilled(v string) bool {
 // user in.
 func (a Access) roleOf(u User) Role {
 	f := a.Forward
-	if !u.Forwarded || f.AllowedGroup != "" || f.AllowedUser != "" && u.Email == forwardedEmail(f.AllowedUser) {
+	if !u.Forwarded || f.AllowedGroup != "" || f.AllowedUser != "" && newForwardedName(f.AllowedUser).isAccountOf(u) {
 		return u.Role
 	}
 	return Member

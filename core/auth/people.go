@@ -81,7 +81,13 @@ func (u *Users) applyChange(ctx context.Context, user User, c UserChange) (User,
 	if len(events) == 0 {
 		return user, nil
 	}
-	if err := checkUser(user.Email, user.Name, user.Role); err != nil {
+	// What stays is not checked: accounts that earlier versions made of forwarded names may have addresses that are not valid.
+	if user.Name != was.Name {
+		if err := checkName(user.Name); err != nil {
+			return was, err
+		}
+	}
+	if err := checkRole(user.Role); err != nil {
 		return was, err
 	}
 	return user, u.saveUser(ctx, &user, events)

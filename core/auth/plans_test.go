@@ -46,6 +46,8 @@ func TestNoQueryScans(t *testing.T) {
 		must(t, err)
 		fillAccounts(t, st)
 		ctx, g := t.Context(), u.Guard(auth.Access{})
+		forward := auth.Forward{UserHeader: "X-Forwarded-User", AllowedUser: "bob"}
+		byProxy := u.Guard(auth.Access{Forward: forward, Trusted: clients(t, "127.0.0.0/8")})
 		events := func(f auth.EventFilter) func() error {
 			return func() error { _, _, err := u.Events(ctx, f); return err }
 		}
@@ -56,6 +58,8 @@ func TestNoQueryScans(t *testing.T) {
 			"audit of a time":      events(auth.EventFilter{From: 9000000000100, Until: 9000000000200}),
 			"actions of the audit": func() error { _, err := u.Actions(ctx); return err },
 			"session":              func() error { decide(t, g, httpd.Admin, request(cookie(session))); return nil },
+			"forwarded name":       func() error { decide(t, byProxy, httpd.Admin, request(header("X-Forwarded-User", "bob"))); return nil },
+			"refused name":         func() error { decide(t, byProxy, httpd.Admin, request(header("X-Forwarded-User", "eve"))); return nil },
 			"key":                  func() error { _, err := u.FindKey(ctx, "key_7"); return err },
 			"keys":                 func() error { _, err := u.Keys(ctx, "usr_7"); return err },
 			"passkeys":             func() error { _, err := u.Passkeys(ctx, "usr_7"); return err },

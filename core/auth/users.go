@@ -62,8 +62,10 @@ type User struct {
 	Disabled bool
 	// Forwarded is set for a user whom a proxy's header made: the role follows the header.
 	Forwarded bool
-	CreatedAt int64 `gorm:"autoCreateTime:false"`
-	UpdatedAt int64 `gorm:"autoUpdateTime:false"`
+	// ForwardedAs is the key of the forwarded name that has claimed the account, "" if none has.
+	ForwardedAs string `json:"-"`
+	CreatedAt   int64  `gorm:"autoCreateTime:false"`
+	UpdatedAt   int64  `gorm:"autoUpdateTime:false"`
 }
 
 // TableName implements gorm's Tabler.
@@ -190,6 +192,10 @@ func checkUser(email, name string, role Role) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
+	return checkRole(role)
+}
+
+func checkRole(role Role) error {
 	if role != Admin && role != Member {
 		return fault.New(fault.InvalidArgument, "The role must be admin or member.").With("field", "role")
 	}

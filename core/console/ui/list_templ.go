@@ -391,7 +391,7 @@ func List(stream string) templ.Component {
 			templ_7745c5c3_Var22 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<div id=\"list\" class=\"list\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<div id=\"list\" class=\"list\" data-scroll")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -97,6 +97,11 @@ func (at place) queryParts() (parts []string) {
 	return parts
 }
 
+// address is where the page stands below the service, with its search and its place in the list.
+func (at place) address() string {
+	return ui.Address(at.Path, append(at.queryParts(), "cursor", at.Cursor)...)
+}
+
 // focusName names what the page is confined to, "" for nothing.
 func (at place) focusName() string {
 	if at.Scope == "repos" {
@@ -228,7 +233,7 @@ func (p pages) repoURL(name string) templ.SafeURL {
 // itemURL is where an item leads: to our page of a release, or to the code host.
 func (p pages) itemURL(w feedView, i feed.Item) templ.SafeURL {
 	if i.Kind == feed.Release {
-		return p.releaseURL(i, w.Path)
+		return p.releaseURL(i, w.address())
 	}
 	return templ.URL(i.HTMLURL)
 }

@@ -60,6 +60,7 @@ func TestInboxKeepsItsPlace(t *testing.T) {
 	b.press("header [data-open]", "#new-mailbox[open]")
 	b.do(chromedp.SendKeys(chromedp.CSS("#local-part"), "hello"))
 	b.press("#new-mailbox .btn.p", ".messages .empty")
+	b.shows("Send a mail to hello@mail.localhost")
 	for i := range 40 {
 		c.sendMail("hello@mail.localhost", fmt.Sprintf("Subject: Message %d", i), "Text.\n")
 	}

@@ -45,8 +45,13 @@ const sqlstateDiskFull = "53100"
 
 // IsDiskFull reports whether an error comes from a disk without space.
 func IsDiskFull(err error) bool {
-	var lite sqlite3.Error
 	var pg *pgconn.PgError
-	return errors.As(err, &lite) && lite.Code == sqlite3.ErrFull || errors.As(err, &pg) && pg.Code == sqlstateDiskFull ||
+	return isDatabaseFull(err) || errors.As(err, &pg) && pg.Code == sqlstateDiskFull ||
 		errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// isDatabaseFull reports whether SQLite itself has failed for want of disk space: not a file elsewhere that a transaction has written.
+func isDatabaseFull(err error) bool {
+	var lite sqlite3.Error
+	return errors.As(err, &lite) && lite.Code == sqlite3.ErrFull
 }

@@ -56,7 +56,7 @@ func (s *Store) openReserve() {
 	}
 	s.reserve.released = true
 	if err := s.reserve.restore(); err != nil {
-		s.log.Warn("there is no space for the reserve that lets deletions go on while the disk is full: free some", "file", s.reserve.path, "bytes", reserveSize, "error", err)
+		s.log.Warn("there is no space for the reserve that lets deletions go on while the disk is full, and other changes are refused: free some", "file", s.reserve.path, "bytes", reserveSize, "error", err)
 	}
 }
 
@@ -108,7 +108,7 @@ func (s *Store) settleReserve(ctx context.Context, failure error) {
 		return
 	}
 	r.mu.Lock()
-	if IsDiskFull(failure) {
+	if isDatabaseFull(failure) {
 		s.releaseReserve()
 	}
 	due := failure == nil && r.released && time.Since(r.tried) >= reserveRetry

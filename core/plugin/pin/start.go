@@ -22,13 +22,16 @@ func isPython(path string) bool {
 }
 
 // runScript runs a script of Python whose folder comes last among those that modules are loaded from, so that no file in it takes the place
-// of a library. The arguments are the script and its own.
+// of a library; or an archive of Python (.pyz), which no source is: it holds zero bytes. The arguments are the script and its own.
 const runScript = `import os,sys
 del sys.argv[0]
 __file__=sys.argv[0]
 sys.path.append(os.path.dirname(os.path.realpath(__file__)))
 with open(__file__,"rb") as f: f=f.read()
-exec(compile(f,__file__,"exec"))`
+if b"\0" in f:
+ import runpy
+ runpy.run_path(__file__,run_name="__main__")
+else: exec(compile(f,__file__,"exec"))`
 
 // Arguments returns the arguments with which an executable is started. Python writes no compiled code and loads no module from the
 // working directory, and one from the folder of the script only if there is none elsewhere.

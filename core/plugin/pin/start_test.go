@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
@@ -23,40 +22,6 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
-}
-
-// TestUseFileRunsTheOpenFile puts another file under the name of a pinned one before it starts: what was opened runs, as a program and as a
-// script.
-func TestUseFileRunsTheOpenFile(t *testing.T) {
-	if _, err := os.Stat("/proc/self/fd"); err != nil {
-		t.Skip("only Linux starts a program by its descriptor")
-	}
-	self, err := os.Executable()
-	must(t, err)
-	program, err := os.ReadFile(self)
-	must(t, err)
-	for name, c := range map[string]struct{ content, want string }{
-		"program": {string(program), "first PATH PATH\n"},
-		"script":  {"#!/bin/sh\necho first \"${0##*/}\" \"$1\"\n", "first plugin one\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "plugin")
-			must(t, os.WriteFile(path, []byte(c.content), 0o700))
-			f, _, err := pin.OpenFile(path)
-			must(t, err)
-			defer f.Close()
-			must(t, os.WriteFile(path+".next", []byte("#!/bin/sh\necho other\n"), 0o700))
-			cmd := exec.Command(path, "one")
-			cmd.Env = []string{"PATCHBAY_TEST_PROGRAM=1"}
-			must(t, pin.UseFile(cmd, f, t.TempDir()))
-			must(t, os.Rename(path, path+".moved"))
-			must(t, os.Rename(path+".next", path))
-			out, err := cmd.CombinedOutput()
-			if want := strings.Replace(strings.Replace(c.want, "PATH", path, 1), "PATH", path+".moved", 1); err != nil || string(out) != want {
-				t.Errorf("it says %q, %v; want %q", out, err, want)
-			}
-		})
-	}
 }
 
 // TestPythonPrefersLibraries runs a script beside files that are called like libraries: they are not imported, and no compiled code is
@@ -97,6 +62,15 @@ func TestPythonPrefersLibraries(t *testing.T) {
 	must(t, pin.UseFile(cmd, f, t.TempDir()))
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "library\n" {
 		t.Errorf("by its first line it says %q, %v", out, err)
+	}
+	archive := filepath.Join(t.TempDir(), "app.pyz")
+	pack := exec.Command(python, "-m", "zipapp", folder, "-m", "helper:main", "-o", archive)
+	must(t, os.WriteFile(filepath.Join(folder, "helper.py"), []byte("import sys\nwhere = 'beside'\ndef main(): print(__name__, sys.argv[1:])\n"), 0o600))
+	if out, err := pack.CombinedOutput(); err != nil {
+		t.Fatalf("pack an archive: %v: %s", err, out)
+	}
+	if out, err := exec.Command(python, pin.Arguments(python, []string{archive, "one"})...).CombinedOutput(); err != nil || string(out) != "helper ['one']\n" {
+		t.Errorf("an archive says %q, %v", out, err)
 	}
 	for _, args := range [][]string{{"-m", "plugin", script}, {"-c", "pass", script}, {"plugin.py"}, {}} {
 		if got := pin.Arguments(python, args); !slices.Equal(got, append([]string{"-B", "-P"}, args...)) {

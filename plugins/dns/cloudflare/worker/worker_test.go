@@ -50,7 +50,7 @@ func runWorker(t *testing.T, url string, raw []byte) outcome {
 func runWorkerFor(t *testing.T, url, from, to string, raw []byte) (out outcome) {
 	t.Helper()
 	node, err := exec.LookPath("node")
-	testkit.Require(t, "node", err == nil, "install Node 20 or newer")
+	testkit.Require(t, "node", err == nil, "install Node 20 or newer with npm")
 	cmd := exec.CommandContext(t.Context(), node, "--input-type=module", "-e", runner, "--", "./worker.js", url, secret, from, to)
 	cmd.Stdin = bytes.NewReader(raw)
 	printed, err := cmd.CombinedOutput()

@@ -129,13 +129,33 @@ func (c *Console) revokePasskey(gc *gin.Context) {
 	c.afterAccount(gc, err, "#passkeys", "account.passkey.revoked")
 }
 
+// maxKeyDays is for how many days a key can be made that ends.
+const maxKeyDays = 3650
+
+// readKeyDays reads after how many days a key ends; 0 is never.
+func readKeyDays(text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > maxKeyDays {
+		return 0, fault.New(fault.InvalidRequest, "The lifetime of a key is 0 to %d days; 0 is for ever.", maxKeyDays).With("field", "days")
+	}
+	return n, nil
+}
+
 func (c *Console) createKey(gc *gin.Context) {
 	ctx := gc.Request.Context()
 	k := auth.NewKey{Name: gc.PostForm("name"), Scopes: gc.PostFormArray("scope")}
-	if days, err := strconv.Atoi(gc.PostForm("days")); err == nil && days > 0 && days <= 3650 {
+	days, err := readKeyDays(gc.PostForm("days"))
+	if days > 0 {
 		k.ExpiresAt = time.Now().AddDate(0, 0, days)
 	}
-	key, text, err := c.cfg.Users.CreateKey(ctx, auth.From(ctx), k)
+	var key auth.Key
+	var text string
+	if err == nil {
+		key, text, err = c.cfg.Users.CreateKey(ctx, auth.From(ctx), k)
+	}
 	if err != nil {
 		if form, ok := c.kit.ReadForm(gc, err); ok {
 			c.showAccount(gc, form.Status(), accountView{Form: form, Open: newAPIKey})

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
 // fewSettings is how many settings a form shows at once, besides those that have to be looked at.
@@ -258,7 +260,13 @@ func (c *Console) readOrder(gc *gin.Context) ([]Reference, error) {
 		if in.Kind != r.Kind {
 			continue
 		}
-		place, _ := strconv.Atoi(gc.PostForm("place." + in.Ref))
+		field := "place." + in.Ref
+		place := 0
+		if text := gc.PostForm(field); text != "" {
+			if place, err = strconv.Atoi(text); err != nil || place < 0 {
+				return nil, fault.New(fault.InvalidRequest, "The place of %s is a number: 1 for the first, 0 for none.", in.Ref).With("field", field)
+			}
+		}
 		if gc.PostForm("only") == in.Ref {
 			place = 1
 		}

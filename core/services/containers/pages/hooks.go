@@ -56,8 +56,7 @@ type hookFilter struct {
 
 func hookFilterOf(value func(string) string) hookFilter {
 	f := hookFilter{Query: strings.TrimSpace(value("q")), Selected: value("selected"), Decision: value("decision")}
-	f.Page, _ = strconv.Atoi(value("page"))
-	f.Page = max(1, f.Page)
+	f.Page = ui.PageNumber(value("page"))
 	return f
 }
 

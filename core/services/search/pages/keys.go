@@ -58,10 +58,9 @@ func (p pages) showKeys(c *gin.Context) { p.renderKeys(c, ui.Form{}) }
 
 // renderKeys shows the list of keys with the form that adds some.
 func (p pages) renderKeys(c *gin.Context, form ui.Form) {
-	page, _ := strconv.Atoi(c.DefaultQuery("page", "1"))
 	k := keysView{Group: c.Query("group"), State: c.Query("status"), Needed: p.service.NeedsKeys(), Form: form, Open: form.Refused() || ui.Opens(c, newKeys)}
 	var err error
-	if k.List, err = p.service.Keys(c.Request.Context(), k.keyFilter(), max(1, min(page, 100_000)), perPage); err != nil {
+	if k.List, err = p.service.Keys(c.Request.Context(), k.keyFilter(), ui.PageNumber(c.Query("page")), perPage); err != nil {
 		p.kit.Fail(c, err)
 		return
 	}

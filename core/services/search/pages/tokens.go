@@ -75,8 +75,7 @@ func (p pages) renderTokens(c *gin.Context, form ui.Form) {
 	if t.Own {
 		t.List, err = p.service.TokensOf(ctx, who.User.ID)
 	} else {
-		page, _ := strconv.Atoi(c.DefaultQuery("page", "1"))
-		if t.List, err = p.service.Tokens(ctx, t.tokenFilter(), max(1, min(page, 100_000)), perPage); err == nil {
+		if t.List, err = p.service.Tokens(ctx, t.tokenFilter(), ui.PageNumber(c.Query("page")), perPage); err == nil {
 			t.Groups, err = p.service.TokenGroups(ctx)
 		}
 	}

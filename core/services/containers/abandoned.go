@@ -63,6 +63,6 @@ func (s *Service) endChangesOfEndedJobs(ctx context.Context) error {
 
 // jobsOfOpenChanges returns the ids of the jobs with changes that have not ended.
 func (r *repository) jobsOfOpenChanges(ctx context.Context) (ids []string, err error) {
-	err = r.db(ctx).Model(&changeRecord{}).Distinct("job_id").Where("status = ?", changeRunning).Order("job_id").Pluck("job_id", &ids).Error
+	err = r.db(ctx).Model(&changeRecord{}).Distinct("job_id").Where("status = ? AND waits_since = 0", changeRunning).Order("job_id").Pluck("job_id", &ids).Error
 	return ids, err
 }

@@ -45,6 +45,8 @@ type change struct {
 	// base and span place the change within the progress of the job, in percent.
 	base, span float64
 	outcome    changeOutcome
+	// recreated is the number of outages of the engine before the service was recreated last; -1 if this attempt has not recreated it.
+	recreated int64
 }
 
 // changeOutcome is what the summary of a job tells about a service.
@@ -87,8 +89,19 @@ func (c *change) journalStep(ctx context.Context, step string) error {
 // withoutEnd returns ctx without its cancellation, for what must be done even after that.
 func withoutEnd(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
 
+// jobContext is the key of the context of a job in one that outlasts it.
+type jobContext struct{}
+
+// outlastJob returns a context for what is carried out to its end also when the job is cancelled. goesOn still tells of the job.
+func outlastJob(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithValue(withoutEnd(ctx), jobContext{}, ctx), limit)
+}
+
 // goesOn tells that the core ends, or another worker has the job: nothing may be undone, the job goes on from its journal.
 func goesOn(ctx context.Context) bool {
+	if job, ok := ctx.Value(jobContext{}).(context.Context); ok && goesOn(job) {
+		return true
+	}
 	cause := context.Cause(ctx)
 	return errors.Is(cause, queue.ErrStopping) || errors.Is(cause, queue.ErrLost)
 }
@@ -142,7 +155,7 @@ func (c *change) runSteps(ctx context.Context) error {
 		if err := c.journalStep(ctx, step.name); err != nil {
 			return err
 		}
-		if err := step.do(ctx); err != nil {
+		if err := c.runStep(ctx, step.do); err != nil {
 			return c.handleFailure(ctx, step.name, err)
 		}
 	}
@@ -219,9 +232,9 @@ func (c *change) restoreTag(ctx context.Context) {
 	if c.rec.FromImage == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(withoutEnd(ctx), time.Minute)
+	ctx, cancel := outlastJob(ctx, 5*time.Minute)
 	defer cancel()
-	if err := c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.imageRef().String()); err != nil {
+	if err := c.s.throughOutage(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.imageRef().String()) }); err != nil {
 		c.r.warn(ctx, "%s: the name could not be given back to the former image: %s", c.displayName(), failureReason(err))
 	}
 	c.startAgain(ctx)
@@ -235,6 +248,7 @@ func (c *change) recreateWithDependents(ctx context.Context) error {
 	if c.rec.Replicas == 0 {
 		return fault.New(fault.Conflict, "%s has no container, and its files give it none.", c.svc.Name)
 	}
+	c.recreated = c.s.outages.Load()
 	if _, err := c.s.runCompose(ctx, c.r, &c.stack, c.composeCall(engine.ActionRecreate)); err != nil {
 		return err
 	}

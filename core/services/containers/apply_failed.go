@@ -20,6 +20,9 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 		return context.Cause(ctx)
 	}
 	c.outcome.FailureStep = step
+	if ctx.Err() == nil && errors.Is(err, errEngineAway) {
+		return c.awaitNextJob(ctx, err)
+	}
 	if refused := (precheckError{}); errors.As(err, &refused) {
 		c.outcome.FailureStep = stepPrecheck
 	}

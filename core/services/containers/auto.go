@@ -36,6 +36,11 @@ func (s *Service) discoverAlways(ctx context.Context) {
 		case err == nil && failing:
 			s.log.Info("discovery works again")
 		}
+		if err == nil {
+			if err := s.resumeWaiting(ctx); err != nil && ctx.Err() == nil {
+				s.log.Warn("changes that wait for the engine cannot go on yet", "error", err)
+			}
+		}
 		failing = err != nil
 	}
 }

@@ -233,7 +233,7 @@ func (c *change) startAgain(ctx context.Context) {
 	if c.rec.FromState == StateStopped {
 		return
 	}
-	ctx, cancel := context.WithTimeout(withoutEnd(ctx), 5*time.Minute)
+	ctx, cancel := outlastJob(ctx, 5*time.Minute)
 	defer cancel()
 	if _, err := c.s.runCompose(ctx, c.r, &c.stack, c.composeCall(engine.ActionStart)); err != nil {
 		c.r.fail(ctx, "%s: it could not be started again: %s", c.displayName(), failureReason(err))

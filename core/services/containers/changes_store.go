@@ -98,7 +98,7 @@ func (r *repository) settledServices(ctx context.Context) (map[string]int64, err
 		ID         string
 		Generation int64
 	}
-	err := r.db(ctx).Raw("SELECT id, generation FROM containers_services WHERE id NOT IN (SELECT service_id FROM containers_changes WHERE status = 'running')").Scan(&rows).Error
+	err := r.db(ctx).Raw("SELECT id, generation FROM containers_services WHERE id NOT IN (SELECT service_id FROM containers_changes WHERE status = 'running' AND waits_since = 0)").Scan(&rows).Error
 	out := make(map[string]int64, len(rows))
 	for _, row := range rows {
 		out[row.ID] = row.Generation

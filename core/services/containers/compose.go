@@ -60,7 +60,8 @@ func (s *Service) composeDry(ctx context.Context, st *stackRecord, call composeC
 const maxComposeLines = 1000
 
 // runCompose runs one compose command and logs its output in the job. The error of a failed command has the last lines of its
-// output. A command whose plugin has died is repeated, which repairs what the first one has left.
+// output. A command whose plugin has died, or whose engine was away, is
+// repeated, which repairs what the first one has left.
 func (s *Service) runCompose(ctx context.Context, r *report, st *stackRecord, call composeCall) (res *engine.ComposeResult, err error) {
 	err = s.throughOutage(ctx, func() error {
 		res, err = s.composeOnce(ctx, r, st, call)
@@ -73,7 +74,7 @@ func (s *Service) composeOnce(ctx context.Context, r *report, st *stackRecord, c
 	if err := s.refuseFiles(st); err != nil {
 		return nil, err
 	}
-	lines := 0
+	lines, before := 0, s.outages.Load()
 	res, err := s.engine().Compose(ctx, s.composeRequest(st, call), func(l engine.Line) error {
 		text := strings.TrimSpace(l.Text)
 		if text == "" {
@@ -91,7 +92,11 @@ func (s *Service) composeOnce(ctx context.Context, r *report, st *stackRecord, c
 		return nil, fmt.Errorf("run compose: %w", err)
 	}
 	if res.ExitCode != 0 {
-		return res, fault.New(fault.Conflict, "%s ended with exit code %d: %s", strings.Join(res.Command, " "), res.ExitCode, errs.Plain(lastLines(res.Tail, 6)))
+		err := fault.New(fault.Conflict, "%s ended with exit code %d: %s", strings.Join(res.Command, " "), res.ExitCode, errs.Plain(lastLines(res.Tail, 6)))
+		if s.sawOutage(ctx, before) {
+			return res, fault.Wrap(errEngineAway, fault.Conflict, "The engine went away. %s", err.Message)
+		}
+		return res, err
 	}
 	return res, nil
 }

@@ -19,6 +19,7 @@ const (
 	failedRateLimited = "rate_limited"
 	failedAccess      = "access_denied"
 	failedOtherwise   = "failed"
+	failedEngineAway  = "engine_away"
 )
 
 // failureCode returns the code of an error; "" for nil.
@@ -31,6 +32,8 @@ func failureCode(err error) string {
 		return failedCanceled
 	case errors.Is(err, errCooling), code == codes.ResourceExhausted, fault.CodeOf(err) == fault.RateLimited:
 		return failedRateLimited
+	case errors.Is(err, errEngineAway):
+		return failedEngineAway
 	case code == codes.Unauthenticated, code == codes.PermissionDenied:
 		return failedAccess
 	}
@@ -64,8 +67,8 @@ func jobFailure(j *queue.Job) (f failure, part *ChangeSummary) {
 		if j.Failure.Code == fault.RateLimited {
 			f.code = failedRateLimited
 		}
-	case part.failureCode() == failedRateLimited:
-		f.code = failedRateLimited
+	case part.failureCode() == failedRateLimited, part.failureCode() == failedEngineAway:
+		f.code = part.failureCode()
 	default:
 		f.code = part.FailureStep
 	}
@@ -94,6 +97,7 @@ func failureTexts() map[string]failureText {
 		queue.ReasonInterrupted: {"The core ended while the job ran.", "任务运行期间程序退出。"},
 		queue.ReasonTimeout:     {"The job took too long.", "任务超时。"},
 		failedRateLimited:       {"The registry limits requests.", "镜像仓库限制了请求。"},
+		failedEngineAway:        {"The container engine went away and did not come back in time.", "容器引擎中断，且未能及时恢复。"},
 		failedOtherwise:         {"The job failed.", "任务失败。"},
 		stepPrecheck:            {"A check before the update failed, so nothing was changed.", "更新前的检查未通过，未做任何更改。"},
 		stepPull:                {"The new image could not be pulled.", "无法拉取新镜像。"},

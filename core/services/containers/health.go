@@ -68,15 +68,19 @@ func (s *Service) waitHealthy(ctx context.Context, r *report, st *stackRecord, s
 	if svc.HealthTimeout > 0 {
 		limit = time.Duration(svc.HealthTimeout) * time.Second
 	}
-	begin, grace := time.Now(), time.Duration(0)
+	begin, grace, outages := time.Now(), time.Duration(0), s.outages.Load()
 	seen := map[string]*watched{}
 	for {
 		state, wait, err := s.inspectContainers(ctx, st, svc, want, seen)
 		if ctx.Err() == nil && engineGone(err) {
 			// An engine that is restarted says nothing about the service: it is asked again while there is time.
-			state, err = "the engine does not answer", nil
+			state, err = stateAway, nil
+			_ = s.askEngine(ctx)
 		}
 		if err != nil {
+			return err
+		}
+		if err := s.checkInterrupted(state, outages); err != nil {
 			return err
 		}
 		if state == "" {
@@ -91,6 +95,21 @@ func (s *Service) waitHealthy(ctx context.Context, r *report, st *stackRecord, s
 			return err
 		}
 	}
+}
+
+// States of containers that wait for something, besides those in words.
+const (
+	stateAway    = "the engine does not answer"
+	stateCreated = "the container is created"
+)
+
+// checkInterrupted returns an error if a state cannot get better by itself because the engine was away since the given number of outages:
+// nobody starts a container any more that was only created.
+func (s *Service) checkInterrupted(state string, outages int64) error {
+	if state == stateCreated && s.outages.Load() != outages {
+		return fault.Wrap(errNotRunning, fault.Conflict, "The engine went away before it started a container.")
+	}
+	return nil
 }
 
 // inspectContainers inspects the containers once. The state is empty if all are healthy, else it says what is awaited. The
@@ -135,7 +154,7 @@ func (s *Service) checkHealth(d *engine.Detail, seen map[string]*watched) (waits
 	}
 	switch {
 	case d.State == "exited" || d.State == "dead" || d.Error != "":
-		return "", fault.New(fault.Conflict, "The container %s ended with exit code %d%s.", d.Name, d.ExitCode, describeState(d))
+		return "", fault.Wrap(errNotRunning, fault.Conflict, "The container %s ended with exit code %d%s.", d.Name, d.ExitCode, describeState(d))
 	case d.State == "restarting" || d.RestartCount > w.restarts || d.RestartCount > 0 && d.StartedAt != w.started:
 		code := ""
 		if d.State == "restarting" {

@@ -60,6 +60,8 @@ type env struct {
 	ahead   atomic.Int64
 	dir     string
 	workers int
+	// outageWait is for how long a step waits for the engine.
+	outageWait time.Duration
 	// idle has the queue look around as seldom as in the product.
 	idle  bool
 	svc   *Service
@@ -130,7 +132,7 @@ func (e *env) start() {
 	sender := e.notifiers.sender(e, e.store, e.now)
 	e.manager = e.newManager(sender, e.ring)
 	svc, err := New(Config{
-		Sender: sender, Channels: e.manager, Store: e.store, Keyring: e.ring, Settings: e.set, DataDir: filepath.Join(e.dir, "data"), Version: "1.2.3", Now: e.now,
+		Sender: sender, Channels: e.manager, Store: e.store, Keyring: e.ring, Settings: e.set, DataDir: filepath.Join(e.dir, "data"), Version: "1.2.3", Now: e.now, OutageWait: e.outageWait,
 		Providers: Providers{Engine: eng, Registries: []client.Registry{e.registry}, CodeHost: e.codeHost, Notify: e.notifiers.listed()},
 	})
 	e.must(err)

@@ -100,6 +100,10 @@ type jobSpec struct {
 	Op                string            `json:"op,omitempty"`
 	Delivery          *deliverySource   `json:"delivery,omitempty"`
 	Extra             map[string]string `json:"extra,omitempty"`
+	// Resumes is the change that a job goes on with, which an earlier one has left because the engine did not come back.
+	Resumes string `json:"resumes,omitempty"`
+	// Ran are the services that ran when that earlier job began.
+	Ran []string `json:"ran,omitempty"`
 }
 
 // deliverySource is the webhook that a job comes from, for its summary.
@@ -183,6 +187,14 @@ func (s *Service) Jobs() []queue.Handler {
 			Finished: s.jobEnded,
 		}
 	}
+	// changing is add for jobs that run compose.
+	changing := func(kind string, limit int, timeout time.Duration, run func(context.Context, *queue.Job, jobSpec, *report) (any, error)) queue.Handler {
+		return add(kind, limit, timeout, func(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
+			defer s.watchOutages(ctx)()
+			r.outages = s.outages.Load()
+			return run(ctx, job, spec, r)
+		})
+	}
 	settles := func(h queue.Handler) queue.Handler {
 		h.Settles = true
 		return h
@@ -191,11 +203,11 @@ func (s *Service) Jobs() []queue.Handler {
 		add(JobDiscovery, 1, 30*time.Minute, s.runDiscovery),
 		add(JobCheck, 2, 2*time.Hour, s.runCheck),
 		add(JobRuntimeScan, 1, 30*time.Minute, s.runRuntimeScan),
-		settles(add(JobUpdate, 3, 12*time.Hour, s.runUpdate)),
-		settles(add(JobRollback, 3, 2*time.Hour, s.runRollback)),
-		add(JobServiceLifecycle, 4, time.Hour, s.runLifecycle),
-		add(JobStackLifecycle, 2, time.Hour, s.runLifecycle),
-		settles(add(JobRestore, 1, 12*time.Hour, s.runRestore)),
+		settles(changing(JobUpdate, 3, 12*time.Hour, s.runUpdate)),
+		settles(changing(JobRollback, 3, 2*time.Hour, s.runRollback)),
+		changing(JobServiceLifecycle, 4, time.Hour, s.runLifecycle),
+		changing(JobStackLifecycle, 2, time.Hour, s.runLifecycle),
+		settles(changing(JobRestore, 1, 12*time.Hour, s.runRestore)),
 		add(JobHook, 1, time.Hour, s.runHook),
 		add(JobHookSyncAll, 1, 2*time.Hour, s.runHookSyncAll),
 		add(JobHookSyncRepo, 5, 30*time.Minute, s.runHookSyncRepo),
@@ -236,6 +248,9 @@ type report struct {
 	p     queue.Progress
 	last  time.Time
 	state ProgressState
+	// outages is the number of outages of the engine before the job began. resumed tells that an earlier attempt has begun the work.
+	outages int64
+	resumed bool
 }
 
 // ProgressState is how far a job is.

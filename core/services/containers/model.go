@@ -224,6 +224,9 @@ type changeRecord struct {
 	Replicas int
 	// Dependents are recreated with the service, in this order.
 	Dependents []dependentRecord `gorm:"serializer:json"`
+	// WaitsSince is when its job ended because the engine did not come back, in Unix milliseconds. Another job goes on with the change. It
+	// is 0 in all others.
+	WaitsSince int64
 }
 
 // TableName implements gorm's Tabler.

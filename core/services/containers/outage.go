@@ -1,24 +1,103 @@
 package containers
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"sync"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
 const (
 	// outageWait is for how long a step waits for an engine that went away, enginePause the pause between two looks.
-	outageWait  = time.Minute
+	outageWait  = 2 * time.Minute
 	enginePause = 250 * time.Millisecond
-	// outageAttempts is how often a call that the engine's end has cut off is made in all.
+	// outageAttempts is how often a call or a step that the engine's end has cut off is made in all.
 	outageAttempts = 5
+	// eventsWait is for how long a job waits until it follows the engine's events.
+	eventsWait = 5 * time.Second
 )
+
+// errEngineAway tells that the engine was away while something was done, so that its failure says nothing about what was done.
+var errEngineAway = errors.New("the engine was away")
+
+// errEngineLost tells that it did not come back while a step waited for it.
+var errEngineLost = fmt.Errorf("%w and did not come back", errEngineAway)
 
 // engineGone reports whether an error says nothing about the request: the engine or its plugin is not there.
 func engineGone(err error) bool {
-	return client.CauseOf(err) == client.CauseUnreachable || fault.CodeOf(err) == fault.PluginUnavailable
+	return errors.Is(err, errEngineAway) || client.CauseOf(err) == client.CauseUnreachable || fault.CodeOf(err) == fault.PluginUnavailable
+}
+
+// watchOutages counts in s.outages how often the engine goes away, until stop is called. An engine that is restarted ends the
+// stream of its events, also where systemd holds its socket meanwhile and calls only take longer.
+func (s *Service) watchOutages(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(withoutEnd(ctx))
+	tried, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		first := sync.OnceFunc(func() { close(tried) })
+		defer first()
+		for {
+			followed := false
+			err := s.engine().Events(ctx, func(ev engine.Event) error {
+				if ev.Type == engine.EventReady {
+					followed = true
+					first()
+				}
+				return ctx.Err()
+			})
+			first()
+			switch {
+			case ctx.Err() != nil:
+				return
+			case followed:
+				s.outages.Add(1)
+			case !engineGone(err):
+				// This engine has no events.
+				return
+			}
+			if sleepContext(ctx, enginePause) != nil {
+				return
+			}
+		}
+	}()
+	wait := time.NewTimer(eventsWait)
+	defer wait.Stop()
+	select {
+	case <-tried:
+	case <-wait.C:
+	}
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// outageWait returns for how long a step waits for the engine.
+func (s *Service) outageWait() time.Duration { return cmp.Or(s.cfg.OutageWait, outageWait) }
+
+// askEngine returns an error if the engine does not answer, and counts the outage.
+func (s *Service) askEngine(ctx context.Context) error {
+	_, err := s.engine().Info(ctx, "")
+	if err != nil && ctx.Err() == nil {
+		s.outages.Add(1)
+	}
+	return err
+}
+
+// sawOutage reports whether something failed because the engine went away, since outages was before. The end of its events may be heard
+// of a little later than the failure.
+func (s *Service) sawOutage(ctx context.Context, before int64) bool {
+	if s.outages.Load() == before && s.askEngine(ctx) == nil {
+		_ = sleepContext(ctx, enginePause)
+	}
+	return s.outages.Load() != before
 }
 
 // awaitEngine waits until the engine answers. It goes on when the job is cancelled, and ends when the core does.
@@ -26,7 +105,7 @@ func (s *Service) awaitEngine(ctx context.Context, limit time.Duration) error {
 	wait, cancel := context.WithTimeout(withoutEnd(ctx), limit)
 	defer cancel()
 	for {
-		_, err := s.engine().Info(wait, "")
+		err := s.askEngine(wait)
 		if err == nil || goesOn(ctx) {
 			return err
 		}
@@ -43,9 +122,31 @@ func (s *Service) throughOutage(ctx context.Context, call func() error) error {
 		if err == nil || attempt == outageAttempts || ctx.Err() != nil || !engineGone(err) {
 			return err
 		}
-		if s.awaitEngine(ctx, outageWait) != nil || ctx.Err() != nil {
+		if s.awaitEngine(ctx, s.outageWait()) != nil {
+			return fmt.Errorf("%w: %w", errEngineLost, err)
+		}
+		if ctx.Err() != nil {
 			return err
 		}
+	}
+}
+
+// repeatAfterOutage does something, and does it again when it failed after the engine was away meanwhile. The error wraps errEngineLost
+// if the engine does not come back.
+func (s *Service) repeatAfterOutage(ctx context.Context, r *report, name string, do func(context.Context) error) error {
+	for attempt := 1; ; attempt++ {
+		before := s.outages.Load()
+		err := do(ctx)
+		if err == nil || ctx.Err() != nil || errors.Is(err, errEngineLost) || !engineGone(err) && !s.sawOutage(ctx, before) {
+			return err
+		}
+		if s.awaitEngine(ctx, s.outageWait()) != nil {
+			return fmt.Errorf("%w: %w", errEngineLost, err)
+		}
+		if attempt == outageAttempts || s.outages.Load() == before || ctx.Err() != nil {
+			return err
+		}
+		r.warn(ctx, "%s: the engine was away meanwhile, this step is done again", name)
 	}
 }
 
@@ -59,8 +160,8 @@ func (s *Service) retryStep(ctx context.Context, do func() error) error {
 		if err == nil || attempt >= set.UpdateRetries || ctx.Err() != nil || !isTransient(err) {
 			return err
 		}
-		if engineGone(err) && s.awaitEngine(ctx, outageWait) != nil {
-			return err
+		if engineGone(err) && s.awaitEngine(ctx, s.outageWait()) != nil {
+			return fmt.Errorf("%w: %w", errEngineLost, err)
 		}
 		if err := sleepContext(ctx, min(pause<<min(attempt-1, 20), longest)); err != nil {
 			return err

@@ -69,6 +69,9 @@ type wantedContainers struct {
 	replicas int
 }
 
+// errNotRunning tells that a container does not run that should.
+var errNotRunning = errors.New("a container does not run")
+
 // errLeftover tells that interrupted commands have left something: the next compose command puts it in order.
 var errLeftover = errors.New("there are leftovers of an interrupted compose command")
 
@@ -114,7 +117,8 @@ func (s *Service) checkStopped(ctx context.Context, st *stackRecord, svc *servic
 }
 
 // awaitHealthy waits until the wanted containers and those of dependents are healthy. What a request of an interrupted compose command has
-// created after the repair is put in order by recreate.
+// created after the repair is put in order by recreate, and so is what an outage of the engine has stopped: containers that it ended say
+// nothing about their image.
 func (c *change) awaitHealthy(ctx context.Context, want wantedContainers, recreate func(context.Context) error) error {
 	await := func() error {
 		if err := c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, want); err != nil {
@@ -122,8 +126,14 @@ func (c *change) awaitHealthy(ctx context.Context, want wantedContainers, recrea
 		}
 		return c.awaitDependents(ctx)
 	}
+	if c.recreated >= 0 && c.recreated != c.s.outages.Load() {
+		if err := recreate(ctx); err != nil {
+			return err
+		}
+	}
 	err := await()
-	if !errors.Is(err, errLeftover) {
+	// Nobody has seen what happened between two attempts of a job: the engine may have been away then.
+	if unseen := c.recreated < 0 && errors.Is(err, errNotRunning); !unseen && !errors.Is(err, errLeftover) {
 		return err
 	}
 	if err := recreate(ctx); err != nil {

@@ -1,8 +1,10 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -23,6 +25,7 @@ func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *report) (
 	if len(open) == 0 {
 		return nil, nil
 	}
+	r.resumed = true
 	r.warn(ctx, "The core ended while this job ran; it goes on from its journal.")
 	// An engine that does not come is the error of the step that needs it.
 	_ = s.awaitEngine(ctx, engineWait)
@@ -38,19 +41,23 @@ func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *report) (
 func (s *Service) settleChanges(ctx context.Context, spec jobSpec, r *report, open []changeRecord) (any, error) {
 	out := UpdateSummary{Mode: ModeApply, Targets: spec.Targets, Stacks: []StackSummary{}}
 	var done []*change
+	var failed error
 	for i := range open {
 		c, err := s.settleChange(ctx, spec, r, &open[i])
 		if err != nil {
+			if c != nil {
+				out.Stacks = append(out.Stacks, c.summarizeWaiting(err).Stacks...)
+			}
 			return out, err
+		}
+		if err := s.startStopped(ctx, r, &c.stack, []*change{c}, s.othersThatRan(ctx, spec, &c.svc)); err != nil {
+			failed = err
 		}
 		sum := newStackSummary(&c.stack)
 		sum.addChange(ctx, c)
 		out.Stacks, done = append(out.Stacks, *sum), append(done, c)
 	}
-	if err := jobEnd(ctx, done); err != nil {
-		return out, err
-	}
-	return out, context.Cause(ctx)
+	return out, cmp.Or(jobEnd(ctx, done), failed, context.Cause(ctx))
 }
 
 func (s *Service) settleChange(ctx context.Context, spec jobSpec, r *report, rec *changeRecord) (*change, error) {
@@ -69,8 +76,15 @@ func (s *Service) settleChange(ctx context.Context, spec jobSpec, r *report, rec
 		return nil, err
 	}
 	defer unlock()
-	c := s.newChange(r, rec, svc, st, spec, Target{ServiceID: svc.ID, TargetDigest: rec.ToDigest})
+	target := Target{ServiceID: svc.ID, TargetDigest: rec.ToDigest}
+	if i := slices.IndexFunc(spec.Targets, func(t Target) bool { return t.ServiceID == svc.ID }); i >= 0 {
+		target.PullTags = spec.Targets[i].PullTags
+	}
+	c := s.newChange(r, rec, svc, st, spec, target)
 	c.span = 100
+	if rec.Status != changeRunning {
+		return c, nil
+	}
 	if rec.Kind == changeRollback {
 		return c, s.backTo(ctx, c)
 	}
@@ -83,7 +97,7 @@ func (s *Service) newChange(r *report, rec *changeRecord, svc serviceRecord, st 
 	if ref, err := image.Parse(rec.Image); err == nil {
 		svc.Image, svc.Repo, svc.Tag, svc.Pinned = rec.Image, ref.Repo(), ref.Tag, ref.Digest
 	}
-	return &change{s: s, r: r, rec: rec, svc: svc, stack: st, spec: spec, target: t, started: s.cfg.Now()}
+	return &change{s: s, r: r, rec: rec, svc: svc, stack: st, spec: spec, target: t, started: s.cfg.Now(), recreated: -1}
 }
 
 // checkAllowed returns a precheckError if the change may no longer begin, because the service was archived or the project's
@@ -127,9 +141,9 @@ func (c *change) imageLock(ctx context.Context) (unlock func(), err error) {
 	return c.s.applying.lockKey(wait, key)
 }
 
-// openChanges are the changes of a job that have not ended.
+// openChanges are the changes of a job that have not ended and do not wait for the engine.
 func (r *repository) openChanges(ctx context.Context, jobID string) (out []changeRecord, err error) {
-	err = r.db(ctx).Where("job_id = ? AND status = ?", jobID, changeRunning).Order("started_at, id").Find(&out).Error
+	err = r.db(ctx).Where("job_id = ? AND status = ? AND waits_since = 0", jobID, changeRunning).Order("started_at, id").Find(&out).Error
 	return out, err
 }
 

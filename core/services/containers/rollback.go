@@ -1,7 +1,9 @@
 package containers
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,7 +21,7 @@ const rollbackTime = 15 * time.Minute
 func (c *change) rollBack(ctx context.Context, trigger string) error {
 	c.outcome.Trigger, c.rec.Error = trigger, trigger
 	outer := ctx
-	ctx, cancel := context.WithTimeout(withoutEnd(ctx), rollbackTime)
+	ctx, cancel := outlastJob(ctx, rollbackTime)
 	defer cancel()
 	if c.rec.FromImage == "" {
 		return c.finishChange(ctx, changeFailed, fault.New(fault.Conflict, "There is no former image to roll back to."))
@@ -40,9 +42,12 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 		if err := c.journalStep(ctx, step.name); err != nil {
 			return err
 		}
-		if err := step.do(ctx); err != nil {
+		if err := c.runStep(ctx, step.do); err != nil {
 			if goesOn(outer) {
 				return context.Cause(outer)
+			}
+			if errors.Is(err, errEngineAway) {
+				return c.awaitNextJob(ctx, err)
 			}
 			c.r.fail(ctx, "%s: the rollback failed: %s", c.displayName(), failureReason(err))
 			c.reportOutput(ctx, c.rec.FromImage)
@@ -65,7 +70,7 @@ func (c *change) recreateFormer(ctx context.Context) error {
 
 // stopDetached is stop for a job that may have been cancelled.
 func (c *change) stopDetached(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(withoutEnd(ctx), 5*time.Minute)
+	ctx, cancel := outlastJob(ctx, 5*time.Minute)
 	defer cancel()
 	return c.stopService(ctx)
 }
@@ -195,6 +200,9 @@ func (s *Service) Rollback(ctx context.Context, id string, allowDrift bool) (str
 
 // runRollback brings the image from before a change back.
 func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
+	if spec.Resumes != "" {
+		return s.runResumed(ctx, job, spec, r)
+	}
 	open, err := s.begunChanges(ctx, job, r)
 	if err != nil {
 		return nil, err
@@ -219,7 +227,11 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec jobSpec,
 		return nil, err
 	}
 	defer unlock()
-	rec, err := s.beginRollback(ctx, job, &st, &svc, &source)
+	var rec *changeRecord
+	err = s.throughOutage(ctx, func() (err error) {
+		rec, err = s.beginRollback(ctx, job, r, &st, &svc, &source)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -227,14 +239,15 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec jobSpec,
 	c.span = 100
 	if rec.Status == changeRunning {
 		if err := s.backTo(ctx, c); err != nil {
-			return nil, err
+			return c.summarizeWaiting(err), err
 		}
 	}
-	return c.summarizeChange(ctx), c.jobError(ctx)
+	err = s.startStopped(ctx, r, &st, []*change{c}, nil)
+	return c.summarizeChange(ctx), cmp.Or(c.jobError(ctx), err)
 }
 
 // beginRollback writes what is there before anything is changed. After a crash it finds the record of the attempt before.
-func (s *Service) beginRollback(ctx context.Context, job *queue.Job, st *stackRecord, svc *serviceRecord, source *changeRecord) (*changeRecord, error) {
+func (s *Service) beginRollback(ctx context.Context, job *queue.Job, r *report, st *stackRecord, svc *serviceRecord, source *changeRecord) (*changeRecord, error) {
 	rec, err := s.repo.changeOf(ctx, job.ID, svc.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal: %w", err)
@@ -248,6 +261,9 @@ func (s *Service) beginRollback(ctx context.Context, job *queue.Job, st *stackRe
 	}
 	if running.id != "" && running.id != source.ToImage {
 		return nil, fault.New(fault.Conflict, "%s runs another image by now.", svc.Name).With("reason", "changed_since")
+	}
+	if err := s.keepRunning(ctx, r, jobSpec{}, svc.ID, &running); err != nil {
+		return nil, err
 	}
 	dependents, err := s.dependentRecords(ctx, st, svc)
 	if err != nil {
@@ -281,7 +297,7 @@ func (s *Service) backTo(ctx context.Context, c *change) error {
 		if err := c.journalStep(ctx, step.name); err != nil {
 			return err
 		}
-		if err := step.do(ctx); err != nil {
+		if err := c.runStep(ctx, step.do); err != nil {
 			return c.handleFailure(ctx, step.name, err)
 		}
 	}

@@ -66,6 +66,8 @@ type Config struct {
 	// ReadFile and Now replace the file system and the clock in tests; nil means the real ones.
 	ReadFile func(string) ([]byte, error)
 	Now      func() time.Time
+	// OutageWait is for how long a step waits for an engine that went away; 0 means two minutes.
+	OutageWait time.Duration
 }
 
 // Service is the containers service.
@@ -92,6 +94,10 @@ type Service struct {
 	hookPace *rate.Limiter
 	// applying serialises what changes one compose project.
 	applying keyed
+	// outages counts how often the engine was seen to go away.
+	outages atomic.Int64
+	// waiting tells that there may be changes that wait for the engine.
+	waiting atomic.Bool
 
 	stop       context.CancelFunc
 	background sync.WaitGroup
@@ -119,6 +125,7 @@ func New(cfg Config) (*Service, error) {
 	cfg.Sender.Serve(ServiceName, s)
 	cfg.Channels.SetHost(ServiceName, s)
 	s.SetAccess(cfg.Access)
+	s.waiting.Store(true)
 	s.registry = newRegistries(s)
 	s.inference = newInference(s)
 	s.sampler = newSampler(s)

@@ -1,7 +1,9 @@
 package containers
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,6 +46,9 @@ func jobEnd(ctx context.Context, done []*change) error {
 // runUpdate brings the targets of a job to their versions, one after the other in each stack. What fails ends its stack;
 // the other stacks go on.
 func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
+	if spec.Resumes != "" {
+		return s.runResumed(ctx, job, spec, r)
+	}
 	open, err := s.begunChanges(ctx, job, r)
 	if err != nil {
 		return nil, err
@@ -60,6 +65,9 @@ func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r
 	}
 	out := UpdateSummary{Mode: spec.Mode, Targets: spec.Targets, Stacks: []StackSummary{}, LeftOut: inv.leftOut(&spec)}
 	r.reportLeftOut(ctx, out.LeftOut)
+	if spec.Ran, err = s.ranBefore(ctx, job, spec, r, inv); err != nil {
+		return out, err
+	}
 	var done []*change
 	for _, group := range inv.groupTargets(spec.Targets) {
 		sum, changes, err := s.updateStack(ctx, job, spec, r, group, len(done), len(spec.Targets))
@@ -114,12 +122,24 @@ func (inv *inventory) groupTargets(targets []Target) []targetGroup {
 	return out
 }
 
+// updateStack updates the targets of one stack. What ran before and was stopped with the engine meanwhile is started at the end.
 func (s *Service) updateStack(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, before, total int) (*StackSummary, []*change, error) {
 	unlock, err := s.applying.lockKey(ctx, g.stack.ID)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer unlock()
+	sum, done, err := s.updateTargets(ctx, job, spec, r, g, before, total)
+	if errors.Is(err, errEngineAway) {
+		return sum, done, err
+	}
+	others := slices.DeleteFunc(slices.Clone(g.svcs), func(svc serviceRecord) bool {
+		return !slices.Contains(spec.Ran, svc.ID) || slices.ContainsFunc(done, func(c *change) bool { return c.svc.ID == svc.ID })
+	})
+	return sum, done, cmp.Or(err, s.startStopped(ctx, r, &g.stack, done, others))
+}
+
+func (s *Service) updateTargets(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, before, total int) (*StackSummary, []*change, error) {
 	sum := newStackSummary(&g.stack)
 	var done []*change
 	for i, t := range g.targets {
@@ -135,6 +155,7 @@ func (s *Service) updateStack(ctx context.Context, job *queue.Job, spec jobSpec,
 		c.base, c.span = 100*float64(before+i)/float64(total), 100/float64(total)
 		if c.rec.Status == changeRunning {
 			if err := c.runSteps(ctx); err != nil {
+				sum.addWaiting(c, err)
 				return sum, done, err
 			}
 		}
@@ -159,12 +180,18 @@ func (s *Service) beginUpdate(ctx context.Context, job *queue.Job, spec jobSpec,
 	if rec != nil {
 		return s.newChange(r, rec, svc, st, spec, t), nil
 	}
-	running, err := s.runningImage(ctx, &st, &svc)
+	var running runningImage
+	var dependents []dependentRecord
+	err = s.throughOutage(ctx, func() (err error) {
+		if running, err = s.runningImage(ctx, &st, &svc); err == nil {
+			dependents, err = s.dependentRecords(ctx, &st, &svc)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	dependents, err := s.dependentRecords(ctx, &st, &svc)
-	if err != nil {
+	if err := s.keepRunning(ctx, r, spec, svc.ID, &running); err != nil {
 		return nil, err
 	}
 	rec, err = s.repo.beginChange(ctx, &changeRecord{

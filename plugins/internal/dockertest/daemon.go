@@ -95,6 +95,17 @@ func (d *Daemon) Kill(t testing.TB) {
 	}
 }
 
+// Stop ends the engine as an orderly restart does, which stops the containers first.
+func (d *Daemon) Stop(t testing.TB) {
+	t.Helper()
+	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatalf("stop dockerd: %v", err)
+	}
+	late := time.AfterFunc(time.Minute, func() { _ = d.cmd.Process.Kill() })
+	defer late.Stop()
+	_ = d.cmd.Wait()
+}
+
 // removeAll ends the engine and removes all that it has made.
 func (d *Daemon) removeAll() {
 	defer func() {

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
@@ -25,6 +26,20 @@ type engineView struct {
 	socket  string
 	handler http.Handler
 	server  *http.Server
+
+	mu sync.Mutex
+	// pause is the request that is held; nil for none.
+	pause *pausedRequest
+}
+
+// pausedRequest is a request to the engine at which a test stops it.
+type pausedRequest struct {
+	method string
+	path   *regexp.Regexp
+	// after is how many such requests pass before.
+	after int
+	// come is closed when it has come, done when it may end: it does not reach the engine.
+	come, done chan struct{}
 }
 
 // startEngineView serves the engine of this machine on a socket of its own, without the compose projects of other tests,
@@ -35,6 +50,12 @@ func startEngineView(t testing.TB) *engineView {
 	if target == "" {
 		target = "unix:///var/run/docker.sock"
 	}
+	return startEngineViewOf(t, target)
+}
+
+// startEngineViewOf is startEngineView for the engine at an address.
+func startEngineViewOf(t testing.TB, target string) *engineView {
+	t.Helper()
 	real, err := url.Parse(target)
 	if err != nil {
 		t.Fatal(err)
@@ -53,13 +74,19 @@ func startEngineView(t testing.TB) *engineView {
 	}}
 	// All directories of a test lie in one, whose name no other run of the test has.
 	own := filepath.Dir(t.TempDir()) + "/"
-	v := &engineView{t: t, socket: socket, handler: &httputil.ReverseProxy{
+	proxy := &httputil.ReverseProxy{
 		Rewrite:        func(p *httputil.ProxyRequest) { p.SetURL(&url.URL{Scheme: "http", Host: "engine"}) },
 		Transport:      transport,
 		FlushInterval:  -1,
 		ModifyResponse: func(resp *http.Response) error { return hideOthersContainers(resp, own) },
-		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
-	}}
+		// A connection to an engine that went away breaks off.
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+	v := &engineView{t: t, socket: socket}
+	v.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v.hold(r)
+		proxy.ServeHTTP(w, r)
+	})
 	v.open()
 	t.Cleanup(func() {
 		v.close()
@@ -81,6 +108,35 @@ func (v *engineView) open() {
 }
 
 func (v *engineView) close() { _ = v.server.Close() }
+
+// pauseAt holds a request with a method and a path, after others like it.
+func (v *engineView) pauseAt(method, path string, after int) *pausedRequest {
+	p := &pausedRequest{method: method, path: regexp.MustCompile(path), after: after, come: make(chan struct{}), done: make(chan struct{})}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.pause = p
+	return p
+}
+
+// hold holds the request that pauseAt has asked for, which breaks off then.
+func (v *engineView) hold(r *http.Request) {
+	v.mu.Lock()
+	p := v.pause
+	held := p != nil && r.Method == p.method && p.path.MatchString(r.URL.Path)
+	if held && p.after > 0 {
+		p.after--
+		held = false
+	}
+	if held {
+		v.pause = nil
+	}
+	v.mu.Unlock()
+	if held {
+		close(p.come)
+		<-p.done
+		panic(http.ErrAbortHandler)
+	}
+}
 
 // address is where the view is reached.
 func (v *engineView) address() string { return "unix://" + v.socket }

@@ -41,6 +41,9 @@ type Engine struct {
 	exits      map[string][]engine.ComposeResult
 	// interruptions are what the next commands of an action leave instead of doing their work.
 	interruptions map[string][]Leftover
+	// stops are where the engine stops during the next commands of an action.
+	stops  map[string][]stopInCompose
+	outage outage
 	// runs are how commands of images end, by the image's id.
 	runs      map[string]engine.RunResult
 	holds     map[string]*hold
@@ -78,7 +81,7 @@ func NewEngine() *Engine {
 		info:    engine.Info{Version: "28.0.0", APIVersion: "1.48", OS: "linux", Arch: "amd64"},
 		compose: &engine.Compose{Version: "2.40.3", PullPolicy: true},
 		images:  map[string]*engine.Image{}, names: map[string]string{}, remote: map[string]*engine.Image{}, scripts: map[string][]Step{},
-		errors: map[string][]error{}, exits: map[string][]engine.ComposeResult{}, interruptions: map[string][]Leftover{}, runs: map[string]engine.RunResult{}, holds: map[string]*hold{},
+		errors: map[string][]error{}, exits: map[string][]engine.ComposeResult{}, interruptions: map[string][]Leftover{}, runs: map[string]engine.RunResult{}, stops: map[string][]stopInCompose{}, outage: newOutage(), holds: map[string]*hold{},
 		contents: map[string][]byte{}, samples: map[string]engine.Sample{}, listeners: map[int]chan engine.Event{}, output: newOutput(),
 	}
 }

@@ -71,6 +71,12 @@ func (e *Engine) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 		e.mu.Unlock()
 		return nil, fault.New(fault.PluginUnavailable, "The provider that answers this is not available.")
 	}
+	if followers := e.stopDuring(&req); followers != nil {
+		e.mu.Unlock()
+		followers.Wait()
+		res.ExitCode, res.Tail = 1, "Cannot connect to the Docker daemon. Is the docker daemon running?"
+		return res, nil
+	}
 	if queue := e.exits[req.Action]; len(queue) > 0 {
 		out := queue[0]
 		e.exits[req.Action] = queue[1:]

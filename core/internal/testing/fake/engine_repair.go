@@ -15,6 +15,8 @@ type Leftover string
 
 // The states, in the order in which the two generations of compose go through them.
 const (
+	// NotInterrupted is a command that does its work.
+	NotInterrupted Leftover = ""
 	// FirstRenamed: the old container is stopped and has a temporary name.
 	FirstRenamed Leftover = "v1 renamed"
 	// FirstCreated: the new one was created beside it, FirstStarted: and started.

@@ -174,6 +174,9 @@ func (e *Engine) Events(ctx context.Context, send func(engine.Event) error) erro
 	e.next++
 	id := e.next
 	e.listeners[id] = own
+	ended, followers := e.outage.ended, e.outage.followers
+	followers.Add(1)
+	defer followers.Done()
 	e.mu.Unlock()
 	defer func() {
 		e.mu.Lock()
@@ -187,6 +190,8 @@ func (e *Engine) Events(ctx context.Context, send func(engine.Event) error) erro
 		select {
 		case <-ctx.Done():
 			return fault.FromPlugin(ctx.Err())
+		case <-ended:
+			return errAway()
 		case ev := <-own:
 			if err := send(ev); err != nil {
 				return err
@@ -224,6 +229,11 @@ func (e *Engine) beginCall(ctx context.Context, c Call) error {
 	}
 	if ctx.Err() != nil {
 		return fault.FromPlugin(ctx.Err())
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if away := e.failInOutage(c.Op); away != nil {
+		return away
 	}
 	return err
 }

@@ -1,0 +1,122 @@
+package containers
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// startTime bounds how long a job that may have been cancelled starts what an outage has stopped.
+const startTime = 15 * time.Minute
+
+// restart is a service that must run at the end of a job.
+type restart struct {
+	svc serviceRecord
+	// imageID is the image of its containers; others are left as they are. Empty for any.
+	imageID string
+	// of is the change that brought the service to its image; nil without one.
+	of *change
+}
+
+// ranBefore returns the services of a job's targets that ran when it began, also in a later attempt.
+func (s *Service) ranBefore(ctx context.Context, job *queue.Job, spec jobSpec, r *report, inv *inventory) (ran []string, err error) {
+	if len(job.Checkpoint) > 0 {
+		r.resumed = true
+		return ran, decodeInto(job.Checkpoint, &ran)
+	}
+	var o *observed
+	err = s.throughOutage(ctx, func() (err error) {
+		o, _, err = s.observeEngine(ctx, "")
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	ran = []string{}
+	for _, t := range spec.Targets {
+		svc := inv.services[t.ServiceID]
+		if svc != nil && inv.stacks[svc.StackID] != nil && o.stateOf(inv.stacks[svc.StackID].Project, svc).state != StateStopped {
+			ran = append(ran, svc.ID)
+		}
+	}
+	return ran, r.p.Checkpoint(ctx, ran)
+}
+
+// startStopped starts what an outage of the engine during the job has stopped: the services that its changes have left to run, and others of
+// the job that ran when it began. Containers that stop for another reason, or never ran, stay as they are.
+func (s *Service) startStopped(ctx context.Context, r *report, st *stackRecord, changes []*change, others []serviceRecord) error {
+	if goesOn(ctx) || !r.resumed && s.outages.Load() == r.outages {
+		return nil
+	}
+	ctx, cancel := outlastJob(ctx, startTime)
+	defer cancel()
+	var failed error
+	for _, item := range s.toRestart(ctx, changes, others) {
+		err := s.repeatAfterOutage(ctx, r, st.Project+" / "+item.svc.Name, func(ctx context.Context) error { return s.restartService(ctx, r, st, item) })
+		if err != nil {
+			r.fail(ctx, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failureReason(err))
+			failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failureReason(err))
+		}
+	}
+	return failed
+}
+
+// toRestart lists what must run, providers of namespaces before their dependents.
+func (s *Service) toRestart(ctx context.Context, changes []*change, others []serviceRecord) (out []restart) {
+	for _, c := range changes {
+		switch {
+		case c.rec.Status == changeSuccess:
+			out = append(out, restart{svc: c.svc, imageID: c.rec.ToImage, of: c})
+		case c.rec.FromState != StateStopped && c.rec.FromImage != "":
+			out = append(out, restart{svc: c.svc, imageID: c.rec.FromImage, of: c})
+		}
+		for _, d := range c.rec.Dependents {
+			if svc, err := s.repo.serviceByID(ctx, d.ServiceID); err == nil && !d.Stopped {
+				out = append(out, restart{svc: svc, imageID: d.ImageID})
+			}
+		}
+	}
+	for _, svc := range others {
+		out = append(out, restart{svc: svc})
+	}
+	return out
+}
+
+// restartService starts a service of which a container does not run, and waits until it is healthy.
+func (s *Service) restartService(ctx context.Context, r *report, st *stackRecord, item restart) error {
+	list, err := s.containersOf(ctx, st.Project, item.svc.Name)
+	if err != nil {
+		return err
+	}
+	stopped := slices.ContainsFunc(list, func(c engine.Container) bool { return c.State == "exited" || c.State == "created" || c.State == "dead" })
+	other := slices.ContainsFunc(list, func(c engine.Container) bool {
+		return item.imageID != "" && c.ImageID != item.imageID || c.ImageID != list[0].ImageID
+	})
+	if !stopped || other {
+		return nil
+	}
+	r.warn(ctx, "%s / %s was stopped while the engine was away, and is started again", st.Project, item.svc.Name)
+	call := composeCall{action: engine.ActionStart, services: []string{item.svc.Name}, scale: map[string]int{item.svc.Name: len(list)}}
+	if _, err := s.runCompose(ctx, r, st, call); err != nil {
+		return err
+	}
+	if item.of != nil {
+		item.of.restartDependents(ctx)
+	}
+	return s.waitHealthy(ctx, r, st, &item.svc, wantedContainers{imageID: list[0].ImageID, replicas: len(list)})
+}
+
+// othersThatRan are the services of a job's stack, besides one, that ran when the job began which this one goes on for.
+func (s *Service) othersThatRan(ctx context.Context, spec jobSpec, besides *serviceRecord) (out []serviceRecord) {
+	for _, id := range spec.Ran {
+		svc, err := s.repo.serviceByID(ctx, id)
+		if err == nil && id != besides.ID && svc.StackID == besides.StackID {
+			out = append(out, svc)
+		}
+	}
+	return out
+}

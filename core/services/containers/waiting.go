@@ -1,0 +1,188 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+)
+
+// runStep does a step of the change, again where the engine was away meanwhile.
+func (c *change) runStep(ctx context.Context, do func(context.Context) error) error {
+	return c.s.repeatAfterOutage(ctx, c.r, c.displayName(), do)
+}
+
+// awaitNextJob leaves the change open at its step, because the engine did not come back within the time that a job waits. Once it answers
+// another job goes on from there. The error is that of this job.
+func (c *change) awaitNextJob(ctx context.Context, cause error) error {
+	ctx = withoutEnd(ctx)
+	c.rec.WaitsSince = c.s.now()
+	if err := c.s.repo.saveChange(ctx, c.rec); err != nil {
+		return fmt.Errorf("write the journal: %w", err)
+	}
+	c.s.waiting.Store(true)
+	c.r.fail(ctx, "%s: the engine did not come back at the step %s (%s); another job goes on when it does", c.displayName(), c.rec.Step, failureReason(cause))
+	return fault.Wrap(errEngineAway, fault.Conflict, "%s: The engine did not come back within %s. Another job goes on at the step %s when it does.", c.displayName(), c.s.outageWait(), c.rec.Step).
+		With("reason", failedEngineAway)
+}
+
+// addWaiting adds a change that is left open to the summary.
+func (sum *StackSummary) addWaiting(c *change, cause error) {
+	u := &sum.Update
+	u.FailureStep, u.FailedService, u.LastError, u.Reason = c.rec.Step, c.svc.ID, failureReason(cause), failureCode(cause)
+	sum.Backup = append(sum.Backup, c.outcome.Backups...)
+}
+
+// summarizeWaiting is summarizeChange for a change that is left open.
+func (c *change) summarizeWaiting(cause error) UpdateSummary {
+	sum := newStackSummary(&c.stack)
+	sum.addWaiting(c, cause)
+	return UpdateSummary{Mode: ModeApply, Targets: []Target{}, Stacks: []StackSummary{*sum}}
+}
+
+// resumeWaiting queues a job for each change that waits for the engine, which answers again. One whose service something else works on
+// is left for the next time.
+func (s *Service) resumeWaiting(ctx context.Context) error {
+	if !s.waiting.Swap(false) {
+		return nil
+	}
+	list, err := s.repo.waitingChanges(ctx)
+	for i := range list {
+		if err == nil {
+			err = s.resumeChange(ctx, &list[i])
+		}
+		if fault.CodeOf(err) == fault.Conflict {
+			s.waiting.Store(true)
+			err = nil
+		}
+	}
+	if err != nil {
+		s.waiting.Store(true)
+	}
+	return err
+}
+
+// resumeChange queues the job that goes on with a change, in the name of whoever asked for it.
+func (s *Service) resumeChange(ctx context.Context, rec *changeRecord) error {
+	inv, err := s.loadInventory(ctx)
+	if err != nil {
+		return err
+	}
+	svc := inv.services[rec.ServiceID]
+	if svc == nil || inv.stacks[svc.StackID] == nil {
+		return s.endWaiting(ctx, rec, "The service is gone.")
+	}
+	sub := submission{kind: JobUpdate, key: "resume/" + rec.ID, actor: actorSchedule, services: []string{svc.ID}, stacks: []string{svc.StackID}}
+	if rec.Kind == changeRollback {
+		sub.kind = JobRollback
+	}
+	job, err := s.queue.Get(ctx, rec.JobID)
+	switch {
+	case err == nil:
+		if err := job.Decode(&sub.spec); err != nil {
+			return fmt.Errorf("read the job: %w", err)
+		}
+		sub.actor = job.Actor
+		if len(job.Checkpoint) > 0 {
+			if err := decodeInto(job.Checkpoint, &sub.spec.Ran); err != nil {
+				return fmt.Errorf("read the job: %w", err)
+			}
+		}
+	case fault.CodeOf(err) != fault.NotFound:
+		return err
+	}
+	sub.spec.Scope, sub.spec.StackID, sub.spec.ServiceID, sub.spec.Mode, sub.spec.Resumes = ScopeService, svc.StackID, svc.ID, ModeApply, rec.ID
+	sub.spec.Targets = slices.DeleteFunc(sub.spec.Targets, func(t Target) bool { return t.ServiceID != svc.ID })
+	sub.locks = []string{serviceLock(svc.ID)}
+	for _, d := range rec.Dependents {
+		sub.locks = addLocks(sub.locks, []string{serviceLock(d.ServiceID)})
+	}
+	_, _, err = s.submitJob(ctx, sub)
+	return err
+}
+
+// changedSince is why a change is not gone on with.
+const changedSince = "Another job has changed the service since."
+
+// runResumed goes on with the change that an earlier job has left.
+func (s *Service) runResumed(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
+	rec, err := s.repo.adoptChange(withoutEnd(ctx), spec.Resumes, job.ID)
+	if err != nil {
+		return nil, err
+	}
+	newer, err := s.repo.changesOf(ctx, rec.ServiceID, 1)
+	if err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	if rec.Status == changeRunning && len(newer) > 0 && newer[0].ID != rec.ID {
+		if err := s.endWaiting(ctx, rec, changedSince); err != nil {
+			return nil, err
+		}
+		return nil, fault.New(fault.Conflict, changedSince)
+	}
+	r.resumed = true
+	if rec.Status == changeRunning {
+		r.info(ctx, "The engine is back; the change goes on at the step %s.", rec.Step)
+	}
+	return s.settleChanges(ctx, spec, r, []changeRecord{*rec})
+}
+
+// endWaiting ends a change that waited and cannot be gone on with.
+func (s *Service) endWaiting(ctx context.Context, rec *changeRecord, why string) error {
+	rec.Status, rec.Reason, rec.FinishedAt, rec.WaitsSince = changeFailed, failedEngineAway, s.now(), 0
+	rec.Error = fmt.Sprintf("The engine did not come back at the step %s. %s", rec.Step, why)
+	return s.repo.finishChange(withoutEnd(ctx), rec, rec.ServiceID, s.now())
+}
+
+// waitingChanges are the changes that wait for the engine.
+func (r *repository) waitingChanges(ctx context.Context) (out []changeRecord, err error) {
+	err = r.db(ctx).Where("status = ? AND waits_since > 0", changeRunning).Order("started_at, id").Find(&out).Error
+	return out, err
+}
+
+// waitingChange is the change of a service that waits for the engine, nil without one.
+func (r *repository) waitingChange(ctx context.Context, serviceID string) (*changeRecord, error) {
+	var rows []changeRecord
+	err := r.db(ctx).Where("service_id = ? AND status = ? AND waits_since > 0", serviceID, changeRunning).Limit(1).Find(&rows).Error
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+// keepRunning makes a service count as running that was stopped only because the engine went away: in this job, or in one before whose
+// change still waits.
+func (s *Service) keepRunning(ctx context.Context, r *report, spec jobSpec, serviceID string, running *runningImage) error {
+	if running.state != StateStopped {
+		return nil
+	}
+	waits, err := s.repo.waitingChange(ctx, serviceID)
+	if err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	disturbed := r.resumed || s.outages.Load() != r.outages
+	if waits != nil && waits.FromState != StateStopped || disturbed && slices.Contains(spec.Ran, serviceID) {
+		running.state = StateRunning
+	}
+	return nil
+}
+
+// adoptChange makes a change that waits one of a job.
+func (r *repository) adoptChange(ctx context.Context, id, jobID string) (*changeRecord, error) {
+	var rec changeRecord
+	err := r.tx(ctx, "take a change over", func(_ context.Context, w *gorm.DB) error {
+		columns := map[string]any{"job_id": jobID, "waits_since": 0}
+		if err := w.Model(&changeRecord{}).Where("id = ? AND waits_since > 0", id).Updates(columns).Error; err != nil {
+			return err
+		}
+		return w.Where("id = ? AND job_id = ?", id, jobID).Take(&rec).Error
+	})
+	if err != nil {
+		return nil, fmt.Errorf("take a change over: %w", err)
+	}
+	return &rec, nil
+}

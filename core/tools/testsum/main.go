@@ -7,7 +7,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -48,15 +47,18 @@ type summary struct {
 	// notOffered are the keys of checks that do not apply to the plugin under test: they are counted nowhere.
 	notOffered map[string]bool
 	// missing counts the skipped tests by what they miss; others are the reasons of tests that miss nothing.
-	missing map[component]int
+	missing map[string]*component
 	others  []string
 }
 
 // component is something that tests need and a machine may lack.
-type component struct{ name, hint string }
+type component struct {
+	tests int
+	hint  string
+}
 
 func newSummary(out io.Writer) *summary {
-	return &summary{out: out, output: map[string][]string{}, missing: map[component]int{}, subtests: map[string][]string{}, packages: map[string]string{}, needs: needs{}, notOffered: map[string]bool{}}
+	return &summary{out: out, output: map[string][]string{}, missing: map[string]*component{}, subtests: map[string][]string{}, packages: map[string]string{}, needs: needs{}, notOffered: map[string]bool{}}
 }
 
 func main() {
@@ -158,7 +160,16 @@ var missingComponent = regexp.MustCompile(`^\S+\.go:\d+: (.+?) is missing: (.+)$
 
 func (s *summary) addSkipped(e event, reason string) {
 	if m := missingComponent.FindStringSubmatch(reason); m != nil {
-		s.missing[component{m[1], m[2]}]++
+		c := s.missing[m[1]]
+		if c == nil {
+			c = &component{hint: m[2]}
+			s.missing[m[1]] = c
+		}
+		c.tests++
+		// The longest tells most.
+		if len(m[2]) > len(c.hint) {
+			c.hint = m[2]
+		}
 		return
 	}
 	s.others = append(s.others, fmt.Sprintf("%s %s: %s", e.Package, e.Test, reason))
@@ -176,10 +187,8 @@ func skipReason(output []string) (last string) {
 }
 
 func (s *summary) finish() bool {
-	for _, c := range slices.SortedFunc(maps.Keys(s.missing), func(a, b component) int {
-		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.hint, b.hint))
-	}) {
-		fmt.Fprintf(s.out, "skipped for want of %s: %d (%s)\n", c.name, s.missing[c], c.hint)
+	for _, name := range slices.Sorted(maps.Keys(s.missing)) {
+		fmt.Fprintf(s.out, "skipped for want of %s: %d (%s)\n", name, s.missing[name].tests, s.missing[name].hint)
 	}
 	slices.Sort(s.others)
 	for _, r := range s.others {

@@ -12,7 +12,7 @@ func TestSkippedTestsAreGroupedByWhatTheyMiss(t *testing.T) {
 	var in strings.Builder
 	for _, test := range [][2]string{
 		{"A", "    testkit.go:24: postgres is missing: set URL to a server\\n"},
-		{"B", "    main_test.go:94: postgres is missing: set URL to a server\\n"},
+		{"B", "    main_test.go:94: postgres is missing: set URL\\n"},
 		{"C", "    mta.go:100: postfix is missing: install postfix\\n"},
 		{"D", "    x_test.go:1: only on another system\\n"},
 	} {

@@ -22,7 +22,7 @@ import (
 func TestDeployInAContainer(t *testing.T) {
 	t.Parallel()
 	newest := dockertest.NewestCompose(t)
-	testkit.Require(t, "a static compose binary", newest.PullPolicy, "PATCHBAY_TEST_COMPOSE2 must name a docker-compose 2.x executable")
+	testkit.Require(t, "compose v2", newest.PullPolicy, dockertest.Compose2Hint)
 	reg := dockertest.Registry(t, dockertest.RegistryOptions{})
 	image := reg.Host + "/patchbay:dev"
 	makeImage(t, "image", "IMAGE="+image, "COMPOSE="+newest.Path, "IMAGE_DIR="+t.TempDir())

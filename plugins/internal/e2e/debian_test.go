@@ -66,7 +66,7 @@ func debianImage(t *testing.T, bin dockertest.ComposeBin) (image string) {
 func TestDebianImage(t *testing.T) {
 	t.Parallel()
 	newest := dockertest.NewestCompose(t)
-	testkit.Require(t, "a static compose binary", newest.PullPolicy, "PATCHBAY_TEST_COMPOSE2 must name a docker-compose 2.x executable")
+	testkit.Require(t, "compose v2", newest.PullPolicy, dockertest.Compose2Hint)
 	_, node := nodeExample(t)
 	backend := pythonExample(t)
 	image := debianImage(t, newest)

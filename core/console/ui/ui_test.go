@@ -146,7 +146,7 @@ func TestAssets(t *testing.T) {
 	}
 	// What a page with charts loads at first, beside some 8 kB of its own with a month of values and 4 kB of headers, stays within 60 kB.
 	sent := 0
-	for _, name := range []string{"app.css", "app.js", "chart.js", "icon.svg", "uPlot.iife.min.js", "uPlot.min.css"} {
+	for _, name := range []string{"app.css", "app.js", "place.js", "chart.js", "icon.svg", "uPlot.iife.min.js", "uPlot.min.css"} {
 		f, ok := a.File(name)
 		if !ok {
 			t.Fatalf("there is no %s", name)

@@ -13,7 +13,12 @@
 	}
 	const left = JSON.parse(sessionStorage.place ?? '{}');
 	// A form may come back to the row that it was in.
-	const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+	let named = null;
+	try {
+		named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+	} catch {
+		// An address that somebody has cut off names no row.
+	}
 	if (listShown() && left.of === addressOf(listShown()) && (!location.hash || listShown().contains(named))) {
 		goBackTo(left);
 		// The browser goes to that row once the page has loaded.

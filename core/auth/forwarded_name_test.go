@@ -116,14 +116,21 @@ func forget(t *testing.T, st *store.Store) {
 	testkit.Execute(t, st, "UPDATE users SET forwarded_as = ''")
 }
 
+// makeKey returns the text of a new API key of a user whom the proxy has signed in.
+func makeKey(t *testing.T, u *auth.Users, userID string) string {
+	t.Helper()
+	_, key, err := u.CreateKey(t.Context(), &auth.Principal{User: auth.User{ID: userID}, Via: auth.ViaForward}, auth.NewKey{})
+	must(t, err)
+	return key
+}
+
 // TestFirstSpellingKeepsTheAccount: an account of an earlier version stays with the first spelling that is let in. Another one gets its own, and
 // the audit tells of both.
 func TestFirstSpellingKeepsTheAccount(t *testing.T) {
 	forEach(t, func(t *testing.T, u *auth.Users, st *store.Store) {
 		p := behindProxy(t, u)
 		was := p.account("anna")
-		_, key, err := u.CreateKey(t.Context(), &auth.Principal{User: auth.User{ID: was}, Via: auth.ViaForward}, auth.NewKey{})
-		must(t, err)
+		key := makeKey(t, u, was)
 		forget(t, st)
 		mayAdminister := func() bool { return decideFor(t, p.guard, "search", httpd.Admin, request(bearer(key))) == "" }
 		// Until a name has claimed it, each one takes the role away, and none claims it without being let in.
@@ -165,8 +172,7 @@ func TestAllowedUserBeforeTheFirstVisit(t *testing.T) {
 	forEach(t, func(t *testing.T, u *auth.Users, st *store.Store) {
 		p := behindProxy(t, u)
 		id := p.account("Anna")
-		_, key, err := u.CreateKey(t.Context(), &auth.Principal{User: auth.User{ID: id}, Via: auth.ViaForward}, auth.NewKey{})
-		must(t, err)
+		key := makeKey(t, u, id)
 		forget(t, st)
 		allowed := u.Guard(auth.Access{Forward: auth.Forward{UserHeader: "X-Forwarded-User", AllowedUser: "Anna"}, Trusted: clients(t, "10.0.0.0/8")})
 		if code, _ := decide(t, allowed, httpd.Admin, request(bearer(key))); code != "" {

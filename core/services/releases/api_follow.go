@@ -127,7 +127,7 @@ func (s *Service) followRepo(ctx context.Context, in *RepoPath) (*api.OKAnswer, 
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.follow(ctx, userID, "", name)
+	_, err = s.followAfterCheck(ctx, userID, "", name)
 	return api.Done(err)
 }
 

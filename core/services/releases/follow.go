@@ -26,12 +26,12 @@ func (s *Service) Follow(ctx context.Context, text string) (string, error) {
 	if err != nil {
 		return "", fault.New(fault.BadRequest, "Write owner/name, or the address of a repository.").With("field", "name").With("reason", "no_repository")
 	}
-	return s.follow(ctx, userID, site, name)
+	return s.followAfterCheck(ctx, userID, site, name)
 }
 
-// follow has a user see a repository of the code host with a site, or of the main one if site is "". One that is private can only be starred.
+// followAfterCheck has a user see a repository of the code host with a site, or of the main one if site is "". One that is private can only be starred.
 // Unless it is known already, the code host is asked whether it exists.
-func (s *Service) follow(ctx context.Context, userID, site, name string) (string, error) {
+func (s *Service) followAfterCheck(ctx context.Context, userID, site, name string) (string, error) {
 	ask, cancel := context.WithTimeout(ctx, followCheckTime)
 	defer cancel()
 	host, err := s.syncer.MainHost()

@@ -97,8 +97,8 @@ func (at place) queryParts() (parts []string) {
 	return parts
 }
 
-// address is where the page stands below the service, with its search and its place in the list.
-func (at place) address() string {
+// pageAddress is where the page stands below the service, with its search and its place in the list.
+func (at place) pageAddress() string {
 	return ui.Address(at.Path, append(at.queryParts(), "cursor", at.Cursor)...)
 }
 
@@ -233,7 +233,7 @@ func (p pages) repoURL(name string) templ.SafeURL {
 // itemURL is where an item leads: to our page of a release, or to the code host.
 func (p pages) itemURL(w feedView, i feed.Item) templ.SafeURL {
 	if i.Kind == feed.Release {
-		return p.releaseURL(i, w.address())
+		return p.releaseURL(i, w.pageAddress())
 	}
 	return templ.URL(i.HTMLURL)
 }

@@ -85,25 +85,34 @@ func (d *Daemon) Start(t testing.TB) {
 // Kill ends the engine with kill -9, and waits until the kernel has ended its containerd, too. The containers stay, as in a crash.
 func (d *Daemon) Kill(t testing.TB) {
 	t.Helper()
+	d.endBy(t, syscall.SIGKILL)
+}
+
+// stopTime is how long an engine that stops in order may take for it.
+const stopTime = 30 * time.Second
+
+// Stop ends the engine as an orderly restart does, which stops the containers first. One that hangs meanwhile is killed, as a service
+// manager does.
+func (d *Daemon) Stop(t testing.TB) {
+	t.Helper()
+	late := time.AfterFunc(stopTime, func() { _ = d.cmd.Process.Kill() })
+	defer late.Stop()
+	d.endBy(t, syscall.SIGTERM)
+}
+
+// endBy sends the engine a signal, and waits until it has ended and its containerd, too: a new engine would take that for one that goes on.
+func (d *Daemon) endBy(t testing.TB, signal os.Signal) {
+	t.Helper()
 	// Where containerd is a service of the machine, there is none of the engine.
 	text, _ := os.ReadFile(filepath.Join(d.dir, "exec/containerd/containerd.pid"))
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-	_ = d.cmd.Process.Kill()
+	if err := d.cmd.Process.Signal(signal); err != nil {
+		t.Fatalf("end dockerd: %v", err)
+	}
 	_ = d.cmd.Wait()
 	if pid > 1 {
 		testkit.Eventually(t, time.Minute, func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }, "the containerd of the engine ends")
 	}
-}
-
-// Stop ends the engine as an orderly restart does, which stops the containers first.
-func (d *Daemon) Stop(t testing.TB) {
-	t.Helper()
-	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatalf("stop dockerd: %v", err)
-	}
-	late := time.AfterFunc(time.Minute, func() { _ = d.cmd.Process.Kill() })
-	defer late.Stop()
-	_ = d.cmd.Wait()
 }
 
 // removeAll ends the engine and removes all that it has made.

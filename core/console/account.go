@@ -165,22 +165,6 @@ func (c *Console) createKey(gc *gin.Context) {
 	c.showSecret(gc, key.Name, text, err)
 }
 
-// maxKeyDays is how long an API key of the account page lasts at most, unless it has no end.
-const maxKeyDays = 3650
-
-// readKeyDays reads after how many days a new API key ends; 0 and an empty field mean never. A number that cannot be read is refused: the key
-// would not end.
-func readKeyDays(text string) (int, error) {
-	if text == "" {
-		return 0, nil
-	}
-	days, err := strconv.Atoi(text)
-	if err != nil || days < 0 || days > maxKeyDays {
-		return 0, fault.New(fault.InvalidArgument, "The number of days must be from 0 to %d.", maxKeyDays).With("field", "days")
-	}
-	return days, nil
-}
-
 func (c *Console) revealKey(gc *gin.Context) {
 	ctx := gc.Request.Context()
 	text, err := c.cfg.Users.RevealKey(ctx, auth.From(ctx), gc.Param("id"))

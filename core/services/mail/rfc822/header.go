@@ -7,14 +7,13 @@ import (
 	"mime"
 	"net/mail"
 	"strings"
-
-	"github.com/emersion/go-message/charset"
+	"unicode/utf8"
 
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // wordDecoder decodes encoded words of all character sets.
-var wordDecoder = &mime.WordDecoder{CharsetReader: charset.Reader}
+var wordDecoder = &mime.WordDecoder{CharsetReader: readCharset}
 
 // MboxMark begins the line that mailbox files put before a message.
 const MboxMark = "From "
@@ -33,14 +32,15 @@ func readFields(r *bufio.Reader) []Header {
 		case text == "" && len(line) > 0:
 			return fields
 		case first && strings.HasPrefix(text, MboxMark):
-		case text != "" && (text[0] == ' ' || text[0] == '\t'):
-			if n := len(fields); n > 0 && len(fields[n-1].Value) < maxField && kept < maxFieldsSize {
+		case len(fields) > 0 && text != "" && (text[0] == ' ' || text[0] == '\t'):
+			if n := len(fields); len(fields[n-1].Value) < maxField && kept < maxFieldsSize {
 				fields[n-1].Value += " " + strings.Trim(text, " \t")
 				kept += len(text)
 			}
 		default:
 			key, value, ok := strings.Cut(text, ":")
-			key = strings.TrimRight(key, " \t")
+			// The spaces before the first field are a mistake: there is nothing that it could go on with.
+			key = strings.Trim(key, " \t")
 			if ok && isFieldName(key) && len(fields) < maxFields && kept < maxFieldsSize {
 				fields = append(fields, Header{key, strings.Trim(value, " \t")})
 				kept += len(text)
@@ -81,17 +81,30 @@ func isFieldName(s string) bool {
 	return true
 }
 
-// setHeader fills what the header fields tell.
-func (p *Parsed) setHeader(fields []Header) {
+// setRawHeader is setHeader for fields of which some have bytes outside UTF-8.
+func (p *Parsed) setRawHeader(fields []Header, charset string) {
+	for _, f := range fields {
+		if !utf8.ValidString(f.Value) {
+			p.setHeader(fields, charset)
+			return
+		}
+	}
+}
+
+// setHeader fills what the header fields tell. Bytes outside UTF-8 are read in the charset.
+func (p *Parsed) setHeader(raw []Header, charset string) {
+	fields := make([]Header, len(raw))
+	for i, f := range raw {
+		fields[i] = Header{f.Key, toUTF8(f.Value, charset)}
+	}
 	p.Headers = make([]Header, len(fields))
 	for i, f := range fields {
 		p.Headers[i] = Header{f.Key, texts.Limit(decodeWords(f.Value), maxField)}
 	}
 	p.Subject = texts.OneLine(p.fieldValue("Subject"), 2000)
 	p.MessageID = texts.OneLine(p.fieldValue("Message-Id"), 998)
-	if date, err := mail.ParseDate(p.fieldValue("Date")); err == nil && date.Year() >= 1970 && date.Year() < 10000 {
-		p.Date = date.UTC()
-	}
+	p.Date = parseDate(p.fieldValue("Date"))
+	p.From = Address{}
 	p.To, p.Cc, p.Bcc = addressesOf(fields, "To"), addressesOf(fields, "Cc"), addressesOf(fields, "Bcc")
 	p.ReplyTo = addressesOf(fields, "Reply-To")
 	if from := addressesOf(fields, "From"); len(from) > 0 {
@@ -111,17 +124,6 @@ func (p *Parsed) fieldValue(key string) string {
 	return ""
 }
 
-// decodeWords decodes the encoded words of a value. One that cannot be decoded stays.
-func decodeWords(s string) string {
-	if !strings.Contains(s, "=?") {
-		return s
-	}
-	if decoded, err := wordDecoder.DecodeHeader(s); err == nil {
-		return decoded
-	}
-	return s
-}
-
 // addressesOf returns the addresses of all fields with a name.
 func addressesOf(fields []Header, key string) (found []Address) {
 	for _, f := range fields {
@@ -131,7 +133,7 @@ func addressesOf(fields []Header, key string) (found []Address) {
 		parser := mail.AddressParser{WordDecoder: wordDecoder}
 		list, err := parser.ParseList(f.Value)
 		if err != nil {
-			found = append(found, splitAddresses(f.Value)...)
+			found = append(found, splitAddresses(stripComments(f.Value))...)
 			continue
 		}
 		for _, a := range list {
@@ -154,17 +156,36 @@ func newAddress(name, address string) Address {
 // splitAddresses reads a list of addresses that is not written as it should be.
 func splitAddresses(value string) (found []Address) {
 	for _, item := range splitList(value) {
-		item = strings.TrimSpace(item)
-		if item == "" {
+		for strings.TrimSpace(item) != "" {
+			name, rest, angled := strings.Cut(item, "<")
+			if !angled {
+				found = append(found, splitWords(item)...)
+				break
+			}
+			address, after, _ := strings.Cut(rest, ">")
+			found = append(found, newAddress(strings.Trim(name, ` "'\t`), strings.TrimSpace(address)))
+			item = after
+			if !strings.Contains(after, "@") {
+				break
+			}
+		}
+	}
+	return found
+}
+
+// splitWords reads addresses that stand between words: what stands before one is its name.
+func splitWords(item string) (found []Address) {
+	var name []string
+	for _, word := range strings.Fields(item) {
+		if a := newAddress("", strings.Trim(word, `"'<>[]:`)); a.Address != "" {
+			a.Name = newAddress(strings.Trim(strings.Join(name, " "), `"' `), "").Name
+			found, name = append(found, a), nil
 			continue
 		}
-		name, rest, ok := strings.Cut(item, "<")
-		if !ok {
-			found = append(found, newAddress("", item))
-			continue
-		}
-		address, _, _ := strings.Cut(rest, ">")
-		found = append(found, newAddress(strings.Trim(name, ` "'`), strings.TrimSpace(address)))
+		name = append(name, word)
+	}
+	if len(found) == 0 {
+		return append(found, newAddress("", strings.TrimSpace(item)))
 	}
 	return found
 }
@@ -189,9 +210,20 @@ func splitList(value string) (items []string) {
 	return append(items, value[start:])
 }
 
-// skipMboxLine returns r without the line that mailbox files put before a message.
+// maxBlank is the longest first line of spaces that is left out.
+const maxBlank = 1000
+
+// skipMboxLine returns r without a first line of spaces and spaces before the first field, and without the line that mailbox files put before a message.
 func skipMboxLine(r io.Reader) *bufio.Reader {
 	b := bufio.NewReader(r)
+	if head, _ := b.Peek(maxBlank); len(head) > 0 && (head[0] == ' ' || head[0] == '\t') {
+		if end := bytes.IndexByte(head, '\n'); end >= 0 && len(bytes.TrimSpace(head[:end])) == 0 {
+			_, _ = b.Discard(end + 1)
+		}
+	}
+	for head, _ := b.Peek(1); len(head) > 0 && (head[0] == ' ' || head[0] == '\t'); head, _ = b.Peek(1) {
+		_, _ = b.Discard(1)
+	}
 	if head, err := b.Peek(len(MboxMark)); err == nil && bytes.Equal(head, []byte(MboxMark)) {
 		_, _ = readLine(b, maxField)
 	}

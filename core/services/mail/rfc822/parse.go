@@ -19,8 +19,14 @@ type leaf struct {
 	disposition string
 	filename    string
 	contentID   string
-	// body is the decoded content, of text as UTF-8.
+	charset     string
+	// body is the decoded content, of what isBody as UTF-8.
 	body io.Reader
+}
+
+// isBody reports whether the leaf is text of the message: one that is shown, whether it has a name or not.
+func (l *leaf) isBody() bool {
+	return l.disposition != string(DispositionAttachment) && (l.contentType == "text/plain" || l.contentType == "text/html")
 }
 
 // leafVisitor is called for each leaf of a message, in their order. It need not read the body.
@@ -39,8 +45,10 @@ var (
 // ParseFailed.
 func Parse(open Opener) (*Parsed, error) {
 	base := &Parsed{}
+	var fields []Header
 	if err := withReader(open, func(r io.Reader) error {
-		base.setHeader(readFields(bufio.NewReader(r)))
+		fields = readFields(bufio.NewReader(r))
+		base.setHeader(fields, "")
 		return nil
 	}); err != nil {
 		return nil, err
@@ -49,6 +57,9 @@ func Parse(open Opener) (*Parsed, error) {
 		c := &collector{parsed: *base}
 		err := walk(parser, open, c.addLeaf)
 		if err == nil {
+			if c.charset != "" {
+				c.parsed.setRawHeader(fields, c.charset)
+			}
 			return c.finish(parser), nil
 		}
 		if broken := new(readError); errors.As(err, &broken) {
@@ -135,15 +146,19 @@ func (p *Parsed) readText(r io.Reader) error {
 type collector struct {
 	parsed     Parsed
 	text, html bytes.Buffer
+	// charset is the first one that a part has named, if any other than UTF-8.
+	charset string
 }
 
 // addLeaf implements leafVisitor.
 func (c *collector) addLeaf(l *leaf) error {
+	if isUTF8(c.charset) {
+		c.charset = l.charset
+	}
 	switch {
-	case l.disposition == string(DispositionAttachment), l.filename != "":
-	case l.contentType == "text/plain":
+	case l.isBody() && l.contentType == "text/plain":
 		return c.addText(&c.text, l.body)
-	case l.contentType == "text/html":
+	case l.isBody():
 		return c.addText(&c.html, l.body)
 	}
 	size, err := io.Copy(io.Discard, l.body)
@@ -185,14 +200,27 @@ func (l *leaf) attachment(number int, size int64) Attachment {
 	return a
 }
 
-// safeFilename returns the name of a file without folders and control characters, or "".
+// maxFilename is the longest name of a file, in bytes: what file systems take.
+const maxFilename = 255
+
+// safeFilename returns the name of a file without folders and control characters, or "". One that is too long keeps its ending.
 func safeFilename(name string) string {
-	name = texts.OneLine(strings.ReplaceAll(decodeWords(name), `\`, "/"), 255)
+	name = texts.OneLine(strings.ReplaceAll(decodeWords(name), `\`, "/"), maxField)
 	if name = path.Base(name); name == "." || name == "/" || name == ".." {
 		return ""
 	}
+	if len(name) > maxFilename {
+		ending := path.Ext(name)
+		if len(ending) > maxEnding {
+			ending = ""
+		}
+		name = strings.TrimRight(texts.Limit(name, maxFilename-len(ending)), " .") + ending
+	}
 	return name
 }
+
+// maxEnding is the longest ending that a cut name keeps, in bytes.
+const maxEnding = 20
 
 // safeType returns a media type without parameters; that of unknown content for one that is none.
 func safeType(contentType string) string {
@@ -210,7 +238,7 @@ var ErrNoAttachment = errors.New("the message has no such attachment")
 func ReadAttachment(parser Parser, open Opener, number int, read func(Attachment, io.Reader) error) error {
 	at := 0
 	err := walk(parser, open, func(l *leaf) error {
-		if l.disposition != string(DispositionAttachment) && l.filename == "" && (l.contentType == "text/plain" || l.contentType == "text/html") {
+		if l.isBody() {
 			return nil
 		}
 		if at++; at != number {

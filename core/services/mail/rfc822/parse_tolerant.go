@@ -70,7 +70,7 @@ func (w *tolerantWalk) walkPart(p *enmime.Part, depth int) error {
 
 // partLeaf describes a part without parts.
 func partLeaf(p *enmime.Part) *leaf {
-	l := &leaf{contentType: strings.ToLower(p.ContentType), disposition: strings.ToLower(p.Disposition), filename: p.FileName, contentID: p.ContentID, body: bytes.NewReader(p.Content)}
+	l := &leaf{contentType: strings.ToLower(p.ContentType), disposition: strings.ToLower(p.Disposition), filename: p.FileName, contentID: p.ContentID, charset: p.Charset, body: bytes.NewReader(p.Content)}
 	if l.contentType == "" || strings.HasPrefix(l.contentType, "multipart/") {
 		l.contentType = "text/plain"
 	}

@@ -52,8 +52,6 @@ func filterOf(gc *gin.Context) jobFilter {
 	return jobFilter{gc.Query("state"), gc.Query("type"), gc.Query("tag"), gc.Query("housekeeping"), gc.Query("cursor")}
 }
 
-func (f jobFilter) isEmpty() bool { return f.State == "" && f.Type == "" && f.Tag == "" }
-
 // pageURL is that of a page of jobs with this filter.
 func (f jobFilter) pageURL(path, cursor string) string {
 	return ui.Address(path, "state", f.State, "type", f.Type, "tag", f.Tag, "housekeeping", f.Housekeeping, "cursor", cursor)

@@ -58,8 +58,18 @@ func (l jobsView) filterForm(v *ui.View) ui.Filter {
 	housekeeping := []ui.Option{{Label: v.T("jobs.housekeeping.hidden")}, {Value: shownHousekeeping, Label: v.T("jobs.housekeeping.shown")}}
 	return ui.Filter{Path: jobsPath, Hidden: []string{"tag", l.Filter.Tag}, Fields: []ui.FilterField{
 		{Name: "state", Label: v.T("jobs.state"), Value: l.Filter.State, Options: options}, {Name: "type", Label: v.T("jobs.type"), Value: l.Filter.Type, Options: types},
-		{Name: "housekeeping", Label: v.T("jobs.housekeeping"), Value: l.Filter.Housekeeping, Options: housekeeping},
+		{Name: "housekeeping", Label: v.T("jobs.housekeeping"), Value: l.Filter.Housekeeping, Options: housekeeping, Wider: []string{shownHousekeeping}},
 	}}
+}
+
+// narrowing returns the filter with the tag, which has no field of its own, among its fields.
+func (l jobsView) narrowing(v *ui.View) ui.Filter {
+	f := l.filterForm(v)
+	f.Hidden = nil
+	if l.Filter.Tag != "" {
+		f.Fields = append(f.Fields, ui.FilterField{Name: "tag", Label: v.T("jobs.target"), Value: l.Filter.Tag})
+	}
+	return f
 }
 
 // jobURL returns the page of a job.

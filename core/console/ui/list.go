@@ -155,6 +155,9 @@ type Filter struct {
 	Fields []FilterField
 	// Hidden are further names and values in turn.
 	Hidden []string
+	// ShowAll is the label of the link that shows the list without the filter; "" means "Show all". A list that cannot show all rows at
+	// once sets it.
+	ShowAll string
 }
 
 // FilterField is a field of a filter: a choice if it has options, and a line of text otherwise.
@@ -164,6 +167,8 @@ type FilterField struct {
 	Type      string
 	MaxLength int
 	Options   []Option
+	// Wider are the values with which a list shows rows that it leaves out otherwise, the widest first.
+	Wider []string
 }
 
 // Option is a choice of a field.

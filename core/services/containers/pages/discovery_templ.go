@@ -243,7 +243,7 @@ func discoveryParts(v *ui.View, p pages, d discoveryView) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Empty(v.EmptyTitle("containers.discovery.empty"), v.EmptyText("containers.discovery.empty.text")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.EmptyList(v, d.filterForm(v, p), ui.EmptyState{Title: v.EmptyTitle("containers.discovery.empty"), Text: v.EmptyText("containers.discovery.empty.text")}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -939,13 +939,8 @@ func inferenceParts(v *ui.View, p pages, i inferenceView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if len(i.Rows) == 0 && i.Query+i.Status != "" {
-			templ_7745c5c3_Err = ui.NoMatch(v, p.base+"/queue/version-inference").Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-		} else if len(i.Rows) == 0 {
-			templ_7745c5c3_Err = ui.Empty(v.T("containers.inference.empty"), v.T("containers.inference.empty.text")).Render(ctx, templ_7745c5c3_Buffer)
+		if len(i.Rows) == 0 {
+			templ_7745c5c3_Err = ui.EmptyList(v, i.filterForm(v, p), ui.EmptyState{Title: v.T("containers.inference.empty"), Text: v.T("containers.inference.empty.text"), Hidden: int64(i.Summary.SnapshotsTotal)}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -991,7 +986,7 @@ func inferenceParts(v *ui.View, p pages, i inferenceView) templ.Component {
 							var templ_7745c5c3_Var47 string
 							templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs(r.ImageRepo)
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/discovery.templ`, Line: 136, Col: 20}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/discovery.templ`, Line: 134, Col: 20}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var47))
 							if templ_7745c5c3_Err != nil {
@@ -1004,7 +999,7 @@ func inferenceParts(v *ui.View, p pages, i inferenceView) templ.Component {
 							var templ_7745c5c3_Var48 string
 							templ_7745c5c3_Var48, templ_7745c5c3_Err = templ.JoinStringErrs(shortDigest(r.Digest))
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/discovery.templ`, Line: 137, Col: 50}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/discovery.templ`, Line: 135, Col: 50}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var48))
 							if templ_7745c5c3_Err != nil {
@@ -1017,7 +1012,7 @@ func inferenceParts(v *ui.View, p pages, i inferenceView) templ.Component {
 							var templ_7745c5c3_Var49 string
 							templ_7745c5c3_Var49, templ_7745c5c3_Err = templ.JoinStringErrs(r.HostPlatform)
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/discovery.templ`, Line: 137, Col: 72}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/discovery.templ`, Line: 135, Col: 72}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var49))
 							if templ_7745c5c3_Err != nil {
@@ -1065,7 +1060,7 @@ func inferenceParts(v *ui.View, p pages, i inferenceView) templ.Component {
 								var templ_7745c5c3_Var51 string
 								templ_7745c5c3_Var51, templ_7745c5c3_Err = templ.JoinStringErrs(formatNumber(r.Progress.Percent))
 								if templ_7745c5c3_Err != nil {
-									return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/discovery.templ`, Line: 142, Col: 80}
+									return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/discovery.templ`, Line: 140, Col: 80}
 								}
 								_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var51))
 								if templ_7745c5c3_Err != nil {
@@ -1078,7 +1073,7 @@ func inferenceParts(v *ui.View, p pages, i inferenceView) templ.Component {
 								var templ_7745c5c3_Var52 string
 								templ_7745c5c3_Var52, templ_7745c5c3_Err = templ.JoinStringErrs(r.ImageRepo)
 								if templ_7745c5c3_Err != nil {
-									return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/discovery.templ`, Line: 142, Col: 107}
+									return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/discovery.templ`, Line: 140, Col: 107}
 								}
 								_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var52))
 								if templ_7745c5c3_Err != nil {

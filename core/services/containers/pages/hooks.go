@@ -144,7 +144,7 @@ func (p pages) inboxLive(c *gin.Context) {
 	defer sub.Close()
 	p.kit.Stream(c, lookEvery, ui.Wake(ctx, sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
 		list, err := p.service.Deliveries(ctx, service.DeliveryFilter{Decision: f.Decision}, 1, deliveriesShown)
-		return inboxParts(v, p, list), false, err
+		return inboxParts(v, p, hooksView{Filter: f, Inbox: list}), false, err
 	})
 }
 

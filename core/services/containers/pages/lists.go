@@ -21,7 +21,7 @@ func archivedField(v *ui.View, chosen string) ui.FilterField {
 	return ui.FilterField{Name: "archived", Label: v.T("containers.filter.archived"), Value: chosen, Options: []ui.Option{
 		{Label: v.T("containers.filter.archived.exclude")}, {Value: service.ArchivedInclude, Label: v.T("containers.filter.archived.include")},
 		{Value: service.ArchivedOnly, Label: v.T("containers.filter.archived.only")},
-	}}
+	}, Wider: []string{service.ArchivedInclude}}
 }
 
 // filterForm returns the form above the stacks.
@@ -113,6 +113,20 @@ func (h hooksView) filterForm(v *ui.View, p pages) ui.Filter {
 		queryField(v.T("containers.hooks.repo"), h.Filter.Query), {Name: "selected", Label: v.T("containers.filter.show"), Value: h.Filter.Selected, Options: shown},
 		{Name: "decision", Label: v.T("containers.hooks.inbox"), Value: h.Filter.Decision, Options: decisions},
 	}}
+}
+
+// repoFilter returns the part of the filter that is about repositories.
+func (h hooksView) repoFilter(v *ui.View, p pages) ui.Filter {
+	f := h.filterForm(v, p)
+	f.Fields, f.Hidden = f.Fields[:2], []string{"decision", h.Filter.Decision}
+	return f
+}
+
+// inboxFilter returns the part of the filter that is about deliveries.
+func (h hooksView) inboxFilter(v *ui.View, p pages) ui.Filter {
+	f := h.filterForm(v, p)
+	f.Fields, f.Hidden = f.Fields[2:], []string{"q", h.Filter.Query, "selected", h.Filter.Selected}
+	return f
 }
 
 // repoColumns are the columns of the repositories that are tracked.

@@ -73,6 +73,8 @@ type stacksView struct {
 	Usage  map[string]service.ResourceUsage
 	// Projects is how many compose projects discovery knows, and Broken how many of them cannot be used.
 	Projects, Broken int
+	// Hidden is how many stacks the filter leaves out.
+	Hidden int64
 	// Blocking is how many deploy checks need attention, unless people want to hear of that on its page only.
 	Blocking int
 	// ChecksOff reports whether nothing looks for new versions by itself.
@@ -97,6 +99,7 @@ func (p pages) stacksView(ctx context.Context, f stackFilter) (out stacksView, e
 			out.Stacks = append(out.Stacks, st)
 		}
 	}
+	out.Hidden = int64(len(all) - len(out.Stacks))
 	if out.Jobs, err = p.openJobs(ctx); err != nil {
 		return out, err
 	}

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -180,6 +181,31 @@ func (at place) withMessage(message string) place {
 // inMailbox returns the place with another mailbox and no message.
 func (at place) inMailbox(mailbox string) place {
 	return place{Mailbox: mailbox, Boxes: at.Boxes, Expired: at.Expired}
+}
+
+// narrowing is what keeps messages out of the list: the search, and, while no mailbox is chosen, that messages of expired mailboxes have a list of
+// their own.
+func (at place) narrowing(v *ui.View, p pages) ui.Filter {
+	f := ui.Filter{Path: p.base + inboxPath, Hidden: []string{"mailbox", at.Mailbox}, Fields: []ui.FilterField{{Name: "q", Label: v.T("mail.search"), Value: at.Search}}}
+	show := ui.FilterField{Name: "show", Label: v.T("mail.mailboxes"), Options: []ui.Option{{Label: v.T("mail.expired")}, {Value: "active", Label: v.T("mail.active")}, {Value: "expired", Label: v.T("mail.expired")}}}
+	if at.Expired {
+		show.Value = "expired"
+	}
+	switch {
+	case at.Mailbox != "":
+		f.Hidden = append(f.Hidden, "show", show.Value)
+		return f
+	case at.Search != "":
+		// The search is cleared, and the mailboxes stay those that are looked through.
+		f.Hidden, f.ShowAll = append(f.Hidden, "show", show.Value), v.T("list.clear")
+		show.Value = cmp.Or(show.Value, "active")
+	case at.Expired:
+		f.ShowAll = v.T("mail.active.show")
+	default:
+		show.Wider, f.ShowAll = []string{"expired"}, v.T("mail.expired.show")
+	}
+	f.Fields = append(f.Fields, show)
+	return f
 }
 
 // showingPart returns the place with another part of the message.

@@ -129,9 +129,11 @@ type dayGroup struct {
 // feedView is what the feed shows.
 type feedView struct {
 	place
-	Days   []dayGroup
-	Next   string
-	Status service.Status
+	Days []dayGroup
+	// Filtered is how many repositories have a filter, if there is no item.
+	Filtered int
+	Next     string
+	Status   service.Status
 	// SearchError is what is wrong with the search, nil for nothing.
 	SearchError *fault.Error
 	Zone        *time.Location
@@ -186,10 +188,41 @@ func (p pages) readFeed(ctx context.Context, at place) (w feedView, err error) {
 		last := &w.Days[len(w.Days)-1]
 		last.Items = append(last.Items, item)
 	}
+	if len(page.Items) == 0 {
+		followed, err := p.service.Followed(ctx)
+		if err != nil {
+			return w, err
+		}
+		w.Filtered = countFiltered(followed)
+	}
 	if page.Next != "" {
 		w.Next = ui.Address(p.base+at.Path, append(at.queryParts(), "cursor", page.Next)...)
 	}
 	return w, nil
+}
+
+// narrowing is what keeps items out of the list: the search, the tab, and what the page is confined to.
+func (w feedView) narrowing(v *ui.View, p pages) ui.Filter {
+	scope, kind := w.focusName(), ""
+	if w.Scope == "mine" {
+		scope = v.T("releases.focus.mine")
+	}
+	if w.Types != "" {
+		kind = v.T("releases.tab." + w.Types)
+	}
+	return ui.Filter{Path: p.base + feedPath, Fields: []ui.FilterField{
+		{Name: "q", Label: v.T("releases.search"), Value: w.Search}, {Name: "scope", Label: v.T("releases.repo"), Value: scope}, {Name: "types", Label: v.T("releases.tabs"), Value: kind},
+	}}
+}
+
+// countFiltered returns how many repositories have a filter that may hide releases.
+func countFiltered(list []service.FollowedRepo) (n int) {
+	for _, r := range list {
+		if r.Filter != (service.RepoFilter{}) {
+			n++
+		}
+	}
+	return n
 }
 
 func (p pages) redirectToFeed(c *gin.Context) { p.kit.Redirect(c, p.base+feedPath) }

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"cmp"
 	"net/url"
 
 	"github.com/a-h/templ"
@@ -114,11 +113,6 @@ func (r requestsView) liveAttributes(p pages) templ.Attributes {
 		return nil
 	}
 	return ui.Live(r.Filter.pageURL(p.base+"/requests/live", ""))
-}
-
-// isSet reports whether the filter leaves anything out.
-func (f requestFilter) isSet() bool {
-	return cmp.Or(f.Token, f.Operation, f.Result, f.Key, f.RequestID) != ""
 }
 
 // requestColumns are the columns of a list of requests; of leaves the token out.

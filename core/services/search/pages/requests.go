@@ -80,12 +80,14 @@ type requestRows struct {
 	Items []service.RequestLog
 	// Notes are those of the tokens, by their ids.
 	Notes map[string]string
-	// OneToken reports whether all belong to one token, which is left out then; Filtered, whether others were left out.
-	OneToken, Filtered bool
+	// OneToken reports whether all belong to one token, which is left out then.
+	OneToken bool
+	// Filter is that of the list.
+	Filter ui.Filter
 }
 
-func (r requestsView) listRows() requestRows {
-	return requestRows{Items: r.List.Items, Notes: r.Notes, Filtered: r.Filter.isSet()}
+func (r requestsView) listRows(v *ui.View, p pages) requestRows {
+	return requestRows{Items: r.List.Items, Notes: r.Notes, Filter: r.filterForm(v, p)}
 }
 
 // maxRowError bounds the error of a request in a list, in bytes.
@@ -160,7 +162,7 @@ func (p pages) requestsLive(c *gin.Context) {
 	defer sub.Close()
 	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), isRequestEnded(match)), func(v *ui.View) (templ.Component, bool, error) {
 		list, err := p.requestsView(c.Request.Context(), f)
-		return requestTable(v, p, list.listRows()), false, err
+		return requestTable(v, p, list.listRows(v, p)), false, err
 	})
 }
 

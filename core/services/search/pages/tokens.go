@@ -50,7 +50,13 @@ func (t tokensView) nextURL(base string) string {
 	return t.pageURL(base, t.List.Page+1)
 }
 
-func (t tokensView) isFiltered() bool { return t.Query+t.Group+t.Enabled+t.Quota != "" }
+// countAll returns how many tokens there are without the filter.
+func (t tokensView) countAll() (n int64) {
+	for _, g := range t.Groups {
+		n += g.TokenCount
+	}
+	return n
+}
 
 // tokenFilter returns what the list is confined to.
 func (t tokensView) tokenFilter() service.TokenFilter {

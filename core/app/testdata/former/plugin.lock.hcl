@@ -1,0 +1,10 @@
+# Written by patchbay plugin lock. Do not edit.
+
+plugin "script" {
+  digests = {
+    PLATFORM = "sha256:DIGEST OF PATH"
+  }
+  files = {
+    "plugins/script/module.txt" = "sha256:DIGEST OF FILE"
+  }
+}

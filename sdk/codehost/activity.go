@@ -8,7 +8,7 @@ type PageRequest struct {
 	Cursor string
 	// Size is how many items the page should have, at most MaxPage; 0 leaves it to the plugin. A host may give fewer.
 	Size int
-	// Validators make the request conditional. They are used for the first page alone.
+	// Validators make the request conditional; they come from an answer to the same cursor and size. A plugin may leave them out of account.
 	Validators Validators
 }
 

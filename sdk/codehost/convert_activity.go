@@ -47,11 +47,7 @@ func (r PageRequest) toProto() *codehostv1.PageRequest {
 }
 
 func pageFrom(p *codehostv1.PageRequest) PageRequest {
-	out := PageRequest{Cursor: p.GetCursor(), Size: int(p.GetSize()), Validators: validatorsFrom(p.GetValidators())}
-	if out.Cursor != "" {
-		out.Validators = Validators{}
-	}
-	return out
+	return PageRequest{Cursor: p.GetCursor(), Size: int(p.GetSize()), Validators: validatorsFrom(p.GetValidators())}
 }
 
 func (m Meta) toProto() *codehostv1.Meta {

@@ -165,9 +165,6 @@ func (h *host) ListReleases(ctx context.Context, _ schema.Secret, repo string, p
 	if to < len(all) {
 		out.NextCursor = strconv.Itoa(to)
 	}
-	if page.Cursor != "" {
-		out.Validators = codehost.Validators{}
-	}
 	return out, nil
 }
 

@@ -80,21 +80,20 @@ func fetchPage[I, O any](ctx context.Context, h *host, token schema.Secret, page
 		return nil, err
 	}
 	out := &codehost.Page[O]{}
-	if page.Cursor == "" {
-		sum := sha256.Sum256(res.Body)
-		out.Validators.ETag = `"` + hex.EncodeToString(sum[:16]) + `"`
-		if page.Validators.ETag == out.Validators.ETag {
-			out.NotModified = true
-			return out, nil
-		}
+	if hasNext(res.Header) {
+		out.NextCursor = strconv.Itoa(number + 1)
+	}
+	// That the list goes on is part of the page: the body does not tell.
+	sum := sha256.Sum256(append([]byte(out.NextCursor+"\n"), res.Body...))
+	out.Validators.ETag = `"` + hex.EncodeToString(sum[:16]) + `"`
+	if page.Validators.ETag == out.Validators.ETag {
+		out.NotModified = true
+		return out, nil
 	}
 	for i := range items {
 		if item, ok := convert(&items[i]); ok {
 			out.Items = append(out.Items, item)
 		}
-	}
-	if hasNext(res.Header) {
-		out.NextCursor = strconv.Itoa(number + 1)
 	}
 	return out, nil
 }

@@ -71,9 +71,6 @@ func fetchPage[I, O any](ctx context.Context, h *host, p pageCall, convert func(
 			out.Items = append(out.Items, item)
 		}
 	}
-	if p.page.Cursor != "" {
-		out.Validators = codehost.Validators{}
-	}
 	next, err := h.nextPage(c.url, res.Header)
 	if err != nil {
 		return nil, err

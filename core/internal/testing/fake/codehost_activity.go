@@ -137,13 +137,25 @@ func callCodeHost[T any](
 
 // pageOf returns the page of a list that was asked for, and counts the call. The caller holds the lock.
 func pageOf[T any](h *CodeHost, all []T, req codehost.PageRequest) (*codehost.Page[T], error) {
-	raw, err := json.Marshal(all)
+	size, from := req.Size, 0
+	if size <= 0 {
+		size = 30
+	}
+	if req.Cursor != "" {
+		var err error
+		if from, err = strconv.Atoi(req.Cursor); err != nil || from < 0 {
+			return nil, fault.FromPlugin(errs.BadInput(codehost.ReasonInvalidRequest, "the cursor is not valid"))
+		}
+	}
+	from = min(from, len(all))
+	to := min(from+size, len(all))
+	raw, err := json.Marshal(all[from:to])
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(raw)
 	validators := codehost.Validators{ETag: `"` + hex.EncodeToString(sum[:8]) + `"`}
-	if req.Cursor == "" && req.Validators == validators {
+	if req.Validators == validators {
 		meta := h.describe()
 		meta.NotModified, meta.Validators = true, validators
 		return &codehost.Page[T]{Meta: meta}, nil
@@ -151,21 +163,8 @@ func pageOf[T any](h *CodeHost, all []T, req codehost.PageRequest) (*codehost.Pa
 	if err := h.charge(); err != nil {
 		return nil, err
 	}
-	size, from := req.Size, 0
-	if size <= 0 {
-		size = 30
-	}
-	if req.Cursor != "" {
-		if from, err = strconv.Atoi(req.Cursor); err != nil || from < 0 {
-			return nil, fault.FromPlugin(errs.BadInput(codehost.ReasonInvalidRequest, "the cursor is not valid"))
-		}
-	}
-	from = min(from, len(all))
-	to := min(from+size, len(all))
 	out := &codehost.Page[T]{Items: slices.Clone(all[from:to]), Meta: h.describe()}
-	if req.Cursor == "" {
-		out.Validators = validators
-	}
+	out.Validators = validators
 	if to < len(all) {
 		out.NextCursor = strconv.Itoa(to)
 	}

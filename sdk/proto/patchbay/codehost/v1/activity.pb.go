@@ -85,7 +85,7 @@ type PageRequest struct {
 	Cursor string `protobuf:"bytes,1,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	// size is how many items the page should have, at most 100; 0 leaves it to the plugin. A host may give fewer.
 	Size uint32 `protobuf:"varint,2,opt,name=size,proto3" json:"size,omitempty"`
-	// validators are for the first page; not_modified answers them.
+	// validators are those of an answer to the same cursor and size; not_modified answers them. A plugin may leave them out of account.
 	Validators    *Validators `protobuf:"bytes,3,opt,name=validators,proto3" json:"validators,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -32,7 +32,7 @@ var compressor = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
 
 // textTypes are the types of content that are compressed.
 func textTypes() []string {
-	return []string{"text/html", "text/css", "text/javascript", "image/svg+xml", "application/json", "application/manifest+json"}
+	return []string{"text/html", "text/css", "text/javascript", "image/svg+xml", "application/json", "application/manifest+json", "application/atom+xml", "application/feed+json"}
 }
 
 // WriteText answers with a text of a type, compressed if the client accepts that.

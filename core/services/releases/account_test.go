@@ -160,7 +160,7 @@ func TestLimits(t *testing.T) {
 		s.clock.advance(2 * time.Minute)
 		s.want(200, "", s.ada, http.MethodPost, "/api/sync/starred", nil)
 		// The last call that the quota allows is followed by none.
-		s.host.SetQuota(&codehost.Quota{Limit: 60, Remaining: 1, ResetAt: s.clock.now().Add(time.Hour)})
+		s.host.SetQuota(&codehost.Quota{Limit: 60, Remaining: 2, ResetAt: s.clock.now().Add(time.Hour)})
 		s.want(200, "", s.ada, http.MethodPost, "/api/sync/notifications", nil)
 		calls = len(s.host.Calls())
 		s.want(429, "rate_limited", s.ada, http.MethodPost, "/api/sync/notifications", nil)

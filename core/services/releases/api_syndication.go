@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -91,7 +92,7 @@ func (s *Service) syndicationAPI(a *api.API) {
 		{"feed-atom", atomPath, syndication.AtomType, "The feed of a token as Atom", syndication.WriteAtom},
 		{"feed-json", jsonPath, syndication.JSONType, "The feed of a token as JSON Feed", syndication.WriteJSON},
 	} {
-		a.Document(httpd.Route{Method: http.MethodGet, Path: f.path, Policy: httpd.AccessToken, Handler: func(c *gin.Context) { s.serveSyndication(c, f.media, f.write) }}, huma.Operation{
+		a.Document(httpd.Route{Method: http.MethodGet, Path: f.path, Policy: httpd.AccessToken, Handler: func(c *gin.Context) { s.serveSyndication(c, f.path, f.media, f.write) }}, huma.Operation{
 			OperationID: f.id, Tags: []string{tagSyndication}, Summary: f.summary,
 			Description: "The latest 50 items, with ETag. The token stands in the query, or as Bearer in the header Authorization.",
 			Parameters:  []*huma.Param{{Name: "token", In: "query", Schema: &huma.Schema{Type: huma.TypeString}}},
@@ -209,7 +210,7 @@ func (s *Service) readFeedToken(c *gin.Context) (t own.FeedToken, err error) {
 const syndicatedItems = 50
 
 // serveSyndication answers with the feed of a token in a format.
-func (s *Service) serveSyndication(c *gin.Context, media string, write func(io.Writer, syndication.Feed) error) {
+func (s *Service) serveSyndication(c *gin.Context, path, media string, write func(io.Writer, syndication.Feed) error) {
 	ctx := c.Request.Context()
 	t, err := s.readFeedToken(c)
 	var q feed.Query
@@ -224,24 +225,34 @@ func (s *Service) serveSyndication(c *gin.Context, media string, write func(io.W
 		httpd.WriteError(c, err)
 		return
 	}
-	etag := etagOf(marks, t.ID, media, s.cfg.Version)
+	base := s.publicBase()
+	self := base + path
+	if inQuery := c.Query("token"); inQuery != "" {
+		self += "?token=" + url.QueryEscape(inQuery)
+	}
+	// It is weak: the same state is sent as it is, and compressed.
+	etag := etagOf(marks, t.ID, media, s.cfg.Version, self)
 	c.Header("ETag", etag)
 	c.Header("Cache-Control", "private, no-cache")
-	if strings.Contains(c.GetHeader("If-None-Match"), etag) {
+	if strings.Contains(c.GetHeader("If-None-Match"), strings.TrimPrefix(etag, "W/")) {
 		c.Status(http.StatusNotModified)
 		return
 	}
 	page, err := s.feed.List(ctx, q)
 	var body bytes.Buffer
 	if err == nil {
-		err = write(&body, s.syndicate(t, page.Items, s.publicBase()))
+		about := s.syndicate(t, page.Items, base)
+		if !strings.HasPrefix(base, "/") {
+			about.SelfURL = self
+		}
+		err = write(&body, about)
 	}
 	if err != nil {
 		c.Writer.Header().Del("ETag")
 		httpd.WriteError(c, err)
 		return
 	}
-	httpd.WriteBody(c, http.StatusOK, media+"; charset=utf-8", body.Bytes())
+	httpd.WriteText(c, http.StatusOK, media+"; charset=utf-8", body.Bytes())
 }
 
 // etagOf identifies a state of a feed in a format.
@@ -253,7 +264,7 @@ func etagOf(marks []feed.Mark, parts ...string) string {
 	for i := range marks {
 		_, _ = h.Write(marks[i].Digest[:])
 	}
-	return `"` + hex.EncodeToString(h.Sum(nil)[:16]) + `"`
+	return `W/"` + hex.EncodeToString(h.Sum(nil)[:16]) + `"`
 }
 
 // syndicate returns items as a feed for readers.
@@ -265,11 +276,11 @@ func (s *Service) syndicate(t own.FeedToken, items []feed.Item, base string) syn
 	render := markdown.NewRenderer(base)
 	for n := range items {
 		i := &items[n]
-		at := store.FromMillis(i.TS)
-		if at.After(out.Updated) {
-			out.Updated = at
+		at, changed := store.FromMillis(i.TS), store.FromMillis(max(i.TS, i.ChangedAt))
+		if changed.After(out.Updated) {
+			out.Updated = changed
 		}
-		e := syndication.Entry{ID: syndication.NewID("item", i.HTMLURL, i.ID()), URL: i.HTMLURL, Title: syndicatedTitle(i), Published: at, Author: i.ActorLogin, AuthorURL: i.ActorURL}
+		e := syndication.Entry{ID: syndication.NewID("item", i.EntryURL, i.ID()), URL: i.HTMLURL, Title: syndicatedTitle(i), Published: at, Updated: changed, Author: i.ActorLogin, AuthorURL: i.ActorURL}
 		if i.Body != "" {
 			e.HTML = render.Render(i.Body)
 		}

@@ -3,7 +3,9 @@ package releases
 import (
 	"context"
 	"encoding/base64"
+	"encoding/binary"
 	"hash/fnv"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -56,6 +58,8 @@ type ListChange struct {
 type updatesToken struct {
 	query uint64
 	lists [3]map[[digestSize]byte]bool
+	// end is the time of the last item of the feed that was compared; 0 if the feed had no further ones. It is in Unix milliseconds.
+	end int64
 }
 
 func (s *Service) declareUpdates(a *api.API) {
@@ -146,7 +150,8 @@ func (s *Service) findUpdates(ctx context.Context, q feed.Query, include []strin
 			change := ListChange{LatestKeys: []string{}}
 			if former != nil && former.query == query {
 				for _, m := range marks[list] {
-					if !former.lists[i][m.Digest] {
+					// What stood behind the end moves up when something is deleted, and is not new.
+					if !former.lists[i][m.Digest] && (list != listFeed || m.At >= former.end) {
 						change.LatestKeys = append(change.LatestKeys, m.Key)
 					}
 				}
@@ -156,6 +161,7 @@ func (s *Service) findUpdates(ctx context.Context, q feed.Query, include []strin
 		}
 		token.addList(marks[list])
 	}
+	token.addEnd(marks[listFeed])
 	out.Token = token.encode()
 	return out, nil
 }
@@ -208,7 +214,7 @@ func (s *Service) markTranslations(ctx context.Context, marks []feed.Mark) error
 	return err
 }
 
-// tokenWriter writes a token: a version, the hash of the query, and for each list how many digests it has, and these.
+// tokenWriter writes a token: a version, the hash of the query, and for each list how many digests it has, and these; then the end of the feed.
 type tokenWriter struct{ raw []byte }
 
 func newTokenWriter(query uint64) *tokenWriter {
@@ -225,6 +231,15 @@ func (w *tokenWriter) addList(marks []feed.Mark) {
 	for _, m := range marks {
 		w.raw = append(w.raw, m.Digest[:]...)
 	}
+}
+
+// addEnd adds the time of the last item of the feed, if there may be others behind it. Tokens without it were given out by former versions.
+func (w *tokenWriter) addEnd(marks []feed.Mark) {
+	var end int64
+	if len(marks) == markedItems {
+		end = marks[len(marks)-1].At
+	}
+	w.raw = binary.BigEndian.AppendUint64(w.raw, uint64(max(end, 0)))
 }
 
 func (w *tokenWriter) encode() string { return base64.RawURLEncoding.EncodeToString(w.raw) }
@@ -262,7 +277,11 @@ func parseUpdatesToken(text string) (*updatesToken, error) {
 			raw = raw[digestSize:]
 		}
 	}
-	if len(raw) > 0 {
+	switch len(raw) {
+	case 0:
+	case 8:
+		t.end = int64(min(binary.BigEndian.Uint64(raw), math.MaxInt64))
+	default:
 		return nil, bad
 	}
 	return t, nil

@@ -71,6 +71,9 @@ func (s *Service) announceReleases(ctx context.Context, r repo.Repo, found []rep
 		if !wants.notification || len(channels) == 0 {
 			continue
 		}
+		if r.Private {
+			continue // others read the channels as well
+		}
 		if err := s.cfg.Alerts.Send(ctx, s.newReleaseAlert(r, release), channels); err != nil {
 			s.log.Error("nobody is told of a release", "release", release.ID, "error", err)
 		}
@@ -145,41 +148,56 @@ func (s *Service) newReleaseAlert(r repo.Repo, release repo.Release) notify.Aler
 	}
 }
 
-// notifyBrief tells the channels of a brief, in the transaction that stores it. One without anything new is not told of.
+// notifyBrief tells the channels of a brief, in the transaction that stores it. One without anything new for others to know is not told of.
 func (s *Service) notifyBrief(ctx context.Context, b brief.Brief) {
 	channels := s.state.Load().settings.Notify
-	if s.cfg.Alerts == nil || len(channels) == 0 || len(b.Releases()) == 0 && !b.CoversStars && !b.CoversFollowers {
+	if s.cfg.Alerts == nil || len(channels) == 0 {
 		return
 	}
-	alert, err := s.newBriefAlert(ctx, b)
-	if err == nil {
-		err = s.cfg.Alerts.Send(ctx, alert, channels)
+	told, err := s.publicReleases(ctx, b)
+	if err == nil && (len(told) > 0 || b.CoversStars || b.CoversFollowers) {
+		err = s.cfg.Alerts.Send(ctx, s.newBriefAlert(b, told), channels)
 	}
 	if err != nil {
 		s.log.Error("nobody is told of a brief", "brief", b.ID, "error", err)
 	}
 }
 
-// newBriefAlert describes a brief by its releases.
-func (s *Service) newBriefAlert(ctx context.Context, b brief.Brief) (notify.Alert, error) {
-	ids := b.Releases()
-	title, count := "Releases of "+b.Date, fmt.Sprintf("%d new releases", len(ids))
-	if s.cfg.Alerts.Locale() == "zh" {
-		title, count = b.Date+" 版本日报", fmt.Sprintf("%d 个新版本", len(ids))
-	}
-	lines := []string{count}
-	for _, id := range ids[:min(len(ids), listedReleases)] {
+// publicRelease is a release that everybody may know of, in words.
+type publicRelease struct{ id, name string }
+
+// publicReleases returns the releases of a brief whose repositories are not private: others read the channels as well.
+func (s *Service) publicReleases(ctx context.Context, b brief.Brief) (all []publicRelease, err error) {
+	for _, id := range b.Releases() {
 		n, err := strconv.ParseInt(id, 10, 64)
 		if err != nil {
-			return notify.Alert{}, err
+			return nil, err
 		}
 		release, r, err := s.repos.FindRelease(ctx, n)
 		if err != nil {
-			return notify.Alert{}, err
+			return nil, err
 		}
-		lines = append(lines, r.FullName+" "+release.Tag)
+		if !r.Private {
+			all = append(all, publicRelease{id, r.FullName + " " + release.Tag})
+		}
 	}
-	if len(ids) > listedReleases {
+	return all, nil
+}
+
+// newBriefAlert describes a brief by its releases.
+func (s *Service) newBriefAlert(b brief.Brief, told []publicRelease) notify.Alert {
+	title, count := "Releases of "+b.Date, fmt.Sprintf("%d new releases", len(told))
+	if s.cfg.Alerts.Locale() == "zh" {
+		title, count = b.Date+" 版本日报", fmt.Sprintf("%d 个新版本", len(told))
+	}
+	lines, ids := []string{count}, make([]string, len(told))
+	for i, release := range told {
+		ids[i] = release.id
+		if i < listedReleases {
+			lines = append(lines, release.name)
+		}
+	}
+	if len(told) > listedReleases {
 		lines = append(lines, "…")
 	}
 	if base := s.publicBase(); !strings.HasPrefix(base, "/") {
@@ -188,5 +206,5 @@ func (s *Service) newBriefAlert(ctx context.Context, b brief.Brief) (notify.Aler
 	return notify.Alert{
 		Kind: alertBrief, Severity: sdk.Info, Service: ServiceName, Title: title, Text: strings.Join(lines, "\n"), DedupKey: alertBrief + "/" + b.ID, Time: s.cfg.Now(),
 		Fields: map[string]any{"briefId": b.ID, "userId": b.UserID, "date": b.Date, "releaseCount": len(ids), "releaseIds": ids},
-	}, nil
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/services/releases"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
@@ -91,6 +92,39 @@ func TestNotifications(t *testing.T) {
 			t.Errorf("%d notifications for a user who is disabled", n-before)
 		}
 	}, withRepos("acme/engine"), withChannel)
+}
+
+// TestPrivateReleasesReachNoChannel publishes releases of a public and of a private repository: channels have other readers, and hear of one alone.
+func TestPrivateReleasesReachNoChannel(t *testing.T) {
+	forEach(t, func(t *testing.T, s *server) {
+		public, private := s.addRepo("acme/engine", day, 1), s.addRepo("acme/secret", day, 1)
+		private.Private = true
+		s.host.Change("acme/secret", func(c *fake.CodeHostContent) { c.Repository = &private })
+		s.star("ada", public, day)
+		s.star("ada", private, day)
+		s.saveToken()
+		s.want(200, "", s.ada, http.MethodPost, "/api/sync/all", nil)
+		s.choose(dict{"notify_releases": true, "notify_brief": true})
+		for _, name := range []string{"acme/engine", "acme/secret"} {
+			s.publish(name, newRelease(name, 1, s.clock.now()))
+		}
+		s.clock.advance(fullInterval)
+		s.runJob("releases.sync_due")
+		if got := len(s.list(s.ada, "/api/releases")); got != 4 {
+			t.Fatalf("Ada sees %d releases", got)
+		}
+		s.clock.advance(24 * time.Hour)
+		s.runJob("releases.write_briefs")
+		s.waitTold(2)
+		if n := s.countQueued(); n != 2 {
+			t.Errorf("%d notifications, want that of the public release and the brief", n)
+		}
+		for _, sent := range s.told.Sent() {
+			if text := string(sent.Notification.Payload) + sent.Notification.Summary.Plain + sent.Notification.Title.Plain; strings.Contains(text, "secret") || !strings.Contains(text, "acme/engine") {
+				t.Errorf("the channel is told %s", text)
+			}
+		}
+	}, withChannel)
 }
 
 // checkBriefNotification looks at the brief of the day, in the other language.

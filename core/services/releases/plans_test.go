@@ -73,8 +73,9 @@ func (p *planned) repoQueries(t *testing.T) map[string]func() error {
 			_, err := r.PreviousTag(ctx, repo.Release{ID: 76, RepoID: 77, TS: p.now.UnixMilli()})
 			return err
 		},
-		"added releases":   func() error { _, err := r.AddReleases(ctx, 78, known, p.now); return err },
-		"missing releases": func() error { _, err := r.DeleteMissing(ctx, 78, known); return err },
+		"added releases":   func() error { _, err := r.AddReleases(ctx, 78, known, p.now, nil); return err },
+		"other releases":   func() error { _, err := r.ListOthers(ctx, 78, map[string]bool{}); return err },
+		"deleted releases": func() error { return r.DeleteReleases(ctx, 78, []string{"7800"}) },
 		"changed releases": func() error { _, err := r.CountChanged(ctx, 77, p.now); return err },
 		"words to index":   func() error { _, err := r.IndexMissing(ctx, 2); return err },
 		"reactable":        func() error { _, err := r.ListReactable(ctx, "usr_8", []int64{76, 77, 78}); return err },

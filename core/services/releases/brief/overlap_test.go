@@ -40,7 +40,7 @@ func TestReleaseIsStoredWhileABriefIsWritten(t *testing.T) {
 		written := generate(func() {
 			now = now.Add(time.Second)
 			release := repo.Release{RemoteID: "1", Tag: "v1", TS: window.End.Add(-time.Hour).UnixMilli()}
-			added, err := repos.AddReleases(ctx, engine.ID, []repo.Release{release}, now)
+			added, err := repos.AddReleases(ctx, engine.ID, []repo.Release{release}, now, nil)
 			testkit.Must(t, err)
 			later = generate(func() {})
 			if want := strconv.FormatInt(added.New[0].ID, 10); !slices.Contains(later.Releases(), want) {

@@ -49,7 +49,11 @@ type Item struct {
 	RepoFullName, AvatarURL, ImageURL string
 	CustomImage                       bool
 	Title, Body, HTMLURL              string
-	BodyTruncated                     bool
+	// EntryURL is what HTMLURL was when the item was found.
+	EntryURL string
+	// ChangedAt is when the content of a release was found changed, 0 if it never was. It is in Unix milliseconds.
+	ChangedAt     int64
+	BodyTruncated bool
 	// ActorLogin, ActorAvatar and ActorURL are of who caused an event.
 	ActorLogin, ActorAvatar, ActorURL string
 	// Tag, Prerelease, NodeID and Reactions are of a release. Reactions are the counts as JSON.

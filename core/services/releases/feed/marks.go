@@ -14,8 +14,8 @@ type Mark struct {
 	// Key names the row, such as release:42.
 	Key    string
 	Digest [6]byte
-	// at is the time by which the mark is sorted, where lists are merged.
-	at int64
+	// At is the time by which the mark is sorted, where lists are merged. It is in Unix milliseconds.
+	At int64
 }
 
 // releaseKey begins the keys of releases.
@@ -112,7 +112,7 @@ func parseMarks(text string, limit int) []Mark {
 		state, key, _ := strings.Cut(line, "\t")
 		at, _, _ := strings.Cut(state, " ")
 		m := Mark{Key: key, Digest: digestOf(line)}
-		m.at, _ = strconv.ParseInt(at, 10, 64)
+		m.At, _ = strconv.ParseInt(at, 10, 64)
 		marks = append(marks, m)
 	}
 	return marks
@@ -125,7 +125,7 @@ func mergeMarks(a, b []Mark, limit int) []Mark {
 	}
 	merged := make([]Mark, 0, limit)
 	for len(merged) < limit && len(a)+len(b) > 0 {
-		if len(b) == 0 || len(a) > 0 && a[0].at >= b[0].at {
+		if len(b) == 0 || len(a) > 0 && a[0].At >= b[0].At {
 			merged, a = append(merged, a[0]), a[1:]
 		} else {
 			merged, b = append(merged, b[0]), b[1:]

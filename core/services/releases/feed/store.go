@@ -81,12 +81,12 @@ func mergeItems(a, b []Item) []Item {
 }
 
 // releaseColumns are what a list shows of releases: r are those, p their repositories.
-const releaseColumns = "r.id, r.ts, r.title, r.body, r.body_truncated, r.html_url, r.tag, r.prerelease, r.node_id, r.reactions, p.full_name, p.avatar_url, p.image_url, p.custom_image"
+const releaseColumns = "r.id, r.ts, r.title, r.body, r.body_truncated, r.html_url, r.tag, r.prerelease, r.node_id, r.reactions, r.entry_url, CASE WHEN r.updated_at > r.created_at THEN r.updated_at ELSE 0 END, p.full_name, p.avatar_url, p.image_url, p.custom_image"
 
 // scanRelease reads the columns of releaseColumns.
 func scanRelease(rows *sql.Rows, i *Item) error {
 	i.Kind = Release
-	return rows.Scan(&i.Seq, &i.TS, &i.Title, &i.Body, &i.BodyTruncated, &i.HTMLURL, &i.Tag, &i.Prerelease, &i.NodeID, &i.Reactions, &i.RepoFullName, &i.AvatarURL, &i.ImageURL, &i.CustomImage)
+	return rows.Scan(&i.Seq, &i.TS, &i.Title, &i.Body, &i.BodyTruncated, &i.HTMLURL, &i.Tag, &i.Prerelease, &i.NodeID, &i.Reactions, &i.EntryURL, &i.ChangedAt, &i.RepoFullName, &i.AvatarURL, &i.ImageURL, &i.CustomImage)
 }
 
 // visibleRelease is the condition that a user sees the release e, in its repository and with the user's filters. It has two
@@ -142,7 +142,9 @@ const eventColumns = "e.id, e.kind, e.ts, e.repo_full_name, e.title, e.body, e.b
 	"COALESCE(p.avatar_url, ''), COALESCE(p.image_url, ''), COALESCE(p.custom_image, ?)"
 
 func scanEvent(rows *sql.Rows, i *Item) error {
-	return rows.Scan(&i.Seq, &i.Kind, &i.TS, &i.RepoFullName, &i.Title, &i.Body, &i.BodyTruncated, &i.HTMLURL, &i.ActorLogin, &i.ActorAvatar, &i.ActorURL, &i.AvatarURL, &i.ImageURL, &i.CustomImage)
+	err := rows.Scan(&i.Seq, &i.Kind, &i.TS, &i.RepoFullName, &i.Title, &i.Body, &i.BodyTruncated, &i.HTMLURL, &i.ActorLogin, &i.ActorAvatar, &i.ActorURL, &i.AvatarURL, &i.ImageURL, &i.CustomImage)
+	i.EntryURL = i.HTMLURL
+	return err
 }
 
 // listEvents returns one event more than the page has, if there is one.

@@ -26,10 +26,7 @@ type Repo struct {
 	AvatarURL   string
 	ImageURL    string
 	// CustomImage says that the owner chose the preview image.
-	CustomImage bool
-	// Etag and LastModified are the validators of the first page of releases.
-	Etag         string
-	LastModified string
+	CustomImage  bool
 	ReleaseCount int64
 	// SyncedAt is the last success, DueAt when the releases are read next, Failures how often that has failed since.
 	SyncedAt  int64
@@ -83,8 +80,10 @@ type Release struct {
 	SearchText string
 	// Reactions are the counts as JSON, "" for none.
 	Reactions string
-	// Hash is that of the content, by which changes are found.
+	// Hash is that of the content, by which changes are found; "" for one that a former version has stored.
 	Hash string
+	// EntryURL is what HTMLURL was when the release was found.
+	EntryURL string `gorm:"column:entry_url"`
 	// Indexed says that the words of the release are in the index as they are now.
 	Indexed   bool
 	UpdatedAt int64 `gorm:"autoUpdateTime:false"`

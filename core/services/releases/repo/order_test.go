@@ -3,7 +3,6 @@ package repo_test
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,7 +85,7 @@ func TestRepositoryIsRenamedWhileReleasesAreStored(t *testing.T) {
 	o := startOverlapping(t)
 	id := o.save(t, "a")[0].ID
 	add := func(all ...repo.Release) error {
-		_, err := o.AddReleases(t.Context(), id, all, time.Now())
+		_, err := o.AddReleases(t.Context(), id, all, time.Now(), nil)
 		return err
 	}
 	testkit.Must(t, add(repo.Release{RemoteID: "1", Tag: "v1"}))
@@ -148,13 +147,13 @@ func TestRenamedRepositoryIsSavedUnderTwoNames(t *testing.T) {
 func TestRepositoryIsRenamedWhileReleasesAreDeleted(t *testing.T) {
 	o := startOverlapping(t)
 	id := o.save(t, "a")[0].ID
-	_, err := o.AddReleases(t.Context(), id, []repo.Release{{RemoteID: "2", Tag: "v2"}, {RemoteID: "1", Tag: "v1"}}, time.Now())
+	_, err := o.AddReleases(t.Context(), id, []repo.Release{{RemoteID: "2", Tag: "v2"}, {RemoteID: "1", Tag: "v1"}}, time.Now(), nil)
 	testkit.Must(t, err)
 	renamed := reposOf("a")
 	renamed[0].FullName = "acme/renamed"
 	first, second := testkit.Overlap(t, o.cfg, "SELECT 1 FROM release_entries WHERE remote_id = '1' FOR UPDATE",
 		func() error { return o.SaveAll(t.Context(), renamed, time.Now()) },
-		func() error { _, err := o.DeleteMissing(t.Context(), id, []repo.Release{{RemoteID: "1"}}); return err })
+		func() error { return o.DeleteReleases(t.Context(), id, []string{"2"}) })
 	testkit.Must(t, first)
 	testkit.Must(t, second)
 }
@@ -163,19 +162,14 @@ func TestRepositoryIsRenamedWhileReleasesAreDeleted(t *testing.T) {
 func TestReleasesAreDeletedTwiceAtOnce(t *testing.T) {
 	o := startOverlapping(t)
 	id := o.save(t, "a")[0].ID
-	_, err := o.AddReleases(t.Context(), id, []repo.Release{{RemoteID: "2", Tag: "v2"}, {RemoteID: "1", Tag: "v1"}}, time.Now())
+	_, err := o.AddReleases(t.Context(), id, []repo.Release{{RemoteID: "2", Tag: "v2"}, {RemoteID: "1", Tag: "v1"}}, time.Now(), nil)
 	testkit.Must(t, err)
-	var deleted atomic.Int64
-	deleteMissing := func() error {
-		n, err := o.DeleteMissing(t.Context(), id, []repo.Release{{RemoteID: "1"}})
-		deleted.Add(int64(n))
-		return err
-	}
-	first, second := testkit.Overlap(t, o.cfg, "SELECT 1 FROM release_repos FOR UPDATE", deleteMissing, deleteMissing)
+	deleteOne := func() error { return o.DeleteReleases(t.Context(), id, []string{"2"}) }
+	first, second := testkit.Overlap(t, o.cfg, "SELECT 1 FROM release_repos FOR UPDATE", deleteOne, deleteOne)
 	testkit.Must(t, first)
 	testkit.Must(t, second)
-	if r, err := o.Find(t.Context(), id); err != nil || r.ReleaseCount != 1 || deleted.Load() != 1 {
-		t.Errorf("%d are left of 2, %d deleted: %v", r.ReleaseCount, deleted.Load(), err)
+	if r, err := o.Find(t.Context(), id); err != nil || r.ReleaseCount != 1 {
+		t.Errorf("%d are left of 2: %v", r.ReleaseCount, err)
 	}
 }
 
@@ -184,7 +178,7 @@ func TestReleasesAreAddedTwiceAtOnce(t *testing.T) {
 	o := startOverlapping(t)
 	id := o.save(t, "a")[0].ID
 	add := func() error {
-		_, err := o.AddReleases(t.Context(), id, []repo.Release{{RemoteID: "1", Tag: "v1"}}, time.Now())
+		_, err := o.AddReleases(t.Context(), id, []repo.Release{{RemoteID: "1", Tag: "v1"}}, time.Now(), nil)
 		return err
 	}
 	first, second := testkit.Overlap(t, o.cfg, "SELECT 1 FROM release_repos FOR UPDATE", add, add)

@@ -30,11 +30,15 @@ func (s *Store) ListReactable(ctx context.Context, userID string, ids []int64) (
 func (s *Store) SetReactions(ctx context.Context, counts map[int64]map[string]int64) error {
 	return s.store.Tx(ctx, "keep reactions", func(ctx context.Context) error {
 		for id, of := range counts {
-			text := encodeReactions(of)
-			if err := s.store.Writer(ctx).Exec("UPDATE release_entries SET reactions = ? WHERE id = ? AND reactions <> ?", text, id, text).Error; err != nil {
+			if err := s.setReactions(ctx, id, encodeReactions(of)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// setReactions keeps the counts of a release, in the running transaction. They are no content: that they change is not told.
+func (s *Store) setReactions(ctx context.Context, id int64, counts string) error {
+	return s.store.Writer(ctx).Exec("UPDATE release_entries SET reactions = ? WHERE id = ? AND reactions <> ?", counts, id, counts).Error
 }

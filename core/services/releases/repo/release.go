@@ -58,16 +58,19 @@ func NewRelease(in codehost.Release, found time.Time) Release {
 	}
 	// hasOwnTime is false for a release whose time is that at which it was first found, which does not change later.
 	hasOwnTime := out.TS > 0
-	if !hasOwnTime {
+	own := out.TS
+	if !hasOwnTime || own > store.Millis(found) {
+		// One with a date in the future stands where it was found, too.
 		out.TS = store.Millis(found)
 	}
+	out.EntryURL = out.HTMLURL
 	out.SearchText = strings.ToLower(out.Title + "\n" + out.Tag)
 	out.Reactions = encodeReactions(in.Reactions)
 	stamp := ""
 	if hasOwnTime {
-		stamp = strconv.FormatInt(out.TS, 10)
+		stamp = strconv.FormatInt(own, 10)
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{out.Tag, out.Title, out.FullBody, out.HTMLURL, out.NodeID, stamp, out.Reactions, strconv.FormatBool(out.Prerelease)}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{out.Tag, out.Title, out.FullBody, out.HTMLURL, out.NodeID, stamp, strconv.FormatBool(out.Prerelease)}, "\x00")))
 	out.Hash = hex.EncodeToString(sum[:16])
 	return out
 }

@@ -23,13 +23,15 @@ type Changes struct {
 }
 
 // AddReleases stores releases of a repository, of which the latest comes first, and returns what was new. Drafts are the caller's to leave out.
-func (s *Store) AddReleases(ctx context.Context, repoID int64, all []Release, now time.Time) (out Changes, err error) {
+// One that was deleted at its host and made anew, with the same tag and another id, stays the same release. listed reports whether the host still
+// has a release with an id that is not among all; nil is for a list that is whole.
+func (s *Store) AddReleases(ctx context.Context, repoID int64, all []Release, now time.Time, listed func(remoteID string) bool) (out Changes, err error) {
 	if len(all) == 0 {
 		return out, nil
 	}
 	err = s.store.Tx(ctx, "add releases", func(ctx context.Context) error {
 		out = Changes{}
-		known, of, err := s.holdKnown(ctx, repoID, all)
+		known, of, err := s.holdKnown(ctx, repoID, all, listed)
 		if err != nil {
 			return err
 		}
@@ -45,15 +47,25 @@ func (s *Store) AddReleases(ctx context.Context, repoID int64, all []Release, no
 				}
 				known[r.RemoteID] = r
 				out.New = append(out.New, r)
-			case old.Hash != r.Hash:
+			case old.Hash != r.Hash || old.RemoteID != r.RemoteID:
 				r.ID, r.CreatedAt = old.ID, old.CreatedAt
-				if r.PublishedAt == 0 {
+				if r.PublishedAt == 0 || r.PublishedAt > r.TS {
+					// It stands where it was found, without a date or with one in the future.
 					r.TS = old.TS
+				}
+				r.EntryURL = old.EntryURL
+				if old.Hash == "" || old.Hash == r.Hash {
+					r.UpdatedAt = old.UpdatedAt // its content is the same, or not known to have changed
+				} else {
+					out.Updated++
 				}
 				if err := s.updateRelease(ctx, &r, of.FullName); err != nil {
 					return err
 				}
-				out.Updated++
+			case old.Reactions != r.Reactions:
+				if err := s.setReactions(ctx, old.ID, r.Reactions); err != nil {
+					return err
+				}
 			}
 		}
 		if len(out.New) == 0 {
@@ -66,7 +78,7 @@ func (s *Store) AddReleases(ctx context.Context, repoID int64, all []Release, no
 
 // holdKnown returns what is stored of releases, by their ids at the host, and their repository. If some are new, it locks the repository first, so
 // that nobody else adds them.
-func (s *Store) holdKnown(ctx context.Context, repoID int64, all []Release) (known map[string]Release, of Repo, err error) {
+func (s *Store) holdKnown(ctx context.Context, repoID int64, all []Release, listed func(remoteID string) bool) (known map[string]Release, of Repo, err error) {
 	if known, err = s.knownReleases(ctx, repoID, all); err != nil {
 		return nil, of, err
 	}
@@ -77,9 +89,48 @@ func (s *Store) holdKnown(ctx context.Context, repoID int64, all []Release) (kno
 	if of, err = s.lockRepo(ctx, repoID); err != nil {
 		return nil, of, err
 	}
-	known, err = s.knownReleases(ctx, repoID, all)
-	return known, of, err
+	if known, err = s.knownReleases(ctx, repoID, all); err != nil {
+		return nil, of, err
+	}
+	return known, of, s.addRecreated(ctx, repoID, all, known, listed)
 }
+
+// addRecreated adds to known what is stored of releases that have got another id at their host: those with the tag of one that the host has no more.
+func (s *Store) addRecreated(ctx context.Context, repoID int64, all []Release, known map[string]Release, listed func(remoteID string) bool) error {
+	here, tags := map[string]bool{}, []string{}
+	for _, r := range all {
+		here[r.RemoteID] = true
+		if _, ok := known[r.RemoteID]; !ok && r.Tag != "" {
+			tags = append(tags, r.Tag)
+		}
+	}
+	if len(tags) == 0 {
+		return nil
+	}
+	var rows []Release
+	err := store.WhereIn(s.store.DB(ctx).Select(knownColumns).Where("repo_id = ?", repoID), "tag", tags).Order("id").Find(&rows).Error
+	if err != nil {
+		return err
+	}
+	former := map[string]Release{}
+	for _, row := range rows {
+		if !here[row.RemoteID] && (listed == nil || !listed(row.RemoteID)) {
+			former[row.Tag] = row
+		}
+	}
+	for _, r := range slices.Backward(all) {
+		if old, ok := former[r.Tag]; ok {
+			if _, ok := known[r.RemoteID]; !ok {
+				known[r.RemoteID] = old
+				delete(former, r.Tag)
+			}
+		}
+	}
+	return nil
+}
+
+// knownColumns are what is compared with what a host has.
+const knownColumns = "id, remote_id, tag, hash, ts, created_at, updated_at, entry_url, reactions"
 
 // knownReleases returns what is stored of releases, by their ids at the host.
 func (s *Store) knownReleases(ctx context.Context, repoID int64, all []Release) (map[string]Release, error) {
@@ -88,7 +139,7 @@ func (s *Store) knownReleases(ctx context.Context, repoID int64, all []Release) 
 		ids[i] = r.RemoteID
 	}
 	var rows []Release
-	err := store.WhereIn(s.store.DB(ctx).Select("id, remote_id, hash, ts, created_at").Where("repo_id = ?", repoID), "remote_id", ids).Find(&rows).Error
+	err := store.WhereIn(s.store.DB(ctx).Select(knownColumns).Where("repo_id = ?", repoID), "remote_id", ids).Find(&rows).Error
 	known := make(map[string]Release, len(rows))
 	for _, r := range rows {
 		known[r.RemoteID] = r
@@ -122,37 +173,39 @@ func (s *Store) saveTexts(ctx context.Context, r *Release, fullName string) erro
 	return s.store.Writer(ctx).Exec("INSERT INTO release_bodies (release_id, body) VALUES (?, ?)", r.ID, r.FullBody).Error
 }
 
-// DeleteMissing deletes the releases of a repository that are not in the whole list of its host. It returns how many.
-func (s *Store) DeleteMissing(ctx context.Context, repoID int64, whole []Release) (deleted int, err error) {
-	keep := make([]string, len(whole))
-	for i, r := range whole {
-		keep[i] = r.RemoteID
+// ListOthers returns the ids at the host of the releases of a repository that are not among given ones, sorted.
+func (s *Store) ListOthers(ctx context.Context, repoID int64, have map[string]bool) (others []string, err error) {
+	var all []string
+	if err := s.store.DB(ctx).Model(&Release{}).Where("repo_id = ?", repoID).Order("remote_id").Pluck("remote_id", &all).Error; err != nil {
+		return nil, err
 	}
-	err = s.store.Tx(ctx, "delete missing releases", func(ctx context.Context) error {
-		missing := func() *gorm.DB {
-			return store.WhereNotIn(s.store.Writer(ctx).Where("repo_id = ?", repoID), "remote_id", keep)
-		}
-		var ids []int64
-		if err := missing().Model(&Release{}).Pluck("id", &ids).Error; err != nil || len(ids) == 0 {
-			return err
-		}
+	return slices.DeleteFunc(all, func(id string) bool { return have[id] }), nil
+}
+
+// DeleteReleases deletes releases of a repository by their ids at its host.
+func (s *Store) DeleteReleases(ctx context.Context, repoID int64, remoteIDs []string) error {
+	if len(remoteIDs) == 0 {
+		return nil
+	}
+	return s.store.Tx(ctx, "delete releases", func(ctx context.Context) error {
 		if _, err := s.lockRepo(ctx, repoID); err != nil {
 			return err
 		}
-		// Others may have been added or deleted before the repository was locked.
-		if err := missing().Model(&Release{}).Pluck("id", &ids).Error; err != nil || len(ids) == 0 {
+		gone := func() *gorm.DB {
+			return store.WhereIn(s.store.Writer(ctx).Where("repo_id = ?", repoID), "remote_id", remoteIDs)
+		}
+		var ids []int64
+		if err := gone().Model(&Release{}).Pluck("id", &ids).Error; err != nil || len(ids) == 0 {
 			return err
 		}
 		if err := s.dropWords(ctx, ids); err != nil {
 			return err
 		}
-		if err := missing().Delete(&Release{}).Error; err != nil {
+		if err := gone().Delete(&Release{}).Error; err != nil {
 			return err
 		}
-		deleted = len(ids)
-		return s.store.Writer(ctx).Exec("UPDATE release_repos SET release_count = release_count - ? WHERE id = ?", deleted, repoID).Error
+		return s.store.Writer(ctx).Exec("UPDATE release_repos SET release_count = release_count - ? WHERE id = ?", len(ids), repoID).Error
 	})
-	return deleted, err
 }
 
 // CountChanged returns how many releases of a repository were added or changed since a time.

@@ -174,7 +174,7 @@ func (s *Store) Sees(ctx context.Context, userID string, repoID int64) (bool, er
 func (s *Store) SetSynced(ctx context.Context, r Repo) error {
 	return s.store.Tx(ctx, "note repository sync", func(ctx context.Context) error {
 		return s.store.Writer(ctx).Model(&Repo{}).Where("id = ?", r.ID).Updates(map[string]any{
-			"etag": r.Etag, "last_modified": r.LastModified, "synced_at": r.SyncedAt, "due_at": r.DueAt, "failures": r.Failures, "error_code": r.ErrorCode, "error": cutText(r.Error, maxTitle),
+			"synced_at": r.SyncedAt, "due_at": r.DueAt, "failures": r.Failures, "error_code": r.ErrorCode, "error": cutText(r.Error, maxTitle),
 		}).Error
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/services/releases/account"
@@ -105,6 +106,10 @@ func (s *Syncer) readNotifications(ctx context.Context, c caller) (out Notificat
 	if err != nil {
 		return out, err
 	}
+	unread, err := s.listUnread(ctx, c)
+	if err != nil {
+		return out, err
+	}
 	err = s.storeRead(ctx, c, readsInbox, "store notifications", func(ctx context.Context) error {
 		var still notificationState
 		if _, err := s.cfg.State.read(ctx, c.accountID, notificationList, &still); err != nil {
@@ -118,9 +123,49 @@ func (s *Syncer) readNotifications(ctx context.Context, c caller) (out Notificat
 		if err := s.cfg.State.saveNotifications(ctx, c.userID, c.accountID, all); err != nil {
 			return err
 		}
+		if err := s.cfg.State.setUnread(ctx, c.userID, c.accountID, unread); err != nil {
+			return err
+		}
 		return s.cfg.State.keep(ctx, c.accountID, notificationList, next)
 	})
 	return out, err
+}
+
+// unreadList is what an account has not read at its host.
+type unreadList struct {
+	threads []string
+	// from is the time of the last one, from which on the list is whole; 0 for a whole list. It is in Unix milliseconds.
+	from int64
+}
+
+// listUnread reads what an account has not read at its host. That something was read there does not change when it was updated: a list of what has
+// changed does not have it.
+func (s *Syncer) listUnread(ctx context.Context, c caller) (out unreadList, err error) {
+	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Notification], error) {
+		return c.host.Account.ListNotifications(ctx, c.token, codehost.NotificationsRequest{PageRequest: req})
+	}
+	err = readPages(ctx, s, c, codehost.PageRequest{Size: pageSize}, maxNotificationPages, ask, func(page *codehost.Page[codehost.Notification]) (bool, error) {
+		out.from = 0
+		for _, n := range page.Items {
+			out.threads = append(out.threads, texts.OneLine(n.ThreadID, maxText))
+			if page.NextCursor != "" {
+				out.from = store.Millis(n.UpdatedAt)
+			}
+		}
+		return true, nil
+	})
+	return out, err
+}
+
+// setUnread has the notifications of an account be unread that are so at its host, and no others, in the running transaction.
+func (s *State) setUnread(ctx context.Context, userID, accountID string, unread unreadList) error {
+	of := func() *gorm.DB {
+		return s.store.Writer(ctx).Model(&Notification{}).Where("user_id = ? AND account_id = ? AND updated_at >= ?", userID, accountID, unread.from)
+	}
+	if err := store.WhereNotIn(of().Where("unread"), "thread_id", unread.threads).Update("unread", false).Error; err != nil {
+		return err
+	}
+	return store.WhereIn(of().Where("NOT unread"), "thread_id", unread.threads).Update("unread", true).Error
 }
 
 // saveNotifications stores notifications of an account of a user in the running transaction.

@@ -22,8 +22,6 @@ import (
 
 const (
 	pageSize = 50
-	// maxReleasePages is how many pages are read of a repository with releases that are not known.
-	maxReleasePages = 3
 	// maxBackoff bounds the pause after failures.
 	maxBackoff = 24 * time.Hour
 )
@@ -32,8 +30,8 @@ const (
 type RepoResult struct {
 	// New and Updated count releases.
 	New, Updated int
-	// NotModified says that nothing had changed.
-	NotModified bool
+	// Incomplete says that the list goes on after what was read of it.
+	Incomplete bool
 }
 
 // isUnauthenticated reports whether a code host refused the token itself.
@@ -64,12 +62,17 @@ func (s *Syncer) syncRepo(ctx context.Context, id int64, unlessSince, began time
 	if err == nil {
 		r.SyncedAt, r.Failures, r.ErrorCode, r.Error = store.Millis(now), 0, "", ""
 		r.DueAt = store.Millis(NextDue(strconv.FormatInt(r.ID, 10), now, s.cfg.Interval()))
+		if out.Incomplete {
+			r.DueAt = store.Millis(now)
+		}
 		return out, s.cfg.Repos.SetSynced(ctx, r)
 	}
 	if ctx.Err() != nil {
 		return out, err
 	}
+	err = explainFailure(err, r)
 	f := fault.As(err)
+	r.ErrorCode, r.Error = string(f.Code), f.Message
 	wait := s.cfg.Interval()
 	if f.Code == fault.RateLimited && f.RetryAfter > 0 {
 		// It is not the repository's failure.
@@ -77,10 +80,26 @@ func (s *Syncer) syncRepo(ctx context.Context, id int64, unlessSince, began time
 	} else {
 		r.Failures++
 		wait = min(wait<<min(r.Failures-1, 10), max(wait, maxBackoff))
-		r.ErrorCode, r.Error = string(f.Code), f.Message
 	}
 	r.DueAt = store.Millis(now.Add(wait))
 	return out, errors.Join(err, s.cfg.Repos.SetSynced(ctx, r))
+}
+
+// explainFailure says of an error of a code host what is wrong, in words for those who see the repository.
+func explainFailure(err error, r repo.Repo) error {
+	f := fault.As(err)
+	if f.Code == fault.RateLimited {
+		return err // its words tell until when
+	}
+	switch client.CauseOf(err) {
+	case client.CauseMissing:
+		return fault.Wrap(err, fault.NotFound, "The code host has no repository %s, or shows it to none of the accounts here.", r.FullName)
+	case client.CauseDenied:
+		return fault.Wrap(err, fault.Forbidden, "The code host lets no account here read %s.", r.FullName)
+	case client.CauseUnreachable:
+		return fault.Wrap(err, fault.NotReady, "The code host cannot be reached: %s", f.Message)
+	}
+	return err
 }
 
 // NextDue returns when what has an id is read next: once in each interval, at a moment of its own.
@@ -164,76 +183,11 @@ func isCallersFault(err error) bool {
 	return cause == client.CauseDenied || cause == client.CauseMissing || cause == client.CauseLimited
 }
 
-func (s *Syncer) readRepoAs(ctx context.Context, c caller, r *repo.Repo) (out RepoResult, err error) {
-	// The lists of an account tell of what its token reads, with each id and whether it is private; see Store.SaveAll. What is read without
-	// a token is compared when it has changed or is gone.
-	described := r.RemoteID == "" || c.accountID != ""
-	if r.RemoteID == "" {
-		if err := s.describeRepo(ctx, c, r); err != nil {
-			return out, err
-		}
-	}
-	var read []repo.Release
-	var whole bool
-	now := s.cfg.Now()
-	first := codehost.PageRequest{Size: pageSize, Validators: codehost.Validators{ETag: r.Etag, LastModified: r.LastModified}}
-	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Release], error) {
-		return c.host.Releases.ListReleases(ctx, c.token, r.FullName, req)
-	}
-	validators := first.Validators
-	pages := 0
-	err = readPages(ctx, s, c, first, maxReleasePages, ask, func(page *codehost.Page[codehost.Release]) (bool, error) {
-		pages++
-		if page.NotModified {
-			out.NotModified = true
-			return false, nil
-		}
-		if pages == 1 {
-			validators, whole = page.Validators, page.NextCursor == ""
-			if !described {
-				if err := s.describeRepo(ctx, c, r); err != nil {
-					return false, err
-				}
-			}
-		}
-		var batch []repo.Release
-		for _, release := range page.Items {
-			if !release.Draft {
-				batch = append(batch, repo.NewRelease(release, now))
-			}
-		}
-		read = append(read, batch...)
-		changes, err := s.storeReleases(ctx, *r, batch)
-		out.New, out.Updated = out.New+len(changes.New), out.Updated+changes.Updated
-		return len(changes.New) > 0, err
-	})
-	if err != nil && pages == 0 && !described && client.CauseOf(err) == client.CauseMissing {
-		err = errors.Join(s.describeRepo(ctx, c, r), err)
-	}
-	if err != nil || out.NotModified {
-		return out, err
-	}
-	if whole && len(read) == 0 {
-		tags, err := s.readTags(ctx, c, *r)
-		out.New += tags
-		if err != nil {
-			return out, err
-		}
-		// The list of releases stays empty when a tag is added: it is asked for whole again.
-		validators = codehost.Validators{}
-	} else if whole {
-		if _, err := s.cfg.Repos.DeleteMissing(ctx, r.ID, read); err != nil {
-			return out, err
-		}
-	}
-	r.Etag, r.LastModified = validators.ETag, validators.LastModified
-	return out, nil
-}
-
 // storeReleases stores releases and tells of those that are new to a repository which was read before.
-func (s *Syncer) storeReleases(ctx context.Context, r repo.Repo, batch []repo.Release) (changes repo.Changes, err error) {
+// listed is that of Store.AddReleases.
+func (s *Syncer) storeReleases(ctx context.Context, r repo.Repo, batch []repo.Release, listed func(remoteID string) bool) (changes repo.Changes, err error) {
 	err = s.cfg.Store.Tx(ctx, "store releases", func(ctx context.Context) error {
-		if changes, err = s.cfg.Repos.AddReleases(ctx, r.ID, batch, s.cfg.Now()); err != nil {
+		if changes, err = s.cfg.Repos.AddReleases(ctx, r.ID, batch, s.cfg.Now(), listed); err != nil {
 			return err
 		}
 		if len(changes.New) == 0 || r.SyncedAt == 0 || s.cfg.Found == nil {
@@ -274,7 +228,6 @@ func (s *Syncer) describeRepo(ctx context.Context, c caller, r *repo.Repo) error
 		return fault.New(fault.NotFound, "The name %s belongs to another repository now.", r.FullName)
 	}
 	described.SyncedAt, described.Failures, described.CreatedAt = r.SyncedAt, r.Failures, r.CreatedAt
-	described.Etag, described.LastModified = r.Etag, r.LastModified
 	*r = described
 	return errors.Join(failure, err)
 }
@@ -321,7 +274,7 @@ func (s *Syncer) readTags(ctx context.Context, c caller, r repo.Repo) (added int
 				batch = append(batch, repo.NewRelease(codehost.Release{TagName: tag.Name, HTMLURL: tag.HTMLURL, PublishedAt: tag.CreatedAt}, s.cfg.Now()))
 			}
 		}
-		changes, err := s.storeReleases(ctx, r, batch)
+		changes, err := s.storeReleases(ctx, r, batch, nil)
 		added = len(changes.New)
 		return err
 	})

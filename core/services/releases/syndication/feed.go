@@ -21,21 +21,23 @@ const (
 type Feed struct {
 	// ID is an IRI that stays; see NewID.
 	ID, Title string
-	// HomeURL is the page of the feed, "" if its address is not known.
-	HomeURL string
-	Updated time.Time
-	Entries []Entry
+	// HomeURL is the page of the feed, and SelfURL that of the document, as it was asked for; "" if the address is not known.
+	HomeURL, SelfURL string
+	Updated          time.Time
+	Entries          []Entry
 }
 
 // Entry is an item of a feed.
 type Entry struct {
 	// ID is an IRI that stays; see NewID.
 	ID, Title string
-	// URL is the page of the item, "" for none.
+	// URL is the page of the item, "" for none. It is the base of the addresses in its text.
 	URL string
 	// HTML is the text, which must be sanitised; "" for none.
 	HTML      string
 	Published time.Time
+	// Updated is when its content changed last.
+	Updated   time.Time
 	Author    string
 	AuthorURL string
 	Tags      []string
@@ -61,6 +63,7 @@ type (
 		Entries []atomEntry `xml:"entry"`
 	}
 	atomEntry struct {
+		Base       string         `xml:"xml:base,attr,omitempty"`
 		ID         string         `xml:"id"`
 		Title      string         `xml:"title"`
 		Updated    string         `xml:"updated"`
@@ -87,12 +90,12 @@ type (
 	}
 )
 
-// atomLinks returns the link to a page, none for an unknown address.
-func atomLinks(url string) []atomLink {
+// addLink adds a link, unless its address is not known.
+func addLink(links []atomLink, rel, url string) []atomLink {
 	if url == "" {
-		return nil
+		return links
 	}
-	return []atomLink{{"alternate", url}}
+	return append(links, atomLink{rel, url})
 }
 
 // atomPersonOf returns an author; nil for none.
@@ -105,10 +108,10 @@ func atomPersonOf(name, url string) *atomPerson {
 
 // WriteAtom writes a feed as Atom.
 func WriteAtom(w io.Writer, f Feed) error {
-	out := atomFeed{ID: f.ID, Title: f.Title, Updated: formatTime(f.Updated), Author: atomPerson{Name: f.Title}, Links: atomLinks(f.HomeURL)}
+	out := atomFeed{ID: f.ID, Title: f.Title, Updated: formatTime(f.Updated), Author: atomPerson{Name: f.Title}, Links: addLink(addLink(nil, "alternate", f.HomeURL), "self", f.SelfURL)}
 	for _, e := range f.Entries {
 		entry := atomEntry{
-			ID: e.ID, Title: e.Title, Updated: formatTime(e.Published), Published: formatTime(e.Published), Author: atomPersonOf(e.Author, e.AuthorURL), Links: atomLinks(e.URL),
+			Base: e.URL, ID: e.ID, Title: e.Title, Updated: formatTime(e.Updated), Published: formatTime(e.Published), Author: atomPersonOf(e.Author, e.AuthorURL), Links: addLink(nil, "alternate", e.URL),
 			Content: atomContent{"html", e.HTML},
 		}
 		for _, tag := range e.Tags {
@@ -127,6 +130,7 @@ type (
 		Version string     `json:"version"`
 		Title   string     `json:"title"`
 		HomeURL string     `json:"home_page_url,omitempty"`
+		SelfURL string     `json:"feed_url,omitempty"`
 		Items   []jsonItem `json:"items"`
 	}
 	jsonItem struct {
@@ -135,6 +139,7 @@ type (
 		Title     string       `json:"title,omitempty"`
 		HTML      string       `json:"content_html"`
 		Published string       `json:"date_published"`
+		Updated   string       `json:"date_modified"`
 		Authors   []jsonAuthor `json:"authors,omitempty"`
 		Tags      []string     `json:"tags,omitempty"`
 	}
@@ -146,9 +151,9 @@ type (
 
 // WriteJSON writes a feed as JSON Feed.
 func WriteJSON(w io.Writer, f Feed) error {
-	out := jsonFeed{Version: "https://jsonfeed.org/version/1.1", Title: f.Title, HomeURL: f.HomeURL, Items: make([]jsonItem, len(f.Entries))}
+	out := jsonFeed{Version: "https://jsonfeed.org/version/1.1", Title: f.Title, HomeURL: f.HomeURL, SelfURL: f.SelfURL, Items: make([]jsonItem, len(f.Entries))}
 	for i, e := range f.Entries {
-		out.Items[i] = jsonItem{ID: e.ID, URL: e.URL, Title: e.Title, HTML: e.HTML, Published: formatTime(e.Published), Tags: e.Tags}
+		out.Items[i] = jsonItem{ID: e.ID, URL: e.URL, Title: e.Title, HTML: e.HTML, Published: formatTime(e.Published), Updated: formatTime(e.Updated), Tags: e.Tags}
 		if e.Author != "" {
 			out.Items[i].Authors = []jsonAuthor{{e.Author, e.AuthorURL}}
 		}

@@ -1,0 +1,97 @@
+package code
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
+)
+
+// corpusMail is a mail of the corpus with its verification code, "" for none.
+type corpusMail struct{ name, code, subject, text, html string }
+
+// fillerLine stands for lines of other text.
+var fillerLine = regexp.MustCompile(`\{\{(\d+) lines\}\}`)
+
+// readCorpus reads a file of testdata.
+func readCorpus(t *testing.T, file string) (mails []corpusMail) {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range strings.Split("\n"+string(raw), "\n=== ")[1:] {
+		name, rest, _ := strings.Cut(block, "\n")
+		head, parts, _ := strings.Cut(rest, "\n--- ")
+		m := corpusMail{name: name}
+		for line := range strings.SplitSeq(head, "\n") {
+			key, value, _ := strings.Cut(line, ":")
+			switch value = strings.TrimSpace(value); key {
+			case "code":
+				m.code = value
+			case "subject":
+				m.subject = value
+			default:
+				t.Fatalf("%s: the mail %s has a line %q", file, name, line)
+			}
+		}
+		for part := range strings.SplitSeq(parts, "\n--- ") {
+			kind, content, _ := strings.Cut(part, "\n")
+			content = fillerLine.ReplaceAllStringFunc(content, func(s string) string {
+				n, _ := strconv.Atoi(fillerLine.FindStringSubmatch(s)[1])
+				var out strings.Builder
+				for i := range n {
+					fmt.Fprintf(&out, "%d. The parties agree that section %d of the terms stays in force, and that nobody has to do anything.\n", i+1, i+1)
+				}
+				return out.String()
+			})
+			switch kind {
+			case "text":
+				m.text = content
+			case "html":
+				m.html = content
+			default:
+				t.Fatalf("%s: the mail %s has a part %q", file, name, kind)
+			}
+		}
+		mails = append(mails, m)
+	}
+	return mails
+}
+
+// plainCode returns a code without what separates its groups.
+func plainCode(code string) string { return strings.NewReplacer(" ", "", "-", "").Replace(code) }
+
+// TestCorpus counts the codes that are found and those that are invented.
+func TestCorpus(t *testing.T) {
+	for _, file := range []string{"mails1.txt"} {
+		found, with, invented, without := 0, 0, 0, 0
+		for _, m := range readCorpus(t, file) {
+			body := m.text
+			if body == "" {
+				body = rfc822.HTMLText(m.html, maxText)
+			}
+			got, _ := Find(m.subject, body, "")
+			switch {
+			case m.code != "":
+				with++
+				if plainCode(got.Value) == plainCode(m.code) {
+					found++
+				} else {
+					t.Logf("%s: found %q, want %q", m.name, got.Value, m.code)
+				}
+			default:
+				without++
+				if got.Value != "" {
+					invented++
+					t.Logf("%s: invented %q", m.name, got.Value)
+				}
+			}
+		}
+		t.Logf("%s: found %d of %d codes, invented %d in %d mails without one", file, found, with, invented, without)
+	}
+}

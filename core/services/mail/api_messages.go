@@ -38,7 +38,7 @@ type MessageItem struct {
 
 // Verification is a verification code.
 type Verification struct {
-	Code   string `json:"code" minLength:"4" maxLength:"8" example:"482913"`
+	Code   string `json:"code" minLength:"4" maxLength:"9" doc:"4 to 8 letters and digits, with a hyphen where the mail has one; no spaces." example:"482913"`
 	Source string `json:"source" enum:"subject,body"`
 	Method string `json:"method" enum:"rules"`
 }

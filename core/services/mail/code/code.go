@@ -1,10 +1,12 @@
-// Package code finds the verification code in a message.
+// Package code finds the verification codes of a message.
 package code
 
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // Source says in which part of a message a code stands.
@@ -13,142 +15,122 @@ type Source string
 // The sources.
 const (
 	Subject Source = "subject"
-	Body    Source = "body"
+	Text    Source = "text"
+	HTML    Source = "html"
 )
 
-// Code is a verification code: 4 to 8 digits, or 4 to 8 ASCII letters and digits with at least one of each.
+// The limits of the finder.
+const (
+	// minLength and maxLength bound the letters and digits of a code.
+	minLength, maxLength = 4, 8
+	// maxText is how much of each part is searched, in bytes.
+	maxText = 256 << 10
+	// maxCodes is how many candidates of a message are returned.
+	maxCodes = 20
+	// nearby is how far from a code the words that are returned with it stand, in bytes.
+	nearby = 60
+	// Threshold is the confidence from which on the best candidate is the code, and lead by how much it must lead the next one.
+	Threshold, lead = 0.6, 0.05
+	// listed is the confidence from which on a candidate is returned.
+	listed = 0.2
+)
+
+// Place returns "subject" or "body".
+func (s Source) Place() string {
+	if s == Subject {
+		return "subject"
+	}
+	return "body"
+}
+
+// Code is a candidate for the verification code.
 type Code struct {
+	// Value has no spaces.
 	Value  string
 	Source Source
+	// Around is the text around it, as one line.
+	Around string
+	// Confidence is from 0 to 1.
+	Confidence float64
 }
 
-// maxText is how much of a part is searched, in bytes. A code stands near the beginning of a message.
-const maxText = 64 << 10
-
-// Find returns the verification code of a message. It searches the subject first, then the text, then the text of the HTML
-// part. It reports false where there is none, or where several are equally likely.
-func Find(subject, text, htmlText string) (Code, bool) {
-	if value, ok := findIn(subject, Subject); ok {
-		return Code{value, Subject}, true
+// Find returns the candidates for the verification code of a message, the most likely first. htmlText is the text of its HTML.
+func Find(subject, text, htmlText string) (found []Code) {
+	subjectPart := newPart(subject, Subject, false)
+	says := subjectPart.hasCodeWord
+	for _, p := range []*part{subjectPart, newPart(text, Text, says), newPart(htmlText, HTML, says)} {
+		found = p.addCodes(found)
 	}
-	for _, body := range []string{text, htmlText} {
-		if value, ok := findIn(body, Body); ok {
-			return Code{value, Body}, true
+	slices.SortStableFunc(found, func(a, b Code) int {
+		switch {
+		case a.Confidence > b.Confidence:
+			return -1
+		case a.Confidence < b.Confidence:
+			return 1
 		}
-	}
-	return Code{}, false
+		return 0
+	})
+	return found[:min(len(found), maxCodes)]
 }
 
-// findIn returns the code of one part.
-func findIn(text string, source Source) (string, bool) {
-	p := newPart(text)
-	found := p.findCandidates()
-	if len(found) == 0 {
-		return "", false
+// Best returns the verification code among the candidates. It reports false where none is likely enough, or where several are equally likely.
+func Best(found []Code) (Code, bool) {
+	if len(found) == 0 || found[0].Confidence < Threshold {
+		return Code{}, false
 	}
-	p.findMarks()
-	if direct := p.directHits(found); len(direct) > 0 {
-		return direct[0], len(direct) == 1
-	}
-	return p.bestOf(found, source)
+	return found[0], len(found) == 1 || found[0].Confidence-found[1].Confidence >= lead
 }
 
-// part is a text with the positions of the words that tell a code from other numbers.
-type part struct {
-	// text is the original, lower the same with ASCII letters in lower case; both have the same length.
-	text, lower string
-	keywords    []span
-	context     []span
-	negative    []span
+// FindBest returns the verification code of a message, that of its HTML if subject and text have none.
+func FindBest(p *rfc822.Parsed) (Code, bool) {
+	if best, ok := Best(Find(p.Subject, p.Text, "")); ok || p.HTML == "" {
+		return best, ok
+	}
+	return Best(FindIn(p))
 }
 
-// span is a range of bytes.
-type span struct{ start, end int }
+// FindIn is Find for a parsed message.
+func FindIn(p *rfc822.Parsed) []Code {
+	return Find(p.Subject, p.Text, rfc822.HTMLText(p.HTML, maxText))
+}
 
-// newPart returns the part for a text, of which no more than maxText bytes are used.
-func newPart(text string) *part {
-	if len(text) > maxText {
-		cut := maxText
-		for cut > 0 && !utf8.RuneStart(text[cut]) {
-			cut--
+// addCodes adds the candidates of a part. A value that was found before keeps its place, and the higher confidence.
+func (p *part) addCodes(found []Code) []Code {
+	for _, f := range p.forms {
+		confidence := p.rate(f)
+		if confidence < listed {
+			continue
 		}
-		text = text[:cut]
-	}
-	return &part{text: text, lower: lowerASCII(text)}
-}
-
-// findMarks finds the words that tell a code from other numbers. Most messages have no number that could be one.
-func (p *part) findMarks() {
-	p.keywords = findWords(p.lower, keywords)
-	p.context = findWords(p.lower, contextWords)
-	p.negative = findWords(p.lower, negativeWords)
-}
-
-// lowerASCII lower-cases ASCII letters, so that positions stay the same.
-func lowerASCII(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if c >= 'A' && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
+		i := slices.IndexFunc(found, func(c Code) bool { return isSame(c.Value, f.value) })
+		if i >= 0 && found[i].Confidence >= confidence {
+			continue
 		}
-	}
-	return string(b)
-}
-
-// findWords returns where the words stand as whole words. ASCII letters or digits at their ends make others of them.
-func findWords(lower string, words []string) (found []span) {
-	for _, word := range words {
-		for from := 0; ; {
-			i := strings.Index(lower[from:], word)
-			if i < 0 {
-				break
+		if i >= 0 {
+			found[i].Confidence = confidence
+			continue
+		}
+		if len(found) >= 10*maxCodes {
+			// Of very many candidates the likely ones count.
+			if confidence < Threshold {
+				continue
 			}
-			s := span{from + i, from + i + len(word)}
-			if isWordEdge(lower, s.start-1, word[0]) && isWordEdge(lower, s.end, word[len(word)-1]) {
-				found = append(found, s)
+			found = slices.DeleteFunc(found, func(c Code) bool { return c.Confidence < Threshold })
+			if len(found) >= 10*maxCodes {
+				return found
 			}
-			from = s.end
 		}
+		found = append(found, Code{f.value, p.source, p.around(f.span), confidence})
 	}
 	return found
 }
 
-// isWordEdge reports whether a word may end beside the byte at i. beside is the word's own byte there: words of other scripts
-// have no edges.
-func isWordEdge(s string, i int, beside byte) bool {
-	return !isAlphanumeric(beside) || i < 0 || i >= len(s) || !isAlphanumeric(s[i])
+// isSame reports whether two codes differ in their hyphens alone.
+func isSame(a, b string) bool {
+	return a == b || strings.ReplaceAll(a, "-", "") == strings.ReplaceAll(b, "-", "")
 }
 
-func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-
-func isAlphanumeric(c byte) bool { return isDigit(c) || isLetter(c) }
-
-// directHits returns the distinct candidates that only punctuation and space, or characters of other scripts, separate from a
-// keyword.
-func (p *part) directHits(found []candidate) (values []string) {
-	for _, c := range found {
-		for _, k := range p.keywords {
-			if p.isBeside(k, c.span) && !slices.Contains(values, c.value) {
-				values = append(values, c.value)
-			}
-		}
-	}
-	return values
-}
-
-// isBeside reports whether at most maxGap bytes, none of them an ASCII letter or digit, lie between two spans.
-func (p *part) isBeside(a, b span) bool {
-	if a.start > b.start {
-		a, b = b, a
-	}
-	if b.start < a.end || b.start-a.end > maxGap {
-		return false
-	}
-	for i := a.end; i < b.start; i++ {
-		if isAlphanumeric(p.text[i]) {
-			return false
-		}
-	}
-	return true
+// around returns the text around a place as one line.
+func (p *part) around(s span) string {
+	text := p.text[max(0, s.start-nearby):min(len(p.text), s.end+nearby)]
+	return texts.OneLine(strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " "), 3*nearby)
 }

@@ -164,7 +164,7 @@ func (g *Ingester) prepare(ctx context.Context, env Envelope, content *message.C
 		Via: env.Via, EnvelopeFrom: texts.OneLine(env.From, maxEnvelope), Client: env.Client, Helo: texts.OneLine(env.Helo, maxEnvelope), TLS: env.TLS,
 	})
 	if found, ok := g.findCode(in); ok {
-		in.Message.Code, in.Message.CodeSource = found.Value, string(found.Source)
+		in.Message.Code, in.Message.CodeSource = found.Value, found.Source.Place()
 	}
 	return in, nil
 }
@@ -177,7 +177,7 @@ func (g *Ingester) findCode(in *message.Incoming) (found code.Code, ok bool) {
 			found, ok = code.Code{}, false
 		}
 	}()
-	return code.Find(in.Parsed.Subject, in.BodyText(), "")
+	return code.FindBest(in.Parsed)
 }
 
 // isUnknownRecipient reports whether an error refuses an address for good.

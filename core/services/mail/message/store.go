@@ -83,9 +83,6 @@ func (s *Store) PrepareIncoming(content *Content, parsed *rfc822.Parsed, share S
 	return in
 }
 
-// BodyText returns the text of the message, that of its HTML if it has no other.
-func (in *Incoming) BodyText() string { return in.bodyText }
-
 // Delivery is one recipient of an incoming message.
 type Delivery struct {
 	MailboxID, OwnerID, Address string

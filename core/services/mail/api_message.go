@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
+	"github.com/patchbay-dev/patchbay/core/services/mail/code"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
 	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
 )
@@ -24,6 +25,8 @@ type Message struct {
 	Headers         []rfc822.Header                 `json:"headers" nullable:"false"`
 	Recipients      MessageRecipients               `json:"recipients"`
 	Attachments     []MessageAttachment             `json:"attachments" nullable:"false"`
+	Codes           []CodeCandidate                 `json:"codes" nullable:"false" doc:"What may be a verification code, the most likely first; at most 20."`
+	Links           []MessageLink                   `json:"links" nullable:"false" doc:"The links of HTML, text and List-Unsubscribe; at most 200."`
 	RawDownloadPath string                          `json:"rawDownloadPath" doc:"Below the base URL of the service." example:"/api/messages/msg_01K9ZS5T9W1V6Q0P9A8E7C6B5D/raw"`
 	Via             string                          `json:"via" enum:"smtp,http"`
 	Client          *string                         `json:"client" doc:"The address of the host that sent it." example:"192.0.2.1"`
@@ -92,6 +95,7 @@ func messageOf(m message.Stored, p *rfc822.Parsed) Message {
 		Recipients: MessageRecipients{To: addressesOf("to", p.To), Cc: addressesOf("cc", p.Cc), Bcc: addressesOf("bcc", p.Bcc), ReplyTo: addressesOf("replyTo", p.ReplyTo)},
 		Via:        m.Via, Client: optionalText(m.Client), TLS: optionalText(m.TLS),
 	}
+	out.Codes, out.Links = candidatesOf(code.FindIn(p)), linksOf(p)
 	for _, a := range p.Attachments {
 		out.Attachments = append(out.Attachments, MessageAttachment{
 			attachmentPrefix + strconv.Itoa(a.Number), optionalText(a.Filename), a.ContentType, a.Size, optionalText(a.ContentID), a.Disposition,

@@ -80,17 +80,18 @@ type (
 	}
 	messageQuery struct {
 		MessageChoice
-		After  time.Time `query:"after" doc:"Only messages received later."`
-		Since  time.Time `query:"since" doc:"The same as after; the later of both counts."`
-		Query  string    `query:"q" maxLength:"500" doc:"Words to look for. from:, to:, subject: and tag: bound where; \"…\" is a phrase; has:attachment, has:code, is:unread, before:2026-01-31 and after: choose further. A minus before a word, a phrase or an operator excludes it."`
-		Limit  int       `query:"limit" minimum:"1" maximum:"200" default:"50"`
-		Cursor string    `query:"cursor" maxLength:"2048" doc:"nextCursor of the page before."`
-		Wait   int       `query:"wait" minimum:"0" maximum:"60" doc:"While no message fits, wait for one, for so many seconds."`
+		After   time.Time `query:"after" doc:"Only messages received later."`
+		Since   time.Time `query:"since" doc:"The same as after; the later of both counts."`
+		Query   string    `query:"q" maxLength:"500" doc:"Words to look for. from:, to:, subject: and tag: bound where; \"…\" is a phrase; has:attachment, has:code, is:unread, before:2026-01-31 and after: choose further. A minus before a word, a phrase or an operator excludes it."`
+		Limit   int       `query:"limit" minimum:"1" maximum:"200" default:"50"`
+		Cursor  string    `query:"cursor" maxLength:"2048" doc:"nextCursor of the page before."`
+		Wait    int       `query:"wait" minimum:"0" maximum:"60" doc:"While no message fits, wait for one, for so many seconds. With it, the first 20 messages have codes and links."`
+		Pattern string    `query:"pattern" maxLength:"200" doc:"With wait: only codes that this regular expression (RE2) matches as a whole are in codes."`
 	}
 	messageList struct {
 		Body struct {
-			Messages   []MessageItem `json:"messages" nullable:"false"`
-			NextCursor *string       `json:"nextCursor" doc:"Null on the last page."`
+			Messages   []ListedMessage `json:"messages" nullable:"false"`
+			NextCursor *string         `json:"nextCursor" doc:"Null on the last page."`
 		}
 	}
 	// MessagePath names a message.
@@ -119,7 +120,7 @@ func (s *Service) messageAPI(a *api.API) {
 	}
 	api.Register(a, withText(op("messages", http.MethodGet, "/api/messages", "List messages, or wait for them"), "The newest first."), s.listMessages)
 	api.Register(a, withText(op("message-code", http.MethodGet, "/api/messages/code", "The newest verification code of a mailbox, or wait for it", notFound),
-		"404 if none has come in time."), s.getCode)
+		"404 if none has come in time. With pattern, messages without a code that it matches are passed over; the newest 20 are looked at, and those that come."), s.getCode)
 	api.Register(a, op("message", http.MethodGet, "/api/messages/{id}", "One message", notFound), s.getMessage)
 	api.Register(a, op("message-change", http.MethodPatch, "/api/messages/{id}", "Mark a message as read or unread", notFound), s.patchMessage)
 	api.Register(a, op("message-delete", http.MethodDelete, "/api/messages/{id}", "Delete a message", notFound), s.deleteMessage)
@@ -164,10 +165,11 @@ func (s *Service) listMessages(ctx context.Context, in *messageQuery) (*messageL
 	if f.Query, err = message.ParseQuery(in.Query); err != nil {
 		return nil, err
 	}
-	f.After, f.Limit = in.After, in.Limit+1
-	if in.Since.After(f.After) {
-		f.After = in.Since
+	pattern, err := compilePattern(in.Pattern)
+	if err != nil {
+		return nil, err
 	}
+	f.After, f.Limit = laterOf(in.After, in.Since), in.Limit+1
 	if in.Cursor != "" {
 		var key messagePageKey
 		if err := store.DecodeCursor(in.Cursor, &key); err != nil {
@@ -188,68 +190,38 @@ func (s *Service) listMessages(ctx context.Context, in *messageQuery) (*messageL
 		}
 		out.Body.NextCursor = &next
 	}
-	out.Body.Messages = make([]MessageItem, len(found))
+	out.Body.Messages = make([]ListedMessage, len(found))
 	for i, m := range found {
-		out.Body.Messages[i] = messageItemOf(m)
+		out.Body.Messages[i].MessageItem = messageItemOf(m)
+		if in.Wait > 0 && i < maxWaitedFinds {
+			if err := s.addFinds(ctx, &out.Body.Messages[i], pattern); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return out, nil
 }
 
-// listWaiting is waitForMessages for a request, of which a user may have a bounded number.
-func (s *Service) listWaiting(ctx context.Context, f message.Filter, seconds int) ([]message.Summary, error) {
+// listWaiting lists the messages of a filter. While there are none it waits for some, for so many seconds.
+func (s *Service) listWaiting(ctx context.Context, f message.Filter, seconds int) (found []message.Summary, err error) {
+	err = s.waitForRequest(ctx, seconds, func() (bool, error) {
+		var err error
+		found, err = s.messages.List(ctx, f)
+		return len(found) > 0, err
+	})
+	return found, err
+}
+
+// waitForRequest is waitUntil for a request, of which a user may have a bounded number.
+func (s *Service) waitForRequest(ctx context.Context, seconds int, look func() (bool, error)) error {
 	if seconds > 0 {
 		release, err := s.waits.Acquire(auth.From(ctx).User.ID)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer release()
 	}
-	return s.waitForMessages(ctx, f, time.Duration(seconds)*time.Second, httpd.Draining(ctx))
-}
-
-type (
-	codeQuery struct {
-		Mailbox   string    `query:"mailbox" maxLength:"320" doc:"Address of the mailbox."`
-		MailboxID string    `query:"mailboxId" maxLength:"64" doc:"Id of the mailbox; it counts instead of mailbox."`
-		After     time.Time `query:"after" doc:"Only codes in messages received later."`
-		Wait      int       `query:"wait" minimum:"0" maximum:"60" doc:"Wait for a code, for so many seconds."`
-	}
-	codeOutput struct{ Body MessageCode }
-)
-
-// MessageCode is a verification code with the message in which it stands.
-type MessageCode struct {
-	Code           string   `json:"code" example:"482913"`
-	Source         string   `json:"source" enum:"subject,body"`
-	MessageID      string   `json:"messageId" example:"msg_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-	MailboxAddress string   `json:"mailboxAddress" example:"calm-otter42@example.com"`
-	ReceivedAt     api.Time `json:"receivedAt"`
-}
-
-func (s *Service) getCode(ctx context.Context, in *codeQuery) (*codeOutput, error) {
-	if in.Mailbox == "" && in.MailboxID == "" {
-		return nil, fault.New(fault.InvalidArgument, "Say which mailbox: mailbox is its address.").With("field", "mailbox")
-	}
-	var choice MessageChoice
-	if in.MailboxID != "" {
-		choice.MailboxID = []string{in.MailboxID}
-	} else {
-		choice.Mailbox = []string{in.Mailbox}
-	}
-	f, err := s.filterOf(ctx, choice)
-	if err != nil {
-		return nil, err
-	}
-	f.After, f.WithCode, f.Limit = in.After, true, 1
-	found, err := s.listWaiting(ctx, f, in.Wait)
-	if err != nil {
-		return nil, err
-	}
-	if len(found) == 0 {
-		return nil, fault.New(fault.NotFound, "No verification code has arrived.")
-	}
-	m := found[0]
-	return &codeOutput{MessageCode{m.Code, m.CodeSource, m.ID, m.MailboxAddress, api.TimeOfMillis(m.ReceivedAt)}}, nil
+	return s.waitUntil(ctx, callerFrom(ctx), time.Duration(seconds)*time.Second, httpd.Draining(ctx), look)
 }
 
 // findMessage returns a message that the caller may see. That of a mailbox that is being destroyed is there no more.

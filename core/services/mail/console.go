@@ -24,7 +24,11 @@ func (s *Service) Messages(ctx context.Context, choice MessageChoice, search str
 	if err != nil {
 		return MessagePage{}, err
 	}
-	return MessagePage{out.Body.Messages, cursorText(out.Body.NextCursor)}, nil
+	page := MessagePage{Items: make([]MessageItem, len(out.Body.Messages)), Next: cursorText(out.Body.NextCursor)}
+	for i, m := range out.Body.Messages {
+		page.Items[i] = m.MessageItem
+	}
+	return page, nil
 }
 
 // Message returns a message with all that it says.

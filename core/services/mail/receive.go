@@ -117,31 +117,31 @@ func (s *Service) subscribe(caller mailbox.Caller) *event.Subscription {
 	return s.cfg.Bus.Subscribe(topicOwner(caller.UserID))
 }
 
-// waitForMessages lists the messages of a filter. While there are none it waits for some, no longer than wait.
-func (s *Service) waitForMessages(ctx context.Context, f message.Filter, wait time.Duration, stop <-chan struct{}) ([]message.Summary, error) {
+// waitUntil calls look until it reports that it has found something: at once, and whenever messages arrive, no longer than wait.
+func (s *Service) waitUntil(ctx context.Context, caller mailbox.Caller, wait time.Duration, stop <-chan struct{}, look func() (bool, error)) error {
 	if wait <= 0 {
-		return s.messages.List(ctx, f)
+		_, err := look()
+		return err
 	}
-	sub := s.subscribe(f.Caller)
+	sub := s.subscribe(caller)
 	defer sub.Close()
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {
-		found, err := s.messages.List(ctx, f)
-		if err != nil || len(found) > 0 {
-			return found, err
+		if found, err := look(); err != nil || found {
+			return err
 		}
 		select {
 		case _, open := <-sub.Events():
 			if !open {
-				return nil, nil
+				return nil
 			}
 		case <-timer.C:
-			return nil, nil
+			return nil
 		case <-stop:
-			return nil, nil
+			return nil
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 	}
 }

@@ -2,6 +2,7 @@
 package code
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -23,8 +24,10 @@ const (
 const (
 	// minLength and maxLength bound the letters and digits of a code.
 	minLength, maxLength = 4, 8
-	// maxText is how much of each part is searched, in bytes.
-	maxText = 256 << 10
+	// MaxText is how much of each part is searched, in bytes.
+	MaxText = 256 << 10
+	// maxForms is how many numbers and words of each part are looked at.
+	maxForms = 8000
 	// maxCodes is how many candidates of a message are returned.
 	maxCodes = 20
 	// nearby is how far from a code the words that are returned with it stand, in bytes.
@@ -55,22 +58,20 @@ type Code struct {
 }
 
 // Find returns the candidates for the verification code of a message, the most likely first. htmlText is the text of its HTML.
-func Find(subject, text, htmlText string) (found []Code) {
-	subjectPart := newPart(subject, Subject, false)
-	says := subjectPart.hasCodeWord
-	for _, p := range []*part{subjectPart, newPart(text, Text, says), newPart(htmlText, HTML, says)} {
-		found = p.addCodes(found)
-	}
-	slices.SortStableFunc(found, func(a, b Code) int {
-		switch {
-		case a.Confidence > b.Confidence:
-			return -1
-		case a.Confidence < b.Confidence:
-			return 1
-		}
-		return 0
-	})
+func Find(subject, text, htmlText string) []Code {
+	found := findAll(subject, text, htmlText, listed)
 	return found[:min(len(found), maxCodes)]
+}
+
+// findAll returns the candidates of at least the confidence least, the most likely first.
+func findAll(subject, text, htmlText string, least float64) []Code {
+	p := newPart(subject, Subject, false)
+	found := p.addCodes(nil, least)
+	for _, body := range []*part{newPart(text, Text, p.hasCodeWord), newPart(htmlText, HTML, p.hasCodeWord)} {
+		found = body.addCodes(found, least)
+	}
+	slices.SortStableFunc(found, func(a, b Code) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	return found
 }
 
 // Best returns the verification code among the candidates. It reports false where none is likely enough, or where several are equally likely.
@@ -81,24 +82,21 @@ func Best(found []Code) (Code, bool) {
 	return found[0], len(found) == 1 || found[0].Confidence-found[1].Confidence >= lead
 }
 
-// FindBest returns the verification code of a message, that of its HTML if subject and text have none.
-func FindBest(p *rfc822.Parsed) (Code, bool) {
-	if best, ok := Best(Find(p.Subject, p.Text, "")); ok || p.HTML == "" {
-		return best, ok
-	}
-	return Best(FindIn(p))
+// FindBest returns the verification code of a message. It is Best of Find, without the candidates that make no difference.
+func FindBest(subject, text, htmlText string) (Code, bool) {
+	return Best(findAll(subject, text, htmlText, Threshold-lead))
 }
 
 // FindIn is Find for a parsed message.
 func FindIn(p *rfc822.Parsed) []Code {
-	return Find(p.Subject, p.Text, rfc822.HTMLText(p.HTML, maxText))
+	return Find(p.Subject, p.Text, rfc822.HTMLText(p.HTML, MaxText))
 }
 
-// addCodes adds the candidates of a part. A value that was found before keeps its place, and the higher confidence.
-func (p *part) addCodes(found []Code) []Code {
+// addCodes adds the candidates of a part that have at least the confidence least. A value that was found before keeps its place, and the higher confidence.
+func (p *part) addCodes(found []Code, least float64) []Code {
 	for _, f := range p.forms {
-		confidence := p.rate(f)
-		if confidence < listed {
+		confidence := p.rate(f, least)
+		if confidence < least {
 			continue
 		}
 		i := slices.IndexFunc(found, func(c Code) bool { return isSame(c.Value, f.value) })

@@ -58,7 +58,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestFindReadsTheBeginningOfLongTexts(t *testing.T) {
-	long := strings.Repeat("Nothing is said here. ", maxText/20)
+	long := strings.Repeat("Nothing is said here. ", MaxText/20)
 	if got, ok := Best(Find("", "OTP 445566\n"+long, "")); !ok || got.Value != "445566" {
 		t.Errorf("got %+v, %v", got, ok)
 	}

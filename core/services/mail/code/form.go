@@ -1,9 +1,6 @@
 package code
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // form is a word, or a group of words, that has the form of a code.
 type form struct {
@@ -16,19 +13,9 @@ type form struct {
 // maxEndless is how much of an endless word is looked at to each side, in bytes.
 const maxEndless = 300
 
-// groupPatterns match codes that are written in groups, and codes whose digits stand apart.
-var groupPatterns = []*regexp.Regexp{
-	regexp.MustCompile(`^[0-9](?:[ \t\n]{1,3}[0-9]){3,7}\b`),
-	regexp.MustCompile(`^[0-9]{3}[ -][0-9]{3}\b`),
-	regexp.MustCompile(`^[0-9]{4}[ -][0-9]{4}\b`),
-	regexp.MustCompile(`^[0-9]{2}[ -][0-9]{2}[ -][0-9]{2}\b`),
-	regexp.MustCompile(`^[A-Z0-9]{3}-[A-Z0-9]{3}\b`),
-	regexp.MustCompile(`^[A-Z0-9]{4}-[A-Z0-9]{4}\b`),
-}
-
 // findForms returns what has the form of a code and is no part of an address, a link or a longer number.
 func findForms(text string) (found []form) {
-	for i := 0; i < len(text); {
+	for i := 0; i < len(text) && len(found) < maxForms; {
 		if !isAlphanumeric(text[i]) {
 			i++
 			continue
@@ -38,10 +25,11 @@ func findForms(text string) (found []form) {
 			end++
 		}
 		s := span{i, end}
-		if group, ok := findGroup(text, i); ok {
+		group, grouped := findGroup(text, s)
+		if grouped {
 			s = group
 		}
-		if f, ok := newForm(text, s); ok && !isPartOfMore(text, f) {
+		if f, ok := newForm(text, s, grouped); ok && !isPartOfMore(text, f) {
 			found, end = append(found, f), s.end
 		}
 		i = max(end, i+1)
@@ -49,20 +37,70 @@ func findForms(text string) (found []form) {
 	return found
 }
 
-// findGroup returns the group of words that begins at i.
-func findGroup(text string, i int) (span, bool) {
-	rest := text[i:min(len(text), i+40)]
-	for _, p := range groupPatterns {
-		if at := p.FindStringIndex(rest); at != nil {
-			return span{i, i + at[1]}, true
+// findGroup returns the code of several words that begins with the word s: characters that stand apart, two groups of three or four, or three
+// of two. Groups with letters have a hyphen between them.
+func findGroup(text string, s span) (span, bool) {
+	size := s.end - s.start
+	digits, ok := isGroup(text[s.start:s.end])
+	if !ok || size > 4 {
+		return s, false
+	}
+	groups := groupCounts[size]
+	for n := 1; ; n++ {
+		next, spaces := s.end, 0
+		for next < len(text) && spaces < 3 && (text[next] == ' ' || size == 1 && (text[next] == '\t' || text[next] == '\n')) {
+			next, spaces = next+1, spaces+1
+		}
+		if spaces == 0 && size > 1 && next < len(text) && text[next] == '-' {
+			next++
+		} else if spaces == 0 || size > 1 && spaces > 1 {
+			next = len(text)
+		}
+		end := next + size
+		if n < groups.most && end <= len(text) {
+			more, ok := isGroup(text[next:end])
+			joined := size == 1 || text[next-1] == '-' || digits && more
+			if ok && joined && (size != 2 || digits && more) && !isWordByte(text, end) {
+				digits, s.end = digits && more, end
+				continue
+			}
+		}
+		return s, n >= groups.least && n > 1
+	}
+}
+
+// groupCounts has how many groups of one to four characters make a code.
+var groupCounts = [...]struct{ least, most int }{1: {4, 8}, 2: {3, 3}, 3: {2, 2}, 4: {2, 2}}
+
+// isGroup reports whether a text has nothing but digits and capital letters, and whether all are digits.
+func isGroup(text string) (digits, ok bool) {
+	digits = true
+	for i := range len(text) {
+		switch c := text[i]; {
+		case isDigit(c):
+		case c >= 'A' && c <= 'Z':
+			digits = false
+		default:
+			return false, false
 		}
 	}
-	return span{}, false
+	return digits, text != ""
+}
+
+// isWordByte reports whether the byte at i goes on with a word.
+func isWordByte(text string, i int) bool {
+	return i < len(text) && (isAlphanumeric(text[i]) || text[i] == '_')
 }
 
 // newForm returns the form of the text at s, and reports whether it may be that of a code.
-func newForm(text string, s span) (form, bool) {
-	f := form{span: s, value: strings.Join(strings.Fields(text[s.start:s.end]), "")}
+func newForm(text string, s span, grouped bool) (form, bool) {
+	f := form{span: s, value: text[s.start:s.end]}
+	if grouped {
+		f.value = strings.Join(strings.Fields(f.value), "")
+	}
+	if len(f.value) < minLength || len(f.value) > maxLength+len("--") {
+		return f, false
+	}
 	upper := 0
 	for i := range len(f.value) {
 		switch c := f.value[i]; {
@@ -80,9 +118,20 @@ func newForm(text string, s span) (form, bool) {
 	case n < minLength || n > maxLength, f.letters > 0 && upper > 0 && upper < f.letters && f.digits == 0:
 		return f, false
 	case f.digits == 0:
-		return f, !letterWords[strings.ToLower(f.value)]
+		return f, (hasFewVowels(f.value) || upper == f.letters) && !letterWords[strings.ToLower(f.value)]
 	}
 	return f, true
+}
+
+// hasFewVowels reports whether a word has too few vowels for one of a language.
+func hasFewVowels(word string) bool {
+	vowels := 0
+	for i := range len(word) {
+		if strings.IndexByte("aeiouyAEIOUY", word[i]) >= 0 {
+			vowels++
+		}
+	}
+	return 4*vowels <= len(word)
 }
 
 // isPartOfMore reports whether a form belongs to an address, a link, a date or a longer number.

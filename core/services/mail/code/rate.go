@@ -40,8 +40,8 @@ const (
 	phrase    = 60
 )
 
-// rate returns how likely a form is the code.
-func (p *part) rate(f form) float64 {
+// rate returns how likely a form is the code, as exactly as it must be to know whether that is less than least.
+func (p *part) rate(f form, least float64) float64 {
 	before, other, context := p.wordsBefore(f.start)
 	after := p.wordAfter(f.end)
 	rating := 0.0
@@ -57,6 +57,8 @@ func (p *part) rate(f form) float64 {
 		}
 	case after.end > 0 && p.isNamedAfter(f.end, after):
 		rating = 0.92
+	case p.isNumberFor(f.end):
+		rating = 0.8
 	case before.end > 0 && isJoined(gap) && len(gap) < sentence:
 		rating = 0.85
 	case alone && before.end > 0 && len(gap) < paragraph:
@@ -67,7 +69,7 @@ func (p *part) rate(f form) float64 {
 		rating = 0.62
 	case alone && p.subjectSays:
 		rating = 0.75
-	case p.source == Subject && p.hasCodeWord:
+	case p.source == Subject && (p.hasCodeWord || f.start == 0 && p.isHeading(f.end)):
 		rating = 0.7
 	case alone && (context || p.contextAfter(f.end)):
 		rating = 0.65
@@ -75,6 +77,9 @@ func (p *part) rate(f form) float64 {
 		rating = 0.65
 	case p.subjectSays || p.hasCodeWord || context:
 		rating = 0.3
+	}
+	if rating < least {
+		return rating
 	}
 	return p.correct(f, rating, alone)
 }
@@ -85,13 +90,13 @@ func (p *part) correct(f form, rating float64, alone bool) float64 {
 	switch {
 	case f.digits == 0 && (rating < 0.8 || !p.looksDrawn(f) || !p.isClosed(f.span)):
 		return 0
-	case !p.hasContext && !p.subjectSays && sale.MatchString(p.lower[max(0, f.start-sentence):min(len(p.lower), f.end+sentence)]):
+	case rating > 0.3 && !p.hasContext && !p.subjectSays && sale.MatchString(p.lower[max(0, f.start-sentence):min(len(p.lower), f.end+sentence)]):
 		return min(rating, 0.3)
-	case p.isCounted(f.span):
+	case p.isCounted(f.span, direct):
 		return 0.1
 	case f.letters == 0 && p.isPlace(f) && !(alone && rating > 0.6) && !direct:
 		return 0.1
-	case f.letters == 0 && f.digits == 4 && !direct && (strings.HasPrefix(f.value, "19") || strings.HasPrefix(f.value, "20")):
+	case f.letters == 0 && f.digits == 4 && !direct && isYear(f.value, alone):
 		return min(rating, 0.3)
 	case f.letters > 0 && f.digits > 0 && strings.ToUpper(f.value) != f.value && rating < 0.9:
 		return min(rating, 0.5)
@@ -101,19 +106,13 @@ func (p *part) correct(f form, rating float64, alone bool) float64 {
 
 // looksDrawn reports whether a word of letters looks drawn by lot.
 func (p *part) looksDrawn(f form) bool {
-	vowels := 0
-	for i := range len(f.value) {
-		if strings.IndexByte("aeiouyAEIOUY", f.value[i]) >= 0 {
-			vowels++
-		}
-	}
-	return 4*vowels <= f.letters || f.letters >= 5 && strings.ToUpper(f.value) == f.value && strings.ToUpper(p.lineAround(f.span)) != p.lineAround(f.span)
+	return hasFewVowels(f.value) || f.letters >= 5 && strings.ToUpper(f.value) == f.value && strings.ToUpper(p.lineAround(f.span)) != p.lineAround(f.span)
 }
 
 // isClosed reports whether something ends a line or a sentence, or stands in quotes, after what announces it.
 func (p *part) isClosed(s span) bool {
 	after := strings.TrimLeft(p.text[s.end:], " \t")
-	if after != "" && !strings.ContainsRune(".\n\"”,", firstRune(after)) {
+	if after != "" && !strings.ContainsRune(".\n\"”,(", firstRune(after)) {
 		return false
 	}
 	before := strings.TrimRight(p.text[:s.start], " \t")
@@ -172,6 +171,9 @@ func isDirect(gap string) bool {
 	if len(gap) > phrase {
 		return false
 	}
+	if strings.ContainsAny(gap, ":：\n") {
+		gap = strings.TrimRight(gap, "#")
+	}
 	gap = strings.Trim(gap, marks)
 	return gap == "" || joiners[gap]
 }
@@ -189,10 +191,13 @@ func isJoined(gap string) bool {
 var (
 	// namedAfter matches what stands between a code and the words that name it.
 	namedAfter = regexp.MustCompile(`^[ \t\n"”*—–:,-]{0,4}(?:is|est|ist|es|è|é|là|adalah|это|to|jest|为|為|是|は|가|이|as)?[ \t\n-]{0,3}(?:(?:your|the|a|my|votre|le|ihr|dein|su|tu|el|o|seu|ваш|il|tuo|twój|je|uw|de|您的|你的|あなたの)[ \t\n]{1,3})?[^\n.,;0-9]{0,40}$`)
+	// calledNumber matches words behind a code that call it a number or digits.
+	calledNumber = regexp.MustCompile(`^["”*]? ?(?:is|est|ist|es|è|é|это|to|jest|为|為|是|は|가|이)? ?(?:the|your|die|ihre|le|votre|el|su|o|seu|il|tuo|het|je|は|です)? ?` +
+		`(?:number|digits|figures|zahl|nummer|ziffern|numéro|chiffres|número|dígitos|numero|cifre|getal|cijfers|номер|цифры|numara|rakam|numer|liczba|cyfry|数字|數字|号码|號碼|番号|번호|숫자|số)`)
 	// sale matches words of an offer.
 	sale = regexp.MustCompile(`promo|coupon|discount|voucher|checkout|% off|gutschein|rabatt|descuento|desconto|промокод|скидк|sconto|indirim|优惠|優惠|折扣|クーポン|割引|할인|쿠폰|giảm giá|remise|réduction|korting|cupom|cupón`)
 	// asked matches a request to type something.
-	asked = regexp.MustCompile(`(?:enter|type|use|input|输入|輸入|entrez|saisissez|eingeben|introduce|ingresa|digite|inserisci|введите|wpisz|girin)[^.;\n0-9]{0,30}$`)
+	asked = regexp.MustCompile(`(?:enter|type|use|input|输入|輸入|entrez|saisissez|eingeben|introduce|ingresa|digite|inserisci|введите|wpisz|girin)[^.;0-9]{0,30}$`)
 	// counted matches a unit after a number.
 	counted = regexp.MustCompile(`^[  ]?(?:kb|mb|gb|am|pm|usd|eur|chf|gbp|cny|pln|try|rub|zł|tl|руб|hours?|minutes?|days?|points?|items?|users?|people|comments?|uhr|stunden|%|€|\$|£|¥|₽|₺|₩|₫|円|元|원|年|月|日|分|秒|小时|点|點|時|년|월|件|个|個|号线|đ)(?:[^a-z]|$)`)
 	// streets matches the rest of an address after a house number.
@@ -208,15 +213,35 @@ func (p *part) isNamedAfter(end int, after foundWord) bool {
 	return after.start-end <= phrase && namedAfter.MatchString(p.lower[end:after.start])
 }
 
+// isNumberFor reports whether what follows calls it the number, or the digits, with which somebody signs in or confirms.
+func (p *part) isNumberFor(end int) bool {
+	return p.contextAfter(end) && calledNumber.MatchString(p.lower[end:min(len(p.lower), end+phrase)])
+}
+
+// isHeading reports whether a dash or a colon and words of the context follow.
+func (p *part) isHeading(end int) bool {
+	after := strings.TrimLeft(p.text[end:], " ")
+	return strings.IndexAny(after, "-–—:|：") == 0 && p.contextAfter(end)
+}
+
+// isYear reports whether four digits are likely those of a year. What stands alone may be one of few years.
+func isYear(digits string, alone bool) bool {
+	if alone {
+		return digits >= "1970" && digits <= "2035"
+	}
+	return strings.HasPrefix(digits, "19") || strings.HasPrefix(digits, "20")
+}
+
 func isAsked(before string) bool { return asked.MatchString(before) }
 
-// isCounted reports whether a mark before a number or a unit after it makes it an amount, a time or the number of something.
-func (p *part) isCounted(s span) bool {
+// isCounted reports whether a mark before a number or a unit after it makes it an amount, a time or the number of something. A code that is
+// named may have a number sign.
+func (p *part) isCounted(s span, named bool) bool {
 	switch r := lastRune(strings.TrimRight(p.text[max(0, s.start-8):s.start], " ")); r {
 	case '$', '€', '£', '¥', '￥', '₽', '₩', '+', '№', '〒', '°', '©':
 		return true
 	case '#':
-		return s.start >= 2 && p.text[s.start-1] == '#' && !strings.Contains(wordAround(p.text, s), "@") && !strings.Contains(p.lineAround(s), "@")
+		return s.start >= 2 && p.text[s.start-1] == '#' && !named && !strings.Contains(wordAround(p.text, s), "@") && !strings.Contains(p.lineAround(s), "@")
 	}
 	return counted.MatchString(p.lower[s.end:min(len(p.lower), s.end+16)])
 }

@@ -14,21 +14,24 @@ type span struct{ start, end int }
 // normalize returns the beginning of a text in one form: composed, with ASCII digits and letters for those of full width, plain spaces and
 // no characters that are not seen.
 func normalize(text string) string {
-	if len(text) > maxText {
-		cut := maxText
+	if len(text) > MaxText {
+		cut := MaxText
 		for cut > 0 && !utf8.RuneStart(text[cut]) {
 			cut--
 		}
 		text = text[:cut]
 	}
+	if isPlain(text) {
+		return text
+	}
 	text = strings.Map(func(r rune) rune {
 		switch {
+		case r == '\n', r == '\t', r >= ' ' && r < 0x7f:
+			return r
 		case r == utf8.RuneError:
 			return '?'
 		case r >= 0xff01 && r <= 0xff5e && r != '：' && (unicode.IsDigit(r) || unicode.IsLetter(r)):
 			return r - 0xfee0
-		case r == '\n' || r == '\t':
-			return r
 		case r == 0x2010 || r == 0x2011:
 			return '-'
 		case unicode.Is(unicode.Zs, r):
@@ -41,8 +44,21 @@ func normalize(text string) string {
 	return norm.NFC.String(text)
 }
 
+// isPlain reports whether a text has nothing but visible ASCII characters, spaces and line breaks.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' && c != '\n' && c != '\t' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
 // toLower returns a text in lower case, in which positions stay the same.
 func toLower(s string) string {
+	if isPlain(s) {
+		return strings.ToLower(s)
+	}
 	return strings.Map(func(r rune) rune {
 		if l := unicode.ToLower(r); utf8.RuneLen(l) == utf8.RuneLen(r) {
 			return l

@@ -17,7 +17,11 @@ const (
 
 // wordList has the words of each kind, in lower case, with commas between them.
 var wordList = map[wordKind]string{
-	codeWord: "code,passcode,pass code,otp,pin,tan,mtan,security token,verification token,login token,one-time password,one time password,temporary password,verification number," +
+	codeWord: "code,passcode,pass code,otp,pin,tan,mtan,security token,verification token,login token,one-time password,one time password,temporary password,verification number,one-time key,one-time pin,temporary pin,access key,verification key,security number,security key," +
+		"临时密码,短信密码,口令,验证数字,臨時密碼,驗證數字,通行碼,仮パスワード,一時パスワード,임시 비밀번호,임시번호,일회용 코드,mật khẩu một lần,mật khẩu tạm thời," +
+		"einmal-pin,zugangsschlüssel,sicherheitsschlüssel,transaktionsnummer,tijdelijk wachtwoord,beveiligingssleutel,mot de passe provisoire,clé de sécurité,clé d'accès,clé de vérification," +
+		"clave temporal,clave de un solo uso,clave de verificación,clave de seguridad,clave de confirmación,token de seguridad,senha provisória,chave de acesso,chave de segurança,token de segurança," +
+		"временный пароль,разовый пароль,ключ доступа,password provvisoria,password usa e getta,chiave di accesso,geçici şifre,geçici şifreniz,tek seferlik şifre,hasło tymczasowe,klucz dostępu,hasło sms," +
 		"验证码,校验码,动态码,认证码,登入码,登录码,激活码,动态密码,动态口令,一次性密码,安全码,确认码,注册码,代码," +
 		"驗證碼,校驗碼,動態碼,認證碼,登入碼,啟用碼,動態密碼,一次性密碼,安全碼,確認碼,代碼,簡訊密碼," +
 		"認証コード,確認コード,検証コード,認証番号,確認番号,暗証番号,コード,ワンタイムパスワード,ワンタイムコード,パスコード," +
@@ -65,15 +69,26 @@ type word struct {
 	kind wordKind
 }
 
-// wordsByByte has the known words by their first byte.
-var wordsByByte = func() (index [256][]word) {
+// wordsByBytes has the known words by their first two bytes.
+var wordsByBytes = func() *wordIndex {
+	index := &wordIndex{lists: [][]word{nil}}
 	for kind, list := range wordList {
 		for text := range strings.SplitSeq(list, ",") {
-			index[text[0]] = append(index[text[0]], word{text, kind})
+			n := &index.numbers[text[0]][text[1]]
+			if *n == 0 {
+				*n, index.lists = uint16(len(index.lists)), append(index.lists, nil)
+			}
+			index.lists[*n] = append(index.lists[*n], word{text, kind})
 		}
 	}
 	return index
 }()
+
+// wordIndex has lists of words, and by the first two bytes of a word which list has it. The first list is empty.
+type wordIndex struct {
+	numbers [256][256]uint16
+	lists   [][]word
+}
 
 func makeSet(list string) map[string]bool {
 	set := map[string]bool{}
@@ -92,12 +107,13 @@ type foundWord struct {
 // findWords returns the known words in a text in lower case, in order. Where one is a part of another, the longer one counts; what names
 // another number counts before what names a code.
 func findWords(lower string) (found []foundWord) {
-	for i := 0; i < len(lower); i++ {
-		if isLetterByte(lower[i]) && i > 0 && isLetterBefore(lower, i) {
+	for i := 0; i < len(lower)-1; i++ {
+		n := wordsByBytes.numbers[lower[i]][lower[i+1]]
+		if n == 0 || isLetterByte(lower[i]) && i > 0 && isLetterBefore(lower, i) {
 			continue
 		}
 		best := foundWord{}
-		for _, w := range wordsByByte[lower[i]] {
+		for _, w := range wordsByBytes.lists[n] {
 			end := i + len(w.text)
 			if len(w.text) <= best.end-best.start || !strings.HasPrefix(lower[i:], w.text) || isAlphabetic(lastRune(w.text)) && isAlphabetic(firstRune(lower[end:])) {
 				continue

@@ -177,7 +177,7 @@ func (g *Ingester) findCode(in *message.Incoming) (found code.Code, ok bool) {
 			found, ok = code.Code{}, false
 		}
 	}()
-	return code.FindBest(in.Parsed)
+	return code.FindBest(in.Parsed.Subject, in.Parsed.Text, in.HTMLText(code.MaxText))
 }
 
 // isUnknownRecipient reports whether an error refuses an address for good.

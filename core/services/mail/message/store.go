@@ -83,6 +83,14 @@ func (s *Store) PrepareIncoming(content *Content, parsed *rfc822.Parsed, share S
 	return in
 }
 
+// HTMLText returns the text of the HTML of the message, at most limit bytes of it.
+func (in *Incoming) HTMLText(limit int) string {
+	if strings.TrimSpace(in.Parsed.Text) == "" {
+		return in.bodyText[:min(len(in.bodyText), limit)]
+	}
+	return rfc822.HTMLText(in.Parsed.HTML, limit)
+}
+
 // Delivery is one recipient of an incoming message.
 type Delivery struct {
 	MailboxID, OwnerID, Address string

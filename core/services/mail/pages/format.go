@@ -6,6 +6,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/mail"
 	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
+	"github.com/patchbay-dev/patchbay/core/services/mail/link"
 )
 
 // roleText is admin or member.
@@ -42,6 +43,19 @@ func fullSender(v *ui.View, m service.Message) string {
 		return *m.FromName + " <" + *m.FromAddress + ">"
 	}
 	return senderText(v, m.MessageItem)
+}
+
+// maxFollowed is how many links are shown above a message.
+const maxFollowed = 3
+
+// linksToFollow returns the links of a message that confirm something or reset a password.
+func linksToFollow(m service.Message) (out []service.MessageLink) {
+	for _, l := range m.Links {
+		if len(out) < maxFollowed && l.Guess != nil && *l.Guess != string(link.Unsubscribe) {
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 // fileName returns the name of an attachment.

@@ -74,6 +74,7 @@ require (
 	github.com/miekg/dns v1.1.73
 	github.com/mmcdole/gofeed v1.4.2
 	github.com/yuin/goldmark v1.8.7
+	github.com/yuin/goldmark-emoji v1.0.6
 	go.opentelemetry.io/otel/sdk v1.47.0
 	go.opentelemetry.io/proto/otlp v1.11.0
 )

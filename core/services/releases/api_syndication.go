@@ -282,7 +282,7 @@ func (s *Service) syndicate(t own.FeedToken, items []feed.Item, base string) syn
 		}
 		e := syndication.Entry{ID: syndication.NewID("item", i.EntryURL, i.ID()), URL: i.HTMLURL, Title: syndicatedTitle(i), Published: at, Updated: changed, Author: i.ActorLogin, AuthorURL: i.ActorURL}
 		if i.Body != "" {
-			e.HTML = render.Render(i.Body)
+			e.HTML = render.RenderNotes(i.Body, markdown.NewPage(i.HTMLURL, i.RepoFullName))
 		}
 		if i.Kind == feed.Release {
 			e.Author = i.RepoFullName
@@ -307,6 +307,9 @@ func syndicatedTitle(i *feed.Item) string {
 		return actorLogin(i) + " forked " + i.Title
 	case feed.ReleaseUpdate:
 		return actorLogin(i) + " released " + shownTitle(i)
+	}
+	if tag := i.TagBeside(); tag != "" {
+		return i.RepoFullName + ": " + i.Title + " (" + tag + ")"
 	}
 	return i.RepoFullName + ": " + i.Title
 }

@@ -4,6 +4,7 @@ package feed
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 )
@@ -62,6 +63,14 @@ type Item struct {
 	NodeID, Reactions string
 	// Read says that the user has read the release.
 	Read bool
+}
+
+// TagBeside returns the tag of a release whose title does not have it, "" otherwise.
+func (i *Item) TagBeside() string {
+	if i.Kind != Release || strings.Contains(i.Title, i.Tag) {
+		return ""
+	}
+	return i.Tag
 }
 
 // ID returns the id of the item in answers.

@@ -4,6 +4,7 @@ package markdown
 import (
 	"bytes"
 	"html"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/alecthomas/chroma/v2/styles"
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
+	emoji "github.com/yuin/goldmark-emoji"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
@@ -27,17 +29,21 @@ const maxHighlighted = 64 << 10
 
 // Renderer turns Markdown into HTML. It is safe for concurrent use.
 type Renderer struct {
-	markdown goldmark.Markdown
-	policy   *bluemonday.Policy
+	markdown, notes goldmark.Markdown
+	policy          *bluemonday.Policy
 }
 
 // NewRenderer returns a renderer. Links that begin with a slash lead below base, a path.
 func NewRenderer(base string) *Renderer {
+	extensions := []goldmark.Extender{
+		extension.Linkify, extension.Strikethrough, extension.TaskList, extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+	}
+	code := goldmark.WithRendererOptions(rendererhtml.WithUnsafe(), renderer.WithNodeRenderers(util.Prioritized(codeRenderer{}, 100)))
 	return &Renderer{
-		markdown: goldmark.New(
-			goldmark.WithExtensions(extension.Linkify, extension.Strikethrough, extension.TaskList, extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
-			goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(linkTransformer{base}, 500))),
-			goldmark.WithRendererOptions(rendererhtml.WithUnsafe(), renderer.WithNodeRenderers(util.Prioritized(codeRenderer{}, 100))),
+		markdown: goldmark.New(goldmark.WithExtensions(extensions...), code, goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(linkTransformer{base}, 500)))),
+		notes: goldmark.New(
+			goldmark.WithExtensions(append(extensions, emoji.Emoji, extension.NewFootnote(extension.WithFootnoteIDPrefixFunction(footnotePrefix)))...), code,
+			goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(linkTransformer{}, 500), util.Prioritized(noteTransformer{}, 600))),
 		),
 		policy: newPolicy(),
 	}
@@ -49,12 +55,25 @@ var focusable = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<pre class="
 
 // Render returns Markdown as HTML.
 func (r *Renderer) Render(source string) string {
+	return r.renderWith(r.markdown, source, nil, parser.NewContext())
+}
+
+// RenderNotes returns the notes of a release as HTML, as its code host shows them: addresses that are relative lead to the page of the release, and
+// issues, people and commits that are named to theirs.
+func (r *Renderer) RenderNotes(source string, of Page) string {
+	ctx := parser.NewContext()
+	ctx.Set(pageKey, of)
+	return r.renderWith(r.notes, source, of.address, ctx)
+}
+
+// renderWith renders Markdown. Addresses that are relative are those of base, unless it is nil.
+func (r *Renderer) renderWith(m goldmark.Markdown, source string, base *url.URL, ctx parser.Context) string {
 	var b bytes.Buffer
-	if err := r.markdown.Convert([]byte(source), &b); err != nil {
+	if err := m.Convert([]byte(source), &b, parser.WithContext(ctx)); err != nil {
 		// Nothing but the writer can fail, and a buffer does not.
 		return "<pre>" + html.EscapeString(source) + "</pre>"
 	}
-	return focusable.Replace(string(r.policy.SanitizeBytes(linkImages(b.Bytes()))))
+	return focusable.Replace(string(r.policy.SanitizeBytes(rewriteLinks(b.Bytes(), base))))
 }
 
 // newPolicy returns what of HTML may stay. Images are not part of it: they would tell another site that the page is read.
@@ -63,6 +82,8 @@ func newPolicy() *bluemonday.Policy {
 	p.AllowElements("p", "br", "hr", "h3", "h4", "h5", "h6", "ul", "ol", "li", "dl", "dt", "dd", "blockquote", "pre", "code", "kbd", "samp", "var", "em", "strong", "b", "i", "u", "s", "del", "ins",
 		"sub", "sup", "details", "summary", "table", "thead", "tbody", "tr", "th", "td", "a", "span", "div")
 	p.AllowAttrs("class").Matching(regexp.MustCompile(`^(chroma|[a-z]{1,2}[0-9]?|line)$`)).OnElements("span", "code", "pre")
+	p.AllowAttrs("class").Matching(regexp.MustCompile(`^alert(-title|( alert-(note|tip|important|warning|caution)))$`)).OnElements("p", "blockquote")
+	p.AllowAttrs("id").Matching(regexp.MustCompile(`^n[0-9a-f]{8}-fn(ref)?[0-9]*:[0-9]+$`)).OnElements("li", "sup")
 	p.AllowAttrs("align").Matching(regexp.MustCompile(`^(left|right|center)$`)).OnElements("th", "td")
 	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
 	p.AllowAttrs("href").OnElements("a")
@@ -77,7 +98,7 @@ func newPolicy() *bluemonday.Policy {
 	return p
 }
 
-// linkTransformer sets the targets of links, lowers headings below those of the page, and makes links of images.
+// linkTransformer has links that begin with a slash lead below base, if that is set, lowers headings below those of the page, and makes links of images.
 type linkTransformer struct{ base string }
 
 // Transform implements parser.ASTTransformer.
@@ -89,7 +110,7 @@ func (t linkTransformer) Transform(doc *ast.Document, source text.Reader, _ pars
 		}
 		switch n := n.(type) {
 		case *ast.Link:
-			if to := string(n.Destination); strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "//") {
+			if to := string(n.Destination); t.base != "" && strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "//") {
 				n.Destination = []byte(t.base + to)
 			}
 		case *ast.Heading:

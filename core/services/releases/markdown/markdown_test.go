@@ -40,7 +40,7 @@ func TestRenderHostile(t *testing.T) {
 		"![x](javascript:alert(1))", "![x](https://evil.example/pixel.gif)", "<input autofocus onfocus=alert(1)>", "<x id=login name=x>", "```<script>\n</code></pre><script>alert(1)</script>\n```",
 		"```html\n</code></pre><img src=x onerror=alert(1)>\n```", "<noscript><p title=\"</noscript><img src=x onerror=alert(1)>\">", "[x](vbscript:msgbox(1))", "<a href=\"//evil.example\" target=x>y</a>", "`<img src=x onerror=alert(1)>`",
 	} {
-		got := strings.ToLower(r.Render(source))
+		got := strings.ToLower(r.Render(source) + r.RenderNotes(source, NewPage("https://codehost.example/acme/engine/releases/tag/v1", "acme/engine")))
 		for _, bad := range []string{"<script", "<img", "<svg", "<iframe", "<form", "<input", "<style", "<link", "<base", "<meta", "<object", "<embed", "<video", "<audio", "javascript:", "vbscript:", "data:text", " style=", " id=", " name="} {
 			if strings.Contains(got, bad) {
 				t.Errorf("%q\ngives %q, which has %s", source, got, bad)

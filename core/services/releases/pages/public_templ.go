@@ -415,7 +415,7 @@ func publicRelease(v *ui.View, p pages, repo string, r service.PublicRelease, t 
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templ.Raw(p.markdown.Render(*t.Body)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = templ.Raw(p.renderNotes(r.HTMLURL, repo, *t.Body)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

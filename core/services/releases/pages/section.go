@@ -67,6 +67,11 @@ func Section(s *service.Service, base string) (ui.Section, error) {
 	}, nil
 }
 
+// renderNotes returns a text about a release as its code host shows it.
+func (p pages) renderNotes(address, fullName, text string) string {
+	return p.markdown.RenderNotes(text, markdown.NewPage(address, fullName))
+}
+
 func (p pages) pageRoutes() []httpd.Route {
 	get := func(path string, h gin.HandlerFunc) httpd.Route {
 		return httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.APIKey, Handler: h}

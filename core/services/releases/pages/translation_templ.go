@@ -179,7 +179,7 @@ func ownText(v *ui.View, p pages, r service.ReleaseDetail) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templ.Raw(p.markdown.Render(*r.Body)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = templ.Raw(p.renderNotes(r.HTMLURL, textOrEmpty(r.RepoFullName), *r.Body)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -247,7 +247,7 @@ func translatedText(v *ui.View, p pages, r service.ReleaseDetail, lane string, t
 				}
 			}
 			if t.Summary != nil {
-				templ_7745c5c3_Err = templ.Raw(p.markdown.Render(*t.Summary)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = templ.Raw(p.renderNotes(r.HTMLURL, textOrEmpty(r.RepoFullName), *t.Summary)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

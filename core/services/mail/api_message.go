@@ -27,6 +27,7 @@ type Message struct {
 	Attachments     []MessageAttachment             `json:"attachments" nullable:"false"`
 	Codes           []CodeCandidate                 `json:"codes" nullable:"false" doc:"What may be a verification code, the most likely first; at most 20."`
 	Links           []MessageLink                   `json:"links" nullable:"false" doc:"The links of HTML, text and List-Unsubscribe; at most 200."`
+	Calendar        []rfc822.Event                  `json:"calendar" nullable:"false" doc:"The events of the calendars that the message has, at most 20."`
 	RawDownloadPath string                          `json:"rawDownloadPath" doc:"Below the base URL of the service." example:"/api/messages/msg_01K9ZS5T9W1V6Q0P9A8E7C6B5D/raw"`
 	Via             string                          `json:"via" enum:"smtp,http"`
 	Client          *string                         `json:"client" doc:"The address of the host that sent it." example:"192.0.2.1"`
@@ -91,7 +92,7 @@ func messageOf(m message.Stored, p *rfc822.Parsed) Message {
 	out := Message{
 		MessageItem: messageItemOf(m.Summary), EnvelopeFrom: optionalText(m.EnvelopeFrom), EnvelopeTo: m.EnvelopeTo, MessageID: optionalText(m.MessageID),
 		DateHeader: api.OptionalTime(m.SentAt), HTML: optionalText(p.HTML), Text: optionalText(p.Text), TextTruncated: p.TextTruncated,
-		Headers: append([]rfc822.Header{}, p.Headers...), Attachments: []MessageAttachment{}, RawDownloadPath: "/api/messages/" + m.ID + "/raw",
+		Headers: append([]rfc822.Header{}, p.Headers...), Attachments: []MessageAttachment{}, Calendar: append([]rfc822.Event{}, p.Events...), RawDownloadPath: "/api/messages/" + m.ID + "/raw",
 		Recipients: MessageRecipients{To: addressesOf("to", p.To), Cc: addressesOf("cc", p.Cc), Bcc: addressesOf("bcc", p.Bcc), ReplyTo: addressesOf("replyTo", p.ReplyTo)},
 		Via:        m.Via, Client: optionalText(m.Client), TLS: optionalText(m.TLS),
 	}

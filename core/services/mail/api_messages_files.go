@@ -173,11 +173,11 @@ func (s *Service) serveHTML(c *gin.Context) {
 		return
 	}
 	remote := c.Query("images") == "remote"
-	images := "'self'"
+	images := "'self' data:"
 	if remote {
 		images += " https: http:"
 	}
-	body, blocked := rfc822.SanitizeHTML(parsed.HTML, rfc822.HTMLView{RemoteImages: remote, InlineURL: func(contentID string) string {
+	document, blocked := rfc822.SanitizeHTML(parsed.HTML, rfc822.HTMLView{RemoteImages: remote, InlineURL: func(contentID string) string {
 		for _, a := range parsed.Attachments {
 			if a.ContentID != "" && a.ContentID == contentID {
 				return "attachments/" + attachmentPrefix + strconv.Itoa(a.Number)
@@ -194,7 +194,7 @@ func (s *Service) serveHTML(c *gin.Context) {
 		// A reader offers to show what was left out.
 		h.Set("X-Patchbay-Images", "blocked")
 	}
-	httpd.WriteBody(c, http.StatusOK, "text/html; charset=utf-8", []byte("<!doctype html><html><head><meta charset=\"utf-8\"><title></title></head><body style=\"overflow-wrap:break-word\">"+body+"</body></html>"))
+	httpd.WriteBody(c, http.StatusOK, "text/html; charset=utf-8", []byte(document))
 }
 
 // exportPage is how many messages are listed at once for an export.

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"net/smtp"
@@ -18,11 +19,23 @@ import (
 // leastLive is how many vectors a browser of today must run if nothing stops them: else the test would show nothing.
 const leastLive = 20
 
+// styleAttacks are style sheets that load from other sites, or try to.
+var styleAttacks = []string{
+	`@import "https://evil.localhost/a.css";`, `@\69mport url(https://evil.localhost/b.css);`, `@/**/import "https://evil.localhost/c.css";`, `@charset "utf-8"; @import url("//evil.localhost/d.css");`,
+	`.a{background:url(https://evil.localhost/e.png)}`, `.a{background:\75\72\6c(https://evil.localhost/f.png)}`, `.a{background:u/**/rl(https://evil.localhost/g.png)}`, `.a{--x:url(https://evil.localhost/h.png);background:var(--x)}`,
+	`.a{background:image-set("https://evil.localhost/i.png" 1x)}`, `.a{background:-webkit-image-set(url(https://evil.localhost/j.png) 1x)}`, `.a::before{content:url(https://evil.localhost/k.png)}`, `.a{cursor:url(https://evil.localhost/l.cur),auto}`,
+	`@font-face{font-family:m;src:url(https://evil.localhost/m.woff2)}.a{font-family:m}`, `.a{list-style:url(https://evil.localhost/n.png);display:list-item}`, `.a{mask:url(https://evil.localhost/o.svg#a);filter:url(https://evil.localhost/p.svg#a)}`,
+	`@supports (display:block){@media all{.a{background:url('https://evil.localhost/q.png')}}}`, `.a{b:"\a";}</style><img src=x onerror="parent.ran=1">`, `.a{position:fixed;inset:0}`, `.a{-moz-binding:url(https://evil.localhost/r.xml#a);behavior:url(s.htc)}`,
+}
+
 // TestMailHTMLHoldsAttacks: of the HTML of messages that try everything, no script runs, no request leaves and no frame is led
 // away: neither as the reader shows it, nor where the sanitised HTML stands alone, without a policy and without a sandbox.
 func TestMailHTMLHoldsAttacks(t *testing.T) {
 	t.Parallel()
 	vectors := xsstest.Vectors(t)
+	for _, sheet := range styleAttacks {
+		vectors = append(vectors, xsstest.Vector{Name: sheet, HTML: "<style>" + sheet + `</style><p class="a" style="` + html.EscapeString(sheet) + `">text</p>`})
+	}
 	c := startCore(t, mailHCL)
 	m := &mailCore{core: c, key: strings.TrimSpace(c.user("ada@example.com", "member"))}
 	m.api(t, http.MethodPost, "mailboxes", `{"localPart":"box","mailDomain":"mail.localhost"}`, http.StatusCreated)
@@ -42,10 +55,9 @@ func TestMailHTMLHoldsAttacks(t *testing.T) {
 		kind, number, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 		switch kind {
 		case "clean":
-			for _, path := range paths {
-				_, body, _ := m.tryAPI(http.MethodGet, strings.TrimPrefix(path, "/mail/api/"), "")
-				_, _ = w.Write(body)
-			}
+			i, _ := strconv.Atoi(number)
+			_, body, _ := m.tryAPI(http.MethodGet, strings.TrimPrefix(paths[i], "/mail/api/"), "")
+			_, _ = w.Write(body)
 		case "raw":
 			i, _ := strconv.Atoi(number)
 			_, _ = w.Write([]byte("<!doctype html><body>" + vectors[i].HTML))
@@ -58,7 +70,11 @@ func TestMailHTMLHoldsAttacks(t *testing.T) {
 	t.Cleanup(alone.Close)
 	b = browse(t, &core{base: alone.URL})
 	b.open("/")
-	b.checkFrames(t, []string{"all vectors, sanitised"}, []string{"/clean"}, "")
+	clean := make([]string, len(vectors))
+	for i := range clean {
+		clean[i] = "/clean/" + strconv.Itoa(i)
+	}
+	b.checkFrames(t, names, clean, "")
 
 	b = browse(t, &core{base: alone.URL})
 	b.expect("") // all of it is expected here

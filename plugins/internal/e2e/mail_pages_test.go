@@ -49,6 +49,41 @@ const hostileHTML = `<h1 onclick="parent.ran=1">Quarterly report</h1><script>par
 <img src="https://images.example.com/pixel.png"><iframe src="https://example.com/"></iframe><link rel="stylesheet" href="https://example.com/x.css"><a href="javascript:parent.ran=1">a link</a>
 <p style="background:url(https://example.com/y.png);position:fixed;top:0">text</p><base href="https://example.com/"><meta http-equiv="refresh" content="0;url=https://example.com/"><form action="https://example.com/"><input name="a"></form>`
 
+// designedHeader and designedMail are a mail that somebody has designed, with an invitation.
+const (
+	designedHeader = "Cc: Charles <charles@example.com>\r\nSubject: Spring sale\r\nDate: Sat, 21 Nov 2026 10:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b"
+	designedMail   = `--b
+Content-Type: text/html; charset=utf-8
+
+<html><head><style type="text/css">body{margin:0;font-family:Arial,sans-serif}.card{width:600px;margin:24px auto;background:#fff;border-radius:8px;overflow:hidden}.hero{background:#123456;color:#fff;padding:40px 32px;font-size:28px}
+.logo{width:120px;height:40px;background:url(cid:logo@shop) repeat}.body{padding:24px 32px;line-height:1.5;color:#222}.button{display:inline-block;background:#c2410c;color:#fff;padding:12px 28px;border-radius:6px;text-decoration:none}
+@media only screen and (max-width:620px){.card{width:100%!important;margin:0!important;border-radius:0}.hero{font-size:20px!important}}</style></head>
+<body bgcolor="#eeeeee"><table class="card" cellpadding="0" cellspacing="0"><tr><td class="hero"><div class="logo"></div>Spring sale: 20 % off</td></tr>
+<tr><td class="body"><p>Everything for the garden is cheaper until Sunday. <img src="data:image/gif;base64,R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==" alt="" width="1" height="1"></p><p><a class="button" href="https://shop.example.com/">Open the shop</a></p></td></tr></table></body></html>
+--b
+Content-Type: image/gif
+Content-ID: <logo@shop>
+Content-Disposition: inline
+Content-Transfer-Encoding: base64
+
+R0lGODlhAQABAIAAAP8AAAAAACH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==
+--b
+Content-Type: text/calendar; charset=utf-8; method=REQUEST
+
+BEGIN:VCALENDAR
+METHOD:REQUEST
+BEGIN:VEVENT
+SUMMARY:Sale opens
+LOCATION:Main hall
+ORGANIZER;CN=Ada:mailto:ada@example.com
+DTSTART:20261201T090000Z
+DTEND:20261201T100000Z
+END:VEVENT
+END:VCALENDAR
+--b--
+`
+)
+
 // TestMailPages makes a mailbox in the browser, sees mail arrive in it, reads it, and looks at every page in every look.
 func TestMailPages(t *testing.T) {
 	t.Parallel()
@@ -85,6 +120,29 @@ func TestMailPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.sendMail("hello@mail.localhost", designedHeader, designedMail)
+	b.shows("Spring sale")
+	b.press("a.message.new", "iframe.mail-html")
+	for _, text := range []string{"Cc", "Charles <charles@example.com>", "21 Nov 2026, 10:00:00 UTC", "Invitation: Sale opens", "1 Dec 2026, 09:00:00 UTC – 1 Dec 2026, 10:00:00 UTC", "Main hall", "invite.ics"} {
+		b.shows(text)
+	}
+	for what, script := range map[string]string{
+		"the style sheet holds": frame + `.defaultView.getComputedStyle(` + frame + `.querySelector(".hero")).backgroundColor === "rgb(18, 52, 86)"`, "the body has its colour": `getComputedStyle(` + frame + `.body).backgroundColor === "rgb(238, 238, 238)"`,
+		"the own image is the background": `getComputedStyle(` + frame + `.querySelector(".logo")).backgroundImage.includes("/attachments/att_")`,
+		"the data: image is shown":        frame + `.querySelector("img").naturalWidth === 1`,
+	} {
+		eventually(t, browserLimit, what, func() bool {
+			holds, err := evaluate[bool](b, script)
+			return err == nil && holds
+		})
+	}
+	designed, err := evaluate[string](b, "location.search")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.press(".widen", ".inbox.wide")
+	evaluated(b, "the message has the width of the page", `document.querySelector("iframe.mail-html").clientWidth > 0.9 * document.querySelector("main").clientWidth - 60`, true)
+
 	b.open("/system")
 	b.shows("Unread mail, last 7 days")
 	b.shows("0 with a code")
@@ -94,7 +152,7 @@ func TestMailPages(t *testing.T) {
 	b.press("form[action$='/deploy-check'] .btn.p", "#check-0 .pill")
 	for name, path := range map[string]string{
 		"inbox": "/mail/inbox", "mailbox": strings.Replace("/mail/inbox"+message, "message=", "m=", 1), "message": "/mail/inbox" + message, "headers": "/mail/inbox" + message + "&view=headers",
-		"nothing": "/mail/inbox?q=nothing-has-this-word", "expired": "/mail/inbox?show=expired", "domains": "/mail/domains", "deploy": "/mail/deploy-check", "docs": "/mail/api-keys/docs",
+		"designed": "/mail/inbox" + designed, "designed-wide": "/mail/inbox" + designed + "&wide=1", "nothing": "/mail/inbox?q=nothing-has-this-word", "expired": "/mail/inbox?show=expired", "domains": "/mail/domains", "deploy": "/mail/deploy-check", "docs": "/mail/api-keys/docs",
 	} {
 		b.walk("mail-"+name, path, source, wide, narrow)
 	}

@@ -2,11 +2,14 @@ package pages
 
 import (
 	"strings"
+	"time"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/mail"
 	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
 	"github.com/patchbay-dev/patchbay/core/services/mail/link"
+	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
+	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
 // roleText is admin or member.
@@ -56,6 +59,45 @@ func linksToFollow(m service.Message) (out []service.MessageLink) {
 		}
 	}
 	return out
+}
+
+// maxShownAddresses is how many addresses of a field are shown.
+const maxShownAddresses = 50
+
+// addressText returns addresses with their names.
+func addressText(all []service.MessageAddress) string {
+	shown := make([]string, len(all))
+	for i, a := range all {
+		switch {
+		case a.Name == nil:
+			shown[i] = a.Address
+		case a.Address == "":
+			shown[i] = *a.Name
+		default:
+			shown[i] = *a.Name + " <" + a.Address + ">"
+		}
+	}
+	return texts.JoinSome(shown, maxShownAddresses)
+}
+
+// eventTime returns when an event begins and ends.
+func eventTime(v *ui.View, e rfc822.Event) string {
+	text := momentText(v, e.Start)
+	if e.End != "" && e.End != e.Start {
+		text += " – " + momentText(v, e.End)
+	}
+	if e.Zone != "" {
+		text += " (" + e.Zone + ")"
+	}
+	return text
+}
+
+// momentText returns a time of an event. A day, and a time whose zone is not known, stay as they are.
+func momentText(v *ui.View, moment string) string {
+	if at, err := time.Parse(time.RFC3339, moment); err == nil {
+		return v.Exact(at)
+	}
+	return strings.Replace(moment, "T", " ", 1)
 }
 
 // fileName returns the name of an attachment.

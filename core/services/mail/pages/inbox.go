@@ -36,13 +36,15 @@ type place struct {
 	// View is the part of the message: html, text, headers or "" for the best; Images loads those of other sites.
 	View   string
 	Images bool
+	// Wide gives the message the width of the page.
+	Wide bool
 }
 
 // readPlace reads the address of a page.
 func readPlace(c *gin.Context) place {
 	return place{
 		Mailbox: c.Query("mailbox"), Message: c.Query("message"), Search: strings.TrimSpace(c.Query("q")), Boxes: strings.TrimSpace(c.Query("boxes")),
-		Expired: c.Query("show") == "expired", Cursor: c.Query("cursor"), View: c.Query("view"), Images: c.Query("images") == "remote",
+		Expired: c.Query("show") == "expired", Cursor: c.Query("cursor"), View: c.Query("view"), Images: c.Query("images") == "remote", Wide: c.Query("wide") == "1",
 	}
 }
 
@@ -51,14 +53,17 @@ func (p pages) inboxURL(at place) string { return p.placeURL(inboxPath, at) }
 
 // placeURL returns the address of a page with a place.
 func (p pages) placeURL(path string, at place) string {
-	show, images := "", ""
+	show, images, wide := "", "", ""
 	if at.Expired {
 		show = "expired"
 	}
 	if at.Images {
 		images = "remote"
 	}
-	return ui.Address(p.base+path, "mailbox", at.Mailbox, "message", at.Message, "q", at.Search, "boxes", at.Boxes, "show", show, "cursor", at.Cursor, "view", at.View, "images", images)
+	if at.Wide {
+		wide = "1"
+	}
+	return ui.Address(p.base+path, "mailbox", at.Mailbox, "message", at.Message, "q", at.Search, "boxes", at.Boxes, "show", show, "cursor", at.Cursor, "view", at.View, "images", images, "wide", wide)
 }
 
 // inboxView is what the inbox shows.
@@ -174,7 +179,13 @@ func (w inboxView) messagePart() string {
 
 // withMessage returns the place with another message.
 func (at place) withMessage(message string) place {
-	at.Message, at.View, at.Images = message, "", false
+	at.Message, at.View, at.Images, at.Wide = message, "", false, false
+	return at
+}
+
+// asWide returns the place with the message at the width of the page, or beside the lists.
+func (at place) asWide(wide bool) place {
+	at.Wide = wide
 	return at
 }
 

@@ -139,7 +139,7 @@ func inboxPage(v *ui.View, p pages, w inboxView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			var templ_7745c5c3_Var6 = []any{"inbox", templ.KV("reading", w.Read != nil), templ.KV("chosen", w.Box != nil)}
+			var templ_7745c5c3_Var6 = []any{"inbox", templ.KV("reading", w.Read != nil), templ.KV("chosen", w.Box != nil), templ.KV("wide", w.Wide && w.Read != nil)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var6...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

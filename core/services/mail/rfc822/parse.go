@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/texts"
@@ -161,12 +162,29 @@ func (c *collector) addLeaf(l *leaf) error {
 	case l.isBody():
 		return c.addText(&c.html, l.body)
 	}
+	var calendar bytes.Buffer
+	if l.contentType == calendarType {
+		if _, err := calendar.ReadFrom(io.LimitReader(l.body, maxCalendar)); err != nil {
+			return err
+		}
+		c.addEvents(toUTF8(calendar.String(), l.charset))
+	}
 	size, err := io.Copy(io.Discard, l.body)
 	if err != nil {
 		return err
 	}
+	size += int64(calendar.Len())
 	c.parsed.Attachments = append(c.parsed.Attachments, l.attachment(len(c.parsed.Attachments)+1, size))
 	return nil
+}
+
+// addEvents adds the events of a calendar. One that stands in several forms is added once.
+func (c *collector) addEvents(calendar string) {
+	for _, e := range parseCalendar(texts.Valid(calendar)) {
+		if len(c.parsed.Events) < maxEvents && !slices.Contains(c.parsed.Events, e) {
+			c.parsed.Events = append(c.parsed.Events, e)
+		}
+	}
 }
 
 // addText appends a text to those before it.
@@ -192,6 +210,9 @@ func (c *collector) finish(parser Parser) *Parsed {
 // attachment describes the leaf.
 func (l *leaf) attachment(number int, size int64) Attachment {
 	a := Attachment{Number: number, Filename: safeFilename(l.filename), ContentType: safeType(l.contentType), Size: size, Disposition: DispositionUnknown}
+	if a.Filename == "" && a.ContentType == calendarType {
+		a.Filename = calendarName
+	}
 	a.ContentID = texts.OneLine(strings.Trim(l.contentID, " <>"), 500)
 	switch d := Disposition(l.disposition); d {
 	case DispositionAttachment, DispositionInline:

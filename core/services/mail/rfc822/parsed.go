@@ -69,6 +69,8 @@ type Parsed struct {
 	Text, HTML    string
 	TextTruncated bool
 	Attachments   []Attachment
+	// Events are those of the calendars that the message has.
+	Events []Event
 }
 
 // Header is a header field, decoded.

@@ -13,6 +13,8 @@ import (
 // is safe for concurrent use and may be shared by several servers.
 type StreamLimits struct {
 	total, each int
+	// name is what a refusal calls them.
+	name string
 
 	mu    sync.Mutex
 	open  int
@@ -21,7 +23,13 @@ type StreamLimits struct {
 
 // NewStreamLimits returns limits of total streams, and each for one caller.
 func NewStreamLimits(total, each int) *StreamLimits {
-	return &StreamLimits{total: total, each: each, byKey: map[string]int{}}
+	return &StreamLimits{total: total, each: each, name: "streams", byKey: map[string]int{}}
+}
+
+// Naming has refusals call what is bounded by another name than streams, and returns l.
+func (l *StreamLimits) Naming(name string) *StreamLimits {
+	l.name = name
+	return l
 }
 
 // streamRetry is when a client may ask again for a stream that was refused.
@@ -33,9 +41,9 @@ func (l *StreamLimits) Acquire(caller string) (release func(), err error) {
 	defer l.mu.Unlock()
 	switch {
 	case l.byKey[caller] >= l.each:
-		return nil, fault.New(fault.RateLimited, "You have %d streams open, which is the limit: close some.", l.each).WithRetryAfter(streamRetry)
+		return nil, fault.New(fault.RateLimited, "You have %d %s open, which is the limit: close some.", l.each, l.name).WithRetryAfter(streamRetry)
 	case l.open >= l.total:
-		return nil, fault.New(fault.RateLimited, "%d streams are open, which is the limit.", l.total).WithRetryAfter(streamRetry)
+		return nil, fault.New(fault.RateLimited, "%d %s are open, which is the limit.", l.total, l.name).WithRetryAfter(streamRetry)
 	}
 	l.open++
 	l.byKey[caller]++

@@ -154,6 +154,9 @@ func (s *Service) getCode(ctx context.Context, in *codeQuery) (*codeOutput, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := s.checkWait(ctx, f, choice, in.Wait); err != nil {
+		return nil, err
+	}
 	f.After = laterOf(in.After, in.Since)
 	if pattern != nil {
 		return s.findCodeLike(ctx, f, pattern, in.Wait)

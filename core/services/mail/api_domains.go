@@ -112,7 +112,7 @@ func (s *Service) domainAPI(a *api.API) {
 		"The mailboxes that it has made expire; a day later they are destroyed."), s.disableCatchAll)
 	api.Register(a, op("domain-retry", post, "/api/domains/{id}/retry", "Provision a domain again, and look up its records", notFound, conflict, limited, upstream), s.retryDomain)
 	api.Register(a, withText(op("domain-disable", post, "/api/domains/{id}/disable", "Make no more mailboxes on a domain", notFound, conflict, limited, upstream), "Its mailboxes go on receiving. It may be repeated. With the status provisioning_error it gives up a zone that the DNS provider does not list any more."), s.disableDomain)
-	api.Register(a, withText(withStatus(op("domain-delete", post, "/api/domains/{id}/delete", "Delete the zone that was made for a domain, and the domain", notFound, conflict, limited, upstream), http.StatusNoContent), "Refused while it has mailboxes that are not destroyed."), s.deleteDomain)
+	api.Register(a, withText(withStatus(op("domain-delete", post, "/api/domains/{id}/delete", "Remove a domain, and delete the zone that was made for it", notFound, conflict, limited, upstream), http.StatusNoContent), "A zone that was there before stays, with its records. Refused while the domain has mailboxes that are not destroyed."), s.deleteDomain)
 }
 
 func (s *Service) listDomains(ctx context.Context, _ *struct{}) (*domainList, error) {

@@ -3,7 +3,6 @@ package mail
 import (
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -51,7 +50,7 @@ func (s *Service) inboundAPI(a *api.API) {
 			header(inbound.HeaderTimestamp, "The time in Unix seconds, at most five minutes away.", true),
 			header(inbound.HeaderContentSHA256, "The SHA-256 of the body, in hexadecimal digits.", true),
 			header(inbound.HeaderSignature, "HMAC-SHA256 with inbound_secret, in hexadecimal digits, of four lines with \\n between them: the values of X-Patchbay-Timestamp, X-Patchbay-Envelope-From, X-Patchbay-Envelope-To and X-Patchbay-Content-SHA256.", true),
-			header(inbound.HeaderEnvelopeTo, "The addresses of the recipients, with commas between them. One outside of ASCII is an encoded word of RFC 2047: =?UTF-8?B?…?=.", true),
+			header(inbound.HeaderEnvelopeTo, "The addresses of the recipients, with commas between them. One outside of ASCII, or with a space or comma in quotes, is an encoded word of RFC 2047: =?UTF-8?B?…?=.", true),
 			header(inbound.HeaderEnvelopeFrom, "The address of the sender; none for a bounce. One outside of ASCII is an encoded word of RFC 2047.", false),
 			header(inbound.HeaderDelivery, "A name of the delivery that stays the same when it is tried again: up to 200 visible ASCII characters.", false),
 		},
@@ -138,9 +137,7 @@ func (s *Service) findRecipients(c *gin.Context, list string) (found []inbound.R
 		r, err := recipients{s.mailboxes}.FindRecipient(c.Request.Context(), normalAddress(address), inbound.CountPlanned(found))
 		switch {
 		case err == nil:
-			if !slices.Contains(found, r) {
-				found = append(found, r)
-			}
+			found = inbound.AddRecipient(found, r)
 		case fault.CodeOf(err) == mailbox.CodeUnknown || fault.CodeOf(err) == mailbox.CodeExpired:
 			unknown, refusal = append(unknown, address), err
 		default:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/mail/address"
 	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
 	"github.com/patchbay-dev/patchbay/core/services/mail/code"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
@@ -116,4 +117,9 @@ func addressesOf(kind string, all []rfc822.Address) []MessageAddress {
 }
 
 // normalAddress returns an address as it is stored.
-func normalAddress(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
+func normalAddress(text string) string {
+	if a, err := address.ParseRecipient(text); err == nil {
+		return a.String()
+	}
+	return strings.ToLower(strings.TrimSpace(text))
+}

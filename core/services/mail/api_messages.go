@@ -118,7 +118,7 @@ func (s *Service) messageAPI(a *api.API) {
 	op := func(id, method, path, summary string, errors ...int) api.Operation {
 		return newOperation(id, method, path, tagMessages, httpd.APIKey, summary, errors...)
 	}
-	api.Register(a, withText(op("messages", http.MethodGet, "/api/messages", "List messages, or wait for them"), "The newest first."), s.listMessages)
+	api.Register(a, withText(op("messages", http.MethodGet, "/api/messages", "List messages, or wait for them", notFound), "The newest first. A wait for addresses that get no mail is 404 at once."), s.listMessages)
 	api.Register(a, withText(op("message-code", http.MethodGet, "/api/messages/code", "The newest verification code of a mailbox, or wait for it", notFound),
 		"404 if none has come in time. With pattern, messages without a code that it matches are passed over; the newest 20 are looked at, and those that come."), s.getCode)
 	api.Register(a, op("message", http.MethodGet, "/api/messages/{id}", "One message", notFound), s.getMessage)
@@ -136,8 +136,8 @@ type messagePageKey struct {
 func (s *Service) filterOf(ctx context.Context, c MessageChoice) (message.Filter, error) {
 	f := message.Filter{Caller: callerFrom(ctx), Mailboxes: mailbox.Filter{IDs: c.MailboxID, Statuses: []mailbox.Status{mailbox.Active, mailbox.Expired}}}
 	if len(c.MailboxID) == 0 {
-		for _, address := range c.Mailbox {
-			f.Mailboxes.Addresses = append(f.Mailboxes.Addresses, normalAddress(address))
+		if err := s.chooseAddresses(ctx, &f, c.Mailbox); err != nil {
+			return f, err
 		}
 	}
 	if c.Scope == "workspace" {
@@ -176,6 +176,9 @@ func (s *Service) listMessages(ctx context.Context, in *messageQuery) (*messageL
 			return nil, err
 		}
 		f.BeforeSeq = key.Seq
+	}
+	if err := s.checkWait(ctx, f, in.MessageChoice, in.Wait); err != nil {
+		return nil, err
 	}
 	found, err := s.listWaiting(ctx, f, in.Wait)
 	if err != nil {

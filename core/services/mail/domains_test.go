@@ -29,6 +29,45 @@ func (s *server) countCalls(method string) (n int) {
 	return n
 }
 
+// TestDomainOfCatalogIsRemoved: whatever its state, a domain that uses a zone of the catalog can be removed, once it has no mailboxes and no
+// catch-all. Its zone stays, and can be used again.
+func TestDomainOfCatalogIsRemoved(t *testing.T) {
+	for name, can := range map[string]client.DNSAbilities{"records": {}, "rules": routed} {
+		t.Run(name, func(t *testing.T) {
+			forEach(t, can, func(t *testing.T, s *server) {
+				zone := s.dns.AddZone("own.example", "")
+				enabled := dict{"mailDomain": "own.example", "zoneId": zone}
+				for round, state := range []string{"active", "disabled"} {
+					got := s.want(201, "", s.admin, "POST", "/api/domains", enabled)
+					at := "/api/domains/" + text(t, got, "id")
+					if got["bindingSource"] != "catalog" || got["status"] != "active" {
+						t.Fatalf("round %d: %v", round, got)
+					}
+					box := s.want(201, "", s.admin, "POST", "/api/mailboxes/ensure", dict{"address": "box@own.example"})
+					s.want(409, "conflict", s.admin, "POST", at+"/delete", nil)
+					s.want(200, "", s.admin, "DELETE", "/api/mailboxes/"+text(t, box, "id"), nil)
+					s.cleanUp()
+					s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
+					s.want(409, "conflict", s.admin, "POST", at+"/delete", nil)
+					s.want(200, "", s.admin, "POST", at+"/catch-all/disable", nil)
+					if state == "disabled" {
+						s.want(200, "", s.admin, "POST", at+"/disable", nil)
+					}
+					s.want(204, "", s.admin, "POST", at+"/delete", nil)
+					s.want(204, "", s.admin, "POST", at+"/delete", nil)
+					if n := len(s.want(200, "", s.admin, "GET", "/api/domains", nil)["domains"].([]any)); n != 1 {
+						t.Errorf("round %d: %d domains are left", round, n)
+					}
+					if !strings.Contains(s.dns.State(), "own.example") || s.countCalls("DeleteZone") > 0 {
+						t.Errorf("round %d: the zone is deleted: %s", round, s.dns.State())
+					}
+				}
+				s.want(409, "conflict", s.admin, "POST", "/api/domains/"+text(t, s.want(200, "", s.admin, "GET", "/api/domains", nil)["domains"].([]any)[0].(dict), "id")+"/delete", nil)
+			})
+		})
+	}
+}
+
 // TestRecordsOfDomains: a name server gets the MX records of a domain and of all below it; the answer tells that they can be
 // seen.
 func TestRecordsOfDomains(t *testing.T) {
@@ -54,7 +93,7 @@ func TestRecordsOfDomains(t *testing.T) {
 			t.Fatalf("got %v", got)
 		}
 		s.want(400, "invalid_argument", s.admin, "POST", "/api/domains", dict{"mailDomain": "none.example", "zoneId": zone})
-		s.want(409, "conflict", s.admin, "POST", "/api/domains/"+text(t, got, "id")+"/delete", nil)
+		s.want(204, "", s.admin, "POST", "/api/domains/"+text(t, got, "id")+"/delete", nil)
 	})
 }
 

@@ -18,17 +18,18 @@ type recipients struct{ boxes *mailbox.Mailboxes }
 // FindRecipient implements inbound.Recipients.
 func (r recipients) FindRecipient(ctx context.Context, address string, planned int) (inbound.Recipient, error) {
 	box, err := r.boxes.FindForMail(ctx, address, planned)
-	return recipientOf(box), err
+	return recipientOf(box, address), err
 }
 
 // MakeRecipient implements inbound.Recipients.
 func (r recipients) MakeRecipient(ctx context.Context, address string) (inbound.Recipient, error) {
 	box, err := r.boxes.MakeForMail(ctx, address)
-	return recipientOf(box), err
+	return recipientOf(box, address), err
 }
 
-func recipientOf(box mailbox.Mailbox) inbound.Recipient {
-	return inbound.Recipient{MailboxID: box.ID, OwnerID: box.OwnerID, Address: box.Address}
+// recipientOf returns a mailbox as the recipient that a sender has named.
+func recipientOf(box mailbox.Mailbox, named string) inbound.Recipient {
+	return inbound.Recipient{MailboxID: box.ID, OwnerID: box.OwnerID, Address: box.Address, EnvelopeTo: normalAddress(named)}
 }
 
 // newIngester returns the one way into the mailboxes.

@@ -94,7 +94,7 @@ type state struct {
 
 const (
 	// maxWaits and maxWaitsEach bound the requests that wait for messages, all of them and those of one user.
-	maxWaits, maxWaitsEach = 1000, 50
+	maxWaits, maxWaitsEach = 2000, 500
 	// senderTimeout bounds the check of one sender.
 	senderTimeout = 10 * time.Second
 )
@@ -114,7 +114,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{cfg: cfg, log: cfg.Logger, messages: messages, parsing: semaphore.NewWeighted(max(1, cfg.Settings.Limits.ParseBudget)), waits: httpd.NewStreamLimits(maxWaits, maxWaitsEach)}
+	s := &Service{cfg: cfg, log: cfg.Logger, messages: messages, parsing: semaphore.NewWeighted(max(1, cfg.Settings.Limits.ParseBudget)), waits: httpd.NewStreamLimits(maxWaits, maxWaitsEach).Naming("requests that wait for messages")}
 	s.domains = domain.New(domain.Config{Store: cfg.Store, Mailboxes: mailbox.NewStore(cfg.Store), Connect: s.connectDNS, Logger: cfg.Logger, Now: cfg.Now})
 	s.mailboxes = mailbox.New(mailbox.Config{
 		Store: cfg.Store, Domains: s.domains, Router: s.domains, Messages: s.messages, Logger: cfg.Logger, Now: cfg.Now,

@@ -62,6 +62,24 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+func FuzzParseRecipient(f *testing.F) {
+	for _, seed := range []string{"o'brien@mail.localhost", `"a b"@example.com`, `"a\"\\"@example.com`, "用户@example.com", "JOSE\u0301@example.com", "a+b@example.com", "İ@example.com"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		a, err := address.ParseRecipient(text)
+		if err != nil {
+			if chosen, err := address.Parse(text); err == nil {
+				t.Errorf("%q is refused, which may be chosen: %v", text, chosen)
+			}
+			return
+		}
+		if again, err := address.ParseRecipient(a.String()); err != nil || again != a {
+			t.Errorf("%q gives %q, which gives %q, %v", text, a, again, err)
+		}
+	})
+}
+
 func TestSplitHost(t *testing.T) {
 	domains := []string{"example.com", "b.example.com", "mail.localhost"}
 	for host, want := range map[string][2]string{

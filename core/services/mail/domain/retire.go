@@ -51,7 +51,7 @@ func (d *Domains) endCatchAllOrZone(ctx context.Context, row *Domain) error {
 	return d.forgetZone(ctx, row)
 }
 
-// Delete deletes the zone that was made for a domain, and then hides the domain. It refuses a domain with mailboxes that are not destroyed.
+// Delete deletes the zone that was made for a domain, and then hides the domain. A zone of the catalog stays, with its records. It refuses a domain with mailboxes that are not destroyed.
 // It may be repeated. A failure leaves the domain as it was: also one whose deletion recovery tries again.
 func (d *Domains) Delete(ctx context.Context, id string) error {
 	if row, err := d.findAny(ctx, id); err != nil || row.DeletedAt != 0 {
@@ -82,13 +82,11 @@ func (d *Domains) Delete(ctx context.Context, id string) error {
 	return err
 }
 
-// checkDeletable refuses a domain whose zone was not made here.
+// checkDeletable refuses a domain of the settings, which would come back, and one whose catch-all is on.
 func checkDeletable(row Domain) error {
 	switch {
 	case row.Binding == FromSettings:
 		return fault.New(fault.Conflict, "This mail domain stands in the configuration: take it out of domains there, and disable it here.")
-	case row.Binding != FromBind && row.ZoneID != "":
-		return fault.New(fault.Conflict, "Only a mail domain whose zone was made here can be deleted: disable this one.")
 	case row.CatchAll:
 		return fault.New(fault.Conflict, "The catch-all of the mail domain is on: disable it first.")
 	}

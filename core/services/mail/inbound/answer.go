@@ -1,6 +1,7 @@
 package inbound
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"io"
@@ -16,7 +17,7 @@ import (
 func deliveryKey(env *Envelope, hash []byte) []byte {
 	addresses := make([]string, len(env.Recipients))
 	for i, r := range env.Recipients {
-		addresses[i] = r.Address
+		addresses[i] = cmp.Or(r.EnvelopeTo, r.Address)
 	}
 	slices.Sort(addresses)
 	digest := sha256.New()

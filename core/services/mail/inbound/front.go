@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/emersion/go-smtp"
+
+	"github.com/patchbay-dev/patchbay/core/services/mail/address"
 )
 
 // maxCommand is the longest command line, in bytes.
@@ -47,6 +49,8 @@ type front struct {
 	// idle counts commands that brought no message, refused recipients that there are not, and late the answers that came late.
 	idle, refused, late int
 	helloSeen           bool
+	// quoted says that the local part in the RCPT command is in quotes, which the library cuts off.
+	quoted bool
 }
 
 // inputMode says what a client sends.
@@ -141,12 +145,49 @@ func (f *front) readCommand() ([]byte, error) {
 		return nil, err
 	}
 	switch {
+	case verb == "AUTH":
+		// The library would ask for TLS, or try. A client that sends on is answered as one that sends nonsense.
+		if _, err := f.Conn.Write([]byte("502 5.5.1 AUTH is not offered\r\n")); err != nil {
+			return nil, err
+		}
+		return f.readCommand()
+	case verb == "RCPT":
+		return f.readRecipient(line, arg), nil
 	case verb == "BDAT":
 		f.beginChunk(arg)
 	case verb == "STARTTLS" && arg == "" && f.server.tls != nil && f.secured == nil:
 		return nil, f.startTLS()
 	}
 	return line, nil
+}
+
+// localPostmaster stands for postmaster without a domain, which the library does not take.
+const localPostmaster = "postmaster@postmaster.invalid"
+
+// readRecipient returns an RCPT command as the library takes it, and notes what the library does not tell.
+func (f *front) readRecipient(line []byte, arg string) []byte {
+	path := strings.TrimLeft(arg, " ")
+	if len(path) < len("TO:") || !strings.EqualFold(path[:len("TO:")], "TO:") {
+		return line
+	}
+	path = strings.TrimLeft(path[len("TO:"):], " ")
+	f.quoted = strings.HasPrefix(path, `<"`)
+	if to, rest, ok := strings.Cut(path, ">"); ok && strings.EqualFold(to, "<postmaster") {
+		return []byte("RCPT TO:<" + localPostmaster + ">" + rest + "\r\n")
+	}
+	return line
+}
+
+// restoreRecipient returns a recipient that the library has read as the client has written it, in lower case.
+func (f *front) restoreRecipient(to string) string {
+	to = strings.ToLower(to)
+	switch at := strings.LastIndexByte(to, '@'); {
+	case to == localPostmaster:
+		return address.Postmaster
+	case f.quoted && at >= 0:
+		return address.QuoteLocal(to[:at]) + to[at:]
+	}
+	return to
 }
 
 // beginChunk reads as many bytes as a BDAT command announces past the library's reader of lines; it reads them whether or not it wants them.
@@ -167,7 +208,7 @@ func (f *front) countCommand(verb string) error {
 	case "EHLO", "HELO":
 		excess = f.helloSeen && f.countIdle()
 		f.helloSeen = true
-	case "NOOP", "RSET", "VRFY", "EXPN", "HELP", "":
+	case "NOOP", "RSET", "VRFY", "EXPN", "HELP", "AUTH", "":
 		excess = f.countIdle()
 	case "RCPT":
 		excess = f.refused >= maxRefusedRecipients

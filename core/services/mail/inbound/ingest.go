@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -22,6 +23,16 @@ import (
 // Recipient is a mailbox that takes mail for an address. Without an id it is one that a message for it makes.
 type Recipient struct {
 	MailboxID, OwnerID, Address string
+	// EnvelopeTo is the address that the sender named, "" for that of the mailbox.
+	EnvelopeTo string
+}
+
+// AddRecipient adds a mailbox to those of a message, unless it is there already: by another address, too.
+func AddRecipient(all []Recipient, r Recipient) []Recipient {
+	if slices.ContainsFunc(all, func(a Recipient) bool { return a == r || a.MailboxID != "" && a.MailboxID == r.MailboxID }) {
+		return all
+	}
+	return append(all, r)
 }
 
 // Recipients finds mailboxes.

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
-	"strings"
 
 	"github.com/emersion/go-smtp"
 
@@ -48,16 +46,14 @@ func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 
 // Rcpt implements smtp.Session.
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
-	r, err := s.server.cfg.Ingester.cfg.Recipients.FindRecipient(s.server.ctx, strings.ToLower(to), CountPlanned(s.to))
+	r, err := s.server.cfg.Ingester.cfg.Recipients.FindRecipient(s.server.ctx, s.front.restoreRecipient(to), CountPlanned(s.to))
 	if err != nil {
 		if isUnknownRecipient(err) {
 			s.front.countRefused()
 		}
 		return s.server.explainError(err)
 	}
-	if !slices.Contains(s.to, r) {
-		s.to = append(s.to, r)
-	}
+	s.to = AddRecipient(s.to, r)
 	return nil
 }
 

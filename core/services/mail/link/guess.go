@@ -23,13 +23,13 @@ var labels = []struct {
 	guess Guess
 	words []string
 }{
-	{Unsubscribe, split("unsubscri,opt out,opt-out,abmelden,abbestell,afmelden,uitschrijven,désabonn,désinscri,se désabonner,cancelar suscripción,cancelar la suscripción,darse de baja,darme de baja," +
+	{Unsubscribe, splitWords("unsubscri,opt out,opt-out,abmelden,abbestell,afmelden,uitschrijven,désabonn,désinscri,se désabonner,cancelar suscripción,cancelar la suscripción,darse de baja,darme de baja," +
 		"anular suscripción,cancelar inscrição,cancelar a inscrição,descadastr,cancelar subscrição,отписаться,отписка,отказаться от рассылки,disiscri,annulla iscrizione,annulla l'iscrizione," +
 		"cancella iscrizione,abonelikten çık,aboneliği iptal,aboneliğimi iptal,listeden çık,wypisz,zrezygnuj,anuluj subskrypcję,hủy đăng ký,huỷ đăng ký,退订,取消订阅,退訂,取消訂閱,配信停止,購読解除,登録解除,수신거부,수신 거부,구독 취소,구독 해지")},
-	{Reset, split("reset,new password,change password,change your password,choose a password,set a password,recover,zurücksetz,neues passwort,passwort ändern,nieuw wachtwoord,wachtwoord wijzigen,wachtwoord herstellen," +
+	{Reset, splitWords("reset,new password,change password,change your password,choose a password,set a password,recover,zurücksetz,neues passwort,passwort ändern,nieuw wachtwoord,wachtwoord wijzigen,wachtwoord herstellen," +
 		"réinitialis,nouveau mot de passe,restablec,cambiar contraseña,cambiar la contraseña,nueva contraseña,redefin,nova senha,repor a palavra,сброс,восстанов,новый пароль,сменить пароль,reimposta,ripristina,nuova password," +
 		"sıfırla,yeni şifre,yeni parola,zresetuj,resetuj,odzyska,nowe hasło,zmień hasło,đặt lại,mật khẩu mới,重置,重设,重設,找回密码,修改密码,再設定,リセット,パスワードを変更,재설정,비밀번호 변경")},
-	{Confirm, split("confirm,verif,validat,validez,valider,activat,activer,activez,activar,activa,ativar,ative,bestätig,verifizier,aktivier,freischalt,bevestig,activeer,vérifi,confirma,conferma,attiva,подтверд,активир," +
+	{Confirm, splitWords("confirm,verif,validat,validez,valider,activat,activer,activez,activar,activa,ativar,ative,bestätig,verifizier,aktivier,freischalt,bevestig,activeer,vérifi,confirma,conferma,attiva,подтверд,активир," +
 		"onayla,doğrula,etkinleştir,aktifleştir,potwierdź,potwierdz,aktywuj,zweryfikuj,xác nhận,xác minh,xác thực,kích hoạt,确认,验证,激活,確認,驗證,啟用,認証,有効化,확인,인증,활성화")},
 }
 
@@ -38,15 +38,15 @@ var targets = []struct {
 	guess Guess
 	words []string
 }{
-	{Unsubscribe, split("unsub,optout,opt-out,opt_out,abmelden,list-remove")},
-	{Reset, split("reset,forgot,recover,new-password,newpassword,new_password,set-password,set_password")},
-	{Confirm, split("confirm,verif,activat,validat,opt-in,optin")},
+	{Unsubscribe, splitWords("unsub,optout,opt-out,opt_out,abmelden,list-remove")},
+	{Reset, splitWords("reset,forgot,recover,new-password,newpassword,new_password,set-password,set_password")},
+	{Confirm, splitWords("confirm,verif,activat,validat,opt-in,optin")},
 }
 
 // weakLabels name no link.
-var weakLabels = split("here,click here,click,link,this link,hier,hier klicken,klik hier,ici,cliquez ici,aquí,haz clic aquí,aqui,clique aqui,здесь,сюда,qui,clicca qui,buraya,buradan,tutaj,kliknij tutaj,tại đây,ở đây,这里,点击这里,此处,點此,這裡,こちら,여기")
+var weakLabels = splitWords("here,click here,click,link,this link,hier,hier klicken,klik hier,ici,cliquez ici,aquí,haz clic aquí,aqui,clique aqui,здесь,сюда,qui,clicca qui,buraya,buradan,tutaj,kliknij tutaj,tại đây,ở đây,这里,点击这里,此处,點此,這裡,こちら,여기")
 
-func split(list string) []string { return strings.Split(list, ",") }
+func splitWords(list string) []string { return strings.Split(list, ",") }
 
 // How sure a guess is by what it comes from: label and target, the label, the target, and the text before a label that says nothing.
 const (
@@ -56,8 +56,8 @@ const (
 	byBefore = 0.6
 )
 
-// guess returns what a link is for, and how sure that is.
-func guess(label, target, before string) (Guess, float64) {
+// guessPurpose returns what a link is for, and how sure that is.
+func guessPurpose(label, target, before string) (Guess, float64) {
 	label = strings.ToLower(strings.Join(strings.Fields(label), " "))
 	named, aimed := guessLabel(label), guessTarget(target)
 	switch {

@@ -73,7 +73,7 @@ func (l *list) add(place Place, target, label, before string) {
 		return
 	}
 	link := Link{Text: texts.OneLine(strings.Join(strings.Fields(label), " "), maxLabel), Target: target, Place: place}
-	link.Guess, link.Confidence = guess(label, target, before)
+	link.Guess, link.Confidence = guessPurpose(label, target, before)
 	l.addLink(link)
 }
 

@@ -58,7 +58,7 @@ func TestGuess(t *testing.T) {
 		"":          "Privacy policy|View in browser|Shop now|Sign in|查看详情|Impressum|Inactive users|Preset styles|Help",
 	} {
 		for label := range strings.SplitSeq(labels, "|") {
-			if got, _ := guess(label, "https://a.example/1", ""); got != want {
+			if got, _ := guessPurpose(label, "https://a.example/1", ""); got != want {
 				t.Errorf("%s is %q, want %q", label, got, want)
 			}
 		}

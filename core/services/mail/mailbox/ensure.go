@@ -129,7 +129,7 @@ func (m *Mailboxes) noteRule(ctx context.Context, d domain.Domain, note func(con
 
 // Resolve returns the active or expired mailbox with an address that the caller may see.
 func (m *Mailboxes) Resolve(ctx context.Context, caller Caller, text string) (Mailbox, error) {
-	a, err := address.Parse(text)
+	a, err := address.ParseRecipient(text)
 	if err != nil {
 		return Mailbox{}, err
 	}

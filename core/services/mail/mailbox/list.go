@@ -76,6 +76,13 @@ func chooseMailboxes(q *gorm.DB, caller Caller, f Filter, now time.Time) *gorm.D
 	return whereStatus(q, f.Statuses, now)
 }
 
+// HasMailbox reports whether there is a mailbox that the caller may see and that fits the filter.
+func (m *Mailboxes) HasMailbox(ctx context.Context, caller Caller, f Filter) (bool, error) {
+	var ids []string
+	err := SelectVisible(m.store.DB(ctx), caller, f, m.cfg.Now()).Limit(1).Scan(&ids).Error
+	return len(ids) > 0, err
+}
+
 // isLive is the condition of the indexes without destroyed mailboxes. SQLite uses them only where a statement has it in the same words. PostgreSQL
 // finds out by itself that a state is another one; told so, it would expect too few rows.
 const isLive = "status <> 'destroyed'"

@@ -2,8 +2,11 @@ package mailbox
 
 import (
 	"context"
+	"net/http"
 	"regexp"
+	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/mail/address"
 	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -13,11 +16,10 @@ import (
 // the address, the mailbox has an address and no id: MakeForMail makes it. planned is how many more such mailboxes the caller is
 // going to make. The error is a fault with CodeUnknown or CodeExpired where the sender is to be refused for good.
 func (m *Mailboxes) FindForMail(ctx context.Context, text string, planned int) (Mailbox, error) {
-	a, err := address.Parse(text)
-	if err != nil {
-		return Mailbox{}, errUnknownRecipient()
+	if text == address.Postmaster {
+		return m.findPostmaster(ctx)
 	}
-	box, found, err := m.findReceiver(ctx, a.String())
+	a, box, found, err := m.findNamed(ctx, text)
 	switch {
 	case err != nil:
 		return Mailbox{}, err
@@ -34,11 +36,7 @@ func (m *Mailboxes) FindForMail(ctx context.Context, text string, planned int) (
 // MakeForMail returns the active mailbox of an address that FindForMail has found, and makes it where the catch-all of the domain
 // has to. Its errors are those of FindForMail. It works inside a running transaction as well.
 func (m *Mailboxes) MakeForMail(ctx context.Context, text string) (Mailbox, error) {
-	a, err := address.Parse(text)
-	if err != nil {
-		return Mailbox{}, errUnknownRecipient()
-	}
-	box, found, err := m.findReceiver(ctx, a.String())
+	a, box, found, err := m.findNamed(ctx, text)
 	switch {
 	case err != nil:
 		return Mailbox{}, err
@@ -46,6 +44,75 @@ func (m *Mailboxes) MakeForMail(ctx context.Context, text string) (Mailbox, erro
 		return m.checkReceives(ctx, a, box)
 	}
 	return m.catchAddress(ctx, a)
+}
+
+// findNamed returns the mailbox of an address to which mail comes, or else that of name@ for name+tag@, with its address. It reports false if there
+// is none.
+func (m *Mailboxes) findNamed(ctx context.Context, text string) (a address.Address, box Mailbox, found bool, err error) {
+	if a, err = address.ParseRecipient(text); err != nil {
+		return a, box, false, errUnknownRecipient()
+	}
+	if box, found, err = m.findReceiver(ctx, a.String()); err != nil || found {
+		return a, box, found, err
+	}
+	if name, tagged := a.WithoutTag(); tagged {
+		if box, found, err = m.findReceiver(ctx, name.String()); err != nil || found {
+			return name, box, found, err
+		}
+	}
+	return a, box, false, nil
+}
+
+// findPostmaster returns the mailbox for mail to postmaster without a domain: that of the first active domain which has one.
+func (m *Mailboxes) findPostmaster(ctx context.Context) (Mailbox, error) {
+	names, err := m.activeNames(ctx)
+	if err != nil {
+		return Mailbox{}, err
+	}
+	for _, name := range names {
+		a := address.Address{Local: address.Postmaster, Host: name}
+		box, found, err := m.findReceiver(ctx, a.String())
+		if err != nil {
+			return Mailbox{}, err
+		}
+		if found && box.StatusAt(m.cfg.Now()) == Active {
+			return box, nil
+		}
+	}
+	return Mailbox{}, errUnknownRecipient()
+}
+
+// FindTagged returns the address of the mailbox that gets mail to a tagged address which has none itself, "" for any other address.
+func (m *Mailboxes) FindTagged(ctx context.Context, text string) (string, error) {
+	if !strings.Contains(text, "+") {
+		return "", nil
+	}
+	a, _, found, err := m.findNamed(ctx, text)
+	if isNotThere(err) || err == nil && (!found || a.String() == text) {
+		return "", nil
+	}
+	return a.String(), err
+}
+
+// WouldCatch reports whether mail to an address without a mailbox would make one that the caller may see.
+func (m *Mailboxes) WouldCatch(ctx context.Context, caller Caller, text string) (bool, error) {
+	a, err := address.ParseRecipient(text)
+	if err != nil {
+		return false, nil
+	}
+	if _, found, err := m.findReceiver(ctx, a.String()); err != nil || found {
+		return false, err
+	}
+	d, err := m.findCatchAll(ctx, a)
+	if isNotThere(err) {
+		return false, nil
+	}
+	return caller.Admin || d.CatchAllOwnerID == caller.UserID, err
+}
+
+// isNotThere reports whether an error says that an address gets no mail.
+func isNotThere(err error) bool {
+	return err != nil && fault.StatusOf(fault.As(err)) == http.StatusNotFound
 }
 
 // findCatchAll returns the domain whose catch-all takes an address.
@@ -134,7 +201,8 @@ func (m *Mailboxes) checkCaught(ctx context.Context, d domain.Domain, planned in
 
 // catches reports whether the catch-all of a domain takes a local part.
 func catches(d domain.Domain, local string) bool {
-	if !d.CatchAll || address.IsReserved(local) {
+	name, _, _ := strings.Cut(local, "+")
+	if !d.CatchAll || address.IsReserved(name) {
 		return false
 	}
 	if d.CatchAllPattern == "" {

@@ -94,4 +94,6 @@ func (in *Incoming) HTMLText(limit int) string {
 // Delivery is one recipient of an incoming message.
 type Delivery struct {
 	MailboxID, OwnerID, Address string
+	// EnvelopeTo is the address that the sender named, "" for that of the mailbox.
+	EnvelopeTo string
 }

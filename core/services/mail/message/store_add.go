@@ -1,6 +1,7 @@
 package message
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -82,7 +83,7 @@ func (m *Stored) valuesAfter() []any {
 
 // valuesWhole are the parameters of addWhole.
 func (m *Stored) valuesWhole(in *Incoming) []any {
-	return slices.Concat(m.valuesBefore(), m.valuesAfter(), []any{in.chunk, words.FormatVector(in.documentFor(m.MailboxAddress).sections())})
+	return slices.Concat(m.valuesBefore(), m.valuesAfter(), []any{in.chunk, words.FormatVector(in.documentFor(m.recipientText()).sections())})
 }
 
 // AddAlone stores an incoming message for one recipient with its delivery in a transaction of its own, notes that the mailbox has got it, and
@@ -108,10 +109,18 @@ func (s *Store) AddAlone(ctx context.Context, in *Incoming, to Delivery, receipt
 	return m, true, nil
 }
 
+// recipientText returns the addresses by which a message is found: that of the mailbox, and the one that the sender named.
+func (m *Stored) recipientText() string {
+	if m.EnvelopeTo == m.MailboxAddress {
+		return m.MailboxAddress
+	}
+	return m.MailboxAddress + " " + m.EnvelopeTo
+}
+
 // deliveredTo returns the message for one of its recipients.
 func (in *Incoming) deliveredTo(d Delivery, at time.Time) Stored {
 	m := in.Message
-	m.MailboxID, m.OwnerID, m.MailboxAddress, m.EnvelopeTo, m.ReceivedAt = d.MailboxID, d.OwnerID, d.Address, d.Address, store.Millis(at)
+	m.MailboxID, m.OwnerID, m.MailboxAddress, m.EnvelopeTo, m.ReceivedAt = d.MailboxID, d.OwnerID, d.Address, cmp.Or(d.EnvelopeTo, d.Address), store.Millis(at)
 	return m
 }
 
@@ -147,7 +156,7 @@ func (s *Store) addMessage(ctx context.Context, conn gorm.ConnPool, in *Incoming
 	if err := s.insertRow(ctx, conn, &m.Seq, s.sql.addMessage, slices.Concat(m.valuesBefore(), []any{m.ContentID}, m.valuesAfter())...); err != nil {
 		return err
 	}
-	return s.addDocument(ctx, conn, m.Seq, in.documentFor(m.MailboxAddress))
+	return s.addDocument(ctx, conn, m.Seq, in.documentFor(m.recipientText()))
 }
 
 // insertRow adds a row and sets id to its key. SQLite is not asked to return it: for a statement that returns something it keeps a copy of

@@ -16,6 +16,8 @@ type Filter struct {
 	Caller mailbox.Caller
 	// Mailboxes chooses by the mailbox.
 	Mailboxes mailbox.Filter
+	// SentTo are the addresses of which the sender must have named one; none means no bound.
+	SentTo []string
 	// After bounds the time of receipt: only later messages.
 	After time.Time
 	Query Query
@@ -160,6 +162,9 @@ func addConditions(q *gorm.DB, f Filter, indexSeq string) *gorm.DB {
 	}
 	if f.WithCode {
 		q = q.Where(withCode)
+	}
+	if len(f.SentTo) > 0 {
+		q = store.WhereIn(q, "m.envelope_to", f.SentTo)
 	}
 	q = whereWanted(q, f.Query.HasAttachment, withAttachments, "m.attachments = 0")
 	q = whereWanted(q, f.Query.HasCode, withCode, "m.code = ''")

@@ -787,7 +787,7 @@ func domainCard(v *ui.View, p pages, d service.Domain, failure service.CleanupFa
 				return templ_7745c5c3_Err
 			}
 		}
-		if d.BindingSource == domain.FromBind || d.ZoneID == nil && d.BindingSource != domain.FromSettings {
+		if d.BindingSource != domain.FromSettings {
 			templ_7745c5c3_Err = ui.ActionButton(v, ui.Action{URL: p.base + domainsPath + "/" + d.ID + "/delete", Label: v.T("mail.domain.delete"), Class: "btn bad", Question: v.T("mail.domain.delete.confirm", "Name", d.MailDomain), TypedName: d.MailDomain}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

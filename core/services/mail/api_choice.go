@@ -1,0 +1,49 @@
+package mail
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/mail/message"
+)
+
+// chooseAddresses has a filter choose the mailboxes of some addresses. name+tag@ without a mailbox of its own stands for the mail to it in the mailbox
+// of name@, unless whole mailboxes are named as well.
+func (s *Service) chooseAddresses(ctx context.Context, f *message.Filter, addresses []string) error {
+	for _, text := range addresses {
+		named := normalAddress(text)
+		holder, err := s.mailboxes.FindTagged(ctx, named)
+		if err != nil {
+			return err
+		}
+		if holder == "" {
+			f.Mailboxes.Addresses = append(f.Mailboxes.Addresses, named)
+			continue
+		}
+		f.Mailboxes.Addresses, f.SentTo = append(f.Mailboxes.Addresses, holder), append(f.SentTo, named)
+	}
+	if len(f.SentTo) < len(f.Mailboxes.Addresses) {
+		f.SentTo = nil
+	}
+	return nil
+}
+
+// checkWait refuses a wait for mailboxes that there are not, where no catch-all would make one that the caller may see.
+func (s *Service) checkWait(ctx context.Context, f message.Filter, c MessageChoice, seconds int) error {
+	if seconds <= 0 || !f.Mailboxes.NamesMailboxes() {
+		return nil
+	}
+	there, err := s.mailboxes.HasMailbox(ctx, f.Caller, f.Mailboxes)
+	if err != nil || there {
+		return err
+	}
+	if len(c.MailboxID) > 0 {
+		return fault.New(fault.NotFound, "There is no such mailbox, so that no message can come.").With("field", "mailboxId")
+	}
+	for _, text := range f.Mailboxes.Addresses {
+		if caught, err := s.mailboxes.WouldCatch(ctx, f.Caller, text); err != nil || caught {
+			return err
+		}
+	}
+	return fault.New(fault.NotFound, "There is no mailbox %s, and no catch-all would make it for you, so that no message can come.", f.Mailboxes.Addresses[0]).With("field", "mailbox")
+}

@@ -58,7 +58,7 @@ func (d *Detail) toProto() *enginev1.InspectResponse {
 		Container: d.Container.toProto(), Health: d.Health, HealthLog: d.HealthLog,
 		StartPeriodMs: d.StartPeriodMS, IntervalMs: d.IntervalMS, TimeoutMs: d.TimeoutMS, Retries: int32(d.Retries),
 		RestartCount: int32(d.RestartCount), ExitCode: int32(d.ExitCode), OomKilled: d.OOMKilled, Error: d.Error,
-		StartedAtUnixMs: d.StartedAt, RestartPolicy: d.RestartPolicy, Config: d.Config.toProto(),
+		StartedAtUnixMs: d.StartedAt, RestartPolicy: d.RestartPolicy, Config: d.Config.toProto(), StoppedByRequest: d.StoppedByRequest,
 	}
 }
 
@@ -67,7 +67,7 @@ func detailFrom(p *enginev1.InspectResponse) *Detail {
 		Container: containerFrom(p.GetContainer()), Health: p.GetHealth(), HealthLog: p.GetHealthLog(),
 		StartPeriodMS: p.GetStartPeriodMs(), IntervalMS: p.GetIntervalMs(), TimeoutMS: p.GetTimeoutMs(), Retries: int(p.GetRetries()),
 		RestartCount: int(p.GetRestartCount()), ExitCode: int(p.GetExitCode()), OOMKilled: p.GetOomKilled(), Error: p.GetError(),
-		StartedAt: p.GetStartedAtUnixMs(), RestartPolicy: p.GetRestartPolicy(), Config: containerConfigFrom(p.GetConfig()),
+		StartedAt: p.GetStartedAtUnixMs(), RestartPolicy: p.GetRestartPolicy(), Config: containerConfigFrom(p.GetConfig()), StoppedByRequest: p.GetStoppedByRequest(),
 	}
 }
 
@@ -156,7 +156,7 @@ func (r *ComposeRequest) toProto() *enginev1.ComposeRequest {
 	return &enginev1.ComposeRequest{
 		Bin: r.Bin, Action: r.Action, Project: r.Project, WorkingDir: r.WorkingDir, Files: r.Files, EnvFiles: r.EnvFiles,
 		Profiles: r.Profiles, Services: r.Services, DockerConfig: r.DockerConfig, DryRun: r.DryRun,
-		Scale: mapValues[int32](r.Scale), Force: r.Force,
+		Scale: mapValues[int32](r.Scale), Force: r.Force, NoStart: r.NoStart,
 	}
 }
 
@@ -164,7 +164,7 @@ func composeFrom(p *enginev1.ComposeRequest) ComposeRequest {
 	return ComposeRequest{
 		Bin: p.GetBin(), Action: p.GetAction(), Project: p.GetProject(), WorkingDir: p.GetWorkingDir(), Files: p.GetFiles(),
 		EnvFiles: p.GetEnvFiles(), Profiles: p.GetProfiles(), Services: p.GetServices(), DockerConfig: p.GetDockerConfig(), DryRun: p.GetDryRun(),
-		Scale: mapValues[int](p.GetScale()), Force: p.GetForce(),
+		Scale: mapValues[int](p.GetScale()), Force: p.GetForce(), NoStart: p.GetNoStart(),
 	}
 }
 

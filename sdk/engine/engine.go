@@ -145,6 +145,8 @@ type Detail struct {
 	StartedAt int64
 	// RestartPolicy is no, always, unless-stopped or on-failure.
 	RestartPolicy string
+	// StoppedByRequest tells that somebody has stopped the container, as far as the engine remembers.
+	StoppedByRequest bool
 	// Config is nil where the engine does not tell.
 	Config *ContainerConfig
 }
@@ -155,6 +157,9 @@ type ImageConfig struct {
 	Env                 []string
 	Command, Entrypoint []string
 	User, WorkingDir    string
+	// Settings are further ones by the names that compose gives them, without those at their usual values. Lists are lines, sorted unless their
+	// order counts; times are in nanoseconds, sizes in bytes. The protocol lists the names.
+	Settings map[string]string
 }
 
 // ContainerConfig is what a container was created with, the defaults of its image included. Environment values are
@@ -279,6 +284,8 @@ type ComposeRequest struct {
 	Scale map[string]int
 	// Force makes ActionRecreate replace containers that are up to date, too.
 	Force bool
+	// NoStart makes ActionRecreate leave new containers created and not started.
+	NoStart bool
 }
 
 // Line is a line of output.

@@ -127,9 +127,9 @@ func (c *change) composeCall(action string) composeCall {
 	return call
 }
 
-// wantedAfter returns the containers that must run at the end of the change.
+// wantedAfter returns the containers that must be there at the end of the change.
 func (c *change) wantedAfter(imageID, digest string) wantedContainers {
-	return wantedContainers{imageID: imageID, digest: digest, replicas: c.rec.Replicas}
+	return wantedContainers{imageID: imageID, digest: digest, replicas: c.rec.Replicas, runsOnce: c.rec.RunsOnce}
 }
 
 func (c *change) displayName() string { return c.stack.Project + " / " + c.svc.Name }
@@ -175,6 +175,9 @@ func (c *change) composeUp(ctx context.Context) error {
 	if err := c.checkDrift(ctx); errors.Is(err, errFiles) {
 		return precheckError{err}
 	} else if err != nil {
+		return err
+	}
+	if completed, err := c.hasCompleted(ctx); completed || err != nil {
 		return err
 	}
 	return c.recreateWithDependents(ctx)
@@ -229,6 +232,14 @@ func (c *change) tagTarget(ctx context.Context) error {
 
 // restoreTag tags the former image with the name that the project uses. It undoes tagTarget.
 func (c *change) restoreTag(ctx context.Context) {
+	c.nameFormer(ctx)
+	if c.rec.FromImage != "" {
+		c.startAgain(ctx)
+	}
+}
+
+// nameFormer gives the name that the project uses back to the former image.
+func (c *change) nameFormer(ctx context.Context) {
 	if c.rec.FromImage == "" {
 		return
 	}
@@ -237,7 +248,6 @@ func (c *change) restoreTag(ctx context.Context) {
 	if err := c.s.throughOutage(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.imageRef().String()) }); err != nil {
 		c.r.warn(ctx, "%s: the name could not be given back to the former image: %s", c.displayName(), failureReason(err))
 	}
-	c.startAgain(ctx)
 }
 
 func (c *change) recreateWithDependents(ctx context.Context) error {
@@ -249,14 +259,26 @@ func (c *change) recreateWithDependents(ctx context.Context) error {
 		return fault.New(fault.Conflict, "%s has no container, and its files give it none.", c.svc.Name)
 	}
 	c.recreated = c.s.outages.Load()
-	if _, err := c.s.runCompose(ctx, c.r, &c.stack, c.composeCall(engine.ActionRecreate)); err != nil {
+	call := c.composeCall(engine.ActionRecreate)
+	call.noStart = c.staysStopped()
+	if _, err := c.s.runCompose(ctx, c.r, &c.stack, call); err != nil {
 		return err
 	}
 	return c.recreateDependents(ctx)
 }
 
 func (c *change) awaitHealth(ctx context.Context) error {
-	c.reportProgress(ctx, 0.8, "waiting until it is healthy", nil)
+	if c.staysStopped() {
+		return c.s.checkStopped(ctx, &c.stack, &c.svc, c.wantedAfter(c.rec.ToImage, c.rec.ToDigest))
+	}
+	if c.rec.RunsOnce != "" {
+		c.reportProgress(ctx, 0.8, "waiting until it has run to its end", nil)
+		if completed, err := c.hasCompleted(ctx); completed || err != nil {
+			return err
+		}
+	} else {
+		c.reportProgress(ctx, 0.8, "waiting until it is healthy", nil)
+	}
 	return c.awaitHealthy(ctx, c.wantedAfter(c.rec.ToImage, c.rec.ToDigest), c.recreateWithDependents)
 }
 
@@ -316,7 +338,7 @@ func (c *change) finishChange(ctx context.Context, status string, cause error) e
 	}
 	c.s.refreshServices(ctx, changed)
 	if status == changeSuccess {
-		c.r.info(ctx, "%s: runs %s", c.displayName(), shortDigest(c.rec.ToDigest))
+		c.reportSuccess(ctx)
 	}
 	return nil
 }

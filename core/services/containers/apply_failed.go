@@ -57,6 +57,8 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 	case step == stepTag || step == stepUp && errors.Is(err, errFiles):
 		c.restoreTag(ctx)
 		return c.finishChange(ctx, changeFailed, err)
+	case c.rec.RunsOnce != "":
+		return c.leaveFailedRun(ctx, err)
 	case !c.svc.AutoRollback && step == stepUp && !c.hasNewImage(ctx):
 		c.r.warn(ctx, "%s: no container was replaced; the former one goes on.", c.displayName())
 		if err := c.stopDetached(ctx); err != nil {

@@ -26,15 +26,15 @@ type composeCall struct {
 	services []string
 	// scale is the number of containers of services, where it is not what the files say.
 	scale map[string]int
-	// force has ActionRecreate replace containers that are as they should be.
-	force bool
+	// force has ActionRecreate replace containers that are as they should be; noStart has it start nothing.
+	force, noStart bool
 }
 
 func (s *Service) composeRequest(st *stackRecord, call composeCall) engine.ComposeRequest {
 	set := s.settings()
 	return engine.ComposeRequest{
 		Bin: set.ComposeBin, Action: call.action, Project: st.Project, WorkingDir: st.WorkingDir, Files: st.Files, EnvFiles: st.EnvFiles,
-		Services: call.services, Scale: call.scale, Force: call.force, DockerConfig: set.DockerConfig,
+		Services: call.services, Scale: call.scale, Force: call.force, NoStart: call.noStart, DockerConfig: set.DockerConfig,
 	}
 }
 

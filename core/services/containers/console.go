@@ -24,7 +24,7 @@ func (d *ServiceDetail) Actionable() bool { return d.applicable() && d.Candidate
 func (d *ServiceDetail) LeftOut() bool { return d.applicable() && d.Candidate.RolledBack != nil }
 
 func (d *ServiceDetail) applicable() bool {
-	return (d.Status == statusUpdatable || d.Status == statusHint) && !d.Archived && !d.Self && d.State != StateStopped
+	return (d.Status == statusUpdatable || d.Status == statusHint) && !d.Archived && !d.Self && (d.State != StateStopped || d.RunsOnce)
 }
 
 // Updatable reports whether the service can be updated by itself, with leave for another architecture where that differs.

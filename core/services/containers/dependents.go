@@ -209,14 +209,8 @@ func (c *change) recreateDependents(ctx context.Context) error {
 		if err := c.keepImage(ctx, &svc, d.ImageID); err != nil {
 			return err
 		}
-		call := composeCall{action: engine.ActionRecreate, services: []string{d.Name}, scale: map[string]int{d.Name: d.Replicas}, force: true}
+		call := composeCall{action: engine.ActionRecreate, services: []string{d.Name}, scale: map[string]int{d.Name: d.Replicas}, force: true, noStart: d.Stopped}
 		if _, err := c.s.runCompose(ctx, c.r, &c.stack, call); err != nil {
-			return err
-		}
-		if !d.Stopped {
-			continue
-		}
-		if _, err := c.s.runCompose(ctx, c.r, &c.stack, composeCall{action: engine.ActionStop, services: []string{d.Name}}); err != nil {
 			return err
 		}
 	}

@@ -120,7 +120,7 @@ func TestDependentsRollBack(t *testing.T) {
 			if diff := cmp.Diff([]string{"web", "tail!", "app!"}, did[len(did)-3:]); diff != "" {
 				t.Errorf("the way back: %v", did)
 			}
-			if tail, app := e.engine.ContainersOf("blog", "tail"), e.engine.ContainersOf("blog", "app"); tail[0].State != "running" || app[0].State != "exited" {
+			if tail, app := e.engine.ContainersOf("blog", "tail"), e.engine.ContainersOf("blog", "app"); tail[0].State != "running" || app[0].State == "running" {
 				t.Errorf("tail is %s, app %s\n%s", tail[0].State, app[0].State, e.logs(job.ID))
 			}
 		})

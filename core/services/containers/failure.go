@@ -44,7 +44,7 @@ func failureCode(err error) string {
 type failure struct {
 	// code is a reason of the queue, one of the codes of this package, or the step that failed.
 	code string
-	// rolledBack says that the former version runs again.
+	// rolledBack says that the former version runs again; it is false for a service that did not run before.
 	rolledBack bool
 }
 
@@ -54,6 +54,7 @@ func jobFailure(j *queue.Job) (f failure, part *ChangeSummary) {
 	var sum UpdateSummary
 	_ = json.Unmarshal(j.Result, &sum)
 	part = sum.Deciding()
+	f.rolledBack = f.rolledBack && (part == nil || part.Rollback == nil || !part.Rollback.Stopped)
 	if f.code == queue.ReasonCanceled && part != nil && !part.Canceled {
 		// It had failed by itself before somebody canceled it.
 		f.code = ""

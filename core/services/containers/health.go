@@ -68,6 +68,7 @@ func (s *Service) waitHealthy(ctx context.Context, r *report, st *stackRecord, s
 	if svc.HealthTimeout > 0 {
 		limit = time.Duration(svc.HealthTimeout) * time.Second
 	}
+	limit = want.runTimeLimit(svc, limit)
 	begin, grace, outages := time.Now(), time.Duration(0), s.outages.Load()
 	seen := map[string]*watched{}
 	for {
@@ -87,6 +88,13 @@ func (s *Service) waitHealthy(ctx context.Context, r *report, st *stackRecord, s
 			return s.retryStep(ctx, func() error { return s.checkDigest(ctx, svc, want) })
 		}
 		grace = max(grace, wait)
+		if time.Since(begin) > limit+grace && want.runsOnce == runsAsBefore && state == stateRunning {
+			r.warn(ctx, "%s / %s still runs after %s, and is not waited for any longer", st.Project, svc.Name, limit)
+			return s.retryStep(ctx, func() error { return s.checkDigest(ctx, svc, want) })
+		}
+		if time.Since(begin) > limit+grace && want.runsOnce != "" {
+			return fault.New(fault.Conflict, "%s did not end within %s: %s", svc.Name, limit, state)
+		}
 		if time.Since(begin) > limit+grace {
 			return fault.New(fault.Conflict, "%s did not become healthy within %s: %s", svc.Name, (limit + grace).Round(time.Second), state)
 		}
@@ -101,6 +109,7 @@ func (s *Service) waitHealthy(ctx context.Context, r *report, st *stackRecord, s
 const (
 	stateAway    = "the engine does not answer"
 	stateCreated = "the container is created"
+	stateRunning = "it runs to its end"
 )
 
 // checkInterrupted returns an error if a state cannot get better by itself because the engine was away since the given number of outages:
@@ -134,7 +143,12 @@ func (s *Service) inspectContainers(ctx context.Context, st *stackRecord, svc *s
 			return "", 0, fault.New(fault.Conflict, "The container %s runs image %s instead of %s.", d.Name, shortDigest(d.ImageID), shortDigest(want.imageID))
 		}
 		grace = max(grace, time.Duration(d.StartPeriodMS)*time.Millisecond)
-		waits, err := s.checkHealth(d, seen)
+		var waits string
+		if want.runsOnce != "" {
+			waits, err = checkEnded(d)
+		} else {
+			waits, err = s.checkHealth(d, seen)
+		}
 		if err != nil {
 			return "", grace, err
 		}

@@ -103,9 +103,9 @@ func (inv *inventory) isActionable(svc *serviceRecord, allowMismatch bool) bool 
 	return inv.rollbackOf(svc) == nil && inv.isApplicable(svc, allowMismatch)
 }
 
-// isApplicable reports whether a service that runs has a candidate that nothing holds back.
+// isApplicable reports whether a service that runs, or ends by itself, has a candidate that nothing holds back.
 func (inv *inventory) isApplicable(svc *serviceRecord, allowMismatch bool) bool {
-	return svc.CandidateDigest != "" && svc.Pinned == "" && !inv.isArchived(svc) && !inv.isSelf(svc) && svc.State != StateStopped && inv.ignoringRule(svc) == nil &&
+	return svc.CandidateDigest != "" && svc.Pinned == "" && !inv.isArchived(svc) && !inv.isSelf(svc) && (svc.State != StateStopped || svc.runsOnce()) && inv.ignoringRule(svc) == nil &&
 		(svc.CandidateMatch != archMismatch || allowMismatch) && inv.applyAfter(svc) <= inv.now
 }
 

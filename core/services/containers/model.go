@@ -96,6 +96,10 @@ type serviceRecord struct {
 	Tag     string
 	// Pinned is the digest that the files name; the service has its tag beside it, if they name one.
 	Pinned string
+	// Awaited tells that another service waits for its end with success; Ended how a service that does not run has ended: endedWell, endedOtherwise
+	// or "" where nobody has looked.
+	Awaited bool
+	Ended   string
 	// Built tells that the files say how to build the image.
 	Built    bool
 	Mounts   []Mount  `gorm:"serializer:json"`
@@ -222,6 +226,8 @@ type changeRecord struct {
 	// Replicas is the number of containers that the service had when the change began, or that its files give it if it had
 	// none; 0 in records of older versions.
 	Replicas int
+	// RunsOnce says why the service ends by itself: runsAwaited or runsAsBefore; "" if it does not.
+	RunsOnce string
 	// Dependents are recreated with the service, in this order.
 	Dependents []dependentRecord `gorm:"serializer:json"`
 	// WaitsSince is when its job ended because the engine did not come back, in Unix milliseconds. Another job goes on with the change. It

@@ -159,11 +159,24 @@ func TestEngineRestartLeavesTheOthers(t *testing.T) {
 	}
 }
 
-// TestStoppedServiceStaysStopped: a service that did not run before an update which is rolled back does not run after it, though the engine
+// TestStoppedServiceStaysStopped: a service that did not run before an update is never started by it, nor by the rollback, though the engine
 // restarted.
 func TestStoppedServiceStaysStopped(t *testing.T) {
-	for _, action := range []string{engine.ActionRecreate, engine.ActionStop} {
-		t.Run(action, func(t *testing.T) {
+	for name, tt := range map[string]struct {
+		prepare func(e *env)
+		status  string
+		image   int
+	}{
+		"updated": {func(e *env) { e.engine.StopInCompose(engine.ActionRecreate, 2, fake.SecondRenamed) }, "success", 2},
+		"rolled back": {func(e *env) {
+			e.engine.FailCompose(engine.ActionRecreate, engine.ComposeResult{ExitCode: 1, Tail: "no space"})
+		}, "rolled_back", 1},
+		"rolled back by an engine that restarts": {func(e *env) {
+			e.engine.FailCompose(engine.ActionRecreate, engine.ComposeResult{ExitCode: 1, Tail: "no space"})
+			e.engine.StopInCompose(engine.ActionStop, 2, fake.SecondStopped)
+		}, "rolled_back", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
 			e.blog()
 			web := e.engine.ContainersOf("blog", "web")[0]
@@ -171,12 +184,14 @@ func TestStoppedServiceStaysStopped(t *testing.T) {
 			web.State = "exited"
 			e.engine.AddContainer(web)
 			e.discovered()
-			e.engine.ScriptImage(imageID(2), fake.Unhealthy())
-			e.engine.StopInCompose(action, 2, fake.NotInterrupted, fake.SecondRenamed)
-			job, _ := e.updated("blog", "web")
+			tt.prepare(e)
+			job, sum := e.updated("blog", "web")
 			list := e.engine.ContainersOf("blog", "web")
-			if job.Status != "rolled_back" || len(list) != 1 || list[0].State != "exited" || list[0].ImageID != imageID(1) {
+			if job.Status != tt.status || len(list) != 1 || list[0].State == "running" || list[0].ImageID != imageID(tt.image) || e.engine.Starts(imageID(1))+e.engine.Starts(imageID(2)) != 0 {
 				t.Errorf("%s: %+v\n%s", job.Status, list, e.logs(job.ID))
+			}
+			if back := sum.Stacks[0].Update.Rollback; (back != nil) != (tt.status == "rolled_back") || back != nil && !back.Stopped || job.ResultReason != nil && strings.Contains(job.ResultReason.Summary, "runs again") {
+				t.Errorf("the summary is %+v, %+v", back, job.ResultReason)
 			}
 		})
 	}

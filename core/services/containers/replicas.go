@@ -67,6 +67,8 @@ type wantedContainers struct {
 	// digest, if given, must be among the image's own.
 	digest   string
 	replicas int
+	// runsOnce says why they are to end by themselves; "" if they are to run.
+	runsOnce string
 }
 
 // errNotRunning tells that a container does not run that should.

@@ -180,7 +180,7 @@ func TestRollbackOfAnotherTag(t *testing.T) {
 	}
 }
 
-// A service that did not run is stopped again when its update fails.
+// A service that did not run has the new image after its update, and still does not run.
 func TestStoppedBefore(t *testing.T) {
 	e := newEnv(t)
 	e.blog()
@@ -190,7 +190,7 @@ func TestStoppedBefore(t *testing.T) {
 	e.ended(action)
 	job, _ := e.updated("blog", "web")
 	list := e.engine.ContainersOf("blog", "web")
-	if job.Status != "rolled_back" || len(list) != 1 || list[0].ImageID != imageID(1) || list[0].State != "exited" {
+	if job.Status != "success" || len(list) != 1 || list[0].ImageID != imageID(2) || list[0].State != "created" || e.engine.Starts(imageID(2)) != 0 {
 		t.Errorf("%+v, %+v\n%s", job, list, e.logs(job.ID))
 	}
 }

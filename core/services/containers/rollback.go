@@ -54,7 +54,11 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 			return c.finishChange(ctx, changeFailed, fault.New(fault.Conflict, "The update failed (%s), and so did the rollback: %s", trigger, failureReason(err)).With("reason", "rollback_failed"))
 		}
 	}
-	c.r.warn(ctx, "%s: rolled back, it runs the former image", c.displayName())
+	if c.staysStopped() {
+		c.r.warn(ctx, "%s: rolled back to the former image, and stays stopped", c.displayName())
+	} else {
+		c.r.warn(ctx, "%s: rolled back, it runs the former image", c.displayName())
+	}
 	return c.finishChange(ctx, changeRolledBack, nil)
 }
 
@@ -82,10 +86,7 @@ func (c *change) stopService(ctx context.Context) error {
 
 // awaitFormer waits until the former version is healthy; a service that did not run before is stopped again instead.
 func (c *change) awaitFormer(ctx context.Context) error {
-	if c.rec.FromState == StateStopped {
-		if err := c.stopService(ctx); err != nil {
-			return err
-		}
+	if c.staysStopped() {
 		return c.s.checkStopped(ctx, &c.stack, &c.svc, c.wantedAfter(c.rec.FromImage, ""))
 	}
 	c.reportProgress(ctx, 0.95, "waiting until the former version is healthy", nil)
@@ -101,7 +102,7 @@ type RollbackTarget struct {
 	TargetTag         string   `json:"targetDisplayTag,omitempty"`
 	SourceUpdateJobID string   `json:"sourceUpdateJobId,omitempty"`
 	SourceFinishedAt  api.Time `json:"sourceFinishedAt,omitempty,omitzero"`
-	UnavailableReason string   `json:"unavailableReason,omitempty" enum:"no_update,changed_since,image_gone,managed_via_supervisor,archived,busy"`
+	UnavailableReason string   `json:"unavailableReason,omitempty" enum:"no_update,changed_since,image_gone,managed_via_supervisor,archived,busy,runs_once"`
 	ActiveJobID       string   `json:"activeJobId,omitempty"`
 	ActiveJobStatus   string   `json:"activeJobStatus,omitempty"`
 
@@ -138,6 +139,8 @@ func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 		out.UnavailableReason = "archived"
 	case last == nil || last.FromImage == "":
 		out.UnavailableReason = "no_update"
+	case last.RunsOnce != "":
+		out.UnavailableReason = "runs_once"
 	case svc.RuntimeImage != "" && last.ToImage != svc.RuntimeImage, last.Image != svc.Image:
 		out.UnavailableReason = "changed_since"
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
 // Why it is not known what a service runs.
@@ -69,7 +70,7 @@ func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []serv
 			}
 			svc, now = &fresh, o.stateOf(projects[fresh.StackID], &fresh)
 		}
-		changed, cleared, err := s.takeRuntime(ctx, svc, o, now)
+		changed, cleared, err := s.takeRuntime(ctx, svc, o, now, o.byService[[2]string{projects[svc.StackID], svc.Name}])
 		if err != nil {
 			return sum, err
 		}
@@ -81,12 +82,12 @@ func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []serv
 
 // differsFrom reports whether the runtime state differs from the stored one.
 func (svc *serviceRecord) differsFrom(now runtimeState) bool {
-	return svc.CandidateDigest != "" || svc.State != now.state || svc.RuntimeDigest != now.digest || svc.RuntimeImage != now.id || svc.RuntimeError != now.problem ||
+	return svc.CandidateDigest != "" || now.state == StateStopped && now.id != "" && svc.Ended == "" || svc.State != now.state || svc.RuntimeDigest != now.digest || svc.RuntimeImage != now.id || svc.RuntimeError != now.problem ||
 		svc.RuntimeVersion != orElse(keptVersion(svc, now), now.version)
 }
 
 // takeRuntime writes what a service runs, if that is news, and drops a candidate that runs by now.
-func (s *Service) takeRuntime(ctx context.Context, svc *serviceRecord, o *observed, now runtimeState) (changed, cleared bool, err error) {
+func (s *Service) takeRuntime(ctx context.Context, svc *serviceRecord, o *observed, now runtimeState, list []engine.Container) (changed, cleared bool, err error) {
 	columns := map[string]any{}
 	// While a change is under way its new image runs before it has proved healthy: the candidate stays until it has.
 	if cleared = o.isSettled(svc) && svc.CandidateDigest != "" && s.runsDigest(ctx, now.digests, svc.CandidateDigest); cleared {
@@ -105,6 +106,7 @@ func (s *Service) takeRuntime(ctx context.Context, svc *serviceRecord, o *observ
 			columns[name] = v[1]
 		}
 	}
+	s.noteEnd(ctx, svc, list, now, columns)
 	if len(columns) == 0 {
 		return cleared, cleared, nil
 	}

@@ -74,7 +74,9 @@ func (inv *inventory) stackItem(st *stackRecord) StackItem {
 			continue
 		}
 		out.Services++
-		states[svc.ID] = svc.State
+		if svc.State != StateStopped || !svc.runsOnce() {
+			states[svc.ID] = svc.State
+		}
 		if inv.isActionable(svc, false) {
 			out.Updates++
 		}
@@ -167,7 +169,7 @@ func (inv *inventory) serviceDetail(svc *serviceRecord) ServiceDetail {
 	out := ServiceDetail{
 		ID: svc.ID, StackID: svc.StackID, Name: svc.Name, NewerTags: svc.NewerTags, Settings: svc.toSettings(), State: svc.State, Status: inv.statusOf(svc),
 		Mounts: svc.Mounts, CheckedAt: api.TimeOfMillis(svc.CheckedAt), CheckError: svc.CheckError, Archived: svc.ArchivedAt != 0, ArchivedReason: svc.ArchivedReason,
-		Self: inv.isSelf(svc), Pinned: svc.Pinned != "",
+		Self: inv.isSelf(svc), RunsOnce: svc.runsOnce(), Pinned: svc.Pinned != "",
 		Image: ImageState{Ref: svc.Image, Tag: svc.Tag, Digest: svc.RuntimeDigest, DigestError: svc.RuntimeError, ResolvedTag: svc.RuntimeVersion},
 	}
 	if svc.CandidateDigest == "" {

@@ -69,6 +69,7 @@ func (s *Service) startStopped(ctx context.Context, r *report, st *stackRecord, 
 func (s *Service) toRestart(ctx context.Context, changes []*change, others []serviceRecord) (out []restart) {
 	for _, c := range changes {
 		switch {
+		case c.rec.RunsOnce != "" || c.staysStopped():
 		case c.rec.Status == changeSuccess:
 			out = append(out, restart{svc: c.svc, imageID: c.rec.ToImage, of: c})
 		case c.rec.FromState != StateStopped && c.rec.FromImage != "":

@@ -116,7 +116,7 @@ func (s *Service) newService(stackID, name string) serviceRecord {
 // isDescribedAs reports whether describedBy, which returned next, has changed nothing: the fields that follow from the image differ
 // only where the image does.
 func (s *serviceRecord) isDescribedAs(next serviceRecord) bool {
-	return s.Image == next.Image && s.Built == next.Built && s.ArchivedAt == next.ArchivedAt && s.ArchivedReason == next.ArchivedReason &&
+	return s.Image == next.Image && s.Built == next.Built && s.Awaited == next.Awaited && s.ArchivedAt == next.ArchivedAt && s.ArchivedReason == next.ArchivedReason &&
 		slices.Equal(s.Profiles, next.Profiles) && slices.Equal(s.Mounts, next.Mounts)
 }
 
@@ -125,7 +125,7 @@ func describedBy(r serviceRecord, f compose.Service) serviceRecord {
 	if r.ArchivedReason == archivedRemoved {
 		r.ArchivedAt, r.ArchivedReason = 0, ""
 	}
-	r.Profiles, r.Mounts, r.Built = append([]string(nil), f.Profiles...), mountsOf(f), f.HasBuild
+	r.Profiles, r.Mounts, r.Built, r.Awaited = append([]string(nil), f.Profiles...), mountsOf(f), f.HasBuild, f.Awaited
 	ref, text := f.Ref, f.Image
 	legible := ref != image.Ref{}
 	if legible {

@@ -11,8 +11,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
-	"github.com/patchbay-dev/patchbay/core/texts"
-	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
 // jobError is how the job of a single change ends.
@@ -35,12 +33,12 @@ func jobEnd(ctx context.Context, done []*change) error {
 		return nil
 	}
 	if failed == nil {
-		return queue.EndRolledBack(fault.New(fault.Conflict, "%s was rolled back: %s", back.displayName(), back.rec.Error))
+		return queue.EndRolledBack(fault.New(fault.Conflict, "%s was rolled back: %s%s", back.displayName(), back.rec.Error, completedText(done, back)))
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fault.New(fault.Conflict, "%s: %s", failed.displayName(), failed.rec.Error)
+	return fault.New(fault.Conflict, "%s: %s%s", failed.displayName(), failed.rec.Error, completedText(done, failed))
 }
 
 // runUpdate brings the targets of a job to their versions, one after the other in each stack. What fails ends its stack;
@@ -141,6 +139,7 @@ func (s *Service) updateStack(ctx context.Context, job *queue.Job, spec jobSpec,
 
 func (s *Service) updateTargets(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, before, total int) (*StackSummary, []*change, error) {
 	sum := newStackSummary(&g.stack)
+	g = s.orderTargets(ctx, g)
 	var done []*change
 	for i, t := range g.targets {
 		r.updateProgress(ctx, func(p *ProgressState) { p.Current, p.Total = before+i, total })
@@ -161,6 +160,9 @@ func (s *Service) updateTargets(ctx context.Context, job *queue.Job, spec jobSpe
 		}
 		done = append(done, c)
 		sum.addChange(ctx, c)
+		if c.rec.Status != changeSuccess {
+			sum.reportCompleted(ctx, r, done, c)
+		}
 		if c.rec.Status != changeSuccess || ctx.Err() != nil {
 			for _, rest := range g.svcs[i+1:] {
 				sum.Update.Skipped = append(sum.Update.Skipped, rest.ID)
@@ -194,86 +196,21 @@ func (s *Service) beginUpdate(ctx context.Context, job *queue.Job, spec jobSpec,
 	if err := s.keepRunning(ctx, r, spec, svc.ID, &running); err != nil {
 		return nil, err
 	}
+	var once string
+	err = s.throughOutage(ctx, func() (err error) {
+		once, err = s.whyRunsOnce(ctx, &st, &svc, &running)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	rec, err = s.repo.beginChange(ctx, &changeRecord{
 		ID: store.NewID("chg"), JobID: job.ID, Kind: changeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull, Image: svc.Image,
 		FromImage: running.id, FromDigest: running.digest, FromVersion: svc.RuntimeVersion, FromState: running.state,
-		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(), Replicas: running.replicas, Dependents: dependents,
+		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(), Replicas: running.replicas, RunsOnce: once, Dependents: dependents,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return s.newChange(r, rec, svc, st, spec, t), nil
-}
-
-// Plan is what a dry run finds.
-type Plan struct {
-	Mode            string        `json:"mode"`
-	ChangedServices []string      `json:"changedServices"`
-	Services        []ServicePlan `json:"services"`
-	LeftOut         []LeftOut     `json:"leftOut,omitempty" doc:"Services of the scope that are left out, because their new versions were rolled back before."`
-}
-
-// ServicePlan is what an update would do to one service.
-type ServicePlan struct {
-	ServiceID     string       `json:"serviceId"`
-	StackID       string       `json:"stackId"`
-	Name          string       `json:"name" example:"blog / web"`
-	FromDigest    string       `json:"fromDigest,omitempty"`
-	ToDigest      string       `json:"toDigest"`
-	ArchMatch     string       `json:"archMatch"`
-	Starts        bool         `json:"starts,omitempty" doc:"The service does not run and would be started."`
-	Commands      []string     `json:"commands" doc:"What would run, in order."`
-	BackupTargets []BackupPlan `json:"backupTargets"`
-	PullTags      []string     `json:"pullTags"`
-	AutoRollback  bool         `json:"autoRollback"`
-	Dependents    []Dependent  `json:"dependents" doc:"Services that share namespaces or volumes with its containers. They are recreated with it, in this order."`
-	Drift         []Drift      `json:"drift" doc:"What else recreating would change; it needs allowDrift."`
-	Unresolved    []string     `json:"unresolvedVariables" doc:"Variables without a value, while what runs was made with one. They refuse the update."`
-}
-
-// planUpdate returns what an update would do. It changes nothing.
-func (s *Service) planUpdate(ctx context.Context, inv *inventory, spec jobSpec, r *report) (any, error) {
-	out := Plan{Mode: ModeDryRun, ChangedServices: []string{}, Services: []ServicePlan{}, LeftOut: inv.leftOut(&spec)}
-	r.reportLeftOut(ctx, out.LeftOut)
-	for _, g := range inv.groupTargets(spec.Targets) {
-		for i, t := range g.targets {
-			svc := g.svcs[i]
-			if err := s.sameImage(ctx, &g.stack, &svc); err != nil {
-				return out, err
-			}
-			scale, err := s.scaleOf(ctx, &g.stack, svc.Name)
-			if err != nil {
-				return out, err
-			}
-			res, err := s.composeDry(ctx, &g.stack, composeCall{action: engine.ActionRecreate, services: []string{svc.Name}, scale: scale})
-			if err != nil {
-				return out, err
-			}
-			ref := svc.imageRef()
-			p := ServicePlan{
-				ServiceID: svc.ID, StackID: g.stack.ID, Name: g.stack.Project + " / " + svc.Name, FromDigest: svc.RuntimeDigest, ToDigest: t.TargetDigest,
-				ArchMatch: svc.CandidateMatch, Starts: svc.State == StateStopped, PullTags: t.PullTags, AutoRollback: svc.AutoRollback, Dependents: []Dependent{},
-				Commands: []string{"pull " + ref.WithDigest(t.TargetDigest), fmt.Sprintf("tag %s %s", ref.WithDigest(t.TargetDigest), ref), strings.Join(res.Command, " ")},
-			}
-			if err := s.planDependents(ctx, &g.stack, &svc, &p); err != nil {
-				return out, err
-			}
-			if p.BackupTargets, err = s.backupPlan(ctx, &svc, spec.BackupMode); err != nil {
-				return out, err
-			}
-			drift, err := s.driftOf(ctx, &g.stack, &svc)
-			if err != nil {
-				return out, err
-			}
-			if p.Drift, p.Unresolved = append(drift.Drift, p.Drift...), append(drift.Unresolved, p.Unresolved...); len(p.Drift) > 0 {
-				r.warn(ctx, "%s: recreating it would change more than its image: %s", p.Name, driftText(p.Drift))
-			}
-			if len(p.Unresolved) > 0 {
-				r.fail(ctx, "%s: variables without a value: %s", p.Name, texts.JoinSome(p.Unresolved, maxTold))
-			}
-			out.ChangedServices, out.Services = append(out.ChangedServices, svc.ID), append(out.Services, p)
-			r.info(ctx, "%s: %s → %s", p.Name, shortDigest(p.FromDigest), shortDigest(p.ToDigest))
-		}
-	}
-	return out, nil
 }

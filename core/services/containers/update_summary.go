@@ -50,12 +50,14 @@ type ChangeSummary struct {
 	Reason           string            `json:"reason,omitempty" doc:"The code of lastError." example:"rate_limited"`
 	Rollback         *RollbackSummary  `json:"rollback,omitempty"`
 	Skipped          []string          `json:"skippedServices,omitempty"`
+	Completed        []string          `json:"completedServices,omitempty" doc:"Services that end by themselves and have run with their new versions before another one failed. They are not rolled back."`
 }
 
 // RollbackSummary tells what brought the former image back.
 type RollbackSummary struct {
 	Trigger   string            `json:"trigger"`
 	ToDigests map[string]string `json:"toDigests"`
+	Stopped   bool              `json:"stopped,omitempty" doc:"The service did not run before the update, and does not run after it."`
 }
 
 func newStackSummary(st *stackRecord) *StackSummary {
@@ -84,7 +86,7 @@ func (sum *StackSummary) addChange(ctx context.Context, c *change) {
 		u.FailureStep = c.rec.Step
 	}
 	if c.rec.Status == changeRolledBack {
-		u.Rollback = &RollbackSummary{Trigger: c.outcome.Trigger, ToDigests: map[string]string{id: u.OldDigests[id]}}
+		u.Rollback = &RollbackSummary{Trigger: c.outcome.Trigger, ToDigests: map[string]string{id: u.OldDigests[id]}, Stopped: c.staysStopped()}
 	}
 }
 

@@ -56,6 +56,7 @@ type ServiceDetail struct {
 	Archived       bool            `json:"archived,omitempty"`
 	ArchivedReason string          `json:"archivedReason,omitempty"`
 	Self           bool            `json:"self,omitempty" doc:"The service is this instance itself."`
+	RunsOnce       bool            `json:"runsOnce,omitempty" doc:"The service ends by itself: another one waits for its end with success, or its containers have ended with 0. An update runs it once to its end."`
 	Pinned         bool            `json:"pinned,omitempty" doc:"The project's files name a digest: the service is checked, and not updated here."`
 }
 

@@ -86,6 +86,10 @@ func composeVerb(p *probe, req *engine.ComposeRequest) []string {
 	switch {
 	case req.Action == engine.ActionRecreate:
 		out := []string{"up", "-d"}
+		if req.NoStart {
+			// The first generation refuses -d beside it.
+			out[1] = "--no-start"
+		}
 		if p.pullPolicy {
 			// The first generation pulls only what is missing, and what it is to run is here.
 			out = append(out, "--pull", "never")

@@ -19,6 +19,7 @@ func containerConfig(c *container.InspectResponse) *engine.ContainerConfig {
 	out := &engine.ContainerConfig{
 		ImageConfig: engine.ImageConfig{
 			Env: c.Config.Env, Command: c.Config.Cmd, Entrypoint: c.Config.Entrypoint, User: c.Config.User, WorkingDir: c.Config.WorkingDir,
+			Settings: containerSettings(c),
 		},
 		NetworkMode: string(host.NetworkMode), PIDMode: string(host.PidMode), IPCMode: string(host.IpcMode), VolumesFrom: host.VolumesFrom,
 		MemoryBytes: host.Memory, NanoCPUs: nanoCPUs(&host.Resources), Privileged: host.Privileged, CapAdd: host.CapAdd, CapDrop: host.CapDrop,

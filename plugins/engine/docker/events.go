@@ -84,3 +84,33 @@ func toEvent(m *events.Message) engine.Event {
 	}
 	return out
 }
+
+// stopMargin is how long after the end of a container its stop may be told.
+const stopMargin = 5 * time.Second
+
+// stoppedByRequest reports whether somebody has stopped a container that ended at a time. The engine remembers its last events alone: one that
+// has forgotten, or does not answer, knows of no request.
+func (d *docker) stoppedByRequest(ctx context.Context, id, finished string) bool {
+	end, ok := parseTime(finished)
+	if !ok {
+		return false
+	}
+	formatTime := func(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) + "." + nanosecondDigits(t) }
+	stopped := false
+	_ = d.callEngine(ctx, "read the last events", func(api *client.Client) error {
+		ctx, cancel := context.WithTimeout(ctx, stopMargin)
+		defer cancel()
+		messages, failed := api.Events(ctx, events.ListOptions{
+			Since: formatTime(end.Add(-time.Second)), Until: formatTime(end.Add(stopMargin)),
+			Filters: filters.NewArgs(filters.Arg("container", id), filters.Arg("event", string(events.ActionStop))),
+		})
+		select {
+		case <-messages:
+			stopped = true
+			return nil
+		case err := <-failed:
+			return err
+		}
+	})
+	return stopped
+}

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -129,6 +130,7 @@ func (d *docker) findImage(ctx context.Context, ref string) (*engine.Image, erro
 		out.Labels = in.Config.Labels
 		out.Config = &engine.ImageConfig{
 			Env: in.Config.Env, Command: in.Config.Cmd, Entrypoint: in.Config.Entrypoint, User: in.Config.User, WorkingDir: in.Config.WorkingDir,
+			Settings: imageSettings(in.Config.Healthcheck, in.Config.StopSignal, slices.Collect(maps.Keys(in.Config.ExposedPorts))),
 		}
 	}
 	d.images.put(out)

@@ -121,6 +121,9 @@ func (d *docker) Inspect(ctx context.Context, id string) (*engine.Detail, error)
 		out.State, out.Status = s.Status, s.Status
 		out.ExitCode, out.OOMKilled, out.Error = s.ExitCode, s.OOMKilled, texts.Truncate(s.Error, maxHealthLog)
 		out.StartedAt = unixMilli(s.StartedAt)
+		if s.Status == container.StateExited && s.ExitCode == 0 {
+			out.StoppedByRequest = d.stoppedByRequest(ctx, c.ID, s.FinishedAt)
+		}
 		out.Health, out.HealthLog = healthOf(s.Health)
 	}
 	return out, nil

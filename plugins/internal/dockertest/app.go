@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +27,9 @@ type Behaviour struct {
 	Healthcheck bool
 	// Unhealthy makes the check fail, Crash the program end at once with status 3.
 	Unhealthy, Crash bool
+	// Ends makes the program end by itself after a second, with the status ExitCode.
+	Ends     bool
+	ExitCode int
 	// SlowStart is how long it takes until the check succeeds; StartPeriod is the check's own.
 	SlowStart, StartPeriod time.Duration
 	// Answers is the version that it answers with on port 50883, as a core does; "" for no answer.
@@ -136,6 +140,9 @@ func (b Behaviour) changes() []string {
 	}
 	if b.Crash {
 		env["APP_CRASH"] = "1"
+	}
+	if b.Ends {
+		env["APP_ENDS"] = strconv.Itoa(b.ExitCode)
 	}
 	if b.Answers != "" {
 		env["APP_ANSWERS"] = b.Answers

@@ -44,6 +44,9 @@ type Engine struct {
 	// stops are where the engine stops during the next commands of an action.
 	stops  map[string][]stopInCompose
 	outage outage
+	// jobs are the exit codes of images whose containers end by themselves; starts is how often containers were started, by image.
+	jobs   map[string]int
+	starts map[string]int
 	// runs are how commands of images end, by the image's id.
 	runs      map[string]engine.RunResult
 	holds     map[string]*hold
@@ -82,7 +85,7 @@ func NewEngine() *Engine {
 		compose: &engine.Compose{Version: "2.40.3", PullPolicy: true},
 		images:  map[string]*engine.Image{}, names: map[string]string{}, remote: map[string]*engine.Image{}, scripts: map[string][]Step{},
 		errors: map[string][]error{}, exits: map[string][]engine.ComposeResult{}, interruptions: map[string][]Leftover{}, runs: map[string]engine.RunResult{}, stops: map[string][]stopInCompose{}, outage: newOutage(), holds: map[string]*hold{},
-		contents: map[string][]byte{}, samples: map[string]engine.Sample{}, listeners: map[int]chan engine.Event{}, output: newOutput(),
+		contents: map[string][]byte{}, samples: map[string]engine.Sample{}, listeners: map[int]chan engine.Event{}, jobs: map[string]int{}, starts: map[string]int{}, output: newOutput(),
 	}
 }
 
@@ -145,6 +148,12 @@ func (e *Engine) createContainer(c engine.Container) *held {
 		c.ImageID = e.names[c.Image]
 	}
 	h := &held{Detail: engine.Detail{Container: c, RestartPolicy: "no", StartedAt: time.Now().UnixMilli()}, script: e.scripts[c.ImageID]}
+	if c.State != "running" {
+		h.script = nil
+	}
+	if c.State == "exited" {
+		h.ExitCode = stoppedCode
+	}
 	e.containers = append(e.containers, h)
 	return h
 }
@@ -312,23 +321,6 @@ func (e *Engine) findImage(ref string) *engine.Image {
 	}
 	slices.Sort(out.RepoTags)
 	return &out
-}
-
-// Stats implements client.Engine.
-func (e *Engine) Stats(ctx context.Context, ids []string) ([]engine.Sample, error) {
-	if err := e.beginCall(ctx, Call{Op: "stats", Text: strings.Join(ids, " ")}); err != nil {
-		return nil, err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	out := []engine.Sample{}
-	for _, id := range ids {
-		h, err := e.findContainer(id)
-		if s, ok := e.samples[id]; ok && err == nil && h.State == "running" {
-			out = append(out, s)
-		}
-	}
-	return out, nil
 }
 
 // Tag implements client.Engine.

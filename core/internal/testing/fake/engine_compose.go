@@ -109,13 +109,15 @@ func (e *Engine) performAction(req *engine.ComposeRequest, res *engine.ComposeRe
 	for _, h := range all {
 		switch req.Action {
 		case engine.ActionRecreate:
-			h = e.recreateContainer(h, req.Force)
+			h = e.recreateContainer(h, req)
 			lines = append(lines, fmt.Sprintf("Recreated %s", h.Name))
 		case engine.ActionStop:
-			e.changeState(h, "exited", "die")
+			if h.State != "exited" {
+				e.changeState(h, "exited", "die")
+			}
 			lines = append(lines, "Stopped "+h.Name)
 		default:
-			e.changeState(h, "running", "start")
+			e.startContainer(h)
 			lines = append(lines, "Started "+h.Name)
 		}
 	}
@@ -127,8 +129,14 @@ func (e *Engine) performAction(req *engine.ComposeRequest, res *engine.ComposeRe
 	return lines
 }
 
+// stoppedCode is the exit code of a container that somebody has stopped, after the signal that it got.
+const stoppedCode = 143
+
 func (e *Engine) changeState(h *held, state, action string) {
-	h.State, h.Health = state, ""
+	h.State, h.Health, h.script = state, "", nil
+	if state == "exited" {
+		h.ExitCode = stoppedCode
+	}
 	if state == "running" {
 		h.ExitCode, h.StartedAt, h.script = 0, time.Now().UnixMilli(), e.scripts[h.ImageID]
 	}
@@ -136,15 +144,15 @@ func (e *Engine) changeState(h *held, state, action string) {
 }
 
 // recreateContainer replaces a container by one of the image that its reference names now, with a new id. A container that
-// has that image already is only started.
-func (e *Engine) recreateContainer(h *held, force bool) *held {
+// has that image already is only started. A new one ends at once if its image is a job, and is not started if the request says so.
+func (e *Engine) recreateContainer(h *held, req *engine.ComposeRequest) *held {
 	id := e.names[h.Image]
 	if id == "" {
 		id = h.ImageID
 	}
-	if id == h.ImageID && !force {
-		if h.State != "running" {
-			e.changeState(h, "running", "start")
+	if id == h.ImageID && !req.Force {
+		if h.State != "running" && !req.NoStart {
+			e.startContainer(h)
 		}
 		return h
 	}
@@ -154,8 +162,36 @@ func (e *Engine) recreateContainer(h *held, force bool) *held {
 	c.ID, c.ImageID, c.State, c.Status, c.CreatedAt = "", id, "", "", time.Now().Unix()
 	fresh := e.createContainer(c)
 	fresh.RestartPolicy = h.RestartPolicy
-	e.changeState(fresh, "running", "start")
+	if req.NoStart {
+		e.changeState(fresh, "created", "create")
+		return fresh
+	}
+	e.startContainer(fresh)
 	return fresh
+}
+
+// startContainer starts a container. One whose image is a job has ended by then.
+func (e *Engine) startContainer(h *held) {
+	e.changeState(h, "running", "start")
+	e.starts[h.ImageID]++
+	if code, ends := e.jobs[h.ImageID]; ends {
+		e.changeState(h, "exited", "die")
+		h.ExitCode, h.script = code, nil
+	}
+}
+
+// SetJob makes the containers of an image end by themselves with a code as soon as they are started.
+func (e *Engine) SetJob(imageID string, code int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.jobs[imageID] = code
+}
+
+// Starts is how often compose has started containers of an image.
+func (e *Engine) Starts(imageID string) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.starts[imageID]
 }
 
 // findMount returns a mount and the name of its contents, which the mounts of one volume share.

@@ -76,6 +76,8 @@ type Service struct {
 	Profiles []string
 	// DependsOn are names of other services, in order.
 	DependsOn []string
+	// Awaited tells that another service waits for its end with success.
+	Awaited bool
 	// Volumes are the named volumes and bind mounts in order of the file.
 	Volumes []Mount
 	// HasBuild tells that the image can be built from source.

@@ -145,7 +145,7 @@ func servicesOf(model *types.Project) []Service {
 	for _, name := range slices.Sorted(maps.Keys(model.Services)) {
 		s := model.Services[name]
 		service := Service{
-			Name: name, Image: strings.TrimSpace(s.Image), Profiles: s.Profiles, DependsOn: slices.Sorted(maps.Keys(s.DependsOn)),
+			Name: name, Image: strings.TrimSpace(s.Image), Profiles: s.Profiles, DependsOn: slices.Sorted(maps.Keys(s.DependsOn)), Awaited: isAwaited(model, name),
 			HasBuild: s.Build != nil, Labels: s.Labels, Replicas: s.GetScale(), ContainerName: s.ContainerName, SharesWith: sharesWith(&s),
 		}
 		if ref, err := image.Parse(service.Image); err == nil {
@@ -159,6 +159,16 @@ func servicesOf(model *types.Project) []Service {
 		out = append(out, service)
 	}
 	return out
+}
+
+// isAwaited reports whether a service of the project waits for the end of another one with success.
+func isAwaited(model *types.Project, name string) bool {
+	for _, s := range model.Services {
+		if s.DependsOn[name].Condition == types.ServiceConditionCompletedSuccessfully {
+			return true
+		}
+	}
+	return false
 }
 
 // sharesWith are the services and containers whose namespaces or volumes a service uses.

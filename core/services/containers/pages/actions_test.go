@@ -25,7 +25,7 @@ func TestUpdates(t *testing.T) {
 	target := targetOf(s.find("shop", "web"))
 
 	for _, path := range []string{"/stacks/update", "/stacks/update?stack=" + web.StackID, "/stacks/update?service=" + web.ID} {
-		v.get(path).Is(t, path, http.StatusOK, made256("digest", 1), made256("digest", 2), "up -d --no-deps web", target, "pull "+webRepo+"@"+made256("digest", 2))
+		v.get(path).Is(t, path, http.StatusOK, made256("digest", 1), made256("digest", 2), "docker-compose recreate shop web", target, "pull "+webRepo+"@"+made256("digest", 2))
 	}
 	v.get("/stacks/update?service=svc_none").Is(t, "no service", http.StatusNotFound)
 	v.get("/stacks/update?stack=stk_none").Is(t, "no stack", http.StatusNotFound)

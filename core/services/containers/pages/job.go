@@ -67,6 +67,15 @@ func (j jobView) serviceName(id string) string {
 	return id
 }
 
+// serviceNames returns the names of services in one line.
+func (j jobView) serviceNames(ids []string) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = j.serviceName(id)
+	}
+	return strings.Join(names, ", ")
+}
+
 func (p pages) showJob(c *gin.Context) {
 	j, err := p.jobView(c.Request.Context(), c.Param("jobId"))
 	if err != nil {

@@ -66,6 +66,8 @@ type updateView struct {
 	Drift []service.ServiceDrift
 	// Dependents are the services that are recreated too, by the id of the one that they share with.
 	Dependents map[string][]service.Dependent
+	// Outline is what would run, by the id of the service.
+	Outline map[string]service.ServicePlan
 	// LeftOut are the services that an update of several leaves out, because their versions were rolled back.
 	LeftOut []updateRow
 	// NotPicked are the services that could be updated too, but are not in the choice.
@@ -129,6 +131,10 @@ func (p pages) confirmUpdate(c *gin.Context) {
 		ids = append(ids, row.Service.ID)
 	}
 	if u.Drift, err = p.service.Drift(c.Request.Context(), ids); err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	if u.Outline, err = p.service.Outline(c.Request.Context(), ids); err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
@@ -204,17 +210,4 @@ func shortList(names []string) string {
 func targetOf(s service.ServiceDetail) string {
 	t := s.Target()
 	return t.ServiceID + " " + t.TargetTag + " " + t.TargetDigest
-}
-
-// updateCommands are those of an update in words, as far as they are known before it is planned.
-func (p pages) updateCommands(row updateRow) []string {
-	s := row.Service
-	repo := s.Image.Ref
-	if i := strings.LastIndexByte(repo, ':'); i > strings.LastIndexByte(repo, '/') {
-		repo = repo[:i]
-	}
-	return []string{
-		"pull " + repo + "@" + s.Candidate.Digest, "tag " + s.Image.Ref,
-		p.service.ComposeCommand() + " -p " + row.Stack.Name + " up -d --no-deps " + s.Name,
-	}
 }

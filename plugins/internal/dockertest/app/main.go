@@ -1,5 +1,5 @@
 // Command app is the program in the images of the tests. Environment variables tell how it behaves: APP_VERSION is
-// what it prints, APP_UNHEALTHY keeps its health check failing, APP_CRASH ends it at once with status 3, APP_SLOW_START, a
+// what it prints, APP_UNHEALTHY keeps its health check failing, APP_CRASH ends it at once with status 3, APP_ENDS after a second with its own value, APP_SLOW_START, a
 // duration, is how long it takes until it is healthy, and APP_ANSWERS is the version that it answers with on port 50883, as a core
 // does. "app health" is the health check, "app version" prints APP_PRINTS, or else APP_VERSION, as a core does, and goes on for ever if
 // that is "hang". "app connect ADDRESS" is a TCP connection between the address and its standard input and output.
@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -37,6 +38,10 @@ func main() {
 	if os.Getenv("APP_CRASH") != "" {
 		fmt.Fprintln(os.Stderr, "crashing as asked")
 		os.Exit(3)
+	}
+	if status, err := strconv.Atoi(os.Getenv("APP_ENDS")); err == nil {
+		time.Sleep(time.Second)
+		os.Exit(status)
 	}
 	// The first process of a container has no default action for signals.
 	if version := os.Getenv("APP_ANSWERS"); version != "" {

@@ -569,9 +569,11 @@ type InspectResponse struct {
 	StartedAtUnixMs int64  `protobuf:"varint,12,opt,name=started_at_unix_ms,json=startedAtUnixMs,proto3" json:"started_at_unix_ms,omitempty"`
 	RestartPolicy   string `protobuf:"bytes,13,opt,name=restart_policy,json=restartPolicy,proto3" json:"restart_policy,omitempty"`
 	// config is missing where the engine does not tell.
-	Config        *ContainerConfig `protobuf:"bytes,14,opt,name=config,proto3" json:"config,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Config *ContainerConfig `protobuf:"bytes,14,opt,name=config,proto3" json:"config,omitempty"`
+	// stopped_by_request tells that somebody has stopped the container, as far as the engine remembers.
+	StoppedByRequest bool `protobuf:"varint,15,opt,name=stopped_by_request,json=stoppedByRequest,proto3" json:"stopped_by_request,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *InspectResponse) Reset() {
@@ -702,6 +704,13 @@ func (x *InspectResponse) GetConfig() *ContainerConfig {
 	return nil
 }
 
+func (x *InspectResponse) GetStoppedByRequest() bool {
+	if x != nil {
+		return x.StoppedByRequest
+	}
+	return false
+}
+
 // ContainerConfig is what a container was created with, the defaults of its image included.
 type ContainerConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -722,12 +731,17 @@ type ContainerConfig struct {
 	// ports are published ones: "host address:host port:port/protocol"; parts that were left open are empty.
 	Ports []string `protobuf:"bytes,11,rep,name=ports,proto3" json:"ports,omitempty"`
 	// memory_bytes, nano_cpus and pids_limit are 0 without a limit.
-	MemoryBytes   int64    `protobuf:"varint,12,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
-	NanoCpus      int64    `protobuf:"varint,13,opt,name=nano_cpus,json=nanoCpus,proto3" json:"nano_cpus,omitempty"`
-	PidsLimit     int64    `protobuf:"varint,14,opt,name=pids_limit,json=pidsLimit,proto3" json:"pids_limit,omitempty"`
-	Privileged    bool     `protobuf:"varint,15,opt,name=privileged,proto3" json:"privileged,omitempty"`
-	CapAdd        []string `protobuf:"bytes,16,rep,name=cap_add,json=capAdd,proto3" json:"cap_add,omitempty"`
-	CapDrop       []string `protobuf:"bytes,17,rep,name=cap_drop,json=capDrop,proto3" json:"cap_drop,omitempty"`
+	MemoryBytes int64    `protobuf:"varint,12,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
+	NanoCpus    int64    `protobuf:"varint,13,opt,name=nano_cpus,json=nanoCpus,proto3" json:"nano_cpus,omitempty"`
+	PidsLimit   int64    `protobuf:"varint,14,opt,name=pids_limit,json=pidsLimit,proto3" json:"pids_limit,omitempty"`
+	Privileged  bool     `protobuf:"varint,15,opt,name=privileged,proto3" json:"privileged,omitempty"`
+	CapAdd      []string `protobuf:"bytes,16,rep,name=cap_add,json=capAdd,proto3" json:"cap_add,omitempty"`
+	CapDrop     []string `protobuf:"bytes,17,rep,name=cap_drop,json=capDrop,proto3" json:"cap_drop,omitempty"`
+	// settings are further ones, as those of an image and what it does not have: hostname, domainname, dns, dns_opt, dns_search, extra_hosts, read_only,
+	// security_opt, sysctls, ulimits, logging, logging.options, shm_size, devices, tmpfs, init, tty, stdin_open, group_add, uts, userns_mode, cgroup,
+	// cgroup_parent, runtime, oom_score_adj, oom_kill_disable, mem_reservation, memswap_limit, cpu_shares, cpuset, device_cgroup_rules, storage_opt,
+	// stop_grace_period, mac_address, networks.aliases and networks.addresses.
+	Settings      map[string]string `protobuf:"bytes,18,rep,name=settings,proto3" json:"settings,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -877,6 +891,13 @@ func (x *ContainerConfig) GetCapAdd() []string {
 func (x *ContainerConfig) GetCapDrop() []string {
 	if x != nil {
 		return x.CapDrop
+	}
+	return nil
+}
+
+func (x *ContainerConfig) GetSettings() map[string]string {
+	if x != nil {
+		return x.Settings
 	}
 	return nil
 }
@@ -1137,11 +1158,15 @@ func (x *Image) GetConfig() *ImageConfig {
 type ImageConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// env are NAME=value.
-	Env           []string `protobuf:"bytes,1,rep,name=env,proto3" json:"env,omitempty"`
-	Command       []string `protobuf:"bytes,2,rep,name=command,proto3" json:"command,omitempty"`
-	Entrypoint    []string `protobuf:"bytes,3,rep,name=entrypoint,proto3" json:"entrypoint,omitempty"`
-	User          string   `protobuf:"bytes,4,opt,name=user,proto3" json:"user,omitempty"`
-	WorkingDir    string   `protobuf:"bytes,5,opt,name=working_dir,json=workingDir,proto3" json:"working_dir,omitempty"`
+	Env        []string `protobuf:"bytes,1,rep,name=env,proto3" json:"env,omitempty"`
+	Command    []string `protobuf:"bytes,2,rep,name=command,proto3" json:"command,omitempty"`
+	Entrypoint []string `protobuf:"bytes,3,rep,name=entrypoint,proto3" json:"entrypoint,omitempty"`
+	User       string   `protobuf:"bytes,4,opt,name=user,proto3" json:"user,omitempty"`
+	WorkingDir string   `protobuf:"bytes,5,opt,name=working_dir,json=workingDir,proto3" json:"working_dir,omitempty"`
+	// settings are further defaults by the names that compose gives them; what is at its usual value is left out. Lists are lines, sorted unless their
+	// order counts; times are in nanoseconds, sizes in bytes. An image has healthcheck.test, healthcheck.interval, healthcheck.timeout,
+	// healthcheck.start_period, healthcheck.start_interval, healthcheck.retries, stop_signal and expose.
+	Settings      map[string]string `protobuf:"bytes,6,rep,name=settings,proto3" json:"settings,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1209,6 +1234,13 @@ func (x *ImageConfig) GetWorkingDir() string {
 		return x.WorkingDir
 	}
 	return ""
+}
+
+func (x *ImageConfig) GetSettings() map[string]string {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
 }
 
 type StatsRequest struct {
@@ -1978,7 +2010,9 @@ type ComposeRequest struct {
 	// scale goes from service to the number of its containers; a service that is not in it has as many as the files say.
 	Scale map[string]int32 `protobuf:"bytes,11,rep,name=scale,proto3" json:"scale,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// force makes recreate replace containers that are up to date, too.
-	Force         bool `protobuf:"varint,12,opt,name=force,proto3" json:"force,omitempty"`
+	Force bool `protobuf:"varint,12,opt,name=force,proto3" json:"force,omitempty"`
+	// no_start makes recreate leave new containers created and not started.
+	NoStart       bool `protobuf:"varint,13,opt,name=no_start,json=noStart,proto3" json:"no_start,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2093,6 +2127,13 @@ func (x *ComposeRequest) GetScale() map[string]int32 {
 func (x *ComposeRequest) GetForce() bool {
 	if x != nil {
 		return x.Force
+	}
+	return false
+}
+
+func (x *ComposeRequest) GetNoStart() bool {
+	if x != nil {
+		return x.NoStart
 	}
 	return false
 }
@@ -2849,7 +2890,7 @@ const file_patchbay_engine_v1_engine_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\" \n" +
 	"\x0eInspectRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"\x8f\x04\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\xbd\x04\n" +
 	"\x0fInspectResponse\x12;\n" +
 	"\tcontainer\x18\x01 \x01(\v2\x1d.patchbay.engine.v1.ContainerR\tcontainer\x12\x16\n" +
 	"\x06health\x18\x02 \x01(\tR\x06health\x12\x1d\n" +
@@ -2869,7 +2910,8 @@ const file_patchbay_engine_v1_engine_proto_rawDesc = "" +
 	"\x05error\x18\v \x01(\tR\x05error\x12+\n" +
 	"\x12started_at_unix_ms\x18\f \x01(\x03R\x0fstartedAtUnixMs\x12%\n" +
 	"\x0erestart_policy\x18\r \x01(\tR\rrestartPolicy\x12;\n" +
-	"\x06config\x18\x0e \x01(\v2#.patchbay.engine.v1.ContainerConfigR\x06config\"\xf3\x03\n" +
+	"\x06config\x18\x0e \x01(\v2#.patchbay.engine.v1.ContainerConfigR\x06config\x12,\n" +
+	"\x12stopped_by_request\x18\x0f \x01(\bR\x10stoppedByRequest\"\xff\x04\n" +
 	"\x0fContainerConfig\x12\x10\n" +
 	"\x03env\x18\x01 \x03(\tR\x03env\x12\x18\n" +
 	"\acommand\x18\x02 \x03(\tR\acommand\x12\x1e\n" +
@@ -2894,7 +2936,11 @@ const file_patchbay_engine_v1_engine_proto_rawDesc = "" +
 	"privileged\x18\x0f \x01(\bR\n" +
 	"privileged\x12\x17\n" +
 	"\acap_add\x18\x10 \x03(\tR\x06capAdd\x12\x19\n" +
-	"\bcap_drop\x18\x11 \x03(\tR\acapDrop\"#\n" +
+	"\bcap_drop\x18\x11 \x03(\tR\acapDrop\x12M\n" +
+	"\bsettings\x18\x12 \x03(\v21.patchbay.engine.v1.ContainerConfig.SettingsEntryR\bsettings\x1a;\n" +
+	"\rSettingsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"#\n" +
 	"\rImagesRequest\x12\x12\n" +
 	"\x04refs\x18\x01 \x03(\tR\x04refs\"I\n" +
 	"\x0eImagesResponse\x127\n" +
@@ -2917,7 +2963,7 @@ const file_patchbay_engine_v1_engine_proto_rawDesc = "" +
 	" \x01(\v2\x1f.patchbay.engine.v1.ImageConfigR\x06config\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8e\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x96\x02\n" +
 	"\vImageConfig\x12\x10\n" +
 	"\x03env\x18\x01 \x03(\tR\x03env\x12\x18\n" +
 	"\acommand\x18\x02 \x03(\tR\acommand\x12\x1e\n" +
@@ -2926,7 +2972,11 @@ const file_patchbay_engine_v1_engine_proto_rawDesc = "" +
 	"entrypoint\x12\x12\n" +
 	"\x04user\x18\x04 \x01(\tR\x04user\x12\x1f\n" +
 	"\vworking_dir\x18\x05 \x01(\tR\n" +
-	"workingDir\" \n" +
+	"workingDir\x12I\n" +
+	"\bsettings\x18\x06 \x03(\v2-.patchbay.engine.v1.ImageConfig.SettingsEntryR\bsettings\x1a;\n" +
+	"\rSettingsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\" \n" +
 	"\fStatsRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\"E\n" +
 	"\rStatsResponse\x124\n" +
@@ -2983,7 +3033,7 @@ const file_patchbay_engine_v1_engine_proto_rawDesc = "" +
 	"TagRequest\x12\x14\n" +
 	"\x05image\x18\x01 \x01(\tR\x05image\x12\x10\n" +
 	"\x03ref\x18\x02 \x01(\tR\x03ref\"\r\n" +
-	"\vTagResponse\"\xb3\x03\n" +
+	"\vTagResponse\"\xce\x03\n" +
 	"\x0eComposeRequest\x12\x10\n" +
 	"\x03bin\x18\x01 \x01(\tR\x03bin\x12\x16\n" +
 	"\x06action\x18\x02 \x01(\tR\x06action\x12\x18\n" +
@@ -2998,7 +3048,8 @@ const file_patchbay_engine_v1_engine_proto_rawDesc = "" +
 	"\adry_run\x18\n" +
 	" \x01(\bR\x06dryRun\x12C\n" +
 	"\x05scale\x18\v \x03(\v2-.patchbay.engine.v1.ComposeRequest.ScaleEntryR\x05scale\x12\x14\n" +
-	"\x05force\x18\f \x01(\bR\x05force\x1a8\n" +
+	"\x05force\x18\f \x01(\bR\x05force\x12\x19\n" +
+	"\bno_start\x18\r \x01(\bR\anoStart\x1a8\n" +
 	"\n" +
 	"ScaleEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
@@ -3072,7 +3123,7 @@ func file_patchbay_engine_v1_engine_proto_rawDescGZIP() []byte {
 	return file_patchbay_engine_v1_engine_proto_rawDescData
 }
 
-var file_patchbay_engine_v1_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_patchbay_engine_v1_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_patchbay_engine_v1_engine_proto_goTypes = []any{
 	(*InfoRequest)(nil),        // 0: patchbay.engine.v1.InfoRequest
 	(*InfoResponse)(nil),       // 1: patchbay.engine.v1.InfoResponse
@@ -3115,9 +3166,11 @@ var file_patchbay_engine_v1_engine_proto_goTypes = []any{
 	(*RunRequest)(nil),         // 38: patchbay.engine.v1.RunRequest
 	(*RunResponse)(nil),        // 39: patchbay.engine.v1.RunResponse
 	nil,                        // 40: patchbay.engine.v1.Container.LabelsEntry
-	nil,                        // 41: patchbay.engine.v1.Image.LabelsEntry
-	nil,                        // 42: patchbay.engine.v1.EventsResponse.LabelsEntry
-	nil,                        // 43: patchbay.engine.v1.ComposeRequest.ScaleEntry
+	nil,                        // 41: patchbay.engine.v1.ContainerConfig.SettingsEntry
+	nil,                        // 42: patchbay.engine.v1.Image.LabelsEntry
+	nil,                        // 43: patchbay.engine.v1.ImageConfig.SettingsEntry
+	nil,                        // 44: patchbay.engine.v1.EventsResponse.LabelsEntry
+	nil,                        // 45: patchbay.engine.v1.ComposeRequest.ScaleEntry
 }
 var file_patchbay_engine_v1_engine_proto_depIdxs = []int32{
 	2,  // 0: patchbay.engine.v1.InfoResponse.compose:type_name -> patchbay.engine.v1.ComposeInfo
@@ -3126,51 +3179,53 @@ var file_patchbay_engine_v1_engine_proto_depIdxs = []int32{
 	5,  // 3: patchbay.engine.v1.Container.mounts:type_name -> patchbay.engine.v1.Mount
 	6,  // 4: patchbay.engine.v1.InspectResponse.container:type_name -> patchbay.engine.v1.Container
 	9,  // 5: patchbay.engine.v1.InspectResponse.config:type_name -> patchbay.engine.v1.ContainerConfig
-	12, // 6: patchbay.engine.v1.ImagesResponse.images:type_name -> patchbay.engine.v1.ImageResult
-	13, // 7: patchbay.engine.v1.ImageResult.image:type_name -> patchbay.engine.v1.Image
-	41, // 8: patchbay.engine.v1.Image.labels:type_name -> patchbay.engine.v1.Image.LabelsEntry
-	14, // 9: patchbay.engine.v1.Image.config:type_name -> patchbay.engine.v1.ImageConfig
-	17, // 10: patchbay.engine.v1.StatsResponse.samples:type_name -> patchbay.engine.v1.Sample
-	18, // 11: patchbay.engine.v1.Sample.block:type_name -> patchbay.engine.v1.BlockCounters
-	42, // 12: patchbay.engine.v1.EventsResponse.labels:type_name -> patchbay.engine.v1.EventsResponse.LabelsEntry
-	23, // 13: patchbay.engine.v1.PullResponse.progress:type_name -> patchbay.engine.v1.PullProgress
-	13, // 14: patchbay.engine.v1.PullResponse.image:type_name -> patchbay.engine.v1.Image
-	24, // 15: patchbay.engine.v1.PullProgress.active:type_name -> patchbay.engine.v1.Layer
-	43, // 16: patchbay.engine.v1.ComposeRequest.scale:type_name -> patchbay.engine.v1.ComposeRequest.ScaleEntry
-	29, // 17: patchbay.engine.v1.ComposeResponse.line:type_name -> patchbay.engine.v1.Line
-	30, // 18: patchbay.engine.v1.ComposeResponse.result:type_name -> patchbay.engine.v1.ComposeResult
-	33, // 19: patchbay.engine.v1.RestoreRequest.target:type_name -> patchbay.engine.v1.RestoreTarget
-	0,  // 20: patchbay.engine.v1.Engine.Info:input_type -> patchbay.engine.v1.InfoRequest
-	3,  // 21: patchbay.engine.v1.Engine.Containers:input_type -> patchbay.engine.v1.ContainersRequest
-	7,  // 22: patchbay.engine.v1.Engine.Inspect:input_type -> patchbay.engine.v1.InspectRequest
-	10, // 23: patchbay.engine.v1.Engine.Images:input_type -> patchbay.engine.v1.ImagesRequest
-	15, // 24: patchbay.engine.v1.Engine.Stats:input_type -> patchbay.engine.v1.StatsRequest
-	19, // 25: patchbay.engine.v1.Engine.Events:input_type -> patchbay.engine.v1.EventsRequest
-	21, // 26: patchbay.engine.v1.Engine.Pull:input_type -> patchbay.engine.v1.PullRequest
-	25, // 27: patchbay.engine.v1.Engine.Tag:input_type -> patchbay.engine.v1.TagRequest
-	27, // 28: patchbay.engine.v1.Engine.Compose:input_type -> patchbay.engine.v1.ComposeRequest
-	31, // 29: patchbay.engine.v1.Engine.Archive:input_type -> patchbay.engine.v1.ArchiveRequest
-	34, // 30: patchbay.engine.v1.Engine.Restore:input_type -> patchbay.engine.v1.RestoreRequest
-	36, // 31: patchbay.engine.v1.Engine.Logs:input_type -> patchbay.engine.v1.LogsRequest
-	38, // 32: patchbay.engine.v1.Engine.Run:input_type -> patchbay.engine.v1.RunRequest
-	1,  // 33: patchbay.engine.v1.Engine.Info:output_type -> patchbay.engine.v1.InfoResponse
-	4,  // 34: patchbay.engine.v1.Engine.Containers:output_type -> patchbay.engine.v1.ContainersResponse
-	8,  // 35: patchbay.engine.v1.Engine.Inspect:output_type -> patchbay.engine.v1.InspectResponse
-	11, // 36: patchbay.engine.v1.Engine.Images:output_type -> patchbay.engine.v1.ImagesResponse
-	16, // 37: patchbay.engine.v1.Engine.Stats:output_type -> patchbay.engine.v1.StatsResponse
-	20, // 38: patchbay.engine.v1.Engine.Events:output_type -> patchbay.engine.v1.EventsResponse
-	22, // 39: patchbay.engine.v1.Engine.Pull:output_type -> patchbay.engine.v1.PullResponse
-	26, // 40: patchbay.engine.v1.Engine.Tag:output_type -> patchbay.engine.v1.TagResponse
-	28, // 41: patchbay.engine.v1.Engine.Compose:output_type -> patchbay.engine.v1.ComposeResponse
-	32, // 42: patchbay.engine.v1.Engine.Archive:output_type -> patchbay.engine.v1.ArchiveResponse
-	35, // 43: patchbay.engine.v1.Engine.Restore:output_type -> patchbay.engine.v1.RestoreResponse
-	37, // 44: patchbay.engine.v1.Engine.Logs:output_type -> patchbay.engine.v1.LogsResponse
-	39, // 45: patchbay.engine.v1.Engine.Run:output_type -> patchbay.engine.v1.RunResponse
-	33, // [33:46] is the sub-list for method output_type
-	20, // [20:33] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	41, // 6: patchbay.engine.v1.ContainerConfig.settings:type_name -> patchbay.engine.v1.ContainerConfig.SettingsEntry
+	12, // 7: patchbay.engine.v1.ImagesResponse.images:type_name -> patchbay.engine.v1.ImageResult
+	13, // 8: patchbay.engine.v1.ImageResult.image:type_name -> patchbay.engine.v1.Image
+	42, // 9: patchbay.engine.v1.Image.labels:type_name -> patchbay.engine.v1.Image.LabelsEntry
+	14, // 10: patchbay.engine.v1.Image.config:type_name -> patchbay.engine.v1.ImageConfig
+	43, // 11: patchbay.engine.v1.ImageConfig.settings:type_name -> patchbay.engine.v1.ImageConfig.SettingsEntry
+	17, // 12: patchbay.engine.v1.StatsResponse.samples:type_name -> patchbay.engine.v1.Sample
+	18, // 13: patchbay.engine.v1.Sample.block:type_name -> patchbay.engine.v1.BlockCounters
+	44, // 14: patchbay.engine.v1.EventsResponse.labels:type_name -> patchbay.engine.v1.EventsResponse.LabelsEntry
+	23, // 15: patchbay.engine.v1.PullResponse.progress:type_name -> patchbay.engine.v1.PullProgress
+	13, // 16: patchbay.engine.v1.PullResponse.image:type_name -> patchbay.engine.v1.Image
+	24, // 17: patchbay.engine.v1.PullProgress.active:type_name -> patchbay.engine.v1.Layer
+	45, // 18: patchbay.engine.v1.ComposeRequest.scale:type_name -> patchbay.engine.v1.ComposeRequest.ScaleEntry
+	29, // 19: patchbay.engine.v1.ComposeResponse.line:type_name -> patchbay.engine.v1.Line
+	30, // 20: patchbay.engine.v1.ComposeResponse.result:type_name -> patchbay.engine.v1.ComposeResult
+	33, // 21: patchbay.engine.v1.RestoreRequest.target:type_name -> patchbay.engine.v1.RestoreTarget
+	0,  // 22: patchbay.engine.v1.Engine.Info:input_type -> patchbay.engine.v1.InfoRequest
+	3,  // 23: patchbay.engine.v1.Engine.Containers:input_type -> patchbay.engine.v1.ContainersRequest
+	7,  // 24: patchbay.engine.v1.Engine.Inspect:input_type -> patchbay.engine.v1.InspectRequest
+	10, // 25: patchbay.engine.v1.Engine.Images:input_type -> patchbay.engine.v1.ImagesRequest
+	15, // 26: patchbay.engine.v1.Engine.Stats:input_type -> patchbay.engine.v1.StatsRequest
+	19, // 27: patchbay.engine.v1.Engine.Events:input_type -> patchbay.engine.v1.EventsRequest
+	21, // 28: patchbay.engine.v1.Engine.Pull:input_type -> patchbay.engine.v1.PullRequest
+	25, // 29: patchbay.engine.v1.Engine.Tag:input_type -> patchbay.engine.v1.TagRequest
+	27, // 30: patchbay.engine.v1.Engine.Compose:input_type -> patchbay.engine.v1.ComposeRequest
+	31, // 31: patchbay.engine.v1.Engine.Archive:input_type -> patchbay.engine.v1.ArchiveRequest
+	34, // 32: patchbay.engine.v1.Engine.Restore:input_type -> patchbay.engine.v1.RestoreRequest
+	36, // 33: patchbay.engine.v1.Engine.Logs:input_type -> patchbay.engine.v1.LogsRequest
+	38, // 34: patchbay.engine.v1.Engine.Run:input_type -> patchbay.engine.v1.RunRequest
+	1,  // 35: patchbay.engine.v1.Engine.Info:output_type -> patchbay.engine.v1.InfoResponse
+	4,  // 36: patchbay.engine.v1.Engine.Containers:output_type -> patchbay.engine.v1.ContainersResponse
+	8,  // 37: patchbay.engine.v1.Engine.Inspect:output_type -> patchbay.engine.v1.InspectResponse
+	11, // 38: patchbay.engine.v1.Engine.Images:output_type -> patchbay.engine.v1.ImagesResponse
+	16, // 39: patchbay.engine.v1.Engine.Stats:output_type -> patchbay.engine.v1.StatsResponse
+	20, // 40: patchbay.engine.v1.Engine.Events:output_type -> patchbay.engine.v1.EventsResponse
+	22, // 41: patchbay.engine.v1.Engine.Pull:output_type -> patchbay.engine.v1.PullResponse
+	26, // 42: patchbay.engine.v1.Engine.Tag:output_type -> patchbay.engine.v1.TagResponse
+	28, // 43: patchbay.engine.v1.Engine.Compose:output_type -> patchbay.engine.v1.ComposeResponse
+	32, // 44: patchbay.engine.v1.Engine.Archive:output_type -> patchbay.engine.v1.ArchiveResponse
+	35, // 45: patchbay.engine.v1.Engine.Restore:output_type -> patchbay.engine.v1.RestoreResponse
+	37, // 46: patchbay.engine.v1.Engine.Logs:output_type -> patchbay.engine.v1.LogsResponse
+	39, // 47: patchbay.engine.v1.Engine.Run:output_type -> patchbay.engine.v1.RunResponse
+	35, // [35:48] is the sub-list for method output_type
+	22, // [22:35] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_patchbay_engine_v1_engine_proto_init() }
@@ -3197,7 +3252,7 @@ func file_patchbay_engine_v1_engine_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_patchbay_engine_v1_engine_proto_rawDesc), len(file_patchbay_engine_v1_engine_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   44,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,128 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/texts"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// Plan is what a dry run finds.
+type Plan struct {
+	Mode            string        `json:"mode"`
+	ChangedServices []string      `json:"changedServices"`
+	Services        []ServicePlan `json:"services"`
+	LeftOut         []LeftOut     `json:"leftOut,omitempty" doc:"Services of the scope that are left out, because their new versions were rolled back before."`
+}
+
+// ServicePlan is what an update would do to one service.
+type ServicePlan struct {
+	ServiceID     string       `json:"serviceId"`
+	StackID       string       `json:"stackId"`
+	Name          string       `json:"name" example:"blog / web"`
+	FromDigest    string       `json:"fromDigest,omitempty"`
+	ToDigest      string       `json:"toDigest"`
+	ArchMatch     string       `json:"archMatch"`
+	Starts        bool         `json:"starts,omitempty" doc:"The service has no container and would be started."`
+	StaysStopped  bool         `json:"staysStopped,omitempty" doc:"The service does not run, and would not be started."`
+	RunsOnce      bool         `json:"runsOnce,omitempty" doc:"The service ends by itself: it would be run once to its end, before the services that depend on it. Its former image is not run again."`
+	Commands      []string     `json:"commands" doc:"What would run, in order."`
+	BackupTargets []BackupPlan `json:"backupTargets"`
+	PullTags      []string     `json:"pullTags"`
+	AutoRollback  bool         `json:"autoRollback"`
+	Dependents    []Dependent  `json:"dependents" doc:"Services that share namespaces or volumes with its containers. They are recreated with it, in this order."`
+	Drift         []Drift      `json:"drift" doc:"What else recreating would change; it needs allowDrift."`
+	Unresolved    []string     `json:"unresolvedVariables" doc:"Variables without a value, while what runs was made with one. They refuse the update."`
+}
+
+// planUpdate returns what an update would do. It changes nothing.
+func (s *Service) planUpdate(ctx context.Context, inv *inventory, spec jobSpec, r *report) (any, error) {
+	out := Plan{Mode: ModeDryRun, ChangedServices: []string{}, Services: []ServicePlan{}, LeftOut: inv.leftOut(&spec)}
+	r.reportLeftOut(ctx, out.LeftOut)
+	for _, g := range inv.groupTargets(spec.Targets) {
+		g = s.orderTargets(ctx, g)
+		for i := range g.targets {
+			p, err := s.planService(ctx, &g.stack, &g.svcs[i], g.targets[i], spec.BackupMode)
+			if err != nil {
+				return out, err
+			}
+			if len(p.Drift) > 0 {
+				r.warn(ctx, "%s: recreating it would change more than its image: %s", p.Name, driftText(p.Drift))
+			}
+			if len(p.Unresolved) > 0 {
+				r.fail(ctx, "%s: variables without a value: %s", p.Name, texts.JoinSome(p.Unresolved, maxTold))
+			}
+			out.ChangedServices, out.Services = append(out.ChangedServices, p.ServiceID), append(out.Services, p)
+			r.info(ctx, "%s: %s → %s", p.Name, shortDigest(p.FromDigest), shortDigest(p.ToDigest))
+		}
+	}
+	return out, nil
+}
+
+// planService returns what an update would do to a service.
+func (s *Service) planService(ctx context.Context, st *stackRecord, svc *serviceRecord, t Target, backupMode string) (ServicePlan, error) {
+	p, err := s.outlineService(ctx, st, svc, t)
+	if err != nil {
+		return p, err
+	}
+	if p.BackupTargets, err = s.backupPlan(ctx, svc, backupMode); err != nil {
+		return p, err
+	}
+	drift, err := s.driftOf(ctx, st, svc)
+	p.Drift, p.Unresolved = append(drift.Drift, p.Drift...), append(drift.Unresolved, p.Unresolved...)
+	return p, err
+}
+
+// outlineService returns the plan of a service with what would run, and with the plan of its dependents.
+func (s *Service) outlineService(ctx context.Context, st *stackRecord, svc *serviceRecord, t Target) (ServicePlan, error) {
+	ref := svc.imageRef()
+	p := ServicePlan{
+		ServiceID: svc.ID, StackID: st.ID, Name: st.Project + " / " + svc.Name, FromDigest: svc.RuntimeDigest, ToDigest: t.TargetDigest,
+		ArchMatch: svc.CandidateMatch, PullTags: t.PullTags, AutoRollback: svc.AutoRollback, Dependents: []Dependent{},
+		Commands: []string{"pull " + ref.WithDigest(t.TargetDigest), fmt.Sprintf("tag %s %s", ref.WithDigest(t.TargetDigest), ref)},
+	}
+	if err := s.sameImage(ctx, st, svc); err != nil {
+		return p, err
+	}
+	running, err := s.runningImage(ctx, st, svc)
+	if err != nil {
+		return p, err
+	}
+	once, err := s.whyRunsOnce(ctx, st, svc, &running)
+	if err != nil {
+		return p, err
+	}
+	stopped := running.state == StateStopped
+	p.RunsOnce, p.Starts, p.StaysStopped = once != "", stopped && running.id == "", once == "" && stopped && running.id != ""
+	scale, err := s.scaleOf(ctx, st, svc.Name)
+	if err != nil {
+		return p, err
+	}
+	res, err := s.composeDry(ctx, st, composeCall{action: engine.ActionRecreate, services: []string{svc.Name}, scale: scale, noStart: p.StaysStopped})
+	if err != nil {
+		return p, err
+	}
+	p.Commands = append(p.Commands, strings.Join(res.Command, " "))
+	return p, s.planDependents(ctx, st, svc, &p)
+}
+
+// Outline returns what updates of services to their candidates would run, by the ids of the services. Those without a candidate are left out.
+func (s *Service) Outline(ctx context.Context, ids []string) (map[string]ServicePlan, error) {
+	inv, err := s.loadInventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]ServicePlan{}
+	for _, id := range ids {
+		svc := inv.services[id]
+		if svc == nil || inv.stacks[svc.StackID] == nil || svc.CandidateDigest == "" {
+			continue
+		}
+		if out[id], err = s.outlineService(ctx, inv.stacks[svc.StackID], svc, Target{TargetDigest: svc.CandidateDigest}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,256 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// Why a service ends by itself, as the journal has it.
+const (
+	// runsAwaited: another service waits for its end with success.
+	runsAwaited = "awaited"
+	// runsAsBefore: its containers had ended with 0 by themselves when the change began.
+	runsAsBefore = "before"
+)
+
+// awaitedRun is how long a service may run whose end another one waits for, unless its own health timeout says otherwise.
+const awaitedRun = 30 * time.Minute
+
+// whyRunsOnce returns why a service ends by itself; "" if it does not. running is what there is of it.
+func (s *Service) whyRunsOnce(ctx context.Context, st *stackRecord, svc *serviceRecord, running *runningImage) (string, error) {
+	p, err := s.loadProject(ctx, st)
+	if err != nil {
+		// The checks before the change say what is wrong with the files.
+		p = &compose.Project{}
+	}
+	if named := p.Service(svc.Name); named != nil && named.Awaited {
+		return runsAwaited, nil
+	}
+	if running.state != StateStopped || running.id == "" {
+		return "", nil
+	}
+	ended := svc.Ended
+	if svc.State != StateStopped || svc.RuntimeImage != running.id || ended == "" {
+		list, err := s.containersOf(ctx, st.Project, svc.Name)
+		if err != nil {
+			return "", err
+		}
+		if ended, err = s.howEnded(ctx, list); err != nil {
+			return "", err
+		}
+	}
+	if ended == endedWell {
+		return runsAsBefore, nil
+	}
+	return "", nil
+}
+
+// How the containers of a service have ended that does not run.
+const (
+	// endedWell: by themselves, with 0.
+	endedWell      = "well"
+	endedOtherwise = "otherwise"
+)
+
+// runsOnce reports whether a service ends by itself, as far as it was seen.
+func (svc *serviceRecord) runsOnce() bool {
+	return svc.Awaited || svc.State == StateStopped && svc.Ended == endedWell
+}
+
+// howEnded returns how containers that do not run have ended.
+func (s *Service) howEnded(ctx context.Context, list []engine.Container) (string, error) {
+	for _, c := range list {
+		d, err := s.engine().Inspect(ctx, c.ID)
+		if fault.CodeOf(err) == fault.NotFound {
+			return endedOtherwise, nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("inspect %s: %w", c.Name, err)
+		}
+		if !hasEndedByItself(d) {
+			return endedOtherwise, nil
+		}
+		images, err := s.engine().Images(ctx, []string{d.ImageID})
+		if err != nil {
+			return "", fmt.Errorf("read the image of %s: %w", c.Name, err)
+		}
+		if isServer(d, images[0]) {
+			return endedOtherwise, nil
+		}
+	}
+	return endedWell, nil
+}
+
+// noteEnd sets how a service has ended in what is stored of it: once when it stops. An engine that does not answer is asked at the next scan.
+func (s *Service) noteEnd(ctx context.Context, svc *serviceRecord, list []engine.Container, now runtimeState, columns map[string]any) {
+	ended := ""
+	if now.state == StateStopped && now.id != "" {
+		if ended = svc.Ended; ended == "" || svc.State != StateStopped || svc.RuntimeImage != now.id {
+			ended, _ = s.howEnded(ctx, list)
+		}
+	}
+	if ended != svc.Ended {
+		columns["ended"] = ended
+	}
+}
+
+// hasEndedByItself reports whether a container has ended with 0, and the engine would have started it again if somebody had not stopped it.
+func hasEndedByItself(d *engine.Detail) bool {
+	return isComplete(d) && !d.StoppedByRequest && (d.RestartPolicy == "no" || d.RestartPolicy == "on-failure" || d.RestartPolicy == "")
+}
+
+// isComplete reports whether a container has ended with success.
+func isComplete(d *engine.Detail) bool {
+	return d.State == "exited" && d.ExitCode == 0 && !d.OOMKilled && d.Error == ""
+}
+
+// isServer reports whether a container serves others, so that one that has ended with 0 was stopped by somebody: it publishes ports, or its
+// image has ports and it runs what the image runs.
+func isServer(d *engine.Detail, img *engine.Image) bool {
+	if d.Config == nil {
+		return false
+	}
+	if len(d.Config.Ports) > 0 {
+		return true
+	}
+	return img != nil && img.Config != nil && img.Config.Settings["expose"] != "" &&
+		slices.Equal(d.Config.Command, img.Config.Command) && slices.Equal(d.Config.Entrypoint, img.Config.Entrypoint)
+}
+
+// checkEnded returns what a container is waiting for that is to end by itself, "" if it has ended with success, or an error if it has failed.
+func checkEnded(d *engine.Detail) (waits string, err error) {
+	switch {
+	case isComplete(d):
+		return "", nil
+	case d.State == "exited" || d.State == "dead" || d.Error != "":
+		return "", fault.Wrap(errNotRunning, fault.Conflict, "The container %s ended with exit code %d%s.", d.Name, d.ExitCode, describeState(d))
+	case d.State == "running":
+		return stateRunning, nil
+	}
+	return "the container is " + d.State, nil
+}
+
+// runTimeLimit is how long a service that ends by itself may run.
+func (w wantedContainers) runTimeLimit(svc *serviceRecord, usual time.Duration) time.Duration {
+	if w.runsOnce == runsAwaited && svc.HealthTimeout == 0 {
+		return max(usual, awaitedRun)
+	}
+	return usual
+}
+
+// hasCompleted reports whether the service ends by itself and has done so with its new image: an earlier attempt of the job has run it.
+func (c *change) hasCompleted(ctx context.Context) (bool, error) {
+	if c.rec.RunsOnce == "" || c.rec.ToImage == c.rec.FromImage {
+		return false, nil
+	}
+	list, err := c.s.containersOf(ctx, c.stack.Project, c.svc.Name)
+	if err != nil || len(list) != c.rec.Replicas {
+		return false, err
+	}
+	for _, ct := range list {
+		d, err := c.s.engine().Inspect(ctx, ct.ID)
+		if err != nil {
+			return false, fmt.Errorf("inspect %s: %w", ct.Name, err)
+		}
+		if d.ImageID != c.rec.ToImage || !isComplete(d) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// leaveFailedRun ends the change of a service that ends by itself and has failed. Its former image gets its name back and is not run.
+func (c *change) leaveFailedRun(ctx context.Context, cause error) error {
+	c.r.warn(ctx, "%s: it ends by itself, so its former image is not run again", c.displayName())
+	c.nameFormer(ctx)
+	return c.finishChange(ctx, changeFailed, cause)
+}
+
+// completedBefore returns the services that end by themselves, have run with their new versions in this job, and stay so when a later change fails.
+func completedBefore(done []*change, failed *change) (out []*change) {
+	for _, c := range done {
+		if c != failed && c.rec.RunsOnce != "" && c.rec.Status == changeSuccess && c.stack.ID == failed.stack.ID {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// reportCompleted says which services stay at their new versions though a later one has failed.
+func (sum *StackSummary) reportCompleted(ctx context.Context, r *report, done []*change, failed *change) {
+	for _, c := range completedBefore(done, failed) {
+		sum.Update.Completed = append(sum.Update.Completed, c.svc.ID)
+		r.warn(ctx, "%s has run to its end with its new version, and stays so", c.displayName())
+	}
+}
+
+// completedText says the same in the error of a job; "" if there is nothing to say.
+func completedText(done []*change, failed *change) string {
+	var names []string
+	for _, c := range completedBefore(done, failed) {
+		names = append(names, c.displayName())
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " " + strings.Join(names, ", ") + " has run to its end with its new version, and stays so."
+}
+
+// orderTargets puts services after those that they depend on, as far as the files can be read.
+func (s *Service) orderTargets(ctx context.Context, g targetGroup) targetGroup {
+	p, err := s.loadProject(ctx, &g.stack)
+	if err != nil {
+		return g
+	}
+	out := targetGroup{stack: g.stack}
+	depths := dependencyDepths(p)
+	index := make([]int, len(g.svcs))
+	for i := range index {
+		index[i] = i
+	}
+	slices.SortStableFunc(index, func(a, b int) int { return depths[g.svcs[a].Name] - depths[g.svcs[b].Name] })
+	for _, i := range index {
+		out.targets, out.svcs = append(out.targets, g.targets[i]), append(out.svcs, g.svcs[i])
+	}
+	return out
+}
+
+// dependencyDepths returns how long the longest chain of dependencies of each service is. Services in a circle come last.
+func dependencyDepths(p *compose.Project) map[string]int {
+	depths := map[string]int{}
+	for range p.Services {
+		for _, svc := range p.Services {
+			for _, on := range svc.DependsOn {
+				if p.Service(on) != nil {
+					depths[svc.Name] = max(depths[svc.Name], min(depths[on]+1, len(p.Services)))
+				}
+			}
+		}
+	}
+	return depths
+}
+
+// staysStopped reports whether the service did not run when the change began and is not to run after it.
+func (c *change) staysStopped() bool {
+	return c.rec.FromState == StateStopped && c.rec.FromImage != "" && c.rec.RunsOnce == ""
+}
+
+// reportSuccess says what there is of the service after its change.
+func (c *change) reportSuccess(ctx context.Context) {
+	digest := shortDigest(c.rec.ToDigest)
+	switch {
+	case c.rec.RunsOnce != "":
+		c.r.info(ctx, "%s: has run to its end with %s", c.displayName(), digest)
+	case c.staysStopped():
+		c.r.info(ctx, "%s: has %s, and stays stopped", c.displayName(), digest)
+	default:
+		c.r.info(ctx, "%s: runs %s", c.displayName(), digest)
+	}
+}

@@ -31,6 +31,14 @@ func TestFind(t *testing.T) {
 		{"a link after the code", "Hi", "OTP 445566 https://example.com/login?token=9912345", "", found{"445566", Text}},
 		{"a code bound to a site", "Hi", "Your code is 123987.\n\n@example.com #123987", "", found{"123987", Text}},
 		{"the same code twice", "OTP 777123", "OTP 777123", "", found{"777123", Subject}},
+		{"letters in brackets with their name", "Welcome", "Press the button to finish. (Code FQYKPR) If you did not ask, do nothing.", "", found{"FQYKPR", Text}},
+		{"letters in brackets, Korean", "환영합니다", "아래 버튼을 클릭하세요. (코드 FQYKPR) 무시하셔도 됩니다.", "", found{"FQYKPR", Text}},
+		{"a Turkish ending", "Merhaba", "Lütfen tek kullanımlık şifre 482913'yi kullanın.", "", found{"482913", Text}},
+		{"a Korean ending", "안내", "482913는 shop.example의 OTP입니다.", "", found{"482913", Text}},
+		{"a name of a site between", "Merhaba", "482913 sizin shop.example için tek kullanımlık şifrenizdir.", "", found{"482913", Text}},
+		{"words between", "Verify phone", "Please use the following code to verify it 482913", "", found{"482913", Text}},
+		{"words between, Vietnamese", "Xác minh", "Vui lòng sử dụng mã sau để xác minh\n482913", "", found{"482913", Text}},
+		{"after a dash", "Вход", "482913 — это ваш OTP для shop.example.", "", found{"482913", Text}},
 		{"nothing", "Hello", "How are you?", "", found{}},
 		{"the number of a build in a code review", "Code review: build 20481 failed", "See build 20481.", "", found{}},
 		{"a longer identifier", "Verification", "Verification code reference 4f2a-99b1-0c3d-1122", "", found{}},
@@ -43,6 +51,7 @@ func TestFind(t *testing.T) {
 		{"a link", "Verify", "Verify: https://example.com/verify/482913", "", found{}},
 		{"too long", "Your verification code: 123456789", "", "", found{}},
 		{"too short", "Your verification code: 123", "", "", found{}},
+		{"a word behind a colon", "code analysis", "- name: Build with the code of main shell: pwsh run: msbuild", "", found{}},
 		{"a date", "Login code", "Seen on 2026-11-22 from port 5432", "", found{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

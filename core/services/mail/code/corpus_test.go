@@ -2,7 +2,10 @@ package code
 
 import (
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -61,6 +64,37 @@ func readCorpus(t *testing.T, file string) (mails []corpusMail) {
 		mails = append(mails, m)
 	}
 	return mails
+}
+
+// TestPublicMails counts the codes that are found in mails that are no such mails: the files below PATCHBAY_TEST_MAILS.
+func TestPublicMails(t *testing.T) {
+	dir := os.Getenv("PATCHBAY_TEST_MAILS")
+	if dir == "" {
+		t.Skip("PATCHBAY_TEST_MAILS is not set")
+	}
+	mails, found := 0, 0
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		parsed, err := rfc822.Parse(func() (io.ReadCloser, error) { return os.Open(path) })
+		if err != nil || parsed.Status != rfc822.ParseOK {
+			return err
+		}
+		mails++
+		if best, ok := Best(FindIn(parsed)); ok {
+			found++
+			t.Logf("%s: %+v", path, best)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("found %d codes in %d mails", found, mails)
+	if 100*found > mails {
+		t.Error("at most 1 % of them may seem to have a code")
+	}
 }
 
 // TestCorpus counts the codes that are found and those that are invented.

@@ -177,6 +177,10 @@ func joins(s string, i, step int) bool {
 	}
 	switch s[i] {
 	case '-', '_', '.', ',', '/', ':', '+', '=', '&', '%', '~', '\\', '*', '\'':
+		if s[i] == '\'' && step > 0 {
+			// What follows is an ending, as Turkish has it.
+			return false
+		}
 		other := i + step
 		return other >= 0 && other < len(s) && isAlphanumeric(s[other]) && (s[i] != ',' && s[i] != '.' && s[i] != ':' && s[i] != '=' || step > 0 || isDigit(s[other]))
 	}

@@ -88,7 +88,7 @@ func (p *part) rate(f form, least float64) float64 {
 func (p *part) correct(f form, rating float64, alone bool) float64 {
 	direct := rating > 0.9
 	switch {
-	case f.digits == 0 && (rating < 0.8 || !p.looksDrawn(f) || !p.isClosed(f.span)):
+	case f.digits == 0 && (!direct && !alone || rating < 0.8 || !p.looksDrawn(f) || !p.isClosed(f.span)):
 		return 0
 	case rating > 0.3 && !p.hasContext && !p.subjectSays && sale.MatchString(p.lower[max(0, f.start-sentence):min(len(p.lower), f.end+sentence)]):
 		return min(rating, 0.3)
@@ -109,9 +109,12 @@ func (p *part) looksDrawn(f form) bool {
 	return hasFewVowels(f.value) || f.letters >= 5 && strings.ToUpper(f.value) == f.value && strings.ToUpper(p.lineAround(f.span)) != p.lineAround(f.span)
 }
 
-// isClosed reports whether something ends a line or a sentence, or stands in quotes, after what announces it.
+// isClosed reports whether something ends a line or a sentence, or stands in quotes, after what announces it, or in brackets with that.
 func (p *part) isClosed(s span) bool {
 	after := strings.TrimLeft(p.text[s.end:], " \t")
+	if strings.ContainsRune(")）]】", firstRune(after)) {
+		return strings.ContainsAny(p.text[max(0, s.start-20):s.start], "(（[【")
+	}
 	if after != "" && !strings.ContainsRune(".\n\"”,(", firstRune(after)) {
 		return false
 	}
@@ -190,7 +193,7 @@ func isJoined(gap string) bool {
 
 var (
 	// namedAfter matches what stands between a code and the words that name it.
-	namedAfter = regexp.MustCompile(`^[ \t\n"”*—–:,-]{0,4}(?:is|est|ist|es|è|é|là|adalah|это|to|jest|为|為|是|は|가|이|as)?[ \t\n-]{0,3}(?:(?:your|the|a|my|votre|le|ihr|dein|su|tu|el|o|seu|ваш|il|tuo|twój|je|uw|de|您的|你的|あなたの)[ \t\n]{1,3})?[^\n.,;0-9]{0,40}$`)
+	namedAfter = regexp.MustCompile(`^[ \t\n"”*—–:,-]{0,4}(?:is|est|ist|es|è|é|là|adalah|это|to|jest|为|為|是|は|가|이|as)?[ \t\n-]{0,3}(?:(?:your|the|a|my|votre|le|ihr|dein|su|tu|el|o|seu|ваш|il|tuo|twój|je|uw|de|您的|你的|あなたの)[ \t\n]{1,3})?(?:[^\n.,;0-9]|\.[^ \n.,;0-9]){0,40}$`)
 	// calledNumber matches words behind a code that call it a number or digits.
 	calledNumber = regexp.MustCompile(`^["”*]? ?(?:is|est|ist|es|è|é|это|to|jest|为|為|是|は|가|이)? ?(?:the|your|die|ihre|le|votre|el|su|o|seu|il|tuo|het|je|は|です)? ?` +
 		`(?:number|digits|figures|zahl|nummer|ziffern|numéro|chiffres|número|dígitos|numero|cifre|getal|cijfers|номер|цифры|numara|rakam|numer|liczba|cyfry|数字|數字|号码|號碼|番号|번호|숫자|số)`)

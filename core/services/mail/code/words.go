@@ -21,7 +21,7 @@ var wordList = map[wordKind]string{
 		"临时密码,短信密码,口令,验证数字,臨時密碼,驗證數字,通行碼,仮パスワード,一時パスワード,임시 비밀번호,임시번호,일회용 코드,mật khẩu một lần,mật khẩu tạm thời," +
 		"einmal-pin,zugangsschlüssel,sicherheitsschlüssel,transaktionsnummer,tijdelijk wachtwoord,beveiligingssleutel,mot de passe provisoire,clé de sécurité,clé d'accès,clé de vérification," +
 		"clave temporal,clave de un solo uso,clave de verificación,clave de seguridad,clave de confirmación,token de seguridad,senha provisória,chave de acesso,chave de segurança,token de segurança," +
-		"временный пароль,разовый пароль,ключ доступа,password provvisoria,password usa e getta,chiave di accesso,geçici şifre,geçici şifreniz,tek seferlik şifre,hasło tymczasowe,klucz dostępu,hasło sms," +
+		"временный пароль,разовый пароль,ключ доступа,password provvisoria,password usa e getta,chiave di accesso,geçici şifre,geçici şifreniz,kodunuzdur,şifrenizdir,tek kullanımlık şifrenizdir,tek seferlik şifre,hasło tymczasowe,klucz dostępu,hasło sms," +
 		"验证码,校验码,动态码,认证码,登入码,登录码,激活码,动态密码,动态口令,一次性密码,安全码,确认码,注册码,代码," +
 		"驗證碼,校驗碼,動態碼,認證碼,登入碼,啟用碼,動態密碼,一次性密碼,安全碼,確認碼,代碼,簡訊密碼," +
 		"認証コード,確認コード,検証コード,認証番号,確認番号,暗証番号,コード,ワンタイムパスワード,ワンタイムコード,パスコード," +

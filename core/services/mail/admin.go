@@ -46,16 +46,19 @@ func (a *Admin) ListMailboxes(ctx context.Context, cursor string) (page []mailbo
 	return a.mailboxes.List(ctx, systemCaller(""), mailbox.Filter{}, 200, cursor)
 }
 
-// NewestMessage returns the newest message of the mailbox with an address, or the newest one with a verification code. It
-// reports false if there is none that came after a time.
+// NewestMessage returns the newest message to an address, or the newest one with a verification code. It reports false if there is none that
+// came after a time.
 func (a *Admin) NewestMessage(ctx context.Context, address string, after time.Time, withCode bool) (message.Summary, bool, error) {
-	box, err := a.mailboxes.Resolve(ctx, systemCaller(""), address)
+	f := message.Filter{Caller: systemCaller(""), After: after, WithCode: withCode, Limit: 1}
+	if err := chooseAddresses(ctx, a.mailboxes, &f, []string{address}); err != nil {
+		return message.Summary{}, false, err
+	}
+	box, err := a.mailboxes.Resolve(ctx, f.Caller, f.Mailboxes.Addresses[0])
 	if err != nil {
 		return message.Summary{}, false, err
 	}
-	found, err := a.messages.List(ctx, message.Filter{
-		Caller: systemCaller(""), Mailboxes: mailbox.Filter{IDs: []string{box.ID}}, After: after, WithCode: withCode, Limit: 1,
-	})
+	f.Mailboxes = mailbox.Filter{IDs: []string{box.ID}}
+	found, err := a.messages.List(ctx, f)
 	if err != nil || len(found) == 0 {
 		return message.Summary{}, false, err
 	}

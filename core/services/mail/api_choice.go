@@ -4,15 +4,16 @@ import (
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
 )
 
 // chooseAddresses has a filter choose the mailboxes of some addresses. name+tag@ without a mailbox of its own stands for the mail to it in the mailbox
 // of name@, unless whole mailboxes are named as well.
-func (s *Service) chooseAddresses(ctx context.Context, f *message.Filter, addresses []string) error {
+func chooseAddresses(ctx context.Context, boxes *mailbox.Mailboxes, f *message.Filter, addresses []string) error {
 	for _, text := range addresses {
 		named := normalAddress(text)
-		holder, err := s.mailboxes.FindTagged(ctx, named)
+		holder, err := boxes.FindTagged(ctx, named)
 		if err != nil {
 			return err
 		}

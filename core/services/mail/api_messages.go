@@ -136,7 +136,7 @@ type messagePageKey struct {
 func (s *Service) filterOf(ctx context.Context, c MessageChoice) (message.Filter, error) {
 	f := message.Filter{Caller: callerFrom(ctx), Mailboxes: mailbox.Filter{IDs: c.MailboxID, Statuses: []mailbox.Status{mailbox.Active, mailbox.Expired}}}
 	if len(c.MailboxID) == 0 {
-		if err := s.chooseAddresses(ctx, &f, c.Mailbox); err != nil {
+		if err := chooseAddresses(ctx, s.mailboxes, &f, c.Mailbox); err != nil {
 			return f, err
 		}
 	}

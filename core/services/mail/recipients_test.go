@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -133,6 +134,13 @@ func TestTags(t *testing.T) {
 		}
 		if got := r.get("ada:member", "/api/messages?mailbox=name%2Bhttp"+host).subjects(); got != "by HTTP;" {
 			t.Errorf("by HTTP: %s", got)
+		}
+		admin, err := NewAdmin(r.store)
+		r.must(err)
+		for named, subject := range map[string]string{"name": "by HTTP", "name+http": "by HTTP", "name+tag": "number 9", "name+own": "number 4"} {
+			if m, ok, err := admin.NewestMessage(t.Context(), named+host, time.Time{}, false); err != nil || !ok || m.Subject != subject {
+				t.Errorf("the newest one to %s is %+v, %v, %v", named, m, ok, err)
+			}
 		}
 		if got := r.get("ada:member", "/api/messages?mailbox=name"+host+"&mailbox=name%2Bhttp"+host).list("messages"); len(got) != 8 {
 			t.Errorf("with the whole mailbox: %d messages", len(got))

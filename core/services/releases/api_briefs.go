@@ -20,7 +20,7 @@ type BriefHead struct {
 	WindowEnd    api.Time `json:"window_end"`
 	TimeZone     string   `json:"effective_time_zone" example:"Europe/Berlin"`
 	Boundary     string   `json:"effective_local_boundary" doc:"The time of day at which the window ends." example:"08:00"`
-	ReleaseCount int      `json:"release_count"`
+	ReleaseCount int      `json:"release_count" doc:"Also those that are not listed, beyond 300."`
 	ReleaseIDs   []string `json:"release_ids" nullable:"false"`
 }
 
@@ -60,8 +60,7 @@ func (s *Service) briefAPI(a *api.API) {
 }
 
 func briefHeadOf(b brief.Brief) BriefHead {
-	ids := b.Releases()
-	return BriefHead{b.ID, b.Date, api.TimeOfMillis(b.WindowStart), api.TimeOfMillis(b.WindowEnd), b.TimeZone, b.Boundary, len(ids), ids}
+	return BriefHead{b.ID, b.Date, api.TimeOfMillis(b.WindowStart), api.TimeOfMillis(b.WindowEnd), b.TimeZone, b.Boundary, b.Count(), b.Releases()}
 }
 
 func briefSummaryOf(b brief.Brief) BriefSummary {

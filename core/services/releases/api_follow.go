@@ -53,7 +53,7 @@ type Preferences struct {
 	NotifyReleases bool `json:"notify_releases,omitempty" doc:"Whether the channels of the configuration hear of new releases that the caller sees."`
 	NotifyBrief    bool `json:"notify_brief,omitempty" doc:"Whether they hear of the caller's daily brief."`
 	// Language and AutoTranslate are for the pages: the API translates into what a request names.
-	Language      string `json:"translation_language,omitempty" maxLength:"35" doc:"The language of translations on the pages, one of the configuration; empty for the first of these." example:"zh-CN"`
+	Language      string `json:"translation_language,omitempty" maxLength:"35" doc:"The language of the briefs, and of translations on the pages: one of the configuration, or en; empty for the first of these." example:"zh-CN"`
 	AutoTranslate bool   `json:"auto_translate,omitempty" doc:"Whether new releases that the caller sees are translated unasked."`
 }
 
@@ -218,8 +218,8 @@ func (s *Service) putPreferences(ctx context.Context, in *preferencesInput) (*pr
 	if _, err := time.LoadLocation(b.TimeZone); err != nil || b.TimeZone == "" || b.TimeZone == "Local" {
 		return nil, fault.New(fault.BadRequest, "time_zone must be an IANA name, such as Europe/Berlin.").With("field", "time_zone")
 	}
-	if b.Language != "" && !slices.Contains(s.Languages(), b.Language) {
-		return nil, fault.New(fault.BadRequest, "translation_language must be one of %s.", strings.Join(s.Languages(), ", ")).With("field", "translation_language")
+	if b.Language != "" && !slices.Contains(s.ReadingLanguages(), b.Language) {
+		return nil, fault.New(fault.BadRequest, "translation_language must be one of %s.", strings.Join(s.ReadingLanguages(), ", ")).With("field", "translation_language")
 	}
 	err = s.cfg.Store.Tx(ctx, "save preferences", func(ctx context.Context) error {
 		p := own.Preferences{

@@ -122,8 +122,14 @@ func (s *Service) listReleases(ctx context.Context, _ *struct{}) (*releasesOutpu
 	return out, nil
 }
 
+// releaseSubject is the subject of a notification about a release. The code host names its list of releases as the page.
+const releaseSubject = "Release"
+
 func (s *Service) listNotifications(ctx context.Context, _ *struct{}) (*notificationsOutput, error) {
 	found, err := s.reads.ListNotifications(ctx, readerOf(ctx), maxNotifications)
+	if err != nil {
+		return nil, err
+	}
 	out := &notificationsOutput{make([]NotificationItem, len(found))}
 	for i, n := range found {
 		item := NotificationItem{
@@ -133,9 +139,18 @@ func (s *Service) listNotifications(ctx context.Context, _ *struct{}) (*notifica
 		if n.Unread {
 			item.Unread = 1
 		}
+		if n.SubjectType == releaseSubject {
+			page, err := s.repos.FindPage(ctx, n.RepoFullName, n.SubjectTitle)
+			if err != nil {
+				return nil, err
+			}
+			if page != "" {
+				item.HTMLURL = &page
+			}
+		}
 		out.Body[i] = item
 	}
-	return out, err
+	return out, nil
 }
 
 func (s *Service) getRelease(ctx context.Context, in *releaseInput) (*releaseOutput, error) {

@@ -64,6 +64,8 @@ func BenchmarkFeed(b *testing.B) {
 		{name: "updates", run: func() { c.getItems(b, "/api/dashboard/updates?token="+token, 0) }},
 		// A word that 20 releases have.
 		{name: "search", run: func() { c.getItems(b, "/api/feed?limit=100&q=of49999", 20) }},
+		// A word that all have.
+		{name: "common", run: func() { c.getItems(b, "/api/feed?limit=100&q=change", 100) }},
 	}
 	for b.Loop() {
 		for _, m := range measured {

@@ -58,6 +58,31 @@ func TestBriefs(t *testing.T) {
 	})
 }
 
+// TestBriefInEnglish writes the brief of a day with more releases than it lists for a reader of English: the words are English, and the count is true.
+func TestBriefInEnglish(t *testing.T) {
+	forEach(t, func(t *testing.T, s *server) {
+		s.addRepo("acme/engine", time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 0)
+		s.host.Change("acme/engine", func(c *fake.CodeHostContent) {
+			for i := range 750 {
+				c.Releases = append(c.Releases, newRelease("acme/engine", i, time.Date(2026, 3, 1, 2, 0, i, 0, time.UTC)))
+			}
+		})
+		for range 4 {
+			s.runJob("releases.sync_due")
+			s.clock.advance(time.Minute)
+		}
+		s.want(200, "", s.ada, http.MethodPut, "/api/preferences", dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": true, "include_own_releases": false, "translation_language": "en"})
+		made := s.want(200, "", s.ada, http.MethodPost, "/api/briefs/generate", dict{"date": "2026-03-01"})
+		text := made["content_markdown"].(string)
+		if !strings.HasPrefix(text, "## Project updates\n") || !strings.HasSuffix(text, "\n- 450 more releases are not listed.\n") || strings.ContainsFunc(text, func(r rune) bool { return r > 0x2e80 }) {
+			t.Errorf("got %.80s … %s", text, text[max(0, len(text)-80):])
+		}
+		if made["release_count"] != 750.0 || len(made["release_ids"].([]any)) != 300 {
+			t.Errorf("it counts %v and lists %d", made["release_count"], len(made["release_ids"].([]any)))
+		}
+	}, withRepos("acme/engine"))
+}
+
 // checkBrief looks at the brief of a day that ends two hours after morning, in Berlin.
 func checkBrief(t *testing.T, s *server, morning time.Time) {
 	t.Helper()

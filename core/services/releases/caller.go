@@ -47,6 +47,24 @@ func (s *Service) languageFor(prefs own.Preferences) string {
 	return languages[0]
 }
 
+// ReadingLanguages returns the languages in which a user may read: those of translations, and English, in which briefs are written without a translator.
+func (s *Service) ReadingLanguages() []string {
+	languages := s.Languages()
+	if containsLanguage(languages, "en") {
+		return languages
+	}
+	return append(slices.Clip(languages), "en")
+}
+
+// briefLanguage returns the language in which a user reads briefs: the chosen one, or else the first of the settings.
+func (s *Service) briefLanguage(ctx context.Context, userID string) (string, error) {
+	prefs, err := s.preferencesOf(ctx, userID)
+	if slices.Contains(s.ReadingLanguages(), prefs.Language) {
+		return prefs.Language, err
+	}
+	return s.Languages()[0], err
+}
+
 // loginsOf returns the logins of a user at the code host, none without an account there.
 func (s *Service) loginsOf(ctx context.Context, userID string) (logins []string, err error) {
 	all, err := s.accounts.List(ctx, userID)

@@ -262,17 +262,17 @@ type Status struct {
 	HasHosts, HasChannels, SeesRepos bool
 	// Unread is how many notifications of the caller are unread.
 	Unread int64
-	// Languages are those in which translations may be read, nil without a translator.
+	// Languages are those in which briefs and translations may be read.
 	Languages []string
+	// HasTranslator says that releases can be translated.
+	HasTranslator bool
 }
 
 // StatusOf returns what the pages say to the caller.
 func (s *Service) StatusOf(ctx context.Context) (out Status, err error) {
 	st := s.state.Load()
 	out.HasHosts, out.HasChannels = len(st.hosts) > 0, len(st.settings.Notify) > 0
-	if st.translator != nil {
-		out.Languages = s.Languages()
-	}
+	out.Languages, out.HasTranslator = s.ReadingLanguages(), st.translator != nil
 	if out.SeesRepos, err = s.repos.SeesAny(ctx, readerOf(ctx)); err == nil {
 		out.Unread, err = s.reads.CountUnread(ctx, readerOf(ctx))
 	}

@@ -111,6 +111,38 @@ func TestFeedsChangeWithContentAlone(t *testing.T) {
 	}, withRepos("acme/engine"))
 }
 
+// TestSyncAllWithoutAnAccount reads what can be read for somebody without an account at the code host.
+func TestSyncAllWithoutAnAccount(t *testing.T) {
+	forEach(t, func(t *testing.T, s *server) {
+		s.addRepo("acme/engine", day, 2)
+		got := s.want(200, "", s.bob, http.MethodPost, "/api/sync/all", nil)
+		if got["releases"].(dict)["releases"] != 2.0 || got["starred"].(dict)["repos"] != 0.0 {
+			t.Errorf("got %v", got)
+		}
+		s.want(403, "pat_required", s.bob, http.MethodPost, "/api/sync/starred", nil)
+	}, withRepos("acme/engine"))
+}
+
+// TestNotificationLeadsToItsRelease: the code host names its list of releases alone.
+func TestNotificationLeadsToItsRelease(t *testing.T) {
+	forEach(t, func(t *testing.T, s *server) {
+		s.star("ada", s.addRepo("acme/engine", day, 2), day)
+		s.saveToken()
+		s.host.Change("ada", func(c *fake.CodeHostContent) {
+			for _, title := range []string{"acme/engine v1.0.0", "v1.1.0", "v9"} {
+				c.Notifications = append(c.Notifications, codehost.Notification{ThreadID: title, RepoFullName: "acme/engine", Title: title, SubjectType: "Release", UpdatedAt: day, HTMLURL: "https://codehost.example/acme/engine/releases"})
+			}
+		})
+		s.want(200, "", s.ada, http.MethodPost, "/api/sync/all", nil)
+		for _, n := range s.list(s.ada, "/api/notifications") {
+			want := map[any]string{"acme/engine v1.0.0": "https://codehost.example/acme/engine/releases/tag/v1.0.0", "v1.1.0": "https://codehost.example/acme/engine/releases/tag/v1.1.0", "v9": "https://codehost.example/acme/engine/releases"}[n["subject_title"]]
+			if n["html_url"] != want {
+				t.Errorf("%v leads to %v, want %s", n["subject_title"], n["html_url"], want)
+			}
+		}
+	})
+}
+
 // TestReadAtTheHostIsRead reconciles what is unread with the code host, where reading changes no time.
 func TestReadAtTheHostIsRead(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {

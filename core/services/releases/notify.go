@@ -155,7 +155,7 @@ func (s *Service) notifyBrief(ctx context.Context, b brief.Brief) {
 		return
 	}
 	told, err := s.publicReleases(ctx, b)
-	if err == nil && (len(told) > 0 || b.CoversStars || b.CoversFollowers) {
+	if err == nil && (len(told) > 0 || b.More > 0 || b.CoversStars || b.CoversFollowers) {
 		err = s.cfg.Alerts.Send(ctx, s.newBriefAlert(b, told), channels)
 	}
 	if err != nil {
@@ -186,9 +186,9 @@ func (s *Service) publicReleases(ctx context.Context, b brief.Brief) (all []publ
 
 // newBriefAlert describes a brief by its releases.
 func (s *Service) newBriefAlert(b brief.Brief, told []publicRelease) notify.Alert {
-	title, count := "Releases of "+b.Date, fmt.Sprintf("%d new releases", len(told))
+	title, count := "Releases of "+b.Date, fmt.Sprintf("%d new releases", len(told)+b.More)
 	if s.cfg.Alerts.Locale() == "zh" {
-		title, count = b.Date+" 版本日报", fmt.Sprintf("%d 个新版本", len(told))
+		title, count = b.Date+" 版本日报", fmt.Sprintf("%d 个新版本", len(told)+b.More)
 	}
 	lines, ids := []string{count}, make([]string, len(told))
 	for i, release := range told {
@@ -197,7 +197,7 @@ func (s *Service) newBriefAlert(b brief.Brief, told []publicRelease) notify.Aler
 			lines = append(lines, release.name)
 		}
 	}
-	if len(told) > listedReleases {
+	if len(told)+b.More > listedReleases {
 		lines = append(lines, "…")
 	}
 	if base := s.publicBase(); !strings.HasPrefix(base, "/") {
@@ -205,6 +205,6 @@ func (s *Service) newBriefAlert(b brief.Brief, told []publicRelease) notify.Aler
 	}
 	return notify.Alert{
 		Kind: alertBrief, Severity: sdk.Info, Service: ServiceName, Title: title, Text: strings.Join(lines, "\n"), DedupKey: alertBrief + "/" + b.ID, Time: s.cfg.Now(),
-		Fields: map[string]any{"briefId": b.ID, "userId": b.UserID, "date": b.Date, "releaseCount": len(ids), "releaseIds": ids},
+		Fields: map[string]any{"briefId": b.ID, "userId": b.UserID, "date": b.Date, "releaseCount": len(ids) + b.More, "releaseIds": ids},
 	}
 }

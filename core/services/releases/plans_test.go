@@ -68,6 +68,7 @@ func (p *planned) repoQueries(t *testing.T) map[string]func() error {
 			return err
 		},
 		"a release":        func() error { _, _, err := r.FindRelease(ctx, 10); return err },
+		"a page":           func() error { _, err := r.FindPage(ctx, "o77/r77", "v76"); return err },
 		"a release by tag": func() error { _, _, err := r.FindByTag(ctx, "o77/r77", "v76"); return err },
 		"the tag before": func() error {
 			_, err := r.PreviousTag(ctx, repo.Release{ID: 76, RepoID: 77, TS: p.now.UnixMilli()})

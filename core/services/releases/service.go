@@ -130,7 +130,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	s := &Service{
 		cfg: cfg, log: cfg.Logger, repos: repos, feed: feed.NewStore(cfg.Store, repos), accounts: own.NewStore(cfg.Store, cfg.Keyring), reads: sync.NewState(cfg.Store),
 	}
-	s.briefs = brief.New(cfg.Store, s.feed, s.summariesFor, cfg.Now)
+	s.briefs = brief.New(cfg.Store, s.feed, s.briefLanguage, s.summariesFor, cfg.Now)
 	s.syncer = sync.New(sync.Config{
 		Store: cfg.Store, Repos: s.repos, Feed: s.feed, Accounts: s.accounts, State: s.reads, Logger: cfg.Logger, Now: cfg.Now,
 		Hosts:    func() []sync.Host { return s.state.Load().hosts },

@@ -269,8 +269,17 @@ func (s *Service) syncSocial(ctx context.Context, userID string, p queue.Progres
 	return out, err
 }
 
-// syncAll reads everything of a user. What happened around the user may fail without the rest.
+// syncAll reads everything of a user: without an account at the code host the releases of what the user sees, and nothing else. What happened around
+// the user may fail without the rest.
 func (s *Service) syncAll(ctx context.Context, userID string, p queue.Progress) (out AllResult, err error) {
+	has, err := s.syncer.HasAccount(ctx, userID)
+	if err != nil {
+		return out, err
+	}
+	if !has {
+		out.Releases, err = s.syncReleases(ctx, userID, p)
+		return out, err
+	}
 	if out.Starred, err = s.syncStarred(ctx, userID, p); err != nil {
 		return out, err
 	}

@@ -40,14 +40,14 @@ func (s *Service) translateUnasked(ctx context.Context, r repo.Release, language
 	return err
 }
 
-// summariesFor returns the summaries that there are of releases in the default language, by their ids, and asks for the others. It
-// reports whether some are on their way.
-func (s *Service) summariesFor(ctx context.Context, ids []int64) (found map[int64]string, waiting bool, err error) {
+// summariesFor returns the summaries in a language that there are of releases, by their ids, and asks for the others. It reports whether some are on
+// their way. There are none in a language into which nothing is translated.
+func (s *Service) summariesFor(ctx context.Context, language string, ids []int64) (found map[int64]string, waiting bool, err error) {
 	st := s.state.Load()
-	if st.translator == nil || !st.settings.Translation.Briefs || len(ids) == 0 {
+	if st.translator == nil || !st.settings.Translation.Briefs || len(ids) == 0 || !containsLanguage(s.Languages(), language) {
 		return nil, false, nil
 	}
-	works, err := s.translations.OfReleases(ctx, DefaultLanguage, ids)
+	works, err := s.translations.OfReleases(ctx, language, ids)
 	if err != nil {
 		return nil, false, err
 	}
@@ -74,7 +74,7 @@ func (s *Service) summariesFor(ctx context.Context, ids []int64) (found map[int6
 		if err != nil {
 			return nil, false, err
 		}
-		source, text := summarySource(r, DefaultLanguage)
+		source, text := summarySource(r, language)
 		asked = append(asked, translate.Asked{Release: &text, Demand: &translate.Demand{Source: source, Priority: translate.Background}})
 	}
 	if len(asked) == 0 {

@@ -90,7 +90,7 @@ func (s *server) countUnfinished() (n int) {
 func TestLanguages(t *testing.T) {
 	s := startServer(t, sqlite(t), withLanguages)
 	got := s.want(400, "bad_request", s.ada, http.MethodPut, "/api/preferences", dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": true, "include_own_releases": false, "translation_language": "it"})
-	if got["field"] != "translation_language" || got["message"] != "translation_language must be one of de, fr, zh-CN." {
+	if got["field"] != "translation_language" || got["message"] != "translation_language must be one of de, fr, zh-CN, en." {
 		t.Errorf("got %v", got)
 	}
 	s.choose(dict{"translation_language": "fr", "auto_translate": true})

@@ -26,7 +26,9 @@ type Brief struct {
 	TimeZone    string
 	Boundary    string
 	// ReleaseIDs are the ids of the releases in their order, as a JSON array of texts.
-	ReleaseIDs      string `gorm:"column:release_ids"`
+	ReleaseIDs string `gorm:"column:release_ids"`
+	// More is how many releases there were besides.
+	More            int
 	Content         string
 	CoversStars     bool
 	CoversFollowers bool
@@ -48,27 +50,36 @@ func (b Brief) Releases() (ids []string) {
 	return ids
 }
 
+// Count returns how many releases there were, also those that are not listed.
+func (b Brief) Count() int { return len(b.Releases()) + b.More }
+
 // Reader reads the feed.
 type Reader interface {
+	// CountReleases returns how many releases of a user there are from a time on and before another.
+	CountReleases(ctx context.Context, userID string, from, until time.Time) (int, error)
 	// Between returns the items of a user from a time on and before another, at most limit, the newest first.
 	Between(ctx context.Context, userID string, types feed.Types, from, until time.Time, limit int) ([]feed.Item, error)
 }
 
-// Summarizer returns the summaries that there are of releases, as Markdown lists by the ids of the releases, and has the others
+// Summarizer returns the summaries in a language that there are of releases, as Markdown lists by the ids of the releases, and has the others
 // made. It reports whether some are on their way.
-type Summarizer func(ctx context.Context, ids []int64) (found map[int64]string, waiting bool, err error)
+type Summarizer func(ctx context.Context, language string, ids []int64) (found map[int64]string, waiting bool, err error)
+
+// LanguageOf returns the language in which a user reads, such as zh-CN.
+type LanguageOf func(ctx context.Context, userID string) (string, error)
 
 // Briefs writes and keeps briefs.
 type Briefs struct {
-	store     *store.Store
-	reader    Reader
-	summarize Summarizer
-	now       func() time.Time
+	store      *store.Store
+	reader     Reader
+	languageOf LanguageOf
+	summarize  Summarizer
+	now        func() time.Time
 }
 
 // New returns the briefs in a database. The migrations of the service have run.
-func New(s *store.Store, reader Reader, summarize Summarizer, now func() time.Time) *Briefs {
-	return &Briefs{s, reader, summarize, now}
+func New(s *store.Store, reader Reader, languageOf LanguageOf, summarize Summarizer, now func() time.Time) *Briefs {
+	return &Briefs{s, reader, languageOf, summarize, now}
 }
 
 // maxSocial is how many stars and followers are counted for a brief.
@@ -90,18 +101,28 @@ func (b *Briefs) Generate(ctx context.Context, userID string, w Window, zone *ti
 
 // composeBrief returns the brief of a user for a window, which is not stored yet.
 func (b *Briefs) composeBrief(ctx context.Context, userID string, w Window, zone *time.Location) (Brief, error) {
-	c := content{zone: zone}
+	language, err := b.languageOf(ctx, userID)
+	if err != nil {
+		return Brief{}, fmt.Errorf("find the language of a brief: %w", err)
+	}
+	c := content{zone: zone, language: language}
 	begun := store.Millis(b.now())
 	read := func(types feed.Types, limit int) (items []feed.Item, err error) {
 		return b.reader.Between(ctx, userID, types, w.Start, w.End, limit)
 	}
-	// One more tells that there are more; they are not counted beyond a second helping.
-	releases, err := read(feed.Types{Releases: true}, 2*MaxReleases)
+	// One more tells that there are more.
+	releases, err := read(feed.Types{Releases: true}, MaxReleases+1)
 	if err != nil {
 		return Brief{}, fmt.Errorf("read the releases of a brief: %w", err)
 	}
 	c.releases = releases[:min(len(releases), MaxReleases)]
-	c.more = len(releases) - len(c.releases)
+	if len(releases) > MaxReleases {
+		count, err := b.reader.CountReleases(ctx, userID, w.Start, w.End)
+		if err != nil {
+			return Brief{}, fmt.Errorf("count the releases of a brief: %w", err)
+		}
+		c.more = max(1, count-MaxReleases)
+	}
 	if c.stars, err = read(feed.Types{Stars: true}, maxSocial); err != nil {
 		return Brief{}, err
 	}
@@ -109,7 +130,7 @@ func (b *Briefs) composeBrief(ctx context.Context, userID string, w Window, zone
 		return Brief{}, err
 	}
 	var waiting bool
-	if c.summaries, waiting, err = b.summarize(ctx, idsOf(c.releases)); err != nil {
+	if c.summaries, waiting, err = b.summarize(ctx, language, idsOf(c.releases)); err != nil {
 		return Brief{}, fmt.Errorf("summarise the releases of a brief: %w", err)
 	}
 	ids := make([]string, 0, len(c.releases))
@@ -124,7 +145,7 @@ func (b *Briefs) composeBrief(ctx context.Context, userID string, w Window, zone
 	}
 	return Brief{
 		ID: store.NewID("brf"), UserID: userID, Date: w.Date, WindowStart: store.Millis(w.Start), WindowEnd: store.Millis(w.End), TimeZone: zone.String(), Boundary: w.Boundary,
-		ReleaseIDs: string(raw), Content: c.write(), CoversStars: len(c.stars) > 0, CoversFollowers: len(c.others) > 0, AwaitsSummaries: waiting, CreatedAt: begun, UpdatedAt: begun,
+		ReleaseIDs: string(raw), More: c.more, Content: c.write(), CoversStars: len(c.stars) > 0, CoversFollowers: len(c.others) > 0, AwaitsSummaries: waiting, CreatedAt: begun, UpdatedAt: begun,
 	}, nil
 }
 
@@ -153,7 +174,11 @@ func (b *Briefs) Refresh(ctx context.Context, row Brief) (written bool, err erro
 		}
 		ids = append(ids, id)
 	}
-	if _, waiting, err := b.summarize(ctx, ids); err != nil || waiting {
+	language, err := b.languageOf(ctx, row.UserID)
+	if err != nil {
+		return false, err
+	}
+	if _, waiting, err := b.summarize(ctx, language, ids); err != nil || waiting {
 		return false, err
 	}
 	zone, err := time.LoadLocation(row.TimeZone)
@@ -171,7 +196,7 @@ func (b *Briefs) saveBrief(ctx context.Context, row Brief) (saved Brief, err err
 	w := b.store.Writer(ctx)
 	err = w.Clauses(clause.OnConflict{
 		Columns:   []clause.Column{{Name: "user_id"}, {Name: "window_start"}, {Name: "window_end"}},
-		DoUpdates: clause.AssignmentColumns([]string{"date", "time_zone", "boundary", "release_ids", "content", "covers_stars", "covers_followers", "awaits_summaries", "updated_at"}),
+		DoUpdates: clause.AssignmentColumns([]string{"date", "time_zone", "boundary", "release_ids", "more", "content", "covers_stars", "covers_followers", "awaits_summaries", "updated_at"}),
 		Where:     clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "release_briefs.updated_at <= excluded.updated_at"}}},
 	}).Create(&row).Error
 	if err != nil {

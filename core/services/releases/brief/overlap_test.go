@@ -15,6 +15,9 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
+// inChinese is the language of all readers.
+func inChinese(context.Context, string) (string, error) { return "zh-CN", nil }
+
 // TestReleaseIsStoredWhileABriefIsWritten: who writes a brief keeps nobody from storing a release or writing the brief anew, and does not
 // replace the brief that was begun later and has the release.
 func TestReleaseIsStoredWhileABriefIsWritten(t *testing.T) {
@@ -30,8 +33,11 @@ func TestReleaseIsStoredWhileABriefIsWritten(t *testing.T) {
 
 		window := brief.LatestWindow(now, 8, time.UTC)
 		generate := func(meanwhile func()) brief.Brief {
-			summarize := func(context.Context, []int64) (map[int64]string, bool, error) { meanwhile(); return nil, false, nil }
-			briefs := brief.New(st, feed.NewStore(st, repos), summarize, func() time.Time { return now })
+			summarize := func(context.Context, string, []int64) (map[int64]string, bool, error) {
+				meanwhile()
+				return nil, false, nil
+			}
+			briefs := brief.New(st, feed.NewStore(st, repos), inChinese, summarize, func() time.Time { return now })
 			written, err := briefs.Generate(ctx, "usr_ada", window, time.UTC)
 			testkit.Must(t, err)
 			return written

@@ -14,29 +14,19 @@ import (
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
-// The headings and sentences of a brief. They are part of the API: readers find the parts of a brief by them.
-const (
-	headingProjects  = "## 项目更新"
-	headingSocial    = "## 获星与关注"
-	headingStars     = "### 获星"
-	headingFollowers = "### 关注"
-	lineNoReleases   = "- 本时间窗口内没有新的 Release。"
-	lineHasNotes     = "  - 有更新说明，详情见发布页面。"
-	lineNoNotes      = "  - 没有可提取的更新说明。"
-	lineMore         = "- 还有 %d 个 Release 未列出。"
-)
-
 const (
 	// visibleStars and visibleFollowers are how many names a line has.
 	visibleStars, visibleFollowers = 4, 6
 	// maxLinks is how many links into the repository a release has.
 	maxLinks = 3
-	// MaxReleases is how many releases a brief has.
+	// MaxReleases is how many releases a brief lists.
 	MaxReleases = 300
 )
 
 // content is what a brief tells.
 type content struct {
+	// language is that of the reader, such as zh-CN.
+	language string
 	releases []feed.Item
 	// more is how many releases there were besides.
 	more   int
@@ -49,32 +39,33 @@ type content struct {
 
 // write returns the brief as Markdown. The same content gives the same text.
 func (c content) write() string {
+	w := wordsIn(c.language)
 	var b strings.Builder
-	b.WriteString(headingProjects + "\n")
+	b.WriteString(w.projects + "\n")
 	if len(c.releases) == 0 {
-		b.WriteString("\n" + lineNoReleases + "\n")
+		b.WriteString("\n" + w.noReleases + "\n")
 	}
 	for _, group := range groupByRepo(c.releases) {
 		name := group[0].RepoFullName
 		fmt.Fprintf(&b, "\n### [%s](%s)\n\n", escapeMarkdown(name), repoURL(group[0]))
 		for i := range group {
-			writeRelease(&b, &group[i], c.zone, summaryPoints(c.summaries[group[i].Seq]))
+			w.writeRelease(&b, &group[i], c.zone, summaryPoints(c.summaries[group[i].Seq]))
 		}
 	}
 	if c.more > 0 {
-		fmt.Fprintf(&b, "\n"+lineMore+"\n", c.more)
+		fmt.Fprintf(&b, "\n"+w.more+"\n", c.more)
 	}
 	if len(c.stars)+len(c.others) > 0 {
-		b.WriteString("\n" + headingSocial + "\n")
+		b.WriteString("\n" + w.social + "\n")
 	}
 	if len(c.stars) > 0 {
-		b.WriteString("\n" + headingStars + "\n\n")
+		b.WriteString("\n" + w.stars + "\n\n")
 		for _, group := range groupByRepo(c.stars) {
-			fmt.Fprintf(&b, "- [%s](%s)：%s\n", escapeMarkdown(group[0].RepoFullName), "/focus/repo/"+group[0].RepoFullName, namesOf(group, visibleStars))
+			fmt.Fprintf(&b, "- [%s](%s)%s%s\n", escapeMarkdown(group[0].RepoFullName), "/focus/repo/"+group[0].RepoFullName, w.colon, w.namesOf(group, visibleStars))
 		}
 	}
 	if len(c.others) > 0 {
-		b.WriteString("\n" + headingFollowers + "\n\n- " + namesOf(c.others, visibleFollowers) + "\n")
+		b.WriteString("\n" + w.followers + "\n\n- " + w.namesOf(c.others, visibleFollowers) + "\n")
 	}
 	return b.String()
 }
@@ -110,10 +101,10 @@ func ReleasePath(repoFullName, tag string) string {
 }
 
 // writeRelease writes a release with the points of its summary, or else whether it has notes.
-func writeRelease(b *strings.Builder, i *feed.Item, zone *time.Location, points []string) {
+func (w wording) writeRelease(b *strings.Builder, i *feed.Item, zone *time.Location, points []string) {
 	fmt.Fprintf(b, "- [%s](%s?from=briefs) · %s", escapeMarkdown(i.Title), ReleasePath(i.RepoFullName, i.Tag), store.FromMillis(i.TS).In(zone).Format("2006-01-02 15:04"))
 	if i.Prerelease {
-		b.WriteString(" · 预发布")
+		b.WriteString(w.prerelease)
 	}
 	if i.HTMLURL != "" {
 		fmt.Fprintf(b, " · [GitHub Release](%s)", escapeURL(i.HTMLURL))
@@ -124,15 +115,15 @@ func writeRelease(b *strings.Builder, i *feed.Item, zone *time.Location, points 
 	}
 	if i.Body == "" {
 		if len(points) == 0 {
-			b.WriteString(lineNoNotes + "\n")
+			b.WriteString(w.noNotes + "\n")
 		}
 		return
 	}
 	if len(points) == 0 {
-		b.WriteString(lineHasNotes + "\n")
+		b.WriteString(w.hasNotes + "\n")
 	}
 	if links := linksOf(i); len(links) > 0 {
-		b.WriteString("  - 相关链接：" + strings.Join(links, " · ") + "\n")
+		b.WriteString(w.links + strings.Join(links, " · ") + "\n")
 	}
 }
 
@@ -193,7 +184,7 @@ func linksOf(i *feed.Item) (links []string) {
 }
 
 // namesOf returns the names of who caused items, the first visible of them as links.
-func namesOf(items []feed.Item, visible int) string {
+func (w wording) namesOf(items []feed.Item, visible int) string {
 	var names []string
 	for i := range items {
 		if i == visible {
@@ -201,9 +192,9 @@ func namesOf(items []feed.Item, visible int) string {
 		}
 		names = append(names, "[@"+escapeMarkdown(items[i].ActorLogin)+"]("+escapeURL(items[i].HTMLURL)+")")
 	}
-	text := strings.Join(names, "、")
+	text := strings.Join(names, w.comma)
 	if len(items) > visible {
-		text += fmt.Sprintf(" 等 %d 人", len(items))
+		text += fmt.Sprintf(w.others, len(items))
 	}
 	return text
 }

@@ -42,6 +42,13 @@ func (s *Store) ForgetEvents(ctx context.Context, userID, accountID string) erro
 	})
 }
 
+// CountReleases returns how many releases of a user there are from a time on and before another.
+func (s *Store) CountReleases(ctx context.Context, userID string, from, until time.Time) (count int, err error) {
+	text := "SELECT COUNT(*) FROM release_entries e WHERE " + visibleRelease + " AND e.ts >= ? AND e.ts < ?"
+	err = s.store.DB(ctx).Raw(text, userID, userID, store.Millis(from), store.Millis(until)).Scan(&count).Error
+	return count, err
+}
+
 // Between returns the items of a user from a time on and before another, at most limit, the newest first.
 func (s *Store) Between(ctx context.Context, userID string, types Types, from, until time.Time, limit int) (items []Item, err error) {
 	q := Query{UserID: userID, Types: types, Limit: min(limit, MaxLimit)}

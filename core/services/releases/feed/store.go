@@ -97,10 +97,18 @@ const visibleRelease = "EXISTS (SELECT 1 FROM release_links l WHERE l.user_id IN
 
 // listReleases returns one release more than the page has, if there is one.
 func (s *Store) listReleases(ctx context.Context, q Query, after *place) ([]Item, error) {
+	if found, err := s.listCommon(ctx, q, after); err != nil || len(found) > q.Limit {
+		return found, err
+	}
 	chosen, values, err := s.chooseReleases(ctx, q, after)
 	if err != nil {
 		return nil, err
 	}
+	return s.queryReleases(ctx, q, chosen, values)
+}
+
+// queryReleases returns the releases e that a query without its columns chooses.
+func (s *Store) queryReleases(ctx context.Context, q Query, chosen string, values []any) ([]Item, error) {
 	text := "SELECT " + releaseColumns + " FROM (SELECT e.id" + chosen + ") c CROSS JOIN release_entries r CROSS JOIN release_repos p WHERE r.id = c.id AND p.id = r.repo_id ORDER BY r.ts DESC, r.id DESC"
 	return s.queryItems(ctx, &q, text, values, q.Limit+1, scanRelease)
 }

@@ -31,8 +31,10 @@ type settingsView struct {
 	HasAccount, HasHosts, HasChannels bool
 	// SignInName is the name of the code host at which people sign in, "" for none.
 	SignInName string
-	// Languages are those in which translations may be read, nil without a translator.
+	// Languages are those in which briefs and translations may be read.
 	Languages []string
+	// HasTranslator says that releases can be translated.
+	HasTranslator bool
 	// Feeds are the feeds for readers; NewFeed is one that is shown this once.
 	Feeds   []service.FeedToken
 	NewFeed ui.Secret
@@ -50,7 +52,7 @@ func (p pages) renderSettings(c *gin.Context, w settingsView) {
 	w.HasAccount = auth.From(ctx).HasAccount()
 	w.SignInName = p.service.SignInName()
 	status, err := p.service.StatusOf(ctx)
-	w.HasHosts, w.HasChannels, w.Languages = status.HasHosts, status.HasChannels, status.Languages
+	w.HasHosts, w.HasChannels, w.Languages, w.HasTranslator = status.HasHosts, status.HasChannels, status.Languages, status.HasTranslator
 	if err == nil {
 		w.Preferences, err = p.service.PreferencesOf(ctx)
 	}

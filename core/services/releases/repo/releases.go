@@ -225,6 +225,18 @@ func (s *Store) FindByTag(ctx context.Context, fullName, tag string) (r Release,
 	return s.takeRelease(ctx, s.store.DB(ctx).Where("tag = ? AND repo_id IN (SELECT id FROM release_repos WHERE name_key = ?)", tag, KeyOf(fullName)).Order("ts DESC, id DESC"))
 }
 
+// FindPage returns the page at its host of the latest release of a repository with a text as its tag or title, "" if there is none. The name is looked
+// for at all hosts.
+func (s *Store) FindPage(ctx context.Context, fullName, text string) (address string, err error) {
+	var found []string
+	err = s.store.DB(ctx).Model(&Release{}).Where("(tag = ? OR title = ?) AND repo_id IN (SELECT id FROM release_repos WHERE name_key = ?)", text, text, KeyOf(fullName)).
+		Order("ts DESC, id DESC").Limit(1).Pluck("html_url", &found).Error
+	if len(found) > 0 {
+		address = found[0]
+	}
+	return address, err
+}
+
 func (s *Store) takeRelease(ctx context.Context, q *gorm.DB) (r Release, p Repo, err error) {
 	if err = q.Take(&r).Error; err != nil {
 		if errors.Is(err, gorm.ErrRecordNotFound) {

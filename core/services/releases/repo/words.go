@@ -2,7 +2,7 @@ package repo
 
 import (
 	"context"
-	"strings"
+	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts/words"
@@ -77,20 +77,66 @@ func (s *Store) IndexMissing(ctx context.Context, limit int) (indexed int, err e
 	return indexed, err
 }
 
+// matchWords returns the condition that a row of the index has terms, and its value.
+func (s *Store) matchWords(terms []words.Term) (condition string, value any) {
+	if s.store.Dialect() == store.Postgres {
+		return "doc @@ CAST(? AS tsquery)", words.FormatTSQuery(terms, searchWeights)
+	}
+	return "release_search MATCH ?", words.FormatMatch(terms)
+}
+
+// commonShare is the part of all releases from which on words are common: one in commonShare.
+const commonShare = 8
+
+// minCommon is how many releases there must be, so that it matters which words are common.
+const minCommon = 5000
+
+// AreCommon reports whether so many releases have all terms that one finds a page of them sooner by looking at each release than in the index.
+func (s *Store) AreCommon(ctx context.Context, terms []words.Term) (bool, error) {
+	if !words.HasWanted(terms) {
+		return false, nil
+	}
+	var total, found int
+	// The highest id is about how many releases there are.
+	if err := s.store.DB(ctx).Raw("SELECT COALESCE(MAX(id), 0) FROM release_entries").Scan(&total).Error; err != nil || total < minCommon {
+		return false, err
+	}
+	condition, value := s.matchWords(terms)
+	err := s.store.DB(ctx).Raw("SELECT COUNT(*) FROM (SELECT 1 FROM release_search WHERE "+condition+store.Limit(total/commonShare)+") c", value).Scan(&found).Error
+	return found >= total/commonShare, err
+}
+
+// maxWordSpan is between how many ids HaveWords looks.
+const maxWordSpan = 50_000
+
+// HaveWords returns those of releases, in their order, that have all terms. It reports false if their ids are too far apart to be looked up together.
+func (s *Store) HaveWords(ctx context.Context, terms []words.Term, ids []int64) (have []int64, ok bool, err error) {
+	if len(ids) == 0 {
+		return nil, true, nil
+	}
+	first, last := slices.Min(ids), slices.Max(ids)
+	if last-first > maxWordSpan {
+		return nil, false, nil
+	}
+	condition, value := s.matchWords(terms)
+	var found []int64
+	err = s.store.DB(ctx).Raw("SELECT docid FROM release_search WHERE "+condition+" AND docid >= ? AND docid <= ?", value, first, last).Scan(&found).Error
+	slices.Sort(found)
+	return slices.DeleteFunc(slices.Clone(ids), func(id int64) bool {
+		_, has := slices.BinarySearch(found, id)
+		return !has
+	}), true, err
+}
+
 // WithWords returns the condition that the release with the id in a column has all terms, and none of those that are excluded.
 func (s *Store) WithWords(terms []words.Term, column string) (condition string, values []any) {
 	if len(terms) == 0 {
 		return "", nil
 	}
-	var b strings.Builder
-	b.WriteString(" AND " + column + " IN (SELECT docid FROM release_search WHERE ")
-	if s.store.Dialect() == store.Postgres {
-		b.WriteString("doc @@ CAST(? AS tsquery))")
-		return b.String(), []any{words.FormatTSQuery(terms, searchWeights)}
+	in := " IN"
+	match, value := s.matchWords(terms)
+	if s.store.Dialect() != store.Postgres && !words.HasWanted(terms) {
+		in, value = " NOT IN", words.FormatExcluded(terms)
 	}
-	b.WriteString("release_search MATCH ?)")
-	if !words.HasWanted(terms) {
-		return strings.Replace(b.String(), " IN ", " NOT IN ", 1), []any{words.FormatExcluded(terms)}
-	}
-	return b.String(), []any{words.FormatMatch(terms)}
+	return " AND " + column + in + " (SELECT docid FROM release_search WHERE " + match + ")", []any{value}
 }

@@ -33,14 +33,14 @@ func (r *ComposeRequest) Check() error {
 	switch {
 	case len(strings.Fields(r.Bin)) == 0:
 		return bad("no compose command is named")
-	case !slices.Contains([]string{ActionRecreate, ActionStart, ActionStop, ActionRestart}, r.Action):
+	case !slices.Contains([]string{ActionRecreate, ActionStart, ActionStop, ActionRestart, ActionHash}, r.Action):
 		return bad("the action %q is unknown", r.Action)
 	case !projectPattern().MatchString(r.Project):
 		return bad("the project name %q is not valid", r.Project)
 	case len(r.Files) == 0:
 		return bad("no compose file is named")
-	case r.Action == ActionRecreate && len(r.Services) == 0:
-		return bad("recreate needs the services that it may touch")
+	case (r.Action == ActionRecreate || r.Action == ActionHash) && len(r.Services) == 0:
+		return bad("%s needs the services that it is about", r.Action)
 	}
 	for _, p := range slices.Concat([]string{r.WorkingDir}, r.Files, r.EnvFiles) {
 		if !cleanPath(p) {

@@ -261,6 +261,8 @@ const (
 	// ActionStop and ActionRestart run the commands of the same names.
 	ActionStop    = "stop"
 	ActionRestart = "restart"
+	// ActionHash changes nothing: it writes a line of a name and a hash for each of the named services, as "config --hash" does.
+	ActionHash = "hash"
 )
 
 // ComposeRequest asks for one compose command.

@@ -11,10 +11,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
+// driftConfig is the field of a difference that only compose's own hash tells.
+const driftConfig = "config"
+
 // Drift is one difference between what runs and what compose would create from the files as they are now. Values are not
 // told: those of the environment are secrets.
 type Drift struct {
-	Field  string `json:"field" enum:"environment,command,entrypoint,user,workingDir,mount,network,networkMode,pidMode,ipcMode,port,label,memory,cpus,pids,restart,privileged,capabilities"`
+	Field  string `json:"field" enum:"environment,command,entrypoint,user,workingDir,mount,network,networkMode,pidMode,ipcMode,port,label,memory,cpus,pids,restart,privileged,capabilities,hostname,domainname,dns,dnsOpt,dnsSearch,extraHosts,groupAdd,readOnly,tty,stdinOpen,securityOpt,sysctls,storageOpt,tmpfs,uts,usernsMode,cgroup,cgroupParent,runtime,oomScoreAdj,oomKillDisable,shmSize,memReservation,memswapLimit,cpuShares,cpuset,deviceCgroupRules,devices,ulimits,init,logging,stopSignal,stopGracePeriod,healthcheck,networkAliases,networkAddresses,macAddress,config"`
 	Name   string `json:"name,omitempty" doc:"Which one, where there are several: the name of a variable or label, a path, a network, a port." example:"DB_HOST"`
 	Change string `json:"change" enum:"added,removed,changed" doc:"What recreating would do."`
 }
@@ -43,6 +46,11 @@ var inheritedVariables = []string{"PATH", "HOME", "TMPDIR", "TZ", "LANG", "SSL_C
 // explained, so that those of another image need no consent. Nothing is compared where nothing runs, or the engine does
 // not tell what containers are made of.
 func (s *Service) driftOf(ctx context.Context, st *stackRecord, svc *serviceRecord) (ServiceDrift, error) {
+	return s.driftBeside(ctx, st, svc, s.newHashes(st))
+}
+
+// driftBeside is driftOf with the hashes of the stack's services.
+func (s *Service) driftBeside(ctx context.Context, st *stackRecord, svc *serviceRecord, hashes *composeHashes) (ServiceDrift, error) {
 	out := ServiceDrift{ServiceID: svc.ID, Name: st.Project + " / " + svc.Name, Drift: []Drift{}, Unresolved: []string{}}
 	list, err := s.containersOf(ctx, st.Project, svc.Name)
 	if err != nil || len(list) == 0 {
@@ -78,6 +86,9 @@ func (s *Service) driftOf(ctx context.Context, st *stackRecord, svc *serviceReco
 		}
 		comparison := comparison{expected: expected, running: d, image: img, out: &out}
 		comparison.compareAll()
+		if len(out.Drift)+len(out.Unresolved) == 0 && !hashes.explainsAll(ctx, svc, &list[i], expected.HasEnvFiles) {
+			comparison.addDrift(driftConfig, "", driftChanged)
+		}
 	}
 	slices.SortFunc(out.Drift, func(a, b Drift) int {
 		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Change, b.Change))
@@ -114,7 +125,7 @@ func (s *Service) Drift(ctx context.Context, ids []string) ([]ServiceDrift, erro
 
 // driftOfAll is Drift with the stacks and services of inv.
 func (s *Service) driftOfAll(ctx context.Context, inv *inventory, ids []string) (out []ServiceDrift, err error) {
-	seen := map[string]bool{}
+	seen, hashes := map[string]bool{}, map[string]*composeHashes{}
 	for _, id := range ids {
 		svc := inv.services[id]
 		if svc == nil || inv.stacks[svc.StackID] == nil {
@@ -124,12 +135,16 @@ func (s *Service) driftOfAll(ctx context.Context, inv *inventory, ids []string) 
 		if err != nil {
 			return nil, err
 		}
+		st := inv.stacks[svc.StackID]
+		if hashes[st.ID] == nil {
+			hashes[st.ID] = s.newHashes(st)
+		}
 		for _, svc := range append([]serviceRecord{*svc}, dependents...) {
 			if seen[svc.ID] {
 				continue
 			}
 			seen[svc.ID] = true
-			drift, err := s.driftOf(ctx, inv.stacks[svc.StackID], &svc)
+			drift, err := s.driftBeside(ctx, st, &svc, hashes[st.ID])
 			if err != nil {
 				return nil, err
 			}
@@ -183,10 +198,10 @@ func (c *change) checkDrift(ctx context.Context) error {
 		}
 		services = append(services, svc)
 	}
-	found := make([]ServiceDrift, len(services))
+	found, hashes := make([]ServiceDrift, len(services)), c.s.newHashes(&c.stack)
 	err := c.s.throughOutage(ctx, func() (err error) {
 		for i := 0; i < len(services) && err == nil; i++ {
-			found[i], err = c.s.driftOf(ctx, &c.stack, &services[i])
+			found[i], err = c.s.driftBeside(ctx, &c.stack, &services[i], hashes)
 		}
 		return err
 	})

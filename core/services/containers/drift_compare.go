@@ -41,6 +41,7 @@ func (c *comparison) compareAll() {
 	c.compareNetworks()
 	c.compareSets("port", c.expected.Ports, withoutAnyAddress(c.running.Config.Ports))
 	c.compareLabels()
+	c.compareSettings()
 	e, run := c.expected, c.running.Config
 	c.noteIf(run.MemoryBytes != e.Memory && (e.Memory != 0 || run.MemoryBytes != e.OptionalMemory), "memory")
 	c.noteIf(run.NanoCPUs != e.NanoCPUs && (e.NanoCPUs != 0 || run.NanoCPUs != e.OptionalNanoCPUs), "cpus")

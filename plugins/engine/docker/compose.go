@@ -39,7 +39,7 @@ func (d *docker) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 		return nil, err
 	}
 	defer func() { _ = lock.Close() }()
-	if req.Action != engine.ActionStop {
+	if req.Action != engine.ActionStop && req.Action != engine.ActionHash {
 		if err := d.repairProject(ctx, &req, send); err != nil {
 			return nil, err
 		}
@@ -66,6 +66,9 @@ func composeArguments(p *probe, req *engine.ComposeRequest) ([]string, error) {
 	}
 	for _, f := range req.Profiles {
 		out = append(out, "--profile", f)
+	}
+	if req.Action == engine.ActionHash {
+		return append(out, "config", "--hash", strings.Join(req.Services, ",")), nil
 	}
 	return slices.Concat(out, composeVerb(p, req), scaleOptions(p, req), req.Services), nil
 }

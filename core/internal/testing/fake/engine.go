@@ -47,6 +47,8 @@ type Engine struct {
 	// jobs are the exit codes of images whose containers end by themselves; starts is how often containers were started, by image.
 	jobs   map[string]int
 	starts map[string]int
+	// hashes are those of the configurations of services.
+	hashes map[string]string
 	// runs are how commands of images end, by the image's id.
 	runs      map[string]engine.RunResult
 	holds     map[string]*hold
@@ -85,7 +87,7 @@ func NewEngine() *Engine {
 		compose: &engine.Compose{Version: "2.40.3", PullPolicy: true},
 		images:  map[string]*engine.Image{}, names: map[string]string{}, remote: map[string]*engine.Image{}, scripts: map[string][]Step{},
 		errors: map[string][]error{}, exits: map[string][]engine.ComposeResult{}, interruptions: map[string][]Leftover{}, runs: map[string]engine.RunResult{}, stops: map[string][]stopInCompose{}, outage: newOutage(), holds: map[string]*hold{},
-		contents: map[string][]byte{}, samples: map[string]engine.Sample{}, listeners: map[int]chan engine.Event{}, jobs: map[string]int{}, starts: map[string]int{}, output: newOutput(),
+		contents: map[string][]byte{}, samples: map[string]engine.Sample{}, listeners: map[int]chan engine.Event{}, jobs: map[string]int{}, starts: map[string]int{}, hashes: map[string]string{}, output: newOutput(),
 	}
 }
 

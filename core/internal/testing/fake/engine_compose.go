@@ -50,6 +50,9 @@ func (e *Engine) Pull(ctx context.Context, req engine.PullRequest, send func(eng
 // Compose implements client.Engine. Services are known by the labels of their containers, and the image that one is to run
 // by the container's reference. Every action but stop begins with what engine.Repair says.
 func (e *Engine) Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error) {
+	if req.Action == engine.ActionHash {
+		return e.hashServices(ctx, &req, send)
+	}
 	text := strings.Join(append([]string{req.Action, req.Project}, req.Services...), " ")
 	if err := e.beginCall(ctx, Call{Op: "compose", Text: text, Compose: &req}); err != nil {
 		return nil, err

@@ -23,3 +23,32 @@ func (e *Engine) Stats(ctx context.Context, ids []string) ([]engine.Sample, erro
 	}
 	return out, nil
 }
+
+// UsualHash is the configuration hash of services about which SetHash says nothing.
+const UsualHash = "hash"
+
+// SetHash sets the hash that compose gives to the configuration of a service.
+func (e *Engine) SetHash(service, hash string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.hashes[service] = hash
+}
+
+// hashServices writes the hashes of services, as "config --hash" does.
+func (e *Engine) hashServices(ctx context.Context, req *engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error) {
+	if err := e.beginCall(ctx, Call{Op: "hash", Text: strings.Join(req.Services, " ")}); err != nil {
+		return nil, err
+	}
+	for _, service := range req.Services {
+		e.mu.Lock()
+		hash, set := e.hashes[service]
+		e.mu.Unlock()
+		if !set {
+			hash = UsualHash
+		}
+		if err := send(engine.Line{Text: service + " " + hash}); err != nil {
+			return nil, err
+		}
+	}
+	return &engine.ComposeResult{}, nil
+}

@@ -44,6 +44,10 @@ type Expected struct {
 	Restart         string
 	Privileged      bool
 	CapAdd, CapDrop []string
+	// HasEnvFiles tells that variables come from files.
+	HasEnvFiles bool
+	// Settings are further ones, as engine.ImageConfig has them.
+	Settings map[string]string
 }
 
 // EntryCommand and EntryEntrypoint are the entries of Unresolved that are no environment variables.
@@ -107,7 +111,7 @@ func (m *model) expectedService(name string) (*Expected, error) {
 	out := &Expected{
 		Env: map[string][]string{}, Unresolved: map[string][]string{}, Command: s.Command, Entrypoint: s.Entrypoint, User: s.User, WorkingDir: s.WorkingDir,
 		NetworkMode: s.NetworkMode, PIDMode: s.Pid, IPCMode: s.Ipc, VolumesFrom: s.VolumesFrom, Labels: s.Labels, Restart: s.Restart,
-		Memory: int64(s.MemLimit), NanoCPUs: nanoCPUs(s.CPUS), PIDs: max(0, s.PidsLimit), Privileged: s.Privileged, CapAdd: s.CapAdd, CapDrop: s.CapDrop,
+		Memory: int64(s.MemLimit), NanoCPUs: nanoCPUs(s.CPUS), PIDs: max(0, s.PidsLimit), Privileged: s.Privileged, CapAdd: s.CapAdd, CapDrop: s.CapDrop, Settings: settingsOf(m.project, &s), HasEnvFiles: len(s.EnvFiles) > 0,
 	}
 	if err := out.takeEnvironment(&s, m); err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ secrets: {key: {file: ./key}}
 			{Kind: compose.DockerVolume, Target: "/scratch"},
 		},
 		Elsewhere: []string{"/run/secrets/key", "/run"}, Networks: []string{"blog_default", "the-front"}, Ports: []string{"127.0.0.1:8080:80/tcp", ":82:81/tcp"},
-		Labels: map[string]string{"traefik.enable": "true"}, Memory: 64 << 20, NanoCPUs: 100_000_000, Restart: "on-failure:3",
+		Labels: map[string]string{"traefik.enable": "true"}, Memory: 64 << 20, NanoCPUs: 100_000_000, Restart: "on-failure:3", Settings: map[string]string{"tmpfs": "/run"}, HasEnvFiles: true,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

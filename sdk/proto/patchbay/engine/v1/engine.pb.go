@@ -1994,7 +1994,7 @@ type ComposeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// bin is a command: a name, a path, or several words.
 	Bin string `protobuf:"bytes,1,opt,name=bin,proto3" json:"bin,omitempty"`
-	// action is recreate, start, stop or restart.
+	// action is recreate, start, stop, restart or hash.
 	Action  string `protobuf:"bytes,2,opt,name=action,proto3" json:"action,omitempty"`
 	Project string `protobuf:"bytes,3,opt,name=project,proto3" json:"project,omitempty"`
 	// working_dir, files and env_files are absolute paths.

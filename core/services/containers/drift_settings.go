@@ -1,0 +1,109 @@
+package containers
+
+import (
+	"slices"
+	"strings"
+)
+
+// How a setting of the files is compared with that of a container.
+const (
+	// sameSetting: both say the same, or neither says anything.
+	sameSetting = iota
+	// ifGiven: the engine has a value of its own where the files say nothing.
+	ifGiven
+	// orImage: the image's value counts where the files say nothing.
+	orImage
+	// ifApplied: the first generation of compose leaves it out.
+	ifApplied
+	// amongOthers: compose and the engine add lines of their own.
+	amongOthers
+)
+
+// comparedSetting is a setting by its name in compose, and the field of Drift that a difference has.
+type comparedSetting struct {
+	name, field string
+	how         int
+}
+
+// comparedSettings are all of them.
+func comparedSettings() []comparedSetting {
+	return []comparedSetting{
+		{"hostname", "hostname", sameSetting}, {"domainname", "domainname", sameSetting}, {"dns", "dns", sameSetting}, {"dns_opt", "dnsOpt", sameSetting},
+		{"dns_search", "dnsSearch", sameSetting}, {"extra_hosts", "extraHosts", sameSetting}, {"group_add", "groupAdd", sameSetting}, {"read_only", "readOnly", sameSetting},
+		{"tty", "tty", sameSetting}, {"stdin_open", "stdinOpen", sameSetting}, {"security_opt", "securityOpt", sameSetting}, {"sysctls", "sysctls", sameSetting},
+		{"storage_opt", "storageOpt", sameSetting}, {"tmpfs", "tmpfs", sameSetting}, {"uts", "uts", sameSetting}, {"userns_mode", "usernsMode", sameSetting},
+		{"cgroup", "cgroup", ifGiven}, {"cgroup_parent", "cgroupParent", sameSetting}, {"runtime", "runtime", ifGiven}, {"oom_score_adj", "oomScoreAdj", sameSetting},
+		{"oom_kill_disable", "oomKillDisable", sameSetting}, {"shm_size", "shmSize", ifGiven}, {"mem_reservation", "memReservation", ifGiven}, {"memswap_limit", "memswapLimit", ifGiven},
+		{"cpu_shares", "cpuShares", sameSetting}, {"cpuset", "cpuset", sameSetting}, {"device_cgroup_rules", "deviceCgroupRules", sameSetting}, {"devices", "devices", sameSetting},
+		{"ulimits", "ulimits", sameSetting}, {"init", "init", sameSetting}, {"logging", "logging", ifGiven}, {"logging.options", "logging", amongOthers},
+		{"stop_signal", "stopSignal", orImage}, {"stop_grace_period", "stopGracePeriod", ifApplied},
+		{"healthcheck.test", "healthcheck", orImage}, {"healthcheck.interval", "healthcheck", orImage}, {"healthcheck.timeout", "healthcheck", orImage},
+		{"healthcheck.start_period", "healthcheck", orImage}, {"healthcheck.start_interval", "healthcheck", orImage}, {"healthcheck.retries", "healthcheck", orImage},
+		{"networks.aliases", "networkAliases", amongOthers}, {"networks.addresses", "networkAddresses", sameSetting}, {"mac_address", "macAddress", amongOthers},
+	}
+}
+
+// compareSettings compares the settings that have no member of their own in ContainerConfig. An engine that tells none of them is not compared.
+func (c *comparison) compareSettings() {
+	running := c.running.Config.Settings
+	if running == nil {
+		return
+	}
+	for _, setting := range comparedSettings() {
+		wanted, now := normalizeSetting(setting.name, c.expected.Settings[setting.name]), normalizeSetting(setting.name, running[setting.name])
+		if setting.how == orImage && wanted == "" {
+			if c.image == nil || isDisabledCheck(setting.name, c.expected.Settings) {
+				continue
+			}
+			wanted = normalizeSetting(setting.name, c.image.Config.Settings[setting.name])
+		}
+		switch {
+		case wanted == now,
+			wanted == "" && (setting.how == ifGiven || setting.how == amongOthers),
+			now == "" && setting.how == ifApplied,
+			setting.how == amongOthers && containsLines(now, wanted):
+		case now == "":
+			c.addDrift(setting.field, "", driftAdded)
+		case wanted == "":
+			c.addDrift(setting.field, "", driftRemoved)
+		default:
+			c.addDrift(setting.field, "", driftChanged)
+		}
+	}
+}
+
+// isDisabledCheck reports whether a setting is one of a health check that the files switch off: its other members do not count then.
+func isDisabledCheck(name string, wanted map[string]string) bool {
+	return strings.HasPrefix(name, "healthcheck.") && wanted["healthcheck.test"] == "NONE"
+}
+
+// normalizeSetting writes a setting as the other side may write it, without what the engine adds by itself.
+func normalizeSetting(name, value string) string {
+	switch name {
+	case "security_opt":
+		var kept []string
+		for line := range strings.Lines(value) {
+			line = strings.TrimSuffix(strings.TrimRight(strings.Replace(line, ":", "=", 1), "\n"), "=true")
+			// Compose reads the profile in, and the engine adds the label by itself.
+			if line != "label=disable" && !strings.HasPrefix(line, "seccomp=") && line != "" {
+				kept = append(kept, line)
+			}
+		}
+		slices.Sort(kept)
+		return strings.Join(kept, "\n")
+	case "mac_address":
+		return strings.ToLower(strings.ReplaceAll(value, "-", ":"))
+	}
+	return value
+}
+
+// containsLines reports whether each line of some is one of all.
+func containsLines(all, some string) bool {
+	lines := strings.Split(all, "\n")
+	for _, line := range strings.Split(some, "\n") {
+		if !slices.Contains(lines, line) {
+			return false
+		}
+	}
+	return true
+}

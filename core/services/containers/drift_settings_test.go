@@ -1,0 +1,133 @@
+package containers
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// settingCase is a setting as a file gives it, as the engine tells of it, and another value of it.
+type settingCase struct{ file, running, other string }
+
+func settingCases() map[string]settingCase {
+	return map[string]settingCase{
+		"hostname": {"hostname: web1", "web1", "web2"}, "domainname": {"domainname: example.com", "example.com", "example.org"},
+		"dns": {"dns: [192.0.2.1, 192.0.2.2]", "192.0.2.1\n192.0.2.2", "192.0.2.2\n192.0.2.1"}, "dns_opt": {"dns_opt: [use-vc, no-tld-query]", "no-tld-query\nuse-vc", "use-vc"},
+		"dns_search": {"dns_search: example.com", "example.com", "example.org"}, "extra_hosts": {"extra_hosts: [\"a:192.0.2.1\"]", "a:192.0.2.1", "a:192.0.2.2"},
+		"group_add": {"group_add: [mail]", "mail", "audio"}, "read_only": {"read_only: true", "true", "false"}, "tty": {"tty: true", "true", "false"},
+		"stdin_open": {"stdin_open: true", "true", "false"}, "security_opt": {"security_opt: [\"no-new-privileges:true\", \"seccomp:./x.json\"]", "label=disable\nno-new-privileges\nseccomp={}", "apparmor=unconfined"},
+		"sysctls": {"sysctls: {net.core.somaxconn: 1024}", "net.core.somaxconn=1024", "net.core.somaxconn=512"}, "storage_opt": {"storage_opt: {size: 1G}", "size=1G", "size=2G"},
+		"tmpfs": {"tmpfs: [\"/run:size=1m\"]", "/run:size=1m", "/run"}, "uts": {"uts: host", "host", "private"}, "userns_mode": {"userns_mode: host", "host", "private"},
+		"cgroup": {"cgroup: private", "private", "host"}, "cgroup_parent": {"cgroup_parent: parent", "parent", "other"}, "runtime": {"runtime: runsc", "runsc", "runc"},
+		"oom_score_adj": {"oom_score_adj: 100", "100", "200"}, "oom_kill_disable": {"oom_kill_disable: true", "true", "false"}, "shm_size": {"shm_size: 1m", "1048576", "2097152"},
+		"mem_reservation": {"mem_reservation: 1m", "1048576", "2097152"}, "memswap_limit": {"memswap_limit: 1m", "1048576", "2097152"}, "cpu_shares": {"cpu_shares: 100", "100", "200"},
+		"cpuset": {"cpuset: \"0,1\"", "0,1", "0"}, "device_cgroup_rules": {"device_cgroup_rules: [\"c 1:3 mr\"]", "c 1:3 mr", "c 1:3 r"},
+		"devices": {"devices: [\"/dev/null:/dev/x\"]", "/dev/null:/dev/x:rwm", "/dev/zero:/dev/x:rwm"}, "ulimits": {"ulimits: {nproc: 9, nofile: {soft: 1, hard: 2}}", "nofile=1:2\nnproc=9:9", "nproc=9:9"},
+		"init": {"init: true", "true", "false"}, "logging": {"logging: {driver: local}", "local", "json-file"},
+		"logging.options": {"logging: {options: {max-size: 1m}}", "compress=true\nmax-size=1m", "compress=true\nmax-size=2m"},
+		"stop_signal":     {"stop_signal: SIGINT", "SIGINT", "SIGTERM"}, "stop_grace_period": {"stop_grace_period: 2s", "2000000000", "1000000000"},
+		"healthcheck.test": {"healthcheck: {test: \"true\"}", "CMD-SHELL\ntrue", "CMD-SHELL\nfalse"}, "healthcheck.interval": {"healthcheck: {interval: 2s}", "2000000000", "1000000000"},
+		"healthcheck.timeout": {"healthcheck: {timeout: 2s}", "2000000000", "1000000000"}, "healthcheck.start_period": {"healthcheck: {start_period: 2s}", "2000000000", "1000000000"},
+		"healthcheck.start_interval": {"healthcheck: {start_period: 2s, start_interval: 2s}", "2000000000", "1000000000"}, "healthcheck.retries": {"healthcheck: {retries: 2}", "2", "3"},
+		"networks.aliases":   {"networks: {default: {aliases: [db, store]}}", "blog_default db\nblog_default store\nblog_default web", "blog_default web"},
+		"networks.addresses": {"networks: {default: {ipv4_address: 192.0.2.9}}", "blog_default 192.0.2.9", "blog_default 192.0.2.8"}, "mac_address": {"mac_address: 02-42-AC-11-65-43", "02:42:ac:11:65:43", "02:42:ac:11:65:44"},
+	}
+}
+
+// TestDriftOfSettings: each setting that is compared is no difference where the container has it, and one where it has another value. One that the files no
+// longer have is a difference, unless the engine or the image may have set it.
+func TestDriftOfSettings(t *testing.T) {
+	cases, e := settingCases(), newEnv(t)
+	config := map[string]string{}
+	e.madeOf(webFile, func(d *engine.Detail) { d.Config.Settings = config })
+	drift := func(file, name, running string) []Drift {
+		t.Helper()
+		clear(config)
+		config["runtime"], config["logging"], config["cgroup"] = "runc", "json-file", "host"
+		if name == "healthcheck.start_interval" {
+			config["healthcheck.start_period"] = "2000000000"
+		}
+		if running != "" {
+			config[name] = running
+		}
+		e.file("blog/compose.yaml", webFile+file)
+		got, err := e.svc.driftOf(t.Context(), e.stackOf("blog"), e.serviceOf("blog", "web"))
+		e.must(err)
+		return got.Drift
+	}
+	none := []Drift{}
+	for _, setting := range comparedSettings() {
+		tt, known := cases[setting.name]
+		if !known {
+			t.Errorf("%s is compared and has no case", setting.name)
+			continue
+		}
+		file := "    " + tt.file + "\n"
+		if diff := cmp.Diff(none, drift(file, setting.name, tt.running)); diff != "" {
+			t.Errorf("%s: a difference where there is none: %s", setting.name, diff)
+		}
+		if diff := cmp.Diff([]Drift{{Field: setting.field, Change: driftChanged}}, drift(file, setting.name, tt.other)); diff != "" {
+			t.Errorf("%s: the edit is not told: %s", setting.name, diff)
+		}
+		want := []Drift{{Field: setting.field, Change: driftRemoved}}
+		if setting.how == ifGiven || setting.how == amongOthers || setting.name == "healthcheck.start_interval" {
+			want = none
+		}
+		if setting.name != "healthcheck.start_interval" {
+			if diff := cmp.Diff(want, drift("", setting.name, tt.running)); diff != "" {
+				t.Errorf("%s: the files no longer have it: %s", setting.name, diff)
+			}
+		}
+	}
+	// What the image gives counts where the files say nothing.
+	e.engine.ConfigureImage(imageID(1), engine.ImageConfig{Env: []string{"PATH=/bin", "VERSION=1"}, Command: []string{"serve"}, User: "app", WorkingDir: "/srv", Settings: map[string]string{"stop_signal": "SIGQUIT"}})
+	if diff := cmp.Diff(none, drift("", "stop_signal", "SIGQUIT")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestComposeHashDecides: where compose of the container's version would make it otherwise and no field says why, that is a difference.
+func TestComposeHashDecides(t *testing.T) {
+	for name, tt := range map[string]struct {
+		version, hash, file string
+		renamed             bool
+		want                []Drift
+	}{
+		"the same":                                  {version: "2.40.3", hash: "hash", want: []Drift{}},
+		"another hash":                              {version: "2.40.3", hash: "other", want: []Drift{{Field: driftConfig, Change: driftChanged}}},
+		"another version":                           {version: "2.39.0", hash: "other", want: []Drift{}},
+		"explained by a field":                      {version: "2.40.3", hash: "other", file: "    user: root\n", want: []Drift{{Field: "user", Change: driftChanged}}},
+		"the second generation and env_file":        {version: "2.40.3", hash: "other", file: "    env_file: [{path: absent.env, required: false}]\n", want: []Drift{}},
+		"the first generation":                      {version: "1.29.2", hash: "other", want: []Drift{{Field: driftConfig, Change: driftChanged}}},
+		"the first generation beside another image": {version: "1.29.2", hash: "other", renamed: true, want: []Drift{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.madeOf(webFile+tt.file, func(*engine.Detail) {})
+			e.engine.SetHash("web", tt.hash)
+			if tt.version != "2.39.0" {
+				e.engine.SetInfo(engine.Info{Version: "28.0.0"}, &engine.Compose{Version: tt.version, PullPolicy: true})
+			}
+			c := e.engine.ContainersOf("blog", "web")[0]
+			e.engine.RemoveContainer(c.ID)
+			c.Labels[labelComposeVersion] = tt.version
+			e.engine.AddContainer(c)
+			e.engine.ScriptContainer(c.ID, func(d *engine.Detail) {
+				d.RestartPolicy = "no"
+				d.Config = &engine.ContainerConfig{ImageConfig: engine.ImageConfig{Env: []string{"PATH=/bin", "VERSION=1"}, Command: []string{"serve"}, User: "app", WorkingDir: "/srv"}, NetworkMode: "blog_default", Networks: []string{"blog_default"}, IPCMode: "private"}
+			})
+			if tt.renamed {
+				other := e.image(webRepo, 7)
+				other.RepoTags = []string{webRepo + ":1"}
+				e.engine.AddImage(other)
+			}
+			got, err := e.svc.driftOf(t.Context(), e.stackOf("blog"), e.serviceOf("blog", "web"))
+			e.must(err)
+			if diff := cmp.Diff(tt.want, got.Drift); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

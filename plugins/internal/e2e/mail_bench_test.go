@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/mta"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 const (
@@ -148,12 +151,35 @@ func mailTargets(b *testing.B) []mailTarget {
 		}},
 		sqlite,
 	}
+	if binary := os.Getenv(envMailpit); binary != "" {
+		all = append(all, mailTarget{name: "Mailpit", address: startMailpit(b, binary), recipient: anyone, settle: func(int, int) {}})
+	}
 	if admin := os.Getenv(envPostgres); admin != "" && syncsToDisk(b, admin) {
 		name := newDatabase(b, admin)
 		t, _ := coreTarget(b, "PostgreSQL", storage{hcl: fmt.Sprintf("storage \"postgres\" {\n  url = %q\n}\n", name), postgres: name})
 		all = append(all, t)
 	}
 	return all
+}
+
+// envMailpit names the program Mailpit, beside which the core is measured where it is set.
+const envMailpit = "PATCHBAY_TEST_MAILPIT"
+
+// startMailpit runs Mailpit with a database on the disk and returns its SMTP address.
+func startMailpit(b *testing.B, binary string) string {
+	b.Helper()
+	address := testkit.FreeAddress(b)
+	cmd := exec.Command(binary, "--quiet", "--disable-version-check", "--max", "0", "--database", filepath.Join(b.TempDir(), "mailpit.db"), "--smtp", address, "--listen", testkit.FreeAddress(b))
+	must(b, cmd.Start())
+	b.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
+	eventually(b, startWithin, "Mailpit takes mail in", func() bool {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	})
+	return address
 }
 
 // syncsToDisk reports whether commits of a PostgreSQL server outlive a loss of power. Figures of one that does not say nothing.
@@ -191,6 +217,9 @@ func BenchmarkMail(b *testing.B) {
 		for _, t := range targets {
 			fmt.Printf("%d connections, %s: %.0f/s, %.2f of discard, %.2f of Postfix, CPU %.0f µs\n", connections, t.name, median(rates[t.name]),
 				median(rates[t.name])/median(rates["discard"]), median(rates[t.name])/median(rates["Postfix"]), median(cpus[t.name]))
+			if all := rates["Mailpit"]; len(all) > 0 {
+				fmt.Printf("\t%.2f of Mailpit\n", median(rates[t.name])/median(all))
+			}
 			b.ReportMetric(median(rates[t.name]), fmt.Sprintf("%s-%d/s", strings.ReplaceAll(t.name, " ", "-"), connections))
 		}
 	}

@@ -127,11 +127,29 @@ const UpdateReceived = "UPDATE mail_mailboxes SET received_at = CASE WHEN receiv
 // may be stored for the others: they are gone, or being destroyed. It locks them as updateMany does.
 func (s *Store) SetReceived(ctx context.Context, mailboxIDs []string, at time.Time) (active []string, err error) {
 	ms, in := store.Millis(at), "IN ?"
-	if len(mailboxIDs) > 1 && s.store.Dialect() == store.Postgres {
+	if s.store.Dialect() != store.Postgres {
+		return s.setReceivedEach(ctx, mailboxIDs, ms)
+	}
+	if len(mailboxIDs) > 1 {
 		in = "IN (SELECT id FROM mail_mailboxes WHERE id IN ? ORDER BY id FOR NO KEY UPDATE)"
 	}
 	err = s.store.Writer(ctx).Raw(UpdateReceived+in+" RETURNING id", ms, ms, mailboxIDs).Scan(&active).Error
 	return active, err
+}
+
+// setReceivedEach is SetReceived on SQLite, by a statement for each mailbox: one that returns something keeps a copy of each page that it
+// changes, which takes longer.
+func (s *Store) setReceivedEach(ctx context.Context, mailboxIDs []string, ms int64) (active []string, err error) {
+	for _, id := range mailboxIDs {
+		done := s.store.Writer(ctx).Exec(UpdateReceived+"= ?", ms, ms, id)
+		if done.Error != nil {
+			return nil, done.Error
+		}
+		if done.RowsAffected > 0 {
+			active = append(active, id)
+		}
+	}
+	return active, nil
 }
 
 // CountLive returns how many mailboxes of a domain are not destroyed.

@@ -78,7 +78,7 @@ func (s *Store) PrepareIncoming(content *Content, parsed *rfc822.Parsed, share S
 	m.ParseStatus, m.Parser = parsed.Status, parsed.Parser
 	in.words = newDocument(parsed, in.bodyText)
 	if content.file == nil {
-		in.chunk = s.codec.encoder.EncodeAll(content.memory, nil)
+		in.chunk = s.codec.encoder.EncodeAll(content.memory, make([]byte, 0, len(content.memory)/2))
 	}
 	return in
 }

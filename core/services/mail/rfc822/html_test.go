@@ -11,6 +11,7 @@ func TestHTMLText(t *testing.T) {
 		"<style>p{color:red}</style><script>alert(1)</script>text": "text",
 		"<table><tr><td>Code</td><td>482913</td></tr></table>":     "Code 482913",
 		"a<br>b &amp; c&nbsp;d":                                    "a\nb & c d",
+		"a&nbsp;<b>b</b> \u3000c\u00e0":                            "a b c\u00e0",
 		"12<b>34</b>56":                                            "123456",
 		"<title>Shop</title><div>  many \n spaces  </div>":         "many spaces",
 		"<p>unclosed <i>tags":                                      "unclosed tags",
@@ -23,6 +24,15 @@ func TestHTMLText(t *testing.T) {
 	}
 	if got := HTMLText(strings.Repeat("验证 ", 1000), 100); len(got) > 100 || !strings.HasPrefix(got, "验证 验证") {
 		t.Errorf("%d bytes: %q", len(got), got)
+	}
+}
+
+// BenchmarkHTMLText reads the HTML of a message of 5 KB.
+func BenchmarkHTMLText(b *testing.B) {
+	source := strings.Repeat("<p style=\"color:#333\">the <b>12</b> analytical engine weaves</p>\r\n", 80)
+	b.ReportAllocs()
+	for b.Loop() {
+		HTMLText(source, MaxText)
 	}
 }
 

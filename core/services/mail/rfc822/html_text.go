@@ -2,6 +2,8 @@ package rfc822
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -13,6 +15,8 @@ const maxHTMLTokens = 200_000
 // HTMLText returns the text that a reader of the HTML sees, with a line for each block. It is cut at limit bytes.
 func HTMLText(source string, limit int) string {
 	var out textWriter
+	// Most of HTML is not text.
+	out.Grow(min(len(source)/2, limit))
 	z := html.NewTokenizer(strings.NewReader(source))
 	z.SetMaxBuf(MaxText)
 	hidden := atom.Atom(0)
@@ -22,7 +26,7 @@ func HTMLText(source string, limit int) string {
 			return out.cut(limit)
 		case html.TextToken:
 			if hidden == 0 {
-				out.addText(string(z.Text()))
+				out.addText(z.Text())
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, _ := z.TagName()
@@ -59,22 +63,38 @@ type textWriter struct {
 }
 
 // addText adds a text whose spaces count as one.
-func (w *textWriter) addText(s string) {
-	for i, word := range strings.Fields(s) {
-		if i > 0 || startsWithSpace(s) {
+func (w *textWriter) addText(text []byte) {
+	for at := 0; at < len(text); {
+		if n := spaceAt(text[at:]); n > 0 {
 			w.space = true
+			at += n
+			continue
 		}
-		w.writeWord(word)
-	}
-	if s != "" && strings.TrimRight(s, " \t\r\n") != s {
-		w.space = true
+		start := at
+		for at < len(text) && spaceAt(text[at:]) == 0 {
+			at++
+		}
+		w.writeWord(text[start:at])
 	}
 }
 
-func startsWithSpace(s string) bool { return strings.TrimLeft(s, " \t\r\n") != s }
+// spaceAt returns the length of the space with which a text begins, or 0.
+func spaceAt(text []byte) int {
+	c := text[0]
+	switch {
+	case c == ' ' || c >= '\t' && c <= '\r':
+		return 1
+	case c < utf8.RuneSelf || !utf8.RuneStart(c):
+		return 0
+	}
+	if r, n := utf8.DecodeRune(text); unicode.IsSpace(r) {
+		return n
+	}
+	return 0
+}
 
 // writeWord writes a word after the break that is due.
-func (w *textWriter) writeWord(word string) {
+func (w *textWriter) writeWord(word []byte) {
 	switch {
 	case w.Len() == 0:
 	case w.line:
@@ -83,7 +103,7 @@ func (w *textWriter) writeWord(word string) {
 		w.WriteByte(' ')
 	}
 	w.space, w.line = false, false
-	w.WriteString(word)
+	w.Write(word)
 }
 
 // addBreak notes the break that an element makes.

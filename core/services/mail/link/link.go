@@ -27,6 +27,8 @@ const (
 const (
 	// maxLinks is how many links of a message are returned.
 	maxLinks = 200
+	// maxSeen is how many links of a message are looked at: many may have the same target.
+	maxSeen = 1000
 	// maxTarget is the length from which on a target is left out, in bytes.
 	maxTarget = 4096
 	// maxLabel is how much of a label is returned, in bytes.
@@ -62,12 +64,17 @@ func Find(p *rfc822.Parsed) []Link {
 // list collects links.
 type list struct {
 	links []Link
-	// numbers are the places of targets in links.
+	// numbers are the places of targets in links, and seen is how many links were looked at.
 	numbers map[string]int
+	seen    int
 }
+
+// isFull reports whether no more links are looked at.
+func (l *list) isFull() bool { return l.seen >= maxSeen || len(l.links) >= maxLinks }
 
 // add adds a link with its label and the text before it. A target that is there already keeps its place; its guess becomes the surer one.
 func (l *list) add(place Place, target, label, before string) {
+	l.seen++
 	target = strings.TrimSpace(target)
 	if !isTarget(target) {
 		return
@@ -127,18 +134,25 @@ func (l *list) addText(text string) {
 	last := ""
 	for line := range strings.Lines(text) {
 		for _, at := range address.FindAllStringIndex(line, maxLinks) {
+			if l.isFull() {
+				return
+			}
 			target := trimAddress(line[at[0]:at[1]])
-			label := strings.TrimSpace(trimMarks(line[:at[0]]) + " " + trimMarks(line[at[0]+len(target):]))
+			label := strings.TrimSpace(trimMarks(cutBefore(line[:at[0]], maxLabel)) + " " + trimMarks(cutAfter(line[at[0]+len(target):], maxLabel)))
 			if label == "" || address.MatchString(label) {
 				label = last
 			}
 			l.add(Text, target, label, "")
 		}
 		if s := trimMarks(line); s != "" {
-			last = s
+			last = cutBefore(s, maxLabel)
 		}
 	}
 }
+
+// cutBefore returns the last bytes of a text, and cutAfter the first ones.
+func cutBefore(text string, n int) string { return text[max(0, len(text)-n):] }
+func cutAfter(text string, n int) string  { return text[:min(len(text), n)] }
 
 // trimMarks cuts spaces, brackets and marks off a text.
 func trimMarks(text string) string {
@@ -169,7 +183,7 @@ func (l *list) addHTML(source string) {
 	z := html.NewTokenizer(strings.NewReader(source))
 	z.SetMaxBuf(rfc822.MaxText)
 	reader := htmlReader{list: l}
-	for n := 0; n < maxTokens && len(l.links) < maxLinks; n++ {
+	for n := 0; n < maxTokens && !l.isFull(); n++ {
 		switch z.Next() {
 		case html.ErrorToken:
 			reader.endLink()
@@ -210,10 +224,9 @@ func (r *htmlReader) addText(text string) {
 		return
 	}
 	if r.target != "" && r.label.Len() < 2*maxLabel {
-		r.label.WriteString(text[:min(len(text), 2*maxLabel)])
+		r.label.WriteString(cutAfter(text, 2*maxLabel))
 	}
-	r.shown += text[max(0, len(text)-maxBefore):]
-	r.shown = r.shown[max(0, len(r.shown)-maxBefore):]
+	r.shown = cutBefore(r.shown+cutBefore(text, maxBefore), maxBefore)
 }
 
 // openElement reads a start tag.

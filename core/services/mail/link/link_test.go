@@ -3,6 +3,7 @@ package link
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
 )
@@ -69,6 +70,16 @@ func TestFindIsBounded(t *testing.T) {
 	many := strings.Repeat(`<a href="https://a.example/`+strings.Repeat("x", 90)+`">x</a> `, 3000) + strings.Repeat("<", 1<<20)
 	if got := Find(&rfc822.Parsed{HTML: many, Text: strings.Repeat("https://a.example/"+strings.Repeat("(", 50)+" ", 10000)}); len(got) > maxLinks {
 		t.Errorf("%d links", len(got))
+	}
+	// One line with very many links is not copied for each of them.
+	line := "Confirm " + strings.Repeat("https://a.example/1 ", 100_000)
+	if n := testing.AllocsPerRun(1, func() {
+		Find(&rfc822.Parsed{Text: line, HTML: strings.Repeat(`<a href="https://a.example/2">x</a>`, 50_000)})
+	}); n > 50_000 {
+		t.Errorf("%.0f allocations", n)
+	}
+	if got := Find(&rfc822.Parsed{Text: strings.Repeat("验证", 200) + "https://a.example/1"}); len(got) != 1 || got[0].Guess != Confirm || !utf8.ValidString(got[0].Text) {
+		t.Errorf("a long line gives %+v", got)
 	}
 	if got := Find(&rfc822.Parsed{Text: "https://a.example/" + strings.Repeat("x", maxTarget)}); len(got) != 0 {
 		t.Errorf("a long target is returned: %d", len(got))

@@ -208,6 +208,11 @@ func (c *checking) findCandidate(ctx context.Context, svc *serviceRecord) (map[s
 		maps.Copy(columns, noCandidate())
 		return columns, nil
 	}
+	if res.Digest != svc.CandidateDigest && c.isSameForHost(ctx, ref, have, res.PlatformDigest) {
+		// Another architecture was built anew.
+		maps.Copy(columns, noCandidate())
+		return columns, nil
+	}
 	match, arch := matchArch(res.Platforms, c.platform)
 	columns["candidate_digest"], columns["candidate_tag"] = res.Digest, ref.Tag
 	columns["candidate_match"], columns["candidate_arch"] = match, toJSON(arch)

@@ -25,14 +25,15 @@ func TestOneRequestForEachImage(t *testing.T) {
 		e.publish(fmt.Sprintf("%s/acme/i%d:latest", host, j), 2)
 	}
 	e.discovered()
-	for range 2 {
+	// What runs is asked about once, where its tag stands for something new.
+	for _, want := range []int{2 * images, images} {
 		before := len(e.resolves())
 		if job, sum := e.checked(); job.Status != "success" || sum.ServicesChecked != projects*images {
 			t.Fatalf("%+v", sum)
 		}
 		asked := e.resolves()[before:]
 		slices.Sort(asked)
-		if len(asked) != images || len(slices.Compact(asked)) != images {
+		if len(asked) != want || len(slices.Compact(asked)) != want {
 			t.Errorf("asked %v", asked)
 		}
 	}

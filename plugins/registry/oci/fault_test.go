@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -60,7 +61,12 @@ func TestStatuses(t *testing.T) {
 		} else if e.Upstream.GetHttpStatus() == 0 || e.Upstream.GetHost() != p.host {
 			t.Errorf("%s: %v", name, e.Upstream)
 		}
-		if got := p.requests(); len(got) != 1 {
+		want := []string{"HEAD /v2/app/manifests/1"}
+		if tt.code == codes.NotFound {
+			// Some registries answer HEAD alone so.
+			want = append(want, "GET /v2/app/manifests/1")
+		}
+		if got := p.requests(); !slices.Equal(got, want) {
 			t.Errorf("%s: requests %q: nothing is tried again", name, got)
 		}
 	}
@@ -123,15 +129,16 @@ func TestHeadThatTellsNothing(t *testing.T) {
 	want, by := s.pushIndex(t, "app", "many", "linux/amd64")
 	p := newProxy(t, s.host)
 	c := client(t, "{}")
-	refuse := func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Method != http.MethodHead {
-			return false
+	refuse := func(status int) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Method == http.MethodHead {
+				w.WriteHeader(status)
+			}
+			return r.Method == http.MethodHead
 		}
-		w.WriteHeader(http.StatusMethodNotAllowed)
-		return true
 	}
 	silent := func(r *http.Response) error { r.Header.Del("Docker-Content-Digest"); return nil }
-	for name, set := range map[string]func(){"silent": func() { p.set(nil, silent) }, "refused": func() { p.set(refuse, nil) }} {
+	for name, set := range map[string]func(){"silent": func() { p.set(nil, silent) }, "refused": func() { p.set(refuse(http.StatusMethodNotAllowed), nil) }, "missing for HEAD alone": func() { p.set(refuse(http.StatusNotFound), nil) }} {
 		set()
 		got, err := c.Resolve(t.Context(), registry.ResolveRequest{Ref: p.host + "/app:many", Platform: "linux/amd64"})
 		if err != nil || got.Digest != want || got.PlatformDigest != by["linux/amd64"] {
@@ -243,5 +250,23 @@ func TestRedirectsThatLeadNowhere(t *testing.T) {
 		if n := len(p.requests()); n > 6 {
 			t.Errorf("%s: %d requests", name, n)
 		}
+	}
+}
+
+// TestArtifactIsNoImage: what is under a tag and is no image, such as a chart, is an error that says so: no engine can pull it.
+func TestArtifactIsNoImage(t *testing.T) {
+	body := `{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":{"mediaType":"application/vnd.cncf.helm.config.v1+json","digest":"sha256:` + strings.Repeat("a", 64) + `","size":2},"layers":[]}`
+	p := newProxy(t, "127.0.0.1:1")
+	p.set(func(w http.ResponseWriter, r *http.Request) bool {
+		w.Header().Set("Content-Type", "application/vnd.oci.image.manifest.v1+json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		if r.Method != http.MethodHead {
+			_, _ = io.WriteString(w, body)
+		}
+		return true
+	}, nil)
+	_, err := client(t, "{}").Resolve(t.Context(), registry.ResolveRequest{Ref: p.host + "/chart:1", Platform: "linux/amd64"})
+	if e := errs.From(err); e == nil || e.Code != codes.FailedPrecondition || !strings.Contains(e.Message, "helm") {
+		t.Errorf("%v", err)
 	}
 }

@@ -24,6 +24,8 @@ const (
 	dockerManifest = "application/vnd.docker.distribution.manifest.v2+json"
 	ociConfig      = "application/vnd.oci.image.config.v1+json"
 	dockerConfig   = "application/vnd.docker.container.image.v1+json"
+	// oldConfig is what early versions of Docker wrote.
+	oldConfig = "application/octet-stream"
 )
 
 const accepted = ociIndex + ", " + dockerList + ", " + ociManifest + ", " + dockerManifest

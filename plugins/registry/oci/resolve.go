@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	sharedv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/shared/v1"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
@@ -53,7 +54,8 @@ func (s *session) readDigest(ctx context.Context, n name) (*manifest, error) {
 	last := s.lastHead(ref)
 	got, err := s.askRegistry(ctx, question{method: http.MethodHead, repo: n.path, path: "manifests/" + n.reference(), accept: accepted, etag: last.expectedETag()})
 	if e := errs.From(err); e != nil {
-		if status := e.Upstream.GetHttpStatus(); status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented {
+		if status := e.Upstream.GetHttpStatus(); status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented || status == http.StatusNotFound {
+			// Some registries answer HEAD for what they have to fetch first with 404.
 			return nil, nil
 		}
 		return nil, err
@@ -100,8 +102,11 @@ func (s *session) readDetails(ctx context.Context, n name, m *manifest, want reg
 		return out, nil
 	}
 	out.PlatformDigest = m.digest
-	if m.Config.MediaType != ociConfig && m.Config.MediaType != dockerConfig {
+	if m.Config.MediaType == oldConfig {
 		return out, nil
+	}
+	if m.Config.MediaType != ociConfig && m.Config.MediaType != dockerConfig {
+		return nil, errs.New(errs.Upstream, codes.FailedPrecondition, "NO_IMAGE", "%s is no image that an engine can run: its configuration is %s", n, texts.Truncate(cmp.Or(m.Config.MediaType, "missing"), 100))
 	}
 	c, err := s.fetchConfig(ctx, n, m)
 	if err != nil {

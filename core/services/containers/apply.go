@@ -189,41 +189,6 @@ func (c *change) hasNewImage(ctx context.Context) bool {
 	return err != nil || slices.ContainsFunc(list, func(ct engine.Container) bool { return ct.ImageID == c.rec.ToImage })
 }
 
-// pullTarget pulls the target image by its digest.
-func (c *change) pullTarget(ctx context.Context) error {
-	ref := c.svc.imageRef().WithDigest(c.target.TargetDigest)
-	c.r.info(ctx, "%s: pulling %s", c.displayName(), ref)
-	var img *engine.Image
-	err := c.s.retryStep(ctx, func() (err error) {
-		img, err = c.s.engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.settings().DockerConfig}, func(p engine.PullProgress) error {
-			done := 0.0
-			if p.TotalBytes > 0 {
-				done = float64(p.CurrentBytes) / float64(p.TotalBytes)
-			}
-			c.reportProgress(ctx, 0.05+0.45*done, "pulling "+ref, func(st *ProgressState) { st.Download = downloadProgress(p) })
-			return ctx.Err()
-		})
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	c.rec.ToImage = img.ID
-	c.r.info(ctx, "%s: pulled %s, image %s", c.displayName(), ref, shortDigest(img.ID))
-	return nil
-}
-
-func downloadProgress(p engine.PullProgress) *DownloadProgress {
-	d := &DownloadProgress{
-		CurrentBytes: p.CurrentBytes, TotalBytes: p.TotalBytes, CompletedLayers: p.CompletedLayers, TotalLayers: p.TotalLayers,
-		Status: p.Status, ActiveLayers: []LayerProgress{},
-	}
-	for _, l := range p.Active {
-		d.ActiveLayers = append(d.ActiveLayers, LayerProgress{ID: l.ID, Status: l.Status, CurrentBytes: l.CurrentBytes, TotalBytes: l.TotalBytes})
-	}
-	return d
-}
-
 // tagTarget tags the new image with the name that the project uses, so that compose runs it.
 func (c *change) tagTarget(ctx context.Context) error {
 	c.reportProgress(ctx, 0.6, "naming the image "+c.svc.Image, nil)
@@ -295,28 +260,6 @@ func (c *change) syncTag(ctx context.Context) error {
 		}
 		return c.s.engine().Tag(ctx, c.rec.ToImage, c.svc.imageRef().String())
 	})
-}
-
-// extraTags pulls further tags. They are a convenience: what fails is a warning.
-func (c *change) extraTags(ctx context.Context) error {
-	for _, tag := range c.target.PullTags {
-		ref := c.svc.imageRef().WithTag(tag)
-		c.reportProgress(ctx, 0.97, "pulling "+ref, nil)
-		err := c.s.retryStep(ctx, func() error {
-			_, err := c.s.engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.settings().DockerConfig}, func(engine.PullProgress) error { return ctx.Err() })
-			return err
-		})
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err != nil:
-			c.outcome.Warnings = append(c.outcome.Warnings, PullWarning{ServiceID: c.svc.ID, TagRef: ref, Error: failureReason(err)})
-			c.r.warn(ctx, "%s: %s could not be pulled: %s", c.displayName(), ref, failureReason(err))
-		default:
-			c.outcome.TagsPulled = append(c.outcome.TagsPulled, tag)
-		}
-	}
-	return nil
 }
 
 // finishChange stores the outcome of the change, and what the service runs now.

@@ -3,6 +3,7 @@ package pages
 import (
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -44,7 +45,11 @@ func TestUpdates(t *testing.T) {
 	if bad.Status != "rolled_back" {
 		t.Fatalf("a crash ends %s", bad.Status)
 	}
-	v.get("/queue/"+bad.ID).Is(t, "the crash", http.StatusOK, "The new container did not become healthy.", "The former image runs again.", "health check")
+	crash := v.get("/queue/" + bad.ID)
+	crash.Is(t, "the crash", http.StatusOK, "The new container did not become healthy.", "The former image runs again.", "health check")
+	if notes := regexp.MustCompile(`(?s)<pre.*?</pre>`).ReplaceAllString(crash.Body, ""); strings.Count(notes, "ended with exit code 3") != 1 {
+		t.Errorf("the error is not told once beside the log:\n%s", notes)
+	}
 	v.SetLanguage("zh")
 	v.get("/queue/"+bad.ID).Is(t, "the crash in Chinese", http.StatusOK, "新容器未能恢复健康。", "原镜像已恢复运行。", "已退出，退出代码 3。")
 	v.SetLanguage("en")

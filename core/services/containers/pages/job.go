@@ -67,6 +67,11 @@ func (j jobView) serviceName(id string) string {
 	return id
 }
 
+// saysError reports whether the page has an error already, as the reason of the job.
+func (j jobView) saysError(text string) bool {
+	return j.ResultReason != nil && strings.Contains(j.ResultReason.Detail, text)
+}
+
 // serviceNames returns the names of services in one line.
 func (j jobView) serviceNames(ids []string) string {
 	names := make([]string, len(ids))

@@ -291,7 +291,7 @@ const excerptLength = 280
 
 // The parts of Markdown and HTML that an excerpt leaves out: images and elements, and of links their targets.
 var (
-	markupPattern = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)|<[^>]*>|\*\*|__|` + "`")
+	markupPattern = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)|<[^>]*>|\*\*|__|\[![A-Za-z]+\]|\[\^[^\]\s]+\]:?|:[a-z][a-z0-9_+-]*:|` + "`")
 	linkPattern   = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 )
 

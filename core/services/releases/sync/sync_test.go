@@ -3,11 +3,13 @@ package sync_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/secret"
@@ -189,6 +191,39 @@ func TestRestartInPause(t *testing.T) {
 					t.Errorf("after the pause: %d calls, %v", len(s.host.Calls())-calls, err)
 				}
 			})
+		})
+	}
+}
+
+// TestFailuresSayWhatIsWrong has a code host fail in each way: those who see the repository are told what is wrong.
+func TestFailuresSayWhatIsWrong(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fail error
+		code fault.Code
+		said string
+	}{
+		"no such repository": {fake.CodeHostError(404, 0), fault.NotFound, "The code host has no repository acme/r0, or shows it to none of the accounts here."},
+		"no access":          {fake.CodeHostError(403, 0), fault.Forbidden, "The code host lets no account here read acme/r0."},
+		"unreachable":        {fake.CodeHostError(502, 0), fault.NotReady, "The code host cannot be reached: "},
+		"a limit":            {fake.CodeHostError(429, time.Hour), fault.RateLimited, "The code host asked to be left alone until 2026-03-01T13:00:00.000Z."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := startSyncing(t, testkit.SQLiteConfig(t), 1)
+			s.host.Fail("acme/r0", nil, tt.fail) // it is described first
+			_, _ = s.Due(t.Context(), 10)
+			var found []repo.Repo
+			must(t, s.store.DB(t.Context()).Find(&found).Error)
+			if len(found) != 1 || found[0].ErrorCode != string(tt.code) || !strings.HasPrefix(found[0].Error, tt.said) {
+				t.Errorf("got %+v", found)
+			}
+			s.now = s.now.Add(24 * time.Hour)
+			if _, err := s.Due(t.Context(), 10); err != nil {
+				t.Fatal(err)
+			}
+			must(t, s.store.DB(t.Context()).Find(&found).Error)
+			if found[0].Error != "" {
+				t.Errorf("after a success it says %q", found[0].Error)
+			}
 		})
 	}
 }

@@ -86,7 +86,7 @@ func (s *Service) driftBeside(ctx context.Context, st *stackRecord, svc *service
 		}
 		comparison := comparison{expected: expected, running: d, image: img, out: &out}
 		comparison.compareAll()
-		if len(out.Drift)+len(out.Unresolved) == 0 && !hashes.explainsAll(ctx, svc, &list[i], expected.HasEnvFiles) {
+		if len(out.Drift)+len(out.Unresolved) == 0 && !hashes.explainsAll(ctx, svc, &list[i], hashDiffers(expected)) {
 			comparison.addDrift(driftConfig, "", driftChanged)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -21,8 +22,8 @@ type composeHashes struct {
 func (s *Service) newHashes(st *stackRecord) *composeHashes { return &composeHashes{s: s, stack: st} }
 
 // explainsAll reports whether compose would leave a container as it is, or cannot say so. It can where its version is the container's: hashes differ between
-// versions. The second generation leaves env_file out when it is asked, and the first one adds the image that the service's name stands for.
-func (h *composeHashes) explainsAll(ctx context.Context, svc *serviceRecord, c *engine.Container, envFiles bool) bool {
+// versions. Where differs is set the second generation gives another hash when it is asked; the first one adds the image that the service's name stands for.
+func (h *composeHashes) explainsAll(ctx context.Context, svc *serviceRecord, c *engine.Container, differs bool) bool {
 	h.readOnce(ctx)
 	version := strings.TrimPrefix(c.Labels[labelComposeVersion], "v")
 	hash := h.hashes[svc.Name]
@@ -30,10 +31,17 @@ func (h *composeHashes) explainsAll(ctx context.Context, svc *serviceRecord, c *
 		return true
 	}
 	if !strings.HasPrefix(version, "1.") {
-		return envFiles
+		return differs
 	}
 	named, err := h.s.engine().Images(ctx, []string{svc.imageRef().String()})
 	return err != nil || len(named) != 1 || named[0] == nil || named[0].ID != c.ImageID
+}
+
+// hashDiffers reports whether the second generation gives a service another hash when it is asked than when it creates containers: it leaves env_file out,
+// and has put no container in the place of a service whose namespace or volumes are shared.
+func hashDiffers(e *compose.Expected) bool {
+	shared := slices.ContainsFunc([]string{e.NetworkMode, e.PIDMode, e.IPCMode}, func(mode string) bool { return sharedMode(mode) == sharedNamespace })
+	return e.HasEnvFiles || shared || len(e.VolumesFrom) > 0
 }
 
 // readOnce reads the version of compose and the hashes of the services that have containers. Without them nothing is compared.

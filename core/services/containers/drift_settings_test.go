@@ -100,6 +100,7 @@ func TestComposeHashDecides(t *testing.T) {
 		"another version":                           {version: "2.39.0", hash: "other", want: []Drift{}},
 		"explained by a field":                      {version: "2.40.3", hash: "other", file: "    user: root\n", want: []Drift{{Field: "user", Change: driftChanged}}},
 		"the second generation and env_file":        {version: "2.40.3", hash: "other", file: "    env_file: [{path: absent.env, required: false}]\n", want: []Drift{}},
+		"the second generation and volumes":         {version: "2.40.3", hash: "other", file: "    volumes_from: [db]\n  db:\n    image: " + dbRepo + ":1\n", want: []Drift{}},
 		"the first generation":                      {version: "1.29.2", hash: "other", want: []Drift{{Field: driftConfig, Change: driftChanged}}},
 		"the first generation beside another image": {version: "1.29.2", hash: "other", renamed: true, want: []Drift{}},
 	} {

@@ -62,6 +62,15 @@ func TestParseMalformed(t *testing.T) {
 			attachment("a.xml", "<?xml version='1.0' encoding='iso-8859-1'?>\xe9")},
 		{"base64 and a footer after padding", partOf("Content-Type: application/pdf; name=a.pdf\nContent-Transfer-Encoding: base64\n\nUERGeA==\n_____\nThe list\n"), attachment("a.pdf", "PDFx")},
 		{"base64 and a footer", partOf("Content-Type: application/pdf; name=a.pdf\nContent-Transfer-Encoding: base64\n\nUERG\n_____\nThe list\n"), attachment("a.pdf", "PDF")},
+		{"base64 and the footer of a list with addresses", damaged("UERG\n-- \nThe list of\nmembers\nlist@example.com\nhttps://lists.example.com/mailman/listinfo/members\n"), attachment("a.pdf", "PDF")},
+		{"base64 and a line between its lines and a footer", damaged(lines(2) + "-----\n" + lines(2) + "_____\nThe list\n"), largerThan(4 * 57)},
+		{"base64 with one odd character", damaged(lines(5) + "!" + lines(5)), attachment("a.pdf", content(10))},
+		{"base64 with one odd character in its last line", damaged(lines(5) + "QUJD!QUJD\n"), attachment("a.pdf", content(5)+"ABCABC")},
+		{"base64 with a line of dashes", damaged(lines(5) + "-----\n" + lines(5)), attachment("a.pdf", content(10))},
+		{"base64 with padding in the middle", damaged(lines(5) + "QUI=\n" + lines(5)), attachment("a.pdf", content(5)+"AB"+content(5))},
+		{"base64 with padding in the middle and short lines", damaged("QUI=\nQUJD\n"), largerThan(5)},
+		{"base64 with padding in the middle and a damaged line", damaged("QUI=\n" + lines(1) + "!" + lines(1)), largerThan(2 + 2*57)},
+		{"base64 with padding in the middle of a line", damaged(lines(5) + "QUI=QUJD\n"), largerThan(5*57 + 4)},
 		{"a text with a name", partOf("Content-Type: text/plain; name=body.txt\n\nworld"), func(_ *testing.T, _ string, p *Parsed) bool {
 			return len(p.Attachments) == 0 && strings.Contains(p.Text, "world")
 		}},
@@ -104,5 +113,17 @@ func TestParseMalformed(t *testing.T) {
 				t.Errorf("by %s, date %s, subject %q, from %+v, text %q, HTML %q, attachments %+v", p.Parser, p.Date, p.Subject, p.From, p.Text, p.HTML, p.Attachments)
 			}
 		})
+	}
+}
+
+// damaged returns a message with an attachment a.pdf, lines some lines of base64, and content what they are of.
+func damaged(encoded string) string {
+	return partOf("Content-Type: application/pdf; name=a.pdf\nContent-Transfer-Encoding: base64\n\n" + encoded)
+}
+func lines(n int) string   { return strings.Repeat(strings.Repeat("QUJD", 19)+"\n", n) }
+func content(n int) string { return strings.Repeat("ABC", 19*n) }
+func largerThan(n int64) func(*testing.T, string, *Parsed) bool {
+	return func(_ *testing.T, _ string, p *Parsed) bool {
+		return len(p.Attachments) == 1 && p.Attachments[0].Size >= n
 	}
 }

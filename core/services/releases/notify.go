@@ -2,7 +2,7 @@ package releases
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -155,7 +155,7 @@ func (s *Service) notifyBrief(ctx context.Context, b brief.Brief) {
 		return
 	}
 	told, err := s.publicReleases(ctx, b)
-	if err == nil && (len(told) > 0 || b.More > 0 || b.CoversStars || b.CoversFollowers) {
+	if err == nil && (len(told) > 0 || b.CoversStars || b.CoversFollowers) {
 		err = s.cfg.Alerts.Send(ctx, s.newBriefAlert(b, told), channels)
 	}
 	if err != nil {
@@ -174,6 +174,9 @@ func (s *Service) publicReleases(ctx context.Context, b brief.Brief) (all []publ
 			return nil, err
 		}
 		release, r, err := s.repos.FindRelease(ctx, n)
+		if errors.Is(err, repo.ErrNoRelease) {
+			continue // it was deleted since the brief was composed
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -186,9 +189,13 @@ func (s *Service) publicReleases(ctx context.Context, b brief.Brief) (all []publ
 
 // newBriefAlert describes a brief by its releases.
 func (s *Service) newBriefAlert(b brief.Brief, told []publicRelease) notify.Alert {
-	title, count := "Releases of "+b.Date, fmt.Sprintf("%d new releases", len(told)+b.More)
+	number := strconv.Itoa(len(told))
+	if b.More > 0 {
+		number += "+" // some of the others may be private
+	}
+	title, count := "Releases of "+b.Date, number+" new releases"
 	if s.cfg.Alerts.Locale() == "zh" {
-		title, count = b.Date+" 版本日报", fmt.Sprintf("%d 个新版本", len(told)+b.More)
+		title, count = b.Date+" 版本日报", number+" 个新版本"
 	}
 	lines, ids := []string{count}, make([]string, len(told))
 	for i, release := range told {
@@ -197,7 +204,7 @@ func (s *Service) newBriefAlert(b brief.Brief, told []publicRelease) notify.Aler
 			lines = append(lines, release.name)
 		}
 	}
-	if len(told)+b.More > listedReleases {
+	if len(told) > listedReleases {
 		lines = append(lines, "…")
 	}
 	if base := s.publicBase(); !strings.HasPrefix(base, "/") {
@@ -205,6 +212,6 @@ func (s *Service) newBriefAlert(b brief.Brief, told []publicRelease) notify.Aler
 	}
 	return notify.Alert{
 		Kind: alertBrief, Severity: sdk.Info, Service: ServiceName, Title: title, Text: strings.Join(lines, "\n"), DedupKey: alertBrief + "/" + b.ID, Time: s.cfg.Now(),
-		Fields: map[string]any{"briefId": b.ID, "userId": b.UserID, "date": b.Date, "releaseCount": len(ids) + b.More, "releaseIds": ids},
+		Fields: map[string]any{"briefId": b.ID, "userId": b.UserID, "date": b.Date, "releaseCount": len(ids), "releaseIds": ids},
 	}
 }

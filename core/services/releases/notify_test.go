@@ -127,6 +127,29 @@ func TestPrivateReleasesReachNoChannel(t *testing.T) {
 	}, withChannel)
 }
 
+// TestRepositoryThatTurnsPrivateIsNotTold publishes a release of a repository that has become private meanwhile. The visit with a token compares it before
+// it tells of the release.
+func TestRepositoryThatTurnsPrivateIsNotTold(t *testing.T) {
+	forEach(t, func(t *testing.T, s *server) {
+		r := s.addRepo("acme/engine", day, 1)
+		s.star("ada", r, day)
+		s.saveToken()
+		s.want(200, "", s.ada, http.MethodPost, "/api/sync/all", nil)
+		s.choose(dict{"notify_releases": true})
+		r.Private = true
+		s.host.Change("acme/engine", func(c *fake.CodeHostContent) { c.Repository = &r })
+		s.publish("acme/engine", newRelease("acme/engine", 1, s.clock.now()))
+		s.clock.advance(fullInterval)
+		s.runJob("releases.sync_due")
+		if got := len(s.list(s.ada, "/api/releases")); got != 2 {
+			t.Errorf("Ada sees %d releases", got)
+		}
+		if n := s.countQueued(); n != 0 {
+			t.Errorf("%d notifications of a private release", n)
+		}
+	}, withChannel)
+}
+
 // checkBriefNotification looks at the brief of the day, in the other language.
 func checkBriefNotification(t *testing.T, s *server) {
 	t.Helper()

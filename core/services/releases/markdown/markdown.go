@@ -27,10 +27,15 @@ import (
 // maxHighlighted is the longest code that is coloured, in bytes.
 const maxHighlighted = 64 << 10
 
+// maxFootnotes is how many footnotes, and references to them, notes may have: the work grows with their product.
+const maxFootnotes = 400
+
 // Renderer turns Markdown into HTML. It is safe for concurrent use.
 type Renderer struct {
-	markdown, notes goldmark.Markdown
-	policy          *bluemonday.Policy
+	markdown goldmark.Markdown
+	// notes is for notes of releases, plain for those with too many footnotes.
+	notes, plain goldmark.Markdown
+	policy       *bluemonday.Policy
 }
 
 // NewRenderer returns a renderer. Links that begin with a slash lead below base, a path.
@@ -39,13 +44,17 @@ func NewRenderer(base string) *Renderer {
 		extension.Linkify, extension.Strikethrough, extension.TaskList, extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
 	}
 	code := goldmark.WithRendererOptions(rendererhtml.WithUnsafe(), renderer.WithNodeRenderers(util.Prioritized(codeRenderer{}, 100)))
+	ofNotes := func(more ...goldmark.Extender) goldmark.Markdown {
+		return goldmark.New(
+			goldmark.WithExtensions(append(append(more, emoji.Emoji), extensions...)...), code,
+			goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(linkTransformer{}, 500), util.Prioritized(noteTransformer{}, 600))),
+		)
+	}
 	return &Renderer{
 		markdown: goldmark.New(goldmark.WithExtensions(extensions...), code, goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(linkTransformer{base}, 500)))),
-		notes: goldmark.New(
-			goldmark.WithExtensions(append(extensions, emoji.Emoji, extension.NewFootnote(extension.WithFootnoteIDPrefixFunction(footnotePrefix)))...), code,
-			goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(linkTransformer{}, 500), util.Prioritized(noteTransformer{}, 600))),
-		),
-		policy: newPolicy(),
+		notes:    ofNotes(extension.NewFootnote(extension.WithFootnoteIDPrefixFunction(footnotePrefix))),
+		plain:    ofNotes(),
+		policy:   newPolicy(),
 	}
 }
 
@@ -63,7 +72,11 @@ func (r *Renderer) Render(source string) string {
 func (r *Renderer) RenderNotes(source string, of Page) string {
 	ctx := parser.NewContext()
 	ctx.Set(pageKey, of)
-	return r.renderWith(r.notes, source, of.address, ctx)
+	m := r.notes
+	if strings.Count(source, "[^") > maxFootnotes {
+		m = r.plain
+	}
+	return r.renderWith(m, source, of.address, ctx)
 }
 
 // renderWith renders Markdown. Addresses that are relative are those of base, unless it is nil.

@@ -79,8 +79,9 @@ func (noteTransformer) Transform(doc *ast.Document, source text.Reader, ctx pars
 	for _, n := range addresses {
 		shortenAddress(n, source.Source(), page)
 	}
+	left := maxNames
 	for _, n := range texts {
-		linkNames(n, source.Source(), page)
+		left -= linkNames(n, source.Source(), page, left)
 	}
 }
 
@@ -121,8 +122,11 @@ func markAlert(quote *ast.Blockquote, source []byte) {
 // namePattern finds what may name an issue, a commit or a person: a repository and an issue, a repository and a commit, a commit, or a person.
 var namePattern = regexp.MustCompile(`(?:([\w.-]+/[\w.-]+)?#([0-9]{1,9}))|(?:([\w.-]+/[\w.-]+)@([0-9a-f]{7,40}))|([0-9a-f]{7,40})|(?:@([A-Za-z][A-Za-z0-9-]{0,38}))`)
 
-// linkNames makes links of what a text names.
-func linkNames(n *ast.Text, source []byte, page Page) {
+// maxNames is how many names in the notes of one release become links.
+const maxNames = 20_000
+
+// linkNames makes links of what a text names, at most limit, and returns how many.
+func linkNames(n *ast.Text, source []byte, page Page, limit int) (count int) {
 	value := n.Segment.Value(source)
 	var made []ast.Node
 	end := 0
@@ -134,9 +138,10 @@ func linkNames(n *ast.Text, source []byte, page Page) {
 			return string(value[at[2*i]:at[2*i+1]])
 		}
 		address, label := page.addressOf(part)
-		if address == "" || !standsAlone(value, at[0], at[1]) {
+		if address == "" || count == limit || !standsAlone(value, at[0], at[1]) {
 			continue
 		}
+		count++
 		if at[0] > end {
 			made = append(made, ast.NewTextSegment(text.NewSegment(n.Segment.Start+end, n.Segment.Start+at[0])))
 		}
@@ -146,7 +151,7 @@ func linkNames(n *ast.Text, source []byte, page Page) {
 		made, end = append(made, link), at[1]
 	}
 	if len(made) == 0 {
-		return
+		return 0
 	}
 	rest := ast.NewTextSegment(text.NewSegment(n.Segment.Start+end, n.Segment.Stop))
 	rest.SetSoftLineBreak(n.SoftLineBreak())
@@ -156,6 +161,7 @@ func linkNames(n *ast.Text, source []byte, page Page) {
 		parent.InsertBefore(parent, n, m)
 	}
 	parent.RemoveChild(parent, n)
+	return count
 }
 
 // shortCommit is how many digits of a commit are shown.

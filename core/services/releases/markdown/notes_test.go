@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,25 @@ func TestFootnotesOfSeveralNotes(t *testing.T) {
 	}
 	if a, b := idOf("A[^1]\n\n[^1]: one"), idOf("B[^1]\n\n[^1]: two"); a == b {
 		t.Errorf("both footnotes are %s", a)
+	}
+}
+
+// TestHostileNotesAreBounded renders notes of 1 MiB that would take many minutes if the work grew with the square of their length.
+func TestHostileNotesAreBounded(t *testing.T) {
+	r, page := NewRenderer("/releases"), NewPage("https://codehost.example/acme/engine/releases/tag/v1", "acme/engine")
+	var footnotes strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&footnotes, "[^a%d] ", i)
+	}
+	for i := range 20_000 {
+		fmt.Fprintf(&footnotes, "\n\n[^a%d]: x", i)
+	}
+	if got := r.RenderNotes(footnotes.String(), page); strings.Contains(got, "<sup") {
+		t.Error("the footnotes are shown")
+	}
+	got := r.RenderNotes(strings.Repeat("#1 @a ", 1<<20/6), page)
+	if n := strings.Count(got, "<a "); n != maxNames {
+		t.Errorf("%d names are links, want %d", n, maxNames)
 	}
 }
 

@@ -86,13 +86,11 @@ func (l *releaseList) nextPlace(at int) (place int, cursor string) {
 // readRepoAs reads the list of releases of a repository, or goes on where the last visit ended.
 func (s *Syncer) readRepoAs(ctx context.Context, c caller, r *repo.Repo) (out RepoResult, err error) {
 	v := listVisit{Syncer: s, caller: c, repo: r}
-	// The lists of an account tell of what its token reads, with each id and whether it is private; see Store.SaveAll. What is read without
-	// a token is compared when it has changed or is gone.
-	v.described = r.RemoteID == "" || c.accountID != ""
 	if r.RemoteID == "" {
 		if err := s.describeRepo(ctx, c, r); err != nil {
 			return out, err
 		}
+		v.described = true
 	}
 	if _, err := s.cfg.State.read(ctx, repo.Everybody, listName(r.ID), &v.list); err != nil {
 		return out, err
@@ -107,7 +105,7 @@ func (s *Syncer) readRepoAs(ctx context.Context, c caller, r *repo.Repo) (out Re
 		}
 		return v.out, err
 	}
-	if !v.out.Incomplete {
+	if !v.out.Incomplete && !v.cut {
 		if err := v.finishReading(ctx); err != nil {
 			return v.out, err
 		}
@@ -121,10 +119,13 @@ func (s *Syncer) readRepoAs(ctx context.Context, c caller, r *repo.Repo) (out Re
 // listVisit is one visit of a repository's list.
 type listVisit struct {
 	*Syncer
-	caller    caller
-	repo      *repo.Repo
+	caller caller
+	repo   *repo.Repo
+	// described says that what the host says of the repository has been compared in this visit.
 	described bool
 	list      releaseList
+	// cut says that the list is longer than what is read of it: what is not on its pages may still be there.
+	cut bool
 	// changed says that the list is to be kept.
 	changed bool
 	out     RepoResult
@@ -148,6 +149,7 @@ func (v *listVisit) readPages(ctx context.Context, limit int) error {
 		if at, cursor = v.list.nextPlace(at); at >= maxListPages {
 			v.Syncer.cfg.Logger.Warn("the list of releases is too long: its end is not read", "repo", v.repo.FullName, "pages", maxListPages)
 			v.goOnAt(0)
+			v.cut = true
 			return nil
 		}
 	}
@@ -170,7 +172,8 @@ func (v *listVisit) readPage(ctx context.Context, at int, cursor string) (last b
 		return v.caller.host.Releases.ListReleases(ctx, v.caller.token, v.repo.FullName, req)
 	})
 	if page == nil {
-		if err != nil && at == 0 && !v.described && client.CauseOf(err) == client.CauseMissing {
+		// What is read with a token may be gone for that one alone; what is read without is private now, or gone.
+		if err != nil && at == 0 && !v.described && v.caller.accountID == "" && client.CauseOf(err) == client.CauseMissing {
 			err = errors.Join(v.describeRepo(ctx, v.caller, v.repo), err)
 		}
 		return false, err
@@ -178,10 +181,12 @@ func (v *listVisit) readPage(ctx context.Context, at int, cursor string) (last b
 	if page.NotModified {
 		return known.Following == "", err
 	}
-	if at == 0 && !v.described {
+	if !v.described {
+		// Before anything is stored, and told: it may have become private, or another repository.
 		if err := v.describeRepo(ctx, v.caller, v.repo); err != nil {
 			return false, err
 		}
+		v.described = true
 	}
 	next := listPage{Cursor: cursor, Following: page.NextCursor, Validators: page.Validators}
 	var batch []repo.Release

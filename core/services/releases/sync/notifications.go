@@ -134,7 +134,7 @@ func (s *Syncer) readNotifications(ctx context.Context, c caller) (out Notificat
 // unreadList is what an account has not read at its host.
 type unreadList struct {
 	threads []string
-	// from is the time of the last one, from which on the list is whole; 0 for a whole list. It is in Unix milliseconds.
+	// from is the time of the last one, after which the list is whole; -1 for a whole list. It is in Unix milliseconds.
 	from int64
 }
 
@@ -145,7 +145,7 @@ func (s *Syncer) listUnread(ctx context.Context, c caller) (out unreadList, err 
 		return c.host.Account.ListNotifications(ctx, c.token, codehost.NotificationsRequest{PageRequest: req})
 	}
 	err = readPages(ctx, s, c, codehost.PageRequest{Size: pageSize}, maxNotificationPages, ask, func(page *codehost.Page[codehost.Notification]) (bool, error) {
-		out.from = 0
+		out.from = -1
 		for _, n := range page.Items {
 			out.threads = append(out.threads, texts.OneLine(n.ThreadID, maxText))
 			if page.NextCursor != "" {
@@ -160,9 +160,10 @@ func (s *Syncer) listUnread(ctx context.Context, c caller) (out unreadList, err 
 // setUnread has the notifications of an account be unread that are so at its host, and no others, in the running transaction.
 func (s *State) setUnread(ctx context.Context, userID, accountID string, unread unreadList) error {
 	of := func() *gorm.DB {
-		return s.store.Writer(ctx).Model(&Notification{}).Where("user_id = ? AND account_id = ? AND updated_at >= ?", userID, accountID, unread.from)
+		return s.store.Writer(ctx).Model(&Notification{}).Where("user_id = ? AND account_id = ?", userID, accountID)
 	}
-	if err := store.WhereNotIn(of().Where("unread"), "thread_id", unread.threads).Update("unread", false).Error; err != nil {
+	// Of the last time there may be others on the page that was not read.
+	if err := store.WhereNotIn(of().Where("unread AND updated_at > ?", unread.from), "thread_id", unread.threads).Update("unread", false).Error; err != nil {
 		return err
 	}
 	return store.WhereIn(of().Where("NOT unread"), "thread_id", unread.threads).Update("unread", true).Error

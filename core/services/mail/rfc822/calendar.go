@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxCalendar is how much of a calendar is read, in bytes, and maxEvents how many events of a message.
+	// maxCalendar is how much of the calendars of a message is read, in bytes, and maxEvents how many of their events.
 	maxCalendar, maxEvents = 128 << 10, 20
 	// calendarType is the media type of a calendar, and calendarName the name of one without a name.
 	calendarType, calendarName = "text/calendar", "invite.ics"
@@ -65,14 +65,23 @@ func parseCalendar(text string) (events []Event) {
 
 // unfoldLines returns the lines of a calendar without their folds.
 func unfoldLines(text string) (lines []string) {
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		if n := len(lines); n > 0 && (strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")) {
-			lines[n-1] += line[1:]
-		} else if line != "" {
-			lines = append(lines, line)
+	var unfolded strings.Builder
+	endLine := func() {
+		if unfolded.Len() > 0 {
+			lines = append(lines, unfolded.String())
+			unfolded.Reset()
 		}
 	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if unfolded.Len() > 0 && (strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")) {
+			line = line[1:]
+		} else if line != "" {
+			endLine()
+		}
+		unfolded.WriteString(line)
+	}
+	endLine()
 	return lines
 }
 

@@ -2,6 +2,7 @@ package rfc822
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -28,5 +29,37 @@ func TestParseCalendar(t *testing.T) {
 	p := checkParsed(t, partOf("Content-Type: text/calendar; charset=utf-8; method=REQUEST\n\n"+begin+"SUMMARY:会议\n"+end))
 	if len(p.Events) != 1 || p.Events[0].Summary != "会议" || len(p.Attachments) != 1 || p.Attachments[0].Filename != "invite.ics" {
 		t.Errorf("events %+v, attachments %+v", p.Events, p.Attachments)
+	}
+}
+
+// TestCalendarsAreBounded has folds and parts of which there are very many.
+func TestCalendarsAreBounded(t *testing.T) {
+	const begin, end = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:", "\nEND:VEVENT\nEND:VCALENDAR\n"
+	padding := "\nDESCRIPTION:" + strings.Repeat("x", maxCalendar*2/3)
+	part := func(summary, rest string) string {
+		return "--b\nContent-Type: text/calendar\n\n" + begin + summary + rest + end
+	}
+	for _, test := range []struct {
+		name, parts string
+		want        []string
+	}{
+		{"small calendars", part("A", "") + part("B", ""), []string{"A", "B"}},
+		{"the limit is that of the message", part("A", padding) + part("B", padding) + part("C", ""), []string{"A"}},
+		{"one of folds", part("A", strings.Repeat("\n b", 100)), []string{"A" + strings.Repeat("b", 100)}},
+	} {
+		raw := crlf("Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n" + test.parts + "--b--\n")
+		p := checkParsed(t, raw)
+		var got []string
+		for _, e := range p.Events {
+			got = append(got, e.Summary)
+		}
+		if !slices.Equal(got, test.want) || len(p.Attachments) != strings.Count(test.parts, "--b\n") {
+			t.Errorf("%s: events %q, %d attachments", test.name, got, len(p.Attachments))
+		}
+	}
+	// The lines are not copied for each fold.
+	folds := "SUMMARY:" + strings.Repeat("\n x", maxCalendar/3)
+	if n := testing.AllocsPerRun(1, func() { unfoldLines(folds) }); n > 100 {
+		t.Errorf("%.0f allocations", n)
 	}
 }

@@ -147,6 +147,8 @@ func (p *Parsed) readText(r io.Reader) error {
 type collector struct {
 	parsed     Parsed
 	text, html bytes.Buffer
+	// calendars is how much of calendars was read, in bytes.
+	calendars int
 	// charset is the first one that a part has named, if any other than UTF-8.
 	charset string
 }
@@ -164,9 +166,10 @@ func (c *collector) addLeaf(l *leaf) error {
 	}
 	var calendar bytes.Buffer
 	if l.contentType == calendarType {
-		if _, err := calendar.ReadFrom(io.LimitReader(l.body, maxCalendar)); err != nil {
+		if _, err := calendar.ReadFrom(io.LimitReader(l.body, int64(maxCalendar-c.calendars))); err != nil {
 			return err
 		}
+		c.calendars += calendar.Len()
 		c.addEvents(toUTF8(calendar.String(), l.charset))
 	}
 	size, err := io.Copy(io.Discard, l.body)

@@ -161,19 +161,25 @@ func trimMarks(text string) string {
 
 // trimAddress cuts what ends a sentence, a bracket or a mark of a style off an address.
 func trimAddress(target string) string {
-	for {
-		n := len(target)
-		target = strings.TrimRight(target, ".,;:!?'*_|")
-		for open, end := range map[string]string{"(": ")", "[": "]", "{": "}"} {
-			if strings.HasSuffix(target, end) && strings.Count(target, end) > strings.Count(target, open) {
-				target = target[:len(target)-1]
-			}
-		}
-		if len(target) == n {
-			return target
-		}
+	// surplus are how many more brackets close than open.
+	surplus := [len(closing)]int{}
+	for i := range closing {
+		surplus[i] = strings.Count(target, closing[i:i+1]) - strings.Count(target, opening[i:i+1])
 	}
+	for target != "" {
+		last := target[len(target)-1]
+		if i := strings.IndexByte(closing, last); i >= 0 && surplus[i] > 0 {
+			surplus[i]--
+		} else if strings.IndexByte(".,;:!?'*_|", last) < 0 {
+			break
+		}
+		target = target[:len(target)-1]
+	}
+	return target
 }
+
+// opening and closing are the brackets, in the same order.
+const opening, closing = "([{", ")]}"
 
 // hidden are the elements of which nothing is shown.
 var hidden = []atom.Atom{atom.Style, atom.Script, atom.Title, atom.Template, atom.Noscript, atom.Textarea, atom.Select}

@@ -86,6 +86,29 @@ func TestFindIsBounded(t *testing.T) {
 	}
 }
 
+// TestTrimAddress has long addresses of which every byte is cut: work that grows with the square of them takes many minutes.
+func TestTrimAddress(t *testing.T) {
+	const many = 8 << 20
+	for _, test := range []struct{ name, text, want string }{
+		{"marks", "https://a.example/x?!'*_|.,;:", "https://a.example/x"},
+		{"a bracket that was opened", "https://a.example/(x)[y]{z}", "https://a.example/(x)[y]{z}"},
+		{"one that was not, between marks", "https://a.example/(x).).", "https://a.example/(x)"},
+		{"brackets in brackets", "https://a.example/(x)]).}", "https://a.example/(x)"},
+		{"only marks", "...", ""},
+		{"many brackets", "https://a.example/" + strings.Repeat(")", many), "https://a.example/"},
+		{"many brackets and marks", "https://a.example/" + strings.Repeat("].", many/2), "https://a.example/"},
+		{"many brackets of all kinds", "https://a.example/(x" + strings.Repeat(")]}", many/3), "https://a.example/(x)"},
+	} {
+		if got := trimAddress(test.text); got != test.want {
+			t.Errorf("%s: %.100q, want %q", test.name, got, test.want)
+		}
+	}
+	text := "https://a.example/" + strings.Repeat(")", rfc822.MaxText)
+	if got := Find(&rfc822.Parsed{Text: text}); len(got) != 1 || got[0].Target != "https://a.example/" {
+		t.Errorf("the links are %+v", got)
+	}
+}
+
 func FuzzFind(f *testing.F) {
 	f.Add(`<a href="https://a.example">x</a>`)
 	f.Add("https://a.example/()) mailto:\xff")

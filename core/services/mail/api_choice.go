@@ -9,22 +9,19 @@ import (
 )
 
 // chooseAddresses has a filter choose the mailboxes of some addresses. name+tag@ without a mailbox of its own stands for the mail to it in the mailbox
-// of name@, unless whole mailboxes are named as well.
+// of name@, if the caller sees that.
 func chooseAddresses(ctx context.Context, boxes *mailbox.Mailboxes, f *message.Filter, addresses []string) error {
 	for _, text := range addresses {
 		named := normalAddress(text)
-		holder, err := boxes.FindTagged(ctx, named)
+		holder, err := boxes.FindTagged(ctx, f.Caller, named)
 		if err != nil {
 			return err
 		}
 		if holder == "" {
-			f.Mailboxes.Addresses = append(f.Mailboxes.Addresses, named)
+			f.Mailboxes.Addresses, f.Whole = append(f.Mailboxes.Addresses, named), append(f.Whole, named)
 			continue
 		}
 		f.Mailboxes.Addresses, f.SentTo = append(f.Mailboxes.Addresses, holder), append(f.SentTo, named)
-	}
-	if len(f.SentTo) < len(f.Mailboxes.Addresses) {
-		f.SentTo = nil
 	}
 	return nil
 }
@@ -46,5 +43,5 @@ func (s *Service) checkWait(ctx context.Context, f message.Filter, c MessageChoi
 			return err
 		}
 	}
-	return fault.New(fault.NotFound, "There is no mailbox %s, and no catch-all would make it for you, so that no message can come.", f.Mailboxes.Addresses[0]).With("field", "mailbox")
+	return fault.New(fault.NotFound, "There is no mailbox %s, and no catch-all would make it for you, so that no message can come.", c.Mailbox[0]).With("field", "mailbox")
 }

@@ -97,8 +97,13 @@ func (c *committer) findFirst(ctx context.Context, p *pending) error {
 		}
 		p.repeated = true
 		p.answer.assign(first.ID)
+		left := first.MessageIDs()
 		for _, r := range p.there {
-			p.out = append(p.out, Delivered{r, first.MessageID(r.MailboxID)})
+			id := ""
+			if ids := left[r.MailboxID]; len(ids) > 0 {
+				id, left[r.MailboxID] = ids[0], ids[1:]
+			}
+			p.out = append(p.out, Delivered{r, id})
 		}
 		return nil
 	}

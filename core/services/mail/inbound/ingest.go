@@ -27,9 +27,10 @@ type Recipient struct {
 	EnvelopeTo string
 }
 
-// AddRecipient adds a mailbox to those of a message, unless it is there already: by another address, too.
+// AddRecipient adds a recipient to those of a message, unless the sender has named its address already. A mailbox gets a message for each
+// address that leads to it.
 func AddRecipient(all []Recipient, r Recipient) []Recipient {
-	if slices.ContainsFunc(all, func(a Recipient) bool { return a == r || a.MailboxID != "" && a.MailboxID == r.MailboxID }) {
+	if slices.Contains(all, r) {
 		return all
 	}
 	return append(all, r)

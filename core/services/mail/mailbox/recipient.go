@@ -19,7 +19,7 @@ func (m *Mailboxes) FindForMail(ctx context.Context, text string, planned int) (
 	if text == address.Postmaster {
 		return m.findPostmaster(ctx)
 	}
-	a, box, found, err := m.findNamed(ctx, text)
+	a, box, found, err := m.findNamed(ctx, everybody, text)
 	switch {
 	case err != nil:
 		return Mailbox{}, err
@@ -36,7 +36,7 @@ func (m *Mailboxes) FindForMail(ctx context.Context, text string, planned int) (
 // MakeForMail returns the active mailbox of an address that FindForMail has found, and makes it where the catch-all of the domain
 // has to. Its errors are those of FindForMail. It works inside a running transaction as well.
 func (m *Mailboxes) MakeForMail(ctx context.Context, text string) (Mailbox, error) {
-	a, box, found, err := m.findNamed(ctx, text)
+	a, box, found, err := m.findNamed(ctx, everybody, text)
 	switch {
 	case err != nil:
 		return Mailbox{}, err
@@ -46,21 +46,24 @@ func (m *Mailboxes) MakeForMail(ctx context.Context, text string) (Mailbox, erro
 	return m.catchAddress(ctx, a)
 }
 
-// findNamed returns the mailbox of an address to which mail comes, or else that of name@ for name+tag@, with its address. It reports false if there
-// is none.
-func (m *Mailboxes) findNamed(ctx context.Context, text string) (a address.Address, box Mailbox, found bool, err error) {
+// everybody sees all mailboxes, as arriving mail does.
+var everybody = Caller{Admin: true}
+
+// findNamed returns the mailbox of an address to which mail comes, or else that of name@ for name+tag@, with its address. It looks only at what the
+// caller sees, and reports false if there is none.
+func (m *Mailboxes) findNamed(ctx context.Context, caller Caller, text string) (a address.Address, box Mailbox, found bool, err error) {
 	if a, err = address.ParseRecipient(text); err != nil {
 		return a, box, false, errUnknownRecipient()
 	}
-	if box, found, err = m.findReceiver(ctx, a.String()); err != nil || found {
+	if box, found, err = m.findReceiver(ctx, a.String()); err != nil || found && caller.sees(box) {
 		return a, box, found, err
 	}
 	if name, tagged := a.WithoutTag(); tagged {
-		if box, found, err = m.findReceiver(ctx, name.String()); err != nil || found {
+		if box, found, err = m.findReceiver(ctx, name.String()); err != nil || found && caller.sees(box) {
 			return name, box, found, err
 		}
 	}
-	return a, box, false, nil
+	return a, Mailbox{}, false, nil
 }
 
 // findPostmaster returns the mailbox for mail to postmaster without a domain: that of the first active domain which has one.
@@ -82,12 +85,13 @@ func (m *Mailboxes) findPostmaster(ctx context.Context) (Mailbox, error) {
 	return Mailbox{}, errUnknownRecipient()
 }
 
-// FindTagged returns the address of the mailbox that gets mail to a tagged address which has none itself, "" for any other address.
-func (m *Mailboxes) FindTagged(ctx context.Context, text string) (string, error) {
+// FindTagged returns the address of the mailbox that gets mail to a tagged address which has none itself, "" for any other address. What the caller
+// does not see is as if it were not there.
+func (m *Mailboxes) FindTagged(ctx context.Context, caller Caller, text string) (string, error) {
 	if !strings.Contains(text, "+") {
 		return "", nil
 	}
-	a, _, found, err := m.findNamed(ctx, text)
+	a, _, found, err := m.findNamed(ctx, caller, text)
 	if isNotThere(err) || err == nil && (!found || a.String() == text) {
 		return "", nil
 	}

@@ -30,15 +30,13 @@ func (r *Receipt) AddMessage(mailboxID, messageID string) {
 	r.Messages = strings.TrimSpace(r.Messages + " " + mailboxID + " " + messageID)
 }
 
-// MessageID returns the id of the message that a mailbox got, "" if it got none.
-func (r *Receipt) MessageID(mailboxID string) string {
-	words := strings.Fields(r.Messages)
+// MessageIDs returns the ids of the messages that each mailbox got: one for each address that led to it.
+func (r *Receipt) MessageIDs() map[string][]string {
+	ids, words := map[string][]string{}, strings.Fields(r.Messages)
 	for i := 0; i+1 < len(words); i += 2 {
-		if words[i] == mailboxID {
-			return words[i+1]
-		}
+		ids[words[i]] = append(ids[words[i]], words[i+1])
 	}
-	return ""
+	return ids
 }
 
 // FindReceipts returns the deliveries with a key that were received since a time, the oldest first. It reads in the running transaction.

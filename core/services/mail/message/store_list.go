@@ -16,8 +16,9 @@ type Filter struct {
 	Caller mailbox.Caller
 	// Mailboxes chooses by the mailbox.
 	Mailboxes mailbox.Filter
-	// SentTo are the addresses of which the sender must have named one; none means no bound.
-	SentTo []string
+	// SentTo are the addresses of which the sender must have named one, unless the mailbox has one of the addresses Whole. No SentTo means no
+	// bound.
+	SentTo, Whole []string
 	// After bounds the time of receipt: only later messages.
 	After time.Time
 	Query Query
@@ -164,7 +165,12 @@ func addConditions(q *gorm.DB, f Filter, indexSeq string) *gorm.DB {
 		q = q.Where(withCode)
 	}
 	if len(f.SentTo) > 0 {
-		q = store.WhereIn(q, "m.envelope_to", f.SentTo)
+		fresh := q.Session(&gorm.Session{NewDB: true})
+		named := store.WhereIn(fresh, "m.envelope_to", f.SentTo)
+		if len(f.Whole) > 0 {
+			named = named.Or(store.WhereIn(fresh, "m.mailbox_address", f.Whole))
+		}
+		q = q.Where(named)
 	}
 	q = whereWanted(q, f.Query.HasAttachment, withAttachments, "m.attachments = 0")
 	q = whereWanted(q, f.Query.HasCode, withCode, "m.code = ''")

@@ -145,7 +145,7 @@ type Detail struct {
 	StartedAt int64
 	// RestartPolicy is no, always, unless-stopped or on-failure.
 	RestartPolicy string
-	// StoppedByRequest tells that somebody has stopped the container, as far as the engine remembers.
+	// StoppedByRequest tells that somebody has stopped the container, or may have: the engine does not remember its end.
 	StoppedByRequest bool
 	// Config is nil where the engine does not tell.
 	Config *ContainerConfig

@@ -2,6 +2,8 @@ package docker
 
 import (
 	"context"
+	"errors"
+	"io"
 	"maps"
 	"strconv"
 	"strings"
@@ -88,29 +90,38 @@ func toEvent(m *events.Message) engine.Event {
 // stopMargin is how long after the end of a container its stop may be told.
 const stopMargin = 5 * time.Second
 
-// stoppedByRequest reports whether somebody has stopped a container that ended at a time. The engine remembers its last events alone: one that
-// has forgotten, or does not answer, knows of no request.
+// stoppedByRequest reports whether somebody has stopped a container that ended at a time, or may have: the engine remembers its last events alone,
+// and none from before it was started. A container has ended by itself if its end is remembered without a request.
 func (d *docker) stoppedByRequest(ctx context.Context, id, finished string) bool {
 	end, ok := parseTime(finished)
 	if !ok {
-		return false
+		return true
 	}
 	formatTime := func(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) + "." + nanosecondDigits(t) }
-	stopped := false
-	_ = d.callEngine(ctx, "read the last events", func(api *client.Client) error {
-		ctx, cancel := context.WithTimeout(ctx, stopMargin)
+	stopped, ended := false, false
+	err := d.callEngine(ctx, "read the last events", func(api *client.Client) error {
+		ctx, cancel := context.WithTimeout(ctx, 2*stopMargin)
 		defer cancel()
 		messages, failed := api.Events(ctx, events.ListOptions{
 			Since: formatTime(end.Add(-time.Second)), Until: formatTime(end.Add(stopMargin)),
-			Filters: filters.NewArgs(filters.Arg("container", id), filters.Arg("event", string(events.ActionStop))),
+			Filters: filters.NewArgs(filters.Arg("container", id), filters.Arg("event", string(events.ActionStop)),
+				filters.Arg("event", string(events.ActionKill)), filters.Arg("event", string(events.ActionDie))),
 		})
-		select {
-		case <-messages:
-			stopped = true
-			return nil
-		case err := <-failed:
-			return err
+		for {
+			select {
+			case m := <-messages:
+				if m.Action != events.ActionDie {
+					stopped = true
+					return nil
+				}
+				ended = true
+			case err := <-failed:
+				if errors.Is(err, io.EOF) {
+					return nil
+				}
+				return err
+			}
 		}
 	})
-	return stopped
+	return stopped || !ended || err != nil
 }

@@ -570,7 +570,7 @@ type InspectResponse struct {
 	RestartPolicy   string `protobuf:"bytes,13,opt,name=restart_policy,json=restartPolicy,proto3" json:"restart_policy,omitempty"`
 	// config is missing where the engine does not tell.
 	Config *ContainerConfig `protobuf:"bytes,14,opt,name=config,proto3" json:"config,omitempty"`
-	// stopped_by_request tells that somebody has stopped the container, as far as the engine remembers.
+	// stopped_by_request tells that somebody has stopped the container, or may have: the engine does not remember its end.
 	StoppedByRequest bool `protobuf:"varint,15,opt,name=stopped_by_request,json=stoppedByRequest,proto3" json:"stopped_by_request,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache

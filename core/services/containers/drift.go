@@ -86,7 +86,14 @@ func (s *Service) driftBeside(ctx context.Context, st *stackRecord, svc *service
 		}
 		comparison := comparison{expected: expected, running: d, image: img, out: &out}
 		comparison.compareAll()
-		if len(out.Drift)+len(out.Unresolved) == 0 && !hashes.explainsAll(ctx, svc, &list[i], hashDiffers(expected)) {
+		if len(out.Drift)+len(out.Unresolved) > 0 {
+			continue
+		}
+		explained, err := hashes.explainsAll(ctx, svc, &list[i], hashDiffers(expected))
+		if err != nil {
+			return out, err
+		}
+		if !explained {
 			comparison.addDrift(driftConfig, "", driftChanged)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -90,10 +92,14 @@ func TestDriftOfSettings(t *testing.T) {
 
 // TestComposeHashDecides: where compose of the container's version would make it otherwise and no field says why, that is a difference.
 func TestComposeHashDecides(t *testing.T) {
+	changed := []Drift{{Field: driftConfig, Change: driftChanged}}
+	away := fault.New(fault.PluginUnavailable, "The engine does not answer.")
 	for name, tt := range map[string]struct {
 		version, hash, file string
 		renamed             bool
 		want                []Drift
+		// fail makes the first comparison fail; the second one, with the same hashes, must find what is wanted.
+		fail func(*fake.Engine)
 	}{
 		"the same":                                  {version: "2.40.3", hash: "hash", want: []Drift{}},
 		"another hash":                              {version: "2.40.3", hash: "other", want: []Drift{{Field: driftConfig, Change: driftChanged}}},
@@ -103,6 +109,11 @@ func TestComposeHashDecides(t *testing.T) {
 		"the second generation and volumes":         {version: "2.40.3", hash: "other", file: "    volumes_from: [db]\n  db:\n    image: " + dbRepo + ":1\n", want: []Drift{}},
 		"the first generation":                      {version: "1.29.2", hash: "other", want: []Drift{{Field: driftConfig, Change: driftChanged}}},
 		"the first generation beside another image": {version: "1.29.2", hash: "other", renamed: true, want: []Drift{}},
+		"after an engine that did not answer":       {version: "2.40.3", hash: "other", want: changed, fail: func(f *fake.Engine) { f.Fail("info", away) }},
+		"after a compose that did not answer":       {version: "2.40.3", hash: "other", want: changed, fail: func(f *fake.Engine) { f.Fail("hash", away) }},
+		"after a compose that failed": {version: "2.40.3", hash: "other", want: changed, fail: func(f *fake.Engine) {
+			f.FailCompose(engine.ActionHash, engine.ComposeResult{ExitCode: 1})
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
@@ -124,7 +135,15 @@ func TestComposeHashDecides(t *testing.T) {
 				other.RepoTags = []string{webRepo + ":1"}
 				e.engine.AddImage(other)
 			}
-			got, err := e.svc.driftOf(t.Context(), e.stackOf("blog"), e.serviceOf("blog", "web"))
+			st, web := e.stackOf("blog"), e.serviceOf("blog", "web")
+			hashes := e.svc.newHashes(st)
+			if tt.fail != nil {
+				tt.fail(e.engine)
+				if found, err := e.svc.driftBeside(t.Context(), st, web, hashes); err == nil {
+					t.Errorf("the failure is taken for a comparison: %+v", found)
+				}
+			}
+			got, err := e.svc.driftBeside(t.Context(), st, web, hashes)
 			e.must(err)
 			if diff := cmp.Diff(tt.want, got.Drift); diff != "" {
 				t.Error(diff)

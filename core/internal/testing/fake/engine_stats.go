@@ -39,6 +39,15 @@ func (e *Engine) hashServices(ctx context.Context, req *engine.ComposeRequest, s
 	if err := e.beginCall(ctx, Call{Op: "hash", Text: strings.Join(req.Services, " ")}); err != nil {
 		return nil, err
 	}
+	e.mu.Lock()
+	queue := e.exits[req.Action]
+	if len(queue) > 0 {
+		e.exits[req.Action] = queue[1:]
+	}
+	e.mu.Unlock()
+	if len(queue) > 0 {
+		return &queue[0], nil
+	}
 	for _, service := range req.Services {
 		e.mu.Lock()
 		hash, set := e.hashes[service]

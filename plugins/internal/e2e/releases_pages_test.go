@@ -109,7 +109,7 @@ func TestReleasesPages(t *testing.T) {
 	b.open("/releases/feed")
 	b.do(chromedp.SendKeys(chromedp.CSS("#feed-search"), "cards twice"))
 	b.press(".feed-search .btn", "#feed-search[value='cards twice']")
-	evaluated(b, "the search finds one release", `[...document.querySelectorAll(".item h3")].map(h => h.textContent.trim()).join()`, "Punched cards")
+	evaluated(b, "the search finds one release", `[...document.querySelectorAll(".item h3")].map(h => h.textContent.trim()).join()`, "Punched cards v1.4.0")
 	b.open("/releases/feed")
 	evaluated(b, "a release that was opened is read", `document.querySelectorAll(".item.read").length`, 1)
 	b.open("/releases/repos")

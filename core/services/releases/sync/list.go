@@ -86,6 +86,8 @@ func (l *releaseList) nextPlace(at int) (place int, cursor string) {
 // readRepoAs reads the list of releases of a repository, or goes on where the last visit ended.
 func (s *Syncer) readRepoAs(ctx context.Context, c caller, r *repo.Repo) (out RepoResult, err error) {
 	v := listVisit{Syncer: s, caller: c, repo: r}
+	// The lists of an account have just told of what its token reads for the first time, see Store.SaveAll; nothing of it is told to others.
+	v.described = r.SyncedAt == 0 && c.accountID != ""
 	if r.RemoteID == "" {
 		if err := s.describeRepo(ctx, c, r); err != nil {
 			return out, err

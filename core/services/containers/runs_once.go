@@ -187,7 +187,7 @@ func completedBefore(done []*change, failed *change) (out []*change) {
 func (sum *StackSummary) reportCompleted(ctx context.Context, r *report, done []*change, failed *change) {
 	for _, c := range completedBefore(done, failed) {
 		sum.Update.Completed = append(sum.Update.Completed, c.svc.ID)
-		r.warn(ctx, "%s has run to its end with its new version, and stays so", c.displayName())
+		r.warn(ctx, "%s was run with its new version, and stays so", c.displayName())
 	}
 }
 
@@ -200,7 +200,7 @@ func completedText(done []*change, failed *change) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return " " + strings.Join(names, ", ") + " has run to its end with its new version, and stays so."
+	return " " + strings.Join(names, ", ") + " was run with its new version, and stays so."
 }
 
 // orderTargets puts services after those that they depend on, as far as the files can be read.
@@ -247,7 +247,7 @@ func (c *change) reportSuccess(ctx context.Context) {
 	digest := shortDigest(c.rec.ToDigest)
 	switch {
 	case c.rec.RunsOnce != "":
-		c.r.info(ctx, "%s: has run to its end with %s", c.displayName(), digest)
+		c.r.info(ctx, "%s: was run with %s", c.displayName(), digest)
 	case c.staysStopped():
 		c.r.info(ctx, "%s: has %s, and stays stopped", c.displayName(), digest)
 	default:

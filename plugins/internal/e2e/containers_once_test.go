@@ -109,7 +109,7 @@ func TestContainersRunOnce(t *testing.T) {
 			done := update("rolled_back", "web", "migrate")
 			is("a dependent that fails", "migrate", "exited 0 4")
 			is("a dependent that fails", "web", "running 0 2")
-			if !strings.Contains(done.ResultReason.Detail, "migrate has run to its end with its new version, and stays so") || !strings.Contains(string(done.Summary), "completedServices") {
+			if !strings.Contains(done.ResultReason.Detail, "migrate was run with its new version, and stays so") || !strings.Contains(string(done.Summary), "completedServices") {
 				t.Errorf("the job does not say that the migration stays: %+v %s", done.ResultReason, done.Summary)
 			}
 		})

@@ -75,7 +75,7 @@ notify "webpush" "push" {}
 	b.reloaded("1 with a new version")
 	b.open(page)
 	b.press("#update", "button[value='apply']")
-	b.shows("up -d --no-deps web")
+	b.shows("--no-deps --scale web=1 web")
 	b.press("button[value='apply']", "#job")
 	b.reloaded("Running now")
 	b.open(page)

@@ -63,7 +63,7 @@ func TestContainersWalk(t *testing.T) {
 	b.shows("1 with a new version")
 	b.press("main table a.btn", "button[value='apply']")
 	b.shows(second)
-	b.shows("up -d --no-deps web")
+	b.shows("--no-deps --scale web=1 web")
 	b.press("button[value='dry-run']", "#job")
 	b.shows("nothing was changed")
 	b.press("main .actions a.btn.p", "button[value='apply']")

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,6 +54,8 @@ func (s *server) countQueued() (n int) {
 // TestNotifications tells of new releases and of the brief, once it is switched on, and of each once.
 func TestNotifications(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {
+		channels := &inLanguage{}
+		s.sender.UseChannels(channels)
 		publish := func(i int, at time.Time) {
 			s.publish("acme/engine", newRelease("acme/engine", i, at))
 			s.clock.advance(fullInterval)
@@ -82,6 +85,7 @@ func TestNotifications(t *testing.T) {
 		if payload.Kind != "releases.release_published" || payload.Fields["tagName"] != "v1.3.0" || payload.Fields["repoFullName"] != "acme/engine" {
 			t.Errorf("got %+v", payload)
 		}
+		channels.chinese.Store(true)
 		checkBriefNotification(t, s)
 		disabled := true
 		_, err := s.users.Change(t.Context(), s.adaID, auth.UserChange{Disabled: &disabled})
@@ -153,7 +157,6 @@ func TestRepositoryThatTurnsPrivateIsNotTold(t *testing.T) {
 // checkBriefNotification looks at the brief of the day, in the other language.
 func checkBriefNotification(t *testing.T, s *server) {
 	t.Helper()
-	s.sender.UseChannels(chinese{})
 	s.clock.advance(24 * time.Hour)
 	s.runJob("releases.write_briefs")
 	s.runJob("releases.write_briefs")
@@ -173,20 +176,28 @@ func checkBriefNotification(t *testing.T, s *server) {
 	}
 }
 
-// chinese are channels whose language is Chinese.
-type chinese struct{ notify.Channels }
+// inLanguage are channels whose language a test changes.
+type inLanguage struct {
+	notify.Channels
+	chinese atomic.Bool
+}
 
-func (chinese) Locale() string { return "zh" }
+func (c *inLanguage) Locale() string {
+	if c.chinese.Load() {
+		return "zh"
+	}
+	return "en"
+}
 
-func (chinese) AlertRecipients(_ context.Context, refs []string) (to []notify.Recipient, err error) {
+func (*inLanguage) AlertRecipients(_ context.Context, refs []string) (to []notify.Recipient, err error) {
 	for _, ref := range refs {
 		to = append(to, notify.Recipient{Channel: ref})
 	}
 	return to, nil
 }
 
-func (chinese) Target(context.Context, notify.Recipient) (sdk.Target, error) {
+func (*inLanguage) Target(context.Context, notify.Recipient) (sdk.Target, error) {
 	return sdk.Target{}, nil
 }
 
-func (chinese) CheckEnabled(context.Context, string, notify.Recipient) error { return nil }
+func (*inLanguage) CheckEnabled(context.Context, string, notify.Recipient) error { return nil }

@@ -153,7 +153,7 @@ func jobTable(v *ui.View, list jobsView) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(list.Jobs) == 0 {
-			templ_7745c5c3_Err = ui.EmptyList(v, list.narrowing(v), ui.EmptyState{Title: v.T("jobs.empty"), Text: v.T("jobs.empty.text")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.EmptyList(v, list.activeFilter(v), ui.EmptyState{Title: v.T("jobs.empty"), Text: v.T("jobs.empty.text")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

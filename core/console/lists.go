@@ -62,8 +62,8 @@ func (l jobsView) filterForm(v *ui.View) ui.Filter {
 	}}
 }
 
-// narrowing returns the filter with the tag, which has no field of its own, among its fields.
-func (l jobsView) narrowing(v *ui.View) ui.Filter {
+// activeFilter returns the filter with the tag, which has no field of its own, among its fields.
+func (l jobsView) activeFilter(v *ui.View) ui.Filter {
 	f := l.filterForm(v)
 	f.Hidden = nil
 	if l.Filter.Tag != "" {

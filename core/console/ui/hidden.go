@@ -11,8 +11,8 @@ func (f FilterField) isNarrow() bool { return f.Value != "" && !slices.Contains(
 // hidesUnasked reports whether rows are left out because the field is not set.
 func (f FilterField) hidesUnasked() bool { return f.Value == "" && len(f.Wider) > 0 }
 
-// label returns the words for a value of the field.
-func (f FilterField) label(value string) string {
+// labelOf returns the words for a value of the field.
+func (f FilterField) labelOf(value string) string {
 	for _, o := range f.Options {
 		if o.Value == value {
 			return o.Label
@@ -21,12 +21,12 @@ func (f FilterField) label(value string) string {
 	return value
 }
 
-// narrowing returns what the filter was set to, such as "State: disabled", "" if it leaves nothing out.
-func (f Filter) narrowing() string {
+// describeValues returns what the filter was set to, such as "State: disabled", "" if it leaves nothing out.
+func (f Filter) describeValues() string {
 	var parts []string
 	for _, field := range f.Fields {
 		if field.isNarrow() {
-			parts = append(parts, field.Label+": "+field.label(field.Value))
+			parts = append(parts, field.Label+": "+field.labelOf(field.Value))
 		}
 	}
 	return strings.Join(parts, " · ")
@@ -43,8 +43,8 @@ func (f Filter) allURL() string {
 	return Address(f.Path, pairs...)
 }
 
-// unasked returns the fields because of which rows are left out that nobody has asked to leave out.
-func (f Filter) unasked() (fields []FilterField) {
+// hidingFields returns the fields because of which rows are left out that nobody has asked to leave out.
+func (f Filter) hidingFields() (fields []FilterField) {
 	for _, field := range f.Fields {
 		if field.hidesUnasked() {
 			fields = append(fields, field)

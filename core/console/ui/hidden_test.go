@@ -23,10 +23,10 @@ func TestFilterTellsWhatItHides(t *testing.T) {
 		"all shown":         {[]FilterField{archived("include")}, "", 0, url.Values{"tag": {"x"}, "archived": {"include"}}},
 	} {
 		f := Filter{Path: "/list", Hidden: []string{"tag", "x"}, Fields: tt.fields}
-		if got := f.narrowing(); got != tt.narrowing {
+		if got := f.describeValues(); got != tt.narrowing {
 			t.Errorf("%s: the filter is told as %q", name, got)
 		}
-		if got := f.unasked(); len(got) != tt.unasked {
+		if got := f.hidingFields(); len(got) != tt.unasked {
 			t.Errorf("%s: unasked are %v", name, got)
 		}
 		if got := f.allURL(); got != "/list?"+tt.all.Encode() {

@@ -13,9 +13,9 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// migrating is a project whose web waits for the end of migrate, beside cron, which ends by itself without anybody waiting. Both have ended, and there
+// addMigration is a project whose web waits for the end of migrate, beside cron, which ends by itself without anybody waiting. Both have ended, and there
 // are new versions of all: 10 of migrate, 11 of web, 12 of cron.
-func (e *env) migrating() {
+func (e *env) addMigration() {
 	e.Helper()
 	e.project("shop", 1, map[string]string{"web": webRepo + ":1", "migrate": appRepo + ":1", "cron": dbRepo + ":1"})
 	e.file("shop/compose.yaml", "services:\n  web:\n    image: "+webRepo+":1\n    depends_on: {migrate: {condition: service_completed_successfully}}\n  migrate:\n    image: "+appRepo+":1\n  cron:\n    image: "+dbRepo+":1\n")
@@ -89,7 +89,7 @@ func TestServicesThatEndByThemselves(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			e := newEnv(t)
-			e.migrating()
+			e.addMigration()
 			tt.prepare(e)
 			// As if what is prepared had happened before anybody looked.
 			e.setService("shop", "cron", map[string]any{"ended": ""})
@@ -165,7 +165,7 @@ func (e *env) nameOf(id string) string {
 // hand brings no former image of a migration back.
 func TestPlanOfServicesThatEndByThemselves(t *testing.T) {
 	e := newEnv(t)
-	e.migrating()
+	e.addMigration()
 	e.engine.SetJob(imageID(10), 0)
 	e.engine.EndContainer(e.idsOf("shop", "cron")[0], 143)
 	e.setService("shop", "cron", map[string]any{"ended": ""})

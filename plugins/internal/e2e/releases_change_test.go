@@ -15,8 +15,8 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/internal/giteaserver"
 )
 
-// tags returns the tags of all releases of a repository in the feed, sorted, and their ids.
-func (b *browser) tags(repo string) (tags []string, ids map[string]string) {
+// listTags returns the tags of all releases of a repository in the feed, sorted, and their ids.
+func (b *browser) listTags(repo string) (tags []string, ids map[string]string) {
 	b.t.Helper()
 	ids = map[string]string{}
 	for cursor := ""; ; {
@@ -78,13 +78,13 @@ func TestReleasesOfGiteaChange(t *testing.T) {
 	slices.Sort(want)
 	var all []string
 	eventually(t, 3*time.Minute, "a list of 500 releases is read in the background", func() bool {
-		all, _ = b.tags("grace/long")
+		all, _ = b.listTags("grace/long")
 		return len(all) == long
 	})
 	if diff := cmp.Diff(want, all); diff != "" {
 		t.Errorf("of the long list is known (-want +got):\n%s", diff)
 	}
-	_, before := b.tags("grace/anew")
+	_, before := b.listTags("grace/anew")
 
 	for i := range 60 {
 		giteaserver.CreateRelease(t, grace, repos["long"], official.CreateReleaseOption{TagName: fmt.Sprint("draft", i), Title: fmt.Sprint("draft", i), IsDraft: true})
@@ -103,19 +103,19 @@ func TestReleasesOfGiteaChange(t *testing.T) {
 	giteaserver.CreateRelease(t, grace, repos["anew"], official.CreateReleaseOption{TagName: "v1", Title: "v1", Note: "Anew"})
 
 	is := func(repo string, want ...string) bool {
-		got, _ := b.tags(repo)
+		got, _ := b.listTags(repo)
 		return slices.Equal(got, want)
 	}
 	eventually(t, 3*time.Minute, "the feed follows", func() bool {
 		time.Sleep(2 * time.Second) // a sync costs requests, and reads nothing that was read less than a minute ago
 		b.fetchReleases(http.MethodPost, "sync/all", "")
-		got, _ := b.tags("grace/long")
+		got, _ := b.listTags("grace/long")
 		return slices.Contains(got, "v0.9.1") && is("grace/other", "v1") && is("grace/renamed") && is("acme/moved", "v1") && is("grace/moved") && is("grace/hidden")
 	})
-	if got, _ := b.tags("grace/long"); len(got) != long+1 {
+	if got, _ := b.listTags("grace/long"); len(got) != long+1 {
 		t.Errorf("%d releases are known, want the new one and no draft", len(got))
 	}
-	if got, after := b.tags("grace/anew"); !slices.Equal(got, []string{"v1"}) || after["v1"] != before["v1"] {
+	if got, after := b.listTags("grace/anew"); !slices.Equal(got, []string{"v1"}) || after["v1"] != before["v1"] {
 		t.Errorf("after v1 was made anew the feed has %q with the ids %v, before %v", got, after, before)
 	}
 }

@@ -58,7 +58,7 @@ func (e *Engine) ScriptContainer(id string, steps ...Step) {
 
 // EndContainer makes a container end by itself with a code.
 func (e *Engine) EndContainer(id string, code int) {
-	e.change(id, func(h *held) {
+	e.changeContainer(id, func(h *held) {
 		e.changeState(h, "exited", "die")
 		h.ExitCode, h.script = code, nil
 	})
@@ -66,15 +66,16 @@ func (e *Engine) EndContainer(id string, code int) {
 
 // SetRestartPolicy sets the restart policy of a container.
 func (e *Engine) SetRestartPolicy(id, policy string) {
-	e.change(id, func(h *held) { h.RestartPolicy = policy })
+	e.changeContainer(id, func(h *held) { h.RestartPolicy = policy })
 }
 
 // PublishPort makes a container publish a port, as engine.ContainerConfig has it.
 func (e *Engine) PublishPort(id, port string) {
-	e.change(id, func(h *held) { h.Config = &engine.ContainerConfig{Ports: []string{port}} })
+	e.changeContainer(id, func(h *held) { h.Config = &engine.ContainerConfig{Ports: []string{port}} })
 }
 
-func (e *Engine) change(id string, do func(*held)) {
+// changeContainer changes what is held of a container, if there is one with the id.
+func (e *Engine) changeContainer(id string, do func(*held)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if h, err := e.findContainer(id); err == nil {

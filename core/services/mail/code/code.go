@@ -95,7 +95,7 @@ func FindIn(p *rfc822.Parsed) []Code {
 // addCodes adds the candidates of a part that have at least the confidence least. A value that was found before keeps its place, and the higher confidence.
 func (p *part) addCodes(found []Code, least float64) []Code {
 	for _, f := range p.forms {
-		confidence := p.rate(f, least)
+		confidence := p.rateForm(f, least)
 		if confidence < least {
 			continue
 		}
@@ -117,7 +117,7 @@ func (p *part) addCodes(found []Code, least float64) []Code {
 				return found
 			}
 		}
-		found = append(found, Code{f.value, p.source, p.around(f.span), confidence})
+		found = append(found, Code{f.value, p.source, p.textAround(f.span), confidence})
 	}
 	return found
 }
@@ -127,8 +127,8 @@ func isSame(a, b string) bool {
 	return a == b || strings.ReplaceAll(a, "-", "") == strings.ReplaceAll(b, "-", "")
 }
 
-// around returns the text around a place as one line.
-func (p *part) around(s span) string {
+// textAround returns the text around a place as one line.
+func (p *part) textAround(s span) string {
 	text := p.text[max(0, s.start-nearby):min(len(p.text), s.end+nearby)]
 	return texts.OneLine(strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " "), 3*nearby)
 }

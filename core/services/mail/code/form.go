@@ -136,7 +136,7 @@ func hasFewVowels(word string) bool {
 
 // isPartOfMore reports whether a form belongs to an address, a link, a date or a longer number.
 func isPartOfMore(text string, f form) bool {
-	if joins(text, f.start-1, -1) && !hasShortPrefix(text, f.start) || joins(text, f.end, 1) {
+	if joinsWords(text, f.start-1, -1) && !hasShortPrefix(text, f.start) || joinsWords(text, f.end, 1) {
 		return true
 	}
 	around := wordAround(text, f.span)
@@ -170,8 +170,8 @@ func hasDigitsBeside(text string, i, step int) bool {
 	return false
 }
 
-// joins reports whether the byte at i is a mark that joins two words, with a letter or digit on its other side.
-func joins(s string, i, step int) bool {
+// joinsWords reports whether the byte at i is a mark that joins two words, with a letter or digit on its other side.
+func joinsWords(s string, i, step int) bool {
 	if i < 0 || i >= len(s) {
 		return false
 	}

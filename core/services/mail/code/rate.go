@@ -20,7 +20,7 @@ type part struct {
 
 // newPart returns the part for a text. The words of one without a form of a code are looked for in the subject alone.
 func newPart(text string, source Source, subjectSays bool) *part {
-	p := &part{source: source, text: normalize(text), subjectSays: subjectSays}
+	p := &part{source: source, text: normalizeText(text), subjectSays: subjectSays}
 	p.forms = findForms(p.text)
 	if len(p.forms) > 0 || source == Subject {
 		p.lower = toLower(p.text)
@@ -40,13 +40,13 @@ const (
 	phrase    = 60
 )
 
-// rate returns how likely a form is the code, as exactly as it must be to know whether that is less than least.
-func (p *part) rate(f form, least float64) float64 {
+// rateForm returns how likely a form is the code, as exactly as it must be to know whether that is less than least.
+func (p *part) rateForm(f form, least float64) float64 {
 	before, other, context := p.wordsBefore(f.start)
 	after := p.wordAfter(f.end)
 	rating := 0.0
 	alone := p.isAlone(f.span)
-	switch gap := p.gap(before, f.start); {
+	switch gap := p.textBetween(before, f.start); {
 	case before.end > 0 && isDirect(gap):
 		rating = 0.97
 	case other.end > before.end && f.start-other.end < sentence && (!alone || before.end == 0 && f.start-other.end < phrase):
@@ -81,11 +81,11 @@ func (p *part) rate(f form, least float64) float64 {
 	if rating < least {
 		return rating
 	}
-	return p.correct(f, rating, alone)
+	return p.lowerRating(f, rating, alone)
 }
 
-// correct lowers a rating for what a number looks like.
-func (p *part) correct(f form, rating float64, alone bool) float64 {
+// lowerRating lowers a rating for what a number looks like.
+func (p *part) lowerRating(f form, rating float64, alone bool) float64 {
 	direct := rating > 0.9
 	switch {
 	case f.digits == 0 && (!direct && !alone || rating < 0.8 || !p.looksDrawn(f) || !p.isClosed(f.span)):
@@ -159,7 +159,8 @@ func (p *part) contextAfter(i int) bool {
 	return n < len(p.words) && p.words[n].kind == contextWord && p.words[n].start-i < sentence
 }
 
-func (p *part) gap(before foundWord, start int) string {
+// textBetween returns what stands between a word, if there is one, and a place.
+func (p *part) textBetween(before foundWord, start int) string {
 	if before.end == 0 {
 		return ""
 	}

@@ -11,9 +11,9 @@ import (
 // span is a range of bytes.
 type span struct{ start, end int }
 
-// normalize returns the beginning of a text in one form: composed, with ASCII digits and letters for those of full width, plain spaces and
+// normalizeText returns the beginning of a text in one form: composed, with ASCII digits and letters for those of full width, plain spaces and
 // no characters that are not seen.
-func normalize(text string) string {
+func normalizeText(text string) string {
 	if len(text) > MaxText {
 		cut := MaxText
 		for cut > 0 && !utf8.RuneStart(text[cut]) {

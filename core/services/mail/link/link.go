@@ -72,8 +72,8 @@ type list struct {
 // isFull reports whether no more links are looked at.
 func (l *list) isFull() bool { return l.seen >= maxSeen || len(l.links) >= maxLinks }
 
-// add adds a link with its label and the text before it. A target that is there already keeps its place; its guess becomes the surer one.
-func (l *list) add(place Place, target, label, before string) {
+// addTarget adds a link with its label and the text before it. A target that is there already keeps its place; its guess becomes the surer one.
+func (l *list) addTarget(place Place, target, label, before string) {
 	l.seen++
 	target = strings.TrimSpace(target)
 	if !isTarget(target) {
@@ -142,7 +142,7 @@ func (l *list) addText(text string) {
 			if label == "" || address.MatchString(label) {
 				label = last
 			}
-			l.add(Text, target, label, "")
+			l.addTarget(Text, target, label, "")
 		}
 		if s := trimMarks(line); s != "" {
 			last = cutBefore(s, maxLabel)
@@ -274,7 +274,7 @@ func (r *htmlReader) openElement(z *html.Tokenizer) {
 // endLink adds the link that is open.
 func (r *htmlReader) endLink() {
 	if r.target != "" {
-		r.list.add(HTML, r.target, strings.ToValidUTF8(r.label.String(), ""), strings.ToValidUTF8(r.before, ""))
+		r.list.addTarget(HTML, r.target, strings.ToValidUTF8(r.label.String(), ""), strings.ToValidUTF8(r.before, ""))
 	}
 	r.target = ""
 	r.label.Reset()

@@ -194,9 +194,9 @@ func (at place) inMailbox(mailbox string) place {
 	return place{Mailbox: mailbox, Boxes: at.Boxes, Expired: at.Expired}
 }
 
-// narrowing is what keeps messages out of the list: the search, and, while no mailbox is chosen, that messages of expired mailboxes have a list of
+// activeFilter is what keeps messages out of the list: the search, and, while no mailbox is chosen, that messages of expired mailboxes have a list of
 // their own.
-func (at place) narrowing(v *ui.View, p pages) ui.Filter {
+func (at place) activeFilter(v *ui.View, p pages) ui.Filter {
 	f := ui.Filter{Path: p.base + inboxPath, Hidden: []string{"mailbox", at.Mailbox}, Fields: []ui.FilterField{{Name: "q", Label: v.T("mail.search"), Value: at.Search}}}
 	show := ui.FilterField{Name: "show", Label: v.T("mail.mailboxes"), Options: []ui.Option{{Label: v.T("mail.expired")}, {Value: "active", Label: v.T("mail.active")}, {Value: "expired", Label: v.T("mail.expired")}}}
 	if at.Expired {

@@ -1149,7 +1149,7 @@ func nothing(v *ui.View, p pages, w inboxView) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if w.Box != nil && !w.Expired {
-			templ_7745c5c3_Err = ui.EmptyList(v, w.narrowing(v, p), ui.EmptyState{Title: v.T("mail.waiting"), Text: v.T("mail.waiting.text", "Address", w.Box.Address)}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.EmptyList(v, w.activeFilter(v, p), ui.EmptyState{Title: v.T("mail.waiting"), Text: v.T("mail.waiting.text", "Address", w.Box.Address)}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1174,7 +1174,7 @@ func nothing(v *ui.View, p pages, w inboxView) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.EmptyList(v, w.narrowing(v, p), ui.EmptyState{Title: v.T("mail.messages.none"), Text: v.T("mail.messages.none.text")}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var57), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.EmptyList(v, w.activeFilter(v, p), ui.EmptyState{Title: v.T("mail.messages.none"), Text: v.T("mail.messages.none.text")}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var57), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

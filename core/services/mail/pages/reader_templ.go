@@ -107,11 +107,11 @@ func reader(v *ui.View, p pages, w inboxView, m service.Message) templ.Component
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = recipients(v.T("mail.to"), m.Recipients.To).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = recipientList(v.T("mail.to"), m.Recipients.To).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = recipients(v.T("mail.cc"), m.Recipients.Cc).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = recipientList(v.T("mail.cc"), m.Recipients.Cc).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -895,8 +895,8 @@ func partLink(v *ui.View, p pages, w inboxView, part string) templ.Component {
 	})
 }
 
-// recipients are the addresses of a field, if it has any.
-func recipients(label string, all []service.MessageAddress) templ.Component {
+// recipientList are the addresses of a field, if it has any.
+func recipientList(label string, all []service.MessageAddress) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -19,7 +19,7 @@ type base64Reader struct {
 	r *bufio.Reader
 	// out is what is decoded and not read yet, a part of buffer.
 	out, buffer []byte
-	// group is what is not decoded yet.
+	// group holds the characters that are read and not decoded yet.
 	group   []byte
 	started bool
 	// padded reports whether the last line ended with padding.

@@ -33,7 +33,7 @@ func decodeCharset(name, s string) (string, error) {
 	return string(decoded), err
 }
 
-// decodeUTF7 decodes UTF-7 (RFC 2152). What is not well formed stays.
+// decodeUTF7 returns a text in UTF-7 (RFC 2152) decoded. It leaves what is not well formed as it is.
 func decodeUTF7(s string) string {
 	var out strings.Builder
 	for {

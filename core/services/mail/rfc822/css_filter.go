@@ -133,7 +133,7 @@ func (f *cssFilter) filterRule(prelude []cssToken, depth int) {
 		return
 	}
 	for _, t := range prelude {
-		t.write(&f.out)
+		t.writeTo(&f.out)
 	}
 	f.closeBrackets(prelude)
 	f.out.WriteByte('{')
@@ -188,7 +188,7 @@ func (f *cssFilter) writeDeclaration(item []cssToken) {
 	}
 	f.out.WriteString(quoteCSSName(name) + ":")
 	for _, t := range value {
-		t.write(&f.out)
+		t.writeTo(&f.out)
 	}
 	f.closeBrackets(value)
 	f.out.WriteByte(';')

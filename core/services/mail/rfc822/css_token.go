@@ -9,7 +9,7 @@ import (
 // cssKind is the kind of a token of CSS.
 type cssKind int
 
-// The kinds. cssMark is one character that stands for itself, such as a brace or a comma.
+// The kinds of tokens. A cssMark is one character that stands for itself, such as a brace or a comma.
 const (
 	cssEnd cssKind = iota
 	cssSpace
@@ -49,8 +49,8 @@ func newCSSLexer(source string) *cssLexer {
 	return &cssLexer{s: cssNewlines.Replace(strings.ToValidUTF8(source[:min(len(source), maxCSS)], "\uFFFD"))}
 }
 
-// peek returns the byte that is n bytes ahead, or 0 after the end.
-func (l *cssLexer) peek(n int) byte {
+// peekByte returns the byte that is n bytes ahead, or 0 after the end.
+func (l *cssLexer) peekByte(n int) byte {
 	if l.at+n < len(l.s) {
 		return l.s[l.at+n]
 	}
@@ -87,11 +87,11 @@ func (l *cssLexer) nextToken() cssToken {
 	if l.at >= len(l.s) {
 		return cssToken{}
 	}
-	c := l.peek(0)
+	c := l.peekByte(0)
 	switch {
 	case c == '"' || c == '\'':
 		return l.readString(c)
-	case c == '#' && (isNameByte(l.peek(1)) || l.escapeAt(1)):
+	case c == '#' && (isNameByte(l.peekByte(1)) || l.escapeAt(1)):
 		l.at++
 		return cssToken{cssHash, l.readName()}
 	case c == '@' && l.nameAt(1):
@@ -122,24 +122,24 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // escapeAt reports whether an escape begins n bytes ahead.
 func (l *cssLexer) escapeAt(n int) bool {
-	return l.peek(n) == '\\' && l.peek(n+1) != '\n' && l.at+n+1 < len(l.s)
+	return l.peekByte(n) == '\\' && l.peekByte(n+1) != '\n' && l.at+n+1 < len(l.s)
 }
 
 // nameAt reports whether a name begins n bytes ahead.
 func (l *cssLexer) nameAt(n int) bool {
-	if l.peek(n) == '-' {
-		return isNameStart(l.peek(n+1)) || l.peek(n+1) == '-' || l.escapeAt(n+1)
+	if l.peekByte(n) == '-' {
+		return isNameStart(l.peekByte(n+1)) || l.peekByte(n+1) == '-' || l.escapeAt(n+1)
 	}
-	return isNameStart(l.peek(n)) || l.escapeAt(n)
+	return isNameStart(l.peekByte(n)) || l.escapeAt(n)
 }
 
 // numberAt reports whether a number begins here.
 func (l *cssLexer) numberAt() bool {
 	n := 0
-	if c := l.peek(0); c == '+' || c == '-' {
+	if c := l.peekByte(0); c == '+' || c == '-' {
 		n = 1
 	}
-	return isDigit(l.peek(n)) || l.peek(n) == '.' && isDigit(l.peek(n+1))
+	return isDigit(l.peekByte(n)) || l.peekByte(n) == '.' && isDigit(l.peekByte(n+1))
 }
 
 // readEscape reads an escape.
@@ -155,7 +155,7 @@ func (l *cssLexer) readEscape() rune {
 		return r
 	}
 	code, _ := strconv.ParseUint(l.s[l.at:end], 16, 32)
-	if l.at = end; isCSSSpace(l.peek(0)) {
+	if l.at = end; isCSSSpace(l.peekByte(0)) {
 		l.at++
 	}
 	if r := rune(code); r != 0 && utf8.ValidRune(r) {
@@ -172,7 +172,7 @@ func isHexDigit(c byte) bool {
 func (l *cssLexer) readName() string {
 	var out strings.Builder
 	for l.at < len(l.s) {
-		switch c := l.peek(0); {
+		switch c := l.peekByte(0); {
 		case isNameByte(c):
 			out.WriteByte(c)
 			l.at++
@@ -188,27 +188,27 @@ func (l *cssLexer) readName() string {
 // readNumber reads a number and its unit as they stand there.
 func (l *cssLexer) readNumber() string {
 	start := l.at
-	if c := l.peek(0); c == '+' || c == '-' {
+	if c := l.peekByte(0); c == '+' || c == '-' {
 		l.at++
 	}
 	l.skipDigits()
-	if l.peek(0) == '.' && isDigit(l.peek(1)) {
+	if l.peekByte(0) == '.' && isDigit(l.peekByte(1)) {
 		l.at++
 		l.skipDigits()
 	}
-	if c := l.peek(0); c == 'e' || c == 'E' {
+	if c := l.peekByte(0); c == 'e' || c == 'E' {
 		sign := 0
-		if d := l.peek(1); d == '+' || d == '-' {
+		if d := l.peekByte(1); d == '+' || d == '-' {
 			sign = 1
 		}
-		if isDigit(l.peek(1 + sign)) {
+		if isDigit(l.peekByte(1 + sign)) {
 			l.at += 1 + sign
 			l.skipDigits()
 		}
 	}
 	number := l.s[start:l.at]
 	switch {
-	case l.peek(0) == '%':
+	case l.peekByte(0) == '%':
 		l.at++
 		return number + "%"
 	case l.nameAt(0):
@@ -218,7 +218,7 @@ func (l *cssLexer) readNumber() string {
 }
 
 func (l *cssLexer) skipDigits() {
-	for isDigit(l.peek(0)) {
+	for isDigit(l.peekByte(0)) {
 		l.at++
 	}
 }
@@ -233,7 +233,7 @@ func (l *cssLexer) readString(quote byte) cssToken {
 			return cssToken{cssString, out.String()}
 		case c == '\n':
 			return cssToken{kind: cssBad}
-		case c == '\\' && l.peek(1) == '\n':
+		case c == '\\' && l.peekByte(1) == '\n':
 			l.at += 2
 		case l.escapeAt(0):
 			out.WriteRune(l.readEscape())
@@ -250,7 +250,7 @@ func (l *cssLexer) readString(quote byte) cssToken {
 // readWord reads a name, a function or a URL without quotes.
 func (l *cssLexer) readWord() cssToken {
 	name := l.readName()
-	if l.peek(0) != '(' {
+	if l.peekByte(0) != '(' {
 		return cssToken{cssName, name}
 	}
 	l.at++
@@ -278,10 +278,10 @@ func (l *cssLexer) readURL() cssToken {
 			}
 			return cssToken{cssURL, strings.TrimRight(out.String(), " ")}
 		case isCSSSpace(c):
-			for isCSSSpace(l.peek(0)) {
+			for isCSSSpace(l.peekByte(0)) {
 				l.at++
 			}
-			bad = bad || l.at < len(l.s) && l.peek(0) != ')'
+			bad = bad || l.at < len(l.s) && l.peekByte(0) != ')'
 		case l.escapeAt(0):
 			out.WriteRune(l.readEscape())
 		default:

@@ -37,7 +37,7 @@ func quoteCSSString(s string) string {
 }
 
 // write appends the token as it is written.
-func (t cssToken) write(out *strings.Builder) {
+func (t cssToken) writeTo(out *strings.Builder) {
 	switch t.kind {
 	case cssName:
 		out.WriteString(quoteCSSName(t.text))

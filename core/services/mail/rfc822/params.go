@@ -118,7 +118,7 @@ func decodeExtended(v, charset string) string {
 	return toUTF8(v, charset)
 }
 
-// decodePercent decodes the escapes of a text. What is no escape stays.
+// decodePercent returns a text with its percent escapes decoded. It leaves what is no escape as it is.
 func decodePercent(v string) string {
 	var out strings.Builder
 	for i := 0; i < len(v); i++ {

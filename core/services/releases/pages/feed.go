@@ -201,8 +201,8 @@ func (p pages) readFeed(ctx context.Context, at place) (w feedView, err error) {
 	return w, nil
 }
 
-// narrowing is what keeps items out of the list: the search, the tab, and what the page is confined to.
-func (w feedView) narrowing(v *ui.View, p pages) ui.Filter {
+// activeFilter is what keeps items out of the list: the search, the tab, and what the page is confined to.
+func (w feedView) activeFilter(v *ui.View, p pages) ui.Filter {
 	scope, kind := w.focusName(), ""
 	if w.Scope == "mine" {
 		scope = v.T("releases.focus.mine")

@@ -738,7 +738,7 @@ func nothing(v *ui.View, p pages, w feedView) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.EmptyList(v, w.narrowing(v, p), ui.EmptyState{Title: v.T("releases.none.here"), Text: v.T("releases.none.here.text")}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var33), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.EmptyList(v, w.activeFilter(v, p), ui.EmptyState{Title: v.T("releases.none.here"), Text: v.T("releases.none.here.text")}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var33), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -61,8 +61,8 @@ func (l *releaseList) setPage(at int, p listPage) {
 	}
 }
 
-// ids returns the ids of all pages but the one at a place; -1 leaves none out.
-func (l *releaseList) ids(without int) map[string]bool {
+// listIDs returns the ids of all pages but the one at a place; -1 leaves none out.
+func (l *releaseList) listIDs(without int) map[string]bool {
 	all := map[string]bool{}
 	for i, p := range l.Pages {
 		if i == without {
@@ -123,12 +123,12 @@ type listVisit struct {
 	*Syncer
 	caller caller
 	repo   *repo.Repo
-	// described says that what the host says of the repository has been compared in this visit.
+	// described reports whether what the host says of the repository has been compared in this visit.
 	described bool
 	list      releaseList
-	// cut says that the list is longer than what is read of it: what is not on its pages may still be there.
+	// cut reports whether the list is longer than what is read of it. Releases that are on none of its pages may still be there then.
 	cut bool
-	// changed says that the list is to be kept.
+	// changed reports whether the list is to be kept.
 	changed bool
 	out     RepoResult
 }
@@ -202,7 +202,7 @@ func (v *listVisit) readPage(ctx context.Context, at int, cursor string) (last b
 		// A release that begins another page would leave this one as it is.
 		next.Validators = codehost.Validators{}
 	}
-	others := v.list.ids(at)
+	others := v.list.listIDs(at)
 	changes, failure := v.storeReleases(ctx, *v.repo, batch, func(remoteID string) bool { return others[remoteID] })
 	v.out.New, v.out.Updated = v.out.New+len(changes.New), v.out.Updated+changes.Updated
 	if failure != nil {
@@ -215,7 +215,7 @@ func (v *listVisit) readPage(ctx context.Context, at int, cursor string) (last b
 
 // finishReading deletes what the list does not have any more, and reads the tags of a repository without releases.
 func (v *listVisit) finishReading(ctx context.Context) error {
-	have := v.list.ids(-1)
+	have := v.list.listIDs(-1)
 	if len(v.list.Pages) == 1 && len(have) == 0 {
 		tags, err := v.readTags(ctx, v.caller, *v.repo)
 		v.out.New += tags

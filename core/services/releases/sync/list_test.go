@@ -27,8 +27,8 @@ func (s *syncing) setReleases(count int) {
 	})
 }
 
-// visit reads what is due, an hour after the last time.
-func (s *syncing) visit(t *testing.T) {
+// readDue reads what is due, an hour after the last time.
+func (s *syncing) readDue(t *testing.T) {
 	t.Helper()
 	s.now = s.now.Add(2 * time.Hour)
 	if _, err := s.Due(t.Context(), 10); err != nil {
@@ -36,8 +36,8 @@ func (s *syncing) visit(t *testing.T) {
 	}
 }
 
-// stored returns the releases that are stored, the latest first.
-func (s *syncing) stored(t *testing.T) (all []repo.Release) {
+// listStored returns the releases that are stored, the latest first.
+func (s *syncing) listStored(t *testing.T) (all []repo.Release) {
 	t.Helper()
 	must(t, s.store.DB(t.Context()).Order("ts DESC, id DESC").Find(&all).Error)
 	var counts []int
@@ -48,11 +48,11 @@ func (s *syncing) stored(t *testing.T) (all []repo.Release) {
 	return all
 }
 
-// tagged returns the only release with a tag.
-func (s *syncing) tagged(t *testing.T, tag string) repo.Release {
+// findTagged returns the only release with a tag.
+func (s *syncing) findTagged(t *testing.T, tag string) repo.Release {
 	t.Helper()
 	var found []repo.Release
-	for _, r := range s.stored(t) {
+	for _, r := range s.listStored(t) {
 		if r.Tag == tag {
 			found = append(found, r)
 		}
@@ -79,13 +79,13 @@ func TestListsAreReadToTheirEnd(t *testing.T) {
 		{"an old commit is released now, behind the first page", 250, func(s *syncing) {
 			s.host.Change(listed, insert(180, codehost.Release{ID: "backport", TagName: "v1.0.9", PublishedAt: s.now}))
 		}, 1, func(t *testing.T, s *syncing) {
-			if got := s.stored(t); len(got) != 251 || got[0].Tag != "v1.0.9" {
+			if got := s.listStored(t); len(got) != 251 || got[0].Tag != "v1.0.9" {
 				t.Errorf("of %d releases the latest is %s", len(got), got[0].Tag)
 			}
 		}},
 		{"a full last page is followed by another", 100, func(s *syncing) {
 			s.host.Change(listed, insert(100, codehost.Release{ID: "backport", TagName: "v1.0.9", PublishedAt: s.now}))
-		}, 1, func(t *testing.T, s *syncing) { s.tagged(t, "v1.0.9") }},
+		}, 1, func(t *testing.T, s *syncing) { s.findTagged(t, "v1.0.9") }},
 		{"drafts fill the first page", 10, func(s *syncing) {
 			s.host.Change(listed, func(c *fake.CodeHostContent) {
 				drafts := make([]codehost.Release, 120)
@@ -95,7 +95,7 @@ func TestListsAreReadToTheirEnd(t *testing.T) {
 				c.Releases = slices.Concat(drafts, c.Releases, []codehost.Release{{ID: "new", TagName: "new", PublishedAt: s.now}})
 			})
 		}, 1, func(t *testing.T, s *syncing) {
-			if got := s.stored(t); len(got) != 11 || got[0].Tag != "new" {
+			if got := s.listStored(t); len(got) != 11 || got[0].Tag != "new" {
 				t.Errorf("got %d releases, %s the latest", len(got), got[0].Tag)
 			}
 		}},
@@ -108,28 +108,28 @@ func TestListsAreReadToTheirEnd(t *testing.T) {
 			if _, err := s.Due(context.Background(), 10); err == nil {
 				panic("the host did not fail")
 			}
-		}, 1, func(t *testing.T, s *syncing) { s.tagged(t, "first"); s.tagged(t, "second") }},
+		}, 1, func(t *testing.T, s *syncing) { s.findTagged(t, "first"); s.findTagged(t, "second") }},
 		{"one is deleted and made anew", 3, func(s *syncing) {
 			s.host.Change(listed, func(c *fake.CodeHostContent) {
 				c.Releases = slices.Clone(c.Releases)
 				c.Releases[1].ID, c.Releases[1].Body = "made anew", "Now with notes"
 			})
 		}, 1, func(t *testing.T, s *syncing) {
-			if got := s.tagged(t, "r2"); got.RemoteID != "made anew" || got.Body != "Now with notes" || got.ID != 2 {
+			if got := s.findTagged(t, "r2"); got.RemoteID != "made anew" || got.Body != "Now with notes" || got.ID != 2 {
 				t.Errorf("got %+v, want the release that was there", got)
 			}
 		}},
 		{"two have the same tag", 3, func(s *syncing) {
 			s.host.Change(listed, insert(0, codehost.Release{ID: "other", TagName: "r2", PublishedAt: s.now}))
 		}, 1, func(t *testing.T, s *syncing) {
-			if got := s.stored(t); len(got) != 4 {
+			if got := s.listStored(t); len(got) != 4 {
 				t.Errorf("got %d releases, want both", len(got))
 			}
 		}},
 		{"a date in the future", 3, func(s *syncing) {
 			s.host.Change(listed, insert(0, codehost.Release{ID: "future", TagName: "future", PublishedAt: s.now.AddDate(10, 0, 0)}))
 		}, 1, func(t *testing.T, s *syncing) {
-			found := s.tagged(t, "future").TS
+			found := s.findTagged(t, "future").TS
 			if found != store.Millis(s.now) {
 				t.Errorf("it stands at %v, want now", store.FromMillis(found))
 			}
@@ -137,15 +137,15 @@ func TestListsAreReadToTheirEnd(t *testing.T) {
 				c.Releases = slices.Clone(c.Releases)
 				c.Releases[0].Body = "Notes"
 			})
-			s.visit(t)
-			if got := s.tagged(t, "future"); got.TS != found || got.Body != "Notes" {
+			s.readDue(t)
+			if got := s.findTagged(t, "future"); got.TS != found || got.Body != "Notes" {
 				t.Errorf("after a change of its notes it stands at %v with %q", store.FromMillis(got.TS), got.Body)
 			}
 		}},
 		{"one is deleted from a list of several pages", 250, func(s *syncing) {
 			s.host.Change(listed, func(c *fake.CodeHostContent) { c.Releases = slices.Delete(slices.Clone(c.Releases), 120, 121) })
 		}, 2, func(t *testing.T, s *syncing) {
-			if got := s.stored(t); len(got) != 249 {
+			if got := s.listStored(t); len(got) != 249 {
 				t.Errorf("got %d releases", len(got))
 			}
 		}},
@@ -155,13 +155,13 @@ func TestListsAreReadToTheirEnd(t *testing.T) {
 			testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 				s := startSyncing(t, cfg, 1)
 				s.setReleases(tt.count)
-				s.visit(t)
-				if n := len(s.stored(t)); n != tt.count {
+				s.readDue(t)
+				if n := len(s.listStored(t)); n != tt.count {
 					t.Fatalf("at first %d releases are known of %d", n, tt.count)
 				}
 				tt.change(s)
 				for range tt.visits {
-					s.visit(t)
+					s.readDue(t)
 				}
 				tt.check(t, s)
 			})
@@ -182,7 +182,7 @@ func TestLongListIsReadInTheBackground(t *testing.T) {
 			if _, err := s.Due(t.Context(), 10); err != nil {
 				t.Fatal(err)
 			}
-			if n := len(s.stored(t)); n < want-100 || n > want {
+			if n := len(s.listStored(t)); n < want-100 || n > want {
 				t.Fatalf("after visit %d %d releases are known, want %d", visit+1, n, want)
 			}
 		}
@@ -191,9 +191,9 @@ func TestLongListIsReadInTheBackground(t *testing.T) {
 		if _, err := s.Due(t.Context(), 10); err != nil || s.countLists() != calls {
 			t.Errorf("the whole list is read again at once: %v", err)
 		}
-		s.visit(t)
-		s.visit(t)
-		if n := len(s.stored(t)); n != 1750 {
+		s.readDue(t)
+		s.readDue(t)
+		if n := len(s.listStored(t)); n != 1750 {
 			t.Errorf("%d releases are known", n)
 		}
 	})
@@ -204,10 +204,10 @@ func TestUnchangedPagesCostNothing(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		s := startSyncing(t, cfg, 1)
 		s.setReleases(250)
-		s.visit(t)
+		s.readDue(t)
 		s.host.SetQuota(&codehost.Quota{Limit: 60, Remaining: 1, ResetAt: s.now.AddDate(1, 0, 0)})
 		calls := s.countLists()
-		s.visit(t)
+		s.readDue(t)
 		if n := s.countLists() - calls; n != 3 {
 			t.Errorf("%d pages were asked for, want 3", n)
 		}

@@ -2,6 +2,7 @@ package containers
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -33,7 +34,7 @@ func comparedSettings() []comparedSetting {
 		{"tty", "tty", sameSetting}, {"stdin_open", "stdinOpen", sameSetting}, {"security_opt", "securityOpt", sameSetting}, {"sysctls", "sysctls", sameSetting},
 		{"storage_opt", "storageOpt", sameSetting}, {"tmpfs", "tmpfs", sameSetting}, {"uts", "uts", sameSetting}, {"userns_mode", "usernsMode", sameSetting},
 		{"cgroup", "cgroup", ifGiven}, {"cgroup_parent", "cgroupParent", sameSetting}, {"runtime", "runtime", ifGiven}, {"oom_score_adj", "oomScoreAdj", sameSetting},
-		{"oom_kill_disable", "oomKillDisable", sameSetting}, {"shm_size", "shmSize", ifGiven}, {"mem_reservation", "memReservation", ifGiven}, {"memswap_limit", "memswapLimit", ifGiven},
+		{"oom_kill_disable", "oomKillDisable", sameSetting}, {"shm_size", "shmSize", sameSetting}, {"mem_reservation", "memReservation", sameSetting}, {"memswap_limit", "memswapLimit", sameSetting},
 		{"cpu_shares", "cpuShares", sameSetting}, {"cpuset", "cpuset", sameSetting}, {"device_cgroup_rules", "deviceCgroupRules", sameSetting}, {"devices", "devices", sameSetting},
 		{"ulimits", "ulimits", sameSetting}, {"init", "init", sameSetting}, {"logging", "logging", ifGiven}, {"logging.options", "logging", amongOthers},
 		{"stop_signal", "stopSignal", orImage}, {"stop_grace_period", "stopGracePeriod", ifApplied},
@@ -51,6 +52,9 @@ func (c *comparison) compareSettings() {
 	}
 	for _, setting := range comparedSettings() {
 		wanted, now := normalizeSetting(setting.name, c.expected.Settings[setting.name]), normalizeSetting(setting.name, running[setting.name])
+		if setting.name == "memswap_limit" {
+			wanted, now = dropUsualSwap(wanted, c.expected.Memory), dropUsualSwap(now, c.running.Config.MemoryBytes)
+		}
 		if setting.how == orImage && wanted == "" {
 			if c.image == nil || isDisabledCheck(setting.name, c.expected.Settings) {
 				continue
@@ -72,6 +76,17 @@ func (c *comparison) compareSettings() {
 	}
 }
 
+// usualShmSize is the size of /dev/shm where nobody says otherwise, in bytes.
+const usualShmSize = "67108864"
+
+// dropUsualSwap returns a limit of memory and swap, "" for the one that the engine sets by itself: twice the memory, or none.
+func dropUsualSwap(limit string, memory int64) string {
+	if limit == "-1" || memory > 0 && limit == strconv.FormatInt(2*memory, 10) {
+		return ""
+	}
+	return limit
+}
+
 // isDisabledCheck reports whether a setting is one of a health check that the files switch off: its other members do not count then.
 func isDisabledCheck(name string, wanted map[string]string) bool {
 	return strings.HasPrefix(name, "healthcheck.") && wanted["healthcheck.test"] == "NONE"
@@ -91,6 +106,10 @@ func normalizeSetting(name, value string) string {
 		}
 		slices.Sort(kept)
 		return strings.Join(kept, "\n")
+	case "shm_size":
+		if value == usualShmSize {
+			return ""
+		}
 	case "mac_address":
 		return strings.ToLower(strings.ReplaceAll(value, "-", ":"))
 	}

@@ -83,6 +83,15 @@ func TestDriftOfSettings(t *testing.T) {
 			}
 		}
 	}
+	// What the engine sets by itself is no difference, also where the files say the same.
+	for name, running := range map[string]string{"shm_size": "", "memswap_limit": "-1"} {
+		if diff := cmp.Diff(none, drift("", name, running)); diff != "" {
+			t.Errorf("%s as the engine sets it: %s", name, diff)
+		}
+	}
+	if diff := cmp.Diff(none, drift("    shm_size: 64m\n", "shm_size", "")); diff != "" {
+		t.Errorf("the usual shm_size is written down: %s", diff)
+	}
 	// What the image gives counts where the files say nothing.
 	e.engine.ConfigureImage(imageID(1), engine.ImageConfig{Env: []string{"PATH=/bin", "VERSION=1"}, Command: []string{"serve"}, User: "app", WorkingDir: "/srv", Settings: map[string]string{"stop_signal": "SIGQUIT"}})
 	if diff := cmp.Diff(none, drift("", "stop_signal", "SIGQUIT")); diff != "" {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
 )
 
@@ -68,10 +69,7 @@ func readCorpus(t *testing.T, file string) (mails []corpusMail) {
 
 // TestPublicMails counts the codes that are found in mails that are no such mails: the files below PATCHBAY_TEST_MAILS.
 func TestPublicMails(t *testing.T) {
-	dir := os.Getenv("PATCHBAY_TEST_MAILS")
-	if dir == "" {
-		t.Skip("PATCHBAY_TEST_MAILS is not set")
-	}
+	dir := testkit.MailsFolder(t)
 	mails, found := 0, 0
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 )
 
 // peerMail is what mailparser has found in a mail.
@@ -45,10 +47,7 @@ func isMailparserError(mail, kind string) bool {
 
 // TestAgainstMailparser compares what is found in the mails of PATCHBAY_TEST_MAILS with what testdata/mailparser.mjs has found in them.
 func TestAgainstMailparser(t *testing.T) {
-	dir := os.Getenv("PATCHBAY_TEST_MAILS")
-	if dir == "" {
-		t.Skip("PATCHBAY_TEST_MAILS names no folder of mails")
-	}
+	dir := testkit.MailsFolder(t)
 	raw, err := os.ReadFile(filepath.Join(dir, "mailparser.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -67,8 +67,8 @@ func (r *Renderer) Render(source string) string {
 	return r.renderWith(r.markdown, source, nil, parser.NewContext())
 }
 
-// RenderNotes returns the notes of a release as HTML, as its code host shows them: addresses that are relative lead to the page of the release, and
-// issues, people and commits that are named to theirs.
+// RenderNotes returns the notes of a release as HTML, as its code host shows them. Relative addresses lead to the page of the release, and the names of
+// issues, people and commits to theirs.
 func (r *Renderer) RenderNotes(source string, of Page) string {
 	ctx := parser.NewContext()
 	ctx.Set(pageKey, of)

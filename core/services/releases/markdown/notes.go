@@ -57,19 +57,29 @@ func (noteTransformer) Transform(doc *ast.Document, source text.Reader, ctx pars
 	doc.AddMeta(footnotes, "n"+hex.EncodeToString(sum[:4])+"-")
 	var texts []*ast.Text
 	var addresses []*ast.AutoLink
+	// inside counts the links and code of raw HTML around a text: what such names stays as it is.
+	inside := 0
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if n.Type() == ast.TypeBlock {
+			inside = 0
+		}
 		if !entering {
 			return ast.WalkContinue, nil
 		}
 		switch n := n.(type) {
 		case *ast.Blockquote:
 			markAlert(n, source.Source())
-		case *ast.Link, *ast.CodeSpan, *ast.RawHTML:
+		case *ast.RawHTML:
+			inside = max(0, inside+nestingOf(n, source.Source()))
+			return ast.WalkSkipChildren, nil
+		case *ast.Link, *ast.CodeSpan:
 			return ast.WalkSkipChildren, nil
 		case *ast.AutoLink:
 			addresses = append(addresses, n)
 		case *ast.Text:
-			texts = append(texts, n)
+			if inside == 0 {
+				texts = append(texts, n)
+			}
 		}
 		return ast.WalkContinue, nil
 	})
@@ -83,6 +93,21 @@ func (noteTransformer) Transform(doc *ast.Document, source text.Reader, ctx pars
 	for _, n := range texts {
 		left -= linkNames(n, source.Source(), page, left)
 	}
+}
+
+// nestingTag finds a tag of a link or of code.
+var nestingTag = regexp.MustCompile(`(?i)^<(/?)(?:a|code|kbd|samp|pre)[\s>]`)
+
+// nestingOf returns 1 for a tag that opens a link or code, -1 for one that closes it, and 0 for any other.
+func nestingOf(n *ast.RawHTML, source []byte) int {
+	found := nestingTag.FindSubmatch(n.Segments.Value(source))
+	switch {
+	case found == nil:
+		return 0
+	case len(found[1]) > 0:
+		return -1
+	}
+	return 1
 }
 
 // alertPattern is the first line of a block quote that is an alert.

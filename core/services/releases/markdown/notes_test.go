@@ -44,7 +44,7 @@ func TestNotesAsTheHostShowsThem(t *testing.T) {
 	}
 	for _, source := range []string{
 		"color #fff", "C# 12", "a#12b", "&#12;", "`#12 @ada`", "ada@example.com", "@types/node 1.2", "1234567", "deadbeef", "v1.2.3#4", "[#12](https://example.com)", "https://example.com/#12", "https://example.com/@ada",
-		"```\n#12 @ada\n```", "a/b/c#12", "2026-11-27", "file-01ab23f.tar.gz",
+		"```\n#12 @ada\n```", "a/b/c#12", "2026-11-27", `<a href="https://example.com">see #12 by @ada</a>`, "<code>#12</code>", "<KBD>@ada</KBD>", "file-01ab23f.tar.gz",
 	} {
 		if got := r.RenderNotes(source, page); strings.Contains(got, `href="`+host) {
 			t.Errorf("%q\ngives %q, and names nothing", source, got)

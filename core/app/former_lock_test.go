@@ -14,8 +14,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/settings"
 )
 
-// TestFormerLockFile starts a core on the lock file of a former version, which pins no folders. The plugin runs, with a warning; a file that
-// was pinned and has changed does not; and the command that the warning names pins the folder too and keeps what was pinned.
+// TestFormerLockFile starts a core on the lock file of a former version, which pins no folders. The plugin runs, with a warning. A file that
+// was pinned and has changed does not run. The command that the warning names pins the folder too, and keeps what was pinned.
 func TestFormerLockFile(t *testing.T) {
 	r, _ := newReloadable(t, nil, "")
 	dir := filepath.Dir(r.path)

@@ -44,10 +44,6 @@ const (
 	// batchSize is how many pages are visited before what they hold is put into the result or dropped. It bounds the
 	// memory for a level of many large pages.
 	batchSize = 32
-	// maxLinks and maxLinkBytes are how many links of one page are looked at, and how long they may be together when they
-	// are absolute.
-	maxLinks     = 10_000
-	maxLinkBytes = 1 << 20
 	// maxKept and maxKeptBytes are how many links of a page are kept for a later crawl, and how long they may be together.
 	maxKept      = 2000
 	maxKeptBytes = 256 << 10
@@ -141,6 +137,8 @@ type Failure struct {
 	URL  string
 	Err  error
 	Gone bool
+	// Reason is Err in one word: noindex, robots, status, redirect, no_text, timeout, too_large or failed.
+	Reason string
 }
 
 // Result is what a crawl found, in the order of discovery. Failed holds at most 100.
@@ -149,6 +147,8 @@ type Result struct {
 	Base   string
 	Pages  []Page
 	Failed []Failure
+	// Unlisted counts further failures by their reasons.
+	Unlisted map[string]int
 	// Start is why the start page could not be had, or nil.
 	Start error
 	// Complete tells that the start could be had, the time sufficed, and all failures are in Failed: what is neither

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+	"github.com/patchbay-dev/patchbay/plugins/internal/pagehead"
 	"github.com/patchbay-dev/patchbay/plugins/internal/robots"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -22,6 +23,7 @@ var (
 	errNoRoom      = errors.New("answer would be too large; ask for fewer pages")
 	errBroken      = errors.New("page cannot be read")
 	errNoText      = errors.New("content is no text")
+	errNoIndex     = errors.New("page asks not to be found (noindex)")
 )
 
 // visit is one page on its way. Only the goroutine that visits it touches it meanwhile.
@@ -31,8 +33,8 @@ type visit struct {
 	page  Page
 	links []string
 	err   error
-	// location is where the page redirects to, absolute.
-	location string
+	// location is where the page redirects to, absolute; canonical is the address that it wants to be known by, or empty.
+	location, canonical string
 	// again: the page was visited before; noText: there is something, but nothing to read.
 	again, noText bool
 	// known is what was kept of the page, or nil; stale tells that links are those, because the page failed.
@@ -54,7 +56,7 @@ func gone(err error) bool {
 			return true
 		}
 	}
-	for _, e := range []error{errRobots, errLeadsOut, errTooManyHops, errNoText, extract.ErrNoText} {
+	for _, e := range []error{errRobots, errLeadsOut, errTooManyHops, errNoText, errNoIndex, extract.ErrNoText} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -85,7 +87,7 @@ func (f *fetcher) fetch(ctx context.Context, v *visit) (err error) {
 			err = errBroken
 		}
 	}()
-	v.page, v.links, v.noText = Page{}, nil, false
+	v.page, v.links, v.noText, v.canonical = Page{}, nil, false, ""
 	conditions := f.conditions(v)
 	u, err := url.Parse(v.url)
 	if err != nil {
@@ -137,25 +139,32 @@ func (f *fetcher) conditions(v *visit) http.Header {
 	return h
 }
 
-// readAnswer takes the text and the links of a page, or where it redirects to.
+// readAnswer takes the text and the links of a page, or where it leads to by a redirect or by itself.
 func (f *fetcher) readAnswer(v *visit, u *url.URL, a *answer) error {
 	if to := a.redirect(u); to != nil {
 		v.location = to.String()
 		return nil
 	}
-	if a.status == http.StatusNotModified && v.known != nil {
+	head := pagehead.Read(a.body, a.header, u, f.crawler.cfg.UserAgent)
+	if a.status == http.StatusNotModified && v.known != nil && !head.Robots.NoIndex {
 		v.page, v.links = Page{URL: v.url, Known: *v.known, Unchanged: true}, v.known.Links
 		return nil
 	}
 	if a.status < 200 || a.status > http.StatusNonAuthoritativeInfo {
 		return statusError(a.status)
 	}
-	contentType := a.header.Get("Content-Type")
-	v.links = readLinks(a.body, contentType, u)
+	if to := head.RefreshFrom(u); to != nil {
+		v.location = to.String()
+		return nil
+	}
+	v.links, v.canonical = head.Links, head.Canonical
+	if head.Robots.NoIndex {
+		return errNoIndex
+	}
 	if f.format == "" {
 		return nil
 	}
-	page, err := extract.Decode(a.body, contentType, u, f.format)
+	page, err := extract.Decode(a.body, a.header.Get("Content-Type"), u, f.format)
 	if err != nil {
 		v.noText = true
 		return err

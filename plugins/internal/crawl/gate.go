@@ -9,6 +9,9 @@ import (
 // maxGates is how many hosts are remembered before those that nobody uses are forgotten.
 const maxGates = 1024
 
+// maxHostDelay is the longest pause that a host may ask for.
+const maxHostDelay = 30 * time.Second
+
 // gates bound how hard each host is asked.
 type gates struct {
 	parallel int
@@ -20,9 +23,11 @@ type gates struct {
 // gate is the entrance to one host.
 type gate struct {
 	slots chan struct{}
-	// next is when the next request may start; users counts those who wait or are inside. Both belong to gates.mu.
+	// next is when the next request may start; users counts those who wait or are inside; delay is the pause that the host
+	// asks for. They belong to gates.mu.
 	next  time.Time
 	users int
+	delay time.Duration
 }
 
 func newGates(parallel int, delay time.Duration) *gates {
@@ -51,6 +56,15 @@ func (g *gates) enter(ctx context.Context, host string) (leave func(), err error
 		leave()
 		return nil, ctx.Err()
 	}
+}
+
+// setDelay notes the pause between two requests that a host asks for.
+func (g *gates) setDelay(host string, delay time.Duration) {
+	at := g.join(host)
+	defer g.quit(at)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at.delay = min(delay, maxHostDelay)
 }
 
 func (g *gates) join(host string) *gate {
@@ -92,6 +106,6 @@ func (g *gates) reserve(at *gate) time.Duration {
 	if at.next.After(now) {
 		start = at.next
 	}
-	at.next = start.Add(g.delay)
+	at.next = start.Add(max(g.delay, at.delay))
 	return start.Sub(now)
 }

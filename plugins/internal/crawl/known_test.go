@@ -37,7 +37,7 @@ func (k *kept) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/dated" && r.Header.Get("If-Modified-Since") == "Sat, 21 Nov 2026 10:00:00 GMT", r.Header.Get("If-None-Match") == tag(page):
 		status = http.StatusNotModified
 	}
-	if r.URL.Path != "/robots.txt" {
+	if r.URL.Path != "/robots.txt" && r.URL.Path != "/sitemap.xml" {
 		k.count[status]++
 	}
 	if status != http.StatusOK {

@@ -120,6 +120,7 @@ func TestLinks(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, head+links+hidden+strings.Repeat("<div>", 20_000)+`<a href="/deep">x</a>`)
 	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "words") })
 	s.Config.Handler = mux
 	o := options(t, s.URL)
 	o.Format = ""

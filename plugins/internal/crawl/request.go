@@ -3,12 +3,12 @@ package crawl
 import (
 	"context"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+	"github.com/patchbay-dev/patchbay/plugins/internal/pagehead"
 )
 
 const (
@@ -84,7 +84,7 @@ func readable(contentType string) bool {
 	if contentType == "" {
 		return true
 	}
-	media := mediaType(contentType)
+	media := pagehead.MediaType(contentType)
 	if strings.HasPrefix(media, "text/") {
 		return true
 	}
@@ -94,14 +94,4 @@ func readable(contentType string) bool {
 		}
 	}
 	return false
-}
-
-// mediaType is a content type without its parameters, which may be malformed.
-func mediaType(contentType string) string {
-	media, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		media, _, _ = strings.Cut(strings.ToLower(contentType), ";")
-		media = strings.TrimSpace(media)
-	}
-	return media
 }

@@ -28,20 +28,27 @@ type robotsRules struct {
 
 // checkRobots fails with errRobots if the host of u forbids it, and otherwise if the rules cannot be had.
 func (f *fetcher) checkRobots(ctx context.Context, u *url.URL) error {
-	host := u.Scheme + "://" + u.Host
-	rules := f.rules.get(host)
-	if rules == nil {
-		got, err, _ := f.rules.flight.Do(host, func() (any, error) { return f.fetchRobots(ctx, u) })
-		if err != nil {
-			return err
-		}
-		rules = got.(*robots.Rules)
-		f.rules.put(host, rules)
-	}
-	if !rules.Allows(u) {
+	rules, err := f.rulesFor(ctx, u)
+	if err == nil && !rules.Allows(u) {
 		return errRobots
 	}
-	return nil
+	return err
+}
+
+// rulesFor returns the rules of the host of u. The pause that they ask for holds from then on.
+func (f *fetcher) rulesFor(ctx context.Context, u *url.URL) (*robots.Rules, error) {
+	host := u.Scheme + "://" + u.Host
+	if rules := f.rules.get(host); rules != nil {
+		return rules, nil
+	}
+	got, err, _ := f.rules.flight.Do(host, func() (any, error) { return f.fetchRobots(ctx, u) })
+	if err != nil {
+		return nil, err
+	}
+	rules := got.(*robots.Rules)
+	f.crawler.gates.setDelay(u.Host, rules.Delay)
+	f.rules.put(host, rules)
+	return rules, nil
 }
 
 func (r *robotsRules) get(host string) *robots.Rules {

@@ -20,7 +20,7 @@ type run struct {
 	limit  int
 	text   int
 	seen   map[string]bool
-	listed map[string]bool
+	listed map[string]listedAs
 	// broken: what lies behind some page cannot be known.
 	broken bool
 	// visited and found count pages, for the progress of the options.
@@ -41,8 +41,8 @@ func (c *Crawler) Run(ctx context.Context, o Options) (*Result, error) {
 	defer cancel()
 	start := canonical(o.Start)
 	r := &run{
-		crawler: c, opts: o, limit: min(o.Limit, c.cfg.MaxPages), seen: map[string]bool{start: true}, listed: map[string]bool{},
-		result: &Result{Base: start, Pages: []Page{}, Failed: []Failure{}},
+		crawler: c, opts: o, limit: min(o.Limit, c.cfg.MaxPages), seen: map[string]bool{start: true}, listed: map[string]listedAs{},
+		result: &Result{Base: start, Pages: []Page{}, Failed: []Failure{}, Unlisted: map[string]int{}},
 	}
 	r.fetcher = newFetcher(c, &o)
 	r.levels(inner, &visit{url: start, start: true})
@@ -60,9 +60,7 @@ func (r *run) levels(ctx context.Context, start *visit) {
 		last := depth == r.opts.MaxDepth
 		var next []*visit
 		for batch := range slices.Chunk(frontier, batchSize) {
-			if !last || r.opts.Format != "" {
-				r.visitAll(ctx, batch)
-			}
+			r.visitAll(ctx, r.worthVisiting(batch, last))
 			if depth == 0 {
 				r.began(start)
 			}
@@ -73,12 +71,30 @@ func (r *run) levels(ctx context.Context, start *visit) {
 				}
 				v.release()
 			}
+			if depth == 0 {
+				next = append(next, r.followSitemaps(ctx, start, r.limit-visited-len(next))...)
+			}
 			r.found.Store(int64(visited + len(next)))
 		}
 		frontier = next
 		visited += len(next)
 	}
 	r.result.Complete = ctx.Err() == nil && !r.broken && start.err == nil
+}
+
+// worthVisiting returns the visits to be made. Of the last level of a crawl that only lists addresses, pages of other
+// domains are listed unseen.
+func (r *run) worthVisiting(batch []*visit, last bool) []*visit {
+	if !last || r.opts.Format != "" {
+		return batch
+	}
+	var out []*visit
+	for _, v := range batch {
+		if u, err := url.Parse(v.url); err == nil && r.isHome(u) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // release drops the content of a visit that is in the result; its address and error stay.
@@ -148,38 +164,6 @@ func (v *visit) behindFailure() {
 	v.links, v.stale = v.known.Links, true
 }
 
-// list puts a page that was visited into the result.
-func (r *run) list(v *visit) {
-	u, err := url.Parse(v.url)
-	if err != nil || r.listed[v.url] || v.again {
-		return
-	}
-	if !r.permits(u) {
-		return
-	}
-	r.listed[v.url] = true
-	switch {
-	case r.opts.Format == "" && (v.err == nil || v.noText || errors.Is(v.err, errNoTime)):
-		r.result.Pages = append(r.result.Pages, Page{URL: v.url})
-		return
-	case v.err == nil && r.opts.MaxText > 0 && r.text+len(v.page.Text) > r.opts.MaxText:
-		v.err, r.broken = errNoRoom, true
-	}
-	if v.err != nil {
-		if len(r.result.Failed) == maxFailed {
-			r.broken = true
-			return
-		}
-		r.result.Failed = append(r.result.Failed, Failure{URL: v.url, Err: v.err, Gone: v.noText || gone(v.err)})
-		return
-	}
-	if r.opts.Known != nil {
-		v.page.Known.Links = r.worthKeeping(v.links)
-	}
-	r.text += len(v.page.Text)
-	r.result.Pages = append(r.result.Pages, v.page)
-}
-
 // worthKeeping are the links that a later crawl would follow, each once.
 func (r *run) worthKeeping(links []string) []string {
 	var out []string
@@ -207,25 +191,32 @@ func (r *run) worthKeeping(links []string) []string {
 func (r *run) follow(v *visit, room int) []*visit {
 	var out []*visit
 	u, err := url.Parse(v.url)
-	if err != nil || v.err != nil && !v.noText && !v.stale || !r.inside(u) {
+	if err != nil || v.err != nil && !v.noText && !v.stale && !errors.Is(v.err, errNoIndex) || !r.inside(u) {
 		return nil
 	}
 	for _, link := range v.links {
 		if len(out) >= room || len(out) >= r.opts.MaxBreadth {
 			break
 		}
-		u, err := url.Parse(link)
-		if err != nil || !r.permits(u) {
-			continue
+		if next := r.newVisit(link); next != nil {
+			out = append(out, next)
 		}
-		address := canonical(u)
-		if r.seen[address] || len(address) > maxAddress {
-			continue
-		}
-		r.seen[address] = true
-		out = append(out, &visit{url: address})
 	}
 	return out
+}
+
+// newVisit makes a visit of an address that may be visited and was not seen before, else nil.
+func (r *run) newVisit(link string) *visit {
+	u, err := url.Parse(link)
+	if err != nil || !r.permits(u) {
+		return nil
+	}
+	address := canonical(u)
+	if r.seen[address] || len(address) > maxAddress {
+		return nil
+	}
+	r.seen[address] = true
+	return &visit{url: address}
 }
 
 // inside reports whether the links of a page count: those of the start's domain and of domains that were named.

@@ -3,6 +3,7 @@ package extract
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"codeberg.org/readeck/go-readability"
 	"codeberg.org/readeck/go-readability/render"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
@@ -19,6 +19,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 	"golang.org/x/net/html/charset"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 )
 
 // Format is the form of the extracted text.
@@ -74,27 +76,29 @@ func HTML(body []byte, contentType string, address *url.URL, format Format) (pag
 }
 
 func fromNode(doc *html.Node, address *url.URL, format Format) (*Page, error) {
-	page := &Page{Title: squeeze(textOf(find(doc, atom.Title)))}
-	whole := body(doc)
-	node := whole
-	parser := readability.NewParser()
-	parser.MaxElemsToParse = maxElements
-	if article, err := parser.ParseDocument(doc, address); err == nil && article.Node != nil {
-		if len(textOf(article.Node))*minArticle >= len(textOf(whole)) {
-			node = article.Node
-		}
-		if article.Title != "" {
-			page.Title = squeeze(article.Title)
-		}
+	head := readHead(doc)
+	whole := find(doc, atom.Body)
+	if whole == nil {
+		whole = doc
 	}
-	var err error
-	if page.Text, err = convert(node, address, format); err != nil {
+	prune(whole)
+	normalizeCode(whole)
+	page := &Page{Title: head.titleFor(whole)}
+	content := mainContent(doc, whole, address)
+	text, err := convert(content, address, format)
+	if err != nil {
 		return nil, err
 	}
-	if page.Text == "" {
+	page.Images = images(content, address)
+	heading := find(content, atom.H1) != nil
+	if len(text) <= emptyText && len(head.article) > len(text) {
+		text, heading = head.articleText(), false
+		page.Title = cmp.Or(squeeze(head.headline), page.Title)
+	}
+	if text = texts.DropOpaque(text); strings.TrimSpace(text) == "" {
 		return nil, ErrNoText
 	}
-	page.Images = images(node, address)
+	page.Text = withHead(text, page.Title, head.description, format, heading)
 	return page, nil
 }
 
@@ -214,7 +218,7 @@ func plain(data []byte, contentType string) (*Page, error) {
 			return nil, fmt.Errorf("decode text: %w", err)
 		}
 	}
-	text := strings.TrimSpace(strings.ToValidUTF8(string(data), "\uFFFD"))
+	text := texts.DropOpaque(strings.TrimSpace(strings.ToValidUTF8(string(data), "\uFFFD")))
 	if text == "" {
 		return nil, ErrNoText
 	}

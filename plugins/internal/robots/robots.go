@@ -1,13 +1,26 @@
-// Package robots reads robots.txt files as RFC 9309 says.
+// Package robots reads robots.txt files as RFC 9309 says, with the widespread Crawl-delay and Sitemap, and what pages and
+// answers ask of crawlers.
 package robots
 
 import (
+	"math"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Rules are what a host says to one crawler. A nil *Rules permits everything. It may be used by several goroutines.
-type Rules struct{ rules []rule }
+type Rules struct {
+	rules []rule
+	// Delay is the pause between two requests that the host asks for, 0 if it asks for none.
+	Delay time.Duration
+	// Sitemaps are the addresses that the file names, as they stand there.
+	Sitemaps []string
+}
+
+// maxSitemaps bounds the sitemaps of one file.
+const maxSitemaps = 100
 
 type rule struct {
 	allow bool
@@ -20,6 +33,7 @@ type rule struct {
 func Parse(content []byte, userAgent string) *Rules {
 	wanted := productToken(userAgent)
 	var own, others Rules
+	var sitemaps []string
 	named := false
 	// forOwn and forOthers tell whom the current group is for; inRules that its user agents are complete.
 	forOwn, forOthers, inRules := false, false, false
@@ -49,12 +63,36 @@ func Parse(content []byte, userAgent string) *Rules {
 			if forOthers {
 				others.rules = append(others.rules, r)
 			}
+		case "crawl-delay":
+			inRules = true
+			if delay, ok := parseDelay(value); ok {
+				if forOwn {
+					own.Delay = delay
+				}
+				if forOthers {
+					others.Delay = delay
+				}
+			}
+		case "sitemap":
+			if value != "" && len(sitemaps) < maxSitemaps {
+				sitemaps = append(sitemaps, value)
+			}
 		}
 	}
+	own.Sitemaps, others.Sitemaps = sitemaps, sitemaps
 	if named {
 		return &own
 	}
 	return &others
+}
+
+// parseDelay reads a number of seconds.
+func parseDelay(value string) (time.Duration, bool) {
+	seconds, err := strconv.ParseFloat(value, 64)
+	if err != nil || math.IsNaN(seconds) || seconds < 0 || seconds > math.MaxInt32 {
+		return 0, false
+	}
+	return time.Duration(seconds * float64(time.Second)), true
 }
 
 // splitLine returns the key of a line in lower case and its value, without a comment.

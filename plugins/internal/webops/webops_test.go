@@ -92,7 +92,8 @@ func TestMapAndCrawl(t *testing.T) {
 	delete(out, "response_time")
 	want := map[string]any{
 		"base_url": srv.URL + "/", "request_id": "r1", "usage": map[string]any{"credits": 0.0},
-		"results": []any{srv.URL + "/", srv.URL + "/docs/a", srv.URL + "/blog/b", srv.URL + "/none"},
+		"results":        []any{srv.URL + "/", srv.URL + "/docs/a", srv.URL + "/blog/b"},
+		"failed_results": []any{map[string]any{"url": srv.URL + "/none", "error": "page answered with status 404"}},
 	}
 	if diff := cmp.Diff(want, out); diff != "" || resp.Status != http.StatusOK {
 		t.Errorf("%d: %s", resp.Status, diff)
@@ -104,8 +105,8 @@ func TestMapAndCrawl(t *testing.T) {
 	want = map[string]any{
 		"base_url": srv.URL + "/", "request_id": "r1", "failed_results": []any{map[string]any{"url": srv.URL + "/none", "error": "page answered with status 404"}},
 		"results": []any{
-			map[string]any{"url": srv.URL + "/", "raw_content": "Words of the start page.\n\na b c", "images": []any{srv.URL + "/x.png"}},
-			map[string]any{"url": srv.URL + "/docs/a", "raw_content": "The crane lifts forty tonnes in the harbour of the town.", "images": []any{}},
+			map[string]any{"url": srv.URL + "/", "raw_content": "Home\n\nWords of the start page.\n\na b c", "images": []any{srv.URL + "/x.png"}},
+			map[string]any{"url": srv.URL + "/docs/a", "raw_content": "A\n\nThe crane lifts forty tonnes in the harbour of the town.", "images": []any{}},
 		},
 	}
 	if diff := cmp.Diff(want, out); diff != "" {

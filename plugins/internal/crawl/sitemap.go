@@ -1,0 +1,202 @@
+package crawl
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/html/charset"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
+)
+
+const (
+	// maxSitemaps is how many sitemaps of a site are read, the indexes of sitemaps among them, maxSitemap how much of each
+	// as it is sent and maxUnpacked as it is unpacked, in bytes. maxEntries bounds the entries that are looked at.
+	maxSitemaps = 50
+	maxSitemap  = 10 << 20
+	maxUnpacked = 50 << 20
+	maxEntries  = 100_000
+)
+
+// sitemap is what one sitemap lists: pages, and further sitemaps where it is an index.
+type sitemap struct{ pages, sitemaps []string }
+
+// sitemapReader collects the addresses of pages from the sitemaps of a site.
+type sitemapReader struct {
+	fetcher *fetcher
+	// wanted reports whether an address counts; most is how many are collected.
+	wanted func(address string) bool
+	most   int
+	pages  []string
+	// entries counts what was looked at; failed reports whether a sitemap may be there another time.
+	entries int
+	failed  bool
+}
+
+// readSitemaps reads the sitemaps that robots.txt names, or else the usual ones, and those that they lead to.
+func (r *sitemapReader) readSitemaps(ctx context.Context, start *url.URL) {
+	rules, err := r.fetcher.rulesFor(ctx, start)
+	if err != nil {
+		r.failed = true
+		return
+	}
+	queue := rules.Sitemaps
+	if len(queue) == 0 {
+		queue = usualSitemaps(start)
+	}
+	seen := map[string]bool{}
+	for n := 0; n < len(queue) && len(seen) < maxSitemaps && !r.isFull(); n++ {
+		u, err := start.Parse(queue[n])
+		if err != nil || seen[u.String()] {
+			continue
+		}
+		seen[u.String()] = true
+		found, err := r.fetcher.fetchSitemap(ctx, u)
+		if err != nil {
+			r.failed = r.failed || !gone(err)
+			continue
+		}
+		r.collect(u, found.pages)
+		queue = append(queue, found.sitemaps...)
+	}
+}
+
+func (r *sitemapReader) isFull() bool { return len(r.pages) >= r.most || r.entries >= maxEntries }
+
+// collect takes the addresses of a sitemap that are wanted, as many as there is room for.
+func (r *sitemapReader) collect(sitemap *url.URL, addresses []string) {
+	for _, address := range addresses {
+		if r.isFull() {
+			return
+		}
+		r.entries++
+		if u, err := sitemap.Parse(address); err == nil && r.wanted(u.String()) {
+			r.pages = append(r.pages, address)
+		}
+	}
+}
+
+// usualSitemaps are where sitemaps lie if nobody says so: in the folder of the start and at the top of its host.
+func usualSitemaps(start *url.URL) []string {
+	top := "/sitemap.xml"
+	dir := start.EscapedPath()
+	if own := dir[:strings.LastIndexByte(dir, '/')+1]; len(own) > 1 {
+		return []string{own + "sitemap.xml", top}
+	}
+	return []string{top}
+}
+
+// fetchSitemap gets one sitemap, behind redirects. What is no sitemap lists nothing.
+func (f *fetcher) fetchSitemap(ctx context.Context, u *url.URL) (sitemap, error) {
+	for range maxHops + 1 {
+		a, err := f.request(ctx, u, nil, func(s *httpx.Stream) ([]byte, error) { return io.ReadAll(io.LimitReader(s, maxSitemap)) })
+		if err != nil {
+			return sitemap{}, err
+		}
+		if to := a.redirect(u); to != nil {
+			u = to
+			continue
+		}
+		if a.status < 200 || a.status > http.StatusNonAuthoritativeInfo {
+			return sitemap{}, statusError(a.status)
+		}
+		return parseSitemap(a.body), nil
+	}
+	return sitemap{}, errTooManyHops
+}
+
+// parseSitemap reads a sitemap, an index of sitemaps, or a list of addresses, packed or not. What is cut off or malformed
+// is read as far as it goes.
+func parseSitemap(body []byte) (out sitemap) {
+	in := bufio.NewReader(bytes.NewReader(body))
+	if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
+		unpacked, err := gzip.NewReader(in)
+		if err != nil {
+			return out
+		}
+		in = bufio.NewReader(io.LimitReader(unpacked, maxUnpacked))
+	}
+	if head, _ := in.Peek(512); !strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(string(head), "\ufeff"), " \t\r\n"), "<") {
+		return parseAddressList(in)
+	}
+	d := xml.NewDecoder(in)
+	d.Strict, d.CharsetReader = false, charset.NewReaderLabel
+	var open []string
+	var text strings.Builder
+	for len(out.pages)+len(out.sitemaps) < maxEntries {
+		token, err := d.RawToken()
+		if err != nil {
+			return out
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if len(open) == 0 && t.Name.Local != "urlset" && t.Name.Local != "sitemapindex" || len(open) > 16 {
+				return out
+			}
+			open = append(open, t.Name.Local)
+			text.Reset()
+		case xml.CharData:
+			if text.Len() < maxAddress {
+				text.Write(t)
+			}
+		case xml.EndElement:
+			out.add(open, strings.TrimSpace(text.String()))
+			open = open[:max(0, len(open)-1)]
+			text.Reset()
+		}
+	}
+	return out
+}
+
+// add takes the text of an element if it is the address of a page or a sitemap. An address of an image is neither.
+func (s *sitemap) add(open []string, text string) {
+	if len(open) != 3 || open[2] != "loc" || text == "" {
+		return
+	}
+	switch open[1] {
+	case "url":
+		s.pages = append(s.pages, text)
+	case "sitemap":
+		s.sitemaps = append(s.sitemaps, text)
+	}
+}
+
+// parseAddressList reads a text with an address in each line.
+func parseAddressList(in io.Reader) (out sitemap) {
+	lines := bufio.NewScanner(in)
+	for lines.Scan() && len(out.pages) < maxEntries {
+		line := strings.TrimSpace(lines.Text())
+		if !strings.HasPrefix(line, "http://") && !strings.HasPrefix(line, "https://") {
+			return out
+		}
+		out.pages = append(out.pages, line)
+	}
+	return out
+}
+
+// followSitemaps makes visits of what the sitemaps of the start's host list, at most room of them.
+func (r *run) followSitemaps(ctx context.Context, start *visit, room int) []*visit {
+	u, err := url.Parse(start.url)
+	if err != nil || room <= 0 || start.err != nil && !start.noText && !errors.Is(start.err, errNoIndex) {
+		return nil
+	}
+	var out []*visit
+	reader := sitemapReader{fetcher: r.fetcher, most: room, wanted: func(address string) bool {
+		v := r.newVisit(address)
+		if v != nil {
+			out = append(out, v)
+		}
+		return v != nil
+	}}
+	reader.readSitemaps(ctx, u)
+	r.broken = r.broken || reader.failed
+	return out
+}

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
+
+// leftOutReason fits reasons.
+var leftOutReason = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
 // maxIndexText bounds the name and the error of a source, in bytes.
 const maxIndexText = 2000
@@ -88,6 +92,28 @@ func (r *searchRun) checkIndex(st *search.IndexStatus) error {
 			return fmt.Errorf("the source %q has %d documents and is at %d of %d", s.Name, s.Documents, s.Done, s.Total)
 		case len(s.Name) > maxIndexText || len(s.LastError) > maxIndexText:
 			return fmt.Errorf("name or error of the source %.40q has more than %d bytes", s.Name, maxIndexText)
+		}
+		if err := r.checkLeftOut(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxLeftOutNames is how many names a report has of what is left out for one reason.
+const maxLeftOutNames = 20
+
+// checkLeftOut checks what a report says of files and pages that are not in the index.
+func (r *searchRun) checkLeftOut(s search.IndexSource) error {
+	for _, l := range s.LeftOut {
+		for _, name := range l.Names {
+			r.note("IndexStatus", name)
+		}
+		switch {
+		case !leftOutReason.MatchString(l.Reason):
+			return fmt.Errorf("the source %q leaves something out for the reason %.40q, which is no word in lower snake case", s.Name, l.Reason)
+		case l.Count < 1 || int64(len(l.Names)) > l.Count || len(l.Names) > maxLeftOutNames:
+			return fmt.Errorf("the source %q leaves out %d for the reason %s and names %d", s.Name, l.Count, l.Reason, len(l.Names))
 		}
 	}
 	return nil

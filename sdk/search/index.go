@@ -43,6 +43,17 @@ type IndexSource struct {
 	Done, Total int64
 	// LastError is why the last visit failed; empty if it did not.
 	LastError string
+	// LeftOut are the files or pages that the source has and the index has not, by their reasons.
+	LeftOut []IndexLeftOut
+}
+
+// IndexLeftOut tells of files or pages that are not in the index for one reason.
+type IndexLeftOut struct {
+	// Reason is a word in lower snake case, such as "too_large", "encoding" or "noindex".
+	Reason string
+	Count  int64
+	// Names are some of them, at most 20, as the source calls them. They hold nothing secret.
+	Names []string
 }
 
 // SourceKind is what a source of an index is.
@@ -125,6 +136,7 @@ func (s *IndexStatus) toProto() *searchv1.IndexStatusResponse {
 		out.Sources = append(out.Sources, &searchv1.IndexSource{
 			Name: src.Name, Kind: searchv1.IndexSourceKind(src.Kind), State: searchv1.IndexSourceState(src.State), Documents: src.Documents,
 			LastVisitUnixMs: unixMilli(src.LastVisit), NextVisitUnixMs: unixMilli(src.NextVisit), Done: src.Done, Total: src.Total, LastError: src.LastError,
+			LeftOut: leftOutToProto(src.LeftOut),
 		})
 	}
 	return out
@@ -136,8 +148,22 @@ func indexStatusFrom(p *searchv1.IndexStatusResponse) *IndexStatus {
 		out.Sources = append(out.Sources, IndexSource{
 			Name: src.GetName(), Kind: SourceKind(src.GetKind()), State: SourceState(src.GetState()), Documents: src.GetDocuments(),
 			LastVisit: fromUnixMilli(src.GetLastVisitUnixMs()), NextVisit: fromUnixMilli(src.GetNextVisitUnixMs()),
-			Done: src.GetDone(), Total: src.GetTotal(), LastError: src.GetLastError(),
+			Done: src.GetDone(), Total: src.GetTotal(), LastError: src.GetLastError(), LeftOut: leftOutFrom(src.GetLeftOut()),
 		})
+	}
+	return out
+}
+
+func leftOutToProto(all []IndexLeftOut) (out []*searchv1.IndexLeftOut) {
+	for _, l := range all {
+		out = append(out, &searchv1.IndexLeftOut{Reason: l.Reason, Count: l.Count, Names: l.Names})
+	}
+	return out
+}
+
+func leftOutFrom(all []*searchv1.IndexLeftOut) (out []IndexLeftOut) {
+	for _, l := range all {
+		out = append(out, IndexLeftOut{Reason: l.GetReason(), Count: l.GetCount(), Names: l.GetNames()})
 	}
 	return out
 }

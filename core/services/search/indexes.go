@@ -42,6 +42,34 @@ type IndexSource struct {
 	Done, Total int64
 	// LastError is why the last visit failed, shortened; empty if it did not.
 	LastError string
+	// LeftOut are the files or pages that the source has and the index has not, by their reasons.
+	LeftOut []LeftOut
+}
+
+// LeftOut tells of files or pages that are not in an index for one reason. Names are some of them.
+type LeftOut struct {
+	Reason string
+	Count  int64
+	Names  []string
+}
+
+// maxLeftOut bounds the reasons of a source, maxLeftOutNames the names for each and maxLeftOutName a name, in bytes.
+const (
+	maxLeftOut      = 20
+	maxLeftOutNames = 20
+	maxLeftOutName  = 200
+)
+
+// leftOutOf returns what a backend says of what a source's index lacks, within the bounds.
+func leftOutOf(all []sdk.IndexLeftOut) (out []LeftOut) {
+	for _, l := range all[:min(len(all), maxLeftOut)] {
+		one := LeftOut{Reason: texts.OneLine(l.Reason, maxLeftOutName), Count: l.Count}
+		for _, name := range l.Names[:min(len(l.Names), maxLeftOutNames)] {
+			one.Names = append(one.Names, texts.OneLine(name, maxLeftOutName))
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // State returns the state of the whole index: error, degraded, running or ready.
@@ -91,6 +119,7 @@ func readIndex(ctx context.Context, l *link) Index {
 		out.Sources = append(out.Sources, IndexSource{
 			Name: s.Name, Site: s.Kind == sdk.SourceSite, State: sourceStates[s.State], Documents: s.Documents, LastVisit: s.LastVisit, NextVisit: s.NextVisit,
 			Done: s.Done, Total: s.Total, LastError: texts.OneLine(s.LastError, maxSourceError),
+			LeftOut: leftOutOf(s.LeftOut),
 		})
 	}
 	return out

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/documents"
 	"github.com/patchbay-dev/patchbay/plugins/internal/webops"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
@@ -54,7 +56,7 @@ func open(inst search.Instance, cfg Config, rules *rules, roots []root, addresse
 	}
 	gen := openGeneration(inst.DataDir)
 	b := &backend{dir: indexDir(inst), visit: make(chan struct{}, 1), follower: &follower{
-		index: ix, roots: roots, rules: rules, sites: sites, generation: gen, log: inst.Log, now: time.Now, manifest: manifest, written: manifest,
+		index: ix, roots: roots, rules: rules, sites: sites, generation: gen, documents: newReader(inst, cfg), log: inst.Log, now: time.Now, manifest: manifest, written: manifest,
 		ready: make(chan struct{}), wake: make(chan struct{}, 1),
 	}}
 	if b.ops, err = webops.New(b.settings(inst, cfg)); err != nil {
@@ -69,6 +71,11 @@ func open(inst search.Instance, cfg Config, rules *rules, roots []root, addresse
 	}
 	b.done.Go(func() { r.run(ctx) })
 	return b, nil
+}
+
+// newReader makes the reader of files. What it prepares once is kept in the data directory.
+func newReader(inst search.Instance, cfg Config) *documents.Reader {
+	return documents.NewReader(documents.Config{CacheDir: filepath.Join(inst.DataDir, "pdf"), Generated: cfg.Generated})
 }
 
 var (
@@ -108,6 +115,7 @@ func (b *backend) Close() error {
 	b.cancel()
 	b.done.Wait()
 	_ = b.ops.Close()
+	_ = b.follower.documents.Close()
 	if err := b.follower.index.bleve.Close(); err != nil {
 		return fmt.Errorf("close index: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/blevesearch/bleve/v2"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/documents"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -45,7 +46,7 @@ func newTestFollower(t *testing.T, base string) (*follower, *recorder) {
 	t.Cleanup(func() { _ = ix.bleve.Close() })
 	rec := &recorder{inner: ix.bleve}
 	f := &follower{
-		index: &index{bleve: rec}, roots: roots, rules: r, generation: openGeneration(inst.DataDir), log: inst.Log, now: time.Now, manifest: manifest, written: manifest,
+		index: &index{bleve: rec}, roots: roots, documents: documents.NewReader(documents.Config{}), rules: r, generation: openGeneration(inst.DataDir), log: inst.Log, now: time.Now, manifest: manifest, written: manifest,
 		ready: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	return f, rec

@@ -19,7 +19,7 @@ func (b *backend) own(ctx context.Context, address string, format extract.Format
 	if err := b.wait(ctx); err != nil {
 		return nil, true, err
 	}
-	text, err := b.readDocument(address, format)
+	text, err := b.readDocument(ctx, address, format)
 	if err != nil {
 		return nil, true, err
 	}
@@ -27,17 +27,17 @@ func (b *backend) own(ctx context.Context, address string, format extract.Format
 }
 
 // readDocument reads a document of the index from its file.
-func (b *backend) readDocument(address string, format extract.Format) (string, error) {
+func (b *backend) readDocument(ctx context.Context, address string, format extract.Format) (string, error) {
 	f, ok := b.follower.document(address)
 	if !ok {
 		return "", errNoDocument
 	}
-	c, err := load(f, b.follower.rules.maxSize)
+	c, err := b.follower.load(f)
 	if err != nil {
 		return "", errNoDocument
 	}
-	doc, ok := c.document(f.path, format)
-	if !ok {
+	doc, err := b.follower.parse(ctx, f.path, c, format)
+	if err != nil {
 		return "", errNoDocument
 	}
 	return doc.text, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/documents"
 	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
 )
 
@@ -33,6 +34,7 @@ type follower struct {
 	sites []*site
 	// generation is that in which files are indexed.
 	generation *generation
+	documents  *documents.Reader
 
 	log hclog.Logger
 	now func() time.Time
@@ -42,8 +44,9 @@ type follower struct {
 	manifest map[string]entry
 	// written is the manifest of what a search finds: that of the last update that is complete.
 	written map[string]entry
-	// files is nil until they were listed once.
+	// files is nil until they were listed once. left are those that their name or size keeps out of the index.
 	files map[string]file
+	left  map[string]leftOut
 	// done and total are the progress of the look at the files that goes on.
 	done, total int
 	// ready is closed after the first complete look at the files, wake calls for one more look.
@@ -114,10 +117,11 @@ func (f *follower) changed() {
 
 // sync makes the index equal to the files once.
 func (f *follower) sync(ctx context.Context) error {
-	files, unread, err := scan(ctx, f.roots, f.rules)
+	found, err := scan(ctx, f.roots, f.rules)
 	if err != nil {
 		return err
 	}
+	files := found.files
 	for _, s := range f.sites {
 		for address, page := range s.all() {
 			if _, ok := files[address]; !ok {
@@ -126,7 +130,7 @@ func (f *follower) sync(ctx context.Context) error {
 		}
 	}
 	f.mu.Lock()
-	f.files = files
+	f.files, f.left = files, found.left
 	f.mu.Unlock()
 	var gone []string
 	for address := range f.manifest {
@@ -140,8 +144,8 @@ func (f *follower) sync(ctx context.Context) error {
 	if err := f.refresh(ctx, files); err != nil {
 		return err
 	}
-	if unread != "" {
-		return &unreadError{path: unread}
+	if found.unread != "" {
+		return &unreadError{path: found.unread}
 	}
 	return nil
 }
@@ -179,6 +183,7 @@ func (f *follower) refresh(ctx context.Context, files map[string]file) error {
 		}
 	}
 	defer f.setProgress(0, 0)
+	defer f.documents.Rest()
 	for n, address := range stale {
 		f.setProgress(len(files)-len(stale)+n, len(files))
 		if ctx.Err() != nil {
@@ -201,12 +206,12 @@ type content struct {
 	page storedPage
 }
 
-func load(f file, maxSize int64) (c content, err error) {
-	if f.page {
-		c.page, err = readPage(f.path)
+func (f *follower) load(from file) (c content, err error) {
+	if from.page {
+		c.page, err = readPage(from.path)
 		return c, err
 	}
-	c.data, err = read(f, maxSize)
+	c.data, err = read(from, f.rules.sizeLimit(from.path))
 	return c, err
 }
 
@@ -219,12 +224,17 @@ func (c content) hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// document reads the content; the text of a page is Markdown in either format.
-func (c content) document(name string, format extract.Format) (document, bool) {
+// parse makes a document of the content; the text of a page is Markdown in either format. The error is a *documents.Error,
+// or that of ctx.
+func (f *follower) parse(ctx context.Context, name string, c content, format extract.Format) (document, error) {
 	if c.page.URL != "" {
 		return parsePage(c.page)
 	}
-	return parse(name, c.data, format)
+	doc, err := f.documents.Read(ctx, name, c.data, format)
+	if err != nil {
+		return document{}, err
+	}
+	return newDocument(doc.Title, doc.Text, doc.Prose), nil
 }
 
 // plainPath is the path of an address without escapes.

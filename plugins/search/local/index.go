@@ -14,6 +14,8 @@ import (
 	"github.com/blevesearch/bleve/v2/mapping"
 	bleveindex "github.com/blevesearch/bleve_index_api"
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/documents"
 )
 
 // Fields of a passage.
@@ -27,7 +29,7 @@ const (
 var passageFields = []string{fieldText, fieldTitle, fieldHeading, fieldPath}
 
 // formatVersion changes with everything that makes an index useless for newer code: mapping, passages, manifest.
-const formatVersion = "2"
+const formatVersion = "3"
 
 const (
 	// maxBatchBytes and maxBatchChanges bound what is indexed at once, in bytes of text and in passages.
@@ -52,6 +54,8 @@ type entry struct {
 	// Passages is how many are in the index; Text is false for a file that is no text.
 	Passages int  `json:"n"`
 	Text     bool `json:"t"`
+	// Why is the reason for a file that is no document.
+	Why documents.Reason `json:"w,omitempty"`
 	// Print tells documents with the same text.
 	Print fingerprint `json:"f"`
 	// Generation is that in which the content was indexed.

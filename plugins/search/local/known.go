@@ -65,7 +65,7 @@ func (f *follower) locate(rel string) (file, bool) {
 				return file{}, false
 			}
 		}
-		if sensitive(filepath.Base(full)) || f.rules.hides(full) || !f.rules.wants(rel) {
+		if sensitive(filepath.Base(full)) || f.rules.hides(full) || !f.rules.wants(rel) || f.rules.leavesOut(rel, 1) != "" {
 			return file{}, false
 		}
 		return file{address: address(rel), path: full, root: rt.name}, true

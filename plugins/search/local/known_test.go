@@ -99,16 +99,20 @@ func TestEmptyFolder(t *testing.T) {
 // TestLocate compares what names say with what a look at the files finds.
 func TestLocate(t *testing.T) {
 	base := t.TempDir()
-	for _, name := range []string{"a.md", "sub/b.md", "sub/deep/c d.md", ".git/x.md", "sub/.hidden/y.md", "id_rsa", "key.pem", "out/z.md"} {
+	for _, name := range []string{"a.md", "sub/b.md", "sub/deep/c d.md", ".git/x.md", "sub/.hidden/y.md", "id_rsa", "key.pem", "out/z.md", "go.sum", "x.svg"} {
 		writeDoc(t, base, name, "text")
 	}
 	f, _ := newTestFollower(t, base)
 	f.rules.exclude, _ = globs("exclude", []string{"out"})
-	found, _, err := scan(t.Context(), f.roots, f.rules)
-	if err != nil || len(found) != 3 {
-		t.Fatalf("%v %v", found, err)
+	all, err := scan(t.Context(), f.roots, f.rules)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, name := range []string{"docs/a.md", "docs/sub/b.md", "docs/sub/deep/c d.md", "docs/.git/x.md", "docs/sub/.hidden/y.md", "docs/id_rsa", "docs/key.pem", "docs/out/z.md", "docs/../a.md", "other/a.md", "docs//a.md"} {
+	found := all.files
+	if len(found) != 3 {
+		t.Fatalf("%v", found)
+	}
+	for _, name := range []string{"docs/a.md", "docs/sub/b.md", "docs/sub/deep/c d.md", "docs/.git/x.md", "docs/sub/.hidden/y.md", "docs/id_rsa", "docs/key.pem", "docs/out/z.md", "docs/../a.md", "other/a.md", "docs//a.md", "docs/go.sum", "docs/x.svg"} {
 		got, ok := f.locate(name)
 		want, listed := found[address(name)]
 		if ok != listed || ok && (got.path != want.path || got.address != want.address || got.root != want.root) {

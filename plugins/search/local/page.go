@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/crawl"
+	"github.com/patchbay-dev/patchbay/plugins/internal/documents"
 )
 
 const (
@@ -24,6 +25,10 @@ const (
 	// maxPage bounds the file of a page: its text is made of a body that the crawler bounds.
 	maxPage = 32 << 20
 )
+
+// pageFormat changes with the way in which texts are taken from pages. Sites whose pages are of another format are visited
+// at once, and asked for all pages anew.
+const pageFormat = 2
 
 // storedPage is a page of a site in its file: the members as a line of JSON, then the text, in Markdown.
 type storedPage struct {
@@ -105,16 +110,19 @@ func pageName(address string) string {
 }
 
 // parsePage makes a document of a page.
-func parsePage(p storedPage) (document, bool) {
-	text, heading := cleanMarkdown(p.Text)
-	title := strings.TrimSpace(stripInline(p.Title))
+func parsePage(p storedPage) (document, error) {
+	text, heading := documents.CleanMarkdown(p.Text)
+	title := strings.TrimSpace(documents.StripInline(p.Title))
 	if title == "" {
 		title = heading
 	}
 	if title == "" {
 		title = pageTitle(p.URL)
 	}
-	return newDocument(title, text, true), strings.TrimSpace(text) != ""
+	if strings.TrimSpace(text) == "" {
+		return document{}, &documents.Error{Reason: documents.NoText}
+	}
+	return newDocument(title, text, true), nil
 }
 
 // pageTitle stands in for a title: the last name of the address, or its host.

@@ -1,13 +1,11 @@
 package local
 
 import (
-	"bytes"
-	"path"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+	"github.com/patchbay-dev/patchbay/plugins/internal/documents"
 	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 )
 
@@ -34,86 +32,8 @@ type passage struct {
 	text    string
 }
 
-// parse reads a file's content; ok is false if it is no text or holds a key.
-func parse(name string, data []byte, format extract.Format) (doc document, ok bool) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) || holdsKey(data) {
-		return document{}, false
-	}
-	text, title, prose := strings.ReplaceAll(string(data), "\r\n", "\n"), "", true
-	switch strings.ToLower(path.Ext(name)) {
-	case ".html", ".htm", ".xhtml":
-		page, err := extract.HTML(data, "text/html; charset=utf-8", nil, format)
-		if err != nil {
-			return document{}, false
-		}
-		text, title = stripMarks(page.Text), stripInline(page.Title)
-	case ".md", ".markdown", ".mdx":
-		text, title = cleanMarkdown(text)
-	case ".rst", ".adoc", ".asciidoc", ".txt", ".org":
-		title = firstHeading(text)
-	default:
-		prose = false
-	}
-	if strings.TrimSpace(title) == "" {
-		title = path.Base(name)
-	}
-	return newDocument(title, text, prose), strings.TrimSpace(text) != ""
-}
-
-// cleanMarkdown returns the text of a Markdown document without front matter and marks, and its title. A description in
-// the front matter becomes the first paragraph.
-func cleanMarkdown(source string) (text, title string) {
-	front, rest := cutFrontMatter(source)
-	text = stripMarks(rest)
-	if front.description != "" {
-		text = front.description + "\n\n" + strings.TrimLeft(text, "\n")
-	}
-	if front.title != "" {
-		return text, front.title
-	}
-	return text, firstHeading(text)
-}
-
 func newDocument(title, text string, prose bool) document {
 	return document{title: texts.Head(strings.TrimSpace(title), maxTitle), text: text, passages: split(text, prose), print: newFingerprint(title, text)}
-}
-
-func firstHeading(text string) string {
-	lines := strings.SplitN(text, "\n", 60)
-	for i, line := range lines {
-		next := ""
-		if i+1 < len(lines) {
-			next = lines[i+1]
-		}
-		if h := heading(line, next); h != "" {
-			return h
-		}
-	}
-	return ""
-}
-
-// heading returns the text of a line that is one: marked with # or =, or underlined.
-func heading(line, next string) string {
-	line = strings.TrimRight(line, " \t\r")
-	for _, mark := range []string{"#", "="} {
-		rest := strings.TrimLeft(line, mark)
-		if n := len(line) - len(rest); n >= 1 && n <= 6 && strings.HasPrefix(rest, " ") {
-			return texts.Head(strings.TrimSpace(strings.TrimRight(rest, "# ")), maxTitle)
-		}
-	}
-	next = strings.TrimRight(next, " \t\r")
-	if len(next) < 3 || strings.TrimSpace(line) == "" || strings.HasPrefix(line, " ") || isRule(line) {
-		return ""
-	}
-	if isRule(next) && utf8.RuneCountInString(line) <= 120 && len(next)*2 >= utf8.RuneCountInString(line) {
-		return texts.Head(strings.TrimSpace(line), maxTitle)
-	}
-	return ""
-}
-
-func isRule(line string) bool {
-	return len(line) >= 3 && strings.ContainsRune("=-~^", rune(line[0])) && strings.Trim(line, line[:1]) == ""
 }
 
 // splitter collects lines into passages.
@@ -137,7 +57,7 @@ func split(text string, headings bool) []passage {
 			s.fenced = !s.fenced
 		}
 		if headings && !s.fenced {
-			s.section(heading(line, next))
+			s.section(documents.Heading(line, next))
 		}
 		s.line(line)
 	}

@@ -8,8 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
 )
 
 func withoutSpace(s string) string {
@@ -69,39 +67,6 @@ func TestExcerpt(t *testing.T) {
 			t.Fatalf("%q is no part of the text", out)
 		}
 	})
-}
-
-func TestHeadings(t *testing.T) {
-	for _, tt := range []struct{ line, next, want string }{
-		{"# Title #", "", "Title"}, {"###### Six", "", "Six"}, {"####### Seven", "", ""}, {"#no", "", ""}, {"== Section", "", "Section"},
-		{"Title", "=====", "Title"}, {"Title", "--", ""}, {"", "-----", ""}, {"-----", "-----", ""}, {" code", "-----", ""}, {"标题", "----", "标题"},
-	} {
-		if got := heading(tt.line, tt.next); got != tt.want {
-			t.Errorf("%q over %q: got %q, want %q", tt.line, tt.next, got, tt.want)
-		}
-	}
-}
-
-func TestParse(t *testing.T) {
-	for _, tt := range []struct {
-		name, data, title string
-		ok                bool
-	}{
-		{"a/x.md", "\xef\xbb\xbf# Title\r\ntext\r\n", "Title", true},
-		{"a/x.md", "no heading", "x.md", true},
-		{"a/x.py", "# a comment\ncode", "x.py", true},
-		{"a/x.html", "<title>Page</title><p>words", "Page", true},
-		{"a/x.html", "", "", false},
-		{"a/x.md", " \n ", "", false},
-		{"a/x.md", "a\x00b", "", false},
-		{"a/x.md", "a\xffb", "", false},
-		{"a/x.md", "\n-----BEGIN OPENSSH PRIVATE KEY-----\nx", "", false},
-	} {
-		doc, ok := parse(tt.name, []byte(tt.data), extract.Markdown)
-		if ok != tt.ok || ok && doc.title != tt.title {
-			t.Errorf("%s %q: got %q, %v", tt.name, tt.data, doc.title, ok)
-		}
-	}
 }
 
 func TestSensitive(t *testing.T) {

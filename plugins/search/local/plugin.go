@@ -36,7 +36,8 @@ type Config struct {
 	Refresh     time.Duration `patchbay:"refresh,default=24h" doc:"Pause between two visits to a site, up to a tenth longer; shorter after one that failed."`
 	Include     []string      `patchbay:"include" doc:"If set, only paths that match one of these patterns are indexed, such as *.md or docs/**/*.txt."`
 	Exclude     []string      `patchbay:"exclude" doc:"Paths that match one of these patterns are not indexed, such as node_modules or *.csv."`
-	MaxFileSize int64         `patchbay:"max_file_size,default=4194304" doc:"Larger files are not indexed, in bytes."`
+	MaxFileSize int64         `patchbay:"max_file_size,default=4194304" doc:"Larger files are not indexed, in bytes. PDF and DOCX files may have eight times as much, at most 64 MiB."`
+	Generated   bool          `patchbay:"generated" doc:"Index files that programs make for programs as well: lock files, minified files, source maps, SVG drawings."`
 	Rescan      time.Duration `patchbay:"rescan_interval,default=2s" doc:"Pause between two looks for changed files; it is longer where there are very many."`
 	AllowHosts  []string      `patchbay:"allow_hosts" doc:"Hosts, addresses or networks that sites, extract, map, crawl and research may reach although they are not public, such as wiki.lan:8080 or 10.0.0.0/8."`
 	Timeout     time.Duration `patchbay:"timeout,default=20s" doc:"How long to wait for a page if the call does not say."`
@@ -51,7 +52,7 @@ func Plugin() framework.Plugin {
 		Name:    "local",
 		Version: "1.0.0",
 		Summary: "Full-text search over your own files and sites, and extraction, mapping and crawling of web pages.",
-		Documentation: "Indexes text, Markdown, HTML and source files in Chinese and English. Hidden files, key files and " +
+		Documentation: "Indexes text, Markdown, AsciiDoc, reStructuredText, Org, HTML, notebooks, PDF, DOCX and source files in Chinese and English. Hidden files, key files and " +
 			"the core's own data are never indexed. Web sites that `sites` names are indexed as well, and visited again every " +
 			"`refresh`: pages that are gone leave the index; while a site cannot be reached its pages stay, and the health of " +
 			"the instance says so. Map and crawl obey robots.txt; inner networks are out of reach unless " +

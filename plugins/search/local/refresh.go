@@ -76,7 +76,7 @@ func (r *refresher) run(ctx context.Context) {
 // due is when a site is to be visited: at once if it never was, or not in this generation.
 func (r *refresher) due(s *site) time.Time {
 	st := s.current()
-	if st.Generation != r.generation.current() {
+	if st.Generation != r.generation.current() || st.Format != pageFormat && st.Failures == 0 {
 		return r.now()
 	}
 	pause, since := r.interval, st.Refreshed
@@ -94,7 +94,7 @@ func (r *refresher) due(s *site) time.Time {
 // asked for anew.
 func (r *refresher) visit(ctx context.Context, s *site) {
 	generation, known := r.generation.current(), s.known
-	if s.current().Generation != generation {
+	if st := s.current(); st.Generation != generation || st.Format != pageFormat {
 		known = s.links
 	}
 	s.begin()
@@ -116,6 +116,9 @@ func (r *refresher) visit(ctx context.Context, s *site) {
 	default:
 		problem = take(s, result)
 		r.changed()
+	}
+	if err == nil {
+		s.setLeftOut(leftOutPages(result))
 	}
 	if err := s.tried(r.now(), generation, problem); err != nil && problem == "" {
 		problem = err.Error()

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/documents"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
@@ -118,10 +119,23 @@ func address(rel string) string {
 	return scheme + strings.Join(names, "/")
 }
 
-// scan lists the files below all roots. unread is a directory that could not be read, or empty; what lies in it counts as
-// absent.
-func scan(ctx context.Context, roots []root, r *rules) (files map[string]file, unread string, err error) {
-	files = map[string]file{}
+// leftOut is a file that its name or size keeps out of the index.
+type leftOut struct {
+	root   string
+	reason documents.Reason
+}
+
+// scanned is what lies below the roots, by address. unread is a directory that could not be read, or empty; what lies in it
+// counts as absent.
+type scanned struct {
+	files  map[string]file
+	left   map[string]leftOut
+	unread string
+}
+
+// scan lists the files below all roots.
+func scan(ctx context.Context, roots []root, r *rules) (*scanned, error) {
+	out := &scanned{files: map[string]file{}, left: map[string]leftOut{}}
 	protected := r.protectedFiles()
 	for _, rt := range roots {
 		walk := func(path string, d fs.DirEntry, err error) error {
@@ -131,19 +145,19 @@ func scan(ctx context.Context, roots []root, r *rules) (files map[string]file, u
 			case errors.Is(err, fs.ErrNotExist):
 				return nil
 			case err != nil:
-				unread = path
+				out.unread = path
 				return nil
 			}
-			return visit(rt, path, d, r, protected, files)
+			return out.visit(rt, path, d, r, protected)
 		}
 		if err := filepath.WalkDir(rt.path, walk); err != nil {
-			return nil, "", fmt.Errorf("scan files: %w", err)
+			return nil, fmt.Errorf("scan files: %w", err)
 		}
 	}
-	return files, unread, nil
+	return out, nil
 }
 
-func visit(rt root, path string, d fs.DirEntry, r *rules, protected []os.FileInfo, files map[string]file) error {
+func (s *scanned) visit(rt root, path string, d fs.DirEntry, r *rules, protected []os.FileInfo) error {
 	rel, err := filepath.Rel(rt.path, path)
 	if err != nil {
 		return nil
@@ -158,11 +172,24 @@ func visit(rt root, path string, d fs.DirEntry, r *rules, protected []os.FileInf
 		}
 		return nil
 	}
-	if sensitive(d.Name()) || r.hides(path) || !d.Type().IsRegular() || !r.wants(name) {
+	// What is hidden, protected or excluded by a pattern is not spoken of.
+	if hiddenDir(d.Name()) || r.hides(path) || !r.wants(name) {
+		return nil
+	}
+	at := address(name)
+	if _, ok := s.files[at]; ok {
+		return nil
+	}
+	switch {
+	case sensitive(d.Name()):
+		s.left[at] = leftOut{rt.name, documents.Sensitive}
+		return nil
+	case !d.Type().IsRegular():
+		s.left[at] = leftOut{rt.name, documents.Link}
 		return nil
 	}
 	info, err := d.Info()
-	if err != nil || info.Size() > r.maxSize || info.Size() == 0 {
+	if err != nil {
 		return nil
 	}
 	for _, p := range protected {
@@ -170,10 +197,11 @@ func visit(rt root, path string, d fs.DirEntry, r *rules, protected []os.FileInf
 			return nil
 		}
 	}
-	at := address(name)
-	if _, ok := files[at]; !ok {
-		files[at] = file{address: at, path: path, size: info.Size(), mtime: info.ModTime(), root: rt.name}
+	if why := r.leavesOut(name, info.Size()); why != "" {
+		s.left[at] = leftOut{rt.name, why}
+		return nil
 	}
+	s.files[at] = file{address: at, path: path, size: info.Size(), mtime: info.ModTime(), root: rt.name}
 	return nil
 }
 

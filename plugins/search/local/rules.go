@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/documents"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -19,10 +20,12 @@ type rules struct {
 	// protected are real paths, each a file or a directory.
 	protected []string
 	maxSize   int64
+	// generated lets files in that programs make for programs.
+	generated bool
 }
 
 func newRules(inst search.Instance, cfg Config) (*rules, schema.Diagnostics) {
-	r := &rules{maxSize: cfg.MaxFileSize}
+	r := &rules{maxSize: cfg.MaxFileSize, generated: cfg.Generated}
 	include, diags := globs("include", cfg.Include)
 	exclude, d := globs("exclude", cfg.Exclude)
 	r.include, r.exclude = include, exclude
@@ -80,6 +83,31 @@ func (r *rules) wants(rel string) bool {
 	return !matchAny(r.exclude, rel) && (len(r.include) == 0 || matchAny(r.include, rel))
 }
 
+// packedSize is how many times max_file_size a file may have whose text is packed, at most maxFileSize.
+const packedSize = 8
+
+// sizeLimit returns how large a file of that name may be.
+func (r *rules) sizeLimit(name string) int64 {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".pdf", ".docx", ".docm":
+		return min(r.maxSize*packedSize, maxFileSize)
+	}
+	return r.maxSize
+}
+
+// leavesOut returns why a file of that name and size is not indexed, or nothing.
+func (r *rules) leavesOut(name string, size int64) documents.Reason {
+	switch {
+	case size == 0:
+		return documents.Empty
+	case !r.generated && documents.IsGenerated(name):
+		return documents.Generated
+	case size > r.sizeLimit(name):
+		return documents.TooLarge
+	}
+	return ""
+}
+
 func matchAny(patterns []*regexp.Regexp, rel string) bool {
 	for _, p := range patterns {
 		if p.MatchString(rel) {
@@ -109,12 +137,6 @@ func sensitive(name string) bool {
 		return slices.Contains([]string{"", ".json", ".yaml", ".yml", ".toml", ".ini", ".txt", ".conf", ".cfg", ".csv", ".xml"}, ext)
 	}
 	return false
-}
-
-// holdsKey reports whether a text is an armoured key, whatever its file is called.
-func holdsKey(text []byte) bool {
-	line, _, _ := strings.Cut(strings.TrimSpace(string(text[:min(len(text), 200)])), "\n")
-	return strings.HasPrefix(line, "-----BEGIN ") || strings.HasPrefix(line, "PuTTY-User-Key-File")
 }
 
 func globs(attr string, patterns []string) ([]*regexp.Regexp, schema.Diagnostics) {

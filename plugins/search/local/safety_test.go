@@ -30,7 +30,6 @@ func hostile(t *testing.T) *house {
 	}
 	h.write(t, "docs/innocent.txt", "-----BEGIN PRIVATE KEY-----\n"+planted+"\n")
 	h.write(t, "docs/binary.md", "text "+planted+"\x00 more")
-	h.write(t, "docs/latin.md", "caf\xe9 "+planted)
 	h.write(t, "docs/large.md", planted+strings.Repeat(" x", 1<<20))
 	h.data = filepath.Join(h.base, "docs", "state")
 	h.protected = []string{filepath.Join(h.base, "docs", "private.md"), "elsewhere"}

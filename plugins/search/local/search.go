@@ -86,13 +86,13 @@ func (b *backend) search(ctx context.Context, req *search.Request, start time.Ti
 		if err != nil {
 			return nil, err
 		}
-		out.Results = b.results(hits, p)
+		out.Results = b.results(ctx, hits, p)
 	}
 	out.ResponseTime = webops.Seconds(start)
 	return out, nil
 }
 
-func (b *backend) results(hits []*hit, p searchParams) []result {
+func (b *backend) results(ctx context.Context, hits []*hit, p searchParams) []result {
 	out, budget := []result{}, rawBudget
 	for _, h := range hits {
 		r := result{
@@ -100,7 +100,7 @@ func (b *backend) results(hits []*hit, p searchParams) []result {
 			Score: math.Round(min(h.score, 1)*1e4) / 1e4,
 		}
 		if p.raw != "false" {
-			r.RawContent = b.raw(h.address, p.raw, &budget)
+			r.RawContent = b.raw(ctx, h.address, p.raw, &budget)
 		}
 		out = append(out, r)
 	}
@@ -108,12 +108,12 @@ func (b *backend) results(hits []*hit, p searchParams) []result {
 }
 
 // raw is a document's text as it is now, unless it is gone or does not fit any more.
-func (b *backend) raw(address, format string, budget *int) *string {
+func (b *backend) raw(ctx context.Context, address, format string, budget *int) *string {
 	want := extract.Markdown
 	if format == string(extract.Text) {
 		want = extract.Text
 	}
-	text, err := b.readDocument(address, want)
+	text, err := b.readDocument(ctx, address, want)
 	if err != nil || len(text) > *budget {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/crawl"
+	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
 const fileState = "state.json"
@@ -27,6 +28,10 @@ type siteState struct {
 	Problem  string `json:"problem,omitempty"`
 	// Generation is that of the last attempt.
 	Generation int64 `json:"generation,omitempty"`
+	// Format is that of the pages, see pageFormat.
+	Format int `json:"format,omitempty"`
+	// LeftOut is what the last visit that came to its end left out.
+	LeftOut []search.IndexLeftOut `json:"leftOut,omitempty"`
 }
 
 // site is one site with its pages, which are kept in files of a directory. One goroutine changes it.
@@ -106,6 +111,13 @@ func (s *site) links(address string) (crawl.Known, bool) {
 	return crawl.Known{Links: k.Links}, ok
 }
 
+// setLeftOut notes what a visit left out.
+func (s *site) setLeftOut(all []search.IndexLeftOut) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.LeftOut = all
+}
+
 // begin notes that a visit begins.
 func (s *site) begin() {
 	s.mu.Lock()
@@ -181,7 +193,7 @@ func (s *site) tried(at time.Time, generation int64, problem string) error {
 	s.state.Tried, s.state.Generation, s.state.Problem = at.UnixMilli(), generation, problem
 	s.state.Failures++
 	if problem == "" {
-		s.state.Refreshed, s.state.Failures = s.state.Tried, 0
+		s.state.Refreshed, s.state.Failures, s.state.Format = s.state.Tried, 0, pageFormat
 	}
 	data, err := json.Marshal(s.state)
 	s.mu.Unlock()

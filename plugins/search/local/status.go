@@ -62,6 +62,7 @@ type snapshot struct {
 	lastErr, unread string
 	manifest        map[string]entry
 	files           map[string]file
+	left            map[string]leftOut
 	sites           []*site
 }
 
@@ -74,7 +75,7 @@ func (f *follower) snapshot() snapshot {
 	}
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	out.looked, out.lastErr, out.unread, out.manifest, out.files = f.looked, f.lastErr, f.unread, f.manifest, f.files
+	out.looked, out.lastErr, out.unread, out.manifest, out.files, out.left = f.looked, f.lastErr, f.unread, f.manifest, f.files, f.left
 	return out
 }
 
@@ -116,6 +117,7 @@ func (s snapshot) rootStatus(r root) search.IndexSource {
 			s.count(&out, address)
 		}
 	}
+	out.LeftOut = s.leftOutOf(r)
 	switch {
 	case s.lastErr != "" && (s.unread == "" || isBelow(s.unread, r.path)):
 		out.State, out.LastError = search.SourceFailed, texts.Truncate(s.lastErr, maxError)
@@ -137,6 +139,7 @@ func (s snapshot) siteStatus(site *site) search.IndexSource {
 	if st.Tried > 0 {
 		out.LastVisit = time.UnixMilli(st.Tried)
 	}
+	out.LeftOut = st.LeftOut
 	out.NextVisit, out.LastError = site.next, texts.Truncate(st.Problem, maxError)
 	switch {
 	case site.visit != nil:

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"runtime"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/documents"
 	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
 )
 
@@ -70,21 +71,27 @@ func (w *writer) remove(ctx context.Context, address string) error {
 func (w *writer) replace(ctx context.Context, now file) error {
 	f, old := w.follower, w.next[now.address]
 	fresh := entry{Size: now.size, MTime: now.mtime.UnixNano(), Checked: f.now().UnixNano(), Generation: w.generation}
-	c, err := load(now, f.rules.maxSize)
+	c, err := f.load(now)
 	if err != nil {
 		// Without a time it is tried again at the next look.
 		w.update.remove(now.address, old.Passages)
-		w.next[now.address] = entry{Generation: w.generation}
+		w.next[now.address] = entry{Generation: w.generation, Why: documents.Unreadable}
 		return w.step(ctx)
 	}
 	fresh.Hash = c.hash()
 	if fresh.Hash == old.Hash && fresh.Generation == old.Generation {
-		fresh.Passages, fresh.Text, fresh.Print = old.Passages, old.Text, old.Print
+		fresh.Passages, fresh.Text, fresh.Print, fresh.Why = old.Passages, old.Text, old.Print, old.Why
 		w.next[now.address] = fresh
 		return nil
 	}
+	doc, err := f.parse(ctx, now.path, c, extract.Markdown)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	w.update.remove(now.address, old.Passages)
-	if doc, ok := c.document(now.path, extract.Markdown); ok {
+	if err != nil {
+		fresh.Why = documents.ReasonOf(err)
+	} else {
 		if err := w.put(ctx, now.address, doc); err != nil {
 			return err
 		}

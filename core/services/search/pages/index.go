@@ -3,6 +3,8 @@ package pages
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -61,4 +63,35 @@ func sourceKind(v *ui.View, s service.IndexSource) string {
 		return v.T("search.index.site")
 	}
 	return v.T("search.index.files")
+}
+
+// leftOutCount returns how many files or pages of a source are not in the index.
+func leftOutCount(s service.IndexSource) (n int64) {
+	for _, l := range s.LeftOut {
+		n += l.Count
+	}
+	return n
+}
+
+// leftOutReasons are the reasons that have words of their own.
+var leftOutReasons = []string{
+	"empty", "too_large", "generated", "sensitive", "link", "unreadable", "binary", "encoding", "key", "no_text", "damaged", "encrypted", "too_slow",
+	"noindex", "robots", "status", "redirect", "timeout", "failed",
+}
+
+// leftOutReason returns why something is not in the index, in words.
+func leftOutReason(v *ui.View, reason string) string {
+	if slices.Contains(leftOutReasons, reason) {
+		return v.T("search.index.left." + reason)
+	}
+	return reason
+}
+
+// leftOutNames lists the names that are known of what is left out, and tells if there are more.
+func leftOutNames(l service.LeftOut) string {
+	names := strings.Join(l.Names, ", ")
+	if int64(len(l.Names)) < l.Count {
+		names += ", …"
+	}
+	return strings.TrimPrefix(names, ", ")
 }

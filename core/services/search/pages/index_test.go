@@ -3,6 +3,7 @@ package pages
 import (
 	"bufio"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,9 @@ import (
 // crawlStatus is an index of two sources: files, and a site of which a number of pages is done.
 func crawlStatus(done int64) *sdk.IndexStatus {
 	return &sdk.IndexStatus{Documents: 1234, Bytes: 5 << 20, Sources: []sdk.IndexSource{
-		{Name: "docs", Kind: sdk.SourceFiles, State: sdk.SourceReady, Documents: 1200, LastVisit: time.Now()},
+		{Name: "docs", Kind: sdk.SourceFiles, State: sdk.SourceReady, Documents: 1200, LastVisit: time.Now(), LeftOut: []sdk.IndexLeftOut{
+			{Reason: "encoding", Count: 1500, Names: []string{"docs/a.txt", "docs/" + hostile}}, {Reason: "of_its_own", Count: 1},
+		}},
 		{Name: "https://docs.example.org/" + hostile, Kind: sdk.SourceSite, State: sdk.SourceIndexing, Documents: 34, Done: done, Total: 40},
 		{
 			Name: "https://down.example.org/", Kind: sdk.SourceSite, State: sdk.SourceFailed, LastVisit: time.Now().Add(-time.Hour), NextVisit: time.Now().Add(time.Hour),
@@ -34,10 +37,19 @@ func TestIndexPage(t *testing.T) {
 	v.Get("/search/index").Is(t, "a backend that does not answer", http.StatusOK, "The provider does not answer.")
 	s.backend.setIndex(crawlStatus(12))
 	p := v.Get("/search/index")
-	p.Is(t, "page", http.StatusOK, "search.web", "1,234", "5.0 MiB", "12 of 40", `<progress class="bar" max="40" value="12"`, "page answered with status 503", "degraded", "changes are followed", "Re-index")
+	p.Is(t, "page", http.StatusOK, "search.web", "1,234", "5.0 MiB", "12 of 40", `<progress class="bar" max="40" value="12"`, "page answered with status 503", "degraded", "changes are followed", "Re-index",
+		"docs: 1,501 not indexed", "unknown character encoding", "1,500", "docs/a.txt, docs/", "of_its_own")
 	p.Lacks(t, "page", "very long", hostile)
 	v.Get("/search/overview").Is(t, "overview", http.StatusOK, "Search index", "1,234 documents")
-	s.as(s.admin, "zh").Get("/search/index").Is(t, "page in Chinese", http.StatusOK, "搜索索引", "12 / 40", "重建索引")
+	s.as(s.admin, "zh").Get("/search/index").Is(t, "page in Chinese", http.StatusOK, "搜索索引", "12 / 40", "重建索引", "docs：1,501 项未被索引", "未知字符编码")
+	for _, reason := range leftOutReasons {
+		for _, locale := range []string{"en", "zh"} {
+			text, err := os.ReadFile("locales/" + locale + ".json")
+			if must(t, err); !strings.Contains(string(text), `"search.index.left.`+reason+`"`) {
+				t.Errorf("%s has no words for %s", locale, reason)
+			}
+		}
+	}
 	s.as(s.bob, "en").Get("/search/index").Is(t, "page for a member", http.StatusForbidden)
 }
 

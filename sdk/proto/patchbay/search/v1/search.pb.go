@@ -1261,7 +1261,9 @@ type IndexSource struct {
 	Done  int64 `protobuf:"varint,7,opt,name=done,proto3" json:"done,omitempty"`
 	Total int64 `protobuf:"varint,8,opt,name=total,proto3" json:"total,omitempty"`
 	// last_error is why the last visit failed, in one sentence without anything secret; empty if it did not.
-	LastError     string `protobuf:"bytes,9,opt,name=last_error,json=lastError,proto3" json:"last_error,omitempty"`
+	LastError string `protobuf:"bytes,9,opt,name=last_error,json=lastError,proto3" json:"last_error,omitempty"`
+	// left_out are the files or pages that the source has and the index has not, by their reasons.
+	LeftOut       []*IndexLeftOut `protobuf:"bytes,10,rep,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1359,6 +1361,76 @@ func (x *IndexSource) GetLastError() string {
 	return ""
 }
 
+func (x *IndexSource) GetLeftOut() []*IndexLeftOut {
+	if x != nil {
+		return x.LeftOut
+	}
+	return nil
+}
+
+// IndexLeftOut tells of files or pages that are not in the index for one reason.
+type IndexLeftOut struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// reason is a word in lower snake case, such as "too_large", "encoding" or "noindex".
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	Count  int64  `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	// names are some of them, at most 20, as the source calls them and without anything secret.
+	Names         []string `protobuf:"bytes,3,rep,name=names,proto3" json:"names,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IndexLeftOut) Reset() {
+	*x = IndexLeftOut{}
+	mi := &file_patchbay_search_v1_search_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IndexLeftOut) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IndexLeftOut) ProtoMessage() {}
+
+func (x *IndexLeftOut) ProtoReflect() protoreflect.Message {
+	mi := &file_patchbay_search_v1_search_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IndexLeftOut.ProtoReflect.Descriptor instead.
+func (*IndexLeftOut) Descriptor() ([]byte, []int) {
+	return file_patchbay_search_v1_search_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *IndexLeftOut) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *IndexLeftOut) GetCount() int64 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *IndexLeftOut) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
 type ReindexRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1367,7 +1439,7 @@ type ReindexRequest struct {
 
 func (x *ReindexRequest) Reset() {
 	*x = ReindexRequest{}
-	mi := &file_patchbay_search_v1_search_proto_msgTypes[15]
+	mi := &file_patchbay_search_v1_search_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1379,7 +1451,7 @@ func (x *ReindexRequest) String() string {
 func (*ReindexRequest) ProtoMessage() {}
 
 func (x *ReindexRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_search_v1_search_proto_msgTypes[15]
+	mi := &file_patchbay_search_v1_search_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1392,7 +1464,7 @@ func (x *ReindexRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReindexRequest.ProtoReflect.Descriptor instead.
 func (*ReindexRequest) Descriptor() ([]byte, []int) {
-	return file_patchbay_search_v1_search_proto_rawDescGZIP(), []int{15}
+	return file_patchbay_search_v1_search_proto_rawDescGZIP(), []int{16}
 }
 
 type ReindexResponse struct {
@@ -1403,7 +1475,7 @@ type ReindexResponse struct {
 
 func (x *ReindexResponse) Reset() {
 	*x = ReindexResponse{}
-	mi := &file_patchbay_search_v1_search_proto_msgTypes[16]
+	mi := &file_patchbay_search_v1_search_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1415,7 +1487,7 @@ func (x *ReindexResponse) String() string {
 func (*ReindexResponse) ProtoMessage() {}
 
 func (x *ReindexResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_patchbay_search_v1_search_proto_msgTypes[16]
+	mi := &file_patchbay_search_v1_search_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1428,7 +1500,7 @@ func (x *ReindexResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReindexResponse.ProtoReflect.Descriptor instead.
 func (*ReindexResponse) Descriptor() ([]byte, []int) {
-	return file_patchbay_search_v1_search_proto_rawDescGZIP(), []int{16}
+	return file_patchbay_search_v1_search_proto_rawDescGZIP(), []int{17}
 }
 
 var File_patchbay_search_v1_search_proto protoreflect.FileDescriptor
@@ -1524,7 +1596,7 @@ const file_patchbay_search_v1_search_proto_rawDesc = "" +
 	"\n" +
 	"reindexing\x18\x03 \x01(\bR\n" +
 	"reindexing\x129\n" +
-	"\asources\x18\x04 \x03(\v2\x1f.patchbay.search.v1.IndexSourceR\asources\"\xd7\x02\n" +
+	"\asources\x18\x04 \x03(\v2\x1f.patchbay.search.v1.IndexSourceR\asources\"\x94\x03\n" +
 	"\vIndexSource\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x127\n" +
 	"\x04kind\x18\x02 \x01(\x0e2#.patchbay.search.v1.IndexSourceKindR\x04kind\x12:\n" +
@@ -1535,7 +1607,13 @@ const file_patchbay_search_v1_search_proto_rawDesc = "" +
 	"\x04done\x18\a \x01(\x03R\x04done\x12\x14\n" +
 	"\x05total\x18\b \x01(\x03R\x05total\x12\x1d\n" +
 	"\n" +
-	"last_error\x18\t \x01(\tR\tlastError\"\x10\n" +
+	"last_error\x18\t \x01(\tR\tlastError\x12;\n" +
+	"\bleft_out\x18\n" +
+	" \x03(\v2 .patchbay.search.v1.IndexLeftOutR\aleftOut\"R\n" +
+	"\fIndexLeftOut\x12\x16\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\x03R\x05count\x12\x14\n" +
+	"\x05names\x18\x03 \x03(\tR\x05names\"\x10\n" +
 	"\x0eReindexRequest\"\x11\n" +
 	"\x0fReindexResponse*V\n" +
 	"\n" +
@@ -1579,7 +1657,7 @@ func file_patchbay_search_v1_search_proto_rawDescGZIP() []byte {
 }
 
 var file_patchbay_search_v1_search_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_patchbay_search_v1_search_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_patchbay_search_v1_search_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_patchbay_search_v1_search_proto_goTypes = []any{
 	(Credential)(0),             // 0: patchbay.search.v1.Credential
 	(KeyState)(0),               // 1: patchbay.search.v1.KeyState
@@ -1600,10 +1678,11 @@ var file_patchbay_search_v1_search_proto_goTypes = []any{
 	(*IndexStatusRequest)(nil),  // 16: patchbay.search.v1.IndexStatusRequest
 	(*IndexStatusResponse)(nil), // 17: patchbay.search.v1.IndexStatusResponse
 	(*IndexSource)(nil),         // 18: patchbay.search.v1.IndexSource
-	(*ReindexRequest)(nil),      // 19: patchbay.search.v1.ReindexRequest
-	(*ReindexResponse)(nil),     // 20: patchbay.search.v1.ReindexResponse
-	(*v1.Secret)(nil),           // 21: patchbay.shared.v1.Secret
-	(*v1.Header)(nil),           // 22: patchbay.shared.v1.Header
+	(*IndexLeftOut)(nil),        // 19: patchbay.search.v1.IndexLeftOut
+	(*ReindexRequest)(nil),      // 20: patchbay.search.v1.ReindexRequest
+	(*ReindexResponse)(nil),     // 21: patchbay.search.v1.ReindexResponse
+	(*v1.Secret)(nil),           // 22: patchbay.shared.v1.Secret
+	(*v1.Header)(nil),           // 23: patchbay.shared.v1.Header
 }
 var file_patchbay_search_v1_search_proto_depIdxs = []int32{
 	0,  // 0: patchbay.search.v1.Descriptor.credential:type_name -> patchbay.search.v1.Credential
@@ -1611,33 +1690,34 @@ var file_patchbay_search_v1_search_proto_depIdxs = []int32{
 	6,  // 2: patchbay.search.v1.Operation.price:type_name -> patchbay.search.v1.Price
 	7,  // 3: patchbay.search.v1.Price.terms:type_name -> patchbay.search.v1.PriceTerm
 	8,  // 4: patchbay.search.v1.PriceTerm.cases:type_name -> patchbay.search.v1.PriceCase
-	21, // 5: patchbay.search.v1.InvokeRequest.credential:type_name -> patchbay.shared.v1.Secret
+	22, // 5: patchbay.search.v1.InvokeRequest.credential:type_name -> patchbay.shared.v1.Secret
 	11, // 6: patchbay.search.v1.InvokeResponse.head:type_name -> patchbay.search.v1.Head
-	22, // 7: patchbay.search.v1.Head.headers:type_name -> patchbay.shared.v1.Header
+	23, // 7: patchbay.search.v1.Head.headers:type_name -> patchbay.shared.v1.Header
 	12, // 8: patchbay.search.v1.Head.key:type_name -> patchbay.search.v1.KeyVerdict
 	1,  // 9: patchbay.search.v1.KeyVerdict.state:type_name -> patchbay.search.v1.KeyState
 	11, // 10: patchbay.search.v1.StreamResponse.head:type_name -> patchbay.search.v1.Head
 	11, // 11: patchbay.search.v1.StreamResponse.tail:type_name -> patchbay.search.v1.Head
-	21, // 12: patchbay.search.v1.KeyStatusRequest.credential:type_name -> patchbay.shared.v1.Secret
+	22, // 12: patchbay.search.v1.KeyStatusRequest.credential:type_name -> patchbay.shared.v1.Secret
 	12, // 13: patchbay.search.v1.KeyStatusResponse.key:type_name -> patchbay.search.v1.KeyVerdict
 	18, // 14: patchbay.search.v1.IndexStatusResponse.sources:type_name -> patchbay.search.v1.IndexSource
 	2,  // 15: patchbay.search.v1.IndexSource.kind:type_name -> patchbay.search.v1.IndexSourceKind
 	3,  // 16: patchbay.search.v1.IndexSource.state:type_name -> patchbay.search.v1.IndexSourceState
-	9,  // 17: patchbay.search.v1.Search.Invoke:input_type -> patchbay.search.v1.InvokeRequest
-	9,  // 18: patchbay.search.v1.Search.Stream:input_type -> patchbay.search.v1.InvokeRequest
-	14, // 19: patchbay.search.v1.Search.KeyStatus:input_type -> patchbay.search.v1.KeyStatusRequest
-	16, // 20: patchbay.search.v1.Search.IndexStatus:input_type -> patchbay.search.v1.IndexStatusRequest
-	19, // 21: patchbay.search.v1.Search.Reindex:input_type -> patchbay.search.v1.ReindexRequest
-	10, // 22: patchbay.search.v1.Search.Invoke:output_type -> patchbay.search.v1.InvokeResponse
-	13, // 23: patchbay.search.v1.Search.Stream:output_type -> patchbay.search.v1.StreamResponse
-	15, // 24: patchbay.search.v1.Search.KeyStatus:output_type -> patchbay.search.v1.KeyStatusResponse
-	17, // 25: patchbay.search.v1.Search.IndexStatus:output_type -> patchbay.search.v1.IndexStatusResponse
-	20, // 26: patchbay.search.v1.Search.Reindex:output_type -> patchbay.search.v1.ReindexResponse
-	22, // [22:27] is the sub-list for method output_type
-	17, // [17:22] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	19, // 17: patchbay.search.v1.IndexSource.left_out:type_name -> patchbay.search.v1.IndexLeftOut
+	9,  // 18: patchbay.search.v1.Search.Invoke:input_type -> patchbay.search.v1.InvokeRequest
+	9,  // 19: patchbay.search.v1.Search.Stream:input_type -> patchbay.search.v1.InvokeRequest
+	14, // 20: patchbay.search.v1.Search.KeyStatus:input_type -> patchbay.search.v1.KeyStatusRequest
+	16, // 21: patchbay.search.v1.Search.IndexStatus:input_type -> patchbay.search.v1.IndexStatusRequest
+	20, // 22: patchbay.search.v1.Search.Reindex:input_type -> patchbay.search.v1.ReindexRequest
+	10, // 23: patchbay.search.v1.Search.Invoke:output_type -> patchbay.search.v1.InvokeResponse
+	13, // 24: patchbay.search.v1.Search.Stream:output_type -> patchbay.search.v1.StreamResponse
+	15, // 25: patchbay.search.v1.Search.KeyStatus:output_type -> patchbay.search.v1.KeyStatusResponse
+	17, // 26: patchbay.search.v1.Search.IndexStatus:output_type -> patchbay.search.v1.IndexStatusResponse
+	21, // 27: patchbay.search.v1.Search.Reindex:output_type -> patchbay.search.v1.ReindexResponse
+	23, // [23:28] is the sub-list for method output_type
+	18, // [18:23] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_patchbay_search_v1_search_proto_init() }
@@ -1656,7 +1736,7 @@ func file_patchbay_search_v1_search_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_patchbay_search_v1_search_proto_rawDesc), len(file_patchbay_search_v1_search_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

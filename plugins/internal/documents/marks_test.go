@@ -1,4 +1,4 @@
-package local
+package documents
 
 import (
 	"strings"
@@ -68,7 +68,7 @@ func TestStripMarksOfAnything(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		source := strings.Join(rapid.SliceOfN(part, 0, 60).Draw(t, "parts"), "")
-		text, title := cleanMarkdown(source)
+		text, title := CleanMarkdown(source)
 		if !utf8.ValidString(text) || !utf8.ValidString(title) || len(text) > len(source)+2 {
 			t.Fatalf("%q became %q", source, text)
 		}

@@ -1,4 +1,4 @@
-package local
+package documents
 
 import (
 	"regexp"
@@ -122,7 +122,7 @@ func stripProse(text string) string {
 		return text
 	}
 	var out strings.Builder
-	for line := range strings.Lines(stripInline(text)) {
+	for line := range strings.Lines(StripInline(text)) {
 		plain := strings.TrimRight(line, "\r\n")
 		end := line[len(plain):]
 		if moduleLine().MatchString(plain) {
@@ -154,8 +154,8 @@ type inlineScanner struct {
 	noEnd [4]int
 }
 
-// stripInline removes marks from a text without blocks of code, but not from code within a line.
-func stripInline(text string) string {
+// StripInline removes marks from a text without blocks of code, but not from code within a line.
+func StripInline(text string) string {
 	var out strings.Builder
 	s := inlineScanner{text: text, startsLine: true}
 	for i := 0; i < len(text); {

@@ -121,6 +121,7 @@ func TestFromPlugin(t *testing.T) {
 		{"caller other", errs.New(errs.Caller, codes.OutOfRange, "RANGE", "no"), fault.InvalidRequest},
 		{"caller not found", errs.NotFound("NONE", "no such zone"), fault.NotFound},
 		{"upstream", retry, fault.UpstreamUnavailable},
+		{"explained", errs.Unavailable(errs.ReasonExplained, "list json"), fault.UpstreamUnavailable},
 		{"plugin", errs.New(errs.Plugin, codes.Internal, errs.ReasonPanic, "panic"), fault.PluginUnavailable},
 		{"plain unavailable", status.Error(codes.Unavailable, "transport is closing"), fault.PluginUnavailable},
 		{"plain unknown", status.Error(codes.Unknown, "boom"), fault.PluginUnavailable},
@@ -149,6 +150,16 @@ func TestFromPlugin(t *testing.T) {
 	}
 	if got := fault.FromPlugin(errs.BadInput("BAD", "max_results is too large")); got.Message != "max_results is too large" {
 		t.Errorf("the caller's mistake is told: %q", got.Message)
+	}
+	for explained, want := range map[string]string{
+		"the server refuses: list json": "The server refuses: list json.", "two\n lines.": "Two lines.", strings.Repeat("x", 600): "X" + strings.Repeat("x", 499) + "….",
+	} {
+		if got := fault.FromPlugin(errs.Unavailable(errs.ReasonExplained, "%s", explained).GRPCStatus().Err()); got.Message != want {
+			t.Errorf("what is explained is told: %q", got.Message)
+		}
+	}
+	if got := fault.FromPlugin(errs.New(errs.Plugin, codes.Unavailable, errs.ReasonExplained, "list json")); got.Code != fault.PluginUnavailable {
+		t.Errorf("what is not the upstream's: %v", got)
 	}
 	if fault.FromPlugin(nil) != nil {
 		t.Error("nil is no error")

@@ -3,15 +3,19 @@ package fault
 import (
 	"context"
 	"errors"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
-// FromPlugin turns the error of a call to a plugin into what the caller is told. Only the caller's own mistakes keep
-// the plugin's words; for everything else the message is neutral and the cause stays in the chain. RetryAfter is kept.
+// FromPlugin turns the error of a call to a plugin into what the caller is told. Only the caller's own mistakes, and
+// what a plugin explains, keep the plugin's words; for everything else the message is neutral and the cause stays in the chain. RetryAfter is kept.
 // An Error in the chain is returned as it is; nil gives nil.
 func FromPlugin(err error) *Error {
 	var own *Error
@@ -39,6 +43,8 @@ func fromPlugin(err error, from *errs.Error) *Error {
 		return Wrap(err, NotReady, "The provider that answers this is not ready yet, try again later.")
 	case from.Code == codes.Canceled:
 		return canceled(err)
+	case from.Reason == errs.ReasonExplained && from.Source == errs.Upstream:
+		return Wrap(err, UpstreamUnavailable, "%s", sentence(from.Message))
 	case from.Code == codes.DeadlineExceeded, from.Source == errs.Upstream:
 		return upstream(err)
 	case from.Source == errs.Caller && from.Code == codes.NotFound:
@@ -53,6 +59,20 @@ func fromPlugin(err error, from *errs.Error) *Error {
 
 func upstream(err error) *Error {
 	return Wrap(err, UpstreamUnavailable, "The upstream did not answer as it should.")
+}
+
+// maxExplained bounds what an upstream's explanation may say, in bytes.
+const maxExplained = 500
+
+// sentence writes the message of a plugin as one sentence for a person.
+func sentence(message string) string {
+	message = texts.OneLine(message, maxExplained)
+	first, size := utf8.DecodeRuneInString(message)
+	message = string(unicode.ToUpper(first)) + message[size:]
+	if !strings.HasSuffix(message, ".") {
+		message += "."
+	}
+	return message
 }
 
 // carriesStatus tells an error that came over gRPC, or was made by errs, from any other.

@@ -54,6 +54,9 @@ const (
 	ReasonUnsupported = "UNSUPPORTED"
 	// ReasonNotReady: the instance cannot answer yet, such as while nothing is indexed. Nothing was begun; RetryAfter says when to come again.
 	ReasonNotReady = "NOT_READY"
+	// ReasonExplained: the upstream could not do what was asked, and the message says in words for whoever asked why, and what to do
+	// about it. It holds no address and nothing else that is not for them.
+	ReasonExplained = "UPSTREAM_EXPLAINED"
 	// ReasonPanic: the plugin's code panicked; the process goes on.
 	ReasonPanic = "PANIC"
 )

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
 // Source is something that a search found. Content is what the search shows of it.
@@ -271,11 +273,19 @@ func (s *Service) finish(id, content string, sources []Citation, err error) {
 		r.Took = r.completed.Sub(r.Created)
 		close(r.ended)
 		if err != nil {
-			r.Status, r.Problem = Failed, "the search did not answer"
+			r.Status, r.Problem = Failed, describeFailure(err)
 			return
 		}
 		r.Status, r.Content, r.Sources = Completed, content, sources
 	})
+}
+
+// describeFailure says why a research failed, in words for whoever asked for it.
+func describeFailure(err error) string {
+	if e := errs.From(err); e.Reason == errs.ReasonExplained {
+		return e.Message
+	}
+	return "the search did not answer"
 }
 
 func (s *Service) change(id string, f func(*Report)) {

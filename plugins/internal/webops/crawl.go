@@ -2,88 +2,46 @@ package webops
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/crawl"
+	"github.com/patchbay-dev/patchbay/plugins/internal/searchapi"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
 const (
 	defaultBreadth = 20
 	defaultLimit   = 50
-	crawlSeconds   = 150
+	crawlTime      = 150 * time.Second
 )
 
 type crawlParams struct {
 	crawl.Options
-	images bool
-	usage  *Usage
+	images  bool
+	usage   *Usage
+	ignored []string
 }
 
-func parseCrawl(body []byte, texts bool) (out crawlParams, err error) {
-	p, err := ParseParams(body)
+func (o *Ops) parseCrawl(req *search.Request) (out crawlParams, err error) {
+	p, err := searchapi.Read(o.cfg.Backend, req.Operation, req.Body)
 	if err != nil {
 		return out, err
 	}
-	out.MaxDepth, out.MaxBreadth, out.Limit, out.External = 1, defaultBreadth, defaultLimit, true
-	out.MaxText = textBudget
-	var instructions string
-	var chunks int = 1
-	err = All(
-		func() (err error) { out.Start, err = p.start(); return },
-		func() error { return p.Integer("max_depth", &out.MaxDepth, 1, 5) },
-		func() error { return p.Integer("max_breadth", &out.MaxBreadth, 1, 500) },
-		func() error { return p.Integer("limit", &out.Limit, 1, math.MaxInt32) },
-		func() (err error) { out.SelectPaths, err = p.Patterns("select_paths"); return },
-		func() (err error) { out.SelectDomains, err = p.Patterns("select_domains"); return },
-		func() (err error) { out.ExcludePaths, err = p.Patterns("exclude_paths"); return },
-		func() (err error) { out.ExcludeDomains, err = p.Patterns("exclude_domains"); return },
-		func() error { return p.Read("allow_external", &out.External, "true or false") },
-		func() (err error) {
-			out.Timeout, err = p.Seconds("timeout", crawlSeconds*time.Second, 10, crawlSeconds)
-			return
-		},
-		func() error { return p.Read("instructions", &instructions, "a string") },
-		func() (err error) { out.usage, err = p.Usage(); return },
-	)
-	if err != nil || !texts {
-		return out, err
+	out.MaxText, out.usage, out.ignored = textBudget, ReadUsage(p), p.Ignored
+	out.MaxDepth, out.MaxBreadth, out.Limit = p.Integer("max_depth", 1), p.Integer("max_breadth", defaultBreadth), p.Integer("limit", defaultLimit)
+	out.External, out.Timeout = p.Flag("allow_external", true), p.Seconds("timeout", crawlTime)
+	if req.Operation == search.OpCrawl {
+		out.Format, out.images = readFormat(p), p.Flag("include_images", false)
 	}
 	return out, All(
-		func() (err error) { out.Format, err = p.format(); return },
-		func() error { return p.Read("include_images", &out.images, "true or false") },
-		func() (err error) { _, err = p.Choice("extract_depth", "basic", "basic", "advanced"); return },
-		func() error { return p.Integer("chunks_per_source", &chunks, 1, 5) },
+		func() (err error) { out.Start, err = readStart(p); return },
+		func() (err error) { out.SelectPaths, err = readPatterns(p, "select_paths"); return },
+		func() (err error) { out.SelectDomains, err = readPatterns(p, "select_domains"); return },
+		func() (err error) { out.ExcludePaths, err = readPatterns(p, "exclude_paths"); return },
+		func() (err error) { out.ExcludeDomains, err = readPatterns(p, "exclude_domains"); return },
 	)
-}
-
-// start reads the address to begin with; one without a scheme is taken for https.
-func (p Params) start() (*url.URL, error) {
-	raw, err := p.Required("url")
-	if err != nil {
-		return nil, err
-	}
-	raw = strings.TrimSpace(raw)
-	if !strings.Contains(raw, "://") {
-		raw = "https://" + raw
-	}
-	u, err := url.Parse(raw)
-	if err != nil || u.Hostname() == "" || len(raw) > maxAddress {
-		return nil, errors.New("url must be an http or https address")
-	}
-	if u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("url must be an http or https address")
-	}
-	if u.User != nil {
-		return nil, errors.New("url must not hold a user or password")
-	}
-	return u, nil
 }
 
 // crawlAnswer is the answer to map and to crawl, whose results are addresses and texts. Failed is more than the API
@@ -93,13 +51,13 @@ type crawlAnswer struct {
 	Results      any       `json:"results"`
 	Failed       []failure `json:"failed_results,omitempty"`
 	ResponseTime float64   `json:"response_time"`
+	Ignored      []string  `json:"ignored,omitempty"`
 	Usage        *Usage    `json:"usage,omitempty"`
 	RequestID    string    `json:"request_id"`
 }
 
 func (o *Ops) crawl(ctx context.Context, req *search.Request, start time.Time) (any, error) {
-	texts := req.Operation == search.OpCrawl
-	p, err := parseCrawl(req.Body, texts)
+	p, err := o.parseCrawl(req)
 	if err != nil {
 		return nil, BadRequest(err)
 	}
@@ -110,11 +68,11 @@ func (o *Ops) crawl(ctx context.Context, req *search.Request, start time.Time) (
 	if err != nil {
 		return nil, err
 	}
-	out := crawlAnswer{BaseURL: found.Base, Usage: p.usage, RequestID: AnswerID(req)}
+	out := crawlAnswer{BaseURL: found.Base, Ignored: p.ignored, Usage: p.usage, RequestID: AnswerID(req)}
 	for _, f := range found.Failed {
 		out.Failed = append(out.Failed, failure{URL: f.URL, Error: problem(f.Err)})
 	}
-	if texts {
+	if req.Operation == search.OpCrawl {
 		out.Results = textsOf(found, p.images)
 	} else {
 		out.Results = addressesOf(found)

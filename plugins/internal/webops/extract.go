@@ -3,18 +3,17 @@ package webops
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+	"github.com/patchbay-dev/patchbay/plugins/internal/searchapi"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
 const (
-	maxURLs    = 20
 	maxAddress = 4096
 	maxFetches = 4
 	// textBudget bounds the text of one answer, in bytes.
@@ -27,49 +26,26 @@ type extractParams struct {
 	format  extract.Format
 	timeout time.Duration
 	usage   *Usage
+	ignored []string
 }
 
-func (o *Ops) parseExtract(body []byte) (out extractParams, err error) {
-	p, err := ParseParams(body)
+func (o *Ops) parseExtract(body []byte) (extractParams, error) {
+	p, err := searchapi.Read(o.cfg.Backend, search.OpExtract, body)
 	if err != nil {
-		return out, err
+		return extractParams{}, err
 	}
-	err = All(
-		func() (err error) { out.urls, err = p.Strings("urls"); return },
-		func() error { return p.Read("include_images", &out.images, "true or false") },
-		func() (err error) { out.format, err = p.format(); return },
-		func() (err error) { _, err = p.Choice("extract_depth", "basic", "basic", "advanced"); return },
-		func() (err error) { out.timeout, err = p.Seconds("timeout", o.cfg.Timeout, 1, 60); return },
-		func() (err error) { out.usage, err = p.Usage(); return },
-		func() error { return checkURLs(out.urls) },
-	)
-	return out, err
-}
-
-func (p Params) format() (extract.Format, error) {
-	s, err := p.Choice("format", "markdown", "markdown", "text")
-	return extract.Format(s), err
-}
-
-func checkURLs(urls []string) error {
-	if len(urls) == 0 {
-		return errors.New("urls is required")
+	out := extractParams{
+		urls: p.Texts("urls"), images: p.Flag("include_images", false), format: readFormat(p), timeout: p.Seconds("timeout", o.cfg.Timeout),
+		usage: ReadUsage(p), ignored: p.Ignored,
 	}
-	if len(urls) > maxURLs {
-		return fmt.Errorf("urls may hold at most %d addresses", maxURLs)
-	}
-	for _, u := range urls {
-		if strings.TrimSpace(u) == "" || len(u) > maxAddress {
-			return fmt.Errorf("urls must be addresses of 1 to %d bytes", maxAddress)
-		}
-	}
-	return nil
+	return out, checkURLs(out.urls)
 }
 
 type extractAnswer struct {
 	Results      []extracted `json:"results"`
 	Failed       []failure   `json:"failed_results"`
 	ResponseTime float64     `json:"response_time"`
+	Ignored      []string    `json:"ignored,omitempty"`
 	Usage        *Usage      `json:"usage,omitempty"`
 	RequestID    string      `json:"request_id"`
 }
@@ -95,7 +71,7 @@ func (o *Ops) extract(ctx context.Context, req *search.Request, start time.Time)
 		// Whoever asked has left: what could not be read for that is no failure of the pages.
 		return nil, err
 	}
-	out := extractAnswer{Results: []extracted{}, Failed: []failure{}, Usage: p.usage, RequestID: AnswerID(req)}
+	out := extractAnswer{Results: []extracted{}, Failed: []failure{}, Ignored: p.ignored, Usage: p.usage, RequestID: AnswerID(req)}
 	budget := textBudget
 	for i, u := range p.urls {
 		page, err := pages[i], problems[i]

@@ -1,150 +1,22 @@
 package webops
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
-	"time"
 
-	"github.com/patchbay-dev/patchbay/sdk/jsonedit"
+	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+	"github.com/patchbay-dev/patchbay/plugins/internal/searchapi"
 )
 
-// Params are the members of a request.
-type Params map[string]json.RawMessage
+const maxPattern = 1000
 
-// ParseParams reads a body. The error is for whoever wrote it.
-func ParseParams(body []byte) (Params, error) {
-	members, err := jsonedit.Members(body)
-	switch {
-	case errors.Is(err, jsonedit.ErrNotObject):
-		return nil, errors.New("body is not a JSON object")
-	case err != nil:
-		return nil, fmt.Errorf("body: %w", err)
-	}
-	p := Params{}
-	for _, m := range members {
-		if raw := m.Value(body); string(raw) != "null" {
-			p[m.Key] = raw
-		}
-	}
-	return p, nil
-}
-
-// Read decodes the member into v, which keeps its value if the member is absent.
-func (p Params) Read(name string, v any, want string) error {
-	raw, ok := p[name]
-	if !ok {
-		return nil
-	}
-	if err := json.Unmarshal(raw, v); err != nil {
-		return fmt.Errorf("%s must be %s", name, want)
-	}
-	return nil
-}
-
-// Integer reads a whole number within bounds.
-func (p Params) Integer(name string, v *int, low, high int) error {
-	want := fmt.Sprintf("an integer from %d to %d", low, high)
-	if err := p.Read(name, v, want); err != nil {
-		return err
-	}
-	if *v < low || *v > high {
-		return fmt.Errorf("%s must be %s", name, want)
-	}
-	return nil
-}
-
-// Strings reads a string or an array of them.
-func (p Params) Strings(name string) ([]string, error) {
-	raw, ok := p[name]
-	if !ok {
-		return nil, nil
-	}
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		return []string{one}, nil
-	}
-	var many []*string
-	err := json.Unmarshal(raw, &many)
-	out := make([]string, 0, len(many))
-	for _, s := range many {
-		if s == nil {
-			err = errors.New("null")
-			continue
-		}
-		out = append(out, *s)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s must be a string or an array of strings", name)
-	}
-	return out, nil
-}
-
-// Required reads a string that must hold something.
-func (p Params) Required(name string) (string, error) {
-	var s string
-	if err := p.Read(name, &s, "a string"); err != nil {
-		return "", err
-	}
-	if strings.TrimSpace(s) == "" {
-		return "", fmt.Errorf("%s is required", name)
-	}
-	return s, nil
-}
-
-// Choice reads a member that is a bool or one of a few words; it returns the word, "true" or "false".
-func (p Params) Choice(name, fallback string, words ...string) (string, error) {
-	raw, ok := p[name]
-	if !ok {
-		return fallback, nil
-	}
-	s := string(raw)
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		s = text
-	}
-	for _, w := range words {
-		if s == w {
-			return s, nil
-		}
-	}
-	return "", fmt.Errorf("%s must be one of %s", name, strings.Join(words, ", "))
-}
-
-// Seconds reads a number of seconds within bounds; fallback if it is absent.
-func (p Params) Seconds(name string, fallback time.Duration, low, high float64) (time.Duration, error) {
-	if _, ok := p[name]; !ok {
-		return fallback, nil
-	}
-	want := fmt.Sprintf("a number from %g to %g", low, high)
-	var n float64
-	if err := p.Read(name, &n, want); err != nil {
-		return 0, err
-	}
-	if n < low || n > high {
-		return 0, fmt.Errorf("%s must be %s", name, want)
-	}
-	return time.Duration(n * float64(time.Second)), nil
-}
-
-const (
-	maxPatterns = 50
-	maxPattern  = 1000
-)
-
-// Patterns reads regular expressions.
-func (p Params) Patterns(name string) ([]*regexp.Regexp, error) {
-	texts, err := p.Strings(name)
-	if err != nil {
-		return nil, err
-	}
-	if len(texts) > maxPatterns {
-		return nil, fmt.Errorf("%s may hold at most %d patterns", name, maxPatterns)
-	}
+// readPatterns reads regular expressions.
+func readPatterns(p *searchapi.Params, name string) ([]*regexp.Regexp, error) {
 	var out []*regexp.Regexp
-	for _, t := range texts {
+	for _, t := range p.Texts(name) {
 		if len(t) > maxPattern {
 			return nil, fmt.Errorf("%s: a pattern may have at most %d bytes", name, maxPattern)
 		}
@@ -157,13 +29,57 @@ func (p Params) Patterns(name string) ([]*regexp.Regexp, error) {
 	return out, nil
 }
 
-// Usage reads include_usage; nil if it is not asked for.
-func (p Params) Usage() (*Usage, error) {
-	var asked bool
-	if err := p.Read("include_usage", &asked, "true or false"); err != nil || !asked {
-		return nil, err
+// ReadDomains reads host names; a scheme, a www. and a path are taken off.
+func ReadDomains(p *searchapi.Params, name string) ([]string, error) {
+	var out []string
+	for _, d := range p.Texts(name) {
+		if d = BareDomain(d); d == "" {
+			return nil, fmt.Errorf("%s must hold domains such as example.org", name)
+		}
+		out = append(out, d)
 	}
-	return &Usage{}, nil
+	return out, nil
+}
+
+// ReadUsage reads include_usage; nil if it is not asked for.
+func ReadUsage(p *searchapi.Params) *Usage {
+	if !p.Flag("include_usage", false) {
+		return nil
+	}
+	return &Usage{}
+}
+
+func readFormat(p *searchapi.Params) extract.Format {
+	return extract.Format(p.Word("format", string(extract.Markdown)))
+}
+
+// readStart reads the address to begin with; one without a scheme is taken for https.
+func readStart(p *searchapi.Params) (*url.URL, error) {
+	raw := strings.TrimSpace(p.Text("url"))
+	if !strings.Contains(raw, "://") {
+		raw = "https://" + raw
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Hostname() == "" || len(raw) > maxAddress || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errors.New("url must be an http or https address")
+	}
+	if u.User != nil {
+		return nil, errors.New("url must not hold a user or password")
+	}
+	return u, nil
+}
+
+// checkURLs checks the addresses of pages to read. Their number is checked by the table of parameters.
+func checkURLs(urls []string) error {
+	if len(urls) == 0 {
+		return errors.New("urls is required")
+	}
+	for _, u := range urls {
+		if strings.TrimSpace(u) == "" || len(u) > maxAddress {
+			return fmt.Errorf("urls must be addresses of 1 to %d bytes", maxAddress)
+		}
+	}
+	return nil
 }
 
 // All runs the steps of reading a body until one fails.

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/research"
+	"github.com/patchbay-dev/patchbay/plugins/internal/searchapi"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -35,40 +36,26 @@ func effortOf(length, model string) research.Effort {
 	return research.Effort{Sources: 8, Passages: 3}
 }
 
-func parseResearch(body []byte) (t research.Task, err error) {
-	p, err := ParseParams(body)
+// researchParams are a task, and what of the request is ignored.
+type researchParams struct {
+	research.Task
+	ignored []string
+}
+
+func (o *Ops) parseResearch(body []byte) (t researchParams, err error) {
+	p, err := searchapi.Read(o.cfg.Backend, search.OpResearch, body)
 	if err != nil {
 		return t, err
 	}
-	var length string
-	err = All(
-		func() (err error) { t.Input, err = p.Required("input"); return },
-		func() (err error) { t.Model, err = p.Choice("model", "auto", "mini", "pro", "auto"); return },
-		func() (err error) { length, err = p.Choice("output_length", "", "short", "standard", "long"); return },
-		func() (err error) { _, err = p.Choice("citation_format", "numbered", "numbered"); return },
-		func() (err error) { t.Include, err = p.Strings("include_domains"); return },
-		func() (err error) { t.Exclude, err = p.Strings("exclude_domains"); return },
-		p.noModel,
+	t.Input, t.Model, t.ignored = p.Text("input"), p.Word("model", "auto"), p.Ignored
+	t.Effort = effortOf(p.Text("output_length"), t.Model)
+	if len(t.Input) > maxInput {
+		return t, fmt.Errorf("input may have at most %d bytes", maxInput)
+	}
+	return t, All(
+		func() (err error) { t.Include, err = ReadDomains(p, "include_domains"); return },
+		func() (err error) { t.Exclude, err = ReadDomains(p, "exclude_domains"); return },
 	)
-	if err == nil && len(t.Input) > maxInput {
-		err = fmt.Errorf("input may have at most %d bytes", maxInput)
-	}
-	t.Effort = effortOf(length, t.Model)
-	return t, err
-}
-
-// noModel refuses what only a language model or an upstream could do.
-func (p Params) noModel() error {
-	var stream bool // the host has looked at it: it calls Stream or Invoke
-	if err := p.Read("stream", &stream, "true or false"); err != nil {
-		return err
-	}
-	for _, name := range []string{"output_schema", "files"} {
-		if raw, ok := p[name]; ok && string(raw) != "[]" && string(raw) != "{}" {
-			return fmt.Errorf("%s is not offered by this backend, which writes reports without a language model", name)
-		}
-	}
-	return nil
 }
 
 type researchAnswer struct {
@@ -79,6 +66,7 @@ type researchAnswer struct {
 	Model        string          `json:"model,omitempty"`
 	Error        string          `json:"error,omitempty"`
 	ResponseTime float64         `json:"response_time"`
+	Ignored      []string        `json:"ignored,omitempty"`
 	Usage        *Usage          `json:"usage,omitempty"`
 }
 
@@ -109,16 +97,16 @@ func (o *Ops) beginResearch(ctx context.Context, t research.Task) (research.Repo
 // startResearch answers 200 at once: Tavily's Python client takes every other status for a failure. The id in the answer
 // is that of the research, not of the request.
 func (o *Ops) startResearch(ctx context.Context, req *search.Request, start time.Time) (*search.Response, error) {
-	t, err := parseResearch(req.Body)
+	t, err := o.parseResearch(req.Body)
 	if err != nil {
 		return Answer(nil, BadRequest(err), start)
 	}
-	r, err := o.beginResearch(ctx, t)
+	r, err := o.beginResearch(ctx, t.Task)
 	if err != nil {
 		return nil, err
 	}
 	resp, err := Answer(researchAnswer{
-		RequestID: r.ID, CreatedAt: timestamp(r.Created), Status: r.Status, Input: t.Input, Model: t.Model, ResponseTime: Seconds(start),
+		RequestID: r.ID, CreatedAt: timestamp(r.Created), Status: r.Status, Input: t.Input, Model: t.Model, Ignored: t.ignored, ResponseTime: Seconds(start),
 	}, nil, start)
 	if err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ type chunk struct {
 	Model   string   `json:"model"`
 	Created int64    `json:"created"`
 	Choices []choice `json:"choices"`
+	Ignored []string `json:"ignored,omitempty"`
 }
 
 type choice struct {
@@ -64,11 +65,11 @@ func (o *Ops) Stream(ctx context.Context, req *search.Request, w search.StreamWr
 	if req.Operation != search.OpResearch {
 		return nil, errs.New(errs.Host, codes.Unimplemented, errs.ReasonUnsupported, "operation %q does not stream", req.Operation)
 	}
-	t, err := parseResearch(req.Body)
+	t, err := o.parseResearch(req.Body)
 	if err != nil {
 		return nil, sendRefusal(w, err, start)
 	}
-	r, err := o.beginResearch(ctx, t)
+	r, err := o.beginResearch(ctx, t.Task)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (o *Ops) Stream(ctx context.Context, req *search.Request, w search.StreamWr
 	if err := w.Start(&head); err != nil {
 		return nil, err
 	}
-	s := eventStream{w: w, report: r}
+	s := eventStream{w: w, report: r, ignored: t.ignored}
 	if err := s.sendDelta(delta{ToolCalls: s.searchBegins()}); err != nil {
 		return nil, err
 	}
@@ -103,6 +104,8 @@ func sendRefusal(w search.StreamWriter, refusal error, start time.Time) error {
 type eventStream struct {
 	w      search.StreamWriter
 	report research.Report
+	// ignored stands in each event of the report.
+	ignored []string
 }
 
 func (s *eventStream) searchBegins() *toolCalls {
@@ -134,7 +137,7 @@ func (s *eventStream) sendDelta(d delta) error {
 	d.Role = "assistant"
 	r := s.report
 	return s.sendEvent(eventChunk, chunk{
-		ID: r.ID, Object: eventChunk, Model: r.Task.Model, Created: r.Created.Unix(), Choices: []choice{{Delta: d}},
+		ID: r.ID, Object: eventChunk, Model: r.Task.Model, Created: r.Created.Unix(), Choices: []choice{{Delta: d}}, Ignored: s.ignored,
 	})
 }
 

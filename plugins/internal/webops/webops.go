@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
 	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
 	"github.com/patchbay-dev/patchbay/plugins/internal/research"
+	"github.com/patchbay-dev/patchbay/plugins/internal/searchapi"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
@@ -23,6 +24,8 @@ import (
 
 // Config configures Ops.
 type Config struct {
+	// Backend is whose column of the table of parameters holds.
+	Backend   searchapi.Backend
 	UserAgent string
 	Log       hclog.Logger
 	// AllowHosts are exceptions of the guard, Timeout is for one page where a call does not say.

@@ -91,7 +91,7 @@ func TestMapAndCrawl(t *testing.T) {
 	})
 	delete(out, "response_time")
 	want := map[string]any{
-		"base_url": srv.URL + "/", "request_id": "r1", "usage": map[string]any{"credits": 0.0},
+		"base_url": srv.URL + "/", "request_id": "r1", "usage": map[string]any{"credits": 0.0}, "ignored": []any{"instructions", "x"},
 		"results":        []any{srv.URL + "/", srv.URL + "/docs/a", srv.URL + "/blog/b"},
 		"failed_results": []any{map[string]any{"url": srv.URL + "/none", "error": "page answered with status 404"}},
 	}

@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/searchapi"
 	"github.com/patchbay-dev/patchbay/plugins/internal/webops"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -121,7 +122,7 @@ func checkLimits(cfg Config) schema.Diagnostics {
 
 // webops are the settings of the operations that other backends have as well.
 func (c Config) webops() webops.Config {
-	return webops.Config{AllowHosts: c.AllowHosts, Timeout: c.Timeout, Parallel: c.Parallel, Delay: c.Delay, Pages: c.Pages}
+	return webops.Config{Backend: searchapi.Local, AllowHosts: c.AllowHosts, Timeout: c.Timeout, Parallel: c.Parallel, Delay: c.Delay, Pages: c.Pages}
 }
 
 func indexDir(inst search.Instance) string { return filepath.Join(inst.DataDir, "index") }

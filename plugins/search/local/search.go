@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+	"github.com/patchbay-dev/patchbay/plugins/internal/searchapi"
 	"github.com/patchbay-dev/patchbay/plugins/internal/webops"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
 const (
 	defaultResults = 5
-	maxResults     = 20
 	maxChunks      = 3
 	// rawBudget bounds the text of all documents of one answer, in bytes.
 	rawBudget = 8 << 20
@@ -21,7 +21,7 @@ const (
 	chunkMark = "\n[...]\n"
 )
 
-// searchParams are what a search looks at; the other members of the API are accepted and have no effect.
+// searchParams are what a search looks at. The table of parameters says what becomes of the others.
 type searchParams struct {
 	query   string
 	results int
@@ -29,26 +29,22 @@ type searchParams struct {
 	raw     string
 	where   domains
 	usage   *webops.Usage
+	ignored []string
 }
 
 func parseSearch(body []byte) (searchParams, error) {
-	out := searchParams{results: defaultResults, chunks: 1}
-	p, err := webops.ParseParams(body)
+	p, err := searchapi.Read(searchapi.Local, search.OpSearch, body)
 	if err != nil {
-		return out, err
+		return searchParams{}, err
+	}
+	out := searchParams{
+		query: p.Text("query"), results: p.Integer("max_results", defaultResults), chunks: p.Integer("chunks_per_source", 1),
+		raw: p.Word("include_raw_content", "false"), usage: webops.ReadUsage(p), ignored: p.Ignored,
 	}
 	var include, exclude []string
 	err = webops.All(
-		func() (err error) { out.query, err = p.Required("query"); return },
-		func() error { return p.Integer("max_results", &out.results, 0, maxResults) },
-		func() error { return p.Integer("chunks_per_source", &out.chunks, 1, maxChunks) },
-		func() (err error) {
-			out.raw, err = p.Choice("include_raw_content", "false", "true", "false", "markdown", "text")
-			return
-		},
-		func() (err error) { include, err = p.Strings("include_domains"); return },
-		func() (err error) { exclude, err = p.Strings("exclude_domains"); return },
-		func() (err error) { out.usage, err = p.Usage(); return },
+		func() (err error) { include, err = webops.ReadDomains(p, "include_domains"); return },
+		func() (err error) { exclude, err = webops.ReadDomains(p, "exclude_domains"); return },
 	)
 	out.where = newDomains(include, exclude)
 	return out, err
@@ -60,6 +56,7 @@ type searchAnswer struct {
 	Images       []string      `json:"images"`
 	Results      []result      `json:"results"`
 	ResponseTime float64       `json:"response_time"`
+	Ignored      []string      `json:"ignored,omitempty"`
 	Usage        *webops.Usage `json:"usage,omitempty"`
 	RequestID    string        `json:"request_id"`
 }
@@ -77,7 +74,7 @@ func (b *backend) search(ctx context.Context, req *search.Request, start time.Ti
 	if err != nil {
 		return nil, webops.BadRequest(err)
 	}
-	out := searchAnswer{Query: p.query, Images: []string{}, Results: []result{}, Usage: p.usage, RequestID: webops.AnswerID(req)}
+	out := searchAnswer{Query: p.query, Images: []string{}, Results: []result{}, Ignored: p.ignored, Usage: p.usage, RequestID: webops.AnswerID(req)}
 	if p.results > 0 && b.holds(p.where) {
 		if err := b.wait(ctx); err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
 	"github.com/patchbay-dev/patchbay/plugins/internal/research"
+	"github.com/patchbay-dev/patchbay/plugins/internal/searchapi"
 	"github.com/patchbay-dev/patchbay/plugins/internal/webops"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -23,6 +24,8 @@ type backend struct {
 	client   *httpx.Client
 	endpoint *url.URL
 	ops      *webops.Ops
+	engines  *engineList
+	trouble  trouble
 }
 
 const (
@@ -49,6 +52,7 @@ func newBackend(inst search.Instance, cfg Config) (*backend, error) {
 		return nil, err
 	}
 	b.endpoint = b.client.Endpoint("/search")
+	b.engines = &engineList{client: b.client, endpoint: b.client.Endpoint("/config")}
 	ops := cfg.webops()
 	ops.UserAgent, ops.Log, ops.Find = agent, b.log, b.sources
 	b.ops, err = webops.New(ops)
@@ -75,7 +79,7 @@ func (b *backend) Stream(ctx context.Context, req *search.Request, w search.Stre
 
 // query is what the server is asked for one page of results.
 func (b *backend) query(p *searchParams, number int) url.Values {
-	q := url.Values{"q": {p.text()}, "format": {"json"}, "pageno": {strconv.Itoa(number)}, "language": {b.cfg.Language}}
+	q := url.Values{"q": {p.text()}, "format": {"json"}, "pageno": {strconv.Itoa(number)}, "language": {p.locale(b.cfg.Language)}}
 	safe := b.cfg.SafeSearch
 	if p.safe {
 		safe = strict
@@ -85,7 +89,7 @@ func (b *backend) query(p *searchParams, number int) url.Values {
 		q.Set("time_range", p.timeRange)
 	}
 	switch {
-	case p.topic == "news":
+	case p.news:
 		q.Set("categories", "news")
 	case len(b.cfg.Categories) > 0:
 		q.Set("categories", strings.Join(b.cfg.Categories, ","))
@@ -106,7 +110,7 @@ func (b *backend) imageQuery(p *searchParams) url.Values {
 
 // sources finds pages for a research.
 func (b *backend) sources(ctx context.Context, q research.Query) ([]research.Source, error) {
-	p := searchParams{query: q.Text, results: min(q.Max, maxResults), topic: "general"}
+	p := searchParams{query: q.Text, results: min(q.Max, searchapi.MaxResults)}
 	for _, d := range q.Include {
 		p.include = append(p.include, webops.BareDomain(d))
 	}

@@ -7,71 +7,51 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/searchapi"
 	"github.com/patchbay-dev/patchbay/plugins/internal/webops"
+	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
 const (
 	defaultResults = 5
-	maxResults     = 20
 	maxQuery       = 2000
-	maxInclude     = 300
-	maxExclude     = 150
-	maxDays        = 36500
 	// maxSites is up to how many domains are named to the engines; more are only filtered.
 	maxSites = 5
-	day      = "2006-01-02"
 )
 
-// searchParams are what a search looks at; the other members of the API are accepted and have no effect.
+// searchParams are what a search looks at. The table of parameters says what becomes of the others.
 type searchParams struct {
-	query            string
-	results          int
-	topic, timeRange string
-	from, to         time.Time
-	answer           bool
-	raw              string
-	images, describe bool
-	include, exclude []string
-	safe             bool
-	usage            *webops.Usage
+	query             string
+	results           int
+	news              bool
+	timeRange         string
+	from, to          time.Time
+	language, country string
+	answer            bool
+	raw               string
+	images, describe  bool
+	include, exclude  []string
+	safe              bool
+	usage             *webops.Usage
+	ignored           []string
 }
 
-func parseSearch(body []byte) (out searchParams, err error) {
-	p, err := webops.ParseParams(body)
+func parseSearch(body []byte, now time.Time) (searchParams, error) {
+	p, err := searchapi.Read(searchapi.SearXNG, search.OpSearch, body)
 	if err != nil {
-		return out, err
+		return searchParams{}, err
 	}
-	out.results = defaultResults
-	var answer string
-	days := 0
+	out := searchParams{
+		query: p.Text("query"), results: p.Integer("max_results", defaultResults), news: p.Text("topic") == "news",
+		from: p.Date("start_date"), to: p.Date("end_date"), language: p.Text("language"), country: p.Text("country"),
+		answer: p.Word("include_answer", "false") != "false", raw: p.Word("include_raw_content", "false"),
+		images: p.Flag("include_images", false), describe: p.Flag("include_image_descriptions", false), safe: p.Flag("safe_search", false),
+		usage: webops.ReadUsage(p), ignored: p.Ignored,
+	}
+	out.timeRange = timeRangeOf(p.Text("time_range"), p.Integer("days", 0), out.from, now)
 	err = webops.All(
-		func() (err error) { out.query, err = p.Required("query"); return },
-		func() error { return p.Integer("max_results", &out.results, 0, maxResults) },
-		func() (err error) {
-			out.topic, err = p.Choice("topic", "general", "general", "news", "finance")
-			return
-		},
-		func() (err error) {
-			out.timeRange, err = p.Choice("time_range", "", "day", "week", "month", "year", "d", "w", "m", "y")
-			return
-		},
-		func() error { return p.Integer("days", &days, 0, maxDays) },
-		func() (err error) { out.from, err = date(p, "start_date"); return },
-		func() (err error) { out.to, err = date(p, "end_date"); return },
-		func() (err error) {
-			answer, err = p.Choice("include_answer", "false", "true", "false", "basic", "advanced")
-			return
-		},
-		func() (err error) {
-			out.raw, err = p.Choice("include_raw_content", "false", "true", "false", "markdown", "text")
-			return
-		},
-		func() error { return p.Read("include_images", &out.images, "true or false") },
-		func() error { return p.Read("include_image_descriptions", &out.describe, "true or false") },
-		func() error { return p.Read("safe_search", &out.safe, "true or false") },
-		func() (err error) { out.include, err = domains(p, "include_domains", maxInclude); return },
-		func() (err error) { out.exclude, err = domains(p, "exclude_domains", maxExclude); return },
-		func() (err error) { out.usage, err = p.Usage(); return },
+		func() (err error) { out.include, err = webops.ReadDomains(p, "include_domains"); return },
+		func() (err error) { out.exclude, err = webops.ReadDomains(p, "exclude_domains"); return },
 	)
 	if err == nil && len(out.query) > maxQuery {
 		err = fmt.Errorf("query may have at most %d bytes", maxQuery)
@@ -79,66 +59,48 @@ func parseSearch(body []byte) (out searchParams, err error) {
 	if err == nil && out.text() == "" {
 		err = errors.New("query is required")
 	}
-	out.answer = answer != "false"
-	out.timeRange = rangeOf(out.timeRange, days)
 	return out, err
 }
 
-// rangeOf is the server's word for a time range, or for so many days.
-func rangeOf(word string, days int) string {
-	if word == "" && days > 0 {
-		switch {
-		case days == 1:
-			return "day"
-		case days <= 7:
-			return "week"
-		case days <= 31:
-			return "month"
-		case days <= 366:
-			return "year"
-		}
+// timeRangeOf returns the server's word for a time range: for the API's word, else for so many days, else for the time since a
+// day. It is empty where the server has none that is long enough.
+func timeRangeOf(word string, days int, from, now time.Time) string {
+	if word != "" {
+		return map[string]string{"d": "day", "w": "week", "m": "month", "y": "year"}[word[:1]]
 	}
-	switch word {
-	case "d":
+	if days == 0 && !from.IsZero() {
+		// The day itself counts as well.
+		days = max(1, int(now.Sub(from).Hours()/24)+1)
+	}
+	switch {
+	case days < 1:
+	case days == 1:
 		return "day"
-	case "w":
+	case days <= 7:
 		return "week"
-	case "m":
+	case days <= 31:
 		return "month"
-	case "y":
+	case days <= 366:
 		return "year"
 	}
-	return word
+	return ""
 }
 
-func date(p webops.Params, name string) (t time.Time, err error) {
-	var s string
-	if err := p.Read(name, &s, "a date as YYYY-MM-DD"); err != nil || s == "" {
-		return t, err
+// locale returns the server's word for the language and the country of a search; what a search does not say is as configured.
+func (p *searchParams) locale(configured string) string {
+	language := configured
+	if p.language != "" {
+		language = p.language
 	}
-	if t, err = time.Parse(day, s); err != nil {
-		return t, fmt.Errorf("%s must be a date as YYYY-MM-DD", name)
+	region, ok := searchapi.RegionOf(p.country)
+	if !ok {
+		return language
 	}
-	return t, nil
-}
-
-// domains reads host names; a scheme, a www. and a path are taken off.
-func domains(p webops.Params, name string, most int) ([]string, error) {
-	all, err := p.Strings(name)
-	if err != nil {
-		return nil, err
+	base, _, _ := strings.Cut(language, "-")
+	if base == "all" || base == "auto" {
+		base = searchapi.LanguageIn(region)
 	}
-	if len(all) > most {
-		return nil, fmt.Errorf("%s may hold at most %d domains", name, most)
-	}
-	var out []string
-	for _, d := range all {
-		if d = webops.BareDomain(d); d == "" {
-			return nil, fmt.Errorf("%s must hold domains such as example.org", name)
-		}
-		out = append(out, d)
-	}
-	return out, nil
+	return base + "-" + region
 }
 
 // permits applies the lists of domains to a result.

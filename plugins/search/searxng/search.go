@@ -22,6 +22,7 @@ type searchAnswer struct {
 	Images       []any         `json:"images"`
 	Results      []result      `json:"results"`
 	ResponseTime float64       `json:"response_time"`
+	Ignored      []string      `json:"ignored,omitempty"`
 	Usage        *webops.Usage `json:"usage,omitempty"`
 	RequestID    string        `json:"request_id"`
 }
@@ -41,11 +42,11 @@ type image struct {
 }
 
 func (b *backend) search(ctx context.Context, req *search.Request, start time.Time) (any, error) {
-	p, err := parseSearch(req.Body)
+	p, err := parseSearch(req.Body, start)
 	if err != nil {
 		return nil, webops.BadRequest(err)
 	}
-	out := searchAnswer{Query: p.query, Images: []any{}, Results: []result{}, Usage: p.usage, RequestID: webops.AnswerID(req)}
+	out := searchAnswer{Query: p.query, Images: []any{}, Results: []result{}, Ignored: p.ignored, Usage: p.usage, RequestID: webops.AnswerID(req)}
 	hits, answer, err := b.find(ctx, &p)
 	if err != nil {
 		return nil, err
@@ -80,7 +81,14 @@ func (b *backend) find(ctx context.Context, p *searchParams) (hits []*hit, answe
 	}
 	seen := map[string]bool{}
 	for number := 1; number <= maxPages; number++ {
-		found, err := b.ask(ctx, b.query(p, number))
+		query := b.query(p, number)
+		found, err := b.ask(ctx, query)
+		if err == nil && number == 1 {
+			err = b.checkEngines(ctx, query, found)
+		}
+		if number == 1 {
+			b.trouble.set(err, time.Now())
+		}
 		if err != nil && number == 1 {
 			return nil, "", err
 		}
@@ -91,7 +99,6 @@ func (b *backend) find(ctx context.Context, p *searchParams) (hits []*hit, answe
 		}
 		if number == 1 {
 			answer = found.answer()
-			b.noteSilence(found)
 		}
 		fresh := b.take(p, found, seen, &hits)
 		if fresh == 0 || len(hits) >= p.results {
@@ -101,12 +108,6 @@ func (b *backend) find(ctx context.Context, p *searchParams) (hits []*hit, answe
 	hits = hits[:min(len(hits), p.results)]
 	rate(hits)
 	return hits, answer, nil
-}
-
-func (b *backend) noteSilence(p *page) {
-	if len(p.Results) == 0 && len(p.Unresponsive) > 0 {
-		b.log.Warn("nothing was found, and engines did not answer", "engines", len(p.Unresponsive))
-	}
 }
 
 // take adds the results that fit and tells how many were new.

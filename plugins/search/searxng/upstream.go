@@ -94,32 +94,40 @@ func (b *backend) ask(ctx context.Context, query url.Values) (*page, error) {
 	}
 	var out page
 	if err := json.Unmarshal(res.Body, &out); err != nil {
-		return nil, errs.Unavailable(errs.ReasonProtocol, "the SearXNG server answered with JSON of another form")
+		return nil, errs.Unavailable(errs.ReasonExplained, "what answers at base_url is no SearXNG server: its JSON has another form")
 	}
 	return &out, nil
 }
 
-// checkAnswer explains what is not an answer in JSON.
+// checkAnswer explains what is not an answer in JSON, and what to do about it.
 func checkAnswer(res *httpx.Response, now time.Time) error {
-	refuse := func(format string, args ...any) error {
-		e := errs.Unavailable(errs.ReasonStatus, format, args...)
+	explain := func(format string, args ...any) error {
+		e := errs.Unavailable(errs.ReasonExplained, format, args...)
 		e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(res.Status), Host: res.URL.Host}
 		return e
 	}
 	media, _, _ := strings.Cut(strings.ToLower(res.Header.Get("Content-Type")), ";")
+	media = strings.TrimSpace(media)
 	switch {
 	case res.Status == http.StatusForbidden:
-		return refuse("the SearXNG server answered with status 403: its settings must list json under search.formats, and its limiter must let this host in")
+		return explain("the SearXNG server refuses the JSON format (status 403): list json under search.formats in its settings.yml, and let this host pass its limiter")
 	case res.Status == http.StatusTooManyRequests:
-		e := errs.From(refuse("the SearXNG server answered with status 429: its limiter has had enough requests from this host"))
+		e := errs.From(explain("the limiter of the SearXNG server refuses this host (status 429): list its address under botdetection.ip_lists.pass_ip in limiter.toml, " +
+			"or set server.limiter to false in settings.yml"))
 		e.RetryAfter = httpx.RetryAfter(res.Header.Get("Retry-After"), now)
 		return e
 	case res.Status >= 300 && res.Status < 400:
-		return refuse("the SearXNG server redirects to another address: base_url must be the one where it answers")
+		return explain("the SearXNG server redirects to another address (status %d): base_url must be the one where it answers", res.Status)
+	case res.Status == http.StatusNotFound:
+		return explain("there is no SearXNG server at base_url (status 404): base_url must be the address of its start page")
+	case res.Status == http.StatusUnauthorized, res.Status == http.StatusProxyAuthRequired:
+		return explain("something in front of the SearXNG server wants a password (status %d): base_url must lead past it", res.Status)
+	case res.Status == http.StatusBadRequest:
+		return explain("the SearXNG server does not accept the search (status 400): check language, categories and engines in the configuration of this backend")
 	case res.Status != http.StatusOK:
-		return refuse("the SearXNG server answered with status %d", res.Status)
-	case strings.TrimSpace(media) != "application/json":
-		return errs.Unavailable(errs.ReasonProtocol, "the SearXNG server answered with %.60q instead of JSON", media)
+		return explain("the SearXNG server failed (status %d): its log says why", res.Status)
+	case media != "application/json":
+		return explain("the SearXNG server answered with %.60q instead of JSON: base_url must be the address of its start page, and nothing before it may ask for a sign-in", media)
 	}
 	return nil
 }

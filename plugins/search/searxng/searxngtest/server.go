@@ -38,6 +38,16 @@ type Config struct {
 	NoJSON bool
 	// Unresponsive are engines that do not answer.
 	Unresponsive []string
+	// Engines are those that the configuration tells; without any it is not told.
+	Engines []Engine
+}
+
+// Engine is an engine of the server.
+type Engine struct {
+	Name       string
+	Categories []string
+	Disabled   bool
+	TimeRange  bool
 }
 
 // Scripted replaces the next answers.
@@ -117,14 +127,20 @@ func (s *Server) next(q url.Values) *Scripted {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != "/search" {
+	q := r.URL.Query()
+	switch {
+	case r.URL.Path == "/config" && len(s.cfg.Engines) > 0:
+		s.serveConfig(w)
+		return
+	case r.URL.Path != "/search":
 		http.NotFound(w, r)
 		return
 	}
-	q := r.URL.Query()
-	if a := s.next(q); a != nil {
-		a.serve(w, r)
-		return
+	if q.Has("q") {
+		if a := s.next(q); a != nil {
+			a.serve(w, r)
+			return
+		}
 	}
 	switch {
 	case q.Get("format") != "json" || s.cfg.NoJSON && q.Get("format") == "json":
@@ -138,6 +154,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.search(w, q)
 	}
+}
+
+// serveConfig tells the engines.
+func (s *Server) serveConfig(w http.ResponseWriter) {
+	engines := []any{}
+	for _, e := range s.cfg.Engines {
+		engines = append(engines, map[string]any{
+			"name": e.Name, "categories": e.Categories, "enabled": !e.Disabled, "time_range_support": e.TimeRange, "languages": []string{"en"}, "paging": true,
+		})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"categories": []string{"general", "news"}, "engines": engines, "instance_name": "SearXNG"})
 }
 
 func (a *Scripted) serve(w http.ResponseWriter, r *http.Request) {

@@ -54,14 +54,14 @@ func (c *commandLine) userList() *cobra.Command {
 				Disabled bool   `json:"disabled"`
 			}
 			items := make([]item, len(users))
-			t := command.Table{Columns: []string{"EMAIL", "NAME", "ROLE", "STATE"}}
+			t := command.Table{Columns: []string{"ID", "EMAIL", "NAME", "ROLE", "STATE"}}
 			for i, u := range users {
 				items[i] = item{u.ID, u.Email, u.Name, string(u.Role), u.Disabled}
 				state := "enabled"
 				if u.Disabled {
 					state = "disabled"
 				}
-				t.Rows = append(t.Rows, []string{u.Email, u.Name, string(u.Role), state})
+				t.Rows = append(t.Rows, []string{u.ID, u.Email, u.Name, string(u.Role), state})
 			}
 			return out.Print(c.out, map[string]any{"users": items}, t)
 		})

@@ -31,6 +31,7 @@ type proxyError struct {
 	Limit   int64    `json:"limit,omitempty"`
 	Used    int64    `json:"used,omitempty"`
 	ResetAt api.Time `json:"reset_at,omitempty,omitzero"`
+	Needed  int64    `json:"needed,omitempty" doc:"The credits that the call would have reserved, where they did not fit."`
 }
 
 // proxied is an answer of the upstream's, whose members this service does not define.
@@ -74,6 +75,8 @@ func (s *Service) proxyOperations(a *api.API) map[string]huma.Operation {
 		"GET /health":                         health,
 		"POST /mcp":                           s.mcpOperation(a, "mcp", "Messages of the Model Context Protocol"),
 		"DELETE /mcp":                         s.mcpOperation(a, "mcp-end", "End an MCP session"),
+		"POST /mcp/":                          s.mcpOperation(a, "mcp-slash", "The same as /mcp"),
+		"DELETE /mcp/":                        s.mcpOperation(a, "mcp-end-slash", "The same as /mcp"),
 	}
 }
 
@@ -138,7 +141,7 @@ func (s *Service) mcpOperation(a *api.API, id, summary string) huma.Operation {
 	}
 	op.Responses["400"] = &huma.Response{Description: "Not a message of the protocol: a JSON-RPC error", Content: api.JSON(anything)}
 	op.Responses["403"] = &huma.Response{Description: "A foreign origin or host", Content: api.JSON(api.Schema[proxyError](a))}
-	if id == "mcp" {
+	if id == "mcp" || id == "mcp-slash" {
 		op.RequestBody = &huma.RequestBody{Required: true, Content: api.JSON(anything)}
 	}
 	return op

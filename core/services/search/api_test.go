@@ -187,7 +187,7 @@ func TestExamplesFit(t *testing.T) {
 	for path, item := range c.doc["paths"].(map[string]any) {
 		for method, op := range item.(map[string]any) {
 			body, ok := op.(map[string]any)["requestBody"].(map[string]any)
-			if !ok || path == "/mcp" {
+			if !ok || slices.Contains(mcpPaths, path) {
 				continue
 			}
 			media := body["content"].(map[string]any)["application/json"].(map[string]any)

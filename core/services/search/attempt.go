@@ -38,6 +38,8 @@ type attempt struct {
 	key         schema.Secret
 	upstream    time.Duration
 	plugin      time.Duration
+	// record is the audit record of the call, or nil for one that has none.
+	record *record
 	// said is the error of the last upstream key that was refused, in the upstream's words.
 	said string
 }
@@ -273,8 +275,12 @@ func (a *attempt) callWithBoundKey(ctx context.Context, l *link, id string) (*an
 	return ans, nil
 }
 
-// callAndCount calls the backend and counts the outcome for its error rate.
+// callAndCount calls the backend and counts the outcome for its error rate. What is called stands in the audit before, so that it is
+// known of a call whose end nobody sees.
 func (a *attempt) callAndCount(ctx context.Context, req *sdk.Request) (*answer, error) {
+	if a.record != nil {
+		a.service.audit.annotate(a.record, func(r *record) { r.KeyID, r.Backend, r.Attempts = a.keyID, a.backendRef(), a.attempts })
+	}
 	ans, err := a.invokePlugin(ctx, req)
 	if counts, failed := countsForBackend(ans, err); counts {
 		a.service.monitor.calls.countCall(a.link.ref, a.service.cfg.Now(), a.state.settings.alertSettings().ErrorWindow, failed)

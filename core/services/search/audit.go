@@ -77,6 +77,16 @@ func (a *audit) begin(r *record) {
 	a.enqueue(r)
 }
 
+// annotate changes a record that has not ended. One that has been written is written again.
+func (a *audit) annotate(r *record, set func(*record)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	set(r)
+	if r.written {
+		a.enqueue(r)
+	}
+}
+
 // end queues what became of a request. r must not be used afterwards.
 func (a *audit) end(r *record, set func(*record)) {
 	a.mu.Lock()

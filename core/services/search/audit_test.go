@@ -18,10 +18,10 @@ import (
 
 // row is what tests look at of an audit row.
 type row struct {
-	Operation, RequestID, TokenID, KeyID, ErrorCode, Client string
-	Outcome                                                 Outcome
-	Status, UpstreamStatus, Attempts                        int
-	Credits                                                 int64
+	Operation, RequestID, TokenID, KeyID, Backend, ErrorCode, Client string
+	Outcome                                                          Outcome
+	Status, UpstreamStatus, Attempts                                 int
+	Credits                                                          int64
 }
 
 func (e *env) rows() (out []row) {
@@ -98,7 +98,7 @@ func TestRowOfARequest(t *testing.T) {
 	}
 	e.flush()
 	want := []row{{
-		Operation: "crawl", RequestID: "req_test", TokenID: id, KeyID: keys[0], Client: "192.0.2.1", Outcome: Success,
+		Operation: "crawl", RequestID: "req_test", TokenID: id, KeyID: keys[0], Backend: "search.web", Client: "192.0.2.1", Outcome: Success,
 		Status: 200, UpstreamStatus: 200, Attempts: 1, Credits: 3,
 	}}
 	if diff := cmp.Diff(want, e.rows()); diff != "" {

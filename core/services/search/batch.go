@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -46,10 +47,14 @@ func (b *batch) empty() bool { return len(b.records) == 0 }
 // credits and the outcome with its end.
 func (b *batch) addRecord(r *record) {
 	b.records = append(b.records, r)
-	u := b.usageOf(r.TokenID, r.minute())
 	if r.written {
 		b.updates = append(b.updates, r.entry)
-	} else {
+		if !r.finished {
+			return
+		}
+	}
+	u := b.usageOf(r.TokenID, r.minute())
+	if !r.written {
 		b.inserts = append(b.inserts, r.entry)
 		if r.Outcome != Refused {
 			u.Requests++
@@ -151,14 +156,19 @@ func (b *batch) write(ctx context.Context, st *store.Store, sql *statements, aga
 	})
 }
 
-// isWritten looks for one row of the batch: a new one is there, an updated one is open no more.
+// isWritten looks for one row of the batch that counts: a new one is there, one that has ended is open no more. A batch without
+// such a row may be written twice.
 func (b *batch) isWritten(w *gorm.DB) (bool, error) {
 	var n int64
 	rows := w.Table("search_requests")
-	if len(b.inserts) > 0 {
+	ended := slices.IndexFunc(b.updates, func(e entry) bool { return e.Outcome != Open })
+	switch {
+	case len(b.inserts) > 0:
 		rows = rows.Where("id = ?", b.inserts[0].ID)
-	} else {
-		rows = rows.Where("id = ? AND outcome <> 0", b.updates[0].ID)
+	case ended >= 0:
+		rows = rows.Where("id = ? AND outcome <> 0", b.updates[ended].ID)
+	default:
+		return false, nil
 	}
 	err := rows.Count(&n).Error
 	return n > 0, err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"strconv"
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -94,8 +93,8 @@ func badJSON(err error) error {
 // validate returns an error for a body that is plainly wrong, before anything is spent on it.
 func (in *input) validate(op sdk.Operation, tokens ...string) error {
 	if raw, ok := in.fields["max_results"]; ok && string(raw) != "null" {
-		n, err := strconv.ParseInt(string(raw), 10, 32)
-		if err != nil || n < 0 || n > maxResults {
+		n, ok := jsonedit.ParseInteger(raw)
+		if !ok || n < 0 || n > maxResults {
 			return invalidField("max_results", "max_results must be an integer from 0 to %d.", maxResults)
 		}
 	}

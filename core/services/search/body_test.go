@@ -49,6 +49,8 @@ func TestBodies(t *testing.T) {
 		{"query of another type", `{"query":["a"]}`, search, "query", ""},
 		{"max_results 0", `{"query":"a","max_results":0}`, search, "", `{"query":"a","max_results":0}`},
 		{"max_results 20", `{"query":"a","max_results":20}`, search, "", `{"query":"a","max_results":20}`},
+		{"max_results 5.0", `{"query":"a","max_results":5.0}`, search, "", `{"query":"a","max_results":5.0}`},
+		{"max_results 20.5", `{"query":"a","max_results":20.5}`, search, "max_results", ""},
 		{"max_results null", `{"query":"a","max_results":null}`, search, "", `{"query":"a","max_results":null}`},
 		{"max_results -1", `{"query":"a","max_results":-1}`, search, "max_results", ""},
 		{"max_results 21", `{"query":"a","max_results":21}`, search, "max_results", ""},

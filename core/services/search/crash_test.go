@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -16,7 +17,7 @@ import (
 // TestHardStop copies the database in the middle of requests, as a crash would leave it, and starts on the copy.
 func TestHardStop(t *testing.T) {
 	release := make(chan struct{})
-	e := newEnv(t, func(e *env) {
+	e := newEnv(t, withKeys, func(e *env) {
 		e.backend.invoke = func(_ context.Context, req *sdk.Request) (*sdk.Reply, error) {
 			if req.Operation == sdk.OpMap {
 				<-release
@@ -24,6 +25,7 @@ func TestHardStop(t *testing.T) {
 			return reply(200, `{}`), nil
 		}
 	})
+	key := e.addKeys("upstream-key")[0]
 	id := idOf(e.token(nil))
 	var wg sync.WaitGroup
 	for range 5 {
@@ -32,7 +34,7 @@ func TestHardStop(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	testkit.Eventually(t, 5*time.Second, func() bool { return len(e.rows()) == 10 }, "all rows")
+	testkit.Eventually(t, 5*time.Second, func() bool { return len(e.rows()) == 10 && len(e.backend.seen()) == 10 }, "all rows")
 	e.flush()
 	path := filepath.Join(t.TempDir(), "copy.sqlite3")
 	for _, suffix := range []string{"", "-wal"} {
@@ -54,6 +56,9 @@ func TestHardStop(t *testing.T) {
 		}
 		if r.Outcome == Interrupted && r.ErrorCode == "interrupted" {
 			interrupted++
+			if r.Backend != "search.web" || r.KeyID != key {
+				t.Errorf("the interrupted row names backend %q and key %q", r.Backend, r.KeyID)
+			}
 		}
 	}
 	u := after.used(after.svc, id)
@@ -64,4 +69,44 @@ func TestHardStop(t *testing.T) {
 		t.Errorf("the next request: %v", err)
 	}
 	after.flush()
+}
+
+// TestOpenRowFollowsTheChain: a row that was written open names the backend that is being called, also after the first one has
+// failed.
+func TestOpenRowFollowsTheChain(t *testing.T) {
+	written, release := make(chan struct{}), make(chan struct{})
+	e := newEnv(t, func(e *env) {
+		e.set.Backend = []string{"search.web", "search.second"}
+		second := &backend{desc: sdk.Descriptor{Operations: operations()}}
+		second.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) {
+			<-release
+			return reply(200, `{}`), nil
+		}
+		e.more = []*backend{second}
+		e.backend.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) {
+			<-written
+			return nil, fault.New(fault.UpstreamUnavailable, "No connection.")
+		}
+	})
+	id := idOf(e.token(nil))
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = e.call(e.svc, id, sdk.OpSearch, `{"query":"a"}`) })
+	names := func(backend string) func() bool {
+		return func() bool {
+			rows := e.rows()
+			return len(rows) == 1 && rows[0].Outcome == Open && rows[0].Backend == backend
+		}
+	}
+	testkit.Eventually(t, 10*time.Second, names("search.web"), "an open row of the first backend")
+	close(written)
+	testkit.Eventually(t, 10*time.Second, names("search.second"), "an open row of the second backend")
+	close(release)
+	wg.Wait()
+	e.flush()
+	if rows := e.rows(); len(rows) != 1 || rows[0].Outcome != Success || rows[0].Backend != "search.second" || rows[0].Attempts != 2 {
+		t.Errorf("got %+v", rows)
+	}
+	if got := e.sums(id); got != (sums{1, 1, 1, 1}) {
+		t.Errorf("counted %+v", got)
+	}
 }

@@ -27,11 +27,12 @@ type ReachedLimit struct {
 	Limit   int64    `json:"limit" example:"100"`
 	Used    int64    `json:"used" example:"100"`
 	ResetAt api.Time `json:"reset_at"`
+	Needed  int64    `json:"needed,omitempty" doc:"The credits that the call would have reserved, where that is why it was refused."`
 }
 
 // encodeLimit returns what the audit keeps of a refusal.
 func (x *Exceeded) encodeLimit() string {
-	raw, err := json.Marshal(ReachedLimit{x.Scope, x.Window, x.Limit, x.Used, api.TimeOf(x.ResetAt)})
+	raw, err := json.Marshal(ReachedLimit{x.Scope, x.Window, x.Limit, x.Used, api.TimeOf(x.ResetAt), x.Needed})
 	if err != nil {
 		return ""
 	}
@@ -40,7 +41,7 @@ func (x *Exceeded) encodeLimit() string {
 
 // refusalText returns the sentence of the fault that the client got.
 func (l *ReachedLimit) refusalText() string {
-	x := Exceeded{Scope: l.Scope, Window: l.Window, Limit: l.Limit, Used: l.Used, ResetAt: l.ResetAt.Time}
+	x := Exceeded{Scope: l.Scope, Window: l.Window, Limit: l.Limit, Used: l.Used, ResetAt: l.ResetAt.Time, Needed: l.Needed}
 	return x.refusalText()
 }
 

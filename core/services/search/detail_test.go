@@ -30,7 +30,7 @@ func TestErrorSentence(t *testing.T) {
 
 // The words of a refusal are those of its fault, and survive the way through the database.
 func TestDetailOfARefusal(t *testing.T) {
-	x := &Exceeded{"requests", "hour", 5, 6, time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)}
+	x := &Exceeded{Scope: "requests", Window: "hour", Limit: 5, Used: 6, ResetAt: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)}
 	var l RequestLog
 	l.setDetail(Refused, x.encodeLimit())
 	if l.Limit.Of == nil || l.Limit.Of.Used != 6 || l.Limit.Of.Limit != 5 || !l.Limit.Of.ResetAt.Equal(x.ResetAt) {

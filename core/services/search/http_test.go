@@ -78,13 +78,14 @@ func TestRefusals(t *testing.T) {
 		admitted      int
 		limit, used   int
 		reset         time.Time
+		needed        int
 	}{
-		{"requests", "hour", Limits{2, 100, 100, 100, 0}, "search", `{"query":"a"}`, 2, 2, 2, noon.Truncate(time.Minute).Add(time.Hour)},
-		{"credits", "hour", Limits{100, 7, 100, 100, 0}, "crawl", `{"url":"a"}`, 2, 7, 6, noon.Truncate(time.Minute).Add(time.Hour)},
-		{"credits", "day", Limits{100, 100, 5, 100, 0}, "map", `{"url":"a"}`, 2, 5, 4, time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC)},
-		{"credits", "month", Limits{100, 100, 100, 4, 0}, "map", `{"url":"a"}`, 2, 4, 4, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)},
-		{"requests", "minute", Limits{100, 100, 100, 100, 3}, "search", `{"query":"a"}`, 3, 3, 3, noon.Add(time.Minute)},
-		{"requests", "hour", Limits{0, 1, 1, 1, 0}, "search", `{"query":"a"}`, 0, 0, 0, noon.Truncate(time.Minute).Add(time.Minute)},
+		{"requests", "hour", Limits{2, 100, 100, 100, 0}, "search", `{"query":"a"}`, 2, 2, 2, noon.Truncate(time.Minute).Add(time.Hour), 0},
+		{"credits", "hour", Limits{100, 7, 100, 100, 0}, "crawl", `{"url":"a"}`, 2, 7, 6, noon.Truncate(time.Minute).Add(time.Hour), 3},
+		{"credits", "day", Limits{100, 100, 5, 100, 0}, "map", `{"url":"a"}`, 2, 5, 4, time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC), 2},
+		{"credits", "month", Limits{100, 100, 100, 4, 0}, "map", `{"url":"a"}`, 2, 4, 4, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), 0},
+		{"requests", "minute", Limits{100, 100, 100, 100, 3}, "search", `{"query":"a"}`, 3, 3, 3, noon.Add(time.Minute), 0},
+		{"requests", "hour", Limits{0, 1, 1, 1, 0}, "search", `{"query":"a"}`, 0, 0, 0, noon.Truncate(time.Minute).Add(time.Minute), 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.scope+" "+tt.window+" "+strconv.Itoa(tt.limit), func(t *testing.T) {
@@ -99,6 +100,9 @@ func TestRefusals(t *testing.T) {
 			want := map[string]any{
 				"code": "quota_exhausted", "error": "quota_exhausted", "scope": tt.scope, "window": tt.window, "limit": float64(tt.limit), "used": float64(tt.used),
 				"reset_at": tt.reset.Format("2006-01-02T15:04:05.000Z"), "retry_after": tt.reset.Sub(noon).Seconds(), "request_id": g.header.Get("X-Request-Id"),
+			}
+			if tt.needed > 0 {
+				want["needed"] = float64(tt.needed)
 			}
 			opt := cmpopts.IgnoreMapEntries(func(k string, _ any) bool { return k == "message" || k == "detail" })
 			if diff := cmp.Diff(want, g.json, opt); g.status != 429 || diff != "" {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -43,14 +42,19 @@ func mcpTools(chain []*link) (*mcp.Tools, error) {
 	return set, nil
 }
 
+// mcpPaths are the addresses of the endpoint, which are one: clients write it with and without a slash at its end.
+var mcpPaths = []string{"/mcp", "/mcp/"}
+
 // mcpRoutes returns the routes of the endpoint. There is no GET: the service has nothing to say unasked.
 func (s *Service) mcpRoutes() []httpd.Route {
-	return []httpd.Route{
-		{Method: http.MethodPost, Path: "/mcp", Policy: httpd.AccessToken, BodyLimit: bodyLimit, Handler: s.handleMCP(s.mcp.Post)},
-		{Method: http.MethodDelete, Path: "/mcp", Policy: httpd.AccessToken, Handler: s.handleMCP(func(c *gin.Context, _ *mcp.Tools, caller mcp.Caller) error {
-			return s.mcp.Delete(c, caller)
-		})},
+	end := s.handleMCP(func(c *gin.Context, _ *mcp.Tools, caller mcp.Caller) error { return s.mcp.Delete(c, caller) })
+	var out []httpd.Route
+	for _, path := range mcpPaths {
+		out = append(out,
+			httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.AccessToken, BodyLimit: bodyLimit, Handler: s.handleMCP(s.mcp.Post)},
+			httpd.Route{Method: http.MethodDelete, Path: path, Policy: httpd.AccessToken, Handler: end})
 	}
+	return out
 }
 
 // handleMCP lets in who may, and writes errors.
@@ -133,7 +137,6 @@ func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
 	if in.stream {
 		return nil, invalidField("stream", "A tool answers as a whole: leave stream out.")
 	}
-	began := time.Now()
 	c := &call{token: m.token, op: op, in: in, requestID: m.requestID, client: m.client, size: size}
 	ans, err := m.proxyUnlessCancelled(ctx, st, c)
 	if err != nil {
@@ -141,7 +144,7 @@ func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
 	}
 	out, id := resultOf(ans), ans.head.ResourceID
 	if t.Operation == sdk.OpResearch && id != "" && !out.Failed {
-		return m.awaitResult(ctx, c, id, out, began, t.Progress)
+		return m.awaitResult(ctx, c, id, out)
 	}
 	return out, nil
 }

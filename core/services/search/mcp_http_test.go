@@ -170,7 +170,8 @@ func TestMCPAddresses(t *testing.T) {
 	}{
 		{"GET", "/search/mcp", 405, "method_not_allowed"},
 		{"OPTIONS", "/search/mcp", 405, "method_not_allowed"},
-		{"POST", "/search/mcp/", 404, "not_found"},
+		{"GET", "/search/mcp/", 405, "method_not_allowed"},
+		{"DELETE", "/search/mcp/", 400, "invalid_request"},
 		{"POST", "/search/mcp/sse", 404, "not_found"},
 		{"GET", "/.well-known/oauth-protected-resource", 404, "not_found"},
 		{"GET", "/.well-known/oauth-protected-resource/search/mcp", 404, "not_found"},
@@ -186,6 +187,26 @@ func TestMCPAddresses(t *testing.T) {
 		}
 		if cors := g.header.Get("Access-Control-Allow-Origin"); cors != "" {
 			t.Errorf("%s %s: CORS for %q", tt.method, tt.path, cors)
+		}
+	}
+}
+
+// TestMCPWithASlash: a session that was begun at one of the addresses goes on at the other.
+func TestMCPWithASlash(t *testing.T) {
+	e, _ := mcpEnv(t)
+	header := []string{"Authorization", "Bearer " + e.token(nil), "Content-Type", "application/json"}
+	for i, path := range mcpPaths {
+		g := e.send(http.MethodPost, "/search"+path, welcome, header...)
+		id := g.header.Get("Mcp-Session-Id")
+		if g.status != 200 || id == "" {
+			t.Fatalf("%s: %d %s", path, g.status, g.body)
+		}
+		other := "/search" + mcpPaths[1-i]
+		if g := e.send(http.MethodPost, other, callSearch, append(header, "Mcp-Session-Id", id)...); g.status != 200 || !strings.Contains(g.body, `"title":"one"`) {
+			t.Errorf("%s: %d %s", other, g.status, g.body)
+		}
+		if g := e.send(http.MethodDelete, other, "", append(header, "Mcp-Session-Id", id)...); g.status != 204 {
+			t.Errorf("end at %s: %d %s", other, g.status, g.body)
 		}
 	}
 }

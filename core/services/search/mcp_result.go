@@ -58,7 +58,7 @@ func upstreamMessage(body []byte) string {
 
 // awaitResult asks for the result of a research until it is there. The questions cost nothing and count nowhere: for the
 // client they are part of the one call.
-func (m *mcpCaller) awaitResult(ctx context.Context, c *call, id string, pending *mcp.Result, began time.Time, progress func(float64, string)) (*mcp.Result, error) {
+func (m *mcpCaller) awaitResult(ctx context.Context, c *call, id string, pending *mcp.Result) (*mcp.Result, error) {
 	if !isUnfinished(pending.Body) {
 		return pending, nil
 	}
@@ -73,9 +73,6 @@ func (m *mcpCaller) awaitResult(ctx context.Context, c *call, id string, pending
 	again := time.NewTicker(m.service.researchPause)
 	defer again.Stop()
 	for misses := 0; ; {
-		if progress != nil {
-			progress(time.Since(began).Seconds(), "The research is under way.")
-		}
 		select {
 		case <-ctx.Done():
 			return nil, fault.FromPlugin(ctx.Err())

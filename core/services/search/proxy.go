@@ -56,6 +56,7 @@ func (s *Service) performCall(ctx context.Context, st *state, c *call) (*answer,
 	}
 	if s.audit != nil {
 		s.audit.begin(r)
+		run.record = r
 	}
 	run.started = time.Now()
 	ans, err := run.runAttempt(ctx)
@@ -87,15 +88,26 @@ func (s *Service) refuseCall(r *record, c *call, x *Exceeded) error {
 
 // asFault returns the fault that the client gets.
 func (x *Exceeded) asFault(now time.Time) error {
-	return fault.New(fault.QuotaExhausted, "%s", x.refusalText()).
+	out := fault.New(fault.QuotaExhausted, "%s", x.refusalText()).
 		WithRetryAfter(x.ResetAt.Sub(now)).
 		With("scope", x.Scope).With("window", x.Window).With("limit", x.Limit).With("used", x.Used).
 		With("reset_at", x.ResetAt.Format("2006-01-02T15:04:05.000Z"))
+	if x.Needed > 0 {
+		out = out.With("needed", x.Needed)
+	}
+	return out
 }
 
-// refusalText returns a sentence with the limit that is used up.
+// refusalText returns a sentence with the limit that is used up, or that the call does not fit into.
 func (x *Exceeded) refusalText() string {
-	return fmt.Sprintf("The access token has used its %s of %d %s.", windowName[x.Window], x.Limit, x.Scope)
+	limit := fmt.Sprintf("%s of %d %s", windowName[x.Window], x.Limit, x.Scope)
+	switch {
+	case x.Needed == 0:
+		return fmt.Sprintf("The access token has used its %s.", limit)
+	case x.Needed > x.Limit:
+		return fmt.Sprintf("The call reserves %d credits, more than the access token's %s.", x.Needed, limit)
+	}
+	return fmt.Sprintf("The call reserves %d credits, and %d are used or reserved of the access token's %s.", x.Needed, x.Used, limit)
 }
 
 var windowName = map[string]string{"minute": "limit by the minute", "hour": "hourly limit", "day": "daily limit", "month": "monthly limit"}

@@ -22,6 +22,8 @@ type Exceeded struct {
 	Limit   int64
 	Used    int64
 	ResetAt time.Time
+	// Needed is how many credits the call would have reserved, where the limit is not used up and they do not fit; else 0.
+	Needed int64
 }
 
 const (
@@ -88,10 +90,10 @@ func (c *counter) reserve(now time.Time, price int64, l Limits) *Exceeded {
 // checkLimits returns the limit that a request at the price would exceed, or nil. The caller holds the mutex.
 func (c *counter) checkLimits(now time.Time, price int64, l Limits) *Exceeded {
 	if used := c.requests.sum; used >= l.RequestsHour {
-		return &Exceeded{"requests", "hour", l.RequestsHour, used, c.requests.freedAt(now, time.Minute, used-l.RequestsHour+1)}
+		return &Exceeded{Scope: "requests", Window: "hour", Limit: l.RequestsHour, Used: used, ResetAt: c.requests.freedAt(now, time.Minute, used-l.RequestsHour+1)}
 	}
 	if used := c.seconds.sum; l.RequestsMinute > 0 && used >= l.RequestsMinute {
-		return &Exceeded{"requests", "minute", l.RequestsMinute, used, c.seconds.freedAt(now, time.Second, used-l.RequestsMinute+1)}
+		return &Exceeded{Scope: "requests", Window: "minute", Limit: l.RequestsMinute, Used: used, ResetAt: c.seconds.freedAt(now, time.Second, used-l.RequestsMinute+1)}
 	}
 	return c.checkCredits(now, price, l)
 }
@@ -100,14 +102,27 @@ func (c *counter) checkCredits(now time.Time, price int64, l Limits) *Exceeded {
 	if price == 0 {
 		return nil
 	}
-	over := func(used, limit int64) bool { return used >= limit || used+c.reserved+price > limit }
-	switch {
-	case over(c.month.credits, l.CreditsMonth):
-		return &Exceeded{"credits", "month", l.CreditsMonth, c.month.credits + c.reserved, nextMonth(now)}
-	case over(c.day.credits, l.CreditsDay):
-		return &Exceeded{"credits", "day", l.CreditsDay, c.day.credits + c.reserved, nextDay(now)}
-	case over(c.credits.sum, l.CreditsHour):
-		return &Exceeded{"credits", "hour", l.CreditsHour, c.credits.sum + c.reserved, c.credits.freedAt(now, time.Minute, c.credits.sum+price-l.CreditsHour)}
+	for _, w := range [...]struct {
+		window      string
+		used, limit int64
+	}{{"month", c.month.credits, l.CreditsMonth}, {"day", c.day.credits, l.CreditsDay}, {"hour", c.credits.sum, l.CreditsHour}} {
+		x := Exceeded{Scope: "credits", Window: w.window, Limit: w.limit, Used: w.used + c.reserved}
+		switch {
+		case w.used >= w.limit:
+		case x.Used+price > w.limit:
+			x.Needed = price
+		default:
+			continue
+		}
+		switch w.window {
+		case "month":
+			x.ResetAt = nextMonth(now)
+		case "day":
+			x.ResetAt = nextDay(now)
+		default:
+			x.ResetAt = c.credits.freedAt(now, time.Minute, w.used+price-w.limit)
+		}
+		return &x
 	}
 	return nil
 }

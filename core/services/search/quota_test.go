@@ -295,7 +295,7 @@ func TestFreed(t *testing.T) {
 		}
 	}
 	x := c.reserve(noon.Add(30*time.Minute), 0, l)
-	want := &Exceeded{"requests", "hour", 3, 3, time.Date(2026, 3, 15, 13, 0, 0, 0, time.UTC)}
+	want := &Exceeded{Scope: "requests", Window: "hour", Limit: 3, Used: 3, ResetAt: time.Date(2026, 3, 15, 13, 0, 0, 0, time.UTC)}
 	if diff := cmp.Diff(want, x); diff != "" {
 		t.Error(diff)
 	}

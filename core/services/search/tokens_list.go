@@ -168,15 +168,17 @@ func (r *repository) tokenNotes(ctx context.Context, ids []string) (map[string]s
 // UsedUp returns the limits of a token that refuse requests at present, the one that lasts longest first.
 func (t *AuthToken) UsedUp() (out []ReachedLimit) {
 	for _, l := range []ReachedLimit{
-		{"credits", "month", t.MonthlyLimit, t.MonthlyUsed, t.MonthlyResetAt}, {"credits", "day", t.DailyLimit, t.DailyUsed, t.DailyResetAt},
-		{"credits", "hour", t.HourlyLimit, t.HourlyUsed, t.HourlyResetAt}, {"requests", "hour", t.RequestsLimit, t.RequestsUsed, t.RequestsReset},
+		{Scope: "credits", Window: "month", Limit: t.MonthlyLimit, Used: t.MonthlyUsed, ResetAt: t.MonthlyResetAt},
+		{Scope: "credits", Window: "day", Limit: t.DailyLimit, Used: t.DailyUsed, ResetAt: t.DailyResetAt},
+		{Scope: "credits", Window: "hour", Limit: t.HourlyLimit, Used: t.HourlyUsed, ResetAt: t.HourlyResetAt},
+		{Scope: "requests", Window: "hour", Limit: t.RequestsLimit, Used: t.RequestsUsed, ResetAt: t.RequestsReset},
 	} {
 		if l.Used >= l.Limit {
 			out = append(out, l)
 		}
 	}
 	if t.MinuteLimit > 0 && t.MinuteUsed >= t.MinuteLimit {
-		out = append(out, ReachedLimit{"requests", "minute", t.MinuteLimit, t.MinuteUsed, t.MinuteResetAt})
+		out = append(out, ReachedLimit{Scope: "requests", Window: "minute", Limit: t.MinuteLimit, Used: t.MinuteUsed, ResetAt: t.MinuteResetAt})
 	}
 	return out
 }

@@ -37,6 +37,7 @@ const (
 const (
 	DefaultMaxSessions = 10_000
 	DefaultIdle        = time.Hour
+	DefaultProgress    = 2 * time.Second
 )
 
 // Config is what an endpoint needs. The zero value is complete.
@@ -47,6 +48,8 @@ type Config struct {
 	Idle time.Duration
 	// Heartbeat is the pause after which an answer that is not there yet becomes a stream with comments.
 	Heartbeat time.Duration
+	// Progress is the pause after which a client that asked for it is told how long its call has taken, again and again.
+	Progress time.Duration
 	// Now is the clock, NewID makes session ids; nil means the real ones.
 	Now   func() time.Time
 	NewID func() string
@@ -79,6 +82,9 @@ func New(cfg Config) (*Endpoint, error) {
 	}
 	if cfg.Heartbeat <= 0 {
 		cfg.Heartbeat = httpd.Heartbeat
+	}
+	if cfg.Progress <= 0 {
+		cfg.Progress = DefaultProgress
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -187,7 +193,7 @@ func (p *post) serveMessages() error {
 		}
 	}
 	if p.batch && p.version >= versionNoBatch {
-		writeRPCError(p.c, http.StatusBadRequest, jsonrpc.ID{}, invalidRequest("batches ended with protocol version "+versionNoBatch))
+		writeRPCError(p.c, http.StatusBadRequest, nil, invalidRequest("batches ended with protocol version "+versionNoBatch))
 		return nil
 	}
 	p.cancelCalls()
@@ -205,7 +211,7 @@ func (p *post) cancelCalls() {
 		return
 	}
 	for _, n := range p.notifications {
-		if n.Method == "notifications/cancelled" {
+		if n.Method == methodCancelled {
 			p.endpoint.sessions.cancelCall(p.session, n)
 		}
 	}

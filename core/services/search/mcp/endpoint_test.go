@@ -83,10 +83,6 @@ func TestShapeOfTheAnswer(t *testing.T) {
 	quick := func(_ context.Context, c Call) (*Result, error) {
 		return &Result{Body: []byte(c.Operation + string(c.Arguments))}, nil
 	}
-	telling := func(_ context.Context, c Call) (*Result, error) {
-		c.Progress(1.5, "on it")
-		return &Result{Body: []byte("op{}")}, nil
-	}
 	const both = "application/json, text/event-stream;q=0.5"
 	for _, tt := range []struct {
 		name, accept string
@@ -96,8 +92,6 @@ func TestShapeOfTheAnswer(t *testing.T) {
 	}{
 		{"quick", both, quick, "application/json", `{"jsonrpc":"2.0"`, "heartbeat"},
 		{"quick, events only", "text/event-stream", quick, "text/event-stream", "event: message\ndata: {", "heartbeat"},
-		{"telling", both, telling, "text/event-stream", `"progressToken":7`, "no such"},
-		{"telling, JSON only", "application/json", telling, "application/json", `{"jsonrpc":"2.0"`, "progressToken"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			resp, body := send(t, serve(t, Config{Heartbeat: time.Hour}, tt.tool), tt.accept, nil)

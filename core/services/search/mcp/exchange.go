@@ -29,17 +29,24 @@ type exchange struct {
 	once   sync.Once
 	closed chan struct{}
 
+	// messages are those that the exchange answers, interval is the pause between two notifications of progress.
+	messages *messages
+	interval time.Duration
+
 	mu      sync.Mutex
 	refusal error
+	// cancelled has the calls that get no response.
+	cancelled map[jsonrpc.ID]bool
 }
 
-// spare is room for cancellations beside the calls.
-const spare = 16
-
-func newExchange(ctx context.Context, caller Caller, calls []*jsonrpc.Request) *exchange {
-	x := &exchange{caller: caller, in: make(chan jsonrpc.Message, len(calls)+spare), out: make(chan jsonrpc.Message), closed: make(chan struct{})}
+func newExchange(ctx context.Context, p *post) *exchange {
+	x := &exchange{
+		caller: p.caller, messages: &p.messages, interval: p.endpoint.cfg.Progress, cancelled: map[jsonrpc.ID]bool{},
+		// There is room for a cancellation of each call.
+		in: make(chan jsonrpc.Message, 2*len(p.calls)), out: make(chan jsonrpc.Message), closed: make(chan struct{}),
+	}
 	x.ctx, x.cancel = context.WithCancel(ctx)
-	for _, r := range calls {
+	for _, r := range p.calls {
 		x.in <- r
 	}
 	return x
@@ -82,12 +89,25 @@ func (x *exchange) Close() error {
 	return nil
 }
 
-// deliverMessage hands over a late message, unless there are too many of them.
-func (x *exchange) deliverMessage(m jsonrpc.Message) {
-	select {
-	case x.in <- m:
-	default:
+// cancelCall has the SDK's server cancel a call, which then gets no response.
+func (x *exchange) cancelCall(id jsonrpc.ID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.cancelled[id] {
+		return
 	}
+	x.cancelled[id] = true
+	raw, err := json.Marshal(map[string]any{"requestId": id.Raw()})
+	if err == nil {
+		x.in <- &jsonrpc.Request{Method: methodCancelled, Params: raw}
+	}
+}
+
+// isCancelled reports whether the client has taken a call back.
+func (x *exchange) isCancelled(id jsonrpc.ID) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.cancelled[id]
 }
 
 // keepRefusal keeps the error that shall be the whole answer.
@@ -108,14 +128,14 @@ type exchangeKey struct{}
 
 // exchangeCalls runs the calls and answers them.
 func (p *post) exchangeCalls() error {
-	x := newExchange(p.c.Request.Context(), p.caller, p.calls)
+	x := newExchange(p.c.Request.Context(), p)
 	defer x.cancel()
 	sessions := p.endpoint.sessions
-	if !sessions.startCalls(p.session, x, p.calls) {
+	if !sessions.startCalls(p.session, x, &p.messages) {
 		writeRPCError(p.c, http.StatusBadRequest, p.onlyID(), invalidRequest("a call with this id is under way"))
 		return nil
 	}
-	defer sessions.endCalls(p.session, p.calls)
+	defer sessions.endCalls(p.session, &p.messages)
 	server, err := p.tools.server.Connect(context.WithValue(p.c.Request.Context(), exchangeKey{}, x), x, &sdk.ServerSessionOptions{State: p.sessionState()})
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, "The request could not be taken.")
@@ -127,7 +147,7 @@ func (p *post) exchangeCalls() error {
 	}()
 	a := &answer{post: p, waiting: len(p.calls)}
 	for _, r := range p.refused {
-		a.responses = append(a.responses, encodeMessage(r))
+		a.responses = append(a.responses, encodeResponse(nil, r))
 	}
 	return a.runExchange(x)
 }
@@ -195,6 +215,9 @@ func (a *answer) takeMessage(m jsonrpc.Message, x *exchange) error {
 		return nil
 	}
 	a.waiting--
+	if x.isCancelled(r.ID) {
+		return nil
+	}
 	if err := x.firstRefusal(); err != nil && !a.batch && a.events == nil {
 		a.caller.Headers(a.c.Writer.Header())
 		return err
@@ -203,12 +226,13 @@ func (a *answer) takeMessage(m jsonrpc.Message, x *exchange) error {
 		a.beginSession(r)
 	}
 	a.status = a.statusOf(r)
+	raw := encodeResponse(a.clientCall(r.ID).id, r)
 	if a.events != nil || !a.asJSON && a.status == http.StatusOK {
 		a.openStream()
-		a.sendEvent(encodeMessage(r))
+		a.sendEvent(raw)
 		return nil
 	}
-	a.responses = append(a.responses, encodeMessage(r))
+	a.responses = append(a.responses, raw)
 	return nil
 }
 
@@ -258,7 +282,8 @@ func (a *answer) setLimitHeaders() {
 // sendEvent writes an event. A client that is gone shows in its context.
 func (a *answer) sendEvent(raw []byte) { _ = a.events.Send(0, "message", raw) }
 
-// finishAnswer writes what has been collected.
+// finishAnswer writes what has been collected. Where nothing is left to say, because the calls were cancelled, the status is
+// that of a notification.
 func (a *answer) finishAnswer() error {
 	if a.events == nil && !a.asJSON && len(a.responses) > 0 && a.status <= http.StatusOK {
 		a.openStream()
@@ -268,11 +293,14 @@ func (a *answer) finishAnswer() error {
 	}
 	a.setLimitHeaders()
 	a.c.Header("Cache-Control", "no-store")
-	body := []byte(nil)
+	if len(a.responses) == 0 {
+		a.c.Status(http.StatusAccepted)
+		a.c.Writer.WriteHeaderNow()
+		return nil
+	}
+	body := []byte(a.responses[0])
 	if a.batch {
-		body, _ = json.Marshal(a.responses)
-	} else if len(a.responses) > 0 {
-		body = a.responses[0]
+		body = encodeWire(a.responses)
 	}
 	httpd.WriteBody(a.c, max(a.status, http.StatusOK), "application/json", body)
 	return nil

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/gin-gonic/gin"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/patchbay-dev/patchbay/core/httpd"
 )
 
 // maxBatch is how many messages one body may hold.
@@ -19,12 +16,16 @@ const maxBatch = 50
 const (
 	methodInitialize = "initialize"
 	methodCallTool   = "tools/call"
+	methodCancelled  = "notifications/cancelled"
+	methodProgress   = "notifications/progress"
 )
 
 // messages are those of one body.
 type messages struct {
-	batch         bool
+	batch bool
+	// calls have ids of ours, see keepID.
 	calls         []*jsonrpc.Request
+	clients       []clientCall
 	notifications []*jsonrpc.Request
 	// refused are the answers to members of a batch that are no messages.
 	refused []*jsonrpc.Response
@@ -62,24 +63,24 @@ func parseMessages(raw []byte) (m messages, refusal *jsonrpc.Error) {
 }
 
 func (m *messages) checkBatch() *jsonrpc.Error {
-	seen := map[jsonrpc.ID]bool{}
-	for _, r := range m.calls {
+	seen := map[string]bool{}
+	for i, r := range m.calls {
 		if r.Method == methodInitialize {
 			return invalidRequest("initialize stands alone")
 		}
-		if seen[r.ID] {
+		key := m.clients[i].key
+		if seen[key] {
 			return invalidRequest("two messages have the same id")
 		}
-		seen[r.ID] = true
+		seen[key] = true
 	}
 	return nil
 }
 
 // addMessage sorts one message in.
 func (m *messages) addMessage(raw []byte) *jsonrpc.Error {
-	var shape struct {
-		ID json.RawMessage `json:"id"`
-	}
+	// A map, not a struct: a name in other case is another member here, as it is for the SDK.
+	var shape map[string]json.RawMessage
 	if json.Unmarshal(raw, &shape) != nil {
 		return invalidRequest("a message is an object")
 	}
@@ -90,23 +91,15 @@ func (m *messages) addMessage(raw []byte) *jsonrpc.Error {
 	r, ok := msg.(*jsonrpc.Request)
 	switch {
 	case !ok:
-	case string(shape.ID) == "null":
+	case string(shape["id"]) == "null":
 		return invalidRequest("the id must not be null")
 	case !r.IsCall():
 		m.notifications = append(m.notifications, r)
 	default:
-		m.calls = append(m.calls, r)
+		m.keepCall(r, shape["id"])
 		m.initialize = r.Method == methodInitialize
 	}
 	return nil
-}
-
-// onlyID is the id of a single call, else none.
-func (m *messages) onlyID() (id jsonrpc.ID) {
-	if !m.batch && len(m.calls) == 1 {
-		id = m.calls[0].ID
-	}
-	return id
 }
 
 // spendsQuota reports whether any of the messages is one that counts.
@@ -151,25 +144,4 @@ func (p *post) checkHeaders(h http.Header) *jsonrpc.Error {
 
 func versionMismatch(header string) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: sdk.CodeHeaderMismatch, Message: "the header " + header + " is missing or says something else than the message"}
-}
-
-// writeRPCError answers with an error of JSON-RPC.
-func writeRPCError(c *gin.Context, status int, id jsonrpc.ID, e *jsonrpc.Error) {
-	c.Header("Cache-Control", "no-store")
-	httpd.WriteBody(c, status, "application/json", encodeMessage(&jsonrpc.Response{ID: id, Error: e}))
-}
-
-// encodeMessage writes a message; an answer to what has no id says null, as JSON-RPC wants it.
-func encodeMessage(m jsonrpc.Message) json.RawMessage {
-	if r, ok := m.(*jsonrpc.Response); ok && !r.ID.IsValid() {
-		raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": r.Error})
-		if err == nil {
-			return raw
-		}
-	}
-	raw, err := jsonrpc.EncodeMessage(m)
-	if err != nil {
-		return json.RawMessage(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Internal error"}}`)
-	}
-	return raw
 }

@@ -13,9 +13,16 @@ import (
 type session struct {
 	id, token, version string
 
-	running map[jsonrpc.ID]*exchange
+	// running has the calls under way by the key of the client's id.
+	running map[string]runningCall
 	used    time.Time
 	place   *list.Element
+}
+
+// runningCall is a call by the id that it has in its exchange.
+type runningCall struct {
+	exchange *exchange
+	id       jsonrpc.ID
 }
 
 // sessions keeps sessions by id, bounded in number and in idle time. What is over time goes when somebody looks.
@@ -47,7 +54,7 @@ func (s *sessions) beginSession(token, version string) *session {
 	if len(s.byID) >= s.cfg.MaxSessions {
 		s.removeSession(s.rest.Back().Value.(*session))
 	}
-	made := &session{id: s.cfg.NewID(), token: token, version: version, running: map[jsonrpc.ID]*exchange{}, used: now}
+	made := &session{id: s.cfg.NewID(), token: token, version: version, running: map[string]runningCall{}, used: now}
 	made.place = s.rest.PushFront(made)
 	s.byID[made.id] = made
 	s.held[token]++
@@ -78,7 +85,7 @@ func (s *sessions) removeSession(x *session) {
 		delete(s.held, x.token)
 	}
 	for _, run := range x.running {
-		run.cancel()
+		run.exchange.cancel()
 	}
 }
 
@@ -119,50 +126,44 @@ func (s *sessions) endSession(id, token string) bool {
 }
 
 // startCalls notes that calls run in a session; false if one of their ids is in use.
-func (s *sessions) startCalls(x *session, run *exchange, calls []*jsonrpc.Request) bool {
+func (s *sessions) startCalls(x *session, run *exchange, m *messages) bool {
 	if x == nil {
 		return true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, r := range calls {
-		if x.running[r.ID] != nil {
+	for _, c := range m.clients {
+		if x.running[c.key].exchange != nil {
 			return false
 		}
 	}
-	for _, r := range calls {
-		x.running[r.ID] = run
+	for i, c := range m.clients {
+		x.running[c.key] = runningCall{run, m.calls[i].ID}
 	}
 	return true
 }
 
-func (s *sessions) endCalls(x *session, calls []*jsonrpc.Request) {
+func (s *sessions) endCalls(x *session, m *messages) {
 	if x == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, r := range calls {
-		delete(x.running, r.ID)
+	for _, c := range m.clients {
+		delete(x.running, c.key)
 	}
 	s.touchSession(x, s.cfg.Now())
 }
 
 // cancelCall passes a cancellation on to the call that it names, if that still runs.
 func (s *sessions) cancelCall(x *session, n *jsonrpc.Request) {
-	var params struct {
-		RequestID any `json:"requestId"`
-	}
-	if json.Unmarshal(n.Params, &params) != nil {
-		return
-	}
-	id, err := jsonrpc.MakeID(params.RequestID)
-	if err != nil {
+	var params map[string]json.RawMessage
+	if json.Unmarshal(n.Params, &params) != nil || len(params["requestId"]) == 0 {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if run := x.running[id]; run != nil {
-		run.deliverMessage(n)
+	if run := x.running[idKey(params["requestId"])]; run.exchange != nil {
+		run.exchange.cancelCall(run.id)
 	}
 }

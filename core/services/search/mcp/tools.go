@@ -31,8 +31,6 @@ type Call struct {
 	Operation string
 	// Arguments is a JSON value that the caller owns.
 	Arguments []byte
-	// Progress tells the client how long the call has taken, in seconds; nil where it does not want to know.
-	Progress func(seconds float64, message string)
 }
 
 // Result is the outcome of a tool.
@@ -68,7 +66,7 @@ func addTool(server *sdk.Server, t Tool) (err error) {
 			err = fmt.Errorf("%v", v)
 		}
 	}()
-	server.AddTool(&sdk.Tool{Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: schemaOf(t)}, toolHandler(t.Operation))
+	server.AddTool(&sdk.Tool{Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: schemaOf(t)}, toolHandler(t))
 	return nil
 }
 
@@ -115,7 +113,7 @@ func acceptDashes(tools []Tool) sdk.Middleware {
 }
 
 // toolHandler performs a tool in the name of the one who sent the request.
-func toolHandler(operation string) sdk.ToolHandler {
+func toolHandler(t Tool) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		x, ok := ctx.Value(exchangeKey{}).(*exchange)
 		if !ok {
@@ -125,7 +123,8 @@ func toolHandler(operation string) sdk.ToolHandler {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(x.ctx, cancel)()
-		call := Call{Operation: operation, Arguments: bytes.Clone(req.Params.Arguments), Progress: progressReporter(ctx, req)}
+		defer x.reportProgress(ctx, req, t.Name+" is under way.")()
+		call := Call{Operation: t.Operation, Arguments: bytes.Clone(req.Params.Arguments)}
 		if len(call.Arguments) == 0 || string(call.Arguments) == "null" {
 			call.Arguments = []byte("{}")
 		}
@@ -150,16 +149,6 @@ func performCall(ctx context.Context, caller Caller, call Call) (result *Result,
 		}
 	}()
 	return caller.Call(ctx, call)
-}
-
-func progressReporter(ctx context.Context, req *sdk.CallToolRequest) func(float64, string) {
-	token := req.Params.GetProgressToken()
-	if token == nil {
-		return nil
-	}
-	return func(seconds float64, message string) {
-		_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: seconds, Message: message})
-	}
 }
 
 // refusalError is the error of one call among others; its data say what the body of a 429 says.

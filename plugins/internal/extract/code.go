@@ -59,6 +59,9 @@ func writeCode(out *strings.Builder, n *html.Node) {
 			start := out.Len()
 			writeCode(out, c)
 			endLine(out, start+1)
+		case c.DataAtom == atom.Code:
+			endLine(out, 0)
+			writeCode(out, c)
 		default:
 			writeCode(out, c)
 		}

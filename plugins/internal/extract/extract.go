@@ -76,27 +76,31 @@ func HTML(body []byte, contentType string, address *url.URL, format Format) (pag
 }
 
 func fromNode(doc *html.Node, address *url.URL, format Format) (*Page, error) {
-	head := readHead(doc)
+	head, address := readHead(doc), baseOf(doc, address)
 	whole := find(doc, atom.Body)
 	if whole == nil {
 		whole = doc
 	}
 	prune(whole)
 	normalizeCode(whole)
-	page := &Page{Title: head.titleFor(whole)}
+	first := find(whole, atom.H1)
 	content := mainContent(doc, whole, address)
+	page := &Page{Title: head.titleFor(content, first)}
 	text, err := convert(content, address, format)
 	if err != nil {
 		return nil, err
 	}
 	page.Images = images(content, address)
-	heading := find(content, atom.H1) != nil
+	heading := find(content, atom.H1) != nil || squeeze(textOf(firstHeading(content))) == page.Title
 	if len(text) <= emptyText && len(head.article) > len(text) {
 		text, heading = head.articleText(), false
 		page.Title = cmp.Or(squeeze(head.headline), page.Title)
 	}
 	if text = texts.DropOpaque(text); strings.TrimSpace(text) == "" {
 		return nil, ErrNoText
+	}
+	if !head.isNew(content) {
+		head.description = ""
 	}
 	page.Text = withHead(text, page.Title, head.description, format, heading)
 	return page, nil
@@ -127,15 +131,43 @@ func convert(node *html.Node, address *url.URL, format Format) (string, error) {
 	conv := converter.NewConverter(converter.WithPlugins(
 		base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(),
 	))
-	domain := ""
-	if address.Host != "" {
-		domain = address.Scheme + "://" + address.Host
-	}
-	out, err := conv.ConvertNode(node, converter.WithDomain(domain))
+	resolveAddresses(node, address)
+	out, err := conv.ConvertNode(node)
 	if err != nil {
 		return "", errors.New("page cannot be converted to Markdown")
 	}
 	return strings.TrimSpace(string(out)), nil
+}
+
+// resolveAddresses makes the links and images of an element absolute, if the page's address is known. A link that leads
+// nowhere becomes text.
+func resolveAddresses(node *html.Node, page *url.URL) {
+	for n := range node.Descendants() {
+		key := map[atom.Atom]string{atom.Img: "src", atom.A: "href"}[n.DataAtom]
+		if n.DataAtom == atom.A && attr(n, key) == "" {
+			n.Data, n.DataAtom = "span", atom.Span
+		}
+		for i, a := range n.Attr {
+			if key == "" || a.Key != key || page.Host == "" {
+				continue
+			}
+			if u, err := page.Parse(strings.TrimSpace(a.Val)); err == nil {
+				n.Attr[i].Val = u.String()
+			}
+		}
+	}
+}
+
+// baseOf returns the address at which the relative addresses of a page begin.
+func baseOf(doc *html.Node, page *url.URL) *url.URL {
+	if base := find(doc, atom.Base); base != nil && page.Host != "" {
+		for _, a := range base.Attr {
+			if u, err := page.Parse(strings.TrimSpace(a.Val)); a.Key == "href" && err == nil && u.Host != "" {
+				return u
+			}
+		}
+	}
+	return page
 }
 
 // body returns the body without what is never text.

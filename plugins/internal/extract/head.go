@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"strings"
+	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -84,16 +85,50 @@ func (h *pageHead) readLinkedData(v any, depth int) {
 	}
 }
 
-// titleFor returns the title of a page: its heading, or what it says to programs, where its title begins or ends with that
-// and the rest is the name of the site; else its title.
-func (h pageHead) titleFor(body *html.Node) string {
-	heading := squeeze(textOf(find(body, atom.H1)))
-	for _, short := range []string{heading, h.ogTitle} {
-		if short != "" && (strings.HasPrefix(h.title, short) || strings.HasSuffix(h.title, short)) {
+// titleFor returns the title of a page: its heading, else what it says to programs. first is the first main heading of the
+// whole page, which may be the name of the site, or nil.
+func (h pageHead) titleFor(content, first *html.Node) string {
+	if heading := squeeze(textOf(find(content, atom.H1))); heading != "" && !h.endsWith(heading) {
+		return heading
+	}
+	for _, short := range []string{squeeze(textOf(firstHeading(content))), squeeze(textOf(first)), h.ogTitle} {
+		if short != "" && len(short) <= len(h.title) && strings.EqualFold(h.title[:len(short)], short) {
 			return short
 		}
 	}
-	return cmp.Or(h.title, h.ogTitle, heading)
+	return cmp.Or(h.title, h.ogTitle, squeeze(textOf(first)))
+}
+
+// endsWith reports whether the title of a page ends with a heading after something else: then that is the name of the site.
+func (h pageHead) endsWith(heading string) bool {
+	rest, ok := strings.CutSuffix(h.title, heading)
+	return ok && strings.TrimSpace(rest) != ""
+}
+
+// firstHeading returns the first heading of the first two levels, or nil.
+func firstHeading(n *html.Node) *html.Node {
+	for c := range n.Descendants() {
+		if c.DataAtom == atom.H1 || c.DataAtom == atom.H2 {
+			return c
+		}
+	}
+	return nil
+}
+
+// isNew reports whether a page has a description that its text does not begin with or contain.
+func (h pageHead) isNew(content *html.Node) bool {
+	start := lettersOf(h.description[:min(len(h.description), sameStart)])
+	return len(h.description) >= minDescription && !strings.Contains(lettersOf(textOf(content)), start)
+}
+
+// lettersOf returns the letters and digits of a text, in small letters.
+func lettersOf(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, strings.ToValidUTF8(s, ""))
 }
 
 // articleText returns the text that a page gives to programs.
@@ -106,7 +141,7 @@ func (h pageHead) articleText() string {
 	return strings.TrimSpace(html.UnescapeString(h.article))
 }
 
-// withHead puts the title and the description of a page before its text, as far as the text does not have them.
+// withHead puts the title and the description of a page before its text. Either may be empty.
 func withHead(text string, title, description string, format Format, hasHeading bool) string {
 	var head []string
 	if title != "" && !hasHeading {
@@ -115,9 +150,7 @@ func withHead(text string, title, description string, format Format, hasHeading 
 		}
 		head = append(head, title)
 	}
-	plain := squeeze(strings.NewReplacer("`", "", "*", "", `\`, "").Replace(text))
-	start := strings.TrimRight(description[:min(len(description), sameStart)], ".… ")
-	if len(description) >= minDescription && !strings.Contains(plain, start) && !strings.EqualFold(description, title) {
+	if description != "" {
 		head = append(head, description)
 	}
 	if len(head) == 0 {

@@ -37,6 +37,10 @@ var pages = map[string]struct {
 		[]string{"Organ pipes", "Bellows guide", "On this page list", "Edit page", "Search", "Copy"}},
 	"hugo": {"Weights", []string{"# Weights\n\nWhich weights lie in the box", "nine weights of brass", "```go\nfunc weigh() {\n}\n```", "Keep them dry"},
 		[]string{"Pans menu", "Scale root", "Powered by", "1\n2", "|"}},
+	"mdbook": {"What Is a Lock?", []string{"## What Is a Lock?\n\nA *lock* lifts", "```js\nimport lock from 'lock';\nconst lock = require('lock');\n```", "### Gates\n", "see [above](https://example.org/docs/page#what)"},
+		[]string{"The Canal Book", "Weirs", "Toggle", "Next chapter", "# What Is a Lock?\n\n##"}},
+	"rustdoc": {"Trait FromBarge", []string{"# Trait FromBarge", "pub trait FromBarge<A>: Sized { }", "into something that floats", "(https://example.org/docs/b.html)", "## Examples\n\nBarges float"},
+		[]string{"In the sidebar", "Expand description", "Copy item path", "Conversion from a `Barge` into", "§"}},
 	"news": {"Bridge reopens after nine months", []string{
 		"# Bridge reopens", "Trams cross the harbour again", "carries trams again, two weeks earlier", "four hundred people", "The bridge at dawn", "engineer", "eleven million",
 	}, []string{"Politics", "cookies", "Accept all", "newsletter", "Read also", "whale", "roof garden", "Terms of use", "machines", "base64"}},

@@ -17,7 +17,7 @@ var (
 		return regexp.MustCompile(`^(?:theme-doc-)?(?:toc|tocbox|table-?of-?contents|breadcrumbs?|sidebar|side-bar|pagination|pagination-nav|pager|prev-next|next-prev|` +
 			`skip-?link|skip-to-content|skip-to-main|cookie-?(?:banner|bar|consent|notice)|consent-banner|gdpr|share-?(?:bar|buttons|links|tools)|social-?(?:share|links|bar)|` +
 			`related-?(?:posts|articles|stories|products|content)|recommended-?(?:posts|articles|products)|newsletter(?:-signup)?|advert(?:isement)?s?|ad-slot|` +
-			`edit-this-page|edit-page-link|page-edit|site-(?:nav|header|footer)|navbar|nav-?bar|nav-?menu|mega-?menu|dropdown-menu|paywall)(?:$|_|--)`)
+			`hideme|edit-this-page|edit-page-link|page-edit|site-(?:nav|header|footer)|navbar|nav-?bar|nav-?menu|mega-?menu|dropdown-menu|paywall)(?:$|_|--)`)
 	})
 	// callout are classes of boxes within the text that an aside is used for.
 	callout = sync.OnceValue(func() *regexp.Regexp {
@@ -47,6 +47,7 @@ func pruneBelow(n *html.Node, inContent bool) {
 			n.RemoveChild(c)
 		default:
 			cleanAddress(c)
+			unlinkHeading(c)
 			pruneBelow(c, inContent || isMain(c) || isArticle(c))
 			if c.DataAtom == atom.Header && !inContent {
 				dropMenus(c)
@@ -111,6 +112,20 @@ func hasTabData(n *html.Node) bool {
 	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool {
 		return strings.HasPrefix(a.Key, "data-") && tabPart().MatchString(strings.TrimPrefix(a.Key, "data-"))
 	})
+}
+
+// unlinkHeading makes text of the links by which a heading leads to itself.
+func unlinkHeading(n *html.Node) {
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+	default:
+		return
+	}
+	for c := range n.Descendants() {
+		if c.DataAtom == atom.A && strings.HasPrefix(attr(c, "href"), "#") && !isSelfLink(c) {
+			c.Attr = slices.DeleteFunc(c.Attr, func(a html.Attribute) bool { return a.Key == "href" })
+		}
+	}
 }
 
 // dropMenus removes from the header of a page the lists that consist of links.

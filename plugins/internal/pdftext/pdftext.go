@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/klippa-app/go-pdfium"
 	pdfiumerrors "github.com/klippa-app/go-pdfium/errors"
@@ -41,15 +44,17 @@ var (
 // Reader reads PDF files, one at a time. It is safe for concurrent use. Close it.
 type Reader struct {
 	cacheDir string
-	mu       sync.Mutex
-	sandbox  pdfium.Pool
-	cache    wazero.CompilationCache
-	closed   bool
+	// limit bounds the work at one file.
+	limit   time.Duration
+	mu      sync.Mutex
+	sandbox pdfium.Pool
+	cache   wazero.CompilationCache
+	closed  bool
 }
 
 // NewReader makes a Reader. The sandbox is made when the first file is read; its machine code is kept in cacheDir, unless
 // that is empty.
-func NewReader(cacheDir string) *Reader { return &Reader{cacheDir: cacheDir} }
+func NewReader(cacheDir string) *Reader { return &Reader{cacheDir: cacheDir, limit: maxTime} }
 
 // Close ends the sandbox.
 func (r *Reader) Close() error {
@@ -105,6 +110,8 @@ func (r *Reader) begin() error {
 		return fmt.Errorf("begin PDF sandbox: %w", err)
 	}
 	r.sandbox = sandbox
+	// Translating PDFium to machine code takes several hundred MiB once.
+	debug.FreeOSMemory()
 	return nil
 }
 
@@ -119,7 +126,7 @@ func (r *Reader) Read(ctx context.Context, data []byte) (title, text string, err
 	if err != nil {
 		return "", "", fmt.Errorf("begin PDF sandbox: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, maxTime)
+	ctx, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {
@@ -180,9 +187,30 @@ func readFile(ctx context.Context, p pdfium.Pdfium, data []byte) (title, text st
 		return "", "", ErrDamaged
 	}
 	if meta, err := p.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: opened.Document, Tag: "Title"}); err == nil {
-		title = strings.TrimSpace(meta.Value)
+		title = meta.Value
 	}
-	return title, out.String(), nil
+	return titleOf(title, out.String()), out.String(), nil
+}
+
+// fileTitle fits titles that programs make of the name of a file.
+var fileTitle = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:untitled|microsoft \w+ - .*|.*[\\/].*|.*\.(?:docx?|odt|rtf|tex|dvi|ps|pdf|pptx?|xlsx?|indd|wpd|qxd|pages|md)\b.*)$`)
+})
+
+// maxTitle bounds a title, in bytes.
+const maxTitle = 150
+
+// titleOf returns the title that a file names, unless that is the name of a file; then its first line if that is short.
+func titleOf(title, text string) string {
+	title = strings.Join(strings.Fields(title), " ")
+	if title != "" && !fileTitle().MatchString(title) {
+		return title
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	if line = strings.TrimSpace(line); len(line) <= maxTitle && strings.ContainsFunc(line, unicode.IsLetter) {
+		return line
+	}
+	return ""
 }
 
 func readPage(p pdfium.Pdfium, doc references.FPDF_DOCUMENT, n int) (string, error) {

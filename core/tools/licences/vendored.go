@@ -13,9 +13,11 @@ const (
 	vendorDir  = "core/console/ui/static/vendor"
 	vendorList = "vendor.txt"
 	fontDir    = "core/notify/card/font"
+	// charactersDir holds a table of Chinese characters.
+	charactersDir = "plugins/search/local/terms/opencc"
 )
 
-// vendoredFiles are the scripts, styles and fonts of others that the core embeds.
+// vendoredFiles are the scripts, styles, fonts and tables of others that the binaries embed.
 func vendoredFiles(root string) ([]*component, error) {
 	raw, err := os.ReadFile(filepath.Join(root, vendorDir, vendorList))
 	if err != nil {
@@ -42,5 +44,9 @@ func vendoredFiles(root string) ([]*component, error) {
 	if font.texts, err = readTexts(filepath.Join(root, fontDir), []string{"OFL.txt"}); err != nil {
 		return nil, err
 	}
-	return append(out, font), nil
+	characters := &component{name: "OpenCC (its table TSCharacters)", version: "1.4.1", linkedInto: []string{binaries[1].name}}
+	if characters.texts, err = readTexts(filepath.Join(root, charactersDir), []string{"LICENSE"}); err != nil {
+		return nil, err
+	}
+	return append(out, font, characters), nil
 }

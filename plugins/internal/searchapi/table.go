@@ -40,7 +40,7 @@ var searchParameters = []Parameter{
 	{Name: "include_favicon", Value: flag(), Local: Ignored, SearXNG: Ignored, Neutral: off},
 	{Name: "include_domains", Value: texts(maxInclude), Local: Honoured, SearXNG: Honoured},
 	{Name: "exclude_domains", Value: texts(maxExclude), Local: Honoured, SearXNG: Honoured},
-	{Name: "exact_match", Value: flag(), Local: Ignored, SearXNG: Ignored, Neutral: off},
+	{Name: "exact_match", Value: flag(), Local: Honoured, SearXNG: Ignored, Neutral: off},
 	{Name: "auto_parameters", Value: flag(), Local: Ignored, SearXNG: Ignored, Neutral: off},
 	{Name: "safe_search", Value: flag(), Local: Ignored, SearXNG: Honoured, Neutral: off},
 	{Name: "include_usage", Value: flag(), Local: Honoured, SearXNG: Honoured, Neutral: off},

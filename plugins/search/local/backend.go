@@ -60,7 +60,7 @@ func open(inst search.Instance, cfg Config, rules *rules, roots []root, addresse
 		ready: make(chan struct{}), wake: make(chan struct{}, 1),
 	}}
 	if b.ops, err = webops.New(b.settings(inst, cfg)); err != nil {
-		return nil, errors.Join(err, ix.bleve.Close())
+		return nil, errors.Join(err, ix.Close())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	b.cancel = cancel
@@ -116,10 +116,7 @@ func (b *backend) Close() error {
 	b.done.Wait()
 	_ = b.ops.Close()
 	_ = b.follower.documents.Close()
-	if err := b.follower.index.bleve.Close(); err != nil {
-		return fmt.Errorf("close index: %w", err)
-	}
-	return nil
+	return b.follower.index.Close()
 }
 
 // Invoke implements search.Backend. A call that needs the index is answered from what is in it.

@@ -1,11 +1,13 @@
 package local
 
 import (
-	"hash/fnv"
+	"math"
 	"math/bits"
 	"net/url"
-	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"github.com/patchbay-dev/patchbay/plugins/search/local/terms"
 )
 
 // fingerprint tells documents with the same text. It is made of the words alone: spaces, punctuation and case are nothing.
@@ -28,43 +30,85 @@ const (
 
 // newFingerprint makes the fingerprint of a document. One without words has none.
 func newFingerprint(title, text string) fingerprint {
-	all := fnv.New64a()
-	var votes [64]int
+	all := uint64(fnvOffset)
+	var v votes
 	var before [2]uint64
 	words := 0
-	eachWord(text, func(word string) {
-		_, _ = all.Write([]byte(word + "\n"))
-		h := hashWord(word)
+	eachWord(text, func(h uint64) {
+		all = (all ^ h) * fnvPrime
 		group := mix(before[0]*3 + mix(before[1]*5+mix(h)))
 		before[0], before[1] = before[1], h
-		if words++; words < 3 {
-			return
-		}
-		for i := range votes {
-			votes[i] += int(group>>i&1)*2 - 1
+		if words++; words >= 3 {
+			v.add(group)
 		}
 	})
 	if words == 0 {
 		return fingerprint{}
 	}
-	out := fingerprint{Words: all.Sum64()}
+	out := fingerprint{Words: all}
 	if words < minSimilar {
 		return out
 	}
-	eachWord(title, func(word string) { out.Title = mix(out.Title + hashWord(word)) })
-	for i, v := range votes {
-		if v > 0 {
-			out.Similar |= 1 << i
+	eachWord(title, func(h uint64) { out.Title = mix(out.Title + h) })
+	out.Similar = v.majority()
+	return out
+}
+
+// votes counts, for each of 64 bits, how many words had it set. Eight bits are counted at once in the bytes of a number, which are
+// moved to counts before they overflow.
+type votes struct {
+	counts [64]int
+	bytes  [8]uint64
+	// recent is how many words bytes has, total how many there were.
+	recent, total int
+}
+
+// spreadBits has the bits of a byte in the bytes of a number.
+var spreadBits = func() (out [256]uint64) {
+	for b := range out {
+		for i := range 8 {
+			out[b] |= uint64(b>>i&1) << (8 * i)
+		}
+	}
+	return out
+}()
+
+func (v *votes) add(bits uint64) {
+	for i := range v.bytes {
+		v.bytes[i] += spreadBits[byte(bits>>(8*i))]
+	}
+	v.total++
+	if v.recent++; v.recent == math.MaxUint8 {
+		v.flush()
+	}
+}
+
+func (v *votes) flush() {
+	for i, b := range v.bytes {
+		for j := range 8 {
+			v.counts[8*i+j] += int(byte(b >> (8 * j)))
+		}
+		v.bytes[i] = 0
+	}
+	v.recent = 0
+}
+
+// majority has the bits that more than half of the words had.
+func (v *votes) majority() (out uint64) {
+	v.flush()
+	for i, n := range v.counts {
+		if 2*n > v.total {
+			out |= 1 << i
 		}
 	}
 	return out
 }
 
-func hashWord(word string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(word))
-	return h.Sum64()
-}
+// The numbers of the hash FNV-1a.
+const (
+	fnvOffset = 14695981039346656037
+	fnvPrime  = 1099511628211
+)
 
 // mix spreads the bits of a hash.
 func mix(h uint64) uint64 {
@@ -74,28 +118,44 @@ func mix(h uint64) uint64 {
 	return h
 }
 
-// eachWord yields the words of a text in small letters; an ideograph is one.
-func eachWord(text string, yield func(string)) {
-	var word strings.Builder
+// eachWord yields hashes of the words of a text in small letters; an ideograph is one.
+func eachWord(text string, yield func(uint64)) {
+	h := uint64(fnvOffset)
 	end := func() {
-		if word.Len() > 0 {
-			yield(word.String())
-			word.Reset()
+		if h != fnvOffset {
+			yield(h)
 		}
+		h = fnvOffset
 	}
 	for _, r := range text {
 		switch {
-		case isCJK(r):
+		case r < utf8.RuneSelf:
+			// C, C# and C++ are different words.
+			if sign := (r == '#' || r == '+') && h != fnvOffset; !isPlain(r) && !sign {
+				end()
+				continue
+			}
+			if 'A' <= r && r <= 'Z' {
+				r |= 0x20
+			}
+		case terms.IsIdeograph(r):
 			end()
-			yield(string(r))
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
-			word.WriteRune(unicode.ToLower(r))
+			r = unicode.ToLower(r)
 		default:
+			end()
+			continue
+		}
+		h = (h ^ uint64(r)) * fnvPrime
+		if terms.IsIdeograph(r) {
 			end()
 		}
 	}
 	end()
 }
+
+// isPlain reports whether a character of ASCII is a letter or a digit.
+func isPlain(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9' }
 
 // similar reports whether one text is a variant of the other.
 func (f fingerprint) similar(g fingerprint) bool {
@@ -114,13 +174,13 @@ func newVariants() *variants {
 
 // add adds l and returns it, unless it is a variant of a document that was added before: one with the same text, or with
 // the same title and nearly the same text. Then it returns nil, or that document if the text is the same and l has the
-// better address: the document takes the address and loses its passages, which are those of another address.
+// better address: the document takes the address and loses its parts, which are those of another address.
 func (v *variants) add(l *listing) (kept *listing, fresh bool) {
 	if same := v.byText[l.print.Words]; same != nil {
 		if !betterAddress(l.address, same.address) {
 			return nil, false
 		}
-		same.address, same.passages = l.address, nil
+		same.address, same.parts = l.address, nil
 		return same, false
 	}
 	for _, other := range v.byTitle[l.print.Title] {

@@ -3,25 +3,21 @@ package local
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
-	"github.com/blevesearch/bleve/v2"
-	blevesearch "github.com/blevesearch/bleve/v2/search"
-	bleveindex "github.com/blevesearch/bleve_index_api"
+	"github.com/patchbay-dev/patchbay/plugins/search/local/index"
+	"github.com/patchbay-dev/patchbay/plugins/search/local/rank"
 )
 
 const (
-	// firstHits and maxHits are how many passages are listed to find enough documents, at first and at most.
-	firstHits = 200
+	// firstHits and maxHits are how many parts are listed to find enough documents, at first and at most.
+	firstHits = 100
 	maxHits   = 3200
-	// perDocument is how many passages of a document are ranked, enoughDocuments how many documents there are to be for each
-	// that is wanted, and maxRanked how many passages are ranked at most.
-	perDocument     = maxChunks
-	enoughDocuments = 4
-	maxRanked       = 80
-	// furtherPassages is how much the other passages of a document add to the rank of its best one, as a part of theirs.
-	furtherPassages = 0.2
+	// perDocument is how many parts of a document are ranked, enoughDocuments how many documents there are to be for each
+	// that is wanted, and maxRanked how many parts are ranked at most.
+	perDocument     = 3
+	enoughDocuments = 5
+	maxRanked       = 40
 )
 
 // hit is a document that was found, with its best passages.
@@ -30,42 +26,40 @@ type hit struct {
 	title   string
 	score   float64
 	// passages are the best first.
-	passages []ranked
+	passages []rank.Ranked
 }
 
 // chunks returns the parts of the best n passages in which the query's words are.
 func (h *hit) chunks(n int) []string {
 	var out []string
 	for _, p := range h.passages[:min(n, len(h.passages))] {
-		out = append(out, excerpt(p.text, p.offsets))
+		out = append(out, rank.Excerpt(p.Text, p.Offsets))
 	}
 	return out
 }
 
-// find returns the documents that fit best: the index lists passages, of which the most promising are ranked.
+// find returns the documents that fit best: the index lists parts of documents, of which the most promising are ranked.
 func (b *backend) find(ctx context.Context, p searchParams) ([]*hit, error) {
-	ix := b.follower.index.bleve
-	q := parseQuery(p.query, ix.Mapping())
-	advanced, err := ix.Advanced()
+	reader, err := b.follower.index.Read()
 	if err != nil {
-		return nil, fmt.Errorf("search index: %w", err)
-	}
-	reader, err := advanced.Reader()
-	if err != nil {
-		return nil, fmt.Errorf("search index: %w", err)
+		return nil, err
 	}
 	defer reader.Close()
-	if err := q.weigh(ctx, reader); err != nil || len(q.terms) == 0 {
+	s := &finder{backend: b, reader: reader, params: p, query: rank.Parse(p.query, p.exact), judged: map[string]bool{}}
+	if err := s.query.Resolve(reader); err != nil || s.query.IsEmpty() {
 		return nil, err
 	}
-	listed, err := b.list(ctx, q, p)
+	if err := s.exclude(ctx); err != nil {
+		return nil, err
+	}
+	listed, err := s.list(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ranker := newRanker(q, ix.Mapping().AnalyzerNamed(indexAnalyzer))
+	ranker := rank.NewRanker(s.query)
 	var out []*hit
 	for _, l := range listed {
-		h, err := ranker.document(l, reader)
+		h, err := s.rank(ranker, l)
 		if err != nil {
 			return nil, err
 		}
@@ -79,101 +73,178 @@ func (b *backend) find(ctx context.Context, p searchParams) ([]*hit, error) {
 	return out[:min(len(out), p.results)], nil
 }
 
-// listing are the most promising passages of a document.
-type listing struct {
-	address  string
-	print    fingerprint
-	passages []string
+// finder answers one query.
+type finder struct {
+	backend *backend
+	reader  *index.Reader
+	params  searchParams
+	query   rank.Query
+	// excluded are the addresses of documents with what is excluded.
+	excluded map[string]bool
+	// judged are the parts that were read for a phrase, and whether they have all phrases.
+	judged map[string]bool
 }
 
-// list lists more and more passages until they belong to enough documents.
-func (b *backend) list(ctx context.Context, q query, p searchParams) ([]*listing, error) {
-	for size := firstHits; ; size *= 4 {
-		found, err := b.follower.index.bleve.SearchInContext(ctx, bleve.NewSearchRequestOptions(q.bleve(), size, 0, false))
+// listing are the most promising parts of a document.
+type listing struct {
+	address string
+	print   fingerprint
+	parts   []string
+}
+
+// exclude finds the documents with words and phrases that the query excludes.
+func (s *finder) exclude(ctx context.Context) error {
+	s.excluded = map[string]bool{}
+	for _, p := range s.query.Excluded {
+		rarest, err := s.rarest(p.Terms)
 		if err != nil {
-			return nil, fmt.Errorf("search index: %w", err)
+			return err
 		}
-		out := b.byDocument(found.Hits, p.where)
-		if len(out) >= p.results*enoughDocuments || len(found.Hits) < size || size >= maxHits {
+		err = s.reader.EachWith(ctx, rarest, func(id string) error {
+			at := index.DocumentOf(id)
+			if s.excluded[at] {
+				return nil
+			}
+			has := len(p.Terms) == 1
+			if !has {
+				if has, err = s.hasPhrases(id, []rank.Phrase{p}); err != nil {
+					return err
+				}
+			}
+			if has {
+				s.excluded[at] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rarest returns the term that the fewest parts have.
+func (s *finder) rarest(terms []string) (best string, err error) {
+	least := uint64(0)
+	for i, t := range terms {
+		n, err := s.reader.Count(t)
+		if err != nil {
+			return "", err
+		}
+		if i == 0 || n < least {
+			best, least = t, n
+		}
+	}
+	return best, nil
+}
+
+// hasPhrases reports whether a part has all phrases.
+func (s *finder) hasPhrases(id string, phrases []rank.Phrase) (bool, error) {
+	part, err := s.reader.Part(id)
+	if err != nil {
+		return false, err
+	}
+	return s.document(id, part).HasPhrases(phrases), nil
+}
+
+// document makes what is ranked of a part.
+func (s *finder) document(id string, part index.Part) rank.Document {
+	return rank.Document{Title: part.Title, Path: plainPath(index.DocumentOf(id)), Passages: part.Passages}
+}
+
+// list lists more and more parts until they belong to enough documents.
+func (s *finder) list(ctx context.Context) ([]*listing, error) {
+	some, required := s.query.Terms()
+	for size := firstHits; ; size *= 4 {
+		found, err := s.backend.follower.index.List(ctx, some, required, size)
+		if err != nil {
+			return nil, err
+		}
+		out, err := s.byDocument(found)
+		if err != nil {
+			return nil, err
+		}
+		if len(out) >= s.params.results*enoughDocuments || len(found) < size || size >= maxHits {
 			return promising(out), nil
 		}
 	}
 }
 
-// byDocument makes documents of passages. A variant of another document is left out.
-func (b *backend) byDocument(found blevesearch.DocumentMatchCollection, where domains) []*listing {
+// permits reports whether a part may be in the answer.
+func (s *finder) permits(id, address string) (bool, error) {
+	if s.excluded[address] || !s.params.where.permit(address) || !s.backend.follower.isKnown(address) {
+		return false, nil
+	}
+	if len(s.query.Phrases) == 0 {
+		return true, nil
+	}
+	has, known := s.judged[id]
+	if !known {
+		var err error
+		if has, err = s.hasPhrases(id, s.query.Phrases); err != nil {
+			return false, err
+		}
+		s.judged[id] = has
+	}
+	return has, nil
+}
+
+// byDocument makes documents of parts. A variant of another document is left out.
+func (s *finder) byDocument(found []string) ([]*listing, error) {
 	var out []*listing
 	seen, others := map[string]*listing{}, newVariants()
-	for _, m := range found {
-		at := documentOf(m.ID)
+	for _, id := range found {
+		at := index.DocumentOf(id)
 		l, ok := seen[at]
+		if ok && (l == nil || l.address != at || len(l.parts) >= perDocument) {
+			continue
+		}
+		permitted, err := s.permits(id, at)
+		if err != nil {
+			return nil, err
+		}
+		if !permitted {
+			continue
+		}
 		if !ok {
-			fresh := false
-			if where.permit(at) && b.follower.isKnown(at) {
-				l, fresh = others.add(&listing{address: at, print: b.follower.fingerprint(at)})
-			}
+			var fresh bool
+			l, fresh = others.add(&listing{address: at, print: s.backend.follower.fingerprint(at)})
 			if seen[at] = l; fresh {
 				out = append(out, l)
 			}
 		}
-		if l != nil && l.address == at && len(l.passages) < perDocument {
-			l.passages = append(l.passages, m.ID)
+		if l != nil && l.address == at && len(l.parts) < perDocument {
+			l.parts = append(l.parts, id)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // promising leaves as many documents as may be ranked.
 func promising(all []*listing) []*listing {
-	passages := 0
+	parts := 0
 	for i, l := range all {
-		if passages += len(l.passages); passages > maxRanked {
+		if parts += len(l.parts); parts > maxRanked {
 			return all[:i]
 		}
 	}
 	return all
 }
 
-// document ranks a document by its passages; its score is from 0 to 1. One whose passages have left the index meanwhile
-// has none.
-func (r *ranker) document(l *listing, reader bleveindex.IndexReader) (*hit, error) {
+// rank ranks a document by its parts. One whose parts have left the index meanwhile has none.
+func (s *finder) rank(ranker *rank.Ranker, l *listing) (*hit, error) {
 	out := &hit{address: l.address}
-	path := plainPath(l.address)
-	for _, id := range l.passages {
-		p, title, err := readPassage(reader, id)
+	var all rank.Document
+	for _, id := range l.parts {
+		part, err := s.reader.Part(id)
 		if err != nil {
-			return nil, fmt.Errorf("read passage: %w", err)
+			return nil, err
 		}
-		if p.text != "" {
-			out.title = title
-			out.passages = append(out.passages, r.rank(p, title, path))
-		}
+		d := s.document(id, part)
+		d.Passages = append(all.Passages, part.Passages...)
+		all = d
 	}
-	slices.SortStableFunc(out.passages, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
-	share := 1.0
-	for _, p := range out.passages {
-		out.score += share * p.score
-		share = furtherPassages
-	}
-	out.score /= r.highest() * (1 + furtherPassages*(perDocument-1))
+	out.title = all.Title
+	out.passages, out.score = ranker.Rank(all)
 	return out, nil
-}
-
-// readPassage reads what the index keeps of a passage; one that is gone has no text.
-func readPassage(reader bleveindex.IndexReader, id string) (p passage, title string, err error) {
-	doc, err := reader.Document(id)
-	if err != nil || doc == nil {
-		return p, "", err
-	}
-	doc.VisitFields(func(f bleveindex.Field) {
-		switch f.Name() {
-		case fieldText:
-			p.text = string(f.Value())
-		case fieldTitle:
-			title = string(f.Value())
-		case fieldHeading:
-			p.heading = string(f.Value())
-		}
-	})
-	return p, title, nil
 }

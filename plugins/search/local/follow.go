@@ -16,6 +16,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/documents"
 	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+	"github.com/patchbay-dev/patchbay/plugins/search/local/index"
 )
 
 const (
@@ -28,7 +29,7 @@ const (
 
 // follower keeps an index equal to the files.
 type follower struct {
-	index *index
+	index *index.Index
 	roots []root
 	rules *rules
 	sites []*site

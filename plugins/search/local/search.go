@@ -26,6 +26,7 @@ type searchParams struct {
 	query   string
 	results int
 	chunks  int
+	exact   bool
 	raw     string
 	where   domains
 	usage   *webops.Usage
@@ -39,7 +40,8 @@ func parseSearch(body []byte) (searchParams, error) {
 	}
 	out := searchParams{
 		query: p.Text("query"), results: p.Integer("max_results", defaultResults), chunks: p.Integer("chunks_per_source", 1),
-		raw: p.Word("include_raw_content", "false"), usage: webops.ReadUsage(p), ignored: p.Ignored,
+		exact: p.Flag("exact_match", false),
+		raw:   p.Word("include_raw_content", "false"), usage: webops.ReadUsage(p), ignored: p.Ignored,
 	}
 	var include, exclude []string
 	err = webops.All(

@@ -2,17 +2,19 @@ package local
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
-	"runtime"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/documents"
 	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+	"github.com/patchbay-dev/patchbay/plugins/search/local/index"
 )
 
 // writer changes the index and its manifest in steps of bounded size.
 type writer struct {
 	follower *follower
-	update   *update
+	update   *index.Update
 	// next is the manifest after the update.
 	next map[string]entry
 	// generation is that of what is written.
@@ -20,39 +22,34 @@ type writer struct {
 }
 
 func (f *follower) write() *writer {
-	return &writer{follower: f, update: f.index.begin(), next: maps.Clone(f.manifest), generation: f.generation.current()}
+	return &writer{follower: f, update: f.index.Begin(), next: maps.Clone(f.manifest), generation: f.generation.current()}
 }
 
-// step commits the update if it is full. What indexing it has left behind is many times its text and is collected at once:
-// the collector of a plugin's process waits until there is several times more than the index needs.
+// step commits the update if it is full.
 func (w *writer) step(ctx context.Context) error {
-	if !w.update.full() {
+	if !w.update.IsFull() {
 		return nil
 	}
-	if err := w.commit(ctx); err != nil {
-		return err
-	}
-	runtime.GC()
-	return nil
+	return w.commit(ctx)
 }
 
 // commit writes the update. The manifest goes first, because a search finds what is written before the commit returns.
 func (w *writer) commit(ctx context.Context) error {
 	before := w.follower.manifest
 	w.follower.setManifest(w.next)
-	if err := w.follower.index.commit(ctx, w.update, w.next); err != nil {
+	if err := w.follower.index.Commit(ctx, w.update); err != nil {
 		w.follower.setManifest(before)
 		return err
 	}
 	w.follower.setWritten()
-	w.update, w.next = w.follower.index.begin(), maps.Clone(w.next)
+	w.update, w.next = w.follower.index.Begin(), maps.Clone(w.next)
 	return nil
 }
 
 // finish commits what is left. Where nothing changed but how files look, the manifest in memory alone is replaced; after a
 // restart they are looked at once more.
 func (w *writer) finish(ctx context.Context) error {
-	if w.update.changes > 0 {
+	if !w.update.IsEmpty() {
 		return w.commit(ctx)
 	}
 	w.follower.setManifest(w.next)
@@ -60,9 +57,20 @@ func (w *writer) finish(ctx context.Context) error {
 	return nil
 }
 
+// note puts an entry in, with the words of a document that has some.
+func (w *writer) note(address string, e entry, doc *index.Document) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("write entry: %w", err)
+	}
+	w.next[address] = e
+	return w.update.Note(address, data, doc)
+}
+
 // remove takes a document out.
 func (w *writer) remove(ctx context.Context, address string) error {
-	w.update.remove(address, w.next[address].Passages)
+	w.update.Remove(address, w.next[address].Parts)
+	w.update.Forget(address)
 	delete(w.next, address)
 	return w.step(ctx)
 }
@@ -74,13 +82,15 @@ func (w *writer) replace(ctx context.Context, now file) error {
 	c, err := f.load(now)
 	if err != nil {
 		// Without a time it is tried again at the next look.
-		w.update.remove(now.address, old.Passages)
-		w.next[now.address] = entry{Generation: w.generation, Why: documents.Unreadable}
+		w.update.Remove(now.address, old.Parts)
+		if err := w.note(now.address, entry{Generation: w.generation, Why: documents.Unreadable}, nil); err != nil {
+			return err
+		}
 		return w.step(ctx)
 	}
 	fresh.Hash = c.hash()
 	if fresh.Hash == old.Hash && fresh.Generation == old.Generation {
-		fresh.Passages, fresh.Text, fresh.Print, fresh.Why = old.Passages, old.Text, old.Print, old.Why
+		fresh.Parts, fresh.Text, fresh.Print, fresh.Why = old.Parts, old.Text, old.Print, old.Why
 		w.next[now.address] = fresh
 		return nil
 	}
@@ -88,31 +98,39 @@ func (w *writer) replace(ctx context.Context, now file) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	w.update.remove(now.address, old.Passages)
+	w.update.Remove(now.address, old.Parts)
+	var put *index.Document
 	if err != nil {
 		fresh.Why = documents.ReasonOf(err)
 	} else {
-		if err := w.put(ctx, now.address, doc); err != nil {
+		if put, err = w.put(ctx, now.address, doc); err != nil {
 			return err
 		}
-		fresh.Passages, fresh.Text, fresh.Print = len(doc.passages), true, doc.print
+		fresh.Parts, fresh.Text, fresh.Print = put.Parts(), true, doc.print
 	}
-	w.next[now.address] = fresh
+	if err := w.note(now.address, fresh, put); err != nil {
+		return err
+	}
 	return w.step(ctx)
 }
 
-// put adds the passages of a document. A large one takes several steps; until the last, the manifest says how many of its
-// passages are there, and nothing else of it.
-func (w *writer) put(ctx context.Context, address string, doc document) error {
-	rel := plainPath(address)
-	for n, p := range doc.passages {
-		w.next[address] = entry{Passages: n}
-		if err := w.step(ctx); err != nil {
-			return err
+// put adds the passages of a document. A large one takes several steps; until the last, the manifest says how many parts of it
+// are there, and nothing else of it.
+func (w *writer) put(ctx context.Context, address string, doc document) (*index.Document, error) {
+	out := w.update.Put(address, plainPath(address), doc.title)
+	for _, p := range doc.passages {
+		if w.update.IsFull() {
+			if err := w.note(address, entry{Parts: out.Parts()}, nil); err != nil {
+				return nil, err
+			}
+			if err := w.commit(ctx); err != nil {
+				return nil, err
+			}
+			out.Continue(w.update)
 		}
-		if err := w.update.put(address, rel, doc.title, n, p); err != nil {
-			return err
+		if err := out.Add(index.Passage{Heading: p.heading, Text: p.text}); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return out, out.Finish()
 }

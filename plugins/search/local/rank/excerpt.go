@@ -1,9 +1,11 @@
-package local
+package rank
 
 import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/patchbay-dev/patchbay/plugins/search/local/terms"
 )
 
 const (
@@ -13,8 +15,8 @@ const (
 	ellipsis     = "…"
 )
 
-// excerpt cuts the part of a text out in which most matches are. at is where they are, in bytes and in order.
-func excerpt(text string, at []int) string {
+// Excerpt cuts the part of a text out in which most matches are. at is where they are, in bytes and in order.
+func Excerpt(text string, at []int) string {
 	total := utf8.RuneCountInString(text)
 	if total <= excerptRunes {
 		return strings.TrimSpace(text)
@@ -63,7 +65,7 @@ func densest(marks []int) int {
 // atSpace moves a cut by at most 20 runes so that it does not split a word; ideographs may be split anywhere.
 func atSpace(runes []rune, at, step int) int {
 	for i, moved := at, 0; i > 0 && i < len(runes) && moved < 20; i, moved = i+step, moved+1 {
-		if unicode.IsSpace(runes[i]) || unicode.IsSpace(runes[i-1]) || isCJK(runes[i]) {
+		if unicode.IsSpace(runes[i]) || unicode.IsSpace(runes[i-1]) || terms.IsIdeograph(runes[i]) {
 			return i
 		}
 	}

@@ -1,0 +1,211 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/blevesearch/bleve/v2"
+	blevequery "github.com/blevesearch/bleve/v2/search/query"
+	bleveindex "github.com/blevesearch/bleve_index_api"
+)
+
+// maxWords is how many words of the dictionary are looked at for a word of a query.
+const maxWords = 2000
+
+// Reader reads the index as it is at one moment.
+type Reader struct {
+	index  *Index
+	reader bleveindex.IndexReader
+	// documents is how many there are.
+	documents uint64
+}
+
+// Read begins to read.
+func (ix *Index) Read() (*Reader, error) {
+	advanced, err := ix.Bleve.Advanced()
+	if err != nil {
+		return nil, fmt.Errorf("read index: %w", err)
+	}
+	reader, err := advanced.Reader()
+	if err != nil {
+		return nil, fmt.Errorf("read index: %w", err)
+	}
+	out := &Reader{index: ix, reader: reader}
+	if out.documents, err = out.countIn(fieldKind, kindDocument); err != nil {
+		return nil, errors.Join(err, reader.Close())
+	}
+	return out, nil
+}
+
+// Close ends reading.
+func (r *Reader) Close() { _ = r.reader.Close() }
+
+// Parts is how many parts of documents there are.
+func (r *Reader) Parts() uint64 {
+	n, err := r.reader.DocCount()
+	if err != nil || n < r.documents {
+		return 0
+	}
+	return n - r.documents
+}
+
+// Count is how many parts have a term.
+func (r *Reader) Count(term string) (uint64, error) { return r.countIn(fieldTerms, term) }
+
+func (r *Reader) countIn(field, term string) (uint64, error) {
+	list, err := r.reader.TermFieldReader(context.Background(), []byte(term), field, false, false, false)
+	if err != nil {
+		return 0, fmt.Errorf("look up a word: %w", err)
+	}
+	n := list.Count()
+	if err := list.Close(); err != nil {
+		return 0, fmt.Errorf("look up a word: %w", err)
+	}
+	return n, nil
+}
+
+// WithPrefix finds words of documents that begin with a text, with how many documents have each.
+func (r *Reader) WithPrefix(prefix string) (map[string]uint64, error) {
+	words, err := r.reader.FieldDictPrefix(fieldWords, []byte(prefix))
+	return readWords(words, err)
+}
+
+// Similar finds words of documents that differ from a word in few letters.
+func (r *Reader) Similar(word string, differences int) (map[string]uint64, error) {
+	fuzzy, ok := r.reader.(bleveindex.IndexReaderFuzzy)
+	if !ok {
+		return map[string]uint64{}, nil
+	}
+	words, err := fuzzy.FieldDictFuzzy(fieldWords, word, differences, "")
+	return readWords(words, err)
+}
+
+func readWords(words bleveindex.FieldDict, err error) (map[string]uint64, error) {
+	if err != nil {
+		return nil, fmt.Errorf("look for words: %w", err)
+	}
+	defer words.Close()
+	out := map[string]uint64{}
+	for len(out) < maxWords {
+		e, err := words.Next()
+		if err != nil {
+			return nil, fmt.Errorf("look for words: %w", err)
+		}
+		if e == nil {
+			break
+		}
+		out[e.Term] = e.Count
+	}
+	return out, nil
+}
+
+// eachWith yields the ids of all that have a term in a field.
+func (r *Reader) eachWith(ctx context.Context, field, term string, yield func(id string) error) error {
+	list, err := r.reader.TermFieldReader(ctx, []byte(term), field, false, false, false)
+	if err != nil {
+		return fmt.Errorf("look up a word: %w", err)
+	}
+	defer list.Close()
+	var at bleveindex.TermFieldDoc
+	for {
+		next, err := list.Next(at.Reset())
+		if err != nil {
+			return fmt.Errorf("look up a word: %w", err)
+		}
+		if next == nil {
+			return nil
+		}
+		id, err := r.reader.ExternalID(next.ID)
+		if err != nil {
+			return fmt.Errorf("look up a word: %w", err)
+		}
+		if err := yield(id); err != nil {
+			return err
+		}
+	}
+}
+
+// EachWith yields the ids of the parts that have a term.
+func (r *Reader) EachWith(ctx context.Context, term string, yield func(id string) error) error {
+	return r.eachWith(ctx, fieldTerms, term, yield)
+}
+
+// field reads what is kept in a field.
+func (r *Reader) field(id, name string) (value []byte, err error) {
+	doc, err := r.reader.Document(id)
+	if err != nil || doc == nil {
+		return nil, fmt.Errorf("read %s of the index: %w", name, err)
+	}
+	doc.VisitFields(func(f bleveindex.Field) {
+		if f.Name() == name {
+			value = f.Value()
+		}
+	})
+	return value, nil
+}
+
+// Part is what is kept of a part of a document.
+type Part struct {
+	Title    string
+	Passages []Passage
+}
+
+// Part reads a part; one that is gone has no passages.
+func (r *Reader) Part(id string) (p Part, err error) {
+	doc, err := r.reader.Document(id)
+	if err != nil {
+		return p, fmt.Errorf("read part: %w", err)
+	}
+	if doc == nil {
+		return p, nil
+	}
+	doc.VisitFields(func(f bleveindex.Field) {
+		switch f.Name() {
+		case fieldTitle:
+			p.Title = string(f.Value())
+		case fieldPassages:
+			p.Passages = decodePassages(string(f.Value()))
+		}
+	})
+	return p, nil
+}
+
+// Term is a term to look for, and how much it counts.
+type Term struct {
+	Text  string
+	Boost float64
+}
+
+// List returns the ids of the parts that fit best: with any of the terms, and all of the required ones.
+func (ix *Index) List(ctx context.Context, some []Term, required []string, size int) ([]string, error) {
+	any := bleve.NewDisjunctionQuery()
+	for _, t := range some {
+		any.AddQuery(termQuery(t.Text, t.Boost))
+	}
+	var query blevequery.Query = any
+	if len(required) > 0 {
+		both := bleve.NewBooleanQuery()
+		for _, t := range required {
+			both.AddMust(termQuery(t, 0))
+		}
+		both.AddShould(any)
+		query = both
+	}
+	found, err := ix.Bleve.SearchInContext(ctx, bleve.NewSearchRequestOptions(query, size, 0, false))
+	if err != nil {
+		return nil, fmt.Errorf("search index: %w", err)
+	}
+	out := make([]string, len(found.Hits))
+	for i, h := range found.Hits {
+		out[i] = h.ID
+	}
+	return out, nil
+}
+
+func termQuery(term string, boost float64) *blevequery.TermQuery {
+	q := bleve.NewTermQuery(term)
+	q.SetField(fieldTerms)
+	q.SetBoost(boost)
+	return q
+}

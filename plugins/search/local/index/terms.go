@@ -1,0 +1,92 @@
+package index
+
+import (
+	"github.com/blevesearch/bleve/v2/document"
+	bleveindex "github.com/blevesearch/bleve_index_api"
+
+	"github.com/patchbay-dev/patchbay/plugins/search/local/terms"
+)
+
+const (
+	// titleCount is how often a word of a title counts where passages are looked for.
+	titleCount = 3
+	// The shortest and longest words that corrections are made of, in bytes.
+	minWord = 3
+	maxWord = 64
+)
+
+// analysis finds the terms of what is indexed.
+type analysis struct{ analyzer *terms.Analyzer }
+
+func newAnalysis() *analysis { return &analysis{analyzer: terms.NewAnalyzer()} }
+
+// termCounts are the terms of a field.
+type termCounts struct {
+	counts map[string]int
+	total  int
+}
+
+// add adds the terms of a text, each so many times, and its words to words.
+func (c *termCounts) add(a *analysis, text string, times int, words map[string]bool) {
+	a.analyzer.Each(text, func(t terms.Term) {
+		c.counts[t.Text] += times
+		c.total += times
+		switch t.Kind {
+		case terms.Word, terms.Name, terms.Joined:
+			if n := len(t.Surface); n >= minWord && n <= maxWord && !words[t.Surface] {
+				words[t.Surface] = true
+			}
+		case terms.Part, terms.Ideograph, terms.Pair:
+		}
+	})
+}
+
+func (c *termCounts) addAll(other termCounts) {
+	for term, n := range other.counts {
+		c.counts[term] += n
+	}
+	c.total += other.total
+}
+
+// termField is a field whose terms were found already.
+type termField struct {
+	name    string
+	options bleveindex.FieldIndexingOptions
+	length  int
+	terms   bleveindex.TokenFrequencies
+}
+
+var _ document.Field = (*termField)(nil)
+
+func (c *termCounts) field(name string, options bleveindex.FieldIndexingOptions) *termField {
+	all := make([]bleveindex.TokenFreq, len(c.counts))
+	out := &termField{name: name, options: options, length: c.total, terms: make(bleveindex.TokenFrequencies, len(c.counts))}
+	i := 0
+	for term, n := range c.counts {
+		all[i].SetFrequency(n)
+		out.terms[term] = &all[i]
+		i++
+	}
+	return out
+}
+
+func (f *termField) Name() string                                          { return f.name }
+func (f *termField) Value() []byte                                         { return nil }
+func (f *termField) ArrayPositions() []uint64                              { return nil }
+func (f *termField) EncodedFieldType() byte                                { return 't' }
+func (f *termField) Analyze()                                              {}
+func (f *termField) Options() bleveindex.FieldIndexingOptions              { return f.options }
+func (f *termField) AnalyzedLength() int                                   { return f.length }
+func (f *termField) AnalyzedTokenFrequencies() bleveindex.TokenFrequencies { return f.terms }
+func (f *termField) NumPlainTextBytes() uint64                             { return 0 }
+
+// termSize is about how much memory a term takes.
+const termSize = 64
+
+// Size implements document.Field.
+func (f *termField) Size() int { return len(f.terms) * termSize }
+
+// addStored adds a field that is kept and not looked for.
+func addStored(to *document.Document, name string, value []byte) {
+	to.AddField(document.NewTextFieldCustom(name, nil, value, bleveindex.StoreField, nil))
+}

@@ -1,0 +1,153 @@
+package terms
+
+import (
+	"strings"
+)
+
+// emitter passes the terms of one text on.
+type emitter struct {
+	*Analyzer
+	text     string
+	position int
+	yield    func(Term)
+}
+
+// Each yields the terms of a text and returns how many words and ideographs it has, and how many of them are ideographs.
+func (a *Analyzer) Each(text string, yield func(Term)) (words, ideographs int) {
+	e := emitter{Analyzer: a, text: text, yield: yield}
+	s := scanner{text: text}
+	before, pairStart := "", 0
+	for s.next() {
+		if !s.ideograph {
+			before = ""
+			e.compound(&s)
+			continue
+		}
+		folded := foldIdeograph(s.rune)
+		if before != "" && s.start == s.gap {
+			pair := before + folded
+			yield(Term{Text: pair, Surface: pair, Kind: Pair, Position: e.position - 1, Start: pairStart, End: s.end})
+		}
+		yield(Term{Text: folded, Surface: folded, Kind: Ideograph, Position: e.position, Start: s.start, End: s.end})
+		before, pairStart = folded, s.start
+		e.position++
+		ideographs++
+	}
+	return e.position, ideographs
+}
+
+// compound yields the terms of words that are connected: a-b, a_b, 1.2.
+func (e *emitter) compound(s *scanner) {
+	words := append(e.words[:0], s.span())
+	for s.connected() {
+		words = append(words, s.span())
+	}
+	e.words = words
+	for i := 0; i < len(words); {
+		if n := versionLength(words[i:]); n > 1 {
+			e.version(words[i : i+n])
+			i += n
+			continue
+		}
+		if n := joinedLength(words[i:]); n > 1 {
+			e.joined(words[i : i+n])
+		}
+		e.word(words[i])
+		i++
+	}
+}
+
+// versionLength returns how many numbers with dots between them words begin with.
+func versionLength(words []span) int {
+	n := 0
+	for n < len(words) && words[n].digits && (n == 0 || words[n].before == '.') {
+		n++
+	}
+	return n
+}
+
+// joinedLength returns how many words begin a compound that is joined; 0 within one.
+func joinedLength(words []span) int {
+	if isJoint(words[0].before) {
+		return 0
+	}
+	n := 1
+	for n < len(words) && isJoint(words[n].before) {
+		n++
+	}
+	if n > maxJoinedWords || words[n-1].end-words[0].start > maxJoined {
+		return 0
+	}
+	return n
+}
+
+func isJoint(c byte) bool { return c == '-' || c == '_' }
+
+func (e *emitter) emit(f form, kind Kind, start, end int) {
+	if f.stem != "" {
+		e.yield(Term{Text: f.stem, Surface: f.surface, Kind: kind, Position: e.position, Start: start, End: end})
+	}
+}
+
+// version yields the version 1.2.10 as a whole, and 1.2 and 1 as its parts.
+func (e *emitter) version(words []span) {
+	first, last := words[0], words[len(words)-1]
+	whole := strings.TrimLeft(e.text[first.start:last.end], "vV")
+	e.emit(form{whole, whole}, Name, first.start, last.end)
+	for n := len(words) - 1; n > 0; n-- {
+		part := strings.TrimLeft(e.text[first.start:words[n-1].end], "vV")
+		e.emit(form{part, part}, Part, first.start, words[n-1].end)
+	}
+	e.position++
+}
+
+func (e *emitter) joined(words []span) {
+	var b strings.Builder
+	for _, w := range words {
+		b.WriteString(e.text[w.start:w.end])
+	}
+	e.emit(e.fold(b.String()), Joined, words[0].start, words[len(words)-1].end)
+}
+
+// word yields a word, and the parts of one such as getUser.
+func (e *emitter) word(w span) {
+	text := e.text[w.start:w.end]
+	if n := signs(e.text, w.start, w.end); n > 0 {
+		f := e.fold(text)
+		named := f.surface + e.text[w.end:w.end+n]
+		e.emit(form{named, named}, Name, w.start, w.end+n)
+		e.emit(f, Part, w.start, w.end)
+		e.position++
+		return
+	}
+	if !w.mixed {
+		e.emit(e.fold(text), Word, w.start, w.end)
+		e.position++
+		return
+	}
+	e.emit(e.fold(text), Name, w.start, w.end)
+	for from := 0; from < len(text); {
+		to := from + partLength(text[from:])
+		e.emit(e.fold(text[from:to]), Part, w.start+from, w.start+to)
+		e.position++
+		from = to
+	}
+}
+
+// partLength returns the length of the part that an identifier begins with: get of getUser, XML of XMLReader.
+func partLength(text string) int {
+	for i := 1; i < len(text); i++ {
+		switch {
+		case !isCapital(text[i]):
+		case !isCapital(text[i-1]):
+			return i
+		case i+1 < len(text) && isSmall(text[i+1]):
+			return i
+		}
+	}
+	return len(text)
+}
+
+func isCapital(c byte) bool { return 'A' <= c && c <= 'Z' }
+
+func isSmall(c byte) bool { return 'a' <= c && c <= 'z' }

@@ -1,0 +1,123 @@
+// Package terms finds the words of a text as they are looked for: folded to small letters without accents, to simplified
+// ideographs, and to their stems. Identifiers and versions are found as a whole and by their parts.
+package terms
+
+import (
+	"strings"
+
+	porter "github.com/blevesearch/go-porterstemmer"
+)
+
+// Kind is what a term is in its text.
+type Kind uint8
+
+// A word stands by itself; so do the words of a-b and a_b, whose Joined form is ab. Name is the whole of an identifier of
+// several parts (getUser), of a version (1.2.10) and of a name with signs (C#); Part is a part of one. Ideograph is one, and
+// Pair are two that are neighbours.
+const (
+	Word Kind = iota
+	Joined
+	Name
+	Part
+	Ideograph
+	Pair
+)
+
+// Term is a word of a text.
+type Term struct {
+	// Text is what is compared: the stem of Surface, which is the folded word.
+	Text, Surface string
+	Kind          Kind
+	// Position counts words and ideographs from 0. Start and End are the place in the text, in bytes.
+	Position, Start, End int
+}
+
+const (
+	// maxWord is how long a word may be, in bytes; a longer one is no word of a language.
+	maxWord = 128
+	// maxJoined bounds what is joined, in words and bytes.
+	maxJoinedWords = 6
+	maxJoined      = 64
+	// maxKnown is how many words an analyzer remembers.
+	maxKnown = 1 << 15
+)
+
+// Analyzer finds terms. It remembers the words that it has seen and is not safe for concurrent use.
+type Analyzer struct {
+	known map[string]form
+	buf   []byte
+	words []span
+}
+
+// form is what a word becomes.
+type form struct{ stem, surface string }
+
+// NewAnalyzer makes an analyzer.
+func NewAnalyzer() *Analyzer { return &Analyzer{known: map[string]form{}} }
+
+// span is a word of a text, and what separates it from the one before it.
+type span struct {
+	start, end int
+	// before is the character between it and the word before it in the same compound, or 0.
+	before byte
+	// mixed: a capital follows another letter. digits: it consists of digits, after a v perhaps.
+	mixed, digits bool
+}
+
+// fold returns the form of a word.
+func (a *Analyzer) fold(word string) form {
+	if len(word) > maxWord {
+		return form{}
+	}
+	a.buf = appendFolded(a.buf[:0], word)
+	if f, ok := a.known[string(a.buf)]; ok {
+		return f
+	}
+	f := form{surface: string(a.buf)}
+	f.stem = stemWord(f.surface)
+	if len(a.known) >= maxKnown {
+		clear(a.known)
+	}
+	a.known[f.surface] = f
+	return f
+}
+
+// stemWord returns the stem of a folded word. Words with digits and in other letters than English ones are their own.
+func stemWord(word string) string {
+	if len(word) < 3 {
+		return word
+	}
+	for i := range len(word) {
+		if word[i] < 'a' || word[i] > 'z' {
+			return word
+		}
+	}
+	return string(porter.StemWithoutLowerCasing([]rune(word)))
+}
+
+// Fold returns the folded form of words without separating them.
+func Fold(word string) string { return string(appendFolded(nil, word)) }
+
+// Stem returns the stem of a folded word.
+func Stem(word string) string { return stemWord(word) }
+
+// Normalize returns the folded words and ideographs of a text, with a space before and after each, so that a phrase is in a text if
+// its normal form is in that of the text.
+func Normalize(text string) string {
+	var out strings.Builder
+	out.Grow(len(text) + len(text)/4)
+	out.WriteByte(' ')
+	s := scanner{text: text}
+	for s.next() {
+		if s.ideograph {
+			out.WriteString(foldIdeograph(s.rune))
+			out.WriteByte(' ')
+			continue
+		}
+		out.Write(appendFolded(nil, text[s.start:s.end]))
+		out.WriteString(text[s.end : s.end+signs(text, s.start, s.end)])
+		out.WriteByte(' ')
+		s.at = s.end
+	}
+	return out.String()
+}

@@ -79,6 +79,9 @@ func NewReader(cfg Config) *Reader {
 	return &Reader{pdf: pdftext.NewReader(cfg.CacheDir), generated: cfg.Generated}
 }
 
+// IsSlow reports whether a file of that name takes far longer to read than a text of its size.
+func IsSlow(name string) bool { return strings.EqualFold(path.Ext(name), ".pdf") }
+
 // Close frees what the Reader holds.
 func (r *Reader) Close() error { return r.pdf.Close() }
 

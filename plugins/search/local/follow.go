@@ -174,27 +174,41 @@ func (f *follower) setManifest(m map[string]entry) {
 	f.mu.Unlock()
 }
 
-// refresh indexes the files that are new or changed, in batches.
+// refresh indexes the files that are new or changed, in batches. Those that take long come last, so that searches find the
+// others meanwhile.
 func (f *follower) refresh(ctx context.Context, files map[string]file) error {
-	w := f.write()
-	var stale []string
+	var quick, slow []string
+	generation := f.generation.current()
 	for _, address := range slices.Sorted(maps.Keys(files)) {
-		if old, known := w.next[address]; !known || old.Generation != w.generation || !unchanged(files[address], old) {
-			stale = append(stale, address)
+		old, known := f.manifest[address]
+		switch {
+		case known && old.Generation == generation && unchanged(files[address], old):
+		case documents.IsSlow(address):
+			slow = append(slow, address)
+		default:
+			quick = append(quick, address)
 		}
 	}
 	defer f.setProgress(0, 0)
 	defer f.documents.Rest()
-	for n, address := range stale {
-		f.setProgress(len(files)-len(stale)+n, len(files))
-		if ctx.Err() != nil {
-			return ctx.Err()
+	done := len(files) - len(quick) - len(slow)
+	for _, addresses := range [][]string{quick, slow} {
+		w := f.write()
+		for _, address := range addresses {
+			f.setProgress(done, len(files))
+			done++
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := w.replace(ctx, files[address]); err != nil {
+				return err
+			}
 		}
-		if err := w.replace(ctx, files[address]); err != nil {
+		if err := w.finish(ctx); err != nil {
 			return err
 		}
 	}
-	return w.finish(ctx)
+	return nil
 }
 
 func unchanged(now file, e entry) bool {

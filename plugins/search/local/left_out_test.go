@@ -78,3 +78,27 @@ func TestSiteTellsWhatItLeavesOut(t *testing.T) {
 		closeIt()
 	}
 }
+
+// TestPDFsAndOthersAreFound: the words of a PDF, of a notebook and of AsciiDoc are found, and extract gives their text.
+func TestPDFsAndOthersAreFound(t *testing.T) {
+	pdf, err := os.ReadFile("testdata/crane.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHouse(t, map[string]string{
+		"docs/a.pdf": string(pdf), "docs/b.ipynb": `{"cells":[{"cell_type":"markdown","source":"# Otters\n\nThey use tools."}]}`,
+		"docs/c.adoc": "= Beavers\n:toc:\n\nThey build dams.\n", "docs/d.md": "# Filler\n\nNothing of interest.\n",
+	})
+	b, _ := h.open(t)
+	for query, want := range map[string]string{"narwhals": "file:docs/a.pdf", "tools": "file:docs/b.ipynb", "beavers": "file:docs/c.adoc"} {
+		if got := find(t, b, query).urls(); len(got) == 0 || got[0] != want {
+			t.Errorf("%s: found %q", query, got)
+		}
+	}
+	if got := find(t, b, "narwhals"); got.Results[0].Title != "Crane manual" {
+		t.Errorf("got %+v", got.Results)
+	}
+	if _, got := call(t, b, search.OpExtract, `{"urls":["file:docs/a.pdf"]}`); len(got.Results) != 1 || !strings.Contains(*got.Results[0].RawContent, "whales and containers") {
+		t.Errorf("got %+v", got)
+	}
+}

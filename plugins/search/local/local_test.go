@@ -158,7 +158,7 @@ func find(t testing.TB, b search.Backend, query string) answer {
 // eventually asks until the answer is as wanted.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for !ok() {
 		if time.Now().After(deadline) {
 			t.Fatalf("did not happen in time: %s", what)

@@ -117,7 +117,7 @@ func (r *refresher) visit(ctx context.Context, s *site) {
 		problem = take(s, result)
 		r.changed()
 	}
-	if err == nil {
+	if err == nil && result.Start == nil {
 		s.setLeftOut(leftOutPages(result))
 	}
 	if err := s.tried(r.now(), generation, problem); err != nil && problem == "" {

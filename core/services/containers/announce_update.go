@@ -36,6 +36,9 @@ func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (news.JobEven
 			out.Changed = append(out.Changed, inv.versionChange(id, changes)...)
 		}
 		out.Failed = append(out.Failed, inv.versionChange(st.Update.FailedService, changes)...)
+		for _, f := range st.Update.AlsoFailed {
+			out.Failed = append(out.Failed, inv.versionChange(f.ServiceID, changes)...)
+		}
 	}
 	if why := sum.Deciding(); why != nil {
 		out.Excerpt = why.LastError

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/order"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -42,9 +43,13 @@ type change struct {
 	spec    jobSpec
 	target  Target
 	started time.Time
-	// base and span place the change within the progress of the job, in percent.
-	base, span float64
-	outcome    changeOutcome
+	// share is the part of the change in the progress of its job, in percent.
+	share float64
+	// place is the one that the change has among those that are worked on at the same time; nil where it is alone.
+	place *order.Place
+	// beside has the commands of those that are worked on at the same time; nil where it is alone.
+	beside  *gathering
+	outcome changeOutcome
 	// recreated is the number of outages of the engine before the service was recreated last; -1 if this attempt has not recreated it.
 	recreated int64
 }
@@ -107,14 +112,10 @@ func goesOn(ctx context.Context) bool {
 }
 
 // reportProgress reports the progress of the change. The fraction is from 0 to 1.
-func (c *change) reportProgress(ctx context.Context, fraction float64, message string, more func(*ProgressState)) {
+func (c *change) reportProgress(ctx context.Context, fraction float64, message string) {
+	c.r.noteShare(c.svc.ID, c.share*fraction)
 	c.r.updateProgress(ctx, func(p *ProgressState) {
-		p.Phase, p.Message, p.CurrentTarget = c.rec.Step, message, c.displayName()
-		p.Percent = int(c.base + c.span*fraction)
-		p.Download = nil
-		if more != nil {
-			more(p)
-		}
+		p.Phase, p.Message, p.CurrentTarget, p.Download = c.rec.Step, message, c.displayName(), nil
 	})
 }
 
@@ -166,12 +167,15 @@ func (c *change) pullAllowed(ctx context.Context) error {
 	if err := c.checkAllowed(ctx); err != nil {
 		return err
 	}
-	return c.pullTarget(ctx)
+	if err := c.pullTarget(ctx); err != nil {
+		return err
+	}
+	return c.pullFollowers(ctx)
 }
 
 // composeUp recreates the service with compose, unless its files differ from what runs by more than was allowed.
 func (c *change) composeUp(ctx context.Context) error {
-	c.reportProgress(ctx, 0.65, "recreating "+c.svc.Name, nil)
+	c.reportProgress(ctx, 0.65, "recreating "+c.svc.Name)
 	if err := c.checkDrift(ctx); errors.Is(err, errFiles) {
 		return precheckError{err}
 	} else if err != nil {
@@ -191,7 +195,7 @@ func (c *change) hasNewImage(ctx context.Context) bool {
 
 // tagTarget tags the new image with the name that the project uses, so that compose runs it.
 func (c *change) tagTarget(ctx context.Context) error {
-	c.reportProgress(ctx, 0.6, "naming the image "+c.svc.Image, nil)
+	c.reportProgress(ctx, 0.6, "naming the image "+c.svc.Image)
 	return c.s.retryStep(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.ToImage, c.svc.imageRef().String()) })
 }
 
@@ -226,7 +230,15 @@ func (c *change) recreateWithDependents(ctx context.Context) error {
 	c.recreated = c.s.outages.Load()
 	call := c.composeCall(engine.ActionRecreate)
 	call.noStart = c.staysStopped()
-	if _, err := c.s.runCompose(ctx, c.r, &c.stack, call); err != nil {
+	run := func(ctx context.Context, call composeCall) error {
+		_, err := c.s.runCompose(ctx, c.r, &c.stack, call)
+		return err
+	}
+	recreate := run
+	if c.beside != nil {
+		recreate = func(ctx context.Context, call composeCall) error { return c.beside.run(ctx, c.place, call, run) }
+	}
+	if err := recreate(ctx, call); err != nil {
 		return err
 	}
 	return c.recreateDependents(ctx)
@@ -237,19 +249,19 @@ func (c *change) awaitHealth(ctx context.Context) error {
 		return c.s.checkStopped(ctx, &c.stack, &c.svc, c.wantedAfter(c.rec.ToImage, c.rec.ToDigest))
 	}
 	if c.rec.RunsOnce != "" {
-		c.reportProgress(ctx, 0.8, "waiting until it has run to its end", nil)
+		c.reportProgress(ctx, 0.8, "waiting until it has run to its end")
 		if completed, err := c.hasCompleted(ctx); completed || err != nil {
 			return err
 		}
 	} else {
-		c.reportProgress(ctx, 0.8, "waiting until it is healthy", nil)
+		c.reportProgress(ctx, 0.8, "waiting until it is healthy")
 	}
 	return c.awaitHealthy(ctx, c.wantedAfter(c.rec.ToImage, c.rec.ToDigest), c.recreateWithDependents)
 }
 
 // syncTag tags the image that runs with the name that the project uses, if another image has got it.
 func (c *change) syncTag(ctx context.Context) error {
-	c.reportProgress(ctx, 0.92, "checking the name of the image", nil)
+	c.reportProgress(ctx, 0.92, "checking the name of the image")
 	return c.s.retryStep(ctx, func() error {
 		found, err := c.s.engine().Images(ctx, []string{c.svc.imageRef().String()})
 		if err != nil {

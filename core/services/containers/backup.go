@@ -102,13 +102,13 @@ func (c *change) backupMounts(ctx context.Context) error {
 		return nil
 	}
 	if c.rec.FromState != StateStopped {
-		c.reportProgress(ctx, 0.5, "stopping "+c.svc.Name+" for the backup", nil)
+		c.reportProgress(ctx, 0.5, "stopping "+c.svc.Name+" for the backup")
 		if err := c.stopService(ctx); err != nil {
 			return err
 		}
 	}
 	for _, p := range plan {
-		c.reportProgress(ctx, 0.52, "backing up "+p.Name, nil)
+		c.reportProgress(ctx, 0.52, "backing up "+p.Name)
 		res, err := c.s.backupMount(ctx, c, list[0].ID, p)
 		c.outcome.Backups = append(c.outcome.Backups, res)
 		if err != nil {

@@ -24,6 +24,8 @@ type dependentRecord struct {
 	ImageID   string `json:"imageId"`
 	Replicas  int    `json:"replicas"`
 	Stopped   bool   `json:"stopped,omitempty"`
+	// Follows tells that the job updates the dependent next, which recreates it.
+	Follows bool `json:"follows,omitempty"`
 }
 
 // dependentNames returns the services that share something with containers of provider, directly or through others,
@@ -154,14 +156,19 @@ func (s *Service) Dependents(ctx context.Context, ids []string) (map[string][]De
 	return out, nil
 }
 
-// planDependents adds the dependents of a service, and what recreating them would change, to its plan.
-func (s *Service) planDependents(ctx context.Context, st *stackRecord, svc *serviceRecord, p *ServicePlan) error {
+// planDependents adds the dependents of a service, and what recreating them would change, to its plan. What is a target of the job itself
+// is recreated there.
+func (s *Service) planDependents(ctx context.Context, st *stackRecord, svc *serviceRecord, with []Target, p *ServicePlan) error {
 	dependents, err := s.dependentServices(ctx, st, svc.Name)
 	if err != nil {
 		return err
 	}
 	for i := range dependents {
 		d := &dependents[i]
+		p.Dependents = append(p.Dependents, Dependent{ServiceID: d.ID, Name: d.Name})
+		if slices.ContainsFunc(with, func(t Target) bool { return t.ServiceID == d.ID }) {
+			continue
+		}
 		scale, err := s.scaleOf(ctx, st, d.Name)
 		if err != nil {
 			return err
@@ -174,7 +181,7 @@ func (s *Service) planDependents(ctx context.Context, st *stackRecord, svc *serv
 		if err != nil {
 			return err
 		}
-		p.Dependents, p.Commands = append(p.Dependents, Dependent{ServiceID: d.ID, Name: d.Name}), append(p.Commands, strings.Join(res.Command, " "))
+		p.Commands = append(p.Commands, strings.Join(res.Command, " "))
 		p.Drift, p.Unresolved = append(p.Drift, drift.Drift...), append(p.Unresolved, drift.Unresolved...)
 	}
 	return nil
@@ -201,20 +208,29 @@ func (s *Service) dependentRecords(ctx context.Context, st *stackRecord, svc *se
 // the image that it had.
 func (c *change) recreateDependents(ctx context.Context) error {
 	for _, d := range c.rec.Dependents {
-		c.r.info(ctx, "%s: recreating %s, which shares namespaces or volumes with it", c.displayName(), d.Name)
-		svc, err := c.s.repo.serviceByID(ctx, d.ServiceID)
-		if err != nil {
-			return err
+		if c.leavesOut(d) {
+			continue
 		}
-		if err := c.keepImage(ctx, &svc, d.ImageID); err != nil {
-			return err
-		}
-		call := composeCall{action: engine.ActionRecreate, services: []string{d.Name}, scale: map[string]int{d.Name: d.Replicas}, force: true, noStart: d.Stopped}
-		if _, err := c.s.runCompose(ctx, c.r, &c.stack, call); err != nil {
+		if err := c.recreateDependent(ctx, d); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// recreateDependent recreates a dependent with the image that it had.
+func (c *change) recreateDependent(ctx context.Context, d dependentRecord) error {
+	c.r.info(ctx, "%s: recreating %s, which shares namespaces or volumes with it", c.displayName(), d.Name)
+	svc, err := c.s.repo.serviceByID(ctx, d.ServiceID)
+	if err != nil {
+		return err
+	}
+	if err := c.keepImage(ctx, &svc, d.ImageID); err != nil {
+		return err
+	}
+	call := composeCall{action: engine.ActionRecreate, services: []string{d.Name}, scale: map[string]int{d.Name: d.Replicas}, force: true, noStart: d.Stopped}
+	_, err = c.s.runCompose(ctx, c.r, &c.stack, call)
+	return err
 }
 
 // keepImage gives the name of a dependent's image back to the one that it runs, if another has got it.
@@ -247,25 +263,29 @@ func (c *change) restartDependents(ctx context.Context) {
 // awaitDependents waits until the dependents are healthy, each with its containers, in namespaces of containers that exist.
 func (c *change) awaitDependents(ctx context.Context) error {
 	for _, d := range c.rec.Dependents {
-		svc, err := c.s.repo.serviceByID(ctx, d.ServiceID)
-		if err != nil {
-			return err
-		}
-		want := wantedContainers{imageID: d.ImageID, replicas: d.Replicas}
-		if d.Stopped {
-			if err := c.s.checkStopped(ctx, &c.stack, &svc, want); err != nil {
-				return err
-			}
+		if c.leavesOut(d) {
 			continue
 		}
-		if err := c.s.waitHealthy(ctx, c.r, &c.stack, &svc, want); err != nil {
-			return err
-		}
-		if err := c.checkNamespaces(ctx, d.Name); err != nil {
+		if err := c.awaitDependent(ctx, d); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (c *change) awaitDependent(ctx context.Context, d dependentRecord) error {
+	svc, err := c.s.repo.serviceByID(ctx, d.ServiceID)
+	if err != nil {
+		return err
+	}
+	want := wantedContainers{imageID: d.ImageID, replicas: d.Replicas}
+	if d.Stopped {
+		return c.s.checkStopped(ctx, &c.stack, &svc, want)
+	}
+	if err := c.s.waitHealthy(ctx, c.r, &c.stack, &svc, want); err != nil {
+		return err
+	}
+	return c.checkNamespaces(ctx, d.Name)
 }
 
 // checkNamespaces makes sure that the containers of a dependent share nothing with containers that are gone.

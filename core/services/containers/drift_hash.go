@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
@@ -20,6 +21,67 @@ type composeHashes struct {
 	hashes map[string]string
 	// version is that of compose; "" if it does not tell.
 	version string
+}
+
+// hashCache keeps what compose has told of the services of stacks, for as long as none of their files changes.
+type hashCache struct {
+	// asking keeps changes of one stack from asking compose all at once.
+	asking keyed
+	mu     sync.Mutex
+	kept   map[string]keptHashes
+}
+
+type keptHashes struct {
+	signature string
+	hashes    map[string]string
+}
+
+// lookUp returns the hashes of services, from the cache if neither the files nor the services nor compose have changed.
+func (c *hashCache) lookUp(ctx context.Context, h *composeHashes, version string, names []string) (map[string]string, error) {
+	if len(names) == 0 {
+		return map[string]string{}, nil
+	}
+	unlock, err := c.asking.lockKey(ctx, h.stack.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	signature, settled := h.signInputs(ctx, version, names)
+	c.mu.Lock()
+	kept := c.kept[h.stack.ID]
+	c.mu.Unlock()
+	if settled && kept.signature == signature {
+		return kept.hashes, nil
+	}
+	hashes, err := h.askCompose(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	after, still := h.signInputs(ctx, version, names)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept == nil {
+		c.kept = map[string]keptHashes{}
+	}
+	delete(c.kept, h.stack.ID)
+	if settled && still && after == signature {
+		c.kept[h.stack.ID] = keptHashes{signature, hashes}
+	}
+	return hashes, nil
+}
+
+// signInputs returns a value that changes with what the hashes depend on. It is not settled while a file was changed just now.
+func (h *composeHashes) signInputs(ctx context.Context, version string, names []string) (signature string, settled bool) {
+	p, err := h.s.loadProject(ctx, h.stack)
+	if err != nil {
+		return "", false
+	}
+	parts := slices.Clone(p.Parts)
+	for _, svc := range p.Services {
+		parts = append(parts, svc.EnvFiles...)
+	}
+	signature, settled = filesSignature(h.s.composeSource(h.stack), parts)
+	return fmt.Sprintf("%s %q %q", signature, version, slices.Sorted(slices.Values(names))), settled
 }
 
 func (s *Service) newHashes(st *stackRecord) *composeHashes { return &composeHashes{s: s, stack: st} }
@@ -71,11 +133,9 @@ func (h *composeHashes) readOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	hashes := map[string]string{}
-	if len(names) > 0 {
-		if hashes, err = h.askCompose(ctx, names); err != nil {
-			return err
-		}
+	hashes, err := h.s.hashes.lookUp(ctx, h, version, names)
+	if err != nil {
+		return err
 	}
 	h.read, h.version, h.hashes = true, version, hashes
 	return nil

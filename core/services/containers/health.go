@@ -98,7 +98,7 @@ func (s *Service) waitHealthy(ctx context.Context, r *report, st *stackRecord, s
 		if time.Since(begin) > limit+grace {
 			return fault.New(fault.Conflict, "%s did not become healthy within %s: %s", svc.Name, (limit + grace).Round(time.Second), state)
 		}
-		r.updateProgress(ctx, func(p *ProgressState) { p.Message = state })
+		r.updateOften(ctx, func(p *ProgressState) { p.Message, p.CurrentTarget = state, st.Project+" / "+svc.Name })
 		if err := sleepContext(ctx, healthPause); err != nil {
 			return err
 		}

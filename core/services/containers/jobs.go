@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
@@ -243,11 +244,15 @@ func (s *Service) Schedules() []queue.Schedule {
 
 // report tells what a job is doing: its log, and the progress that pages and clients follow.
 type report struct {
-	s     *Service
-	job   *queue.Job
-	p     queue.Progress
+	s   *Service
+	job *queue.Job
+	p   queue.Progress
+	// mu guards what follows up to outages: services that are updated at the same time report.
+	mu    sync.Mutex
 	last  time.Time
 	state ProgressState
+	// shares are the parts of the job that are done, in percent, by service.
+	shares map[string]float64
 	// outages is the number of outages of the engine before the job began. resumed tells that an earlier attempt has begun the work.
 	outages int64
 	resumed bool
@@ -290,20 +295,49 @@ const eventProgress = "job_progress"
 const progressPause = 400 * time.Millisecond
 
 func newReport(s *Service, job *queue.Job, p queue.Progress) *report {
-	r := &report{s: s, job: job, p: p}
+	r := &report{s: s, job: job, p: p, shares: map[string]float64{}}
 	_ = json.Unmarshal(job.Detail, &r.state)
 	return r
 }
 
 // updateProgress changes the progress of the job and stores it. Frequent changes are stored only if phase or target differ.
 func (r *report) updateProgress(ctx context.Context, change func(*ProgressState)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	before := r.state
 	change(&r.state)
+	isNews := r.state.Phase != before.Phase || r.state.CurrentTarget != before.CurrentTarget || r.state.Current != before.Current
+	r.storeChanged(ctx, isNews)
+}
+
+// updateOften is updateProgress for what changes all the time: it is stored only now and then.
+func (r *report) updateOften(ctx context.Context, change func(*ProgressState)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.state)
+	r.storeChanged(ctx, false)
+}
+
+// noteShare notes how much of the job is done with a service, in percent of the whole. The next report tells the sum.
+func (r *report) noteShare(serviceID string, share float64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.shares[serviceID] = share
+}
+
+func (r *report) storeChanged(ctx context.Context, isNews bool) {
 	now := r.s.cfg.Now()
-	if r.state.Phase == before.Phase && r.state.CurrentTarget == before.CurrentTarget && r.state.Current == before.Current && now.Sub(r.last) < progressPause {
+	if !isNews && now.Sub(r.last) < progressPause {
 		return
 	}
 	r.last = now
+	if len(r.shares) > 0 {
+		sum := 0.0
+		for _, share := range r.shares {
+			sum += share
+		}
+		r.state.Percent = min(int(sum+0.5), 100)
+	}
 	r.storeProgress(ctx)
 }
 
@@ -315,6 +349,8 @@ func (r *report) storeProgress(ctx context.Context) {
 
 // endReport stores the last progress.
 func (r *report) endReport(ctx context.Context, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.state.Phase, r.state.Download = "done", nil
 	if err == nil {
 		r.state.Percent = 100

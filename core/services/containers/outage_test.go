@@ -129,6 +129,7 @@ func TestEngineRestartLeavesTheOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
 			e.project("blog", 1, map[string]string{"app": appRepo + ":1", "web": webRepo + ":1", "old": dbRepo + ":1"})
+			e.file("blog/compose.yaml", composeText(map[string]string{"app": appRepo + ":1", "old": dbRepo + ":1"})+"  web:\n    image: "+webRepo+":1\n    depends_on: [app]\n")
 			e.publish(appRepo+":1", 10)
 			e.publish(webRepo+":1", 11)
 			e.discovered()

@@ -42,9 +42,12 @@ func (s *Service) planUpdate(ctx context.Context, inv *inventory, spec jobSpec, 
 	out := Plan{Mode: ModeDryRun, ChangedServices: []string{}, Services: []ServicePlan{}, LeftOut: inv.leftOut(&spec)}
 	r.reportLeftOut(ctx, out.LeftOut)
 	for _, g := range inv.groupTargets(spec.Targets) {
-		g = s.orderTargets(ctx, g)
+		g, _, err := s.orderTargets(ctx, r.job.ID, g)
+		if err != nil {
+			return out, err
+		}
 		for i := range g.targets {
-			p, err := s.planService(ctx, &g.stack, &g.svcs[i], g.targets[i], spec.BackupMode)
+			p, err := s.planService(ctx, &g.stack, &g.svcs[i], g.targets[i], spec.Targets, spec.BackupMode)
 			if err != nil {
 				return out, err
 			}
@@ -62,8 +65,8 @@ func (s *Service) planUpdate(ctx context.Context, inv *inventory, spec jobSpec, 
 }
 
 // planService returns what an update would do to a service.
-func (s *Service) planService(ctx context.Context, st *stackRecord, svc *serviceRecord, t Target, backupMode string) (ServicePlan, error) {
-	p, err := s.outlineService(ctx, st, svc, t)
+func (s *Service) planService(ctx context.Context, st *stackRecord, svc *serviceRecord, t Target, with []Target, backupMode string) (ServicePlan, error) {
+	p, err := s.outlineService(ctx, st, svc, t, with)
 	if err != nil {
 		return p, err
 	}
@@ -75,8 +78,8 @@ func (s *Service) planService(ctx context.Context, st *stackRecord, svc *service
 	return p, err
 }
 
-// outlineService returns the plan of a service with what would run, and with the plan of its dependents.
-func (s *Service) outlineService(ctx context.Context, st *stackRecord, svc *serviceRecord, t Target) (ServicePlan, error) {
+// outlineService returns the plan of a service with what would run, and with the plan of its dependents. with are all targets of the job.
+func (s *Service) outlineService(ctx context.Context, st *stackRecord, svc *serviceRecord, t Target, with []Target) (ServicePlan, error) {
 	ref := svc.imageRef()
 	p := ServicePlan{
 		ServiceID: svc.ID, StackID: st.ID, Name: st.Project + " / " + svc.Name, FromDigest: svc.RuntimeDigest, ToDigest: t.TargetDigest,
@@ -105,7 +108,7 @@ func (s *Service) outlineService(ctx context.Context, st *stackRecord, svc *serv
 		return p, err
 	}
 	p.Commands = append(p.Commands, strings.Join(res.Command, " "))
-	return p, s.planDependents(ctx, st, svc, &p)
+	return p, s.planDependents(ctx, st, svc, with, &p)
 }
 
 // Outline returns what updates of services to their candidates would run, by the ids of the services. Those without a candidate are left out.
@@ -114,13 +117,16 @@ func (s *Service) Outline(ctx context.Context, ids []string) (map[string]Service
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]ServicePlan{}
+	out, with := map[string]ServicePlan{}, make([]Target, len(ids))
+	for i, id := range ids {
+		with[i].ServiceID = id
+	}
 	for _, id := range ids {
 		svc := inv.services[id]
 		if svc == nil || inv.stacks[svc.StackID] == nil || svc.CandidateDigest == "" {
 			continue
 		}
-		if out[id], err = s.outlineService(ctx, inv.stacks[svc.StackID], svc, Target{TargetDigest: svc.CandidateDigest}); err != nil {
+		if out[id], err = s.outlineService(ctx, inv.stacks[svc.StackID], svc, Target{TargetDigest: svc.CandidateDigest}, with); err != nil {
 			return nil, err
 		}
 	}

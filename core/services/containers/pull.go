@@ -8,32 +8,44 @@ import (
 
 // pullTarget pulls the target image by its digest, unless the engine has it.
 func (c *change) pullTarget(ctx context.Context) error {
-	ref := c.svc.imageRef().WithDigest(c.target.TargetDigest)
+	id, err := c.fetchImage(ctx, c.svc.imageRef().WithDigest(c.target.TargetDigest))
+	if err == nil {
+		c.rec.ToImage = id
+	}
+	return err
+}
+
+// fetchImage pulls an image unless the engine has it, and returns its id.
+func (c *change) fetchImage(ctx context.Context, ref string) (id string, err error) {
 	if there, err := c.s.engine().Images(ctx, []string{ref}); err == nil && len(there) == 1 && there[0] != nil {
 		// Another service of the same image, or an earlier attempt, has pulled it.
-		c.rec.ToImage = there[0].ID
 		c.r.info(ctx, "%s: %s is there already, image %s", c.displayName(), ref, shortDigest(there[0].ID))
-		return nil
+		return there[0].ID, nil
 	}
 	c.r.info(ctx, "%s: pulling %s", c.displayName(), ref)
 	var img *engine.Image
-	err := c.s.retryStep(ctx, func() (err error) {
+	err = c.s.retryStep(ctx, func() (err error) {
 		img, err = c.s.engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.settings().DockerConfig}, func(p engine.PullProgress) error {
-			done := 0.0
-			if p.TotalBytes > 0 {
-				done = float64(p.CurrentBytes) / float64(p.TotalBytes)
-			}
-			c.reportProgress(ctx, 0.05+0.45*done, "pulling "+ref, func(st *ProgressState) { st.Download = downloadProgress(p) })
+			c.reportPull(ctx, ref, p)
 			return ctx.Err()
 		})
 		return err
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
-	c.rec.ToImage = img.ID
 	c.r.info(ctx, "%s: pulled %s, image %s", c.displayName(), ref, shortDigest(img.ID))
-	return nil
+	return img.ID, nil
+}
+
+// reportPull reports how far a pull is.
+func (c *change) reportPull(ctx context.Context, ref string, pull engine.PullProgress) {
+	if pull.TotalBytes > 0 {
+		c.r.noteShare(c.svc.ID, c.share*(0.05+0.45*float64(pull.CurrentBytes)/float64(pull.TotalBytes)))
+	}
+	c.r.updateOften(ctx, func(p *ProgressState) {
+		p.Phase, p.Message, p.CurrentTarget, p.Download = c.rec.Step, "pulling "+ref, c.displayName(), downloadProgress(pull)
+	})
 }
 
 func downloadProgress(p engine.PullProgress) *DownloadProgress {
@@ -51,7 +63,7 @@ func downloadProgress(p engine.PullProgress) *DownloadProgress {
 func (c *change) extraTags(ctx context.Context) error {
 	for _, tag := range c.target.PullTags {
 		ref := c.svc.imageRef().WithTag(tag)
-		c.reportProgress(ctx, 0.97, "pulling "+ref, nil)
+		c.reportProgress(ctx, 0.97, "pulling "+ref)
 		err := c.s.retryStep(ctx, func() error {
 			_, err := c.s.engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.settings().DockerConfig}, func(engine.PullProgress) error { return ctx.Err() })
 			return err

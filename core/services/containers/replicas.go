@@ -123,6 +123,9 @@ func (s *Service) checkStopped(ctx context.Context, st *stackRecord, svc *servic
 // nothing about their image.
 func (c *change) awaitHealthy(ctx context.Context, want wantedContainers, recreate func(context.Context) error) error {
 	await := func() error {
+		// Whoever only waits leaves its place to another one.
+		c.place.Leave()
+		defer c.place.Return()
 		if err := c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, want); err != nil {
 			return err
 		}

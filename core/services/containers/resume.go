@@ -50,7 +50,7 @@ func (s *Service) settleChanges(ctx context.Context, spec jobSpec, r *report, op
 			}
 			return out, err
 		}
-		if err := s.startStopped(ctx, r, &c.stack, []*change{c}, s.othersThatRan(ctx, spec, &c.svc)); err != nil {
+		if err := cmp.Or(s.recreateLeft(ctx, []*change{c}), s.startStopped(ctx, r, &c.stack, []*change{c}, s.othersThatRan(ctx, spec, &c.svc))); err != nil {
 			failed = err
 		}
 		sum := newStackSummary(&c.stack)
@@ -81,7 +81,7 @@ func (s *Service) settleChange(ctx context.Context, spec jobSpec, r *report, rec
 		target.PullTags = spec.Targets[i].PullTags
 	}
 	c := s.newChange(r, rec, svc, st, spec, target)
-	c.span = 100
+	c.share = 100
 	if rec.Status != changeRunning {
 		return c, nil
 	}

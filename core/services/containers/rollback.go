@@ -32,7 +32,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 		do   func(context.Context) error
 	}{
 		{stepRollbackTag, func(ctx context.Context) error {
-			c.reportProgress(ctx, 0.85, "rolling back", nil)
+			c.reportProgress(ctx, 0.85, "rolling back")
 			return c.s.retryStep(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.imageRef().String()) })
 		}},
 		{stepRollbackUp, c.recreateFormer},
@@ -65,7 +65,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 // recreateFormer stops the service before it is recreated. The engine goes on stopping a container after the compose
 // command was interrupted that asked for it: one that still runs could end once it was found healthy.
 func (c *change) recreateFormer(ctx context.Context) error {
-	c.reportProgress(ctx, 0.9, "recreating "+c.svc.Name+" as it was", nil)
+	c.reportProgress(ctx, 0.9, "recreating "+c.svc.Name+" as it was")
 	if err := c.stopService(ctx); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (c *change) awaitFormer(ctx context.Context) error {
 	if c.staysStopped() {
 		return c.s.checkStopped(ctx, &c.stack, &c.svc, c.wantedAfter(c.rec.FromImage, ""))
 	}
-	c.reportProgress(ctx, 0.95, "waiting until the former version is healthy", nil)
+	c.reportProgress(ctx, 0.95, "waiting until the former version is healthy")
 	return c.awaitHealthy(ctx, c.wantedAfter(c.rec.FromImage, ""), c.recreateFormer)
 }
 
@@ -239,7 +239,7 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec jobSpec,
 		return nil, err
 	}
 	c := s.newChange(r, rec, svc, st, spec, Target{})
-	c.span = 100
+	c.share = 100
 	if rec.Status == changeRunning {
 		if err := s.backTo(ctx, c); err != nil {
 			return c.summarizeWaiting(err), err

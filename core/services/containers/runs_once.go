@@ -191,50 +191,25 @@ func (sum *StackSummary) reportCompleted(ctx context.Context, r *report, done []
 	}
 }
 
-// completedText says the same in the error of a job; "" if there is nothing to say.
-func completedText(done []*change, failed *change) string {
+// othersText says the same in the error of a job, and which others have failed beside the one that it is about; "" if there is nothing to say.
+func othersText(done []*change, failed *change) (text string) {
 	var names []string
 	for _, c := range completedBefore(done, failed) {
 		names = append(names, c.displayName())
 	}
-	if len(names) == 0 {
-		return ""
+	if len(names) > 0 {
+		text = " " + strings.Join(names, ", ") + " was run with its new version, and stays so."
 	}
-	return " " + strings.Join(names, ", ") + " was run with its new version, and stays so."
-}
-
-// orderTargets puts services after those that they depend on, as far as the files can be read.
-func (s *Service) orderTargets(ctx context.Context, g targetGroup) targetGroup {
-	p, err := s.loadProject(ctx, &g.stack)
-	if err != nil {
-		return g
-	}
-	out := targetGroup{stack: g.stack}
-	depths := dependencyDepths(p)
-	index := make([]int, len(g.svcs))
-	for i := range index {
-		index[i] = i
-	}
-	slices.SortStableFunc(index, func(a, b int) int { return depths[g.svcs[a].Name] - depths[g.svcs[b].Name] })
-	for _, i := range index {
-		out.targets, out.svcs = append(out.targets, g.targets[i]), append(out.svcs, g.svcs[i])
-	}
-	return out
-}
-
-// dependencyDepths returns how long the longest chain of dependencies of each service is. Services in a circle come last.
-func dependencyDepths(p *compose.Project) map[string]int {
-	depths := map[string]int{}
-	for range p.Services {
-		for _, svc := range p.Services {
-			for _, on := range svc.DependsOn {
-				if p.Service(on) != nil {
-					depths[svc.Name] = max(depths[svc.Name], min(depths[on]+1, len(p.Services)))
-				}
-			}
+	for _, c := range done {
+		switch {
+		case c == failed || c.stack.ID != failed.stack.ID:
+		case c.rec.Status == changeFailed:
+			text += fmt.Sprintf(" %s failed too: %s", c.displayName(), c.rec.Error)
+		case c.rec.Status == changeRolledBack:
+			text += fmt.Sprintf(" %s was rolled back too: %s", c.displayName(), c.rec.Error)
 		}
 	}
-	return depths
+	return text
 }
 
 // staysStopped reports whether the service did not run when the change began and is not to run after it.

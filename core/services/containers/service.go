@@ -94,6 +94,7 @@ type Service struct {
 	hookPace *rate.Limiter
 	// applying serialises what changes one compose project.
 	applying keyed
+	hashes   hashCache
 	// outages counts how often the engine was seen to go away.
 	outages atomic.Int64
 	// waiting tells that there may be changes that wait for the engine.

@@ -1,9 +1,7 @@
 package containers
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,31 +16,38 @@ func (c *change) jobError(ctx context.Context) error {
 	return jobEnd(ctx, []*change{c})
 }
 
+// firstOfStack returns which of two failed changes decides: the last stack does, and in a stack the first change, as in its summary.
+func firstOfStack(before, c *change) *change {
+	if before != nil && before.stack.ID == c.stack.ID {
+		return before
+	}
+	return c
+}
+
 // jobEnd is how a job ends whose changes are done: failed if one failed for good, rolled back if one was rolled back.
 func jobEnd(ctx context.Context, done []*change) error {
 	var failed, back *change
 	for _, c := range done {
 		switch c.rec.Status {
 		case changeFailed:
-			failed = c
+			failed = firstOfStack(failed, c)
 		case changeRolledBack:
-			back = c
+			back = firstOfStack(back, c)
 		}
 	}
 	if failed == nil && back == nil {
 		return nil
 	}
 	if failed == nil {
-		return queue.EndRolledBack(fault.New(fault.Conflict, "%s was rolled back: %s%s", back.displayName(), back.rec.Error, completedText(done, back)))
+		return queue.EndRolledBack(fault.New(fault.Conflict, "%s was rolled back: %s%s", back.displayName(), back.rec.Error, othersText(done, back)))
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fault.New(fault.Conflict, "%s: %s%s", failed.displayName(), failed.rec.Error, completedText(done, failed))
+	return fault.New(fault.Conflict, "%s: %s%s", failed.displayName(), failed.rec.Error, othersText(done, failed))
 }
 
-// runUpdate brings the targets of a job to their versions, one after the other in each stack. What fails ends its stack;
-// the other stacks go on.
+// runUpdate brings the targets of a job to their versions, stack by stack. What fails ends its stack; the other stacks go on.
 func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
 	if spec.Resumes != "" {
 		return s.runResumed(ctx, job, spec, r)
@@ -68,7 +73,7 @@ func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r
 	}
 	var done []*change
 	for _, group := range inv.groupTargets(spec.Targets) {
-		sum, changes, err := s.updateStack(ctx, job, spec, r, group, len(done), len(spec.Targets))
+		sum, changes, err := s.updateStack(ctx, job, spec, r, group, len(spec.Targets))
 		if sum != nil {
 			out.Stacks = append(out.Stacks, *sum)
 		}
@@ -120,59 +125,6 @@ func (inv *inventory) groupTargets(targets []Target) []targetGroup {
 	return out
 }
 
-// updateStack updates the targets of one stack. What ran before and was stopped with the engine meanwhile is started at the end.
-func (s *Service) updateStack(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, before, total int) (*StackSummary, []*change, error) {
-	unlock, err := s.applying.lockKey(ctx, g.stack.ID)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer unlock()
-	sum, done, err := s.updateTargets(ctx, job, spec, r, g, before, total)
-	if errors.Is(err, errEngineAway) {
-		return sum, done, err
-	}
-	others := slices.DeleteFunc(slices.Clone(g.svcs), func(svc serviceRecord) bool {
-		return !slices.Contains(spec.Ran, svc.ID) || slices.ContainsFunc(done, func(c *change) bool { return c.svc.ID == svc.ID })
-	})
-	return sum, done, cmp.Or(err, s.startStopped(ctx, r, &g.stack, done, others))
-}
-
-func (s *Service) updateTargets(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, before, total int) (*StackSummary, []*change, error) {
-	sum := newStackSummary(&g.stack)
-	g = s.orderTargets(ctx, g)
-	var done []*change
-	for i, t := range g.targets {
-		r.updateProgress(ctx, func(p *ProgressState) { p.Current, p.Total = before+i, total })
-		c, err := s.beginUpdate(ctx, job, spec, r, g.stack, g.svcs[i], t)
-		if err != nil && ctx.Err() == nil {
-			sum.Update.FailureStep, sum.Update.FailedService, sum.Update.LastError, sum.Update.Reason = stepPrecheck, t.ServiceID, failureReason(err), failureCode(err)
-			err = fault.Wrap(err, fault.Conflict, "%s / %s: %s", g.stack.Project, g.svcs[i].Name, failureReason(err))
-		}
-		if err != nil {
-			return sum, done, err
-		}
-		c.base, c.span = 100*float64(before+i)/float64(total), 100/float64(total)
-		if c.rec.Status == changeRunning {
-			if err := c.runSteps(ctx); err != nil {
-				sum.addWaiting(c, err)
-				return sum, done, err
-			}
-		}
-		done = append(done, c)
-		sum.addChange(ctx, c)
-		if c.rec.Status != changeSuccess {
-			sum.reportCompleted(ctx, r, done, c)
-		}
-		if c.rec.Status != changeSuccess || ctx.Err() != nil {
-			for _, rest := range g.svcs[i+1:] {
-				sum.Update.Skipped = append(sum.Update.Skipped, rest.ID)
-			}
-			break
-		}
-	}
-	return sum, done, nil
-}
-
 // beginUpdate writes what is there before anything is changed. After a crash it finds the record of the attempt before.
 func (s *Service) beginUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r *report, st stackRecord, svc serviceRecord, t Target) (*change, error) {
 	rec, err := s.repo.changeOf(ctx, job.ID, svc.ID)
@@ -207,7 +159,7 @@ func (s *Service) beginUpdate(ctx context.Context, job *queue.Job, spec jobSpec,
 	rec, err = s.repo.beginChange(ctx, &changeRecord{
 		ID: store.NewID("chg"), JobID: job.ID, Kind: changeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull, Image: svc.Image,
 		FromImage: running.id, FromDigest: running.digest, FromVersion: svc.RuntimeVersion, FromState: running.state,
-		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(), Replicas: running.replicas, RunsOnce: once, Dependents: dependents,
+		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(), Replicas: running.replicas, RunsOnce: once, Dependents: markFollowers(dependents, spec.Targets),
 	})
 	if err != nil {
 		return nil, err

@@ -49,8 +49,33 @@ type ChangeSummary struct {
 	LastError        string            `json:"lastError,omitempty"`
 	Reason           string            `json:"reason,omitempty" doc:"The code of lastError." example:"rate_limited"`
 	Rollback         *RollbackSummary  `json:"rollback,omitempty"`
+	AlsoFailed       []ServiceFailure  `json:"alsoFailed,omitempty" doc:"Further services that failed while they were updated at the same time as failedService."`
 	Skipped          []string          `json:"skippedServices,omitempty"`
 	Completed        []string          `json:"completedServices,omitempty" doc:"Services that end by themselves and have run with their new versions before another one failed. They are not rolled back."`
+}
+
+// ServiceFailure is how the update of one service failed.
+type ServiceFailure struct {
+	ServiceID   string `json:"serviceId"`
+	FailureStep string `json:"failureStep"`
+	LastError   string `json:"lastError,omitempty"`
+	Reason      string `json:"reason,omitempty" doc:"The code of lastError." example:"rate_limited"`
+	Canceled    bool   `json:"canceled,omitempty" doc:"The service was not updated because the job was canceled."`
+	RolledBack  bool   `json:"rolledBack,omitempty" doc:"Its former image was brought back."`
+}
+
+// addFailure adds a service that failed. The first one decides, unless it was rolled back and this one was not.
+func (sum *StackSummary) addFailure(f ServiceFailure, back *RollbackSummary) {
+	u := &sum.Update
+	f.RolledBack = back != nil
+	if u.FailedService != "" && (u.Rollback == nil || back != nil) {
+		u.AlsoFailed = append(u.AlsoFailed, f)
+		return
+	}
+	if u.FailedService != "" {
+		u.AlsoFailed = append(u.AlsoFailed, ServiceFailure{u.FailedService, u.FailureStep, u.LastError, u.Reason, u.Canceled, true})
+	}
+	u.FailedService, u.FailureStep, u.LastError, u.Reason, u.Canceled, u.Rollback = f.ServiceID, f.FailureStep, f.LastError, f.Reason, f.Canceled, back
 }
 
 // RollbackSummary tells what brought the former image back.
@@ -81,13 +106,15 @@ func (sum *StackSummary) addChange(ctx context.Context, c *change) {
 		u.ChangedServices, u.TargetTagsPulled = append(u.ChangedServices, id), append(u.TargetTagsPulled, c.svc.imageRef().String())
 		return
 	}
-	u.FailureStep, u.FailedService, u.LastError, u.Reason, u.Canceled = orElse(c.outcome.FailureStep, c.rec.Step), id, c.rec.Error, c.rec.Reason, c.isCanceled()
+	failure := ServiceFailure{ServiceID: id, FailureStep: orElse(c.outcome.FailureStep, c.rec.Step), LastError: c.rec.Error, Reason: c.rec.Reason, Canceled: c.isCanceled()}
 	if c.rec.Status == changeFailed && stepOrder(c.rec.Step) < 0 {
-		u.FailureStep = c.rec.Step
+		failure.FailureStep = c.rec.Step
 	}
+	var back *RollbackSummary
 	if c.rec.Status == changeRolledBack {
-		u.Rollback = &RollbackSummary{Trigger: c.outcome.Trigger, ToDigests: map[string]string{id: u.OldDigests[id]}, Stopped: c.staysStopped()}
+		back = &RollbackSummary{Trigger: c.outcome.Trigger, ToDigests: map[string]string{id: u.OldDigests[id]}, Stopped: c.staysStopped()}
 	}
+	sum.addFailure(failure, back)
 }
 
 // isCanceled reports whether the change did not succeed because its job was canceled.

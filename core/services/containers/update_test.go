@@ -172,6 +172,7 @@ func TestRollbackFails(t *testing.T) {
 func TestTwoStacks(t *testing.T) {
 	forEach(t, func(t *testing.T, e *env) {
 		e.project("a", 1, map[string]string{"app": appRepo + ":1", "web": webRepo + ":1"})
+		e.file("a/compose.yaml", composeText(map[string]string{"app": appRepo + ":1"})+"  web:\n    image: "+webRepo+":1\n    depends_on: [app]\n")
 		e.project("b", 1, map[string]string{"db": dbRepo + ":1"})
 		for i, ref := range []string{appRepo + ":1", webRepo + ":1", dbRepo + ":1"} {
 			e.publish(ref, 10+i)

@@ -32,8 +32,7 @@ func (c *change) awaitNextJob(ctx context.Context, cause error) error {
 
 // addWaiting adds a change that is left open to the summary.
 func (sum *StackSummary) addWaiting(c *change, cause error) {
-	u := &sum.Update
-	u.FailureStep, u.FailedService, u.LastError, u.Reason = c.rec.Step, c.svc.ID, failureReason(cause), failureCode(cause)
+	sum.addFailure(ServiceFailure{ServiceID: c.svc.ID, FailureStep: c.rec.Step, LastError: failureReason(cause), Reason: failureCode(cause)}, nil)
 	sum.Backup = append(sum.Backup, c.outcome.Backups...)
 }
 

@@ -74,6 +74,8 @@ type Service struct {
 	Ref image.Ref
 	// Profiles are those that the service is in; none means that it always runs.
 	Profiles []string
+	// EnvFiles are the files of variables that the service names.
+	EnvFiles []string
 	// DependsOn are names of other services, in order.
 	DependsOn []string
 	// Awaited tells that another service waits for its end with success.

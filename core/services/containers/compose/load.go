@@ -148,6 +148,9 @@ func servicesOf(model *types.Project) []Service {
 			Name: name, Image: strings.TrimSpace(s.Image), Profiles: s.Profiles, DependsOn: slices.Sorted(maps.Keys(s.DependsOn)), Awaited: isAwaited(model, name),
 			HasBuild: s.Build != nil, Labels: s.Labels, Replicas: s.GetScale(), ContainerName: s.ContainerName, SharesWith: sharesWith(&s),
 		}
+		for _, file := range s.EnvFiles {
+			service.EnvFiles = append(service.EnvFiles, file.Path)
+		}
 		if ref, err := image.Parse(service.Image); err == nil {
 			service.Ref = ref
 		}

@@ -98,7 +98,7 @@ volumes: {data: {}, outside: {external: true, name: shared}}
 			{Name: "odd", Image: "UPPER:"},
 			{Name: "tool", Profiles: []string{"dev", "extra"}, HasBuild: true},
 			{
-				Name: "web", Image: "nginx:1.25", Ref: ref("nginx:1.25"), DependsOn: []string{"cache", "db"}, Labels: map[string]string{"homepage.name": "Blog"},
+				Name: "web", Image: "nginx:1.25", Ref: ref("nginx:1.25"), EnvFiles: []string{filepath.Join(dir, "secrets.env")}, DependsOn: []string{"cache", "db"}, Labels: map[string]string{"homepage.name": "Blog"},
 				Volumes: []compose.Mount{
 					{Kind: "docker-volume", Name: "blog_data", Target: "/var/lib/data"},
 					{Kind: "bind-mount", Source: filepath.Join(dir, "conf"), Target: "/etc/conf", ReadOnly: true},

@@ -193,6 +193,11 @@ func serviceOutcome(u service.ChangeSummary, id string) string {
 	case u.Canceled && u.FailedService == id:
 		return "canceled"
 	}
+	if i := slices.IndexFunc(u.AlsoFailed, func(f service.ServiceFailure) bool { return f.ServiceID == id }); i >= 0 && u.AlsoFailed[i].RolledBack {
+		return "rolled_back"
+	} else if i >= 0 && u.AlsoFailed[i].Canceled {
+		return "canceled"
+	}
 	return "failed"
 }
 
@@ -247,6 +252,13 @@ func noteTone(status string) string {
 
 func failureTone(u service.ChangeSummary) string {
 	if u.Rollback != nil {
+		return "warn"
+	}
+	return "bad"
+}
+
+func alsoFailedTone(f service.ServiceFailure) string {
+	if f.RolledBack {
 		return "warn"
 	}
 	return "bad"

@@ -1,0 +1,98 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// A dependent that the same job updates follows the service that it depends on: it is recreated once, with its own new image, and not
+// before that with the former one. Its image is pulled before anything is recreated, so that it is away for a short time only.
+
+// markFollowers marks the dependents that are targets of the job themselves.
+func markFollowers(dependents []dependentRecord, targets []Target) []dependentRecord {
+	for i, d := range dependents {
+		dependents[i].Follows = slices.ContainsFunc(targets, func(t Target) bool { return t.ServiceID == d.ServiceID })
+	}
+	return dependents
+}
+
+// leavesOut reports whether the change leaves it to a later one to recreate a dependent. A rollback leaves nothing to others.
+func (c *change) leavesOut(d dependentRecord) bool { return d.Follows && stepOrder(c.rec.Step) >= 0 }
+
+// pullFollowers pulls the new images of the dependents that follow. One whose image cannot be had is recreated with the change instead.
+func (c *change) pullFollowers(ctx context.Context) error {
+	for i := range c.rec.Dependents {
+		d := &c.rec.Dependents[i]
+		at := slices.IndexFunc(c.spec.Targets, func(t Target) bool { return t.ServiceID == d.ServiceID })
+		if !d.Follows || at < 0 {
+			continue
+		}
+		svc, err := c.s.repo.serviceByID(ctx, d.ServiceID)
+		if err != nil {
+			return err
+		}
+		if _, err = c.fetchImage(ctx, svc.imageRef().WithDigest(c.spec.Targets[at].TargetDigest)); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			c.r.warn(ctx, "%s: the new image of %s, which shares namespaces or volumes with it, could not be pulled: %s", c.displayName(), d.Name, failureReason(err))
+			d.Follows = false
+		}
+	}
+	return nil
+}
+
+// recreateLeft recreates the dependents that changes have left to later ones which did not come to it: they still share namespaces or
+// volumes with containers that are gone.
+func (s *Service) recreateLeft(ctx context.Context, changes []*change) error {
+	if goesOn(ctx) {
+		return nil
+	}
+	var failed error
+	for _, c := range changes {
+		for _, d := range c.rec.Dependents {
+			if !d.Follows {
+				continue
+			}
+			if err := c.recreateOutdated(ctx, d); err != nil {
+				c.r.fail(ctx, "%s: %s, which shares namespaces or volumes with it, does not run as it did: %s", c.displayName(), d.Name, failureReason(err))
+				failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run as it did: %s", c.stack.Project, d.Name, failureReason(err))
+			}
+		}
+	}
+	return failed
+}
+
+// recreateOutdated recreates a dependent whose containers are older than those of the service that it depends on.
+func (c *change) recreateOutdated(ctx context.Context, d dependentRecord) error {
+	ctx, cancel := outlastJob(ctx, rollbackTime)
+	defer cancel()
+	return c.s.repeatAfterOutage(ctx, c.r, c.displayName(), func(ctx context.Context) error {
+		list, err := c.s.containersOf(ctx, c.stack.Project, "")
+		if err != nil {
+			return fmt.Errorf("look for what was left out: %w", err)
+		}
+		oldest, newest := int64(0), int64(0)
+		for _, ct := range list {
+			switch ct.Labels[engine.LabelService] {
+			case d.Name:
+				if oldest == 0 || ct.CreatedAt < oldest {
+					oldest = ct.CreatedAt
+				}
+			case c.svc.Name:
+				newest = max(newest, ct.CreatedAt)
+			}
+		}
+		if oldest >= newest {
+			return nil
+		}
+		if err := c.recreateDependent(ctx, d); err != nil {
+			return err
+		}
+		return c.awaitDependent(ctx, d)
+	})
+}

@@ -1,0 +1,102 @@
+package containers
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/order"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// gathering runs the compose commands that recreate services of one stack. While one runs, those that are asked for meanwhile gather,
+// and the next one does for all of them: commands on a project exclude each other.
+type gathering struct {
+	mu      sync.Mutex
+	busy    bool
+	waiting []*gathered
+}
+
+// gathered is the command of one service. It is told once: how the command ended that did for it too, or that it is its turn to run one.
+type gathered struct {
+	call composeCall
+	told chan gatheredTurn
+}
+
+type gatheredTurn struct {
+	leads bool
+	err   error
+}
+
+// run runs the command of one service, or has it run with those of others. While it waits for that it leaves its place. If a common command
+// fails, each runs its own, so that the error is its own.
+func (g *gathering) run(ctx context.Context, place *order.Place, call composeCall, do func(context.Context, composeCall) error) error {
+	own := &gathered{call: call, told: make(chan gatheredTurn, 1)}
+	g.mu.Lock()
+	g.waiting = append(g.waiting, own)
+	leads := !g.busy
+	g.busy = true
+	g.mu.Unlock()
+	turn := gatheredTurn{leads: leads}
+	if !leads {
+		place.Leave()
+		turn = <-own.told
+		place.Return()
+	}
+	alone := false
+	if turn.leads {
+		alone, turn.err = g.lead(ctx, own, do)
+	}
+	if turn.err == nil || alone || ctx.Err() != nil || errors.Is(turn.err, errEngineLost) {
+		return turn.err
+	}
+	return do(ctx, call)
+}
+
+// lead runs one command for all that have gathered and can be done in one with own, and gives the turn to the next.
+func (g *gathering) lead(ctx context.Context, own *gathered, do func(context.Context, composeCall) error) (alone bool, err error) {
+	g.mu.Lock()
+	var with, left []*gathered
+	for _, other := range g.waiting {
+		if other != own && len(with) < stackPlaces-1 && other.call.mixesWith(own.call) {
+			with = append(with, other)
+		} else if other != own {
+			left = append(left, other)
+		}
+	}
+	g.waiting = left
+	g.mu.Unlock()
+	all := own.call
+	for _, other := range with {
+		all = all.joinCall(other.call)
+	}
+	err = do(ctx, all)
+	g.mu.Lock()
+	if len(g.waiting) > 0 {
+		g.waiting[0].told <- gatheredTurn{leads: true}
+	} else {
+		g.busy = false
+	}
+	g.mu.Unlock()
+	for _, other := range with {
+		other.told <- gatheredTurn{err: err}
+	}
+	return len(with) == 0, err
+}
+
+// mixesWith reports whether one command can do both.
+func (c composeCall) mixesWith(other composeCall) bool {
+	return c.action == engine.ActionRecreate && c.action == other.action && c.force == other.force && c.noStart == other.noStart
+}
+
+// joinCall returns the command that does both.
+func (c composeCall) joinCall(other composeCall) composeCall {
+	scale := maps.Clone(c.scale)
+	if scale == nil {
+		scale = map[string]int{}
+	}
+	maps.Copy(scale, other.scale)
+	c.services, c.scale = append(append([]string{}, c.services...), other.services...), scale
+	return c
+}

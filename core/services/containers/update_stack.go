@@ -1,0 +1,179 @@
+package containers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/order"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// stackPlaces is how many services of a stack are worked on at the same time. Those that are only watched take no place.
+const stackPlaces = 4
+
+// updateStack updates the targets of one stack. What ran before and was stopped with the engine meanwhile is started at the end.
+func (s *Service) updateStack(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, total int) (*StackSummary, []*change, error) {
+	unlock, err := s.applying.lockKey(ctx, g.stack.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer unlock()
+	sum, done, err := s.updateTargets(ctx, job, spec, r, g, total)
+	if errors.Is(err, errEngineAway) {
+		return sum, done, err
+	}
+	others := slices.DeleteFunc(slices.Clone(g.svcs), func(svc serviceRecord) bool {
+		return !slices.Contains(spec.Ran, svc.ID) || slices.ContainsFunc(done, func(c *change) bool { return c.svc.ID == svc.ID })
+	})
+	return sum, done, cmp.Or(err, s.recreateLeft(ctx, done), s.startStopped(ctx, r, &g.stack, done, others))
+}
+
+// endedTarget is how the update of one service has ended: with a change, or with an error that ends the job.
+type endedTarget struct {
+	change *change
+	err    error
+}
+
+// updateTargets updates services that do not depend on each other at the same time. Once one has failed no other is begun.
+func (s *Service) updateTargets(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, total int) (*StackSummary, []*change, error) {
+	sum := newStackSummary(&g.stack)
+	g, tasks, err := s.orderTargets(ctx, job.ID, g)
+	if err != nil {
+		return sum, nil, err
+	}
+	r.updateProgress(ctx, func(p *ProgressState) { p.Total = total })
+	ended, beside := make([]endedTarget, len(tasks)), &gathering{}
+	begun := order.Run(tasks, stackPlaces, func(i int, place *order.Place) bool {
+		c, err := s.updateTarget(ctx, job, spec, r, g, i, place, beside, 100/float64(total))
+		ended[i] = endedTarget{c, err}
+		r.updateProgress(ctx, func(p *ProgressState) { p.Current++ })
+		return err == nil && c.rec.Status == changeSuccess && ctx.Err() == nil
+	})
+	var done []*change
+	for i, e := range ended {
+		svc := &g.svcs[i]
+		switch {
+		case !begun[i]:
+			sum.Update.Skipped = append(sum.Update.Skipped, svc.ID)
+		case e.err != nil:
+			if e.change != nil {
+				sum.addWaiting(e.change, e.err)
+			} else if ctx.Err() == nil {
+				sum.addFailure(ServiceFailure{ServiceID: svc.ID, FailureStep: stepPrecheck, LastError: failureReason(e.err), Reason: failureCode(e.err)}, nil)
+				e.err = fault.Wrap(e.err, fault.Conflict, "%s / %s: %s", g.stack.Project, svc.Name, failureReason(e.err))
+			}
+			if err == nil || errors.Is(e.err, errEngineAway) && !errors.Is(err, errEngineAway) {
+				err = e.err
+			}
+		default:
+			done = append(done, e.change)
+			sum.addChange(ctx, e.change)
+		}
+	}
+	if i := slices.IndexFunc(done, func(c *change) bool { return c.rec.Status != changeSuccess }); i >= 0 && err == nil {
+		sum.reportCompleted(ctx, r, done, done[i])
+	}
+	return sum, done, err
+}
+
+// updateTarget updates one service of a stack. share is its part of the job, in percent.
+func (s *Service) updateTarget(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, i int, place *order.Place, beside *gathering, share float64) (*change, error) {
+	c, err := s.beginUpdate(ctx, job, spec, r, g.stack, g.svcs[i], g.targets[i])
+	if err != nil {
+		return nil, err
+	}
+	c.share, c.place, c.beside = share, place, beside
+	if c.rec.Status == changeRunning {
+		err = c.runSteps(ctx)
+	}
+	r.noteShare(c.svc.ID, share)
+	return c, err
+}
+
+// orderTargets puts services after those that they depend on, and returns what each has to wait for: those, and before it in the list
+// the ones that work on the same containers or on the same image. Where the files or the engine do not tell, all wait for each other.
+func (s *Service) orderTargets(ctx context.Context, jobID string, g targetGroup) (targetGroup, []order.Task, error) {
+	open, err := s.repo.openChanges(withoutEnd(ctx), jobID)
+	if err != nil {
+		return g, nil, fmt.Errorf("read the journal: %w", err)
+	}
+	wasBegun := func(svc *serviceRecord) bool {
+		return slices.ContainsFunc(open, func(rec changeRecord) bool { return rec.ServiceID == svc.ID })
+	}
+	tasks := make([]order.Task, len(g.svcs))
+	p, err := s.loadProject(ctx, &g.stack)
+	list, unknown := s.containersOf(ctx, g.stack.Project, "")
+	if err != nil || unknown != nil {
+		for i := range tasks {
+			tasks[i].Begun = wasBegun(&g.svcs[i])
+			if i > 0 {
+				tasks[i].After = []int{i - 1}
+			}
+		}
+		return g, tasks, nil
+	}
+	needs := dependencies(p, list)
+	depths := dependencyDepths(needs)
+	index := make([]int, len(g.svcs))
+	for i := range index {
+		index[i] = i
+	}
+	slices.SortStableFunc(index, func(a, b int) int { return depths[g.svcs[a].Name] - depths[g.svcs[b].Name] })
+	out := targetGroup{stack: g.stack}
+	works := make([][]string, len(index))
+	for i, at := range index {
+		svc := g.svcs[at]
+		out.targets, out.svcs = append(out.targets, g.targets[at]), append(out.svcs, svc)
+		works[i] = append([]string{svc.Name, "image " + svc.imageRef().String()}, dependentNames(p, list, svc.Name)...)
+		tasks[i].Begun = wasBegun(&svc)
+		for j := range i {
+			if needs[svc.Name][out.svcs[j].Name] || slices.ContainsFunc(works[i], func(name string) bool { return slices.Contains(works[j], name) }) {
+				tasks[i].After = append(tasks[i].After, j)
+			}
+		}
+	}
+	return out, tasks, nil
+}
+
+// dependencies returns which services each one depends on, directly or through others. list are the project's containers.
+func dependencies(p *compose.Project, list []engine.Container) map[string]map[string]bool {
+	needs := map[string]map[string]bool{}
+	for _, svc := range p.Services {
+		needs[svc.Name] = map[string]bool{}
+	}
+	for _, svc := range p.Services {
+		for _, on := range svc.DependsOn {
+			if p.Service(on) != nil {
+				needs[svc.Name][on] = true
+			}
+		}
+		for _, name := range dependentNames(p, list, svc.Name) {
+			needs[name][svc.Name] = true
+		}
+	}
+	for range p.Services {
+		for _, all := range needs {
+			for on := range all {
+				for further := range needs[on] {
+					all[further] = true
+				}
+			}
+		}
+	}
+	return needs
+}
+
+// dependencyDepths returns how many services each one depends on. Services in a circle depend on themselves.
+func dependencyDepths(needs map[string]map[string]bool) map[string]int {
+	depths := map[string]int{}
+	for name, all := range needs {
+		depths[name] = len(all)
+	}
+	return depths
+}

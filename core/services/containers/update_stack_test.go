@@ -1,0 +1,361 @@
+package containers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// meeting is an engine of which a number of pulls, or of commands that recreate services, go on only when all of them are there.
+type meeting struct {
+	*fake.Engine
+	op    string
+	mu    sync.Mutex
+	left  int
+	ready chan struct{}
+}
+
+// meet has calls of op, pull or recreate, wait for each other.
+func meet(n int, op string) func(*env) {
+	return func(e *env) { e.asEngine = &meeting{Engine: e.engine, op: op, left: n, ready: make(chan struct{})} }
+}
+
+func (m *meeting) arrive(op string, n int) error {
+	if op != m.op {
+		return nil
+	}
+	m.mu.Lock()
+	if m.left > 0 {
+		if m.left -= n; m.left <= 0 {
+			close(m.ready)
+		}
+	}
+	m.mu.Unlock()
+	select {
+	case <-m.ready:
+		return nil
+	case <-time.After(patience):
+		return errors.New("the others did not come")
+	}
+}
+
+// Pull implements client.Engine.
+func (m *meeting) Pull(ctx context.Context, req engine.PullRequest, send func(engine.PullProgress) error) (*engine.Image, error) {
+	if err := m.arrive("pull", 1); err != nil {
+		return nil, err
+	}
+	return m.Engine.Pull(ctx, req, send)
+}
+
+// Inspect implements client.Engine.
+func (m *meeting) Inspect(ctx context.Context, id string) (*engine.Detail, error) {
+	d, err := m.Engine.Inspect(ctx, id)
+	if err == nil && d.ImageID == imageID(2) && m.op == "inspect" {
+		err = m.arrive("inspect", 1)
+	}
+	return d, err
+}
+
+// many is a project of n services, a1 and so on, without dependencies; more is added to the file. All have new versions: each its number
+// after 10.
+func (e *env) many(n int, more string) {
+	e.Helper()
+	images, text := map[string]string{}, "services:\n"
+	for i := range n {
+		name := fmt.Sprintf("a%d", i+1)
+		images[name] = host + "/acme/" + name + ":1"
+		text += "  " + name + ":\n    image: " + images[name] + "\n"
+	}
+	e.project("shop", 1, images)
+	e.file("shop/compose.yaml", text+more)
+	for i := range n {
+		e.publish(images[fmt.Sprintf("a%d", i+1)], 11+i)
+	}
+	e.discovered()
+	e.checked()
+}
+
+// updateMany updates services of the project of many.
+func (e *env) updateMany(names ...string) (Job, UpdateSummary) {
+	e.Helper()
+	var list [][2]string
+	for _, name := range names {
+		list = append(list, [2]string{"shop", name})
+	}
+	return e.updatedAll(list...)
+}
+
+// TestIndependentServicesAtOnce: up to four services are pulled at the same time, and a compose command recreates those that are ready.
+func TestIndependentServicesAtOnce(t *testing.T) {
+	e := newEnv(t, meet(stackPlaces, "pull"))
+	e.many(6, "")
+	job, sum := e.updateMany("a1", "a2", "a3", "a4", "a5", "a6")
+	if job.Status != "success" || len(sum.Stacks) != 1 || len(sum.Stacks[0].Update.ChangedServices) != 6 {
+		t.Fatalf("%s %+v\n%s", job.Status, sum, e.logs(job.ID))
+	}
+	if did := strings.Split(strings.Join(e.recreated(), "+"), "+"); len(did) != 6 {
+		t.Errorf("recreated %v, want each service once", did)
+	}
+	if hashes := e.engine.CallsOf("hash"); len(hashes) > 12 {
+		t.Errorf("compose was asked for hashes %d times", len(hashes))
+	}
+	if job.Progress == nil || job.Progress.Percent != 100 || job.Progress.Current != 6 || job.Progress.Total != 6 {
+		t.Errorf("the progress is %+v", job.Progress)
+	}
+}
+
+// TestWatchedServicesTakeNoPlace: more services than there are places are watched at the same time.
+func TestWatchedServicesTakeNoPlace(t *testing.T) {
+	e := newEnv(t, func(e *env) { e.set.HealthTimeout = patience }, meet(stackPlaces+2, "inspect"))
+	e.many(stackPlaces+2, "")
+	for i := range stackPlaces + 2 {
+		e.publish(fmt.Sprintf("%s/acme/a%d:1", host, i+1), 2)
+	}
+	e.checked()
+	if job, _ := e.updateMany("a1", "a2", "a3", "a4", "a5", "a6"); job.Status != "success" {
+		t.Errorf("%s\n%s", job.Status, e.logs(job.ID))
+	}
+}
+
+// stackOrderCase is an order in which services of a stack must be recreated.
+type stackOrderCase struct {
+	name, more string
+	before     [][2]string
+}
+
+// TestOrderOfServices: a service begins when those have ended that it depends on, directly or through one that is not updated.
+func TestOrderOfServices(t *testing.T) {
+	through := host + "/acme/through:1"
+	for _, tt := range []stackOrderCase{
+		{"depends_on", "    depends_on: [a1]\n", [][2]string{{"a1", "a3"}}},
+		{"through another service", "    depends_on: [through]\n  through:\n    image: " + through + "\n    depends_on: [a2]\n", [][2]string{{"a2", "a3"}}},
+		{"a shared namespace", "    network_mode: service:a1\n", [][2]string{{"a1", "a3"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e := newEnv(t)
+			e.many(3, tt.more)
+			job, _ := e.updateMany("a3", "a2", "a1")
+			did := e.recreated()
+			for _, pair := range tt.before {
+				at := func(name string) int {
+					return slices.IndexFunc(did, func(s string) bool { return slices.Contains(strings.Split(s, "+"), name) })
+				}
+				if first, second := at(pair[0]), at(pair[1]); job.Status != "success" || first < 0 || first >= second {
+					t.Errorf("%s: %v, want %s before %s\n%s", job.Status, did, pair[0], pair[1], e.logs(job.ID))
+				}
+			}
+		})
+	}
+}
+
+// TestFailuresAtOnce: services that are updated at the same time end each for itself, what had not begun is left out, and all that
+// failed are told.
+func TestFailuresAtOnce(t *testing.T) {
+	e := newEnv(t, meet(3, "pull"))
+	e.many(4, "    depends_on: [a3]\n")
+	e.engine.ScriptImage(imageID(11), fake.Exited(1))
+	e.engine.ScriptImage(imageID(12), fake.Exited(2))
+	job, sum := e.updateMany("a1", "a2", "a3", "a4")
+	u := sum.Stacks[0].Update
+	id := func(name string) string { return e.serviceOf("shop", name).ID }
+	if job.Status != "rolled_back" || len(u.AlsoFailed) != 1 || !u.AlsoFailed[0].RolledBack {
+		t.Fatalf("%s %+v\n%s", job.Status, u, e.logs(job.ID))
+	}
+	failed := []string{u.FailedService, u.AlsoFailed[0].ServiceID}
+	if slices.Sort(failed); !cmp.Equal(failed, slices.Sorted(slices.Values([]string{id("a1"), id("a2")}))) || !slices.Contains(u.ChangedServices, id("a3")) {
+		t.Errorf("failed %v of %+v", failed, u)
+	}
+	for name, version := range map[string]int{"a1": 1, "a2": 1, "a3": 13} {
+		if e.runs("shop", name) != imageID(version) {
+			t.Errorf("%s runs %s", name, shortDigest(e.runs("shop", name)))
+		}
+	}
+	if text := job.ResultReason.Detail; !strings.Contains(text, e.nameOf(u.FailedService)+" was rolled back:") || !strings.Contains(text, e.nameOf(u.AlsoFailed[0].ServiceID)+" was rolled back too:") {
+		t.Errorf("the job says %q", text)
+	}
+}
+
+// TestFirstFailureDecides: of several failures one that was not rolled back decides, and no failure is lost.
+func TestFirstFailureDecides(t *testing.T) {
+	back := &RollbackSummary{}
+	for _, tt := range []struct {
+		name  string
+		backs []*RollbackSummary
+		main  string
+		also  []string
+	}{
+		{"one", []*RollbackSummary{back}, "0", nil},
+		{"both rolled back", []*RollbackSummary{back, back}, "0", []string{"1"}},
+		{"the second was not", []*RollbackSummary{back, nil, back}, "1", []string{"0", "2"}},
+		{"the first was not", []*RollbackSummary{nil, nil, back}, "0", []string{"1", "2"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var sum StackSummary
+			for i, b := range tt.backs {
+				sum.addFailure(ServiceFailure{ServiceID: fmt.Sprint(i)}, b)
+			}
+			var also []string
+			for _, f := range sum.Update.AlsoFailed {
+				also = append(also, f.ServiceID)
+			}
+			if sum.Update.FailedService != tt.main || !cmp.Equal(also, tt.also) {
+				t.Errorf("%s and %v, want %s and %v", sum.Update.FailedService, also, tt.main, tt.also)
+			}
+		})
+	}
+}
+
+// TestStopWithSeveralOpen: a core that ends while several services are under way leaves them to the next one, which ends all of them, also
+// those beside one that has failed meanwhile.
+func TestStopWithSeveralOpen(t *testing.T) {
+	for _, op := range []string{"pull", "tag", "compose recreate", "inspect"} {
+		t.Run(op, func(t *testing.T) {
+			forEach(t, func(t *testing.T, e *env) {
+				e.many(5, "    depends_on: [a1]\n")
+				e.engine.ScriptImage(imageID(12), fake.Exited(1))
+				entered, release := e.engine.Hold(op)
+				defer release()
+				req := UpdateRequest{Scope: ScopeAll}
+				for i := range 5 {
+					svc := e.serviceOf("shop", fmt.Sprintf("a%d", i+1))
+					req.Targets = append(req.Targets, Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
+				}
+				id, err := e.svc.Update(t.Context(), req)
+				e.must(err)
+				<-entered
+				e.stop(e.queue, e.svc)
+				e.start()
+				job := e.ended(id)
+				open, err := e.svc.repo.openChanges(context.Background(), id)
+				if e.must(err); job.Status != "rolled_back" || len(open) > 0 || e.locksHeld() != 0 {
+					t.Fatalf("%s, open %+v, %d locks\n%s", job.Status, open, e.locksHeld(), e.logs(id))
+				}
+				changes, err := e.svc.repo.changesOfJob(context.Background(), id)
+				e.must(err)
+				for i := range 5 {
+					name := fmt.Sprintf("a%d", i+1)
+					want := imageID(1)
+					if changes[e.serviceOf("shop", name).ID].Status == changeSuccess {
+						want = imageID(11 + i)
+					}
+					if got := e.runs("shop", name); got != want {
+						t.Errorf("%s runs %s, want %s\n%s", name, shortDigest(got), shortDigest(want), e.logs(id))
+					}
+				}
+			})
+		})
+	}
+}
+
+// followerCase is an update of a service and of one in its network namespace.
+type followerCase struct {
+	name     string
+	prepare  func(e *env)
+	status   string
+	recreate []string
+	// runs is the version that the follower runs afterwards.
+	runs int
+}
+
+// TestFollowersAreRecreatedOnce: a dependent that the same job updates is recreated with its own new image only, and with the former one where
+// its update does not come to that.
+func TestFollowersAreRecreatedOnce(t *testing.T) {
+	for _, tt := range []followerCase{
+		{"both", func(*env) {}, "success", []string{"a1", "a2"}, 12},
+		{"the provider fails", func(e *env) { e.engine.ScriptImage(imageID(11), fake.Exited(1)) }, "rolled_back", []string{"a1", "a1", "a2!"}, 1},
+		{"the follower fails", func(e *env) { e.engine.ScriptImage(imageID(12), fake.Exited(1)) }, "rolled_back", []string{"a1", "a2", "a2"}, 1},
+		{"the follower cannot be pulled", func(e *env) {
+			e.engine.Fail("pull", nil, errors.New("no such image"), errors.New("no such image"), errors.New("no such image"), errors.New("no such image"))
+		}, "failed", []string{"a1", "a2!"}, 1},
+		{"the follower cannot be named", func(e *env) { e.engine.Fail("tag", nil, errors.New("no"), errors.New("no")) }, "failed", []string{"a1", "a2!"}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e := newEnv(t)
+			e.many(2, "    network_mode: service:a1\n")
+			for _, name := range []string{"a1", "a2"} {
+				for _, c := range e.engine.ContainersOf("shop", name) {
+					e.engine.RemoveContainer(c.ID)
+					c.CreatedAt = 1000
+					e.engine.AddContainer(c)
+				}
+			}
+			e.discovered()
+			tt.prepare(e)
+			before := e.idsOf("shop", "a2")
+			job, _ := e.updateMany("a1", "a2")
+			if diff := cmp.Diff(tt.recreate, e.recreated()); job.Status != tt.status || diff != "" {
+				t.Fatalf("%s, want %s: %s\n%s", job.Status, tt.status, diff, e.logs(job.ID))
+			}
+			if e.runs("shop", "a2") != imageID(tt.runs) || slices.Equal(before, e.idsOf("shop", "a2")) {
+				t.Errorf("a2 runs %s in %v", shortDigest(e.runs("shop", "a2")), e.idsOf("shop", "a2"))
+			}
+		})
+	}
+}
+
+// TestGathering: commands that are asked for while one runs are run as one, and each for itself where that fails.
+func TestGathering(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		t.Run(fmt.Sprintf("fails %v", fails), func(t *testing.T) {
+			var mu sync.Mutex
+			var ran [][]string
+			g, first, goOn := &gathering{}, make(chan struct{}), make(chan struct{})
+			do := func(_ context.Context, call composeCall) error {
+				mu.Lock()
+				defer mu.Unlock()
+				ran = append(ran, slices.Sorted(slices.Values(call.services)))
+				if len(ran) == 1 {
+					close(first)
+					<-goOn
+				}
+				if fails && slices.Contains(call.services, "bad") {
+					return errors.New("bad")
+				}
+				return nil
+			}
+			calls := []composeCall{
+				{action: engine.ActionRecreate, services: []string{"first"}, scale: map[string]int{"first": 1}},
+				{action: engine.ActionRecreate, services: []string{"good"}}, {action: engine.ActionRecreate, services: []string{"bad"}, scale: map[string]int{"bad": 2}},
+				{action: engine.ActionRecreate, services: []string{"stopped"}, noStart: true},
+			}
+			errs := make([]error, len(calls))
+			var all sync.WaitGroup
+			for i, call := range calls {
+				all.Go(func() { errs[i] = g.run(context.Background(), nil, call, do) })
+				if i == 0 {
+					<-first
+				}
+			}
+			for waiting := 0; waiting < 3; {
+				g.mu.Lock()
+				waiting = len(g.waiting)
+				g.mu.Unlock()
+			}
+			close(goOn)
+			all.Wait()
+			has := func(names ...string) bool {
+				return slices.ContainsFunc(ran, func(r []string) bool { return slices.Equal(r, names) })
+			}
+			if !has("first") || !has("bad", "good") || !has("stopped") || fails != (has("good") && has("bad")) {
+				t.Errorf("ran %v", ran)
+			}
+			for i, err := range errs {
+				if (err != nil) != (fails && i == 2) {
+					t.Errorf("%v: %v", calls[i].services, err)
+				}
+			}
+		})
+	}
+}

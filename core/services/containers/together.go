@@ -5,14 +5,20 @@ import (
 	"errors"
 	"maps"
 	"sync"
+	"time"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
+// gatherTime is for how long a command waits for others that may become ready beside it: they begin together and take about as long.
+const gatherTime = 200 * time.Millisecond
+
 // gathering runs the compose commands that recreate services of one stack. While one runs, those that are asked for meanwhile gather,
 // and the next one does for all of them: commands on a project exclude each other.
 type gathering struct {
+	// pause is for how long the first command of a group waits for others.
+	pause   time.Duration
 	mu      sync.Mutex
 	busy    bool
 	waiting []*gathered
@@ -46,6 +52,7 @@ func (g *gathering) run(ctx context.Context, place *order.Place, call composeCal
 	}
 	alone := false
 	if turn.leads {
+		_ = sleepContext(ctx, g.pause)
 		alone, turn.err = g.lead(ctx, own, do)
 	}
 	if turn.err == nil || alone || ctx.Err() != nil || errors.Is(turn.err, errEngineLost) {

@@ -49,6 +49,9 @@ func (s *Service) updateTargets(ctx context.Context, job *queue.Job, spec jobSpe
 	}
 	r.updateProgress(ctx, func(p *ProgressState) { p.Total = total })
 	ended, beside := make([]endedTarget, len(tasks)), &gathering{}
+	if len(tasks) > 1 {
+		beside.pause = gatherTime
+	}
 	begun := order.Run(tasks, stackPlaces, func(i int, place *order.Place) bool {
 		c, err := s.updateTarget(ctx, job, spec, r, g, i, place, beside, 100/float64(total))
 		ended[i] = endedTarget{c, err}

@@ -1,0 +1,67 @@
+package containers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/sdk/engine"
+)
+
+// TestGathering: commands that are asked for while one runs are run as one, and each for itself where that fails.
+func TestGathering(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		t.Run(fmt.Sprintf("fails %v", fails), func(t *testing.T) {
+			var mu sync.Mutex
+			var ran [][]string
+			g, first, goOn := &gathering{}, make(chan struct{}), make(chan struct{})
+			do := func(_ context.Context, call composeCall) error {
+				mu.Lock()
+				defer mu.Unlock()
+				ran = append(ran, slices.Sorted(slices.Values(call.services)))
+				if len(ran) == 1 {
+					close(first)
+					<-goOn
+				}
+				if fails && slices.Contains(call.services, "bad") {
+					return errors.New("bad")
+				}
+				return nil
+			}
+			calls := []composeCall{
+				{action: engine.ActionRecreate, services: []string{"first"}, scale: map[string]int{"first": 1}},
+				{action: engine.ActionRecreate, services: []string{"good"}}, {action: engine.ActionRecreate, services: []string{"bad"}, scale: map[string]int{"bad": 2}},
+				{action: engine.ActionRecreate, services: []string{"stopped"}, noStart: true},
+			}
+			errs := make([]error, len(calls))
+			var all sync.WaitGroup
+			for i, call := range calls {
+				all.Go(func() { errs[i] = g.run(context.Background(), nil, call, do) })
+				if i == 0 {
+					<-first
+				}
+			}
+			for waiting := 0; waiting < 3; {
+				g.mu.Lock()
+				waiting = len(g.waiting)
+				g.mu.Unlock()
+			}
+			close(goOn)
+			all.Wait()
+			has := func(names ...string) bool {
+				return slices.ContainsFunc(ran, func(r []string) bool { return slices.Equal(r, names) })
+			}
+			if !has("first") || !has("bad", "good") || !has("stopped") || fails != (has("good") && has("bad")) {
+				t.Errorf("ran %v", ran)
+			}
+			for i, err := range errs {
+				if (err != nil) != (fails && i == 2) {
+					t.Errorf("%v: %v", calls[i].services, err)
+				}
+			}
+		})
+	}
+}

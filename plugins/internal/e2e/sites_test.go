@@ -31,27 +31,30 @@ func TestSiteAsIndexSource(t *testing.T) {
 	found := func() bool {
 		return strings.Contains(c.post(t, token, "search", `{"query":"high water"}`).body, `"url":"`+srv.URL+`/"`)
 	}
-	ready := func() string {
-		resp, err := http1.Get(c.admin + "/readyz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(body)
-	}
 	eventually(t, startWithin, "the site is indexed", found)
 	down.Store(true)
 	eventually(t, startWithin, "the state of the instance tells", func() bool {
-		return strings.Contains(ready(), "degraded: site "+srv.URL+"/: robots.txt of the host cannot be had")
+		return strings.Contains(c.readyz(t), "degraded: site "+srv.URL+"/: robots.txt of the host cannot be had")
 	})
 	c.restart()
 	if !found() {
 		t.Error("the pages are gone after a restart while the site is down")
 	}
 	down.Store(false)
-	eventually(t, startWithin, "the state is good again", func() bool { return !strings.Contains(ready(), "degraded") })
+	eventually(t, startWithin, "the state is good again", func() bool { return !strings.Contains(c.readyz(t), "degraded") })
+}
+
+// readyz returns what the core says of the state of its parts.
+func (c *core) readyz(t *testing.T) string {
+	t.Helper()
+	resp, err := http1.Get(c.admin + "/readyz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
 }

@@ -23,6 +23,7 @@ var (
 	errNoRoom      = errors.New("answer would be too large; ask for fewer pages")
 	errBroken      = errors.New("page cannot be read")
 	errNoText      = errors.New("content is no text")
+	errNoPage      = errors.New("content is no page")
 	errNoIndex     = errors.New("page asks not to be found (noindex)")
 )
 
@@ -37,6 +38,8 @@ type visit struct {
 	location, canonical string
 	// again: the page was visited before; noText: there is something, but nothing to read.
 	again, noText bool
+	// seen: the host was asked for it.
+	seen bool
 	// known is what was kept of the page, or nil; stale tells that links are those, because the page failed.
 	known *Known
 	stale bool
@@ -56,7 +59,7 @@ func gone(err error) bool {
 			return true
 		}
 	}
-	for _, e := range []error{errRobots, errLeadsOut, errTooManyHops, errNoText, errNoIndex, extract.ErrNoText} {
+	for _, e := range []error{errRobots, errLeadsOut, errTooManyHops, errNoText, errNoPage, errNoIndex, extract.ErrNoText} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -162,6 +165,9 @@ func (f *fetcher) readAnswer(v *visit, u *url.URL, a *answer) error {
 		return errNoIndex
 	}
 	if f.format == "" {
+		if v.noText = !isPage(a.header.Get("Content-Type")); v.noText {
+			return errNoPage
+		}
 		return nil
 	}
 	page, err := extract.Decode(a.body, a.header.Get("Content-Type"), u, f.format)

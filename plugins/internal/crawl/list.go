@@ -32,10 +32,13 @@ func (r *run) list(v *visit) {
 	}
 	r.listed[address] = listedAs{page: -1}
 	isMap := r.opts.Format == ""
+	if isMap && (v.noText || (!v.seen || errors.Is(v.err, errNoTime)) && namesFile(u)) {
+		return
+	}
 	if !isMap && v.err == nil && r.opts.MaxText > 0 && r.text+len(v.page.Text) > r.opts.MaxText {
 		v.err, r.broken = errNoRoom, true
 	}
-	if v.err != nil && (!isMap || !v.noText && !errors.Is(v.err, errNoTime)) {
+	if v.err != nil && (!isMap || !errors.Is(v.err, errNoTime)) {
 		r.listFailure(v)
 		return
 	}

@@ -136,6 +136,7 @@ func (r *run) visitAll(ctx context.Context, all []*visit) {
 
 // visit gets one page, behind its redirects.
 func (r *run) visit(ctx context.Context, v *visit) {
+	v.seen = true
 	for range maxHops + 1 {
 		v.location = ""
 		v.err = r.fetcher.fetch(ctx, v)

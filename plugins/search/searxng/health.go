@@ -2,6 +2,7 @@ package searxng
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"sync"
@@ -56,12 +57,14 @@ func (t *trouble) state(now time.Time) (err error, stale bool) {
 func (b *backend) Health(ctx context.Context) error {
 	now := time.Now()
 	err, stale := b.trouble.state(now)
-	if !stale {
-		return err
+	if stale {
+		err = b.probe(ctx)
+		b.trouble.set(err, now)
 	}
-	err = b.probe(ctx)
-	b.trouble.set(err, now)
-	return err
+	if err == nil {
+		return nil
+	}
+	return errors.New(errs.From(err).Message)
 }
 
 // probe asks for JSON without a query. A server that is set up for it answers with status 400.

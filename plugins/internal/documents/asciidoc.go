@@ -8,6 +8,7 @@ import (
 
 var (
 	asciiDocEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^:!?([\w-]+)!?:(?:\s+(.*))?$`) })
+	asciiDocValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[\w-]+\}`) })
 	asciiDocAttrs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[([^\]]*)\]$`) })
 	asciiDocImage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bimage::?[^\s\[]+\[([^\],]*)[^\]]*\]`) })
 	asciiDocLink  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:link:|xref:)?([\w.+:/#?&=%~-]+)\[([^\]]+)\]`) })
@@ -48,7 +49,9 @@ func (d *asciiDoc) addLine(line string) {
 	case strings.HasPrefix(line, "//"), strings.HasPrefix(line, "ifdef::"), strings.HasPrefix(line, "ifndef::"), strings.HasPrefix(line, "endif::"), strings.HasPrefix(line, "[[") && strings.HasSuffix(line, "]]"), line == "====", line == "****", line == "--":
 	case asciiDocEntry().MatchString(line):
 		m := asciiDocEntry().FindStringSubmatch(line)
-		d.attributes[m[1]] = m[2]
+		if len(m[2]) <= maxHeading {
+			d.attributes[m[1]] = m[2]
+		}
 	case asciiDocAttrs().MatchString(line):
 		d.readAttributes(asciiDocAttrs().FindStringSubmatch(line)[1])
 	default:
@@ -115,9 +118,12 @@ func (d *asciiDoc) addText(line string) {
 // inline makes Markdown of the links of a line and puts the values of attributes in.
 func (d *asciiDoc) inline(line string) string {
 	if strings.Contains(line, "{") {
-		for name, value := range d.attributes {
-			line = strings.ReplaceAll(line, "{"+name+"}", value)
-		}
+		line = asciiDocValue().ReplaceAllStringFunc(line, func(s string) string {
+			if value, ok := d.attributes[s[1:len(s)-1]]; ok {
+				return value
+			}
+			return s
+		})
 	}
 	if strings.Contains(line, "image:") {
 		line = asciiDocImage().ReplaceAllString(line, "$1")

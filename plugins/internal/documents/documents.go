@@ -88,9 +88,15 @@ func (r *Reader) Close() error { return r.pdf.Close() }
 // Rest frees what the Reader holds until it is needed again.
 func (r *Reader) Rest() { r.pdf.Rest() }
 
-// Read reads the content of a file. The error is an *Error, or that of ctx. format is that of the text of HTML.
-func (r *Reader) Read(ctx context.Context, name string, data []byte, format extract.Format) (*Document, error) {
-	doc, err := r.read(ctx, name, data, format)
+// Read reads the content of a file. The error is an *Error, or that of ctx. format is that of the text of HTML. A file that
+// cannot be handled is an error, never a panic.
+func (r *Reader) Read(ctx context.Context, name string, data []byte, format extract.Format) (doc *Document, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			doc, err = nil, &Error{Damaged}
+		}
+	}()
+	doc, err = r.read(ctx, name, data, format)
 	if err != nil {
 		return nil, err
 	}

@@ -33,39 +33,42 @@ func DropOpaque(s string) string {
 		s = dataImage().ReplaceAllString(s, "$1")
 		s = dataURI().ReplaceAllString(s, Ellipsis)
 	}
-	return dropBlocks(dropLongWords(s))
+	s, wide := dropLongWords(s)
+	if wide {
+		s = dropBlocks(s)
+	}
+	return s
 }
 
 // dropLongWords puts an ellipsis in the place of each run of more than maxOpaque letters, digits and signs of base64 that
-// has the mixture of encoded data.
-func dropLongWords(s string) string {
-	var out strings.Builder
+// has the mixture of encoded data. wide tells that there is a run that may be a line of a block.
+func dropLongWords(s string) (out string, wide bool) {
+	var b strings.Builder
 	done := 0
 	for i := 0; i < len(s); {
+		if !encoded[s[i]] {
+			i++
+			continue
+		}
 		start := i
-		for i < len(s) && isEncoded(s[i]) {
+		for i < len(s) && encoded[s[i]] {
 			i++
 		}
+		wide = wide || i-start >= opaqueLine
 		if i-start > maxOpaque && isMixed(s[start:i]) {
-			out.WriteString(s[done:start])
-			out.WriteString(Ellipsis)
+			b.WriteString(s[done:start])
+			b.WriteString(Ellipsis)
 			done = i
-		}
-		if i == start {
-			i++
 		}
 	}
 	if done == 0 {
-		return s
+		return s, wide
 	}
-	return out.String() + s[done:]
+	return b.String() + s[done:], wide
 }
 
 // dropBlocks puts an ellipsis in the place of each block of lines of encoded data.
 func dropBlocks(s string) string {
-	if len(s) < opaqueLine*opaqueLines {
-		return s
-	}
 	lines := strings.SplitAfter(s, "\n")
 	var out strings.Builder
 	dropped := false
@@ -96,17 +99,20 @@ func isEncodedLine(line string) bool {
 		return false
 	}
 	for i := range len(line) {
-		if !isEncoded(line[i]) {
+		if !encoded[line[i]] {
 			return false
 		}
 	}
 	return isMixed(line)
 }
 
-// isEncoded reports whether base64, its variant for addresses, or hexadecimal data may hold c.
-func isEncoded(c byte) bool {
-	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("+/=_-%", c) >= 0
-}
+// encoded are the bytes that base64, its variant for addresses, and hexadecimal data consist of.
+var encoded = func() (set [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-%") {
+		set[c] = true
+	}
+	return set
+}()
 
 // isMixed reports whether a word has digits among its letters, as encoded data has and a line of one sign, a path or a long
 // name has not.

@@ -45,3 +45,11 @@ func TestDropOpaque(t *testing.T) {
 		})
 	}
 }
+
+func BenchmarkDropOpaque(b *testing.B) {
+	text := strings.Repeat("The crane lifts the container, `getUserByEmailAddress`, from the ship.\n", 1000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		texts.DropOpaque(text)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/extract"
+	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 	"github.com/patchbay-dev/patchbay/plugins/internal/webops"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -123,7 +124,7 @@ func (b *backend) take(p *searchParams, found *page, seen map[string]bool, hits 
 			continue
 		}
 		*hits = append(*hits, &hit{raw: it.Score, result: result{
-			Title: strings.TrimSpace(it.Title), URL: it.URL, Content: strings.TrimSpace(it.Content), Published: it.Published,
+			Title: strings.TrimSpace(it.Title), URL: it.URL, Content: texts.DropOpaque(strings.TrimSpace(it.Content)), Published: it.Published,
 		}})
 	}
 	return fresh

@@ -164,7 +164,7 @@ doc-pictures:
 # A hundred updates and rollbacks that are cut off at random moments, for each generation of compose: about 15 minutes. The
 # test prints PATCHBAY_TEST_SEED, which repeats a run.
 interruptions:
-	PATCHBAY_TEST_INTERRUPTIONS=100 $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -v -run 'TestContainersInterrupted$$' ./plugins/internal/e2e
+	PATCHBAY_TEST_INTERRUPTIONS=100 $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -v -run 'TestContainersInterrupted(Stack)?$$' ./plugins/internal/e2e
 
 # Messages and texts that nobody has written, for a short time each, both at once. Go reports a failure when the time ends at a
 # bad moment: that one names no input.
@@ -182,9 +182,10 @@ bench: build
 	$(GO) test -trimpath -run "^$$" -bench . -benchtime 200x ./core/queue ./core/services/search ./core/services/containers ./core/services/search/pages ./core/notify/card
 	$(GO) test -trimpath -run "^$$" -timeout $(TIMEOUT) -bench Million -benchtime 100x ./core/services/mail
 	$(GO) test -trimpath -run "^$$" -timeout $(TIMEOUT) -bench Mail -benchtime 1x $(E2E)
+	$(GO) test -trimpath -run "^$$" -timeout $(TIMEOUT) -bench StackUpdate -benchtime 3x $(E2E)
 	$(GO) test -trimpath -run "^$$" -bench "Feed|Planning" -benchtime 30x ./core/services/releases
 	$(GO) test -trimpath -run "^$$" -bench WaitingClients -benchtime 1x ./core/services/releases
-	$(GO) test -trimpath -run "^$$" -bench . -skip Mail -benchtime 20x ./plugins/registry/oci ./plugins/engine/docker $(E2E)
+	$(GO) test -trimpath -run "^$$" -bench . -skip "Mail|StackUpdate" -benchtime 20x ./plugins/registry/oci ./plugins/engine/docker $(E2E)
 	$(GO) test -trimpath -run "^$$" -bench 'Ranking|CostlyQueries' -benchtime 20x ./plugins/search/local
 	$(GO) test -trimpath -run "^$$" -bench FirstIndex -benchtime 1x ./plugins/search/local
 

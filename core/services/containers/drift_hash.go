@@ -3,6 +3,7 @@ package containers
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -12,15 +13,31 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// composeHashes are the hashes that compose gives to the services of a stack. They are read when the first one is asked for, and
+// composeHashes are the hashes that compose gives to the services of a stack. The version of compose is read when the first one is asked for, and
 // again where that has failed.
 type composeHashes struct {
-	s      *Service
-	stack  *stackRecord
-	read   bool
-	hashes map[string]string
+	s     *Service
+	stack *stackRecord
+	read  bool
 	// version is that of compose; "" if it does not tell.
 	version string
+	// told is what compose has told last.
+	told toldHashes
+}
+
+// toldHashes are the hashes of services as compose has told them.
+type toldHashes struct {
+	// signature changes with the files that they come from.
+	signature string
+	hashes    map[string]string
+	// images are the images that the names of the services stood for: the first generation hashes them too.
+	images map[string]string
+}
+
+// hashOf returns the hash of a service whose name stands for an image, and whether it was told. The image is empty with the second generation.
+func (t *toldHashes) hashOf(name, imageID string) (hash string, told bool) {
+	hash, told = t.hashes[name]
+	return hash, told && t.images[name] == imageID
 }
 
 // hashCache keeps what compose has told of the services of stacks, for as long as none of their files changes.
@@ -28,50 +45,107 @@ type hashCache struct {
 	// asking keeps changes of one stack from asking compose all at once.
 	asking keyed
 	mu     sync.Mutex
-	kept   map[string]keptHashes
+	kept   map[string]toldHashes
 }
 
-type keptHashes struct {
-	signature string
-	hashes    map[string]string
-}
+func (s *Service) newHashes(st *stackRecord) *composeHashes { return &composeHashes{s: s, stack: st} }
 
-// lookUp returns the hashes of services, from the cache if neither the files nor the services nor compose have changed.
-func (c *hashCache) lookUp(ctx context.Context, h *composeHashes, version string, names []string) (map[string]string, error) {
-	if len(names) == 0 {
-		return map[string]string{}, nil
+// explainsAll reports whether compose would leave a container as it is, or cannot say so. It can where its version is the container's: hashes differ between
+// versions. Where differs is set the second generation gives another hash when it is asked; the first one has the image that the service's name stands for
+// in it, so that nothing is said where that is not the container's.
+func (h *composeHashes) explainsAll(ctx context.Context, svc *serviceRecord, c *engine.Container, differs bool) (bool, error) {
+	if err := h.readVersion(ctx); err != nil {
+		return false, err
 	}
-	unlock, err := c.asking.lockKey(ctx, h.stack.ID)
+	version := strings.TrimPrefix(c.Labels[labelComposeVersion], "v")
+	if h.version == "" || version != h.version {
+		return true, nil
+	}
+	imageID := ""
+	if h.isFirstGeneration() {
+		named, err := h.s.engine().Images(ctx, []string{svc.imageRef().String()})
+		if err != nil {
+			return false, err
+		}
+		if len(named) != 1 || named[0] == nil || named[0].ID != c.ImageID {
+			return true, nil
+		}
+		imageID, differs = c.ImageID, false
+	}
+	hash, err := h.lookUp(ctx, svc.Name, imageID)
+	return hash == "" || hash == c.Labels[labelConfigHash] || differs, err
+}
+
+func (h *composeHashes) isFirstGeneration() bool { return strings.HasPrefix(h.version, "1.") }
+
+// readVersion reads the version of compose until that has worked once. Nothing is compared where the engine has no compose.
+func (h *composeHashes) readVersion(ctx context.Context) error {
+	if h.read {
+		return nil
+	}
+	info, err := h.s.engine().Info(ctx, h.s.settings().ComposeBin)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("read the version of compose: %w", err)
+	}
+	if h.read = true; info.Compose != nil {
+		h.version = strings.TrimPrefix(info.Compose.Version, "v")
+	}
+	return nil
+}
+
+// lookUp returns the hash of a service, "" if compose does not tell it. Compose is asked, for all services of the stack at once, unless it has told the
+// hash before and no file has changed since.
+func (h *composeHashes) lookUp(ctx context.Context, name, imageID string) (string, error) {
+	if hash, told := h.told.hashOf(name, imageID); told {
+		return hash, nil
+	}
+	cache := &h.s.hashes
+	unlock, err := cache.asking.lockKey(ctx, h.stack.ID)
+	if err != nil {
+		return "", err
 	}
 	defer unlock()
-	signature, settled := h.signInputs(ctx, version, names)
-	c.mu.Lock()
-	kept := c.kept[h.stack.ID]
-	c.mu.Unlock()
-	if settled && kept.signature == signature {
-		return kept.hashes, nil
+	signature, settled := h.signFiles(ctx)
+	cache.mu.Lock()
+	kept := cache.kept[h.stack.ID]
+	cache.mu.Unlock()
+	if hash, told := kept.hashOf(name, imageID); told && settled && kept.signature == signature {
+		return hash, nil
+	}
+	names, err := h.namesMadeBy(ctx, h.version)
+	if err != nil || !slices.Contains(names, name) {
+		return "", err
+	}
+	before, err := h.namedImages(ctx, names)
+	if err != nil {
+		return "", err
 	}
 	hashes, err := h.askCompose(ctx, names)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	after, still := h.signInputs(ctx, version, names)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.kept == nil {
-		c.kept = map[string]keptHashes{}
+	after, err := h.namedImages(ctx, names)
+	if err != nil {
+		return "", err
 	}
-	delete(c.kept, h.stack.ID)
-	if settled && still && after == signature {
-		c.kept[h.stack.ID] = keptHashes{signature, hashes}
+	maps.DeleteFunc(hashes, func(name, _ string) bool { return before[name] != after[name] })
+	h.told = toldHashes{signature, hashes, after}
+	again, still := h.signFiles(ctx)
+	cache.mu.Lock()
+	defer cache.mu.Unlock()
+	if cache.kept == nil {
+		cache.kept = map[string]toldHashes{}
 	}
-	return hashes, nil
+	delete(cache.kept, h.stack.ID)
+	if settled && still && again == signature {
+		cache.kept[h.stack.ID] = h.told
+	}
+	return hashes[name], nil
 }
 
-// signInputs returns a value that changes with what the hashes depend on. It is not settled while a file was changed just now.
-func (h *composeHashes) signInputs(ctx context.Context, version string, names []string) (signature string, settled bool) {
+// signFiles returns a value that changes with the files and the version of compose that the hashes depend on. It is not settled while a file was
+// changed just now.
+func (h *composeHashes) signFiles(ctx context.Context) (signature string, settled bool) {
 	p, err := h.s.loadProject(ctx, h.stack)
 	if err != nil {
 		return "", false
@@ -81,30 +155,35 @@ func (h *composeHashes) signInputs(ctx context.Context, version string, names []
 		parts = append(parts, svc.EnvFiles...)
 	}
 	signature, settled = filesSignature(h.s.composeSource(h.stack), parts)
-	return fmt.Sprintf("%s %q %q", signature, version, slices.Sorted(slices.Values(names))), settled
+	return signature + " " + h.version, settled
 }
 
-func (s *Service) newHashes(st *stackRecord) *composeHashes { return &composeHashes{s: s, stack: st} }
-
-// explainsAll reports whether compose would leave a container as it is, or cannot say so. It can where its version is the container's: hashes differ between
-// versions. Where differs is set the second generation gives another hash when it is asked; the first one adds the image that the service's name stands for.
-func (h *composeHashes) explainsAll(ctx context.Context, svc *serviceRecord, c *engine.Container, differs bool) (bool, error) {
-	if err := h.readOnce(ctx); err != nil {
-		return false, err
+// namedImages returns the ids of the images that the names of services stand for; none with the second generation, which does not hash them.
+func (h *composeHashes) namedImages(ctx context.Context, names []string) (map[string]string, error) {
+	out := map[string]string{}
+	if !h.isFirstGeneration() {
+		return out, nil
 	}
-	version := strings.TrimPrefix(c.Labels[labelComposeVersion], "v")
-	hash := h.hashes[svc.Name]
-	if h.version == "" || version != h.version || hash == "" || hash == c.Labels[labelConfigHash] {
-		return true, nil
-	}
-	if !strings.HasPrefix(version, "1.") {
-		return differs, nil
-	}
-	named, err := h.s.engine().Images(ctx, []string{svc.imageRef().String()})
+	p, err := h.s.loadProject(ctx, h.stack)
 	if err != nil {
-		return false, err
+		return nil, filesUnreadable(h.stack, err)
 	}
-	return len(named) != 1 || named[0] == nil || named[0].ID != c.ImageID, nil
+	var refs, of []string
+	for _, name := range names {
+		if svc := p.Service(name); svc != nil && svc.Ref.Path != "" {
+			refs, of = append(refs, svc.Ref.String()), append(of, name)
+		}
+	}
+	found, err := h.s.engine().Images(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	for i, img := range found {
+		if img != nil {
+			out[of[i]] = img.ID
+		}
+	}
+	return out, nil
 }
 
 // hashDiffers reports whether the second generation gives a service another hash when it is asked than when it creates containers: it leaves env_file out,
@@ -112,33 +191,6 @@ func (h *composeHashes) explainsAll(ctx context.Context, svc *serviceRecord, c *
 func hashDiffers(e *compose.Expected) bool {
 	shared := slices.ContainsFunc([]string{e.NetworkMode, e.PIDMode, e.IPCMode}, func(mode string) bool { return sharedMode(mode) == sharedNamespace })
 	return e.HasEnvFiles || shared || len(e.VolumesFrom) > 0
-}
-
-// readOnce reads the version of compose and the hashes of the services whose containers it has made, until that has worked once. Nothing is compared
-// where the engine has no compose.
-func (h *composeHashes) readOnce(ctx context.Context) error {
-	if h.read {
-		return nil
-	}
-	info, err := h.s.engine().Info(ctx, h.s.settings().ComposeBin)
-	if err != nil {
-		return fmt.Errorf("read the version of compose: %w", err)
-	}
-	if info.Compose == nil {
-		h.read = true
-		return nil
-	}
-	version := strings.TrimPrefix(info.Compose.Version, "v")
-	names, err := h.namesMadeBy(ctx, version)
-	if err != nil {
-		return err
-	}
-	hashes, err := h.s.hashes.lookUp(ctx, h, version, names)
-	if err != nil {
-		return err
-	}
-	h.read, h.version, h.hashes = true, version, hashes
-	return nil
 }
 
 // namesMadeBy returns the services in the stack's files that have containers which a version of compose has made. Compose refuses to tell the hashes of

@@ -1,7 +1,10 @@
 package containers
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -157,6 +160,54 @@ func TestComposeHashDecides(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got.Drift); diff != "" {
 				t.Error(diff)
 			}
+		})
+	}
+}
+
+// TestHashesAreKept: compose is asked for hashes once, and again when a file changes, or with the first generation when the image does that a
+// service's name stands for.
+func TestHashesAreKept(t *testing.T) {
+	for _, version := range []string{"1.29.2", "2.39.0"} {
+		t.Run(version, func(t *testing.T) {
+			e := newEnv(t)
+			e.project("blog", 1, map[string]string{"web": webRepo + ":1", "app": appRepo + ":1"})
+			e.engine.SetInfo(engine.Info{Version: "28.0.0"}, &engine.Compose{Version: version, PullPolicy: true})
+			for _, name := range []string{"web", "app"} {
+				c := e.engine.ContainersOf("blog", name)[0]
+				e.engine.RemoveContainer(c.ID)
+				c.Labels[labelComposeVersion] = version
+				e.engine.AddContainer(c)
+			}
+			age := func(by time.Duration) {
+				t.Helper()
+				e.must(os.Chtimes(filepath.Join(e.dir, "blog/compose.yaml"), time.Time{}, time.Now().Add(-by)))
+			}
+			age(time.Hour)
+			e.discovered()
+			asked := func(when string, want int, names ...string) {
+				t.Helper()
+				before := len(e.engine.CallsOf("hash"))
+				for _, name := range names {
+					c := e.engine.ContainersOf("blog", name)[0]
+					_, err := e.svc.newHashes(e.stackOf("blog")).explainsAll(t.Context(), e.serviceOf("blog", name), &c, false)
+					e.must(err)
+				}
+				if got := len(e.engine.CallsOf("hash")) - before; got != want {
+					t.Errorf("%s: compose was asked %d times, want %d", when, got, want)
+				}
+			}
+			asked("at first", 1, "web", "app", "web")
+			age(2 * time.Hour)
+			asked("a file has changed", 1, "app", "web")
+			other := e.image(webRepo, 7)
+			other.RepoTags = []string{webRepo + ":1"}
+			e.engine.AddImage(other)
+			asked("the name stands for another image", 0, "web", "app")
+			c := e.engine.ContainersOf("blog", "web")[0]
+			e.engine.RemoveContainer(c.ID)
+			c.ImageID = other.ID
+			e.engine.AddContainer(c)
+			asked("a container has another image", map[bool]int{true: 1}[version == "1.29.2"], "app", "web", "web")
 		})
 	}
 }

@@ -25,13 +25,14 @@ func (s *Service) updateStack(ctx context.Context, job *queue.Job, spec jobSpec,
 	}
 	defer unlock()
 	sum, done, err := s.updateTargets(ctx, job, spec, r, g, total)
+	left := s.recreateLeft(ctx, done)
 	if errors.Is(err, errEngineAway) {
 		return sum, done, err
 	}
 	others := slices.DeleteFunc(slices.Clone(g.svcs), func(svc serviceRecord) bool {
 		return !slices.Contains(spec.Ran, svc.ID) || slices.ContainsFunc(done, func(c *change) bool { return c.svc.ID == svc.ID })
 	})
-	return sum, done, cmp.Or(err, s.recreateLeft(ctx, done), s.startStopped(ctx, r, &g.stack, done, others))
+	return sum, done, cmp.Or(err, left, s.startStopped(ctx, r, &g.stack, done, others))
 }
 
 // endedTarget is how the update of one service has ended: with a change, or with an error that ends the job.

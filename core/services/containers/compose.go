@@ -51,6 +51,9 @@ func (s *Service) composeDry(ctx context.Context, st *stackRecord, call composeC
 	if err := s.refuseFiles(st); err != nil {
 		return nil, err
 	}
+	if err := s.refuseSameName(ctx, st, call.services); err != nil {
+		return nil, err
+	}
 	req := s.composeRequest(st, call)
 	req.DryRun = true
 	return s.engine().Compose(ctx, req, func(engine.Line) error { return nil })
@@ -72,6 +75,9 @@ func (s *Service) runCompose(ctx context.Context, r *report, st *stackRecord, ca
 
 func (s *Service) composeOnce(ctx context.Context, r *report, st *stackRecord, call composeCall) (*engine.ComposeResult, error) {
 	if err := s.refuseFiles(st); err != nil {
+		return nil, err
+	}
+	if err := s.refuseSameName(ctx, st, call.services); err != nil {
 		return nil, err
 	}
 	lines, before := 0, s.outages.Load()

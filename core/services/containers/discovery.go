@@ -139,7 +139,8 @@ func (s *Service) discoverProjects(ctx context.Context) (ScanResult, error) {
 	}
 	groups := s.observeProjects(list)
 	s.noteForeign(known, list, o.foreign)
-	res.Summary.ProjectsSeen = len(groups)
+	shared := s.sameNameGroups(known, o.foreign)
+	res.Summary.ProjectsSeen = len(groups) + len(shared)
 	running := map[string]bool{}
 	for _, c := range list {
 		running[c.Labels[labelProject]] = running[c.Labels[labelProject]] || c.State == "running" || c.State == "restarting" || c.State == "paused"
@@ -151,6 +152,9 @@ func (s *Service) discoverProjects(ctx context.Context) (ScanResult, error) {
 		}
 		res.addAction(a, set.MaxActions)
 		delete(known, g.Project)
+	}
+	if err := s.recordSameNames(ctx, known, shared, &res, set.MaxActions); err != nil {
+		return res, err
 	}
 	for _, p := range sortedProjects(known) {
 		a, err := s.recordUnseen(ctx, p)
@@ -169,17 +173,6 @@ func (s *Service) discoverProjects(ctx context.Context) (ScanResult, error) {
 	}
 	res.DurationMS = s.cfg.Now().Sub(began).Milliseconds()
 	return res, nil
-}
-
-func labelsOf(list []engine.Container) []compose.Observed {
-	out := make([]compose.Observed, len(list))
-	for i, c := range list {
-		out[i] = compose.Observed{Project: c.Labels[labelProject], Service: c.Labels[labelService], WorkingDir: c.Labels[labelWorkingDir], EnvFiles: c.Labels[labelEnvFiles]}
-		if files, ok := c.Labels[labelFiles]; ok {
-			out[i].ConfigFiles = &files
-		}
-	}
-	return out
 }
 
 // knownProject is a project with its stack, as they were stored before a discovery.

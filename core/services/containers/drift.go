@@ -205,8 +205,15 @@ func (c *change) checkDrift(ctx context.Context) error {
 		}
 		services = append(services, svc)
 	}
+	names := make([]string, len(services))
+	for i := range services {
+		names[i] = services[i].Name
+	}
 	found, hashes := make([]ServiceDrift, len(services)), c.s.newHashes(&c.stack)
 	err := c.s.throughOutage(ctx, func() (err error) {
+		if err := c.s.refuseSameName(ctx, &c.stack, names); err != nil {
+			return err
+		}
 		for i := 0; i < len(services) && err == nil; i++ {
 			found[i], err = c.s.driftBeside(ctx, &c.stack, &services[i], hashes)
 		}

@@ -54,11 +54,13 @@ func sameDir(a, b string) bool {
 }
 
 // splitForeign separates the containers of projects from those that only bear their names: compose did not make them, or
-// made them in another directory than the project's. dirs has the directories of the known projects.
-func splitForeign(list []engine.Container, dirs map[string]string) (own, foreign []engine.Container) {
+// made them in another directory than the project's. stacks has the directories of the projects that have a stack.
+func splitForeign(list []engine.Container, stacks map[string]string) (own, foreign []engine.Container) {
+	dirs := withUnknownDirs(list, stacks)
 	for _, c := range list {
-		dir, known := dirs[c.Labels[labelProject]]
-		if madeByCompose(c) && (!known || sameDir(dir, c.Labels[labelWorkingDir])) {
+		name, dir := c.Labels[labelProject], c.Labels[labelWorkingDir]
+		_, hasStack := stacks[name]
+		if madeByCompose(c) && (dirs[name] == "" || sameDir(dirs[name], dir) || dir == "" && !hasStack) {
 			own = append(own, c)
 		} else {
 			foreign = append(foreign, c)
@@ -90,6 +92,17 @@ func (s *Service) observeProjects(list []engine.Container) []compose.Group {
 			return compose.CheckFiles(compose.Source{WorkingDir: workingDir, Files: []string{path}, Roots: roots})
 		},
 	})
+}
+
+func labelsOf(list []engine.Container) []compose.Observed {
+	out := make([]compose.Observed, len(list))
+	for i, c := range list {
+		out[i] = compose.Observed{Project: c.Labels[labelProject], Service: c.Labels[labelService], WorkingDir: c.Labels[labelWorkingDir], EnvFiles: c.Labels[labelEnvFiles]}
+		if files, ok := c.Labels[labelFiles]; ok {
+			out[i].ConfigFiles = &files
+		}
+	}
+	return out
 }
 
 // noteForeign notes, for known projects, containers that were passed over. Where a project has no others and compose made

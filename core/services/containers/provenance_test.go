@@ -132,7 +132,7 @@ func TestForeignContainers(t *testing.T) {
 		e.labelled("new", appRepo+":6", forged("new", "web", filepath.Dir(elsewhere), elsewhere, map[string]string{labelConfigHash: ""}))
 		e.labelled("two-1", appRepo+":6", forged("two", "web", filepath.Dir(elsewhere), elsewhere, nil))
 		e.labelled("two-2", appRepo+":6", forged("two", "app", dir, file, nil))
-		if res := e.discovered(); did(res, "new") != "" || did(res, "two") != "failed / "+compose.WorkingDirs {
+		if res := e.discovered(); did(res, "new") != "" || did(res, "two") != actionCreated {
 			t.Errorf("did %q and %q", did(res, "new"), did(res, "two"))
 		}
 	})

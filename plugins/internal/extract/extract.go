@@ -46,6 +46,9 @@ var ErrNoText = errors.New("page has no readable text")
 const (
 	maxElements = 200_000
 	maxImages   = 50
+	// maxAddresses is how long the addresses of one page may become together when they are made absolute, in bytes. The rest
+	// stays as it is.
+	maxAddresses = 1 << 20
 	// minArticle is the share of a page's text, as a divisor, below which the article that was found is not trusted.
 	minArticle = 4
 )
@@ -139,20 +142,22 @@ func convert(node *html.Node, address *url.URL, format Format) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// resolveAddresses makes the links and images of an element absolute, if the page's address is known. A link that leads
+// resolveAddresses makes the links and images of an element absolute, if the page's address is known, within a bound. A link that leads
 // nowhere becomes text.
 func resolveAddresses(node *html.Node, page *url.URL) {
+	room := maxAddresses
 	for n := range node.Descendants() {
 		key := map[atom.Atom]string{atom.Img: "src", atom.A: "href"}[n.DataAtom]
 		if n.DataAtom == atom.A && attr(n, key) == "" {
 			n.Data, n.DataAtom = "span", atom.Span
 		}
 		for i, a := range n.Attr {
-			if key == "" || a.Key != key || page.Host == "" {
+			if key == "" || a.Key != key || page.Host == "" || room <= 0 {
 				continue
 			}
 			if u, err := page.Parse(strings.TrimSpace(a.Val)); err == nil {
 				n.Attr[i].Val = u.String()
+				room -= len(n.Attr[i].Val)
 			}
 		}
 	}

@@ -115,10 +115,10 @@ func firstHeading(n *html.Node) *html.Node {
 	return nil
 }
 
-// isNew reports whether a page has a description that its text does not begin with or contain.
+// isNew reports whether a page has a description that is not its title and that its text does not hold.
 func (h pageHead) isNew(content *html.Node) bool {
 	start := lettersOf(h.description[:min(len(h.description), sameStart)])
-	return len(h.description) >= minDescription && !strings.Contains(lettersOf(textOf(content)), start)
+	return len(h.description) >= minDescription && !strings.Contains(lettersOf(textOf(content)), start) && !strings.HasPrefix(lettersOf(h.title), start)
 }
 
 // lettersOf returns the letters and digits of a text, in small letters.

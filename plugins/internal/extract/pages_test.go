@@ -41,6 +41,8 @@ var pages = map[string]struct {
 		[]string{"The Canal Book", "Weirs", "Toggle", "Next chapter", "# What Is a Lock?\n\n##"}},
 	"rustdoc": {"Trait FromBarge", []string{"# Trait FromBarge", "pub trait FromBarge<A>: Sized { }", "into something that floats", "(https://example.org/docs/b.html)", "## Examples\n\nBarges float"},
 		[]string{"In the sidebar", "Expand description", "Copy item path", "Conversion from a `Barge` into", "§"}},
+	"docbook": {"3. Mooring lines", []string{"3. Mooring lines\n", "holds a ship", "make fast(bow)", "12 t", "Spring lines run"},
+		[]string{"Prev page", "manual bar", "Next page", "List of the contents", "Home of the manual", "Mooring lines\n\n3. Mooring"}},
 	"news": {"Bridge reopens after nine months", []string{
 		"# Bridge reopens", "Trams cross the harbour again", "carries trams again, two weeks earlier", "four hundred people", "The bridge at dawn", "engineer", "eleven million",
 	}, []string{"Politics", "cookies", "Accept all", "newsletter", "Read also", "whale", "roof garden", "Terms of use", "machines", "base64"}},

@@ -17,7 +17,7 @@ var (
 		return regexp.MustCompile(`^(?:theme-doc-)?(?:toc|tocbox|table-?of-?contents|breadcrumbs?|sidebar|side-bar|pagination|pagination-nav|pager|prev-next|next-prev|` +
 			`skip-?link|skip-to-content|skip-to-main|cookie-?(?:banner|bar|consent|notice)|consent-banner|gdpr|share-?(?:bar|buttons|links|tools)|social-?(?:share|links|bar)|` +
 			`related-?(?:posts|articles|stories|products|content)|recommended-?(?:posts|articles|products)|newsletter(?:-signup)?|advert(?:isement)?s?|ad-slot|` +
-			`hideme|edit-this-page|edit-page-link|page-edit|site-(?:nav|header|footer)|navbar|nav-?bar|nav-?menu|mega-?menu|dropdown-menu|paywall)(?:$|_|--)`)
+			`hideme|edit-this-page|edit-page-link|page-edit|site-(?:nav|header|footer)|navigation|nav-?header|nav-?footer|nav-wrapper|nav-chapters|navbar|nav-?bar|nav-?menu|mega-?menu|dropdown-menu|paywall)(?:$|_|--)`)
 	})
 	// callout are classes of boxes within the text that an aside is used for.
 	callout = sync.OnceValue(func() *regexp.Regexp {
@@ -63,7 +63,7 @@ func isDecoration(n *html.Node, inContent bool) bool {
 	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Iframe, atom.Svg, atom.Canvas, atom.Nav, atom.Dialog, atom.Button, atom.Select,
 		atom.Input, atom.Textarea, atom.Object, atom.Embed:
 		return true
-	case atom.Main, atom.Article, atom.Body, atom.Section, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Pre, atom.Code, atom.Table:
+	case atom.Main, atom.Article, atom.Body, atom.Section, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Pre, atom.Code:
 		return false
 	case atom.Footer:
 		return n.Parent == nil || n.Parent.DataAtom != atom.Blockquote

@@ -4,6 +4,7 @@ package pagehead
 
 import (
 	"bytes"
+	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -69,19 +70,15 @@ func (h *Head) RefreshFrom(page *url.URL) *url.URL {
 }
 
 // decodeHTML returns a body as UTF-8 if it is HTML.
-func decodeHTML(body []byte, contentType string) (*bytes.Reader, bool) {
+func decodeHTML(body []byte, contentType string) (io.Reader, bool) {
 	if contentType == "" {
 		contentType = http.DetectContentType(body)
 	}
 	if media := MediaType(contentType); media != "text/html" && media != "application/xhtml+xml" {
 		return nil, false
 	}
-	encoding, _, _ := charset.DetermineEncoding(body[:min(len(body), 1024)], contentType)
-	decoded, err := encoding.NewDecoder().Bytes(body)
-	if err != nil {
-		return nil, false
-	}
-	return bytes.NewReader(decoded), true
+	decoded, err := charset.NewReader(bytes.NewReader(body), contentType)
+	return decoded, err == nil
 }
 
 // MediaType returns a content type without its parameters, which may be malformed.
@@ -130,43 +127,58 @@ func (s *scanner) readTag(tag atom.Atom, z *html.Tokenizer) {
 	switch tag {
 	case atom.A, atom.Area:
 		a := attributes(z)
-		if href := a["href"]; href != "" && len(href) <= maxAddress && !hasWord(a["rel"], "nofollow") {
+		if href := a.href; href != "" && len(href) <= maxAddress && !hasWord(a.rel, "nofollow") {
 			s.hrefs = append(s.hrefs, href)
 		}
 	case atom.Base:
-		if href := attributes(z)["href"]; s.base == "" && len(href) <= maxAddress {
+		if href := attributes(z).href; s.base == "" && len(href) <= maxAddress {
 			s.base = href
 		}
 	case atom.Link:
 		a := attributes(z)
-		if s.canonical == "" && hasWord(a["rel"], "canonical") && len(a["href"]) <= maxAddress {
-			s.canonical = a["href"]
+		if s.canonical == "" && hasWord(a.rel, "canonical") && len(a.href) <= maxAddress {
+			s.canonical = a.href
 		}
 	case atom.Meta:
 		s.readMeta(attributes(z))
 	}
 }
 
-func (s *scanner) readMeta(a map[string]string) {
-	s.robots = s.robots.Merge(robots.ParseMeta(a["name"], a["content"], s.userAgent))
-	if s.noScript > 0 || s.refresh != "" || !strings.EqualFold(a["http-equiv"], "refresh") {
+func (s *scanner) readMeta(a tagAttributes) {
+	s.robots = s.robots.Merge(robots.ParseMeta(a.name, a.content, s.userAgent))
+	if s.noScript > 0 || s.refresh != "" || !strings.EqualFold(a.httpEquiv, "refresh") {
 		return
 	}
-	if delay, to, ok := parseRefresh(a["content"]); ok && delay <= maxRefresh && len(to) <= maxAddress {
+	if delay, to, ok := parseRefresh(a.content); ok && delay <= maxRefresh && len(to) <= maxAddress {
 		s.refresh = to
 	}
 }
 
-// attributes returns the attributes of the tag that z has read the name of, trimmed; the first of a name counts.
-func attributes(z *html.Tokenizer) map[string]string {
-	out := map[string]string{}
+// tagAttributes are the attributes of a tag that matter here, trimmed.
+type tagAttributes struct{ href, rel, name, content, httpEquiv string }
+
+// attributes returns those of the tag that z has read the name of; the first of a name counts.
+func attributes(z *html.Tokenizer) (a tagAttributes) {
 	for {
 		key, value, more := z.TagAttr()
-		if _, known := out[string(key)]; !known {
-			out[string(key)] = strings.TrimSpace(string(value))
+		var to *string
+		switch string(key) {
+		case "href":
+			to = &a.href
+		case "rel":
+			to = &a.rel
+		case "name":
+			to = &a.name
+		case "content":
+			to = &a.content
+		case "http-equiv":
+			to = &a.httpEquiv
+		}
+		if to != nil && *to == "" {
+			*to = string(bytes.TrimSpace(value))
 		}
 		if !more {
-			return out
+			return a
 		}
 	}
 }

@@ -188,6 +188,7 @@ bench: build
 	$(GO) test -trimpath -run "^$$" -bench . -skip "Mail|StackUpdate" -benchtime 20x ./plugins/registry/oci ./plugins/engine/docker $(E2E)
 	$(GO) test -trimpath -run "^$$" -bench 'Ranking|CostlyQueries' -benchtime 20x ./plugins/search/local
 	$(GO) test -trimpath -run "^$$" -bench FirstIndex -benchtime 1x ./plugins/search/local
+	$(GO) test -trimpath -run "^$$" -bench IndexCost -benchtime 1x ./plugins/search/local/quality
 
 UI       := core/console/ui
 VENDORED := $(UI)/static/vendor

@@ -207,9 +207,15 @@ func indexAndMeasure(base string) error {
 	if err != nil {
 		return err
 	}
-	// The first search waits for the index.
-	if _, err := backend.Invoke(context.Background(), &search.Request{Operation: search.OpSearch, Body: []byte(`{"query":"warm"}`)}); err != nil {
-		return err
+	for {
+		st, err := backend.(search.Indexer).IndexStatus(context.Background())
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(st.Sources, func(s search.IndexSource) bool { return s.State == search.SourceIndexing }) {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

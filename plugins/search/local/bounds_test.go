@@ -67,10 +67,10 @@ func writeDoc(t *testing.T, base, name, text string) {
 // What indexing takes of memory goes with the size of a batch, so that neither one large document nor many small ones
 // may be in one.
 func TestBatchesAreBounded(t *testing.T) {
-	const most = 2 << 20
+	const most = 5 << 20
 	base := t.TempDir()
 	paragraph := strings.Repeat("The harbour crane lifts containers from ships. ", 20) + "\n\n"
-	writeDoc(t, base, "large.md", strings.Repeat(paragraph, 3<<20/len(paragraph)))
+	writeDoc(t, base, "large.md", strings.Repeat(paragraph, 8<<20/len(paragraph)))
 	for i := range 100 {
 		writeDoc(t, base, fmt.Sprintf("small/%d.md", i), fmt.Sprintf("# Document %d\n\n%s", i, strings.Repeat(paragraph, 8)))
 	}
@@ -119,7 +119,7 @@ func (s *stoppedAfter) Batch(b *bleve.Batch) error {
 func TestDocumentIndexedInPart(t *testing.T) {
 	base := t.TempDir()
 	paragraph := strings.Repeat("The harbour crane lifts containers from ships. ", 20) + "\n\n"
-	writeDoc(t, base, "large.md", strings.Repeat(paragraph, 3<<20/len(paragraph)))
+	writeDoc(t, base, "large.md", strings.Repeat(paragraph, 8<<20/len(paragraph)))
 	f, rec := newTestFollower(t, base)
 	f.index.Bleve = &stoppedAfter{inner: rec, left: 2}
 	if err := f.sync(t.Context()); err == nil {
@@ -135,7 +135,7 @@ func TestDocumentIndexedInPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := f.manifest["file:docs/large.md"]
-	if n, err := rec.DocCount(); err != nil || int(n) != e.Parts+1 || !e.Text || e.Parts < 180 {
+	if n, err := rec.DocCount(); err != nil || int(n) != e.Parts+1 || !e.Text || e.Parts < 480 {
 		t.Errorf("%d parts, %+v, %v", n, e, err)
 	}
 }

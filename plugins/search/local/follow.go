@@ -191,6 +191,9 @@ func (f *follower) refresh(ctx context.Context, files map[string]file) error {
 	}
 	defer f.setProgress(0, 0)
 	defer f.documents.Rest()
+	if len(quick)+len(slow) > 0 {
+		defer saveMemory()()
+	}
 	done := len(files) - len(quick) - len(slow)
 	for _, addresses := range [][]string{quick, slow} {
 		w := f.write()

@@ -70,7 +70,15 @@ func Open(dir string, parts func(data []byte) (int, error), log hclog.Logger) (*
 	return ix, map[string][]byte{}, err
 }
 
-func config() map[string]any { return map[string]any{"bolt_timeout": lockTimeout} }
+// segments is how many files of one size there are before they are merged. More of them cost searches little, and merging is a large
+// part of the cost of indexing.
+const segments = 20
+
+func config() map[string]any {
+	return map[string]any{"bolt_timeout": lockTimeout, "scorchMergePlanOptions": map[string]any{
+		"MaxSegmentsPerTier": segments, "SegmentsPerMergeTask": segments,
+	}}
+}
 
 func tryOpen(dir string, parts func([]byte) (int, error)) (ix *Index, entries map[string][]byte, err error) {
 	defer func() {

@@ -8,6 +8,8 @@ import (
 	"github.com/blevesearch/bleve/v2"
 	blevequery "github.com/blevesearch/bleve/v2/search/query"
 	bleveindex "github.com/blevesearch/bleve_index_api"
+
+	"github.com/patchbay-dev/patchbay/plugins/search/local/terms"
 )
 
 // maxWords is how many words of the dictionary are looked at for a word of a query.
@@ -65,39 +67,60 @@ func (r *Reader) countIn(field, term string) (uint64, error) {
 	return n, nil
 }
 
-// WithPrefix finds words of documents that begin with a text, with how many documents have each.
-func (r *Reader) WithPrefix(prefix string) (map[string]uint64, error) {
-	words, err := r.reader.FieldDictPrefix(fieldWords, []byte(prefix))
-	return readWords(words, err)
+// Word is a word of the dictionary, or a stem of one.
+type Word struct {
+	// Term is what is looked for, Count about how many documents have it.
+	Term  string
+	Count uint64
 }
 
-// Similar finds words of documents that differ from a word in few letters.
-func (r *Reader) Similar(word string, differences int) (map[string]uint64, error) {
+// WithPrefix finds words of documents and stems that begin with a text.
+func (r *Reader) WithPrefix(prefix string) (map[string]Word, error) {
+	return r.words(func(field string) (bleveindex.FieldDict, error) {
+		return r.reader.FieldDictPrefix(field, []byte(prefix))
+	})
+}
+
+// Similar finds words of documents and stems that differ from a word in few letters.
+func (r *Reader) Similar(word string, differences int) (map[string]Word, error) {
 	fuzzy, ok := r.reader.(bleveindex.IndexReaderFuzzy)
 	if !ok {
-		return map[string]uint64{}, nil
+		return map[string]Word{}, nil
 	}
-	words, err := fuzzy.FieldDictFuzzy(fieldWords, word, differences, "")
-	return readWords(words, err)
+	return r.words(func(field string) (bleveindex.FieldDict, error) {
+		return fuzzy.FieldDictFuzzy(field, word, differences, "")
+	})
 }
 
-func readWords(words bleveindex.FieldDict, err error) (map[string]uint64, error) {
-	if err != nil {
-		return nil, fmt.Errorf("look for words: %w", err)
-	}
-	defer words.Close()
-	out := map[string]uint64{}
-	for len(out) < maxWords {
-		e, err := words.Next()
+// words reads the words that open yields of both dictionaries: that of the terms, and that of the words which are not their own stems.
+func (r *Reader) words(open func(field string) (bleveindex.FieldDict, error)) (map[string]Word, error) {
+	out := map[string]Word{}
+	for _, field := range []string{fieldTerms, fieldWords} {
+		words, err := open(field)
 		if err != nil {
 			return nil, fmt.Errorf("look for words: %w", err)
 		}
-		if e == nil {
-			break
+		err = readWords(words, field == fieldWords, out)
+		if err := errors.Join(err, words.Close()); err != nil {
+			return nil, fmt.Errorf("look for words: %w", err)
 		}
-		out[e.Term] = e.Count
 	}
 	return out, nil
+}
+
+func readWords(words bleveindex.FieldDict, stem bool, to map[string]Word) error {
+	for range maxWords {
+		e, err := words.Next()
+		if err != nil || e == nil {
+			return err
+		}
+		w := Word{Term: e.Term, Count: e.Count}
+		if stem {
+			w.Term = terms.Stem(e.Term)
+		}
+		to[e.Term] = w
+	}
+	return nil
 }
 
 // eachWith yields the ids of all that have a term in a field.

@@ -10,8 +10,7 @@ import (
 const (
 	// titleCount is how often a word of a title counts where passages are looked for.
 	titleCount = 3
-	// The shortest and longest words that corrections are made of, in bytes.
-	minWord = 3
+	// maxWord is how long a word may be that corrections are made of, in bytes.
 	maxWord = 64
 )
 
@@ -20,20 +19,43 @@ type analysis struct{ analyzer *terms.Analyzer }
 
 func newAnalysis() *analysis { return &analysis{analyzer: terms.NewAnalyzer()} }
 
-// termCounts are the terms of a field.
+// termCounts are the terms of a field, with how often each is there.
 type termCounts struct {
-	counts map[string]int
-	total  int
+	terms bleveindex.TokenFrequencies
+	total int
+	// free are terms to come, which are made many at a time.
+	free []bleveindex.TokenFreq
+}
+
+// manyTerms is how many terms are made at a time.
+const manyTerms = 128
+
+func newTermCounts(size int) *termCounts {
+	return &termCounts{terms: make(bleveindex.TokenFrequencies, size)}
+}
+
+// count adds a term so many times.
+func (c *termCounts) count(term string, times int) {
+	c.total += times
+	known := c.terms[term]
+	if known == nil {
+		if len(c.free) == 0 {
+			c.free = make([]bleveindex.TokenFreq, manyTerms)
+		}
+		known, c.free = &c.free[0], c.free[1:]
+		c.terms[term] = known
+	}
+	known.SetFrequency(known.Frequency() + times)
 }
 
 // add adds the terms of a text, each so many times, and its words to words.
 func (c *termCounts) add(a *analysis, text string, times int, words map[string]bool) {
 	a.analyzer.Each(text, func(t terms.Term) {
-		c.counts[t.Text] += times
-		c.total += times
+		c.count(t.Text, times)
 		switch t.Kind {
 		case terms.Word, terms.Name, terms.Joined:
-			if n := len(t.Surface); n >= minWord && n <= maxWord && !words[t.Surface] {
+			// A word that is its own stem is among the terms.
+			if n := len(t.Surface); n != len(t.Text) && n <= maxWord && !words[t.Surface] {
 				words[t.Surface] = true
 			}
 		case terms.Part, terms.Ideograph, terms.Pair:
@@ -41,11 +63,10 @@ func (c *termCounts) add(a *analysis, text string, times int, words map[string]b
 	})
 }
 
-func (c *termCounts) addAll(other termCounts) {
-	for term, n := range other.counts {
-		c.counts[term] += n
+func (c *termCounts) addAll(other *termCounts) {
+	for term, f := range other.terms {
+		c.count(term, f.Frequency())
 	}
-	c.total += other.total
 }
 
 // termField is a field whose terms were found already.
@@ -59,15 +80,7 @@ type termField struct {
 var _ document.Field = (*termField)(nil)
 
 func (c *termCounts) field(name string, options bleveindex.FieldIndexingOptions) *termField {
-	all := make([]bleveindex.TokenFreq, len(c.counts))
-	out := &termField{name: name, options: options, length: c.total, terms: make(bleveindex.TokenFrequencies, len(c.counts))}
-	i := 0
-	for term, n := range c.counts {
-		all[i].SetFrequency(n)
-		out.terms[term] = &all[i]
-		i++
-	}
-	return out
+	return &termField{name: name, options: options, length: c.total, terms: c.terms}
 }
 
 func (f *termField) Name() string                                          { return f.name }

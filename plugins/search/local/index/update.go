@@ -13,12 +13,15 @@ import (
 
 const (
 	// maxBatchBytes and maxBatchChanges bound what is indexed at once, in bytes of text and in parts.
-	maxBatchBytes   = 1 << 20
+	maxBatchBytes   = 3 << 20
 	maxBatchChanges = 4000
 
 	// partSize is how long a part of a document is, in bytes, or as long as one passage. Parts are what is looked for: most documents
 	// are one, and a search reads those that it finds.
 	partSize = 16 << 10
+
+	// bytesPerTerm is about how many bytes of text have a term more.
+	bytesPerTerm = 24
 
 	partMark = "#"
 )
@@ -72,7 +75,7 @@ type Document struct {
 	update         *Update
 	address, title string
 	// short are the terms of title and path, which each part has.
-	short termCounts
+	short *termCounts
 	words map[string]bool
 	// part are the passages of the next part, of so many bytes; parts is how many were put in.
 	part  []Passage
@@ -82,7 +85,7 @@ type Document struct {
 
 // Put begins to put a document in.
 func (u *Update) Put(address, path, title string) *Document {
-	d := &Document{update: u, address: address, title: title, words: map[string]bool{}, short: termCounts{counts: map[string]int{}}}
+	d := &Document{update: u, address: address, title: title, words: map[string]bool{}, short: newTermCounts(0)}
 	d.short.add(u.analysis, title, titleCount, d.words)
 	d.short.add(u.analysis, path, 1, d.words)
 	return d
@@ -112,7 +115,7 @@ func (d *Document) Finish() error {
 		return nil
 	}
 	u := d.update
-	counts := termCounts{counts: make(map[string]int, d.bytes/12)}
+	counts := newTermCounts(d.bytes / bytesPerTerm)
 	for _, p := range d.part {
 		counts.add(u.analysis, p.Text, 1, d.words)
 		counts.add(u.analysis, p.Heading, 1, d.words)
@@ -135,12 +138,13 @@ func (d *Document) Finish() error {
 func (u *Update) Note(address string, data []byte, d *Document) error {
 	doc := document.NewDocument(documentID(address))
 	addStored(doc, fieldEntry, data)
-	kind := termCounts{counts: map[string]int{kindDocument: 1}, total: 1}
+	kind := newTermCounts(1)
+	kind.count(kindDocument, 1)
 	doc.AddField(kind.field(fieldKind, bleveindex.IndexField|bleveindex.SkipFreqNorm))
 	if d != nil {
-		words := termCounts{counts: make(map[string]int, len(d.words)), total: len(d.words)}
+		words := newTermCounts(len(d.words))
 		for w := range d.words {
-			words.counts[w] = 1
+			words.count(w, 1)
 		}
 		doc.AddField(words.field(fieldWords, bleveindex.IndexField|bleveindex.SkipFreqNorm))
 	}

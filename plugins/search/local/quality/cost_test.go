@@ -157,12 +157,13 @@ func measureIndexing(folder string) error {
 		return err
 	}
 	for isIndexing(backend) {
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond)
 	}
-	out := measured{CPU: readCPU()}
+	out := measured{CPU: readCPU(), Peak: readPeak()}
 	pprof.StopCPUProfile()
+	var idle []float64
 	for range 30 {
-		out.Idle = median(searchAll(backend))
+		idle = append(idle, searchAll(backend)...)
 	}
 	if err := backend.(search.Indexer).Reindex(context.Background()); err != nil {
 		return err
@@ -171,7 +172,7 @@ func measureIndexing(folder string) error {
 	for len(busy) == 0 || isIndexing(backend) {
 		busy = append(busy, searchAll(backend)...)
 	}
-	out.Busy, out.Peak = median(busy), readPeak()
+	out.Idle, out.Busy = median(idle), median(busy)
 	return json.NewEncoder(os.Stdout).Encode(out)
 }
 

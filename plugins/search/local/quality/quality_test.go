@@ -196,6 +196,47 @@ func TestQuality(t *testing.T) {
 		}
 	}
 	f.print(t)
+	f.check(t)
+}
+
+const (
+	// margin is by how much questions are answered better than by the better of the others, in each language; leastCorrected is the
+	// quality for questions with mistakes, and for identifiers.
+	margin         = 0.05
+	leastCorrected = 0.85
+)
+
+// check fails for figures that are not as good as they were.
+func (f *figures) check(t *testing.T) {
+	sums, counts := map[string]map[string]float64{}, map[string]float64{}
+	for row, values := range f.sums {
+		set, rest, _ := strings.Cut(row, " | ")
+		kind, part, _ := strings.Cut(rest, " | ")
+		if part != "all" {
+			continue
+		}
+		_, language, _ := strings.Cut(set, "-")
+		if kind != "question" {
+			kind = "corrected"
+		}
+		group := language + " " + kind
+		if sums[group] == nil {
+			sums[group] = map[string]float64{}
+		}
+		for name, value := range values {
+			sums[group][name] += value
+		}
+		counts[group] += f.counts[row]
+	}
+	for group, values := range sums {
+		least := leastCorrected
+		if strings.HasSuffix(group, " question") {
+			least = max(values["FTS5"], values["MiniSearch"])/counts[group] + margin
+		}
+		if got := values["ours"] / counts[group]; got < least {
+			t.Errorf("%s: %.3f is less than %.3f", group, got, least)
+		}
+	}
 }
 
 func (f *figures) print(t *testing.T) {

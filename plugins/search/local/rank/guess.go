@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/patchbay-dev/patchbay/plugins/search/local/index"
 	"github.com/patchbay-dev/patchbay/plugins/search/local/terms"
 )
 
@@ -44,19 +45,19 @@ func (r *resolver) addSimilar(out map[string]float64, word string, differences i
 	if err != nil {
 		return err
 	}
-	maps.DeleteFunc(found, func(w string, _ uint64) bool { return distance(word, w) > differences })
+	maps.DeleteFunc(found, func(w string, _ index.Word) bool { return distance(word, w) > differences })
 	r.addWords(out, found, fit)
 	return nil
 }
 
 // addWords adds the words that most documents have. One that is much rarer than another is hardly meant.
-func (r *resolver) addWords(out map[string]float64, found map[string]uint64, fit float64) {
+func (r *resolver) addWords(out map[string]float64, found map[string]index.Word, fit float64) {
 	words := slices.SortedFunc(maps.Keys(found), func(a, b string) int {
-		return cmp.Or(cmp.Compare(found[b], found[a]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(found[b].Count, found[a].Count), cmp.Compare(a, b))
 	})
 	for _, w := range words[:min(len(words), maxVariants)] {
-		stem := terms.Stem(w)
-		out[stem] = max(out[stem], fit)
+		term := found[w].Term
+		out[term] = max(out[term], fit)
 	}
 }
 

@@ -1,6 +1,9 @@
 package rank
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/patchbay-dev/patchbay/plugins/search/local/terms"
 )
 
@@ -24,12 +27,13 @@ const (
 )
 
 func newMatcher(units []unit) *matcher {
-	m := &matcher{analyzer: terms.NewAnalyzer(), units: units, places: map[string][]place{}}
+	m := &matcher{units: units, places: map[string][]place{}}
 	for i, u := range units {
 		for term, fit := range u.variants {
 			m.places[term] = append(m.places[term], place{i, fit})
 		}
 	}
+	m.analyzer = terms.NewFinder(slices.Collect(maps.Keys(m.places)))
 	return m
 }
 

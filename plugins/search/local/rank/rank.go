@@ -43,12 +43,12 @@ const (
 	furtherPassages = 0.1
 	maxFurther      = 4
 	// wholeDocument is how much the words in all passages together add. The others are as for a passage.
-	wholeDocument      = 1.0
+	wholeDocument      = 1.3
 	documentSaturation = 3.0
 	typicalDocument    = 800
 	documentShare      = 0.6
 	// spread spreads what is reached over the scores from 0 to 1.
-	spread = 1.6
+	spread = 1.3
 )
 
 // Ranker ranks passages and documents for a query. It is not safe for concurrent use.

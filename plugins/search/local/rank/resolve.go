@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/patchbay-dev/patchbay/plugins/search/local/index"
 	"github.com/patchbay-dev/patchbay/plugins/search/local/terms"
 )
 
@@ -15,10 +16,9 @@ type Dictionary interface {
 	// Parts is how many parts of documents there are, Count how many of them have a term.
 	Parts() uint64
 	Count(term string) (uint64, error)
-	// WithPrefix and Similar find folded words that begin with a text, or differ from it in few letters, with how many
-	// documents have each.
-	WithPrefix(prefix string) (map[string]uint64, error)
-	Similar(word string, differences int) (map[string]uint64, error)
+	// WithPrefix and Similar find folded words and stems that begin with a text, or differ from it in few letters.
+	WithPrefix(prefix string) (map[string]index.Word, error)
+	Similar(word string, differences int) (map[string]index.Word, error)
 }
 
 // How well a term stands for a word of the query that no document has: a longer word that begins with it, one that differs in

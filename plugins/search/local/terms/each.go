@@ -23,15 +23,19 @@ func (a *Analyzer) Each(text string, yield func(Term)) (words, ideographs int) {
 			e.compound(&s)
 			continue
 		}
+		ideographs++
+		e.position++
+		if a.wanted != nil && !a.wanted.ideographs[simplify(s.rune)] && s.rune < firstHalfWidth {
+			before = ""
+			continue
+		}
 		folded := foldIdeograph(s.rune)
 		if before != "" && s.start == s.gap {
 			pair := before + folded
-			yield(Term{Text: pair, Surface: pair, Kind: Pair, Position: e.position - 1, Start: pairStart, End: s.end})
+			yield(Term{Text: pair, Surface: pair, Kind: Pair, Position: e.position - 2, Start: pairStart, End: s.end})
 		}
-		yield(Term{Text: folded, Surface: folded, Kind: Ideograph, Position: e.position, Start: s.start, End: s.end})
+		yield(Term{Text: folded, Surface: folded, Kind: Ideograph, Position: e.position - 1, Start: s.start, End: s.end})
 		before, pairStart = folded, s.start
-		e.position++
-		ideographs++
 	}
 	return e.position, ideographs
 }
@@ -103,6 +107,9 @@ func (e *emitter) version(words []span) {
 
 func (e *emitter) joined(words []span) {
 	var b strings.Builder
+	if e.wanted.passesOver(e.text[words[0].start:words[0].end]) {
+		return
+	}
 	for _, w := range words {
 		b.WriteString(e.text[w.start:w.end])
 	}

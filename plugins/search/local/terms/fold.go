@@ -68,9 +68,15 @@ func foldLetter(r rune) string {
 	return out.String()
 }
 
+// Letters of Japanese and Korean of half the width.
+const (
+	firstHalfWidth = '\uff66'
+	lastHalfWidth  = '\uffdc'
+)
+
 // foldIdeograph returns an ideograph as a simplified one of full width.
 func foldIdeograph(r rune) string {
-	if '\uff66' <= r && r <= '\uffdc' { // of half the width
+	if firstHalfWidth <= r && r <= lastHalfWidth { // of half the width
 		return norm.NFKC.String(string(r))
 	}
 	return string(simplify(r))

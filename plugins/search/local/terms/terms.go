@@ -4,6 +4,7 @@ package terms
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	porter "github.com/blevesearch/go-porterstemmer"
 )
@@ -47,6 +48,48 @@ type Analyzer struct {
 	known map[string]form
 	buf   []byte
 	words []span
+	// wanted are the terms to find, nil for all.
+	wanted *wanted
+}
+
+// wanted are terms that are looked for.
+type wanted struct {
+	// starts are the first letters of those in English ones: a word and its stem begin alike.
+	starts [utf8.RuneSelf]bool
+	// ideographs are those of ideographs and pairs.
+	ideographs map[rune]bool
+}
+
+// NewFinder makes an analyzer that yields at least the given terms, and passes over most others.
+func NewFinder(some []string) *Analyzer {
+	out, w := NewAnalyzer(), &wanted{ideographs: map[rune]bool{}}
+	for _, term := range some {
+		for i, r := range term {
+			switch {
+			case IsIdeograph(r):
+				w.ideographs[r] = true
+			case i == 0 && r < utf8.RuneSelf:
+				w.starts[r] = true
+			}
+		}
+	}
+	out.wanted = w
+	return out
+}
+
+// passesOver reports whether a word is none of the terms.
+func (w *wanted) passesOver(word string) bool {
+	if w == nil || word == "" {
+		return false
+	}
+	first := word[0]
+	if first >= utf8.RuneSelf {
+		return false // a letter with an accent may be folded to any
+	}
+	if isCapital(first) {
+		first |= 0x20
+	}
+	return !w.starts[first]
 }
 
 // form is what a word becomes.
@@ -66,7 +109,7 @@ type span struct {
 
 // fold returns the form of a word.
 func (a *Analyzer) fold(word string) form {
-	if len(word) > maxWord {
+	if len(word) > maxWord || a.wanted.passesOver(word) {
 		return form{}
 	}
 	a.buf = appendFolded(a.buf[:0], word)

@@ -1,6 +1,7 @@
 package terms
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -79,5 +80,28 @@ func TestTermsLieInTheText(t *testing.T) {
 			t.Fatalf("%d words, %d ideographs, last position %d", words, ideographs, last)
 		}
 		Normalize(text)
+	})
+}
+
+// A finder yields the terms that it was made for as an analyzer does.
+func TestFinderFindsAll(t *testing.T) {
+	parts := []string{
+		"running", "user's", "keep-alive", "x_y", "3.14", "v1.2", "getUser", "C#", "C++", "Über", "éclair", "中文", "資料", "中料", "ひらがな", "ﾃｽﾄ", "한국어", "ภาษา", "Привет", " ", "-", ".", "\n",
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 20).Draw(t, "parts"), rapid.SampledFrom([]string{"", " "}).Draw(t, "between"))
+		all := map[string][]Term{}
+		words, ideographs := NewAnalyzer().Each(text, func(term Term) { all[term.Text] = append(all[term.Text], term) })
+		for _, wanted := range slices.Sorted(maps.Keys(all)) {
+			var got []Term
+			n, m := NewFinder([]string{wanted}).Each(text, func(term Term) {
+				if term.Text == wanted {
+					got = append(got, term)
+				}
+			})
+			if !slices.Equal(got, all[wanted]) || n != words || m != ideographs {
+				t.Fatalf("%q in %q: got %+v of %d, %d, want %+v of %d, %d", wanted, text, got, n, m, all[wanted], words, ideographs)
+			}
+		}
 	})
 }

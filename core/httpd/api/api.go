@@ -245,7 +245,7 @@ func (a *API) findOperation(method, path string) *huma.Operation {
 }
 
 // Document adds an endpoint that a handler of its own serves: hot and streaming ones. The operation gives parameters, body and
-// answers; method, path and policy come from the route.
+// answers; method, path and policy come from the route. A hidden one is served and not in the document.
 func (a *API) Document(r httpd.Route, op huma.Operation) {
 	op.Method, op.Path = r.Method, openAPIPath(r.Path)
 	if op.Security == nil {
@@ -254,7 +254,9 @@ func (a *API) Document(r httpd.Route, op huma.Operation) {
 	if a.cfg.KnownQueryOnly && op.Metadata[AnyQuery] == nil && op.Responses["400"] == nil {
 		op.Responses["400"] = a.ErrorResponse("A query parameter is not known")
 	}
-	a.huma.OpenAPI().AddOperation(&op)
+	if !op.Hidden {
+		a.huma.OpenAPI().AddOperation(&op)
+	}
 	a.routes = append(a.routes, r)
 }
 

@@ -75,8 +75,9 @@ func (s *Service) proxyOperations(a *api.API) map[string]huma.Operation {
 		"GET /health":                         health,
 		"POST /mcp":                           s.mcpOperation(a, "mcp", "Messages of the Model Context Protocol"),
 		"DELETE /mcp":                         s.mcpOperation(a, "mcp-end", "End an MCP session"),
-		"POST /mcp/":                          s.mcpOperation(a, "mcp-slash", "The same as /mcp"),
-		"DELETE /mcp/":                        s.mcpOperation(a, "mcp-end-slash", "The same as /mcp"),
+		// Clients write the address with a slash at its end, too, which the document need not tell.
+		"POST /mcp/":   {Hidden: true, Responses: map[string]*huma.Response{}},
+		"DELETE /mcp/": {Hidden: true, Responses: map[string]*huma.Response{}},
 	}
 }
 

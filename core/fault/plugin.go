@@ -44,7 +44,7 @@ func fromPlugin(err error, from *errs.Error) *Error {
 	case from.Code == codes.Canceled:
 		return canceled(err)
 	case from.Reason == errs.ReasonExplained && from.Source == errs.Upstream:
-		return Wrap(err, UpstreamUnavailable, "%s", sentence(from.Message))
+		return Wrap(err, UpstreamUnavailable, "%s", writeSentence(from.Message))
 	case from.Code == codes.DeadlineExceeded, from.Source == errs.Upstream:
 		return upstream(err)
 	case from.Source == errs.Caller && from.Code == codes.NotFound:
@@ -64,8 +64,8 @@ func upstream(err error) *Error {
 // maxExplained bounds what an upstream's explanation may say, in bytes.
 const maxExplained = 500
 
-// sentence writes the message of a plugin as one sentence for a person.
-func sentence(message string) string {
+// writeSentence writes the message of a plugin as one sentence for a person.
+func writeSentence(message string) string {
 	message = texts.OneLine(message, maxExplained)
 	first, size := utf8.DecodeRuneInString(message)
 	message = string(unicode.ToUpper(first)) + message[size:]

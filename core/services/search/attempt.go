@@ -279,7 +279,7 @@ func (a *attempt) callWithBoundKey(ctx context.Context, l *link, id string) (*an
 // known of a call whose end nobody sees.
 func (a *attempt) callAndCount(ctx context.Context, req *sdk.Request) (*answer, error) {
 	if a.record != nil {
-		a.service.audit.annotate(a.record, func(r *record) { r.KeyID, r.Backend, r.Attempts = a.keyID, a.backendRef(), a.attempts })
+		a.service.audit.annotateRecord(a.record, func(r *record) { r.KeyID, r.Backend, r.Attempts = a.keyID, a.backendRef(), a.attempts })
 	}
 	ans, err := a.invokePlugin(ctx, req)
 	if counts, failed := countsForBackend(ans, err); counts {

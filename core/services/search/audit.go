@@ -77,8 +77,8 @@ func (a *audit) begin(r *record) {
 	a.enqueue(r)
 }
 
-// annotate changes a record that has not ended. One that has been written is written again.
-func (a *audit) annotate(r *record, set func(*record)) {
+// annotateRecord changes a record that has not ended. One that has been written is written again.
+func (a *audit) annotateRecord(r *record, set func(*record)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	set(r)

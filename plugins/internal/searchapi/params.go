@@ -24,8 +24,8 @@ type Params struct {
 	Ignored []string
 }
 
-// Read reads and checks the body of an operation for a backend. The error is for whoever wrote it.
-func Read(b Backend, operation string, body []byte) (*Params, error) {
+// ReadParams reads and checks the body of an operation for a backend. The error is for whoever wrote it.
+func ReadParams(b Backend, operation string, body []byte) (*Params, error) {
 	members, err := jsonedit.Members(body)
 	switch {
 	case errors.Is(err, jsonedit.ErrNotObject):

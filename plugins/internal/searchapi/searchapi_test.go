@@ -87,7 +87,7 @@ func TestIgnoredNamesAreBounded(t *testing.T) {
 		fmt.Fprintf(&body, `,"%d%s":1`, i, strings.Repeat("é", 20+i))
 	}
 	body.WriteString("}")
-	p, err := searchapi.Read(searchapi.Local, "search", body.Bytes())
+	p, err := searchapi.ReadParams(searchapi.Local, "search", body.Bytes())
 	if err != nil || len(p.Ignored) != 32 {
 		t.Fatalf("got %+v, %v", p, err)
 	}

@@ -40,19 +40,19 @@ type Value struct {
 	most      int
 }
 
-func text() Value                      { return Value{kind: kindText} }
-func word(words ...string) Value       { return Value{kind: kindWord, words: words} }
-func flag() Value                      { return Value{kind: kindFlag} }
-func flagOr(words ...string) Value     { return Value{kind: kindFlagOr, words: words} }
-func integer(low, high float64) Value  { return Value{kind: kindInteger, low: low, high: high} }
-func number(low, high float64) Value   { return Value{kind: kindNumber, low: low, high: high} }
-func texts(most int) Value             { return Value{kind: kindTexts, most: most} }
-func date() Value                      { return Value{kind: kindDate} }
-func country() Value                   { return Value{kind: kindCountry} }
-func languageCode() Value              { return Value{kind: kindLanguage} }
-func object() Value                    { return Value{kind: kindObject} }
-func list() Value                      { return Value{kind: kindList} }
-func quoteWords(words []string) string { return "`" + strings.Join(words, "`, `") + "`" }
+func acceptText() Value                     { return Value{kind: kindText} }
+func acceptWords(words ...string) Value     { return Value{kind: kindWord, words: words} }
+func acceptFlag() Value                     { return Value{kind: kindFlag} }
+func acceptFlagOr(words ...string) Value    { return Value{kind: kindFlagOr, words: words} }
+func acceptInteger(low, high float64) Value { return Value{kind: kindInteger, low: low, high: high} }
+func acceptNumber(low, high float64) Value  { return Value{kind: kindNumber, low: low, high: high} }
+func acceptTexts(most int) Value            { return Value{kind: kindTexts, most: most} }
+func acceptDate() Value                     { return Value{kind: kindDate} }
+func acceptCountry() Value                  { return Value{kind: kindCountry} }
+func acceptLanguage() Value                 { return Value{kind: kindLanguage} }
+func acceptObject() Value                   { return Value{kind: kindObject} }
+func acceptList() Value                     { return Value{kind: kindList} }
+func quoteWords(words []string) string      { return "`" + strings.Join(words, "`, `") + "`" }
 
 // Words returns the words that are permitted, if these are all there is.
 func (v Value) Words() []string { return v.words }
@@ -70,11 +70,11 @@ func (v Value) String() string {
 	case kindFlagOr:
 		return "true, false, " + quoteWords(v.words)
 	}
-	return v.wanted()
+	return v.describeWanted()
 }
 
-// wanted describes the values in an error.
-func (v Value) wanted() string {
+// describeWanted describes the values in an error.
+func (v Value) describeWanted() string {
 	switch v.kind {
 	case kindText:
 		return "a string"
@@ -109,13 +109,13 @@ func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64)
 
 // Check returns an error that names the parameter unless raw, which is valid JSON, is a value that means something.
 func (v Value) Check(name string, raw json.RawMessage) error {
-	if v.accepts(raw) {
+	if v.acceptsJSON(raw) {
 		return nil
 	}
-	return fmt.Errorf("%s must be %s", name, v.wanted())
+	return fmt.Errorf("%s must be %s", name, v.describeWanted())
 }
 
-func (v Value) accepts(raw json.RawMessage) bool {
+func (v Value) acceptsJSON(raw json.RawMessage) bool {
 	s, isText := decodeText(raw)
 	switch v.kind {
 	case kindText:

@@ -25,7 +25,7 @@ type crawlParams struct {
 }
 
 func (o *Ops) parseCrawl(req *search.Request) (out crawlParams, err error) {
-	p, err := searchapi.Read(o.cfg.Backend, req.Operation, req.Body)
+	p, err := searchapi.ReadParams(o.cfg.Backend, req.Operation, req.Body)
 	if err != nil {
 		return out, err
 	}

@@ -30,7 +30,7 @@ type extractParams struct {
 }
 
 func (o *Ops) parseExtract(body []byte) (extractParams, error) {
-	p, err := searchapi.Read(o.cfg.Backend, search.OpExtract, body)
+	p, err := searchapi.ReadParams(o.cfg.Backend, search.OpExtract, body)
 	if err != nil {
 		return extractParams{}, err
 	}

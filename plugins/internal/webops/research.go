@@ -43,7 +43,7 @@ type researchParams struct {
 }
 
 func (o *Ops) parseResearch(body []byte) (t researchParams, err error) {
-	p, err := searchapi.Read(o.cfg.Backend, search.OpResearch, body)
+	p, err := searchapi.ReadParams(o.cfg.Backend, search.OpResearch, body)
 	if err != nil {
 		return t, err
 	}

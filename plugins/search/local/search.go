@@ -34,7 +34,7 @@ type searchParams struct {
 }
 
 func parseSearch(body []byte) (searchParams, error) {
-	p, err := searchapi.Read(searchapi.Local, search.OpSearch, body)
+	p, err := searchapi.ReadParams(searchapi.Local, search.OpSearch, body)
 	if err != nil {
 		return searchParams{}, err
 	}

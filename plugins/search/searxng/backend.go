@@ -79,7 +79,7 @@ func (b *backend) Stream(ctx context.Context, req *search.Request, w search.Stre
 
 // query is what the server is asked for one page of results.
 func (b *backend) query(p *searchParams, number int) url.Values {
-	q := url.Values{"q": {p.text()}, "format": {"json"}, "pageno": {strconv.Itoa(number)}, "language": {p.locale(b.cfg.Language)}}
+	q := url.Values{"q": {p.text()}, "format": {"json"}, "pageno": {strconv.Itoa(number)}, "language": {p.localeFor(b.cfg.Language)}}
 	safe := b.cfg.SafeSearch
 	if p.safe {
 		safe = strict

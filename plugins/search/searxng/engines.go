@@ -41,8 +41,8 @@ type engineList struct {
 	read time.Time
 }
 
-// load returns the engines, or nil if the server does not tell them.
-func (l *engineList) load(ctx context.Context, now time.Time) []engine {
+// loadEngines returns the engines, or nil if the server does not tell them.
+func (l *engineList) loadEngines(ctx context.Context, now time.Time) []engine {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now.Sub(l.read) < engineAge {
@@ -92,8 +92,8 @@ func searchEngines(asked []string) []string {
 // silentEngine is an engine that did not answer, with the server's word for why.
 type silentEngine struct{ name, cause string }
 
-// silent returns the engines that did not answer.
-func (p *page) silent() (out []silentEngine) {
+// silentEngines returns the engines that did not answer.
+func (p *page) silentEngines() (out []silentEngine) {
 	for _, raw := range p.Unresponsive {
 		var pair []string
 		if json.Unmarshal(raw, &pair) == nil && len(pair) > 0 {
@@ -114,8 +114,8 @@ func (b *backend) checkEngines(ctx context.Context, query url.Values, found *pag
 	if !found.isEmpty() {
 		return nil
 	}
-	silent := found.silent()
-	all := b.engines.load(ctx, time.Now())
+	silent := found.silentEngines()
+	all := b.engines.loadEngines(ctx, time.Now())
 	asked := enginesOf(all, query)
 	failed := func(name string) bool {
 		return slices.ContainsFunc(silent, func(s silentEngine) bool { return s.name == name })

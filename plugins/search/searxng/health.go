@@ -27,8 +27,8 @@ type trouble struct {
 	at time.Time
 }
 
-// set notes how the last request to the server ended. A call that was given up says nothing.
-func (t *trouble) set(err error, now time.Time) {
+// recordOutcome notes how the last request to the server ended. A call that was given up says nothing.
+func (t *trouble) recordOutcome(err error, now time.Time) {
 	if err != nil && errs.From(err).Source != errs.Upstream {
 		return
 	}
@@ -37,8 +37,8 @@ func (t *trouble) set(err error, now time.Time) {
 	t.err, t.at = err, now
 }
 
-// state returns the trouble, and whether it is time to ask the server.
-func (t *trouble) state(now time.Time) (err error, stale bool) {
+// currentState returns the trouble, and whether it is time to ask the server.
+func (t *trouble) currentState(now time.Time) (err error, stale bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch age := now.Sub(t.at); {
@@ -56,10 +56,10 @@ func (t *trouble) state(now time.Time) (err error, stale bool) {
 // server is asked, without a query, so that no engine is.
 func (b *backend) Health(ctx context.Context) error {
 	now := time.Now()
-	err, stale := b.trouble.state(now)
+	err, stale := b.trouble.currentState(now)
 	if stale {
-		err = b.probe(ctx)
-		b.trouble.set(err, now)
+		err = b.probeServer(ctx)
+		b.trouble.recordOutcome(err, now)
 	}
 	if err == nil {
 		return nil
@@ -67,8 +67,8 @@ func (b *backend) Health(ctx context.Context) error {
 	return errors.New(errs.From(err).Message)
 }
 
-// probe asks for JSON without a query. A server that is set up for it answers with status 400.
-func (b *backend) probe(ctx context.Context) error {
+// probeServer asks for JSON without a query. A server that is set up for it answers with status 400.
+func (b *backend) probeServer(ctx context.Context) error {
 	u := *b.endpoint
 	u.RawQuery = url.Values{"format": {"json"}}.Encode()
 	res, err := b.client.Do(ctx, &httpx.Request{Method: http.MethodGet, URL: &u, Header: http.Header{"Accept": {"application/json"}}})

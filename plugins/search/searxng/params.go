@@ -37,7 +37,7 @@ type searchParams struct {
 }
 
 func parseSearch(body []byte, now time.Time) (searchParams, error) {
-	p, err := searchapi.Read(searchapi.SearXNG, search.OpSearch, body)
+	p, err := searchapi.ReadParams(searchapi.SearXNG, search.OpSearch, body)
 	if err != nil {
 		return searchParams{}, err
 	}
@@ -86,8 +86,8 @@ func timeRangeOf(word string, days int, from, now time.Time) string {
 	return ""
 }
 
-// locale returns the server's word for the language and the country of a search; what a search does not say is as configured.
-func (p *searchParams) locale(configured string) string {
+// localeFor returns the server's word for the language and the country of a search; what a search does not say is as configured.
+func (p *searchParams) localeFor(configured string) string {
 	language := configured
 	if p.language != "" {
 		language = p.language

@@ -88,7 +88,7 @@ func (b *backend) find(ctx context.Context, p *searchParams) (hits []*hit, answe
 			err = b.checkEngines(ctx, query, found)
 		}
 		if number == 1 {
-			b.trouble.set(err, time.Now())
+			b.trouble.recordOutcome(err, time.Now())
 		}
 		if err != nil && number == 1 {
 			return nil, "", err

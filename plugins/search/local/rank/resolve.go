@@ -206,10 +206,13 @@ func (r *resolver) previous(i int) int {
 // addFallbacks lets the versions that one belongs to stand for it, and the word without signs for a name such as C#.
 func (r *resolver) addFallbacks(w word, variants map[string]float64) {
 	for _, other := range r.query.words {
-		if other.compound != w.compound || other.kind != terms.Part || r.counts[other.text] == 0 || !strings.HasPrefix(w.text, other.text) {
+		if other.compound != w.compound || other.kind != terms.Part || r.counts[other.text] == 0 {
 			continue
 		}
-		rest := w.text[len(other.text):]
+		rest, ok := strings.CutPrefix(w.text, other.text)
+		if !ok || rest == "" {
+			continue
+		}
 		switch {
 		case rest[0] == '.' && strings.Contains(other.text, "."):
 			variants[other.text] = asVersion

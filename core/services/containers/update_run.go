@@ -73,7 +73,7 @@ func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r
 	}
 	var done []*change
 	for _, group := range inv.groupTargets(spec.Targets) {
-		sum, changes, err := s.updateStack(ctx, job, spec, r, group, len(spec.Targets))
+		sum, changes, err := s.updateStack(ctx, job, spec, r, group, len(done), len(spec.Targets))
 		if sum != nil {
 			out.Stacks = append(out.Stacks, *sum)
 		}

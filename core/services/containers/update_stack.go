@@ -18,13 +18,13 @@ import (
 const stackPlaces = 4
 
 // updateStack updates the targets of one stack. What ran before and was stopped with the engine meanwhile is started at the end.
-func (s *Service) updateStack(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, total int) (*StackSummary, []*change, error) {
+func (s *Service) updateStack(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, before, total int) (*StackSummary, []*change, error) {
 	unlock, err := s.applying.lockKey(ctx, g.stack.ID)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer unlock()
-	sum, done, err := s.updateTargets(ctx, job, spec, r, g, total)
+	sum, done, err := s.updateTargets(ctx, job, spec, r, g, before, total)
 	left := s.recreateLeft(ctx, done)
 	if errors.Is(err, errEngineAway) {
 		return sum, done, err
@@ -42,13 +42,13 @@ type endedTarget struct {
 }
 
 // updateTargets updates services that do not depend on each other at the same time. Once one has failed no other is begun.
-func (s *Service) updateTargets(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, total int) (*StackSummary, []*change, error) {
+func (s *Service) updateTargets(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, before, total int) (*StackSummary, []*change, error) {
 	sum := newStackSummary(&g.stack)
 	g, tasks, err := s.orderTargets(ctx, job.ID, g)
 	if err != nil {
 		return sum, nil, err
 	}
-	r.updateProgress(ctx, func(p *ProgressState) { p.Total = total })
+	r.updateProgress(ctx, func(p *ProgressState) { p.Current, p.Total = before, total })
 	ended, beside := make([]endedTarget, len(tasks)), &gathering{}
 	if len(tasks) > 1 {
 		beside.pause = gatherTime
@@ -103,12 +103,14 @@ func (s *Service) updateTarget(ctx context.Context, job *queue.Job, spec jobSpec
 // orderTargets puts services after those that they depend on, and returns what each has to wait for: those, and before it in the list
 // the ones that work on the same containers or on the same image. Where the files or the engine do not tell, all wait for each other.
 func (s *Service) orderTargets(ctx context.Context, jobID string, g targetGroup) (targetGroup, []order.Task, error) {
-	open, err := s.repo.openChanges(withoutEnd(ctx), jobID)
+	// Those that have ended count as well: others may wait for them.
+	begun, err := s.repo.changesOfJob(withoutEnd(ctx), jobID)
 	if err != nil {
 		return g, nil, fmt.Errorf("read the journal: %w", err)
 	}
 	wasBegun := func(svc *serviceRecord) bool {
-		return slices.ContainsFunc(open, func(rec changeRecord) bool { return rec.ServiceID == svc.ID })
+		_, ok := begun[svc.ID]
+		return ok
 	}
 	tasks := make([]order.Task, len(g.svcs))
 	p, err := s.loadProject(ctx, &g.stack)

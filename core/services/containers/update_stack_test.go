@@ -238,6 +238,9 @@ func TestStopWithSeveralOpen(t *testing.T) {
 				e.start()
 				job := e.ended(id)
 				open, err := e.svc.repo.openChanges(context.Background(), id)
+				if p := job.Progress; p == nil || p.Current > p.Total {
+					t.Errorf("the progress is %+v", p)
+				}
 				if e.must(err); job.Status != "rolled_back" || len(open) > 0 || e.locksHeld() != 0 {
 					t.Fatalf("%s, open %+v, %d locks\n%s", job.Status, open, e.locksHeld(), e.logs(id))
 				}
@@ -302,5 +305,44 @@ func TestFollowersAreRecreatedOnce(t *testing.T) {
 				t.Errorf("a2 runs %s in %v", shortDigest(e.runs("shop", "a2")), e.idsOf("shop", "a2"))
 			}
 		})
+	}
+}
+
+// TestBegunTargetsAreKnown: after a crash every target that has a record counts as begun, so that what waits for one that has ended goes on.
+func TestBegunTargetsAreKnown(t *testing.T) {
+	e := newEnv(t)
+	e.many(3, "    depends_on: [a2]\n")
+	st := e.stackOf("shop")
+	group := targetGroup{stack: *st}
+	for i, status := range []string{changeFailed, changeSuccess, changeRunning} {
+		svc := e.serviceOf("shop", fmt.Sprintf("a%d", i+1))
+		group.svcs, group.targets = append(group.svcs, *svc), append(group.targets, Target{ServiceID: svc.ID})
+		_, err := e.svc.repo.beginChange(t.Context(), &changeRecord{ID: fmt.Sprintf("chg_%d", i), JobID: "job_1", Kind: changeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: status, Step: stepUp, StartedAt: 1})
+		e.must(err)
+	}
+	_, tasks, err := e.svc.orderTargets(t.Context(), "job_1", group)
+	e.must(err)
+	for i, task := range tasks {
+		if !task.Begun {
+			t.Errorf("task %d does not count as begun", i)
+		}
+	}
+}
+
+// TestMigrationHasItsOwnCommand: what ends by itself is not run again because a service beside it could not be started.
+func TestMigrationHasItsOwnCommand(t *testing.T) {
+	e := newEnv(t, meet(2, "pull"))
+	e.many(2, "")
+	e.engine.EndContainer(e.idsOf("shop", "a1")[0], 0)
+	e.discovered()
+	e.engine.SetJob(imageID(11), 0)
+	e.updateMany("a1", "a2")
+	for _, did := range e.recreated() {
+		if strings.Contains(did, "+") {
+			t.Errorf("recreated %v with one command", did)
+		}
+	}
+	if n := e.engine.Starts(imageID(11)); n != 1 {
+		t.Errorf("the migration was started %d times", n)
 	}
 }

@@ -1,7 +1,11 @@
 // Package order runs tasks at the same time that do not depend on each other.
 package order
 
-import "sync"
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+)
 
 // Task is one of the tasks of Run.
 type Task struct {
@@ -13,17 +17,23 @@ type Task struct {
 
 // Run calls do for each task in a goroutine of its own, at most for as many at once as there are places, and returns when all have ended.
 // Of the tasks that may begin the first in the list does. Once do has returned false, only tasks begin that an earlier attempt had begun.
-// Run returns which tasks it began. Tasks that wait for each other in a circle never begin.
+// Run returns which tasks it began. Tasks that wait for each other in a circle never begin. A panic of do goes on in the caller of Run, once all
+// that were begun have ended.
 func Run(tasks []Task, places int, do func(i int, p *Place) bool) (begun []bool) {
 	r := &run{free: places}
 	r.changed.L = &r.mu
 	begun, ended := make([]bool, len(tasks)), make([]bool, len(tasks))
 	var all sync.WaitGroup
-	defer all.Wait()
+	defer func() {
+		r.mu.Unlock()
+		all.Wait()
+		if r.panicked != nil {
+			panic(r.panicked)
+		}
+	}()
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	for {
-		next, open := -1, 0
+		next, left, open := -1, -1, 0
 		for i, task := range tasks {
 			switch {
 			case ended[i]:
@@ -31,7 +41,13 @@ func Run(tasks []Task, places int, do func(i int, p *Place) bool) (begun []bool)
 				open++
 			case next < 0 && (task.Begun || !r.stopped) && allOf(ended, task.After):
 				next = i
+			case left < 0 && task.Begun:
+				left = i
 			}
+		}
+		if next < 0 && open == 0 {
+			// What was begun goes on, also when what it waits for is not begun any more.
+			next = left
 		}
 		switch {
 		case next >= 0 && r.free > 0 && r.waiting == 0:
@@ -39,9 +55,12 @@ func Run(tasks []Task, places int, do func(i int, p *Place) bool) (begun []bool)
 			begun[next] = true
 			all.Go(func() {
 				p := &Place{run: r, held: true}
-				ok := do(next, p)
+				ok, panicked := callTask(do, next, p)
 				r.mu.Lock()
 				defer r.mu.Unlock()
+				if panicked != nil {
+					r.panicked = panicked
+				}
 				if p.held {
 					r.free++
 				}
@@ -55,6 +74,16 @@ func Run(tasks []Task, places int, do func(i int, p *Place) bool) (begun []bool)
 			r.changed.Wait()
 		}
 	}
+}
+
+// callTask calls do and returns what it panicked with, with the stack of that.
+func callTask(do func(i int, p *Place) bool, i int, p *Place) (ok bool, panicked any) {
+	defer func() {
+		if v := recover(); v != nil {
+			ok, panicked = false, fmt.Sprintf("%v\n%s", v, debug.Stack())
+		}
+	}()
+	return do(i, p), nil
 }
 
 func allOf(set []bool, indexes []int) bool {
@@ -73,6 +102,7 @@ type run struct {
 	// free is the number of free places, waiting that of the tasks that want theirs back: these come before tasks that have not begun.
 	free, waiting int
 	stopped       bool
+	panicked      any
 }
 
 // Place is one of the places of Run. A task holds one from its beginning.

@@ -1,7 +1,9 @@
 package order
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -80,6 +82,7 @@ func TestRunEndsAfterAFailure(t *testing.T) {
 		want  []bool
 	}{
 		{"what has not begun is left out", []Task{{}, {After: []int{0}}, {After: []int{1}}}, []bool{true, false, false}},
+		{"what was begun before does not wait for what is left out", []Task{{}, {After: []int{0}}, {After: []int{1}, Begun: true}}, []bool{true, false, true}},
 		{"what was begun before goes on", []Task{{}, {After: []int{0}, Begun: true}, {After: []int{1}}}, []bool{true, true, false}},
 	}
 	for _, tt := range tests {
@@ -128,4 +131,32 @@ func TestPlaceIsLeft(t *testing.T) {
 	var none *Place
 	none.Leave()
 	none.Return()
+}
+
+// TestPanicOfATask: a panic goes on in the caller, after the tasks beside it have ended.
+func TestPanicOfATask(t *testing.T) {
+	beside := false
+	defer func() {
+		if v := recover(); v == nil || !strings.Contains(fmt.Sprint(v), "no such thing") || !beside {
+			t.Errorf("panicked with %v, the other task ended: %v", v, beside)
+		}
+	}()
+	failed := make(chan struct{})
+	Run(make([]Task, 2), 2, func(i int, _ *Place) bool {
+		if i == 0 {
+			defer close(failed)
+			panic("no such thing")
+		}
+		<-failed
+		beside = true
+		return true
+	})
+}
+
+// TestEndedTasksAreBegunAgain: what an earlier attempt has begun goes on though it waits for what that has ended.
+func TestEndedTasksAreBegunAgain(t *testing.T) {
+	tasks := []Task{{Begun: true}, {Begun: true}, {Begun: true}, {After: []int{2}, Begun: true}}
+	if got := Run(tasks, 1, func(i int, _ *Place) bool { return i != 0 }); slices.Contains(got, false) {
+		t.Errorf("begun: %v", got)
+	}
 }

@@ -271,3 +271,42 @@ func docx(t *testing.T, body, title string) string {
 		"docProps/core.xml": `<cp:coreProperties xmlns:cp="x" xmlns:dc="y"><dc:title>` + title + `</dc:title></cp:coreProperties>`,
 	})
 }
+
+// TestNestedPartsOfWord: text boxes inside paragraphs and tables inside cells lose no text, neither theirs nor that around them.
+func TestNestedPartsOfWord(t *testing.T) {
+	run := func(text string) string { return "<w:r><w:t>" + text + "</w:t></w:r>" }
+	par := func(inside string) string { return "<w:p>" + inside + "</w:p>" }
+	box := func(inside string) string {
+		return "<w:r><w:pict><w:txbxContent>" + inside + "</w:txbxContent></w:pict></w:r>"
+	}
+	cell := func(inside string) string { return "<w:tc>" + inside + "</w:tc>" }
+	table := func(rows ...string) string {
+		return "<w:tbl><w:tr>" + strings.Join(rows, "</w:tr><w:tr>") + "</w:tr></w:tbl>"
+	}
+	heading := `<w:pPr><w:pStyle w:val="Heading2"/></w:pPr>`
+	item := `<w:pPr><w:numPr/></w:pPr>`
+	inner := table(cell(par(run("a")))+cell(par(run("b"))), cell(par(run("c")))+cell(par(run("d"))))
+	for name, tt := range map[string]struct{ body, want string }{
+		"box in a heading": {par(heading + run("Before") + box(par(item+run("boxed"))) + run(" after")), "- boxed\n## Before after\n\n"},
+		"box in a list":    {par(item + run("Before") + box(par(heading+run("Boxed"))) + run(" after")), "## Boxed\n\n- Before after\n"},
+		"box in a cell": {
+			table(cell(par(run("before")+box(par(run("boxed")))+run(" after"))) + cell(par(run("next")))),
+			"| boxed before after | next |\n| --- | --- |\n\n",
+		},
+		"table in a box": {par(run("Before") + box(inner) + run(" after")), "| a | b |\n| --- | --- |\n| c | d |\n\nBefore after\n\n"},
+		"table in a cell": {
+			table(cell(par(run("h1")))+cell(par(run("h2"))), cell(par(run("one")))+cell(par(run("two"))+inner+par(run("three")))+cell(par(run("four")))),
+			"| h1 | h2 |\n| --- | --- |\n| one | two a b c d three | four |\n\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			doc, err := read(t, "x.docx", docx(t, tt.body, ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.TrimSpace(doc.Text) != strings.TrimSpace(tt.want) {
+				t.Errorf("got %q, want %q", doc.Text, tt.want)
+			}
+		})
+	}
+}

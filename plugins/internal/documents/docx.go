@@ -140,20 +140,46 @@ type wordReader struct {
 	levels map[string]int
 	out    strings.Builder
 	title  string
-	// text, style and list are those of the paragraph that is open; row has the cells of the row that is.
+	// paragraphs and tables are those that are open, the innermost last: a text box is inside a paragraph, a table inside a cell.
+	paragraphs []*wordParagraph
+	tables     []*wordTable
+	// deleted counts the parts that were taken out, inText the elements with text.
+	deleted, inText int
+}
+
+// wordParagraph is a paragraph as far as it was read.
+type wordParagraph struct {
 	text  strings.Builder
 	style string
 	list  bool
-	row   []string
-	cell  []string
-	// table counts the tables that are open, deleted the parts that were taken out, inText the elements with text.
-	table, deleted, inText, rows int
+}
+
+// wordTable is a table as far as it was read: the texts of its open cell, the cells of its open row, and how many rows it had.
+type wordTable struct {
+	cell, row []string
+	rows      int
+}
+
+// openParagraph returns the innermost paragraph that is open. Outside of all, what is written to it is lost.
+func (w *wordReader) openParagraph() *wordParagraph {
+	if len(w.paragraphs) == 0 {
+		return &wordParagraph{}
+	}
+	return w.paragraphs[len(w.paragraphs)-1]
+}
+
+// openTable returns the innermost table that is open. Outside of all, what is written to it is lost.
+func (w *wordReader) openTable() *wordTable {
+	if len(w.tables) == 0 {
+		return &wordTable{}
+	}
+	return w.tables[len(w.tables)-1]
 }
 
 func (w *wordReader) readBody(r io.Reader) error {
 	d := xml.NewDecoder(r)
 	d.Strict = false
-	for depth := 0; depth <= maxWordDepth && w.out.Len() < maxText; {
+	for depth := 0; max(depth, len(w.paragraphs), len(w.tables)) <= maxWordDepth && w.out.Len() < maxText; {
 		token, err := d.RawToken()
 		if err == io.EOF {
 			return nil
@@ -170,7 +196,7 @@ func (w *wordReader) readBody(r io.Reader) error {
 			w.endElement(t.Name.Local)
 		case xml.CharData:
 			if w.inText > 0 && w.deleted == 0 {
-				w.text.Write(t)
+				w.openParagraph().text.Write(t)
 			}
 		}
 	}
@@ -180,27 +206,25 @@ func (w *wordReader) readBody(r io.Reader) error {
 func (w *wordReader) startElement(e xml.StartElement) {
 	switch e.Name.Local {
 	case "p":
-		w.text.Reset()
-		w.style, w.list = "", false
+		w.paragraphs = append(w.paragraphs, &wordParagraph{})
 	case "pStyle":
-		w.style = attribute(e, "val")
+		w.openParagraph().style = attribute(e, "val")
 	case "numPr":
-		w.list = true
+		w.openParagraph().list = true
 	case "t":
 		w.inText++
 	case "tab":
-		w.text.WriteByte(' ')
+		w.openParagraph().text.WriteByte(' ')
 	case "br", "cr":
-		w.text.WriteByte('\n')
+		w.openParagraph().text.WriteByte('\n')
 	case "del", "moveFrom", "fallback", "Fallback":
 		w.deleted++
 	case "tbl":
-		w.table++
-		w.rows = 0
+		w.tables = append(w.tables, &wordTable{})
 	case "tr":
-		w.row = nil
+		w.openTable().row = nil
 	case "tc":
-		w.cell = nil
+		w.openTable().cell = nil
 	}
 }
 
@@ -213,28 +237,33 @@ func (w *wordReader) endElement(name string) {
 	case "del", "moveFrom", "fallback", "Fallback":
 		w.deleted = max(0, w.deleted-1)
 	case "tc":
-		w.row = append(w.row, strings.Join(w.cell, " "))
+		t := w.openTable()
+		t.row = append(t.row, strings.Join(t.cell, " "))
 	case "tr":
 		w.endRow()
 	case "tbl":
-		w.table = max(0, w.table-1)
-		w.out.WriteByte('\n')
+		w.tables = w.tables[:max(0, len(w.tables)-1)]
+		if len(w.tables) == 0 {
+			w.out.WriteByte('\n')
+		}
 	}
 }
 
 func (w *wordReader) endParagraph() {
-	text := strings.TrimSpace(w.text.String())
-	w.text.Reset()
+	p := w.openParagraph()
+	w.paragraphs = w.paragraphs[:max(0, len(w.paragraphs)-1)]
+	text := strings.TrimSpace(p.text.String())
 	if text == "" {
 		return
 	}
-	if w.table > 0 {
-		w.cell = append(w.cell, strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`))
+	if len(w.tables) > 0 {
+		t := w.openTable()
+		t.cell = append(t.cell, strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`))
 		return
 	}
-	level, isHeading := w.levels[w.style]
+	level, isHeading := w.levels[p.style]
 	if !isHeading {
-		level, isHeading = headingLevel(w.style)
+		level, isHeading = headingLevel(p.style)
 	}
 	switch {
 	case isHeading:
@@ -243,20 +272,27 @@ func (w *wordReader) endParagraph() {
 			w.title = text
 		}
 		w.out.WriteString(strings.Repeat("#", min(max(level, 1), 6)) + " " + text + "\n\n")
-	case w.list:
+	case p.list:
 		w.out.WriteString("- " + text + "\n")
 	default:
 		w.out.WriteString(text + "\n\n")
 	}
 }
 
+// endRow writes the row that ends. That of a table inside a cell becomes text of the cell, since Markdown knows no such table.
 func (w *wordReader) endRow() {
-	if len(w.row) == 0 {
+	t := w.openTable()
+	row := t.row
+	if t.row = nil; len(row) == 0 {
 		return
 	}
-	w.out.WriteString("| " + strings.Join(w.row, " | ") + " |\n")
-	if w.rows++; w.rows == 1 {
-		w.out.WriteString(strings.Repeat("| --- ", len(w.row)) + "|\n")
+	if len(w.tables) > 1 {
+		outer := w.tables[len(w.tables)-2]
+		outer.cell = append(outer.cell, strings.Join(row, " "))
+		return
 	}
-	w.row = nil
+	w.out.WriteString("| " + strings.Join(row, " | ") + " |\n")
+	if t.rows++; t.rows == 1 {
+		w.out.WriteString(strings.Repeat("| --- ", len(row)) + "|\n")
+	}
 }

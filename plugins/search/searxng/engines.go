@@ -109,10 +109,11 @@ func (p *page) isEmpty() bool {
 }
 
 // checkEngines returns an error if nothing was found because no engine could search. Where some could, there is nothing to find. A
-// server that does not tell its engines is believed to have asked those alone that did not answer.
-func (b *backend) checkEngines(ctx context.Context, query url.Values, found *page) error {
+// server that does not tell its engines is believed to have asked those alone that did not answer. missing tells that the server has
+// no engine for such a search.
+func (b *backend) checkEngines(ctx context.Context, query url.Values, found *page) (missing bool, err error) {
 	if !found.isEmpty() {
-		return nil
+		return false, nil
 	}
 	silent := found.silentEngines()
 	all := b.engines.loadEngines(ctx, time.Now())
@@ -122,16 +123,16 @@ func (b *backend) checkEngines(ctx context.Context, query url.Values, found *pag
 	}
 	switch {
 	case len(all) == 0 && len(silent) == 0:
-		return nil
+		return false, nil
 	case len(all) > 0 && len(asked) == 0 && len(silent) == 0:
-		return errs.Unavailable(errs.ReasonExplained, "the SearXNG server has no engine for such a search: enable engines for %s in its settings.yml", describeAsked(query))
+		return true, errs.Unavailable(errs.ReasonExplained, "the SearXNG server has no engine for such a search: enable engines for %s in its settings.yml", describeAsked(query))
 	case len(all) == 0 || !slices.ContainsFunc(searchEngines(asked), func(name string) bool { return !failed(name) }):
-		return errs.Unavailable(errs.ReasonExplained, "no engine of the SearXNG server could search: %s", describeSilent(silent))
+		return false, errs.Unavailable(errs.ReasonExplained, "no engine of the SearXNG server could search: %s", describeSilent(silent))
 	}
 	if len(silent) > 0 {
 		b.log.Warn("nothing was found, and some engines did not answer", "engines", describeSilent(silent))
 	}
-	return nil
+	return false, nil
 }
 
 // describeAsked says what engines were looked for.

@@ -57,10 +57,46 @@ func TestEnginesThatFailed(t *testing.T) {
 			if err == nil || e.Source != errs.Upstream || e.Reason != errs.ReasonExplained || !strings.Contains(e.Message, tt.want) {
 				t.Errorf("got %+v, %v", resp, err)
 			}
-			if health := b.(framework.Healther).Health(t.Context()); health == nil || !strings.Contains(health.Error(), tt.want) {
+			health := b.(framework.Healther).Health(t.Context())
+			if strings.Contains(tt.want, "can search by time") {
+				// The search failed, not the server.
+				if health != nil {
+					t.Errorf("health is %v", health)
+				}
+				return
+			}
+			if health == nil || !strings.Contains(health.Error(), tt.want) {
 				t.Errorf("health is %v", health)
 			}
 		})
+	}
+}
+
+// TestSearchesWithoutEngine: searches for news or a time that no engine knows change nothing of the health.
+func TestSearchesWithoutEngine(t *testing.T) {
+	web := []searxngtest.Engine{{Name: "one", Categories: []string{"general"}}}
+	for _, body := range []string{`{"query":"q","topic":"news"}`, `{"query":"q","time_range":"day"}`} {
+		for _, before := range []string{"", "search.formats"} {
+			fake := searxngtest.New(searxngtest.Config{Engines: web, Results: nothing})
+			b := open(t, fake, nil)
+			if before != "" {
+				fake.Script(searxngtest.Scripted{Status: http.StatusForbidden, Times: 1})
+				if _, err := b.Invoke(t.Context(), &search.Request{Operation: search.OpSearch, Body: []byte(`{"query":"q"}`)}); err == nil {
+					t.Fatal("the server let it pass")
+				}
+			}
+			_, err := b.Invoke(t.Context(), &search.Request{Operation: search.OpSearch, Body: []byte(body)})
+			if err == nil || !strings.Contains(err.Error(), "no engine for such a search") {
+				t.Errorf("%s: got %v", body, err)
+			}
+			got := ""
+			if err := b.(framework.Healther).Health(t.Context()); err != nil {
+				got = err.Error()
+			}
+			if (before == "") != (got == "") || !strings.Contains(got, before) {
+				t.Errorf("%s: health is %q, before it was %q", body, got, before)
+			}
+		}
 	}
 }
 

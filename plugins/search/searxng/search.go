@@ -84,11 +84,8 @@ func (b *backend) find(ctx context.Context, p *searchParams) (hits []*hit, answe
 	for number := 1; number <= maxPages; number++ {
 		query := b.query(p, number)
 		found, err := b.ask(ctx, query)
-		if err == nil && number == 1 {
-			err = b.checkEngines(ctx, query, found)
-		}
 		if number == 1 {
-			b.trouble.recordOutcome(err, time.Now())
+			err = b.checkFirstPage(ctx, p, query, found, err)
 		}
 		if err != nil && number == 1 {
 			return nil, "", err
@@ -109,6 +106,19 @@ func (b *backend) find(ctx context.Context, p *searchParams) (hits []*hit, answe
 	hits = hits[:min(len(hits), p.results)]
 	rate(hits)
 	return hits, answer, nil
+}
+
+// checkFirstPage returns why a search failed, or nil, and records what that says about the server. A search that asks for news or a
+// time fails alone where no engine knows them: others still work.
+func (b *backend) checkFirstPage(ctx context.Context, p *searchParams, query url.Values, found *page, err error) error {
+	missing := false
+	if err == nil {
+		missing, err = b.checkEngines(ctx, query, found)
+	}
+	if !missing || !p.news && p.timeRange == "" {
+		b.trouble.recordOutcome(err, time.Now())
+	}
+	return err
 }
 
 // take adds the results that fit and tells how many were new.

@@ -7,7 +7,10 @@ import (
 )
 
 // canonical is the form in which addresses are compared and shown: without a fragment, and never without a path.
-func canonical(u *url.URL) string {
+func canonical(u *url.URL) string { return normalize(u).String() }
+
+// normalize returns u in the form of canonical.
+func normalize(u *url.URL) *url.URL {
 	c := *u
 	c.Fragment, c.RawFragment = "", ""
 	c.Host = strings.ToLower(c.Host)
@@ -17,7 +20,7 @@ func canonical(u *url.URL) string {
 	if c.Path == "" {
 		c.Path = "/"
 	}
-	return c.String()
+	return &c
 }
 
 // domain is what two pages of one site have in common: the host, with its port if that is unusual.

@@ -172,6 +172,22 @@ func TestCanonicalText(t *testing.T) {
 	}
 }
 
+// TestCanonicalHost: a page gives no text to an address of another host, also where other hosts belong to the crawl.
+func TestCanonicalHost(t *testing.T) {
+	for to, want := range map[string]string{
+		"http://foreign.example/a": "/a", "https://foreign.example/a": "/a", "//docs.HOST/a": "/a", "http://HOST1/a": "/a",
+		"/b": "/b", "https://HOST/b": "https://HOST/b", "//www.HOST/b": "http://www.HOST/b",
+	} {
+		replies := map[string]reply{"/": {body: page("Home", "/a")}}
+		s := newHost(t, replies)
+		inHost := func(address string) string { return strings.ReplaceAll(address, "HOST", s.host()) }
+		replies["/a"] = headed("A", `<link rel="canonical" href="`+inHost(to)+`">`)
+		if diff := cmp.Diff([]string{"/", inHost(want)}, paths(s, run(t, newCrawler(t, crawl.Config{}, s), options(t, s.URL)))); diff != "" {
+			t.Errorf("%s: %s", to, diff)
+		}
+	}
+}
+
 // TestSitemapBounds: a sitemap fills no more than the limit, and one that fails leaves the result incomplete.
 func TestSitemapBounds(t *testing.T) {
 	var paths []string

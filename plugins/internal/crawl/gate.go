@@ -23,6 +23,8 @@ type gates struct {
 // gate is the entrance to one host.
 type gate struct {
 	slots chan struct{}
+	// turn is held by the one whose request starts next.
+	turn chan struct{}
 	// next is when the next request may start; users counts those who wait or are inside; delay is the pause that the host
 	// asks for. They belong to gates.mu.
 	next  time.Time
@@ -47,15 +49,32 @@ func (g *gates) enter(ctx context.Context, host string) (leave func(), err error
 		<-at.slots
 		g.quit(at)
 	}
-	timer := time.NewTimer(g.reserve(at))
+	if err := g.awaitTurn(ctx, at); err != nil {
+		leave()
+		return nil, err
+	}
+	return leave, nil
+}
+
+// awaitTurn waits until a request may start. One that is given up meanwhile takes no turn, so that it delays no other.
+func (g *gates) awaitTurn(ctx context.Context, at *gate) error {
+	select {
+	case at.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-at.turn }()
+	timer := time.NewTimer(g.pauseLeft(at))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return leave, nil
 	case <-ctx.Done():
-		leave()
-		return nil, ctx.Err()
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	g.takeTurn(at)
+	return nil
 }
 
 // setDelay notes the pause between two requests that a host asks for.
@@ -75,7 +94,7 @@ func (g *gates) join(host string) *gate {
 		if len(g.byHost) >= maxGates {
 			g.forget()
 		}
-		at = &gate{slots: make(chan struct{}, g.parallel)}
+		at = &gate{slots: make(chan struct{}, g.parallel), turn: make(chan struct{}, 1)}
 		g.byHost[host] = at
 	}
 	at.users++
@@ -97,15 +116,16 @@ func (g *gates) quit(at *gate) {
 	at.users--
 }
 
-// reserve takes the next time at which a request may start and tells how far away it is.
-func (g *gates) reserve(at *gate) time.Duration {
+// pauseLeft returns how long the next request has to wait.
+func (g *gates) pauseLeft(at *gate) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := time.Now()
-	start := now
-	if at.next.After(now) {
-		start = at.next
-	}
-	at.next = start.Add(max(g.delay, at.delay))
-	return start.Sub(now)
+	return time.Until(at.next)
+}
+
+// takeTurn notes that a request starts now.
+func (g *gates) takeTurn(at *gate) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at.next = time.Now().Add(max(g.delay, at.delay))
 }

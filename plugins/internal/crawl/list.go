@@ -20,7 +20,7 @@ func (r *run) list(v *visit) {
 		return
 	}
 	address, alias := v.url, false
-	if other := r.canonicalOf(v); other != "" {
+	if other := r.canonicalOf(v, u); other != "" {
 		address, alias = other, true
 	}
 	if at, ok := r.listed[address]; ok {
@@ -97,11 +97,11 @@ func reasonOf(v *visit) string {
 	return "failed"
 }
 
-// canonicalOf returns the other address by which a page wants to be known, or nothing. An address that the crawl may not
-// list, or that there is no page at, does not count.
-func (r *run) canonicalOf(v *visit) string {
+// canonicalOf returns the other address by which a page at own wants to be known, or nothing. An address that the crawl may
+// not list, or that there is no page at, does not count, nor one of another host: that may not have such a text.
+func (r *run) canonicalOf(v *visit, own *url.URL) string {
 	u, err := url.Parse(v.canonical)
-	if v.canonical == "" || v.err != nil || err != nil || !r.permits(u) {
+	if v.canonical == "" || v.err != nil || err != nil || !r.permits(u) || domain(normalize(u)) != domain(own) {
 		return ""
 	}
 	address := canonical(u)

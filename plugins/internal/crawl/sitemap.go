@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html/charset"
@@ -26,8 +27,12 @@ const (
 	maxEntries  = 100_000
 )
 
-// sitemap is what one sitemap lists: pages, and further sitemaps where it is an index.
-type sitemap struct{ pages, sitemaps []string }
+// sitemap is what one sitemap lists: pages, and further sitemaps where it is an index. entries counts both, those that are
+// too long to be kept among them.
+type sitemap struct {
+	pages, sitemaps []string
+	entries         int
+}
 
 // sitemapReader collects the addresses of pages from the sitemaps of a site.
 type sitemapReader struct {
@@ -48,36 +53,43 @@ func (r *sitemapReader) readSitemaps(ctx context.Context, start *url.URL) {
 		r.failed = true
 		return
 	}
-	queue := rules.Sitemaps
-	if len(queue) == 0 {
-		queue = usualSitemaps(start)
+	named := rules.Sitemaps
+	if len(named) == 0 {
+		named = usualSitemaps(start)
 	}
-	seen := map[string]bool{}
-	for n := 0; n < len(queue) && len(seen) < maxSitemaps && !r.isFull(); n++ {
-		u, err := start.Parse(queue[n])
-		if err != nil || seen[u.String()] {
-			continue
-		}
-		seen[u.String()] = true
-		found, err := r.fetcher.fetchSitemap(ctx, u)
+	queue := appendSitemaps(nil, start, named)
+	for n := 0; n < len(queue) && len(r.pages) < r.most && r.entries < maxEntries; n++ {
+		found, err := r.fetcher.fetchSitemap(ctx, queue[n], maxEntries-r.entries)
 		if err != nil {
 			r.failed = r.failed || !gone(err)
 			continue
 		}
-		r.collect(u, found.pages)
-		queue = append(queue, found.sitemaps...)
+		r.entries += found.entries
+		r.collect(queue[n], found.pages)
+		queue = appendSitemaps(queue, start, found.sitemaps)
 	}
 }
 
-func (r *sitemapReader) isFull() bool { return len(r.pages) >= r.most || r.entries >= maxEntries }
+// appendSitemaps adds addresses that the queue has not yet, up to maxSitemaps, and drops the rest.
+func appendSitemaps(queue []*url.URL, start *url.URL, addresses []string) []*url.URL {
+	for _, address := range addresses {
+		if len(queue) >= maxSitemaps {
+			return queue
+		}
+		u, err := start.Parse(address)
+		if err == nil && !slices.ContainsFunc(queue, func(other *url.URL) bool { return *other == *u }) {
+			queue = append(queue, u)
+		}
+	}
+	return queue
+}
 
 // collect takes the addresses of a sitemap that are wanted, as many as there is room for.
 func (r *sitemapReader) collect(sitemap *url.URL, addresses []string) {
 	for _, address := range addresses {
-		if r.isFull() {
+		if len(r.pages) >= r.most {
 			return
 		}
-		r.entries++
 		if u, err := sitemap.Parse(address); err == nil && r.wanted(u.String()) {
 			r.pages = append(r.pages, address)
 		}
@@ -94,8 +106,8 @@ func usualSitemaps(start *url.URL) []string {
 	return []string{top}
 }
 
-// fetchSitemap gets one sitemap, behind redirects. What is no sitemap lists nothing.
-func (f *fetcher) fetchSitemap(ctx context.Context, u *url.URL) (sitemap, error) {
+// fetchSitemap gets one sitemap with at most room entries, behind redirects. What is no sitemap lists nothing.
+func (f *fetcher) fetchSitemap(ctx context.Context, u *url.URL, room int) (sitemap, error) {
 	for range maxHops + 1 {
 		a, err := f.request(ctx, u, nil, func(s *httpx.Stream) ([]byte, error) { return io.ReadAll(io.LimitReader(s, maxSitemap)) })
 		if err != nil {
@@ -108,14 +120,14 @@ func (f *fetcher) fetchSitemap(ctx context.Context, u *url.URL) (sitemap, error)
 		if a.status < 200 || a.status > http.StatusNonAuthoritativeInfo {
 			return sitemap{}, statusError(a.status)
 		}
-		return parseSitemap(a.body), nil
+		return parseSitemap(ctx, a.body, room), nil
 	}
 	return sitemap{}, errTooManyHops
 }
 
 // parseSitemap reads a sitemap, an index of sitemaps, or a list of addresses, packed or not. What is cut off or malformed
-// is read as far as it goes.
-func parseSitemap(body []byte) (out sitemap) {
+// is read as far as it goes. It ends after room entries or maxSitemaps further sitemaps, and with ctx.
+func parseSitemap(ctx context.Context, body []byte, room int) (out sitemap) {
 	in := bufio.NewReader(bytes.NewReader(body))
 	if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
 		unpacked, err := gzip.NewReader(in)
@@ -125,13 +137,13 @@ func parseSitemap(body []byte) (out sitemap) {
 		in = bufio.NewReader(io.LimitReader(unpacked, maxUnpacked))
 	}
 	if head, _ := in.Peek(512); !strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(string(head), "\ufeff"), " \t\r\n"), "<") {
-		return parseAddressList(in)
+		return parseAddressList(ctx, in, room)
 	}
 	d := xml.NewDecoder(in)
 	d.Strict, d.CharsetReader = false, charset.NewReaderLabel
 	var open []string
 	var text strings.Builder
-	for len(out.pages)+len(out.sitemaps) < maxEntries {
+	for out.entries < room && len(out.sitemaps) < maxSitemaps && ctx.Err() == nil {
 		token, err := d.RawToken()
 		if err != nil {
 			return out
@@ -161,23 +173,28 @@ func (s *sitemap) add(open []string, text string) {
 	if len(open) != 3 || open[2] != "loc" || text == "" {
 		return
 	}
-	switch open[1] {
-	case "url":
+	s.entries++
+	switch {
+	case len(text) > maxAddress:
+	case open[1] == "url":
 		s.pages = append(s.pages, text)
-	case "sitemap":
+	case open[1] == "sitemap":
 		s.sitemaps = append(s.sitemaps, text)
 	}
 }
 
 // parseAddressList reads a text with an address in each line.
-func parseAddressList(in io.Reader) (out sitemap) {
+func parseAddressList(ctx context.Context, in io.Reader, room int) (out sitemap) {
 	lines := bufio.NewScanner(in)
-	for lines.Scan() && len(out.pages) < maxEntries {
+	for out.entries < room && ctx.Err() == nil && lines.Scan() {
 		line := strings.TrimSpace(lines.Text())
 		if !strings.HasPrefix(line, "http://") && !strings.HasPrefix(line, "https://") {
 			return out
 		}
-		out.pages = append(out.pages, line)
+		out.entries++
+		if len(line) <= maxAddress {
+			out.pages = append(out.pages, line)
+		}
 	}
 	return out
 }

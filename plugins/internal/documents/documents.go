@@ -24,7 +24,7 @@ type Document struct {
 // Reason is why a file is no document.
 type Reason string
 
-// The reasons. Those up to Unreadable are found by name and size alone.
+// The reasons. Those up to Link are found by name and size alone.
 const (
 	Empty      Reason = "empty"
 	TooLarge   Reason = "too_large"
@@ -40,6 +40,9 @@ const (
 	Encrypted  Reason = "encrypted"
 	TooSlow    Reason = "too_slow"
 )
+
+// IsPassing reports whether the same file may be a document later: it was the machine that was busy or failed.
+func (r Reason) IsPassing() bool { return r == TooSlow || r == Unreadable }
 
 // Error is the error of a file that is no document.
 type Error struct{ Reason Reason }
@@ -163,8 +166,11 @@ func (r *Reader) readPDF(ctx context.Context, data []byte) (*Document, error) {
 		return nil, &Error{Encrypted}
 	case errors.Is(err, pdftext.ErrTooSlow):
 		return nil, &Error{TooSlow}
-	case err != nil:
+	case errors.Is(err, pdftext.ErrDamaged):
 		return nil, &Error{Damaged}
+	case err != nil:
+		// The sandbox failed, whatever the file is.
+		return nil, &Error{Unreadable}
 	}
 	return &Document{Title: title, Text: text}, nil
 }

@@ -310,3 +310,23 @@ func TestNestedPartsOfWord(t *testing.T) {
 		})
 	}
 }
+
+// TestReasonsThatPass: only the reasons of the machine pass, and a sandbox that cannot begin is one, whatever the file is.
+func TestReasonsThatPass(t *testing.T) {
+	for _, reason := range []documents.Reason{
+		documents.Empty, documents.TooLarge, documents.Generated, documents.Sensitive, documents.Link, documents.Binary, documents.Encoding,
+		documents.HoldsKey, documents.NoText, documents.Damaged, documents.Encrypted,
+	} {
+		if reason.IsPassing() {
+			t.Errorf("%s passes", reason)
+		}
+	}
+	r := documents.NewReader(documents.Config{})
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.Read(t.Context(), "x.pdf", []byte("%PDF-1.7"), extract.Markdown)
+	if reason := documents.ReasonOf(err); reason != documents.Unreadable || !reason.IsPassing() || !documents.TooSlow.IsPassing() {
+		t.Errorf("got %v", err)
+	}
+}

@@ -182,7 +182,7 @@ func (f *follower) refresh(ctx context.Context, files map[string]file) error {
 	for _, address := range slices.Sorted(maps.Keys(files)) {
 		old, known := f.manifest[address]
 		switch {
-		case known && old.Generation == generation && unchanged(files[address], old):
+		case known && old.Generation == generation && unchanged(files[address], old) && !old.isRetryDue(f.now()):
 		case documents.IsSlow(address):
 			slow = append(slow, address)
 		default:

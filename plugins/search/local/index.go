@@ -3,6 +3,7 @@ package local
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -12,6 +13,9 @@ import (
 
 // dirMode is for directories of the data directory.
 const dirMode = 0o700
+
+// retryPause is how long a file that was too slow or could not be read is left alone. A slow one takes 20 s each time.
+const retryPause = time.Hour
 
 // entry is what is known of an indexed file.
 type entry struct {
@@ -29,6 +33,11 @@ type entry struct {
 	Print fingerprint `json:"f"`
 	// Generation is that in which the content was indexed.
 	Generation int64 `json:"g,omitempty"`
+}
+
+// isRetryDue reports whether a file that could not be read for a reason that passes is to be read again although it is the same.
+func (e entry) isRetryDue(now time.Time) bool {
+	return e.Why.IsPassing() && now.Sub(time.Unix(0, e.Checked)) >= retryPause
 }
 
 // openIndex opens the index in dir with the manifest of its files.

@@ -89,7 +89,7 @@ func (w *writer) replace(ctx context.Context, now file) error {
 		return w.step(ctx)
 	}
 	fresh.Hash = c.hash()
-	if fresh.Hash == old.Hash && fresh.Generation == old.Generation {
+	if fresh.Hash == old.Hash && fresh.Generation == old.Generation && !old.Why.IsPassing() {
 		fresh.Parts, fresh.Text, fresh.Print, fresh.Why = old.Parts, old.Text, old.Print, old.Why
 		w.next[now.address] = fresh
 		return nil

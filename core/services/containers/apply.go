@@ -237,7 +237,7 @@ func (c *change) recreateWithDependents(ctx context.Context) error {
 	recreate := run
 	if c.beside != nil && c.rec.RunsOnce == "" {
 		// What runs to its end has a command of its own: one that is repeated for the sake of others would run it again.
-		recreate = func(ctx context.Context, call composeCall) error { return c.beside.run(ctx, c.place, call, run) }
+		recreate = func(ctx context.Context, call composeCall) error { return c.beside.runCommand(ctx, c.place, call, run) }
 	}
 	if err := recreate(ctx, call); err != nil {
 		return err

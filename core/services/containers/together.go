@@ -35,9 +35,9 @@ type gatheredTurn struct {
 	err   error
 }
 
-// run runs the command of one service, or has it run with those of others. While it waits for that it leaves its place. If a common command
+// runCommand runs the command of one service, or has it run with those of others. While it waits for that it leaves its place. If a common command
 // fails, each runs its own, so that the error is its own.
-func (g *gathering) run(ctx context.Context, place *order.Place, call composeCall, do func(context.Context, composeCall) error) error {
+func (g *gathering) runCommand(ctx context.Context, place *order.Place, call composeCall, do func(context.Context, composeCall) error) error {
 	own := &gathered{call: call, told: make(chan gatheredTurn, 1)}
 	g.mu.Lock()
 	g.waiting = append(g.waiting, own)
@@ -53,7 +53,7 @@ func (g *gathering) run(ctx context.Context, place *order.Place, call composeCal
 	alone := false
 	if turn.leads {
 		_ = sleepContext(ctx, g.pause)
-		alone, turn.err = g.lead(ctx, own, do)
+		alone, turn.err = g.leadGroup(ctx, own, do)
 	}
 	if turn.err == nil || alone || ctx.Err() != nil || errors.Is(turn.err, errEngineLost) {
 		return turn.err
@@ -61,8 +61,8 @@ func (g *gathering) run(ctx context.Context, place *order.Place, call composeCal
 	return do(ctx, call)
 }
 
-// lead runs one command for all that have gathered and can be done in one with own, and gives the turn to the next.
-func (g *gathering) lead(ctx context.Context, own *gathered, do func(context.Context, composeCall) error) (alone bool, err error) {
+// leadGroup runs one command for all that have gathered and can be done in one with own, and gives the turn to the next.
+func (g *gathering) leadGroup(ctx context.Context, own *gathered, do func(context.Context, composeCall) error) (alone bool, err error) {
 	g.mu.Lock()
 	var with, left []*gathered
 	for _, other := range g.waiting {

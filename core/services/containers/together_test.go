@@ -39,7 +39,7 @@ func TestGathering(t *testing.T) {
 			errs := make([]error, len(calls))
 			var all sync.WaitGroup
 			for i, call := range calls {
-				all.Go(func() { errs[i] = g.run(context.Background(), nil, call, do) })
+				all.Go(func() { errs[i] = g.runCommand(context.Background(), nil, call, do) })
 				if i == 0 {
 					<-first
 				}

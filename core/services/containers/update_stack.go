@@ -124,7 +124,7 @@ func (s *Service) orderTargets(ctx context.Context, jobID string, g targetGroup)
 		}
 		return g, tasks, nil
 	}
-	needs := dependencies(p, list)
+	needs := findDependencies(p, list)
 	depths := dependencyDepths(needs)
 	index := make([]int, len(g.svcs))
 	for i := range index {
@@ -147,8 +147,8 @@ func (s *Service) orderTargets(ctx context.Context, jobID string, g targetGroup)
 	return out, tasks, nil
 }
 
-// dependencies returns which services each one depends on, directly or through others. list are the project's containers.
-func dependencies(p *compose.Project, list []engine.Container) map[string]map[string]bool {
+// findDependencies returns which services each one depends on, directly or through others. list are the project's containers.
+func findDependencies(p *compose.Project, list []engine.Container) map[string]map[string]bool {
 	needs := map[string]map[string]bool{}
 	for _, svc := range p.Services {
 		needs[svc.Name] = map[string]bool{}

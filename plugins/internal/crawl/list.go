@@ -13,8 +13,8 @@ type listedAs struct {
 	alias bool
 }
 
-// list puts a page that was visited into the result, under the address by which it wants to be known.
-func (r *run) list(v *visit) {
+// listVisit puts a page that was visited into the result, under the address by which it wants to be known.
+func (r *run) listVisit(v *visit) {
 	u, err := url.Parse(v.url)
 	if err != nil || v.again || !r.permits(u) {
 		return

@@ -65,7 +65,7 @@ func (r *run) levels(ctx context.Context, start *visit) {
 				r.began(start)
 			}
 			for _, v := range batch {
-				r.list(v)
+				r.listVisit(v)
 				if !last {
 					next = append(next, r.follow(v, r.limit-visited-len(next))...)
 				}

@@ -65,7 +65,7 @@ func (r *sitemapReader) readSitemaps(ctx context.Context, start *url.URL) {
 			continue
 		}
 		r.entries += found.entries
-		r.collect(queue[n], found.pages)
+		r.collectAddresses(queue[n], found.pages)
 		queue = appendSitemaps(queue, start, found.sitemaps)
 	}
 }
@@ -84,8 +84,8 @@ func appendSitemaps(queue []*url.URL, start *url.URL, addresses []string) []*url
 	return queue
 }
 
-// collect takes the addresses of a sitemap that are wanted, as many as there is room for.
-func (r *sitemapReader) collect(sitemap *url.URL, addresses []string) {
+// collectAddresses takes the addresses of a sitemap that are wanted, as many as there is room for.
+func (r *sitemapReader) collectAddresses(sitemap *url.URL, addresses []string) {
 	for _, address := range addresses {
 		if len(r.pages) >= r.most {
 			return
@@ -160,7 +160,7 @@ func parseSitemap(ctx context.Context, body []byte, room int) (out sitemap) {
 				text.Write(t)
 			}
 		case xml.EndElement:
-			out.add(open, strings.TrimSpace(text.String()))
+			out.addText(open, strings.TrimSpace(text.String()))
 			open = open[:max(0, len(open)-1)]
 			text.Reset()
 		}
@@ -168,8 +168,8 @@ func parseSitemap(ctx context.Context, body []byte, room int) (out sitemap) {
 	return out
 }
 
-// add takes the text of an element if it is the address of a page or a sitemap. An address of an image is neither.
-func (s *sitemap) add(open []string, text string) {
+// addText takes the text of an element if it is the address of a page or a sitemap. An address of an image is neither.
+func (s *sitemap) addText(open []string, text string) {
 	if len(open) != 3 || open[2] != "loc" || text == "" {
 		return
 	}

@@ -102,7 +102,7 @@ func cleanWord(s string) string {
 func (d *asciiDoc) addText(line string) {
 	rest := strings.TrimLeft(line, "=")
 	if n := len(line) - len(rest); n >= 1 && n <= 6 && strings.HasPrefix(rest, " ") {
-		heading := d.inline(strings.TrimSpace(rest))
+		heading := d.convertInline(strings.TrimSpace(rest))
 		if d.title == "" {
 			d.title = heading
 		}
@@ -112,11 +112,11 @@ func (d *asciiDoc) addText(line string) {
 	if strings.HasPrefix(line, ".") && len(line) > 1 && line[1] != '.' && line[1] != ' ' {
 		line = "**" + line[1:] + "**"
 	}
-	d.out.WriteString(d.inline(line) + "\n")
+	d.out.WriteString(d.convertInline(line) + "\n")
 }
 
-// inline makes Markdown of the links of a line and puts the values of attributes in.
-func (d *asciiDoc) inline(line string) string {
+// convertInline makes Markdown of the links of a line and puts the values of attributes in.
+func (d *asciiDoc) convertInline(line string) string {
 	if strings.Contains(line, "{") {
 		line = asciiDocValue().ReplaceAllStringFunc(line, func(s string) string {
 			if value, ok := d.attributes[s[1:len(s)-1]]; ok {

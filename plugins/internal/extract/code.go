@@ -21,7 +21,7 @@ var plainLanguages = []string{"", "default", "text", "plaintext", "plain", "none
 // normalizeCode gives all blocks of code of a page one form: their text, one line below the other, without numbers and
 // buttons, in an element that names their language.
 func normalizeCode(top *html.Node) {
-	for _, pre := range topmost(top, func(n *html.Node) bool { return n.DataAtom == atom.Pre }) {
+	for _, pre := range findTopmost(top, func(n *html.Node) bool { return n.DataAtom == atom.Pre }) {
 		language := codeLanguage(pre)
 		var text strings.Builder
 		writeCode(&text, pre)
@@ -51,7 +51,7 @@ func writeCode(out *strings.Builder, n *html.Node) {
 		switch {
 		case c.Type == html.TextNode:
 			out.WriteString(c.Data)
-		case c.Type != html.ElementNode || slices.ContainsFunc(classes(c), isLineNumber):
+		case c.Type != html.ElementNode || slices.ContainsFunc(classesOf(c), isLineNumber):
 		case c.DataAtom == atom.Br:
 			out.WriteByte('\n')
 		case c.DataAtom == atom.Div || c.DataAtom == atom.Li || c.DataAtom == atom.Tr || c.DataAtom == atom.P:
@@ -98,16 +98,16 @@ func codeLanguage(pre *html.Node) string {
 	}
 	for _, n := range around {
 		for _, key := range []string{"data-lang", "data-language", "data-code-lang"} {
-			if l := cleanLanguage(attr(n, key)); l != "" {
+			if l := cleanLanguage(attributeOf(n, key)); l != "" {
 				return l
 			}
 		}
 		if n == pre {
-			if l := cleanLanguage(attr(n, "lang")); l != "" {
+			if l := cleanLanguage(attributeOf(n, "lang")); l != "" {
 				return l
 			}
 		}
-		if l := languageOfClasses(classes(n)); l != "" {
+		if l := languageOfClasses(classesOf(n)); l != "" {
 			return l
 		}
 	}
@@ -117,7 +117,7 @@ func codeLanguage(pre *html.Node) string {
 // hasOtherCode reports whether an element holds another block of code than pre, the numbers of its lines aside.
 func hasOtherCode(n, pre *html.Node) bool {
 	for c := range n.Descendants() {
-		if c.DataAtom == atom.Pre && c != pre && !slices.ContainsFunc(classes(c.Parent), isLineNumber) {
+		if c.DataAtom == atom.Pre && c != pre && !slices.ContainsFunc(classesOf(c.Parent), isLineNumber) {
 			return true
 		}
 	}
@@ -158,8 +158,8 @@ func dropLanguageLabel(pre *html.Node, language string) {
 	for _, step := range []func(*html.Node) *html.Node{func(n *html.Node) *html.Node { return n.PrevSibling }, func(n *html.Node) *html.Node { return n.NextSibling }} {
 		for n := step(pre); n != nil; {
 			next := step(n)
-			if n.Type == html.ElementNode && (n.DataAtom == atom.Span || n.DataAtom == atom.Div) && slices.Contains(classes(n), "lang") &&
-				(language == "" || strings.EqualFold(squeeze(textOf(n)), language)) || n.Type == html.ElementNode && slices.ContainsFunc(classes(n), isLineNumber) {
+			if n.Type == html.ElementNode && (n.DataAtom == atom.Span || n.DataAtom == atom.Div) && slices.Contains(classesOf(n), "lang") &&
+				(language == "" || strings.EqualFold(squeeze(textOf(n)), language)) || n.Type == html.ElementNode && slices.ContainsFunc(classesOf(n), isLineNumber) {
 				n.Parent.RemoveChild(n)
 			}
 			n = next

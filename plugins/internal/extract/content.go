@@ -22,12 +22,12 @@ const (
 // was removed before. It is what the page itself marks as that, else what looks like an article, else everything.
 func mainContent(doc, body *html.Node, address *url.URL) *html.Node {
 	total := len(textOf(body))
-	if node := longest(body, isMain); node != nil {
+	if node := findLongest(body, isMain); node != nil {
 		if n := len(textOf(node)); n >= minMain || n*minMainShare >= total {
 			return leadArticle(node)
 		}
 	}
-	if articles := topmost(body, isArticle); len(articles) > 0 {
+	if articles := findTopmost(body, isArticle); len(articles) > 0 {
 		node := commonParent(body, articles)
 		if len(articles) == 1 {
 			node = articles[0]
@@ -44,16 +44,16 @@ func mainContent(doc, body *html.Node, address *url.URL) *html.Node {
 	return body
 }
 
-func isMain(n *html.Node) bool { return n.DataAtom == atom.Main || attr(n, "role") == "main" }
+func isMain(n *html.Node) bool { return n.DataAtom == atom.Main || attributeOf(n, "role") == "main" }
 
 func isArticle(n *html.Node) bool {
-	return n.DataAtom == atom.Article || attr(n, "role") == "article" || attr(n, "itemprop") == "articleBody"
+	return n.DataAtom == atom.Article || attributeOf(n, "role") == "article" || attributeOf(n, "itemprop") == "articleBody"
 }
 
 // leadArticle returns the article of an element if one of several is by far the longest, with the heading that stands
 // before it; the others lead to other pages. Otherwise it returns the element.
 func leadArticle(node *html.Node) *html.Node {
-	articles := topmost(node, isArticle)
+	articles := findTopmost(node, isArticle)
 	if len(articles) < 2 {
 		return node
 	}
@@ -83,7 +83,7 @@ func withHeading(whole, article *html.Node) *html.Node {
 			break
 		}
 	}
-	if isBelow(article, title) || isBelow(title, article) || !precedes(whole, title, article) {
+	if isBelow(article, title) || isBelow(title, article) || !comesBefore(whole, title, article) {
 		return article
 	}
 	out := &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
@@ -94,8 +94,8 @@ func withHeading(whole, article *html.Node) *html.Node {
 	return out
 }
 
-// precedes reports whether a comes before b in a document.
-func precedes(doc, a, b *html.Node) bool {
+// comesBefore reports whether a comes before b in a document.
+func comesBefore(doc, a, b *html.Node) bool {
 	for n := range doc.Descendants() {
 		switch n {
 		case a:
@@ -117,22 +117,22 @@ func isBelow(top, n *html.Node) bool {
 	return false
 }
 
-// topmost returns the elements that want fits, without those inside of another.
-func topmost(n *html.Node, want func(*html.Node) bool) (out []*html.Node) {
+// findTopmost returns the elements that want fits, without those inside of another.
+func findTopmost(n *html.Node, want func(*html.Node) bool) (out []*html.Node) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if c.Type == html.ElementNode && want(c) {
 			out = append(out, c)
 			continue
 		}
-		out = append(out, topmost(c, want)...)
+		out = append(out, findTopmost(c, want)...)
 	}
 	return out
 }
 
-// longest returns the element with the most text of those that want fits, or nil if none has any.
-func longest(n *html.Node, want func(*html.Node) bool) (out *html.Node) {
+// findLongest returns the element with the most text of those that want fits, or nil if none has any.
+func findLongest(n *html.Node, want func(*html.Node) bool) (out *html.Node) {
 	most := 0
-	for _, c := range topmost(n, want) {
+	for _, c := range findTopmost(n, want) {
 		if size := len(strings.TrimSpace(textOf(c))); size > most {
 			out, most = c, size
 		}
@@ -154,8 +154,8 @@ func commonParent(top *html.Node, nodes []*html.Node) *html.Node {
 	return top
 }
 
-// attr returns an attribute of an element in small letters, without spaces around it.
-func attr(n *html.Node, key string) string {
+// attributeOf returns an attribute of an element in small letters, without spaces around it.
+func attributeOf(n *html.Node, key string) string {
 	for _, a := range n.Attr {
 		if a.Key == key {
 			return strings.ToLower(strings.TrimSpace(a.Val))
@@ -174,5 +174,5 @@ func hasAttr(n *html.Node, key string) bool {
 	return false
 }
 
-// classes returns the classes of an element, in small letters.
-func classes(n *html.Node) []string { return strings.Fields(attr(n, "class")) }
+// classesOf returns the classes of an element, in small letters.
+func classesOf(n *html.Node) []string { return strings.Fields(attributeOf(n, "class")) }

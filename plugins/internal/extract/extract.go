@@ -84,7 +84,7 @@ func fromNode(doc *html.Node, address *url.URL, format Format) (*Page, error) {
 	if whole == nil {
 		whole = doc
 	}
-	prune(whole)
+	pruneBody(whole)
 	normalizeCode(whole)
 	first := find(whole, atom.H1)
 	content := mainContent(doc, whole, address)
@@ -148,7 +148,7 @@ func resolveAddresses(node *html.Node, page *url.URL) {
 	room := maxAddresses
 	for n := range node.Descendants() {
 		key := map[atom.Atom]string{atom.Img: "src", atom.A: "href"}[n.DataAtom]
-		if n.DataAtom == atom.A && attr(n, key) == "" {
+		if n.DataAtom == atom.A && attributeOf(n, key) == "" {
 			n.Data, n.DataAtom = "span", atom.Span
 		}
 		for i, a := range n.Attr {

@@ -37,7 +37,7 @@ func readHead(doc *html.Node) (h pageHead) {
 		switch {
 		case n.DataAtom == atom.Meta:
 			h.readMeta(n)
-		case n.DataAtom == atom.Script && strings.HasPrefix(attr(n, "type"), "application/ld+json") && n.FirstChild != nil:
+		case n.DataAtom == atom.Script && strings.HasPrefix(attributeOf(n, "type"), "application/ld+json") && n.FirstChild != nil:
 			text := n.FirstChild.Data
 			var v any
 			if data += len(text); data <= maxLinkedData && json.Unmarshal([]byte(text), &v) == nil {
@@ -55,7 +55,7 @@ func (h *pageHead) readMeta(n *html.Node) {
 			content = squeeze(a.Val)
 		}
 	}
-	switch name := cmp.Or(attr(n, "name"), attr(n, "property")); {
+	switch name := cmp.Or(attributeOf(n, "name"), attributeOf(n, "property")); {
 	case content == "":
 	case name == "description", name == "og:description" && h.description == "":
 		h.description = content

@@ -31,9 +31,9 @@ var (
 	selfLink = []string{"", "#", "¶", "§", "🔗", "\u200b", "link", "permalink", "anchor", "copy link", "direct link"}
 )
 
-// prune removes from the body of a page what is not its text: navigation, forms, banners, boxes beside the text, what is
+// pruneBody removes from the body of a page what is not its text: navigation, forms, banners, boxes beside the text, what is
 // hidden and not shown by choosing a tab. What a tab shows is no longer hidden afterwards.
-func prune(body *html.Node) { pruneBelow(body, false) }
+func pruneBody(body *html.Node) { pruneBelow(body, false) }
 
 // pruneBelow does that below an element; inContent tells whether that lies in a main or an article.
 func pruneBelow(n *html.Node, inContent bool) {
@@ -72,33 +72,33 @@ func isDecoration(n *html.Node, inContent bool) bool {
 	case atom.A:
 		return isSelfLink(n)
 	}
-	switch attr(n, "role") {
+	switch attributeOf(n, "role") {
 	case "navigation", "contentinfo", "search", "dialog", "alertdialog", "menu", "menubar", "toolbar":
 		return true
 	case "complementary":
 		return !inContent || !isCallout(n)
 	}
-	return slices.ContainsFunc(classes(n), decoration().MatchString)
+	return slices.ContainsFunc(classesOf(n), decoration().MatchString)
 }
 
 func isCallout(n *html.Node) bool {
-	return attr(n, "role") == "note" || slices.ContainsFunc(classes(n), callout().MatchString)
+	return attributeOf(n, "role") == "note" || slices.ContainsFunc(classesOf(n), callout().MatchString)
 }
 
 // isSelfLink reports whether a link leads to its own heading and shows nothing else.
 func isSelfLink(n *html.Node) bool {
-	href := attr(n, "href")
+	href := attributeOf(n, "href")
 	return strings.Contains(href, "#") && slices.Contains(selfLink, strings.ToLower(squeeze(textOf(n)))) && find(n, atom.Img) == nil
 }
 
 // isHidden reports whether an element is never shown. One that a tab shows loses the marks that hide it.
 func isHidden(n *html.Node) bool {
-	style := strings.ReplaceAll(attr(n, "style"), " ", "")
-	if (!hasAttr(n, "hidden") || attr(n, "hidden") == "until-found") && attr(n, "aria-hidden") != "true" &&
+	style := strings.ReplaceAll(attributeOf(n, "style"), " ", "")
+	if (!hasAttr(n, "hidden") || attributeOf(n, "hidden") == "until-found") && attributeOf(n, "aria-hidden") != "true" &&
 		!strings.Contains(style, "display:none") && !strings.Contains(style, "visibility:hidden") {
 		return false
 	}
-	if attr(n, "role") != "tabpanel" && !tabPart().MatchString(attr(n, "class")+" "+attr(n, "id")) && !hasTabData(n) && find(n, atom.Pre) == nil {
+	if attributeOf(n, "role") != "tabpanel" && !tabPart().MatchString(attributeOf(n, "class")+" "+attributeOf(n, "id")) && !hasTabData(n) && find(n, atom.Pre) == nil {
 		return true
 	}
 	n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool {
@@ -122,7 +122,7 @@ func unlinkHeading(n *html.Node) {
 		return
 	}
 	for c := range n.Descendants() {
-		if c.DataAtom == atom.A && strings.HasPrefix(attr(c, "href"), "#") && !isSelfLink(c) {
+		if c.DataAtom == atom.A && strings.HasPrefix(attributeOf(c, "href"), "#") && !isSelfLink(c) {
 			c.Attr = slices.DeleteFunc(c.Attr, func(a html.Attribute) bool { return a.Key == "href" })
 		}
 	}
@@ -130,9 +130,9 @@ func unlinkHeading(n *html.Node) {
 
 // dropMenus removes from the header of a page the lists that consist of links.
 func dropMenus(header *html.Node) {
-	for _, list := range topmost(header, func(n *html.Node) bool { return n.DataAtom == atom.Ul || n.DataAtom == atom.Ol }) {
+	for _, list := range findTopmost(header, func(n *html.Node) bool { return n.DataAtom == atom.Ul || n.DataAtom == atom.Ol }) {
 		links := 0
-		for _, a := range topmost(list, func(n *html.Node) bool { return n.DataAtom == atom.A }) {
+		for _, a := range findTopmost(list, func(n *html.Node) bool { return n.DataAtom == atom.A }) {
 			links += len(textOf(a))
 		}
 		if links*5 >= len(textOf(list))*4 {
@@ -148,7 +148,7 @@ var lateSources = []string{"data-src", "data-lazy-src", "data-original"}
 // its bytes becomes its own words, and such a link its text.
 func cleanAddress(n *html.Node) {
 	key := map[atom.Atom]string{atom.Img: "src", atom.A: "href"}[n.DataAtom]
-	if key == "" || attr(n, key) != "" && !strings.HasPrefix(attr(n, key), "data:") {
+	if key == "" || attributeOf(n, key) != "" && !strings.HasPrefix(attributeOf(n, key), "data:") {
 		return
 	}
 	held := n.Attr

@@ -47,13 +47,13 @@ func Read(body []byte, header http.Header, page *url.URL, userAgent string) *Hea
 		s.refresh = to
 	}
 	if decoded, ok := decodeHTML(body, header.Get("Content-Type")); ok {
-		s.scan(html.NewTokenizer(decoded))
+		s.scanTokens(html.NewTokenizer(decoded))
 	}
 	base := page
 	if u, err := page.Parse(cleanReference(s.base)); err == nil && s.base != "" {
 		base = u
 	}
-	out := &Head{Robots: s.robots, Canonical: resolve(base, s.canonical), Refresh: resolve(base, s.refresh)}
+	out := &Head{Robots: s.robots, Canonical: resolveHref(base, s.canonical), Refresh: resolveHref(base, s.refresh)}
 	if !s.robots.NoFollow {
 		out.Links = resolveAll(base, s.hrefs)
 	}
@@ -63,7 +63,7 @@ func Read(body []byte, header http.Header, page *url.URL, userAgent string) *Hea
 // RefreshFrom returns where a page at an address sends its readers, nil if nowhere else than to itself.
 func (h *Head) RefreshFrom(page *url.URL) *url.URL {
 	to, err := url.Parse(h.Refresh)
-	if h.Refresh == "" || err != nil || h.Refresh == resolve(page, page.String()) {
+	if h.Refresh == "" || err != nil || h.Refresh == resolveHref(page, page.String()) {
 		return nil
 	}
 	return to
@@ -101,7 +101,7 @@ type scanner struct {
 	noScript int
 }
 
-func (s *scanner) scan(z *html.Tokenizer) {
+func (s *scanner) scanTokens(z *html.Tokenizer) {
 	for len(s.hrefs) < maxLinks {
 		kind := z.Next()
 		if kind == html.ErrorToken {
@@ -126,21 +126,21 @@ func (s *scanner) scan(z *html.Tokenizer) {
 func (s *scanner) readTag(tag atom.Atom, z *html.Tokenizer) {
 	switch tag {
 	case atom.A, atom.Area:
-		a := attributes(z)
+		a := readAttributes(z)
 		if href := a.href; href != "" && len(href) <= maxAddress && !hasWord(a.rel, "nofollow") {
 			s.hrefs = append(s.hrefs, href)
 		}
 	case atom.Base:
-		if href := attributes(z).href; s.base == "" && len(href) <= maxAddress {
+		if href := readAttributes(z).href; s.base == "" && len(href) <= maxAddress {
 			s.base = href
 		}
 	case atom.Link:
-		a := attributes(z)
+		a := readAttributes(z)
 		if s.canonical == "" && hasWord(a.rel, "canonical") && len(a.href) <= maxAddress {
 			s.canonical = a.href
 		}
 	case atom.Meta:
-		s.readMeta(attributes(z))
+		s.readMeta(readAttributes(z))
 	}
 }
 
@@ -157,8 +157,8 @@ func (s *scanner) readMeta(a tagAttributes) {
 // tagAttributes are the attributes of a tag that matter here, trimmed.
 type tagAttributes struct{ href, rel, name, content, httpEquiv string }
 
-// attributes returns those of the tag that z has read the name of; the first of a name counts.
-func attributes(z *html.Tokenizer) (a tagAttributes) {
+// readAttributes returns those of the tag that z has read the name of; the first of a name counts.
+func readAttributes(z *html.Tokenizer) (a tagAttributes) {
 	for {
 		key, value, more := z.TagAttr()
 		var to *string
@@ -197,7 +197,7 @@ func hasWord(list, word string) bool {
 func resolveAll(base *url.URL, hrefs []string) (out []string) {
 	size := 0
 	for _, href := range hrefs {
-		address := resolve(base, href)
+		address := resolveHref(base, href)
 		if address == "" {
 			continue
 		}
@@ -209,8 +209,8 @@ func resolveAll(base *url.URL, hrefs []string) (out []string) {
 	return out
 }
 
-// resolve returns the absolute form of a link, without a fragment, or nothing if it leads to no page.
-func resolve(base *url.URL, href string) string {
+// resolveHref returns the absolute form of a link, without a fragment, or nothing if it leads to no page.
+func resolveHref(base *url.URL, href string) string {
 	if href == "" || strings.HasPrefix(href, "#") {
 		return ""
 	}

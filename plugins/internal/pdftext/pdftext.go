@@ -61,17 +61,17 @@ func (r *Reader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
-	return r.end()
+	return r.endSandbox()
 }
 
 // Rest ends the sandbox until the next file is read.
 func (r *Reader) Rest() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_ = r.end()
+	_ = r.endSandbox()
 }
 
-func (r *Reader) end() error {
+func (r *Reader) endSandbox() error {
 	if r.sandbox == nil {
 		return nil
 	}
@@ -86,8 +86,8 @@ func (r *Reader) end() error {
 	return nil
 }
 
-// begin makes the sandbox.
-func (r *Reader) begin() error {
+// beginSandbox makes the sandbox.
+func (r *Reader) beginSandbox() error {
 	switch {
 	case r.closed:
 		return errClosed
@@ -119,7 +119,7 @@ func (r *Reader) begin() error {
 func (r *Reader) Read(ctx context.Context, data []byte) (title, text string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.begin(); err != nil {
+	if err := r.beginSandbox(); err != nil {
 		return "", "", err
 	}
 	instance, err := r.sandbox.GetInstanceWithContext(ctx)

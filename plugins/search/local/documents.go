@@ -32,11 +32,11 @@ func (b *backend) readDocument(ctx context.Context, address string, format extra
 	if !ok {
 		return "", errNoDocument
 	}
-	c, err := b.follower.load(f)
+	c, err := b.follower.loadFile(f)
 	if err != nil {
 		return "", errNoDocument
 	}
-	doc, err := b.follower.parse(ctx, f.path, c, format)
+	doc, err := b.follower.parseFile(ctx, f.path, c, format)
 	if err != nil {
 		return "", errNoDocument
 	}

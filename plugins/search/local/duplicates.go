@@ -50,7 +50,7 @@ func newFingerprint(title, text string) fingerprint {
 		return out
 	}
 	eachWord(title, func(h uint64) { out.Title = mix(out.Title + h) })
-	out.Similar = v.majority()
+	out.Similar = v.takeMajority()
 	return out
 }
 
@@ -93,8 +93,8 @@ func (v *votes) flush() {
 	v.recent = 0
 }
 
-// majority has the bits that more than half of the words had.
-func (v *votes) majority() (out uint64) {
+// takeMajority has the bits that more than half of the words had.
+func (v *votes) takeMajority() (out uint64) {
 	v.flush()
 	for i, n := range v.counts {
 		if 2*n > v.total {

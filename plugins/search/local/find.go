@@ -49,17 +49,17 @@ func (b *backend) find(ctx context.Context, p searchParams) ([]*hit, error) {
 	if err := s.query.Resolve(reader); err != nil || s.query.IsEmpty() {
 		return nil, err
 	}
-	if err := s.exclude(ctx); err != nil {
+	if err := s.excludeDocuments(ctx); err != nil {
 		return nil, err
 	}
-	listed, err := s.list(ctx)
+	listed, err := s.listDocuments(ctx)
 	if err != nil {
 		return nil, err
 	}
 	ranker := rank.NewRanker(s.query)
 	var out []*hit
 	for _, l := range listed {
-		h, err := s.rank(ranker, l)
+		h, err := s.rankListing(ranker, l)
 		if err != nil {
 			return nil, err
 		}
@@ -92,11 +92,11 @@ type listing struct {
 	parts   []string
 }
 
-// exclude finds the documents with words and phrases that the query excludes.
-func (s *finder) exclude(ctx context.Context) error {
+// excludeDocuments finds the documents with words and phrases that the query excludes.
+func (s *finder) excludeDocuments(ctx context.Context) error {
 	s.excluded = map[string]bool{}
 	for _, p := range s.query.Excluded {
-		rarest, err := s.rarest(p.Terms)
+		rarest, err := s.rarestTerm(p.Terms)
 		if err != nil {
 			return err
 		}
@@ -123,8 +123,8 @@ func (s *finder) exclude(ctx context.Context) error {
 	return nil
 }
 
-// rarest returns the term that the fewest parts have.
-func (s *finder) rarest(terms []string) (best string, err error) {
+// rarestTerm returns the term that the fewest parts have.
+func (s *finder) rarestTerm(terms []string) (best string, err error) {
 	least := uint64(0)
 	for i, t := range terms {
 		n, err := s.reader.Count(t)
@@ -144,16 +144,16 @@ func (s *finder) hasPhrases(id string, phrases []rank.Phrase) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return s.document(id, part).HasPhrases(phrases), nil
+	return s.documentOf(id, part).HasPhrases(phrases), nil
 }
 
-// document makes what is ranked of a part.
-func (s *finder) document(id string, part index.Part) rank.Document {
+// documentOf makes what is ranked of a part.
+func (s *finder) documentOf(id string, part index.Part) rank.Document {
 	return rank.Document{Title: part.Title, Path: plainPath(index.DocumentOf(id)), Passages: part.Passages}
 }
 
-// list lists more and more parts until they belong to enough documents.
-func (s *finder) list(ctx context.Context) ([]*listing, error) {
+// listDocuments lists more and more parts until they belong to enough documents.
+func (s *finder) listDocuments(ctx context.Context) ([]*listing, error) {
 	some, required := s.query.Terms()
 	for size := firstHits; ; size *= 4 {
 		found, err := s.backend.follower.index.List(ctx, some, required, size)
@@ -170,8 +170,8 @@ func (s *finder) list(ctx context.Context) ([]*listing, error) {
 	}
 }
 
-// permits reports whether a part may be in the answer.
-func (s *finder) permits(id, address string) (bool, error) {
+// permitsAddress reports whether a part may be in the answer.
+func (s *finder) permitsAddress(id, address string) (bool, error) {
 	if s.excluded[address] || !s.params.where.permit(address) || !s.backend.follower.isKnown(address) {
 		return false, nil
 	}
@@ -199,7 +199,7 @@ func (s *finder) byDocument(found []string) ([]*listing, error) {
 		if ok && (l == nil || l.address != at || len(l.parts) >= perDocument) {
 			continue
 		}
-		permitted, err := s.permits(id, at)
+		permitted, err := s.permitsAddress(id, at)
 		if err != nil {
 			return nil, err
 		}
@@ -231,8 +231,8 @@ func promising(all []*listing) []*listing {
 	return all
 }
 
-// rank ranks a document by its parts. One whose parts have left the index meanwhile has none.
-func (s *finder) rank(ranker *rank.Ranker, l *listing) (*hit, error) {
+// rankListing ranks a document by its parts. One whose parts have left the index meanwhile has none.
+func (s *finder) rankListing(ranker *rank.Ranker, l *listing) (*hit, error) {
 	out := &hit{address: l.address}
 	var all rank.Document
 	for _, id := range l.parts {
@@ -240,7 +240,7 @@ func (s *finder) rank(ranker *rank.Ranker, l *listing) (*hit, error) {
 		if err != nil {
 			return nil, err
 		}
-		d := s.document(id, part)
+		d := s.documentOf(id, part)
 		d.Passages = append(all.Passages, part.Passages...)
 		all = d
 	}

@@ -224,7 +224,7 @@ type content struct {
 	page storedPage
 }
 
-func (f *follower) load(from file) (c content, err error) {
+func (f *follower) loadFile(from file) (c content, err error) {
 	if from.page {
 		c.page, err = readPage(from.path)
 		return c, err
@@ -242,9 +242,9 @@ func (c content) hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// parse makes a document of the content; the text of a page is Markdown in either format. The error is a *documents.Error,
+// parseFile makes a document of the content; the text of a page is Markdown in either format. The error is a *documents.Error,
 // or that of ctx.
-func (f *follower) parse(ctx context.Context, name string, c content, format extract.Format) (document, error) {
+func (f *follower) parseFile(ctx context.Context, name string, c content, format extract.Format) (document, error) {
 	if c.page.URL != "" {
 		return parsePage(c.page)
 	}

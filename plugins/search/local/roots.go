@@ -148,7 +148,7 @@ func scan(ctx context.Context, roots []root, r *rules) (*scanned, error) {
 				out.unread = path
 				return nil
 			}
-			return out.visit(rt, path, d, r, protected)
+			return out.visitEntry(rt, path, d, r, protected)
 		}
 		if err := filepath.WalkDir(rt.path, walk); err != nil {
 			return nil, fmt.Errorf("scan files: %w", err)
@@ -157,7 +157,7 @@ func scan(ctx context.Context, roots []root, r *rules) (*scanned, error) {
 	return out, nil
 }
 
-func (s *scanned) visit(rt root, path string, d fs.DirEntry, r *rules, protected []os.FileInfo) error {
+func (s *scanned) visitEntry(rt root, path string, d fs.DirEntry, r *rules, protected []os.FileInfo) error {
 	rel, err := filepath.Rel(rt.path, path)
 	if err != nil {
 		return nil

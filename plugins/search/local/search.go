@@ -85,13 +85,13 @@ func (b *backend) search(ctx context.Context, req *search.Request, start time.Ti
 		if err != nil {
 			return nil, err
 		}
-		out.Results = b.results(ctx, hits, p)
+		out.Results = b.makeResults(ctx, hits, p)
 	}
 	out.ResponseTime = webops.Seconds(start)
 	return out, nil
 }
 
-func (b *backend) results(ctx context.Context, hits []*hit, p searchParams) []result {
+func (b *backend) makeResults(ctx context.Context, hits []*hit, p searchParams) []result {
 	out, budget := []result{}, rawBudget
 	for _, h := range hits {
 		r := result{
@@ -99,15 +99,15 @@ func (b *backend) results(ctx context.Context, hits []*hit, p searchParams) []re
 			Score: math.Round(min(h.score, 1)*1e4) / 1e4,
 		}
 		if p.raw != "false" {
-			r.RawContent = b.raw(ctx, h.address, p.raw, &budget)
+			r.RawContent = b.rawContent(ctx, h.address, p.raw, &budget)
 		}
 		out = append(out, r)
 	}
 	return out
 }
 
-// raw is a document's text as it is now, unless it is gone or does not fit any more.
-func (b *backend) raw(ctx context.Context, address, format string, budget *int) *string {
+// rawContent is a document's text as it is now, unless it is gone or does not fit any more.
+func (b *backend) rawContent(ctx context.Context, address, format string, budget *int) *string {
 	want := extract.Markdown
 	if format == string(extract.Text) {
 		want = extract.Text

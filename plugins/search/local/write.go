@@ -57,8 +57,8 @@ func (w *writer) finish(ctx context.Context) error {
 	return nil
 }
 
-// note puts an entry in, with the words of a document that has some.
-func (w *writer) note(address string, e entry, doc *index.Document) error {
+// noteEntry puts an entry in, with the words of a document that has some.
+func (w *writer) noteEntry(address string, e entry, doc *index.Document) error {
 	data, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("write entry: %w", err)
@@ -79,11 +79,11 @@ func (w *writer) remove(ctx context.Context, address string) error {
 func (w *writer) replace(ctx context.Context, now file) error {
 	f, old := w.follower, w.next[now.address]
 	fresh := entry{Size: now.size, MTime: now.mtime.UnixNano(), Checked: f.now().UnixNano(), Generation: w.generation}
-	c, err := f.load(now)
+	c, err := f.loadFile(now)
 	if err != nil {
 		// Without a time it is tried again at the next look.
 		w.update.Remove(now.address, old.Parts)
-		if err := w.note(now.address, entry{Generation: w.generation, Why: documents.Unreadable}, nil); err != nil {
+		if err := w.noteEntry(now.address, entry{Generation: w.generation, Why: documents.Unreadable}, nil); err != nil {
 			return err
 		}
 		return w.step(ctx)
@@ -94,7 +94,7 @@ func (w *writer) replace(ctx context.Context, now file) error {
 		w.next[now.address] = fresh
 		return nil
 	}
-	doc, err := f.parse(ctx, now.path, c, extract.Markdown)
+	doc, err := f.parseFile(ctx, now.path, c, extract.Markdown)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -103,24 +103,24 @@ func (w *writer) replace(ctx context.Context, now file) error {
 	if err != nil {
 		fresh.Why = documents.ReasonOf(err)
 	} else {
-		if put, err = w.put(ctx, now.address, doc); err != nil {
+		if put, err = w.putDocument(ctx, now.address, doc); err != nil {
 			return err
 		}
 		fresh.Parts, fresh.Text, fresh.Print = put.Parts(), true, doc.print
 	}
-	if err := w.note(now.address, fresh, put); err != nil {
+	if err := w.noteEntry(now.address, fresh, put); err != nil {
 		return err
 	}
 	return w.step(ctx)
 }
 
-// put adds the passages of a document. A large one takes several steps; until the last, the manifest says how many parts of it
+// putDocument adds the passages of a document. A large one takes several steps; until the last, the manifest says how many parts of it
 // are there, and nothing else of it.
-func (w *writer) put(ctx context.Context, address string, doc document) (*index.Document, error) {
+func (w *writer) putDocument(ctx context.Context, address string, doc document) (*index.Document, error) {
 	out := w.update.Put(address, plainPath(address), doc.title)
 	for _, p := range doc.passages {
 		if w.update.IsFull() {
-			if err := w.note(address, entry{Parts: out.Parts()}, nil); err != nil {
+			if err := w.noteEntry(address, entry{Parts: out.Parts()}, nil); err != nil {
 				return nil, err
 			}
 			if err := w.commit(ctx); err != nil {

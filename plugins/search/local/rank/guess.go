@@ -10,9 +10,9 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/search/local/terms"
 )
 
-// guess finds the terms that may be meant by a word that no document has: the nearest of longer words, of words with other
+// guessWords finds the terms that may be meant by a word that no document has: the nearest of longer words, of words with other
 // letters, and of the words that it is made of.
-func (r *resolver) guess(word string) (map[string]float64, error) {
+func (r *resolver) guessWords(word string) (map[string]float64, error) {
 	out := map[string]float64{}
 	size := utf8.RuneCountInString(word)
 	if size >= minTypo {
@@ -33,7 +33,7 @@ func (r *resolver) guess(word string) (map[string]float64, error) {
 		}
 	}
 	if len(out) == 0 {
-		return r.split(word)
+		return r.splitWord(word)
 	}
 	return out, nil
 }
@@ -45,7 +45,7 @@ func (r *resolver) addSimilar(out map[string]float64, word string, differences i
 	if err != nil {
 		return err
 	}
-	maps.DeleteFunc(found, func(w string, _ index.Word) bool { return distance(word, w) > differences })
+	maps.DeleteFunc(found, func(w string, _ index.Word) bool { return editDistance(word, w) > differences })
 	r.addWords(out, found, fit)
 	return nil
 }
@@ -61,19 +61,19 @@ func (r *resolver) addWords(out map[string]float64, found map[string]index.Word,
 	}
 }
 
-// split finds two words that a word is made of.
-func (r *resolver) split(word string) (map[string]float64, error) {
+// splitWord finds two words that a word is made of.
+func (r *resolver) splitWord(word string) (map[string]float64, error) {
 	best, parts := uint64(0), map[string]float64{}
 	for at := minPrefix; at+minPrefix <= len(word); at++ {
 		if !utf8.RuneStart(word[at]) {
 			continue
 		}
 		left, right := terms.Stem(word[:at]), terms.Stem(word[at:])
-		n, err := r.count(left)
+		n, err := r.countTerm(left)
 		if err != nil {
 			return nil, err
 		}
-		m, err := r.count(right)
+		m, err := r.countTerm(right)
 		if err != nil {
 			return nil, err
 		}
@@ -84,8 +84,8 @@ func (r *resolver) split(word string) (map[string]float64, error) {
 	return parts, nil
 }
 
-// distance is how many letters are left out, added, replaced or exchanged with their neighbour to make b of a.
-func distance(a, b string) int {
+// editDistance is how many letters are left out, added, replaced or exchanged with their neighbour to make b of a.
+func editDistance(a, b string) int {
 	from, to := []rune(a), []rune(b)
 	rows := [3][]int{make([]int, len(to)+1), make([]int, len(to)+1), make([]int, len(to)+1)}
 	for j := range rows[1] {

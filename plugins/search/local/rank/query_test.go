@@ -51,7 +51,7 @@ func TestDistance(t *testing.T) {
 	}{
 		{"teleprot", "teleport", 1}, {"injct", "inject", 1}, {"computted", "computed", 1}, {"conputed", "computed", 1}, {"same", "same", 0}, {"", "ab", 2}, {"naïve", "naive", 1},
 	} {
-		if got := distance(tt.a, tt.b); got != tt.want {
+		if got := editDistance(tt.a, tt.b); got != tt.want {
 			t.Errorf("%s and %s: got %d, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}

@@ -190,25 +190,25 @@ func (r *Ranker) matchText(s string) textMatch {
 	n := len(r.query.units)
 	out := textMatch{counts: make([]float64, n), distances: make([]int, n)}
 	last := make([]int, n)
-	out.words, out.ideographs = r.matcher.each(s, func(i int, fit float64, t terms.Term) {
+	out.words, out.ideographs = r.matcher.matchEach(s, func(i int, fit float64, t terms.Term) {
 		position := t.Position + 1
 		out.counts[i] += fit
 		out.offsets = append(out.offsets, t.Start)
 		last[i] = position
 		if before := r.query.units[i].previous; before >= 0 && last[before] > 0 {
-			lower(&out.distances[i], position-last[before])
+			lowerTo(&out.distances[i], position-last[before])
 		}
 		if i+1 < n && r.query.units[i+1].previous == i && last[i+1] > 0 {
 			// In the opposite order they are farther from each other.
-			lower(&out.distances[i+1], position-last[i+1]+1)
+			lowerTo(&out.distances[i+1], position-last[i+1]+1)
 		}
 	})
 	slices.Sort(out.offsets)
 	return out
 }
 
-// lower makes a distance the smaller one of itself and d.
-func lower(distance *int, d int) {
+// lowerTo makes a distance the smaller one of itself and d.
+func lowerTo(distance *int, d int) {
 	if d > 0 && (*distance == 0 || d < *distance) {
 		*distance = d
 	}
@@ -225,7 +225,7 @@ func (r *Ranker) matchShort(s string) shortMatch {
 		return known
 	}
 	out := shortMatch{counts: make([]float64, len(r.query.units))}
-	words, _ := r.matcher.each(s, func(i int, fit float64, _ terms.Term) { out.counts[i] = max(out.counts[i], fit) })
+	words, _ := r.matcher.matchEach(s, func(i int, fit float64, _ terms.Term) { out.counts[i] = max(out.counts[i], fit) })
 	found, weight := 0.0, 0.0
 	for i, u := range r.query.units {
 		found += out.counts[i]

@@ -63,12 +63,12 @@ type resolver struct {
 func (q *Query) Resolve(d Dictionary) error {
 	r := resolver{dictionary: d, query: q, counts: map[string]uint64{}}
 	for _, w := range q.words {
-		if _, err := r.count(w.text); err != nil {
+		if _, err := r.countTerm(w.text); err != nil {
 			return err
 		}
 	}
 	for i, w := range q.words {
-		if err := r.resolve(i, w); err != nil {
+		if err := r.resolveWord(i, w); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func (q *Query) Resolve(d Dictionary) error {
 	return nil
 }
 
-func (r *resolver) count(term string) (uint64, error) {
+func (r *resolver) countTerm(term string) (uint64, error) {
 	if n, ok := r.counts[term]; ok {
 		return n, nil
 	}
@@ -93,17 +93,17 @@ func (r *resolver) count(term string) (uint64, error) {
 	return n, err
 }
 
-// rarity is how much a term says that so many parts have.
-func (r *resolver) rarity(count uint64) float64 {
+// rarityOf is how much a term says that so many parts have.
+func (r *resolver) rarityOf(count uint64) float64 {
 	total := float64(r.dictionary.Parts())
 	return math.Log(1 + (max(total-float64(count), 0)+0.5)/(float64(count)+0.5))
 }
 
-// resolve makes a unit of a word, or of what stands for it.
-func (r *resolver) resolve(i int, w word) error {
-	variants, factor := map[string]float64{}, r.share(w)
+// resolveWord makes a unit of a word, or of what stands for it.
+func (r *resolver) resolveWord(i int, w word) error {
+	variants, factor := map[string]float64{}, r.shareOf(w)
 	if w.kind == terms.Pair && r.counts[w.text] > 0 {
-		cohesion, err := r.cohesion(w.text)
+		cohesion, err := r.cohesionOf(w.text)
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (r *resolver) resolve(i int, w word) error {
 	case r.query.exact || w.kind == terms.Pair || w.kind == terms.Ideograph:
 	default:
 		var err error
-		if variants, err = r.guess(w.surface); err != nil {
+		if variants, err = r.guessWords(w.surface); err != nil {
 			return err
 		}
 	}
@@ -126,15 +126,15 @@ func (r *resolver) resolve(i int, w word) error {
 	}
 	if len(variants) == 0 {
 		if w.kind == terms.Word || w.kind == terms.Pair {
-			r.query.unknown += r.rarity(0) * factor
+			r.query.unknown += r.rarityOf(0) * factor
 		}
 		return nil
 	}
-	return r.add(w.surface, variants, factor, r.previous(i))
+	return r.addVariants(w.surface, variants, factor, r.previousWord(i))
 }
 
-// share is how much a word of the query counts by what it is.
-func (r *resolver) share(w word) float64 {
+// shareOf is how much a word of the query counts by what it is.
+func (r *resolver) shareOf(w word) float64 {
 	switch w.kind {
 	case terms.Joined:
 		if r.counts[w.text] == 0 && !r.unknownIn(w.compound) {
@@ -144,11 +144,11 @@ func (r *resolver) share(w word) float64 {
 		if strings.Contains(w.text, ".") || isNumber(w.text) || r.hasSigns(w.compound) {
 			return 0 // addFallbacks takes it
 		}
-		if r.knows(w.compound, terms.Name) {
+		if r.knowsCompound(w.compound, terms.Name) {
 			return wholeKnown
 		}
 	case terms.Word:
-		if r.knows(w.compound, terms.Joined) {
+		if r.knowsCompound(w.compound, terms.Joined) {
 			return joinedKnown
 		}
 	case terms.Pair, terms.Ideograph:
@@ -160,15 +160,15 @@ func (r *resolver) share(w word) float64 {
 	return 1
 }
 
-// cohesion is how likely a pair of ideographs is a word, rather than the end of one and the beginning of the next: from
+// cohesionOf is how likely a pair of ideographs is a word, rather than the end of one and the beginning of the next: from
 // leastCohesion to 1. The ideographs of a word are together in most parts that have the rarer one.
-func (r *resolver) cohesion(pair string) (float64, error) {
+func (r *resolver) cohesionOf(pair string) (float64, error) {
 	first, size := utf8.DecodeRuneInString(pair)
-	n, err := r.count(string(first))
+	n, err := r.countTerm(string(first))
 	if err != nil {
 		return 0, err
 	}
-	m, err := r.count(pair[size:])
+	m, err := r.countTerm(pair[size:])
 	if err != nil {
 		return 0, err
 	}
@@ -178,8 +178,8 @@ func (r *resolver) cohesion(pair string) (float64, error) {
 
 func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// knows reports whether documents have a word of a kind in a compound of the query.
-func (r *resolver) knows(compound int, kind terms.Kind) bool {
+// knowsCompound reports whether documents have a word of a kind in a compound of the query.
+func (r *resolver) knowsCompound(compound int, kind terms.Kind) bool {
 	return slices.ContainsFunc(r.query.words, func(w word) bool { return w.compound == compound && w.kind == kind && r.counts[w.text] > 0 })
 }
 
@@ -195,8 +195,8 @@ func (r *resolver) unknownIn(compound int) bool {
 	return slices.ContainsFunc(r.query.words, func(w word) bool { return w.compound == compound && w.kind == terms.Word && r.counts[w.text] == 0 })
 }
 
-// previous returns the unit of the word before a word, or -1.
-func (r *resolver) previous(i int) int {
+// previousWord returns the unit of the word before a word, or -1.
+func (r *resolver) previousWord(i int) int {
 	if i == 0 || len(r.query.units) == 0 {
 		return -1
 	}
@@ -222,10 +222,10 @@ func (r *resolver) addFallbacks(w word, variants map[string]float64) {
 	}
 }
 
-func (r *resolver) add(surface string, variants map[string]float64, factor float64, previous int) error {
+func (r *resolver) addVariants(surface string, variants map[string]float64, factor float64, previous int) error {
 	most := uint64(0)
 	for v, fit := range variants {
-		n, err := r.count(v)
+		n, err := r.countTerm(v)
 		if err != nil {
 			return err
 		}
@@ -233,7 +233,7 @@ func (r *resolver) add(surface string, variants map[string]float64, factor float
 			most = max(most, n)
 		}
 	}
-	u := unit{surface: surface, variants: variants, weight: r.rarity(most) * factor, boost: factor, previous: previous}
+	u := unit{surface: surface, variants: variants, weight: r.rarityOf(most) * factor, boost: factor, previous: previous}
 	r.query.units = append(r.query.units, u)
 	return nil
 }
@@ -249,13 +249,13 @@ func (r *resolver) joinNeighbours() error {
 				continue
 			}
 			stem := terms.Stem(joined)
-			if known, err := r.count(stem); err != nil || known == 0 {
+			if known, err := r.countTerm(stem); err != nil || known == 0 {
 				if err != nil {
 					return err
 				}
 				continue
 			}
-			if err := r.add(joined, map[string]float64{stem: 1}, neighbours, -1); err != nil {
+			if err := r.addVariants(joined, map[string]float64{stem: 1}, neighbours, -1); err != nil {
 				return err
 			}
 		}

@@ -17,15 +17,15 @@ func (a *Analyzer) Each(text string, yield func(Term)) (words, ideographs int) {
 	e := emitter{Analyzer: a, text: text, yield: yield}
 	s := scanner{text: text}
 	before, pairStart := "", 0
-	for s.next() {
+	for s.nextWord() {
 		if !s.ideograph {
 			before = ""
-			e.compound(&s)
+			e.emitCompound(&s)
 			continue
 		}
 		ideographs++
 		e.position++
-		if a.wanted != nil && !a.wanted.ideographs[simplify(s.rune)] && s.rune < firstHalfWidth {
+		if a.wanted != nil && !a.wanted.ideographs[simplifyRune(s.rune)] && s.rune < firstHalfWidth {
 			before = ""
 			continue
 		}
@@ -40,23 +40,23 @@ func (a *Analyzer) Each(text string, yield func(Term)) (words, ideographs int) {
 	return e.position, ideographs
 }
 
-// compound yields the terms of words that are connected: a-b, a_b, 1.2.
-func (e *emitter) compound(s *scanner) {
-	words := append(e.words[:0], s.span())
-	for s.connected() {
-		words = append(words, s.span())
+// emitCompound yields the terms of words that are connected: a-b, a_b, 1.2.
+func (e *emitter) emitCompound(s *scanner) {
+	words := append(e.words[:0], s.currentSpan())
+	for s.isConnected() {
+		words = append(words, s.currentSpan())
 	}
 	e.words = words
 	for i := 0; i < len(words); {
 		if n := versionLength(words[i:]); n > 1 {
-			e.version(words[i : i+n])
+			e.emitVersions(words[i : i+n])
 			i += n
 			continue
 		}
 		if n := joinedLength(words[i:]); n > 1 {
-			e.joined(words[i : i+n])
+			e.emitJoined(words[i : i+n])
 		}
-		e.word(words[i])
+		e.emitWord(words[i])
 		i++
 	}
 }
@@ -87,25 +87,25 @@ func joinedLength(words []span) int {
 
 func isJoint(c byte) bool { return c == '-' || c == '_' }
 
-func (e *emitter) emit(f form, kind Kind, start, end int) {
+func (e *emitter) emitTerm(f form, kind Kind, start, end int) {
 	if f.stem != "" {
 		e.yield(Term{Text: f.stem, Surface: f.surface, Kind: kind, Position: e.position, Start: start, End: end})
 	}
 }
 
-// version yields the version 1.2.10 as a whole, and 1.2 and 1 as its parts.
-func (e *emitter) version(words []span) {
+// emitVersions yields the version 1.2.10 as a whole, and 1.2 and 1 as its parts.
+func (e *emitter) emitVersions(words []span) {
 	first, last := words[0], words[len(words)-1]
 	whole := strings.TrimLeft(e.text[first.start:last.end], "vV")
-	e.emit(form{whole, whole}, Name, first.start, last.end)
+	e.emitTerm(form{whole, whole}, Name, first.start, last.end)
 	for n := len(words) - 1; n > 0; n-- {
 		part := strings.TrimLeft(e.text[first.start:words[n-1].end], "vV")
-		e.emit(form{part, part}, Part, first.start, words[n-1].end)
+		e.emitTerm(form{part, part}, Part, first.start, words[n-1].end)
 	}
 	e.position++
 }
 
-func (e *emitter) joined(words []span) {
+func (e *emitter) emitJoined(words []span) {
 	var b strings.Builder
 	if e.wanted.passesOver(e.text[words[0].start:words[0].end]) {
 		return
@@ -113,29 +113,29 @@ func (e *emitter) joined(words []span) {
 	for _, w := range words {
 		b.WriteString(e.text[w.start:w.end])
 	}
-	e.emit(e.fold(b.String()), Joined, words[0].start, words[len(words)-1].end)
+	e.emitTerm(e.foldWord(b.String()), Joined, words[0].start, words[len(words)-1].end)
 }
 
-// word yields a word, and the parts of one such as getUser.
-func (e *emitter) word(w span) {
+// emitWord yields a word, and the parts of one such as getUser.
+func (e *emitter) emitWord(w span) {
 	text := e.text[w.start:w.end]
-	if n := signs(e.text, w.start, w.end); n > 0 {
-		f := e.fold(text)
+	if n := skipSigns(e.text, w.start, w.end); n > 0 {
+		f := e.foldWord(text)
 		named := f.surface + e.text[w.end:w.end+n]
-		e.emit(form{named, named}, Name, w.start, w.end+n)
-		e.emit(f, Part, w.start, w.end)
+		e.emitTerm(form{named, named}, Name, w.start, w.end+n)
+		e.emitTerm(f, Part, w.start, w.end)
 		e.position++
 		return
 	}
 	if !w.mixed {
-		e.emit(e.fold(text), Word, w.start, w.end)
+		e.emitTerm(e.foldWord(text), Word, w.start, w.end)
 		e.position++
 		return
 	}
-	e.emit(e.fold(text), Name, w.start, w.end)
+	e.emitTerm(e.foldWord(text), Name, w.start, w.end)
 	for from := 0; from < len(text); {
 		to := from + partLength(text[from:])
-		e.emit(e.fold(text[from:to]), Part, w.start+from, w.start+to)
+		e.emitTerm(e.foldWord(text[from:to]), Part, w.start+from, w.start+to)
 		e.position++
 		from = to
 	}

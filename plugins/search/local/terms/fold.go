@@ -79,5 +79,5 @@ func foldIdeograph(r rune) string {
 	if firstHalfWidth <= r && r <= lastHalfWidth { // of half the width
 		return norm.NFKC.String(string(r))
 	}
-	return string(simplify(r))
+	return string(simplifyRune(r))
 }

@@ -44,8 +44,8 @@ type scanner struct {
 	before          byte
 }
 
-// next finds the next word or ideograph.
-func (s *scanner) next() bool {
+// nextWord finds the next word or ideograph.
+func (s *scanner) nextWord() bool {
 	s.gap = s.end
 	for s.at < len(s.text) {
 		c := s.text[s.at]
@@ -79,7 +79,7 @@ func (s *scanner) scanWord(before byte) {
 	for i < len(s.text) {
 		n := letterLength(s.text[i:])
 		if n == 0 {
-			mark := apostrophe(s.text[i:])
+			mark := skipApostrophe(s.text[i:])
 			if mark == 0 || letterLength(s.text[i+mark:]) == 0 {
 				break
 			}
@@ -109,8 +109,8 @@ func letterLength(text string) int {
 
 const curly = "’"
 
-// apostrophe returns the length of the apostrophe that text begins with, or 0.
-func apostrophe(text string) int {
+// skipApostrophe returns the length of the apostrophe that text begins with, or 0.
+func skipApostrophe(text string) int {
 	switch {
 	case text[0] == '\'':
 		return 1
@@ -120,8 +120,8 @@ func apostrophe(text string) int {
 	return 0
 }
 
-// connected finds the next word if a sign connects it with the last one.
-func (s *scanner) connected() bool {
+// isConnected finds the next word if a sign connects it with the last one.
+func (s *scanner) isConnected() bool {
 	if s.at+1 >= len(s.text) {
 		return false
 	}
@@ -134,8 +134,8 @@ func (s *scanner) connected() bool {
 	return true
 }
 
-// span describes the word that was found.
-func (s *scanner) span() span {
+// currentSpan describes the word that was found.
+func (s *scanner) currentSpan() span {
 	out := span{start: s.start, end: s.end, before: s.before, digits: true}
 	for i := s.start; i < s.end; i++ {
 		c := s.text[i]
@@ -151,8 +151,8 @@ func (s *scanner) span() span {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// signs returns the length of the signs that make a name of a word: C#, C++.
-func signs(text string, start, end int) int {
+// skipSigns returns the length of the signs that make a name of a word: C#, C++.
+func skipSigns(text string, start, end int) int {
 	rest := text[end:]
 	n := 0
 	switch {

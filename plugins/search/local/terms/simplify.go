@@ -35,8 +35,8 @@ var simplified = sync.OnceValue(func() []rune {
 	return out
 })
 
-// simplify returns the simplified form of a character.
-func simplify(r rune) rune {
+// simplifyRune returns the simplified form of a character.
+func simplifyRune(r rune) rune {
 	if r < firstHan || r > lastHan {
 		return r
 	}

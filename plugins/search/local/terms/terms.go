@@ -107,8 +107,8 @@ type span struct {
 	mixed, digits bool
 }
 
-// fold returns the form of a word.
-func (a *Analyzer) fold(word string) form {
+// foldWord returns the form of a word.
+func (a *Analyzer) foldWord(word string) form {
 	if len(word) > maxWord || a.wanted.passesOver(word) {
 		return form{}
 	}
@@ -151,14 +151,14 @@ func Normalize(text string) string {
 	out.Grow(len(text) + len(text)/4)
 	out.WriteByte(' ')
 	s := scanner{text: text}
-	for s.next() {
+	for s.nextWord() {
 		if s.ideograph {
 			out.WriteString(foldIdeograph(s.rune))
 			out.WriteByte(' ')
 			continue
 		}
 		out.Write(appendFolded(nil, text[s.start:s.end]))
-		out.WriteString(text[s.end : s.end+signs(text, s.start, s.end)])
+		out.WriteString(text[s.end : s.end+skipSigns(text, s.start, s.end)])
 		out.WriteByte(' ')
 		s.at = s.end
 	}

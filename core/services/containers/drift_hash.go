@@ -51,7 +51,7 @@ type hashCache struct {
 func (s *Service) newHashes(st *stackRecord) *composeHashes { return &composeHashes{s: s, stack: st} }
 
 // explainsAll reports whether compose would leave a container as it is, or cannot say so. It can where its version is the container's: hashes differ between
-// versions. Where differs is set the second generation gives another hash when it is asked; the first one has the image that the service's name stands for
+// versions. Where differs is set the second generation gives another hash when it is asked. The first one has the image that the service's name stands for
 // in it, so that nothing is said where that is not the container's.
 func (h *composeHashes) explainsAll(ctx context.Context, svc *serviceRecord, c *engine.Container, differs bool) (bool, error) {
 	if err := h.readVersion(ctx); err != nil {
@@ -186,7 +186,7 @@ func (h *composeHashes) namedImages(ctx context.Context, names []string) (map[st
 	return out, nil
 }
 
-// hashDiffers reports whether the second generation gives a service another hash when it is asked than when it creates containers: it leaves env_file out,
+// hashDiffers reports whether the second generation gives a service another hash when it is asked than when it creates containers. It leaves env_file out,
 // and has put no container in the place of a service whose namespace or volumes are shared.
 func hashDiffers(e *compose.Expected) bool {
 	shared := slices.ContainsFunc([]string{e.NetworkMode, e.PIDMode, e.IPCMode}, func(mode string) bool { return sharedMode(mode) == sharedNamespace })

@@ -9,7 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// A dependent that the same job updates follows the service that it depends on: it is recreated once, with its own new image, and not
+// A dependent that the same job updates follows the service that it depends on. It is recreated once, with its own new image, and not
 // before that with the former one. Its image is pulled before anything is recreated, so that it is away for a short time only.
 
 // markFollowers marks the dependents that are targets of the job themselves.

@@ -100,8 +100,8 @@ func (s *Service) updateTarget(ctx context.Context, job *queue.Job, spec jobSpec
 	return c, err
 }
 
-// orderTargets puts services after those that they depend on, and returns what each has to wait for: those, and before it in the list
-// the ones that work on the same containers or on the same image. Where the files or the engine do not tell, all wait for each other.
+// orderTargets puts services after those that they depend on, and returns what each has to wait for. These are those, and of the ones before it
+// in the list all that work on the same containers or image. Where the files or the engine do not tell, all wait for each other.
 func (s *Service) orderTargets(ctx context.Context, jobID string, g targetGroup) (targetGroup, []order.Task, error) {
 	// Those that have ended count as well: others may wait for them.
 	begun, err := s.repo.changesOfJob(withoutEnd(ctx), jobID)

@@ -45,7 +45,7 @@ func stackServices() map[string]dockertest.Behaviour {
 const usualStackInterruptions = 3
 
 // TestContainersInterruptedStack interrupts updates of a whole stack at random moments, as TestContainersInterrupted does with one service.
-// Afterwards each service has one container under its name, of its new image or of the former one, and what shares a namespace shares it
+// Afterwards each service has one container under its name, of its new image or of the former one. What shares a namespace shares it
 // with a container that is there. After a success all have the new ones.
 func TestContainersInterruptedStack(t *testing.T) {
 	t.Parallel()

@@ -11,8 +11,8 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 )
 
-// BenchmarkStackUpdate times the update of a stack of 15 services, each with an image of its own and a health check, from the request to
-// the end of the job, and beside it what the same compose takes for the same step: "pull" and "up -d --wait" with the second generation,
+// BenchmarkStackUpdate times the update of a stack of 15 services, each with an image of its own and a health check, from the request to the end
+// of the job. Beside it stands what the same compose takes for the same step: "pull" and "up -d --wait" with the second generation,
 // "pull" and "up -d" until all are healthy with the first. The last two services depend on the first one.
 func BenchmarkStackUpdate(b *testing.B) {
 	const services = 15

@@ -1,5 +1,5 @@
-// Package pdftext reads the text of PDF files. They are read by PDFium in a WebAssembly sandbox: it sees the bytes of one
-// file, has no files, no network and a bounded memory, is given up after a bounded time, and is thrown away with the file.
+// Package pdftext reads the text of PDF files. They are read by PDFium in a WebAssembly sandbox. It sees the bytes of one file, and has no
+// files, no network and a bounded memory. It is given up after a bounded time, and is thrown away with the file.
 package pdftext
 
 import (

@@ -13,10 +13,7 @@ import (
 // TestStartOnAFullDisk: a core that is restarted while the disk is full, and has given its reserve away, starts, so that something can be
 // deleted.
 func TestStartOnAFullDisk(t *testing.T) {
-	dir := t.TempDir()
-	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64m")
-	testkit.Require(t, "root", err == nil, "run the tests as root: they mount a small file system")
-	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	dir := testkit.MountSmallDisk(t, "64m")
 	r, _ := newReloadable(t, map[string]string{"testsearch": testplugin.Well}, "search \"testsearch\" \"main\" {}\nservice \"search\" { backend = search.main }\nservice \"mail\" { domains = [\"mail.localhost\"] }\n")
 	path := filepath.Join(dir, "patchbay.sqlite3")
 	env := func(name string) (string, bool) {

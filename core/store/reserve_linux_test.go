@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -17,20 +16,10 @@ import (
 // fillerSchema is a table for rows of any size.
 var fillerSchema = store.Migrations{Module: "filler", FS: fstest.MapFS{"0001_x.sql": {Data: []byte("-- +goose Up\nCREATE TABLE filler (id INTEGER PRIMARY KEY, data BLOB NOT NULL);\n")}}}
 
-// smallDisk mounts a file system of some MiB, which only root may.
-func smallDisk(t *testing.T, size string) string {
-	t.Helper()
-	dir := t.TempDir()
-	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size)
-	testkit.Require(t, "root", err == nil, "run the tests as root: they mount a small file system")
-	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
-	return dir
-}
-
 // TestFullDisk fills the disk of a database by what else lies there: changes are refused with a reason, deletions go on, and the reserve
 // comes back with the space.
 func TestFullDisk(t *testing.T) {
-	dir := smallDisk(t, "64m")
+	dir := testkit.MountSmallDisk(t, "64m")
 	path := filepath.Join(dir, "patchbay.sqlite3")
 	st := testkit.OpenStore(t, store.Config{Dialect: store.SQLite, Path: path, Exclusive: true}, fillerSchema)
 	insert := func(ctx context.Context, size int) error {

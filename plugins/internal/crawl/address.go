@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// canonical is the form in which addresses are compared and shown: without a fragment, and never without a path.
-func canonical(u *url.URL) string { return normalize(u).String() }
+// canonicalAddress is the form in which addresses are compared and shown: without a fragment, and never without a path.
+func canonicalAddress(u *url.URL) string { return normalizeURL(u).String() }
 
-// normalize returns u in the form of canonical.
-func normalize(u *url.URL) *url.URL {
+// normalizeURL returns u in the form of canonical.
+func normalizeURL(u *url.URL) *url.URL {
 	c := *u
 	c.Fragment, c.RawFragment = "", ""
 	c.Host = strings.ToLower(c.Host)

@@ -64,7 +64,7 @@ func (r *run) takePage(v *visit) Page {
 }
 
 // listFailure puts a page that could not be had into the result, as long as there is room. One that is gone may be left out
-// without loss: what is not in the result is not on the site.
+// without loss: then a page that is not in the result is not on the site.
 func (r *run) listFailure(v *visit) {
 	f := Failure{URL: v.url, Err: v.err, Gone: v.noText || gone(v.err), Reason: reasonOf(v)}
 	if len(r.result.Failed) < maxFailed {
@@ -101,10 +101,10 @@ func reasonOf(v *visit) string {
 // not list, or that there is no page at, does not count, nor one of another host: that may not have such a text.
 func (r *run) canonicalOf(v *visit, own *url.URL) string {
 	u, err := url.Parse(v.canonical)
-	if v.canonical == "" || v.err != nil || err != nil || !r.permits(u) || domain(normalize(u)) != domain(own) {
+	if v.canonical == "" || v.err != nil || err != nil || !r.permits(u) || domain(normalizeURL(u)) != domain(own) {
 		return ""
 	}
-	address := canonical(u)
+	address := canonicalAddress(u)
 	if address == v.url || len(address) > maxAddress {
 		return ""
 	}

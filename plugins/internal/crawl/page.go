@@ -19,7 +19,7 @@ func isPage(contentType string) bool {
 	return false
 }
 
-// fileEndings are names of what is no page, for addresses that nobody has asked for.
+// fileEndings are the endings of names that stand for files and not for pages, for addresses that nobody has asked for.
 var fileEndings = strings.Fields(`.7z .apk .atom .avi .avif .bin .bz2 .css .csv .deb .dmg .doc .docx .eot .epub .exe .gif .gz .ico .iso .jar .jpeg .jpg .js .json
 	.m4a .map .mjs .mov .mp3 .mp4 .msi .ogg .otf .pdf .pkg .png .ppt .pptx .rar .rpm .rss .svg .tar .tgz .tif .tiff .ttf .wasm .wav .webm .webmanifest .webp .whl
 	.woff .woff2 .xls .xlsx .xml .xz .yaml .yml .zip .zst`)

@@ -39,7 +39,7 @@ func (c *Crawler) Run(ctx context.Context, o Options) (*Result, error) {
 		inner, cancel = context.WithTimeout(ctx, o.Timeout)
 	}
 	defer cancel()
-	start := canonical(o.Start)
+	start := canonicalAddress(o.Start)
 	r := &run{
 		crawler: c, opts: o, limit: min(o.Limit, c.cfg.MaxPages), seen: map[string]bool{start: true}, listed: map[string]listedAs{},
 		result: &Result{Base: start, Pages: []Page{}, Failed: []Failure{}, Unlisted: map[string]int{}},
@@ -152,7 +152,7 @@ func (r *run) visit(ctx context.Context, v *visit) {
 			v.err = errLeadsOut
 			return
 		}
-		v.url = canonical(u)
+		v.url = canonicalAddress(u)
 	}
 	v.err = errTooManyHops
 }
@@ -175,7 +175,7 @@ func (r *run) worthKeeping(links []string) []string {
 		if err != nil || !r.permits(u) {
 			continue
 		}
-		address := canonical(u)
+		address := canonicalAddress(u)
 		if taken[address] || len(address) > maxAddress {
 			continue
 		}
@@ -212,7 +212,7 @@ func (r *run) newVisit(link string) *visit {
 	if err != nil || !r.permits(u) {
 		return nil
 	}
-	address := canonical(u)
+	address := canonicalAddress(u)
 	if r.seen[address] || len(address) > maxAddress {
 		return nil
 	}

@@ -106,7 +106,7 @@ func usualSitemaps(start *url.URL) []string {
 	return []string{top}
 }
 
-// fetchSitemap gets one sitemap with at most room entries, behind redirects. What is no sitemap lists nothing.
+// fetchSitemap returns a sitemap with at most room entries, and follows redirects to it. It returns an empty one for another kind of file.
 func (f *fetcher) fetchSitemap(ctx context.Context, u *url.URL, room int) (sitemap, error) {
 	for range maxHops + 1 {
 		a, err := f.request(ctx, u, nil, func(s *httpx.Stream) ([]byte, error) { return io.ReadAll(io.LimitReader(s, maxSitemap)) })

@@ -87,7 +87,7 @@ func decode(data []byte, e encoding.Encoding) string {
 	return string(out)
 }
 
-// checkText refuses what is no text once it is decoded.
+// checkText returns a decoded text without its byte order mark, or an error if it is not a text.
 func checkText(text string) (string, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	switch {

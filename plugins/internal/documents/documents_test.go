@@ -98,7 +98,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestReasons: what is no document says why.
+// TestReasons checks the reason of each file that is not a document.
 func TestReasons(t *testing.T) {
 	noise := make([]byte, 4000)
 	for i := range noise {

@@ -35,7 +35,7 @@ var (
 // hidden and not shown by choosing a tab. What a tab shows is no longer hidden afterwards.
 func pruneBody(body *html.Node) { pruneBelow(body, false) }
 
-// pruneBelow does that below an element; inContent tells whether that lies in a main or an article.
+// pruneBelow prunes below an element. inContent reports whether that lies in a main or an article.
 func pruneBelow(n *html.Node, inContent bool) {
 	for c := n.FirstChild; c != nil; {
 		next := c.NextSibling

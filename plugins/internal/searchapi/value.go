@@ -57,7 +57,7 @@ func quoteWords(words []string) string      { return "`" + strings.Join(words, "
 // Words returns the words that are permitted, if these are all there is.
 func (v Value) Words() []string { return v.words }
 
-// Bounds returns the smallest and the largest number; ok is false for what is no number.
+// Bounds returns the smallest and the largest number that the value may be. ok reports whether it is a number.
 func (v Value) Bounds() (low, high float64, ok bool) {
 	return v.low, v.high, v.kind == kindInteger || v.kind == kindNumber
 }

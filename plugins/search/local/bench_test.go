@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 	"github.com/patchbay-dev/patchbay/plugins/search/local"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -47,26 +47,6 @@ func readJudgements(t testing.TB, corpus map[string][]byte) []judgement {
 
 const ndcgDepth = 5
 
-// ndcg returns the normalized discounted cumulative gain of the first five results, from 0 to 1.
-func (j judgement) ndcg(found []string) float64 {
-	var grades []int
-	for _, grade := range j.Documents {
-		grades = append(grades, grade)
-	}
-	slices.SortFunc(grades, func(a, b int) int { return b - a })
-	got, ideal := 0.0, 0.0
-	for i := range ndcgDepth {
-		discount := math.Log2(float64(i + 2))
-		if i < len(found) {
-			got += (math.Exp2(float64(j.Documents[found[i]])) - 1) / discount
-		}
-		if i < len(grades) {
-			ideal += (math.Exp2(float64(grades[i])) - 1) / discount
-		}
-	}
-	return got / ideal
-}
-
 // openCorpus opens a backend over the corpus.
 func openCorpus(b *testing.B, corpus map[string][]byte) search.Backend {
 	b.Helper()
@@ -95,10 +75,10 @@ func BenchmarkRanking(b *testing.B) {
 		for _, address := range find(b, backend, j.Query).urls() {
 			found = append(found, strings.TrimPrefix(address, "file:docs/"))
 		}
-		sums[j.Language] += j.ndcg(found)
+		sums[j.Language] += testkit.NDCG(j.Documents, found, ndcgDepth)
 		counts[j.Language]++
 		if testing.Verbose() {
-			b.Logf("%.3f %s: %v", j.ndcg(found), j.Query, found)
+			b.Logf("%.3f %s: %v", testkit.NDCG(j.Documents, found, ndcgDepth), j.Query, found)
 		}
 	}
 	var took []time.Duration

@@ -79,11 +79,11 @@ func (v *votes) add(bits uint64) {
 	}
 	v.total++
 	if v.recent++; v.recent == math.MaxUint8 {
-		v.flush()
+		v.flushCounts()
 	}
 }
 
-func (v *votes) flush() {
+func (v *votes) flushCounts() {
 	for i, b := range v.bytes {
 		for j := range 8 {
 			v.counts[8*i+j] += int(byte(b >> (8 * j)))
@@ -95,7 +95,7 @@ func (v *votes) flush() {
 
 // takeMajority has the bits that more than half of the words had.
 func (v *votes) takeMajority() (out uint64) {
-	v.flush()
+	v.flushCounts()
 	for i, n := range v.counts {
 		if 2*n > v.total {
 			out |= 1 << i

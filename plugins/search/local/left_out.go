@@ -11,7 +11,7 @@ import (
 // maxNames is how many names are listed of what is left out for one reason.
 const maxNames = 10
 
-// leftOuts counts what is not in the index, by its reasons, with the first names of each.
+// leftOuts holds the files and pages that are not in the index: their number by reason, and the first names of each.
 type leftOuts map[string]*search.IndexLeftOut
 
 // add counts one file or page.

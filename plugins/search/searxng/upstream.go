@@ -99,7 +99,7 @@ func (b *backend) ask(ctx context.Context, query url.Values) (*page, error) {
 	return &out, nil
 }
 
-// checkAnswer explains what is not an answer in JSON, and what to do about it.
+// checkAnswer returns an error for an answer that is not JSON, which says what to do about it.
 func checkAnswer(res *httpx.Response, now time.Time) error {
 	explain := func(format string, args ...any) error {
 		e := errs.Unavailable(errs.ReasonExplained, format, args...)

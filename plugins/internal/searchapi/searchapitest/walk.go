@@ -32,8 +32,8 @@ func TestBackend(t *testing.T, cfg Config) {
 			for _, p := range searchapi.Parameters(op) {
 				w.testParameter(t, p)
 			}
-			w.expect(t, "bogus_name", `{"a":1}`, 200, true)
-			w.expect(t, "bogus_name", "null", 200, false)
+			w.expectAnswer(t, "bogus_name", `{"a":1}`, 200, true)
+			w.expectAnswer(t, "bogus_name", "null", 200, false)
 			w.testSchema(t)
 		})
 	}
@@ -47,26 +47,26 @@ type walk struct {
 func (w walk) testParameter(t *testing.T, p searchapi.Parameter) {
 	t.Helper()
 	for _, bogus := range Bogus(p.Value) {
-		w.expect(t, p.Name, bogus, 400, false)
+		w.expectAnswer(t, p.Name, bogus, 400, false)
 	}
 	if p.Required {
-		w.expect(t, p.Name, "null", 400, false)
+		w.expectAnswer(t, p.Name, "null", 400, false)
 		return
 	}
-	w.expect(t, p.Name, "null", 200, false)
+	w.expectAnswer(t, p.Name, "null", 200, false)
 	for _, neutral := range p.Neutral {
-		w.expect(t, p.Name, jsonOf(neutral), 200, false)
+		w.expectAnswer(t, p.Name, jsonOf(neutral), 200, false)
 	}
 	effect := p.Effect(w.cfg.Backend)
 	for _, sample := range Samples(p.Value) {
 		plain := strings.Trim(sample, `"`)
 		switch unserved := w.cfg.Backend == searchapi.SearXNG && isUnserved(p, sample); {
 		case slices.Contains(p.Neutral, plain):
-			w.expect(t, p.Name, sample, 200, false)
+			w.expectAnswer(t, p.Name, sample, 200, false)
 		case effect == searchapi.Refused:
-			w.expect(t, p.Name, sample, 400, false)
+			w.expectAnswer(t, p.Name, sample, 400, false)
 		default:
-			w.expect(t, p.Name, sample, 200, effect == searchapi.Ignored || unserved)
+			w.expectAnswer(t, p.Name, sample, 200, effect == searchapi.Ignored || unserved)
 		}
 	}
 }
@@ -90,8 +90,8 @@ func jsonOf(neutral string) string {
 	return fmt.Sprintf("%q", neutral)
 }
 
-// expect sends one value and checks the status and whether the answer lists the parameter as ignored.
-func (w walk) expect(t *testing.T, name, value string, status int, ignored bool) {
+// expectAnswer sends one value and checks the status and whether the answer lists the parameter as ignored.
+func (w walk) expectAnswer(t *testing.T, name, value string, status int, ignored bool) {
 	t.Helper()
 	members := []string{fmt.Sprintf("%q:%s", name, value)}
 	for _, p := range searchapi.Parameters(w.operation) {

@@ -74,7 +74,7 @@ func Open(dir string, parts func(data []byte) (int, error), log hclog.Logger) (*
 // part of the cost of indexing.
 const segments = 20
 
-func config() map[string]any {
+func storeConfig() map[string]any {
 	return map[string]any{"bolt_timeout": lockTimeout, "scorchMergePlanOptions": map[string]any{
 		"MaxSegmentsPerTier": segments, "SegmentsPerMergeTask": segments,
 	}}
@@ -86,7 +86,7 @@ func tryOpen(dir string, parts func([]byte) (int, error)) (ix *Index, entries ma
 			ix, err = nil, errors.New("index is damaged")
 		}
 	}()
-	b, err := bleve.OpenUsing(dir, config())
+	b, err := bleve.OpenUsing(dir, storeConfig())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -114,7 +114,7 @@ func (ix *Index) Entries(parts func([]byte) (int, error)) (map[string][]byte, er
 	defer reader.Close()
 	entries, want := map[string][]byte{}, uint64(0)
 	err = reader.eachWith(context.Background(), fieldKind, kindDocument, func(id string) error {
-		data, err := reader.field(id, fieldEntry)
+		data, err := reader.readField(id, fieldEntry)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (ix *Index) Entries(parts func([]byte) (int, error)) (map[string][]byte, er
 func create(dir string) (*Index, error) {
 	m := bleve.NewIndexMapping()
 	m.ScoringModel = bleveindex.BM25Scoring
-	b, err := bleve.NewUsing(dir, m, scorch.Name, scorch.Name, config())
+	b, err := bleve.NewUsing(dir, m, scorch.Name, scorch.Name, storeConfig())
 	if err != nil {
 		return nil, fmt.Errorf("make index: %w", err)
 	}

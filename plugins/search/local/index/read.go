@@ -76,7 +76,7 @@ type Word struct {
 
 // WithPrefix finds words of documents and stems that begin with a text.
 func (r *Reader) WithPrefix(prefix string) (map[string]Word, error) {
-	return r.words(func(field string) (bleveindex.FieldDict, error) {
+	return r.listWords(func(field string) (bleveindex.FieldDict, error) {
 		return r.reader.FieldDictPrefix(field, []byte(prefix))
 	})
 }
@@ -87,13 +87,13 @@ func (r *Reader) Similar(word string, differences int) (map[string]Word, error) 
 	if !ok {
 		return map[string]Word{}, nil
 	}
-	return r.words(func(field string) (bleveindex.FieldDict, error) {
+	return r.listWords(func(field string) (bleveindex.FieldDict, error) {
 		return fuzzy.FieldDictFuzzy(field, word, differences, "")
 	})
 }
 
-// words reads the words that open yields of both dictionaries: that of the terms, and that of the words which are not their own stems.
-func (r *Reader) words(open func(field string) (bleveindex.FieldDict, error)) (map[string]Word, error) {
+// listWords reads the words that open yields of both dictionaries: that of the terms, and that of the words which are not their own stems.
+func (r *Reader) listWords(open func(field string) (bleveindex.FieldDict, error)) (map[string]Word, error) {
 	out := map[string]Word{}
 	for _, field := range []string{fieldTerms, fieldWords} {
 		words, err := open(field)
@@ -154,8 +154,8 @@ func (r *Reader) EachWith(ctx context.Context, term string, yield func(id string
 	return r.eachWith(ctx, fieldTerms, term, yield)
 }
 
-// field reads what is kept in a field.
-func (r *Reader) field(id, name string) (value []byte, err error) {
+// readField reads what is kept in a field.
+func (r *Reader) readField(id, name string) (value []byte, err error) {
 	doc, err := r.reader.Document(id)
 	if err != nil || doc == nil {
 		return nil, fmt.Errorf("read %s of the index: %w", name, err)

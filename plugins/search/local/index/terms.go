@@ -34,8 +34,8 @@ func newTermCounts(size int) *termCounts {
 	return &termCounts{terms: make(bleveindex.TokenFrequencies, size)}
 }
 
-// count adds a term so many times.
-func (c *termCounts) count(term string, times int) {
+// countTerm adds a term so many times.
+func (c *termCounts) countTerm(term string, times int) {
 	c.total += times
 	known := c.terms[term]
 	if known == nil {
@@ -51,7 +51,7 @@ func (c *termCounts) count(term string, times int) {
 // add adds the terms of a text, each so many times, and its words to words.
 func (c *termCounts) add(a *analysis, text string, times int, words map[string]bool) {
 	a.analyzer.Each(text, func(t terms.Term) {
-		c.count(t.Text, times)
+		c.countTerm(t.Text, times)
 		switch t.Kind {
 		case terms.Word, terms.Name, terms.Joined:
 			// A word that is its own stem is among the terms.
@@ -65,7 +65,7 @@ func (c *termCounts) add(a *analysis, text string, times int, words map[string]b
 
 func (c *termCounts) addAll(other *termCounts) {
 	for term, f := range other.terms {
-		c.count(term, f.Frequency())
+		c.countTerm(term, f.Frequency())
 	}
 }
 
@@ -79,7 +79,7 @@ type termField struct {
 
 var _ document.Field = (*termField)(nil)
 
-func (c *termCounts) field(name string, options bleveindex.FieldIndexingOptions) *termField {
+func (c *termCounts) makeField(name string, options bleveindex.FieldIndexingOptions) *termField {
 	return &termField{name: name, options: options, length: c.total, terms: c.terms}
 }
 

@@ -122,7 +122,7 @@ func (d *Document) Finish() error {
 	}
 	counts.addAll(d.short)
 	doc := document.NewDocument(partID(d.address, d.parts))
-	doc.AddField(counts.field(fieldTerms, bleveindex.IndexField))
+	doc.AddField(counts.makeField(fieldTerms, bleveindex.IndexField))
 	addStored(doc, fieldTitle, []byte(d.title))
 	addStored(doc, fieldPassages, encodePassages(d.part, d.bytes))
 	if err := u.batch.IndexAdvanced(doc); err != nil {
@@ -139,14 +139,14 @@ func (u *Update) Note(address string, data []byte, d *Document) error {
 	doc := document.NewDocument(documentID(address))
 	addStored(doc, fieldEntry, data)
 	kind := newTermCounts(1)
-	kind.count(kindDocument, 1)
-	doc.AddField(kind.field(fieldKind, bleveindex.IndexField|bleveindex.SkipFreqNorm))
+	kind.countTerm(kindDocument, 1)
+	doc.AddField(kind.makeField(fieldKind, bleveindex.IndexField|bleveindex.SkipFreqNorm))
 	if d != nil {
 		words := newTermCounts(len(d.words))
 		for w := range d.words {
-			words.count(w, 1)
+			words.countTerm(w, 1)
 		}
-		doc.AddField(words.field(fieldWords, bleveindex.IndexField|bleveindex.SkipFreqNorm))
+		doc.AddField(words.makeField(fieldWords, bleveindex.IndexField|bleveindex.SkipFreqNorm))
 	}
 	if err := u.batch.IndexAdvanced(doc); err != nil {
 		return fmt.Errorf("index %s: %w", address, err)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 	"github.com/patchbay-dev/patchbay/plugins/search/local"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -77,26 +77,6 @@ func readQuestions(t testing.TB, docs string) []question {
 }
 
 const depth = 5
-
-// ndcg is the normalized discounted cumulative gain of the first five pages that were found.
-func (q question) ndcg(found []string) float64 {
-	grades := []int{}
-	for _, g := range q.pages {
-		grades = append(grades, g)
-	}
-	slices.SortFunc(grades, func(a, b int) int { return b - a })
-	got, ideal := 0.0, 0.0
-	for i := range depth {
-		discount := math.Log2(float64(i + 2))
-		if i < len(found) {
-			got += (math.Exp2(float64(q.pages[found[i]])) - 1) / discount
-		}
-		if i < len(grades) {
-			ideal += (math.Exp2(float64(grades[i])) - 1) / discount
-		}
-	}
-	return got / ideal
-}
 
 // openSet opens a backend over the documentation of a set and waits until it is indexed.
 func openSet(t testing.TB, folder string) search.Backend {
@@ -187,11 +167,11 @@ func TestQuality(t *testing.T) {
 			backends[q.Set] = openSet(t, filepath.Join(docs, q.Set))
 		}
 		found := ask(t, backends[q.Set], q)
-		f.add("ours", q, q.ndcg(found))
+		f.add("ours", q, testkit.NDCG(q.pages, found, depth))
 		for name, answers := range others {
-			f.add(name, q, q.ndcg(answers[q.Set+" "+q.Query]))
+			f.add(name, q, testkit.NDCG(q.pages, answers[q.Set+" "+q.Query], depth))
 		}
-		if value := q.ndcg(found); !q.heldOut && value < 0.99 {
+		if value := testkit.NDCG(q.pages, found, depth); !q.heldOut && value < 0.99 {
 			t.Logf("%.3f %s %s %s: %v, wanted %v", value, q.Set, q.kind, q.Query, found, q.pages)
 		}
 	}

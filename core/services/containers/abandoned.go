@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -19,7 +20,7 @@ func (s *Service) endAbandonedChanges(ctx context.Context, job *queue.Job) error
 	}
 	why, reason := "The core ended while it ran.", failedOtherwise
 	if job.Failure != nil {
-		why, reason = orElse(job.Failure.Message, why), orElse(job.Failure.Reason, reason)
+		why, reason = cmp.Or(job.Failure.Message, why), cmp.Or(job.Failure.Reason, reason)
 	}
 	return s.repo.tx(ctx, "end abandoned changes", func(ctx context.Context, _ *gorm.DB) error {
 		for i := range open {

@@ -53,9 +53,16 @@ func (s *Service) jobEnded(ctx context.Context, job queue.Job) error {
 	return err
 }
 
+// jobAbout is what decides which notification the end of a job makes, in the payload of whatever type.
+type jobAbout struct {
+	jobSubject
+	Mode string `json:"mode"`
+	Op   string `json:"op"`
+}
+
 // notificationKind returns the kind of notification that the end of a job makes; empty for none.
 func (s *Service) notificationKind(job *queue.Job) string {
-	var spec jobSpec
+	var spec jobAbout
 	if job.Decode(&spec) != nil || job.StartedAt.IsZero() {
 		return ""
 	}
@@ -231,7 +238,7 @@ func (s *Service) awaitVersions(ctx context.Context, found []NewVersion) {
 
 // newNotices returns the news in what a check found, for services that still have that candidate.
 func (s *Service) newNotices(inv *inventory, job *queue.Job, found []NewVersion) (rows []noticeRecord) {
-	var spec jobSpec
+	var spec jobSubject
 	_ = job.Decode(&spec)
 	for _, v := range found {
 		svc := inv.services[v.ServiceID]

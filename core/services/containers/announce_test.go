@@ -77,7 +77,7 @@ func (e *env) announced() {
 // scheduled runs a check as the schedule makes it.
 func (e *env) scheduled() {
 	e.Helper()
-	job, _, err := e.svc.submitJob(context.Background(), submission{kind: JobCheck, spec: jobSpec{Scope: ScopeAll, Reason: ReasonSchedule}, actor: actorSchedule})
+	job, _, err := e.svc.CheckFor(context.Background(), actorSchedule, ScanRequest{Scope: ScopeAll, Reason: ReasonSchedule})
 	e.must(err)
 	if got := e.ended(job.ID); got.Status != "success" {
 		e.Fatalf("the check is %+v\n%s", got, e.logs(job.ID))
@@ -325,7 +325,7 @@ func TestVersionsAreAwaited(t *testing.T) {
 	e.publish(webRepo+":2.0.0", 2)
 	e.publish(webRepo+":latest", 2)
 	e.discovered()
-	job, _, err := e.svc.submitJob(context.Background(), submission{kind: JobCheck, spec: jobSpec{Scope: ScopeAll, Reason: ReasonSchedule}, actor: actorSchedule})
+	job, _, err := e.svc.CheckFor(context.Background(), actorSchedule, ScanRequest{Scope: ScopeAll, Reason: ReasonSchedule})
 	e.must(err)
 	e.ended(job.ID)
 	time.AfterFunc(100*time.Millisecond, e.inferring)

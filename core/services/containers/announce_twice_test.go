@@ -31,7 +31,7 @@ func (e *env) silent() string {
 	e.Helper()
 	off, on := false, true
 	e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Events: channels.EventChange{EventNewVersion: &off}}))
-	job, _, err := e.svc.submitJob(context.Background(), submission{kind: JobCheck, spec: jobSpec{Scope: ScopeAll, Reason: ReasonSchedule}, actor: actorSchedule})
+	job, _, err := e.svc.CheckFor(context.Background(), actorSchedule, ScanRequest{Scope: ScopeAll, Reason: ReasonSchedule})
 	e.must(err)
 	e.ended(job.ID)
 	e.announced()

@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,7 +25,7 @@ func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (news.JobEven
 	if err != nil {
 		return out, fmt.Errorf("read the journal: %w", err)
 	}
-	var spec jobSpec
+	var spec updateJob
 	var sum UpdateSummary
 	_ = job.Decode(&spec)
 	_ = json.Unmarshal(job.Result, &sum)
@@ -46,7 +47,7 @@ func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (news.JobEven
 	if why := view.ResultReason; why != nil {
 		out.Canceled = why.failure.code == failedCanceled
 		out.Failure = why.failure.inWords(s.settings().Locale)
-		if out.Excerpt = orElse(out.Excerpt, why.Detail); out.Canceled {
+		if out.Excerpt = cmp.Or(out.Excerpt, why.Detail); out.Canceled {
 			// The text above it says so already, in the reader's language.
 			out.Excerpt = ""
 		}
@@ -85,10 +86,10 @@ func (inv *inventory) versionChange(id string, changes map[string]changeRecord) 
 	for digest, version := range map[string]string{svc.RuntimeDigest: svc.RuntimeVersion, svc.CandidateDigest: svc.CandidateVersion} {
 		// The version behind a digest may have been found after the change began.
 		if digest != "" && digest == c.FromDigest {
-			from = orElse(from, version)
+			from = cmp.Or(from, version)
 		}
 		if digest != "" && digest == c.ToDigest {
-			to = orElse(to, version)
+			to = cmp.Or(to, version)
 		}
 	}
 	out.CurrentDisplay, out.CandidateDisplay = readableVersion(from, svc.Tag), readableVersion(to, svc.Tag)

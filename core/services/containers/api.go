@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -53,7 +54,7 @@ func (s *Service) newAPI(base string) *api.API {
 	return a
 }
 
-func (s *Service) coreVersion() string { return orElse(s.cfg.Version, "0.0.0-dev") }
+func (s *Service) coreVersion() string { return cmp.Or(s.cfg.Version, "0.0.0-dev") }
 
 // Mount is the service below its base URL.
 func (s *Service) Mount() (httpd.Mount, error) { return s.MountAt(s.settings().BaseURL) }

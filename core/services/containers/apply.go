@@ -40,7 +40,7 @@ type change struct {
 	rec     *changeRecord
 	svc     serviceRecord
 	stack   stackRecord
-	spec    jobSpec
+	spec    changeOptions
 	target  Target
 	started time.Time
 	// share is the part of the change in the progress of its job, in percent.
@@ -85,26 +85,23 @@ func stepOrder(step string) int {
 // journalStep stores the step in the journal. It is called before the step is carried out.
 func (c *change) journalStep(ctx context.Context, step string) error {
 	c.rec.Step = step
-	if err := c.s.repo.saveChange(withoutEnd(ctx), c.rec); err != nil {
+	if err := c.s.repo.saveChange(context.WithoutCancel(ctx), c.rec); err != nil {
 		return fmt.Errorf("write the journal: %w", err)
 	}
 	return nil
 }
 
-// withoutEnd returns ctx without its cancellation, for what must be done even after that.
-func withoutEnd(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
-
 // jobContext is the key of the context of a job in one that outlasts it.
 type jobContext struct{}
 
-// outlastJob returns a context for what is carried out to its end also when the job is cancelled. goesOn still tells of the job.
+// outlastJob returns a context for what is carried out to its end also when the job is cancelled. isHandover still tells of the job.
 func outlastJob(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithValue(withoutEnd(ctx), jobContext{}, ctx), limit)
+	return context.WithTimeout(context.WithValue(context.WithoutCancel(ctx), jobContext{}, ctx), limit)
 }
 
-// goesOn tells that the core ends, or another worker has the job: nothing may be undone, the job goes on from its journal.
-func goesOn(ctx context.Context) bool {
-	if job, ok := ctx.Value(jobContext{}).(context.Context); ok && goesOn(job) {
+// isHandover tells that the core ends, or another worker has the job: nothing may be undone, the job goes on from its journal.
+func isHandover(ctx context.Context) bool {
+	if job, ok := ctx.Value(jobContext{}).(context.Context); ok && isHandover(job) {
 		return true
 	}
 	cause := context.Cause(ctx)
@@ -189,7 +186,7 @@ func (c *change) composeUp(ctx context.Context) error {
 
 // hasNewImage reports whether a container of the service has the new image already, or that cannot be found out.
 func (c *change) hasNewImage(ctx context.Context) bool {
-	list, err := c.s.containersOf(withoutEnd(ctx), c.stack.Project, c.svc.Name)
+	list, err := c.s.containersOf(context.WithoutCancel(ctx), c.stack.Project, c.svc.Name)
 	return err != nil || slices.ContainsFunc(list, func(ct engine.Container) bool { return ct.ImageID == c.rec.ToImage })
 }
 
@@ -277,7 +274,7 @@ func (c *change) syncTag(ctx context.Context) error {
 
 // finishChange stores the outcome of the change, and what the service runs now.
 func (c *change) finishChange(ctx context.Context, status string, cause error) error {
-	ctx = withoutEnd(ctx)
+	ctx = context.WithoutCancel(ctx)
 	c.rec.Status, c.rec.FinishedAt = status, c.s.now()
 	if status == changeSuccess {
 		c.rec.Step = stepDone

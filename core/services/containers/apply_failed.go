@@ -16,7 +16,7 @@ func (p precheckError) Unwrap() error { return p.error }
 // handleFailure undoes the change after a failed step. Before the image was tagged nothing is to be undone; after that the
 // former image is brought back.
 func (c *change) handleFailure(ctx context.Context, step string, err error) error {
-	if ctx.Err() != nil && goesOn(ctx) {
+	if ctx.Err() != nil && isHandover(ctx) {
 		return context.Cause(ctx)
 	}
 	c.outcome.FailureStep = step
@@ -47,7 +47,7 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 		// The service runs and is healthy: only names of images are behind.
 		return c.finishChange(ctx, changeFailed, err)
 	case step == stepBackup:
-		if err := c.s.repo.failOpenBackups(withoutEnd(ctx), c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
+		if err := c.s.repo.failOpenBackups(context.WithoutCancel(ctx), c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
 			c.r.warn(ctx, "%s: a backup that was begun could not be closed: %s", c.displayName(), failureReason(err))
 		}
 		c.startAgain(ctx)

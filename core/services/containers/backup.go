@@ -150,7 +150,7 @@ func (s *Service) backupMount(ctx context.Context, c *change, container string, 
 	default:
 		c.r.info(ctx, "%s: backed up %s, %d bytes", c.displayName(), p.Name, size)
 	}
-	if saved := s.repo.saveBackup(withoutEnd(ctx), rec); saved != nil {
+	if saved := s.repo.saveBackup(context.WithoutCancel(ctx), rec); saved != nil {
 		return rec.toResult(), saved
 	}
 	if err != nil && (set.Backup.RequireSuccess || ctx.Err() != nil) {

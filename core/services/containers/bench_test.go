@@ -134,7 +134,7 @@ func BenchmarkJobPage(b *testing.B) {
 	e.must(e.store.Tx(b.Context(), "fill", func(ctx context.Context) error {
 		return e.store.Writer(ctx).Exec(insert, time.Now().Add(-time.Hour).UnixMilli()).Error
 	}))
-	dry := e.store.DB(b.Context()).Session(&gorm.Session{DryRun: true}).Raw("SELECT * FROM jobs WHERE type IN ? ORDER BY created_at DESC, id DESC LIMIT 101", queueTypes(JobTypes())).Scan(&[]map[string]any{})
+	dry := e.store.DB(b.Context()).Session(&gorm.Session{DryRun: true}).Raw("SELECT * FROM jobs WHERE type IN ? ORDER BY created_at DESC, id DESC LIMIT 101", qualifiedTypes(JobTypes())).Scan(&[]map[string]any{})
 	var raw, page []time.Duration
 	for b.Loop() {
 		begun := time.Now()

@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,18 +20,37 @@ import (
 
 // Check queues a check for new versions.
 func (s *Service) Check(ctx context.Context, req ScanRequest) (string, error) {
-	sub, err := s.checkSubmission(ctx, req)
-	if err != nil {
+	if err := s.checkScope(ctx, &req); err != nil {
 		return "", err
 	}
-	return s.submitNew(ctx, sub)
+	return s.queue.submitNew(ctx, newCheckSubmission(req, "", nil))
 }
 
-func (s *Service) checkSubmission(ctx context.Context, req ScanRequest) (submission, error) {
+// CheckFor queues a check that a program asks for, or returns the one that is under way, and true.
+func (s *Service) CheckFor(ctx context.Context, actor string, req ScanRequest) (queue.Job, bool, error) {
 	if err := s.checkScope(ctx, &req); err != nil {
-		return submission{}, err
+		return queue.Job{}, false, err
 	}
-	return req.newSubmission(JobCheck), nil
+	return s.queue.submitJob(ctx, newCheckSubmission(req, actor, nil))
+}
+
+// CheckPublished queues a check of a service whose image was published, as a webhook says, or returns the one that is under way, and true.
+func (s *Service) CheckPublished(ctx context.Context, svc *serviceRecord, from *deliverySource) (queue.Job, bool, error) {
+	req := ScanRequest{Scope: ScopeService, StackID: svc.StackID, ServiceID: svc.ID, Reason: ReasonWebhook}
+	return s.queue.submitJob(ctx, newCheckSubmission(req, actorCodeHost, from))
+}
+
+func newCheckSubmission(req ScanRequest, actor string, from *deliverySource) submission {
+	sub := req.newSubmission(JobCheck)
+	sub.payload, sub.actor = checkJob{req.subject(), from}, actor
+	return sub
+}
+
+// checkJob is the payload of JobCheck.
+type checkJob struct {
+	jobSubject
+	// Delivery is the webhook that asked for the check; nil for others.
+	Delivery *deliverySource `json:"delivery,omitempty"`
 }
 
 // CheckSummary is the summary of a check.
@@ -95,7 +115,7 @@ type checking struct {
 }
 
 // runCheck asks the registries about the services of a job, several at once, and meanwhile the engine what runs.
-func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec jobSpec, r *report) (any, error) {
+func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec checkJob, r *report) (any, error) {
 	r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message = "prepare", "reading what runs" })
 	platform, err := s.hostPlatform(ctx)
 	if err != nil {
@@ -226,7 +246,7 @@ func (c *checking) findCandidate(ctx context.Context, svc *serviceRecord) (map[s
 }
 
 // summarizeCheck sums up what the inventory has of the services after the check.
-func (c *checking) summarizeCheck(ctx context.Context, spec *jobSpec, inv *inventory, services []*serviceRecord) (CheckSummary, error) {
+func (c *checking) summarizeCheck(ctx context.Context, spec *checkJob, inv *inventory, services []*serviceRecord) (CheckSummary, error) {
 	out := CheckSummary{
 		HostPlatform: c.platform.String(), Scope: spec.Scope, StackIDs: []string{}, ServicesChecked: len(services), ServicesFailed: int(c.failed.Load()),
 		NewVersions: NewVersions{Services: []NewVersion{}}, Delivery: spec.Delivery,
@@ -248,8 +268,8 @@ func (c *checking) summarizeCheck(ctx context.Context, spec *jobSpec, inv *inven
 		}
 		out.NewVersions.Services = append(out.NewVersions.Services, NewVersion{
 			StackID: svc.StackID, StackName: inv.stacks[svc.StackID].Project, ServiceID: svc.ID, ServiceName: svc.Name, ImageRef: svc.imageRef().String(),
-			CurrentTag: svc.Tag, CurrentDigest: svc.RuntimeDigest, CurrentDisplayTag: orElse(svc.RuntimeVersion, svc.Tag),
-			CandidateTag: svc.CandidateTag, CandidateDisplayTag: orElse(svc.CandidateVersion, svc.CandidateTag), CandidateDigest: svc.CandidateDigest,
+			CurrentTag: svc.Tag, CurrentDigest: svc.RuntimeDigest, CurrentDisplayTag: cmp.Or(svc.RuntimeVersion, svc.Tag),
+			CandidateTag: svc.CandidateTag, CandidateDisplayTag: cmp.Or(svc.CandidateVersion, svc.CandidateTag), CandidateDigest: svc.CandidateDigest,
 		})
 	}
 	out.NewVersions.Count = len(out.NewVersions.Services)

@@ -22,7 +22,7 @@ type answer struct {
 
 // prepareServices reads what there is to check and what of it runs, and stores the latter where it is news. Meanwhile the registries are asked
 // already: what goes on in the background ends with the context meanwhile.
-func (c *checking) prepareServices(ctx, meanwhile context.Context, spec *jobSpec) (*inventory, []*serviceRecord, error) {
+func (c *checking) prepareServices(ctx, meanwhile context.Context, spec *checkJob) (*inventory, []*serviceRecord, error) {
 	var o *observed
 	var failed error
 	seen := make(chan struct{})
@@ -60,7 +60,7 @@ func (c *checking) prepareServices(ctx, meanwhile context.Context, spec *jobSpec
 
 // selectServices returns the services of the inventory that a check is about, in the order of their ids, with the known platforms of the
 // digests that are stored of them.
-func (c *checking) selectServices(ctx context.Context, spec *jobSpec, inv *inventory) ([]*serviceRecord, map[string][]platformEntry, error) {
+func (c *checking) selectServices(ctx context.Context, spec *checkJob, inv *inventory) ([]*serviceRecord, map[string][]platformEntry, error) {
 	var services []*serviceRecord
 	var digests []string
 	c.refs = map[string]image.Ref{}
@@ -81,7 +81,7 @@ func (c *checking) selectServices(ctx context.Context, spec *jobSpec, inv *inven
 }
 
 // noteRuntime notes what the services of a check run, and reports whether that differs from what is stored of them.
-func (c *checking) noteRuntime(o *observed, spec *jobSpec, inv *inventory) (news bool) {
+func (c *checking) noteRuntime(o *observed, spec *checkJob, inv *inventory) (news bool) {
 	c.runtime = map[string]runtimeState{}
 	for id, svc := range inv.services {
 		if !spec.selectsService(svc) {

@@ -1,17 +1,16 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
-	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -79,36 +78,6 @@ func (r *ScanResult) addAction(a ScanAction, most int64) {
 		return
 	}
 	r.Actions = append(r.Actions, a)
-}
-
-// Discover queues a discovery, or returns the one that is under way.
-func (s *Service) Discover(ctx context.Context) (string, error) {
-	job, _, err := s.submitJob(ctx, discoverySubmission())
-	return job.ID, err
-}
-
-func discoverySubmission() submission {
-	return submission{kind: JobDiscovery, key: "all", spec: jobSpec{Scope: ScopeAll, Reason: ReasonUI}}
-}
-
-// DiscoverySummary is the summary of a discovery.
-type DiscoverySummary struct {
-	Scan     ScanResult      `json:"scan"`
-	Delivery *deliverySource `json:"delivery,omitempty"`
-}
-
-func (s *Service) runDiscovery(ctx context.Context, _ *queue.Job, spec jobSpec, r *report) (any, error) {
-	r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message = "scan", "looking for compose projects" })
-	res, err := s.discoverProjects(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range res.Actions {
-		if a.Action != actionSkipped {
-			r.info(ctx, "%s: stack %s", a.Project, strings.TrimSuffix(a.Action+": "+a.Reason, ": "))
-		}
-	}
-	return DiscoverySummary{Scan: res, Delivery: spec.Delivery}, nil
 }
 
 // discoverProjects finds the projects of the host, brings stacks and services up to date, and notes what runs. One at a time.
@@ -230,7 +199,7 @@ func (s *Service) recordSeen(ctx context.Context, known map[string]*knownProject
 		k = &knownProject{project: projectRecord{Project: g.Project}}
 	}
 	s.holdMove(k, &g)
-	p, warning := k.project, orElse(g.Warning, k.warning)
+	p, warning := k.project, cmp.Or(g.Warning, k.warning)
 	p.LastSeenAt, p.LastScanAt, p.LastError, p.Details, p.Move = s.now(), s.now(), warning, "", k.move
 	if g.Variants != nil {
 		p.Details = toJSON(g.Variants)

@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -133,8 +134,8 @@ func (c *comparison) compareProgram(image engine.ImageConfig) {
 		}
 		c.addDrift(part.entry, "", driftChanged)
 	}
-	c.noteIf(orElse(e.User, image.User) != run.User && (known || e.User != ""), "user")
-	c.noteIf(path.Clean("/"+orElse(e.WorkingDir, image.WorkingDir)) != path.Clean("/"+run.WorkingDir) && (known || e.WorkingDir != ""), "workingDir")
+	c.noteIf(cmp.Or(e.User, image.User) != run.User && (known || e.User != ""), "user")
+	c.noteIf(path.Clean("/"+cmp.Or(e.WorkingDir, image.WorkingDir)) != path.Clean("/"+run.WorkingDir) && (known || e.WorkingDir != ""), "workingDir")
 }
 
 func (c *comparison) compareMounts() {

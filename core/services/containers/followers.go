@@ -49,7 +49,7 @@ func (c *change) pullFollowers(ctx context.Context) error {
 // recreateLeft recreates the dependents that changes have left to later ones which did not come to it: they still share namespaces or
 // volumes with containers that are gone.
 func (s *Service) recreateLeft(ctx context.Context, changes []*change) error {
-	if goesOn(ctx) {
+	if isHandover(ctx) {
 		return nil
 	}
 	var failed error

@@ -27,7 +27,7 @@ func (s *Service) hookTx(ctx context.Context, name string, f func(ctx context.Co
 func (s *Service) openHookJobs(ctx context.Context) (map[string]string, error) {
 	out, cursor := map[string]string{}, ""
 	for {
-		jobs, next, err := s.queue.List(ctx, queue.Filter{Types: queueTypes(hookJobTypes()), States: []queue.State{queue.Queued, queue.Running}}, cursor, 200)
+		jobs, next, err := s.queue.List(ctx, queue.Filter{Types: qualifiedTypes(hookJobTypes()), States: []queue.State{queue.Queued, queue.Running}}, cursor, 200)
 		if err != nil {
 			return nil, fmt.Errorf("read the jobs about webhooks: %w", err)
 		}
@@ -190,14 +190,15 @@ func unregisterLock(name string) string { return "containers/unregister/" + name
 
 // submitHook makes the job that does something with the webhooks of repositories, and has the repositories wait for it.
 func (s *Service) submitHook(ctx context.Context, w *gorm.DB, op string, names []string) (jobID string, err error) {
-	sub := submission{kind: JobHook, spec: jobSpec{Scope: ScopeAll, Reason: ReasonUI, Op: op}}
+	sub, payload := submission{kind: JobHook}, newHookJob(op, "")
 	if len(names) == 1 {
-		sub.spec.Repo, sub.key = names[0], op+"/"+names[0]
+		payload.Repo, sub.key = names[0], op+"/"+names[0]
 		if op == hookUnregister {
 			sub.locks = []string{unregisterLock(names[0])}
 		}
 	}
-	job, _, err := s.submitJob(ctx, sub)
+	sub.payload = payload
+	job, _, err := s.queue.submitJob(ctx, sub)
 	if err != nil {
 		return "", err
 	}

@@ -245,7 +245,7 @@ func (e *hookEnv) ended(id string) queue.Job {
 
 func (e *hookEnv) jobs(kinds ...string) []queue.Job {
 	e.Helper()
-	jobs, _, err := e.queue.List(context.Background(), queue.Filter{Types: queueTypes(kinds)}, "", 200)
+	jobs, _, err := e.queue.List(context.Background(), queue.Filter{Types: qualifiedTypes(kinds)}, "", 200)
 	if err != nil {
 		e.Fatal(err)
 	}

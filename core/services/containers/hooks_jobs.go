@@ -34,7 +34,7 @@ func (s *Service) SyncAllHooks(ctx context.Context) (SyncJob, error) {
 	if selected == 0 {
 		return SyncJob{}, noneSelected()
 	}
-	job, reused, err := s.submitJob(ctx, submission{kind: JobHookSyncAll, key: "all", spec: jobSpec{Scope: ScopeAll, Reason: ReasonUI, Op: hookSync}})
+	job, reused, err := s.queue.submitJob(ctx, submission{kind: JobHookSyncAll, key: "all", payload: newHookJob(hookSync, "")})
 	return SyncJob{OK: true, JobID: job.ID, Status: string(job.State), Reused: reused}, err
 }
 
@@ -78,7 +78,7 @@ func (s *Service) SyncRepoHook(ctx context.Context, full string) (out SyncJob, e
 		if !row.Selected {
 			return invalidField("fullName", "The repository %s is not selected.", name).With("reason", "not_selected")
 		}
-		job, reused, err := s.submitJob(ctx, submission{kind: JobHookSyncRepo, key: name, spec: jobSpec{Scope: ScopeAll, Reason: ReasonUI, Op: hookSync, Repo: name}})
+		job, reused, err := s.queue.submitJob(ctx, submission{kind: JobHookSyncRepo, key: name, payload: newHookJob(hookSync, name)})
 		if err != nil {
 			return err
 		}
@@ -209,6 +209,19 @@ func reportResult(ctx context.Context, r *report, res *SyncResult) {
 	}
 }
 
+// hookJob is the payload of JobHook, JobHookSyncAll and JobHookSyncRepo.
+type hookJob struct {
+	jobSubject
+	Op string `json:"op,omitempty"`
+	// Repo is the only repository; "" for all that wait for the job.
+	Repo string `json:"repo,omitempty"`
+}
+
+// newHookJob returns the payload of a job that a person asks for.
+func newHookJob(op, repo string) hookJob {
+	return hookJob{jobSubject: jobSubject{Scope: ScopeAll, Reason: ReasonUI}, Op: op, Repo: repo}
+}
+
 // HookSummary is the summary of a job about webhooks.
 type HookSummary struct {
 	Op       string       `json:"op" enum:"register,unregister,audit_all,sync"`
@@ -257,7 +270,7 @@ func (h HookSummary) jobResult() (any, error) {
 }
 
 // runHookSyncAll brings the webhooks of all selected repositories in line.
-func (s *Service) runHookSyncAll(ctx context.Context, _ *queue.Job, _ jobSpec, r *report) (any, error) {
+func (s *Service) runHookSyncAll(ctx context.Context, _ *queue.Job, _ hookJob, r *report) (any, error) {
 	h, err := s.newHookSyncer(ctx)
 	if err != nil {
 		return nil, err
@@ -270,7 +283,7 @@ func (s *Service) runHookSyncAll(ctx context.Context, _ *queue.Job, _ jobSpec, r
 }
 
 // runHookSyncRepo brings the webhook of one repository in line.
-func (s *Service) runHookSyncRepo(ctx context.Context, _ *queue.Job, spec jobSpec, r *report) (any, error) {
+func (s *Service) runHookSyncRepo(ctx context.Context, _ *queue.Job, spec hookJob, r *report) (any, error) {
 	h, err := s.newHookSyncer(ctx)
 	if err != nil {
 		return nil, s.recordHookFailure(ctx, []string{spec.Repo}, err)
@@ -289,7 +302,7 @@ func (h *hookSyncer) syncEach(ctx context.Context, names []string, op string, r 
 }
 
 // runHook does what the operation of a job says: register, unregister or audit_all.
-func (s *Service) runHook(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
+func (s *Service) runHook(ctx context.Context, job *queue.Job, spec hookJob, r *report) (any, error) {
 	if spec.Op == hookAuditAll {
 		return s.auditHooks(ctx, r)
 	}
@@ -308,7 +321,7 @@ func (s *Service) runHook(ctx context.Context, job *queue.Job, spec jobSpec, r *
 }
 
 // namesOf are the repositories of a job: the one that it names, or those that were told to wait for it.
-func (s *Service) namesOf(ctx context.Context, job *queue.Job, spec jobSpec) (out []string, err error) {
+func (s *Service) namesOf(ctx context.Context, job *queue.Job, spec hookJob) (out []string, err error) {
 	if spec.Repo != "" {
 		return []string{spec.Repo}, nil
 	}

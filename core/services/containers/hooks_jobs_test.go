@@ -251,7 +251,7 @@ func TestAudit(t *testing.T) {
 		e.run()
 		audit := func() (out AuditSummary) {
 			t.Helper()
-			job, _, err := e.svc.submitJob(context.Background(), submission{kind: JobHook, spec: jobSpec{Op: hookAuditAll, Reason: ReasonSchedule}})
+			job, _, err := e.svc.queue.submitJob(context.Background(), submission{kind: JobHook, payload: hookJob{jobSubject: jobSubject{Reason: ReasonSchedule}, Op: hookAuditAll}})
 			if err != nil {
 				t.Fatal(err)
 			}

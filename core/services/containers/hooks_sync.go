@@ -177,7 +177,7 @@ func (h *hookSyncer) ensureHook(ctx context.Context, row *repoRecord, dry bool) 
 	switch res.Action {
 	case syncCreated:
 		// The code host finishes what it has begun also when nobody waits for it: without the answer the id would not be known.
-		wait, cancel := context.WithTimeout(withoutEnd(ctx), hookAnswerLimit)
+		wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), hookAnswerLimit)
 		defer cancel()
 		hook, err = h.host.CreateHook(wait, h.cfg.PAT, row.FullName, h.hookSpec())
 	case syncUpdated:

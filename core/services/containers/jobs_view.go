@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,6 +37,15 @@ type Job struct {
 	ResultReason      *ResultReason   `json:"resultReason,omitempty" doc:"Why it did not succeed."`
 }
 
+// jobOptions are what the API shows of the payload of a job, of whatever type.
+type jobOptions struct {
+	jobSubject
+	Mode              string `json:"mode"`
+	AllowArchMismatch bool   `json:"allowArchMismatch"`
+	BackupMode        string `json:"backupMode"`
+	Action            string `json:"action"`
+}
+
 // ResultReason is why a job did not succeed.
 type ResultReason struct {
 	failure failure
@@ -66,11 +76,11 @@ func isShown(queued string) bool {
 }
 
 func jobView(j *queue.Job) Job {
-	var spec jobSpec
+	var spec jobOptions
 	_ = j.Decode(&spec)
 	out := Job{
-		ID: j.ID, Type: publicType(j.Type), Scope: orElse(spec.Scope, ScopeAll), StackID: spec.StackID, ServiceID: spec.ServiceID, Status: string(j.State),
-		Reason: orElse(spec.Reason, ReasonManual), CreatedBy: orElse(j.Actor, actorSchedule), CreatedAt: api.TimeOf(j.CreatedAt), AllowArchMismatch: spec.AllowArchMismatch,
+		ID: j.ID, Type: publicType(j.Type), Scope: cmp.Or(spec.Scope, ScopeAll), StackID: spec.StackID, ServiceID: spec.ServiceID, Status: string(j.State),
+		Reason: cmp.Or(spec.Reason, ReasonManual), CreatedBy: cmp.Or(j.Actor, actorSchedule), CreatedAt: api.TimeOf(j.CreatedAt), AllowArchMismatch: spec.AllowArchMismatch,
 		BackupMode: spec.BackupMode, Action: spec.Action, Mode: spec.Mode, CancelRequested: j.CancelRequested, Summary: j.Result,
 	}
 	if !j.StartedAt.IsZero() {
@@ -96,7 +106,7 @@ func resultReason(j *queue.Job) *ResultReason {
 	f, part := jobFailure(j)
 	out := &ResultReason{Summary: f.inWords("en"), Detail: j.Failure.Message, Raw: j.Failure.Reason, failure: f}
 	if out.Raw == queue.ReasonCanceled && f.code != failedCanceled {
-		out.Raw, out.Detail = "", orElse(part.LastError, out.Detail)
+		out.Raw, out.Detail = "", cmp.Or(part.LastError, out.Detail)
 	}
 	return out
 }
@@ -132,14 +142,14 @@ func (s *Service) ListJobs(ctx context.Context, f JobFilter) ([]Job, string, err
 	if f.Limit < 1 || f.Limit > maxJobs {
 		return nil, "", invalidField("limit", "The limit must be from 1 to %d.", maxJobs)
 	}
-	q := queue.Filter{Types: queueTypes(JobTypes())}
+	q := queue.Filter{Types: qualifiedTypes(JobTypes())}
 	if len(f.Types) > 0 {
 		for _, t := range f.Types {
 			if !slices.Contains(JobTypes(), t) {
 				return nil, "", invalidField("type", "There is no type of job %q.", t)
 			}
 		}
-		q.Types = queueTypes(f.Types)
+		q.Types = qualifiedTypes(f.Types)
 	}
 	for _, st := range f.Status {
 		if !slices.Contains([]string{"queued", "running", "success", "failed", "rolled_back", "canceled"}, st) {
@@ -215,7 +225,7 @@ func logLine(ev *queue.Event) (JobLog, bool) {
 	}
 	var data struct{ Text, Level string }
 	_ = json.Unmarshal(ev.Data, &data)
-	return JobLog{TS: api.TimeOf(ev.At), Level: orElse(data.Level, "info"), Msg: data.Text}, true
+	return JobLog{TS: api.TimeOf(ev.At), Level: cmp.Or(data.Level, "info"), Msg: data.Text}, true
 }
 
 // CancelJob stops a job. An update that has begun to change a container goes back to the former image first.

@@ -70,7 +70,7 @@ func (s *Service) activeJobs(ctx context.Context, ids []string) ([]ActiveJob, er
 		if slices.ContainsFunc(out, func(a ActiveJob) bool { return a.ID == job.ID }) {
 			continue
 		}
-		var spec jobSpec
+		var spec lifecycleJob
 		_ = job.Decode(&spec)
 		out = append(out, ActiveJob{ID: job.ID, Type: publicType(job.Type), Status: string(job.State), Action: spec.Action})
 	}
@@ -226,7 +226,7 @@ func sumStates(states map[string]LifecycleState) LifecycleState {
 	return StatePartial
 }
 
-func validAction(action string) error {
+func checkAction(action string) error {
 	if action != ActionStart && action != ActionStop && action != ActionRestart {
 		return invalidField("action", "The action must be start, stop or restart.")
 	}
@@ -235,7 +235,7 @@ func validAction(action string) error {
 
 // ServiceAction queues the start, stop or restart of a service.
 func (s *Service) ServiceAction(ctx context.Context, id, action string) (string, error) {
-	if err := validAction(action); err != nil {
+	if err := checkAction(action); err != nil {
 		return "", err
 	}
 	inv, err := s.loadInventory(ctx)
@@ -256,15 +256,15 @@ func (s *Service) ServiceAction(ctx context.Context, id, action string) (string,
 			return "", fault.New(fault.Conflict, "%s has no container yet, and this compose starts only what is there.", svc.Name).With("reason", why)
 		}
 	}
-	return s.submitNew(ctx, submission{
+	return s.queue.submitNew(ctx, submission{
 		kind: JobServiceLifecycle, locks: []string{serviceLock(id)}, services: []string{id}, stacks: []string{svc.StackID},
-		spec: jobSpec{Scope: ScopeService, StackID: svc.StackID, ServiceID: id, Action: action, Reason: ReasonUI},
+		payload: lifecycleJob{jobSubject{Scope: ScopeService, StackID: svc.StackID, ServiceID: id, Reason: ReasonUI}, action},
 	})
 }
 
 // StackAction queues the start, stop or restart of a stack. It locks all services of it.
 func (s *Service) StackAction(ctx context.Context, id, action string) (string, error) {
-	if err := validAction(action); err != nil {
+	if err := checkAction(action); err != nil {
 		return "", err
 	}
 	inv, err := s.loadInventory(ctx)
@@ -282,10 +282,10 @@ func (s *Service) StackAction(ctx context.Context, id, action string) (string, e
 	}
 	sub := submission{
 		kind: JobStackLifecycle, stacks: []string{id}, locks: []string{"containers/stack/" + id},
-		spec: jobSpec{Scope: ScopeStack, StackID: id, Action: action, Reason: ReasonUI},
+		payload: lifecycleJob{jobSubject{Scope: ScopeStack, StackID: id, Reason: ReasonUI}, action},
 	}
 	for _, svc := range inv.membersOf(id) {
 		sub.locks, sub.services = append(sub.locks, serviceLock(svc.ID)), append(sub.services, svc.ID)
 	}
-	return s.submitNew(ctx, sub)
+	return s.queue.submitNew(ctx, sub)
 }

@@ -10,6 +10,12 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
+// lifecycleJob is the payload of JobServiceLifecycle and JobStackLifecycle.
+type lifecycleJob struct {
+	jobSubject
+	Action string `json:"action,omitempty"`
+}
+
 // LifecycleSummary is the summary of a lifecycle job.
 type LifecycleSummary struct {
 	Action  string         `json:"action"`
@@ -18,7 +24,7 @@ type LifecycleSummary struct {
 }
 
 // runLifecycle runs the compose command, and reads afterwards what runs. It may be repeated: the commands lead to a state.
-func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
+func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecycleJob, r *report) (any, error) {
 	st, err := s.repo.stackByID(ctx, spec.StackID)
 	if err != nil {
 		return nil, err
@@ -54,7 +60,7 @@ func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec jobSpec
 	if err == nil && spec.Action != ActionStop {
 		err = s.checkScale(ctx, &st, scale)
 	}
-	s.refreshServices(withoutEnd(ctx), ids)
+	s.refreshServices(context.WithoutCancel(ctx), ids)
 	out := LifecycleSummary{Action: spec.Action, Command: []string{}, State: StateUnknown}
 	if res != nil {
 		out.Command = res.Command

@@ -41,8 +41,8 @@ func (OptionalNumber) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeInteger, Format: "int64", Nullable: true, Examples: []any{60}}
 }
 
-// orElse returns the number, or other without one.
-func (o OptionalNumber) orElse(other int64) int64 {
+// valueOr returns the number, or other without one.
+func (o OptionalNumber) valueOr(other int64) int64 {
 	if o.Value == nil {
 		return other
 	}

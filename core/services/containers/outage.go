@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -37,7 +38,7 @@ func engineGone(err error) bool {
 // watchOutages counts in s.outages how often the engine goes away, until stop is called. An engine that is restarted ends the
 // stream of its events, also where systemd holds its socket meanwhile and calls only take longer.
 func (s *Service) watchOutages(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(withoutEnd(ctx))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	tried, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -79,6 +80,15 @@ func (s *Service) watchOutages(ctx context.Context) (stop func()) {
 	}
 }
 
+// watchingOutages runs jobs that run compose: how often the engine goes away meanwhile is counted.
+func watchingOutages[P any](s *Service, run jobRunner[P]) jobRunner[P] {
+	return func(ctx context.Context, job *queue.Job, payload P, r *report) (any, error) {
+		defer s.watchOutages(ctx)()
+		r.outages = s.outages.Load()
+		return run(ctx, job, payload, r)
+	}
+}
+
 // outageWait returns for how long a step waits for the engine.
 func (s *Service) outageWait() time.Duration { return cmp.Or(s.cfg.OutageWait, outageWait) }
 
@@ -102,11 +112,11 @@ func (s *Service) sawOutage(ctx context.Context, before int64) bool {
 
 // awaitEngine waits until the engine answers. It goes on when the job is cancelled, and ends when the core does.
 func (s *Service) awaitEngine(ctx context.Context, limit time.Duration) error {
-	wait, cancel := context.WithTimeout(withoutEnd(ctx), limit)
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	for {
 		err := s.askEngine(wait)
-		if err == nil || goesOn(ctx) {
+		if err == nil || isHandover(ctx) {
 			return err
 		}
 		if err := sleepContext(wait, enginePause); err != nil {

@@ -21,7 +21,7 @@ const (
 
 // reportOutput writes the last lines of the service's containers that are made from an image into the log of the job.
 func (c *change) reportOutput(ctx context.Context, imageID string) {
-	ctx, cancel := context.WithTimeout(withoutEnd(ctx), failedOutputTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), failedOutputTime)
 	defer cancel()
 	list, err := c.s.allContainersOf(ctx, c.stack.Project, c.svc.Name)
 	if err != nil {

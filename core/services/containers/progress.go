@@ -15,7 +15,7 @@ import (
 
 // report tells what a job is doing: its log, and the progress that pages and clients follow.
 type report struct {
-	s   *Service
+	now func() time.Time
 	job *queue.Job
 	p   queue.Progress
 	// mu guards what follows up to outages: services that are updated at the same time report.
@@ -65,8 +65,8 @@ const eventProgress = "job_progress"
 // progressPause is the least time between two stored reports of progress.
 const progressPause = 400 * time.Millisecond
 
-func newReport(s *Service, job *queue.Job, p queue.Progress) *report {
-	r := &report{s: s, job: job, p: p, shares: map[string]float64{}}
+func newReport(now func() time.Time, job *queue.Job, p queue.Progress) *report {
+	r := &report{now: now, job: job, p: p, shares: map[string]float64{}}
 	_ = json.Unmarshal(job.Detail, &r.state)
 	return r
 }
@@ -97,7 +97,7 @@ func (r *report) noteShare(serviceID string, share float64) {
 }
 
 func (r *report) storeChanged(ctx context.Context, isNews bool) {
-	now := r.s.cfg.Now()
+	now := r.now()
 	if !isNews && now.Sub(r.last) < progressPause {
 		return
 	}
@@ -113,7 +113,7 @@ func (r *report) storeChanged(ctx context.Context, isNews bool) {
 }
 
 func (r *report) storeProgress(ctx context.Context) {
-	r.state.UpdatedAt = api.TimeOf(r.s.cfg.Now())
+	r.state.UpdatedAt = api.TimeOf(r.now())
 	r.p.Note(ctx, r.state)
 	r.p.Emit(ctx, eventProgress, r.state)
 }

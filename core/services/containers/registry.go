@@ -151,7 +151,7 @@ func (r *registries) coolDown(ctx context.Context, name string) {
 	r.hostState(name).until = until
 	r.mu.Unlock()
 	r.s.log.Warn("a registry limits requests and is left alone", "host", name, "for", pause)
-	if err := r.s.repo.keepCooldown(withoutEnd(ctx), name, store.Millis(until), r.s.now()); err != nil {
+	if err := r.s.repo.keepCooldown(context.WithoutCancel(ctx), name, store.Millis(until), r.s.now()); err != nil {
 		r.s.log.Warn("that a registry is left alone could not be stored", "host", name, "error", err)
 	}
 }

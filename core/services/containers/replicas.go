@@ -44,7 +44,7 @@ func (s *Service) completeRecord(ctx context.Context, rec *changeRecord) error {
 	if rec.Replicas > 0 {
 		return nil
 	}
-	ctx = withoutEnd(ctx)
+	ctx = context.WithoutCancel(ctx)
 	svc, err := s.repo.serviceByID(ctx, rec.ServiceID)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -88,7 +89,7 @@ func (s *Service) DeployReport(ctx context.Context) (*Report, error) {
 
 // RefreshReport has a report made, unless one is being made.
 func (s *Service) RefreshReport(ctx context.Context) (string, error) {
-	job, _, err := s.queue.Submit(ctx, queue.Submission{Type: jobReport, DedupKey: "report", Payload: jobSpec{Reason: ReasonUI}, Actor: auth.Caller(ctx)})
+	job, _, err := s.queue.Submit(ctx, queue.Submission{Type: jobReport, DedupKey: "report", Payload: jobSubject{Reason: ReasonUI}, Actor: auth.Caller(ctx)})
 	return job.ID, err
 }
 
@@ -145,7 +146,7 @@ func (s *Service) makeReport(ctx context.Context) Report {
 func (s *Service) checkAllowlist(context.Context) ReportCheck {
 	a := s.access.Load()
 	if a.AllowedUser != "" || a.AllowedGroup != "" {
-		return passCheck("A forwarded user or group is allowed.", "user "+orElse(maskName(a.AllowedUser), "none")+", group "+orElse(maskName(a.AllowedGroup), "none"))
+		return passCheck("A forwarded user or group is allowed.", "user "+cmp.Or(maskName(a.AllowedUser), "none")+", group "+cmp.Or(maskName(a.AllowedGroup), "none"))
 	}
 	if a.AnonymousInDev {
 		return failCheck("Everybody who reaches this server may administer it.", "Anybody can run containers on this host.", "allow_anonymous_in_dev is true, and there is no allowlist",

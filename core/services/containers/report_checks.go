@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -137,7 +138,7 @@ func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
 	known, err := askRegistry(ctx, s.registry, hosts[0], func(ctx context.Context, in client.Registry, a registry.Access) ([]string, error) {
 		return in.Credentials(ctx, a, hosts)
 	})
-	evidence := fmt.Sprintf("%d registries, credentials for %s", len(hosts), orElse(texts.JoinSome(known, 5), "none"))
+	evidence := fmt.Sprintf("%d registries, credentials for %s", len(hosts), cmp.Or(texts.JoinSome(known, 5), "none"))
 	if err != nil {
 		return failCheck("The credentials for registries cannot be read.", "Private images cannot be checked or pulled.", failureReason(err), "Correct docker_config (SVC_DOCKER_CONFIG).")
 	}

@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -84,7 +85,7 @@ func (s *Service) SystemSettings(ctx context.Context) (SystemSettings, error) {
 		AllowedUserMasked: maskName(a.AllowedUser), AllowedGroupMasked: maskName(a.AllowedGroup), CurrentGroups: []string{},
 	}
 	if p := auth.From(ctx); p != nil {
-		out.Auth.CurrentUser = orElse(p.User.Email, p.User.Name)
+		out.Auth.CurrentUser = cmp.Or(p.User.Email, p.User.Name)
 		out.Auth.MatchedBy = matchedBy(p)
 	}
 	return out, err

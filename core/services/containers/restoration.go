@@ -15,6 +15,12 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
+// restoreJob is the payload of JobRestore.
+type restoreJob struct {
+	jobSubject
+	BackupIDs []string `json:"backupIds,omitempty"`
+}
+
 // restoration is one attempt to restore a backup.
 type restoration struct {
 	s      *Service
@@ -34,7 +40,7 @@ type restoreState struct {
 	Begun bool `json:"begun"`
 }
 
-func (s *Service) newRestoration(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (*restoration, error) {
+func (s *Service) newRestoration(ctx context.Context, job *queue.Job, spec restoreJob, r *report) (*restoration, error) {
 	if len(spec.BackupIDs) != 1 {
 		return nil, errors.New("a restore has one backup")
 	}
@@ -56,8 +62,8 @@ func (s *Service) newRestoration(ctx context.Context, job *queue.Job, spec jobSp
 
 // runRestore replaces the contents of a mount. It may be repeated from the start: what is there is replaced whole. What uses the mount is started
 // again unless the contents may be there in part, also if the job is canceled between two attempts.
-func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
-	m, err := s.newRestoration(withoutEnd(ctx), job, spec, r)
+func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec restoreJob, r *report) (any, error) {
+	m, err := s.newRestoration(context.WithoutCancel(ctx), job, spec, r)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +77,7 @@ func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec jobSpec, 
 	}
 	out := RestoreSummary{Backup: m.backup.toResult(), Services: m.state.Services}
 	switch {
-	case err != nil && (goesOn(ctx) || errors.Is(err, queue.ErrLost)):
+	case err != nil && (isHandover(ctx) || errors.Is(err, queue.ErrLost)):
 		return out, err
 	case err != nil && m.state.Begun:
 		text := fmt.Sprintf("The restore of %s failed in the middle, and the services that use it stay stopped: restore again. %s", m.backup.Target, failureReason(err))
@@ -84,22 +90,22 @@ func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec jobSpec, 
 	}
 	r.info(ctx, "restored %s from %s", m.backup.Target, m.backup.ID)
 	if err := m.startServices(ctx); err != nil {
-		if ctx.Err() != nil && !goesOn(ctx) {
+		if ctx.Err() != nil && !isHandover(ctx) {
 			m.startDetached(ctx)
 		}
 		return out, err
 	}
-	s.refreshServices(withoutEnd(ctx), []string{m.backup.ServiceID})
+	s.refreshServices(context.WithoutCancel(ctx), []string{m.backup.ServiceID})
 	return out, nil
 }
 
 // lockStack locks the stack. A job that has stopped services and is canceled, also while it waits, waits on for a limited time to end in order.
 func (m *restoration) lockStack(ctx context.Context) (unlock func(), err error) {
 	unlock, err = m.s.applying.lockKey(ctx, m.stack.ID)
-	if err == nil || goesOn(ctx) || !m.stopped {
+	if err == nil || isHandover(ctx) || !m.stopped {
 		return unlock, err
 	}
-	wait, cancel := context.WithTimeout(withoutEnd(ctx), rollbackTime)
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 	defer cancel()
 	return m.s.applying.lockKey(wait, m.stack.ID)
 }
@@ -180,7 +186,7 @@ func (m *restoration) startServices(ctx context.Context) error {
 
 // startDetached is startServices for a job that has failed or was canceled.
 func (m *restoration) startDetached(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(withoutEnd(ctx), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 	defer cancel()
 	if err := m.startServices(ctx); err != nil {
 		m.r.fail(ctx, "%s could not be started again: %s", strings.Join(m.state.Services, ", "), failureReason(err))

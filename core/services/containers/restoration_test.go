@@ -135,7 +135,7 @@ func TestCancelRestoreThatWaits(t *testing.T) {
 	waits, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
 		job := &queue.Job{Checkpoint: []byte(`{"services":["web"],"begun":false}`)}
-		_, err := e.svc.runRestore(waitedFor{ctx, waits}, job, jobSpec{StackID: stack, BackupIDs: []string{backup}}, newReport(e.svc, job, silent{}))
+		_, err := e.svc.runRestore(waitedFor{ctx, waits}, job, restoreJob{jobSubject{StackID: stack}, []string{backup}}, newReport(e.now, job, silent{}))
 		ended <- err
 	}()
 	<-waits
@@ -169,8 +169,8 @@ func TestRestoreOfAnotherWorker(t *testing.T) {
 			backup := e.backedUp(container)
 			e.crashedRestore(backup, "")
 			job := &queue.Job{Checkpoint: []byte(`{"services":["web"],"begun":false}`)}
-			spec := jobSpec{StackID: e.stackOf("blog").ID, BackupIDs: []string{backup}}
-			_, err := e.svc.runRestore(t.Context(), job, spec, newReport(e.svc, job, &lost{after: after}))
+			spec := restoreJob{jobSubject{StackID: e.stackOf("blog").ID}, []string{backup}}
+			_, err := e.svc.runRestore(t.Context(), job, spec, newReport(e.now, job, &lost{after: after}))
 			if list := e.engine.ContainersOf("blog", "web"); !errors.Is(err, queue.ErrLost) || list[0].State != "exited" {
 				t.Errorf("%v, %s", err, list[0].State)
 			}

@@ -81,13 +81,13 @@ func (s *Service) Restore(ctx context.Context, backupID string) (string, error) 
 	case inv.holdsSelf(b.StackID):
 		return "", protectedError(svc.Name)
 	}
-	sub := submission{kind: JobRestore, stacks: []string{b.StackID}, spec: jobSpec{
-		Scope: ScopeService, StackID: b.StackID, ServiceID: svc.ID, Reason: ReasonUI, BackupIDs: []string{b.ID},
+	sub := submission{kind: JobRestore, stacks: []string{b.StackID}, payload: restoreJob{
+		jobSubject{Scope: ScopeService, StackID: b.StackID, ServiceID: svc.ID, Reason: ReasonUI}, []string{b.ID},
 	}}
 	for _, m := range inv.membersOf(b.StackID) {
 		sub.locks, sub.services = append(sub.locks, serviceLock(m.ID)), append(sub.services, m.ID)
 	}
-	return s.submitNew(ctx, sub)
+	return s.queue.submitNew(ctx, sub)
 }
 
 // RestoreSummary is the summary of a restore.

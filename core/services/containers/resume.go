@@ -18,7 +18,7 @@ const engineWait = 5 * time.Minute
 // begunChanges returns the changes that an earlier attempt of the job has begun and not ended. If there are any, it waits for
 // the engine, which may start later than the core.
 func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *report) ([]changeRecord, error) {
-	open, err := s.repo.openChanges(withoutEnd(ctx), job.ID)
+	open, err := s.repo.openChanges(context.WithoutCancel(ctx), job.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal: %w", err)
 	}
@@ -38,7 +38,7 @@ func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *report) (
 }
 
 // settleChanges ends the changes that an earlier attempt has left open, for a canceled job, which begins nothing new.
-func (s *Service) settleChanges(ctx context.Context, spec jobSpec, r *report, open []changeRecord) (any, error) {
+func (s *Service) settleChanges(ctx context.Context, spec changeOptions, r *report, open []changeRecord) (any, error) {
 	out := UpdateSummary{Mode: ModeApply, Targets: spec.Targets, Stacks: []StackSummary{}}
 	var done []*change
 	var failed error
@@ -57,11 +57,11 @@ func (s *Service) settleChanges(ctx context.Context, spec jobSpec, r *report, op
 		sum.addChange(ctx, c)
 		out.Stacks, done = append(out.Stacks, *sum), append(done, c)
 	}
-	return out, cmp.Or(jobEnd(ctx, done), failed, context.Cause(ctx))
+	return out, cmp.Or(jobResult(ctx, done), failed, context.Cause(ctx))
 }
 
-func (s *Service) settleChange(ctx context.Context, spec jobSpec, r *report, rec *changeRecord) (*change, error) {
-	wait, cancel := context.WithTimeout(withoutEnd(ctx), rollbackTime)
+func (s *Service) settleChange(ctx context.Context, spec changeOptions, r *report, rec *changeRecord) (*change, error) {
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 	defer cancel()
 	svc, err := s.repo.serviceByID(wait, rec.ServiceID)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Service) settleChange(ctx context.Context, spec jobSpec, r *report, rec
 
 // newChange takes a record up. The service goes by the name of the image that it had when the change began: the project's
 // files may say something else by now.
-func (s *Service) newChange(r *report, rec *changeRecord, svc serviceRecord, st stackRecord, spec jobSpec, t Target) *change {
+func (s *Service) newChange(r *report, rec *changeRecord, svc serviceRecord, st stackRecord, spec changeOptions, t Target) *change {
 	if ref, err := image.Parse(rec.Image); err == nil {
 		svc.Image, svc.Repo, svc.Tag, svc.Pinned = rec.Image, ref.Repo(), ref.Tag, ref.Digest
 	}
@@ -118,7 +118,7 @@ func (c *change) runPrecheck(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	want := orElse(c.spec.Images[svc.ID], c.rec.Image)
+	want := cmp.Or(c.spec.Images[svc.ID], c.rec.Image)
 	switch {
 	case svc.ArchivedAt != 0 || st.ArchivedAt != 0:
 		return errArchived(svc.Name)
@@ -136,7 +136,7 @@ func (c *change) imageLock(ctx context.Context) (unlock func(), err error) {
 	if ctx.Err() == nil {
 		return c.s.applying.lockKey(ctx, key)
 	}
-	wait, cancel := context.WithTimeout(withoutEnd(ctx), rollbackTime)
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 	defer cancel()
 	return c.s.applying.lockKey(wait, key)
 }

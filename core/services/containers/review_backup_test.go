@@ -37,7 +37,7 @@ func (e *env) backedUp(container string) string {
 	ctx := context.Background()
 	e.engine.SetContents(container, "/data", []byte("what was"))
 	svc, st := e.serviceOf("blog", "web"), e.stackOf("blog")
-	c := &change{s: e.svc, r: newReport(e.svc, &queue.Job{}, silent{}), rec: &changeRecord{}, svc: *svc, stack: *st}
+	c := &change{s: e.svc, r: newReport(e.now, &queue.Job{}, silent{}), rec: &changeRecord{}, svc: *svc, stack: *st}
 	res, err := e.svc.backupMount(ctx, c, container, BackupPlan{Mount: svc.Mounts[0]})
 	e.must(err)
 	e.engine.SetContents(container, "/data", []byte("what is"))
@@ -101,7 +101,7 @@ func TestRemoveBackups(t *testing.T) {
 			e.must(e.svc.repo.saveBackup(ctx, &backupRecord{ID: fmt.Sprintf("bkp_keep%d", i), StackID: svc.StackID, ServiceID: svc.ID, Kind: mountVolume, Target: fmt.Sprint("v", i), Status: backupSuccess, CreatedAt: 1, CleanupAfter: 1}))
 		}
 		old, fresh := add("bkp_old", "data", 2), add("bkp_new", "data", 3)
-		job, err := e.svc.submitNew(ctx, submission{kind: "sleeping", locks: []string{serviceLock(svc.ID)}})
+		job, err := e.svc.queue.submitNew(ctx, submission{kind: "sleeping", locks: []string{serviceLock(svc.ID)}})
 		e.must(err)
 		e.must(e.svc.removeBackups(ctx))
 		if _, err := os.Stat(old); err != nil {

@@ -43,7 +43,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 			return err
 		}
 		if err := c.runStep(ctx, step.do); err != nil {
-			if goesOn(outer) {
+			if isHandover(outer) {
 				return context.Cause(outer)
 			}
 			if errors.Is(err, errEngineAway) {
@@ -120,7 +120,7 @@ func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 	if svc == nil {
 		return RollbackTarget{}, fault.New(fault.NotFound, noService)
 	}
-	out := RollbackTarget{CurrentDigest: svc.RuntimeDigest, CurrentTag: orElse(svc.RuntimeVersion, svc.Tag)}
+	out := RollbackTarget{CurrentDigest: svc.RuntimeDigest, CurrentTag: cmp.Or(svc.RuntimeVersion, svc.Tag)}
 	holders, err := s.queue.Holders(ctx, []string{serviceLock(id)})
 	if err != nil {
 		return out, err
@@ -148,7 +148,7 @@ func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 		return out, nil
 	}
 	out.change = last
-	out.TargetDigest, out.TargetTag, out.SourceUpdateJobID = last.FromDigest, orElse(last.FromVersion, svc.Tag), last.JobID
+	out.TargetDigest, out.TargetTag, out.SourceUpdateJobID = last.FromDigest, cmp.Or(last.FromVersion, svc.Tag), last.JobID
 	out.SourceFinishedAt = api.TimeOfMillis(last.FinishedAt)
 	if out.UnavailableReason == "" && last.FromDigest == "" {
 		// Without a digest the image cannot be fetched again: it must still be there.
@@ -165,6 +165,14 @@ func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 	}
 	out.Available = out.UnavailableReason == ""
 	return out, nil
+}
+
+// rollbackJob is the payload of JobRollback.
+type rollbackJob struct {
+	jobSubject
+	changeOptions
+	// ChangeID is the change that is taken back.
+	ChangeID string `json:"changeId,omitempty"`
 }
 
 // Rollback queues a rollback of a service to the image from before its last change. allowDrift is as in UpdateRequest.
@@ -195,23 +203,26 @@ func (s *Service) Rollback(ctx context.Context, id string, allowDrift bool) (str
 	if err != nil {
 		return "", err
 	}
-	return s.submitNew(ctx, submission{
+	return s.queue.submitNew(ctx, submission{
 		kind: JobRollback, locks: addLocks([]string{serviceLock(id)}, more), services: []string{id}, stacks: []string{svc.StackID},
-		spec: jobSpec{Scope: ScopeService, StackID: svc.StackID, ServiceID: id, Reason: ReasonUI, ChangeID: t.change.ID, AllowDrift: allowDrift},
+		payload: rollbackJob{
+			jobSubject:    jobSubject{Scope: ScopeService, StackID: svc.StackID, ServiceID: id, Reason: ReasonUI},
+			changeOptions: changeOptions{AllowDrift: allowDrift}, ChangeID: t.change.ID,
+		},
 	})
 }
 
 // runRollback brings the image from before a change back.
-func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
+func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec rollbackJob, r *report) (any, error) {
 	if spec.Resumes != "" {
-		return s.runResumed(ctx, job, spec, r)
+		return s.runResumed(ctx, job, spec.changeOptions, r)
 	}
 	open, err := s.begunChanges(ctx, job, r)
 	if err != nil {
 		return nil, err
 	}
-	if len(open) > 0 && ctx.Err() != nil && !goesOn(ctx) {
-		return s.settleChanges(ctx, spec, r, open)
+	if len(open) > 0 && ctx.Err() != nil && !isHandover(ctx) {
+		return s.settleChanges(ctx, spec.changeOptions, r, open)
 	}
 	source, err := s.repo.changeByID(ctx, spec.ChangeID)
 	if err != nil {
@@ -238,7 +249,7 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec jobSpec,
 	if err != nil {
 		return nil, err
 	}
-	c := s.newChange(r, rec, svc, st, spec, Target{})
+	c := s.newChange(r, rec, svc, st, spec.changeOptions, Target{})
 	c.share = 100
 	if rec.Status == changeRunning {
 		if err := s.backTo(ctx, c); err != nil {
@@ -246,7 +257,7 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec jobSpec,
 		}
 	}
 	err = s.startStopped(ctx, r, &st, []*change{c}, nil)
-	return c.summarizeChange(ctx), cmp.Or(c.jobError(ctx), err)
+	return c.summarizeChange(ctx), cmp.Or(c.changeError(ctx), err)
 }
 
 // beginRollback writes what is there before anything is changed. After a crash it finds the record of the attempt before.
@@ -265,7 +276,7 @@ func (s *Service) beginRollback(ctx context.Context, job *queue.Job, r *report, 
 	if running.id != "" && running.id != source.ToImage {
 		return nil, fault.New(fault.Conflict, "%s runs another image by now.", svc.Name).With("reason", "changed_since")
 	}
-	if err := s.keepRunning(ctx, r, jobSpec{}, svc.ID, &running); err != nil {
+	if err := s.keepRunning(ctx, r, nil, svc.ID, &running); err != nil {
 		return nil, err
 	}
 	dependents, err := s.dependentRecords(ctx, st, svc)

@@ -68,7 +68,7 @@ func (inv *inventory) rollbackOf(svc *serviceRecord) *RolledBack {
 
 // leftOut returns the services that an update does not include only because their candidates were rolled back, by name. An
 // update of one service leaves none out.
-func (inv *inventory) leftOut(spec *jobSpec) (out []LeftOut) {
+func (inv *inventory) leftOut(spec *updateJob) (out []LeftOut) {
 	if spec.Scope == ScopeService {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -83,7 +84,7 @@ func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []serv
 // differsFrom reports whether the runtime state differs from the stored one.
 func (svc *serviceRecord) differsFrom(now runtimeState) bool {
 	return svc.CandidateDigest != "" || now.state == StateStopped && now.id != "" && svc.Ended == "" || svc.State != now.state || svc.RuntimeDigest != now.digest || svc.RuntimeImage != now.id || svc.RuntimeError != now.problem ||
-		svc.RuntimeVersion != orElse(keptVersion(svc, now), now.version)
+		svc.RuntimeVersion != cmp.Or(keptVersion(svc, now), now.version)
 }
 
 // takeRuntime writes what a service runs, if that is news, and drops a candidate that runs by now.
@@ -100,7 +101,7 @@ func (s *Service) takeRuntime(ctx context.Context, svc *serviceRecord, o *observ
 	}
 	for name, v := range map[string][2]string{
 		"state": {string(svc.State), string(now.state)}, "runtime_digest": {svc.RuntimeDigest, now.digest}, "runtime_image": {svc.RuntimeImage, now.id},
-		"runtime_error": {svc.RuntimeError, now.problem}, "runtime_version": {svc.RuntimeVersion, orElse(keptVersion(svc, now), now.version)},
+		"runtime_error": {svc.RuntimeError, now.problem}, "runtime_version": {svc.RuntimeVersion, cmp.Or(keptVersion(svc, now), now.version)},
 	} {
 		if v[0] != v[1] {
 			columns[name] = v[1]
@@ -177,9 +178,17 @@ type ScanRequest struct {
 	Reason    string
 }
 
+// subject returns what the job is about that looks at what is asked for.
+func (r *ScanRequest) subject() jobSubject {
+	return jobSubject{Scope: r.Scope, StackID: r.StackID, ServiceID: r.ServiceID, Reason: r.Reason}
+}
+
+// runtimeScanJob is the payload of JobRuntimeScan.
+type runtimeScanJob struct{ jobSubject }
+
 // checkScope returns an error if the stack or service that the scope of a request names does not exist, and completes the request.
 func (s *Service) checkScope(ctx context.Context, req *ScanRequest) error {
-	req.Reason = orElse(req.Reason, ReasonUI)
+	req.Reason = cmp.Or(req.Reason, ReasonUI)
 	if req.Scope == ScopeAll {
 		req.StackID, req.ServiceID = "", ""
 		return nil
@@ -207,10 +216,11 @@ func (s *Service) checkScope(ctx context.Context, req *ScanRequest) error {
 }
 
 // dedupKey returns a key that is the same for requests for the same work.
-func (r *ScanRequest) dedupKey() string { return r.Scope + "/" + orElse(r.ServiceID, r.StackID) }
+func (r *ScanRequest) dedupKey() string { return r.Scope + "/" + cmp.Or(r.ServiceID, r.StackID) }
 
+// newSubmission returns the submission of a job that looks at what is asked for. The payload is left to the caller.
 func (r *ScanRequest) newSubmission(kind string) submission {
-	sub := submission{kind: kind, key: r.dedupKey(), spec: jobSpec{Scope: r.Scope, StackID: r.StackID, ServiceID: r.ServiceID, Reason: r.Reason}}
+	sub := submission{kind: kind, key: r.dedupKey()}
 	if r.StackID != "" {
 		sub.stacks = []string{r.StackID}
 	}
@@ -225,10 +235,12 @@ func (s *Service) RuntimeScan(ctx context.Context, req ScanRequest) (string, err
 	if err := s.checkScope(ctx, &req); err != nil {
 		return "", err
 	}
-	return s.submitNew(ctx, req.newSubmission(JobRuntimeScan))
+	sub := req.newSubmission(JobRuntimeScan)
+	sub.payload = runtimeScanJob{req.subject()}
+	return s.queue.submitNew(ctx, sub)
 }
 
-func (s *Service) runRuntimeScan(ctx context.Context, _ *queue.Job, spec jobSpec, r *report) (any, error) {
+func (s *Service) runRuntimeScan(ctx context.Context, _ *queue.Job, spec runtimeScanJob, r *report) (any, error) {
 	began := s.cfg.Now()
 	r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message = "scan", "reading what runs" })
 	o, _, err := s.observeEngine(ctx, "")
@@ -242,17 +254,6 @@ func (s *Service) runRuntimeScan(ctx context.Context, _ *queue.Job, spec jobSpec
 	sum.Scope, sum.DurationMS = spec.Scope, s.cfg.Now().Sub(began).Milliseconds()
 	r.p.Emit(ctx, "runtime_scan_finished", sum)
 	return sum, nil
-}
-
-// selectsService reports whether a job is about a service.
-func (j *jobSpec) selectsService(svc *serviceRecord) bool {
-	switch j.Scope {
-	case ScopeStack:
-		return svc.StackID == j.StackID
-	case ScopeService:
-		return svc.ID == j.ServiceID
-	}
-	return true
 }
 
 // errArchived tells that a stack or service is archived.

@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -282,7 +283,7 @@ type ResourceHistory struct {
 // ResourceHistory reads the samples of a window. Long windows are thinned out: one sample stands for each step, with the
 // mean of processor and memory.
 func (s *Service) ResourceHistory(ctx context.Context, id, window string) (ResourceHistory, error) {
-	window = orElse(window, "1h")
+	window = cmp.Or(window, "1h")
 	out := ResourceHistory{ServiceID: id, Window: window, Samples: []Sample{}}
 	w, ok := windows[window]
 	if !ok {

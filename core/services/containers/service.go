@@ -77,7 +77,7 @@ type Service struct {
 	repo   *repository
 	state  atomic.Pointer[state]
 	access atomic.Pointer[AccessInfo]
-	queue  *queue.Queue
+	queue  *jobQueue
 	// live carries news that the queue does not: deliveries, version inference, samples.
 	live      *event.Bus
 	registry  *registries
@@ -121,7 +121,7 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Store == nil || cfg.Keyring == nil || cfg.Sender == nil || cfg.Channels == nil {
 		return nil, errors.New("the containers service needs a database, a keyring, a sender of notifications and the settings of channels")
 	}
-	s := &Service{cfg: cfg, log: cfg.Logger, repo: &repository{store: cfg.Store}, live: event.NewBus(), news: make(chan struct{}, 1),
+	s := &Service{cfg: cfg, log: cfg.Logger, queue: &jobQueue{}, repo: &repository{store: cfg.Store}, live: event.NewBus(), news: make(chan struct{}, 1),
 		hookPace: rate.NewLimiter(rate.Every(hookChangePause), hookBurst)}
 	cfg.Sender.Serve(ServiceName, s)
 	cfg.Channels.SetHost(ServiceName, s)
@@ -137,7 +137,7 @@ func New(cfg Config) (*Service, error) {
 }
 
 // Use gives the service the queue, which runs the handlers of Jobs.
-func (s *Service) Use(q *queue.Queue) { s.queue = q }
+func (s *Service) Use(q *queue.Queue) { s.queue.Queue = q }
 
 // Reload puts new settings and providers into use. Jobs that are under way go on
 // with the new ones: the former instances may be gone.

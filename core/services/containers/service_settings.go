@@ -75,13 +75,13 @@ func (s *Service) ChangeService(ctx context.Context, id string, c ServiceChange)
 		if n.Value != nil && (*n.Value < 1 || *n.Value > maxHealthTimeout) {
 			return invalidField("healthTimeoutSeconds", "The health timeout must be from 1 to %d seconds.", maxHealthTimeout)
 		}
-		columns["health_timeout"] = n.orElse(0)
+		columns["health_timeout"] = n.valueOr(0)
 	}
 	if n := c.MinAge; n.Set {
 		if n.Value != nil && (*n.Value < 0 || *n.Value > maxMinAge) {
 			return invalidField("minimumAgeSeconds", "The minimum age must be from 0 to %d seconds.", maxMinAge)
 		}
-		columns["min_age"] = n.orElse(-1)
+		columns["min_age"] = n.valueOr(-1)
 	}
 	if c.RepoURL.Set {
 		text := strings.TrimSpace(c.RepoURL.Text)

@@ -112,7 +112,7 @@ func (s *Service) DigestTags(ctx context.Context, serviceID, asked string) (dige
 		return "", nil, fmt.Errorf("read the snapshot: %w", err)
 	}
 	if rec == nil || !rec.isFresh(s.now()) {
-		s.inference.queueTask(ref, digest, platform, orElse(map[bool]string{true: "stale"}[rec != nil], "missing"))
+		s.inference.queueTask(ref, digest, platform, cmp.Or(map[bool]string{true: "stale"}[rec != nil], "missing"))
 		return digest, nil, nil
 	}
 	return digest, rec.toSnapshot(s.now()), nil

@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -179,7 +180,7 @@ func (inv *inventory) serviceDetail(svc *serviceRecord) ServiceDetail {
 		return out
 	}
 	out.Candidate = &Candidate{
-		Tag: svc.CandidateTag, Digest: svc.CandidateDigest, ResolvedTag: svc.CandidateVersion, ArchMatch: orElse(svc.CandidateMatch, archUnknown), Arch: svc.CandidateArch,
+		Tag: svc.CandidateTag, Digest: svc.CandidateDigest, ResolvedTag: svc.CandidateVersion, ArchMatch: cmp.Or(svc.CandidateMatch, archUnknown), Arch: svc.CandidateArch,
 		FirstSeenAt: api.TimeOfMillis(svc.CandidateSince), RolledBack: inv.rollbackOf(svc),
 	}
 	if after := inv.applyAfter(svc); after > inv.now {
@@ -203,7 +204,7 @@ func (s *Service) describeInference(ctx context.Context, svc *serviceRecord, d *
 	case snap == nil:
 		d.Inference = &InferenceState{Status: "pending", ResolvedTag: svc.RuntimeVersion}
 	default:
-		d.Inference = &InferenceState{Status: "ready", CheckedAt: snap.CheckedAt, ResolvedTag: orElse(snap.ResolvedTag, svc.RuntimeVersion), Unresolved: snap.ResolvedTag == ""}
+		d.Inference = &InferenceState{Status: "ready", CheckedAt: snap.CheckedAt, ResolvedTag: cmp.Or(snap.ResolvedTag, svc.RuntimeVersion), Unresolved: snap.ResolvedTag == ""}
 		d.Image.ResolvedTags = snap.Tags
 	}
 	if svc.CandidateDigest != "" && svc.CandidateVersion == "" {
@@ -271,8 +272,8 @@ func (s *Service) History(ctx context.Context, id string) ([]Change, error) {
 	out := make([]Change, len(rows))
 	for i, r := range rows {
 		out[i] = Change{
-			ID: r.ID, JobID: r.JobID, Kind: r.Kind, Status: r.Status, Step: r.Step, FromDigest: orElse(r.FromDigest, r.FromImage), FromVersion: r.FromVersion,
-			ToDigest: orElse(r.ToDigest, r.ToImage), ToVersion: r.ToVersion, Error: r.Error, StartedAt: api.TimeOfMillis(r.StartedAt), FinishedAt: api.TimeOfMillis(r.FinishedAt),
+			ID: r.ID, JobID: r.JobID, Kind: r.Kind, Status: r.Status, Step: r.Step, FromDigest: cmp.Or(r.FromDigest, r.FromImage), FromVersion: r.FromVersion,
+			ToDigest: cmp.Or(r.ToDigest, r.ToImage), ToVersion: r.ToVersion, Error: r.Error, StartedAt: api.TimeOfMillis(r.StartedAt), FinishedAt: api.TimeOfMillis(r.FinishedAt),
 		}
 	}
 	return out, nil

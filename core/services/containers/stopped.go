@@ -23,7 +23,7 @@ type restart struct {
 }
 
 // ranBefore returns the services of a job's targets that ran when it began, also in a later attempt.
-func (s *Service) ranBefore(ctx context.Context, job *queue.Job, spec jobSpec, r *report, inv *inventory) (ran []string, err error) {
+func (s *Service) ranBefore(ctx context.Context, job *queue.Job, targets []Target, r *report, inv *inventory) (ran []string, err error) {
 	if len(job.Checkpoint) > 0 {
 		r.resumed = true
 		return ran, decodeInto(job.Checkpoint, &ran)
@@ -37,7 +37,7 @@ func (s *Service) ranBefore(ctx context.Context, job *queue.Job, spec jobSpec, r
 		return nil, err
 	}
 	ran = []string{}
-	for _, t := range spec.Targets {
+	for _, t := range targets {
 		svc := inv.services[t.ServiceID]
 		if svc != nil && inv.stacks[svc.StackID] != nil && o.stateOf(inv.stacks[svc.StackID].Project, svc).state != StateStopped {
 			ran = append(ran, svc.ID)
@@ -49,7 +49,7 @@ func (s *Service) ranBefore(ctx context.Context, job *queue.Job, spec jobSpec, r
 // startStopped starts what an outage of the engine during the job has stopped: the services that its changes have left to run, and others of
 // the job that ran when it began. Containers that stop for another reason, or never ran, stay as they are.
 func (s *Service) startStopped(ctx context.Context, r *report, st *stackRecord, changes []*change, others []serviceRecord) error {
-	if goesOn(ctx) || !r.resumed && s.outages.Load() == r.outages {
+	if isHandover(ctx) || !r.resumed && s.outages.Load() == r.outages {
 		return nil
 	}
 	ctx, cancel := outlastJob(ctx, startTime)
@@ -112,7 +112,7 @@ func (s *Service) restartService(ctx context.Context, r *report, st *stackRecord
 }
 
 // othersThatRan are the services of a job's stack, besides one, that ran when the job began which this one goes on for.
-func (s *Service) othersThatRan(ctx context.Context, spec jobSpec, besides *serviceRecord) (out []serviceRecord) {
+func (s *Service) othersThatRan(ctx context.Context, spec changeOptions, besides *serviceRecord) (out []serviceRecord) {
 	for _, id := range spec.Ran {
 		svc, err := s.repo.serviceByID(ctx, id)
 		if err == nil && id != besides.ID && svc.StackID == besides.StackID {

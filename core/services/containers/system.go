@@ -141,11 +141,11 @@ func (s *Service) applySchedules(ctx context.Context) error {
 	}
 	for _, sch := range []struct {
 		name, kind string
-		spec       jobSpec
+		payload    any
 		by         *Schedule
 	}{
-		{scheduleCheck, JobCheck, jobSpec{Scope: ScopeAll, Reason: ReasonSchedule}, set.Schedules.UpdateCheck},
-		{scheduleAudit, JobHook, jobSpec{Op: hookAuditAll, Reason: ReasonSchedule}, set.Schedules.WebhookAudit},
+		{scheduleCheck, JobCheck, checkJob{jobSubject: jobSubject{Scope: ScopeAll, Reason: ReasonSchedule}}, set.Schedules.UpdateCheck},
+		{scheduleAudit, JobHook, hookJob{jobSubject: jobSubject{Reason: ReasonSchedule}, Op: hookAuditAll}, set.Schedules.WebhookAudit},
 	} {
 		if sch.by == nil || !sch.by.Enabled {
 			if err := s.queue.RemoveSchedule(ctx, sch.name); err != nil {
@@ -153,7 +153,7 @@ func (s *Service) applySchedules(ctx context.Context) error {
 			}
 			continue
 		}
-		err := s.queue.SetSchedule(ctx, queue.Schedule{Name: sch.name, Cron: sch.by.Cron, Local: true, Type: jobPrefix + sch.kind, Payload: sch.spec})
+		err := s.queue.SetSchedule(ctx, queue.Schedule{Name: sch.name, Cron: sch.by.Cron, Local: true, Type: jobPrefix + sch.kind, Payload: sch.payload})
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -46,44 +47,95 @@ func invalidField(field, format string, args ...any) *fault.Error {
 	return fault.New(fault.InvalidArgument, format, args...).With("field", field)
 }
 
-// Update queues an update. What is asked for is checked in this order: the scope and its ids, the targets' form, that they
-// cover what can be updated, tag, digest, architecture, age, and that nothing else works on the services.
-func (s *Service) Update(ctx context.Context, req UpdateRequest) (string, error) {
-	return s.submitUpdate(ctx, req, submission{})
+// changeOptions are what the payload of a job says about its changes.
+type changeOptions struct {
+	Mode    string   `json:"mode,omitempty"`
+	Targets []Target `json:"targets,omitempty"`
+	// Images go from service to the image that the project named when the job was made.
+	Images     map[string]string `json:"images,omitempty"`
+	AllowDrift bool              `json:"allowDrift,omitempty"`
+	BackupMode string            `json:"backupMode,omitempty"`
+	// Resumes is the change that a job goes on with, which an earlier one has left because the engine did not come back.
+	Resumes string `json:"resumes,omitempty"`
+	// Ran are the services that ran when that earlier job began.
+	Ran []string `json:"ran,omitempty"`
 }
 
-func (s *Service) submitUpdate(ctx context.Context, req UpdateRequest, from submission) (string, error) {
-	if err := req.normalizeRequest(); err != nil {
-		return "", err
-	}
-	inv, err := s.loadInventory(ctx)
+// updateJob is the payload of JobUpdate.
+type updateJob struct {
+	jobSubject
+	changeOptions
+	AllowArchMismatch bool `json:"allowArchMismatch,omitempty"`
+}
+
+// Update queues an update that a person asks for. What is asked for is checked in this order: the scope and its ids, the targets'
+// form, that they cover what can be updated, tag, digest, architecture, age, that recreating changes no more than images, and that
+// nothing else works on the services.
+func (s *Service) Update(ctx context.Context, req UpdateRequest) (string, error) {
+	inv, err := s.checkUpdate(ctx, &req)
 	if err != nil {
 		return "", err
 	}
-	if err := inv.checkCoverage(&req); err != nil {
+	if err := s.refuseUnseenDrift(ctx, inv, &req); err != nil {
 		return "", err
+	}
+	return s.submitUpdate(ctx, inv, &req, "")
+}
+
+// UpdateFor queues an update that a program asks for. Nobody is there to see drift and to allow it: only the job looks for it.
+func (s *Service) UpdateFor(ctx context.Context, actor string, req UpdateRequest) (string, error) {
+	inv, err := s.checkUpdate(ctx, &req)
+	if err != nil {
+		return "", err
+	}
+	return s.submitUpdate(ctx, inv, &req, actor)
+}
+
+// checkUpdate completes a request and returns an error unless it fits what the last check has found.
+func (s *Service) checkUpdate(ctx context.Context, req *UpdateRequest) (*inventory, error) {
+	if err := req.normalizeRequest(); err != nil {
+		return nil, err
+	}
+	inv, err := s.loadInventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := inv.checkCoverage(req); err != nil {
+		return nil, err
 	}
 	for _, t := range req.Targets {
 		if err := inv.checkApplicable(t, req.AllowArchMismatch); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
-	if req.Mode == ModeApply && from.actor == "" {
-		var ids []string
-		for _, t := range req.Targets {
-			ids = append(ids, t.ServiceID)
-		}
-		if err := s.refuseDrift(ctx, inv, ids, req.AllowDrift); err != nil {
-			return "", err
-		}
+	return inv, nil
+}
+
+// refuseUnseenDrift refuses an update that would change more than images, before there is a job: the person who asks for it is told
+// what, and may allow it.
+func (s *Service) refuseUnseenDrift(ctx context.Context, inv *inventory, req *UpdateRequest) error {
+	if req.Mode != ModeApply {
+		return nil
 	}
-	sub := submission{kind: JobUpdate, actor: from.actor, spec: jobSpec{
-		Scope: req.Scope, StackID: req.StackID, ServiceID: req.ServiceID, Reason: req.Reason, Mode: req.Mode, Targets: req.Targets,
-		AllowArchMismatch: req.AllowArchMismatch, AllowDrift: req.AllowDrift, BackupMode: req.BackupMode, Images: map[string]string{},
-	}}
+	ids := make([]string, len(req.Targets))
+	for i, t := range req.Targets {
+		ids[i] = t.ServiceID
+	}
+	return s.refuseDrift(ctx, inv, ids, req.AllowDrift)
+}
+
+// submitUpdate queues the job of a request that was checked.
+func (s *Service) submitUpdate(ctx context.Context, inv *inventory, req *UpdateRequest, actor string) (string, error) {
+	payload := updateJob{
+		jobSubject:    jobSubject{Scope: req.Scope, StackID: req.StackID, ServiceID: req.ServiceID, Reason: req.Reason},
+		changeOptions: changeOptions{Mode: req.Mode, Targets: req.Targets, AllowDrift: req.AllowDrift, BackupMode: req.BackupMode, Images: map[string]string{}},
+
+		AllowArchMismatch: req.AllowArchMismatch,
+	}
+	sub := submission{kind: JobUpdate, actor: actor}
 	for _, t := range req.Targets {
 		svc := inv.services[t.ServiceID]
-		sub.spec.Images[svc.ID] = svc.Image
+		payload.Images[svc.ID] = svc.Image
 		sub.services, sub.stacks = append(sub.services, svc.ID), append(sub.stacks, svc.StackID)
 		if req.Mode == ModeApply {
 			more, err := s.dependentLocks(ctx, inv, svc)
@@ -94,16 +146,17 @@ func (s *Service) submitUpdate(ctx context.Context, req UpdateRequest, from subm
 		}
 	}
 	if req.Scope == ScopeService {
-		sub.spec.StackID = inv.services[req.ServiceID].StackID
+		payload.StackID = inv.services[req.ServiceID].StackID
 	}
-	return s.submitNew(ctx, sub)
+	sub.payload = payload
+	return s.queue.submitNew(ctx, sub)
 }
 
 // normalizeRequest sets the defaults of a request and returns an error if it is malformed.
 func (r *UpdateRequest) normalizeRequest() error {
-	r.Mode = orElse(r.Mode, ModeApply)
-	r.BackupMode = orElse(r.BackupMode, string(backupInherit))
-	r.Reason = orElse(r.Reason, ReasonUI)
+	r.Mode = cmp.Or(r.Mode, ModeApply)
+	r.BackupMode = cmp.Or(r.BackupMode, string(backupInherit))
+	r.Reason = cmp.Or(r.Reason, ReasonUI)
 	switch {
 	case r.Mode != ModeApply && r.Mode != ModeDryRun:
 		return invalidField("mode", "The mode must be apply or dry-run.")
@@ -255,13 +308,6 @@ func (inv *inventory) checkApplicable(t Target, allowMismatch bool) error {
 // protectedError returns the error for an action that would stop this instance itself.
 func protectedError(name string) *fault.Error {
 	return fault.New(fault.Conflict, "%s is this instance itself: use the supervisor.", name).With("reason", "managed_via_supervisor")
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // applyAfter is when the minimum age of a service's candidate is reached, in Unix milliseconds.

@@ -34,7 +34,6 @@ func (s *Service) UpdatePicked(ctx context.Context, req UpdateRequest) (out Pick
 	if err != nil {
 		return out, err
 	}
-	var ids []string
 	for _, t := range req.Targets {
 		if inv.services[t.ServiceID] == nil {
 			return out, invalidField("targets", noService)
@@ -42,12 +41,9 @@ func (s *Service) UpdatePicked(ctx context.Context, req UpdateRequest) (out Pick
 		if err := inv.checkApplicable(t, req.AllowArchMismatch); err != nil {
 			return out, err
 		}
-		ids = append(ids, t.ServiceID)
 	}
-	if req.Mode == ModeApply {
-		if err := s.refuseDrift(ctx, inv, ids, req.AllowDrift); err != nil {
-			return out, err
-		}
+	if err := s.refuseUnseenDrift(ctx, inv, &req); err != nil {
+		return out, err
 	}
 	for _, part := range inv.splitUpdate(req) {
 		id, err := s.Update(ctx, part)

@@ -11,9 +11,9 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// jobError is how the job of a single change ends.
-func (c *change) jobError(ctx context.Context) error {
-	return jobEnd(ctx, []*change{c})
+// changeError is how the job of a single change ends.
+func (c *change) changeError(ctx context.Context) error {
+	return jobResult(ctx, []*change{c})
 }
 
 // firstOfStack returns which of two failed changes decides: the last stack does, and in a stack the first change, as in its summary.
@@ -24,8 +24,8 @@ func firstOfStack(before, c *change) *change {
 	return c
 }
 
-// jobEnd is how a job ends whose changes are done: failed if one failed for good, rolled back if one was rolled back.
-func jobEnd(ctx context.Context, done []*change) error {
+// jobResult is how a job ends whose changes are done: failed if one failed for good, rolled back if one was rolled back.
+func jobResult(ctx context.Context, done []*change) error {
 	var failed, back *change
 	for _, c := range done {
 		switch c.rec.Status {
@@ -47,37 +47,47 @@ func jobEnd(ctx context.Context, done []*change) error {
 	return fault.New(fault.Conflict, "%s: %s%s", failed.displayName(), failed.rec.Error, othersText(done, failed))
 }
 
+// updateRun is one attempt to run the job of an update.
+type updateRun struct {
+	s    *Service
+	job  *queue.Job
+	spec updateJob
+	r    *report
+	// done are the changes that have ended, of all stacks.
+	done []*change
+}
+
 // runUpdate brings the targets of a job to their versions, stack by stack. What fails ends its stack; the other stacks go on.
-func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
+func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec updateJob, r *report) (any, error) {
 	if spec.Resumes != "" {
-		return s.runResumed(ctx, job, spec, r)
+		return s.runResumed(ctx, job, spec.changeOptions, r)
 	}
 	open, err := s.begunChanges(ctx, job, r)
 	if err != nil {
 		return nil, err
 	}
-	if len(open) > 0 && ctx.Err() != nil && !goesOn(ctx) {
-		return s.settleChanges(ctx, spec, r, open)
+	if len(open) > 0 && ctx.Err() != nil && !isHandover(ctx) {
+		return s.settleChanges(ctx, spec.changeOptions, r, open)
 	}
 	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if spec.Mode == ModeDryRun {
-		return s.planUpdate(ctx, inv, spec, r)
+		return s.planUpdate(ctx, inv, &spec, r)
 	}
 	out := UpdateSummary{Mode: spec.Mode, Targets: spec.Targets, Stacks: []StackSummary{}, LeftOut: inv.leftOut(&spec)}
 	r.reportLeftOut(ctx, out.LeftOut)
-	if spec.Ran, err = s.ranBefore(ctx, job, spec, r, inv); err != nil {
+	if spec.Ran, err = s.ranBefore(ctx, job, spec.Targets, r, inv); err != nil {
 		return out, err
 	}
-	var done []*change
+	u := &updateRun{s: s, job: job, spec: spec, r: r}
 	for _, group := range inv.groupTargets(spec.Targets) {
-		sum, changes, err := s.updateStack(ctx, job, spec, r, group, len(done), len(spec.Targets))
+		sum, changes, err := u.updateStack(ctx, group)
 		if sum != nil {
 			out.Stacks = append(out.Stacks, *sum)
 		}
-		done = append(done, changes...)
+		u.done = append(u.done, changes...)
 		if err != nil {
 			return out, err
 		}
@@ -85,10 +95,10 @@ func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r
 			break
 		}
 	}
-	if err := jobEnd(ctx, done); err != nil {
+	if err := jobResult(ctx, u.done); err != nil {
 		return out, err
 	}
-	if len(done) == len(spec.Targets) && !slices.ContainsFunc(done, func(c *change) bool { return c.outcome.Cut }) {
+	if len(u.done) == len(spec.Targets) && !slices.ContainsFunc(u.done, func(c *change) bool { return c.outcome.Cut }) {
 		// Who cancels now comes too late.
 		return out, nil
 	}
@@ -126,13 +136,14 @@ func (inv *inventory) groupTargets(targets []Target) []targetGroup {
 }
 
 // beginUpdate writes what is there before anything is changed. After a crash it finds the record of the attempt before.
-func (s *Service) beginUpdate(ctx context.Context, job *queue.Job, spec jobSpec, r *report, st stackRecord, svc serviceRecord, t Target) (*change, error) {
-	rec, err := s.repo.changeOf(ctx, job.ID, svc.ID)
+func (u *updateRun) beginUpdate(ctx context.Context, st stackRecord, svc serviceRecord, t Target) (*change, error) {
+	s := u.s
+	rec, err := s.repo.changeOf(ctx, u.job.ID, svc.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal: %w", err)
 	}
 	if rec != nil {
-		return s.newChange(r, rec, svc, st, spec, t), nil
+		return s.newChange(u.r, rec, svc, st, u.spec.changeOptions, t), nil
 	}
 	var running runningImage
 	var dependents []dependentRecord
@@ -145,7 +156,7 @@ func (s *Service) beginUpdate(ctx context.Context, job *queue.Job, spec jobSpec,
 	if err != nil {
 		return nil, err
 	}
-	if err := s.keepRunning(ctx, r, spec, svc.ID, &running); err != nil {
+	if err := s.keepRunning(ctx, u.r, u.spec.Ran, svc.ID, &running); err != nil {
 		return nil, err
 	}
 	var once string
@@ -157,12 +168,12 @@ func (s *Service) beginUpdate(ctx context.Context, job *queue.Job, spec jobSpec,
 		return nil, err
 	}
 	rec, err = s.repo.beginChange(ctx, &changeRecord{
-		ID: store.NewID("chg"), JobID: job.ID, Kind: changeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull, Image: svc.Image,
+		ID: store.NewID("chg"), JobID: u.job.ID, Kind: changeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull, Image: svc.Image,
 		FromImage: running.id, FromDigest: running.digest, FromVersion: svc.RuntimeVersion, FromState: running.state,
-		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(), Replicas: running.replicas, RunsOnce: once, Dependents: markFollowers(dependents, spec.Targets),
+		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(), Replicas: running.replicas, RunsOnce: once, Dependents: markFollowers(dependents, u.spec.Targets),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.newChange(r, rec, svc, st, spec, t), nil
+	return s.newChange(u.r, rec, svc, st, u.spec.changeOptions, t), nil
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -18,21 +17,22 @@ import (
 const stackPlaces = 4
 
 // updateStack updates the targets of one stack. What ran before and was stopped with the engine meanwhile is started at the end.
-func (s *Service) updateStack(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, before, total int) (*StackSummary, []*change, error) {
+func (u *updateRun) updateStack(ctx context.Context, g targetGroup) (*StackSummary, []*change, error) {
+	s := u.s
 	unlock, err := s.applying.lockKey(ctx, g.stack.ID)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer unlock()
-	sum, done, err := s.updateTargets(ctx, job, spec, r, g, before, total)
+	sum, done, err := u.updateTargets(ctx, g)
 	left := s.recreateLeft(ctx, done)
 	if errors.Is(err, errEngineAway) {
 		return sum, done, err
 	}
 	others := slices.DeleteFunc(slices.Clone(g.svcs), func(svc serviceRecord) bool {
-		return !slices.Contains(spec.Ran, svc.ID) || slices.ContainsFunc(done, func(c *change) bool { return c.svc.ID == svc.ID })
+		return !slices.Contains(u.spec.Ran, svc.ID) || slices.ContainsFunc(done, func(c *change) bool { return c.svc.ID == svc.ID })
 	})
-	return sum, done, cmp.Or(err, left, s.startStopped(ctx, r, &g.stack, done, others))
+	return sum, done, cmp.Or(err, left, s.startStopped(ctx, u.r, &g.stack, done, others))
 }
 
 // endedTarget is how the update of one service has ended: with a change, or with an error that ends the job.
@@ -42,21 +42,21 @@ type endedTarget struct {
 }
 
 // updateTargets updates services that do not depend on each other at the same time. Once one has failed no other is begun.
-func (s *Service) updateTargets(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, before, total int) (*StackSummary, []*change, error) {
+func (u *updateRun) updateTargets(ctx context.Context, g targetGroup) (*StackSummary, []*change, error) {
 	sum := newStackSummary(&g.stack)
-	g, tasks, err := s.orderTargets(ctx, job.ID, g)
+	g, tasks, err := u.s.orderTargets(ctx, u.job.ID, g)
 	if err != nil {
 		return sum, nil, err
 	}
-	r.updateProgress(ctx, func(p *ProgressState) { p.Current, p.Total = before, total })
+	u.r.updateProgress(ctx, func(p *ProgressState) { p.Current, p.Total = len(u.done), len(u.spec.Targets) })
 	ended, beside := make([]endedTarget, len(tasks)), &gathering{}
 	if len(tasks) > 1 {
 		beside.pause = gatherTime
 	}
 	begun := order.Run(tasks, stackPlaces, func(i int, place *order.Place) bool {
-		c, err := s.updateTarget(ctx, job, spec, r, g, i, place, beside, 100/float64(total))
+		c, err := u.updateTarget(ctx, &g, i, slot{place, beside})
 		ended[i] = endedTarget{c, err}
-		r.updateProgress(ctx, func(p *ProgressState) { p.Current++ })
+		u.r.updateProgress(ctx, func(p *ProgressState) { p.Current++ })
 		return err == nil && c.rec.Status == changeSuccess && ctx.Err() == nil
 	})
 	var done []*change
@@ -81,22 +81,29 @@ func (s *Service) updateTargets(ctx context.Context, job *queue.Job, spec jobSpe
 		}
 	}
 	if i := slices.IndexFunc(done, func(c *change) bool { return c.rec.Status != changeSuccess }); i >= 0 && err == nil {
-		sum.reportCompleted(ctx, r, done, done[i])
+		sum.reportCompleted(ctx, u.r, done, done[i])
 	}
 	return sum, done, err
 }
 
-// updateTarget updates one service of a stack. share is its part of the job, in percent.
-func (s *Service) updateTarget(ctx context.Context, job *queue.Job, spec jobSpec, r *report, g targetGroup, i int, place *order.Place, beside *gathering, share float64) (*change, error) {
-	c, err := s.beginUpdate(ctx, job, spec, r, g.stack, g.svcs[i], g.targets[i])
+// slot is where a change stands among those of its stack that are worked on at the same time.
+type slot struct {
+	place  *order.Place
+	beside *gathering
+}
+
+// updateTarget updates one service of a stack.
+func (u *updateRun) updateTarget(ctx context.Context, g *targetGroup, i int, at slot) (*change, error) {
+	c, err := u.beginUpdate(ctx, g.stack, g.svcs[i], g.targets[i])
 	if err != nil {
 		return nil, err
 	}
-	c.share, c.place, c.beside = share, place, beside
+	// Each service is an equal part of the job, in percent.
+	c.share, c.place, c.beside = 100/float64(len(u.spec.Targets)), at.place, at.beside
 	if c.rec.Status == changeRunning {
 		err = c.runSteps(ctx)
 	}
-	r.noteShare(c.svc.ID, share)
+	u.r.noteShare(c.svc.ID, c.share)
 	return c, err
 }
 
@@ -104,7 +111,7 @@ func (s *Service) updateTarget(ctx context.Context, job *queue.Job, spec jobSpec
 // in the list all that work on the same containers or image. Where the files or the engine do not tell, all wait for each other.
 func (s *Service) orderTargets(ctx context.Context, jobID string, g targetGroup) (targetGroup, []order.Task, error) {
 	// Those that have ended count as well: others may wait for them.
-	begun, err := s.repo.changesOfJob(withoutEnd(ctx), jobID)
+	begun, err := s.repo.changesOfJob(context.WithoutCancel(ctx), jobID)
 	if err != nil {
 		return g, nil, fmt.Errorf("read the journal: %w", err)
 	}

@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -95,7 +96,7 @@ func newStackSummary(st *stackRecord) *StackSummary {
 // addChange adds a finished change to the summary, with what runs now.
 func (sum *StackSummary) addChange(ctx context.Context, c *change) {
 	u, id := &sum.Update, c.svc.ID
-	u.OldDigests[id], u.NewDigests[id] = orElse(c.rec.FromDigest, c.rec.FromImage), orElse(c.rec.ToDigest, c.rec.ToImage)
+	u.OldDigests[id], u.NewDigests[id] = cmp.Or(c.rec.FromDigest, c.rec.FromImage), cmp.Or(c.rec.ToDigest, c.rec.ToImage)
 	if runs := c.runsNow(ctx); runs != "" {
 		u.FinalDigests[id] = runs
 	}
@@ -106,7 +107,7 @@ func (sum *StackSummary) addChange(ctx context.Context, c *change) {
 		u.ChangedServices, u.TargetTagsPulled = append(u.ChangedServices, id), append(u.TargetTagsPulled, c.svc.imageRef().String())
 		return
 	}
-	failure := ServiceFailure{ServiceID: id, FailureStep: orElse(c.outcome.FailureStep, c.rec.Step), LastError: c.rec.Error, Reason: c.rec.Reason, Canceled: c.isCanceled()}
+	failure := ServiceFailure{ServiceID: id, FailureStep: cmp.Or(c.outcome.FailureStep, c.rec.Step), LastError: c.rec.Error, Reason: c.rec.Reason, Canceled: c.isCanceled()}
 	if c.rec.Status == changeFailed && stepOrder(c.rec.Step) < 0 {
 		failure.FailureStep = c.rec.Step
 	}
@@ -126,7 +127,7 @@ const engineAnswer = time.Minute
 // runsNow returns the digest of what the service's containers are made from, or the id of the image where it has none. It is
 // empty where they differ, there are none, or the engine does not answer.
 func (c *change) runsNow(ctx context.Context) string {
-	ctx, cancel := context.WithTimeout(withoutEnd(ctx), engineAnswer)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineAnswer)
 	defer cancel()
 	o, _, err := c.s.observeEngine(ctx, c.stack.Project)
 	if err != nil {
@@ -146,7 +147,7 @@ func (c *change) runsNow(ctx context.Context) string {
 			return digest
 		}
 	}
-	return orElse(now.digest, now.id)
+	return cmp.Or(now.digest, now.id)
 }
 
 // summarizeChange returns the summary of a job with one service.

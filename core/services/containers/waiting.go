@@ -19,7 +19,7 @@ func (c *change) runStep(ctx context.Context, do func(context.Context) error) er
 // awaitNextJob leaves the change open at its step, because the engine did not come back within the time that a job waits. Once it answers
 // another job goes on from there. The error is that of this job.
 func (c *change) awaitNextJob(ctx context.Context, cause error) error {
-	ctx = withoutEnd(ctx)
+	ctx = context.WithoutCancel(ctx)
 	c.rec.WaitsSince = c.s.now()
 	if err := c.s.repo.saveChange(ctx, c.rec); err != nil {
 		return fmt.Errorf("write the journal: %w", err)
@@ -76,31 +76,37 @@ func (s *Service) resumeChange(ctx context.Context, rec *changeRecord) error {
 		return s.endWaiting(ctx, rec, "The service is gone.")
 	}
 	sub := submission{kind: JobUpdate, key: "resume/" + rec.ID, actor: actorSchedule, services: []string{svc.ID}, stacks: []string{svc.StackID}}
+	// The payloads of both types of jobs are parts of this one.
+	payload := struct {
+		updateJob
+		ChangeID string `json:"changeId,omitempty"`
+	}{}
 	if rec.Kind == changeRollback {
 		sub.kind = JobRollback
 	}
 	job, err := s.queue.Get(ctx, rec.JobID)
 	switch {
 	case err == nil:
-		if err := job.Decode(&sub.spec); err != nil {
+		if err := job.Decode(&payload); err != nil {
 			return fmt.Errorf("read the job: %w", err)
 		}
 		sub.actor = job.Actor
 		if len(job.Checkpoint) > 0 {
-			if err := decodeInto(job.Checkpoint, &sub.spec.Ran); err != nil {
+			if err := decodeInto(job.Checkpoint, &payload.Ran); err != nil {
 				return fmt.Errorf("read the job: %w", err)
 			}
 		}
 	case fault.CodeOf(err) != fault.NotFound:
 		return err
 	}
-	sub.spec.Scope, sub.spec.StackID, sub.spec.ServiceID, sub.spec.Mode, sub.spec.Resumes = ScopeService, svc.StackID, svc.ID, ModeApply, rec.ID
-	sub.spec.Targets = slices.DeleteFunc(sub.spec.Targets, func(t Target) bool { return t.ServiceID != svc.ID })
+	payload.Scope, payload.StackID, payload.ServiceID, payload.Mode, payload.Resumes = ScopeService, svc.StackID, svc.ID, ModeApply, rec.ID
+	payload.Targets = slices.DeleteFunc(payload.Targets, func(t Target) bool { return t.ServiceID != svc.ID })
+	sub.payload = payload
 	sub.locks = []string{serviceLock(svc.ID)}
 	for _, d := range rec.Dependents {
 		sub.locks = addLocks(sub.locks, []string{serviceLock(d.ServiceID)})
 	}
-	_, _, err = s.submitJob(ctx, sub)
+	_, _, err = s.queue.submitJob(ctx, sub)
 	return err
 }
 
@@ -108,8 +114,8 @@ func (s *Service) resumeChange(ctx context.Context, rec *changeRecord) error {
 const changedSince = "Another job has changed the service since."
 
 // runResumed goes on with the change that an earlier job has left.
-func (s *Service) runResumed(ctx context.Context, job *queue.Job, spec jobSpec, r *report) (any, error) {
-	rec, err := s.repo.adoptChange(withoutEnd(ctx), spec.Resumes, job.ID)
+func (s *Service) runResumed(ctx context.Context, job *queue.Job, spec changeOptions, r *report) (any, error) {
+	rec, err := s.repo.adoptChange(context.WithoutCancel(ctx), spec.Resumes, job.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +140,7 @@ func (s *Service) runResumed(ctx context.Context, job *queue.Job, spec jobSpec, 
 func (s *Service) endWaiting(ctx context.Context, rec *changeRecord, why string) error {
 	rec.Status, rec.Reason, rec.FinishedAt, rec.WaitsSince = changeFailed, failedEngineAway, s.now(), 0
 	rec.Error = fmt.Sprintf("The engine did not come back at the step %s. %s", rec.Step, why)
-	return s.repo.finishChange(withoutEnd(ctx), rec, rec.ServiceID, s.now())
+	return s.repo.finishChange(context.WithoutCancel(ctx), rec, rec.ServiceID, s.now())
 }
 
 // waitingChanges are the changes that wait for the engine.
@@ -154,8 +160,8 @@ func (r *repository) waitingChange(ctx context.Context, serviceID string) (*chan
 }
 
 // keepRunning makes a service count as running that was stopped only because the engine went away: in this job, or in one before whose
-// change still waits.
-func (s *Service) keepRunning(ctx context.Context, r *report, spec jobSpec, serviceID string, running *runningImage) error {
+// change still waits. ran are the services that ran when the job began.
+func (s *Service) keepRunning(ctx context.Context, r *report, ran []string, serviceID string, running *runningImage) error {
 	if running.state != StateStopped {
 		return nil
 	}
@@ -164,7 +170,7 @@ func (s *Service) keepRunning(ctx context.Context, r *report, spec jobSpec, serv
 		return fmt.Errorf("read the journal: %w", err)
 	}
 	disturbed := r.resumed || s.outages.Load() != r.outages
-	if waits != nil && waits.FromState != StateStopped || disturbed && slices.Contains(spec.Ran, serviceID) {
+	if waits != nil && waits.FromState != StateStopped || disturbed && slices.Contains(ran, serviceID) {
 		running.state = StateRunning
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
@@ -194,11 +195,9 @@ func (s *Service) checkFor(ctx context.Context, in *incoming, services []service
 		out.services = append(out.services, svc.ID)
 	}
 	for _, svc := range services {
-		req := ScanRequest{Scope: ScopeService, StackID: svc.StackID, ServiceID: svc.ID, Reason: ReasonWebhook}
-		sub := req.newSubmission(JobCheck)
-		sub.actor, sub.spec.Delivery = actorCodeHost, in.deliverySource()
-		sub.spec.Delivery.MatchedServiceIDs = out.services
-		if err := out.submitJob(ctx, s, sub); err != nil {
+		from := in.deliverySource()
+		from.MatchedServiceIDs = out.services
+		if err := out.addJob(s.CheckPublished(ctx, &svc, from)); err != nil {
 			return out, err
 		}
 	}
@@ -207,15 +206,14 @@ func (s *Service) checkFor(ctx context.Context, in *incoming, services []service
 
 // discoverFor makes a discovery, or finds the one that is under way.
 func (s *Service) discoverFor(ctx context.Context, in *incoming, why string) (out outcome, err error) {
-	sub := discoverySubmission()
-	sub.actor, sub.spec.Reason, sub.spec.Delivery = actorCodeHost, ReasonWebhook, in.deliverySource()
-	sub.spec.Delivery.FallbackReason = why
+	from := in.deliverySource()
+	from.FallbackReason = why
 	out.fallback = why
-	return out, out.submitJob(ctx, s, sub)
+	return out, out.addJob(s.DiscoverPublished(ctx, from))
 }
 
-func (o *outcome) submitJob(ctx context.Context, s *Service, sub submission) error {
-	job, reused, err := s.submitJob(ctx, sub)
+// addJob adds the job that a delivery calls for. reused says that it was under way.
+func (o *outcome) addJob(job queue.Job, reused bool, err error) error {
 	if err != nil {
 		return fmt.Errorf("queue the work of a delivery: %w", err)
 	}

@@ -14,7 +14,12 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 )
 
-func hookSpecOf(t testing.TB, j queue.Job) (spec jobSpec) {
+func hookSpecOf(t testing.TB, j queue.Job) (spec struct {
+	checkJob
+	AllowArchMismatch bool     `json:"allowArchMismatch"`
+	BackupMode        string   `json:"backupMode"`
+	Targets           []Target `json:"targets"`
+}) {
 	t.Helper()
 	if err := j.Decode(&spec); err != nil {
 		t.Fatal(err)

@@ -68,12 +68,7 @@ func (s *Service) Trigger(ctx context.Context, b TriggerBody) (jobID string, err
 	b.StackID, b.ServiceID = strings.TrimSpace(b.StackID), strings.TrimSpace(b.ServiceID)
 	switch b.Action {
 	case "check":
-		sub, err := s.checkSubmission(ctx, ScanRequest{Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Reason: ReasonWebhook})
-		if err != nil {
-			return "", err
-		}
-		sub.actor = actorWebhook
-		job, _, err := s.submitJob(ctx, sub)
+		job, _, err := s.CheckFor(ctx, actorWebhook, ScanRequest{Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Reason: ReasonWebhook})
 		return job.ID, err
 	case "update":
 		if len(b.Targets) == 0 {
@@ -82,7 +77,7 @@ func (s *Service) Trigger(ctx context.Context, b TriggerBody) (jobID string, err
 		in := UpdateBody{
 			Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Targets: b.Targets, AllowArchMismatch: b.AllowArchMismatch, BackupMode: b.BackupMode, Reason: ReasonWebhook,
 		}
-		return s.submitUpdate(ctx, in.toRequest(), submission{actor: actorWebhook})
+		return s.UpdateFor(ctx, actorWebhook, in.toRequest())
 	}
 	return "", invalidField("action", "The action must be check or update.")
 }

@@ -1,0 +1,44 @@
+package containers
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/queue"
+)
+
+// formerPayload is what versions stored that had one payload for all types of jobs.
+const formerPayload = `{"scope":"service","stackId":"stk_1","serviceId":"svc_1","reason":"webhook","mode":"apply",` +
+	`"targets":[{"serviceId":"svc_1","targetTag":"1","targetDigest":"sha256:1","pullTags":[]}],"images":{"svc_1":"web:1"},"allowArchMismatch":true,` +
+	`"allowDrift":true,"backupMode":"skip","action":"stop","changeId":"chg_1","backupIds":["bkp_1"],"repo":"t/app","op":"sync",` +
+	`"delivery":{"deliveryId":"d1"},"resumes":"chg_0","ran":["svc_2"]}`
+
+// TestPayloadsOfFormerVersions: every type of job reads from the payload of a former version all that it needs.
+func TestPayloadsOfFormerVersions(t *testing.T) {
+	const subject = `"scope":"service","stackId":"stk_1","serviceId":"svc_1","reason":"webhook"`
+	const changes = `"mode":"apply","targets":[{"serviceId":"svc_1","targetTag":"1","targetDigest":"sha256:1","pullTags":[]}],` +
+		`"images":{"svc_1":"web:1"},"allowDrift":true,"backupMode":"skip","resumes":"chg_0","ran":["svc_2"]`
+	for _, c := range []struct {
+		kinds   []string
+		payload any
+		want    string
+	}{
+		{[]string{JobCheck}, &checkJob{}, `{` + subject + `,"delivery":{"deliveryId":"d1"}}`},
+		{[]string{JobDiscovery}, &discoveryJob{}, `{` + subject + `,"delivery":{"deliveryId":"d1"}}`},
+		{[]string{JobRuntimeScan}, &runtimeScanJob{}, `{` + subject + `}`},
+		{[]string{JobUpdate}, &updateJob{}, `{` + subject + `,` + changes + `,"allowArchMismatch":true}`},
+		{[]string{JobRollback}, &rollbackJob{}, `{` + subject + `,` + changes + `,"changeId":"chg_1"}`},
+		{[]string{JobServiceLifecycle, JobStackLifecycle}, &lifecycleJob{}, `{` + subject + `,"action":"stop"}`},
+		{[]string{JobRestore}, &restoreJob{}, `{` + subject + `,"backupIds":["bkp_1"]}`},
+		{[]string{JobHook, JobHookSyncAll, JobHookSyncRepo}, &hookJob{}, `{` + subject + `,"op":"sync","repo":"t/app"}`},
+	} {
+		job := queue.Job{Payload: json.RawMessage(formerPayload)}
+		if err := job.Decode(c.payload); err != nil {
+			t.Errorf("%v: %v", c.kinds, err)
+			continue
+		}
+		if got, err := json.Marshal(c.payload); err != nil || string(got) != c.want {
+			t.Errorf("%v: %v\n%s\n%s", c.kinds, err, got, c.want)
+		}
+	}
+}

@@ -22,7 +22,7 @@ func (s *Service) endAbandonedChanges(ctx context.Context, job *queue.Job) error
 	if job.Failure != nil {
 		why, reason = cmp.Or(job.Failure.Message, why), cmp.Or(job.Failure.Reason, reason)
 	}
-	return s.repo.tx(ctx, "end abandoned changes", func(ctx context.Context, _ *gorm.DB) error {
+	return s.repo.write(ctx, "end abandoned changes", func(ctx context.Context, _ *gorm.DB) error {
 		for i := range open {
 			rec := &open[i]
 			if err := s.repo.failOpenBackups(ctx, rec.JobID, rec.ServiceID, s.now()); err != nil {
@@ -64,6 +64,6 @@ func (s *Service) endChangesOfEndedJobs(ctx context.Context) error {
 
 // jobsOfOpenChanges returns the ids of the jobs with changes that have not ended.
 func (r *repository) jobsOfOpenChanges(ctx context.Context) (ids []string, err error) {
-	err = r.db(ctx).Model(&changeRecord{}).Distinct("job_id").Where("status = ? AND waits_since = 0", changeRunning).Order("job_id").Pluck("job_id", &ids).Error
+	err = r.DB(ctx).Model(&changeRecord{}).Distinct("job_id").Where("status = ? AND waits_since = 0", changeRunning).Order("job_id").Pluck("job_id", &ids).Error
 	return ids, err
 }

@@ -80,6 +80,6 @@ const sqlDue = `SELECT * FROM containers_backups b WHERE b.deleted_at = 0 AND b.
 	ORDER BY b.cleanup_after, b.id LIMIT ?`
 
 func (r *repository) dueBackups(ctx context.Context, now int64, after *backupRecord) (out []backupRecord, err error) {
-	err = r.db(ctx).Raw(sqlDue, now, backupSuccess, after.CleanupAfter, after.CleanupAfter, after.ID, dueSlice).Scan(&out).Error
+	err = r.DB(ctx).Raw(sqlDue, now, backupSuccess, after.CleanupAfter, after.CleanupAfter, after.ID, dueSlice).Scan(&out).Error
 	return out, err
 }

@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -71,7 +72,7 @@ func (c *checking) selectServices(ctx context.Context, spec *checkJob, inv *inve
 			c.refs[svc.ID] = svc.imageRef()
 		}
 	}
-	slices.SortFunc(services, func(a, b *serviceRecord) int { return compareText(a.ID, b.ID) })
+	slices.SortFunc(services, func(a, b *serviceRecord) int { return cmp.Compare(a.ID, b.ID) })
 	slices.Sort(digests)
 	manifests, err := c.s.repo.manifestsOf(ctx, slices.Compact(digests))
 	if err != nil {
@@ -93,7 +94,7 @@ func (c *checking) noteRuntime(o *observed, spec *checkJob, inv *inventory) (new
 		}
 		now := o.stateOf(project, svc)
 		c.runtime[id] = now
-		news = news || svc.differsFrom(now)
+		news = news || differsFrom(svc, now)
 	}
 	return news
 }

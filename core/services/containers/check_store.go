@@ -55,7 +55,7 @@ func (r *repository) writeFindings(ctx context.Context, findings []finding, now 
 	if len(findings) == 0 {
 		return false, nil
 	}
-	err = r.tx(ctx, "write a check", func(_ context.Context, w *gorm.DB) error {
+	err = r.write(ctx, "write a check", func(_ context.Context, w *gorm.DB) error {
 		var same []string
 		for _, f := range findings {
 			if !f.isNews() {

@@ -78,7 +78,7 @@ const sqlReceive = `INSERT INTO containers_deliveries (delivery_id, first_at, la
 // receiveDelivery inserts the row of a delivery, or counts another attempt in it. Concurrent attempts wait for each other.
 func (r *repository) receiveDelivery(ctx context.Context, id string, now int64) (*deliveryRecord, error) {
 	var rows []deliveryRecord
-	if err := r.store.Writer(ctx).Raw(sqlReceive, id, now, now).Scan(&rows).Error; err != nil {
+	if err := r.Writer(ctx).Raw(sqlReceive, id, now, now).Scan(&rows).Error; err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
@@ -119,12 +119,12 @@ func (s *Service) tellDelivery(ctx context.Context, kind string, d *deliveryReco
 const deliverySlice = 500
 
 func (r *repository) deliveryEvents(ctx context.Context, after int64) (out []deliveryEvent, err error) {
-	err = r.db(ctx).Raw("SELECT id, at, data FROM containers_delivery_events WHERE id > ? ORDER BY id"+store.Limit(deliverySlice), after).Scan(&out).Error
+	err = r.DB(ctx).Raw("SELECT id, at, data FROM containers_delivery_events WHERE id > ? ORDER BY id"+store.Limit(deliverySlice), after).Scan(&out).Error
 	return out, err
 }
 
 func (r *repository) lastDeliveryEvent(ctx context.Context) (id int64, err error) {
-	err = r.db(ctx).Raw("SELECT COALESCE(max(id), 0) FROM containers_delivery_events").Scan(&id).Error
+	err = r.DB(ctx).Raw("SELECT COALESCE(max(id), 0) FROM containers_delivery_events").Scan(&id).Error
 	return id, err
 }
 
@@ -170,7 +170,7 @@ func (s *Service) Deliveries(ctx context.Context, f DeliveryFilter, page, perPag
 		Decision string
 		N        int64
 	}
-	db := s.repo.db(ctx)
+	db := s.repo.DB(ctx)
 	if err := db.Raw("SELECT decision, count(*) AS n FROM containers_deliveries GROUP BY decision").Scan(&counts).Error; err != nil {
 		return out, fmt.Errorf("count the deliveries: %w", err)
 	}

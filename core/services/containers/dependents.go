@@ -17,17 +17,6 @@ type Dependent struct {
 	Name      string `json:"name" example:"client"`
 }
 
-// dependentRecord is a dependent in the journal of a change: what it had when the change began.
-type dependentRecord struct {
-	ServiceID string `json:"serviceId"`
-	Name      string `json:"name"`
-	ImageID   string `json:"imageId"`
-	Replicas  int    `json:"replicas"`
-	Stopped   bool   `json:"stopped,omitempty"`
-	// Follows tells that the job updates the dependent next, which recreates it.
-	Follows bool `json:"follows,omitempty"`
-}
-
 // dependentNames returns the services that share something with containers of provider, directly or through others,
 // providers before their dependents. list are the project's containers: files may name one of them.
 func dependentNames(p *compose.Project, list []engine.Container, provider string) (out []string) {

@@ -188,7 +188,7 @@ func sortedProjects(known map[string]*knownProject) []*knownProject {
 	for _, k := range known {
 		out = append(out, k)
 	}
-	slices.SortFunc(out, func(a, b *knownProject) int { return compareText(a.project.Project, b.project.Project) })
+	slices.SortFunc(out, func(a, b *knownProject) int { return cmp.Compare(a.project.Project, b.project.Project) })
 	return out
 }
 

@@ -15,7 +15,7 @@ const headerWebhookSecret = "X-Svc-Webhook-Secret"
 
 // hookTx runs f in a transaction that has the webhooks' tables for itself.
 func (s *Service) hookTx(ctx context.Context, name string, f func(ctx context.Context, w *gorm.DB) error) error {
-	return s.repo.tx(ctx, name, func(ctx context.Context, w *gorm.DB) error {
+	return s.repo.write(ctx, name, func(ctx context.Context, w *gorm.DB) error {
 		if err := s.repo.lockHooks(ctx); err != nil {
 			return fmt.Errorf("lock the webhooks: %w", err)
 		}
@@ -111,7 +111,7 @@ func (s *Service) BulkSelect(ctx context.Context, f RepoFilter, selected, dryRun
 	}
 	err = s.hookTx(ctx, "select repositories", func(ctx context.Context, w *gorm.DB) error {
 		var rows []repoRecord
-		if err := f.applyFilter(s.repo.db(ctx)).Where("selected <> ? AND removing = ?", selected, false).Order("name").Find(&rows).Error; err != nil {
+		if err := f.applyFilter(s.repo.DB(ctx)).Where("selected <> ? AND removing = ?", selected, false).Order("name").Find(&rows).Error; err != nil {
 			return fmt.Errorf("read the repositories: %w", err)
 		}
 		affected = len(rows)

@@ -16,27 +16,27 @@ const hookLock int64 = 0x70625f686f6f6b73
 // lockHooks has the transactions that change webhooks' settings or take deliveries run one after the other, so that events
 // get their ids in the order of commits. It is the first thing that they do. SQLite has one writer anyway.
 func (r *repository) lockHooks(ctx context.Context) error {
-	if r.store.Dialect() != store.Postgres {
+	if r.Dialect() != store.Postgres {
 		return nil
 	}
-	return r.store.Writer(ctx).Exec("SELECT pg_advisory_xact_lock(?)", hookLock).Error
+	return r.Writer(ctx).Exec("SELECT pg_advisory_xact_lock(?)", hookLock).Error
 }
 
 func (r *repository) hookTargets(ctx context.Context) (out []targetRecord, err error) {
-	err = r.db(ctx).Order("created_at, input").Find(&out).Error
+	err = r.DB(ctx).Order("created_at, input").Find(&out).Error
 	return out, err
 }
 
 func (r *repository) countRepos(ctx context.Context) (total, selected int64, err error) {
 	var n struct{ Total, Selected int64 }
-	err = r.db(ctx).Raw("SELECT count(*) AS total, COALESCE(sum(CASE WHEN selected THEN 1 ELSE 0 END), 0) AS selected FROM containers_repos").Scan(&n).Error
+	err = r.DB(ctx).Raw("SELECT count(*) AS total, COALESCE(sum(CASE WHEN selected THEN 1 ELSE 0 END), 0) AS selected FROM containers_repos").Scan(&n).Error
 	return n.Total, n.Selected, err
 }
 
 // trackedRepo reads a repository; nil without one.
 func (r *repository) trackedRepo(ctx context.Context, name string) (*repoRecord, error) {
 	var rows []repoRecord
-	err := r.db(ctx).Where("name = ?", name).Limit(1).Find(&rows).Error
+	err := r.DB(ctx).Where("name = ?", name).Limit(1).Find(&rows).Error
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -44,18 +44,18 @@ func (r *repository) trackedRepo(ctx context.Context, name string) (*repoRecord,
 }
 
 func (r *repository) trackedRepos(ctx context.Context) (out []repoRecord, err error) {
-	err = r.db(ctx).Order("name").Find(&out).Error
+	err = r.DB(ctx).Order("name").Find(&out).Error
 	return out, err
 }
 
 func (r *repository) selectedRepos(ctx context.Context) (out []repoRecord, err error) {
-	err = r.db(ctx).Where("selected = ?", true).Order("name").Find(&out).Error
+	err = r.DB(ctx).Where("selected = ?", true).Order("name").Find(&out).Error
 	return out, err
 }
 
 // reposOfJob are the repositories that a job is to work on.
 func (r *repository) reposOfJob(ctx context.Context, jobID string) (out []repoRecord, err error) {
-	err = r.db(ctx).Where("job_id = ?", jobID).Order("name").Find(&out).Error
+	err = r.DB(ctx).Where("job_id = ?", jobID).Order("name").Find(&out).Error
 	return out, err
 }
 
@@ -82,10 +82,10 @@ func (f RepoFilter) applyFilter(db *gorm.DB) *gorm.DB {
 
 // pageRepos reads a page, and how many there are in all of them.
 func (r *repository) pageRepos(ctx context.Context, f RepoFilter, offset, limit int) (out []repoRecord, filtered int64, err error) {
-	if err = f.applyFilter(r.db(ctx).Model(&repoRecord{})).Count(&filtered).Error; err != nil {
+	if err = f.applyFilter(r.DB(ctx).Model(&repoRecord{})).Count(&filtered).Error; err != nil {
 		return nil, 0, err
 	}
-	err = f.applyFilter(r.db(ctx)).Order("name").Offset(offset).Limit(limit).Find(&out).Error
+	err = f.applyFilter(r.DB(ctx)).Order("name").Offset(offset).Limit(limit).Find(&out).Error
 	return out, filtered, err
 }
 
@@ -105,7 +105,7 @@ func (r *repository) addTarget(w *gorm.DB, t *targetRecord) error {
 
 // updateRepo changes columns of a repository.
 func (r *repository) updateRepo(ctx context.Context, name string, columns map[string]any) error {
-	return r.tx(ctx, "change a tracked repository", func(_ context.Context, w *gorm.DB) error {
+	return r.write(ctx, "change a tracked repository", func(_ context.Context, w *gorm.DB) error {
 		return w.Model(&repoRecord{}).Where("name = ?", name).Updates(columns).Error
 	})
 }
@@ -124,7 +124,7 @@ func (r *repository) updateRepos(w *gorm.DB, names []string, columns map[string]
 
 // forgetRepo ends the tracking of a repository that is being removed; false if it is not.
 func (r *repository) forgetRepo(ctx context.Context, name string) (gone bool, err error) {
-	err = r.tx(ctx, "forget a repository", func(_ context.Context, w *gorm.DB) error {
+	err = r.write(ctx, "forget a repository", func(_ context.Context, w *gorm.DB) error {
 		done := w.Where("name = ? AND removing = ?", name, true).Delete(&repoRecord{})
 		gone = done.RowsAffected > 0
 		return done.Error

@@ -130,7 +130,7 @@ const (
 )
 
 // unknownReason returns why it is not known whether a service is up to date, "" where what runs was compared.
-func (svc *serviceRecord) unknownReason() string {
+func unknownReason(svc *serviceRecord) string {
 	switch {
 	case svc.CheckedAt == 0:
 		return unknownUnchecked
@@ -153,7 +153,7 @@ func (svc *serviceRecord) unknownReason() string {
 
 func (inv *inventory) statusOf(svc *serviceRecord) string {
 	switch {
-	case svc.CandidateDigest == "" && svc.unknownReason() != "":
+	case svc.CandidateDigest == "" && unknownReason(svc) != "":
 		return statusUnknown
 	case svc.CandidateDigest == "":
 		return statusOK

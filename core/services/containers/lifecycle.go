@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -78,19 +79,9 @@ func (s *Service) activeJobs(ctx context.Context, ids []string) ([]ActiveJob, er
 		if a.Status != b.Status {
 			return boolOrder(a.Status == string(queue.Queued)) - boolOrder(b.Status == string(queue.Queued))
 		}
-		return -compareText(a.ID, b.ID)
+		return -cmp.Compare(a.ID, b.ID)
 	})
 	return out, nil
-}
-
-func compareText(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // ServiceLifecycle reports whether a service runs. The engine is asked; if it does not answer the state is unknown.
@@ -206,7 +197,7 @@ func (inv *inventory) membersOf(stackID string) []*serviceRecord {
 			out = append(out, svc)
 		}
 	}
-	slices.SortFunc(out, func(a, b *serviceRecord) int { return compareText(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b *serviceRecord) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 

@@ -1,6 +1,8 @@
 package containers
 
 import (
+	"slices"
+
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 )
 
@@ -70,6 +72,13 @@ type projectRecord struct {
 // TableName implements gorm's Tabler.
 func (projectRecord) TableName() string { return "containers_projects" }
 
+// ProjectMove is where a project's containers come from, while its stack has other files. A person decides about it.
+type ProjectMove struct {
+	WorkingDir  string   `json:"workingDir" example:"/srv/blog"`
+	ConfigFiles []string `json:"configFiles"`
+	EnvFiles    []string `json:"envFiles,omitempty"`
+}
+
 // Mount is a volume or directory of a service that may be backed up.
 type Mount struct {
 	// Kind is docker-volume or bind-mount.
@@ -85,6 +94,49 @@ const (
 	mountVolume = "docker-volume"
 	mountBind   = "bind-mount"
 )
+
+// BackupChoice says whether a mount is backed up before an update: inherit (the general setting and its size limit decide),
+// skip or force.
+type BackupChoice string
+
+// The choices.
+const (
+	backupInherit BackupChoice = "inherit"
+	backupSkip    BackupChoice = "skip"
+	backupForce   BackupChoice = "force"
+)
+
+func (c BackupChoice) isValid() bool {
+	return c == backupInherit || c == backupSkip || c == backupForce
+}
+
+// backupTargets are the choices for the mounts of a service.
+type backupTargets struct {
+	BindPaths   map[string]BackupChoice `json:"bindPaths"`
+	VolumeNames map[string]BackupChoice `json:"volumeNames"`
+}
+
+func (b backupTargets) withDefaults() backupTargets {
+	if b.BindPaths == nil {
+		b.BindPaths = map[string]BackupChoice{}
+	}
+	if b.VolumeNames == nil {
+		b.VolumeNames = map[string]BackupChoice{}
+	}
+	return b
+}
+
+// choiceFor returns the choice for a mount.
+func (b backupTargets) choiceFor(m Mount) BackupChoice {
+	choices := b.VolumeNames
+	if m.Kind == mountBind {
+		choices = b.BindPaths
+	}
+	if c := choices[m.Name]; c != "" {
+		return c
+	}
+	return backupInherit
+}
 
 // serviceRecord is a service of a stack.
 type serviceRecord struct {
@@ -145,19 +197,24 @@ func (s *serviceRecord) imageRef() image.Ref {
 	return r
 }
 
-// ignoreRecord is a rule that keeps candidates of a service back.
-type ignoreRecord struct {
-	ID        string `gorm:"primaryKey"`
-	ServiceID string
-	Enabled   bool
-	Kind      string
-	Value     string
-	Note      string
-	CreatedAt int64 `gorm:"autoCreateTime:false"`
+// How the containers of a service have ended that does not run.
+const (
+	// endedWell: by themselves, with 0.
+	endedWell      = "well"
+	endedOtherwise = "otherwise"
+)
+
+// runsOnce reports whether a service ends by itself, as far as it was seen.
+func (svc *serviceRecord) runsOnce() bool {
+	return svc.Awaited || svc.State == StateStopped && svc.Ended == endedWell
 }
 
-// TableName implements gorm's Tabler.
-func (ignoreRecord) TableName() string { return "containers_ignores" }
+// isDescribedAs reports whether describedBy, which returned next, has changed nothing: the fields that follow from the image differ
+// only where the image does.
+func (s *serviceRecord) isDescribedAs(next serviceRecord) bool {
+	return s.Image == next.Image && s.Built == next.Built && s.Awaited == next.Awaited && s.ArchivedAt == next.ArchivedAt && s.ArchivedReason == next.ArchivedReason &&
+		slices.Equal(s.Profiles, next.Profiles) && slices.Equal(s.Mounts, next.Mounts)
+}
 
 // settingRecord is one value that is set through the API.
 type settingRecord struct {
@@ -168,27 +225,6 @@ type settingRecord struct {
 
 // TableName implements gorm's Tabler.
 func (settingRecord) TableName() string { return "containers_settings" }
-
-// manifestRecord keeps the platforms behind a digest, which never change.
-type manifestRecord struct {
-	Digest    string          `gorm:"primaryKey"`
-	Platforms []platformEntry `gorm:"serializer:json"`
-	CreatedAt int64           `gorm:"autoCreateTime:false"`
-}
-
-// TableName implements gorm's Tabler.
-func (manifestRecord) TableName() string { return "containers_manifests" }
-
-type platformEntry struct {
-	OS      string `json:"os"`
-	Arch    string `json:"arch"`
-	Variant string `json:"variant,omitempty"`
-	Digest  string `json:"digest,omitempty"`
-}
-
-func (p platformEntry) String() string {
-	return Platform{OS: p.OS, Arch: p.Arch, Variant: p.Variant}.String()
-}
 
 // The kinds and states of a change of a service's image.
 const (
@@ -238,25 +274,13 @@ type changeRecord struct {
 // TableName implements gorm's Tabler.
 func (changeRecord) TableName() string { return "containers_changes" }
 
-// backupRecord is a copy of one mount.
-type backupRecord struct {
-	ID           string `gorm:"primaryKey"`
-	StackID      string
-	ServiceID    string
-	JobID        string
-	Kind         string
-	Target       string
-	Destination  string
-	Status       string
-	Path         string
-	Size         int64
-	Digest       string
-	Error        string
-	CreatedAt    int64 `gorm:"autoCreateTime:false"`
-	FinishedAt   int64
-	CleanupAfter int64
-	DeletedAt    int64
+// dependentRecord is a dependent in the journal of a change: what it had when the change began.
+type dependentRecord struct {
+	ServiceID string `json:"serviceId"`
+	Name      string `json:"name"`
+	ImageID   string `json:"imageId"`
+	Replicas  int    `json:"replicas"`
+	Stopped   bool   `json:"stopped,omitempty"`
+	// Follows tells that the job updates the dependent next, which recreates it.
+	Follows bool `json:"follows,omitempty"`
 }
-
-// TableName implements gorm's Tabler.
-func (backupRecord) TableName() string { return "containers_backups" }

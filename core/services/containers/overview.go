@@ -80,7 +80,7 @@ func (s *Service) InferenceOverview(ctx context.Context, q InferenceQuery) (Infe
 			picked = append(picked, *r)
 		}
 	}
-	slices.SortFunc(picked, func(a, b InferenceRow) int { return compareText(a.Key, b.Key) })
+	slices.SortFunc(picked, func(a, b InferenceRow) int { return cmp.Compare(a.Key, b.Key) })
 	out.Total = len(picked)
 	from := min(len(picked), (out.Page-1)*out.PerPage)
 	out.Rows = append(out.Rows, picked[from:min(len(picked), from+out.PerPage)]...)
@@ -167,6 +167,6 @@ func (f *inference) addProgress(out *InferenceOverview, rows map[string]*Inferen
 	}
 	out.Worker.InFlight = len(f.tasks)
 	slices.SortFunc(out.Tasks, func(a, b InferenceTask) int {
-		return cmp.Or(a.EnqueuedAt.Compare(b.EnqueuedAt.Time), compareText(a.Key, b.Key))
+		return cmp.Or(a.EnqueuedAt.Compare(b.EnqueuedAt.Time), cmp.Compare(a.Key, b.Key))
 	})
 }

@@ -27,13 +27,6 @@ const (
 	warnMoved = "warning:project_moved"
 )
 
-// ProjectMove is where a project's containers come from, while its stack has other files. A person decides about it.
-type ProjectMove struct {
-	WorkingDir  string   `json:"workingDir" example:"/srv/blog"`
-	ConfigFiles []string `json:"configFiles"`
-	EnvFiles    []string `json:"envFiles,omitempty"`
-}
-
 // madeByCompose reports whether a container has the labels of compose. The others may name a project by mistake or on
 // purpose: anybody can give a container such a label.
 func madeByCompose(c engine.Container) bool {
@@ -194,7 +187,7 @@ func (s *Service) AcceptMove(ctx context.Context, name, workingDir string, files
 	if len(jobs) > 0 {
 		return "", fault.New(fault.Conflict, "A job works on the project.").With("existingJobId", jobs[0].ID)
 	}
-	err = s.repo.tx(ctx, "move a project", func(ctx context.Context, w *gorm.DB) error {
+	err = s.repo.write(ctx, "move a project", func(ctx context.Context, w *gorm.DB) error {
 		columns := map[string]any{"working_dir": workingDir, "files": toJSON(files), "env_files": toJSON(append([]string{}, p.Move.EnvFiles...))}
 		if err := s.repo.updateStack(ctx, p.StackID, columns, s.now()); err != nil {
 			return err

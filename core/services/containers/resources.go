@@ -46,10 +46,10 @@ func (s *Service) ResourceOverview(ctx context.Context) (ResourceOverview, error
 	}
 	// In the order of the time: in that of the services SQLite would read all samples.
 	var rows []sampleRecord
-	if err := s.repo.db(ctx).Where("at >= ?", s.cfg.Now().Add(-overviewSpan).UnixMilli()).Order("at").Find(&rows).Error; err != nil {
+	if err := s.repo.DB(ctx).Where("at >= ?", s.cfg.Now().Add(-overviewSpan).UnixMilli()).Order("at").Find(&rows).Error; err != nil {
 		return out, fmt.Errorf("read the samples: %w", err)
 	}
-	slices.SortStableFunc(rows, func(a, b sampleRecord) int { return compareText(a.ServiceID, b.ServiceID) })
+	slices.SortStableFunc(rows, func(a, b sampleRecord) int { return cmp.Compare(a.ServiceID, b.ServiceID) })
 	for from := 0; from < len(rows); {
 		to := from
 		for to < len(rows) && rows[to].ServiceID == rows[from].ServiceID {

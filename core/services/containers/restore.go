@@ -166,15 +166,15 @@ func sameMount(c *engine.Container, b *backupRecord) error {
 }
 
 func (r *repository) saveBackup(ctx context.Context, rec *backupRecord) error {
-	return r.tx(ctx, "write a backup", func(_ context.Context, w *gorm.DB) error { return w.Save(rec).Error })
+	return r.write(ctx, "write a backup", func(_ context.Context, w *gorm.DB) error { return w.Save(rec).Error })
 }
 
 func (r *repository) backupByID(ctx context.Context, id string) (backupRecord, error) {
-	return takeOne[backupRecord](r.db(ctx).Where("id = ?", id), "There is no such backup.")
+	return takeOne[backupRecord](r.DB(ctx).Where("id = ?", id), "There is no such backup.")
 }
 
 func (r *repository) backupsOf(ctx context.Context, serviceID string, limit int) (out []backupRecord, err error) {
-	err = r.db(ctx).Where("service_id = ?", serviceID).Order("created_at DESC, id DESC").Limit(limit).Find(&out).Error
+	err = r.DB(ctx).Where("service_id = ?", serviceID).Order("created_at DESC, id DESC").Limit(limit).Find(&out).Error
 	return out, err
 }
 
@@ -182,7 +182,7 @@ func (r *repository) backupsOf(ctx context.Context, serviceID string, limit int)
 // would find it again.
 func (r *repository) failOpenBackups(ctx context.Context, jobID, serviceID string, now int64) error {
 	var open []backupRecord
-	if err := r.db(ctx).Where("job_id = ? AND service_id = ? AND status = ?", jobID, serviceID, backupRunning).Find(&open).Error; err != nil {
+	if err := r.DB(ctx).Where("job_id = ? AND service_id = ? AND status = ?", jobID, serviceID, backupRunning).Find(&open).Error; err != nil {
 		return err
 	}
 	for i := range open {

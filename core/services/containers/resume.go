@@ -143,14 +143,14 @@ func (c *change) imageLock(ctx context.Context) (unlock func(), err error) {
 
 // openChanges are the changes of a job that have not ended and do not wait for the engine.
 func (r *repository) openChanges(ctx context.Context, jobID string) (out []changeRecord, err error) {
-	err = r.db(ctx).Where("job_id = ? AND status = ? AND waits_since = 0", jobID, changeRunning).Order("started_at, id").Find(&out).Error
+	err = r.DB(ctx).Where("job_id = ? AND status = ? AND waits_since = 0", jobID, changeRunning).Order("started_at, id").Find(&out).Error
 	return out, err
 }
 
 // changeOf is the change of a service by a job, nil without one.
 func (r *repository) changeOf(ctx context.Context, jobID, serviceID string) (*changeRecord, error) {
 	var rows []changeRecord
-	err := r.db(ctx).Where("job_id = ? AND service_id = ?", jobID, serviceID).Limit(1).Find(&rows).Error
+	err := r.DB(ctx).Where("job_id = ? AND service_id = ?", jobID, serviceID).Limit(1).Find(&rows).Error
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -41,7 +42,7 @@ type rollbackRecord struct {
 // that was canceled says nothing about its version, and one that succeeded later clears it.
 func (r *repository) rolledBackCandidates(ctx context.Context) (map[string]rollbackRecord, error) {
 	var rows []rollbackRecord
-	err := r.db(ctx).Raw(`SELECT c.service_id, c.job_id, c.kind, c.status, c.error, s.candidate_digest AS digest, c.finished_at
+	err := r.DB(ctx).Raw(`SELECT c.service_id, c.job_id, c.kind, c.status, c.error, s.candidate_digest AS digest, c.finished_at
 		FROM containers_services s JOIN containers_changes c ON c.service_id = s.id
 		WHERE s.candidate_digest <> ''
 		AND (c.kind = ? AND c.to_digest = s.candidate_digest AND (c.status = ? OR c.status = ? AND c.reason <> ?)
@@ -82,7 +83,7 @@ func (inv *inventory) leftOut(spec *updateJob) (out []LeftOut) {
 			ServiceID: svc.ID, StackID: svc.StackID, Name: inv.stacks[svc.StackID].Project + " / " + svc.Name, Digest: svc.CandidateDigest, Reason: changeRolledBack, JobID: mark.JobID,
 		})
 	}
-	slices.SortFunc(out, func(a, b LeftOut) int { return compareText(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b LeftOut) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 

@@ -52,18 +52,6 @@ func (s *Service) whyRunsOnce(ctx context.Context, st *stackRecord, svc *service
 	return "", nil
 }
 
-// How the containers of a service have ended that does not run.
-const (
-	// endedWell: by themselves, with 0.
-	endedWell      = "well"
-	endedOtherwise = "otherwise"
-)
-
-// runsOnce reports whether a service ends by itself, as far as it was seen.
-func (svc *serviceRecord) runsOnce() bool {
-	return svc.Awaited || svc.State == StateStopped && svc.Ended == endedWell
-}
-
 // howEnded returns how containers that do not run have ended.
 func (s *Service) howEnded(ctx context.Context, list []engine.Container) (string, error) {
 	for _, c := range list {

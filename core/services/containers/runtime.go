@@ -62,7 +62,7 @@ func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []serv
 		sum.ServicesScanned++
 		now := o.stateOf(projects[svc.StackID], svc)
 		if earlier {
-			if !svc.differsFrom(now) {
+			if !differsFrom(svc, now) {
 				continue
 			}
 			fresh, err := s.repo.serviceByID(ctx, svc.ID)
@@ -82,7 +82,7 @@ func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []serv
 }
 
 // differsFrom reports whether the runtime state differs from the stored one.
-func (svc *serviceRecord) differsFrom(now runtimeState) bool {
+func differsFrom(svc *serviceRecord, now runtimeState) bool {
 	return svc.CandidateDigest != "" || now.state == StateStopped && now.id != "" && svc.Ended == "" || svc.State != now.state || svc.RuntimeDigest != now.digest || svc.RuntimeImage != now.id || svc.RuntimeError != now.problem ||
 		svc.RuntimeVersion != cmp.Or(keptVersion(svc, now), now.version)
 }
@@ -263,7 +263,7 @@ func errArchived(name string) error {
 
 // touchStacks stores that stacks were checked.
 func (r *repository) touchStacks(ctx context.Context, ids []string, now int64) error {
-	return r.tx(ctx, "note a check", func(_ context.Context, w *gorm.DB) error {
+	return r.write(ctx, "note a check", func(_ context.Context, w *gorm.DB) error {
 		return w.Model(&stackRecord{}).Where("id IN ?", ids).Update("last_check_at", now).Error
 	})
 }

@@ -84,7 +84,7 @@ func (s *Service) recordSameNames(ctx context.Context, known map[string]*knownPr
 	if len(gone) == 0 {
 		return nil
 	}
-	return s.repo.tx(ctx, "forget projects of the same name", func(_ context.Context, w *gorm.DB) error {
+	return s.repo.write(ctx, "forget projects of the same name", func(_ context.Context, w *gorm.DB) error {
 		return w.Where("project IN ?", gone).Delete(&projectRecord{}).Error
 	})
 }

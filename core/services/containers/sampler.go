@@ -235,7 +235,7 @@ func (p *sampler) measureAll(ctx context.Context) ([]sampleRecord, error) {
 	for _, r := range sums {
 		out = append(out, *r)
 	}
-	slices.SortFunc(out, func(a, b sampleRecord) int { return compareText(a.ServiceID, b.ServiceID) })
+	slices.SortFunc(out, func(a, b sampleRecord) int { return cmp.Compare(a.ServiceID, b.ServiceID) })
 	return out, nil
 }
 
@@ -252,7 +252,7 @@ func (r *sampleRecord) addSample(x engine.Sample) {
 }
 
 func (r *repository) addSamples(ctx context.Context, rows []sampleRecord) error {
-	return r.tx(ctx, "store samples", func(_ context.Context, w *gorm.DB) error {
+	return r.write(ctx, "store samples", func(_ context.Context, w *gorm.DB) error {
 		return w.Clauses(clause.OnConflict{DoNothing: true}).CreateInBatches(rows, 200).Error
 	})
 }
@@ -260,7 +260,7 @@ func (r *repository) addSamples(ctx context.Context, rows []sampleRecord) error 
 // serviceIDs are the ids of the managed services by project and name.
 func (r *repository) serviceIDs(ctx context.Context) (map[[2]string]string, error) {
 	var rows []struct{ Project, Name, ID string }
-	err := r.db(ctx).Raw(`SELECT k.project, s.name, s.id FROM containers_services s JOIN containers_stacks k ON k.id = s.stack_id WHERE s.archived_at = 0 AND k.archived_at = 0`).Scan(&rows).Error
+	err := r.DB(ctx).Raw(`SELECT k.project, s.name, s.id FROM containers_services s JOIN containers_stacks k ON k.id = s.stack_id WHERE s.archived_at = 0 AND k.archived_at = 0`).Scan(&rows).Error
 	out := make(map[[2]string]string, len(rows))
 	for _, row := range rows {
 		out[[2]string{row.Project, row.Name}] = row.ID
@@ -316,10 +316,10 @@ func (s *Service) requireMonitoring(ctx context.Context) error {
 
 func (r *repository) listSamples(ctx context.Context, id string, since, step int64) (out []sampleRecord, err error) {
 	if step == 0 {
-		err = r.db(ctx).Where("service_id = ? AND at >= ?", id, since).Order("at").Find(&out).Error
+		err = r.DB(ctx).Where("service_id = ? AND at >= ?", id, since).Order("at").Find(&out).Error
 		return out, err
 	}
-	err = r.db(ctx).Raw(`SELECT service_id, MAX(at) AS at, AVG(cpu) AS cpu, CAST(AVG(mem_used) AS BIGINT) AS mem_used, MAX(mem_limit) AS mem_limit, MAX(net_rx) AS net_rx,
+	err = r.DB(ctx).Raw(`SELECT service_id, MAX(at) AS at, AVG(cpu) AS cpu, CAST(AVG(mem_used) AS BIGINT) AS mem_used, MAX(mem_limit) AS mem_limit, MAX(net_rx) AS net_rx,
 		MAX(net_tx) AS net_tx, MAX(block_read) AS block_read, MAX(block_write) AS block_write, MAX(pids) AS pids, MAX(containers) AS containers
 		FROM containers_samples WHERE service_id = ? AND at >= ? GROUP BY service_id, at / ? ORDER BY at`, id, since, step).Scan(&out).Error
 	return out, err

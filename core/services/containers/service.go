@@ -121,7 +121,7 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Store == nil || cfg.Keyring == nil || cfg.Sender == nil || cfg.Channels == nil {
 		return nil, errors.New("the containers service needs a database, a keyring, a sender of notifications and the settings of channels")
 	}
-	s := &Service{cfg: cfg, log: cfg.Logger, queue: &jobQueue{}, repo: &repository{store: cfg.Store}, live: event.NewBus(), news: make(chan struct{}, 1),
+	s := &Service{cfg: cfg, log: cfg.Logger, queue: &jobQueue{}, repo: &repository{&recordStore{cfg.Store}}, live: event.NewBus(), news: make(chan struct{}, 1),
 		hookPace: rate.NewLimiter(rate.Every(hookChangePause), hookBurst)}
 	cfg.Sender.Serve(ServiceName, s)
 	cfg.Channels.SetHost(ServiceName, s)

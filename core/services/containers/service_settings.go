@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-func (svc *serviceRecord) toSettings() ServiceSettings {
+// toServiceSettings returns what people have set for a service.
+func toServiceSettings(svc *serviceRecord) ServiceSettings {
 	out := ServiceSettings{AutoRollback: svc.AutoRollback, BackupTargets: svc.BackupTargets.withDefaults()}
 	if svc.RepoURL != "" {
 		out.RepoURL = &svc.RepoURL
@@ -26,7 +27,7 @@ func (s *Service) ServiceSettings(ctx context.Context, id string) (ServiceSettin
 	if err != nil {
 		return ServiceSettings{}, err
 	}
-	return svc.toSettings(), nil
+	return toServiceSettings(&svc), nil
 }
 
 // The most that a service may set, in seconds.
@@ -44,8 +45,8 @@ type ServiceChange struct {
 	HealthTimeout, MinAge OptionalNumber
 }
 
-// checkTargets returns an error if a choice for a mount is not valid.
-func (b *backupTargets) checkTargets() error {
+// checkBackupTargets returns an error if a choice for a mount is not valid.
+func checkBackupTargets(b *backupTargets) error {
 	for field, choices := range map[string]map[string]BackupChoice{"backupTargets.bindPaths": b.BindPaths, "backupTargets.volumeNames": b.VolumeNames} {
 		for name, choice := range choices {
 			if !choice.isValid() || name == "" {
@@ -66,7 +67,7 @@ func (s *Service) ChangeService(ctx context.Context, id string, c ServiceChange)
 		columns["auto_rollback"] = *c.AutoRollback
 	}
 	if c.BackupTargets != nil {
-		if err := c.BackupTargets.checkTargets(); err != nil {
+		if err := checkBackupTargets(c.BackupTargets); err != nil {
 			return err
 		}
 		columns["backup_targets"] = toJSON(c.BackupTargets.withDefaults())

@@ -40,7 +40,7 @@ func (r *snapshotRecord) isFresh(now int64) bool {
 
 // keepSnapshot stores a snapshot and gives the services that have its digest the version.
 func (s *Service) keepSnapshot(ctx context.Context, snap *snapshotRecord) error {
-	return s.repo.tx(ctx, "keep a snapshot of tags", func(_ context.Context, w *gorm.DB) error {
+	return s.repo.write(ctx, "keep a snapshot of tags", func(_ context.Context, w *gorm.DB) error {
 		if err := w.Clauses(clause.OnConflict{UpdateAll: true}).Create(snap).Error; err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (s *Service) keepSnapshot(ctx context.Context, snap *snapshotRecord) error 
 
 func (r *repository) snapshotByKey(ctx context.Context, key inferKey) (*snapshotRecord, error) {
 	var rows []snapshotRecord
-	err := r.db(ctx).Where("repo = ? AND digest = ? AND platform = ?", key.repo, key.digest, key.platform).Limit(1).Find(&rows).Error
+	err := r.DB(ctx).Where("repo = ? AND digest = ? AND platform = ?", key.repo, key.digest, key.platform).Limit(1).Find(&rows).Error
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (r *repository) snapshotByKey(ctx context.Context, key inferKey) (*snapshot
 }
 
 func (r *repository) listSnapshots(ctx context.Context) (out []snapshotRecord, err error) {
-	err = r.db(ctx).Order("repo, digest, platform").Find(&out).Error
+	err = r.DB(ctx).Order("repo, digest, platform").Find(&out).Error
 	return out, err
 }
 
@@ -83,7 +83,7 @@ type Snapshot struct {
 
 // digestFor is the digest that a request for a service is about: the one that is named, which must be the service's, or the
 // one that runs.
-func (svc *serviceRecord) digestFor(asked string) (string, error) {
+func digestFor(svc *serviceRecord, asked string) (string, error) {
 	if asked == "" {
 		asked = cmp.Or(svc.RuntimeDigest, svc.CandidateDigest)
 	}
@@ -99,7 +99,7 @@ func (s *Service) DigestTags(ctx context.Context, serviceID, asked string) (dige
 	if err != nil {
 		return "", nil, err
 	}
-	if digest, err = svc.digestFor(asked); err != nil {
+	if digest, err = digestFor(&svc, asked); err != nil {
 		return "", nil, err
 	}
 	platform, err := s.hostPlatform(ctx)
@@ -131,7 +131,7 @@ func (s *Service) RefreshInference(ctx context.Context, serviceID, digest string
 	if !image.ValidDigest(digest) {
 		return image.Ref{}, "", invalidField("digest", "The digest must be sha256: and 64 hexadecimal digits.")
 	}
-	if digest, err = svc.digestFor(digest); err != nil {
+	if digest, err = digestFor(&svc, digest); err != nil {
 		return image.Ref{}, "", err
 	}
 	platform, err := s.hostPlatform(ctx)
@@ -167,7 +167,7 @@ func (f *inference) collectGarbage(ctx context.Context) error {
 	began := f.s.cfg.Now()
 	before := began.Add(-snapshotKeep).UnixMilli()
 	var deleted int64
-	err := f.s.repo.tx(ctx, "remove old snapshots", func(_ context.Context, w *gorm.DB) error {
+	err := f.s.repo.write(ctx, "remove old snapshots", func(_ context.Context, w *gorm.DB) error {
 		done := w.Where("checked_at < ?", before).Delete(&snapshotRecord{})
 		deleted = done.RowsAffected
 		if done.Error != nil {

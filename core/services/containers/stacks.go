@@ -59,7 +59,7 @@ func (s *Service) Stacks(ctx context.Context, archived string) ([]StackItem, err
 			out = append(out, inv.stackItem(st))
 		}
 	}
-	slices.SortFunc(out, func(a, b StackItem) int { return compareText(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b StackItem) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
@@ -113,7 +113,7 @@ func (s *Service) Overview(ctx context.Context, archived string) ([]StackDetail,
 			out = append(out, inv.stackDetail(st, by[st.ID]))
 		}
 	}
-	slices.SortFunc(out, func(a, b StackDetail) int { return compareText(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b StackDetail) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
@@ -154,7 +154,7 @@ func (s *Service) Service(ctx context.Context, id string) (ServiceDetail, StackI
 }
 
 func (inv *inventory) stackDetail(st *stackRecord, services []ServiceDetail) StackDetail {
-	slices.SortFunc(services, func(a, b ServiceDetail) int { return compareText(a.Name, b.Name) })
+	slices.SortFunc(services, func(a, b ServiceDetail) int { return cmp.Compare(a.Name, b.Name) })
 	out := StackDetail{
 		ID: st.ID, Name: st.Project, Compose: ComposeFiles{Type: "path", WorkingDir: st.WorkingDir, Files: append([]string{}, st.Files...)},
 		Services: append([]ServiceDetail{}, services...), LastCheckAt: api.TimeOfMillis(st.LastCheckAt), Archived: st.ArchivedAt != 0, ArchivedReason: st.ArchivedReason,
@@ -168,14 +168,14 @@ func (inv *inventory) stackDetail(st *stackRecord, services []ServiceDetail) Sta
 
 func (inv *inventory) serviceDetail(svc *serviceRecord) ServiceDetail {
 	out := ServiceDetail{
-		ID: svc.ID, StackID: svc.StackID, Name: svc.Name, NewerTags: svc.NewerTags, Settings: svc.toSettings(), State: svc.State, Status: inv.statusOf(svc),
+		ID: svc.ID, StackID: svc.StackID, Name: svc.Name, NewerTags: svc.NewerTags, Settings: toServiceSettings(svc), State: svc.State, Status: inv.statusOf(svc),
 		Mounts: svc.Mounts, CheckedAt: api.TimeOfMillis(svc.CheckedAt), CheckError: svc.CheckError, Archived: svc.ArchivedAt != 0, ArchivedReason: svc.ArchivedReason,
 		Self: inv.isSelf(svc), RunsOnce: svc.runsOnce(), Pinned: svc.Pinned != "",
 		Image: ImageState{Ref: svc.Image, Tag: svc.Tag, Digest: svc.RuntimeDigest, DigestError: svc.RuntimeError, ResolvedTag: svc.RuntimeVersion},
 	}
 	if svc.CandidateDigest == "" {
 		if out.Status == statusUnknown {
-			out.UnknownReason = svc.unknownReason()
+			out.UnknownReason = unknownReason(svc)
 		}
 		return out
 	}

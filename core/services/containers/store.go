@@ -13,14 +13,12 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// repository holds the queries. It decides nothing.
-type repository struct{ store *store.Store }
+// recordStore holds the queries about stacks, services and settings that several rooms need. It decides nothing.
+type recordStore struct{ *store.Store }
 
-func (r *repository) db(ctx context.Context) *gorm.DB { return r.store.DB(ctx) }
-
-// tx runs f in a transaction with its writer.
-func (r *repository) tx(ctx context.Context, name string, f func(ctx context.Context, w *gorm.DB) error) error {
-	return r.store.Tx(ctx, name, func(ctx context.Context) error { return f(ctx, r.store.Writer(ctx)) })
+// write runs f in a transaction with its writer.
+func (r *recordStore) write(ctx context.Context, name string, f func(ctx context.Context, w *gorm.DB) error) error {
+	return r.Tx(ctx, name, func(ctx context.Context) error { return f(ctx, r.Writer(ctx)) })
 }
 
 // takeOne reads one row; what stands for a missing one is a fault.NotFound with the message.
@@ -38,19 +36,19 @@ const (
 	noProject = "There is no such project."
 )
 
-func (r *repository) stackByID(ctx context.Context, id string) (stackRecord, error) {
-	return takeOne[stackRecord](r.db(ctx).Where("id = ?", id), noStack)
+func (r *recordStore) stackByID(ctx context.Context, id string) (stackRecord, error) {
+	return takeOne[stackRecord](r.DB(ctx).Where("id = ?", id), noStack)
 }
 
-func (r *repository) listStacks(ctx context.Context) (out []stackRecord, err error) {
-	err = r.db(ctx).Order("project").Find(&out).Error
+func (r *recordStore) listStacks(ctx context.Context) (out []stackRecord, err error) {
+	err = r.DB(ctx).Order("project").Find(&out).Error
 	return out, err
 }
 
 // workingDirs are the working directories of the stacks, by project.
-func (r *repository) workingDirs(ctx context.Context) (map[string]string, error) {
+func (r *recordStore) workingDirs(ctx context.Context) (map[string]string, error) {
 	var rows []stackRecord
-	if err := r.db(ctx).Select("project", "working_dir").Find(&rows).Error; err != nil {
+	if err := r.DB(ctx).Select("project", "working_dir").Find(&rows).Error; err != nil {
 		return nil, err
 	}
 	out := make(map[string]string, len(rows))
@@ -60,45 +58,40 @@ func (r *repository) workingDirs(ctx context.Context) (map[string]string, error)
 	return out, nil
 }
 
-func (r *repository) serviceByID(ctx context.Context, id string) (serviceRecord, error) {
-	return takeOne[serviceRecord](r.db(ctx).Where("id = ?", id), noService)
+func (r *recordStore) serviceByID(ctx context.Context, id string) (serviceRecord, error) {
+	return takeOne[serviceRecord](r.DB(ctx).Where("id = ?", id), noService)
 }
 
-func (r *repository) listServices(ctx context.Context) (out []serviceRecord, err error) {
-	err = r.db(ctx).Order("stack_id, name").Find(&out).Error
+func (r *recordStore) listServices(ctx context.Context) (out []serviceRecord, err error) {
+	err = r.DB(ctx).Order("stack_id, name").Find(&out).Error
 	return out, err
 }
 
-func (r *repository) servicesOf(ctx context.Context, stackID string) (out []serviceRecord, err error) {
-	err = r.db(ctx).Where("stack_id = ?", stackID).Order("name").Find(&out).Error
+func (r *recordStore) servicesOf(ctx context.Context, stackID string) (out []serviceRecord, err error) {
+	err = r.DB(ctx).Where("stack_id = ?", stackID).Order("name").Find(&out).Error
 	return out, err
 }
 
 // servicesOfRepo are the managed services whose image is in a repository.
-func (r *repository) servicesOfRepo(ctx context.Context, repo string) (out []serviceRecord, err error) {
-	err = r.db(ctx).Where("repo = ? AND archived_at = 0 AND stack_id IN (SELECT id FROM containers_stacks WHERE archived_at = 0)", repo).
+func (r *recordStore) servicesOfRepo(ctx context.Context, repo string) (out []serviceRecord, err error) {
+	err = r.DB(ctx).Where("repo = ? AND archived_at = 0 AND stack_id IN (SELECT id FROM containers_stacks WHERE archived_at = 0)", repo).
 		Order("stack_id, name").Find(&out).Error
 	return out, err
 }
 
-func (r *repository) listProjects(ctx context.Context) (out []projectRecord, err error) {
-	err = r.db(ctx).Order("project").Find(&out).Error
+func (r *recordStore) listProjects(ctx context.Context) (out []projectRecord, err error) {
+	err = r.DB(ctx).Order("project").Find(&out).Error
 	return out, err
 }
 
-func (r *repository) projectByName(ctx context.Context, name string) (projectRecord, error) {
-	return takeOne[projectRecord](r.db(ctx).Where("project = ?", name), noProject)
-}
-
-func (r *repository) ignoreRules(ctx context.Context) (out []ignoreRecord, err error) {
-	err = r.db(ctx).Order("created_at, id").Find(&out).Error
-	return out, err
+func (r *recordStore) projectByName(ctx context.Context, name string) (projectRecord, error) {
+	return takeOne[projectRecord](r.DB(ctx).Where("project = ?", name), noProject)
 }
 
 // readSetting reads a value into v, a pointer, and leaves it alone if nothing is stored.
-func (r *repository) readSetting(ctx context.Context, name string, v any) (updatedAt int64, err error) {
+func (r *recordStore) readSetting(ctx context.Context, name string, v any) (updatedAt int64, err error) {
 	var rows []settingRecord
-	if err := r.db(ctx).Where("name = ?", name).Limit(1).Find(&rows).Error; err != nil {
+	if err := r.DB(ctx).Where("name = ?", name).Limit(1).Find(&rows).Error; err != nil {
 		return 0, err
 	}
 	if len(rows) == 0 {
@@ -110,11 +103,11 @@ func (r *repository) readSetting(ctx context.Context, name string, v any) (updat
 	return rows[0].UpdatedAt, nil
 }
 
-// settingTx is tx for reading a setting and writing what follows from it: such transactions on the same setting run one after
+// settingTx is write for reading a setting and writing what follows from it: such transactions on the same setting run one after
 // the other. SQLite has one writer anyway.
-func (r *repository) settingTx(ctx context.Context, name string, f func(ctx context.Context, w *gorm.DB) error) error {
-	return r.tx(ctx, "change "+name, func(ctx context.Context, w *gorm.DB) error {
-		if r.store.Dialect() == store.Postgres {
+func (r *recordStore) settingTx(ctx context.Context, name string, f func(ctx context.Context, w *gorm.DB) error) error {
+	return r.write(ctx, "change "+name, func(ctx context.Context, w *gorm.DB) error {
+		if r.Dialect() == store.Postgres {
 			if err := w.Exec("SELECT pg_advisory_xact_lock(hashtext(?))", "containers_settings/"+name).Error; err != nil {
 				return err
 			}
@@ -123,46 +116,27 @@ func (r *repository) settingTx(ctx context.Context, name string, f func(ctx cont
 	})
 }
 
-func (r *repository) putSetting(ctx context.Context, name string, v any, now int64) error {
+func (r *recordStore) putSetting(ctx context.Context, name string, v any, now int64) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode the setting %s: %w", name, err)
 	}
-	return r.tx(ctx, "change "+name, func(_ context.Context, w *gorm.DB) error {
+	return r.write(ctx, "change "+name, func(_ context.Context, w *gorm.DB) error {
 		return w.Clauses(clause.OnConflict{UpdateAll: true}).Create(&settingRecord{Name: name, Value: string(raw), UpdatedAt: now}).Error
 	})
 }
 
 // updateService changes columns of a service.
-func (r *repository) updateService(ctx context.Context, id string, columns map[string]any, now int64) error {
+func (r *recordStore) updateService(ctx context.Context, id string, columns map[string]any, now int64) error {
 	columns["updated_at"] = now
-	return r.tx(ctx, "change a service", func(_ context.Context, w *gorm.DB) error {
+	return r.write(ctx, "change a service", func(_ context.Context, w *gorm.DB) error {
 		return w.Model(&serviceRecord{}).Where("id = ?", id).Updates(columns).Error
 	})
 }
 
-func (r *repository) updateStack(ctx context.Context, id string, columns map[string]any, now int64) error {
+func (r *recordStore) updateStack(ctx context.Context, id string, columns map[string]any, now int64) error {
 	columns["updated_at"] = now
-	return r.tx(ctx, "change a stack", func(_ context.Context, w *gorm.DB) error {
+	return r.write(ctx, "change a stack", func(_ context.Context, w *gorm.DB) error {
 		return w.Model(&stackRecord{}).Where("id = ?", id).Updates(columns).Error
-	})
-}
-
-// manifestsOf returns the known platforms of digests.
-func (r *repository) manifestsOf(ctx context.Context, digests []string) (map[string][]platformEntry, error) {
-	var rows []manifestRecord
-	if err := r.db(ctx).Where("digest IN ?", digests).Find(&rows).Error; err != nil {
-		return nil, err
-	}
-	out := make(map[string][]platformEntry, len(rows))
-	for _, m := range rows {
-		out[m.Digest] = m.Platforms
-	}
-	return out, nil
-}
-
-func (r *repository) keepManifest(ctx context.Context, digest string, platforms []platformEntry, now int64) error {
-	return r.tx(ctx, "keep a manifest", func(_ context.Context, w *gorm.DB) error {
-		return w.Clauses(clause.OnConflict{DoNothing: true}).Create(&manifestRecord{Digest: digest, Platforms: platforms, CreatedAt: now}).Error
 	})
 }

@@ -22,7 +22,7 @@ func (s *Service) saveProject(ctx context.Context, k *knownProject, p projectRec
 	if reflect.DeepEqual(old, p) && p.LastScanAt-k.project.LastScanAt < quietScan {
 		return nil
 	}
-	return s.repo.tx(ctx, "write a project", func(_ context.Context, w *gorm.DB) error {
+	return s.repo.write(ctx, "write a project", func(_ context.Context, w *gorm.DB) error {
 		return writeProject(w, &k.project, &p)
 	})
 }
@@ -59,7 +59,7 @@ func (s *Service) syncProject(ctx context.Context, k *knownProject, p *projectRe
 		}
 		rows = s.serviceChanges(&next, services, found)
 	}
-	err = s.repo.tx(ctx, "sync a project", func(ctx context.Context, w *gorm.DB) error {
+	err = s.repo.write(ctx, "sync a project", func(ctx context.Context, w *gorm.DB) error {
 		next.UpdatedAt = s.now()
 		if err := writeStack(w, &st, &next); err != nil {
 			return err
@@ -111,13 +111,6 @@ func (s *Service) newService(stackID, name string) serviceRecord {
 	return serviceRecord{
 		ID: store.NewID("svc"), StackID: stackID, Name: name, State: StateUnknown, AutoRollback: true, BackupTargets: backupTargets{}.withDefaults(), MinAge: -1, CreatedAt: s.now(),
 	}
-}
-
-// isDescribedAs reports whether describedBy, which returned next, has changed nothing: the fields that follow from the image differ
-// only where the image does.
-func (s *serviceRecord) isDescribedAs(next serviceRecord) bool {
-	return s.Image == next.Image && s.Built == next.Built && s.Awaited == next.Awaited && s.ArchivedAt == next.ArchivedAt && s.ArchivedReason == next.ArchivedReason &&
-		slices.Equal(s.Profiles, next.Profiles) && slices.Equal(s.Mounts, next.Mounts)
 }
 
 // describedBy returns the record r with what the files say of the service. If the image differs, its candidate is cleared.
@@ -202,7 +195,7 @@ func (s *Service) ArchiveProject(ctx context.Context, name string, archive bool)
 		at, why = s.now(), archivedByUser
 	}
 	columns := func() map[string]any { return map[string]any{"archived_at": at, "archived_reason": why} }
-	return s.repo.tx(ctx, "archive a project", func(ctx context.Context, w *gorm.DB) error {
+	return s.repo.write(ctx, "archive a project", func(ctx context.Context, w *gorm.DB) error {
 		if err := w.Model(&projectRecord{}).Where("project = ?", name).Updates(columns()).Error; err != nil {
 			return err
 		}

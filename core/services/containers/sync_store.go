@@ -65,7 +65,7 @@ func (c *serviceChange) writeChange(w *gorm.DB) error {
 
 // archiveMissing archives a stack of which every file is gone, unless a person has archived it.
 func (r *repository) archiveMissing(ctx context.Context, id string, now int64) error {
-	return r.tx(ctx, "archive a stack", func(_ context.Context, w *gorm.DB) error {
+	return r.write(ctx, "archive a stack", func(_ context.Context, w *gorm.DB) error {
 		return w.Model(&stackRecord{}).Where("id = ? AND archived_at = 0", id).
 			Updates(map[string]any{"archived_at": now, "archived_reason": archivedMissing, "updated_at": now}).Error
 	})

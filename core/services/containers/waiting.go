@@ -145,14 +145,14 @@ func (s *Service) endWaiting(ctx context.Context, rec *changeRecord, why string)
 
 // waitingChanges are the changes that wait for the engine.
 func (r *repository) waitingChanges(ctx context.Context) (out []changeRecord, err error) {
-	err = r.db(ctx).Where("status = ? AND waits_since > 0", changeRunning).Order("started_at, id").Find(&out).Error
+	err = r.DB(ctx).Where("status = ? AND waits_since > 0", changeRunning).Order("started_at, id").Find(&out).Error
 	return out, err
 }
 
 // waitingChange is the change of a service that waits for the engine, nil without one.
 func (r *repository) waitingChange(ctx context.Context, serviceID string) (*changeRecord, error) {
 	var rows []changeRecord
-	err := r.db(ctx).Where("service_id = ? AND status = ? AND waits_since > 0", serviceID, changeRunning).Limit(1).Find(&rows).Error
+	err := r.DB(ctx).Where("service_id = ? AND status = ? AND waits_since > 0", serviceID, changeRunning).Limit(1).Find(&rows).Error
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (s *Service) keepRunning(ctx context.Context, r *report, ran []string, serv
 // adoptChange makes a change that waits one of a job.
 func (r *repository) adoptChange(ctx context.Context, id, jobID string) (*changeRecord, error) {
 	var rec changeRecord
-	err := r.tx(ctx, "take a change over", func(_ context.Context, w *gorm.DB) error {
+	err := r.write(ctx, "take a change over", func(_ context.Context, w *gorm.DB) error {
 		columns := map[string]any{"job_id": jobID, "waits_since": 0}
 		if err := w.Model(&changeRecord{}).Where("id = ? AND waits_since > 0", id).Updates(columns).Error; err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // endAbandonedChanges ends the changes that a job has left open which has ended, as when the core ended in it again and again. How they ended is
@@ -22,13 +23,13 @@ func (s *Service) endAbandonedChanges(ctx context.Context, job *queue.Job) error
 	if job.Failure != nil {
 		why, reason = cmp.Or(job.Failure.Message, why), cmp.Or(job.Failure.Reason, reason)
 	}
-	return s.repo.write(ctx, "end abandoned changes", func(ctx context.Context, _ *gorm.DB) error {
+	return s.repo.Write(ctx, "end abandoned changes", func(ctx context.Context, _ *gorm.DB) error {
 		for i := range open {
 			rec := &open[i]
 			if err := s.repo.failOpenBackups(ctx, rec.JobID, rec.ServiceID, s.now()); err != nil {
 				return err
 			}
-			rec.Status, rec.Reason, rec.FinishedAt = changeFailed, reason, s.now()
+			rec.Status, rec.Reason, rec.FinishedAt = record.ChangeFailed, reason, s.now()
 			rec.Error = fmt.Sprintf("%s It had come to the step %s, and how that ended is not known: look at what runs before you try again.", why, rec.Step)
 			if err := s.repo.finishChange(ctx, rec, rec.ServiceID, s.now()); err != nil {
 				return err
@@ -64,6 +65,6 @@ func (s *Service) endChangesOfEndedJobs(ctx context.Context) error {
 
 // jobsOfOpenChanges returns the ids of the jobs with changes that have not ended.
 func (r *repository) jobsOfOpenChanges(ctx context.Context) (ids []string, err error) {
-	err = r.DB(ctx).Model(&changeRecord{}).Distinct("job_id").Where("status = ? AND waits_since = 0", changeRunning).Order("job_id").Pluck("job_id", &ids).Error
+	err = r.DB(ctx).Model(&record.Change{}).Distinct("job_id").Where("status = ? AND waits_since = 0", record.ChangeRunning).Order("job_id").Pluck("job_id", &ids).Error
 	return ids, err
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -20,22 +21,22 @@ func (e *env) exec(statement string, args ...any) {
 }
 
 // openBackup writes what a core leaves that ended while it copied a mount, and returns the file.
-func (e *env) openBackup(jobID string, web *serviceRecord) (path string) {
+func (e *env) openBackup(jobID string, web *record.Service) (path string) {
 	e.Helper()
 	path = filepath.Join(e.dir, jobID+".tar.gz")
 	e.must(os.WriteFile(path+".part", []byte("half"), 0o600))
 	e.must(e.svc.repo.saveBackup(context.Background(), &backupRecord{
-		ID: store.NewID("bkp"), StackID: web.StackID, ServiceID: web.ID, JobID: jobID, Kind: mountVolume, Target: "data", Status: backupRunning, Path: path,
+		ID: store.NewID("bkp"), StackID: web.StackID, ServiceID: web.ID, JobID: jobID, Kind: record.MountVolume, Target: "data", Status: backupRunning, Path: path,
 	}))
 	return path
 }
 
 // wantAbandoned compares what is told of a change whose end is not known.
-func (e *env) wantAbandoned(web *serviceRecord, step, backup string) {
+func (e *env) wantAbandoned(web *record.Service, step, backup string) {
 	e.Helper()
 	hist, err := e.svc.History(context.Background(), web.ID)
 	e.must(err)
-	if len(hist) != 1 || hist[0].Status != changeFailed || hist[0].FinishedAt.IsZero() || !strings.Contains(hist[0].Error, "the step "+step+", and how that ended is not known") {
+	if len(hist) != 1 || hist[0].Status != record.ChangeFailed || hist[0].FinishedAt.IsZero() || !strings.Contains(hist[0].Error, "the step "+step+", and how that ended is not known") {
 		e.Errorf("the history is %+v", hist)
 	}
 	list, err := e.svc.Backups(context.Background(), web.ID)

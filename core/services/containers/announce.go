@@ -246,7 +246,7 @@ func (s *Service) newNotices(inv *inventory, job *queue.Job, found []NewVersion)
 			continue
 		}
 		rows = append(rows, noticeRecord{
-			ID: store.NewID("nvn"), ServiceID: svc.ID, JobID: job.ID, Reason: spec.Reason, ImageRef: svc.imageRef().String(), ImageTag: svc.Tag,
+			ID: store.NewID("nvn"), ServiceID: svc.ID, JobID: job.ID, Reason: spec.Reason, ImageRef: svc.ImageRef().String(), ImageTag: svc.Tag,
 			CurrentTag: svc.Tag, CurrentDisplayTag: readableVersion(svc.RuntimeVersion, svc.Tag), CandidateTag: svc.CandidateTag,
 			CandidateDisplayTag: readableVersion(svc.CandidateVersion, svc.CandidateTag), CandidateDigest: svc.CandidateDigest, Status: noticePending,
 			SentChannels: []string{}, CreatedAt: s.now(),

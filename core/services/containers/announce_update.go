@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/news"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // updateEvent is what the notification about the end of an update tells.
@@ -59,19 +60,19 @@ func (s *Service) updateEvent(ctx context.Context, job *queue.Job) (news.JobEven
 }
 
 // addUnsummarized adds what the journal has of a job that ended without a summary, as when the core ended in it again and again.
-func (inv *inventory) addUnsummarized(out *news.JobEvent, targets []Target, changes map[string]changeRecord) {
+func (inv *inventory) addUnsummarized(out *news.JobEvent, targets []Target, changes map[string]record.Change) {
 	for _, t := range targets {
 		switch c := changes[t.ServiceID]; c.Status {
-		case changeSuccess:
+		case record.ChangeSuccess:
 			out.Changed = append(out.Changed, inv.versionChange(t.ServiceID, changes)...)
-		case changeFailed, changeRolledBack:
+		case record.ChangeFailed, record.ChangeRolledBack:
 			out.Failed, out.Excerpt = append(out.Failed, inv.versionChange(t.ServiceID, changes)...), c.Error
 		}
 	}
 }
 
 // versionChange is a service with the versions between which a job has moved it, or was to; none for a service that is gone.
-func (inv *inventory) versionChange(id string, changes map[string]changeRecord) []news.VersionChange {
+func (inv *inventory) versionChange(id string, changes map[string]record.Change) []news.VersionChange {
 	named := inv.appendNamed(nil, id)
 	if len(named) == 0 {
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -137,7 +138,7 @@ func (c *contract) refusedWhileArchived(shown bool) {
 	}
 }
 
-func serviceUpdate(svc *serviceRecord) map[string]any {
+func serviceUpdate(svc *record.Service) map[string]any {
 	return map[string]any{"scope": "service", "serviceId": svc.ID, "targetTag": svc.Tag, "targetDigest": svc.CandidateDigest, "pullTags": []string{}}
 }
 
@@ -255,7 +256,7 @@ func (c *contract) reuse(twice map[string]string) {
 	}
 }
 
-func (c *contract) rollbacks(web *serviceRecord) {
+func (c *contract) rollbacks(web *record.Service) {
 	c.Helper()
 	path := "/api/services/" + web.ID + "/rollback"
 	c.refused(404, "not_found", "POST", "/api/services/"+unknownID+"/rollback", "")
@@ -274,8 +275,8 @@ func (c *contract) rollbacks(web *serviceRecord) {
 	c.refused(409, "conflict", "POST", "/api/services/"+c.serviceOf("self", "patchbay").ID+"/rollback", "", "reason", "managed_via_supervisor")
 	c.refused(404, "not_found", "POST", "/api/backups/bkp_none/restore", "")
 	must := func(rec backupRecord) { c.must(c.svc.repo.saveBackup(context.Background(), &rec)) }
-	must(backupRecord{ID: "bkp_failed", StackID: web.StackID, ServiceID: web.ID, Kind: mountVolume, Target: "data", Status: backupFailed, CreatedAt: 1})
-	must(backupRecord{ID: "bkp_gone", StackID: web.StackID, ServiceID: web.ID, Kind: mountVolume, Target: "data", Status: backupSuccess, Path: "/nowhere/x.tar.gz", CreatedAt: 2})
+	must(backupRecord{ID: "bkp_failed", StackID: web.StackID, ServiceID: web.ID, Kind: record.MountVolume, Target: "data", Status: backupFailed, CreatedAt: 1})
+	must(backupRecord{ID: "bkp_gone", StackID: web.StackID, ServiceID: web.ID, Kind: record.MountVolume, Target: "data", Status: backupSuccess, Path: "/nowhere/x.tar.gz", CreatedAt: 2})
 	c.refused(409, "conflict", "POST", "/api/backups/bkp_failed/restore", "", "reason", "not_restorable")
 	if job := c.ended(c.call(200, "POST", "/api/backups/bkp_gone/restore", "").json["jobId"].(string)); job.Status != "failed" {
 		c.Errorf("the restore of a backup without a file: %+v", job)

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -37,9 +38,9 @@ const (
 type change struct {
 	s       *Service
 	r       *report
-	rec     *changeRecord
-	svc     serviceRecord
-	stack   stackRecord
+	rec     *record.Change
+	svc     record.Service
+	stack   record.Stack
 	spec    changeOptions
 	target  Target
 	started time.Time
@@ -157,7 +158,7 @@ func (c *change) runSteps(ctx context.Context) error {
 			return c.handleFailure(ctx, step.name, err)
 		}
 	}
-	return c.finishChange(ctx, changeSuccess, nil)
+	return c.finishChange(ctx, record.ChangeSuccess, nil)
 }
 
 func (c *change) pullAllowed(ctx context.Context) error {
@@ -193,7 +194,7 @@ func (c *change) hasNewImage(ctx context.Context) bool {
 // tagTarget tags the new image with the name that the project uses, so that compose runs it.
 func (c *change) tagTarget(ctx context.Context) error {
 	c.reportProgress(ctx, 0.6, "naming the image "+c.svc.Image)
-	return c.s.retryStep(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.ToImage, c.svc.imageRef().String()) })
+	return c.s.retryStep(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.ToImage, c.svc.ImageRef().String()) })
 }
 
 // restoreTag tags the former image with the name that the project uses. It undoes tagTarget.
@@ -211,7 +212,7 @@ func (c *change) nameFormer(ctx context.Context) {
 	}
 	ctx, cancel := outlastJob(ctx, 5*time.Minute)
 	defer cancel()
-	if err := c.s.throughOutage(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.imageRef().String()) }); err != nil {
+	if err := c.s.throughOutage(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.ImageRef().String()) }); err != nil {
 		c.r.warn(ctx, "%s: the name could not be given back to the former image: %s", c.displayName(), failureReason(err))
 	}
 }
@@ -261,14 +262,14 @@ func (c *change) awaitHealth(ctx context.Context) error {
 func (c *change) syncTag(ctx context.Context) error {
 	c.reportProgress(ctx, 0.92, "checking the name of the image")
 	return c.s.retryStep(ctx, func() error {
-		found, err := c.s.engine().Images(ctx, []string{c.svc.imageRef().String()})
+		found, err := c.s.engine().Images(ctx, []string{c.svc.ImageRef().String()})
 		if err != nil {
 			return err
 		}
 		if len(found) == 1 && found[0] != nil && found[0].ID == c.rec.ToImage {
 			return nil
 		}
-		return c.s.engine().Tag(ctx, c.rec.ToImage, c.svc.imageRef().String())
+		return c.s.engine().Tag(ctx, c.rec.ToImage, c.svc.ImageRef().String())
 	})
 }
 
@@ -276,7 +277,7 @@ func (c *change) syncTag(ctx context.Context) error {
 func (c *change) finishChange(ctx context.Context, status string, cause error) error {
 	ctx = context.WithoutCancel(ctx)
 	c.rec.Status, c.rec.FinishedAt = status, c.s.now()
-	if status == changeSuccess {
+	if status == record.ChangeSuccess {
 		c.rec.Step = stepDone
 	}
 	if cause != nil {
@@ -290,7 +291,7 @@ func (c *change) finishChange(ctx context.Context, status string, cause error) e
 		changed = append(changed, d.ServiceID)
 	}
 	c.s.refreshServices(ctx, changed)
-	if status == changeSuccess {
+	if status == record.ChangeSuccess {
 		c.reportSuccess(ctx)
 	}
 	return nil

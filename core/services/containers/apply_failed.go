@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // precheckError is why the checks before a change refuse it.
@@ -42,21 +43,21 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 	case step == stepExtraTags && errors.Is(err, queue.ErrCanceled):
 		// The update is done; what was left is only told.
 		c.outcome.Cut = true
-		return c.finishChange(ctx, changeSuccess, nil)
+		return c.finishChange(ctx, record.ChangeSuccess, nil)
 	case stepOrder(step) >= stepOrder(stepSync):
 		// The service runs and is healthy: only names of images are behind.
-		return c.finishChange(ctx, changeFailed, err)
+		return c.finishChange(ctx, record.ChangeFailed, err)
 	case step == stepBackup:
 		if err := c.s.repo.failOpenBackups(context.WithoutCancel(ctx), c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
 			c.r.warn(ctx, "%s: a backup that was begun could not be closed: %s", c.displayName(), failureReason(err))
 		}
 		c.startAgain(ctx)
-		return c.finishChange(ctx, changeFailed, err)
+		return c.finishChange(ctx, record.ChangeFailed, err)
 	case stepOrder(step) < stepOrder(stepTag):
-		return c.finishChange(ctx, changeFailed, err)
+		return c.finishChange(ctx, record.ChangeFailed, err)
 	case step == stepTag || step == stepUp && errors.Is(err, errFiles):
 		c.restoreTag(ctx)
-		return c.finishChange(ctx, changeFailed, err)
+		return c.finishChange(ctx, record.ChangeFailed, err)
 	case c.rec.RunsOnce != "":
 		return c.leaveFailedRun(ctx, err)
 	case !c.svc.AutoRollback && step == stepUp && !c.hasNewImage(ctx):
@@ -65,10 +66,10 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 			c.r.warn(ctx, "%s: it could not be stopped before it is started again: %s", c.displayName(), failureReason(err))
 		}
 		c.restoreTag(ctx)
-		return c.finishChange(ctx, changeFailed, err)
+		return c.finishChange(ctx, record.ChangeFailed, err)
 	case !c.svc.AutoRollback && ctx.Err() == nil:
 		c.r.warn(ctx, "%s: automatic rollback is switched off; the new container stays as it is.", c.displayName())
-		return c.finishChange(ctx, changeFailed, err)
+		return c.finishChange(ctx, record.ChangeFailed, err)
 	}
 	return c.rollBack(ctx, failureReason(err))
 }

@@ -144,7 +144,7 @@ func (s *Service) purgeOldRecords(ctx context.Context, _ *queue.Job, _ queue.Pro
 // deleteSome deletes the oldest rows of a table that are older than a time, at most a slice of them.
 func (r *repository) deleteSome(ctx context.Context, table, column string, before int64) (n int64, err error) {
 	keys := map[string]string{"containers_samples": "service_id, at", "containers_delivery_events": "id", "containers_deliveries": "delivery_id"}[table]
-	err = r.write(ctx, "delete old rows", func(_ context.Context, w *gorm.DB) error {
+	err = r.Write(ctx, "delete old rows", func(_ context.Context, w *gorm.DB) error {
 		done := w.Exec(fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (SELECT %s FROM %s WHERE %s < ? ORDER BY %s LIMIT ?)", table, keys, keys, table, column, column), before, housekeepSlice)
 		n = done.RowsAffected
 		return done.Error

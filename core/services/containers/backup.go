@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -28,9 +29,9 @@ const (
 
 // BackupPlan is a mount that an update would copy before.
 type BackupPlan struct {
-	Mount
-	Choice BackupChoice `json:"choice" enum:"inherit,force"`
-	Limit  int64        `json:"limitBytes,omitempty" doc:"The most bytes; left out where there is no limit."`
+	record.Mount
+	Choice record.BackupChoice `json:"choice" enum:"inherit,force"`
+	Limit  int64               `json:"limitBytes,omitempty" doc:"The most bytes; left out where there is no limit."`
 }
 
 // BackupResult is what became of a mount's backup in a job.
@@ -45,8 +46,8 @@ type BackupResult struct {
 }
 
 // notData are mounts that hold no data of the service: what belongs to the host.
-func notData(m Mount) bool {
-	if m.Kind != mountBind {
+func notData(m record.Mount) bool {
+	if m.Kind != record.MountBind {
 		return false
 	}
 	if strings.HasSuffix(m.Name, ".sock") || m.Name == "/" {
@@ -61,22 +62,22 @@ func notData(m Mount) bool {
 }
 
 // backupPlan are the mounts of a service that are copied before an update in a mode.
-func (s *Service) backupPlan(ctx context.Context, svc *serviceRecord, mode string) ([]BackupPlan, error) {
+func (s *Service) backupPlan(ctx context.Context, svc *record.Service, mode string) ([]BackupPlan, error) {
 	set, err := s.systemSettings(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := []BackupPlan{}
-	if mode == string(backupSkip) || mode == string(backupInherit) && !set.Backup.Enabled {
+	if mode == string(record.BackupSkip) || mode == string(record.BackupInherit) && !set.Backup.Enabled {
 		return out, nil
 	}
 	for _, m := range svc.Mounts {
-		choice := svc.BackupTargets.choiceFor(m)
-		if choice == backupSkip || m.ReadOnly || notData(m) && choice != backupForce {
+		choice := svc.BackupTargets.ChoiceFor(m)
+		if choice == record.BackupSkip || m.ReadOnly || notData(m) && choice != record.BackupForce {
 			continue
 		}
 		p := BackupPlan{Mount: m, Choice: choice}
-		if choice == backupInherit && mode != string(backupForce) {
+		if choice == record.BackupInherit && mode != string(record.BackupForce) {
 			p.Limit = set.Backup.SkipOverBytes
 		}
 		out = append(out, p)
@@ -101,7 +102,7 @@ func (c *change) backupMounts(ctx context.Context) error {
 		c.r.info(ctx, "%s: there is no container yet, so nothing to back up", c.displayName())
 		return nil
 	}
-	if c.rec.FromState != StateStopped {
+	if c.rec.FromState != record.StateStopped {
 		c.reportProgress(ctx, 0.5, "stopping "+c.svc.Name+" for the backup")
 		if err := c.stopService(ctx); err != nil {
 			return err
@@ -230,7 +231,7 @@ func (s *Service) writeArchive(ctx context.Context, container string, p BackupPl
 
 // startAgain starts a service that was stopped for a backup or a restore. It is tried even if the job was cancelled.
 func (c *change) startAgain(ctx context.Context) {
-	if c.rec.FromState == StateStopped {
+	if c.rec.FromState == record.StateStopped {
 		return
 	}
 	ctx, cancel := outlastJob(ctx, 5*time.Minute)
@@ -241,3 +242,26 @@ func (c *change) startAgain(ctx context.Context) {
 	}
 	c.restartDependents(ctx)
 }
+
+// backupRecord is a copy of one mount.
+type backupRecord struct {
+	ID           string `gorm:"primaryKey"`
+	StackID      string
+	ServiceID    string
+	JobID        string
+	Kind         string
+	Target       string
+	Destination  string
+	Status       string
+	Path         string
+	Size         int64
+	Digest       string
+	Error        string
+	CreatedAt    int64 `gorm:"autoCreateTime:false"`
+	FinishedAt   int64
+	CleanupAfter int64
+	DeletedAt    int64
+}
+
+// TableName implements gorm's Tabler.
+func (backupRecord) TableName() string { return "containers_backups" }

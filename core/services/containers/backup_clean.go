@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // dueSlice is how many backups are looked at in one go.
@@ -45,7 +47,7 @@ func (s *Service) removeBackups(ctx context.Context) error {
 
 // isStable reports whether a stack runs and no change of it is under way. A stack that is gone is stable.
 func (s *Service) isStable(ctx context.Context, inv *inventory, stackID string) (bool, error) {
-	states, locks := map[string]LifecycleState{}, []string{}
+	states, locks := map[string]record.LifecycleState{}, []string{}
 	for _, svc := range inv.membersOf(stackID) {
 		states[svc.ID] = svc.State
 		locks = append(locks, serviceLock(svc.ID))
@@ -57,7 +59,7 @@ func (s *Service) isStable(ctx context.Context, inv *inventory, stackID string) 
 	if err != nil {
 		return false, fmt.Errorf("read the active jobs: %w", err)
 	}
-	return len(holders) == 0 && sumStates(states) == StateRunning, nil
+	return len(holders) == 0 && sumStates(states) == record.StateRunning, nil
 }
 
 func (s *Service) removeBackup(ctx context.Context, b *backupRecord) error {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/version"
 )
 
@@ -35,7 +36,7 @@ func (s *Service) CheckFor(ctx context.Context, actor string, req ScanRequest) (
 }
 
 // CheckPublished queues a check of a service whose image was published, as a webhook says, or returns the one that is under way, and true.
-func (s *Service) CheckPublished(ctx context.Context, svc *serviceRecord, from *deliverySource) (queue.Job, bool, error) {
+func (s *Service) CheckPublished(ctx context.Context, svc *record.Service, from *deliverySource) (queue.Job, bool, error) {
 	req := ScanRequest{Scope: ScopeService, StackID: svc.StackID, ServiceID: svc.ID, Reason: ReasonWebhook}
 	return s.queue.submitJob(ctx, newCheckSubmission(req, actorCodeHost, from))
 }
@@ -91,7 +92,7 @@ type NewVersion struct {
 type checking struct {
 	s        *Service
 	r        *report
-	platform Platform
+	platform record.Platform
 	runtime  map[string]runtimeState
 	// refs are the images of the services, by the service's id.
 	refs   map[string]image.Ref
@@ -165,7 +166,7 @@ func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec checkJob, r *
 }
 
 // checkService checks a service and notes what was found. Only what ends the whole check is an error.
-func (c *checking) checkService(ctx context.Context, st *stackRecord, svc *serviceRecord) error {
+func (c *checking) checkService(ctx context.Context, st *record.Stack, svc *record.Service) error {
 	name := st.Project + " / " + svc.Name
 	columns, err := c.findCandidate(ctx, svc)
 	if ctx.Err() != nil {
@@ -201,7 +202,7 @@ func (c *checking) wantVersions(ref image.Ref, digests ...string) {
 }
 
 // findCandidate compares what runs with what the registry has under the service's tag, and gives the columns that change.
-func (c *checking) findCandidate(ctx context.Context, svc *serviceRecord) (map[string]any, error) {
+func (c *checking) findCandidate(ctx context.Context, svc *record.Service) (map[string]any, error) {
 	columns := map[string]any{"check_error": "", "check_reason": ""}
 	ref := c.refs[svc.ID].Unpinned()
 	if !c.asksRegistry(svc) {
@@ -246,7 +247,7 @@ func (c *checking) findCandidate(ctx context.Context, svc *serviceRecord) (map[s
 }
 
 // summarizeCheck sums up what the inventory has of the services after the check.
-func (c *checking) summarizeCheck(ctx context.Context, spec *checkJob, inv *inventory, services []*serviceRecord) (CheckSummary, error) {
+func (c *checking) summarizeCheck(ctx context.Context, spec *checkJob, inv *inventory, services []*record.Service) (CheckSummary, error) {
 	out := CheckSummary{
 		HostPlatform: c.platform.String(), Scope: spec.Scope, StackIDs: []string{}, ServicesChecked: len(services), ServicesFailed: int(c.failed.Load()),
 		NewVersions: NewVersions{Services: []NewVersion{}}, Delivery: spec.Delivery,
@@ -267,7 +268,7 @@ func (c *checking) summarizeCheck(ctx context.Context, spec *checkJob, inv *inve
 			continue
 		}
 		out.NewVersions.Services = append(out.NewVersions.Services, NewVersion{
-			StackID: svc.StackID, StackName: inv.stacks[svc.StackID].Project, ServiceID: svc.ID, ServiceName: svc.Name, ImageRef: svc.imageRef().String(),
+			StackID: svc.StackID, StackName: inv.stacks[svc.StackID].Project, ServiceID: svc.ID, ServiceName: svc.Name, ImageRef: svc.ImageRef().String(),
 			CurrentTag: svc.Tag, CurrentDigest: svc.RuntimeDigest, CurrentDisplayTag: cmp.Or(svc.RuntimeVersion, svc.Tag),
 			CandidateTag: svc.CandidateTag, CandidateDisplayTag: cmp.Or(svc.CandidateVersion, svc.CandidateTag), CandidateDigest: svc.CandidateDigest,
 		})

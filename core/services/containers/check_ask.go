@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 
@@ -23,7 +24,7 @@ type answer struct {
 
 // prepareServices reads what there is to check and what of it runs, and stores the latter where it is news. Meanwhile the registries are asked
 // already: what goes on in the background ends with the context meanwhile.
-func (c *checking) prepareServices(ctx, meanwhile context.Context, spec *checkJob) (*inventory, []*serviceRecord, error) {
+func (c *checking) prepareServices(ctx, meanwhile context.Context, spec *checkJob) (*inventory, []*record.Service, error) {
 	var o *observed
 	var failed error
 	seen := make(chan struct{})
@@ -61,18 +62,18 @@ func (c *checking) prepareServices(ctx, meanwhile context.Context, spec *checkJo
 
 // selectServices returns the services of the inventory that a check is about, in the order of their ids, with the known platforms of the
 // digests that are stored of them.
-func (c *checking) selectServices(ctx context.Context, spec *checkJob, inv *inventory) ([]*serviceRecord, map[string][]platformEntry, error) {
-	var services []*serviceRecord
+func (c *checking) selectServices(ctx context.Context, spec *checkJob, inv *inventory) ([]*record.Service, map[string][]platformEntry, error) {
+	var services []*record.Service
 	var digests []string
 	c.refs = map[string]image.Ref{}
 	for _, svc := range inv.services {
 		if spec.selectsService(svc) && !inv.isArchived(svc) {
 			services = append(services, svc)
 			digests = append(digests, svc.RuntimeDigest, svc.CandidateDigest, svc.TagDigest)
-			c.refs[svc.ID] = svc.imageRef()
+			c.refs[svc.ID] = svc.ImageRef()
 		}
 	}
-	slices.SortFunc(services, func(a, b *serviceRecord) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(services, func(a, b *record.Service) int { return cmp.Compare(a.ID, b.ID) })
 	slices.Sort(digests)
 	manifests, err := c.s.repo.manifestsOf(ctx, slices.Compact(digests))
 	if err != nil {
@@ -101,7 +102,7 @@ func (c *checking) noteRuntime(o *observed, spec *checkJob, inv *inventory) (new
 
 // asksRegistry reports whether the registry is asked about a service: not where the files name no tag, and not about an image that was
 // built or loaded on the host, which no registry has.
-func (c *checking) asksRegistry(svc *serviceRecord) bool {
+func (c *checking) asksRegistry(svc *record.Service) bool {
 	now := c.runtime[svc.ID]
 	switch {
 	case c.refs[svc.ID].Tag == "", now.problem == runtimeLocal:
@@ -113,8 +114,8 @@ func (c *checking) asksRegistry(svc *serviceRecord) bool {
 }
 
 // askedServices returns the services that the registries are asked about, by reference.
-func (c *checking) askedServices(services []*serviceRecord) map[string][]*serviceRecord {
-	out := map[string][]*serviceRecord{}
+func (c *checking) askedServices(services []*record.Service) map[string][]*record.Service {
+	out := map[string][]*record.Service{}
 	for _, svc := range services {
 		if c.asksRegistry(svc) {
 			ref := c.refs[svc.ID].Unpinned().String()
@@ -126,12 +127,12 @@ func (c *checking) askedServices(services []*serviceRecord) map[string][]*servic
 
 // knownDigests gathers the digests about which no details are needed, by reference: those whose platforms were seen before, and
 // what every service of a reference runs.
-func knownDigests(byRef map[string][]*serviceRecord, runtime map[string]runtimeState, manifests map[string][]platformEntry) map[string]map[string][]platformEntry {
+func knownDigests(byRef map[string][]*record.Service, runtime map[string]runtimeState, manifests map[string][]platformEntry) map[string]map[string][]platformEntry {
 	out := make(map[string]map[string][]platformEntry, len(byRef))
 	for ref, list := range byRef {
 		known := map[string][]platformEntry{}
 		for _, d := range runtime[list[0].ID].digests {
-			if !slices.ContainsFunc(list, func(svc *serviceRecord) bool { return !slices.Contains(runtime[svc.ID].digests, d) }) {
+			if !slices.ContainsFunc(list, func(svc *record.Service) bool { return !slices.Contains(runtime[svc.ID].digests, d) }) {
 				known[d] = nil
 			}
 		}
@@ -161,8 +162,8 @@ func (c *checking) isObserved() bool {
 
 // askAhead begins to ask the registries before the engine has said what runs: about the references whose services all ran an image of
 // the registry when that was seen last, until it is known what runs.
-func (c *checking) askAhead(ctx context.Context, services []*serviceRecord, manifests map[string][]platformEntry) {
-	byRef, unclear, seen := map[string][]*serviceRecord{}, map[string]bool{}, map[string]runtimeState{}
+func (c *checking) askAhead(ctx context.Context, services []*record.Service, manifests map[string][]platformEntry) {
+	byRef, unclear, seen := map[string][]*record.Service{}, map[string]bool{}, map[string]runtimeState{}
 	var refs []image.Ref
 	for _, svc := range services {
 		ref := c.refs[svc.ID].Unpinned()

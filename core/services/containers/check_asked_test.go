@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // TestOneRequestForEachImage: services with the same image cost one request, and an unchanged image one at the next check.
@@ -128,7 +129,7 @@ func TestPinnedTag(t *testing.T) {
 }
 
 // requestTargets is the candidate of a service in a list.
-func requestTargets(svc *serviceRecord) []Target {
+func requestTargets(svc *record.Service) []Target {
 	return []Target{{ServiceID: svc.ID, TargetTag: svc.Tag, TargetDigest: svc.CandidateDigest, PullTags: []string{}}}
 }
 

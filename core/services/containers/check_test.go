@@ -273,7 +273,7 @@ func TestIgnoreRules(t *testing.T) {
 			e.discovered()
 			e.checked()
 			web := e.serviceOf("blog", "web")
-			e.must(e.svc.repo.updateService(t.Context(), web.ID, map[string]any{"candidate_version": c.version}, 1))
+			e.must(e.svc.repo.UpdateService(t.Context(), web.ID, map[string]any{"candidate_version": c.version}, 1))
 			id, err := e.svc.AddIgnoreRule(t.Context(), IgnoreRule{Enabled: true, Scope: IgnoreScope{Type: ScopeService, ServiceID: web.ID}, Match: RuleMatch{Kind: c.kind, Value: c.value}})
 			e.must(err)
 			d, st, err := e.svc.Service(t.Context(), web.ID)

@@ -11,12 +11,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
 // loadProject reads the compose files of a stack.
-func (s *Service) loadProject(ctx context.Context, st *stackRecord) (*compose.Project, error) {
+func (s *Service) loadProject(ctx context.Context, st *record.Stack) (*compose.Project, error) {
 	return compose.Load(ctx, s.composeSource(st))
 }
 
@@ -30,7 +31,7 @@ type composeCall struct {
 	force, noStart bool
 }
 
-func (s *Service) composeRequest(st *stackRecord, call composeCall) engine.ComposeRequest {
+func (s *Service) composeRequest(st *record.Stack, call composeCall) engine.ComposeRequest {
 	set := s.settings()
 	return engine.ComposeRequest{
 		Bin: set.ComposeBin, Action: call.action, Project: st.Project, WorkingDir: st.WorkingDir, Files: st.Files, EnvFiles: st.EnvFiles,
@@ -39,7 +40,7 @@ func (s *Service) composeRequest(st *stackRecord, call composeCall) engine.Compo
 }
 
 // refuseFiles refuses files that may not be read: compose quotes what it cannot understand.
-func (s *Service) refuseFiles(st *stackRecord) error {
+func (s *Service) refuseFiles(st *record.Stack) error {
 	if err := compose.CheckFiles(s.composeSource(st)); err != nil {
 		return fault.Wrap(errors.Join(errFiles, err), fault.Conflict, "The compose files of %s cannot be used: %v", st.Project, err)
 	}
@@ -47,7 +48,7 @@ func (s *Service) refuseFiles(st *stackRecord) error {
 }
 
 // composeDry tells what compose would be run with.
-func (s *Service) composeDry(ctx context.Context, st *stackRecord, call composeCall) (*engine.ComposeResult, error) {
+func (s *Service) composeDry(ctx context.Context, st *record.Stack, call composeCall) (*engine.ComposeResult, error) {
 	if err := s.refuseFiles(st); err != nil {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ const maxComposeLines = 1000
 // runCompose runs one compose command and logs its output in the job. The error of a failed command has the last lines of its
 // output. A command whose plugin has died, or whose engine was away, is
 // repeated, which repairs what the first one has left.
-func (s *Service) runCompose(ctx context.Context, r *report, st *stackRecord, call composeCall) (res *engine.ComposeResult, err error) {
+func (s *Service) runCompose(ctx context.Context, r *report, st *record.Stack, call composeCall) (res *engine.ComposeResult, err error) {
 	err = s.throughOutage(ctx, func() error {
 		res, err = s.composeOnce(ctx, r, st, call)
 		return err
@@ -73,7 +74,7 @@ func (s *Service) runCompose(ctx context.Context, r *report, st *stackRecord, ca
 	return res, err
 }
 
-func (s *Service) composeOnce(ctx context.Context, r *report, st *stackRecord, call composeCall) (*engine.ComposeResult, error) {
+func (s *Service) composeOnce(ctx context.Context, r *report, st *record.Stack, call composeCall) (*engine.ComposeResult, error) {
 	if err := s.refuseFiles(st); err != nil {
 		return nil, err
 	}
@@ -144,12 +145,12 @@ func digestsIn(repo string, repoDigests []string) []string {
 var errFiles = errors.New("the compose files have changed")
 
 // filesUnreadable returns the fault for a stack whose compose files cannot be read because of err.
-func filesUnreadable(st *stackRecord, err error) error {
+func filesUnreadable(st *record.Stack, err error) error {
 	return fault.Wrap(errors.Join(errFiles, err), fault.Conflict, "The compose files of %s cannot be read: %v", st.Project, err)
 }
 
 // sameImage reports whether the project's files still give the service the image that was asked for.
-func (s *Service) sameImage(ctx context.Context, st *stackRecord, svc *serviceRecord) error {
+func (s *Service) sameImage(ctx context.Context, st *record.Stack, svc *record.Service) error {
 	p, err := s.loadProject(ctx, st)
 	if err != nil {
 		return filesUnreadable(st, err)
@@ -158,7 +159,7 @@ func (s *Service) sameImage(ctx context.Context, st *stackRecord, svc *serviceRe
 		if found.Name != svc.Name {
 			continue
 		}
-		if r, err := image.Parse(found.Image); err == nil && r.String() == svc.imageRef().String() {
+		if r, err := image.Parse(found.Image); err == nil && r.String() == svc.ImageRef().String() {
 			return nil
 		}
 		return fault.Wrap(errFiles, fault.Conflict, "The compose files of %s name another image for %s now: %s.", st.Project, svc.Name, found.Image)

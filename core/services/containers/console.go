@@ -1,9 +1,11 @@
 package containers
 
 import (
+	"context"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // SelfUpgradeURL is where this instance itself is upgraded: a path on this host, or an absolute URL.
@@ -24,7 +26,7 @@ func (d *ServiceDetail) Actionable() bool { return d.applicable() && d.Candidate
 func (d *ServiceDetail) LeftOut() bool { return d.applicable() && d.Candidate.RolledBack != nil }
 
 func (d *ServiceDetail) applicable() bool {
-	return (d.Status == statusUpdatable || d.Status == statusHint) && !d.Archived && !d.Self && (d.State != StateStopped || d.RunsOnce)
+	return (d.Status == statusUpdatable || d.Status == statusHint) && !d.Archived && !d.Self && (d.State != record.StateStopped || d.RunsOnce)
 }
 
 // Updatable reports whether the service can be updated by itself, with leave for another architecture where that differs.
@@ -42,3 +44,26 @@ func (s *Service) CodeHostConfigured() bool { return s.codeHost() != nil }
 
 // LiveDeliveries tells of every webhook that is received. Close it when it is no longer needed.
 func (s *Service) LiveDeliveries() *event.Subscription { return s.live.Subscribe(topicDeliveries) }
+
+// CountServices returns how many services of stacks there are that are not archived: "all", those "running", and those with an
+// "update" that may be applied.
+func (s *Service) CountServices(ctx context.Context) (map[string]int64, error) {
+	stacks, err := s.Overview(ctx, ArchivedExclude)
+	out := map[string]int64{"all": 0, "running": 0, "update": 0}
+	for _, st := range stacks {
+		for i := range st.Services {
+			svc := &st.Services[i]
+			if svc.Archived {
+				continue
+			}
+			out["all"]++
+			if svc.State == record.StateRunning {
+				out["running"]++
+			}
+			if svc.Actionable() {
+				out["update"]++
+			}
+		}
+	}
+	return out, err
+}

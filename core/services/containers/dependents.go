@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -68,7 +69,7 @@ func serviceOfContainer(p *compose.Project, list []engine.Container, container s
 
 // dependentServices returns the services of a stack that are recreated with a service. Its error wraps errFiles if the
 // stack's files cannot be read.
-func (s *Service) dependentServices(ctx context.Context, st *stackRecord, provider string) ([]serviceRecord, error) {
+func (s *Service) dependentServices(ctx context.Context, st *record.Stack, provider string) ([]record.Service, error) {
 	p, err := s.loadProject(ctx, st)
 	if err != nil {
 		return nil, filesUnreadable(st, err)
@@ -80,13 +81,13 @@ func (s *Service) dependentServices(ctx context.Context, st *stackRecord, provid
 	if err != nil {
 		return nil, err
 	}
-	services, err := s.repo.servicesOf(ctx, st.ID)
+	services, err := s.repo.ListStackServices(ctx, st.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the services: %w", err)
 	}
-	var out []serviceRecord
+	var out []record.Service
 	for _, name := range dependentNames(p, list, provider) {
-		i := slices.IndexFunc(services, func(svc serviceRecord) bool { return svc.Name == name })
+		i := slices.IndexFunc(services, func(svc record.Service) bool { return svc.Name == name })
 		has := slices.ContainsFunc(list, func(c engine.Container) bool { return c.Labels[labelService] == name })
 		if i >= 0 && has {
 			out = append(out, services[i])
@@ -96,7 +97,7 @@ func (s *Service) dependentServices(ctx context.Context, st *stackRecord, provid
 }
 
 // dependentLocks are the locks of the services that are recreated with a service. This instance itself is not recreated.
-func (s *Service) dependentLocks(ctx context.Context, inv *inventory, svc *serviceRecord) ([]string, error) {
+func (s *Service) dependentLocks(ctx context.Context, inv *inventory, svc *record.Service) ([]string, error) {
 	dependents, err := s.dependentServices(ctx, inv.stacks[svc.StackID], svc.Name)
 	if err != nil {
 		return nil, err
@@ -147,7 +148,7 @@ func (s *Service) Dependents(ctx context.Context, ids []string) (map[string][]De
 
 // planDependents adds the dependents of a service, and what recreating them would change, to its plan. What is a target of the job itself
 // is recreated there.
-func (s *Service) planDependents(ctx context.Context, st *stackRecord, svc *serviceRecord, with []Target, p *ServicePlan) error {
+func (s *Service) planDependents(ctx context.Context, st *record.Stack, svc *record.Service, with []Target, p *ServicePlan) error {
 	dependents, err := s.dependentServices(ctx, st, svc.Name)
 	if err != nil {
 		return err
@@ -177,18 +178,18 @@ func (s *Service) planDependents(ctx context.Context, st *stackRecord, svc *serv
 }
 
 // dependentRecords are the dependents of a service as they are now.
-func (s *Service) dependentRecords(ctx context.Context, st *stackRecord, svc *serviceRecord) ([]dependentRecord, error) {
+func (s *Service) dependentRecords(ctx context.Context, st *record.Stack, svc *record.Service) ([]record.Dependent, error) {
 	dependents, err := s.dependentServices(ctx, st, svc.Name)
 	if err != nil {
 		return nil, err
 	}
-	var out []dependentRecord
+	var out []record.Dependent
 	for i := range dependents {
 		now, err := s.runningImage(ctx, st, &dependents[i])
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, dependentRecord{ServiceID: dependents[i].ID, Name: dependents[i].Name, ImageID: now.id, Replicas: now.replicas, Stopped: now.state == StateStopped})
+		out = append(out, record.Dependent{ServiceID: dependents[i].ID, Name: dependents[i].Name, ImageID: now.id, Replicas: now.replicas, Stopped: now.state == record.StateStopped})
 	}
 	return out, nil
 }
@@ -208,9 +209,9 @@ func (c *change) recreateDependents(ctx context.Context) error {
 }
 
 // recreateDependent recreates a dependent with the image that it had.
-func (c *change) recreateDependent(ctx context.Context, d dependentRecord) error {
+func (c *change) recreateDependent(ctx context.Context, d record.Dependent) error {
 	c.r.info(ctx, "%s: recreating %s, which shares namespaces or volumes with it", c.displayName(), d.Name)
-	svc, err := c.s.repo.serviceByID(ctx, d.ServiceID)
+	svc, err := c.s.repo.FindService(ctx, d.ServiceID)
 	if err != nil {
 		return err
 	}
@@ -223,8 +224,8 @@ func (c *change) recreateDependent(ctx context.Context, d dependentRecord) error
 }
 
 // keepImage gives the name of a dependent's image back to the one that it runs, if another has got it.
-func (c *change) keepImage(ctx context.Context, svc *serviceRecord, imageID string) error {
-	ref := svc.imageRef()
+func (c *change) keepImage(ctx context.Context, svc *record.Service, imageID string) error {
+	ref := svc.ImageRef()
 	if imageID == "" || svc.Repo == "" || ref.Digest != "" {
 		return nil
 	}
@@ -262,8 +263,8 @@ func (c *change) awaitDependents(ctx context.Context) error {
 	return nil
 }
 
-func (c *change) awaitDependent(ctx context.Context, d dependentRecord) error {
-	svc, err := c.s.repo.serviceByID(ctx, d.ServiceID)
+func (c *change) awaitDependent(ctx context.Context, d record.Dependent) error {
+	svc, err := c.s.repo.FindService(ctx, d.ServiceID)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -70,7 +71,7 @@ func (r *ScanResult) addAction(a ScanAction, most int64) {
 	case actionStopped:
 		r.Summary.StacksStopped++
 	}
-	if a.Reason == archivedMissing {
+	if a.Reason == record.ArchivedMissing {
 		r.Summary.StacksArchived++
 	}
 	if int64(len(r.Actions)) >= most {
@@ -102,7 +103,7 @@ func (s *Service) discoverProjects(ctx context.Context) (ScanResult, error) {
 	if err := errors.Join(reading.Wait(), err); err != nil {
 		return res, err
 	}
-	var services []serviceRecord
+	var services []record.Service
 	for _, k := range known {
 		services = append(services, k.services...)
 	}
@@ -146,28 +147,28 @@ func (s *Service) discoverProjects(ctx context.Context) (ScanResult, error) {
 
 // knownProject is a project with its stack, as they were stored before a discovery.
 type knownProject struct {
-	project  projectRecord
-	stack    *stackRecord
-	services []serviceRecord
+	project  record.Project
+	stack    *record.Stack
+	services []record.Service
 	// warning and move are what this discovery found out about containers that were passed over.
 	warning string
-	move    *ProjectMove
+	move    *record.ProjectMove
 }
 
 func (s *Service) knownProjects(ctx context.Context) (map[string]*knownProject, error) {
-	projects, err := s.repo.listProjects(ctx)
+	projects, err := s.repo.ListProjects(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the projects: %w", err)
 	}
-	stacks, err := s.repo.listStacks(ctx)
+	stacks, err := s.repo.ListStacks(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the stacks: %w", err)
 	}
-	services, err := s.repo.listServices(ctx)
+	services, err := s.repo.ListServices(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the services: %w", err)
 	}
-	byStack := map[string][]serviceRecord{}
+	byStack := map[string][]record.Service{}
 	for _, svc := range services {
 		byStack[svc.StackID] = append(byStack[svc.StackID], svc)
 	}
@@ -196,7 +197,7 @@ func sortedProjects(known map[string]*knownProject) []*knownProject {
 func (s *Service) recordSeen(ctx context.Context, known map[string]*knownProject, g compose.Group, running bool) (ScanAction, error) {
 	k := known[g.Project]
 	if k == nil {
-		k = &knownProject{project: projectRecord{Project: g.Project}}
+		k = &knownProject{project: record.Project{Project: g.Project}}
 	}
 	s.holdMove(k, &g)
 	p, warning := k.project, cmp.Or(g.Warning, k.warning)
@@ -219,9 +220,9 @@ func (s *Service) recordSeen(ctx context.Context, known map[string]*knownProject
 		}
 		return s.invalidProject(ctx, k, p, a, err.Error())
 	}
-	p.Status = ProjectActive
+	p.Status = record.ProjectActive
 	if !running {
-		p.Status = ProjectStopped
+		p.Status = record.ProjectStopped
 	}
 	changed, err := s.syncProject(ctx, k, &p, found, g.EnvFiles)
 	if err != nil {
@@ -233,7 +234,7 @@ func (s *Service) recordSeen(ctx context.Context, known map[string]*knownProject
 		a.Action = actionCreated
 	case changed:
 		a.Action = actionUpdated
-	case p.Status == ProjectStopped && k.project.Status != ProjectStopped:
+	case p.Status == record.ProjectStopped && k.project.Status != record.ProjectStopped:
 		a.Action = actionStopped
 	default:
 		a.Action = actionSkipped
@@ -242,8 +243,8 @@ func (s *Service) recordSeen(ctx context.Context, known map[string]*knownProject
 }
 
 // invalidProject keeps a project that cannot be used visible, with the reason. Its stack stays as it was.
-func (s *Service) invalidProject(ctx context.Context, k *knownProject, p projectRecord, a ScanAction, why string) (ScanAction, error) {
-	p.Status, p.LastError = ProjectInvalid, why
+func (s *Service) invalidProject(ctx context.Context, k *knownProject, p record.Project, a ScanAction, why string) (ScanAction, error) {
+	p.Status, p.LastError = record.ProjectInvalid, why
 	if k.stack != nil {
 		p.WorkingDir, p.Files = k.project.WorkingDir, k.project.Files
 	}
@@ -257,10 +258,10 @@ func (s *Service) recordUnseen(ctx context.Context, k *knownProject) (*ScanActio
 	p.LastScanAt, p.Move = s.now(), k.move
 	a := ScanAction{Project: p.Project, StackID: p.StackID, Reason: k.warning}
 	if len(p.Files) == 0 {
-		if p.Status == ProjectMissing {
+		if p.Status == record.ProjectMissing {
 			return nil, s.saveProject(ctx, k, p)
 		}
-		p.Status, a.Action = ProjectMissing, actionMissing
+		p.Status, a.Action = record.ProjectMissing, actionMissing
 		return &a, s.saveProject(ctx, k, p)
 	}
 	src := compose.Source{Project: p.Project, WorkingDir: p.WorkingDir, Files: p.Files, Roots: s.readableRoots()}
@@ -272,7 +273,7 @@ func (s *Service) recordUnseen(ctx context.Context, k *knownProject) (*ScanActio
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case compose.AllFilesAbsent(err):
-		if p.Status == ProjectMissing {
+		if p.Status == record.ProjectMissing {
 			return nil, s.saveProject(ctx, k, p)
 		}
 		a, err := s.archiveMissing(ctx, k, p)
@@ -281,7 +282,7 @@ func (s *Service) recordUnseen(ctx context.Context, k *knownProject) (*ScanActio
 		a, err := s.invalidProject(ctx, k, p, a, err.Error())
 		return &a, err
 	}
-	p.LastError, p.Status = k.warning, ProjectStopped
+	p.LastError, p.Status = k.warning, record.ProjectStopped
 	changed, err := s.syncProject(ctx, k, &p, found, src.EnvFiles)
 	if err != nil {
 		return nil, err
@@ -290,18 +291,18 @@ func (s *Service) recordUnseen(ctx context.Context, k *knownProject) (*ScanActio
 	if changed {
 		a.Action = actionUpdated
 	}
-	if k.project.Status != ProjectStopped {
+	if k.project.Status != record.ProjectStopped {
 		a.Action = actionStopped
 	}
 	return &a, nil
 }
 
 // archiveMissing archives a project of which every file is gone. What a person has archived stays as it is.
-func (s *Service) archiveMissing(ctx context.Context, k *knownProject, p projectRecord) (ScanAction, error) {
-	p.Status, p.LastError = ProjectMissing, compose.FileMissing
-	a := ScanAction{Project: p.Project, StackID: p.StackID, Action: actionMissing, Reason: archivedMissing}
+func (s *Service) archiveMissing(ctx context.Context, k *knownProject, p record.Project) (ScanAction, error) {
+	p.Status, p.LastError = record.ProjectMissing, compose.FileMissing
+	a := ScanAction{Project: p.Project, StackID: p.StackID, Action: actionMissing, Reason: record.ArchivedMissing}
 	if p.ArchivedAt == 0 {
-		p.ArchivedAt, p.ArchivedReason = s.now(), archivedMissing
+		p.ArchivedAt, p.ArchivedReason = s.now(), record.ArchivedMissing
 	}
 	if k.stack != nil && k.stack.ArchivedAt == 0 {
 		if err := s.repo.archiveMissing(ctx, k.stack.ID, s.now()); err != nil {

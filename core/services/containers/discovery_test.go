@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -23,9 +24,9 @@ func did(res ScanResult, project string) string {
 	return ""
 }
 
-func (e *env) projectOf(name string) projectRecord {
+func (e *env) projectOf(name string) record.Project {
 	e.Helper()
-	p, err := e.svc.repo.projectByName(context.Background(), name)
+	p, err := e.svc.repo.FindProject(context.Background(), name)
 	e.must(err)
 	return p
 }
@@ -55,34 +56,34 @@ func TestDiscoveryTransitions(t *testing.T) {
 			name   string
 			do     func()
 			did    string
-			status ProjectStatus
+			status record.ProjectStatus
 			// archived is why the stack is archived.
 			archived string
 		}{
-			{"first", func() {}, "created", ProjectActive, ""},
-			{"again", func() {}, "skipped", ProjectActive, ""},
+			{"first", func() {}, "created", record.ProjectActive, ""},
+			{"again", func() {}, "skipped", record.ProjectActive, ""},
 			{"another image", func() {
 				e.file("blog/compose.yaml", composeText(map[string]string{"web": webRepo + ":2", "app": appRepo + ":1"}))
-			}, "updated", ProjectActive, ""},
-			{"back", func() { e.file("blog/compose.yaml", composeText(both)) }, "updated", ProjectActive, ""},
-			{"stopped with containers", func() { e.setState("blog", "exited") }, "marked_stopped", ProjectStopped, ""},
-			{"still stopped", func() {}, "skipped", ProjectStopped, ""},
-			{"paused counts as running", func() { e.setState("blog", "paused") }, "skipped", ProjectActive, ""},
-			{"no container", func() { e.vanish("blog") }, "marked_stopped", ProjectStopped, ""},
-			{"no container yet", func() {}, "skipped", ProjectStopped, ""},
-			{"changed while stopped", func() { e.file("blog/compose.yaml", composeText(both, "volumes:\n  data: {}\n")) }, "skipped", ProjectStopped, ""},
-			{"no file", func() { e.must(os.Remove(path)) }, "marked_missing / " + archivedMissing, ProjectMissing, archivedMissing},
-			{"still no file", func() {}, "", ProjectMissing, archivedMissing},
-			{"a directory in its place", func() { e.must(os.Mkdir(path, 0o755)) }, "failed / compose_file_unreadable", ProjectInvalid, archivedMissing},
-			{"the file is back", func() { e.must(os.Remove(path)); e.file("blog/compose.yaml", composeText(both)) }, "marked_stopped", ProjectStopped, ""},
-			{"containers too", restart, "skipped", ProjectActive, ""},
-			{"no YAML", func() { e.file("blog/compose.yaml", "services: [") }, "failed / compose_file_invalid", ProjectInvalid, ""},
-			{"no services", func() { e.file("blog/compose.yaml", "services: {}\n") }, "failed / compose_no_services", ProjectInvalid, ""},
-			{"unreadable with containers", func() { e.must(os.Remove(path)); e.must(os.Mkdir(path, 0o755)) }, "failed / compose_file_unreadable", ProjectInvalid, ""},
-			{"no file with containers that run", func() { e.must(os.Remove(path)) }, "failed / compose_file_missing", ProjectInvalid, ""},
-			{"well again", func() { e.file("blog/compose.yaml", composeText(both)) }, "skipped", ProjectActive, ""},
-			{"no file, containers that do not run", func() { e.must(os.Remove(path)); e.setState("blog", "exited") }, "marked_missing / " + archivedMissing, ProjectMissing, archivedMissing},
-			{"all is back", func() { e.file("blog/compose.yaml", composeText(both)); e.setState("blog", "running") }, "updated", ProjectActive, ""},
+			}, "updated", record.ProjectActive, ""},
+			{"back", func() { e.file("blog/compose.yaml", composeText(both)) }, "updated", record.ProjectActive, ""},
+			{"stopped with containers", func() { e.setState("blog", "exited") }, "marked_stopped", record.ProjectStopped, ""},
+			{"still stopped", func() {}, "skipped", record.ProjectStopped, ""},
+			{"paused counts as running", func() { e.setState("blog", "paused") }, "skipped", record.ProjectActive, ""},
+			{"no container", func() { e.vanish("blog") }, "marked_stopped", record.ProjectStopped, ""},
+			{"no container yet", func() {}, "skipped", record.ProjectStopped, ""},
+			{"changed while stopped", func() { e.file("blog/compose.yaml", composeText(both, "volumes:\n  data: {}\n")) }, "skipped", record.ProjectStopped, ""},
+			{"no file", func() { e.must(os.Remove(path)) }, "marked_missing / " + record.ArchivedMissing, record.ProjectMissing, record.ArchivedMissing},
+			{"still no file", func() {}, "", record.ProjectMissing, record.ArchivedMissing},
+			{"a directory in its place", func() { e.must(os.Mkdir(path, 0o755)) }, "failed / compose_file_unreadable", record.ProjectInvalid, record.ArchivedMissing},
+			{"the file is back", func() { e.must(os.Remove(path)); e.file("blog/compose.yaml", composeText(both)) }, "marked_stopped", record.ProjectStopped, ""},
+			{"containers too", restart, "skipped", record.ProjectActive, ""},
+			{"no YAML", func() { e.file("blog/compose.yaml", "services: [") }, "failed / compose_file_invalid", record.ProjectInvalid, ""},
+			{"no services", func() { e.file("blog/compose.yaml", "services: {}\n") }, "failed / compose_no_services", record.ProjectInvalid, ""},
+			{"unreadable with containers", func() { e.must(os.Remove(path)); e.must(os.Mkdir(path, 0o755)) }, "failed / compose_file_unreadable", record.ProjectInvalid, ""},
+			{"no file with containers that run", func() { e.must(os.Remove(path)) }, "failed / compose_file_missing", record.ProjectInvalid, ""},
+			{"well again", func() { e.file("blog/compose.yaml", composeText(both)) }, "skipped", record.ProjectActive, ""},
+			{"no file, containers that do not run", func() { e.must(os.Remove(path)); e.setState("blog", "exited") }, "marked_missing / " + record.ArchivedMissing, record.ProjectMissing, record.ArchivedMissing},
+			{"all is back", func() { e.file("blog/compose.yaml", composeText(both)); e.setState("blog", "running") }, "updated", record.ProjectActive, ""},
 		}
 		id := ""
 		for _, s := range steps {
@@ -102,7 +103,7 @@ func TestDiscoveryTransitions(t *testing.T) {
 			if st.ID != id || p.StackID != id {
 				t.Errorf("%s: the stack is %s, the project's %s, and was %s", s.name, st.ID, p.StackID, id)
 			}
-			if (p.Status == ProjectInvalid) != (p.LastError != "") && p.Status != ProjectMissing {
+			if (p.Status == record.ProjectInvalid) != (p.LastError != "") && p.Status != record.ProjectMissing {
 				t.Errorf("%s: the error is %q", s.name, p.LastError)
 			}
 		}
@@ -130,7 +131,7 @@ func TestUserArchiveStays(t *testing.T) {
 			e.discovered()
 			e.file("blog/compose.yaml", composeText(images))
 			e.discovered()
-			if st, app := e.stackOf("blog"), e.serviceOf("blog", "app"); st.ArchivedReason != archivedByUser || app.ArchivedReason != archivedByUser {
+			if st, app := e.stackOf("blog"), e.serviceOf("blog", "app"); st.ArchivedReason != record.ArchivedByUser || app.ArchivedReason != record.ArchivedByUser {
 				t.Errorf("%s: the stack is archived by %q, the service by %q", name, st.ArchivedReason, app.ArchivedReason)
 			}
 		}
@@ -141,7 +142,7 @@ func TestUserArchiveStays(t *testing.T) {
 		e.discovered()
 		e.file("blog/compose.yaml", composeText(images))
 		e.discovered()
-		if p, st := e.projectOf("blog"), e.stackOf("blog"); p.ArchivedReason != archivedByUser || st.ArchivedReason != archivedByUser {
+		if p, st := e.projectOf("blog"), e.stackOf("blog"); p.ArchivedReason != record.ArchivedByUser || st.ArchivedReason != record.ArchivedByUser {
 			t.Errorf("the project is archived by %q, the stack by %q", p.ArchivedReason, st.ArchivedReason)
 		}
 	})
@@ -159,7 +160,7 @@ func TestServicesComeAndGo(t *testing.T) {
 		if res := e.discovered(); did(res, "blog") != "updated" {
 			t.Errorf("without web: %q", did(res, "blog"))
 		}
-		if gone := e.serviceOf("blog", "web"); gone.ArchivedReason != archivedRemoved || gone.CandidateDigest == "" {
+		if gone := e.serviceOf("blog", "web"); gone.ArchivedReason != record.ArchivedRemoved || gone.CandidateDigest == "" {
 			t.Errorf("what left the files: %+v", gone)
 		}
 		e.file("blog/compose.yaml", composeText(map[string]string{"web": webRepo + ":1", "db": dbRepo + ":1"}))
@@ -197,15 +198,15 @@ func TestDiscoveryReadsCompose(t *testing.T) {
 	if web.Image != webRepo+":1.5" || web.Repo != webRepo || web.Tag != "1.5" || plain.Image != dbRepo+":9" {
 		t.Errorf("web is %s, plain %s", web.Image, plain.Image)
 	}
-	if tool.Pinned != digest(5) || tool.Tag != "" || !cmp.Equal(tool.Profiles, []string{"extra"}) || tool.State != StateStopped {
+	if tool.Pinned != digest(5) || tool.Tag != "" || !cmp.Equal(tool.Profiles, []string{"extra"}) || tool.State != record.StateStopped {
 		t.Errorf("tool is %+v", tool)
 	}
-	want := []Mount{{Kind: mountVolume, Name: "blog_data", Destination: "/data"}, {Kind: mountBind, Name: filepath.Join(dir, "conf"), Destination: "/etc/conf", ReadOnly: true}}
+	want := []record.Mount{{Kind: record.MountVolume, Name: "blog_data", Destination: "/data"}, {Kind: record.MountBind, Name: filepath.Join(dir, "conf"), Destination: "/etc/conf", ReadOnly: true}}
 	if diff := cmp.Diff(want, web.Mounts); diff != "" {
 		t.Errorf("mounts: %s", diff)
 	}
 	for _, s := range []string{"web", "plain", "tool", "built"} {
-		if svc, err := e.svc.repo.servicesOf(t.Context(), st.ID); err == nil {
+		if svc, err := e.svc.repo.ListStackServices(t.Context(), st.ID); err == nil {
 			found := false
 			for _, r := range svc {
 				found = found || r.Name == s
@@ -263,7 +264,7 @@ func TestBrokenProjectsStayAlone(t *testing.T) {
 			t.Error(diff)
 		}
 		for name, why := range map[string]string{"broken": compose.FileInvalid, "nofiles": compose.FilesMissing, "relative": compose.FilesRelative, "empty": compose.FilesEmpty} {
-			if p := e.projectOf(name); p.Status != ProjectInvalid || !strings.HasPrefix(p.LastError, why) || p.StackID != "" {
+			if p := e.projectOf(name); p.Status != record.ProjectInvalid || !strings.HasPrefix(p.LastError, why) || p.StackID != "" {
 				t.Errorf("%s: %+v", name, p)
 			}
 		}
@@ -275,7 +276,7 @@ func TestBrokenProjectsStayAlone(t *testing.T) {
 		e.file("two/a.yaml", composeText(map[string]string{"web": webRepo + ":1"}))
 		e.container("two", "web", webRepo+":1", filepath.Join(e.dir, "two", "a.yaml"), filepath.Join(e.dir, "two", "b.yaml"))
 		e.discovered()
-		if p := e.projectOf("two"); p.Status != ProjectInvalid || !strings.HasPrefix(p.LastError, compose.FileMissing) {
+		if p := e.projectOf("two"); p.Status != record.ProjectInvalid || !strings.HasPrefix(p.LastError, compose.FileMissing) {
 			t.Errorf("one of two files: %+v", p)
 		}
 		// An engine that does not answer changes nothing.
@@ -283,7 +284,7 @@ func TestBrokenProjectsStayAlone(t *testing.T) {
 		if _, err := e.svc.discoverProjects(t.Context()); err == nil {
 			t.Error("a discovery without an engine succeeds")
 		}
-		if p := e.projectOf("a"); p.Status != ProjectActive {
+		if p := e.projectOf("a"); p.Status != record.ProjectActive {
 			t.Errorf("after a failure of the engine: %+v", p)
 		}
 	})

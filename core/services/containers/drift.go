@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
@@ -45,12 +46,12 @@ var inheritedVariables = []string{"PATH", "HOME", "TMPDIR", "TZ", "LANG", "SSL_C
 // driftOf compares what runs of a service with what compose would create. The defaults of the image that runs are
 // explained, so that those of another image need no consent. Nothing is compared where nothing runs, or the engine does
 // not tell what containers are made of.
-func (s *Service) driftOf(ctx context.Context, st *stackRecord, svc *serviceRecord) (ServiceDrift, error) {
+func (s *Service) driftOf(ctx context.Context, st *record.Stack, svc *record.Service) (ServiceDrift, error) {
 	return s.driftBeside(ctx, st, svc, s.newHashes(st))
 }
 
 // driftBeside is driftOf with the hashes of the stack's services.
-func (s *Service) driftBeside(ctx context.Context, st *stackRecord, svc *serviceRecord, hashes *composeHashes) (ServiceDrift, error) {
+func (s *Service) driftBeside(ctx context.Context, st *record.Stack, svc *record.Service, hashes *composeHashes) (ServiceDrift, error) {
 	out := ServiceDrift{ServiceID: svc.ID, Name: st.Project + " / " + svc.Name, Drift: []Drift{}, Unresolved: []string{}}
 	list, err := s.containersOf(ctx, st.Project, svc.Name)
 	if err != nil || len(list) == 0 {
@@ -106,7 +107,7 @@ func (s *Service) driftBeside(ctx context.Context, st *stackRecord, svc *service
 }
 
 // expectedConfig returns the configuration with which compose would create a service.
-func (s *Service) expectedConfig(ctx context.Context, st *stackRecord, service string) (*compose.Expected, error) {
+func (s *Service) expectedConfig(ctx context.Context, st *record.Stack, service string) (*compose.Expected, error) {
 	inherited := map[string]string{}
 	for _, name := range inheritedVariables {
 		if value := os.Getenv(name); value != "" {
@@ -146,7 +147,7 @@ func (s *Service) driftOfAll(ctx context.Context, inv *inventory, ids []string) 
 		if hashes[st.ID] == nil {
 			hashes[st.ID] = s.newHashes(st)
 		}
-		for _, svc := range append([]serviceRecord{*svc}, dependents...) {
+		for _, svc := range append([]record.Service{*svc}, dependents...) {
 			if seen[svc.ID] {
 				continue
 			}
@@ -197,9 +198,9 @@ func checkDrift(found []ServiceDrift, allowed bool) error {
 
 // checkDrift compares the service with its files as they are now.
 func (c *change) checkDrift(ctx context.Context) error {
-	services := []serviceRecord{c.svc}
+	services := []record.Service{c.svc}
 	for _, d := range c.rec.Dependents {
-		svc, err := c.s.repo.serviceByID(ctx, d.ServiceID)
+		svc, err := c.s.repo.FindService(ctx, d.ServiceID)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -17,7 +18,7 @@ import (
 // again where that has failed.
 type composeHashes struct {
 	s     *Service
-	stack *stackRecord
+	stack *record.Stack
 	read  bool
 	// version is that of compose; "" if it does not tell.
 	version string
@@ -48,12 +49,14 @@ type hashCache struct {
 	kept   map[string]toldHashes
 }
 
-func (s *Service) newHashes(st *stackRecord) *composeHashes { return &composeHashes{s: s, stack: st} }
+func (s *Service) newHashes(st *record.Stack) *composeHashes {
+	return &composeHashes{s: s, stack: st}
+}
 
 // explainsAll reports whether compose would leave a container as it is, or cannot say so. It can where its version is the container's: hashes differ between
 // versions. Where differs is set the second generation gives another hash when it is asked. The first one has the image that the service's name stands for
 // in it, so that nothing is said where that is not the container's.
-func (h *composeHashes) explainsAll(ctx context.Context, svc *serviceRecord, c *engine.Container, differs bool) (bool, error) {
+func (h *composeHashes) explainsAll(ctx context.Context, svc *record.Service, c *engine.Container, differs bool) (bool, error) {
 	if err := h.readVersion(ctx); err != nil {
 		return false, err
 	}
@@ -63,7 +66,7 @@ func (h *composeHashes) explainsAll(ctx context.Context, svc *serviceRecord, c *
 	}
 	imageID := ""
 	if h.isFirstGeneration() {
-		named, err := h.s.engine().Images(ctx, []string{svc.imageRef().String()})
+		named, err := h.s.engine().Images(ctx, []string{svc.ImageRef().String()})
 		if err != nil {
 			return false, err
 		}

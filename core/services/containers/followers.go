@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -13,7 +14,7 @@ import (
 // before that with the former one. Its image is pulled before anything is recreated, so that it is away for a short time only.
 
 // markFollowers marks the dependents that are targets of the job themselves.
-func markFollowers(dependents []dependentRecord, targets []Target) []dependentRecord {
+func markFollowers(dependents []record.Dependent, targets []Target) []record.Dependent {
 	for i, d := range dependents {
 		dependents[i].Follows = slices.ContainsFunc(targets, func(t Target) bool { return t.ServiceID == d.ServiceID })
 	}
@@ -21,7 +22,9 @@ func markFollowers(dependents []dependentRecord, targets []Target) []dependentRe
 }
 
 // leavesOut reports whether the change leaves it to a later one to recreate a dependent. A rollback leaves nothing to others.
-func (c *change) leavesOut(d dependentRecord) bool { return d.Follows && stepOrder(c.rec.Step) >= 0 }
+func (c *change) leavesOut(d record.Dependent) bool {
+	return d.Follows && stepOrder(c.rec.Step) >= 0
+}
 
 // pullFollowers pulls the new images of the dependents that follow. One whose image cannot be had is recreated with the change instead.
 func (c *change) pullFollowers(ctx context.Context) error {
@@ -31,11 +34,11 @@ func (c *change) pullFollowers(ctx context.Context) error {
 		if !d.Follows || at < 0 {
 			continue
 		}
-		svc, err := c.s.repo.serviceByID(ctx, d.ServiceID)
+		svc, err := c.s.repo.FindService(ctx, d.ServiceID)
 		if err != nil {
 			return err
 		}
-		if _, err = c.fetchImage(ctx, svc.imageRef().WithDigest(c.spec.Targets[at].TargetDigest)); err != nil {
+		if _, err = c.fetchImage(ctx, svc.ImageRef().WithDigest(c.spec.Targets[at].TargetDigest)); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
@@ -68,7 +71,7 @@ func (s *Service) recreateLeft(ctx context.Context, changes []*change) error {
 }
 
 // recreateOutdated recreates a dependent whose containers are older than those of the service that it depends on.
-func (c *change) recreateOutdated(ctx context.Context, d dependentRecord) error {
+func (c *change) recreateOutdated(ctx context.Context, d record.Dependent) error {
 	ctx, cancel := outlastJob(ctx, rollbackTime)
 	defer cancel()
 	return c.s.repeatAfterOutage(ctx, c.r, c.displayName(), func(ctx context.Context) error {

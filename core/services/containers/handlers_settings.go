@@ -78,7 +78,7 @@ type WelcomeChanged struct {
 
 // Welcome reports whether the deploy check opens by itself.
 func (s *Service) Welcome(ctx context.Context) (out Welcome, err error) {
-	at, err := s.repo.readSetting(ctx, settingWelcome, &out)
+	at, err := s.repo.ReadSetting(ctx, settingWelcome, &out)
 	out.UpdatedAt = api.TimeOfMillis(at)
 	return out, err
 }
@@ -90,7 +90,7 @@ func (s *Service) getWelcome(ctx context.Context, _ *struct{}) (*struct{ Body We
 
 // SetWelcome says whether the deploy check opens by itself.
 func (s *Service) SetWelcome(ctx context.Context, never bool) error {
-	return s.repo.putSetting(ctx, settingWelcome, WelcomeBody{NeverAutoOpen: never}, s.now())
+	return s.repo.PutSetting(ctx, settingWelcome, WelcomeBody{NeverAutoOpen: never}, s.now())
 }
 
 func (s *Service) putWelcome(ctx context.Context, in *struct{ Body WelcomeBody }) (*struct{ Body WelcomeChanged }, error) {

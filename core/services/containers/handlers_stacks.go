@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // StackPath names a stack.
@@ -152,11 +153,11 @@ func (s *Service) getServiceSettings(ctx context.Context, in *ServicePath) (*str
 
 // ServiceSettingsBody changes the settings of a service. Members that are left out stay as they are.
 type ServiceSettingsBody struct {
-	AutoRollback  *bool          `json:"autoRollback" required:"false" doc:"Whether the former image comes back when an update fails."`
-	BackupTargets *backupTargets `json:"backupTargets" required:"false"`
-	RepoURL       OptionalText   `json:"repoUrl" required:"false" doc:"Where the service is developed; null clears it."`
-	HealthTimeout OptionalNumber `json:"healthTimeoutSeconds" required:"false" doc:"1 to 3600; null for the default."`
-	MinAge        OptionalNumber `json:"minimumAgeSeconds" required:"false" doc:"0 to 31536000; null for the default."`
+	AutoRollback  *bool                 `json:"autoRollback" required:"false" doc:"Whether the former image comes back when an update fails."`
+	BackupTargets *record.BackupTargets `json:"backupTargets" required:"false"`
+	RepoURL       OptionalText          `json:"repoUrl" required:"false" doc:"Where the service is developed; null clears it."`
+	HealthTimeout OptionalNumber        `json:"healthTimeoutSeconds" required:"false" doc:"1 to 3600; null for the default."`
+	MinAge        OptionalNumber        `json:"minimumAgeSeconds" required:"false" doc:"0 to 31536000; null for the default."`
 }
 
 func (s *Service) putServiceSettings(ctx context.Context, in *struct {

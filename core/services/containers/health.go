@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -37,7 +38,7 @@ func (s *Service) allContainersOf(ctx context.Context, project, service string) 
 	if err != nil {
 		return nil, fmt.Errorf("list the containers of %s: %w", project, err)
 	}
-	dirs, err := s.repo.workingDirs(ctx)
+	dirs, err := s.repo.ListWorkingDirs(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the stacks: %w", err)
 	}
@@ -62,7 +63,7 @@ type watched struct {
 // waitHealthy waits until the service has exactly the wanted containers and they are healthy: by their health check, or,
 // without one, by running for the settling time without a restart. The containers are looked up each time: compose may
 // replace them.
-func (s *Service) waitHealthy(ctx context.Context, r *report, st *stackRecord, svc *serviceRecord, want wantedContainers) error {
+func (s *Service) waitHealthy(ctx context.Context, r *report, st *record.Stack, svc *record.Service, want wantedContainers) error {
 	set := s.settings()
 	limit := set.HealthTimeout
 	if svc.HealthTimeout > 0 {
@@ -123,7 +124,7 @@ func (s *Service) checkInterrupted(state string, outages int64) error {
 
 // inspectContainers inspects the containers once. The state is empty if all are healthy, else it says what is awaited. The
 // grace is their longest start period.
-func (s *Service) inspectContainers(ctx context.Context, st *stackRecord, svc *serviceRecord, want wantedContainers, seen map[string]*watched) (state string, grace time.Duration, err error) {
+func (s *Service) inspectContainers(ctx context.Context, st *record.Stack, svc *record.Service, want wantedContainers, seen map[string]*watched) (state string, grace time.Duration, err error) {
 	list, err := s.allContainersOf(ctx, st.Project, svc.Name)
 	if err != nil {
 		return "", 0, err
@@ -208,7 +209,7 @@ func describeState(d *engine.Detail) string {
 }
 
 // checkDigest makes sure that the image is the one that was asked for.
-func (s *Service) checkDigest(ctx context.Context, svc *serviceRecord, want wantedContainers) error {
+func (s *Service) checkDigest(ctx context.Context, svc *record.Service, want wantedContainers) error {
 	if want.digest == "" {
 		return nil
 	}

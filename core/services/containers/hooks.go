@@ -15,7 +15,7 @@ const headerWebhookSecret = "X-Svc-Webhook-Secret"
 
 // hookTx runs f in a transaction that has the webhooks' tables for itself.
 func (s *Service) hookTx(ctx context.Context, name string, f func(ctx context.Context, w *gorm.DB) error) error {
-	return s.repo.write(ctx, name, func(ctx context.Context, w *gorm.DB) error {
+	return s.repo.Write(ctx, name, func(ctx context.Context, w *gorm.DB) error {
 		if err := s.repo.lockHooks(ctx); err != nil {
 			return fmt.Errorf("lock the webhooks: %w", err)
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
@@ -207,14 +208,14 @@ func (e *hookEnv) manage(images ...string) (ids []string) {
 	e.Helper()
 	err := e.store.Tx(context.Background(), "manage", func(ctx context.Context) error {
 		dir := e.TempDir()
-		st := stackRecord{ID: store.NewID("stk"), Project: store.NewID("p"), WorkingDir: dir, Files: []string{filepath.Join(dir, "compose.yaml")}, CreatedAt: 1}
+		st := record.Stack{ID: store.NewID("stk"), Project: store.NewID("p"), WorkingDir: dir, Files: []string{filepath.Join(dir, "compose.yaml")}, CreatedAt: 1}
 		files := "services:\n"
 		if err := e.store.Writer(ctx).Create(&st).Error; err != nil {
 			return err
 		}
 		for i, ref := range images {
-			svc := serviceRecord{ID: store.NewID("svc"), StackID: st.ID, Name: "s" + string(rune('a'+i)), Image: ref, State: StateRunning, MinAge: -1, CreatedAt: 1}
-			svc.Repo, svc.Tag = svc.imageRef().Repo(), svc.imageRef().Tag
+			svc := record.Service{ID: store.NewID("svc"), StackID: st.ID, Name: "s" + string(rune('a'+i)), Image: ref, State: record.StateRunning, MinAge: -1, CreatedAt: 1}
+			svc.Repo, svc.Tag = svc.ImageRef().Repo(), svc.ImageRef().Tag
 			if err := e.store.Writer(ctx).Create(&svc).Error; err != nil {
 				return err
 			}

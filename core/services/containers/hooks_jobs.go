@@ -341,7 +341,7 @@ func (s *Service) recordHookFailure(ctx context.Context, names []string, failed 
 	if !errors.As(failed, &f) {
 		return failed
 	}
-	err := s.repo.write(ctx, "note a failure", func(_ context.Context, w *gorm.DB) error {
+	err := s.repo.Write(ctx, "note a failure", func(_ context.Context, w *gorm.DB) error {
 		return s.repo.updateRepos(w, names, map[string]any{"webhook_state": hookError, "last_error": f.Message, "removing": false})
 	})
 	return errors.Join(failed, err)

@@ -66,7 +66,7 @@ type RepoSelected struct {
 }
 
 func (s *Service) storedHooks(ctx context.Context) (out storedHooks, err error) {
-	if _, err = s.repo.readSetting(ctx, settingHooks, &out); err != nil {
+	if _, err = s.repo.ReadSetting(ctx, settingHooks, &out); err != nil {
 		return out, fmt.Errorf("read the settings of webhooks: %w", err)
 	}
 	return out, nil
@@ -167,7 +167,7 @@ func (s *Service) ChangeHookSettings(ctx context.Context, c HookChange) error {
 		if c.Enabled && stored.PAT == "" {
 			return hookFault(whyNoToken).With("field", "pat")
 		}
-		if err := s.repo.putSetting(ctx, settingHooks, stored, s.now()); err != nil {
+		if err := s.repo.PutSetting(ctx, settingHooks, stored, s.now()); err != nil {
 			return fmt.Errorf("store the webhooks' settings: %w", err)
 		}
 		if err := s.replaceTargets(ctx, w, c.Targets, added); err != nil {

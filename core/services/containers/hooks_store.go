@@ -105,7 +105,7 @@ func (r *repository) addTarget(w *gorm.DB, t *targetRecord) error {
 
 // updateRepo changes columns of a repository.
 func (r *repository) updateRepo(ctx context.Context, name string, columns map[string]any) error {
-	return r.write(ctx, "change a tracked repository", func(_ context.Context, w *gorm.DB) error {
+	return r.Write(ctx, "change a tracked repository", func(_ context.Context, w *gorm.DB) error {
 		return w.Model(&repoRecord{}).Where("name = ?", name).Updates(columns).Error
 	})
 }
@@ -124,7 +124,7 @@ func (r *repository) updateRepos(w *gorm.DB, names []string, columns map[string]
 
 // forgetRepo ends the tracking of a repository that is being removed; false if it is not.
 func (r *repository) forgetRepo(ctx context.Context, name string) (gone bool, err error) {
-	err = r.write(ctx, "forget a repository", func(_ context.Context, w *gorm.DB) error {
+	err = r.Write(ctx, "forget a repository", func(_ context.Context, w *gorm.DB) error {
 		done := w.Where("name = ? AND removing = ?", name, true).Delete(&repoRecord{})
 		gone = done.RowsAffected > 0
 		return done.Error

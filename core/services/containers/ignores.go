@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/ignore"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -70,14 +71,14 @@ func (s *Service) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, erro
 	if len(r.Note) > maxRuleNote {
 		return "", invalidField("note", "The note must be at most %d bytes long.", maxRuleNote)
 	}
-	if _, err := s.repo.serviceByID(ctx, r.Scope.ServiceID); err != nil {
-		return "", invalidField("scope.serviceId", noService)
+	if _, err := s.repo.FindService(ctx, r.Scope.ServiceID); err != nil {
+		return "", invalidField("scope.serviceId", record.NoService)
 	}
 	if _, err := ignore.Compile(ignore.Rule{Kind: r.Match.Kind, Value: r.Match.Value}); err != nil {
 		return "", err
 	}
 	rec := &ignoreRecord{ID: store.NewID("ign"), ServiceID: r.Scope.ServiceID, Enabled: r.Enabled, Kind: r.Match.Kind, Value: r.Match.Value, Note: r.Note, CreatedAt: s.now()}
-	return rec.ID, s.repo.write(ctx, "add an ignore rule", func(_ context.Context, w *gorm.DB) error {
+	return rec.ID, s.repo.Write(ctx, "add an ignore rule", func(_ context.Context, w *gorm.DB) error {
 		var n int64
 		if err := w.Model(&ignoreRecord{}).Where("service_id = ?", rec.ServiceID).Count(&n).Error; err != nil {
 			return err
@@ -94,7 +95,7 @@ func (s *Service) DeleteIgnoreRule(ctx context.Context, id string) (deleted bool
 	if id == "" || strings.IndexByte(id, 0) >= 0 {
 		return false, invalidField("ruleId", "ruleId is missing, or holds a NUL character.")
 	}
-	err = s.repo.write(ctx, "delete an ignore rule", func(_ context.Context, w *gorm.DB) error {
+	err = s.repo.Write(ctx, "delete an ignore rule", func(_ context.Context, w *gorm.DB) error {
 		done := w.Where("id = ?", id).Delete(&ignoreRecord{})
 		deleted = done.RowsAffected > 0
 		return done.Error

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/version"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
@@ -32,7 +33,7 @@ func (f *inference) inferVersion(ctx context.Context, key inferKey, t *inferTask
 	if err != nil {
 		return nil, err
 	}
-	platform, err := ParsePlatform(key.platform)
+	platform, err := record.ParsePlatform(key.platform)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (f *inference) reportProgress(t *inferTask, current, total int) {
 }
 
 // tagMatchesDigest reports whether a tag resolves to a digest, that of the index or of the platform's manifest.
-func (f *inference) tagMatchesDigest(ctx context.Context, name string, ref image.Ref, tag, digest string, platform Platform) (bool, error) {
+func (f *inference) tagMatchesDigest(ctx context.Context, name string, ref image.Ref, tag, digest string, platform record.Platform) (bool, error) {
 	f.mu.Lock()
 	k, ok := f.known[name]
 	f.mu.Unlock()

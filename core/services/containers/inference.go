@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 const (
@@ -101,7 +102,7 @@ func newInference(s *Service) *inference {
 
 // queueTask queues a task unless there is one already, and returns its state: "queued" for a new one, else "running" or
 // "force".
-func (f *inference) queueTask(ref image.Ref, digest string, platform Platform, reason string) (status string) {
+func (f *inference) queueTask(ref image.Ref, digest string, platform record.Platform, reason string) (status string) {
 	if digest == "" {
 		return ""
 	}

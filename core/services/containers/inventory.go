@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/ignore"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // inventory is everything that is managed, as it stood at one moment.
@@ -12,8 +13,8 @@ type inventory struct {
 	set      Settings
 	now      int64
 	self     string
-	stacks   map[string]*stackRecord
-	services map[string]*serviceRecord
+	stacks   map[string]*record.Stack
+	services map[string]*record.Service
 	rules    map[string][]ignoreRule
 	// rolledBack are the candidates that were rolled back, by service.
 	rolledBack map[string]rollbackRecord
@@ -28,16 +29,16 @@ type ignoreRule struct {
 func (s *Service) loadInventory(ctx context.Context) (*inventory, error) {
 	inv := &inventory{
 		set: s.settings(), now: s.now(), self: s.selfRepo(),
-		stacks: map[string]*stackRecord{}, services: map[string]*serviceRecord{}, rules: map[string][]ignoreRule{},
+		stacks: map[string]*record.Stack{}, services: map[string]*record.Service{}, rules: map[string][]ignoreRule{},
 	}
-	stacks, err := s.repo.listStacks(ctx)
+	stacks, err := s.repo.ListStacks(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the stacks: %w", err)
 	}
 	for i := range stacks {
 		inv.stacks[stacks[i].ID] = &stacks[i]
 	}
-	services, err := s.repo.listServices(ctx)
+	services, err := s.repo.ListServices(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the services: %w", err)
 	}
@@ -65,13 +66,15 @@ func (s *Service) loadInventory(ctx context.Context) (*inventory, error) {
 	return inv, nil
 }
 
-func (inv *inventory) isArchived(svc *serviceRecord) bool {
+func (inv *inventory) isArchived(svc *record.Service) bool {
 	st := inv.stacks[svc.StackID]
 	return svc.ArchivedAt != 0 || st == nil || st.ArchivedAt != 0
 }
 
 // isSelf reports whether a service is this instance itself.
-func (inv *inventory) isSelf(svc *serviceRecord) bool { return inv.self != "" && svc.Repo == inv.self }
+func (inv *inventory) isSelf(svc *record.Service) bool {
+	return inv.self != "" && svc.Repo == inv.self
+}
 
 // holdsSelf reports whether a stack contains this instance.
 func (inv *inventory) holdsSelf(stackID string) bool {
@@ -85,7 +88,7 @@ func (inv *inventory) holdsSelf(stackID string) bool {
 
 // ignoringRule returns the rule that ignores a service's candidate, or nil. Rules are matched with the digest, with the tag
 // and with the version that it resolves to.
-func (inv *inventory) ignoringRule(svc *serviceRecord) *ignoreRule {
+func (inv *inventory) ignoringRule(svc *record.Service) *ignoreRule {
 	if svc.CandidateDigest == "" {
 		return nil
 	}
@@ -99,13 +102,13 @@ func (inv *inventory) ignoringRule(svc *serviceRecord) *ignoreRule {
 
 // isActionable reports whether an update of a whole stack, or of all services, includes a service. A candidate that was
 // rolled back is left out: it is applied to its service alone.
-func (inv *inventory) isActionable(svc *serviceRecord, allowMismatch bool) bool {
+func (inv *inventory) isActionable(svc *record.Service, allowMismatch bool) bool {
 	return inv.rollbackOf(svc) == nil && inv.isApplicable(svc, allowMismatch)
 }
 
 // isApplicable reports whether a service that runs, or ends by itself, has a candidate that nothing holds back.
-func (inv *inventory) isApplicable(svc *serviceRecord, allowMismatch bool) bool {
-	return svc.CandidateDigest != "" && svc.Pinned == "" && !inv.isArchived(svc) && !inv.isSelf(svc) && (svc.State != StateStopped || svc.runsOnce()) && inv.ignoringRule(svc) == nil &&
+func (inv *inventory) isApplicable(svc *record.Service, allowMismatch bool) bool {
+	return svc.CandidateDigest != "" && svc.Pinned == "" && !inv.isArchived(svc) && !inv.isSelf(svc) && (svc.State != record.StateStopped || svc.RunsOnce()) && inv.ignoringRule(svc) == nil &&
 		(svc.CandidateMatch != archMismatch || allowMismatch) && inv.applyAfter(svc) <= inv.now
 }
 
@@ -130,13 +133,13 @@ const (
 )
 
 // unknownReason returns why it is not known whether a service is up to date, "" where what runs was compared.
-func unknownReason(svc *serviceRecord) string {
+func unknownReason(svc *record.Service) string {
 	switch {
 	case svc.CheckedAt == 0:
 		return unknownUnchecked
 	case svc.CheckError != "":
 		return unknownFailed
-	case svc.imageRef().Tag == "" && !svc.Built:
+	case svc.ImageRef().Tag == "" && !svc.Built:
 		return unknownNoTag
 	case svc.Built && svc.RuntimeDigest == "":
 		return runtimeLocal
@@ -151,7 +154,7 @@ func unknownReason(svc *serviceRecord) string {
 	return ""
 }
 
-func (inv *inventory) statusOf(svc *serviceRecord) string {
+func (inv *inventory) statusOf(svc *record.Service) string {
 	switch {
 	case svc.CandidateDigest == "" && unknownReason(svc) != "":
 		return statusUnknown

@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // TestJobEndpoints goes through the list of jobs, one job, and its end before time.
@@ -142,7 +143,7 @@ type mistake struct {
 func mistakes(e *env) []mistake {
 	web, app, db := e.serviceOf("blog", "web"), e.serviceOf("shop", "app"), e.serviceOf("shop", "db")
 	arm, self := e.serviceOf("arm", "app"), e.serviceOf("self", "patchbay")
-	target := func(svc *serviceRecord, more ...any) map[string]any {
+	target := func(svc *record.Service, more ...any) map[string]any {
 		m := map[string]any{"serviceId": svc.ID, "targetTag": svc.Tag, "targetDigest": svc.CandidateDigest, "pullTags": []string{}}
 		for i := 0; i+1 < len(more); i += 2 {
 			if m[more[i].(string)] = more[i+1]; more[i+1] == nil {
@@ -151,7 +152,7 @@ func mistakes(e *env) []mistake {
 		}
 		return m
 	}
-	one := func(svc *serviceRecord, more ...any) map[string]any {
+	one := func(svc *record.Service, more ...any) map[string]any {
 		return target(svc, append([]any{"scope", "service"}, more...)...)
 	}
 	all := func(scope string, targets ...map[string]any) map[string]any {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -30,9 +31,9 @@ type ActiveJob struct {
 
 // ServiceLifecycle is whether a service runs, and what works on it.
 type ServiceLifecycle struct {
-	State             LifecycleState `json:"state" enum:"running,stopped,partial,unknown"`
-	ActiveJob         *ActiveJob     `json:"activeJob"`
-	UnavailableReason *string        `json:"unavailableReason" doc:"Why it cannot be started or stopped here; null if it can."`
+	State             record.LifecycleState `json:"state" enum:"running,stopped,partial,unknown"`
+	ActiveJob         *ActiveJob            `json:"activeJob"`
+	UnavailableReason *string               `json:"unavailableReason" doc:"Why it cannot be started or stopped here; null if it can."`
 }
 
 // TransformSchema implements huma.SchemaTransformer: activeJob may be null.
@@ -43,9 +44,9 @@ func (ServiceLifecycle) TransformSchema(_ huma.Registry, schema *huma.Schema) *h
 
 // StackLifecycle is whether a stack runs, and what works on its services.
 type StackLifecycle struct {
-	State             LifecycleState `json:"state" enum:"running,stopped,partial,unknown"`
-	ActiveJobs        []ActiveJob    `json:"activeJobs"`
-	UnavailableReason *string        `json:"unavailableReason" doc:"Why it cannot be started or stopped here; null if it can."`
+	State             record.LifecycleState `json:"state" enum:"running,stopped,partial,unknown"`
+	ActiveJobs        []ActiveJob           `json:"activeJobs"`
+	UnavailableReason *string               `json:"unavailableReason" doc:"Why it cannot be started or stopped here; null if it can."`
 }
 
 // Why there is no ordinary lifecycle.
@@ -92,7 +93,7 @@ func (s *Service) ServiceLifecycle(ctx context.Context, id string) (ServiceLifec
 	}
 	svc := inv.services[id]
 	if svc == nil {
-		return ServiceLifecycle{}, fault.New(fault.NotFound, noService)
+		return ServiceLifecycle{}, fault.New(fault.NotFound, record.NoService)
 	}
 	jobs, err := s.activeJobs(ctx, []string{id})
 	if err != nil {
@@ -102,7 +103,7 @@ func (s *Service) ServiceLifecycle(ctx context.Context, id string) (ServiceLifec
 	if len(jobs) > 0 {
 		out.ActiveJob = &jobs[0]
 	}
-	states, why := s.serviceStates(ctx, inv, []*serviceRecord{svc})
+	states, why := s.serviceStates(ctx, inv, []*record.Service{svc})
 	out.State = states[id]
 	if inv.isSelf(svc) {
 		why = unavailableSelf
@@ -124,8 +125,8 @@ func pointerTo(s string) *string {
 }
 
 // serviceStates returns the states of services of one stack, as the engine reports them.
-func (s *Service) serviceStates(ctx context.Context, inv *inventory, services []*serviceRecord) (map[string]LifecycleState, string) {
-	out := map[string]LifecycleState{}
+func (s *Service) serviceStates(ctx context.Context, inv *inventory, services []*record.Service) (map[string]record.LifecycleState, string) {
+	out := map[string]record.LifecycleState{}
 	if len(services) == 0 {
 		return out, ""
 	}
@@ -133,7 +134,7 @@ func (s *Service) serviceStates(ctx context.Context, inv *inventory, services []
 	list, err := s.containersOf(ctx, project, "")
 	for _, svc := range services {
 		if err != nil {
-			out[svc.ID] = StateUnknown
+			out[svc.ID] = record.StateUnknown
 			continue
 		}
 		own := slices.DeleteFunc(slices.Clone(list), func(c engine.Container) bool { return c.Labels[labelService] != svc.Name })
@@ -148,7 +149,7 @@ func (s *Service) serviceStates(ctx context.Context, inv *inventory, services []
 
 // cannotStart tells why a service without containers cannot be started: compose of the first generation starts only what
 // is there.
-func (s *Service) cannotStart(ctx context.Context, inv *inventory, svc *serviceRecord) string {
+func (s *Service) cannotStart(ctx context.Context, inv *inventory, svc *record.Service) string {
 	list, err := s.containersOf(ctx, inv.stacks[svc.StackID].Project, svc.Name)
 	if err != nil || len(list) > 0 {
 		return ""
@@ -167,7 +168,7 @@ func (s *Service) StackLifecycle(ctx context.Context, id string) (StackLifecycle
 		return StackLifecycle{}, err
 	}
 	if inv.stacks[id] == nil {
-		return StackLifecycle{}, fault.New(fault.NotFound, noStack)
+		return StackLifecycle{}, fault.New(fault.NotFound, record.NoStack)
 	}
 	members := inv.membersOf(id)
 	var ids []string
@@ -190,31 +191,31 @@ func (s *Service) StackLifecycle(ctx context.Context, id string) (StackLifecycle
 }
 
 // membersOf returns the services of a stack that are not archived.
-func (inv *inventory) membersOf(stackID string) []*serviceRecord {
-	var out []*serviceRecord
+func (inv *inventory) membersOf(stackID string) []*record.Service {
+	var out []*record.Service
 	for _, svc := range inv.services {
 		if svc.StackID == stackID && svc.ArchivedAt == 0 {
 			out = append(out, svc)
 		}
 	}
-	slices.SortFunc(out, func(a, b *serviceRecord) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b *record.Service) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 
-func sumStates(states map[string]LifecycleState) LifecycleState {
-	n := map[LifecycleState]int{}
+func sumStates(states map[string]record.LifecycleState) record.LifecycleState {
+	n := map[record.LifecycleState]int{}
 	for _, st := range states {
 		n[st]++
 	}
 	switch {
-	case len(states) == 0 || n[StateUnknown] == len(states):
-		return StateUnknown
-	case n[StateRunning] == len(states):
-		return StateRunning
-	case n[StateStopped] == len(states):
-		return StateStopped
+	case len(states) == 0 || n[record.StateUnknown] == len(states):
+		return record.StateUnknown
+	case n[record.StateRunning] == len(states):
+		return record.StateRunning
+	case n[record.StateStopped] == len(states):
+		return record.StateStopped
 	}
-	return StatePartial
+	return record.StatePartial
 }
 
 func checkAction(action string) error {
@@ -236,7 +237,7 @@ func (s *Service) ServiceAction(ctx context.Context, id, action string) (string,
 	svc := inv.services[id]
 	switch {
 	case svc == nil:
-		return "", fault.New(fault.NotFound, noService)
+		return "", fault.New(fault.NotFound, record.NoService)
 	case inv.isSelf(svc):
 		return "", protectedError(svc.Name)
 	case inv.isArchived(svc):
@@ -265,7 +266,7 @@ func (s *Service) StackAction(ctx context.Context, id, action string) (string, e
 	st := inv.stacks[id]
 	switch {
 	case st == nil:
-		return "", fault.New(fault.NotFound, noStack)
+		return "", fault.New(fault.NotFound, record.NoStack)
 	case inv.holdsSelf(id):
 		return "", protectedError(st.Project)
 	case st.ArchivedAt != 0:

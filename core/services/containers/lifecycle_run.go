@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -18,22 +19,22 @@ type lifecycleJob struct {
 
 // LifecycleSummary is the summary of a lifecycle job.
 type LifecycleSummary struct {
-	Action  string         `json:"action"`
-	Command []string       `json:"command"`
-	State   LifecycleState `json:"state"`
+	Action  string                `json:"action"`
+	Command []string              `json:"command"`
+	State   record.LifecycleState `json:"state"`
 }
 
 // runLifecycle runs the compose command, and reads afterwards what runs. It may be repeated: the commands lead to a state.
 func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecycleJob, r *report) (any, error) {
-	st, err := s.repo.stackByID(ctx, spec.StackID)
+	st, err := s.repo.FindStack(ctx, spec.StackID)
 	if err != nil {
 		return nil, err
 	}
-	services, err := s.repo.servicesOf(ctx, st.ID)
+	services, err := s.repo.ListStackServices(ctx, st.ID)
 	if err != nil {
 		return nil, err
 	}
-	services = slices.DeleteFunc(services, func(svc serviceRecord) bool { return svc.ArchivedAt != 0 || !spec.selectsService(&svc) })
+	services = slices.DeleteFunc(services, func(svc record.Service) bool { return svc.ArchivedAt != 0 || !spec.selectsService(&svc) })
 	var names, ids []string
 	for _, svc := range services {
 		ids = append(ids, svc.ID)
@@ -61,15 +62,15 @@ func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecyc
 		err = s.checkScale(ctx, &st, scale)
 	}
 	s.refreshServices(context.WithoutCancel(ctx), ids)
-	out := LifecycleSummary{Action: spec.Action, Command: []string{}, State: StateUnknown}
+	out := LifecycleSummary{Action: spec.Action, Command: []string{}, State: record.StateUnknown}
 	if res != nil {
 		out.Command = res.Command
 	}
 	if err != nil {
 		return out, err
 	}
-	states := map[string]LifecycleState{}
-	if services, err = s.repo.servicesOf(ctx, st.ID); err != nil {
+	states := map[string]record.LifecycleState{}
+	if services, err = s.repo.ListStackServices(ctx, st.ID); err != nil {
 		return out, err
 	}
 	for _, svc := range services {
@@ -82,7 +83,7 @@ func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecyc
 }
 
 // lifecycleScale is the number of containers that the services had when the job began, also in a later attempt.
-func (s *Service) lifecycleScale(ctx context.Context, job *queue.Job, r *report, st *stackRecord, services []serviceRecord) (map[string]int, error) {
+func (s *Service) lifecycleScale(ctx context.Context, job *queue.Job, r *report, st *record.Stack, services []record.Service) (map[string]int, error) {
 	scale := map[string]int{}
 	if len(job.Checkpoint) > 0 {
 		return scale, decodeInto(job.Checkpoint, &scale)
@@ -99,7 +100,7 @@ func (s *Service) lifecycleScale(ctx context.Context, job *queue.Job, r *report,
 }
 
 // checkScale makes sure that services have the containers that they had, under their names, and nothing beside them.
-func (s *Service) checkScale(ctx context.Context, st *stackRecord, scale map[string]int) error {
+func (s *Service) checkScale(ctx context.Context, st *record.Stack, scale map[string]int) error {
 	all, err := s.allContainersOf(ctx, st.Project, "")
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -152,7 +153,7 @@ func newLockModel(t *testing.T, cfg store.Config) *lockModel {
 			svc := m.serviceOf(project, name)
 			m.stacks[id] = append(m.stacks[id], svc.ID)
 			m.names[svc.ID] = [2]string{project, name}
-			m.must(m.svc.repo.saveBackup(t.Context(), &backupRecord{ID: "bkp_" + svc.ID, StackID: id, ServiceID: svc.ID, Kind: mountVolume, Target: "data", Status: backupSuccess, Path: "/nowhere", CreatedAt: 1}))
+			m.must(m.svc.repo.saveBackup(t.Context(), &backupRecord{ID: "bkp_" + svc.ID, StackID: id, ServiceID: svc.ID, Kind: record.MountVolume, Target: "data", Status: backupSuccess, Path: "/nowhere", CreatedAt: 1}))
 		}
 	}
 	return m
@@ -181,7 +182,7 @@ func (m *lockModel) stack(t *rapid.T) string {
 	return rapid.SampledFrom(sortedKeys(m.stacks)).Draw(t, "stack")
 }
 
-func (m *lockModel) record(id string) *serviceRecord {
+func (m *lockModel) record(id string) *record.Service {
 	return m.serviceOf(m.names[id][0], m.names[id][1])
 }
 

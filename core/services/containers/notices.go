@@ -46,7 +46,7 @@ func (noticeRecord) TableName() string { return "containers_new_versions" }
 
 // storeNewNotices inserts the notices that are not yet stored, and returns them.
 func (r *repository) storeNewNotices(ctx context.Context, rows []noticeRecord) (fresh []noticeRecord, err error) {
-	err = r.write(ctx, "reserve notices", func(_ context.Context, w *gorm.DB) error {
+	err = r.Write(ctx, "reserve notices", func(_ context.Context, w *gorm.DB) error {
 		fresh = nil
 		for _, row := range rows {
 			done := w.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
@@ -64,7 +64,7 @@ func (r *repository) storeNewNotices(ctx context.Context, rows []noticeRecord) (
 
 // dropOutdatedNotices ends the pending notices whose version is no longer the candidate of its service.
 func (r *repository) dropOutdatedNotices(ctx context.Context, now int64) error {
-	return r.write(ctx, "supersede notices", func(_ context.Context, w *gorm.DB) error {
+	return r.Write(ctx, "supersede notices", func(_ context.Context, w *gorm.DB) error {
 		return w.Model(&noticeRecord{}).Where(`status = ? AND NOT EXISTS (SELECT 1 FROM containers_services s
 			WHERE s.id = containers_new_versions.service_id AND s.candidate_digest = containers_new_versions.candidate_digest)`, noticePending).
 			Updates(map[string]any{"status": noticeSuperseded, "superseded_at": now}).Error
@@ -87,7 +87,7 @@ func (r *repository) isCurrent(ctx context.Context, messageID string) (bool, err
 
 // noticeEnded writes into the news of a message what became of one delivery, and of all once they have ended.
 func (r *repository) noticeEnded(ctx context.Context, d notify.Delivery, all []notify.Delivery, now int64) error {
-	return r.write(ctx, "end notices", func(ctx context.Context, w *gorm.DB) error {
+	return r.Write(ctx, "end notices", func(ctx context.Context, w *gorm.DB) error {
 		rows, err := r.noticesOf(ctx, d.MessageID)
 		if err != nil {
 			return err
@@ -126,7 +126,7 @@ func (n *noticeRecord) recordDelivery(d notify.Delivery, open bool, now int64) {
 
 // purgeNotices deletes the news of before a time that is not the present candidate's: that must stay known.
 func (r *repository) purgeNotices(ctx context.Context, before int64) error {
-	return r.write(ctx, "delete old notices", func(_ context.Context, w *gorm.DB) error {
+	return r.Write(ctx, "delete old notices", func(_ context.Context, w *gorm.DB) error {
 		return w.Where(`created_at < ? AND status <> ? AND NOT EXISTS (SELECT 1 FROM containers_services s
 			WHERE s.id = containers_new_versions.service_id AND s.candidate_digest = containers_new_versions.candidate_digest)`, before, noticePending).
 			Delete(&noticeRecord{}).Error

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
 // runtimeState is what was seen of a service on the engine.
 type runtimeState struct {
-	state LifecycleState
+	state record.LifecycleState
 	// id is the image of its containers, digest the one under which the service's repository has it; digests are all.
 	id, digest string
 	digests    []string
@@ -31,7 +32,7 @@ type observed struct {
 }
 
 // isSettled reports whether the observed state of a service is not that of a change under way.
-func (o *observed) isSettled(svc *serviceRecord) bool {
+func (o *observed) isSettled(svc *record.Service) bool {
 	generation, ok := o.before[svc.ID]
 	return ok && generation == svc.Generation
 }
@@ -50,7 +51,7 @@ func (s *Service) observeEngine(ctx context.Context, project string) (*observed,
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the containers: %w", err)
 	}
-	dirs, err := s.repo.workingDirs(ctx)
+	dirs, err := s.repo.ListWorkingDirs(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the stacks: %w", err)
 	}
@@ -82,7 +83,7 @@ func (s *Service) observeEngine(ctx context.Context, project string) (*observed,
 }
 
 // stateOf returns the observed state of a service of a project.
-func (o *observed) stateOf(project string, svc *serviceRecord) runtimeState {
+func (o *observed) stateOf(project string, svc *record.Service) runtimeState {
 	list := o.byService[[2]string{project, svc.Name}]
 	out := runtimeState{state: stateOf(list), problem: runtimeNone}
 	if len(list) == 0 {
@@ -125,7 +126,7 @@ func boolOrder(b bool) int {
 	return 0
 }
 
-func stateOf(list []engine.Container) LifecycleState {
+func stateOf(list []engine.Container) record.LifecycleState {
 	running := 0
 	for _, c := range list {
 		if c.State == "running" || c.State == "restarting" {
@@ -134,9 +135,9 @@ func stateOf(list []engine.Container) LifecycleState {
 	}
 	switch {
 	case running == 0:
-		return StateStopped
+		return record.StateStopped
 	case running == len(list):
-		return StateRunning
+		return record.StateRunning
 	}
-	return StatePartial
+	return record.StatePartial
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -150,7 +151,7 @@ func (e *env) atTheEnd(do func(jobID string)) {
 	web, once := e.serviceOf("blog", "web"), sync.Once{}
 	e.asEngine.(*tap).before = func() {
 		list, err := e.svc.repo.changesOf(context.Background(), web.ID, 1)
-		if err == nil && len(list) == 1 && list[0].Status != changeRunning {
+		if err == nil && len(list) == 1 && list[0].Status != record.ChangeRunning {
 			once.Do(func() { do(list[0].JobID) })
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -38,7 +39,7 @@ func (s *Service) ServiceContainers(ctx context.Context, serviceID string) ([]Se
 
 // runningFirst is smaller for a container that runs.
 func runningFirst(c ServiceContainer) int {
-	if c.State == string(StateRunning) {
+	if c.State == string(record.StateRunning) {
 		return 0
 	}
 	return 1

@@ -108,7 +108,7 @@ func (c *InferenceSummary) countStatus(status string) {
 
 // inferenceRows are the digests that services run or may get, with their snapshots.
 func (s *Service) inferenceRows(ctx context.Context) (map[string]*InferenceRow, error) {
-	services, err := s.repo.listServices(ctx)
+	services, err := s.repo.ListServices(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the services: %w", err)
 	}

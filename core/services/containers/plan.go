@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -65,7 +66,7 @@ func (s *Service) planUpdate(ctx context.Context, inv *inventory, spec *updateJo
 }
 
 // planService returns what an update would do to a service.
-func (s *Service) planService(ctx context.Context, st *stackRecord, svc *serviceRecord, t Target, with []Target, backupMode string) (ServicePlan, error) {
+func (s *Service) planService(ctx context.Context, st *record.Stack, svc *record.Service, t Target, with []Target, backupMode string) (ServicePlan, error) {
 	p, err := s.outlineService(ctx, st, svc, t, with)
 	if err != nil {
 		return p, err
@@ -79,8 +80,8 @@ func (s *Service) planService(ctx context.Context, st *stackRecord, svc *service
 }
 
 // outlineService returns the plan of a service with what would run, and with the plan of its dependents. with are all targets of the job.
-func (s *Service) outlineService(ctx context.Context, st *stackRecord, svc *serviceRecord, t Target, with []Target) (ServicePlan, error) {
-	ref := svc.imageRef()
+func (s *Service) outlineService(ctx context.Context, st *record.Stack, svc *record.Service, t Target, with []Target) (ServicePlan, error) {
+	ref := svc.ImageRef()
 	p := ServicePlan{
 		ServiceID: svc.ID, StackID: st.ID, Name: st.Project + " / " + svc.Name, FromDigest: svc.RuntimeDigest, ToDigest: t.TargetDigest,
 		ArchMatch: svc.CandidateMatch, PullTags: t.PullTags, AutoRollback: svc.AutoRollback, Dependents: []Dependent{},
@@ -97,7 +98,7 @@ func (s *Service) outlineService(ctx context.Context, st *stackRecord, svc *serv
 	if err != nil {
 		return p, err
 	}
-	stopped := running.state == StateStopped
+	stopped := running.state == record.StateStopped
 	p.RunsOnce, p.Starts, p.StaysStopped = once != "", stopped && running.id == "", once == "" && stopped && running.id != ""
 	scale, err := s.scaleOf(ctx, st, svc.Name)
 	if err != nil {

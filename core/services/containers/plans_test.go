@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -56,11 +57,11 @@ func TestNoQueryScans(t *testing.T) {
 		ctx, r := t.Context(), e.svc.repo
 		old := now - 24*3600*1000*8
 		statements.CheckScans(t, st, map[string]func() error{
-			"a service":            func() error { _, err := r.serviceByID(ctx, "svc77"); return err },
-			"services of a stack":  func() error { _, err := r.servicesOf(ctx, "stk7"); return err },
-			"services of a repo":   func() error { _, err := r.servicesOfRepo(ctx, "registry.example/a/r77"); return err },
+			"a service":            func() error { _, err := r.FindService(ctx, "svc77"); return err },
+			"services of a stack":  func() error { _, err := r.ListStackServices(ctx, "stk7"); return err },
+			"services of a repo":   func() error { _, err := r.ListRepoServices(ctx, "registry.example/a/r77"); return err },
 			"history":              func() error { _, err := r.changesOf(ctx, "svc77", 50); return err },
-			"last change":          func() error { _, err := r.lastChange(ctx, &serviceRecord{ID: "svc77"}); return err },
+			"last change":          func() error { _, err := r.lastChange(ctx, &record.Service{ID: "svc77"}); return err },
 			"open changes":         func() error { _, err := r.openChanges(ctx, "job77"); return err },
 			"change of a job":      func() error { _, err := r.changeOf(ctx, "job77", "svc77"); return err },
 			"backups of a service": func() error { _, err := r.backupsOf(ctx, "svc77", 100); return err },

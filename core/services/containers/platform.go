@@ -1,6 +1,9 @@
 package containers
 
-import "github.com/patchbay-dev/patchbay/sdk/registry"
+import (
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/sdk/registry"
+)
 
 func toPlatforms(in []platformEntry) []registry.Platform {
 	out := make([]registry.Platform, len(in))
@@ -19,7 +22,7 @@ func fromPlatforms(in []registry.Platform) []platformEntry {
 }
 
 // choosePlatform is the digest of the manifest for a platform: the exact one, or the only one of its os and architecture.
-func choosePlatform(list []registry.Platform, want Platform, index string) string {
+func choosePlatform(list []registry.Platform, want record.Platform, index string) string {
 	found, near := "", 0
 	for _, p := range list {
 		if p.OS != want.OS || p.Arch != want.Arch {
@@ -49,7 +52,7 @@ const (
 )
 
 // matchArch reports whether one of the platforms is the host's.
-func matchArch(list []registry.Platform, want Platform) (match string, all []string) {
+func matchArch(list []registry.Platform, want record.Platform) (match string, all []string) {
 	for _, p := range list {
 		if p.OS == "" || p.Arch == "" {
 			continue

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -63,7 +64,7 @@ func splitForeign(list []engine.Container, stacks map[string]string) (own, forei
 }
 
 // composeSource returns the files of a stack and the folders from which they may be read.
-func (s *Service) composeSource(st *stackRecord) compose.Source {
+func (s *Service) composeSource(st *record.Stack) compose.Source {
 	return compose.Source{Project: st.Project, WorkingDir: st.WorkingDir, Files: st.Files, EnvFiles: st.EnvFiles, Roots: s.readableRoots()}
 }
 
@@ -116,7 +117,7 @@ func (s *Service) noteForeign(known map[string]*knownProject, own, foreign []eng
 		}
 	}
 	for _, g := range s.observeProjects(candidates) {
-		move := ProjectMove{WorkingDir: g.WorkingDir, ConfigFiles: g.Files, EnvFiles: g.EnvFiles}
+		move := record.ProjectMove{WorkingDir: g.WorkingDir, ConfigFiles: g.Files, EnvFiles: g.EnvFiles}
 		if k := known[g.Project]; k != nil && g.Err == nil && s.checkMove(move) == nil {
 			k.move, k.warning = &move, warnMoved
 		}
@@ -124,7 +125,7 @@ func (s *Service) noteForeign(known map[string]*knownProject, own, foreign []eng
 }
 
 // checkMove returns an error if the files may not be read.
-func (s *Service) checkMove(m ProjectMove) error {
+func (s *Service) checkMove(m record.ProjectMove) error {
 	return compose.CheckFiles(compose.Source{WorkingDir: m.WorkingDir, Files: m.ConfigFiles, EnvFiles: m.EnvFiles, Roots: s.readableRoots()})
 }
 
@@ -142,7 +143,7 @@ func (s *Service) holdMove(k *knownProject, g *compose.Group) {
 	if !outside(g.Files, k.stack.Files) && !outside(g.EnvFiles, k.stack.EnvFiles) {
 		return
 	}
-	move := ProjectMove{WorkingDir: g.WorkingDir, ConfigFiles: g.Files, EnvFiles: g.EnvFiles}
+	move := record.ProjectMove{WorkingDir: g.WorkingDir, ConfigFiles: g.Files, EnvFiles: g.EnvFiles}
 	if err := s.checkMove(move); err == nil {
 		k.move, k.warning = &move, warnMoved
 	} else {
@@ -160,7 +161,7 @@ func (s *Service) AcceptMove(ctx context.Context, name, workingDir string, files
 		return "", err
 	}
 	defer unlock()
-	p, err := s.repo.projectByName(ctx, name)
+	p, err := s.repo.FindProject(ctx, name)
 	switch {
 	case err != nil:
 		return "", err
@@ -172,7 +173,7 @@ func (s *Service) AcceptMove(ctx context.Context, name, workingDir string, files
 	if err := s.checkMove(*p.Move); err != nil {
 		return "", fault.Wrap(err, fault.Conflict, "The files of the project cannot be read: %v", err)
 	}
-	services, err := s.repo.servicesOf(ctx, p.StackID)
+	services, err := s.repo.ListStackServices(ctx, p.StackID)
 	if err != nil {
 		return "", err
 	}
@@ -187,12 +188,12 @@ func (s *Service) AcceptMove(ctx context.Context, name, workingDir string, files
 	if len(jobs) > 0 {
 		return "", fault.New(fault.Conflict, "A job works on the project.").With("existingJobId", jobs[0].ID)
 	}
-	err = s.repo.write(ctx, "move a project", func(ctx context.Context, w *gorm.DB) error {
+	err = s.repo.Write(ctx, "move a project", func(ctx context.Context, w *gorm.DB) error {
 		columns := map[string]any{"working_dir": workingDir, "files": toJSON(files), "env_files": toJSON(append([]string{}, p.Move.EnvFiles...))}
-		if err := s.repo.updateStack(ctx, p.StackID, columns, s.now()); err != nil {
+		if err := s.repo.UpdateStack(ctx, p.StackID, columns, s.now()); err != nil {
 			return err
 		}
-		return w.Model(&projectRecord{}).Where("project = ?", name).
+		return w.Model(&record.Project{}).Where("project = ?", name).
 			Updates(map[string]any{"working_dir": workingDir, "files": toJSON(files), "move": nil, "last_error": ""}).Error
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -48,7 +49,7 @@ func TestLabelsNameFiles(t *testing.T) {
 		e.labelled(name, webRepo+":1", forged(name, "web", c.dir, c.files, nil))
 		defer func() {
 			p := e.projectOf(name)
-			if p.Status != ProjectInvalid || p.StackID != "" || !strings.HasPrefix(p.LastError, c.kind) || strings.Contains(p.LastError, "tops3cret") || strings.Contains(p.LastError, "daemon") {
+			if p.Status != record.ProjectInvalid || p.StackID != "" || !strings.HasPrefix(p.LastError, c.kind) || strings.Contains(p.LastError, "tops3cret") || strings.Contains(p.LastError, "daemon") {
 				t.Errorf("%s: %+v", name, p)
 			}
 		}()
@@ -97,14 +98,14 @@ func TestForeignContainers(t *testing.T) {
 			"both":       forged("blog", "web", filepath.Dir(elsewhere), file+","+elsewhere, nil),
 			"no folder":  forged("blog", "web", "", file+","+evil, nil),
 		}
-		expect := func(name string, status ProjectStatus, state LifecycleState) {
+		expect := func(name string, status record.ProjectStatus, state record.LifecycleState) {
 			t.Helper()
 			e.discovered()
 			p, st, svc := e.projectOf("blog"), e.stackOf("blog"), e.serviceOf("blog", "web")
 			if p.Status != status || p.LastError != warnForeign || p.Move != nil || !slices.Equal(st.Files, []string{file}) || st.WorkingDir != dir {
 				t.Errorf("%s: the project is %+v, the stack %+v", name, p, st)
 			}
-			if svc.Image != webRepo+":1" || svc.State != state || state == StateRunning && svc.RuntimeImage != imageID(1) {
+			if svc.Image != webRepo+":1" || svc.State != state || state == record.StateRunning && svc.RuntimeImage != imageID(1) {
 				t.Errorf("%s: the service is %+v", name, svc)
 			}
 			running, err := e.svc.runningImage(t.Context(), st, svc)
@@ -114,14 +115,14 @@ func TestForeignContainers(t *testing.T) {
 		}
 		for name, labels := range attacks {
 			id := e.labelled("evil", appRepo+":6", labels)
-			expect(name, ProjectActive, StateRunning)
+			expect(name, record.ProjectActive, record.StateRunning)
 			e.engine.RemoveContainer(id)
 		}
 		// The same while nothing of the project runs; where compose made a container in another folder, see TestProjectMoves.
 		e.vanish("blog")
 		for _, name := range []string{"no hash", "no version"} {
 			id := e.labelled("evil", appRepo+":6", attacks[name])
-			expect(name+", stopped", ProjectStopped, StateStopped)
+			expect(name+", stopped", record.ProjectStopped, record.StateStopped)
 			e.engine.RemoveContainer(id)
 		}
 		e.discovered()
@@ -157,7 +158,7 @@ func TestProjectMoves(t *testing.T) {
 		for range 2 {
 			e.discovered()
 			st, p := e.stackOf("blog"), e.projectOf("blog")
-			if st.WorkingDir != oldDir || e.serviceOf("blog", "web").Tag != "1" || p.LastError != warnMoved || p.Status != ProjectStopped {
+			if st.WorkingDir != oldDir || e.serviceOf("blog", "web").Tag != "1" || p.LastError != warnMoved || p.Status != record.ProjectStopped {
 				t.Fatalf("before: %+v, %+v", st, p)
 			}
 		}
@@ -173,10 +174,10 @@ func TestProjectMoves(t *testing.T) {
 		e.ended(accept(200, filepath.Dir(file), file).json["jobId"].(string))
 		e.discovered()
 		st, p := e.stackOf("blog"), e.projectOf("blog")
-		if st.ID != id || st.WorkingDir != filepath.Dir(file) || !slices.Equal(st.Files, []string{file}) || p.Move != nil || p.LastError != "" || p.Status != ProjectActive {
+		if st.ID != id || st.WorkingDir != filepath.Dir(file) || !slices.Equal(st.Files, []string{file}) || p.Move != nil || p.LastError != "" || p.Status != record.ProjectActive {
 			t.Errorf("after: %+v, %+v", st, p)
 		}
-		if svc := e.serviceOf("blog", "web"); svc.Tag != "1.5" || svc.State != StateRunning {
+		if svc := e.serviceOf("blog", "web"); svc.Tag != "1.5" || svc.State != record.StateRunning {
 			t.Errorf("the service is %+v", svc)
 		}
 		accept(409, filepath.Dir(file), file)
@@ -187,7 +188,7 @@ func TestProjectMoves(t *testing.T) {
 		e.file("blog/compose.yaml", composeText(map[string]string{"web": webRepo + ":2"}))
 		e.labelled("blog-web-1", webRepo+":1", forged("blog", "web", filepath.Dir(file), file+","+filepath.Join(oldDir, "compose.yaml"), nil))
 		e.discovered()
-		if st, p := e.stackOf("blog"), e.projectOf("blog"); len(st.Files) != 1 || p.Move == nil || len(p.Move.ConfigFiles) != 2 || p.Status != ProjectActive {
+		if st, p := e.stackOf("blog"), e.projectOf("blog"); len(st.Files) != 1 || p.Move == nil || len(p.Move.ConfigFiles) != 2 || p.Status != record.ProjectActive {
 			t.Errorf("a further file: %+v, %+v", st, p)
 		}
 	})

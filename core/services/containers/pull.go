@@ -8,7 +8,7 @@ import (
 
 // pullTarget pulls the target image by its digest, unless the engine has it.
 func (c *change) pullTarget(ctx context.Context) error {
-	id, err := c.fetchImage(ctx, c.svc.imageRef().WithDigest(c.target.TargetDigest))
+	id, err := c.fetchImage(ctx, c.svc.ImageRef().WithDigest(c.target.TargetDigest))
 	if err == nil {
 		c.rec.ToImage = id
 	}
@@ -62,7 +62,7 @@ func downloadProgress(p engine.PullProgress) *DownloadProgress {
 // extraTags pulls further tags. They are a convenience: what fails is a warning.
 func (c *change) extraTags(ctx context.Context) error {
 	for _, tag := range c.target.PullTags {
-		ref := c.svc.imageRef().WithTag(tag)
+		ref := c.svc.ImageRef().WithTag(tag)
 		c.reportProgress(ctx, 0.97, "pulling "+ref)
 		err := c.s.retryStep(ctx, func() error {
 			_, err := c.s.engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.settings().DockerConfig}, func(engine.PullProgress) error { return ctx.Err() })

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -76,7 +77,7 @@ func TestRecovery(t *testing.T) {
 }
 
 // crashed writes what a core leaves that ended in a step of an update: the job, which another owner runs, the journal, and the engine.
-func (e *env) crashed(web *serviceRecord, l left) string {
+func (e *env) crashed(web *record.Service, l left) string {
 	e.Helper()
 	ctx := context.Background()
 	e.stop(e.queue, e.svc)
@@ -85,8 +86,8 @@ func (e *env) crashed(web *serviceRecord, l left) string {
 	e.must(e.store.Tx(ctx, "crash", func(ctx context.Context) error {
 		return e.store.Writer(ctx).Exec("UPDATE jobs SET state = 'running', owner = 'gone', claims = 1, attempt = 1, started_at = ?, heartbeat_at = 1, detail = '{}' WHERE id = ?", store.Millis(e.now()), id).Error
 	}))
-	rec := &changeRecord{
-		ID: store.NewID("chg"), JobID: id, Kind: changeUpdate, StackID: web.StackID, ServiceID: web.ID, Status: changeRunning, Step: l.step, Image: web.Image,
+	rec := &record.Change{
+		ID: store.NewID("chg"), JobID: id, Kind: record.ChangeUpdate, StackID: web.StackID, ServiceID: web.ID, Status: record.ChangeRunning, Step: l.step, Image: web.Image,
 		FromImage: imageID(1), FromDigest: digest(1), ToDigest: digest(2), StartedAt: store.Millis(e.now()),
 	}
 	if l.step != stepPull {

@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
@@ -164,7 +165,7 @@ func (r *registries) restoreCooldowns(ctx context.Context) {
 		return
 	}
 	stored := map[string]int64{}
-	if _, err := r.s.repo.readSetting(ctx, settingCooldowns, &stored); err != nil {
+	if _, err := r.s.repo.ReadSetting(ctx, settingCooldowns, &stored); err != nil {
 		r.s.log.Warn("which registries are left alone could not be read", "error", err)
 		return
 	}
@@ -253,7 +254,7 @@ func sleepContext(ctx context.Context, d time.Duration) error {
 
 // resolveRef returns what a reference resolves to, with retries. The details of the kept digests are not asked for, so that an
 // unchanged tag costs one request; their platforms are those that are given.
-func (r *registries) resolveRef(ctx context.Context, ref image.Ref, platform Platform, kept map[string][]platformEntry) (*registry.Resolved, error) {
+func (r *registries) resolveRef(ctx context.Context, ref image.Ref, platform record.Platform, kept map[string][]platformEntry) (*registry.Resolved, error) {
 	digests := slices.Sorted(maps.Keys(kept))
 	got, err := askWhile(ctx, r, ref.Host, isTransient, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
 		return in.Resolve(ctx, registry.ResolveRequest{Access: a, Ref: ref.String(), Known: digests, Platform: platform.String()})

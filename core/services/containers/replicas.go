@@ -6,12 +6,13 @@ import (
 	"fmt"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
 // scaleOf returns the number of containers that services of a stack have now, by name. A service without any is left
 // out: it gets as many as its files say.
-func (s *Service) scaleOf(ctx context.Context, st *stackRecord, services ...string) (map[string]int, error) {
+func (s *Service) scaleOf(ctx context.Context, st *record.Stack, services ...string) (map[string]int, error) {
 	list, err := s.containersOf(ctx, st.Project, "")
 	if err != nil {
 		return nil, err
@@ -28,7 +29,7 @@ func (s *Service) scaleOf(ctx context.Context, st *stackRecord, services ...stri
 }
 
 // replicasInFiles is the number of containers that the files give to a service; 0 where they cannot be read.
-func (s *Service) replicasInFiles(ctx context.Context, st *stackRecord, name string) int {
+func (s *Service) replicasInFiles(ctx context.Context, st *record.Stack, name string) int {
 	p, err := s.loadProject(ctx, st)
 	if err != nil {
 		return 0
@@ -40,16 +41,16 @@ func (s *Service) replicasInFiles(ctx context.Context, st *stackRecord, name str
 }
 
 // completeRecord gives the number of containers to a record that a version without it has written.
-func (s *Service) completeRecord(ctx context.Context, rec *changeRecord) error {
+func (s *Service) completeRecord(ctx context.Context, rec *record.Change) error {
 	if rec.Replicas > 0 {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
-	svc, err := s.repo.serviceByID(ctx, rec.ServiceID)
+	svc, err := s.repo.FindService(ctx, rec.ServiceID)
 	if err != nil {
 		return err
 	}
-	st, err := s.repo.stackByID(ctx, svc.StackID)
+	st, err := s.repo.FindStack(ctx, svc.StackID)
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (w wantedContainers) mustHave(service string, list []engine.Container) erro
 }
 
 // checkStopped makes sure that a service that does not run consists of the wanted containers.
-func (s *Service) checkStopped(ctx context.Context, st *stackRecord, svc *serviceRecord, want wantedContainers) error {
+func (s *Service) checkStopped(ctx context.Context, st *record.Stack, svc *record.Service, want wantedContainers) error {
 	list, err := s.allContainersOf(ctx, st.Project, svc.Name)
 	if err != nil {
 		return err

@@ -68,7 +68,7 @@ const reportAge = 10 * time.Minute
 // DeployReport is the last report; nil while the first is being made.
 func (s *Service) DeployReport(ctx context.Context) (*Report, error) {
 	var rep *Report
-	at, err := s.repo.readSetting(ctx, settingReport, &rep)
+	at, err := s.repo.ReadSetting(ctx, settingReport, &rep)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (s *Service) runReport(ctx context.Context, _ *queue.Job, _ queue.Progress)
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	return rep.Overall, s.repo.putSetting(ctx, settingReport, rep, s.now())
+	return rep.Overall, s.repo.PutSetting(ctx, settingReport, rep, s.now())
 }
 
 // reportCheck is one of the checks of the report.

@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
@@ -37,14 +38,14 @@ func (s *Service) checkCompose(ctx context.Context) ReportCheck {
 }
 
 func (s *Service) checkFiles(ctx context.Context) ReportCheck {
-	projects, err := s.repo.listProjects(ctx)
+	projects, err := s.repo.ListProjects(ctx)
 	if err != nil {
 		return failCheck("The projects could not be read.", "", "", "Look at the log of the core.")
 	}
 	var bad []string
 	seen := 0
 	for _, p := range projects {
-		if p.ArchivedAt != 0 || p.Status == ProjectMissing {
+		if p.ArchivedAt != 0 || p.Status == record.ProjectMissing {
 			continue
 		}
 		seen++
@@ -53,7 +54,7 @@ func (s *Service) checkFiles(ctx context.Context) ReportCheck {
 				bad = append(bad, f)
 			}
 		}
-		if p.Status == ProjectInvalid && len(p.Files) == 0 {
+		if p.Status == record.ProjectInvalid && len(p.Files) == 0 {
 			bad = append(bad, p.Project+": "+p.LastError)
 		}
 	}
@@ -77,7 +78,7 @@ func checkReadable(src compose.Source) error {
 }
 
 func (s *Service) checkImages(ctx context.Context) ReportCheck {
-	services, err := s.repo.listServices(ctx)
+	services, err := s.repo.ListServices(ctx)
 	if err != nil {
 		return failCheck("The services could not be read.", "", "", "Look at the log of the core.")
 	}
@@ -115,7 +116,7 @@ func (s *Service) checkBackupDir(ctx context.Context) ReportCheck {
 // checkRegistries tells which registries are likely to want credentials that are not there: those whose services could not
 // be checked.
 func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
-	services, err := s.repo.listServices(ctx)
+	services, err := s.repo.ListServices(ctx)
 	if err != nil {
 		return failCheck("The services could not be read.", "", "", "Look at the log of the core.")
 	}
@@ -124,7 +125,7 @@ func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
 		if svc.ArchivedAt != 0 || svc.Repo == "" {
 			continue
 		}
-		host := svc.imageRef().Host
+		host := svc.ImageRef().Host
 		if !slices.Contains(hosts, host) {
 			hosts = append(hosts, host)
 		}

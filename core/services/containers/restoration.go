@@ -12,6 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -26,7 +27,7 @@ type restoration struct {
 	s      *Service
 	r      *report
 	backup backupRecord
-	stack  stackRecord
+	stack  record.Stack
 	state  restoreState
 	// stopped says that services may have been stopped, by this attempt or an earlier one.
 	stopped bool
@@ -49,7 +50,7 @@ func (s *Service) newRestoration(ctx context.Context, job *queue.Job, spec resto
 	if m.backup, err = s.repo.backupByID(ctx, spec.BackupIDs[0]); err != nil {
 		return nil, err
 	}
-	if m.stack, err = s.repo.stackByID(ctx, spec.StackID); err != nil {
+	if m.stack, err = s.repo.FindStack(ctx, spec.StackID); err != nil {
 		return nil, err
 	}
 	if m.stopped && decodeInto(job.Checkpoint, &m.state) != nil {
@@ -194,9 +195,9 @@ func (m *restoration) startDetached(ctx context.Context) {
 }
 
 // usersOf returns the services that use a mount and run.
-func (s *Service) usersOf(ctx context.Context, st *stackRecord, b *backupRecord) ([]string, error) {
+func (s *Service) usersOf(ctx context.Context, st *record.Stack, b *backupRecord) ([]string, error) {
 	users := []string{}
-	services, err := s.repo.servicesOf(ctx, st.ID)
+	services, err := s.repo.ListStackServices(ctx, st.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +206,7 @@ func (s *Service) usersOf(ctx context.Context, st *stackRecord, b *backupRecord)
 		return nil, err
 	}
 	for _, svc := range services {
-		uses := svc.ID == b.ServiceID || slices.ContainsFunc(svc.Mounts, func(m Mount) bool { return m.Kind == b.Kind && m.Name == b.Target })
+		uses := svc.ID == b.ServiceID || slices.ContainsFunc(svc.Mounts, func(m record.Mount) bool { return m.Kind == b.Kind && m.Name == b.Target })
 		runs := slices.ContainsFunc(list, func(c engine.Container) bool { return c.Labels[labelService] == svc.Name && c.State == "running" })
 		if uses && runs {
 			users = append(users, svc.Name)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -45,7 +46,7 @@ func (b *backupRecord) toBackup() Backup {
 
 // Backups are the newest copies of a service's mounts.
 func (s *Service) Backups(ctx context.Context, serviceID string) ([]Backup, error) {
-	if _, err := s.repo.serviceByID(ctx, serviceID); err != nil {
+	if _, err := s.repo.FindService(ctx, serviceID); err != nil {
 		return nil, err
 	}
 	rows, err := s.repo.backupsOf(ctx, serviceID, 100)
@@ -75,7 +76,7 @@ func (s *Service) Restore(ctx context.Context, backupID string) (string, error) 
 	svc := inv.services[b.ServiceID]
 	switch {
 	case svc == nil:
-		return "", fault.New(fault.NotFound, noService)
+		return "", fault.New(fault.NotFound, record.NoService)
 	case inv.isArchived(svc):
 		return "", errArchived(svc.Name)
 	case inv.holdsSelf(b.StackID):
@@ -97,7 +98,7 @@ type RestoreSummary struct {
 }
 
 func (s *Service) serviceName(ctx context.Context, id string) string {
-	svc, err := s.repo.serviceByID(ctx, id)
+	svc, err := s.repo.FindService(ctx, id)
 	if err != nil {
 		return ""
 	}
@@ -128,17 +129,17 @@ func openArchive(b *backupRecord) (*os.File, error) {
 }
 
 // refuseSharedMount returns an error if a running service of another stack uses the mount. It would not be stopped.
-func (s *Service) refuseSharedMount(ctx context.Context, st *stackRecord, b *backupRecord) error {
+func (s *Service) refuseSharedMount(ctx context.Context, st *record.Stack, b *backupRecord) error {
 	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return err
 	}
 	for _, svc := range inv.services {
 		other := inv.stacks[svc.StackID]
-		if other == nil || other.ID == st.ID || svc.State != StateRunning && svc.State != StatePartial {
+		if other == nil || other.ID == st.ID || svc.State != record.StateRunning && svc.State != record.StatePartial {
 			continue
 		}
-		if slices.ContainsFunc(svc.Mounts, func(m Mount) bool { return m.Kind == b.Kind && m.Name == b.Target }) {
+		if slices.ContainsFunc(svc.Mounts, func(m record.Mount) bool { return m.Kind == b.Kind && m.Name == b.Target }) {
 			return fault.New(fault.Conflict, "%s is used by %s / %s too, which runs: stop that first.", b.Target, other.Project, svc.Name).With("reason", "mount_in_use")
 		}
 	}
@@ -166,11 +167,11 @@ func sameMount(c *engine.Container, b *backupRecord) error {
 }
 
 func (r *repository) saveBackup(ctx context.Context, rec *backupRecord) error {
-	return r.write(ctx, "write a backup", func(_ context.Context, w *gorm.DB) error { return w.Save(rec).Error })
+	return r.Write(ctx, "write a backup", func(_ context.Context, w *gorm.DB) error { return w.Save(rec).Error })
 }
 
 func (r *repository) backupByID(ctx context.Context, id string) (backupRecord, error) {
-	return takeOne[backupRecord](r.DB(ctx).Where("id = ?", id), "There is no such backup.")
+	return record.FindOne[backupRecord](r.DB(ctx).Where("id = ?", id), "There is no such backup.")
 }
 
 func (r *repository) backupsOf(ctx context.Context, serviceID string, limit int) (out []backupRecord, err error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // engineWait is for how long a job that goes on waits for the engine.
@@ -17,7 +18,7 @@ const engineWait = 5 * time.Minute
 
 // begunChanges returns the changes that an earlier attempt of the job has begun and not ended. If there are any, it waits for
 // the engine, which may start later than the core.
-func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *report) ([]changeRecord, error) {
+func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *report) ([]record.Change, error) {
 	open, err := s.repo.openChanges(context.WithoutCancel(ctx), job.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal: %w", err)
@@ -38,7 +39,7 @@ func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *report) (
 }
 
 // settleChanges ends the changes that an earlier attempt has left open, for a canceled job, which begins nothing new.
-func (s *Service) settleChanges(ctx context.Context, spec changeOptions, r *report, open []changeRecord) (any, error) {
+func (s *Service) settleChanges(ctx context.Context, spec changeOptions, r *report, open []record.Change) (any, error) {
 	out := UpdateSummary{Mode: ModeApply, Targets: spec.Targets, Stacks: []StackSummary{}}
 	var done []*change
 	var failed error
@@ -60,14 +61,14 @@ func (s *Service) settleChanges(ctx context.Context, spec changeOptions, r *repo
 	return out, cmp.Or(jobResult(ctx, done), failed, context.Cause(ctx))
 }
 
-func (s *Service) settleChange(ctx context.Context, spec changeOptions, r *report, rec *changeRecord) (*change, error) {
+func (s *Service) settleChange(ctx context.Context, spec changeOptions, r *report, rec *record.Change) (*change, error) {
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 	defer cancel()
-	svc, err := s.repo.serviceByID(wait, rec.ServiceID)
+	svc, err := s.repo.FindService(wait, rec.ServiceID)
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.repo.stackByID(wait, svc.StackID)
+	st, err := s.repo.FindStack(wait, svc.StackID)
 	if err != nil {
 		return nil, err
 	}
@@ -82,10 +83,10 @@ func (s *Service) settleChange(ctx context.Context, spec changeOptions, r *repor
 	}
 	c := s.newChange(r, rec, svc, st, spec, target)
 	c.share = 100
-	if rec.Status != changeRunning {
+	if rec.Status != record.ChangeRunning {
 		return c, nil
 	}
-	if rec.Kind == changeRollback {
+	if rec.Kind == record.ChangeRollback {
 		return c, s.backTo(ctx, c)
 	}
 	return c, c.runSteps(ctx)
@@ -93,7 +94,7 @@ func (s *Service) settleChange(ctx context.Context, spec changeOptions, r *repor
 
 // newChange takes a record up. The service goes by the name of the image that it had when the change began: the project's
 // files may say something else by now.
-func (s *Service) newChange(r *report, rec *changeRecord, svc serviceRecord, st stackRecord, spec changeOptions, t Target) *change {
+func (s *Service) newChange(r *report, rec *record.Change, svc record.Service, st record.Stack, spec changeOptions, t Target) *change {
 	if ref, err := image.Parse(rec.Image); err == nil {
 		svc.Image, svc.Repo, svc.Tag, svc.Pinned = rec.Image, ref.Repo(), ref.Tag, ref.Digest
 	}
@@ -110,11 +111,11 @@ func (c *change) checkAllowed(ctx context.Context) error {
 }
 
 func (c *change) runPrecheck(ctx context.Context) error {
-	svc, err := c.s.repo.serviceByID(ctx, c.svc.ID)
+	svc, err := c.s.repo.FindService(ctx, c.svc.ID)
 	if err != nil {
 		return err
 	}
-	st, err := c.s.repo.stackByID(ctx, svc.StackID)
+	st, err := c.s.repo.FindStack(ctx, svc.StackID)
 	if err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func (c *change) runPrecheck(ctx context.Context) error {
 // imageLock is held while a change moves the name of an image. Services of several stacks may share the name: without the
 // lock one change would recreate its service from what the other has just named.
 func (c *change) imageLock(ctx context.Context) (unlock func(), err error) {
-	key := "image/" + c.svc.imageRef().String()
+	key := "image/" + c.svc.ImageRef().String()
 	if ctx.Err() == nil {
 		return c.s.applying.lockKey(ctx, key)
 	}
@@ -142,14 +143,14 @@ func (c *change) imageLock(ctx context.Context) (unlock func(), err error) {
 }
 
 // openChanges are the changes of a job that have not ended and do not wait for the engine.
-func (r *repository) openChanges(ctx context.Context, jobID string) (out []changeRecord, err error) {
-	err = r.DB(ctx).Where("job_id = ? AND status = ? AND waits_since = 0", jobID, changeRunning).Order("started_at, id").Find(&out).Error
+func (r *repository) openChanges(ctx context.Context, jobID string) (out []record.Change, err error) {
+	err = r.DB(ctx).Where("job_id = ? AND status = ? AND waits_since = 0", jobID, record.ChangeRunning).Order("started_at, id").Find(&out).Error
 	return out, err
 }
 
 // changeOf is the change of a service by a job, nil without one.
-func (r *repository) changeOf(ctx context.Context, jobID, serviceID string) (*changeRecord, error) {
-	var rows []changeRecord
+func (r *repository) changeOf(ctx context.Context, jobID, serviceID string) (*record.Change, error) {
+	var rows []record.Change
 	err := r.DB(ctx).Where("job_id = ? AND service_id = ?", jobID, serviceID).Limit(1).Find(&rows).Error
 	if err != nil || len(rows) == 0 {
 		return nil, err

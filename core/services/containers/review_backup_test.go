@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -37,7 +38,7 @@ func (e *env) backedUp(container string) string {
 	ctx := context.Background()
 	e.engine.SetContents(container, "/data", []byte("what was"))
 	svc, st := e.serviceOf("blog", "web"), e.stackOf("blog")
-	c := &change{s: e.svc, r: newReport(e.now, &queue.Job{}, silent{}), rec: &changeRecord{}, svc: *svc, stack: *st}
+	c := &change{s: e.svc, r: newReport(e.now, &queue.Job{}, silent{}), rec: &record.Change{}, svc: *svc, stack: *st}
 	res, err := e.svc.backupMount(ctx, c, container, BackupPlan{Mount: svc.Mounts[0]})
 	e.must(err)
 	e.engine.SetContents(container, "/data", []byte("what is"))
@@ -94,11 +95,11 @@ func TestRemoveBackups(t *testing.T) {
 		add := func(id, target string, at int64) string {
 			path := filepath.Join(e.dir, id)
 			e.must(os.WriteFile(path, nil, 0o600))
-			e.must(e.svc.repo.saveBackup(ctx, &backupRecord{ID: id, StackID: svc.StackID, ServiceID: svc.ID, Kind: mountVolume, Target: target, Status: backupSuccess, Path: path, CreatedAt: at, CleanupAfter: at}))
+			e.must(e.svc.repo.saveBackup(ctx, &backupRecord{ID: id, StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume, Target: target, Status: backupSuccess, Path: path, CreatedAt: at, CleanupAfter: at}))
 			return path
 		}
 		for i := range dueSlice + 1 {
-			e.must(e.svc.repo.saveBackup(ctx, &backupRecord{ID: fmt.Sprintf("bkp_keep%d", i), StackID: svc.StackID, ServiceID: svc.ID, Kind: mountVolume, Target: fmt.Sprint("v", i), Status: backupSuccess, CreatedAt: 1, CleanupAfter: 1}))
+			e.must(e.svc.repo.saveBackup(ctx, &backupRecord{ID: fmt.Sprintf("bkp_keep%d", i), StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume, Target: fmt.Sprint("v", i), Status: backupSuccess, CreatedAt: 1, CleanupAfter: 1}))
 		}
 		old, fresh := add("bkp_old", "data", 2), add("bkp_new", "data", 3)
 		job, err := e.svc.queue.submitNew(ctx, submission{kind: "sleeping", locks: []string{serviceLock(svc.ID)}})
@@ -133,7 +134,7 @@ func TestBackupOfAKilledCore(t *testing.T) {
 				file := filepath.Join(e.dir, "begun.tar.gz")
 				e.must(os.WriteFile(file+suffix, []byte("data of the blog"), 0o600))
 				e.must(e.svc.repo.saveBackup(t.Context(), &backupRecord{
-					ID: "bkp_begun", StackID: web.StackID, ServiceID: web.ID, JobID: id, Kind: mountVolume, Target: "blog_data", Destination: "/data",
+					ID: "bkp_begun", StackID: web.StackID, ServiceID: web.ID, JobID: id, Kind: record.MountVolume, Target: "blog_data", Destination: "/data",
 					Status: backupRunning, Path: file, CreatedAt: 1,
 				}))
 				e.must(e.svc.ChangeSettings(t.Context(), SettingsChange{Backup: &BackupChange{Enabled: &enabled}}))

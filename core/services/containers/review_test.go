@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -145,7 +146,7 @@ func TestEngineLateAfterCrash(t *testing.T) {
 
 func (e *env) setService(project, name string, columns map[string]any) {
 	e.Helper()
-	e.must(e.svc.repo.updateService(context.Background(), e.serviceOf(project, name).ID, columns, e.svc.now()))
+	e.must(e.svc.repo.UpdateService(context.Background(), e.serviceOf(project, name).ID, columns, e.svc.now()))
 }
 
 // Where the automatic rollback is switched off, a person can go back by hand.
@@ -207,7 +208,7 @@ func TestChangedWhileDiscovered(t *testing.T) {
 		e.must(e.svc.ArchiveService(ctx, svc.ID))
 		k := known["blog"]
 		p := k.project
-		p.Status, p.LastScanAt = ProjectStopped, p.LastScanAt+quietScan
+		p.Status, p.LastScanAt = record.ProjectStopped, p.LastScanAt+quietScan
 		e.must(e.svc.saveProject(ctx, k, p))
 		next := *st
 		next.Files = append(next.Files, filepath.Join(e.dir, "more.yaml"))
@@ -218,17 +219,17 @@ func TestChangedWhileDiscovered(t *testing.T) {
 			w := e.store.Writer(ctx)
 			return errors.Join(writeStack(w, st, &next), change.writeChange(w))
 		}))
-		project, err := e.svc.repo.projectByName(ctx, "blog")
+		project, err := e.svc.repo.FindProject(ctx, "blog")
 		e.must(err)
 		gotStack, got := e.stackOf("blog"), e.serviceOf("blog", "web")
-		if project.ArchivedReason != archivedByUser || project.Status != ProjectStopped || gotStack.ArchivedReason != archivedByUser || len(gotStack.Files) != 2 {
+		if project.ArchivedReason != record.ArchivedByUser || project.Status != record.ProjectStopped || gotStack.ArchivedReason != record.ArchivedByUser || len(gotStack.Files) != 2 {
 			t.Errorf("%+v %+v", project, gotStack)
 		}
-		if got.ArchivedReason != archivedByUser || got.AutoRollback || got.Generation != svc.Generation+2 || got.Image != webRepo+":2" || got.CandidateDigest != "" {
+		if got.ArchivedReason != record.ArchivedByUser || got.AutoRollback || got.Generation != svc.Generation+2 || got.Image != webRepo+":2" || got.CandidateDigest != "" {
 			t.Errorf("%+v", got)
 		}
 		e.must(e.svc.repo.archiveMissing(ctx, st.ID, 5))
-		if again := e.stackOf("blog"); again.ArchivedAt != gotStack.ArchivedAt || again.ArchivedReason != archivedByUser {
+		if again := e.stackOf("blog"); again.ArchivedAt != gotStack.ArchivedAt || again.ArchivedReason != record.ArchivedByUser {
 			t.Errorf("%+v", again)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -24,7 +25,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 	ctx, cancel := outlastJob(ctx, rollbackTime)
 	defer cancel()
 	if c.rec.FromImage == "" {
-		return c.finishChange(ctx, changeFailed, fault.New(fault.Conflict, "There is no former image to roll back to."))
+		return c.finishChange(ctx, record.ChangeFailed, fault.New(fault.Conflict, "There is no former image to roll back to."))
 	}
 	c.r.warn(ctx, "%s: rolling back to %s", c.displayName(), shortDigest(c.rec.FromImage))
 	steps := []struct {
@@ -33,7 +34,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 	}{
 		{stepRollbackTag, func(ctx context.Context) error {
 			c.reportProgress(ctx, 0.85, "rolling back")
-			return c.s.retryStep(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.imageRef().String()) })
+			return c.s.retryStep(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.ImageRef().String()) })
 		}},
 		{stepRollbackUp, c.recreateFormer},
 		{stepRollbackWait, c.awaitFormer},
@@ -51,7 +52,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 			}
 			c.r.fail(ctx, "%s: the rollback failed: %s", c.displayName(), failureReason(err))
 			c.reportOutput(ctx, c.rec.FromImage)
-			return c.finishChange(ctx, changeFailed, fault.New(fault.Conflict, "The update failed (%s), and so did the rollback: %s", trigger, failureReason(err)).With("reason", "rollback_failed"))
+			return c.finishChange(ctx, record.ChangeFailed, fault.New(fault.Conflict, "The update failed (%s), and so did the rollback: %s", trigger, failureReason(err)).With("reason", "rollback_failed"))
 		}
 	}
 	if c.staysStopped() {
@@ -59,7 +60,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 	} else {
 		c.r.warn(ctx, "%s: rolled back, it runs the former image", c.displayName())
 	}
-	return c.finishChange(ctx, changeRolledBack, nil)
+	return c.finishChange(ctx, record.ChangeRolledBack, nil)
 }
 
 // recreateFormer stops the service before it is recreated. The engine goes on stopping a container after the compose
@@ -106,7 +107,7 @@ type RollbackTarget struct {
 	ActiveJobID       string   `json:"activeJobId,omitempty"`
 	ActiveJobStatus   string   `json:"activeJobStatus,omitempty"`
 
-	change *changeRecord
+	change *record.Change
 }
 
 // RollbackTarget tells what a rollback of a service would bring back: the image from before its last change that is
@@ -118,7 +119,7 @@ func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 	}
 	svc := inv.services[id]
 	if svc == nil {
-		return RollbackTarget{}, fault.New(fault.NotFound, noService)
+		return RollbackTarget{}, fault.New(fault.NotFound, record.NoService)
 	}
 	out := RollbackTarget{CurrentDigest: svc.RuntimeDigest, CurrentTag: cmp.Or(svc.RuntimeVersion, svc.Tag)}
 	holders, err := s.queue.Holders(ctx, []string{serviceLock(id)})
@@ -188,7 +189,7 @@ func (s *Service) Rollback(ctx context.Context, id string, allowDrift bool) (str
 		}
 		return "", f
 	}
-	svc, err := s.repo.serviceByID(ctx, id)
+	svc, err := s.repo.FindService(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -228,11 +229,11 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec rollback
 	if err != nil {
 		return nil, err
 	}
-	svc, err := s.repo.serviceByID(ctx, spec.ServiceID)
+	svc, err := s.repo.FindService(ctx, spec.ServiceID)
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.repo.stackByID(ctx, svc.StackID)
+	st, err := s.repo.FindStack(ctx, svc.StackID)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +242,7 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec rollback
 		return nil, err
 	}
 	defer unlock()
-	var rec *changeRecord
+	var rec *record.Change
 	err = s.throughOutage(ctx, func() (err error) {
 		rec, err = s.beginRollback(ctx, job, r, &st, &svc, &source)
 		return err
@@ -251,7 +252,7 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec rollback
 	}
 	c := s.newChange(r, rec, svc, st, spec.changeOptions, Target{})
 	c.share = 100
-	if rec.Status == changeRunning {
+	if rec.Status == record.ChangeRunning {
 		if err := s.backTo(ctx, c); err != nil {
 			return c.summarizeWaiting(err), err
 		}
@@ -261,7 +262,7 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec rollback
 }
 
 // beginRollback writes what is there before anything is changed. After a crash it finds the record of the attempt before.
-func (s *Service) beginRollback(ctx context.Context, job *queue.Job, r *report, st *stackRecord, svc *serviceRecord, source *changeRecord) (*changeRecord, error) {
+func (s *Service) beginRollback(ctx context.Context, job *queue.Job, r *report, st *record.Stack, svc *record.Service, source *record.Change) (*record.Change, error) {
 	rec, err := s.repo.changeOf(ctx, job.ID, svc.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal: %w", err)
@@ -283,8 +284,8 @@ func (s *Service) beginRollback(ctx context.Context, job *queue.Job, r *report, 
 	if err != nil {
 		return nil, err
 	}
-	return s.repo.beginChange(ctx, &changeRecord{
-		ID: store.NewID("chg"), JobID: job.ID, Kind: changeRollback, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull,
+	return s.repo.beginChange(ctx, &record.Change{
+		ID: store.NewID("chg"), JobID: job.ID, Kind: record.ChangeRollback, StackID: st.ID, ServiceID: svc.ID, Status: record.ChangeRunning, Step: stepPull,
 		Image: source.Image, FromImage: running.id, FromDigest: running.digest, FromVersion: svc.RuntimeVersion, FromState: running.state,
 		ToImage: source.FromImage, ToDigest: source.FromDigest, ToVersion: source.FromVersion, StartedAt: s.now(), Replicas: running.replicas, Dependents: dependents,
 	})
@@ -315,7 +316,7 @@ func (s *Service) backTo(ctx context.Context, c *change) error {
 			return c.handleFailure(ctx, step.name, err)
 		}
 	}
-	return c.finishChange(ctx, changeSuccess, nil)
+	return c.finishChange(ctx, record.ChangeSuccess, nil)
 }
 
 // ensureFormer makes sure that the engine has the image to go back to.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // RolledBack tells how a candidate was applied before and taken back.
@@ -47,11 +48,11 @@ func (r *repository) rolledBackCandidates(ctx context.Context) (map[string]rollb
 		WHERE s.candidate_digest <> ''
 		AND (c.kind = ? AND c.to_digest = s.candidate_digest AND (c.status = ? OR c.status = ? AND c.reason <> ?)
 			OR c.kind = ? AND c.from_digest = s.candidate_digest AND c.status = ?)
-		ORDER BY c.started_at, c.id`, changeUpdate, changeSuccess, changeRolledBack, failedCanceled, changeRollback, changeSuccess).Scan(&rows).Error
+		ORDER BY c.started_at, c.id`, record.ChangeUpdate, record.ChangeSuccess, record.ChangeRolledBack, failedCanceled, record.ChangeRollback, record.ChangeSuccess).Scan(&rows).Error
 	out := map[string]rollbackRecord{}
 	for _, row := range rows {
 		delete(out, row.ServiceID)
-		if row.Kind == changeRollback || row.Status == changeRolledBack {
+		if row.Kind == record.ChangeRollback || row.Status == record.ChangeRolledBack {
 			out[row.ServiceID] = row
 		}
 	}
@@ -59,12 +60,12 @@ func (r *repository) rolledBackCandidates(ctx context.Context) (map[string]rollb
 }
 
 // rollbackOf returns how the candidate of a service was rolled back, or nil if it was not.
-func (inv *inventory) rollbackOf(svc *serviceRecord) *RolledBack {
+func (inv *inventory) rollbackOf(svc *record.Service) *RolledBack {
 	rec, ok := inv.rolledBack[svc.ID]
 	if !ok || rec.Digest != svc.CandidateDigest {
 		return nil
 	}
-	return &RolledBack{JobID: rec.JobID, At: api.TimeOfMillis(rec.FinishedAt), Manual: rec.Kind == changeRollback, Error: rec.Error}
+	return &RolledBack{JobID: rec.JobID, At: api.TimeOfMillis(rec.FinishedAt), Manual: rec.Kind == record.ChangeRollback, Error: rec.Error}
 }
 
 // leftOut returns the services that an update does not include only because their candidates were rolled back, by name. An
@@ -80,7 +81,7 @@ func (inv *inventory) leftOut(spec *updateJob) (out []LeftOut) {
 			continue
 		}
 		out = append(out, LeftOut{
-			ServiceID: svc.ID, StackID: svc.StackID, Name: inv.stacks[svc.StackID].Project + " / " + svc.Name, Digest: svc.CandidateDigest, Reason: changeRolledBack, JobID: mark.JobID,
+			ServiceID: svc.ID, StackID: svc.StackID, Name: inv.stacks[svc.StackID].Project + " / " + svc.Name, Digest: svc.CandidateDigest, Reason: record.ChangeRolledBack, JobID: mark.JobID,
 		})
 	}
 	slices.SortFunc(out, func(a, b LeftOut) int { return cmp.Compare(a.Name, b.Name) })

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -24,7 +25,7 @@ const (
 const awaitedRun = 30 * time.Minute
 
 // whyRunsOnce returns why a service ends by itself; "" if it does not. running is what there is of it.
-func (s *Service) whyRunsOnce(ctx context.Context, st *stackRecord, svc *serviceRecord, running *runningImage) (string, error) {
+func (s *Service) whyRunsOnce(ctx context.Context, st *record.Stack, svc *record.Service, running *runningImage) (string, error) {
 	p, err := s.loadProject(ctx, st)
 	if err != nil {
 		// The checks before the change say what is wrong with the files.
@@ -33,11 +34,11 @@ func (s *Service) whyRunsOnce(ctx context.Context, st *stackRecord, svc *service
 	if named := p.Service(svc.Name); named != nil && named.Awaited {
 		return runsAwaited, nil
 	}
-	if running.state != StateStopped || running.id == "" {
+	if running.state != record.StateStopped || running.id == "" {
 		return "", nil
 	}
 	ended := svc.Ended
-	if svc.State != StateStopped || svc.RuntimeImage != running.id || ended == "" {
+	if svc.State != record.StateStopped || svc.RuntimeImage != running.id || ended == "" {
 		list, err := s.containersOf(ctx, st.Project, svc.Name)
 		if err != nil {
 			return "", err
@@ -46,7 +47,7 @@ func (s *Service) whyRunsOnce(ctx context.Context, st *stackRecord, svc *service
 			return "", err
 		}
 	}
-	if ended == endedWell {
+	if ended == record.EndedWell {
 		return runsAsBefore, nil
 	}
 	return "", nil
@@ -57,30 +58,30 @@ func (s *Service) howEnded(ctx context.Context, list []engine.Container) (string
 	for _, c := range list {
 		d, err := s.engine().Inspect(ctx, c.ID)
 		if fault.CodeOf(err) == fault.NotFound {
-			return endedOtherwise, nil
+			return record.EndedOtherwise, nil
 		}
 		if err != nil {
 			return "", fmt.Errorf("inspect %s: %w", c.Name, err)
 		}
 		if !hasEndedByItself(d) {
-			return endedOtherwise, nil
+			return record.EndedOtherwise, nil
 		}
 		images, err := s.engine().Images(ctx, []string{d.ImageID})
 		if err != nil {
 			return "", fmt.Errorf("read the image of %s: %w", c.Name, err)
 		}
 		if isServer(d, images[0]) {
-			return endedOtherwise, nil
+			return record.EndedOtherwise, nil
 		}
 	}
-	return endedWell, nil
+	return record.EndedWell, nil
 }
 
 // noteEnd sets how a service has ended in what is stored of it: once when it stops. An engine that does not answer is asked at the next scan.
-func (s *Service) noteEnd(ctx context.Context, svc *serviceRecord, list []engine.Container, now runtimeState, columns map[string]any) {
+func (s *Service) noteEnd(ctx context.Context, svc *record.Service, list []engine.Container, now runtimeState, columns map[string]any) {
 	ended := ""
-	if now.state == StateStopped && now.id != "" {
-		if ended = svc.Ended; ended == "" || svc.State != StateStopped || svc.RuntimeImage != now.id {
+	if now.state == record.StateStopped && now.id != "" {
+		if ended = svc.Ended; ended == "" || svc.State != record.StateStopped || svc.RuntimeImage != now.id {
 			ended, _ = s.howEnded(ctx, list)
 		}
 	}
@@ -126,7 +127,7 @@ func checkEnded(d *engine.Detail) (waits string, err error) {
 }
 
 // runTimeLimit is how long a service that ends by itself may run.
-func (w wantedContainers) runTimeLimit(svc *serviceRecord, usual time.Duration) time.Duration {
+func (w wantedContainers) runTimeLimit(svc *record.Service, usual time.Duration) time.Duration {
 	if w.runsOnce == runsAwaited && svc.HealthTimeout == 0 {
 		return max(usual, awaitedRun)
 	}
@@ -158,13 +159,13 @@ func (c *change) hasCompleted(ctx context.Context) (bool, error) {
 func (c *change) leaveFailedRun(ctx context.Context, cause error) error {
 	c.r.warn(ctx, "%s: it ends by itself, so its former image is not run again", c.displayName())
 	c.nameFormer(ctx)
-	return c.finishChange(ctx, changeFailed, cause)
+	return c.finishChange(ctx, record.ChangeFailed, cause)
 }
 
 // completedBefore returns the services that end by themselves, have run with their new versions in this job, and stay so when a later change fails.
 func completedBefore(done []*change, failed *change) (out []*change) {
 	for _, c := range done {
-		if c != failed && c.rec.RunsOnce != "" && c.rec.Status == changeSuccess && c.stack.ID == failed.stack.ID {
+		if c != failed && c.rec.RunsOnce != "" && c.rec.Status == record.ChangeSuccess && c.stack.ID == failed.stack.ID {
 			out = append(out, c)
 		}
 	}
@@ -191,9 +192,9 @@ func othersText(done []*change, failed *change) (text string) {
 	for _, c := range done {
 		switch {
 		case c == failed || c.stack.ID != failed.stack.ID:
-		case c.rec.Status == changeFailed:
+		case c.rec.Status == record.ChangeFailed:
 			text += fmt.Sprintf(" %s failed too: %s", c.displayName(), c.rec.Error)
-		case c.rec.Status == changeRolledBack:
+		case c.rec.Status == record.ChangeRolledBack:
 			text += fmt.Sprintf(" %s was rolled back too: %s", c.displayName(), c.rec.Error)
 		}
 	}
@@ -202,7 +203,7 @@ func othersText(done []*change, failed *change) (text string) {
 
 // staysStopped reports whether the service did not run when the change began and is not to run after it.
 func (c *change) staysStopped() bool {
-	return c.rec.FromState == StateStopped && c.rec.FromImage != "" && c.rec.RunsOnce == ""
+	return c.rec.FromState == record.StateStopped && c.rec.FromImage != "" && c.rec.RunsOnce == ""
 }
 
 // reportSuccess says what there is of the service after its change.

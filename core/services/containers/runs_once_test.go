@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -156,7 +157,7 @@ func (e *env) updateServices(project string, names ...string) (Job, UpdateSummar
 // nameOf returns the name of a service.
 func (e *env) nameOf(id string) string {
 	e.Helper()
-	svc, err := e.svc.repo.serviceByID(e.Context(), id)
+	svc, err := e.svc.repo.FindService(e.Context(), id)
 	e.must(err)
 	return svc.Name
 }
@@ -213,7 +214,7 @@ func TestCompletedRunIsNotRepeated(t *testing.T) {
 			e.engine.SetJob(imageID(2), 0)
 			id := e.crashed(e.serviceOf("blog", "web"), l)
 			e.must(e.store.Tx(t.Context(), "mark", func(ctx context.Context) error {
-				return e.store.Writer(ctx).Exec("UPDATE containers_changes SET runs_once = ?, from_state = ? WHERE job_id = ?", runsAwaited, StateStopped, id).Error
+				return e.store.Writer(ctx).Exec("UPDATE containers_changes SET runs_once = ?, from_state = ? WHERE job_id = ?", runsAwaited, record.StateStopped, id).Error
 			}))
 			e.start()
 			if job := e.ended(id); job.Status != "success" || e.engine.Starts(imageID(2)) != 1 || e.runs("blog", "web") != imageID(2) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -33,14 +34,14 @@ type RuntimeSummary struct {
 }
 
 // scanRuntime reads what runs and writes what has changed. only, if not nil, selects services.
-func (s *Service) scanRuntime(ctx context.Context, o *observed, only func(*serviceRecord) bool) (RuntimeSummary, error) {
+func (s *Service) scanRuntime(ctx context.Context, o *observed, only func(*record.Service) bool) (RuntimeSummary, error) {
 	return s.takeRuntimes(ctx, o, nil, only)
 }
 
 // takeRuntimes is scanRuntime with services that were read a moment ago, or nil. One for which there may be news is read again.
-func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []serviceRecord, only func(*serviceRecord) bool) (RuntimeSummary, error) {
+func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []record.Service, only func(*record.Service) bool) (RuntimeSummary, error) {
 	var sum RuntimeSummary
-	stacks, err := s.repo.listStacks(ctx)
+	stacks, err := s.repo.ListStacks(ctx)
 	if err != nil {
 		return sum, fmt.Errorf("read the stacks: %w", err)
 	}
@@ -50,7 +51,7 @@ func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []serv
 	}
 	earlier := services != nil
 	if !earlier {
-		if services, err = s.repo.listServices(ctx); err != nil {
+		if services, err = s.repo.ListServices(ctx); err != nil {
 			return sum, fmt.Errorf("read the services: %w", err)
 		}
 	}
@@ -65,7 +66,7 @@ func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []serv
 			if !differsFrom(svc, now) {
 				continue
 			}
-			fresh, err := s.repo.serviceByID(ctx, svc.ID)
+			fresh, err := s.repo.FindService(ctx, svc.ID)
 			if err != nil {
 				return sum, fmt.Errorf("read a service: %w", err)
 			}
@@ -82,13 +83,13 @@ func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []serv
 }
 
 // differsFrom reports whether the runtime state differs from the stored one.
-func differsFrom(svc *serviceRecord, now runtimeState) bool {
-	return svc.CandidateDigest != "" || now.state == StateStopped && now.id != "" && svc.Ended == "" || svc.State != now.state || svc.RuntimeDigest != now.digest || svc.RuntimeImage != now.id || svc.RuntimeError != now.problem ||
+func differsFrom(svc *record.Service, now runtimeState) bool {
+	return svc.CandidateDigest != "" || now.state == record.StateStopped && now.id != "" && svc.Ended == "" || svc.State != now.state || svc.RuntimeDigest != now.digest || svc.RuntimeImage != now.id || svc.RuntimeError != now.problem ||
 		svc.RuntimeVersion != cmp.Or(keptVersion(svc, now), now.version)
 }
 
 // takeRuntime writes what a service runs, if that is news, and drops a candidate that runs by now.
-func (s *Service) takeRuntime(ctx context.Context, svc *serviceRecord, o *observed, now runtimeState, list []engine.Container) (changed, cleared bool, err error) {
+func (s *Service) takeRuntime(ctx context.Context, svc *record.Service, o *observed, now runtimeState, list []engine.Container) (changed, cleared bool, err error) {
 	columns := map[string]any{}
 	// While a change is under way its new image runs before it has proved healthy: the candidate stays until it has.
 	if cleared = o.isSettled(svc) && svc.CandidateDigest != "" && s.runsDigest(ctx, now.digests, svc.CandidateDigest); cleared {
@@ -111,14 +112,14 @@ func (s *Service) takeRuntime(ctx context.Context, svc *serviceRecord, o *observ
 	if len(columns) == 0 {
 		return cleared, cleared, nil
 	}
-	if err := s.repo.updateService(ctx, svc.ID, columns, s.now()); err != nil {
+	if err := s.repo.UpdateService(ctx, svc.ID, columns, s.now()); err != nil {
 		return false, false, fmt.Errorf("write what %s runs: %w", svc.Name, err)
 	}
 	return true, cleared, nil
 }
 
 // keptVersion is the version of a digest that still runs: what the tags say goes before what the image says of itself.
-func keptVersion(svc *serviceRecord, now runtimeState) string {
+func keptVersion(svc *record.Service, now runtimeState) string {
 	if now.digest != "" && now.digest == svc.RuntimeDigest {
 		return svc.RuntimeVersion
 	}
@@ -142,7 +143,7 @@ func (s *Service) runsDigest(ctx context.Context, have []string, want string) bo
 func (s *Service) refreshServices(ctx context.Context, ids []string) {
 	o, _, err := s.observeEngine(ctx, "")
 	if err == nil {
-		_, err = s.scanRuntime(ctx, o, func(svc *serviceRecord) bool { return slices.Contains(ids, svc.ID) })
+		_, err = s.scanRuntime(ctx, o, func(svc *record.Service) bool { return slices.Contains(ids, svc.ID) })
 	}
 	if err != nil {
 		s.log.Warn("what runs could not be read after a job", "error", err)
@@ -152,12 +153,12 @@ func (s *Service) refreshServices(ctx context.Context, ids []string) {
 // runningImage is the image that a service runs at this moment.
 type runningImage struct {
 	id, digest string
-	state      LifecycleState
+	state      record.LifecycleState
 	// replicas is the number of its containers, or what the files say if there is none.
 	replicas int
 }
 
-func (s *Service) runningImage(ctx context.Context, st *stackRecord, svc *serviceRecord) (runningImage, error) {
+func (s *Service) runningImage(ctx context.Context, st *record.Stack, svc *record.Service) (runningImage, error) {
 	o, _, err := s.observeEngine(ctx, st.Project)
 	if err != nil {
 		return runningImage{}, err
@@ -200,14 +201,14 @@ func (s *Service) checkScope(ctx context.Context, req *ScanRequest) error {
 	switch req.Scope {
 	case ScopeStack:
 		if inv.stacks[req.StackID] == nil {
-			return invalidField("stackId", noStack)
+			return invalidField("stackId", record.NoStack)
 		}
 		req.ServiceID = ""
 		return nil
 	case ScopeService:
 		svc := inv.services[req.ServiceID]
 		if svc == nil {
-			return invalidField("serviceId", noService)
+			return invalidField("serviceId", record.NoService)
 		}
 		req.StackID = svc.StackID
 		return nil
@@ -263,7 +264,7 @@ func errArchived(name string) error {
 
 // touchStacks stores that stacks were checked.
 func (r *repository) touchStacks(ctx context.Context, ids []string, now int64) error {
-	return r.write(ctx, "note a check", func(_ context.Context, w *gorm.DB) error {
-		return w.Model(&stackRecord{}).Where("id IN ?", ids).Update("last_check_at", now).Error
+	return r.Write(ctx, "note a check", func(_ context.Context, w *gorm.DB) error {
+		return w.Model(&record.Stack{}).Where("id IN ?", ids).Update("last_check_at", now).Error
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -63,10 +64,10 @@ func (s *Service) recordSameNames(ctx context.Context, known map[string]*knownPr
 	for _, g := range groups {
 		k := known[g.Project]
 		if k == nil {
-			k = &knownProject{project: projectRecord{Project: g.Project}}
+			k = &knownProject{project: record.Project{Project: g.Project}}
 		}
 		p := k.project
-		p.Status, p.LastError, p.LastSeenAt, p.LastScanAt = ProjectInvalid, reasonSameName, s.now(), s.now()
+		p.Status, p.LastError, p.LastSeenAt, p.LastScanAt = record.ProjectInvalid, reasonSameName, s.now(), s.now()
 		p.WorkingDir, p.Files = g.WorkingDir, g.Files
 		if err := s.saveProject(ctx, k, p); err != nil {
 			return err
@@ -84,16 +85,16 @@ func (s *Service) recordSameNames(ctx context.Context, known map[string]*knownPr
 	if len(gone) == 0 {
 		return nil
 	}
-	return s.repo.write(ctx, "forget projects of the same name", func(_ context.Context, w *gorm.DB) error {
-		return w.Where("project IN ?", gone).Delete(&projectRecord{}).Error
+	return s.repo.Write(ctx, "forget projects of the same name", func(_ context.Context, w *gorm.DB) error {
+		return w.Where("project IN ?", gone).Delete(&record.Project{}).Error
 	})
 }
 
 // refuseSameName returns an error if a compose command would touch containers of another directory's project: compose would take
 // them for those of the stack.
-func (s *Service) refuseSameName(ctx context.Context, st *stackRecord, services []string) error {
+func (s *Service) refuseSameName(ctx context.Context, st *record.Stack, services []string) error {
 	if len(services) == 0 {
-		all, err := s.repo.servicesOf(ctx, st.ID)
+		all, err := s.repo.ListStackServices(ctx, st.ID)
 		if err != nil {
 			return fmt.Errorf("read the services: %w", err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -23,17 +24,17 @@ func TestProjectsOfOneName(t *testing.T) {
 		for range 2 {
 			res := e.discovered()
 			p, q, st := e.projectOf("shop"), e.projectOf(other), e.stackOf("shop")
-			if p.Status != ProjectActive || p.WorkingDir != dirA || st.WorkingDir != dirA || !slices.Equal(st.Files, []string{first}) {
+			if p.Status != record.ProjectActive || p.WorkingDir != dirA || st.WorkingDir != dirA || !slices.Equal(st.Files, []string{first}) {
 				t.Errorf("the first is %+v with %+v", p, st)
 			}
-			if q.Status != ProjectInvalid || q.StackID != "" || q.LastError != reasonSameName || q.WorkingDir != dirB || !slices.Equal(q.Files, []string{second}) {
+			if q.Status != record.ProjectInvalid || q.StackID != "" || q.LastError != reasonSameName || q.WorkingDir != dirB || !slices.Equal(q.Files, []string{second}) {
 				t.Errorf("the second is %+v", q)
 			}
 			if res.Summary.ProjectsSeen != 2 {
 				t.Errorf("%d projects were seen", res.Summary.ProjectsSeen)
 			}
 		}
-		if services, err := e.svc.repo.servicesOf(t.Context(), e.stackOf("shop").ID); err != nil || len(services) != 2 {
+		if services, err := e.svc.repo.ListStackServices(t.Context(), e.stackOf("shop").ID); err != nil || len(services) != 2 {
 			t.Errorf("the stack has the services %+v, %v", services, err)
 		}
 		// The directory of the stack stays the project's, also where another one comes first by name.
@@ -44,7 +45,7 @@ func TestProjectsOfOneName(t *testing.T) {
 		}
 		e.engine.RemoveContainer(api)
 		e.discovered()
-		if _, err := e.svc.repo.projectByName(t.Context(), other); fault.CodeOf(err) != fault.NotFound {
+		if _, err := e.svc.repo.FindProject(t.Context(), other); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("the second is listed still: %v", err)
 		}
 	})

@@ -194,7 +194,7 @@ func (p *sampler) measureAll(ctx context.Context) ([]sampleRecord, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the containers: %w", err)
 	}
-	dirs, err := p.s.repo.workingDirs(ctx)
+	dirs, err := p.s.repo.ListWorkingDirs(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the stacks: %w", err)
 	}
@@ -252,7 +252,7 @@ func (r *sampleRecord) addSample(x engine.Sample) {
 }
 
 func (r *repository) addSamples(ctx context.Context, rows []sampleRecord) error {
-	return r.write(ctx, "store samples", func(_ context.Context, w *gorm.DB) error {
+	return r.Write(ctx, "store samples", func(_ context.Context, w *gorm.DB) error {
 		return w.Clauses(clause.OnConflict{DoNothing: true}).CreateInBatches(rows, 200).Error
 	})
 }
@@ -289,7 +289,7 @@ func (s *Service) ResourceHistory(ctx context.Context, id, window string) (Resou
 	if !ok {
 		return out, invalidField("window", "The window must be 3m, 1h, 24h or 7d.")
 	}
-	if _, err := s.repo.serviceByID(ctx, id); err != nil {
+	if _, err := s.repo.FindService(ctx, id); err != nil {
 		return out, err
 	}
 	if err := s.requireMonitoring(ctx); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -86,7 +87,7 @@ type Service struct {
 	// news is sent to when the engine tells of a change.
 	news chan struct{}
 	// platform is the host's, once the engine has told it.
-	platform atomic.Pointer[Platform]
+	platform atomic.Pointer[record.Platform]
 	parses   parseCache
 	// checkMinute is the minute of the day of the daily check.
 	checkMinute atomic.Int64
@@ -121,7 +122,7 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Store == nil || cfg.Keyring == nil || cfg.Sender == nil || cfg.Channels == nil {
 		return nil, errors.New("the containers service needs a database, a keyring, a sender of notifications and the settings of channels")
 	}
-	s := &Service{cfg: cfg, log: cfg.Logger, queue: &jobQueue{}, repo: &repository{&recordStore{cfg.Store}}, live: event.NewBus(), news: make(chan struct{}, 1),
+	s := &Service{cfg: cfg, log: cfg.Logger, queue: &jobQueue{}, repo: &repository{record.NewStore(cfg.Store)}, live: event.NewBus(), news: make(chan struct{}, 1),
 		hookPace: rate.NewLimiter(rate.Every(hookChangePause), hookBurst)}
 	cfg.Sender.Serve(ServiceName, s)
 	cfg.Channels.SetHost(ServiceName, s)
@@ -201,18 +202,18 @@ func (s *Service) codeHost() client.CodeHost { return s.state.Load().providers.C
 func (s *Service) now() int64 { return store.Millis(s.cfg.Now()) }
 
 // hostPlatform is the platform that images are compared with.
-func (s *Service) hostPlatform(ctx context.Context) (Platform, error) {
+func (s *Service) hostPlatform(ctx context.Context) (record.Platform, error) {
 	if set := s.settings().HostPlatform; set != "" {
-		return ParsePlatform(set)
+		return record.ParsePlatform(set)
 	}
 	if p := s.platform.Load(); p != nil {
 		return *p, nil
 	}
 	info, err := s.engine().Info(ctx, "")
 	if err != nil {
-		return Platform{}, fmt.Errorf("ask the engine for its platform: %w", err)
+		return record.Platform{}, fmt.Errorf("ask the engine for its platform: %w", err)
 	}
-	p := Platform{OS: info.OS, Arch: info.Arch, Variant: info.Variant}
+	p := record.Platform{OS: info.OS, Arch: info.Arch, Variant: info.Variant}
 	s.platform.Store(&p)
 	return p, nil
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"net/url"
 	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // toServiceSettings returns what people have set for a service.
-func toServiceSettings(svc *serviceRecord) ServiceSettings {
-	out := ServiceSettings{AutoRollback: svc.AutoRollback, BackupTargets: svc.BackupTargets.withDefaults()}
+func toServiceSettings(svc *record.Service) ServiceSettings {
+	out := ServiceSettings{AutoRollback: svc.AutoRollback, BackupTargets: svc.BackupTargets.WithDefaults()}
 	if svc.RepoURL != "" {
 		out.RepoURL = &svc.RepoURL
 	}
@@ -23,7 +25,7 @@ func toServiceSettings(svc *serviceRecord) ServiceSettings {
 
 // ServiceSettings reads what people have set for a service.
 func (s *Service) ServiceSettings(ctx context.Context, id string) (ServiceSettings, error) {
-	svc, err := s.repo.serviceByID(ctx, id)
+	svc, err := s.repo.FindService(ctx, id)
 	if err != nil {
 		return ServiceSettings{}, err
 	}
@@ -39,17 +41,17 @@ const (
 // ServiceChange is a change of a service's settings. What is nil, or not Set, stays as it is.
 type ServiceChange struct {
 	AutoRollback  *bool
-	BackupTargets *backupTargets
+	BackupTargets *record.BackupTargets
 	RepoURL       OptionalText
 	// HealthTimeout and MinAge are in seconds; no value means the default.
 	HealthTimeout, MinAge OptionalNumber
 }
 
 // checkBackupTargets returns an error if a choice for a mount is not valid.
-func checkBackupTargets(b *backupTargets) error {
-	for field, choices := range map[string]map[string]BackupChoice{"backupTargets.bindPaths": b.BindPaths, "backupTargets.volumeNames": b.VolumeNames} {
+func checkBackupTargets(b *record.BackupTargets) error {
+	for field, choices := range map[string]map[string]record.BackupChoice{"backupTargets.bindPaths": b.BindPaths, "backupTargets.volumeNames": b.VolumeNames} {
 		for name, choice := range choices {
-			if !choice.isValid() || name == "" {
+			if !choice.IsValid() || name == "" {
 				return invalidField(field, "The choice for %q must be inherit, skip or force.", name)
 			}
 		}
@@ -59,7 +61,7 @@ func checkBackupTargets(b *backupTargets) error {
 
 // ChangeService stores what people set for a service.
 func (s *Service) ChangeService(ctx context.Context, id string, c ServiceChange) error {
-	if _, err := s.repo.serviceByID(ctx, id); err != nil {
+	if _, err := s.repo.FindService(ctx, id); err != nil {
 		return err
 	}
 	columns := map[string]any{}
@@ -70,7 +72,7 @@ func (s *Service) ChangeService(ctx context.Context, id string, c ServiceChange)
 		if err := checkBackupTargets(c.BackupTargets); err != nil {
 			return err
 		}
-		columns["backup_targets"] = toJSON(c.BackupTargets.withDefaults())
+		columns["backup_targets"] = toJSON(c.BackupTargets.WithDefaults())
 	}
 	if n := c.HealthTimeout; n.Set {
 		if n.Value != nil && (*n.Value < 1 || *n.Value > maxHealthTimeout) {
@@ -92,5 +94,5 @@ func (s *Service) ChangeService(ctx context.Context, id string, c ServiceChange)
 		}
 		columns["repo_url"] = text
 	}
-	return s.repo.updateService(ctx, id, columns, s.now())
+	return s.repo.UpdateService(ctx, id, columns, s.now())
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
@@ -78,7 +79,7 @@ func (s Settings) Check() schema.Diagnostics {
 	if strings.TrimSpace(s.ComposeBin) == "" {
 		out = append(out, schema.Errorf(schema.At("compose_bin"), "must not be empty")...)
 	}
-	if _, err := ParsePlatform(s.HostPlatform); s.HostPlatform != "" && err != nil {
+	if _, err := record.ParsePlatform(s.HostPlatform); s.HostPlatform != "" && err != nil {
 		out = append(out, schema.Errorf(schema.At("host_platform"), "%v", err)...)
 	}
 	return out

@@ -202,7 +202,7 @@ func TestBackupDirMustBeWritable(t *testing.T) {
 		t.Errorf("what was refused is stored: %+v", set.Backup)
 	}
 	set.Backup.BaseDir = bad
-	e.must(e.svc.repo.putSetting(t.Context(), settingSystem, set, e.svc.now()))
+	e.must(e.svc.repo.PutSetting(t.Context(), settingSystem, set, e.svc.now()))
 	put(400, `{"requireSuccess":false}`)
 	put(200, `{"enabled":false}`)
 	put(400, `{"enabled":true}`)

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // snapshotRecord is which tags stood for a digest when it was looked at.
@@ -40,7 +41,7 @@ func (r *snapshotRecord) isFresh(now int64) bool {
 
 // keepSnapshot stores a snapshot and gives the services that have its digest the version.
 func (s *Service) keepSnapshot(ctx context.Context, snap *snapshotRecord) error {
-	return s.repo.write(ctx, "keep a snapshot of tags", func(_ context.Context, w *gorm.DB) error {
+	return s.repo.Write(ctx, "keep a snapshot of tags", func(_ context.Context, w *gorm.DB) error {
 		if err := w.Clauses(clause.OnConflict{UpdateAll: true}).Create(snap).Error; err != nil {
 			return err
 		}
@@ -48,7 +49,7 @@ func (s *Service) keepSnapshot(ctx context.Context, snap *snapshotRecord) error 
 			return nil
 		}
 		for _, c := range [][2]string{{"runtime_version", "runtime_digest"}, {"candidate_version", "candidate_digest"}} {
-			err := w.Model(&serviceRecord{}).Where("repo = ? AND "+c[1]+" = ?", snap.Repo, snap.Digest).Update(c[0], snap.Version).Error
+			err := w.Model(&record.Service{}).Where("repo = ? AND "+c[1]+" = ?", snap.Repo, snap.Digest).Update(c[0], snap.Version).Error
 			if err != nil {
 				return err
 			}
@@ -83,7 +84,7 @@ type Snapshot struct {
 
 // digestFor is the digest that a request for a service is about: the one that is named, which must be the service's, or the
 // one that runs.
-func digestFor(svc *serviceRecord, asked string) (string, error) {
+func digestFor(svc *record.Service, asked string) (string, error) {
 	if asked == "" {
 		asked = cmp.Or(svc.RuntimeDigest, svc.CandidateDigest)
 	}
@@ -95,7 +96,7 @@ func digestFor(svc *serviceRecord, asked string) (string, error) {
 
 // DigestTags is the snapshot of a service's digest; nil while it is being made.
 func (s *Service) DigestTags(ctx context.Context, serviceID, asked string) (digest string, snap *Snapshot, err error) {
-	svc, err := s.repo.serviceByID(ctx, serviceID)
+	svc, err := s.repo.FindService(ctx, serviceID)
 	if err != nil {
 		return "", nil, err
 	}
@@ -106,7 +107,7 @@ func (s *Service) DigestTags(ctx context.Context, serviceID, asked string) (dige
 	if err != nil {
 		return "", nil, err
 	}
-	ref := svc.imageRef()
+	ref := svc.ImageRef()
 	rec, err := s.repo.snapshotByKey(ctx, inferKey{ref.Repo(), digest, platform.String()})
 	if err != nil {
 		return "", nil, fmt.Errorf("read the snapshot: %w", err)
@@ -124,7 +125,7 @@ func (r *snapshotRecord) toSnapshot(now int64) *Snapshot {
 
 // RefreshInference has the version behind a digest looked for again.
 func (s *Service) RefreshInference(ctx context.Context, serviceID, digest string) (image.Ref, string, error) {
-	svc, err := s.repo.serviceByID(ctx, serviceID)
+	svc, err := s.repo.FindService(ctx, serviceID)
 	if err != nil {
 		return image.Ref{}, "", err
 	}
@@ -138,7 +139,7 @@ func (s *Service) RefreshInference(ctx context.Context, serviceID, digest string
 	if err != nil {
 		return image.Ref{}, "", err
 	}
-	ref := svc.imageRef()
+	ref := svc.ImageRef()
 	s.registry.lists.forgetRepo(ref.Repo())
 	if s.inference.queueTask(ref, digest, platform, "force") == "running" {
 		return ref, "running", nil
@@ -167,7 +168,7 @@ func (f *inference) collectGarbage(ctx context.Context) error {
 	began := f.s.cfg.Now()
 	before := began.Add(-snapshotKeep).UnixMilli()
 	var deleted int64
-	err := f.s.repo.write(ctx, "remove old snapshots", func(_ context.Context, w *gorm.DB) error {
+	err := f.s.repo.Write(ctx, "remove old snapshots", func(_ context.Context, w *gorm.DB) error {
 		done := w.Where("checked_at < ?", before).Delete(&snapshotRecord{})
 		deleted = done.RowsAffected
 		if done.Error != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // Which of the archived a list shows.
@@ -63,9 +64,9 @@ func (s *Service) Stacks(ctx context.Context, archived string) ([]StackItem, err
 	return out, nil
 }
 
-func (inv *inventory) stackItem(st *stackRecord) StackItem {
+func (inv *inventory) stackItem(st *record.Stack) StackItem {
 	out := StackItem{ID: st.ID, Name: st.Project, Status: "unknown", LastCheckAt: api.TimeOfMillis(st.LastCheckAt), Archived: st.ArchivedAt != 0, Self: inv.holdsSelf(st.ID)}
-	states := map[string]LifecycleState{}
+	states := map[string]record.LifecycleState{}
 	for _, svc := range inv.services {
 		if svc.StackID != st.ID {
 			continue
@@ -75,7 +76,7 @@ func (inv *inventory) stackItem(st *stackRecord) StackItem {
 			continue
 		}
 		out.Services++
-		if svc.State != StateStopped || !svc.runsOnce() {
+		if svc.State != record.StateStopped || !svc.RunsOnce() {
 			states[svc.ID] = svc.State
 		}
 		if inv.isActionable(svc, false) {
@@ -86,9 +87,9 @@ func (inv *inventory) stackItem(st *stackRecord) StackItem {
 		}
 	}
 	switch sumStates(states) {
-	case StateRunning:
+	case record.StateRunning:
 		out.Status = "healthy"
-	case StateStopped, StatePartial:
+	case record.StateStopped, record.StatePartial:
 		out.Status = "degraded"
 	}
 	return out
@@ -125,7 +126,7 @@ func (s *Service) Stack(ctx context.Context, id string) (StackDetail, error) {
 	}
 	st := inv.stacks[id]
 	if st == nil {
-		return StackDetail{}, fault.New(fault.NotFound, noStack)
+		return StackDetail{}, fault.New(fault.NotFound, record.NoStack)
 	}
 	var services []ServiceDetail
 	for _, svc := range inv.services {
@@ -146,14 +147,14 @@ func (s *Service) Service(ctx context.Context, id string) (ServiceDetail, StackI
 	}
 	svc := inv.services[id]
 	if svc == nil || inv.stacks[svc.StackID] == nil {
-		return ServiceDetail{}, StackItem{}, fault.New(fault.NotFound, noService)
+		return ServiceDetail{}, StackItem{}, fault.New(fault.NotFound, record.NoService)
 	}
 	d := inv.serviceDetail(svc)
 	s.describeInference(ctx, svc, &d)
 	return d, inv.stackItem(inv.stacks[svc.StackID]), nil
 }
 
-func (inv *inventory) stackDetail(st *stackRecord, services []ServiceDetail) StackDetail {
+func (inv *inventory) stackDetail(st *record.Stack, services []ServiceDetail) StackDetail {
 	slices.SortFunc(services, func(a, b ServiceDetail) int { return cmp.Compare(a.Name, b.Name) })
 	out := StackDetail{
 		ID: st.ID, Name: st.Project, Compose: ComposeFiles{Type: "path", WorkingDir: st.WorkingDir, Files: append([]string{}, st.Files...)},
@@ -166,11 +167,11 @@ func (inv *inventory) stackDetail(st *stackRecord, services []ServiceDetail) Sta
 	return out
 }
 
-func (inv *inventory) serviceDetail(svc *serviceRecord) ServiceDetail {
+func (inv *inventory) serviceDetail(svc *record.Service) ServiceDetail {
 	out := ServiceDetail{
 		ID: svc.ID, StackID: svc.StackID, Name: svc.Name, NewerTags: svc.NewerTags, Settings: toServiceSettings(svc), State: svc.State, Status: inv.statusOf(svc),
 		Mounts: svc.Mounts, CheckedAt: api.TimeOfMillis(svc.CheckedAt), CheckError: svc.CheckError, Archived: svc.ArchivedAt != 0, ArchivedReason: svc.ArchivedReason,
-		Self: inv.isSelf(svc), RunsOnce: svc.runsOnce(), Pinned: svc.Pinned != "",
+		Self: inv.isSelf(svc), RunsOnce: svc.RunsOnce(), Pinned: svc.Pinned != "",
 		Image: ImageState{Ref: svc.Image, Tag: svc.Tag, Digest: svc.RuntimeDigest, DigestError: svc.RuntimeError, ResolvedTag: svc.RuntimeVersion},
 	}
 	if svc.CandidateDigest == "" {
@@ -193,7 +194,7 @@ func (inv *inventory) serviceDetail(svc *serviceRecord) ServiceDetail {
 }
 
 // describeInference reports whether the version behind what runs is known, and has it looked for if not.
-func (s *Service) describeInference(ctx context.Context, svc *serviceRecord, d *ServiceDetail) {
+func (s *Service) describeInference(ctx context.Context, svc *record.Service, d *ServiceDetail) {
 	if svc.RuntimeDigest == "" || svc.ArchivedAt != 0 {
 		return
 	}
@@ -214,34 +215,34 @@ func (s *Service) describeInference(ctx context.Context, svc *serviceRecord, d *
 
 // ArchiveStack hides a stack from lists, checks and updates; RestoreStack shows it again.
 func (s *Service) ArchiveStack(ctx context.Context, id string) error {
-	if _, err := s.repo.stackByID(ctx, id); err != nil {
+	if _, err := s.repo.FindStack(ctx, id); err != nil {
 		return err
 	}
-	return s.repo.updateStack(ctx, id, map[string]any{"archived_at": s.now(), "archived_reason": archivedByUser}, s.now())
+	return s.repo.UpdateStack(ctx, id, map[string]any{"archived_at": s.now(), "archived_reason": record.ArchivedByUser}, s.now())
 }
 
 // RestoreStack undoes ArchiveStack.
 func (s *Service) RestoreStack(ctx context.Context, id string) error {
-	if _, err := s.repo.stackByID(ctx, id); err != nil {
+	if _, err := s.repo.FindStack(ctx, id); err != nil {
 		return err
 	}
-	return s.repo.updateStack(ctx, id, map[string]any{"archived_at": 0, "archived_reason": ""}, s.now())
+	return s.repo.UpdateStack(ctx, id, map[string]any{"archived_at": 0, "archived_reason": ""}, s.now())
 }
 
 // ArchiveService hides a service from lists, checks and updates; RestoreService shows it again.
 func (s *Service) ArchiveService(ctx context.Context, id string) error {
-	if _, err := s.repo.serviceByID(ctx, id); err != nil {
+	if _, err := s.repo.FindService(ctx, id); err != nil {
 		return err
 	}
-	return s.repo.updateService(ctx, id, map[string]any{"archived_at": s.now(), "archived_reason": archivedByUser}, s.now())
+	return s.repo.UpdateService(ctx, id, map[string]any{"archived_at": s.now(), "archived_reason": record.ArchivedByUser}, s.now())
 }
 
 // RestoreService undoes ArchiveService.
 func (s *Service) RestoreService(ctx context.Context, id string) error {
-	if _, err := s.repo.serviceByID(ctx, id); err != nil {
+	if _, err := s.repo.FindService(ctx, id); err != nil {
 		return err
 	}
-	return s.repo.updateService(ctx, id, map[string]any{"archived_at": 0, "archived_reason": ""}, s.now())
+	return s.repo.UpdateService(ctx, id, map[string]any{"archived_at": 0, "archived_reason": ""}, s.now())
 }
 
 // Change is an update or rollback of a service, for its history.
@@ -262,7 +263,7 @@ type Change struct {
 
 // History are the newest updates and rollbacks of a service.
 func (s *Service) History(ctx context.Context, id string) ([]Change, error) {
-	if _, err := s.repo.serviceByID(ctx, id); err != nil {
+	if _, err := s.repo.FindService(ctx, id); err != nil {
 		return nil, err
 	}
 	rows, err := s.repo.changesOf(ctx, id, 50)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -15,7 +16,7 @@ const startTime = 15 * time.Minute
 
 // restart is a service that must run at the end of a job.
 type restart struct {
-	svc serviceRecord
+	svc record.Service
 	// imageID is the image of its containers; others are left as they are. Empty for any.
 	imageID string
 	// of is the change that brought the service to its image; nil without one.
@@ -39,7 +40,7 @@ func (s *Service) ranBefore(ctx context.Context, job *queue.Job, targets []Targe
 	ran = []string{}
 	for _, t := range targets {
 		svc := inv.services[t.ServiceID]
-		if svc != nil && inv.stacks[svc.StackID] != nil && o.stateOf(inv.stacks[svc.StackID].Project, svc).state != StateStopped {
+		if svc != nil && inv.stacks[svc.StackID] != nil && o.stateOf(inv.stacks[svc.StackID].Project, svc).state != record.StateStopped {
 			ran = append(ran, svc.ID)
 		}
 	}
@@ -48,7 +49,7 @@ func (s *Service) ranBefore(ctx context.Context, job *queue.Job, targets []Targe
 
 // startStopped starts what an outage of the engine during the job has stopped: the services that its changes have left to run, and others of
 // the job that ran when it began. Containers that stop for another reason, or never ran, stay as they are.
-func (s *Service) startStopped(ctx context.Context, r *report, st *stackRecord, changes []*change, others []serviceRecord) error {
+func (s *Service) startStopped(ctx context.Context, r *report, st *record.Stack, changes []*change, others []record.Service) error {
 	if isHandover(ctx) || !r.resumed && s.outages.Load() == r.outages {
 		return nil
 	}
@@ -66,17 +67,17 @@ func (s *Service) startStopped(ctx context.Context, r *report, st *stackRecord, 
 }
 
 // toRestart lists what must run, providers of namespaces before their dependents.
-func (s *Service) toRestart(ctx context.Context, changes []*change, others []serviceRecord) (out []restart) {
+func (s *Service) toRestart(ctx context.Context, changes []*change, others []record.Service) (out []restart) {
 	for _, c := range changes {
 		switch {
 		case c.rec.RunsOnce != "" || c.staysStopped():
-		case c.rec.Status == changeSuccess:
+		case c.rec.Status == record.ChangeSuccess:
 			out = append(out, restart{svc: c.svc, imageID: c.rec.ToImage, of: c})
-		case c.rec.FromState != StateStopped && c.rec.FromImage != "":
+		case c.rec.FromState != record.StateStopped && c.rec.FromImage != "":
 			out = append(out, restart{svc: c.svc, imageID: c.rec.FromImage, of: c})
 		}
 		for _, d := range c.rec.Dependents {
-			if svc, err := s.repo.serviceByID(ctx, d.ServiceID); err == nil && !d.Stopped {
+			if svc, err := s.repo.FindService(ctx, d.ServiceID); err == nil && !d.Stopped {
 				out = append(out, restart{svc: svc, imageID: d.ImageID})
 			}
 		}
@@ -88,7 +89,7 @@ func (s *Service) toRestart(ctx context.Context, changes []*change, others []ser
 }
 
 // restartService starts a service of which a container does not run, and waits until it is healthy.
-func (s *Service) restartService(ctx context.Context, r *report, st *stackRecord, item restart) error {
+func (s *Service) restartService(ctx context.Context, r *report, st *record.Stack, item restart) error {
 	list, err := s.containersOf(ctx, st.Project, item.svc.Name)
 	if err != nil {
 		return err
@@ -112,9 +113,9 @@ func (s *Service) restartService(ctx context.Context, r *report, st *stackRecord
 }
 
 // othersThatRan are the services of a job's stack, besides one, that ran when the job began which this one goes on for.
-func (s *Service) othersThatRan(ctx context.Context, spec changeOptions, besides *serviceRecord) (out []serviceRecord) {
+func (s *Service) othersThatRan(ctx context.Context, spec changeOptions, besides *record.Service) (out []record.Service) {
 	for _, id := range spec.Ran {
-		svc, err := s.repo.serviceByID(ctx, id)
+		svc, err := s.repo.FindService(ctx, id)
 		if err == nil && id != besides.ID && svc.StackID == besides.StackID {
 			out = append(out, svc)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -256,7 +257,7 @@ func TestInferenceStream(t *testing.T) {
 	<-live.events
 	// The comment is written before the stream listens for news; the first event that is seen tells that it does.
 	want := func(i int) {
-		e.svc.inference.queueTask(image.Ref{Host: host, Path: "acme/web", Tag: "1"}, digest(1000+i), Platform{OS: "linux", Arch: "amd64"}, "missing")
+		e.svc.inference.queueTask(image.Ref{Host: host, Path: "acme/web", Tag: "1"}, digest(1000+i), record.Platform{OS: "linux", Arch: "amd64"}, "missing")
 	}
 	for i := range 6 {
 		want(i)

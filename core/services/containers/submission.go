@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // jobSubject is what a job is about, and why it was made. The payloads of all jobs have it.
@@ -19,7 +20,7 @@ type jobSubject struct {
 }
 
 // selectsService reports whether a job is about a service.
-func (j *jobSubject) selectsService(svc *serviceRecord) bool {
+func (j *jobSubject) selectsService(svc *record.Service) bool {
 	switch j.Scope {
 	case ScopeStack:
 		return svc.StackID == j.StackID

@@ -12,17 +12,18 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // saveProject writes a project if more than the times of the scan has changed, or these are old.
-func (s *Service) saveProject(ctx context.Context, k *knownProject, p projectRecord) error {
+func (s *Service) saveProject(ctx context.Context, k *knownProject, p record.Project) error {
 	old := k.project
 	old.LastSeenAt, old.LastScanAt = p.LastSeenAt, p.LastScanAt
 	if reflect.DeepEqual(old, p) && p.LastScanAt-k.project.LastScanAt < quietScan {
 		return nil
 	}
-	return s.repo.write(ctx, "write a project", func(_ context.Context, w *gorm.DB) error {
+	return s.repo.Write(ctx, "write a project", func(_ context.Context, w *gorm.DB) error {
 		return writeProject(w, &k.project, &p)
 	})
 }
@@ -32,17 +33,17 @@ const quietScan = 30_000
 
 // syncProject brings the stack of a project and its services to what the files say. Who archived something by hand finds it
 // archived still; what a discovery archived comes back when it is there again.
-func (s *Service) syncProject(ctx context.Context, k *knownProject, p *projectRecord, found *compose.Project, envFiles []string) (changed bool, err error) {
-	st := stackRecord{ID: store.NewID("stk"), Project: p.Project, CreatedAt: s.now()}
+func (s *Service) syncProject(ctx context.Context, k *knownProject, p *record.Project, found *compose.Project, envFiles []string) (changed bool, err error) {
+	st := record.Stack{ID: store.NewID("stk"), Project: p.Project, CreatedAt: s.now()}
 	if k.stack != nil {
 		st = *k.stack
 	}
-	if p.ArchivedReason == archivedMissing {
+	if p.ArchivedReason == record.ArchivedMissing {
 		p.ArchivedAt, p.ArchivedReason = 0, ""
 	}
 	next := st
 	next.WorkingDir, next.Files, next.EnvFiles = p.WorkingDir, p.Files, append([]string(nil), envFiles...)
-	if next.ArchivedReason == archivedMissing {
+	if next.ArchivedReason == record.ArchivedMissing {
 		next.ArchivedAt, next.ArchivedReason = 0, ""
 	}
 	rows := s.serviceChanges(&next, k.services, found)
@@ -53,13 +54,13 @@ func (s *Service) syncProject(ctx context.Context, k *knownProject, p *projectRe
 	}
 	if k.stack != nil {
 		// Whole rows are written: they are read again, since a check or an update may have changed them.
-		services, err := s.repo.servicesOf(ctx, st.ID)
+		services, err := s.repo.ListStackServices(ctx, st.ID)
 		if err != nil {
 			return false, fmt.Errorf("read the services of %s: %w", p.Project, err)
 		}
 		rows = s.serviceChanges(&next, services, found)
 	}
-	err = s.repo.write(ctx, "sync a project", func(ctx context.Context, w *gorm.DB) error {
+	err = s.repo.Write(ctx, "sync a project", func(ctx context.Context, w *gorm.DB) error {
 		next.UpdatedAt = s.now()
 		if err := writeStack(w, &st, &next); err != nil {
 			return err
@@ -78,20 +79,20 @@ func (s *Service) syncProject(ctx context.Context, k *knownProject, p *projectRe
 }
 
 // serviceChanges are the rows that differ from what the files say: new services, changed ones, and those that are gone.
-func (s *Service) serviceChanges(st *stackRecord, services []serviceRecord, found *compose.Project) []serviceChange {
+func (s *Service) serviceChanges(st *record.Stack, services []record.Service, found *compose.Project) []serviceChange {
 	var rows []serviceChange
 	seen := map[string]bool{}
 	for _, f := range found.Services {
 		seen[f.Name] = true
-		i := slices.IndexFunc(services, func(r serviceRecord) bool { return r.Name == f.Name })
-		old := serviceRecord{}
+		i := slices.IndexFunc(services, func(r record.Service) bool { return r.Name == f.Name })
+		old := record.Service{}
 		if i >= 0 {
 			old = services[i]
 		} else {
 			old = s.newService(st.ID, f.Name)
 		}
 		next := describedBy(old, f)
-		if i < 0 || !old.isDescribedAs(next) {
+		if i < 0 || !old.IsDescribedAs(next) {
 			next.UpdatedAt = s.now()
 			rows = append(rows, serviceChange{fresh: i < 0, old: old, next: next})
 		}
@@ -99,7 +100,7 @@ func (s *Service) serviceChanges(st *stackRecord, services []serviceRecord, foun
 	for _, r := range services {
 		if !seen[r.Name] && r.ArchivedAt == 0 {
 			next := r
-			next.ArchivedAt, next.ArchivedReason, next.UpdatedAt = s.now(), archivedRemoved, s.now()
+			next.ArchivedAt, next.ArchivedReason, next.UpdatedAt = s.now(), record.ArchivedRemoved, s.now()
 			rows = append(rows, serviceChange{old: r, next: next})
 		}
 	}
@@ -107,15 +108,15 @@ func (s *Service) serviceChanges(st *stackRecord, services []serviceRecord, foun
 }
 
 // newService returns the record of a service that a stack did not have before.
-func (s *Service) newService(stackID, name string) serviceRecord {
-	return serviceRecord{
-		ID: store.NewID("svc"), StackID: stackID, Name: name, State: StateUnknown, AutoRollback: true, BackupTargets: backupTargets{}.withDefaults(), MinAge: -1, CreatedAt: s.now(),
+func (s *Service) newService(stackID, name string) record.Service {
+	return record.Service{
+		ID: store.NewID("svc"), StackID: stackID, Name: name, State: record.StateUnknown, AutoRollback: true, BackupTargets: record.BackupTargets{}.WithDefaults(), MinAge: -1, CreatedAt: s.now(),
 	}
 }
 
 // describedBy returns the record r with what the files say of the service. If the image differs, its candidate is cleared.
-func describedBy(r serviceRecord, f compose.Service) serviceRecord {
-	if r.ArchivedReason == archivedRemoved {
+func describedBy(r record.Service, f compose.Service) record.Service {
+	if r.ArchivedReason == record.ArchivedRemoved {
 		r.ArchivedAt, r.ArchivedReason = 0, ""
 	}
 	r.Profiles, r.Mounts, r.Built, r.Awaited = append([]string(nil), f.Profiles...), mountsOf(f), f.HasBuild, f.Awaited
@@ -138,10 +139,10 @@ func describedBy(r serviceRecord, f compose.Service) serviceRecord {
 	return r
 }
 
-func mountsOf(f compose.Service) []Mount {
-	var out []Mount
+func mountsOf(f compose.Service) []record.Mount {
+	var out []record.Mount
 	for _, m := range f.Volumes {
-		mount := Mount{Kind: m.Kind, Name: m.Name, Destination: m.Target, ReadOnly: m.ReadOnly}
+		mount := record.Mount{Kind: m.Kind, Name: m.Name, Destination: m.Target, ReadOnly: m.ReadOnly}
 		if m.Kind == compose.BindMount {
 			mount.Name = m.Source
 		}
@@ -152,15 +153,15 @@ func mountsOf(f compose.Service) []Mount {
 
 // Project is a compose project as discovery saw it last.
 type Project struct {
-	Project     string        `json:"project" example:"blog"`
-	Status      ProjectStatus `json:"status" enum:"active,stopped,missing,invalid"`
-	StackID     string        `json:"stackId,omitempty"`
-	ConfigFiles []string      `json:"configFiles,omitempty"`
-	LastSeenAt  api.Time      `json:"lastSeenAt,omitempty,omitzero"`
-	LastScanAt  api.Time      `json:"lastScanAt,omitempty,omitzero"`
-	LastError   string        `json:"lastError,omitempty" doc:"Why the project cannot be used, or a warning."`
-	Archived    bool          `json:"archived"`
-	Move        *ProjectMove  `json:"move,omitempty" doc:"Where the containers come from, while the stack has other files. Nothing is taken over before somebody accepts it."`
+	Project     string               `json:"project" example:"blog"`
+	Status      record.ProjectStatus `json:"status" enum:"active,stopped,missing,invalid"`
+	StackID     string               `json:"stackId,omitempty"`
+	ConfigFiles []string             `json:"configFiles,omitempty"`
+	LastSeenAt  api.Time             `json:"lastSeenAt,omitempty,omitzero"`
+	LastScanAt  api.Time             `json:"lastScanAt,omitempty,omitzero"`
+	LastError   string               `json:"lastError,omitempty" doc:"Why the project cannot be used, or a warning."`
+	Archived    bool                 `json:"archived"`
+	Move        *record.ProjectMove  `json:"move,omitempty" doc:"Where the containers come from, while the stack has other files. Nothing is taken over before somebody accepts it."`
 }
 
 // Projects lists what discovery has seen, by name.
@@ -168,7 +169,7 @@ func (s *Service) Projects(ctx context.Context, archived string) ([]Project, err
 	if err := validArchived(archived); err != nil {
 		return nil, err
 	}
-	rows, err := s.repo.listProjects(ctx)
+	rows, err := s.repo.ListProjects(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the projects: %w", err)
 	}
@@ -186,23 +187,23 @@ func (s *Service) Projects(ctx context.Context, archived string) ([]Project, err
 
 // ArchiveProject hides a project, and the stack that belongs to it, or shows both again.
 func (s *Service) ArchiveProject(ctx context.Context, name string, archive bool) error {
-	p, err := s.repo.projectByName(ctx, name)
+	p, err := s.repo.FindProject(ctx, name)
 	if err != nil {
 		return err
 	}
 	at, why := int64(0), ""
 	if archive {
-		at, why = s.now(), archivedByUser
+		at, why = s.now(), record.ArchivedByUser
 	}
 	columns := func() map[string]any { return map[string]any{"archived_at": at, "archived_reason": why} }
-	return s.repo.write(ctx, "archive a project", func(ctx context.Context, w *gorm.DB) error {
-		if err := w.Model(&projectRecord{}).Where("project = ?", name).Updates(columns()).Error; err != nil {
+	return s.repo.Write(ctx, "archive a project", func(ctx context.Context, w *gorm.DB) error {
+		if err := w.Model(&record.Project{}).Where("project = ?", name).Updates(columns()).Error; err != nil {
 			return err
 		}
 		if p.StackID == "" {
 			return nil
 		}
-		err := s.repo.updateStack(ctx, p.StackID, columns(), s.now())
+		err := s.repo.UpdateStack(ctx, p.StackID, columns(), s.now())
 		if fault.CodeOf(err) == fault.NotFound {
 			return nil
 		}

@@ -5,6 +5,8 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // A discovery reads at its beginning and writes much later. What people and jobs have changed meanwhile must stand: only
@@ -20,35 +22,35 @@ func upsertOn(w *gorm.DB, key string, columns ...string) *gorm.DB {
 	return w.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: key}}, DoUpdates: clause.AssignmentColumns(columns)})
 }
 
-func writeProject(w *gorm.DB, old, next *projectRecord) error {
+func writeProject(w *gorm.DB, old, next *record.Project) error {
 	row := *next
 	err := upsertOn(w, "project", "status", "stack_id", "working_dir", "files", "last_seen_at", "last_scan_at", "last_error", "details", "move").Create(&row).Error
 	if err != nil || old.ArchivedAt == next.ArchivedAt {
 		return err
 	}
-	return setArchived(w.Model(&projectRecord{}).Where("project = ?", next.Project), old.ArchivedReason, next.ArchivedAt, next.ArchivedReason)
+	return setArchived(w.Model(&record.Project{}).Where("project = ?", next.Project), old.ArchivedReason, next.ArchivedAt, next.ArchivedReason)
 }
 
-func writeStack(w *gorm.DB, old, next *stackRecord) error {
+func writeStack(w *gorm.DB, old, next *record.Stack) error {
 	row := *next
 	err := upsertOn(w, "id", "working_dir", "files", "env_files", "updated_at").Create(&row).Error
 	if err != nil || old.ArchivedAt == next.ArchivedAt {
 		return err
 	}
-	return setArchived(w.Model(&stackRecord{}).Where("id = ?", next.ID), old.ArchivedReason, next.ArchivedAt, next.ArchivedReason)
+	return setArchived(w.Model(&record.Stack{}).Where("id = ?", next.ID), old.ArchivedReason, next.ArchivedAt, next.ArchivedReason)
 }
 
 // serviceChange is a service as it was read and as the files say.
 type serviceChange struct {
 	fresh     bool
-	old, next serviceRecord
+	old, next record.Service
 }
 
 func (c *serviceChange) writeChange(w *gorm.DB) error {
 	if c.fresh {
 		return w.Create(&c.next).Error
 	}
-	own := func() *gorm.DB { return w.Model(&serviceRecord{}).Where("id = ?", c.next.ID) }
+	own := func() *gorm.DB { return w.Model(&record.Service{}).Where("id = ?", c.next.ID) }
 	columns := []string{"mounts", "profiles", "built", "updated_at"}
 	if c.old.Image != c.next.Image {
 		columns = append(columns, "image", "repo", "tag", "pinned", "candidate_digest", "candidate_tag", "candidate_match", "candidate_arch", "candidate_version",
@@ -65,8 +67,8 @@ func (c *serviceChange) writeChange(w *gorm.DB) error {
 
 // archiveMissing archives a stack of which every file is gone, unless a person has archived it.
 func (r *repository) archiveMissing(ctx context.Context, id string, now int64) error {
-	return r.write(ctx, "archive a stack", func(_ context.Context, w *gorm.DB) error {
-		return w.Model(&stackRecord{}).Where("id = ? AND archived_at = 0", id).
-			Updates(map[string]any{"archived_at": now, "archived_reason": archivedMissing, "updated_at": now}).Error
+	return r.Write(ctx, "archive a stack", func(_ context.Context, w *gorm.DB) error {
+		return w.Model(&record.Stack{}).Where("id = ? AND archived_at = 0", id).
+			Updates(map[string]any{"archived_at": now, "archived_reason": record.ArchivedMissing, "updated_at": now}).Error
 	})
 }

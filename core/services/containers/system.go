@@ -104,7 +104,7 @@ func (s *Service) systemSettings(ctx context.Context) (systemSettings, error) {
 		Monitor:   MonitorSettings{Enabled: true, SampleInterval: 5},
 		Schedules: ScheduleSettings{UpdateCheck: &Schedule{Enabled: true, Cron: fmt.Sprintf("%d %d * * *", minute%60, minute/60)}, WebhookAudit: &Schedule{Enabled: true, Cron: "0 3 * * *"}},
 	}
-	if _, err := s.repo.readSetting(ctx, settingSystem, &out); err != nil {
+	if _, err := s.repo.ReadSetting(ctx, settingSystem, &out); err != nil {
 		return out, fmt.Errorf("read the settings: %w", err)
 	}
 	out.Monitor.RetentionDays = sampleDays
@@ -115,10 +115,10 @@ func (s *Service) systemSettings(ctx context.Context) (systemSettings, error) {
 // It is drawn at the first start, so that not all instances ask the registries at the same time.
 func (s *Service) drawCheckMinute(ctx context.Context) error {
 	var minute int64
-	at, err := s.repo.readSetting(ctx, settingCheckMinute, &minute)
+	at, err := s.repo.ReadSetting(ctx, settingCheckMinute, &minute)
 	if err == nil && at == 0 {
 		minute = rand.Int64N(24 * 60)
-		err = s.repo.putSetting(ctx, settingCheckMinute, minute, s.now())
+		err = s.repo.PutSetting(ctx, settingCheckMinute, minute, s.now())
 	}
 	if err != nil {
 		return fmt.Errorf("draw the time of checks: %w", err)

@@ -138,7 +138,7 @@ func (s *Service) ChangeSettings(ctx context.Context, c SettingsChange) error {
 	if err := s.checkBackupChange(ctx, c); err != nil {
 		return err
 	}
-	err := s.repo.settingTx(ctx, settingSystem, func(ctx context.Context, _ *gorm.DB) error {
+	err := s.repo.ChangeSetting(ctx, settingSystem, func(ctx context.Context, _ *gorm.DB) error {
 		set, err := s.systemSettings(ctx)
 		if err != nil {
 			return err
@@ -146,7 +146,7 @@ func (s *Service) ChangeSettings(ctx context.Context, c SettingsChange) error {
 		if err := set.applyChange(c); err != nil {
 			return err
 		}
-		return s.repo.putSetting(ctx, settingSystem, set, s.now())
+		return s.repo.PutSetting(ctx, settingSystem, set, s.now())
 	})
 	if err != nil {
 		return err

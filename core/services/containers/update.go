@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -155,12 +156,12 @@ func (s *Service) submitUpdate(ctx context.Context, inv *inventory, req *UpdateR
 // normalizeRequest sets the defaults of a request and returns an error if it is malformed.
 func (r *UpdateRequest) normalizeRequest() error {
 	r.Mode = cmp.Or(r.Mode, ModeApply)
-	r.BackupMode = cmp.Or(r.BackupMode, string(backupInherit))
+	r.BackupMode = cmp.Or(r.BackupMode, string(record.BackupInherit))
 	r.Reason = cmp.Or(r.Reason, ReasonUI)
 	switch {
 	case r.Mode != ModeApply && r.Mode != ModeDryRun:
 		return invalidField("mode", "The mode must be apply or dry-run.")
-	case !BackupChoice(r.BackupMode).isValid():
+	case !record.BackupChoice(r.BackupMode).IsValid():
 		return invalidField("backupMode", "The backup mode must be inherit, skip or force.")
 	case r.Scope != ScopeAll && r.Scope != ScopeStack && r.Scope != ScopeService:
 		return invalidField("scope", "The scope must be all, stack or service.")
@@ -250,12 +251,12 @@ func (t *Target) normalizeTarget() error {
 func (inv *inventory) checkCoverage(r *UpdateRequest) error {
 	if r.Scope == ScopeService {
 		if svc := inv.services[r.ServiceID]; svc == nil {
-			return invalidField("serviceId", noService)
+			return invalidField("serviceId", record.NoService)
 		}
 		return nil
 	}
 	if r.Scope == ScopeStack && inv.stacks[r.StackID] == nil {
-		return invalidField("stackId", noStack)
+		return invalidField("stackId", record.NoStack)
 	}
 	wanted := map[string]bool{}
 	for _, svc := range inv.services {
@@ -311,7 +312,7 @@ func protectedError(name string) *fault.Error {
 }
 
 // applyAfter is when the minimum age of a service's candidate is reached, in Unix milliseconds.
-func (inv *inventory) applyAfter(svc *serviceRecord) int64 {
+func (inv *inventory) applyAfter(svc *record.Service) int64 {
 	age := inv.set.MinAge
 	if svc.MinAge >= 0 {
 		age = time.Duration(svc.MinAge) * time.Second

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // PickedUpdate is what became of an update of picked services.
@@ -36,7 +37,7 @@ func (s *Service) UpdatePicked(ctx context.Context, req UpdateRequest) (out Pick
 	}
 	for _, t := range req.Targets {
 		if inv.services[t.ServiceID] == nil {
-			return out, invalidField("targets", noService)
+			return out, invalidField("targets", record.NoService)
 		}
 		if err := inv.checkApplicable(t, req.AllowArchMismatch); err != nil {
 			return out, err

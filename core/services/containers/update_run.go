@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -29,9 +30,9 @@ func jobResult(ctx context.Context, done []*change) error {
 	var failed, back *change
 	for _, c := range done {
 		switch c.rec.Status {
-		case changeFailed:
+		case record.ChangeFailed:
 			failed = firstOfStack(failed, c)
-		case changeRolledBack:
+		case record.ChangeRolledBack:
 			back = firstOfStack(back, c)
 		}
 	}
@@ -107,9 +108,9 @@ func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec updateJob,
 
 // targetGroup is the part of a job that concerns one stack.
 type targetGroup struct {
-	stack   stackRecord
+	stack   record.Stack
 	targets []Target
-	svcs    []serviceRecord
+	svcs    []record.Service
 }
 
 // groupTargets returns the targets grouped by stack, ordered by stack and service.
@@ -136,7 +137,7 @@ func (inv *inventory) groupTargets(targets []Target) []targetGroup {
 }
 
 // beginUpdate writes what is there before anything is changed. After a crash it finds the record of the attempt before.
-func (u *updateRun) beginUpdate(ctx context.Context, st stackRecord, svc serviceRecord, t Target) (*change, error) {
+func (u *updateRun) beginUpdate(ctx context.Context, st record.Stack, svc record.Service, t Target) (*change, error) {
 	s := u.s
 	rec, err := s.repo.changeOf(ctx, u.job.ID, svc.ID)
 	if err != nil {
@@ -146,7 +147,7 @@ func (u *updateRun) beginUpdate(ctx context.Context, st stackRecord, svc service
 		return s.newChange(u.r, rec, svc, st, u.spec.changeOptions, t), nil
 	}
 	var running runningImage
-	var dependents []dependentRecord
+	var dependents []record.Dependent
 	err = s.throughOutage(ctx, func() (err error) {
 		if running, err = s.runningImage(ctx, &st, &svc); err == nil {
 			dependents, err = s.dependentRecords(ctx, &st, &svc)
@@ -167,8 +168,8 @@ func (u *updateRun) beginUpdate(ctx context.Context, st stackRecord, svc service
 	if err != nil {
 		return nil, err
 	}
-	rec, err = s.repo.beginChange(ctx, &changeRecord{
-		ID: store.NewID("chg"), JobID: u.job.ID, Kind: changeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: changeRunning, Step: stepPull, Image: svc.Image,
+	rec, err = s.repo.beginChange(ctx, &record.Change{
+		ID: store.NewID("chg"), JobID: u.job.ID, Kind: record.ChangeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: record.ChangeRunning, Step: stepPull, Image: svc.Image,
 		FromImage: running.id, FromDigest: running.digest, FromVersion: svc.RuntimeVersion, FromState: running.state,
 		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(), Replicas: running.replicas, RunsOnce: once, Dependents: markFollowers(dependents, u.spec.Targets),
 	})

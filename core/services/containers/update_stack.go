@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -29,7 +30,7 @@ func (u *updateRun) updateStack(ctx context.Context, g targetGroup) (*StackSumma
 	if errors.Is(err, errEngineAway) {
 		return sum, done, err
 	}
-	others := slices.DeleteFunc(slices.Clone(g.svcs), func(svc serviceRecord) bool {
+	others := slices.DeleteFunc(slices.Clone(g.svcs), func(svc record.Service) bool {
 		return !slices.Contains(u.spec.Ran, svc.ID) || slices.ContainsFunc(done, func(c *change) bool { return c.svc.ID == svc.ID })
 	})
 	return sum, done, cmp.Or(err, left, s.startStopped(ctx, u.r, &g.stack, done, others))
@@ -57,7 +58,7 @@ func (u *updateRun) updateTargets(ctx context.Context, g targetGroup) (*StackSum
 		c, err := u.updateTarget(ctx, &g, i, slot{place, beside})
 		ended[i] = endedTarget{c, err}
 		u.r.updateProgress(ctx, func(p *ProgressState) { p.Current++ })
-		return err == nil && c.rec.Status == changeSuccess && ctx.Err() == nil
+		return err == nil && c.rec.Status == record.ChangeSuccess && ctx.Err() == nil
 	})
 	var done []*change
 	for i, e := range ended {
@@ -80,7 +81,7 @@ func (u *updateRun) updateTargets(ctx context.Context, g targetGroup) (*StackSum
 			sum.addChange(ctx, e.change)
 		}
 	}
-	if i := slices.IndexFunc(done, func(c *change) bool { return c.rec.Status != changeSuccess }); i >= 0 && err == nil {
+	if i := slices.IndexFunc(done, func(c *change) bool { return c.rec.Status != record.ChangeSuccess }); i >= 0 && err == nil {
 		sum.reportCompleted(ctx, u.r, done, done[i])
 	}
 	return sum, done, err
@@ -100,7 +101,7 @@ func (u *updateRun) updateTarget(ctx context.Context, g *targetGroup, i int, at 
 	}
 	// Each service is an equal part of the job, in percent.
 	c.share, c.place, c.beside = 100/float64(len(u.spec.Targets)), at.place, at.beside
-	if c.rec.Status == changeRunning {
+	if c.rec.Status == record.ChangeRunning {
 		err = c.runSteps(ctx)
 	}
 	u.r.noteShare(c.svc.ID, c.share)
@@ -115,7 +116,7 @@ func (s *Service) orderTargets(ctx context.Context, jobID string, g targetGroup)
 	if err != nil {
 		return g, nil, fmt.Errorf("read the journal: %w", err)
 	}
-	wasBegun := func(svc *serviceRecord) bool {
+	wasBegun := func(svc *record.Service) bool {
 		_, ok := begun[svc.ID]
 		return ok
 	}
@@ -143,7 +144,7 @@ func (s *Service) orderTargets(ctx context.Context, jobID string, g targetGroup)
 	for i, at := range index {
 		svc := g.svcs[at]
 		out.targets, out.svcs = append(out.targets, g.targets[at]), append(out.svcs, svc)
-		works[i] = append([]string{svc.Name, "image " + svc.imageRef().String()}, dependentNames(p, list, svc.Name)...)
+		works[i] = append([]string{svc.Name, "image " + svc.ImageRef().String()}, dependentNames(p, list, svc.Name)...)
 		tasks[i].Begun = wasBegun(&svc)
 		for j := range i {
 			if needs[svc.Name][out.svcs[j].Name] || slices.ContainsFunc(works[i], func(name string) bool { return slices.Contains(works[j], name) }) {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -249,7 +250,7 @@ func TestStopWithSeveralOpen(t *testing.T) {
 				for i := range 5 {
 					name := fmt.Sprintf("a%d", i+1)
 					want := imageID(1)
-					if changes[e.serviceOf("shop", name).ID].Status == changeSuccess {
+					if changes[e.serviceOf("shop", name).ID].Status == record.ChangeSuccess {
 						want = imageID(11 + i)
 					}
 					if got := e.runs("shop", name); got != want {
@@ -314,10 +315,10 @@ func TestBegunTargetsAreKnown(t *testing.T) {
 	e.many(3, "    depends_on: [a2]\n")
 	st := e.stackOf("shop")
 	group := targetGroup{stack: *st}
-	for i, status := range []string{changeFailed, changeSuccess, changeRunning} {
+	for i, status := range []string{record.ChangeFailed, record.ChangeSuccess, record.ChangeRunning} {
 		svc := e.serviceOf("shop", fmt.Sprintf("a%d", i+1))
 		group.svcs, group.targets = append(group.svcs, *svc), append(group.targets, Target{ServiceID: svc.ID})
-		_, err := e.svc.repo.beginChange(t.Context(), &changeRecord{ID: fmt.Sprintf("chg_%d", i), JobID: "job_1", Kind: changeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: status, Step: stepUp, StartedAt: 1})
+		_, err := e.svc.repo.beginChange(t.Context(), &record.Change{ID: fmt.Sprintf("chg_%d", i), JobID: "job_1", Kind: record.ChangeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: status, Step: stepUp, StartedAt: 1})
 		e.must(err)
 	}
 	_, tasks, err := e.svc.orderTargets(t.Context(), "job_1", group)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // UpdateSummary is the summary of an update or rollback.
@@ -86,7 +88,7 @@ type RollbackSummary struct {
 	Stopped   bool              `json:"stopped,omitempty" doc:"The service did not run before the update, and does not run after it."`
 }
 
-func newStackSummary(st *stackRecord) *StackSummary {
+func newStackSummary(st *record.Stack) *StackSummary {
 	return &StackSummary{StackID: st.ID, Name: st.Project, Update: ChangeSummary{
 		ChangedServices: []string{}, OldDigests: map[string]string{}, NewDigests: map[string]string{}, FinalDigests: map[string]string{},
 		TargetTagsPulled: []string{}, PullTagsPulled: []string{},
@@ -103,16 +105,16 @@ func (sum *StackSummary) addChange(ctx context.Context, c *change) {
 	u.PullTagsPulled = append(u.PullTagsPulled, c.outcome.TagsPulled...)
 	u.PullTagWarnings = append(u.PullTagWarnings, c.outcome.Warnings...)
 	sum.Backup = append(sum.Backup, c.outcome.Backups...)
-	if c.rec.Status == changeSuccess {
-		u.ChangedServices, u.TargetTagsPulled = append(u.ChangedServices, id), append(u.TargetTagsPulled, c.svc.imageRef().String())
+	if c.rec.Status == record.ChangeSuccess {
+		u.ChangedServices, u.TargetTagsPulled = append(u.ChangedServices, id), append(u.TargetTagsPulled, c.svc.ImageRef().String())
 		return
 	}
 	failure := ServiceFailure{ServiceID: id, FailureStep: cmp.Or(c.outcome.FailureStep, c.rec.Step), LastError: c.rec.Error, Reason: c.rec.Reason, Canceled: c.isCanceled()}
-	if c.rec.Status == changeFailed && stepOrder(c.rec.Step) < 0 {
+	if c.rec.Status == record.ChangeFailed && stepOrder(c.rec.Step) < 0 {
 		failure.FailureStep = c.rec.Step
 	}
 	var back *RollbackSummary
-	if c.rec.Status == changeRolledBack {
+	if c.rec.Status == record.ChangeRolledBack {
 		back = &RollbackSummary{Trigger: c.outcome.Trigger, ToDigests: map[string]string{id: u.OldDigests[id]}, Stopped: c.staysStopped()}
 	}
 	sum.addFailure(failure, back)

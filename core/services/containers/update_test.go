@@ -13,6 +13,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -116,7 +117,7 @@ func TestUpdateFaults(t *testing.T) {
 	}
 }
 
-func (e *env) afterFault(web *serviceRecord, image int, status string) {
+func (e *env) afterFault(web *record.Service, image int, status string) {
 	e.Helper()
 	list := e.engine.ContainersOf("blog", "web")
 	if len(list) != 1 || list[0].ImageID != imageID(image) {
@@ -182,7 +183,7 @@ func TestTwoStacks(t *testing.T) {
 		e.checked()
 		app, web, db := e.serviceOf("a", "app"), e.serviceOf("a", "web"), e.serviceOf("b", "db")
 		req := UpdateRequest{Scope: ScopeAll}
-		for _, svc := range []*serviceRecord{app, web, db} {
+		for _, svc := range []*record.Service{app, web, db} {
 			req.Targets = append(req.Targets, Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
 		}
 		id, err := e.svc.Update(t.Context(), req)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // discovered runs a discovery now.
@@ -17,9 +19,9 @@ func (e *env) discovered() ScanResult {
 }
 
 // stackOf and serviceOf find what discovery has made.
-func (e *env) stackOf(project string) *stackRecord {
+func (e *env) stackOf(project string) *record.Stack {
 	e.Helper()
-	stacks, err := e.svc.repo.listStacks(context.Background())
+	stacks, err := e.svc.repo.ListStacks(context.Background())
 	e.must(err)
 	for i := range stacks {
 		if stacks[i].Project == project {
@@ -30,9 +32,9 @@ func (e *env) stackOf(project string) *stackRecord {
 	return nil
 }
 
-func (e *env) serviceOf(project, name string) *serviceRecord {
+func (e *env) serviceOf(project, name string) *record.Service {
 	e.Helper()
-	list, err := e.svc.repo.servicesOf(context.Background(), e.stackOf(project).ID)
+	list, err := e.svc.repo.ListStackServices(context.Background(), e.stackOf(project).ID)
 	e.must(err)
 	for i := range list {
 		if list[i].Name == name {
@@ -72,7 +74,7 @@ func (e *env) checked() (Job, CheckSummary) {
 }
 
 // requestOf asks for the candidate of a service.
-func requestOf(svc *serviceRecord) UpdateRequest {
+func requestOf(svc *record.Service) UpdateRequest {
 	return UpdateRequest{Scope: ScopeService, ServiceID: svc.ID, TargetTag: svc.Tag, TargetDigest: svc.CandidateDigest, PullTags: &[]string{}}
 }
 

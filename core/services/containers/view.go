@@ -1,6 +1,9 @@
 package containers
 
-import "github.com/patchbay-dev/patchbay/core/httpd/api"
+import (
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+)
 
 // StackItem is a stack in lists.
 type StackItem struct {
@@ -38,26 +41,26 @@ type ComposeFiles struct {
 
 // ServiceDetail is a service of a stack.
 type ServiceDetail struct {
-	ID             string          `json:"id" example:"svc_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-	StackID        string          `json:"stackId" example:"stk_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-	Name           string          `json:"name" example:"web"`
-	Image          ImageState      `json:"image"`
-	Candidate      *Candidate      `json:"candidate,omitempty"`
-	Ignore         *IgnoreMatch    `json:"ignore,omitempty"`
-	Inference      *InferenceState `json:"versionInference,omitempty"`
-	NewerTags      []string        `json:"newerTags,omitempty" doc:"Newer tags of the same family, for information: they are never applied by themselves." example:"[\"1.26\"]"`
-	Settings       ServiceSettings `json:"settings"`
-	State          LifecycleState  `json:"lifecycleState" enum:"running,stopped,partial,unknown"`
-	Status         string          `json:"status" enum:"ok,updatable,hint,archMismatch,blocked,waiting,pinned,unknown" doc:"What there is to do: ok only where what runs was compared with the registry, unknown where it could not be, blocked by an ignore rule, waiting for the minimum age, hint where the architecture is not known, pinned where the project's files name a digest."`
-	UnknownReason  string          `json:"unknownReason,omitempty" enum:"never_checked,check_failed,no_tag,local_image,not_running,ambiguous" doc:"Why the status is unknown: no_tag where the image of the project's files has none, as with a variable that only the shell had."`
-	Mounts         []Mount         `json:"mounts,omitempty"`
-	CheckedAt      api.Time        `json:"checkedAt,omitempty,omitzero"`
-	CheckError     string          `json:"checkError,omitempty" doc:"Why the last check told nothing."`
-	Archived       bool            `json:"archived,omitempty"`
-	ArchivedReason string          `json:"archivedReason,omitempty"`
-	Self           bool            `json:"self,omitempty" doc:"The service is this instance itself."`
-	RunsOnce       bool            `json:"runsOnce,omitempty" doc:"The service ends by itself: another one waits for its end with success, or its containers have ended with 0. An update runs it once to its end."`
-	Pinned         bool            `json:"pinned,omitempty" doc:"The project's files name a digest: the service is checked, and not updated here."`
+	ID             string                `json:"id" example:"svc_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	StackID        string                `json:"stackId" example:"stk_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	Name           string                `json:"name" example:"web"`
+	Image          ImageState            `json:"image"`
+	Candidate      *Candidate            `json:"candidate,omitempty"`
+	Ignore         *IgnoreMatch          `json:"ignore,omitempty"`
+	Inference      *InferenceState       `json:"versionInference,omitempty"`
+	NewerTags      []string              `json:"newerTags,omitempty" doc:"Newer tags of the same family, for information: they are never applied by themselves." example:"[\"1.26\"]"`
+	Settings       ServiceSettings       `json:"settings"`
+	State          record.LifecycleState `json:"lifecycleState" enum:"running,stopped,partial,unknown"`
+	Status         string                `json:"status" enum:"ok,updatable,hint,archMismatch,blocked,waiting,pinned,unknown" doc:"What there is to do: ok only where what runs was compared with the registry, unknown where it could not be, blocked by an ignore rule, waiting for the minimum age, hint where the architecture is not known, pinned where the project's files name a digest."`
+	UnknownReason  string                `json:"unknownReason,omitempty" enum:"never_checked,check_failed,no_tag,local_image,not_running,ambiguous" doc:"Why the status is unknown: no_tag where the image of the project's files has none, as with a variable that only the shell had."`
+	Mounts         []record.Mount        `json:"mounts,omitempty"`
+	CheckedAt      api.Time              `json:"checkedAt,omitempty,omitzero"`
+	CheckError     string                `json:"checkError,omitempty" doc:"Why the last check told nothing."`
+	Archived       bool                  `json:"archived,omitempty"`
+	ArchivedReason string                `json:"archivedReason,omitempty"`
+	Self           bool                  `json:"self,omitempty" doc:"The service is this instance itself."`
+	RunsOnce       bool                  `json:"runsOnce,omitempty" doc:"The service ends by itself: another one waits for its end with success, or its containers have ended with 0. An update runs it once to its end."`
+	Pinned         bool                  `json:"pinned,omitempty" doc:"The project's files name a digest: the service is checked, and not updated here."`
 }
 
 // ImageState is the image of a service: as its project names it, and what runs.
@@ -100,9 +103,9 @@ type InferenceState struct {
 
 // ServiceSettings are what a person sets for a service.
 type ServiceSettings struct {
-	AutoRollback  bool          `json:"autoRollback"`
-	BackupTargets backupTargets `json:"backupTargets"`
-	RepoURL       *string       `json:"repoUrl"`
-	HealthTimeout *int64        `json:"healthTimeoutSeconds,omitempty" doc:"How long a new container may take to become healthy; left out for the default."`
-	MinAge        *int64        `json:"minimumAgeSeconds,omitempty" doc:"How long a new version must be known before it may be applied; left out for the default."`
+	AutoRollback  bool                 `json:"autoRollback"`
+	BackupTargets record.BackupTargets `json:"backupTargets"`
+	RepoURL       *string              `json:"repoUrl"`
+	HealthTimeout *int64               `json:"healthTimeoutSeconds,omitempty" doc:"How long a new container may take to become healthy; left out for the default."`
+	MinAge        *int64               `json:"minimumAgeSeconds,omitempty" doc:"How long a new version must be known before it may be applied; left out for the default."`
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // runStep does a step of the change, again where the engine was away meanwhile.
@@ -66,7 +67,7 @@ func (s *Service) resumeWaiting(ctx context.Context) error {
 }
 
 // resumeChange queues the job that goes on with a change, in the name of whoever asked for it.
-func (s *Service) resumeChange(ctx context.Context, rec *changeRecord) error {
+func (s *Service) resumeChange(ctx context.Context, rec *record.Change) error {
 	inv, err := s.loadInventory(ctx)
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func (s *Service) resumeChange(ctx context.Context, rec *changeRecord) error {
 		updateJob
 		ChangeID string `json:"changeId,omitempty"`
 	}{}
-	if rec.Kind == changeRollback {
+	if rec.Kind == record.ChangeRollback {
 		sub.kind = JobRollback
 	}
 	job, err := s.queue.Get(ctx, rec.JobID)
@@ -123,36 +124,36 @@ func (s *Service) runResumed(ctx context.Context, job *queue.Job, spec changeOpt
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	if rec.Status == changeRunning && len(newer) > 0 && newer[0].ID != rec.ID {
+	if rec.Status == record.ChangeRunning && len(newer) > 0 && newer[0].ID != rec.ID {
 		if err := s.endWaiting(ctx, rec, changedSince); err != nil {
 			return nil, err
 		}
 		return nil, fault.New(fault.Conflict, changedSince)
 	}
 	r.resumed = true
-	if rec.Status == changeRunning {
+	if rec.Status == record.ChangeRunning {
 		r.info(ctx, "The engine is back; the change goes on at the step %s.", rec.Step)
 	}
-	return s.settleChanges(ctx, spec, r, []changeRecord{*rec})
+	return s.settleChanges(ctx, spec, r, []record.Change{*rec})
 }
 
 // endWaiting ends a change that waited and cannot be gone on with.
-func (s *Service) endWaiting(ctx context.Context, rec *changeRecord, why string) error {
-	rec.Status, rec.Reason, rec.FinishedAt, rec.WaitsSince = changeFailed, failedEngineAway, s.now(), 0
+func (s *Service) endWaiting(ctx context.Context, rec *record.Change, why string) error {
+	rec.Status, rec.Reason, rec.FinishedAt, rec.WaitsSince = record.ChangeFailed, failedEngineAway, s.now(), 0
 	rec.Error = fmt.Sprintf("The engine did not come back at the step %s. %s", rec.Step, why)
 	return s.repo.finishChange(context.WithoutCancel(ctx), rec, rec.ServiceID, s.now())
 }
 
 // waitingChanges are the changes that wait for the engine.
-func (r *repository) waitingChanges(ctx context.Context) (out []changeRecord, err error) {
-	err = r.DB(ctx).Where("status = ? AND waits_since > 0", changeRunning).Order("started_at, id").Find(&out).Error
+func (r *repository) waitingChanges(ctx context.Context) (out []record.Change, err error) {
+	err = r.DB(ctx).Where("status = ? AND waits_since > 0", record.ChangeRunning).Order("started_at, id").Find(&out).Error
 	return out, err
 }
 
 // waitingChange is the change of a service that waits for the engine, nil without one.
-func (r *repository) waitingChange(ctx context.Context, serviceID string) (*changeRecord, error) {
-	var rows []changeRecord
-	err := r.DB(ctx).Where("service_id = ? AND status = ? AND waits_since > 0", serviceID, changeRunning).Limit(1).Find(&rows).Error
+func (r *repository) waitingChange(ctx context.Context, serviceID string) (*record.Change, error) {
+	var rows []record.Change
+	err := r.DB(ctx).Where("service_id = ? AND status = ? AND waits_since > 0", serviceID, record.ChangeRunning).Limit(1).Find(&rows).Error
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -162,7 +163,7 @@ func (r *repository) waitingChange(ctx context.Context, serviceID string) (*chan
 // keepRunning makes a service count as running that was stopped only because the engine went away: in this job, or in one before whose
 // change still waits. ran are the services that ran when the job began.
 func (s *Service) keepRunning(ctx context.Context, r *report, ran []string, serviceID string, running *runningImage) error {
-	if running.state != StateStopped {
+	if running.state != record.StateStopped {
 		return nil
 	}
 	waits, err := s.repo.waitingChange(ctx, serviceID)
@@ -170,18 +171,18 @@ func (s *Service) keepRunning(ctx context.Context, r *report, ran []string, serv
 		return fmt.Errorf("read the journal: %w", err)
 	}
 	disturbed := r.resumed || s.outages.Load() != r.outages
-	if waits != nil && waits.FromState != StateStopped || disturbed && slices.Contains(ran, serviceID) {
-		running.state = StateRunning
+	if waits != nil && waits.FromState != record.StateStopped || disturbed && slices.Contains(ran, serviceID) {
+		running.state = record.StateRunning
 	}
 	return nil
 }
 
 // adoptChange makes a change that waits one of a job.
-func (r *repository) adoptChange(ctx context.Context, id, jobID string) (*changeRecord, error) {
-	var rec changeRecord
-	err := r.write(ctx, "take a change over", func(_ context.Context, w *gorm.DB) error {
+func (r *repository) adoptChange(ctx context.Context, id, jobID string) (*record.Change, error) {
+	var rec record.Change
+	err := r.Write(ctx, "take a change over", func(_ context.Context, w *gorm.DB) error {
 		columns := map[string]any{"job_id": jobID, "waits_since": 0}
-		if err := w.Model(&changeRecord{}).Where("id = ? AND waits_since > 0", id).Updates(columns).Error; err != nil {
+		if err := w.Model(&record.Change{}).Where("id = ? AND waits_since > 0", id).Updates(columns).Error; err != nil {
 			return err
 		}
 		return w.Where("id = ? AND job_id = ?", id, jobID).Take(&rec).Error

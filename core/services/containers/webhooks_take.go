@@ -13,6 +13,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
@@ -158,7 +159,7 @@ func (s *Service) isFollowed(ctx context.Context, hook *codehost.Webhook) (bool,
 
 // publishedBy are the managed services whose image is named like the repository or the package, on a registry host that the
 // code host's packages live on; by id.
-func (s *Service) publishedBy(ctx context.Context, hook *codehost.Webhook) (out []serviceRecord, err error) {
+func (s *Service) publishedBy(ctx context.Context, hook *codehost.Webhook) (out []record.Service, err error) {
 	full := strings.ToLower(hook.FullName)
 	owner, _, _ := strings.Cut(full, "/")
 	paths := []string{full}
@@ -173,14 +174,14 @@ func (s *Service) publishedBy(ctx context.Context, hook *codehost.Webhook) (out 
 				continue
 			}
 			seen = append(seen, repo)
-			rows, err := s.repo.servicesOfRepo(ctx, repo)
+			rows, err := s.repo.ListRepoServices(ctx, repo)
 			if err != nil {
 				return nil, fmt.Errorf("read the services of a repository: %w", err)
 			}
 			out = append(out, rows...)
 		}
 	}
-	slices.SortFunc(out, func(a, b serviceRecord) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b record.Service) int { return strings.Compare(a.ID, b.ID) })
 	return out, nil
 }
 
@@ -190,7 +191,7 @@ func (in *incoming) deliverySource() *deliverySource {
 }
 
 // checkFor makes a check of each service, or finds the one that is under way.
-func (s *Service) checkFor(ctx context.Context, in *incoming, services []serviceRecord) (out outcome, err error) {
+func (s *Service) checkFor(ctx context.Context, in *incoming, services []record.Service) (out outcome, err error) {
 	for _, svc := range services {
 		out.services = append(out.services, svc.ID)
 	}

@@ -11,7 +11,7 @@ func TestTrigger(t *testing.T) {
 	hookDialects(t, func(e *hookEnv) {
 		ids := e.manage(hookImages+"/team/app:1", hookImages+"/team/b:1")
 		digest := "sha256:" + strings.Repeat("a", 64)
-		if err := e.svc.repo.updateService(context.Background(), ids[0], map[string]any{"candidate_digest": digest, "candidate_tag": "1", "candidate_match": archMatch}, 1); err != nil {
+		if err := e.svc.repo.UpdateService(context.Background(), ids[0], map[string]any{"candidate_digest": digest, "candidate_tag": "1", "candidate_match": archMatch}, 1); err != nil {
 			t.Fatal(err)
 		}
 		send := func(secret, body string) hookGot {

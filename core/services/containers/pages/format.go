@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // shortDigest is a digest as people compare them: its first twelve digits.
@@ -74,7 +75,7 @@ func cpuText(percent float64) string { return strconv.FormatFloat(percent, 'f', 
 
 // stateOf sums the states of services up.
 func stateOf(services []service.ServiceDetail) string {
-	n, all := map[service.LifecycleState]int{}, 0
+	n, all := map[record.LifecycleState]int{}, 0
 	for _, s := range services {
 		if !s.Archived {
 			n[s.State]++
@@ -82,14 +83,14 @@ func stateOf(services []service.ServiceDetail) string {
 		}
 	}
 	switch {
-	case all == 0 || n[service.StateUnknown] == all:
-		return string(service.StateUnknown)
-	case n[service.StateRunning] == all:
-		return string(service.StateRunning)
-	case n[service.StateStopped] == all:
-		return string(service.StateStopped)
+	case all == 0 || n[record.StateUnknown] == all:
+		return string(record.StateUnknown)
+	case n[record.StateRunning] == all:
+		return string(record.StateRunning)
+	case n[record.StateStopped] == all:
+		return string(record.StateStopped)
 	}
-	return string(service.StatePartial)
+	return string(record.StatePartial)
 }
 
 // jobDuration is how long a job ran, or runs.
@@ -159,7 +160,7 @@ func sumUp(list []service.StackDetail) (out summed) {
 				continue
 			}
 			out.Services++
-			if s.State == service.StateRunning {
+			if s.State == record.StateRunning {
 				out.Running++
 			}
 			if s.Actionable() && !st.Archived {

@@ -5,13 +5,14 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // lifecycleView is what can be started and stopped: a stack, or a service of it.
 type lifecycleView struct {
 	// URL takes the action; Project and Service are what compose is told, Name is what people call it.
 	URL, Project, Service, Name string
-	State                       service.LifecycleState
+	State                       record.LifecycleState
 	Jobs                        []service.ActiveJob
 	// Unavailable is why it cannot be started or stopped; empty if it can.
 	Unavailable string
@@ -20,9 +21,9 @@ type lifecycleView struct {
 // possibleActions are those that make sense in a state.
 func (l lifecycleView) possibleActions() []string {
 	switch l.State {
-	case service.StateRunning:
+	case record.StateRunning:
 		return []string{service.ActionRestart, service.ActionStop}
-	case service.StateStopped:
+	case record.StateStopped:
 		return []string{service.ActionStart}
 	}
 	return []string{service.ActionStart, service.ActionRestart, service.ActionStop}

@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 const servicePath = "/services/:stackId/:serviceId"
@@ -245,7 +246,7 @@ func (p pages) saveService(c *gin.Context, id string) error {
 	// Choices for mounts that the project does not have at the moment stay as they are.
 	change.BackupTargets = &d.Settings.BackupTargets
 	for i, m := range d.Mounts {
-		choice := service.BackupChoice(c.PostForm("mount." + formatNumber(i)))
+		choice := record.BackupChoice(c.PostForm("mount." + formatNumber(i)))
 		if choice == "" || c.PostForm("mount."+formatNumber(i)+".name") != m.Name {
 			continue
 		}
@@ -259,7 +260,7 @@ func (p pages) saveService(c *gin.Context, id string) error {
 }
 
 // choiceOf is what a person has chosen for a mount.
-func choiceOf(s serviceView, m service.Mount) string {
+func choiceOf(s serviceView, m record.Mount) string {
 	choices := s.Settings.BackupTargets.VolumeNames
 	if m.Kind == "bind-mount" {
 		choices = s.Settings.BackupTargets.BindPaths

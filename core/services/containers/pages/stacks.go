@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 func (p pages) stackRoutes() []httpd.Route {
@@ -106,7 +107,7 @@ func (p pages) stacksView(ctx context.Context, f stackFilter) (out stacksView, e
 	projects, err := p.service.Projects(ctx, service.ArchivedExclude)
 	for _, pr := range projects {
 		out.Projects++
-		if pr.Status == service.ProjectInvalid {
+		if pr.Status == record.ProjectInvalid {
 			out.Broken++
 		}
 	}

@@ -1,4 +1,4 @@
-package containers
+package record
 
 import (
 	"slices"
@@ -30,13 +30,13 @@ const (
 
 // Why something is archived.
 const (
-	archivedByUser  = "user_archive"
-	archivedMissing = "auto_archive_compose_files_missing"
-	archivedRemoved = "auto_archive_removed_from_compose"
+	ArchivedByUser  = "user_archive"
+	ArchivedMissing = "auto_archive_compose_files_missing"
+	ArchivedRemoved = "auto_archive_removed_from_compose"
 )
 
-// stackRecord is a compose project that is managed.
-type stackRecord struct {
+// Stack is a compose project that is managed.
+type Stack struct {
 	ID             string `gorm:"primaryKey"`
 	Project        string
 	WorkingDir     string
@@ -50,10 +50,10 @@ type stackRecord struct {
 }
 
 // TableName implements gorm's Tabler.
-func (stackRecord) TableName() string { return "containers_stacks" }
+func (Stack) TableName() string { return "containers_stacks" }
 
-// projectRecord is a compose project as discovery saw it last.
-type projectRecord struct {
+// Project is a compose project as discovery saw it last.
+type Project struct {
 	Project    string `gorm:"primaryKey"`
 	Status     ProjectStatus
 	StackID    string
@@ -70,7 +70,7 @@ type projectRecord struct {
 }
 
 // TableName implements gorm's Tabler.
-func (projectRecord) TableName() string { return "containers_projects" }
+func (Project) TableName() string { return "containers_projects" }
 
 // ProjectMove is where a project's containers come from, while its stack has other files. A person decides about it.
 type ProjectMove struct {
@@ -91,8 +91,8 @@ type Mount struct {
 
 // The kinds of mounts.
 const (
-	mountVolume = "docker-volume"
-	mountBind   = "bind-mount"
+	MountVolume = "docker-volume"
+	MountBind   = "bind-mount"
 )
 
 // BackupChoice says whether a mount is backed up before an update: inherit (the general setting and its size limit decide),
@@ -101,22 +101,24 @@ type BackupChoice string
 
 // The choices.
 const (
-	backupInherit BackupChoice = "inherit"
-	backupSkip    BackupChoice = "skip"
-	backupForce   BackupChoice = "force"
+	BackupInherit BackupChoice = "inherit"
+	BackupSkip    BackupChoice = "skip"
+	BackupForce   BackupChoice = "force"
 )
 
-func (c BackupChoice) isValid() bool {
-	return c == backupInherit || c == backupSkip || c == backupForce
+// IsValid reports whether the choice is one of them.
+func (c BackupChoice) IsValid() bool {
+	return c == BackupInherit || c == BackupSkip || c == BackupForce
 }
 
-// backupTargets are the choices for the mounts of a service.
-type backupTargets struct {
+// BackupTargets are the choices for the mounts of a service.
+type BackupTargets struct {
 	BindPaths   map[string]BackupChoice `json:"bindPaths"`
 	VolumeNames map[string]BackupChoice `json:"volumeNames"`
 }
 
-func (b backupTargets) withDefaults() backupTargets {
+// WithDefaults returns the choices with empty maps where there are none.
+func (b BackupTargets) WithDefaults() BackupTargets {
 	if b.BindPaths == nil {
 		b.BindPaths = map[string]BackupChoice{}
 	}
@@ -126,20 +128,20 @@ func (b backupTargets) withDefaults() backupTargets {
 	return b
 }
 
-// choiceFor returns the choice for a mount.
-func (b backupTargets) choiceFor(m Mount) BackupChoice {
+// ChoiceFor returns the choice for a mount.
+func (b BackupTargets) ChoiceFor(m Mount) BackupChoice {
 	choices := b.VolumeNames
-	if m.Kind == mountBind {
+	if m.Kind == MountBind {
 		choices = b.BindPaths
 	}
 	if c := choices[m.Name]; c != "" {
 		return c
 	}
-	return backupInherit
+	return BackupInherit
 }
 
-// serviceRecord is a service of a stack.
-type serviceRecord struct {
+// Service is a service of a stack.
+type Service struct {
 	ID      string `gorm:"primaryKey"`
 	StackID string
 	Name    string
@@ -178,7 +180,7 @@ type serviceRecord struct {
 	CheckError     string
 	CheckReason    string
 	AutoRollback   bool
-	BackupTargets  backupTargets `gorm:"serializer:json"`
+	BackupTargets  BackupTargets `gorm:"serializer:json"`
 	RepoURL        string
 	HealthTimeout  int64
 	MinAge         int64
@@ -189,10 +191,10 @@ type serviceRecord struct {
 }
 
 // TableName implements gorm's Tabler.
-func (serviceRecord) TableName() string { return "containers_services" }
+func (Service) TableName() string { return "containers_services" }
 
-// imageRef returns the image that the compose files name.
-func (s *serviceRecord) imageRef() image.Ref {
+// ImageRef returns the image that the compose files name.
+func (s *Service) ImageRef() image.Ref {
 	r, _ := image.Parse(s.Image)
 	return r
 }
@@ -200,18 +202,18 @@ func (s *serviceRecord) imageRef() image.Ref {
 // How the containers of a service have ended that does not run.
 const (
 	// endedWell: by themselves, with 0.
-	endedWell      = "well"
-	endedOtherwise = "otherwise"
+	EndedWell      = "well"
+	EndedOtherwise = "otherwise"
 )
 
-// runsOnce reports whether a service ends by itself, as far as it was seen.
-func (svc *serviceRecord) runsOnce() bool {
-	return svc.Awaited || svc.State == StateStopped && svc.Ended == endedWell
+// RunsOnce reports whether a service ends by itself, as far as it was seen.
+func (svc *Service) RunsOnce() bool {
+	return svc.Awaited || svc.State == StateStopped && svc.Ended == EndedWell
 }
 
-// isDescribedAs reports whether describedBy, which returned next, has changed nothing: the fields that follow from the image differ
+// IsDescribedAs reports whether describedBy, which returned next, has changed nothing: the fields that follow from the image differ
 // only where the image does.
-func (s *serviceRecord) isDescribedAs(next serviceRecord) bool {
+func (s *Service) IsDescribedAs(next Service) bool {
 	return s.Image == next.Image && s.Built == next.Built && s.Awaited == next.Awaited && s.ArchivedAt == next.ArchivedAt && s.ArchivedReason == next.ArchivedReason &&
 		slices.Equal(s.Profiles, next.Profiles) && slices.Equal(s.Mounts, next.Mounts)
 }
@@ -228,17 +230,17 @@ func (settingRecord) TableName() string { return "containers_settings" }
 
 // The kinds and states of a change of a service's image.
 const (
-	changeUpdate   = "update"
-	changeRollback = "rollback"
+	ChangeUpdate   = "update"
+	ChangeRollback = "rollback"
 
-	changeRunning    = "running"
-	changeSuccess    = "success"
-	changeFailed     = "failed"
-	changeRolledBack = "rolled_back"
+	ChangeRunning    = "running"
+	ChangeSuccess    = "success"
+	ChangeFailed     = "failed"
+	ChangeRolledBack = "rolled_back"
 )
 
-// changeRecord is an update or rollback of one service: the journal that a crash is recovered by, and the history.
-type changeRecord struct {
+// Change is an update or rollback of one service: the journal that a crash is recovered by, and the history.
+type Change struct {
 	ID          string `gorm:"primaryKey"`
 	JobID       string
 	Kind        string
@@ -265,17 +267,17 @@ type changeRecord struct {
 	// RunsOnce says why the service ends by itself: runsAwaited or runsAsBefore; "" if it does not.
 	RunsOnce string
 	// Dependents are recreated with the service, in this order.
-	Dependents []dependentRecord `gorm:"serializer:json"`
+	Dependents []Dependent `gorm:"serializer:json"`
 	// WaitsSince is when its job ended because the engine did not come back, in Unix milliseconds. Another job goes on with the change. It
 	// is 0 in all others.
 	WaitsSince int64
 }
 
 // TableName implements gorm's Tabler.
-func (changeRecord) TableName() string { return "containers_changes" }
+func (Change) TableName() string { return "containers_changes" }
 
-// dependentRecord is a dependent in the journal of a change: what it had when the change began.
-type dependentRecord struct {
+// Dependent is a dependent in the journal of a change: what it had when the change began.
+type Dependent struct {
 	ServiceID string `json:"serviceId"`
 	Name      string `json:"name"`
 	ImageID   string `json:"imageId"`

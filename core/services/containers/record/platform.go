@@ -1,4 +1,4 @@
-package containers
+package record
 
 import (
 	"fmt"

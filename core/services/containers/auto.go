@@ -115,14 +115,8 @@ const housekeepSlice = 10_000
 // stable, and ends the changes of jobs that have ended. It does not compact the database.
 func (s *Service) purgeOldRecords(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
 	now := s.cfg.Now()
-	for range 10 {
-		n, err := s.repo.deleteSome(ctx, "containers_samples", "at", now.Add(-sampleDays*24*time.Hour).UnixMilli())
-		if err != nil {
-			return nil, fmt.Errorf("delete old samples: %w", err)
-		}
-		if n < housekeepSlice || ctx.Err() != nil {
-			break
-		}
+	if err := s.Usage.DeleteOld(ctx); err != nil {
+		return nil, err
 	}
 	for _, table := range [][2]string{{"containers_delivery_events", "at"}, {"containers_deliveries", "last_at"}} {
 		if _, err := s.repo.deleteSome(ctx, table[0], table[1], now.Add(-30*24*time.Hour).UnixMilli()); err != nil {
@@ -143,7 +137,7 @@ func (s *Service) purgeOldRecords(ctx context.Context, _ *queue.Job, _ queue.Pro
 
 // deleteSome deletes the oldest rows of a table that are older than a time, at most a slice of them.
 func (r *repository) deleteSome(ctx context.Context, table, column string, before int64) (n int64, err error) {
-	keys := map[string]string{"containers_samples": "service_id, at", "containers_delivery_events": "id", "containers_deliveries": "delivery_id"}[table]
+	keys := map[string]string{"containers_delivery_events": "id", "containers_deliveries": "delivery_id"}[table]
 	err = r.Write(ctx, "delete old rows", func(_ context.Context, w *gorm.DB) error {
 		done := w.Exec(fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (SELECT %s FROM %s WHERE %s < ? ORDER BY %s LIMIT ?)", table, keys, keys, table, column, column), before, housekeepSlice)
 		n = done.RowsAffected

@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 )
 
 // RuleList is a list of ignore rules.
@@ -104,27 +105,27 @@ func (s *Service) putWelcome(ctx context.Context, in *struct{ Body WelcomeBody }
 func (s *Service) getResourceHistory(ctx context.Context, in *struct {
 	ServicePath
 	Window string `query:"window" enum:"3m,1h,24h,7d" default:"1h"`
-}) (*struct{ Body ResourceHistory }, error) {
-	out, err := s.ResourceHistory(ctx, in.ID, in.Window)
-	return &struct{ Body ResourceHistory }{out}, err
+}) (*struct{ Body usage.ResourceHistory }, error) {
+	out, err := s.Usage.History(ctx, in.ID, in.Window)
+	return &struct{ Body usage.ResourceHistory }{out}, err
 }
 
-func (s *Service) getResourceOverview(ctx context.Context, _ *struct{}) (*struct{ Body ResourceOverview }, error) {
-	out, err := s.ResourceOverview(ctx)
-	return &struct{ Body ResourceOverview }{out}, err
+func (s *Service) getResourceOverview(ctx context.Context, _ *struct{}) (*struct{ Body usage.ResourceOverview }, error) {
+	out, err := s.Usage.Overview(ctx)
+	return &struct{ Body usage.ResourceOverview }{out}, err
 }
 
 // handleResourceEvents sends the samples of a service: those of the last minutes at once, then each as it is taken.
 func (s *Service) handleResourceEvents(c *gin.Context) {
 	ctx, id := c.Request.Context(), c.Param("service_id")
-	sub := s.live.Subscribe(topicSamples + id)
+	sub := s.live.Subscribe(usage.TopicSamples + id)
 	defer sub.Close()
-	recent, err := s.ResourceHistory(ctx, id, "3m")
+	recent, err := s.Usage.History(ctx, id, "3m")
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
 	}
-	leave := s.sampler.addWatcher(id)
+	leave := s.Usage.Watch(id)
 	defer leave()
 	source := make(chan event.Event)
 	go func() {

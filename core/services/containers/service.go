@@ -21,6 +21,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -83,7 +84,8 @@ type Service struct {
 	live      *event.Bus
 	registry  *registries
 	inference *inference
-	sampler   *sampler
+	// Usage samples what the services use.
+	Usage *usage.Usage
 	// news is sent to when the engine tells of a change.
 	news chan struct{}
 	// platform is the host's, once the engine has told it.
@@ -130,7 +132,13 @@ func New(cfg Config) (*Service, error) {
 	s.waiting.Store(true)
 	s.registry = newRegistries(s)
 	s.inference = newInference(s)
-	s.sampler = newSampler(s)
+	s.Usage = usage.New(usage.Config{
+		Store: s.repo.Store, Containers: s, Engine: func() usage.Engine { return s.engine() }, Live: s.live, Log: s.log, Now: cfg.Now,
+		Settings: func(ctx context.Context) (usage.MonitorSettings, error) {
+			set, err := s.systemSettings(ctx)
+			return set.Monitor, err
+		},
+	})
 	if err := s.Reload(cfg.Settings, cfg.Providers); err != nil {
 		return nil, err
 	}
@@ -178,7 +186,7 @@ func (s *Service) Start(ctx context.Context) error {
 	run, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	s.background.Go(func() { s.inference.runTasks(run) })
-	s.background.Go(func() { s.sampler.runSampler(run) })
+	s.background.Go(func() { s.Usage.Run(run) })
 	s.background.Go(func() { s.discoverAlways(run) })
 	s.background.Go(func() { s.watchEngine(run) })
 	return nil

@@ -290,7 +290,7 @@ func TestResourceStream(t *testing.T) {
 	e.engine.SetSample(engine.Sample{ContainerID: ct, SampledAt: e.now().UnixMilli(), HasCPU: true, CPUPercent: 12.5, MemUsed: 1000, MemLimit: 2000})
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
-	wait.Go(func() { e.svc.sampler.runSampler(ctx) })
+	wait.Go(func() { e.svc.Usage.Run(ctx) })
 	t.Cleanup(func() { cancel(); wait.Wait() })
 	s := e.open("/api/services/" + e.serviceOf("blog", "web").ID + "/resource-usage/events")
 	if ev := s.take(1)[0]; ev.Name != "resource_usage_snapshot" {

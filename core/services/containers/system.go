@@ -1,12 +1,15 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 )
 
 // Names of what is stored in the table of settings.
@@ -40,13 +43,6 @@ type BackupSettings struct {
 	SkipOverBytes  int64  `json:"skipTargetsOverBytes" minimum:"0" doc:"The most bytes of a mount that is not forced; 0 for no limit. A larger one is left out, or stops the update where requireSuccess is true." example:"104857600"`
 }
 
-// MonitorSettings say how the use of resources is sampled.
-type MonitorSettings struct {
-	Enabled        bool `json:"enabled"`
-	SampleInterval int  `json:"sampleIntervalSeconds" enum:"5,10,30,60,300"`
-	RetentionDays  int  `json:"retentionDays" required:"false" readOnly:"true" doc:"For how long samples are kept."`
-}
-
 // Schedule is work by the clock.
 type Schedule struct {
 	Enabled bool   `json:"enabled"`
@@ -66,19 +62,19 @@ type InstanceSettings struct {
 
 // systemSettings are those that are stored.
 type systemSettings struct {
-	Backup    BackupSettings   `json:"backup"`
-	Monitor   MonitorSettings  `json:"resourceMonitor"`
-	Schedules ScheduleSettings `json:"schedules"`
-	Instance  InstanceSettings `json:"instance"`
+	Backup    BackupSettings        `json:"backup"`
+	Monitor   usage.MonitorSettings `json:"resourceMonitor"`
+	Schedules ScheduleSettings      `json:"schedules"`
+	Instance  InstanceSettings      `json:"instance"`
 }
 
 // SystemSettings are the settings as the API shows them.
 type SystemSettings struct {
-	Backup    BackupSettings   `json:"backup"`
-	Monitor   MonitorSettings  `json:"resourceMonitor"`
-	Schedules ScheduleSettings `json:"schedules"`
-	Instance  InstanceSettings `json:"instance"`
-	Auth      AuthSettings     `json:"auth"`
+	Backup    BackupSettings        `json:"backup"`
+	Monitor   usage.MonitorSettings `json:"resourceMonitor"`
+	Schedules ScheduleSettings      `json:"schedules"`
+	Instance  InstanceSettings      `json:"instance"`
+	Auth      AuthSettings          `json:"auth"`
 }
 
 // AuthSettings tell how the caller was let in.
@@ -94,20 +90,18 @@ type AuthSettings struct {
 	MatchedBy           string   `json:"matchedBy,omitempty" enum:"user,group,anonymous_dev,session"`
 }
 
-const sampleDays = 7
-
 // systemSettings reads the settings, with the defaults for what nobody has set.
 func (s *Service) systemSettings(ctx context.Context) (systemSettings, error) {
 	minute := s.checkMinute.Load()
 	out := systemSettings{
 		Backup:    BackupSettings{Enabled: true, RequireSuccess: true, BaseDir: filepath.Join(s.cfg.DataDir, "backups"), SkipOverBytes: 100 << 20},
-		Monitor:   MonitorSettings{Enabled: true, SampleInterval: 5},
+		Monitor:   usage.MonitorSettings{Enabled: true, SampleInterval: 5},
 		Schedules: ScheduleSettings{UpdateCheck: &Schedule{Enabled: true, Cron: fmt.Sprintf("%d %d * * *", minute%60, minute/60)}, WebhookAudit: &Schedule{Enabled: true, Cron: "0 3 * * *"}},
 	}
 	if _, err := s.repo.ReadSetting(ctx, settingSystem, &out); err != nil {
 		return out, fmt.Errorf("read the settings: %w", err)
 	}
-	out.Monitor.RetentionDays = sampleDays
+	out.Monitor.RetentionDays = usage.RetentionDays
 	return out, nil
 }
 
@@ -168,4 +162,53 @@ func (s *Service) PublicBaseURL(ctx context.Context) string {
 		return ""
 	}
 	return *set.Instance.PublicBaseURL
+}
+
+// SystemSettings reads the settings, with how the caller was let in.
+func (s *Service) SystemSettings(ctx context.Context) (SystemSettings, error) {
+	set, err := s.systemSettings(ctx)
+	out := SystemSettings{Backup: set.Backup, Monitor: set.Monitor, Schedules: set.Schedules, Instance: set.Instance}
+	a := s.access.Load()
+	out.Auth = AuthSettings{
+		ForwardHeaderName: a.UserHeader, GroupHeaderName: a.GroupHeader, AllowAnonymousInDev: a.AnonymousInDev, AuthorizationMode: a.describeMode(),
+		AllowedUserMasked: maskName(a.AllowedUser), AllowedGroupMasked: maskName(a.AllowedGroup), CurrentGroups: []string{},
+	}
+	if p := auth.From(ctx); p != nil {
+		out.Auth.CurrentUser = cmp.Or(p.User.Email, p.User.Name)
+		out.Auth.MatchedBy = matchedBy(p)
+	}
+	return out, err
+}
+
+// describeMode returns how people sign in, in words.
+func (a AccessInfo) describeMode() string {
+	switch {
+	case a.AllowedUser != "" && a.AllowedGroup != "":
+		return "user_or_group"
+	case a.AllowedUser != "":
+		return "user"
+	case a.AllowedGroup != "":
+		return "group"
+	case a.AnonymousInDev:
+		return "anonymous_dev"
+	}
+	return "none"
+}
+
+func matchedBy(p *auth.Principal) string {
+	switch {
+	case p.Via == auth.ViaForward:
+		return "user"
+	case !p.HasAccount():
+		return "anonymous_dev"
+	}
+	return "session"
+}
+
+// maskName shows the first letter of a name.
+func maskName(name string) string {
+	for _, r := range name {
+		return string(r) + "***"
+	}
+	return ""
 }

@@ -30,7 +30,7 @@ type BackupChange struct {
 	SkipOverBytes  *int64  `json:"skipTargetsOverBytes" required:"false" minimum:"0" example:"104857600"`
 }
 
-// MonitorChange changes MonitorSettings.
+// MonitorChange changes usage.MonitorSettings.
 type MonitorChange struct {
 	Enabled        *bool `json:"enabled" required:"false"`
 	SampleInterval *int  `json:"sampleIntervalSeconds" required:"false" enum:"5,10,30,60,300"`
@@ -151,7 +151,7 @@ func (s *Service) ChangeSettings(ctx context.Context, c SettingsChange) error {
 	if err != nil {
 		return err
 	}
-	s.sampler.wakeSampler()
+	s.Usage.Wake()
 	return s.applySchedules(ctx)
 }
 

@@ -3,6 +3,7 @@ package pages
 import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 )
 
 // numbers are the classes of columns with numbers and times.
@@ -59,8 +60,8 @@ func serviceRow(v *ui.View, st service.StackDetail, s service.ServiceDetail) ui.
 }
 
 // cpuOf returns the processor time that a service uses, in words.
-func cpuOf(usage map[string]service.ResourceUsage, id string) string {
-	u, ok := usage[id]
+func cpuOf(all map[string]usage.ResourceUsage, id string) string {
+	u, ok := all[id]
 	if !ok {
 		return "–"
 	}
@@ -68,8 +69,8 @@ func cpuOf(usage map[string]service.ResourceUsage, id string) string {
 }
 
 // memoryOf returns the memory that a service uses, in words.
-func memoryOf(v *ui.View, usage map[string]service.ResourceUsage, id string) string {
-	u, ok := usage[id]
+func memoryOf(v *ui.View, all map[string]usage.ResourceUsage, id string) string {
+	u, ok := all[id]
 	if !ok {
 		return "–"
 	}

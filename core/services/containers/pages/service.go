@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 )
 
 const servicePath = "/services/:stackId/:serviceId"
@@ -95,9 +96,9 @@ type serviceView struct {
 	// Window is the stretch of time of the charts; Monitored whether there is anything to draw.
 	Window    string
 	Monitored bool
-	Usage     *service.ResourceUsage
+	Usage     *usage.ResourceUsage
 	// Samples are drawn; only the whole page has them.
-	Samples []service.Sample
+	Samples []usage.Sample
 	pageForm
 	// Open reports whether the dialog that adds an ignore rule is shown at once.
 	Open bool
@@ -149,7 +150,7 @@ func (p pages) readDetails(ctx context.Context, s *serviceView) (err error) {
 	if s.Jobs, _, err = p.service.ListJobs(ctx, service.JobFilter{ServiceID: s.ID, Limit: 10}); err != nil {
 		return err
 	}
-	list, err := p.service.ResourceOverview(ctx)
+	list, err := p.service.Usage.Overview(ctx)
 	s.Monitored = list.Enabled
 	for i, u := range list.Services {
 		if u.ServiceID == s.ID {
@@ -172,7 +173,7 @@ func (p pages) renderService(c *gin.Context, refused pageForm) {
 	v := p.newView(c, "")
 	v.Title, v.Path = s.Name, p.base+"/stacks"
 	if s.Monitored {
-		history, err := p.service.ResourceHistory(c.Request.Context(), s.ID, s.Window)
+		history, err := p.service.Usage.History(c.Request.Context(), s.ID, s.Window)
 		if err != nil {
 			p.kit.Fail(c, err)
 			return

@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 )
 
 func (p pages) stackRoutes() []httpd.Route {
@@ -71,7 +72,7 @@ type stacksView struct {
 	Stacks []service.StackDetail
 	Sum    summed
 	Jobs   []service.Job
-	Usage  map[string]service.ResourceUsage
+	Usage  map[string]usage.ResourceUsage
 	// Projects is how many compose projects discovery knows, and Broken how many of them cannot be used.
 	Projects, Broken int
 	// Hidden is how many stacks the filter leaves out.
@@ -119,9 +120,9 @@ func (p pages) stacksView(ctx context.Context, f stackFilter) (out stacksView, e
 }
 
 // readUsage is what the services use, by their ids.
-func (p pages) readUsage(ctx context.Context) (map[string]service.ResourceUsage, error) {
-	list, err := p.service.ResourceOverview(ctx)
-	out := make(map[string]service.ResourceUsage, len(list.Services))
+func (p pages) readUsage(ctx context.Context) (map[string]usage.ResourceUsage, error) {
+	list, err := p.service.Usage.Overview(ctx)
+	out := make(map[string]usage.ResourceUsage, len(list.Services))
 	for _, u := range list.Services {
 		if !u.Stale {
 			out[u.ServiceID] = u
@@ -182,7 +183,7 @@ func (p pages) startScan(c *gin.Context) {
 type stackView struct {
 	service.StackDetail
 	Lifecycle service.StackLifecycle
-	Usage     map[string]service.ResourceUsage
+	Usage     map[string]usage.ResourceUsage
 	Jobs      []service.Job
 }
 

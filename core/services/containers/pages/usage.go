@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 )
 
 // chartWindows are the stretches of time that charts show.
@@ -25,21 +25,21 @@ func windowScale(window string) (span, interval time.Duration) {
 }
 
 func cpuChart(v *ui.View, s serviceView) *ui.Chart {
-	out := usageChart(v, s, cpuText, func(x service.Sample) float64 { return x.CPUPercent })
+	out := usageChart(v, s, cpuText, func(x usage.Sample) float64 { return x.CPUPercent })
 	out.Title, out.Unit, out.Format = v.T("containers.cpu"), v.T("containers.usage.cpu.unit"), ui.ChartPercent
 	out.Series = []ui.ChartSeries{{Label: out.Title, Tone: "accent"}}
 	return out
 }
 
 func memoryChart(v *ui.View, s serviceView) *ui.Chart {
-	out := usageChart(v, s, func(x float64) string { return v.Bytes(int64(x)) }, func(x service.Sample) float64 { return float64(x.MemUsedBytes) })
+	out := usageChart(v, s, func(x float64) string { return v.Bytes(int64(x)) }, func(x usage.Sample) float64 { return float64(x.MemUsedBytes) })
 	out.Title, out.Unit, out.Format = v.T("containers.memory"), "MiB", ui.ChartBytes
 	out.Series = []ui.ChartSeries{{Label: out.Title, Tone: "info"}}
 	return out
 }
 
 // usageChart shows one value of the samples.
-func usageChart(v *ui.View, s serviceView, format func(float64) string, value func(service.Sample) float64) *ui.Chart {
+func usageChart(v *ui.View, s serviceView, format func(float64) string, value func(usage.Sample) float64) *ui.Chart {
 	span, interval := windowScale(s.Window)
 	out := &ui.Chart{Span: span, Interval: interval, Sentence: v.T("chart.none")}
 	if len(s.Samples) == 0 {

@@ -154,3 +154,14 @@ func (r *Store) UpdateStack(ctx context.Context, id string, columns map[string]a
 		return w.Model(&Stack{}).Where("id = ?", id).Updates(columns).Error
 	})
 }
+
+// ListServiceIDs returns the ids of the managed services by project and name.
+func (r *Store) ListServiceIDs(ctx context.Context) (map[[2]string]string, error) {
+	var rows []struct{ Project, Name, ID string }
+	err := r.DB(ctx).Raw(`SELECT k.project, s.name, s.id FROM containers_services s JOIN containers_stacks k ON k.id = s.stack_id WHERE s.archived_at = 0 AND k.archived_at = 0`).Scan(&rows).Error
+	out := make(map[[2]string]string, len(rows))
+	for _, row := range rows {
+		out[[2]string{row.Project, row.Name}] = row.ID
+	}
+	return out, err
+}

@@ -21,6 +21,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -122,7 +123,7 @@ func (f *former) fillChannels(ctx context.Context) {
 	must(f.t, err)
 	subject := "mailto:ops@example.org"
 	must(f.t, f.channels.Change(ctx, channels.NotificationChange{
-		Events: channels.EventChange{containers.EventWebhookAnomaly: &off}, Chat: &channels.ChatChange{Enabled: &on, BotToken: &token, ChatID: &chat},
+		Events: channels.EventChange{notice.EventWebhookAnomaly: &off}, Chat: &channels.ChatChange{Enabled: &on, BotToken: &token, ChatID: &chat},
 		Email: &channels.EmailChange{Enabled: &off, SMTPURL: &smtp}, Webhook: &channels.WebhookChange{Enabled: &on, URL: &address, Secret: &signing},
 		WebPush: &channels.PushChange{Enabled: &on, Subject: &subject}, Channels: map[string]channels.OtherChange{"main": {Enabled: &off}},
 	}))

@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/services/containers/news"
+	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
@@ -69,7 +70,7 @@ func (e *env) announced() {
 	e.Helper()
 	testkit.Eventually(e, patience, func() bool {
 		var n int64
-		e.must(e.store.DB(context.Background()).Raw("SELECT COUNT(*) FROM jobs WHERE type = ? AND state IN ('queued', 'running')", jobAnnounce).Scan(&n).Error)
+		e.must(e.store.DB(context.Background()).Raw("SELECT COUNT(*) FROM jobs WHERE type = ? AND state IN ('queued', 'running')", notice.JobType).Scan(&n).Error)
 		return n == 0
 	}, "nothing is to be announced")
 }
@@ -88,8 +89,8 @@ func (e *env) scheduled() {
 // notices are the states of the news about a service, oldest first.
 func (e *env) notices(serviceID string) (out []string) {
 	e.Helper()
-	var rows []noticeRecord
-	e.must(e.store.DB(context.Background()).Where("service_id = ?", serviceID).Order("id").Find(&rows).Error)
+	var rows []struct{ Status string }
+	e.must(e.store.DB(context.Background()).Raw("SELECT status FROM containers_new_versions WHERE service_id = ? ORDER BY id", serviceID).Scan(&rows).Error)
 	for _, r := range rows {
 		out = append(out, r.Status)
 	}
@@ -263,11 +264,11 @@ func TestSwitches(t *testing.T) {
 	off, on := false, true
 	change := func(c channels.NotificationChange) { e.must(e.svc.Channels().Change(context.Background(), c)) }
 	e.threeNew()
-	change(channels.NotificationChange{Events: channels.EventChange{EventNewVersion: &off}})
+	change(channels.NotificationChange{Events: channels.EventChange{notice.EventNewVersion: &off}})
 	e.scheduled()
 	e.told(0)
 	change(channels.NotificationChange{
-		Events: channels.EventChange{EventNewVersion: &on}, Chat: &channels.ChatChange{Enabled: &off}, Email: &channels.EmailChange{Enabled: &off}, WebPush: &channels.PushChange{Enabled: &off},
+		Events: channels.EventChange{notice.EventNewVersion: &on}, Chat: &channels.ChatChange{Enabled: &off}, Email: &channels.EmailChange{Enabled: &off}, WebPush: &channels.PushChange{Enabled: &off},
 		Channels: map[string]channels.OtherChange{"pager": {Enabled: &off}},
 	})
 	e.scheduled()

@@ -10,16 +10,17 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 )
 
 // announce tells of a job that has ended, as its own job does, until that works.
 func (e *env) announce(id string) error {
-	raw, err := json.Marshal(announcement{JobID: id})
+	raw, err := json.Marshal(map[string]string{"jobId": id})
 	for range 5 {
 		if err != nil {
 			return err
 		}
-		if _, err = e.svc.runAnnounce(context.Background(), &queue.Job{ID: "job_own", Type: jobAnnounce, Payload: raw}, nil); err == nil {
+		if _, err = e.svc.Notices.RunAnnounce(context.Background(), &queue.Job{ID: "job_own", Type: notice.JobType, Payload: raw}, nil); err == nil {
 			return nil
 		}
 	}
@@ -30,12 +31,12 @@ func (e *env) announce(id string) error {
 func (e *env) silent() string {
 	e.Helper()
 	off, on := false, true
-	e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Events: channels.EventChange{EventNewVersion: &off}}))
+	e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Events: channels.EventChange{notice.EventNewVersion: &off}}))
 	job, _, err := e.svc.CheckFor(context.Background(), actorSchedule, ScanRequest{Scope: ScopeAll, Reason: ReasonSchedule})
 	e.must(err)
 	e.ended(job.ID)
 	e.announced()
-	e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Events: channels.EventChange{EventNewVersion: &on}}))
+	e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Events: channels.EventChange{notice.EventNewVersion: &on}}))
 	return job.ID
 }
 
@@ -68,25 +69,4 @@ func TestAnnouncedTwice(t *testing.T) {
 		e.must(e.announce(job.ID))
 		e.told(2)
 	}, withChannels)
-}
-
-// TestLinksLeadToThePages: links work, whether or not the public base URL names the path of the pages.
-func TestLinksLeadToThePages(t *testing.T) {
-	for _, tt := range []struct{ public, base, want string }{
-		{"", "/containers", ""},
-		{"https://a.example", "/", "https://a.example"},
-		{"https://a.example/", "/", "https://a.example/"},
-		{"https://a.example/x/", "/", "https://a.example/x/"},
-		{"https://a.example", "/containers", "https://a.example/containers/"},
-		{"https://a.example/containers", "/containers", "https://a.example/containers"},
-		{"https://a.example/containers/", "/containers/", "https://a.example/containers/"},
-		{"https://a.example/my-containers", "/containers", "https://a.example/my-containers/containers/"},
-		{"https://a.example/ops/containers", "/containers", "https://a.example/ops/containers"},
-		{"https://a.example", "https://c.example/containers", "https://a.example/containers/"},
-		{"https://a.example", "https://c.example", "https://a.example"},
-	} {
-		if got := publicPages(tt.public, sitePath(tt.base)); got != tt.want {
-			t.Errorf("%q with %q: %s, want %s", tt.public, tt.base, got, tt.want)
-		}
-	}
 }

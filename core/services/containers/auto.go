@@ -126,7 +126,7 @@ func (s *Service) purgeOldRecords(ctx context.Context, _ *queue.Job, _ queue.Pro
 	if err := s.inference.collectGarbage(ctx); err != nil {
 		return nil, fmt.Errorf("delete old snapshots: %w", err)
 	}
-	if err := s.repo.purgeNotices(ctx, now.Add(-noticesKeep).UnixMilli()); err != nil {
+	if err := s.Notices.DeleteOld(ctx); err != nil {
 		return nil, fmt.Errorf("delete old notices: %w", err)
 	}
 	if err := s.endChangesOfEndedJobs(ctx); err != nil {

@@ -1,9 +1,12 @@
 package containers
 
 import (
+	"context"
+	"slices"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 )
 
 // jobPrefix stands before the service's types in the queue; the API shows them without.
@@ -95,7 +98,7 @@ func (s *Service) Jobs() []queue.Handler {
 	return append(shown,
 		queue.Handler{Type: jobHousekeeping, Safe: true, Deletes: true, Limit: 1, Timeout: time.Hour, Run: s.purgeOldRecords},
 		// What cannot be announced within a few hours is no news any more.
-		queue.Handler{Type: jobAnnounce, Safe: true, Limit: 2, Timeout: 2 * time.Minute, MaxAttempts: 40, Run: s.runAnnounce},
+		queue.Handler{Type: notice.JobType, Safe: true, Limit: 2, Timeout: 2 * time.Minute, MaxAttempts: 40, Run: s.Notices.RunAnnounce},
 		queue.Handler{Type: jobReport, Safe: true, Limit: 1, Timeout: 5 * time.Minute, Run: s.runReport})
 }
 
@@ -103,4 +106,21 @@ func (s *Service) Jobs() []queue.Handler {
 // the scan of what runs go by themselves, without a job each.
 func (s *Service) Schedules() []queue.Schedule {
 	return []queue.Schedule{{Name: jobHousekeeping, Cron: "23 * * * *", Type: jobHousekeeping}}
+}
+
+// jobEnded runs in the transaction in which a job ends: the changes that it has left open are ended, so is news whose version is no candidate
+// any more, and a job is made that tells people.
+func (s *Service) jobEnded(ctx context.Context, job queue.Job) error {
+	if slices.Contains([]string{JobUpdate, JobRollback}, publicType(job.Type)) {
+		if err := s.endAbandonedChanges(ctx, &job); err != nil {
+			s.log.Error("changes that a job has left open could not be ended; the housekeeping ends them", "job", job.ID, "error", err)
+		}
+	}
+	if slices.Contains([]string{JobCheck, JobUpdate, JobRollback, JobDiscovery, JobRuntimeScan}, publicType(job.Type)) {
+		// It is done again before anything is sent, and must not keep the announcement from being made.
+		if err := s.Notices.DropOutdated(ctx); err != nil {
+			s.log.Warn("old notices could not be ended", "job", job.ID, "error", err)
+		}
+	}
+	return s.Notices.Submit(ctx, &job)
 }

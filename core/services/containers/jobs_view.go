@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 )
 
 // Job is a job of the service.
@@ -112,7 +113,7 @@ func resultReason(j *queue.Job) *ResultReason {
 }
 
 // Housekeeping are the types of jobs, as the queue has them, that clean up or serve others.
-func Housekeeping() []string { return []string{jobHousekeeping, jobReport, jobAnnounce} }
+func Housekeeping() []string { return []string{jobHousekeeping, jobReport, notice.JobType} }
 
 // JobOf returns what the API shows of a job of the queue; false if it shows no such job. The figures of its progress are left out.
 func JobOf(id, queued string, payload json.RawMessage) (Job, bool) {

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
@@ -57,7 +58,7 @@ func TestSwitchedOffMeanwhile(t *testing.T) {
 		e.checked()
 		e.updated("blog", "web")
 		e.announced()
-		e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Events: channels.EventChange{EventUpdate: &off}, Email: &channels.EmailChange{Enabled: &on}}))
+		e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Events: channels.EventChange{notice.EventUpdate: &off}, Email: &channels.EmailChange{Enabled: &on}}))
 		e.told(2)
 		if d := e.deliveries()["email"]; d.State != "failed" || !strings.Contains(d.Error, "the event was switched off") {
 			t.Errorf("%+v", d)
@@ -111,7 +112,7 @@ func TestKeyIsGone(t *testing.T) {
 	e := newEnv(t, withChannels)
 	e.switched()
 	e.svc.cfg.Channels = e.newManager(e.svc.cfg.Sender, otherKey(t))
-	e.svc.cfg.Channels.SetHost(ServiceName, e.svc)
+	e.svc.cfg.Channels.SetHost(ServiceName, e.svc.Notices)
 	e.svc.cfg.Channels.SetChannels(e.notifiers.listed(), nil)
 	ctx := context.Background()
 	got, err := e.svc.Channels().Settings(ctx)

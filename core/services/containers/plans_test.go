@@ -73,7 +73,7 @@ func TestNoQueryScans(t *testing.T) {
 			"snapshot":             func() error { _, err := r.snapshotByKey(ctx, inferKey{"r77", "d77", "linux/amd64"}); return err },
 			"delivery events":      func() error { _, err := r.deliveryEvents(ctx, 49_990); return err },
 			"last delivery event":  func() error { _, err := r.lastDeliveryEvent(ctx); return err },
-			"old samples":          func() error { _, err := r.deleteSome(ctx, "containers_samples", "at", old); return err },
+			"old samples":          func() error { return e.svc.Usage.DeleteOld(ctx) },
 			"old deliveries":       func() error { _, err := r.deleteSome(ctx, "containers_deliveries", "last_at", 10); return err },
 			"old delivery events":  func() error { _, err := r.deleteSome(ctx, "containers_delivery_events", "at", old); return err },
 		}, tables...)

@@ -20,6 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -86,6 +87,8 @@ type Service struct {
 	inference *inference
 	// Usage samples what the services use.
 	Usage *usage.Usage
+	// Notices tells people what jobs have found and done.
+	Notices *notice.Notices
 	// news is sent to when the engine tells of a change.
 	news chan struct{}
 	// platform is the host's, once the engine has told it.
@@ -126,8 +129,14 @@ func New(cfg Config) (*Service, error) {
 	}
 	s := &Service{cfg: cfg, log: cfg.Logger, queue: &jobQueue{}, repo: &repository{record.NewStore(cfg.Store)}, live: event.NewBus(), news: make(chan struct{}, 1),
 		hookPace: rate.NewLimiter(rate.Every(hookChangePause), hookBurst)}
-	cfg.Sender.Serve(ServiceName, s)
-	cfg.Channels.SetHost(ServiceName, s)
+	s.Notices = notice.New(notice.Config{
+		Service: ServiceName, Version: s.coreVersion(), Store: s.repo.Store, Sender: cfg.Sender, Channels: cfg.Channels, Events: noticeEvents{s}, Services: noticeEvents{s},
+		Settings: func() notice.Settings {
+			set := s.settings()
+			return notice.Settings{Locale: set.Locale, BaseURL: set.BaseURL}
+		},
+		PublicBaseURL: s.PublicBaseURL, Log: s.log, Now: cfg.Now,
+	})
 	s.SetAccess(cfg.Access)
 	s.waiting.Store(true)
 	s.registry = newRegistries(s)
@@ -146,7 +155,10 @@ func New(cfg Config) (*Service, error) {
 }
 
 // Use gives the service the queue, which runs the handlers of Jobs.
-func (s *Service) Use(q *queue.Queue) { s.queue.Queue = q }
+func (s *Service) Use(q *queue.Queue) {
+	s.queue.Queue = q
+	s.Notices.Use(q)
+}
 
 // Reload puts new settings and providers into use. Jobs that are under way go on
 // with the new ones: the former instances may be gone.

@@ -107,7 +107,7 @@ func (p pages) hooksView(ctx context.Context, f hookFilter) (out hooksView, err 
 		return out, err
 	}
 	if out.Callback = out.Settings.CallbackURL; out.Callback == "" {
-		if base := p.service.PublicPages(ctx); strings.HasPrefix(base, "https://") {
+		if base := p.service.Notices.PublicPages(ctx); strings.HasPrefix(base, "https://") {
 			out.Callback = base + "api/webhooks/host-packages"
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 func (p pages) notifyRoutes() []httpd.Route {
 	return []httpd.Route{
 		getRoute(notifyPath, p.showChannels), getRoute(notifyPath+"/live", p.notificationsLive),
-		getRoute(notifyPath+"/preview", func(c *gin.Context) { p.kit.Redirect(c, previewURL(p, service.PreviewKinds()[0], "")) }),
+		getRoute(notifyPath+"/preview", func(c *gin.Context) { p.kit.Redirect(c, previewURL(p, notice.PreviewKinds()[0], "")) }),
 		getRoute(notifyPath+"/preview/:kind", p.showPreview), getRoute(notifyPath+"/preview/:kind/mail", p.previewMail), getRoute(notifyPath+"/preview/:kind/card.png", p.previewCard),
 		postRoute(notifyPath+"/test", p.testChannel), postRoute(notifyPath+"/switch", p.switchChannel),
 		postRoute(notifyPath+"/events", p.saveEvents), postRoute(notifyPath+"/channel", p.saveChannel),
@@ -266,7 +266,7 @@ func (p pages) saveEvents(c *gin.Context) {
 		return &is
 	}
 	err := p.service.Channels().Change(c.Request.Context(), channels.NotificationChange{
-		Events: channels.EventChange{service.EventUpdate: on("update"), service.EventNewVersion: on("version"), service.EventWebhookAnomaly: on("anomaly")},
+		Events: channels.EventChange{notice.EventUpdate: on("update"), notice.EventNewVersion: on("version"), notice.EventWebhookAnomaly: on("anomaly")},
 	})
 	p.finishAction(c, notifyPath, "containers.notify.saved", err)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 )
 
 // mailPolicy is the content security policy of the HTML text, which is shown in a frame of our own pages: it runs nothing,
@@ -22,10 +22,10 @@ func previewURL(p pages, kind, part string) string {
 }
 
 // previewOf is the preview that an address asks for, with its language; it answers itself when there is none.
-func (p pages) previewOf(c *gin.Context) (got service.Preview, locale string, ok bool) {
+func (p pages) previewOf(c *gin.Context) (got notice.Preview, locale string, ok bool) {
 	set, err := p.service.Channels().Settings(c.Request.Context())
 	if err == nil {
-		got, err = p.service.Preview(c.Request.Context(), c.Param("kind"))
+		got, err = p.service.Notices.Preview(c.Request.Context(), c.Param("kind"))
 	}
 	if err != nil {
 		p.kit.Fail(c, err)
@@ -66,11 +66,11 @@ func (p pages) previewMail(c *gin.Context) {
 // previewCard is the picture of a kind.
 func (p pages) previewCard(c *gin.Context) {
 	kind := c.Param("kind")
-	if !slices.Contains(service.PreviewKinds(), kind) {
+	if !slices.Contains(notice.PreviewKinds(), kind) {
 		p.kit.Fail(c, fault.New(fault.NotFound, "There is no kind of notification %q.", kind))
 		return
 	}
-	png, err := p.service.PreviewCard(c.Request.Context(), kind)
+	png, err := p.service.Notices.PreviewCard(c.Request.Context(), kind)
 	if err != nil {
 		p.kit.Fail(c, err)
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 )
 
 func notifyPage(v *ui.View, p pages, n notifyView) templ.Component {
@@ -238,15 +238,15 @@ func notifyPage(v *ui.View, p pages, n notifyView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = eventSwitch(v, "update", n.Settings.Events[service.EventUpdate]).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = eventSwitch(v, "update", n.Settings.Events[notice.EventUpdate]).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = eventSwitch(v, "version", n.Settings.Events[service.EventNewVersion]).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = eventSwitch(v, "version", n.Settings.Events[notice.EventNewVersion]).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = eventSwitch(v, "anomaly", n.Settings.Events[service.EventWebhookAnomaly]).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = eventSwitch(v, "anomaly", n.Settings.Events[notice.EventWebhookAnomaly]).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1815,7 +1815,7 @@ func sentMessage(v *ui.View, m channels.SentMessage) templ.Component {
 }
 
 // previewPage shows a kind as text, as mail, as a card and as a payload.
-func previewPage(v *ui.View, p pages, got service.Preview, locale string) templ.Component {
+func previewPage(v *ui.View, p pages, got notice.Preview, locale string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1912,7 +1912,7 @@ func previewPage(v *ui.View, p pages, got service.Preview, locale string) templ.
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, kind := range service.PreviewKinds() {
+			for _, kind := range notice.PreviewKinds() {
 				if kind == got.Kind {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 160, "<a class=\"btn\" aria-current=\"page\" href=\"")
 					if templ_7745c5c3_Err != nil {
@@ -2208,7 +2208,7 @@ func previewPage(v *ui.View, p pages, got service.Preview, locale string) templ.
 }
 
 // mailPage is the HTML text in a page of its own.
-func mailPage(v *ui.View, got service.Preview, locale string) templ.Component {
+func mailPage(v *ui.View, got notice.Preview, locale string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

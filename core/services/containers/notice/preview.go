@@ -1,11 +1,10 @@
-package containers
+package notice
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 	"html"
-	"slices"
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
@@ -28,8 +27,8 @@ type Preview struct {
 func PreviewKinds() []string { return news.Kinds() }
 
 // Preview writes a notification of a kind, and sends nothing.
-func (s *Service) Preview(ctx context.Context, kind string) (Preview, error) {
-	m, err := s.writeSample(ctx, kind)
+func (n *Notices) Preview(ctx context.Context, kind string) (Preview, error) {
+	m, err := n.writeSample(ctx, kind)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -47,8 +46,8 @@ func (s *Service) Preview(ctx context.Context, kind string) (Preview, error) {
 }
 
 // PreviewCard draws the card of a notification of a kind, a PNG.
-func (s *Service) PreviewCard(ctx context.Context, kind string) ([]byte, error) {
-	m, err := s.writeSample(ctx, kind)
+func (n *Notices) PreviewCard(ctx context.Context, kind string) ([]byte, error) {
+	m, err := n.writeSample(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -56,22 +55,25 @@ func (s *Service) PreviewCard(ctx context.Context, kind string) ([]byte, error) 
 }
 
 // writeSample writes a notification of a kind, with services of this instance where there are any.
-func (s *Service) writeSample(ctx context.Context, kind string) (*notify.Message, error) {
-	w := s.newsWriter(ctx)
-	some, err := s.someServices(ctx)
+func (n *Notices) writeSample(ctx context.Context, kind string) (*notify.Message, error) {
+	w := n.NewsWriter(ctx)
+	some, err := n.cfg.Services.SomeServices(ctx, 3)
 	if err != nil {
 		return nil, err
+	}
+	if len(some) == 0 {
+		some = append(some, news.Service{StackID: "stk_0", StackName: "stack", ServiceID: "svc_0", ServiceName: "service"})
 	}
 	job := store.NewID("job")
 	switch kind {
 	case news.JobFinished:
-		end, changed := s.cfg.Now(), []news.VersionChange{sampleChange(some[0])}
+		end, changed := n.cfg.Now(), []news.VersionChange{sampleChange(some[0])}
 		return w.JobFinished(news.JobEvent{
-			ID: job, Type: JobUpdate, Scope: ScopeService, Status: "success", Reason: ReasonUI, CreatedBy: auth.Caller(ctx), CreatedAt: end, StartedAt: end, FinishedAt: end,
+			ID: job, Type: "update", Scope: "service", Status: "success", Reason: "ui", CreatedBy: auth.Caller(ctx), CreatedAt: end, StartedAt: end, FinishedAt: end,
 			StackID: some[0].StackID, ServiceID: some[0].ServiceID, Changed: changed, Affected: changed,
 		})
 	case news.NewVersionDiscovered:
-		ev := news.NewVersionsEvent{JobID: job, JobStatus: "success", Scope: ScopeAll, ServicesChecked: len(some)}
+		ev := news.NewVersionsEvent{JobID: job, JobStatus: "success", Scope: "all", ServicesChecked: len(some)}
 		for _, svc := range some {
 			ev.Services = append(ev.Services, sampleChange(svc))
 		}
@@ -86,31 +88,4 @@ func (s *Service) writeSample(ctx context.Context, kind string) (*notify.Message
 
 func sampleChange(svc news.Service) news.VersionChange {
 	return news.VersionChange{Service: svc, CurrentTag: "latest", CandidateTag: "latest", CurrentDisplay: "1.4.2", CandidateDisplay: "1.5.0"}
-}
-
-// someServices are at most three services, or one that stands for any.
-func (s *Service) someServices(ctx context.Context) (out []news.Service, err error) {
-	inv, err := s.loadInventory(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range sortedIDs(inv) {
-		if len(out) < 3 {
-			out = inv.appendNamed(out, id)
-		}
-	}
-	if len(out) == 0 {
-		out = append(out, news.Service{StackID: "stk_0", StackName: "stack", ServiceID: "svc_0", ServiceName: "service"})
-	}
-	return out, nil
-}
-
-func sortedIDs(inv *inventory) (ids []string) {
-	for id, svc := range inv.services {
-		if !inv.isArchived(svc) {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return ids
 }

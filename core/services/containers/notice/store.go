@@ -1,4 +1,4 @@
-package containers
+package notice
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // The states of the news of one new version. Those that are pending or sent keep the same news from being told again.
@@ -44,8 +45,11 @@ type noticeRecord struct {
 // TableName implements gorm's Tabler.
 func (noticeRecord) TableName() string { return "containers_new_versions" }
 
+// noticeStore holds the queries about notices. It decides nothing.
+type noticeStore struct{ *record.Store }
+
 // storeNewNotices inserts the notices that are not yet stored, and returns them.
-func (r *repository) storeNewNotices(ctx context.Context, rows []noticeRecord) (fresh []noticeRecord, err error) {
+func (r *noticeStore) storeNewNotices(ctx context.Context, rows []noticeRecord) (fresh []noticeRecord, err error) {
 	err = r.Write(ctx, "reserve notices", func(_ context.Context, w *gorm.DB) error {
 		fresh = nil
 		for _, row := range rows {
@@ -63,7 +67,7 @@ func (r *repository) storeNewNotices(ctx context.Context, rows []noticeRecord) (
 }
 
 // dropOutdatedNotices ends the pending notices whose version is no longer the candidate of its service.
-func (r *repository) dropOutdatedNotices(ctx context.Context, now int64) error {
+func (r *noticeStore) dropOutdatedNotices(ctx context.Context, now int64) error {
 	return r.Write(ctx, "supersede notices", func(_ context.Context, w *gorm.DB) error {
 		return w.Model(&noticeRecord{}).Where(`status = ? AND NOT EXISTS (SELECT 1 FROM containers_services s
 			WHERE s.id = containers_new_versions.service_id AND s.candidate_digest = containers_new_versions.candidate_digest)`, noticePending).
@@ -71,24 +75,24 @@ func (r *repository) dropOutdatedNotices(ctx context.Context, now int64) error {
 	})
 }
 
-// noticesOf are the news that a message tells.
-func (r *repository) noticesOf(ctx context.Context, messageID string) (rows []noticeRecord, err error) {
+// listMessageNotices returns the notices that a message tells.
+func (r *noticeStore) listMessageNotices(ctx context.Context, messageID string) (rows []noticeRecord, err error) {
 	err = r.DB(ctx).Where("message_id = ?", messageID).Order("id").Find(&rows).Error
 	return rows, err
 }
 
 // isCurrent reports whether a message has no notices, or one whose version is still the candidate of its service.
-func (r *repository) isCurrent(ctx context.Context, messageID string) (bool, error) {
+func (r *noticeStore) isCurrent(ctx context.Context, messageID string) (bool, error) {
 	var found struct{ News, Current int64 }
 	err := r.DB(ctx).Raw(`SELECT COUNT(*) AS news, COUNT(s.id) AS current FROM containers_new_versions n LEFT JOIN containers_services s
 		ON s.id = n.service_id AND s.candidate_digest = n.candidate_digest AND n.status <> ? WHERE n.message_id = ?`, noticeSuperseded, messageID).Scan(&found).Error
 	return found.News == 0 || found.Current > 0, err
 }
 
-// noticeEnded writes into the news of a message what became of one delivery, and of all once they have ended.
-func (r *repository) noticeEnded(ctx context.Context, d notify.Delivery, all []notify.Delivery, now int64) error {
+// endNotices writes into the news of a message what became of one delivery, and of all once they have ended.
+func (r *noticeStore) endNotices(ctx context.Context, d notify.Delivery, all []notify.Delivery, now int64) error {
 	return r.Write(ctx, "end notices", func(ctx context.Context, w *gorm.DB) error {
-		rows, err := r.noticesOf(ctx, d.MessageID)
+		rows, err := r.listMessageNotices(ctx, d.MessageID)
 		if err != nil {
 			return err
 		}
@@ -125,10 +129,15 @@ func (n *noticeRecord) recordDelivery(d notify.Delivery, open bool, now int64) {
 }
 
 // purgeNotices deletes the news of before a time that is not the present candidate's: that must stay known.
-func (r *repository) purgeNotices(ctx context.Context, before int64) error {
+func (r *noticeStore) purgeNotices(ctx context.Context, before int64) error {
 	return r.Write(ctx, "delete old notices", func(_ context.Context, w *gorm.DB) error {
 		return w.Where(`created_at < ? AND status <> ? AND NOT EXISTS (SELECT 1 FROM containers_services s
 			WHERE s.id = containers_new_versions.service_id AND s.candidate_digest = containers_new_versions.candidate_digest)`, before, noticePending).
 			Delete(&noticeRecord{}).Error
 	})
+}
+
+// setMessage stores which message tells notices. The caller has a transaction.
+func (r *noticeStore) setMessage(ctx context.Context, ids []string, messageID string) error {
+	return r.Writer(ctx).Model(&noticeRecord{}).Where("id IN ?", ids).Update("message_id", messageID).Error
 }

@@ -48,7 +48,7 @@ func (c *Client) callContext(ctx context.Context) context.Context {
 
 // Resolve implements CodeHost.
 func (c *Client) Resolve(ctx context.Context, token schema.Secret, input string) (*Resolution, error) {
-	out, err := c.rpc.Resolve(c.callContext(ctx), &codehostv1.ResolveRequest{Token: secret(token), Input: input})
+	out, err := c.rpc.Resolve(c.callContext(ctx), &codehostv1.ResolveRequest{Token: secretToProto(token), Input: input})
 	if err != nil {
 		return nil, errs.From(err)
 	}
@@ -57,7 +57,7 @@ func (c *Client) Resolve(ctx context.Context, token schema.Secret, input string)
 
 // Hooks implements WebhookHost.
 func (c *Client) Hooks(ctx context.Context, token schema.Secret, repo string) ([]Hook, error) {
-	out, err := c.rpc.Hooks(c.callContext(ctx), &codehostv1.HooksRequest{Token: secret(token), Repo: repo})
+	out, err := c.rpc.Hooks(c.callContext(ctx), &codehostv1.HooksRequest{Token: secretToProto(token), Repo: repo})
 	if err != nil {
 		return nil, errs.From(err)
 	}
@@ -70,7 +70,7 @@ func (c *Client) Hooks(ctx context.Context, token schema.Secret, repo string) ([
 
 // CreateHook implements WebhookHost.
 func (c *Client) CreateHook(ctx context.Context, token schema.Secret, repo string, spec HookSpec) (*Hook, error) {
-	out, err := c.rpc.CreateHook(c.callContext(ctx), &codehostv1.CreateHookRequest{Token: secret(token), Repo: repo, Spec: spec.toProto()})
+	out, err := c.rpc.CreateHook(c.callContext(ctx), &codehostv1.CreateHookRequest{Token: secretToProto(token), Repo: repo, Spec: spec.toProto()})
 	if err != nil {
 		return nil, errs.From(err)
 	}
@@ -79,7 +79,7 @@ func (c *Client) CreateHook(ctx context.Context, token schema.Secret, repo strin
 
 // UpdateHook implements WebhookHost.
 func (c *Client) UpdateHook(ctx context.Context, token schema.Secret, repo, id string, spec HookSpec) (*Hook, error) {
-	out, err := c.rpc.UpdateHook(c.callContext(ctx), &codehostv1.UpdateHookRequest{Token: secret(token), Repo: repo, Id: id, Spec: spec.toProto()})
+	out, err := c.rpc.UpdateHook(c.callContext(ctx), &codehostv1.UpdateHookRequest{Token: secretToProto(token), Repo: repo, Id: id, Spec: spec.toProto()})
 	if err != nil {
 		return nil, errs.From(err)
 	}
@@ -88,7 +88,7 @@ func (c *Client) UpdateHook(ctx context.Context, token schema.Secret, repo, id s
 
 // DeleteHook implements WebhookHost.
 func (c *Client) DeleteHook(ctx context.Context, token schema.Secret, repo, id string) error {
-	_, err := c.rpc.DeleteHook(c.callContext(ctx), &codehostv1.DeleteHookRequest{Token: secret(token), Repo: repo, Id: id})
+	_, err := c.rpc.DeleteHook(c.callContext(ctx), &codehostv1.DeleteHookRequest{Token: secretToProto(token), Repo: repo, Id: id})
 	if err != nil {
 		return errs.From(err)
 	}
@@ -98,7 +98,7 @@ func (c *Client) DeleteHook(ctx context.Context, token schema.Secret, repo, id s
 // ParseWebhook implements WebhookHost.
 func (c *Client) ParseWebhook(ctx context.Context, d Delivery) (*Webhook, error) {
 	out, err := c.rpc.ParseWebhook(c.callContext(ctx), &codehostv1.ParseWebhookRequest{
-		Event: d.Event, Signature: d.Signature, Body: d.Body, Secret: secret(d.Secret),
+		Event: d.Event, Signature: d.Signature, Body: d.Body, Secret: secretToProto(d.Secret),
 	})
 	if err != nil {
 		return nil, errs.From(err)

@@ -8,7 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-func secret(s schema.Secret) *sharedv1.Secret {
+func secretToProto(s schema.Secret) *sharedv1.Secret {
 	if s == "" {
 		return nil
 	}
@@ -50,7 +50,7 @@ func hookFrom(p *codehostv1.Hook) *Hook {
 }
 
 func (s *HookSpec) toProto() *codehostv1.HookSpec {
-	return &codehostv1.HookSpec{Url: s.URL, Secret: secret(s.Secret), Events: s.Events, Active: s.Active}
+	return &codehostv1.HookSpec{Url: s.URL, Secret: secretToProto(s.Secret), Events: s.Events, Active: s.Active}
 }
 
 func specFrom(p *codehostv1.HookSpec) HookSpec {

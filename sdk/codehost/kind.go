@@ -69,14 +69,14 @@ type server struct {
 	capabilities []string
 }
 
-// use finds the instance and makes one call.
-func (s *server) use(ctx context.Context, call func(CodeHost) error) error {
+// withInstance finds the instance and makes one call.
+func (s *server) withInstance(ctx context.Context, call func(CodeHost) error) error {
 	return framework.Use(ctx, s.router, Kind, "a code host", call)
 }
 
 // useOptional makes one call that needs a capability, whose interface is T.
 func useOptional[T any](ctx context.Context, s *server, capability string, call func(T) error) error {
-	return s.use(ctx, func(h CodeHost) error {
+	return s.withInstance(ctx, func(h CodeHost) error {
 		if able, ok := h.(T); ok && slices.Contains(s.capabilities, capability) {
 			return call(able)
 		}

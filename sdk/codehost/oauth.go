@@ -54,7 +54,7 @@ type OAuthToken struct {
 const maxCode = 4096
 
 func (c OAuthClient) toProto() *codehostv1.OAuthClient {
-	return &codehostv1.OAuthClient{Id: c.ID, Secret: secret(c.Secret), RedirectUrl: c.RedirectURL}
+	return &codehostv1.OAuthClient{Id: c.ID, Secret: secretToProto(c.Secret), RedirectUrl: c.RedirectURL}
 }
 
 func oauthClientFrom(p *codehostv1.OAuthClient) OAuthClient {
@@ -62,7 +62,7 @@ func oauthClientFrom(p *codehostv1.OAuthClient) OAuthClient {
 }
 
 func (t *OAuthToken) toProto() *codehostv1.TokenResponse {
-	return &codehostv1.TokenResponse{AccessToken: secret(t.AccessToken), RefreshToken: secret(t.RefreshToken), ExpiresUnixMs: unixMS(t.ExpiresAt)}
+	return &codehostv1.TokenResponse{AccessToken: secretToProto(t.AccessToken), RefreshToken: secretToProto(t.RefreshToken), ExpiresUnixMs: unixMS(t.ExpiresAt)}
 }
 
 func oauthTokenFrom(p *codehostv1.TokenResponse) *OAuthToken {
@@ -128,13 +128,13 @@ func (s *server) RefreshToken(ctx context.Context, p *codehostv1.RefreshTokenReq
 
 // AuthorizeURL implements OAuthHost.
 func (c *Client) AuthorizeURL(ctx context.Context, req AuthorizeRequest) (string, error) {
-	out, err := call(ctx, c, c.rpc.AuthorizeURL, &codehostv1.AuthorizeURLRequest{Client: req.Client.toProto(), State: req.State, CodeChallenge: req.CodeChallenge})
+	out, err := callInstance(ctx, c, c.rpc.AuthorizeURL, &codehostv1.AuthorizeURLRequest{Client: req.Client.toProto(), State: req.State, CodeChallenge: req.CodeChallenge})
 	return out.GetUrl(), err
 }
 
 // ExchangeCode implements OAuthHost.
 func (c *Client) ExchangeCode(ctx context.Context, client OAuthClient, code, verifier schema.Secret) (*OAuthToken, error) {
-	out, err := call(ctx, c, c.rpc.ExchangeCode, &codehostv1.ExchangeCodeRequest{Client: client.toProto(), Code: secret(code), CodeVerifier: secret(verifier)})
+	out, err := callInstance(ctx, c, c.rpc.ExchangeCode, &codehostv1.ExchangeCodeRequest{Client: client.toProto(), Code: secretToProto(code), CodeVerifier: secretToProto(verifier)})
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (c *Client) ExchangeCode(ctx context.Context, client OAuthClient, code, ver
 
 // RefreshToken implements OAuthHost.
 func (c *Client) RefreshToken(ctx context.Context, client OAuthClient, refreshToken schema.Secret) (*OAuthToken, error) {
-	out, err := call(ctx, c, c.rpc.RefreshToken, &codehostv1.RefreshTokenRequest{Client: client.toProto(), RefreshToken: secret(refreshToken)})
+	out, err := callInstance(ctx, c, c.rpc.RefreshToken, &codehostv1.RefreshTokenRequest{Client: client.toProto(), RefreshToken: secretToProto(refreshToken)})
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ func (s *server) Resolve(ctx context.Context, p *codehostv1.ResolveRequest) (out
 	if input == "" {
 		return nil, errs.BadInput(ReasonInvalidInput, "the input is empty")
 	}
-	err = s.use(ctx, func(h CodeHost) error {
+	err = s.withInstance(ctx, func(h CodeHost) error {
 		got, err := h.Resolve(ctx, secretFrom(p.GetToken()), input)
 		if err == nil && got != nil {
 			out = got.toProto()

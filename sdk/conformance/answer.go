@@ -17,7 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-func (r *searchRun) samples(ctx context.Context, c *caller) error {
+func (r *searchRun) checkSamples(ctx context.Context, c *caller) error {
 	for _, op := range r.desc.Operations {
 		if !slices.ContainsFunc(r.cfg.Samples, func(s Sample) bool { return s.Operation == op.Name && !s.Stream }) {
 			return fmt.Errorf("SearchConfig.Samples has none for the operation %q", op.Name)
@@ -27,11 +27,11 @@ func (r *searchRun) samples(ctx context.Context, c *caller) error {
 		if s.Stream {
 			continue
 		}
-		resp, err := c.invoke(ctx, r.main, s)
+		resp, err := c.invokeSample(ctx, r.main, s)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Operation, err)
 		}
-		if err := s.check(resp); err != nil {
+		if err := s.checkResponse(resp); err != nil {
 			return fmt.Errorf("%s: %w", s.Operation, err)
 		}
 		if resp.ResourceID != "" {
@@ -41,8 +41,8 @@ func (r *searchRun) samples(ctx context.Context, c *caller) error {
 	return nil
 }
 
-func (s Sample) check(resp *search.Response) error {
-	if err := s.head(&resp.Head); err != nil {
+func (s Sample) checkResponse(resp *search.Response) error {
+	if err := s.checkHead(&resp.Head); err != nil {
 		return err
 	}
 	kind, _, err := mime.ParseMediaType(resp.ContentType)
@@ -58,7 +58,7 @@ func (s Sample) check(resp *search.Response) error {
 	return nil
 }
 
-func (s Sample) head(h *search.Head) error {
+func (s Sample) checkHead(h *search.Head) error {
 	if s.Status == 0 && (h.Status < 200 || h.Status > 299) || s.Status != 0 && h.Status != s.Status {
 		return fmt.Errorf("status %d", h.Status)
 	}
@@ -71,7 +71,7 @@ func (s Sample) head(h *search.Head) error {
 // sameAnswers compares what the two forms answer. Values may differ from call to call; status, content type and the
 // names and types of the members may not.
 func (r *searchRun) sameAnswers(ctx context.Context) error {
-	if !r.has(search.CapExchange) {
+	if !r.hasCapability(search.CapExchange) {
 		return skip("the plugin does not offer exchange streams")
 	}
 	collect := func(into *[]string) func(context.Context, *caller) error {
@@ -80,17 +80,17 @@ func (r *searchRun) sameAnswers(ctx context.Context) error {
 				if s.Stream {
 					continue
 				}
-				resp, err := c.invoke(ctx, r.main, s)
+				resp, err := c.invokeSample(ctx, r.main, s)
 				if errors.Is(err, errPanic) {
 					return err
 				}
-				*into = append(*into, s.Operation+": "+outcome(resp, err))
+				*into = append(*into, s.Operation+": "+describeOutcome(resp, err))
 			}
 			return nil
 		}
 	}
 	var streams, unary []string
-	if err := errors.Join(r.over(ctx, formStreams, collect(&streams)), r.over(ctx, formUnary, collect(&unary))); err != nil {
+	if err := errors.Join(r.runInForm(ctx, formStreams, collect(&streams)), r.runInForm(ctx, formUnary, collect(&unary))); err != nil {
 		return err
 	}
 	for i := range streams {
@@ -101,7 +101,7 @@ func (r *searchRun) sameAnswers(ctx context.Context) error {
 	return nil
 }
 
-func outcome(resp *search.Response, err error) string {
+func describeOutcome(resp *search.Response, err error) string {
 	if err != nil {
 		e := errs.From(err)
 		return fmt.Sprintf("error %s %s %s", e.Code, e.Source, e.Reason)
@@ -128,15 +128,15 @@ func shapeOf(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-func (r *searchRun) streaming(ctx context.Context) error {
+func (r *searchRun) checkStreaming(ctx context.Context) error {
 	c := search.NewClient(r.conn, r.main, -1)
 	defer c.Close()
-	if !r.has(search.CapStream) {
+	if !r.hasCapability(search.CapStream) {
 		s, err := r.mustFirst()
 		if err != nil {
 			return err
 		}
-		return r.unsupported("Stream", r.drain(ctx, c, s))
+		return r.requireUnsupported("Stream", r.drainStream(ctx, c, s))
 	}
 	for _, op := range r.desc.Operations {
 		if op.Stream && !slices.ContainsFunc(r.cfg.Samples, func(s Sample) bool { return s.Operation == op.Name && s.Stream }) {
@@ -147,23 +147,23 @@ func (r *searchRun) streaming(ctx context.Context) error {
 		if !s.Stream {
 			continue
 		}
-		if err := r.drain(ctx, c, s); err != nil {
+		if err := r.drainStream(ctx, c, s); err != nil {
 			return fmt.Errorf("%s: %w", s.Operation, err)
 		}
 	}
 	return nil
 }
 
-// drain reads a streamed answer to its end.
-func (r *searchRun) drain(ctx context.Context, c *search.Client, s Sample) error {
-	ctx, cancel := r.bounded(ctx)
+// drainStream reads a streamed answer to its end.
+func (r *searchRun) drainStream(ctx context.Context, c *search.Client, s Sample) error {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	st, err := c.Stream(ctx, r.request(s, r.secret()))
+	st, err := c.Stream(ctx, r.newRequest(s, r.firstSecret()))
 	if err != nil {
-		return r.saw("stream of "+s.Operation, err)
+		return r.inspectError("stream of "+s.Operation, err)
 	}
 	defer st.Close()
-	if err := s.head(&st.Head); err != nil {
+	if err := s.checkHead(&st.Head); err != nil {
 		return err
 	}
 	if kind, _, _ := mime.ParseMediaType(st.Head.ContentType); st.Head.Status < 300 && kind != "text/event-stream" {
@@ -176,11 +176,11 @@ func (r *searchRun) drain(ctx context.Context, c *search.Client, s Sample) error
 			break
 		}
 		if err != nil {
-			return r.saw("stream of "+s.Operation, err)
+			return r.inspectError("stream of "+s.Operation, err)
 		}
 		body = append(body, chunk...)
 	}
-	r.note("stream of "+s.Operation, string(body))
+	r.noteSecrets("stream of "+s.Operation, string(body))
 	if len(body) == 0 {
 		return errors.New("the stream is empty")
 	}
@@ -190,7 +190,7 @@ func (r *searchRun) drain(ctx context.Context, c *search.Client, s Sample) error
 	return nil
 }
 
-func (r *base) unsupported(call string, err error) error {
+func (r *base) requireUnsupported(call string, err error) error {
 	if errs.From(err) == nil || errs.From(err).Code != codes.Unimplemented {
 		return fmt.Errorf("%s is not among the capabilities and should end with Unimplemented, got: %v", call, err)
 	}
@@ -198,40 +198,40 @@ func (r *base) unsupported(call string, err error) error {
 }
 
 func (r *searchRun) keyStatus(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
 	c := search.NewClient(r.conn, r.main, -1)
 	defer c.Close()
-	st, err := c.KeyStatus(ctx, r.secret())
-	_ = r.saw("KeyStatus", err)
-	if !r.has(search.CapKeyStatus) {
-		return r.unsupported("KeyStatus", err)
+	st, err := c.KeyStatus(ctx, r.firstSecret())
+	_ = r.inspectError("KeyStatus", err)
+	if !r.hasCapability(search.CapKeyStatus) {
+		return r.requireUnsupported("KeyStatus", err)
 	}
 	if err != nil {
 		return err
 	}
-	r.note("KeyStatus", st.Plan+st.Key.Reason)
+	r.noteSecrets("KeyStatus", st.Plan+st.Key.Reason)
 	if st.Key.State != search.KeyOK || st.Used < 0 || st.Limit < 0 {
 		return fmt.Errorf("a valid key has the state %d, %d of %d credits used", st.Key.State, st.Used, st.Limit)
 	}
 	if st, err = c.KeyStatus(ctx, schema.Secret("wrong-"+r.cfg.Credential)); err != nil {
-		_ = r.saw("KeyStatus", err)
+		_ = r.inspectError("KeyStatus", err)
 		return nil
 	}
-	r.note("KeyStatus", st.Plan+st.Key.Reason)
+	r.noteSecrets("KeyStatus", st.Plan+st.Key.Reason)
 	if st.Key.State == search.KeyOK {
 		return errors.New("a wrong key is reported as good")
 	}
 	return nil
 }
 
-// credential comes last: it judges all that came back, and the log.
-func (r *searchRun) credential(context.Context) error {
+// checkCredential comes last: it judges all that came back, and the log.
+func (r *searchRun) checkCredential(context.Context) error {
 	if !r.desc.Credential {
 		return skip("the plugin needs no credential")
 	}
 	if r.cfg.Credential == "" {
 		return errors.New("SearchConfig.Credential is empty")
 	}
-	return r.leaked()
+	return r.checkLeaks()
 }

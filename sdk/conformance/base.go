@@ -88,53 +88,53 @@ type suite struct {
 	credential func(context.Context) error
 }
 
-// run performs the shared checks and, between them, those of s. It ends early where the others would make no sense.
-func (r *base) run(ctx context.Context, s suite) Report {
+// runSuite performs the shared checks and, between them, those of s. It ends early where the others would make no sense.
+func (r *base) runSuite(ctx context.Context, s suite) Report {
 	if s.descriptor == nil {
 		s.descriptor = func(context.Context) error { return nil }
 	}
 	if s.credential == nil {
-		s.credential = func(context.Context) error { return r.leaked() }
+		s.credential = func(context.Context) error { return r.checkLeaks() }
 	}
 	if !r.checkInstances(ctx, s.descriptor) {
 		return r.report
 	}
 	for _, c := range s.checks {
-		_ = r.record(ctx, c)
+		_ = r.recordCheck(ctx, c)
 	}
 	for _, c := range []check{
-		{name: "health", do: r.health},
-		{name: "stop", do: r.stop},
-		{name: "errors", do: func(context.Context) error { return list(r.malformed) }},
-		{name: "panics", do: func(context.Context) error { return list(r.panics) }},
+		{name: "health", do: r.checkHealth},
+		{name: "stop", do: r.checkStop},
+		{name: "errors", do: func(context.Context) error { return joinFindings(r.malformed) }},
+		{name: "panics", do: func(context.Context) error { return joinFindings(r.panics) }},
 		{name: "credential", do: s.credential},
 	} {
-		_ = r.record(ctx, c)
+		_ = r.recordCheck(ctx, c)
 	}
 	return r.report
 }
 
 // checkInstances checks the description and the life of instances, and reports whether there is one that can be called.
 func (r *base) checkInstances(ctx context.Context, descriptor func(context.Context) error) bool {
-	if r.record(ctx, check{name: "describe", do: r.describe}) != nil {
+	if r.recordCheck(ctx, check{name: "describe", do: r.checkDescribe}) != nil {
 		return false
 	}
-	_ = r.record(ctx, check{name: "capabilities", do: r.capabilities})
-	if errors.Join(r.record(ctx, check{name: "schema", do: r.configSchema}), r.record(ctx, check{name: "descriptor", do: descriptor})) != nil {
+	_ = r.recordCheck(ctx, check{name: "capabilities", do: r.checkCapabilities})
+	if errors.Join(r.recordCheck(ctx, check{name: "schema", do: r.configSchema}), r.recordCheck(ctx, check{name: "descriptor", do: descriptor})) != nil {
 		return false
 	}
-	_ = r.record(ctx, check{name: "validate", do: r.validate})
-	_ = r.record(ctx, check{name: "agreement", do: r.agreement})
-	if r.record(ctx, check{name: "configure", do: r.configure}) != nil {
+	_ = r.recordCheck(ctx, check{name: "validate", do: r.checkValidate})
+	_ = r.recordCheck(ctx, check{name: "agreement", do: r.checkAgreement})
+	if r.recordCheck(ctx, check{name: "configure", do: r.checkConfigure}) != nil {
 		return false
 	}
 	for _, c := range []check{
 		{name: "configure-keeps", do: r.configureKeeps},
-		{name: "replace", do: r.replace},
-		{name: "instances", do: r.instances},
-		{name: "remove", do: r.remove},
+		{name: "replace", do: r.checkReplace},
+		{name: "instances", do: r.checkTwoInstances},
+		{name: "remove", do: r.checkRemove},
 	} {
-		_ = r.record(ctx, c)
+		_ = r.recordCheck(ctx, c)
 	}
 	return true
 }
@@ -147,8 +147,8 @@ func (s skip) Error() string { return string(s) }
 // errPanic is in the chain of an error that comes from a panic: that is reported once, by the check "panics".
 var errPanic = errors.New("the plugin panicked")
 
-// record performs a check and adds its result to the report. It returns the check's error.
-func (r *base) record(ctx context.Context, c check) error {
+// recordCheck performs a check and adds its result to the report. It returns the check's error.
+func (r *base) recordCheck(ctx context.Context, c check) error {
 	began := time.Now()
 	err := c.do(ctx)
 	res := Result{Check: c.name, Form: c.form, Took: time.Since(began)}
@@ -166,8 +166,8 @@ func (r *base) record(ctx context.Context, c check) error {
 	return err
 }
 
-// list makes one error of findings.
-func list(found []string) error {
+// joinFindings makes one error of findings.
+func joinFindings(found []string) error {
 	if len(found) == 0 {
 		return nil
 	}
@@ -180,13 +180,13 @@ func list(found []string) error {
 	return fmt.Errorf("%q%s", found, more)
 }
 
-// config is a new configuration with a directory of its own; json may differ from the good one.
-func (r *base) config(id, json string) (*pluginv1.Config, error) {
+// newConfig is a new configuration with a directory of its own; json may differ from the good one.
+func (r *base) newConfig(id, json string) (*pluginv1.Config, error) {
 	c := &pluginv1.Config{
 		InstanceId: id, Kind: r.word, Name: "conformance", Json: []byte(json), BaseDir: r.with.baseDir,
 		Host: &pluginv1.Host{Version: "0.0.0", UserAgent: "patchbay-conformance"},
 	}
-	if !r.has(framework.CapDataDir) {
+	if !r.hasCapability(framework.CapDataDir) {
 		return c, nil
 	}
 	r.next++
@@ -194,10 +194,10 @@ func (r *base) config(id, json string) (*pluginv1.Config, error) {
 	return c, os.MkdirAll(c.DataDir, 0o700)
 }
 
-func (r *base) has(capability string) bool {
+func (r *base) hasCapability(capability string) bool {
 	return slices.Contains(r.kind.GetCapabilities(), capability)
 }
 
-func (r *base) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+func (r *base) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, r.with.timeout)
 }

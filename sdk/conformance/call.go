@@ -21,52 +21,52 @@ type caller struct {
 	clients map[string]*search.Client
 }
 
-// over runs a check in one form.
-func (r *searchRun) over(ctx context.Context, form string, do func(context.Context, *caller) error) error {
+// runInForm runs a check in one form.
+func (r *searchRun) runInForm(ctx context.Context, form string, do func(context.Context, *caller) error) error {
 	c := &caller{run: r, form: form, streams: -1, clients: map[string]*search.Client{}}
 	if form == formStreams {
-		if !r.has(search.CapExchange) {
+		if !r.hasCapability(search.CapExchange) {
 			return skip("the plugin does not offer exchange streams")
 		}
 		c.streams = 32
 	}
-	defer c.close()
+	defer c.closePool()
 	return do(ctx, c)
 }
 
-func (c *caller) close() {
+func (c *caller) closePool() {
 	for _, cl := range c.clients {
 		_ = cl.Close()
 	}
 }
 
-func (c *caller) client(id string) *search.Client {
+func (c *caller) newClient(id string) *search.Client {
 	if c.clients[id] == nil {
 		c.clients[id] = search.NewClient(c.run.conn, id, c.streams)
 	}
 	return c.clients[id]
 }
 
-// invoke performs a sample at an instance and keeps an eye on what comes back.
-func (c *caller) invoke(ctx context.Context, id string, s Sample) (*search.Response, error) {
-	return c.with(ctx, c.client(id), s, c.run.secret())
+// invokeSample performs a sample at an instance and keeps an eye on what comes back.
+func (c *caller) invokeSample(ctx context.Context, id string, s Sample) (*search.Response, error) {
+	return c.invokeWith(ctx, c.newClient(id), s, c.run.firstSecret())
 }
 
-func (c *caller) with(ctx context.Context, cl *search.Client, s Sample, credential schema.Secret) (*search.Response, error) {
-	ctx, cancel := c.run.bounded(ctx)
+func (c *caller) invokeWith(ctx context.Context, cl *search.Client, s Sample, credential schema.Secret) (*search.Response, error) {
+	ctx, cancel := c.run.withTimeout(ctx)
 	defer cancel()
-	reply, err := cl.Invoke(ctx, c.run.request(s, credential))
+	reply, err := cl.Invoke(ctx, c.run.newRequest(s, credential))
 	if err != nil {
-		return nil, c.run.saw("call of "+s.Operation, err)
+		return nil, c.run.inspectError("call of "+s.Operation, err)
 	}
 	where := "answer of " + s.Operation
-	c.run.note(where, string(reply.Body))
-	c.run.note(where, reply.Key.Reason)
-	c.run.note(where, reply.ResourceID)
+	c.run.noteSecrets(where, string(reply.Body))
+	c.run.noteSecrets(where, reply.Key.Reason)
+	c.run.noteSecrets(where, reply.ResourceID)
 	return &reply.Response, nil
 }
 
-func (r *searchRun) request(s Sample, credential schema.Secret) *search.Request {
+func (r *searchRun) newRequest(s Sample, credential schema.Secret) *search.Request {
 	id := s.ResourceID
 	if id == "" && s.ResourceFrom != "" {
 		id = r.resources[s.ResourceFrom]
@@ -76,24 +76,24 @@ func (r *searchRun) request(s Sample, credential schema.Secret) *search.Request 
 	}
 }
 
-func (r *searchRun) secret() schema.Secret {
+func (r *searchRun) firstSecret() schema.Secret {
 	if !r.desc.Credential {
 		return ""
 	}
 	return schema.Secret(r.cfg.Credential)
 }
 
-// answers reports whether an instance is there: whatever it says to the first sample counts, save that it does not exist.
-func (r *searchRun) answers(ctx context.Context, id string) bool {
-	s, ok := r.first()
+// instanceAnswers reports whether an instance is there: whatever it says to the first sample counts, save that it does not exist.
+func (r *searchRun) instanceAnswers(ctx context.Context, id string) bool {
+	s, ok := r.firstSample()
 	if !ok {
 		return true
 	}
 	c := search.NewClient(r.conn, id, -1)
 	defer c.Close()
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	_, err := c.Invoke(ctx, r.request(s, r.secret()))
+	_, err := c.Invoke(ctx, r.newRequest(s, r.firstSecret()))
 	if err == nil {
 		return true
 	}
@@ -101,8 +101,8 @@ func (r *searchRun) answers(ctx context.Context, id string) bool {
 	return e.Code != codes.FailedPrecondition && e.Code != codes.NotFound
 }
 
-// first is the first sample for Invoke.
-func (r *searchRun) first() (Sample, bool) {
+// firstSample is the first sample for Invoke.
+func (r *searchRun) firstSample() (Sample, bool) {
 	for _, s := range r.cfg.Samples {
 		if !s.Stream && s.ResourceFrom == "" {
 			return s, true
@@ -112,7 +112,7 @@ func (r *searchRun) first() (Sample, bool) {
 }
 
 func (r *searchRun) mustFirst() (Sample, error) {
-	if s, ok := r.first(); ok {
+	if s, ok := r.firstSample(); ok {
 		return s, nil
 	}
 	return Sample{}, skip("there is no sample for it")
@@ -123,21 +123,21 @@ func (r *searchRun) unknownInstance(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	return r.unknown(func(id string) error {
-		_, err := c.invoke(ctx, id, s)
+	return r.checkUnknownInstances(func(id string) error {
+		_, err := c.invokeSample(ctx, id, s)
 		return err
 	})
 }
 
-// refused reports whether an outcome is a refusal that puts the fault where it is: with the caller.
-func refused(resp *search.Response, err error) bool {
+// isCallerRefusal reports whether an outcome is a refusal that puts the fault where it is: with the caller.
+func isCallerRefusal(resp *search.Response, err error) bool {
 	if err != nil {
 		return errs.From(err).Source == errs.Caller
 	}
 	return resp.Status >= 400 && resp.Status < 500
 }
 
-func describe(resp *search.Response, err error) string {
+func describeResponse(resp *search.Response, err error) string {
 	if err != nil {
 		e := errs.From(err)
 		return fmt.Sprintf("an error of source %s, reason %s", e.Source, e.Reason)
@@ -146,23 +146,23 @@ func describe(resp *search.Response, err error) string {
 }
 
 func (r *searchRun) unknownOperation(ctx context.Context, c *caller) error {
-	resp, err := c.invoke(ctx, r.main, Sample{Operation: "conformance_unknown_operation", Body: `{"query":"x"}`})
+	resp, err := c.invokeSample(ctx, r.main, Sample{Operation: "conformance_unknown_operation", Body: `{"query":"x"}`})
 	if errors.Is(err, errPanic) {
 		return err
 	}
-	if err == nil && !refused(resp, nil) {
-		return fmt.Errorf("an operation that does not exist is answered with %s", describe(resp, nil))
+	if err == nil && !isCallerRefusal(resp, nil) {
+		return fmt.Errorf("an operation that does not exist is answered with %s", describeResponse(resp, nil))
 	}
-	return r.alive(ctx, c)
+	return r.requireAlive(ctx, c)
 }
 
-// alive reports whether the main instance still answers the first sample.
-func (r *searchRun) alive(ctx context.Context, c *caller) error {
-	s, ok := r.first()
+// requireAlive reports whether the main instance still answers the first sample.
+func (r *searchRun) requireAlive(ctx context.Context, c *caller) error {
+	s, ok := r.firstSample()
 	if !ok {
 		return nil
 	}
-	if _, err := c.invoke(ctx, r.main, s); err != nil {
+	if _, err := c.invokeSample(ctx, r.main, s); err != nil {
 		return fmt.Errorf("the next call fails: %w", err)
 	}
 	return nil
@@ -180,16 +180,16 @@ func (r *searchRun) badBody(ctx context.Context, c *caller) error {
 		for name, body := range bodies {
 			bad := s
 			bad.Body = body
-			resp, err := c.invoke(ctx, r.main, bad)
+			resp, err := c.invokeSample(ctx, r.main, bad)
 			if errors.Is(err, errPanic) {
 				return err
 			}
-			if !refused(resp, err) {
-				return fmt.Errorf("%s with %s as its body should be refused by a 4xx or an error of the caller; got %s", s.Operation, name, describe(resp, err))
+			if !isCallerRefusal(resp, err) {
+				return fmt.Errorf("%s with %s as its body should be refused by a 4xx or an error of the caller; got %s", s.Operation, name, describeResponse(resp, err))
 			}
 		}
 	}
-	return r.alive(ctx, c)
+	return r.requireAlive(ctx, c)
 }
 
 func (r *searchRun) largeBody(ctx context.Context, c *caller) error {
@@ -205,31 +205,31 @@ func (r *searchRun) largeBody(ctx context.Context, c *caller) error {
 		padding += ","
 	}
 	s.Body = padding + s.Body[1:]
-	resp, err := c.invoke(ctx, r.main, s)
+	resp, err := c.invokeSample(ctx, r.main, s)
 	switch {
 	case errors.Is(err, errPanic):
 		return err
 	case err != nil && errs.From(err).Source == errs.Plugin, err == nil && resp.Status >= 500:
-		return fmt.Errorf("a body of 1 MiB should be accepted or refused as the caller's; got %s", describe(resp, err))
+		return fmt.Errorf("a body of 1 MiB should be accepted or refused as the caller's; got %s", describeResponse(resp, err))
 	}
-	return r.alive(ctx, c)
+	return r.requireAlive(ctx, c)
 }
 
-func (r *searchRun) concurrency(ctx context.Context, c *caller) error {
+func (r *searchRun) checkConcurrency(ctx context.Context, c *caller) error {
 	s, err := r.mustFirst()
 	if err != nil {
 		return err
 	}
-	alone, err := c.invoke(ctx, r.main, s)
+	alone, err := c.invokeSample(ctx, r.main, s)
 	if err != nil {
 		return err
 	}
-	cl := c.client(r.main)
+	cl := c.newClient(r.main)
 	const calls = 16
 	results := make(chan error, calls)
 	for range calls {
 		go func() {
-			resp, err := c.with(ctx, cl, s, r.secret())
+			resp, err := c.invokeWith(ctx, cl, s, r.firstSecret())
 			if err == nil && resp.Status != alone.Status {
 				err = fmt.Errorf("status %d, alone it was %d", resp.Status, alone.Status)
 			}

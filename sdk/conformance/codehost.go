@@ -74,55 +74,55 @@ func CodeHost(ctx context.Context, conn grpc.ClientConnInterface, cfg CodeHostCo
 	defer done()
 	r := &codehostRun{base: b, cfg: cfg}
 	b.answers = func(ctx context.Context, id string) bool {
-		_, err := r.parse(ctx, id, codehost.Delivery{Event: codehost.EventPackage, Body: []byte("{}"), Secret: "x"})
-		return present(err)
+		_, err := r.parseDelivery(ctx, id, codehost.Delivery{Event: codehost.EventPackage, Body: []byte("{}"), Secret: "x"})
+		return isPresent(err)
 	}
-	return r.run(ctx, suite{checks: []check{
+	return r.runSuite(ctx, suite{checks: []check{
 		{name: "unknown-instance", do: r.unknownInstance},
-		{name: "forged", do: r.forged},
-		{name: "deliveries", do: r.deliveries},
+		{name: "forged", do: r.checkForgedDeliveries},
+		{name: "deliveries", do: r.checkDeliveries},
 		{name: "bad-request", do: r.badRequest},
 		{name: "resolve", do: r.resolveAll},
 		{name: "token", do: r.wrongToken},
-		{name: "missing", do: r.missing},
+		{name: "missing", do: r.checkMissing},
 		{name: "optional-calls", do: r.optionalCalls},
-		{name: "hooks", do: r.hooks},
-		{name: "account", do: r.account},
-		{name: "releases", do: r.releases},
-		{name: "reactions", do: r.reactions},
-		{name: "oauth", do: r.oauth},
+		{name: "hooks", do: r.checkHooks},
+		{name: "account", do: r.checkAccount},
+		{name: "releases", do: r.checkReleases},
+		{name: "reactions", do: r.checkReactions},
+		{name: "oauth", do: r.checkOAuth},
 		{name: "cancel", do: cancelEarly(r.cutShort)},
 		{name: "deadline", do: expireEarly(r.cutShort)},
 	}})
 }
 
-func (r *codehostRun) at(id string) *codehost.Client { return codehost.NewClient(r.conn, id) }
+func (r *codehostRun) clientAt(id string) *codehost.Client { return codehost.NewClient(r.conn, id) }
 
-func (r *codehostRun) parse(ctx context.Context, id string, d codehost.Delivery) (*codehost.Webhook, error) {
-	ctx, cancel := r.bounded(ctx)
+func (r *codehostRun) parseDelivery(ctx context.Context, id string, d codehost.Delivery) (*codehost.Webhook, error) {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	got, err := r.at(id).ParseWebhook(ctx, d)
-	return got, r.saw("parse webhook", err)
+	got, err := r.clientAt(id).ParseWebhook(ctx, d)
+	return got, r.inspectError("parse webhook", err)
 }
 
-func (r *codehostRun) resolve(ctx context.Context, id string, token schema.Secret, input string) (*codehost.Resolution, error) {
-	ctx, cancel := r.bounded(ctx)
+func (r *codehostRun) resolveInput(ctx context.Context, id string, token schema.Secret, input string) (*codehost.Resolution, error) {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	got, err := r.at(id).Resolve(ctx, token, input)
-	return got, r.saw("resolve", err)
+	got, err := r.clientAt(id).Resolve(ctx, token, input)
+	return got, r.inspectError("resolve", err)
 }
 
 func (r *codehostRun) unknownInstance(ctx context.Context) error {
 	return errors.Join(
-		r.unknown(func(id string) error {
-			_, err := r.parse(ctx, id, codehost.Delivery{Event: "x", Body: []byte("{}"), Secret: "x"})
+		r.checkUnknownInstances(func(id string) error {
+			_, err := r.parseDelivery(ctx, id, codehost.Delivery{Event: "x", Body: []byte("{}"), Secret: "x"})
 			return err
 		}),
-		r.unknown(func(id string) error { _, err := r.resolve(ctx, id, r.cfg.Token, "owner/repo"); return err }))
+		r.checkUnknownInstances(func(id string) error { _, err := r.resolveInput(ctx, id, r.cfg.Token, "owner/repo"); return err }))
 }
 
-// reason tells what is wrong with an error of ParseWebhook.
-func (r *codehostRun) reason(what string, err error, want string) error {
+// checkReason tells what is wrong with an error of ParseWebhook.
+func (r *codehostRun) checkReason(what string, err error, want string) error {
 	if errors.Is(err, errPanic) {
 		return err
 	}
@@ -136,9 +136,9 @@ func (r *codehostRun) reason(what string, err error, want string) error {
 	return nil
 }
 
-// forged checks that no body is believed without its signature.
-func (r *codehostRun) forged(ctx context.Context) error {
-	if !r.able(codehost.CapWebhooks) {
+// checkForgedDeliveries checks that no body is believed without its signature.
+func (r *codehostRun) checkForgedDeliveries(ctx context.Context) error {
+	if !r.hasAbility(codehost.CapWebhooks) {
 		return noWebhooks
 	}
 	for _, signature := range []string{"", "sha256=", "sha1=00", "sha256=zz", "sha256=" + strings.Repeat("0", 64), strings.Repeat("x", 1<<16)} {
@@ -149,8 +149,8 @@ func (r *codehostRun) forged(ctx context.Context) error {
 			{Event: codehost.EventPackage, Body: []byte(`{}`)},
 		} {
 			d.Signature = signature
-			_, err := r.parse(ctx, r.main, d)
-			if err := r.reason(fmt.Sprintf("the signature %.20q over %q", signature, d.Body), err, codehost.ReasonInvalidSignature); err != nil {
+			_, err := r.parseDelivery(ctx, r.main, d)
+			if err := r.checkReason(fmt.Sprintf("the signature %.20q over %q", signature, d.Body), err, codehost.ReasonInvalidSignature); err != nil {
 				return err
 			}
 		}
@@ -158,17 +158,17 @@ func (r *codehostRun) forged(ctx context.Context) error {
 	return nil
 }
 
-func (r *codehostRun) deliveries(ctx context.Context) error {
-	if !r.able(codehost.CapWebhooks) {
+func (r *codehostRun) checkDeliveries(ctx context.Context) error {
+	if !r.hasAbility(codehost.CapWebhooks) {
 		return noWebhooks
 	}
 	if len(r.cfg.Deliveries) == 0 {
 		return skip("there is no signed delivery")
 	}
 	for i, d := range r.cfg.Deliveries {
-		got, err := r.parse(ctx, r.main, d.Delivery)
+		got, err := r.parseDelivery(ctx, r.main, d.Delivery)
 		if d.Want == nil {
-			if err := r.reason(fmt.Sprintf("delivery %d", i), err, d.Reason); err != nil {
+			if err := r.checkReason(fmt.Sprintf("delivery %d", i), err, d.Reason); err != nil {
 				return err
 			}
 			continue
@@ -181,14 +181,14 @@ func (r *codehostRun) deliveries(ctx context.Context) error {
 		}
 		changed := d.Delivery
 		changed.Body = append(slices.Clone(changed.Body), ' ')
-		_, err = r.parse(ctx, r.main, changed)
-		if err := r.reason(fmt.Sprintf("delivery %d with a space more", i), err, codehost.ReasonInvalidSignature); err != nil {
+		_, err = r.parseDelivery(ctx, r.main, changed)
+		if err := r.checkReason(fmt.Sprintf("delivery %d with a space more", i), err, codehost.ReasonInvalidSignature); err != nil {
 			return err
 		}
 		changed = d.Delivery
 		changed.Secret += "x"
-		_, err = r.parse(ctx, r.main, changed)
-		if err := r.reason(fmt.Sprintf("delivery %d with another secret", i), err, codehost.ReasonInvalidSignature); err != nil {
+		_, err = r.parseDelivery(ctx, r.main, changed)
+		if err := r.checkReason(fmt.Sprintf("delivery %d with another secret", i), err, codehost.ReasonInvalidSignature); err != nil {
 			return err
 		}
 	}

@@ -20,36 +20,36 @@ const (
 )
 
 func (r *codehostRun) badRequest(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
 	for _, input := range []string{"", "  ", "a/b/c/d/e", "ftp://host.invalid/a", "a b", "../..", "a/..", strings.Repeat("x", 5000)} {
-		_, err := r.at(r.main).Resolve(ctx, r.cfg.Token, input)
-		if err := callersFault(fmt.Sprintf("the input %.40q", input), r.saw("resolve", err)); err != nil {
+		_, err := r.clientAt(r.main).Resolve(ctx, r.cfg.Token, input)
+		if err := callersFault(fmt.Sprintf("the input %.40q", input), r.inspectError("resolve", err)); err != nil {
 			return err
 		}
 	}
 	for _, repo := range []string{"", "x", "/", "a/", "/b", "a/../b", "a/b?x=1", "a//b"} {
-		_, err := r.at(r.main).Hooks(ctx, r.cfg.Token, repo)
-		if err := callersFault(fmt.Sprintf("the repository %q", repo), r.saw("hooks", err)); err != nil {
+		_, err := r.clientAt(r.main).Hooks(ctx, r.cfg.Token, repo)
+		if err := callersFault(fmt.Sprintf("the repository %q", repo), r.inspectError("hooks", err)); err != nil {
 			return err
 		}
 	}
 	for _, spec := range []codehost.HookSpec{{}, {URL: "x", Secret: hookSecret, Events: []string{"package"}}, {URL: "https://hook.invalid/", Secret: hookSecret}, {URL: "https://hook.invalid/", Events: []string{"package"}}} {
-		_, err := r.at(r.main).CreateHook(ctx, r.cfg.Token, "owner/repo", spec)
-		if err := callersFault("an incomplete hook", r.saw("create hook", err)); err != nil {
+		_, err := r.clientAt(r.main).CreateHook(ctx, r.cfg.Token, "owner/repo", spec)
+		if err := callersFault("an incomplete hook", r.inspectError("create hook", err)); err != nil {
 			return err
 		}
 	}
-	err := r.at(r.main).DeleteHook(ctx, r.cfg.Token, "owner/repo", "../1")
-	return callersFault("an id that is a path", r.saw("delete hook", err))
+	err := r.clientAt(r.main).DeleteHook(ctx, r.cfg.Token, "owner/repo", "../1")
+	return callersFault("an id that is a path", r.inspectError("delete hook", err))
 }
 
 func (r *codehostRun) resolveAll(ctx context.Context) error {
-	if !r.asks() || len(r.cfg.Inputs) == 0 {
+	if !r.canAskHost() || len(r.cfg.Inputs) == 0 {
 		return noToken
 	}
 	for _, input := range slices.Sorted(maps.Keys(r.cfg.Inputs)) {
-		got, err := r.resolve(ctx, r.main, r.cfg.Token, input)
+		got, err := r.resolveInput(ctx, r.main, r.cfg.Token, input)
 		if err != nil {
 			return fmt.Errorf("%q: %w", input, err)
 		}
@@ -71,43 +71,43 @@ func (r *codehostRun) resolveAll(ctx context.Context) error {
 }
 
 func (r *codehostRun) wrongToken(ctx context.Context) error {
-	if !r.able(codehost.CapWebhooks) {
+	if !r.hasAbility(codehost.CapWebhooks) {
 		return noWebhooks
 	}
 	if r.cfg.Token == "" || r.cfg.Repo == "" {
 		return noToken
 	}
-	call, cancel := r.bounded(ctx)
+	call, cancel := r.withTimeout(ctx)
 	defer cancel()
-	_, err := r.at(r.main).Hooks(call, "wrong-token", r.cfg.Repo)
-	return r.upstream("a wrong token", r.saw("hooks", err), codes.Unauthenticated, codes.PermissionDenied)
+	_, err := r.clientAt(r.main).Hooks(call, "wrong-token", r.cfg.Repo)
+	return r.requireUpstreamError("a wrong token", r.inspectError("hooks", err), codes.Unauthenticated, codes.PermissionDenied)
 }
 
-func (r *codehostRun) missing(ctx context.Context) error {
-	if !r.asks() || r.cfg.Missing == "" {
+func (r *codehostRun) checkMissing(ctx context.Context) error {
+	if !r.canAskHost() || r.cfg.Missing == "" {
 		return skip("no missing repository is known")
 	}
-	call, cancel := r.bounded(ctx)
+	call, cancel := r.withTimeout(ctx)
 	defer cancel()
-	c := r.at(r.main)
-	if r.able(codehost.CapWebhooks) {
-		err := second(c.Hooks(call, r.cfg.Token, r.cfg.Missing))
-		if err := r.upstream("the hooks of a missing repository", r.saw("hooks", err), codes.NotFound); err != nil {
+	c := r.clientAt(r.main)
+	if r.hasAbility(codehost.CapWebhooks) {
+		err := errorAlone(c.Hooks(call, r.cfg.Token, r.cfg.Missing))
+		if err := r.requireUpstreamError("the hooks of a missing repository", r.inspectError("hooks", err), codes.NotFound); err != nil {
 			return err
 		}
 	}
-	if r.able(codehost.CapReleases) {
-		err := second(c.ListReleases(call, r.cfg.Token, r.cfg.Missing, codehost.PageRequest{}))
-		if err := r.upstream("the releases of a missing repository", r.saw("releases", err), codes.NotFound); err != nil {
+	if r.hasAbility(codehost.CapReleases) {
+		err := errorAlone(c.ListReleases(call, r.cfg.Token, r.cfg.Missing, codehost.PageRequest{}))
+		if err := r.requireUpstreamError("the releases of a missing repository", r.inspectError("releases", err), codes.NotFound); err != nil {
 			return err
 		}
 	}
 	_, err := c.Resolve(call, r.cfg.Token, r.cfg.Missing)
-	return r.upstream("resolving a missing repository", r.saw("resolve", err), codes.NotFound)
+	return r.requireUpstreamError("resolving a missing repository", r.inspectError("resolve", err), codes.NotFound)
 }
 
-// upstream tells what is wrong with an error that must be the host's.
-func (r *codehostRun) upstream(what string, err error, want ...codes.Code) error {
+// requireUpstreamError tells what is wrong with an error that must be the host's.
+func (r *codehostRun) requireUpstreamError(what string, err error, want ...codes.Code) error {
 	if errors.Is(err, errPanic) {
 		return err
 	}
@@ -117,53 +117,53 @@ func (r *codehostRun) upstream(what string, err error, want ...codes.Code) error
 	return nil
 }
 
-// hooks makes a hook, looks at it, changes it and takes it away, twice.
-func (r *codehostRun) hooks(ctx context.Context) error {
-	if !r.able(codehost.CapWebhooks) {
+// checkHooks makes a hook, looks at it, changes it and takes it away, twice.
+func (r *codehostRun) checkHooks(ctx context.Context) error {
+	if !r.hasAbility(codehost.CapWebhooks) {
 		return noWebhooks
 	}
 	if r.cfg.Token == "" || r.cfg.Repo == "" {
 		return noToken
 	}
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	c := r.at(r.main)
+	c := r.clientAt(r.main)
 	spec := codehost.HookSpec{URL: "https://hook.example.com/conformance", Secret: hookSecret, Events: []string{codehost.EventPackage}, Active: true}
 	made, err := c.CreateHook(ctx, r.cfg.Token, r.cfg.Repo, spec)
-	if r.saw("create hook", err) != nil {
+	if r.inspectError("create hook", err) != nil {
 		return err
 	}
-	if err := r.same(made, made.ID, spec); err != nil {
+	if err := r.compareHook(made, made.ID, spec); err != nil {
 		return fmt.Errorf("create: %w", err)
 	}
 	spec.Active, spec.URL = false, spec.URL+"/2"
 	changed, err := c.UpdateHook(ctx, r.cfg.Token, r.cfg.Repo, made.ID, spec)
-	if r.saw("update hook", err) != nil {
+	if r.inspectError("update hook", err) != nil {
 		return err
 	}
-	if err := r.same(changed, made.ID, spec); err != nil {
+	if err := r.compareHook(changed, made.ID, spec); err != nil {
 		return fmt.Errorf("update: %w", err)
 	}
 	all, err := c.Hooks(ctx, r.cfg.Token, r.cfg.Repo)
-	if r.saw("hooks", err) != nil {
+	if r.inspectError("hooks", err) != nil {
 		return err
 	}
 	i := slices.IndexFunc(all, func(h codehost.Hook) bool { return h.ID == made.ID })
 	if i < 0 {
 		return errors.New("the new hook is not in the list")
 	}
-	if err := r.same(&all[i], made.ID, spec); err != nil {
+	if err := r.compareHook(&all[i], made.ID, spec); err != nil {
 		return fmt.Errorf("list: %w", err)
 	}
-	if err := c.DeleteHook(ctx, r.cfg.Token, r.cfg.Repo, made.ID); r.saw("delete hook", err) != nil {
+	if err := c.DeleteHook(ctx, r.cfg.Token, r.cfg.Repo, made.ID); r.inspectError("delete hook", err) != nil {
 		return err
 	}
 	err = c.DeleteHook(ctx, r.cfg.Token, r.cfg.Repo, made.ID)
-	return r.upstream("deleting a hook that is gone", r.saw("delete hook", err), codes.NotFound)
+	return r.requireUpstreamError("deleting a hook that is gone", r.inspectError("delete hook", err), codes.NotFound)
 }
 
-func (r *codehostRun) same(got *codehost.Hook, id string, want codehost.HookSpec) error {
-	r.note("hook", fmt.Sprintf("%+v", *got))
+func (r *codehostRun) compareHook(got *codehost.Hook, id string, want codehost.HookSpec) error {
+	r.noteSecrets("hook", fmt.Sprintf("%+v", *got))
 	if got.ID != id || got.ID == "" || got.URL != want.URL || got.Active != want.Active || !slices.Equal(got.Events, want.Events) {
 		return fmt.Errorf("the hook is %+v, want id %q, %s, active %v", *got, id, want.URL, want.Active)
 	}
@@ -174,8 +174,8 @@ func (r *codehostRun) cutShort(ctx, short context.Context) error {
 	if r.cfg.Slow == "" {
 		return skip("no slow input is known")
 	}
-	return r.cut(ctx, func(id string) error {
-		_, err := r.resolve(short, id, r.cfg.Token, r.cfg.Slow)
+	return r.cutCall(ctx, func(id string) error {
+		_, err := r.resolveInput(short, id, r.cfg.Token, r.cfg.Slow)
 		return err
 	})
 }

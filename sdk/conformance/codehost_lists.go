@@ -13,52 +13,52 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// able reports whether the plugin has a capability.
-func (r *codehostRun) able(capability string) bool {
+// hasAbility reports whether the plugin has a capability.
+func (r *codehostRun) hasAbility(capability string) bool {
 	return slices.Contains(codehost.Capabilities(r.kind.GetCapabilities()), capability)
 }
 
-// asks reports whether the host can be asked: with a token, or because it knows none.
-func (r *codehostRun) asks() bool {
-	return r.cfg.Token != "" || !r.able(codehost.CapViewer) && !r.able(codehost.CapWebhooks)
+// canAskHost reports whether the host can be asked: with a token, or because it knows none.
+func (r *codehostRun) canAskHost() bool {
+	return r.cfg.Token != "" || !r.hasAbility(codehost.CapViewer) && !r.hasAbility(codehost.CapWebhooks)
 }
 
 // optionalCalls checks that calls without their capability are refused.
 func (r *codehostRun) optionalCalls(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	c, page := r.at(r.main), codehost.PageRequest{}
+	c, page := r.clientAt(r.main), codehost.PageRequest{}
 	token := r.cfg.Token + "x"
 	var found []error
 	for _, call := range []struct {
 		capability, name string
 		make             func() error
 	}{
-		{codehost.CapWebhooks, "Hooks", func() error { return second(c.Hooks(ctx, token, "owner/repo")) }},
-		{codehost.CapViewer, "Viewer", func() error { return second(c.Viewer(ctx, token)) }},
-		{codehost.CapStarred, "ListStarred", func() error { return second(c.ListStarred(ctx, token, page)) }},
-		{codehost.CapReleases, "ListReleases", func() error { return second(c.ListReleases(ctx, token, "owner/repo", page)) }},
-		{codehost.CapTags, "ListTags", func() error { return second(c.ListTags(ctx, token, "owner/repo", page)) }},
+		{codehost.CapWebhooks, "Hooks", func() error { return errorAlone(c.Hooks(ctx, token, "owner/repo")) }},
+		{codehost.CapViewer, "Viewer", func() error { return errorAlone(c.Viewer(ctx, token)) }},
+		{codehost.CapStarred, "ListStarred", func() error { return errorAlone(c.ListStarred(ctx, token, page)) }},
+		{codehost.CapReleases, "ListReleases", func() error { return errorAlone(c.ListReleases(ctx, token, "owner/repo", page)) }},
+		{codehost.CapTags, "ListTags", func() error { return errorAlone(c.ListTags(ctx, token, "owner/repo", page)) }},
 		{codehost.CapNotifications, "ListNotifications", func() error {
-			return second(c.ListNotifications(ctx, token, codehost.NotificationsRequest{}))
+			return errorAlone(c.ListNotifications(ctx, token, codehost.NotificationsRequest{}))
 		}},
-		{codehost.CapSocial, "ListFollowers", func() error { return second(c.ListFollowers(ctx, token, page)) }},
-		{codehost.CapEvents, "ListEvents", func() error { return second(c.ListEvents(ctx, token, "login", page)) }},
+		{codehost.CapSocial, "ListFollowers", func() error { return errorAlone(c.ListFollowers(ctx, token, page)) }},
+		{codehost.CapEvents, "ListEvents", func() error { return errorAlone(c.ListEvents(ctx, token, "login", page)) }},
 		{codehost.CapAnnouncements, "ListAnnouncements", func() error {
-			return second(c.ListAnnouncements(ctx, token, []string{"owner/repo"}))
+			return errorAlone(c.ListAnnouncements(ctx, token, []string{"owner/repo"}))
 		}},
-		{codehost.CapReactions, "ReadReactions", func() error { return second(c.ReadReactions(ctx, token, []string{"node"})) }},
-		{codehost.CapCompare, "Compare", func() error { return second(c.Compare(ctx, token, "owner/repo", "v1", "v2")) }},
-		{codehost.CapOAuth, "AuthorizeURL", func() error { return second(c.AuthorizeURL(ctx, oauthRequest)) }},
+		{codehost.CapReactions, "ReadReactions", func() error { return errorAlone(c.ReadReactions(ctx, token, []string{"node"})) }},
+		{codehost.CapCompare, "Compare", func() error { return errorAlone(c.Compare(ctx, token, "owner/repo", "v1", "v2")) }},
+		{codehost.CapOAuth, "AuthorizeURL", func() error { return errorAlone(c.AuthorizeURL(ctx, oauthRequest)) }},
 	} {
-		if !r.able(call.capability) {
-			found = append(found, r.unsupported(call.name, r.saw(call.name, call.make())))
+		if !r.hasAbility(call.capability) {
+			found = append(found, r.requireUnsupported(call.name, r.inspectError(call.name, call.make())))
 		}
 	}
 	return errors.Join(found...)
 }
 
-func second[T any](_ T, err error) error { return err }
+func errorAlone[T any](_ T, err error) error { return err }
 
 // maxListPages bounds the lists that are read to their end.
 const maxListPages = 50
@@ -70,10 +70,10 @@ func readList[T any](r *codehostRun, name string, list func(codehost.PageRequest
 	req := codehost.PageRequest{Size: 2}
 	for range maxListPages {
 		page, err := list(req)
-		if r.saw(name, err) != nil {
+		if r.inspectError(name, err) != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		r.note(name, fmt.Sprintf("%+v", page))
+		r.noteSecrets(name, fmt.Sprintf("%+v", page))
 		for _, item := range page.Items {
 			if key(item) == "" || seen[key(item)] {
 				return nil, fmt.Errorf("%s: the item %+v has no id, or stands twice", name, item)
@@ -107,7 +107,7 @@ func (r *codehostRun) checkCondition(
 	}
 	req.Validators = meta.Validators
 	again, items, err := list(req)
-	if r.saw(name, err) != nil {
+	if r.inspectError(name, err) != nil {
 		return fmt.Errorf("%s with validators: %w", name, err)
 	}
 	if !again.NotModified || items > 0 {
@@ -116,16 +116,16 @@ func (r *codehostRun) checkCondition(
 	return nil
 }
 
-// releases reads what a repository has.
-func (r *codehostRun) releases(ctx context.Context) error {
-	if r.cfg.ReleasesOf == "" || !r.able(codehost.CapReleases) || !r.asks() {
+// checkReleases reads what a repository has.
+func (r *codehostRun) checkReleases(ctx context.Context) error {
+	if r.cfg.ReleasesOf == "" || !r.hasAbility(codehost.CapReleases) || !r.canAskHost() {
 		return skip("no repository with releases is known")
 	}
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	c, token, repo := r.at(r.main), r.cfg.Token, r.cfg.ReleasesOf
+	c, token, repo := r.clientAt(r.main), r.cfg.Token, r.cfg.ReleasesOf
 	about, err := c.FindRepository(ctx, token, repo)
-	if r.saw("find repository", err) != nil {
+	if r.inspectError("find repository", err) != nil {
 		return err
 	}
 	if about.Repository.ID == "" || about.Repository.FullName == "" {
@@ -146,46 +146,46 @@ func (r *codehostRun) releases(ctx context.Context) error {
 			return fmt.Errorf("the release %q has no tag, or an earlier one stands before it", x.ID)
 		}
 	}
-	if r.able(codehost.CapTags) {
+	if r.hasAbility(codehost.CapTags) {
 		if _, err := readList(r, "tags", func(p codehost.PageRequest) (*codehost.Page[codehost.Tag], error) {
 			return c.ListTags(ctx, token, repo, p)
 		}, func(x codehost.Tag) string { return x.Name }); err != nil {
 			return err
 		}
 	}
-	return r.compare(ctx, c, all)
+	return r.checkCompare(ctx, c, all)
 }
 
 // isDraft reports whether a release is a draft. Its tag need not exist, so that nothing else is asked of it.
 func isDraft(r codehost.Release) bool { return r.Draft }
 
-// compare compares the latest release with the one before, and with one that is not there.
-func (r *codehostRun) compare(ctx context.Context, c *codehost.Client, all []codehost.Release) error {
-	if !r.able(codehost.CapCompare) {
+// checkCompare compares the latest release with the one before, and with one that is not there.
+func (r *codehostRun) checkCompare(ctx context.Context, c *codehost.Client, all []codehost.Release) error {
+	if !r.hasAbility(codehost.CapCompare) {
 		return nil
 	}
 	got, err := c.Compare(ctx, r.cfg.Token, r.cfg.ReleasesOf, all[1].TagName, all[0].TagName)
-	if r.saw("compare", err) != nil {
+	if r.inspectError("compare", err) != nil {
 		return err
 	}
-	r.note("compare", fmt.Sprintf("%+v", got))
+	r.noteSecrets("compare", fmt.Sprintf("%+v", got))
 	if int64(len(got.Commits)) > got.TotalCommits {
 		return fmt.Errorf("the comparison has %d commits of %d", len(got.Commits), got.TotalCommits)
 	}
 	_, err = c.Compare(ctx, r.cfg.Token, r.cfg.ReleasesOf, all[0].TagName, "conformance-no-such-tag")
-	return r.upstream("comparing with a tag that is not there", r.saw("compare", err), codes.NotFound)
+	return r.requireUpstreamError("comparing with a tag that is not there", r.inspectError("compare", err), codes.NotFound)
 }
 
-// account reads what the account of the token has.
-func (r *codehostRun) account(ctx context.Context) error {
-	if r.cfg.Token == "" || !r.able(codehost.CapViewer) {
+// checkAccount reads what the account of the token has.
+func (r *codehostRun) checkAccount(ctx context.Context) error {
+	if r.cfg.Token == "" || !r.hasAbility(codehost.CapViewer) {
 		return noToken
 	}
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	c, token := r.at(r.main), r.cfg.Token
+	c, token := r.clientAt(r.main), r.cfg.Token
 	viewer, err := c.Viewer(ctx, token)
-	if r.saw("viewer", err) != nil {
+	if r.inspectError("viewer", err) != nil {
 		return err
 	}
 	if viewer.Account.ID == "" || viewer.Account.Login == "" {
@@ -194,7 +194,7 @@ func (r *codehostRun) account(ctx context.Context) error {
 	if _, err := c.Viewer(ctx, ""); errs.From(err).Source != errs.Caller {
 		return fmt.Errorf("without a token there is a viewer: %v", err)
 	}
-	if err := r.upstream("a wrong token", r.saw("viewer", second(c.Viewer(ctx, "wrong-token"))), codes.Unauthenticated, codes.PermissionDenied); err != nil {
+	if err := r.requireUpstreamError("a wrong token", r.inspectError("viewer", errorAlone(c.Viewer(ctx, "wrong-token"))), codes.Unauthenticated, codes.PermissionDenied); err != nil {
 		return err
 	}
 	return errors.Join(
@@ -215,23 +215,23 @@ func readOwn[T any](
 	ctx context.Context, r *codehostRun, capability, name string,
 	list func(context.Context, schema.Secret, codehost.PageRequest) (*codehost.Page[T], error), key func(T) string,
 ) error {
-	if !r.able(capability) {
+	if !r.hasAbility(capability) {
 		return nil
 	}
 	_, err := readList(r, name, func(p codehost.PageRequest) (*codehost.Page[T], error) { return list(ctx, r.cfg.Token, p) }, key)
 	return err
 }
 
-// reactions adds a reaction to a release and removes it, each twice.
-func (r *codehostRun) reactions(ctx context.Context) error {
-	if r.cfg.Token == "" || r.cfg.ReleasesOf == "" || !r.able(codehost.CapReactions) {
+// checkReactions adds a reaction to a release and removes it, each twice.
+func (r *codehostRun) checkReactions(ctx context.Context) error {
+	if r.cfg.Token == "" || r.cfg.ReleasesOf == "" || !r.hasAbility(codehost.CapReactions) {
 		return skip("no release to react to is known")
 	}
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	c, token, content := r.at(r.main), r.cfg.Token, "eyes"
+	c, token, content := r.clientAt(r.main), r.cfg.Token, "eyes"
 	page, err := c.ListReleases(ctx, token, r.cfg.ReleasesOf, codehost.PageRequest{Size: 10})
-	if r.saw("releases", err) != nil {
+	if r.inspectError("releases", err) != nil {
 		return err
 	}
 	published := slices.DeleteFunc(page.Items, isDraft)
@@ -241,11 +241,11 @@ func (r *codehostRun) reactions(ctx context.Context) error {
 	id := published[0].NodeID
 	for _, present := range []bool{true, true, false, false} {
 		set, err := c.SetReaction(ctx, token, id, content, present)
-		if r.saw("set reaction", err) != nil {
+		if r.inspectError("set reaction", err) != nil {
 			return err
 		}
 		read, err := c.ReadReactions(ctx, token, []string{id, "conformance-no-such-node"})
-		if r.saw("read reactions", err) != nil {
+		if r.inspectError("read reactions", err) != nil {
 			return err
 		}
 		if len(read.Items) != 1 || slices.Contains(read.Items[0].Viewer, content) != present || slices.Contains(set.Reactions.Viewer, content) != present {

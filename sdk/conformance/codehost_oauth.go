@@ -17,19 +17,19 @@ var oauthRequest = codehost.AuthorizeRequest{
 	State:  "state-of-conformance", CodeChallenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
 }
 
-// oauth checks the page of a sign-in, and that a code of nobody gives no token.
-func (r *codehostRun) oauth(ctx context.Context) error {
-	if !r.able(codehost.CapOAuth) {
+// checkOAuth checks the page of a sign-in, and that a code of nobody gives no token.
+func (r *codehostRun) checkOAuth(ctx context.Context) error {
+	if !r.hasAbility(codehost.CapOAuth) {
 		return skip("the plugin does not have the capability " + codehost.CapOAuth)
 	}
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	c := r.at(r.main)
+	c := r.clientAt(r.main)
 	page, err := c.AuthorizeURL(ctx, oauthRequest)
-	if r.saw("AuthorizeURL", err) != nil {
+	if r.inspectError("AuthorizeURL", err) != nil {
 		return fmt.Errorf("AuthorizeURL: %w", err)
 	}
-	r.note("AuthorizeURL", page)
+	r.noteSecrets("AuthorizeURL", page)
 	if err := checkAuthorizePage(page); err != nil {
 		return err
 	}
@@ -38,10 +38,10 @@ func (r *codehostRun) oauth(ctx context.Context) error {
 	if _, err := c.AuthorizeURL(ctx, foreign); errs.From(err) == nil || errs.From(err).Code != codes.InvalidArgument {
 		return fmt.Errorf("a redirect address that is not http should be INVALID_ARGUMENT; got: %v", err)
 	}
-	if !r.asks() {
+	if !r.canAskHost() {
 		return nil
 	}
-	if _, err := c.ExchangeCode(ctx, oauthRequest.Client, "code-of-nobody", "verifier-of-nobody"); r.saw("ExchangeCode", err) == nil {
+	if _, err := c.ExchangeCode(ctx, oauthRequest.Client, "code-of-nobody", "verifier-of-nobody"); r.inspectError("ExchangeCode", err) == nil {
 		return fmt.Errorf("ExchangeCode: a code of nobody gave a token")
 	}
 	return nil

@@ -59,53 +59,53 @@ func wrongValue(t schema.Type) string {
 	return `{"conformance":[1]}`
 }
 
-func (r *base) ask(ctx context.Context, json string) (schema.Diagnostics, *pluginv1.Config, error) {
-	ctx, cancel := r.bounded(ctx)
+func (r *base) askValidate(ctx context.Context, json string) (schema.Diagnostics, *pluginv1.Config, error) {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	c, err := r.config("never-configured", json)
+	c, err := r.newConfig("never-configured", json)
 	if err != nil {
 		return nil, nil, err
 	}
 	resp, err := r.plugin.Validate(ctx, &pluginv1.ValidateRequest{Config: c})
 	if err != nil {
-		return nil, c, r.saw("validate", err)
+		return nil, c, r.inspectError("validate", err)
 	}
-	return r.noted("validate", resp.GetDiagnostics()), c, nil
+	return r.noteDiagnostics("validate", resp.GetDiagnostics()), c, nil
 }
 
-func (r *base) build(ctx context.Context, id, json string) (schema.Diagnostics, error) {
-	ctx, cancel := r.bounded(ctx)
+func (r *base) configureInstance(ctx context.Context, id, json string) (schema.Diagnostics, error) {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	c, err := r.config(id, json)
+	c, err := r.newConfig(id, json)
 	if err != nil {
 		return nil, err
 	}
 	resp, err := r.plugin.Configure(ctx, &pluginv1.ConfigureRequest{Config: c})
 	if err != nil {
-		return nil, r.saw("configure", err)
+		return nil, r.inspectError("configure", err)
 	}
-	return r.noted("configure", resp.GetDiagnostics()), nil
+	return r.noteDiagnostics("configure", resp.GetDiagnostics()), nil
 }
 
-func (r *base) noted(where string, sent []*pluginv1.Diagnostic) schema.Diagnostics {
+func (r *base) noteDiagnostics(where string, sent []*pluginv1.Diagnostic) schema.Diagnostics {
 	ds := schema.DiagnosticsFromProto(sent)
 	for _, d := range ds {
-		r.note(where, d.String())
+		r.noteSecrets(where, d.String())
 	}
 	return ds
 }
 
-// instance makes an instance with the good configuration.
-func (r *base) instance(ctx context.Context, id string) error {
-	ds, err := r.build(ctx, id, r.with.json)
+// makeInstance makes an instance with the good configuration.
+func (r *base) makeInstance(ctx context.Context, id string) error {
+	ds, err := r.configureInstance(ctx, id, r.with.json)
 	if err != nil {
 		return err
 	}
 	return ds.Err()
 }
 
-func (r *base) validate(ctx context.Context) error {
-	ds, c, err := r.ask(ctx, r.with.json)
+func (r *base) checkValidate(ctx context.Context) error {
+	ds, c, err := r.askValidate(ctx, r.with.json)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (r *base) validate(ctx context.Context) error {
 		return err
 	}
 	for _, b := range bad {
-		ds, _, err := r.ask(ctx, b.json)
+		ds, _, err := r.askValidate(ctx, b.json)
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.json, err)
 		}
@@ -134,7 +134,7 @@ func (r *base) validate(ctx context.Context) error {
 		}
 	}
 	for _, json := range r.with.invalid {
-		if ds, _, err := r.ask(ctx, json); err != nil || !ds.HasErrors() {
+		if ds, _, err := r.askValidate(ctx, json); err != nil || !ds.HasErrors() {
 			return fmt.Errorf("%s should be refused, got: %v, %v", json, ds, err)
 		}
 	}
@@ -150,7 +150,7 @@ func refusedAt(ds schema.Diagnostics, name string) bool {
 	return false
 }
 
-func (r *base) agreement(ctx context.Context) error {
+func (r *base) checkAgreement(ctx context.Context) error {
 	bad, err := r.badBlocks()
 	if err != nil {
 		return err
@@ -159,11 +159,11 @@ func (r *base) agreement(ctx context.Context) error {
 		bad = append(bad, block{json: json})
 	}
 	for _, b := range bad {
-		ds, _, err := r.ask(ctx, b.json)
+		ds, _, err := r.askValidate(ctx, b.json)
 		if err != nil || !ds.HasErrors() {
 			continue
 		}
-		if ds, err = r.build(ctx, "refused", b.json); err != nil {
+		if ds, err = r.configureInstance(ctx, "refused", b.json); err != nil {
 			return fmt.Errorf("%s: %w", b.json, err)
 		}
 		if !ds.HasErrors() {
@@ -176,13 +176,13 @@ func (r *base) agreement(ctx context.Context) error {
 	return nil
 }
 
-func (r *base) configure(ctx context.Context) error {
+func (r *base) checkConfigure(ctx context.Context) error {
 	r.main = "main"
-	return r.instance(ctx, r.main)
+	return r.makeInstance(ctx, r.main)
 }
 
 func (r *base) configureKeeps(ctx context.Context) error {
-	if err := r.instance(ctx, "kept"); err != nil {
+	if err := r.makeInstance(ctx, "kept"); err != nil {
 		return err
 	}
 	defer r.dropAfter(ctx, "kept")
@@ -190,7 +190,7 @@ func (r *base) configureKeeps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ds, err := r.build(ctx, "kept", bad[0].json)
+	ds, err := r.configureInstance(ctx, "kept", bad[0].json)
 	if err != nil {
 		return err
 	}
@@ -200,10 +200,10 @@ func (r *base) configureKeeps(ctx context.Context) error {
 	return nil
 }
 
-func (r *base) replace(ctx context.Context) error {
+func (r *base) checkReplace(ctx context.Context) error {
 	defer r.dropAfter(ctx, "replaced")
 	for range 3 {
-		if err := r.instance(ctx, "replaced"); err != nil {
+		if err := r.makeInstance(ctx, "replaced"); err != nil {
 			return err
 		}
 		if !r.answers(ctx, "replaced") {
@@ -213,9 +213,9 @@ func (r *base) replace(ctx context.Context) error {
 	return nil
 }
 
-func (r *base) instances(ctx context.Context) error {
+func (r *base) checkTwoInstances(ctx context.Context) error {
 	for _, id := range []string{"one", "two"} {
-		if err := r.instance(ctx, id); err != nil {
+		if err := r.makeInstance(ctx, id); err != nil {
 			return err
 		}
 	}
@@ -223,7 +223,7 @@ func (r *base) instances(ctx context.Context) error {
 	if !r.answers(ctx, "one") || !r.answers(ctx, "two") {
 		return errors.New("of two instances one does not answer")
 	}
-	if err := r.drop(ctx, "one"); err != nil {
+	if err := r.removeInstance(ctx, "one"); err != nil {
 		return err
 	}
 	if !r.answers(ctx, "two") {
@@ -232,12 +232,12 @@ func (r *base) instances(ctx context.Context) error {
 	return nil
 }
 
-func (r *base) remove(ctx context.Context) error {
-	if err := r.instance(ctx, "removed"); err != nil {
+func (r *base) checkRemove(ctx context.Context) error {
+	if err := r.makeInstance(ctx, "removed"); err != nil {
 		return err
 	}
 	for _, id := range []string{"removed", "removed", "never-configured"} {
-		if err := r.drop(ctx, id); err != nil {
+		if err := r.removeInstance(ctx, id); err != nil {
 			return fmt.Errorf("remove %q: %w", id, err)
 		}
 	}
@@ -248,11 +248,11 @@ func (r *base) remove(ctx context.Context) error {
 }
 
 // dropAfter ends an instance at the end of a check that is not about that.
-func (r *base) dropAfter(ctx context.Context, id string) { _ = r.drop(ctx, id) }
+func (r *base) dropAfter(ctx context.Context, id string) { _ = r.removeInstance(ctx, id) }
 
-func (r *base) drop(ctx context.Context, id string) error {
+func (r *base) removeInstance(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, r.with.prompt)
 	defer cancel()
 	_, err := r.plugin.Remove(ctx, &pluginv1.RemoveRequest{InstanceId: id})
-	return r.saw("remove", err)
+	return r.inspectError("remove", err)
 }

@@ -23,16 +23,16 @@ var (
 	toolPattern       = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 )
 
-func (r *base) describe(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
+func (r *base) checkDescribe(ctx context.Context) error {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
 	first, err := r.plugin.Describe(ctx, &pluginv1.DescribeRequest{})
 	if err != nil {
-		return r.saw("describe", err)
+		return r.inspectError("describe", err)
 	}
 	second, err := r.plugin.Describe(ctx, &pluginv1.DescribeRequest{})
 	if err != nil {
-		return r.saw("describe", err)
+		return r.inspectError("describe", err)
 	}
 	if !proto.Equal(first, second) {
 		return errors.New("two Describe calls answer differently")
@@ -57,7 +57,7 @@ func (r *base) describe(ctx context.Context) error {
 	return nil
 }
 
-func (r *base) capabilities(context.Context) error {
+func (r *base) checkCapabilities(context.Context) error {
 	seen := map[string]bool{}
 	for _, c := range r.kind.GetCapabilities() {
 		if !capabilityPattern.MatchString(c) {
@@ -82,7 +82,7 @@ func (r *base) configSchema(context.Context) (err error) {
 	return err
 }
 
-func (r *searchRun) descriptor(context.Context) (err error) {
+func (r *searchRun) checkDescriptor(context.Context) (err error) {
 	if r.desc, err = search.ParseDescriptor(r.kind); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (r *searchRun) descriptor(context.Context) (err error) {
 			return fmt.Errorf("operation %q: tool %q stands twice or does not match %s", op.Name, op.Tool, toolPattern)
 		}
 		names[op.Name], tools[op.Tool] = true, true
-		if err := r.operation(op); err != nil {
+		if err := r.checkOperation(op); err != nil {
 			return fmt.Errorf("operation %q: %w", op.Name, err)
 		}
 	}
@@ -111,22 +111,22 @@ func (r *searchRun) descriptor(context.Context) (err error) {
 	return nil
 }
 
-func (r *searchRun) operation(op search.Operation) error {
+func (r *searchRun) checkOperation(op search.Operation) error {
 	if op.Timeout < 0 {
 		return fmt.Errorf("the timeout %s is negative", op.Timeout)
 	}
-	if op.Stream && !r.has(search.CapStream) {
+	if op.Stream && !r.hasCapability(search.CapStream) {
 		return fmt.Errorf("it streams, and the capability %s is missing", search.CapStream)
 	}
 	for _, t := range op.Price {
-		if err := price(t); err != nil {
+		if err := checkPrice(t); err != nil {
 			return err
 		}
 	}
 	return inputSchema(op)
 }
 
-func price(t search.PriceTerm) error {
+func checkPrice(t search.PriceTerm) error {
 	if t.Unit < 0 || t.Rate < 0 || t.DefaultCount < 0 {
 		return errors.New("a price is negative")
 	}

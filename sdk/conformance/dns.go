@@ -74,48 +74,48 @@ func DNS(ctx context.Context, conn grpc.ClientConnInterface, cfg DNSConfig) Repo
 	r := &dnsRun{base: b, cfg: cfg}
 	b.answers = func(ctx context.Context, id string) bool {
 		_, err := r.checkLocal(ctx, id)
-		return present(err)
+		return isPresent(err)
 	}
-	return r.run(ctx, suite{checks: []check{
+	return r.runSuite(ctx, suite{checks: []check{
 		{name: "unknown-instance", do: r.unknownInstance},
 		{name: "bad-request", do: r.badRequest},
 		{name: "optional-calls", do: r.optionalCalls},
-		{name: "zones", do: r.zones},
+		{name: "zones", do: r.checkZones},
 		{name: "create-zone", do: r.createZone},
 		{name: "local-names", do: r.localNames},
-		{name: "records", do: r.records},
+		{name: "records", do: r.checkRecords},
 		{name: "mail-records", do: r.mailRecords},
-		{name: "rules", do: r.rules},
+		{name: "rules", do: r.checkRules},
 		{name: "catch-all", do: r.catchAll},
-		{name: "rollback", do: r.rollback},
-		{name: "down", do: r.down},
-		{name: "garbage", do: r.garbage},
-		{name: "limited", do: r.limited},
-		{name: "denied", do: r.denied},
-		{name: "cancel", do: r.cancel},
-		{name: "deadline", do: r.deadline},
+		{name: "rollback", do: r.checkRollback},
+		{name: "down", do: r.checkDown},
+		{name: "garbage", do: r.checkGarbage},
+		{name: "limited", do: r.checkRateLimit},
+		{name: "denied", do: r.checkDenied},
+		{name: "cancel", do: r.checkCancel},
+		{name: "deadline", do: r.checkDeadline},
 	}})
 }
 
-func (r *dnsRun) at(id string) *dns.Client { return dns.NewClient(r.conn, id) }
+func (r *dnsRun) clientAt(id string) *dns.Client { return dns.NewClient(r.conn, id) }
 
-// find looks a zone up, and returns the error alone.
-func (r *dnsRun) find(ctx context.Context, id, name string) error {
-	ctx, cancel := r.bounded(ctx)
+// findZone looks a zone up, and returns the error alone.
+func (r *dnsRun) findZone(ctx context.Context, id, name string) error {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	_, err := r.at(id).FindZone(ctx, name)
-	return r.saw("find zone", err)
+	_, err := r.clientAt(id).FindZone(ctx, name)
+	return r.inspectError("find zone", err)
 }
 
-func (r *dnsRun) manual() bool { return r.has(dns.CapManual) }
+func (r *dnsRun) isManual() bool { return r.hasCapability(dns.CapManual) }
 
-// zone returns the zone that is there.
-func (r *dnsRun) zone(ctx context.Context) (*dns.Zone, error) {
+// existingZone returns the zone that is there.
+func (r *dnsRun) existingZone(ctx context.Context) (*dns.Zone, error) {
 	if r.cfg.Zone == "" {
 		return nil, skip("no zone is known")
 	}
-	zone, err := r.at(r.main).FindZone(ctx, r.cfg.Zone)
-	if r.saw("find zone", err) != nil {
+	zone, err := r.clientAt(r.main).FindZone(ctx, r.cfg.Zone)
+	if r.inspectError("find zone", err) != nil {
 		return nil, err
 	}
 	if zone.Name != r.cfg.Zone || zone.ID == "" {
@@ -125,16 +125,16 @@ func (r *dnsRun) zone(ctx context.Context) (*dns.Zone, error) {
 }
 
 func (r *dnsRun) unknownInstance(ctx context.Context) error {
-	return r.unknown(func(id string) error { return r.find(ctx, id, "example.com") })
+	return r.checkUnknownInstances(func(id string) error { return r.findZone(ctx, id, "example.com") })
 }
 
 func (r *dnsRun) badRequest(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	c := r.at(r.main)
+	c := r.clientAt(r.main)
 	for _, name := range []string{"", ".", "a..b", "a b.example", "-a.example", "a/b.example", strings.Repeat("a", 64) + ".example", strings.Repeat("a.", 130) + "a"} {
 		_, err := c.FindZone(ctx, name)
-		if err := callersFault(fmt.Sprintf("the name %.40q", name), r.saw("find zone", err)); err != nil {
+		if err := callersFault(fmt.Sprintf("the name %.40q", name), r.inspectError("find zone", err)); err != nil {
 			return err
 		}
 	}
@@ -154,13 +154,13 @@ func (r *dnsRun) badRequest(ctx context.Context) error {
 		set := good
 		change(&set)
 		_, err := c.SetRecords(ctx, "example.com", set)
-		if err := callersFault("a record set with "+what, r.saw("set records", err)); err != nil {
+		if err := callersFault("a record set with "+what, r.inspectError("set records", err)); err != nil {
 			return err
 		}
 	}
 	for _, id := range []string{"", "..", "a/b", "a?b", "a b"} {
 		_, err := c.ListRecords(ctx, id, "", "")
-		if err := callersFault(fmt.Sprintf("the zone id %q", id), r.saw("list records", err)); err != nil {
+		if err := callersFault(fmt.Sprintf("the zone id %q", id), r.inspectError("list records", err)); err != nil {
 			return err
 		}
 	}
@@ -169,39 +169,39 @@ func (r *dnsRun) badRequest(ctx context.Context) error {
 
 // optionalCalls checks that calls without their capability are refused.
 func (r *dnsRun) optionalCalls(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
 	var found []error
-	if c := r.at(r.main); !r.has(dns.CapCreateZones) {
+	if c := r.clientAt(r.main); !r.hasCapability(dns.CapCreateZones) {
 		_, _, err := c.CreateZone(ctx, "conformance.example.com")
-		found = append(found, r.unsupported("CreateZone", r.saw("create zone", err)))
-		found = append(found, r.unsupported("DeleteZone", r.saw("delete zone", c.DeleteZone(ctx, "conformance.example.com"))))
+		found = append(found, r.requireUnsupported("CreateZone", r.inspectError("create zone", err)))
+		found = append(found, r.requireUnsupported("DeleteZone", r.inspectError("delete zone", c.DeleteZone(ctx, "conformance.example.com"))))
 	}
-	if c := r.at(r.main); !r.has(dns.CapMailRouting) {
+	if c := r.clientAt(r.main); !r.hasCapability(dns.CapMailRouting) {
 		_, err := c.CreateRule(ctx, "example.com", "a@example.com")
 		_, readErr := c.ReadCatchAll(ctx, "example.com")
-		found = append(found, r.unsupported("CreateRule", r.saw("create rule", err)), r.unsupported("ReadCatchAll", r.saw("read catch-all", readErr)))
+		found = append(found, r.requireUnsupported("CreateRule", r.inspectError("create rule", err)), r.requireUnsupported("ReadCatchAll", r.inspectError("read catch-all", readErr)))
 	}
 	return errors.Join(found...)
 }
 
-// zones checks that the zone of a name is the longest one, and that a name may lie in none.
-func (r *dnsRun) zones(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
+// checkZones checks that the zone of a name is the longest one, and that a name may lie in none.
+func (r *dnsRun) checkZones(ctx context.Context) error {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	zone, err := r.zone(ctx)
-	if err != nil || r.manual() {
+	zone, err := r.existingZone(ctx)
+	if err != nil || r.isManual() {
 		return err
 	}
-	below, err := r.at(r.main).FindZone(ctx, "a.b.conformance."+r.cfg.Zone)
-	if r.saw("find zone", err) != nil {
+	below, err := r.clientAt(r.main).FindZone(ctx, "a.b.conformance."+r.cfg.Zone)
+	if r.inspectError("find zone", err) != nil {
 		return err
 	}
 	if below.ID != zone.ID {
 		return fmt.Errorf("a name below %q lies in the zone %+v", r.cfg.Zone, *below)
 	}
-	all, err := r.at(r.main).ListZones(ctx)
-	if r.saw("list zones", err) != nil {
+	all, err := r.clientAt(r.main).ListZones(ctx)
+	if r.inspectError("list zones", err) != nil {
 		return err
 	}
 	if !slices.ContainsFunc(all, func(z dns.Zone) bool { return z.ID == zone.ID && z.Name == zone.Name }) {
@@ -210,7 +210,7 @@ func (r *dnsRun) zones(ctx context.Context) error {
 	if r.cfg.Missing == "" {
 		return nil
 	}
-	if e := errs.From(r.find(ctx, r.main, r.cfg.Missing)); e == nil || e.Code != codes.NotFound || e.Reason != dns.ReasonNoZone || e.Source != errs.Upstream {
+	if e := errs.From(r.findZone(ctx, r.main, r.cfg.Missing)); e == nil || e.Code != codes.NotFound || e.Reason != dns.ReasonNoZone || e.Source != errs.Upstream {
 		return fmt.Errorf("the zone of %q should be NOT_FOUND, %s, source upstream; got: %v", r.cfg.Missing, dns.ReasonNoZone, e)
 	}
 	return nil
@@ -218,15 +218,15 @@ func (r *dnsRun) zones(ctx context.Context) error {
 
 // createZone makes a zone and deletes it, each twice.
 func (r *dnsRun) createZone(ctx context.Context) error {
-	if r.cfg.NewZone == "" || !r.has(dns.CapCreateZones) {
+	if r.cfg.NewZone == "" || !r.hasCapability(dns.CapCreateZones) {
 		return skip("no zone can be made")
 	}
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	c, id := r.at(r.main), ""
+	c, id := r.clientAt(r.main), ""
 	for _, want := range []bool{true, false} {
 		zone, created, err := c.CreateZone(ctx, r.cfg.NewZone)
-		if r.saw("create zone", err) != nil {
+		if r.inspectError("create zone", err) != nil {
 			return err
 		}
 		if created != want || zone.Name != r.cfg.NewZone || zone.ID == "" || id != "" && zone.ID != id {
@@ -234,15 +234,15 @@ func (r *dnsRun) createZone(ctx context.Context) error {
 		}
 		id = zone.ID
 	}
-	if err := r.find(ctx, r.main, "www."+r.cfg.NewZone); err != nil {
+	if err := r.findZone(ctx, r.main, "www."+r.cfg.NewZone); err != nil {
 		return err
 	}
 	for range 2 {
-		if err := c.DeleteZone(ctx, id); r.saw("delete zone", err) != nil {
+		if err := c.DeleteZone(ctx, id); r.inspectError("delete zone", err) != nil {
 			return err
 		}
 	}
-	if e := errs.From(r.find(ctx, r.main, r.cfg.NewZone)); e == nil || e.Code != codes.NotFound {
+	if e := errs.From(r.findZone(ctx, r.main, r.cfg.NewZone)); e == nil || e.Code != codes.NotFound {
 		return fmt.Errorf("a deleted zone is found: %v", e)
 	}
 	return nil

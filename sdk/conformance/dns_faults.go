@@ -18,7 +18,7 @@ func (r *dnsRun) breakVendor(ctx context.Context, fault DNSFault) (zone *dns.Zon
 	if r.cfg.Fault == nil {
 		return nil, nil, skip("the vendor cannot be made to fail")
 	}
-	if zone, err = r.zone(ctx); err != nil {
+	if zone, err = r.existingZone(ctx); err != nil {
 		return nil, nil, err
 	}
 	if undo = r.cfg.Fault(fault); undo == nil {
@@ -27,18 +27,18 @@ func (r *dnsRun) breakVendor(ctx context.Context, fault DNSFault) (zone *dns.Zon
 	return zone, undo, nil
 }
 
-// attempt sets a record at an instance of its own, so that a cool-down ends with it.
-func (r *dnsRun) attempt(ctx context.Context, id, zoneID, name string) error {
-	_, err := r.at(id).SetRecords(ctx, zoneID, dns.RecordSet{Name: name, Type: dns.A, TTL: 60, Values: []string{"192.0.2.7"}})
-	return r.saw("set records", err)
+// tryRecordSet sets a record at an instance of its own, so that a cool-down ends with it.
+func (r *dnsRun) tryRecordSet(ctx context.Context, id, zoneID, name string) error {
+	_, err := r.clientAt(id).SetRecords(ctx, zoneID, dns.RecordSet{Name: name, Type: dns.A, TTL: 60, Values: []string{"192.0.2.7"}})
+	return r.inspectError("set records", err)
 }
 
 // duringFault makes a change while a fault lasts, checks its error, and then looks that nothing has changed.
 func (r *dnsRun) duringFault(ctx context.Context, fault DNSFault, want ...codes.Code) error {
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
 	id := "fault-" + string(fault)
-	if err := r.instance(ctx, id); err != nil {
+	if err := r.makeInstance(ctx, id); err != nil {
 		return err
 	}
 	defer r.dropAfter(ctx, id)
@@ -47,7 +47,7 @@ func (r *dnsRun) duringFault(ctx context.Context, fault DNSFault, want ...codes.
 		return err
 	}
 	name := "fault.conformance." + zone.Name
-	err = r.attempt(ctx, id, zone.ID, name)
+	err = r.tryRecordSet(ctx, id, zone.ID, name)
 	undo()
 	if errors.Is(err, errPanic) {
 		return err
@@ -62,65 +62,65 @@ func (r *dnsRun) duringFault(ctx context.Context, fault DNSFault, want ...codes.
 	return r.wantSet(ctx, zone.ID, dns.RecordSet{Name: name, Type: dns.A})
 }
 
-func (r *dnsRun) down(ctx context.Context) error {
+func (r *dnsRun) checkDown(ctx context.Context) error {
 	return r.duringFault(ctx, DNSDown, codes.Unavailable)
 }
 
-func (r *dnsRun) garbage(ctx context.Context) error {
+func (r *dnsRun) checkGarbage(ctx context.Context) error {
 	return r.duringFault(ctx, DNSGarbage, codes.Unavailable)
 }
 
-func (r *dnsRun) limited(ctx context.Context) error {
+func (r *dnsRun) checkRateLimit(ctx context.Context) error {
 	return r.duringFault(ctx, DNSLimited, codes.ResourceExhausted)
 }
 
-func (r *dnsRun) denied(ctx context.Context) error {
+func (r *dnsRun) checkDenied(ctx context.Context) error {
 	return r.duringFault(ctx, DNSDenied, codes.Unauthenticated, codes.PermissionDenied)
 }
 
-// rollback has the vendor fail between two changes, and takes the first one back: all is as before.
-func (r *dnsRun) rollback(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
+// checkRollback has the vendor fail between two changes, and takes the first one back: all is as before.
+func (r *dnsRun) checkRollback(ctx context.Context) error {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	if r.cfg.Fault == nil || r.manual() {
+	if r.cfg.Fault == nil || r.isManual() {
 		return skip("the vendor cannot be made to fail")
 	}
-	zone, err := r.zone(ctx)
+	zone, err := r.existingZone(ctx)
 	if err != nil {
 		return err
 	}
 	host := "rollback.conformance." + zone.Name
 	before := dns.RecordSet{Name: host, Type: dns.TXT, TTL: 60, Values: []string{"there before"}}
-	if err := r.set(ctx, zone.ID, before); err != nil {
+	if err := r.setRecords(ctx, zone.ID, before); err != nil {
 		return err
 	}
-	defer r.clear(ctx, zone.ID, host, dns.TXT)
-	if err := r.set(ctx, zone.ID, dns.RecordSet{Name: host, Type: dns.A, TTL: 60, Values: []string{"192.0.2.8"}}); err != nil {
+	defer r.clearRecords(ctx, zone.ID, host, dns.TXT)
+	if err := r.setRecords(ctx, zone.ID, dns.RecordSet{Name: host, Type: dns.A, TTL: 60, Values: []string{"192.0.2.8"}}); err != nil {
 		return err
 	}
 	_, undo, err := r.breakVendor(ctx, DNSDown)
 	if err != nil {
 		return err
 	}
-	failed := r.attempt(ctx, r.main, zone.ID, "second."+host)
+	failed := r.tryRecordSet(ctx, r.main, zone.ID, "second."+host)
 	undo()
 	if failed == nil {
 		return errors.New("a change succeeds while no request reaches the vendor")
 	}
-	if err := r.unset(ctx, zone.ID, host, dns.A); err != nil {
+	if err := r.deleteRecords(ctx, zone.ID, host, dns.A); err != nil {
 		return fmt.Errorf("take the first change back: %w", err)
 	}
 	return errors.Join(r.wantSet(ctx, zone.ID, before), r.wantSet(ctx, zone.ID, dns.RecordSet{Name: "second." + host, Type: dns.A}))
 }
 
-// cancel and deadline end a call early.
-func (r *dnsRun) cancel(ctx context.Context) error {
+// checkCancel and deadline end a call early.
+func (r *dnsRun) checkCancel(ctx context.Context) error {
 	short, cancel := context.WithCancel(ctx)
 	defer cancel()
 	return r.cutShort(ctx, short, func() { time.AfterFunc(endAfter, cancel) })
 }
 
-func (r *dnsRun) deadline(ctx context.Context) error {
+func (r *dnsRun) checkDeadline(ctx context.Context) error {
 	short, cancel := context.WithCancel(ctx)
 	defer cancel()
 	return r.cutShort(ctx, short, nil)
@@ -133,7 +133,7 @@ func (r *dnsRun) cutShort(ctx, short context.Context, begin func()) error {
 		return err
 	}
 	defer undo()
-	return r.cut(ctx, func(id string) error {
+	return r.cutCall(ctx, func(id string) error {
 		if begin != nil {
 			begin()
 		} else {
@@ -141,6 +141,6 @@ func (r *dnsRun) cutShort(ctx, short context.Context, begin func()) error {
 			defer cancel()
 			short = bound
 		}
-		return r.attempt(short, id, zone.ID, "slow.conformance."+zone.Name)
+		return r.tryRecordSet(short, id, zone.ID, "slow.conformance."+zone.Name)
 	})
 }

@@ -11,10 +11,10 @@ import (
 
 // checkLocal checks a name at localhost, for which nobody is asked.
 func (r *dnsRun) checkLocal(ctx context.Context, id string) ([]dns.Check, error) {
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	checks, err := r.at(id).CheckRecords(ctx, "localhost", []dns.RecordSet{{Name: "conformance.localhost", Type: dns.MX, Values: []string{"10 mail.localhost"}}})
-	return checks, r.saw("check records", err)
+	checks, err := r.clientAt(id).CheckRecords(ctx, "localhost", []dns.RecordSet{{Name: "conformance.localhost", Type: dns.MX, Values: []string{"10 mail.localhost"}}})
+	return checks, r.inspectError("check records", err)
 }
 
 // localNames checks that names at localhost need no records.
@@ -26,11 +26,11 @@ func (r *dnsRun) localNames(ctx context.Context) error {
 	if len(checks) != 1 || checks[0].Visibility != dns.Unneeded || len(checks[0].Observations) > 0 {
 		return fmt.Errorf("the check of a name at localhost is %+v", checks)
 	}
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
 	set := dns.RecordSet{Name: "conformance.localhost", Type: dns.A, Values: []string{"192.0.2.1"}}
-	out, err := r.at(r.main).SetRecords(ctx, "localhost", set)
-	if r.saw("set records", err) != nil {
+	out, err := r.clientAt(r.main).SetRecords(ctx, "localhost", set)
+	if r.inspectError("set records", err) != nil {
 		return err
 	}
 	return wantOutcome(out, dns.NotNeeded)
@@ -38,8 +38,8 @@ func (r *dnsRun) localNames(ctx context.Context) error {
 
 // wantSet checks that the list has a set, or that it does not have it if there are no values.
 func (r *dnsRun) wantSet(ctx context.Context, zoneID string, want dns.RecordSet) error {
-	sets, err := r.at(r.main).ListRecords(ctx, zoneID, want.Name, want.Type)
-	if r.saw("list records", err) != nil {
+	sets, err := r.clientAt(r.main).ListRecords(ctx, zoneID, want.Name, want.Type)
+	if r.inspectError("list records", err) != nil {
 		return err
 	}
 	if len(want.Values) == 0 && len(sets) == 0 {
@@ -59,25 +59,25 @@ func (r *dnsRun) wantSet(ctx context.Context, zoneID string, want dns.RecordSet)
 	return nil
 }
 
-// set makes a record set, looks at it in the list, and checks the outcome.
-func (r *dnsRun) set(ctx context.Context, zoneID string, set dns.RecordSet) error {
-	out, err := r.at(r.main).SetRecords(ctx, zoneID, set)
-	if r.saw("set records", err) != nil {
+// setRecords makes a record set, looks at it in the list, and checks the outcome.
+func (r *dnsRun) setRecords(ctx context.Context, zoneID string, set dns.RecordSet) error {
+	out, err := r.clientAt(r.main).SetRecords(ctx, zoneID, set)
+	if r.inspectError("set records", err) != nil {
 		return err
 	}
-	if r.manual() {
+	if r.isManual() {
 		return wantOutcome(out, dns.PendingManual)
 	}
 	return errors.Join(wantOutcome(out, dns.Applied), r.wantSet(ctx, zoneID, set))
 }
 
-// unset deletes a record set, and looks that it is gone.
-func (r *dnsRun) unset(ctx context.Context, zoneID, name string, recordType dns.Type) error {
-	out, err := r.at(r.main).DeleteRecords(ctx, zoneID, name, recordType)
-	if r.saw("delete records", err) != nil {
+// deleteRecords deletes a record set, and looks that it is gone.
+func (r *dnsRun) deleteRecords(ctx context.Context, zoneID, name string, recordType dns.Type) error {
+	out, err := r.clientAt(r.main).DeleteRecords(ctx, zoneID, name, recordType)
+	if r.inspectError("delete records", err) != nil {
 		return err
 	}
-	if r.manual() {
+	if r.isManual() {
 		return wantOutcome(out, dns.PendingManual)
 	}
 	return errors.Join(wantOutcome(out, dns.Applied), r.wantSet(ctx, zoneID, dns.RecordSet{Name: name, Type: recordType}))
@@ -90,16 +90,16 @@ func wantOutcome(got, want dns.Outcome) error {
 	return nil
 }
 
-// records makes, repeats, replaces and deletes sets of each type.
-func (r *dnsRun) records(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
+// checkRecords makes, repeats, replaces and deletes sets of each type.
+func (r *dnsRun) checkRecords(ctx context.Context) error {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	zone, err := r.zone(ctx)
+	zone, err := r.existingZone(ctx)
 	if err != nil {
 		return err
 	}
 	name := "conformance." + zone.Name
-	if r.manual() {
+	if r.isManual() {
 		name = zone.Name
 	}
 	long := fmt.Sprintf("v=conformance \"quoted\" \\ back; ä %0300d", 7)
@@ -113,19 +113,19 @@ func (r *dnsRun) records(ctx context.Context) error {
 	} {
 		for _, set := range steps {
 			for range 2 {
-				if err := r.set(ctx, zone.ID, set); err != nil {
+				if err := r.setRecords(ctx, zone.ID, set); err != nil {
 					return fmt.Errorf("set %s %s: %w", set.Name, set.Type, err)
 				}
 			}
 		}
-		defer r.clear(ctx, zone.ID, steps[0].Name, steps[0].Type)
+		defer r.clearRecords(ctx, zone.ID, steps[0].Name, steps[0].Type)
 	}
-	if err := r.alone(ctx, zone.ID, name); err != nil {
+	if err := r.checkOthersUntouched(ctx, zone.ID, name); err != nil {
 		return err
 	}
 	for _, set := range []dns.RecordSet{{Name: "a." + name, Type: dns.CNAME}, {Name: name, Type: dns.MX}, {Name: name, Type: dns.TXT}, {Name: name, Type: dns.AAAA}, {Name: name, Type: dns.A}} {
 		for range 2 {
-			if err := r.unset(ctx, zone.ID, set.Name, set.Type); err != nil {
+			if err := r.deleteRecords(ctx, zone.ID, set.Name, set.Type); err != nil {
 				return fmt.Errorf("delete %s %s: %w", set.Name, set.Type, err)
 			}
 		}
@@ -133,13 +133,13 @@ func (r *dnsRun) records(ctx context.Context) error {
 	return nil
 }
 
-// alone checks that a set of one type has left the others alone.
-func (r *dnsRun) alone(ctx context.Context, zoneID, name string) error {
-	if r.manual() {
+// checkOthersUntouched checks that a set of one type has left the others alone.
+func (r *dnsRun) checkOthersUntouched(ctx context.Context, zoneID, name string) error {
+	if r.isManual() {
 		return nil
 	}
-	sets, err := r.at(r.main).ListRecords(ctx, zoneID, name, "")
-	if r.saw("list records", err) != nil {
+	sets, err := r.clientAt(r.main).ListRecords(ctx, zoneID, name, "")
+	if r.inspectError("list records", err) != nil {
 		return err
 	}
 	if len(sets) != 4 {
@@ -148,21 +148,21 @@ func (r *dnsRun) alone(ctx context.Context, zoneID, name string) error {
 	return nil
 }
 
-// clear takes away what a check may have left behind.
-func (r *dnsRun) clear(ctx context.Context, zoneID, name string, recordType dns.Type) {
-	_, _ = r.at(r.main).DeleteRecords(ctx, zoneID, name, recordType)
+// clearRecords takes away what a check may have left behind.
+func (r *dnsRun) clearRecords(ctx context.Context, zoneID, name string, recordType dns.Type) {
+	_, _ = r.clientAt(r.main).DeleteRecords(ctx, zoneID, name, recordType)
 }
 
 // mailRecords sets what a mail host needs, and waits until the name servers say so.
 func (r *dnsRun) mailRecords(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	zone, err := r.zone(ctx)
+	zone, err := r.existingZone(ctx)
 	if err != nil {
 		return err
 	}
 	host := "mail.conformance." + zone.Name
-	if r.manual() {
+	if r.isManual() {
 		host = zone.Name
 	}
 	sets := []dns.RecordSet{
@@ -171,13 +171,13 @@ func (r *dnsRun) mailRecords(ctx context.Context) error {
 		{Name: host, Type: dns.TXT, TTL: 60, Values: []string{"v=spf1 mx -all"}},
 	}
 	for _, set := range sets {
-		if err := r.set(ctx, zone.ID, set); err != nil {
+		if err := r.setRecords(ctx, zone.ID, set); err != nil {
 			return fmt.Errorf("set %s %s: %w", set.Name, set.Type, err)
 		}
-		defer r.clear(ctx, zone.ID, set.Name, set.Type)
+		defer r.clearRecords(ctx, zone.ID, set.Name, set.Type)
 	}
-	checks, err := r.at(r.main).CheckRecords(ctx, zone.ID, sets)
-	if r.saw("check records", err) != nil {
+	checks, err := r.clientAt(r.main).CheckRecords(ctx, zone.ID, sets)
+	if r.inspectError("check records", err) != nil {
 		return err
 	}
 	for i, c := range checks {

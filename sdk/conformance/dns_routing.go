@@ -8,33 +8,33 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/dns"
 )
 
-// routed returns the zone with mail routing.
-func (r *dnsRun) routed(ctx context.Context) (*dns.Zone, error) {
-	if !r.has(dns.CapMailRouting) {
+// routedZone returns the zone with mail routing.
+func (r *dnsRun) routedZone(ctx context.Context) (*dns.Zone, error) {
+	if !r.hasCapability(dns.CapMailRouting) {
 		return nil, skip("the plugin does not offer mail routing")
 	}
-	return r.zone(ctx)
+	return r.existingZone(ctx)
 }
 
-// rules enables routing for a host, makes a rule and deletes it, each twice.
-func (r *dnsRun) rules(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
+// checkRules enables routing for a host, makes a rule and deletes it, each twice.
+func (r *dnsRun) checkRules(ctx context.Context) error {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	zone, err := r.routed(ctx)
+	zone, err := r.routedZone(ctx)
 	if err != nil {
 		return err
 	}
-	c, host, id := r.at(r.main), "conformance."+zone.Name, ""
+	c, host, id := r.clientAt(r.main), "conformance."+zone.Name, ""
 	for range 2 {
 		for _, h := range []string{zone.Name, host} {
-			if err := c.EnableRouting(ctx, zone.ID, h); r.saw("enable routing", err) != nil {
+			if err := c.EnableRouting(ctx, zone.ID, h); r.inspectError("enable routing", err) != nil {
 				return fmt.Errorf("enable routing for %s: %w", h, err)
 			}
 		}
 	}
 	for range 2 {
 		made, err := c.CreateRule(ctx, zone.ID, "ada@"+host)
-		if r.saw("create rule", err) != nil {
+		if r.inspectError("create rule", err) != nil {
 			return err
 		}
 		if made == "" || id != "" && made != id {
@@ -43,19 +43,19 @@ func (r *dnsRun) rules(ctx context.Context) error {
 		id = made
 	}
 	other, err := c.CreateRule(ctx, zone.ID, "grace@"+host)
-	if r.saw("create rule", err) != nil {
+	if r.inspectError("create rule", err) != nil {
 		return err
 	}
 	if other == id {
 		return fmt.Errorf("two addresses have the rule %q", id)
 	}
 	for _, rule := range []string{id, id, other} {
-		if err := c.DeleteRule(ctx, zone.ID, rule); r.saw("delete rule", err) != nil {
+		if err := c.DeleteRule(ctx, zone.ID, rule); r.inspectError("delete rule", err) != nil {
 			return fmt.Errorf("delete the rule %q: %w", rule, err)
 		}
 	}
 	for range 2 {
-		if err := c.DisableRouting(ctx, zone.ID, host); r.saw("disable routing", err) != nil {
+		if err := c.DisableRouting(ctx, zone.ID, host); r.inspectError("disable routing", err) != nil {
 			return err
 		}
 	}
@@ -64,42 +64,42 @@ func (r *dnsRun) rules(ctx context.Context) error {
 
 // catchAll sets the catch-all and restores it, twice: what was there before is there again.
 func (r *dnsRun) catchAll(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	zone, err := r.routed(ctx)
+	zone, err := r.routedZone(ctx)
 	if err != nil {
 		return err
 	}
-	c := r.at(r.main)
+	c := r.clientAt(r.main)
 	before, err := c.ReadCatchAll(ctx, zone.ID)
-	if r.saw("read catch-all", err) != nil {
+	if r.inspectError("read catch-all", err) != nil {
 		return err
 	}
 	for _, junk := range []string{"x", "{}", "[]", `{"conformance":1}`} {
-		if err := callersFault("a snapshot that the plugin did not make", r.saw("restore catch-all", c.RestoreCatchAll(ctx, zone.ID, []byte(junk)))); err != nil {
+		if err := callersFault("a snapshot that the plugin did not make", r.inspectError("restore catch-all", c.RestoreCatchAll(ctx, zone.ID, []byte(junk)))); err != nil {
 			return err
 		}
 	}
 	for range 2 {
 		for range 2 {
-			if err := c.SetCatchAll(ctx, zone.ID); r.saw("set catch-all", err) != nil {
+			if err := c.SetCatchAll(ctx, zone.ID); r.inspectError("set catch-all", err) != nil {
 				return err
 			}
 		}
 		during, err := c.ReadCatchAll(ctx, zone.ID)
-		if r.saw("read catch-all", err) != nil {
+		if r.inspectError("read catch-all", err) != nil {
 			return err
 		}
 		if bytes.Equal(during, before) {
 			return fmt.Errorf("the catch-all was set and is what it was: %.200s", before)
 		}
 		for range 2 {
-			if err := c.RestoreCatchAll(ctx, zone.ID, before); r.saw("restore catch-all", err) != nil {
+			if err := c.RestoreCatchAll(ctx, zone.ID, before); r.inspectError("restore catch-all", err) != nil {
 				return err
 			}
 		}
 		after, err := c.ReadCatchAll(ctx, zone.ID)
-		if r.saw("read catch-all", err) != nil {
+		if r.inspectError("read catch-all", err) != nil {
 			return err
 		}
 		if !bytes.Equal(after, before) {

@@ -11,7 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-func (r *searchRun) cancel(ctx context.Context, c *caller) error {
+func (r *searchRun) checkCancel(ctx context.Context, c *caller) error {
 	return r.cutShort(ctx, c, func(ctx context.Context) (context.Context, context.CancelFunc) {
 		ctx, cancel := context.WithCancel(ctx)
 		time.AfterFunc(endAfter, cancel)
@@ -19,7 +19,7 @@ func (r *searchRun) cancel(ctx context.Context, c *caller) error {
 	})
 }
 
-func (r *searchRun) deadline(ctx context.Context, c *caller) error {
+func (r *searchRun) checkDeadline(ctx context.Context, c *caller) error {
 	return r.cutShort(ctx, c, func(ctx context.Context) (context.Context, context.CancelFunc) {
 		return context.WithTimeout(ctx, endAfter)
 	})
@@ -57,13 +57,13 @@ func (r *searchRun) cutShort(ctx context.Context, c *caller, bound func(context.
 		return err
 	}
 	const id = "cut-short"
-	if err := r.instance(ctx, id); err != nil {
+	if err := r.makeInstance(ctx, id); err != nil {
 		return err
 	}
 	short, cancel := bound(ctx)
 	defer cancel()
 	began := time.Now()
-	_, err = c.invoke(short, id, s)
+	_, err = c.invokeSample(short, id, s)
 	if errors.Is(err, errPanic) {
 		return err
 	}
@@ -73,10 +73,10 @@ func (r *searchRun) cutShort(ctx context.Context, c *caller, bound func(context.
 	if err == nil && r.cfg.Slow != nil {
 		return errors.New("the slow call was answered; SearchConfig.Slow is not slow")
 	}
-	if err := r.drop(ctx, id); err != nil {
+	if err := r.removeInstance(ctx, id); err != nil {
 		return fmt.Errorf("the plugin goes on with a call that has ended: removing its instance: %w", err)
 	}
-	return r.alive(ctx, c)
+	return r.requireAlive(ctx, c)
 }
 
 func (r *searchRun) wrongCredential(ctx context.Context, c *caller) error {
@@ -87,7 +87,7 @@ func (r *searchRun) wrongCredential(ctx context.Context, c *caller) error {
 	if !r.desc.Credential {
 		return skip("the plugin needs no credential")
 	}
-	resp, err := c.with(ctx, c.client(r.main), s, schema.Secret("wrong-"+r.cfg.Credential))
+	resp, err := c.invokeWith(ctx, c.newClient(r.main), s, schema.Secret("wrong-"+r.cfg.Credential))
 	if err != nil {
 		if errs.From(err).Source == errs.Plugin {
 			return err

@@ -57,42 +57,42 @@ func Engine(ctx context.Context, conn grpc.ClientConnInterface, cfg EngineConfig
 	})
 	defer done()
 	r := &engineRun{base: b, cfg: cfg}
-	b.answers = r.answers
-	return r.run(ctx, suite{checks: []check{
+	b.answers = r.instanceAnswers
+	return r.runSuite(ctx, suite{checks: []check{
 		{name: "unknown-instance", do: r.unknownInstance},
-		{name: "info", do: r.info},
-		{name: "containers", do: r.containers},
-		{name: "inspect", do: r.inspect},
-		{name: "images", do: r.images},
-		{name: "stats", do: r.stats},
-		{name: "events", do: r.events},
+		{name: "info", do: r.checkInfo},
+		{name: "containers", do: r.checkContainers},
+		{name: "inspect", do: r.checkInspect},
+		{name: "images", do: r.checkImages},
+		{name: "stats", do: r.checkStats},
+		{name: "events", do: r.checkEvents},
 		{name: "bad-reference", do: r.badReference},
 		{name: "pull-failure", do: r.pullFailure},
-		{name: "tag", do: r.tag},
+		{name: "tag", do: r.checkTag},
 		{name: "compose", do: r.composeDry},
 		{name: "bad-compose", do: r.badCompose},
-		{name: "archive", do: r.archive},
+		{name: "archive", do: r.checkArchive},
 		{name: "logs", do: r.containerLogs},
 		{name: "run", do: r.runCommand},
-		{name: "cancel", do: r.cancel},
+		{name: "cancel", do: r.checkCancel},
 	}})
 }
 
-func (r *engineRun) client(id string) *engine.Client { return engine.NewClient(r.conn, id) }
+func (r *engineRun) clientAt(id string) *engine.Client { return engine.NewClient(r.conn, id) }
 
-// answers asks for the engine's version; an engine that is down answers too.
-func (r *engineRun) answers(ctx context.Context, id string) bool {
-	ctx, cancel := r.bounded(ctx)
+// instanceAnswers asks for the engine's version; an engine that is down answers too.
+func (r *engineRun) instanceAnswers(ctx context.Context, id string) bool {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	_, err := r.client(id).Info(ctx, "")
-	return present(err)
+	_, err := r.clientAt(id).Info(ctx, "")
+	return isPresent(err)
 }
 
-// use makes calls to the main instance, bounded in time.
-func (r *engineRun) use(ctx context.Context, do func(context.Context, *engine.Client) error) error {
-	ctx, cancel := r.bounded(ctx)
+// withClient makes calls to the main instance, bounded in time.
+func (r *engineRun) withClient(ctx context.Context, do func(context.Context, *engine.Client) error) error {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	return do(ctx, r.client(r.main))
+	return do(ctx, r.clientAt(r.main))
 }
 
 func noLine(engine.Line) error             { return nil }
@@ -116,10 +116,10 @@ func (r *engineRun) unknownInstance(ctx context.Context) error {
 			return c.Restore(ctx, "x", "/x", strings.NewReader(""))
 		},
 	} {
-		err := r.unknown(func(id string) error {
-			ctx, cancel := r.bounded(ctx)
+		err := r.checkUnknownInstances(func(id string) error {
+			ctx, cancel := r.withTimeout(ctx)
 			defer cancel()
-			return r.saw(name, call(ctx, r.client(id)))
+			return r.inspectError(name, call(ctx, r.clientAt(id)))
 		})
 		if err != nil {
 			all = append(all, fmt.Errorf("%s: %w", name, err))
@@ -128,12 +128,12 @@ func (r *engineRun) unknownInstance(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-func (r *engineRun) info(ctx context.Context) error {
-	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+func (r *engineRun) checkInfo(ctx context.Context) error {
+	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		info, err := c.Info(ctx, "")
 		switch {
 		case err != nil:
-			return r.saw("info", err)
+			return r.inspectError("info", err)
 		case info.Version == "" || info.OS == "" || info.Arch == "":
 			return fmt.Errorf("version, os and arch must be there: %+v", info)
 		case info.Compose != nil || info.ComposeError != "":
@@ -141,7 +141,7 @@ func (r *engineRun) info(ctx context.Context) error {
 		}
 		info, err = c.Info(ctx, "conformance-no-such-command")
 		if err != nil {
-			return fmt.Errorf("a compose command that does not exist must not fail the call: %w", r.saw("info", err))
+			return fmt.Errorf("a compose command that does not exist must not fail the call: %w", r.inspectError("info", err))
 		}
 		if info.Compose != nil || info.ComposeError == "" {
 			return errors.New("a compose command that does not exist should be told as ComposeError")
@@ -152,11 +152,11 @@ func (r *engineRun) info(ctx context.Context) error {
 
 var containerStates = []string{"created", "running", "paused", "restarting", "removing", "exited", "dead"}
 
-func (r *engineRun) containers(ctx context.Context) error {
-	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+func (r *engineRun) checkContainers(ctx context.Context) error {
+	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		all, err := c.Containers(ctx, engine.Filter{})
 		if err != nil {
-			return r.saw("containers", err)
+			return r.inspectError("containers", err)
 		}
 		for _, one := range all {
 			if one.ID == "" || one.ImageID == "" || !slices.Contains(containerStates, one.State) {
@@ -167,26 +167,26 @@ func (r *engineRun) containers(ctx context.Context) error {
 			{Labels: []string{"conformance.no.such.label"}}, {Labels: []string{"conformance.no.such.label=1"}}, {IDs: []string{strings.Repeat("0", 64)}},
 		} {
 			if none, err := c.Containers(ctx, f); err != nil || len(none) != 0 {
-				return fmt.Errorf("the filter %+v should give nothing; got %d, %v", f, len(none), r.saw("containers", err))
+				return fmt.Errorf("the filter %+v should give nothing; got %d, %v", f, len(none), r.inspectError("containers", err))
 			}
 		}
 		return nil
 	})
 }
 
-func (r *engineRun) inspect(ctx context.Context) error {
-	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+func (r *engineRun) checkInspect(ctx context.Context) error {
+	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		_, err := c.Inspect(ctx, "conformance-no-such-container")
-		if err := r.want(err, codes.NotFound, "an unknown container"); err != nil {
+		if err := r.requireCode(err, codes.NotFound, "an unknown container"); err != nil {
 			return err
 		}
 		_, err = c.Inspect(ctx, "../version")
-		if err := r.refused(err, "an id with a path in it"); err != nil {
+		if err := r.requireCallerFault(err, "an id with a path in it"); err != nil {
 			return err
 		}
 		all, err := c.Containers(ctx, engine.Filter{})
 		if err != nil || len(all) == 0 {
-			return r.saw("containers", err)
+			return r.inspectError("containers", err)
 		}
 		d, err := c.Inspect(ctx, all[0].ID)
 		if e := errs.From(err); err != nil && e.Code == codes.NotFound {
@@ -194,7 +194,7 @@ func (r *engineRun) inspect(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			return r.saw("inspect", err)
+			return r.inspectError("inspect", err)
 		}
 		if d.ID != all[0].ID || d.ImageID != all[0].ImageID || d.RestartPolicy == "" || len(d.HealthLog) > 1<<10 {
 			return fmt.Errorf("the list and the inspection differ: %+v, %+v", all[0], d)
@@ -203,19 +203,19 @@ func (r *engineRun) inspect(ctx context.Context) error {
 	})
 }
 
-func (r *engineRun) images(ctx context.Context) error {
-	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+func (r *engineRun) checkImages(ctx context.Context) error {
+	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		refs := []string{"conformance.invalid/no/such:image", "sha256:" + strings.Repeat("0", 64)}
 		all, err := c.Containers(ctx, engine.Filter{})
 		if err != nil {
-			return r.saw("containers", err)
+			return r.inspectError("containers", err)
 		}
 		if len(all) > 0 {
 			refs = append(refs, all[0].ImageID)
 		}
 		images, err := c.Images(ctx, refs)
 		if err != nil {
-			return r.saw("images", err)
+			return r.inspectError("images", err)
 		}
 		if len(images) != len(refs) || images[0] != nil || images[1] != nil {
 			return fmt.Errorf("of %d images two are unknown; got %v", len(refs), images)
@@ -227,22 +227,22 @@ func (r *engineRun) images(ctx context.Context) error {
 	})
 }
 
-func (r *engineRun) stats(ctx context.Context) error {
-	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+func (r *engineRun) checkStats(ctx context.Context) error {
+	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		samples, err := c.Stats(ctx, []string{"conformance-no-such-container", strings.Repeat("0", 64)})
 		if err != nil || len(samples) != 0 {
-			return fmt.Errorf("unknown containers are to be left out; got %v, %v", samples, r.saw("stats", err))
+			return fmt.Errorf("unknown containers are to be left out; got %v, %v", samples, r.inspectError("stats", err))
 		}
 		return nil
 	})
 }
 
-func (r *engineRun) events(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
+func (r *engineRun) checkEvents(ctx context.Context) error {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
 	first := ""
 	var ended time.Time
-	err := r.client(r.main).Events(ctx, func(e engine.Event) error {
+	err := r.clientAt(r.main).Events(ctx, func(e engine.Event) error {
 		if first == "" {
 			first, ended = e.Type, time.Now()
 			cancel()
@@ -251,15 +251,15 @@ func (r *engineRun) events(ctx context.Context) error {
 	})
 	switch {
 	case first != engine.EventReady:
-		return fmt.Errorf("the first event is %q, not %q: %v", first, engine.EventReady, r.saw("events", err))
+		return fmt.Errorf("the first event is %q, not %q: %v", first, engine.EventReady, r.inspectError("events", err))
 	case time.Since(ended) > r.with.prompt:
 		return errors.New("the events went on after the end of the call")
 	}
 	return nil
 }
 
-// login writes a client configuration with a password for a registry that does not exist.
-func (r *engineRun) login() (path string, done func(), err error) {
+// writeLogin writes a client configuration with a password for a registry that does not exist.
+func (r *engineRun) writeLogin() (path string, done func(), err error) {
 	dir, err := os.MkdirTemp("", "conformance")
 	if err != nil {
 		return "", nil, err

@@ -18,9 +18,9 @@ import (
 // unreachable is an image of a registry that does not exist.
 const unreachable = "127.0.0.1:1/conformance/none:1"
 
-// want checks the code of an error.
-func (r *engineRun) want(err error, code codes.Code, what string) error {
-	if seen := r.saw(what, err); errors.Is(seen, errPanic) {
+// requireCode checks the code of an error.
+func (r *engineRun) requireCode(err error, code codes.Code, what string) error {
+	if seen := r.inspectError(what, err); errors.Is(seen, errPanic) {
 		return seen
 	}
 	if err == nil {
@@ -32,9 +32,9 @@ func (r *engineRun) want(err error, code codes.Code, what string) error {
 	return nil
 }
 
-// refused checks that an error puts the fault with the caller.
-func (r *engineRun) refused(err error, what string) error {
-	if seen := r.saw(what, err); errors.Is(seen, errPanic) {
+// requireCallerFault checks that an error puts the fault with the caller.
+func (r *engineRun) requireCallerFault(err error, what string) error {
+	if seen := r.inspectError(what, err); errors.Is(seen, errPanic) {
 		return seen
 	}
 	if err == nil {
@@ -47,43 +47,43 @@ func (r *engineRun) refused(err error, what string) error {
 }
 
 func (r *engineRun) badReference(ctx context.Context) error {
-	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		for _, ref := range []string{"", "-q", "a b", "host/app:1\n", strings.Repeat("x", 5000)} {
 			_, err := c.Pull(ctx, engine.PullRequest{Ref: ref}, noProgress)
 			_, imagesErr := c.Images(ctx, []string{ref})
 			what := fmt.Sprintf("the reference %.20q", ref)
-			if err := errors.Join(r.refused(err, what), r.refused(imagesErr, what), r.refused(c.Tag(ctx, ref, "a:b"), what), r.refused(c.Tag(ctx, "a:b", ref), what)); err != nil {
+			if err := errors.Join(r.requireCallerFault(err, what), r.requireCallerFault(imagesErr, what), r.requireCallerFault(c.Tag(ctx, ref, "a:b"), what), r.requireCallerFault(c.Tag(ctx, "a:b", ref), what)); err != nil {
 				return err
 			}
 		}
 		_, err := c.Pull(ctx, engine.PullRequest{Ref: unreachable, Platform: "no platform"}, noProgress)
-		return r.refused(err, "a platform with a space")
+		return r.requireCallerFault(err, "a platform with a space")
 	})
 }
 
 func (r *engineRun) pullFailure(ctx context.Context) error {
-	config, done, err := r.login()
+	config, done, err := r.writeLogin()
 	if err != nil {
 		return err
 	}
 	defer done()
-	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		_, err := c.Pull(ctx, engine.PullRequest{Ref: unreachable, DockerConfig: config}, noProgress)
-		if err := r.want(err, codes.Unavailable, "a pull from a registry that is down"); err != nil {
+		if err := r.requireCode(err, codes.Unavailable, "a pull from a registry that is down"); err != nil {
 			return err
 		}
 		if e := errs.From(err); e.Source != errs.Upstream {
 			return fmt.Errorf("a registry that is down is the upstream's fault; got source %s: %w", e.Source, err)
 		}
 		_, err = c.Pull(ctx, engine.PullRequest{Ref: unreachable, DockerConfig: config + ".none"}, noProgress)
-		return r.refused(err, "a client configuration that does not exist")
+		return r.requireCallerFault(err, "a client configuration that does not exist")
 	})
 }
 
-func (r *engineRun) tag(ctx context.Context) error {
-	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+func (r *engineRun) checkTag(ctx context.Context) error {
+	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		err := c.Tag(ctx, "conformance.invalid/no/such:image", "conformance.invalid/other:1")
-		return r.want(err, codes.NotFound, "the tag of an unknown image")
+		return r.requireCode(err, codes.NotFound, "the tag of an unknown image")
 	})
 }
 
@@ -103,10 +103,10 @@ func (r *engineRun) composeDry(ctx context.Context) error {
 	if r.cfg.ComposeBin == "" {
 		return skip("there is no compose command")
 	}
-	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		info, err := c.Info(ctx, r.cfg.ComposeBin)
 		if err != nil {
-			return r.saw("info", err)
+			return r.inspectError("info", err)
 		}
 		if info.Compose == nil || info.Compose.Version == "" {
 			return fmt.Errorf("the compose command cannot be used: %s", info.ComposeError)
@@ -116,11 +116,11 @@ func (r *engineRun) composeDry(ctx context.Context) error {
 			res, err := c.Compose(ctx, r.composeRequest(action), func(engine.Line) error { ran = true; return nil })
 			switch {
 			case err != nil:
-				return fmt.Errorf("%s: %w", action, r.saw("compose", err))
+				return fmt.Errorf("%s: %w", action, r.inspectError("compose", err))
 			case ran:
 				return fmt.Errorf("%s: a dry run has output: it was run", action)
 			}
-			if err := r.command(action, info.Compose, res); err != nil {
+			if err := r.checkCommand(action, info.Compose, res); err != nil {
 				return fmt.Errorf("%s: %v: %w", action, res.Command, err)
 			}
 		}
@@ -128,8 +128,8 @@ func (r *engineRun) composeDry(ctx context.Context) error {
 	})
 }
 
-// command checks what would run.
-func (r *engineRun) command(action string, can *engine.Compose, res *engine.ComposeResult) error {
+// checkCommand checks what would run.
+func (r *engineRun) checkCommand(action string, can *engine.Compose, res *engine.ComposeResult) error {
 	words := strings.Fields(r.cfg.ComposeBin)
 	has := func(w string) bool { return slices.Contains(res.Command, w) }
 	up := action == engine.ActionRecreate || action == engine.ActionStart && can.PullPolicy
@@ -151,7 +151,7 @@ func (r *engineRun) command(action string, can *engine.Compose, res *engine.Comp
 }
 
 func (r *engineRun) badCompose(ctx context.Context) error {
-	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		for name, change := range map[string]func(*engine.ComposeRequest){
 			"no command":              func(q *engine.ComposeRequest) { q.Bin = " " },
 			"an unknown command":      func(q *engine.ComposeRequest) { q.Bin = "conformance-no-such-command" },
@@ -169,7 +169,7 @@ func (r *engineRun) badCompose(ctx context.Context) error {
 			q := r.composeRequest(engine.ActionRecreate)
 			change(&q)
 			_, err := c.Compose(ctx, q, noLine)
-			if err := r.refused(err, "a compose request with "+name); err != nil {
+			if err := r.requireCallerFault(err, "a compose request with "+name); err != nil {
 				return err
 			}
 		}
@@ -177,18 +177,18 @@ func (r *engineRun) badCompose(ctx context.Context) error {
 	})
 }
 
-func (r *engineRun) archive(ctx context.Context) error {
-	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+func (r *engineRun) checkArchive(ctx context.Context) error {
+	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		const none = "conformance-no-such-container"
 		if err := errors.Join(
-			r.want(c.Archive(ctx, none, "/data", io.Discard), codes.NotFound, "an archive of an unknown container"),
-			r.want(c.Restore(ctx, none, "/data", strings.NewReader(strings.Repeat("\x00", 1024))), codes.NotFound, "a restoration of an unknown container"),
+			r.requireCode(c.Archive(ctx, none, "/data", io.Discard), codes.NotFound, "an archive of an unknown container"),
+			r.requireCode(c.Restore(ctx, none, "/data", strings.NewReader(strings.Repeat("\x00", 1024))), codes.NotFound, "a restoration of an unknown container"),
 		); err != nil {
 			return err
 		}
 		for _, path := range []string{"", "data", "/a/../b"} {
 			what := fmt.Sprintf("the path %q", path)
-			if err := errors.Join(r.refused(c.Archive(ctx, none, path, io.Discard), what), r.refused(c.Restore(ctx, none, path, strings.NewReader("")), what)); err != nil {
+			if err := errors.Join(r.requireCallerFault(c.Archive(ctx, none, path, io.Discard), what), r.requireCallerFault(c.Restore(ctx, none, path, strings.NewReader("")), what)); err != nil {
 				return err
 			}
 		}
@@ -198,25 +198,25 @@ func (r *engineRun) archive(ctx context.Context) error {
 
 // containerLogs is for engines that read the output of containers.
 func (r *engineRun) containerLogs(ctx context.Context) error {
-	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		noLog := func(engine.LogLine) error { return nil }
 		err := c.Logs(ctx, engine.LogRequest{Container: "conformance-no-such-container", Tail: 1}, noLog)
 		if err != nil && errs.From(err).Code == codes.Unimplemented {
 			return skip("the engine does not read the output of containers")
 		}
 		return errors.Join(
-			r.want(err, codes.NotFound, "the output of an unknown container"),
-			r.want(c.Logs(ctx, engine.LogRequest{Container: "conformance-no-such-container", Follow: true}, noLog), codes.NotFound, "following an unknown container"),
-			r.refused(c.Logs(ctx, engine.LogRequest{Container: "--all", Tail: 1}, noLog), "an option as container"),
-			r.refused(c.Logs(ctx, engine.LogRequest{Container: "a", Tail: engine.MaxTail + 1}, noLog), "too many lines"),
-			r.refused(c.Logs(ctx, engine.LogRequest{Container: "a", Tail: -1}, noLog), "a negative number of lines"),
+			r.requireCode(err, codes.NotFound, "the output of an unknown container"),
+			r.requireCode(c.Logs(ctx, engine.LogRequest{Container: "conformance-no-such-container", Follow: true}, noLog), codes.NotFound, "following an unknown container"),
+			r.requireCallerFault(c.Logs(ctx, engine.LogRequest{Container: "--all", Tail: 1}, noLog), "an option as container"),
+			r.requireCallerFault(c.Logs(ctx, engine.LogRequest{Container: "a", Tail: engine.MaxTail + 1}, noLog), "too many lines"),
+			r.requireCallerFault(c.Logs(ctx, engine.LogRequest{Container: "a", Tail: -1}, noLog), "a negative number of lines"),
 		)
 	})
 }
 
 // runCommand is for engines that run commands of images.
 func (r *engineRun) runCommand(ctx context.Context) error {
-	return r.use(ctx, func(ctx context.Context, c *engine.Client) error {
+	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		run := func(image, name string, args ...string) error {
 			_, err := c.Run(ctx, engine.RunRequest{Image: image, Name: name, Args: args})
 			return err
@@ -227,40 +227,40 @@ func (r *engineRun) runCommand(ctx context.Context) error {
 			return skip("the engine does not run commands of images")
 		}
 		return errors.Join(
-			r.want(err, codes.NotFound, "a command of an unknown image"),
-			r.refused(run("--privileged", name), "an option as image"),
-			r.refused(run(none, "--rm"), "an option as name of the container"),
-			r.refused(run(none, ""), "a container without a name"),
-			r.refused(run(none, name, strings.Repeat("x", 5000)), "an argument that is too long"),
+			r.requireCode(err, codes.NotFound, "a command of an unknown image"),
+			r.requireCallerFault(run("--privileged", name), "an option as image"),
+			r.requireCallerFault(run(none, "--rm"), "an option as name of the container"),
+			r.requireCallerFault(run(none, ""), "a container without a name"),
+			r.requireCallerFault(run(none, name, strings.Repeat("x", 5000)), "an argument that is too long"),
 		)
 	})
 }
 
-// cancel ends the events of an instance. That the plugin's side has ended too is seen by removing the instance, which waits
+// checkCancel ends the events of an instance. That the plugin's side has ended too is seen by removing the instance, which waits
 // for calls.
-func (r *engineRun) cancel(ctx context.Context) error {
+func (r *engineRun) checkCancel(ctx context.Context) error {
 	const id = "cut-short"
-	if err := r.instance(ctx, id); err != nil {
+	if err := r.makeInstance(ctx, id); err != nil {
 		return err
 	}
 	short, cancel := context.WithCancel(ctx)
 	defer cancel()
 	began := time.Now()
-	err := r.client(id).Events(short, func(engine.Event) error {
+	err := r.clientAt(id).Events(short, func(engine.Event) error {
 		began = time.Now()
 		cancel()
 		return nil
 	})
 	if e := errs.From(err); err == nil || e.Code != codes.Canceled {
-		return fmt.Errorf("events that are called off should end with Canceled; got: %w", r.saw("events", err))
+		return fmt.Errorf("events that are called off should end with Canceled; got: %w", r.inspectError("events", err))
 	}
 	if took := time.Since(began); took > r.with.prompt {
 		return fmt.Errorf("the events went on for %s after their end", took.Round(time.Millisecond))
 	}
-	if err := r.drop(ctx, id); err != nil {
+	if err := r.removeInstance(ctx, id); err != nil {
 		return fmt.Errorf("the plugin goes on with events that were called off: removing its instance: %w", err)
 	}
-	if !r.answers(ctx, r.main) {
+	if !r.instanceAnswers(ctx, r.main) {
 		return errors.New("another instance is gone after a call that was called off")
 	}
 	return nil

@@ -71,22 +71,22 @@ func Notify(ctx context.Context, conn grpc.ClientConnInterface, cfg NotifyConfig
 	})
 	defer done()
 	r := &notifyRun{base: b, cfg: cfg}
-	b.answers = r.answers
-	return r.run(ctx, suite{descriptor: r.descriptor, checks: []check{
+	b.answers = r.instanceAnswers
+	return r.runSuite(ctx, suite{descriptor: r.checkDescriptor, checks: []check{
 		{name: "unknown-instance", do: r.unknownInstance},
-		{name: "target", do: r.target},
+		{name: "target", do: r.checkTarget},
 		{name: "send", do: r.sendAll},
-		{name: "repetition", do: r.repetition},
+		{name: "repetition", do: r.checkRepetition},
 		{name: "bad-notification", do: r.badNotification},
 		{name: "large-payload", do: r.largePayload},
-		{name: "concurrency", do: r.concurrency},
+		{name: "concurrency", do: r.checkConcurrency},
 		{name: "cancel", do: cancelEarly(r.cutShort)},
 		{name: "deadline", do: expireEarly(r.cutShort)},
-		{name: "failures", do: r.failures},
+		{name: "failures", do: r.checkFailures},
 	}})
 }
 
-func (r *notifyRun) descriptor(context.Context) (err error) {
+func (r *notifyRun) checkDescriptor(context.Context) (err error) {
 	if r.desc, err = notify.ParseDescriptor(r.kind); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (r *notifyRun) descriptor(context.Context) (err error) {
 	if r.desc.TargetSchema == "" {
 		return nil
 	}
-	if !r.has(notify.CapPerUserTarget) {
+	if !r.hasCapability(notify.CapPerUserTarget) {
 		return fmt.Errorf("there is a target schema, and the capability %s is missing", notify.CapPerUserTarget)
 	}
 	var s struct {
@@ -108,52 +108,52 @@ func (r *notifyRun) descriptor(context.Context) (err error) {
 	return nil
 }
 
-// answers asks for a check of the target: that sends nothing.
-func (r *notifyRun) answers(ctx context.Context, id string) bool {
+// instanceAnswers asks for a check of the target: that sends nothing.
+func (r *notifyRun) instanceAnswers(ctx context.Context, id string) bool {
 	_, err := r.validateTarget(ctx, id, r.cfg.Target)
-	return present(err)
+	return isPresent(err)
 }
 
 func (r *notifyRun) validateTarget(ctx context.Context, id string, to notify.Target) (schema.Diagnostics, error) {
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
 	ds, err := notify.NewClient(r.conn, id).ValidateTarget(ctx, to)
 	for _, d := range ds {
-		r.note("diagnostic of a target", d.String())
+		r.noteSecrets("diagnostic of a target", d.String())
 	}
 	return ds, err
 }
 
-// send delivers n at an instance and keeps an eye on what comes back.
-func (r *notifyRun) send(ctx context.Context, id string, n *notify.Notification, to notify.Target) (*notify.Receipt, error) {
-	ctx, cancel := r.bounded(ctx)
+// sendNotification delivers n at an instance and keeps an eye on what comes back.
+func (r *notifyRun) sendNotification(ctx context.Context, id string, n *notify.Notification, to notify.Target) (*notify.Receipt, error) {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
 	receipt, err := notify.NewClient(r.conn, id).Send(ctx, n, to)
 	if err != nil {
-		return nil, r.saw("send", err)
+		return nil, r.inspectError("send", err)
 	}
 	for _, text := range append(receipt.Warnings, receipt.MessageIDs...) {
-		r.note("receipt", text)
+		r.noteSecrets("receipt", text)
 	}
 	return receipt, nil
 }
 
 func (r *notifyRun) unknownInstance(ctx context.Context) error {
 	return errors.Join(
-		r.unknown(func(id string) error {
-			_, err := r.send(ctx, id, r.sample("unknown"), r.cfg.Target)
+		r.checkUnknownInstances(func(id string) error {
+			_, err := r.sendNotification(ctx, id, r.newSample("unknown"), r.cfg.Target)
 			return err
 		}),
-		r.unknown(func(id string) error {
+		r.checkUnknownInstances(func(id string) error {
 			_, err := r.validateTarget(ctx, id, r.cfg.Target)
-			return r.saw("validate target", err)
+			return r.inspectError("validate target", err)
 		}))
 }
 
-func (r *notifyRun) target(ctx context.Context) error {
+func (r *notifyRun) checkTarget(ctx context.Context) error {
 	ds, err := r.validateTarget(ctx, r.main, r.cfg.Target)
 	if err != nil {
-		return r.saw("validate target", err)
+		return r.inspectError("validate target", err)
 	}
 	if ds.HasErrors() {
 		return fmt.Errorf("the good target is refused: %w", ds.Err())
@@ -162,12 +162,12 @@ func (r *notifyRun) target(ctx context.Context) error {
 		to := notify.Target{JSON: []byte(bad), Secret: r.cfg.Target.Secret}
 		ds, err := r.validateTarget(ctx, r.main, to)
 		if err != nil {
-			return fmt.Errorf("the target %s: %w", bad, r.saw("validate target", err))
+			return fmt.Errorf("the target %s: %w", bad, r.inspectError("validate target", err))
 		}
 		if !ds.HasErrors() {
 			return fmt.Errorf("the target %s should be refused, got: %v", bad, ds)
 		}
-		if err := r.refusal(ctx, r.sample("bad-target"), to); err != nil {
+		if err := r.checkRefusal(ctx, r.newSample("bad-target"), to); err != nil {
 			return fmt.Errorf("the target %s: %w", bad, err)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
-// sample is a notification with all parts.
-func (r *notifyRun) sample(id string) *notify.Notification {
+// newSample is a notification with all parts.
+func (r *notifyRun) newSample(id string) *notify.Notification {
 	var card bytes.Buffer
 	_ = png.Encode(&card, image.NewGray(image.Rect(0, 0, 4, 4)))
 	text := func(s string) notify.Text {
@@ -32,8 +32,8 @@ func (r *notifyRun) sample(id string) *notify.Notification {
 	}
 }
 
-// present reports whether the outcome of a call, also an error, shows that the instance is there.
-func present(err error) bool {
+// isPresent reports whether the outcome of a call, also an error, shows that the instance is there.
+func isPresent(err error) bool {
 	if err == nil {
 		return true
 	}
@@ -43,12 +43,12 @@ func present(err error) bool {
 
 func (r *notifyRun) sendAll(ctx context.Context) error {
 	least := &notify.Notification{ID: "conformance-least", Kind: "conformance.sample", Version: 1, Title: notify.Text{Plain: "Conformance"}}
-	for _, n := range []*notify.Notification{r.sample("send"), least} {
-		receipt, err := r.send(ctx, r.main, n, r.cfg.Target)
+	for _, n := range []*notify.Notification{r.newSample("send"), least} {
+		receipt, err := r.sendNotification(ctx, r.main, n, r.cfg.Target)
 		if err != nil {
 			return fmt.Errorf("%s: %w", n.ID, err)
 		}
-		if err := r.receipt(receipt); err != nil {
+		if err := r.checkReceipt(receipt); err != nil {
 			return fmt.Errorf("%s: %w", n.ID, err)
 		}
 		if r.cfg.Received != nil && !slices.Contains(r.cfg.Received(), n.ID) {
@@ -58,11 +58,11 @@ func (r *notifyRun) sendAll(ctx context.Context) error {
 	return nil
 }
 
-func (r *notifyRun) receipt(got *notify.Receipt) error {
+func (r *notifyRun) checkReceipt(got *notify.Receipt) error {
 	if len(got.Delivered) == 0 {
 		return errors.New("the receipt names no delivered part")
 	}
-	if slices.Contains(got.Delivered, notify.PartImage) && !r.has(notify.CapImage) {
+	if slices.Contains(got.Delivered, notify.PartImage) && !r.hasCapability(notify.CapImage) {
 		return fmt.Errorf("the image is delivered, and the capability %s is missing", notify.CapImage)
 	}
 	seen := map[notify.Part]bool{}
@@ -75,12 +75,12 @@ func (r *notifyRun) receipt(got *notify.Receipt) error {
 	return nil
 }
 
-// repetition sends one notification twice, as the host does after a failure: the channel hands the id through and does
+// checkRepetition sends one notification twice, as the host does after a failure: the channel hands the id through and does
 // not drop the second one by itself.
-func (r *notifyRun) repetition(ctx context.Context) error {
-	n := r.sample("repetition")
+func (r *notifyRun) checkRepetition(ctx context.Context) error {
+	n := r.newSample("repetition")
 	for i := range 2 {
-		if _, err := r.send(ctx, r.main, n, r.cfg.Target); err != nil {
+		if _, err := r.sendNotification(ctx, r.main, n, r.cfg.Target); err != nil {
 			return fmt.Errorf("send %d of the same notification: %w", i+1, err)
 		}
 	}
@@ -99,16 +99,16 @@ func (r *notifyRun) repetition(ctx context.Context) error {
 	return nil
 }
 
-// refusal sends what must be refused as the caller's fault, and looks whether the instance lives on.
-func (r *notifyRun) refusal(ctx context.Context, n *notify.Notification, to notify.Target) error {
-	_, err := r.send(ctx, r.main, n, to)
+// checkRefusal sends what must be refused as the caller's fault, and looks whether the instance lives on.
+func (r *notifyRun) checkRefusal(ctx context.Context, n *notify.Notification, to notify.Target) error {
+	_, err := r.sendNotification(ctx, r.main, n, to)
 	if errors.Is(err, errPanic) {
 		return err
 	}
 	if err == nil || errs.From(err).Source != errs.Caller || notify.OutcomeOf(err) != notify.Refused {
 		return fmt.Errorf("should be refused as the caller's fault; got: %v", err)
 	}
-	if !r.answers(ctx, r.main) {
+	if !r.instanceAnswers(ctx, r.main) {
 		return errors.New("the instance is gone after a refusal")
 	}
 	return nil
@@ -123,9 +123,9 @@ func (r *notifyRun) badNotification(ctx context.Context) error {
 		"no kind":            func(n *notify.Notification) { n.Kind = "" },
 		"a cut payload":      func(n *notify.Notification) { n.Payload = []byte(`{"a":`) },
 	} {
-		n := r.sample("bad")
+		n := r.newSample("bad")
 		change(n)
-		if err := r.refusal(ctx, n, r.cfg.Target); err != nil {
+		if err := r.checkRefusal(ctx, n, r.cfg.Target); err != nil {
 			return fmt.Errorf("a notification with %s: %w", name, err)
 		}
 	}
@@ -133,28 +133,28 @@ func (r *notifyRun) badNotification(ctx context.Context) error {
 }
 
 func (r *notifyRun) largePayload(ctx context.Context) error {
-	n := r.sample("large")
+	n := r.newSample("large")
 	n.Payload = []byte(`{"padding":"` + strings.Repeat("x", 1<<20) + `"}`)
 	n.Detail.Plain = strings.Repeat("many words ", 10000)
-	_, err := r.send(ctx, r.main, n, r.cfg.Target)
+	_, err := r.sendNotification(ctx, r.main, n, r.cfg.Target)
 	switch {
 	case errors.Is(err, errPanic):
 		return err
 	case err != nil && errs.From(err).Source == errs.Plugin:
 		return fmt.Errorf("a payload of 1 MiB should be sent, left out with a warning, or refused; got: %w", err)
 	}
-	if !r.answers(ctx, r.main) {
+	if !r.instanceAnswers(ctx, r.main) {
 		return errors.New("the instance is gone after a large payload")
 	}
 	return nil
 }
 
-func (r *notifyRun) concurrency(ctx context.Context) error {
+func (r *notifyRun) checkConcurrency(ctx context.Context) error {
 	const calls = 8
 	results := make(chan error, calls)
 	for i := range calls {
 		go func() {
-			_, err := r.send(ctx, r.main, r.sample(fmt.Sprintf("concurrent-%d", i)), r.cfg.Target)
+			_, err := r.sendNotification(ctx, r.main, r.newSample(fmt.Sprintf("concurrent-%d", i)), r.cfg.Target)
 			results <- err
 		}()
 	}
@@ -165,17 +165,17 @@ func (r *notifyRun) concurrency(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// at makes an instance for a case and sends there.
-func (r *notifyRun) at(ctx, call context.Context, id string, c NotifyCase, n *notify.Notification) error {
+// sendToCase makes an instance for a case and sends there.
+func (r *notifyRun) sendToCase(ctx, call context.Context, id string, c NotifyCase, n *notify.Notification) error {
 	block := c.JSON
 	if block == "" {
 		block = r.with.json
 	}
-	ds, err := r.build(ctx, id, block)
+	ds, err := r.configureInstance(ctx, id, block)
 	if err = errors.Join(err, ds.Err()); err != nil {
 		return fmt.Errorf("make an instance from %s: %w", block, err)
 	}
-	_, err = r.send(call, id, n, c.Target)
+	_, err = r.sendNotification(call, id, n, c.Target)
 	return err
 }
 
@@ -188,7 +188,7 @@ func (r *notifyRun) cutShort(ctx, short context.Context) error {
 	}
 	const id = "cut-short"
 	began := time.Now()
-	err := r.at(ctx, short, id, c, r.sample(id))
+	err := r.sendToCase(ctx, short, id, c, r.newSample(id))
 	if errors.Is(err, errPanic) {
 		return err
 	}
@@ -201,29 +201,29 @@ func (r *notifyRun) cutShort(ctx, short context.Context) error {
 	case r.cfg.Slow != nil && notify.OutcomeOf(err) != notify.Uncertain:
 		return fmt.Errorf("the outcome of a send that was cut short is not known; reported is %s: %w", notify.OutcomeOf(err), err)
 	}
-	if err := r.drop(ctx, id); err != nil {
+	if err := r.removeInstance(ctx, id); err != nil {
 		return fmt.Errorf("the plugin goes on with a call that has ended: removing its instance: %w", err)
 	}
-	if !r.answers(ctx, r.main) {
+	if !r.instanceAnswers(ctx, r.main) {
 		return errors.New("another instance is gone after a call that was cut short")
 	}
 	return nil
 }
 
-func (r *notifyRun) failures(ctx context.Context) error {
+func (r *notifyRun) checkFailures(ctx context.Context) error {
 	if len(r.cfg.Failures) == 0 {
 		return skip("there is no failing send")
 	}
 	for i, c := range r.cfg.Failures {
 		id := fmt.Sprintf("failure-%d", i)
-		err := r.at(ctx, ctx, id, c, r.sample(id))
+		err := r.sendToCase(ctx, ctx, id, c, r.newSample(id))
 		if errors.Is(err, errPanic) {
 			return err
 		}
 		if got := notify.OutcomeOf(err); got != c.Outcome {
 			return fmt.Errorf("failure %d (%s): the outcome is %s, want %s: %v", i, c.JSON, got, c.Outcome, err)
 		}
-		if err := r.drop(ctx, id); err != nil {
+		if err := r.removeInstance(ctx, id); err != nil {
 			return err
 		}
 	}

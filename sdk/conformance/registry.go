@@ -56,47 +56,47 @@ func Registry(ctx context.Context, conn grpc.ClientConnInterface, cfg RegistryCo
 	defer done()
 	r := &registryRun{base: b, cfg: cfg}
 	b.answers = func(ctx context.Context, id string) bool {
-		_, err := r.hosts(ctx, id)
-		return present(err)
+		_, err := r.loginHosts(ctx, id)
+		return isPresent(err)
 	}
-	return r.run(ctx, suite{checks: []check{
+	return r.runSuite(ctx, suite{checks: []check{
 		{name: "unknown-instance", do: r.unknownInstance},
 		{name: "bad-reference", do: r.badReference},
 		{name: "bad-request", do: r.badRequest},
-		{name: "credentials", do: r.credentials},
+		{name: "credentials", do: r.checkCredentials},
 		{name: "resolve", do: r.resolveAll},
-		{name: "tags", do: r.tags},
-		{name: "config", do: r.config},
-		{name: "missing", do: r.missing},
-		{name: "failures", do: r.failures},
-		{name: "concurrency", do: r.concurrency},
+		{name: "tags", do: r.checkTags},
+		{name: "config", do: r.checkConfig},
+		{name: "missing", do: r.checkMissing},
+		{name: "failures", do: r.checkFailures},
+		{name: "concurrency", do: r.checkConcurrency},
 		{name: "cancel", do: cancelEarly(r.cutShort)},
 		{name: "deadline", do: expireEarly(r.cutShort)},
 	}})
 }
 
-func (r *registryRun) at(id string) *registry.Client { return registry.NewClient(r.conn, id) }
+func (r *registryRun) clientAt(id string) *registry.Client { return registry.NewClient(r.conn, id) }
 
-func (r *registryRun) hosts(ctx context.Context, id string) ([]string, error) {
-	ctx, cancel := r.bounded(ctx)
+func (r *registryRun) loginHosts(ctx context.Context, id string) ([]string, error) {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	hosts, err := r.at(id).Hosts(ctx)
-	return hosts, r.saw("hosts", err)
+	hosts, err := r.clientAt(id).Hosts(ctx)
+	return hosts, r.inspectError("hosts", err)
 }
 
-func (r *registryRun) resolve(ctx context.Context, id string, req registry.ResolveRequest) (*registry.Resolved, error) {
-	ctx, cancel := r.bounded(ctx)
+func (r *registryRun) resolveReference(ctx context.Context, id string, req registry.ResolveRequest) (*registry.Resolved, error) {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
 	req.Access = r.cfg.Access
-	got, err := r.at(id).Resolve(ctx, req)
-	return got, r.saw("resolve", err)
+	got, err := r.clientAt(id).Resolve(ctx, req)
+	return got, r.inspectError("resolve", err)
 }
 
 func (r *registryRun) unknownInstance(ctx context.Context) error {
 	return errors.Join(
-		r.unknown(func(id string) error { _, err := r.hosts(ctx, id); return err }),
-		r.unknown(func(id string) error {
-			_, err := r.resolve(ctx, id, registry.ResolveRequest{Ref: "registry.invalid/a:1"})
+		r.checkUnknownInstances(func(id string) error { _, err := r.loginHosts(ctx, id); return err }),
+		r.checkUnknownInstances(func(id string) error {
+			_, err := r.resolveReference(ctx, id, registry.ResolveRequest{Ref: "registry.invalid/a:1"})
 			return err
 		}))
 }
@@ -117,7 +117,7 @@ func (r *registryRun) badReference(ctx context.Context) error {
 		"", " ", "https://registry.invalid/a:1", "registry.invalid/UPPER:1", "registry.invalid/a:", "registry.invalid/a@sha256:abc",
 		"registry.invalid/../a:1", "registry.invalid/a:1\r\nx", "registry.invalid/" + strings.Repeat("a/", 5000) + "a",
 	} {
-		_, err := r.resolve(ctx, r.main, registry.ResolveRequest{Ref: ref})
+		_, err := r.resolveReference(ctx, r.main, registry.ResolveRequest{Ref: ref})
 		if err := callersFault(fmt.Sprintf("the reference %.60q", ref), err); err != nil {
 			return err
 		}
@@ -126,27 +126,27 @@ func (r *registryRun) badReference(ctx context.Context) error {
 }
 
 func (r *registryRun) badRequest(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
 	for _, req := range []registry.TagsRequest{
 		{Repository: "registry.invalid/a"}, {Repository: "registry.invalid/a", Limit: registry.MaxTags + 1},
 		{Repository: "registry.invalid/a", Limit: 1, Cursor: "conformance \x00"}, {Repository: "registry.invalid/a:1", Limit: 1},
 	} {
-		_, err := r.at(r.main).Tags(ctx, req)
-		if err := callersFault(fmt.Sprintf("the list %+v", req), r.saw("tags", err)); err != nil {
+		_, err := r.clientAt(r.main).Tags(ctx, req)
+		if err := callersFault(fmt.Sprintf("the list %+v", req), r.inspectError("tags", err)); err != nil {
 			return err
 		}
 	}
-	_, err := r.at(r.main).Resolve(ctx, registry.ResolveRequest{Ref: "registry.invalid/a:1", Platform: "no platform"})
-	return callersFault("a platform that is none", r.saw("resolve", err))
+	_, err := r.clientAt(r.main).Resolve(ctx, registry.ResolveRequest{Ref: "registry.invalid/a:1", Platform: "no platform"})
+	return callersFault("a platform that is none", r.inspectError("resolve", err))
 }
 
-func (r *registryRun) credentials(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
+func (r *registryRun) checkCredentials(ctx context.Context) error {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
 	asked := []string{"registry.invalid", "second.invalid:5000"}
-	got, err := r.at(r.main).Credentials(ctx, r.cfg.Access, asked)
-	if r.saw("credentials", err) != nil {
+	got, err := r.clientAt(r.main).Credentials(ctx, r.cfg.Access, asked)
+	if r.inspectError("credentials", err) != nil {
 		return err
 	}
 	for _, h := range got {

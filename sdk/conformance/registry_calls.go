@@ -17,8 +17,8 @@ import (
 
 const noRef = skip("there is no reference to ask for")
 
-// repository is a reference without its tag or digest.
-func repository(ref string) string {
+// trimReference is a reference without its tag or digest.
+func trimReference(ref string) string {
 	ref, _, _ = strings.Cut(ref, "@")
 	if i := strings.LastIndexByte(ref, ':'); i > strings.LastIndexByte(ref, '/') {
 		ref = ref[:i]
@@ -30,7 +30,7 @@ func (r *registryRun) resolveAll(ctx context.Context) error {
 	if r.cfg.Ref == "" {
 		return noRef
 	}
-	got, err := r.resolve(ctx, r.main, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform})
+	got, err := r.resolveReference(ctx, r.main, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform})
 	if err != nil {
 		return err
 	}
@@ -45,14 +45,14 @@ func (r *registryRun) resolveAll(ctx context.Context) error {
 			return fmt.Errorf("the entry %+v is no platform", p)
 		}
 	}
-	known, err := r.resolve(ctx, r.main, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform, Known: []string{got.Digest}})
+	known, err := r.resolveReference(ctx, r.main, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform, Known: []string{got.Digest}})
 	if err != nil {
 		return err
 	}
 	if known.Digest != got.Digest || known.Detailed || len(known.Platforms) > 0 || known.PlatformDigest != "" {
 		return fmt.Errorf("a known digest should come back without details: %+v", known)
 	}
-	by, err := r.resolve(ctx, r.main, registry.ResolveRequest{Ref: repository(r.cfg.Ref) + "@" + got.Digest, Platform: r.cfg.Platform})
+	by, err := r.resolveReference(ctx, r.main, registry.ResolveRequest{Ref: trimReference(r.cfg.Ref) + "@" + got.Digest, Platform: r.cfg.Platform})
 	if err != nil {
 		return err
 	}
@@ -65,17 +65,17 @@ func (r *registryRun) resolveAll(ctx context.Context) error {
 // maxListed is how many pages of tags are read.
 const maxListed = 50
 
-func (r *registryRun) tags(ctx context.Context) error {
+func (r *registryRun) checkTags(ctx context.Context) error {
 	if r.cfg.Ref == "" {
 		return noRef
 	}
-	tag := strings.TrimPrefix(r.cfg.Ref, repository(r.cfg.Ref)+":")
+	tag := strings.TrimPrefix(r.cfg.Ref, trimReference(r.cfg.Ref)+":")
 	seen, cursor := false, ""
 	for range maxListed {
-		call, cancel := r.bounded(ctx)
-		page, err := r.at(r.main).Tags(call, registry.TagsRequest{Access: r.cfg.Access, Repository: repository(r.cfg.Ref), Cursor: cursor, Limit: 100})
+		call, cancel := r.withTimeout(ctx)
+		page, err := r.clientAt(r.main).Tags(call, registry.TagsRequest{Access: r.cfg.Access, Repository: trimReference(r.cfg.Ref), Cursor: cursor, Limit: 100})
 		cancel()
-		if r.saw("tags", err) != nil {
+		if r.inspectError("tags", err) != nil {
 			return err
 		}
 		if page.Next != "" && page.Next == cursor {
@@ -92,17 +92,17 @@ func (r *registryRun) tags(ctx context.Context) error {
 	return nil
 }
 
-func (r *registryRun) config(ctx context.Context) error {
+func (r *registryRun) checkConfig(ctx context.Context) error {
 	if r.cfg.Ref == "" {
 		return noRef
 	}
-	call, cancel := r.bounded(ctx)
+	call, cancel := r.withTimeout(ctx)
 	defer cancel()
-	got, err := r.at(r.main).Config(call, registry.ConfigRequest{Access: r.cfg.Access, Ref: r.cfg.Ref, Platform: r.cfg.Platform})
-	if r.saw("config", err) != nil {
+	got, err := r.clientAt(r.main).Config(call, registry.ConfigRequest{Access: r.cfg.Access, Ref: r.cfg.Ref, Platform: r.cfg.Platform})
+	if r.inspectError("config", err) != nil {
 		return err
 	}
-	want, err := r.resolve(ctx, r.main, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform})
+	want, err := r.resolveReference(ctx, r.main, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform})
 	if err != nil {
 		return err
 	}
@@ -112,33 +112,33 @@ func (r *registryRun) config(ctx context.Context) error {
 	return nil
 }
 
-func (r *registryRun) missing(ctx context.Context) error {
+func (r *registryRun) checkMissing(ctx context.Context) error {
 	if len(r.cfg.Missing) == 0 {
 		return skip("no missing reference is known")
 	}
 	for _, ref := range r.cfg.Missing {
-		if err := r.ends(ctx, ref, codes.NotFound); err != nil {
+		if err := r.checkResolveError(ctx, ref, codes.NotFound); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *registryRun) failures(ctx context.Context) error {
+func (r *registryRun) checkFailures(ctx context.Context) error {
 	if len(r.cfg.Failures) == 0 {
 		return skip("there is no failing reference")
 	}
 	for _, ref := range slices.Sorted(maps.Keys(r.cfg.Failures)) {
-		if err := r.ends(ctx, ref, r.cfg.Failures[ref]); err != nil {
+		if err := r.checkResolveError(ctx, ref, r.cfg.Failures[ref]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// ends resolves a reference and looks at the error.
-func (r *registryRun) ends(ctx context.Context, ref string, code codes.Code) error {
-	_, err := r.resolve(ctx, r.main, registry.ResolveRequest{Ref: ref})
+// checkResolveError resolves a reference and looks at the error.
+func (r *registryRun) checkResolveError(ctx context.Context, ref string, code codes.Code) error {
+	_, err := r.resolveReference(ctx, r.main, registry.ResolveRequest{Ref: ref})
 	if errors.Is(err, errPanic) {
 		return err
 	}
@@ -148,7 +148,7 @@ func (r *registryRun) ends(ctx context.Context, ref string, code codes.Code) err
 	return nil
 }
 
-func (r *registryRun) concurrency(ctx context.Context) error {
+func (r *registryRun) checkConcurrency(ctx context.Context) error {
 	if r.cfg.Ref == "" {
 		return noRef
 	}
@@ -156,7 +156,7 @@ func (r *registryRun) concurrency(ctx context.Context) error {
 	results := make(chan error, calls)
 	for range calls {
 		go func() {
-			_, err := r.resolve(ctx, r.main, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform})
+			_, err := r.resolveReference(ctx, r.main, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform})
 			results <- err
 		}()
 	}
@@ -172,16 +172,16 @@ func (r *registryRun) cutShort(ctx, short context.Context) error {
 	if r.cfg.Slow == "" {
 		return skip("no slow reference is known")
 	}
-	return r.cut(ctx, func(id string) error {
-		_, err := r.resolve(short, id, registry.ResolveRequest{Ref: r.cfg.Slow})
+	return r.cutCall(ctx, func(id string) error {
+		_, err := r.resolveReference(short, id, registry.ResolveRequest{Ref: r.cfg.Slow})
 		return err
 	})
 }
 
-// cut makes an instance, and a call there that ends early.
-func (r *base) cut(ctx context.Context, call func(id string) error) error {
+// cutCall makes an instance, and a call there that ends early.
+func (r *base) cutCall(ctx context.Context, call func(id string) error) error {
 	const id = "cut-short"
-	if err := r.instance(ctx, id); err != nil {
+	if err := r.makeInstance(ctx, id); err != nil {
 		return err
 	}
 	began := time.Now()
@@ -194,7 +194,7 @@ func (r *base) cut(ctx context.Context, call func(id string) error) error {
 	case took > r.with.prompt:
 		return fmt.Errorf("the call went on for %s after its end", took.Round(time.Millisecond))
 	}
-	if err := r.drop(ctx, id); err != nil {
+	if err := r.removeInstance(ctx, id); err != nil {
 		return fmt.Errorf("the plugin goes on with a call that has ended: removing its instance: %w", err)
 	}
 	if !r.answers(ctx, r.main) {

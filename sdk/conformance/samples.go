@@ -28,14 +28,14 @@ func DefaultSamples(d *search.Descriptor) []Sample {
 		}
 		first = append(first, Sample{Operation: op.Name, Body: body})
 		if op.Stream {
-			last = append(last, Sample{Operation: op.Name, Body: streamed(body), Stream: true})
+			last = append(last, Sample{Operation: op.Name, Body: requestStream(body), Stream: true})
 		}
 	}
 	return append(first, last...)
 }
 
-// streamed asks for events.
-func streamed(body string) string {
+// requestStream asks for events.
+func requestStream(body string) string {
 	body = strings.TrimSuffix(body, "}")
 	if body != "{" {
 		body += ","

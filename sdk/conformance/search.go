@@ -75,30 +75,30 @@ func Search(ctx context.Context, conn grpc.ClientConnInterface, cfg SearchConfig
 	})
 	defer done()
 	r := &searchRun{base: b, cfg: cfg, resources: map[string]string{}}
-	b.answers = r.answers
+	b.answers = r.instanceAnswers
 	var checks []check
 	for _, c := range []struct {
 		name string
 		do   func(context.Context, *caller) error
 	}{
 		{"unknown-instance", r.unknownInstance},
-		{"samples", r.samples},
+		{"samples", r.checkSamples},
 		{"unknown-operation", r.unknownOperation},
 		{"bad-body", r.badBody},
 		{"large-body", r.largeBody},
-		{"concurrency", r.concurrency},
-		{"cancel", r.cancel},
-		{"deadline", r.deadline},
+		{"concurrency", r.checkConcurrency},
+		{"cancel", r.checkCancel},
+		{"deadline", r.checkDeadline},
 		{"wrong-credential", r.wrongCredential},
 	} {
 		for _, form := range []string{formStreams, formUnary} {
-			checks = append(checks, check{c.name, form, func(ctx context.Context) error { return r.over(ctx, form, c.do) }})
+			checks = append(checks, check{c.name, form, func(ctx context.Context) error { return r.runInForm(ctx, form, c.do) }})
 		}
 	}
-	return r.run(ctx, suite{descriptor: r.descriptor, credential: r.credential, checks: append(checks,
+	return r.runSuite(ctx, suite{descriptor: r.checkDescriptor, credential: r.checkCredential, checks: append(checks,
 		check{name: "same-answers", do: r.sameAnswers},
-		check{name: "stream", do: r.streaming},
+		check{name: "stream", do: r.checkStreaming},
 		check{name: "key-status", do: r.keyStatus},
-		check{name: "index", do: r.index},
+		check{name: "index", do: r.checkIndexCalls},
 	)})
 }

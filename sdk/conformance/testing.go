@@ -17,46 +17,46 @@ import (
 // trace.
 func TestSearch(t *testing.T, p framework.Plugin, cfg SearchConfig) {
 	t.Helper()
-	subtests(t, runSuite(t, p, cfg, Search))
+	reportSubtests(t, runSuite(t, p, cfg, Search))
 }
 
 // TestNotify is TestSearch for the notify kind.
 func TestNotify(t *testing.T, p framework.Plugin, cfg NotifyConfig) {
 	t.Helper()
-	subtests(t, runSuite(t, p, cfg, Notify))
+	reportSubtests(t, runSuite(t, p, cfg, Notify))
 }
 
 // TestRegistry is TestSearch for the registry kind.
 func TestRegistry(t *testing.T, p framework.Plugin, cfg RegistryConfig) {
 	t.Helper()
-	subtests(t, runSuite(t, p, cfg, Registry))
+	reportSubtests(t, runSuite(t, p, cfg, Registry))
 }
 
 // TestCodeHost is TestSearch for the codehost kind.
 func TestCodeHost(t *testing.T, p framework.Plugin, cfg CodeHostConfig) {
 	t.Helper()
-	subtests(t, runSuite(t, p, cfg, CodeHost))
+	reportSubtests(t, runSuite(t, p, cfg, CodeHost))
 }
 
 // TestEngine is TestSearch for the engine kind.
 func TestEngine(t *testing.T, p framework.Plugin, cfg EngineConfig) {
 	t.Helper()
-	subtests(t, runSuite(t, p, cfg, Engine))
+	reportSubtests(t, runSuite(t, p, cfg, Engine))
 }
 
 // TestDNS is TestSearch for the dns kind.
 func TestDNS(t *testing.T, p framework.Plugin, cfg DNSConfig) {
 	t.Helper()
-	subtests(t, runSuite(t, p, cfg, DNS))
+	reportSubtests(t, runSuite(t, p, cfg, DNS))
 }
 
 // TestTranslator is TestSearch for the translator kind.
 func TestTranslator(t *testing.T, p framework.Plugin, cfg TranslatorConfig) {
 	t.Helper()
-	subtests(t, runSuite(t, p, cfg, Translator))
+	reportSubtests(t, runSuite(t, p, cfg, Translator))
 }
 
-func subtests(t *testing.T, rep Report) {
+func reportSubtests(t *testing.T, rep Report) {
 	t.Helper()
 	for _, res := range rep.Results {
 		t.Run(res.Name(), func(t *testing.T) {
@@ -82,7 +82,7 @@ type suiteConfig[C any] interface {
 // and what the plugin logs.
 func runSuite[C any, P suiteConfig[C]](t *testing.T, p framework.Plugin, cfg C, suite func(context.Context, grpc.ClientConnInterface, C) Report) Report {
 	t.Helper()
-	conn, logged := load(t, p)
+	conn, logged := servePlugin(t, p)
 	baseDir, logs := P(&cfg).hostFields()
 	if *baseDir == "" {
 		*baseDir = t.TempDir()
@@ -101,8 +101,8 @@ func (c *EngineConfig) hostFields() (*string, *func() string)     { return &c.Ba
 func (c *DNSConfig) hostFields() (*string, *func() string)        { return &c.BaseDir, &c.Logs }
 func (c *TranslatorConfig) hostFields() (*string, *func() string) { return &c.BaseDir, &c.Logs }
 
-// load serves a plugin until the test ends and returns what it has logged.
-func load(t *testing.T, p framework.Plugin) (grpc.ClientConnInterface, func() string) {
+// servePlugin serves a plugin until the test ends and returns what it has logged.
+func servePlugin(t *testing.T, p framework.Plugin) (grpc.ClientConnInterface, func() string) {
 	t.Helper()
 	out := &buffer{}
 	l := plugintest.LoadWith(t, p, hclog.New(&hclog.LoggerOptions{Output: out, Level: hclog.Trace}))

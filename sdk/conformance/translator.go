@@ -70,56 +70,58 @@ func Translator(ctx context.Context, conn grpc.ClientConnInterface, cfg Translat
 	r := &translatorRun{base: b, cfg: cfg}
 	b.answers = func(ctx context.Context, id string) bool {
 		_, err := r.listModels(ctx, id)
-		return present(err)
+		return isPresent(err)
 	}
-	return r.run(ctx, suite{checks: []check{
+	return r.runSuite(ctx, suite{checks: []check{
 		{name: "unknown-instance", do: r.unknownInstance},
 		{name: "bad-request", do: r.badRequest},
-		{name: "models", do: r.models},
+		{name: "models", do: r.checkModels},
 		{name: "translate", do: r.translateParts},
 		{name: "masks", do: r.keepMasks},
-		{name: "summarize", do: r.summarize},
-		{name: "concurrency", do: r.concurrency},
+		{name: "summarize", do: r.checkSummarize},
+		{name: "concurrency", do: r.checkConcurrency},
 		{name: "bad-answer", do: r.badAnswer},
-		{name: "down", do: r.down},
-		{name: "garbage", do: r.garbage},
-		{name: "limited", do: r.limited},
-		{name: "quota", do: r.quota},
-		{name: "denied", do: r.denied},
+		{name: "down", do: r.checkDown},
+		{name: "garbage", do: r.checkGarbage},
+		{name: "limited", do: r.checkRateLimit},
+		{name: "quota", do: r.checkQuota},
+		{name: "denied", do: r.checkDenied},
 		{name: "cancel", do: cancelEarly(r.cutShort)},
 		{name: "deadline", do: expireEarly(r.cutShort)},
 	}})
 }
 
-func (r *translatorRun) at(id string) *translator.Client { return translator.NewClient(r.conn, id) }
-
-func (r *translatorRun) listModels(ctx context.Context, id string) ([]translator.Model, error) {
-	ctx, cancel := r.bounded(ctx)
-	defer cancel()
-	models, err := r.at(id).ListModels(ctx)
-	return models, r.saw("list models", err)
+func (r *translatorRun) clientAt(id string) *translator.Client {
+	return translator.NewClient(r.conn, id)
 }
 
-// ask makes a request and looks at all that comes back.
-func (r *translatorRun) ask(ctx context.Context, id string, req translator.Request) (*translator.Answer, error) {
-	ctx, cancel := r.bounded(ctx)
+func (r *translatorRun) listModels(ctx context.Context, id string) ([]translator.Model, error) {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
-	answer, err := r.at(id).Translate(ctx, req)
+	models, err := r.clientAt(id).ListModels(ctx)
+	return models, r.inspectError("list models", err)
+}
+
+// askTranslator makes a request and looks at all that comes back.
+func (r *translatorRun) askTranslator(ctx context.Context, id string, req translator.Request) (*translator.Answer, error) {
+	ctx, cancel := r.withTimeout(ctx)
+	defer cancel()
+	answer, err := r.clientAt(id).Translate(ctx, req)
 	if err != nil {
-		return nil, r.saw("translate", err)
+		return nil, r.inspectError("translate", err)
 	}
-	r.note("answer of translate", answer.Problem)
+	r.noteSecrets("answer of translate", answer.Problem)
 	for _, p := range answer.Parts {
-		r.note("answer of translate", p.Text)
+		r.noteSecrets("answer of translate", p.Text)
 	}
 	for _, a := range answer.Attempts {
-		r.note("attempts of translate", a.Message)
+		r.noteSecrets("attempts of translate", a.Message)
 	}
 	return answer, nil
 }
 
-// sample is the request that the checks make.
-func (r *translatorRun) sample() translator.Request {
+// newSample is the request that the checks make.
+func (r *translatorRun) newSample() translator.Request {
 	target := r.cfg.TargetLanguage
 	if target == "" {
 		target = "zh-CN"
@@ -132,8 +134,8 @@ func (r *translatorRun) sample() translator.Request {
 
 func (r *translatorRun) unknownInstance(ctx context.Context) error {
 	return errors.Join(
-		r.unknown(func(id string) error { _, err := r.listModels(ctx, id); return err }),
-		r.unknown(func(id string) error { _, err := r.ask(ctx, id, r.sample()); return err }))
+		r.checkUnknownInstances(func(id string) error { _, err := r.listModels(ctx, id); return err }),
+		r.checkUnknownInstances(func(id string) error { _, err := r.askTranslator(ctx, id, r.newSample()); return err }))
 }
 
 func (r *translatorRun) badRequest(ctx context.Context) error {
@@ -155,9 +157,9 @@ func (r *translatorRun) badRequest(ctx context.Context) error {
 		},
 		"too long a correction": func(q *translator.Request) { q.Correction = strings.Repeat("x", translator.MaxCorrection+1) },
 	} {
-		req := r.sample()
+		req := r.newSample()
 		change(&req)
-		_, err := r.ask(ctx, r.main, req)
+		_, err := r.askTranslator(ctx, r.main, req)
 		if err := callersFault("a request with "+what, err); err != nil {
 			return err
 		}
@@ -165,7 +167,7 @@ func (r *translatorRun) badRequest(ctx context.Context) error {
 	return nil
 }
 
-func (r *translatorRun) models(ctx context.Context) error {
+func (r *translatorRun) checkModels(ctx context.Context) error {
 	models, err := r.listModels(ctx, r.main)
 	if err != nil {
 		return err

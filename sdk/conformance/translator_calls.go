@@ -19,7 +19,7 @@ func (r *translatorRun) wantAnswer(ctx context.Context, req translator.Request) 
 	if r.cfg.TargetLanguage == "" {
 		return nil, noLanguage
 	}
-	a, err := r.ask(ctx, r.main, req)
+	a, err := r.askTranslator(ctx, r.main, req)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func checkAttempts(a *translator.Answer, last translator.Outcome) error {
 }
 
 func (r *translatorRun) translateParts(ctx context.Context) error {
-	req := r.sample()
+	req := r.newSample()
 	a, err := r.wantAnswer(ctx, req)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (r *translatorRun) translateParts(ctx context.Context) error {
 
 // keepMasks checks that what is masked comes back.
 func (r *translatorRun) keepMasks(ctx context.Context) error {
-	req := r.sample()
+	req := r.newSample()
 	marks := []string{translator.Mask(1), translator.Mask(2), translator.Mask(13)}
 	req.Parts = []translator.Part{{Name: "body", Markdown: true, Text: fmt.Sprintf("Use %s instead of %s.\n\nThanks to %s for the report.\n", marks[0], marks[1], marks[2])}}
 	a, err := r.wantAnswer(ctx, req)
@@ -84,8 +84,8 @@ func (r *translatorRun) keepMasks(ctx context.Context) error {
 	return nil
 }
 
-func (r *translatorRun) summarize(ctx context.Context) error {
-	req := r.sample()
+func (r *translatorRun) checkSummarize(ctx context.Context) error {
+	req := r.newSample()
 	req.Task = translator.Summarize
 	a, err := r.wantAnswer(ctx, req)
 	if err != nil || a.Insufficient {
@@ -100,12 +100,12 @@ func (r *translatorRun) summarize(ctx context.Context) error {
 	return nil
 }
 
-func (r *translatorRun) concurrency(ctx context.Context) error {
+func (r *translatorRun) checkConcurrency(ctx context.Context) error {
 	const calls = 8
 	results := make(chan error, calls)
 	for range calls {
 		go func() {
-			_, err := r.wantAnswer(ctx, r.sample())
+			_, err := r.wantAnswer(ctx, r.newSample())
 			results <- err
 		}()
 	}
@@ -133,7 +133,7 @@ func (r *translatorRun) breakService(fault TranslatorFault) (undo func(), err er
 // duringFault makes a request at an instance of its own, so that a cool-down ends with it.
 func (r *translatorRun) duringFault(ctx context.Context, fault TranslatorFault) (*translator.Answer, error) {
 	id := "fault-" + string(fault)
-	if err := r.instance(ctx, id); err != nil {
+	if err := r.makeInstance(ctx, id); err != nil {
 		return nil, err
 	}
 	defer r.dropAfter(ctx, id)
@@ -142,7 +142,7 @@ func (r *translatorRun) duringFault(ctx context.Context, fault TranslatorFault) 
 		return nil, err
 	}
 	defer undo()
-	return r.ask(ctx, id, r.sample())
+	return r.askTranslator(ctx, id, r.newSample())
 }
 
 // wantFailure checks how a request ends while a fault lasts.
@@ -167,23 +167,23 @@ func (r *translatorRun) wantFailure(ctx context.Context, fault TranslatorFault, 
 	return fmt.Errorf("a request should end with %v %s; got %s: %w", code, reason, e.Code, err)
 }
 
-func (r *translatorRun) down(ctx context.Context) error {
+func (r *translatorRun) checkDown(ctx context.Context) error {
 	return r.wantFailure(ctx, TranslatorDown, "", codes.Unavailable)
 }
 
-func (r *translatorRun) garbage(ctx context.Context) error {
+func (r *translatorRun) checkGarbage(ctx context.Context) error {
 	return r.wantFailure(ctx, TranslatorGarbage, errs.ReasonProtocol, codes.Unavailable)
 }
 
-func (r *translatorRun) limited(ctx context.Context) error {
+func (r *translatorRun) checkRateLimit(ctx context.Context) error {
 	return r.wantFailure(ctx, TranslatorLimited, translator.ReasonRateLimited, codes.ResourceExhausted)
 }
 
-func (r *translatorRun) quota(ctx context.Context) error {
+func (r *translatorRun) checkQuota(ctx context.Context) error {
 	return r.wantFailure(ctx, TranslatorQuota, translator.ReasonQuota, codes.ResourceExhausted)
 }
 
-func (r *translatorRun) denied(ctx context.Context) error {
+func (r *translatorRun) checkDenied(ctx context.Context) error {
 	return r.wantFailure(ctx, TranslatorDenied, "", codes.Unauthenticated, codes.PermissionDenied)
 }
 
@@ -206,8 +206,8 @@ func (r *translatorRun) cutShort(ctx, short context.Context) error {
 		return err
 	}
 	defer undo()
-	return r.cut(ctx, func(id string) error {
-		_, err := r.ask(short, id, r.sample())
+	return r.cutCall(ctx, func(id string) error {
+		_, err := r.askTranslator(short, id, r.newSample())
 		return err
 	})
 }

@@ -14,8 +14,8 @@ import (
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
 
-// note looks for the secrets in a text that came from the plugin.
-func (r *base) note(where, text string) {
+// noteSecrets looks for the secrets in a text that came from the plugin.
+func (r *base) noteSecrets(where, text string) {
 	for _, s := range r.with.secrets {
 		if s != "" && strings.Contains(text, s) {
 			r.mu.Lock()
@@ -26,12 +26,12 @@ func (r *base) note(where, text string) {
 	}
 }
 
-// leaked looks through the log too, and tells where a secret was found.
-func (r *base) leaked() error {
+// checkLeaks looks through the log too, and tells where a secret was found.
+func (r *base) checkLeaks() error {
 	if r.with.logs != nil {
-		r.note("log", r.with.logs())
+		r.noteSecrets("log", r.with.logs())
 	}
-	if err := list(r.leaks); err != nil {
+	if err := joinFindings(r.leaks); err != nil {
 		return fmt.Errorf("the credential is found in %w", err)
 	}
 	return nil
@@ -39,27 +39,27 @@ func (r *base) leaked() error {
 
 var reasonPattern = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
 
-// saw looks at an error that came from the plugin, and returns it.
-func (r *base) saw(where string, err error) error {
+// inspectError looks at an error that came from the plugin, and returns it.
+func (r *base) inspectError(where string, err error) error {
 	if err == nil {
 		return nil
 	}
 	e := errs.From(err)
-	r.note("error of "+where, err.Error())
-	r.note("error of "+where, string(e.Upstream.GetBody()))
+	r.noteSecrets("error of "+where, err.Error())
+	r.noteSecrets("error of "+where, string(e.Upstream.GetBody()))
 	if e.Reason == errs.ReasonPanic {
 		return errors.Join(errPanic, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !ended(e) && !wellFormed(e) {
+	if !mayEndCall(e) && !wellFormed(e) {
 		r.malformed = append(r.malformed, fmt.Sprintf("%s: source %q, reason %q", where, e.Source, e.Reason))
 	}
 	return err
 }
 
-// ended reports whether the error may come from gRPC itself, because the call's context ended or the method is not there.
-func ended(e *errs.Error) bool {
+// mayEndCall reports whether the error may come from gRPC itself, because the call's context ended or the method is not there.
+func mayEndCall(e *errs.Error) bool {
 	return e.Code == codes.Canceled || e.Code == codes.DeadlineExceeded || e.Code == codes.Unimplemented || e.Code == codes.ResourceExhausted
 }
 
@@ -71,8 +71,8 @@ func wellFormed(e *errs.Error) bool {
 	return false
 }
 
-// unknown checks the answer to calls of instances that do not exist.
-func (r *base) unknown(call func(id string) error) error {
+// checkUnknownInstances checks the answer to calls of instances that do not exist.
+func (r *base) checkUnknownInstances(call func(id string) error) error {
 	for _, id := range []string{"never-configured", ""} {
 		err := call(id)
 		if err == nil {
@@ -87,20 +87,20 @@ func (r *base) unknown(call func(id string) error) error {
 	return nil
 }
 
-func (r *base) health(ctx context.Context) error {
-	ctx, cancel := r.bounded(ctx)
+func (r *base) checkHealth(ctx context.Context) error {
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
 	for _, id := range []string{"", r.main} {
 		resp, err := r.plugin.Health(ctx, &pluginv1.HealthRequest{InstanceId: id})
 		if err != nil {
-			return fmt.Errorf("health of %q: %w", id, r.saw("health", err))
+			return fmt.Errorf("health of %q: %w", id, r.inspectError("health", err))
 		}
-		r.note("health", resp.GetMessage())
+		r.noteSecrets("health", resp.GetMessage())
 		if s := resp.GetState(); s != pluginv1.State_STATE_OK {
 			return fmt.Errorf("health of %q is %s: %s", id, s, resp.GetMessage())
 		}
 	}
-	if _, err := r.plugin.Health(ctx, &pluginv1.HealthRequest{InstanceId: "never-configured"}); r.saw("health", err) == nil {
+	if _, err := r.plugin.Health(ctx, &pluginv1.HealthRequest{InstanceId: "never-configured"}); r.inspectError("health", err) == nil {
 		return errors.New("an instance that does not exist is healthy")
 	}
 	return nil
@@ -108,11 +108,11 @@ func (r *base) health(ctx context.Context) error {
 
 const stopGrace = 5 * time.Second
 
-func (r *base) stop(ctx context.Context) error {
+func (r *base) checkStop(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(ctx, 2*stopGrace)
 	defer cancel()
 	if _, err := r.plugin.Stop(bound, &pluginv1.StopRequest{GraceMs: stopGrace.Milliseconds()}); err != nil {
-		return r.saw("stop", err)
+		return r.inspectError("stop", err)
 	}
 	if r.answers(ctx, r.main) {
 		return errors.New("an instance answers after Stop")

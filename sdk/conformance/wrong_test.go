@@ -48,7 +48,7 @@ func TestDefaultSamples(t *testing.T) {
 	if err := runSuite(t, newGood().plugin(), cfg, Search).Err(); err != nil {
 		t.Error(err)
 	}
-	if got := streamed("{}"); got != `{"stream":true}` {
+	if got := requestStream("{}"); got != `{"stream":true}` {
 		t.Errorf("got %s", got)
 	}
 }

@@ -31,8 +31,8 @@ func NewClient(conn grpc.ClientConnInterface, instance string) *Client {
 // Close does nothing; a client holds nothing open.
 func (c *Client) Close() error { return nil }
 
-// call makes one call for the instance.
-func call[I, O any](ctx context.Context, c *Client, rpc func(context.Context, *I, ...grpc.CallOption) (*O, error), in *I) (*O, error) {
+// callInstance makes one call for the instance.
+func callInstance[I, O any](ctx context.Context, c *Client, rpc func(context.Context, *I, ...grpc.CallOption) (*O, error), in *I) (*O, error) {
 	out, err := rpc(metadata.AppendToOutgoingContext(ctx, exchange.MetaInstance, c.instance), in)
 	if err != nil {
 		return nil, errs.From(err)
@@ -42,7 +42,7 @@ func call[I, O any](ctx context.Context, c *Client, rpc func(context.Context, *I
 
 // ListZones implements Provider.
 func (c *Client) ListZones(ctx context.Context) ([]Zone, error) {
-	out, err := call(ctx, c, c.rpc.ListZones, &dnsv1.ListZonesRequest{})
+	out, err := callInstance(ctx, c, c.rpc.ListZones, &dnsv1.ListZonesRequest{})
 	var zones []Zone
 	for _, z := range out.GetZones() {
 		zones = append(zones, *zoneFrom(z))
@@ -52,7 +52,7 @@ func (c *Client) ListZones(ctx context.Context) ([]Zone, error) {
 
 // FindZone implements Provider.
 func (c *Client) FindZone(ctx context.Context, name string) (*Zone, error) {
-	out, err := call(ctx, c, c.rpc.FindZone, &dnsv1.FindZoneRequest{Name: name})
+	out, err := callInstance(ctx, c, c.rpc.FindZone, &dnsv1.FindZoneRequest{Name: name})
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (c *Client) FindZone(ctx context.Context, name string) (*Zone, error) {
 
 // CreateZone implements ZoneCreator.
 func (c *Client) CreateZone(ctx context.Context, name string) (*Zone, bool, error) {
-	out, err := call(ctx, c, c.rpc.CreateZone, &dnsv1.CreateZoneRequest{Name: name})
+	out, err := callInstance(ctx, c, c.rpc.CreateZone, &dnsv1.CreateZoneRequest{Name: name})
 	if err != nil {
 		return nil, false, err
 	}
@@ -70,13 +70,13 @@ func (c *Client) CreateZone(ctx context.Context, name string) (*Zone, bool, erro
 
 // DeleteZone implements ZoneCreator.
 func (c *Client) DeleteZone(ctx context.Context, zoneID string) error {
-	_, err := call(ctx, c, c.rpc.DeleteZone, &dnsv1.DeleteZoneRequest{ZoneId: zoneID})
+	_, err := callInstance(ctx, c, c.rpc.DeleteZone, &dnsv1.DeleteZoneRequest{ZoneId: zoneID})
 	return err
 }
 
 // ListRecords implements Provider.
 func (c *Client) ListRecords(ctx context.Context, zoneID, name string, recordType Type) ([]RecordSet, error) {
-	out, err := call(ctx, c, c.rpc.ListRecords, &dnsv1.ListRecordsRequest{ZoneId: zoneID, Name: name, Type: typeProto(recordType)})
+	out, err := callInstance(ctx, c, c.rpc.ListRecords, &dnsv1.ListRecordsRequest{ZoneId: zoneID, Name: name, Type: typeProto(recordType)})
 	var sets []RecordSet
 	for _, s := range out.GetSets() {
 		sets = append(sets, recordSetFrom(s))
@@ -86,7 +86,7 @@ func (c *Client) ListRecords(ctx context.Context, zoneID, name string, recordTyp
 
 // SetRecords implements Provider.
 func (c *Client) SetRecords(ctx context.Context, zoneID string, set RecordSet) (Outcome, error) {
-	out, err := call(ctx, c, c.rpc.SetRecords, &dnsv1.SetRecordsRequest{ZoneId: zoneID, Set: set.toProto()})
+	out, err := callInstance(ctx, c, c.rpc.SetRecords, &dnsv1.SetRecordsRequest{ZoneId: zoneID, Set: set.toProto()})
 	if err != nil {
 		return "", err
 	}
@@ -95,7 +95,7 @@ func (c *Client) SetRecords(ctx context.Context, zoneID string, set RecordSet) (
 
 // DeleteRecords implements Provider.
 func (c *Client) DeleteRecords(ctx context.Context, zoneID, name string, recordType Type) (Outcome, error) {
-	out, err := call(ctx, c, c.rpc.DeleteRecords, &dnsv1.DeleteRecordsRequest{ZoneId: zoneID, Name: name, Type: typeProto(recordType)})
+	out, err := callInstance(ctx, c, c.rpc.DeleteRecords, &dnsv1.DeleteRecordsRequest{ZoneId: zoneID, Name: name, Type: typeProto(recordType)})
 	if err != nil {
 		return "", err
 	}
@@ -108,7 +108,7 @@ func (c *Client) CheckRecords(ctx context.Context, zoneID string, sets []RecordS
 	for _, s := range sets {
 		in.Sets = append(in.Sets, s.toProto())
 	}
-	out, err := call(ctx, c, c.rpc.CheckRecords, in)
+	out, err := callInstance(ctx, c, c.rpc.CheckRecords, in)
 	var checks []Check
 	for _, k := range out.GetChecks() {
 		checks = append(checks, checkFrom(k))
@@ -118,42 +118,42 @@ func (c *Client) CheckRecords(ctx context.Context, zoneID string, sets []RecordS
 
 // EnableRouting implements MailRouter.
 func (c *Client) EnableRouting(ctx context.Context, zoneID, host string) error {
-	_, err := call(ctx, c, c.rpc.EnableRouting, &dnsv1.EnableRoutingRequest{ZoneId: zoneID, Host: host})
+	_, err := callInstance(ctx, c, c.rpc.EnableRouting, &dnsv1.EnableRoutingRequest{ZoneId: zoneID, Host: host})
 	return err
 }
 
 // DisableRouting implements MailRouter.
 func (c *Client) DisableRouting(ctx context.Context, zoneID, host string) error {
-	_, err := call(ctx, c, c.rpc.DisableRouting, &dnsv1.DisableRoutingRequest{ZoneId: zoneID, Host: host})
+	_, err := callInstance(ctx, c, c.rpc.DisableRouting, &dnsv1.DisableRoutingRequest{ZoneId: zoneID, Host: host})
 	return err
 }
 
 // CreateRule implements MailRouter.
 func (c *Client) CreateRule(ctx context.Context, zoneID, address string) (string, error) {
-	out, err := call(ctx, c, c.rpc.CreateRule, &dnsv1.CreateRuleRequest{ZoneId: zoneID, Address: address})
+	out, err := callInstance(ctx, c, c.rpc.CreateRule, &dnsv1.CreateRuleRequest{ZoneId: zoneID, Address: address})
 	return out.GetRuleId(), err
 }
 
 // DeleteRule implements MailRouter.
 func (c *Client) DeleteRule(ctx context.Context, zoneID, ruleID string) error {
-	_, err := call(ctx, c, c.rpc.DeleteRule, &dnsv1.DeleteRuleRequest{ZoneId: zoneID, RuleId: ruleID})
+	_, err := callInstance(ctx, c, c.rpc.DeleteRule, &dnsv1.DeleteRuleRequest{ZoneId: zoneID, RuleId: ruleID})
 	return err
 }
 
 // ReadCatchAll implements MailRouter.
 func (c *Client) ReadCatchAll(ctx context.Context, zoneID string) ([]byte, error) {
-	out, err := call(ctx, c, c.rpc.ReadCatchAll, &dnsv1.ReadCatchAllRequest{ZoneId: zoneID})
+	out, err := callInstance(ctx, c, c.rpc.ReadCatchAll, &dnsv1.ReadCatchAllRequest{ZoneId: zoneID})
 	return out.GetSnapshot(), err
 }
 
 // SetCatchAll implements MailRouter.
 func (c *Client) SetCatchAll(ctx context.Context, zoneID string) error {
-	_, err := call(ctx, c, c.rpc.SetCatchAll, &dnsv1.SetCatchAllRequest{ZoneId: zoneID})
+	_, err := callInstance(ctx, c, c.rpc.SetCatchAll, &dnsv1.SetCatchAllRequest{ZoneId: zoneID})
 	return err
 }
 
 // RestoreCatchAll implements MailRouter.
 func (c *Client) RestoreCatchAll(ctx context.Context, zoneID string, snapshot []byte) error {
-	_, err := call(ctx, c, c.rpc.RestoreCatchAll, &dnsv1.RestoreCatchAllRequest{ZoneId: zoneID, Snapshot: snapshot})
+	_, err := callInstance(ctx, c, c.rpc.RestoreCatchAll, &dnsv1.RestoreCatchAllRequest{ZoneId: zoneID, Snapshot: snapshot})
 	return err
 }

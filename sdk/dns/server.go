@@ -18,13 +18,13 @@ type server struct {
 	zones, routing, manual bool
 }
 
-// use finds the instance and makes one call.
-func (s *server) use(ctx context.Context, call func(Provider) error) error {
+// withInstance finds the instance and makes one call.
+func (s *server) withInstance(ctx context.Context, call func(Provider) error) error {
 	return framework.Use(ctx, s.router, Kind, "a DNS provider", call)
 }
 
 func (s *server) ListZones(ctx context.Context, _ *dnsv1.ListZonesRequest) (out *dnsv1.ListZonesResponse, err error) {
-	err = s.use(ctx, func(p Provider) error {
+	err = s.withInstance(ctx, func(p Provider) error {
 		zones, err := p.ListZones(ctx)
 		out = &dnsv1.ListZonesResponse{}
 		for i := range zones {
@@ -40,7 +40,7 @@ func (s *server) FindZone(ctx context.Context, in *dnsv1.FindZoneRequest) (out *
 	if err := checkName("the name", name, true); err != nil {
 		return nil, err
 	}
-	err = s.use(ctx, func(p Provider) error {
+	err = s.withInstance(ctx, func(p Provider) error {
 		if IsLocal(name) && !s.manual {
 			return NoZone(name)
 		}
@@ -64,7 +64,7 @@ func (s *server) ListRecords(ctx context.Context, in *dnsv1.ListRecordsRequest) 
 			return nil, err
 		}
 	}
-	err = s.use(ctx, func(p Provider) error {
+	err = s.withInstance(ctx, func(p Provider) error {
 		sets, err := p.ListRecords(ctx, in.GetZoneId(), name, typeFrom(in.GetType()))
 		out = &dnsv1.ListRecordsResponse{}
 		for _, set := range sets {
@@ -86,7 +86,7 @@ func (s *server) SetRecords(ctx context.Context, in *dnsv1.SetRecordsRequest) (o
 	if len(set.Values) == 0 {
 		return nil, InvalidRequest("a record set needs a value")
 	}
-	err = s.use(ctx, func(p Provider) error {
+	err = s.withInstance(ctx, func(p Provider) error {
 		outcome, err := NotNeeded, error(nil)
 		if !IsLocal(set.Name) {
 			outcome, err = p.SetRecords(ctx, in.GetZoneId(), set)
@@ -105,7 +105,7 @@ func (s *server) DeleteRecords(ctx context.Context, in *dnsv1.DeleteRecordsReque
 	if err != nil {
 		return nil, err
 	}
-	err = s.use(ctx, func(p Provider) error {
+	err = s.withInstance(ctx, func(p Provider) error {
 		outcome, err := NotNeeded, error(nil)
 		if !IsLocal(set.Name) {
 			outcome, err = p.DeleteRecords(ctx, in.GetZoneId(), set.Name, set.Type)
@@ -135,7 +135,7 @@ func (s *server) CheckRecords(ctx context.Context, in *dnsv1.CheckRecordsRequest
 			sets, asked = append(sets, set), append(asked, i)
 		}
 	}
-	err = s.use(ctx, func(p Provider) error {
+	err = s.withInstance(ctx, func(p Provider) error {
 		if len(sets) > 0 {
 			found, err := p.CheckRecords(ctx, in.GetZoneId(), sets)
 			if err != nil {
@@ -157,7 +157,7 @@ func (s *server) CheckRecords(ctx context.Context, in *dnsv1.CheckRecordsRequest
 	return out, err
 }
 
-// unsupported returns the error of a call without its capability.
-func unsupported(capability string) error {
+// unsupportedCall returns the error of a call without its capability.
+func unsupportedCall(capability string) error {
 	return errs.New(errs.Caller, codes.Unimplemented, errs.ReasonUnsupported, "the provider does not have the capability %s", capability)
 }

@@ -8,11 +8,11 @@ import (
 
 // useCreator makes one call that needs CapCreateZones.
 func (s *server) useCreator(ctx context.Context, call func(ZoneCreator) error) error {
-	return s.use(ctx, func(p Provider) error {
+	return s.withInstance(ctx, func(p Provider) error {
 		if creator, ok := p.(ZoneCreator); ok && s.zones {
 			return call(creator)
 		}
-		return unsupported(CapCreateZones)
+		return unsupportedCall(CapCreateZones)
 	})
 }
 
@@ -21,11 +21,11 @@ func (s *server) useRouter(ctx context.Context, zoneID string, call func(MailRou
 	if err := checkZoneID(zoneID); err != nil {
 		return err
 	}
-	return s.use(ctx, func(p Provider) error {
+	return s.withInstance(ctx, func(p Provider) error {
 		if router, ok := p.(MailRouter); ok && s.routing {
 			return call(router)
 		}
-		return unsupported(CapMailRouting)
+		return unsupportedCall(CapMailRouting)
 	})
 }
 

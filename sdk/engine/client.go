@@ -75,7 +75,7 @@ func (c *Client) Images(ctx context.Context, refs []string) ([]*Image, error) {
 		return nil, err
 	}
 	if len(p.GetImages()) != len(refs) {
-		return nil, short("%d images were asked for and %d answered", len(refs), len(p.GetImages()))
+		return nil, shortStreamError("%d images were asked for and %d answered", len(refs), len(p.GetImages()))
 	}
 	out := make([]*Image, len(refs))
 	for i, one := range p.GetImages() {
@@ -105,7 +105,7 @@ func (c *Client) Events(ctx context.Context, send func(Event) error) error {
 	if err != nil {
 		return err
 	}
-	return each(st, func(p *enginev1.EventsResponse) error { return send(eventFrom(p)) }, short("the events ended"))
+	return forEachMessage(st, func(p *enginev1.EventsResponse) error { return send(eventFrom(p)) }, shortStreamError("the events ended"))
 }
 
 // Pull implements Runner.
@@ -116,7 +116,7 @@ func (c *Client) Pull(ctx context.Context, req PullRequest, send func(PullProgre
 	if err != nil {
 		return nil, err
 	}
-	err = each(st, func(p *enginev1.PullResponse) error {
+	err = forEachMessage(st, func(p *enginev1.PullResponse) error {
 		if p.GetImage() != nil {
 			img = imageFrom(p.GetImage())
 			return nil
@@ -124,7 +124,7 @@ func (c *Client) Pull(ctx context.Context, req PullRequest, send func(PullProgre
 		return send(progressFrom(p.GetProgress()))
 	}, nil)
 	if err == nil && img == nil {
-		err = short("the pull ended without an image")
+		err = shortStreamError("the pull ended without an image")
 	}
 	return img, err
 }
@@ -143,7 +143,7 @@ func (c *Client) Compose(ctx context.Context, req ComposeRequest, send func(Line
 	if err != nil {
 		return nil, err
 	}
-	err = each(st, func(p *enginev1.ComposeResponse) error {
+	err = forEachMessage(st, func(p *enginev1.ComposeResponse) error {
 		if p.GetResult() != nil {
 			res = resultFrom(p.GetResult())
 			return nil
@@ -151,7 +151,7 @@ func (c *Client) Compose(ctx context.Context, req ComposeRequest, send func(Line
 		return send(Line{Stderr: p.GetLine().GetStderr(), Text: p.GetLine().GetText()})
 	}, nil)
 	if err == nil && res == nil {
-		err = short("the compose command ended without a result")
+		err = shortStreamError("the compose command ended without a result")
 	}
 	return res, err
 }
@@ -164,7 +164,7 @@ func (c *Client) Archive(ctx context.Context, container, path string, w io.Write
 	if err != nil {
 		return err
 	}
-	return each(st, func(p *enginev1.ArchiveResponse) error {
+	return forEachMessage(st, func(p *enginev1.ArchiveResponse) error {
 		_, err := w.Write(p.GetData())
 		return err
 	}, nil)
@@ -206,13 +206,13 @@ func (c *Client) Logs(ctx context.Context, req LogRequest, send func(LogLine) er
 	if err != nil {
 		return err
 	}
-	return each(st, func(p *enginev1.LogsResponse) error {
+	return forEachMessage(st, func(p *enginev1.LogsResponse) error {
 		return send(LogLine{Stderr: p.GetStderr(), Text: p.GetText(), At: p.GetAtUnixMs()})
 	}, nil)
 }
 
-// each hands on what a stream brings until it ends; atEnd is the error of a stream that ends without one.
-func each[T any](st grpc.ServerStreamingClient[T], do func(*T) error, atEnd error) error {
+// forEachMessage hands on what a stream brings until it ends; atEnd is the error of a stream that ends without one.
+func forEachMessage[T any](st grpc.ServerStreamingClient[T], do func(*T) error, atEnd error) error {
 	for {
 		p, err := st.Recv()
 		if errors.Is(err, io.EOF) {
@@ -227,6 +227,6 @@ func each[T any](st grpc.ServerStreamingClient[T], do func(*T) error, atEnd erro
 	}
 }
 
-func short(format string, args ...any) error {
+func shortStreamError(format string, args ...any) error {
 	return errs.Unavailable(errs.ReasonProtocol, format, args...)
 }

@@ -68,7 +68,7 @@ func (r *RunRequest) Check() error {
 
 func (s *server) Run(ctx context.Context, p *enginev1.RunRequest) (out *enginev1.RunResponse, err error) {
 	req := RunRequest{Image: p.GetImage(), Args: p.GetArgs(), Name: p.GetName()}
-	err = s.with(ctx, func(e Engine) error {
+	err = s.withInstance(ctx, func(e Engine) error {
 		runner, ok := e.(CommandRunner)
 		if !ok {
 			return errs.New(errs.Plugin, codes.Unimplemented, errs.ReasonUnsupported, "the engine does not run commands of images")

@@ -30,8 +30,8 @@ func (k kind[C]) Register(s grpc.ServiceRegistrar, r framework.Router) {
 	enginev1.RegisterEngineServer(s, &server{router: r})
 }
 
-// own makes sure that an error crosses the wire with a source.
-func own(ctx context.Context, err error) error {
+// withSource makes sure that an error crosses the wire with a source.
+func withSource(ctx context.Context, err error) error {
 	var e *errs.Error
 	switch {
 	case err == nil:

@@ -53,7 +53,7 @@ func (r *LogRequest) Check() error {
 
 func (s *server) Logs(p *enginev1.LogsRequest, st grpc.ServerStreamingServer[enginev1.LogsResponse]) error {
 	ctx, req := st.Context(), LogRequest{Container: p.GetContainer(), Tail: int(p.GetTail()), Follow: p.GetFollow()}
-	return s.with(ctx, func(e Engine) error {
+	return s.withInstance(ctx, func(e Engine) error {
 		reader, ok := e.(LogReader)
 		if !ok {
 			return errs.New(errs.Plugin, codes.Unimplemented, errs.ReasonUnsupported, "the engine does not read the output of containers")

@@ -19,8 +19,8 @@ type server struct {
 	router framework.Router
 }
 
-// with runs do with the instance that the call is for.
-func (s *server) with(ctx context.Context, do func(Engine) error) error {
+// withInstance runs do with the instance that the call is for.
+func (s *server) withInstance(ctx context.Context, do func(Engine) error) error {
 	value, release, err := s.router.Instance(ctx, Kind)
 	if err != nil {
 		return err
@@ -30,11 +30,11 @@ func (s *server) with(ctx context.Context, do func(Engine) error) error {
 	if !ok {
 		return errs.New(errs.Plugin, codes.Unimplemented, errs.ReasonUnsupported, "the instance is no engine")
 	}
-	return own(ctx, do(e))
+	return withSource(ctx, do(e))
 }
 
 func (s *server) Info(ctx context.Context, p *enginev1.InfoRequest) (out *enginev1.InfoResponse, err error) {
-	err = s.with(ctx, func(e Engine) error {
+	err = s.withInstance(ctx, func(e Engine) error {
 		info, err := e.Info(ctx, p.GetComposeBin())
 		if err == nil {
 			out = info.toProto()
@@ -45,7 +45,7 @@ func (s *server) Info(ctx context.Context, p *enginev1.InfoRequest) (out *engine
 }
 
 func (s *server) Containers(ctx context.Context, p *enginev1.ContainersRequest) (out *enginev1.ContainersResponse, err error) {
-	err = s.with(ctx, func(e Engine) error {
+	err = s.withInstance(ctx, func(e Engine) error {
 		all, err := e.Containers(ctx, Filter{Labels: p.GetLabels(), IDs: p.GetIds()})
 		out = &enginev1.ContainersResponse{}
 		for i := range all {
@@ -57,7 +57,7 @@ func (s *server) Containers(ctx context.Context, p *enginev1.ContainersRequest) 
 }
 
 func (s *server) Inspect(ctx context.Context, p *enginev1.InspectRequest) (out *enginev1.InspectResponse, err error) {
-	err = s.with(ctx, func(e Engine) error {
+	err = s.withInstance(ctx, func(e Engine) error {
 		if err := checkID(p.GetId()); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (s *server) Inspect(ctx context.Context, p *enginev1.InspectRequest) (out *
 }
 
 func (s *server) Images(ctx context.Context, p *enginev1.ImagesRequest) (out *enginev1.ImagesResponse, err error) {
-	err = s.with(ctx, func(e Engine) error {
+	err = s.withInstance(ctx, func(e Engine) error {
 		for _, ref := range p.GetRefs() {
 			if err := checkRef(ref); err != nil {
 				return err
@@ -94,7 +94,7 @@ func (s *server) Images(ctx context.Context, p *enginev1.ImagesRequest) (out *en
 }
 
 func (s *server) Stats(ctx context.Context, p *enginev1.StatsRequest) (out *enginev1.StatsResponse, err error) {
-	err = s.with(ctx, func(e Engine) error {
+	err = s.withInstance(ctx, func(e Engine) error {
 		for _, id := range p.GetIds() {
 			if err := checkID(id); err != nil {
 				return err
@@ -112,7 +112,7 @@ func (s *server) Stats(ctx context.Context, p *enginev1.StatsRequest) (out *engi
 
 func (s *server) Events(_ *enginev1.EventsRequest, st grpc.ServerStreamingServer[enginev1.EventsResponse]) error {
 	ctx := st.Context()
-	return s.with(ctx, func(e Engine) error {
+	return s.withInstance(ctx, func(e Engine) error {
 		err := e.Events(ctx, func(ev Event) error { return st.Send(ev.toProto()) })
 		if err == nil && ctx.Err() == nil {
 			err = errs.Unavailable(errs.ReasonProtocol, "the engine ended its events")
@@ -123,7 +123,7 @@ func (s *server) Events(_ *enginev1.EventsRequest, st grpc.ServerStreamingServer
 
 func (s *server) Pull(p *enginev1.PullRequest, st grpc.ServerStreamingServer[enginev1.PullResponse]) error {
 	ctx, req := st.Context(), pullFrom(p)
-	return s.with(ctx, func(e Engine) error {
+	return s.withInstance(ctx, func(e Engine) error {
 		if err := req.Check(); err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (s *server) Pull(p *enginev1.PullRequest, st grpc.ServerStreamingServer[eng
 }
 
 func (s *server) Tag(ctx context.Context, p *enginev1.TagRequest) (*enginev1.TagResponse, error) {
-	err := s.with(ctx, func(e Engine) error {
+	err := s.withInstance(ctx, func(e Engine) error {
 		if err := errors.Join(checkRef(p.GetImage()), checkRef(p.GetRef())); err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func (s *server) Tag(ctx context.Context, p *enginev1.TagRequest) (*enginev1.Tag
 
 func (s *server) Compose(p *enginev1.ComposeRequest, st grpc.ServerStreamingServer[enginev1.ComposeResponse]) error {
 	ctx, req := st.Context(), composeFrom(p)
-	return s.with(ctx, func(e Engine) error {
+	return s.withInstance(ctx, func(e Engine) error {
 		if err := req.Check(); err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ const chunk = 256 << 10
 
 func (s *server) Archive(p *enginev1.ArchiveRequest, st grpc.ServerStreamingServer[enginev1.ArchiveResponse]) error {
 	ctx := st.Context()
-	return s.with(ctx, func(e Engine) error {
+	return s.withInstance(ctx, func(e Engine) error {
 		if err := checkTarget(p.GetContainer(), p.GetPath()); err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ func (c chunks) Write(p []byte) (n int, err error) {
 
 func (s *server) Restore(st grpc.ClientStreamingServer[enginev1.RestoreRequest, enginev1.RestoreResponse]) error {
 	ctx := st.Context()
-	err := s.with(ctx, func(e Engine) error {
+	err := s.withInstance(ctx, func(e Engine) error {
 		first, err := st.Recv()
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err

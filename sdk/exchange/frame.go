@@ -59,14 +59,14 @@ type frame struct {
 	buf       mem.Buffer
 }
 
-func (f *frame) free() {
+func (f *frame) releaseBuffer() {
 	if f.buf != nil {
 		f.buf.Free()
 		f.buf = nil
 	}
 }
 
-func (f *frame) marshal() mem.BufferSlice {
+func (f *frame) encodeFrame() mem.BufferSlice {
 	id := f.requestID[:min(len(f.requestID), 255)]
 	size := fixedLen + len(id) + len(f.head)
 	inline := len(f.body) <= inlineBody
@@ -76,7 +76,7 @@ func (f *frame) marshal() mem.BufferSlice {
 	buf := buffers.Get(size)
 	b := *buf
 	b[0] = f.flags
-	binary.BigEndian.PutUint32(b[1:], millis(f.timeout))
+	binary.BigEndian.PutUint32(b[1:], roundUpMillis(f.timeout))
 	b[5] = byte(len(id))
 	binary.BigEndian.PutUint32(b[6:], uint32(len(f.head)))
 	n := fixedLen + copy(b[fixedLen:], id)
@@ -88,8 +88,8 @@ func (f *frame) marshal() mem.BufferSlice {
 	return mem.BufferSlice{mem.NewBuffer(buf, buffers), mem.SliceBuffer(f.body)}
 }
 
-// millis rounds up, so that a short deadline does not become "none".
-func millis(d time.Duration) uint32 {
+// roundUpMillis rounds up, so that a short deadline does not become "none".
+func roundUpMillis(d time.Duration) uint32 {
 	if d <= 0 {
 		return 0
 	}
@@ -97,7 +97,7 @@ func millis(d time.Duration) uint32 {
 	return uint32(min(ms, time.Duration(1<<31)))
 }
 
-func (f *frame) unmarshal(data mem.BufferSlice) error {
+func (f *frame) decodeFrame(data mem.BufferSlice) error {
 	f.buf = data.MaterializeToBuffer(buffers)
 	b := f.buf.ReadOnlyData()
 	if len(b) < fixedLen {
@@ -126,7 +126,7 @@ func (codec) Marshal(v any) (mem.BufferSlice, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: cannot send a %T", Subtype, v)
 	}
-	return f.marshal(), nil
+	return f.encodeFrame(), nil
 }
 
 func (codec) Unmarshal(data mem.BufferSlice, v any) error {
@@ -134,7 +134,7 @@ func (codec) Unmarshal(data mem.BufferSlice, v any) error {
 	if !ok {
 		return fmt.Errorf("%s: cannot receive a %T", Subtype, v)
 	}
-	return f.unmarshal(data)
+	return f.decodeFrame(data)
 }
 
 // gRPC finds codecs in a registry that may only be written while the program initialises.
@@ -159,9 +159,9 @@ func (m *Message) Release() {
 	}
 }
 
-// detach moves the message into memory of its own, that may be kept. A plugin needs that: when its handler returns, an
+// copyToOwnMemory moves the message into memory of its own, that may be kept. A plugin needs that: when its handler returns, an
 // HTTP client may still be sending the request's body, and an answer that is a part of it is not written yet.
-func (m *Message) detach() {
+func (m *Message) copyToOwnMemory() {
 	if m.buf == nil {
 		return
 	}
@@ -179,8 +179,8 @@ type messenger interface {
 	RecvMsg(m any) error
 }
 
-// send writes one message, in as many frames as its body needs.
-func send(s messenger, f frame) error {
+// sendMessage writes one message, in as many frames as its body needs.
+func sendMessage(s messenger, f frame) error {
 	rest := f.body
 	for {
 		n := min(len(rest), MaxBody)
@@ -196,11 +196,11 @@ func send(s messenger, f frame) error {
 	}
 }
 
-// receive reads one message.
-func receive(s messenger) (*Message, error) {
+// receiveMessage reads one message.
+func receiveMessage(s messenger) (*Message, error) {
 	var f frame
 	if err := s.RecvMsg(&f); err != nil {
-		f.free()
+		f.releaseBuffer()
 		return nil, err
 	}
 	m := &Message{RequestID: f.requestID, Timeout: f.timeout, Head: f.head, Body: f.body, fail: f.flags&flagFail != 0, buf: f.buf}
@@ -213,12 +213,12 @@ func receive(s messenger) (*Message, error) {
 	for more := true; more; {
 		var next frame
 		if err := s.RecvMsg(&next); err != nil {
-			next.free()
+			next.releaseBuffer()
 			return nil, err
 		}
 		body = append(body, next.body...)
 		more = next.flags&flagMore != 0
-		next.free()
+		next.releaseBuffer()
 		if len(body) > MaxMessage {
 			return nil, ErrTooLarge
 		}

@@ -13,22 +13,22 @@ func FuzzFrame(f *testing.F) {
 		{}, {flags: flagMore, timeout: time.Second, requestID: "id", head: []byte("head"), body: []byte("body")},
 		{flags: flagFail, head: []byte("status")}, {body: bytes.Repeat([]byte("b"), inlineBody+1)},
 	} {
-		f.Add(fr.marshal().Materialize())
+		f.Add(fr.encodeFrame().Materialize())
 	}
 	f.Add([]byte{})
 	f.Add([]byte{0, 0, 0, 0, 0, 255, 255, 255, 255, 255})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var got frame
-		if err := got.unmarshal(mem.BufferSlice{mem.SliceBuffer(data)}); err != nil {
-			got.free()
+		if err := got.decodeFrame(mem.BufferSlice{mem.SliceBuffer(data)}); err != nil {
+			got.releaseBuffer()
 			return
 		}
 		out := frame{flags: got.flags, timeout: got.timeout, requestID: got.requestID, head: got.head, body: got.body}
-		again := out.marshal().Materialize()
+		again := out.encodeFrame().Materialize()
 		if out.timeout <= time.Duration(1<<31)*time.Millisecond && !bytes.Equal(again, data) {
 			t.Errorf("%x became %x", data, again)
 		}
-		got.free()
+		got.releaseBuffer()
 	})
 }
 
@@ -37,7 +37,7 @@ func TestMillis(t *testing.T) {
 		-time.Second: 0, 0: 0, 1: 1, time.Millisecond: 1, time.Millisecond + 1: 2, time.Minute: 60000, 1 << 62: 1 << 31,
 	}
 	for in, want := range tests {
-		if got := millis(in); got != want {
+		if got := roundUpMillis(in); got != want {
 			t.Errorf("millis(%d) = %d, want %d", in, got, want)
 		}
 	}
@@ -68,13 +68,13 @@ func TestReceiveIsBounded(t *testing.T) {
 	for range 18 {
 		s.in = append(s.in, frame{flags: flagMore, body: make([]byte, MaxBody)})
 	}
-	if _, err := receive(s); err != ErrTooLarge {
+	if _, err := receiveMessage(s); err != ErrTooLarge {
 		t.Errorf("got %v", err)
 	}
 	if len(s.in) != 1 {
 		t.Errorf("%d frames left", len(s.in))
 	}
-	if _, err := receive(&script{in: []frame{{flags: flagMore}}}); err == nil {
+	if _, err := receiveMessage(&script{in: []frame{{flags: flagMore}}}); err == nil {
 		t.Error("a message that is cut short is whole")
 	}
 }
@@ -82,7 +82,7 @@ func TestReceiveIsBounded(t *testing.T) {
 func TestSendSplits(t *testing.T) {
 	s := &script{}
 	body := make([]byte, 2*MaxBody+5)
-	if err := send(s, frame{flags: flagFail, requestID: "id", head: []byte("h"), body: body}); err != nil {
+	if err := sendMessage(s, frame{flags: flagFail, requestID: "id", head: []byte("h"), body: body}); err != nil {
 		t.Fatal(err)
 	}
 	if len(s.out) != 3 {

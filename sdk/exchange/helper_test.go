@@ -39,7 +39,7 @@ var errOnce = errors.New("ended on purpose")
 
 func endAfterOne(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 	md, _ := metadata.FromIncomingContext(stream.Context())
-	if first(md, MetaInstance) != "once" {
+	if firstValue(md, MetaInstance) != "once" {
 		return next(srv, stream)
 	}
 	if err := next(srv, once{stream}); !errors.Is(err, errOnce) {

@@ -68,16 +68,16 @@ func (p *Pool) Call(ctx context.Context, requestID string, head, body []byte) (*
 		return nil, markUnsent(status.FromContextError(ctx.Err()).Err())
 	}
 	defer func() { <-p.slots }()
-	s, reused, err := p.take(ctx)
+	s, reused, err := p.takeStream(ctx)
 	if err != nil {
 		return nil, markUnsent(err)
 	}
-	msg, err := s.call(ctx, p, requestID, head, body)
+	msg, err := s.exchangeMessages(ctx, p, requestID, head, body)
 	if err != nil && reused && errors.Is(err, errStale) {
-		if s, err = p.open(ctx); err != nil {
+		if s, err = p.openStream(ctx); err != nil {
 			return nil, markUnsent(err)
 		}
-		msg, err = s.call(ctx, p, requestID, head, body)
+		msg, err = s.exchangeMessages(ctx, p, requestID, head, body)
 	}
 	return msg, err
 }
@@ -88,11 +88,11 @@ func markUnsent(err error) error { return fmt.Errorf("%w (%w)", err, ErrUnsent) 
 // errStale marks a stream that had ended before the request went out: nothing reached the plugin.
 var errStale = fmt.Errorf("stream ended before the call: %w", ErrUnsent)
 
-func (s *stream) call(ctx context.Context, p *Pool, requestID string, head, body []byte) (*Message, error) {
+func (s *stream) exchangeMessages(ctx context.Context, p *Pool, requestID string, head, body []byte) (*Message, error) {
 	var timeout time.Duration
 	if deadline, ok := ctx.Deadline(); ok {
 		if timeout = time.Until(deadline); timeout <= 0 {
-			p.put(s)
+			p.returnStream(s)
 			return nil, markUnsent(status.FromContextError(context.DeadlineExceeded).Err())
 		}
 	}
@@ -101,7 +101,7 @@ func (s *stream) call(ctx context.Context, p *Pool, requestID string, head, body
 	whole := stop()
 	switch {
 	case err == nil && whole:
-		p.put(s)
+		p.returnStream(s)
 	default:
 		s.cancel()
 	}
@@ -112,18 +112,18 @@ func (s *stream) call(ctx context.Context, p *Pool, requestID string, head, body
 		return nil, err
 	}
 	if msg.fail {
-		return nil, failure(msg)
+		return nil, failureFromMessage(msg)
 	}
 	return msg, nil
 }
 
 func (s *stream) roundTrip(f frame) (*Message, error) {
-	if err := send(s, f); err != nil {
+	if err := sendMessage(s, f); err != nil {
 		if err != io.EOF {
 			return nil, err
 		}
 		// The stream has ended; receiving tells why.
-		if _, err = receive(s); err == nil || err == io.EOF {
+		if _, err = receiveMessage(s); err == nil || err == io.EOF {
 			err = errStale
 		}
 		if c := status.Code(err); c == codes.Unavailable || c == codes.Canceled {
@@ -131,7 +131,7 @@ func (s *stream) roundTrip(f frame) (*Message, error) {
 		}
 		return nil, err
 	}
-	msg, err := receive(s)
+	msg, err := receiveMessage(s)
 	if err == io.EOF {
 		err = status.Error(codes.Unavailable, "the plugin ended the stream")
 	}
@@ -148,7 +148,7 @@ func InterruptedBy(err error) error {
 	return err
 }
 
-func failure(msg *Message) error {
+func failureFromMessage(msg *Message) error {
 	defer msg.Release()
 	var st spb.Status
 	if err := proto.Unmarshal(msg.Head, &st); err != nil {
@@ -157,7 +157,7 @@ func failure(msg *Message) error {
 	return status.ErrorProto(&st)
 }
 
-func (p *Pool) take(ctx context.Context) (s *stream, reused bool, err error) {
+func (p *Pool) takeStream(ctx context.Context) (s *stream, reused bool, err error) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -170,12 +170,12 @@ func (p *Pool) take(ctx context.Context) (s *stream, reused bool, err error) {
 		return s, true, nil
 	}
 	p.mu.Unlock()
-	s, err = p.open(ctx)
+	s, err = p.openStream(ctx)
 	return s, false, err
 }
 
-// open makes a stream that outlives the call for which it is opened; only the wait for it ends with callCtx.
-func (p *Pool) open(callCtx context.Context) (*stream, error) {
+// openStream makes a stream that outlives the call for which it is opened; only the wait for it ends with callCtx.
+func (p *Pool) openStream(callCtx context.Context) (*stream, error) {
 	ctx, cancel := context.WithCancel(metadata.NewOutgoingContext(context.Background(), p.md))
 	stop := context.AfterFunc(callCtx, cancel)
 	cs, err := p.conn.NewStream(ctx, &openDesc, OpenMethod, grpc.CallContentSubtype(Subtype))
@@ -190,7 +190,7 @@ func (p *Pool) open(callCtx context.Context) (*stream, error) {
 	return &stream{ClientStream: cs, cancel: cancel}, nil
 }
 
-func (p *Pool) put(s *stream) {
+func (p *Pool) returnStream(s *stream) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {

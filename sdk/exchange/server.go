@@ -38,7 +38,7 @@ var openDesc = grpc.StreamDesc{StreamName: "Open", ServerStreams: true, ClientSt
 func Register(s grpc.ServiceRegistrar, lookup Lookup, onPanic func(v any, stack []byte)) {
 	desc := openDesc
 	desc.Handler = func(_ any, stream grpc.ServerStream) error {
-		return serve(stream, lookup, onPanic)
+		return serveStream(stream, lookup, onPanic)
 	}
 	s.RegisterService(&grpc.ServiceDesc{
 		ServiceName: Service,
@@ -48,42 +48,42 @@ func Register(s grpc.ServiceRegistrar, lookup Lookup, onPanic func(v any, stack 
 	}, struct{}{})
 }
 
-func serve(stream grpc.ServerStream, lookup Lookup, onPanic func(any, []byte)) error {
+func serveStream(stream grpc.ServerStream, lookup Lookup, onPanic func(any, []byte)) error {
 	md, _ := metadata.FromIncomingContext(stream.Context())
-	handler, err := lookup(stream.Context(), first(md, MetaMethod), first(md, MetaInstance))
+	handler, err := lookup(stream.Context(), firstValue(md, MetaMethod), firstValue(md, MetaInstance))
 	if err != nil {
 		return err
 	}
 	for {
-		req, err := receive(stream)
+		req, err := receiveMessage(stream)
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if err := answer(stream, req, handler, onPanic); err != nil {
+		if err := answerRequest(stream, req, handler, onPanic); err != nil {
 			return err
 		}
 	}
 }
 
-func first(md metadata.MD, key string) string {
+func firstValue(md metadata.MD, key string) string {
 	if v := md.Get(key); len(v) > 0 {
 		return v[0]
 	}
 	return ""
 }
 
-func answer(stream grpc.ServerStream, req *Message, handler Handler, onPanic func(any, []byte)) error {
+func answerRequest(stream grpc.ServerStream, req *Message, handler Handler, onPanic func(any, []byte)) error {
 	ctx := stream.Context()
 	if req.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, req.Timeout)
 		defer cancel()
 	}
-	req.detach()
-	head, body, err := guarded(ctx, req, handler, onPanic)
+	req.copyToOwnMemory()
+	head, body, err := callHandler(ctx, req, handler, onPanic)
 	if err == nil && len(head)+len(body) > MaxMessage-fixedLen {
 		err = errs.New(errs.Plugin, codes.ResourceExhausted, errs.ReasonTooLarge, "answer of %d bytes: %v", len(body), ErrTooLarge)
 	}
@@ -92,12 +92,12 @@ func answer(stream grpc.ServerStream, req *Message, handler Handler, onPanic fun
 		if merr != nil {
 			return merr
 		}
-		return send(stream, frame{flags: flagFail, head: raw})
+		return sendMessage(stream, frame{flags: flagFail, head: raw})
 	}
-	return send(stream, frame{head: head, body: body})
+	return sendMessage(stream, frame{head: head, body: body})
 }
 
-func guarded(ctx context.Context, req *Message, handler Handler, onPanic func(any, []byte)) (head, body []byte, err error) {
+func callHandler(ctx context.Context, req *Message, handler Handler, onPanic func(any, []byte)) (head, body []byte, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			onPanic(v, debug.Stack())

@@ -14,7 +14,7 @@ type Built[C, T any, O ~func(context.Context) (T, error)] struct {
 	Build func(inst Instance, cfg C) (O, schema.Diagnostics)
 }
 
-func (b Built[C, T, O]) build(inst Instance, config []byte) (O, schema.Diagnostics) {
+func (b Built[C, T, O]) buildInstance(inst Instance, config []byte) (O, schema.Diagnostics) {
 	var cfg C
 	if diags := schema.Decode(config, &cfg); diags.HasErrors() {
 		return nil, diags
@@ -24,13 +24,13 @@ func (b Built[C, T, O]) build(inst Instance, config []byte) (O, schema.Diagnosti
 
 // Validate implements Kind.
 func (b Built[C, T, O]) Validate(inst Instance, config []byte) schema.Diagnostics {
-	_, diags := b.build(inst, config)
+	_, diags := b.buildInstance(inst, config)
 	return diags
 }
 
 // Open implements Kind.
 func (b Built[C, T, O]) Open(ctx context.Context, inst Instance, config []byte) (any, schema.Diagnostics) {
-	open, diags := b.build(inst, config)
+	open, diags := b.buildInstance(inst, config)
 	if diags.HasErrors() {
 		return nil, diags
 	}

@@ -25,7 +25,7 @@ type instance struct {
 
 func newInstances() *instances { return &instances{byID: map[string]*instance{}} }
 
-func (s *instances) acquire(kind, id string) (any, func(), error) {
+func (s *instances) acquireInstance(kind, id string) (any, func(), error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	in := s.byID[id]
@@ -57,13 +57,13 @@ func (s *instances) putInstance(ctx context.Context, id string, in *instance) er
 	s.byID[id] = in
 	s.mu.Unlock()
 	if old != nil {
-		go func() { _ = old.close(context.Background()) }()
+		go func() { _ = old.closeWhenIdle(context.Background()) }()
 	}
 	return nil
 }
 
-// remove closes the instance of an id.
-func (s *instances) remove(ctx context.Context, id string) error {
+// removeInstance closes the instance of an id.
+func (s *instances) removeInstance(ctx context.Context, id string) error {
 	s.mu.Lock()
 	in := s.byID[id]
 	delete(s.byID, id)
@@ -71,7 +71,7 @@ func (s *instances) remove(ctx context.Context, id string) error {
 	if in == nil {
 		return nil
 	}
-	return in.close(ctx)
+	return in.closeWhenIdle(ctx)
 }
 
 // takeOut takes an instance out of use. It reports whether it was in use.
@@ -92,13 +92,13 @@ func (s *instances) removeAll(ctx context.Context) {
 	s.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, in := range all {
-		wg.Go(func() { _ = in.close(ctx) })
+		wg.Go(func() { _ = in.closeWhenIdle(ctx) })
 	}
 	wg.Wait()
 }
 
-// close waits for the calls, but no longer than ctx, and then closes the value.
-func (in *instance) close(ctx context.Context) error {
+// closeWhenIdle waits for the calls, but no longer than ctx, and then closes the value.
+func (in *instance) closeWhenIdle(ctx context.Context) error {
 	idle := make(chan struct{})
 	go func() {
 		in.calls.Wait()

@@ -56,7 +56,7 @@ func Serve(p Plugin, opts ...Option) {
 		os.Exit(1)
 	}
 	if len(os.Args) > 1 && os.Args[len(os.Args)-1] == "describe" {
-		exit(printDescription(stdout, srv))
+		exitWithError(printDescription(stdout, srv))
 	}
 	if os.Getenv(cookieKey) != Handshake().MagicCookieValue {
 		fmt.Fprintf(os.Stderr, "%s is a Patchbay plugin. The core starts it; name it in plugin.hcl, or run it with \"describe\".\n", p.Name)
@@ -92,7 +92,7 @@ func (declared) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientConn
 	return nil, errors.New("the host speaks to the services themselves")
 }
 
-func exit(err error) {
+func exitWithError(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

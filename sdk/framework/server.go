@@ -83,22 +83,22 @@ func (s *Server) GRPC(opts []grpc.ServerOption) *grpc.Server {
 	for _, k := range s.kinds {
 		k.Register(g, s)
 	}
-	exchange.Register(g, s.lookup, s.panicked)
+	exchange.Register(g, s.lookupHandler, s.logPanic)
 	return g
 }
 
 // Instance implements Router.
 func (s *Server) Instance(ctx context.Context, kind string) (any, func(), error) {
-	return s.instances.acquire(kind, incoming(ctx, exchange.MetaInstance))
+	return s.instances.acquireInstance(kind, incomingValue(ctx, exchange.MetaInstance))
 }
 
-func (s *Server) lookup(_ context.Context, method, id string) (exchange.Handler, error) {
+func (s *Server) lookupHandler(_ context.Context, method, id string) (exchange.Handler, error) {
 	x, ok := s.exchanges[method]
 	if !ok {
 		return nil, errs.New(errs.Host, codes.Unimplemented, errs.ReasonUnsupported, "method %q is not offered as an exchange", method)
 	}
 	return func(ctx context.Context, req *exchange.Message) ([]byte, []byte, error) {
-		value, release, err := s.instances.acquire(x.kind, id)
+		value, release, err := s.instances.acquireInstance(x.kind, id)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -117,18 +117,18 @@ func (s *Server) Describe(context.Context, *pluginv1.DescribeRequest) (*pluginv1
 
 // Validate implements the base service.
 func (s *Server) Validate(_ context.Context, req *pluginv1.ValidateRequest) (*pluginv1.ValidateResponse, error) {
-	k, err := s.kind(req.GetConfig())
+	k, err := s.findKind(req.GetConfig())
 	if err != nil {
 		return nil, err
 	}
 	diags := k.Validate(newInstance(req.GetConfig(), s.log), req.GetConfig().GetJson())
-	return &pluginv1.ValidateResponse{Diagnostics: bounded(diags)}, nil
+	return &pluginv1.ValidateResponse{Diagnostics: boundDiagnostics(diags)}, nil
 }
 
 // Configure implements the base service.
 func (s *Server) Configure(ctx context.Context, req *pluginv1.ConfigureRequest) (*pluginv1.ConfigureResponse, error) {
 	c := req.GetConfig()
-	k, err := s.kind(c)
+	k, err := s.findKind(c)
 	if err != nil {
 		return nil, err
 	}
@@ -141,27 +141,27 @@ func (s *Server) Configure(ctx context.Context, req *pluginv1.ConfigureRequest) 
 			return nil, status.FromContextError(err).Err()
 		}
 	}
-	return &pluginv1.ConfigureResponse{Diagnostics: bounded(diags)}, nil
+	return &pluginv1.ConfigureResponse{Diagnostics: boundDiagnostics(diags)}, nil
 }
 
 // keepInstance puts an instance into use. If ctx has ended the core does not know of it and may not remove it: it is closed.
 func (s *Server) keepInstance(ctx context.Context, c *pluginv1.Config, value any) error {
 	in, id := &instance{kind: c.GetKind(), name: c.GetName(), value: value}, c.GetInstanceId()
 	if err := s.instances.putInstance(ctx, id, in); err != nil {
-		_ = in.close(context.WithoutCancel(ctx))
+		_ = in.closeWhenIdle(context.WithoutCancel(ctx))
 		return err
 	}
 	// If it has ended meanwhile, a removal that the core asks for after that finds the instance, or finds it taken out.
 	err := ctx.Err()
 	if err != nil && s.instances.takeOut(id, in) {
-		_ = in.close(context.WithoutCancel(ctx))
+		_ = in.closeWhenIdle(context.WithoutCancel(ctx))
 	}
 	return err
 }
 
 // Remove implements the base service.
 func (s *Server) Remove(ctx context.Context, req *pluginv1.RemoveRequest) (*pluginv1.RemoveResponse, error) {
-	if err := s.instances.remove(ctx, req.GetInstanceId()); err != nil {
+	if err := s.instances.removeInstance(ctx, req.GetInstanceId()); err != nil {
 		return nil, status.FromContextError(err).Err()
 	}
 	return &pluginv1.RemoveResponse{}, nil
@@ -177,7 +177,7 @@ func (s *Server) Health(ctx context.Context, req *pluginv1.HealthRequest) (*plug
 	if req.GetInstanceId() == "" {
 		return &pluginv1.HealthResponse{State: pluginv1.State_STATE_OK}, nil
 	}
-	value, release, err := s.instances.acquire("", req.GetInstanceId())
+	value, release, err := s.instances.acquireInstance("", req.GetInstanceId())
 	if err != nil {
 		return nil, err
 	}
@@ -199,14 +199,14 @@ func (s *Server) Stop(ctx context.Context, req *pluginv1.StopRequest) (*pluginv1
 	return &pluginv1.StopResponse{}, nil
 }
 
-func (s *Server) kind(c *pluginv1.Config) (Kind, error) {
+func (s *Server) findKind(c *pluginv1.Config) (Kind, error) {
 	if k := s.kinds[c.GetKind()]; k != nil {
 		return k, nil
 	}
 	return nil, errs.New(errs.Host, codes.InvalidArgument, "UNKNOWN_KIND", "plugin %q has no kind %q", s.describe.Name, c.GetKind())
 }
 
-func bounded(d schema.Diagnostics) []*pluginv1.Diagnostic {
+func boundDiagnostics(d schema.Diagnostics) []*pluginv1.Diagnostic {
 	if len(d) > maxDiagnostics {
 		d = d[:maxDiagnostics]
 	}

@@ -77,19 +77,19 @@ func Walk(body []byte, visit func(key []byte, m Member)) error {
 		return notObject(body, i)
 	}
 	s := scanner{body: body}
-	i = s.members(i, visit)
+	i = s.readMembers(i, visit)
 	if i < 0 {
 		return s.err
 	}
-	return s.end(i)
+	return s.readEnd(i)
 }
 
 func notObject(body []byte, i int) error {
 	s := scanner{body: body}
-	if i = s.value(i, 1); i < 0 {
+	if i = s.readValue(i, 1); i < 0 {
 		return s.err
 	}
-	if err := s.end(i); err != nil {
+	if err := s.readEnd(i); err != nil {
 		return err
 	}
 	return ErrNotObject
@@ -211,11 +211,11 @@ func Set(body []byte, key string, rawValue []byte) ([]byte, error) {
 
 func checkValue(raw []byte) error {
 	s := scanner{body: raw}
-	i := s.value(skipSpace(raw, 0), 2)
+	i := s.readValue(skipSpace(raw, 0), 2)
 	if i < 0 {
 		return s.err
 	}
-	return s.end(i)
+	return s.readEnd(i)
 }
 
 func appendMember(body []byte, key string, rawValue []byte, first bool) ([]byte, error) {
@@ -252,8 +252,8 @@ func ContainsString(body []byte, needle string) bool {
 		return false
 	}
 	s := scanner{body: body, needle: []byte(needle)}
-	i := s.value(skipSpace(body, 0), 1)
-	if i < 0 || s.end(i) != nil {
+	i := s.readValue(skipSpace(body, 0), 1)
+	if i < 0 || s.readEnd(i) != nil {
 		return raw || s.found
 	}
 	return s.found

@@ -17,7 +17,7 @@ type scanner struct {
 	buf    []byte
 }
 
-func (s *scanner) fail(offset int, msg string) int {
+func (s *scanner) failAt(offset int, msg string) int {
 	if offset >= len(s.body) {
 		offset, msg = len(s.body), "unexpected end"
 	}
@@ -25,48 +25,48 @@ func (s *scanner) fail(offset int, msg string) int {
 	return -1
 }
 
-// end checks that only white space follows.
-func (s *scanner) end(i int) error {
+// readEnd checks that only white space follows.
+func (s *scanner) readEnd(i int) error {
 	if i = skipSpace(s.body, i); i < len(s.body) {
-		s.fail(i, "data after the value")
+		s.failAt(i, "data after the value")
 		return s.err
 	}
 	return nil
 }
 
-// value reads the value at i; an array or object there has the given depth.
-func (s *scanner) value(i, depth int) int {
+// readValue reads the value at i; an array or object there has the given depth.
+func (s *scanner) readValue(i, depth int) int {
 	if i >= len(s.body) {
-		return s.fail(i, "")
+		return s.failAt(i, "")
 	}
 	switch c := s.body[i]; c {
 	case '"':
-		return s.str(i)
+		return s.readString(i)
 	case '{':
-		return s.object(i, depth)
+		return s.readObject(i, depth)
 	case '[':
-		return s.array(i, depth)
+		return s.readArray(i, depth)
 	case 't':
-		return s.word(i, "true")
+		return s.readWord(i, "true")
 	case 'f':
-		return s.word(i, "false")
+		return s.readWord(i, "false")
 	case 'n':
-		return s.word(i, "null")
+		return s.readWord(i, "null")
 	default:
-		return s.number(i)
+		return s.readNumber(i)
 	}
 }
 
-func (s *scanner) word(i int, word string) int {
+func (s *scanner) readWord(i int, word string) int {
 	for k := range len(word) {
 		if i+k >= len(s.body) || s.body[i+k] != word[k] {
-			return s.fail(i+k, "expected "+word)
+			return s.failAt(i+k, "expected "+word)
 		}
 	}
 	return i + len(word)
 }
 
-func (s *scanner) array(i, depth int) int {
+func (s *scanner) readArray(i, depth int) int {
 	if depth > MaxDepth {
 		s.err = ErrDepth
 		return -1
@@ -76,7 +76,7 @@ func (s *scanner) array(i, depth int) int {
 		return i + 1
 	}
 	for {
-		if i = s.value(i, depth+1); i < 0 {
+		if i = s.readValue(i, depth+1); i < 0 {
 			return -1
 		}
 		i = skipSpace(s.body, i)
@@ -86,12 +86,12 @@ func (s *scanner) array(i, depth int) int {
 		i = skipSpace(s.body, i+1)
 	}
 	if i >= len(s.body) || s.body[i] != ']' {
-		return s.fail(i, "expected a comma or the end of the array")
+		return s.failAt(i, "expected a comma or the end of the array")
 	}
 	return i + 1
 }
 
-func (s *scanner) object(i, depth int) int {
+func (s *scanner) readObject(i, depth int) int {
 	if depth > MaxDepth {
 		s.err = ErrDepth
 		return -1
@@ -101,16 +101,16 @@ func (s *scanner) object(i, depth int) int {
 		return i + 1
 	}
 	for {
-		if i = s.name(i); i < 0 {
+		if i = s.readName(i); i < 0 {
 			return -1
 		}
-		if i = s.colon(i); i < 0 {
+		if i = s.readColon(i); i < 0 {
 			return -1
 		}
-		if i = s.value(i, depth+1); i < 0 {
+		if i = s.readValue(i, depth+1); i < 0 {
 			return -1
 		}
-		next, more := s.comma(i)
+		next, more := s.readComma(i)
 		if !more {
 			return next
 		}
@@ -118,8 +118,8 @@ func (s *scanner) object(i, depth int) int {
 	}
 }
 
-// members is object for the outermost one.
-func (s *scanner) members(i int, visit func(key []byte, m Member)) int {
+// readMembers is object for the outermost one.
+func (s *scanner) readMembers(i int, visit func(key []byte, m Member)) int {
 	i = skipSpace(s.body, i+1)
 	if i < len(s.body) && s.body[i] == '}' {
 		return i + 1
@@ -127,21 +127,21 @@ func (s *scanner) members(i int, visit func(key []byte, m Member)) int {
 	var m Member
 	for {
 		m.KeyStart = i
-		if m.KeyEnd = s.name(i); m.KeyEnd < 0 {
+		if m.KeyEnd = s.readName(i); m.KeyEnd < 0 {
 			return -1
 		}
-		key := s.unquoted(m.KeyStart, m.KeyEnd)
+		key := s.unquoteString(m.KeyStart, m.KeyEnd)
 		if !utf8.Valid(key) {
-			return s.fail(m.KeyStart, "name is not UTF-8")
+			return s.failAt(m.KeyStart, "name is not UTF-8")
 		}
-		if m.ValueStart = s.colon(m.KeyEnd); m.ValueStart < 0 {
+		if m.ValueStart = s.readColon(m.KeyEnd); m.ValueStart < 0 {
 			return -1
 		}
-		if m.ValueEnd = s.value(m.ValueStart, 2); m.ValueEnd < 0 {
+		if m.ValueEnd = s.readValue(m.ValueStart, 2); m.ValueEnd < 0 {
 			return -1
 		}
 		visit(key, m)
-		next, more := s.comma(m.ValueEnd)
+		next, more := s.readComma(m.ValueEnd)
 		if !more {
 			return next
 		}
@@ -149,33 +149,33 @@ func (s *scanner) members(i int, visit func(key []byte, m Member)) int {
 	}
 }
 
-func (s *scanner) name(i int) int {
+func (s *scanner) readName(i int) int {
 	if i >= len(s.body) || s.body[i] != '"' {
-		return s.fail(i, "expected a name in quotes")
+		return s.failAt(i, "expected a name in quotes")
 	}
-	return s.str(i)
+	return s.readString(i)
 }
 
-func (s *scanner) colon(i int) int {
+func (s *scanner) readColon(i int) int {
 	i = skipSpace(s.body, i)
 	if i >= len(s.body) || s.body[i] != ':' {
-		return s.fail(i, "expected a colon")
+		return s.failAt(i, "expected a colon")
 	}
 	return skipSpace(s.body, i+1)
 }
 
-// comma reads what follows a member: a comma and the start of the next one (more), or the end of the object.
-func (s *scanner) comma(i int) (next int, more bool) {
+// readComma reads what follows a member: a comma and the start of the next one (more), or the end of the object.
+func (s *scanner) readComma(i int) (next int, more bool) {
 	i = skipSpace(s.body, i)
 	switch {
 	case i >= len(s.body):
-		return s.fail(i, ""), false
+		return s.failAt(i, ""), false
 	case s.body[i] == ',':
 		return skipSpace(s.body, i+1), true
 	case s.body[i] == '}':
 		return i + 1, false
 	}
-	return s.fail(i, "expected a comma or the end of the object"), false
+	return s.failAt(i, "expected a comma or the end of the object"), false
 }
 
 const (
@@ -183,37 +183,37 @@ const (
 	highs = 0x8080808080808080
 )
 
-// str reads the string whose opening quote is at i. Eight bytes at a time are skipped as long as none is a quote, a
+// readString reads the string whose opening quote is at i. Eight bytes at a time are skipped as long as none is a quote, a
 // backslash or a control character.
-func (s *scanner) str(i int) int {
+func (s *scanner) readString(i int) int {
 	b, start := s.body, i
 	for i++; ; i++ {
-		for i+8 <= len(b) && plain(binary.LittleEndian.Uint64(b[i:])) {
+		for i+8 <= len(b) && isPlain(binary.LittleEndian.Uint64(b[i:])) {
 			i += 8
 		}
 		for i < len(b) && b[i] >= 0x20 && b[i] != '"' && b[i] != '\\' {
 			i++
 		}
 		if i >= len(b) {
-			return s.fail(i, "")
+			return s.failAt(i, "")
 		}
 		if b[i] == '"' {
 			if s.needle != nil {
-				s.search(start, i+1)
+				s.findNeedle(start, i+1)
 			}
 			return i + 1
 		}
 		if b[i] < 0x20 {
-			return s.fail(i, "control character in a string")
+			return s.failAt(i, "control character in a string")
 		}
-		if i = s.escape(i); i < 0 {
+		if i = s.readEscape(i); i < 0 {
 			return -1
 		}
 	}
 }
 
-// plain tells that none of the eight bytes ends a plain run. It may say false for a run that is plain.
-func plain(w uint64) bool {
+// isPlain tells that none of the eight bytes ends a plain run. It may say false for a run that is plain.
+func isPlain(w uint64) bool {
 	control := w - lows*0x20
 	quote := (w ^ lows*'"') - lows
 	slash := (w ^ lows*'\\') - lows
@@ -221,10 +221,10 @@ func plain(w uint64) bool {
 	return (control|quote|slash)&^w&highs == 0
 }
 
-// escape reads the escape at i and returns its last byte.
-func (s *scanner) escape(i int) int {
+// readEscape reads the escape at i and returns its last byte.
+func (s *scanner) readEscape(i int) int {
 	if i+1 >= len(s.body) {
-		return s.fail(i+1, "")
+		return s.failAt(i+1, "")
 	}
 	switch s.body[i+1] {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
@@ -232,15 +232,15 @@ func (s *scanner) escape(i int) int {
 	case 'u':
 		for k := i + 2; k < i+6; k++ {
 			if k >= len(s.body) || hexDigit(s.body[k]) < 0 {
-				return s.fail(k, "expected four hexadecimal digits")
+				return s.failAt(k, "expected four hexadecimal digits")
 			}
 		}
 		return i + 5
 	}
-	return s.fail(i+1, "unknown escape")
+	return s.failAt(i+1, "unknown escape")
 }
 
-func (s *scanner) number(i int) int {
+func (s *scanner) readNumber(i int) int {
 	b, start := s.body, i
 	if b[i] == '-' {
 		i++
@@ -249,16 +249,16 @@ func (s *scanner) number(i int) int {
 	case i < len(b) && b[i] == '0':
 		i++
 	case i < len(b) && b[i] >= '1' && b[i] <= '9':
-		i = digits(b, i)
+		i = skipDigits(b, i)
 	case i > start:
-		return s.fail(i, "expected a digit")
+		return s.failAt(i, "expected a digit")
 	default:
-		return s.fail(i, "expected a value")
+		return s.failAt(i, "expected a value")
 	}
 	if i < len(b) && b[i] == '.' {
-		end := digits(b, i+1)
+		end := skipDigits(b, i+1)
 		if end == i+1 {
-			return s.fail(end, "expected a digit")
+			return s.failAt(end, "expected a digit")
 		}
 		i = end
 	}
@@ -267,16 +267,16 @@ func (s *scanner) number(i int) int {
 		if i < len(b) && (b[i] == '+' || b[i] == '-') {
 			i++
 		}
-		end := digits(b, i)
+		end := skipDigits(b, i)
 		if end == i {
-			return s.fail(end, "expected a digit")
+			return s.failAt(end, "expected a digit")
 		}
 		i = end
 	}
 	return i
 }
 
-func digits(b []byte, i int) int {
+func skipDigits(b []byte, i int) int {
 	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
 		i++
 	}
@@ -292,9 +292,9 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// search looks for the needle in the string from start to end, quotes included.
-func (s *scanner) search(start, end int) {
+// findNeedle looks for the needle in the string from start to end, quotes included.
+func (s *scanner) findNeedle(start, end int) {
 	if !s.found {
-		s.found = bytes.Contains(s.unquoted(start, end), s.needle)
+		s.found = bytes.Contains(s.unquoteString(start, end), s.needle)
 	}
 }

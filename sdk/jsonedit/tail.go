@@ -22,13 +22,13 @@ func CutTail(body []byte, key string, use func(raw []byte) (remove bool)) (out [
 		return body, false
 	}
 	s := scanner{body: body}
-	i := s.colon(at + len(quoted))
+	i := s.readColon(at + len(quoted))
 	if i < 0 {
 		return body, false
 	}
 	start := i
-	end := s.value(i, 2)
-	if end < 0 || !s.closes(end) {
+	end := s.readValue(i, 2)
+	if end < 0 || !s.closesObject(end) {
 		return body, false
 	}
 	if !use(body[start:end]) {
@@ -39,29 +39,29 @@ func CutTail(body []byte, key string, use func(raw []byte) (remove bool)) (out [
 		}
 		return append(body[:from], body[end:]...), true
 	}
-	if next, more := s.comma(end); more {
+	if next, more := s.readComma(end); more {
 		return append(body[:at], body[next:]...), true
 	}
 	return append(body[:from], body[end:]...), true
 }
 
-// closes reports whether what follows i are members up to the end of the outermost object and nothing more.
-func (s *scanner) closes(i int) bool {
+// closesObject reports whether what follows i are members up to the end of the outermost object and nothing more.
+func (s *scanner) closesObject(i int) bool {
 	for {
-		next, more := s.comma(i)
+		next, more := s.readComma(i)
 		if next < 0 {
 			return false
 		}
 		if !more {
-			return s.end(next) == nil
+			return s.readEnd(next) == nil
 		}
-		if i = s.name(next); i < 0 {
+		if i = s.readName(next); i < 0 {
 			return false
 		}
-		if i = s.colon(i); i < 0 {
+		if i = s.readColon(i); i < 0 {
 			return false
 		}
-		if i = s.value(i, 2); i < 0 {
+		if i = s.readValue(i, 2); i < 0 {
 			return false
 		}
 	}

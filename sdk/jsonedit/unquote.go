@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// unquoted returns the text of a valid string from start to end, quotes included: a part of the body if there is no
+// unquoteString returns the text of a valid string from start to end, quotes included: a part of the body if there is no
 // escape in it, else a buffer that the next call overwrites.
-func (s *scanner) unquoted(start, end int) []byte {
+func (s *scanner) unquoteString(start, end int) []byte {
 	raw := s.body[start+1 : end-1]
 	at := bytes.IndexByte(raw, '\\')
 	if at < 0 {
@@ -22,11 +22,11 @@ func (s *scanner) unquoted(start, end int) []byte {
 			continue
 		}
 		if raw[i+1] != 'u' {
-			out = append(out, unescape(raw[i+1]))
+			out = append(out, unescapeByte(raw[i+1]))
 			i += 2
 			continue
 		}
-		r, size := unicode(raw[i:])
+		r, size := readUnicodeEscape(raw[i:])
 		out = utf8.AppendRune(out, r)
 		i += size
 	}
@@ -34,7 +34,7 @@ func (s *scanner) unquoted(start, end int) []byte {
 	return out
 }
 
-func unescape(c byte) byte {
+func unescapeByte(c byte) byte {
 	switch c {
 	case 'b':
 		return '\b'
@@ -50,22 +50,22 @@ func unescape(c byte) byte {
 	return c
 }
 
-// unicode reads the \u escape, or the surrogate pair, that raw starts with, and its length. A surrogate alone is
+// readUnicodeEscape reads the \u escape, or the surrogate pair, that raw starts with, and its length. A surrogate alone is
 // U+FFFD.
-func unicode(raw []byte) (rune, int) {
-	r := hex4(raw[2:6])
+func readUnicodeEscape(raw []byte) (rune, int) {
+	r := readHex4(raw[2:6])
 	if !utf16.IsSurrogate(r) {
 		return r, 6
 	}
 	if len(raw) >= 12 && raw[6] == '\\' && raw[7] == 'u' {
-		if pair := utf16.DecodeRune(r, hex4(raw[8:12])); pair != utf8.RuneError {
+		if pair := utf16.DecodeRune(r, readHex4(raw[8:12])); pair != utf8.RuneError {
 			return pair, 12
 		}
 	}
 	return utf8.RuneError, 6
 }
 
-func hex4(b []byte) rune {
+func readHex4(b []byte) rune {
 	var r rune
 	for _, c := range b {
 		r = r<<4 | rune(hexDigit(c))

@@ -45,14 +45,14 @@ func (k kind[C]) Describe() (*pluginv1.Kind, error) {
 	case k.def.TargetSchema != "" && !k.def.PerUserTarget:
 		return nil, errors.New("TargetSchema says nothing without PerUserTarget")
 	}
-	out.Capabilities = k.capabilities()
+	out.Capabilities = k.listCapabilities()
 	out.Descriptor_, err = proto.Marshal(&notifyv1.Descriptor{
 		MaxTextBytes: k.def.MaxTextBytes, MaxPayloadBytes: k.def.MaxPayloadBytes, Role: k.def.Role, TargetSchema: k.def.TargetSchema,
 	})
 	return out, err
 }
 
-func (k kind[C]) capabilities() []string {
+func (k kind[C]) listCapabilities() []string {
 	return framework.Capabilities(
 		framework.Capability{On: k.def.Image, Name: CapImage},
 		framework.Capability{On: k.def.Markdown, Name: CapMarkdown},
@@ -80,7 +80,7 @@ type server struct {
 	targets bool
 }
 
-func (s *server) channel(ctx context.Context) (Channel, func(), error) {
+func (s *server) acquireChannel(ctx context.Context) (Channel, func(), error) {
 	value, release, err := s.router.Instance(ctx, Kind)
 	if err != nil {
 		return nil, nil, err
@@ -94,7 +94,7 @@ func (s *server) channel(ctx context.Context) (Channel, func(), error) {
 }
 
 func (s *server) Send(ctx context.Context, p *notifyv1.SendRequest) (*notifyv1.SendResponse, error) {
-	ch, release, err := s.channel(ctx)
+	ch, release, err := s.acquireChannel(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -103,12 +103,12 @@ func (s *server) Send(ctx context.Context, p *notifyv1.SendRequest) (*notifyv1.S
 	if err := n.Check(); err != nil {
 		return nil, err
 	}
-	if ds := s.check(ch, to); ds.HasErrors() {
+	if ds := s.checkTarget(ch, to); ds.HasErrors() {
 		return nil, errs.BadInput("INVALID_TARGET", "%v", ds.Err())
 	}
 	receipt, err := ch.Send(ctx, n, to)
 	if err != nil {
-		return nil, own(ctx, err)
+		return nil, withSource(ctx, err)
 	}
 	if receipt == nil {
 		receipt = &Receipt{}
@@ -117,17 +117,17 @@ func (s *server) Send(ctx context.Context, p *notifyv1.SendRequest) (*notifyv1.S
 }
 
 func (s *server) ValidateTarget(ctx context.Context, p *notifyv1.ValidateTargetRequest) (*notifyv1.ValidateTargetResponse, error) {
-	ch, release, err := s.channel(ctx)
+	ch, release, err := s.acquireChannel(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	ds := s.check(ch, targetFrom(p.GetTarget()))
+	ds := s.checkTarget(ch, targetFrom(p.GetTarget()))
 	return &notifyv1.ValidateTargetResponse{Diagnostics: ds.Proto()}, nil
 }
 
-// check checks what holds for every channel, and then asks the channel.
-func (s *server) check(ch Channel, to Target) schema.Diagnostics {
+// checkTarget checks what holds for every channel, and then asks the channel.
+func (s *server) checkTarget(ch Channel, to Target) schema.Diagnostics {
 	if !s.targets && !to.Empty() {
 		return schema.Errorf(nil, "the channel takes no recipient per call")
 	}

@@ -83,8 +83,8 @@ func OutcomeOf(err error) Outcome {
 	return Uncertain
 }
 
-// own makes sure that an error crosses the wire with a source and says whether the outcome is known.
-func own(ctx context.Context, err error) error {
+// withSource makes sure that an error crosses the wire with a source and says whether the outcome is known.
+func withSource(ctx context.Context, err error) error {
 	var e *errs.Error
 	switch {
 	case errors.As(err, &e):

@@ -39,13 +39,13 @@ type server struct {
 	router framework.Router
 }
 
-// use finds the instance and makes one call.
-func (s *server) use(ctx context.Context, call func(Registry) error) error {
+// withInstance finds the instance and makes one call.
+func (s *server) withInstance(ctx context.Context, call func(Registry) error) error {
 	return framework.Use(ctx, s.router, Kind, "a registry", call)
 }
 
 func (s *server) Hosts(ctx context.Context, _ *registryv1.HostsRequest) (out *registryv1.HostsResponse, err error) {
-	err = s.use(ctx, func(r Registry) error {
+	err = s.withInstance(ctx, func(r Registry) error {
 		hosts, err := r.Hosts(ctx)
 		out = &registryv1.HostsResponse{Hosts: hosts}
 		return err
@@ -57,7 +57,7 @@ func (s *server) Resolve(ctx context.Context, p *registryv1.ResolveRequest) (out
 	if p.GetRef() == "" {
 		return nil, errs.BadInput(ReasonInvalidReference, "the reference is empty")
 	}
-	err = s.use(ctx, func(r Registry) error {
+	err = s.withInstance(ctx, func(r Registry) error {
 		got, err := r.Resolve(ctx, resolveFrom(p))
 		if err == nil && got == nil {
 			got = &Resolved{}
@@ -75,7 +75,7 @@ func (s *server) Tags(ctx context.Context, p *registryv1.TagsRequest) (out *regi
 	case p.GetLimit() < 1 || p.GetLimit() > MaxTags:
 		return nil, errs.BadInput(ReasonInvalidRequest, "the limit must be 1 to %d", MaxTags)
 	}
-	err = s.use(ctx, func(r Registry) error {
+	err = s.withInstance(ctx, func(r Registry) error {
 		got, err := r.Tags(ctx, tagsFrom(p))
 		if err == nil && got != nil {
 			out = &registryv1.TagsResponse{Tags: got.Tags, Next: got.Next}
@@ -89,7 +89,7 @@ func (s *server) Config(ctx context.Context, p *registryv1.ConfigRequest) (out *
 	if p.GetRef() == "" {
 		return nil, errs.BadInput(ReasonInvalidReference, "the reference is empty")
 	}
-	err = s.use(ctx, func(r Registry) error {
+	err = s.withInstance(ctx, func(r Registry) error {
 		got, err := r.Config(ctx, ConfigRequest{Access: accessFrom(p.GetAccess()), Ref: p.GetRef(), Platform: p.GetPlatform()})
 		if err == nil && got == nil {
 			got = &ImageConfig{}
@@ -101,7 +101,7 @@ func (s *server) Config(ctx context.Context, p *registryv1.ConfigRequest) (out *
 }
 
 func (s *server) Credentials(ctx context.Context, p *registryv1.CredentialsRequest) (out *registryv1.CredentialsResponse, err error) {
-	err = s.use(ctx, func(r Registry) error {
+	err = s.withInstance(ctx, func(r Registry) error {
 		hosts, err := r.Credentials(ctx, accessFrom(p.GetAccess()), p.GetHosts())
 		out = &registryv1.CredentialsResponse{Hosts: hosts}
 		return err

@@ -23,9 +23,9 @@ func Decode(data []byte, into any) Diagnostics {
 	if target.Kind() != reflect.Pointer || target.IsNil() {
 		return Errorf(nil, "schema: Decode needs a pointer to a struct")
 	}
-	s, fields, err := describe(t, 1)
+	s, fields, err := describeType(t, 1)
 	if err == nil {
-		err = s.validate()
+		err = s.checkSchema()
 	}
 	if err != nil {
 		return Errorf(nil, "%s", err)
@@ -72,7 +72,7 @@ func decodeAttribute(raw json.RawMessage, a *Attribute, target reflect.Value, pa
 	}
 	if err := a.checkJSON(raw); err != nil {
 		if e, ok := errors.AsType[*elementError](err); ok {
-			path = path.with(e.step)
+			path = path.withStep(e.step)
 		}
 		return Errorf(path, "%s", err)
 	}

@@ -31,16 +31,16 @@ type Path []Step
 func At(name string) Path { return Path{{Kind: StepAttribute, Name: name}} }
 
 // Attr continues with an attribute or a block.
-func (p Path) Attr(name string) Path { return p.with(Step{Kind: StepAttribute, Name: name}) }
+func (p Path) Attr(name string) Path { return p.withStep(Step{Kind: StepAttribute, Name: name}) }
 
 // Index continues with an element of a list, or with one of repeated blocks.
-func (p Path) Index(i int) Path { return p.with(Step{Kind: StepIndex, Index: i}) }
+func (p Path) Index(i int) Path { return p.withStep(Step{Kind: StepIndex, Index: i}) }
 
 // Key continues with a member of a map, or with a labelled block.
-func (p Path) Key(key string) Path { return p.with(Step{Kind: StepKey, Name: key}) }
+func (p Path) Key(key string) Path { return p.withStep(Step{Kind: StepKey, Name: key}) }
 
-// with copies, so that two paths with a common beginning never share memory.
-func (p Path) with(s Step) Path {
+// withStep copies, so that two paths with a common beginning never share memory.
+func (p Path) withStep(s Step) Path {
 	out := make(Path, len(p), len(p)+1)
 	copy(out, p)
 	return append(out, s)

@@ -50,7 +50,7 @@ func FromProto(p *pluginv1.Schema) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s, s.validate()
+	return s, s.checkSchema()
 }
 
 func fromProto(p *pluginv1.Schema, depth int) (*Schema, error) {
@@ -86,7 +86,7 @@ func fromProto(p *pluginv1.Schema, depth int) (*Schema, error) {
 // Proto returns the first MaxDiagnostics diagnostics as they cross the wire; one more counts the rest.
 func (ds Diagnostics) Proto() []*pluginv1.Diagnostic {
 	var out []*pluginv1.Diagnostic
-	for _, d := range ds.capped() {
+	for _, d := range ds.capDiagnostics() {
 		p := &pluginv1.Diagnostic{Severity: pluginv1.Severity(d.Severity), Summary: d.Summary, Detail: d.Detail}
 		for _, s := range d.Path {
 			p.Path = append(p.Path, s.toProto())
@@ -101,7 +101,7 @@ func (ds Diagnostics) Proto() []*pluginv1.Diagnostic {
 func DiagnosticsFromProto(in []*pluginv1.Diagnostic) Diagnostics {
 	var ds Diagnostics
 	for _, p := range in[:min(len(in), MaxDiagnostics+1)] {
-		d := Diagnostic{Severity: Error, Summary: clean(p.GetSummary(), maxSummary), Detail: clean(p.GetDetail(), maxDetail)}
+		d := Diagnostic{Severity: Error, Summary: cleanText(p.GetSummary(), maxSummary), Detail: cleanText(p.GetDetail(), maxDetail)}
 		if p.GetSeverity() == pluginv1.Severity_SEVERITY_WARNING {
 			d.Severity = Warning
 		}
@@ -115,7 +115,7 @@ func DiagnosticsFromProto(in []*pluginv1.Diagnostic) Diagnostics {
 	return ds
 }
 
-func (ds Diagnostics) capped() Diagnostics {
+func (ds Diagnostics) capDiagnostics() Diagnostics {
 	if len(ds) <= MaxDiagnostics {
 		return ds
 	}
@@ -140,9 +140,9 @@ func (s Step) toProto() *pluginv1.Step {
 func stepFromProto(p *pluginv1.Step) (Step, bool) {
 	switch s := p.GetStep().(type) {
 	case *pluginv1.Step_Attribute:
-		return Step{Kind: StepAttribute, Name: clean(s.Attribute, maxSummary)}, true
+		return Step{Kind: StepAttribute, Name: cleanText(s.Attribute, maxSummary)}, true
 	case *pluginv1.Step_Key:
-		return Step{Kind: StepKey, Name: clean(s.Key, maxSummary)}, true
+		return Step{Kind: StepKey, Name: cleanText(s.Key, maxSummary)}, true
 	case *pluginv1.Step_Index:
 		if s.Index >= 0 && s.Index <= math.MaxInt32 {
 			return Step{Kind: StepIndex, Index: int(s.Index)}, true
@@ -151,8 +151,8 @@ func stepFromProto(p *pluginv1.Step) (Step, bool) {
 	return Step{}, false
 }
 
-// clean makes text from another process safe for a terminal and a log.
-func clean(text string, limit int) string {
+// cleanText makes text from another process safe for a terminal and a log.
+func cleanText(text string, limit int) string {
 	if len(text) > limit {
 		text = strings.ToValidUTF8(text[:limit], "") + "…"
 	}

@@ -26,11 +26,11 @@ func Of(v any) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, _, err := describe(t, 1)
+	s, _, err := describeType(t, 1)
 	if err != nil {
 		return nil, err
 	}
-	return s, s.validate()
+	return s, s.checkSchema()
 }
 
 func structType(v any) (reflect.Type, error) {
@@ -44,7 +44,7 @@ func structType(v any) (reflect.Type, error) {
 	return t, nil
 }
 
-func describe(t reflect.Type, depth int) (*Schema, []field, error) {
+func describeType(t reflect.Type, depth int) (*Schema, []field, error) {
 	if depth > MaxDepth {
 		return nil, nil, fmt.Errorf("schema: blocks nest deeper than %d", MaxDepth)
 	}
@@ -81,7 +81,7 @@ func describeField(sf reflect.StructField, tag string, depth int) (field, error)
 	if attr := attributeFor(sf.Type); attr != nil {
 		attr.Name, attr.Doc = name, sf.Tag.Get("doc")
 		for _, o := range options {
-			if err := attr.apply(o); err != nil {
+			if err := attr.applyOption(o); err != nil {
 				return field{}, err
 			}
 		}
@@ -102,7 +102,7 @@ func describeBlock(sf reflect.StructField, name string, options []option, depth 
 		}
 		b.Required = true
 	}
-	s, fields, err := describe(t, depth+1)
+	s, fields, err := describeType(t, depth+1)
 	if err != nil {
 		return field{}, err
 	}

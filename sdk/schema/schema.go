@@ -125,8 +125,8 @@ func (s *Schema) Block(name string) *Block {
 	return nil
 }
 
-// validate checks what both authors and plugins can get wrong.
-func (s *Schema) validate() error {
+// checkSchema checks what both authors and plugins can get wrong.
+func (s *Schema) checkSchema() error {
 	if err := s.validateLevel(1, false); err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (s *Schema) validateLevel(depth int, repeated bool) error {
 		if err := checkName(a.Name, seen); err != nil {
 			return err
 		}
-		if err := a.validate(); err != nil {
+		if err := a.checkAttribute(); err != nil {
 			return fmt.Errorf("schema: attribute %q: %w", a.Name, err)
 		}
 		if repeated && a.Env != "" {
@@ -180,7 +180,7 @@ func checkName(name string, seen map[string]bool) error {
 	return nil
 }
 
-func (a *Attribute) validate() error {
+func (a *Attribute) checkAttribute() error {
 	if a.Type < String || a.Type > StringMap {
 		return errors.New("it has no type")
 	}

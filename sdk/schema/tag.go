@@ -39,7 +39,7 @@ func nextOption(text string) (o option, rest string, more bool, err error) {
 		o.value, rest, more = strings.Cut(text, ",")
 		return o, rest, more, nil
 	}
-	o.value, rest, err = unquote(text)
+	o.value, rest, err = unquoteValue(text)
 	if err != nil {
 		return o, "", false, err
 	}
@@ -52,8 +52,8 @@ func nextOption(text string) (o option, rest string, more bool, err error) {
 	return o, rest[1:], true, nil
 }
 
-// unquote reads a value in single quotes, in which a doubled quote stands for one.
-func unquote(text string) (value, rest string, err error) {
+// unquoteValue reads a value in single quotes, in which a doubled quote stands for one.
+func unquoteValue(text string) (value, rest string, err error) {
 	var b strings.Builder
 	for i := 1; i < len(text); i++ {
 		if text[i] != '\'' {
@@ -70,8 +70,8 @@ func unquote(text string) (value, rest string, err error) {
 	return "", "", errors.New("a quote in the tag is not closed")
 }
 
-// apply puts one option of the tag into the attribute.
-func (a *Attribute) apply(o option) error {
+// applyOption puts one option of the tag into the attribute.
+func (a *Attribute) applyOption(o option) error {
 	flag := o.key == "required" || o.key == "sensitive"
 	if flag == o.hasValue {
 		return fmt.Errorf("tag element %q is not understood", o.key)

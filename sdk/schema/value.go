@@ -40,12 +40,12 @@ func parseValue(t Type, raw json.RawMessage) (any, error) {
 	return nil, errors.New("has an unknown type")
 }
 
-func wanted(t Type) error { return fmt.Errorf("must be %s", t) }
+func wantType(t Type) error { return fmt.Errorf("must be %s", t) }
 
 func parseAs[T any](t Type, raw json.RawMessage) (any, error) {
 	var v T
 	if isNull(raw) || json.Unmarshal(raw, &v) != nil {
-		return nil, wanted(t)
+		return nil, wantType(t)
 	}
 	return v, nil
 }
@@ -57,7 +57,7 @@ func parseInteger(raw json.RawMessage) (any, error) {
 	}
 	var f float64
 	if json.Unmarshal(raw, &f) != nil || isNull(raw) || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return nil, wanted(Integer)
+		return nil, wantType(Integer)
 	}
 	return int64(f), nil
 }
@@ -65,11 +65,11 @@ func parseInteger(raw json.RawMessage) (any, error) {
 func parseDuration(raw json.RawMessage) (any, error) {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
-		return nil, wanted(Duration)
+		return nil, wantType(Duration)
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return nil, wanted(Duration)
+		return nil, wantType(Duration)
 	}
 	return d, nil
 }
@@ -77,12 +77,12 @@ func parseDuration(raw json.RawMessage) (any, error) {
 func parseList(raw json.RawMessage) (any, error) {
 	var items []json.RawMessage
 	if isNull(raw) || json.Unmarshal(raw, &items) != nil {
-		return nil, wanted(StringList)
+		return nil, wantType(StringList)
 	}
 	out := make([]string, len(items))
 	for i, item := range items {
 		if isNull(item) || json.Unmarshal(item, &out[i]) != nil {
-			return nil, &elementError{Step{Kind: StepIndex, Index: i}, wanted(String).Error()}
+			return nil, &elementError{Step{Kind: StepIndex, Index: i}, wantType(String).Error()}
 		}
 	}
 	return out, nil
@@ -91,13 +91,13 @@ func parseList(raw json.RawMessage) (any, error) {
 func parseMap(raw json.RawMessage) (any, error) {
 	var items map[string]json.RawMessage
 	if isNull(raw) || json.Unmarshal(raw, &items) != nil {
-		return nil, wanted(StringMap)
+		return nil, wantType(StringMap)
 	}
 	out := make(map[string]string, len(items))
 	for _, key := range sortedKeys(items) {
 		var v string
 		if isNull(items[key]) || json.Unmarshal(items[key], &v) != nil {
-			return nil, &elementError{Step{Kind: StepKey, Name: key}, wanted(String).Error()}
+			return nil, &elementError{Step{Kind: StepKey, Name: key}, wantType(String).Error()}
 		}
 		out[key] = v
 	}

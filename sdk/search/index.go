@@ -91,8 +91,8 @@ func (c *Client) Reindex(ctx context.Context) error {
 	return err
 }
 
-// indexer returns the instance of a call as an Indexer, and the function that ends the call.
-func (s *server) indexer(ctx context.Context) (Indexer, func(), error) {
+// acquireIndexer returns the instance of a call as an Indexer, and the function that ends the call.
+func (s *server) acquireIndexer(ctx context.Context) (Indexer, func(), error) {
 	value, release, err := s.router.Instance(ctx, Kind)
 	if err != nil {
 		return nil, nil, err
@@ -106,26 +106,26 @@ func (s *server) indexer(ctx context.Context) (Indexer, func(), error) {
 }
 
 func (s *server) IndexStatus(ctx context.Context, _ *searchv1.IndexStatusRequest) (*searchv1.IndexStatusResponse, error) {
-	b, release, err := s.indexer(ctx)
+	b, release, err := s.acquireIndexer(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	st, err := b.IndexStatus(ctx)
 	if err != nil {
-		return nil, own(ctx, err)
+		return nil, withSource(ctx, err)
 	}
 	return st.toProto(), nil
 }
 
 func (s *server) Reindex(ctx context.Context, _ *searchv1.ReindexRequest) (*searchv1.ReindexResponse, error) {
-	b, release, err := s.indexer(ctx)
+	b, release, err := s.acquireIndexer(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	if err := b.Reindex(ctx); err != nil {
-		return nil, own(ctx, err)
+		return nil, withSource(ctx, err)
 	}
 	return &searchv1.ReindexResponse{}, nil
 }

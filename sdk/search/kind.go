@@ -44,12 +44,12 @@ func (k kind[C]) Describe() (*pluginv1.Kind, error) {
 	for _, o := range k.def.Operations {
 		desc.Operations = append(desc.Operations, o.toProto())
 	}
-	out.Capabilities = k.capabilities()
+	out.Capabilities = k.listCapabilities()
 	out.Descriptor_, err = proto.Marshal(desc)
 	return out, err
 }
 
-func (k kind[C]) capabilities() []string {
+func (k kind[C]) listCapabilities() []string {
 	return framework.Capabilities(
 		framework.Capability{On: true, Name: CapExchange},
 		framework.Capability{On: k.def.Stream, Name: CapStream},
@@ -75,7 +75,7 @@ func exchangeInvoke(ctx context.Context, value any, msg *exchange.Message) (head
 	}
 	ctx, span := tracing.StartAttached(ctx, tracing.Context{Parent: p.GetTraceparent(), State: p.GetTracestate()})
 	defer func() { span.EndWith(err) }()
-	resp, err := invoke(ctx, value, requestFrom(&p, msg.Body))
+	resp, err := invokeInstance(ctx, value, requestFrom(&p, msg.Body))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,14 +83,14 @@ func exchangeInvoke(ctx context.Context, value any, msg *exchange.Message) (head
 	return head, resp.Body, err
 }
 
-func invoke(ctx context.Context, value any, req *Request) (*Response, error) {
+func invokeInstance(ctx context.Context, value any, req *Request) (*Response, error) {
 	b, ok := value.(Backend)
 	if !ok {
 		return nil, errs.New(errs.Plugin, codes.Internal, errs.ReasonUnsupported, "the instance is no search backend")
 	}
 	resp, err := b.Invoke(ctx, req)
 	if err != nil {
-		return nil, own(ctx, err)
+		return nil, withSource(ctx, err)
 	}
 	if resp == nil || resp.Status < 100 || resp.Status > 599 {
 		return nil, errs.New(errs.Plugin, codes.Internal, "BAD_ANSWER", "the backend returned no HTTP status")
@@ -101,8 +101,8 @@ func invoke(ctx context.Context, value any, req *Request) (*Response, error) {
 	return resp, nil
 }
 
-// own makes sure that an error crosses the wire with a source.
-func own(ctx context.Context, err error) error {
+// withSource makes sure that an error crosses the wire with a source.
+func withSource(ctx context.Context, err error) error {
 	var e *errs.Error
 	switch {
 	case errors.As(err, &e):
@@ -131,7 +131,7 @@ func (s *server) Invoke(ctx context.Context, p *searchv1.InvokeRequest) (*search
 		return nil, err
 	}
 	defer release()
-	resp, err := invoke(ctx, value, requestFrom(p, p.GetBody()))
+	resp, err := invokeInstance(ctx, value, requestFrom(p, p.GetBody()))
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (s *server) Stream(p *searchv1.InvokeRequest, out grpc.ServerStreamingServe
 	started := time.Now()
 	usage, err := b.Stream(out.Context(), requestFrom(p, p.GetBody()), streamWriter{out})
 	if err != nil {
-		return own(out.Context(), err)
+		return withSource(out.Context(), err)
 	}
 	tail := &Head{Usage: usage, Upstream: time.Since(started)}
 	return out.Send(&searchv1.StreamResponse{Message: &searchv1.StreamResponse_Tail{Tail: tail.toProto()}})
@@ -169,7 +169,7 @@ func (s *server) KeyStatus(ctx context.Context, p *searchv1.KeyStatusRequest) (*
 	}
 	st, err := b.KeyStatus(ctx, schema.Secret(p.GetCredential().GetValue()))
 	if err != nil {
-		return nil, own(ctx, err)
+		return nil, withSource(ctx, err)
 	}
 	return st.toProto(), nil
 }

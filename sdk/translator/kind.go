@@ -38,13 +38,13 @@ type server struct {
 	router framework.Router
 }
 
-// use finds the instance and makes one call.
-func (s *server) use(ctx context.Context, call func(Translator) error) error {
+// withInstance finds the instance and makes one call.
+func (s *server) withInstance(ctx context.Context, call func(Translator) error) error {
 	return framework.Use(ctx, s.router, Kind, "a translator", call)
 }
 
 func (s *server) ListModels(ctx context.Context, _ *translatorv1.ListModelsRequest) (out *translatorv1.ListModelsResponse, err error) {
-	err = s.use(ctx, func(t Translator) error {
+	err = s.withInstance(ctx, func(t Translator) error {
 		models, err := t.ListModels(ctx)
 		out = &translatorv1.ListModelsResponse{}
 		for _, m := range models {
@@ -57,10 +57,10 @@ func (s *server) ListModels(ctx context.Context, _ *translatorv1.ListModelsReque
 
 func (s *server) Translate(ctx context.Context, p *translatorv1.TranslateRequest) (out *translatorv1.TranslateResponse, err error) {
 	req := requestFrom(p)
-	if err := req.check(); err != nil {
+	if err := req.checkRequest(); err != nil {
 		return nil, err
 	}
-	err = s.use(ctx, func(t Translator) error {
+	err = s.withInstance(ctx, func(t Translator) error {
 		answer, err := t.Translate(ctx, req)
 		if err != nil {
 			return err
@@ -80,8 +80,8 @@ var languagePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustC
 // IsLanguage reports whether a text looks like a BCP 47 tag.
 func IsLanguage(tag string) bool { return languagePattern().MatchString(tag) }
 
-// check returns an error of the caller for a request that no translator accepts.
-func (r Request) check() error {
+// checkRequest returns an error of the caller for a request that no translator accepts.
+func (r Request) checkRequest() error {
 	switch {
 	case r.Task == "":
 		return InvalidRequest("the task is not one of this version")

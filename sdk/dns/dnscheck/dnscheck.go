@@ -85,7 +85,7 @@ func (c *Checker) Check(ctx context.Context, zone string, sets []dns.RecordSet) 
 			checks[i].Observations = []dns.Observation{{Server: zone, Problem: problem}}
 		}
 	}
-	c.askAll(ctx, servers, len(sets), func(i, k int) { checks[i].Observations[k] = c.observe(ctx, servers[k], sets[i]) })
+	c.askAll(ctx, servers, len(sets), func(i, k int) { checks[i].Observations[k] = c.observeSet(ctx, servers[k], sets[i]) })
 	for i := range checks {
 		checks[i].Visibility = Judge(sets[i], checks[i].Observations)
 	}
@@ -118,7 +118,7 @@ func Judge(set dns.RecordSet, observations []dns.Observation) dns.Visibility {
 			continue
 		}
 		switch {
-		case matches(set, o.Values):
+		case matchesSet(set, o.Values):
 			if out == dns.Unknown {
 				out = dns.Visible
 			}
@@ -133,8 +133,8 @@ func Judge(set dns.RecordSet, observations []dns.Observation) dns.Visibility {
 	return out
 }
 
-// matches reports whether values are those of a set. A TXT may stand among others, since several services share a name.
-func matches(set dns.RecordSet, values []string) bool {
+// matchesSet reports whether values are those of a set. A TXT may stand among others, since several services share a name.
+func matchesSet(set dns.RecordSet, values []string) bool {
 	if set.Type == dns.TXT && len(set.Values) > 0 {
 		return !slices.ContainsFunc(set.Values, func(v string) bool { return !slices.Contains(values, v) })
 	}

@@ -17,8 +17,8 @@ import (
 // udpSize is the largest answer that is asked for over UDP, in bytes; larger ones come over TCP.
 const udpSize = 1232
 
-// ask sends one question, over TCP if the answer is too large for UDP. A lost packet is sent once more.
-func (c *Checker) ask(ctx context.Context, addr, name string, recordType uint16, recurse bool) (*mdns.Msg, error) {
+// askServer sends one question, over TCP if the answer is too large for UDP. A lost packet is sent once more.
+func (c *Checker) askServer(ctx context.Context, addr, name string, recordType uint16, recurse bool) (*mdns.Msg, error) {
 	msg := new(mdns.Msg)
 	msg.SetQuestion(mdns.Fqdn(name), recordType)
 	msg.SetEdns0(udpSize, false)
@@ -37,10 +37,10 @@ func (c *Checker) ask(ctx context.Context, addr, name string, recordType uint16,
 	return answer, err
 }
 
-// observe asks one server for a set.
-func (c *Checker) observe(ctx context.Context, s server, set dns.RecordSet) dns.Observation {
+// observeSet asks one server for a set.
+func (c *Checker) observeSet(ctx context.Context, s server, set dns.RecordSet) dns.Observation {
 	out := dns.Observation{Server: s.name}
-	answer, err := c.ask(ctx, s.addr, set.Name, dnsrr.TypeOf(set.Type), len(c.resolvers) > 0)
+	answer, err := c.askServer(ctx, s.addr, set.Name, dnsrr.TypeOf(set.Type), len(c.resolvers) > 0)
 	if err != nil {
 		out.Problem = problemOf(err)
 		return out
@@ -92,7 +92,7 @@ func (c *Checker) findServers(ctx context.Context, zone string) ([]server, strin
 // findNameServers returns the names of the servers of a zone, or of the nearest one above it.
 func (c *Checker) findNameServers(ctx context.Context, resolver, zone string) ([]string, error) {
 	for strings.Contains(zone, ".") {
-		answer, err := c.ask(ctx, resolver, zone, mdns.TypeNS, true)
+		answer, err := c.askServer(ctx, resolver, zone, mdns.TypeNS, true)
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +114,7 @@ func (c *Checker) findNameServers(ctx context.Context, resolver, zone string) ([
 // findAddress returns an address of a name server, or an empty text.
 func (c *Checker) findAddress(ctx context.Context, resolver, name string) string {
 	for _, recordType := range []uint16{mdns.TypeA, mdns.TypeAAAA} {
-		answer, err := c.ask(ctx, resolver, name, recordType, true)
+		answer, err := c.askServer(ctx, resolver, name, recordType, true)
 		if err != nil {
 			continue
 		}

@@ -37,7 +37,7 @@ func Records(set dns.RecordSet) ([]mdns.RR, error) {
 			}
 			out = append(out, &mdns.MX{Hdr: header, Preference: preference, Mx: mdns.Fqdn(host)})
 		case dns.TXT:
-			out = append(out, &mdns.TXT{Hdr: header, Txt: divide(value)})
+			out = append(out, &mdns.TXT{Hdr: header, Txt: divideText(value)})
 		}
 	}
 	return out, nil
@@ -76,7 +76,7 @@ func ValueOf(rr mdns.RR) (value string, ok bool) {
 	case *mdns.MX:
 		value = strings.TrimPrefix(rr.String(), rr.Hdr.String())
 	case *mdns.TXT:
-		return unescape(strings.Join(rr.Txt, "")), true
+		return unescapeText(strings.Join(rr.Txt, "")), true
 	default:
 		return "", false
 	}
@@ -110,8 +110,8 @@ func Sets(records []mdns.RR, name string, recordType dns.Type) []dns.RecordSet {
 	return out
 }
 
-// divide escapes a text and divides it into strings.
-func divide(text string) []string {
+// divideText escapes a text and divides it into strings.
+func divideText(text string) []string {
 	var out []string
 	for part := range slices.Chunk([]byte(text), maxString) {
 		var escaped strings.Builder
@@ -130,8 +130,8 @@ func divide(text string) []string {
 	return out
 }
 
-// unescape undoes the escapes in which the bytes of a text are kept: \" and \\ and \DDD.
-func unescape(text string) string {
+// unescapeText undoes the escapes in which the bytes of a text are kept: \" and \\ and \DDD.
+func unescapeText(text string) string {
 	if !strings.Contains(text, `\`) {
 		return text
 	}

@@ -65,8 +65,8 @@ type adapter struct {
 	checker *dnscheck.Checker
 }
 
-// explain returns an error of the provider in the words of package errs.
-func (a *adapter) explain(ctx context.Context, err error) error {
+// explainError returns an error of the provider in the words of package errs.
+func (a *adapter) explainError(ctx context.Context, err error) error {
 	var own *errs.Error
 	switch {
 	case err == nil, errors.As(err, &own):
@@ -94,7 +94,7 @@ func (a *adapter) ListZones(ctx context.Context) ([]dns.Zone, error) {
 	if lister, ok := a.Provider.(libdns.ZoneLister); ok {
 		found, err := lister.ListZones(ctx)
 		if err != nil {
-			return nil, a.explain(ctx, err)
+			return nil, a.explainError(ctx, err)
 		}
 		for _, z := range found {
 			names = append(names, z.Name)
@@ -130,7 +130,7 @@ type found struct {
 func (a *adapter) getRecords(ctx context.Context, zoneID, name string, recordType dns.Type) ([]found, error) {
 	records, err := a.Provider.GetRecords(ctx, zoneID+".")
 	if err != nil {
-		return nil, a.explain(ctx, err)
+		return nil, a.explainError(ctx, err)
 	}
 	var out []found
 	for _, r := range records {
@@ -183,7 +183,7 @@ func (a *adapter) SetRecords(ctx context.Context, zoneID string, set dns.RecordS
 		records = append(records, r)
 	}
 	_, err := a.Provider.SetRecords(ctx, zoneID+".", records)
-	return dns.Applied, a.explain(ctx, err)
+	return dns.Applied, a.explainError(ctx, err)
 }
 
 // newRecord returns a record of a type of its own, as providers expect.
@@ -214,7 +214,7 @@ func (a *adapter) DeleteRecords(ctx context.Context, zoneID, name string, record
 		records = append(records, r.record)
 	}
 	_, err = a.Provider.DeleteRecords(ctx, zoneID+".", records)
-	return dns.Applied, a.explain(ctx, err)
+	return dns.Applied, a.explainError(ctx, err)
 }
 
 // CheckRecords implements dns.Provider.

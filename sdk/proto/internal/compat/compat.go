@@ -18,9 +18,9 @@ const ours = "patchbay."
 // What has been added is no concern of it.
 func Broken(released, now *protoregistry.Files) []string {
 	c := &comparison{now: now}
-	for _, f := range sorted(released) {
+	for _, f := range sortedByPath(released) {
 		if strings.HasPrefix(string(f.Package()), ours) {
-			c.file(f)
+			c.compareFile(f)
 		}
 	}
 	return c.found
@@ -31,62 +31,62 @@ type comparison struct {
 	found []string
 }
 
-func (c *comparison) say(format string, args ...any) {
+func (c *comparison) reportChange(format string, args ...any) {
 	c.found = append(c.found, fmt.Sprintf(format, args...))
 }
 
-func (c *comparison) file(old protoreflect.FileDescriptor) {
+func (c *comparison) compareFile(old protoreflect.FileDescriptor) {
 	f, err := c.now.FindFileByPath(old.Path())
 	switch {
 	case err != nil:
-		c.say("the file %s is gone", old.Path())
+		c.reportChange("the file %s is gone", old.Path())
 		return
 	case f.Package() != old.Package():
-		c.say("the file %s had the package %s and now has %s: a new package is a new version beside the old one", old.Path(), old.Package(), f.Package())
+		c.reportChange("the file %s had the package %s and now has %s: a new package is a new version beside the old one", old.Path(), old.Package(), f.Package())
 		return
 	case f.Syntax() != old.Syntax():
-		c.say("the file %s had the syntax %s and now has %s", old.Path(), old.Syntax(), f.Syntax())
+		c.reportChange("the file %s had the syntax %s and now has %s", old.Path(), old.Syntax(), f.Syntax())
 	}
 	for i := range old.Services().Len() {
-		c.service(old.Services().Get(i))
+		c.compareService(old.Services().Get(i))
 	}
-	c.messages(old.Messages())
-	c.enums(old.Enums())
+	c.compareMessages(old.Messages())
+	c.compareEnums(old.Enums())
 }
 
-// find looks for a declaration of the same name and sort; what is missing is reported.
-func find[D protoreflect.Descriptor](c *comparison, sort string, old D) (found D, ok bool) {
+// findDeclaration looks for a declaration of the same name and sort; what is missing is reported.
+func findDeclaration[D protoreflect.Descriptor](c *comparison, sort string, old D) (found D, ok bool) {
 	d, err := c.now.FindDescriptorByName(old.FullName())
 	if err == nil {
 		found, ok = d.(D)
 	}
 	if !ok {
-		c.say("the %s %s is gone: keep it, and mark it as deprecated", sort, old.FullName())
+		c.reportChange("the %s %s is gone: keep it, and mark it as deprecated", sort, old.FullName())
 	}
 	return found, ok
 }
 
-func (c *comparison) service(old protoreflect.ServiceDescriptor) {
-	now, ok := find(c, "service", old)
+func (c *comparison) compareService(old protoreflect.ServiceDescriptor) {
+	now, ok := findDeclaration(c, "service", old)
 	if !ok {
 		return
 	}
 	for i := range old.Methods().Len() {
 		m := old.Methods().Get(i)
 		if n := now.Methods().ByName(m.Name()); n != nil {
-			c.method(m, n)
+			c.compareMethod(m, n)
 			continue
 		}
-		c.say("the method %s is gone: keep it, and mark it as deprecated", m.FullName())
+		c.reportChange("the method %s is gone: keep it, and mark it as deprecated", m.FullName())
 	}
 }
 
-func (c *comparison) method(old, now protoreflect.MethodDescriptor) {
+func (c *comparison) compareMethod(old, now protoreflect.MethodDescriptor) {
 	if o, n := old.Input().FullName(), now.Input().FullName(); o != n {
-		c.say("the method %s took %s and now takes %s", old.FullName(), o, n)
+		c.reportChange("the method %s took %s and now takes %s", old.FullName(), o, n)
 	}
 	if o, n := old.Output().FullName(), now.Output().FullName(); o != n {
-		c.say("the method %s returned %s and now returns %s", old.FullName(), o, n)
+		c.reportChange("the method %s returned %s and now returns %s", old.FullName(), o, n)
 	}
 	for _, side := range []struct {
 		name     string
@@ -96,55 +96,55 @@ func (c *comparison) method(old, now protoreflect.MethodDescriptor) {
 		{"answers", old.IsStreamingServer(), now.IsStreamingServer()},
 	} {
 		if side.old != side.now {
-			c.say("the method %s had %s and now has %s", old.FullName(), streaming(side.name, side.old), streaming(side.name, side.now))
+			c.reportChange("the method %s had %s and now has %s", old.FullName(), describeStreaming(side.name, side.old), describeStreaming(side.name, side.now))
 		}
 	}
 }
 
-func streaming(what string, on bool) string {
+func describeStreaming(what string, on bool) string {
 	if on {
 		return "a stream of " + what
 	}
 	return "no stream of " + what
 }
 
-func (c *comparison) messages(all protoreflect.MessageDescriptors) {
+func (c *comparison) compareMessages(all protoreflect.MessageDescriptors) {
 	for i := range all.Len() {
 		old := all.Get(i)
-		now, ok := find(c, "message", old)
+		now, ok := findDeclaration(c, "message", old)
 		if !ok {
 			continue
 		}
 		for j := range old.Fields().Len() {
-			c.field(old.Fields().Get(j), now.Fields())
+			c.compareField(old.Fields().Get(j), now.Fields())
 		}
-		c.messages(old.Messages())
-		c.enums(old.Enums())
+		c.compareMessages(old.Messages())
+		c.compareEnums(old.Enums())
 	}
 }
 
-func (c *comparison) field(old protoreflect.FieldDescriptor, fields protoreflect.FieldDescriptors) {
+func (c *comparison) compareField(old protoreflect.FieldDescriptor, fields protoreflect.FieldDescriptors) {
 	now := fields.ByNumber(old.Number())
 	moved := fields.ByName(old.Name())
 	switch {
 	case moved != nil && moved.Number() != old.Number():
-		c.say("the field %s had the number %d and now has %d", old.FullName(), old.Number(), moved.Number())
+		c.reportChange("the field %s had the number %d and now has %d", old.FullName(), old.Number(), moved.Number())
 		return
 	case now == nil:
-		c.say("the field %s with the number %d is gone: keep it, and mark it as deprecated", old.FullName(), old.Number())
+		c.reportChange("the field %s with the number %d is gone: keep it, and mark it as deprecated", old.FullName(), old.Number())
 		return
 	case now.Name() != old.Name():
-		c.say("the field %s with the number %d is now called %s", old.FullName(), old.Number(), now.Name())
+		c.reportChange("the field %s with the number %d is now called %s", old.FullName(), old.Number(), now.Name())
 		return
 	}
 	if o, n := typeOf(old), typeOf(now); o != n {
-		c.say("the field %s was %s and is now %s", old.FullName(), o, n)
+		c.reportChange("the field %s was %s and is now %s", old.FullName(), o, n)
 	}
 	if o, n := oneofOf(old), oneofOf(now); o != n {
-		c.say("the field %s was %s and is now %s", old.FullName(), o, n)
+		c.reportChange("the field %s was %s and is now %s", old.FullName(), o, n)
 	}
-	if redacted(old) && !redacted(now) {
-		c.say("the field %s was redacted in texts and is no longer: it holds what nobody may read", old.FullName())
+	if isRedacted(old) && !isRedacted(now) {
+		c.reportChange("the field %s was redacted in texts and is no longer: it holds what nobody may read", old.FullName())
 	}
 }
 
@@ -154,14 +154,14 @@ func typeOf(f protoreflect.FieldDescriptor) string {
 	case f.IsMap():
 		return "a map of " + typeOf(f.MapKey()) + " to " + typeOf(f.MapValue())
 	case f.IsList():
-		return "a list of " + single(f)
+		return "a list of " + describeType(f)
 	case f.HasOptionalKeyword():
-		return "an optional " + single(f)
+		return "an optional " + describeType(f)
 	}
-	return single(f)
+	return describeType(f)
 }
 
-func single(f protoreflect.FieldDescriptor) string {
+func describeType(f protoreflect.FieldDescriptor) string {
 	switch {
 	case f.Message() != nil:
 		return string(f.Message().FullName())
@@ -178,32 +178,32 @@ func oneofOf(f protoreflect.FieldDescriptor) string {
 	return "in no oneof"
 }
 
-func redacted(f protoreflect.FieldDescriptor) bool {
+func isRedacted(f protoreflect.FieldDescriptor) bool {
 	o, ok := f.Options().(*descriptorpb.FieldOptions)
 	return ok && o.GetDebugRedact()
 }
 
-func (c *comparison) enums(all protoreflect.EnumDescriptors) {
+func (c *comparison) compareEnums(all protoreflect.EnumDescriptors) {
 	for i := range all.Len() {
 		old := all.Get(i)
-		now, ok := find(c, "enum", old)
+		now, ok := findDeclaration(c, "enum", old)
 		if !ok {
 			continue
 		}
 		for j := range old.Values().Len() {
-			c.value(old.Values().Get(j), now.Values())
+			c.compareValue(old.Values().Get(j), now.Values())
 		}
 	}
 }
 
-func (c *comparison) value(old protoreflect.EnumValueDescriptor, values protoreflect.EnumValueDescriptors) {
+func (c *comparison) compareValue(old protoreflect.EnumValueDescriptor, values protoreflect.EnumValueDescriptors) {
 	now, moved := values.ByNumber(old.Number()), values.ByName(old.Name())
 	switch {
 	case moved != nil && moved.Number() != old.Number():
-		c.say("the enum value %s had the number %d and now has %d", old.FullName(), old.Number(), moved.Number())
+		c.reportChange("the enum value %s had the number %d and now has %d", old.FullName(), old.Number(), moved.Number())
 	case now == nil:
-		c.say("the enum value %s with the number %d is gone: keep it, and mark it as deprecated", old.FullName(), old.Number())
+		c.reportChange("the enum value %s with the number %d is gone: keep it, and mark it as deprecated", old.FullName(), old.Number())
 	case moved == nil:
-		c.say("the enum value %s with the number %d is now called %s", old.FullName(), old.Number(), now.Name())
+		c.reportChange("the enum value %s with the number %d is now called %s", old.FullName(), old.Number(), now.Name())
 	}
 }

@@ -70,8 +70,8 @@ func WriteSet(path string, set *descriptorpb.FileDescriptorSet) error {
 	return os.WriteFile(path, raw, 0o644)
 }
 
-// sorted are the files by path.
-func sorted(files *protoregistry.Files) (out []protoreflect.FileDescriptor) {
+// sortedByPath are the files by path.
+func sortedByPath(files *protoregistry.Files) (out []protoreflect.FileDescriptor) {
 	files.RangeFiles(func(f protoreflect.FileDescriptor) bool {
 		out = append(out, f)
 		return true

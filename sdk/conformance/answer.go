@@ -10,8 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/grpc/codes"
-
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
@@ -27,7 +26,7 @@ func (r *searchRun) checkSamples(ctx context.Context, c *caller) error {
 		if s.Stream {
 			continue
 		}
-		resp, err := c.invokeSample(ctx, r.main, s)
+		resp, err := c.invokeSample(ctx, r.MainID, s)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Operation, err)
 		}
@@ -71,8 +70,8 @@ func (s Sample) checkHead(h *search.Head) error {
 // sameAnswers compares what the two forms answer. Values may differ from call to call; status, content type and the
 // names and types of the members may not.
 func (r *searchRun) sameAnswers(ctx context.Context) error {
-	if !r.hasCapability(search.CapExchange) {
-		return skip("the plugin does not offer exchange streams")
+	if !r.HasCapability(search.CapExchange) {
+		return suite.Skip("the plugin does not offer exchange streams")
 	}
 	collect := func(into *[]string) func(context.Context, *caller) error {
 		return func(ctx context.Context, c *caller) error {
@@ -80,8 +79,8 @@ func (r *searchRun) sameAnswers(ctx context.Context) error {
 				if s.Stream {
 					continue
 				}
-				resp, err := c.invokeSample(ctx, r.main, s)
-				if errors.Is(err, errPanic) {
+				resp, err := c.invokeSample(ctx, r.MainID, s)
+				if errors.Is(err, suite.ErrPanic) {
 					return err
 				}
 				*into = append(*into, s.Operation+": "+describeOutcome(resp, err))
@@ -129,14 +128,14 @@ func shapeOf(v any) string {
 }
 
 func (r *searchRun) checkStreaming(ctx context.Context) error {
-	c := search.NewClient(r.conn, r.main, -1)
+	c := search.NewClient(r.Conn, r.MainID, -1)
 	defer c.Close()
-	if !r.hasCapability(search.CapStream) {
+	if !r.HasCapability(search.CapStream) {
 		s, err := r.mustFirst()
 		if err != nil {
 			return err
 		}
-		return r.requireUnsupported("Stream", r.drainStream(ctx, c, s))
+		return r.RequireUnsupported("Stream", r.drainStream(ctx, c, s))
 	}
 	for _, op := range r.desc.Operations {
 		if op.Stream && !slices.ContainsFunc(r.cfg.Samples, func(s Sample) bool { return s.Operation == op.Name && s.Stream }) {
@@ -156,11 +155,11 @@ func (r *searchRun) checkStreaming(ctx context.Context) error {
 
 // drainStream reads a streamed answer to its end.
 func (r *searchRun) drainStream(ctx context.Context, c *search.Client, s Sample) error {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	st, err := c.Stream(ctx, r.newRequest(s, r.firstSecret()))
 	if err != nil {
-		return r.inspectError("stream of "+s.Operation, err)
+		return r.InspectError("stream of "+s.Operation, err)
 	}
 	defer st.Close()
 	if err := s.checkHead(&st.Head); err != nil {
@@ -176,11 +175,11 @@ func (r *searchRun) drainStream(ctx context.Context, c *search.Client, s Sample)
 			break
 		}
 		if err != nil {
-			return r.inspectError("stream of "+s.Operation, err)
+			return r.InspectError("stream of "+s.Operation, err)
 		}
 		body = append(body, chunk...)
 	}
-	r.noteSecrets("stream of "+s.Operation, string(body))
+	r.NoteSecrets("stream of "+s.Operation, string(body))
 	if len(body) == 0 {
 		return errors.New("the stream is empty")
 	}
@@ -190,35 +189,28 @@ func (r *searchRun) drainStream(ctx context.Context, c *search.Client, s Sample)
 	return nil
 }
 
-func (r *base) requireUnsupported(call string, err error) error {
-	if errs.From(err) == nil || errs.From(err).Code != codes.Unimplemented {
-		return fmt.Errorf("%s is not among the capabilities and should end with Unimplemented, got: %v", call, err)
-	}
-	return nil
-}
-
 func (r *searchRun) keyStatus(ctx context.Context) error {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	c := search.NewClient(r.conn, r.main, -1)
+	c := search.NewClient(r.Conn, r.MainID, -1)
 	defer c.Close()
 	st, err := c.KeyStatus(ctx, r.firstSecret())
-	_ = r.inspectError("KeyStatus", err)
-	if !r.hasCapability(search.CapKeyStatus) {
-		return r.requireUnsupported("KeyStatus", err)
+	_ = r.InspectError("KeyStatus", err)
+	if !r.HasCapability(search.CapKeyStatus) {
+		return r.RequireUnsupported("KeyStatus", err)
 	}
 	if err != nil {
 		return err
 	}
-	r.noteSecrets("KeyStatus", st.Plan+st.Key.Reason)
+	r.NoteSecrets("KeyStatus", st.Plan+st.Key.Reason)
 	if st.Key.State != search.KeyOK || st.Used < 0 || st.Limit < 0 {
 		return fmt.Errorf("a valid key has the state %d, %d of %d credits used", st.Key.State, st.Used, st.Limit)
 	}
 	if st, err = c.KeyStatus(ctx, schema.Secret("wrong-"+r.cfg.Credential)); err != nil {
-		_ = r.inspectError("KeyStatus", err)
+		_ = r.InspectError("KeyStatus", err)
 		return nil
 	}
-	r.noteSecrets("KeyStatus", st.Plan+st.Key.Reason)
+	r.NoteSecrets("KeyStatus", st.Plan+st.Key.Reason)
 	if st.Key.State == search.KeyOK {
 		return errors.New("a wrong key is reported as good")
 	}
@@ -228,10 +220,10 @@ func (r *searchRun) keyStatus(ctx context.Context) error {
 // checkCredential comes last: it judges all that came back, and the log.
 func (r *searchRun) checkCredential(context.Context) error {
 	if !r.desc.Credential {
-		return skip("the plugin needs no credential")
+		return suite.Skip("the plugin needs no credential")
 	}
 	if r.cfg.Credential == "" {
 		return errors.New("SearchConfig.Credential is empty")
 	}
-	return r.checkLeaks()
+	return r.CheckLeaks()
 }

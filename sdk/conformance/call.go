@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
@@ -25,8 +26,8 @@ type caller struct {
 func (r *searchRun) runInForm(ctx context.Context, form string, do func(context.Context, *caller) error) error {
 	c := &caller{run: r, form: form, streams: -1, clients: map[string]*search.Client{}}
 	if form == formStreams {
-		if !r.hasCapability(search.CapExchange) {
-			return skip("the plugin does not offer exchange streams")
+		if !r.HasCapability(search.CapExchange) {
+			return suite.Skip("the plugin does not offer exchange streams")
 		}
 		c.streams = 32
 	}
@@ -42,7 +43,7 @@ func (c *caller) closePool() {
 
 func (c *caller) newClient(id string) *search.Client {
 	if c.clients[id] == nil {
-		c.clients[id] = search.NewClient(c.run.conn, id, c.streams)
+		c.clients[id] = search.NewClient(c.run.Conn, id, c.streams)
 	}
 	return c.clients[id]
 }
@@ -53,16 +54,16 @@ func (c *caller) invokeSample(ctx context.Context, id string, s Sample) (*search
 }
 
 func (c *caller) invokeWith(ctx context.Context, cl *search.Client, s Sample, credential schema.Secret) (*search.Response, error) {
-	ctx, cancel := c.run.withTimeout(ctx)
+	ctx, cancel := c.run.WithTimeout(ctx)
 	defer cancel()
 	reply, err := cl.Invoke(ctx, c.run.newRequest(s, credential))
 	if err != nil {
-		return nil, c.run.inspectError("call of "+s.Operation, err)
+		return nil, c.run.InspectError("call of "+s.Operation, err)
 	}
 	where := "answer of " + s.Operation
-	c.run.noteSecrets(where, string(reply.Body))
-	c.run.noteSecrets(where, reply.Key.Reason)
-	c.run.noteSecrets(where, reply.ResourceID)
+	c.run.NoteSecrets(where, string(reply.Body))
+	c.run.NoteSecrets(where, reply.Key.Reason)
+	c.run.NoteSecrets(where, reply.ResourceID)
 	return &reply.Response, nil
 }
 
@@ -89,9 +90,9 @@ func (r *searchRun) instanceAnswers(ctx context.Context, id string) bool {
 	if !ok {
 		return true
 	}
-	c := search.NewClient(r.conn, id, -1)
+	c := search.NewClient(r.Conn, id, -1)
 	defer c.Close()
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	_, err := c.Invoke(ctx, r.newRequest(s, r.firstSecret()))
 	if err == nil {
@@ -115,7 +116,7 @@ func (r *searchRun) mustFirst() (Sample, error) {
 	if s, ok := r.firstSample(); ok {
 		return s, nil
 	}
-	return Sample{}, skip("there is no sample for it")
+	return Sample{}, suite.Skip("there is no sample for it")
 }
 
 func (r *searchRun) unknownInstance(ctx context.Context, c *caller) error {
@@ -123,7 +124,7 @@ func (r *searchRun) unknownInstance(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	return r.checkUnknownInstances(func(id string) error {
+	return r.CheckUnknownInstances(func(id string) error {
 		_, err := c.invokeSample(ctx, id, s)
 		return err
 	})
@@ -146,8 +147,8 @@ func describeResponse(resp *search.Response, err error) string {
 }
 
 func (r *searchRun) unknownOperation(ctx context.Context, c *caller) error {
-	resp, err := c.invokeSample(ctx, r.main, Sample{Operation: "conformance_unknown_operation", Body: `{"query":"x"}`})
-	if errors.Is(err, errPanic) {
+	resp, err := c.invokeSample(ctx, r.MainID, Sample{Operation: "conformance_unknown_operation", Body: `{"query":"x"}`})
+	if errors.Is(err, suite.ErrPanic) {
 		return err
 	}
 	if err == nil && !isCallerRefusal(resp, nil) {
@@ -162,7 +163,7 @@ func (r *searchRun) requireAlive(ctx context.Context, c *caller) error {
 	if !ok {
 		return nil
 	}
-	if _, err := c.invokeSample(ctx, r.main, s); err != nil {
+	if _, err := c.invokeSample(ctx, r.MainID, s); err != nil {
 		return fmt.Errorf("the next call fails: %w", err)
 	}
 	return nil
@@ -180,8 +181,8 @@ func (r *searchRun) badBody(ctx context.Context, c *caller) error {
 		for name, body := range bodies {
 			bad := s
 			bad.Body = body
-			resp, err := c.invokeSample(ctx, r.main, bad)
-			if errors.Is(err, errPanic) {
+			resp, err := c.invokeSample(ctx, r.MainID, bad)
+			if errors.Is(err, suite.ErrPanic) {
 				return err
 			}
 			if !isCallerRefusal(resp, err) {
@@ -198,16 +199,16 @@ func (r *searchRun) largeBody(ctx context.Context, c *caller) error {
 		return err
 	}
 	if !strings.HasPrefix(s.Body, "{") {
-		return skip("the first sample has no JSON object as its body")
+		return suite.Skip("the first sample has no JSON object as its body")
 	}
 	padding := `{"conformance_padding":"` + strings.Repeat("x", 1<<20) + `"`
 	if strings.TrimSpace(s.Body[1:]) != "}" {
 		padding += ","
 	}
 	s.Body = padding + s.Body[1:]
-	resp, err := c.invokeSample(ctx, r.main, s)
+	resp, err := c.invokeSample(ctx, r.MainID, s)
 	switch {
-	case errors.Is(err, errPanic):
+	case errors.Is(err, suite.ErrPanic):
 		return err
 	case err != nil && errs.From(err).Source == errs.Plugin, err == nil && resp.Status >= 500:
 		return fmt.Errorf("a body of 1 MiB should be accepted or refused as the caller's; got %s", describeResponse(resp, err))
@@ -220,25 +221,16 @@ func (r *searchRun) checkConcurrency(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	alone, err := c.invokeSample(ctx, r.main, s)
+	alone, err := c.invokeSample(ctx, r.MainID, s)
 	if err != nil {
 		return err
 	}
-	cl := c.newClient(r.main)
-	const calls = 16
-	results := make(chan error, calls)
-	for range calls {
-		go func() {
-			resp, err := c.invokeWith(ctx, cl, s, r.firstSecret())
-			if err == nil && resp.Status != alone.Status {
-				err = fmt.Errorf("status %d, alone it was %d", resp.Status, alone.Status)
-			}
-			results <- err
-		}()
-	}
-	var all []error
-	for range calls {
-		all = append(all, <-results)
-	}
-	return errors.Join(all...)
+	cl := c.newClient(r.MainID)
+	return suite.RunTogether(16, func(int) error {
+		resp, err := c.invokeWith(ctx, cl, s, r.firstSecret())
+		if err == nil && resp.Status != alone.Status {
+			err = fmt.Errorf("status %d, alone it was %d", resp.Status, alone.Status)
+		}
+		return err
+	})
 }

@@ -12,6 +12,8 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
@@ -57,73 +59,73 @@ type CodeHostConfig struct {
 const hookSecret = "conformance-hook-secret-4f1c"
 
 type codehostRun struct {
-	*base
+	*suite.Run
 	cfg CodeHostConfig
 }
 
 // CodeHost runs all checks of the codehost kind over a connection to a plugin. The plugin is stopped at the end; its
 // process is the caller's to end.
-func CodeHost(ctx context.Context, conn grpc.ClientConnInterface, cfg CodeHostConfig) Report {
+func CodeHost(ctx context.Context, conn grpc.ClientConnInterface, cfg CodeHostConfig) report.Report {
 	secrets := []string{cfg.Token.Reveal(), hookSecret}
 	for _, d := range cfg.Deliveries {
 		secrets = append(secrets, d.Delivery.Secret.Reveal())
 	}
-	b, done := newBase(conn, codehost.Kind, codehost.Service, common{
-		json: cfg.JSON, invalid: cfg.Invalid, baseDir: cfg.BaseDir, logs: cfg.Logs, timeout: cfg.Timeout, prompt: cfg.Prompt, secrets: secrets,
+	b, done := suite.New(conn, codehost.Kind, codehost.Service, suite.Settings{
+		JSON: cfg.JSON, Invalid: cfg.Invalid, BaseDir: cfg.BaseDir, Logs: cfg.Logs, Timeout: cfg.Timeout, Prompt: cfg.Prompt, Secrets: secrets,
 	})
 	defer done()
-	r := &codehostRun{base: b, cfg: cfg}
-	b.answers = func(ctx context.Context, id string) bool {
+	r := &codehostRun{Run: b, cfg: cfg}
+	b.Answers = func(ctx context.Context, id string) bool {
 		_, err := r.parseDelivery(ctx, id, codehost.Delivery{Event: codehost.EventPackage, Body: []byte("{}"), Secret: "x"})
-		return isPresent(err)
+		return suite.IsPresent(err)
 	}
-	return r.runSuite(ctx, suite{checks: []check{
-		{name: "unknown-instance", do: r.unknownInstance},
-		{name: "forged", do: r.checkForgedDeliveries},
-		{name: "deliveries", do: r.checkDeliveries},
-		{name: "bad-request", do: r.badRequest},
-		{name: "resolve", do: r.resolveAll},
-		{name: "token", do: r.wrongToken},
-		{name: "missing", do: r.checkMissing},
-		{name: "optional-calls", do: r.optionalCalls},
-		{name: "hooks", do: r.checkHooks},
-		{name: "account", do: r.checkAccount},
-		{name: "releases", do: r.checkReleases},
-		{name: "reactions", do: r.checkReactions},
-		{name: "oauth", do: r.checkOAuth},
-		{name: "cancel", do: cancelEarly(r.cutShort)},
-		{name: "deadline", do: expireEarly(r.cutShort)},
+	return r.Perform(ctx, suite.Checks{List: []suite.Check{
+		{Name: "unknown-instance", Perform: r.unknownInstance},
+		{Name: "forged", Perform: r.checkForgedDeliveries},
+		{Name: "deliveries", Perform: r.checkDeliveries},
+		{Name: "bad-request", Perform: r.badRequest},
+		{Name: "resolve", Perform: r.resolveAll},
+		{Name: "token", Perform: r.wrongToken},
+		{Name: "missing", Perform: r.checkMissing},
+		{Name: "optional-calls", Perform: r.optionalCalls},
+		{Name: "hooks", Perform: r.checkHooks},
+		{Name: "account", Perform: r.checkAccount},
+		{Name: "releases", Perform: r.checkReleases},
+		{Name: "reactions", Perform: r.checkReactions},
+		{Name: "oauth", Perform: r.checkOAuth},
+		{Name: "cancel", Perform: suite.CancelEarly(r.cutShort)},
+		{Name: "deadline", Perform: suite.ExpireEarly(r.cutShort)},
 	}})
 }
 
-func (r *codehostRun) clientAt(id string) *codehost.Client { return codehost.NewClient(r.conn, id) }
+func (r *codehostRun) clientAt(id string) *codehost.Client { return codehost.NewClient(r.Conn, id) }
 
 func (r *codehostRun) parseDelivery(ctx context.Context, id string, d codehost.Delivery) (*codehost.Webhook, error) {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	got, err := r.clientAt(id).ParseWebhook(ctx, d)
-	return got, r.inspectError("parse webhook", err)
+	return got, r.InspectError("parse webhook", err)
 }
 
 func (r *codehostRun) resolveInput(ctx context.Context, id string, token schema.Secret, input string) (*codehost.Resolution, error) {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	got, err := r.clientAt(id).Resolve(ctx, token, input)
-	return got, r.inspectError("resolve", err)
+	return got, r.InspectError("resolve", err)
 }
 
 func (r *codehostRun) unknownInstance(ctx context.Context) error {
 	return errors.Join(
-		r.checkUnknownInstances(func(id string) error {
+		r.CheckUnknownInstances(func(id string) error {
 			_, err := r.parseDelivery(ctx, id, codehost.Delivery{Event: "x", Body: []byte("{}"), Secret: "x"})
 			return err
 		}),
-		r.checkUnknownInstances(func(id string) error { _, err := r.resolveInput(ctx, id, r.cfg.Token, "owner/repo"); return err }))
+		r.CheckUnknownInstances(func(id string) error { _, err := r.resolveInput(ctx, id, r.cfg.Token, "owner/repo"); return err }))
 }
 
 // checkReason tells what is wrong with an error of ParseWebhook.
 func (r *codehostRun) checkReason(what string, err error, want string) error {
-	if errors.Is(err, errPanic) {
+	if errors.Is(err, suite.ErrPanic) {
 		return err
 	}
 	code := codes.InvalidArgument
@@ -149,7 +151,7 @@ func (r *codehostRun) checkForgedDeliveries(ctx context.Context) error {
 			{Event: codehost.EventPackage, Body: []byte(`{}`)},
 		} {
 			d.Signature = signature
-			_, err := r.parseDelivery(ctx, r.main, d)
+			_, err := r.parseDelivery(ctx, r.MainID, d)
 			if err := r.checkReason(fmt.Sprintf("the signature %.20q over %q", signature, d.Body), err, codehost.ReasonInvalidSignature); err != nil {
 				return err
 			}
@@ -163,10 +165,10 @@ func (r *codehostRun) checkDeliveries(ctx context.Context) error {
 		return noWebhooks
 	}
 	if len(r.cfg.Deliveries) == 0 {
-		return skip("there is no signed delivery")
+		return suite.Skip("there is no signed delivery")
 	}
 	for i, d := range r.cfg.Deliveries {
-		got, err := r.parseDelivery(ctx, r.main, d.Delivery)
+		got, err := r.parseDelivery(ctx, r.MainID, d.Delivery)
 		if d.Want == nil {
 			if err := r.checkReason(fmt.Sprintf("delivery %d", i), err, d.Reason); err != nil {
 				return err
@@ -181,13 +183,13 @@ func (r *codehostRun) checkDeliveries(ctx context.Context) error {
 		}
 		changed := d.Delivery
 		changed.Body = append(slices.Clone(changed.Body), ' ')
-		_, err = r.parseDelivery(ctx, r.main, changed)
+		_, err = r.parseDelivery(ctx, r.MainID, changed)
 		if err := r.checkReason(fmt.Sprintf("delivery %d with a space more", i), err, codehost.ReasonInvalidSignature); err != nil {
 			return err
 		}
 		changed = d.Delivery
 		changed.Secret += "x"
-		_, err = r.parseDelivery(ctx, r.main, changed)
+		_, err = r.parseDelivery(ctx, r.MainID, changed)
 		if err := r.checkReason(fmt.Sprintf("delivery %d with another secret", i), err, codehost.ReasonInvalidSignature); err != nil {
 			return err
 		}

@@ -11,37 +11,37 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
-	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
 )
 
 const (
-	noToken    = skip("there is no token for the host")
-	noWebhooks = skip("the host sends no webhooks")
+	noToken    = suite.Skip("there is no token for the host")
+	noWebhooks = suite.Skip("the host sends no webhooks")
 )
 
 func (r *codehostRun) badRequest(ctx context.Context) error {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	for _, input := range []string{"", "  ", "a/b/c/d/e", "ftp://host.invalid/a", "a b", "../..", "a/..", strings.Repeat("x", 5000)} {
-		_, err := r.clientAt(r.main).Resolve(ctx, r.cfg.Token, input)
-		if err := callersFault(fmt.Sprintf("the input %.40q", input), r.inspectError("resolve", err)); err != nil {
+		_, err := r.clientAt(r.MainID).Resolve(ctx, r.cfg.Token, input)
+		if err := suite.RequireCallerFault(fmt.Sprintf("the input %.40q", input), r.InspectError("resolve", err)); err != nil {
 			return err
 		}
 	}
 	for _, repo := range []string{"", "x", "/", "a/", "/b", "a/../b", "a/b?x=1", "a//b"} {
-		_, err := r.clientAt(r.main).Hooks(ctx, r.cfg.Token, repo)
-		if err := callersFault(fmt.Sprintf("the repository %q", repo), r.inspectError("hooks", err)); err != nil {
+		_, err := r.clientAt(r.MainID).Hooks(ctx, r.cfg.Token, repo)
+		if err := suite.RequireCallerFault(fmt.Sprintf("the repository %q", repo), r.InspectError("hooks", err)); err != nil {
 			return err
 		}
 	}
 	for _, spec := range []codehost.HookSpec{{}, {URL: "x", Secret: hookSecret, Events: []string{"package"}}, {URL: "https://hook.invalid/", Secret: hookSecret}, {URL: "https://hook.invalid/", Events: []string{"package"}}} {
-		_, err := r.clientAt(r.main).CreateHook(ctx, r.cfg.Token, "owner/repo", spec)
-		if err := callersFault("an incomplete hook", r.inspectError("create hook", err)); err != nil {
+		_, err := r.clientAt(r.MainID).CreateHook(ctx, r.cfg.Token, "owner/repo", spec)
+		if err := suite.RequireCallerFault("an incomplete hook", r.InspectError("create hook", err)); err != nil {
 			return err
 		}
 	}
-	err := r.clientAt(r.main).DeleteHook(ctx, r.cfg.Token, "owner/repo", "../1")
-	return callersFault("an id that is a path", r.inspectError("delete hook", err))
+	err := r.clientAt(r.MainID).DeleteHook(ctx, r.cfg.Token, "owner/repo", "../1")
+	return suite.RequireCallerFault("an id that is a path", r.InspectError("delete hook", err))
 }
 
 func (r *codehostRun) resolveAll(ctx context.Context) error {
@@ -49,7 +49,7 @@ func (r *codehostRun) resolveAll(ctx context.Context) error {
 		return noToken
 	}
 	for _, input := range slices.Sorted(maps.Keys(r.cfg.Inputs)) {
-		got, err := r.resolveInput(ctx, r.main, r.cfg.Token, input)
+		got, err := r.resolveInput(ctx, r.MainID, r.cfg.Token, input)
 		if err != nil {
 			return fmt.Errorf("%q: %w", input, err)
 		}
@@ -77,44 +77,33 @@ func (r *codehostRun) wrongToken(ctx context.Context) error {
 	if r.cfg.Token == "" || r.cfg.Repo == "" {
 		return noToken
 	}
-	call, cancel := r.withTimeout(ctx)
+	call, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	_, err := r.clientAt(r.main).Hooks(call, "wrong-token", r.cfg.Repo)
-	return r.requireUpstreamError("a wrong token", r.inspectError("hooks", err), codes.Unauthenticated, codes.PermissionDenied)
+	_, err := r.clientAt(r.MainID).Hooks(call, "wrong-token", r.cfg.Repo)
+	return suite.RequireUpstream("a wrong token", r.InspectError("hooks", err), codes.Unauthenticated, codes.PermissionDenied)
 }
 
 func (r *codehostRun) checkMissing(ctx context.Context) error {
 	if !r.canAskHost() || r.cfg.Missing == "" {
-		return skip("no missing repository is known")
+		return suite.Skip("no missing repository is known")
 	}
-	call, cancel := r.withTimeout(ctx)
+	call, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	c := r.clientAt(r.main)
+	c := r.clientAt(r.MainID)
 	if r.hasAbility(codehost.CapWebhooks) {
 		err := errorAlone(c.Hooks(call, r.cfg.Token, r.cfg.Missing))
-		if err := r.requireUpstreamError("the hooks of a missing repository", r.inspectError("hooks", err), codes.NotFound); err != nil {
+		if err := suite.RequireUpstream("the hooks of a missing repository", r.InspectError("hooks", err), codes.NotFound); err != nil {
 			return err
 		}
 	}
 	if r.hasAbility(codehost.CapReleases) {
 		err := errorAlone(c.ListReleases(call, r.cfg.Token, r.cfg.Missing, codehost.PageRequest{}))
-		if err := r.requireUpstreamError("the releases of a missing repository", r.inspectError("releases", err), codes.NotFound); err != nil {
+		if err := suite.RequireUpstream("the releases of a missing repository", r.InspectError("releases", err), codes.NotFound); err != nil {
 			return err
 		}
 	}
 	_, err := c.Resolve(call, r.cfg.Token, r.cfg.Missing)
-	return r.requireUpstreamError("resolving a missing repository", r.inspectError("resolve", err), codes.NotFound)
-}
-
-// requireUpstreamError tells what is wrong with an error that must be the host's.
-func (r *codehostRun) requireUpstreamError(what string, err error, want ...codes.Code) error {
-	if errors.Is(err, errPanic) {
-		return err
-	}
-	if e := errs.From(err); e == nil || !slices.Contains(want, e.Code) || e.Source != errs.Upstream {
-		return fmt.Errorf("%s should end with %v, source upstream; got: %v", what, want, err)
-	}
-	return nil
+	return suite.RequireUpstream("resolving a missing repository", r.InspectError("resolve", err), codes.NotFound)
 }
 
 // checkHooks makes a hook, looks at it, changes it and takes it away, twice.
@@ -125,12 +114,12 @@ func (r *codehostRun) checkHooks(ctx context.Context) error {
 	if r.cfg.Token == "" || r.cfg.Repo == "" {
 		return noToken
 	}
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	c := r.clientAt(r.main)
+	c := r.clientAt(r.MainID)
 	spec := codehost.HookSpec{URL: "https://hook.example.com/conformance", Secret: hookSecret, Events: []string{codehost.EventPackage}, Active: true}
 	made, err := c.CreateHook(ctx, r.cfg.Token, r.cfg.Repo, spec)
-	if r.inspectError("create hook", err) != nil {
+	if r.InspectError("create hook", err) != nil {
 		return err
 	}
 	if err := r.compareHook(made, made.ID, spec); err != nil {
@@ -138,14 +127,14 @@ func (r *codehostRun) checkHooks(ctx context.Context) error {
 	}
 	spec.Active, spec.URL = false, spec.URL+"/2"
 	changed, err := c.UpdateHook(ctx, r.cfg.Token, r.cfg.Repo, made.ID, spec)
-	if r.inspectError("update hook", err) != nil {
+	if r.InspectError("update hook", err) != nil {
 		return err
 	}
 	if err := r.compareHook(changed, made.ID, spec); err != nil {
 		return fmt.Errorf("update: %w", err)
 	}
 	all, err := c.Hooks(ctx, r.cfg.Token, r.cfg.Repo)
-	if r.inspectError("hooks", err) != nil {
+	if r.InspectError("hooks", err) != nil {
 		return err
 	}
 	i := slices.IndexFunc(all, func(h codehost.Hook) bool { return h.ID == made.ID })
@@ -155,15 +144,15 @@ func (r *codehostRun) checkHooks(ctx context.Context) error {
 	if err := r.compareHook(&all[i], made.ID, spec); err != nil {
 		return fmt.Errorf("list: %w", err)
 	}
-	if err := c.DeleteHook(ctx, r.cfg.Token, r.cfg.Repo, made.ID); r.inspectError("delete hook", err) != nil {
+	if err := c.DeleteHook(ctx, r.cfg.Token, r.cfg.Repo, made.ID); r.InspectError("delete hook", err) != nil {
 		return err
 	}
 	err = c.DeleteHook(ctx, r.cfg.Token, r.cfg.Repo, made.ID)
-	return r.requireUpstreamError("deleting a hook that is gone", r.inspectError("delete hook", err), codes.NotFound)
+	return suite.RequireUpstream("deleting a hook that is gone", r.InspectError("delete hook", err), codes.NotFound)
 }
 
 func (r *codehostRun) compareHook(got *codehost.Hook, id string, want codehost.HookSpec) error {
-	r.noteSecrets("hook", fmt.Sprintf("%+v", *got))
+	r.NoteSecrets("hook", fmt.Sprintf("%+v", *got))
 	if got.ID != id || got.ID == "" || got.URL != want.URL || got.Active != want.Active || !slices.Equal(got.Events, want.Events) {
 		return fmt.Errorf("the hook is %+v, want id %q, %s, active %v", *got, id, want.URL, want.Active)
 	}
@@ -172,9 +161,9 @@ func (r *codehostRun) compareHook(got *codehost.Hook, id string, want codehost.H
 
 func (r *codehostRun) cutShort(ctx, short context.Context) error {
 	if r.cfg.Slow == "" {
-		return skip("no slow input is known")
+		return suite.Skip("no slow input is known")
 	}
-	return r.cutCall(ctx, func(id string) error {
+	return r.CutCall(ctx, func(id string) error {
 		_, err := r.resolveInput(short, id, r.cfg.Token, r.cfg.Slow)
 		return err
 	})

@@ -9,13 +9,14 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
 // hasAbility reports whether the plugin has a capability.
 func (r *codehostRun) hasAbility(capability string) bool {
-	return slices.Contains(codehost.Capabilities(r.kind.GetCapabilities()), capability)
+	return slices.Contains(codehost.Capabilities(r.Kind.GetCapabilities()), capability)
 }
 
 // canAskHost reports whether the host can be asked: with a token, or because it knows none.
@@ -25,9 +26,9 @@ func (r *codehostRun) canAskHost() bool {
 
 // optionalCalls checks that calls without their capability are refused.
 func (r *codehostRun) optionalCalls(ctx context.Context) error {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	c, page := r.clientAt(r.main), codehost.PageRequest{}
+	c, page := r.clientAt(r.MainID), codehost.PageRequest{}
 	token := r.cfg.Token + "x"
 	var found []error
 	for _, call := range []struct {
@@ -52,7 +53,7 @@ func (r *codehostRun) optionalCalls(ctx context.Context) error {
 		{codehost.CapOAuth, "AuthorizeURL", func() error { return errorAlone(c.AuthorizeURL(ctx, oauthRequest)) }},
 	} {
 		if !r.hasAbility(call.capability) {
-			found = append(found, r.requireUnsupported(call.name, r.inspectError(call.name, call.make())))
+			found = append(found, r.RequireUnsupported(call.name, r.InspectError(call.name, call.make())))
 		}
 	}
 	return errors.Join(found...)
@@ -70,10 +71,10 @@ func readList[T any](r *codehostRun, name string, list func(codehost.PageRequest
 	req := codehost.PageRequest{Size: 2}
 	for range maxListPages {
 		page, err := list(req)
-		if r.inspectError(name, err) != nil {
+		if r.InspectError(name, err) != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		r.noteSecrets(name, fmt.Sprintf("%+v", page))
+		r.NoteSecrets(name, fmt.Sprintf("%+v", page))
 		for _, item := range page.Items {
 			if key(item) == "" || seen[key(item)] {
 				return nil, fmt.Errorf("%s: the item %+v has no id, or stands twice", name, item)
@@ -107,7 +108,7 @@ func (r *codehostRun) checkCondition(
 	}
 	req.Validators = meta.Validators
 	again, items, err := list(req)
-	if r.inspectError(name, err) != nil {
+	if r.InspectError(name, err) != nil {
 		return fmt.Errorf("%s with validators: %w", name, err)
 	}
 	if !again.NotModified || items > 0 {
@@ -119,13 +120,13 @@ func (r *codehostRun) checkCondition(
 // checkReleases reads what a repository has.
 func (r *codehostRun) checkReleases(ctx context.Context) error {
 	if r.cfg.ReleasesOf == "" || !r.hasAbility(codehost.CapReleases) || !r.canAskHost() {
-		return skip("no repository with releases is known")
+		return suite.Skip("no repository with releases is known")
 	}
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	c, token, repo := r.clientAt(r.main), r.cfg.Token, r.cfg.ReleasesOf
+	c, token, repo := r.clientAt(r.MainID), r.cfg.Token, r.cfg.ReleasesOf
 	about, err := c.FindRepository(ctx, token, repo)
-	if r.inspectError("find repository", err) != nil {
+	if r.InspectError("find repository", err) != nil {
 		return err
 	}
 	if about.Repository.ID == "" || about.Repository.FullName == "" {
@@ -165,15 +166,15 @@ func (r *codehostRun) checkCompare(ctx context.Context, c *codehost.Client, all 
 		return nil
 	}
 	got, err := c.Compare(ctx, r.cfg.Token, r.cfg.ReleasesOf, all[1].TagName, all[0].TagName)
-	if r.inspectError("compare", err) != nil {
+	if r.InspectError("compare", err) != nil {
 		return err
 	}
-	r.noteSecrets("compare", fmt.Sprintf("%+v", got))
+	r.NoteSecrets("compare", fmt.Sprintf("%+v", got))
 	if int64(len(got.Commits)) > got.TotalCommits {
 		return fmt.Errorf("the comparison has %d commits of %d", len(got.Commits), got.TotalCommits)
 	}
 	_, err = c.Compare(ctx, r.cfg.Token, r.cfg.ReleasesOf, all[0].TagName, "conformance-no-such-tag")
-	return r.requireUpstreamError("comparing with a tag that is not there", r.inspectError("compare", err), codes.NotFound)
+	return suite.RequireUpstream("comparing with a tag that is not there", r.InspectError("compare", err), codes.NotFound)
 }
 
 // checkAccount reads what the account of the token has.
@@ -181,11 +182,11 @@ func (r *codehostRun) checkAccount(ctx context.Context) error {
 	if r.cfg.Token == "" || !r.hasAbility(codehost.CapViewer) {
 		return noToken
 	}
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	c, token := r.clientAt(r.main), r.cfg.Token
+	c, token := r.clientAt(r.MainID), r.cfg.Token
 	viewer, err := c.Viewer(ctx, token)
-	if r.inspectError("viewer", err) != nil {
+	if r.InspectError("viewer", err) != nil {
 		return err
 	}
 	if viewer.Account.ID == "" || viewer.Account.Login == "" {
@@ -194,7 +195,7 @@ func (r *codehostRun) checkAccount(ctx context.Context) error {
 	if _, err := c.Viewer(ctx, ""); errs.From(err).Source != errs.Caller {
 		return fmt.Errorf("without a token there is a viewer: %v", err)
 	}
-	if err := r.requireUpstreamError("a wrong token", r.inspectError("viewer", errorAlone(c.Viewer(ctx, "wrong-token"))), codes.Unauthenticated, codes.PermissionDenied); err != nil {
+	if err := suite.RequireUpstream("a wrong token", r.InspectError("viewer", errorAlone(c.Viewer(ctx, "wrong-token"))), codes.Unauthenticated, codes.PermissionDenied); err != nil {
 		return err
 	}
 	return errors.Join(
@@ -225,13 +226,13 @@ func readOwn[T any](
 // checkReactions adds a reaction to a release and removes it, each twice.
 func (r *codehostRun) checkReactions(ctx context.Context) error {
 	if r.cfg.Token == "" || r.cfg.ReleasesOf == "" || !r.hasAbility(codehost.CapReactions) {
-		return skip("no release to react to is known")
+		return suite.Skip("no release to react to is known")
 	}
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	c, token, content := r.clientAt(r.main), r.cfg.Token, "eyes"
+	c, token, content := r.clientAt(r.MainID), r.cfg.Token, "eyes"
 	page, err := c.ListReleases(ctx, token, r.cfg.ReleasesOf, codehost.PageRequest{Size: 10})
-	if r.inspectError("releases", err) != nil {
+	if r.InspectError("releases", err) != nil {
 		return err
 	}
 	published := slices.DeleteFunc(page.Items, isDraft)
@@ -241,11 +242,11 @@ func (r *codehostRun) checkReactions(ctx context.Context) error {
 	id := published[0].NodeID
 	for _, present := range []bool{true, true, false, false} {
 		set, err := c.SetReaction(ctx, token, id, content, present)
-		if r.inspectError("set reaction", err) != nil {
+		if r.InspectError("set reaction", err) != nil {
 			return err
 		}
 		read, err := c.ReadReactions(ctx, token, []string{id, "conformance-no-such-node"})
-		if r.inspectError("read reactions", err) != nil {
+		if r.InspectError("read reactions", err) != nil {
 			return err
 		}
 		if len(read.Items) != 1 || slices.Contains(read.Items[0].Viewer, content) != present || slices.Contains(set.Reactions.Viewer, content) != present {

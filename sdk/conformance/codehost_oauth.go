@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
@@ -20,16 +21,16 @@ var oauthRequest = codehost.AuthorizeRequest{
 // checkOAuth checks the page of a sign-in, and that a code of nobody gives no token.
 func (r *codehostRun) checkOAuth(ctx context.Context) error {
 	if !r.hasAbility(codehost.CapOAuth) {
-		return skip("the plugin does not have the capability " + codehost.CapOAuth)
+		return suite.Skip("the plugin does not have the capability " + codehost.CapOAuth)
 	}
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	c := r.clientAt(r.main)
+	c := r.clientAt(r.MainID)
 	page, err := c.AuthorizeURL(ctx, oauthRequest)
-	if r.inspectError("AuthorizeURL", err) != nil {
+	if r.InspectError("AuthorizeURL", err) != nil {
 		return fmt.Errorf("AuthorizeURL: %w", err)
 	}
-	r.noteSecrets("AuthorizeURL", page)
+	r.NoteSecrets("AuthorizeURL", page)
 	if err := checkAuthorizePage(page); err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (r *codehostRun) checkOAuth(ctx context.Context) error {
 	if !r.canAskHost() {
 		return nil
 	}
-	if _, err := c.ExchangeCode(ctx, oauthRequest.Client, "code-of-nobody", "verifier-of-nobody"); r.inspectError("ExchangeCode", err) == nil {
+	if _, err := c.ExchangeCode(ctx, oauthRequest.Client, "code-of-nobody", "verifier-of-nobody"); r.InspectError("ExchangeCode", err) == nil {
 		return fmt.Errorf("ExchangeCode: a code of nobody gave a token")
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -120,7 +121,7 @@ func (g *goodHost) ParseWebhook(_ context.Context, d codehost.Delivery) (*codeho
 	return g.parse(d)
 }
 
-func (g *goodHost) run(t *testing.T) Report {
+func (g *goodHost) run(t *testing.T) report.Report {
 	t.Helper()
 	def := codehost.Definition[struct{}]{Capabilities: everyCapability, Build: func(codehost.Instance, struct{}) (codehost.Open, schema.Diagnostics) {
 		return func(context.Context) (codehost.CodeHost, error) { return g, nil }, nil

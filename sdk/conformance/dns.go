@@ -11,6 +11,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	"github.com/patchbay-dev/patchbay/sdk/dns"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -60,62 +62,62 @@ type DNSConfig struct {
 }
 
 type dnsRun struct {
-	*base
+	*suite.Run
 	cfg DNSConfig
 }
 
 // DNS runs all checks of the dns kind over a connection to a plugin. The plugin is stopped at the end; its process is the
 // caller's to end.
-func DNS(ctx context.Context, conn grpc.ClientConnInterface, cfg DNSConfig) Report {
-	b, done := newBase(conn, dns.Kind, dns.Service, common{
-		json: cfg.JSON, invalid: cfg.Invalid, baseDir: cfg.BaseDir, logs: cfg.Logs, timeout: cfg.Timeout, prompt: cfg.Prompt, secrets: cfg.Secrets,
+func DNS(ctx context.Context, conn grpc.ClientConnInterface, cfg DNSConfig) report.Report {
+	b, done := suite.New(conn, dns.Kind, dns.Service, suite.Settings{
+		JSON: cfg.JSON, Invalid: cfg.Invalid, BaseDir: cfg.BaseDir, Logs: cfg.Logs, Timeout: cfg.Timeout, Prompt: cfg.Prompt, Secrets: cfg.Secrets,
 	})
 	defer done()
-	r := &dnsRun{base: b, cfg: cfg}
-	b.answers = func(ctx context.Context, id string) bool {
+	r := &dnsRun{Run: b, cfg: cfg}
+	b.Answers = func(ctx context.Context, id string) bool {
 		_, err := r.checkLocal(ctx, id)
-		return isPresent(err)
+		return suite.IsPresent(err)
 	}
-	return r.runSuite(ctx, suite{checks: []check{
-		{name: "unknown-instance", do: r.unknownInstance},
-		{name: "bad-request", do: r.badRequest},
-		{name: "optional-calls", do: r.optionalCalls},
-		{name: "zones", do: r.checkZones},
-		{name: "create-zone", do: r.createZone},
-		{name: "local-names", do: r.localNames},
-		{name: "records", do: r.checkRecords},
-		{name: "mail-records", do: r.mailRecords},
-		{name: "rules", do: r.checkRules},
-		{name: "catch-all", do: r.catchAll},
-		{name: "rollback", do: r.checkRollback},
-		{name: "down", do: r.checkDown},
-		{name: "garbage", do: r.checkGarbage},
-		{name: "limited", do: r.checkRateLimit},
-		{name: "denied", do: r.checkDenied},
-		{name: "cancel", do: r.checkCancel},
-		{name: "deadline", do: r.checkDeadline},
+	return r.Perform(ctx, suite.Checks{List: []suite.Check{
+		{Name: "unknown-instance", Perform: r.unknownInstance},
+		{Name: "bad-request", Perform: r.badRequest},
+		{Name: "optional-calls", Perform: r.optionalCalls},
+		{Name: "zones", Perform: r.checkZones},
+		{Name: "create-zone", Perform: r.createZone},
+		{Name: "local-names", Perform: r.localNames},
+		{Name: "records", Perform: r.checkRecords},
+		{Name: "mail-records", Perform: r.mailRecords},
+		{Name: "rules", Perform: r.checkRules},
+		{Name: "catch-all", Perform: r.catchAll},
+		{Name: "rollback", Perform: r.checkRollback},
+		{Name: "down", Perform: r.changeFails(DNSDown, codes.Unavailable)},
+		{Name: "garbage", Perform: r.changeFails(DNSGarbage, codes.Unavailable)},
+		{Name: "limited", Perform: r.changeFails(DNSLimited, codes.ResourceExhausted)},
+		{Name: "denied", Perform: r.changeFails(DNSDenied, codes.Unauthenticated, codes.PermissionDenied)},
+		{Name: "cancel", Perform: r.checkCancel},
+		{Name: "deadline", Perform: r.checkDeadline},
 	}})
 }
 
-func (r *dnsRun) clientAt(id string) *dns.Client { return dns.NewClient(r.conn, id) }
+func (r *dnsRun) clientAt(id string) *dns.Client { return dns.NewClient(r.Conn, id) }
 
 // findZone looks a zone up, and returns the error alone.
 func (r *dnsRun) findZone(ctx context.Context, id, name string) error {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	_, err := r.clientAt(id).FindZone(ctx, name)
-	return r.inspectError("find zone", err)
+	return r.InspectError("find zone", err)
 }
 
-func (r *dnsRun) isManual() bool { return r.hasCapability(dns.CapManual) }
+func (r *dnsRun) isManual() bool { return r.HasCapability(dns.CapManual) }
 
 // existingZone returns the zone that is there.
 func (r *dnsRun) existingZone(ctx context.Context) (*dns.Zone, error) {
 	if r.cfg.Zone == "" {
-		return nil, skip("no zone is known")
+		return nil, suite.Skip("no zone is known")
 	}
-	zone, err := r.clientAt(r.main).FindZone(ctx, r.cfg.Zone)
-	if r.inspectError("find zone", err) != nil {
+	zone, err := r.clientAt(r.MainID).FindZone(ctx, r.cfg.Zone)
+	if r.InspectError("find zone", err) != nil {
 		return nil, err
 	}
 	if zone.Name != r.cfg.Zone || zone.ID == "" {
@@ -125,16 +127,16 @@ func (r *dnsRun) existingZone(ctx context.Context) (*dns.Zone, error) {
 }
 
 func (r *dnsRun) unknownInstance(ctx context.Context) error {
-	return r.checkUnknownInstances(func(id string) error { return r.findZone(ctx, id, "example.com") })
+	return r.CheckUnknownInstances(func(id string) error { return r.findZone(ctx, id, "example.com") })
 }
 
 func (r *dnsRun) badRequest(ctx context.Context) error {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	c := r.clientAt(r.main)
+	c := r.clientAt(r.MainID)
 	for _, name := range []string{"", ".", "a..b", "a b.example", "-a.example", "a/b.example", strings.Repeat("a", 64) + ".example", strings.Repeat("a.", 130) + "a"} {
 		_, err := c.FindZone(ctx, name)
-		if err := callersFault(fmt.Sprintf("the name %.40q", name), r.inspectError("find zone", err)); err != nil {
+		if err := suite.RequireCallerFault(fmt.Sprintf("the name %.40q", name), r.InspectError("find zone", err)); err != nil {
 			return err
 		}
 	}
@@ -154,13 +156,13 @@ func (r *dnsRun) badRequest(ctx context.Context) error {
 		set := good
 		change(&set)
 		_, err := c.SetRecords(ctx, "example.com", set)
-		if err := callersFault("a record set with "+what, r.inspectError("set records", err)); err != nil {
+		if err := suite.RequireCallerFault("a record set with "+what, r.InspectError("set records", err)); err != nil {
 			return err
 		}
 	}
 	for _, id := range []string{"", "..", "a/b", "a?b", "a b"} {
 		_, err := c.ListRecords(ctx, id, "", "")
-		if err := callersFault(fmt.Sprintf("the zone id %q", id), r.inspectError("list records", err)); err != nil {
+		if err := suite.RequireCallerFault(fmt.Sprintf("the zone id %q", id), r.InspectError("list records", err)); err != nil {
 			return err
 		}
 	}
@@ -169,39 +171,39 @@ func (r *dnsRun) badRequest(ctx context.Context) error {
 
 // optionalCalls checks that calls without their capability are refused.
 func (r *dnsRun) optionalCalls(ctx context.Context) error {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	var found []error
-	if c := r.clientAt(r.main); !r.hasCapability(dns.CapCreateZones) {
+	if c := r.clientAt(r.MainID); !r.HasCapability(dns.CapCreateZones) {
 		_, _, err := c.CreateZone(ctx, "conformance.example.com")
-		found = append(found, r.requireUnsupported("CreateZone", r.inspectError("create zone", err)))
-		found = append(found, r.requireUnsupported("DeleteZone", r.inspectError("delete zone", c.DeleteZone(ctx, "conformance.example.com"))))
+		found = append(found, r.RequireUnsupported("CreateZone", r.InspectError("create zone", err)))
+		found = append(found, r.RequireUnsupported("DeleteZone", r.InspectError("delete zone", c.DeleteZone(ctx, "conformance.example.com"))))
 	}
-	if c := r.clientAt(r.main); !r.hasCapability(dns.CapMailRouting) {
+	if c := r.clientAt(r.MainID); !r.HasCapability(dns.CapMailRouting) {
 		_, err := c.CreateRule(ctx, "example.com", "a@example.com")
 		_, readErr := c.ReadCatchAll(ctx, "example.com")
-		found = append(found, r.requireUnsupported("CreateRule", r.inspectError("create rule", err)), r.requireUnsupported("ReadCatchAll", r.inspectError("read catch-all", readErr)))
+		found = append(found, r.RequireUnsupported("CreateRule", r.InspectError("create rule", err)), r.RequireUnsupported("ReadCatchAll", r.InspectError("read catch-all", readErr)))
 	}
 	return errors.Join(found...)
 }
 
 // checkZones checks that the zone of a name is the longest one, and that a name may lie in none.
 func (r *dnsRun) checkZones(ctx context.Context) error {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	zone, err := r.existingZone(ctx)
 	if err != nil || r.isManual() {
 		return err
 	}
-	below, err := r.clientAt(r.main).FindZone(ctx, "a.b.conformance."+r.cfg.Zone)
-	if r.inspectError("find zone", err) != nil {
+	below, err := r.clientAt(r.MainID).FindZone(ctx, "a.b.conformance."+r.cfg.Zone)
+	if r.InspectError("find zone", err) != nil {
 		return err
 	}
 	if below.ID != zone.ID {
 		return fmt.Errorf("a name below %q lies in the zone %+v", r.cfg.Zone, *below)
 	}
-	all, err := r.clientAt(r.main).ListZones(ctx)
-	if r.inspectError("list zones", err) != nil {
+	all, err := r.clientAt(r.MainID).ListZones(ctx)
+	if r.InspectError("list zones", err) != nil {
 		return err
 	}
 	if !slices.ContainsFunc(all, func(z dns.Zone) bool { return z.ID == zone.ID && z.Name == zone.Name }) {
@@ -210,7 +212,7 @@ func (r *dnsRun) checkZones(ctx context.Context) error {
 	if r.cfg.Missing == "" {
 		return nil
 	}
-	if e := errs.From(r.findZone(ctx, r.main, r.cfg.Missing)); e == nil || e.Code != codes.NotFound || e.Reason != dns.ReasonNoZone || e.Source != errs.Upstream {
+	if e := errs.From(r.findZone(ctx, r.MainID, r.cfg.Missing)); e == nil || e.Code != codes.NotFound || e.Reason != dns.ReasonNoZone || e.Source != errs.Upstream {
 		return fmt.Errorf("the zone of %q should be NOT_FOUND, %s, source upstream; got: %v", r.cfg.Missing, dns.ReasonNoZone, e)
 	}
 	return nil
@@ -218,15 +220,15 @@ func (r *dnsRun) checkZones(ctx context.Context) error {
 
 // createZone makes a zone and deletes it, each twice.
 func (r *dnsRun) createZone(ctx context.Context) error {
-	if r.cfg.NewZone == "" || !r.hasCapability(dns.CapCreateZones) {
-		return skip("no zone can be made")
+	if r.cfg.NewZone == "" || !r.HasCapability(dns.CapCreateZones) {
+		return suite.Skip("no zone can be made")
 	}
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	c, id := r.clientAt(r.main), ""
+	c, id := r.clientAt(r.MainID), ""
 	for _, want := range []bool{true, false} {
 		zone, created, err := c.CreateZone(ctx, r.cfg.NewZone)
-		if r.inspectError("create zone", err) != nil {
+		if r.InspectError("create zone", err) != nil {
 			return err
 		}
 		if created != want || zone.Name != r.cfg.NewZone || zone.ID == "" || id != "" && zone.ID != id {
@@ -234,15 +236,15 @@ func (r *dnsRun) createZone(ctx context.Context) error {
 		}
 		id = zone.ID
 	}
-	if err := r.findZone(ctx, r.main, "www."+r.cfg.NewZone); err != nil {
+	if err := r.findZone(ctx, r.MainID, "www."+r.cfg.NewZone); err != nil {
 		return err
 	}
 	for range 2 {
-		if err := c.DeleteZone(ctx, id); r.inspectError("delete zone", err) != nil {
+		if err := c.DeleteZone(ctx, id); r.InspectError("delete zone", err) != nil {
 			return err
 		}
 	}
-	if e := errs.From(r.findZone(ctx, r.main, r.cfg.NewZone)); e == nil || e.Code != codes.NotFound {
+	if e := errs.From(r.findZone(ctx, r.MainID, r.cfg.NewZone)); e == nil || e.Code != codes.NotFound {
 		return fmt.Errorf("a deleted zone is found: %v", e)
 	}
 	return nil

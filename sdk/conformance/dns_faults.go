@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
 	"github.com/patchbay-dev/patchbay/sdk/dns"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -16,13 +17,13 @@ import (
 // breakVendor brings a fault about. The zone is looked up before that.
 func (r *dnsRun) breakVendor(ctx context.Context, fault DNSFault) (zone *dns.Zone, undo func(), err error) {
 	if r.cfg.Fault == nil {
-		return nil, nil, skip("the vendor cannot be made to fail")
+		return nil, nil, suite.Skip("the vendor cannot be made to fail")
 	}
 	if zone, err = r.existingZone(ctx); err != nil {
 		return nil, nil, err
 	}
 	if undo = r.cfg.Fault(fault); undo == nil {
-		return nil, nil, skip("the vendor cannot fail so")
+		return nil, nil, suite.Skip("the vendor cannot fail so")
 	}
 	return zone, undo, nil
 }
@@ -30,18 +31,22 @@ func (r *dnsRun) breakVendor(ctx context.Context, fault DNSFault) (zone *dns.Zon
 // tryRecordSet sets a record at an instance of its own, so that a cool-down ends with it.
 func (r *dnsRun) tryRecordSet(ctx context.Context, id, zoneID, name string) error {
 	_, err := r.clientAt(id).SetRecords(ctx, zoneID, dns.RecordSet{Name: name, Type: dns.A, TTL: 60, Values: []string{"192.0.2.7"}})
-	return r.inspectError("set records", err)
+	return r.InspectError("set records", err)
 }
 
-// duringFault makes a change while a fault lasts, checks its error, and then looks that nothing has changed.
-func (r *dnsRun) duringFault(ctx context.Context, fault DNSFault, want ...codes.Code) error {
-	ctx, cancel := r.withTimeout(ctx)
+// changeFails returns a check that makes a change while a fault lasts, checks its error, and then looks that nothing has changed.
+func (r *dnsRun) changeFails(fault DNSFault, want ...codes.Code) func(context.Context) error {
+	return func(ctx context.Context) error { return r.changeDuring(ctx, fault, want) }
+}
+
+func (r *dnsRun) changeDuring(ctx context.Context, fault DNSFault, want []codes.Code) error {
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	id := "fault-" + string(fault)
-	if err := r.makeInstance(ctx, id); err != nil {
+	if err := r.MakeInstance(ctx, id); err != nil {
 		return err
 	}
-	defer r.dropAfter(ctx, id)
+	defer r.DropAfter(ctx, id)
 	zone, undo, err := r.breakVendor(ctx, fault)
 	if err != nil {
 		return err
@@ -49,7 +54,7 @@ func (r *dnsRun) duringFault(ctx context.Context, fault DNSFault, want ...codes.
 	name := "fault.conformance." + zone.Name
 	err = r.tryRecordSet(ctx, id, zone.ID, name)
 	undo()
-	if errors.Is(err, errPanic) {
+	if errors.Is(err, suite.ErrPanic) {
 		return err
 	}
 	e := errs.From(err)
@@ -62,28 +67,12 @@ func (r *dnsRun) duringFault(ctx context.Context, fault DNSFault, want ...codes.
 	return r.wantSet(ctx, zone.ID, dns.RecordSet{Name: name, Type: dns.A})
 }
 
-func (r *dnsRun) checkDown(ctx context.Context) error {
-	return r.duringFault(ctx, DNSDown, codes.Unavailable)
-}
-
-func (r *dnsRun) checkGarbage(ctx context.Context) error {
-	return r.duringFault(ctx, DNSGarbage, codes.Unavailable)
-}
-
-func (r *dnsRun) checkRateLimit(ctx context.Context) error {
-	return r.duringFault(ctx, DNSLimited, codes.ResourceExhausted)
-}
-
-func (r *dnsRun) checkDenied(ctx context.Context) error {
-	return r.duringFault(ctx, DNSDenied, codes.Unauthenticated, codes.PermissionDenied)
-}
-
 // checkRollback has the vendor fail between two changes, and takes the first one back: all is as before.
 func (r *dnsRun) checkRollback(ctx context.Context) error {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	if r.cfg.Fault == nil || r.isManual() {
-		return skip("the vendor cannot be made to fail")
+		return suite.Skip("the vendor cannot be made to fail")
 	}
 	zone, err := r.existingZone(ctx)
 	if err != nil {
@@ -102,7 +91,7 @@ func (r *dnsRun) checkRollback(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	failed := r.tryRecordSet(ctx, r.main, zone.ID, "second."+host)
+	failed := r.tryRecordSet(ctx, r.MainID, zone.ID, "second."+host)
 	undo()
 	if failed == nil {
 		return errors.New("a change succeeds while no request reaches the vendor")
@@ -113,11 +102,10 @@ func (r *dnsRun) checkRollback(ctx context.Context) error {
 	return errors.Join(r.wantSet(ctx, zone.ID, before), r.wantSet(ctx, zone.ID, dns.RecordSet{Name: "second." + host, Type: dns.A}))
 }
 
-// checkCancel and deadline end a call early.
 func (r *dnsRun) checkCancel(ctx context.Context) error {
 	short, cancel := context.WithCancel(ctx)
 	defer cancel()
-	return r.cutShort(ctx, short, func() { time.AfterFunc(endAfter, cancel) })
+	return r.cutShort(ctx, short, func() { time.AfterFunc(suite.EndAfter, cancel) })
 }
 
 func (r *dnsRun) checkDeadline(ctx context.Context) error {
@@ -133,11 +121,11 @@ func (r *dnsRun) cutShort(ctx, short context.Context, begin func()) error {
 		return err
 	}
 	defer undo()
-	return r.cutCall(ctx, func(id string) error {
+	return r.CutCall(ctx, func(id string) error {
 		if begin != nil {
 			begin()
 		} else {
-			bound, cancel := context.WithTimeout(short, endAfter)
+			bound, cancel := context.WithTimeout(short, suite.EndAfter)
 			defer cancel()
 			short = bound
 		}

@@ -11,26 +11,26 @@ import (
 
 // checkLocal checks a name at localhost, for which nobody is asked.
 func (r *dnsRun) checkLocal(ctx context.Context, id string) ([]dns.Check, error) {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	checks, err := r.clientAt(id).CheckRecords(ctx, "localhost", []dns.RecordSet{{Name: "conformance.localhost", Type: dns.MX, Values: []string{"10 mail.localhost"}}})
-	return checks, r.inspectError("check records", err)
+	return checks, r.InspectError("check records", err)
 }
 
 // localNames checks that names at localhost need no records.
 func (r *dnsRun) localNames(ctx context.Context) error {
-	checks, err := r.checkLocal(ctx, r.main)
+	checks, err := r.checkLocal(ctx, r.MainID)
 	if err != nil {
 		return err
 	}
 	if len(checks) != 1 || checks[0].Visibility != dns.Unneeded || len(checks[0].Observations) > 0 {
 		return fmt.Errorf("the check of a name at localhost is %+v", checks)
 	}
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	set := dns.RecordSet{Name: "conformance.localhost", Type: dns.A, Values: []string{"192.0.2.1"}}
-	out, err := r.clientAt(r.main).SetRecords(ctx, "localhost", set)
-	if r.inspectError("set records", err) != nil {
+	out, err := r.clientAt(r.MainID).SetRecords(ctx, "localhost", set)
+	if r.InspectError("set records", err) != nil {
 		return err
 	}
 	return wantOutcome(out, dns.NotNeeded)
@@ -38,8 +38,8 @@ func (r *dnsRun) localNames(ctx context.Context) error {
 
 // wantSet checks that the list has a set, or that it does not have it if there are no values.
 func (r *dnsRun) wantSet(ctx context.Context, zoneID string, want dns.RecordSet) error {
-	sets, err := r.clientAt(r.main).ListRecords(ctx, zoneID, want.Name, want.Type)
-	if r.inspectError("list records", err) != nil {
+	sets, err := r.clientAt(r.MainID).ListRecords(ctx, zoneID, want.Name, want.Type)
+	if r.InspectError("list records", err) != nil {
 		return err
 	}
 	if len(want.Values) == 0 && len(sets) == 0 {
@@ -61,8 +61,8 @@ func (r *dnsRun) wantSet(ctx context.Context, zoneID string, want dns.RecordSet)
 
 // setRecords makes a record set, looks at it in the list, and checks the outcome.
 func (r *dnsRun) setRecords(ctx context.Context, zoneID string, set dns.RecordSet) error {
-	out, err := r.clientAt(r.main).SetRecords(ctx, zoneID, set)
-	if r.inspectError("set records", err) != nil {
+	out, err := r.clientAt(r.MainID).SetRecords(ctx, zoneID, set)
+	if r.InspectError("set records", err) != nil {
 		return err
 	}
 	if r.isManual() {
@@ -73,8 +73,8 @@ func (r *dnsRun) setRecords(ctx context.Context, zoneID string, set dns.RecordSe
 
 // deleteRecords deletes a record set, and looks that it is gone.
 func (r *dnsRun) deleteRecords(ctx context.Context, zoneID, name string, recordType dns.Type) error {
-	out, err := r.clientAt(r.main).DeleteRecords(ctx, zoneID, name, recordType)
-	if r.inspectError("delete records", err) != nil {
+	out, err := r.clientAt(r.MainID).DeleteRecords(ctx, zoneID, name, recordType)
+	if r.InspectError("delete records", err) != nil {
 		return err
 	}
 	if r.isManual() {
@@ -92,7 +92,7 @@ func wantOutcome(got, want dns.Outcome) error {
 
 // checkRecords makes, repeats, replaces and deletes sets of each type.
 func (r *dnsRun) checkRecords(ctx context.Context) error {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	zone, err := r.existingZone(ctx)
 	if err != nil {
@@ -138,8 +138,8 @@ func (r *dnsRun) checkOthersUntouched(ctx context.Context, zoneID, name string) 
 	if r.isManual() {
 		return nil
 	}
-	sets, err := r.clientAt(r.main).ListRecords(ctx, zoneID, name, "")
-	if r.inspectError("list records", err) != nil {
+	sets, err := r.clientAt(r.MainID).ListRecords(ctx, zoneID, name, "")
+	if r.InspectError("list records", err) != nil {
 		return err
 	}
 	if len(sets) != 4 {
@@ -150,12 +150,12 @@ func (r *dnsRun) checkOthersUntouched(ctx context.Context, zoneID, name string) 
 
 // clearRecords takes away what a check may have left behind.
 func (r *dnsRun) clearRecords(ctx context.Context, zoneID, name string, recordType dns.Type) {
-	_, _ = r.clientAt(r.main).DeleteRecords(ctx, zoneID, name, recordType)
+	_, _ = r.clientAt(r.MainID).DeleteRecords(ctx, zoneID, name, recordType)
 }
 
 // mailRecords sets what a mail host needs, and waits until the name servers say so.
 func (r *dnsRun) mailRecords(ctx context.Context) error {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	zone, err := r.existingZone(ctx)
 	if err != nil {
@@ -176,8 +176,8 @@ func (r *dnsRun) mailRecords(ctx context.Context) error {
 		}
 		defer r.clearRecords(ctx, zone.ID, set.Name, set.Type)
 	}
-	checks, err := r.clientAt(r.main).CheckRecords(ctx, zone.ID, sets)
-	if r.inspectError("check records", err) != nil {
+	checks, err := r.clientAt(r.MainID).CheckRecords(ctx, zone.ID, sets)
+	if r.InspectError("check records", err) != nil {
 		return err
 	}
 	for i, c := range checks {

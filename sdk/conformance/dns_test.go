@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	"github.com/patchbay-dev/patchbay/sdk/dns"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
@@ -198,7 +199,7 @@ func (g *goodDNS) RestoreCatchAll(_ context.Context, _ string, snapshot []byte) 
 	return nil
 }
 
-func (g *goodDNS) run(t *testing.T) Report {
+func (g *goodDNS) run(t *testing.T) report.Report {
 	t.Helper()
 	def := dns.Definition[struct{}]{CreateZones: true, MailRouting: true, Build: func(dns.Instance, struct{}) (dns.Open, schema.Diagnostics) {
 		return func(context.Context) (dns.Provider, error) { return g, nil }, nil

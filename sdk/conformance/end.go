@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
@@ -14,37 +15,15 @@ import (
 func (r *searchRun) checkCancel(ctx context.Context, c *caller) error {
 	return r.cutShort(ctx, c, func(ctx context.Context) (context.Context, context.CancelFunc) {
 		ctx, cancel := context.WithCancel(ctx)
-		time.AfterFunc(endAfter, cancel)
+		time.AfterFunc(suite.EndAfter, cancel)
 		return ctx, cancel
 	})
 }
 
 func (r *searchRun) checkDeadline(ctx context.Context, c *caller) error {
 	return r.cutShort(ctx, c, func(ctx context.Context) (context.Context, context.CancelFunc) {
-		return context.WithTimeout(ctx, endAfter)
+		return context.WithTimeout(ctx, suite.EndAfter)
 	})
-}
-
-// endAfter is when a call is canceled, or its deadline passes: by then it has reached the plugin, on a busy machine too.
-const endAfter = 200 * time.Millisecond
-
-// cancelEarly returns a check that makes a call with a context that is canceled after endAfter.
-func cancelEarly(call func(ctx, short context.Context) error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		short, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer time.AfterFunc(endAfter, cancel).Stop()
-		return call(ctx, short)
-	}
-}
-
-// expireEarly is cancelEarly for a deadline.
-func expireEarly(call func(ctx, short context.Context) error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		short, cancel := context.WithTimeout(ctx, endAfter)
-		defer cancel()
-		return call(ctx, short)
-	}
 }
 
 // cutShort ends a call early. That the plugin's side has ended too is seen by removing the instance, which waits for calls.
@@ -57,23 +36,23 @@ func (r *searchRun) cutShort(ctx context.Context, c *caller, bound func(context.
 		return err
 	}
 	const id = "cut-short"
-	if err := r.makeInstance(ctx, id); err != nil {
+	if err := r.MakeInstance(ctx, id); err != nil {
 		return err
 	}
 	short, cancel := bound(ctx)
 	defer cancel()
 	began := time.Now()
 	_, err = c.invokeSample(short, id, s)
-	if errors.Is(err, errPanic) {
+	if errors.Is(err, suite.ErrPanic) {
 		return err
 	}
-	if took := time.Since(began); took > r.with.prompt {
+	if took := time.Since(began); took > r.Settings.Prompt {
 		return fmt.Errorf("the call went on for %s after its end", took.Round(time.Millisecond))
 	}
 	if err == nil && r.cfg.Slow != nil {
 		return errors.New("the slow call was answered; SearchConfig.Slow is not slow")
 	}
-	if err := r.removeInstance(ctx, id); err != nil {
+	if err := r.RemoveInstance(ctx, id); err != nil {
 		return fmt.Errorf("the plugin goes on with a call that has ended: removing its instance: %w", err)
 	}
 	return r.requireAlive(ctx, c)
@@ -85,9 +64,9 @@ func (r *searchRun) wrongCredential(ctx context.Context, c *caller) error {
 		return err
 	}
 	if !r.desc.Credential {
-		return skip("the plugin needs no credential")
+		return suite.Skip("the plugin needs no credential")
 	}
-	resp, err := c.invokeWith(ctx, c.newClient(r.main), s, schema.Secret("wrong-"+r.cfg.Credential))
+	resp, err := c.invokeWith(ctx, c.newClient(r.MainID), s, schema.Secret("wrong-"+r.cfg.Credential))
 	if err != nil {
 		if errs.From(err).Source == errs.Plugin {
 			return err

@@ -13,6 +13,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -41,7 +43,7 @@ type EngineConfig struct {
 
 // engineRun is one run of the suite.
 type engineRun struct {
-	*base
+	*suite.Run
 	cfg EngineConfig
 }
 
@@ -50,49 +52,49 @@ const shown = "conformance-Xq7-password"
 
 // Engine runs all checks of the engine kind over a connection to a plugin. The plugin is stopped at the end; its process
 // is the caller's to end.
-func Engine(ctx context.Context, conn grpc.ClientConnInterface, cfg EngineConfig) Report {
-	b, done := newBase(conn, engine.Kind, engine.Service, common{
-		json: cfg.JSON, invalid: cfg.Invalid, baseDir: cfg.BaseDir, dataDir: cfg.DataDir, logs: cfg.Logs,
-		timeout: cfg.Timeout, prompt: cfg.Prompt, secrets: append([]string{shown}, cfg.Secrets...),
+func Engine(ctx context.Context, conn grpc.ClientConnInterface, cfg EngineConfig) report.Report {
+	b, done := suite.New(conn, engine.Kind, engine.Service, suite.Settings{
+		JSON: cfg.JSON, Invalid: cfg.Invalid, BaseDir: cfg.BaseDir, DataDir: cfg.DataDir, Logs: cfg.Logs,
+		Timeout: cfg.Timeout, Prompt: cfg.Prompt, Secrets: append([]string{shown}, cfg.Secrets...),
 	})
 	defer done()
-	r := &engineRun{base: b, cfg: cfg}
-	b.answers = r.instanceAnswers
-	return r.runSuite(ctx, suite{checks: []check{
-		{name: "unknown-instance", do: r.unknownInstance},
-		{name: "info", do: r.checkInfo},
-		{name: "containers", do: r.checkContainers},
-		{name: "inspect", do: r.checkInspect},
-		{name: "images", do: r.checkImages},
-		{name: "stats", do: r.checkStats},
-		{name: "events", do: r.checkEvents},
-		{name: "bad-reference", do: r.badReference},
-		{name: "pull-failure", do: r.pullFailure},
-		{name: "tag", do: r.checkTag},
-		{name: "compose", do: r.composeDry},
-		{name: "bad-compose", do: r.badCompose},
-		{name: "archive", do: r.checkArchive},
-		{name: "logs", do: r.containerLogs},
-		{name: "run", do: r.runCommand},
-		{name: "cancel", do: r.checkCancel},
+	r := &engineRun{Run: b, cfg: cfg}
+	b.Answers = r.instanceAnswers
+	return r.Perform(ctx, suite.Checks{List: []suite.Check{
+		{Name: "unknown-instance", Perform: r.unknownInstance},
+		{Name: "info", Perform: r.checkInfo},
+		{Name: "containers", Perform: r.checkContainers},
+		{Name: "inspect", Perform: r.checkInspect},
+		{Name: "images", Perform: r.checkImages},
+		{Name: "stats", Perform: r.checkStats},
+		{Name: "events", Perform: r.checkEvents},
+		{Name: "bad-reference", Perform: r.badReference},
+		{Name: "pull-failure", Perform: r.pullFailure},
+		{Name: "tag", Perform: r.checkTag},
+		{Name: "compose", Perform: r.composeDry},
+		{Name: "bad-compose", Perform: r.badCompose},
+		{Name: "archive", Perform: r.checkArchive},
+		{Name: "logs", Perform: r.containerLogs},
+		{Name: "run", Perform: r.runCommand},
+		{Name: "cancel", Perform: r.checkCancel},
 	}})
 }
 
-func (r *engineRun) clientAt(id string) *engine.Client { return engine.NewClient(r.conn, id) }
+func (r *engineRun) clientAt(id string) *engine.Client { return engine.NewClient(r.Conn, id) }
 
 // instanceAnswers asks for the engine's version; an engine that is down answers too.
 func (r *engineRun) instanceAnswers(ctx context.Context, id string) bool {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	_, err := r.clientAt(id).Info(ctx, "")
-	return isPresent(err)
+	return suite.IsPresent(err)
 }
 
 // withClient makes calls to the main instance, bounded in time.
 func (r *engineRun) withClient(ctx context.Context, do func(context.Context, *engine.Client) error) error {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	return do(ctx, r.clientAt(r.main))
+	return do(ctx, r.clientAt(r.MainID))
 }
 
 func noLine(engine.Line) error             { return nil }
@@ -116,10 +118,10 @@ func (r *engineRun) unknownInstance(ctx context.Context) error {
 			return c.Restore(ctx, "x", "/x", strings.NewReader(""))
 		},
 	} {
-		err := r.checkUnknownInstances(func(id string) error {
-			ctx, cancel := r.withTimeout(ctx)
+		err := r.CheckUnknownInstances(func(id string) error {
+			ctx, cancel := r.WithTimeout(ctx)
 			defer cancel()
-			return r.inspectError(name, call(ctx, r.clientAt(id)))
+			return r.InspectError(name, call(ctx, r.clientAt(id)))
 		})
 		if err != nil {
 			all = append(all, fmt.Errorf("%s: %w", name, err))
@@ -133,7 +135,7 @@ func (r *engineRun) checkInfo(ctx context.Context) error {
 		info, err := c.Info(ctx, "")
 		switch {
 		case err != nil:
-			return r.inspectError("info", err)
+			return r.InspectError("info", err)
 		case info.Version == "" || info.OS == "" || info.Arch == "":
 			return fmt.Errorf("version, os and arch must be there: %+v", info)
 		case info.Compose != nil || info.ComposeError != "":
@@ -141,7 +143,7 @@ func (r *engineRun) checkInfo(ctx context.Context) error {
 		}
 		info, err = c.Info(ctx, "conformance-no-such-command")
 		if err != nil {
-			return fmt.Errorf("a compose command that does not exist must not fail the call: %w", r.inspectError("info", err))
+			return fmt.Errorf("a compose command that does not exist must not fail the call: %w", r.InspectError("info", err))
 		}
 		if info.Compose != nil || info.ComposeError == "" {
 			return errors.New("a compose command that does not exist should be told as ComposeError")
@@ -156,7 +158,7 @@ func (r *engineRun) checkContainers(ctx context.Context) error {
 	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		all, err := c.Containers(ctx, engine.Filter{})
 		if err != nil {
-			return r.inspectError("containers", err)
+			return r.InspectError("containers", err)
 		}
 		for _, one := range all {
 			if one.ID == "" || one.ImageID == "" || !slices.Contains(containerStates, one.State) {
@@ -167,7 +169,7 @@ func (r *engineRun) checkContainers(ctx context.Context) error {
 			{Labels: []string{"conformance.no.such.label"}}, {Labels: []string{"conformance.no.such.label=1"}}, {IDs: []string{strings.Repeat("0", 64)}},
 		} {
 			if none, err := c.Containers(ctx, f); err != nil || len(none) != 0 {
-				return fmt.Errorf("the filter %+v should give nothing; got %d, %v", f, len(none), r.inspectError("containers", err))
+				return fmt.Errorf("the filter %+v should give nothing; got %d, %v", f, len(none), r.InspectError("containers", err))
 			}
 		}
 		return nil
@@ -177,16 +179,16 @@ func (r *engineRun) checkContainers(ctx context.Context) error {
 func (r *engineRun) checkInspect(ctx context.Context) error {
 	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		_, err := c.Inspect(ctx, "conformance-no-such-container")
-		if err := r.requireCode(err, codes.NotFound, "an unknown container"); err != nil {
+		if err := r.InspectCode("an unknown container", err, codes.NotFound); err != nil {
 			return err
 		}
 		_, err = c.Inspect(ctx, "../version")
-		if err := r.requireCallerFault(err, "an id with a path in it"); err != nil {
+		if err := r.InspectRefusal("an id with a path in it", err); err != nil {
 			return err
 		}
 		all, err := c.Containers(ctx, engine.Filter{})
 		if err != nil || len(all) == 0 {
-			return r.inspectError("containers", err)
+			return r.InspectError("containers", err)
 		}
 		d, err := c.Inspect(ctx, all[0].ID)
 		if e := errs.From(err); err != nil && e.Code == codes.NotFound {
@@ -194,7 +196,7 @@ func (r *engineRun) checkInspect(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			return r.inspectError("inspect", err)
+			return r.InspectError("inspect", err)
 		}
 		if d.ID != all[0].ID || d.ImageID != all[0].ImageID || d.RestartPolicy == "" || len(d.HealthLog) > 1<<10 {
 			return fmt.Errorf("the list and the inspection differ: %+v, %+v", all[0], d)
@@ -208,14 +210,14 @@ func (r *engineRun) checkImages(ctx context.Context) error {
 		refs := []string{"conformance.invalid/no/such:image", "sha256:" + strings.Repeat("0", 64)}
 		all, err := c.Containers(ctx, engine.Filter{})
 		if err != nil {
-			return r.inspectError("containers", err)
+			return r.InspectError("containers", err)
 		}
 		if len(all) > 0 {
 			refs = append(refs, all[0].ImageID)
 		}
 		images, err := c.Images(ctx, refs)
 		if err != nil {
-			return r.inspectError("images", err)
+			return r.InspectError("images", err)
 		}
 		if len(images) != len(refs) || images[0] != nil || images[1] != nil {
 			return fmt.Errorf("of %d images two are unknown; got %v", len(refs), images)
@@ -231,18 +233,18 @@ func (r *engineRun) checkStats(ctx context.Context) error {
 	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		samples, err := c.Stats(ctx, []string{"conformance-no-such-container", strings.Repeat("0", 64)})
 		if err != nil || len(samples) != 0 {
-			return fmt.Errorf("unknown containers are to be left out; got %v, %v", samples, r.inspectError("stats", err))
+			return fmt.Errorf("unknown containers are to be left out; got %v, %v", samples, r.InspectError("stats", err))
 		}
 		return nil
 	})
 }
 
 func (r *engineRun) checkEvents(ctx context.Context) error {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	first := ""
 	var ended time.Time
-	err := r.clientAt(r.main).Events(ctx, func(e engine.Event) error {
+	err := r.clientAt(r.MainID).Events(ctx, func(e engine.Event) error {
 		if first == "" {
 			first, ended = e.Type, time.Now()
 			cancel()
@@ -251,8 +253,8 @@ func (r *engineRun) checkEvents(ctx context.Context) error {
 	})
 	switch {
 	case first != engine.EventReady:
-		return fmt.Errorf("the first event is %q, not %q: %v", first, engine.EventReady, r.inspectError("events", err))
-	case time.Since(ended) > r.with.prompt:
+		return fmt.Errorf("the first event is %q, not %q: %v", first, engine.EventReady, r.InspectError("events", err))
+	case time.Since(ended) > r.Settings.Prompt:
 		return errors.New("the events went on after the end of the call")
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -18,46 +19,18 @@ import (
 // unreachable is an image of a registry that does not exist.
 const unreachable = "127.0.0.1:1/conformance/none:1"
 
-// requireCode checks the code of an error.
-func (r *engineRun) requireCode(err error, code codes.Code, what string) error {
-	if seen := r.inspectError(what, err); errors.Is(seen, errPanic) {
-		return seen
-	}
-	if err == nil {
-		return fmt.Errorf("%s should end with %s; it was answered", what, code)
-	}
-	if e := errs.From(err); e.Code != code {
-		return fmt.Errorf("%s should end with %s; got %s: %w", what, code, e.Code, err)
-	}
-	return nil
-}
-
-// requireCallerFault checks that an error puts the fault with the caller.
-func (r *engineRun) requireCallerFault(err error, what string) error {
-	if seen := r.inspectError(what, err); errors.Is(seen, errPanic) {
-		return seen
-	}
-	if err == nil {
-		return fmt.Errorf("%s should be refused", what)
-	}
-	if e := errs.From(err); e.Source != errs.Caller {
-		return fmt.Errorf("%s should be refused as the caller's fault; got source %s: %w", what, e.Source, err)
-	}
-	return nil
-}
-
 func (r *engineRun) badReference(ctx context.Context) error {
 	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		for _, ref := range []string{"", "-q", "a b", "host/app:1\n", strings.Repeat("x", 5000)} {
 			_, err := c.Pull(ctx, engine.PullRequest{Ref: ref}, noProgress)
 			_, imagesErr := c.Images(ctx, []string{ref})
 			what := fmt.Sprintf("the reference %.20q", ref)
-			if err := errors.Join(r.requireCallerFault(err, what), r.requireCallerFault(imagesErr, what), r.requireCallerFault(c.Tag(ctx, ref, "a:b"), what), r.requireCallerFault(c.Tag(ctx, "a:b", ref), what)); err != nil {
+			if err := errors.Join(r.InspectRefusal(what, err), r.InspectRefusal(what, imagesErr), r.InspectRefusal(what, c.Tag(ctx, ref, "a:b")), r.InspectRefusal(what, c.Tag(ctx, "a:b", ref))); err != nil {
 				return err
 			}
 		}
 		_, err := c.Pull(ctx, engine.PullRequest{Ref: unreachable, Platform: "no platform"}, noProgress)
-		return r.requireCallerFault(err, "a platform with a space")
+		return r.InspectRefusal("a platform with a space", err)
 	})
 }
 
@@ -69,21 +42,21 @@ func (r *engineRun) pullFailure(ctx context.Context) error {
 	defer done()
 	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		_, err := c.Pull(ctx, engine.PullRequest{Ref: unreachable, DockerConfig: config}, noProgress)
-		if err := r.requireCode(err, codes.Unavailable, "a pull from a registry that is down"); err != nil {
+		if err := r.InspectCode("a pull from a registry that is down", err, codes.Unavailable); err != nil {
 			return err
 		}
 		if e := errs.From(err); e.Source != errs.Upstream {
 			return fmt.Errorf("a registry that is down is the upstream's fault; got source %s: %w", e.Source, err)
 		}
 		_, err = c.Pull(ctx, engine.PullRequest{Ref: unreachable, DockerConfig: config + ".none"}, noProgress)
-		return r.requireCallerFault(err, "a client configuration that does not exist")
+		return r.InspectRefusal("a client configuration that does not exist", err)
 	})
 }
 
 func (r *engineRun) checkTag(ctx context.Context) error {
 	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		err := c.Tag(ctx, "conformance.invalid/no/such:image", "conformance.invalid/other:1")
-		return r.requireCode(err, codes.NotFound, "the tag of an unknown image")
+		return r.InspectCode("the tag of an unknown image", err, codes.NotFound)
 	})
 }
 
@@ -101,12 +74,12 @@ func (r *engineRun) composeRequest(action string) engine.ComposeRequest {
 
 func (r *engineRun) composeDry(ctx context.Context) error {
 	if r.cfg.ComposeBin == "" {
-		return skip("there is no compose command")
+		return suite.Skip("there is no compose command")
 	}
 	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		info, err := c.Info(ctx, r.cfg.ComposeBin)
 		if err != nil {
-			return r.inspectError("info", err)
+			return r.InspectError("info", err)
 		}
 		if info.Compose == nil || info.Compose.Version == "" {
 			return fmt.Errorf("the compose command cannot be used: %s", info.ComposeError)
@@ -116,7 +89,7 @@ func (r *engineRun) composeDry(ctx context.Context) error {
 			res, err := c.Compose(ctx, r.composeRequest(action), func(engine.Line) error { ran = true; return nil })
 			switch {
 			case err != nil:
-				return fmt.Errorf("%s: %w", action, r.inspectError("compose", err))
+				return fmt.Errorf("%s: %w", action, r.InspectError("compose", err))
 			case ran:
 				return fmt.Errorf("%s: a dry run has output: it was run", action)
 			}
@@ -169,7 +142,7 @@ func (r *engineRun) badCompose(ctx context.Context) error {
 			q := r.composeRequest(engine.ActionRecreate)
 			change(&q)
 			_, err := c.Compose(ctx, q, noLine)
-			if err := r.requireCallerFault(err, "a compose request with "+name); err != nil {
+			if err := r.InspectRefusal("a compose request with "+name, err); err != nil {
 				return err
 			}
 		}
@@ -181,14 +154,14 @@ func (r *engineRun) checkArchive(ctx context.Context) error {
 	return r.withClient(ctx, func(ctx context.Context, c *engine.Client) error {
 		const none = "conformance-no-such-container"
 		if err := errors.Join(
-			r.requireCode(c.Archive(ctx, none, "/data", io.Discard), codes.NotFound, "an archive of an unknown container"),
-			r.requireCode(c.Restore(ctx, none, "/data", strings.NewReader(strings.Repeat("\x00", 1024))), codes.NotFound, "a restoration of an unknown container"),
+			r.InspectCode("an archive of an unknown container", c.Archive(ctx, none, "/data", io.Discard), codes.NotFound),
+			r.InspectCode("a restoration of an unknown container", c.Restore(ctx, none, "/data", strings.NewReader(strings.Repeat("\x00", 1024))), codes.NotFound),
 		); err != nil {
 			return err
 		}
 		for _, path := range []string{"", "data", "/a/../b"} {
 			what := fmt.Sprintf("the path %q", path)
-			if err := errors.Join(r.requireCallerFault(c.Archive(ctx, none, path, io.Discard), what), r.requireCallerFault(c.Restore(ctx, none, path, strings.NewReader("")), what)); err != nil {
+			if err := errors.Join(r.InspectRefusal(what, c.Archive(ctx, none, path, io.Discard)), r.InspectRefusal(what, c.Restore(ctx, none, path, strings.NewReader("")))); err != nil {
 				return err
 			}
 		}
@@ -202,14 +175,14 @@ func (r *engineRun) containerLogs(ctx context.Context) error {
 		noLog := func(engine.LogLine) error { return nil }
 		err := c.Logs(ctx, engine.LogRequest{Container: "conformance-no-such-container", Tail: 1}, noLog)
 		if err != nil && errs.From(err).Code == codes.Unimplemented {
-			return skip("the engine does not read the output of containers")
+			return suite.Skip("the engine does not read the output of containers")
 		}
 		return errors.Join(
-			r.requireCode(err, codes.NotFound, "the output of an unknown container"),
-			r.requireCode(c.Logs(ctx, engine.LogRequest{Container: "conformance-no-such-container", Follow: true}, noLog), codes.NotFound, "following an unknown container"),
-			r.requireCallerFault(c.Logs(ctx, engine.LogRequest{Container: "--all", Tail: 1}, noLog), "an option as container"),
-			r.requireCallerFault(c.Logs(ctx, engine.LogRequest{Container: "a", Tail: engine.MaxTail + 1}, noLog), "too many lines"),
-			r.requireCallerFault(c.Logs(ctx, engine.LogRequest{Container: "a", Tail: -1}, noLog), "a negative number of lines"),
+			r.InspectCode("the output of an unknown container", err, codes.NotFound),
+			r.InspectCode("following an unknown container", c.Logs(ctx, engine.LogRequest{Container: "conformance-no-such-container", Follow: true}, noLog), codes.NotFound),
+			r.InspectRefusal("an option as container", c.Logs(ctx, engine.LogRequest{Container: "--all", Tail: 1}, noLog)),
+			r.InspectRefusal("too many lines", c.Logs(ctx, engine.LogRequest{Container: "a", Tail: engine.MaxTail + 1}, noLog)),
+			r.InspectRefusal("a negative number of lines", c.Logs(ctx, engine.LogRequest{Container: "a", Tail: -1}, noLog)),
 		)
 	})
 }
@@ -224,14 +197,14 @@ func (r *engineRun) runCommand(ctx context.Context) error {
 		const none, name = "conformance.invalid/no/such:image", "conformance-run"
 		err := run(none, name)
 		if err != nil && errs.From(err).Code == codes.Unimplemented {
-			return skip("the engine does not run commands of images")
+			return suite.Skip("the engine does not run commands of images")
 		}
 		return errors.Join(
-			r.requireCode(err, codes.NotFound, "a command of an unknown image"),
-			r.requireCallerFault(run("--privileged", name), "an option as image"),
-			r.requireCallerFault(run(none, "--rm"), "an option as name of the container"),
-			r.requireCallerFault(run(none, ""), "a container without a name"),
-			r.requireCallerFault(run(none, name, strings.Repeat("x", 5000)), "an argument that is too long"),
+			r.InspectCode("a command of an unknown image", err, codes.NotFound),
+			r.InspectRefusal("an option as image", run("--privileged", name)),
+			r.InspectRefusal("an option as name of the container", run(none, "--rm")),
+			r.InspectRefusal("a container without a name", run(none, "")),
+			r.InspectRefusal("an argument that is too long", run(none, name, strings.Repeat("x", 5000))),
 		)
 	})
 }
@@ -240,7 +213,7 @@ func (r *engineRun) runCommand(ctx context.Context) error {
 // for calls.
 func (r *engineRun) checkCancel(ctx context.Context) error {
 	const id = "cut-short"
-	if err := r.makeInstance(ctx, id); err != nil {
+	if err := r.MakeInstance(ctx, id); err != nil {
 		return err
 	}
 	short, cancel := context.WithCancel(ctx)
@@ -252,15 +225,15 @@ func (r *engineRun) checkCancel(ctx context.Context) error {
 		return nil
 	})
 	if e := errs.From(err); err == nil || e.Code != codes.Canceled {
-		return fmt.Errorf("events that are called off should end with Canceled; got: %w", r.inspectError("events", err))
+		return fmt.Errorf("events that are called off should end with Canceled; got: %w", r.InspectError("events", err))
 	}
-	if took := time.Since(began); took > r.with.prompt {
+	if took := time.Since(began); took > r.Settings.Prompt {
 		return fmt.Errorf("the events went on for %s after their end", took.Round(time.Millisecond))
 	}
-	if err := r.removeInstance(ctx, id); err != nil {
+	if err := r.RemoveInstance(ctx, id); err != nil {
 		return fmt.Errorf("the plugin goes on with events that were called off: removing its instance: %w", err)
 	}
-	if !r.instanceAnswers(ctx, r.main) {
+	if !r.instanceAnswers(ctx, r.MainID) {
 		return errors.New("another instance is gone after a call that was called off")
 	}
 	return nil

@@ -17,14 +17,14 @@ const maxIndexText = 2000
 
 // checkIndexCalls checks that the index reports on itself, and that calls are answered after a re-index was started.
 func (r *searchRun) checkIndexCalls(ctx context.Context) error {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	c := search.NewClient(r.conn, r.main, -1)
+	c := search.NewClient(r.Conn, r.MainID, -1)
 	defer c.Close()
 	st, err := c.IndexStatus(ctx)
-	_ = r.inspectError("IndexStatus", err)
-	if !r.hasCapability(search.CapIndex) {
-		return errors.Join(r.requireUnsupported("IndexStatus", err), r.requireUnsupported("Reindex", c.Reindex(ctx)))
+	_ = r.InspectError("IndexStatus", err)
+	if !r.HasCapability(search.CapIndex) {
+		return errors.Join(r.RequireUnsupported("IndexStatus", err), r.RequireUnsupported("Reindex", c.Reindex(ctx)))
 	}
 	if err != nil {
 		return err
@@ -38,12 +38,12 @@ func (r *searchRun) checkIndexCalls(ctx context.Context) error {
 	}
 	// The second has no effect, or begins once more; neither fails.
 	for range 2 {
-		if err := r.inspectError("Reindex", c.Reindex(ctx)); err != nil {
+		if err := r.InspectError("Reindex", c.Reindex(ctx)); err != nil {
 			return fmt.Errorf("start a re-index: %w", err)
 		}
 	}
 	if st, err = c.IndexStatus(ctx); err != nil {
-		return r.inspectError("IndexStatus", err)
+		return r.InspectError("IndexStatus", err)
 	}
 	if err := r.checkIndex(st); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (r *searchRun) firstStatus(ctx context.Context) (status int, err error) {
 		return 0, err
 	}
 	err = r.runInForm(ctx, formUnary, func(ctx context.Context, c *caller) error {
-		resp, err := c.invokeSample(ctx, r.main, s)
+		resp, err := c.invokeSample(ctx, r.MainID, s)
 		if err == nil {
 			status = resp.Status
 		}
@@ -80,7 +80,7 @@ func (r *searchRun) checkIndex(st *search.IndexStatus) error {
 		return fmt.Errorf("the index has %d documents in %d bytes", st.Documents, st.Bytes)
 	}
 	for _, s := range st.Sources {
-		r.noteSecrets("IndexStatus", s.Name+s.LastError)
+		r.NoteSecrets("IndexStatus", s.Name+s.LastError)
 		switch {
 		case s.Name == "" || s.Kind != search.SourceFiles && s.Kind != search.SourceSite:
 			return fmt.Errorf("the source %q has the kind %d", s.Name, s.Kind)
@@ -107,7 +107,7 @@ const maxLeftOutNames = 20
 func (r *searchRun) checkLeftOut(s search.IndexSource) error {
 	for _, l := range s.LeftOut {
 		for _, name := range l.Names {
-			r.noteSecrets("IndexStatus", name)
+			r.NoteSecrets("IndexStatus", name)
 		}
 		switch {
 		case !leftOutReason.MatchString(l.Reason):

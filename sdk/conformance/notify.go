@@ -9,6 +9,8 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
@@ -56,38 +58,38 @@ type NotifyConfig struct {
 
 // notifyRun is one run of the suite.
 type notifyRun struct {
-	*base
+	*suite.Run
 	cfg  NotifyConfig
 	desc *notify.Descriptor
 }
 
 // Notify runs all checks of the notify kind over a connection to a plugin. The plugin is stopped at the end; its process
 // is the caller's to end.
-func Notify(ctx context.Context, conn grpc.ClientConnInterface, cfg NotifyConfig) Report {
+func Notify(ctx context.Context, conn grpc.ClientConnInterface, cfg NotifyConfig) report.Report {
 	secrets := append([]string{cfg.Target.Secret.Reveal()}, cfg.Secrets...)
-	b, done := newBase(conn, notify.Kind, notify.Service, common{
-		json: cfg.JSON, invalid: cfg.Invalid, baseDir: cfg.BaseDir, dataDir: cfg.DataDir, logs: cfg.Logs,
-		timeout: cfg.Timeout, prompt: cfg.Prompt, secrets: secrets,
+	b, done := suite.New(conn, notify.Kind, notify.Service, suite.Settings{
+		JSON: cfg.JSON, Invalid: cfg.Invalid, BaseDir: cfg.BaseDir, DataDir: cfg.DataDir, Logs: cfg.Logs,
+		Timeout: cfg.Timeout, Prompt: cfg.Prompt, Secrets: secrets,
 	})
 	defer done()
-	r := &notifyRun{base: b, cfg: cfg}
-	b.answers = r.instanceAnswers
-	return r.runSuite(ctx, suite{descriptor: r.checkDescriptor, checks: []check{
-		{name: "unknown-instance", do: r.unknownInstance},
-		{name: "target", do: r.checkTarget},
-		{name: "send", do: r.sendAll},
-		{name: "repetition", do: r.checkRepetition},
-		{name: "bad-notification", do: r.badNotification},
-		{name: "large-payload", do: r.largePayload},
-		{name: "concurrency", do: r.checkConcurrency},
-		{name: "cancel", do: cancelEarly(r.cutShort)},
-		{name: "deadline", do: expireEarly(r.cutShort)},
-		{name: "failures", do: r.checkFailures},
+	r := &notifyRun{Run: b, cfg: cfg}
+	b.Answers = r.instanceAnswers
+	return r.Perform(ctx, suite.Checks{Descriptor: r.checkDescriptor, List: []suite.Check{
+		{Name: "unknown-instance", Perform: r.unknownInstance},
+		{Name: "target", Perform: r.checkTarget},
+		{Name: "send", Perform: r.sendAll},
+		{Name: "repetition", Perform: r.checkRepetition},
+		{Name: "bad-notification", Perform: r.badNotification},
+		{Name: "large-payload", Perform: r.largePayload},
+		{Name: "concurrency", Perform: r.checkConcurrency},
+		{Name: "cancel", Perform: suite.CancelEarly(r.cutShort)},
+		{Name: "deadline", Perform: suite.ExpireEarly(r.cutShort)},
+		{Name: "failures", Perform: r.checkFailures},
 	}})
 }
 
 func (r *notifyRun) checkDescriptor(context.Context) (err error) {
-	if r.desc, err = notify.ParseDescriptor(r.kind); err != nil {
+	if r.desc, err = notify.ParseDescriptor(r.Kind); err != nil {
 		return err
 	}
 	if r.desc.MaxTextBytes < 0 {
@@ -96,7 +98,7 @@ func (r *notifyRun) checkDescriptor(context.Context) (err error) {
 	if r.desc.TargetSchema == "" {
 		return nil
 	}
-	if !r.hasCapability(notify.CapPerUserTarget) {
+	if !r.HasCapability(notify.CapPerUserTarget) {
 		return fmt.Errorf("there is a target schema, and the capability %s is missing", notify.CapPerUserTarget)
 	}
 	var s struct {
@@ -111,58 +113,58 @@ func (r *notifyRun) checkDescriptor(context.Context) (err error) {
 // instanceAnswers asks for a check of the target: that sends nothing.
 func (r *notifyRun) instanceAnswers(ctx context.Context, id string) bool {
 	_, err := r.validateTarget(ctx, id, r.cfg.Target)
-	return isPresent(err)
+	return suite.IsPresent(err)
 }
 
 func (r *notifyRun) validateTarget(ctx context.Context, id string, to notify.Target) (schema.Diagnostics, error) {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	ds, err := notify.NewClient(r.conn, id).ValidateTarget(ctx, to)
+	ds, err := notify.NewClient(r.Conn, id).ValidateTarget(ctx, to)
 	for _, d := range ds {
-		r.noteSecrets("diagnostic of a target", d.String())
+		r.NoteSecrets("diagnostic of a target", d.String())
 	}
 	return ds, err
 }
 
 // sendNotification delivers n at an instance and keeps an eye on what comes back.
 func (r *notifyRun) sendNotification(ctx context.Context, id string, n *notify.Notification, to notify.Target) (*notify.Receipt, error) {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	receipt, err := notify.NewClient(r.conn, id).Send(ctx, n, to)
+	receipt, err := notify.NewClient(r.Conn, id).Send(ctx, n, to)
 	if err != nil {
-		return nil, r.inspectError("send", err)
+		return nil, r.InspectError("send", err)
 	}
 	for _, text := range append(receipt.Warnings, receipt.MessageIDs...) {
-		r.noteSecrets("receipt", text)
+		r.NoteSecrets("receipt", text)
 	}
 	return receipt, nil
 }
 
 func (r *notifyRun) unknownInstance(ctx context.Context) error {
 	return errors.Join(
-		r.checkUnknownInstances(func(id string) error {
+		r.CheckUnknownInstances(func(id string) error {
 			_, err := r.sendNotification(ctx, id, r.newSample("unknown"), r.cfg.Target)
 			return err
 		}),
-		r.checkUnknownInstances(func(id string) error {
+		r.CheckUnknownInstances(func(id string) error {
 			_, err := r.validateTarget(ctx, id, r.cfg.Target)
-			return r.inspectError("validate target", err)
+			return r.InspectError("validate target", err)
 		}))
 }
 
 func (r *notifyRun) checkTarget(ctx context.Context) error {
-	ds, err := r.validateTarget(ctx, r.main, r.cfg.Target)
+	ds, err := r.validateTarget(ctx, r.MainID, r.cfg.Target)
 	if err != nil {
-		return r.inspectError("validate target", err)
+		return r.InspectError("validate target", err)
 	}
 	if ds.HasErrors() {
 		return fmt.Errorf("the good target is refused: %w", ds.Err())
 	}
 	for _, bad := range append([]string{`[]`, `"x"`, `{"`, `null`}, r.cfg.BadTargets...) {
 		to := notify.Target{JSON: []byte(bad), Secret: r.cfg.Target.Secret}
-		ds, err := r.validateTarget(ctx, r.main, to)
+		ds, err := r.validateTarget(ctx, r.MainID, to)
 		if err != nil {
-			return fmt.Errorf("the target %s: %w", bad, r.inspectError("validate target", err))
+			return fmt.Errorf("the target %s: %w", bad, r.InspectError("validate target", err))
 		}
 		if !ds.HasErrors() {
 			return fmt.Errorf("the target %s should be refused, got: %v", bad, ds)

@@ -11,8 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/grpc/codes"
-
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
@@ -32,19 +31,10 @@ func (r *notifyRun) newSample(id string) *notify.Notification {
 	}
 }
 
-// isPresent reports whether the outcome of a call, also an error, shows that the instance is there.
-func isPresent(err error) bool {
-	if err == nil {
-		return true
-	}
-	e := errs.From(err)
-	return e.Code != codes.FailedPrecondition && e.Code != codes.NotFound
-}
-
 func (r *notifyRun) sendAll(ctx context.Context) error {
 	least := &notify.Notification{ID: "conformance-least", Kind: "conformance.sample", Version: 1, Title: notify.Text{Plain: "Conformance"}}
 	for _, n := range []*notify.Notification{r.newSample("send"), least} {
-		receipt, err := r.sendNotification(ctx, r.main, n, r.cfg.Target)
+		receipt, err := r.sendNotification(ctx, r.MainID, n, r.cfg.Target)
 		if err != nil {
 			return fmt.Errorf("%s: %w", n.ID, err)
 		}
@@ -62,7 +52,7 @@ func (r *notifyRun) checkReceipt(got *notify.Receipt) error {
 	if len(got.Delivered) == 0 {
 		return errors.New("the receipt names no delivered part")
 	}
-	if slices.Contains(got.Delivered, notify.PartImage) && !r.hasCapability(notify.CapImage) {
+	if slices.Contains(got.Delivered, notify.PartImage) && !r.HasCapability(notify.CapImage) {
 		return fmt.Errorf("the image is delivered, and the capability %s is missing", notify.CapImage)
 	}
 	seen := map[notify.Part]bool{}
@@ -80,7 +70,7 @@ func (r *notifyRun) checkReceipt(got *notify.Receipt) error {
 func (r *notifyRun) checkRepetition(ctx context.Context) error {
 	n := r.newSample("repetition")
 	for i := range 2 {
-		if _, err := r.sendNotification(ctx, r.main, n, r.cfg.Target); err != nil {
+		if _, err := r.sendNotification(ctx, r.MainID, n, r.cfg.Target); err != nil {
 			return fmt.Errorf("send %d of the same notification: %w", i+1, err)
 		}
 	}
@@ -101,14 +91,14 @@ func (r *notifyRun) checkRepetition(ctx context.Context) error {
 
 // checkRefusal sends what must be refused as the caller's fault, and looks whether the instance lives on.
 func (r *notifyRun) checkRefusal(ctx context.Context, n *notify.Notification, to notify.Target) error {
-	_, err := r.sendNotification(ctx, r.main, n, to)
-	if errors.Is(err, errPanic) {
+	_, err := r.sendNotification(ctx, r.MainID, n, to)
+	if errors.Is(err, suite.ErrPanic) {
 		return err
 	}
 	if err == nil || errs.From(err).Source != errs.Caller || notify.OutcomeOf(err) != notify.Refused {
 		return fmt.Errorf("should be refused as the caller's fault; got: %v", err)
 	}
-	if !r.instanceAnswers(ctx, r.main) {
+	if !r.instanceAnswers(ctx, r.MainID) {
 		return errors.New("the instance is gone after a refusal")
 	}
 	return nil
@@ -136,42 +126,33 @@ func (r *notifyRun) largePayload(ctx context.Context) error {
 	n := r.newSample("large")
 	n.Payload = []byte(`{"padding":"` + strings.Repeat("x", 1<<20) + `"}`)
 	n.Detail.Plain = strings.Repeat("many words ", 10000)
-	_, err := r.sendNotification(ctx, r.main, n, r.cfg.Target)
+	_, err := r.sendNotification(ctx, r.MainID, n, r.cfg.Target)
 	switch {
-	case errors.Is(err, errPanic):
+	case errors.Is(err, suite.ErrPanic):
 		return err
 	case err != nil && errs.From(err).Source == errs.Plugin:
 		return fmt.Errorf("a payload of 1 MiB should be sent, left out with a warning, or refused; got: %w", err)
 	}
-	if !r.instanceAnswers(ctx, r.main) {
+	if !r.instanceAnswers(ctx, r.MainID) {
 		return errors.New("the instance is gone after a large payload")
 	}
 	return nil
 }
 
 func (r *notifyRun) checkConcurrency(ctx context.Context) error {
-	const calls = 8
-	results := make(chan error, calls)
-	for i := range calls {
-		go func() {
-			_, err := r.sendNotification(ctx, r.main, r.newSample(fmt.Sprintf("concurrent-%d", i)), r.cfg.Target)
-			results <- err
-		}()
-	}
-	var all []error
-	for range calls {
-		all = append(all, <-results)
-	}
-	return errors.Join(all...)
+	return suite.RunTogether(8, func(i int) error {
+		_, err := r.sendNotification(ctx, r.MainID, r.newSample(fmt.Sprintf("concurrent-%d", i)), r.cfg.Target)
+		return err
+	})
 }
 
 // sendToCase makes an instance for a case and sends there.
 func (r *notifyRun) sendToCase(ctx, call context.Context, id string, c NotifyCase, n *notify.Notification) error {
 	block := c.JSON
 	if block == "" {
-		block = r.with.json
+		block = r.Settings.JSON
 	}
-	ds, err := r.configureInstance(ctx, id, block)
+	ds, err := r.ConfigureInstance(ctx, id, block)
 	if err = errors.Join(err, ds.Err()); err != nil {
 		return fmt.Errorf("make an instance from %s: %w", block, err)
 	}
@@ -189,10 +170,10 @@ func (r *notifyRun) cutShort(ctx, short context.Context) error {
 	const id = "cut-short"
 	began := time.Now()
 	err := r.sendToCase(ctx, short, id, c, r.newSample(id))
-	if errors.Is(err, errPanic) {
+	if errors.Is(err, suite.ErrPanic) {
 		return err
 	}
-	if took := time.Since(began); took > r.with.prompt {
+	if took := time.Since(began); took > r.Settings.Prompt {
 		return fmt.Errorf("the call went on for %s after its end", took.Round(time.Millisecond))
 	}
 	switch {
@@ -201,10 +182,10 @@ func (r *notifyRun) cutShort(ctx, short context.Context) error {
 	case r.cfg.Slow != nil && notify.OutcomeOf(err) != notify.Uncertain:
 		return fmt.Errorf("the outcome of a send that was cut short is not known; reported is %s: %w", notify.OutcomeOf(err), err)
 	}
-	if err := r.removeInstance(ctx, id); err != nil {
+	if err := r.RemoveInstance(ctx, id); err != nil {
 		return fmt.Errorf("the plugin goes on with a call that has ended: removing its instance: %w", err)
 	}
-	if !r.instanceAnswers(ctx, r.main) {
+	if !r.instanceAnswers(ctx, r.MainID) {
 		return errors.New("another instance is gone after a call that was cut short")
 	}
 	return nil
@@ -212,18 +193,18 @@ func (r *notifyRun) cutShort(ctx, short context.Context) error {
 
 func (r *notifyRun) checkFailures(ctx context.Context) error {
 	if len(r.cfg.Failures) == 0 {
-		return skip("there is no failing send")
+		return suite.Skip("there is no failing send")
 	}
 	for i, c := range r.cfg.Failures {
 		id := fmt.Sprintf("failure-%d", i)
 		err := r.sendToCase(ctx, ctx, id, c, r.newSample(id))
-		if errors.Is(err, errPanic) {
+		if errors.Is(err, suite.ErrPanic) {
 			return err
 		}
 		if got := notify.OutcomeOf(err); got != c.Outcome {
 			return fmt.Errorf("failure %d (%s): the outcome is %s, want %s: %v", i, c.JSON, got, c.Outcome, err)
 		}
-		if err := r.removeInstance(ctx, id); err != nil {
+		if err := r.RemoveInstance(ctx, id); err != nil {
 			return err
 		}
 	}

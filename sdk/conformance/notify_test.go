@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
@@ -217,7 +218,7 @@ func TestChannelRefusesItsTarget(t *testing.T) {
 	g := newGoodChannel()
 	g.validate = func(notify.Target) schema.Diagnostics { return schema.Errorf(nil, "no") }
 	rep := runSuite(t, g.plugin(), g.config(), Notify)
-	rep.Results = slices.DeleteFunc(rep.Results, func(res Result) bool { return res.Name() == "cancel" || res.Name() == "deadline" })
+	rep.Results = slices.DeleteFunc(rep.Results, func(res report.Result) bool { return res.Name() == "cancel" || res.Name() == "deadline" })
 	wantFailures(t, rep, "target", "send", "repetition", "concurrency", "failures")
 }
 

@@ -12,7 +12,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
-	"github.com/patchbay-dev/patchbay/sdk/errs"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 
@@ -43,73 +44,62 @@ type RegistryConfig struct {
 }
 
 type registryRun struct {
-	*base
+	*suite.Run
 	cfg RegistryConfig
 }
 
 // Registry runs all checks of the registry kind over a connection to a plugin. The plugin is stopped at the end; its
 // process is the caller's to end.
-func Registry(ctx context.Context, conn grpc.ClientConnInterface, cfg RegistryConfig) Report {
-	b, done := newBase(conn, registry.Kind, registry.Service, common{
-		json: cfg.JSON, invalid: cfg.Invalid, baseDir: cfg.BaseDir, logs: cfg.Logs, timeout: cfg.Timeout, prompt: cfg.Prompt, secrets: cfg.Secrets,
+func Registry(ctx context.Context, conn grpc.ClientConnInterface, cfg RegistryConfig) report.Report {
+	b, done := suite.New(conn, registry.Kind, registry.Service, suite.Settings{
+		JSON: cfg.JSON, Invalid: cfg.Invalid, BaseDir: cfg.BaseDir, Logs: cfg.Logs, Timeout: cfg.Timeout, Prompt: cfg.Prompt, Secrets: cfg.Secrets,
 	})
 	defer done()
-	r := &registryRun{base: b, cfg: cfg}
-	b.answers = func(ctx context.Context, id string) bool {
+	r := &registryRun{Run: b, cfg: cfg}
+	b.Answers = func(ctx context.Context, id string) bool {
 		_, err := r.loginHosts(ctx, id)
-		return isPresent(err)
+		return suite.IsPresent(err)
 	}
-	return r.runSuite(ctx, suite{checks: []check{
-		{name: "unknown-instance", do: r.unknownInstance},
-		{name: "bad-reference", do: r.badReference},
-		{name: "bad-request", do: r.badRequest},
-		{name: "credentials", do: r.checkCredentials},
-		{name: "resolve", do: r.resolveAll},
-		{name: "tags", do: r.checkTags},
-		{name: "config", do: r.checkConfig},
-		{name: "missing", do: r.checkMissing},
-		{name: "failures", do: r.checkFailures},
-		{name: "concurrency", do: r.checkConcurrency},
-		{name: "cancel", do: cancelEarly(r.cutShort)},
-		{name: "deadline", do: expireEarly(r.cutShort)},
+	return r.Perform(ctx, suite.Checks{List: []suite.Check{
+		{Name: "unknown-instance", Perform: r.unknownInstance},
+		{Name: "bad-reference", Perform: r.badReference},
+		{Name: "bad-request", Perform: r.badRequest},
+		{Name: "credentials", Perform: r.checkCredentials},
+		{Name: "resolve", Perform: r.resolveAll},
+		{Name: "tags", Perform: r.checkTags},
+		{Name: "config", Perform: r.checkConfig},
+		{Name: "missing", Perform: r.checkMissing},
+		{Name: "failures", Perform: r.checkFailures},
+		{Name: "concurrency", Perform: r.checkConcurrency},
+		{Name: "cancel", Perform: suite.CancelEarly(r.cutShort)},
+		{Name: "deadline", Perform: suite.ExpireEarly(r.cutShort)},
 	}})
 }
 
-func (r *registryRun) clientAt(id string) *registry.Client { return registry.NewClient(r.conn, id) }
+func (r *registryRun) clientAt(id string) *registry.Client { return registry.NewClient(r.Conn, id) }
 
 func (r *registryRun) loginHosts(ctx context.Context, id string) ([]string, error) {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	hosts, err := r.clientAt(id).Hosts(ctx)
-	return hosts, r.inspectError("hosts", err)
+	return hosts, r.InspectError("hosts", err)
 }
 
 func (r *registryRun) resolveReference(ctx context.Context, id string, req registry.ResolveRequest) (*registry.Resolved, error) {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	req.Access = r.cfg.Access
 	got, err := r.clientAt(id).Resolve(ctx, req)
-	return got, r.inspectError("resolve", err)
+	return got, r.InspectError("resolve", err)
 }
 
 func (r *registryRun) unknownInstance(ctx context.Context) error {
 	return errors.Join(
-		r.checkUnknownInstances(func(id string) error { _, err := r.loginHosts(ctx, id); return err }),
-		r.checkUnknownInstances(func(id string) error {
+		r.CheckUnknownInstances(func(id string) error { _, err := r.loginHosts(ctx, id); return err }),
+		r.CheckUnknownInstances(func(id string) error {
 			_, err := r.resolveReference(ctx, id, registry.ResolveRequest{Ref: "registry.invalid/a:1"})
 			return err
 		}))
-}
-
-// callersFault tells what is wrong with the refusal of a bad call.
-func callersFault(what string, err error) error {
-	if errors.Is(err, errPanic) {
-		return err
-	}
-	if e := errs.From(err); e == nil || e.Source != errs.Caller {
-		return fmt.Errorf("%s should be refused as the caller's fault; got: %v", what, err)
-	}
-	return nil
 }
 
 func (r *registryRun) badReference(ctx context.Context) error {
@@ -117,8 +107,8 @@ func (r *registryRun) badReference(ctx context.Context) error {
 		"", " ", "https://registry.invalid/a:1", "registry.invalid/UPPER:1", "registry.invalid/a:", "registry.invalid/a@sha256:abc",
 		"registry.invalid/../a:1", "registry.invalid/a:1\r\nx", "registry.invalid/" + strings.Repeat("a/", 5000) + "a",
 	} {
-		_, err := r.resolveReference(ctx, r.main, registry.ResolveRequest{Ref: ref})
-		if err := callersFault(fmt.Sprintf("the reference %.60q", ref), err); err != nil {
+		_, err := r.resolveReference(ctx, r.MainID, registry.ResolveRequest{Ref: ref})
+		if err := suite.RequireCallerFault(fmt.Sprintf("the reference %.60q", ref), err); err != nil {
 			return err
 		}
 	}
@@ -126,27 +116,27 @@ func (r *registryRun) badReference(ctx context.Context) error {
 }
 
 func (r *registryRun) badRequest(ctx context.Context) error {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	for _, req := range []registry.TagsRequest{
 		{Repository: "registry.invalid/a"}, {Repository: "registry.invalid/a", Limit: registry.MaxTags + 1},
 		{Repository: "registry.invalid/a", Limit: 1, Cursor: "conformance \x00"}, {Repository: "registry.invalid/a:1", Limit: 1},
 	} {
-		_, err := r.clientAt(r.main).Tags(ctx, req)
-		if err := callersFault(fmt.Sprintf("the list %+v", req), r.inspectError("tags", err)); err != nil {
+		_, err := r.clientAt(r.MainID).Tags(ctx, req)
+		if err := suite.RequireCallerFault(fmt.Sprintf("the list %+v", req), r.InspectError("tags", err)); err != nil {
 			return err
 		}
 	}
-	_, err := r.clientAt(r.main).Resolve(ctx, registry.ResolveRequest{Ref: "registry.invalid/a:1", Platform: "no platform"})
-	return callersFault("a platform that is none", r.inspectError("resolve", err))
+	_, err := r.clientAt(r.MainID).Resolve(ctx, registry.ResolveRequest{Ref: "registry.invalid/a:1", Platform: "no platform"})
+	return suite.RequireCallerFault("a platform that is none", r.InspectError("resolve", err))
 }
 
 func (r *registryRun) checkCredentials(ctx context.Context) error {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	asked := []string{"registry.invalid", "second.invalid:5000"}
-	got, err := r.clientAt(r.main).Credentials(ctx, r.cfg.Access, asked)
-	if r.inspectError("credentials", err) != nil {
+	got, err := r.clientAt(r.MainID).Credentials(ctx, r.cfg.Access, asked)
+	if r.InspectError("credentials", err) != nil {
 		return err
 	}
 	for _, h := range got {

@@ -7,15 +7,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 
-const noRef = skip("there is no reference to ask for")
+const noRef = suite.Skip("there is no reference to ask for")
 
 // trimReference is a reference without its tag or digest.
 func trimReference(ref string) string {
@@ -30,7 +30,7 @@ func (r *registryRun) resolveAll(ctx context.Context) error {
 	if r.cfg.Ref == "" {
 		return noRef
 	}
-	got, err := r.resolveReference(ctx, r.main, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform})
+	got, err := r.resolveReference(ctx, r.MainID, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform})
 	if err != nil {
 		return err
 	}
@@ -45,14 +45,14 @@ func (r *registryRun) resolveAll(ctx context.Context) error {
 			return fmt.Errorf("the entry %+v is no platform", p)
 		}
 	}
-	known, err := r.resolveReference(ctx, r.main, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform, Known: []string{got.Digest}})
+	known, err := r.resolveReference(ctx, r.MainID, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform, Known: []string{got.Digest}})
 	if err != nil {
 		return err
 	}
 	if known.Digest != got.Digest || known.Detailed || len(known.Platforms) > 0 || known.PlatformDigest != "" {
 		return fmt.Errorf("a known digest should come back without details: %+v", known)
 	}
-	by, err := r.resolveReference(ctx, r.main, registry.ResolveRequest{Ref: trimReference(r.cfg.Ref) + "@" + got.Digest, Platform: r.cfg.Platform})
+	by, err := r.resolveReference(ctx, r.MainID, registry.ResolveRequest{Ref: trimReference(r.cfg.Ref) + "@" + got.Digest, Platform: r.cfg.Platform})
 	if err != nil {
 		return err
 	}
@@ -72,10 +72,10 @@ func (r *registryRun) checkTags(ctx context.Context) error {
 	tag := strings.TrimPrefix(r.cfg.Ref, trimReference(r.cfg.Ref)+":")
 	seen, cursor := false, ""
 	for range maxListed {
-		call, cancel := r.withTimeout(ctx)
-		page, err := r.clientAt(r.main).Tags(call, registry.TagsRequest{Access: r.cfg.Access, Repository: trimReference(r.cfg.Ref), Cursor: cursor, Limit: 100})
+		call, cancel := r.WithTimeout(ctx)
+		page, err := r.clientAt(r.MainID).Tags(call, registry.TagsRequest{Access: r.cfg.Access, Repository: trimReference(r.cfg.Ref), Cursor: cursor, Limit: 100})
 		cancel()
-		if r.inspectError("tags", err) != nil {
+		if r.InspectError("tags", err) != nil {
 			return err
 		}
 		if page.Next != "" && page.Next == cursor {
@@ -96,13 +96,13 @@ func (r *registryRun) checkConfig(ctx context.Context) error {
 	if r.cfg.Ref == "" {
 		return noRef
 	}
-	call, cancel := r.withTimeout(ctx)
+	call, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	got, err := r.clientAt(r.main).Config(call, registry.ConfigRequest{Access: r.cfg.Access, Ref: r.cfg.Ref, Platform: r.cfg.Platform})
-	if r.inspectError("config", err) != nil {
+	got, err := r.clientAt(r.MainID).Config(call, registry.ConfigRequest{Access: r.cfg.Access, Ref: r.cfg.Ref, Platform: r.cfg.Platform})
+	if r.InspectError("config", err) != nil {
 		return err
 	}
-	want, err := r.resolveReference(ctx, r.main, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform})
+	want, err := r.resolveReference(ctx, r.MainID, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform})
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (r *registryRun) checkConfig(ctx context.Context) error {
 
 func (r *registryRun) checkMissing(ctx context.Context) error {
 	if len(r.cfg.Missing) == 0 {
-		return skip("no missing reference is known")
+		return suite.Skip("no missing reference is known")
 	}
 	for _, ref := range r.cfg.Missing {
 		if err := r.checkResolveError(ctx, ref, codes.NotFound); err != nil {
@@ -126,7 +126,7 @@ func (r *registryRun) checkMissing(ctx context.Context) error {
 
 func (r *registryRun) checkFailures(ctx context.Context) error {
 	if len(r.cfg.Failures) == 0 {
-		return skip("there is no failing reference")
+		return suite.Skip("there is no failing reference")
 	}
 	for _, ref := range slices.Sorted(maps.Keys(r.cfg.Failures)) {
 		if err := r.checkResolveError(ctx, ref, r.cfg.Failures[ref]); err != nil {
@@ -138,8 +138,8 @@ func (r *registryRun) checkFailures(ctx context.Context) error {
 
 // checkResolveError resolves a reference and looks at the error.
 func (r *registryRun) checkResolveError(ctx context.Context, ref string, code codes.Code) error {
-	_, err := r.resolveReference(ctx, r.main, registry.ResolveRequest{Ref: ref})
-	if errors.Is(err, errPanic) {
+	_, err := r.resolveReference(ctx, r.MainID, registry.ResolveRequest{Ref: ref})
+	if errors.Is(err, suite.ErrPanic) {
 		return err
 	}
 	if e := errs.From(err); e == nil || e.Code != code || e.Source != errs.Upstream {
@@ -152,53 +152,19 @@ func (r *registryRun) checkConcurrency(ctx context.Context) error {
 	if r.cfg.Ref == "" {
 		return noRef
 	}
-	const calls = 16
-	results := make(chan error, calls)
-	for range calls {
-		go func() {
-			_, err := r.resolveReference(ctx, r.main, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform})
-			results <- err
-		}()
-	}
-	var all []error
-	for range calls {
-		all = append(all, <-results)
-	}
-	return errors.Join(all...)
+	return suite.RunTogether(16, func(int) error {
+		_, err := r.resolveReference(ctx, r.MainID, registry.ResolveRequest{Ref: r.cfg.Ref, Platform: r.cfg.Platform})
+		return err
+	})
 }
 
 // cutShort ends a call early. That the plugin's side has ended too is seen by removing the instance, which waits for calls.
 func (r *registryRun) cutShort(ctx, short context.Context) error {
 	if r.cfg.Slow == "" {
-		return skip("no slow reference is known")
+		return suite.Skip("no slow reference is known")
 	}
-	return r.cutCall(ctx, func(id string) error {
+	return r.CutCall(ctx, func(id string) error {
 		_, err := r.resolveReference(short, id, registry.ResolveRequest{Ref: r.cfg.Slow})
 		return err
 	})
-}
-
-// cutCall makes an instance, and a call there that ends early.
-func (r *base) cutCall(ctx context.Context, call func(id string) error) error {
-	const id = "cut-short"
-	if err := r.makeInstance(ctx, id); err != nil {
-		return err
-	}
-	began := time.Now()
-	err := call(id)
-	switch took := time.Since(began); {
-	case errors.Is(err, errPanic):
-		return err
-	case err == nil:
-		return errors.New("the slow call was answered; it is not slow")
-	case took > r.with.prompt:
-		return fmt.Errorf("the call went on for %s after its end", took.Round(time.Millisecond))
-	}
-	if err := r.removeInstance(ctx, id); err != nil {
-		return fmt.Errorf("the plugin goes on with a call that has ended: removing its instance: %w", err)
-	}
-	if !r.answers(ctx, r.main) {
-		return errors.New("another instance is gone after a call that was cut short")
-	}
-	return nil
 }

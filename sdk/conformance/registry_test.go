@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
@@ -93,7 +94,7 @@ func (g *goodRegistry) Credentials(_ context.Context, _ registry.Access, hosts [
 	return g.credentials(hosts), nil
 }
 
-func (g *goodRegistry) run(t *testing.T) Report {
+func (g *goodRegistry) run(t *testing.T) report.Report {
 	t.Helper()
 	def := registry.Definition[struct{}]{Build: func(registry.Instance, struct{}) (registry.Open, schema.Diagnostics) {
 		return func(context.Context) (registry.Registry, error) { return g, nil }, nil
@@ -104,7 +105,7 @@ func (g *goodRegistry) run(t *testing.T) Report {
 	}, Registry)
 }
 
-func names(rep Report) (out []string) {
+func names(rep report.Report) (out []string) {
 	for _, f := range rep.Failed() {
 		out = append(out, f.Name())
 	}

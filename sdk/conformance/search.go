@@ -8,6 +8,8 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -60,7 +62,7 @@ const (
 
 // searchRun is one run of the suite.
 type searchRun struct {
-	*base
+	*suite.Run
 	cfg       SearchConfig
 	desc      *search.Descriptor
 	resources map[string]string
@@ -68,15 +70,15 @@ type searchRun struct {
 
 // Search runs all checks of the search kind over a connection to a plugin. The plugin is stopped at the end; its process
 // is the caller's to end.
-func Search(ctx context.Context, conn grpc.ClientConnInterface, cfg SearchConfig) Report {
-	b, done := newBase(conn, search.Kind, search.Service, common{
-		json: cfg.JSON, invalid: cfg.Invalid, baseDir: cfg.BaseDir, dataDir: cfg.DataDir, logs: cfg.Logs,
-		timeout: cfg.Timeout, prompt: cfg.Prompt, secrets: []string{cfg.Credential},
+func Search(ctx context.Context, conn grpc.ClientConnInterface, cfg SearchConfig) report.Report {
+	b, done := suite.New(conn, search.Kind, search.Service, suite.Settings{
+		JSON: cfg.JSON, Invalid: cfg.Invalid, BaseDir: cfg.BaseDir, DataDir: cfg.DataDir, Logs: cfg.Logs,
+		Timeout: cfg.Timeout, Prompt: cfg.Prompt, Secrets: []string{cfg.Credential},
 	})
 	defer done()
-	r := &searchRun{base: b, cfg: cfg, resources: map[string]string{}}
-	b.answers = r.instanceAnswers
-	var checks []check
+	r := &searchRun{Run: b, cfg: cfg, resources: map[string]string{}}
+	b.Answers = r.instanceAnswers
+	var checks []suite.Check
 	for _, c := range []struct {
 		name string
 		do   func(context.Context, *caller) error
@@ -92,13 +94,13 @@ func Search(ctx context.Context, conn grpc.ClientConnInterface, cfg SearchConfig
 		{"wrong-credential", r.wrongCredential},
 	} {
 		for _, form := range []string{formStreams, formUnary} {
-			checks = append(checks, check{c.name, form, func(ctx context.Context) error { return r.runInForm(ctx, form, c.do) }})
+			checks = append(checks, suite.Check{Name: c.name, Form: form, Perform: func(ctx context.Context) error { return r.runInForm(ctx, form, c.do) }})
 		}
 	}
-	return r.runSuite(ctx, suite{descriptor: r.checkDescriptor, credential: r.checkCredential, checks: append(checks,
-		check{name: "same-answers", do: r.sameAnswers},
-		check{name: "stream", do: r.checkStreaming},
-		check{name: "key-status", do: r.keyStatus},
-		check{name: "index", do: r.checkIndexCalls},
+	return r.Perform(ctx, suite.Checks{Descriptor: r.checkDescriptor, Credential: r.checkCredential, List: append(checks,
+		suite.Check{Name: "same-answers", Perform: r.sameAnswers},
+		suite.Check{Name: "stream", Perform: r.checkStreaming},
+		suite.Check{Name: "key-status", Perform: r.keyStatus},
+		suite.Check{Name: "index", Perform: r.checkIndexCalls},
 	)})
 }

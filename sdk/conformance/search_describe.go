@@ -16,7 +16,7 @@ var (
 )
 
 func (r *searchRun) checkDescriptor(context.Context) (err error) {
-	if r.desc, err = search.ParseDescriptor(r.kind); err != nil {
+	if r.desc, err = search.ParseDescriptor(r.Kind); err != nil {
 		return err
 	}
 	if len(r.desc.Operations) == 0 {
@@ -48,7 +48,7 @@ func (r *searchRun) checkOperation(op search.Operation) error {
 	if op.Timeout < 0 {
 		return fmt.Errorf("the timeout %s is negative", op.Timeout)
 	}
-	if op.Stream && !r.hasCapability(search.CapStream) {
+	if op.Stream && !r.HasCapability(search.CapStream) {
 		return fmt.Errorf("it streams, and the capability %s is missing", search.CapStream)
 	}
 	for _, t := range op.Price {

@@ -1,74 +1,57 @@
 package conformance
 
 import (
-	"bytes"
 	"context"
-	"sync"
 	"testing"
 
-	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
-	"github.com/patchbay-dev/patchbay/sdk/plugintest"
 )
 
 // TestSearch loads a plugin inside the test and runs the suite; each check is a subtest. The log is watched at the level
 // trace.
 func TestSearch(t *testing.T, p framework.Plugin, cfg SearchConfig) {
 	t.Helper()
-	reportSubtests(t, runSuite(t, p, cfg, Search))
+	suite.ReportSubtests(t, runSuite(t, p, cfg, Search))
 }
 
 // TestNotify is TestSearch for the notify kind.
 func TestNotify(t *testing.T, p framework.Plugin, cfg NotifyConfig) {
 	t.Helper()
-	reportSubtests(t, runSuite(t, p, cfg, Notify))
+	suite.ReportSubtests(t, runSuite(t, p, cfg, Notify))
 }
 
 // TestRegistry is TestSearch for the registry kind.
 func TestRegistry(t *testing.T, p framework.Plugin, cfg RegistryConfig) {
 	t.Helper()
-	reportSubtests(t, runSuite(t, p, cfg, Registry))
+	suite.ReportSubtests(t, runSuite(t, p, cfg, Registry))
 }
 
 // TestCodeHost is TestSearch for the codehost kind.
 func TestCodeHost(t *testing.T, p framework.Plugin, cfg CodeHostConfig) {
 	t.Helper()
-	reportSubtests(t, runSuite(t, p, cfg, CodeHost))
+	suite.ReportSubtests(t, runSuite(t, p, cfg, CodeHost))
 }
 
 // TestEngine is TestSearch for the engine kind.
 func TestEngine(t *testing.T, p framework.Plugin, cfg EngineConfig) {
 	t.Helper()
-	reportSubtests(t, runSuite(t, p, cfg, Engine))
+	suite.ReportSubtests(t, runSuite(t, p, cfg, Engine))
 }
 
 // TestDNS is TestSearch for the dns kind.
 func TestDNS(t *testing.T, p framework.Plugin, cfg DNSConfig) {
 	t.Helper()
-	reportSubtests(t, runSuite(t, p, cfg, DNS))
+	suite.ReportSubtests(t, runSuite(t, p, cfg, DNS))
 }
 
 // TestTranslator is TestSearch for the translator kind.
 func TestTranslator(t *testing.T, p framework.Plugin, cfg TranslatorConfig) {
 	t.Helper()
-	reportSubtests(t, runSuite(t, p, cfg, Translator))
-}
-
-func reportSubtests(t *testing.T, rep Report) {
-	t.Helper()
-	for _, res := range rep.Results {
-		t.Run(res.Name(), func(t *testing.T) {
-			if res.Skipped != "" {
-				t.Attr("not-offered", res.Check)
-				t.Skip(res.Skipped)
-			}
-			if res.Err != nil {
-				t.Error(res.Err)
-			}
-		})
-	}
+	suite.ReportSubtests(t, runSuite(t, p, cfg, Translator))
 }
 
 // suiteConfig is a pointer to the configuration of a suite.
@@ -80,9 +63,9 @@ type suiteConfig[C any] interface {
 
 // runSuite loads a plugin and runs the suite of a kind. Where cfg has no directory or log, they are a temporary directory
 // and what the plugin logs.
-func runSuite[C any, P suiteConfig[C]](t *testing.T, p framework.Plugin, cfg C, suite func(context.Context, grpc.ClientConnInterface, C) Report) Report {
+func runSuite[C any, P suiteConfig[C]](t *testing.T, p framework.Plugin, cfg C, perform func(context.Context, grpc.ClientConnInterface, C) report.Report) report.Report {
 	t.Helper()
-	conn, logged := servePlugin(t, p)
+	conn, logged := suite.ServePlugin(t, p)
 	baseDir, logs := P(&cfg).hostFields()
 	if *baseDir == "" {
 		*baseDir = t.TempDir()
@@ -90,7 +73,7 @@ func runSuite[C any, P suiteConfig[C]](t *testing.T, p framework.Plugin, cfg C, 
 	if *logs == nil {
 		*logs = logged
 	}
-	return suite(t.Context(), conn, cfg)
+	return perform(t.Context(), conn, cfg)
 }
 
 func (c *SearchConfig) hostFields() (*string, *func() string)     { return &c.BaseDir, &c.Logs }
@@ -100,30 +83,3 @@ func (c *CodeHostConfig) hostFields() (*string, *func() string)   { return &c.Ba
 func (c *EngineConfig) hostFields() (*string, *func() string)     { return &c.BaseDir, &c.Logs }
 func (c *DNSConfig) hostFields() (*string, *func() string)        { return &c.BaseDir, &c.Logs }
 func (c *TranslatorConfig) hostFields() (*string, *func() string) { return &c.BaseDir, &c.Logs }
-
-// servePlugin serves a plugin until the test ends and returns what it has logged.
-func servePlugin(t *testing.T, p framework.Plugin) (grpc.ClientConnInterface, func() string) {
-	t.Helper()
-	out := &buffer{}
-	l := plugintest.LoadWith(t, p, hclog.New(&hclog.LoggerOptions{Output: out, Level: hclog.Trace}))
-	return l.Conn, out.String
-}
-
-// buffer is a bytes.Buffer for several goroutines.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-// String is what was written so far.
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}

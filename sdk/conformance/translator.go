@@ -8,7 +8,11 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
+	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/translator"
 )
 
@@ -56,66 +60,66 @@ type TranslatorConfig struct {
 }
 
 type translatorRun struct {
-	*base
+	*suite.Run
 	cfg TranslatorConfig
 }
 
 // Translator runs all checks of the translator kind over a connection to a plugin. The plugin is stopped at the end; its
 // process is the caller's to end.
-func Translator(ctx context.Context, conn grpc.ClientConnInterface, cfg TranslatorConfig) Report {
-	b, done := newBase(conn, translator.Kind, translator.Service, common{
-		json: cfg.JSON, invalid: cfg.Invalid, baseDir: cfg.BaseDir, logs: cfg.Logs, timeout: cfg.Timeout, prompt: cfg.Prompt, secrets: cfg.Secrets,
+func Translator(ctx context.Context, conn grpc.ClientConnInterface, cfg TranslatorConfig) report.Report {
+	b, done := suite.New(conn, translator.Kind, translator.Service, suite.Settings{
+		JSON: cfg.JSON, Invalid: cfg.Invalid, BaseDir: cfg.BaseDir, Logs: cfg.Logs, Timeout: cfg.Timeout, Prompt: cfg.Prompt, Secrets: cfg.Secrets,
 	})
 	defer done()
-	r := &translatorRun{base: b, cfg: cfg}
-	b.answers = func(ctx context.Context, id string) bool {
+	r := &translatorRun{Run: b, cfg: cfg}
+	b.Answers = func(ctx context.Context, id string) bool {
 		_, err := r.listModels(ctx, id)
-		return isPresent(err)
+		return suite.IsPresent(err)
 	}
-	return r.runSuite(ctx, suite{checks: []check{
-		{name: "unknown-instance", do: r.unknownInstance},
-		{name: "bad-request", do: r.badRequest},
-		{name: "models", do: r.checkModels},
-		{name: "translate", do: r.translateParts},
-		{name: "masks", do: r.keepMasks},
-		{name: "summarize", do: r.checkSummarize},
-		{name: "concurrency", do: r.checkConcurrency},
-		{name: "bad-answer", do: r.badAnswer},
-		{name: "down", do: r.checkDown},
-		{name: "garbage", do: r.checkGarbage},
-		{name: "limited", do: r.checkRateLimit},
-		{name: "quota", do: r.checkQuota},
-		{name: "denied", do: r.checkDenied},
-		{name: "cancel", do: cancelEarly(r.cutShort)},
-		{name: "deadline", do: expireEarly(r.cutShort)},
+	return r.Perform(ctx, suite.Checks{List: []suite.Check{
+		{Name: "unknown-instance", Perform: r.unknownInstance},
+		{Name: "bad-request", Perform: r.badRequest},
+		{Name: "models", Perform: r.checkModels},
+		{Name: "translate", Perform: r.translateParts},
+		{Name: "masks", Perform: r.keepMasks},
+		{Name: "summarize", Perform: r.checkSummarize},
+		{Name: "concurrency", Perform: r.checkConcurrency},
+		{Name: "bad-answer", Perform: r.badAnswer},
+		{Name: "down", Perform: r.failsWith(TranslatorDown, "", codes.Unavailable)},
+		{Name: "garbage", Perform: r.failsWith(TranslatorGarbage, errs.ReasonProtocol, codes.Unavailable)},
+		{Name: "limited", Perform: r.failsWith(TranslatorLimited, translator.ReasonRateLimited, codes.ResourceExhausted)},
+		{Name: "quota", Perform: r.failsWith(TranslatorQuota, translator.ReasonQuota, codes.ResourceExhausted)},
+		{Name: "denied", Perform: r.failsWith(TranslatorDenied, "", codes.Unauthenticated, codes.PermissionDenied)},
+		{Name: "cancel", Perform: suite.CancelEarly(r.cutShort)},
+		{Name: "deadline", Perform: suite.ExpireEarly(r.cutShort)},
 	}})
 }
 
 func (r *translatorRun) clientAt(id string) *translator.Client {
-	return translator.NewClient(r.conn, id)
+	return translator.NewClient(r.Conn, id)
 }
 
 func (r *translatorRun) listModels(ctx context.Context, id string) ([]translator.Model, error) {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	models, err := r.clientAt(id).ListModels(ctx)
-	return models, r.inspectError("list models", err)
+	return models, r.InspectError("list models", err)
 }
 
 // askTranslator makes a request and looks at all that comes back.
 func (r *translatorRun) askTranslator(ctx context.Context, id string, req translator.Request) (*translator.Answer, error) {
-	ctx, cancel := r.withTimeout(ctx)
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	answer, err := r.clientAt(id).Translate(ctx, req)
 	if err != nil {
-		return nil, r.inspectError("translate", err)
+		return nil, r.InspectError("translate", err)
 	}
-	r.noteSecrets("answer of translate", answer.Problem)
+	r.NoteSecrets("answer of translate", answer.Problem)
 	for _, p := range answer.Parts {
-		r.noteSecrets("answer of translate", p.Text)
+		r.NoteSecrets("answer of translate", p.Text)
 	}
 	for _, a := range answer.Attempts {
-		r.noteSecrets("attempts of translate", a.Message)
+		r.NoteSecrets("attempts of translate", a.Message)
 	}
 	return answer, nil
 }
@@ -134,8 +138,8 @@ func (r *translatorRun) newSample() translator.Request {
 
 func (r *translatorRun) unknownInstance(ctx context.Context) error {
 	return errors.Join(
-		r.checkUnknownInstances(func(id string) error { _, err := r.listModels(ctx, id); return err }),
-		r.checkUnknownInstances(func(id string) error { _, err := r.askTranslator(ctx, id, r.newSample()); return err }))
+		r.CheckUnknownInstances(func(id string) error { _, err := r.listModels(ctx, id); return err }),
+		r.CheckUnknownInstances(func(id string) error { _, err := r.askTranslator(ctx, id, r.newSample()); return err }))
 }
 
 func (r *translatorRun) badRequest(ctx context.Context) error {
@@ -159,8 +163,8 @@ func (r *translatorRun) badRequest(ctx context.Context) error {
 	} {
 		req := r.newSample()
 		change(&req)
-		_, err := r.askTranslator(ctx, r.main, req)
-		if err := callersFault("a request with "+what, err); err != nil {
+		_, err := r.askTranslator(ctx, r.MainID, req)
+		if err := suite.RequireCallerFault("a request with "+what, err); err != nil {
 			return err
 		}
 	}
@@ -168,7 +172,7 @@ func (r *translatorRun) badRequest(ctx context.Context) error {
 }
 
 func (r *translatorRun) checkModels(ctx context.Context) error {
-	models, err := r.listModels(ctx, r.main)
+	models, err := r.listModels(ctx, r.MainID)
 	if err != nil {
 		return err
 	}

@@ -8,18 +8,19 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/internal/suite"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/translator"
 )
 
-const noLanguage = skip("no target language is given, so no model is called")
+const noLanguage = suite.Skip("no target language is given, so no model is called")
 
 // wantAnswer makes a request whose answer must be usable, and checks what it says of itself.
 func (r *translatorRun) wantAnswer(ctx context.Context, req translator.Request) (*translator.Answer, error) {
 	if r.cfg.TargetLanguage == "" {
 		return nil, noLanguage
 	}
-	a, err := r.askTranslator(ctx, r.main, req)
+	a, err := r.askTranslator(ctx, r.MainID, req)
 	if err != nil {
 		return nil, err
 	}
@@ -101,31 +102,19 @@ func (r *translatorRun) checkSummarize(ctx context.Context) error {
 }
 
 func (r *translatorRun) checkConcurrency(ctx context.Context) error {
-	const calls = 8
-	results := make(chan error, calls)
-	for range calls {
-		go func() {
-			_, err := r.wantAnswer(ctx, r.newSample())
-			results <- err
-		}()
-	}
-	var all []error
-	for range calls {
-		all = append(all, <-results)
-	}
-	if errors.Is(all[0], noLanguage) {
-		return noLanguage
-	}
-	return errors.Join(all...)
+	return suite.RunTogether(8, func(int) error {
+		_, err := r.wantAnswer(ctx, r.newSample())
+		return err
+	})
 }
 
 // breakService brings a fault about.
 func (r *translatorRun) breakService(fault TranslatorFault) (undo func(), err error) {
 	if r.cfg.Fault == nil {
-		return nil, skip("the service cannot be made to fail")
+		return nil, suite.Skip("the service cannot be made to fail")
 	}
 	if undo = r.cfg.Fault(fault); undo == nil {
-		return nil, skip("the service cannot fail so")
+		return nil, suite.Skip("the service cannot fail so")
 	}
 	return undo, nil
 }
@@ -133,10 +122,10 @@ func (r *translatorRun) breakService(fault TranslatorFault) (undo func(), err er
 // duringFault makes a request at an instance of its own, so that a cool-down ends with it.
 func (r *translatorRun) duringFault(ctx context.Context, fault TranslatorFault) (*translator.Answer, error) {
 	id := "fault-" + string(fault)
-	if err := r.makeInstance(ctx, id); err != nil {
+	if err := r.MakeInstance(ctx, id); err != nil {
 		return nil, err
 	}
-	defer r.dropAfter(ctx, id)
+	defer r.DropAfter(ctx, id)
 	undo, err := r.breakService(fault)
 	if err != nil {
 		return nil, err
@@ -145,11 +134,15 @@ func (r *translatorRun) duringFault(ctx context.Context, fault TranslatorFault) 
 	return r.askTranslator(ctx, id, r.newSample())
 }
 
-// wantFailure checks how a request ends while a fault lasts.
-func (r *translatorRun) wantFailure(ctx context.Context, fault TranslatorFault, reason string, code ...codes.Code) error {
+// failsWith returns a check of how a request ends while a fault lasts.
+func (r *translatorRun) failsWith(fault TranslatorFault, reason string, code ...codes.Code) func(context.Context) error {
+	return func(ctx context.Context) error { return r.wantFailure(ctx, fault, reason, code) }
+}
+
+func (r *translatorRun) wantFailure(ctx context.Context, fault TranslatorFault, reason string, code []codes.Code) error {
 	_, err := r.duringFault(ctx, fault)
-	var s skip
-	if errors.As(err, &s) || errors.Is(err, errPanic) {
+	var s suite.Skip
+	if errors.As(err, &s) || errors.Is(err, suite.ErrPanic) {
 		return err
 	}
 	e := errs.From(err)
@@ -165,26 +158,6 @@ func (r *translatorRun) wantFailure(ctx context.Context, fault TranslatorFault, 
 		}
 	}
 	return fmt.Errorf("a request should end with %v %s; got %s: %w", code, reason, e.Code, err)
-}
-
-func (r *translatorRun) checkDown(ctx context.Context) error {
-	return r.wantFailure(ctx, TranslatorDown, "", codes.Unavailable)
-}
-
-func (r *translatorRun) checkGarbage(ctx context.Context) error {
-	return r.wantFailure(ctx, TranslatorGarbage, errs.ReasonProtocol, codes.Unavailable)
-}
-
-func (r *translatorRun) checkRateLimit(ctx context.Context) error {
-	return r.wantFailure(ctx, TranslatorLimited, translator.ReasonRateLimited, codes.ResourceExhausted)
-}
-
-func (r *translatorRun) checkQuota(ctx context.Context) error {
-	return r.wantFailure(ctx, TranslatorQuota, translator.ReasonQuota, codes.ResourceExhausted)
-}
-
-func (r *translatorRun) checkDenied(ctx context.Context) error {
-	return r.wantFailure(ctx, TranslatorDenied, "", codes.Unauthenticated, codes.PermissionDenied)
 }
 
 // badAnswer checks that what a model says is not passed on when it is not an answer, and that its cost is told.
@@ -206,7 +179,7 @@ func (r *translatorRun) cutShort(ctx, short context.Context) error {
 		return err
 	}
 	defer undo()
-	return r.cutCall(ctx, func(id string) error {
+	return r.CutCall(ctx, func(id string) error {
 		_, err := r.askTranslator(short, id, r.newSample())
 		return err
 	})

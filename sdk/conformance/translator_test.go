@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -96,7 +97,7 @@ func (g *goodTranslator) Translate(ctx context.Context, req translator.Request) 
 	return answer, nil
 }
 
-func (g *goodTranslator) run(t *testing.T) Report {
+func (g *goodTranslator) run(t *testing.T) report.Report {
 	t.Helper()
 	def := translator.Definition[struct{}]{Build: func(translator.Instance, struct{}) (translator.Open, schema.Diagnostics) {
 		return func(context.Context) (translator.Translator, error) { return g, nil }, nil

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/plugintest"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
@@ -30,7 +31,7 @@ func (w wire) Invoke(ctx context.Context, method string, req, reply any, opts ..
 type twist = func(ctx context.Context, method string, req, reply any, next func() error) error
 
 // twisted runs the suite against the good plugin behind a twist.
-func twisted(t *testing.T, make func(plugin pluginv1.PluginClient) twist) Report {
+func twisted(t *testing.T, make func(plugin pluginv1.PluginClient) twist) report.Report {
 	t.Helper()
 	l := plugintest.LoadWith(t, newGood().plugin(), hclog.NewNullLogger())
 	cfg := goodConfig()

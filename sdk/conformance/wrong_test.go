@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
@@ -22,7 +23,7 @@ import (
 )
 
 // wantWhole fails the test unless every check of a report was made and passed.
-func wantWhole(t *testing.T, rep Report) {
+func wantWhole(t *testing.T, rep report.Report) {
 	t.Helper()
 	if err := rep.Err(); err != nil {
 		t.Error(err)
@@ -75,7 +76,7 @@ func TestPlainPluginPasses(t *testing.T) {
 	}
 }
 
-func wantFailures(t *testing.T, rep Report, want ...string) {
+func wantFailures(t *testing.T, rep report.Report, want ...string) {
 	t.Helper()
 	var got []string
 	for _, res := range rep.Failed() {

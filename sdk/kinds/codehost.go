@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/conformance"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	codehostv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/codehost/v1"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -16,7 +17,7 @@ import (
 // repository with two releases at least, to which the account of the token may react. The credential is the token.
 var codehostKind = Kind{Name: codehost.Kind, Service: codehost.Service, File: codehostv1.File_patchbay_codehost_v1_codehost_proto, Conform: conformCodeHost}
 
-func conformCodeHost(ctx context.Context, conn grpc.ClientConnInterface, _ *pluginv1.Kind, use Use) (conformance.Report, error) {
+func conformCodeHost(ctx context.Context, conn grpc.ClientConnInterface, _ *pluginv1.Kind, use Use) (report.Report, error) {
 	inputs := map[string]string{}
 	if repo := use.Samples["repo"]; repo != "" {
 		inputs[repo] = codehost.KindRepo

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/patchbay-dev/patchbay/sdk/conformance"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
 
@@ -24,7 +24,7 @@ type Kind struct {
 	Service string
 	File    protoreflect.FileDescriptor
 	// Conform runs the conformance suite of the kind. described is what the plugin says of it.
-	Conform func(ctx context.Context, conn grpc.ClientConnInterface, described *pluginv1.Kind, use Use) (conformance.Report, error)
+	Conform func(ctx context.Context, conn grpc.ClientConnInterface, described *pluginv1.Kind, use Use) (report.Report, error)
 }
 
 // All returns the kinds. Of several versions of a kind, the one that a core prefers comes first.

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/patchbay-dev/patchbay/sdk/conformance"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 	notifyv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/notify/v1"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
@@ -17,7 +18,7 @@ const SampleTarget = "target"
 
 var notifyKind = Kind{Name: notify.Kind, Service: notify.Service, File: notifyv1.File_patchbay_notify_v1_notify_proto, Conform: conformNotify}
 
-func conformNotify(ctx context.Context, conn grpc.ClientConnInterface, _ *pluginv1.Kind, use Use) (conformance.Report, error) {
+func conformNotify(ctx context.Context, conn grpc.ClientConnInterface, _ *pluginv1.Kind, use Use) (report.Report, error) {
 	return conformance.Notify(ctx, conn, conformance.NotifyConfig{
 		JSON: use.Settings, BaseDir: use.BaseDir, Logs: use.Logs, Target: use.Target(),
 	}), nil

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/patchbay-dev/patchbay/sdk/conformance"
+	"github.com/patchbay-dev/patchbay/sdk/conformance/report"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 	searchv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/search/v1"
 	"github.com/patchbay-dev/patchbay/sdk/search"
@@ -14,10 +15,10 @@ import (
 // searchKind takes samples by the name of an operation: the body of its call. An operation without one gets the suite's own.
 var searchKind = Kind{Name: search.Kind, Service: search.Service, File: searchv1.File_patchbay_search_v1_search_proto, Conform: conformSearch}
 
-func conformSearch(ctx context.Context, conn grpc.ClientConnInterface, described *pluginv1.Kind, use Use) (conformance.Report, error) {
+func conformSearch(ctx context.Context, conn grpc.ClientConnInterface, described *pluginv1.Kind, use Use) (report.Report, error) {
 	d, err := search.ParseDescriptor(described)
 	if err != nil {
-		return conformance.Report{}, err
+		return report.Report{}, err
 	}
 	samples := conformance.DefaultSamples(d)
 	for i := range samples {

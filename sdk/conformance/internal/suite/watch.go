@@ -1,4 +1,4 @@
-package conformance
+package suite
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
 )
 
-// noteSecrets looks for the secrets in a text that came from the plugin.
-func (r *base) noteSecrets(where, text string) {
-	for _, s := range r.with.secrets {
+// NoteSecrets looks for the secrets in a text that came from the plugin.
+func (r *Run) NoteSecrets(where, text string) {
+	for _, s := range r.Settings.Secrets {
 		if s != "" && strings.Contains(text, s) {
 			r.mu.Lock()
 			r.leaks = append(r.leaks, where)
@@ -26,10 +26,10 @@ func (r *base) noteSecrets(where, text string) {
 	}
 }
 
-// checkLeaks looks through the log too, and tells where a secret was found.
-func (r *base) checkLeaks() error {
-	if r.with.logs != nil {
-		r.noteSecrets("log", r.with.logs())
+// CheckLeaks looks through the log too, and tells where a secret was found.
+func (r *Run) CheckLeaks() error {
+	if r.Settings.Logs != nil {
+		r.NoteSecrets("log", r.Settings.Logs())
 	}
 	if err := joinFindings(r.leaks); err != nil {
 		return fmt.Errorf("the credential is found in %w", err)
@@ -39,16 +39,16 @@ func (r *base) checkLeaks() error {
 
 var reasonPattern = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
 
-// inspectError looks at an error that came from the plugin, and returns it.
-func (r *base) inspectError(where string, err error) error {
+// InspectError looks at an error that came from the plugin, and returns it.
+func (r *Run) InspectError(where string, err error) error {
 	if err == nil {
 		return nil
 	}
 	e := errs.From(err)
-	r.noteSecrets("error of "+where, err.Error())
-	r.noteSecrets("error of "+where, string(e.Upstream.GetBody()))
+	r.NoteSecrets("error of "+where, err.Error())
+	r.NoteSecrets("error of "+where, string(e.Upstream.GetBody()))
 	if e.Reason == errs.ReasonPanic {
-		return errors.Join(errPanic, err)
+		return errors.Join(ErrPanic, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,8 +71,8 @@ func wellFormed(e *errs.Error) bool {
 	return false
 }
 
-// checkUnknownInstances checks the answer to calls of instances that do not exist.
-func (r *base) checkUnknownInstances(call func(id string) error) error {
+// CheckUnknownInstances checks the answer to calls of instances that do not exist.
+func (r *Run) CheckUnknownInstances(call func(id string) error) error {
 	for _, id := range []string{"never-configured", ""} {
 		err := call(id)
 		if err == nil {
@@ -87,20 +87,20 @@ func (r *base) checkUnknownInstances(call func(id string) error) error {
 	return nil
 }
 
-func (r *base) checkHealth(ctx context.Context) error {
-	ctx, cancel := r.withTimeout(ctx)
+func (r *Run) checkHealth(ctx context.Context) error {
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	for _, id := range []string{"", r.main} {
+	for _, id := range []string{"", r.MainID} {
 		resp, err := r.plugin.Health(ctx, &pluginv1.HealthRequest{InstanceId: id})
 		if err != nil {
-			return fmt.Errorf("health of %q: %w", id, r.inspectError("health", err))
+			return fmt.Errorf("health of %q: %w", id, r.InspectError("health", err))
 		}
-		r.noteSecrets("health", resp.GetMessage())
+		r.NoteSecrets("health", resp.GetMessage())
 		if s := resp.GetState(); s != pluginv1.State_STATE_OK {
 			return fmt.Errorf("health of %q is %s: %s", id, s, resp.GetMessage())
 		}
 	}
-	if _, err := r.plugin.Health(ctx, &pluginv1.HealthRequest{InstanceId: "never-configured"}); r.inspectError("health", err) == nil {
+	if _, err := r.plugin.Health(ctx, &pluginv1.HealthRequest{InstanceId: "never-configured"}); r.InspectError("health", err) == nil {
 		return errors.New("an instance that does not exist is healthy")
 	}
 	return nil
@@ -108,13 +108,13 @@ func (r *base) checkHealth(ctx context.Context) error {
 
 const stopGrace = 5 * time.Second
 
-func (r *base) checkStop(ctx context.Context) error {
+func (r *Run) checkStop(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(ctx, 2*stopGrace)
 	defer cancel()
 	if _, err := r.plugin.Stop(bound, &pluginv1.StopRequest{GraceMs: stopGrace.Milliseconds()}); err != nil {
-		return r.inspectError("stop", err)
+		return r.InspectError("stop", err)
 	}
-	if r.answers(ctx, r.main) {
+	if r.Answers(ctx, r.MainID) {
 		return errors.New("an instance answers after Stop")
 	}
 	return nil

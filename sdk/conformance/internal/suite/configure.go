@@ -1,4 +1,4 @@
-package conformance
+package suite
 
 import (
 	"context"
@@ -21,9 +21,9 @@ type block struct {
 }
 
 // badBlocks are made from the schema.
-func (r *base) badBlocks() ([]block, error) {
+func (r *Run) badBlocks() ([]block, error) {
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(r.with.json), &members); err != nil {
+	if err := json.Unmarshal([]byte(r.Settings.JSON), &members); err != nil {
 		return nil, fmt.Errorf("the config block is no object: %w", err)
 	}
 	with := func(name, value string) (block, error) {
@@ -59,8 +59,8 @@ func wrongValue(t schema.Type) string {
 	return `{"conformance":[1]}`
 }
 
-func (r *base) askValidate(ctx context.Context, json string) (schema.Diagnostics, *pluginv1.Config, error) {
-	ctx, cancel := r.withTimeout(ctx)
+func (r *Run) askValidate(ctx context.Context, json string) (schema.Diagnostics, *pluginv1.Config, error) {
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	c, err := r.newConfig("never-configured", json)
 	if err != nil {
@@ -68,13 +68,13 @@ func (r *base) askValidate(ctx context.Context, json string) (schema.Diagnostics
 	}
 	resp, err := r.plugin.Validate(ctx, &pluginv1.ValidateRequest{Config: c})
 	if err != nil {
-		return nil, c, r.inspectError("validate", err)
+		return nil, c, r.InspectError("validate", err)
 	}
 	return r.noteDiagnostics("validate", resp.GetDiagnostics()), c, nil
 }
 
-func (r *base) configureInstance(ctx context.Context, id, json string) (schema.Diagnostics, error) {
-	ctx, cancel := r.withTimeout(ctx)
+func (r *Run) ConfigureInstance(ctx context.Context, id, json string) (schema.Diagnostics, error) {
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	c, err := r.newConfig(id, json)
 	if err != nil {
@@ -82,30 +82,30 @@ func (r *base) configureInstance(ctx context.Context, id, json string) (schema.D
 	}
 	resp, err := r.plugin.Configure(ctx, &pluginv1.ConfigureRequest{Config: c})
 	if err != nil {
-		return nil, r.inspectError("configure", err)
+		return nil, r.InspectError("configure", err)
 	}
 	return r.noteDiagnostics("configure", resp.GetDiagnostics()), nil
 }
 
-func (r *base) noteDiagnostics(where string, sent []*pluginv1.Diagnostic) schema.Diagnostics {
+func (r *Run) noteDiagnostics(where string, sent []*pluginv1.Diagnostic) schema.Diagnostics {
 	ds := schema.DiagnosticsFromProto(sent)
 	for _, d := range ds {
-		r.noteSecrets(where, d.String())
+		r.NoteSecrets(where, d.String())
 	}
 	return ds
 }
 
-// makeInstance makes an instance with the good configuration.
-func (r *base) makeInstance(ctx context.Context, id string) error {
-	ds, err := r.configureInstance(ctx, id, r.with.json)
+// MakeInstance makes an instance with the good configuration.
+func (r *Run) MakeInstance(ctx context.Context, id string) error {
+	ds, err := r.ConfigureInstance(ctx, id, r.Settings.JSON)
 	if err != nil {
 		return err
 	}
 	return ds.Err()
 }
 
-func (r *base) checkValidate(ctx context.Context) error {
-	ds, c, err := r.askValidate(ctx, r.with.json)
+func (r *Run) checkValidate(ctx context.Context) error {
+	ds, c, err := r.askValidate(ctx, r.Settings.JSON)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (r *base) checkValidate(ctx context.Context) error {
 			return fmt.Errorf("a validation wrote to the data directory, or removed it: %d entries, %v", len(entries), err)
 		}
 	}
-	if r.answers(ctx, c.GetInstanceId()) {
+	if r.Answers(ctx, c.GetInstanceId()) {
 		return errors.New("a validation made an instance")
 	}
 	bad, err := r.badBlocks()
@@ -133,7 +133,7 @@ func (r *base) checkValidate(ctx context.Context) error {
 			return fmt.Errorf("%s should be refused with the path %q, got: %v", b.json, b.path, ds)
 		}
 	}
-	for _, json := range r.with.invalid {
+	for _, json := range r.Settings.Invalid {
 		if ds, _, err := r.askValidate(ctx, json); err != nil || !ds.HasErrors() {
 			return fmt.Errorf("%s should be refused, got: %v, %v", json, ds, err)
 		}
@@ -150,12 +150,12 @@ func refusedAt(ds schema.Diagnostics, name string) bool {
 	return false
 }
 
-func (r *base) checkAgreement(ctx context.Context) error {
+func (r *Run) checkAgreement(ctx context.Context) error {
 	bad, err := r.badBlocks()
 	if err != nil {
 		return err
 	}
-	for _, json := range r.with.invalid {
+	for _, json := range r.Settings.Invalid {
 		bad = append(bad, block{json: json})
 	}
 	for _, b := range bad {
@@ -163,96 +163,96 @@ func (r *base) checkAgreement(ctx context.Context) error {
 		if err != nil || !ds.HasErrors() {
 			continue
 		}
-		if ds, err = r.configureInstance(ctx, "refused", b.json); err != nil {
+		if ds, err = r.ConfigureInstance(ctx, "refused", b.json); err != nil {
 			return fmt.Errorf("%s: %w", b.json, err)
 		}
 		if !ds.HasErrors() {
 			return fmt.Errorf("the call Configure accepts what Validate refuses: %s", b.json)
 		}
-		if r.answers(ctx, "refused") {
+		if r.Answers(ctx, "refused") {
 			return fmt.Errorf("a refused configuration made an instance: %s", b.json)
 		}
 	}
 	return nil
 }
 
-func (r *base) checkConfigure(ctx context.Context) error {
-	r.main = "main"
-	return r.makeInstance(ctx, r.main)
+func (r *Run) checkConfigure(ctx context.Context) error {
+	r.MainID = "main"
+	return r.MakeInstance(ctx, r.MainID)
 }
 
-func (r *base) configureKeeps(ctx context.Context) error {
-	if err := r.makeInstance(ctx, "kept"); err != nil {
+func (r *Run) configureKeeps(ctx context.Context) error {
+	if err := r.MakeInstance(ctx, "kept"); err != nil {
 		return err
 	}
-	defer r.dropAfter(ctx, "kept")
+	defer r.DropAfter(ctx, "kept")
 	bad, err := r.badBlocks()
 	if err != nil {
 		return err
 	}
-	ds, err := r.configureInstance(ctx, "kept", bad[0].json)
+	ds, err := r.ConfigureInstance(ctx, "kept", bad[0].json)
 	if err != nil {
 		return err
 	}
-	if ds.HasErrors() && !r.answers(ctx, "kept") {
+	if ds.HasErrors() && !r.Answers(ctx, "kept") {
 		return errors.New("a refused configuration took the running instance away")
 	}
 	return nil
 }
 
-func (r *base) checkReplace(ctx context.Context) error {
-	defer r.dropAfter(ctx, "replaced")
+func (r *Run) checkReplace(ctx context.Context) error {
+	defer r.DropAfter(ctx, "replaced")
 	for range 3 {
-		if err := r.makeInstance(ctx, "replaced"); err != nil {
+		if err := r.MakeInstance(ctx, "replaced"); err != nil {
 			return err
 		}
-		if !r.answers(ctx, "replaced") {
+		if !r.Answers(ctx, "replaced") {
 			return errors.New("a replaced instance does not answer")
 		}
 	}
 	return nil
 }
 
-func (r *base) checkTwoInstances(ctx context.Context) error {
+func (r *Run) checkTwoInstances(ctx context.Context) error {
 	for _, id := range []string{"one", "two"} {
-		if err := r.makeInstance(ctx, id); err != nil {
+		if err := r.MakeInstance(ctx, id); err != nil {
 			return err
 		}
 	}
-	defer r.dropAfter(ctx, "two")
-	if !r.answers(ctx, "one") || !r.answers(ctx, "two") {
+	defer r.DropAfter(ctx, "two")
+	if !r.Answers(ctx, "one") || !r.Answers(ctx, "two") {
 		return errors.New("of two instances one does not answer")
 	}
-	if err := r.removeInstance(ctx, "one"); err != nil {
+	if err := r.RemoveInstance(ctx, "one"); err != nil {
 		return err
 	}
-	if !r.answers(ctx, "two") {
+	if !r.Answers(ctx, "two") {
 		return errors.New("removing one instance ended another")
 	}
 	return nil
 }
 
-func (r *base) checkRemove(ctx context.Context) error {
-	if err := r.makeInstance(ctx, "removed"); err != nil {
+func (r *Run) checkRemove(ctx context.Context) error {
+	if err := r.MakeInstance(ctx, "removed"); err != nil {
 		return err
 	}
 	for _, id := range []string{"removed", "removed", "never-configured"} {
-		if err := r.removeInstance(ctx, id); err != nil {
+		if err := r.RemoveInstance(ctx, id); err != nil {
 			return fmt.Errorf("remove %q: %w", id, err)
 		}
 	}
-	if r.answers(ctx, "removed") {
+	if r.Answers(ctx, "removed") {
 		return errors.New("a removed instance answers")
 	}
 	return nil
 }
 
-// dropAfter ends an instance at the end of a check that is not about that.
-func (r *base) dropAfter(ctx context.Context, id string) { _ = r.removeInstance(ctx, id) }
+// DropAfter ends an instance at the end of a check that is not about that.
+func (r *Run) DropAfter(ctx context.Context, id string) { _ = r.RemoveInstance(ctx, id) }
 
-func (r *base) removeInstance(ctx context.Context, id string) error {
-	ctx, cancel := context.WithTimeout(ctx, r.with.prompt)
+func (r *Run) RemoveInstance(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, r.Settings.Prompt)
 	defer cancel()
 	_, err := r.plugin.Remove(ctx, &pluginv1.RemoveRequest{InstanceId: id})
-	return r.inspectError("remove", err)
+	return r.InspectError("remove", err)
 }

@@ -1,4 +1,4 @@
-package conformance
+package suite
 
 import (
 	"context"
@@ -19,16 +19,16 @@ var (
 	versionPattern    = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 )
 
-func (r *base) checkDescribe(ctx context.Context) error {
-	ctx, cancel := r.withTimeout(ctx)
+func (r *Run) checkDescribe(ctx context.Context) error {
+	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	first, err := r.plugin.Describe(ctx, &pluginv1.DescribeRequest{})
 	if err != nil {
-		return r.inspectError("describe", err)
+		return r.InspectError("describe", err)
 	}
 	second, err := r.plugin.Describe(ctx, &pluginv1.DescribeRequest{})
 	if err != nil {
-		return r.inspectError("describe", err)
+		return r.InspectError("describe", err)
 	}
 	if !proto.Equal(first, second) {
 		return errors.New("two Describe calls answer differently")
@@ -41,21 +41,21 @@ func (r *base) checkDescribe(ctx context.Context) error {
 	}
 	for _, k := range first.GetKinds() {
 		if k.GetName() == r.word && k.GetService() == r.service {
-			if r.kind != nil {
+			if r.Kind != nil {
 				return fmt.Errorf("the kind %q is declared twice", r.word)
 			}
-			r.kind = k
+			r.Kind = k
 		}
 	}
-	if r.kind == nil {
+	if r.Kind == nil {
 		return fmt.Errorf("no kind %q with the service %s", r.word, r.service)
 	}
 	return nil
 }
 
-func (r *base) checkCapabilities(context.Context) error {
+func (r *Run) checkCapabilities(context.Context) error {
 	seen := map[string]bool{}
-	for _, c := range r.kind.GetCapabilities() {
+	for _, c := range r.Kind.GetCapabilities() {
 		if !capabilityPattern.MatchString(c) {
 			return fmt.Errorf("capability %q is not in upper snake case", c)
 		}
@@ -70,9 +70,9 @@ func (r *base) checkCapabilities(context.Context) error {
 	return nil
 }
 
-func (r *base) configSchema(context.Context) (err error) {
-	r.schema, err = schema.FromProto(r.kind.GetConfig())
-	if err == nil && proto.Size(r.kind.GetConfig()) > schema.MaxSize {
+func (r *Run) configSchema(context.Context) (err error) {
+	r.schema, err = schema.FromProto(r.Kind.GetConfig())
+	if err == nil && proto.Size(r.Kind.GetConfig()) > schema.MaxSize {
 		err = fmt.Errorf("the schema has more than %d bytes", schema.MaxSize)
 	}
 	return err

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"google.golang.org/grpc/codes"
-
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
@@ -118,15 +116,6 @@ func lastLines(text string, n int) string {
 		lines[i] = strings.TrimSpace(lines[i])
 	}
 	return strings.Join(lines, " · ")
-}
-
-// isDenied reports whether another system refused the credentials or has no such thing, so that a retry is of no use.
-func isDenied(err error) bool {
-	switch errs.From(err).Code {
-	case codes.NotFound, codes.Unauthenticated, codes.PermissionDenied, codes.InvalidArgument, codes.FailedPrecondition:
-		return true
-	}
-	return false
 }
 
 // digestsIn are the digests that an image has in a repository.

@@ -44,7 +44,7 @@ func (t *toldHashes) hashOf(name, imageID string) (hash string, told bool) {
 // hashCache keeps what compose has told of the services of stacks, for as long as none of their files changes.
 type hashCache struct {
 	// asking keeps changes of one stack from asking compose all at once.
-	asking keyed
+	asking keyedMutex
 	mu     sync.Mutex
 	kept   map[string]toldHashes
 }

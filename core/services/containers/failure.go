@@ -2,43 +2,11 @@ package containers
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
-
-	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
-	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
-
-// The codes of why something did not succeed, which are stored beside the text. A job may also have one of the codes of
-// the queue or a step of an update.
-const (
-	failedCanceled    = "canceled"
-	failedRateLimited = "rate_limited"
-	failedAccess      = "access_denied"
-	failedOtherwise   = "failed"
-	failedEngineAway  = "engine_away"
-)
-
-// failureCode returns the code of an error; "" for nil.
-func failureCode(err error) string {
-	if err == nil {
-		return ""
-	}
-	switch code := errs.From(err).Code; {
-	case errors.Is(err, queue.ErrCanceled):
-		return failedCanceled
-	case errors.Is(err, errCooling), code == codes.ResourceExhausted, fault.CodeOf(err) == fault.RateLimited:
-		return failedRateLimited
-	case errors.Is(err, errEngineAway):
-		return failedEngineAway
-	case code == codes.Unauthenticated, code == codes.PermissionDenied:
-		return failedAccess
-	}
-	return failedOtherwise
-}
 
 // failure is why a job did not succeed.
 type failure struct {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
@@ -67,13 +66,6 @@ type JobLog struct {
 	TS    api.Time `json:"ts"`
 	Level string   `json:"level" enum:"info,warn,error"`
 	Msg   string   `json:"msg"`
-}
-
-func publicType(queued string) string { return strings.TrimPrefix(queued, jobPrefix) }
-
-// isShown reports whether the API shows jobs of a type.
-func isShown(queued string) bool {
-	return strings.HasPrefix(queued, jobPrefix) && slices.Contains(JobTypes(), publicType(queued))
 }
 
 func jobView(j *queue.Job) Job {

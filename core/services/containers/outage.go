@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -23,17 +21,6 @@ const (
 	// eventsWait is for how long a job waits until it follows the engine's events.
 	eventsWait = 5 * time.Second
 )
-
-// errEngineAway tells that the engine was away while something was done, so that its failure says nothing about what was done.
-var errEngineAway = errors.New("the engine was away")
-
-// errEngineLost tells that it did not come back while a step waited for it.
-var errEngineLost = fmt.Errorf("%w and did not come back", errEngineAway)
-
-// engineGone reports whether an error says nothing about the request: the engine or its plugin is not there.
-func engineGone(err error) bool {
-	return errors.Is(err, errEngineAway) || client.CauseOf(err) == client.CauseUnreachable || fault.CodeOf(err) == fault.PluginUnavailable
-}
 
 // watchOutages counts in s.outages how often the engine goes away, until stop is called. An engine that is restarted ends the
 // stream of its events, also where systemd holds its socket meanwhile and calls only take longer.
@@ -177,13 +164,4 @@ func (s *Service) retryStep(ctx context.Context, do func() error) error {
 			return err
 		}
 	}
-}
-
-// isTransient reports whether an error may be gone at the next try.
-func isTransient(err error) bool {
-	switch fault.CodeOf(err) {
-	case fault.InvalidRequest, fault.InvalidArgument, fault.NotFound, fault.Conflict, fault.Unauthorized, fault.Forbidden:
-		return false
-	}
-	return !isDenied(err)
 }

@@ -72,9 +72,6 @@ func (r *registries) hostState(name string) *registryHost {
 	return h
 }
 
-// errCooling tells that a host is left alone.
-var errCooling = errors.New("the registry limits requests and is left alone for a while")
-
 // coolingHosts returns the hosts that are not asked for a while, each with the end of that time.
 func (r *registries) coolingHosts(ctx context.Context) map[string]time.Time {
 	r.restoreCooldowns(ctx)
@@ -237,18 +234,6 @@ func askWhile[T any](ctx context.Context, r *registries, host string, retry func
 		if err := sleepContext(ctx, wait); err != nil {
 			return out, err
 		}
-	}
-}
-
-// sleepContext waits for d, or returns the error of ctx if it ends before.
-func sleepContext(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 

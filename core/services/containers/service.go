@@ -99,7 +99,7 @@ type Service struct {
 	// hookPace bounds how fast webhooks are made, changed and deleted at the code host.
 	hookPace *rate.Limiter
 	// applying serialises what changes one compose project.
-	applying keyed
+	applying keyedMutex
 	hashes   hashCache
 	// outages counts how often the engine was seen to go away.
 	outages atomic.Int64
@@ -236,38 +236,4 @@ func (s *Service) hostPlatform(ctx context.Context) (record.Platform, error) {
 	p := record.Platform{OS: info.OS, Arch: info.Arch, Variant: info.Variant}
 	s.platform.Store(&p)
 	return p, nil
-}
-
-// keyed is a mutex for each key.
-type keyed struct {
-	mu   sync.Mutex
-	held map[string]chan struct{}
-}
-
-// lockKey locks the key and returns the function that unlocks it. It waits until ctx ends.
-func (k *keyed) lockKey(ctx context.Context, key string) (unlock func(), err error) {
-	for {
-		k.mu.Lock()
-		if k.held == nil {
-			k.held = map[string]chan struct{}{}
-		}
-		wait := k.held[key]
-		if wait == nil {
-			done := make(chan struct{})
-			k.held[key] = done
-			k.mu.Unlock()
-			return func() {
-				k.mu.Lock()
-				delete(k.held, key)
-				k.mu.Unlock()
-				close(done)
-			}, nil
-		}
-		k.mu.Unlock()
-		select {
-		case <-wait:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	}
 }

@@ -78,7 +78,7 @@ func TestUpdateIsGivenUp(t *testing.T) {
 				}
 				e.discovered()
 				if after := e.serviceOf("blog", "web"); after.RuntimeImage != imageID(2) || after.CandidateDigest != "" {
-					t.Errorf("runs %s, candidate %q", shortDigest(after.RuntimeImage), after.CandidateDigest)
+					t.Errorf("runs %s, candidate %q", record.ShortDigest(after.RuntimeImage), after.CandidateDigest)
 				}
 				if to, err := e.svc.RollbackTarget(t.Context(), web.ID); err != nil || !to.Available {
 					t.Errorf("%+v, %v", to, err)

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -90,23 +88,6 @@ func (c *change) journalStep(ctx context.Context, step string) error {
 		return fmt.Errorf("write the journal: %w", err)
 	}
 	return nil
-}
-
-// jobContext is the key of the context of a job in one that outlasts it.
-type jobContext struct{}
-
-// outlastJob returns a context for what is carried out to its end also when the job is cancelled. isHandover still tells of the job.
-func outlastJob(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithValue(context.WithoutCancel(ctx), jobContext{}, ctx), limit)
-}
-
-// isHandover tells that the core ends, or another worker has the job: nothing may be undone, the job goes on from its journal.
-func isHandover(ctx context.Context) bool {
-	if job, ok := ctx.Value(jobContext{}).(context.Context); ok && isHandover(job) {
-		return true
-	}
-	cause := context.Cause(ctx)
-	return errors.Is(cause, queue.ErrStopping) || errors.Is(cause, queue.ErrLost)
 }
 
 // reportProgress reports the progress of the change. The fraction is from 0 to 1.
@@ -295,10 +276,4 @@ func (c *change) finishChange(ctx context.Context, status string, cause error) e
 		c.reportSuccess(ctx)
 	}
 	return nil
-}
-
-// shortDigest returns the beginning of a digest or id, for people.
-func shortDigest(digest string) string {
-	digest = strings.TrimPrefix(digest, "sha256:")
-	return digest[:min(12, len(digest))]
 }

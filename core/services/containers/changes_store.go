@@ -43,20 +43,15 @@ func (r *repository) finishChange(ctx context.Context, rec *record.Change, servi
 		if rec.Status != record.ChangeSuccess {
 			return nil
 		}
-		return w.Model(&record.Service{}).Where("id = ? AND candidate_digest = ?", serviceID, rec.ToDigest).Updates(noCandidate()).Error
+		return w.Model(&record.Service{}).Where("id = ? AND candidate_digest = ?", serviceID, rec.ToDigest).Updates(record.NoCandidate()).Error
 	})
 }
 
 // dropCandidate makes a service have no candidate, unless a check has found another one meanwhile.
 func (r *repository) dropCandidate(ctx context.Context, svc *record.Service) error {
 	return r.Write(ctx, "drop a candidate", func(_ context.Context, w *gorm.DB) error {
-		return w.Model(&record.Service{}).Where("id = ? AND candidate_digest = ? AND generation = ?", svc.ID, svc.CandidateDigest, svc.Generation).Updates(noCandidate()).Error
+		return w.Model(&record.Service{}).Where("id = ? AND candidate_digest = ? AND generation = ?", svc.ID, svc.CandidateDigest, svc.Generation).Updates(record.NoCandidate()).Error
 	})
-}
-
-// noCandidate are the columns of a service without one.
-func noCandidate() map[string]any {
-	return map[string]any{"candidate_digest": "", "candidate_tag": "", "candidate_match": "", "candidate_arch": "null", "candidate_version": "", "candidate_since": 0}
 }
 
 func (r *repository) changeByID(ctx context.Context, id string) (record.Change, error) {

@@ -109,7 +109,7 @@ type checking struct {
 	wanted   []func()
 	reported time.Time
 	// known are the digests about which a reference's answer needs no details; observed tells that the engine has said what runs.
-	known    map[string]map[string][]platformEntry
+	known    map[string]map[string][]record.ManifestPlatform
 	observed bool
 	// asked are the references that were asked for, so that services with the same image cost one request.
 	asked map[string]*answer
@@ -206,8 +206,8 @@ func (c *checking) findCandidate(ctx context.Context, svc *record.Service) (map[
 	columns := map[string]any{"check_error": "", "check_reason": ""}
 	ref := c.refs[svc.ID].Unpinned()
 	if !c.asksRegistry(svc) {
-		maps.Copy(columns, noCandidate())
-		columns["newer_tags"], columns["tag_digest"] = toJSON([]string(nil)), ""
+		maps.Copy(columns, record.NoCandidate())
+		columns["newer_tags"], columns["tag_digest"] = record.EncodeColumn([]string(nil)), ""
 		return columns, nil
 	}
 	res, err := c.resolveOnce(ctx, ref)
@@ -216,7 +216,7 @@ func (c *checking) findCandidate(ctx context.Context, svc *record.Service) (map[
 	}
 	columns["tag_digest"] = res.Digest
 	if newer, err := c.newerTags(ctx, ref); err == nil {
-		columns["newer_tags"] = toJSON(newer)
+		columns["newer_tags"] = record.EncodeColumn(newer)
 	} else {
 		c.r.info(ctx, "%s: the tags were not listed: %s", svc.Name, failureReason(err))
 	}
@@ -226,17 +226,17 @@ func (c *checking) findCandidate(ctx context.Context, svc *record.Service) (map[
 		// Without knowing what runs nothing is a candidate, and the one from before stays.
 		return columns, nil
 	case slices.Contains(have, res.Digest) || res.PlatformDigest != "" && slices.Contains(have, res.PlatformDigest):
-		maps.Copy(columns, noCandidate())
+		maps.Copy(columns, record.NoCandidate())
 		return columns, nil
 	}
 	if res.Digest != svc.CandidateDigest && c.isSameForHost(ctx, ref, have, res.PlatformDigest) {
 		// Another architecture was built anew.
-		maps.Copy(columns, noCandidate())
+		maps.Copy(columns, record.NoCandidate())
 		return columns, nil
 	}
 	match, arch := matchArch(res.Platforms, c.platform)
 	columns["candidate_digest"], columns["candidate_tag"] = res.Digest, ref.Tag
-	columns["candidate_match"], columns["candidate_arch"] = match, toJSON(arch)
+	columns["candidate_match"], columns["candidate_arch"] = match, record.EncodeColumn(arch)
 	if res.Digest != svc.CandidateDigest {
 		columns["candidate_since"], columns["candidate_version"] = c.s.now(), ""
 		if !version.Strict(ref.Tag) {

@@ -62,7 +62,7 @@ func (c *checking) prepareServices(ctx, meanwhile context.Context, spec *checkJo
 
 // selectServices returns the services of the inventory that a check is about, in the order of their ids, with the known platforms of the
 // digests that are stored of them.
-func (c *checking) selectServices(ctx context.Context, spec *checkJob, inv *inventory) ([]*record.Service, map[string][]platformEntry, error) {
+func (c *checking) selectServices(ctx context.Context, spec *checkJob, inv *inventory) ([]*record.Service, map[string][]record.ManifestPlatform, error) {
 	var services []*record.Service
 	var digests []string
 	c.refs = map[string]image.Ref{}
@@ -75,7 +75,7 @@ func (c *checking) selectServices(ctx context.Context, spec *checkJob, inv *inve
 	}
 	slices.SortFunc(services, func(a, b *record.Service) int { return cmp.Compare(a.ID, b.ID) })
 	slices.Sort(digests)
-	manifests, err := c.s.repo.manifestsOf(ctx, slices.Compact(digests))
+	manifests, err := c.s.repo.FindManifests(ctx, slices.Compact(digests))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read known manifests: %w", err)
 	}
@@ -127,10 +127,10 @@ func (c *checking) askedServices(services []*record.Service) map[string][]*recor
 
 // knownDigests gathers the digests about which no details are needed, by reference: those whose platforms were seen before, and
 // what every service of a reference runs.
-func knownDigests(byRef map[string][]*record.Service, runtime map[string]runtimeState, manifests map[string][]platformEntry) map[string]map[string][]platformEntry {
-	out := make(map[string]map[string][]platformEntry, len(byRef))
+func knownDigests(byRef map[string][]*record.Service, runtime map[string]runtimeState, manifests map[string][]record.ManifestPlatform) map[string]map[string][]record.ManifestPlatform {
+	out := make(map[string]map[string][]record.ManifestPlatform, len(byRef))
 	for ref, list := range byRef {
-		known := map[string][]platformEntry{}
+		known := map[string][]record.ManifestPlatform{}
 		for _, d := range runtime[list[0].ID].digests {
 			if !slices.ContainsFunc(list, func(svc *record.Service) bool { return !slices.Contains(runtime[svc.ID].digests, d) }) {
 				known[d] = nil
@@ -148,7 +148,7 @@ func knownDigests(byRef map[string][]*record.Service, runtime map[string]runtime
 	return out
 }
 
-func (c *checking) setKnown(known map[string]map[string][]platformEntry, observed bool) {
+func (c *checking) setKnown(known map[string]map[string][]record.ManifestPlatform, observed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known, c.observed = known, observed
@@ -162,7 +162,7 @@ func (c *checking) isObserved() bool {
 
 // askAhead begins to ask the registries before the engine has said what runs: about the references whose services all ran an image of
 // the registry when that was seen last, until it is known what runs.
-func (c *checking) askAhead(ctx context.Context, services []*record.Service, manifests map[string][]platformEntry) {
+func (c *checking) askAhead(ctx context.Context, services []*record.Service, manifests map[string][]record.ManifestPlatform) {
 	byRef, unclear, seen := map[string][]*record.Service{}, map[string]bool{}, map[string]runtimeState{}
 	var refs []image.Ref
 	for _, svc := range services {
@@ -218,7 +218,7 @@ func (c *checking) resolveOnce(ctx context.Context, ref image.Ref) (*registry.Re
 }
 
 // answerOf returns the answer about a reference, which may be still to come, and the digests that it needs no details for.
-func (c *checking) answerOf(ref image.Ref) (*answer, map[string][]platformEntry) {
+func (c *checking) answerOf(ref image.Ref) (*answer, map[string][]record.ManifestPlatform) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	name := ref.String()

@@ -12,7 +12,7 @@ func (c *checking) isSameForHost(ctx context.Context, ref image.Ref, have []stri
 	if wanted == "" {
 		return false
 	}
-	known, err := c.s.repo.manifestsOf(ctx, have)
+	known, err := c.s.repo.FindManifests(ctx, have)
 	if err != nil {
 		return false
 	}

@@ -23,8 +23,8 @@ type finding struct {
 // isNews reports whether a finding differs from what is stored.
 func (f *finding) isNews() bool {
 	stored := map[string]any{
-		"check_error": f.svc.CheckError, "check_reason": f.svc.CheckReason, "newer_tags": toJSON(f.svc.NewerTags), "candidate_digest": f.svc.CandidateDigest, "candidate_tag": f.svc.CandidateTag,
-		"candidate_match": f.svc.CandidateMatch, "candidate_arch": toJSON(f.svc.CandidateArch), "tag_digest": f.svc.TagDigest,
+		"check_error": f.svc.CheckError, "check_reason": f.svc.CheckReason, "newer_tags": record.EncodeColumn(f.svc.NewerTags), "candidate_digest": f.svc.CandidateDigest, "candidate_tag": f.svc.CandidateTag,
+		"candidate_match": f.svc.CandidateMatch, "candidate_arch": record.EncodeColumn(f.svc.CandidateArch), "tag_digest": f.svc.TagDigest,
 	}
 	for column, v := range f.columns {
 		switch column {
@@ -83,64 +83,11 @@ func (r *repository) writeFindings(ctx context.Context, findings []finding, now 
 	return news, err
 }
 
-// ignoreRecord is a rule that keeps candidates of a service back.
-type ignoreRecord struct {
-	ID        string `gorm:"primaryKey"`
-	ServiceID string
-	Enabled   bool
-	Kind      string
-	Value     string
-	Note      string
-	CreatedAt int64 `gorm:"autoCreateTime:false"`
-}
-
-// TableName implements gorm's Tabler.
-func (ignoreRecord) TableName() string { return "containers_ignores" }
-
-// manifestRecord keeps the platforms behind a digest, which never change.
-type manifestRecord struct {
-	Digest    string          `gorm:"primaryKey"`
-	Platforms []platformEntry `gorm:"serializer:json"`
-	CreatedAt int64           `gorm:"autoCreateTime:false"`
-}
-
-// TableName implements gorm's Tabler.
-func (manifestRecord) TableName() string { return "containers_manifests" }
-
-type platformEntry struct {
-	OS      string `json:"os"`
-	Arch    string `json:"arch"`
-	Variant string `json:"variant,omitempty"`
-	Digest  string `json:"digest,omitempty"`
-}
-
-func (p platformEntry) String() string {
-	return record.Platform{OS: p.OS, Arch: p.Arch, Variant: p.Variant}.String()
-}
-
 // repository holds the queries. It decides nothing.
 type repository struct{ *record.Store }
 
-func (r *repository) ignoreRules(ctx context.Context) (out []ignoreRecord, err error) {
-	err = r.DB(ctx).Order("created_at, id").Find(&out).Error
-	return out, err
-}
-
-// manifestsOf returns the known platforms of digests.
-func (r *repository) manifestsOf(ctx context.Context, digests []string) (map[string][]platformEntry, error) {
-	var rows []manifestRecord
-	if err := r.DB(ctx).Where("digest IN ?", digests).Find(&rows).Error; err != nil {
-		return nil, err
-	}
-	out := make(map[string][]platformEntry, len(rows))
-	for _, m := range rows {
-		out[m.Digest] = m.Platforms
-	}
-	return out, nil
-}
-
-func (r *repository) keepManifest(ctx context.Context, digest string, platforms []platformEntry, now int64) error {
+func (r *repository) keepManifest(ctx context.Context, digest string, platforms []record.ManifestPlatform, now int64) error {
 	return r.Write(ctx, "keep a manifest", func(_ context.Context, w *gorm.DB) error {
-		return w.Clauses(clause.OnConflict{DoNothing: true}).Create(&manifestRecord{Digest: digest, Platforms: platforms, CreatedAt: now}).Error
+		return w.Clauses(clause.OnConflict{DoNothing: true}).Create(&record.Manifest{Digest: digest, Platforms: platforms, CreatedAt: now}).Error
 	})
 }

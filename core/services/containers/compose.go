@@ -118,18 +118,6 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines, " · ")
 }
 
-// digestsIn are the digests that an image has in a repository.
-func digestsIn(repo string, repoDigests []string) []string {
-	var out []string
-	for _, d := range repoDigests {
-		name, digest, ok := strings.Cut(d, "@")
-		if ok && image.ValidDigest(digest) && image.SameRepo(repo, name) {
-			out = append(out, digest)
-		}
-	}
-	return out
-}
-
 // errFiles tells that a project's files are not what they were when a change was asked for: compose is not run on them.
 var errFiles = errors.New("the compose files have changed")
 

@@ -105,21 +105,11 @@ func (s *Service) dependentLocks(ctx context.Context, inv *inventory, svc *recor
 	var locks []string
 	for i := range dependents {
 		if inv.isSelf(&dependents[i]) {
-			return nil, protectedError(dependents[i].Name)
+			return nil, record.ProtectedError(dependents[i].Name)
 		}
 		locks = append(locks, serviceLock(dependents[i].ID))
 	}
 	return locks, nil
-}
-
-// addLocks adds those that are not in list.
-func addLocks(list, more []string) []string {
-	for _, lock := range more {
-		if !slices.Contains(list, lock) {
-			list = append(list, lock)
-		}
-	}
-	return list
 }
 
 // Dependents are the services that are recreated with some services, by the ids of these. Services without any are left
@@ -304,7 +294,7 @@ func (c *change) checkNamespaces(ctx context.Context, service string) error {
 				if fault.CodeOf(err) == fault.NotFound {
 					return fault.New(fault.Conflict, "The container %s shares a namespace with a container that is gone.", ct.Name)
 				}
-				return fmt.Errorf("inspect %s: %w", shortDigest(id), err)
+				return fmt.Errorf("inspect %s: %w", record.ShortDigest(id), err)
 			}
 		}
 	}

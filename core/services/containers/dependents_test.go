@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -75,7 +76,7 @@ func TestDependents(t *testing.T) {
 			}
 		}
 		if e.runs("blog", "tail") != imageID(1) || e.serviceOf("blog", "tail").RuntimeImage != imageID(1) {
-			t.Errorf("tail runs %s", shortDigest(e.runs("blog", "tail")))
+			t.Errorf("tail runs %s", record.ShortDigest(e.runs("blog", "tail")))
 		}
 	})
 }

@@ -203,7 +203,7 @@ func (s *Service) recordSeen(ctx context.Context, known map[string]*knownProject
 	p, warning := k.project, cmp.Or(g.Warning, k.warning)
 	p.LastSeenAt, p.LastScanAt, p.LastError, p.Details, p.Move = s.now(), s.now(), warning, "", k.move
 	if g.Variants != nil {
-		p.Details = toJSON(g.Variants)
+		p.Details = record.EncodeColumn(g.Variants)
 	}
 	a := ScanAction{Project: g.Project, StackID: p.StackID, Reason: warning, Details: json.RawMessage(p.Details)}
 	if g.Err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -134,7 +135,7 @@ func TestDriftNeedsConsent(t *testing.T) {
 	id, err := e.svc.Update(t.Context(), req)
 	e.must(err)
 	var plan Plan
-	e.must(decodeInto(e.ended(id).Summary, &plan))
+	e.must(record.DecodeColumn(e.ended(id).Summary, &plan))
 	if diff := cmp.Diff([]Drift{{"environment", "ADDED", driftAdded}}, plan.Services[0].Drift); diff != "" {
 		t.Error(diff)
 	}

@@ -8,17 +8,17 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 )
 
-// failure is why a job did not succeed.
-type failure struct {
+// jobFailure is why a job did not succeed.
+type jobFailure struct {
 	// code is a reason of the queue, one of the codes of this package, or the step that failed.
 	code string
 	// rolledBack says that the former version runs again; it is false for a service that did not run before.
 	rolledBack bool
 }
 
-// jobFailure returns why a job did not succeed, and the part of its summary that decided it; nil for none.
-func jobFailure(j *queue.Job) (f failure, part *ChangeSummary) {
-	f = failure{code: j.Failure.Reason, rolledBack: j.State == queue.RolledBack}
+// findFailure returns why a job did not succeed, and the part of its summary that decided it; nil for none.
+func findFailure(j *queue.Job) (f jobFailure, part *ChangeSummary) {
+	f = jobFailure{code: j.Failure.Reason, rolledBack: j.State == queue.RolledBack}
 	var sum UpdateSummary
 	_ = json.Unmarshal(j.Result, &sum)
 	part = sum.Deciding()
@@ -82,7 +82,7 @@ func failureTexts() map[string]failureText {
 }
 
 // inWords returns the failure in words, in Chinese for "zh", else in English.
-func (f failure) inWords(locale string) string {
+func (f jobFailure) inWords(locale string) string {
 	t, known := failureTexts()[f.code]
 	if !known {
 		t = failureTexts()[failedOtherwise]

@@ -141,7 +141,7 @@ func (s *Service) inspectContainers(ctx context.Context, st *record.Stack, svc *
 			return "", 0, fmt.Errorf("inspect %s: %w", c.Name, err)
 		}
 		if d.ImageID != want.imageID {
-			return "", 0, fault.New(fault.Conflict, "The container %s runs image %s instead of %s.", d.Name, shortDigest(d.ImageID), shortDigest(want.imageID))
+			return "", 0, fault.New(fault.Conflict, "The container %s runs image %s instead of %s.", d.Name, record.ShortDigest(d.ImageID), record.ShortDigest(want.imageID))
 		}
 		grace = max(grace, time.Duration(d.StartPeriodMS)*time.Millisecond)
 		var waits string
@@ -217,7 +217,7 @@ func (s *Service) checkDigest(ctx context.Context, svc *record.Service, want wan
 	if err != nil {
 		return err
 	}
-	if len(found) == 1 && found[0] != nil && slices.Contains(digestsIn(svc.Repo, found[0].RepoDigests), want.digest) {
+	if len(found) == 1 && found[0] != nil && slices.Contains(record.DigestsInRepo(svc.Repo, found[0].RepoDigests), want.digest) {
 		return nil
 	}
 	return fault.New(fault.Conflict, "The image that runs is not known under the digest %s.", want.digest)

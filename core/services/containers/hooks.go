@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // headerWebhookSecret carries the shared secret of the generic trigger.
@@ -94,7 +95,7 @@ func (s *Service) SelectRepo(ctx context.Context, full string, selected bool) (j
 			return fmt.Errorf("read a repository: %w", err)
 		}
 		if row == nil {
-			return invalidField("fullName", notTracked, name)
+			return record.InvalidField("fullName", notTracked, name)
 		}
 		jobID, err = s.changeSelected(ctx, w, []repoRecord{*row}, selected, stored.Enabled)
 		return err
@@ -221,7 +222,7 @@ func (s *Service) DeleteRepo(ctx context.Context, full string) (jobID string, er
 			return fmt.Errorf("read a repository: %w", err)
 		}
 		if row == nil {
-			return invalidField("fullName", notTracked, name)
+			return record.InvalidField("fullName", notTracked, name)
 		}
 		if err := s.repo.updateRepos(w, []string{name}, map[string]any{"selected": false, "removing": true}); err != nil {
 			return fmt.Errorf("mark a repository: %w", err)

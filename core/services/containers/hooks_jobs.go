@@ -12,6 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // SyncJob names the job that synchronises webhooks.
@@ -76,7 +77,7 @@ func (s *Service) SyncRepoHook(ctx context.Context, full string) (out SyncJob, e
 			return beingRemoved(row.JobID)
 		}
 		if !row.Selected {
-			return invalidField("fullName", "The repository %s is not selected.", name).With("reason", "not_selected")
+			return record.InvalidField("fullName", "The repository %s is not selected.", name).With("reason", "not_selected")
 		}
 		job, reused, err := s.queue.submitJob(ctx, submission{kind: JobHookSyncRepo, key: name, payload: newHookJob(hookSync, name)})
 		if err != nil {
@@ -114,7 +115,7 @@ func (s *Service) SyncHooks(ctx context.Context, req SyncRequest) ([]SyncResult,
 			return nil, err
 		}
 		if c.Keep == "" || len(c.Delete) == 0 || slices.Contains(c.Delete, c.Keep) || choices[name] != nil {
-			return nil, invalidField("resolveConflicts", "Name for %s, once, the webhook to keep and others to delete.", name)
+			return nil, record.InvalidField("resolveConflicts", "Name for %s, once, the webhook to keep and others to delete.", name)
 		}
 		choices[name] = &req.Conflicts[i]
 	}
@@ -128,7 +129,7 @@ func (s *Service) SyncHooks(ctx context.Context, req SyncRequest) ([]SyncResult,
 	}
 	for name := range choices {
 		if !slices.Contains(names, name) {
-			return nil, invalidField("resolveConflicts", "The repository %s is not among those that are synchronised.", name)
+			return nil, record.InvalidField("resolveConflicts", "The repository %s is not among those that are synchronised.", name)
 		}
 	}
 	return h.forEachRepo(ctx, names, nil, func(ctx context.Context, name string) (SyncResult, error) {
@@ -152,7 +153,7 @@ func (s *Service) selectedNames(ctx context.Context, asked []string) ([]string, 
 			return nil, err
 		}
 		if !slices.Contains(all, name) {
-			return nil, invalidField("repos", "The repository %s is not selected.", name).With("reason", "not_selected")
+			return nil, record.InvalidField("repos", "The repository %s is not selected.", name).With("reason", "not_selected")
 		}
 		if !slices.Contains(out, name) {
 			out = append(out, name)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
@@ -137,7 +138,7 @@ func repoName(full string) (string, error) {
 		return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-'
 	}
 	if owner == "" || repo == "" || len(name) > maxRepoName || strings.ContainsFunc(owner+repo, odd) || isDots(owner) || isDots(repo) {
-		return "", invalidField("fullName", "A repository is named owner/name.")
+		return "", record.InvalidField("fullName", "A repository is named owner/name.")
 	}
 	return name, nil
 }

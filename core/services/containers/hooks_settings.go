@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
@@ -142,7 +143,7 @@ func (s *Service) ChangeHookSettings(ctx context.Context, c HookChange) error {
 		pat = ""
 	}
 	if strings.ContainsFunc(pat, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return invalidField("pat", "The access token has characters that no token has.")
+		return record.InvalidField("pat", "The access token has characters that no token has.")
 	}
 	wanted, err := checkSelections(c.Repos)
 	if err != nil {
@@ -181,13 +182,13 @@ func (s *Service) ChangeHookSettings(ctx context.Context, c HookChange) error {
 func checkCallback(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || len(text) > 1000 {
-		return invalidField("callbackUrl", "The callback URL must be an absolute https URL that ends in %s.", hookPath)
+		return record.InvalidField("callbackUrl", "The callback URL must be an absolute https URL that ends in %s.", hookPath)
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !httpd.IsLoopbackHost(u.Hostname())) {
-		return invalidField("callbackUrl", "The callback URL must begin with https://.")
+		return record.InvalidField("callbackUrl", "The callback URL must begin with https://.")
 	}
 	if !strings.HasSuffix(u.Path, hookPath) {
-		return invalidField("callbackUrl", "The callback URL must end in %s.", hookPath)
+		return record.InvalidField("callbackUrl", "The callback URL must end in %s.", hookPath)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
@@ -201,7 +202,7 @@ func (h *hookSyncer) resolveConflict(ctx context.Context, row *repoRecord, choic
 	}
 	for _, id := range append([]string{choice.Keep}, choice.Delete...) {
 		if !known(id) {
-			return invalidField("resolveConflicts", "The webhook %s is none of the duplicates.", texts.Limit(id, 100))
+			return record.InvalidField("resolveConflicts", "The webhook %s is none of the duplicates.", texts.Limit(id, 100))
 		}
 	}
 	for _, id := range choice.Delete {

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
@@ -65,7 +66,7 @@ func (s *Service) ResolveInput(ctx context.Context, input string) (RepoCandidate
 func (s *Service) resolveInput(ctx context.Context, input string, pat schema.Secret) (*codehost.Resolution, error) {
 	input = strings.TrimSpace(input)
 	if input == "" || len(input) > maxInput {
-		return nil, invalidField("input", "Name a repository as owner/repo, or give the address of a repository or of an owner.")
+		return nil, record.InvalidField("input", "Name a repository as owner/repo, or give the address of a repository or of an owner.")
 	}
 	host := s.codeHost()
 	if host == nil {
@@ -107,9 +108,9 @@ func (c *hookConfig) explainResolve(err error) error {
 		}
 		return out
 	case client.CauseMissing:
-		return invalidField("input", "The code host has no such repository or owner, or hides it from the access token.")
+		return record.InvalidField("input", "The code host has no such repository or owner, or hides it from the access token.")
 	case client.CauseRefused:
-		return invalidField("input", "The code host refuses the input: %s", text)
+		return record.InvalidField("input", "The code host refuses the input: %s", text)
 	case client.CauseLimited:
 		return fault.New(fault.UpstreamUnavailable, "The code host limits requests.").With("reason", "upstream_limited").WithRetryAfter(fault.As(err).RetryAfter)
 	case client.CauseUnreachable:
@@ -187,7 +188,7 @@ func (s *Service) storeTarget(w *gorm.DB, t *targetRecord, res *codehost.Resolut
 func (s *Service) RemoveTarget(ctx context.Context, input string) error {
 	input = strings.TrimSpace(input)
 	if input == "" || len(input) > maxInput {
-		return invalidField("input", "Name the input of the target.")
+		return record.InvalidField("input", "Name the input of the target.")
 	}
 	return s.hookTx(ctx, "remove a target", func(ctx context.Context, w *gorm.DB) error {
 		return s.removeTargets(ctx, w, func(t *targetRecord) bool { return strings.EqualFold(t.Input, input) })

@@ -33,20 +33,20 @@ type RuleMatch struct {
 	Value string `json:"value" example:"^1.26"`
 }
 
-func (r *ignoreRecord) toRule() IgnoreRule {
+func toRule(r *record.Ignore) IgnoreRule {
 	return IgnoreRule{ID: r.ID, Enabled: r.Enabled, Scope: IgnoreScope{Type: ScopeService, ServiceID: r.ServiceID}, Match: RuleMatch{Kind: r.Kind, Value: r.Value}, Note: r.Note}
 }
 
 // IgnoreRules lists the rules, of one service if serviceID is not empty.
 func (s *Service) IgnoreRules(ctx context.Context, serviceID string) ([]IgnoreRule, error) {
-	rows, err := s.repo.ignoreRules(ctx)
+	rows, err := s.repo.ListIgnoreRules(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the ignore rules: %w", err)
 	}
 	out := []IgnoreRule{}
 	for i := range rows {
 		if serviceID == "" || rows[i].ServiceID == serviceID {
-			out = append(out, rows[i].toRule())
+			out = append(out, toRule(&rows[i]))
 		}
 	}
 	return out, nil
@@ -61,30 +61,30 @@ const (
 // AddIgnoreRule stores a rule and returns its id.
 func (s *Service) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, error) {
 	if r.Scope.Type != ScopeService {
-		return "", invalidField("scope.type", "A rule is for a service: its scope has the type service.")
+		return "", record.InvalidField("scope.type", "A rule is for a service: its scope has the type service.")
 	}
 	for field, text := range map[string]string{"scope.serviceId": r.Scope.ServiceID, "match.kind": r.Match.Kind, "match.value": r.Match.Value, "note": r.Note} {
 		if strings.IndexByte(text, 0) >= 0 {
-			return "", invalidField(field, "A rule holds no NUL character.")
+			return "", record.InvalidField(field, "A rule holds no NUL character.")
 		}
 	}
 	if len(r.Note) > maxRuleNote {
-		return "", invalidField("note", "The note must be at most %d bytes long.", maxRuleNote)
+		return "", record.InvalidField("note", "The note must be at most %d bytes long.", maxRuleNote)
 	}
 	if _, err := s.repo.FindService(ctx, r.Scope.ServiceID); err != nil {
-		return "", invalidField("scope.serviceId", record.NoService)
+		return "", record.InvalidField("scope.serviceId", record.NoService)
 	}
 	if _, err := ignore.Compile(ignore.Rule{Kind: r.Match.Kind, Value: r.Match.Value}); err != nil {
 		return "", err
 	}
-	rec := &ignoreRecord{ID: store.NewID("ign"), ServiceID: r.Scope.ServiceID, Enabled: r.Enabled, Kind: r.Match.Kind, Value: r.Match.Value, Note: r.Note, CreatedAt: s.now()}
+	rec := &record.Ignore{ID: store.NewID("ign"), ServiceID: r.Scope.ServiceID, Enabled: r.Enabled, Kind: r.Match.Kind, Value: r.Match.Value, Note: r.Note, CreatedAt: s.now()}
 	return rec.ID, s.repo.Write(ctx, "add an ignore rule", func(_ context.Context, w *gorm.DB) error {
 		var n int64
-		if err := w.Model(&ignoreRecord{}).Where("service_id = ?", rec.ServiceID).Count(&n).Error; err != nil {
+		if err := w.Model(&record.Ignore{}).Where("service_id = ?", rec.ServiceID).Count(&n).Error; err != nil {
 			return err
 		}
 		if n >= maxRules {
-			return invalidField("scope.serviceId", "A service has at most %d rules.", maxRules)
+			return record.InvalidField("scope.serviceId", "A service has at most %d rules.", maxRules)
 		}
 		return w.Create(rec).Error
 	})
@@ -93,10 +93,10 @@ func (s *Service) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, erro
 // DeleteIgnoreRule deletes a rule and tells whether there was one.
 func (s *Service) DeleteIgnoreRule(ctx context.Context, id string) (deleted bool, err error) {
 	if id == "" || strings.IndexByte(id, 0) >= 0 {
-		return false, invalidField("ruleId", "ruleId is missing, or holds a NUL character.")
+		return false, record.InvalidField("ruleId", "ruleId is missing, or holds a NUL character.")
 	}
 	err = s.repo.Write(ctx, "delete an ignore rule", func(_ context.Context, w *gorm.DB) error {
-		done := w.Where("id = ?", id).Delete(&ignoreRecord{})
+		done := w.Where("id = ?", id).Delete(&record.Ignore{})
 		deleted = done.RowsAffected > 0
 		return done.Error
 	})

@@ -22,7 +22,7 @@ type inventory struct {
 
 // ignoreRule is an enabled rule, ready to be matched.
 type ignoreRule struct {
-	ignoreRecord
+	record.Ignore
 	matcher ignore.Matcher
 }
 
@@ -48,7 +48,7 @@ func (s *Service) loadInventory(ctx context.Context) (*inventory, error) {
 	if inv.rolledBack, err = s.repo.rolledBackCandidates(ctx); err != nil {
 		return nil, fmt.Errorf("read what was rolled back: %w", err)
 	}
-	rules, err := s.repo.ignoreRules(ctx)
+	rules, err := s.repo.ListIgnoreRules(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the ignore rules: %w", err)
 	}

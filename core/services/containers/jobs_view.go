@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // Job is a job of the service.
@@ -48,7 +49,7 @@ type jobOptions struct {
 
 // ResultReason is why a job did not succeed.
 type ResultReason struct {
-	failure failure
+	failure jobFailure
 	Summary string `json:"summary" example:"The new container did not become healthy."`
 	Detail  string `json:"detail,omitempty"`
 	Raw     string `json:"raw,omitempty" example:"interrupted"`
@@ -96,7 +97,7 @@ func jobView(j *queue.Job) Job {
 
 // resultReason returns why a job did not succeed.
 func resultReason(j *queue.Job) *ResultReason {
-	f, part := jobFailure(j)
+	f, part := findFailure(j)
 	out := &ResultReason{Summary: f.inWords("en"), Detail: j.Failure.Message, Raw: j.Failure.Reason, failure: f}
 	if out.Raw == queue.ReasonCanceled && f.code != failedCanceled {
 		out.Raw, out.Detail = "", cmp.Or(part.LastError, out.Detail)
@@ -133,20 +134,20 @@ func (s *Service) ListJobs(ctx context.Context, f JobFilter) ([]Job, string, err
 		f.Limit = defaultJobs
 	}
 	if f.Limit < 1 || f.Limit > maxJobs {
-		return nil, "", invalidField("limit", "The limit must be from 1 to %d.", maxJobs)
+		return nil, "", record.InvalidField("limit", "The limit must be from 1 to %d.", maxJobs)
 	}
 	q := queue.Filter{Types: qualifiedTypes(JobTypes())}
 	if len(f.Types) > 0 {
 		for _, t := range f.Types {
 			if !slices.Contains(JobTypes(), t) {
-				return nil, "", invalidField("type", "There is no type of job %q.", t)
+				return nil, "", record.InvalidField("type", "There is no type of job %q.", t)
 			}
 		}
 		q.Types = qualifiedTypes(f.Types)
 	}
 	for _, st := range f.Status {
 		if !slices.Contains([]string{"queued", "running", "success", "failed", "rolled_back", "canceled"}, st) {
-			return nil, "", invalidField("status", "There is no status %q.", st)
+			return nil, "", record.InvalidField("status", "There is no status %q.", st)
 		}
 		q.States = append(q.States, queue.State(st))
 	}

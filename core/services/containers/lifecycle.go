@@ -3,13 +3,11 @@ package containers
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -20,14 +18,6 @@ const (
 	ActionStop    = "stop"
 	ActionRestart = "restart"
 )
-
-// ActiveJob is a job that works on a service.
-type ActiveJob struct {
-	ID     string `json:"id" example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-	Type   string `json:"type" example:"update"`
-	Status string `json:"status" enum:"queued,running"`
-	Action string `json:"action,omitempty" enum:"start,stop,restart"`
-}
 
 // ServiceLifecycle is whether a service runs, and what works on it.
 type ServiceLifecycle struct {
@@ -57,34 +47,6 @@ const (
 	unavailableEngine   = "lifecycle_status_unavailable"
 )
 
-// activeJobs are the jobs that hold locks of services, the running before the queued.
-func (s *Service) activeJobs(ctx context.Context, ids []string) ([]ActiveJob, error) {
-	locks := make([]string, len(ids))
-	for i, id := range ids {
-		locks[i] = serviceLock(id)
-	}
-	held, err := s.queue.Holders(ctx, locks)
-	if err != nil {
-		return nil, fmt.Errorf("read the active jobs: %w", err)
-	}
-	out := []ActiveJob{}
-	for _, job := range held {
-		if slices.ContainsFunc(out, func(a ActiveJob) bool { return a.ID == job.ID }) {
-			continue
-		}
-		var spec lifecycleJob
-		_ = job.Decode(&spec)
-		out = append(out, ActiveJob{ID: job.ID, Type: publicType(job.Type), Status: string(job.State), Action: spec.Action})
-	}
-	slices.SortFunc(out, func(a, b ActiveJob) int {
-		if a.Status != b.Status {
-			return boolOrder(a.Status == string(queue.Queued)) - boolOrder(b.Status == string(queue.Queued))
-		}
-		return -cmp.Compare(a.ID, b.ID)
-	})
-	return out, nil
-}
-
 // ServiceLifecycle reports whether a service runs. The engine is asked; if it does not answer the state is unknown.
 func (s *Service) ServiceLifecycle(ctx context.Context, id string) (ServiceLifecycle, error) {
 	inv, err := s.loadInventory(ctx)
@@ -95,7 +57,7 @@ func (s *Service) ServiceLifecycle(ctx context.Context, id string) (ServiceLifec
 	if svc == nil {
 		return ServiceLifecycle{}, fault.New(fault.NotFound, record.NoService)
 	}
-	jobs, err := s.activeJobs(ctx, []string{id})
+	jobs, err := s.queue.activeJobs(ctx, []string{id})
 	if err != nil {
 		return ServiceLifecycle{}, err
 	}
@@ -176,7 +138,7 @@ func (s *Service) StackLifecycle(ctx context.Context, id string) (StackLifecycle
 		ids = append(ids, svc.ID)
 	}
 	out := StackLifecycle{}
-	if out.ActiveJobs, err = s.activeJobs(ctx, ids); err != nil {
+	if out.ActiveJobs, err = s.queue.activeJobs(ctx, ids); err != nil {
 		return out, err
 	}
 	states, why := s.serviceStates(ctx, inv, members)
@@ -220,7 +182,7 @@ func sumStates(states map[string]record.LifecycleState) record.LifecycleState {
 
 func checkAction(action string) error {
 	if action != ActionStart && action != ActionStop && action != ActionRestart {
-		return invalidField("action", "The action must be start, stop or restart.")
+		return record.InvalidField("action", "The action must be start, stop or restart.")
 	}
 	return nil
 }
@@ -239,9 +201,9 @@ func (s *Service) ServiceAction(ctx context.Context, id, action string) (string,
 	case svc == nil:
 		return "", fault.New(fault.NotFound, record.NoService)
 	case inv.isSelf(svc):
-		return "", protectedError(svc.Name)
+		return "", record.ProtectedError(svc.Name)
 	case inv.isArchived(svc):
-		return "", errArchived(svc.Name)
+		return "", record.ArchivedError(svc.Name)
 	}
 	if action == ActionStart {
 		if why := s.cannotStart(ctx, inv, svc); why != "" {
@@ -268,9 +230,9 @@ func (s *Service) StackAction(ctx context.Context, id, action string) (string, e
 	case st == nil:
 		return "", fault.New(fault.NotFound, record.NoStack)
 	case inv.holdsSelf(id):
-		return "", protectedError(st.Project)
+		return "", record.ProtectedError(st.Project)
 	case st.ArchivedAt != 0:
-		return "", errArchived(st.Project)
+		return "", record.ArchivedError(st.Project)
 	}
 	sub := submission{
 		kind: JobStackLifecycle, stacks: []string{id}, locks: []string{"containers/stack/" + id},

@@ -86,7 +86,7 @@ func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecyc
 func (s *Service) lifecycleScale(ctx context.Context, job *queue.Job, r *report, st *record.Stack, services []record.Service) (map[string]int, error) {
 	scale := map[string]int{}
 	if len(job.Checkpoint) > 0 {
-		return scale, decodeInto(job.Checkpoint, &scale)
+		return scale, record.DecodeColumn(job.Checkpoint, &scale)
 	}
 	names := make([]string, len(services))
 	for i := range services {

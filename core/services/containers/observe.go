@@ -91,7 +91,7 @@ func (o *observed) stateOf(project string, svc *record.Service) runtimeState {
 	}
 	// Containers that run count before those that do not.
 	slices.SortStableFunc(list, func(a, b engine.Container) int {
-		return boolOrder(b.State == "running") - boolOrder(a.State == "running")
+		return record.BoolToInt(b.State == "running") - record.BoolToInt(a.State == "running")
 	})
 	out.id = list[0].ImageID
 	for _, c := range list {
@@ -106,7 +106,7 @@ func (o *observed) stateOf(project string, svc *record.Service) runtimeState {
 		return out
 	}
 	out.version, out.built = img.Labels[labelVersion], img.Labels[labelProject] != ""
-	out.digests = digestsIn(svc.Repo, img.RepoDigests)
+	out.digests = record.DigestsInRepo(svc.Repo, img.RepoDigests)
 	switch len(out.digests) {
 	case 0:
 		out.problem = runtimeLocal
@@ -117,13 +117,6 @@ func (o *observed) stateOf(project string, svc *record.Service) runtimeState {
 		}
 	}
 	return out
-}
-
-func boolOrder(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func stateOf(list []engine.Container) record.LifecycleState {

@@ -118,7 +118,7 @@ func TestFinalDigests(t *testing.T) {
 			job, sum := e.updated("blog", "web")
 			web := e.serviceOf("blog", "web").ID
 			if got, ok := sum.Stacks[0].Update.FinalDigests[web]; got != tt.want || ok != (tt.want != "") {
-				t.Errorf("%s ends with %q\n%s", job.Status, shortDigest(got), e.logs(job.ID))
+				t.Errorf("%s ends with %q\n%s", job.Status, record.ShortDigest(got), e.logs(job.ID))
 			}
 		})
 	}

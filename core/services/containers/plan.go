@@ -59,7 +59,7 @@ func (s *Service) planUpdate(ctx context.Context, inv *inventory, spec *updateJo
 				r.fail(ctx, "%s: variables without a value: %s", p.Name, texts.JoinSome(p.Unresolved, maxTold))
 			}
 			out.ChangedServices, out.Services = append(out.ChangedServices, p.ServiceID), append(out.Services, p)
-			r.info(ctx, "%s: %s → %s", p.Name, shortDigest(p.FromDigest), shortDigest(p.ToDigest))
+			r.info(ctx, "%s: %s → %s", p.Name, record.ShortDigest(p.FromDigest), record.ShortDigest(p.ToDigest))
 		}
 	}
 	return out, nil

@@ -5,7 +5,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 
-func toPlatforms(in []platformEntry) []registry.Platform {
+func toPlatforms(in []record.ManifestPlatform) []registry.Platform {
 	out := make([]registry.Platform, len(in))
 	for i, p := range in {
 		out[i] = registry.Platform{OS: p.OS, Arch: p.Arch, Variant: p.Variant, Digest: p.Digest}
@@ -13,10 +13,10 @@ func toPlatforms(in []platformEntry) []registry.Platform {
 	return out
 }
 
-func fromPlatforms(in []registry.Platform) []platformEntry {
-	out := make([]platformEntry, len(in))
+func fromPlatforms(in []registry.Platform) []record.ManifestPlatform {
+	out := make([]record.ManifestPlatform, len(in))
 	for i, p := range in {
-		out[i] = platformEntry{OS: p.OS, Arch: p.Arch, Variant: p.Variant, Digest: p.Digest}
+		out[i] = record.ManifestPlatform{OS: p.OS, Arch: p.Arch, Variant: p.Variant, Digest: p.Digest}
 	}
 	return out
 }

@@ -181,7 +181,7 @@ func (s *Service) AcceptMove(ctx context.Context, name, workingDir string, files
 	for i := range services {
 		ids[i] = services[i].ID
 	}
-	jobs, err := s.activeJobs(ctx, ids)
+	jobs, err := s.queue.activeJobs(ctx, ids)
 	if err != nil {
 		return "", err
 	}
@@ -189,12 +189,12 @@ func (s *Service) AcceptMove(ctx context.Context, name, workingDir string, files
 		return "", fault.New(fault.Conflict, "A job works on the project.").With("existingJobId", jobs[0].ID)
 	}
 	err = s.repo.Write(ctx, "move a project", func(ctx context.Context, w *gorm.DB) error {
-		columns := map[string]any{"working_dir": workingDir, "files": toJSON(files), "env_files": toJSON(append([]string{}, p.Move.EnvFiles...))}
+		columns := map[string]any{"working_dir": workingDir, "files": record.EncodeColumn(files), "env_files": record.EncodeColumn(append([]string{}, p.Move.EnvFiles...))}
 		if err := s.repo.UpdateStack(ctx, p.StackID, columns, s.now()); err != nil {
 			return err
 		}
 		return w.Model(&record.Project{}).Where("project = ?", name).
-			Updates(map[string]any{"working_dir": workingDir, "files": toJSON(files), "move": nil, "last_error": ""}).Error
+			Updates(map[string]any{"working_dir": workingDir, "files": record.EncodeColumn(files), "move": nil, "last_error": ""}).Error
 	})
 	if err != nil {
 		return "", fmt.Errorf("move the project %s: %w", name, err)

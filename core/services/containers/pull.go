@@ -3,6 +3,7 @@ package containers
 import (
 	"context"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -19,7 +20,7 @@ func (c *change) pullTarget(ctx context.Context) error {
 func (c *change) fetchImage(ctx context.Context, ref string) (id string, err error) {
 	if there, err := c.s.engine().Images(ctx, []string{ref}); err == nil && len(there) == 1 && there[0] != nil {
 		// Another service of the same image, or an earlier attempt, has pulled it.
-		c.r.info(ctx, "%s: %s is there already, image %s", c.displayName(), ref, shortDigest(there[0].ID))
+		c.r.info(ctx, "%s: %s is there already, image %s", c.displayName(), ref, record.ShortDigest(there[0].ID))
 		return there[0].ID, nil
 	}
 	c.r.info(ctx, "%s: pulling %s", c.displayName(), ref)
@@ -34,7 +35,7 @@ func (c *change) fetchImage(ctx context.Context, ref string) (id string, err err
 	if err != nil {
 		return "", err
 	}
-	c.r.info(ctx, "%s: pulled %s, image %s", c.displayName(), ref, shortDigest(img.ID))
+	c.r.info(ctx, "%s: pulled %s, image %s", c.displayName(), ref, record.ShortDigest(img.ID))
 	return img.ID, nil
 }
 

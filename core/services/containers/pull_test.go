@@ -3,6 +3,8 @@ package containers
 import (
 	"strings"
 	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // TestSharedImageIsPulledOnce: services of one image pull it once in an update of all of them.
@@ -18,7 +20,7 @@ func TestSharedImageIsPulledOnce(t *testing.T) {
 	}
 	for _, name := range []string{"web", "worker", "other"} {
 		if e.runs("blog", name) != imageID(2) {
-			t.Errorf("%s runs %s", name, shortDigest(e.runs("blog", name)))
+			t.Errorf("%s runs %s", name, record.ShortDigest(e.runs("blog", name)))
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestRecovery(t *testing.T) {
 					want, image = "rolled_back", imageID(1)
 				}
 				if job.Status != want || len(sum.Stacks) != 1 || e.runs("blog", "web") != image || e.engine.NameOf(webRepo+":1") != image {
-					t.Errorf("%s %+v, runs %s, the name stands for %s\n%s", job.Status, sum.Stacks, shortDigest(e.runs("blog", "web")), shortDigest(e.engine.NameOf(webRepo+":1")), e.logs(id))
+					t.Errorf("%s %+v, runs %s, the name stands for %s\n%s", job.Status, sum.Stacks, record.ShortDigest(e.runs("blog", "web")), record.ShortDigest(e.engine.NameOf(webRepo+":1")), e.logs(id))
 				}
 				if list := e.engine.ContainersOf("blog", "web"); list[0].State != "running" {
 					t.Errorf("the container is %s", list[0].State)
@@ -66,7 +66,7 @@ func TestRecovery(t *testing.T) {
 					t.Errorf("the history is %+v, %d locks", hist, e.locksHeld())
 				}
 				if after := e.serviceOf("blog", "web"); (after.CandidateDigest == "") != (image == imageID(2)) || after.RuntimeImage != image {
-					t.Errorf("the service: candidate %q, runs %s", after.CandidateDigest, shortDigest(after.RuntimeImage))
+					t.Errorf("the service: candidate %q, runs %s", after.CandidateDigest, record.ShortDigest(after.RuntimeImage))
 				}
 				if !strings.Contains(e.logs(id), "The core ended while this job ran") {
 					t.Errorf("the log does not tell of the second attempt:\n%s", e.logs(id))
@@ -179,7 +179,7 @@ func TestCancelAtEachStep(t *testing.T) {
 			job := e.ended(id)
 			list := e.engine.ContainersOf("blog", "web")
 			if !slices.Contains(status, job.Status) || list[0].ImageID != imageID(1) || list[0].State != "running" || e.engine.NameOf(webRepo+":1") != imageID(1) || e.locksHeld() != 0 {
-				t.Errorf("%s, %s %s\n%s", job.Status, shortDigest(list[0].ImageID), list[0].State, e.logs(id))
+				t.Errorf("%s, %s %s\n%s", job.Status, record.ShortDigest(list[0].ImageID), list[0].State, e.logs(id))
 			}
 			files, _ := filepath.Glob(filepath.Join(e.dir, "data", "backups", "*", "*.part"))
 			if len(files) != 0 {

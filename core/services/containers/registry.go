@@ -239,7 +239,7 @@ func askWhile[T any](ctx context.Context, r *registries, host string, retry func
 
 // resolveRef returns what a reference resolves to, with retries. The details of the kept digests are not asked for, so that an
 // unchanged tag costs one request; their platforms are those that are given.
-func (r *registries) resolveRef(ctx context.Context, ref image.Ref, platform record.Platform, kept map[string][]platformEntry) (*registry.Resolved, error) {
+func (r *registries) resolveRef(ctx context.Context, ref image.Ref, platform record.Platform, kept map[string][]record.ManifestPlatform) (*registry.Resolved, error) {
 	digests := slices.Sorted(maps.Keys(kept))
 	got, err := askWhile(ctx, r, ref.Host, isTransient, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
 		return in.Resolve(ctx, registry.ResolveRequest{Access: a, Ref: ref.String(), Known: digests, Platform: platform.String()})

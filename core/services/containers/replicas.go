@@ -113,7 +113,7 @@ func (s *Service) checkStopped(ctx context.Context, st *record.Stack, svc *recor
 	}
 	for _, c := range list {
 		if c.ImageID != want.imageID {
-			return fault.New(fault.Conflict, "The container %s has image %s instead of %s.", c.Name, shortDigest(c.ImageID), shortDigest(want.imageID))
+			return fault.New(fault.Conflict, "The container %s has image %s instead of %s.", c.Name, record.ShortDigest(c.ImageID), record.ShortDigest(want.imageID))
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -43,7 +44,7 @@ func (e *env) expectReplicas(n, v int) {
 	for _, c := range list {
 		names = append(names, c.Name)
 		if c.ImageID != imageID(v) || c.State != "running" {
-			e.Errorf("%s runs %s, %s", c.Name, shortDigest(c.ImageID), c.State)
+			e.Errorf("%s runs %s, %s", c.Name, record.ShortDigest(c.ImageID), c.State)
 		}
 	}
 	slices.Sort(names)

@@ -53,10 +53,10 @@ func (s *Service) newRestoration(ctx context.Context, job *queue.Job, spec resto
 	if m.stack, err = s.repo.FindStack(ctx, spec.StackID); err != nil {
 		return nil, err
 	}
-	if m.stopped && decodeInto(job.Checkpoint, &m.state) != nil {
+	if m.stopped && record.DecodeColumn(job.Checkpoint, &m.state) != nil {
 		// An older version kept the services alone.
 		m.state.Begun = true
-		return m, decodeInto(job.Checkpoint, &m.state.Services)
+		return m, record.DecodeColumn(job.Checkpoint, &m.state.Services)
 	}
 	return m, nil
 }

@@ -78,9 +78,9 @@ func (s *Service) Restore(ctx context.Context, backupID string) (string, error) 
 	case svc == nil:
 		return "", fault.New(fault.NotFound, record.NoService)
 	case inv.isArchived(svc):
-		return "", errArchived(svc.Name)
+		return "", record.ArchivedError(svc.Name)
 	case inv.holdsSelf(b.StackID):
-		return "", protectedError(svc.Name)
+		return "", record.ProtectedError(svc.Name)
 	}
 	sub := submission{kind: JobRestore, stacks: []string{b.StackID}, payload: restoreJob{
 		jobSubject{Scope: ScopeService, StackID: b.StackID, ServiceID: svc.ID, Reason: ReasonUI}, []string{b.ID},

@@ -122,7 +122,7 @@ func (c *change) runPrecheck(ctx context.Context) error {
 	want := cmp.Or(c.spec.Images[svc.ID], c.rec.Image)
 	switch {
 	case svc.ArchivedAt != 0 || st.ArchivedAt != 0:
-		return errArchived(svc.Name)
+		return record.ArchivedError(svc.Name)
 	case svc.Image != want || c.rec.Image != want:
 		return fault.New(fault.Conflict, "The compose files of %s name another image for %s now: %s.", st.Project, svc.Name, svc.Image)
 	}

@@ -27,7 +27,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 	if c.rec.FromImage == "" {
 		return c.finishChange(ctx, record.ChangeFailed, fault.New(fault.Conflict, "There is no former image to roll back to."))
 	}
-	c.r.warn(ctx, "%s: rolling back to %s", c.displayName(), shortDigest(c.rec.FromImage))
+	c.r.warn(ctx, "%s: rolling back to %s", c.displayName(), record.ShortDigest(c.rec.FromImage))
 	steps := []struct {
 		name string
 		do   func(context.Context) error
@@ -332,7 +332,7 @@ func (c *change) ensureFormer(ctx context.Context) error {
 		return nil
 	}
 	if c.rec.ToDigest == "" {
-		return fault.New(fault.Conflict, "The former image %s is no longer there.", shortDigest(c.rec.ToImage))
+		return fault.New(fault.Conflict, "The former image %s is no longer there.", record.ShortDigest(c.rec.ToImage))
 	}
 	c.target.TargetDigest = c.rec.ToDigest
 	want := c.rec.ToImage
@@ -340,7 +340,7 @@ func (c *change) ensureFormer(ctx context.Context) error {
 		return err
 	}
 	if c.rec.ToImage != want {
-		return fmt.Errorf("the registry gave image %s instead of %s", shortDigest(c.rec.ToImage), shortDigest(want))
+		return fmt.Errorf("the registry gave image %s instead of %s", record.ShortDigest(c.rec.ToImage), record.ShortDigest(want))
 	}
 	return nil
 }

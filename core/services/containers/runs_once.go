@@ -208,7 +208,7 @@ func (c *change) staysStopped() bool {
 
 // reportSuccess says what there is of the service after its change.
 func (c *change) reportSuccess(ctx context.Context) {
-	digest := shortDigest(c.rec.ToDigest)
+	digest := record.ShortDigest(c.rec.ToDigest)
 	switch {
 	case c.rec.RunsOnce != "":
 		c.r.info(ctx, "%s: was run with %s", c.displayName(), digest)

@@ -105,7 +105,7 @@ func TestServicesThatEndByThemselves(t *testing.T) {
 			}
 			for name, version := range tt.images {
 				if got := e.runs("shop", name); got != imageID(version) {
-					t.Errorf("%s has the image %s, want version %d\n%s", name, shortDigest(got), version, e.logs(job.ID))
+					t.Errorf("%s has the image %s, want version %d\n%s", name, record.ShortDigest(got), version, e.logs(job.ID))
 				}
 			}
 			for name, state := range tt.states {
@@ -144,7 +144,7 @@ func (e *env) updateServices(project string, names ...string) (Job, UpdateSummar
 	}
 	for _, svc := range []string{"web", "migrate", "cron"} {
 		if !slices.Contains(names, svc) {
-			e.setService(project, svc, noCandidate())
+			e.setService(project, svc, record.NoCandidate())
 		}
 	}
 	var list [][2]string

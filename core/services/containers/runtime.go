@@ -8,7 +8,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -76,8 +75,8 @@ func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []reco
 		if err != nil {
 			return sum, err
 		}
-		sum.ServicesChanged += boolOrder(changed)
-		sum.CandidatesCleared += boolOrder(cleared)
+		sum.ServicesChanged += record.BoolToInt(changed)
+		sum.CandidatesCleared += record.BoolToInt(cleared)
 	}
 	return sum, nil
 }
@@ -131,11 +130,11 @@ func (s *Service) runsDigest(ctx context.Context, have []string, want string) bo
 	if slices.Contains(have, want) {
 		return true
 	}
-	known, err := s.repo.manifestsOf(ctx, []string{want})
+	known, err := s.repo.FindManifests(ctx, []string{want})
 	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc(known[want], func(p platformEntry) bool { return p.Digest != "" && slices.Contains(have, p.Digest) })
+	return slices.ContainsFunc(known[want], func(p record.ManifestPlatform) bool { return p.Digest != "" && slices.Contains(have, p.Digest) })
 }
 
 // refreshServices reads anew what some services run. It is for the end of jobs: what goes wrong is logged, the next scan
@@ -201,19 +200,19 @@ func (s *Service) checkScope(ctx context.Context, req *ScanRequest) error {
 	switch req.Scope {
 	case ScopeStack:
 		if inv.stacks[req.StackID] == nil {
-			return invalidField("stackId", record.NoStack)
+			return record.InvalidField("stackId", record.NoStack)
 		}
 		req.ServiceID = ""
 		return nil
 	case ScopeService:
 		svc := inv.services[req.ServiceID]
 		if svc == nil {
-			return invalidField("serviceId", record.NoService)
+			return record.InvalidField("serviceId", record.NoService)
 		}
 		req.StackID = svc.StackID
 		return nil
 	}
-	return invalidField("scope", "The scope must be all, stack or service.")
+	return record.InvalidField("scope", "The scope must be all, stack or service.")
 }
 
 // dedupKey returns a key that is the same for requests for the same work.
@@ -255,11 +254,6 @@ func (s *Service) runRuntimeScan(ctx context.Context, _ *queue.Job, spec runtime
 	sum.Scope, sum.DurationMS = spec.Scope, s.cfg.Now().Sub(began).Milliseconds()
 	r.p.Emit(ctx, "runtime_scan_finished", sum)
 	return sum, nil
-}
-
-// errArchived tells that a stack or service is archived.
-func errArchived(name string) error {
-	return fault.New(fault.Conflict, "%s is archived: restore it first.", name).With("reason", "archived")
 }
 
 // touchStacks stores that stacks were checked.

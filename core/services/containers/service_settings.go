@@ -52,7 +52,7 @@ func checkBackupTargets(b *record.BackupTargets) error {
 	for field, choices := range map[string]map[string]record.BackupChoice{"backupTargets.bindPaths": b.BindPaths, "backupTargets.volumeNames": b.VolumeNames} {
 		for name, choice := range choices {
 			if !choice.IsValid() || name == "" {
-				return invalidField(field, "The choice for %q must be inherit, skip or force.", name)
+				return record.InvalidField(field, "The choice for %q must be inherit, skip or force.", name)
 			}
 		}
 	}
@@ -72,17 +72,17 @@ func (s *Service) ChangeService(ctx context.Context, id string, c ServiceChange)
 		if err := checkBackupTargets(c.BackupTargets); err != nil {
 			return err
 		}
-		columns["backup_targets"] = toJSON(c.BackupTargets.WithDefaults())
+		columns["backup_targets"] = record.EncodeColumn(c.BackupTargets.WithDefaults())
 	}
 	if n := c.HealthTimeout; n.Set {
 		if n.Value != nil && (*n.Value < 1 || *n.Value > maxHealthTimeout) {
-			return invalidField("healthTimeoutSeconds", "The health timeout must be from 1 to %d seconds.", maxHealthTimeout)
+			return record.InvalidField("healthTimeoutSeconds", "The health timeout must be from 1 to %d seconds.", maxHealthTimeout)
 		}
 		columns["health_timeout"] = n.valueOr(0)
 	}
 	if n := c.MinAge; n.Set {
 		if n.Value != nil && (*n.Value < 0 || *n.Value > maxMinAge) {
-			return invalidField("minimumAgeSeconds", "The minimum age must be from 0 to %d seconds.", maxMinAge)
+			return record.InvalidField("minimumAgeSeconds", "The minimum age must be from 0 to %d seconds.", maxMinAge)
 		}
 		columns["min_age"] = n.valueOr(-1)
 	}
@@ -90,7 +90,7 @@ func (s *Service) ChangeService(ctx context.Context, id string, c ServiceChange)
 		text := strings.TrimSpace(c.RepoURL.Text)
 		u, err := url.Parse(text)
 		if text != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" || len(text) > 1000) {
-			return invalidField("repoUrl", "The address of the repository must be an http or https URL without a user name.")
+			return record.InvalidField("repoUrl", "The address of the repository must be an http or https URL without a user name.")
 		}
 		columns["repo_url"] = text
 	}

@@ -130,7 +130,7 @@ func (s *Service) RefreshInference(ctx context.Context, serviceID, digest string
 		return image.Ref{}, "", err
 	}
 	if !image.ValidDigest(digest) {
-		return image.Ref{}, "", invalidField("digest", "The digest must be sha256: and 64 hexadecimal digits.")
+		return image.Ref{}, "", record.InvalidField("digest", "The digest must be sha256: and 64 hexadecimal digits.")
 	}
 	if digest, err = digestFor(&svc, digest); err != nil {
 		return image.Ref{}, "", err

@@ -32,7 +32,7 @@ func matchesArchived(filter string, archived bool) bool {
 
 func validArchived(filter string) error {
 	if filter != "" && filter != ArchivedExclude && filter != ArchivedInclude && filter != ArchivedOnly {
-		return invalidField("archived", "The filter archived must be exclude, include or only.")
+		return record.InvalidField("archived", "The filter archived must be exclude, include or only.")
 	}
 	return nil
 }

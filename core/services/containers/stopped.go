@@ -27,7 +27,7 @@ type restart struct {
 func (s *Service) ranBefore(ctx context.Context, job *queue.Job, targets []Target, r *report, inv *inventory) (ran []string, err error) {
 	if len(job.Checkpoint) > 0 {
 		r.resumed = true
-		return ran, decodeInto(job.Checkpoint, &ran)
+		return ran, record.DecodeColumn(job.Checkpoint, &ran)
 	}
 	var o *observed
 	err = s.throughOutage(ctx, func() (err error) {

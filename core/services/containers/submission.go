@@ -97,3 +97,13 @@ func (q *jobQueue) submitNew(ctx context.Context, sub submission) (string, error
 	}
 	return job.ID, nil
 }
+
+// addLocks adds those that are not in list.
+func addLocks(list, more []string) []string {
+	for _, lock := range more {
+		if !slices.Contains(list, lock) {
+			list = append(list, lock)
+		}
+	}
+	return list
+}

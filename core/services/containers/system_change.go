@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // SettingsChange is a change of the settings. Members that are left out, on all levels, stay as they are.
@@ -68,18 +69,18 @@ func (set *systemSettings) applyChange(c SettingsChange) error {
 		setGiven(&set.Backup.BaseDir, b.BaseDir)
 		setGiven(&set.Backup.SkipOverBytes, b.SkipOverBytes)
 		if !filepath.IsAbs(set.Backup.BaseDir) {
-			return invalidField("backup.baseDir", "The directory of backups must be an absolute path.")
+			return record.InvalidField("backup.baseDir", "The directory of backups must be an absolute path.")
 		}
 		set.Backup.BaseDir = filepath.Clean(set.Backup.BaseDir)
 		if set.Backup.SkipOverBytes < 0 {
-			return invalidField("backup.skipTargetsOverBytes", "The size limit must not be negative.")
+			return record.InvalidField("backup.skipTargetsOverBytes", "The size limit must not be negative.")
 		}
 	}
 	if m := c.Monitor; m != nil {
 		setGiven(&set.Monitor.Enabled, m.Enabled)
 		setGiven(&set.Monitor.SampleInterval, m.SampleInterval)
 		if !slices.Contains([]int{5, 10, 30, 60, 300}, set.Monitor.SampleInterval) {
-			return invalidField("resourceMonitor.sampleIntervalSeconds", "The interval must be 5, 10, 30, 60 or 300 seconds.")
+			return record.InvalidField("resourceMonitor.sampleIntervalSeconds", "The interval must be 5, 10, 30, 60 or 300 seconds.")
 		}
 	}
 	if c.Schedules != nil {
@@ -108,7 +109,7 @@ func (set *systemSettings) changeSchedules(c SchedulesChange) error {
 		setGiven(&next.Cron, sch.change.Cron)
 		next.Cron = strings.TrimSpace(next.Cron)
 		if err := queue.ValidCron(next.Cron); next.Enabled && err != nil {
-			return invalidField(sch.name, "The schedule %q is not valid: five fields, or six with seconds first.", next.Cron).With("reason", "cron_invalid")
+			return record.InvalidField(sch.name, "The schedule %q is not valid: five fields, or six with seconds first.", next.Cron).With("reason", "cron_invalid")
 		}
 		*sch.to = &next
 	}
@@ -123,7 +124,7 @@ func (set *systemSettings) changeBaseURL(text string) error {
 	}
 	u, err := url.Parse(text)
 	if err != nil || len(text) > 1024 || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return invalidField("instance.publicBaseUrl", "The public base URL must be an absolute http:// or https:// URL of at most 1024 bytes.")
+		return record.InvalidField("instance.publicBaseUrl", "The public base URL must be an absolute http:// or https:// URL of at most 1024 bytes.")
 	}
 	if !strings.HasSuffix(text, "/") {
 		text += "/"
@@ -169,7 +170,7 @@ func (s *Service) checkBackupChange(ctx context.Context, c SettingsChange) error
 		return nil
 	}
 	if err := probeDir(next.Backup.BaseDir); err != nil {
-		return invalidField("backup.baseDir", "The directory of backups cannot be written: %s.", backupReason(err)).With("reason", "not_writable")
+		return record.InvalidField("backup.baseDir", "The directory of backups cannot be written: %s.", backupReason(err)).With("reason", "not_writable")
 	}
 	return nil
 }

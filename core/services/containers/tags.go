@@ -2,7 +2,6 @@ package containers
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/version"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
@@ -90,21 +90,6 @@ func (s *Service) newerTags(ctx context.Context, ref image.Ref) ([]string, error
 	return version.Newer(ref.Tag, tags, newerLimit), nil
 }
 
-func toJSON(v any) string {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return "null"
-	}
-	return string(raw)
-}
-
-func decodeInto(raw []byte, v any) error {
-	if err := json.Unmarshal(raw, v); err != nil {
-		return fmt.Errorf("read what was stored: %w", err)
-	}
-	return nil
-}
-
 func isVersioned(tag string) bool {
 	_, ok := version.Parse(tag)
 	return ok
@@ -130,7 +115,7 @@ func candidateTags(raw string, all []string, limit int) []string {
 		found = append(found, parsed{tag, v})
 	}
 	slices.SortStableFunc(found, func(a, b parsed) int {
-		if x, y := boolOrder(version.Strict(a.tag)), boolOrder(version.Strict(b.tag)); x != y {
+		if x, y := record.BoolToInt(version.Strict(a.tag)), record.BoolToInt(version.Strict(b.tag)); x != y {
 			return y - x
 		}
 		return version.Compare(b.v, a.v)

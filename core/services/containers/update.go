@@ -44,10 +44,6 @@ type UpdateRequest struct {
 	Reason     string
 }
 
-func invalidField(field, format string, args ...any) *fault.Error {
-	return fault.New(fault.InvalidArgument, format, args...).With("field", field)
-}
-
 // changeOptions are what the payload of a job says about its changes.
 type changeOptions struct {
 	Mode    string   `json:"mode,omitempty"`
@@ -160,22 +156,22 @@ func (r *UpdateRequest) normalizeRequest() error {
 	r.Reason = cmp.Or(r.Reason, ReasonUI)
 	switch {
 	case r.Mode != ModeApply && r.Mode != ModeDryRun:
-		return invalidField("mode", "The mode must be apply or dry-run.")
+		return record.InvalidField("mode", "The mode must be apply or dry-run.")
 	case !record.BackupChoice(r.BackupMode).IsValid():
-		return invalidField("backupMode", "The backup mode must be inherit, skip or force.")
+		return record.InvalidField("backupMode", "The backup mode must be inherit, skip or force.")
 	case r.Scope != ScopeAll && r.Scope != ScopeStack && r.Scope != ScopeService:
-		return invalidField("scope", "The scope must be all, stack or service.")
+		return record.InvalidField("scope", "The scope must be all, stack or service.")
 	case r.Scope == ScopeStack && r.StackID == "":
-		return invalidField("stackId", "An update of a stack needs stackId.")
+		return record.InvalidField("stackId", "An update of a stack needs stackId.")
 	case r.Scope == ScopeService && r.ServiceID == "":
-		return invalidField("serviceId", "An update of a service needs serviceId.")
+		return record.InvalidField("serviceId", "An update of a service needs serviceId.")
 	}
 	if r.Scope == ScopeService {
 		if err := r.normalizeSingle(); err != nil {
 			return err
 		}
 	} else if len(r.Targets) == 0 {
-		return invalidField("targets", "An update of a stack or of everything needs targets.")
+		return record.InvalidField("targets", "An update of a stack or of everything needs targets.")
 	}
 	seen := map[string]bool{}
 	for i := range r.Targets {
@@ -183,7 +179,7 @@ func (r *UpdateRequest) normalizeRequest() error {
 			return err
 		}
 		if seen[r.Targets[i].ServiceID] {
-			return invalidField("targets", "The service %s is named twice.", r.Targets[i].ServiceID)
+			return record.InvalidField("targets", "The service %s is named twice.", r.Targets[i].ServiceID)
 		}
 		seen[r.Targets[i].ServiceID] = true
 	}
@@ -194,20 +190,20 @@ func (r *UpdateRequest) normalizeRequest() error {
 func (r *UpdateRequest) normalizeSingle() error {
 	if len(r.Targets) > 0 {
 		if r.TargetTag != "" || r.TargetDigest != "" || r.PullTags != nil {
-			return invalidField("targets", "Name the target by targetTag, targetDigest and pullTags, or in targets, not both.")
+			return record.InvalidField("targets", "Name the target by targetTag, targetDigest and pullTags, or in targets, not both.")
 		}
 		if len(r.Targets) != 1 || r.Targets[0].ServiceID != r.ServiceID {
-			return invalidField("targets", "An update of a service has that service as its only target.")
+			return record.InvalidField("targets", "An update of a service has that service as its only target.")
 		}
 		return nil
 	}
 	switch {
 	case r.TargetTag == "":
-		return invalidField("targetTag", "An update of a service needs targetTag.")
+		return record.InvalidField("targetTag", "An update of a service needs targetTag.")
 	case r.TargetDigest == "":
-		return invalidField("targetDigest", "An update of a service needs targetDigest.")
+		return record.InvalidField("targetDigest", "An update of a service needs targetDigest.")
 	case r.PullTags == nil:
-		return invalidField("pullTags", "An update of a service needs pullTags; the list may be empty.")
+		return record.InvalidField("pullTags", "An update of a service needs pullTags; the list may be empty.")
 	}
 	r.Targets = []Target{{ServiceID: r.ServiceID, TargetTag: r.TargetTag, TargetDigest: r.TargetDigest, PullTags: *r.PullTags}}
 	return nil
@@ -223,21 +219,21 @@ func (t *Target) normalizeTarget() error {
 	}
 	switch {
 	case t.ServiceID == "":
-		return invalidField("serviceId", "Each target needs serviceId.")
+		return record.InvalidField("serviceId", "Each target needs serviceId.")
 	case !image.ValidTag(t.TargetTag):
-		return invalidField("targetTag", "The target tag of %s is not a valid tag.", t.ServiceID)
+		return record.InvalidField("targetTag", "The target tag of %s is not a valid tag.", t.ServiceID)
 	case !image.ValidDigest(t.TargetDigest):
-		return invalidField("targetDigest", "The target digest of %s must be sha256: and 64 hexadecimal digits.", t.ServiceID)
+		return record.InvalidField("targetDigest", "The target digest of %s must be sha256: and 64 hexadecimal digits.", t.ServiceID)
 	case t.PullTags == nil:
-		return invalidField("pullTags", "The target %s needs pullTags; the list may be empty.", t.ServiceID)
+		return record.InvalidField("pullTags", "The target %s needs pullTags; the list may be empty.", t.ServiceID)
 	case len(t.PullTags) > maxPullTags:
-		return invalidField("pullTags", "The target %s has more than %d pull tags.", t.ServiceID, maxPullTags)
+		return record.InvalidField("pullTags", "The target %s has more than %d pull tags.", t.ServiceID, maxPullTags)
 	}
 	tags := []string{}
 	for _, tag := range t.PullTags {
 		tag = strings.TrimSpace(tag)
 		if !image.ValidTag(tag) {
-			return invalidField("pullTags", "The target %s has a pull tag that is empty or not valid.", t.ServiceID)
+			return record.InvalidField("pullTags", "The target %s has a pull tag that is empty or not valid.", t.ServiceID)
 		}
 		if tag != t.TargetTag && !slices.Contains(tags, tag) {
 			tags = append(tags, tag)
@@ -251,12 +247,12 @@ func (t *Target) normalizeTarget() error {
 func (inv *inventory) checkCoverage(r *UpdateRequest) error {
 	if r.Scope == ScopeService {
 		if svc := inv.services[r.ServiceID]; svc == nil {
-			return invalidField("serviceId", record.NoService)
+			return record.InvalidField("serviceId", record.NoService)
 		}
 		return nil
 	}
 	if r.Scope == ScopeStack && inv.stacks[r.StackID] == nil {
-		return invalidField("stackId", record.NoStack)
+		return record.InvalidField("stackId", record.NoStack)
 	}
 	wanted := map[string]bool{}
 	for _, svc := range inv.services {
@@ -279,7 +275,7 @@ func (inv *inventory) checkCoverage(r *UpdateRequest) error {
 	}
 	slices.Sort(missing)
 	slices.Sort(extra)
-	return invalidField("targets", "The targets must be exactly the services that can be updated.").With("missingServiceIds", missing).With("extraServiceIds", extra)
+	return record.InvalidField("targets", "The targets must be exactly the services that can be updated.").With("missingServiceIds", missing).With("extraServiceIds", extra)
 }
 
 // checkApplicable returns an error if a target no longer matches the result of the last check.
@@ -289,26 +285,21 @@ func (inv *inventory) checkApplicable(t Target, allowMismatch bool) error {
 	case inv.isArchived(svc):
 		return fault.New(fault.Conflict, "The service %s is archived.", svc.Name).With("reason", "archived")
 	case inv.isSelf(svc):
-		return protectedError(svc.Name)
+		return record.ProtectedError(svc.Name)
 	case svc.Pinned != "":
 		return fault.New(fault.Conflict, "The project pins %s to a digest: change the digest in its files.", svc.Name).With("reason", "pinned")
 	case t.TargetTag != svc.Tag:
-		return invalidField("targetTag", "The project names the tag %q; another tag is not applied.", svc.Tag).With("expectedTag", svc.Tag).With("gotTag", t.TargetTag)
+		return record.InvalidField("targetTag", "The project names the tag %q; another tag is not applied.", svc.Tag).With("expectedTag", svc.Tag).With("gotTag", t.TargetTag)
 	case svc.CandidateDigest == "" || t.TargetDigest != svc.CandidateDigest:
 		return fault.New(fault.Conflict, "The target digest no longer matches the last check; check again.").With("reason", "rescan_required")
 	case svc.CandidateMatch == archMismatch && !allowMismatch:
-		return invalidField("allowArchMismatch", "The new version of %s is not made for this host's architecture.", svc.Name).With("reason", "arch_mismatch")
+		return record.InvalidField("allowArchMismatch", "The new version of %s is not made for this host's architecture.", svc.Name).With("reason", "arch_mismatch")
 	}
 	if after := inv.applyAfter(svc); after > inv.now {
 		return fault.New(fault.Conflict, "The new version of %s has not reached the minimum age.", svc.Name).
 			With("reason", "minimum_age").With("applyAfter", store.FormatTime(store.FromMillis(after)))
 	}
 	return nil
-}
-
-// protectedError returns the error for an action that would stop this instance itself.
-func protectedError(name string) *fault.Error {
-	return fault.New(fault.Conflict, "%s is this instance itself: use the supervisor.", name).With("reason", "managed_via_supervisor")
 }
 
 // applyAfter is when the minimum age of a service's candidate is reached, in Unix milliseconds.

@@ -37,7 +37,7 @@ func (s *Service) UpdatePicked(ctx context.Context, req UpdateRequest) (out Pick
 	}
 	for _, t := range req.Targets {
 		if inv.services[t.ServiceID] == nil {
-			return out, invalidField("targets", record.NoService)
+			return out, record.InvalidField("targets", record.NoService)
 		}
 		if err := inv.checkApplicable(t, req.AllowArchMismatch); err != nil {
 			return out, err

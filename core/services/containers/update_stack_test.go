@@ -179,7 +179,7 @@ func TestFailuresAtOnce(t *testing.T) {
 	}
 	for name, version := range map[string]int{"a1": 1, "a2": 1, "a3": 13} {
 		if e.runs("shop", name) != imageID(version) {
-			t.Errorf("%s runs %s", name, shortDigest(e.runs("shop", name)))
+			t.Errorf("%s runs %s", name, record.ShortDigest(e.runs("shop", name)))
 		}
 	}
 	if text := job.ResultReason.Detail; !strings.Contains(text, e.nameOf(u.FailedService)+" was rolled back:") || !strings.Contains(text, e.nameOf(u.AlsoFailed[0].ServiceID)+" was rolled back too:") {
@@ -254,7 +254,7 @@ func TestStopWithSeveralOpen(t *testing.T) {
 						want = imageID(11 + i)
 					}
 					if got := e.runs("shop", name); got != want {
-						t.Errorf("%s runs %s, want %s\n%s", name, shortDigest(got), shortDigest(want), e.logs(id))
+						t.Errorf("%s runs %s, want %s\n%s", name, record.ShortDigest(got), record.ShortDigest(want), e.logs(id))
 					}
 				}
 			})
@@ -303,7 +303,7 @@ func TestFollowersAreRecreatedOnce(t *testing.T) {
 				t.Fatalf("%s, want %s: %s\n%s", job.Status, tt.status, diff, e.logs(job.ID))
 			}
 			if e.runs("shop", "a2") != imageID(tt.runs) || slices.Equal(before, e.idsOf("shop", "a2")) {
-				t.Errorf("a2 runs %s in %v", shortDigest(e.runs("shop", "a2")), e.idsOf("shop", "a2"))
+				t.Errorf("a2 runs %s in %v", record.ShortDigest(e.runs("shop", "a2")), e.idsOf("shop", "a2"))
 			}
 		})
 	}

@@ -141,7 +141,7 @@ func (e *env) afterFault(web *record.Service, image int, status string) {
 	}
 	name := e.engine.NameOf(webRepo + ":1")
 	if image == 1 && name != imageID(1) || image == 2 && name != imageID(2) {
-		e.Errorf("the name stands for %s while image %d runs", shortDigest(name), image)
+		e.Errorf("the name stands for %s while image %d runs", record.ShortDigest(name), image)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestDryRun(t *testing.T) {
 	e.must(err)
 	job := e.ended(id)
 	var plan Plan
-	e.must(decodeInto(job.Summary, &plan))
+	e.must(record.DecodeColumn(job.Summary, &plan))
 	if job.Status != "success" || len(plan.Services) != 1 || len(plan.Services[0].Commands) != 3 || len(plan.Services[0].BackupTargets) != 1 {
 		t.Errorf("%s %+v", job.Status, plan)
 	}

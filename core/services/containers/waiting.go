@@ -93,7 +93,7 @@ func (s *Service) resumeChange(ctx context.Context, rec *record.Change) error {
 		}
 		sub.actor = job.Actor
 		if len(job.Checkpoint) > 0 {
-			if err := decodeInto(job.Checkpoint, &payload.Ran); err != nil {
+			if err := record.DecodeColumn(job.Checkpoint, &payload.Ran); err != nil {
 				return fmt.Errorf("read the job: %w", err)
 			}
 		}

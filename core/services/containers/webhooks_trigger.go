@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // TriggerBody asks for a check or an update from outside.
@@ -72,12 +73,12 @@ func (s *Service) Trigger(ctx context.Context, b TriggerBody) (jobID string, err
 		return job.ID, err
 	case "update":
 		if len(b.Targets) == 0 {
-			return "", invalidField("targets", "An update needs targets: each with serviceId, targetTag, targetDigest and pullTags.")
+			return "", record.InvalidField("targets", "An update needs targets: each with serviceId, targetTag, targetDigest and pullTags.")
 		}
 		in := UpdateBody{
 			Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Targets: b.Targets, AllowArchMismatch: b.AllowArchMismatch, BackupMode: b.BackupMode, Reason: ReasonWebhook,
 		}
 		return s.UpdateFor(ctx, actorWebhook, in.toRequest())
 	}
-	return "", invalidField("action", "The action must be check or update.")
+	return "", record.InvalidField("action", "The action must be check or update.")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
@@ -19,7 +20,7 @@ func (s *Service) endAbandonedChanges(ctx context.Context, job *queue.Job) error
 	if err != nil || len(open) == 0 {
 		return err
 	}
-	why, reason := "The core ended while it ran.", failedOtherwise
+	why, reason := "The core ended while it ran.", failure.Otherwise
 	if job.Failure != nil {
 		why, reason = cmp.Or(job.Failure.Message, why), cmp.Or(job.Failure.Reason, reason)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -194,7 +195,7 @@ func (c *change) nameFormer(ctx context.Context) {
 	ctx, cancel := outlastJob(ctx, 5*time.Minute)
 	defer cancel()
 	if err := c.s.throughOutage(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.ImageRef().String()) }); err != nil {
-		c.r.warn(ctx, "%s: the name could not be given back to the former image: %s", c.displayName(), failureReason(err))
+		c.r.warn(ctx, "%s: the name could not be given back to the former image: %s", c.displayName(), failure.Text(err))
 	}
 }
 
@@ -262,7 +263,7 @@ func (c *change) finishChange(ctx context.Context, status string, cause error) e
 		c.rec.Step = stepDone
 	}
 	if cause != nil {
-		c.rec.Error, c.rec.Reason = failureReason(cause), failureCode(cause)
+		c.rec.Error, c.rec.Reason = failure.Text(cause), failure.Code(cause)
 	}
 	if err := c.s.repo.finishChange(ctx, c.rec, c.svc.ID, c.s.now()); err != nil {
 		return fmt.Errorf("write the journal: %w", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
@@ -21,7 +22,7 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 		return context.Cause(ctx)
 	}
 	c.outcome.FailureStep = step
-	if ctx.Err() == nil && errors.Is(err, errEngineAway) {
+	if ctx.Err() == nil && errors.Is(err, failure.ErrEngineAway) {
 		return c.awaitNextJob(ctx, err)
 	}
 	if refused := (precheckError{}); errors.As(err, &refused) {
@@ -30,11 +31,11 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	c.rec.Reason = failureCode(err)
+	c.rec.Reason = failure.Code(err)
 	if errors.Is(err, queue.ErrCanceled) {
 		c.r.warn(ctx, "%s: canceled at the step %s", c.displayName(), step)
 	} else {
-		c.r.fail(ctx, "%s: %s failed: %s", c.displayName(), c.outcome.FailureStep, failureReason(err))
+		c.r.fail(ctx, "%s: %s failed: %s", c.displayName(), c.outcome.FailureStep, failure.Text(err))
 	}
 	if ctx.Err() == nil && (step == stepUp || step == stepHealth) {
 		c.reportOutput(ctx, c.rec.ToImage)
@@ -49,7 +50,7 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 		return c.finishChange(ctx, record.ChangeFailed, err)
 	case step == stepBackup:
 		if err := c.s.repo.failOpenBackups(context.WithoutCancel(ctx), c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
-			c.r.warn(ctx, "%s: a backup that was begun could not be closed: %s", c.displayName(), failureReason(err))
+			c.r.warn(ctx, "%s: a backup that was begun could not be closed: %s", c.displayName(), failure.Text(err))
 		}
 		c.startAgain(ctx)
 		return c.finishChange(ctx, record.ChangeFailed, err)
@@ -63,7 +64,7 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 	case !c.svc.AutoRollback && step == stepUp && !c.hasNewImage(ctx):
 		c.r.warn(ctx, "%s: no container was replaced; the former one goes on.", c.displayName())
 		if err := c.stopDetached(ctx); err != nil {
-			c.r.warn(ctx, "%s: it could not be stopped before it is started again: %s", c.displayName(), failureReason(err))
+			c.r.warn(ctx, "%s: it could not be stopped before it is started again: %s", c.displayName(), failure.Text(err))
 		}
 		c.restoreTag(ctx)
 		return c.finishChange(ctx, record.ChangeFailed, err)
@@ -71,5 +72,5 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 		c.r.warn(ctx, "%s: automatic rollback is switched off; the new container stays as it is.", c.displayName())
 		return c.finishChange(ctx, record.ChangeFailed, err)
 	}
-	return c.rollBack(ctx, failureReason(err))
+	return c.rollBack(ctx, failure.Text(err))
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -170,7 +171,7 @@ func backupReason(err error) string {
 	if errors.As(err, &path) {
 		return path.Op + " " + path.Path + ": " + path.Err.Error()
 	}
-	return failureReason(err)
+	return failure.Text(err)
 }
 
 func (b *backupRecord) toResult() BackupResult {
@@ -237,7 +238,7 @@ func (c *change) startAgain(ctx context.Context) {
 	ctx, cancel := outlastJob(ctx, 5*time.Minute)
 	defer cancel()
 	if _, err := c.s.runCompose(ctx, c.r, &c.stack, c.composeCall(engine.ActionStart)); err != nil {
-		c.r.fail(ctx, "%s: it could not be started again: %s", c.displayName(), failureReason(err))
+		c.r.fail(ctx, "%s: it could not be started again: %s", c.displayName(), failure.Text(err))
 		return
 	}
 	c.restartDependents(ctx)

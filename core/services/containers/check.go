@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/version"
@@ -174,8 +175,8 @@ func (c *checking) checkService(ctx context.Context, st *record.Stack, svc *reco
 	}
 	if err != nil {
 		c.failed.Add(1)
-		c.r.warn(ctx, "%s: the check failed: %s", name, failureReason(err))
-		columns = map[string]any{"check_error": failureReason(err), "check_reason": failureCode(err)}
+		c.r.warn(ctx, "%s: the check failed: %s", name, failure.Text(err))
+		columns = map[string]any{"check_error": failure.Text(err), "check_reason": failure.Code(err)}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -218,7 +219,7 @@ func (c *checking) findCandidate(ctx context.Context, svc *record.Service) (map[
 	if newer, err := c.newerTags(ctx, ref); err == nil {
 		columns["newer_tags"] = record.EncodeColumn(newer)
 	} else {
-		c.r.info(ctx, "%s: the tags were not listed: %s", svc.Name, failureReason(err))
+		c.r.info(ctx, "%s: the tags were not listed: %s", svc.Name, failure.Text(err))
 	}
 	have := c.runtime[svc.ID].digests
 	switch {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -99,7 +100,7 @@ func (s *Service) composeOnce(ctx context.Context, r *report, st *record.Stack, 
 	if res.ExitCode != 0 {
 		err := fault.New(fault.Conflict, "%s ended with exit code %d: %s", strings.Join(res.Command, " "), res.ExitCode, errs.Plain(lastLines(res.Tail, 6)))
 		if s.sawOutage(ctx, before) {
-			return res, fault.Wrap(errEngineAway, fault.Conflict, "The engine went away. %s", err.Message)
+			return res, fault.Wrap(failure.ErrEngineAway, fault.Conflict, "The engine went away. %s", err.Message)
 		}
 		return res, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -235,7 +236,7 @@ func (c *change) restartDependents(ctx context.Context) {
 			continue
 		}
 		if _, err := c.s.runCompose(ctx, c.r, &c.stack, composeCall{action: engine.ActionRestart, services: []string{d.Name}}); err != nil {
-			c.r.fail(ctx, "%s: %s, which shares namespaces with it, could not be restarted: %s", c.displayName(), d.Name, failureReason(err))
+			c.r.fail(ctx, "%s: %s, which shares namespaces with it, could not be restarted: %s", c.displayName(), d.Name, failure.Text(err))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
@@ -168,7 +169,7 @@ func (s *Service) driftOfAll(ctx context.Context, inv *inventory, ids []string) 
 // nothing: the job waits for the engine and compares then.
 func (s *Service) refuseDrift(ctx context.Context, inv *inventory, ids []string, allowed bool) error {
 	found, err := s.driftOfAll(ctx, inv, ids)
-	if engineGone(err) {
+	if failure.IsEngineGone(err) {
 		return nil
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 )
 
 // jobFailure is why a job did not succeed.
@@ -32,11 +33,11 @@ func findFailure(j *queue.Job) (f jobFailure, part *ChangeSummary) {
 	}
 	switch {
 	case part == nil:
-		f.code = failedOtherwise
+		f.code = failure.Otherwise
 		if j.Failure.Code == fault.RateLimited {
-			f.code = failedRateLimited
+			f.code = failure.RateLimited
 		}
-	case part.failureCode() == failedRateLimited, part.failureCode() == failedEngineAway:
+	case part.failureCode() == failure.RateLimited, part.failureCode() == failure.EngineAway:
 		f.code = part.failureCode()
 	default:
 		f.code = part.FailureStep
@@ -51,9 +52,9 @@ func (c *ChangeSummary) failureCode() string {
 	case c.Reason != "":
 		return c.Reason
 	case strings.Contains(text, "limits requests"), strings.Contains(text, "toomanyrequests"), strings.Contains(text, "rate limit"):
-		return failedRateLimited
+		return failure.RateLimited
 	}
-	return failedOtherwise
+	return failure.Otherwise
 }
 
 // failureText is the text of a code in both languages.
@@ -62,12 +63,12 @@ type failureText struct{ english, chinese string }
 func failureTexts() map[string]failureText {
 	undone := failureText{"The update failed, and so did the rollback.", "更新失败，回滚也失败。"}
 	return map[string]failureText{
-		failedCanceled:          {canceledText, "任务已取消。"},
+		failure.Canceled:        {failure.CanceledText, "任务已取消。"},
 		queue.ReasonInterrupted: {"The core ended while the job ran.", "任务运行期间程序退出。"},
 		queue.ReasonTimeout:     {"The job took too long.", "任务超时。"},
-		failedRateLimited:       {"The registry limits requests.", "镜像仓库限制了请求。"},
-		failedEngineAway:        {"The container engine went away and did not come back in time.", "容器引擎中断，且未能及时恢复。"},
-		failedOtherwise:         {"The job failed.", "任务失败。"},
+		failure.RateLimited:     {"The registry limits requests.", "镜像仓库限制了请求。"},
+		failure.EngineAway:      {"The container engine went away and did not come back in time.", "容器引擎中断，且未能及时恢复。"},
+		failure.Otherwise:       {"The job failed.", "任务失败。"},
 		stepPrecheck:            {"A check before the update failed, so nothing was changed.", "更新前的检查未通过，未做任何更改。"},
 		stepPull:                {"The new image could not be pulled.", "无法拉取新镜像。"},
 		stepBackup:              {"The backup failed, so nothing was changed.", "备份失败，未做任何更改。"},
@@ -85,7 +86,7 @@ func failureTexts() map[string]failureText {
 func (f jobFailure) inWords(locale string) string {
 	t, known := failureTexts()[f.code]
 	if !known {
-		t = failureTexts()[failedOtherwise]
+		t = failureTexts()[failure.Otherwise]
 	}
 	switch {
 	case locale == "zh" && f.rolledBack:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
@@ -21,14 +22,14 @@ func TestFailuresGoByTheirCodes(t *testing.T) {
 	slow := fault.FromPlugin(errs.New(errs.Upstream, codes.ResourceExhausted, "STATUS", "slow down, please"))
 	e.engine.Fail("pull", slow, slow, slow, slow)
 	job, sum := e.updatedAll([2]string{"a", "svc"})
-	if why := job.ResultReason; job.Status != "failed" || why.Summary != "The registry limits requests." || sum.Stacks[0].Update.Reason != failedRateLimited {
+	if why := job.ResultReason; job.Status != "failed" || why.Summary != "The registry limits requests." || sum.Stacks[0].Update.Reason != failure.RateLimited {
 		t.Errorf("%s, %+v, %+v", job.Status, why, sum)
 	}
 	for want, err := range map[string]error{
-		"": nil, failedCanceled: queue.ErrCanceled, failedAccess: fault.FromPlugin(errs.New(errs.Upstream, codes.PermissionDenied, "STATUS", "no")),
-		failedRateLimited: fault.Wrap(errCooling, fault.UpstreamUnavailable, "later"), failedOtherwise: fault.New(fault.Conflict, "the registry limits requests"),
+		"": nil, failure.Canceled: queue.ErrCanceled, failure.AccessDenied: fault.FromPlugin(errs.New(errs.Upstream, codes.PermissionDenied, "STATUS", "no")),
+		failure.RateLimited: fault.Wrap(failure.ErrCooling, fault.UpstreamUnavailable, "later"), failure.Otherwise: fault.New(fault.Conflict, "the registry limits requests"),
 	} {
-		if got := failureCode(err); got != want {
+		if got := failure.Code(err); got != want {
 			t.Errorf("%v: %q, want %q", err, got, want)
 		}
 	}
@@ -44,7 +45,7 @@ func TestFormerFailures(t *testing.T) {
 	}{
 		"a limit":           {part: ChangeSummary{FailedService: "s", FailureStep: stepPull, LastError: "registry.example limits requests"}, want: "The registry limits requests."},
 		"a step":            {part: ChangeSummary{FailedService: "s", FailureStep: stepHealth, LastError: "exited"}, state: queue.RolledBack, want: "The new container did not become healthy. The former version runs again."},
-		"canceled":          {part: ChangeSummary{FailedService: "s", FailureStep: stepPull, LastError: canceledText, Canceled: true}, failure: queue.Failure{Reason: queue.ReasonCanceled}, want: canceledText},
+		"canceled":          {part: ChangeSummary{FailedService: "s", FailureStep: stepPull, LastError: failure.CanceledText, Canceled: true}, failure: queue.Failure{Reason: queue.ReasonCanceled}, want: failure.CanceledText},
 		"canceled too late": {part: ChangeSummary{FailedService: "s", FailureStep: stepPull, LastError: "no"}, failure: queue.Failure{Reason: queue.ReasonCanceled}, want: "The new image could not be pulled."},
 		"no summary":        {failure: queue.Failure{Code: fault.RateLimited}, want: "The registry limits requests."},
 		"a panic":           {failure: queue.Failure{Reason: queue.ReasonPanic}, want: "The job failed."},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -42,7 +43,7 @@ func (c *change) pullFollowers(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			c.r.warn(ctx, "%s: the new image of %s, which shares namespaces or volumes with it, could not be pulled: %s", c.displayName(), d.Name, failureReason(err))
+			c.r.warn(ctx, "%s: the new image of %s, which shares namespaces or volumes with it, could not be pulled: %s", c.displayName(), d.Name, failure.Text(err))
 			d.Follows = false
 		}
 	}
@@ -62,8 +63,8 @@ func (s *Service) recreateLeft(ctx context.Context, changes []*change) error {
 				continue
 			}
 			if err := c.recreateOutdated(ctx, d); err != nil {
-				c.r.fail(ctx, "%s: %s, which shares namespaces or volumes with it, does not run as it did: %s", c.displayName(), d.Name, failureReason(err))
-				failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run as it did: %s", c.stack.Project, d.Name, failureReason(err))
+				c.r.fail(ctx, "%s: %s, which shares namespaces or volumes with it, does not run as it did: %s", c.displayName(), d.Name, failure.Text(err))
+				failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run as it did: %s", c.stack.Project, d.Name, failure.Text(err))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -74,7 +75,7 @@ func (s *Service) waitHealthy(ctx context.Context, r *report, st *record.Stack, 
 	seen := map[string]*watched{}
 	for {
 		state, wait, err := s.inspectContainers(ctx, st, svc, want, seen)
-		if ctx.Err() == nil && engineGone(err) {
+		if ctx.Err() == nil && failure.IsEngineGone(err) {
 			// An engine that is restarted says nothing about the service: it is asked again while there is time.
 			state, err = stateAway, nil
 			_ = s.askEngine(ctx)

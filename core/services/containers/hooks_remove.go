@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
 
@@ -60,10 +61,10 @@ func (h *hookSyncer) removeHook(ctx context.Context, name string, r *report) (Sy
 	case err == nil || client.CauseOf(err) == client.CauseMissing:
 		return res, h.recordRemoved(ctx, name)
 	case !h.cfg.Enabled:
-		r.warn(ctx, "%s: the webhook was left on the code host: %s", res.Repo, h.cfg.cleanText(failureReason(err)))
+		r.warn(ctx, "%s: the webhook was left on the code host: %s", res.Repo, h.cfg.cleanText(failure.Text(err)))
 		return res, h.recordRemoved(ctx, name)
 	}
-	res.Action, res.Message = syncError, h.cfg.cleanText(failureReason(err))
+	res.Action, res.Message = syncError, h.cfg.cleanText(failure.Text(err))
 	return res, h.s.repo.updateRepo(ctx, name, map[string]any{"webhook_state": hookError, "last_error": res.Message, "removing": false})
 }
 
@@ -179,7 +180,7 @@ func (h *hookSyncer) auditRepo(ctx context.Context, name string) (res SyncResult
 	res.Repo = row.FullName
 	switch {
 	case failed != nil:
-		res.Action, res.Message = hookError, h.cfg.cleanText(failureReason(failed))
+		res.Action, res.Message = hookError, h.cfg.cleanText(failure.Text(failed))
 	case found.Action == syncCreated:
 		res.Action, res.Message = hookMissing, "There is no webhook for "+codehost.EventPackage+" events."
 	case found.Action == syncConflict:

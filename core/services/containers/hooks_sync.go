@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
@@ -257,7 +258,7 @@ func (h *hookSyncer) syncRepo(ctx context.Context, name, op string, dry bool, ch
 // recordSync stores the outcome of a synchronization.
 func (h *hookSyncer) recordSync(ctx context.Context, row *repoRecord, res SyncResult, failed error, op string, dry bool) (SyncResult, error) {
 	if failed != nil {
-		res.Action, res.Message = syncError, h.cfg.cleanText(failureReason(failed))
+		res.Action, res.Message = syncError, h.cfg.cleanText(failure.Text(failed))
 	}
 	if dry {
 		return res, context.Cause(ctx)

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
@@ -99,7 +100,7 @@ func asUnprocessable(f *fault.Error) *fault.Error {
 
 // explainResolve words why an input was not resolved.
 func (c *hookConfig) explainResolve(err error) error {
-	text := c.cleanText(failureReason(err))
+	text := c.cleanText(failure.Text(err))
 	switch client.CauseOf(err) {
 	case client.CauseDenied:
 		out := fault.New(fault.Unprocessable, "The code host refuses the access token: %s", text).With("reason", whyToken)

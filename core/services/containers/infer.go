@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/version"
@@ -49,7 +50,7 @@ func (f *inference) inferVersion(ctx context.Context, key inferKey, t *inferTask
 			snap.Scan.Timeout++
 		case err != nil:
 			snap.Scan.Error++
-			if _, busy := isRateLimited(err); busy || errors.Is(err, errCooling) {
+			if _, busy := isRateLimited(err); busy || errors.Is(err, failure.ErrCooling) {
 				return nil, fmt.Errorf("ask what %s stands for: %w", tags[i], err)
 			}
 		default:

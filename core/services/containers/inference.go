@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
@@ -133,15 +134,15 @@ func (f *inference) queueTask(ref image.Ref, digest string, platform record.Plat
 }
 
 // publishEvent publishes an event about a task. The caller holds the mutex.
-func (f *inference) publishEvent(kind string, t *inferTask, resolved string, failure error) {
+func (f *inference) publishEvent(kind string, t *inferTask, resolved string, failed error) {
 	f.last++
 	ev := InferenceEvent{ID: f.last, Type: kind, Resolved: resolved, TS: api.TimeOf(f.s.cfg.Now())}
 	if t != nil {
 		task := t.InferenceTask
 		ev.Task = &task
 	}
-	if failure != nil {
-		ev.Error = failureReason(failure)
+	if failed != nil {
+		ev.Error = failure.Text(failed)
 	}
 	if f.ring = append(f.ring, ev); len(f.ring) > ringSize {
 		f.ring = slices.Clone(f.ring[len(f.ring)-ringSize:])

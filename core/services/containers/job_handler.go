@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 )
 
 // jobRunner runs the jobs of one type, whose payload is a P.
@@ -39,7 +40,7 @@ func explainFailure(err error) error {
 	if errors.As(err, &f) && f.Code != fault.Internal && f.Code != fault.UpstreamUnavailable && f.Code != fault.PluginUnavailable {
 		return err
 	}
-	if text := failureReason(err); text != "" && f != nil {
+	if text := failure.Text(err); text != "" && f != nil {
 		return fault.Wrap(err, f.Code, "%s", text)
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
@@ -99,7 +100,7 @@ func jobView(j *queue.Job) Job {
 func resultReason(j *queue.Job) *ResultReason {
 	f, part := findFailure(j)
 	out := &ResultReason{Summary: f.inWords("en"), Detail: j.Failure.Message, Raw: j.Failure.Reason, failure: f}
-	if out.Raw == queue.ReasonCanceled && f.code != failedCanceled {
+	if out.Raw == queue.ReasonCanceled && f.code != failure.Canceled {
 		out.Raw, out.Detail = "", cmp.Or(part.LastError, out.Detail)
 	}
 	return out

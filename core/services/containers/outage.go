@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -46,7 +47,7 @@ func (s *Service) watchOutages(ctx context.Context) (stop func()) {
 				return
 			case followed:
 				s.outages.Add(1)
-			case !engineGone(err):
+			case !failure.IsEngineGone(err):
 				// This engine has no events.
 				return
 			}
@@ -116,11 +117,11 @@ func (s *Service) awaitEngine(ctx context.Context, limit time.Duration) error {
 func (s *Service) throughOutage(ctx context.Context, call func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := call()
-		if err == nil || attempt == outageAttempts || ctx.Err() != nil || !engineGone(err) {
+		if err == nil || attempt == outageAttempts || ctx.Err() != nil || !failure.IsEngineGone(err) {
 			return err
 		}
 		if s.awaitEngine(ctx, s.outageWait()) != nil {
-			return fmt.Errorf("%w: %w", errEngineLost, err)
+			return fmt.Errorf("%w: %w", failure.ErrEngineLost, err)
 		}
 		if ctx.Err() != nil {
 			return err
@@ -134,11 +135,11 @@ func (s *Service) repeatAfterOutage(ctx context.Context, r *report, name string,
 	for attempt := 1; ; attempt++ {
 		before := s.outages.Load()
 		err := do(ctx)
-		if err == nil || ctx.Err() != nil || errors.Is(err, errEngineLost) || !engineGone(err) && !s.sawOutage(ctx, before) {
+		if err == nil || ctx.Err() != nil || errors.Is(err, failure.ErrEngineLost) || !failure.IsEngineGone(err) && !s.sawOutage(ctx, before) {
 			return err
 		}
 		if s.awaitEngine(ctx, s.outageWait()) != nil {
-			return fmt.Errorf("%w: %w", errEngineLost, err)
+			return fmt.Errorf("%w: %w", failure.ErrEngineLost, err)
 		}
 		if attempt == outageAttempts || s.outages.Load() == before || ctx.Err() != nil {
 			return err
@@ -154,11 +155,11 @@ func (s *Service) retryStep(ctx context.Context, do func() error) error {
 	pause, longest := time.Duration(set.UpdateBaseMS)*time.Millisecond, time.Duration(max(set.UpdateBaseMS, set.UpdateMaxMS))*time.Millisecond
 	for attempt := int64(1); ; attempt++ {
 		err := do()
-		if err == nil || attempt >= set.UpdateRetries || ctx.Err() != nil || !isTransient(err) {
+		if err == nil || attempt >= set.UpdateRetries || ctx.Err() != nil || !failure.IsTransient(err) {
 			return err
 		}
-		if engineGone(err) && s.awaitEngine(ctx, s.outageWait()) != nil {
-			return fmt.Errorf("%w: %w", errEngineLost, err)
+		if failure.IsEngineGone(err) && s.awaitEngine(ctx, s.outageWait()) != nil {
+			return fmt.Errorf("%w: %w", failure.ErrEngineLost, err)
 		}
 		if err := sleepContext(ctx, min(pause<<min(attempt-1, 20), longest)); err != nil {
 			return err

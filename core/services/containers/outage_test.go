@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -226,7 +227,7 @@ func TestEngineDoesNotComeBack(t *testing.T) {
 				e.withData()
 				tt.prepare(e)
 				job, sum := e.updated("blog", "web")
-				if job.Status != "failed" || !strings.Contains(job.ResultReason.Summary, "did not come back in time") || len(sum.Stacks) != 1 || sum.Stacks[0].Update.Reason != failedEngineAway {
+				if job.Status != "failed" || !strings.Contains(job.ResultReason.Summary, "did not come back in time") || len(sum.Stacks) != 1 || sum.Stacks[0].Update.Reason != failure.EngineAway {
 					t.Fatalf("%s: %+v %+v\n%s", job.Status, job.ResultReason, sum.Stacks, e.logs(job.ID))
 				}
 				if restarted {

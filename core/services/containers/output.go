@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -25,7 +26,7 @@ func (c *change) reportOutput(ctx context.Context, imageID string) {
 	defer cancel()
 	list, err := c.s.allContainersOf(ctx, c.stack.Project, c.svc.Name)
 	if err != nil {
-		c.r.warn(ctx, "%s: the output of the container cannot be read: %s", c.displayName(), failureReason(err))
+		c.r.warn(ctx, "%s: the output of the container cannot be read: %s", c.displayName(), failure.Text(err))
 		return
 	}
 	read := 0
@@ -36,7 +37,7 @@ func (c *change) reportOutput(ctx context.Context, imageID string) {
 		read++
 		lines, err := c.s.lastLines(ctx, ct.ID, failedLines, failedBytes)
 		if err != nil {
-			c.r.warn(ctx, "%s: the output of %s cannot be read: %s", c.displayName(), ct.Name, failureReason(err))
+			c.r.warn(ctx, "%s: the output of %s cannot be read: %s", c.displayName(), ct.Name, failure.Text(err))
 			continue
 		}
 		if len(lines) == 0 {

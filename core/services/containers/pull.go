@@ -3,6 +3,7 @@ package containers
 import (
 	"context"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -73,8 +74,8 @@ func (c *change) extraTags(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
-			c.outcome.Warnings = append(c.outcome.Warnings, PullWarning{ServiceID: c.svc.ID, TagRef: ref, Error: failureReason(err)})
-			c.r.warn(ctx, "%s: %s could not be pulled: %s", c.displayName(), ref, failureReason(err))
+			c.outcome.Warnings = append(c.outcome.Warnings, PullWarning{ServiceID: c.svc.ID, TagRef: ref, Error: failure.Text(err)})
+			c.r.warn(ctx, "%s: %s could not be pulled: %s", c.displayName(), ref, failure.Text(err))
 		default:
 			c.outcome.TagsPulled = append(c.outcome.TagsPulled, tag)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -131,7 +132,7 @@ func (r *registries) acquireSlot(ctx context.Context, name string) (leave func()
 	until := h.until
 	r.mu.Unlock()
 	if left := until.Sub(r.s.cfg.Now()); left > 0 {
-		return nil, fault.Wrap(errCooling, fault.UpstreamUnavailable, "The registry %s limits requests; it is asked again after %s.", name, store.FormatTime(until)).WithRetryAfter(left)
+		return nil, fault.Wrap(failure.ErrCooling, fault.UpstreamUnavailable, "The registry %s limits requests; it is asked again after %s.", name, store.FormatTime(until)).WithRetryAfter(left)
 	}
 	select {
 	case h.slots <- struct{}{}:
@@ -182,7 +183,7 @@ func (r *registries) restoreCooldowns(ctx context.Context) {
 
 // isRateLimited reports whether err says that a registry limits requests, and returns the pause that it asks for.
 func isRateLimited(err error) (after time.Duration, yes bool) {
-	if err == nil || errors.Is(err, errCooling) {
+	if err == nil || errors.Is(err, failure.ErrCooling) {
 		return 0, false
 	}
 	e := errs.From(err)
@@ -241,7 +242,7 @@ func askWhile[T any](ctx context.Context, r *registries, host string, retry func
 // unchanged tag costs one request; their platforms are those that are given.
 func (r *registries) resolveRef(ctx context.Context, ref image.Ref, platform record.Platform, kept map[string][]record.ManifestPlatform) (*registry.Resolved, error) {
 	digests := slices.Sorted(maps.Keys(kept))
-	got, err := askWhile(ctx, r, ref.Host, isTransient, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
+	got, err := askWhile(ctx, r, ref.Host, failure.IsTransient, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
 		return in.Resolve(ctx, registry.ResolveRequest{Access: a, Ref: ref.String(), Known: digests, Platform: platform.String()})
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -18,7 +19,7 @@ import (
 func (s *Service) checkEngine(ctx context.Context) ReportCheck {
 	info, err := s.engine().Info(ctx, "")
 	if err != nil {
-		return failCheck("The container engine does not answer.", "Nothing can be discovered, checked or updated.", failureReason(err),
+		return failCheck("The container engine does not answer.", "Nothing can be discovered, checked or updated.", failure.Text(err),
 			"Mount the engine's socket into this container, or set host in the config of the engine's instance.")
 	}
 	return passCheck("The container engine answers.", fmt.Sprintf("version %s, API %s, %s/%s", info.Version, info.APIVersion, info.OS, info.Arch))
@@ -28,7 +29,7 @@ func (s *Service) checkCompose(ctx context.Context) ReportCheck {
 	bin := s.settings().ComposeBin
 	info, err := s.engine().Info(ctx, bin)
 	if err != nil {
-		return failCheck("The compose command could not be tried.", "Services cannot be updated, started or stopped.", failureReason(err), "Make the container engine answer first.")
+		return failCheck("The compose command could not be tried.", "Services cannot be updated, started or stopped.", failure.Text(err), "Make the container engine answer first.")
 	}
 	if info.Compose == nil {
 		return failCheck("The compose command does not run.", "Services cannot be updated, started or stopped.", bin+": "+info.ComposeError,
@@ -129,7 +130,7 @@ func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
 		if !slices.Contains(hosts, host) {
 			hosts = append(hosts, host)
 		}
-		if svc.CheckReason == failedAccess && !slices.Contains(refused, host) {
+		if svc.CheckReason == failure.AccessDenied && !slices.Contains(refused, host) {
 			refused = append(refused, host)
 		}
 	}
@@ -141,7 +142,7 @@ func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
 	})
 	evidence := fmt.Sprintf("%d registries, credentials for %s", len(hosts), cmp.Or(texts.JoinSome(known, 5), "none"))
 	if err != nil {
-		return failCheck("The credentials for registries cannot be read.", "Private images cannot be checked or pulled.", failureReason(err), "Correct docker_config (SVC_DOCKER_CONFIG).")
+		return failCheck("The credentials for registries cannot be read.", "Private images cannot be checked or pulled.", failure.Text(err), "Correct docker_config (SVC_DOCKER_CONFIG).")
 	}
 	if len(refused) > 0 {
 		return failCheck("Some registries refuse to answer without other credentials.", "Their images are not checked.", texts.JoinSome(refused, 5)+"; "+evidence,

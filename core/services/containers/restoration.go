@@ -12,6 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -81,7 +82,7 @@ func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec restoreJo
 	case err != nil && (isHandover(ctx) || errors.Is(err, queue.ErrLost)):
 		return out, err
 	case err != nil && m.state.Begun:
-		text := fmt.Sprintf("The restore of %s failed in the middle, and the services that use it stay stopped: restore again. %s", m.backup.Target, failureReason(err))
+		text := fmt.Sprintf("The restore of %s failed in the middle, and the services that use it stay stopped: restore again. %s", m.backup.Target, failure.Text(err))
 		// Who cancels a job finds it in the log alone.
 		r.fail(ctx, "%s", text)
 		return out, fault.Wrap(err, fault.Conflict, "%s", text)
@@ -144,7 +145,7 @@ func (m *restoration) replaceContents(ctx context.Context) error {
 	}
 	m.r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message, p.Percent = "apply", "restoring "+b.Target, 30 })
 	err = s.readArchive(ctx, list[0].ID, b, file)
-	if err == nil || ctx.Err() == nil && isDenied(err) && !before.Begun {
+	if err == nil || ctx.Err() == nil && failure.IsDenied(err) && !before.Begun {
 		// The contents are whole. If that is not kept, a later attempt starts nothing before it has replaced them.
 		m.state.Begun = false
 		if kept := m.r.p.Checkpoint(ctx, m.state); errors.Is(kept, queue.ErrLost) {
@@ -190,7 +191,7 @@ func (m *restoration) startDetached(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 	defer cancel()
 	if err := m.startServices(ctx); err != nil {
-		m.r.fail(ctx, "%s could not be started again: %s", strings.Join(m.state.Services, ", "), failureReason(err))
+		m.r.fail(ctx, "%s could not be started again: %s", strings.Join(m.state.Services, ", "), failure.Text(err))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -47,12 +48,12 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 			if isHandover(outer) {
 				return context.Cause(outer)
 			}
-			if errors.Is(err, errEngineAway) {
+			if errors.Is(err, failure.ErrEngineAway) {
 				return c.awaitNextJob(ctx, err)
 			}
-			c.r.fail(ctx, "%s: the rollback failed: %s", c.displayName(), failureReason(err))
+			c.r.fail(ctx, "%s: the rollback failed: %s", c.displayName(), failure.Text(err))
 			c.reportOutput(ctx, c.rec.FromImage)
-			return c.finishChange(ctx, record.ChangeFailed, fault.New(fault.Conflict, "The update failed (%s), and so did the rollback: %s", trigger, failureReason(err)).With("reason", "rollback_failed"))
+			return c.finishChange(ctx, record.ChangeFailed, fault.New(fault.Conflict, "The update failed (%s), and so did the rollback: %s", trigger, failure.Text(err)).With("reason", "rollback_failed"))
 		}
 	}
 	if c.staysStopped() {

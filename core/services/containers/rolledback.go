@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
@@ -48,7 +49,7 @@ func (r *repository) rolledBackCandidates(ctx context.Context) (map[string]rollb
 		WHERE s.candidate_digest <> ''
 		AND (c.kind = ? AND c.to_digest = s.candidate_digest AND (c.status = ? OR c.status = ? AND c.reason <> ?)
 			OR c.kind = ? AND c.from_digest = s.candidate_digest AND c.status = ?)
-		ORDER BY c.started_at, c.id`, record.ChangeUpdate, record.ChangeSuccess, record.ChangeRolledBack, failedCanceled, record.ChangeRollback, record.ChangeSuccess).Scan(&rows).Error
+		ORDER BY c.started_at, c.id`, record.ChangeUpdate, record.ChangeSuccess, record.ChangeRolledBack, failure.Canceled, record.ChangeRollback, record.ChangeSuccess).Scan(&rows).Error
 	out := map[string]rollbackRecord{}
 	for _, row := range rows {
 		delete(out, row.ServiceID)

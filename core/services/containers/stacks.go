@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
@@ -201,7 +202,7 @@ func (s *Service) describeInference(ctx context.Context, svc *record.Service, d 
 	_, snap, err := s.DigestTags(ctx, svc.ID, svc.RuntimeDigest)
 	switch {
 	case err != nil:
-		d.Inference = &InferenceState{Status: "pending", Reason: failureReason(err)}
+		d.Inference = &InferenceState{Status: "pending", Reason: failure.Text(err)}
 	case snap == nil:
 		d.Inference = &InferenceState{Status: "pending", ResolvedTag: svc.RuntimeVersion}
 	default:

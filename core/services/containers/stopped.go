@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -59,8 +60,8 @@ func (s *Service) startStopped(ctx context.Context, r *report, st *record.Stack,
 	for _, item := range s.toRestart(ctx, changes, others) {
 		err := s.repeatAfterOutage(ctx, r, st.Project+" / "+item.svc.Name, func(ctx context.Context) error { return s.restartService(ctx, r, st, item) })
 		if err != nil {
-			r.fail(ctx, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failureReason(err))
-			failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failureReason(err))
+			r.fail(ctx, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failure.Text(err))
+			failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failure.Text(err))
 		}
 	}
 	return failed

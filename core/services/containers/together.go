@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -55,7 +56,7 @@ func (g *gathering) runCommand(ctx context.Context, place *order.Place, call com
 		_ = sleepContext(ctx, g.pause)
 		alone, turn.err = g.leadGroup(ctx, own, do)
 	}
-	if turn.err == nil || alone || ctx.Err() != nil || errors.Is(turn.err, errEngineLost) {
+	if turn.err == nil || alone || ctx.Err() != nil || errors.Is(turn.err, failure.ErrEngineLost) {
 		return turn.err
 	}
 	return do(ctx, call)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -27,7 +28,7 @@ func (u *updateRun) updateStack(ctx context.Context, g targetGroup) (*StackSumma
 	defer unlock()
 	sum, done, err := u.updateTargets(ctx, g)
 	left := s.recreateLeft(ctx, done)
-	if errors.Is(err, errEngineAway) {
+	if errors.Is(err, failure.ErrEngineAway) {
 		return sum, done, err
 	}
 	others := slices.DeleteFunc(slices.Clone(g.svcs), func(svc record.Service) bool {
@@ -70,10 +71,10 @@ func (u *updateRun) updateTargets(ctx context.Context, g targetGroup) (*StackSum
 			if e.change != nil {
 				sum.addWaiting(e.change, e.err)
 			} else if ctx.Err() == nil {
-				sum.addFailure(ServiceFailure{ServiceID: svc.ID, FailureStep: stepPrecheck, LastError: failureReason(e.err), Reason: failureCode(e.err)}, nil)
-				e.err = fault.Wrap(e.err, fault.Conflict, "%s / %s: %s", g.stack.Project, svc.Name, failureReason(e.err))
+				sum.addFailure(ServiceFailure{ServiceID: svc.ID, FailureStep: stepPrecheck, LastError: failure.Text(e.err), Reason: failure.Code(e.err)}, nil)
+				e.err = fault.Wrap(e.err, fault.Conflict, "%s / %s: %s", g.stack.Project, svc.Name, failure.Text(e.err))
 			}
-			if err == nil || errors.Is(e.err, errEngineAway) && !errors.Is(err, errEngineAway) {
+			if err == nil || errors.Is(e.err, failure.ErrEngineAway) && !errors.Is(err, failure.ErrEngineAway) {
 				err = e.err
 			}
 		default:

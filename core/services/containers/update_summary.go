@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
@@ -121,7 +122,7 @@ func (sum *StackSummary) addChange(ctx context.Context, c *change) {
 }
 
 // isCanceled reports whether the change did not succeed because its job was canceled.
-func (c *change) isCanceled() bool { return c.rec.Reason == failedCanceled }
+func (c *change) isCanceled() bool { return c.rec.Reason == failure.Canceled }
 
 // engineAnswer is for how long the engine is asked what runs after a change.
 const engineAnswer = time.Minute
@@ -133,7 +134,7 @@ func (c *change) runsNow(ctx context.Context) string {
 	defer cancel()
 	o, _, err := c.s.observeEngine(ctx, c.stack.Project)
 	if err != nil {
-		c.r.warn(ctx, "%s: the engine does not tell what runs: %s", c.displayName(), failureReason(err))
+		c.r.warn(ctx, "%s: the engine does not tell what runs: %s", c.displayName(), failure.Text(err))
 		return ""
 	}
 	now := o.stateOf(c.stack.Project, &c.svc)

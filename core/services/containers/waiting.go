@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
@@ -26,14 +27,14 @@ func (c *change) awaitNextJob(ctx context.Context, cause error) error {
 		return fmt.Errorf("write the journal: %w", err)
 	}
 	c.s.waiting.Store(true)
-	c.r.fail(ctx, "%s: the engine did not come back at the step %s (%s); another job goes on when it does", c.displayName(), c.rec.Step, failureReason(cause))
-	return fault.Wrap(errEngineAway, fault.Conflict, "%s: The engine did not come back within %s. Another job goes on at the step %s when it does.", c.displayName(), c.s.outageWait(), c.rec.Step).
-		With("reason", failedEngineAway)
+	c.r.fail(ctx, "%s: the engine did not come back at the step %s (%s); another job goes on when it does", c.displayName(), c.rec.Step, failure.Text(cause))
+	return fault.Wrap(failure.ErrEngineAway, fault.Conflict, "%s: The engine did not come back within %s. Another job goes on at the step %s when it does.", c.displayName(), c.s.outageWait(), c.rec.Step).
+		With("reason", failure.EngineAway)
 }
 
 // addWaiting adds a change that is left open to the summary.
 func (sum *StackSummary) addWaiting(c *change, cause error) {
-	sum.addFailure(ServiceFailure{ServiceID: c.svc.ID, FailureStep: c.rec.Step, LastError: failureReason(cause), Reason: failureCode(cause)}, nil)
+	sum.addFailure(ServiceFailure{ServiceID: c.svc.ID, FailureStep: c.rec.Step, LastError: failure.Text(cause), Reason: failure.Code(cause)}, nil)
 	sum.Backup = append(sum.Backup, c.outcome.Backups...)
 }
 
@@ -139,7 +140,7 @@ func (s *Service) runResumed(ctx context.Context, job *queue.Job, spec changeOpt
 
 // endWaiting ends a change that waited and cannot be gone on with.
 func (s *Service) endWaiting(ctx context.Context, rec *record.Change, why string) error {
-	rec.Status, rec.Reason, rec.FinishedAt, rec.WaitsSince = record.ChangeFailed, failedEngineAway, s.now(), 0
+	rec.Status, rec.Reason, rec.FinishedAt, rec.WaitsSince = record.ChangeFailed, failure.EngineAway, s.now(), 0
 	rec.Error = fmt.Sprintf("The engine did not come back at the step %s. %s", rec.Step, why)
 	return s.repo.finishChange(context.WithoutCancel(ctx), rec, rec.ServiceID, s.now())
 }

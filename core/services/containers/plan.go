@@ -41,7 +41,7 @@ type ServicePlan struct {
 // planUpdate returns what an update would do. It changes nothing.
 func (s *Service) planUpdate(ctx context.Context, inv *inventory, spec *updateJob, r *report) (any, error) {
 	out := Plan{Mode: ModeDryRun, ChangedServices: []string{}, Services: []ServicePlan{}, LeftOut: inv.leftOut(spec)}
-	r.reportLeftOut(ctx, out.LeftOut)
+	reportLeftOut(ctx, r, out.LeftOut)
 	for _, g := range inv.groupTargets(spec.Targets) {
 		g, _, err := s.orderTargets(ctx, r.job.ID, g)
 		if err != nil {

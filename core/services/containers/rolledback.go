@@ -90,7 +90,7 @@ func (inv *inventory) leftOut(spec *updateJob) (out []LeftOut) {
 }
 
 // reportLeftOut writes the services that an update leaves out into the log of its job.
-func (r *report) reportLeftOut(ctx context.Context, list []LeftOut) {
+func reportLeftOut(ctx context.Context, r *report, list []LeftOut) {
 	for _, l := range list {
 		r.warn(ctx, "%s: left out, since %s was rolled back before; update it by itself, or ignore that version", l.Name, record.ShortDigest(l.Digest))
 	}

@@ -78,7 +78,7 @@ func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec updateJob,
 		return s.planUpdate(ctx, inv, &spec, r)
 	}
 	out := UpdateSummary{Mode: spec.Mode, Targets: spec.Targets, Stacks: []StackSummary{}, LeftOut: inv.leftOut(&spec)}
-	r.reportLeftOut(ctx, out.LeftOut)
+	reportLeftOut(ctx, r, out.LeftOut)
 	if spec.Ran, err = s.ranBefore(ctx, job, spec.Targets, r, inv); err != nil {
 		return out, err
 	}

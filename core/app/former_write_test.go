@@ -22,6 +22,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -146,7 +147,7 @@ func (f *former) fillContainers(ctx context.Context, folder string) {
 		f.settle()
 	}
 	wait(f.containers.Discover(ctx))
-	wait(f.containers.Check(ctx, containers.ScanRequest{Scope: containers.ScopeAll, Reason: containers.ReasonSchedule}))
+	wait(f.containers.Check(ctx, containers.ScanRequest{Scope: work.ScopeAll, Reason: work.ReasonSchedule}))
 	on, cron, interval, public := true, "15 4 * * *", 30, "https://patchbay.example/"
 	must(t, f.containers.ChangeSettings(ctx, containers.SettingsChange{
 		Monitor: &containers.MonitorChange{Enabled: &on, SampleInterval: &interval}, Instance: &containers.InstanceChange{PublicBaseURL: containers.OptionalText{Set: true, Text: public}},

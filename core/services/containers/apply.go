@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -36,7 +37,7 @@ const (
 // change is one service on its way to another image.
 type change struct {
 	s       *Service
-	r       *report
+	r       *work.Reporter
 	rec     *record.Change
 	svc     record.Service
 	stack   record.Stack
@@ -93,8 +94,8 @@ func (c *change) journalStep(ctx context.Context, step string) error {
 
 // reportProgress reports the progress of the change. The fraction is from 0 to 1.
 func (c *change) reportProgress(ctx context.Context, fraction float64, message string) {
-	c.r.noteShare(c.svc.ID, c.share*fraction)
-	c.r.updateProgress(ctx, func(p *ProgressState) {
+	c.r.NoteShare(c.svc.ID, c.share*fraction)
+	c.r.UpdateProgress(ctx, func(p *work.ProgressState) {
 		p.Phase, p.Message, p.CurrentTarget, p.Download = c.rec.Step, message, c.displayName(), nil
 	})
 }
@@ -192,10 +193,10 @@ func (c *change) nameFormer(ctx context.Context) {
 	if c.rec.FromImage == "" {
 		return
 	}
-	ctx, cancel := outlastJob(ctx, 5*time.Minute)
+	ctx, cancel := work.OutlastJob(ctx, 5*time.Minute)
 	defer cancel()
 	if err := c.s.throughOutage(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.ImageRef().String()) }); err != nil {
-		c.r.warn(ctx, "%s: the name could not be given back to the former image: %s", c.displayName(), failure.Text(err))
+		c.r.Warn(ctx, "%s: the name could not be given back to the former image: %s", c.displayName(), failure.Text(err))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // precheckError is why the checks before a change refuse it.
@@ -18,7 +19,7 @@ func (p precheckError) Unwrap() error { return p.error }
 // handleFailure undoes the change after a failed step. Before the image was tagged nothing is to be undone; after that the
 // former image is brought back.
 func (c *change) handleFailure(ctx context.Context, step string, err error) error {
-	if ctx.Err() != nil && isHandover(ctx) {
+	if ctx.Err() != nil && work.IsHandover(ctx) {
 		return context.Cause(ctx)
 	}
 	c.outcome.FailureStep = step
@@ -33,9 +34,9 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 	}
 	c.rec.Reason = failure.Code(err)
 	if errors.Is(err, queue.ErrCanceled) {
-		c.r.warn(ctx, "%s: canceled at the step %s", c.displayName(), step)
+		c.r.Warn(ctx, "%s: canceled at the step %s", c.displayName(), step)
 	} else {
-		c.r.fail(ctx, "%s: %s failed: %s", c.displayName(), c.outcome.FailureStep, failure.Text(err))
+		c.r.Fail(ctx, "%s: %s failed: %s", c.displayName(), c.outcome.FailureStep, failure.Text(err))
 	}
 	if ctx.Err() == nil && (step == stepUp || step == stepHealth) {
 		c.reportOutput(ctx, c.rec.ToImage)
@@ -50,7 +51,7 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 		return c.finishChange(ctx, record.ChangeFailed, err)
 	case step == stepBackup:
 		if err := c.s.repo.failOpenBackups(context.WithoutCancel(ctx), c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
-			c.r.warn(ctx, "%s: a backup that was begun could not be closed: %s", c.displayName(), failure.Text(err))
+			c.r.Warn(ctx, "%s: a backup that was begun could not be closed: %s", c.displayName(), failure.Text(err))
 		}
 		c.startAgain(ctx)
 		return c.finishChange(ctx, record.ChangeFailed, err)
@@ -62,14 +63,14 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 	case c.rec.RunsOnce != "":
 		return c.leaveFailedRun(ctx, err)
 	case !c.svc.AutoRollback && step == stepUp && !c.hasNewImage(ctx):
-		c.r.warn(ctx, "%s: no container was replaced; the former one goes on.", c.displayName())
+		c.r.Warn(ctx, "%s: no container was replaced; the former one goes on.", c.displayName())
 		if err := c.stopDetached(ctx); err != nil {
-			c.r.warn(ctx, "%s: it could not be stopped before it is started again: %s", c.displayName(), failure.Text(err))
+			c.r.Warn(ctx, "%s: it could not be stopped before it is started again: %s", c.displayName(), failure.Text(err))
 		}
 		c.restoreTag(ctx)
 		return c.finishChange(ctx, record.ChangeFailed, err)
 	case !c.svc.AutoRollback && ctx.Err() == nil:
-		c.r.warn(ctx, "%s: automatic rollback is switched off; the new container stays as it is.", c.displayName())
+		c.r.Warn(ctx, "%s: automatic rollback is switched off; the new container stays as it is.", c.displayName())
 		return c.finishChange(ctx, record.ChangeFailed, err)
 	}
 	return c.rollBack(ctx, failure.Text(err))

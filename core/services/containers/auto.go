@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -56,7 +57,7 @@ func (s *Service) awaitNews(ctx context.Context) bool {
 		return true
 	case <-s.news:
 	}
-	if sleepContext(ctx, settlePause) != nil {
+	if work.Sleep(ctx, settlePause) != nil {
 		return false
 	}
 	select {
@@ -80,7 +81,7 @@ func (s *Service) watchEngine(ctx context.Context) {
 		if time.Since(began) > rejoinMax {
 			pause = rejoinMin
 		}
-		if sleepContext(ctx, pause) != nil {
+		if work.Sleep(ctx, pause) != nil {
 			return
 		}
 		pause = min(2*pause, rejoinMax)

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // dueSlice is how many backups are looked at in one go.
@@ -50,7 +51,7 @@ func (s *Service) isStable(ctx context.Context, inv *inventory, stackID string) 
 	states, locks := map[string]record.LifecycleState{}, []string{}
 	for _, svc := range inv.membersOf(stackID) {
 		states[svc.ID] = svc.State
-		locks = append(locks, serviceLock(svc.ID))
+		locks = append(locks, work.ServiceLock(svc.ID))
 	}
 	if len(states) == 0 {
 		return true, nil

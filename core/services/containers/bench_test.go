@@ -22,6 +22,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -134,7 +135,7 @@ func BenchmarkJobPage(b *testing.B) {
 	e.must(e.store.Tx(b.Context(), "fill", func(ctx context.Context) error {
 		return e.store.Writer(ctx).Exec(insert, time.Now().Add(-time.Hour).UnixMilli()).Error
 	}))
-	dry := e.store.DB(b.Context()).Session(&gorm.Session{DryRun: true}).Raw("SELECT * FROM jobs WHERE type IN ? ORDER BY created_at DESC, id DESC LIMIT 101", qualifiedTypes(JobTypes())).Scan(&[]map[string]any{})
+	dry := e.store.DB(b.Context()).Session(&gorm.Session{DryRun: true}).Raw("SELECT * FROM jobs WHERE type IN ? ORDER BY created_at DESC, id DESC LIMIT 101", work.QualifiedTypes(work.JobTypes())).Scan(&[]map[string]any{})
 	var raw, page []time.Duration
 	for b.Loop() {
 		begun := time.Now()
@@ -210,7 +211,7 @@ func BenchmarkStreams(b *testing.B) {
 		var times []time.Duration
 		for b.Loop() {
 			begun := time.Now()
-			_, _, err := e.queue.Submit(b.Context(), queue.Submission{Type: jobPrefix + JobCheck, RunAt: time.Now().Add(time.Hour)})
+			_, _, err := e.queue.Submit(b.Context(), queue.Submission{Type: work.Prefix + work.JobCheck, RunAt: time.Now().Add(time.Hour)})
 			e.must(err)
 			for range clients {
 				times = append(times, (<-arrived).Sub(begun))

@@ -18,6 +18,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/version"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // Check queues a check for new versions.
@@ -25,7 +26,7 @@ func (s *Service) Check(ctx context.Context, req ScanRequest) (string, error) {
 	if err := s.checkScope(ctx, &req); err != nil {
 		return "", err
 	}
-	return s.queue.submitNew(ctx, newCheckSubmission(req, "", nil))
+	return s.queue.SubmitNew(ctx, newCheckSubmission(req, "", nil))
 }
 
 // CheckFor queues a check that a program asks for, or returns the one that is under way, and true.
@@ -33,39 +34,39 @@ func (s *Service) CheckFor(ctx context.Context, actor string, req ScanRequest) (
 	if err := s.checkScope(ctx, &req); err != nil {
 		return queue.Job{}, false, err
 	}
-	return s.queue.submitJob(ctx, newCheckSubmission(req, actor, nil))
+	return s.queue.SubmitJob(ctx, newCheckSubmission(req, actor, nil))
 }
 
 // CheckPublished queues a check of a service whose image was published, as a webhook says, or returns the one that is under way, and true.
-func (s *Service) CheckPublished(ctx context.Context, svc *record.Service, from *deliverySource) (queue.Job, bool, error) {
-	req := ScanRequest{Scope: ScopeService, StackID: svc.StackID, ServiceID: svc.ID, Reason: ReasonWebhook}
-	return s.queue.submitJob(ctx, newCheckSubmission(req, actorCodeHost, from))
+func (s *Service) CheckPublished(ctx context.Context, svc *record.Service, from *work.DeliverySource) (queue.Job, bool, error) {
+	req := ScanRequest{Scope: work.ScopeService, StackID: svc.StackID, ServiceID: svc.ID, Reason: work.ReasonWebhook}
+	return s.queue.SubmitJob(ctx, newCheckSubmission(req, work.ActorCodeHost, from))
 }
 
-func newCheckSubmission(req ScanRequest, actor string, from *deliverySource) submission {
-	sub := req.newSubmission(JobCheck)
-	sub.payload, sub.actor = checkJob{req.subject(), from}, actor
+func newCheckSubmission(req ScanRequest, actor string, from *work.DeliverySource) work.Submission {
+	sub := req.newSubmission(work.JobCheck)
+	sub.Payload, sub.Actor = checkJob{req.subject(), from}, actor
 	return sub
 }
 
 // checkJob is the payload of JobCheck.
 type checkJob struct {
-	jobSubject
+	work.Subject
 	// Delivery is the webhook that asked for the check; nil for others.
-	Delivery *deliverySource `json:"delivery,omitempty"`
+	Delivery *work.DeliverySource `json:"delivery,omitempty"`
 }
 
 // CheckSummary is the summary of a check.
 type CheckSummary struct {
-	HostPlatform          string          `json:"hostPlatform" example:"linux/amd64"`
-	Scope                 string          `json:"scope"`
-	StackIDs              []string        `json:"stackIds"`
-	ServicesChecked       int             `json:"servicesChecked"`
-	ServicesFailed        int             `json:"servicesFailed"`
-	ServicesWithCandidate int             `json:"servicesWithCandidate"`
-	ServicesUnknown       int             `json:"servicesUnknown" doc:"Services of which it is still not known whether they are up to date."`
-	NewVersions           NewVersions     `json:"newVersions"`
-	Delivery              *deliverySource `json:"delivery,omitempty"`
+	HostPlatform          string               `json:"hostPlatform" example:"linux/amd64"`
+	Scope                 string               `json:"scope"`
+	StackIDs              []string             `json:"stackIds"`
+	ServicesChecked       int                  `json:"servicesChecked"`
+	ServicesFailed        int                  `json:"servicesFailed"`
+	ServicesWithCandidate int                  `json:"servicesWithCandidate"`
+	ServicesUnknown       int                  `json:"servicesUnknown" doc:"Services of which it is still not known whether they are up to date."`
+	NewVersions           NewVersions          `json:"newVersions"`
+	Delivery              *work.DeliverySource `json:"delivery,omitempty"`
 }
 
 // NewVersions are the services with a new version that no rule holds back.
@@ -92,7 +93,7 @@ type NewVersion struct {
 // checking is one run of a check.
 type checking struct {
 	s        *Service
-	r        *report
+	r        *work.Reporter
 	platform record.Platform
 	runtime  map[string]runtimeState
 	// refs are the images of the services, by the service's id.
@@ -117,8 +118,8 @@ type checking struct {
 }
 
 // runCheck asks the registries about the services of a job, several at once, and meanwhile the engine what runs.
-func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec checkJob, r *report) (any, error) {
-	r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message = "prepare", "reading what runs" })
+func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec checkJob, r *work.Reporter) (any, error) {
+	r.UpdateProgress(ctx, func(p *work.ProgressState) { p.Phase, p.Message = "prepare", "reading what runs" })
 	platform, err := s.hostPlatform(ctx)
 	if err != nil {
 		return nil, err
@@ -175,7 +176,7 @@ func (c *checking) checkService(ctx context.Context, st *record.Stack, svc *reco
 	}
 	if err != nil {
 		c.failed.Add(1)
-		c.r.warn(ctx, "%s: the check failed: %s", name, failure.Text(err))
+		c.r.Warn(ctx, "%s: the check failed: %s", name, failure.Text(err))
 		columns = map[string]any{"check_error": failure.Text(err), "check_reason": failure.Code(err)}
 	}
 	c.mu.Lock()
@@ -183,9 +184,9 @@ func (c *checking) checkService(ctx context.Context, st *record.Stack, svc *reco
 	c.findings = append(c.findings, finding{svc, columns})
 	done := len(c.findings)
 	// An event for each service would cost more than the check.
-	if now := c.s.cfg.Now(); now.Sub(c.reported) >= progressPause {
+	if now := c.s.cfg.Now(); now.Sub(c.reported) >= work.ProgressPause {
 		c.reported = now
-		c.r.updateProgress(ctx, func(p *ProgressState) {
+		c.r.UpdateProgress(ctx, func(p *work.ProgressState) {
 			p.Phase, p.Message, p.CurrentTarget = "scan", "checked "+name, name
 			p.Current, p.Total, p.Percent = done, c.total, done*99/max(1, c.total)
 		})
@@ -219,7 +220,7 @@ func (c *checking) findCandidate(ctx context.Context, svc *record.Service) (map[
 	if newer, err := c.newerTags(ctx, ref); err == nil {
 		columns["newer_tags"] = record.EncodeColumn(newer)
 	} else {
-		c.r.info(ctx, "%s: the tags were not listed: %s", svc.Name, failure.Text(err))
+		c.r.Info(ctx, "%s: the tags were not listed: %s", svc.Name, failure.Text(err))
 	}
 	have := c.runtime[svc.ID].digests
 	switch {

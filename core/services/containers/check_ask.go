@@ -45,7 +45,7 @@ func (c *checking) prepareServices(ctx, meanwhile context.Context, spec *checkJo
 		return nil, nil, failed
 	}
 	if c.noteRuntime(o, spec, inv) {
-		if _, err := c.s.scanRuntime(ctx, o, spec.selectsService); err != nil {
+		if _, err := c.s.scanRuntime(ctx, o, spec.SelectsService); err != nil {
 			return nil, nil, err
 		}
 		if inv, err = c.s.loadInventory(ctx); err != nil {
@@ -67,7 +67,7 @@ func (c *checking) selectServices(ctx context.Context, spec *checkJob, inv *inve
 	var digests []string
 	c.refs = map[string]image.Ref{}
 	for _, svc := range inv.services {
-		if spec.selectsService(svc) && !inv.isArchived(svc) {
+		if spec.SelectsService(svc) && !inv.isArchived(svc) {
 			services = append(services, svc)
 			digests = append(digests, svc.RuntimeDigest, svc.CandidateDigest, svc.TagDigest)
 			c.refs[svc.ID] = svc.ImageRef()
@@ -86,7 +86,7 @@ func (c *checking) selectServices(ctx context.Context, spec *checkJob, inv *inve
 func (c *checking) noteRuntime(o *observed, spec *checkJob, inv *inventory) (news bool) {
 	c.runtime = map[string]runtimeState{}
 	for id, svc := range inv.services {
-		if !spec.selectsService(svc) {
+		if !spec.SelectsService(svc) {
 			continue
 		}
 		project := ""

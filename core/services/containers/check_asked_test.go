@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // TestOneRequestForEachImage: services with the same image cost one request, and an unchanged image one at the next check.
@@ -121,7 +122,7 @@ func TestPinnedTag(t *testing.T) {
 		if f := fault.As(err); err == nil || f.Code != fault.Conflict || f.Ext["reason"] != "pinned" {
 			t.Errorf("an update: %v", err)
 		}
-		_, err = e.svc.Update(t.Context(), UpdateRequest{Scope: ScopeAll, Targets: requestTargets(e.serviceOf("blog", "web"))})
+		_, err = e.svc.Update(t.Context(), UpdateRequest{Scope: work.ScopeAll, Targets: requestTargets(e.serviceOf("blog", "web"))})
 		if f := fault.As(err); err == nil || f.Ext["extraServiceIds"] == nil {
 			t.Errorf("an update of everything: %v", err)
 		}

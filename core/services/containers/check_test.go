@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 
@@ -241,7 +242,7 @@ func TestUpdateDuringCheck(t *testing.T) {
 				<-answer
 			}
 		})
-		id, err := e.svc.Check(context.Background(), ScanRequest{Scope: ScopeAll})
+		id, err := e.svc.Check(context.Background(), ScanRequest{Scope: work.ScopeAll})
 		e.must(err)
 		<-asked
 		if job, _ := e.updated("blog", "web"); job.Status != "success" {
@@ -274,7 +275,7 @@ func TestIgnoreRules(t *testing.T) {
 			e.checked()
 			web := e.serviceOf("blog", "web")
 			e.must(e.svc.repo.UpdateService(t.Context(), web.ID, map[string]any{"candidate_version": c.version}, 1))
-			id, err := e.svc.AddIgnoreRule(t.Context(), IgnoreRule{Enabled: true, Scope: IgnoreScope{Type: ScopeService, ServiceID: web.ID}, Match: RuleMatch{Kind: c.kind, Value: c.value}})
+			id, err := e.svc.AddIgnoreRule(t.Context(), IgnoreRule{Enabled: true, Scope: IgnoreScope{Type: work.ScopeService, ServiceID: web.ID}, Match: RuleMatch{Kind: c.kind, Value: c.value}})
 			e.must(err)
 			d, st, err := e.svc.Service(t.Context(), web.ID)
 			e.must(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -65,7 +66,7 @@ const maxComposeLines = 1000
 // runCompose runs one compose command and logs its output in the job. The error of a failed command has the last lines of its
 // output. A command whose plugin has died, or whose engine was away, is
 // repeated, which repairs what the first one has left.
-func (s *Service) runCompose(ctx context.Context, r *report, st *record.Stack, call composeCall) (res *engine.ComposeResult, err error) {
+func (s *Service) runCompose(ctx context.Context, r *work.Reporter, st *record.Stack, call composeCall) (res *engine.ComposeResult, err error) {
 	err = s.throughOutage(ctx, func() error {
 		res, err = s.composeOnce(ctx, r, st, call)
 		return err
@@ -73,7 +74,7 @@ func (s *Service) runCompose(ctx context.Context, r *report, st *record.Stack, c
 	return res, err
 }
 
-func (s *Service) composeOnce(ctx context.Context, r *report, st *record.Stack, call composeCall) (*engine.ComposeResult, error) {
+func (s *Service) composeOnce(ctx context.Context, r *work.Reporter, st *record.Stack, call composeCall) (*engine.ComposeResult, error) {
 	if err := s.refuseFiles(st); err != nil {
 		return nil, err
 	}
@@ -88,9 +89,9 @@ func (s *Service) composeOnce(ctx context.Context, r *report, st *record.Stack, 
 		}
 		switch lines++; {
 		case lines <= maxComposeLines:
-			r.info(ctx, "compose: %s", text)
+			r.Info(ctx, "compose: %s", text)
 		case lines == maxComposeLines+1:
-			r.warn(ctx, "compose says more than %d lines; the rest is left out.", maxComposeLines)
+			r.Warn(ctx, "compose says more than %d lines; the rest is left out.", maxComposeLines)
 		}
 		return ctx.Err()
 	})

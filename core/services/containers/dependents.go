@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -108,7 +109,7 @@ func (s *Service) dependentLocks(ctx context.Context, inv *inventory, svc *recor
 		if inv.isSelf(&dependents[i]) {
 			return nil, record.ProtectedError(dependents[i].Name)
 		}
-		locks = append(locks, serviceLock(dependents[i].ID))
+		locks = append(locks, work.ServiceLock(dependents[i].ID))
 	}
 	return locks, nil
 }
@@ -201,7 +202,7 @@ func (c *change) recreateDependents(ctx context.Context) error {
 
 // recreateDependent recreates a dependent with the image that it had.
 func (c *change) recreateDependent(ctx context.Context, d record.Dependent) error {
-	c.r.info(ctx, "%s: recreating %s, which shares namespaces or volumes with it", c.displayName(), d.Name)
+	c.r.Info(ctx, "%s: recreating %s, which shares namespaces or volumes with it", c.displayName(), d.Name)
 	svc, err := c.s.repo.FindService(ctx, d.ServiceID)
 	if err != nil {
 		return err
@@ -236,7 +237,7 @@ func (c *change) restartDependents(ctx context.Context) {
 			continue
 		}
 		if _, err := c.s.runCompose(ctx, c.r, &c.stack, composeCall{action: engine.ActionRestart, services: []string{d.Name}}); err != nil {
-			c.r.fail(ctx, "%s: %s, which shares namespaces with it, could not be restarted: %s", c.displayName(), d.Name, failure.Text(err))
+			c.r.Fail(ctx, "%s: %s, which shares namespaces with it, could not be restarted: %s", c.displayName(), d.Name, failure.Text(err))
 		}
 	}
 }

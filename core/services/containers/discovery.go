@@ -83,7 +83,7 @@ func (r *ScanResult) addAction(a ScanAction, most int64) {
 
 // discoverProjects finds the projects of the host, brings stacks and services up to date, and notes what runs. One at a time.
 func (s *Service) discoverProjects(ctx context.Context) (ScanResult, error) {
-	unlock, err := s.applying.lockKey(ctx, "discovery")
+	unlock, err := s.applying.LockKey(ctx, "discovery")
 	if err != nil {
 		return ScanResult{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -44,7 +45,7 @@ func (t *toldHashes) hashOf(name, imageID string) (hash string, told bool) {
 // hashCache keeps what compose has told of the services of stacks, for as long as none of their files changes.
 type hashCache struct {
 	// asking keeps changes of one stack from asking compose all at once.
-	asking keyedMutex
+	asking work.KeyedMutex
 	mu     sync.Mutex
 	kept   map[string]toldHashes
 }
@@ -103,7 +104,7 @@ func (h *composeHashes) lookUp(ctx context.Context, name, imageID string) (strin
 		return hash, nil
 	}
 	cache := &h.s.hashes
-	unlock, err := cache.asking.lockKey(ctx, h.stack.ID)
+	unlock, err := cache.asking.LockKey(ctx, h.stack.ID)
 	if err != nil {
 		return "", err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -43,7 +44,7 @@ func (c *change) pullFollowers(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			c.r.warn(ctx, "%s: the new image of %s, which shares namespaces or volumes with it, could not be pulled: %s", c.displayName(), d.Name, failure.Text(err))
+			c.r.Warn(ctx, "%s: the new image of %s, which shares namespaces or volumes with it, could not be pulled: %s", c.displayName(), d.Name, failure.Text(err))
 			d.Follows = false
 		}
 	}
@@ -53,7 +54,7 @@ func (c *change) pullFollowers(ctx context.Context) error {
 // recreateLeft recreates the dependents that changes have left to later ones which did not come to it: they still share namespaces or
 // volumes with containers that are gone.
 func (s *Service) recreateLeft(ctx context.Context, changes []*change) error {
-	if isHandover(ctx) {
+	if work.IsHandover(ctx) {
 		return nil
 	}
 	var failed error
@@ -63,7 +64,7 @@ func (s *Service) recreateLeft(ctx context.Context, changes []*change) error {
 				continue
 			}
 			if err := c.recreateOutdated(ctx, d); err != nil {
-				c.r.fail(ctx, "%s: %s, which shares namespaces or volumes with it, does not run as it did: %s", c.displayName(), d.Name, failure.Text(err))
+				c.r.Fail(ctx, "%s: %s, which shares namespaces or volumes with it, does not run as it did: %s", c.displayName(), d.Name, failure.Text(err))
 				failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run as it did: %s", c.stack.Project, d.Name, failure.Text(err))
 			}
 		}
@@ -73,7 +74,7 @@ func (s *Service) recreateLeft(ctx context.Context, changes []*change) error {
 
 // recreateOutdated recreates a dependent whose containers are older than those of the service that it depends on.
 func (c *change) recreateOutdated(ctx context.Context, d record.Dependent) error {
-	ctx, cancel := outlastJob(ctx, rollbackTime)
+	ctx, cancel := work.OutlastJob(ctx, rollbackTime)
 	defer cancel()
 	return c.s.repeatAfterOutage(ctx, c.r, c.displayName(), func(ctx context.Context) error {
 		list, err := c.s.containersOf(ctx, c.stack.Project, "")

@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -64,7 +65,7 @@ type watched struct {
 // waitHealthy waits until the service has exactly the wanted containers and they are healthy: by their health check, or,
 // without one, by running for the settling time without a restart. The containers are looked up each time: compose may
 // replace them.
-func (s *Service) waitHealthy(ctx context.Context, r *report, st *record.Stack, svc *record.Service, want wantedContainers) error {
+func (s *Service) waitHealthy(ctx context.Context, r *work.Reporter, st *record.Stack, svc *record.Service, want wantedContainers) error {
 	set := s.settings()
 	limit := set.HealthTimeout
 	if svc.HealthTimeout > 0 {
@@ -91,7 +92,7 @@ func (s *Service) waitHealthy(ctx context.Context, r *report, st *record.Stack, 
 		}
 		grace = max(grace, wait)
 		if time.Since(begin) > limit+grace && want.runsOnce == runsAsBefore && state == stateRunning {
-			r.warn(ctx, "%s / %s still runs after %s, and is not waited for any longer", st.Project, svc.Name, limit)
+			r.Warn(ctx, "%s / %s still runs after %s, and is not waited for any longer", st.Project, svc.Name, limit)
 			return s.retryStep(ctx, func() error { return s.checkDigest(ctx, svc, want) })
 		}
 		if time.Since(begin) > limit+grace && want.runsOnce != "" {
@@ -100,8 +101,8 @@ func (s *Service) waitHealthy(ctx context.Context, r *report, st *record.Stack, 
 		if time.Since(begin) > limit+grace {
 			return fault.New(fault.Conflict, "%s did not become healthy within %s: %s", svc.Name, (limit + grace).Round(time.Second), state)
 		}
-		r.updateOften(ctx, func(p *ProgressState) { p.Message, p.CurrentTarget = state, st.Project+" / "+svc.Name })
-		if err := sleepContext(ctx, healthPause); err != nil {
+		r.UpdateOften(ctx, func(p *work.ProgressState) { p.Message, p.CurrentTarget = state, st.Project+" / "+svc.Name })
+		if err := work.Sleep(ctx, healthPause); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // headerWebhookSecret carries the shared secret of the generic trigger.
@@ -28,7 +29,7 @@ func (s *Service) hookTx(ctx context.Context, name string, f func(ctx context.Co
 func (s *Service) openHookJobs(ctx context.Context) (map[string]string, error) {
 	out, cursor := map[string]string{}, ""
 	for {
-		jobs, next, err := s.queue.List(ctx, queue.Filter{Types: qualifiedTypes(hookJobTypes()), States: []queue.State{queue.Queued, queue.Running}}, cursor, 200)
+		jobs, next, err := s.queue.List(ctx, queue.Filter{Types: work.QualifiedTypes(hookJobTypes()), States: []queue.State{queue.Queued, queue.Running}}, cursor, 200)
 		if err != nil {
 			return nil, fmt.Errorf("read the jobs about webhooks: %w", err)
 		}
@@ -41,7 +42,9 @@ func (s *Service) openHookJobs(ctx context.Context) (map[string]string, error) {
 	}
 }
 
-func hookJobTypes() []string { return []string{JobHook, JobHookSyncAll, JobHookSyncRepo} }
+func hookJobTypes() []string {
+	return []string{work.JobHook, work.JobHookSyncAll, work.JobHookSyncRepo}
+}
 
 // RepoPage is a page of tracked repositories.
 type RepoPage struct {
@@ -191,15 +194,15 @@ func unregisterLock(name string) string { return "containers/unregister/" + name
 
 // submitHook makes the job that does something with the webhooks of repositories, and has the repositories wait for it.
 func (s *Service) submitHook(ctx context.Context, w *gorm.DB, op string, names []string) (jobID string, err error) {
-	sub, payload := submission{kind: JobHook}, newHookJob(op, "")
+	sub, payload := work.Submission{Kind: work.JobHook}, newHookJob(op, "")
 	if len(names) == 1 {
-		payload.Repo, sub.key = names[0], op+"/"+names[0]
+		payload.Repo, sub.Key = names[0], op+"/"+names[0]
 		if op == hookUnregister {
-			sub.locks = []string{unregisterLock(names[0])}
+			sub.Locks = []string{unregisterLock(names[0])}
 		}
 	}
-	sub.payload = payload
-	job, _, err := s.queue.submitJob(ctx, sub)
+	sub.Payload = payload
+	job, _, err := s.queue.SubmitJob(ctx, sub)
 	if err != nil {
 		return "", err
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
@@ -246,7 +247,7 @@ func (e *hookEnv) ended(id string) queue.Job {
 
 func (e *hookEnv) jobs(kinds ...string) []queue.Job {
 	e.Helper()
-	jobs, _, err := e.queue.List(context.Background(), queue.Filter{Types: qualifiedTypes(kinds)}, "", 200)
+	jobs, _, err := e.queue.List(context.Background(), queue.Filter{Types: work.QualifiedTypes(kinds)}, "", 200)
 	if err != nil {
 		e.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // SyncJob names the job that synchronises webhooks.
@@ -35,7 +36,7 @@ func (s *Service) SyncAllHooks(ctx context.Context) (SyncJob, error) {
 	if selected == 0 {
 		return SyncJob{}, noneSelected()
 	}
-	job, reused, err := s.queue.submitJob(ctx, submission{kind: JobHookSyncAll, key: "all", payload: newHookJob(hookSync, "")})
+	job, reused, err := s.queue.SubmitJob(ctx, work.Submission{Kind: work.JobHookSyncAll, Key: "all", Payload: newHookJob(hookSync, "")})
 	return SyncJob{OK: true, JobID: job.ID, Status: string(job.State), Reused: reused}, err
 }
 
@@ -79,7 +80,7 @@ func (s *Service) SyncRepoHook(ctx context.Context, full string) (out SyncJob, e
 		if !row.Selected {
 			return record.InvalidField("fullName", "The repository %s is not selected.", name).With("reason", "not_selected")
 		}
-		job, reused, err := s.queue.submitJob(ctx, submission{kind: JobHookSyncRepo, key: name, payload: newHookJob(hookSync, name)})
+		job, reused, err := s.queue.SubmitJob(ctx, work.Submission{Kind: work.JobHookSyncRepo, Key: name, Payload: newHookJob(hookSync, name)})
 		if err != nil {
 			return err
 		}
@@ -169,7 +170,7 @@ func (s *Service) selectedNames(ctx context.Context, asked []string) ([]string, 
 }
 
 // forEachRepo calls do for repositories, several at once, and returns the results in their order. An error of do ends it.
-func (h *hookSyncer) forEachRepo(ctx context.Context, names []string, r *report, do func(context.Context, string) (SyncResult, error)) ([]SyncResult, error) {
+func (h *hookSyncer) forEachRepo(ctx context.Context, names []string, r *work.Reporter, do func(context.Context, string) (SyncResult, error)) ([]SyncResult, error) {
 	out := make([]SyncResult, len(names))
 	var mu sync.Mutex
 	done := 0
@@ -189,7 +190,7 @@ func (h *hookSyncer) forEachRepo(ctx context.Context, names []string, r *report,
 			defer mu.Unlock()
 			done++
 			reportResult(ctx, r, &res)
-			r.updateProgress(ctx, func(p *ProgressState) {
+			r.UpdateProgress(ctx, func(p *work.ProgressState) {
 				p.Phase, p.Message, p.CurrentTarget = "apply", res.Repo+": webhook "+res.Action, res.Repo
 				p.Current, p.Total, p.Percent = done, len(names), done*99/len(names)
 			})
@@ -199,20 +200,20 @@ func (h *hookSyncer) forEachRepo(ctx context.Context, names []string, r *report,
 	return out, g.Wait()
 }
 
-func reportResult(ctx context.Context, r *report, res *SyncResult) {
+func reportResult(ctx context.Context, r *work.Reporter, res *SyncResult) {
 	switch res.Action {
 	case syncError:
-		r.fail(ctx, "%s: the webhook failed: %s", res.Repo, res.Message)
+		r.Fail(ctx, "%s: the webhook failed: %s", res.Repo, res.Message)
 	case syncConflict:
-		r.warn(ctx, "%s: the webhook conflicts: %s", res.Repo, res.Message)
+		r.Warn(ctx, "%s: the webhook conflicts: %s", res.Repo, res.Message)
 	default:
-		r.info(ctx, "%s: webhook %s", res.Repo, res.Action)
+		r.Info(ctx, "%s: webhook %s", res.Repo, res.Action)
 	}
 }
 
 // hookJob is the payload of JobHook, JobHookSyncAll and JobHookSyncRepo.
 type hookJob struct {
-	jobSubject
+	work.Subject
 	Op string `json:"op,omitempty"`
 	// Repo is the only repository; "" for all that wait for the job.
 	Repo string `json:"repo,omitempty"`
@@ -220,7 +221,7 @@ type hookJob struct {
 
 // newHookJob returns the payload of a job that a person asks for.
 func newHookJob(op, repo string) hookJob {
-	return hookJob{jobSubject: jobSubject{Scope: ScopeAll, Reason: ReasonUI}, Op: op, Repo: repo}
+	return hookJob{Subject: work.Subject{Scope: work.ScopeAll, Reason: work.ReasonUI}, Op: op, Repo: repo}
 }
 
 // HookSummary is the summary of a job about webhooks.
@@ -271,7 +272,7 @@ func (h HookSummary) jobResult() (any, error) {
 }
 
 // runHookSyncAll brings the webhooks of all selected repositories in line.
-func (s *Service) runHookSyncAll(ctx context.Context, _ *queue.Job, _ hookJob, r *report) (any, error) {
+func (s *Service) runHookSyncAll(ctx context.Context, _ *queue.Job, _ hookJob, r *work.Reporter) (any, error) {
 	h, err := s.newHookSyncer(ctx)
 	if err != nil {
 		return nil, err
@@ -284,7 +285,7 @@ func (s *Service) runHookSyncAll(ctx context.Context, _ *queue.Job, _ hookJob, r
 }
 
 // runHookSyncRepo brings the webhook of one repository in line.
-func (s *Service) runHookSyncRepo(ctx context.Context, _ *queue.Job, spec hookJob, r *report) (any, error) {
+func (s *Service) runHookSyncRepo(ctx context.Context, _ *queue.Job, spec hookJob, r *work.Reporter) (any, error) {
 	h, err := s.newHookSyncer(ctx)
 	if err != nil {
 		return nil, s.recordHookFailure(ctx, []string{spec.Repo}, err)
@@ -292,7 +293,7 @@ func (s *Service) runHookSyncRepo(ctx context.Context, _ *queue.Job, spec hookJo
 	return h.syncEach(ctx, []string{spec.Repo}, hookSync, r)
 }
 
-func (h *hookSyncer) syncEach(ctx context.Context, names []string, op string, r *report) (any, error) {
+func (h *hookSyncer) syncEach(ctx context.Context, names []string, op string, r *work.Reporter) (any, error) {
 	results, err := h.forEachRepo(ctx, names, r, func(ctx context.Context, name string) (SyncResult, error) {
 		return h.syncRepo(ctx, name, op, false, nil)
 	})
@@ -303,7 +304,7 @@ func (h *hookSyncer) syncEach(ctx context.Context, names []string, op string, r 
 }
 
 // runHook does what the operation of a job says: register, unregister or audit_all.
-func (s *Service) runHook(ctx context.Context, job *queue.Job, spec hookJob, r *report) (any, error) {
+func (s *Service) runHook(ctx context.Context, job *queue.Job, spec hookJob, r *work.Reporter) (any, error) {
 	if spec.Op == hookAuditAll {
 		return s.auditHooks(ctx, r)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -251,7 +252,7 @@ func TestAudit(t *testing.T) {
 		e.run()
 		audit := func() (out AuditSummary) {
 			t.Helper()
-			job, _, err := e.svc.queue.submitJob(context.Background(), submission{kind: JobHook, payload: hookJob{jobSubject: jobSubject{Reason: ReasonSchedule}, Op: hookAuditAll}})
+			job, _, err := e.svc.queue.SubmitJob(context.Background(), work.Submission{Kind: work.JobHook, Payload: hookJob{Subject: work.Subject{Reason: work.ReasonSchedule}, Op: hookAuditAll}})
 			if err != nil {
 				t.Fatal(err)
 			}

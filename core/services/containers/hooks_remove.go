@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
 
@@ -16,7 +17,7 @@ const hookRemoved = "removed"
 
 // unregisterHooks deletes webhooks and the repositories that are being removed. If the integration is incomplete, so that the
 // code host cannot be asked, the webhooks stay there and are not answered.
-func (s *Service) unregisterHooks(ctx context.Context, names []string, r *report) (any, error) {
+func (s *Service) unregisterHooks(ctx context.Context, names []string, r *work.Reporter) (any, error) {
 	cfg, err := s.hookConfig(ctx)
 	if err != nil {
 		return nil, err
@@ -30,9 +31,9 @@ func (s *Service) unregisterHooks(ctx context.Context, names []string, r *report
 }
 
 // removeHook deletes the webhook of one repository, unless it was selected again meanwhile.
-func (h *hookSyncer) removeHook(ctx context.Context, name string, r *report) (SyncResult, error) {
+func (h *hookSyncer) removeHook(ctx context.Context, name string, r *work.Reporter) (SyncResult, error) {
 	res := SyncResult{Repo: name, Action: hookRemoved}
-	unlock, err := h.s.applying.lockKey(ctx, "/"+settingHooks+"/"+name)
+	unlock, err := h.s.applying.LockKey(ctx, "/"+settingHooks+"/"+name)
 	if err != nil {
 		return res, err
 	}
@@ -47,7 +48,7 @@ func (h *hookSyncer) removeHook(ctx context.Context, name string, r *report) (Sy
 	}
 	res.Repo = row.FullName
 	if h.host == nil || h.cfg.PAT == "" {
-		r.warn(ctx, "%s: the code host cannot be asked; a webhook may be left there", res.Repo)
+		r.Warn(ctx, "%s: the code host cannot be asked; a webhook may be left there", res.Repo)
 		return res, h.recordRemoved(ctx, name)
 	}
 	if err := h.s.repo.updateRepo(ctx, name, map[string]any{"webhook_state": hookRunning}); err != nil {
@@ -61,7 +62,7 @@ func (h *hookSyncer) removeHook(ctx context.Context, name string, r *report) (Sy
 	case err == nil || client.CauseOf(err) == client.CauseMissing:
 		return res, h.recordRemoved(ctx, name)
 	case !h.cfg.Enabled:
-		r.warn(ctx, "%s: the webhook was left on the code host: %s", res.Repo, h.cfg.cleanText(failure.Text(err)))
+		r.Warn(ctx, "%s: the webhook was left on the code host: %s", res.Repo, h.cfg.cleanText(failure.Text(err)))
 		return res, h.recordRemoved(ctx, name)
 	}
 	res.Action, res.Message = syncError, h.cfg.cleanText(failure.Text(err))
@@ -111,12 +112,12 @@ type AuditRepo struct {
 }
 
 // auditHooks looks at the webhooks of all selected repositories and notes what it finds. It repairs nothing.
-func (s *Service) auditHooks(ctx context.Context, r *report) (any, error) {
+func (s *Service) auditHooks(ctx context.Context, r *work.Reporter) (any, error) {
 	out := AuditSummary{Op: hookAuditAll, Repos: []AuditRepo{}}
 	h, err := s.newHookSyncer(ctx)
 	if why := skipReason(err); why != "" {
 		out.Skipped = why
-		r.info(ctx, "nothing was looked at: %s", why)
+		r.Info(ctx, "nothing was looked at: %s", why)
 		return out, nil
 	}
 	if err != nil {
@@ -159,7 +160,7 @@ func (a *AuditSummary) countResult(res SyncResult) {
 // auditRepo checks the webhook of one repository. The action of the result is the state.
 func (h *hookSyncer) auditRepo(ctx context.Context, name string) (res SyncResult, err error) {
 	res = SyncResult{Repo: name}
-	unlock, err := h.s.applying.lockKey(ctx, "/"+settingHooks+"/"+name)
+	unlock, err := h.s.applying.LockKey(ctx, "/"+settingHooks+"/"+name)
 	if err != nil {
 		return res, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 func TestSelectAndDelete(t *testing.T) {
@@ -135,7 +136,7 @@ func TestBulkSelectAndList(t *testing.T) {
 			t.Errorf("%s", g.body)
 		}
 		e.post(400, "/repos/bulk-selected", `{}`)
-		jobs := e.jobs(JobHook)
+		jobs := e.jobs(work.JobHook)
 		if len(jobs) != 2 {
 			t.Fatalf("%d jobs", len(jobs))
 		}
@@ -159,7 +160,7 @@ func TestBulkSelectAndList(t *testing.T) {
 		if g := e.post(200, "/repos/bulk-selected", `{"selected":false}`); g.json["affected"] != 4.0 {
 			t.Errorf("%s", g.body)
 		}
-		e.ended(e.jobs(JobHook)[0].ID)
+		e.ended(e.jobs(work.JobHook)[0].ID)
 		for _, name := range []string{"t/a", "u/a_b"} {
 			if len(e.host.HooksOf(name)) != 0 {
 				t.Errorf("%s has its webhook still", name)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
 
@@ -74,7 +75,7 @@ func TestHookSettingsReplaceTargetsAndSelect(t *testing.T) {
 		if r := e.repo("team/b"); r == nil || !r.Selected || r.FullName != "Team/B" || r.WebhookState != hookQueued || r.Visibility != "private" {
 			t.Errorf("%+v", r)
 		}
-		if n := len(e.jobs(JobHook)); n != 1 {
+		if n := len(e.jobs(work.JobHook)); n != 1 {
 			t.Errorf("%d jobs", n)
 		}
 		calls := len(e.host.Calls())

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
@@ -48,7 +49,7 @@ func retryCodeHost(ctx context.Context, try func() error) error {
 		} else if after > 0 {
 			wait = after
 		}
-		if stop := sleepContext(ctx, wait); stop != nil {
+		if stop := work.Sleep(ctx, wait); stop != nil {
 			return stop
 		}
 		pause *= 2
@@ -228,7 +229,7 @@ func (h *hookSyncer) deleteHook(ctx context.Context, row *repoRecord, id string)
 // syncRepo synchronizes the webhook of a selected repository and stores the result, which may be a failure. A returned error
 // ends the whole job.
 func (h *hookSyncer) syncRepo(ctx context.Context, name, op string, dry bool, choice *ConflictChoice) (SyncResult, error) {
-	unlock, err := h.s.applying.lockKey(ctx, "/"+settingHooks+"/"+name)
+	unlock, err := h.s.applying.LockKey(ctx, "/"+settingHooks+"/"+name)
 	if err != nil {
 		return SyncResult{Repo: name}, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/ignore"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -34,7 +35,7 @@ type RuleMatch struct {
 }
 
 func toRule(r *record.Ignore) IgnoreRule {
-	return IgnoreRule{ID: r.ID, Enabled: r.Enabled, Scope: IgnoreScope{Type: ScopeService, ServiceID: r.ServiceID}, Match: RuleMatch{Kind: r.Kind, Value: r.Value}, Note: r.Note}
+	return IgnoreRule{ID: r.ID, Enabled: r.Enabled, Scope: IgnoreScope{Type: work.ScopeService, ServiceID: r.ServiceID}, Match: RuleMatch{Kind: r.Kind, Value: r.Value}, Note: r.Note}
 }
 
 // IgnoreRules lists the rules, of one service if serviceID is not empty.
@@ -60,7 +61,7 @@ const (
 
 // AddIgnoreRule stores a rule and returns its id.
 func (s *Service) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, error) {
-	if r.Scope.Type != ScopeService {
+	if r.Scope.Type != work.ScopeService {
 		return "", record.InvalidField("scope.type", "A rule is for a service: its scope has the type service.")
 	}
 	for field, text := range map[string]string{"scope.serviceId": r.Scope.ServiceID, "match.kind": r.Match.Kind, "match.value": r.Match.Value, "note": r.Note} {

@@ -7,12 +7,13 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // The housekeeping that the API does not show.
 const (
-	jobHousekeeping = jobPrefix + "housekeeping"
-	jobReport       = jobPrefix + "deploy_check"
+	jobHousekeeping = work.Prefix + "housekeeping"
+	jobReport       = work.Prefix + "deploy_check"
 )
 
 // Jobs are the handlers of the service's work.
@@ -23,17 +24,17 @@ func (s *Service) Jobs() []queue.Handler {
 		return h
 	}
 	shown := []queue.Handler{
-		newHandler(now, JobDiscovery, 1, 30*time.Minute, s.runDiscovery),
-		newHandler(now, JobCheck, 2, 2*time.Hour, s.runCheck),
-		newHandler(now, JobRuntimeScan, 1, 30*time.Minute, s.runRuntimeScan),
-		settles(newHandler(now, JobUpdate, 3, 12*time.Hour, watchingOutages(s, s.runUpdate))),
-		settles(newHandler(now, JobRollback, 3, 2*time.Hour, watchingOutages(s, s.runRollback))),
-		newHandler(now, JobServiceLifecycle, 4, time.Hour, watchingOutages(s, s.runLifecycle)),
-		newHandler(now, JobStackLifecycle, 2, time.Hour, watchingOutages(s, s.runLifecycle)),
-		settles(newHandler(now, JobRestore, 1, 12*time.Hour, watchingOutages(s, s.runRestore))),
-		newHandler(now, JobHook, 1, time.Hour, s.runHook),
-		newHandler(now, JobHookSyncAll, 1, 2*time.Hour, s.runHookSyncAll),
-		newHandler(now, JobHookSyncRepo, 5, 30*time.Minute, s.runHookSyncRepo),
+		work.NewHandler(now, work.JobDiscovery, 1, 30*time.Minute, s.runDiscovery),
+		work.NewHandler(now, work.JobCheck, 2, 2*time.Hour, s.runCheck),
+		work.NewHandler(now, work.JobRuntimeScan, 1, 30*time.Minute, s.runRuntimeScan),
+		settles(work.NewHandler(now, work.JobUpdate, 3, 12*time.Hour, watchingOutages(s, s.runUpdate))),
+		settles(work.NewHandler(now, work.JobRollback, 3, 2*time.Hour, watchingOutages(s, s.runRollback))),
+		work.NewHandler(now, work.JobServiceLifecycle, 4, time.Hour, watchingOutages(s, s.runLifecycle)),
+		work.NewHandler(now, work.JobStackLifecycle, 2, time.Hour, watchingOutages(s, s.runLifecycle)),
+		settles(work.NewHandler(now, work.JobRestore, 1, 12*time.Hour, watchingOutages(s, s.runRestore))),
+		work.NewHandler(now, work.JobHook, 1, time.Hour, s.runHook),
+		work.NewHandler(now, work.JobHookSyncAll, 1, 2*time.Hour, s.runHookSyncAll),
+		work.NewHandler(now, work.JobHookSyncRepo, 5, 30*time.Minute, s.runHookSyncRepo),
 	}
 	for i := range shown {
 		shown[i].Finished = s.jobEnded
@@ -54,12 +55,12 @@ func (s *Service) Schedules() []queue.Schedule {
 // jobEnded runs in the transaction in which a job ends: the changes that it has left open are ended, so is news whose version is no candidate
 // any more, and a job is made that tells people.
 func (s *Service) jobEnded(ctx context.Context, job queue.Job) error {
-	if slices.Contains([]string{JobUpdate, JobRollback}, publicType(job.Type)) {
+	if slices.Contains([]string{work.JobUpdate, work.JobRollback}, work.PublicType(job.Type)) {
 		if err := s.endAbandonedChanges(ctx, &job); err != nil {
 			s.log.Error("changes that a job has left open could not be ended; the housekeeping ends them", "job", job.ID, "error", err)
 		}
 	}
-	if slices.Contains([]string{JobCheck, JobUpdate, JobRollback, JobDiscovery, JobRuntimeScan}, publicType(job.Type)) {
+	if slices.Contains([]string{work.JobCheck, work.JobUpdate, work.JobRollback, work.JobDiscovery, work.JobRuntimeScan}, work.PublicType(job.Type)) {
 		// It is done again before anything is sent, and must not keep the announcement from being made.
 		if err := s.Notices.DropOutdated(ctx); err != nil {
 			s.log.Warn("old notices could not be ended", "job", job.ID, "error", err)

@@ -14,34 +14,35 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // Job is a job of the service.
 type Job struct {
-	ID                string          `json:"id" example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-	Type              string          `json:"type" example:"update"`
-	Scope             string          `json:"scope" enum:"all,stack,service"`
-	StackID           string          `json:"stackId,omitempty"`
-	ServiceID         string          `json:"serviceId,omitempty"`
-	Status            string          `json:"status" enum:"queued,running,success,failed,rolled_back,canceled"`
-	Reason            string          `json:"reason" example:"ui"`
-	CreatedBy         string          `json:"createdBy" example:"ann@example.com"`
-	CreatedAt         api.Time        `json:"createdAt"`
-	StartedAt         api.Time        `json:"startedAt,omitempty,omitzero"`
-	FinishedAt        api.Time        `json:"finishedAt,omitempty,omitzero"`
-	AllowArchMismatch bool            `json:"allowArchMismatch"`
-	BackupMode        string          `json:"backupMode,omitempty" example:"inherit"`
-	Action            string          `json:"action,omitempty" enum:"start,stop,restart"`
-	Mode              string          `json:"mode,omitempty" enum:"apply,dry-run"`
-	CancelRequested   bool            `json:"cancelRequested,omitempty"`
-	Summary           json.RawMessage `json:"summary" doc:"What the job did; its members depend on the type."`
-	Progress          *ProgressState  `json:"progress,omitempty"`
-	ResultReason      *ResultReason   `json:"resultReason,omitempty" doc:"Why it did not succeed."`
+	ID                string              `json:"id" example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	Type              string              `json:"type" example:"update"`
+	Scope             string              `json:"scope" enum:"all,stack,service"`
+	StackID           string              `json:"stackId,omitempty"`
+	ServiceID         string              `json:"serviceId,omitempty"`
+	Status            string              `json:"status" enum:"queued,running,success,failed,rolled_back,canceled"`
+	Reason            string              `json:"reason" example:"ui"`
+	CreatedBy         string              `json:"createdBy" example:"ann@example.com"`
+	CreatedAt         api.Time            `json:"createdAt"`
+	StartedAt         api.Time            `json:"startedAt,omitempty,omitzero"`
+	FinishedAt        api.Time            `json:"finishedAt,omitempty,omitzero"`
+	AllowArchMismatch bool                `json:"allowArchMismatch"`
+	BackupMode        string              `json:"backupMode,omitempty" example:"inherit"`
+	Action            string              `json:"action,omitempty" enum:"start,stop,restart"`
+	Mode              string              `json:"mode,omitempty" enum:"apply,dry-run"`
+	CancelRequested   bool                `json:"cancelRequested,omitempty"`
+	Summary           json.RawMessage     `json:"summary" doc:"What the job did; its members depend on the type."`
+	Progress          *work.ProgressState `json:"progress,omitempty"`
+	ResultReason      *ResultReason       `json:"resultReason,omitempty" doc:"Why it did not succeed."`
 }
 
 // jobOptions are what the API shows of the payload of a job, of whatever type.
 type jobOptions struct {
-	jobSubject
+	work.Subject
 	Mode              string `json:"mode"`
 	AllowArchMismatch bool   `json:"allowArchMismatch"`
 	BackupMode        string `json:"backupMode"`
@@ -74,8 +75,8 @@ func jobView(j *queue.Job) Job {
 	var spec jobOptions
 	_ = j.Decode(&spec)
 	out := Job{
-		ID: j.ID, Type: publicType(j.Type), Scope: cmp.Or(spec.Scope, ScopeAll), StackID: spec.StackID, ServiceID: spec.ServiceID, Status: string(j.State),
-		Reason: cmp.Or(spec.Reason, ReasonManual), CreatedBy: cmp.Or(j.Actor, actorSchedule), CreatedAt: api.TimeOf(j.CreatedAt), AllowArchMismatch: spec.AllowArchMismatch,
+		ID: j.ID, Type: work.PublicType(j.Type), Scope: cmp.Or(spec.Scope, work.ScopeAll), StackID: spec.StackID, ServiceID: spec.ServiceID, Status: string(j.State),
+		Reason: cmp.Or(spec.Reason, work.ReasonManual), CreatedBy: cmp.Or(j.Actor, work.ActorSchedule), CreatedAt: api.TimeOf(j.CreatedAt), AllowArchMismatch: spec.AllowArchMismatch,
 		BackupMode: spec.BackupMode, Action: spec.Action, Mode: spec.Mode, CancelRequested: j.CancelRequested, Summary: j.Result,
 	}
 	if !j.StartedAt.IsZero() {
@@ -87,7 +88,7 @@ func jobView(j *queue.Job) Job {
 	if len(j.Result) == 0 || string(j.Result) == "null" {
 		out.Summary = json.RawMessage("{}")
 	}
-	if p := (ProgressState{}); len(j.Detail) > 0 && json.Unmarshal(j.Detail, &p) == nil {
+	if p := (work.ProgressState{}); len(j.Detail) > 0 && json.Unmarshal(j.Detail, &p) == nil {
 		out.Progress = &p
 	}
 	if j.Failure != nil {
@@ -111,7 +112,7 @@ func Housekeeping() []string { return []string{jobHousekeeping, jobReport, notic
 
 // JobOf returns what the API shows of a job of the queue; false if it shows no such job. The figures of its progress are left out.
 func JobOf(id, queued string, payload json.RawMessage) (Job, bool) {
-	return jobView(&queue.Job{ID: id, Type: queued, Payload: payload}), isShown(queued)
+	return jobView(&queue.Job{ID: id, Type: queued, Payload: payload}), work.IsShown(queued)
 }
 
 // JobFilter selects jobs.
@@ -137,14 +138,14 @@ func (s *Service) ListJobs(ctx context.Context, f JobFilter) ([]Job, string, err
 	if f.Limit < 1 || f.Limit > maxJobs {
 		return nil, "", record.InvalidField("limit", "The limit must be from 1 to %d.", maxJobs)
 	}
-	q := queue.Filter{Types: qualifiedTypes(JobTypes())}
+	q := queue.Filter{Types: work.QualifiedTypes(work.JobTypes())}
 	if len(f.Types) > 0 {
 		for _, t := range f.Types {
-			if !slices.Contains(JobTypes(), t) {
+			if !slices.Contains(work.JobTypes(), t) {
 				return nil, "", record.InvalidField("type", "There is no type of job %q.", t)
 			}
 		}
-		q.Types = qualifiedTypes(f.Types)
+		q.Types = work.QualifiedTypes(f.Types)
 	}
 	for _, st := range f.Status {
 		if !slices.Contains([]string{"queued", "running", "success", "failed", "rolled_back", "canceled"}, st) {
@@ -153,10 +154,10 @@ func (s *Service) ListJobs(ctx context.Context, f JobFilter) ([]Job, string, err
 		q.States = append(q.States, queue.State(st))
 	}
 	if f.ServiceID != "" {
-		q.Tags = append(q.Tags, ServiceTag(f.ServiceID))
+		q.Tags = append(q.Tags, work.ServiceTag(f.ServiceID))
 	}
 	if f.StackID != "" {
-		q.Tags = append(q.Tags, StackTag(f.StackID))
+		q.Tags = append(q.Tags, work.StackTag(f.StackID))
 	}
 	rows, next, err := s.queue.List(ctx, q, f.Cursor, f.Limit)
 	if err != nil {
@@ -177,7 +178,7 @@ const noJob = "There is no such job."
 // findJob returns a job that the API shows.
 func (s *Service) findJob(ctx context.Context, id string) (queue.Job, error) {
 	j, err := s.queue.Get(ctx, id)
-	if err == nil && !isShown(j.Type) || fault.CodeOf(err) == fault.NotFound {
+	if err == nil && !work.IsShown(j.Type) || fault.CodeOf(err) == fault.NotFound {
 		return j, fault.New(fault.NotFound, noJob)
 	}
 	return j, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -22,7 +23,7 @@ const (
 // ServiceLifecycle is whether a service runs, and what works on it.
 type ServiceLifecycle struct {
 	State             record.LifecycleState `json:"state" enum:"running,stopped,partial,unknown"`
-	ActiveJob         *ActiveJob            `json:"activeJob"`
+	ActiveJob         *work.ActiveJob       `json:"activeJob"`
 	UnavailableReason *string               `json:"unavailableReason" doc:"Why it cannot be started or stopped here; null if it can."`
 }
 
@@ -35,7 +36,7 @@ func (ServiceLifecycle) TransformSchema(_ huma.Registry, schema *huma.Schema) *h
 // StackLifecycle is whether a stack runs, and what works on its services.
 type StackLifecycle struct {
 	State             record.LifecycleState `json:"state" enum:"running,stopped,partial,unknown"`
-	ActiveJobs        []ActiveJob           `json:"activeJobs"`
+	ActiveJobs        []work.ActiveJob      `json:"activeJobs"`
 	UnavailableReason *string               `json:"unavailableReason" doc:"Why it cannot be started or stopped here; null if it can."`
 }
 
@@ -57,7 +58,7 @@ func (s *Service) ServiceLifecycle(ctx context.Context, id string) (ServiceLifec
 	if svc == nil {
 		return ServiceLifecycle{}, fault.New(fault.NotFound, record.NoService)
 	}
-	jobs, err := s.queue.activeJobs(ctx, []string{id})
+	jobs, err := s.queue.ActiveJobs(ctx, []string{id})
 	if err != nil {
 		return ServiceLifecycle{}, err
 	}
@@ -138,7 +139,7 @@ func (s *Service) StackLifecycle(ctx context.Context, id string) (StackLifecycle
 		ids = append(ids, svc.ID)
 	}
 	out := StackLifecycle{}
-	if out.ActiveJobs, err = s.queue.activeJobs(ctx, ids); err != nil {
+	if out.ActiveJobs, err = s.queue.ActiveJobs(ctx, ids); err != nil {
 		return out, err
 	}
 	states, why := s.serviceStates(ctx, inv, members)
@@ -210,9 +211,9 @@ func (s *Service) ServiceAction(ctx context.Context, id, action string) (string,
 			return "", fault.New(fault.Conflict, "%s has no container yet, and this compose starts only what is there.", svc.Name).With("reason", why)
 		}
 	}
-	return s.queue.submitNew(ctx, submission{
-		kind: JobServiceLifecycle, locks: []string{serviceLock(id)}, services: []string{id}, stacks: []string{svc.StackID},
-		payload: lifecycleJob{jobSubject{Scope: ScopeService, StackID: svc.StackID, ServiceID: id, Reason: ReasonUI}, action},
+	return s.queue.SubmitNew(ctx, work.Submission{
+		Kind: work.JobServiceLifecycle, Locks: []string{work.ServiceLock(id)}, Services: []string{id}, Stacks: []string{svc.StackID},
+		Payload: lifecycleJob{work.Subject{Scope: work.ScopeService, StackID: svc.StackID, ServiceID: id, Reason: work.ReasonUI}, action},
 	})
 }
 
@@ -234,12 +235,12 @@ func (s *Service) StackAction(ctx context.Context, id, action string) (string, e
 	case st.ArchivedAt != 0:
 		return "", record.ArchivedError(st.Project)
 	}
-	sub := submission{
-		kind: JobStackLifecycle, stacks: []string{id}, locks: []string{"containers/stack/" + id},
-		payload: lifecycleJob{jobSubject{Scope: ScopeStack, StackID: id, Reason: ReasonUI}, action},
+	sub := work.Submission{
+		Kind: work.JobStackLifecycle, Stacks: []string{id}, Locks: []string{"containers/stack/" + id},
+		Payload: lifecycleJob{work.Subject{Scope: work.ScopeStack, StackID: id, Reason: work.ReasonUI}, action},
 	}
 	for _, svc := range inv.membersOf(id) {
-		sub.locks, sub.services = append(sub.locks, serviceLock(svc.ID)), append(sub.services, svc.ID)
+		sub.Locks, sub.Services = append(sub.Locks, work.ServiceLock(svc.ID)), append(sub.Services, svc.ID)
 	}
-	return s.queue.submitNew(ctx, sub)
+	return s.queue.SubmitNew(ctx, sub)
 }

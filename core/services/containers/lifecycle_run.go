@@ -8,12 +8,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
 // lifecycleJob is the payload of JobServiceLifecycle and JobStackLifecycle.
 type lifecycleJob struct {
-	jobSubject
+	work.Subject
 	Action string `json:"action,omitempty"`
 }
 
@@ -25,7 +26,7 @@ type LifecycleSummary struct {
 }
 
 // runLifecycle runs the compose command, and reads afterwards what runs. It may be repeated: the commands lead to a state.
-func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecycleJob, r *report) (any, error) {
+func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecycleJob, r *work.Reporter) (any, error) {
 	st, err := s.repo.FindStack(ctx, spec.StackID)
 	if err != nil {
 		return nil, err
@@ -34,23 +35,23 @@ func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecyc
 	if err != nil {
 		return nil, err
 	}
-	services = slices.DeleteFunc(services, func(svc record.Service) bool { return svc.ArchivedAt != 0 || !spec.selectsService(&svc) })
+	services = slices.DeleteFunc(services, func(svc record.Service) bool { return svc.ArchivedAt != 0 || !spec.SelectsService(&svc) })
 	var names, ids []string
 	for _, svc := range services {
 		ids = append(ids, svc.ID)
-		if spec.Scope == ScopeService {
+		if spec.Scope == work.ScopeService {
 			names = append(names, svc.Name)
 		}
 	}
 	if len(ids) == 0 {
 		return nil, fault.New(fault.Conflict, "There is no service left to act on.")
 	}
-	unlock, err := s.applying.lockKey(ctx, st.ID)
+	unlock, err := s.applying.LockKey(ctx, st.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	r.updateProgress(ctx, func(p *ProgressState) {
+	r.UpdateProgress(ctx, func(p *work.ProgressState) {
 		p.Phase, p.Message, p.CurrentTarget = "apply", "compose "+spec.Action, st.Project
 	})
 	scale, err := s.lifecycleScale(ctx, job, r, &st, services)
@@ -83,7 +84,7 @@ func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecyc
 }
 
 // lifecycleScale is the number of containers that the services had when the job began, also in a later attempt.
-func (s *Service) lifecycleScale(ctx context.Context, job *queue.Job, r *report, st *record.Stack, services []record.Service) (map[string]int, error) {
+func (s *Service) lifecycleScale(ctx context.Context, job *queue.Job, r *work.Reporter, st *record.Stack, services []record.Service) (map[string]int, error) {
 	scale := map[string]int{}
 	if len(job.Checkpoint) > 0 {
 		return scale, record.DecodeColumn(job.Checkpoint, &scale)
@@ -96,7 +97,7 @@ func (s *Service) lifecycleScale(ctx context.Context, job *queue.Job, r *report,
 	if err != nil {
 		return nil, err
 	}
-	return scale, r.p.Checkpoint(ctx, scale)
+	return scale, r.Progress.Checkpoint(ctx, scale)
 }
 
 // checkScale makes sure that services have the containers that they had, under their names, and nothing beside them.

@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -164,7 +165,7 @@ func (m *lockModel) begin() {
 	m.jobs = map[string][]string{}
 	m.endAll()
 	m.gate.let(true)
-	id, err := m.svc.Update(context.Background(), UpdateRequest{Scope: ScopeAll, Targets: m.targets(m.services()...)})
+	id, err := m.svc.Update(context.Background(), UpdateRequest{Scope: work.ScopeAll, Targets: m.targets(m.services()...)})
 	m.must(err)
 	if job := m.ended(id); job.Status != "success" {
 		m.Fatalf("the update of everything: %+v", job)
@@ -226,12 +227,12 @@ func (m *lockModel) updateOne(t *rapid.T) {
 
 func (m *lockModel) updateStack(t *rapid.T) {
 	id := m.stack(t)
-	job, err := m.svc.Update(context.Background(), UpdateRequest{Scope: ScopeStack, StackID: id, Targets: m.targets(m.stacks[id]...)})
+	job, err := m.svc.Update(context.Background(), UpdateRequest{Scope: work.ScopeStack, StackID: id, Targets: m.targets(m.stacks[id]...)})
 	m.asked(t, job, err, m.stacks[id]...)
 }
 
 func (m *lockModel) updateAll(t *rapid.T) {
-	job, err := m.svc.Update(context.Background(), UpdateRequest{Scope: ScopeAll, Targets: m.targets(m.services()...)})
+	job, err := m.svc.Update(context.Background(), UpdateRequest{Scope: work.ScopeAll, Targets: m.targets(m.services()...)})
 	m.asked(t, job, err, m.services()...)
 }
 
@@ -294,7 +295,7 @@ func (m *lockModel) cancel(t *rapid.T) {
 	if err != nil {
 		t.Fatalf("cancel %s: %v", id, err)
 	}
-	if asked.Type == JobRollback {
+	if asked.Type == work.JobRollback {
 		// What it has begun is undone first, which needs the engine.
 		m.endAll()
 		return

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/news"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // noticeEvents tells the room of notices what jobs and services are news about.
@@ -19,7 +21,7 @@ type noticeEvents struct{ s *Service }
 
 // jobAbout is what decides which notification the end of a job makes, in the payload of whatever type.
 type jobAbout struct {
-	jobSubject
+	work.Subject
 	Mode string `json:"mode"`
 	Op   string `json:"op"`
 }
@@ -30,17 +32,17 @@ func (e noticeEvents) NotificationKind(job *queue.Job) string {
 	if job.Decode(&spec) != nil || job.StartedAt.IsZero() {
 		return ""
 	}
-	switch publicType(job.Type) {
-	case JobUpdate:
+	switch work.PublicType(job.Type) {
+	case work.JobUpdate:
 		if spec.Mode != ModeDryRun {
 			return news.JobFinished
 		}
-	case JobCheck:
-		if job.State == queue.Success && (spec.Reason == ReasonSchedule || spec.Reason == ReasonWebhook) {
+	case work.JobCheck:
+		if job.State == queue.Success && (spec.Reason == work.ReasonSchedule || spec.Reason == work.ReasonWebhook) {
 			return news.NewVersionDiscovered
 		}
-	case JobHook:
-		if job.State == queue.Success && spec.Op == hookAuditAll && spec.Reason == ReasonSchedule {
+	case work.JobHook:
+		if job.State == queue.Success && spec.Op == hookAuditAll && spec.Reason == work.ReasonSchedule {
 			return news.WebhookAnomaly
 		}
 	}
@@ -82,7 +84,7 @@ func (e noticeEvents) FinishedUpdate(ctx context.Context, job *queue.Job) (news.
 		out.Excerpt = why.LastError
 	}
 	if why := view.ResultReason; why != nil {
-		out.Canceled = why.failure.code == failedCanceled
+		out.Canceled = why.failure.code == failure.Canceled
 		out.Failure = why.failure.inWords(e.s.settings().Locale)
 		if out.Excerpt = cmp.Or(out.Excerpt, why.Detail); out.Canceled {
 			// The text above it says so already, in the reader's language.
@@ -169,7 +171,7 @@ func (e noticeEvents) FoundVersions(job *queue.Job) (out notice.FoundVersions, e
 	if err := json.Unmarshal(job.Result, &sum); err != nil {
 		return out, fmt.Errorf("read what the check found: %w", err)
 	}
-	var spec jobSubject
+	var spec work.Subject
 	_ = job.Decode(&spec)
 	out.Reason, out.Scope, out.ServicesChecked = spec.Reason, sum.Scope, sum.ServicesChecked
 	for _, v := range sum.NewVersions.Services {

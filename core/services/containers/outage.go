@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -51,7 +52,7 @@ func (s *Service) watchOutages(ctx context.Context) (stop func()) {
 				// This engine has no events.
 				return
 			}
-			if sleepContext(ctx, enginePause) != nil {
+			if work.Sleep(ctx, enginePause) != nil {
 				return
 			}
 		}
@@ -69,10 +70,10 @@ func (s *Service) watchOutages(ctx context.Context) (stop func()) {
 }
 
 // watchingOutages runs jobs that run compose: how often the engine goes away meanwhile is counted.
-func watchingOutages[P any](s *Service, run jobRunner[P]) jobRunner[P] {
-	return func(ctx context.Context, job *queue.Job, payload P, r *report) (any, error) {
+func watchingOutages[P any](s *Service, run work.Runner[P]) work.Runner[P] {
+	return func(ctx context.Context, job *queue.Job, payload P, r *work.Reporter) (any, error) {
 		defer s.watchOutages(ctx)()
-		r.outages = s.outages.Load()
+		r.Outages = s.outages.Load()
 		return run(ctx, job, payload, r)
 	}
 }
@@ -93,7 +94,7 @@ func (s *Service) askEngine(ctx context.Context) error {
 // of a little later than the failure.
 func (s *Service) sawOutage(ctx context.Context, before int64) bool {
 	if s.outages.Load() == before && s.askEngine(ctx) == nil {
-		_ = sleepContext(ctx, enginePause)
+		_ = work.Sleep(ctx, enginePause)
 	}
 	return s.outages.Load() != before
 }
@@ -104,10 +105,10 @@ func (s *Service) awaitEngine(ctx context.Context, limit time.Duration) error {
 	defer cancel()
 	for {
 		err := s.askEngine(wait)
-		if err == nil || isHandover(ctx) {
+		if err == nil || work.IsHandover(ctx) {
 			return err
 		}
-		if err := sleepContext(wait, enginePause); err != nil {
+		if err := work.Sleep(wait, enginePause); err != nil {
 			return err
 		}
 	}
@@ -131,7 +132,7 @@ func (s *Service) throughOutage(ctx context.Context, call func() error) error {
 
 // repeatAfterOutage does something, and does it again when it failed after the engine was away meanwhile. The error wraps errEngineLost
 // if the engine does not come back.
-func (s *Service) repeatAfterOutage(ctx context.Context, r *report, name string, do func(context.Context) error) error {
+func (s *Service) repeatAfterOutage(ctx context.Context, r *work.Reporter, name string, do func(context.Context) error) error {
 	for attempt := 1; ; attempt++ {
 		before := s.outages.Load()
 		err := do(ctx)
@@ -144,7 +145,7 @@ func (s *Service) repeatAfterOutage(ctx context.Context, r *report, name string,
 		if attempt == outageAttempts || s.outages.Load() == before || ctx.Err() != nil {
 			return err
 		}
-		r.warn(ctx, "%s: the engine was away meanwhile, this step is done again", name)
+		r.Warn(ctx, "%s: the engine was away meanwhile, this step is done again", name)
 	}
 }
 
@@ -161,7 +162,7 @@ func (s *Service) retryStep(ctx context.Context, do func() error) error {
 		if failure.IsEngineGone(err) && s.awaitEngine(ctx, s.outageWait()) != nil {
 			return fmt.Errorf("%w: %w", failure.ErrEngineLost, err)
 		}
-		if err := sleepContext(ctx, min(pause<<min(attempt-1, 20), longest)); err != nil {
+		if err := work.Sleep(ctx, min(pause<<min(attempt-1, 20), longest)); err != nil {
 			return err
 		}
 	}

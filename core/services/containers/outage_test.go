@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -264,7 +265,7 @@ func bad(e *env) { e.engine.ScriptImage(imageID(2), fake.Unhealthy()) }
 // updateJobs are the ids of the updates, newest first.
 func (e *env) updateJobs() (ids []string) {
 	e.Helper()
-	e.must(e.store.DB(context.Background()).Raw("SELECT id FROM jobs WHERE type = ? ORDER BY id DESC", QueueType(JobUpdate)).Scan(&ids).Error)
+	e.must(e.store.DB(context.Background()).Raw("SELECT id FROM jobs WHERE type = ? ORDER BY id DESC", work.QueueType(work.JobUpdate)).Scan(&ids).Error)
 	return ids
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -34,7 +35,7 @@ func (e *env) asVersion(repo string, n int, version string) {
 // updatedAll updates services of a project to their candidates in one job, in this order.
 func (e *env) updatedAll(services ...[2]string) (Job, UpdateSummary) {
 	e.Helper()
-	req := UpdateRequest{Scope: ScopeAll}
+	req := UpdateRequest{Scope: work.ScopeAll}
 	for _, name := range services {
 		svc := e.serviceOf(name[0], name[1])
 		req.Targets = append(req.Targets, Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})

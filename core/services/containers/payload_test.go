@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // formerPayload is what versions stored that had one payload for all types of jobs.
@@ -23,14 +24,14 @@ func TestPayloadsOfFormerVersions(t *testing.T) {
 		payload any
 		want    string
 	}{
-		{[]string{JobCheck}, &checkJob{}, `{` + subject + `,"delivery":{"deliveryId":"d1"}}`},
-		{[]string{JobDiscovery}, &discoveryJob{}, `{` + subject + `,"delivery":{"deliveryId":"d1"}}`},
-		{[]string{JobRuntimeScan}, &runtimeScanJob{}, `{` + subject + `}`},
-		{[]string{JobUpdate}, &updateJob{}, `{` + subject + `,` + changes + `,"allowArchMismatch":true}`},
-		{[]string{JobRollback}, &rollbackJob{}, `{` + subject + `,` + changes + `,"changeId":"chg_1"}`},
-		{[]string{JobServiceLifecycle, JobStackLifecycle}, &lifecycleJob{}, `{` + subject + `,"action":"stop"}`},
-		{[]string{JobRestore}, &restoreJob{}, `{` + subject + `,"backupIds":["bkp_1"]}`},
-		{[]string{JobHook, JobHookSyncAll, JobHookSyncRepo}, &hookJob{}, `{` + subject + `,"op":"sync","repo":"t/app"}`},
+		{[]string{work.JobCheck}, &checkJob{}, `{` + subject + `,"delivery":{"deliveryId":"d1"}}`},
+		{[]string{work.JobDiscovery}, &discoveryJob{}, `{` + subject + `,"delivery":{"deliveryId":"d1"}}`},
+		{[]string{work.JobRuntimeScan}, &runtimeScanJob{}, `{` + subject + `}`},
+		{[]string{work.JobUpdate}, &updateJob{}, `{` + subject + `,` + changes + `,"allowArchMismatch":true}`},
+		{[]string{work.JobRollback}, &rollbackJob{}, `{` + subject + `,` + changes + `,"changeId":"chg_1"}`},
+		{[]string{work.JobServiceLifecycle, work.JobStackLifecycle}, &lifecycleJob{}, `{` + subject + `,"action":"stop"}`},
+		{[]string{work.JobRestore}, &restoreJob{}, `{` + subject + `,"backupIds":["bkp_1"]}`},
+		{[]string{work.JobHook, work.JobHookSyncAll, work.JobHookSyncRepo}, &hookJob{}, `{` + subject + `,"op":"sync","repo":"t/app"}`},
 	} {
 		job := queue.Job{Payload: json.RawMessage(formerPayload)}
 		if err := job.Decode(c.payload); err != nil {

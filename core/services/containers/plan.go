@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -39,11 +40,11 @@ type ServicePlan struct {
 }
 
 // planUpdate returns what an update would do. It changes nothing.
-func (s *Service) planUpdate(ctx context.Context, inv *inventory, spec *updateJob, r *report) (any, error) {
+func (s *Service) planUpdate(ctx context.Context, inv *inventory, spec *updateJob, r *work.Reporter) (any, error) {
 	out := Plan{Mode: ModeDryRun, ChangedServices: []string{}, Services: []ServicePlan{}, LeftOut: inv.leftOut(spec)}
 	reportLeftOut(ctx, r, out.LeftOut)
 	for _, g := range inv.groupTargets(spec.Targets) {
-		g, _, err := s.orderTargets(ctx, r.job.ID, g)
+		g, _, err := s.orderTargets(ctx, r.Job.ID, g)
 		if err != nil {
 			return out, err
 		}
@@ -53,13 +54,13 @@ func (s *Service) planUpdate(ctx context.Context, inv *inventory, spec *updateJo
 				return out, err
 			}
 			if len(p.Drift) > 0 {
-				r.warn(ctx, "%s: recreating it would change more than its image: %s", p.Name, driftText(p.Drift))
+				r.Warn(ctx, "%s: recreating it would change more than its image: %s", p.Name, driftText(p.Drift))
 			}
 			if len(p.Unresolved) > 0 {
-				r.fail(ctx, "%s: variables without a value: %s", p.Name, texts.JoinSome(p.Unresolved, maxTold))
+				r.Fail(ctx, "%s: variables without a value: %s", p.Name, texts.JoinSome(p.Unresolved, maxTold))
 			}
 			out.ChangedServices, out.Services = append(out.ChangedServices, p.ServiceID), append(out.Services, p)
-			r.info(ctx, "%s: %s → %s", p.Name, record.ShortDigest(p.FromDigest), record.ShortDigest(p.ToDigest))
+			r.Info(ctx, "%s: %s → %s", p.Name, record.ShortDigest(p.FromDigest), record.ShortDigest(p.ToDigest))
 		}
 	}
 	return out, nil

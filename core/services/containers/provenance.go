@@ -156,7 +156,7 @@ func (s *Service) holdMove(k *knownProject, g *compose.Group) {
 // AcceptMove gives a project's stack the files that its containers come from. They are named as Projects shows them, so
 // that nothing is taken over that nobody has seen. It returns the job of the discovery that reads them.
 func (s *Service) AcceptMove(ctx context.Context, name, workingDir string, files []string) (jobID string, err error) {
-	unlock, err := s.applying.lockKey(ctx, "discovery")
+	unlock, err := s.applying.LockKey(ctx, "discovery")
 	if err != nil {
 		return "", err
 	}
@@ -181,7 +181,7 @@ func (s *Service) AcceptMove(ctx context.Context, name, workingDir string, files
 	for i := range services {
 		ids[i] = services[i].ID
 	}
-	jobs, err := s.queue.activeJobs(ctx, ids)
+	jobs, err := s.queue.ActiveJobs(ctx, ids)
 	if err != nil {
 		return "", err
 	}

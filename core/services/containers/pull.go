@@ -5,6 +5,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -21,10 +22,10 @@ func (c *change) pullTarget(ctx context.Context) error {
 func (c *change) fetchImage(ctx context.Context, ref string) (id string, err error) {
 	if there, err := c.s.engine().Images(ctx, []string{ref}); err == nil && len(there) == 1 && there[0] != nil {
 		// Another service of the same image, or an earlier attempt, has pulled it.
-		c.r.info(ctx, "%s: %s is there already, image %s", c.displayName(), ref, record.ShortDigest(there[0].ID))
+		c.r.Info(ctx, "%s: %s is there already, image %s", c.displayName(), ref, record.ShortDigest(there[0].ID))
 		return there[0].ID, nil
 	}
-	c.r.info(ctx, "%s: pulling %s", c.displayName(), ref)
+	c.r.Info(ctx, "%s: pulling %s", c.displayName(), ref)
 	var img *engine.Image
 	err = c.s.retryStep(ctx, func() (err error) {
 		img, err = c.s.engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.settings().DockerConfig}, func(p engine.PullProgress) error {
@@ -36,27 +37,27 @@ func (c *change) fetchImage(ctx context.Context, ref string) (id string, err err
 	if err != nil {
 		return "", err
 	}
-	c.r.info(ctx, "%s: pulled %s, image %s", c.displayName(), ref, record.ShortDigest(img.ID))
+	c.r.Info(ctx, "%s: pulled %s, image %s", c.displayName(), ref, record.ShortDigest(img.ID))
 	return img.ID, nil
 }
 
 // reportPull reports how far a pull is.
 func (c *change) reportPull(ctx context.Context, ref string, pull engine.PullProgress) {
 	if pull.TotalBytes > 0 {
-		c.r.noteShare(c.svc.ID, c.share*(0.05+0.45*float64(pull.CurrentBytes)/float64(pull.TotalBytes)))
+		c.r.NoteShare(c.svc.ID, c.share*(0.05+0.45*float64(pull.CurrentBytes)/float64(pull.TotalBytes)))
 	}
-	c.r.updateOften(ctx, func(p *ProgressState) {
+	c.r.UpdateOften(ctx, func(p *work.ProgressState) {
 		p.Phase, p.Message, p.CurrentTarget, p.Download = c.rec.Step, "pulling "+ref, c.displayName(), downloadProgress(pull)
 	})
 }
 
-func downloadProgress(p engine.PullProgress) *DownloadProgress {
-	d := &DownloadProgress{
+func downloadProgress(p engine.PullProgress) *work.DownloadProgress {
+	d := &work.DownloadProgress{
 		CurrentBytes: p.CurrentBytes, TotalBytes: p.TotalBytes, CompletedLayers: p.CompletedLayers, TotalLayers: p.TotalLayers,
-		Status: p.Status, ActiveLayers: []LayerProgress{},
+		Status: p.Status, ActiveLayers: []work.LayerProgress{},
 	}
 	for _, l := range p.Active {
-		d.ActiveLayers = append(d.ActiveLayers, LayerProgress{ID: l.ID, Status: l.Status, CurrentBytes: l.CurrentBytes, TotalBytes: l.TotalBytes})
+		d.ActiveLayers = append(d.ActiveLayers, work.LayerProgress{ID: l.ID, Status: l.Status, CurrentBytes: l.CurrentBytes, TotalBytes: l.TotalBytes})
 	}
 	return d
 }
@@ -75,7 +76,7 @@ func (c *change) extraTags(ctx context.Context) error {
 			return context.Cause(ctx)
 		case err != nil:
 			c.outcome.Warnings = append(c.outcome.Warnings, PullWarning{ServiceID: c.svc.ID, TagRef: ref, Error: failure.Text(err)})
-			c.r.warn(ctx, "%s: %s could not be pulled: %s", c.displayName(), ref, failure.Text(err))
+			c.r.Warn(ctx, "%s: %s could not be pulled: %s", c.displayName(), ref, failure.Text(err))
 		default:
 			c.outcome.TagsPulled = append(c.outcome.TagsPulled, tag)
 		}

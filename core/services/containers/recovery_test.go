@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -139,12 +140,12 @@ func TestRecoveryOfOtherJobs(t *testing.T) {
 		}
 		web := e.serviceOf("blog", "web")
 		for name, submit := range map[string]func() (string, error){
-			JobCheck:            func() (string, error) { return e.svc.Check(ctx, ScanRequest{Scope: ScopeAll}) },
-			JobDiscovery:        func() (string, error) { return e.svc.Discover(ctx) },
-			JobRuntimeScan:      func() (string, error) { return e.svc.RuntimeScan(ctx, ScanRequest{Scope: ScopeAll}) },
-			JobServiceLifecycle: func() (string, error) { return e.svc.ServiceAction(ctx, web.ID, ActionRestart) },
-			JobStackLifecycle:   func() (string, error) { return e.svc.StackAction(ctx, web.StackID, ActionRestart) },
-			JobRollback:         func() (string, error) { return e.svc.Rollback(ctx, web.ID, false) },
+			work.JobCheck:            func() (string, error) { return e.svc.Check(ctx, ScanRequest{Scope: work.ScopeAll}) },
+			work.JobDiscovery:        func() (string, error) { return e.svc.Discover(ctx) },
+			work.JobRuntimeScan:      func() (string, error) { return e.svc.RuntimeScan(ctx, ScanRequest{Scope: work.ScopeAll}) },
+			work.JobServiceLifecycle: func() (string, error) { return e.svc.ServiceAction(ctx, web.ID, ActionRestart) },
+			work.JobStackLifecycle:   func() (string, error) { return e.svc.StackAction(ctx, web.StackID, ActionRestart) },
+			work.JobRollback:         func() (string, error) { return e.svc.Rollback(ctx, web.ID, false) },
 		} {
 			e.stop(e.queue, e.svc)
 			id, err := submit()

@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
@@ -232,7 +233,7 @@ func askWhile[T any](ctx context.Context, r *registries, host string, retry func
 		if after > 0 {
 			wait = min(after, longest)
 		}
-		if err := sleepContext(ctx, wait); err != nil {
+		if err := work.Sleep(ctx, wait); err != nil {
 			return out, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // Report is what the deploy check found.
@@ -89,7 +90,7 @@ func (s *Service) DeployReport(ctx context.Context) (*Report, error) {
 
 // RefreshReport has a report made, unless one is being made.
 func (s *Service) RefreshReport(ctx context.Context) (string, error) {
-	job, _, err := s.queue.Submit(ctx, queue.Submission{Type: jobReport, DedupKey: "report", Payload: jobSubject{Reason: ReasonUI}, Actor: auth.Caller(ctx)})
+	job, _, err := s.queue.Submit(ctx, queue.Submission{Type: jobReport, DedupKey: "report", Payload: work.Subject{Reason: work.ReasonUI}, Actor: auth.Caller(ctx)})
 	return job.ID, err
 }
 

@@ -14,19 +14,20 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
 // restoreJob is the payload of JobRestore.
 type restoreJob struct {
-	jobSubject
+	work.Subject
 	BackupIDs []string `json:"backupIds,omitempty"`
 }
 
 // restoration is one attempt to restore a backup.
 type restoration struct {
 	s      *Service
-	r      *report
+	r      *work.Reporter
 	backup backupRecord
 	stack  record.Stack
 	state  restoreState
@@ -42,7 +43,7 @@ type restoreState struct {
 	Begun bool `json:"begun"`
 }
 
-func (s *Service) newRestoration(ctx context.Context, job *queue.Job, spec restoreJob, r *report) (*restoration, error) {
+func (s *Service) newRestoration(ctx context.Context, job *queue.Job, spec restoreJob, r *work.Reporter) (*restoration, error) {
 	if len(spec.BackupIDs) != 1 {
 		return nil, errors.New("a restore has one backup")
 	}
@@ -64,7 +65,7 @@ func (s *Service) newRestoration(ctx context.Context, job *queue.Job, spec resto
 
 // runRestore replaces the contents of a mount. It may be repeated from the start: what is there is replaced whole. What uses the mount is started
 // again unless the contents may be there in part, also if the job is canceled between two attempts.
-func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec restoreJob, r *report) (any, error) {
+func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec restoreJob, r *work.Reporter) (any, error) {
 	m, err := s.newRestoration(context.WithoutCancel(ctx), job, spec, r)
 	if err != nil {
 		return nil, err
@@ -79,20 +80,20 @@ func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec restoreJo
 	}
 	out := RestoreSummary{Backup: m.backup.toResult(), Services: m.state.Services}
 	switch {
-	case err != nil && (isHandover(ctx) || errors.Is(err, queue.ErrLost)):
+	case err != nil && (work.IsHandover(ctx) || errors.Is(err, queue.ErrLost)):
 		return out, err
 	case err != nil && m.state.Begun:
 		text := fmt.Sprintf("The restore of %s failed in the middle, and the services that use it stay stopped: restore again. %s", m.backup.Target, failure.Text(err))
 		// Who cancels a job finds it in the log alone.
-		r.fail(ctx, "%s", text)
+		r.Fail(ctx, "%s", text)
 		return out, fault.Wrap(err, fault.Conflict, "%s", text)
 	case err != nil:
 		m.startDetached(ctx)
 		return out, err
 	}
-	r.info(ctx, "restored %s from %s", m.backup.Target, m.backup.ID)
+	r.Info(ctx, "restored %s from %s", m.backup.Target, m.backup.ID)
 	if err := m.startServices(ctx); err != nil {
-		if ctx.Err() != nil && !isHandover(ctx) {
+		if ctx.Err() != nil && !work.IsHandover(ctx) {
 			m.startDetached(ctx)
 		}
 		return out, err
@@ -103,19 +104,19 @@ func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec restoreJo
 
 // lockStack locks the stack. A job that has stopped services and is canceled, also while it waits, waits on for a limited time to end in order.
 func (m *restoration) lockStack(ctx context.Context) (unlock func(), err error) {
-	unlock, err = m.s.applying.lockKey(ctx, m.stack.ID)
-	if err == nil || isHandover(ctx) || !m.stopped {
+	unlock, err = m.s.applying.LockKey(ctx, m.stack.ID)
+	if err == nil || work.IsHandover(ctx) || !m.stopped {
 		return unlock, err
 	}
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 	defer cancel()
-	return m.s.applying.lockKey(wait, m.stack.ID)
+	return m.s.applying.LockKey(wait, m.stack.ID)
 }
 
 // replaceContents stops what uses the mount and replaces the contents. state.Begun tells after an error whether they may be there in part.
 func (m *restoration) replaceContents(ctx context.Context) error {
 	s, b := m.s, &m.backup
-	m.r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message = "prepare", "reading the backup" })
+	m.r.UpdateProgress(ctx, func(p *work.ProgressState) { p.Phase, p.Message = "prepare", "reading the backup" })
 	file, err := openArchive(b)
 	if err != nil {
 		return err
@@ -139,16 +140,16 @@ func (m *restoration) replaceContents(ctx context.Context) error {
 	}
 	before := m.state
 	m.state.Begun = true
-	if err := m.r.p.Checkpoint(ctx, m.state); err != nil {
+	if err := m.r.Progress.Checkpoint(ctx, m.state); err != nil {
 		m.state = before
 		return err
 	}
-	m.r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message, p.Percent = "apply", "restoring "+b.Target, 30 })
+	m.r.UpdateProgress(ctx, func(p *work.ProgressState) { p.Phase, p.Message, p.Percent = "apply", "restoring "+b.Target, 30 })
 	err = s.readArchive(ctx, list[0].ID, b, file)
 	if err == nil || ctx.Err() == nil && failure.IsDenied(err) && !before.Begun {
 		// The contents are whole. If that is not kept, a later attempt starts nothing before it has replaced them.
 		m.state.Begun = false
-		if kept := m.r.p.Checkpoint(ctx, m.state); errors.Is(kept, queue.ErrLost) {
+		if kept := m.r.Progress.Checkpoint(ctx, m.state); errors.Is(kept, queue.ErrLost) {
 			return kept
 		}
 	}
@@ -161,7 +162,7 @@ func (m *restoration) stopServices(ctx context.Context) (err error) {
 		if m.state.Services, err = m.s.usersOf(ctx, &m.stack, &m.backup); err != nil {
 			return err
 		}
-		if err := m.r.p.Checkpoint(ctx, m.state); err != nil {
+		if err := m.r.Progress.Checkpoint(ctx, m.state); err != nil {
 			return err
 		}
 		m.stopped = true
@@ -191,7 +192,7 @@ func (m *restoration) startDetached(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 	defer cancel()
 	if err := m.startServices(ctx); err != nil {
-		m.r.fail(ctx, "%s could not be started again: %s", strings.Join(m.state.Services, ", "), failure.Text(err))
+		m.r.Fail(ctx, "%s could not be started again: %s", strings.Join(m.state.Services, ", "), failure.Text(err))
 	}
 }
 

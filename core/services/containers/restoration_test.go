@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -129,13 +130,13 @@ func TestCancelRestoreThatWaits(t *testing.T) {
 	backup := e.backedUp(container)
 	e.crashedRestore(backup, "")
 	stack := e.stackOf("blog").ID
-	unlock, err := e.svc.applying.lockKey(t.Context(), stack)
+	unlock, err := e.svc.applying.LockKey(t.Context(), stack)
 	e.must(err)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	waits, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
 		job := &queue.Job{Checkpoint: []byte(`{"services":["web"],"begun":false}`)}
-		_, err := e.svc.runRestore(waitedFor{ctx, waits}, job, restoreJob{jobSubject{StackID: stack}, []string{backup}}, newReport(e.now, job, silent{}))
+		_, err := e.svc.runRestore(waitedFor{ctx, waits}, job, restoreJob{work.Subject{StackID: stack}, []string{backup}}, work.NewReporter(e.now, job, silent{}))
 		ended <- err
 	}()
 	<-waits
@@ -169,8 +170,8 @@ func TestRestoreOfAnotherWorker(t *testing.T) {
 			backup := e.backedUp(container)
 			e.crashedRestore(backup, "")
 			job := &queue.Job{Checkpoint: []byte(`{"services":["web"],"begun":false}`)}
-			spec := restoreJob{jobSubject{StackID: e.stackOf("blog").ID}, []string{backup}}
-			_, err := e.svc.runRestore(t.Context(), job, spec, newReport(e.now, job, &lost{after: after}))
+			spec := restoreJob{work.Subject{StackID: e.stackOf("blog").ID}, []string{backup}}
+			_, err := e.svc.runRestore(t.Context(), job, spec, work.NewReporter(e.now, job, &lost{after: after}))
 			if list := e.engine.ContainersOf("blog", "web"); !errors.Is(err, queue.ErrLost) || list[0].State != "exited" {
 				t.Errorf("%v, %s", err, list[0].State)
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -82,13 +83,13 @@ func (s *Service) Restore(ctx context.Context, backupID string) (string, error) 
 	case inv.holdsSelf(b.StackID):
 		return "", record.ProtectedError(svc.Name)
 	}
-	sub := submission{kind: JobRestore, stacks: []string{b.StackID}, payload: restoreJob{
-		jobSubject{Scope: ScopeService, StackID: b.StackID, ServiceID: svc.ID, Reason: ReasonUI}, []string{b.ID},
+	sub := work.Submission{Kind: work.JobRestore, Stacks: []string{b.StackID}, Payload: restoreJob{
+		work.Subject{Scope: work.ScopeService, StackID: b.StackID, ServiceID: svc.ID, Reason: work.ReasonUI}, []string{b.ID},
 	}}
 	for _, m := range inv.membersOf(b.StackID) {
-		sub.locks, sub.services = append(sub.locks, serviceLock(m.ID)), append(sub.services, m.ID)
+		sub.Locks, sub.Services = append(sub.Locks, work.ServiceLock(m.ID)), append(sub.Services, m.ID)
 	}
-	return s.queue.submitNew(ctx, sub)
+	return s.queue.SubmitNew(ctx, sub)
 }
 
 // RestoreSummary is the summary of a restore.

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // engineWait is for how long a job that goes on waits for the engine.
@@ -18,7 +19,7 @@ const engineWait = 5 * time.Minute
 
 // begunChanges returns the changes that an earlier attempt of the job has begun and not ended. If there are any, it waits for
 // the engine, which may start later than the core.
-func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *report) ([]record.Change, error) {
+func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *work.Reporter) ([]record.Change, error) {
 	open, err := s.repo.openChanges(context.WithoutCancel(ctx), job.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal: %w", err)
@@ -26,8 +27,8 @@ func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *report) (
 	if len(open) == 0 {
 		return nil, nil
 	}
-	r.resumed = true
-	r.warn(ctx, "The core ended while this job ran; it goes on from its journal.")
+	r.Resumed = true
+	r.Warn(ctx, "The core ended while this job ran; it goes on from its journal.")
 	// An engine that does not come is the error of the step that needs it.
 	_ = s.awaitEngine(ctx, engineWait)
 	for i := range open {
@@ -39,7 +40,7 @@ func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *report) (
 }
 
 // settleChanges ends the changes that an earlier attempt has left open, for a canceled job, which begins nothing new.
-func (s *Service) settleChanges(ctx context.Context, spec changeOptions, r *report, open []record.Change) (any, error) {
+func (s *Service) settleChanges(ctx context.Context, spec changeOptions, r *work.Reporter, open []record.Change) (any, error) {
 	out := UpdateSummary{Mode: ModeApply, Targets: spec.Targets, Stacks: []StackSummary{}}
 	var done []*change
 	var failed error
@@ -61,7 +62,7 @@ func (s *Service) settleChanges(ctx context.Context, spec changeOptions, r *repo
 	return out, cmp.Or(jobResult(ctx, done), failed, context.Cause(ctx))
 }
 
-func (s *Service) settleChange(ctx context.Context, spec changeOptions, r *report, rec *record.Change) (*change, error) {
+func (s *Service) settleChange(ctx context.Context, spec changeOptions, r *work.Reporter, rec *record.Change) (*change, error) {
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 	defer cancel()
 	svc, err := s.repo.FindService(wait, rec.ServiceID)
@@ -72,7 +73,7 @@ func (s *Service) settleChange(ctx context.Context, spec changeOptions, r *repor
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := s.applying.lockKey(wait, st.ID)
+	unlock, err := s.applying.LockKey(wait, st.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func (s *Service) settleChange(ctx context.Context, spec changeOptions, r *repor
 
 // newChange takes a record up. The service goes by the name of the image that it had when the change began: the project's
 // files may say something else by now.
-func (s *Service) newChange(r *report, rec *record.Change, svc record.Service, st record.Stack, spec changeOptions, t Target) *change {
+func (s *Service) newChange(r *work.Reporter, rec *record.Change, svc record.Service, st record.Stack, spec changeOptions, t Target) *change {
 	if ref, err := image.Parse(rec.Image); err == nil {
 		svc.Image, svc.Repo, svc.Tag, svc.Pinned = rec.Image, ref.Repo(), ref.Tag, ref.Digest
 	}
@@ -135,11 +136,11 @@ func (c *change) runPrecheck(ctx context.Context) error {
 func (c *change) imageLock(ctx context.Context) (unlock func(), err error) {
 	key := "image/" + c.svc.ImageRef().String()
 	if ctx.Err() == nil {
-		return c.s.applying.lockKey(ctx, key)
+		return c.s.applying.LockKey(ctx, key)
 	}
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 	defer cancel()
-	return c.s.applying.lockKey(wait, key)
+	return c.s.applying.LockKey(wait, key)
 }
 
 // openChanges are the changes of a job that have not ended and do not wait for the engine.

@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -38,7 +39,7 @@ func (e *env) backedUp(container string) string {
 	ctx := context.Background()
 	e.engine.SetContents(container, "/data", []byte("what was"))
 	svc, st := e.serviceOf("blog", "web"), e.stackOf("blog")
-	c := &change{s: e.svc, r: newReport(e.now, &queue.Job{}, silent{}), rec: &record.Change{}, svc: *svc, stack: *st}
+	c := &change{s: e.svc, r: work.NewReporter(e.now, &queue.Job{}, silent{}), rec: &record.Change{}, svc: *svc, stack: *st}
 	res, err := e.svc.backupMount(ctx, c, container, BackupPlan{Mount: svc.Mounts[0]})
 	e.must(err)
 	e.engine.SetContents(container, "/data", []byte("what is"))
@@ -102,7 +103,7 @@ func TestRemoveBackups(t *testing.T) {
 			e.must(e.svc.repo.saveBackup(ctx, &backupRecord{ID: fmt.Sprintf("bkp_keep%d", i), StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume, Target: fmt.Sprint("v", i), Status: backupSuccess, CreatedAt: 1, CleanupAfter: 1}))
 		}
 		old, fresh := add("bkp_old", "data", 2), add("bkp_new", "data", 3)
-		job, err := e.svc.queue.submitNew(ctx, submission{kind: "sleeping", locks: []string{serviceLock(svc.ID)}})
+		job, err := e.svc.queue.SubmitNew(ctx, work.Submission{Kind: "sleeping", Locks: []string{work.ServiceLock(svc.ID)}})
 		e.must(err)
 		e.must(e.svc.removeBackups(ctx))
 		if _, err := os.Stat(old); err != nil {

@@ -19,7 +19,7 @@ import (
 // heldBack begins an update of blog / web, and keeps it from changing anything until release is called.
 func (e *env) heldBack() (id string, release func()) {
 	e.Helper()
-	release, err := e.svc.applying.lockKey(context.Background(), e.stackOf("blog").ID)
+	release, err := e.svc.applying.LockKey(context.Background(), e.stackOf("blog").ID)
 	e.must(err)
 	id, err = e.svc.Update(context.Background(), requestOf(e.serviceOf("blog", "web")))
 	e.must(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -23,12 +24,12 @@ const rollbackTime = 15 * time.Minute
 func (c *change) rollBack(ctx context.Context, trigger string) error {
 	c.outcome.Trigger, c.rec.Error = trigger, trigger
 	outer := ctx
-	ctx, cancel := outlastJob(ctx, rollbackTime)
+	ctx, cancel := work.OutlastJob(ctx, rollbackTime)
 	defer cancel()
 	if c.rec.FromImage == "" {
 		return c.finishChange(ctx, record.ChangeFailed, fault.New(fault.Conflict, "There is no former image to roll back to."))
 	}
-	c.r.warn(ctx, "%s: rolling back to %s", c.displayName(), record.ShortDigest(c.rec.FromImage))
+	c.r.Warn(ctx, "%s: rolling back to %s", c.displayName(), record.ShortDigest(c.rec.FromImage))
 	steps := []struct {
 		name string
 		do   func(context.Context) error
@@ -45,21 +46,21 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 			return err
 		}
 		if err := c.runStep(ctx, step.do); err != nil {
-			if isHandover(outer) {
+			if work.IsHandover(outer) {
 				return context.Cause(outer)
 			}
 			if errors.Is(err, failure.ErrEngineAway) {
 				return c.awaitNextJob(ctx, err)
 			}
-			c.r.fail(ctx, "%s: the rollback failed: %s", c.displayName(), failure.Text(err))
+			c.r.Fail(ctx, "%s: the rollback failed: %s", c.displayName(), failure.Text(err))
 			c.reportOutput(ctx, c.rec.FromImage)
 			return c.finishChange(ctx, record.ChangeFailed, fault.New(fault.Conflict, "The update failed (%s), and so did the rollback: %s", trigger, failure.Text(err)).With("reason", "rollback_failed"))
 		}
 	}
 	if c.staysStopped() {
-		c.r.warn(ctx, "%s: rolled back to the former image, and stays stopped", c.displayName())
+		c.r.Warn(ctx, "%s: rolled back to the former image, and stays stopped", c.displayName())
 	} else {
-		c.r.warn(ctx, "%s: rolled back, it runs the former image", c.displayName())
+		c.r.Warn(ctx, "%s: rolled back, it runs the former image", c.displayName())
 	}
 	return c.finishChange(ctx, record.ChangeRolledBack, nil)
 }
@@ -76,7 +77,7 @@ func (c *change) recreateFormer(ctx context.Context) error {
 
 // stopDetached is stop for a job that may have been cancelled.
 func (c *change) stopDetached(ctx context.Context) error {
-	ctx, cancel := outlastJob(ctx, 5*time.Minute)
+	ctx, cancel := work.OutlastJob(ctx, 5*time.Minute)
 	defer cancel()
 	return c.stopService(ctx)
 }
@@ -123,11 +124,11 @@ func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 		return RollbackTarget{}, fault.New(fault.NotFound, record.NoService)
 	}
 	out := RollbackTarget{CurrentDigest: svc.RuntimeDigest, CurrentTag: cmp.Or(svc.RuntimeVersion, svc.Tag)}
-	holders, err := s.queue.Holders(ctx, []string{serviceLock(id)})
+	holders, err := s.queue.Holders(ctx, []string{work.ServiceLock(id)})
 	if err != nil {
 		return out, err
 	}
-	if job, ok := holders[serviceLock(id)]; ok {
+	if job, ok := holders[work.ServiceLock(id)]; ok {
 		out.ActiveJobID, out.ActiveJobStatus = job.ID, string(job.State)
 	}
 	last, err := s.repo.lastChange(ctx, svc)
@@ -171,7 +172,7 @@ func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 
 // rollbackJob is the payload of JobRollback.
 type rollbackJob struct {
-	jobSubject
+	work.Subject
 	changeOptions
 	// ChangeID is the change that is taken back.
 	ChangeID string `json:"changeId,omitempty"`
@@ -205,17 +206,17 @@ func (s *Service) Rollback(ctx context.Context, id string, allowDrift bool) (str
 	if err != nil {
 		return "", err
 	}
-	return s.queue.submitNew(ctx, submission{
-		kind: JobRollback, locks: addLocks([]string{serviceLock(id)}, more), services: []string{id}, stacks: []string{svc.StackID},
-		payload: rollbackJob{
-			jobSubject:    jobSubject{Scope: ScopeService, StackID: svc.StackID, ServiceID: id, Reason: ReasonUI},
+	return s.queue.SubmitNew(ctx, work.Submission{
+		Kind: work.JobRollback, Locks: work.AddLocks([]string{work.ServiceLock(id)}, more), Services: []string{id}, Stacks: []string{svc.StackID},
+		Payload: rollbackJob{
+			Subject:       work.Subject{Scope: work.ScopeService, StackID: svc.StackID, ServiceID: id, Reason: work.ReasonUI},
 			changeOptions: changeOptions{AllowDrift: allowDrift}, ChangeID: t.change.ID,
 		},
 	})
 }
 
 // runRollback brings the image from before a change back.
-func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec rollbackJob, r *report) (any, error) {
+func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec rollbackJob, r *work.Reporter) (any, error) {
 	if spec.Resumes != "" {
 		return s.runResumed(ctx, job, spec.changeOptions, r)
 	}
@@ -223,7 +224,7 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec rollback
 	if err != nil {
 		return nil, err
 	}
-	if len(open) > 0 && ctx.Err() != nil && !isHandover(ctx) {
+	if len(open) > 0 && ctx.Err() != nil && !work.IsHandover(ctx) {
 		return s.settleChanges(ctx, spec.changeOptions, r, open)
 	}
 	source, err := s.repo.changeByID(ctx, spec.ChangeID)
@@ -238,7 +239,7 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec rollback
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := s.applying.lockKey(ctx, st.ID)
+	unlock, err := s.applying.LockKey(ctx, st.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +264,7 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec rollback
 }
 
 // beginRollback writes what is there before anything is changed. After a crash it finds the record of the attempt before.
-func (s *Service) beginRollback(ctx context.Context, job *queue.Job, r *report, st *record.Stack, svc *record.Service, source *record.Change) (*record.Change, error) {
+func (s *Service) beginRollback(ctx context.Context, job *queue.Job, r *work.Reporter, st *record.Stack, svc *record.Service, source *record.Change) (*record.Change, error) {
 	rec, err := s.repo.changeOf(ctx, job.ID, svc.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal: %w", err)

@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // RolledBack tells how a candidate was applied before and taken back.
@@ -72,13 +73,13 @@ func (inv *inventory) rollbackOf(svc *record.Service) *RolledBack {
 // leftOut returns the services that an update does not include only because their candidates were rolled back, by name. An
 // update of one service leaves none out.
 func (inv *inventory) leftOut(spec *updateJob) (out []LeftOut) {
-	if spec.Scope == ScopeService {
+	if spec.Scope == work.ScopeService {
 		return nil
 	}
 	for _, svc := range inv.services {
 		mark := inv.rollbackOf(svc)
 		isTarget := slices.ContainsFunc(spec.Targets, func(t Target) bool { return t.ServiceID == svc.ID })
-		if mark == nil || isTarget || spec.Scope == ScopeStack && svc.StackID != spec.StackID || !inv.isApplicable(svc, spec.AllowArchMismatch) {
+		if mark == nil || isTarget || spec.Scope == work.ScopeStack && svc.StackID != spec.StackID || !inv.isApplicable(svc, spec.AllowArchMismatch) {
 			continue
 		}
 		out = append(out, LeftOut{
@@ -90,8 +91,8 @@ func (inv *inventory) leftOut(spec *updateJob) (out []LeftOut) {
 }
 
 // reportLeftOut writes the services that an update leaves out into the log of its job.
-func reportLeftOut(ctx context.Context, r *report, list []LeftOut) {
+func reportLeftOut(ctx context.Context, r *work.Reporter, list []LeftOut) {
 	for _, l := range list {
-		r.warn(ctx, "%s: left out, since %s was rolled back before; update it by itself, or ignore that version", l.Name, record.ShortDigest(l.Digest))
+		r.Warn(ctx, "%s: left out, since %s was rolled back before; update it by itself, or ignore that version", l.Name, record.ShortDigest(l.Digest))
 	}
 }

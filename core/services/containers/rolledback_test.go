@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // candidateOf returns the new version of a service as the API tells it.
@@ -35,7 +36,7 @@ func TestRolledBackIsLeftOut(t *testing.T) {
 		if bad.Status != "rolled_back" || c == nil || c.RolledBack == nil || c.RolledBack.JobID != bad.ID || c.RolledBack.Manual || c.RolledBack.Error == "" || c.RolledBack.At.IsZero() {
 			t.Fatalf("%s leaves %+v", bad.Status, c)
 		}
-		both := UpdateRequest{Scope: ScopeAll}
+		both := UpdateRequest{Scope: work.ScopeAll}
 		for _, name := range []string{"web", "db"} {
 			svc := e.serviceOf("blog", name)
 			both.Targets = append(both.Targets, Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
@@ -96,7 +97,7 @@ func TestIgnoreDigest(t *testing.T) {
 	e := newEnv(t)
 	e.blog()
 	web := e.serviceOf("blog", "web")
-	_, err := e.svc.AddIgnoreRule(t.Context(), IgnoreRule{Enabled: true, Scope: IgnoreScope{Type: ScopeService, ServiceID: web.ID}, Match: RuleMatch{Kind: "digest", Value: digest(2)}})
+	_, err := e.svc.AddIgnoreRule(t.Context(), IgnoreRule{Enabled: true, Scope: IgnoreScope{Type: work.ScopeService, ServiceID: web.ID}, Match: RuleMatch{Kind: "digest", Value: digest(2)}})
 	e.must(err)
 	d, _, err := e.svc.Service(t.Context(), web.ID)
 	e.must(err)

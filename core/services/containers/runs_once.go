@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -157,7 +158,7 @@ func (c *change) hasCompleted(ctx context.Context) (bool, error) {
 
 // leaveFailedRun ends the change of a service that ends by itself and has failed. Its former image gets its name back and is not run.
 func (c *change) leaveFailedRun(ctx context.Context, cause error) error {
-	c.r.warn(ctx, "%s: it ends by itself, so its former image is not run again", c.displayName())
+	c.r.Warn(ctx, "%s: it ends by itself, so its former image is not run again", c.displayName())
 	c.nameFormer(ctx)
 	return c.finishChange(ctx, record.ChangeFailed, cause)
 }
@@ -173,10 +174,10 @@ func completedBefore(done []*change, failed *change) (out []*change) {
 }
 
 // reportCompleted says which services stay at their new versions though a later one has failed.
-func (sum *StackSummary) reportCompleted(ctx context.Context, r *report, done []*change, failed *change) {
+func (sum *StackSummary) reportCompleted(ctx context.Context, r *work.Reporter, done []*change, failed *change) {
 	for _, c := range completedBefore(done, failed) {
 		sum.Update.Completed = append(sum.Update.Completed, c.svc.ID)
-		r.warn(ctx, "%s was run with its new version, and stays so", c.displayName())
+		r.Warn(ctx, "%s was run with its new version, and stays so", c.displayName())
 	}
 }
 
@@ -211,10 +212,10 @@ func (c *change) reportSuccess(ctx context.Context) {
 	digest := record.ShortDigest(c.rec.ToDigest)
 	switch {
 	case c.rec.RunsOnce != "":
-		c.r.info(ctx, "%s: was run with %s", c.displayName(), digest)
+		c.r.Info(ctx, "%s: was run with %s", c.displayName(), digest)
 	case c.staysStopped():
-		c.r.info(ctx, "%s: has %s, and stays stopped", c.displayName(), digest)
+		c.r.Info(ctx, "%s: has %s, and stays stopped", c.displayName(), digest)
 	default:
-		c.r.info(ctx, "%s: runs %s", c.displayName(), digest)
+		c.r.Info(ctx, "%s: runs %s", c.displayName(), digest)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -179,17 +180,17 @@ type ScanRequest struct {
 }
 
 // subject returns what the job is about that looks at what is asked for.
-func (r *ScanRequest) subject() jobSubject {
-	return jobSubject{Scope: r.Scope, StackID: r.StackID, ServiceID: r.ServiceID, Reason: r.Reason}
+func (r *ScanRequest) subject() work.Subject {
+	return work.Subject{Scope: r.Scope, StackID: r.StackID, ServiceID: r.ServiceID, Reason: r.Reason}
 }
 
 // runtimeScanJob is the payload of JobRuntimeScan.
-type runtimeScanJob struct{ jobSubject }
+type runtimeScanJob struct{ work.Subject }
 
 // checkScope returns an error if the stack or service that the scope of a request names does not exist, and completes the request.
 func (s *Service) checkScope(ctx context.Context, req *ScanRequest) error {
-	req.Reason = cmp.Or(req.Reason, ReasonUI)
-	if req.Scope == ScopeAll {
+	req.Reason = cmp.Or(req.Reason, work.ReasonUI)
+	if req.Scope == work.ScopeAll {
 		req.StackID, req.ServiceID = "", ""
 		return nil
 	}
@@ -198,13 +199,13 @@ func (s *Service) checkScope(ctx context.Context, req *ScanRequest) error {
 		return err
 	}
 	switch req.Scope {
-	case ScopeStack:
+	case work.ScopeStack:
 		if inv.stacks[req.StackID] == nil {
 			return record.InvalidField("stackId", record.NoStack)
 		}
 		req.ServiceID = ""
 		return nil
-	case ScopeService:
+	case work.ScopeService:
 		svc := inv.services[req.ServiceID]
 		if svc == nil {
 			return record.InvalidField("serviceId", record.NoService)
@@ -219,13 +220,13 @@ func (s *Service) checkScope(ctx context.Context, req *ScanRequest) error {
 func (r *ScanRequest) dedupKey() string { return r.Scope + "/" + cmp.Or(r.ServiceID, r.StackID) }
 
 // newSubmission returns the submission of a job that looks at what is asked for. The payload is left to the caller.
-func (r *ScanRequest) newSubmission(kind string) submission {
-	sub := submission{kind: kind, key: r.dedupKey()}
+func (r *ScanRequest) newSubmission(kind string) work.Submission {
+	sub := work.Submission{Kind: kind, Key: r.dedupKey()}
 	if r.StackID != "" {
-		sub.stacks = []string{r.StackID}
+		sub.Stacks = []string{r.StackID}
 	}
 	if r.ServiceID != "" {
-		sub.services = []string{r.ServiceID}
+		sub.Services = []string{r.ServiceID}
 	}
 	return sub
 }
@@ -235,24 +236,24 @@ func (s *Service) RuntimeScan(ctx context.Context, req ScanRequest) (string, err
 	if err := s.checkScope(ctx, &req); err != nil {
 		return "", err
 	}
-	sub := req.newSubmission(JobRuntimeScan)
-	sub.payload = runtimeScanJob{req.subject()}
-	return s.queue.submitNew(ctx, sub)
+	sub := req.newSubmission(work.JobRuntimeScan)
+	sub.Payload = runtimeScanJob{req.subject()}
+	return s.queue.SubmitNew(ctx, sub)
 }
 
-func (s *Service) runRuntimeScan(ctx context.Context, _ *queue.Job, spec runtimeScanJob, r *report) (any, error) {
+func (s *Service) runRuntimeScan(ctx context.Context, _ *queue.Job, spec runtimeScanJob, r *work.Reporter) (any, error) {
 	began := s.cfg.Now()
-	r.updateProgress(ctx, func(p *ProgressState) { p.Phase, p.Message = "scan", "reading what runs" })
+	r.UpdateProgress(ctx, func(p *work.ProgressState) { p.Phase, p.Message = "scan", "reading what runs" })
 	o, _, err := s.observeEngine(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	sum, err := s.scanRuntime(ctx, o, spec.selectsService)
+	sum, err := s.scanRuntime(ctx, o, spec.SelectsService)
 	if err != nil {
 		return nil, err
 	}
 	sum.Scope, sum.DurationMS = spec.Scope, s.cfg.Now().Sub(began).Milliseconds()
-	r.p.Emit(ctx, "runtime_scan_finished", sum)
+	r.Progress.Emit(ctx, "runtime_scan_finished", sum)
 	return sum, nil
 }
 

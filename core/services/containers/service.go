@@ -23,6 +23,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -80,7 +81,7 @@ type Service struct {
 	repo   *repository
 	state  atomic.Pointer[state]
 	access atomic.Pointer[AccessInfo]
-	queue  *jobQueue
+	queue  *work.Queue
 	// live carries news that the queue does not: deliveries, version inference, samples.
 	live      *event.Bus
 	registry  *registries
@@ -99,7 +100,7 @@ type Service struct {
 	// hookPace bounds how fast webhooks are made, changed and deleted at the code host.
 	hookPace *rate.Limiter
 	// applying serialises what changes one compose project.
-	applying keyedMutex
+	applying work.KeyedMutex
 	hashes   hashCache
 	// outages counts how often the engine was seen to go away.
 	outages atomic.Int64
@@ -127,7 +128,7 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Store == nil || cfg.Keyring == nil || cfg.Sender == nil || cfg.Channels == nil {
 		return nil, errors.New("the containers service needs a database, a keyring, a sender of notifications and the settings of channels")
 	}
-	s := &Service{cfg: cfg, log: cfg.Logger, queue: &jobQueue{}, repo: &repository{record.NewStore(cfg.Store)}, live: event.NewBus(), news: make(chan struct{}, 1),
+	s := &Service{cfg: cfg, log: cfg.Logger, queue: &work.Queue{}, repo: &repository{record.NewStore(cfg.Store)}, live: event.NewBus(), news: make(chan struct{}, 1),
 		hookPace: rate.NewLimiter(rate.Every(hookChangePause), hookBurst)}
 	s.Notices = notice.New(notice.Config{
 		Service: ServiceName, Version: s.coreVersion(), Store: s.repo.Store, Sender: cfg.Sender, Channels: cfg.Channels, Events: noticeEvents{s}, Services: noticeEvents{s},

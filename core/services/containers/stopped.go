@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -25,9 +26,9 @@ type restart struct {
 }
 
 // ranBefore returns the services of a job's targets that ran when it began, also in a later attempt.
-func (s *Service) ranBefore(ctx context.Context, job *queue.Job, targets []Target, r *report, inv *inventory) (ran []string, err error) {
+func (s *Service) ranBefore(ctx context.Context, job *queue.Job, targets []Target, r *work.Reporter, inv *inventory) (ran []string, err error) {
 	if len(job.Checkpoint) > 0 {
-		r.resumed = true
+		r.Resumed = true
 		return ran, record.DecodeColumn(job.Checkpoint, &ran)
 	}
 	var o *observed
@@ -45,22 +46,22 @@ func (s *Service) ranBefore(ctx context.Context, job *queue.Job, targets []Targe
 			ran = append(ran, svc.ID)
 		}
 	}
-	return ran, r.p.Checkpoint(ctx, ran)
+	return ran, r.Progress.Checkpoint(ctx, ran)
 }
 
 // startStopped starts what an outage of the engine during the job has stopped: the services that its changes have left to run, and others of
 // the job that ran when it began. Containers that stop for another reason, or never ran, stay as they are.
-func (s *Service) startStopped(ctx context.Context, r *report, st *record.Stack, changes []*change, others []record.Service) error {
-	if isHandover(ctx) || !r.resumed && s.outages.Load() == r.outages {
+func (s *Service) startStopped(ctx context.Context, r *work.Reporter, st *record.Stack, changes []*change, others []record.Service) error {
+	if work.IsHandover(ctx) || !r.Resumed && s.outages.Load() == r.Outages {
 		return nil
 	}
-	ctx, cancel := outlastJob(ctx, startTime)
+	ctx, cancel := work.OutlastJob(ctx, startTime)
 	defer cancel()
 	var failed error
 	for _, item := range s.toRestart(ctx, changes, others) {
 		err := s.repeatAfterOutage(ctx, r, st.Project+" / "+item.svc.Name, func(ctx context.Context) error { return s.restartService(ctx, r, st, item) })
 		if err != nil {
-			r.fail(ctx, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failure.Text(err))
+			r.Fail(ctx, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failure.Text(err))
 			failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failure.Text(err))
 		}
 	}
@@ -90,7 +91,7 @@ func (s *Service) toRestart(ctx context.Context, changes []*change, others []rec
 }
 
 // restartService starts a service of which a container does not run, and waits until it is healthy.
-func (s *Service) restartService(ctx context.Context, r *report, st *record.Stack, item restart) error {
+func (s *Service) restartService(ctx context.Context, r *work.Reporter, st *record.Stack, item restart) error {
 	list, err := s.containersOf(ctx, st.Project, item.svc.Name)
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ func (s *Service) restartService(ctx context.Context, r *report, st *record.Stac
 	if !stopped || other {
 		return nil
 	}
-	r.warn(ctx, "%s / %s was stopped while the engine was away, and is started again", st.Project, item.svc.Name)
+	r.Warn(ctx, "%s / %s was stopped while the engine was away, and is started again", st.Project, item.svc.Name)
 	call := composeCall{action: engine.ActionStart, services: []string{item.svc.Name}, scale: map[string]int{item.svc.Name: len(list)}}
 	if _, err := s.runCompose(ctx, r, st, call); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // outEvent is an event on its way to a client.
@@ -65,7 +66,7 @@ func eventBody(ev *queue.Event, kind string) map[string]any {
 	if line, ok := logLine(ev); ok {
 		body = map[string]any{"level": line.Level, "msg": line.Msg}
 	}
-	if ev.Type != queue.EventLog && ev.Type != eventProgress {
+	if ev.Type != queue.EventLog && ev.Type != work.EventProgress {
 		body = map[string]any{"event": ev.Type, "detail": maps.Clone(body)}
 		if status := statusOf(ev); status != "" {
 			body["status"] = status
@@ -95,7 +96,7 @@ func nameOf(ev *queue.Event) string {
 	switch ev.Type {
 	case queue.EventLog:
 		return "job_log"
-	case eventProgress, "runtime_scan_finished":
+	case work.EventProgress, "runtime_scan_finished":
 		return ev.Type
 	}
 	return "job_status"
@@ -118,11 +119,11 @@ func (s *Service) handleAllJobEvents(c *gin.Context) {
 		return
 	}
 	followEvents(c, events, func(ev queue.Event) []outEvent {
-		if !isShown(ev.JobType) {
+		if !work.IsShown(ev.JobType) {
 			return nil
 		}
 		body := eventBody(&ev, nameOf(&ev))
-		body["jobType"] = publicType(ev.JobType)
+		body["jobType"] = work.PublicType(ev.JobType)
 		return []outEvent{{id: ev.ID, name: "job_event", data: body}}
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -227,17 +228,17 @@ func TestStreamOfAllJobsWhileTheyRun(t *testing.T) {
 	stays := e.open("/api/jobs/events")
 	<-stays.events
 	ctx, stop := context.WithCancel(context.Background())
-	var work sync.WaitGroup
-	work.Go(func() {
+	var content sync.WaitGroup
+	content.Go(func() {
 		for ctx.Err() == nil {
-			if id, err := e.svc.RuntimeScan(context.Background(), ScanRequest{Scope: ScopeAll}); err == nil {
+			if id, err := e.svc.RuntimeScan(context.Background(), ScanRequest{Scope: work.ScopeAll}); err == nil {
 				e.ended(id)
 			}
 		}
 	})
 	want := stays.take(40)
 	stop()
-	work.Wait()
+	content.Wait()
 	var have []sseEvent
 	for len(have) < len(want) {
 		s := e.open("/api/jobs/events", "Last-Event-ID", strconv.FormatInt(after, 10))

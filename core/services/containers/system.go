@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // Names of what is stored in the table of settings.
@@ -123,8 +124,8 @@ func (s *Service) drawCheckMinute(ctx context.Context) error {
 
 // The names of the schedules that people set.
 const (
-	scheduleCheck = jobPrefix + "scheduled_check"
-	scheduleAudit = jobPrefix + "scheduled_audit"
+	scheduleCheck = work.Prefix + "scheduled_check"
+	scheduleAudit = work.Prefix + "scheduled_audit"
 )
 
 // applySchedules puts the stored schedules into use.
@@ -138,8 +139,8 @@ func (s *Service) applySchedules(ctx context.Context) error {
 		payload    any
 		by         *Schedule
 	}{
-		{scheduleCheck, JobCheck, checkJob{jobSubject: jobSubject{Scope: ScopeAll, Reason: ReasonSchedule}}, set.Schedules.UpdateCheck},
-		{scheduleAudit, JobHook, hookJob{jobSubject: jobSubject{Reason: ReasonSchedule}, Op: hookAuditAll}, set.Schedules.WebhookAudit},
+		{scheduleCheck, work.JobCheck, checkJob{Subject: work.Subject{Scope: work.ScopeAll, Reason: work.ReasonSchedule}}, set.Schedules.UpdateCheck},
+		{scheduleAudit, work.JobHook, hookJob{Subject: work.Subject{Reason: work.ReasonSchedule}, Op: hookAuditAll}, set.Schedules.WebhookAudit},
 	} {
 		if sch.by == nil || !sch.by.Enabled {
 			if err := s.queue.RemoveSchedule(ctx, sch.name); err != nil {
@@ -147,7 +148,7 @@ func (s *Service) applySchedules(ctx context.Context) error {
 			}
 			continue
 		}
-		err := s.queue.SetSchedule(ctx, queue.Schedule{Name: sch.name, Cron: sch.by.Cron, Local: true, Type: jobPrefix + sch.kind, Payload: sch.payload})
+		err := s.queue.SetSchedule(ctx, queue.Schedule{Name: sch.name, Cron: sch.by.Cron, Local: true, Type: work.Prefix + sch.kind, Payload: sch.payload})
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -53,7 +54,7 @@ func (g *gathering) runCommand(ctx context.Context, place *order.Place, call com
 	}
 	alone := false
 	if turn.leads {
-		_ = sleepContext(ctx, g.pause)
+		_ = work.Sleep(ctx, g.pause)
 		alone, turn.err = g.leadGroup(ctx, own, do)
 	}
 	if turn.err == nil || alone || ctx.Err() != nil || errors.Is(turn.err, failure.ErrEngineLost) {

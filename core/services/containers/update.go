@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -60,7 +61,7 @@ type changeOptions struct {
 
 // updateJob is the payload of JobUpdate.
 type updateJob struct {
-	jobSubject
+	work.Subject
 	changeOptions
 	AllowArchMismatch bool `json:"allowArchMismatch,omitempty"`
 }
@@ -124,49 +125,49 @@ func (s *Service) refuseUnseenDrift(ctx context.Context, inv *inventory, req *Up
 // submitUpdate queues the job of a request that was checked.
 func (s *Service) submitUpdate(ctx context.Context, inv *inventory, req *UpdateRequest, actor string) (string, error) {
 	payload := updateJob{
-		jobSubject:    jobSubject{Scope: req.Scope, StackID: req.StackID, ServiceID: req.ServiceID, Reason: req.Reason},
+		Subject:       work.Subject{Scope: req.Scope, StackID: req.StackID, ServiceID: req.ServiceID, Reason: req.Reason},
 		changeOptions: changeOptions{Mode: req.Mode, Targets: req.Targets, AllowDrift: req.AllowDrift, BackupMode: req.BackupMode, Images: map[string]string{}},
 
 		AllowArchMismatch: req.AllowArchMismatch,
 	}
-	sub := submission{kind: JobUpdate, actor: actor}
+	sub := work.Submission{Kind: work.JobUpdate, Actor: actor}
 	for _, t := range req.Targets {
 		svc := inv.services[t.ServiceID]
 		payload.Images[svc.ID] = svc.Image
-		sub.services, sub.stacks = append(sub.services, svc.ID), append(sub.stacks, svc.StackID)
+		sub.Services, sub.Stacks = append(sub.Services, svc.ID), append(sub.Stacks, svc.StackID)
 		if req.Mode == ModeApply {
 			more, err := s.dependentLocks(ctx, inv, svc)
 			if err != nil {
 				return "", err
 			}
-			sub.locks = addLocks(sub.locks, append(more, serviceLock(svc.ID)))
+			sub.Locks = work.AddLocks(sub.Locks, append(more, work.ServiceLock(svc.ID)))
 		}
 	}
-	if req.Scope == ScopeService {
+	if req.Scope == work.ScopeService {
 		payload.StackID = inv.services[req.ServiceID].StackID
 	}
-	sub.payload = payload
-	return s.queue.submitNew(ctx, sub)
+	sub.Payload = payload
+	return s.queue.SubmitNew(ctx, sub)
 }
 
 // normalizeRequest sets the defaults of a request and returns an error if it is malformed.
 func (r *UpdateRequest) normalizeRequest() error {
 	r.Mode = cmp.Or(r.Mode, ModeApply)
 	r.BackupMode = cmp.Or(r.BackupMode, string(record.BackupInherit))
-	r.Reason = cmp.Or(r.Reason, ReasonUI)
+	r.Reason = cmp.Or(r.Reason, work.ReasonUI)
 	switch {
 	case r.Mode != ModeApply && r.Mode != ModeDryRun:
 		return record.InvalidField("mode", "The mode must be apply or dry-run.")
 	case !record.BackupChoice(r.BackupMode).IsValid():
 		return record.InvalidField("backupMode", "The backup mode must be inherit, skip or force.")
-	case r.Scope != ScopeAll && r.Scope != ScopeStack && r.Scope != ScopeService:
+	case r.Scope != work.ScopeAll && r.Scope != work.ScopeStack && r.Scope != work.ScopeService:
 		return record.InvalidField("scope", "The scope must be all, stack or service.")
-	case r.Scope == ScopeStack && r.StackID == "":
+	case r.Scope == work.ScopeStack && r.StackID == "":
 		return record.InvalidField("stackId", "An update of a stack needs stackId.")
-	case r.Scope == ScopeService && r.ServiceID == "":
+	case r.Scope == work.ScopeService && r.ServiceID == "":
 		return record.InvalidField("serviceId", "An update of a service needs serviceId.")
 	}
-	if r.Scope == ScopeService {
+	if r.Scope == work.ScopeService {
 		if err := r.normalizeSingle(); err != nil {
 			return err
 		}
@@ -245,18 +246,18 @@ func (t *Target) normalizeTarget() error {
 
 // checkCoverage returns an error unless the targets are exactly the services of the scope that can be updated.
 func (inv *inventory) checkCoverage(r *UpdateRequest) error {
-	if r.Scope == ScopeService {
+	if r.Scope == work.ScopeService {
 		if svc := inv.services[r.ServiceID]; svc == nil {
 			return record.InvalidField("serviceId", record.NoService)
 		}
 		return nil
 	}
-	if r.Scope == ScopeStack && inv.stacks[r.StackID] == nil {
+	if r.Scope == work.ScopeStack && inv.stacks[r.StackID] == nil {
 		return record.InvalidField("stackId", record.NoStack)
 	}
 	wanted := map[string]bool{}
 	for _, svc := range inv.services {
-		if (r.Scope == ScopeAll || svc.StackID == r.StackID) && inv.isActionable(svc, r.AllowArchMismatch) {
+		if (r.Scope == work.ScopeAll || svc.StackID == r.StackID) && inv.isActionable(svc, r.AllowArchMismatch) {
 			wanted[svc.ID] = true
 		}
 	}

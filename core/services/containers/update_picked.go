@@ -6,6 +6,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // PickedUpdate is what became of an update of picked services.
@@ -27,7 +28,7 @@ type RefusedUpdate struct {
 // be updated, one for each stack of which they are all such services, and one for each service otherwise. All targets are
 // checked before the first job is queued. A job that is refused because of other work leaves the others alone.
 func (s *Service) UpdatePicked(ctx context.Context, req UpdateRequest) (out PickedUpdate, err error) {
-	req.Scope, req.StackID, req.ServiceID = ScopeAll, "", ""
+	req.Scope, req.StackID, req.ServiceID = work.ScopeAll, "", ""
 	if err := req.normalizeRequest(); err != nil {
 		return out, err
 	}
@@ -76,13 +77,13 @@ func (inv *inventory) splitUpdate(req UpdateRequest) (out []UpdateRequest) {
 	}
 	for _, id := range order {
 		part := req
-		part.Scope, part.StackID, part.Targets = ScopeStack, id, stacks[id]
+		part.Scope, part.StackID, part.Targets = work.ScopeStack, id, stacks[id]
 		if len(part.Targets) > 1 && inv.checkCoverage(&part) == nil {
 			out = append(out, part)
 			continue
 		}
 		for _, t := range stacks[id] {
-			part.Scope, part.StackID, part.ServiceID, part.Targets = ScopeService, "", t.ServiceID, []Target{t}
+			part.Scope, part.StackID, part.ServiceID, part.Targets = work.ScopeService, "", t.ServiceID, []Target{t}
 			out = append(out, part)
 		}
 	}

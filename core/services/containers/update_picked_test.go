@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // picked returns a request for the candidates of services, each a project and a name.
@@ -45,7 +46,7 @@ func TestUpdatePicked(t *testing.T) {
 
 		done, err := e.svc.UpdatePicked(ctx, e.picked([2]string{"blog", "db"}, [2]string{"blog", "web"}, [2]string{"shop", "web"}))
 		e.must(err)
-		if got := e.scopesOf(done.Jobs); !slices.Equal(got, []string{ScopeStack, ScopeService}) || len(done.Refused) != 0 {
+		if got := e.scopesOf(done.Jobs); !slices.Equal(got, []string{work.ScopeStack, work.ScopeService}) || len(done.Refused) != 0 {
 			t.Errorf("a stack and a service are the jobs %v, refused %+v", got, done.Refused)
 		}
 		for _, c := range []struct{ project, name, want string }{{"blog", "web", imageID(2)}, {"blog", "db", imageID(3)}, {"shop", "web", imageID(2)}, {"shop", "db", imageID(1)}} {
@@ -70,7 +71,7 @@ func TestUpdatePicked(t *testing.T) {
 
 		done, err = e.svc.UpdatePicked(ctx, e.picked([2]string{"shop", "db"}))
 		e.must(err)
-		if got := e.scopesOf(done.Jobs); !slices.Equal(got, []string{ScopeAll}) {
+		if got := e.scopesOf(done.Jobs); !slices.Equal(got, []string{work.ScopeAll}) {
 			t.Errorf("all that can be updated are the jobs %v", got)
 		}
 		gone := UpdateRequest{Targets: []Target{{ServiceID: "svc_none", TargetTag: "1", TargetDigest: digest(2), PullTags: []string{}}}}

@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -53,13 +54,13 @@ type updateRun struct {
 	s    *Service
 	job  *queue.Job
 	spec updateJob
-	r    *report
+	r    *work.Reporter
 	// done are the changes that have ended, of all stacks.
 	done []*change
 }
 
 // runUpdate brings the targets of a job to their versions, stack by stack. What fails ends its stack; the other stacks go on.
-func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec updateJob, r *report) (any, error) {
+func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec updateJob, r *work.Reporter) (any, error) {
 	if spec.Resumes != "" {
 		return s.runResumed(ctx, job, spec.changeOptions, r)
 	}
@@ -67,7 +68,7 @@ func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec updateJob,
 	if err != nil {
 		return nil, err
 	}
-	if len(open) > 0 && ctx.Err() != nil && !isHandover(ctx) {
+	if len(open) > 0 && ctx.Err() != nil && !work.IsHandover(ctx) {
 		return s.settleChanges(ctx, spec.changeOptions, r, open)
 	}
 	inv, err := s.loadInventory(ctx)

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -21,7 +22,7 @@ const stackPlaces = 4
 // updateStack updates the targets of one stack. What ran before and was stopped with the engine meanwhile is started at the end.
 func (u *updateRun) updateStack(ctx context.Context, g targetGroup) (*StackSummary, []*change, error) {
 	s := u.s
-	unlock, err := s.applying.lockKey(ctx, g.stack.ID)
+	unlock, err := s.applying.LockKey(ctx, g.stack.ID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -50,7 +51,7 @@ func (u *updateRun) updateTargets(ctx context.Context, g targetGroup) (*StackSum
 	if err != nil {
 		return sum, nil, err
 	}
-	u.r.updateProgress(ctx, func(p *ProgressState) { p.Current, p.Total = len(u.done), len(u.spec.Targets) })
+	u.r.UpdateProgress(ctx, func(p *work.ProgressState) { p.Current, p.Total = len(u.done), len(u.spec.Targets) })
 	ended, beside := make([]endedTarget, len(tasks)), &gathering{}
 	if len(tasks) > 1 {
 		beside.pause = gatherTime
@@ -58,7 +59,7 @@ func (u *updateRun) updateTargets(ctx context.Context, g targetGroup) (*StackSum
 	begun := order.Run(tasks, stackPlaces, func(i int, place *order.Place) bool {
 		c, err := u.updateTarget(ctx, &g, i, slot{place, beside})
 		ended[i] = endedTarget{c, err}
-		u.r.updateProgress(ctx, func(p *ProgressState) { p.Current++ })
+		u.r.UpdateProgress(ctx, func(p *work.ProgressState) { p.Current++ })
 		return err == nil && c.rec.Status == record.ChangeSuccess && ctx.Err() == nil
 	})
 	var done []*change
@@ -105,7 +106,7 @@ func (u *updateRun) updateTarget(ctx context.Context, g *targetGroup, i int, at 
 	if c.rec.Status == record.ChangeRunning {
 		err = c.runSteps(ctx)
 	}
-	u.r.noteShare(c.svc.ID, c.share)
+	u.r.NoteShare(c.svc.ID, c.share)
 	return c, err
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -227,7 +228,7 @@ func TestStopWithSeveralOpen(t *testing.T) {
 				e.engine.ScriptImage(imageID(12), fake.Exited(1))
 				entered, release := e.engine.Hold(op)
 				defer release()
-				req := UpdateRequest{Scope: ScopeAll}
+				req := UpdateRequest{Scope: work.ScopeAll}
 				for i := range 5 {
 					svc := e.serviceOf("shop", fmt.Sprintf("a%d", i+1))
 					req.Targets = append(req.Targets, Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})

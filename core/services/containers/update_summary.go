@@ -134,7 +134,7 @@ func (c *change) runsNow(ctx context.Context) string {
 	defer cancel()
 	o, _, err := c.s.observeEngine(ctx, c.stack.Project)
 	if err != nil {
-		c.r.warn(ctx, "%s: the engine does not tell what runs: %s", c.displayName(), failure.Text(err))
+		c.r.Warn(ctx, "%s: the engine does not tell what runs: %s", c.displayName(), failure.Text(err))
 		return ""
 	}
 	now := o.stateOf(c.stack.Project, &c.svc)

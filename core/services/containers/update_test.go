@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -182,7 +183,7 @@ func TestTwoStacks(t *testing.T) {
 		e.discovered()
 		e.checked()
 		app, web, db := e.serviceOf("a", "app"), e.serviceOf("a", "web"), e.serviceOf("b", "db")
-		req := UpdateRequest{Scope: ScopeAll}
+		req := UpdateRequest{Scope: work.ScopeAll}
 		for _, svc := range []*record.Service{app, web, db} {
 			req.Targets = append(req.Targets, Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
 		}

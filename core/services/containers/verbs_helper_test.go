@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // discovered runs a discovery now.
@@ -65,7 +66,7 @@ func (e *env) ended(id string) Job {
 // checked runs a check of everything to its end.
 func (e *env) checked() (Job, CheckSummary) {
 	e.Helper()
-	id, err := e.svc.Check(context.Background(), ScanRequest{Scope: ScopeAll})
+	id, err := e.svc.Check(context.Background(), ScanRequest{Scope: work.ScopeAll})
 	e.must(err)
 	job := e.ended(id)
 	var sum CheckSummary
@@ -75,7 +76,7 @@ func (e *env) checked() (Job, CheckSummary) {
 
 // requestOf asks for the candidate of a service.
 func requestOf(svc *record.Service) UpdateRequest {
-	return UpdateRequest{Scope: ScopeService, ServiceID: svc.ID, TargetTag: svc.Tag, TargetDigest: svc.CandidateDigest, PullTags: &[]string{}}
+	return UpdateRequest{Scope: work.ScopeService, ServiceID: svc.ID, TargetTag: svc.Tag, TargetDigest: svc.CandidateDigest, PullTags: &[]string{}}
 }
 
 // updated updates a service to its candidate, to the end.

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // runStep does a step of the change, again where the engine was away meanwhile.
@@ -27,7 +28,7 @@ func (c *change) awaitNextJob(ctx context.Context, cause error) error {
 		return fmt.Errorf("write the journal: %w", err)
 	}
 	c.s.waiting.Store(true)
-	c.r.fail(ctx, "%s: the engine did not come back at the step %s (%s); another job goes on when it does", c.displayName(), c.rec.Step, failure.Text(cause))
+	c.r.Fail(ctx, "%s: the engine did not come back at the step %s (%s); another job goes on when it does", c.displayName(), c.rec.Step, failure.Text(cause))
 	return fault.Wrap(failure.ErrEngineAway, fault.Conflict, "%s: The engine did not come back within %s. Another job goes on at the step %s when it does.", c.displayName(), c.s.outageWait(), c.rec.Step).
 		With("reason", failure.EngineAway)
 }
@@ -77,14 +78,14 @@ func (s *Service) resumeChange(ctx context.Context, rec *record.Change) error {
 	if svc == nil || inv.stacks[svc.StackID] == nil {
 		return s.endWaiting(ctx, rec, "The service is gone.")
 	}
-	sub := submission{kind: JobUpdate, key: "resume/" + rec.ID, actor: actorSchedule, services: []string{svc.ID}, stacks: []string{svc.StackID}}
+	sub := work.Submission{Kind: work.JobUpdate, Key: "resume/" + rec.ID, Actor: work.ActorSchedule, Services: []string{svc.ID}, Stacks: []string{svc.StackID}}
 	// The payloads of both types of jobs are parts of this one.
 	payload := struct {
 		updateJob
 		ChangeID string `json:"changeId,omitempty"`
 	}{}
 	if rec.Kind == record.ChangeRollback {
-		sub.kind = JobRollback
+		sub.Kind = work.JobRollback
 	}
 	job, err := s.queue.Get(ctx, rec.JobID)
 	switch {
@@ -92,7 +93,7 @@ func (s *Service) resumeChange(ctx context.Context, rec *record.Change) error {
 		if err := job.Decode(&payload); err != nil {
 			return fmt.Errorf("read the job: %w", err)
 		}
-		sub.actor = job.Actor
+		sub.Actor = job.Actor
 		if len(job.Checkpoint) > 0 {
 			if err := record.DecodeColumn(job.Checkpoint, &payload.Ran); err != nil {
 				return fmt.Errorf("read the job: %w", err)
@@ -101,14 +102,14 @@ func (s *Service) resumeChange(ctx context.Context, rec *record.Change) error {
 	case fault.CodeOf(err) != fault.NotFound:
 		return err
 	}
-	payload.Scope, payload.StackID, payload.ServiceID, payload.Mode, payload.Resumes = ScopeService, svc.StackID, svc.ID, ModeApply, rec.ID
+	payload.Scope, payload.StackID, payload.ServiceID, payload.Mode, payload.Resumes = work.ScopeService, svc.StackID, svc.ID, ModeApply, rec.ID
 	payload.Targets = slices.DeleteFunc(payload.Targets, func(t Target) bool { return t.ServiceID != svc.ID })
-	sub.payload = payload
-	sub.locks = []string{serviceLock(svc.ID)}
+	sub.Payload = payload
+	sub.Locks = []string{work.ServiceLock(svc.ID)}
 	for _, d := range rec.Dependents {
-		sub.locks = addLocks(sub.locks, []string{serviceLock(d.ServiceID)})
+		sub.Locks = work.AddLocks(sub.Locks, []string{work.ServiceLock(d.ServiceID)})
 	}
-	_, _, err = s.queue.submitJob(ctx, sub)
+	_, _, err = s.queue.SubmitJob(ctx, sub)
 	return err
 }
 
@@ -116,7 +117,7 @@ func (s *Service) resumeChange(ctx context.Context, rec *record.Change) error {
 const changedSince = "Another job has changed the service since."
 
 // runResumed goes on with the change that an earlier job has left.
-func (s *Service) runResumed(ctx context.Context, job *queue.Job, spec changeOptions, r *report) (any, error) {
+func (s *Service) runResumed(ctx context.Context, job *queue.Job, spec changeOptions, r *work.Reporter) (any, error) {
 	rec, err := s.repo.adoptChange(context.WithoutCancel(ctx), spec.Resumes, job.ID)
 	if err != nil {
 		return nil, err
@@ -131,9 +132,9 @@ func (s *Service) runResumed(ctx context.Context, job *queue.Job, spec changeOpt
 		}
 		return nil, fault.New(fault.Conflict, changedSince)
 	}
-	r.resumed = true
+	r.Resumed = true
 	if rec.Status == record.ChangeRunning {
-		r.info(ctx, "The engine is back; the change goes on at the step %s.", rec.Step)
+		r.Info(ctx, "The engine is back; the change goes on at the step %s.", rec.Step)
 	}
 	return s.settleChanges(ctx, spec, r, []record.Change{*rec})
 }
@@ -163,7 +164,7 @@ func (r *repository) waitingChange(ctx context.Context, serviceID string) (*reco
 
 // keepRunning makes a service count as running that was stopped only because the engine went away: in this job, or in one before whose
 // change still waits. ran are the services that ran when the job began.
-func (s *Service) keepRunning(ctx context.Context, r *report, ran []string, serviceID string, running *runningImage) error {
+func (s *Service) keepRunning(ctx context.Context, r *work.Reporter, ran []string, serviceID string, running *runningImage) error {
 	if running.state != record.StateStopped {
 		return nil
 	}
@@ -171,7 +172,7 @@ func (s *Service) keepRunning(ctx context.Context, r *report, ran []string, serv
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
-	disturbed := r.resumed || s.outages.Load() != r.outages
+	disturbed := r.Resumed || s.outages.Load() != r.Outages
 	if waits != nil && waits.FromState != record.StateStopped || disturbed && slices.Contains(ran, serviceID) {
 		running.state = record.StateRunning
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
 
@@ -33,7 +34,7 @@ func TestDeliveriesBesideChecks(t *testing.T) {
 			})
 			all.Go(func() {
 				for i := range 40 {
-					_, err := e.svc.Check(ctx, ScanRequest{Scope: ScopeService, ServiceID: ids[(i*3+w)%len(ids)]})
+					_, err := e.svc.Check(ctx, ScanRequest{Scope: work.ScopeService, ServiceID: ids[(i*3+w)%len(ids)]})
 					if err != nil && fault.CodeOf(err) != fault.Conflict {
 						t.Error(err)
 					}
@@ -41,7 +42,7 @@ func TestDeliveriesBesideChecks(t *testing.T) {
 			})
 			all.Go(func() {
 				for range 40 {
-					for _, j := range e.jobs(JobCheck) {
+					for _, j := range e.jobs(work.JobCheck) {
 						if j.State == queue.Queued {
 							if _, err := e.queue.Cancel(ctx, j.ID); err != nil && fault.CodeOf(err) != fault.Conflict {
 								t.Error(err)

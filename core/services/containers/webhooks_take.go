@@ -14,6 +14,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
@@ -58,7 +59,7 @@ func (s *Service) takeDelivery(ctx context.Context, in *incoming) (out outcome, 
 		if !isDeadlock(err) {
 			return out, err
 		}
-		if stop := sleepContext(ctx, rand.N(takePause)); stop != nil {
+		if stop := work.Sleep(ctx, rand.N(takePause)); stop != nil {
 			return out, stop
 		}
 	}
@@ -186,8 +187,8 @@ func (s *Service) publishedBy(ctx context.Context, hook *codehost.Webhook) (out 
 }
 
 // deliverySource returns what the jobs of a delivery store of it.
-func (in *incoming) deliverySource() *deliverySource {
-	return &deliverySource{DeliveryID: in.id, Repo: texts.Limit(in.hook.FullName, maxRepoName)}
+func (in *incoming) deliverySource() *work.DeliverySource {
+	return &work.DeliverySource{DeliveryID: in.id, Repo: texts.Limit(in.hook.FullName, maxRepoName)}
 }
 
 // checkFor makes a check of each service, or finds the one that is under way.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 func hookSpecOf(t testing.TB, j queue.Job) (spec struct {
@@ -40,13 +41,13 @@ func TestWebhookChecksEachMatchingServiceOnce(t *testing.T) {
 		if diff := cmp.Diff(want, g.list("matchedServiceIds")); diff != "" {
 			t.Error(diff)
 		}
-		jobs := e.jobs(JobCheck)
+		jobs := e.jobs(work.JobCheck)
 		if len(jobs) != 3 {
 			t.Fatalf("%d checks", len(jobs))
 		}
 		for _, j := range jobs {
 			spec := hookSpecOf(t, j)
-			if j.Actor != actorCodeHost || spec.Reason != ReasonWebhook || spec.Scope != ScopeService || spec.Delivery == nil || spec.Delivery.DeliveryID != "d1" {
+			if j.Actor != work.ActorCodeHost || spec.Reason != work.ReasonWebhook || spec.Scope != work.ScopeService || spec.Delivery == nil || spec.Delivery.DeliveryID != "d1" {
 				t.Errorf("%+v %+v", j, spec)
 			}
 		}
@@ -56,7 +57,7 @@ func TestWebhookChecksEachMatchingServiceOnce(t *testing.T) {
 		if g := e.deliver("d2", body); g.status != 202 || len(g.list("reusedJobIds")) != 3 || !cmp.Equal(g.list("jobIds"), g.list("reusedJobIds")) {
 			t.Errorf("%d %s", g.status, g.body)
 		}
-		if n := len(e.jobs(JobCheck, JobDiscovery)); n != 3 {
+		if n := len(e.jobs(work.JobCheck, work.JobDiscovery)); n != 3 {
 			t.Errorf("%d jobs", n)
 		}
 		e.nothingLeaks()
@@ -74,11 +75,11 @@ func TestWebhookFallsBackToADiscovery(t *testing.T) {
 		if again.status != 202 || again.text("fallbackReason") != fallbackOwnerOnly || again.text("jobId") != g.text("jobId") || len(again.list("reusedJobIds")) != 1 {
 			t.Errorf("%d %s", again.status, again.body)
 		}
-		jobs := e.jobs(JobDiscovery)
-		if len(jobs) != 1 || len(e.jobs(JobCheck)) != 0 {
+		jobs := e.jobs(work.JobDiscovery)
+		if len(jobs) != 1 || len(e.jobs(work.JobCheck)) != 0 {
 			t.Fatalf("%d discoveries", len(jobs))
 		}
-		if spec := hookSpecOf(t, jobs[0]); jobs[0].Actor != actorCodeHost || spec.Reason != ReasonWebhook || spec.Delivery.FallbackReason != fallbackNoMatch {
+		if spec := hookSpecOf(t, jobs[0]); jobs[0].Actor != work.ActorCodeHost || spec.Reason != work.ReasonWebhook || spec.Delivery.FallbackReason != fallbackNoMatch {
 			t.Errorf("%+v", spec)
 		}
 	})
@@ -213,7 +214,7 @@ func TestWebhookIsTakenWholeOrNotAtAll(t *testing.T) {
 		if g := e.deliver("d1", body); g.status != 500 {
 			t.Fatalf("%d %s", g.status, g.body)
 		}
-		if n := len(e.jobs(JobCheck)); n != 0 {
+		if n := len(e.jobs(work.JobCheck)); n != 0 {
 			t.Errorf("%d jobs were left", n)
 		}
 		exec("ALTER TABLE containers_away RENAME TO containers_delivery_events")
@@ -261,8 +262,8 @@ func TestWebhooksAtOnce(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if count[202] != 14 || count[200] != 10 || len(e.jobs(JobCheck)) != 3 {
-			t.Errorf("%v, %d checks", count, len(e.jobs(JobCheck)))
+		if count[202] != 14 || count[200] != 10 || len(e.jobs(work.JobCheck)) != 3 {
+			t.Errorf("%v, %d checks", count, len(e.jobs(work.JobCheck)))
 		}
 	})
 }

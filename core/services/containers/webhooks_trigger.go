@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // TriggerBody asks for a check or an update from outside.
@@ -69,16 +70,16 @@ func (s *Service) Trigger(ctx context.Context, b TriggerBody) (jobID string, err
 	b.StackID, b.ServiceID = strings.TrimSpace(b.StackID), strings.TrimSpace(b.ServiceID)
 	switch b.Action {
 	case "check":
-		job, _, err := s.CheckFor(ctx, actorWebhook, ScanRequest{Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Reason: ReasonWebhook})
+		job, _, err := s.CheckFor(ctx, work.ActorWebhook, ScanRequest{Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Reason: work.ReasonWebhook})
 		return job.ID, err
 	case "update":
 		if len(b.Targets) == 0 {
 			return "", record.InvalidField("targets", "An update needs targets: each with serviceId, targetTag, targetDigest and pullTags.")
 		}
 		in := UpdateBody{
-			Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Targets: b.Targets, AllowArchMismatch: b.AllowArchMismatch, BackupMode: b.BackupMode, Reason: ReasonWebhook,
+			Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Targets: b.Targets, AllowArchMismatch: b.AllowArchMismatch, BackupMode: b.BackupMode, Reason: work.ReasonWebhook,
 		}
-		return s.UpdateFor(ctx, actorWebhook, in.toRequest())
+		return s.UpdateFor(ctx, work.ActorWebhook, in.toRequest())
 	}
 	return "", record.InvalidField("action", "The action must be check or update.")
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 func TestTrigger(t *testing.T) {
@@ -44,22 +46,22 @@ func TestTrigger(t *testing.T) {
 				t.Errorf("%s: %d %s", name, g.status, g.body)
 			}
 		}
-		if n := len(e.jobs(JobTypes()...)); n != 0 {
+		if n := len(e.jobs(work.JobTypes()...)); n != 0 {
 			t.Fatalf("%d jobs", n)
 		}
 		first := send(hookTrigger, check)
 		if again := send(hookTrigger, check); first.status != 200 || again.status != 200 || first.text("jobId") == "" || again.text("jobId") != first.text("jobId") {
 			t.Errorf("%s %s", first.body, again.body)
 		}
-		if j := e.jobs(JobCheck)[0]; j.Actor != actorWebhook || hookSpecOf(t, j).Reason != ReasonWebhook {
+		if j := e.jobs(work.JobCheck)[0]; j.Actor != work.ActorWebhook || hookSpecOf(t, j).Reason != work.ReasonWebhook {
 			t.Errorf("%+v", j)
 		}
 		up := send(hookTrigger, strings.Replace(update, `"targets"`, `"backupMode":"skip","allowArchMismatch":true,"targets"`, 1))
 		if up.status != 200 {
 			t.Fatalf("%d %s", up.status, up.body)
 		}
-		j := e.jobs(JobUpdate)[0]
-		if spec := hookSpecOf(t, j); j.Actor != actorWebhook || spec.Reason != ReasonWebhook || spec.BackupMode != "skip" || !spec.AllowArchMismatch || len(spec.Targets) != 1 {
+		j := e.jobs(work.JobUpdate)[0]
+		if spec := hookSpecOf(t, j); j.Actor != work.ActorWebhook || spec.Reason != work.ReasonWebhook || spec.BackupMode != "skip" || !spec.AllowArchMismatch || len(spec.Targets) != 1 {
 			t.Errorf("%+v", spec)
 		}
 		if g := send(hookTrigger, update); g.status != 409 || g.text("existingJobId") != up.text("jobId") {

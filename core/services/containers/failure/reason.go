@@ -1,3 +1,4 @@
+// Package failure words why something did not succeed.
 package failure
 
 import (

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 func (p pages) discoveryRoutes() []httpd.Route {
@@ -51,7 +52,7 @@ func (p pages) discoveryView(ctx context.Context, archived string) (out discover
 	if out.Projects, err = p.service.Projects(ctx, archived); err != nil {
 		return out, err
 	}
-	out.Last, _, err = p.service.ListJobs(ctx, service.JobFilter{Types: []string{service.JobDiscovery}, Limit: 3})
+	out.Last, _, err = p.service.ListJobs(ctx, service.JobFilter{Types: []string{work.JobDiscovery}, Limit: 3})
 	return out, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // jobView is one job with what its page shows.
@@ -137,26 +138,26 @@ func resultOf(j service.Job) (out result) {
 	}
 	ok := false
 	switch j.Type {
-	case service.JobUpdate, service.JobRollback:
+	case work.JobUpdate, work.JobRollback:
 		if j.Mode == service.ModeDryRun {
 			out.Plan, ok = readResult[service.Plan](j)
 		} else {
 			out.Update, ok = readResult[service.UpdateSummary](j)
 		}
-	case service.JobCheck:
+	case work.JobCheck:
 		out.Check, ok = readResult[service.CheckSummary](j)
-	case service.JobDiscovery:
+	case work.JobDiscovery:
 		var sum *service.DiscoverySummary
 		if sum, ok = readResult[service.DiscoverySummary](j); ok {
 			out.Discovery = &sum.Scan
 		}
-	case service.JobRuntimeScan:
+	case work.JobRuntimeScan:
 		out.Runtime, ok = readResult[service.RuntimeSummary](j)
-	case service.JobServiceLifecycle, service.JobStackLifecycle:
+	case work.JobServiceLifecycle, work.JobStackLifecycle:
 		out.Lifecycle, ok = readResult[service.LifecycleSummary](j)
-	case service.JobRestore:
+	case work.JobRestore:
 		out.Restore, ok = readResult[service.RestoreSummary](j)
-	case service.JobHook, service.JobHookSyncAll, service.JobHookSyncRepo:
+	case work.JobHook, work.JobHookSyncAll, work.JobHookSyncRepo:
 		out.Hooks, ok = readResult[hookResult](j)
 	}
 	if !ok {
@@ -269,9 +270,9 @@ func cancelText(j service.Job) string {
 	switch {
 	case j.Status == "queued":
 		return "containers.job.cancel.queued"
-	case j.Type == service.JobUpdate && j.Mode != service.ModeDryRun, j.Type == service.JobRollback:
+	case j.Type == work.JobUpdate && j.Mode != service.ModeDryRun, j.Type == work.JobRollback:
 		return "containers.job.cancel.update"
-	case j.Type == service.JobRestore, j.Type == service.JobServiceLifecycle, j.Type == service.JobStackLifecycle:
+	case j.Type == work.JobRestore, j.Type == work.JobServiceLifecycle, j.Type == work.JobStackLifecycle:
 		return "containers.job.cancel.state"
 	}
 	return "containers.job.cancel.read"

@@ -6,6 +6,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // lifecycleView is what can be started and stopped: a stack, or a service of it.
@@ -13,7 +14,7 @@ type lifecycleView struct {
 	// URL takes the action; Project and Service are what compose is told, Name is what people call it.
 	URL, Project, Service, Name string
 	State                       record.LifecycleState
-	Jobs                        []service.ActiveJob
+	Jobs                        []work.ActiveJob
 	// Unavailable is why it cannot be started or stopped; empty if it can.
 	Unavailable string
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
@@ -209,7 +210,7 @@ func TestJobsInOneList(t *testing.T) {
 			t.Errorf("%s: status %d, to %s", from, p.Status, p.Header.Get("Location"))
 		}
 	}
-	updates, _, err := s.service.ListJobs(t.Context(), service.JobFilter{Types: []string{service.JobUpdate}})
+	updates, _, err := s.service.ListJobs(t.Context(), service.JobFilter{Types: []string{work.JobUpdate}})
 	must(t, err)
 	id := updates[0].ID
 	system := func(path string) webtest.Page { t.Helper(); return v.Get(path) }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // TestPickedUpdates: an update of the services that were ticked, or that the filter shows, names what it takes along and what
@@ -44,13 +45,13 @@ func TestPickedUpdates(t *testing.T) {
 	if p.Status != http.StatusSeeOther || p.Header.Get("Location") != jobsPath {
 		t.Fatalf("two services lead to %q, %d: %s", p.Header.Get("Location"), p.Status, p.Body)
 	}
-	jobs, _, err := s.service.ListJobs(t.Context(), service.JobFilter{Types: []string{service.JobUpdate}})
+	jobs, _, err := s.service.ListJobs(t.Context(), service.JobFilter{Types: []string{work.JobUpdate}})
 	must(t, err)
 	if len(jobs) != 2 {
 		t.Errorf("two services are %d jobs", len(jobs))
 	}
 	for _, j := range jobs {
-		if end := s.ended(j.ID); end.Status != "success" || end.Scope != service.ScopeService {
+		if end := s.ended(j.ID); end.Status != "success" || end.Scope != work.ScopeService {
 			t.Errorf("a job of scope %s ends %s", end.Scope, end.Status)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // jobsShown is how many rows a page lists.
@@ -27,13 +28,13 @@ const jobsPath = "/system/jobs"
 func (p pages) redirectQueue(c *gin.Context) {
 	kind, tag := c.Query("type"), ""
 	if kind != "" {
-		kind = service.QueueType(kind)
+		kind = work.QueueType(kind)
 	}
 	switch {
 	case c.Query("serviceId") != "":
-		tag = service.ServiceTag(c.Query("serviceId"))
+		tag = work.ServiceTag(c.Query("serviceId"))
 	case c.Query("stackId") != "":
-		tag = service.StackTag(c.Query("stackId"))
+		tag = work.StackTag(c.Query("stackId"))
 	}
 	p.kit.Redirect(c, ui.Address(jobsPath, "state", c.Query("status"), "type", kind, "tag", tag))
 }

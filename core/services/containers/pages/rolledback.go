@@ -4,6 +4,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // serviceStatus returns the status of a service, with a version that was rolled back told apart from others.
@@ -29,7 +30,7 @@ func servicesLeftOut(list []service.StackDetail) (out []updateRow) {
 // ignoreVersion adds a rule that keeps back one version of a service, known by its digest. The note names the version.
 func (p pages) ignoreVersion(c *gin.Context, id string) error {
 	_, err := p.service.AddIgnoreRule(c.Request.Context(), service.IgnoreRule{
-		Enabled: true, Scope: service.IgnoreScope{Type: service.ScopeService, ServiceID: id},
+		Enabled: true, Scope: service.IgnoreScope{Type: work.ScopeService, ServiceID: id},
 		Match: service.RuleMatch{Kind: "digest", Value: c.PostForm("digest")}, Note: c.PostForm("version"),
 	})
 	return err

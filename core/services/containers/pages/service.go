@@ -15,6 +15,7 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 const servicePath = "/services/:stackId/:serviceId"
@@ -113,7 +114,7 @@ func (s serviceView) lifecycleButtons(p pages) lifecycleView {
 		Unavailable: textOrEmpty(s.Lifecycle.UnavailableReason),
 	}
 	if s.Lifecycle.ActiveJob != nil {
-		l.Jobs = []service.ActiveJob{*s.Lifecycle.ActiveJob}
+		l.Jobs = []work.ActiveJob{*s.Lifecycle.ActiveJob}
 	}
 	return l
 }
@@ -274,7 +275,7 @@ func choiceOf(s serviceView, m record.Mount) string {
 
 func (p pages) addIgnore(c *gin.Context, id string) error {
 	_, err := p.service.AddIgnoreRule(c.Request.Context(), service.IgnoreRule{
-		Enabled: true, Scope: service.IgnoreScope{Type: service.ScopeService, ServiceID: id},
+		Enabled: true, Scope: service.IgnoreScope{Type: work.ScopeService, ServiceID: id},
 		Match: service.RuleMatch{Kind: c.PostForm("kind"), Value: strings.TrimSpace(c.PostForm("value"))}, Note: strings.TrimSpace(c.PostForm("note")),
 	})
 	return err

@@ -15,6 +15,7 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 func (p pages) stackRoutes() []httpd.Route {
@@ -157,16 +158,16 @@ func (p pages) stacksLive(c *gin.Context) {
 func scopeName(serviceID, stackID string) string {
 	switch {
 	case serviceID != "":
-		return service.ScopeService
+		return work.ScopeService
 	case stackID != "":
-		return service.ScopeStack
+		return work.ScopeStack
 	}
-	return service.ScopeAll
+	return work.ScopeAll
 }
 
 func scanOf(c *gin.Context) service.ScanRequest {
 	stack, svc := c.PostForm("stack"), c.PostForm("service")
-	return service.ScanRequest{Scope: scopeName(svc, stack), StackID: stack, ServiceID: svc, Reason: service.ReasonUI}
+	return service.ScanRequest{Scope: scopeName(svc, stack), StackID: stack, ServiceID: svc, Reason: work.ReasonUI}
 }
 
 func (p pages) startCheck(c *gin.Context) {

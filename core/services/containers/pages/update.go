@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // updateChoice is what an update is confined to, as in its address; the zero value is everything.
@@ -152,7 +153,7 @@ func (p pages) startUpdate(c *gin.Context) {
 	stackID, serviceID := c.PostForm("stack"), c.PostForm("service")
 	req := service.UpdateRequest{
 		Scope: scopeName(serviceID, stackID), StackID: stackID, ServiceID: serviceID, Mode: c.PostForm("mode"), BackupMode: c.PostForm("backup"),
-		AllowArchMismatch: c.PostForm("arch") != "", AllowDrift: c.PostForm("drift") != "", Reason: service.ReasonUI,
+		AllowArchMismatch: c.PostForm("arch") != "", AllowDrift: c.PostForm("drift") != "", Reason: work.ReasonUI,
 	}
 	for _, line := range c.PostFormArray("target") {
 		parts := strings.SplitN(line, " ", 3)

@@ -1,12 +1,12 @@
-package containers
+package work
 
 import (
 	"context"
 	"time"
 )
 
-// sleepContext waits for d, or returns the error of ctx if it ends before.
-func sleepContext(ctx context.Context, d time.Duration) error {
+// Sleep waits for d, or returns the error of ctx if it ends before.
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

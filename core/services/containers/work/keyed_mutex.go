@@ -1,18 +1,18 @@
-package containers
+package work
 
 import (
 	"context"
 	"sync"
 )
 
-// keyedMutex is a mutex for each key.
-type keyedMutex struct {
+// KeyedMutex is a mutex for each key.
+type KeyedMutex struct {
 	mu   sync.Mutex
 	held map[string]chan struct{}
 }
 
-// lockKey locks the key and returns the function that unlocks it. It waits until ctx ends.
-func (k *keyedMutex) lockKey(ctx context.Context, key string) (unlock func(), err error) {
+// LockKey locks the key and returns the function that unlocks it. It waits until ctx ends.
+func (k *KeyedMutex) LockKey(ctx context.Context, key string) (unlock func(), err error) {
 	for {
 		k.mu.Lock()
 		if k.held == nil {

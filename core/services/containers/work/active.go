@@ -1,4 +1,4 @@
-package containers
+package work
 
 import (
 	"cmp"
@@ -18,11 +18,11 @@ type ActiveJob struct {
 	Action string `json:"action,omitempty" enum:"start,stop,restart"`
 }
 
-// activeJobs are the jobs that hold locks of services, the running before the queued.
-func (q *jobQueue) activeJobs(ctx context.Context, ids []string) ([]ActiveJob, error) {
+// ActiveJobs are the jobs that hold locks of services, the running before the queued.
+func (q *Queue) ActiveJobs(ctx context.Context, ids []string) ([]ActiveJob, error) {
 	locks := make([]string, len(ids))
 	for i, id := range ids {
-		locks[i] = serviceLock(id)
+		locks[i] = ServiceLock(id)
 	}
 	held, err := q.Holders(ctx, locks)
 	if err != nil {
@@ -35,7 +35,7 @@ func (q *jobQueue) activeJobs(ctx context.Context, ids []string) ([]ActiveJob, e
 		}
 		var payload struct{ Action string }
 		_ = job.Decode(&payload)
-		out = append(out, ActiveJob{ID: job.ID, Type: publicType(job.Type), Status: string(job.State), Action: payload.Action})
+		out = append(out, ActiveJob{ID: job.ID, Type: PublicType(job.Type), Status: string(job.State), Action: payload.Action})
 	}
 	slices.SortFunc(out, func(a, b ActiveJob) int {
 		if a.Status != b.Status {

@@ -1,12 +1,14 @@
-package containers
+// Package work has what the jobs of the containers service share: their types and payloads, how they are queued and run, and what they
+// report.
+package work
 
 import (
 	"slices"
 	"strings"
 )
 
-// jobPrefix stands before the service's types in the queue; the API shows them without.
-const jobPrefix = "containers."
+// Prefix stands before the service's types in the queue; the API shows them without.
+const Prefix = "containers."
 
 // The types of jobs that the API shows.
 const (
@@ -29,10 +31,10 @@ func JobTypes() []string {
 }
 
 // QueueType returns a type of job as the queue has it.
-func QueueType(name string) string { return jobPrefix + name }
+func QueueType(name string) string { return Prefix + name }
 
-// qualifiedTypes are names as the queue has them.
-func qualifiedTypes(types []string) []string {
+// QualifiedTypes are names as the queue has them.
+func QualifiedTypes(types []string) []string {
 	out := make([]string, len(types))
 	for i, t := range types {
 		out[i] = QueueType(t)
@@ -57,15 +59,15 @@ const (
 
 // Who makes jobs without a person.
 const (
-	actorSchedule = "schedule"
-	actorWebhook  = "webhook"
-	actorCodeHost = "code_host"
+	ActorSchedule = "schedule"
+	ActorWebhook  = "webhook"
+	ActorCodeHost = "code_host"
 )
 
-// publicType returns a type of job as the API has it.
-func publicType(queued string) string { return strings.TrimPrefix(queued, jobPrefix) }
+// PublicType returns a type of job as the API has it.
+func PublicType(queued string) string { return strings.TrimPrefix(queued, Prefix) }
 
-// isShown reports whether the API shows jobs of a type.
-func isShown(queued string) bool {
-	return strings.HasPrefix(queued, jobPrefix) && slices.Contains(JobTypes(), publicType(queued))
+// IsShown reports whether the API shows jobs of a type.
+func IsShown(queued string) bool {
+	return strings.HasPrefix(queued, Prefix) && slices.Contains(JobTypes(), PublicType(queued))
 }

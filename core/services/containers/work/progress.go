@@ -1,4 +1,4 @@
-package containers
+package work
 
 import (
 	"context"
@@ -13,20 +13,20 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
-// report tells what a job is doing: its log, and the progress that pages and clients follow.
-type report struct {
-	now func() time.Time
-	job *queue.Job
-	p   queue.Progress
+// Reporter tells what a job is doing: its log, and the progress that pages and clients follow.
+type Reporter struct {
+	now      func() time.Time
+	Job      *queue.Job
+	Progress queue.Progress
 	// mu guards what follows up to outages: services that are updated at the same time report.
 	mu    sync.Mutex
 	last  time.Time
 	state ProgressState
 	// shares are the parts of the job that are done, in percent, by service.
 	shares map[string]float64
-	// outages is the number of outages of the engine before the job began. resumed tells that an earlier attempt has begun the work.
-	outages int64
-	resumed bool
+	// Outages is the number of outages of the engine before the job began. resumed tells that an earlier attempt has begun the work.
+	Outages int64
+	Resumed bool
 }
 
 // ProgressState is how far a job is.
@@ -59,20 +59,20 @@ type LayerProgress struct {
 	TotalBytes   int64  `json:"totalBytes"`
 }
 
-// eventProgress is the type of the events that carry a ProgressState.
-const eventProgress = "job_progress"
+// EventProgress is the type of the events that carry a ProgressState.
+const EventProgress = "job_progress"
 
-// progressPause is the least time between two stored reports of progress.
-const progressPause = 400 * time.Millisecond
+// ProgressPause is the least time between two stored reports of progress.
+const ProgressPause = 400 * time.Millisecond
 
-func newReport(now func() time.Time, job *queue.Job, p queue.Progress) *report {
-	r := &report{now: now, job: job, p: p, shares: map[string]float64{}}
+func NewReporter(now func() time.Time, job *queue.Job, p queue.Progress) *Reporter {
+	r := &Reporter{now: now, Job: job, Progress: p, shares: map[string]float64{}}
 	_ = json.Unmarshal(job.Detail, &r.state)
 	return r
 }
 
-// updateProgress changes the progress of the job and stores it. Frequent changes are stored only if phase or target differ.
-func (r *report) updateProgress(ctx context.Context, change func(*ProgressState)) {
+// UpdateProgress changes the progress of the job and stores it. Frequent changes are stored only if phase or target differ.
+func (r *Reporter) UpdateProgress(ctx context.Context, change func(*ProgressState)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.state
@@ -81,24 +81,24 @@ func (r *report) updateProgress(ctx context.Context, change func(*ProgressState)
 	r.storeChanged(ctx, isNews)
 }
 
-// updateOften is updateProgress for what changes all the time: it is stored only now and then.
-func (r *report) updateOften(ctx context.Context, change func(*ProgressState)) {
+// UpdateOften is updateProgress for what changes all the time: it is stored only now and then.
+func (r *Reporter) UpdateOften(ctx context.Context, change func(*ProgressState)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(&r.state)
 	r.storeChanged(ctx, false)
 }
 
-// noteShare notes how much of the job is done with a service, in percent of the whole. The next report tells the sum.
-func (r *report) noteShare(serviceID string, share float64) {
+// NoteShare notes how much of the job is done with a service, in percent of the whole. The next report tells the sum.
+func (r *Reporter) NoteShare(serviceID string, share float64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.shares[serviceID] = share
 }
 
-func (r *report) storeChanged(ctx context.Context, isNews bool) {
+func (r *Reporter) storeChanged(ctx context.Context, isNews bool) {
 	now := r.now()
-	if !isNews && now.Sub(r.last) < progressPause {
+	if !isNews && now.Sub(r.last) < ProgressPause {
 		return
 	}
 	r.last = now
@@ -112,14 +112,14 @@ func (r *report) storeChanged(ctx context.Context, isNews bool) {
 	r.storeProgress(ctx)
 }
 
-func (r *report) storeProgress(ctx context.Context) {
+func (r *Reporter) storeProgress(ctx context.Context) {
 	r.state.UpdatedAt = api.TimeOf(r.now())
-	r.p.Note(ctx, r.state)
-	r.p.Emit(ctx, eventProgress, r.state)
+	r.Progress.Note(ctx, r.state)
+	r.Progress.Emit(ctx, EventProgress, r.state)
 }
 
 // endReport stores the last progress.
-func (r *report) endReport(ctx context.Context, err error) {
+func (r *Reporter) endReport(ctx context.Context, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.state.Phase, r.state.Download = "done", nil
@@ -129,19 +129,19 @@ func (r *report) endReport(ctx context.Context, err error) {
 	r.storeProgress(ctx)
 }
 
-func (r *report) info(ctx context.Context, format string, args ...any) {
+func (r *Reporter) Info(ctx context.Context, format string, args ...any) {
 	r.log(ctx, "info", format, args)
 }
 
-func (r *report) warn(ctx context.Context, format string, args ...any) {
+func (r *Reporter) Warn(ctx context.Context, format string, args ...any) {
 	r.log(ctx, "warn", format, args)
 }
 
-func (r *report) fail(ctx context.Context, format string, args ...any) {
+func (r *Reporter) Fail(ctx context.Context, format string, args ...any) {
 	r.log(ctx, "error", format, args)
 }
 
-func (r *report) log(ctx context.Context, level, format string, args []any) {
+func (r *Reporter) log(ctx context.Context, level, format string, args []any) {
 	text := strings.TrimRight(errs.Plain(fmt.Sprintf(format, args...)), "\n")
-	r.p.Emit(ctx, queue.EventLog, map[string]any{"text": text, "level": level})
+	r.Progress.Emit(ctx, queue.EventLog, map[string]any{"text": text, "level": level})
 }

@@ -1,4 +1,4 @@
-package containers
+package work
 
 import (
 	"context"
@@ -11,19 +11,19 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 )
 
-// jobRunner runs the jobs of one type, whose payload is a P.
-type jobRunner[P any] func(ctx context.Context, job *queue.Job, payload P, r *report) (any, error)
+// Runner runs the jobs of one type, whose payload is a P.
+type Runner[P any] func(ctx context.Context, job *queue.Job, payload P, r *Reporter) (any, error)
 
-// newHandler returns the handler of a type of job.
-func newHandler[P any](now func() time.Time, kind string, limit int, timeout time.Duration, run jobRunner[P]) queue.Handler {
+// NewHandler returns the handler of a type of job.
+func NewHandler[P any](now func() time.Time, kind string, limit int, timeout time.Duration, run Runner[P]) queue.Handler {
 	return queue.Handler{
-		Type: jobPrefix + kind, Safe: true, Limit: limit, Timeout: timeout,
+		Type: Prefix + kind, Safe: true, Limit: limit, Timeout: timeout,
 		Run: func(ctx context.Context, job *queue.Job, p queue.Progress) (any, error) {
 			var payload P
 			if err := job.Decode(&payload); err != nil {
 				return nil, fmt.Errorf("read the job: %w", err)
 			}
-			r := newReport(now, job, p)
+			r := NewReporter(now, job, p)
 			out, err := run(ctx, job, payload, r)
 			r.endReport(ctx, err)
 			return out, explainFailure(err)

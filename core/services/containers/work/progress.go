@@ -65,6 +65,7 @@ const EventProgress = "job_progress"
 // ProgressPause is the least time between two stored reports of progress.
 const ProgressPause = 400 * time.Millisecond
 
+// NewReporter returns the reporter of a job, which goes on from the progress that an earlier attempt has reported.
 func NewReporter(now func() time.Time, job *queue.Job, p queue.Progress) *Reporter {
 	r := &Reporter{now: now, Job: job, Progress: p, shares: map[string]float64{}}
 	_ = json.Unmarshal(job.Detail, &r.state)
@@ -129,14 +130,17 @@ func (r *Reporter) endReport(ctx context.Context, err error) {
 	r.storeProgress(ctx)
 }
 
+// Info adds a line to the log of the job.
 func (r *Reporter) Info(ctx context.Context, format string, args ...any) {
 	r.log(ctx, "info", format, args)
 }
 
+// Warn adds a warning to the log of the job.
 func (r *Reporter) Warn(ctx context.Context, format string, args ...any) {
 	r.log(ctx, "warn", format, args)
 }
 
+// Fail adds an error to the log of the job. It does not end the job.
 func (r *Reporter) Fail(ctx context.Context, format string, args ...any) {
 	r.log(ctx, "error", format, args)
 }

@@ -52,6 +52,7 @@ type Submission struct {
 	Actor string
 }
 
+// ServiceLock returns the lock of what changes a service.
 func ServiceLock(id string) string { return "containers/service/" + id }
 
 // ServiceTag returns the tag of the jobs that are about a service.

@@ -112,14 +112,21 @@ func measureKnots(fset *token.FileSet, all []source) map[string]int {
 	return out
 }
 
-// measureArrowsBack returns, for each part of the tree, the thousandths of uses between the files of its packages that point back when the
-// files are put in the order that has few of them.
+// measureArrowsBack returns, for each part of the tree, the thousandths of arrows that point back: uses between files of one package, when
+// the files are put in the order that has few of them, among these and the imports of other packages, which never point back.
 func measureArrowsBack(fset *token.FileSet, all []source) map[string]int {
 	arrows, back := map[string]int{}, map[string]int{}
 	for dir, list := range production(all) {
 		part, _, _ := strings.Cut(dir, "/")
 		if within(dir, "core/services") {
 			part = "core/services"
+		}
+		for _, s := range list {
+			for _, i := range s.file.Imports {
+				if strings.HasPrefix(i.Path.Value, `"`+module) {
+					arrows[part]++
+				}
+			}
 		}
 		graph := fileGraph(fset, list)
 		place := map[string]int{}

@@ -100,7 +100,8 @@ func (h fullHost) FindRepository(_ context.Context, t schema.Secret, repo string
 	return answer[*codehost.RepositoryInfo](h, t, repo)
 }
 
-func (h fullHost) ListReleases(_ context.Context, t schema.Secret, repo string, p codehost.PageRequest) (*codehost.Page[codehost.Release], error) {
+func (h fullHost) ListReleases(_ context.Context, t schema.Secret, repo string,
+	p codehost.PageRequest) (*codehost.Page[codehost.Release], error) {
 	return answer[*codehost.Page[codehost.Release]](h, t, repo, p)
 }
 
@@ -108,7 +109,8 @@ func (h fullHost) ListTags(_ context.Context, t schema.Secret, repo string, p co
 	return answer[*codehost.Page[codehost.Tag]](h, t, repo, p)
 }
 
-func (h fullHost) ListNotifications(_ context.Context, t schema.Secret, req codehost.NotificationsRequest) (*codehost.Page[codehost.Notification], error) {
+func (h fullHost) ListNotifications(_ context.Context, t schema.Secret,
+	req codehost.NotificationsRequest) (*codehost.Page[codehost.Notification], error) {
 	if !req.All || req.Since.UnixMilli() != 1_700_000_000_123 {
 		h.t.Errorf("asked is %+v", req)
 	}
@@ -119,7 +121,8 @@ func (h fullHost) ListOwned(_ context.Context, t schema.Secret, p codehost.PageR
 	return answer[*codehost.Page[codehost.Repository]](h, t, p)
 }
 
-func (h fullHost) ListStargazers(_ context.Context, t schema.Secret, repo string, p codehost.PageRequest) (*codehost.Page[codehost.Stargazer], error) {
+func (h fullHost) ListStargazers(_ context.Context, t schema.Secret, repo string,
+	p codehost.PageRequest) (*codehost.Page[codehost.Stargazer], error) {
 	return answer[*codehost.Page[codehost.Stargazer]](h, t, repo, p)
 }
 
@@ -127,7 +130,8 @@ func (h fullHost) ListFollowers(_ context.Context, t schema.Secret, p codehost.P
 	return answer[*codehost.Page[codehost.Account]](h, t, p)
 }
 
-func (h fullHost) ListEvents(_ context.Context, t schema.Secret, login string, p codehost.PageRequest) (*codehost.Page[codehost.Event], error) {
+func (h fullHost) ListEvents(_ context.Context, t schema.Secret, login string,
+	p codehost.PageRequest) (*codehost.Page[codehost.Event], error) {
 	return answer[*codehost.Page[codehost.Event]](h, t, login, p)
 }
 
@@ -157,9 +161,10 @@ var fullCapabilities = []string{
 
 func newClient(t *testing.T, h codehost.CodeHost, capabilities []string) *codehost.Client {
 	t.Helper()
-	def := codehost.Definition[struct{}]{Capabilities: capabilities, Build: func(codehost.Instance, struct{}) (codehost.Open, schema.Diagnostics) {
-		return func(context.Context) (codehost.CodeHost, error) { return h, nil }, nil
-	}}
+	def := codehost.Definition[struct{}]{Capabilities: capabilities,
+		Build: func(codehost.Instance, struct{}) (codehost.Open, schema.Diagnostics) {
+			return func(context.Context) (codehost.CodeHost, error) { return h, nil }, nil
+		}}
 	l := plugintest.Load(t, framework.Plugin{Name: "full", Version: "1.0.0", Kinds: []framework.Kind{codehost.New(def)}})
 	return codehost.NewClient(l.Conn, l.Configure(t, plugintest.Config(t, codehost.Kind, "main", "{}")))
 }

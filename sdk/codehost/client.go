@@ -70,7 +70,8 @@ func (c *Client) Hooks(ctx context.Context, token schema.Secret, repo string) ([
 
 // CreateHook implements WebhookHost.
 func (c *Client) CreateHook(ctx context.Context, token schema.Secret, repo string, spec HookSpec) (*Hook, error) {
-	out, err := c.rpc.CreateHook(c.callContext(ctx), &codehostv1.CreateHookRequest{Token: secretToProto(token), Repo: repo, Spec: spec.toProto()})
+	out, err := c.rpc.CreateHook(c.callContext(ctx),
+		&codehostv1.CreateHookRequest{Token: secretToProto(token), Repo: repo, Spec: spec.toProto()})
 	if err != nil {
 		return nil, errs.From(err)
 	}
@@ -79,7 +80,8 @@ func (c *Client) CreateHook(ctx context.Context, token schema.Secret, repo strin
 
 // UpdateHook implements WebhookHost.
 func (c *Client) UpdateHook(ctx context.Context, token schema.Secret, repo, id string, spec HookSpec) (*Hook, error) {
-	out, err := c.rpc.UpdateHook(c.callContext(ctx), &codehostv1.UpdateHookRequest{Token: secretToProto(token), Repo: repo, Id: id, Spec: spec.toProto()})
+	out, err := c.rpc.UpdateHook(c.callContext(ctx),
+		&codehostv1.UpdateHookRequest{Token: secretToProto(token), Repo: repo, Id: id, Spec: spec.toProto()})
 	if err != nil {
 		return nil, errs.From(err)
 	}

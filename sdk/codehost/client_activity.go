@@ -11,7 +11,8 @@ import (
 )
 
 // callInstance makes one call for the instance.
-func callInstance[I, O any](ctx context.Context, c *Client, rpc func(context.Context, *I, ...grpc.CallOption) (*O, error), in *I) (*O, error) {
+func callInstance[I, O any](ctx context.Context, c *Client, rpc func(context.Context, *I, ...grpc.CallOption) (*O, error),
+	in *I) (*O, error) {
 	out, err := rpc(c.callContext(ctx), in)
 	if err != nil {
 		return nil, errs.From(err)
@@ -105,7 +106,8 @@ func (c *Client) ListFollowers(ctx context.Context, token schema.Secret, page Pa
 
 // ListEvents implements EventHost.
 func (c *Client) ListEvents(ctx context.Context, token schema.Secret, login string, page PageRequest) (*Page[Event], error) {
-	out, err := callInstance(ctx, c, c.rpc.ListEvents, &codehostv1.ListEventsRequest{Token: secretToProto(token), Login: login, Page: page.toProto()})
+	out, err := callInstance(ctx, c, c.rpc.ListEvents,
+		&codehostv1.ListEventsRequest{Token: secretToProto(token), Login: login, Page: page.toProto()})
 	return pageOf(out, err, eventFrom)
 }
 
@@ -123,7 +125,8 @@ func (c *Client) ReadReactions(ctx context.Context, token schema.Secret, nodeIDs
 
 // SetReaction implements ReactionHost.
 func (c *Client) SetReaction(ctx context.Context, token schema.Secret, nodeID, content string, present bool) (*ReactionInfo, error) {
-	out, err := callInstance(ctx, c, c.rpc.SetReaction, &codehostv1.SetReactionRequest{Token: secretToProto(token), NodeId: nodeID, Content: content, Present: present})
+	out, err := callInstance(ctx, c, c.rpc.SetReaction,
+		&codehostv1.SetReactionRequest{Token: secretToProto(token), NodeId: nodeID, Content: content, Present: present})
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +135,8 @@ func (c *Client) SetReaction(ctx context.Context, token schema.Secret, nodeID, c
 
 // Compare implements CompareHost.
 func (c *Client) Compare(ctx context.Context, token schema.Secret, repo, base, head string) (*Comparison, error) {
-	out, err := callInstance(ctx, c, c.rpc.Compare, &codehostv1.CompareRequest{Token: secretToProto(token), Repo: repo, Base: base, Head: head})
+	out, err := callInstance(ctx, c, c.rpc.Compare,
+		&codehostv1.CompareRequest{Token: secretToProto(token), Repo: repo, Base: base, Head: head})
 	if err != nil {
 		return nil, err
 	}

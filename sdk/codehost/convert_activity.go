@@ -115,7 +115,8 @@ func (r Release) toProto() *codehostv1.Release {
 func releaseFrom(p *codehostv1.Release) Release {
 	return Release{
 		ID: p.GetId(), NodeID: p.GetNodeId(), TagName: p.GetTagName(), Name: p.GetName(), Body: p.GetBody(), HTMLURL: p.GetHtmlUrl(),
-		CreatedAt: timeFrom(p.GetCreatedUnixMs()), PublishedAt: timeFrom(p.GetPublishedUnixMs()), Prerelease: p.GetPrerelease(), Draft: p.GetDraft(),
+		CreatedAt: timeFrom(p.GetCreatedUnixMs()), PublishedAt: timeFrom(p.GetPublishedUnixMs()), Prerelease: p.GetPrerelease(),
+		Draft:     p.GetDraft(),
 		Reactions: p.GetReactions(), Author: accountFrom(p.GetAuthor()),
 	}
 }
@@ -159,8 +160,9 @@ func (e Event) toProto() *codehostv1.Event {
 
 func eventFrom(p *codehostv1.Event) Event {
 	return Event{
-		ID: p.GetId(), Type: p.GetType(), Actor: accountFrom(p.GetActor()), RepoFullName: p.GetRepoFullName(), TargetFullName: p.GetTargetFullName(),
-		Title: p.GetTitle(), TagName: p.GetTagName(), HTMLURL: p.GetHtmlUrl(), CreatedAt: timeFrom(p.GetCreatedUnixMs()),
+		ID: p.GetId(), Type: p.GetType(), Actor: accountFrom(p.GetActor()), RepoFullName: p.GetRepoFullName(),
+		TargetFullName: p.GetTargetFullName(),
+		Title:          p.GetTitle(), TagName: p.GetTagName(), HTMLURL: p.GetHtmlUrl(), CreatedAt: timeFrom(p.GetCreatedUnixMs()),
 	}
 }
 
@@ -206,7 +208,8 @@ func comparisonFrom(p *codehostv1.CompareResponse) *Comparison {
 			return Commit{Hash: k.GetHash(), Subject: k.GetSubject()}
 		}),
 		Files: convertAll(p.GetFiles(), func(f *codehostv1.ChangedFile) ChangedFile {
-			return ChangedFile{Path: f.GetPath(), Status: f.GetStatus(), Additions: f.GetAdditions(), Deletions: f.GetDeletions(), Patch: f.GetPatch()}
+			return ChangedFile{Path: f.GetPath(), Status: f.GetStatus(), Additions: f.GetAdditions(), Deletions: f.GetDeletions(),
+				Patch: f.GetPatch()}
 		}),
 	}
 }

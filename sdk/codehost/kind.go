@@ -87,7 +87,8 @@ func useOptional[T any](ctx context.Context, s *server, capability string, call 
 // checkRepo refuses what cannot be owner/name.
 func checkRepo(repo string) error {
 	owner, name, ok := strings.Cut(repo, "/")
-	if !ok || owner == "" || name == "" || strings.ContainsAny(repo, " \t\r\n?#%\\") || strings.Contains(repo, "//") || strings.Contains(repo, "..") {
+	if !ok || owner == "" || name == "" || strings.ContainsAny(repo, " \t\r\n?#%\\") || strings.Contains(repo, "//") ||
+		strings.Contains(repo, "..") {
 		return errs.BadInput(ReasonInvalidRequest, "the repository must be owner/name")
 	}
 	return nil

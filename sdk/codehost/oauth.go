@@ -62,11 +62,13 @@ func oauthClientFrom(p *codehostv1.OAuthClient) OAuthClient {
 }
 
 func (t *OAuthToken) toProto() *codehostv1.TokenResponse {
-	return &codehostv1.TokenResponse{AccessToken: secretToProto(t.AccessToken), RefreshToken: secretToProto(t.RefreshToken), ExpiresUnixMs: unixMS(t.ExpiresAt)}
+	return &codehostv1.TokenResponse{AccessToken: secretToProto(t.AccessToken), RefreshToken: secretToProto(t.RefreshToken),
+		ExpiresUnixMs: unixMS(t.ExpiresAt)}
 }
 
 func oauthTokenFrom(p *codehostv1.TokenResponse) *OAuthToken {
-	return &OAuthToken{AccessToken: secretFrom(p.GetAccessToken()), RefreshToken: secretFrom(p.GetRefreshToken()), ExpiresAt: timeFrom(p.GetExpiresUnixMs())}
+	return &OAuthToken{AccessToken: secretFrom(p.GetAccessToken()), RefreshToken: secretFrom(p.GetRefreshToken()),
+		ExpiresAt: timeFrom(p.GetExpiresUnixMs())}
 }
 
 // checkClient refuses an application that no host can know.
@@ -83,11 +85,13 @@ func checkSecret(what string, s schema.Secret) error { return checkText(what, s.
 
 // AuthorizeURL implements the service.
 func (s *server) AuthorizeURL(ctx context.Context, p *codehostv1.AuthorizeURLRequest) (out *codehostv1.AuthorizeURLResponse, err error) {
-	if err := firstError(checkClient(p.GetClient()), checkText("the state", p.GetState(), maxName), checkText("the code challenge", p.GetCodeChallenge(), maxName)); err != nil {
+	if err := firstError(checkClient(p.GetClient()), checkText("the state", p.GetState(), maxName),
+		checkText("the code challenge", p.GetCodeChallenge(), maxName)); err != nil {
 		return nil, err
 	}
 	err = useOptional(ctx, s, CapOAuth, func(h OAuthHost) error {
-		page, err := h.AuthorizeURL(ctx, AuthorizeRequest{Client: oauthClientFrom(p.GetClient()), State: p.GetState(), CodeChallenge: p.GetCodeChallenge()})
+		page, err := h.AuthorizeURL(ctx, AuthorizeRequest{Client: oauthClientFrom(p.GetClient()), State: p.GetState(),
+			CodeChallenge: p.GetCodeChallenge()})
 		out = &codehostv1.AuthorizeURLResponse{Url: page}
 		return err
 	})
@@ -128,13 +132,15 @@ func (s *server) RefreshToken(ctx context.Context, p *codehostv1.RefreshTokenReq
 
 // AuthorizeURL implements OAuthHost.
 func (c *Client) AuthorizeURL(ctx context.Context, req AuthorizeRequest) (string, error) {
-	out, err := callInstance(ctx, c, c.rpc.AuthorizeURL, &codehostv1.AuthorizeURLRequest{Client: req.Client.toProto(), State: req.State, CodeChallenge: req.CodeChallenge})
+	out, err := callInstance(ctx, c, c.rpc.AuthorizeURL,
+		&codehostv1.AuthorizeURLRequest{Client: req.Client.toProto(), State: req.State, CodeChallenge: req.CodeChallenge})
 	return out.GetUrl(), err
 }
 
 // ExchangeCode implements OAuthHost.
 func (c *Client) ExchangeCode(ctx context.Context, client OAuthClient, code, verifier schema.Secret) (*OAuthToken, error) {
-	out, err := callInstance(ctx, c, c.rpc.ExchangeCode, &codehostv1.ExchangeCodeRequest{Client: client.toProto(), Code: secretToProto(code), CodeVerifier: secretToProto(verifier)})
+	out, err := callInstance(ctx, c, c.rpc.ExchangeCode,
+		&codehostv1.ExchangeCodeRequest{Client: client.toProto(), Code: secretToProto(code), CodeVerifier: secretToProto(verifier)})
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +149,8 @@ func (c *Client) ExchangeCode(ctx context.Context, client OAuthClient, code, ver
 
 // RefreshToken implements OAuthHost.
 func (c *Client) RefreshToken(ctx context.Context, client OAuthClient, refreshToken schema.Secret) (*OAuthToken, error) {
-	out, err := callInstance(ctx, c, c.rpc.RefreshToken, &codehostv1.RefreshTokenRequest{Client: client.toProto(), RefreshToken: secretToProto(refreshToken)})
+	out, err := callInstance(ctx, c, c.rpc.RefreshToken,
+		&codehostv1.RefreshTokenRequest{Client: client.toProto(), RefreshToken: secretToProto(refreshToken)})
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,8 @@ func (s *server) ListTags(ctx context.Context, p *codehostv1.RepositoryListReque
 }
 
 // ListNotifications implements the service.
-func (s *server) ListNotifications(ctx context.Context, p *codehostv1.ListNotificationsRequest) (out *codehostv1.ListNotificationsResponse, err error) {
+func (s *server) ListNotifications(ctx context.Context,
+	p *codehostv1.ListNotificationsRequest) (out *codehostv1.ListNotificationsResponse, err error) {
 	own := &codehostv1.ListRequest{Token: p.GetToken(), Page: p.GetPage()}
 	err = listOwn(ctx, s, CapNotifications, own, func(h NotificationHost, token schema.Secret, page PageRequest) (*Page[Notification], error) {
 		return h.ListNotifications(ctx, token, NotificationsRequest{PageRequest: page, Since: timeFrom(p.GetSinceUnixMs()), All: p.GetAll()})
@@ -99,7 +100,8 @@ func (s *server) ListOwned(ctx context.Context, p *codehostv1.ListRequest) (out 
 }
 
 // ListStargazers implements the service.
-func (s *server) ListStargazers(ctx context.Context, p *codehostv1.RepositoryListRequest) (out *codehostv1.ListStargazersResponse, err error) {
+func (s *server) ListStargazers(ctx context.Context,
+	p *codehostv1.RepositoryListRequest) (out *codehostv1.ListStargazersResponse, err error) {
 	err = listOfRepository(ctx, s, CapSocial, p, func(h SocialHost, token schema.Secret, page PageRequest) (*Page[Stargazer], error) {
 		return h.ListStargazers(ctx, token, p.GetRepo(), page)
 	}, func(got *Page[Stargazer]) {
@@ -136,7 +138,8 @@ func (s *server) ListEvents(ctx context.Context, p *codehostv1.ListEventsRequest
 }
 
 // ListAnnouncements implements the service.
-func (s *server) ListAnnouncements(ctx context.Context, p *codehostv1.ListAnnouncementsRequest) (out *codehostv1.ListAnnouncementsResponse, err error) {
+func (s *server) ListAnnouncements(ctx context.Context,
+	p *codehostv1.ListAnnouncementsRequest) (out *codehostv1.ListAnnouncementsResponse, err error) {
 	if n := len(p.GetRepos()); n == 0 || n > MaxAnnouncementRepos {
 		return nil, errs.BadInput(ReasonInvalidRequest, "announcements are listed of 1 to %d repositories", MaxAnnouncementRepos)
 	}

@@ -79,7 +79,8 @@ func (s *server) Viewer(ctx context.Context, p *codehostv1.ViewerRequest) (out *
 }
 
 // FindRepository implements the service.
-func (s *server) FindRepository(ctx context.Context, p *codehostv1.FindRepositoryRequest) (out *codehostv1.FindRepositoryResponse, err error) {
+func (s *server) FindRepository(ctx context.Context,
+	p *codehostv1.FindRepositoryRequest) (out *codehostv1.FindRepositoryResponse, err error) {
 	if err := checkRepo(p.GetRepo()); err != nil {
 		return nil, err
 	}

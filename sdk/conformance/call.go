@@ -124,10 +124,7 @@ func (r *searchRun) unknownInstance(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	return r.CheckUnknownInstances(func(id string) error {
-		_, err := c.invokeSample(ctx, id, s)
-		return err
-	})
+	return r.CheckUnknownInstances(func(id string) error { return suite.ErrorAlone(c.invokeSample(ctx, id, s)) })
 }
 
 // isCallerRefusal reports whether an outcome is a refusal that puts the fault where it is: with the caller.
@@ -159,12 +156,10 @@ func (r *searchRun) unknownOperation(ctx context.Context, c *caller) error {
 
 // requireAlive reports whether the main instance still answers the first sample.
 func (r *searchRun) requireAlive(ctx context.Context, c *caller) error {
-	s, ok := r.firstSample()
-	if !ok {
-		return nil
-	}
-	if _, err := c.invokeSample(ctx, r.MainID, s); err != nil {
-		return fmt.Errorf("the next call fails: %w", err)
+	if s, ok := r.firstSample(); ok {
+		if _, err := c.invokeSample(ctx, r.MainID, s); err != nil {
+			return fmt.Errorf("the next call fails: %w", err)
+		}
 	}
 	return nil
 }
@@ -186,7 +181,8 @@ func (r *searchRun) badBody(ctx context.Context, c *caller) error {
 				return err
 			}
 			if !isCallerRefusal(resp, err) {
-				return fmt.Errorf("%s with %s as its body should be refused by a 4xx or an error of the caller; got %s", s.Operation, name, describeResponse(resp, err))
+				return fmt.Errorf("%s with %s as its body should be refused by a 4xx or an error of the caller; got %s", s.Operation, name,
+					describeResponse(resp, err))
 			}
 		}
 	}

@@ -117,10 +117,9 @@ func (r *codehostRun) resolveInput(ctx context.Context, id string, token schema.
 func (r *codehostRun) unknownInstance(ctx context.Context) error {
 	return errors.Join(
 		r.CheckUnknownInstances(func(id string) error {
-			_, err := r.parseDelivery(ctx, id, codehost.Delivery{Event: "x", Body: []byte("{}"), Secret: "x"})
-			return err
+			return suite.ErrorAlone(r.parseDelivery(ctx, id, codehost.Delivery{Event: "x", Body: []byte("{}"), Secret: "x"}))
 		}),
-		r.CheckUnknownInstances(func(id string) error { _, err := r.resolveInput(ctx, id, r.cfg.Token, "owner/repo"); return err }))
+		r.CheckUnknownInstances(func(id string) error { return suite.ErrorAlone(r.resolveInput(ctx, id, r.cfg.Token, "owner/repo")) }))
 }
 
 // checkReason tells what is wrong with an error of ParseWebhook.
@@ -143,7 +142,8 @@ func (r *codehostRun) checkForgedDeliveries(ctx context.Context) error {
 	if !r.hasAbility(codehost.CapWebhooks) {
 		return noWebhooks
 	}
-	for _, signature := range []string{"", "sha256=", "sha1=00", "sha256=zz", "sha256=" + strings.Repeat("0", 64), strings.Repeat("x", 1<<16)} {
+	for _, signature := range []string{"", "sha256=", "sha1=00", "sha256=zz", "sha256=" + strings.Repeat("0", 64),
+		strings.Repeat("x", 1<<16)} {
 		for _, d := range []codehost.Delivery{
 			{Event: codehost.EventPackage, Body: []byte(`{"action":"published"}`), Secret: "conformance"},
 			{Event: codehost.EventPackage, Body: []byte(`not json`), Secret: "conformance"},
@@ -152,7 +152,8 @@ func (r *codehostRun) checkForgedDeliveries(ctx context.Context) error {
 		} {
 			d.Signature = signature
 			_, err := r.parseDelivery(ctx, r.MainID, d)
-			if err := r.checkReason(fmt.Sprintf("the signature %.20q over %q", signature, d.Body), err, codehost.ReasonInvalidSignature); err != nil {
+			if err := r.checkReason(fmt.Sprintf("the signature %.20q over %q", signature, d.Body), err,
+				codehost.ReasonInvalidSignature); err != nil {
 				return err
 			}
 		}

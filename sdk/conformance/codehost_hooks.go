@@ -34,7 +34,8 @@ func (r *codehostRun) badRequest(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, spec := range []codehost.HookSpec{{}, {URL: "x", Secret: hookSecret, Events: []string{"package"}}, {URL: "https://hook.invalid/", Secret: hookSecret}, {URL: "https://hook.invalid/", Events: []string{"package"}}} {
+	for _, spec := range []codehost.HookSpec{{}, {URL: "x", Secret: hookSecret, Events: []string{"package"}},
+		{URL: "https://hook.invalid/", Secret: hookSecret}, {URL: "https://hook.invalid/", Events: []string{"package"}}} {
 		_, err := r.clientAt(r.MainID).CreateHook(ctx, r.cfg.Token, "owner/repo", spec)
 		if err := suite.RequireCallerFault("an incomplete hook", r.InspectError("create hook", err)); err != nil {
 			return err
@@ -91,13 +92,13 @@ func (r *codehostRun) checkMissing(ctx context.Context) error {
 	defer cancel()
 	c := r.clientAt(r.MainID)
 	if r.hasAbility(codehost.CapWebhooks) {
-		err := errorAlone(c.Hooks(call, r.cfg.Token, r.cfg.Missing))
+		err := suite.ErrorAlone(c.Hooks(call, r.cfg.Token, r.cfg.Missing))
 		if err := suite.RequireUpstream("the hooks of a missing repository", r.InspectError("hooks", err), codes.NotFound); err != nil {
 			return err
 		}
 	}
 	if r.hasAbility(codehost.CapReleases) {
-		err := errorAlone(c.ListReleases(call, r.cfg.Token, r.cfg.Missing, codehost.PageRequest{}))
+		err := suite.ErrorAlone(c.ListReleases(call, r.cfg.Token, r.cfg.Missing, codehost.PageRequest{}))
 		if err := suite.RequireUpstream("the releases of a missing repository", r.InspectError("releases", err), codes.NotFound); err != nil {
 			return err
 		}
@@ -117,7 +118,8 @@ func (r *codehostRun) checkHooks(ctx context.Context) error {
 	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	c := r.clientAt(r.MainID)
-	spec := codehost.HookSpec{URL: "https://hook.example.com/conformance", Secret: hookSecret, Events: []string{codehost.EventPackage}, Active: true}
+	spec := codehost.HookSpec{URL: "https://hook.example.com/conformance", Secret: hookSecret, Events: []string{codehost.EventPackage},
+		Active: true}
 	made, err := c.CreateHook(ctx, r.cfg.Token, r.cfg.Repo, spec)
 	if r.InspectError("create hook", err) != nil {
 		return err
@@ -163,8 +165,5 @@ func (r *codehostRun) cutShort(ctx, short context.Context) error {
 	if r.cfg.Slow == "" {
 		return suite.Skip("no slow input is known")
 	}
-	return r.CutCall(ctx, func(id string) error {
-		_, err := r.resolveInput(short, id, r.cfg.Token, r.cfg.Slow)
-		return err
-	})
+	return r.CutCall(ctx, func(id string) error { return suite.ErrorAlone(r.resolveInput(short, id, r.cfg.Token, r.cfg.Slow)) })
 }

@@ -35,22 +35,22 @@ func (r *codehostRun) optionalCalls(ctx context.Context) error {
 		capability, name string
 		make             func() error
 	}{
-		{codehost.CapWebhooks, "Hooks", func() error { return errorAlone(c.Hooks(ctx, token, "owner/repo")) }},
-		{codehost.CapViewer, "Viewer", func() error { return errorAlone(c.Viewer(ctx, token)) }},
-		{codehost.CapStarred, "ListStarred", func() error { return errorAlone(c.ListStarred(ctx, token, page)) }},
-		{codehost.CapReleases, "ListReleases", func() error { return errorAlone(c.ListReleases(ctx, token, "owner/repo", page)) }},
-		{codehost.CapTags, "ListTags", func() error { return errorAlone(c.ListTags(ctx, token, "owner/repo", page)) }},
+		{codehost.CapWebhooks, "Hooks", func() error { return suite.ErrorAlone(c.Hooks(ctx, token, "owner/repo")) }},
+		{codehost.CapViewer, "Viewer", func() error { return suite.ErrorAlone(c.Viewer(ctx, token)) }},
+		{codehost.CapStarred, "ListStarred", func() error { return suite.ErrorAlone(c.ListStarred(ctx, token, page)) }},
+		{codehost.CapReleases, "ListReleases", func() error { return suite.ErrorAlone(c.ListReleases(ctx, token, "owner/repo", page)) }},
+		{codehost.CapTags, "ListTags", func() error { return suite.ErrorAlone(c.ListTags(ctx, token, "owner/repo", page)) }},
 		{codehost.CapNotifications, "ListNotifications", func() error {
-			return errorAlone(c.ListNotifications(ctx, token, codehost.NotificationsRequest{}))
+			return suite.ErrorAlone(c.ListNotifications(ctx, token, codehost.NotificationsRequest{}))
 		}},
-		{codehost.CapSocial, "ListFollowers", func() error { return errorAlone(c.ListFollowers(ctx, token, page)) }},
-		{codehost.CapEvents, "ListEvents", func() error { return errorAlone(c.ListEvents(ctx, token, "login", page)) }},
+		{codehost.CapSocial, "ListFollowers", func() error { return suite.ErrorAlone(c.ListFollowers(ctx, token, page)) }},
+		{codehost.CapEvents, "ListEvents", func() error { return suite.ErrorAlone(c.ListEvents(ctx, token, "login", page)) }},
 		{codehost.CapAnnouncements, "ListAnnouncements", func() error {
-			return errorAlone(c.ListAnnouncements(ctx, token, []string{"owner/repo"}))
+			return suite.ErrorAlone(c.ListAnnouncements(ctx, token, []string{"owner/repo"}))
 		}},
-		{codehost.CapReactions, "ReadReactions", func() error { return errorAlone(c.ReadReactions(ctx, token, []string{"node"})) }},
-		{codehost.CapCompare, "Compare", func() error { return errorAlone(c.Compare(ctx, token, "owner/repo", "v1", "v2")) }},
-		{codehost.CapOAuth, "AuthorizeURL", func() error { return errorAlone(c.AuthorizeURL(ctx, oauthRequest)) }},
+		{codehost.CapReactions, "ReadReactions", func() error { return suite.ErrorAlone(c.ReadReactions(ctx, token, []string{"node"})) }},
+		{codehost.CapCompare, "Compare", func() error { return suite.ErrorAlone(c.Compare(ctx, token, "owner/repo", "v1", "v2")) }},
+		{codehost.CapOAuth, "AuthorizeURL", func() error { return suite.ErrorAlone(c.AuthorizeURL(ctx, oauthRequest)) }},
 	} {
 		if !r.hasAbility(call.capability) {
 			found = append(found, r.RequireUnsupported(call.name, r.InspectError(call.name, call.make())))
@@ -59,13 +59,12 @@ func (r *codehostRun) optionalCalls(ctx context.Context) error {
 	return errors.Join(found...)
 }
 
-func errorAlone[T any](_ T, err error) error { return err }
-
 // maxListPages bounds the lists that are read to their end.
 const maxListPages = 50
 
 // readList reads a list to its end, and checks pages and ids. key returns the id of an item.
-func readList[T any](r *codehostRun, name string, list func(codehost.PageRequest) (*codehost.Page[T], error), key func(T) string) ([]T, error) {
+func readList[T any](r *codehostRun, name string, list func(codehost.PageRequest) (*codehost.Page[T], error),
+	key func(T) string) ([]T, error) {
 	var all []T
 	seen := map[string]bool{}
 	req := codehost.PageRequest{Size: 2}
@@ -195,19 +194,22 @@ func (r *codehostRun) checkAccount(ctx context.Context) error {
 	if _, err := c.Viewer(ctx, ""); errs.From(err).Source != errs.Caller {
 		return fmt.Errorf("without a token there is a viewer: %v", err)
 	}
-	if err := suite.RequireUpstream("a wrong token", r.InspectError("viewer", errorAlone(c.Viewer(ctx, "wrong-token"))), codes.Unauthenticated, codes.PermissionDenied); err != nil {
+	if err := suite.RequireUpstream("a wrong token", r.InspectError("viewer", suite.ErrorAlone(c.Viewer(ctx, "wrong-token"))),
+		codes.Unauthenticated, codes.PermissionDenied); err != nil {
 		return err
 	}
 	return errors.Join(
 		readOwn(ctx, r, codehost.CapStarred, "starred", c.ListStarred, func(x codehost.Starred) string { return x.Repository.ID }),
 		readOwn(ctx, r, codehost.CapSocial, "owned", c.ListOwned, func(x codehost.Repository) string { return x.ID }),
 		readOwn(ctx, r, codehost.CapSocial, "followers", c.ListFollowers, func(x codehost.Account) string { return x.ID }),
-		readOwn(ctx, r, codehost.CapNotifications, "notifications", func(ctx context.Context, token schema.Secret, p codehost.PageRequest) (*codehost.Page[codehost.Notification], error) {
-			return c.ListNotifications(ctx, token, codehost.NotificationsRequest{PageRequest: p, All: true})
-		}, func(x codehost.Notification) string { return x.ThreadID }),
-		readOwn(ctx, r, codehost.CapEvents, "events", func(ctx context.Context, token schema.Secret, p codehost.PageRequest) (*codehost.Page[codehost.Event], error) {
-			return c.ListEvents(ctx, token, viewer.Account.Login, p)
-		}, func(x codehost.Event) string { return x.ID }),
+		readOwn(ctx, r, codehost.CapNotifications, "notifications",
+			func(ctx context.Context, token schema.Secret, p codehost.PageRequest) (*codehost.Page[codehost.Notification], error) {
+				return c.ListNotifications(ctx, token, codehost.NotificationsRequest{PageRequest: p, All: true})
+			}, func(x codehost.Notification) string { return x.ThreadID }),
+		readOwn(ctx, r, codehost.CapEvents, "events",
+			func(ctx context.Context, token schema.Secret, p codehost.PageRequest) (*codehost.Page[codehost.Event], error) {
+				return c.ListEvents(ctx, token, viewer.Account.Login, p)
+			}, func(x codehost.Event) string { return x.ID }),
 	)
 }
 
@@ -249,7 +251,8 @@ func (r *codehostRun) checkReactions(ctx context.Context) error {
 		if r.InspectError("read reactions", err) != nil {
 			return err
 		}
-		if len(read.Items) != 1 || slices.Contains(read.Items[0].Viewer, content) != present || slices.Contains(set.Reactions.Viewer, content) != present {
+		if len(read.Items) != 1 || slices.Contains(read.Items[0].Viewer, content) != present ||
+			slices.Contains(set.Reactions.Viewer, content) != present {
 			return fmt.Errorf("after setting %s to %v there is %+v, read is %+v", content, present, set.Reactions, read.Items)
 		}
 	}

@@ -65,11 +65,14 @@ func (g *goodHost) FindRepository(_ context.Context, _ schema.Secret, repo strin
 }
 
 // ListReleases implements codehost.ReleaseHost.
-func (g *goodHost) ListReleases(_ context.Context, _ schema.Secret, repo string, p codehost.PageRequest) (*codehost.Page[codehost.Release], error) {
+func (g *goodHost) ListReleases(_ context.Context, _ schema.Secret, repo string,
+	p codehost.PageRequest) (*codehost.Page[codehost.Release], error) {
 	if repo != "me/a" {
 		return nil, upstreamError(codes.NotFound)
 	}
-	return listOf(g, "releases", p, codehost.Release{ID: "4", TagName: "v4", Draft: true}, codehost.Release{ID: g.releaseID, NodeID: "n3", TagName: "v3"}, codehost.Release{ID: "2", TagName: "v2"}, codehost.Release{ID: "1", TagName: "v1"})
+	return listOf(g, "releases", p, codehost.Release{ID: "4", TagName: "v4", Draft: true},
+		codehost.Release{ID: g.releaseID, NodeID: "n3", TagName: "v3"}, codehost.Release{ID: "2", TagName: "v2"},
+		codehost.Release{ID: "1", TagName: "v1"})
 }
 
 // ListTags implements codehost.TagHost.
@@ -78,7 +81,8 @@ func (g *goodHost) ListTags(_ context.Context, _ schema.Secret, _ string, p code
 }
 
 // ListNotifications implements codehost.NotificationHost.
-func (g *goodHost) ListNotifications(_ context.Context, _ schema.Secret, req codehost.NotificationsRequest) (*codehost.Page[codehost.Notification], error) {
+func (g *goodHost) ListNotifications(_ context.Context, _ schema.Secret,
+	req codehost.NotificationsRequest) (*codehost.Page[codehost.Notification], error) {
 	return listOf(g, "notifications", req.PageRequest, codehost.Notification{ThreadID: "1"})
 }
 
@@ -88,7 +92,8 @@ func (g *goodHost) ListOwned(_ context.Context, _ schema.Secret, p codehost.Page
 }
 
 // ListStargazers implements codehost.SocialHost.
-func (g *goodHost) ListStargazers(_ context.Context, _ schema.Secret, _ string, p codehost.PageRequest) (*codehost.Page[codehost.Stargazer], error) {
+func (g *goodHost) ListStargazers(_ context.Context, _ schema.Secret, _ string,
+	p codehost.PageRequest) (*codehost.Page[codehost.Stargazer], error) {
 	return listOf[codehost.Stargazer](g, "stargazers", p)
 }
 
@@ -98,7 +103,8 @@ func (g *goodHost) ListFollowers(_ context.Context, _ schema.Secret, p codehost.
 }
 
 // ListEvents implements codehost.EventHost.
-func (g *goodHost) ListEvents(_ context.Context, _ schema.Secret, _ string, p codehost.PageRequest) (*codehost.Page[codehost.Event], error) {
+func (g *goodHost) ListEvents(_ context.Context, _ schema.Secret, _ string,
+	p codehost.PageRequest) (*codehost.Page[codehost.Event], error) {
 	return listOf(g, "events", p, codehost.Event{ID: "1"})
 }
 

@@ -56,7 +56,8 @@ func checkAuthorizePage(page string) error {
 	}
 	q := u.Query()
 	for name, want := range map[string]string{
-		"response_type": "code", "client_id": oauthRequest.Client.ID, "redirect_uri": oauthRequest.Client.RedirectURL, "state": oauthRequest.State,
+		"response_type": "code", "client_id": oauthRequest.Client.ID, "redirect_uri": oauthRequest.Client.RedirectURL,
+		"state":          oauthRequest.State,
 		"code_challenge": oauthRequest.CodeChallenge, "code_challenge_method": "S256", "client_secret": "",
 	} {
 		if q.Get(name) != want {

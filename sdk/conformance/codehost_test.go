@@ -44,7 +44,8 @@ type goodHost struct {
 }
 
 func newGoodHost() *goodHost {
-	g := &goodHost{edit: func(*codehost.Hook) {}, remove: upstreamError(codes.NotFound), denied: upstreamError(codes.Unauthenticated), noTag: upstreamError(codes.NotFound), refusedCode: upstreamError(codes.Unauthenticated), releaseID: "3"}
+	g := &goodHost{edit: func(*codehost.Hook) {}, remove: upstreamError(codes.NotFound), denied: upstreamError(codes.Unauthenticated),
+		noTag: upstreamError(codes.NotFound), refusedCode: upstreamError(codes.Unauthenticated), releaseID: "3"}
 	g.resolve = g.look
 	g.parse = g.read
 	return g
@@ -123,15 +124,17 @@ func (g *goodHost) ParseWebhook(_ context.Context, d codehost.Delivery) (*codeho
 
 func (g *goodHost) run(t *testing.T) report.Report {
 	t.Helper()
-	def := codehost.Definition[struct{}]{Capabilities: everyCapability, Build: func(codehost.Instance, struct{}) (codehost.Open, schema.Diagnostics) {
-		return func(context.Context) (codehost.CodeHost, error) { return g, nil }, nil
-	}}
+	def := codehost.Definition[struct{}]{Capabilities: everyCapability,
+		Build: func(codehost.Instance, struct{}) (codehost.Open, schema.Diagnostics) {
+			return func(context.Context) (codehost.CodeHost, error) { return g, nil }, nil
+		}}
 	good := codehost.Delivery{Event: "package", Body: []byte("{}"), Secret: "hook-secret", Signature: "hook-secret{}"}
 	bad := codehost.Delivery{Event: "package", Body: []byte("bad"), Secret: "hook-secret", Signature: "hook-secretbad"}
 	return runSuite(t, framework.Plugin{Name: "good", Version: "1.0.0", Kinds: []framework.Kind{codehost.New(def)}}, CodeHostConfig{
 		Token: hostToken, Repo: "me/a", ReleasesOf: "me/a", Missing: "me/none", Slow: "slow", Prompt: time.Second,
-		Inputs:     map[string]string{"me": codehost.KindOwner, "me/a": codehost.KindRepo},
-		Deliveries: []CodeHostDelivery{{Delivery: good, Want: &codehost.Webhook{Event: "package", Tags: []string{"1"}}}, {Delivery: bad, Reason: codehost.ReasonInvalidPayload}},
+		Inputs: map[string]string{"me": codehost.KindOwner, "me/a": codehost.KindRepo},
+		Deliveries: []CodeHostDelivery{{Delivery: good, Want: &codehost.Webhook{Event: "package", Tags: []string{"1"}}},
+			{Delivery: bad, Reason: codehost.ReasonInvalidPayload}},
 	}, CodeHost)
 }
 
@@ -165,9 +168,12 @@ func TestWrongCodeHosts(t *testing.T) {
 		want   []string
 		change func(*goodHost)
 	}{
-		{"reads before it checks", []string{"forged"}, parses("not json", func(codehost.Delivery) (*codehost.Webhook, error) { return nil, codehost.InvalidPayload("no") })},
-		{"believes all", []string{"forged"}, parses("not json", func(codehost.Delivery) (*codehost.Webhook, error) { return &codehost.Webhook{}, nil })},
-		{"signature without space", []string{"deliveries"}, parses("{} ", func(d codehost.Delivery) (*codehost.Webhook, error) { return &codehost.Webhook{}, nil })},
+		{"reads before it checks", []string{"forged"},
+			parses("not json", func(codehost.Delivery) (*codehost.Webhook, error) { return nil, codehost.InvalidPayload("no") })},
+		{"believes all", []string{"forged"}, parses("not json",
+			func(codehost.Delivery) (*codehost.Webhook, error) { return &codehost.Webhook{}, nil })},
+		{"signature without space", []string{"deliveries"},
+			parses("{} ", func(d codehost.Delivery) (*codehost.Webhook, error) { return &codehost.Webhook{}, nil })},
 		{"loses tags", []string{"deliveries"}, parses("{}", func(d codehost.Delivery) (*codehost.Webhook, error) {
 			w, err := newGoodHost().read(d)
 			if err == nil {
@@ -184,21 +190,26 @@ func TestWrongCodeHosts(t *testing.T) {
 		{"a repository twice", []string{"resolve"}, resolves("me", func(context.Context, schema.Secret) (*codehost.Resolution, error) {
 			return &codehost.Resolution{Kind: codehost.KindOwner, Owner: "me", Repos: []codehost.Repo{{FullName: "me/a"}, {FullName: "me/a"}}}, nil
 		})},
-		{"believes any input", []string{"bad-request"}, resolves("a b", func(context.Context, schema.Secret) (*codehost.Resolution, error) { return &codehost.Resolution{}, nil })},
-		{"missing is the caller's fault", []string{"missing"}, resolves("me/none", func(context.Context, schema.Secret) (*codehost.Resolution, error) {
-			return nil, errs.NotFound("NO", "no")
-		})},
-		{"goes on after the end", []string{"cancel", "deadline"}, resolves("slow", func(context.Context, schema.Secret) (*codehost.Resolution, error) {
-			time.Sleep(3 * time.Second)
-			return nil, errors.New("late")
-		})},
+		{"believes any input", []string{"bad-request"},
+			resolves("a b", func(context.Context, schema.Secret) (*codehost.Resolution, error) { return &codehost.Resolution{}, nil })},
+		{"missing is the caller's fault", []string{"missing"},
+			resolves("me/none", func(context.Context, schema.Secret) (*codehost.Resolution, error) {
+				return nil, errs.NotFound("NO", "no")
+			})},
+		{"goes on after the end", []string{"cancel", "deadline"},
+			resolves("slow", func(context.Context, schema.Secret) (*codehost.Resolution, error) {
+				time.Sleep(3 * time.Second)
+				return nil, errors.New("late")
+			})},
 		{"panics", []string{"panics"}, resolves("me/none", func(context.Context, schema.Secret) (*codehost.Resolution, error) { panic("oh") })},
-		{"the token in an error", []string{"credential"}, resolves("me/none", func(_ context.Context, token schema.Secret) (*codehost.Resolution, error) {
-			return nil, errs.New(errs.Upstream, codes.NotFound, errs.ReasonStatus, "%s", strings.Clone(token.Reveal()))
-		})},
+		{"the token in an error", []string{"credential"},
+			resolves("me/none", func(_ context.Context, token schema.Secret) (*codehost.Resolution, error) {
+				return nil, errs.New(errs.Upstream, codes.NotFound, errs.ReasonStatus, "%s", strings.Clone(token.Reveal()))
+			})},
 		{"accepts a wrong token", []string{"token", "account"}, func(g *goodHost) { g.denied = nil }},
 		{"the secret as the address", []string{"hooks"}, func(g *goodHost) { g.edit = func(h *codehost.Hook) { h.URL = "x" } }},
-		{"a page without the challenge", []string{"oauth"}, func(g *goodHost) { g.page = "https://code.example.com/authorize?response_type=code" }},
+		{"a page without the challenge", []string{"oauth"},
+			func(g *goodHost) { g.page = "https://code.example.com/authorize?response_type=code" }},
 		{"a code of nobody", []string{"oauth"}, func(g *goodHost) { g.refusedCode = nil }},
 		{"deletes twice", []string{"hooks"}, func(g *goodHost) { g.remove = nil }},
 	} {

@@ -70,7 +70,8 @@ type dnsRun struct {
 // caller's to end.
 func DNS(ctx context.Context, conn grpc.ClientConnInterface, cfg DNSConfig) report.Report {
 	b, done := suite.New(conn, dns.Kind, dns.Service, suite.Settings{
-		JSON: cfg.JSON, Invalid: cfg.Invalid, BaseDir: cfg.BaseDir, Logs: cfg.Logs, Timeout: cfg.Timeout, Prompt: cfg.Prompt, Secrets: cfg.Secrets,
+		JSON: cfg.JSON, Invalid: cfg.Invalid, BaseDir: cfg.BaseDir, Logs: cfg.Logs, Timeout: cfg.Timeout, Prompt: cfg.Prompt,
+		Secrets: cfg.Secrets,
 	})
 	defer done()
 	r := &dnsRun{Run: b, cfg: cfg}
@@ -134,7 +135,8 @@ func (r *dnsRun) badRequest(ctx context.Context) error {
 	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
 	c := r.clientAt(r.MainID)
-	for _, name := range []string{"", ".", "a..b", "a b.example", "-a.example", "a/b.example", strings.Repeat("a", 64) + ".example", strings.Repeat("a.", 130) + "a"} {
+	for _, name := range []string{"", ".", "a..b", "a b.example", "-a.example", "a/b.example", strings.Repeat("a", 64) + ".example",
+		strings.Repeat("a.", 130) + "a"} {
 		_, err := c.FindZone(ctx, name)
 		if err := suite.RequireCallerFault(fmt.Sprintf("the name %.40q", name), r.InspectError("find zone", err)); err != nil {
 			return err
@@ -182,7 +184,8 @@ func (r *dnsRun) optionalCalls(ctx context.Context) error {
 	if c := r.clientAt(r.MainID); !r.HasCapability(dns.CapMailRouting) {
 		_, err := c.CreateRule(ctx, "example.com", "a@example.com")
 		_, readErr := c.ReadCatchAll(ctx, "example.com")
-		found = append(found, r.RequireUnsupported("CreateRule", r.InspectError("create rule", err)), r.RequireUnsupported("ReadCatchAll", r.InspectError("read catch-all", readErr)))
+		found = append(found, r.RequireUnsupported("CreateRule", r.InspectError("create rule", err)),
+			r.RequireUnsupported("ReadCatchAll", r.InspectError("read catch-all", readErr)))
 	}
 	return errors.Join(found...)
 }
@@ -212,7 +215,8 @@ func (r *dnsRun) checkZones(ctx context.Context) error {
 	if r.cfg.Missing == "" {
 		return nil
 	}
-	if e := errs.From(r.findZone(ctx, r.MainID, r.cfg.Missing)); e == nil || e.Code != codes.NotFound || e.Reason != dns.ReasonNoZone || e.Source != errs.Upstream {
+	if e := errs.From(r.findZone(ctx, r.MainID, r.cfg.Missing)); e == nil || e.Code != codes.NotFound || e.Reason != dns.ReasonNoZone ||
+		e.Source != errs.Upstream {
 		return fmt.Errorf("the zone of %q should be NOT_FOUND, %s, source upstream; got: %v", r.cfg.Missing, dns.ReasonNoZone, e)
 	}
 	return nil

@@ -13,7 +13,8 @@ import (
 func (r *dnsRun) checkLocal(ctx context.Context, id string) ([]dns.Check, error) {
 	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
-	checks, err := r.clientAt(id).CheckRecords(ctx, "localhost", []dns.RecordSet{{Name: "conformance.localhost", Type: dns.MX, Values: []string{"10 mail.localhost"}}})
+	checks, err := r.clientAt(id).CheckRecords(ctx, "localhost",
+		[]dns.RecordSet{{Name: "conformance.localhost", Type: dns.MX, Values: []string{"10 mail.localhost"}}})
 	return checks, r.InspectError("check records", err)
 }
 
@@ -104,10 +105,12 @@ func (r *dnsRun) checkRecords(ctx context.Context) error {
 	}
 	long := fmt.Sprintf("v=conformance \"quoted\" \\ back; ä %0300d", 7)
 	for _, steps := range [][]dns.RecordSet{
-		{{Name: name, Type: dns.A, TTL: 300, Values: []string{"192.0.2.1", "192.0.2.2"}}, {Name: name, Type: dns.A, TTL: 120, Values: []string{"192.0.2.3"}}},
+		{{Name: name, Type: dns.A, TTL: 300, Values: []string{"192.0.2.1", "192.0.2.2"}},
+			{Name: name, Type: dns.A, TTL: 120, Values: []string{"192.0.2.3"}}},
 		{{Name: name, Type: dns.AAAA, TTL: 300, Values: []string{"2001:db8::1"}}},
 		{{Name: "a." + name, Type: dns.CNAME, TTL: 300, Values: []string{name}}},
-		{{Name: name, Type: dns.MX, TTL: 300, Values: []string{"10 " + name, "20 " + name}}, {Name: name, Type: dns.MX, TTL: 300, Values: []string{"10 " + name}}},
+		{{Name: name, Type: dns.MX, TTL: 300, Values: []string{"10 " + name, "20 " + name}},
+			{Name: name, Type: dns.MX, TTL: 300, Values: []string{"10 " + name}}},
 		{{Name: name, Type: dns.TXT, TTL: 300, Values: []string{"v=spf1 -all", long}}},
 		{{Name: "*." + name, Type: dns.TXT, TTL: 300, Values: []string{"a wildcard"}}},
 	} {
@@ -123,7 +126,8 @@ func (r *dnsRun) checkRecords(ctx context.Context) error {
 	if err := r.checkOthersUntouched(ctx, zone.ID, name); err != nil {
 		return err
 	}
-	for _, set := range []dns.RecordSet{{Name: "a." + name, Type: dns.CNAME}, {Name: name, Type: dns.MX}, {Name: name, Type: dns.TXT}, {Name: name, Type: dns.AAAA}, {Name: name, Type: dns.A}} {
+	for _, set := range []dns.RecordSet{{Name: "a." + name, Type: dns.CNAME}, {Name: name, Type: dns.MX}, {Name: name, Type: dns.TXT},
+		{Name: name, Type: dns.AAAA}, {Name: name, Type: dns.A}} {
 		for range 2 {
 			if err := r.deleteRecords(ctx, zone.ID, set.Name, set.Type); err != nil {
 				return fmt.Errorf("delete %s %s: %w", set.Name, set.Type, err)

@@ -77,7 +77,8 @@ func (r *dnsRun) catchAll(ctx context.Context) error {
 		return err
 	}
 	for _, junk := range []string{"x", "{}", "[]", `{"conformance":1}`} {
-		if err := suite.RequireCallerFault("a snapshot that the plugin did not make", r.InspectError("restore catch-all", c.RestoreCatchAll(ctx, zone.ID, []byte(junk)))); err != nil {
+		if err := suite.RequireCallerFault("a snapshot that the plugin did not make",
+			r.InspectError("restore catch-all", c.RestoreCatchAll(ctx, zone.ID, []byte(junk)))); err != nil {
 			return err
 		}
 	}

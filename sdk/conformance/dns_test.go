@@ -40,8 +40,10 @@ type goodDNS struct {
 
 func newGoodDNS() *goodDNS {
 	return &goodDNS{
-		zones: []string{"example.com"}, catchAll: "forward", keepsOthers: true, set: func(*dns.RecordSet) {}, created: func(b bool) bool { return b },
-		rule: func(a string) string { return a }, snapshot: func(s string) string { return "snapshot-" + s }, failure: func(e *errs.Error) error { return e },
+		zones: []string{"example.com"}, catchAll: "forward", keepsOthers: true, set: func(*dns.RecordSet) {},
+		created: func(b bool) bool { return b },
+		rule:    func(a string) string { return a }, snapshot: func(s string) string { return "snapshot-" + s },
+		failure: func(e *errs.Error) error { return e },
 	}
 }
 
@@ -59,7 +61,8 @@ func (g *goodDNS) setFault(f DNSFault) func() {
 // begin locks, or fails if there is a fault.
 func (g *goodDNS) begin(ctx context.Context) error {
 	g.mu.Lock()
-	code := map[DNSFault]codes.Code{DNSDown: codes.Unavailable, DNSGarbage: codes.Unavailable, DNSLimited: codes.ResourceExhausted, DNSDenied: codes.PermissionDenied}[g.fault]
+	code := map[DNSFault]codes.Code{DNSDown: codes.Unavailable, DNSGarbage: codes.Unavailable, DNSLimited: codes.ResourceExhausted,
+		DNSDenied: codes.PermissionDenied}[g.fault]
 	slow := g.fault == DNSSlow
 	if !slow && code == codes.OK {
 		return nil
@@ -162,7 +165,8 @@ func (g *goodDNS) DeleteRecords(ctx context.Context, _, name string, t dns.Type)
 
 func (g *goodDNS) CheckRecords(_ context.Context, _ string, sets []dns.RecordSet) (out []dns.Check, err error) {
 	for _, s := range sets {
-		out = append(out, dns.Check{Name: s.Name, Type: s.Type, Visibility: dns.Visible, Observations: []dns.Observation{{Server: "ns", Values: s.Values}}})
+		out = append(out, dns.Check{Name: s.Name, Type: s.Type, Visibility: dns.Visible,
+			Observations: []dns.Observation{{Server: "ns", Values: s.Values}}})
 	}
 	return out, nil
 }
@@ -205,7 +209,8 @@ func (g *goodDNS) run(t *testing.T) report.Report {
 		return func(context.Context) (dns.Provider, error) { return g, nil }, nil
 	}}
 	return runSuite(t, framework.Plugin{Name: "good", Version: "1.0.0", Kinds: []framework.Kind{dns.New(def)}}, DNSConfig{
-		Zone: "example.com", NewZone: "new.example.org", Missing: "example.net", Fault: g.setFault, Secrets: []string{dnsSecret}, Prompt: time.Second,
+		Zone: "example.com", NewZone: "new.example.org", Missing: "example.net", Fault: g.setFault, Secrets: []string{dnsSecret},
+		Prompt: time.Second,
 	}, DNS)
 }
 

@@ -52,10 +52,7 @@ func (r *searchRun) cutShort(ctx context.Context, c *caller, bound func(context.
 	if err == nil && r.cfg.Slow != nil {
 		return errors.New("the slow call was answered; SearchConfig.Slow is not slow")
 	}
-	if err := r.RemoveInstance(ctx, id); err != nil {
-		return fmt.Errorf("the plugin goes on with a call that has ended: removing its instance: %w", err)
-	}
-	return r.requireAlive(ctx, c)
+	return errors.Join(r.RemoveAfterCut(ctx, id), r.requireAlive(ctx, c))
 }
 
 func (r *searchRun) wrongCredential(ctx context.Context, c *caller) error {
@@ -74,7 +71,8 @@ func (r *searchRun) wrongCredential(ctx context.Context, c *caller) error {
 		return nil
 	}
 	if resp.Status < 400 || resp.Status >= 500 || resp.Key.State != search.KeyInvalid {
-		return fmt.Errorf("a wrong key should give a 4xx with the verdict that it is invalid; got status %d, verdict %d", resp.Status, resp.Key.State)
+		return fmt.Errorf("a wrong key should give a 4xx with the verdict that it is invalid; got status %d, verdict %d", resp.Status,
+			resp.Key.State)
 	}
 	return nil
 }

@@ -106,8 +106,7 @@ func (r *engineRun) unknownInstance(ctx context.Context) error {
 	for name, call := range map[string]func(context.Context, *engine.Client) error{
 		"info": func(ctx context.Context, c *engine.Client) error { _, err := c.Info(ctx, ""); return err },
 		"containers": func(ctx context.Context, c *engine.Client) error {
-			_, err := c.Containers(ctx, engine.Filter{})
-			return err
+			return suite.ErrorAlone(c.Containers(ctx, engine.Filter{}))
 		},
 		"events": func(ctx context.Context, c *engine.Client) error { return c.Events(ctx, noEvent) },
 		"pull": func(ctx context.Context, c *engine.Client) error {
@@ -166,7 +165,8 @@ func (r *engineRun) checkContainers(ctx context.Context) error {
 			}
 		}
 		for _, f := range []engine.Filter{
-			{Labels: []string{"conformance.no.such.label"}}, {Labels: []string{"conformance.no.such.label=1"}}, {IDs: []string{strings.Repeat("0", 64)}},
+			{Labels: []string{"conformance.no.such.label"}}, {Labels: []string{"conformance.no.such.label=1"}},
+			{IDs: []string{strings.Repeat("0", 64)}},
 		} {
 			if none, err := c.Containers(ctx, f); err != nil || len(none) != 0 {
 				return fmt.Errorf("the filter %+v should give nothing; got %d, %v", f, len(none), r.InspectError("containers", err))

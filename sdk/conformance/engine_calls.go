@@ -25,7 +25,8 @@ func (r *engineRun) badReference(ctx context.Context) error {
 			_, err := c.Pull(ctx, engine.PullRequest{Ref: ref}, noProgress)
 			_, imagesErr := c.Images(ctx, []string{ref})
 			what := fmt.Sprintf("the reference %.20q", ref)
-			if err := errors.Join(r.InspectRefusal(what, err), r.InspectRefusal(what, imagesErr), r.InspectRefusal(what, c.Tag(ctx, ref, "a:b")), r.InspectRefusal(what, c.Tag(ctx, "a:b", ref))); err != nil {
+			if err := errors.Join(r.InspectRefusal(what, err), r.InspectRefusal(what, imagesErr), r.InspectRefusal(what, c.Tag(ctx, ref, "a:b")),
+				r.InspectRefusal(what, c.Tag(ctx, "a:b", ref))); err != nil {
 				return err
 			}
 		}
@@ -67,7 +68,8 @@ func (r *engineRun) composeRequest(action string) engine.ComposeRequest {
 		bin = "docker-compose"
 	}
 	return engine.ComposeRequest{
-		Bin: bin, Action: action, Project: "conformance", WorkingDir: "/nowhere/conformance", Files: []string{"/nowhere/conformance/compose.yaml"},
+		Bin: bin, Action: action, Project: "conformance", WorkingDir: "/nowhere/conformance",
+		Files:    []string{"/nowhere/conformance/compose.yaml"},
 		Services: []string{"web"}, DryRun: true,
 	}
 }
@@ -155,13 +157,15 @@ func (r *engineRun) checkArchive(ctx context.Context) error {
 		const none = "conformance-no-such-container"
 		if err := errors.Join(
 			r.InspectCode("an archive of an unknown container", c.Archive(ctx, none, "/data", io.Discard), codes.NotFound),
-			r.InspectCode("a restoration of an unknown container", c.Restore(ctx, none, "/data", strings.NewReader(strings.Repeat("\x00", 1024))), codes.NotFound),
+			r.InspectCode("a restoration of an unknown container", c.Restore(ctx, none, "/data", strings.NewReader(strings.Repeat("\x00", 1024))),
+				codes.NotFound),
 		); err != nil {
 			return err
 		}
 		for _, path := range []string{"", "data", "/a/../b"} {
 			what := fmt.Sprintf("the path %q", path)
-			if err := errors.Join(r.InspectRefusal(what, c.Archive(ctx, none, path, io.Discard)), r.InspectRefusal(what, c.Restore(ctx, none, path, strings.NewReader("")))); err != nil {
+			if err := errors.Join(r.InspectRefusal(what, c.Archive(ctx, none, path, io.Discard)),
+				r.InspectRefusal(what, c.Restore(ctx, none, path, strings.NewReader("")))); err != nil {
 				return err
 			}
 		}
@@ -179,7 +183,8 @@ func (r *engineRun) containerLogs(ctx context.Context) error {
 		}
 		return errors.Join(
 			r.InspectCode("the output of an unknown container", err, codes.NotFound),
-			r.InspectCode("following an unknown container", c.Logs(ctx, engine.LogRequest{Container: "conformance-no-such-container", Follow: true}, noLog), codes.NotFound),
+			r.InspectCode("following an unknown container",
+				c.Logs(ctx, engine.LogRequest{Container: "conformance-no-such-container", Follow: true}, noLog), codes.NotFound),
 			r.InspectRefusal("an option as container", c.Logs(ctx, engine.LogRequest{Container: "--all", Tail: 1}, noLog)),
 			r.InspectRefusal("too many lines", c.Logs(ctx, engine.LogRequest{Container: "a", Tail: engine.MaxTail + 1}, noLog)),
 			r.InspectRefusal("a negative number of lines", c.Logs(ctx, engine.LogRequest{Container: "a", Tail: -1}, noLog)),
@@ -230,11 +235,5 @@ func (r *engineRun) checkCancel(ctx context.Context) error {
 	if took := time.Since(began); took > r.Settings.Prompt {
 		return fmt.Errorf("the events went on for %s after their end", took.Round(time.Millisecond))
 	}
-	if err := r.RemoveInstance(ctx, id); err != nil {
-		return fmt.Errorf("the plugin goes on with events that were called off: removing its instance: %w", err)
-	}
-	if !r.instanceAnswers(ctx, r.MainID) {
-		return errors.New("another instance is gone after a call that was called off")
-	}
-	return nil
+	return r.RemoveAfterCut(ctx, id)
 }

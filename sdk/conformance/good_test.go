@@ -81,7 +81,8 @@ func newGood() *good {
 		return &search.KeyStatus{Key: search.KeyVerdict{State: verdict(credential)}}, nil
 	}
 	g.indexStatus = func() *search.IndexStatus {
-		return &search.IndexStatus{Documents: 1, Bytes: 1, Sources: []search.IndexSource{{Name: "docs", Kind: search.SourceFiles, State: search.SourceReady, Documents: 1}}}
+		return &search.IndexStatus{Documents: 1, Bytes: 1,
+			Sources: []search.IndexSource{{Name: "docs", Kind: search.SourceFiles, State: search.SourceReady, Documents: 1}}}
 	}
 	g.reindex = func(*backend) error { return nil }
 	g.wrap = func(k framework.Kind) framework.Kind { return k }

@@ -143,8 +143,7 @@ func (r *notifyRun) sendNotification(ctx context.Context, id string, n *notify.N
 func (r *notifyRun) unknownInstance(ctx context.Context) error {
 	return errors.Join(
 		r.CheckUnknownInstances(func(id string) error {
-			_, err := r.sendNotification(ctx, id, r.newSample("unknown"), r.cfg.Target)
-			return err
+			return suite.ErrorAlone(r.sendNotification(ctx, id, r.newSample("unknown"), r.cfg.Target))
 		}),
 		r.CheckUnknownInstances(func(id string) error {
 			_, err := r.validateTarget(ctx, id, r.cfg.Target)

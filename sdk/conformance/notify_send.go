@@ -141,8 +141,7 @@ func (r *notifyRun) largePayload(ctx context.Context) error {
 
 func (r *notifyRun) checkConcurrency(ctx context.Context) error {
 	return suite.RunTogether(8, func(i int) error {
-		_, err := r.sendNotification(ctx, r.MainID, r.newSample(fmt.Sprintf("concurrent-%d", i)), r.cfg.Target)
-		return err
+		return suite.ErrorAlone(r.sendNotification(ctx, r.MainID, r.newSample(fmt.Sprintf("concurrent-%d", i)), r.cfg.Target))
 	})
 }
 

@@ -156,15 +156,18 @@ func TestWrongChannels(t *testing.T) {
 		want   []string
 		change func(*goodChannel)
 	}{
-		{"another service", []string{"describe"}, func(g *goodChannel) { g.describe = func(k *pluginv1.Kind) { k.Service = "other.v1.Channel" } }},
+		{"another service", []string{"describe"},
+			func(g *goodChannel) { g.describe = func(k *pluginv1.Kind) { k.Service = "other.v1.Channel" } }},
 		{"schema of a string", []string{"descriptor"}, func(g *goodChannel) { g.def.TargetSchema = `{"type":"string"}` }},
-		{"targets without saying so", []string{"descriptor"}, func(g *goodChannel) { g.describe = func(k *pluginv1.Kind) { k.Capabilities = nil } }},
+		{"targets without saying so", []string{"descriptor"},
+			func(g *goodChannel) { g.describe = func(k *pluginv1.Kind) { k.Capabilities = nil } }},
 		{"accepts any target", []string{"target"}, func(g *goodChannel) { g.validate = func(notify.Target) schema.Diagnostics { return nil } }},
 		{"delivers no part", []string{"send"}, when(id("least"), says(nil, nil))},
-		{"a part twice", []string{"send"}, when(id("least"), func(_ context.Context, b *box, n *notify.Notification, _ notify.Target) (*notify.Receipt, error) {
-			b.plugin.note(n.ID)
-			return &notify.Receipt{Delivered: []notify.Part{notify.PartTitle, notify.PartTitle}}, nil
-		})},
+		{"a part twice", []string{"send"}, when(id("least"),
+			func(_ context.Context, b *box, n *notify.Notification, _ notify.Target) (*notify.Receipt, error) {
+				b.plugin.note(n.ID)
+				return &notify.Receipt{Delivered: []notify.Part{notify.PartTitle, notify.PartTitle}}, nil
+			})},
 		{"an image without the capability", []string{"send"}, func(g *goodChannel) { g.def.Image = false }},
 		{"says sent and is not", []string{"send"}, when(id("least"), says(&notify.Receipt{Delivered: []notify.Part{notify.PartTitle}}, nil))},
 		{"drops repetitions", []string{"repetition"}, func(g *goodChannel) {
@@ -178,24 +181,32 @@ func TestWrongChannels(t *testing.T) {
 		{"fails at repetitions", []string{"repetition"}, when(id("repetition"), says(nil, notify.Permanent("SEEN", "seen")))},
 		{"large payloads break it", []string{"large-payload"}, when(id("large"), says(nil, errors.New("too large")))},
 		{"fails at once", []string{"concurrency"}, when(id("concurrent"), says(nil, notify.Temporary(0, "BUSY", "busy")))},
-		{"goes on after the end", []string{"cancel", "deadline"}, when(slow, func(context.Context, *box, *notify.Notification, notify.Target) (*notify.Receipt, error) {
-			time.Sleep(3 * time.Second)
-			return nil, nil
-		})},
-		{"calls a busy one gone", []string{"failures"}, when(func(b *box, _ *notify.Notification) bool { return b.mode == "busy" }, says(nil, notify.Permanent("GONE", "gone")))},
-		{"does not classify", []string{"failures"}, when(func(b *box, _ *notify.Notification) bool { return b.mode == "gone" }, says(nil, errors.New("gone")))},
-		{"odd reason", []string{"errors"}, when(func(b *box, _ *notify.Notification) bool { return b.mode == "gone" }, says(nil, notify.Permanent("it is gone", "gone")))},
-		{"panics", []string{"panics"}, when(id("large"), func(context.Context, *box, *notify.Notification, notify.Target) (*notify.Receipt, error) { panic("oh") })},
-		{"secret in the log", []string{"credential"}, when(id("least"), func(ctx context.Context, b *box, n *notify.Notification, to notify.Target) (*notify.Receipt, error) {
-			b.inst.Log.Debug("sending", "with", to.Secret.Reveal())
-			return b.deliver(ctx, n)
-		})},
-		{"secret in an error", []string{"credential"}, when(id("large"), func(_ context.Context, _ *box, _ *notify.Notification, to notify.Target) (*notify.Receipt, error) {
-			return nil, notify.Permanent("NO", "refused with %s", to.Secret.Reveal())
-		})},
-		{"secret in a warning", []string{"credential"}, when(id("large"), func(_ context.Context, _ *box, _ *notify.Notification, to notify.Target) (*notify.Receipt, error) {
-			return &notify.Receipt{Delivered: []notify.Part{notify.PartTitle}, Warnings: []string{to.Secret.Reveal()}}, nil
-		})},
+		{"goes on after the end", []string{"cancel", "deadline"},
+			when(slow, func(context.Context, *box, *notify.Notification, notify.Target) (*notify.Receipt, error) {
+				time.Sleep(3 * time.Second)
+				return nil, nil
+			})},
+		{"calls a busy one gone", []string{"failures"},
+			when(func(b *box, _ *notify.Notification) bool { return b.mode == "busy" }, says(nil, notify.Permanent("GONE", "gone")))},
+		{"does not classify", []string{"failures"},
+			when(func(b *box, _ *notify.Notification) bool { return b.mode == "gone" }, says(nil, errors.New("gone")))},
+		{"odd reason", []string{"errors"}, when(func(b *box, _ *notify.Notification) bool { return b.mode == "gone" },
+			says(nil, notify.Permanent("it is gone", "gone")))},
+		{"panics", []string{"panics"}, when(id("large"),
+			func(context.Context, *box, *notify.Notification, notify.Target) (*notify.Receipt, error) { panic("oh") })},
+		{"secret in the log", []string{"credential"},
+			when(id("least"), func(ctx context.Context, b *box, n *notify.Notification, to notify.Target) (*notify.Receipt, error) {
+				b.inst.Log.Debug("sending", "with", to.Secret.Reveal())
+				return b.deliver(ctx, n)
+			})},
+		{"secret in an error", []string{"credential"},
+			when(id("large"), func(_ context.Context, _ *box, _ *notify.Notification, to notify.Target) (*notify.Receipt, error) {
+				return nil, notify.Permanent("NO", "refused with %s", to.Secret.Reveal())
+			})},
+		{"secret in a warning", []string{"credential"},
+			when(id("large"), func(_ context.Context, _ *box, _ *notify.Notification, to notify.Target) (*notify.Receipt, error) {
+				return &notify.Receipt{Delivered: []notify.Part{notify.PartTitle}, Warnings: []string{to.Secret.Reveal()}}, nil
+			})},
 		{"secret in a diagnostic", []string{"credential"}, func(g *goodChannel) {
 			validate := g.validate
 			g.validate = func(to notify.Target) schema.Diagnostics {
@@ -235,13 +246,14 @@ func TestWrongChannelsOnTheWire(t *testing.T) {
 			}
 			return next()
 		}},
-		{"another reason for unknown instances", []string{"unknown-instance"}, func(_ context.Context, _ string, req, _ any, next func() error) error {
-			err := next()
-			if _, ok := req.(*notifyv1.SendRequest); ok && err != nil && errs.From(err).Reason == errs.ReasonUnknownInstance {
-				return errs.NotFound("NO_INSTANCE", "no").GRPCStatus().Err()
-			}
-			return err
-		}},
+		{"another reason for unknown instances", []string{"unknown-instance"},
+			func(_ context.Context, _ string, req, _ any, next func() error) error {
+				err := next()
+				if _, ok := req.(*notifyv1.SendRequest); ok && err != nil && errs.From(err).Reason == errs.ReasonUnknownInstance {
+					return errs.NotFound("NO_INSTANCE", "no").GRPCStatus().Err()
+				}
+				return err
+			}},
 		{"another id", []string{"send", "repetition"}, func(_ context.Context, _ string, req, _ any, next func() error) error {
 			if r, ok := req.(*notifyv1.SendRequest); ok && strings.HasPrefix(r.Notification.Id, "conformance-") {
 				r.Notification.Id = "own"

@@ -52,7 +52,8 @@ type registryRun struct {
 // process is the caller's to end.
 func Registry(ctx context.Context, conn grpc.ClientConnInterface, cfg RegistryConfig) report.Report {
 	b, done := suite.New(conn, registry.Kind, registry.Service, suite.Settings{
-		JSON: cfg.JSON, Invalid: cfg.Invalid, BaseDir: cfg.BaseDir, Logs: cfg.Logs, Timeout: cfg.Timeout, Prompt: cfg.Prompt, Secrets: cfg.Secrets,
+		JSON: cfg.JSON, Invalid: cfg.Invalid, BaseDir: cfg.BaseDir, Logs: cfg.Logs, Timeout: cfg.Timeout, Prompt: cfg.Prompt,
+		Secrets: cfg.Secrets,
 	})
 	defer done()
 	r := &registryRun{Run: b, cfg: cfg}
@@ -97,8 +98,7 @@ func (r *registryRun) unknownInstance(ctx context.Context) error {
 	return errors.Join(
 		r.CheckUnknownInstances(func(id string) error { _, err := r.loginHosts(ctx, id); return err }),
 		r.CheckUnknownInstances(func(id string) error {
-			_, err := r.resolveReference(ctx, id, registry.ResolveRequest{Ref: "registry.invalid/a:1"})
-			return err
+			return suite.ErrorAlone(r.resolveReference(ctx, id, registry.ResolveRequest{Ref: "registry.invalid/a:1"}))
 		}))
 }
 

@@ -154,9 +154,12 @@ func TestWrongRegistries(t *testing.T) {
 				r.Digest = childDigest
 			}
 		})},
-		{"believes any reference", []string{"bad-reference"}, instead("registry.invalid/UPPER:1", func(context.Context) (*registry.Resolved, error) { return &registry.Resolved{}, nil })},
-		{"missing is a failure", []string{"missing"}, instead(":missing", func(context.Context) (*registry.Resolved, error) { return nil, errors.New("no") })},
-		{"busy is down", []string{"failures"}, instead(":busy", func(context.Context) (*registry.Resolved, error) { return nil, upstreamError(codes.Unavailable) })},
+		{"believes any reference", []string{"bad-reference"},
+			instead("registry.invalid/UPPER:1", func(context.Context) (*registry.Resolved, error) { return &registry.Resolved{}, nil })},
+		{"missing is a failure", []string{"missing"},
+			instead(":missing", func(context.Context) (*registry.Resolved, error) { return nil, errors.New("no") })},
+		{"busy is down", []string{"failures"}, instead(":busy",
+			func(context.Context) (*registry.Resolved, error) { return nil, upstreamError(codes.Unavailable) })},
 		{"goes on after the end", []string{"cancel", "deadline"}, instead(":slow", func(context.Context) (*registry.Resolved, error) {
 			time.Sleep(3 * time.Second)
 			return nil, errors.New("late")
@@ -185,7 +188,8 @@ func TestWrongRegistries(t *testing.T) {
 				return &registry.ImageConfig{Digest: indexDigest}, nil
 			}
 		}},
-		{"credentials for others", []string{"credentials"}, func(g *goodRegistry) { g.credentials = func([]string) []string { return []string{"x"} } }},
+		{"credentials for others", []string{"credentials"},
+			func(g *goodRegistry) { g.credentials = func([]string) []string { return []string{"x"} } }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

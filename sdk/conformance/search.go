@@ -94,7 +94,8 @@ func Search(ctx context.Context, conn grpc.ClientConnInterface, cfg SearchConfig
 		{"wrong-credential", r.wrongCredential},
 	} {
 		for _, form := range []string{formStreams, formUnary} {
-			checks = append(checks, suite.Check{Name: c.name, Form: form, Perform: func(ctx context.Context) error { return r.runInForm(ctx, form, c.do) }})
+			checks = append(checks, suite.Check{Name: c.name, Form: form,
+				Perform: func(ctx context.Context) error { return r.runInForm(ctx, form, c.do) }})
 		}
 	}
 	return r.Perform(ctx, suite.Checks{Descriptor: r.checkDescriptor, Credential: r.checkCredential, List: append(checks,

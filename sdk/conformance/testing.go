@@ -63,7 +63,8 @@ type suiteConfig[C any] interface {
 
 // runSuite loads a plugin and runs the suite of a kind. Where cfg has no directory or log, they are a temporary directory
 // and what the plugin logs.
-func runSuite[C any, P suiteConfig[C]](t *testing.T, p framework.Plugin, cfg C, perform func(context.Context, grpc.ClientConnInterface, C) report.Report) report.Report {
+func runSuite[C any, P suiteConfig[C]](t *testing.T, p framework.Plugin, cfg C,
+	perform func(context.Context, grpc.ClientConnInterface, C) report.Report) report.Report {
 	t.Helper()
 	conn, logged := suite.ServePlugin(t, p)
 	baseDir, logs := P(&cfg).hostFields()

@@ -68,7 +68,8 @@ type translatorRun struct {
 // process is the caller's to end.
 func Translator(ctx context.Context, conn grpc.ClientConnInterface, cfg TranslatorConfig) report.Report {
 	b, done := suite.New(conn, translator.Kind, translator.Service, suite.Settings{
-		JSON: cfg.JSON, Invalid: cfg.Invalid, BaseDir: cfg.BaseDir, Logs: cfg.Logs, Timeout: cfg.Timeout, Prompt: cfg.Prompt, Secrets: cfg.Secrets,
+		JSON: cfg.JSON, Invalid: cfg.Invalid, BaseDir: cfg.BaseDir, Logs: cfg.Logs, Timeout: cfg.Timeout, Prompt: cfg.Prompt,
+		Secrets: cfg.Secrets,
 	})
 	defer done()
 	r := &translatorRun{Run: b, cfg: cfg}

@@ -72,7 +72,8 @@ func (r *translatorRun) translateParts(ctx context.Context) error {
 func (r *translatorRun) keepMasks(ctx context.Context) error {
 	req := r.newSample()
 	marks := []string{translator.Mask(1), translator.Mask(2), translator.Mask(13)}
-	req.Parts = []translator.Part{{Name: "body", Markdown: true, Text: fmt.Sprintf("Use %s instead of %s.\n\nThanks to %s for the report.\n", marks[0], marks[1], marks[2])}}
+	req.Parts = []translator.Part{{Name: "body", Markdown: true,
+		Text: fmt.Sprintf("Use %s instead of %s.\n\nThanks to %s for the report.\n", marks[0], marks[1], marks[2])}}
 	a, err := r.wantAnswer(ctx, req)
 	if err != nil {
 		return err
@@ -103,8 +104,7 @@ func (r *translatorRun) checkSummarize(ctx context.Context) error {
 
 func (r *translatorRun) checkConcurrency(ctx context.Context) error {
 	return suite.RunTogether(8, func(int) error {
-		_, err := r.wantAnswer(ctx, r.newSample())
-		return err
+		return suite.ErrorAlone(r.wantAnswer(ctx, r.newSample()))
 	})
 }
 
@@ -179,8 +179,5 @@ func (r *translatorRun) cutShort(ctx, short context.Context) error {
 		return err
 	}
 	defer undo()
-	return r.CutCall(ctx, func(id string) error {
-		_, err := r.askTranslator(short, id, r.newSample())
-		return err
-	})
+	return r.CutCall(ctx, func(id string) error { return suite.ErrorAlone(r.askTranslator(short, id, r.newSample())) })
 }

@@ -35,7 +35,8 @@ type goodTranslator struct {
 func newGoodTranslator() *goodTranslator {
 	return &goodTranslator{
 		models: []translator.Model{{Name: "m"}}, word: func(s string) string { return "[zh-CN] " + s }, summary: "- one\n- two",
-		attempt: translator.Attempt{Model: "m", Outcome: translator.OK, InputTokens: 3, OutputTokens: 4}, failure: func(e *errs.Error) error { return e },
+		attempt: translator.Attempt{Model: "m", Outcome: translator.OK, InputTokens: 3, OutputTokens: 4},
+		failure: func(e *errs.Error) error { return e },
 	}
 }
 
@@ -122,9 +123,11 @@ func TestWrongTranslator(t *testing.T) {
 		{"loses masks", []string{"masks"}, func(g *goodTranslator) {
 			g.word = func(s string) string { return "x" + strings.ReplaceAll(s, translator.Mask(13), "") }
 		}},
-		{"answers nothing", []string{"translate", "masks", "concurrency"}, func(g *goodTranslator) { g.word = func(string) string { return "" } }},
+		{"answers nothing", []string{"translate", "masks", "concurrency"},
+			func(g *goodTranslator) { g.word = func(string) string { return "" } }},
 		{"a long summary", []string{"summarize"}, func(g *goodTranslator) { g.summary = strings.Repeat("- x\n", 5) }},
-		{"counts no tokens", []string{"translate", "masks", "summarize", "concurrency", "bad-answer"}, func(g *goodTranslator) { g.attempt.OutputTokens = 0 }},
+		{"counts no tokens", []string{"translate", "masks", "summarize", "concurrency", "bad-answer"},
+			func(g *goodTranslator) { g.attempt.OutputTokens = 0 }},
 		{"believes everything", []string{"bad-answer"}, func(g *goodTranslator) { g.takesBad = true }},
 		{"a limit without a time", []string{"limited"}, func(g *goodTranslator) {
 			g.failure = func(e *errs.Error) error { e.RetryAfter = 0; return e }

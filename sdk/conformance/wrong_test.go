@@ -153,7 +153,8 @@ func TestWrongPlugins(t *testing.T) {
 		{"no semantic version", []string{"describe"}, func(g *good) { g.version = "one" }},
 		{"odd name", []string{"describe"}, func(g *good) { g.name = "Good Plugin" }},
 		{"another service", []string{"describe"}, describing(func(k *pluginv1.Kind) { k.Service = "other.v1.Search" })},
-		{"lower-case capability", []string{"capabilities"}, describing(func(k *pluginv1.Kind) { k.Capabilities = append(k.Capabilities, "streams") })},
+		{"lower-case capability", []string{"capabilities"},
+			describing(func(k *pluginv1.Kind) { k.Capabilities = append(k.Capabilities, "streams") })},
 		{"exclusive without data", []string{"capabilities"}, func(g *good) {
 			g.def.Exclusive, g.def.DataDir = true, false
 			g.def.Build = func(inst search.Instance, cfg config) (search.Open, schema.Diagnostics) {
@@ -195,9 +196,11 @@ func TestWrongPlugins(t *testing.T) {
 			}
 		}},
 		{"error status", both("samples"), when(operation("research_result"), says(response(500, "{}"), nil))},
-		{"no content type", both("samples"), when(operation("research_result"), says(&search.Response{Head: search.Head{Status: 200}, Body: []byte("{}")}, nil))},
+		{"no content type", both("samples"), when(operation("research_result"),
+			says(&search.Response{Head: search.Head{Status: 200}, Body: []byte("{}")}, nil))},
 		{"body is no JSON", both("samples"), when(operation("research_result"), says(response(200, "{"), nil))},
-		{"answers unknown operations", both("unknown-operation"), when(operation("conformance_unknown_operation"), says(response(200, "{}"), nil))},
+		{"answers unknown operations", both("unknown-operation"),
+			when(operation("conformance_unknown_operation"), says(response(200, "{}"), nil))},
 		{"accepts garbage", both("bad-body"), when(isBad, says(response(200, "{}"), nil))},
 		{"blames the upstream for garbage", both("bad-body"), when(isBad, says(nil, errs.Unavailable("BODY", "bad")))},
 		{"large bodies break it", both("large-body"), when(isLarge, says(nil, broken))},
@@ -213,22 +216,25 @@ func TestWrongPlugins(t *testing.T) {
 				return b.answer(ctx, req)
 			}
 		}},
-		{"goes on after the end", append(both("cancel"), both("deadline")...), when(isSlow, func(context.Context, *backend, *search.Request) (*search.Response, error) {
-			time.Sleep(3 * time.Second)
-			return response(200, "{}"), nil
-		})},
+		{"goes on after the end", append(both("cancel"), both("deadline")...),
+			when(isSlow, func(context.Context, *backend, *search.Request) (*search.Response, error) {
+				time.Sleep(3 * time.Second)
+				return response(200, "{}"), nil
+			})},
 		{"takes any key", both("wrong-credential"), func(g *good) {
 			g.invoke = func(ctx context.Context, b *backend, req *search.Request) (*search.Response, error) {
 				req.Credential = key
 				return b.answer(ctx, req)
 			}
 		}},
-		{"credential in an error", []string{"credential"}, when(operation("conformance_unknown_operation"), func(_ context.Context, _ *backend, req *search.Request) (*search.Response, error) {
-			return nil, errs.BadInput("NO", "refused with %s", req.Credential.Reveal())
-		})},
-		{"credential in an answer", []string{"credential"}, when(operation("research_result"), func(_ context.Context, _ *backend, req *search.Request) (*search.Response, error) {
-			return response(200, fmt.Sprintf("{%q:1}", req.Credential.Reveal())), nil
-		})},
+		{"credential in an error", []string{"credential"},
+			when(operation("conformance_unknown_operation"), func(_ context.Context, _ *backend, req *search.Request) (*search.Response, error) {
+				return nil, errs.BadInput("NO", "refused with %s", req.Credential.Reveal())
+			})},
+		{"credential in an answer", []string{"credential"},
+			when(operation("research_result"), func(_ context.Context, _ *backend, req *search.Request) (*search.Response, error) {
+				return response(200, fmt.Sprintf("{%q:1}", req.Credential.Reveal())), nil
+			})},
 		{"credential in the log", []string{"credential"}, func(g *good) {
 			g.invoke = func(ctx context.Context, b *backend, req *search.Request) (*search.Response, error) {
 				b.inst.Log.Debug("calling", "key", req.Credential.Reveal())

@@ -32,7 +32,8 @@ func NewClient(conn grpc.ClientConnInterface, instance string) *Client {
 func (c *Client) Close() error { return nil }
 
 // callInstance makes one call for the instance.
-func callInstance[I, O any](ctx context.Context, c *Client, rpc func(context.Context, *I, ...grpc.CallOption) (*O, error), in *I) (*O, error) {
+func callInstance[I, O any](ctx context.Context, c *Client, rpc func(context.Context, *I, ...grpc.CallOption) (*O, error),
+	in *I) (*O, error) {
 	out, err := rpc(metadata.AppendToOutgoingContext(ctx, exchange.MetaInstance, c.instance), in)
 	if err != nil {
 		return nil, errs.From(err)

@@ -47,5 +47,6 @@ func CoolingDown(until, now time.Time) *errs.Error {
 
 // NotConfigured is the error of a call for which the configuration lacks an attribute.
 func NotConfigured(attribute string) *errs.Error {
-	return errs.New(errs.Caller, codes.FailedPrecondition, ReasonNotConfigured, "the configuration has no %s, which this call needs", attribute)
+	return errs.New(errs.Caller, codes.FailedPrecondition, ReasonNotConfigured, "the configuration has no %s, which this call needs",
+		attribute)
 }

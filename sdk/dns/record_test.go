@@ -26,8 +26,10 @@ func TestNormalized(t *testing.T) {
 		}
 	}
 	for value, recordType := range map[string]dns.Type{
-		"192.0.2.256": dns.A, "::1": dns.A, "192.0.2.1": dns.AAAA, "fe80::1%eth0": dns.AAAA, "a b": dns.CNAME, "*.example.com": dns.CNAME, "mail.example.com": dns.MX,
-		"65536 mail.example.com": dns.MX, "-1 mail.example.com": dns.MX, "": dns.TXT, "a\x00b": dns.TXT, strings.Repeat("x", dns.MaxText+1): dns.TXT,
+		"192.0.2.256": dns.A, "::1": dns.A, "192.0.2.1": dns.AAAA, "fe80::1%eth0": dns.AAAA, "a b": dns.CNAME, "*.example.com": dns.CNAME,
+		"mail.example.com":       dns.MX,
+		"65536 mail.example.com": dns.MX, "-1 mail.example.com": dns.MX, "": dns.TXT, "a\x00b": dns.TXT,
+		strings.Repeat("x", dns.MaxText+1): dns.TXT,
 	} {
 		_, err := dns.RecordSet{Name: "a.example.com", Type: recordType, Values: []string{value}}.Normalized()
 		if e := errs.From(err); e == nil || e.Reason != dns.ReasonInvalidRequest || e.Source != errs.Caller {
@@ -38,7 +40,8 @@ func TestNormalized(t *testing.T) {
 
 func TestLongestZone(t *testing.T) {
 	zones := []dns.Zone{{ID: "1", Name: "example.com"}, {ID: "2", Name: "sub.example.com"}, {ID: "3", Name: "ple.com"}}
-	for name, want := range map[string]string{"example.com": "1", "a.example.com": "1", "sub.example.com": "2", "a.b.sub.example.com": "2", "xsub.example.com": "1"} {
+	for name, want := range map[string]string{"example.com": "1", "a.example.com": "1", "sub.example.com": "2", "a.b.sub.example.com": "2",
+		"xsub.example.com": "1"} {
 		if got, err := dns.LongestZone(zones, name); err != nil || got.ID != want {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
@@ -49,7 +52,8 @@ func TestLongestZone(t *testing.T) {
 }
 
 func TestIsLocal(t *testing.T) {
-	for name, want := range map[string]bool{"localhost": true, "mail.LOCALHOST.": true, "notlocalhost": false, "localhost.example.com": false} {
+	for name, want := range map[string]bool{"localhost": true, "mail.LOCALHOST.": true, "notlocalhost": false,
+		"localhost.example.com": false} {
 		if dns.IsLocal(name) != want {
 			t.Errorf("%s: %v", name, !want)
 		}

@@ -74,7 +74,8 @@ func (r *PullRequest) Check() error {
 const maxRef = 1024
 
 func checkRef(ref string) error {
-	if ref == "" || len(ref) > maxRef || strings.HasPrefix(ref, "-") || strings.ContainsFunc(ref, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
+	if ref == "" || len(ref) > maxRef || strings.HasPrefix(ref, "-") ||
+		strings.ContainsFunc(ref, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
 		return errs.BadInput(ReasonBadRef, "%.100q is no image reference", ref)
 	}
 	return nil

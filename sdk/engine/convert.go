@@ -67,7 +67,8 @@ func detailFrom(p *enginev1.InspectResponse) *Detail {
 		Container: containerFrom(p.GetContainer()), Health: p.GetHealth(), HealthLog: p.GetHealthLog(),
 		StartPeriodMS: p.GetStartPeriodMs(), IntervalMS: p.GetIntervalMs(), TimeoutMS: p.GetTimeoutMs(), Retries: int(p.GetRetries()),
 		RestartCount: int(p.GetRestartCount()), ExitCode: int(p.GetExitCode()), OOMKilled: p.GetOomKilled(), Error: p.GetError(),
-		StartedAt: p.GetStartedAtUnixMs(), RestartPolicy: p.GetRestartPolicy(), Config: containerConfigFrom(p.GetConfig()), StoppedByRequest: p.GetStoppedByRequest(),
+		StartedAt: p.GetStartedAtUnixMs(), RestartPolicy: p.GetRestartPolicy(), Config: containerConfigFrom(p.GetConfig()),
+		StoppedByRequest: p.GetStoppedByRequest(),
 	}
 }
 
@@ -139,7 +140,8 @@ func progressFrom(p *enginev1.PullProgress) PullProgress {
 		TotalLayers: int(p.GetTotalLayers()), Status: p.GetStatus(),
 	}
 	for _, l := range p.GetActive() {
-		out.Active = append(out.Active, Layer{ID: l.GetId(), Status: l.GetStatus(), CurrentBytes: l.GetCurrentBytes(), TotalBytes: l.GetTotalBytes()})
+		out.Active = append(out.Active, Layer{ID: l.GetId(), Status: l.GetStatus(), CurrentBytes: l.GetCurrentBytes(),
+			TotalBytes: l.GetTotalBytes()})
 	}
 	return out
 }

@@ -157,8 +157,8 @@ type ImageConfig struct {
 	Env                 []string
 	Command, Entrypoint []string
 	User, WorkingDir    string
-	// Settings are further ones by the names that compose gives them, without those at their usual values. Lists are lines, sorted unless their
-	// order counts; times are in nanoseconds, sizes in bytes. The protocol lists the names.
+	// Settings are further ones by the names that compose gives them, without those at their usual values. Lists are lines, sorted unless
+	// their order counts; times are in nanoseconds, sizes in bytes. The protocol lists the names.
 	Settings map[string]string
 }
 

@@ -33,27 +33,34 @@ var (
 	labels      = map[string]string{"a": "b", "c": ""}
 	mounts      = []engine.Mount{{Type: "volume", Name: "n", Source: "/s", Destination: "/d", ReadOnly: true}, {Type: "bind"}}
 	imageConfig = engine.ImageConfig{Env: []string{"A=b"}, Command: []string{"c"}, Entrypoint: []string{"e"}, User: "u", WorkingDir: "/w"}
-	container   = engine.Container{ID: "i", Name: "n", Image: "r:1", ImageID: "sha256:x", State: "running", Status: "Up", Labels: labels, CreatedAt: 1, Mounts: mounts}
-	detail      = engine.Detail{
-		Container: container, Health: "healthy", HealthLog: "ok", StartPeriodMS: 1, IntervalMS: 2, TimeoutMS: 3, Retries: 4, RestartCount: 5, ExitCode: 137,
+	container   = engine.Container{ID: "i", Name: "n", Image: "r:1", ImageID: "sha256:x", State: "running", Status: "Up", Labels: labels,
+		CreatedAt: 1, Mounts: mounts}
+	detail = engine.Detail{
+		Container: container, Health: "healthy", HealthLog: "ok", StartPeriodMS: 1, IntervalMS: 2, TimeoutMS: 3, Retries: 4, RestartCount: 5,
+		ExitCode:  137,
 		OOMKilled: true, Error: "e", StartedAt: 6, RestartPolicy: "always",
 		Config: &engine.ContainerConfig{
-			ImageConfig: imageConfig, NetworkMode: "a", PIDMode: "b", IPCMode: "c", VolumesFrom: []string{"v"}, Networks: []string{"n"}, Ports: []string{":1:2/tcp"},
+			ImageConfig: imageConfig, NetworkMode: "a", PIDMode: "b", IPCMode: "c", VolumesFrom: []string{"v"}, Networks: []string{"n"},
+			Ports:       []string{":1:2/tcp"},
 			MemoryBytes: 1, NanoCPUs: 2, PIDsLimit: 3, Privileged: true, CapAdd: []string{"X"}, CapDrop: []string{"Y"},
 		},
 	}
 	image = engine.Image{
-		ID: "sha256:x", RepoTags: []string{"r:1"}, RepoDigests: []string{"r@sha256:y"}, OS: "linux", Arch: "arm", Variant: "v7", Labels: labels, SizeBytes: 1 << 40, CreatedAt: 2, Config: &imageConfig,
+		ID: "sha256:x", RepoTags: []string{"r:1"}, RepoDigests: []string{"r@sha256:y"}, OS: "linux", Arch: "arm", Variant: "v7", Labels: labels,
+		SizeBytes: 1 << 40, CreatedAt: 2, Config: &imageConfig,
 	}
 	samples = []engine.Sample{
-		{ContainerID: "i", SampledAt: 1, CPUPercent: 0, HasCPU: true, MemUsed: 2, MemLimit: 3, NetRx: 4, NetTx: 5, HasBlock: true, BlockRead: 0, BlockWrite: 7, PIDs: 8},
+		{ContainerID: "i", SampledAt: 1, CPUPercent: 0, HasCPU: true, MemUsed: 2, MemLimit: 3, NetRx: 4, NetTx: 5, HasBlock: true, BlockRead: 0,
+			BlockWrite: 7, PIDs: 8},
 		{ContainerID: "j", SampledAt: 1},
 	}
-	info     = engine.Info{Version: "1", APIVersion: "2", OS: "linux", Arch: "arm", Variant: "v7", Compose: &engine.Compose{Version: "3", PullPolicy: true}, ComposeError: "e"}
+	info = engine.Info{Version: "1", APIVersion: "2", OS: "linux", Arch: "arm", Variant: "v7",
+		Compose: &engine.Compose{Version: "3", PullPolicy: true}, ComposeError: "e"}
 	event    = engine.Event{Type: "container", Action: "start", ID: "i", Labels: labels, At: 9}
-	progress = engine.PullProgress{CurrentBytes: 1, TotalBytes: 2, CompletedLayers: 3, TotalLayers: 4, Active: []engine.Layer{{ID: "l", Status: "s", CurrentBytes: 5, TotalBytes: 6}}, Status: "t"}
-	lines    = []engine.Line{{Text: "one"}, {Stderr: true, Text: "two"}}
-	result   = engine.ComposeResult{Command: []string{"c", "up"}, ExitCode: 1, Tail: "t"}
+	progress = engine.PullProgress{CurrentBytes: 1, TotalBytes: 2, CompletedLayers: 3, TotalLayers: 4,
+		Active: []engine.Layer{{ID: "l", Status: "s", CurrentBytes: 5, TotalBytes: 6}}, Status: "t"}
+	lines  = []engine.Line{{Text: "one"}, {Stderr: true, Text: "two"}}
+	result = engine.ComposeResult{Command: []string{"c", "up"}, ExitCode: 1, Tail: "t"}
 )
 
 func (m *mirror) Info(context.Context, string) (*engine.Info, error) { return &info, m.fail }
@@ -169,7 +176,8 @@ func TestTarStreams(t *testing.T) {
 	c, m := open(t)
 	for _, size := range []int{0, 1, 1 << 18, 5<<20 + 7} {
 		data := bytes.Repeat([]byte("x"), size)
-		for _, r := range []io.Reader{bytes.NewReader(data), iotest.DataErrReader(bytes.NewReader(data)), iotest.HalfReader(bytes.NewReader(data))} {
+		for _, r := range []io.Reader{bytes.NewReader(data), iotest.DataErrReader(bytes.NewReader(data)),
+			iotest.HalfReader(bytes.NewReader(data))} {
 			if err := c.Restore(t.Context(), "a", "/data", r); err != nil || !bytes.Equal(m.data, data) {
 				t.Errorf("restore of %d: %d, %v", size, len(m.data), err)
 			}

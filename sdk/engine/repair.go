@@ -33,7 +33,8 @@ func ProperName(c *Container) string {
 	rest := strings.TrimPrefix(c.Name, prefix)
 	usual := strings.ReplaceAll(strings.Join([]string{c.Labels[LabelProject], c.Labels[LabelService], c.Labels[LabelNumber]}, "-"), "_", "-")
 	// The first generation renames the old container after its own id; the second names the new one after the old one's.
-	if strings.HasPrefix(c.ID, strings.TrimSuffix(prefix, "_")) || c.Labels[LabelReplace] != "" || strings.ReplaceAll(rest, "_", "-") == usual {
+	if strings.HasPrefix(c.ID, strings.TrimSuffix(prefix, "_")) || c.Labels[LabelReplace] != "" ||
+		strings.ReplaceAll(rest, "_", "-") == usual {
 		return rest
 	}
 	return c.Name

@@ -37,17 +37,20 @@ func TestRepair(t *testing.T) {
 			keep: []string{a}, remove: []string{b}, rename: map[string]string{a: "blog_web_1"},
 		},
 		"v1 started the new one": {
-			list: []engine.Container{replica(a, a+"_blog_web_1", "1", "exited"), replica(b, "blog_web_1", "1", "running")}, keep: []string{b}, remove: []string{a},
+			list: []engine.Container{replica(a, a+"_blog_web_1", "1", "exited"), replica(b, "blog_web_1", "1", "running")}, keep: []string{b},
+			remove: []string{a},
 		},
 		"v1 with a name of its own": {
 			list: []engine.Container{replica(a, a+"_vpn", "1", "exited")}, keep: []string{a}, rename: map[string]string{a: "vpn"},
 		},
 		"v2 created the new one": {
-			list: []engine.Container{replica(a, "blog-web-1", "1", "running"), replica(b, a+"_blog-web-1", "1", "created", engine.LabelReplace+"=web-1")},
+			list: []engine.Container{replica(a, "blog-web-1", "1", "running"),
+				replica(b, a+"_blog-web-1", "1", "created", engine.LabelReplace+"=web-1")},
 			keep: []string{a}, remove: []string{b},
 		},
 		"v2 stopped the old one": {
-			list: []engine.Container{replica(a, "blog-web-1", "1", "exited"), replica(b, a+"_blog-web-1", "1", "created", engine.LabelReplace+"=web-1")},
+			list: []engine.Container{replica(a, "blog-web-1", "1", "exited"),
+				replica(b, a+"_blog-web-1", "1", "created", engine.LabelReplace+"=web-1")},
 			keep: []string{a}, remove: []string{b},
 		},
 		"v2 removed the old one": {
@@ -55,11 +58,13 @@ func TestRepair(t *testing.T) {
 			keep: []string{b}, rename: map[string]string{b: "blog-web-1"},
 		},
 		"v2 with a name of its own": {
-			list: []engine.Container{replica(b, a+"_vpn", "1", "created", engine.LabelReplace+"=vpn")}, keep: []string{b}, rename: map[string]string{b: "vpn"},
+			list: []engine.Container{replica(b, a+"_vpn", "1", "created", engine.LabelReplace+"=vpn")}, keep: []string{b},
+			rename: map[string]string{b: "vpn"},
 		},
 		"two of three": {
 			list: []engine.Container{
-				replica(a, "blog-web-1", "1", "running"), replica("cc", "blog-web-2", "2", "running"), replica(b, "cc0000000000_blog-web-2", "2", "created", engine.LabelReplace+"=web-2"),
+				replica(a, "blog-web-1", "1", "running"), replica("cc", "blog-web-2", "2", "running"),
+				replica(b, "cc0000000000_blog-web-2", "2", "created", engine.LabelReplace+"=web-2"),
 			}, keep: []string{a, "cc"}, remove: []string{b},
 		},
 		"a name that only looks so": {
@@ -69,7 +74,8 @@ func TestRepair(t *testing.T) {
 			list: []engine.Container{replica(a, b+"_vpn", "1", "running", engine.LabelReplace+"="+b+"_vpn")}, keep: []string{a},
 		},
 		"compose run": {
-			list: []engine.Container{replica(a, "blog-web-1", "1", "running"), replica(b, "blog-web-run-1", "1", "running", engine.LabelOneOff+"=True")}, keep: []string{b, a},
+			list: []engine.Container{replica(a, "blog-web-1", "1", "running"),
+				replica(b, "blog-web-run-1", "1", "running", engine.LabelOneOff+"=True")}, keep: []string{b, a},
 		},
 		"not of compose": {list: []engine.Container{{ID: a, Name: b + "_x"}}, keep: []string{a}},
 	} {

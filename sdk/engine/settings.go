@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Settings collects what ImageConfig.Settings has: texts by the names that compose gives to the settings. Both sides of a comparison are written with it.
-// A setting without a value is left out.
+// Settings collects what ImageConfig.Settings has: texts by the names that compose gives to the settings. Both sides of a comparison are
+// written with it. A setting without a value is left out.
 type Settings map[string]string
 
 // SetText sets a text; an empty one is left out.

@@ -30,7 +30,8 @@ func TestErrorsSurviveTheWire(t *testing.T) {
 			if got.Source != want.Source || got.Code != want.Code || got.Reason != want.Reason || got.RetryAfter != want.RetryAfter {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
-			if (got.Upstream == nil) != (want.Upstream == nil) || got.Upstream.GetHost() != want.Upstream.GetHost() || string(got.Upstream.GetBody()) != string(want.Upstream.GetBody()) {
+			if (got.Upstream == nil) != (want.Upstream == nil) || got.Upstream.GetHost() != want.Upstream.GetHost() ||
+				string(got.Upstream.GetBody()) != string(want.Upstream.GetBody()) {
 				t.Errorf("upstream %v", got.Upstream)
 			}
 		})

@@ -23,7 +23,8 @@ import (
 
 func TestBodiesComeThroughUnchanged(t *testing.T) {
 	p := newBench(t, echo).pool(t, 0)
-	for _, n := range []int{0, 1, 100, inlineBody - 1, inlineBody, inlineBody + 1, MaxBody - 1, MaxBody, MaxBody + 1, 3*MaxBody - 1, 15 << 20} {
+	for _, n := range []int{0, 1, 100, inlineBody - 1, inlineBody, inlineBody + 1, MaxBody - 1, MaxBody, MaxBody + 1, 3*MaxBody - 1,
+		15 << 20} {
 		for _, head := range []string{"", "the head"} {
 			body := pattern(n)
 			msg, err := p.Call(context.Background(), "id", []byte(head), body)

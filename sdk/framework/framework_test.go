@@ -169,7 +169,8 @@ func TestInstances(t *testing.T) {
 	if b.closed.Load() != 1 || b.opened.Load() != 3 {
 		t.Errorf("opened %d, closed %d", b.opened.Load(), b.closed.Load())
 	}
-	if _, err := b.ask(t, "none", "search"); errs.From(err).Reason != errs.ReasonUnknownInstance || errs.From(err).Code != codes.FailedPrecondition {
+	if _, err := b.ask(t, "none", "search"); errs.From(err).Reason != errs.ReasonUnknownInstance ||
+		errs.From(err).Code != codes.FailedPrecondition {
 		t.Errorf("unknown instance: %v", err)
 	}
 }
@@ -242,7 +243,8 @@ func (c *endingContext) Err() error {
 	return context.Canceled
 }
 
-// TestConfigureIsCalledOffAndRepeated: the call that is called off closes its own instance, not the one that the next call has put in its place.
+// TestConfigureIsCalledOffAndRepeated: the call that is called off closes its own instance, not the one that the next call has put in its
+// place.
 func TestConfigureIsCalledOffAndRepeated(t *testing.T) {
 	b := newBench(t)
 	srv, err := framework.NewServer(b.plugin, hclog.NewNullLogger())
@@ -305,7 +307,8 @@ func TestHealth(t *testing.T) {
 	b := newBench(t)
 	b.configure(t, "a", `{}`)
 	b.configure(t, "b", `{"answer":"sick"}`)
-	for id, want := range map[string]pluginv1.State{"": pluginv1.State_STATE_OK, "a": pluginv1.State_STATE_OK, "b": pluginv1.State_STATE_DEGRADED} {
+	for id, want := range map[string]pluginv1.State{"": pluginv1.State_STATE_OK, "a": pluginv1.State_STATE_OK,
+		"b": pluginv1.State_STATE_DEGRADED} {
 		resp, err := b.Plugin.Health(t.Context(), &pluginv1.HealthRequest{InstanceId: id})
 		if err != nil || resp.GetState() != want {
 			t.Errorf("%q: %v, %v", id, resp, err)

@@ -29,7 +29,8 @@ func (s *Server) guardUnary(ctx context.Context, req any, _ *grpc.UnaryServerInf
 	defer s.recoverPanic(&err)
 	resp, err = next(ctx, req)
 	if m, ok := resp.(proto.Message); ok && err == nil && proto.Size(m) > MaxMessage {
-		return nil, errs.New(errs.Plugin, codes.ResourceExhausted, errs.ReasonTooLarge, "the answer has %d bytes, more than %d", proto.Size(m), MaxMessage)
+		return nil, errs.New(errs.Plugin, codes.ResourceExhausted, errs.ReasonTooLarge, "the answer has %d bytes, more than %d", proto.Size(m),
+			MaxMessage)
 	}
 	return resp, err
 }

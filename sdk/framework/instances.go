@@ -46,7 +46,8 @@ func (s *instances) refOf(id string) string {
 	return ""
 }
 
-// putInstance puts an instance into use, in place of the one of its id, unless ctx has ended: then the next call of the id may have put another one there.
+// putInstance puts an instance into use, in place of the one of its id, unless ctx has ended: then the next call of the id may have put
+// another one there.
 func (s *instances) putInstance(ctx context.Context, id string, in *instance) error {
 	s.mu.Lock()
 	if err := ctx.Err(); err != nil {

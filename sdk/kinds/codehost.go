@@ -15,7 +15,8 @@ import (
 
 // codehostKind takes the samples "repo", a repository whose hooks may be changed, "owner", an account, and "releases", a
 // repository with two releases at least, to which the account of the token may react. The credential is the token.
-var codehostKind = Kind{Name: codehost.Kind, Service: codehost.Service, File: codehostv1.File_patchbay_codehost_v1_codehost_proto, Conform: conformCodeHost}
+var codehostKind = Kind{Name: codehost.Kind, Service: codehost.Service, File: codehostv1.File_patchbay_codehost_v1_codehost_proto,
+	Conform: conformCodeHost}
 
 func conformCodeHost(ctx context.Context, conn grpc.ClientConnInterface, _ *pluginv1.Kind, use Use) (report.Report, error) {
 	inputs := map[string]string{}

@@ -13,7 +13,8 @@ import (
 )
 
 // engineKind takes the sample "compose_bin", a compose command.
-var engineKind = Kind{Name: engine.Kind, Service: engine.Service, File: enginev1.File_patchbay_engine_v1_engine_proto, Conform: conformEngine}
+var engineKind = Kind{Name: engine.Kind, Service: engine.Service, File: enginev1.File_patchbay_engine_v1_engine_proto,
+	Conform: conformEngine}
 
 func conformEngine(ctx context.Context, conn grpc.ClientConnInterface, _ *pluginv1.Kind, use Use) (report.Report, error) {
 	return conformance.Engine(ctx, conn, conformance.EngineConfig{

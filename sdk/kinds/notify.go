@@ -16,7 +16,8 @@ import (
 // SampleTarget is the sample that a plugin of the kind notify takes: the recipient, who really gets what is sent.
 const SampleTarget = "target"
 
-var notifyKind = Kind{Name: notify.Kind, Service: notify.Service, File: notifyv1.File_patchbay_notify_v1_notify_proto, Conform: conformNotify}
+var notifyKind = Kind{Name: notify.Kind, Service: notify.Service, File: notifyv1.File_patchbay_notify_v1_notify_proto,
+	Conform: conformNotify}
 
 func conformNotify(ctx context.Context, conn grpc.ClientConnInterface, _ *pluginv1.Kind, use Use) (report.Report, error) {
 	return conformance.Notify(ctx, conn, conformance.NotifyConfig{

@@ -13,7 +13,8 @@ import (
 )
 
 // registryKind takes the samples "ref", a reference to read, and "platform", one that it has.
-var registryKind = Kind{Name: registry.Kind, Service: registry.Service, File: registryv1.File_patchbay_registry_v1_registry_proto, Conform: conformRegistry}
+var registryKind = Kind{Name: registry.Kind, Service: registry.Service, File: registryv1.File_patchbay_registry_v1_registry_proto,
+	Conform: conformRegistry}
 
 func conformRegistry(ctx context.Context, conn grpc.ClientConnInterface, _ *pluginv1.Kind, use Use) (report.Report, error) {
 	return conformance.Registry(ctx, conn, conformance.RegistryConfig{

@@ -13,7 +13,8 @@ import (
 )
 
 // searchKind takes samples by the name of an operation: the body of its call. An operation without one gets the suite's own.
-var searchKind = Kind{Name: search.Kind, Service: search.Service, File: searchv1.File_patchbay_search_v1_search_proto, Conform: conformSearch}
+var searchKind = Kind{Name: search.Kind, Service: search.Service, File: searchv1.File_patchbay_search_v1_search_proto,
+	Conform: conformSearch}
 
 func conformSearch(ctx context.Context, conn grpc.ClientConnInterface, described *pluginv1.Kind, use Use) (report.Report, error) {
 	d, err := search.ParseDescriptor(described)

@@ -14,7 +14,8 @@ import (
 
 // translatorKind takes the sample "target_language", into which a short text is translated and summarised; without it no model
 // is called.
-var translatorKind = Kind{Name: translator.Kind, Service: translator.Service, File: translatorv1.File_patchbay_translator_v1_translator_proto, Conform: conformTranslator}
+var translatorKind = Kind{Name: translator.Kind, Service: translator.Service,
+	File: translatorv1.File_patchbay_translator_v1_translator_proto, Conform: conformTranslator}
 
 func conformTranslator(ctx context.Context, conn grpc.ClientConnInterface, _ *pluginv1.Kind, use Use) (report.Report, error) {
 	return conformance.Translator(ctx, conn, conformance.TranslatorConfig{

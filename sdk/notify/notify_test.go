@@ -58,7 +58,8 @@ func whole() *notify.Notification {
 func TestEverythingArrives(t *testing.T) {
 	var got *notify.Notification
 	var at notify.Target
-	want := &notify.Receipt{MessageIDs: []string{"1", "2"}, Delivered: []notify.Part{notify.PartTitle, notify.PartImage}, Warnings: []string{"shortened"}}
+	want := &notify.Receipt{MessageIDs: []string{"1", "2"}, Delivered: []notify.Part{notify.PartTitle, notify.PartImage},
+		Warnings: []string{"shortened"}}
 	c := client(t, true, &channel{send: func(_ context.Context, n *notify.Notification, to notify.Target) (*notify.Receipt, error) {
 		got, at = n, to
 		return want, nil
@@ -170,7 +171,8 @@ func TestOutcomeOfOtherErrors(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}
-	for o, want := range map[notify.Outcome]string{notify.Delivered: "delivered", notify.Retryable: "temporary", notify.Refused: "permanent", notify.Uncertain: "unknown"} {
+	for o, want := range map[notify.Outcome]string{notify.Delivered: "delivered", notify.Retryable: "temporary", notify.Refused: "permanent",
+		notify.Uncertain: "unknown"} {
 		if o.String() != want {
 			t.Errorf("%d is called %s", o, o)
 		}
@@ -188,12 +190,14 @@ func TestDeclaration(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	k, err := notify.New(notify.Definition[struct{}]{Build: build, HTML: true, PerUserTarget: true, Idempotent: true, MaxTextBytes: 5}).Describe()
+	k, err := notify.New(notify.Definition[struct{}]{Build: build, HTML: true, PerUserTarget: true, Idempotent: true,
+		MaxTextBytes: 5}).Describe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	d, err := notify.ParseDescriptor(k)
-	if err != nil || !d.Has(notify.CapHTML) || !d.Has(notify.CapIdempotent) || !d.Has(notify.CapPerUserTarget) || d.Has(notify.CapImage) || d.MaxTextBytes != 5 {
+	if err != nil || !d.Has(notify.CapHTML) || !d.Has(notify.CapIdempotent) || !d.Has(notify.CapPerUserTarget) || d.Has(notify.CapImage) ||
+		d.MaxTextBytes != 5 {
 		t.Errorf("descriptor %+v, %v", d, err)
 	}
 }
@@ -202,7 +206,8 @@ func TestTextParts(t *testing.T) {
 	text := notify.Text{Plain: "x"}
 	whole := notify.Notification{Title: text, Summary: text, Detail: text, Links: []notify.Link{{URL: "https://example.com"}}}
 	for want, n := range map[string]notify.Notification{
-		fmt.Sprint([]notify.Part{notify.PartTitle}): {Title: text}, fmt.Sprint([]notify.Part{notify.PartTitle, notify.PartDetail}): {Title: text, Detail: text},
+		fmt.Sprint([]notify.Part{notify.PartTitle}):                                                          {Title: text},
+		fmt.Sprint([]notify.Part{notify.PartTitle, notify.PartDetail}):                                       {Title: text, Detail: text},
 		fmt.Sprint([]notify.Part{notify.PartTitle, notify.PartSummary, notify.PartDetail, notify.PartLinks}): whole,
 	} {
 		if got := fmt.Sprint(n.TextParts()); got != want {

@@ -16,7 +16,8 @@ func (a Access) toProto() *registryv1.Access {
 func accessFrom(p *registryv1.Access) Access { return Access{DockerConfig: p.GetDockerConfig()} }
 
 func resolveFrom(p *registryv1.ResolveRequest) ResolveRequest {
-	return ResolveRequest{Access: accessFrom(p.GetAccess()), Ref: p.GetRef(), Known: p.GetKnown(), Platform: p.GetPlatform(), DigestOnly: p.GetDigestOnly()}
+	return ResolveRequest{Access: accessFrom(p.GetAccess()), Ref: p.GetRef(), Known: p.GetKnown(), Platform: p.GetPlatform(),
+		DigestOnly: p.GetDigestOnly()}
 }
 
 func tagsFrom(p *registryv1.TagsRequest) TagsRequest {

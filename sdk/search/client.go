@@ -191,7 +191,8 @@ func (s *Stream) Close() { s.cancel() }
 
 // KeyStatus asks the upstream about a credential.
 func (c *Client) KeyStatus(ctx context.Context, credential schema.Secret) (*KeyStatus, error) {
-	resp, err := c.rpc.KeyStatus(c.callContext(ctx), &searchv1.KeyStatusRequest{Credential: &sharedv1.Secret{Value: []byte(credential.Reveal())}})
+	resp, err := c.rpc.KeyStatus(c.callContext(ctx),
+		&searchv1.KeyStatusRequest{Credential: &sharedv1.Secret{Value: []byte(credential.Reveal())}})
 	if err != nil {
 		return nil, err
 	}

@@ -135,8 +135,9 @@ func (s *IndexStatus) toProto() *searchv1.IndexStatusResponse {
 	for _, src := range s.Sources {
 		out.Sources = append(out.Sources, &searchv1.IndexSource{
 			Name: src.Name, Kind: searchv1.IndexSourceKind(src.Kind), State: searchv1.IndexSourceState(src.State), Documents: src.Documents,
-			LastVisitUnixMs: unixMilli(src.LastVisit), NextVisitUnixMs: unixMilli(src.NextVisit), Done: src.Done, Total: src.Total, LastError: src.LastError,
-			LeftOut: leftOutToProto(src.LeftOut),
+			LastVisitUnixMs: unixMilli(src.LastVisit), NextVisitUnixMs: unixMilli(src.NextVisit), Done: src.Done, Total: src.Total,
+			LastError: src.LastError,
+			LeftOut:   leftOutToProto(src.LeftOut),
 		})
 	}
 	return out

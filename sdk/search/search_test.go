@@ -68,7 +68,8 @@ func (b *backend) KeyStatus(context.Context, schema.Secret) (*search.KeyStatus, 
 func indexStatus() *search.IndexStatus {
 	return &search.IndexStatus{Documents: 7, Bytes: 8, Reindexing: true, Sources: []search.IndexSource{
 		{Name: "docs", Kind: search.SourceFiles, State: search.SourceReady, Documents: 3, LastVisit: time.UnixMilli(1700000000123).UTC()},
-		{Name: "https://example.org/", Kind: search.SourceSite, State: search.SourceFailed, Documents: 4, LastVisit: time.UnixMilli(1700000001000).UTC(),
+		{Name: "https://example.org/", Kind: search.SourceSite, State: search.SourceFailed, Documents: 4,
+			LastVisit: time.UnixMilli(1700000001000).UTC(),
 			NextVisit: time.UnixMilli(1700000002000).UTC(), Done: 5, Total: 6, LastError: "no answer"},
 	}}
 }
@@ -102,8 +103,9 @@ func load(t *testing.T, b search.Backend) (*plugintest.Loaded, string) {
 func full() *search.Response {
 	return &search.Response{
 		Head: search.Head{
-			Status: 429, ContentType: "application/json", RetryAfter: "17", Usage: &search.Usage{Credits: 0}, ResourceID: "r1", Upstream: 1500 * time.Microsecond,
-			Key: search.KeyVerdict{State: search.KeyRateLimited, RetryAfter: 17 * time.Second, Reason: "slow down"},
+			Status: 429, ContentType: "application/json", RetryAfter: "17", Usage: &search.Usage{Credits: 0}, ResourceID: "r1",
+			Upstream: 1500 * time.Microsecond,
+			Key:      search.KeyVerdict{State: search.KeyRateLimited, RetryAfter: 17 * time.Second, Reason: "slow down"},
 		},
 		Body: []byte(`{"detail":"slow"}`),
 	}
@@ -122,7 +124,8 @@ func forms(t *testing.T, l *plugintest.Loaded, id string, test func(t *testing.T
 func TestNothingIsLostOnTheWay(t *testing.T) {
 	b := &backend{resp: full()}
 	l, id := load(t, b)
-	req := &search.Request{Operation: "search", ResourceID: "r", Query: "a=b", Body: []byte(`{"query":"x"}`), Credential: "secret", RequestID: "req"}
+	req := &search.Request{Operation: "search", ResourceID: "r", Query: "a=b", Body: []byte(`{"query":"x"}`), Credential: "secret",
+		RequestID: "req"}
 	forms(t, l, id, func(t *testing.T, c *search.Client) {
 		reply, err := c.Invoke(context.Background(), req)
 		if err != nil {
@@ -199,7 +202,8 @@ func TestAnswersThatAreNone(t *testing.T) {
 		{"nil", nil, nil, errs.Plugin, "BAD_ANSWER"},
 		{"no status", &search.Response{}, nil, errs.Plugin, "BAD_ANSWER"},
 		{"status 600", &search.Response{Head: search.Head{Status: 600}}, nil, errs.Plugin, "BAD_ANSWER"},
-		{"too large", &search.Response{Head: search.Head{Status: 200}, Body: make([]byte, search.MaxBody+1)}, nil, errs.Upstream, errs.ReasonTooLarge},
+		{"too large", &search.Response{Head: search.Head{Status: 200}, Body: make([]byte, search.MaxBody+1)}, nil, errs.Upstream,
+			errs.ReasonTooLarge},
 		{"plain error", nil, errors.New("plain"), errs.Plugin, "INTERNAL"},
 		{"own error", nil, errs.BadInput("NO", "no"), errs.Caller, "NO"},
 	}

@@ -10,12 +10,14 @@ import (
 )
 
 // SendUnary is a client interceptor of gRPC that sends the trace context of a call in its metadata.
-func SendUnary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func SendUnary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
+	opts ...grpc.CallOption) error {
 	return invoke(withMetadata(ctx), method, req, reply, conn, opts...)
 }
 
 // SendStream is SendUnary for streams.
-func SendStream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+func SendStream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer,
+	opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	return open(withMetadata(ctx), desc, conn, method, opts...)
 }
 

@@ -86,7 +86,8 @@ func TestStartRequestTrustsProxiesOnly(t *testing.T) {
 		if continued := got.SpanContext().TraceID().String() == clientTrace; continued != c.continued {
 			t.Errorf("%s: continued is %v", c.name, continued)
 		}
-		if links := got.Links(); !c.continued && (len(links) != 1 || links[0].SpanContext.TraceID().String() != clientTrace || links[0].SpanContext.TraceState().Len() != 0) {
+		if links := got.Links(); !c.continued &&
+			(len(links) != 1 || links[0].SpanContext.TraceID().String() != clientTrace || links[0].SpanContext.TraceState().Len() != 0) {
 			t.Errorf("%s: the links are %v", c.name, links)
 		}
 	}
@@ -104,13 +105,14 @@ func TestCallsAreOneTrace(t *testing.T) {
 	}
 	ctx, root := tracing.StartRoot(t.Context(), host.Tracer(tracing.Scope), trace.SpanKindServer, "root")
 	// By metadata, as gRPC carries it.
-	err := tracing.SendUnary(ctx, "/s/M", nil, nil, nil, func(ctx context.Context, method string, _, _ any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
-		md, _ := metadata.FromOutgoingContext(ctx)
-		arrived := metadata.NewIncomingContext(context.Background(), md)
-		_, span := server.StartCall(arrived, method, "search.docs", tracing.Received(arrived))
-		span.EndWith(errs.Unavailable(errs.ReasonTimeout, "no answer from secret.example"))
-		return nil
-	})
+	err := tracing.SendUnary(ctx, "/s/M", nil, nil, nil,
+		func(ctx context.Context, method string, _, _ any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
+			md, _ := metadata.FromOutgoingContext(ctx)
+			arrived := metadata.NewIncomingContext(context.Background(), md)
+			_, span := server.StartCall(arrived, method, "search.docs", tracing.Received(arrived))
+			span.EndWith(errs.Unavailable(errs.ReasonTimeout, "no answer from secret.example"))
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +126,8 @@ func TestCallsAreOneTrace(t *testing.T) {
 		t.Fatalf("%d calls are traced", len(received.Ended()))
 	}
 	for _, s := range received.Ended() {
-		if s.Name() != "s/M" || s.Parent().SpanID() != parent.SpanID() || s.SpanContext().TraceID() != parent.TraceID() || !s.Parent().IsRemote() {
+		if s.Name() != "s/M" || s.Parent().SpanID() != parent.SpanID() || s.SpanContext().TraceID() != parent.TraceID() ||
+			!s.Parent().IsRemote() {
 			t.Errorf("the span %s is below %v, want %v", s.Name(), s.Parent(), parent)
 		}
 	}

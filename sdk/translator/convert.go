@@ -47,7 +47,8 @@ func partsFrom(parts []*translatorv1.Part) (out []Part) {
 
 func (r Request) toProto() *translatorv1.TranslateRequest {
 	return &translatorv1.TranslateRequest{
-		Task: tasks[r.Task], SourceLanguage: r.SourceLanguage, TargetLanguage: r.TargetLanguage, Parts: partsProto(r.Parts), Correction: r.Correction,
+		Task: tasks[r.Task], SourceLanguage: r.SourceLanguage, TargetLanguage: r.TargetLanguage, Parts: partsProto(r.Parts),
+		Correction: r.Correction,
 	}
 }
 

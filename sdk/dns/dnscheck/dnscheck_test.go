@@ -87,7 +87,8 @@ func newChecker(t *testing.T, port string) *Checker {
 func TestAuthoritativeServers(t *testing.T) {
 	long := strings.Repeat("x", 200)
 	c := newChecker(t, serve(t,
-		"example.com. 60 IN NS ns2.example.net.", "example.com. 60 IN NS ns1.example.net.", "ns1.example.net. 60 IN A 127.0.0.1", "ns2.example.net. 60 IN A 127.0.0.1",
+		"example.com. 60 IN NS ns2.example.net.", "example.com. 60 IN NS ns1.example.net.", "ns1.example.net. 60 IN A 127.0.0.1",
+		"ns2.example.net. 60 IN A 127.0.0.1",
 		"a.example.com. 77 IN MX 10 mail.example.com.", `a.example.com. 60 IN TXT "`+long+`" "`+long+`"`))
 	sets := []dns.RecordSet{
 		{Name: "a.example.com", Type: dns.MX, Values: []string{"10 mail.example.com"}},
@@ -100,7 +101,8 @@ func TestAuthoritativeServers(t *testing.T) {
 	}
 	for i, want := range []dns.Visibility{dns.Visible, dns.Visible, dns.Unknown} {
 		o := checks[i].Observations
-		if checks[i].Visibility != want || len(o) != 2 || o[0].Server != "ns1.example.net" || o[1].Server != "ns2.example.net" || (want == dns.Unknown) != (o[0].Problem != "") {
+		if checks[i].Visibility != want || len(o) != 2 || o[0].Server != "ns1.example.net" || o[1].Server != "ns2.example.net" ||
+			(want == dns.Unknown) != (o[0].Problem != "") {
 			t.Errorf("%+v, want %s", checks[i], want)
 		}
 	}

@@ -136,7 +136,8 @@ func (a *adapter) getRecords(ctx context.Context, zoneID, name string, recordTyp
 	for _, r := range records {
 		rr := r.RR()
 		owner := dns.NormalizeName(libdns.AbsoluteName(rr.Name, zoneID+"."))
-		if slices.Contains(dns.Types(), dns.Type(rr.Type)) && (name == "" || owner == name) && (recordType == "" || rr.Type == string(recordType)) {
+		if slices.Contains(dns.Types(), dns.Type(rr.Type)) && (name == "" || owner == name) &&
+			(recordType == "" || rr.Type == string(recordType)) {
 			out = append(out, found{record: r, name: owner, rr: rr})
 		}
 	}

@@ -131,7 +131,8 @@ func TestConformance(t *testing.T) {
 	vendor := &memory{Token: token, zones: []string{"example.com."}}
 	build := func(dns.Instance, Config) (dns.Open, schema.Diagnostics) {
 		return func(context.Context) (dns.Provider, error) {
-			return libdnsadapter.New(libdnsadapter.Config{Provider: vendor, Secrets: []schema.Secret{token}, Explain: explain, Resolvers: []string{"127.0.0.1:1"}})
+			return libdnsadapter.New(libdnsadapter.Config{Provider: vendor, Secrets: []schema.Secret{token}, Explain: explain,
+				Resolvers: []string{"127.0.0.1:1"}})
 		}, nil
 	}
 	plugin := framework.Plugin{Name: "memory", Version: "0.1.0", Kinds: []framework.Kind{dns.New(dns.Definition[Config]{Build: build})}}
@@ -147,7 +148,8 @@ func TestNew(t *testing.T) {
 	if _, err := libdnsadapter.New(libdnsadapter.Config{}); err == nil {
 		t.Error("there is no provider")
 	}
-	if _, err := libdnsadapter.New(libdnsadapter.Config{Provider: onlyRecords{&memory{}}}); err == nil || !strings.Contains(err.Error(), "Zones") {
+	if _, err := libdnsadapter.New(libdnsadapter.Config{Provider: onlyRecords{&memory{}}}); err == nil ||
+		!strings.Contains(err.Error(), "Zones") {
 		t.Errorf("%v", err)
 	}
 	p, err := libdnsadapter.New(libdnsadapter.Config{Provider: onlyRecords{&memory{}}, Zones: []string{"Example.com.", "sub.example.com"}})
@@ -157,7 +159,8 @@ func TestNew(t *testing.T) {
 	if zone, err := p.FindZone(t.Context(), "a.sub.example.com"); err != nil || zone.ID != "sub.example.com" {
 		t.Errorf("%+v, %v", zone, err)
 	}
-	if out, err := p.SetRecords(t.Context(), "example.com", dns.RecordSet{Name: "example.com", Type: dns.MX, Values: []string{"10 mail.example.com"}}); err != nil || out != dns.Applied {
+	if out, err := p.SetRecords(t.Context(), "example.com",
+		dns.RecordSet{Name: "example.com", Type: dns.MX, Values: []string{"10 mail.example.com"}}); err != nil || out != dns.Applied {
 		t.Errorf("%s, %v", out, err)
 	}
 	sets, err := p.ListRecords(t.Context(), "example.com", "", "")

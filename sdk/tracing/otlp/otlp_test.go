@@ -25,7 +25,8 @@ func TestIsAskedFor(t *testing.T) {
 		{env: map[string]string{"OTEL_SDK_DISABLED": "false"}, base: endpoint, asked: true},
 		{env: map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, base: endpoint, fail: true},
 		{env: map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}},
-		{env: map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf"}, base: endpoint, asked: true},
+		{env: map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf"}, base: endpoint,
+			asked: true},
 	} {
 		asked, err := isAskedFor(func(name string) string {
 			if v := c.env[name]; v != "" {

@@ -28,6 +28,11 @@ func (r *Run) CutCall(ctx context.Context, call func(id string) error) error {
 	case took > r.Settings.Prompt:
 		return fmt.Errorf("the call went on for %s after its end", took.Round(time.Millisecond))
 	}
+	return r.RemoveAfterCut(ctx, id)
+}
+
+// RemoveAfterCut removes the instance of a call that ended early: the plugin waits for calls, so that one that goes on there is seen.
+func (r *Run) RemoveAfterCut(ctx context.Context, id string) error {
 	if err := r.RemoveInstance(ctx, id); err != nil {
 		return fmt.Errorf("the plugin goes on with a call that has ended: removing its instance: %w", err)
 	}
@@ -131,3 +136,6 @@ func (r *Run) InspectCode(what string, err error, code codes.Code) error {
 	}
 	return nil
 }
+
+// ErrorAlone returns the error of a call and drops its result.
+func ErrorAlone[T any](_ T, err error) error { return err }

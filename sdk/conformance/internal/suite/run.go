@@ -122,7 +122,8 @@ func (r *Run) checkInstances(ctx context.Context, descriptor func(context.Contex
 		return false
 	}
 	_ = r.recordCheck(ctx, Check{Name: "capabilities", Perform: r.checkCapabilities})
-	if errors.Join(r.recordCheck(ctx, Check{Name: "schema", Perform: r.configSchema}), r.recordCheck(ctx, Check{Name: "descriptor", Perform: descriptor})) != nil {
+	if errors.Join(r.recordCheck(ctx, Check{Name: "schema", Perform: r.configSchema}),
+		r.recordCheck(ctx, Check{Name: "descriptor", Perform: descriptor})) != nil {
 		return false
 	}
 	_ = r.recordCheck(ctx, Check{Name: "validate", Perform: r.checkValidate})

@@ -42,7 +42,8 @@ func (c *comparison) compareFile(old protoreflect.FileDescriptor) {
 		c.reportChange("the file %s is gone", old.Path())
 		return
 	case f.Package() != old.Package():
-		c.reportChange("the file %s had the package %s and now has %s: a new package is a new version beside the old one", old.Path(), old.Package(), f.Package())
+		c.reportChange("the file %s had the package %s and now has %s: a new package is a new version beside the old one", old.Path(),
+			old.Package(), f.Package())
 		return
 	case f.Syntax() != old.Syntax():
 		c.reportChange("the file %s had the syntax %s and now has %s", old.Path(), old.Syntax(), f.Syntax())
@@ -96,7 +97,8 @@ func (c *comparison) compareMethod(old, now protoreflect.MethodDescriptor) {
 		{"answers", old.IsStreamingServer(), now.IsStreamingServer()},
 	} {
 		if side.old != side.now {
-			c.reportChange("the method %s had %s and now has %s", old.FullName(), describeStreaming(side.name, side.old), describeStreaming(side.name, side.now))
+			c.reportChange("the method %s had %s and now has %s", old.FullName(), describeStreaming(side.name, side.old),
+				describeStreaming(side.name, side.now))
 		}
 	}
 }

@@ -208,7 +208,7 @@ func (c *change) recreateWithDependents(ctx context.Context) error {
 	if c.rec.Replicas == 0 {
 		return fault.New(fault.Conflict, "%s has no container, and its files give it none.", c.svc.Name)
 	}
-	c.recreated = c.s.outages.Load()
+	c.recreated = c.s.outageCount()
 	call := c.composeCall(engine.ActionRecreate)
 	call.noStart = c.staysStopped()
 	run := func(ctx context.Context, call composeCall) error {

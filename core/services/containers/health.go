@@ -13,45 +13,6 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// The labels by which compose marks containers.
-const (
-	labelProject    = "com.docker.compose.project"
-	labelService    = "com.docker.compose.service"
-	labelWorkingDir = "com.docker.compose.project.working_dir"
-	labelFiles      = "com.docker.compose.project.config_files"
-	labelEnvFiles   = "com.docker.compose.project.environment_file"
-	labelOneOff     = "com.docker.compose.oneoff"
-)
-
-// containersOf are the containers of a project, or of one service of it. Those of "compose run" are left out, and what
-// interrupted commands have left beside them. Containers that only bear the project's name are no part of it.
-func (s *Service) containersOf(ctx context.Context, project, service string) ([]engine.Container, error) {
-	list, err := s.allContainersOf(ctx, project, service)
-	return engine.Repair(list).Keep, err
-}
-
-// allContainersOf is containersOf with the leftovers of interrupted commands.
-func (s *Service) allContainersOf(ctx context.Context, project, service string) ([]engine.Container, error) {
-	labels := []string{labelProject + "=" + project}
-	if service != "" {
-		labels = append(labels, labelService+"="+service)
-	}
-	list, err := s.engine().Containers(ctx, engine.Filter{Labels: labels})
-	if err != nil {
-		return nil, fmt.Errorf("list the containers of %s: %w", project, err)
-	}
-	dirs, err := s.repo.ListWorkingDirs(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the stacks: %w", err)
-	}
-	own, _ := splitForeign(slices.DeleteFunc(list, oneOff), dirs)
-	return own, nil
-}
-
-func oneOff(c engine.Container) bool {
-	return c.Labels[labelOneOff] == "True" || c.Labels[labelOneOff] == "true"
-}
-
 // healthPause is the pause between two looks at a new container.
 const healthPause = 500 * time.Millisecond
 
@@ -72,7 +33,7 @@ func (s *Service) waitHealthy(ctx context.Context, r *work.Reporter, st *record.
 		limit = time.Duration(svc.HealthTimeout) * time.Second
 	}
 	limit = want.runTimeLimit(svc, limit)
-	begin, grace, outages := time.Now(), time.Duration(0), s.outages.Load()
+	begin, grace, outages := time.Now(), time.Duration(0), s.outageCount()
 	seen := map[string]*watched{}
 	for {
 		state, wait, err := s.inspectContainers(ctx, st, svc, want, seen)
@@ -118,7 +79,7 @@ const (
 // checkInterrupted returns an error if a state cannot get better by itself because the engine was away since the given number of outages:
 // nobody starts a container any more that was only created.
 func (s *Service) checkInterrupted(state string, outages int64) error {
-	if state == stateCreated && s.outages.Load() != outages {
+	if state == stateCreated && s.outageCount() != outages {
 		return fault.Wrap(errNotRunning, fault.Conflict, "The engine went away before it started a container.")
 	}
 	return nil

@@ -26,7 +26,7 @@ const (
 
 // watchOutages counts in s.outages how often the engine goes away, until stop is called. An engine that is restarted ends the
 // stream of its events, also where systemd holds its socket meanwhile and calls only take longer.
-func (s *Service) watchOutages(ctx context.Context) (stop func()) {
+func (h *Host) watchOutages(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	tried, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -35,7 +35,7 @@ func (s *Service) watchOutages(ctx context.Context) (stop func()) {
 		defer first()
 		for {
 			followed := false
-			err := s.engine().Events(ctx, func(ev engine.Event) error {
+			err := h.cfg.Engine().Events(ctx, func(ev engine.Event) error {
 				if ev.Type == engine.EventReady {
 					followed = true
 					first()
@@ -47,7 +47,7 @@ func (s *Service) watchOutages(ctx context.Context) (stop func()) {
 			case ctx.Err() != nil:
 				return
 			case followed:
-				s.outages.Add(1)
+				h.outages.Add(1)
 			case !failure.IsEngineGone(err):
 				// This engine has no events.
 				return
@@ -70,41 +70,41 @@ func (s *Service) watchOutages(ctx context.Context) (stop func()) {
 }
 
 // watchingOutages runs jobs that run compose: how often the engine goes away meanwhile is counted.
-func watchingOutages[P any](s *Service, run work.Runner[P]) work.Runner[P] {
+func watchingOutages[P any](h *Host, run work.Runner[P]) work.Runner[P] {
 	return func(ctx context.Context, job *queue.Job, payload P, r *work.Reporter) (any, error) {
-		defer s.watchOutages(ctx)()
-		r.Outages = s.outages.Load()
+		defer h.watchOutages(ctx)()
+		r.Outages = h.outageCount()
 		return run(ctx, job, payload, r)
 	}
 }
 
 // outageWait returns for how long a step waits for the engine.
-func (s *Service) outageWait() time.Duration { return cmp.Or(s.cfg.OutageWait, outageWait) }
+func (h *Host) outageWait() time.Duration { return cmp.Or(h.cfg.OutageWait, outageWait) }
 
 // askEngine returns an error if the engine does not answer, and counts the outage.
-func (s *Service) askEngine(ctx context.Context) error {
-	_, err := s.engine().Info(ctx, "")
+func (h *Host) askEngine(ctx context.Context) error {
+	_, err := h.cfg.Engine().Info(ctx, "")
 	if err != nil && ctx.Err() == nil {
-		s.outages.Add(1)
+		h.outages.Add(1)
 	}
 	return err
 }
 
 // sawOutage reports whether something failed because the engine went away, since outages was before. The end of its events may be heard
 // of a little later than the failure.
-func (s *Service) sawOutage(ctx context.Context, before int64) bool {
-	if s.outages.Load() == before && s.askEngine(ctx) == nil {
+func (h *Host) sawOutage(ctx context.Context, before int64) bool {
+	if h.outages.Load() == before && h.askEngine(ctx) == nil {
 		_ = work.Sleep(ctx, enginePause)
 	}
-	return s.outages.Load() != before
+	return h.outages.Load() != before
 }
 
 // awaitEngine waits until the engine answers. It goes on when the job is cancelled, and ends when the core does.
-func (s *Service) awaitEngine(ctx context.Context, limit time.Duration) error {
+func (h *Host) awaitEngine(ctx context.Context, limit time.Duration) error {
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	for {
-		err := s.askEngine(wait)
+		err := h.askEngine(wait)
 		if err == nil || work.IsHandover(ctx) {
 			return err
 		}
@@ -115,13 +115,13 @@ func (s *Service) awaitEngine(ctx context.Context, limit time.Duration) error {
 }
 
 // throughOutage makes a call that may be made again, and makes it again when the engine went away during it.
-func (s *Service) throughOutage(ctx context.Context, call func() error) error {
+func (h *Host) throughOutage(ctx context.Context, call func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := call()
 		if err == nil || attempt == outageAttempts || ctx.Err() != nil || !failure.IsEngineGone(err) {
 			return err
 		}
-		if s.awaitEngine(ctx, s.outageWait()) != nil {
+		if h.awaitEngine(ctx, h.outageWait()) != nil {
 			return fmt.Errorf("%w: %w", failure.ErrEngineLost, err)
 		}
 		if ctx.Err() != nil {
@@ -132,17 +132,17 @@ func (s *Service) throughOutage(ctx context.Context, call func() error) error {
 
 // repeatAfterOutage does something, and does it again when it failed after the engine was away meanwhile. The error wraps errEngineLost
 // if the engine does not come back.
-func (s *Service) repeatAfterOutage(ctx context.Context, r *work.Reporter, name string, do func(context.Context) error) error {
+func (h *Host) repeatAfterOutage(ctx context.Context, r *work.Reporter, name string, do func(context.Context) error) error {
 	for attempt := 1; ; attempt++ {
-		before := s.outages.Load()
+		before := h.outages.Load()
 		err := do(ctx)
-		if err == nil || ctx.Err() != nil || errors.Is(err, failure.ErrEngineLost) || !failure.IsEngineGone(err) && !s.sawOutage(ctx, before) {
+		if err == nil || ctx.Err() != nil || errors.Is(err, failure.ErrEngineLost) || !failure.IsEngineGone(err) && !h.sawOutage(ctx, before) {
 			return err
 		}
-		if s.awaitEngine(ctx, s.outageWait()) != nil {
+		if h.awaitEngine(ctx, h.outageWait()) != nil {
 			return fmt.Errorf("%w: %w", failure.ErrEngineLost, err)
 		}
-		if attempt == outageAttempts || s.outages.Load() == before || ctx.Err() != nil {
+		if attempt == outageAttempts || h.outages.Load() == before || ctx.Err() != nil {
 			return err
 		}
 		r.Warn(ctx, "%s: the engine was away meanwhile, this step is done again", name)
@@ -151,15 +151,15 @@ func (s *Service) repeatAfterOutage(ctx context.Context, r *work.Reporter, name 
 
 // retryStep calls do until it succeeds, fails with an error that is not transient, or the retries are used up. The pauses
 // double.
-func (s *Service) retryStep(ctx context.Context, do func() error) error {
-	set := s.settings()
+func (h *Host) retryStep(ctx context.Context, do func() error) error {
+	set := h.cfg.Settings()
 	pause, longest := time.Duration(set.UpdateBaseMS)*time.Millisecond, time.Duration(max(set.UpdateBaseMS, set.UpdateMaxMS))*time.Millisecond
 	for attempt := int64(1); ; attempt++ {
 		err := do()
 		if err == nil || attempt >= set.UpdateRetries || ctx.Err() != nil || !failure.IsTransient(err) {
 			return err
 		}
-		if failure.IsEngineGone(err) && s.awaitEngine(ctx, s.outageWait()) != nil {
+		if failure.IsEngineGone(err) && h.awaitEngine(ctx, h.outageWait()) != nil {
 			return fmt.Errorf("%w: %w", failure.ErrEngineLost, err)
 		}
 		if err := work.Sleep(ctx, min(pause<<min(attempt-1, 20), longest)); err != nil {

@@ -87,12 +87,3 @@ func (s *Service) readFile() func(string) ([]byte, error) {
 	}
 	return compose.ReadFile
 }
-
-// overridePath is where the supervisor writes the file that names this instance's image.
-func (s *Service) overridePath() string {
-	path := s.settings().StatePath
-	if path == "" {
-		return ""
-	}
-	return filepath.Join(filepath.Dir(path), "self-upgrade.override.yml")
-}

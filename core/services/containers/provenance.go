@@ -14,12 +14,6 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// Labels that compose gives to each container that it makes.
-const (
-	labelConfigHash     = "com.docker.compose.config-hash"
-	labelComposeVersion = "com.docker.compose.version"
-)
-
 // Warnings about a project's containers.
 const (
 	// warnForeign: containers that bear the project's name were passed over.
@@ -27,55 +21,6 @@ const (
 	// warnMoved: the project's containers come from other files than its stack; see ProjectMove.
 	warnMoved = "warning:project_moved"
 )
-
-// madeByCompose reports whether a container has the labels of compose. The others may name a project by mistake or on
-// purpose: anybody can give a container such a label.
-func madeByCompose(c engine.Container) bool {
-	return c.Labels[labelConfigHash] != "" && c.Labels[labelComposeVersion] != ""
-}
-
-// sameDir reports whether two names stand for one directory.
-func sameDir(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	if !filepath.IsAbs(a) || !filepath.IsAbs(b) {
-		return false
-	}
-	resolved, err := filepath.EvalSymlinks(a)
-	other, otherErr := filepath.EvalSymlinks(b)
-	return err == nil && otherErr == nil && resolved == other
-}
-
-// splitForeign separates the containers of projects from those that only bear their names: compose did not make them, or
-// made them in another directory than the project's. stacks has the directories of the projects that have a stack.
-func splitForeign(list []engine.Container, stacks map[string]string) (own, foreign []engine.Container) {
-	dirs := withUnknownDirs(list, stacks)
-	for _, c := range list {
-		name, dir := c.Labels[labelProject], c.Labels[labelWorkingDir]
-		_, hasStack := stacks[name]
-		if madeByCompose(c) && (dirs[name] == "" || sameDir(dirs[name], dir) || dir == "" && !hasStack) {
-			own = append(own, c)
-		} else {
-			foreign = append(foreign, c)
-		}
-	}
-	return own, foreign
-}
-
-// composeSource returns the files of a stack and the folders from which they may be read.
-func (s *Service) composeSource(st *record.Stack) compose.Source {
-	return compose.Source{Project: st.Project, WorkingDir: st.WorkingDir, Files: st.Files, EnvFiles: st.EnvFiles, Roots: s.readableRoots()}
-}
-
-// readableRoots returns the folders from which the files of every project may be read.
-func (s *Service) readableRoots() []string {
-	roots := slices.Clone(s.settings().StackRoots)
-	if path := s.overridePath(); path != "" {
-		roots = append(roots, path)
-	}
-	return roots
-}
 
 // observeProjects groups containers by project.
 func (s *Service) observeProjects(list []engine.Container) []compose.Group {

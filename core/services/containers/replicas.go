@@ -10,36 +10,6 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// scaleOf returns the number of containers that services of a stack have now, by name. A service without any is left
-// out: it gets as many as its files say.
-func (s *Service) scaleOf(ctx context.Context, st *record.Stack, services ...string) (map[string]int, error) {
-	list, err := s.containersOf(ctx, st.Project, "")
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]int{}
-	for _, name := range services {
-		for _, c := range list {
-			if c.Labels[labelService] == name {
-				out[name]++
-			}
-		}
-	}
-	return out, nil
-}
-
-// replicasInFiles is the number of containers that the files give to a service; 0 where they cannot be read.
-func (s *Service) replicasInFiles(ctx context.Context, st *record.Stack, name string) int {
-	p, err := s.loadProject(ctx, st)
-	if err != nil {
-		return 0
-	}
-	if svc := p.Service(name); svc != nil {
-		return svc.Replicas
-	}
-	return 0
-}
-
 // completeRecord gives the number of containers to a record that a version without it has written.
 func (s *Service) completeRecord(ctx context.Context, rec *record.Change) error {
 	if rec.Replicas > 0 {
@@ -132,7 +102,7 @@ func (c *change) awaitHealthy(ctx context.Context, want wantedContainers, recrea
 		}
 		return c.awaitDependents(ctx)
 	}
-	if c.recreated >= 0 && c.recreated != c.s.outages.Load() {
+	if c.recreated >= 0 && c.recreated != c.s.outageCount() {
 		if err := recreate(ctx); err != nil {
 			return err
 		}

@@ -76,6 +76,7 @@ type Config struct {
 
 // Service is the containers service.
 type Service struct {
+	*Host
 	cfg    Config
 	log    hclog.Logger
 	repo   *repository
@@ -102,8 +103,6 @@ type Service struct {
 	// applying serialises what changes one compose project.
 	applying work.KeyedMutex
 	hashes   hashCache
-	// outages counts how often the engine was seen to go away.
-	outages atomic.Int64
 	// waiting tells that there may be changes that wait for the engine.
 	waiting atomic.Bool
 
@@ -140,6 +139,9 @@ func New(cfg Config) (*Service, error) {
 	})
 	s.SetAccess(cfg.Access)
 	s.waiting.Store(true)
+	s.Host = NewHost(HostConfig{
+		Store: s.repo.Store, Engine: s.engine, Settings: func() HostSettings { return s.settings().hostSettings() }, OutageWait: cfg.OutageWait,
+	})
 	s.registry = newRegistries(s)
 	s.inference = newInference(s)
 	s.Usage = usage.New(usage.Config{

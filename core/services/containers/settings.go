@@ -85,5 +85,13 @@ func (s Settings) Check() schema.Diagnostics {
 	return out
 }
 
+// hostSettings returns those that are about the engine and compose.
+func (s Settings) hostSettings() HostSettings {
+	return HostSettings{
+		ComposeBin: s.ComposeBin, DockerConfig: s.DockerConfig, StackRoots: s.StackRoots, StatePath: s.StatePath,
+		UpdateRetries: s.UpdateRetries, UpdateBaseMS: s.UpdateBaseMS, UpdateMaxMS: s.UpdateMaxMS,
+	}
+}
+
 // CodeHostRef returns the code host in either spelling, "" for none.
 func (s Settings) CodeHostRef() string { return cmp.Or(s.CodeHost, s.CodeHostAlias) }

@@ -52,7 +52,7 @@ func (s *Service) ranBefore(ctx context.Context, job *queue.Job, targets []Targe
 // startStopped starts what an outage of the engine during the job has stopped: the services that its changes have left to run, and others of
 // the job that ran when it began. Containers that stop for another reason, or never ran, stay as they are.
 func (s *Service) startStopped(ctx context.Context, r *work.Reporter, st *record.Stack, changes []*change, others []record.Service) error {
-	if work.IsHandover(ctx) || !r.Resumed && s.outages.Load() == r.Outages {
+	if work.IsHandover(ctx) || !r.Resumed && s.outageCount() == r.Outages {
 		return nil
 	}
 	ctx, cancel := work.OutlastJob(ctx, startTime)

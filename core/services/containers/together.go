@@ -3,14 +3,12 @@ package containers
 import (
 	"context"
 	"errors"
-	"maps"
 	"sync"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
-	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
 // gatherTime is for how long a command waits for others that may become ready beside it: they begin together and take about as long.
@@ -92,20 +90,4 @@ func (g *gathering) leadGroup(ctx context.Context, own *gathered, do func(contex
 		other.told <- gatheredTurn{err: err}
 	}
 	return len(with) == 0, err
-}
-
-// mixesWith reports whether one command can do both.
-func (c composeCall) mixesWith(other composeCall) bool {
-	return c.action == engine.ActionRecreate && c.action == other.action && c.force == other.force && c.noStart == other.noStart
-}
-
-// joinCall returns the command that does both.
-func (c composeCall) joinCall(other composeCall) composeCall {
-	scale := maps.Clone(c.scale)
-	if scale == nil {
-		scale = map[string]int{}
-	}
-	maps.Copy(scale, other.scale)
-	c.services, c.scale = append(append([]string{}, c.services...), other.services...), scale
-	return c
 }

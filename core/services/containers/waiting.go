@@ -172,7 +172,7 @@ func (s *Service) keepRunning(ctx context.Context, r *work.Reporter, ran []strin
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
-	disturbed := r.Resumed || s.outages.Load() != r.Outages
+	disturbed := r.Resumed || s.outageCount() != r.Outages
 	if waits != nil && waits.FromState != record.StateStopped || disturbed && slices.Contains(ran, serviceID) {
 		running.state = record.StateRunning
 	}

@@ -22,59 +22,59 @@ const (
 
 // discoverAlways discovers by the clock, and soon after the engine tells of a change, until ctx ends. It makes no jobs: the
 // projects have the result. While the engine does not answer it says so once.
-func (s *Service) discoverAlways(ctx context.Context) {
+func (d *Discovery) discoverAlways(ctx context.Context) {
 	failing := false
 	for first := true; ; first = false {
-		if !first && !s.awaitNews(ctx) {
+		if !first && !d.waitForEngineChange(ctx) {
 			return
 		}
-		_, err := s.discoverProjects(ctx)
+		_, err := d.discoverProjects(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil && !failing:
-			s.log.Warn("discovery fails", "error", err)
+			d.cfg.Logger.Warn("discovery fails", "error", err)
 		case err == nil && failing:
-			s.log.Info("discovery works again")
+			d.cfg.Logger.Info("discovery works again")
 		}
 		if err == nil {
-			if err := s.resumeWaiting(ctx); err != nil && ctx.Err() == nil {
-				s.log.Warn("changes that wait for the engine cannot go on yet", "error", err)
+			if err := d.cfg.Resume(ctx); err != nil && ctx.Err() == nil {
+				d.cfg.Logger.Warn("changes that wait for the engine cannot go on yet", "error", err)
 			}
 		}
 		failing = err != nil
 	}
 }
 
-// awaitNews waits for the next discovery; false when ctx ends.
-func (s *Service) awaitNews(ctx context.Context) bool {
-	t := time.NewTimer(time.Duration(s.settings().Discovery) * time.Second)
+// waitForEngineChange waits for the next discovery; false when ctx ends.
+func (d *Discovery) waitForEngineChange(ctx context.Context) bool {
+	t := time.NewTimer(time.Duration(d.cfg.Settings().Discovery) * time.Second)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return false
 	case <-t.C:
 		return true
-	case <-s.news:
+	case <-d.engineChanged:
 	}
 	if work.Sleep(ctx, settlePause) != nil {
 		return false
 	}
 	select {
-	case <-s.news:
+	case <-d.engineChanged:
 	default:
 	}
 	return true
 }
 
 // watchEngine follows the events of the engine, so that what a person does with containers is seen soon.
-func (s *Service) watchEngine(ctx context.Context) {
+func (d *Discovery) watchEngine(ctx context.Context) {
 	pause := rejoinMin
 	for ctx.Err() == nil {
 		began := time.Now()
-		_ = s.engine().Events(ctx, func(ev engine.Event) error {
+		_ = d.cfg.Host.cfg.Engine().Events(ctx, func(ev engine.Event) error {
 			if ev.Type == engine.EventReady || changesServiceState(ev) {
-				s.noteNews()
+				d.noteEngineChange()
 			}
 			return ctx.Err()
 		})
@@ -88,10 +88,10 @@ func (s *Service) watchEngine(ctx context.Context) {
 	}
 }
 
-// noteNews has the engine looked at soon.
-func (s *Service) noteNews() {
+// noteEngineChange has the engine looked at soon.
+func (d *Discovery) noteEngineChange() {
 	select {
-	case s.news <- struct{}{}:
+	case d.engineChanged <- struct{}{}:
 	default:
 	}
 }
@@ -124,7 +124,7 @@ func (s *Service) purgeOldRecords(ctx context.Context, _ *queue.Job, _ queue.Pro
 			return nil, fmt.Errorf("delete from %s: %w", table[0], err)
 		}
 	}
-	if err := s.inference.collectGarbage(ctx); err != nil {
+	if err := s.CollectGarbage(ctx); err != nil {
 		return nil, fmt.Errorf("delete old snapshots: %w", err)
 	}
 	if err := s.Notices.DeleteOld(ctx); err != nil {

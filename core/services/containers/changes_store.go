@@ -47,13 +47,6 @@ func (r *repository) finishChange(ctx context.Context, rec *record.Change, servi
 	})
 }
 
-// dropCandidate makes a service have no candidate, unless a check has found another one meanwhile.
-func (r *repository) dropCandidate(ctx context.Context, svc *record.Service) error {
-	return r.Write(ctx, "drop a candidate", func(_ context.Context, w *gorm.DB) error {
-		return w.Model(&record.Service{}).Where("id = ? AND candidate_digest = ? AND generation = ?", svc.ID, svc.CandidateDigest, svc.Generation).Updates(record.NoCandidate()).Error
-	})
-}
-
 func (r *repository) changeByID(ctx context.Context, id string) (record.Change, error) {
 	return record.FindOne[record.Change](r.DB(ctx).Where("id = ?", id), "There is no such change.")
 }
@@ -87,18 +80,4 @@ func (r *repository) changesOfJob(ctx context.Context, jobID string) (map[string
 		out[c.ServiceID] = c
 	}
 	return out, nil
-}
-
-// settledServices are the generations of the services that no change works on.
-func (r *repository) settledServices(ctx context.Context) (map[string]int64, error) {
-	var rows []struct {
-		ID         string
-		Generation int64
-	}
-	err := r.DB(ctx).Raw("SELECT id, generation FROM containers_services WHERE id NOT IN (SELECT service_id FROM containers_changes WHERE status = 'running' AND waits_since = 0)").Scan(&rows).Error
-	out := make(map[string]int64, len(rows))
-	for _, row := range rows {
-		out[row.ID] = row.Generation
-	}
-	return out, err
 }

@@ -22,25 +22,25 @@ import (
 )
 
 // Check queues a check for new versions.
-func (s *Service) Check(ctx context.Context, req ScanRequest) (string, error) {
-	if err := s.checkScope(ctx, &req); err != nil {
+func (c *Candidates) Check(ctx context.Context, req ScanRequest) (string, error) {
+	if err := c.cfg.Projects.checkScope(ctx, &req); err != nil {
 		return "", err
 	}
-	return s.queue.SubmitNew(ctx, newCheckSubmission(req, "", nil))
+	return c.cfg.Jobs.SubmitNew(ctx, newCheckSubmission(req, "", nil))
 }
 
 // CheckFor queues a check that a program asks for, or returns the one that is under way, and true.
-func (s *Service) CheckFor(ctx context.Context, actor string, req ScanRequest) (queue.Job, bool, error) {
-	if err := s.checkScope(ctx, &req); err != nil {
+func (c *Candidates) CheckFor(ctx context.Context, actor string, req ScanRequest) (queue.Job, bool, error) {
+	if err := c.cfg.Projects.checkScope(ctx, &req); err != nil {
 		return queue.Job{}, false, err
 	}
-	return s.queue.SubmitJob(ctx, newCheckSubmission(req, actor, nil))
+	return c.cfg.Jobs.SubmitJob(ctx, newCheckSubmission(req, actor, nil))
 }
 
 // CheckPublished queues a check of a service whose image was published, as a webhook says, or returns the one that is under way, and true.
-func (s *Service) CheckPublished(ctx context.Context, svc *record.Service, from *work.DeliverySource) (queue.Job, bool, error) {
+func (c *Candidates) CheckPublished(ctx context.Context, svc *record.Service, from *work.DeliverySource) (queue.Job, bool, error) {
 	req := ScanRequest{Scope: work.ScopeService, StackID: svc.StackID, ServiceID: svc.ID, Reason: work.ReasonWebhook}
-	return s.queue.SubmitJob(ctx, newCheckSubmission(req, work.ActorCodeHost, from))
+	return c.cfg.Jobs.SubmitJob(ctx, newCheckSubmission(req, work.ActorCodeHost, from))
 }
 
 func newCheckSubmission(req ScanRequest, actor string, from *work.DeliverySource) work.Submission {
@@ -90,9 +90,9 @@ type NewVersion struct {
 	CandidateDigest     string `json:"candidateDigest"`
 }
 
-// checking is one run of a check.
-type checking struct {
-	s        *Service
+// checkRun is one run of a check.
+type checkRun struct {
+	s        *Candidates
 	r        *work.Reporter
 	platform record.Platform
 	runtime  map[string]runtimeState
@@ -106,7 +106,7 @@ type checking struct {
 	background sync.WaitGroup
 
 	mu       sync.Mutex
-	findings []finding
+	findings []checkResult
 	// wanted ask for the versions behind digests, once the findings are stored.
 	wanted   []func()
 	reported time.Time
@@ -118,28 +118,28 @@ type checking struct {
 }
 
 // runCheck asks the registries about the services of a job, several at once, and meanwhile the engine what runs.
-func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec checkJob, r *work.Reporter) (any, error) {
+func (c *Candidates) runCheck(ctx context.Context, _ *queue.Job, spec checkJob, r *work.Reporter) (any, error) {
 	r.UpdateProgress(ctx, func(p *work.ProgressState) { p.Phase, p.Message = "prepare", "reading what runs" })
-	platform, err := s.hostPlatform(ctx)
+	platform, err := c.hostPlatform(ctx)
 	if err != nil {
 		return nil, err
 	}
-	parallel := int(s.settings().Parallel)
-	c := &checking{s: s, r: r, platform: platform, turns: make(chan struct{}, parallel), asked: map[string]*answer{}}
+	parallel := int(c.cfg.Settings().Parallel)
+	check := &checkRun{s: c, r: r, platform: platform, turns: make(chan struct{}, parallel), asked: map[string]*answer{}}
 	meanwhile, cancel := context.WithCancel(ctx)
-	defer c.background.Wait()
+	defer check.background.Wait()
 	defer cancel()
-	inv, services, err := c.prepareServices(ctx, meanwhile, &spec)
+	inv, services, err := check.prepareServices(ctx, meanwhile, &spec)
 	if err != nil {
 		return nil, err
 	}
-	c.total = len(services)
+	check.total = len(services)
 	g, run := errgroup.WithContext(ctx)
 	var next atomic.Int64
 	for range min(parallel, len(services)) {
 		g.Go(func() error {
 			for i := next.Add(1) - 1; int(i) < len(services); i = next.Add(1) - 1 {
-				if err := c.checkService(run, inv.stacks[services[i].StackID], services[i]); err != nil {
+				if err := check.checkService(run, inv.stacks[services[i].StackID], services[i]); err != nil {
 					return err
 				}
 			}
@@ -148,27 +148,27 @@ func (s *Service) runCheck(ctx context.Context, _ *queue.Job, spec checkJob, r *
 	}
 	err = g.Wait()
 	// What was found before a cancellation is kept.
-	news, werr := s.repo.writeFindings(context.WithoutCancel(ctx), c.findings, s.now())
+	news, werr := c.store.writeFindings(context.WithoutCancel(ctx), check.findings, c.now())
 	if werr != nil {
 		return nil, errors.Join(err, fmt.Errorf("write what the check found: %w", werr))
 	}
 	// What is inferred is written to candidates, so these are stored before it begins.
-	for _, want := range c.wanted {
+	for _, want := range check.wanted {
 		want()
 	}
 	if err != nil {
 		return nil, err
 	}
 	if news {
-		if inv, err = s.loadInventory(ctx); err != nil {
+		if inv, err = c.cfg.Projects.loadInventory(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return c.summarizeCheck(ctx, &spec, inv, services)
+	return check.summarizeCheck(ctx, &spec, inv, services)
 }
 
 // checkService checks a service and notes what was found. Only what ends the whole check is an error.
-func (c *checking) checkService(ctx context.Context, st *record.Stack, svc *record.Service) error {
+func (c *checkRun) checkService(ctx context.Context, st *record.Stack, svc *record.Service) error {
 	name := st.Project + " / " + svc.Name
 	columns, err := c.findCandidate(ctx, svc)
 	if ctx.Err() != nil {
@@ -181,7 +181,7 @@ func (c *checking) checkService(ctx context.Context, st *record.Stack, svc *reco
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.findings = append(c.findings, finding{svc, columns})
+	c.findings = append(c.findings, checkResult{svc, columns})
 	done := len(c.findings)
 	// An event for each service would cost more than the check.
 	if now := c.s.cfg.Now(); now.Sub(c.reported) >= work.ProgressPause {
@@ -195,7 +195,7 @@ func (c *checking) checkService(ctx context.Context, st *record.Stack, svc *reco
 }
 
 // wantVersions notes that the versions behind some digests are to be inferred.
-func (c *checking) wantVersions(ref image.Ref, digests ...string) {
+func (c *checkRun) wantVersions(ref image.Ref, digests ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, digest := range digests {
@@ -204,10 +204,10 @@ func (c *checking) wantVersions(ref image.Ref, digests ...string) {
 }
 
 // findCandidate compares what runs with what the registry has under the service's tag, and gives the columns that change.
-func (c *checking) findCandidate(ctx context.Context, svc *record.Service) (map[string]any, error) {
+func (c *checkRun) findCandidate(ctx context.Context, svc *record.Service) (map[string]any, error) {
 	columns := map[string]any{"check_error": "", "check_reason": ""}
 	ref := c.refs[svc.ID].Unpinned()
-	if !c.asksRegistry(svc) {
+	if !c.needsRegistryLookup(svc) {
 		maps.Copy(columns, record.NoCandidate())
 		columns["newer_tags"], columns["tag_digest"] = record.EncodeColumn([]string(nil)), ""
 		return columns, nil
@@ -249,7 +249,7 @@ func (c *checking) findCandidate(ctx context.Context, svc *record.Service) (map[
 }
 
 // summarizeCheck sums up what the inventory has of the services after the check.
-func (c *checking) summarizeCheck(ctx context.Context, spec *checkJob, inv *inventory, services []*record.Service) (CheckSummary, error) {
+func (c *checkRun) summarizeCheck(ctx context.Context, spec *checkJob, inv *inventory, services []*record.Service) (CheckSummary, error) {
 	out := CheckSummary{
 		HostPlatform: c.platform.String(), Scope: spec.Scope, StackIDs: []string{}, ServicesChecked: len(services), ServicesFailed: int(c.failed.Load()),
 		NewVersions: NewVersions{Services: []NewVersion{}}, Delivery: spec.Delivery,
@@ -279,5 +279,5 @@ func (c *checking) summarizeCheck(ctx context.Context, spec *checkJob, inv *inve
 	if c.failed.Load() > 0 && int(c.failed.Load()) == len(services) {
 		return out, fmt.Errorf("no service could be checked: see the log of the job")
 	}
-	return out, c.s.repo.touchStacks(ctx, out.StackIDs, c.s.now())
+	return out, c.s.store.touchStacks(ctx, out.StackIDs, c.s.now())
 }

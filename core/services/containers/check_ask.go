@@ -24,15 +24,15 @@ type answer struct {
 
 // prepareServices reads what there is to check and what of it runs, and stores the latter where it is news. Meanwhile the registries are asked
 // already: what goes on in the background ends with the context meanwhile.
-func (c *checking) prepareServices(ctx, meanwhile context.Context, spec *checkJob) (*inventory, []*record.Service, error) {
+func (c *checkRun) prepareServices(ctx, meanwhile context.Context, spec *checkJob) (*inventory, []*record.Service, error) {
 	var o *observed
 	var failed error
 	seen := make(chan struct{})
 	c.background.Go(func() {
 		defer close(seen)
-		o, _, failed = c.s.observeEngine(meanwhile, "")
+		o, _, failed = c.s.cfg.Projects.observeEngine(meanwhile, "")
 	})
-	inv, err := c.s.loadInventory(ctx)
+	inv, err := c.s.cfg.Projects.loadInventory(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -40,15 +40,15 @@ func (c *checking) prepareServices(ctx, meanwhile context.Context, spec *checkJo
 	if err != nil {
 		return nil, nil, err
 	}
-	c.askAhead(meanwhile, services, manifests)
+	c.prefetchDigests(meanwhile, services, manifests)
 	if <-seen; failed != nil {
 		return nil, nil, failed
 	}
 	if c.noteRuntime(o, spec, inv) {
-		if _, err := c.s.scanRuntime(ctx, o, spec.SelectsService); err != nil {
+		if _, err := c.s.cfg.Projects.scanRuntime(ctx, o, spec.SelectsService); err != nil {
 			return nil, nil, err
 		}
-		if inv, err = c.s.loadInventory(ctx); err != nil {
+		if inv, err = c.s.cfg.Projects.loadInventory(ctx); err != nil {
 			return nil, nil, err
 		}
 		if services, manifests, err = c.selectServices(ctx, spec, inv); err != nil {
@@ -62,7 +62,7 @@ func (c *checking) prepareServices(ctx, meanwhile context.Context, spec *checkJo
 
 // selectServices returns the services of the inventory that a check is about, in the order of their ids, with the known platforms of the
 // digests that are stored of them.
-func (c *checking) selectServices(ctx context.Context, spec *checkJob, inv *inventory) ([]*record.Service, map[string][]record.ManifestPlatform, error) {
+func (c *checkRun) selectServices(ctx context.Context, spec *checkJob, inv *inventory) ([]*record.Service, map[string][]record.ManifestPlatform, error) {
 	var services []*record.Service
 	var digests []string
 	c.refs = map[string]image.Ref{}
@@ -75,7 +75,7 @@ func (c *checking) selectServices(ctx context.Context, spec *checkJob, inv *inve
 	}
 	slices.SortFunc(services, func(a, b *record.Service) int { return cmp.Compare(a.ID, b.ID) })
 	slices.Sort(digests)
-	manifests, err := c.s.repo.FindManifests(ctx, slices.Compact(digests))
+	manifests, err := c.s.store.FindManifests(ctx, slices.Compact(digests))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read known manifests: %w", err)
 	}
@@ -83,7 +83,7 @@ func (c *checking) selectServices(ctx context.Context, spec *checkJob, inv *inve
 }
 
 // noteRuntime notes what the services of a check run, and reports whether that differs from what is stored of them.
-func (c *checking) noteRuntime(o *observed, spec *checkJob, inv *inventory) (news bool) {
+func (c *checkRun) noteRuntime(o *observed, spec *checkJob, inv *inventory) (news bool) {
 	c.runtime = map[string]runtimeState{}
 	for id, svc := range inv.services {
 		if !spec.SelectsService(svc) {
@@ -100,9 +100,9 @@ func (c *checking) noteRuntime(o *observed, spec *checkJob, inv *inventory) (new
 	return news
 }
 
-// asksRegistry reports whether the registry is asked about a service: not where the files name no tag, and not about an image that was
+// needsRegistryLookup reports whether the registry is asked about a service: not where the files name no tag, and not about an image that was
 // built or loaded on the host, which no registry has.
-func (c *checking) asksRegistry(svc *record.Service) bool {
+func (c *checkRun) needsRegistryLookup(svc *record.Service) bool {
 	now := c.runtime[svc.ID]
 	switch {
 	case c.refs[svc.ID].Tag == "", now.problem == runtimeLocal:
@@ -114,10 +114,10 @@ func (c *checking) asksRegistry(svc *record.Service) bool {
 }
 
 // askedServices returns the services that the registries are asked about, by reference.
-func (c *checking) askedServices(services []*record.Service) map[string][]*record.Service {
+func (c *checkRun) askedServices(services []*record.Service) map[string][]*record.Service {
 	out := map[string][]*record.Service{}
 	for _, svc := range services {
-		if c.asksRegistry(svc) {
+		if c.needsRegistryLookup(svc) {
 			ref := c.refs[svc.ID].Unpinned().String()
 			out[ref] = append(out[ref], svc)
 		}
@@ -148,21 +148,21 @@ func knownDigests(byRef map[string][]*record.Service, runtime map[string]runtime
 	return out
 }
 
-func (c *checking) setKnown(known map[string]map[string][]record.ManifestPlatform, observed bool) {
+func (c *checkRun) setKnown(known map[string]map[string][]record.ManifestPlatform, observed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known, c.observed = known, observed
 }
 
-func (c *checking) isObserved() bool {
+func (c *checkRun) isObserved() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.observed
 }
 
-// askAhead begins to ask the registries before the engine has said what runs: about the references whose services all ran an image of
+// prefetchDigests begins to ask the registries before the engine has said what runs: about the references whose services all ran an image of
 // the registry when that was seen last, until it is known what runs.
-func (c *checking) askAhead(ctx context.Context, services []*record.Service, manifests map[string][]record.ManifestPlatform) {
+func (c *checkRun) prefetchDigests(ctx context.Context, services []*record.Service, manifests map[string][]record.ManifestPlatform) {
 	byRef, unclear, seen := map[string][]*record.Service{}, map[string]bool{}, map[string]runtimeState{}
 	var refs []image.Ref
 	for _, svc := range services {
@@ -188,7 +188,7 @@ func (c *checking) askAhead(ctx context.Context, services []*record.Service, man
 }
 
 // takeTurn waits until the registries may be asked about one more service, and returns what ends that.
-func (c *checking) takeTurn(ctx context.Context) (end func(), err error) {
+func (c *checkRun) takeTurn(ctx context.Context) (end func(), err error) {
 	select {
 	case c.turns <- struct{}{}:
 		return func() { <-c.turns }, nil
@@ -199,7 +199,7 @@ func (c *checking) takeTurn(ctx context.Context) (end func(), err error) {
 
 // resolveOnce returns what a reference resolves to. The registry is asked once for each reference, and once more if an answer from
 // before it was known what runs has no details and names a digest that needs them.
-func (c *checking) resolveOnce(ctx context.Context, ref image.Ref) (*registry.Resolved, error) {
+func (c *checkRun) resolveOnce(ctx context.Context, ref image.Ref) (*registry.Resolved, error) {
 	for {
 		a, known := c.answerOf(ref)
 		a.once.Do(func() {
@@ -218,7 +218,7 @@ func (c *checking) resolveOnce(ctx context.Context, ref image.Ref) (*registry.Re
 }
 
 // answerOf returns the answer about a reference, which may be still to come, and the digests that it needs no details for.
-func (c *checking) answerOf(ref image.Ref) (*answer, map[string][]record.ManifestPlatform) {
+func (c *checkRun) answerOf(ref image.Ref) (*answer, map[string][]record.ManifestPlatform) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	name := ref.String()
@@ -231,7 +231,7 @@ func (c *checking) answerOf(ref image.Ref) (*answer, map[string][]record.Manifes
 }
 
 // dropInsufficient forgets an answer that was asked for ahead and lacks details that are needed by what runs, and reports whether it was one.
-func (c *checking) dropInsufficient(ref image.Ref, a *answer) bool {
+func (c *checkRun) dropInsufficient(ref image.Ref, a *answer) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !a.ahead || !c.observed || a.err != nil || a.res.Detailed {
@@ -248,7 +248,7 @@ func (c *checking) dropInsufficient(ref image.Ref, a *answer) bool {
 }
 
 // newerTags is the service's newerTags within a turn.
-func (c *checking) newerTags(ctx context.Context, ref image.Ref) ([]string, error) {
+func (c *checkRun) newerTags(ctx context.Context, ref image.Ref) ([]string, error) {
 	end, err := c.takeTurn(ctx)
 	if err != nil {
 		return nil, err

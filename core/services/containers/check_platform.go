@@ -8,11 +8,11 @@ import (
 
 // isSameForHost reports whether one of the digests that run is an index with the wanted manifest for the host's platform. A registry that no longer has the
 // index says nothing.
-func (c *checking) isSameForHost(ctx context.Context, ref image.Ref, have []string, wanted string) bool {
+func (c *checkRun) isSameForHost(ctx context.Context, ref image.Ref, have []string, wanted string) bool {
 	if wanted == "" {
 		return false
 	}
-	known, err := c.s.repo.FindManifests(ctx, have)
+	known, err := c.s.store.FindManifests(ctx, have)
 	if err != nil {
 		return false
 	}

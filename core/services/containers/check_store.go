@@ -14,14 +14,17 @@ import (
 // maxIDs is how many ids one statement names.
 const maxIDs = 500
 
-// finding is what a check found of one service: the columns that it sets.
-type finding struct {
+// candidateStore holds the queries about checks, snapshots and ignore rules. It decides nothing.
+type candidateStore struct{ *record.Store }
+
+// checkResult is what a check found of one service: the columns that it sets.
+type checkResult struct {
 	svc     *record.Service
 	columns map[string]any
 }
 
 // isNews reports whether a finding differs from what is stored.
-func (f *finding) isNews() bool {
+func (f *checkResult) isNews() bool {
 	stored := map[string]any{
 		"check_error": f.svc.CheckError, "check_reason": f.svc.CheckReason, "newer_tags": record.EncodeColumn(f.svc.NewerTags), "candidate_digest": f.svc.CandidateDigest, "candidate_tag": f.svc.CandidateTag,
 		"candidate_match": f.svc.CandidateMatch, "candidate_arch": record.EncodeColumn(f.svc.CandidateArch), "tag_digest": f.svc.TagDigest,
@@ -39,8 +42,17 @@ func (f *finding) isNews() bool {
 	return false
 }
 
-// keepCooldown stores until when a registry is left alone, in Unix milliseconds, and forgets those whose time is over.
-func (r *repository) keepCooldown(ctx context.Context, host string, until, now int64) error {
+// repository holds the queries. It decides nothing.
+type repository struct{ *record.Store }
+
+func (r *candidateStore) cacheManifest(ctx context.Context, digest string, platforms []record.ManifestPlatform, now int64) error {
+	return r.Write(ctx, "keep a manifest", func(_ context.Context, w *gorm.DB) error {
+		return w.Clauses(clause.OnConflict{DoNothing: true}).Create(&record.Manifest{Digest: digest, Platforms: platforms, CreatedAt: now}).Error
+	})
+}
+
+// storeCooldown stores until when a registry is left alone, in Unix milliseconds, and forgets those whose time is over.
+func (r *candidateStore) storeCooldown(ctx context.Context, host string, until, now int64) error {
 	return r.ChangeSetting(ctx, settingCooldowns, func(ctx context.Context, _ *gorm.DB) error {
 		stored := map[string]int64{}
 		if _, err := r.ReadSetting(ctx, settingCooldowns, &stored); err != nil {
@@ -54,7 +66,7 @@ func (r *repository) keepCooldown(ctx context.Context, host string, until, now i
 
 // writeFindings writes the findings of a check in one transaction, and reports whether there was news. A service that an update or
 // rollback has changed since the check read it keeps what it has. Those without news get the time of the check by one statement.
-func (r *repository) writeFindings(ctx context.Context, findings []finding, now int64) (news bool, err error) {
+func (r *candidateStore) writeFindings(ctx context.Context, findings []checkResult, now int64) (news bool, err error) {
 	if len(findings) == 0 {
 		return false, nil
 	}
@@ -83,11 +95,23 @@ func (r *repository) writeFindings(ctx context.Context, findings []finding, now 
 	return news, err
 }
 
-// repository holds the queries. It decides nothing.
-type repository struct{ *record.Store }
-
-func (r *repository) keepManifest(ctx context.Context, digest string, platforms []record.ManifestPlatform, now int64) error {
-	return r.Write(ctx, "keep a manifest", func(_ context.Context, w *gorm.DB) error {
-		return w.Clauses(clause.OnConflict{DoNothing: true}).Create(&record.Manifest{Digest: digest, Platforms: platforms, CreatedAt: now}).Error
+// touchStacks stores that stacks were checked.
+func (r *candidateStore) touchStacks(ctx context.Context, ids []string, now int64) error {
+	return r.Write(ctx, "note a check", func(_ context.Context, w *gorm.DB) error {
+		return w.Model(&record.Stack{}).Where("id IN ?", ids).Update("last_check_at", now).Error
 	})
+}
+
+func (r *candidateStore) snapshotByKey(ctx context.Context, key inferKey) (*snapshotRecord, error) {
+	var rows []snapshotRecord
+	err := r.DB(ctx).Where("repo = ? AND digest = ? AND platform = ?", key.repo, key.digest, key.platform).Limit(1).Find(&rows).Error
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+func (r *candidateStore) listSnapshots(ctx context.Context) (out []snapshotRecord, err error) {
+	err = r.DB(ctx).Order("repo, digest, platform").Find(&out).Error
+	return out, err
 }

@@ -82,13 +82,13 @@ func (r *ScanResult) addAction(a ScanAction, most int64) {
 }
 
 // discoverProjects finds the projects of the host, brings stacks and services up to date, and notes what runs. One at a time.
-func (s *Service) discoverProjects(ctx context.Context) (ScanResult, error) {
-	unlock, err := s.applying.LockKey(ctx, "discovery")
+func (d *Discovery) discoverProjects(ctx context.Context) (ScanResult, error) {
+	unlock, err := d.cfg.Locks.LockKey(ctx, "discovery")
 	if err != nil {
 		return ScanResult{}, err
 	}
 	defer unlock()
-	began, set := s.cfg.Now(), s.settings()
+	began, set := d.cfg.Now(), d.cfg.Settings()
 	res := ScanResult{StartedAt: api.TimeOf(began), Actions: []ScanAction{}}
 	// The database is read while the engine answers: what changes meanwhile is noticed by whoever writes.
 	var known map[string]*knownProject
@@ -96,10 +96,10 @@ func (s *Service) discoverProjects(ctx context.Context) (ScanResult, error) {
 	var list []engine.Container
 	var reading errgroup.Group
 	reading.Go(func() (err error) {
-		known, err = s.knownProjects(ctx)
+		known, err = d.knownProjects(ctx)
 		return err
 	})
-	o, list, err = s.observeEngine(ctx, "")
+	o, list, err = d.cfg.Projects.observeEngine(ctx, "")
 	if err := errors.Join(reading.Wait(), err); err != nil {
 		return res, err
 	}
@@ -107,27 +107,27 @@ func (s *Service) discoverProjects(ctx context.Context) (ScanResult, error) {
 	for _, k := range known {
 		services = append(services, k.services...)
 	}
-	groups := s.observeProjects(list)
-	s.noteForeign(known, list, o.foreign)
-	shared := s.sameNameGroups(known, o.foreign)
+	groups := d.observeProjects(list)
+	d.recordForeignContainers(known, list, o.foreign)
+	shared := d.sameNameGroups(known, o.foreign)
 	res.Summary.ProjectsSeen = len(groups) + len(shared)
 	running := map[string]bool{}
 	for _, c := range list {
 		running[c.Labels[labelProject]] = running[c.Labels[labelProject]] || c.State == "running" || c.State == "restarting" || c.State == "paused"
 	}
 	for _, g := range groups {
-		a, err := s.recordSeen(ctx, known, g, running[g.Project])
+		a, err := d.recordSeen(ctx, known, g, running[g.Project])
 		if err != nil {
 			return res, err
 		}
 		res.addAction(a, set.MaxActions)
 		delete(known, g.Project)
 	}
-	if err := s.recordSameNames(ctx, known, shared, &res, set.MaxActions); err != nil {
+	if err := d.recordSameNames(ctx, known, shared, &res, set.MaxActions); err != nil {
 		return res, err
 	}
 	for _, p := range sortedProjects(known) {
-		a, err := s.recordUnseen(ctx, p)
+		a, err := d.recordUnseen(ctx, p)
 		if err != nil {
 			return res, err
 		}
@@ -138,10 +138,10 @@ func (s *Service) discoverProjects(ctx context.Context) (ScanResult, error) {
 	if sum := res.Summary; sum.StacksCreated+sum.StacksUpdated+sum.StacksStopped+sum.StacksArchived > 0 {
 		services = nil
 	}
-	if _, err := s.takeRuntimes(ctx, o, services, nil); err != nil {
+	if _, err := d.cfg.Projects.takeRuntimes(ctx, o, services, nil); err != nil {
 		return res, err
 	}
-	res.DurationMS = s.cfg.Now().Sub(began).Milliseconds()
+	res.DurationMS = d.cfg.Now().Sub(began).Milliseconds()
 	return res, nil
 }
 
@@ -155,16 +155,16 @@ type knownProject struct {
 	move    *record.ProjectMove
 }
 
-func (s *Service) knownProjects(ctx context.Context) (map[string]*knownProject, error) {
-	projects, err := s.repo.ListProjects(ctx)
+func (d *Discovery) knownProjects(ctx context.Context) (map[string]*knownProject, error) {
+	projects, err := d.store.ListProjects(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the projects: %w", err)
 	}
-	stacks, err := s.repo.ListStacks(ctx)
+	stacks, err := d.store.ListStacks(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the stacks: %w", err)
 	}
-	services, err := s.repo.ListServices(ctx)
+	services, err := d.store.ListServices(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the services: %w", err)
 	}
@@ -194,37 +194,37 @@ func sortedProjects(known map[string]*knownProject) []*knownProject {
 }
 
 // recordSeen stores a project that has containers.
-func (s *Service) recordSeen(ctx context.Context, known map[string]*knownProject, g compose.Group, running bool) (ScanAction, error) {
+func (d *Discovery) recordSeen(ctx context.Context, known map[string]*knownProject, g compose.Group, running bool) (ScanAction, error) {
 	k := known[g.Project]
 	if k == nil {
 		k = &knownProject{project: record.Project{Project: g.Project}}
 	}
-	s.holdMove(k, &g)
+	d.holdRelocatedFiles(k, &g)
 	p, warning := k.project, cmp.Or(g.Warning, k.warning)
-	p.LastSeenAt, p.LastScanAt, p.LastError, p.Details, p.Move = s.now(), s.now(), warning, "", k.move
+	p.LastSeenAt, p.LastScanAt, p.LastError, p.Details, p.Move = d.now(), d.now(), warning, "", k.move
 	if g.Variants != nil {
 		p.Details = record.EncodeColumn(g.Variants)
 	}
 	a := ScanAction{Project: g.Project, StackID: p.StackID, Reason: warning, Details: json.RawMessage(p.Details)}
 	if g.Err != nil {
-		return s.invalidProject(ctx, k, p, a, g.Err.Error())
+		return d.invalidProject(ctx, k, p, a, g.Err.Error())
 	}
 	p.WorkingDir, p.Files = g.WorkingDir, g.Files
-	found, err := s.cachedProject(ctx, compose.Source{Project: g.Project, WorkingDir: g.WorkingDir, Files: g.Files, EnvFiles: g.EnvFiles, Roots: s.readableRoots()})
+	found, err := d.cachedProject(ctx, compose.Source{Project: g.Project, WorkingDir: g.WorkingDir, Files: g.Files, EnvFiles: g.EnvFiles, Roots: d.cfg.Host.readableRoots()})
 	if compose.AllFilesAbsent(err) && !running {
-		return s.archiveMissing(ctx, k, p)
+		return d.archiveMissing(ctx, k, p)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return a, context.Cause(ctx)
 		}
-		return s.invalidProject(ctx, k, p, a, err.Error())
+		return d.invalidProject(ctx, k, p, a, err.Error())
 	}
 	p.Status = record.ProjectActive
 	if !running {
 		p.Status = record.ProjectStopped
 	}
-	changed, err := s.syncProject(ctx, k, &p, found, g.EnvFiles)
+	changed, err := d.syncProject(ctx, k, &p, found, g.EnvFiles)
 	if err != nil {
 		return a, err
 	}
@@ -243,47 +243,47 @@ func (s *Service) recordSeen(ctx context.Context, known map[string]*knownProject
 }
 
 // invalidProject keeps a project that cannot be used visible, with the reason. Its stack stays as it was.
-func (s *Service) invalidProject(ctx context.Context, k *knownProject, p record.Project, a ScanAction, why string) (ScanAction, error) {
+func (d *Discovery) invalidProject(ctx context.Context, k *knownProject, p record.Project, a ScanAction, why string) (ScanAction, error) {
 	p.Status, p.LastError = record.ProjectInvalid, why
 	if k.stack != nil {
 		p.WorkingDir, p.Files = k.project.WorkingDir, k.project.Files
 	}
 	a.Action, a.Reason = actionFailed, why
-	return a, s.saveProject(ctx, k, p)
+	return a, d.saveProject(ctx, k, p)
 }
 
 // recordUnseen stores the state of a project without containers: stopped if its files are there, else gone.
-func (s *Service) recordUnseen(ctx context.Context, k *knownProject) (*ScanAction, error) {
+func (d *Discovery) recordUnseen(ctx context.Context, k *knownProject) (*ScanAction, error) {
 	p := k.project
-	p.LastScanAt, p.Move = s.now(), k.move
+	p.LastScanAt, p.Move = d.now(), k.move
 	a := ScanAction{Project: p.Project, StackID: p.StackID, Reason: k.warning}
 	if len(p.Files) == 0 {
 		if p.Status == record.ProjectMissing {
-			return nil, s.saveProject(ctx, k, p)
+			return nil, d.saveProject(ctx, k, p)
 		}
 		p.Status, a.Action = record.ProjectMissing, actionMissing
-		return &a, s.saveProject(ctx, k, p)
+		return &a, d.saveProject(ctx, k, p)
 	}
-	src := compose.Source{Project: p.Project, WorkingDir: p.WorkingDir, Files: p.Files, Roots: s.readableRoots()}
+	src := compose.Source{Project: p.Project, WorkingDir: p.WorkingDir, Files: p.Files, Roots: d.cfg.Host.readableRoots()}
 	if k.stack != nil {
 		src.EnvFiles = k.stack.EnvFiles
 	}
-	found, err := s.cachedProject(ctx, src)
+	found, err := d.cachedProject(ctx, src)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case compose.AllFilesAbsent(err):
 		if p.Status == record.ProjectMissing {
-			return nil, s.saveProject(ctx, k, p)
+			return nil, d.saveProject(ctx, k, p)
 		}
-		a, err := s.archiveMissing(ctx, k, p)
+		a, err := d.archiveMissing(ctx, k, p)
 		return &a, err
 	case err != nil:
-		a, err := s.invalidProject(ctx, k, p, a, err.Error())
+		a, err := d.invalidProject(ctx, k, p, a, err.Error())
 		return &a, err
 	}
 	p.LastError, p.Status = k.warning, record.ProjectStopped
-	changed, err := s.syncProject(ctx, k, &p, found, src.EnvFiles)
+	changed, err := d.syncProject(ctx, k, &p, found, src.EnvFiles)
 	if err != nil {
 		return nil, err
 	}
@@ -298,16 +298,16 @@ func (s *Service) recordUnseen(ctx context.Context, k *knownProject) (*ScanActio
 }
 
 // archiveMissing archives a project of which every file is gone. What a person has archived stays as it is.
-func (s *Service) archiveMissing(ctx context.Context, k *knownProject, p record.Project) (ScanAction, error) {
+func (d *Discovery) archiveMissing(ctx context.Context, k *knownProject, p record.Project) (ScanAction, error) {
 	p.Status, p.LastError = record.ProjectMissing, compose.FileMissing
 	a := ScanAction{Project: p.Project, StackID: p.StackID, Action: actionMissing, Reason: record.ArchivedMissing}
 	if p.ArchivedAt == 0 {
-		p.ArchivedAt, p.ArchivedReason = s.now(), record.ArchivedMissing
+		p.ArchivedAt, p.ArchivedReason = d.now(), record.ArchivedMissing
 	}
 	if k.stack != nil && k.stack.ArchivedAt == 0 {
-		if err := s.repo.archiveMissing(ctx, k.stack.ID, s.now()); err != nil {
+		if err := d.store.archiveMissing(ctx, k.stack.ID, d.now()); err != nil {
 			return a, fmt.Errorf("archive the stack %s: %w", p.Project, err)
 		}
 	}
-	return a, s.saveProject(ctx, k, p)
+	return a, d.saveProject(ctx, k, p)
 }

@@ -9,18 +9,18 @@ import (
 )
 
 // Discover queues a discovery, or returns the one that is under way.
-func (s *Service) Discover(ctx context.Context) (string, error) {
-	job, _, err := s.submitDiscovery(ctx, "", discoveryJob{Subject: work.Subject{Scope: work.ScopeAll, Reason: work.ReasonUI}})
+func (d *Discovery) Discover(ctx context.Context) (string, error) {
+	job, _, err := d.submitDiscovery(ctx, "", discoveryJob{Subject: work.Subject{Scope: work.ScopeAll, Reason: work.ReasonUI}})
 	return job.ID, err
 }
 
 // DiscoverPublished queues a discovery for a webhook that no managed service fits, or returns the one that is under way, and true.
-func (s *Service) DiscoverPublished(ctx context.Context, from *work.DeliverySource) (queue.Job, bool, error) {
-	return s.submitDiscovery(ctx, work.ActorCodeHost, discoveryJob{work.Subject{Scope: work.ScopeAll, Reason: work.ReasonWebhook}, from})
+func (d *Discovery) DiscoverPublished(ctx context.Context, from *work.DeliverySource) (queue.Job, bool, error) {
+	return d.submitDiscovery(ctx, work.ActorCodeHost, discoveryJob{work.Subject{Scope: work.ScopeAll, Reason: work.ReasonWebhook}, from})
 }
 
-func (s *Service) submitDiscovery(ctx context.Context, actor string, payload discoveryJob) (queue.Job, bool, error) {
-	return s.queue.SubmitJob(ctx, work.Submission{Kind: work.JobDiscovery, Key: "all", Payload: payload, Actor: actor})
+func (d *Discovery) submitDiscovery(ctx context.Context, actor string, payload discoveryJob) (queue.Job, bool, error) {
+	return d.cfg.Jobs.SubmitJob(ctx, work.Submission{Kind: work.JobDiscovery, Key: "all", Payload: payload, Actor: actor})
 }
 
 // discoveryJob is the payload of JobDiscovery.
@@ -36,9 +36,9 @@ type DiscoverySummary struct {
 	Delivery *work.DeliverySource `json:"delivery,omitempty"`
 }
 
-func (s *Service) runDiscovery(ctx context.Context, _ *queue.Job, spec discoveryJob, r *work.Reporter) (any, error) {
+func (d *Discovery) runDiscovery(ctx context.Context, _ *queue.Job, spec discoveryJob, r *work.Reporter) (any, error) {
 	r.UpdateProgress(ctx, func(p *work.ProgressState) { p.Phase, p.Message = "scan", "looking for compose projects" })
-	res, err := s.discoverProjects(ctx)
+	res, err := d.discoverProjects(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 type ComposeText = compose.FileText
 
 // ComposeTexts returns the compose files of a stack as they are written, without secrets.
-func (s *Service) ComposeTexts(ctx context.Context, stackID string) ([]ComposeText, error) {
-	inv, err := s.loadInventory(ctx)
+func (p *Projects) ComposeTexts(ctx context.Context, stackID string) ([]ComposeText, error) {
+	inv, err := p.loadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -20,5 +20,5 @@ func (s *Service) ComposeTexts(ctx context.Context, stackID string) ([]ComposeTe
 	if st == nil {
 		return nil, fault.New(fault.NotFound, "There is no such stack.")
 	}
-	return compose.ReadTexts(s.composeSource(st)), nil
+	return compose.ReadTexts(p.cfg.Host.composeSource(st)), nil
 }

@@ -18,7 +18,7 @@ type ProjectList struct {
 }
 
 func (s *Service) listProjects(ctx context.Context, in *archivedQuery) (*struct{ Body ProjectList }, error) {
-	list, err := s.Projects(ctx, in.Archived)
+	list, err := s.ListProjects(ctx, in.Archived)
 	return &struct{ Body ProjectList }{ProjectList{list}}, err
 }
 

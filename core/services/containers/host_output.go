@@ -29,17 +29,17 @@ func (h *Host) lastLines(ctx context.Context, container string, count, size int)
 	return lines, err
 }
 
-// outputRedactor takes secrets out of what one container writes.
-type outputRedactor struct{ values *secret.Redactor }
+// Redactor takes secrets out of what one container writes.
+type Redactor struct{ values *secret.Redactor }
 
 // outputRedactor returns the redactor of a container's output. It knows the values of the container's variables that are
 // secrets by their names, and of those that are URLs the passwords.
-func (h *Host) outputRedactor(ctx context.Context, container string) (outputRedactor, error) {
+func (h *Host) outputRedactor(ctx context.Context, container string) (Redactor, error) {
 	d, err := h.cfg.Engine().Inspect(ctx, container)
 	if err != nil {
-		return outputRedactor{}, err
+		return Redactor{}, err
 	}
-	r := outputRedactor{secret.NewRedactor("password", "passwd", "secret", "token", "access_token", "refresh_token", "api_key", "apikey", "key", "authorization")}
+	r := Redactor{secret.NewRedactor("password", "passwd", "secret", "token", "access_token", "refresh_token", "api_key", "apikey", "key", "authorization")}
 	if d.Config == nil {
 		return r, nil
 	}
@@ -54,7 +54,7 @@ func (h *Host) outputRedactor(ctx context.Context, container string) (outputReda
 }
 
 // String returns a line without secrets and control characters.
-func (r outputRedactor) String(line string) string {
+func (r Redactor) String(line string) string {
 	line = strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) && c != '\t' {
 			return -1

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"gorm.io/gorm"
-
 	"github.com/patchbay-dev/patchbay/core/services/containers/ignore"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -39,8 +37,8 @@ func toRule(r *record.Ignore) IgnoreRule {
 }
 
 // IgnoreRules lists the rules, of one service if serviceID is not empty.
-func (s *Service) IgnoreRules(ctx context.Context, serviceID string) ([]IgnoreRule, error) {
-	rows, err := s.repo.ListIgnoreRules(ctx)
+func (c *Candidates) IgnoreRules(ctx context.Context, serviceID string) ([]IgnoreRule, error) {
+	rows, err := c.store.ListIgnoreRules(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the ignore rules: %w", err)
 	}
@@ -60,7 +58,7 @@ const (
 )
 
 // AddIgnoreRule stores a rule and returns its id.
-func (s *Service) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, error) {
+func (c *Candidates) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, error) {
 	if r.Scope.Type != work.ScopeService {
 		return "", record.InvalidField("scope.type", "A rule is for a service: its scope has the type service.")
 	}
@@ -72,34 +70,20 @@ func (s *Service) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, erro
 	if len(r.Note) > maxRuleNote {
 		return "", record.InvalidField("note", "The note must be at most %d bytes long.", maxRuleNote)
 	}
-	if _, err := s.repo.FindService(ctx, r.Scope.ServiceID); err != nil {
+	if _, err := c.store.FindService(ctx, r.Scope.ServiceID); err != nil {
 		return "", record.InvalidField("scope.serviceId", record.NoService)
 	}
 	if _, err := ignore.Compile(ignore.Rule{Kind: r.Match.Kind, Value: r.Match.Value}); err != nil {
 		return "", err
 	}
-	rec := &record.Ignore{ID: store.NewID("ign"), ServiceID: r.Scope.ServiceID, Enabled: r.Enabled, Kind: r.Match.Kind, Value: r.Match.Value, Note: r.Note, CreatedAt: s.now()}
-	return rec.ID, s.repo.Write(ctx, "add an ignore rule", func(_ context.Context, w *gorm.DB) error {
-		var n int64
-		if err := w.Model(&record.Ignore{}).Where("service_id = ?", rec.ServiceID).Count(&n).Error; err != nil {
-			return err
-		}
-		if n >= maxRules {
-			return record.InvalidField("scope.serviceId", "A service has at most %d rules.", maxRules)
-		}
-		return w.Create(rec).Error
-	})
+	rec := &record.Ignore{ID: store.NewID("ign"), ServiceID: r.Scope.ServiceID, Enabled: r.Enabled, Kind: r.Match.Kind, Value: r.Match.Value, Note: r.Note, CreatedAt: c.now()}
+	return rec.ID, c.store.addIgnore(ctx, rec)
 }
 
 // DeleteIgnoreRule deletes a rule and tells whether there was one.
-func (s *Service) DeleteIgnoreRule(ctx context.Context, id string) (deleted bool, err error) {
+func (c *Candidates) DeleteIgnoreRule(ctx context.Context, id string) (deleted bool, err error) {
 	if id == "" || strings.IndexByte(id, 0) >= 0 {
 		return false, record.InvalidField("ruleId", "ruleId is missing, or holds a NUL character.")
 	}
-	err = s.repo.Write(ctx, "delete an ignore rule", func(_ context.Context, w *gorm.DB) error {
-		done := w.Where("id = ?", id).Delete(&record.Ignore{})
-		deleted = done.RowsAffected > 0
-		return done.Error
-	})
-	return deleted, err
+	return c.store.deleteIgnore(ctx, id)
 }

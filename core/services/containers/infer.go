@@ -103,7 +103,7 @@ func (f *inference) tagMatchesDigest(ctx context.Context, name string, ref image
 		f.known[name] = k
 		f.mu.Unlock()
 	}
-	return k.digest == digest || f.s.runsDigest(ctx, []string{digest}, k.digest), nil
+	return k.digest == digest || f.s.cfg.Projects.runsDigest(ctx, []string{digest}, k.digest), nil
 }
 
 // imageLabel returns the version in the image's labels, or "" if there is none or the image cannot be read.

@@ -71,7 +71,7 @@ type InferenceEvent struct {
 
 // inference finds the versions behind digests: which tags of a repository stand for the same image.
 type inference struct {
-	s *Service
+	s *Candidates
 
 	mu    sync.Mutex
 	tasks map[inferKey]*inferTask
@@ -97,7 +97,7 @@ type inferTask struct {
 	done chan struct{}
 }
 
-func newInference(s *Service) *inference {
+func newInference(s *Candidates) *inference {
 	return &inference{s: s, tasks: map[inferKey]*inferTask{}, wake: make(chan struct{}, 1), known: map[string]knownTag{}, failed: map[inferKey]time.Time{}}
 }
 
@@ -147,7 +147,7 @@ func (f *inference) publishEvent(kind string, t *inferTask, resolved string, fai
 	if f.ring = append(f.ring, ev); len(f.ring) > ringSize {
 		f.ring = slices.Clone(f.ring[len(f.ring)-ringSize:])
 	}
-	f.s.live.Publish(topicInference, event.Event{Seq: ev.ID, Type: kind, Data: ev})
+	f.s.cfg.Events.Publish(topicInference, event.Event{Seq: ev.ID, Type: kind, Data: ev})
 }
 
 // eventsSince returns the events after a number. It returns false if some of them are no longer kept.
@@ -217,7 +217,7 @@ func (f *inference) runTask(ctx context.Context, key inferKey, t *inferTask) {
 	f.mu.Unlock()
 	snap, err := f.inferVersion(ctx, key, t)
 	if err == nil {
-		err = f.s.keepSnapshot(ctx, snap)
+		err = f.s.store.storeSnapshot(ctx, snap)
 	}
 	resolved := ""
 	if snap != nil {

@@ -1,16 +1,21 @@
 package containers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/ignore"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
 // inventory is everything that is managed, as it stood at one moment.
 type inventory struct {
-	set      Settings
+	minAge   time.Duration
 	now      int64
 	self     string
 	stacks   map[string]*record.Stack
@@ -26,29 +31,29 @@ type ignoreRule struct {
 	matcher ignore.Matcher
 }
 
-func (s *Service) loadInventory(ctx context.Context) (*inventory, error) {
+func (p *Projects) loadInventory(ctx context.Context) (*inventory, error) {
 	inv := &inventory{
-		set: s.settings(), now: s.now(), self: s.selfRepo(),
+		minAge: p.cfg.Settings().MinAge, now: p.now(), self: p.selfRepo(),
 		stacks: map[string]*record.Stack{}, services: map[string]*record.Service{}, rules: map[string][]ignoreRule{},
 	}
-	stacks, err := s.repo.ListStacks(ctx)
+	stacks, err := p.store.ListStacks(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the stacks: %w", err)
 	}
 	for i := range stacks {
 		inv.stacks[stacks[i].ID] = &stacks[i]
 	}
-	services, err := s.repo.ListServices(ctx)
+	services, err := p.store.ListServices(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the services: %w", err)
 	}
 	for i := range services {
 		inv.services[services[i].ID] = &services[i]
 	}
-	if inv.rolledBack, err = s.repo.rolledBackCandidates(ctx); err != nil {
+	if inv.rolledBack, err = p.store.rolledBackCandidates(ctx); err != nil {
 		return nil, fmt.Errorf("read what was rolled back: %w", err)
 	}
-	rules, err := s.repo.ListIgnoreRules(ctx)
+	rules, err := p.store.ListIgnoreRules(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the ignore rules: %w", err)
 	}
@@ -58,7 +63,7 @@ func (s *Service) loadInventory(ctx context.Context) (*inventory, error) {
 		}
 		m, err := ignore.Compile(ignore.Rule{Kind: r.Kind, Value: r.Value})
 		if err != nil {
-			s.log.Warn("an ignore rule cannot be used", "rule", r.ID, "error", err)
+			p.cfg.Logger.Warn("an ignore rule cannot be used", "rule", r.ID, "error", err)
 			continue
 		}
 		inv.rules[r.ServiceID] = append(inv.rules[r.ServiceID], ignoreRule{r, m})
@@ -76,8 +81,8 @@ func (inv *inventory) isSelf(svc *record.Service) bool {
 	return inv.self != "" && svc.Repo == inv.self
 }
 
-// holdsSelf reports whether a stack contains this instance.
-func (inv *inventory) holdsSelf(stackID string) bool {
+// containsSelf reports whether a stack contains this instance.
+func (inv *inventory) containsSelf(stackID string) bool {
 	for _, svc := range inv.services {
 		if svc.StackID == stackID && svc.ArchivedAt == 0 && inv.isSelf(svc) {
 			return true
@@ -172,4 +177,69 @@ func (inv *inventory) statusOf(svc *record.Service) string {
 		return statusHint
 	}
 	return statusUpdatable
+}
+
+// applyAfter is when the minimum age of a service's candidate is reached, in Unix milliseconds.
+func (inv *inventory) applyAfter(svc *record.Service) int64 {
+	age := inv.minAge
+	if svc.MinAge >= 0 {
+		age = time.Duration(svc.MinAge) * time.Second
+	}
+	if svc.CandidateDigest == "" || age == 0 {
+		return 0
+	}
+	return svc.CandidateSince + age.Milliseconds()
+}
+
+// membersOf returns the services of a stack that are not archived.
+func (inv *inventory) membersOf(stackID string) []*record.Service {
+	var out []*record.Service
+	for _, svc := range inv.services {
+		if svc.StackID == stackID && svc.ArchivedAt == 0 {
+			out = append(out, svc)
+		}
+	}
+	slices.SortFunc(out, func(a, b *record.Service) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// rollbackOf returns how the candidate of a service was rolled back, or nil if it was not.
+func (inv *inventory) rollbackOf(svc *record.Service) *RolledBack {
+	rec, ok := inv.rolledBack[svc.ID]
+	if !ok || rec.Digest != svc.CandidateDigest {
+		return nil
+	}
+	return &RolledBack{JobID: rec.JobID, At: api.TimeOfMillis(rec.FinishedAt), Manual: rec.Kind == record.ChangeRollback, Error: rec.Error}
+}
+
+func sumStates(states map[string]record.LifecycleState) record.LifecycleState {
+	n := map[record.LifecycleState]int{}
+	for _, st := range states {
+		n[st]++
+	}
+	switch {
+	case len(states) == 0 || n[record.StateUnknown] == len(states):
+		return record.StateUnknown
+	case n[record.StateRunning] == len(states):
+		return record.StateRunning
+	case n[record.StateStopped] == len(states):
+		return record.StateStopped
+	}
+	return record.StatePartial
+}
+
+func stateOf(list []engine.Container) record.LifecycleState {
+	running := 0
+	for _, c := range list {
+		if c.State == "running" || c.State == "restarting" {
+			running++
+		}
+	}
+	switch {
+	case running == 0:
+		return record.StateStopped
+	case running == len(list):
+		return record.StateRunning
+	}
+	return record.StatePartial
 }

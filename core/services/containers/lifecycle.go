@@ -1,7 +1,6 @@
 package containers
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -144,41 +143,13 @@ func (s *Service) StackLifecycle(ctx context.Context, id string) (StackLifecycle
 	}
 	states, why := s.serviceStates(ctx, inv, members)
 	out.State = sumStates(states)
-	if inv.holdsSelf(id) {
+	if inv.containsSelf(id) {
 		why = unavailableSelf
 	} else if inv.stacks[id].ArchivedAt != 0 {
 		why = unavailableArchived
 	}
 	out.UnavailableReason = pointerTo(why)
 	return out, nil
-}
-
-// membersOf returns the services of a stack that are not archived.
-func (inv *inventory) membersOf(stackID string) []*record.Service {
-	var out []*record.Service
-	for _, svc := range inv.services {
-		if svc.StackID == stackID && svc.ArchivedAt == 0 {
-			out = append(out, svc)
-		}
-	}
-	slices.SortFunc(out, func(a, b *record.Service) int { return cmp.Compare(a.Name, b.Name) })
-	return out
-}
-
-func sumStates(states map[string]record.LifecycleState) record.LifecycleState {
-	n := map[record.LifecycleState]int{}
-	for _, st := range states {
-		n[st]++
-	}
-	switch {
-	case len(states) == 0 || n[record.StateUnknown] == len(states):
-		return record.StateUnknown
-	case n[record.StateRunning] == len(states):
-		return record.StateRunning
-	case n[record.StateStopped] == len(states):
-		return record.StateStopped
-	}
-	return record.StatePartial
 }
 
 func checkAction(action string) error {
@@ -230,7 +201,7 @@ func (s *Service) StackAction(ctx context.Context, id, action string) (string, e
 	switch {
 	case st == nil:
 		return "", fault.New(fault.NotFound, record.NoStack)
-	case inv.holdsSelf(id):
+	case inv.containsSelf(id):
 		return "", record.ProtectedError(st.Project)
 	case st.ArchivedAt != 0:
 		return "", record.ArchivedError(st.Project)

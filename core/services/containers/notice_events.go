@@ -69,15 +69,15 @@ func (e noticeEvents) FinishedUpdate(ctx context.Context, job *queue.Job) (news.
 	_ = job.Decode(&spec)
 	_ = json.Unmarshal(job.Result, &sum)
 	for _, t := range spec.Targets {
-		out.Affected = append(out.Affected, inv.versionChange(t.ServiceID, changes)...)
+		out.Affected = append(out.Affected, versionChange(inv, t.ServiceID, changes)...)
 	}
 	for _, st := range sum.Stacks {
 		for _, id := range st.Update.ChangedServices {
-			out.Changed = append(out.Changed, inv.versionChange(id, changes)...)
+			out.Changed = append(out.Changed, versionChange(inv, id, changes)...)
 		}
-		out.Failed = append(out.Failed, inv.versionChange(st.Update.FailedService, changes)...)
+		out.Failed = append(out.Failed, versionChange(inv, st.Update.FailedService, changes)...)
 		for _, f := range st.Update.AlsoFailed {
-			out.Failed = append(out.Failed, inv.versionChange(f.ServiceID, changes)...)
+			out.Failed = append(out.Failed, versionChange(inv, f.ServiceID, changes)...)
 		}
 	}
 	if why := sum.Deciding(); why != nil {
@@ -92,26 +92,26 @@ func (e noticeEvents) FinishedUpdate(ctx context.Context, job *queue.Job) (news.
 		}
 	}
 	if len(sum.Stacks) == 0 {
-		inv.addUnsummarized(&out, spec.Targets, changes)
+		addUnsummarized(inv, &out, spec.Targets, changes)
 	}
 	return out, nil
 }
 
 // addUnsummarized adds what the journal has of a job that ended without a summary, as when the core ended in it again and again.
-func (inv *inventory) addUnsummarized(out *news.JobEvent, targets []Target, changes map[string]record.Change) {
+func addUnsummarized(inv *inventory, out *news.JobEvent, targets []Target, changes map[string]record.Change) {
 	for _, t := range targets {
 		switch c := changes[t.ServiceID]; c.Status {
 		case record.ChangeSuccess:
-			out.Changed = append(out.Changed, inv.versionChange(t.ServiceID, changes)...)
+			out.Changed = append(out.Changed, versionChange(inv, t.ServiceID, changes)...)
 		case record.ChangeFailed, record.ChangeRolledBack:
-			out.Failed, out.Excerpt = append(out.Failed, inv.versionChange(t.ServiceID, changes)...), c.Error
+			out.Failed, out.Excerpt = append(out.Failed, versionChange(inv, t.ServiceID, changes)...), c.Error
 		}
 	}
 }
 
 // versionChange is a service with the versions between which a job has moved it, or was to; none for a service that is gone.
-func (inv *inventory) versionChange(id string, changes map[string]record.Change) []news.VersionChange {
-	named := inv.appendNamed(nil, id)
+func versionChange(inv *inventory, id string, changes map[string]record.Change) []news.VersionChange {
+	named := appendNamed(inv, nil, id)
 	if len(named) == 0 {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (inv *inventory) versionChange(id string, changes map[string]record.Change)
 }
 
 // appendNamed adds a service to a list.
-func (inv *inventory) appendNamed(to []news.Service, id string) []news.Service {
+func appendNamed(inv *inventory, to []news.Service, id string) []news.Service {
 	svc := inv.services[id]
 	if svc == nil {
 		return to
@@ -182,7 +182,7 @@ func (e noticeEvents) FoundVersions(job *queue.Job) (out notice.FoundVersions, e
 
 // AwaitVersions implements notice.Services.
 func (e noticeEvents) AwaitVersions(ctx context.Context, digests []string, most time.Duration) {
-	e.s.inference.awaitDigests(ctx, digests, most)
+	e.s.AwaitVersions(ctx, digests, most)
 }
 
 // CurrentVersions implements notice.Services.
@@ -196,7 +196,7 @@ func (e noticeEvents) CurrentVersions(ctx context.Context, found []notice.FoundV
 		if svc == nil || svc.CandidateDigest != v.CandidateDigest || inv.isArchived(svc) || inv.ignoringRule(svc) != nil {
 			continue
 		}
-		out = append(out, notice.CurrentVersion{Service: *svc, Named: inv.appendNamed(nil, svc.ID)[0]})
+		out = append(out, notice.CurrentVersion{Service: *svc, Named: appendNamed(inv, nil, svc.ID)[0]})
 	}
 	return out, nil
 }
@@ -215,7 +215,7 @@ func (e noticeEvents) SomeServices(ctx context.Context, limit int) (out []news.S
 	}
 	slices.Sort(ids)
 	for _, id := range ids[:min(len(ids), limit)] {
-		out = inv.appendNamed(out, id)
+		out = appendNamed(inv, out, id)
 	}
 	return out, nil
 }

@@ -38,20 +38,20 @@ func (o *observed) isSettled(svc *record.Service) bool {
 }
 
 // observeEngine asks the engine once for all containers of compose projects, and once for their images.
-func (s *Service) observeEngine(ctx context.Context, project string) (*observed, []engine.Container, error) {
+func (p *Projects) observeEngine(ctx context.Context, project string) (*observed, []engine.Container, error) {
 	label := labelProject
 	if project != "" {
 		label += "=" + project
 	}
-	before, err := s.repo.settledServices(ctx)
+	before, err := p.store.settledServices(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the services: %w", err)
 	}
-	list, err := s.engine().Containers(ctx, engine.Filter{Labels: []string{label}})
+	list, err := p.cfg.Host.cfg.Engine().Containers(ctx, engine.Filter{Labels: []string{label}})
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the containers: %w", err)
 	}
-	dirs, err := s.repo.ListWorkingDirs(ctx)
+	dirs, err := p.store.ListWorkingDirs(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the stacks: %w", err)
 	}
@@ -70,7 +70,7 @@ func (s *Service) observeEngine(ctx context.Context, project string) (*observed,
 	if len(ids) == 0 {
 		return o, list, nil
 	}
-	found, err := s.engine().Images(ctx, ids)
+	found, err := p.cfg.Host.cfg.Engine().Images(ctx, ids)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the images: %w", err)
 	}
@@ -117,20 +117,4 @@ func (o *observed) stateOf(project string, svc *record.Service) runtimeState {
 		}
 	}
 	return out
-}
-
-func stateOf(list []engine.Container) record.LifecycleState {
-	running := 0
-	for _, c := range list {
-		if c.State == "running" || c.State == "restarting" {
-			running++
-		}
-	}
-	switch {
-	case running == 0:
-		return record.StateStopped
-	case running == len(list):
-		return record.StateRunning
-	}
-	return record.StatePartial
 }

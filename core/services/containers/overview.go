@@ -63,16 +63,16 @@ type InferenceRow struct {
 }
 
 // InferenceOverview lists the digests of all services, with what is known of each.
-func (s *Service) InferenceOverview(ctx context.Context, q InferenceQuery) (InferenceOverview, error) {
+func (c *Candidates) InferenceOverview(ctx context.Context, q InferenceQuery) (InferenceOverview, error) {
 	out := InferenceOverview{Page: max(1, q.Page), PerPage: q.PerPage, Tasks: []InferenceTask{}, Rows: []InferenceRow{}}
 	if out.PerPage <= 0 {
 		out.PerPage = 50
 	}
-	rows, err := s.inferenceRows(ctx)
+	rows, err := c.inferenceRows(ctx)
 	if err != nil {
 		return out, err
 	}
-	s.inference.addProgress(&out, rows)
+	c.inference.addProgress(&out, rows)
 	var picked []InferenceRow
 	for _, r := range rows {
 		out.Summary.countStatus(r.Status)
@@ -107,16 +107,16 @@ func (c *InferenceSummary) countStatus(status string) {
 }
 
 // inferenceRows are the digests that services run or may get, with their snapshots.
-func (s *Service) inferenceRows(ctx context.Context) (map[string]*InferenceRow, error) {
-	services, err := s.repo.ListServices(ctx)
+func (c *Candidates) inferenceRows(ctx context.Context) (map[string]*InferenceRow, error) {
+	services, err := c.store.ListServices(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the services: %w", err)
 	}
-	snaps, err := s.repo.listSnapshots(ctx)
+	snaps, err := c.store.listSnapshots(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the snapshots: %w", err)
 	}
-	platform, err := s.hostPlatform(ctx)
+	platform, err := c.hostPlatform(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (s *Service) inferenceRows(ctx context.Context) (map[string]*InferenceRow, 
 		r.Status, r.ResolvedTag, r.CheckedAt, r.UpdatedAt = "ready", snaps[i].Version, api.TimeOfMillis(snaps[i].CheckedAt), api.TimeOfMillis(snaps[i].CheckedAt)
 		if snaps[i].Failed {
 			r.Status = "all_failed"
-		} else if !snaps[i].isFresh(s.now()) {
+		} else if !snaps[i].isFresh(c.now()) {
 			r.Status = "stale"
 		}
 	}

@@ -30,10 +30,10 @@ type parsedProject struct {
 const settleFiles = 2 * time.Second
 
 // cachedProject returns the project of src, from the cache if its files have not changed.
-func (s *Service) cachedProject(ctx context.Context, src compose.Source) (*compose.Project, error) {
-	s.parses.mu.Lock()
-	kept, ok := s.parses.kept[src.Project]
-	s.parses.mu.Unlock()
+func (d *Discovery) cachedProject(ctx context.Context, src compose.Source) (*compose.Project, error) {
+	d.parses.mu.Lock()
+	kept, ok := d.parses.kept[src.Project]
+	d.parses.mu.Unlock()
 	if ok {
 		if sig, settled := filesSignature(src, kept.project.Parts); settled && sig == kept.signature {
 			return kept.project, nil
@@ -47,14 +47,14 @@ func (s *Service) cachedProject(ctx context.Context, src compose.Source) (*compo
 		return nil, err
 	}
 	sig, settled := filesSignature(src, p.Parts)
-	s.parses.mu.Lock()
-	defer s.parses.mu.Unlock()
-	if s.parses.kept == nil {
-		s.parses.kept = map[string]parsedProject{}
+	d.parses.mu.Lock()
+	defer d.parses.mu.Unlock()
+	if d.parses.kept == nil {
+		d.parses.kept = map[string]parsedProject{}
 	}
-	delete(s.parses.kept, src.Project)
+	delete(d.parses.kept, src.Project)
 	if settled {
-		s.parses.kept[src.Project] = parsedProject{sig, p}
+		d.parses.kept[src.Project] = parsedProject{sig, p}
 	}
 	return p, nil
 }
@@ -81,9 +81,9 @@ func filesSignature(src compose.Source, parts []string) (sig string, settled boo
 	return b.String(), settled
 }
 
-func (s *Service) readFile() func(string) ([]byte, error) {
-	if s.cfg.ReadFile != nil {
-		return s.cfg.ReadFile
+func (d *Discovery) readFile() func(string) ([]byte, error) {
+	if d.cfg.ReadFile != nil {
+		return d.cfg.ReadFile
 	}
 	return compose.ReadFile
 }

@@ -41,9 +41,9 @@ type ServicePlan struct {
 
 // planUpdate returns what an update would do. It changes nothing.
 func (s *Service) planUpdate(ctx context.Context, inv *inventory, spec *updateJob, r *work.Reporter) (any, error) {
-	out := Plan{Mode: ModeDryRun, ChangedServices: []string{}, Services: []ServicePlan{}, LeftOut: inv.leftOut(spec)}
+	out := Plan{Mode: ModeDryRun, ChangedServices: []string{}, Services: []ServicePlan{}, LeftOut: listLeftOut(inv, spec)}
 	reportLeftOut(ctx, r, out.LeftOut)
-	for _, g := range inv.groupTargets(spec.Targets) {
+	for _, g := range groupTargets(inv, spec.Targets) {
 		g, _, err := s.orderTargets(ctx, r.Job.ID, g)
 		if err != nil {
 			return out, err

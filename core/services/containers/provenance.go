@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"gorm.io/gorm"
-
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -23,10 +21,10 @@ const (
 )
 
 // observeProjects groups containers by project.
-func (s *Service) observeProjects(list []engine.Container) []compose.Group {
-	roots := s.readableRoots()
+func (d *Discovery) observeProjects(list []engine.Container) []compose.Group {
+	roots := d.cfg.Host.readableRoots()
 	return compose.Observe(labelsOf(list), compose.Options{
-		ReadFile: s.readFile(), SupervisorOverride: s.overridePath(),
+		ReadFile: d.readFile(), SupervisorOverride: d.cfg.Host.overridePath(),
 		Check: func(workingDir, path string) error {
 			return compose.CheckFiles(compose.Source{WorkingDir: workingDir, Files: []string{path}, Roots: roots})
 		},
@@ -44,9 +42,9 @@ func labelsOf(list []engine.Container) []compose.Observed {
 	return out
 }
 
-// noteForeign notes, for known projects, containers that were passed over. Where a project has no others and compose made
+// recordForeignContainers notes, for known projects, containers that were passed over. Where a project has no others and compose made
 // them, it may have moved.
-func (s *Service) noteForeign(known map[string]*knownProject, own, foreign []engine.Container) {
+func (d *Discovery) recordForeignContainers(known map[string]*knownProject, own, foreign []engine.Container) {
 	alive := map[string]bool{}
 	for _, c := range own {
 		alive[c.Labels[labelProject]] = true
@@ -61,35 +59,35 @@ func (s *Service) noteForeign(known map[string]*knownProject, own, foreign []eng
 			}
 		}
 	}
-	for _, g := range s.observeProjects(candidates) {
+	for _, g := range d.observeProjects(candidates) {
 		move := record.ProjectMove{WorkingDir: g.WorkingDir, ConfigFiles: g.Files, EnvFiles: g.EnvFiles}
-		if k := known[g.Project]; k != nil && g.Err == nil && s.checkMove(move) == nil {
+		if k := known[g.Project]; k != nil && g.Err == nil && d.checkMove(move) == nil {
 			k.move, k.warning = &move, warnMoved
 		}
 	}
 }
 
 // checkMove returns an error if the files may not be read.
-func (s *Service) checkMove(m record.ProjectMove) error {
-	return compose.CheckFiles(compose.Source{WorkingDir: m.WorkingDir, Files: m.ConfigFiles, EnvFiles: m.EnvFiles, Roots: s.readableRoots()})
+func (d *Discovery) checkMove(m record.ProjectMove) error {
+	return compose.CheckFiles(compose.Source{WorkingDir: m.WorkingDir, Files: m.ConfigFiles, EnvFiles: m.EnvFiles, Roots: d.cfg.Host.readableRoots()})
 }
 
-// holdMove keeps the stack's files for a project whose containers name new ones outside of its working directory.
-func (s *Service) holdMove(k *knownProject, g *compose.Group) {
+// holdRelocatedFiles keeps the stack's files for a project whose containers name new ones outside of its working directory.
+func (d *Discovery) holdRelocatedFiles(k *knownProject, g *compose.Group) {
 	if k.stack == nil || g.Err != nil {
 		return
 	}
 	outside := func(files, had []string) bool {
 		return slices.ContainsFunc(files, func(file string) bool {
 			rel, err := filepath.Rel(g.WorkingDir, file)
-			return file != filepath.Clean(s.overridePath()) && !slices.Contains(had, file) && (err != nil || !filepath.IsLocal(rel))
+			return file != filepath.Clean(d.cfg.Host.overridePath()) && !slices.Contains(had, file) && (err != nil || !filepath.IsLocal(rel))
 		})
 	}
 	if !outside(g.Files, k.stack.Files) && !outside(g.EnvFiles, k.stack.EnvFiles) {
 		return
 	}
 	move := record.ProjectMove{WorkingDir: g.WorkingDir, ConfigFiles: g.Files, EnvFiles: g.EnvFiles}
-	if err := s.checkMove(move); err == nil {
+	if err := d.checkMove(move); err == nil {
 		k.move, k.warning = &move, warnMoved
 	} else {
 		k.warning = warnForeign
@@ -100,13 +98,13 @@ func (s *Service) holdMove(k *knownProject, g *compose.Group) {
 
 // AcceptMove gives a project's stack the files that its containers come from. They are named as Projects shows them, so
 // that nothing is taken over that nobody has seen. It returns the job of the discovery that reads them.
-func (s *Service) AcceptMove(ctx context.Context, name, workingDir string, files []string) (jobID string, err error) {
-	unlock, err := s.applying.LockKey(ctx, "discovery")
+func (d *Discovery) AcceptMove(ctx context.Context, name, workingDir string, files []string) (jobID string, err error) {
+	unlock, err := d.cfg.Locks.LockKey(ctx, "discovery")
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
-	p, err := s.repo.FindProject(ctx, name)
+	p, err := d.store.FindProject(ctx, name)
 	switch {
 	case err != nil:
 		return "", err
@@ -115,10 +113,10 @@ func (s *Service) AcceptMove(ctx context.Context, name, workingDir string, files
 	case p.Move.WorkingDir != workingDir || !slices.Equal(p.Move.ConfigFiles, files):
 		return "", fault.New(fault.Conflict, "The files of the project have changed since they were shown.").With("reason", "changed_since")
 	}
-	if err := s.checkMove(*p.Move); err != nil {
+	if err := d.checkMove(*p.Move); err != nil {
 		return "", fault.Wrap(err, fault.Conflict, "The files of the project cannot be read: %v", err)
 	}
-	services, err := s.repo.ListStackServices(ctx, p.StackID)
+	services, err := d.store.ListStackServices(ctx, p.StackID)
 	if err != nil {
 		return "", err
 	}
@@ -126,23 +124,22 @@ func (s *Service) AcceptMove(ctx context.Context, name, workingDir string, files
 	for i := range services {
 		ids[i] = services[i].ID
 	}
-	jobs, err := s.queue.ActiveJobs(ctx, ids)
+	jobs, err := d.cfg.Jobs.ActiveJobs(ctx, ids)
 	if err != nil {
 		return "", err
 	}
 	if len(jobs) > 0 {
 		return "", fault.New(fault.Conflict, "A job works on the project.").With("existingJobId", jobs[0].ID)
 	}
-	err = s.repo.Write(ctx, "move a project", func(ctx context.Context, w *gorm.DB) error {
+	err = d.store.Tx(ctx, "move a project", func(ctx context.Context) error {
 		columns := map[string]any{"working_dir": workingDir, "files": record.EncodeColumn(files), "env_files": record.EncodeColumn(append([]string{}, p.Move.EnvFiles...))}
-		if err := s.repo.UpdateStack(ctx, p.StackID, columns, s.now()); err != nil {
+		if err := d.store.UpdateStack(ctx, p.StackID, columns, d.now()); err != nil {
 			return err
 		}
-		return w.Model(&record.Project{}).Where("project = ?", name).
-			Updates(map[string]any{"working_dir": workingDir, "files": record.EncodeColumn(files), "move": nil, "last_error": ""}).Error
+		return d.store.updateProject(ctx, name, map[string]any{"working_dir": workingDir, "files": record.EncodeColumn(files), "move": nil, "last_error": ""})
 	})
 	if err != nil {
 		return "", fmt.Errorf("move the project %s: %w", name, err)
 	}
-	return s.Discover(ctx)
+	return d.Discover(ctx)
 }

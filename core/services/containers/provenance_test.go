@@ -162,7 +162,7 @@ func TestProjectMoves(t *testing.T) {
 				t.Fatalf("before: %+v, %+v", st, p)
 			}
 		}
-		list, err := e.svc.Projects(t.Context(), ArchivedExclude)
+		list, err := e.svc.ListProjects(t.Context(), ArchivedExclude)
 		if err != nil || len(list) != 1 || list[0].Move == nil || list[0].Move.WorkingDir != filepath.Dir(file) || !slices.Equal(list[0].Move.ConfigFiles, []string{file}) {
 			t.Fatalf("shown: %+v, %v", list, err)
 		}

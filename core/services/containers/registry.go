@@ -26,7 +26,7 @@ import (
 // registries asks registries for the service: it chooses the instance for a host, bounds the requests to one host, tries
 // again where a registry limits them, and leaves a host alone that goes on limiting.
 type registries struct {
-	s *Service
+	s *Candidates
 
 	mu    sync.Mutex
 	hosts map[string]*registryHost
@@ -43,7 +43,7 @@ type registryHost struct {
 	until time.Time
 }
 
-func newRegistries(s *Service) *registries {
+func newRegistries(s *Candidates) *registries {
 	r := &registries{s: s}
 	r.resetHosts()
 	return r
@@ -64,11 +64,7 @@ func (r *registries) resetHosts() {
 func (r *registries) hostState(name string) *registryHost {
 	h := r.hosts[name]
 	if h == nil {
-		n := int64(5)
-		if st := r.s.state.Load(); st != nil {
-			n = max(1, st.settings.PerHost)
-		}
-		h = &registryHost{slots: make(chan struct{}, n)}
+		h = &registryHost{slots: make(chan struct{}, max(1, r.s.cfg.Settings().PerHost))}
 		r.hosts[name] = h
 	}
 	return h
@@ -97,7 +93,7 @@ func (r *registries) instanceFor(ctx context.Context, host string) (client.Regis
 		return in, nil
 	}
 	var failed error
-	for _, in := range r.s.state.Load().providers.Registries {
+	for _, in := range r.s.cfg.Registries() {
 		hosts, err := in.Hosts(ctx)
 		if err != nil {
 			failed = errors.Join(failed, err)
@@ -145,14 +141,14 @@ func (r *registries) acquireSlot(ctx context.Context, name string) (leave func()
 
 // coolDown leaves a host alone for a while, also in the next process.
 func (r *registries) coolDown(ctx context.Context, name string) {
-	pause := time.Duration(r.s.settings().Cooldown) * time.Second
+	pause := time.Duration(r.s.cfg.Settings().Cooldown) * time.Second
 	until := r.s.cfg.Now().Add(pause)
 	r.mu.Lock()
 	r.hostState(name).until = until
 	r.mu.Unlock()
-	r.s.log.Warn("a registry limits requests and is left alone", "host", name, "for", pause)
-	if err := r.s.repo.keepCooldown(context.WithoutCancel(ctx), name, store.Millis(until), r.s.now()); err != nil {
-		r.s.log.Warn("that a registry is left alone could not be stored", "host", name, "error", err)
+	r.s.cfg.Logger.Warn("a registry limits requests and is left alone", "host", name, "for", pause)
+	if err := r.s.store.storeCooldown(context.WithoutCancel(ctx), name, store.Millis(until), r.s.now()); err != nil {
+		r.s.cfg.Logger.Warn("that a registry is left alone could not be stored", "host", name, "error", err)
 	}
 }
 
@@ -164,16 +160,16 @@ func (r *registries) restoreCooldowns(ctx context.Context) {
 		return
 	}
 	stored := map[string]int64{}
-	if _, err := r.s.repo.ReadSetting(ctx, settingCooldowns, &stored); err != nil {
-		r.s.log.Warn("which registries are left alone could not be read", "error", err)
+	if _, err := r.s.store.ReadSetting(ctx, settingCooldowns, &stored); err != nil {
+		r.s.cfg.Logger.Warn("which registries are left alone could not be read", "error", err)
 		return
 	}
 	r.restored = true
-	latest := r.s.cfg.Now().Add(time.Duration(r.s.settings().Cooldown) * time.Second)
+	latest := r.s.cfg.Now().Add(time.Duration(r.s.cfg.Settings().Cooldown) * time.Second)
 	for name, stored := range stored {
 		until := store.FromMillis(stored)
 		if until.After(latest) {
-			r.s.log.Warn("a registry was left alone for longer than it can be, as after a wrong clock: the pause was cut short", "host", name, "until", until)
+			r.s.cfg.Logger.Warn("a registry was left alone for longer than it can be, as after a wrong clock: the pause was cut short", "host", name, "until", until)
 			until = latest
 		}
 		if h := r.hostState(name); h.until.IsZero() {
@@ -197,18 +193,18 @@ func isRateLimited(err error) (after time.Duration, yes bool) {
 
 // askRegistry makes one request to a registry, and again if it is limited.
 func askRegistry[T any](ctx context.Context, r *registries, host string, call func(context.Context, client.Registry, registry.Access) (T, error)) (out T, err error) {
-	return askWhile(ctx, r, host, func(error) bool { return false }, call)
+	return requestWithRetry(ctx, r, host, func(error) bool { return false }, call)
 }
 
-// askWhile makes one request to a registry, and again if it is limited or retry holds for its error: after the pause that the
+// requestWithRetry makes one request to a registry, and again if it is limited or retry holds for its error: after the pause that the
 // registry asks for, or one that doubles, neither longer than the settings allow. The settings bound the attempts, whatever
 // their errors; a host that limits the last one is left alone.
-func askWhile[T any](ctx context.Context, r *registries, host string, retry func(error) bool, call func(context.Context, client.Registry, registry.Access) (T, error)) (out T, err error) {
+func requestWithRetry[T any](ctx context.Context, r *registries, host string, retry func(error) bool, call func(context.Context, client.Registry, registry.Access) (T, error)) (out T, err error) {
 	in, err := r.instanceFor(ctx, host)
 	if err != nil {
 		return out, err
 	}
-	set := r.s.settings()
+	set := r.s.cfg.Settings()
 	access := registry.Access{DockerConfig: set.DockerConfig}
 	pause, longest := time.Duration(set.RetryBaseMS)*time.Millisecond, time.Duration(max(set.RetryBaseMS, set.RetryMaxMS))*time.Millisecond
 	for attempt := int64(1); ; attempt++ {
@@ -243,7 +239,7 @@ func askWhile[T any](ctx context.Context, r *registries, host string, retry func
 // unchanged tag costs one request; their platforms are those that are given.
 func (r *registries) resolveRef(ctx context.Context, ref image.Ref, platform record.Platform, kept map[string][]record.ManifestPlatform) (*registry.Resolved, error) {
 	digests := slices.Sorted(maps.Keys(kept))
-	got, err := askWhile(ctx, r, ref.Host, failure.IsTransient, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
+	got, err := requestWithRetry(ctx, r, ref.Host, failure.IsTransient, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
 		return in.Resolve(ctx, registry.ResolveRequest{Access: a, Ref: ref.String(), Known: digests, Platform: platform.String()})
 	})
 	if err != nil {
@@ -254,7 +250,7 @@ func (r *registries) resolveRef(ctx context.Context, ref image.Ref, platform rec
 		got.PlatformDigest = choosePlatform(got.Platforms, platform, got.Digest)
 		return got, nil
 	}
-	if err := r.s.repo.keepManifest(ctx, got.Digest, fromPlatforms(got.Platforms), r.s.now()); err != nil {
+	if err := r.s.store.cacheManifest(ctx, got.Digest, fromPlatforms(got.Platforms), r.s.now()); err != nil {
 		return nil, fmt.Errorf("keep a manifest: %w", err)
 	}
 	return got, nil

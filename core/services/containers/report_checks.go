@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
-	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 
 func (s *Service) checkEngine(ctx context.Context) ReportCheck {
@@ -137,9 +135,7 @@ func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
 	if len(hosts) == 0 {
 		return skipCheck(naPrereq, "No service was found yet.")
 	}
-	known, err := askRegistry(ctx, s.registry, hosts[0], func(ctx context.Context, in client.Registry, a registry.Access) ([]string, error) {
-		return in.Credentials(ctx, a, hosts)
-	})
+	known, err := s.Credentials(ctx, hosts)
 	evidence := fmt.Sprintf("%d registries, credentials for %s", len(hosts), cmp.Or(texts.JoinSome(known, 5), "none"))
 	if err != nil {
 		return failCheck("The credentials for registries cannot be read.", "Private images cannot be checked or pulled.", failure.Text(err), "Correct docker_config (SVC_DOCKER_CONFIG).")
@@ -154,7 +150,7 @@ func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
 // checkCooling tells which registries are left alone because they limit requests.
 func (s *Service) checkCooling(ctx context.Context) ReportCheck {
 	var resting []string
-	for host, until := range s.registry.coolingHosts(ctx) {
+	for host, until := range s.CoolingHosts(ctx) {
 		resting = append(resting, host+" until "+store.FormatTime(until))
 	}
 	if len(resting) == 0 {

@@ -80,7 +80,7 @@ func (s *Service) Restore(ctx context.Context, backupID string) (string, error) 
 		return "", fault.New(fault.NotFound, record.NoService)
 	case inv.isArchived(svc):
 		return "", record.ArchivedError(svc.Name)
-	case inv.holdsSelf(b.StackID):
+	case inv.containsSelf(b.StackID):
 		return "", record.ProtectedError(svc.Name)
 	}
 	sub := work.Submission{Kind: work.JobRestore, Stacks: []string{b.StackID}, Payload: restoreJob{

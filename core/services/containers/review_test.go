@@ -215,9 +215,9 @@ func TestChangedWhileDiscovered(t *testing.T) {
 		change := serviceChange{old: *svc, next: *svc}
 		change.next.Image, change.next.CandidateDigest = webRepo+":2", ""
 		e.setService("blog", "web", map[string]any{"auto_rollback": false, "generation": svc.Generation + 1})
+		projects := &projectStore{e.svc.repo.Store}
 		e.must(e.store.Tx(ctx, "sync", func(ctx context.Context) error {
-			w := e.store.Writer(ctx)
-			return errors.Join(writeStack(w, st, &next), change.writeChange(w))
+			return errors.Join(projects.writeStack(ctx, st, &next), projects.writeService(ctx, &change))
 		}))
 		project, err := e.svc.repo.FindProject(ctx, "blog")
 		e.must(err)
@@ -228,7 +228,7 @@ func TestChangedWhileDiscovered(t *testing.T) {
 		if got.ArchivedReason != record.ArchivedByUser || got.AutoRollback || got.Generation != svc.Generation+2 || got.Image != webRepo+":2" || got.CandidateDigest != "" {
 			t.Errorf("%+v", got)
 		}
-		e.must(e.svc.repo.archiveMissing(ctx, st.ID, 5))
+		e.must(projects.archiveMissing(ctx, st.ID, 5))
 		if again := e.stackOf("blog"); again.ArchivedAt != gotStack.ArchivedAt || again.ArchivedReason != record.ArchivedByUser {
 			t.Errorf("%+v", again)
 		}

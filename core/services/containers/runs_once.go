@@ -3,7 +3,6 @@ package containers
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -52,66 +51,6 @@ func (s *Service) whyRunsOnce(ctx context.Context, st *record.Stack, svc *record
 		return runsAsBefore, nil
 	}
 	return "", nil
-}
-
-// howEnded returns how containers that do not run have ended.
-func (s *Service) howEnded(ctx context.Context, list []engine.Container) (string, error) {
-	for _, c := range list {
-		d, err := s.engine().Inspect(ctx, c.ID)
-		if fault.CodeOf(err) == fault.NotFound {
-			return record.EndedOtherwise, nil
-		}
-		if err != nil {
-			return "", fmt.Errorf("inspect %s: %w", c.Name, err)
-		}
-		if !hasEndedByItself(d) {
-			return record.EndedOtherwise, nil
-		}
-		images, err := s.engine().Images(ctx, []string{d.ImageID})
-		if err != nil {
-			return "", fmt.Errorf("read the image of %s: %w", c.Name, err)
-		}
-		if isServer(d, images[0]) {
-			return record.EndedOtherwise, nil
-		}
-	}
-	return record.EndedWell, nil
-}
-
-// noteEnd sets how a service has ended in what is stored of it: once when it stops. An engine that does not answer is asked at the next scan.
-func (s *Service) noteEnd(ctx context.Context, svc *record.Service, list []engine.Container, now runtimeState, columns map[string]any) {
-	ended := ""
-	if now.state == record.StateStopped && now.id != "" {
-		if ended = svc.Ended; ended == "" || svc.State != record.StateStopped || svc.RuntimeImage != now.id {
-			ended, _ = s.howEnded(ctx, list)
-		}
-	}
-	if ended != svc.Ended {
-		columns["ended"] = ended
-	}
-}
-
-// hasEndedByItself reports whether a container has ended with 0, and the engine would have started it again if somebody had not stopped it.
-func hasEndedByItself(d *engine.Detail) bool {
-	return isComplete(d) && !d.StoppedByRequest && (d.RestartPolicy == "no" || d.RestartPolicy == "on-failure" || d.RestartPolicy == "")
-}
-
-// isComplete reports whether a container has ended with success.
-func isComplete(d *engine.Detail) bool {
-	return d.State == "exited" && d.ExitCode == 0 && !d.OOMKilled && d.Error == ""
-}
-
-// isServer reports whether a container serves others, so that one that has ended with 0 was stopped by somebody: it publishes ports, or its
-// image has ports and it runs what the image runs.
-func isServer(d *engine.Detail, img *engine.Image) bool {
-	if d.Config == nil {
-		return false
-	}
-	if len(d.Config.Ports) > 0 {
-		return true
-	}
-	return img != nil && img.Config != nil && img.Config.Settings["expose"] != "" &&
-		slices.Equal(d.Config.Command, img.Config.Command) && slices.Equal(d.Config.Entrypoint, img.Config.Entrypoint)
 }
 
 // checkEnded returns what a container is waiting for that is to end by itself, "" if it has ended with success, or an error if it has failed.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gorm.io/gorm"
-
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -34,14 +32,14 @@ type RuntimeSummary struct {
 }
 
 // scanRuntime reads what runs and writes what has changed. only, if not nil, selects services.
-func (s *Service) scanRuntime(ctx context.Context, o *observed, only func(*record.Service) bool) (RuntimeSummary, error) {
-	return s.takeRuntimes(ctx, o, nil, only)
+func (p *Projects) scanRuntime(ctx context.Context, o *observed, only func(*record.Service) bool) (RuntimeSummary, error) {
+	return p.takeRuntimes(ctx, o, nil, only)
 }
 
 // takeRuntimes is scanRuntime with services that were read a moment ago, or nil. One for which there may be news is read again.
-func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []record.Service, only func(*record.Service) bool) (RuntimeSummary, error) {
+func (p *Projects) takeRuntimes(ctx context.Context, o *observed, services []record.Service, only func(*record.Service) bool) (RuntimeSummary, error) {
 	var sum RuntimeSummary
-	stacks, err := s.repo.ListStacks(ctx)
+	stacks, err := p.store.ListStacks(ctx)
 	if err != nil {
 		return sum, fmt.Errorf("read the stacks: %w", err)
 	}
@@ -51,7 +49,7 @@ func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []reco
 	}
 	earlier := services != nil
 	if !earlier {
-		if services, err = s.repo.ListServices(ctx); err != nil {
+		if services, err = p.store.ListServices(ctx); err != nil {
 			return sum, fmt.Errorf("read the services: %w", err)
 		}
 	}
@@ -66,13 +64,13 @@ func (s *Service) takeRuntimes(ctx context.Context, o *observed, services []reco
 			if !differsFrom(svc, now) {
 				continue
 			}
-			fresh, err := s.repo.FindService(ctx, svc.ID)
+			fresh, err := p.store.FindService(ctx, svc.ID)
 			if err != nil {
 				return sum, fmt.Errorf("read a service: %w", err)
 			}
 			svc, now = &fresh, o.stateOf(projects[fresh.StackID], &fresh)
 		}
-		changed, cleared, err := s.takeRuntime(ctx, svc, o, now, o.byService[[2]string{projects[svc.StackID], svc.Name}])
+		changed, cleared, err := p.takeRuntime(ctx, svc, o, now, o.byService[[2]string{projects[svc.StackID], svc.Name}])
 		if err != nil {
 			return sum, err
 		}
@@ -89,11 +87,11 @@ func differsFrom(svc *record.Service, now runtimeState) bool {
 }
 
 // takeRuntime writes what a service runs, if that is news, and drops a candidate that runs by now.
-func (s *Service) takeRuntime(ctx context.Context, svc *record.Service, o *observed, now runtimeState, list []engine.Container) (changed, cleared bool, err error) {
+func (p *Projects) takeRuntime(ctx context.Context, svc *record.Service, o *observed, now runtimeState, list []engine.Container) (changed, cleared bool, err error) {
 	columns := map[string]any{}
 	// While a change is under way its new image runs before it has proved healthy: the candidate stays until it has.
-	if cleared = o.isSettled(svc) && svc.CandidateDigest != "" && s.runsDigest(ctx, now.digests, svc.CandidateDigest); cleared {
-		if err := s.repo.dropCandidate(ctx, svc); err != nil {
+	if cleared = o.isSettled(svc) && svc.CandidateDigest != "" && p.runsDigest(ctx, now.digests, svc.CandidateDigest); cleared {
+		if err := p.store.dropCandidate(ctx, svc); err != nil {
 			return false, false, fmt.Errorf("drop the candidate of %s: %w", svc.Name, err)
 		}
 		if now.digest != svc.CandidateDigest && slices.Contains(now.digests, svc.CandidateDigest) {
@@ -108,11 +106,11 @@ func (s *Service) takeRuntime(ctx context.Context, svc *record.Service, o *obser
 			columns[name] = v[1]
 		}
 	}
-	s.noteEnd(ctx, svc, list, now, columns)
+	p.noteEnd(ctx, svc, list, now, columns)
 	if len(columns) == 0 {
 		return cleared, cleared, nil
 	}
-	if err := s.repo.UpdateService(ctx, svc.ID, columns, s.now()); err != nil {
+	if err := p.store.UpdateService(ctx, svc.ID, columns, p.now()); err != nil {
 		return false, false, fmt.Errorf("write what %s runs: %w", svc.Name, err)
 	}
 	return true, cleared, nil
@@ -127,11 +125,11 @@ func keptVersion(svc *record.Service, now runtimeState) string {
 }
 
 // runsDigest reports whether one of the digests is the wanted one, or that of its manifest for the host's platform.
-func (s *Service) runsDigest(ctx context.Context, have []string, want string) bool {
+func (p *Projects) runsDigest(ctx context.Context, have []string, want string) bool {
 	if slices.Contains(have, want) {
 		return true
 	}
-	known, err := s.repo.FindManifests(ctx, []string{want})
+	known, err := p.store.FindManifests(ctx, []string{want})
 	if err != nil {
 		return false
 	}
@@ -140,13 +138,13 @@ func (s *Service) runsDigest(ctx context.Context, have []string, want string) bo
 
 // refreshServices reads anew what some services run. It is for the end of jobs: what goes wrong is logged, the next scan
 // makes it good.
-func (s *Service) refreshServices(ctx context.Context, ids []string) {
-	o, _, err := s.observeEngine(ctx, "")
+func (p *Projects) refreshServices(ctx context.Context, ids []string) {
+	o, _, err := p.observeEngine(ctx, "")
 	if err == nil {
-		_, err = s.scanRuntime(ctx, o, func(svc *record.Service) bool { return slices.Contains(ids, svc.ID) })
+		_, err = p.scanRuntime(ctx, o, func(svc *record.Service) bool { return slices.Contains(ids, svc.ID) })
 	}
 	if err != nil {
-		s.log.Warn("what runs could not be read after a job", "error", err)
+		p.cfg.Logger.Warn("what runs could not be read after a job", "error", err)
 	}
 }
 
@@ -158,15 +156,15 @@ type runningImage struct {
 	replicas int
 }
 
-func (s *Service) runningImage(ctx context.Context, st *record.Stack, svc *record.Service) (runningImage, error) {
-	o, _, err := s.observeEngine(ctx, st.Project)
+func (p *Projects) runningImage(ctx context.Context, st *record.Stack, svc *record.Service) (runningImage, error) {
+	o, _, err := p.observeEngine(ctx, st.Project)
 	if err != nil {
 		return runningImage{}, err
 	}
 	now := o.stateOf(st.Project, svc)
 	out := runningImage{id: now.id, digest: now.digest, state: now.state, replicas: len(o.byService[[2]string{st.Project, svc.Name}])}
 	if out.replicas == 0 {
-		out.replicas = s.replicasInFiles(ctx, st, svc.Name)
+		out.replicas = p.cfg.Host.replicasInFiles(ctx, st, svc.Name)
 	}
 	return out, nil
 }
@@ -188,13 +186,13 @@ func (r *ScanRequest) subject() work.Subject {
 type runtimeScanJob struct{ work.Subject }
 
 // checkScope returns an error if the stack or service that the scope of a request names does not exist, and completes the request.
-func (s *Service) checkScope(ctx context.Context, req *ScanRequest) error {
+func (p *Projects) checkScope(ctx context.Context, req *ScanRequest) error {
 	req.Reason = cmp.Or(req.Reason, work.ReasonUI)
 	if req.Scope == work.ScopeAll {
 		req.StackID, req.ServiceID = "", ""
 		return nil
 	}
-	inv, err := s.loadInventory(ctx)
+	inv, err := p.loadInventory(ctx)
 	if err != nil {
 		return err
 	}
@@ -232,34 +230,27 @@ func (r *ScanRequest) newSubmission(kind string) work.Submission {
 }
 
 // RuntimeScan queues a scan of what runs.
-func (s *Service) RuntimeScan(ctx context.Context, req ScanRequest) (string, error) {
-	if err := s.checkScope(ctx, &req); err != nil {
+func (p *Projects) RuntimeScan(ctx context.Context, req ScanRequest) (string, error) {
+	if err := p.checkScope(ctx, &req); err != nil {
 		return "", err
 	}
 	sub := req.newSubmission(work.JobRuntimeScan)
 	sub.Payload = runtimeScanJob{req.subject()}
-	return s.queue.SubmitNew(ctx, sub)
+	return p.cfg.Jobs.SubmitNew(ctx, sub)
 }
 
-func (s *Service) runRuntimeScan(ctx context.Context, _ *queue.Job, spec runtimeScanJob, r *work.Reporter) (any, error) {
-	began := s.cfg.Now()
+func (p *Projects) runRuntimeScan(ctx context.Context, _ *queue.Job, spec runtimeScanJob, r *work.Reporter) (any, error) {
+	began := p.cfg.Now()
 	r.UpdateProgress(ctx, func(p *work.ProgressState) { p.Phase, p.Message = "scan", "reading what runs" })
-	o, _, err := s.observeEngine(ctx, "")
+	o, _, err := p.observeEngine(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	sum, err := s.scanRuntime(ctx, o, spec.SelectsService)
+	sum, err := p.scanRuntime(ctx, o, spec.SelectsService)
 	if err != nil {
 		return nil, err
 	}
-	sum.Scope, sum.DurationMS = spec.Scope, s.cfg.Now().Sub(began).Milliseconds()
+	sum.Scope, sum.DurationMS = spec.Scope, p.cfg.Now().Sub(began).Milliseconds()
 	r.Progress.Emit(ctx, "runtime_scan_finished", sum)
 	return sum, nil
-}
-
-// touchStacks stores that stacks were checked.
-func (r *repository) touchStacks(ctx context.Context, ids []string, now int64) error {
-	return r.Write(ctx, "note a check", func(_ context.Context, w *gorm.DB) error {
-		return w.Model(&record.Stack{}).Where("id IN ?", ids).Update("last_check_at", now).Error
-	})
 }

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 
-	"gorm.io/gorm"
-
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -19,7 +17,7 @@ func sameNameKey(project, dir string) string { return fmt.Sprintf("%s (%s)", pro
 
 // sameNameGroups returns the projects that share their names with projects of other directories, by the containers that were passed
 // over. One whose files a person is asked to take over is none.
-func (s *Service) sameNameGroups(known map[string]*knownProject, foreign []engine.Container) []compose.Group {
+func (d *Discovery) sameNameGroups(known map[string]*knownProject, foreign []engine.Container) []compose.Group {
 	var list []engine.Container
 	for _, c := range foreign {
 		name, dir := c.Labels[labelProject], c.Labels[labelWorkingDir]
@@ -30,21 +28,21 @@ func (s *Service) sameNameGroups(known map[string]*knownProject, foreign []engin
 		c.Labels[labelProject] = sameNameKey(name, filepath.Clean(dir))
 		list = append(list, c)
 	}
-	return s.observeProjects(list)
+	return d.observeProjects(list)
 }
 
 // recordSameNames lists projects whose names belong to others, and forgets those that are there no more. They have no stack: compose
 // would take the containers of both for one project.
-func (s *Service) recordSameNames(ctx context.Context, known map[string]*knownProject, groups []compose.Group, res *ScanResult, most int64) error {
+func (d *Discovery) recordSameNames(ctx context.Context, known map[string]*knownProject, groups []compose.Group, res *ScanResult, most int64) error {
 	for _, g := range groups {
 		k := known[g.Project]
 		if k == nil {
 			k = &knownProject{project: record.Project{Project: g.Project}}
 		}
 		p := k.project
-		p.Status, p.LastError, p.LastSeenAt, p.LastScanAt = record.ProjectInvalid, reasonSameName, s.now(), s.now()
+		p.Status, p.LastError, p.LastSeenAt, p.LastScanAt = record.ProjectInvalid, reasonSameName, d.now(), d.now()
 		p.WorkingDir, p.Files = g.WorkingDir, g.Files
-		if err := s.saveProject(ctx, k, p); err != nil {
+		if err := d.saveProject(ctx, k, p); err != nil {
 			return err
 		}
 		res.addAction(ScanAction{Project: p.Project, Action: actionSkipped, Reason: reasonSameName}, most)
@@ -60,7 +58,5 @@ func (s *Service) recordSameNames(ctx context.Context, known map[string]*knownPr
 	if len(gone) == 0 {
 		return nil
 	}
-	return s.repo.Write(ctx, "forget projects of the same name", func(_ context.Context, w *gorm.DB) error {
-		return w.Where("project IN ?", gone).Delete(&record.Project{}).Error
-	})
+	return d.store.forgetProjects(ctx, gone)
 }

@@ -77,6 +77,9 @@ type Config struct {
 // Service is the containers service.
 type Service struct {
 	*Host
+	*Projects
+	*Discovery
+	*Candidates
 	cfg    Config
 	log    hclog.Logger
 	repo   *repository
@@ -84,18 +87,11 @@ type Service struct {
 	access atomic.Pointer[AccessInfo]
 	queue  *work.Queue
 	// live carries news that the queue does not: deliveries, version inference, samples.
-	live      *event.Bus
-	registry  *registries
-	inference *inference
+	live *event.Bus
 	// Usage samples what the services use.
 	Usage *usage.Usage
 	// Notices tells people what jobs have found and done.
 	Notices *notice.Notices
-	// news is sent to when the engine tells of a change.
-	news chan struct{}
-	// platform is the host's, once the engine has told it.
-	platform atomic.Pointer[record.Platform]
-	parses   parseCache
 	// checkMinute is the minute of the day of the daily check.
 	checkMinute atomic.Int64
 	// hookPace bounds how fast webhooks are made, changed and deleted at the code host.
@@ -127,7 +123,7 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Store == nil || cfg.Keyring == nil || cfg.Sender == nil || cfg.Channels == nil {
 		return nil, errors.New("the containers service needs a database, a keyring, a sender of notifications and the settings of channels")
 	}
-	s := &Service{cfg: cfg, log: cfg.Logger, queue: &work.Queue{}, repo: &repository{record.NewStore(cfg.Store)}, live: event.NewBus(), news: make(chan struct{}, 1),
+	s := &Service{cfg: cfg, log: cfg.Logger, queue: &work.Queue{}, repo: &repository{record.NewStore(cfg.Store)}, live: event.NewBus(),
 		hookPace: rate.NewLimiter(rate.Every(hookChangePause), hookBurst)}
 	s.Notices = notice.New(notice.Config{
 		Service: ServiceName, Version: s.coreVersion(), Store: s.repo.Store, Sender: cfg.Sender, Channels: cfg.Channels, Events: noticeEvents{s}, Services: noticeEvents{s},
@@ -142,8 +138,17 @@ func New(cfg Config) (*Service, error) {
 	s.Host = NewHost(HostConfig{
 		Store: s.repo.Store, Engine: s.engine, Settings: func() HostSettings { return s.settings().hostSettings() }, OutageWait: cfg.OutageWait,
 	})
-	s.registry = newRegistries(s)
-	s.inference = newInference(s)
+	project := ProjectConfig{
+		Store: s.repo.Store, Host: s.Host, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Settings: func() ProjectSettings { return s.settings().projectSettings() },
+	}
+	s.Projects = NewProjects(project)
+	s.Discovery = NewDiscovery(DiscoveryConfig{ProjectConfig: project, Projects: s.Projects, Locks: &s.applying, ReadFile: cfg.ReadFile, Resume: s.resumeWaiting})
+	s.Candidates = NewCandidates(CandidateConfig{
+		Store: s.repo.Store, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Events: s.live,
+		Settings:   func() RegistrySettings { return s.settings().registrySettings() },
+		Registries: func() []client.Registry { return s.state.Load().providers.Registries },
+	})
+	s.Projects.UseVersions(s.Candidates)
 	s.Usage = usage.New(usage.Config{
 		Store: s.repo.Store, Containers: s, Engine: func() usage.Engine { return s.engine() }, Live: s.live, Log: s.log, Now: cfg.Now,
 		Settings: func(ctx context.Context) (usage.MonitorSettings, error) {
@@ -182,8 +187,7 @@ func (s *Service) Prepare(set Settings, p Providers) (commit func(), err error) 
 	return func() {
 		s.state.Store(&state{settings: set, providers: p})
 		s.cfg.Channels.SetChannels(p.Notify, set.Notify)
-		s.platform.Store(nil)
-		s.registry.resetHosts()
+		s.Candidates.ForgetSettings()
 	}, nil
 }
 
@@ -200,7 +204,7 @@ func (s *Service) Start(ctx context.Context) error {
 	}
 	run, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
-	s.background.Go(func() { s.inference.runTasks(run) })
+	s.background.Go(func() { s.Candidates.FindVersions(run) })
 	s.background.Go(func() { s.Usage.Run(run) })
 	s.background.Go(func() { s.discoverAlways(run) })
 	s.background.Go(func() { s.watchEngine(run) })
@@ -223,20 +227,3 @@ func (s *Service) engine() client.Engine { return s.state.Load().providers.Engin
 func (s *Service) codeHost() client.CodeHost { return s.state.Load().providers.CodeHost }
 
 func (s *Service) now() int64 { return store.Millis(s.cfg.Now()) }
-
-// hostPlatform is the platform that images are compared with.
-func (s *Service) hostPlatform(ctx context.Context) (record.Platform, error) {
-	if set := s.settings().HostPlatform; set != "" {
-		return record.ParsePlatform(set)
-	}
-	if p := s.platform.Load(); p != nil {
-		return *p, nil
-	}
-	info, err := s.engine().Info(ctx, "")
-	if err != nil {
-		return record.Platform{}, fmt.Errorf("ask the engine for its platform: %w", err)
-	}
-	p := record.Platform{OS: info.OS, Arch: info.Arch, Variant: info.Variant}
-	s.platform.Store(&p)
-	return p, nil
-}

@@ -24,8 +24,8 @@ func toServiceSettings(svc *record.Service) ServiceSettings {
 }
 
 // ServiceSettings reads what people have set for a service.
-func (s *Service) ServiceSettings(ctx context.Context, id string) (ServiceSettings, error) {
-	svc, err := s.repo.FindService(ctx, id)
+func (p *Projects) ServiceSettings(ctx context.Context, id string) (ServiceSettings, error) {
+	svc, err := p.store.FindService(ctx, id)
 	if err != nil {
 		return ServiceSettings{}, err
 	}
@@ -60,8 +60,8 @@ func checkBackupTargets(b *record.BackupTargets) error {
 }
 
 // ChangeService stores what people set for a service.
-func (s *Service) ChangeService(ctx context.Context, id string, c ServiceChange) error {
-	if _, err := s.repo.FindService(ctx, id); err != nil {
+func (p *Projects) ChangeService(ctx context.Context, id string, c ServiceChange) error {
+	if _, err := p.store.FindService(ctx, id); err != nil {
 		return err
 	}
 	columns := map[string]any{}
@@ -94,5 +94,5 @@ func (s *Service) ChangeService(ctx context.Context, id string, c ServiceChange)
 		}
 		columns["repo_url"] = text
 	}
-	return s.repo.UpdateService(ctx, id, columns, s.now())
+	return p.store.UpdateService(ctx, id, columns, p.now())
 }

@@ -93,5 +93,18 @@ func (s Settings) hostSettings() HostSettings {
 	}
 }
 
+// projectSettings returns those that are about projects.
+func (s Settings) projectSettings() ProjectSettings {
+	return ProjectSettings{ImageRepo: s.ImageRepo, MinAge: s.MinAge, Discovery: s.Discovery, MaxActions: s.MaxActions}
+}
+
+// registrySettings returns those that are about registries and checks.
+func (s Settings) registrySettings() RegistrySettings {
+	return RegistrySettings{
+		DockerConfig: s.DockerConfig, HostPlatform: s.HostPlatform, Parallel: s.Parallel, PerHost: s.PerHost,
+		RetryAttempts: s.RetryAttempts, RetryBaseMS: s.RetryBaseMS, RetryMaxMS: s.RetryMaxMS, Cooldown: s.Cooldown,
+	}
+}
+
 // CodeHostRef returns the code host in either spelling, "" for none.
 func (s Settings) CodeHostRef() string { return cmp.Or(s.CodeHost, s.CodeHostAlias) }

@@ -38,8 +38,8 @@ func validArchived(filter string) error {
 	return nil
 }
 
-func (s *Service) selfRepo() string {
-	r, err := image.Parse(s.settings().ImageRepo)
+func (p *Projects) selfRepo() string {
+	r, err := image.Parse(p.cfg.Settings().ImageRepo)
 	if err != nil {
 		return ""
 	}
@@ -47,11 +47,11 @@ func (s *Service) selfRepo() string {
 }
 
 // Stacks lists the stacks by name.
-func (s *Service) Stacks(ctx context.Context, archived string) ([]StackItem, error) {
+func (p *Projects) Stacks(ctx context.Context, archived string) ([]StackItem, error) {
 	if err := validArchived(archived); err != nil {
 		return nil, err
 	}
-	inv, err := s.loadInventory(ctx)
+	inv, err := p.loadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (s *Service) Stacks(ctx context.Context, archived string) ([]StackItem, err
 }
 
 func (inv *inventory) stackItem(st *record.Stack) StackItem {
-	out := StackItem{ID: st.ID, Name: st.Project, Status: "unknown", LastCheckAt: api.TimeOfMillis(st.LastCheckAt), Archived: st.ArchivedAt != 0, Self: inv.holdsSelf(st.ID)}
+	out := StackItem{ID: st.ID, Name: st.Project, Status: "unknown", LastCheckAt: api.TimeOfMillis(st.LastCheckAt), Archived: st.ArchivedAt != 0, Self: inv.containsSelf(st.ID)}
 	states := map[string]record.LifecycleState{}
 	for _, svc := range inv.services {
 		if svc.StackID != st.ID {
@@ -97,11 +97,11 @@ func (inv *inventory) stackItem(st *record.Stack) StackItem {
 }
 
 // Overview is what the page of all stacks shows: the stacks with their services.
-func (s *Service) Overview(ctx context.Context, archived string) ([]StackDetail, error) {
+func (p *Projects) Overview(ctx context.Context, archived string) ([]StackDetail, error) {
 	if err := validArchived(archived); err != nil {
 		return nil, err
 	}
-	inv, err := s.loadInventory(ctx)
+	inv, err := p.loadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +120,8 @@ func (s *Service) Overview(ctx context.Context, archived string) ([]StackDetail,
 }
 
 // Stack reads a stack with its services. Versions behind digests that nobody has looked for are looked for from now on.
-func (s *Service) Stack(ctx context.Context, id string) (StackDetail, error) {
-	inv, err := s.loadInventory(ctx)
+func (p *Projects) Stack(ctx context.Context, id string) (StackDetail, error) {
+	inv, err := p.loadInventory(ctx)
 	if err != nil {
 		return StackDetail{}, err
 	}
@@ -133,7 +133,7 @@ func (s *Service) Stack(ctx context.Context, id string) (StackDetail, error) {
 	for _, svc := range inv.services {
 		if svc.StackID == id {
 			d := inv.serviceDetail(svc)
-			s.describeInference(ctx, svc, &d)
+			p.describeInference(ctx, svc, &d)
 			services = append(services, d)
 		}
 	}
@@ -141,8 +141,8 @@ func (s *Service) Stack(ctx context.Context, id string) (StackDetail, error) {
 }
 
 // Service reads a service and its stack.
-func (s *Service) Service(ctx context.Context, id string) (ServiceDetail, StackItem, error) {
-	inv, err := s.loadInventory(ctx)
+func (p *Projects) Service(ctx context.Context, id string) (ServiceDetail, StackItem, error) {
+	inv, err := p.loadInventory(ctx)
 	if err != nil {
 		return ServiceDetail{}, StackItem{}, err
 	}
@@ -151,7 +151,7 @@ func (s *Service) Service(ctx context.Context, id string) (ServiceDetail, StackI
 		return ServiceDetail{}, StackItem{}, fault.New(fault.NotFound, record.NoService)
 	}
 	d := inv.serviceDetail(svc)
-	s.describeInference(ctx, svc, &d)
+	p.describeInference(ctx, svc, &d)
 	return d, inv.stackItem(inv.stacks[svc.StackID]), nil
 }
 
@@ -160,7 +160,7 @@ func (inv *inventory) stackDetail(st *record.Stack, services []ServiceDetail) St
 	out := StackDetail{
 		ID: st.ID, Name: st.Project, Compose: ComposeFiles{Type: "path", WorkingDir: st.WorkingDir, Files: append([]string{}, st.Files...)},
 		Services: append([]ServiceDetail{}, services...), LastCheckAt: api.TimeOfMillis(st.LastCheckAt), Archived: st.ArchivedAt != 0, ArchivedReason: st.ArchivedReason,
-		Self: inv.holdsSelf(st.ID),
+		Self: inv.containsSelf(st.ID),
 	}
 	if len(st.EnvFiles) > 0 {
 		out.Compose.EnvFile = st.EnvFiles[0]
@@ -195,11 +195,11 @@ func (inv *inventory) serviceDetail(svc *record.Service) ServiceDetail {
 }
 
 // describeInference reports whether the version behind what runs is known, and has it looked for if not.
-func (s *Service) describeInference(ctx context.Context, svc *record.Service, d *ServiceDetail) {
+func (p *Projects) describeInference(ctx context.Context, svc *record.Service, d *ServiceDetail) {
 	if svc.RuntimeDigest == "" || svc.ArchivedAt != 0 {
 		return
 	}
-	_, snap, err := s.DigestTags(ctx, svc.ID, svc.RuntimeDigest)
+	snap, err := p.versions.DigestVersion(ctx, svc.ID, svc.RuntimeDigest)
 	switch {
 	case err != nil:
 		d.Inference = &InferenceState{Status: "pending", Reason: failure.Text(err)}
@@ -210,40 +210,40 @@ func (s *Service) describeInference(ctx context.Context, svc *record.Service, d 
 		d.Image.ResolvedTags = snap.Tags
 	}
 	if svc.CandidateDigest != "" && svc.CandidateVersion == "" {
-		_, _, _ = s.DigestTags(ctx, svc.ID, svc.CandidateDigest)
+		_, _ = p.versions.DigestVersion(ctx, svc.ID, svc.CandidateDigest)
 	}
 }
 
 // ArchiveStack hides a stack from lists, checks and updates; RestoreStack shows it again.
-func (s *Service) ArchiveStack(ctx context.Context, id string) error {
-	if _, err := s.repo.FindStack(ctx, id); err != nil {
+func (p *Projects) ArchiveStack(ctx context.Context, id string) error {
+	if _, err := p.store.FindStack(ctx, id); err != nil {
 		return err
 	}
-	return s.repo.UpdateStack(ctx, id, map[string]any{"archived_at": s.now(), "archived_reason": record.ArchivedByUser}, s.now())
+	return p.store.UpdateStack(ctx, id, map[string]any{"archived_at": p.now(), "archived_reason": record.ArchivedByUser}, p.now())
 }
 
 // RestoreStack undoes ArchiveStack.
-func (s *Service) RestoreStack(ctx context.Context, id string) error {
-	if _, err := s.repo.FindStack(ctx, id); err != nil {
+func (p *Projects) RestoreStack(ctx context.Context, id string) error {
+	if _, err := p.store.FindStack(ctx, id); err != nil {
 		return err
 	}
-	return s.repo.UpdateStack(ctx, id, map[string]any{"archived_at": 0, "archived_reason": ""}, s.now())
+	return p.store.UpdateStack(ctx, id, map[string]any{"archived_at": 0, "archived_reason": ""}, p.now())
 }
 
 // ArchiveService hides a service from lists, checks and updates; RestoreService shows it again.
-func (s *Service) ArchiveService(ctx context.Context, id string) error {
-	if _, err := s.repo.FindService(ctx, id); err != nil {
+func (p *Projects) ArchiveService(ctx context.Context, id string) error {
+	if _, err := p.store.FindService(ctx, id); err != nil {
 		return err
 	}
-	return s.repo.UpdateService(ctx, id, map[string]any{"archived_at": s.now(), "archived_reason": record.ArchivedByUser}, s.now())
+	return p.store.UpdateService(ctx, id, map[string]any{"archived_at": p.now(), "archived_reason": record.ArchivedByUser}, p.now())
 }
 
 // RestoreService undoes ArchiveService.
-func (s *Service) RestoreService(ctx context.Context, id string) error {
-	if _, err := s.repo.FindService(ctx, id); err != nil {
+func (p *Projects) RestoreService(ctx context.Context, id string) error {
+	if _, err := p.store.FindService(ctx, id); err != nil {
 		return err
 	}
-	return s.repo.UpdateService(ctx, id, map[string]any{"archived_at": 0, "archived_reason": ""}, s.now())
+	return p.store.UpdateService(ctx, id, map[string]any{"archived_at": 0, "archived_reason": ""}, p.now())
 }
 
 // Change is an update or rollback of a service, for its history.

@@ -164,13 +164,13 @@ func (s *Service) handleInferenceEvents(c *gin.Context) {
 	sub := s.live.Subscribe(topicInference)
 	defer sub.Close()
 	if !cursorGiven(c) {
-		after = s.inference.lastID()
+		after = s.LastVersionEvent()
 	}
 	sent := after
 	catchUp := func() []outEvent {
-		missed, ok := s.inference.eventsSince(sent)
+		missed, ok := s.VersionEvents(sent)
 		if !ok {
-			sent = s.inference.lastID()
+			sent = s.LastVersionEvent()
 			return []outEvent{{id: sent, name: "version_inference_event", data: InferenceEvent{Type: "resync_required", TS: api.TimeOf(s.cfg.Now())}}}
 		}
 		var out []outEvent

@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"slices"
 
-	"gorm.io/gorm"
-
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
@@ -17,15 +15,13 @@ import (
 )
 
 // saveProject writes a project if more than the times of the scan has changed, or these are old.
-func (s *Service) saveProject(ctx context.Context, k *knownProject, p record.Project) error {
+func (d *Discovery) saveProject(ctx context.Context, k *knownProject, p record.Project) error {
 	old := k.project
 	old.LastSeenAt, old.LastScanAt = p.LastSeenAt, p.LastScanAt
 	if reflect.DeepEqual(old, p) && p.LastScanAt-k.project.LastScanAt < quietScan {
 		return nil
 	}
-	return s.repo.Write(ctx, "write a project", func(_ context.Context, w *gorm.DB) error {
-		return writeProject(w, &k.project, &p)
-	})
+	return d.store.writeProject(ctx, &k.project, &p)
 }
 
 // quietScan is for how long, in milliseconds, a scan that changed nothing is not written.
@@ -33,8 +29,8 @@ const quietScan = 30_000
 
 // syncProject brings the stack of a project and its services to what the files say. Who archived something by hand finds it
 // archived still; what a discovery archived comes back when it is there again.
-func (s *Service) syncProject(ctx context.Context, k *knownProject, p *record.Project, found *compose.Project, envFiles []string) (changed bool, err error) {
-	st := record.Stack{ID: store.NewID("stk"), Project: p.Project, CreatedAt: s.now()}
+func (d *Discovery) syncProject(ctx context.Context, k *knownProject, p *record.Project, found *compose.Project, envFiles []string) (changed bool, err error) {
+	st := record.Stack{ID: store.NewID("stk"), Project: p.Project, CreatedAt: d.now()}
 	if k.stack != nil {
 		st = *k.stack
 	}
@@ -46,31 +42,31 @@ func (s *Service) syncProject(ctx context.Context, k *knownProject, p *record.Pr
 	if next.ArchivedReason == record.ArchivedMissing {
 		next.ArchivedAt, next.ArchivedReason = 0, ""
 	}
-	rows := s.serviceChanges(&next, k.services, found)
+	rows := d.serviceChanges(&next, k.services, found)
 	p.StackID = next.ID
 	moved := k.stack == nil || st.WorkingDir != next.WorkingDir || !slices.Equal(st.Files, next.Files) || !slices.Equal(st.EnvFiles, next.EnvFiles) || st.ArchivedAt != next.ArchivedAt
 	if !moved && len(rows) == 0 {
-		return false, s.saveProject(ctx, k, *p)
+		return false, d.saveProject(ctx, k, *p)
 	}
 	if k.stack != nil {
 		// Whole rows are written: they are read again, since a check or an update may have changed them.
-		services, err := s.repo.ListStackServices(ctx, st.ID)
+		services, err := d.store.ListStackServices(ctx, st.ID)
 		if err != nil {
 			return false, fmt.Errorf("read the services of %s: %w", p.Project, err)
 		}
-		rows = s.serviceChanges(&next, services, found)
+		rows = d.serviceChanges(&next, services, found)
 	}
-	err = s.repo.Write(ctx, "sync a project", func(ctx context.Context, w *gorm.DB) error {
-		next.UpdatedAt = s.now()
-		if err := writeStack(w, &st, &next); err != nil {
+	err = d.store.Tx(ctx, "sync a project", func(ctx context.Context) error {
+		next.UpdatedAt = d.now()
+		if err := d.store.writeStack(ctx, &st, &next); err != nil {
 			return err
 		}
 		for i := range rows {
-			if err := rows[i].writeChange(w); err != nil {
+			if err := d.store.writeService(ctx, &rows[i]); err != nil {
 				return err
 			}
 		}
-		return s.saveProject(ctx, k, *p)
+		return d.saveProject(ctx, k, *p)
 	})
 	if err != nil {
 		return false, fmt.Errorf("write the stack %s: %w", p.Project, err)
@@ -79,7 +75,7 @@ func (s *Service) syncProject(ctx context.Context, k *knownProject, p *record.Pr
 }
 
 // serviceChanges are the rows that differ from what the files say: new services, changed ones, and those that are gone.
-func (s *Service) serviceChanges(st *record.Stack, services []record.Service, found *compose.Project) []serviceChange {
+func (d *Discovery) serviceChanges(st *record.Stack, services []record.Service, found *compose.Project) []serviceChange {
 	var rows []serviceChange
 	seen := map[string]bool{}
 	for _, f := range found.Services {
@@ -89,18 +85,18 @@ func (s *Service) serviceChanges(st *record.Stack, services []record.Service, fo
 		if i >= 0 {
 			old = services[i]
 		} else {
-			old = s.newService(st.ID, f.Name)
+			old = d.newService(st.ID, f.Name)
 		}
 		next := describedBy(old, f)
 		if i < 0 || !old.IsDescribedAs(next) {
-			next.UpdatedAt = s.now()
+			next.UpdatedAt = d.now()
 			rows = append(rows, serviceChange{fresh: i < 0, old: old, next: next})
 		}
 	}
 	for _, r := range services {
 		if !seen[r.Name] && r.ArchivedAt == 0 {
 			next := r
-			next.ArchivedAt, next.ArchivedReason, next.UpdatedAt = s.now(), record.ArchivedRemoved, s.now()
+			next.ArchivedAt, next.ArchivedReason, next.UpdatedAt = d.now(), record.ArchivedRemoved, d.now()
 			rows = append(rows, serviceChange{old: r, next: next})
 		}
 	}
@@ -108,9 +104,9 @@ func (s *Service) serviceChanges(st *record.Stack, services []record.Service, fo
 }
 
 // newService returns the record of a service that a stack did not have before.
-func (s *Service) newService(stackID, name string) record.Service {
+func (d *Discovery) newService(stackID, name string) record.Service {
 	return record.Service{
-		ID: store.NewID("svc"), StackID: stackID, Name: name, State: record.StateUnknown, AutoRollback: true, BackupTargets: record.BackupTargets{}.WithDefaults(), MinAge: -1, CreatedAt: s.now(),
+		ID: store.NewID("svc"), StackID: stackID, Name: name, State: record.StateUnknown, AutoRollback: true, BackupTargets: record.BackupTargets{}.WithDefaults(), MinAge: -1, CreatedAt: d.now(),
 	}
 }
 
@@ -164,12 +160,12 @@ type Project struct {
 	Move        *record.ProjectMove  `json:"move,omitempty" doc:"Where the containers come from, while the stack has other files. Nothing is taken over before somebody accepts it."`
 }
 
-// Projects lists what discovery has seen, by name.
-func (s *Service) Projects(ctx context.Context, archived string) ([]Project, error) {
+// ListProjects lists what discovery has seen, by name.
+func (p *Projects) ListProjects(ctx context.Context, archived string) ([]Project, error) {
 	if err := validArchived(archived); err != nil {
 		return nil, err
 	}
-	rows, err := s.repo.ListProjects(ctx)
+	rows, err := p.store.ListProjects(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the projects: %w", err)
 	}
@@ -186,24 +182,24 @@ func (s *Service) Projects(ctx context.Context, archived string) ([]Project, err
 }
 
 // ArchiveProject hides a project, and the stack that belongs to it, or shows both again.
-func (s *Service) ArchiveProject(ctx context.Context, name string, archive bool) error {
-	p, err := s.repo.FindProject(ctx, name)
+func (p *Projects) ArchiveProject(ctx context.Context, name string, archive bool) error {
+	row, err := p.store.FindProject(ctx, name)
 	if err != nil {
 		return err
 	}
 	at, why := int64(0), ""
 	if archive {
-		at, why = s.now(), record.ArchivedByUser
+		at, why = p.now(), record.ArchivedByUser
 	}
 	columns := func() map[string]any { return map[string]any{"archived_at": at, "archived_reason": why} }
-	return s.repo.Write(ctx, "archive a project", func(ctx context.Context, w *gorm.DB) error {
-		if err := w.Model(&record.Project{}).Where("project = ?", name).Updates(columns()).Error; err != nil {
+	return p.store.Tx(ctx, "archive a project", func(ctx context.Context) error {
+		if err := p.store.updateProject(ctx, name, columns()); err != nil {
 			return err
 		}
-		if p.StackID == "" {
+		if row.StackID == "" {
 			return nil
 		}
-		err := s.repo.UpdateStack(ctx, p.StackID, columns(), s.now())
+		err := p.store.UpdateStack(ctx, row.StackID, columns(), p.now())
 		if fault.CodeOf(err) == fault.NotFound {
 			return nil
 		}

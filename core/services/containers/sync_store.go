@@ -22,7 +22,12 @@ func upsertOn(w *gorm.DB, key string, columns ...string) *gorm.DB {
 	return w.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: key}}, DoUpdates: clause.AssignmentColumns(columns)})
 }
 
-func writeProject(w *gorm.DB, old, next *record.Project) error {
+// writeProject writes what a discovery knows of a project.
+func (r *projectStore) writeProject(ctx context.Context, old, next *record.Project) error {
+	return r.Write(ctx, "write a project", func(_ context.Context, w *gorm.DB) error { return upsertProject(w, old, next) })
+}
+
+func upsertProject(w *gorm.DB, old, next *record.Project) error {
 	row := *next
 	err := upsertOn(w, "project", "status", "stack_id", "working_dir", "files", "last_seen_at", "last_scan_at", "last_error", "details", "move").Create(&row).Error
 	if err != nil || old.ArchivedAt == next.ArchivedAt {
@@ -31,7 +36,9 @@ func writeProject(w *gorm.DB, old, next *record.Project) error {
 	return setArchived(w.Model(&record.Project{}).Where("project = ?", next.Project), old.ArchivedReason, next.ArchivedAt, next.ArchivedReason)
 }
 
-func writeStack(w *gorm.DB, old, next *record.Stack) error {
+// writeStack writes what a discovery knows of a stack, in the running transaction.
+func (r *projectStore) writeStack(ctx context.Context, old, next *record.Stack) error {
+	w := r.Writer(ctx)
 	row := *next
 	err := upsertOn(w, "id", "working_dir", "files", "env_files", "updated_at").Create(&row).Error
 	if err != nil || old.ArchivedAt == next.ArchivedAt {
@@ -46,7 +53,9 @@ type serviceChange struct {
 	old, next record.Service
 }
 
-func (c *serviceChange) writeChange(w *gorm.DB) error {
+// writeService writes what a discovery knows of a service, in the running transaction.
+func (r *projectStore) writeService(ctx context.Context, c *serviceChange) error {
+	w := r.Writer(ctx)
 	if c.fresh {
 		return w.Create(&c.next).Error
 	}
@@ -65,10 +74,16 @@ func (c *serviceChange) writeChange(w *gorm.DB) error {
 	return setArchived(own(), c.old.ArchivedReason, c.next.ArchivedAt, c.next.ArchivedReason)
 }
 
-// archiveMissing archives a stack of which every file is gone, unless a person has archived it.
-func (r *repository) archiveMissing(ctx context.Context, id string, now int64) error {
-	return r.Write(ctx, "archive a stack", func(_ context.Context, w *gorm.DB) error {
-		return w.Model(&record.Stack{}).Where("id = ? AND archived_at = 0", id).
-			Updates(map[string]any{"archived_at": now, "archived_reason": record.ArchivedMissing, "updated_at": now}).Error
+// updateProject changes columns of a project.
+func (r *projectStore) updateProject(ctx context.Context, name string, columns map[string]any) error {
+	return r.Write(ctx, "change a project", func(_ context.Context, w *gorm.DB) error {
+		return w.Model(&record.Project{}).Where("project = ?", name).Updates(columns).Error
+	})
+}
+
+// forgetProjects deletes projects.
+func (r *projectStore) forgetProjects(ctx context.Context, names []string) error {
+	return r.Write(ctx, "forget projects of the same name", func(_ context.Context, w *gorm.DB) error {
+		return w.Where("project IN ?", names).Delete(&record.Project{}).Error
 	})
 }

@@ -79,11 +79,11 @@ func (r *registries) listTags(ctx context.Context, ref image.Ref, age time.Durat
 
 // newerTags are the tags of the same family that are newer than a service's, for information. Nothing is asked for a tag that
 // names no version.
-func (s *Service) newerTags(ctx context.Context, ref image.Ref) ([]string, error) {
+func (c *Candidates) newerTags(ctx context.Context, ref image.Ref) ([]string, error) {
 	if !isVersioned(ref.Tag) {
 		return nil, nil
 	}
-	tags, err := s.registry.listTags(ctx, ref, tagsFor)
+	tags, err := c.registry.listTags(ctx, ref, tagsFor)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
@@ -19,14 +18,6 @@ const (
 	ModeApply  = "apply"
 	ModeDryRun = "dry-run"
 )
-
-// Target is a service and the version that it is to run.
-type Target struct {
-	ServiceID    string   `json:"serviceId" example:"svc_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-	TargetTag    string   `json:"targetTag" doc:"The tag that the project names." example:"1.25"`
-	TargetDigest string   `json:"targetDigest" doc:"The digest of the candidate."`
-	PullTags     []string `json:"pullTags" doc:"Further tags of the repository to pull afterwards." example:"[\"1.25.5\"]"`
-}
 
 // UpdateRequest asks for an update.
 type UpdateRequest struct {
@@ -98,11 +89,11 @@ func (s *Service) checkUpdate(ctx context.Context, req *UpdateRequest) (*invento
 	if err != nil {
 		return nil, err
 	}
-	if err := inv.checkCoverage(req); err != nil {
+	if err := checkCoverage(inv, req); err != nil {
 		return nil, err
 	}
 	for _, t := range req.Targets {
-		if err := inv.checkApplicable(t, req.AllowArchMismatch); err != nil {
+		if err := checkApplicable(inv, t, req.AllowArchMismatch); err != nil {
 			return nil, err
 		}
 	}
@@ -176,7 +167,7 @@ func (r *UpdateRequest) normalizeRequest() error {
 	}
 	seen := map[string]bool{}
 	for i := range r.Targets {
-		if err := r.Targets[i].normalizeTarget(); err != nil {
+		if err := normalizeTarget(&r.Targets[i]); err != nil {
 			return err
 		}
 		if seen[r.Targets[i].ServiceID] {
@@ -213,7 +204,7 @@ func (r *UpdateRequest) normalizeSingle() error {
 // maxPullTags bounds the further tags of one target.
 const maxPullTags = 20
 
-func (t *Target) normalizeTarget() error {
+func normalizeTarget(t *Target) error {
 	t.ServiceID, t.TargetTag, t.TargetDigest = strings.TrimSpace(t.ServiceID), strings.TrimSpace(t.TargetTag), strings.TrimSpace(t.TargetDigest)
 	if t.TargetDigest != "" && !strings.Contains(t.TargetDigest, ":") {
 		t.TargetDigest = "sha256:" + t.TargetDigest
@@ -245,7 +236,7 @@ func (t *Target) normalizeTarget() error {
 }
 
 // checkCoverage returns an error unless the targets are exactly the services of the scope that can be updated.
-func (inv *inventory) checkCoverage(r *UpdateRequest) error {
+func checkCoverage(inv *inventory, r *UpdateRequest) error {
 	if r.Scope == work.ScopeService {
 		if svc := inv.services[r.ServiceID]; svc == nil {
 			return record.InvalidField("serviceId", record.NoService)
@@ -280,7 +271,7 @@ func (inv *inventory) checkCoverage(r *UpdateRequest) error {
 }
 
 // checkApplicable returns an error if a target no longer matches the result of the last check.
-func (inv *inventory) checkApplicable(t Target, allowMismatch bool) error {
+func checkApplicable(inv *inventory, t Target, allowMismatch bool) error {
 	svc := inv.services[t.ServiceID]
 	switch {
 	case inv.isArchived(svc):
@@ -301,16 +292,4 @@ func (inv *inventory) checkApplicable(t Target, allowMismatch bool) error {
 			With("reason", "minimum_age").With("applyAfter", store.FormatTime(store.FromMillis(after)))
 	}
 	return nil
-}
-
-// applyAfter is when the minimum age of a service's candidate is reached, in Unix milliseconds.
-func (inv *inventory) applyAfter(svc *record.Service) int64 {
-	age := inv.set.MinAge
-	if svc.MinAge >= 0 {
-		age = time.Duration(svc.MinAge) * time.Second
-	}
-	if svc.CandidateDigest == "" || age == 0 {
-		return 0
-	}
-	return svc.CandidateSince + age.Milliseconds()
 }

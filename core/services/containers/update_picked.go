@@ -40,20 +40,20 @@ func (s *Service) UpdatePicked(ctx context.Context, req UpdateRequest) (out Pick
 		if inv.services[t.ServiceID] == nil {
 			return out, record.InvalidField("targets", record.NoService)
 		}
-		if err := inv.checkApplicable(t, req.AllowArchMismatch); err != nil {
+		if err := checkApplicable(inv, t, req.AllowArchMismatch); err != nil {
 			return out, err
 		}
 	}
 	if err := s.refuseUnseenDrift(ctx, inv, &req); err != nil {
 		return out, err
 	}
-	for _, part := range inv.splitUpdate(req) {
+	for _, part := range splitUpdate(inv, req) {
 		id, err := s.Update(ctx, part)
 		switch {
 		case err == nil:
 			out.Jobs = append(out.Jobs, id)
 		case fault.CodeOf(err) == fault.Conflict:
-			out.Refused = append(out.Refused, RefusedUpdate{inv.namesOf(part.Targets), err})
+			out.Refused = append(out.Refused, RefusedUpdate{targetNames(inv, part.Targets), err})
 		default:
 			return out, err
 		}
@@ -62,8 +62,8 @@ func (s *Service) UpdatePicked(ctx context.Context, req UpdateRequest) (out Pick
 }
 
 // splitUpdate returns the requests that update the targets of a request and nothing else, in the order of the targets.
-func (inv *inventory) splitUpdate(req UpdateRequest) (out []UpdateRequest) {
-	if inv.checkCoverage(&req) == nil {
+func splitUpdate(inv *inventory, req UpdateRequest) (out []UpdateRequest) {
+	if checkCoverage(inv, &req) == nil {
 		return []UpdateRequest{req}
 	}
 	stacks := map[string][]Target{}
@@ -78,7 +78,7 @@ func (inv *inventory) splitUpdate(req UpdateRequest) (out []UpdateRequest) {
 	for _, id := range order {
 		part := req
 		part.Scope, part.StackID, part.Targets = work.ScopeStack, id, stacks[id]
-		if len(part.Targets) > 1 && inv.checkCoverage(&part) == nil {
+		if len(part.Targets) > 1 && checkCoverage(inv, &part) == nil {
 			out = append(out, part)
 			continue
 		}
@@ -90,8 +90,8 @@ func (inv *inventory) splitUpdate(req UpdateRequest) (out []UpdateRequest) {
 	return out
 }
 
-// namesOf returns the names of targets, sorted.
-func (inv *inventory) namesOf(targets []Target) (out []string) {
+// targetNames returns the names of targets, sorted.
+func targetNames(inv *inventory, targets []Target) (out []string) {
 	for _, t := range targets {
 		svc := inv.services[t.ServiceID]
 		out = append(out, inv.stacks[svc.StackID].Project+" / "+svc.Name)

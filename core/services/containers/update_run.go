@@ -78,13 +78,13 @@ func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec updateJob,
 	if spec.Mode == ModeDryRun {
 		return s.planUpdate(ctx, inv, &spec, r)
 	}
-	out := UpdateSummary{Mode: spec.Mode, Targets: spec.Targets, Stacks: []StackSummary{}, LeftOut: inv.leftOut(&spec)}
+	out := UpdateSummary{Mode: spec.Mode, Targets: spec.Targets, Stacks: []StackSummary{}, LeftOut: listLeftOut(inv, &spec)}
 	reportLeftOut(ctx, r, out.LeftOut)
 	if spec.Ran, err = s.ranBefore(ctx, job, spec.Targets, r, inv); err != nil {
 		return out, err
 	}
 	u := &updateRun{s: s, job: job, spec: spec, r: r}
-	for _, group := range inv.groupTargets(spec.Targets) {
+	for _, group := range groupTargets(inv, spec.Targets) {
 		sum, changes, err := u.updateStack(ctx, group)
 		if sum != nil {
 			out.Stacks = append(out.Stacks, *sum)
@@ -115,7 +115,7 @@ type targetGroup struct {
 }
 
 // groupTargets returns the targets grouped by stack, ordered by stack and service.
-func (inv *inventory) groupTargets(targets []Target) []targetGroup {
+func groupTargets(inv *inventory, targets []Target) []targetGroup {
 	by := map[string]*targetGroup{}
 	for _, t := range targets {
 		svc := inv.services[t.ServiceID]

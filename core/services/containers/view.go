@@ -109,3 +109,40 @@ type ServiceSettings struct {
 	HealthTimeout *int64               `json:"healthTimeoutSeconds,omitempty" doc:"How long a new container may take to become healthy; left out for the default."`
 	MinAge        *int64               `json:"minimumAgeSeconds,omitempty" doc:"How long a new version must be known before it may be applied; left out for the default."`
 }
+
+// RolledBack tells how a candidate was applied before and taken back.
+type RolledBack struct {
+	JobID string   `json:"jobId" doc:"The job that brought the former image back."`
+	At    api.Time `json:"at"`
+	// Manual reports whether a person asked for the rollback.
+	Manual bool   `json:"manual,omitempty" doc:"Somebody rolled the service back; otherwise its update failed."`
+	Error  string `json:"error,omitempty" doc:"Why the update failed."`
+}
+
+// Target is a service and the version that it is to run.
+type Target struct {
+	ServiceID    string   `json:"serviceId" example:"svc_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	TargetTag    string   `json:"targetTag" doc:"The tag that the project names." example:"1.25"`
+	TargetDigest string   `json:"targetDigest" doc:"The digest of the candidate."`
+	PullTags     []string `json:"pullTags" doc:"Further tags of the repository to pull afterwards." example:"[\"1.25.5\"]"`
+}
+
+// Actionable reports whether an update of the whole stack, which is not archived, takes the service along.
+func (d *ServiceDetail) Actionable() bool { return d.applicable() && d.Candidate.RolledBack == nil }
+
+// LeftOut reports whether such an update leaves the service out because its candidate was rolled back.
+func (d *ServiceDetail) LeftOut() bool { return d.applicable() && d.Candidate.RolledBack != nil }
+
+func (d *ServiceDetail) applicable() bool {
+	return (d.Status == statusUpdatable || d.Status == statusHint) && !d.Archived && !d.Self && (d.State != record.StateStopped || d.RunsOnce)
+}
+
+// Updatable reports whether the service can be updated by itself, with leave for another architecture where that differs.
+func (d *ServiceDetail) Updatable() bool {
+	return d.Candidate != nil && !d.Pinned && !d.Archived && !d.Self && d.Candidate.ApplyAfter.IsZero()
+}
+
+// Target is the candidate of the service as a target of an update; the service has a candidate.
+func (d *ServiceDetail) Target() Target {
+	return Target{ServiceID: d.ID, TargetTag: d.Candidate.Tag, TargetDigest: d.Candidate.Digest, PullTags: []string{}}
+}

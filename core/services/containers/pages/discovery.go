@@ -49,7 +49,7 @@ type discoveryView struct {
 
 func (p pages) discoveryView(ctx context.Context, archived string) (out discoveryView, err error) {
 	out.Archived = archived
-	if out.Projects, err = p.service.Projects(ctx, archived); err != nil {
+	if out.Projects, err = p.service.ListProjects(ctx, archived); err != nil {
 		return out, err
 	}
 	out.Last, _, err = p.service.ListJobs(ctx, service.JobFilter{Types: []string{work.JobDiscovery}, Limit: 3})

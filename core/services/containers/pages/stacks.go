@@ -106,7 +106,7 @@ func (p pages) stacksView(ctx context.Context, f stackFilter) (out stacksView, e
 	if out.Jobs, err = p.openJobs(ctx); err != nil {
 		return out, err
 	}
-	projects, err := p.service.Projects(ctx, service.ArchivedExclude)
+	projects, err := p.service.ListProjects(ctx, service.ArchivedExclude)
 	for _, pr := range projects {
 		out.Projects++
 		if pr.Status == record.ProjectInvalid {

@@ -19,12 +19,12 @@ type ServiceContainer struct {
 }
 
 // ServiceContainers returns the containers of a service, those that run first, each group by name.
-func (s *Service) ServiceContainers(ctx context.Context, serviceID string) ([]ServiceContainer, error) {
-	d, stack, err := s.Service(ctx, serviceID)
+func (p *Projects) ServiceContainers(ctx context.Context, serviceID string) ([]ServiceContainer, error) {
+	d, stack, err := p.Service(ctx, serviceID)
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.allContainersOf(ctx, stack.Name, d.Name)
+	list, err := p.cfg.Host.allContainersOf(ctx, stack.Name, d.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func runningFirst(c ServiceContainer) int {
 // ReadOutput hands on the last lines of a container of a service, without secrets, at most count. With follow it goes on with
 // new lines until the container or ctx ends, or send fails. The container is named, so that the one that takes its place is read
 // the next time.
-func (s *Service) ReadOutput(ctx context.Context, serviceID, name string, count int, follow bool, send func(OutputLine) error) error {
-	list, err := s.ServiceContainers(ctx, serviceID)
+func (p *Projects) ReadOutput(ctx context.Context, serviceID, name string, count int, follow bool, send func(OutputLine) error) error {
+	list, err := p.ServiceContainers(ctx, serviceID)
 	if err != nil {
 		return err
 	}
@@ -57,11 +57,11 @@ func (s *Service) ReadOutput(ctx context.Context, serviceID, name string, count 
 	if i < 0 {
 		return fault.New(fault.NotFound, "The service has no container of this name.").With("field", "container")
 	}
-	redact, err := s.outputRedactor(ctx, list[i].ID)
+	redact, err := p.cfg.Host.outputRedactor(ctx, list[i].ID)
 	if err != nil {
 		return err
 	}
-	return s.engine().Logs(ctx, engine.LogRequest{Container: list[i].ID, Tail: count, Follow: follow}, func(l OutputLine) error {
+	return p.cfg.Host.cfg.Engine().Logs(ctx, engine.LogRequest{Container: list[i].ID, Tail: count, Follow: follow}, func(l OutputLine) error {
 		l.Text = redact.String(l.Text)
 		return send(l)
 	})

@@ -1,0 +1,121 @@
+package containers
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/registry"
+)
+
+// RegistrySettings are those of the service that are about registries and checks.
+type RegistrySettings struct {
+	DockerConfig string
+	// HostPlatform is the platform that images are compared with; "" for the engine's.
+	HostPlatform string
+	// Parallel is how many services a check asks about at once, PerHost how many requests to one registry run at once.
+	Parallel, PerHost int64
+	// RetryAttempts is how often a request is made in all. The pauses between begin with RetryBaseMS and are at most RetryMaxMS long.
+	RetryAttempts, RetryBaseMS, RetryMaxMS int64
+	// Cooldown is for how long a registry that goes on limiting is left alone, in seconds.
+	Cooldown int64
+}
+
+// CandidateConfig is what candidates need.
+type CandidateConfig struct {
+	Store    *record.Store
+	Host     *Host
+	Projects *Projects
+	Jobs     *work.Queue
+	Logger   hclog.Logger
+	Now      func() time.Time
+	// Events gets what the search for versions does.
+	Events *event.Bus
+	// Settings and Registries return those in use. Registries are asked in this order.
+	Settings   func() RegistrySettings
+	Registries func() []client.Registry
+}
+
+// Candidates looks for new versions: it asks the registries what they have under the tags of services, and finds the versions behind
+// digests.
+type Candidates struct {
+	cfg       CandidateConfig
+	store     *candidateStore
+	registry  *registries
+	inference *inference
+	// platform is the host's, once the engine has told it.
+	platform atomic.Pointer[record.Platform]
+}
+
+// NewCandidates returns the candidates.
+func NewCandidates(cfg CandidateConfig) *Candidates {
+	c := &Candidates{cfg: cfg, store: &candidateStore{cfg.Store}}
+	c.registry, c.inference = newRegistries(c), newInference(c)
+	return c
+}
+
+// ForgetSettings has what depends on the settings found out again.
+func (c *Candidates) ForgetSettings() {
+	c.platform.Store(nil)
+	c.registry.resetHosts()
+}
+
+// FindVersions runs the search for the versions behind digests until ctx ends.
+func (c *Candidates) FindVersions(ctx context.Context) { c.inference.runTasks(ctx) }
+
+// AwaitVersions waits until no search for the digests is queued or running, at most for the given time.
+func (c *Candidates) AwaitVersions(ctx context.Context, digests []string, most time.Duration) {
+	c.inference.awaitDigests(ctx, digests, most)
+}
+
+// CollectGarbage deletes what was found of versions and was not used for long.
+func (c *Candidates) CollectGarbage(ctx context.Context) error {
+	return c.inference.collectGarbage(ctx)
+}
+
+// LastVersionEvent returns the id of the last event of the search for versions.
+func (c *Candidates) LastVersionEvent() int64 { return c.inference.lastID() }
+
+// VersionEvents returns the events of the search for versions after an id. It returns false if some of them are no longer kept.
+func (c *Candidates) VersionEvents(after int64) ([]InferenceEvent, bool) {
+	return c.inference.eventsSince(after)
+}
+
+// CoolingHosts returns the registries that are not asked for a while, each with the end of that time.
+func (c *Candidates) CoolingHosts(ctx context.Context) map[string]time.Time {
+	return c.registry.coolingHosts(ctx)
+}
+
+// Credentials returns for which of the registries there are credentials. The first one's reader is asked.
+func (c *Candidates) Credentials(ctx context.Context, hosts []string) ([]string, error) {
+	return askRegistry(ctx, c.registry, hosts[0], func(ctx context.Context, in client.Registry, a registry.Access) ([]string, error) {
+		return in.Credentials(ctx, a, hosts)
+	})
+}
+
+func (c *Candidates) now() int64 { return store.Millis(c.cfg.Now()) }
+
+// hostPlatform is the platform that images are compared with.
+func (c *Candidates) hostPlatform(ctx context.Context) (record.Platform, error) {
+	if set := c.cfg.Settings().HostPlatform; set != "" {
+		return record.ParsePlatform(set)
+	}
+	if p := c.platform.Load(); p != nil {
+		return *p, nil
+	}
+	info, err := c.cfg.Host.cfg.Engine().Info(ctx, "")
+	if err != nil {
+		return record.Platform{}, fmt.Errorf("ask the engine for its platform: %w", err)
+	}
+	p := record.Platform{OS: info.OS, Arch: info.Arch, Variant: info.Variant}
+	c.platform.Store(&p)
+	return p, nil
+}

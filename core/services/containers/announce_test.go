@@ -101,10 +101,10 @@ func (e *env) notices(serviceID string) (out []string) {
 // town is three services of two projects, each with a new version.
 func (e *env) threeNew() {
 	e.Helper()
-	e.project("blog", 1, map[string]string{"web": host + "/acme/web:1", "db": host + "/acme/db:1"})
-	e.project("shop", 1, map[string]string{"app": host + "/acme/app:1"})
+	e.project("blog", 1, map[string]string{"web": imageHost + "/acme/web:1", "db": imageHost + "/acme/db:1"})
+	e.project("shop", 1, map[string]string{"app": imageHost + "/acme/app:1"})
 	for _, repo := range []string{"web", "db", "app"} {
-		e.publish(host+"/acme/"+repo+":1", 2)
+		e.publish(imageHost+"/acme/"+repo+":1", 2)
 	}
 	e.discovered()
 }
@@ -185,7 +185,7 @@ func TestNewVersionsAreToldOnce(t *testing.T) {
 		e.scheduled()
 		e.told(1)
 		web := e.serviceOf("blog", "web")
-		e.publish(host+"/acme/web:1", 3)
+		e.publish(imageHost+"/acme/web:1", 3)
 		e.scheduled()
 		if two := e.told(2)[0]; two.Title != "web" {
 			t.Errorf("%+v", two)
@@ -277,7 +277,7 @@ func TestSwitches(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	change(channels.NotificationChange{Webhook: &channels.WebhookChange{Enabled: &off}})
-	e.publish(host+"/acme/web:1", 3)
+	e.publish(imageHost+"/acme/web:1", 3)
 	e.scheduled()
 	e.told(1)
 	change(channels.NotificationChange{Webhook: &channels.WebhookChange{Enabled: &on}})

@@ -19,11 +19,11 @@ func (e *env) town() {
 	e.Helper()
 	e.project("blog", 1, map[string]string{"web": webRepo + ":1"})
 	e.project("shop", 1, map[string]string{"app": appRepo + ":2", "db": dbRepo + ":3"})
-	e.project("self", 1, map[string]string{"patchbay": host + "/acme/patchbay:1"})
+	e.project("self", 1, map[string]string{"patchbay": imageHost + "/acme/patchbay:1"})
 	e.publish(webRepo+":1", 2)
 	e.publish(appRepo+":2", 3)
 	e.publish(dbRepo+":3", 1)
-	e.publish(host+"/acme/patchbay:1", 4)
+	e.publish(imageHost+"/acme/patchbay:1", 4)
 	e.discovered()
 	if job, _ := e.checked(); job.Status != "success" {
 		e.Fatalf("the check is %+v", job)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -101,10 +102,10 @@ func (c *change) reportProgress(ctx context.Context, fraction float64, message s
 }
 
 // composeCall is a compose command on the service that keeps the number of its containers.
-func (c *change) composeCall(action string) composeCall {
-	call := composeCall{action: action, services: []string{c.svc.Name}}
+func (c *change) composeCall(action string) host.ComposeCall {
+	call := host.ComposeCall{Action: action, Services: []string{c.svc.Name}}
 	if c.rec.Replicas > 0 {
-		call.scale = map[string]int{c.svc.Name: c.rec.Replicas}
+		call.Scale = map[string]int{c.svc.Name: c.rec.Replicas}
 	}
 	return call
 }
@@ -157,7 +158,7 @@ func (c *change) pullAllowed(ctx context.Context) error {
 // composeUp recreates the service with compose, unless its files differ from what runs by more than was allowed.
 func (c *change) composeUp(ctx context.Context) error {
 	c.reportProgress(ctx, 0.65, "recreating "+c.svc.Name)
-	if err := c.checkDrift(ctx); errors.Is(err, errFiles) {
+	if err := c.checkDrift(ctx); errors.Is(err, host.ErrFiles) {
 		return precheckError{err}
 	} else if err != nil {
 		return err
@@ -170,14 +171,14 @@ func (c *change) composeUp(ctx context.Context) error {
 
 // hasNewImage reports whether a container of the service has the new image already, or that cannot be found out.
 func (c *change) hasNewImage(ctx context.Context) bool {
-	list, err := c.s.containersOf(context.WithoutCancel(ctx), c.stack.Project, c.svc.Name)
+	list, err := c.s.ContainersOf(context.WithoutCancel(ctx), c.stack.Project, c.svc.Name)
 	return err != nil || slices.ContainsFunc(list, func(ct engine.Container) bool { return ct.ImageID == c.rec.ToImage })
 }
 
 // tagTarget tags the new image with the name that the project uses, so that compose runs it.
 func (c *change) tagTarget(ctx context.Context) error {
 	c.reportProgress(ctx, 0.6, "naming the image "+c.svc.Image)
-	return c.s.retryStep(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.ToImage, c.svc.ImageRef().String()) })
+	return c.s.RetryStep(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.ToImage, c.svc.ImageRef().String()) })
 }
 
 // restoreTag tags the former image with the name that the project uses. It undoes tagTarget.
@@ -195,30 +196,32 @@ func (c *change) nameFormer(ctx context.Context) {
 	}
 	ctx, cancel := work.OutlastJob(ctx, 5*time.Minute)
 	defer cancel()
-	if err := c.s.throughOutage(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.ImageRef().String()) }); err != nil {
+	if err := c.s.ThroughOutage(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.ImageRef().String()) }); err != nil {
 		c.r.Warn(ctx, "%s: the name could not be given back to the former image: %s", c.displayName(), failure.Text(err))
 	}
 }
 
 func (c *change) recreateWithDependents(ctx context.Context) error {
 	// The files may have changed since the update was asked for: compose reads them now, and so do we.
-	if err := c.s.sameImage(ctx, &c.stack, &c.svc); err != nil {
+	if err := c.s.SameImage(ctx, &c.stack, &c.svc); err != nil {
 		return err
 	}
 	if c.rec.Replicas == 0 {
 		return fault.New(fault.Conflict, "%s has no container, and its files give it none.", c.svc.Name)
 	}
-	c.recreated = c.s.outageCount()
+	c.recreated = c.s.OutageCount()
 	call := c.composeCall(engine.ActionRecreate)
-	call.noStart = c.staysStopped()
-	run := func(ctx context.Context, call composeCall) error {
-		_, err := c.s.runCompose(ctx, c.r, &c.stack, call)
+	call.NoStart = c.staysStopped()
+	run := func(ctx context.Context, call host.ComposeCall) error {
+		_, err := c.s.RunCompose(ctx, c.r, &c.stack, call)
 		return err
 	}
 	recreate := run
 	if c.beside != nil && c.rec.RunsOnce == "" {
 		// What runs to its end has a command of its own: one that is repeated for the sake of others would run it again.
-		recreate = func(ctx context.Context, call composeCall) error { return c.beside.runCommand(ctx, c.place, call, run) }
+		recreate = func(ctx context.Context, call host.ComposeCall) error {
+			return c.beside.runCommand(ctx, c.place, call, run)
+		}
 	}
 	if err := recreate(ctx, call); err != nil {
 		return err
@@ -244,7 +247,7 @@ func (c *change) awaitHealth(ctx context.Context) error {
 // syncTag tags the image that runs with the name that the project uses, if another image has got it.
 func (c *change) syncTag(ctx context.Context) error {
 	c.reportProgress(ctx, 0.92, "checking the name of the image")
-	return c.s.retryStep(ctx, func() error {
+	return c.s.RetryStep(ctx, func() error {
 		found, err := c.s.engine().Images(ctx, []string{c.svc.ImageRef().String()})
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -57,7 +58,7 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 		return c.finishChange(ctx, record.ChangeFailed, err)
 	case stepOrder(step) < stepOrder(stepTag):
 		return c.finishChange(ctx, record.ChangeFailed, err)
-	case step == stepTag || step == stepUp && errors.Is(err, errFiles):
+	case step == stepTag || step == stepUp && errors.Is(err, host.ErrFiles):
 		c.restoreTag(ctx)
 		return c.finishChange(ctx, record.ChangeFailed, err)
 	case c.rec.RunsOnce != "":

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -72,7 +73,7 @@ func (d *Discovery) watchEngine(ctx context.Context) {
 	pause := rejoinMin
 	for ctx.Err() == nil {
 		began := time.Now()
-		_ = d.cfg.Host.cfg.Engine().Events(ctx, func(ev engine.Event) error {
+		_ = d.cfg.Host.Engine().Events(ctx, func(ev engine.Event) error {
 			if ev.Type == engine.EventReady || changesServiceState(ev) {
 				d.noteEngineChange()
 			}
@@ -99,7 +100,7 @@ func (d *Discovery) noteEngineChange() {
 // changesServiceState reports whether an event of the engine changes what is known of services. Health checks and execs do
 // not.
 func changesServiceState(ev engine.Event) bool {
-	if ev.Type != "container" || ev.Labels[labelProject] == "" {
+	if ev.Type != "container" || ev.Labels[host.LabelProject] == "" {
 		return false
 	}
 	switch ev.Action {

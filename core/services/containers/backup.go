@@ -96,7 +96,7 @@ func (c *change) backupMounts(ctx context.Context) error {
 	if err != nil || len(plan) == 0 {
 		return err
 	}
-	list, err := c.s.containersOf(ctx, c.stack.Project, c.svc.Name)
+	list, err := c.s.ContainersOf(ctx, c.stack.Project, c.svc.Name)
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (c *change) startAgain(ctx context.Context) {
 	}
 	ctx, cancel := work.OutlastJob(ctx, 5*time.Minute)
 	defer cancel()
-	if _, err := c.s.runCompose(ctx, c.r, &c.stack, c.composeCall(engine.ActionStart)); err != nil {
+	if _, err := c.s.RunCompose(ctx, c.r, &c.stack, c.composeCall(engine.ActionStart)); err != nil {
 		c.r.Fail(ctx, "%s: it could not be started again: %s", c.displayName(), failure.Text(err))
 		return
 	}

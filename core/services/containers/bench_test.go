@@ -99,7 +99,7 @@ func (e *env) thousand() string {
 	e.Helper()
 	long, images := time.Now().Add(-time.Hour), map[string]string{}
 	for s := range 10 {
-		ref := fmt.Sprintf("%s/acme/i%d:1", host, s)
+		ref := fmt.Sprintf("%s/acme/i%d:1", imageHost, s)
 		images[fmt.Sprint("s", s)] = ref
 		e.engine.AddImage(engine.Image{ID: imageID(s), RepoTags: []string{ref}, RepoDigests: []string{strings.TrimSuffix(ref, ":1") + "@" + digest(s)}})
 	}

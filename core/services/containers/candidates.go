@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -32,7 +33,7 @@ type RegistrySettings struct {
 // CandidateConfig is what candidates need.
 type CandidateConfig struct {
 	Store    *record.Store
-	Host     *Host
+	Host     *host.Host
 	Projects *Projects
 	Jobs     *work.Queue
 	Logger   hclog.Logger
@@ -111,7 +112,7 @@ func (c *Candidates) hostPlatform(ctx context.Context) (record.Platform, error) 
 	if p := c.platform.Load(); p != nil {
 		return *p, nil
 	}
-	info, err := c.cfg.Host.cfg.Engine().Info(ctx, "")
+	info, err := c.cfg.Host.Engine().Info(ctx, "")
 	if err != nil {
 		return record.Platform{}, fmt.Errorf("ask the engine for its platform: %w", err)
 	}

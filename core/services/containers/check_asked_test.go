@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -19,12 +20,12 @@ func TestOneRequestForEachImage(t *testing.T) {
 	for i := range projects {
 		all := map[string]string{}
 		for j := range images {
-			all[fmt.Sprint("s", j)] = fmt.Sprintf("%s/acme/i%d:latest", host, j)
+			all[fmt.Sprint("s", j)] = fmt.Sprintf("%s/acme/i%d:latest", imageHost, j)
 		}
 		e.project(fmt.Sprint("p", i), 1, all)
 	}
 	for j := range images {
-		e.publish(fmt.Sprintf("%s/acme/i%d:latest", host, j), 2)
+		e.publish(fmt.Sprintf("%s/acme/i%d:latest", imageHost, j), 2)
 	}
 	e.discovered()
 	// What runs is asked about once, where its tag stands for something new.
@@ -147,11 +148,11 @@ func TestLocalImagesAreNotAskedFor(t *testing.T) {
 		"loaded":                                {composeText(map[string]string{"web": webRepo + ":1"}), nil, nil, true, false},
 		"pulled":                                {composeText(map[string]string{"web": webRepo + ":1"}), []string{webRepo + "@" + digest(1)}, nil, true, true},
 		"built":                                 {buildFile, nil, nil, true, false},
-		"built in a store with digests":         {buildFile, []string{webRepo + "@" + digest(1)}, map[string]string{labelProject: "blog"}, true, false},
+		"built in a store with digests":         {buildFile, []string{webRepo + "@" + digest(1)}, map[string]string{host.LabelProject: "blog"}, true, false},
 		"built and pushed and pulled here":      {buildFile, []string{webRepo + "@" + digest(1)}, nil, true, true},
 		"built and nothing runs":                {buildFile, nil, nil, false, false},
 		"not built and nothing runs":            {composeText(map[string]string{"web": webRepo + ":1"}), nil, nil, false, true},
-		"pulled and built by compose elsewhere": {composeText(map[string]string{"web": webRepo + ":1"}), []string{webRepo + "@" + digest(1)}, map[string]string{labelProject: "ci"}, true, true},
+		"pulled and built by compose elsewhere": {composeText(map[string]string{"web": webRepo + ":1"}), []string{webRepo + "@" + digest(1)}, map[string]string{host.LabelProject: "ci"}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)

@@ -117,7 +117,7 @@ func TestRegistryFaults(t *testing.T) {
 			forEach(t, func(t *testing.T, e *env) {
 				e.twoHosts()
 				before := len(e.registry.Calls())
-				e.registry.Down(host, c.fault)
+				e.registry.Down(imageHost, c.fault)
 				job, sum := e.checked()
 				web, other := e.serviceOf("blog", "web"), e.serviceOf("blog", "other")
 				if !strings.Contains(web.CheckError, c.text) || web.CandidateDigest != digest(2) || other.CheckError != "" || other.CandidateDigest != digest(3) {
@@ -128,7 +128,7 @@ func TestRegistryFaults(t *testing.T) {
 				}
 				asked := 0
 				for _, r := range e.registry.Calls()[before:] {
-					if strings.HasPrefix(r.Ref, host) && r.Method == "resolve" {
+					if strings.HasPrefix(r.Ref, imageHost) && r.Method == "resolve" {
 						asked++
 					}
 				}
@@ -139,7 +139,7 @@ func TestRegistryFaults(t *testing.T) {
 				if job, _ := e.checked(); job.Status != "failed" {
 					t.Errorf("nothing could be checked, and the job is %s", job.Status)
 				}
-				e.registry.Down(host, nil)
+				e.registry.Down(imageHost, nil)
 				e.registry.Down("other.example", nil)
 				if e.checked(); e.serviceOf("blog", "web").CheckError != "" {
 					t.Error("the error stays after a check that succeeds")
@@ -168,7 +168,7 @@ func TestLimitedRegistry(t *testing.T) {
 	t.Run("for a moment", func(t *testing.T) {
 		e := newEnv(t)
 		e.twoHosts()
-		e.registry.Fail(host, limited, fake.RegistryLimited(webRepo+":1", time.Hour))
+		e.registry.Fail(imageHost, limited, fake.RegistryLimited(webRepo+":1", time.Hour))
 		began := time.Now()
 		if _, sum := e.checked(); sum.ServicesFailed != 0 || time.Since(began) > 5*time.Second {
 			t.Errorf("%d failed after %s", sum.ServicesFailed, time.Since(began))
@@ -179,19 +179,19 @@ func TestLimitedRegistry(t *testing.T) {
 		e.twoHosts()
 		before := len(e.resolves())
 		down := fake.RegistryUnreachable(webRepo + ":1")
-		e.registry.Fail(host, down, limited, down, down, limited, down, down, down, down)
+		e.registry.Fail(imageHost, down, limited, down, down, limited, down, down, down, down)
 		e.checked()
-		if asked := slices.DeleteFunc(e.resolves()[before:], func(ref string) bool { return !strings.HasPrefix(ref, host) }); len(asked) != 3 {
+		if asked := slices.DeleteFunc(e.resolves()[before:], func(ref string) bool { return !strings.HasPrefix(ref, imageHost) }); len(asked) != 3 {
 			t.Errorf("asked %d times in all", len(asked))
 		}
 	})
 	t.Run("for long", func(t *testing.T) {
 		forEach(t, func(t *testing.T, e *env) {
 			e.twoHosts()
-			e.registry.Down(host, limited)
+			e.registry.Down(imageHost, limited)
 			count := func() (own, others int) {
 				for _, c := range e.registry.Calls() {
-					if strings.HasPrefix(c.Ref, host) {
+					if strings.HasPrefix(c.Ref, imageHost) {
 						own++
 					} else {
 						others++
@@ -206,7 +206,7 @@ func TestLimitedRegistry(t *testing.T) {
 			if own2-own != 3 || others2 == others || web.CandidateDigest != digest(2) || !strings.Contains(web.CheckError, "limits requests") {
 				t.Errorf("%d requests, %d to the other; %q %q", own2-own, others2-others, web.CandidateDigest, web.CheckError)
 			}
-			e.registry.Down(host, nil)
+			e.registry.Down(imageHost, nil)
 			e.checked()
 			own3, others3 := count()
 			web = e.serviceOf("blog", "web")
@@ -215,7 +215,7 @@ func TestLimitedRegistry(t *testing.T) {
 			}
 			e.stop(e.queue, e.svc)
 			e.start()
-			if until := e.svc.registry.coolingHosts(t.Context())[host]; !until.After(e.now()) {
+			if until := e.svc.registry.coolingHosts(t.Context())[imageHost]; !until.After(e.now()) {
 				t.Errorf("after a restart it is left alone until %s", until)
 			}
 			e.checked()

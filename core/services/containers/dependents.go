@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -22,7 +23,7 @@ type Dependent struct {
 
 // dependentLocks are the locks of the services that are recreated with a service. This instance itself is not recreated.
 func (s *Service) dependentLocks(ctx context.Context, inv *inventory, svc *record.Service) ([]string, error) {
-	dependents, err := s.dependentServices(ctx, inv.stacks[svc.StackID], svc.Name)
+	dependents, err := s.DependentServices(ctx, inv.stacks[svc.StackID], svc.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func (s *Service) Dependents(ctx context.Context, ids []string) (map[string][]De
 		if svc == nil || inv.stacks[svc.StackID] == nil {
 			continue
 		}
-		found, err := s.dependentServices(ctx, inv.stacks[svc.StackID], svc.Name)
+		found, err := s.DependentServices(ctx, inv.stacks[svc.StackID], svc.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +64,7 @@ func (s *Service) Dependents(ctx context.Context, ids []string) (map[string][]De
 // planDependents adds the dependents of a service, and what recreating them would change, to its plan. What is a target of the job itself
 // is recreated there.
 func (s *Service) planDependents(ctx context.Context, st *record.Stack, svc *record.Service, with []Target, p *ServicePlan) error {
-	dependents, err := s.dependentServices(ctx, st, svc.Name)
+	dependents, err := s.DependentServices(ctx, st, svc.Name)
 	if err != nil {
 		return err
 	}
@@ -73,11 +74,11 @@ func (s *Service) planDependents(ctx context.Context, st *record.Stack, svc *rec
 		if slices.ContainsFunc(with, func(t Target) bool { return t.ServiceID == d.ID }) {
 			continue
 		}
-		scale, err := s.scaleOf(ctx, st, d.Name)
+		scale, err := s.ScaleOf(ctx, st, d.Name)
 		if err != nil {
 			return err
 		}
-		res, err := s.composeDry(ctx, st, composeCall{action: engine.ActionRecreate, services: []string{d.Name}, scale: scale, force: true})
+		res, err := s.ComposeDry(ctx, st, host.ComposeCall{Action: engine.ActionRecreate, Services: []string{d.Name}, Scale: scale, Force: true})
 		if err != nil {
 			return err
 		}
@@ -93,7 +94,7 @@ func (s *Service) planDependents(ctx context.Context, st *record.Stack, svc *rec
 
 // dependentRecords are the dependents of a service as they are now.
 func (s *Service) dependentRecords(ctx context.Context, st *record.Stack, svc *record.Service) ([]record.Dependent, error) {
-	dependents, err := s.dependentServices(ctx, st, svc.Name)
+	dependents, err := s.DependentServices(ctx, st, svc.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +133,8 @@ func (c *change) recreateDependent(ctx context.Context, d record.Dependent) erro
 	if err := c.keepImage(ctx, &svc, d.ImageID); err != nil {
 		return err
 	}
-	call := composeCall{action: engine.ActionRecreate, services: []string{d.Name}, scale: map[string]int{d.Name: d.Replicas}, force: true, noStart: d.Stopped}
-	_, err = c.s.runCompose(ctx, c.r, &c.stack, call)
+	call := host.ComposeCall{Action: engine.ActionRecreate, Services: []string{d.Name}, Scale: map[string]int{d.Name: d.Replicas}, Force: true, NoStart: d.Stopped}
+	_, err = c.s.RunCompose(ctx, c.r, &c.stack, call)
 	return err
 }
 
@@ -143,7 +144,7 @@ func (c *change) keepImage(ctx context.Context, svc *record.Service, imageID str
 	if imageID == "" || svc.Repo == "" || ref.Digest != "" {
 		return nil
 	}
-	return c.s.retryStep(ctx, func() error {
+	return c.s.RetryStep(ctx, func() error {
 		found, err := c.s.engine().Images(ctx, []string{ref.String()})
 		if err != nil || len(found) == 1 && found[0] != nil && found[0].ID == imageID {
 			return err
@@ -158,7 +159,7 @@ func (c *change) restartDependents(ctx context.Context) {
 		if d.Stopped {
 			continue
 		}
-		if _, err := c.s.runCompose(ctx, c.r, &c.stack, composeCall{action: engine.ActionRestart, services: []string{d.Name}}); err != nil {
+		if _, err := c.s.RunCompose(ctx, c.r, &c.stack, host.ComposeCall{Action: engine.ActionRestart, Services: []string{d.Name}}); err != nil {
 			c.r.Fail(ctx, "%s: %s, which shares namespaces with it, could not be restarted: %s", c.displayName(), d.Name, failure.Text(err))
 		}
 	}
@@ -194,12 +195,12 @@ func (c *change) awaitDependent(ctx context.Context, d record.Dependent) error {
 
 // checkNamespaces makes sure that the containers of a dependent share nothing with containers that are gone.
 func (c *change) checkNamespaces(ctx context.Context, service string) error {
-	list, err := c.s.containersOf(ctx, c.stack.Project, "")
+	list, err := c.s.ContainersOf(ctx, c.stack.Project, "")
 	if err != nil {
 		return err
 	}
 	for _, ct := range list {
-		if ct.Labels[labelService] != service {
+		if ct.Labels[host.LabelService] != service {
 			continue
 		}
 		d, err := c.s.engine().Inspect(ctx, ct.ID)

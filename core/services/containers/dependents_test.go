@@ -17,8 +17,8 @@ import (
 // sharing is a project of which two services share namespaces with web, one through the other, and a third shares nothing.
 func (e *env) sharing() {
 	e.Helper()
-	e.project("blog", 1, map[string]string{"web": webRepo + ":1", "app": appRepo + ":1", "tail": dbRepo + ":1", "idle": host + "/acme/idle:1"})
-	e.file("blog/compose.yaml", "services:\n  app:\n    image: "+appRepo+":1\n    pid: service:tail\n  idle:\n    image: "+host+"/acme/idle:1\n  tail:\n    image: "+dbRepo+
+	e.project("blog", 1, map[string]string{"web": webRepo + ":1", "app": appRepo + ":1", "tail": dbRepo + ":1", "idle": imageHost + "/acme/idle:1"})
+	e.file("blog/compose.yaml", "services:\n  app:\n    image: "+appRepo+":1\n    pid: service:tail\n  idle:\n    image: "+imageHost+"/acme/idle:1\n  tail:\n    image: "+dbRepo+
 		":1\n    network_mode: container:blog-web-1\n  web:\n    image: "+webRepo+":1\n  absent:\n    image: "+webRepo+":9\n    volumes_from: [web]\n")
 	e.publish(webRepo+":1", 2)
 	e.discovered()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -113,7 +114,7 @@ func (d *Discovery) discoverProjects(ctx context.Context) (ScanResult, error) {
 	res.Summary.ProjectsSeen = len(groups) + len(shared)
 	running := map[string]bool{}
 	for _, c := range list {
-		running[c.Labels[labelProject]] = running[c.Labels[labelProject]] || c.State == "running" || c.State == "restarting" || c.State == "paused"
+		running[c.Labels[host.LabelProject]] = running[c.Labels[host.LabelProject]] || c.State == "running" || c.State == "restarting" || c.State == "paused"
 	}
 	for _, g := range groups {
 		a, err := d.recordSeen(ctx, known, g, running[g.Project])
@@ -210,7 +211,7 @@ func (d *Discovery) recordSeen(ctx context.Context, known map[string]*knownProje
 		return d.invalidProject(ctx, k, p, a, g.Err.Error())
 	}
 	p.WorkingDir, p.Files = g.WorkingDir, g.Files
-	found, err := d.cachedProject(ctx, compose.Source{Project: g.Project, WorkingDir: g.WorkingDir, Files: g.Files, EnvFiles: g.EnvFiles, Roots: d.cfg.Host.readableRoots()})
+	found, err := d.cachedProject(ctx, compose.Source{Project: g.Project, WorkingDir: g.WorkingDir, Files: g.Files, EnvFiles: g.EnvFiles, Roots: d.cfg.Host.ReadableRoots()})
 	if compose.AllFilesAbsent(err) && !running {
 		return d.archiveMissing(ctx, k, p)
 	}
@@ -264,7 +265,7 @@ func (d *Discovery) recordUnseen(ctx context.Context, k *knownProject) (*ScanAct
 		p.Status, a.Action = record.ProjectMissing, actionMissing
 		return &a, d.saveProject(ctx, k, p)
 	}
-	src := compose.Source{Project: p.Project, WorkingDir: p.WorkingDir, Files: p.Files, Roots: d.cfg.Host.readableRoots()}
+	src := compose.Source{Project: p.Project, WorkingDir: p.WorkingDir, Files: p.Files, Roots: d.cfg.Host.ReadableRoots()}
 	if k.stack != nil {
 		src.EnvFiles = k.stack.EnvFiles
 	}

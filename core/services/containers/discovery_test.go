@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -221,10 +222,10 @@ func TestDiscoveryReadsCompose(t *testing.T) {
 // TestOverrideOfTheSupervisor: the file that names this instance's image is no other set of files.
 func TestOverrideOfTheSupervisor(t *testing.T) {
 	e := newEnv(t, func(e *env) { e.set.StatePath = filepath.Join(e.dir, "state", "self-upgrade.json") })
-	override := e.file("state/self-upgrade.override.yml", composeText(map[string]string{"patchbay": host + "/acme/patchbay:2"}))
-	main := e.file("self/compose.yaml", composeText(map[string]string{"patchbay": host + "/acme/patchbay:1", "db": dbRepo + ":1"}))
+	override := e.file("state/self-upgrade.override.yml", composeText(map[string]string{"patchbay": imageHost + "/acme/patchbay:2"}))
+	main := e.file("self/compose.yaml", composeText(map[string]string{"patchbay": imageHost + "/acme/patchbay:1", "db": dbRepo + ":1"}))
 	e.container("self", "db", dbRepo+":1", main)
-	e.container("self", "patchbay", host+"/acme/patchbay:2", main, override)
+	e.container("self", "patchbay", imageHost+"/acme/patchbay:2", main, override)
 	if res := e.discovered(); did(res, "self") != "created" || e.projectOf("self").LastError != "" {
 		t.Errorf("did %q, error %q", did(res, "self"), e.projectOf("self").LastError)
 	}
@@ -252,9 +253,9 @@ func TestBrokenProjectsStayAlone(t *testing.T) {
 		}
 		e.project("broken", 1, map[string]string{"web": webRepo + ":1"})
 		e.file("broken/compose.yaml", "services:\n  web: 7\n")
-		e.engine.AddContainer(engine.Container{Name: "x", Labels: map[string]string{labelConfigHash: "hash", labelComposeVersion: "2", labelProject: "nofiles", labelService: "web"}})
-		e.engine.AddContainer(engine.Container{Name: "y", Labels: map[string]string{labelConfigHash: "hash", labelComposeVersion: "2", labelProject: "relative", labelService: "web", labelFiles: "compose.yaml"}})
-		e.engine.AddContainer(engine.Container{Name: "z", Labels: map[string]string{labelConfigHash: "hash", labelComposeVersion: "2", labelProject: "empty", labelService: "web", labelFiles: " , "}})
+		e.engine.AddContainer(engine.Container{Name: "x", Labels: map[string]string{host.LabelConfigHash: "hash", host.LabelComposeVersion: "2", host.LabelProject: "nofiles", host.LabelService: "web"}})
+		e.engine.AddContainer(engine.Container{Name: "y", Labels: map[string]string{host.LabelConfigHash: "hash", host.LabelComposeVersion: "2", host.LabelProject: "relative", host.LabelService: "web", host.LabelFiles: "compose.yaml"}})
+		e.engine.AddContainer(engine.Container{Name: "z", Labels: map[string]string{host.LabelConfigHash: "hash", host.LabelComposeVersion: "2", host.LabelProject: "empty", host.LabelService: "web", host.LabelFiles: " , "}})
 		res := e.discovered()
 		if len(res.Actions) != 2 || res.Omitted != 5 {
 			t.Errorf("%d actions, %d left out", len(res.Actions), res.Omitted)

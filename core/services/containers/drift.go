@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
@@ -54,7 +55,7 @@ func (s *Service) driftOf(ctx context.Context, st *record.Stack, svc *record.Ser
 // driftBeside is driftOf with the hashes of the stack's services.
 func (s *Service) driftBeside(ctx context.Context, st *record.Stack, svc *record.Service, hashes *composeHashes) (ServiceDrift, error) {
 	out := ServiceDrift{ServiceID: svc.ID, Name: st.Project + " / " + svc.Name, Drift: []Drift{}, Unresolved: []string{}}
-	list, err := s.containersOf(ctx, st.Project, svc.Name)
+	list, err := s.ContainersOf(ctx, st.Project, svc.Name)
 	if err != nil || len(list) == 0 {
 		return out, err
 	}
@@ -115,9 +116,9 @@ func (s *Service) expectedConfig(ctx context.Context, st *record.Stack, service 
 			inherited[name] = value
 		}
 	}
-	e, err := compose.Expect(ctx, s.composeSource(st), service, inherited)
+	e, err := compose.Expect(ctx, s.ComposeSource(st), service, inherited)
 	if err != nil {
-		return nil, filesUnreadable(st, err)
+		return nil, host.FilesUnreadable(st, err)
 	}
 	return e, nil
 }
@@ -140,7 +141,7 @@ func (s *Service) driftOfAll(ctx context.Context, inv *inventory, ids []string) 
 		if svc == nil || inv.stacks[svc.StackID] == nil {
 			continue
 		}
-		dependents, err := s.dependentServices(ctx, inv.stacks[svc.StackID], svc.Name)
+		dependents, err := s.DependentServices(ctx, inv.stacks[svc.StackID], svc.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -183,7 +184,7 @@ func checkDrift(found []ServiceDrift, allowed bool) error {
 	var changed []ServiceDrift
 	for _, d := range found {
 		if len(d.Unresolved) > 0 {
-			return fault.Wrap(errFiles, fault.Conflict, "%s runs with values for variables that are not set now, and would lose them: %s. Set them in the project's .env file.", d.Name, texts.JoinSome(d.Unresolved, maxTold)).
+			return fault.Wrap(host.ErrFiles, fault.Conflict, "%s runs with values for variables that are not set now, and would lose them: %s. Set them in the project's .env file.", d.Name, texts.JoinSome(d.Unresolved, maxTold)).
 				With("reason", "unresolved_variables").With("variables", d.Unresolved).With("serviceId", d.ServiceID)
 		}
 		if len(d.Drift) > 0 {
@@ -193,7 +194,7 @@ func checkDrift(found []ServiceDrift, allowed bool) error {
 	if len(changed) == 0 || allowed {
 		return nil
 	}
-	return fault.Wrap(errFiles, fault.Conflict, "Recreating %s would change more than its image: %s. Allow it with allowDrift.", changed[0].Name, driftText(changed[0].Drift)).
+	return fault.Wrap(host.ErrFiles, fault.Conflict, "Recreating %s would change more than its image: %s. Allow it with allowDrift.", changed[0].Name, driftText(changed[0].Drift)).
 		With("reason", "drift").With("services", changed)
 }
 
@@ -212,8 +213,8 @@ func (c *change) checkDrift(ctx context.Context) error {
 		names[i] = services[i].Name
 	}
 	found, hashes := make([]ServiceDrift, len(services)), c.s.newHashes(&c.stack)
-	err := c.s.throughOutage(ctx, func() (err error) {
-		if err := c.s.refuseSameName(ctx, &c.stack, names); err != nil {
+	err := c.s.ThroughOutage(ctx, func() (err error) {
+		if err := c.s.RefuseSameName(ctx, &c.stack, names); err != nil {
 			return err
 		}
 		for i := 0; i < len(services) && err == nil; i++ {

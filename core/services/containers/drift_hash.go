@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -61,7 +62,7 @@ func (h *composeHashes) explainsAll(ctx context.Context, svc *record.Service, c 
 	if err := h.readVersion(ctx); err != nil {
 		return false, err
 	}
-	version := strings.TrimPrefix(c.Labels[labelComposeVersion], "v")
+	version := strings.TrimPrefix(c.Labels[host.LabelComposeVersion], "v")
 	if h.version == "" || version != h.version {
 		return true, nil
 	}
@@ -77,7 +78,7 @@ func (h *composeHashes) explainsAll(ctx context.Context, svc *record.Service, c 
 		imageID, differs = c.ImageID, false
 	}
 	hash, err := h.lookUp(ctx, svc.Name, imageID)
-	return hash == "" || hash == c.Labels[labelConfigHash] || differs, err
+	return hash == "" || hash == c.Labels[host.LabelConfigHash] || differs, err
 }
 
 func (h *composeHashes) isFirstGeneration() bool { return strings.HasPrefix(h.version, "1.") }
@@ -150,7 +151,7 @@ func (h *composeHashes) lookUp(ctx context.Context, name, imageID string) (strin
 // signFiles returns a value that changes with the files and the version of compose that the hashes depend on. It is not settled while a file was
 // changed just now.
 func (h *composeHashes) signFiles(ctx context.Context) (signature string, settled bool) {
-	p, err := h.s.loadProject(ctx, h.stack)
+	p, err := h.s.LoadProject(ctx, h.stack)
 	if err != nil {
 		return "", false
 	}
@@ -158,7 +159,7 @@ func (h *composeHashes) signFiles(ctx context.Context) (signature string, settle
 	for _, svc := range p.Services {
 		parts = append(parts, svc.EnvFiles...)
 	}
-	signature, settled = filesSignature(h.s.composeSource(h.stack), parts)
+	signature, settled = filesSignature(h.s.ComposeSource(h.stack), parts)
 	return signature + " " + h.version, settled
 }
 
@@ -168,9 +169,9 @@ func (h *composeHashes) namedImages(ctx context.Context, names []string) (map[st
 	if !h.isFirstGeneration() {
 		return out, nil
 	}
-	p, err := h.s.loadProject(ctx, h.stack)
+	p, err := h.s.LoadProject(ctx, h.stack)
 	if err != nil {
-		return nil, filesUnreadable(h.stack, err)
+		return nil, host.FilesUnreadable(h.stack, err)
 	}
 	var refs, of []string
 	for _, name := range names {
@@ -200,21 +201,21 @@ func hashDiffers(e *compose.Expected) bool {
 // namesMadeBy returns the services in the stack's files that have containers which a version of compose has made. Compose refuses to tell the hashes of
 // others, and of those whose profile is not active: services with profiles are compared by their fields alone.
 func (h *composeHashes) namesMadeBy(ctx context.Context, version string) (names []string, err error) {
-	list, err := h.s.containersOf(ctx, h.stack.Project, "")
+	list, err := h.s.ContainersOf(ctx, h.stack.Project, "")
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.s.loadProject(ctx, h.stack)
+	p, err := h.s.LoadProject(ctx, h.stack)
 	if err != nil {
-		return nil, filesUnreadable(h.stack, err)
+		return nil, host.FilesUnreadable(h.stack, err)
 	}
 	for _, c := range list {
-		name := c.Labels[labelService]
+		name := c.Labels[host.LabelService]
 		named := p.Service(name)
 		if named == nil || len(named.Profiles) > 0 || slices.Contains(names, name) {
 			continue
 		}
-		if strings.TrimPrefix(c.Labels[labelComposeVersion], "v") == version {
+		if strings.TrimPrefix(c.Labels[host.LabelComposeVersion], "v") == version {
 			names = append(names, name)
 		}
 	}
@@ -223,11 +224,11 @@ func (h *composeHashes) namesMadeBy(ctx context.Context, version string) (names 
 
 // askCompose returns the hashes that compose gives to services.
 func (h *composeHashes) askCompose(ctx context.Context, names []string) (map[string]string, error) {
-	if err := h.s.refuseFiles(h.stack); err != nil {
+	if err := h.s.RefuseFiles(h.stack); err != nil {
 		return nil, err
 	}
 	hashes := map[string]string{}
-	res, err := h.s.engine().Compose(ctx, h.s.composeRequest(h.stack, composeCall{action: engine.ActionHash, services: names}), func(l engine.Line) error {
+	res, err := h.s.engine().Compose(ctx, h.s.ComposeRequest(h.stack, host.ComposeCall{Action: engine.ActionHash, Services: names}), func(l engine.Line) error {
 		if name, hash, ok := strings.Cut(strings.TrimSpace(l.Text), " "); ok && !l.Stderr && slices.Contains(names, name) {
 			hashes[name] = hash
 		}
@@ -237,7 +238,7 @@ func (h *composeHashes) askCompose(ctx context.Context, names []string) (map[str
 		return nil, fmt.Errorf("ask compose for the hashes of services: %w", err)
 	}
 	if res.ExitCode != 0 {
-		return nil, fault.Wrap(errFiles, fault.Conflict, "The services of %s could not be compared with their files: compose ended with exit code %d.", h.stack.Project, res.ExitCode)
+		return nil, fault.Wrap(host.ErrFiles, fault.Conflict, "The services of %s could not be compared with their files: compose ended with exit code %d.", h.stack.Project, res.ExitCode)
 	}
 	return hashes, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -136,7 +137,7 @@ func TestComposeHashDecides(t *testing.T) {
 			}
 			c := e.engine.ContainersOf("blog", "web")[0]
 			e.engine.RemoveContainer(c.ID)
-			c.Labels[labelComposeVersion] = tt.version
+			c.Labels[host.LabelComposeVersion] = tt.version
 			e.engine.AddContainer(c)
 			e.engine.ScriptContainer(c.ID, func(d *engine.Detail) {
 				d.RestartPolicy = "no"
@@ -175,7 +176,7 @@ func TestHashesAreKept(t *testing.T) {
 			for _, name := range []string{"web", "app"} {
 				c := e.engine.ContainersOf("blog", name)[0]
 				e.engine.RemoveContainer(c.ID)
-				c.Labels[labelComposeVersion] = version
+				c.Labels[host.LabelComposeVersion] = version
 				e.engine.AddContainer(c)
 			}
 			age := func(by time.Duration) {

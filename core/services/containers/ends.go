@@ -13,7 +13,7 @@ import (
 // howEnded returns how containers that do not run have ended.
 func (p *Projects) howEnded(ctx context.Context, list []engine.Container) (string, error) {
 	for _, c := range list {
-		d, err := p.cfg.Host.cfg.Engine().Inspect(ctx, c.ID)
+		d, err := p.cfg.Host.Engine().Inspect(ctx, c.ID)
 		if fault.CodeOf(err) == fault.NotFound {
 			return record.EndedOtherwise, nil
 		}
@@ -23,7 +23,7 @@ func (p *Projects) howEnded(ctx context.Context, list []engine.Container) (strin
 		if !hasEndedByItself(d) {
 			return record.EndedOtherwise, nil
 		}
-		images, err := p.cfg.Host.cfg.Engine().Images(ctx, []string{d.ImageID})
+		images, err := p.cfg.Host.Engine().Images(ctx, []string{d.ImageID})
 		if err != nil {
 			return "", fmt.Errorf("read the image of %s: %w", c.Name, err)
 		}

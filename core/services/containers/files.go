@@ -20,5 +20,5 @@ func (p *Projects) ComposeTexts(ctx context.Context, stackID string) ([]ComposeT
 	if st == nil {
 		return nil, fault.New(fault.NotFound, "There is no such stack.")
 	}
-	return compose.ReadTexts(p.cfg.Host.composeSource(st)), nil
+	return compose.ReadTexts(p.cfg.Host.ComposeSource(st)), nil
 }

@@ -76,8 +76,8 @@ func (s *Service) recreateLeft(ctx context.Context, changes []*change) error {
 func (c *change) recreateOutdated(ctx context.Context, d record.Dependent) error {
 	ctx, cancel := work.OutlastJob(ctx, rollbackTime)
 	defer cancel()
-	return c.s.repeatAfterOutage(ctx, c.r, c.displayName(), func(ctx context.Context) error {
-		list, err := c.s.containersOf(ctx, c.stack.Project, "")
+	return c.s.RepeatAfterOutage(ctx, c.r, c.displayName(), func(ctx context.Context) error {
+		list, err := c.s.ContainersOf(ctx, c.stack.Project, "")
 		if err != nil {
 			return fmt.Errorf("look for what was left out: %w", err)
 		}

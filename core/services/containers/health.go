@@ -33,14 +33,14 @@ func (s *Service) waitHealthy(ctx context.Context, r *work.Reporter, st *record.
 		limit = time.Duration(svc.HealthTimeout) * time.Second
 	}
 	limit = want.runTimeLimit(svc, limit)
-	begin, grace, outages := time.Now(), time.Duration(0), s.outageCount()
+	begin, grace, outages := time.Now(), time.Duration(0), s.OutageCount()
 	seen := map[string]*watched{}
 	for {
 		state, wait, err := s.inspectContainers(ctx, st, svc, want, seen)
 		if ctx.Err() == nil && failure.IsEngineGone(err) {
 			// An engine that is restarted says nothing about the service: it is asked again while there is time.
 			state, err = stateAway, nil
-			_ = s.askEngine(ctx)
+			_ = s.AskEngine(ctx)
 		}
 		if err != nil {
 			return err
@@ -49,12 +49,12 @@ func (s *Service) waitHealthy(ctx context.Context, r *work.Reporter, st *record.
 			return err
 		}
 		if state == "" {
-			return s.retryStep(ctx, func() error { return s.checkDigest(ctx, svc, want) })
+			return s.RetryStep(ctx, func() error { return s.checkDigest(ctx, svc, want) })
 		}
 		grace = max(grace, wait)
 		if time.Since(begin) > limit+grace && want.runsOnce == runsAsBefore && state == stateRunning {
 			r.Warn(ctx, "%s / %s still runs after %s, and is not waited for any longer", st.Project, svc.Name, limit)
-			return s.retryStep(ctx, func() error { return s.checkDigest(ctx, svc, want) })
+			return s.RetryStep(ctx, func() error { return s.checkDigest(ctx, svc, want) })
 		}
 		if time.Since(begin) > limit+grace && want.runsOnce != "" {
 			return fault.New(fault.Conflict, "%s did not end within %s: %s", svc.Name, limit, state)
@@ -79,7 +79,7 @@ const (
 // checkInterrupted returns an error if a state cannot get better by itself because the engine was away since the given number of outages:
 // nobody starts a container any more that was only created.
 func (s *Service) checkInterrupted(state string, outages int64) error {
-	if state == stateCreated && s.outageCount() != outages {
+	if state == stateCreated && s.OutageCount() != outages {
 		return fault.Wrap(errNotRunning, fault.Conflict, "The engine went away before it started a container.")
 	}
 	return nil
@@ -88,7 +88,7 @@ func (s *Service) checkInterrupted(state string, outages int64) error {
 // inspectContainers inspects the containers once. The state is empty if all are healthy, else it says what is awaited. The
 // grace is their longest start period.
 func (s *Service) inspectContainers(ctx context.Context, st *record.Stack, svc *record.Service, want wantedContainers, seen map[string]*watched) (state string, grace time.Duration, err error) {
-	list, err := s.allContainersOf(ctx, st.Project, svc.Name)
+	list, err := s.AllContainersOf(ctx, st.Project, svc.Name)
 	if err != nil {
 		return "", 0, err
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
@@ -39,10 +40,10 @@ const patience = 20 * time.Second
 
 // The images of the tests are in a registry of this name.
 const (
-	host    = "registry.example"
-	webRepo = host + "/acme/web"
-	dbRepo  = host + "/acme/db"
-	appRepo = host + "/acme/app"
+	imageHost = "registry.example"
+	webRepo   = imageHost + "/acme/web"
+	dbRepo    = imageHost + "/acme/db"
+	appRepo   = imageHost + "/acme/app"
 )
 
 // env is a service with everything around it: a real database and queue, and doubles of what is outside.
@@ -98,8 +99,8 @@ func newEnv(t testing.TB, change ...func(*env)) *env {
 // testSettings are short where waiting is concerned.
 func testSettings() Settings {
 	return Settings{
-		BaseURL: "/", Locale: "zh", Engine: "engine.test", Registries: []string{"registry.test"}, PackageHosts: []string{host}, ComposeBin: "docker-compose",
-		SelfUpgradeURL: "/supervisor/", ImageRepo: host + "/acme/patchbay", Discovery: 60, MaxActions: 200, DeployTimeout: 5, Parallel: 8, PerHost: 5,
+		BaseURL: "/", Locale: "zh", Engine: "engine.test", Registries: []string{"registry.test"}, PackageHosts: []string{imageHost}, ComposeBin: "docker-compose",
+		SelfUpgradeURL: "/supervisor/", ImageRepo: imageHost + "/acme/patchbay", Discovery: 60, MaxActions: 200, DeployTimeout: 5, Parallel: 8, PerHost: 5,
 		RetryAttempts: 3, RetryBaseMS: 1, RetryMaxMS: 4, Cooldown: 21600, UpdateRetries: 2, UpdateBaseMS: 1, UpdateMaxMS: 2,
 		HealthTimeout: 1200 * time.Millisecond, SettleTime: 100 * time.Millisecond,
 	}
@@ -236,7 +237,7 @@ func (e *env) container(project, service, image string, files ...string) string 
 	}
 	return e.engine.AddContainer(engine.Container{
 		Name: project + "-" + service + "-1", Image: image,
-		Labels: map[string]string{labelProject: project, labelService: service, engine.LabelNumber: "1", labelWorkingDir: dir, labelFiles: strings.Join(files, ","), labelConfigHash: "hash", labelComposeVersion: "2.40.3"},
+		Labels: map[string]string{host.LabelProject: project, host.LabelService: service, engine.LabelNumber: "1", host.LabelWorkingDir: dir, host.LabelFiles: strings.Join(files, ","), host.LabelConfigHash: "hash", host.LabelComposeVersion: "2.40.3"},
 	})
 }
 

@@ -73,7 +73,7 @@ func TestInferenceFallsBack(t *testing.T) {
 	}
 	e.advance(8 * 24 * time.Hour)
 	// The list of tags comes, and then nothing more.
-	e.registry.Fail(host, nil, fake.RegistryUnreachable(webRepo))
+	e.registry.Fail(imageHost, nil, fake.RegistryUnreachable(webRepo))
 	if snap := e.inferred(); snap == nil || snap.ResolvedTag != "" || snap.Scan.Error != 1 || snap.Scan.OK != 0 {
 		t.Errorf("%+v", snap)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -27,11 +28,11 @@ func (s *Service) Jobs() []queue.Handler {
 		work.NewHandler(now, work.JobDiscovery, 1, 30*time.Minute, s.runDiscovery),
 		work.NewHandler(now, work.JobCheck, 2, 2*time.Hour, s.runCheck),
 		work.NewHandler(now, work.JobRuntimeScan, 1, 30*time.Minute, s.runRuntimeScan),
-		settles(work.NewHandler(now, work.JobUpdate, 3, 12*time.Hour, watchingOutages(s.Host, s.runUpdate))),
-		settles(work.NewHandler(now, work.JobRollback, 3, 2*time.Hour, watchingOutages(s.Host, s.runRollback))),
-		work.NewHandler(now, work.JobServiceLifecycle, 4, time.Hour, watchingOutages(s.Host, s.runLifecycle)),
-		work.NewHandler(now, work.JobStackLifecycle, 2, time.Hour, watchingOutages(s.Host, s.runLifecycle)),
-		settles(work.NewHandler(now, work.JobRestore, 1, 12*time.Hour, watchingOutages(s.Host, s.runRestore))),
+		settles(work.NewHandler(now, work.JobUpdate, 3, 12*time.Hour, host.WatchingOutages(s.Host, s.runUpdate))),
+		settles(work.NewHandler(now, work.JobRollback, 3, 2*time.Hour, host.WatchingOutages(s.Host, s.runRollback))),
+		work.NewHandler(now, work.JobServiceLifecycle, 4, time.Hour, host.WatchingOutages(s.Host, s.runLifecycle)),
+		work.NewHandler(now, work.JobStackLifecycle, 2, time.Hour, host.WatchingOutages(s.Host, s.runLifecycle)),
+		settles(work.NewHandler(now, work.JobRestore, 1, 12*time.Hour, host.WatchingOutages(s.Host, s.runRestore))),
 		work.NewHandler(now, work.JobHook, 1, time.Hour, s.runHook),
 		work.NewHandler(now, work.JobHookSyncAll, 1, 2*time.Hour, s.runHookSyncAll),
 		work.NewHandler(now, work.JobHookSyncRepo, 5, 30*time.Minute, s.runHookSyncRepo),

@@ -113,8 +113,8 @@ func (c *contract) oneJob() {
 // the earlier is told.
 func TestUpdateIsRefused(t *testing.T) {
 	forEach(t, func(_ *testing.T, e *env) {
-		e.project("arm", 1, map[string]string{"app": host + "/acme/arm:1"})
-		e.publish(host+"/acme/arm:1", 9, func(i *fake.Image) { i.Platforms = platforms(9)[1:] })
+		e.project("arm", 1, map[string]string{"app": imageHost + "/acme/arm:1"})
+		e.publish(imageHost+"/acme/arm:1", 9, func(i *fake.Image) { i.Platforms = platforms(9)[1:] })
 		e.town()
 		c := newContract(e)
 		for _, m := range mistakes(e) {

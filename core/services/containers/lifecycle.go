@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -93,13 +94,13 @@ func (s *Service) serviceStates(ctx context.Context, inv *inventory, services []
 		return out, ""
 	}
 	project := inv.stacks[services[0].StackID].Project
-	list, err := s.containersOf(ctx, project, "")
+	list, err := s.ContainersOf(ctx, project, "")
 	for _, svc := range services {
 		if err != nil {
 			out[svc.ID] = record.StateUnknown
 			continue
 		}
-		own := slices.DeleteFunc(slices.Clone(list), func(c engine.Container) bool { return c.Labels[labelService] != svc.Name })
+		own := slices.DeleteFunc(slices.Clone(list), func(c engine.Container) bool { return c.Labels[host.LabelService] != svc.Name })
 		out[svc.ID] = stateOf(own)
 	}
 	if err != nil {
@@ -112,7 +113,7 @@ func (s *Service) serviceStates(ctx context.Context, inv *inventory, services []
 // cannotStart tells why a service without containers cannot be started: compose of the first generation starts only what
 // is there.
 func (s *Service) cannotStart(ctx context.Context, inv *inventory, svc *record.Service) string {
-	list, err := s.containersOf(ctx, inv.stacks[svc.StackID].Project, svc.Name)
+	list, err := s.ContainersOf(ctx, inv.stacks[svc.StackID].Project, svc.Name)
 	if err != nil || len(list) > 0 {
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -58,7 +59,7 @@ func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecyc
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.runCompose(ctx, r, &st, composeCall{action: spec.Action, services: names, scale: scale})
+	res, err := s.RunCompose(ctx, r, &st, host.ComposeCall{Action: spec.Action, Services: names, Scale: scale})
 	if err == nil && spec.Action != ActionStop {
 		err = s.checkScale(ctx, &st, scale)
 	}
@@ -93,7 +94,7 @@ func (s *Service) lifecycleScale(ctx context.Context, job *queue.Job, r *work.Re
 	for i := range services {
 		names[i] = services[i].Name
 	}
-	scale, err := s.scaleOf(ctx, st, names...)
+	scale, err := s.ScaleOf(ctx, st, names...)
 	if err != nil {
 		return nil, err
 	}
@@ -102,12 +103,12 @@ func (s *Service) lifecycleScale(ctx context.Context, job *queue.Job, r *work.Re
 
 // checkScale makes sure that services have the containers that they had, under their names, and nothing beside them.
 func (s *Service) checkScale(ctx context.Context, st *record.Stack, scale map[string]int) error {
-	all, err := s.allContainersOf(ctx, st.Project, "")
+	all, err := s.AllContainersOf(ctx, st.Project, "")
 	if err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(scale)) {
-		list := slices.DeleteFunc(slices.Clone(all), func(c engine.Container) bool { return c.Labels[labelService] != name })
+		list := slices.DeleteFunc(slices.Clone(all), func(c engine.Container) bool { return c.Labels[host.LabelService] != name })
 		if err := (wantedContainers{replicas: scale[name]}).mustHave(name, list); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -39,7 +40,7 @@ func (o *observed) isSettled(svc *record.Service) bool {
 
 // observeEngine asks the engine once for all containers of compose projects, and once for their images.
 func (p *Projects) observeEngine(ctx context.Context, project string) (*observed, []engine.Container, error) {
-	label := labelProject
+	label := host.LabelProject
 	if project != "" {
 		label += "=" + project
 	}
@@ -47,7 +48,7 @@ func (p *Projects) observeEngine(ctx context.Context, project string) (*observed
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the services: %w", err)
 	}
-	list, err := p.cfg.Host.cfg.Engine().Containers(ctx, engine.Filter{Labels: []string{label}})
+	list, err := p.cfg.Host.Engine().Containers(ctx, engine.Filter{Labels: []string{label}})
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the containers: %w", err)
 	}
@@ -55,12 +56,12 @@ func (p *Projects) observeEngine(ctx context.Context, project string) (*observed
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the stacks: %w", err)
 	}
-	list, foreign := splitForeign(slices.DeleteFunc(list, oneOff), dirs)
+	list, foreign := host.SplitForeign(slices.DeleteFunc(list, host.OneOff), dirs)
 	list = engine.Repair(list).Keep
 	o := &observed{byService: map[[2]string][]engine.Container{}, images: map[string]*engine.Image{}, before: before, foreign: foreign}
 	var ids []string
 	for _, c := range list {
-		key := [2]string{c.Labels[labelProject], c.Labels[labelService]}
+		key := [2]string{c.Labels[host.LabelProject], c.Labels[host.LabelService]}
 		o.byService[key] = append(o.byService[key], c)
 		if _, known := o.images[c.ImageID]; !known && c.ImageID != "" {
 			o.images[c.ImageID] = nil
@@ -70,7 +71,7 @@ func (p *Projects) observeEngine(ctx context.Context, project string) (*observed
 	if len(ids) == 0 {
 		return o, list, nil
 	}
-	found, err := p.cfg.Host.cfg.Engine().Images(ctx, ids)
+	found, err := p.cfg.Host.Engine().Images(ctx, ids)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the images: %w", err)
 	}
@@ -105,7 +106,7 @@ func (o *observed) stateOf(project string, svc *record.Service) runtimeState {
 		out.problem = runtimeLocal
 		return out
 	}
-	out.version, out.built = img.Labels[labelVersion], img.Labels[labelProject] != ""
+	out.version, out.built = img.Labels[labelVersion], img.Labels[host.LabelProject] != ""
 	out.digests = record.DigestsInRepo(svc.Repo, img.RepoDigests)
 	switch len(out.digests) {
 	case 0:

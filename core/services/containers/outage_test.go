@@ -87,7 +87,7 @@ func TestEngineRestartsInAnUpdate(t *testing.T) {
 			if job.Status != tt.want || len(list) != 1 || list[0].ImageID != image || list[0].State != "running" || list[0].Name != "blog-web-1" || e.locksHeld() != 0 {
 				t.Errorf("%s, want %s: %+v\n%+v\n%s", job.Status, tt.want, list, sum.Stacks, e.logs(job.ID))
 			}
-			if n := e.svc.outages.Load(); n == 0 {
+			if n := e.svc.Outages.Load(); n == 0 {
 				t.Errorf("no outage was seen:\n%s", e.logs(job.ID))
 			}
 		})

@@ -315,7 +315,7 @@ func TestNoStatusTexts(t *testing.T) {
 	}
 	e := newEnv(t)
 	e.blog()
-	e.registry.Fail(host, broken, broken, broken, broken, broken, broken)
+	e.registry.Fail(imageHost, broken, broken, broken, broken, broken, broken)
 	e.checked()
 	if why := e.serviceOf("blog", "web").CheckError; why != "The provider that answers this is not available." {
 		t.Errorf("a check: %q", why)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/texts"
@@ -88,7 +89,7 @@ func (s *Service) outlineService(ctx context.Context, st *record.Stack, svc *rec
 		ArchMatch: svc.CandidateMatch, PullTags: t.PullTags, AutoRollback: svc.AutoRollback, Dependents: []Dependent{},
 		Commands: []string{"pull " + ref.WithDigest(t.TargetDigest), fmt.Sprintf("tag %s %s", ref.WithDigest(t.TargetDigest), ref)},
 	}
-	if err := s.sameImage(ctx, st, svc); err != nil {
+	if err := s.SameImage(ctx, st, svc); err != nil {
 		return p, err
 	}
 	running, err := s.runningImage(ctx, st, svc)
@@ -101,11 +102,11 @@ func (s *Service) outlineService(ctx context.Context, st *record.Stack, svc *rec
 	}
 	stopped := running.state == record.StateStopped
 	p.RunsOnce, p.Starts, p.StaysStopped = once != "", stopped && running.id == "", once == "" && stopped && running.id != ""
-	scale, err := s.scaleOf(ctx, st, svc.Name)
+	scale, err := s.ScaleOf(ctx, st, svc.Name)
 	if err != nil {
 		return p, err
 	}
-	res, err := s.composeDry(ctx, st, composeCall{action: engine.ActionRecreate, services: []string{svc.Name}, scale: scale, noStart: p.StaysStopped})
+	res, err := s.ComposeDry(ctx, st, host.ComposeCall{Action: engine.ActionRecreate, Services: []string{svc.Name}, Scale: scale, NoStart: p.StaysStopped})
 	if err != nil {
 		return p, err
 	}

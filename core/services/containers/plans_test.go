@@ -70,12 +70,15 @@ func TestNoQueryScans(t *testing.T) {
 			"short history":        func() error { _, err := e.svc.Usage.History(ctx, "svc77", "3m"); return err },
 			"long history":         func() error { _, err := e.svc.Usage.History(ctx, "svc77", "24h"); return err },
 			"use of all":           func() error { _, err := e.svc.Usage.Overview(ctx); return err },
-			"snapshot":             func() error { _, err := (&candidateStore{r.Store}).snapshotByKey(ctx, inferKey{"r77", "d77", "linux/amd64"}); return err },
-			"delivery events":      func() error { _, err := r.deliveryEvents(ctx, 49_990); return err },
-			"last delivery event":  func() error { _, err := r.lastDeliveryEvent(ctx); return err },
-			"old samples":          func() error { return e.svc.Usage.DeleteOld(ctx) },
-			"old deliveries":       func() error { _, err := r.deleteSome(ctx, "containers_deliveries", "last_at", 10); return err },
-			"old delivery events":  func() error { _, err := r.deleteSome(ctx, "containers_delivery_events", "at", old); return err },
+			"snapshot": func() error {
+				_, err := (&candidateStore{r.Store}).snapshotByKey(ctx, inferKey{"r77", "d77", "linux/amd64"})
+				return err
+			},
+			"delivery events":     func() error { _, err := r.deliveryEvents(ctx, 49_990); return err },
+			"last delivery event": func() error { _, err := r.lastDeliveryEvent(ctx); return err },
+			"old samples":         func() error { return e.svc.Usage.DeleteOld(ctx) },
+			"old deliveries":      func() error { _, err := r.deleteSome(ctx, "containers_deliveries", "last_at", 10); return err },
+			"old delivery events": func() error { _, err := r.deleteSome(ctx, "containers_delivery_events", "at", old); return err },
 		}, tables...)
 	})
 }

@@ -24,7 +24,7 @@ func (p *Projects) ServiceContainers(ctx context.Context, serviceID string) ([]S
 	if err != nil {
 		return nil, err
 	}
-	list, err := p.cfg.Host.allContainersOf(ctx, stack.Name, d.Name)
+	list, err := p.cfg.Host.AllContainersOf(ctx, stack.Name, d.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -57,11 +57,11 @@ func (p *Projects) ReadOutput(ctx context.Context, serviceID, name string, count
 	if i < 0 {
 		return fault.New(fault.NotFound, "The service has no container of this name.").With("field", "container")
 	}
-	redact, err := p.cfg.Host.outputRedactor(ctx, list[i].ID)
+	redact, err := p.cfg.Host.OutputRedactor(ctx, list[i].ID)
 	if err != nil {
 		return err
 	}
-	return p.cfg.Host.cfg.Engine().Logs(ctx, engine.LogRequest{Container: list[i].ID, Tail: count, Follow: follow}, func(l OutputLine) error {
+	return p.cfg.Host.Engine().Logs(ctx, engine.LogRequest{Container: list[i].ID, Tail: count, Follow: follow}, func(l OutputLine) error {
 		l.Text = redact.String(l.Text)
 		return send(l)
 	})

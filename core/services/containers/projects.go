@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -25,7 +26,7 @@ type ProjectSettings struct {
 // ProjectConfig is what projects and their discovery need.
 type ProjectConfig struct {
 	Store  *record.Store
-	Host   *Host
+	Host   *host.Host
 	Jobs   *work.Queue
 	Logger hclog.Logger
 	Now    func() time.Time

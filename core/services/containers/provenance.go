@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -22,9 +23,9 @@ const (
 
 // observeProjects groups containers by project.
 func (d *Discovery) observeProjects(list []engine.Container) []compose.Group {
-	roots := d.cfg.Host.readableRoots()
+	roots := d.cfg.Host.ReadableRoots()
 	return compose.Observe(labelsOf(list), compose.Options{
-		ReadFile: d.readFile(), SupervisorOverride: d.cfg.Host.overridePath(),
+		ReadFile: d.readFile(), SupervisorOverride: d.cfg.Host.OverridePath(),
 		Check: func(workingDir, path string) error {
 			return compose.CheckFiles(compose.Source{WorkingDir: workingDir, Files: []string{path}, Roots: roots})
 		},
@@ -34,8 +35,8 @@ func (d *Discovery) observeProjects(list []engine.Container) []compose.Group {
 func labelsOf(list []engine.Container) []compose.Observed {
 	out := make([]compose.Observed, len(list))
 	for i, c := range list {
-		out[i] = compose.Observed{Project: c.Labels[labelProject], Service: c.Labels[labelService], WorkingDir: c.Labels[labelWorkingDir], EnvFiles: c.Labels[labelEnvFiles]}
-		if files, ok := c.Labels[labelFiles]; ok {
+		out[i] = compose.Observed{Project: c.Labels[host.LabelProject], Service: c.Labels[host.LabelService], WorkingDir: c.Labels[host.LabelWorkingDir], EnvFiles: c.Labels[host.LabelEnvFiles]}
+		if files, ok := c.Labels[host.LabelFiles]; ok {
 			out[i].ConfigFiles = &files
 		}
 	}
@@ -47,14 +48,14 @@ func labelsOf(list []engine.Container) []compose.Observed {
 func (d *Discovery) recordForeignContainers(known map[string]*knownProject, own, foreign []engine.Container) {
 	alive := map[string]bool{}
 	for _, c := range own {
-		alive[c.Labels[labelProject]] = true
+		alive[c.Labels[host.LabelProject]] = true
 	}
 	var candidates []engine.Container
 	for _, c := range foreign {
-		name := c.Labels[labelProject]
+		name := c.Labels[host.LabelProject]
 		if k := known[name]; k != nil {
 			k.warning = warnForeign
-			if k.stack != nil && !alive[name] && madeByCompose(c) {
+			if k.stack != nil && !alive[name] && host.MadeByCompose(c) {
 				candidates = append(candidates, c)
 			}
 		}
@@ -69,7 +70,7 @@ func (d *Discovery) recordForeignContainers(known map[string]*knownProject, own,
 
 // checkMove returns an error if the files may not be read.
 func (d *Discovery) checkMove(m record.ProjectMove) error {
-	return compose.CheckFiles(compose.Source{WorkingDir: m.WorkingDir, Files: m.ConfigFiles, EnvFiles: m.EnvFiles, Roots: d.cfg.Host.readableRoots()})
+	return compose.CheckFiles(compose.Source{WorkingDir: m.WorkingDir, Files: m.ConfigFiles, EnvFiles: m.EnvFiles, Roots: d.cfg.Host.ReadableRoots()})
 }
 
 // holdRelocatedFiles keeps the stack's files for a project whose containers name new ones outside of its working directory.
@@ -80,7 +81,7 @@ func (d *Discovery) holdRelocatedFiles(k *knownProject, g *compose.Group) {
 	outside := func(files, had []string) bool {
 		return slices.ContainsFunc(files, func(file string) bool {
 			rel, err := filepath.Rel(g.WorkingDir, file)
-			return file != filepath.Clean(d.cfg.Host.overridePath()) && !slices.Contains(had, file) && (err != nil || !filepath.IsLocal(rel))
+			return file != filepath.Clean(d.cfg.Host.OverridePath()) && !slices.Contains(had, file) && (err != nil || !filepath.IsLocal(rel))
 		})
 	}
 	if !outside(g.Files, k.stack.Files) && !outside(g.EnvFiles, k.stack.EnvFiles) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -22,7 +23,7 @@ func (e *env) labelled(name, img string, labels map[string]string) string {
 // forged are the labels of a container of compose, with some replaced; "" leaves one out.
 func forged(project, service, dir, files string, change map[string]string) map[string]string {
 	labels := map[string]string{
-		labelProject: project, labelService: service, engine.LabelNumber: "1", labelWorkingDir: dir, labelFiles: files, labelConfigHash: "forged", labelComposeVersion: "2.40.3",
+		host.LabelProject: project, host.LabelService: service, engine.LabelNumber: "1", host.LabelWorkingDir: dir, host.LabelFiles: files, host.LabelConfigHash: "forged", host.LabelComposeVersion: "2.40.3",
 	}
 	maps.Copy(labels, change)
 	maps.DeleteFunc(labels, func(_, v string) bool { return v == "" })
@@ -92,8 +93,8 @@ func TestForeignContainers(t *testing.T) {
 		img.RepoTags = []string{appRepo + ":6"}
 		e.engine.AddImage(img)
 		attacks := map[string]map[string]string{
-			"no hash":    forged("blog", "web", dir, file+","+evil, map[string]string{labelConfigHash: ""}),
-			"no version": forged("blog", "web", dir, file+","+evil, map[string]string{labelComposeVersion: ""}),
+			"no hash":    forged("blog", "web", dir, file+","+evil, map[string]string{host.LabelConfigHash: ""}),
+			"no version": forged("blog", "web", dir, file+","+evil, map[string]string{host.LabelComposeVersion: ""}),
 			"elsewhere":  forged("blog", "web", filepath.Dir(elsewhere), elsewhere, nil),
 			"both":       forged("blog", "web", filepath.Dir(elsewhere), file+","+elsewhere, nil),
 			"no folder":  forged("blog", "web", "", file+","+evil, nil),
@@ -130,7 +131,7 @@ func TestForeignContainers(t *testing.T) {
 			t.Errorf("the warning stays: %+v", p)
 		}
 		// A project that nobody knows yet is not made of such containers at all.
-		e.labelled("new", appRepo+":6", forged("new", "web", filepath.Dir(elsewhere), elsewhere, map[string]string{labelConfigHash: ""}))
+		e.labelled("new", appRepo+":6", forged("new", "web", filepath.Dir(elsewhere), elsewhere, map[string]string{host.LabelConfigHash: ""}))
 		e.labelled("two-1", appRepo+":6", forged("two", "web", filepath.Dir(elsewhere), elsewhere, nil))
 		e.labelled("two-2", appRepo+":6", forged("two", "app", dir, file, nil))
 		if res := e.discovered(); did(res, "new") != "" || did(res, "two") != actionCreated {

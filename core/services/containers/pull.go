@@ -27,7 +27,7 @@ func (c *change) fetchImage(ctx context.Context, ref string) (id string, err err
 	}
 	c.r.Info(ctx, "%s: pulling %s", c.displayName(), ref)
 	var img *engine.Image
-	err = c.s.retryStep(ctx, func() (err error) {
+	err = c.s.RetryStep(ctx, func() (err error) {
 		img, err = c.s.engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.settings().DockerConfig}, func(p engine.PullProgress) error {
 			c.reportPull(ctx, ref, p)
 			return ctx.Err()
@@ -67,7 +67,7 @@ func (c *change) extraTags(ctx context.Context) error {
 	for _, tag := range c.target.PullTags {
 		ref := c.svc.ImageRef().WithTag(tag)
 		c.reportProgress(ctx, 0.97, "pulling "+ref)
-		err := c.s.retryStep(ctx, func() error {
+		err := c.s.RetryStep(ctx, func() error {
 			_, err := c.s.engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.settings().DockerConfig}, func(engine.PullProgress) error { return ctx.Err() })
 			return err
 		})

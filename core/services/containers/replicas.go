@@ -74,7 +74,7 @@ func (w wantedContainers) mustHave(service string, list []engine.Container) erro
 
 // checkStopped makes sure that a service that does not run consists of the wanted containers.
 func (s *Service) checkStopped(ctx context.Context, st *record.Stack, svc *record.Service, want wantedContainers) error {
-	list, err := s.allContainersOf(ctx, st.Project, svc.Name)
+	list, err := s.AllContainersOf(ctx, st.Project, svc.Name)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (c *change) awaitHealthy(ctx context.Context, want wantedContainers, recrea
 		}
 		return c.awaitDependents(ctx)
 	}
-	if c.recreated >= 0 && c.recreated != c.s.outageCount() {
+	if c.recreated >= 0 && c.recreated != c.s.OutageCount() {
 		if err := recreate(ctx); err != nil {
 			return err
 		}

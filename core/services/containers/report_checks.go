@@ -49,7 +49,7 @@ func (s *Service) checkFiles(ctx context.Context) ReportCheck {
 		}
 		seen++
 		for _, f := range p.Files {
-			if err := checkReadable(compose.Source{WorkingDir: p.WorkingDir, Files: []string{f}, Roots: s.readableRoots()}); err != nil {
+			if err := checkReadable(compose.Source{WorkingDir: p.WorkingDir, Files: []string{f}, Roots: s.ReadableRoots()}); err != nil {
 				bad = append(bad, f)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -125,7 +126,7 @@ func (m *restoration) replaceContents(ctx context.Context) error {
 	if err := s.refuseSharedMount(ctx, &m.stack, b); err != nil {
 		return err
 	}
-	list, err := s.containersOf(ctx, m.stack.Project, s.serviceName(ctx, b.ServiceID))
+	list, err := s.ContainersOf(ctx, m.stack.Project, s.serviceName(ctx, b.ServiceID))
 	if err != nil {
 		return err
 	}
@@ -170,7 +171,7 @@ func (m *restoration) stopServices(ctx context.Context) (err error) {
 	if len(m.state.Services) == 0 {
 		return nil
 	}
-	_, err = m.s.runCompose(ctx, m.r, &m.stack, composeCall{action: engine.ActionStop, services: m.state.Services})
+	_, err = m.s.RunCompose(ctx, m.r, &m.stack, host.ComposeCall{Action: engine.ActionStop, Services: m.state.Services})
 	return err
 }
 
@@ -179,11 +180,11 @@ func (m *restoration) startServices(ctx context.Context) error {
 	if !m.stopped || len(m.state.Services) == 0 {
 		return nil
 	}
-	scale, err := m.s.scaleOf(ctx, &m.stack, m.state.Services...)
+	scale, err := m.s.ScaleOf(ctx, &m.stack, m.state.Services...)
 	if err != nil {
 		return err
 	}
-	_, err = m.s.runCompose(ctx, m.r, &m.stack, composeCall{action: engine.ActionStart, services: m.state.Services, scale: scale})
+	_, err = m.s.RunCompose(ctx, m.r, &m.stack, host.ComposeCall{Action: engine.ActionStart, Services: m.state.Services, Scale: scale})
 	return err
 }
 
@@ -203,13 +204,13 @@ func (s *Service) usersOf(ctx context.Context, st *record.Stack, b *backupRecord
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.containersOf(ctx, st.Project, "")
+	list, err := s.ContainersOf(ctx, st.Project, "")
 	if err != nil {
 		return nil, err
 	}
 	for _, svc := range services {
 		uses := svc.ID == b.ServiceID || slices.ContainsFunc(svc.Mounts, func(m record.Mount) bool { return m.Kind == b.Kind && m.Name == b.Target })
-		runs := slices.ContainsFunc(list, func(c engine.Container) bool { return c.Labels[labelService] == svc.Name && c.State == "running" })
+		runs := slices.ContainsFunc(list, func(c engine.Container) bool { return c.Labels[host.LabelService] == svc.Name && c.State == "running" })
 		if uses && runs {
 			users = append(users, svc.Name)
 		}

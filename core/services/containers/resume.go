@@ -30,7 +30,7 @@ func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *work.Repo
 	r.Resumed = true
 	r.Warn(ctx, "The core ended while this job ran; it goes on from its journal.")
 	// An engine that does not come is the error of the step that needs it.
-	_ = s.awaitEngine(ctx, engineWait)
+	_ = s.AwaitEngine(ctx, engineWait)
 	for i := range open {
 		if err := s.completeRecord(ctx, &open[i]); err != nil {
 			return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -29,7 +30,7 @@ func (e *env) withVolume(project, mounted string) (id string) {
 	path := e.file(project+"/compose.yaml", "services:\n  web:\n    image: "+webRepo+":1\n    volumes: [\"data:/data\"]\nvolumes:\n  data:\n    name: shared-data\n")
 	return e.engine.AddContainer(engine.Container{
 		Name: project + "-web-1", Image: webRepo + ":1", Mounts: []engine.Mount{{Type: "volume", Name: mounted, Destination: "/data"}},
-		Labels: map[string]string{labelProject: project, labelService: "web", labelWorkingDir: filepath.Dir(path), labelFiles: path, labelConfigHash: "hash", labelComposeVersion: "2.40.3"},
+		Labels: map[string]string{host.LabelProject: project, host.LabelService: "web", host.LabelWorkingDir: filepath.Dir(path), host.LabelFiles: path, host.LabelConfigHash: "hash", host.LabelComposeVersion: "2.40.3"},
 	})
 }
 

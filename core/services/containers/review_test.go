@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
@@ -266,7 +267,7 @@ func TestChattyCompose(t *testing.T) {
 		}
 		events, after = events+len(list), list[len(list)-1].Seq
 	}
-	if job.Status != "success" || events > maxComposeLines+100 || events < maxComposeLines {
+	if job.Status != "success" || events > host.MaxComposeLines+100 || events < host.MaxComposeLines {
 		t.Errorf("%s with %d events", job.Status, events)
 	}
 }
@@ -274,7 +275,7 @@ func TestChattyCompose(t *testing.T) {
 type chatty struct{ *fake.Engine }
 
 func (c chatty) Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error) {
-	for range 2 * maxComposeLines {
+	for range 2 * host.MaxComposeLines {
 		if err := send(engine.Line{Text: "and so on"}); err != nil {
 			return nil, err
 		}
@@ -299,7 +300,7 @@ func TestFailedSearchIsRemembered(t *testing.T) {
 		e.svc.inference.awaitDigests(context.Background(), []string{svc.RuntimeDigest}, patience)
 		return len(e.registry.Calls())
 	}
-	e.registry.Fail(host, errs.New(errs.Upstream, codes.PermissionDenied, errs.ReasonStatus, "denied"))
+	e.registry.Fail(imageHost, errs.New(errs.Upstream, codes.PermissionDenied, errs.ReasonStatus, "denied"))
 	first := asked()
 	if again := asked(); first == 0 || again != first {
 		t.Errorf("%d requests, then %d", first, again)

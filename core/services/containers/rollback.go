@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -36,7 +37,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 	}{
 		{stepRollbackTag, func(ctx context.Context) error {
 			c.reportProgress(ctx, 0.85, "rolling back")
-			return c.s.retryStep(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.ImageRef().String()) })
+			return c.s.RetryStep(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.ImageRef().String()) })
 		}},
 		{stepRollbackUp, c.recreateFormer},
 		{stepRollbackWait, c.awaitFormer},
@@ -83,7 +84,7 @@ func (c *change) stopDetached(ctx context.Context) error {
 }
 
 func (c *change) stopService(ctx context.Context) error {
-	_, err := c.s.runCompose(ctx, c.r, &c.stack, composeCall{action: engine.ActionStop, services: []string{c.svc.Name}})
+	_, err := c.s.RunCompose(ctx, c.r, &c.stack, host.ComposeCall{Action: engine.ActionStop, Services: []string{c.svc.Name}})
 	return err
 }
 
@@ -245,7 +246,7 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec rollback
 	}
 	defer unlock()
 	var rec *record.Change
-	err = s.throughOutage(ctx, func() (err error) {
+	err = s.ThroughOutage(ctx, func() (err error) {
 		rec, err = s.beginRollback(ctx, job, r, &st, &svc, &source)
 		return err
 	})

@@ -26,7 +26,7 @@ const awaitedRun = 30 * time.Minute
 
 // whyRunsOnce returns why a service ends by itself; "" if it does not. running is what there is of it.
 func (s *Service) whyRunsOnce(ctx context.Context, st *record.Stack, svc *record.Service, running *runningImage) (string, error) {
-	p, err := s.loadProject(ctx, st)
+	p, err := s.LoadProject(ctx, st)
 	if err != nil {
 		// The checks before the change say what is wrong with the files.
 		p = &compose.Project{}
@@ -39,7 +39,7 @@ func (s *Service) whyRunsOnce(ctx context.Context, st *record.Stack, svc *record
 	}
 	ended := svc.Ended
 	if svc.State != record.StateStopped || svc.RuntimeImage != running.id || ended == "" {
-		list, err := s.containersOf(ctx, st.Project, svc.Name)
+		list, err := s.ContainersOf(ctx, st.Project, svc.Name)
 		if err != nil {
 			return "", err
 		}
@@ -79,7 +79,7 @@ func (c *change) hasCompleted(ctx context.Context) (bool, error) {
 	if c.rec.RunsOnce == "" || c.rec.ToImage == c.rec.FromImage {
 		return false, nil
 	}
-	list, err := c.s.containersOf(ctx, c.stack.Project, c.svc.Name)
+	list, err := c.s.ContainersOf(ctx, c.stack.Project, c.svc.Name)
 	if err != nil || len(list) != c.rec.Replicas {
 		return false, err
 	}

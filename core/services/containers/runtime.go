@@ -164,7 +164,7 @@ func (p *Projects) runningImage(ctx context.Context, st *record.Stack, svc *reco
 	now := o.stateOf(st.Project, svc)
 	out := runningImage{id: now.id, digest: now.digest, state: now.state, replicas: len(o.byService[[2]string{st.Project, svc.Name}])}
 	if out.replicas == 0 {
-		out.replicas = p.cfg.Host.replicasInFiles(ctx, st, svc.Name)
+		out.replicas = p.cfg.Host.ReplicasInFiles(ctx, st, svc.Name)
 	}
 	return out, nil
 }

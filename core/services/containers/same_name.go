@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -20,12 +21,12 @@ func sameNameKey(project, dir string) string { return fmt.Sprintf("%s (%s)", pro
 func (d *Discovery) sameNameGroups(known map[string]*knownProject, foreign []engine.Container) []compose.Group {
 	var list []engine.Container
 	for _, c := range foreign {
-		name, dir := c.Labels[labelProject], c.Labels[labelWorkingDir]
-		if k := known[name]; !madeByCompose(c) || !filepath.IsAbs(dir) || k != nil && k.move != nil {
+		name, dir := c.Labels[host.LabelProject], c.Labels[host.LabelWorkingDir]
+		if k := known[name]; !host.MadeByCompose(c) || !filepath.IsAbs(dir) || k != nil && k.move != nil {
 			continue
 		}
 		c.Labels = maps.Clone(c.Labels)
-		c.Labels[labelProject] = sameNameKey(name, filepath.Clean(dir))
+		c.Labels[host.LabelProject] = sameNameKey(name, filepath.Clean(dir))
 		list = append(list, c)
 	}
 	return d.observeProjects(list)
@@ -40,17 +41,17 @@ func (d *Discovery) recordSameNames(ctx context.Context, known map[string]*known
 			k = &knownProject{project: record.Project{Project: g.Project}}
 		}
 		p := k.project
-		p.Status, p.LastError, p.LastSeenAt, p.LastScanAt = record.ProjectInvalid, reasonSameName, d.now(), d.now()
+		p.Status, p.LastError, p.LastSeenAt, p.LastScanAt = record.ProjectInvalid, host.ReasonSameName, d.now(), d.now()
 		p.WorkingDir, p.Files = g.WorkingDir, g.Files
 		if err := d.saveProject(ctx, k, p); err != nil {
 			return err
 		}
-		res.addAction(ScanAction{Project: p.Project, Action: actionSkipped, Reason: reasonSameName}, most)
+		res.addAction(ScanAction{Project: p.Project, Action: actionSkipped, Reason: host.ReasonSameName}, most)
 		delete(known, g.Project)
 	}
 	var gone []string
 	for name, k := range known {
-		if k.project.LastError == reasonSameName {
+		if k.project.LastError == host.ReasonSameName {
 			gone = append(gone, name)
 			delete(known, name)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -27,7 +28,7 @@ func TestProjectsOfOneName(t *testing.T) {
 			if p.Status != record.ProjectActive || p.WorkingDir != dirA || st.WorkingDir != dirA || !slices.Equal(st.Files, []string{first}) {
 				t.Errorf("the first is %+v with %+v", p, st)
 			}
-			if q.Status != record.ProjectInvalid || q.StackID != "" || q.LastError != reasonSameName || q.WorkingDir != dirB || !slices.Equal(q.Files, []string{second}) {
+			if q.Status != record.ProjectInvalid || q.StackID != "" || q.LastError != host.ReasonSameName || q.WorkingDir != dirB || !slices.Equal(q.Files, []string{second}) {
 				t.Errorf("the second is %+v", q)
 			}
 			if res.Summary.ProjectsSeen != 2 {
@@ -70,7 +71,7 @@ func TestSameNameIsRefused(t *testing.T) {
 	} {
 		id, err := submit()
 		if err != nil {
-			if fault.As(err).Ext["reason"] != reasonSameName {
+			if fault.As(err).Ext["reason"] != host.ReasonSameName {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue

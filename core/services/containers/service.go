@@ -20,6 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
@@ -76,7 +77,7 @@ type Config struct {
 
 // Service is the containers service.
 type Service struct {
-	*Host
+	*host.Host
 	*Projects
 	*Discovery
 	*Candidates
@@ -135,8 +136,8 @@ func New(cfg Config) (*Service, error) {
 	})
 	s.SetAccess(cfg.Access)
 	s.waiting.Store(true)
-	s.Host = NewHost(HostConfig{
-		Store: s.repo.Store, Engine: s.engine, Settings: func() HostSettings { return s.settings().hostSettings() }, OutageWait: cfg.OutageWait,
+	s.Host = host.New(host.Config{
+		Store: s.repo.Store, Engine: s.engine, Settings: func() host.Settings { return s.settings().hostSettings() }, OutageWait: cfg.OutageWait,
 	})
 	project := ProjectConfig{
 		Store: s.repo.Store, Host: s.Host, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Settings: func() ProjectSettings { return s.settings().projectSettings() },

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
@@ -86,8 +87,8 @@ func (s Settings) Check() schema.Diagnostics {
 }
 
 // hostSettings returns those that are about the engine and compose.
-func (s Settings) hostSettings() HostSettings {
-	return HostSettings{
+func (s Settings) hostSettings() host.Settings {
+	return host.Settings{
 		ComposeBin: s.ComposeBin, DockerConfig: s.DockerConfig, StackRoots: s.StackRoots, StatePath: s.StatePath,
 		UpdateRetries: s.UpdateRetries, UpdateBaseMS: s.UpdateBaseMS, UpdateMaxMS: s.UpdateMaxMS,
 	}

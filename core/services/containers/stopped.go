@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -32,7 +33,7 @@ func (s *Service) ranBefore(ctx context.Context, job *queue.Job, targets []Targe
 		return ran, record.DecodeColumn(job.Checkpoint, &ran)
 	}
 	var o *observed
-	err = s.throughOutage(ctx, func() (err error) {
+	err = s.ThroughOutage(ctx, func() (err error) {
 		o, _, err = s.observeEngine(ctx, "")
 		return err
 	})
@@ -52,14 +53,14 @@ func (s *Service) ranBefore(ctx context.Context, job *queue.Job, targets []Targe
 // startStopped starts what an outage of the engine during the job has stopped: the services that its changes have left to run, and others of
 // the job that ran when it began. Containers that stop for another reason, or never ran, stay as they are.
 func (s *Service) startStopped(ctx context.Context, r *work.Reporter, st *record.Stack, changes []*change, others []record.Service) error {
-	if work.IsHandover(ctx) || !r.Resumed && s.outageCount() == r.Outages {
+	if work.IsHandover(ctx) || !r.Resumed && s.OutageCount() == r.Outages {
 		return nil
 	}
 	ctx, cancel := work.OutlastJob(ctx, startTime)
 	defer cancel()
 	var failed error
 	for _, item := range s.toRestart(ctx, changes, others) {
-		err := s.repeatAfterOutage(ctx, r, st.Project+" / "+item.svc.Name, func(ctx context.Context) error { return s.restartService(ctx, r, st, item) })
+		err := s.RepeatAfterOutage(ctx, r, st.Project+" / "+item.svc.Name, func(ctx context.Context) error { return s.restartService(ctx, r, st, item) })
 		if err != nil {
 			r.Fail(ctx, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failure.Text(err))
 			failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failure.Text(err))
@@ -92,7 +93,7 @@ func (s *Service) toRestart(ctx context.Context, changes []*change, others []rec
 
 // restartService starts a service of which a container does not run, and waits until it is healthy.
 func (s *Service) restartService(ctx context.Context, r *work.Reporter, st *record.Stack, item restart) error {
-	list, err := s.containersOf(ctx, st.Project, item.svc.Name)
+	list, err := s.ContainersOf(ctx, st.Project, item.svc.Name)
 	if err != nil {
 		return err
 	}
@@ -104,8 +105,8 @@ func (s *Service) restartService(ctx context.Context, r *work.Reporter, st *reco
 		return nil
 	}
 	r.Warn(ctx, "%s / %s was stopped while the engine was away, and is started again", st.Project, item.svc.Name)
-	call := composeCall{action: engine.ActionStart, services: []string{item.svc.Name}, scale: map[string]int{item.svc.Name: len(list)}}
-	if _, err := s.runCompose(ctx, r, st, call); err != nil {
+	call := host.ComposeCall{Action: engine.ActionStart, Services: []string{item.svc.Name}, Scale: map[string]int{item.svc.Name: len(list)}}
+	if _, err := s.RunCompose(ctx, r, st, call); err != nil {
 		return err
 	}
 	if item.of != nil {

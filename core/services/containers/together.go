@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -26,7 +27,7 @@ type gathering struct {
 
 // gathered is the command of one service. It is told once: how the command ended that did for it too, or that it is its turn to run one.
 type gathered struct {
-	call composeCall
+	call host.ComposeCall
 	told chan gatheredTurn
 }
 
@@ -37,7 +38,7 @@ type gatheredTurn struct {
 
 // runCommand runs the command of one service, or has it run with those of others. While it waits for that it leaves its place. If a common command
 // fails, each runs its own, so that the error is its own.
-func (g *gathering) runCommand(ctx context.Context, place *order.Place, call composeCall, do func(context.Context, composeCall) error) error {
+func (g *gathering) runCommand(ctx context.Context, place *order.Place, call host.ComposeCall, do func(context.Context, host.ComposeCall) error) error {
 	own := &gathered{call: call, told: make(chan gatheredTurn, 1)}
 	g.mu.Lock()
 	g.waiting = append(g.waiting, own)
@@ -62,11 +63,11 @@ func (g *gathering) runCommand(ctx context.Context, place *order.Place, call com
 }
 
 // leadGroup runs one command for all that have gathered and can be done in one with own, and gives the turn to the next.
-func (g *gathering) leadGroup(ctx context.Context, own *gathered, do func(context.Context, composeCall) error) (alone bool, err error) {
+func (g *gathering) leadGroup(ctx context.Context, own *gathered, do func(context.Context, host.ComposeCall) error) (alone bool, err error) {
 	g.mu.Lock()
 	var with, left []*gathered
 	for _, other := range g.waiting {
-		if other != own && len(with) < stackPlaces-1 && other.call.mixesWith(own.call) {
+		if other != own && len(with) < stackPlaces-1 && other.call.MixesWith(own.call) {
 			with = append(with, other)
 		} else if other != own {
 			left = append(left, other)
@@ -76,7 +77,7 @@ func (g *gathering) leadGroup(ctx context.Context, own *gathered, do func(contex
 	g.mu.Unlock()
 	all := own.call
 	for _, other := range with {
-		all = all.joinCall(other.call)
+		all = all.JoinCall(other.call)
 	}
 	err = do(ctx, all)
 	g.mu.Lock()

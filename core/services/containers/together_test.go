@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -18,23 +19,23 @@ func TestGathering(t *testing.T) {
 			var mu sync.Mutex
 			var ran [][]string
 			g, first, goOn := &gathering{}, make(chan struct{}), make(chan struct{})
-			do := func(_ context.Context, call composeCall) error {
+			do := func(_ context.Context, call host.ComposeCall) error {
 				mu.Lock()
 				defer mu.Unlock()
-				ran = append(ran, slices.Sorted(slices.Values(call.services)))
+				ran = append(ran, slices.Sorted(slices.Values(call.Services)))
 				if len(ran) == 1 {
 					close(first)
 					<-goOn
 				}
-				if fails && slices.Contains(call.services, "bad") {
+				if fails && slices.Contains(call.Services, "bad") {
 					return errors.New("bad")
 				}
 				return nil
 			}
-			calls := []composeCall{
-				{action: engine.ActionRecreate, services: []string{"first"}, scale: map[string]int{"first": 1}},
-				{action: engine.ActionRecreate, services: []string{"good"}}, {action: engine.ActionRecreate, services: []string{"bad"}, scale: map[string]int{"bad": 2}},
-				{action: engine.ActionRecreate, services: []string{"stopped"}, noStart: true},
+			calls := []host.ComposeCall{
+				{Action: engine.ActionRecreate, Services: []string{"first"}, Scale: map[string]int{"first": 1}},
+				{Action: engine.ActionRecreate, Services: []string{"good"}}, {Action: engine.ActionRecreate, Services: []string{"bad"}, Scale: map[string]int{"bad": 2}},
+				{Action: engine.ActionRecreate, Services: []string{"stopped"}, NoStart: true},
 			}
 			errs := make([]error, len(calls))
 			var all sync.WaitGroup
@@ -59,7 +60,7 @@ func TestGathering(t *testing.T) {
 			}
 			for i, err := range errs {
 				if (err != nil) != (fails && i == 2) {
-					t.Errorf("%v: %v", calls[i].services, err)
+					t.Errorf("%v: %v", calls[i].Services, err)
 				}
 			}
 		})

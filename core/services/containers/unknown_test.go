@@ -5,10 +5,10 @@ import "testing"
 // TestUpToDateIsSaidOfWhatWasCompared: every service that a check could not compare is unknown, with the reason, and counted as such.
 func TestUpToDateIsSaidOfWhatWasCompared(t *testing.T) {
 	forEach(t, func(t *testing.T, e *env) {
-		e.project("blog", 1, map[string]string{"web": webRepo + ":1", "shell": appRepo + ":1", "stopped": dbRepo + ":1", "local": host + "/acme/local:1", "denied": host + "/acme/denied:1"})
+		e.project("blog", 1, map[string]string{"web": webRepo + ":1", "shell": appRepo + ":1", "stopped": dbRepo + ":1", "local": imageHost + "/acme/local:1", "denied": imageHost + "/acme/denied:1"})
 		// The tag came from the shell that started it: the file has none.
 		e.file("blog/compose.yaml", composeText(map[string]string{
-			"web": webRepo + ":1", "shell": appRepo + ":${IMAGE_TAG}", "stopped": dbRepo + ":1", "local": host + "/acme/local:1", "denied": host + "/acme/denied:1",
+			"web": webRepo + ":1", "shell": appRepo + ":${IMAGE_TAG}", "stopped": dbRepo + ":1", "local": imageHost + "/acme/local:1", "denied": imageHost + "/acme/denied:1",
 		}))
 		e.discovered()
 		states := func() map[string]string {
@@ -28,13 +28,13 @@ func TestUpToDateIsSaidOfWhatWasCompared(t *testing.T) {
 		}
 		e.vanish("blog")
 		for _, name := range []string{"web", "shell", "denied"} {
-			ref := map[string]string{"web": webRepo, "shell": appRepo, "denied": host + "/acme/denied"}[name] + ":1"
+			ref := map[string]string{"web": webRepo, "shell": appRepo, "denied": imageHost + "/acme/denied"}[name] + ":1"
 			e.container("blog", name, ref)
 		}
-		local := e.image(host+"/acme/local", 9)
-		local.RepoDigests, local.RepoTags = nil, []string{host + "/acme/local:1"}
+		local := e.image(imageHost+"/acme/local", 9)
+		local.RepoDigests, local.RepoTags = nil, []string{imageHost + "/acme/local:1"}
 		e.engine.AddImage(local)
-		e.container("blog", "local", host+"/acme/local:1")
+		e.container("blog", "local", imageHost+"/acme/local:1")
 		e.publish(webRepo+":1", 1)
 		e.publish(dbRepo+":1", 1)
 		_, sum := e.checked()

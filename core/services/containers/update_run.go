@@ -149,7 +149,7 @@ func (u *updateRun) beginUpdate(ctx context.Context, st record.Stack, svc record
 	}
 	var running runningImage
 	var dependents []record.Dependent
-	err = s.throughOutage(ctx, func() (err error) {
+	err = s.ThroughOutage(ctx, func() (err error) {
 		if running, err = s.runningImage(ctx, &st, &svc); err == nil {
 			dependents, err = s.dependentRecords(ctx, &st, &svc)
 		}
@@ -162,7 +162,7 @@ func (u *updateRun) beginUpdate(ctx context.Context, st record.Stack, svc record
 		return nil, err
 	}
 	var once string
-	err = s.throughOutage(ctx, func() (err error) {
+	err = s.ThroughOutage(ctx, func() (err error) {
 		once, err = s.whyRunsOnce(ctx, &st, &svc, &running)
 		return err
 	})

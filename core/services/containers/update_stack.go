@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -123,8 +124,8 @@ func (s *Service) orderTargets(ctx context.Context, jobID string, g targetGroup)
 		return ok
 	}
 	tasks := make([]order.Task, len(g.svcs))
-	p, err := s.loadProject(ctx, &g.stack)
-	list, unknown := s.containersOf(ctx, g.stack.Project, "")
+	p, err := s.LoadProject(ctx, &g.stack)
+	list, unknown := s.ContainersOf(ctx, g.stack.Project, "")
 	if err != nil || unknown != nil {
 		for i := range tasks {
 			tasks[i].Begun = wasBegun(&g.svcs[i])
@@ -146,7 +147,7 @@ func (s *Service) orderTargets(ctx context.Context, jobID string, g targetGroup)
 	for i, at := range index {
 		svc := g.svcs[at]
 		out.targets, out.svcs = append(out.targets, g.targets[at]), append(out.svcs, svc)
-		works[i] = append([]string{svc.Name, "image " + svc.ImageRef().String()}, dependentNames(p, list, svc.Name)...)
+		works[i] = append([]string{svc.Name, "image " + svc.ImageRef().String()}, host.DependentNames(p, list, svc.Name)...)
 		tasks[i].Begun = wasBegun(&svc)
 		for j := range i {
 			if needs[svc.Name][out.svcs[j].Name] || slices.ContainsFunc(works[i], func(name string) bool { return slices.Contains(works[j], name) }) {
@@ -169,7 +170,7 @@ func findDependencies(p *compose.Project, list []engine.Container) map[string]ma
 				needs[svc.Name][on] = true
 			}
 		}
-		for _, name := range dependentNames(p, list, svc.Name) {
+		for _, name := range host.DependentNames(p, list, svc.Name) {
 			needs[name][svc.Name] = true
 		}
 	}

@@ -75,7 +75,7 @@ func (e *env) many(n int, more string) {
 	images, text := map[string]string{}, "services:\n"
 	for i := range n {
 		name := fmt.Sprintf("a%d", i+1)
-		images[name] = host + "/acme/" + name + ":1"
+		images[name] = imageHost + "/acme/" + name + ":1"
 		text += "  " + name + ":\n    image: " + images[name] + "\n"
 	}
 	e.project("shop", 1, images)
@@ -121,7 +121,7 @@ func TestWatchedServicesTakeNoPlace(t *testing.T) {
 	e := newEnv(t, func(e *env) { e.set.HealthTimeout = patience }, meet(stackPlaces+2, "inspect"))
 	e.many(stackPlaces+2, "")
 	for i := range stackPlaces + 2 {
-		e.publish(fmt.Sprintf("%s/acme/a%d:1", host, i+1), 2)
+		e.publish(fmt.Sprintf("%s/acme/a%d:1", imageHost, i+1), 2)
 	}
 	e.checked()
 	if job, _ := e.updateMany("a1", "a2", "a3", "a4", "a5", "a6"); job.Status != "success" {
@@ -137,7 +137,7 @@ type stackOrderCase struct {
 
 // TestOrderOfServices: a service begins when those have ended that it depends on, directly or through one that is not updated.
 func TestOrderOfServices(t *testing.T) {
-	through := host + "/acme/through:1"
+	through := imageHost + "/acme/through:1"
 	for _, tt := range []stackOrderCase{
 		{"depends_on", "    depends_on: [a1]\n", [][2]string{{"a1", "a3"}}},
 		{"through another service", "    depends_on: [through]\n  through:\n    image: " + through + "\n    depends_on: [a2]\n", [][2]string{{"a2", "a3"}}},

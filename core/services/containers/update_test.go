@@ -13,6 +13,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -77,9 +78,9 @@ func updateFaults() []updateFault {
 	return []updateFault{
 		{"pull", fails("pull", 2), stepPull, "failed", "failed", both},
 		{"backup", fails("archive", 1), stepBackup, "failed", "failed", both},
-		{"stop for the backup", fails("compose stop", outageAttempts), stepBackup, "failed", "failed", both},
+		{"stop for the backup", fails("compose stop", host.OutageAttempts), stepBackup, "failed", "failed", both},
 		{"tag", fails("tag", 2), stepTag, "failed", "failed", both},
-		{"up", fails("compose recreate", outageAttempts), stepUp, "rolled_back", "failed", both},
+		{"up", fails("compose recreate", host.OutageAttempts), stepUp, "rolled_back", "failed", both},
 		{"up ends with a code", func(e *env) {
 			e.engine.FailCompose(engine.ActionRecreate, engine.ComposeResult{ExitCode: 1, Tail: "no space"})
 		}, stepUp, "rolled_back", "failed", both},
@@ -148,7 +149,7 @@ func (e *env) afterFault(web *record.Service, image int, status string) {
 
 // TestRollbackFails: when the way back fails too, the job says so, and the next one may go on.
 func TestRollbackFails(t *testing.T) {
-	for op, n := range map[string]int{"tag": 2, "compose recreate": outageAttempts, "unhealthy": 0} {
+	for op, n := range map[string]int{"tag": 2, "compose recreate": host.OutageAttempts, "unhealthy": 0} {
 		t.Run(op, func(t *testing.T) {
 			e := newEnv(t)
 			e.blog()

@@ -16,7 +16,7 @@ import (
 
 // runStep does a step of the change, again where the engine was away meanwhile.
 func (c *change) runStep(ctx context.Context, do func(context.Context) error) error {
-	return c.s.repeatAfterOutage(ctx, c.r, c.displayName(), do)
+	return c.s.RepeatAfterOutage(ctx, c.r, c.displayName(), do)
 }
 
 // awaitNextJob leaves the change open at its step, because the engine did not come back within the time that a job waits. Once it answers
@@ -29,7 +29,7 @@ func (c *change) awaitNextJob(ctx context.Context, cause error) error {
 	}
 	c.s.waiting.Store(true)
 	c.r.Fail(ctx, "%s: the engine did not come back at the step %s (%s); another job goes on when it does", c.displayName(), c.rec.Step, failure.Text(cause))
-	return fault.Wrap(failure.ErrEngineAway, fault.Conflict, "%s: The engine did not come back within %s. Another job goes on at the step %s when it does.", c.displayName(), c.s.outageWait(), c.rec.Step).
+	return fault.Wrap(failure.ErrEngineAway, fault.Conflict, "%s: The engine did not come back within %s. Another job goes on at the step %s when it does.", c.displayName(), c.s.OutageWait(), c.rec.Step).
 		With("reason", failure.EngineAway)
 }
 
@@ -172,7 +172,7 @@ func (s *Service) keepRunning(ctx context.Context, r *work.Reporter, ran []strin
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
-	disturbed := r.Resumed || s.outageCount() != r.Outages
+	disturbed := r.Resumed || s.OutageCount() != r.Outages
 	if waits != nil && waits.FromState != record.StateStopped || disturbed && slices.Contains(ran, serviceID) {
 		running.state = record.StateRunning
 	}

@@ -1,4 +1,4 @@
-package containers
+package host
 
 import (
 	"context"
@@ -13,24 +13,24 @@ import (
 
 // The labels by which compose marks containers.
 const (
-	labelProject    = "com.docker.compose.project"
-	labelService    = "com.docker.compose.service"
-	labelWorkingDir = "com.docker.compose.project.working_dir"
-	labelFiles      = "com.docker.compose.project.config_files"
-	labelEnvFiles   = "com.docker.compose.project.environment_file"
+	LabelProject    = "com.docker.compose.project"
+	LabelService    = "com.docker.compose.service"
+	LabelWorkingDir = "com.docker.compose.project.working_dir"
+	LabelFiles      = "com.docker.compose.project.config_files"
+	LabelEnvFiles   = "com.docker.compose.project.environment_file"
 	labelOneOff     = "com.docker.compose.oneoff"
 )
 
 // Labels that compose gives to each container that it makes.
 const (
-	labelConfigHash     = "com.docker.compose.config-hash"
-	labelComposeVersion = "com.docker.compose.version"
+	LabelConfigHash     = "com.docker.compose.config-hash"
+	LabelComposeVersion = "com.docker.compose.version"
 )
 
-// madeByCompose reports whether a container has the labels of compose. The others may name a project by mistake or on
+// MadeByCompose reports whether a container has the labels of compose. The others may name a project by mistake or on
 // purpose: anybody can give a container such a label.
-func madeByCompose(c engine.Container) bool {
-	return c.Labels[labelConfigHash] != "" && c.Labels[labelComposeVersion] != ""
+func MadeByCompose(c engine.Container) bool {
+	return c.Labels[LabelConfigHash] != "" && c.Labels[LabelComposeVersion] != ""
 }
 
 // sameDir reports whether two names stand for one directory.
@@ -46,14 +46,14 @@ func sameDir(a, b string) bool {
 	return err == nil && otherErr == nil && resolved == other
 }
 
-// splitForeign separates the containers of projects from those that only bear their names: compose did not make them, or
+// SplitForeign separates the containers of projects from those that only bear their names: compose did not make them, or
 // made them in another directory than the project's. stacks has the directories of the projects that have a stack.
-func splitForeign(list []engine.Container, stacks map[string]string) (own, foreign []engine.Container) {
+func SplitForeign(list []engine.Container, stacks map[string]string) (own, foreign []engine.Container) {
 	dirs := withUnknownDirs(list, stacks)
 	for _, c := range list {
-		name, dir := c.Labels[labelProject], c.Labels[labelWorkingDir]
+		name, dir := c.Labels[LabelProject], c.Labels[LabelWorkingDir]
 		_, hasStack := stacks[name]
-		if madeByCompose(c) && (dirs[name] == "" || sameDir(dirs[name], dir) || dir == "" && !hasStack) {
+		if MadeByCompose(c) && (dirs[name] == "" || sameDir(dirs[name], dir) || dir == "" && !hasStack) {
 			own = append(own, c)
 		} else {
 			foreign = append(foreign, c)
@@ -70,8 +70,8 @@ func withUnknownDirs(list []engine.Container, known map[string]string) map[strin
 		dirs = map[string]string{}
 	}
 	for _, c := range list {
-		name, dir := c.Labels[labelProject], c.Labels[labelWorkingDir]
-		if _, ok := known[name]; ok || dir == "" || !madeByCompose(c) {
+		name, dir := c.Labels[LabelProject], c.Labels[LabelWorkingDir]
+		if _, ok := known[name]; ok || dir == "" || !MadeByCompose(c) {
 			continue
 		}
 		if first, ok := dirs[name]; !ok || filepath.Clean(dir) < first {
@@ -81,22 +81,23 @@ func withUnknownDirs(list []engine.Container, known map[string]string) map[strin
 	return dirs
 }
 
-func oneOff(c engine.Container) bool {
+// OneOff reports whether a container is one of "compose run".
+func OneOff(c engine.Container) bool {
 	return c.Labels[labelOneOff] == "True" || c.Labels[labelOneOff] == "true"
 }
 
-// containersOf are the containers of a project, or of one service of it. Those of "compose run" are left out, and what
+// ContainersOf are the containers of a project, or of one service of it. Those of "compose run" are left out, and what
 // interrupted commands have left beside them. Containers that only bear the project's name are no part of it.
-func (h *Host) containersOf(ctx context.Context, project, service string) ([]engine.Container, error) {
-	list, err := h.allContainersOf(ctx, project, service)
+func (h *Host) ContainersOf(ctx context.Context, project, service string) ([]engine.Container, error) {
+	list, err := h.AllContainersOf(ctx, project, service)
 	return engine.Repair(list).Keep, err
 }
 
-// allContainersOf is containersOf with the leftovers of interrupted commands.
-func (h *Host) allContainersOf(ctx context.Context, project, service string) ([]engine.Container, error) {
-	labels := []string{labelProject + "=" + project}
+// AllContainersOf is containersOf with the leftovers of interrupted commands.
+func (h *Host) AllContainersOf(ctx context.Context, project, service string) ([]engine.Container, error) {
+	labels := []string{LabelProject + "=" + project}
 	if service != "" {
-		labels = append(labels, labelService+"="+service)
+		labels = append(labels, LabelService+"="+service)
 	}
 	list, err := h.cfg.Engine().Containers(ctx, engine.Filter{Labels: labels})
 	if err != nil {
@@ -106,21 +107,21 @@ func (h *Host) allContainersOf(ctx context.Context, project, service string) ([]
 	if err != nil {
 		return nil, fmt.Errorf("read the stacks: %w", err)
 	}
-	own, _ := splitForeign(slices.DeleteFunc(list, oneOff), dirs)
+	own, _ := SplitForeign(slices.DeleteFunc(list, OneOff), dirs)
 	return own, nil
 }
 
-// scaleOf returns the number of containers that services of a stack have now, by name. A service without any is left
+// ScaleOf returns the number of containers that services of a stack have now, by name. A service without any is left
 // out: it gets as many as its files say.
-func (h *Host) scaleOf(ctx context.Context, st *record.Stack, services ...string) (map[string]int, error) {
-	list, err := h.containersOf(ctx, st.Project, "")
+func (h *Host) ScaleOf(ctx context.Context, st *record.Stack, services ...string) (map[string]int, error) {
+	list, err := h.ContainersOf(ctx, st.Project, "")
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]int{}
 	for _, name := range services {
 		for _, c := range list {
-			if c.Labels[labelService] == name {
+			if c.Labels[LabelService] == name {
 				out[name]++
 			}
 		}
@@ -130,7 +131,7 @@ func (h *Host) scaleOf(ctx context.Context, st *record.Stack, services ...string
 
 // RunningContainers returns the ids of the managed services, by those of their containers that run.
 func (h *Host) RunningContainers(ctx context.Context) (map[string]string, error) {
-	list, err := h.cfg.Engine().Containers(ctx, engine.Filter{Labels: []string{labelProject}})
+	list, err := h.cfg.Engine().Containers(ctx, engine.Filter{Labels: []string{LabelProject}})
 	if err != nil {
 		return nil, fmt.Errorf("list the containers: %w", err)
 	}
@@ -138,15 +139,15 @@ func (h *Host) RunningContainers(ctx context.Context) (map[string]string, error)
 	if err != nil {
 		return nil, fmt.Errorf("read the stacks: %w", err)
 	}
-	list, _ = splitForeign(list, dirs)
+	list, _ = SplitForeign(list, dirs)
 	byName, err := h.cfg.Store.ListServiceIDs(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the services: %w", err)
 	}
 	owner := map[string]string{}
 	for _, c := range list {
-		id := byName[[2]string{c.Labels[labelProject], c.Labels[labelService]}]
-		if id != "" && c.State == "running" && !oneOff(c) {
+		id := byName[[2]string{c.Labels[LabelProject], c.Labels[LabelService]}]
+		if id != "" && c.State == "running" && !OneOff(c) {
 			owner[c.ID] = id
 		}
 	}

@@ -1,4 +1,4 @@
-package containers
+package host
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// lastLines returns the last lines that a container has written, without secrets: at most count, and at most size bytes.
-func (h *Host) lastLines(ctx context.Context, container string, count, size int) ([]engine.LogLine, error) {
-	redact, err := h.outputRedactor(ctx, container)
+// LastLines returns the last lines that a container has written, without secrets: at most count, and at most size bytes.
+func (h *Host) LastLines(ctx context.Context, container string, count, size int) ([]engine.LogLine, error) {
+	redact, err := h.OutputRedactor(ctx, container)
 	if err != nil {
 		return nil, err
 	}
@@ -32,9 +32,9 @@ func (h *Host) lastLines(ctx context.Context, container string, count, size int)
 // Redactor takes secrets out of what one container writes.
 type Redactor struct{ values *secret.Redactor }
 
-// outputRedactor returns the redactor of a container's output. It knows the values of the container's variables that are
+// OutputRedactor returns the redactor of a container's output. It knows the values of the container's variables that are
 // secrets by their names, and of those that are URLs the passwords.
-func (h *Host) outputRedactor(ctx context.Context, container string) (Redactor, error) {
+func (h *Host) OutputRedactor(ctx context.Context, container string) (Redactor, error) {
 	d, err := h.cfg.Engine().Inspect(ctx, container)
 	if err != nil {
 		return Redactor{}, err

@@ -1,4 +1,4 @@
-package containers
+package host
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// dependentNames returns the services that share something with containers of provider, directly or through others,
+// DependentNames returns the services that share something with containers of provider, directly or through others,
 // providers before their dependents. list are the project's containers: files may name one of them.
-func dependentNames(p *compose.Project, list []engine.Container, provider string) (out []string) {
+func DependentNames(p *compose.Project, list []engine.Container, provider string) (out []string) {
 	providers := map[string][]string{}
 	for _, svc := range p.Services {
 		for _, from := range svc.SharesWith {
@@ -54,23 +54,23 @@ func serviceOfContainer(p *compose.Project, list []engine.Container, container s
 	}
 	for _, c := range list {
 		if c.Name == container || c.ID == container {
-			return c.Labels[labelService]
+			return c.Labels[LabelService]
 		}
 	}
 	return ""
 }
 
-// dependentServices returns the services of a stack that are recreated with a service. Its error wraps errFiles if the
+// DependentServices returns the services of a stack that are recreated with a service. Its error wraps errFiles if the
 // stack's files cannot be read.
-func (h *Host) dependentServices(ctx context.Context, st *record.Stack, provider string) ([]record.Service, error) {
-	p, err := h.loadProject(ctx, st)
+func (h *Host) DependentServices(ctx context.Context, st *record.Stack, provider string) ([]record.Service, error) {
+	p, err := h.LoadProject(ctx, st)
 	if err != nil {
-		return nil, filesUnreadable(st, err)
+		return nil, FilesUnreadable(st, err)
 	}
 	if !slices.ContainsFunc(p.Services, func(svc compose.Service) bool { return len(svc.SharesWith) > 0 }) {
 		return nil, nil
 	}
-	list, err := h.containersOf(ctx, st.Project, "")
+	list, err := h.ContainersOf(ctx, st.Project, "")
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +79,9 @@ func (h *Host) dependentServices(ctx context.Context, st *record.Stack, provider
 		return nil, fmt.Errorf("read the services: %w", err)
 	}
 	var out []record.Service
-	for _, name := range dependentNames(p, list, provider) {
+	for _, name := range DependentNames(p, list, provider) {
 		i := slices.IndexFunc(services, func(svc record.Service) bool { return svc.Name == name })
-		has := slices.ContainsFunc(list, func(c engine.Container) bool { return c.Labels[labelService] == name })
+		has := slices.ContainsFunc(list, func(c engine.Container) bool { return c.Labels[LabelService] == name })
 		if i >= 0 && has {
 			out = append(out, services[i])
 		}

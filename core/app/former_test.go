@@ -187,7 +187,7 @@ func (f *former) describeContainers(ctx context.Context, add func(string, any, e
 	add("jobs", jobs, err)
 	system, err := f.containers.SystemSettings(ctx)
 	add("settings", []any{system.Backup, system.Monitor, system.Schedules, system.Instance}, err)
-	hooks, err := f.containers.HookSettings(ctx)
+	hooks, err := f.containers.Webhooks.HookSettings(ctx)
 	add("webhook settings", hooks, err)
 }
 

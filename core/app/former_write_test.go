@@ -153,7 +153,7 @@ func (f *former) fillContainers(ctx context.Context, folder string) {
 		Monitor: &containers.MonitorChange{Enabled: &on, SampleInterval: &interval}, Instance: &containers.InstanceChange{PublicBaseURL: containers.OptionalText{Set: true, Text: public}},
 		Schedules: &containers.SchedulesChange{UpdateCheck: &containers.ScheduleChange{Enabled: &on, Cron: &cron}},
 	}))
-	must(t, f.containers.ChangeHookSettings(ctx, containers.HookChange{CallbackURL: "https://patchbay.example/api/webhooks/host-packages", PAT: "ghp_test"}))
+	must(t, f.containers.Webhooks.ChangeHookSettings(ctx, containers.HookChange{CallbackURL: "https://patchbay.example/api/webhooks/host-packages", PAT: "ghp_test"}))
 }
 
 // addProject makes a compose project run whose images have a new version at the registry.

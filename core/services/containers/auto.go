@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"gorm.io/gorm"
-
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -110,20 +108,14 @@ func changesServiceState(ev engine.Event) bool {
 	return false
 }
 
-// housekeepSlice is how many rows one transaction deletes at most.
-const housekeepSlice = 10_000
-
 // purgeOldRecords deletes expired samples, snapshots, events of deliveries and notices, and backups of stacks that are
 // stable, and ends the changes of jobs that have ended. It does not compact the database.
 func (s *Service) purgeOldRecords(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
-	now := s.cfg.Now()
 	if err := s.Usage.DeleteOld(ctx); err != nil {
 		return nil, err
 	}
-	for _, table := range [][2]string{{"containers_delivery_events", "at"}, {"containers_deliveries", "last_at"}} {
-		if _, err := s.repo.deleteSome(ctx, table[0], table[1], now.Add(-30*24*time.Hour).UnixMilli()); err != nil {
-			return nil, fmt.Errorf("delete from %s: %w", table[0], err)
-		}
+	if err := s.Webhooks.DeleteOld(ctx); err != nil {
+		return nil, err
 	}
 	if err := s.CollectGarbage(ctx); err != nil {
 		return nil, fmt.Errorf("delete old snapshots: %w", err)
@@ -135,15 +127,4 @@ func (s *Service) purgeOldRecords(ctx context.Context, _ *queue.Job, _ queue.Pro
 		return nil, fmt.Errorf("end abandoned changes: %w", err)
 	}
 	return nil, s.removeBackups(ctx)
-}
-
-// deleteSome deletes the oldest rows of a table that are older than a time, at most a slice of them.
-func (r *repository) deleteSome(ctx context.Context, table, column string, before int64) (n int64, err error) {
-	keys := map[string]string{"containers_delivery_events": "id", "containers_deliveries": "delivery_id"}[table]
-	err = r.Write(ctx, "delete old rows", func(_ context.Context, w *gorm.DB) error {
-		done := w.Exec(fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (SELECT %s FROM %s WHERE %s < ? ORDER BY %s LIMIT ?)", table, keys, keys, table, column, column), before, housekeepSlice)
-		n = done.RowsAffected
-		return done.Error
-	})
-	return n, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
@@ -18,12 +17,6 @@ func (s *Service) ComposeCommand() string { return s.settings().ComposeBin }
 func (s *Service) DiscoveryInterval() time.Duration {
 	return time.Duration(s.settings().Discovery) * time.Second
 }
-
-// CodeHostConfigured reports whether there is a code host whose package webhooks can be used.
-func (s *Service) CodeHostConfigured() bool { return s.codeHost() != nil }
-
-// LiveDeliveries tells of every webhook that is received. Close it when it is no longer needed.
-func (s *Service) LiveDeliveries() *event.Subscription { return s.live.Subscribe(topicDeliveries) }
 
 // CountServices returns how many services of stacks there are that are not archived: "all", those "running", and those with an
 // "update" that may be applied.

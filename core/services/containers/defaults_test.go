@@ -33,10 +33,10 @@ func TestChecksAreDailyByDefault(t *testing.T) {
 func TestWebhooksAreMadeAtABoundedPace(t *testing.T) {
 	hookDialects(t, func(e *hookEnv) {
 		e.setUp("t/a", "t/b", "t/c")
-		e.svc.hookPace = rate.NewLimiter(rate.Every(time.Hour), 2)
+		e.svc.Webhooks.SetPace(rate.NewLimiter(rate.Every(time.Hour), 2))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		results, err := e.svc.SyncHooks(ctx, SyncRequest{})
+		results, err := e.svc.Webhooks.SyncHooks(ctx, SyncRequest{})
 		hooks := 0
 		for _, name := range []string{"t/a", "t/b", "t/c"} {
 			list, err := e.host.Hooks(context.Background(), hookPAT, name)

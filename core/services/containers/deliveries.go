@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	"gorm.io/gorm"
+	"time"
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
-	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // What was decided about a delivery.
@@ -72,21 +70,6 @@ func (d *deliveryRecord) toDelivery() HookDelivery {
 	return out
 }
 
-const sqlReceive = `INSERT INTO containers_deliveries (delivery_id, first_at, last_at, decision, status, attempts) VALUES (?, ?, ?, 'ignored', 0, 1)
-	ON CONFLICT (delivery_id) DO UPDATE SET attempts = containers_deliveries.attempts + 1, last_at = excluded.last_at RETURNING *`
-
-// receiveDelivery inserts the row of a delivery, or counts another attempt in it. Concurrent attempts wait for each other.
-func (r *repository) receiveDelivery(ctx context.Context, id string, now int64) (*deliveryRecord, error) {
-	var rows []deliveryRecord
-	if err := r.Writer(ctx).Raw(sqlReceive, id, now, now).Scan(&rows).Error; err != nil {
-		return nil, err
-	}
-	if len(rows) == 0 {
-		return nil, fmt.Errorf("the delivery was not stored")
-	}
-	return &rows[0], nil
-}
-
 // deliveryEvent is an event of the inbox as it is stored and published.
 type deliveryEvent struct {
 	ID   int64
@@ -101,32 +84,22 @@ type deliveryNews struct {
 }
 
 // tellDelivery writes an event of the inbox, and publishes it after the commit. The transaction has called lockHooks.
-func (s *Service) tellDelivery(ctx context.Context, kind string, d *deliveryRecord) error {
+func (w *Webhooks) tellDelivery(ctx context.Context, kind string, d *deliveryRecord) error {
 	raw, err := json.Marshal(deliveryNews{kind, d.toDelivery()})
 	if err != nil {
 		return fmt.Errorf("encode the event of a delivery: %w", err)
 	}
 	ev := deliveryEvent{At: d.LastAt, Data: string(raw)}
-	err = s.cfg.Store.Writer(ctx).Raw("INSERT INTO containers_delivery_events (at, data) VALUES (?, ?) RETURNING id", ev.At, ev.Data).Scan(&ev.ID).Error
+	ev.ID, err = w.store.addDeliveryEvent(ctx, ev)
 	if err != nil {
 		return fmt.Errorf("write the event of a delivery: %w", err)
 	}
-	s.cfg.Store.AfterCommit(ctx, func() { s.live.Publish(topicDeliveries, event.Event{Seq: ev.ID, Type: kind, Data: ev}) })
+	w.store.AfterCommit(ctx, func() { w.cfg.Live.Publish(topicDeliveries, event.Event{Seq: ev.ID, Type: kind, Data: ev}) })
 	return nil
 }
 
 // deliverySlice is how many events one query reads.
 const deliverySlice = 500
-
-func (r *repository) deliveryEvents(ctx context.Context, after int64) (out []deliveryEvent, err error) {
-	err = r.DB(ctx).Raw("SELECT id, at, data FROM containers_delivery_events WHERE id > ? ORDER BY id"+store.Limit(deliverySlice), after).Scan(&out).Error
-	return out, err
-}
-
-func (r *repository) lastDeliveryEvent(ctx context.Context) (id int64, err error) {
-	err = r.DB(ctx).Raw("SELECT COALESCE(max(id), 0) FROM containers_delivery_events").Scan(&id).Error
-	return id, err
-}
 
 // DeliveryFilter selects deliveries; zero members select all.
 type DeliveryFilter struct {
@@ -134,16 +107,6 @@ type DeliveryFilter struct {
 	Decision string
 	// Query is looked for in ids, repositories, owners and reasons.
 	Query string
-}
-
-func (f DeliveryFilter) applyFilter(db *gorm.DB) *gorm.DB {
-	if f.Decision != "" {
-		db = db.Where("decision = ?", f.Decision)
-	}
-	if q := strings.TrimSpace(f.Query); q != "" {
-		db = store.WhereContains(db, q, "full_name", "owner", "delivery_id", "reason")
-	}
-	return db
 }
 
 // DeliveryPage is a page of the inbox.
@@ -164,36 +127,50 @@ type DeliveryCounts struct {
 }
 
 // Deliveries reads a page of the inbox, the newest first. Pages count from 1.
-func (s *Service) Deliveries(ctx context.Context, f DeliveryFilter, page, perPage int) (DeliveryPage, error) {
+func (w *Webhooks) Deliveries(ctx context.Context, f DeliveryFilter, page, perPage int) (DeliveryPage, error) {
 	out := DeliveryPage{Page: page, PerPage: perPage, Deliveries: []HookDelivery{}}
-	var counts []struct {
-		Decision string
-		N        int64
-	}
-	db := s.repo.DB(ctx)
-	if err := db.Raw("SELECT decision, count(*) AS n FROM containers_deliveries GROUP BY decision").Scan(&counts).Error; err != nil {
+	counts, err := w.store.countDeliveries(ctx)
+	if err != nil {
 		return out, fmt.Errorf("count the deliveries: %w", err)
 	}
-	for _, c := range counts {
-		out.Total += c.N
-		switch c.Decision {
-		case deliveryProcessed:
-			out.Summary.Processed = c.N
-		case deliveryIgnored:
-			out.Summary.Ignored = c.N
-		case deliveryRejected:
-			out.Summary.Rejected = c.N
-		}
+	out.Summary = DeliveryCounts{Processed: counts[deliveryProcessed], Ignored: counts[deliveryIgnored], Rejected: counts[deliveryRejected]}
+	for _, n := range counts {
+		out.Total += n
 	}
-	if err := f.applyFilter(db.Model(&deliveryRecord{})).Count(&out.Filtered).Error; err != nil {
-		return out, fmt.Errorf("count the deliveries of a filter: %w", err)
+	rows, filtered, err := w.store.pageDeliveries(ctx, f, (page-1)*perPage, perPage)
+	if err != nil {
+		return out, err
 	}
-	var rows []deliveryRecord
-	if err := f.applyFilter(db).Order("last_at DESC, delivery_id DESC").Offset((page - 1) * perPage).Limit(perPage).Find(&rows).Error; err != nil {
-		return out, fmt.Errorf("read the deliveries: %w", err)
-	}
+	out.Filtered = filtered
 	for i := range rows {
 		out.Deliveries = append(out.Deliveries, rows[i].toDelivery())
 	}
 	return out, nil
 }
+
+const (
+	// deliveriesKeep is for how long deliveries and their events are kept, deleteSlice how many of each are deleted in one go.
+	deliveriesKeep = 30 * 24 * time.Hour
+	deleteSlice    = 10_000
+)
+
+// DeleteOld deletes deliveries that are old, and their events.
+func (w *Webhooks) DeleteOld(ctx context.Context) error {
+	return w.store.deleteOld(ctx, w.cfg.Now().Add(-deliveriesKeep).UnixMilli(), deleteSlice)
+}
+
+// LastEventID returns the id of the newest event of the inbox, 0 without one.
+func (w *Webhooks) LastEventID(ctx context.Context) (int64, error) {
+	return w.store.lastDeliveryEvent(ctx)
+}
+
+// EventsAfter returns the events of the inbox after one, at most a slice of them.
+func (w *Webhooks) EventsAfter(ctx context.Context, after int64) ([]deliveryEvent, error) {
+	return w.store.deliveryEvents(ctx, after)
+}
+
+// CodeHostConfigured reports whether there is a code host whose package webhooks can be used.
+func (w *Webhooks) CodeHostConfigured() bool { return w.cfg.CodeHost() != nil }
+
+// LiveDeliveries tells of every webhook that is received. Close it when it is no longer needed.
+func (w *Webhooks) LiveDeliveries() *event.Subscription { return w.cfg.Live.Subscribe(topicDeliveries) }

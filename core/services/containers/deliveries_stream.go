@@ -27,7 +27,7 @@ func (s *Service) handleDeliveryEvents(c *gin.Context) {
 	}
 	sub := s.live.Subscribe(topicDeliveries)
 	defer sub.Close()
-	last, err := s.repo.lastDeliveryEvent(ctx)
+	last, err := s.Webhooks.LastEventID(ctx)
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
@@ -69,7 +69,7 @@ func (in *inboxReader) nextEvents(ctx context.Context, ev event.Event) (out []ou
 		return []outEvent{in.outEventOf(stored)}
 	}
 	for {
-		rows, err := in.s.repo.deliveryEvents(ctx, in.sent)
+		rows, err := in.s.Webhooks.EventsAfter(ctx, in.sent)
 		if err != nil {
 			in.s.log.Warn("the events of deliveries cannot be read", "error", err)
 			failed := map[string]string{"type": eventDeliveryFailed, "error": "The events cannot be read."}

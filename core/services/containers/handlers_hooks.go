@@ -7,12 +7,12 @@ import (
 )
 
 func (s *Service) getHookSettings(ctx context.Context, _ *struct{}) (*struct{ Body HookSettings }, error) {
-	out, err := s.HookSettings(ctx)
+	out, err := s.Webhooks.HookSettings(ctx)
 	return &struct{ Body HookSettings }{out}, err
 }
 
 func (s *Service) putHookSettings(ctx context.Context, in *struct{ Body HookChange }) (*api.OKAnswer, error) {
-	return api.Done(s.ChangeHookSettings(ctx, in.Body))
+	return api.Done(s.Webhooks.ChangeHookSettings(ctx, in.Body))
 }
 
 func (s *Service) listRepos(ctx context.Context, in *struct {
@@ -21,7 +21,7 @@ func (s *Service) listRepos(ctx context.Context, in *struct {
 	Query    string `query:"q" maxLength:"200" doc:"Looked for in names."`
 	Selected string `query:"selectedFilter" enum:"all,selected,unselected" default:"all"`
 }) (*struct{ Body RepoPage }, error) {
-	out, err := s.TrackedRepos(ctx, RepoFilter{Query: in.Query, Selected: in.Selected}, in.Page, in.PerPage)
+	out, err := s.Webhooks.TrackedRepos(ctx, RepoFilter{Query: in.Query, Selected: in.Selected}, in.Page, in.PerPage)
 	return &struct{ Body RepoPage }{out}, err
 }
 
@@ -32,7 +32,7 @@ type HookJob struct {
 }
 
 func (s *Service) postRepoSelected(ctx context.Context, in *struct{ Body RepoSelected }) (*struct{ Body HookJob }, error) {
-	id, err := s.SelectRepo(ctx, in.Body.FullName, in.Body.Selected)
+	id, err := s.Webhooks.SelectRepo(ctx, in.Body.FullName, in.Body.Selected)
 	return &struct{ Body HookJob }{HookJob{true, id}}, err
 }
 
@@ -42,7 +42,7 @@ type RepoNamed struct {
 }
 
 func (s *Service) postRepoDelete(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body HookJob }, error) {
-	id, err := s.DeleteRepo(ctx, in.Body.FullName)
+	id, err := s.Webhooks.DeleteRepo(ctx, in.Body.FullName)
 	return &struct{ Body HookJob }{HookJob{true, id}}, err
 }
 
@@ -64,7 +64,7 @@ type Affected struct {
 }
 
 func (s *Service) postBulkSelected(ctx context.Context, in *struct{ Body BulkSelection }) (*struct{ Body Affected }, error) {
-	n, err := s.BulkSelect(ctx, RepoFilter{Query: in.Body.Query, Selected: in.Body.Filter}, in.Body.Selected, in.Body.DryRun)
+	n, err := s.Webhooks.BulkSelect(ctx, RepoFilter{Query: in.Body.Query, Selected: in.Body.Filter}, in.Body.Selected, in.Body.DryRun)
 	return &struct{ Body Affected }{Affected{true, n}}, err
 }
 
@@ -78,21 +78,21 @@ type TargetAdded struct {
 }
 
 func (s *Service) postTarget(ctx context.Context, in *struct{ Body HookInput }) (*struct{ Body TargetAdded }, error) {
-	t, n, err := s.AddTarget(ctx, in.Body.Input)
+	t, n, err := s.Webhooks.AddTarget(ctx, in.Body.Input)
 	return &struct{ Body TargetAdded }{TargetAdded{true, t.Kind, t.Owner, n, t.Warnings}}, err
 }
 
 func (s *Service) postTargetRemove(ctx context.Context, in *struct{ Body HookInput }) (*api.OKAnswer, error) {
-	return api.Done(s.RemoveTarget(ctx, in.Body.Input))
+	return api.Done(s.Webhooks.RemoveTarget(ctx, in.Body.Input))
 }
 
 func (s *Service) postResolve(ctx context.Context, in *struct{ Body HookInput }) (*struct{ Body RepoCandidates }, error) {
-	out, err := s.ResolveInput(ctx, in.Body.Input)
+	out, err := s.Webhooks.ResolveInput(ctx, in.Body.Input)
 	return &struct{ Body RepoCandidates }{out}, err
 }
 
 func (s *Service) getHookOverview(ctx context.Context, _ *struct{}) (*struct{ Body HookOverview }, error) {
-	out, err := s.HookOverview(ctx)
+	out, err := s.Webhooks.HookOverview(ctx)
 	return &struct{ Body HookOverview }{out}, err
 }
 
@@ -102,17 +102,17 @@ func (s *Service) listDeliveries(ctx context.Context, in *struct {
 	Decision string `query:"decision" enum:"processed,ignored,rejected"`
 	Query    string `query:"q" maxLength:"200" doc:"Looked for in ids, repositories, owners and reasons."`
 }) (*struct{ Body DeliveryPage }, error) {
-	out, err := s.Deliveries(ctx, DeliveryFilter{Decision: in.Decision, Query: in.Query}, in.Page, in.PerPage)
+	out, err := s.Webhooks.Deliveries(ctx, DeliveryFilter{Decision: in.Decision, Query: in.Query}, in.Page, in.PerPage)
 	return &struct{ Body DeliveryPage }{out}, err
 }
 
 func (s *Service) postSyncAll(ctx context.Context, _ *struct{}) (*struct{ Body SyncJob }, error) {
-	out, err := s.SyncAllHooks(ctx)
+	out, err := s.Webhooks.SyncAllHooks(ctx)
 	return &struct{ Body SyncJob }{out}, err
 }
 
 func (s *Service) postSyncRepo(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body SyncJob }, error) {
-	out, err := s.SyncRepoHook(ctx, in.Body.FullName)
+	out, err := s.Webhooks.SyncRepoHook(ctx, in.Body.FullName)
 	return &struct{ Body SyncJob }{out}, err
 }
 
@@ -136,6 +136,6 @@ func (s *Service) postSync(ctx context.Context, in *struct {
 	if in.Body != nil {
 		req = SyncRequest{DryRun: in.Body.DryRun, Repos: in.Body.Repos, Conflicts: in.Body.Conflicts}
 	}
-	res, err := s.SyncHooks(ctx, req)
+	res, err := s.Webhooks.SyncHooks(ctx, req)
 	return &struct{ Body SyncResults }{SyncResults{true, append([]SyncResult{}, res...)}}, err
 }

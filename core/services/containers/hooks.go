@@ -3,33 +3,65 @@ package containers
 import (
 	"context"
 	"fmt"
+	"time"
 
-	"gorm.io/gorm"
+	"golang.org/x/time/rate"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// headerWebhookSecret carries the shared secret of the generic trigger.
-const headerWebhookSecret = "X-Svc-Webhook-Secret"
-
-// hookTx runs f in a transaction that has the webhooks' tables for itself.
-func (s *Service) hookTx(ctx context.Context, name string, f func(ctx context.Context, w *gorm.DB) error) error {
-	return s.repo.Write(ctx, name, func(ctx context.Context, w *gorm.DB) error {
-		if err := s.repo.lockHooks(ctx); err != nil {
-			return fmt.Errorf("lock the webhooks: %w", err)
-		}
-		return f(ctx, w)
-	})
+// Webhooks keeps the code host's package webhooks in line with what people have chosen, and takes deliveries.
+type Webhooks struct {
+	cfg   WebhooksConfig
+	store *hookStore
+	queue *work.Queue
+	// changing serialises the changes of one repository's webhook.
+	changing work.KeyedMutex
+	// pace bounds how fast webhooks are made, changed and deleted at the code host.
+	pace *rate.Limiter
 }
 
+// DeliveryJobs makes the jobs that a delivery calls for, or finds those that are under way.
+type DeliveryJobs interface {
+	CheckPublished(ctx context.Context, svc *record.Service, from *work.DeliverySource) (queue.Job, bool, error)
+	DiscoverPublished(ctx context.Context, from *work.DeliverySource) (queue.Job, bool, error)
+}
+
+// WebhooksConfig is what the room needs.
+type WebhooksConfig struct {
+	Store   *record.Store
+	Keyring *secret.Keyring
+	// CodeHost returns the code host in use, nil without one; PackageHosts the registry hosts of its packages.
+	CodeHost     func() client.CodeHost
+	PackageHosts func() []string
+	Jobs         DeliveryJobs
+	// Live is where events of deliveries are published.
+	Live *event.Bus
+	Now  func() time.Time
+}
+
+// NewWebhooks returns the room. It works once it has the queue.
+func NewWebhooks(cfg WebhooksConfig, q *work.Queue) *Webhooks {
+	return &Webhooks{cfg: cfg, store: &hookStore{cfg.Store}, queue: q, pace: rate.NewLimiter(rate.Every(hookChangePause), hookBurst)}
+}
+
+// SetPace bounds how fast webhooks are changed at the code host. It is called before anything else.
+func (w *Webhooks) SetPace(pace *rate.Limiter) { w.pace = pace }
+
+func (w *Webhooks) now() int64 { return store.Millis(w.cfg.Now()) }
+
 // openHookJobs are the jobs about webhooks that have not ended, with their states.
-func (s *Service) openHookJobs(ctx context.Context) (map[string]string, error) {
+func (w *Webhooks) openHookJobs(ctx context.Context) (map[string]string, error) {
 	out, cursor := map[string]string{}, ""
 	for {
-		jobs, next, err := s.queue.List(ctx, queue.Filter{Types: work.QualifiedTypes(hookJobTypes()), States: []queue.State{queue.Queued, queue.Running}}, cursor, 200)
+		jobs, next, err := w.queue.List(ctx, queue.Filter{Types: work.QualifiedTypes(hookJobTypes()), States: []queue.State{queue.Queued, queue.Running}}, cursor, 200)
 		if err != nil {
 			return nil, fmt.Errorf("read the jobs about webhooks: %w", err)
 		}
@@ -57,17 +89,17 @@ type RepoPage struct {
 }
 
 // TrackedRepos reads a page of tracked repositories, by name. Pages count from 1.
-func (s *Service) TrackedRepos(ctx context.Context, f RepoFilter, page, perPage int) (RepoPage, error) {
+func (w *Webhooks) TrackedRepos(ctx context.Context, f RepoFilter, page, perPage int) (RepoPage, error) {
 	out := RepoPage{Page: page, PerPage: perPage, Repos: []TrackedRepo{}}
 	var err error
-	if out.Total, out.Selected, err = s.repo.countRepos(ctx); err != nil {
+	if out.Total, out.Selected, err = w.store.countRepos(ctx); err != nil {
 		return out, fmt.Errorf("count the repositories: %w", err)
 	}
-	rows, filtered, err := s.repo.pageRepos(ctx, f, (page-1)*perPage, perPage)
+	rows, filtered, err := w.store.pageRepos(ctx, f, (page-1)*perPage, perPage)
 	if err != nil {
 		return out, fmt.Errorf("read the repositories: %w", err)
 	}
-	open, err := s.openHookJobs(ctx)
+	open, err := w.openHookJobs(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -83,24 +115,24 @@ const notTracked = "The repository %s is not tracked."
 
 // SelectRepo says whether a repository's webhook is kept. While the integration is on, a job brings the code host in line;
 // its id is empty if nothing changes.
-func (s *Service) SelectRepo(ctx context.Context, full string, selected bool) (jobID string, err error) {
+func (w *Webhooks) SelectRepo(ctx context.Context, full string, selected bool) (jobID string, err error) {
 	name, err := repoName(full)
 	if err != nil {
 		return "", err
 	}
-	stored, err := s.storedHooks(ctx)
+	stored, err := w.storedHooks(ctx)
 	if err != nil {
 		return "", err
 	}
-	err = s.hookTx(ctx, "select a repository", func(ctx context.Context, w *gorm.DB) error {
-		row, err := s.repo.trackedRepo(ctx, name)
+	err = w.store.change(ctx, "select a repository", func(ctx context.Context) error {
+		row, err := w.store.trackedRepo(ctx, name)
 		if err != nil {
 			return fmt.Errorf("read a repository: %w", err)
 		}
 		if row == nil {
 			return record.InvalidField("fullName", notTracked, name)
 		}
-		jobID, err = s.changeSelected(ctx, w, []repoRecord{*row}, selected, stored.Enabled)
+		jobID, err = w.changeSelected(ctx, []repoRecord{*row}, selected, stored.Enabled)
 		return err
 	})
 	return jobID, err
@@ -108,32 +140,32 @@ func (s *Service) SelectRepo(ctx context.Context, full string, selected bool) (j
 
 // BulkSelect says so for all repositories that fit a filter, and returns how many it changed. With
 // dryRun it only tells how many would change, which is how many webhooks would be made or deleted.
-func (s *Service) BulkSelect(ctx context.Context, f RepoFilter, selected, dryRun bool) (affected int, err error) {
-	stored, err := s.storedHooks(ctx)
+func (w *Webhooks) BulkSelect(ctx context.Context, f RepoFilter, selected, dryRun bool) (affected int, err error) {
+	stored, err := w.storedHooks(ctx)
 	if err != nil {
 		return 0, err
 	}
-	err = s.hookTx(ctx, "select repositories", func(ctx context.Context, w *gorm.DB) error {
-		var rows []repoRecord
-		if err := f.applyFilter(s.repo.DB(ctx)).Where("selected <> ? AND removing = ?", selected, false).Order("name").Find(&rows).Error; err != nil {
+	err = w.store.change(ctx, "select repositories", func(ctx context.Context) error {
+		rows, err := w.store.unlikeRepos(ctx, f, selected)
+		if err != nil {
 			return fmt.Errorf("read the repositories: %w", err)
 		}
 		affected = len(rows)
 		if dryRun {
 			return nil
 		}
-		_, err := s.changeSelected(ctx, w, rows, selected, stored.Enabled)
+		_, err = w.changeSelected(ctx, rows, selected, stored.Enabled)
 		return err
 	})
 	return affected, err
 }
 
 // applySelections brings repositories to what a list says; those that are not tracked yet are from then on.
-func (s *Service) applySelections(ctx context.Context, w *gorm.DB, list []selection, enabled bool) error {
+func (w *Webhooks) applySelections(ctx context.Context, list []selection, enabled bool) error {
 	if len(list) == 0 {
 		return nil
 	}
-	rows, err := s.repo.trackedRepos(ctx)
+	rows, err := w.store.trackedRepos(ctx)
 	if err != nil {
 		return fmt.Errorf("read the repositories: %w", err)
 	}
@@ -146,16 +178,16 @@ func (s *Service) applySelections(ctx context.Context, w *gorm.DB, list []select
 	for _, sel := range list {
 		row, ok := known[sel.name]
 		if !ok {
-			row = repoRecord{Name: sel.name, FullName: sel.full, WebhookState: hookUnknown, CreatedAt: s.now()}
+			row = repoRecord{Name: sel.name, FullName: sel.full, WebhookState: hookUnknown, CreatedAt: w.now()}
 			fresh = append(fresh, row)
 		}
 		byChoice[sel.selected] = append(byChoice[sel.selected], row)
 	}
-	if err := s.repo.addRepos(w, fresh); err != nil {
+	if err := w.store.addRepos(ctx, fresh); err != nil {
 		return fmt.Errorf("track repositories: %w", err)
 	}
 	for _, choice := range []bool{false, true} {
-		if _, err := s.changeSelected(ctx, w, byChoice[choice], choice, enabled); err != nil {
+		if _, err := w.changeSelected(ctx, byChoice[choice], choice, enabled); err != nil {
 			return err
 		}
 	}
@@ -163,7 +195,7 @@ func (s *Service) applySelections(ctx context.Context, w *gorm.DB, list []select
 }
 
 // changeSelected selects repositories or not, and makes one job for those that it changes if the integration is on.
-func (s *Service) changeSelected(ctx context.Context, w *gorm.DB, rows []repoRecord, selected, enabled bool) (jobID string, err error) {
+func (w *Webhooks) changeSelected(ctx context.Context, rows []repoRecord, selected, enabled bool) (jobID string, err error) {
 	var names []string
 	for _, r := range rows {
 		if r.Selected != selected || r.Removing && selected {
@@ -177,7 +209,7 @@ func (s *Service) changeSelected(ctx context.Context, w *gorm.DB, rows []repoRec
 	if selected {
 		columns["removing"] = false
 	}
-	if err := s.repo.updateRepos(w, names, columns); err != nil {
+	if err := w.store.updateRepos(ctx, names, columns); err != nil {
 		return "", fmt.Errorf("select repositories: %w", err)
 	}
 	if !enabled {
@@ -187,13 +219,13 @@ func (s *Service) changeSelected(ctx context.Context, w *gorm.DB, rows []repoRec
 	if selected {
 		op = hookRegister
 	}
-	return s.submitHook(ctx, w, op, names)
+	return w.submitHook(ctx, op, names)
 }
 
 func unregisterLock(name string) string { return "containers/unregister/" + name }
 
 // submitHook makes the job that does something with the webhooks of repositories, and has the repositories wait for it.
-func (s *Service) submitHook(ctx context.Context, w *gorm.DB, op string, names []string) (jobID string, err error) {
+func (w *Webhooks) submitHook(ctx context.Context, op string, names []string) (jobID string, err error) {
 	sub, payload := work.Submission{Kind: work.JobHook}, newHookJob(op, "")
 	if len(names) == 1 {
 		payload.Repo, sub.Key = names[0], op+"/"+names[0]
@@ -202,11 +234,11 @@ func (s *Service) submitHook(ctx context.Context, w *gorm.DB, op string, names [
 		}
 	}
 	sub.Payload = payload
-	job, _, err := s.queue.SubmitJob(ctx, sub)
+	job, _, err := w.queue.SubmitJob(ctx, sub)
 	if err != nil {
 		return "", err
 	}
-	err = s.repo.updateRepos(w, names, map[string]any{"job_id": job.ID, "webhook_state": hookQueued, "last_op": op, "last_error": ""})
+	err = w.store.updateRepos(ctx, names, map[string]any{"job_id": job.ID, "webhook_state": hookQueued, "last_op": op, "last_error": ""})
 	if err != nil {
 		return "", fmt.Errorf("note the job of repositories: %w", err)
 	}
@@ -214,23 +246,23 @@ func (s *Service) submitHook(ctx context.Context, w *gorm.DB, op string, names [
 }
 
 // DeleteRepo ends the tracking of a repository: a job takes its webhook away, and then forgets it.
-func (s *Service) DeleteRepo(ctx context.Context, full string) (jobID string, err error) {
+func (w *Webhooks) DeleteRepo(ctx context.Context, full string) (jobID string, err error) {
 	name, err := repoName(full)
 	if err != nil {
 		return "", err
 	}
-	err = s.hookTx(ctx, "delete a repository", func(ctx context.Context, w *gorm.DB) error {
-		row, err := s.repo.trackedRepo(ctx, name)
+	err = w.store.change(ctx, "delete a repository", func(ctx context.Context) error {
+		row, err := w.store.trackedRepo(ctx, name)
 		if err != nil {
 			return fmt.Errorf("read a repository: %w", err)
 		}
 		if row == nil {
 			return record.InvalidField("fullName", notTracked, name)
 		}
-		if err := s.repo.updateRepos(w, []string{name}, map[string]any{"selected": false, "removing": true}); err != nil {
+		if err := w.store.updateRepos(ctx, []string{name}, map[string]any{"selected": false, "removing": true}); err != nil {
 			return fmt.Errorf("mark a repository: %w", err)
 		}
-		jobID, err = s.submitHook(ctx, w, hookUnregister, []string{name})
+		jobID, err = w.submitHook(ctx, hookUnregister, []string{name})
 		return err
 	})
 	return jobID, err
@@ -267,12 +299,12 @@ func (c *HookCounts) countState(state string) {
 }
 
 // HookOverview counts the webhooks by their states.
-func (s *Service) HookOverview(ctx context.Context) (out HookOverview, err error) {
-	rows, err := s.repo.trackedRepos(ctx)
+func (w *Webhooks) HookOverview(ctx context.Context) (out HookOverview, err error) {
+	rows, err := w.store.trackedRepos(ctx)
 	if err != nil {
 		return out, fmt.Errorf("read the repositories: %w", err)
 	}
-	open, err := s.openHookJobs(ctx)
+	open, err := w.openHookJobs(ctx)
 	if err != nil {
 		return out, err
 	}

@@ -187,7 +187,7 @@ func (e *hookEnv) track(full string, selected bool) {
 	owner, _, _ := strings.Cut(full, "/")
 	e.host.SetResolution(full, codehost.Resolution{Kind: codehost.KindRepo, Owner: owner, Repos: []codehost.Repo{{FullName: full}}})
 	err := e.store.Tx(context.Background(), "track", func(ctx context.Context) error {
-		row := repoRecord{Name: strings.ToLower(full), FullName: full, Selected: selected, WebhookState: hookUnknown, CreatedAt: 1}
+		row := trackedRow{Name: strings.ToLower(full), FullName: full, Selected: selected, WebhookState: hookUnknown, CreatedAt: 1}
 		return e.store.Writer(ctx).Create(&row).Error
 	})
 	if err != nil {
@@ -195,13 +195,50 @@ func (e *hookEnv) track(full string, selected bool) {
 	}
 }
 
-func (e *hookEnv) repo(full string) *repoRecord {
+func (e *hookEnv) must(err error) {
 	e.Helper()
-	row, err := e.svc.repo.trackedRepo(context.Background(), strings.ToLower(full))
 	if err != nil {
 		e.Fatal(err)
 	}
-	return row
+}
+
+// trackedRow is a tracked repository as it is stored.
+type trackedRow struct {
+	Name, FullName, WebhookState, HookID, JobID, LastOp, LastError, Visibility string
+	Selected, Removing                                                         bool
+	CreatedAt, LastActivity, LastSyncAt, LastAuditAt                           int64
+}
+
+// TableName implements gorm's Tabler.
+func (trackedRow) TableName() string { return "containers_repos" }
+
+// repo reads a tracked repository; nil without one.
+func (e *hookEnv) repo(full string) *trackedRow {
+	e.Helper()
+	var rows []trackedRow
+	if err := e.store.DB(context.Background()).Where("name = ?", strings.ToLower(full)).Find(&rows).Error; err != nil {
+		e.Fatal(err)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return &rows[0]
+}
+
+// nameHook makes a webhook the one that was made for a repository.
+func (e *hookEnv) nameHook(repo, id string) {
+	e.Helper()
+	e.must(e.store.Tx(context.Background(), "name a webhook", func(ctx context.Context) error {
+		return e.store.Writer(ctx).Exec("UPDATE containers_repos SET hook_id = ? WHERE name = ?", id, repo).Error
+	}))
+}
+
+// hostedBy puts another code host into use.
+func (e *hookEnv) hostedBy(host client.CodeHost) {
+	e.Helper()
+	p := e.svc.state.Load().providers
+	p.CodeHost = host
+	e.must(e.svc.Reload(e.svc.settings(), p))
 }
 
 // manage puts services with images into the inventory and returns their ids.
@@ -257,9 +294,27 @@ func (e *hookEnv) jobs(kinds ...string) []queue.Job {
 // secret is the secret that deliveries are signed with.
 func (e *hookEnv) secret() string {
 	e.Helper()
-	cfg, err := e.svc.hookConfig(context.Background())
-	if err != nil {
-		e.Fatal(err)
+	_, secret, _ := e.storedSecrets()
+	return secret
+}
+
+// storedSecrets returns the access token and the secret of the settings, and whether the integration is on.
+func (e *hookEnv) storedSecrets() (pat, secret string, enabled bool) {
+	e.Helper()
+	var stored struct {
+		Enabled     bool
+		PAT, Secret string
 	}
-	return cfg.Secret.Reveal()
+	_, err := e.svc.repo.ReadSetting(context.Background(), "host_packages", &stored)
+	e.must(err)
+	plain := map[string]string{}
+	for column, sealed := range map[string]string{"pat": stored.PAT, "secret": stored.Secret} {
+		if sealed == "" {
+			continue
+		}
+		raw, err := e.svc.cfg.Keyring.Open(sealed, "containers_settings", "host_packages", column)
+		e.must(err)
+		plain[column] = string(raw)
+	}
+	return plain["pat"], plain["secret"], stored.Enabled
 }

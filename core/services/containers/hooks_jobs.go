@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
-	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -25,18 +24,18 @@ type SyncJob struct {
 }
 
 // SyncAllHooks has the webhooks of all selected repositories brought in line. A job that is under way is reused.
-func (s *Service) SyncAllHooks(ctx context.Context) (SyncJob, error) {
-	if _, err := s.newHookSyncer(ctx); err != nil {
+func (w *Webhooks) SyncAllHooks(ctx context.Context) (SyncJob, error) {
+	if _, err := w.newHookSyncer(ctx); err != nil {
 		return SyncJob{}, err
 	}
-	_, selected, err := s.repo.countRepos(ctx)
+	_, selected, err := w.store.countRepos(ctx)
 	if err != nil {
 		return SyncJob{}, fmt.Errorf("count the repositories: %w", err)
 	}
 	if selected == 0 {
 		return SyncJob{}, noneSelected()
 	}
-	job, reused, err := s.queue.SubmitJob(ctx, work.Submission{Kind: work.JobHookSyncAll, Key: "all", Payload: newHookJob(hookSync, "")})
+	job, reused, err := w.queue.SubmitJob(ctx, work.Submission{Kind: work.JobHookSyncAll, Key: "all", Payload: newHookJob(hookSync, "")})
 	return SyncJob{OK: true, JobID: job.ID, Status: string(job.State), Reused: reused}, err
 }
 
@@ -46,24 +45,24 @@ func noneSelected() error {
 
 // SyncRepoHook has the webhook of one repository brought in line. A job for it that is under way is reused; while its
 // webhook is being taken away, this is a fault.Conflict.
-func (s *Service) SyncRepoHook(ctx context.Context, full string) (out SyncJob, err error) {
+func (w *Webhooks) SyncRepoHook(ctx context.Context, full string) (out SyncJob, err error) {
 	name, err := repoName(full)
 	if err != nil {
 		return out, err
 	}
-	if _, err := s.newHookSyncer(ctx); err != nil {
+	if _, err := w.newHookSyncer(ctx); err != nil {
 		return out, err
 	}
-	open, err := s.openHookJobs(ctx)
+	open, err := w.openHookJobs(ctx)
 	if err != nil {
 		return out, err
 	}
-	holders, err := s.queue.Holders(ctx, []string{unregisterLock(name)})
+	holders, err := w.queue.Holders(ctx, []string{unregisterLock(name)})
 	if err != nil {
 		return out, fmt.Errorf("read the jobs of a repository: %w", err)
 	}
-	err = s.hookTx(ctx, "synchronise a repository", func(ctx context.Context, w *gorm.DB) error {
-		row, err := s.repo.trackedRepo(ctx, name)
+	err = w.store.change(ctx, "synchronise a repository", func(ctx context.Context) error {
+		row, err := w.store.trackedRepo(ctx, name)
 		if err != nil {
 			return fmt.Errorf("read a repository: %w", err)
 		}
@@ -80,7 +79,7 @@ func (s *Service) SyncRepoHook(ctx context.Context, full string) (out SyncJob, e
 		if !row.Selected {
 			return record.InvalidField("fullName", "The repository %s is not selected.", name).With("reason", "not_selected")
 		}
-		job, reused, err := s.queue.SubmitJob(ctx, work.Submission{Kind: work.JobHookSyncRepo, Key: name, Payload: newHookJob(hookSync, name)})
+		job, reused, err := w.queue.SubmitJob(ctx, work.Submission{Kind: work.JobHookSyncRepo, Key: name, Payload: newHookJob(hookSync, name)})
 		if err != nil {
 			return err
 		}
@@ -88,7 +87,7 @@ func (s *Service) SyncRepoHook(ctx context.Context, full string) (out SyncJob, e
 		if reused {
 			return nil
 		}
-		return s.repo.updateRepos(w, []string{name}, map[string]any{"job_id": job.ID, "webhook_state": hookQueued, "last_op": hookSync, "last_error": ""})
+		return w.store.updateRepos(ctx, []string{name}, map[string]any{"job_id": job.ID, "webhook_state": hookQueued, "last_op": hookSync, "last_error": ""})
 	})
 	return out, err
 }
@@ -108,7 +107,7 @@ type SyncRequest struct {
 }
 
 // SyncHooks brings webhooks in line and waits for that.
-func (s *Service) SyncHooks(ctx context.Context, req SyncRequest) ([]SyncResult, error) {
+func (w *Webhooks) SyncHooks(ctx context.Context, req SyncRequest) ([]SyncResult, error) {
 	choices := map[string]*ConflictChoice{}
 	for i, c := range req.Conflicts {
 		name, err := repoName(c.Repo)
@@ -120,11 +119,11 @@ func (s *Service) SyncHooks(ctx context.Context, req SyncRequest) ([]SyncResult,
 		}
 		choices[name] = &req.Conflicts[i]
 	}
-	h, err := s.newHookSyncer(ctx)
+	h, err := w.newHookSyncer(ctx)
 	if err != nil {
 		return nil, err
 	}
-	names, err := s.selectedNames(ctx, req.Repos)
+	names, err := w.selectedNames(ctx, req.Repos)
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +138,8 @@ func (s *Service) SyncHooks(ctx context.Context, req SyncRequest) ([]SyncResult,
 }
 
 // selectedNames are the selected repositories, or those that are asked for, if all of them are selected.
-func (s *Service) selectedNames(ctx context.Context, asked []string) ([]string, error) {
-	rows, err := s.repo.selectedRepos(ctx)
+func (w *Webhooks) selectedNames(ctx context.Context, asked []string) ([]string, error) {
+	rows, err := w.store.selectedRepos(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the repositories: %w", err)
 	}
@@ -271,24 +270,24 @@ func (h HookSummary) jobResult() (any, error) {
 	return h, fault.New(fault.Conflict, "%s: %s", h.Repos[0].Repo, h.Repos[0].Message)
 }
 
-// runHookSyncAll brings the webhooks of all selected repositories in line.
-func (s *Service) runHookSyncAll(ctx context.Context, _ *queue.Job, _ hookJob, r *work.Reporter) (any, error) {
-	h, err := s.newHookSyncer(ctx)
+// RunHookSyncAll brings the webhooks of all selected repositories in line.
+func (w *Webhooks) RunHookSyncAll(ctx context.Context, _ *queue.Job, _ hookJob, r *work.Reporter) (any, error) {
+	h, err := w.newHookSyncer(ctx)
 	if err != nil {
 		return nil, err
 	}
-	names, err := s.selectedNames(ctx, nil)
+	names, err := w.selectedNames(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	return h.syncEach(ctx, names, hookSync, r)
 }
 
-// runHookSyncRepo brings the webhook of one repository in line.
-func (s *Service) runHookSyncRepo(ctx context.Context, _ *queue.Job, spec hookJob, r *work.Reporter) (any, error) {
-	h, err := s.newHookSyncer(ctx)
+// RunHookSyncRepo brings the webhook of one repository in line.
+func (w *Webhooks) RunHookSyncRepo(ctx context.Context, _ *queue.Job, spec hookJob, r *work.Reporter) (any, error) {
+	h, err := w.newHookSyncer(ctx)
 	if err != nil {
-		return nil, s.recordHookFailure(ctx, []string{spec.Repo}, err)
+		return nil, w.recordHookFailure(ctx, []string{spec.Repo}, err)
 	}
 	return h.syncEach(ctx, []string{spec.Repo}, hookSync, r)
 }
@@ -303,31 +302,31 @@ func (h *hookSyncer) syncEach(ctx context.Context, names []string, op string, r 
 	return summarizeHooks(op, results).jobResult()
 }
 
-// runHook does what the operation of a job says: register, unregister or audit_all.
-func (s *Service) runHook(ctx context.Context, job *queue.Job, spec hookJob, r *work.Reporter) (any, error) {
+// RunHook does what the operation of a job says: register, unregister or audit_all.
+func (w *Webhooks) RunHook(ctx context.Context, job *queue.Job, spec hookJob, r *work.Reporter) (any, error) {
 	if spec.Op == hookAuditAll {
-		return s.auditHooks(ctx, r)
+		return w.auditHooks(ctx, r)
 	}
-	names, err := s.namesOf(ctx, job, spec)
+	names, err := w.namesOf(ctx, job, spec)
 	if err != nil {
 		return nil, err
 	}
 	if spec.Op == hookUnregister {
-		return s.unregisterHooks(ctx, names, r)
+		return w.unregisterHooks(ctx, names, r)
 	}
-	h, err := s.newHookSyncer(ctx)
+	h, err := w.newHookSyncer(ctx)
 	if err != nil {
-		return nil, s.recordHookFailure(ctx, names, err)
+		return nil, w.recordHookFailure(ctx, names, err)
 	}
 	return h.syncEach(ctx, names, hookRegister, r)
 }
 
 // namesOf are the repositories of a job: the one that it names, or those that were told to wait for it.
-func (s *Service) namesOf(ctx context.Context, job *queue.Job, spec hookJob) (out []string, err error) {
+func (w *Webhooks) namesOf(ctx context.Context, job *queue.Job, spec hookJob) (out []string, err error) {
 	if spec.Repo != "" {
 		return []string{spec.Repo}, nil
 	}
-	rows, err := s.repo.reposOfJob(ctx, job.ID)
+	rows, err := w.store.reposOfJob(ctx, job.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the repositories of a job: %w", err)
 	}
@@ -338,13 +337,13 @@ func (s *Service) namesOf(ctx context.Context, job *queue.Job, spec hookJob) (ou
 }
 
 // recordHookFailure stores an error that kept a job from all of its repositories, and returns it.
-func (s *Service) recordHookFailure(ctx context.Context, names []string, failed error) error {
+func (w *Webhooks) recordHookFailure(ctx context.Context, names []string, failed error) error {
 	var f *fault.Error
 	if !errors.As(failed, &f) {
 		return failed
 	}
-	err := s.repo.Write(ctx, "note a failure", func(_ context.Context, w *gorm.DB) error {
-		return s.repo.updateRepos(w, names, map[string]any{"webhook_state": hookError, "last_error": f.Message, "removing": false})
+	err := w.store.Tx(ctx, "note a failure", func(ctx context.Context) error {
+		return w.store.updateRepos(ctx, names, map[string]any{"webhook_state": hookError, "last_error": f.Message, "removing": false})
 	})
 	return errors.Join(failed, err)
 }

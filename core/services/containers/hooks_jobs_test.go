@@ -55,9 +55,7 @@ func TestSync(t *testing.T) {
 		one, two := e.host.AddHook("t/twice", hookSpec(hookCallback)), e.host.AddHook("t/twice", hookSpec(hookCallback))
 		other := e.host.AddHook("t/fresh", hookSpec("https://other.example/api/webhooks/host-packages"))
 		moved := e.host.AddHook("t/moved", hookSpec("https://former.example/api/webhooks/host-packages"))
-		if err := e.svc.repo.updateRepo(context.Background(), "t/moved", map[string]any{"hook_id": moved}); err != nil {
-			t.Fatal(err)
-		}
+		e.nameHook("t/moved", moved)
 		e.post(400, "/sync", `{"repos":["t/idle"]}`)
 		e.post(400, "/sync", `{"repos":["nonsense"]}`)
 		e.post(400, "/sync", `{"resolveConflicts":[{"repo":"t/twice","keepHookId":"1","deleteHookIds":["1"]}]}`)
@@ -141,14 +139,12 @@ func TestSyncIsCalledOffWhenTheHookIsMade(t *testing.T) {
 	hookDialects(t, func(e *hookEnv) {
 		e.setUp("t/app")
 		ctx, cancel := context.WithCancel(t.Context())
-		h, err := e.svc.newHookSyncer(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.host = callEnder{h.host, cancel}
-		if _, err := h.syncRepo(ctx, "t/app", hookSync, false, nil); !errors.Is(err, context.Canceled) {
+		host := e.svc.codeHost()
+		e.hostedBy(callEnder{host, cancel})
+		if _, err := e.svc.Webhooks.SyncHooks(ctx, SyncRequest{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("a call that was called off ended with %v", err)
 		}
+		e.hostedBy(host)
 		const other = "https://other.example/api/webhooks/host-packages"
 		e.api(200, http.MethodPut, "/settings", `{"enabled":true,"callbackUrl":"`+other+`"}`)
 		got := e.sync("")["t/app"]

@@ -17,12 +17,12 @@ const hookRemoved = "removed"
 
 // unregisterHooks deletes webhooks and the repositories that are being removed. If the integration is incomplete, so that the
 // code host cannot be asked, the webhooks stay there and are not answered.
-func (s *Service) unregisterHooks(ctx context.Context, names []string, r *work.Reporter) (any, error) {
-	cfg, err := s.hookConfig(ctx)
+func (w *Webhooks) unregisterHooks(ctx context.Context, names []string, r *work.Reporter) (any, error) {
+	cfg, err := w.hookConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
-	h := &hookSyncer{s: s, host: s.codeHost(), cfg: cfg}
+	h := &hookSyncer{hooks: w, host: w.cfg.CodeHost(), cfg: cfg}
 	results, err := h.forEachRepo(ctx, names, r, func(ctx context.Context, name string) (SyncResult, error) { return h.removeHook(ctx, name, r) })
 	if err != nil {
 		return nil, err
@@ -33,12 +33,12 @@ func (s *Service) unregisterHooks(ctx context.Context, names []string, r *work.R
 // removeHook deletes the webhook of one repository, unless it was selected again meanwhile.
 func (h *hookSyncer) removeHook(ctx context.Context, name string, r *work.Reporter) (SyncResult, error) {
 	res := SyncResult{Repo: name, Action: hookRemoved}
-	unlock, err := h.s.applying.LockKey(ctx, "/"+settingHooks+"/"+name)
+	unlock, err := h.hooks.changing.LockKey(ctx, "/"+settingHooks+"/"+name)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
-	row, err := h.s.repo.trackedRepo(ctx, name)
+	row, err := h.hooks.store.trackedRepo(ctx, name)
 	if err != nil {
 		return res, fmt.Errorf("read a repository: %w", err)
 	}
@@ -51,13 +51,13 @@ func (h *hookSyncer) removeHook(ctx context.Context, name string, r *work.Report
 		r.Warn(ctx, "%s: the code host cannot be asked; a webhook may be left there", res.Repo)
 		return res, h.recordRemoved(ctx, name)
 	}
-	if err := h.s.repo.updateRepo(ctx, name, map[string]any{"webhook_state": hookRunning}); err != nil {
+	if err := h.hooks.store.updateRepo(ctx, name, map[string]any{"webhook_state": hookRunning}); err != nil {
 		return res, err
 	}
 	err = retryCodeHost(ctx, func() error { return h.takeAway(ctx, row) })
 	switch {
 	case ctx.Err() != nil:
-		err := h.s.repo.updateRepo(context.WithoutCancel(ctx), name, map[string]any{"webhook_state": row.WebhookState})
+		err := h.hooks.store.updateRepo(context.WithoutCancel(ctx), name, map[string]any{"webhook_state": row.WebhookState})
 		return res, errors.Join(context.Cause(ctx), err)
 	case err == nil || client.CauseOf(err) == client.CauseMissing:
 		return res, h.recordRemoved(ctx, name)
@@ -66,7 +66,7 @@ func (h *hookSyncer) removeHook(ctx context.Context, name string, r *work.Report
 		return res, h.recordRemoved(ctx, name)
 	}
 	res.Action, res.Message = syncError, h.cfg.cleanText(failure.Text(err))
-	return res, h.s.repo.updateRepo(ctx, name, map[string]any{"webhook_state": hookError, "last_error": res.Message, "removing": false})
+	return res, h.hooks.store.updateRepo(ctx, name, map[string]any{"webhook_state": hookError, "last_error": res.Message, "removing": false})
 }
 
 // takeAway deletes all webhooks of a repository that are ours.
@@ -85,11 +85,11 @@ func (h *hookSyncer) takeAway(ctx context.Context, row *repoRecord) error {
 
 // recordRemoved stores that a webhook is gone, and deletes a repository that is being removed.
 func (h *hookSyncer) recordRemoved(ctx context.Context, name string) error {
-	gone, err := h.s.repo.forgetRepo(ctx, name)
+	gone, err := h.hooks.store.forgetRepo(ctx, name)
 	if err != nil || gone {
 		return err
 	}
-	return h.s.repo.updateRepo(ctx, name, map[string]any{"webhook_state": hookUnknown, "hook_id": "", "last_error": "", "last_sync_at": h.s.now()})
+	return h.hooks.store.updateRepo(ctx, name, map[string]any{"webhook_state": hookUnknown, "hook_id": "", "last_error": "", "last_sync_at": h.hooks.now()})
 }
 
 // AuditSummary is the summary of an audit.
@@ -112,9 +112,9 @@ type AuditRepo struct {
 }
 
 // auditHooks looks at the webhooks of all selected repositories and notes what it finds. It repairs nothing.
-func (s *Service) auditHooks(ctx context.Context, r *work.Reporter) (any, error) {
+func (w *Webhooks) auditHooks(ctx context.Context, r *work.Reporter) (any, error) {
 	out := AuditSummary{Op: hookAuditAll, Repos: []AuditRepo{}}
-	h, err := s.newHookSyncer(ctx)
+	h, err := w.newHookSyncer(ctx)
 	if why := skipReason(err); why != "" {
 		out.Skipped = why
 		r.Info(ctx, "nothing was looked at: %s", why)
@@ -123,7 +123,7 @@ func (s *Service) auditHooks(ctx context.Context, r *work.Reporter) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.repo.selectedRepos(ctx)
+	rows, err := w.store.selectedRepos(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the repositories: %w", err)
 	}
@@ -160,12 +160,12 @@ func (a *AuditSummary) countResult(res SyncResult) {
 // auditRepo checks the webhook of one repository. The action of the result is the state.
 func (h *hookSyncer) auditRepo(ctx context.Context, name string) (res SyncResult, err error) {
 	res = SyncResult{Repo: name}
-	unlock, err := h.s.applying.LockKey(ctx, "/"+settingHooks+"/"+name)
+	unlock, err := h.hooks.changing.LockKey(ctx, "/"+settingHooks+"/"+name)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
-	row, err := h.s.repo.trackedRepo(ctx, name)
+	row, err := h.hooks.store.trackedRepo(ctx, name)
 	if err != nil {
 		return res, fmt.Errorf("read a repository: %w", err)
 	}
@@ -191,11 +191,11 @@ func (h *hookSyncer) auditRepo(ctx context.Context, name string) (res SyncResult
 	default:
 		res.Action = hookOK
 	}
-	columns := map[string]any{"webhook_state": res.Action, "last_error": res.Message, "last_op": hookAuditAll, "last_audit_at": h.s.now()}
+	columns := map[string]any{"webhook_state": res.Action, "last_error": res.Message, "last_op": hookAuditAll, "last_audit_at": h.hooks.now()}
 	if found.HookID != "" {
 		columns["hook_id"] = found.HookID
 	}
-	if err := h.s.repo.updateRepo(ctx, name, columns); err != nil {
+	if err := h.hooks.store.updateRepo(ctx, name, columns); err != nil {
 		return res, fmt.Errorf("note the webhook of %s: %w", name, err)
 	}
 	return res, nil

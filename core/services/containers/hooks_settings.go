@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"gorm.io/gorm"
-
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -66,44 +64,44 @@ type RepoSelected struct {
 	Selected bool   `json:"selected"`
 }
 
-func (s *Service) storedHooks(ctx context.Context) (out storedHooks, err error) {
-	if _, err = s.repo.ReadSetting(ctx, settingHooks, &out); err != nil {
+func (w *Webhooks) storedHooks(ctx context.Context) (out storedHooks, err error) {
+	if _, err = w.store.ReadSetting(ctx, settingHooks, &out); err != nil {
 		return out, fmt.Errorf("read the settings of webhooks: %w", err)
 	}
 	return out, nil
 }
 
 // hookConfig reads the settings with their secrets.
-func (s *Service) hookConfig(ctx context.Context) (hookConfig, error) {
-	stored, err := s.storedHooks(ctx)
+func (w *Webhooks) hookConfig(ctx context.Context) (hookConfig, error) {
+	stored, err := w.storedHooks(ctx)
 	if err != nil {
 		return hookConfig{}, err
 	}
 	out := hookConfig{Enabled: stored.Enabled, CallbackURL: stored.CallbackURL}
-	if out.PAT, err = s.openHook(stored.PAT, "pat"); err != nil {
+	if out.PAT, err = w.openHook(stored.PAT, "pat"); err != nil {
 		return hookConfig{}, fmt.Errorf("open the code host's token: %w", err)
 	}
-	if out.Secret, err = s.openHook(stored.Secret, "secret"); err != nil {
+	if out.Secret, err = w.openHook(stored.Secret, "secret"); err != nil {
 		return hookConfig{}, fmt.Errorf("open the webhooks' secret: %w", err)
 	}
 	return out, nil
 }
 
-func (s *Service) openHook(sealed, column string) (schema.Secret, error) {
+func (w *Webhooks) openHook(sealed, column string) (schema.Secret, error) {
 	if sealed == "" {
 		return "", nil
 	}
-	plain, err := s.cfg.Keyring.Open(sealed, "containers_settings", settingHooks, column)
+	plain, err := w.cfg.Keyring.Open(sealed, "containers_settings", settingHooks, column)
 	return schema.Secret(plain), err
 }
 
-func (s *Service) sealHook(plain, column string) string {
-	return s.cfg.Keyring.Seal([]byte(plain), "containers_settings", settingHooks, column)
+func (w *Webhooks) sealHook(plain, column string) string {
+	return w.cfg.Keyring.Seal([]byte(plain), "containers_settings", settingHooks, column)
 }
 
 // HookSettings reads the settings of package webhooks. Secrets are masked.
-func (s *Service) HookSettings(ctx context.Context) (HookSettings, error) {
-	stored, err := s.storedHooks(ctx)
+func (w *Webhooks) HookSettings(ctx context.Context) (HookSettings, error) {
+	stored, err := w.storedHooks(ctx)
 	if err != nil {
 		return HookSettings{}, err
 	}
@@ -114,28 +112,28 @@ func (s *Service) HookSettings(ctx context.Context) (HookSettings, error) {
 	if stored.Secret != "" {
 		out.SecretMasked = masked
 	}
-	targets, err := s.repo.hookTargets(ctx)
+	targets, err := w.store.hookTargets(ctx)
 	if err != nil {
 		return out, fmt.Errorf("read the targets: %w", err)
 	}
 	for i := range targets {
 		out.Targets = append(out.Targets, targets[i].toTarget())
 	}
-	if out.ReposTotal, out.ReposSelected, err = s.repo.countRepos(ctx); err != nil {
+	if out.ReposTotal, out.ReposSelected, err = w.store.countRepos(ctx); err != nil {
 		return out, fmt.Errorf("count the repositories: %w", err)
 	}
 	return out, nil
 }
 
 // ChangeHookSettings stores a change of the settings. The first one makes the secret that deliveries are signed with.
-func (s *Service) ChangeHookSettings(ctx context.Context, c HookChange) error {
+func (w *Webhooks) ChangeHookSettings(ctx context.Context, c HookChange) error {
 	c.CallbackURL = strings.TrimSpace(c.CallbackURL)
 	if c.CallbackURL != "" || c.Enabled {
 		if err := checkCallback(c.CallbackURL); err != nil {
 			return err
 		}
 	}
-	if c.Enabled && s.codeHost() == nil {
+	if c.Enabled && w.cfg.CodeHost() == nil {
 		return hookFault(whyNoHost)
 	}
 	pat := strings.TrimSpace(c.PAT)
@@ -149,32 +147,32 @@ func (s *Service) ChangeHookSettings(ctx context.Context, c HookChange) error {
 	if err != nil {
 		return err
 	}
-	added, err := s.resolveNew(ctx, c.Targets, schema.Secret(pat))
+	added, err := w.resolveNew(ctx, c.Targets, schema.Secret(pat))
 	if err != nil {
 		return err
 	}
-	return s.hookTx(ctx, "change the webhooks' settings", func(ctx context.Context, w *gorm.DB) error {
-		stored, err := s.storedHooks(ctx)
+	return w.store.change(ctx, "change the webhooks' settings", func(ctx context.Context) error {
+		stored, err := w.storedHooks(ctx)
 		if err != nil {
 			return err
 		}
 		stored.Enabled, stored.CallbackURL = c.Enabled, c.CallbackURL
 		if pat != "" {
-			stored.PAT = s.sealHook(pat, "pat")
+			stored.PAT = w.sealHook(pat, "pat")
 		}
 		if stored.Secret == "" {
-			stored.Secret = s.sealHook(secret.RandomString(hookSecretLength, secret.Alphanumeric), "secret")
+			stored.Secret = w.sealHook(secret.RandomString(hookSecretLength, secret.Alphanumeric), "secret")
 		}
 		if c.Enabled && stored.PAT == "" {
 			return hookFault(whyNoToken).With("field", "pat")
 		}
-		if err := s.repo.PutSetting(ctx, settingHooks, stored, s.now()); err != nil {
+		if err := w.store.PutSetting(ctx, settingHooks, stored, w.now()); err != nil {
 			return fmt.Errorf("store the webhooks' settings: %w", err)
 		}
-		if err := s.replaceTargets(ctx, w, c.Targets, added); err != nil {
+		if err := w.replaceTargets(ctx, c.Targets, added); err != nil {
 			return err
 		}
-		return s.applySelections(ctx, w, wanted, stored.Enabled)
+		return w.applySelections(ctx, wanted, stored.Enabled)
 	})
 }
 
@@ -191,38 +189,6 @@ func checkCallback(text string) error {
 		return record.InvalidField("callbackUrl", "The callback URL must end in %s.", hookPath)
 	}
 	return nil
-}
-
-// checkHooks is the part of the deploy check about package webhooks.
-func (s *Service) checkHooks(ctx context.Context) ReportCheck {
-	const impact = "New images are seen by scheduled checks alone."
-	cfg, err := s.hookConfig(ctx)
-	if err != nil {
-		return failCheck("The settings of package webhooks cannot be read.", impact, "", "Set the access token again, or restore the key that it was sealed with.")
-	}
-	if !cfg.Enabled {
-		return skipCheck(naSwitch, "Package webhooks are switched off.")
-	}
-	_, selected, err := s.repo.countRepos(ctx)
-	if err != nil {
-		return failCheck("The tracked repositories could not be read.", impact, "", "Look at the log of the core.")
-	}
-	var lacks []string
-	for _, c := range []struct {
-		lacks bool
-		text  string
-	}{
-		{s.codeHost() == nil, "codehost in plugin.hcl"}, {cfg.PAT == "", "an access token"}, {checkCallback(cfg.CallbackURL) != nil, "a callback URL that the code host reaches"},
-		{cfg.Secret == "", "the secret, which storing the settings makes"}, {selected == 0, "a selected repository"},
-	} {
-		if c.lacks {
-			lacks = append(lacks, c.text)
-		}
-	}
-	if len(lacks) > 0 {
-		return failCheck("Package webhooks are on, and not complete.", impact, "missing: "+strings.Join(lacks, ", "), "Complete them in the settings.")
-	}
-	return passCheck("Package webhooks are complete.", fmt.Sprintf("%d repositories, %s", selected, cfg.CallbackURL))
 }
 
 // selection is a repository with what it is to be.
@@ -244,6 +210,39 @@ func checkSelections(list *[]RepoSelected) ([]selection, error) {
 		}
 		out = slices.DeleteFunc(out, func(s selection) bool { return s.name == name })
 		out = append(out, selection{name, strings.TrimSpace(r.FullName), r.Selected})
+	}
+	return out, nil
+}
+
+// Setup is what the integration has, and lacks, to work.
+type Setup struct {
+	Enabled     bool
+	CallbackURL string
+	// Selected is the number of selected repositories, unless Uncounted is an error.
+	Selected  int64
+	Uncounted error
+	// Lacks names what is missing.
+	Lacks []string
+}
+
+// Setup returns what the integration has and lacks.
+func (w *Webhooks) Setup(ctx context.Context) (Setup, error) {
+	cfg, err := w.hookConfig(ctx)
+	if err != nil || !cfg.Enabled {
+		return Setup{}, err
+	}
+	out := Setup{Enabled: true, CallbackURL: cfg.CallbackURL}
+	_, out.Selected, out.Uncounted = w.store.countRepos(ctx)
+	for _, c := range []struct {
+		lacks bool
+		text  string
+	}{
+		{w.cfg.CodeHost() == nil, "codehost in plugin.hcl"}, {cfg.PAT == "", "an access token"}, {checkCallback(cfg.CallbackURL) != nil, "a callback URL that the code host reaches"},
+		{cfg.Secret == "", "the secret, which storing the settings makes"}, {out.Selected == 0, "a selected repository"},
+	} {
+		if c.lacks {
+			out.Lacks = append(out.Lacks, c.text)
+		}
 	}
 	return out, nil
 }

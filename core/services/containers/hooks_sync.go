@@ -56,20 +56,20 @@ func retryCodeHost(ctx context.Context, try func() error) error {
 	}
 }
 
-// hooking works on the webhooks of repositories with the settings of one moment.
+// hookSyncer works on the webhooks of repositories with the settings of one moment.
 type hookSyncer struct {
-	s    *Service
-	host client.CodeHost
-	cfg  hookConfig
+	hooks *Webhooks
+	host  client.CodeHost
+	cfg   hookConfig
 }
 
 // newHookSyncer returns a hookSyncer. If a setting is missing, the error is a fault.InvalidArgument with a reason.
-func (s *Service) newHookSyncer(ctx context.Context) (*hookSyncer, error) {
-	cfg, err := s.hookConfig(ctx)
+func (w *Webhooks) newHookSyncer(ctx context.Context) (*hookSyncer, error) {
+	cfg, err := w.hookConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
-	h := &hookSyncer{s: s, host: s.codeHost(), cfg: cfg}
+	h := &hookSyncer{hooks: w, host: w.cfg.CodeHost(), cfg: cfg}
 	switch {
 	case !cfg.Enabled:
 		return nil, hookFault(whyDisabled)
@@ -172,7 +172,7 @@ func (h *hookSyncer) ensureHook(ctx context.Context, row *repoRecord, dry bool) 
 		return res, err
 	}
 	if res.Action == syncCreated || res.Action == syncUpdated {
-		if err := h.s.hookPace.Wait(ctx); err != nil {
+		if err := h.hooks.pace.Wait(ctx); err != nil {
 			return res, fmt.Errorf("wait to change a webhook: %w", err)
 		}
 	}
@@ -217,7 +217,7 @@ func (h *hookSyncer) resolveConflict(ctx context.Context, row *repoRecord, choic
 
 // deleteHook deletes a webhook. One that is gone already is no error.
 func (h *hookSyncer) deleteHook(ctx context.Context, row *repoRecord, id string) error {
-	if err := h.s.hookPace.Wait(ctx); err != nil {
+	if err := h.hooks.pace.Wait(ctx); err != nil {
 		return fmt.Errorf("wait to delete a webhook: %w", err)
 	}
 	if err := h.host.DeleteHook(ctx, h.cfg.PAT, row.FullName, id); err != nil && client.CauseOf(err) != client.CauseMissing {
@@ -229,12 +229,12 @@ func (h *hookSyncer) deleteHook(ctx context.Context, row *repoRecord, id string)
 // syncRepo synchronizes the webhook of a selected repository and stores the result, which may be a failure. A returned error
 // ends the whole job.
 func (h *hookSyncer) syncRepo(ctx context.Context, name, op string, dry bool, choice *ConflictChoice) (SyncResult, error) {
-	unlock, err := h.s.applying.LockKey(ctx, "/"+settingHooks+"/"+name)
+	unlock, err := h.hooks.changing.LockKey(ctx, "/"+settingHooks+"/"+name)
 	if err != nil {
 		return SyncResult{Repo: name}, err
 	}
 	defer unlock()
-	row, err := h.s.repo.trackedRepo(ctx, name)
+	row, err := h.hooks.store.trackedRepo(ctx, name)
 	if err != nil {
 		return SyncResult{Repo: name}, fmt.Errorf("read a repository: %w", err)
 	}
@@ -242,7 +242,7 @@ func (h *hookSyncer) syncRepo(ctx context.Context, name, op string, dry bool, ch
 		return SyncResult{Repo: name, Action: syncNoop, Message: "The repository is not selected any more."}, nil
 	}
 	if !dry {
-		if err := h.s.repo.updateRepo(ctx, name, map[string]any{"webhook_state": hookRunning}); err != nil {
+		if err := h.hooks.store.updateRepo(ctx, name, map[string]any{"webhook_state": hookRunning}); err != nil {
 			return SyncResult{Repo: name}, err
 		}
 	}
@@ -264,7 +264,7 @@ func (h *hookSyncer) recordSync(ctx context.Context, row *repoRecord, res SyncRe
 	if dry {
 		return res, context.Cause(ctx)
 	}
-	columns := map[string]any{"last_op": op, "last_error": "", "last_sync_at": h.s.now(), "webhook_state": hookOK, "hook_id": res.HookID}
+	columns := map[string]any{"last_op": op, "last_error": "", "last_sync_at": h.hooks.now(), "webhook_state": hookOK, "hook_id": res.HookID}
 	switch {
 	case ctx.Err() != nil:
 		columns = map[string]any{"webhook_state": row.WebhookState}
@@ -278,7 +278,7 @@ func (h *hookSyncer) recordSync(ctx context.Context, row *repoRecord, res SyncRe
 		columns["webhook_state"], columns["last_error"] = hookError, res.Message
 		delete(columns, "hook_id")
 	}
-	if err := h.s.repo.updateRepo(context.WithoutCancel(ctx), row.Name, columns); err != nil {
+	if err := h.hooks.store.updateRepo(context.WithoutCancel(ctx), row.Name, columns); err != nil {
 		return res, fmt.Errorf("note the webhook of %s: %w", row.Name, err)
 	}
 	return res, context.Cause(ctx)

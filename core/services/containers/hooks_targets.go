@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	"gorm.io/gorm"
-
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
@@ -41,12 +39,12 @@ type RepoCandidate struct {
 
 // ResolveInput asks the code host what an input stands for. It changes nothing. A token that is missing or lacks
 // permission is a fault.Unprocessable.
-func (s *Service) ResolveInput(ctx context.Context, input string) (RepoCandidates, error) {
-	res, err := s.resolveInput(ctx, input, "")
+func (w *Webhooks) ResolveInput(ctx context.Context, input string) (RepoCandidates, error) {
+	res, err := w.resolveInput(ctx, input, "")
 	if err != nil {
 		return RepoCandidates{}, err
 	}
-	rows, err := s.repo.selectedRepos(ctx)
+	rows, err := w.store.selectedRepos(ctx)
 	if err != nil {
 		return RepoCandidates{}, fmt.Errorf("read the repositories: %w", err)
 	}
@@ -64,16 +62,16 @@ func (s *Service) ResolveInput(ctx context.Context, input string) (RepoCandidate
 }
 
 // resolveInput asks with the stored token unless another is given.
-func (s *Service) resolveInput(ctx context.Context, input string, pat schema.Secret) (*codehost.Resolution, error) {
+func (w *Webhooks) resolveInput(ctx context.Context, input string, pat schema.Secret) (*codehost.Resolution, error) {
 	input = strings.TrimSpace(input)
 	if input == "" || len(input) > maxInput {
 		return nil, record.InvalidField("input", "Name a repository as owner/repo, or give the address of a repository or of an owner.")
 	}
-	host := s.codeHost()
+	host := w.cfg.CodeHost()
 	if host == nil {
 		return nil, asUnprocessable(hookFault(whyNoHost))
 	}
-	cfg, err := s.hookConfig(ctx)
+	cfg, err := w.hookConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -121,21 +119,21 @@ func (c *hookConfig) explainResolve(err error) error {
 }
 
 // AddTarget tracks the repositories that an input stands for. They are not selected by that.
-func (s *Service) AddTarget(ctx context.Context, input string) (t HookTarget, added int, err error) {
-	res, err := s.resolveInput(ctx, input, "")
+func (w *Webhooks) AddTarget(ctx context.Context, input string) (t HookTarget, added int, err error) {
+	res, err := w.resolveInput(ctx, input, "")
 	if err != nil {
 		return HookTarget{}, 0, badRequest(err)
 	}
-	rec := s.newTarget(input, res)
-	err = s.hookTx(ctx, "add a target", func(ctx context.Context, w *gorm.DB) error {
-		before, _, err := s.repo.countRepos(ctx)
+	rec := w.newTarget(input, res)
+	err = w.store.change(ctx, "add a target", func(ctx context.Context) error {
+		before, _, err := w.store.countRepos(ctx)
 		if err != nil {
 			return fmt.Errorf("count the repositories: %w", err)
 		}
-		if err := s.storeTarget(w, rec, res); err != nil {
+		if err := w.storeTarget(ctx, rec, res); err != nil {
 			return err
 		}
-		after, _, err := s.repo.countRepos(ctx)
+		after, _, err := w.store.countRepos(ctx)
 		added = int(after - before)
 		return err
 	})
@@ -151,8 +149,8 @@ func badRequest(err error) error {
 	return fault.New(fault.InvalidArgument, "%s", f.Message).With("reason", f.Ext["reason"])
 }
 
-func (s *Service) newTarget(input string, res *codehost.Resolution) *targetRecord {
-	out := &targetRecord{Input: strings.TrimSpace(input), Kind: codehost.KindRepo, Owner: texts.Limit(res.Owner, maxRepoName), Warnings: []string{}, CreatedAt: s.now()}
+func (w *Webhooks) newTarget(input string, res *codehost.Resolution) *targetRecord {
+	out := &targetRecord{Input: strings.TrimSpace(input), Kind: codehost.KindRepo, Owner: texts.Limit(res.Owner, maxRepoName), Warnings: []string{}, CreatedAt: w.now()}
 	if res.Kind == codehost.KindOwner {
 		out.Kind = codehost.KindOwner
 	}
@@ -162,8 +160,8 @@ func (s *Service) newTarget(input string, res *codehost.Resolution) *targetRecor
 	return out
 }
 
-func (s *Service) storeTarget(w *gorm.DB, t *targetRecord, res *codehost.Resolution) error {
-	if err := s.repo.addTarget(w, t); err != nil {
+func (w *Webhooks) storeTarget(ctx context.Context, t *targetRecord, res *codehost.Resolution) error {
+	if err := w.store.addTarget(ctx, t); err != nil {
 		return fmt.Errorf("store a target: %w", err)
 	}
 	var rows []repoRecord
@@ -175,10 +173,10 @@ func (s *Service) storeTarget(w *gorm.DB, t *targetRecord, res *codehost.Resolut
 		}
 		seen[name] = true
 		rows = append(rows, repoRecord{
-			Name: name, FullName: r.FullName, WebhookState: hookUnknown, Visibility: texts.Limit(r.Visibility, 50), LastActivity: store.Millis(r.LastActivity), CreatedAt: s.now(),
+			Name: name, FullName: r.FullName, WebhookState: hookUnknown, Visibility: texts.Limit(r.Visibility, 50), LastActivity: store.Millis(r.LastActivity), CreatedAt: w.now(),
 		})
 	}
-	if err := s.repo.addRepos(w, rows); err != nil {
+	if err := w.store.addRepos(ctx, rows); err != nil {
 		return fmt.Errorf("track the repositories of a target: %w", err)
 	}
 	return nil
@@ -186,18 +184,18 @@ func (s *Service) storeTarget(w *gorm.DB, t *targetRecord, res *codehost.Resolut
 
 // RemoveTarget ends the tracking by an input. Of its repositories those are forgotten that are not selected, have no
 // webhook, and belong to no other target. An input that is not there is none.
-func (s *Service) RemoveTarget(ctx context.Context, input string) error {
+func (w *Webhooks) RemoveTarget(ctx context.Context, input string) error {
 	input = strings.TrimSpace(input)
 	if input == "" || len(input) > maxInput {
 		return record.InvalidField("input", "Name the input of the target.")
 	}
-	return s.hookTx(ctx, "remove a target", func(ctx context.Context, w *gorm.DB) error {
-		return s.removeTargets(ctx, w, func(t *targetRecord) bool { return strings.EqualFold(t.Input, input) })
+	return w.store.change(ctx, "remove a target", func(ctx context.Context) error {
+		return w.removeTargets(ctx, func(t *targetRecord) bool { return strings.EqualFold(t.Input, input) })
 	})
 }
 
-func (s *Service) removeTargets(ctx context.Context, w *gorm.DB, gone func(*targetRecord) bool) error {
-	targets, err := s.repo.hookTargets(ctx)
+func (w *Webhooks) removeTargets(ctx context.Context, gone func(*targetRecord) bool) error {
+	targets, err := w.store.hookTargets(ctx)
 	if err != nil {
 		return fmt.Errorf("read the targets: %w", err)
 	}
@@ -208,14 +206,14 @@ func (s *Service) removeTargets(ctx context.Context, w *gorm.DB, gone func(*targ
 			continue
 		}
 		removed = append(removed, t)
-		if err := w.Delete(&targetRecord{Input: t.Input}).Error; err != nil {
+		if err := w.store.deleteTarget(ctx, t.Input); err != nil {
 			return fmt.Errorf("delete a target: %w", err)
 		}
 	}
 	if len(removed) == 0 {
 		return nil
 	}
-	rows, err := s.repo.trackedRepos(ctx)
+	rows, err := w.store.trackedRepos(ctx)
 	if err != nil {
 		return fmt.Errorf("read the repositories: %w", err)
 	}
@@ -224,7 +222,7 @@ func (s *Service) removeTargets(ctx context.Context, w *gorm.DB, gone func(*targ
 		if !idle || !anyCovers(removed, r.Name) || anyCovers(left, r.Name) {
 			continue
 		}
-		if err := w.Delete(&repoRecord{Name: r.Name}).Error; err != nil {
+		if err := w.store.deleteRepo(ctx, r.Name); err != nil {
 			return fmt.Errorf("forget a repository: %w", err)
 		}
 	}
@@ -247,11 +245,11 @@ type newTarget struct {
 }
 
 // resolveNew resolves the inputs of a list that are not targets yet.
-func (s *Service) resolveNew(ctx context.Context, list *[]HookInput, pat schema.Secret) (out []newTarget, err error) {
+func (w *Webhooks) resolveNew(ctx context.Context, list *[]HookInput, pat schema.Secret) (out []newTarget, err error) {
 	if list == nil {
 		return nil, nil
 	}
-	known, err := s.repo.hookTargets(ctx)
+	known, err := w.store.hookTargets(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the targets: %w", err)
 	}
@@ -265,22 +263,22 @@ func (s *Service) resolveNew(ctx context.Context, list *[]HookInput, pat schema.
 			continue
 		}
 		seen[key] = true
-		res, err := s.resolveInput(ctx, in.Input, pat)
+		res, err := w.resolveInput(ctx, in.Input, pat)
 		if err != nil {
 			return nil, badRequest(err)
 		}
-		out = append(out, newTarget{s.newTarget(in.Input, res), res})
+		out = append(out, newTarget{w.newTarget(in.Input, res), res})
 	}
 	return out, nil
 }
 
 // replaceTargets makes a list the targets that there are; nil leaves them alone.
-func (s *Service) replaceTargets(ctx context.Context, w *gorm.DB, list *[]HookInput, added []newTarget) error {
+func (w *Webhooks) replaceTargets(ctx context.Context, list *[]HookInput, added []newTarget) error {
 	if list == nil {
 		return nil
 	}
 	for _, t := range added {
-		if err := s.storeTarget(w, t.rec, t.res); err != nil {
+		if err := w.storeTarget(ctx, t.rec, t.res); err != nil {
 			return err
 		}
 	}
@@ -288,5 +286,5 @@ func (s *Service) replaceTargets(ctx context.Context, w *gorm.DB, list *[]HookIn
 	for _, in := range *list {
 		wanted[strings.ToLower(strings.TrimSpace(in.Input))] = true
 	}
-	return s.removeTargets(ctx, w, func(t *targetRecord) bool { return !wanted[strings.ToLower(t.Input)] })
+	return w.removeTargets(ctx, func(t *targetRecord) bool { return !wanted[strings.ToLower(t.Input)] })
 }

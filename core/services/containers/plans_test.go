@@ -55,7 +55,6 @@ func TestNoQueryScans(t *testing.T) {
 		statements := testkit.WatchStatements(t, st)
 		e := newEnvOn(t, st)
 		ctx, r := t.Context(), e.svc.repo
-		old := now - 24*3600*1000*8
 		statements.CheckScans(t, st, map[string]func() error{
 			"a service":            func() error { _, err := r.FindService(ctx, "svc77"); return err },
 			"services of a stack":  func() error { _, err := r.ListStackServices(ctx, "stk7"); return err },
@@ -74,11 +73,10 @@ func TestNoQueryScans(t *testing.T) {
 				_, err := (&candidateStore{r.Store}).snapshotByKey(ctx, inferKey{"r77", "d77", "linux/amd64"})
 				return err
 			},
-			"delivery events":     func() error { _, err := r.deliveryEvents(ctx, 49_990); return err },
-			"last delivery event": func() error { _, err := r.lastDeliveryEvent(ctx); return err },
+			"delivery events":     func() error { _, err := e.svc.Webhooks.EventsAfter(ctx, 49_990); return err },
+			"last delivery event": func() error { _, err := e.svc.Webhooks.LastEventID(ctx); return err },
 			"old samples":         func() error { return e.svc.Usage.DeleteOld(ctx) },
-			"old deliveries":      func() error { _, err := r.deleteSome(ctx, "containers_deliveries", "last_at", 10); return err },
-			"old delivery events": func() error { _, err := r.deleteSome(ctx, "containers_delivery_events", "at", old); return err },
+			"old deliveries":      func() error { return e.svc.Webhooks.DeleteOld(ctx) },
 		}, tables...)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
@@ -168,4 +169,23 @@ func (s *Service) checkBaseURL(ctx context.Context) ReportCheck {
 	c := skipCheck(naPrereq, "Links in notifications are paths.")
 	c.Recommendation = "Set the public base URL in the settings."
 	return c
+}
+
+// checkHooks is the part of the deploy check about package webhooks.
+func (s *Service) checkHooks(ctx context.Context) ReportCheck {
+	const impact = "New images are seen by scheduled checks alone."
+	setup, err := s.Webhooks.Setup(ctx)
+	if err != nil {
+		return failCheck("The settings of package webhooks cannot be read.", impact, "", "Set the access token again, or restore the key that it was sealed with.")
+	}
+	if !setup.Enabled {
+		return skipCheck(naSwitch, "Package webhooks are switched off.")
+	}
+	if setup.Uncounted != nil {
+		return failCheck("The tracked repositories could not be read.", impact, "", "Look at the log of the core.")
+	}
+	if len(setup.Lacks) > 0 {
+		return failCheck("Package webhooks are on, and not complete.", impact, "missing: "+strings.Join(setup.Lacks, ", "), "Complete them in the settings.")
+	}
+	return passCheck("Package webhooks are complete.", fmt.Sprintf("%d repositories, %s", setup.Selected, setup.CallbackURL))
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"golang.org/x/time/rate"
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/notify"
@@ -91,12 +90,12 @@ type Service struct {
 	live *event.Bus
 	// Usage samples what the services use.
 	Usage *usage.Usage
+	// Webhooks are the code host's package webhooks.
+	Webhooks *Webhooks
 	// Notices tells people what jobs have found and done.
 	Notices *notice.Notices
 	// checkMinute is the minute of the day of the daily check.
 	checkMinute atomic.Int64
-	// hookPace bounds how fast webhooks are made, changed and deleted at the code host.
-	hookPace *rate.Limiter
 	// applying serialises what changes one compose project.
 	applying work.KeyedMutex
 	hashes   hashCache
@@ -124,8 +123,7 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Store == nil || cfg.Keyring == nil || cfg.Sender == nil || cfg.Channels == nil {
 		return nil, errors.New("the containers service needs a database, a keyring, a sender of notifications and the settings of channels")
 	}
-	s := &Service{cfg: cfg, log: cfg.Logger, queue: &work.Queue{}, repo: &repository{record.NewStore(cfg.Store)}, live: event.NewBus(),
-		hookPace: rate.NewLimiter(rate.Every(hookChangePause), hookBurst)}
+	s := &Service{cfg: cfg, log: cfg.Logger, queue: &work.Queue{}, repo: &repository{record.NewStore(cfg.Store)}, live: event.NewBus()}
 	s.Notices = notice.New(notice.Config{
 		Service: ServiceName, Version: s.coreVersion(), Store: s.repo.Store, Sender: cfg.Sender, Channels: cfg.Channels, Events: noticeEvents{s}, Services: noticeEvents{s},
 		Settings: func() notice.Settings {
@@ -134,6 +132,9 @@ func New(cfg Config) (*Service, error) {
 		},
 		PublicBaseURL: s.PublicBaseURL, Log: s.log, Now: cfg.Now,
 	})
+	s.Webhooks = NewWebhooks(WebhooksConfig{
+		Store: s.repo.Store, Keyring: cfg.Keyring, CodeHost: s.codeHost, PackageHosts: func() []string { return s.settings().PackageHosts }, Jobs: s, Live: s.live, Now: cfg.Now,
+	}, s.queue)
 	s.SetAccess(cfg.Access)
 	s.waiting.Store(true)
 	s.Host = host.New(host.Config{

@@ -1,15 +1,14 @@
 package containers
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
 
-	"github.com/gin-gonic/gin"
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -62,47 +61,6 @@ const (
 	signatureTriggered = "webhook_secret_mismatch"
 )
 
-// handlePackageWebhook takes a package webhook of the code host.
-func (s *Service) handlePackageWebhook(c *gin.Context) {
-	in := incoming{signature: c.GetHeader(headerSignature), event: singleHeader(c, headerEvent, aliasEvent), id: singleHeader(c, headerDelivery, aliasDelivery)}
-	if err := in.checkHeaders(); err != nil {
-		httpd.WriteError(c, err)
-		return
-	}
-	cfg, err := s.authenticateDelivery(c, &in)
-	switch {
-	case err != nil:
-		httpd.WriteError(c, err)
-		return
-	case !cfg.Enabled:
-		answerIgnored(c, ignoredDisabled, 0)
-		return
-	case in.event != codehost.EventPackage:
-		answerIgnored(c, ignoredEvent, 0)
-		return
-	}
-	out, err := s.takeDelivery(c.Request.Context(), &in)
-	switch {
-	case err != nil:
-		httpd.WriteError(c, err)
-	case out.rejected:
-		httpd.WriteError(c, fault.New(fault.InvalidArgument, "The body is no JSON object of a delivery.").With("reason", out.reason))
-	case out.reason != "":
-		answerIgnored(c, out.reason, out.attempts)
-	default:
-		c.JSON(http.StatusAccepted, out.toAccepted())
-	}
-}
-
-func singleHeader(c *gin.Context, names ...string) string {
-	for _, name := range names {
-		if v := strings.TrimSpace(c.GetHeader(name)); v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
 // checkHeaders returns an error if a header is missing or malformed.
 func (in *incoming) checkHeaders() error {
 	for _, h := range []struct{ name, value string }{{headerSignature, in.signature}, {headerEvent, in.event}, {headerDelivery, in.id}} {
@@ -114,36 +72,36 @@ func (in *incoming) checkHeaders() error {
 	return nil
 }
 
-// authenticateDelivery reads the body, checks its signature, and then has the plugin parse it.
-func (s *Service) authenticateDelivery(c *gin.Context, in *incoming) (hookConfig, error) {
-	cfg, err := s.hookConfig(c.Request.Context())
+// Authenticate checks the signature of a delivery over its body, which readBody returns, and then has the plugin parse it. It reports whether the
+// integration is on.
+func (w *Webhooks) Authenticate(ctx context.Context, in *incoming, readBody func() ([]byte, error)) (enabled bool, err error) {
+	cfg, err := w.hookConfig(ctx)
 	if err != nil {
-		return cfg, err
+		return false, err
 	}
-	host := s.codeHost()
+	host := w.cfg.CodeHost()
 	switch {
 	case cfg.Secret == "":
-		return cfg, badSignature(signatureNoSecret, "No webhook secret is set.")
+		return false, badSignature(signatureNoSecret, "No webhook secret is set.")
 	case host == nil:
-		return cfg, badSignature(whyNoHost, "No code host is configured.")
+		return false, badSignature(whyNoHost, "No code host is configured.")
 	}
-	if in.body, err = httpd.ReadBody(c); err != nil {
-		return cfg, err
+	if in.body, err = readBody(); err != nil {
+		return false, err
 	}
-	in.hook, err = host.ParseWebhook(c.Request.Context(), codehost.Delivery{Event: in.event, Signature: in.signature, Body: in.body, Secret: cfg.Secret})
+	in.hook, err = host.ParseWebhook(ctx, codehost.Delivery{Event: in.event, Signature: in.signature, Body: in.body, Secret: cfg.Secret})
 	if err == nil {
-		httpd.SetAuthenticated(c)
-		return cfg, nil
+		return cfg.Enabled, nil
 	}
 	var e *errs.Error
 	if errors.As(err, &e) && e.Code == codes.Unauthenticated {
-		return cfg, badSignature(signatureWrong, "The signature does not belong to the body.")
+		return false, badSignature(signatureWrong, "The signature does not belong to the body.")
 	}
 	if errors.As(err, &e) && e.Reason == codehost.ReasonInvalidPayload {
 		in.hook = nil
-		return cfg, nil
+		return cfg.Enabled, nil
 	}
-	return cfg, err
+	return false, err
 }
 
 // IgnoredWebhook is the answer to a webhook that nothing is done about.
@@ -152,10 +110,6 @@ type IgnoredWebhook struct {
 	Ignored      bool   `json:"ignored" example:"true"`
 	Reason       string `json:"reason" enum:"disabled,not_package_event,not_published,repo_not_selected,duplicate_delivery"`
 	AttemptCount int    `json:"attemptCount,omitempty" doc:"How often this delivery came."`
-}
-
-func answerIgnored(c *gin.Context, why string, attempts int) {
-	c.JSON(http.StatusOK, IgnoredWebhook{OK: true, Ignored: true, Reason: why, AttemptCount: attempts})
 }
 
 // AcceptedWebhook is the answer to a webhook that started work, or that work under way is done for.

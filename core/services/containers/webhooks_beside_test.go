@@ -27,7 +27,7 @@ func TestDeliveriesBesideChecks(t *testing.T) {
 			all.Go(func() {
 				for i := range 12 {
 					in := &incoming{id: strconv.Itoa(w) + "-" + strconv.Itoa(i), event: codehost.EventPackage, hook: &codehost.Webhook{Action: "published", Owner: "team", FullName: "team/app"}}
-					if out, err := e.svc.takeDelivery(ctx, in); err != nil || len(out.jobs) != len(ids) {
+					if out, err := e.svc.Webhooks.TakeDelivery(ctx, in); err != nil || len(out.jobs) != len(ids) {
 						t.Errorf("%+v %v", out, err)
 					}
 				}

@@ -10,12 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"gorm.io/gorm"
-
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
-	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
@@ -49,11 +46,11 @@ const (
 	takePause = 100 * time.Millisecond
 )
 
-// takeDelivery stores a delivery and submits its jobs, in one transaction. After an error the delivery may be sent again.
-func (s *Service) takeDelivery(ctx context.Context, in *incoming) (out outcome, err error) {
+// TakeDelivery stores a delivery and submits its jobs, in one transaction. After an error the delivery may be sent again.
+func (w *Webhooks) TakeDelivery(ctx context.Context, in *incoming) (out outcome, err error) {
 	for range takeTries {
-		err = s.hookTx(ctx, "take a delivery", func(ctx context.Context, w *gorm.DB) (err error) {
-			out, err = s.takeOnce(ctx, w, in)
+		err = w.store.change(ctx, "take a delivery", func(ctx context.Context) (err error) {
+			out, err = w.takeOnce(ctx, in)
 			return err
 		})
 		if !isDeadlock(err) {
@@ -72,28 +69,19 @@ func isDeadlock(err error) bool {
 	return errors.As(err, &state) && (state.SQLState() == "40P01" || state.SQLState() == "55P03")
 }
 
-// limitLockWait makes a transaction on PostgreSQL fail soon if it has to wait for a lock. A delivery submits several jobs and
-// can deadlock with transactions that submit or end one: it fails before the server ends the other.
-func (s *Service) limitLockWait(w *gorm.DB) error {
-	if s.cfg.Store.Dialect() != store.Postgres {
-		return nil
-	}
-	return w.Exec("SET LOCAL lock_timeout = '300ms'").Error
-}
-
-func (s *Service) takeOnce(ctx context.Context, w *gorm.DB, in *incoming) (outcome, error) {
-	row, err := s.repo.receiveDelivery(ctx, in.id, s.now())
+func (w *Webhooks) takeOnce(ctx context.Context, in *incoming) (outcome, error) {
+	row, err := w.store.receiveDelivery(ctx, in.id, w.now())
 	if err != nil {
 		return outcome{}, fmt.Errorf("store a delivery: %w", err)
 	}
 	// One that was acted on is not acted on again. Others may have come too early, such as before a repository was selected.
 	if row.Attempts > 1 && row.Decision == deliveryProcessed {
-		return outcome{attempts: row.Attempts, reason: ignoredDuplicate}, s.tellDelivery(ctx, deliveryRepeated, row)
+		return outcome{attempts: row.Attempts, reason: ignoredDuplicate}, w.tellDelivery(ctx, deliveryRepeated, row)
 	}
-	if err := s.limitLockWait(w); err != nil {
+	if err := w.store.limitLockWait(ctx); err != nil {
 		return outcome{}, fmt.Errorf("bound the wait for locks: %w", err)
 	}
-	out, err := s.decideJobs(ctx, in)
+	out, err := w.decideJobs(ctx, in)
 	if err != nil {
 		return out, err
 	}
@@ -109,21 +97,21 @@ func (s *Service) takeOnce(ctx context.Context, w *gorm.DB, in *incoming) (outco
 	case out.reason == "":
 		row.Decision, row.Status, row.Reason = deliveryProcessed, http.StatusAccepted, out.fallback
 	}
-	if err := w.Save(row).Error; err != nil {
+	if err := w.store.saveDelivery(ctx, row); err != nil {
 		return out, fmt.Errorf("store what became of a delivery: %w", err)
 	}
-	return out, s.tellDelivery(ctx, deliveryReceived, row)
+	return out, w.tellDelivery(ctx, deliveryReceived, row)
 }
 
 // decideJobs finds out which jobs a delivery calls for, and submits them.
-func (s *Service) decideJobs(ctx context.Context, in *incoming) (outcome, error) {
+func (w *Webhooks) decideJobs(ctx context.Context, in *incoming) (outcome, error) {
 	if in.hook == nil {
 		return outcome{reason: rejectedJSON, rejected: true}, nil
 	}
 	if in.hook.Action != "published" {
 		return outcome{reason: ignoredAction}, nil
 	}
-	ok, err := s.isFollowed(ctx, in.hook)
+	ok, err := w.isFollowed(ctx, in.hook)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -131,21 +119,21 @@ func (s *Service) decideJobs(ctx context.Context, in *incoming) (outcome, error)
 		return outcome{reason: ignoredRepo}, nil
 	}
 	if in.hook.FullName == "" {
-		return s.discoverFor(ctx, in, fallbackOwnerOnly)
+		return w.discoverFor(ctx, in, fallbackOwnerOnly)
 	}
-	services, err := s.publishedBy(ctx, in.hook)
+	services, err := w.publishedBy(ctx, in.hook)
 	if err != nil {
 		return outcome{}, err
 	}
 	if len(services) == 0 {
-		return s.discoverFor(ctx, in, fallbackNoMatch)
+		return w.discoverFor(ctx, in, fallbackNoMatch)
 	}
-	return s.checkFor(ctx, in, services)
+	return w.checkFor(ctx, in, services)
 }
 
 // isFollowed reports whether a webhook is about a selected repository or, if it names only an owner, about the owner of one.
-func (s *Service) isFollowed(ctx context.Context, hook *codehost.Webhook) (bool, error) {
-	rows, err := s.repo.selectedRepos(ctx)
+func (w *Webhooks) isFollowed(ctx context.Context, hook *codehost.Webhook) (bool, error) {
+	rows, err := w.store.selectedRepos(ctx)
 	if err != nil {
 		return false, fmt.Errorf("read the repositories: %w", err)
 	}
@@ -160,7 +148,7 @@ func (s *Service) isFollowed(ctx context.Context, hook *codehost.Webhook) (bool,
 
 // publishedBy are the managed services whose image is named like the repository or the package, on a registry host that the
 // code host's packages live on; by id.
-func (s *Service) publishedBy(ctx context.Context, hook *codehost.Webhook) (out []record.Service, err error) {
+func (w *Webhooks) publishedBy(ctx context.Context, hook *codehost.Webhook) (out []record.Service, err error) {
 	full := strings.ToLower(hook.FullName)
 	owner, _, _ := strings.Cut(full, "/")
 	paths := []string{full}
@@ -168,14 +156,14 @@ func (s *Service) publishedBy(ctx context.Context, hook *codehost.Webhook) (out 
 		paths = append(paths, owner+"/"+pkg)
 	}
 	var seen []string
-	for _, host := range s.settings().PackageHosts {
+	for _, host := range w.cfg.PackageHosts() {
 		for _, path := range paths {
 			repo := strings.ToLower(host) + "/" + texts.Limit(path, 2*maxRepoName)
 			if slices.Contains(seen, repo) {
 				continue
 			}
 			seen = append(seen, repo)
-			rows, err := s.repo.ListRepoServices(ctx, repo)
+			rows, err := w.store.ListRepoServices(ctx, repo)
 			if err != nil {
 				return nil, fmt.Errorf("read the services of a repository: %w", err)
 			}
@@ -192,14 +180,14 @@ func (in *incoming) deliverySource() *work.DeliverySource {
 }
 
 // checkFor makes a check of each service, or finds the one that is under way.
-func (s *Service) checkFor(ctx context.Context, in *incoming, services []record.Service) (out outcome, err error) {
+func (w *Webhooks) checkFor(ctx context.Context, in *incoming, services []record.Service) (out outcome, err error) {
 	for _, svc := range services {
 		out.services = append(out.services, svc.ID)
 	}
 	for _, svc := range services {
 		from := in.deliverySource()
 		from.MatchedServiceIDs = out.services
-		if err := out.addJob(s.CheckPublished(ctx, &svc, from)); err != nil {
+		if err := out.addJob(w.cfg.Jobs.CheckPublished(ctx, &svc, from)); err != nil {
 			return out, err
 		}
 	}
@@ -207,11 +195,11 @@ func (s *Service) checkFor(ctx context.Context, in *incoming, services []record.
 }
 
 // discoverFor makes a discovery, or finds the one that is under way.
-func (s *Service) discoverFor(ctx context.Context, in *incoming, why string) (out outcome, err error) {
+func (w *Webhooks) discoverFor(ctx context.Context, in *incoming, why string) (out outcome, err error) {
 	from := in.deliverySource()
 	from.FallbackReason = why
 	out.fallback = why
-	return out, out.addJob(s.DiscoverPublished(ctx, from))
+	return out, out.addJob(w.cfg.Jobs.DiscoverPublished(ctx, from))
 }
 
 // addJob adds the job that a delivery calls for. reused says that it was under way.

@@ -14,7 +14,11 @@ import (
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
+
+// headerWebhookSecret carries the shared secret of the generic trigger.
+const headerWebhookSecret = "X-Svc-Webhook-Secret"
 
 // TriggerBody asks for a check or an update from outside.
 type TriggerBody struct {
@@ -82,4 +86,52 @@ func (s *Service) Trigger(ctx context.Context, b TriggerBody) (jobID string, err
 		return s.UpdateFor(ctx, work.ActorWebhook, in.toRequest())
 	}
 	return "", record.InvalidField("action", "The action must be check or update.")
+}
+
+// handlePackageWebhook takes a package webhook of the code host.
+func (s *Service) handlePackageWebhook(c *gin.Context) {
+	in := incoming{signature: c.GetHeader(headerSignature), event: singleHeader(c, headerEvent, aliasEvent), id: singleHeader(c, headerDelivery, aliasDelivery)}
+	if err := in.checkHeaders(); err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	enabled, err := s.Webhooks.Authenticate(c.Request.Context(), &in, func() ([]byte, error) { return httpd.ReadBody(c) })
+	if err == nil && in.hook != nil {
+		httpd.SetAuthenticated(c)
+	}
+	switch {
+	case err != nil:
+		httpd.WriteError(c, err)
+		return
+	case !enabled:
+		answerIgnored(c, ignoredDisabled, 0)
+		return
+	case in.event != codehost.EventPackage:
+		answerIgnored(c, ignoredEvent, 0)
+		return
+	}
+	out, err := s.Webhooks.TakeDelivery(c.Request.Context(), &in)
+	switch {
+	case err != nil:
+		httpd.WriteError(c, err)
+	case out.rejected:
+		httpd.WriteError(c, fault.New(fault.InvalidArgument, "The body is no JSON object of a delivery.").With("reason", out.reason))
+	case out.reason != "":
+		answerIgnored(c, out.reason, out.attempts)
+	default:
+		c.JSON(http.StatusAccepted, out.toAccepted())
+	}
+}
+
+func singleHeader(c *gin.Context, names ...string) string {
+	for _, name := range names {
+		if v := strings.TrimSpace(c.GetHeader(name)); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func answerIgnored(c *gin.Context, why string, attempts int) {
+	c.JSON(http.StatusOK, IgnoredWebhook{OK: true, Ignored: true, Reason: why, AttemptCount: attempts})
 }

@@ -5,13 +5,14 @@ package pages
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
 	"strconv"
 
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+
 	"github.com/patchbay-dev/patchbay/core/console/ui"
+
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 )
 
@@ -97,7 +98,7 @@ func hooksPage(v *ui.View, p pages, h hooksView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if !p.service.CodeHostConfigured() {
+			if !p.service.Webhooks.CodeHostConfigured() {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"note warn\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

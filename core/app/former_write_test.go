@@ -22,6 +22,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -153,7 +154,7 @@ func (f *former) fillContainers(ctx context.Context, folder string) {
 		Monitor: &containers.MonitorChange{Enabled: &on, SampleInterval: &interval}, Instance: &containers.InstanceChange{PublicBaseURL: containers.OptionalText{Set: true, Text: public}},
 		Schedules: &containers.SchedulesChange{UpdateCheck: &containers.ScheduleChange{Enabled: &on, Cron: &cron}},
 	}))
-	must(t, f.containers.Webhooks.ChangeHookSettings(ctx, containers.HookChange{CallbackURL: "https://patchbay.example/api/webhooks/host-packages", PAT: "ghp_test"}))
+	must(t, f.containers.Webhooks.ChangeHookSettings(ctx, webhook.HookChange{CallbackURL: "https://patchbay.example/api/webhooks/host-packages", PAT: "ghp_test"}))
 }
 
 // addProject makes a compose project run whose images have a new version at the registry.

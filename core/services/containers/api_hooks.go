@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 )
 
 // hooksAPI declares the endpoints of the code host's package webhooks, and the webhooks themselves.
@@ -57,17 +58,17 @@ func (s *Service) documentWebhooks(a *api.API) {
 	header := func(name, text string) *huma.Param {
 		return &huma.Param{Name: name, In: "header", Required: true, Description: text, Schema: &huma.Schema{Type: huma.TypeString}}
 	}
-	a.Document(httpd.Route{Method: http.MethodPost, Path: "/api/webhooks/host-packages", Policy: httpd.Signature, BodyLimit: webhookLimit, Handler: s.handlePackageWebhook}, huma.Operation{
+	a.Document(httpd.Route{Method: http.MethodPost, Path: "/api/webhooks/host-packages", Policy: httpd.Signature, BodyLimit: webhook.BodyLimit, Handler: s.handlePackageWebhook}, huma.Operation{
 		OperationID: "webhook-host-packages", Tags: []string{tagWebhooks}, Summary: "Receive a package event of the code host",
 		Description: "The signature over the raw body is checked before anything else is looked at. A delivery that was acted on is not acted on again.",
 		Parameters: []*huma.Param{
-			header(headerSignature, "sha256= and the HMAC-SHA256 of the raw body in hexadecimal digits."),
-			header(headerEvent, "The event; "+aliasEvent+" is taken as well."), header(headerDelivery, "The id of the delivery; "+aliasDelivery+" is taken as well."),
+			header(webhook.HeaderSignature, "sha256= and the HMAC-SHA256 of the raw body in hexadecimal digits."),
+			header(webhook.HeaderEvent, "The event; "+webhook.AliasEvent+" is taken as well."), header(webhook.HeaderDelivery, "The id of the delivery; "+webhook.AliasDelivery+" is taken as well."),
 		},
 		RequestBody: &huma.RequestBody{Required: true, Content: api.JSON(&huma.Schema{Type: huma.TypeObject})},
 		Responses: map[string]*huma.Response{
-			"200": {Description: "Nothing is done about it.", Content: api.JSON(api.Schema[IgnoredWebhook](a))},
-			"202": {Description: "Work was started, or is under way.", Content: api.JSON(api.Schema[AcceptedWebhook](a))},
+			"200": {Description: "Nothing is done about it.", Content: api.JSON(api.Schema[webhook.IgnoredWebhook](a))},
+			"202": {Description: "Work was started, or is under way.", Content: api.JSON(api.Schema[webhook.AcceptedWebhook](a))},
 			"400": a.ErrorResponse("A header is missing, or the body is no JSON."), "401": a.ErrorResponse("The signature is wrong, or no secret is set: invalid_signature."),
 			"413": a.ErrorResponse("The body is too large."),
 		},

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 )
 
 // TestChecksAreDailyByDefault: at a time that an instance draws once.
@@ -36,7 +38,7 @@ func TestWebhooksAreMadeAtABoundedPace(t *testing.T) {
 		e.svc.Webhooks.SetPace(rate.NewLimiter(rate.Every(time.Hour), 2))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		results, err := e.svc.Webhooks.SyncHooks(ctx, SyncRequest{})
+		results, err := e.svc.Webhooks.SyncHooks(ctx, webhook.SyncRequest{})
 		hooks := 0
 		for _, name := range []string{"t/a", "t/b", "t/c"} {
 			list, err := e.host.Hooks(context.Background(), hookPAT, name)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 )
 
 // The names of the events of the inbox.
@@ -25,9 +26,9 @@ func (s *Service) handleDeliveryEvents(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	sub := s.live.Subscribe(topicDeliveries)
+	sub := s.live.Subscribe(webhook.TopicDeliveries)
 	defer sub.Close()
-	last, err := s.Webhooks.LastEventID(ctx)
+	last, err := s.Webhooks.Inbox.LastEventID(ctx)
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
@@ -60,7 +61,7 @@ type inboxReader struct {
 // nextEvents returns the events that follow from ev. If ev is not the next in order, because some were lost, they are read
 // from the store.
 func (in *inboxReader) nextEvents(ctx context.Context, ev event.Event) (out []outEvent) {
-	stored, ok := ev.Data.(deliveryEvent)
+	stored, ok := ev.Data.(webhook.DeliveryEvent)
 	switch {
 	case ok && stored.ID <= in.sent:
 		return nil
@@ -69,7 +70,7 @@ func (in *inboxReader) nextEvents(ctx context.Context, ev event.Event) (out []ou
 		return []outEvent{in.outEventOf(stored)}
 	}
 	for {
-		rows, err := in.s.Webhooks.EventsAfter(ctx, in.sent)
+		rows, err := in.s.Webhooks.Inbox.EventsAfter(ctx, in.sent)
 		if err != nil {
 			in.s.log.Warn("the events of deliveries cannot be read", "error", err)
 			failed := map[string]string{"type": eventDeliveryFailed, "error": "The events cannot be read."}
@@ -79,12 +80,12 @@ func (in *inboxReader) nextEvents(ctx context.Context, ev event.Event) (out []ou
 			in.sent = row.ID
 			out = append(out, in.outEventOf(row))
 		}
-		if len(rows) < deliverySlice {
+		if len(rows) < webhook.DeliverySlice {
 			return out
 		}
 	}
 }
 
-func (in *inboxReader) outEventOf(ev deliveryEvent) outEvent {
+func (in *inboxReader) outEventOf(ev webhook.DeliveryEvent) outEvent {
 	return outEvent{id: ev.ID, name: eventDelivery, data: json.RawMessage(ev.Data)}
 }

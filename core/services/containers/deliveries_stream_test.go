@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 )
 
 // hookEvent is an event of the inbox as a client gets it.
@@ -109,10 +110,10 @@ func TestInboxStream(t *testing.T) {
 		e.deliver("d1", body)
 		e.deliver("d1", body)
 		first, second := s.next(), s.next()
-		if first.name != eventDelivery || first.data["deliveryId"] != "d1" || first.data["type"] != deliveryReceived || first.data["decision"] != deliveryProcessed || first.data["attemptCount"] != 1.0 {
+		if first.name != eventDelivery || first.data["deliveryId"] != "d1" || first.data["type"] != webhook.EventReceived || first.data["decision"] != webhook.DecisionProcessed || first.data["attemptCount"] != 1.0 {
 			t.Errorf("%+v", first)
 		}
-		if second.data["type"] != deliveryRepeated || second.data["attemptCount"] != 2.0 || second.id <= first.id {
+		if second.data["type"] != webhook.EventRepeated || second.data["attemptCount"] != 2.0 || second.id <= first.id {
 			t.Errorf("%+v", second)
 		}
 		s.cut()
@@ -141,7 +142,7 @@ func TestInboxStream(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.svc.live.Publish(topicDeliveries, event.Event{Data: deliveryEvent{ID: 1 << 40}})
+		e.svc.live.Publish(webhook.TopicDeliveries, event.Event{Data: webhook.DeliveryEvent{ID: 1 << 40}})
 		if ev := s.next(); ev.name != eventDeliveryFailed || ev.data["error"] == "" {
 			t.Errorf("%+v", ev)
 		}
@@ -178,10 +179,10 @@ func TestInboxStreamUnderLoad(t *testing.T) {
 		for w := range 4 {
 			senders.Go(func() {
 				for i := range n / 4 {
-					req, _ := http.NewRequest(http.MethodPost, e.base+hookPath, strings.NewReader(body))
-					req.Header.Set(headerSignature, hookSign(secret, body))
-					req.Header.Set(headerEvent, "package")
-					req.Header.Set(headerDelivery, "d"+strconv.Itoa(w)+"-"+strconv.Itoa(i))
+					req, _ := http.NewRequest(http.MethodPost, e.base+webhook.CallbackPath, strings.NewReader(body))
+					req.Header.Set(webhook.HeaderSignature, hookSign(secret, body))
+					req.Header.Set(webhook.HeaderEvent, "package")
+					req.Header.Set(webhook.HeaderDelivery, "d"+strconv.Itoa(w)+"-"+strconv.Itoa(i))
 					resp, err := http.DefaultClient.Do(req)
 					if err != nil {
 						t.Error(err)

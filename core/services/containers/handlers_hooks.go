@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 )
 
-func (s *Service) getHookSettings(ctx context.Context, _ *struct{}) (*struct{ Body HookSettings }, error) {
+func (s *Service) getHookSettings(ctx context.Context, _ *struct{}) (*struct{ Body webhook.HookSettings }, error) {
 	out, err := s.Webhooks.HookSettings(ctx)
-	return &struct{ Body HookSettings }{out}, err
+	return &struct{ Body webhook.HookSettings }{out}, err
 }
 
-func (s *Service) putHookSettings(ctx context.Context, in *struct{ Body HookChange }) (*api.OKAnswer, error) {
+func (s *Service) putHookSettings(ctx context.Context, in *struct{ Body webhook.HookChange }) (*api.OKAnswer, error) {
 	return api.Done(s.Webhooks.ChangeHookSettings(ctx, in.Body))
 }
 
@@ -20,9 +21,9 @@ func (s *Service) listRepos(ctx context.Context, in *struct {
 	PerPage  int    `query:"perPage" minimum:"1" maximum:"200" default:"50"`
 	Query    string `query:"q" maxLength:"200" doc:"Looked for in names."`
 	Selected string `query:"selectedFilter" enum:"all,selected,unselected" default:"all"`
-}) (*struct{ Body RepoPage }, error) {
-	out, err := s.Webhooks.TrackedRepos(ctx, RepoFilter{Query: in.Query, Selected: in.Selected}, in.Page, in.PerPage)
-	return &struct{ Body RepoPage }{out}, err
+}) (*struct{ Body webhook.RepoPage }, error) {
+	out, err := s.Webhooks.TrackedRepos(ctx, webhook.RepoFilter{Query: in.Query, Selected: in.Selected}, in.Page, in.PerPage)
+	return &struct{ Body webhook.RepoPage }{out}, err
 }
 
 // HookJob is the answer of an endpoint that may make a job.
@@ -31,7 +32,7 @@ type HookJob struct {
 	JobID string `json:"jobId,omitempty" doc:"Left out if there is nothing to do." example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }
 
-func (s *Service) postRepoSelected(ctx context.Context, in *struct{ Body RepoSelected }) (*struct{ Body HookJob }, error) {
+func (s *Service) postRepoSelected(ctx context.Context, in *struct{ Body webhook.RepoSelected }) (*struct{ Body HookJob }, error) {
 	id, err := s.Webhooks.SelectRepo(ctx, in.Body.FullName, in.Body.Selected)
 	return &struct{ Body HookJob }{HookJob{true, id}}, err
 }
@@ -64,7 +65,7 @@ type Affected struct {
 }
 
 func (s *Service) postBulkSelected(ctx context.Context, in *struct{ Body BulkSelection }) (*struct{ Body Affected }, error) {
-	n, err := s.Webhooks.BulkSelect(ctx, RepoFilter{Query: in.Body.Query, Selected: in.Body.Filter}, in.Body.Selected, in.Body.DryRun)
+	n, err := s.Webhooks.BulkSelect(ctx, webhook.RepoFilter{Query: in.Body.Query, Selected: in.Body.Filter}, in.Body.Selected, in.Body.DryRun)
 	return &struct{ Body Affected }{Affected{true, n}}, err
 }
 
@@ -77,23 +78,23 @@ type TargetAdded struct {
 	Warnings   []string `json:"warnings"`
 }
 
-func (s *Service) postTarget(ctx context.Context, in *struct{ Body HookInput }) (*struct{ Body TargetAdded }, error) {
+func (s *Service) postTarget(ctx context.Context, in *struct{ Body webhook.HookInput }) (*struct{ Body TargetAdded }, error) {
 	t, n, err := s.Webhooks.AddTarget(ctx, in.Body.Input)
 	return &struct{ Body TargetAdded }{TargetAdded{true, t.Kind, t.Owner, n, t.Warnings}}, err
 }
 
-func (s *Service) postTargetRemove(ctx context.Context, in *struct{ Body HookInput }) (*api.OKAnswer, error) {
+func (s *Service) postTargetRemove(ctx context.Context, in *struct{ Body webhook.HookInput }) (*api.OKAnswer, error) {
 	return api.Done(s.Webhooks.RemoveTarget(ctx, in.Body.Input))
 }
 
-func (s *Service) postResolve(ctx context.Context, in *struct{ Body HookInput }) (*struct{ Body RepoCandidates }, error) {
+func (s *Service) postResolve(ctx context.Context, in *struct{ Body webhook.HookInput }) (*struct{ Body webhook.RepoCandidates }, error) {
 	out, err := s.Webhooks.ResolveInput(ctx, in.Body.Input)
-	return &struct{ Body RepoCandidates }{out}, err
+	return &struct{ Body webhook.RepoCandidates }{out}, err
 }
 
-func (s *Service) getHookOverview(ctx context.Context, _ *struct{}) (*struct{ Body HookOverview }, error) {
+func (s *Service) getHookOverview(ctx context.Context, _ *struct{}) (*struct{ Body webhook.HookOverview }, error) {
 	out, err := s.Webhooks.HookOverview(ctx)
-	return &struct{ Body HookOverview }{out}, err
+	return &struct{ Body webhook.HookOverview }{out}, err
 }
 
 func (s *Service) listDeliveries(ctx context.Context, in *struct {
@@ -101,41 +102,41 @@ func (s *Service) listDeliveries(ctx context.Context, in *struct {
 	PerPage  int    `query:"perPage" minimum:"1" maximum:"200" default:"50"`
 	Decision string `query:"decision" enum:"processed,ignored,rejected"`
 	Query    string `query:"q" maxLength:"200" doc:"Looked for in ids, repositories, owners and reasons."`
-}) (*struct{ Body DeliveryPage }, error) {
-	out, err := s.Webhooks.Deliveries(ctx, DeliveryFilter{Decision: in.Decision, Query: in.Query}, in.Page, in.PerPage)
-	return &struct{ Body DeliveryPage }{out}, err
+}) (*struct{ Body webhook.DeliveryPage }, error) {
+	out, err := s.Webhooks.Inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: in.Decision, Query: in.Query}, in.Page, in.PerPage)
+	return &struct{ Body webhook.DeliveryPage }{out}, err
 }
 
-func (s *Service) postSyncAll(ctx context.Context, _ *struct{}) (*struct{ Body SyncJob }, error) {
+func (s *Service) postSyncAll(ctx context.Context, _ *struct{}) (*struct{ Body webhook.SyncJob }, error) {
 	out, err := s.Webhooks.SyncAllHooks(ctx)
-	return &struct{ Body SyncJob }{out}, err
+	return &struct{ Body webhook.SyncJob }{out}, err
 }
 
-func (s *Service) postSyncRepo(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body SyncJob }, error) {
+func (s *Service) postSyncRepo(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body webhook.SyncJob }, error) {
 	out, err := s.Webhooks.SyncRepoHook(ctx, in.Body.FullName)
-	return &struct{ Body SyncJob }{out}, err
+	return &struct{ Body webhook.SyncJob }{out}, err
 }
 
 // SyncBody asks for a synchronisation that the caller waits for.
 type SyncBody struct {
-	DryRun    bool             `json:"dryRun" required:"false" doc:"Only tell what would be done."`
-	Repos     []string         `json:"repos" required:"false" maxItems:"2000" doc:"Selected repositories; all of them if it is left out." example:"[\"ann/blog\"]"`
-	Conflicts []ConflictChoice `json:"resolveConflicts" required:"false" maxItems:"200" doc:"Which of several webhooks with the callback URL stays."`
+	DryRun    bool                     `json:"dryRun" required:"false" doc:"Only tell what would be done."`
+	Repos     []string                 `json:"repos" required:"false" maxItems:"2000" doc:"Selected repositories; all of them if it is left out." example:"[\"ann/blog\"]"`
+	Conflicts []webhook.ConflictChoice `json:"resolveConflicts" required:"false" maxItems:"200" doc:"Which of several webhooks with the callback URL stays."`
 }
 
 // SyncResults is what was done with the webhooks.
 type SyncResults struct {
-	OK      bool         `json:"ok" example:"true"`
-	Results []SyncResult `json:"results"`
+	OK      bool                 `json:"ok" example:"true"`
+	Results []webhook.SyncResult `json:"results"`
 }
 
 func (s *Service) postSync(ctx context.Context, in *struct {
 	Body *SyncBody `required:"false"`
 }) (*struct{ Body SyncResults }, error) {
-	req := SyncRequest{}
+	req := webhook.SyncRequest{}
 	if in.Body != nil {
-		req = SyncRequest{DryRun: in.Body.DryRun, Repos: in.Body.Repos, Conflicts: in.Body.Conflicts}
+		req = webhook.SyncRequest{DryRun: in.Body.DryRun, Repos: in.Body.Repos, Conflicts: in.Body.Conflicts}
 	}
 	res, err := s.Webhooks.SyncHooks(ctx, req)
-	return &struct{ Body SyncResults }{SyncResults{true, append([]SyncResult{}, res...)}}, err
+	return &struct{ Body SyncResults }{SyncResults{true, append([]webhook.SyncResult{}, res...)}}, err
 }

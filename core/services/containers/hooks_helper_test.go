@@ -26,6 +26,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
@@ -187,7 +188,7 @@ func (e *hookEnv) track(full string, selected bool) {
 	owner, _, _ := strings.Cut(full, "/")
 	e.host.SetResolution(full, codehost.Resolution{Kind: codehost.KindRepo, Owner: owner, Repos: []codehost.Repo{{FullName: full}}})
 	err := e.store.Tx(context.Background(), "track", func(ctx context.Context) error {
-		row := trackedRow{Name: strings.ToLower(full), FullName: full, Selected: selected, WebhookState: hookUnknown, CreatedAt: 1}
+		row := trackedRow{Name: strings.ToLower(full), FullName: full, Selected: selected, WebhookState: webhook.StateUnknown, CreatedAt: 1}
 		return e.store.Writer(ctx).Create(&row).Error
 	})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
@@ -26,13 +27,13 @@ func hookSpec(url string) codehost.HookSpec {
 	return codehost.HookSpec{URL: url, Secret: "s", Events: []string{codehost.EventPackage}, Active: true}
 }
 
-func (e *hookEnv) sync(body string) map[string]SyncResult {
+func (e *hookEnv) sync(body string) map[string]webhook.SyncResult {
 	e.Helper()
 	var got SyncResults
 	if err := json.Unmarshal([]byte(e.post(200, "/sync", body).body), &got); err != nil {
 		e.Fatal(err)
 	}
-	out := map[string]SyncResult{}
+	out := map[string]webhook.SyncResult{}
 	for _, r := range got.Results {
 		out[r.Repo] = r
 	}
@@ -61,15 +62,15 @@ func TestSync(t *testing.T) {
 		e.post(400, "/sync", `{"resolveConflicts":[{"repo":"t/twice","keepHookId":"1","deleteHookIds":["1"]}]}`)
 		e.post(400, "/sync", `{"repos":["t/fresh"],"resolveConflicts":[{"repo":"t/twice","keepHookId":"1","deleteHookIds":["2"]}]}`)
 		dry := e.sync(`{"dryRun":true,"repos":["t/fresh","T/FRESH"]}`)
-		if len(dry) != 1 || dry["t/fresh"].Action != syncCreated || len(e.host.HooksOf("t/fresh")) != 1 || e.repo("t/fresh").WebhookState != hookUnknown {
+		if len(dry) != 1 || dry["t/fresh"].Action != webhook.ActionCreated || len(e.host.HooksOf("t/fresh")) != 1 || e.repo("t/fresh").WebhookState != webhook.StateUnknown {
 			t.Errorf("%+v", dry)
 		}
 		e.host.Fail("t/denied", fake.CodeHostError(403, 0), fake.CodeHostError(403, 0))
 		got := e.sync("")
 		for name, want := range map[string][2]string{
-			"t/fresh": {syncCreated, hookOK}, "t/same": {syncNoop, hookOK}, "t/stale": {syncUpdated, hookOK}, "t/twice": {syncConflict, hookConflict}, "t/denied": {syncError, hookError}, "t/moved": {syncUpdated, hookOK},
+			"t/fresh": {webhook.ActionCreated, webhook.StateOK}, "t/same": {webhook.ActionNoop, webhook.StateOK}, "t/stale": {webhook.ActionUpdated, webhook.StateOK}, "t/twice": {webhook.ActionConflict, webhook.StateConflict}, "t/denied": {webhook.ActionError, webhook.StateError}, "t/moved": {webhook.ActionUpdated, webhook.StateOK},
 		} {
-			if r := e.repo(name); got[name].Action != want[0] || r.WebhookState != want[1] || r.LastSyncAt == 0 || r.LastOp != hookSync {
+			if r := e.repo(name); got[name].Action != want[0] || r.WebhookState != want[1] || r.LastSyncAt == 0 || r.LastOp != webhook.OpSync {
 				t.Errorf("%s: %+v %+v", name, got[name], r)
 			}
 		}
@@ -84,16 +85,16 @@ func TestSync(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 		bad := e.sync(`{"repos":["t/twice"],"resolveConflicts":[{"repo":"t/twice","keepHookId":"` + one + `","deleteHookIds":["1"]}]}`)
-		if bad["t/twice"].Action != syncError || len(e.host.HooksOf("t/twice")) != 2 {
+		if bad["t/twice"].Action != webhook.ActionError || len(e.host.HooksOf("t/twice")) != 2 {
 			t.Errorf("%+v", bad)
 		}
 		good := e.sync(`{"repos":["t/twice"],"resolveConflicts":[{"repo":"t/twice","keepHookId":"` + two + `","deleteHookIds":["` + one + `"]}]}`)
-		if hooks := e.host.HooksOf("t/twice"); good["t/twice"].Action != syncNoop || len(hooks) != 1 || hooks[0].ID != two || e.repo("t/twice").WebhookState != hookOK {
+		if hooks := e.host.HooksOf("t/twice"); good["t/twice"].Action != webhook.ActionNoop || len(hooks) != 1 || hooks[0].ID != two || e.repo("t/twice").WebhookState != webhook.StateOK {
 			t.Errorf("%+v %+v", good, hooks)
 		}
 		again := e.sync(`{"repos":["t/fresh","t/stale","t/moved"]}`)
 		for name, r := range again {
-			if r.Action != syncNoop {
+			if r.Action != webhook.ActionNoop {
 				t.Errorf("%s again: %+v", name, r)
 			}
 		}
@@ -113,7 +114,7 @@ func TestConflictIsResolvedInSpiteOfAnOutage(t *testing.T) {
 		e.host.Fail("t/many", nil, nil, fake.CodeHostError(503, time.Millisecond))
 		got := e.sync(`{"resolveConflicts":[{"repo":"t/many","keepHookId":"` + ids[0] + `","deleteHookIds":["` + ids[1] + `","` + ids[2] + `"]}]}`)
 		hooks := e.host.HooksOf("t/many")
-		if got["t/many"].Action != syncNoop || got["t/many"].HookID != ids[0] || len(hooks) != 1 || hooks[0].ID != ids[0] {
+		if got["t/many"].Action != webhook.ActionNoop || got["t/many"].HookID != ids[0] || len(hooks) != 1 || hooks[0].ID != ids[0] {
 			t.Errorf("%+v, %+v", got["t/many"], hooks)
 		}
 	})
@@ -141,14 +142,14 @@ func TestSyncIsCalledOffWhenTheHookIsMade(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		host := e.svc.codeHost()
 		e.hostedBy(callEnder{host, cancel})
-		if _, err := e.svc.Webhooks.SyncHooks(ctx, SyncRequest{}); !errors.Is(err, context.Canceled) {
+		if _, err := e.svc.Webhooks.SyncHooks(ctx, webhook.SyncRequest{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("a call that was called off ended with %v", err)
 		}
 		e.hostedBy(host)
 		const other = "https://other.example/api/webhooks/host-packages"
 		e.api(200, http.MethodPut, "/settings", `{"enabled":true,"callbackUrl":"`+other+`"}`)
 		got := e.sync("")["t/app"]
-		if hooks := e.host.HooksOf("t/app"); got.Action != syncUpdated || len(hooks) != 1 || hooks[0].URL != other {
+		if hooks := e.host.HooksOf("t/app"); got.Action != webhook.ActionUpdated || len(hooks) != 1 || hooks[0].URL != other {
 			t.Errorf("%+v, %+v", got, hooks)
 		}
 	})
@@ -187,24 +188,24 @@ func TestSyncJobs(t *testing.T) {
 		// A limit and an outage that pass are waited for.
 		e.host.Fail("t/a", fake.CodeHostError(429, 10*time.Millisecond), fake.CodeHostError(503, 10*time.Millisecond))
 		e.run()
-		var sum HookSummary
+		var sum webhook.HookSummary
 		job := e.ended(first.text("jobId"))
 		if err := json.Unmarshal(job.Result, &sum); err != nil || job.State != queue.Success || sum.Total != 2 || sum.Error != 0 || job.Actor != "ann" {
 			t.Errorf("%+v %v", job, err)
 		}
 		e.ended(one.text("jobId"))
 		e.ended(other.text("jobId"))
-		if r := e.repo("t/a"); r.WebhookState != hookOK || r.HookID == "" || len(e.host.HooksOf("t/a")) != 1 || len(e.host.HooksOf("t/idle")) != 0 {
+		if r := e.repo("t/a"); r.WebhookState != webhook.StateOK || r.HookID == "" || len(e.host.HooksOf("t/a")) != 1 || len(e.host.HooksOf("t/idle")) != 0 {
 			t.Errorf("%+v", r)
 		}
 		// One that stays fails the job, and tells no secret.
 		leak := errs.New(errs.Upstream, codes.PermissionDenied, errs.ReasonStatus, "the token "+hookPAT+" may not do that")
 		e.host.Fail("t/b", fault.FromPlugin(leak))
 		bad := e.ended(e.post(200, "/webhook/sync-repo", `{"fullName":"t/b"}`).text("jobId"))
-		if r := e.repo("t/b"); bad.State != queue.Failed || r.WebhookState != hookError || !strings.Contains(r.LastError, "may not do that") {
+		if r := e.repo("t/b"); bad.State != queue.Failed || r.WebhookState != webhook.StateError || !strings.Contains(r.LastError, "may not do that") {
 			t.Errorf("%+v %+v", bad, r)
 		}
-		e.host.Fail("t/b", fake.CodeHostError(429, 2*hookPatience))
+		e.host.Fail("t/b", fake.CodeHostError(429, 2*webhook.Patience))
 		calls := len(e.host.Calls())
 		e.ended(e.post(200, "/webhook/sync-repo", `{"fullName":"t/b"}`).text("jobId"))
 		if n := len(e.host.Calls()) - calls; n != 1 {
@@ -233,7 +234,7 @@ func TestJobsWhoseIntegrationIsGone(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"t/app", "t/b"} {
-			if r := e.repo(name); r.WebhookState != hookError || r.LastError == "" {
+			if r := e.repo(name); r.WebhookState != webhook.StateError || r.LastError == "" {
 				t.Errorf("%+v", r)
 			}
 		}
@@ -246,9 +247,9 @@ func TestJobsWhoseIntegrationIsGone(t *testing.T) {
 func TestAudit(t *testing.T) {
 	hookDialects(t, func(e *hookEnv) {
 		e.run()
-		audit := func() (out AuditSummary) {
+		audit := func() (out webhook.AuditSummary) {
 			t.Helper()
-			job, _, err := e.svc.queue.SubmitJob(context.Background(), work.Submission{Kind: work.JobHook, Payload: hookJob{Subject: work.Subject{Reason: work.ReasonSchedule}, Op: hookAuditAll}})
+			job, _, err := e.svc.queue.SubmitJob(context.Background(), work.Submission{Kind: work.JobHook, Payload: webhook.Payload{Subject: work.Subject{Reason: work.ReasonSchedule}, Op: webhook.OpAuditAll}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -260,7 +261,7 @@ func TestAudit(t *testing.T) {
 			}
 			return out
 		}
-		if got := audit(); got.Skipped != whyDisabled || got.Total != 0 {
+		if got := audit(); got.Skipped != webhook.WhyDisabled || got.Total != 0 {
 			t.Errorf("%+v", got)
 		}
 		e.setUp("t/good", "t/none", "t/twice", "t/down", "t/off")
@@ -274,7 +275,7 @@ func TestAudit(t *testing.T) {
 		if got.Total != 5 || got.OK != 1 || got.Missing != 1 || got.Conflict != 1 || got.Error != 2 || len(got.Repos) != 4 {
 			t.Errorf("%+v", got)
 		}
-		for name, want := range map[string]string{"t/good": hookOK, "t/none": hookMissing, "t/twice": hookConflict, "t/down": hookError, "t/off": hookError, "t/idle": hookUnknown} {
+		for name, want := range map[string]string{"t/good": webhook.StateOK, "t/none": webhook.StateMissing, "t/twice": webhook.StateConflict, "t/down": webhook.StateError, "t/off": webhook.StateError, "t/idle": webhook.StateUnknown} {
 			if r := e.repo(name); r.WebhookState != want || (r.LastAuditAt == 0) != (name == "t/idle") {
 				t.Errorf("%s: %+v", name, r)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
@@ -22,7 +23,7 @@ func TestSelectAndDelete(t *testing.T) {
 			e.post(400, path, `{}`)
 		}
 		on := e.post(200, "/repos/selected", `{"fullName":"t/app","selected":true}`)
-		if r := e.repo("t/app"); on.text("jobId") == "" || !r.Selected || r.WebhookState != hookQueued || r.JobID != on.text("jobId") {
+		if r := e.repo("t/app"); on.text("jobId") == "" || !r.Selected || r.WebhookState != webhook.StateQueued || r.JobID != on.text("jobId") {
 			t.Fatalf("%s %+v", on.body, r)
 		}
 		if g := e.post(200, "/repos/selected", `{"fullName":"t/app","selected":true}`); g.json["jobId"] != nil {
@@ -30,19 +31,19 @@ func TestSelectAndDelete(t *testing.T) {
 		}
 		e.run()
 		e.ended(on.text("jobId"))
-		if r := e.repo("t/app"); r.WebhookState != hookOK || len(e.host.HooksOf("T/App")) != 1 || r.LastOp != hookRegister {
+		if r := e.repo("t/app"); r.WebhookState != webhook.StateOK || len(e.host.HooksOf("T/App")) != 1 || r.LastOp != webhook.OpRegister {
 			t.Fatalf("%+v", r)
 		}
 		off := e.post(200, "/repos/selected", `{"fullName":"t/app","selected":false}`)
 		e.ended(off.text("jobId"))
-		if r := e.repo("t/app"); r.WebhookState != hookUnknown || r.HookID != "" || len(e.host.HooksOf("T/App")) != 0 {
+		if r := e.repo("t/app"); r.WebhookState != webhook.StateUnknown || r.HookID != "" || len(e.host.HooksOf("T/App")) != 0 {
 			t.Errorf("%+v", r)
 		}
 		e.ended(e.post(200, "/repos/selected", `{"fullName":"t/app","selected":true}`).text("jobId"))
 		// A code host that refuses keeps the repository, with the error.
 		e.host.Fail("T/App", fake.CodeHostError(403, 0))
 		bad := e.ended(e.post(200, "/repos/delete", `{"fullName":"t/app"}`).text("jobId"))
-		if r := e.repo("t/app"); bad.State != queue.Failed || r == nil || r.Removing || r.WebhookState != hookError || r.LastError == "" || r.Selected {
+		if r := e.repo("t/app"); bad.State != queue.Failed || r == nil || r.Removing || r.WebhookState != webhook.StateError || r.LastError == "" || r.Selected {
 			t.Errorf("%+v %+v", bad, r)
 		}
 		e.ended(e.post(200, "/repos/delete", `{"fullName":"t/app"}`).text("jobId"))
@@ -65,7 +66,7 @@ func TestDeleteIsUnderWay(t *testing.T) {
 			t.Errorf("%s", g.body)
 		}
 		page := e.api(200, http.MethodGet, "/repos", "")
-		if r := page.list("repos")[0].(map[string]any); r["removing"] != true || r["webhookState"] != hookQueued || r["webhookJobId"] != del.text("jobId") {
+		if r := page.list("repos")[0].(map[string]any); r["removing"] != true || r["webhookState"] != webhook.StateQueued || r["webhookJobId"] != del.text("jobId") {
 			t.Errorf("%s", page.body)
 		}
 		// A person who wants it back gets it, with its webhook.
@@ -73,7 +74,7 @@ func TestDeleteIsUnderWay(t *testing.T) {
 		e.run()
 		e.ended(del.text("jobId"))
 		e.ended(back.text("jobId"))
-		if r := e.repo("t/app"); r == nil || r.Removing || r.WebhookState != hookOK || len(e.host.HooksOf("t/app")) != 1 {
+		if r := e.repo("t/app"); r == nil || r.Removing || r.WebhookState != webhook.StateOK || len(e.host.HooksOf("t/app")) != 1 {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -87,7 +88,7 @@ func TestCanceledJobLeavesNothingWaiting(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := e.api(200, http.MethodGet, "/repos", "")
-		if r := page.list("repos")[0].(map[string]any); r["removing"] != nil || r["webhookState"] != hookUnknown {
+		if r := page.list("repos")[0].(map[string]any); r["removing"] != nil || r["webhookState"] != webhook.StateUnknown {
 			t.Errorf("%s", page.body)
 		}
 		e.post(400, "/webhook/sync-repo", `{"fullName":"t/app"}`)
@@ -141,7 +142,7 @@ func TestBulkSelectAndList(t *testing.T) {
 			t.Fatalf("%d jobs", len(jobs))
 		}
 		e.run()
-		var sum HookSummary
+		var sum webhook.HookSummary
 		if job := e.ended(jobs[1].ID); json.Unmarshal(job.Result, &sum) != nil || sum.Created != 3 || sum.Total != 3 {
 			t.Errorf("%+v", job)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
@@ -38,17 +39,17 @@ func TestHookSettings(t *testing.T) {
 		}
 		put(200, with("http://127.0.0.1:8080/base/api/webhooks/host-packages"))
 		first := e.secret()
-		if len(first) != hookSecretLength {
+		if len(first) != webhook.SecretLength {
 			t.Errorf("the secret has %d characters", len(first))
 		}
-		for _, pat := range []string{"", masked, "••••••••••••••••"} {
+		for _, pat := range []string{"", webhook.Masked, "••••••••••••••••"} {
 			put(200, `{"enabled":true,"callbackUrl":"`+hookCallback+`","pat":"`+pat+`"}`)
 			if stored, secret, _ := e.storedSecrets(); stored != hookPAT || secret != first {
 				t.Errorf("%q changed something", pat)
 			}
 		}
 		got = e.api(200, http.MethodGet, "/settings", "")
-		if got.text("patMasked") != masked || got.text("secretMasked") != masked || got.text("callbackUrl") != hookCallback || got.json["enabled"] != true {
+		if got.text("patMasked") != webhook.Masked || got.text("secretMasked") != webhook.Masked || got.text("callbackUrl") != hookCallback || got.json["enabled"] != true {
 			t.Errorf("%s", got.body)
 		}
 		put(200, `{"enabled":false,"callbackUrl":"","pat":"another"}`)
@@ -71,7 +72,7 @@ func TestHookSettingsReplaceTargetsAndSelect(t *testing.T) {
 		if got.json["reposTotal"] != 4.0 || got.json["reposSelectedTotal"] != 2.0 || len(got.list("targets")) != 2 {
 			t.Errorf("%s", got.body)
 		}
-		if r := e.repo("team/b"); r == nil || !r.Selected || r.FullName != "Team/B" || r.WebhookState != hookQueued || r.Visibility != "private" {
+		if r := e.repo("team/b"); r == nil || !r.Selected || r.FullName != "Team/B" || r.WebhookState != webhook.StateQueued || r.Visibility != "private" {
 			t.Errorf("%+v", r)
 		}
 		if n := len(e.jobs(work.JobHook)); n != 1 {
@@ -99,10 +100,10 @@ func TestResolveAndTargets(t *testing.T) {
 		team := codehost.Resolution{Kind: codehost.KindOwner, Owner: "team", Repos: []codehost.Repo{{FullName: "team/a", Visibility: "public"}, {FullName: "team/b"}, {FullName: "../odd"}}}
 		e.host.SetResolution("https://host.example/team", team)
 		in := `{"input":"https://host.example/team"}`
-		if g := e.post(422, "/resolve", in); g.text("reason") != whyNoToken {
+		if g := e.post(422, "/resolve", in); g.text("reason") != webhook.WhyNoToken {
 			t.Errorf("%s", g.body)
 		}
-		if g := e.post(400, "/targets/add", in); g.text("reason") != whyNoToken {
+		if g := e.post(400, "/targets/add", in); g.text("reason") != webhook.WhyNoToken {
 			t.Errorf("%s", g.body)
 		}
 		e.setUp()
@@ -110,7 +111,7 @@ func TestResolveAndTargets(t *testing.T) {
 			err    error
 			status int
 		}{
-			{fake.CodeHostError(401, 0), 422}, {fake.CodeHostError(403, 0), 422}, {fake.CodeHostError(404, 0), 400}, {fake.CodeHostError(422, 0), 400}, {fake.CodeHostError(429, 2*hookPatience), 502},
+			{fake.CodeHostError(401, 0), 422}, {fake.CodeHostError(403, 0), 422}, {fake.CodeHostError(404, 0), 400}, {fake.CodeHostError(422, 0), 400}, {fake.CodeHostError(429, 2*webhook.Patience), 502},
 		} {
 			e.host.Fail("https://host.example/team", tt.err)
 			e.post(tt.status, "/resolve", in)
@@ -146,7 +147,7 @@ func TestResolveAndTargets(t *testing.T) {
 			t.Error("idle repositories go with their target, selected ones stay")
 		}
 		e.without()
-		if g := e.post(422, "/resolve", in); g.text("reason") != whyNoHost {
+		if g := e.post(422, "/resolve", in); g.text("reason") != webhook.WhyNoHost {
 			t.Errorf("%s", g.body)
 		}
 		e.nothingLeaks()

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
@@ -22,7 +23,7 @@ func hookSign(secret, body string) string {
 // deliver sends a webhook that is signed as it should be.
 func (e *hookEnv) deliver(id, body string) hookGot {
 	e.Helper()
-	return e.send(http.MethodPost, hookPath, body, headerSignature, hookSign(e.secret(), body), headerEvent, "package", headerDelivery, id)
+	return e.send(http.MethodPost, webhook.CallbackPath, body, webhook.HeaderSignature, hookSign(e.secret(), body), webhook.HeaderEvent, "package", webhook.HeaderDelivery, id)
 }
 
 // hookPublished is the body of a delivery in the format of the double.

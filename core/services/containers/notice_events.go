@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/news"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
@@ -42,7 +43,7 @@ func (e noticeEvents) NotificationKind(job *queue.Job) string {
 			return news.NewVersionDiscovered
 		}
 	case work.JobHook:
-		if job.State == queue.Success && spec.Op == hookAuditAll && spec.Reason == work.ReasonSchedule {
+		if job.State == queue.Success && spec.Op == webhook.OpAuditAll && spec.Reason == work.ReasonSchedule {
 			return news.WebhookAnomaly
 		}
 	}
@@ -154,7 +155,7 @@ func appendNamed(inv *inventory, to []news.Service, id string) []news.Service {
 
 // WebhookAnomaly implements notice.Events.
 func (e noticeEvents) WebhookAnomaly(job *queue.Job) (news.AnomalyEvent, error) {
-	var sum AuditSummary
+	var sum webhook.AuditSummary
 	if err := json.Unmarshal(job.Result, &sum); err != nil {
 		return news.AnomalyEvent{}, fmt.Errorf("read what the audit found: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/services/containers/news"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
@@ -207,7 +208,7 @@ func TestWhatTheConfigurationSets(t *testing.T) {
 	e.notifiers["notify.push"].Configure(map[string]string{"vapid_private_key": "", "vapid_public_key": "the-public-key"})
 	set, err := e.svc.Channels().Settings(t.Context())
 	e.must(err)
-	if fmt.Sprint(set.Chat.ReadOnly) != "[botToken chatId]" || !set.Chat.BotTokenConfigured || set.Chat.ChatID != "-100" || set.WebPush.PublicKey != "the-public-key" || set.WebPush.PrivateKey != masked {
+	if fmt.Sprint(set.Chat.ReadOnly) != "[botToken chatId]" || !set.Chat.BotTokenConfigured || set.Chat.ChatID != "-100" || set.WebPush.PublicKey != "the-public-key" || set.WebPush.PrivateKey != webhook.Masked {
 		t.Errorf("%+v", set)
 	}
 	on := true

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
@@ -117,7 +118,7 @@ func TestKeyIsGone(t *testing.T) {
 	ctx := context.Background()
 	got, err := e.svc.Channels().Settings(ctx)
 	e.must(err)
-	if got.Email.SMTPURL != masked || !got.Email.SMTPURLConfigured || !got.Chat.BotTokenConfigured || got.Webhook.URL != masked {
+	if got.Email.SMTPURL != webhook.Masked || !got.Email.SMTPURLConfigured || !got.Chat.BotTokenConfigured || got.Webhook.URL != webhook.Masked {
 		t.Errorf("%+v", got)
 	}
 	for _, role := range sdk.Roles() {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
@@ -31,7 +32,7 @@ func TestPayloadsOfFormerVersions(t *testing.T) {
 		{[]string{work.JobRollback}, &rollbackJob{}, `{` + subject + `,` + changes + `,"changeId":"chg_1"}`},
 		{[]string{work.JobServiceLifecycle, work.JobStackLifecycle}, &lifecycleJob{}, `{` + subject + `,"action":"stop"}`},
 		{[]string{work.JobRestore}, &restoreJob{}, `{` + subject + `,"backupIds":["bkp_1"]}`},
-		{[]string{work.JobHook, work.JobHookSyncAll, work.JobHookSyncRepo}, &hookJob{}, `{` + subject + `,"op":"sync","repo":"t/app"}`},
+		{[]string{work.JobHook, work.JobHookSyncAll, work.JobHookSyncRepo}, &webhook.Payload{}, `{` + subject + `,"op":"sync","repo":"t/app"}`},
 	} {
 		job := queue.Job{Payload: json.RawMessage(formerPayload)}
 		if err := job.Decode(c.payload); err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -91,7 +92,7 @@ type Service struct {
 	// Usage samples what the services use.
 	Usage *usage.Usage
 	// Webhooks are the code host's package webhooks.
-	Webhooks *Webhooks
+	Webhooks *webhook.Webhooks
 	// Notices tells people what jobs have found and done.
 	Notices *notice.Notices
 	// checkMinute is the minute of the day of the daily check.
@@ -132,7 +133,7 @@ func New(cfg Config) (*Service, error) {
 		},
 		PublicBaseURL: s.PublicBaseURL, Log: s.log, Now: cfg.Now,
 	})
-	s.Webhooks = NewWebhooks(WebhooksConfig{
+	s.Webhooks = webhook.New(webhook.Config{
 		Store: s.repo.Store, Keyring: cfg.Keyring, CodeHost: s.codeHost, PackageHosts: func() []string { return s.settings().PackageHosts }, Jobs: s, Live: s.live, Now: cfg.Now,
 	}, s.queue)
 	s.SetAccess(cfg.Access)

@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
@@ -140,7 +141,7 @@ func (s *Service) applySchedules(ctx context.Context) error {
 		by         *Schedule
 	}{
 		{scheduleCheck, work.JobCheck, checkJob{Subject: work.Subject{Scope: work.ScopeAll, Reason: work.ReasonSchedule}}, set.Schedules.UpdateCheck},
-		{scheduleAudit, work.JobHook, hookJob{Subject: work.Subject{Reason: work.ReasonSchedule}, Op: hookAuditAll}, set.Schedules.WebhookAudit},
+		{scheduleAudit, work.JobHook, webhook.Payload{Subject: work.Subject{Reason: work.ReasonSchedule}, Op: webhook.OpAuditAll}, set.Schedules.WebhookAudit},
 	} {
 		if sch.by == nil || !sch.by.Enabled {
 			if err := s.queue.RemoveSchedule(ctx, sch.name); err != nil {

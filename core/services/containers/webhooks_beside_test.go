@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
@@ -26,8 +27,8 @@ func TestDeliveriesBesideChecks(t *testing.T) {
 		for w := range 3 {
 			all.Go(func() {
 				for i := range 12 {
-					in := &incoming{id: strconv.Itoa(w) + "-" + strconv.Itoa(i), event: codehost.EventPackage, hook: &codehost.Webhook{Action: "published", Owner: "team", FullName: "team/app"}}
-					if out, err := e.svc.Webhooks.TakeDelivery(ctx, in); err != nil || len(out.jobs) != len(ids) {
+					in := &webhook.Incoming{ID: strconv.Itoa(w) + "-" + strconv.Itoa(i), Event: codehost.EventPackage, Hook: &codehost.Webhook{Action: "published", Owner: "team", FullName: "team/app"}}
+					if out, err := e.svc.Webhooks.Inbox.TakeDelivery(ctx, in); err != nil || len(out.Jobs) != len(ids) {
 						t.Errorf("%+v %v", out, err)
 					}
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
@@ -51,7 +52,7 @@ func TestWebhookChecksEachMatchingServiceOnce(t *testing.T) {
 				t.Errorf("%+v %+v", j, spec)
 			}
 		}
-		if g := e.deliver("d1", body); g.status != 200 || g.text("reason") != ignoredDuplicate || g.json["attemptCount"] != 2.0 {
+		if g := e.deliver("d1", body); g.status != 200 || g.text("reason") != webhook.IgnoredDuplicate || g.json["attemptCount"] != 2.0 {
 			t.Errorf("%d %s", g.status, g.body)
 		}
 		if g := e.deliver("d2", body); g.status != 202 || len(g.list("reusedJobIds")) != 3 || !cmp.Equal(g.list("jobIds"), g.list("reusedJobIds")) {
@@ -68,18 +69,18 @@ func TestWebhookFallsBackToADiscovery(t *testing.T) {
 	hookDialects(t, func(e *hookEnv) {
 		e.setUp("team/app")
 		g := e.deliver("d1", hookPublished("team/app", "app"))
-		if g.status != 202 || g.json["fallbackUsed"] != true || g.text("fallbackReason") != fallbackNoMatch || g.text("jobId") == "" {
+		if g.status != 202 || g.json["fallbackUsed"] != true || g.text("fallbackReason") != webhook.FallbackNoMatch || g.text("jobId") == "" {
 			t.Fatalf("%d %s", g.status, g.body)
 		}
 		again := e.deliver("d2", `{"action":"published","owner":"TEAM"}`)
-		if again.status != 202 || again.text("fallbackReason") != fallbackOwnerOnly || again.text("jobId") != g.text("jobId") || len(again.list("reusedJobIds")) != 1 {
+		if again.status != 202 || again.text("fallbackReason") != webhook.FallbackOwnerOnly || again.text("jobId") != g.text("jobId") || len(again.list("reusedJobIds")) != 1 {
 			t.Errorf("%d %s", again.status, again.body)
 		}
 		jobs := e.jobs(work.JobDiscovery)
 		if len(jobs) != 1 || len(e.jobs(work.JobCheck)) != 0 {
 			t.Fatalf("%d discoveries", len(jobs))
 		}
-		if spec := hookSpecOf(t, jobs[0]); jobs[0].Actor != work.ActorCodeHost || spec.Reason != work.ReasonWebhook || spec.Delivery.FallbackReason != fallbackNoMatch {
+		if spec := hookSpecOf(t, jobs[0]); jobs[0].Actor != work.ActorCodeHost || spec.Reason != work.ReasonWebhook || spec.Delivery.FallbackReason != webhook.FallbackNoMatch {
 			t.Errorf("%+v", spec)
 		}
 	})
@@ -88,11 +89,13 @@ func TestWebhookFallsBackToADiscovery(t *testing.T) {
 func TestWebhookRefusals(t *testing.T) {
 	hookDialects(t, func(e *hookEnv) {
 		body := hookPublished("team/app", "app")
-		send := func(body string, header ...string) hookGot { return e.send(http.MethodPost, hookPath, body, header...) }
-		all := func(sig string) []string {
-			return []string{headerSignature, sig, headerEvent, "package", headerDelivery, "d"}
+		send := func(body string, header ...string) hookGot {
+			return e.send(http.MethodPost, webhook.CallbackPath, body, header...)
 		}
-		if g := send(body, all(hookSign("", body))...); g.status != 401 || g.text("code") != "invalid_signature" || g.text("reason") != signatureNoSecret {
+		all := func(sig string) []string {
+			return []string{webhook.HeaderSignature, sig, webhook.HeaderEvent, "package", webhook.HeaderDelivery, "d"}
+		}
+		if g := send(body, all(hookSign("", body))...); g.status != 401 || g.text("code") != "invalid_signature" || g.text("reason") != webhook.SignatureNoSecret {
 			t.Errorf("before the set-up: %d %s", g.status, g.body)
 		}
 		e.setUp("team/app")
@@ -103,16 +106,16 @@ func TestWebhookRefusals(t *testing.T) {
 			status int
 			code   string
 		}{
-			"no signature": {body, []string{headerEvent, "package", headerDelivery, "d"}, 400, "invalid_argument"},
-			"no event":     {body, []string{headerSignature, good, headerDelivery, "d"}, 400, "invalid_argument"},
-			"no delivery":  {body, []string{headerSignature, good, headerEvent, "package"}, 400, "invalid_argument"},
-			"odd delivery": {body, []string{headerSignature, good, headerEvent, "package", headerDelivery, "a b"}, 400, "invalid_argument"},
-			"long id":      {body, []string{headerSignature, good, headerEvent, "package", headerDelivery, strings.Repeat("a", 201)}, 400, "invalid_argument"},
+			"no signature": {body, []string{webhook.HeaderEvent, "package", webhook.HeaderDelivery, "d"}, 400, "invalid_argument"},
+			"no event":     {body, []string{webhook.HeaderSignature, good, webhook.HeaderDelivery, "d"}, 400, "invalid_argument"},
+			"no delivery":  {body, []string{webhook.HeaderSignature, good, webhook.HeaderEvent, "package"}, 400, "invalid_argument"},
+			"odd delivery": {body, []string{webhook.HeaderSignature, good, webhook.HeaderEvent, "package", webhook.HeaderDelivery, "a b"}, 400, "invalid_argument"},
+			"long id":      {body, []string{webhook.HeaderSignature, good, webhook.HeaderEvent, "package", webhook.HeaderDelivery, strings.Repeat("a", 201)}, 400, "invalid_argument"},
 			"forged":       {body, all(hookSign("guess", body)), 401, "invalid_signature"},
 			"no secret":    {body, all(hookSign("", body)), 401, "invalid_signature"},
 			"other bytes":  {strings.ReplaceAll(body, `":"`, `": "`), all(good), 401, "invalid_signature"},
 			"sha1":         {body, all("sha1=" + good[7:]), 401, "invalid_signature"},
-			"too large":    {strings.Repeat(" ", webhookLimit+1), all(good), 413, "payload_too_large"},
+			"too large":    {strings.Repeat(" ", webhook.BodyLimit+1), all(good), 413, "payload_too_large"},
 		} {
 			if g := send(tt.body, tt.header...); g.status != tt.status || g.text("code") != tt.code {
 				t.Errorf("%s: %d %s", name, g.status, g.body)
@@ -121,12 +124,12 @@ func TestWebhookRefusals(t *testing.T) {
 		if page := e.api(200, http.MethodGet, "/webhook/deliveries", ""); page.json["total"] != 0.0 {
 			t.Errorf("something was recorded: %s", page.body)
 		}
-		largest := body + strings.Repeat(" ", webhookLimit-len(body))
+		largest := body + strings.Repeat(" ", webhook.BodyLimit-len(body))
 		if g := send(largest, all(hookSign(e.secret(), largest))...); g.status != 202 {
 			t.Errorf("the largest: %d %s", g.status, g.body)
 		}
 		e.without()
-		if g := send(body, all(good)...); g.status != 401 || g.text("reason") != whyNoHost {
+		if g := send(body, all(good)...); g.status != 401 || g.text("reason") != webhook.WhyNoHost {
 			t.Errorf("no code host: %d %s", g.status, g.body)
 		}
 		e.nothingLeaks()
@@ -144,26 +147,26 @@ func TestWebhookDecisions(t *testing.T) {
 			reason      string
 			decision    string
 		}{
-			{"ping", `{}`, 200, ignoredEvent, ""},
-			{"ping", `no json`, 200, ignoredEvent, ""},
-			{"package", `no json`, 400, rejectedJSON, deliveryRejected},
-			{"package", `[]`, 400, rejectedJSON, deliveryRejected},
-			{"package", `{"action":"updated","repo":"team/app"}`, 200, ignoredAction, deliveryIgnored},
-			{"package", `{}`, 200, ignoredAction, deliveryIgnored},
-			{"package", hookPublished("team/idle", "x"), 200, ignoredRepo, deliveryIgnored},
-			{"package", hookPublished("team/unknown", "x"), 200, ignoredRepo, deliveryIgnored},
-			{"package", `{"action":"published","owner":"tea"}`, 200, ignoredRepo, deliveryIgnored},
-			{"package", `{"action":"published"}`, 200, ignoredRepo, deliveryIgnored},
-			{"package", `{"action":"published","owner":"\u0000","repo":"\u0000/\u0000"}`, 200, ignoredRepo, deliveryIgnored},
-			{"package", published, 202, "", deliveryProcessed},
+			{"ping", `{}`, 200, webhook.IgnoredEvent, ""},
+			{"ping", `no json`, 200, webhook.IgnoredEvent, ""},
+			{"package", `no json`, 400, webhook.RejectedJSON, webhook.DecisionRejected},
+			{"package", `[]`, 400, webhook.RejectedJSON, webhook.DecisionRejected},
+			{"package", `{"action":"updated","repo":"team/app"}`, 200, webhook.IgnoredAction, webhook.DecisionIgnored},
+			{"package", `{}`, 200, webhook.IgnoredAction, webhook.DecisionIgnored},
+			{"package", hookPublished("team/idle", "x"), 200, webhook.IgnoredRepo, webhook.DecisionIgnored},
+			{"package", hookPublished("team/unknown", "x"), 200, webhook.IgnoredRepo, webhook.DecisionIgnored},
+			{"package", `{"action":"published","owner":"tea"}`, 200, webhook.IgnoredRepo, webhook.DecisionIgnored},
+			{"package", `{"action":"published"}`, 200, webhook.IgnoredRepo, webhook.DecisionIgnored},
+			{"package", `{"action":"published","owner":"\u0000","repo":"\u0000/\u0000"}`, 200, webhook.IgnoredRepo, webhook.DecisionIgnored},
+			{"package", published, 202, "", webhook.DecisionProcessed},
 		} {
 			id := "zz" + string(rune('a'+i))
-			g := e.send(http.MethodPost, hookPath, tt.body, headerSignature, hookSign(e.secret(), tt.body), aliasEvent, tt.event, aliasDelivery, id)
+			g := e.send(http.MethodPost, webhook.CallbackPath, tt.body, webhook.HeaderSignature, hookSign(e.secret(), tt.body), webhook.AliasEvent, tt.event, webhook.AliasDelivery, id)
 			if g.status != tt.status || g.text("reason") != tt.reason {
 				t.Errorf("%s %s: %d %s", tt.event, tt.body, g.status, g.body)
 			}
 			page := e.api(200, http.MethodGet, "/webhook/deliveries?q="+id, "")
-			var got DeliveryPage
+			var got webhook.DeliveryPage
 			if err := json.Unmarshal([]byte(page.body), &got); err != nil {
 				t.Fatal(err)
 			}
@@ -189,10 +192,10 @@ func TestWebhookDecisions(t *testing.T) {
 			e.api(400, http.MethodGet, "/webhook/deliveries"+bad, "")
 		}
 		e.api(200, http.MethodPut, "/settings", `{"enabled":false,"callbackUrl":""}`)
-		if g := e.deliver("off", published); g.status != 200 || g.text("reason") != ignoredDisabled {
+		if g := e.deliver("off", published); g.status != 200 || g.text("reason") != webhook.IgnoredDisabled {
 			t.Errorf("%d %s", g.status, g.body)
 		}
-		if g := e.send(http.MethodPost, hookPath, published, headerSignature, hookSign("x", published), headerEvent, "package", headerDelivery, "off"); g.status != 401 {
+		if g := e.send(http.MethodPost, webhook.CallbackPath, published, webhook.HeaderSignature, hookSign("x", published), webhook.HeaderEvent, "package", webhook.HeaderDelivery, "off"); g.status != 401 {
 			t.Errorf("%d %s", g.status, g.body)
 		}
 	})
@@ -246,10 +249,10 @@ func TestWebhooksAtOnce(t *testing.T) {
 				if i >= 12 {
 					id = "d" + string(rune('a'+i))
 				}
-				req, _ := http.NewRequest(http.MethodPost, e.base+hookPath, strings.NewReader(body))
-				req.Header.Set(headerSignature, hookSign(secret, body))
-				req.Header.Set(headerEvent, "package")
-				req.Header.Set(headerDelivery, id)
+				req, _ := http.NewRequest(http.MethodPost, e.base+webhook.CallbackPath, strings.NewReader(body))
+				req.Header.Set(webhook.HeaderSignature, hookSign(secret, body))
+				req.Header.Set(webhook.HeaderEvent, "package")
+				req.Header.Set(webhook.HeaderDelivery, id)
 				resp, err := http.DefaultClient.Do(req)
 				if err != nil {
 					t.Error(err)

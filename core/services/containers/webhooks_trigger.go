@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
@@ -61,9 +62,9 @@ func (s *Service) triggerSecret(shown string) error {
 	want := s.settings().WebhookSecret.Reveal()
 	switch {
 	case want == "":
-		return badSignature(signatureNoSecret, "No webhook secret is set.")
+		return webhook.SignatureError(webhook.SignatureNoSecret, "No webhook secret is set.")
 	case !secret.Equal(shown, want):
-		return badSignature(signatureTriggered, "The webhook secret is wrong.")
+		return webhook.SignatureError(webhook.SignatureTriggered, "The webhook secret is wrong.")
 	}
 	return nil
 }
@@ -90,13 +91,13 @@ func (s *Service) Trigger(ctx context.Context, b TriggerBody) (jobID string, err
 
 // handlePackageWebhook takes a package webhook of the code host.
 func (s *Service) handlePackageWebhook(c *gin.Context) {
-	in := incoming{signature: c.GetHeader(headerSignature), event: singleHeader(c, headerEvent, aliasEvent), id: singleHeader(c, headerDelivery, aliasDelivery)}
-	if err := in.checkHeaders(); err != nil {
+	in := webhook.Incoming{Signature: c.GetHeader(webhook.HeaderSignature), Event: singleHeader(c, webhook.HeaderEvent, webhook.AliasEvent), ID: singleHeader(c, webhook.HeaderDelivery, webhook.AliasDelivery)}
+	if err := in.CheckHeaders(); err != nil {
 		httpd.WriteError(c, err)
 		return
 	}
-	enabled, err := s.Webhooks.Authenticate(c.Request.Context(), &in, func() ([]byte, error) { return httpd.ReadBody(c) })
-	if err == nil && in.hook != nil {
+	enabled, err := s.Webhooks.Inbox.Authenticate(c.Request.Context(), &in, func() ([]byte, error) { return httpd.ReadBody(c) })
+	if err == nil && in.Hook != nil {
 		httpd.SetAuthenticated(c)
 	}
 	switch {
@@ -104,22 +105,22 @@ func (s *Service) handlePackageWebhook(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	case !enabled:
-		answerIgnored(c, ignoredDisabled, 0)
+		answerIgnored(c, webhook.IgnoredDisabled, 0)
 		return
-	case in.event != codehost.EventPackage:
-		answerIgnored(c, ignoredEvent, 0)
+	case in.Event != codehost.EventPackage:
+		answerIgnored(c, webhook.IgnoredEvent, 0)
 		return
 	}
-	out, err := s.Webhooks.TakeDelivery(c.Request.Context(), &in)
+	out, err := s.Webhooks.Inbox.TakeDelivery(c.Request.Context(), &in)
 	switch {
 	case err != nil:
 		httpd.WriteError(c, err)
-	case out.rejected:
-		httpd.WriteError(c, fault.New(fault.InvalidArgument, "The body is no JSON object of a delivery.").With("reason", out.reason))
-	case out.reason != "":
-		answerIgnored(c, out.reason, out.attempts)
+	case out.Rejected:
+		httpd.WriteError(c, fault.New(fault.InvalidArgument, "The body is no JSON object of a delivery.").With("reason", out.Reason))
+	case out.Reason != "":
+		answerIgnored(c, out.Reason, out.Attempts)
 	default:
-		c.JSON(http.StatusAccepted, out.toAccepted())
+		c.JSON(http.StatusAccepted, out.ToAccepted())
 	}
 }
 
@@ -133,5 +134,5 @@ func singleHeader(c *gin.Context, names ...string) string {
 }
 
 func answerIgnored(c *gin.Context, why string, attempts int) {
-	c.JSON(http.StatusOK, IgnoredWebhook{OK: true, Ignored: true, Reason: why, AttemptCount: attempts})
+	c.JSON(http.StatusOK, webhook.IgnoredWebhook{OK: true, Ignored: true, Reason: why, AttemptCount: attempts})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
@@ -70,7 +71,7 @@ func TestTrigger(t *testing.T) {
 		st := *e.svc.state.Load()
 		st.settings.WebhookSecret = ""
 		e.svc.state.Store(&st)
-		if g := send("", check); g.status != 401 || g.text("code") != "invalid_signature" || g.text("reason") != signatureNoSecret {
+		if g := send("", check); g.status != 401 || g.text("code") != "invalid_signature" || g.text("reason") != webhook.SignatureNoSecret {
 			t.Errorf("%d %s", g.status, g.body)
 		}
 		if g := send(hookTrigger, check); g.status != 401 {

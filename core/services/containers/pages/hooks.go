@@ -13,7 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 )
 
 const (
@@ -68,8 +68,8 @@ func (f hookFilter) pageURL(path string, page int) string {
 	return ui.Address(path, "q", f.Query, "selected", f.Selected, "decision", f.Decision, "page", number)
 }
 
-func (f hookFilter) repoFilter() service.RepoFilter {
-	out := service.RepoFilter{Query: f.Query, Selected: f.Selected}
+func (f hookFilter) repoFilter() webhook.RepoFilter {
+	out := webhook.RepoFilter{Query: f.Query, Selected: f.Selected}
 	if out.Selected == "" {
 		out.Selected = "all"
 	}
@@ -79,10 +79,10 @@ func (f hookFilter) repoFilter() service.RepoFilter {
 // hooksView is what the page of package webhooks shows.
 type hooksView struct {
 	Filter   hookFilter
-	Settings service.HookSettings
-	Sum      service.HookOverview
-	Repos    service.RepoPage
-	Inbox    service.DeliveryPage
+	Settings webhook.HookSettings
+	Sum      webhook.HookOverview
+	Repos    webhook.RepoPage
+	Inbox    webhook.DeliveryPage
 	// Callback is what the callback URL probably is, while none is set.
 	Callback string
 	pageForm
@@ -111,7 +111,7 @@ func (p pages) hooksView(ctx context.Context, f hookFilter) (out hooksView, err 
 			out.Callback = base + "api/webhooks/host-packages"
 		}
 	}
-	out.Inbox, err = p.service.Webhooks.Deliveries(ctx, service.DeliveryFilter{Decision: f.Decision}, 1, deliveriesShown)
+	out.Inbox, err = p.service.Webhooks.Inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: f.Decision}, 1, deliveriesShown)
 	return out, err
 }
 
@@ -140,16 +140,16 @@ func (p pages) hooksLive(c *gin.Context) {
 // inboxLive is made anew at each delivery.
 func (p pages) inboxLive(c *gin.Context) {
 	ctx, f := c.Request.Context(), hookFilterOf(c.Query)
-	sub := p.service.Webhooks.LiveDeliveries()
+	sub := p.service.Webhooks.Inbox.LiveDeliveries()
 	defer sub.Close()
 	p.kit.Stream(c, lookEvery, ui.Wake(ctx, sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
-		list, err := p.service.Webhooks.Deliveries(ctx, service.DeliveryFilter{Decision: f.Decision}, 1, deliveriesShown)
+		list, err := p.service.Webhooks.Inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: f.Decision}, 1, deliveriesShown)
 		return inboxParts(v, p, hooksView{Filter: f, Inbox: list}), false, err
 	})
 }
 
 func (p pages) saveHooks(c *gin.Context) {
-	err := p.service.Webhooks.ChangeHookSettings(c.Request.Context(), service.HookChange{
+	err := p.service.Webhooks.ChangeHookSettings(c.Request.Context(), webhook.HookChange{
 		Enabled: c.PostForm("enabled") != "", CallbackURL: c.PostForm("callback"), PAT: c.PostForm("pat"),
 	})
 	p.doneHooks(c, hookForm, "containers.hooks.saved", err)
@@ -174,7 +174,7 @@ func (p pages) doneHooks(c *gin.Context, name, toast string, err error, args ...
 // syncHooks has one webhook, or all, brought in line.
 func (p pages) syncHooks(c *gin.Context) {
 	ctx, repo := c.Request.Context(), c.PostForm("repo")
-	var job service.SyncJob
+	var job webhook.SyncJob
 	var err error
 	if repo != "" {
 		job, err = p.service.Webhooks.SyncRepoHook(ctx, repo)
@@ -187,7 +187,7 @@ func (p pages) syncHooks(c *gin.Context) {
 // hookConflict asks the code host which webhooks of a repository are there more than once.
 func (p pages) hookConflict(c *gin.Context) {
 	repo := c.Query("repo")
-	list, err := p.service.Webhooks.SyncHooks(c.Request.Context(), service.SyncRequest{DryRun: true, Repos: []string{repo}})
+	list, err := p.service.Webhooks.SyncHooks(c.Request.Context(), webhook.SyncRequest{DryRun: true, Repos: []string{repo}})
 	if err == nil && len(list) != 1 {
 		err = fault.New(fault.NotFound, "The repository is not tracked.")
 	}
@@ -207,8 +207,8 @@ func (p pages) resolveConflict(c *gin.Context) {
 		return
 	}
 	gone := slices.DeleteFunc(c.PostFormArray("hook"), func(id string) bool { return id == keep })
-	list, err := p.service.Webhooks.SyncHooks(c.Request.Context(), service.SyncRequest{
-		Repos: []string{repo}, Conflicts: []service.ConflictChoice{{Repo: repo, Keep: keep, Delete: gone}},
+	list, err := p.service.Webhooks.SyncHooks(c.Request.Context(), webhook.SyncRequest{
+		Repos: []string{repo}, Conflicts: []webhook.ConflictChoice{{Repo: repo, Keep: keep, Delete: gone}},
 	})
 	if err == nil && len(list) == 1 && list[0].Action == "error" {
 		err = fault.New(fault.Conflict, "The webhooks could not be changed: %s", list[0].Message)
@@ -241,7 +241,7 @@ func bulkFields(h hooksView, to string) []string {
 }
 
 // ownerOnly is who a delivery is from that names no repository.
-func ownerOnly(d service.HookDelivery) string {
+func ownerOnly(d webhook.HookDelivery) string {
 	if d.FullName != "" {
 		return ""
 	}

@@ -5,15 +5,14 @@ package pages
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
+
 import (
 	"strconv"
 
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 )
 
 func hooksPage(v *ui.View, p pages, h hooksView) templ.Component {
@@ -444,7 +443,7 @@ func repoParts(v *ui.View, p pages, h hooksView) templ.Component {
 	})
 }
 
-func repoRow(v *ui.View, p pages, h hooksView, list ui.Table, r service.TrackedRepo) templ.Component {
+func repoRow(v *ui.View, p pages, h hooksView, list ui.Table, r webhook.TrackedRepo) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1438,7 +1437,7 @@ func targetCard(v *ui.View, p pages, h hooksView) templ.Component {
 	})
 }
 
-func conflictPage(v *ui.View, p pages, r service.SyncResult) templ.Component {
+func conflictPage(v *ui.View, p pages, r webhook.SyncResult) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

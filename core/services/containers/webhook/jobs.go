@@ -1,4 +1,4 @@
-package containers
+package webhook
 
 import (
 	"context"
@@ -25,7 +25,7 @@ type SyncJob struct {
 
 // SyncAllHooks has the webhooks of all selected repositories brought in line. A job that is under way is reused.
 func (w *Webhooks) SyncAllHooks(ctx context.Context) (SyncJob, error) {
-	if _, err := w.newHookSyncer(ctx); err != nil {
+	if _, err := w.newSyncer(ctx); err != nil {
 		return SyncJob{}, err
 	}
 	_, selected, err := w.store.countRepos(ctx)
@@ -35,7 +35,7 @@ func (w *Webhooks) SyncAllHooks(ctx context.Context) (SyncJob, error) {
 	if selected == 0 {
 		return SyncJob{}, noneSelected()
 	}
-	job, reused, err := w.queue.SubmitJob(ctx, work.Submission{Kind: work.JobHookSyncAll, Key: "all", Payload: newHookJob(hookSync, "")})
+	job, reused, err := w.queue.SubmitJob(ctx, work.Submission{Kind: work.JobHookSyncAll, Key: "all", Payload: newHookJob(OpSync, "")})
 	return SyncJob{OK: true, JobID: job.ID, Status: string(job.State), Reused: reused}, err
 }
 
@@ -50,7 +50,7 @@ func (w *Webhooks) SyncRepoHook(ctx context.Context, full string) (out SyncJob, 
 	if err != nil {
 		return out, err
 	}
-	if _, err := w.newHookSyncer(ctx); err != nil {
+	if _, err := w.newSyncer(ctx); err != nil {
 		return out, err
 	}
 	open, err := w.openHookJobs(ctx)
@@ -70,16 +70,16 @@ func (w *Webhooks) SyncRepoHook(ctx context.Context, full string) (out SyncJob, 
 			return fault.New(fault.NotFound, notTracked, name)
 		}
 		if job, held := holders[unregisterLock(name)]; held {
-			return beingRemoved(job.ID)
+			return pendingRemovalError(job.ID)
 		}
 		row.settleState(open)
-		if row.Removing || row.LastOp == hookUnregister && (row.WebhookState == hookQueued || row.WebhookState == hookRunning) {
-			return beingRemoved(row.JobID)
+		if row.Removing || row.LastOp == hookUnregister && (row.WebhookState == StateQueued || row.WebhookState == hookRunning) {
+			return pendingRemovalError(row.JobID)
 		}
 		if !row.Selected {
 			return record.InvalidField("fullName", "The repository %s is not selected.", name).With("reason", "not_selected")
 		}
-		job, reused, err := w.queue.SubmitJob(ctx, work.Submission{Kind: work.JobHookSyncRepo, Key: name, Payload: newHookJob(hookSync, name)})
+		job, reused, err := w.queue.SubmitJob(ctx, work.Submission{Kind: work.JobHookSyncRepo, Key: name, Payload: newHookJob(OpSync, name)})
 		if err != nil {
 			return err
 		}
@@ -87,12 +87,12 @@ func (w *Webhooks) SyncRepoHook(ctx context.Context, full string) (out SyncJob, 
 		if reused {
 			return nil
 		}
-		return w.store.updateRepos(ctx, []string{name}, map[string]any{"job_id": job.ID, "webhook_state": hookQueued, "last_op": hookSync, "last_error": ""})
+		return w.store.updateRepos(ctx, []string{name}, map[string]any{"job_id": job.ID, "webhook_state": StateQueued, "last_op": OpSync, "last_error": ""})
 	})
 	return out, err
 }
 
-func beingRemoved(jobID string) error {
+func pendingRemovalError(jobID string) error {
 	return fault.New(fault.Conflict, "The webhook of this repository is being taken away.").With("reason", "unregister_in_progress").With("existingJobId", jobID)
 }
 
@@ -119,7 +119,7 @@ func (w *Webhooks) SyncHooks(ctx context.Context, req SyncRequest) ([]SyncResult
 		}
 		choices[name] = &req.Conflicts[i]
 	}
-	h, err := w.newHookSyncer(ctx)
+	h, err := w.newSyncer(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (w *Webhooks) SyncHooks(ctx context.Context, req SyncRequest) ([]SyncResult
 		}
 	}
 	return h.forEachRepo(ctx, names, nil, func(ctx context.Context, name string) (SyncResult, error) {
-		return h.syncRepo(ctx, name, hookSync, req.DryRun, choices[name])
+		return h.syncRepo(ctx, name, OpSync, req.DryRun, choices[name])
 	})
 }
 
@@ -169,7 +169,7 @@ func (w *Webhooks) selectedNames(ctx context.Context, asked []string) ([]string,
 }
 
 // forEachRepo calls do for repositories, several at once, and returns the results in their order. An error of do ends it.
-func (h *hookSyncer) forEachRepo(ctx context.Context, names []string, r *work.Reporter, do func(context.Context, string) (SyncResult, error)) ([]SyncResult, error) {
+func (h *syncer) forEachRepo(ctx context.Context, names []string, r *work.Reporter, do func(context.Context, string) (SyncResult, error)) ([]SyncResult, error) {
 	out := make([]SyncResult, len(names))
 	var mu sync.Mutex
 	done := 0
@@ -201,17 +201,17 @@ func (h *hookSyncer) forEachRepo(ctx context.Context, names []string, r *work.Re
 
 func reportResult(ctx context.Context, r *work.Reporter, res *SyncResult) {
 	switch res.Action {
-	case syncError:
+	case ActionError:
 		r.Fail(ctx, "%s: the webhook failed: %s", res.Repo, res.Message)
-	case syncConflict:
+	case ActionConflict:
 		r.Warn(ctx, "%s: the webhook conflicts: %s", res.Repo, res.Message)
 	default:
 		r.Info(ctx, "%s: webhook %s", res.Repo, res.Action)
 	}
 }
 
-// hookJob is the payload of JobHook, JobHookSyncAll and JobHookSyncRepo.
-type hookJob struct {
+// Payload is the payload of JobHook, JobHookSyncAll and JobHookSyncRepo.
+type Payload struct {
 	work.Subject
 	Op string `json:"op,omitempty"`
 	// Repo is the only repository; "" for all that wait for the job.
@@ -219,8 +219,8 @@ type hookJob struct {
 }
 
 // newHookJob returns the payload of a job that a person asks for.
-func newHookJob(op, repo string) hookJob {
-	return hookJob{Subject: work.Subject{Scope: work.ScopeAll, Reason: work.ReasonUI}, Op: op, Repo: repo}
+func newHookJob(op, repo string) Payload {
+	return Payload{Subject: work.Subject{Scope: work.ScopeAll, Reason: work.ReasonUI}, Op: op, Repo: repo}
 }
 
 // HookSummary is the summary of a job about webhooks.
@@ -242,17 +242,17 @@ func summarizeHooks(op string, results []SyncResult) HookSummary {
 	out := HookSummary{Op: op, Total: len(results), Repos: append([]SyncResult{}, results...)}
 	for _, r := range results {
 		switch r.Action {
-		case syncCreated:
+		case ActionCreated:
 			out.Created++
-		case syncUpdated:
+		case ActionUpdated:
 			out.Updated++
-		case syncNoop:
+		case ActionNoop:
 			out.Noop++
 		case hookRemoved:
 			out.Removed++
-		case syncConflict:
+		case ActionConflict:
 			out.Conflict++
-		case syncError:
+		case ActionError:
 			out.Error++
 		}
 	}
@@ -271,8 +271,8 @@ func (h HookSummary) jobResult() (any, error) {
 }
 
 // RunHookSyncAll brings the webhooks of all selected repositories in line.
-func (w *Webhooks) RunHookSyncAll(ctx context.Context, _ *queue.Job, _ hookJob, r *work.Reporter) (any, error) {
-	h, err := w.newHookSyncer(ctx)
+func (w *Webhooks) RunHookSyncAll(ctx context.Context, _ *queue.Job, _ Payload, r *work.Reporter) (any, error) {
+	h, err := w.newSyncer(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -280,19 +280,19 @@ func (w *Webhooks) RunHookSyncAll(ctx context.Context, _ *queue.Job, _ hookJob, 
 	if err != nil {
 		return nil, err
 	}
-	return h.syncEach(ctx, names, hookSync, r)
+	return h.syncEach(ctx, names, OpSync, r)
 }
 
 // RunHookSyncRepo brings the webhook of one repository in line.
-func (w *Webhooks) RunHookSyncRepo(ctx context.Context, _ *queue.Job, spec hookJob, r *work.Reporter) (any, error) {
-	h, err := w.newHookSyncer(ctx)
+func (w *Webhooks) RunHookSyncRepo(ctx context.Context, _ *queue.Job, spec Payload, r *work.Reporter) (any, error) {
+	h, err := w.newSyncer(ctx)
 	if err != nil {
 		return nil, w.recordHookFailure(ctx, []string{spec.Repo}, err)
 	}
-	return h.syncEach(ctx, []string{spec.Repo}, hookSync, r)
+	return h.syncEach(ctx, []string{spec.Repo}, OpSync, r)
 }
 
-func (h *hookSyncer) syncEach(ctx context.Context, names []string, op string, r *work.Reporter) (any, error) {
+func (h *syncer) syncEach(ctx context.Context, names []string, op string, r *work.Reporter) (any, error) {
 	results, err := h.forEachRepo(ctx, names, r, func(ctx context.Context, name string) (SyncResult, error) {
 		return h.syncRepo(ctx, name, op, false, nil)
 	})
@@ -303,26 +303,26 @@ func (h *hookSyncer) syncEach(ctx context.Context, names []string, op string, r 
 }
 
 // RunHook does what the operation of a job says: register, unregister or audit_all.
-func (w *Webhooks) RunHook(ctx context.Context, job *queue.Job, spec hookJob, r *work.Reporter) (any, error) {
-	if spec.Op == hookAuditAll {
+func (w *Webhooks) RunHook(ctx context.Context, job *queue.Job, spec Payload, r *work.Reporter) (any, error) {
+	if spec.Op == OpAuditAll {
 		return w.auditHooks(ctx, r)
 	}
-	names, err := w.namesOf(ctx, job, spec)
+	names, err := w.jobRepos(ctx, job, spec)
 	if err != nil {
 		return nil, err
 	}
 	if spec.Op == hookUnregister {
 		return w.unregisterHooks(ctx, names, r)
 	}
-	h, err := w.newHookSyncer(ctx)
+	h, err := w.newSyncer(ctx)
 	if err != nil {
 		return nil, w.recordHookFailure(ctx, names, err)
 	}
-	return h.syncEach(ctx, names, hookRegister, r)
+	return h.syncEach(ctx, names, OpRegister, r)
 }
 
-// namesOf are the repositories of a job: the one that it names, or those that were told to wait for it.
-func (w *Webhooks) namesOf(ctx context.Context, job *queue.Job, spec hookJob) (out []string, err error) {
+// jobRepos are the repositories of a job: the one that it names, or those that were told to wait for it.
+func (w *Webhooks) jobRepos(ctx context.Context, job *queue.Job, spec Payload) (out []string, err error) {
 	if spec.Repo != "" {
 		return []string{spec.Repo}, nil
 	}
@@ -343,7 +343,7 @@ func (w *Webhooks) recordHookFailure(ctx context.Context, names []string, failed
 		return failed
 	}
 	err := w.store.Tx(ctx, "note a failure", func(ctx context.Context) error {
-		return w.store.updateRepos(ctx, names, map[string]any{"webhook_state": hookError, "last_error": f.Message, "removing": false})
+		return w.store.updateRepos(ctx, names, map[string]any{"webhook_state": StateError, "last_error": f.Message, "removing": false})
 	})
 	return errors.Join(failed, err)
 }

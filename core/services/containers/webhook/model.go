@@ -1,4 +1,4 @@
-package containers
+package webhook
 
 import (
 	"strings"
@@ -12,21 +12,21 @@ import (
 
 // The states of a repository's webhook.
 const (
-	hookUnknown  = "unknown"
-	hookOK       = "ok"
-	hookMissing  = "missing"
-	hookConflict = "conflict"
-	hookError    = "error"
-	hookQueued   = "queued"
-	hookRunning  = "running"
+	StateUnknown  = "unknown"
+	StateOK       = "ok"
+	StateMissing  = "missing"
+	StateConflict = "conflict"
+	StateError    = "error"
+	StateQueued   = "queued"
+	hookRunning   = "running"
 )
 
 // What a job does with webhooks.
 const (
-	hookRegister   = "register"
+	OpRegister     = "register"
 	hookUnregister = "unregister"
-	hookAuditAll   = "audit_all"
-	hookSync       = "sync"
+	OpAuditAll     = "audit_all"
+	OpSync         = "sync"
 )
 
 // targetRecord is an input that people track repositories by.
@@ -90,11 +90,11 @@ type TrackedRepo struct {
 // settleState corrects a row whose job ended without storing a result, such as one that was canceled while it was queued.
 // The open jobs are those that have not ended.
 func (r *repoRecord) settleState(open map[string]string) {
-	waits := r.WebhookState == hookQueued || r.WebhookState == hookRunning
+	waits := r.WebhookState == StateQueued || r.WebhookState == hookRunning
 	if (waits || r.Removing) && open[r.JobID] == "" {
 		r.Removing = false
 		if waits {
-			r.WebhookState = hookUnknown
+			r.WebhookState = StateUnknown
 		}
 	}
 }
@@ -145,15 +145,15 @@ func repoName(full string) (string, error) {
 
 func isDots(part string) bool { return part == "." || part == ".." }
 
-// hookConfig is what people have set for the code host's webhooks.
-type hookConfig struct {
+// secrets is what people have set for the code host's webhooks.
+type secrets struct {
 	Enabled     bool
 	CallbackURL string
 	PAT, Secret schema.Secret
 }
 
 // cleanText returns a text without secrets, of limited length. A code host may repeat what it was sent.
-func (c *hookConfig) cleanText(text string) string {
+func (c *secrets) cleanText(text string) string {
 	for _, s := range []schema.Secret{c.PAT, c.Secret} {
 		if s != "" {
 			text = strings.ReplaceAll(text, s.Reveal(), "…")
@@ -164,17 +164,17 @@ func (c *hookConfig) cleanText(text string) string {
 
 // Why the integration cannot do what is asked for.
 const (
-	whyDisabled = "disabled"
-	whyNoHost   = "code_host_not_configured"
-	whyNoToken  = "token_missing"
+	WhyDisabled = "disabled"
+	WhyNoHost   = "code_host_not_configured"
+	WhyNoToken  = "token_missing"
 	whyToken    = "token_invalid_or_scope_insufficient"
 )
 
 func hookFault(why string) *fault.Error {
 	text := map[string]string{
-		whyDisabled: "The package webhooks are switched off.",
-		whyNoHost:   "No code host is configured: set codehost of the service in plugin.hcl.",
-		whyNoToken:  "The code host's access token is not set.",
+		WhyDisabled: "The package webhooks are switched off.",
+		WhyNoHost:   "No code host is configured: set codehost of the service in plugin.hcl.",
+		WhyNoToken:  "The code host's access token is not set.",
 	}[why]
 	return fault.New(fault.InvalidArgument, "%s", text).With("reason", why)
 }

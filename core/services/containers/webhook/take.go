@@ -1,4 +1,4 @@
-package containers
+package webhook
 
 import (
 	"context"
@@ -17,24 +17,25 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
 
-// outcome is what became of a delivery.
-type outcome struct {
-	attempts int
-	// reason says why nothing was done; rejected, that the sender is at fault.
-	reason   string
-	rejected bool
-	// jobs were made or, if they stand in reused, were under way.
-	jobs, reused, services []string
+// Outcome is what became of a delivery.
+type Outcome struct {
+	Attempts int
+	// Reason says why nothing was done; rejected, that the sender is at fault.
+	Reason   string
+	Rejected bool
+	// Jobs were made or, if they stand in reused, were under way.
+	Jobs, reused, services []string
 	fallback               string
 }
 
-func (o *outcome) toAccepted() AcceptedWebhook {
+// ToAccepted returns the answer to a delivery that work is done for.
+func (o *Outcome) ToAccepted() AcceptedWebhook {
 	out := AcceptedWebhook{
-		OK: true, AttemptCount: o.attempts, JobIDs: append([]string{}, o.jobs...), MatchedServiceIDs: append([]string{}, o.services...),
+		OK: true, AttemptCount: o.Attempts, JobIDs: append([]string{}, o.Jobs...), MatchedServiceIDs: append([]string{}, o.services...),
 		ReusedJobIDs: append([]string{}, o.reused...), FallbackUsed: o.fallback != "", FallbackReason: o.fallback,
 	}
-	if len(o.jobs) > 0 {
-		out.JobID = o.jobs[0]
+	if len(o.Jobs) > 0 {
+		out.JobID = o.Jobs[0]
 	}
 	return out
 }
@@ -47,10 +48,10 @@ const (
 )
 
 // TakeDelivery stores a delivery and submits its jobs, in one transaction. After an error the delivery may be sent again.
-func (w *Webhooks) TakeDelivery(ctx context.Context, in *incoming) (out outcome, err error) {
+func (i *Inbox) TakeDelivery(ctx context.Context, in *Incoming) (out Outcome, err error) {
 	for range takeTries {
-		err = w.store.change(ctx, "take a delivery", func(ctx context.Context) (err error) {
-			out, err = w.takeOnce(ctx, in)
+		err = i.store.change(ctx, "take a delivery", func(ctx context.Context) (err error) {
+			out, err = i.takeOnce(ctx, in)
 			return err
 		})
 		if !isDeadlock(err) {
@@ -69,71 +70,71 @@ func isDeadlock(err error) bool {
 	return errors.As(err, &state) && (state.SQLState() == "40P01" || state.SQLState() == "55P03")
 }
 
-func (w *Webhooks) takeOnce(ctx context.Context, in *incoming) (outcome, error) {
-	row, err := w.store.receiveDelivery(ctx, in.id, w.now())
+func (i *Inbox) takeOnce(ctx context.Context, in *Incoming) (Outcome, error) {
+	row, err := i.store.receiveDelivery(ctx, in.ID, i.hooks.now())
 	if err != nil {
-		return outcome{}, fmt.Errorf("store a delivery: %w", err)
+		return Outcome{}, fmt.Errorf("store a delivery: %w", err)
 	}
 	// One that was acted on is not acted on again. Others may have come too early, such as before a repository was selected.
-	if row.Attempts > 1 && row.Decision == deliveryProcessed {
-		return outcome{attempts: row.Attempts, reason: ignoredDuplicate}, w.tellDelivery(ctx, deliveryRepeated, row)
+	if row.Attempts > 1 && row.Decision == DecisionProcessed {
+		return Outcome{Attempts: row.Attempts, Reason: IgnoredDuplicate}, i.tellDelivery(ctx, EventRepeated, row)
 	}
-	if err := w.store.limitLockWait(ctx); err != nil {
-		return outcome{}, fmt.Errorf("bound the wait for locks: %w", err)
+	if err := i.store.limitLockWait(ctx); err != nil {
+		return Outcome{}, fmt.Errorf("bound the wait for locks: %w", err)
 	}
-	out, err := w.decideJobs(ctx, in)
+	out, err := i.submitDeliveryJobs(ctx, in)
 	if err != nil {
 		return out, err
 	}
-	out.attempts = row.Attempts
-	row.Event, row.Reason, row.JobIDs = texts.Limit(in.event, 100), out.reason, append([]string{}, out.jobs...)
-	if in.hook != nil {
-		row.Owner, row.FullName, row.Action = texts.Limit(in.hook.Owner, maxRepoName), texts.Limit(in.hook.FullName, maxRepoName), texts.Limit(in.hook.Action, 100)
+	out.Attempts = row.Attempts
+	row.Event, row.Reason, row.JobIDs = texts.Limit(in.Event, 100), out.Reason, append([]string{}, out.Jobs...)
+	if in.Hook != nil {
+		row.Owner, row.FullName, row.Action = texts.Limit(in.Hook.Owner, maxRepoName), texts.Limit(in.Hook.FullName, maxRepoName), texts.Limit(in.Hook.Action, 100)
 	}
-	row.Decision, row.Status = deliveryIgnored, http.StatusOK
+	row.Decision, row.Status = DecisionIgnored, http.StatusOK
 	switch {
-	case out.rejected:
-		row.Decision, row.Status = deliveryRejected, http.StatusBadRequest
-	case out.reason == "":
-		row.Decision, row.Status, row.Reason = deliveryProcessed, http.StatusAccepted, out.fallback
+	case out.Rejected:
+		row.Decision, row.Status = DecisionRejected, http.StatusBadRequest
+	case out.Reason == "":
+		row.Decision, row.Status, row.Reason = DecisionProcessed, http.StatusAccepted, out.fallback
 	}
-	if err := w.store.saveDelivery(ctx, row); err != nil {
+	if err := i.store.saveDelivery(ctx, row); err != nil {
 		return out, fmt.Errorf("store what became of a delivery: %w", err)
 	}
-	return out, w.tellDelivery(ctx, deliveryReceived, row)
+	return out, i.tellDelivery(ctx, EventReceived, row)
 }
 
-// decideJobs finds out which jobs a delivery calls for, and submits them.
-func (w *Webhooks) decideJobs(ctx context.Context, in *incoming) (outcome, error) {
-	if in.hook == nil {
-		return outcome{reason: rejectedJSON, rejected: true}, nil
+// submitDeliveryJobs finds out which jobs a delivery calls for, and submits them.
+func (i *Inbox) submitDeliveryJobs(ctx context.Context, in *Incoming) (Outcome, error) {
+	if in.Hook == nil {
+		return Outcome{Reason: RejectedJSON, Rejected: true}, nil
 	}
-	if in.hook.Action != "published" {
-		return outcome{reason: ignoredAction}, nil
+	if in.Hook.Action != "published" {
+		return Outcome{Reason: IgnoredAction}, nil
 	}
-	ok, err := w.isFollowed(ctx, in.hook)
+	ok, err := i.isFollowed(ctx, in.Hook)
 	if err != nil {
-		return outcome{}, err
+		return Outcome{}, err
 	}
 	if !ok {
-		return outcome{reason: ignoredRepo}, nil
+		return Outcome{Reason: IgnoredRepo}, nil
 	}
-	if in.hook.FullName == "" {
-		return w.discoverFor(ctx, in, fallbackOwnerOnly)
+	if in.Hook.FullName == "" {
+		return i.discoverFor(ctx, in, FallbackOwnerOnly)
 	}
-	services, err := w.publishedBy(ctx, in.hook)
+	services, err := i.publishedBy(ctx, in.Hook)
 	if err != nil {
-		return outcome{}, err
+		return Outcome{}, err
 	}
 	if len(services) == 0 {
-		return w.discoverFor(ctx, in, fallbackNoMatch)
+		return i.discoverFor(ctx, in, FallbackNoMatch)
 	}
-	return w.checkFor(ctx, in, services)
+	return i.checkFor(ctx, in, services)
 }
 
 // isFollowed reports whether a webhook is about a selected repository or, if it names only an owner, about the owner of one.
-func (w *Webhooks) isFollowed(ctx context.Context, hook *codehost.Webhook) (bool, error) {
-	rows, err := w.store.selectedRepos(ctx)
+func (i *Inbox) isFollowed(ctx context.Context, hook *codehost.Webhook) (bool, error) {
+	rows, err := i.store.selectedRepos(ctx)
 	if err != nil {
 		return false, fmt.Errorf("read the repositories: %w", err)
 	}
@@ -148,7 +149,7 @@ func (w *Webhooks) isFollowed(ctx context.Context, hook *codehost.Webhook) (bool
 
 // publishedBy are the managed services whose image is named like the repository or the package, on a registry host that the
 // code host's packages live on; by id.
-func (w *Webhooks) publishedBy(ctx context.Context, hook *codehost.Webhook) (out []record.Service, err error) {
+func (i *Inbox) publishedBy(ctx context.Context, hook *codehost.Webhook) (out []record.Service, err error) {
 	full := strings.ToLower(hook.FullName)
 	owner, _, _ := strings.Cut(full, "/")
 	paths := []string{full}
@@ -156,14 +157,14 @@ func (w *Webhooks) publishedBy(ctx context.Context, hook *codehost.Webhook) (out
 		paths = append(paths, owner+"/"+pkg)
 	}
 	var seen []string
-	for _, host := range w.cfg.PackageHosts() {
+	for _, host := range i.cfg.PackageHosts() {
 		for _, path := range paths {
 			repo := strings.ToLower(host) + "/" + texts.Limit(path, 2*maxRepoName)
 			if slices.Contains(seen, repo) {
 				continue
 			}
 			seen = append(seen, repo)
-			rows, err := w.store.ListRepoServices(ctx, repo)
+			rows, err := i.store.ListRepoServices(ctx, repo)
 			if err != nil {
 				return nil, fmt.Errorf("read the services of a repository: %w", err)
 			}
@@ -175,19 +176,19 @@ func (w *Webhooks) publishedBy(ctx context.Context, hook *codehost.Webhook) (out
 }
 
 // deliverySource returns what the jobs of a delivery store of it.
-func (in *incoming) deliverySource() *work.DeliverySource {
-	return &work.DeliverySource{DeliveryID: in.id, Repo: texts.Limit(in.hook.FullName, maxRepoName)}
+func (in *Incoming) deliverySource() *work.DeliverySource {
+	return &work.DeliverySource{DeliveryID: in.ID, Repo: texts.Limit(in.Hook.FullName, maxRepoName)}
 }
 
 // checkFor makes a check of each service, or finds the one that is under way.
-func (w *Webhooks) checkFor(ctx context.Context, in *incoming, services []record.Service) (out outcome, err error) {
+func (i *Inbox) checkFor(ctx context.Context, in *Incoming, services []record.Service) (out Outcome, err error) {
 	for _, svc := range services {
 		out.services = append(out.services, svc.ID)
 	}
 	for _, svc := range services {
 		from := in.deliverySource()
 		from.MatchedServiceIDs = out.services
-		if err := out.addJob(w.cfg.Jobs.CheckPublished(ctx, &svc, from)); err != nil {
+		if err := out.addJob(i.cfg.Jobs.CheckPublished(ctx, &svc, from)); err != nil {
 			return out, err
 		}
 	}
@@ -195,19 +196,19 @@ func (w *Webhooks) checkFor(ctx context.Context, in *incoming, services []record
 }
 
 // discoverFor makes a discovery, or finds the one that is under way.
-func (w *Webhooks) discoverFor(ctx context.Context, in *incoming, why string) (out outcome, err error) {
+func (i *Inbox) discoverFor(ctx context.Context, in *Incoming, why string) (out Outcome, err error) {
 	from := in.deliverySource()
 	from.FallbackReason = why
 	out.fallback = why
-	return out, out.addJob(w.cfg.Jobs.DiscoverPublished(ctx, from))
+	return out, out.addJob(i.cfg.Jobs.DiscoverPublished(ctx, from))
 }
 
 // addJob adds the job that a delivery calls for. reused says that it was under way.
-func (o *outcome) addJob(job queue.Job, reused bool, err error) error {
+func (o *Outcome) addJob(job queue.Job, reused bool, err error) error {
 	if err != nil {
 		return fmt.Errorf("queue the work of a delivery: %w", err)
 	}
-	o.jobs = append(o.jobs, job.ID)
+	o.Jobs = append(o.Jobs, job.ID)
 	if reused {
 		o.reused = append(o.reused, job.ID)
 	}

@@ -1,4 +1,4 @@
-package containers
+package webhook
 
 import (
 	"context"
@@ -17,12 +17,12 @@ import (
 const settingHooks = "host_packages"
 
 const (
-	// hookPath is what a callback URL ends in.
-	hookPath = "/api/webhooks/host-packages"
-	// hookSecretLength is that of the secret which deliveries are signed with.
-	hookSecretLength = 48
-	// masked stands for a secret that is set.
-	masked = "******"
+	// CallbackPath is what a callback URL ends in.
+	CallbackPath = "/api/webhooks/host-packages"
+	// SecretLength is that of the secret which deliveries are signed with.
+	SecretLength = 48
+	// Masked stands for a secret that is set.
+	Masked = "******"
 )
 
 // storedHooks are the settings as they are stored; PAT and Secret are sealed.
@@ -72,17 +72,17 @@ func (w *Webhooks) storedHooks(ctx context.Context) (out storedHooks, err error)
 }
 
 // hookConfig reads the settings with their secrets.
-func (w *Webhooks) hookConfig(ctx context.Context) (hookConfig, error) {
+func (w *Webhooks) hookConfig(ctx context.Context) (secrets, error) {
 	stored, err := w.storedHooks(ctx)
 	if err != nil {
-		return hookConfig{}, err
+		return secrets{}, err
 	}
-	out := hookConfig{Enabled: stored.Enabled, CallbackURL: stored.CallbackURL}
+	out := secrets{Enabled: stored.Enabled, CallbackURL: stored.CallbackURL}
 	if out.PAT, err = w.openHook(stored.PAT, "pat"); err != nil {
-		return hookConfig{}, fmt.Errorf("open the code host's token: %w", err)
+		return secrets{}, fmt.Errorf("open the code host's token: %w", err)
 	}
 	if out.Secret, err = w.openHook(stored.Secret, "secret"); err != nil {
-		return hookConfig{}, fmt.Errorf("open the webhooks' secret: %w", err)
+		return secrets{}, fmt.Errorf("open the webhooks' secret: %w", err)
 	}
 	return out, nil
 }
@@ -107,10 +107,10 @@ func (w *Webhooks) HookSettings(ctx context.Context) (HookSettings, error) {
 	}
 	out := HookSettings{Enabled: stored.Enabled, CallbackURL: stored.CallbackURL, Targets: []HookTarget{}}
 	if stored.PAT != "" {
-		out.PATMasked = masked
+		out.PATMasked = Masked
 	}
 	if stored.Secret != "" {
-		out.SecretMasked = masked
+		out.SecretMasked = Masked
 	}
 	targets, err := w.store.hookTargets(ctx)
 	if err != nil {
@@ -134,10 +134,10 @@ func (w *Webhooks) ChangeHookSettings(ctx context.Context, c HookChange) error {
 		}
 	}
 	if c.Enabled && w.cfg.CodeHost() == nil {
-		return hookFault(whyNoHost)
+		return hookFault(WhyNoHost)
 	}
 	pat := strings.TrimSpace(c.PAT)
-	if pat == masked || strings.Trim(pat, "•") == "" {
+	if pat == Masked || strings.Trim(pat, "•") == "" {
 		pat = ""
 	}
 	if strings.ContainsFunc(pat, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -161,10 +161,10 @@ func (w *Webhooks) ChangeHookSettings(ctx context.Context, c HookChange) error {
 			stored.PAT = w.sealHook(pat, "pat")
 		}
 		if stored.Secret == "" {
-			stored.Secret = w.sealHook(secret.RandomString(hookSecretLength, secret.Alphanumeric), "secret")
+			stored.Secret = w.sealHook(secret.RandomString(SecretLength, secret.Alphanumeric), "secret")
 		}
 		if c.Enabled && stored.PAT == "" {
-			return hookFault(whyNoToken).With("field", "pat")
+			return hookFault(WhyNoToken).With("field", "pat")
 		}
 		if err := w.store.PutSetting(ctx, settingHooks, stored, w.now()); err != nil {
 			return fmt.Errorf("store the webhooks' settings: %w", err)
@@ -180,13 +180,13 @@ func (w *Webhooks) ChangeHookSettings(ctx context.Context, c HookChange) error {
 func checkCallback(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || len(text) > 1000 {
-		return record.InvalidField("callbackUrl", "The callback URL must be an absolute https URL that ends in %s.", hookPath)
+		return record.InvalidField("callbackUrl", "The callback URL must be an absolute https URL that ends in %s.", CallbackPath)
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !httpd.IsLoopbackHost(u.Hostname())) {
 		return record.InvalidField("callbackUrl", "The callback URL must begin with https://.")
 	}
-	if !strings.HasSuffix(u.Path, hookPath) {
-		return record.InvalidField("callbackUrl", "The callback URL must end in %s.", hookPath)
+	if !strings.HasSuffix(u.Path, CallbackPath) {
+		return record.InvalidField("callbackUrl", "The callback URL must end in %s.", CallbackPath)
 	}
 	return nil
 }

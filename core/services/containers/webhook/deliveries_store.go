@@ -1,4 +1,4 @@
-package containers
+package webhook
 
 import (
 	"context"
@@ -25,8 +25,8 @@ func (r *hookStore) receiveDelivery(ctx context.Context, id string, now int64) (
 	return &rows[0], nil
 }
 
-func (r *hookStore) deliveryEvents(ctx context.Context, after int64) (out []deliveryEvent, err error) {
-	err = r.DB(ctx).Raw("SELECT id, at, data FROM containers_delivery_events WHERE id > ? ORDER BY id"+store.Limit(deliverySlice), after).Scan(&out).Error
+func (r *hookStore) deliveryEvents(ctx context.Context, after int64) (out []DeliveryEvent, err error) {
+	err = r.DB(ctx).Raw("SELECT id, at, data FROM containers_delivery_events WHERE id > ? ORDER BY id"+store.Limit(DeliverySlice), after).Scan(&out).Error
 	return out, err
 }
 
@@ -51,7 +51,7 @@ func (r *hookStore) saveDelivery(ctx context.Context, row *deliveryRecord) error
 }
 
 // addDeliveryEvent stores an event and returns its id. The caller has a transaction.
-func (r *hookStore) addDeliveryEvent(ctx context.Context, ev deliveryEvent) (id int64, err error) {
+func (r *hookStore) addDeliveryEvent(ctx context.Context, ev DeliveryEvent) (id int64, err error) {
 	err = r.Writer(ctx).Raw("INSERT INTO containers_delivery_events (at, data) VALUES (?, ?) RETURNING id", ev.At, ev.Data).Scan(&id).Error
 	return id, err
 }

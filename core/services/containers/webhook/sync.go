@@ -1,4 +1,4 @@
-package containers
+package webhook
 
 import (
 	"context"
@@ -21,8 +21,8 @@ const (
 	// hookTries is how often a call to the code host is made that fails for a passing reason.
 	hookTries = 3
 	// hookPause is the first pause between two tries; it doubles. hookPatience is the longest that a code host may ask for.
-	hookPause    = 300 * time.Millisecond
-	hookPatience = time.Minute
+	hookPause = 300 * time.Millisecond
+	Patience  = time.Minute
 	// hookParallel is how many repositories are worked on at once.
 	hookParallel = 5
 	// hookChangePause is the pause between two changes of webhooks, as code hosts ask for, after the first hookBurst.
@@ -44,7 +44,7 @@ func retryCodeHost(ctx context.Context, try func() error) error {
 			return err
 		}
 		wait := pause + rand.N(pause/3)
-		if after := fault.As(err).RetryAfter; after > hookPatience {
+		if after := fault.As(err).RetryAfter; after > Patience {
 			return err
 		} else if after > 0 {
 			wait = after
@@ -56,38 +56,38 @@ func retryCodeHost(ctx context.Context, try func() error) error {
 	}
 }
 
-// hookSyncer works on the webhooks of repositories with the settings of one moment.
-type hookSyncer struct {
+// syncer works on the webhooks of repositories with the settings of one moment.
+type syncer struct {
 	hooks *Webhooks
 	host  client.CodeHost
-	cfg   hookConfig
+	cfg   secrets
 }
 
-// newHookSyncer returns a hookSyncer. If a setting is missing, the error is a fault.InvalidArgument with a reason.
-func (w *Webhooks) newHookSyncer(ctx context.Context) (*hookSyncer, error) {
+// newSyncer returns a hookSyncer. If a setting is missing, the error is a fault.InvalidArgument with a reason.
+func (w *Webhooks) newSyncer(ctx context.Context) (*syncer, error) {
 	cfg, err := w.hookConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
-	h := &hookSyncer{hooks: w, host: w.cfg.CodeHost(), cfg: cfg}
+	h := &syncer{hooks: w, host: w.cfg.CodeHost(), cfg: cfg}
 	switch {
 	case !cfg.Enabled:
-		return nil, hookFault(whyDisabled)
+		return nil, hookFault(WhyDisabled)
 	case h.host == nil:
-		return nil, hookFault(whyNoHost)
+		return nil, hookFault(WhyNoHost)
 	case cfg.PAT == "":
-		return nil, hookFault(whyNoToken)
+		return nil, hookFault(WhyNoToken)
 	}
 	return h, checkCallback(cfg.CallbackURL)
 }
 
 // The results of a synchronisation.
 const (
-	syncNoop     = "noop"
-	syncCreated  = "created"
-	syncUpdated  = "updated"
-	syncConflict = "conflict"
-	syncError    = "error"
+	ActionNoop     = "noop"
+	ActionCreated  = "created"
+	ActionUpdated  = "updated"
+	ActionConflict = "conflict"
+	ActionError    = "error"
 )
 
 // SyncResult is what was done with the webhook of one repository.
@@ -114,18 +114,18 @@ type ConflictChoice struct {
 	Delete []string `json:"deleteHookIds" minItems:"1" maxItems:"100" example:"[\"4712\"]"`
 }
 
-func (h *hookSyncer) hookSpec() codehost.HookSpec {
+func (h *syncer) hookSpec() codehost.HookSpec {
 	return codehost.HookSpec{URL: h.cfg.CallbackURL, Secret: h.cfg.Secret, Events: []string{codehost.EventPackage}, Active: true}
 }
 
 // hookMatches reports whether a hook is as it should be, as far as the code host shows it.
-func (h *hookSyncer) hookMatches(k *codehost.Hook) bool {
+func (h *syncer) hookMatches(k *codehost.Hook) bool {
 	return k.URL == h.cfg.CallbackURL && k.Active && k.ContentType == "json" && slices.Equal(k.Events, []string{codehost.EventPackage})
 }
 
 // ownHooks returns the hooks with our callback URL. If there is none, it returns the one that we made for another callback
 // URL.
-func (h *hookSyncer) ownHooks(row *repoRecord, hooks []codehost.Hook) (out []codehost.Hook) {
+func (h *syncer) ownHooks(row *repoRecord, hooks []codehost.Hook) (out []codehost.Hook) {
 	for _, k := range hooks {
 		if k.URL == h.cfg.CallbackURL {
 			out = append(out, k)
@@ -135,7 +135,7 @@ func (h *hookSyncer) ownHooks(row *repoRecord, hooks []codehost.Hook) (out []cod
 		return out
 	}
 	for _, k := range hooks {
-		if k.ID == row.HookID && strings.HasSuffix(k.URL, hookPath) {
+		if k.ID == row.HookID && strings.HasSuffix(k.URL, CallbackPath) {
 			out = append(out, k)
 		}
 	}
@@ -143,7 +143,7 @@ func (h *hookSyncer) ownHooks(row *repoRecord, hooks []codehost.Hook) (out []cod
 }
 
 // planSync lists a repository's hooks and returns what is to be done.
-func (h *hookSyncer) planSync(ctx context.Context, row *repoRecord) (res SyncResult, err error) {
+func (h *syncer) planSync(ctx context.Context, row *repoRecord) (res SyncResult, err error) {
 	res = SyncResult{Repo: row.FullName}
 	hooks, err := h.host.Hooks(ctx, h.cfg.PAT, row.FullName)
 	if err != nil {
@@ -152,38 +152,38 @@ func (h *hookSyncer) planSync(ctx context.Context, row *repoRecord) (res SyncRes
 	ours := h.ownHooks(row, hooks)
 	switch {
 	case len(ours) == 0:
-		res.Action = syncCreated
+		res.Action = ActionCreated
 	case len(ours) > 1:
-		res.Action, res.Message = syncConflict, fmt.Sprintf("%d webhooks have the callback URL.", len(ours))
+		res.Action, res.Message = ActionConflict, fmt.Sprintf("%d webhooks have the callback URL.", len(ours))
 		for _, k := range ours {
 			res.ConflictHooks = append(res.ConflictHooks, ConflictHook{ID: k.ID, URL: k.URL, Events: append([]string{}, k.Events...), Active: k.Active})
 		}
 	case h.hookMatches(&ours[0]):
-		res.Action, res.HookID = syncNoop, ours[0].ID
+		res.Action, res.HookID = ActionNoop, ours[0].ID
 	default:
-		res.Action, res.HookID = syncUpdated, ours[0].ID
+		res.Action, res.HookID = ActionUpdated, ours[0].ID
 	}
 	return res, nil
 }
 
 // ensureHook creates or corrects a repository's webhook. It may be repeated, since it lists the hooks first.
-func (h *hookSyncer) ensureHook(ctx context.Context, row *repoRecord, dry bool) (res SyncResult, err error) {
+func (h *syncer) ensureHook(ctx context.Context, row *repoRecord, dry bool) (res SyncResult, err error) {
 	if res, err = h.planSync(ctx, row); err != nil || dry {
 		return res, err
 	}
-	if res.Action == syncCreated || res.Action == syncUpdated {
+	if res.Action == ActionCreated || res.Action == ActionUpdated {
 		if err := h.hooks.pace.Wait(ctx); err != nil {
 			return res, fmt.Errorf("wait to change a webhook: %w", err)
 		}
 	}
 	var hook *codehost.Hook
 	switch res.Action {
-	case syncCreated:
+	case ActionCreated:
 		// The code host finishes what it has begun also when nobody waits for it: without the answer the id would not be known.
 		wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), hookAnswerLimit)
 		defer cancel()
 		hook, err = h.host.CreateHook(wait, h.cfg.PAT, row.FullName, h.hookSpec())
-	case syncUpdated:
+	case ActionUpdated:
 		hook, err = h.host.UpdateHook(ctx, h.cfg.PAT, row.FullName, res.HookID, h.hookSpec())
 	}
 	if hook != nil {
@@ -194,7 +194,7 @@ func (h *hookSyncer) ensureHook(ctx context.Context, row *repoRecord, dry bool) 
 
 // resolveConflict deletes the webhooks that a person chose to lose, if they are duplicates of ours. Each call is retried by itself: after
 // one that was deleted those that are left may be no duplicates any more.
-func (h *hookSyncer) resolveConflict(ctx context.Context, row *repoRecord, choice ConflictChoice) error {
+func (h *syncer) resolveConflict(ctx context.Context, row *repoRecord, choice ConflictChoice) error {
 	var found SyncResult
 	if err := retryCodeHost(ctx, func() (err error) { found, err = h.planSync(ctx, row); return err }); err != nil {
 		return err
@@ -216,7 +216,7 @@ func (h *hookSyncer) resolveConflict(ctx context.Context, row *repoRecord, choic
 }
 
 // deleteHook deletes a webhook. One that is gone already is no error.
-func (h *hookSyncer) deleteHook(ctx context.Context, row *repoRecord, id string) error {
+func (h *syncer) deleteHook(ctx context.Context, row *repoRecord, id string) error {
 	if err := h.hooks.pace.Wait(ctx); err != nil {
 		return fmt.Errorf("wait to delete a webhook: %w", err)
 	}
@@ -228,7 +228,7 @@ func (h *hookSyncer) deleteHook(ctx context.Context, row *repoRecord, id string)
 
 // syncRepo synchronizes the webhook of a selected repository and stores the result, which may be a failure. A returned error
 // ends the whole job.
-func (h *hookSyncer) syncRepo(ctx context.Context, name, op string, dry bool, choice *ConflictChoice) (SyncResult, error) {
+func (h *syncer) syncRepo(ctx context.Context, name, op string, dry bool, choice *ConflictChoice) (SyncResult, error) {
 	unlock, err := h.hooks.changing.LockKey(ctx, "/"+settingHooks+"/"+name)
 	if err != nil {
 		return SyncResult{Repo: name}, err
@@ -239,7 +239,7 @@ func (h *hookSyncer) syncRepo(ctx context.Context, name, op string, dry bool, ch
 		return SyncResult{Repo: name}, fmt.Errorf("read a repository: %w", err)
 	}
 	if row == nil || !row.Selected {
-		return SyncResult{Repo: name, Action: syncNoop, Message: "The repository is not selected any more."}, nil
+		return SyncResult{Repo: name, Action: ActionNoop, Message: "The repository is not selected any more."}, nil
 	}
 	if !dry {
 		if err := h.hooks.store.updateRepo(ctx, name, map[string]any{"webhook_state": hookRunning}); err != nil {
@@ -257,14 +257,14 @@ func (h *hookSyncer) syncRepo(ctx context.Context, name, op string, dry bool, ch
 }
 
 // recordSync stores the outcome of a synchronization.
-func (h *hookSyncer) recordSync(ctx context.Context, row *repoRecord, res SyncResult, failed error, op string, dry bool) (SyncResult, error) {
+func (h *syncer) recordSync(ctx context.Context, row *repoRecord, res SyncResult, failed error, op string, dry bool) (SyncResult, error) {
 	if failed != nil {
-		res.Action, res.Message = syncError, h.cfg.cleanText(failure.Text(failed))
+		res.Action, res.Message = ActionError, h.cfg.cleanText(failure.Text(failed))
 	}
 	if dry {
 		return res, context.Cause(ctx)
 	}
-	columns := map[string]any{"last_op": op, "last_error": "", "last_sync_at": h.hooks.now(), "webhook_state": hookOK, "hook_id": res.HookID}
+	columns := map[string]any{"last_op": op, "last_error": "", "last_sync_at": h.hooks.now(), "webhook_state": StateOK, "hook_id": res.HookID}
 	switch {
 	case ctx.Err() != nil:
 		columns = map[string]any{"webhook_state": row.WebhookState}
@@ -272,10 +272,10 @@ func (h *hookSyncer) recordSync(ctx context.Context, row *repoRecord, res SyncRe
 			// It was made: it is found by its id once the callback URL is another one.
 			columns["hook_id"] = res.HookID
 		}
-	case res.Action == syncConflict:
-		columns["webhook_state"], columns["last_error"] = hookConflict, res.Message
-	case res.Action == syncError:
-		columns["webhook_state"], columns["last_error"] = hookError, res.Message
+	case res.Action == ActionConflict:
+		columns["webhook_state"], columns["last_error"] = StateConflict, res.Message
+	case res.Action == ActionError:
+		columns["webhook_state"], columns["last_error"] = StateError, res.Message
 		delete(columns, "hook_id")
 	}
 	if err := h.hooks.store.updateRepo(context.WithoutCancel(ctx), row.Name, columns); err != nil {

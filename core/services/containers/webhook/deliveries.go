@@ -1,4 +1,4 @@
-package containers
+package webhook
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 
 // What was decided about a delivery.
 const (
-	deliveryProcessed = "processed"
-	deliveryIgnored   = "ignored"
-	deliveryRejected  = "rejected"
+	DecisionProcessed = "processed"
+	DecisionIgnored   = "ignored"
+	DecisionRejected  = "rejected"
 )
 
-// topicDeliveries is where news of deliveries is published; its data is a deliveryEvent.
-const topicDeliveries = "containers.deliveries"
+// TopicDeliveries is where news of deliveries is published; its data is a deliveryEvent.
+const TopicDeliveries = "containers.deliveries"
 
 // deliveryRecord is a webhook that was received with a good signature.
 type deliveryRecord struct {
@@ -70,8 +70,8 @@ func (d *deliveryRecord) toDelivery() HookDelivery {
 	return out
 }
 
-// deliveryEvent is an event of the inbox as it is stored and published.
-type deliveryEvent struct {
+// DeliveryEvent is an event of the inbox as it is stored and published.
+type DeliveryEvent struct {
 	ID   int64
 	At   int64
 	Data string
@@ -83,23 +83,30 @@ type deliveryNews struct {
 	HookDelivery
 }
 
+// Inbox takes the deliveries of package webhooks and remembers what became of them.
+type Inbox struct {
+	hooks *Webhooks
+	cfg   Config
+	store *hookStore
+}
+
 // tellDelivery writes an event of the inbox, and publishes it after the commit. The transaction has called lockHooks.
-func (w *Webhooks) tellDelivery(ctx context.Context, kind string, d *deliveryRecord) error {
+func (i *Inbox) tellDelivery(ctx context.Context, kind string, d *deliveryRecord) error {
 	raw, err := json.Marshal(deliveryNews{kind, d.toDelivery()})
 	if err != nil {
 		return fmt.Errorf("encode the event of a delivery: %w", err)
 	}
-	ev := deliveryEvent{At: d.LastAt, Data: string(raw)}
-	ev.ID, err = w.store.addDeliveryEvent(ctx, ev)
+	ev := DeliveryEvent{At: d.LastAt, Data: string(raw)}
+	ev.ID, err = i.store.addDeliveryEvent(ctx, ev)
 	if err != nil {
 		return fmt.Errorf("write the event of a delivery: %w", err)
 	}
-	w.store.AfterCommit(ctx, func() { w.cfg.Live.Publish(topicDeliveries, event.Event{Seq: ev.ID, Type: kind, Data: ev}) })
+	i.store.AfterCommit(ctx, func() { i.cfg.Live.Publish(TopicDeliveries, event.Event{Seq: ev.ID, Type: kind, Data: ev}) })
 	return nil
 }
 
-// deliverySlice is how many events one query reads.
-const deliverySlice = 500
+// DeliverySlice is how many events one query reads.
+const DeliverySlice = 500
 
 // DeliveryFilter selects deliveries; zero members select all.
 type DeliveryFilter struct {
@@ -127,23 +134,23 @@ type DeliveryCounts struct {
 }
 
 // Deliveries reads a page of the inbox, the newest first. Pages count from 1.
-func (w *Webhooks) Deliveries(ctx context.Context, f DeliveryFilter, page, perPage int) (DeliveryPage, error) {
+func (i *Inbox) Deliveries(ctx context.Context, f DeliveryFilter, page, perPage int) (DeliveryPage, error) {
 	out := DeliveryPage{Page: page, PerPage: perPage, Deliveries: []HookDelivery{}}
-	counts, err := w.store.countDeliveries(ctx)
+	counts, err := i.store.countDeliveries(ctx)
 	if err != nil {
 		return out, fmt.Errorf("count the deliveries: %w", err)
 	}
-	out.Summary = DeliveryCounts{Processed: counts[deliveryProcessed], Ignored: counts[deliveryIgnored], Rejected: counts[deliveryRejected]}
+	out.Summary = DeliveryCounts{Processed: counts[DecisionProcessed], Ignored: counts[DecisionIgnored], Rejected: counts[DecisionRejected]}
 	for _, n := range counts {
 		out.Total += n
 	}
-	rows, filtered, err := w.store.pageDeliveries(ctx, f, (page-1)*perPage, perPage)
+	rows, filtered, err := i.store.pageDeliveries(ctx, f, (page-1)*perPage, perPage)
 	if err != nil {
 		return out, err
 	}
 	out.Filtered = filtered
-	for i := range rows {
-		out.Deliveries = append(out.Deliveries, rows[i].toDelivery())
+	for n := range rows {
+		out.Deliveries = append(out.Deliveries, rows[n].toDelivery())
 	}
 	return out, nil
 }
@@ -155,22 +162,19 @@ const (
 )
 
 // DeleteOld deletes deliveries that are old, and their events.
-func (w *Webhooks) DeleteOld(ctx context.Context) error {
-	return w.store.deleteOld(ctx, w.cfg.Now().Add(-deliveriesKeep).UnixMilli(), deleteSlice)
+func (i *Inbox) DeleteOld(ctx context.Context) error {
+	return i.store.deleteOld(ctx, i.cfg.Now().Add(-deliveriesKeep).UnixMilli(), deleteSlice)
 }
 
 // LastEventID returns the id of the newest event of the inbox, 0 without one.
-func (w *Webhooks) LastEventID(ctx context.Context) (int64, error) {
-	return w.store.lastDeliveryEvent(ctx)
+func (i *Inbox) LastEventID(ctx context.Context) (int64, error) {
+	return i.store.lastDeliveryEvent(ctx)
 }
 
 // EventsAfter returns the events of the inbox after one, at most a slice of them.
-func (w *Webhooks) EventsAfter(ctx context.Context, after int64) ([]deliveryEvent, error) {
-	return w.store.deliveryEvents(ctx, after)
+func (i *Inbox) EventsAfter(ctx context.Context, after int64) ([]DeliveryEvent, error) {
+	return i.store.deliveryEvents(ctx, after)
 }
 
-// CodeHostConfigured reports whether there is a code host whose package webhooks can be used.
-func (w *Webhooks) CodeHostConfigured() bool { return w.cfg.CodeHost() != nil }
-
 // LiveDeliveries tells of every webhook that is received. Close it when it is no longer needed.
-func (w *Webhooks) LiveDeliveries() *event.Subscription { return w.cfg.Live.Subscribe(topicDeliveries) }
+func (i *Inbox) LiveDeliveries() *event.Subscription { return i.cfg.Live.Subscribe(TopicDeliveries) }

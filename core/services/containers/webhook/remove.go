@@ -1,4 +1,4 @@
-package containers
+package webhook
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func (w *Webhooks) unregisterHooks(ctx context.Context, names []string, r *work.
 	if err != nil {
 		return nil, err
 	}
-	h := &hookSyncer{hooks: w, host: w.cfg.CodeHost(), cfg: cfg}
+	h := &syncer{hooks: w, host: w.cfg.CodeHost(), cfg: cfg}
 	results, err := h.forEachRepo(ctx, names, r, func(ctx context.Context, name string) (SyncResult, error) { return h.removeHook(ctx, name, r) })
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (w *Webhooks) unregisterHooks(ctx context.Context, names []string, r *work.
 }
 
 // removeHook deletes the webhook of one repository, unless it was selected again meanwhile.
-func (h *hookSyncer) removeHook(ctx context.Context, name string, r *work.Reporter) (SyncResult, error) {
+func (h *syncer) removeHook(ctx context.Context, name string, r *work.Reporter) (SyncResult, error) {
 	res := SyncResult{Repo: name, Action: hookRemoved}
 	unlock, err := h.hooks.changing.LockKey(ctx, "/"+settingHooks+"/"+name)
 	if err != nil {
@@ -43,7 +43,7 @@ func (h *hookSyncer) removeHook(ctx context.Context, name string, r *work.Report
 		return res, fmt.Errorf("read a repository: %w", err)
 	}
 	if row == nil || row.Selected {
-		res.Action, res.Message = syncNoop, "The repository was selected again, or is gone."
+		res.Action, res.Message = ActionNoop, "The repository was selected again, or is gone."
 		return res, nil
 	}
 	res.Repo = row.FullName
@@ -65,12 +65,12 @@ func (h *hookSyncer) removeHook(ctx context.Context, name string, r *work.Report
 		r.Warn(ctx, "%s: the webhook was left on the code host: %s", res.Repo, h.cfg.cleanText(failure.Text(err)))
 		return res, h.recordRemoved(ctx, name)
 	}
-	res.Action, res.Message = syncError, h.cfg.cleanText(failure.Text(err))
-	return res, h.hooks.store.updateRepo(ctx, name, map[string]any{"webhook_state": hookError, "last_error": res.Message, "removing": false})
+	res.Action, res.Message = ActionError, h.cfg.cleanText(failure.Text(err))
+	return res, h.hooks.store.updateRepo(ctx, name, map[string]any{"webhook_state": StateError, "last_error": res.Message, "removing": false})
 }
 
 // takeAway deletes all webhooks of a repository that are ours.
-func (h *hookSyncer) takeAway(ctx context.Context, row *repoRecord) error {
+func (h *syncer) takeAway(ctx context.Context, row *repoRecord) error {
 	hooks, err := h.host.Hooks(ctx, h.cfg.PAT, row.FullName)
 	if err != nil {
 		return err
@@ -84,12 +84,12 @@ func (h *hookSyncer) takeAway(ctx context.Context, row *repoRecord) error {
 }
 
 // recordRemoved stores that a webhook is gone, and deletes a repository that is being removed.
-func (h *hookSyncer) recordRemoved(ctx context.Context, name string) error {
+func (h *syncer) recordRemoved(ctx context.Context, name string) error {
 	gone, err := h.hooks.store.forgetRepo(ctx, name)
 	if err != nil || gone {
 		return err
 	}
-	return h.hooks.store.updateRepo(ctx, name, map[string]any{"webhook_state": hookUnknown, "hook_id": "", "last_error": "", "last_sync_at": h.hooks.now()})
+	return h.hooks.store.updateRepo(ctx, name, map[string]any{"webhook_state": StateUnknown, "hook_id": "", "last_error": "", "last_sync_at": h.hooks.now()})
 }
 
 // AuditSummary is the summary of an audit.
@@ -113,8 +113,8 @@ type AuditRepo struct {
 
 // auditHooks looks at the webhooks of all selected repositories and notes what it finds. It repairs nothing.
 func (w *Webhooks) auditHooks(ctx context.Context, r *work.Reporter) (any, error) {
-	out := AuditSummary{Op: hookAuditAll, Repos: []AuditRepo{}}
-	h, err := w.newHookSyncer(ctx)
+	out := AuditSummary{Op: OpAuditAll, Repos: []AuditRepo{}}
+	h, err := w.newSyncer(ctx)
 	if why := skipReason(err); why != "" {
 		out.Skipped = why
 		r.Info(ctx, "nothing was looked at: %s", why)
@@ -144,11 +144,11 @@ func (w *Webhooks) auditHooks(ctx context.Context, r *work.Reporter) (any, error
 func (a *AuditSummary) countResult(res SyncResult) {
 	a.Total++
 	switch res.Action {
-	case hookMissing:
+	case StateMissing:
 		a.Missing++
-	case hookConflict:
+	case StateConflict:
 		a.Conflict++
-	case hookError:
+	case StateError:
 		a.Error++
 	default:
 		a.OK++
@@ -158,7 +158,7 @@ func (a *AuditSummary) countResult(res SyncResult) {
 }
 
 // auditRepo checks the webhook of one repository. The action of the result is the state.
-func (h *hookSyncer) auditRepo(ctx context.Context, name string) (res SyncResult, err error) {
+func (h *syncer) auditRepo(ctx context.Context, name string) (res SyncResult, err error) {
 	res = SyncResult{Repo: name}
 	unlock, err := h.hooks.changing.LockKey(ctx, "/"+settingHooks+"/"+name)
 	if err != nil {
@@ -170,7 +170,7 @@ func (h *hookSyncer) auditRepo(ctx context.Context, name string) (res SyncResult
 		return res, fmt.Errorf("read a repository: %w", err)
 	}
 	if row == nil || !row.Selected {
-		res.Action = hookOK
+		res.Action = StateOK
 		return res, nil
 	}
 	var found SyncResult
@@ -181,17 +181,17 @@ func (h *hookSyncer) auditRepo(ctx context.Context, name string) (res SyncResult
 	res.Repo = row.FullName
 	switch {
 	case failed != nil:
-		res.Action, res.Message = hookError, h.cfg.cleanText(failure.Text(failed))
-	case found.Action == syncCreated:
-		res.Action, res.Message = hookMissing, "There is no webhook for "+codehost.EventPackage+" events."
-	case found.Action == syncConflict:
-		res.Action, res.Message = hookConflict, found.Message
-	case found.Action == syncUpdated:
-		res.Action, res.Message = hookError, "The webhook is not as it should be: its events, content type, address or state differ."
+		res.Action, res.Message = StateError, h.cfg.cleanText(failure.Text(failed))
+	case found.Action == ActionCreated:
+		res.Action, res.Message = StateMissing, "There is no webhook for "+codehost.EventPackage+" events."
+	case found.Action == ActionConflict:
+		res.Action, res.Message = StateConflict, found.Message
+	case found.Action == ActionUpdated:
+		res.Action, res.Message = StateError, "The webhook is not as it should be: its events, content type, address or state differ."
 	default:
-		res.Action = hookOK
+		res.Action = StateOK
 	}
-	columns := map[string]any{"webhook_state": res.Action, "last_error": res.Message, "last_op": hookAuditAll, "last_audit_at": h.hooks.now()}
+	columns := map[string]any{"webhook_state": res.Action, "last_error": res.Message, "last_op": OpAuditAll, "last_audit_at": h.hooks.now()}
 	if found.HookID != "" {
 		columns["hook_id"] = found.HookID
 	}

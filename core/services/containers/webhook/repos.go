@@ -1,4 +1,5 @@
-package containers
+// Package webhook keeps the code host's package webhooks in line with what people have chosen, and takes the deliveries that start checks.
+package webhook
 
 import (
 	"context"
@@ -17,9 +18,11 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// Webhooks keeps the code host's package webhooks in line with what people have chosen, and takes deliveries.
+// Webhooks keeps the code host's package webhooks in line with what people have chosen.
 type Webhooks struct {
-	cfg   WebhooksConfig
+	// Inbox takes deliveries.
+	Inbox *Inbox
+	cfg   Config
 	store *hookStore
 	queue *work.Queue
 	// changing serialises the changes of one repository's webhook.
@@ -34,8 +37,8 @@ type DeliveryJobs interface {
 	DiscoverPublished(ctx context.Context, from *work.DeliverySource) (queue.Job, bool, error)
 }
 
-// WebhooksConfig is what the room needs.
-type WebhooksConfig struct {
+// Config is what the room needs.
+type Config struct {
 	Store   *record.Store
 	Keyring *secret.Keyring
 	// CodeHost returns the code host in use, nil without one; PackageHosts the registry hosts of its packages.
@@ -47,10 +50,15 @@ type WebhooksConfig struct {
 	Now  func() time.Time
 }
 
-// NewWebhooks returns the room. It works once it has the queue.
-func NewWebhooks(cfg WebhooksConfig, q *work.Queue) *Webhooks {
-	return &Webhooks{cfg: cfg, store: &hookStore{cfg.Store}, queue: q, pace: rate.NewLimiter(rate.Every(hookChangePause), hookBurst)}
+// New returns the room. It works once it has the queue.
+func New(cfg Config, q *work.Queue) *Webhooks {
+	w := &Webhooks{cfg: cfg, store: &hookStore{cfg.Store}, queue: q, pace: rate.NewLimiter(rate.Every(hookChangePause), hookBurst)}
+	w.Inbox = &Inbox{hooks: w, cfg: cfg, store: w.store}
+	return w
 }
+
+// CodeHostConfigured reports whether there is a code host whose package webhooks can be used.
+func (w *Webhooks) CodeHostConfigured() bool { return w.cfg.CodeHost() != nil }
 
 // SetPace bounds how fast webhooks are changed at the code host. It is called before anything else.
 func (w *Webhooks) SetPace(pace *rate.Limiter) { w.pace = pace }
@@ -178,7 +186,7 @@ func (w *Webhooks) applySelections(ctx context.Context, list []selection, enable
 	for _, sel := range list {
 		row, ok := known[sel.name]
 		if !ok {
-			row = repoRecord{Name: sel.name, FullName: sel.full, WebhookState: hookUnknown, CreatedAt: w.now()}
+			row = repoRecord{Name: sel.name, FullName: sel.full, WebhookState: StateUnknown, CreatedAt: w.now()}
 			fresh = append(fresh, row)
 		}
 		byChoice[sel.selected] = append(byChoice[sel.selected], row)
@@ -217,7 +225,7 @@ func (w *Webhooks) changeSelected(ctx context.Context, rows []repoRecord, select
 	}
 	op := hookUnregister
 	if selected {
-		op = hookRegister
+		op = OpRegister
 	}
 	return w.submitHook(ctx, op, names)
 }
@@ -238,7 +246,7 @@ func (w *Webhooks) submitHook(ctx context.Context, op string, names []string) (j
 	if err != nil {
 		return "", err
 	}
-	err = w.store.updateRepos(ctx, names, map[string]any{"job_id": job.ID, "webhook_state": hookQueued, "last_op": op, "last_error": ""})
+	err = w.store.updateRepos(ctx, names, map[string]any{"job_id": job.ID, "webhook_state": StateQueued, "last_op": op, "last_error": ""})
 	if err != nil {
 		return "", fmt.Errorf("note the job of repositories: %w", err)
 	}
@@ -290,7 +298,7 @@ type HookCounts struct {
 }
 
 func (c *HookCounts) countState(state string) {
-	field := map[string]*int{hookOK: &c.OK, hookMissing: &c.Missing, hookError: &c.Error, hookConflict: &c.Conflict, hookQueued: &c.Queued, hookRunning: &c.Running}[state]
+	field := map[string]*int{StateOK: &c.OK, StateMissing: &c.Missing, StateError: &c.Error, StateConflict: &c.Conflict, StateQueued: &c.Queued, hookRunning: &c.Running}[state]
 	if field == nil {
 		field = &c.Unknown
 	}

@@ -1,4 +1,4 @@
-package containers
+package webhook
 
 import (
 	"context"
@@ -69,7 +69,7 @@ func (w *Webhooks) resolveInput(ctx context.Context, input string, pat schema.Se
 	}
 	host := w.cfg.CodeHost()
 	if host == nil {
-		return nil, asUnprocessable(hookFault(whyNoHost))
+		return nil, asUnprocessable(hookFault(WhyNoHost))
 	}
 	cfg, err := w.hookConfig(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func (w *Webhooks) resolveInput(ctx context.Context, input string, pat schema.Se
 		cfg.PAT = pat
 	}
 	if cfg.PAT == "" {
-		return nil, asUnprocessable(hookFault(whyNoToken))
+		return nil, asUnprocessable(hookFault(WhyNoToken))
 	}
 	var res *codehost.Resolution
 	err = retryCodeHost(ctx, func() (err error) {
@@ -97,7 +97,7 @@ func asUnprocessable(f *fault.Error) *fault.Error {
 }
 
 // explainResolve words why an input was not resolved.
-func (c *hookConfig) explainResolve(err error) error {
+func (c *secrets) explainResolve(err error) error {
 	text := c.cleanText(failure.Text(err))
 	switch client.CauseOf(err) {
 	case client.CauseDenied:
@@ -173,7 +173,7 @@ func (w *Webhooks) storeTarget(ctx context.Context, t *targetRecord, res *codeho
 		}
 		seen[name] = true
 		rows = append(rows, repoRecord{
-			Name: name, FullName: r.FullName, WebhookState: hookUnknown, Visibility: texts.Limit(r.Visibility, 50), LastActivity: store.Millis(r.LastActivity), CreatedAt: w.now(),
+			Name: name, FullName: r.FullName, WebhookState: StateUnknown, Visibility: texts.Limit(r.Visibility, 50), LastActivity: store.Millis(r.LastActivity), CreatedAt: w.now(),
 		})
 	}
 	if err := w.store.addRepos(ctx, rows); err != nil {
@@ -218,8 +218,8 @@ func (w *Webhooks) removeTargets(ctx context.Context, gone func(*targetRecord) b
 		return fmt.Errorf("read the repositories: %w", err)
 	}
 	for _, r := range rows {
-		idle := !r.Selected && !r.Removing && r.HookID == "" && r.WebhookState != hookQueued && r.WebhookState != hookRunning
-		if !idle || !anyCovers(removed, r.Name) || anyCovers(left, r.Name) {
+		idle := !r.Selected && !r.Removing && r.HookID == "" && r.WebhookState != StateQueued && r.WebhookState != hookRunning
+		if !idle || !coveredByTarget(removed, r.Name) || coveredByTarget(left, r.Name) {
 			continue
 		}
 		if err := w.store.deleteRepo(ctx, r.Name); err != nil {
@@ -229,7 +229,7 @@ func (w *Webhooks) removeTargets(ctx context.Context, gone func(*targetRecord) b
 	return nil
 }
 
-func anyCovers(targets []targetRecord, name string) bool {
+func coveredByTarget(targets []targetRecord, name string) bool {
 	for i := range targets {
 		if targets[i].coversRepo(name) {
 			return true

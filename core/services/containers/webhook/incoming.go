@@ -1,4 +1,4 @@
-package containers
+package webhook
 
 import (
 	"context"
@@ -15,16 +15,16 @@ import (
 
 // The headers of a package webhook; of the last two the code host's own spelling is taken as well.
 const (
-	headerSignature = "X-Hub-Signature-256"
-	headerEvent     = "X-Host-Event"
-	headerDelivery  = "X-Host-Delivery"
-	aliasEvent      = "X-GitHub-Event"
-	aliasDelivery   = "X-GitHub-Delivery"
+	HeaderSignature = "X-Hub-Signature-256"
+	HeaderEvent     = "X-Host-Event"
+	HeaderDelivery  = "X-Host-Delivery"
+	AliasEvent      = "X-GitHub-Event"
+	AliasDelivery   = "X-GitHub-Delivery"
 )
 
 const (
-	// webhookLimit is the largest body of a package webhook.
-	webhookLimit = 8 << 20
+	// BodyLimit is the largest body of a package webhook.
+	BodyLimit = 8 << 20
 	// maxDeliveryID bounds the id of a delivery, in bytes.
 	maxDeliveryID = 200
 )
@@ -32,38 +32,39 @@ const (
 // codeSignature is the code of a webhook whose sender is not known.
 const codeSignature fault.Code = "invalid_signature"
 
-func badSignature(why, text string) *fault.Error {
+// SignatureError returns the error for a webhook whose sender is not known, and why.
+func SignatureError(why, text string) *fault.Error {
 	return fault.New(codeSignature, "%s", text).WithStatus(http.StatusUnauthorized).With("reason", why)
 }
 
-// incoming is a package webhook as it came.
-type incoming struct {
-	signature, event, id string
+// Incoming is a package webhook as it came.
+type Incoming struct {
+	Signature, Event, ID string
 	body                 []byte
-	// hook is what it says; nil for a body that cannot be read.
-	hook *codehost.Webhook
+	// Hook is what it says; nil for a body that cannot be read.
+	Hook *codehost.Webhook
 }
 
 // Why a webhook is not acted on.
 const (
-	ignoredDisabled    = "disabled"
-	ignoredEvent       = "not_package_event"
-	ignoredAction      = "not_published"
-	ignoredRepo        = "repo_not_selected"
-	ignoredDuplicate   = "duplicate_delivery"
-	rejectedJSON       = "invalid_json"
-	fallbackNoMatch    = "no_managed_service_match"
-	fallbackOwnerOnly  = "owner_only_payload"
-	deliveryReceived   = "delivery_received"
-	deliveryRepeated   = "delivery_repeated"
+	IgnoredDisabled    = "disabled"
+	IgnoredEvent       = "not_package_event"
+	IgnoredAction      = "not_published"
+	IgnoredRepo        = "repo_not_selected"
+	IgnoredDuplicate   = "duplicate_delivery"
+	RejectedJSON       = "invalid_json"
+	FallbackNoMatch    = "no_managed_service_match"
+	FallbackOwnerOnly  = "owner_only_payload"
+	EventReceived      = "delivery_received"
+	EventRepeated      = "delivery_repeated"
 	signatureWrong     = "signature_mismatch"
-	signatureNoSecret  = "webhook_secret_not_configured"
-	signatureTriggered = "webhook_secret_mismatch"
+	SignatureNoSecret  = "webhook_secret_not_configured"
+	SignatureTriggered = "webhook_secret_mismatch"
 )
 
-// checkHeaders returns an error if a header is missing or malformed.
-func (in *incoming) checkHeaders() error {
-	for _, h := range []struct{ name, value string }{{headerSignature, in.signature}, {headerEvent, in.event}, {headerDelivery, in.id}} {
+// CheckHeaders returns an error if a header is missing or malformed.
+func (in *Incoming) CheckHeaders() error {
+	for _, h := range []struct{ name, value string }{{HeaderSignature, in.Signature}, {HeaderEvent, in.Event}, {HeaderDelivery, in.ID}} {
 		odd := strings.ContainsFunc(h.value, func(r rune) bool { return r <= ' ' || r > '~' })
 		if h.value == "" || odd || len(h.value) > maxDeliveryID {
 			return fault.New(fault.InvalidArgument, "The header %s is missing or cannot be used.", h.name).With("field", h.name)
@@ -74,31 +75,31 @@ func (in *incoming) checkHeaders() error {
 
 // Authenticate checks the signature of a delivery over its body, which readBody returns, and then has the plugin parse it. It reports whether the
 // integration is on.
-func (w *Webhooks) Authenticate(ctx context.Context, in *incoming, readBody func() ([]byte, error)) (enabled bool, err error) {
-	cfg, err := w.hookConfig(ctx)
+func (i *Inbox) Authenticate(ctx context.Context, in *Incoming, readBody func() ([]byte, error)) (enabled bool, err error) {
+	cfg, err := i.hooks.hookConfig(ctx)
 	if err != nil {
 		return false, err
 	}
-	host := w.cfg.CodeHost()
+	host := i.cfg.CodeHost()
 	switch {
 	case cfg.Secret == "":
-		return false, badSignature(signatureNoSecret, "No webhook secret is set.")
+		return false, SignatureError(SignatureNoSecret, "No webhook secret is set.")
 	case host == nil:
-		return false, badSignature(whyNoHost, "No code host is configured.")
+		return false, SignatureError(WhyNoHost, "No code host is configured.")
 	}
 	if in.body, err = readBody(); err != nil {
 		return false, err
 	}
-	in.hook, err = host.ParseWebhook(ctx, codehost.Delivery{Event: in.event, Signature: in.signature, Body: in.body, Secret: cfg.Secret})
+	in.Hook, err = host.ParseWebhook(ctx, codehost.Delivery{Event: in.Event, Signature: in.Signature, Body: in.body, Secret: cfg.Secret})
 	if err == nil {
 		return cfg.Enabled, nil
 	}
 	var e *errs.Error
 	if errors.As(err, &e) && e.Code == codes.Unauthenticated {
-		return false, badSignature(signatureWrong, "The signature does not belong to the body.")
+		return false, SignatureError(signatureWrong, "The signature does not belong to the body.")
 	}
 	if errors.As(err, &e) && e.Reason == codehost.ReasonInvalidPayload {
-		in.hook = nil
+		in.Hook = nil
 		return cfg.Enabled, nil
 	}
 	return false, err

@@ -114,7 +114,7 @@ func (s *Service) purgeOldRecords(ctx context.Context, _ *queue.Job, _ queue.Pro
 	if err := s.Usage.DeleteOld(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.Webhooks.Inbox.DeleteOld(ctx); err != nil {
+	if err := s.Inbox.DeleteOld(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.CollectGarbage(ctx); err != nil {

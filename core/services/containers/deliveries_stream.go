@@ -28,7 +28,7 @@ func (s *Service) handleDeliveryEvents(c *gin.Context) {
 	}
 	sub := s.live.Subscribe(webhook.TopicDeliveries)
 	defer sub.Close()
-	last, err := s.Webhooks.Inbox.LastEventID(ctx)
+	last, err := s.Inbox.LastEventID(ctx)
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
@@ -70,7 +70,7 @@ func (in *inboxReader) nextEvents(ctx context.Context, ev event.Event) (out []ou
 		return []outEvent{in.outEventOf(stored)}
 	}
 	for {
-		rows, err := in.s.Webhooks.Inbox.EventsAfter(ctx, in.sent)
+		rows, err := in.s.Inbox.EventsAfter(ctx, in.sent)
 		if err != nil {
 			in.s.log.Warn("the events of deliveries cannot be read", "error", err)
 			failed := map[string]string{"type": eventDeliveryFailed, "error": "The events cannot be read."}

@@ -103,7 +103,7 @@ func (s *Service) listDeliveries(ctx context.Context, in *struct {
 	Decision string `query:"decision" enum:"processed,ignored,rejected"`
 	Query    string `query:"q" maxLength:"200" doc:"Looked for in ids, repositories, owners and reasons."`
 }) (*struct{ Body webhook.DeliveryPage }, error) {
-	out, err := s.Webhooks.Inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: in.Decision, Query: in.Query}, in.Page, in.PerPage)
+	out, err := s.Inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: in.Decision, Query: in.Query}, in.Page, in.PerPage)
 	return &struct{ Body webhook.DeliveryPage }{out}, err
 }
 

@@ -73,10 +73,10 @@ func TestNoQueryScans(t *testing.T) {
 				_, err := (&candidateStore{r.Store}).snapshotByKey(ctx, inferKey{"r77", "d77", "linux/amd64"})
 				return err
 			},
-			"delivery events":     func() error { _, err := e.svc.Webhooks.Inbox.EventsAfter(ctx, 49_990); return err },
-			"last delivery event": func() error { _, err := e.svc.Webhooks.Inbox.LastEventID(ctx); return err },
+			"delivery events":     func() error { _, err := e.svc.Inbox.EventsAfter(ctx, 49_990); return err },
+			"last delivery event": func() error { _, err := e.svc.Inbox.LastEventID(ctx); return err },
 			"old samples":         func() error { return e.svc.Usage.DeleteOld(ctx) },
-			"old deliveries":      func() error { return e.svc.Webhooks.Inbox.DeleteOld(ctx) },
+			"old deliveries":      func() error { return e.svc.Inbox.DeleteOld(ctx) },
 		}, tables...)
 	})
 }

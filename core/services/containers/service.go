@@ -93,6 +93,8 @@ type Service struct {
 	Usage *usage.Usage
 	// Webhooks are the code host's package webhooks.
 	Webhooks *webhook.Webhooks
+	// Inbox takes the deliveries of these webhooks.
+	Inbox *webhook.Inbox
 	// Notices tells people what jobs have found and done.
 	Notices *notice.Notices
 	// checkMinute is the minute of the day of the daily check.
@@ -136,6 +138,7 @@ func New(cfg Config) (*Service, error) {
 	s.Webhooks = webhook.New(webhook.Config{
 		Store: s.repo.Store, Keyring: cfg.Keyring, CodeHost: s.codeHost, PackageHosts: func() []string { return s.settings().PackageHosts }, Jobs: s, Live: s.live, Now: cfg.Now,
 	}, s.queue)
+	s.Inbox = webhook.NewInbox(s.Webhooks)
 	s.SetAccess(cfg.Access)
 	s.waiting.Store(true)
 	s.Host = host.New(host.Config{

@@ -28,7 +28,7 @@ func TestDeliveriesBesideChecks(t *testing.T) {
 			all.Go(func() {
 				for i := range 12 {
 					in := &webhook.Incoming{ID: strconv.Itoa(w) + "-" + strconv.Itoa(i), Event: codehost.EventPackage, Hook: &codehost.Webhook{Action: "published", Owner: "team", FullName: "team/app"}}
-					if out, err := e.svc.Webhooks.Inbox.TakeDelivery(ctx, in); err != nil || len(out.Jobs) != len(ids) {
+					if out, err := e.svc.Inbox.TakeDelivery(ctx, in); err != nil || len(out.Jobs) != len(ids) {
 						t.Errorf("%+v %v", out, err)
 					}
 				}

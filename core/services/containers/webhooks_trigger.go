@@ -96,7 +96,7 @@ func (s *Service) handlePackageWebhook(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	enabled, err := s.Webhooks.Inbox.Authenticate(c.Request.Context(), &in, func() ([]byte, error) { return httpd.ReadBody(c) })
+	enabled, err := s.Inbox.Authenticate(c.Request.Context(), &in, func() ([]byte, error) { return httpd.ReadBody(c) })
 	if err == nil && in.Hook != nil {
 		httpd.SetAuthenticated(c)
 	}
@@ -111,7 +111,7 @@ func (s *Service) handlePackageWebhook(c *gin.Context) {
 		answerIgnored(c, webhook.IgnoredEvent, 0)
 		return
 	}
-	out, err := s.Webhooks.Inbox.TakeDelivery(c.Request.Context(), &in)
+	out, err := s.Inbox.TakeDelivery(c.Request.Context(), &in)
 	switch {
 	case err != nil:
 		httpd.WriteError(c, err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/url"
 	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/news"
 )
 
 // sitePath is the path of a base URL, with a slash at the end.
@@ -26,4 +28,11 @@ func publicPages(public, site string) string {
 		return public
 	}
 	return u.JoinPath(site).String()
+}
+
+// NewsWriter returns a writer of messages in the service's language.
+func (n *Notices) NewsWriter(ctx context.Context) news.Writer {
+	return news.Writer{
+		Locale: n.cfg.Settings().Locale, BaseURL: n.PublicPages(ctx), SitePath: sitePath(n.cfg.Settings().BaseURL), Version: n.cfg.Version, Source: n.cfg.Service, Now: n.cfg.Now(),
+	}
 }

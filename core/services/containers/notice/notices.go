@@ -103,10 +103,3 @@ func (n *Notices) DeleteOld(ctx context.Context) error {
 func (n *Notices) DropOutdated(ctx context.Context) error {
 	return n.store.dropOutdatedNotices(ctx, store.Millis(n.cfg.Now()))
 }
-
-// NewsWriter returns a writer of messages in the service's language.
-func (n *Notices) NewsWriter(ctx context.Context) news.Writer {
-	return news.Writer{
-		Locale: n.cfg.Settings().Locale, BaseURL: n.PublicPages(ctx), SitePath: sitePath(n.cfg.Settings().BaseURL), Version: n.cfg.Version, Source: n.cfg.Service, Now: n.cfg.Now(),
-	}
-}

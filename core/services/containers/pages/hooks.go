@@ -111,7 +111,7 @@ func (p pages) hooksView(ctx context.Context, f hookFilter) (out hooksView, err 
 			out.Callback = base + "api/webhooks/host-packages"
 		}
 	}
-	out.Inbox, err = p.service.Webhooks.Inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: f.Decision}, 1, deliveriesShown)
+	out.Inbox, err = p.service.Inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: f.Decision}, 1, deliveriesShown)
 	return out, err
 }
 
@@ -140,10 +140,10 @@ func (p pages) hooksLive(c *gin.Context) {
 // inboxLive is made anew at each delivery.
 func (p pages) inboxLive(c *gin.Context) {
 	ctx, f := c.Request.Context(), hookFilterOf(c.Query)
-	sub := p.service.Webhooks.Inbox.LiveDeliveries()
+	sub := p.service.Inbox.LiveDeliveries()
 	defer sub.Close()
 	p.kit.Stream(c, lookEvery, ui.Wake(ctx, sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
-		list, err := p.service.Webhooks.Inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: f.Decision}, 1, deliveriesShown)
+		list, err := p.service.Inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: f.Decision}, 1, deliveriesShown)
 		return inboxParts(v, p, hooksView{Filter: f, Inbox: list}), false, err
 	})
 }

@@ -1,7 +1,9 @@
 package pages
 
 import (
+	"maps"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
@@ -11,7 +13,14 @@ import (
 // TestLogsAreInTheLanguageOfThePage: every line that the service writes into the log of a job, and every progress message, is a
 // sentence with a translation, but for commands and lines of nothing but what somebody else has said.
 func TestLogsAreInTheLanguageOfThePage(t *testing.T) {
-	written := sentences.Written(t, "..", sentences.Calls{"info": 1, "warn": 1, "fail": 1, "reportProgress": 2}, "p.Message")
+	written := map[string]string{}
+	for _, room := range []string{"..", "../backup", "../change", "../drift", "../host", "../project", "../candidate", "../webhook"} {
+		if _, err := os.Stat(room); err == nil {
+			maps.Copy(written, sentences.Written(t, room, sentences.Calls{"Info": 1, "Warn": 1, "Fail": 1, "reportProgress": 2}, "p.Message"))
+		}
+	}
+	// The log of the core has methods of the same names, whose second arguments are words.
+	maps.DeleteFunc(written, func(_, text string) bool { return !strings.Contains(text, " ") })
 	if len(written) < 50 {
 		t.Fatalf("only %d lines were found in the sources", len(written))
 	}

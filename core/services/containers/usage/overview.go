@@ -13,16 +13,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// MonitorSettings say how the use of resources is sampled.
-type MonitorSettings struct {
-	Enabled        bool `json:"enabled"`
-	SampleInterval int  `json:"sampleIntervalSeconds" enum:"5,10,30,60,300"`
-	RetentionDays  int  `json:"retentionDays" required:"false" readOnly:"true" doc:"For how long samples are kept."`
-}
-
-// RetentionDays is for how many days samples are kept.
-const RetentionDays = 7
-
 // ResourceOverview is the newest sample of each service.
 type ResourceOverview struct {
 	Enabled           bool            `json:"enabled"`
@@ -84,27 +74,6 @@ func sumUsage(rows []sampleRecord, now int64, stale int) ResourceUsage {
 		out.NetRxRate, out.NetTxRate = max(0, float64(last.NetRx-first.NetRx)/span), max(0, float64(last.NetTx-first.NetTx)/span)
 	}
 	return out
-}
-
-// Sample is the use of resources by a service at one moment.
-type Sample struct {
-	SampledAt       api.Time `json:"sampledAt"`
-	CPUPercent      float64  `json:"cpuPercent" doc:"100 is one core."`
-	MemUsedBytes    int64    `json:"memUsedBytes"`
-	MemLimitBytes   int64    `json:"memLimitBytes"`
-	NetRxBytes      int64    `json:"netRxBytes" doc:"Since the containers began."`
-	NetTxBytes      int64    `json:"netTxBytes"`
-	BlockReadBytes  int64    `json:"blockReadBytes"`
-	BlockWriteBytes int64    `json:"blockWriteBytes"`
-	PIDs            int64    `json:"pids"`
-	ContainerCount  int64    `json:"containerCount"`
-}
-
-func (r *sampleRecord) toSample() Sample {
-	return Sample{
-		SampledAt: api.TimeOfMillis(r.At), CPUPercent: r.CPU, MemUsedBytes: r.MemUsed, MemLimitBytes: r.MemLimit, NetRxBytes: r.NetRx, NetTxBytes: r.NetTx,
-		BlockReadBytes: r.BlockRead, BlockWriteBytes: r.BlockWrite, PIDs: r.Pids, ContainerCount: r.Containers,
-	}
 }
 
 // windows are the windows of the history, with the width of a point.

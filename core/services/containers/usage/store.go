@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -77,4 +78,35 @@ func (r *sampleStore) deleteSamples(ctx context.Context, before int64, limit int
 		return done.Error
 	})
 	return n, err
+}
+
+// MonitorSettings say how the use of resources is sampled.
+type MonitorSettings struct {
+	Enabled        bool `json:"enabled"`
+	SampleInterval int  `json:"sampleIntervalSeconds" enum:"5,10,30,60,300"`
+	RetentionDays  int  `json:"retentionDays" required:"false" readOnly:"true" doc:"For how long samples are kept."`
+}
+
+// RetentionDays is for how many days samples are kept.
+const RetentionDays = 7
+
+// Sample is the use of resources by a service at one moment.
+type Sample struct {
+	SampledAt       api.Time `json:"sampledAt"`
+	CPUPercent      float64  `json:"cpuPercent" doc:"100 is one core."`
+	MemUsedBytes    int64    `json:"memUsedBytes"`
+	MemLimitBytes   int64    `json:"memLimitBytes"`
+	NetRxBytes      int64    `json:"netRxBytes" doc:"Since the containers began."`
+	NetTxBytes      int64    `json:"netTxBytes"`
+	BlockReadBytes  int64    `json:"blockReadBytes"`
+	BlockWriteBytes int64    `json:"blockWriteBytes"`
+	PIDs            int64    `json:"pids"`
+	ContainerCount  int64    `json:"containerCount"`
+}
+
+func (r *sampleRecord) toSample() Sample {
+	return Sample{
+		SampledAt: api.TimeOfMillis(r.At), CPUPercent: r.CPU, MemUsedBytes: r.MemUsed, MemLimitBytes: r.MemLimit, NetRxBytes: r.NetRx, NetTxBytes: r.NetTx,
+		BlockReadBytes: r.BlockRead, BlockWriteBytes: r.BlockWrite, PIDs: r.Pids, ContainerCount: r.Containers,
+	}
 }

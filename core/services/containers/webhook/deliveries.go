@@ -21,25 +21,6 @@ const (
 // TopicDeliveries is where news of deliveries is published; its data is a deliveryEvent.
 const TopicDeliveries = "containers.deliveries"
 
-// deliveryRecord is a webhook that was received with a good signature.
-type deliveryRecord struct {
-	DeliveryID string `gorm:"primaryKey"`
-	FirstAt    int64
-	LastAt     int64
-	Owner      string
-	FullName   string
-	Event      string
-	Action     string
-	Decision   string
-	Reason     string
-	Status     int
-	JobIDs     []string `gorm:"column:job_ids;serializer:json"`
-	Attempts   int
-}
-
-// TableName implements gorm's Tabler.
-func (deliveryRecord) TableName() string { return "containers_deliveries" }
-
 // HookDelivery is a webhook that was received.
 type HookDelivery struct {
 	DeliveryID      string   `json:"deliveryId" example:"72d3162e-cc78-11e3-81ab-4c9367dc0958"`
@@ -70,13 +51,6 @@ func (d *deliveryRecord) toDelivery() HookDelivery {
 	return out
 }
 
-// DeliveryEvent is an event of the inbox as it is stored and published.
-type DeliveryEvent struct {
-	ID   int64
-	At   int64
-	Data string
-}
-
 // deliveryNews is the data of such an event.
 type deliveryNews struct {
 	Type string `json:"type"`
@@ -88,6 +62,11 @@ type Inbox struct {
 	hooks *Webhooks
 	cfg   Config
 	store *hookStore
+}
+
+// NewInbox returns the inbox of the deliveries of webhooks.
+func NewInbox(hooks *Webhooks) *Inbox {
+	return &Inbox{hooks: hooks, cfg: hooks.cfg, store: hooks.store}
 }
 
 // tellDelivery writes an event of the inbox, and publishes it after the commit. The transaction has called lockHooks.
@@ -107,14 +86,6 @@ func (i *Inbox) tellDelivery(ctx context.Context, kind string, d *deliveryRecord
 
 // DeliverySlice is how many events one query reads.
 const DeliverySlice = 500
-
-// DeliveryFilter selects deliveries; zero members select all.
-type DeliveryFilter struct {
-	// Decision is processed, ignored or rejected.
-	Decision string
-	// Query is looked for in ids, repositories, owners and reasons.
-	Query string
-}
 
 // DeliveryPage is a page of the inbox.
 type DeliveryPage struct {

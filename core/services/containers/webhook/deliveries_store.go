@@ -10,6 +10,40 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
+// deliveryRecord is a webhook that was received with a good signature.
+type deliveryRecord struct {
+	DeliveryID string `gorm:"primaryKey"`
+	FirstAt    int64
+	LastAt     int64
+	Owner      string
+	FullName   string
+	Event      string
+	Action     string
+	Decision   string
+	Reason     string
+	Status     int
+	JobIDs     []string `gorm:"column:job_ids;serializer:json"`
+	Attempts   int
+}
+
+// TableName implements gorm's Tabler.
+func (deliveryRecord) TableName() string { return "containers_deliveries" }
+
+// DeliveryEvent is an event of the inbox as it is stored and published.
+type DeliveryEvent struct {
+	ID   int64
+	At   int64
+	Data string
+}
+
+// DeliveryFilter selects deliveries; zero members select all.
+type DeliveryFilter struct {
+	// Decision is processed, ignored or rejected.
+	Decision string
+	// Query is looked for in ids, repositories, owners and reasons.
+	Query string
+}
+
 const sqlReceive = `INSERT INTO containers_deliveries (delivery_id, first_at, last_at, decision, status, attempts) VALUES (?, ?, ?, 'ignored', 0, 1)
 	ON CONFLICT (delivery_id) DO UPDATE SET attempts = containers_deliveries.attempts + 1, last_at = excluded.last_at RETURNING *`
 

@@ -210,14 +210,6 @@ func reportResult(ctx context.Context, r *work.Reporter, res *SyncResult) {
 	}
 }
 
-// Payload is the payload of JobHook, JobHookSyncAll and JobHookSyncRepo.
-type Payload struct {
-	work.Subject
-	Op string `json:"op,omitempty"`
-	// Repo is the only repository; "" for all that wait for the job.
-	Repo string `json:"repo,omitempty"`
-}
-
 // newHookJob returns the payload of a job that a person asks for.
 func newHookJob(op, repo string) Payload {
 	return Payload{Subject: work.Subject{Scope: work.ScopeAll, Reason: work.ReasonUI}, Op: op, Repo: repo}
@@ -270,28 +262,6 @@ func (h HookSummary) jobResult() (any, error) {
 	return h, fault.New(fault.Conflict, "%s: %s", h.Repos[0].Repo, h.Repos[0].Message)
 }
 
-// RunHookSyncAll brings the webhooks of all selected repositories in line.
-func (w *Webhooks) RunHookSyncAll(ctx context.Context, _ *queue.Job, _ Payload, r *work.Reporter) (any, error) {
-	h, err := w.newSyncer(ctx)
-	if err != nil {
-		return nil, err
-	}
-	names, err := w.selectedNames(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	return h.syncEach(ctx, names, OpSync, r)
-}
-
-// RunHookSyncRepo brings the webhook of one repository in line.
-func (w *Webhooks) RunHookSyncRepo(ctx context.Context, _ *queue.Job, spec Payload, r *work.Reporter) (any, error) {
-	h, err := w.newSyncer(ctx)
-	if err != nil {
-		return nil, w.recordHookFailure(ctx, []string{spec.Repo}, err)
-	}
-	return h.syncEach(ctx, []string{spec.Repo}, OpSync, r)
-}
-
 func (h *syncer) syncEach(ctx context.Context, names []string, op string, r *work.Reporter) (any, error) {
 	results, err := h.forEachRepo(ctx, names, r, func(ctx context.Context, name string) (SyncResult, error) {
 		return h.syncRepo(ctx, name, op, false, nil)
@@ -300,25 +270,6 @@ func (h *syncer) syncEach(ctx context.Context, names []string, op string, r *wor
 		return nil, err
 	}
 	return summarizeHooks(op, results).jobResult()
-}
-
-// RunHook does what the operation of a job says: register, unregister or audit_all.
-func (w *Webhooks) RunHook(ctx context.Context, job *queue.Job, spec Payload, r *work.Reporter) (any, error) {
-	if spec.Op == OpAuditAll {
-		return w.auditHooks(ctx, r)
-	}
-	names, err := w.jobRepos(ctx, job, spec)
-	if err != nil {
-		return nil, err
-	}
-	if spec.Op == hookUnregister {
-		return w.unregisterHooks(ctx, names, r)
-	}
-	h, err := w.newSyncer(ctx)
-	if err != nil {
-		return nil, w.recordHookFailure(ctx, names, err)
-	}
-	return h.syncEach(ctx, names, OpRegister, r)
 }
 
 // jobRepos are the repositories of a job: the one that it names, or those that were told to wait for it.

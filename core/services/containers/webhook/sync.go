@@ -25,9 +25,6 @@ const (
 	Patience  = time.Minute
 	// hookParallel is how many repositories are worked on at once.
 	hookParallel = 5
-	// hookChangePause is the pause between two changes of webhooks, as code hosts ask for, after the first hookBurst.
-	hookChangePause = time.Second
-	hookBurst       = 5
 	// hookAnswerLimit bounds the wait for the answer to the making of a webhook, which goes on without the caller.
 	hookAnswerLimit = 2 * time.Minute
 )

@@ -26,8 +26,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// locate returns the name under which a repository appears, and the address of its feed.
-func (h *host) locate(repo string) (string, *url.URL, error) {
+// locateFeed returns the name under which a repository appears, and the address of its feed.
+func (h *host) locateFeed(repo string) (string, *url.URL, error) {
 	if !isFullName(repo) {
 		return "", nil, errs.BadInput(codehost.ReasonInvalidRequest, "the repository must be owner/name")
 	}
@@ -37,7 +37,7 @@ func (h *host) locate(repo string) (string, *url.URL, error) {
 	if h.template == "" {
 		return "", nil, errs.New(errs.Upstream, codes.NotFound, errs.ReasonStatus, "%s is not among the feeds of the configuration", repo)
 	}
-	address, err := h.expand(repo)
+	address, err := h.expandTemplate(repo)
 	if err != nil {
 		return "", nil, errs.BadInput(codehost.ReasonInvalidRequest, "the repository does not give an address")
 	}
@@ -55,7 +55,7 @@ const accept = "application/atom+xml, application/rss+xml, application/feed+json
 
 // fetchFeed asks for the feed of a repository. Tokens are for hosts with accounts, so none is sent.
 func (h *host) fetchFeed(ctx context.Context, repo string, validators codehost.Validators) (*answer, error) {
-	name, address, err := h.locate(repo)
+	name, address, err := h.locateFeed(repo)
 	if err != nil {
 		return nil, err
 	}

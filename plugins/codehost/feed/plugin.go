@@ -33,7 +33,7 @@ func Plugin() framework.Plugin {
 		Summary: "Releases from Atom and RSS feeds, such as those of GitLab, Codeberg and PyPI.",
 		Documentation: "No account is needed. Addresses that work: `https://codeberg.org/{repo}/releases.rss`, `https://gitlab.com/{repo}/-/tags?format=atom`, " +
 			"`https://github.com/{repo}/releases.atom`, and for Python packages `https://pypi.org/rss/project/{name}/releases.xml`.",
-		Kinds: []framework.Kind{codehost.New(codehost.Definition[Config]{Build: build, Capabilities: []string{codehost.CapReleases}})},
+		Kinds: []framework.Kind{codehost.New(codehost.Definition[Config]{Build: buildHost, Capabilities: []string{codehost.CapReleases}})},
 	}
 }
 
@@ -66,14 +66,14 @@ func parseAddress(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-func build(inst codehost.Instance, cfg Config) (codehost.Open, schema.Diagnostics) {
+func buildHost(inst codehost.Instance, cfg Config) (codehost.Open, schema.Diagnostics) {
 	var diags schema.Diagnostics
 	h := &host{template: cfg.URL, feeds: map[string]namedFeed{}, now: time.Now}
 	if cfg.URL == "" && len(cfg.Feeds) == 0 {
 		diags = append(diags, schema.Errorf(nil, "one of url and feeds is required")...)
 	}
 	if cfg.URL != "" {
-		if _, err := h.expand("owner/name"); err != nil {
+		if _, err := h.expandTemplate("owner/name"); err != nil {
 			diags = append(diags, schema.Errorf(schema.At("url"), "%v", err)...)
 		} else if !strings.Contains(cfg.URL, "{repo}") && !strings.Contains(cfg.URL, "{name}") {
 			diags = append(diags, schema.Errorf(schema.At("url"), "must hold {repo}, or {owner} and {name}")...)
@@ -115,8 +115,8 @@ func (h *host) ownAddresses() (own []*url.URL) {
 	if h.template == "" {
 		return own
 	}
-	one, err := h.expand("owner/name")
-	other, otherErr := h.expand("another/project")
+	one, err := h.expandTemplate("owner/name")
+	other, otherErr := h.expandTemplate("another/project")
 	if err == nil && otherErr == nil && httpx.SameOrigin(one, other) {
 		own = append(own, one)
 	}
@@ -141,8 +141,8 @@ type host struct {
 // Close lets idle connections go.
 func (h *host) Close() error { return h.http.Close() }
 
-// expand returns the address of a repository's feed by the template.
-func (h *host) expand(repo string) (*url.URL, error) {
+// expandTemplate returns the address of a repository's feed by the template.
+func (h *host) expandTemplate(repo string) (*url.URL, error) {
 	owner, name, _ := strings.Cut(repo, "/")
 	return parseAddress(strings.NewReplacer("{repo}", owner+"/"+name, "{owner}", owner, "{name}", name).Replace(h.template))
 }

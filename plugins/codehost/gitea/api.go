@@ -19,8 +19,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// client returns the API with the token of a call.
-func (h *host) client(token schema.Secret) (*jsonapi.Client, error) {
+// apiClient returns the API with the token of a call.
+func (h *host) apiClient(token schema.Secret) (*jsonapi.Client, error) {
 	c := &jsonapi.Client{HTTP: h.http, Base: h.api, Secret: token, Message: messageOf, Pause: limitedPause}
 	if strings.ContainsFunc(token.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the token has characters that no token has")
@@ -40,9 +40,9 @@ func messageOf(body []byte) string {
 	return refusal.Message
 }
 
-// fetch makes a request and decodes the answer into out.
-func (h *host) fetch(ctx context.Context, token schema.Secret, query url.Values, out any, path ...string) (*httpx.Response, error) {
-	c, err := h.client(token)
+// fetchJSON makes a request and decodes the answer into out.
+func (h *host) fetchJSON(ctx context.Context, token schema.Secret, query url.Values, out any, path ...string) (*httpx.Response, error) {
+	c, err := h.apiClient(token)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func fetchPage[I, O any](ctx context.Context, h *host, token schema.Secret, page
 		asked[name] = values
 	}
 	var items []I
-	res, err := h.fetch(ctx, token, asked, &items, path...)
+	res, err := h.fetchJSON(ctx, token, asked, &items, path...)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func Plugin() framework.Plugin {
 		Summary: "Stars, releases and notifications of Gitea and Forgejo, such as codeberg.org.",
 		Documentation: "Tokens come with each call. They need to read `repository`, `user` and, for the inbox, `notification`. Public repositories need none. " +
 			"The API has no reactions to releases, no time of a star and no feed of followed accounts that a program can read.",
-		Kinds: []framework.Kind{codehost.New(codehost.Definition[Config]{Build: build, Capabilities: []string{
+		Kinds: []framework.Kind{codehost.New(codehost.Definition[Config]{Build: buildHost, Capabilities: []string{
 			codehost.CapViewer, codehost.CapStarred, codehost.CapReleases, codehost.CapTags, codehost.CapNotifications, codehost.CapSocial, codehost.CapCompare, codehost.CapOAuth,
 		}})},
 	}
@@ -43,7 +43,7 @@ const (
 	limitedPause = time.Minute
 )
 
-func build(inst codehost.Instance, cfg Config) (codehost.Open, schema.Diagnostics) {
+func buildHost(inst codehost.Instance, cfg Config) (codehost.Open, schema.Diagnostics) {
 	var diags schema.Diagnostics
 	base, err := httpx.ParseBase(cfg.BaseURL)
 	if err != nil {

@@ -23,8 +23,8 @@ type release struct {
 	Author      *user      `json:"author"`
 }
 
-// utc returns a time, zero for none.
-func utc(t *time.Time) time.Time {
+// timeOrZero returns a time, zero for none.
+func timeOrZero(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}
 	}
@@ -39,7 +39,7 @@ func (h *host) ListReleases(ctx context.Context, token schema.Secret, repo strin
 	}
 	return fetchPage(ctx, h, token, page, nil, func(r *release) (codehost.Release, bool) {
 		return codehost.Release{
-			ID: formatID(r.ID), TagName: r.TagName, Name: r.Name, Body: r.Body, HTMLURL: r.HTMLURL, CreatedAt: utc(r.CreatedAt), PublishedAt: utc(r.PublishedAt),
+			ID: formatID(r.ID), TagName: r.TagName, Name: r.Name, Body: r.Body, HTMLURL: r.HTMLURL, CreatedAt: timeOrZero(r.CreatedAt), PublishedAt: timeOrZero(r.PublishedAt),
 			Prerelease: r.Prerelease, Draft: r.Draft, Author: h.accountOf(r.Author),
 		}, r.ID != 0
 	}, path...)
@@ -59,7 +59,7 @@ func (h *host) ListTags(ctx context.Context, token schema.Secret, repo string, p
 		} `json:"commit"`
 	}
 	return fetchPage(ctx, h, token, page, nil, func(t *tag) (codehost.Tag, bool) {
-		return codehost.Tag{Name: t.Name, Commit: t.Commit.SHA, HTMLURL: h.webURL(repo, "src", "tag", url.PathEscape(t.Name)), CreatedAt: utc(t.Commit.Created)}, t.Name != ""
+		return codehost.Tag{Name: t.Name, Commit: t.Commit.SHA, HTMLURL: h.webURL(repo, "src", "tag", url.PathEscape(t.Name)), CreatedAt: timeOrZero(t.Commit.Created)}, t.Name != ""
 	}, path...)
 }
 
@@ -78,7 +78,7 @@ func (h *host) Compare(ctx context.Context, token schema.Secret, repo, base, hea
 			} `json:"commit"`
 		} `json:"commits"`
 	}
-	if _, err := h.fetch(ctx, token, nil, &got, path...); err != nil {
+	if _, err := h.fetchJSON(ctx, token, nil, &got, path...); err != nil {
 		return nil, err
 	}
 	out := &codehost.Comparison{Status: "ahead", AheadBy: got.TotalCommits, TotalCommits: got.TotalCommits, HTMLURL: h.webURL(repo, "compare", base+"..."+head)}

@@ -61,8 +61,8 @@ func (h *host) repositoryOf(r *repository) codehost.Repository {
 	return out
 }
 
-// resolved returns a repository as Resolve names it.
-func (r *repository) resolved() codehost.Repo {
+// toRepo returns a repository as Resolve names it.
+func (r *repository) toRepo() codehost.Repo {
 	out := codehost.Repo{FullName: r.FullName, Visibility: "public"}
 	switch {
 	case r.Internal:
@@ -89,7 +89,7 @@ func (h *host) Resolve(ctx context.Context, token schema.Secret, input string) (
 	if err != nil {
 		return nil, err
 	}
-	out := &codehost.Resolution{Kind: codehost.KindRepo, Owner: owner, Repos: []codehost.Repo{r.resolved()}}
+	out := &codehost.Resolution{Kind: codehost.KindRepo, Owner: owner, Repos: []codehost.Repo{r.toRepo()}}
 	if r.Owner != nil && r.Owner.Login != "" {
 		out.Owner = r.Owner.Login
 	}
@@ -116,7 +116,7 @@ func (h *host) resolveOwner(ctx context.Context, token schema.Secret, owner stri
 			if r.Archived {
 				archived++
 			}
-			return r.resolved(), !r.Archived && reponame.IsFullName(r.FullName)
+			return r.toRepo(), !r.Archived && reponame.IsFullName(r.FullName)
 		}, "users", owner, "repos")
 		if err != nil {
 			return nil, err
@@ -141,7 +141,7 @@ func (h *host) findRepository(ctx context.Context, token schema.Secret, repo str
 		return nil, err
 	}
 	r := &repository{}
-	if _, err := h.fetch(ctx, token, nil, r, path...); err != nil {
+	if _, err := h.fetchJSON(ctx, token, nil, r, path...); err != nil {
 		return nil, err
 	}
 	if !reponame.IsFullName(r.FullName) || r.ID == 0 {
@@ -162,7 +162,7 @@ func (h *host) FindRepository(ctx context.Context, token schema.Secret, repo str
 // Viewer implements codehost.ViewerHost.
 func (h *host) Viewer(ctx context.Context, token schema.Secret) (*codehost.ViewerInfo, error) {
 	var me user
-	if _, err := h.fetch(ctx, token, nil, &me, "user"); err != nil {
+	if _, err := h.fetchJSON(ctx, token, nil, &me, "user"); err != nil {
 		return nil, err
 	}
 	if me.ID == 0 || me.Login == "" {

@@ -82,8 +82,8 @@ type cooldown struct {
 	until time.Time
 }
 
-// check returns the error of a call that is made too early.
-func (c *cooldown) check(now time.Time) error {
+// checkNow returns the error of a call that is made too early.
+func (c *cooldown) checkNow(now time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.Before(c.until) {
@@ -92,8 +92,8 @@ func (c *cooldown) check(now time.Time) error {
 	return nil
 }
 
-// begin lets a cool-down last until a time, unless a longer one does already.
-func (c *cooldown) begin(until time.Time) {
+// beginUntil lets a cool-down last until a time, unless a longer one does already.
+func (c *cooldown) beginUntil(until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if until.After(c.until) {
@@ -101,15 +101,15 @@ func (c *cooldown) begin(until time.Time) {
 	}
 }
 
-// call makes a request, unless a cool-down lasts, and decodes the result into out, unless that is nil.
-func (p *provider) call(ctx context.Context, method string, path []string, query url.Values, body, out any) (*envelope, error) {
-	if err := p.cooldown.check(time.Now()); err != nil {
+// callAPI makes a request, unless a cool-down lasts, and decodes the result into out, unless that is nil.
+func (p *provider) callAPI(ctx context.Context, method string, path []string, query url.Values, body, out any) (*envelope, error) {
+	if err := p.cooldown.checkNow(time.Now()); err != nil {
 		return nil, err
 	}
 	var got envelope
 	err := p.api.Do(ctx, jsonapi.Call{Method: method, Path: path, Query: query, Body: body}, &got)
 	if e := errs.From(err); e != nil && e.Code == codes.ResourceExhausted {
-		p.cooldown.begin(time.Now().Add(e.RetryAfter))
+		p.cooldown.beginUntil(time.Now().Add(e.RetryAfter))
 	}
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (p *provider) call(ctx context.Context, method string, path []string, query
 
 // inZone is call for a path below a zone. A zone that does not exist is NoZone.
 func (p *provider) inZone(ctx context.Context, method, zoneID string, path []string, body, out any) error {
-	_, err := p.call(ctx, method, append([]string{"zones", zoneID}, path...), nil, body, out)
+	_, err := p.callAPI(ctx, method, append([]string{"zones", zoneID}, path...), nil, body, out)
 	if len(path) == 0 && isMissing(err) {
 		return dns.NoZone(zoneID)
 	}
@@ -143,8 +143,8 @@ const (
 	maxPages = 400
 )
 
-// list returns all pages of a list.
-func list[T any](ctx context.Context, p *provider, path []string, query url.Values) ([]T, error) {
+// listAll returns all pages of a list.
+func listAll[T any](ctx context.Context, p *provider, path []string, query url.Values) ([]T, error) {
 	var all []T
 	for page := 1; page <= maxPages; page++ {
 		var items []T
@@ -152,7 +152,7 @@ func list[T any](ctx context.Context, p *provider, path []string, query url.Valu
 		for name, values := range query {
 			asked[name] = values
 		}
-		got, err := p.call(ctx, http.MethodGet, path, asked, nil, &items)
+		got, err := p.callAPI(ctx, http.MethodGet, path, asked, nil, &items)
 		if err != nil {
 			return nil, err
 		}

@@ -35,7 +35,7 @@ func Plugin() framework.Plugin {
 		Summary: "Zones, records and Email Routing of Cloudflare.",
 		Documentation: "The token needs Zone Read and DNS Edit; for mail Email Routing Rules Edit and Zone Settings Edit; to make and delete zones Zone Edit for the account. " +
 			"TTLs are 60 to 86,400 seconds; others become the nearest.",
-		Kinds: []framework.Kind{dns.New(dns.Definition[Config]{Build: build, CreateZones: true, MailRouting: true})},
+		Kinds: []framework.Kind{dns.New(dns.Definition[Config]{Build: buildProvider, CreateZones: true, MailRouting: true})},
 	}
 }
 
@@ -47,7 +47,7 @@ const (
 	maxBody = 8 << 20
 )
 
-func build(inst dns.Instance, cfg Config) (dns.Open, schema.Diagnostics) {
+func buildProvider(inst dns.Instance, cfg Config) (dns.Open, schema.Diagnostics) {
 	var diags schema.Diagnostics
 	base, err := httpx.ParseBase(cfg.BaseURL)
 	if err != nil {
@@ -67,10 +67,10 @@ func build(inst dns.Instance, cfg Config) (dns.Open, schema.Diagnostics) {
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	return func(context.Context) (dns.Provider, error) { return open(inst, cfg, base) }, diags
+	return func(context.Context) (dns.Provider, error) { return openProvider(inst, cfg, base) }, diags
 }
 
-func open(inst dns.Instance, cfg Config, base *url.URL) (dns.Provider, error) {
+func openProvider(inst dns.Instance, cfg Config, base *url.URL) (dns.Provider, error) {
 	client, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true, Own: []*url.URL{base}})
 	if err != nil {
 		return nil, err

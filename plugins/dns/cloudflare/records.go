@@ -31,8 +31,8 @@ type record struct {
 	Proxied  *bool   `json:"proxied,omitempty"`
 }
 
-// value returns the value of a record as a set has it.
-func (r record) value() (string, error) {
+// setValue returns the value of a record as a set has it.
+func (r record) setValue() (string, error) {
 	recordType := dns.Type(r.Type)
 	switch {
 	case recordType == dns.MX && r.Priority == nil:
@@ -84,7 +84,7 @@ func (p *provider) listRecords(ctx context.Context, zoneID, name string, recordT
 	if recordType != "" {
 		query.Set("type", string(recordType))
 	}
-	found, err := list[record](ctx, p, []string{"zones", zoneID, "dns_records"}, query)
+	found, err := listAll[record](ctx, p, []string{"zones", zoneID, "dns_records"}, query)
 	if isMissing(err) {
 		return nil, dns.NoZone(zoneID)
 	}
@@ -101,7 +101,7 @@ func (p *provider) ListRecords(ctx context.Context, zoneID, name string, recordT
 	}
 	var out []dns.RecordSet
 	for _, r := range found {
-		value, err := r.value()
+		value, err := r.setValue()
 		if err != nil {
 			return nil, errs.Unavailable(errs.ReasonProtocol, "the record %s %s cannot be read: %v", r.Name, r.Type, err)
 		}
@@ -149,7 +149,7 @@ func (p *provider) SetRecords(ctx context.Context, zoneID string, set dns.Record
 	}
 	var b batch
 	for _, r := range found {
-		value, err := r.value()
+		value, err := r.setValue()
 		want, ok := wanted[value]
 		if err != nil || !ok {
 			b.Deletes = append(b.Deletes, record{ID: r.ID})

@@ -104,8 +104,8 @@ type action struct {
 	Value []string `json:"value,omitempty"`
 }
 
-// id returns the id of a rule; older answers have it as the tag alone.
-func (r rule) id() string {
+// ruleID returns the id of a rule; older answers have it as the tag alone.
+func (r rule) ruleID() string {
 	if r.ID != "" {
 		return r.ID
 	}
@@ -129,7 +129,7 @@ func (p *provider) CreateRule(ctx context.Context, zoneID, address string) (stri
 	if p.cfg.Worker == "" {
 		return "", dns.NotConfigured("worker")
 	}
-	rules, err := list[rule](ctx, p, append([]string{"zones", zoneID}, rulesPath...), nil)
+	rules, err := listAll[rule](ctx, p, append([]string{"zones", zoneID}, rulesPath...), nil)
 	if err != nil {
 		return "", err
 	}
@@ -137,7 +137,7 @@ func (p *provider) CreateRule(ctx context.Context, zoneID, address string) (stri
 		switch {
 		case !r.isFor(address):
 		case r.Enabled && len(r.Actions) == 1 && r.Actions[0].Type == "worker" && slices.Equal(r.Actions[0].Value, []string{p.cfg.Worker}):
-			return r.id(), nil
+			return r.ruleID(), nil
 		default:
 			return "", dns.Conflict("the zone has another rule for %s, named %.80q", address, r.Name)
 		}
@@ -146,10 +146,10 @@ func (p *provider) CreateRule(ctx context.Context, zoneID, address string) (stri
 	err = p.inZone(ctx, http.MethodPost, zoneID, rulesPath, rule{
 		Name: "Mailbox " + address, Enabled: true, Matchers: []matcher{{Type: "literal", Field: "to", Value: address}}, Actions: p.toWorker(),
 	}, &made)
-	if err == nil && made.id() == "" {
+	if err == nil && made.ruleID() == "" {
 		err = errs.Unavailable(errs.ReasonProtocol, "the API answers with a rule without an id")
 	}
-	return made.id(), err
+	return made.ruleID(), err
 }
 
 // DeleteRule implements dns.MailRouter.
@@ -183,14 +183,14 @@ func (p *provider) ReadCatchAll(ctx context.Context, zoneID string) ([]byte, err
 	if err := p.inZone(ctx, http.MethodGet, zoneID, catchAllPath, nil, &current.Rule); err != nil {
 		return nil, err
 	}
-	if !current.Rule.complete() {
+	if !current.Rule.fillIn() {
 		return nil, errs.Unavailable(errs.ReasonProtocol, "the API answers with a catch-all that cannot be read")
 	}
 	return json.Marshal(current)
 }
 
-// complete fills in lists that are missing, and reports whether the rule can be set.
-func (c *catchAll) complete() bool {
+// fillIn fills in lists that are missing, and reports whether the rule can be set.
+func (c *catchAll) fillIn() bool {
 	for _, member := range []*json.RawMessage{&c.Matchers, &c.Actions} {
 		if len(*member) == 0 || bytes.Equal(*member, []byte("null")) {
 			*member = json.RawMessage("[]")
@@ -215,7 +215,7 @@ func (p *provider) SetCatchAll(ctx context.Context, zoneID string) error {
 // RestoreCatchAll implements dns.MailRouter.
 func (p *provider) RestoreCatchAll(ctx context.Context, zoneID string, taken []byte) error {
 	var before snapshot
-	if json.Unmarshal(taken, &before) != nil || before.Format != snapshotFormat || !before.Rule.complete() {
+	if json.Unmarshal(taken, &before) != nil || before.Format != snapshotFormat || !before.Rule.fillIn() {
 		return dns.InvalidRequest("the snapshot is not one of Cloudflare's catch-all")
 	}
 	return p.inZone(ctx, http.MethodPut, zoneID, catchAllPath, before.Rule, nil)

@@ -18,7 +18,7 @@ type zone struct {
 	NameServers []string `json:"name_servers"`
 }
 
-func (z zone) result() (*dns.Zone, error) {
+func (z zone) toZone() (*dns.Zone, error) {
 	if z.ID == "" || z.Name == "" {
 		return nil, errs.Unavailable(errs.ReasonProtocol, "the API answers with a zone without an id or a name")
 	}
@@ -26,13 +26,13 @@ func (z zone) result() (*dns.Zone, error) {
 }
 
 func (p *provider) listZones(ctx context.Context, query url.Values) ([]dns.Zone, error) {
-	found, err := list[zone](ctx, p, []string{"zones"}, query)
+	found, err := listAll[zone](ctx, p, []string{"zones"}, query)
 	if err != nil {
 		return nil, err
 	}
 	var out []dns.Zone
 	for _, f := range found {
-		z, err := f.result()
+		z, err := f.toZone()
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func (p *provider) readZone(ctx context.Context, zoneID string) (*dns.Zone, erro
 	if err := p.inZone(ctx, http.MethodGet, zoneID, nil, nil, &found); err != nil {
 		return nil, err
 	}
-	return found.result()
+	return found.toZone()
 }
 
 type newZone struct {
@@ -86,7 +86,7 @@ func (p *provider) CreateZone(ctx context.Context, name string) (*dns.Zone, bool
 	body := newZone{Name: name, Type: "full"}
 	body.Account.ID = p.cfg.AccountID
 	var made zone
-	_, err := p.call(ctx, http.MethodPost, []string{"zones"}, nil, body, &made)
+	_, err := p.callAPI(ctx, http.MethodPost, []string{"zones"}, nil, body, &made)
 	if hasCode(err, codeZoneExists) {
 		zones, listErr := p.listZones(ctx, url.Values{"name": {name}})
 		if listErr != nil {
@@ -100,7 +100,7 @@ func (p *provider) CreateZone(ctx context.Context, name string) (*dns.Zone, bool
 	if err != nil {
 		return nil, false, err
 	}
-	out, err := made.result()
+	out, err := made.toZone()
 	return out, err == nil, err
 }
 

@@ -25,14 +25,14 @@ func Plugin() framework.Plugin {
 		Summary: "Needs no account: you set the records, it looks whether they are there.",
 		Documentation: "Every name is a zone of its own. Changes are answered with `pending_manual`, and the console shows the records to set. " +
 			"Names at and below `localhost` need no records and are never looked up.",
-		Kinds: []framework.Kind{dns.New(dns.Definition[Config]{Build: build, Manual: true})},
+		Kinds: []framework.Kind{dns.New(dns.Definition[Config]{Build: buildProvider, Manual: true})},
 	}
 }
 
 // maxTimeout is the longest time that may be configured for one query.
 const maxTimeout = time.Minute
 
-func build(_ dns.Instance, cfg Config) (dns.Open, schema.Diagnostics) {
+func buildProvider(_ dns.Instance, cfg Config) (dns.Open, schema.Diagnostics) {
 	var diags schema.Diagnostics
 	for i, r := range cfg.Resolvers {
 		if _, err := dnscheck.ParseServer(r); err != nil {
@@ -69,15 +69,15 @@ func (p *provider) ListRecords(context.Context, string, string, dns.Type) ([]dns
 
 // SetRecords implements dns.Provider.
 func (p *provider) SetRecords(_ context.Context, zoneID string, set dns.RecordSet) (dns.Outcome, error) {
-	return outcome(zoneID, set.Name)
+	return manualOutcome(zoneID, set.Name)
 }
 
 // DeleteRecords implements dns.Provider.
 func (p *provider) DeleteRecords(_ context.Context, zoneID, name string, _ dns.Type) (dns.Outcome, error) {
-	return outcome(zoneID, name)
+	return manualOutcome(zoneID, name)
 }
 
-func outcome(zone, name string) (dns.Outcome, error) {
+func manualOutcome(zone, name string) (dns.Outcome, error) {
 	if !dns.InZone(name, zone) {
 		return "", dns.InvalidRequest("the name %.80q is not in the zone %.80q", name, zone)
 	}

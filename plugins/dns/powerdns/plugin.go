@@ -35,7 +35,7 @@ func Plugin() framework.Plugin {
 		Version:       "1.0.0",
 		Summary:       "Zones and records of PowerDNS, by its HTTP API.",
 		Documentation: "Needs `api=yes`, `api-key` and `webserver=yes` in the configuration of PowerDNS 4.2 or newer, and the API reachable from here.",
-		Kinds:         []framework.Kind{dns.New(dns.Definition[Config]{Build: build, CreateZones: true})},
+		Kinds:         []framework.Kind{dns.New(dns.Definition[Config]{Build: buildProvider, CreateZones: true})},
 	}
 }
 
@@ -47,7 +47,7 @@ const (
 	limitPause = time.Minute
 )
 
-func build(inst dns.Instance, cfg Config) (dns.Open, schema.Diagnostics) {
+func buildProvider(inst dns.Instance, cfg Config) (dns.Open, schema.Diagnostics) {
 	var diags schema.Diagnostics
 	base, err := httpx.ParseBase(cfg.APIURL)
 	if err != nil {
@@ -75,10 +75,10 @@ func build(inst dns.Instance, cfg Config) (dns.Open, schema.Diagnostics) {
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	return func(context.Context) (dns.Provider, error) { return open(inst, cfg, base) }, diags
+	return func(context.Context) (dns.Provider, error) { return openProvider(inst, cfg, base) }, diags
 }
 
-func open(inst dns.Instance, cfg Config, base *url.URL) (dns.Provider, error) {
+func openProvider(inst dns.Instance, cfg Config, base *url.URL) (dns.Provider, error) {
 	client, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true, Own: []*url.URL{base}})
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func (p *provider) ListRecords(ctx context.Context, zoneID, name string, recordT
 		}
 	}
 	var found zone
-	if err := p.call(ctx, http.MethodGet, zoneID, query, nil, &found); err != nil {
+	if err := p.callAPI(ctx, http.MethodGet, zoneID, query, nil, &found); err != nil {
 		return nil, err
 	}
 	var out []dns.RecordSet
@@ -61,9 +61,9 @@ func (p *provider) ListRecords(ctx context.Context, zoneID, name string, recordT
 	return out, nil
 }
 
-// change sends one change of a record set.
-func (p *provider) change(ctx context.Context, zoneID string, set rrset) (dns.Outcome, error) {
-	return dns.Applied, p.call(ctx, http.MethodPatch, zoneID, nil, map[string][]rrset{"rrsets": {set}}, nil)
+// changeSet sends one change of a record set.
+func (p *provider) changeSet(ctx context.Context, zoneID string, set rrset) (dns.Outcome, error) {
+	return dns.Applied, p.callAPI(ctx, http.MethodPatch, zoneID, nil, map[string][]rrset{"rrsets": {set}}, nil)
 }
 
 // SetRecords implements dns.Provider.
@@ -79,12 +79,12 @@ func (p *provider) SetRecords(ctx context.Context, zoneID string, set dns.Record
 	for _, c := range contents {
 		out.Records = append(out.Records, record{Content: c})
 	}
-	return p.change(ctx, zoneID, out)
+	return p.changeSet(ctx, zoneID, out)
 }
 
 // DeleteRecords implements dns.Provider.
 func (p *provider) DeleteRecords(ctx context.Context, zoneID, name string, recordType dns.Type) (dns.Outcome, error) {
-	return p.change(ctx, zoneID, rrset{Name: name + ".", Type: string(recordType), ChangeType: "DELETE"})
+	return p.changeSet(ctx, zoneID, rrset{Name: name + ".", Type: string(recordType), ChangeType: "DELETE"})
 }
 
 // CheckRecords implements dns.Provider.

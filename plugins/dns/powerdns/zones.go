@@ -22,12 +22,12 @@ type zone struct {
 	Sets        []rrset  `json:"rrsets,omitempty"`
 }
 
-func (z zone) result(nameServers []string) dns.Zone {
+func (z zone) toZone(nameServers []string) dns.Zone {
 	return dns.Zone{ID: z.ID, Name: dns.NormalizeName(z.Name), NameServers: nameServers}
 }
 
-// call makes a request about zones. A zone that does not exist is NoZone.
-func (p *provider) call(ctx context.Context, method, zoneID string, query url.Values, body, out any) error {
+// callAPI makes a request about zones. A zone that does not exist is NoZone.
+func (p *provider) callAPI(ctx context.Context, method, zoneID string, query url.Values, body, out any) error {
 	path := []string{"api", "v1", "servers", p.cfg.ServerID, "zones"}
 	if zoneID != "" {
 		path = append(path, zoneID)
@@ -49,7 +49,7 @@ func (p *provider) call(ctx context.Context, method, zoneID string, query url.Va
 
 func (p *provider) listZones(ctx context.Context, query url.Values) ([]dns.Zone, error) {
 	var found []zone
-	if err := p.call(ctx, http.MethodGet, "", query, nil, &found); err != nil {
+	if err := p.callAPI(ctx, http.MethodGet, "", query, nil, &found); err != nil {
 		return nil, err
 	}
 	var out []dns.Zone
@@ -57,7 +57,7 @@ func (p *provider) listZones(ctx context.Context, query url.Values) ([]dns.Zone,
 		if z.ID == "" || z.Name == "" {
 			return nil, errs.Unavailable(errs.ReasonProtocol, "the list of zones has one without an id or a name")
 		}
-		out = append(out, z.result(nil))
+		out = append(out, z.toZone(nil))
 	}
 	return out, nil
 }
@@ -87,7 +87,7 @@ func (p *provider) CreateZone(ctx context.Context, name string) (*dns.Zone, bool
 		servers = append(servers, dns.NormalizeName(s)+".")
 	}
 	var made zone
-	err := p.call(ctx, http.MethodPost, "", nil, zone{Name: name + ".", Kind: p.cfg.ZoneKind, NameServers: servers}, &made)
+	err := p.callAPI(ctx, http.MethodPost, "", nil, zone{Name: name + ".", Kind: p.cfg.ZoneKind, NameServers: servers}, &made)
 	if e := errs.From(err); e != nil && e.Code == codes.AlreadyExists {
 		zones, listErr := p.listZones(ctx, url.Values{"zone": {name + "."}})
 		if listErr != nil || len(zones) != 1 {
@@ -98,13 +98,13 @@ func (p *provider) CreateZone(ctx context.Context, name string) (*dns.Zone, bool
 	if err != nil {
 		return nil, false, err
 	}
-	out := made.result(plain)
+	out := made.toZone(plain)
 	return &out, true, nil
 }
 
 // DeleteZone implements dns.ZoneCreator.
 func (p *provider) DeleteZone(ctx context.Context, zoneID string) error {
-	err := p.call(ctx, http.MethodDelete, zoneID, nil, nil, nil)
+	err := p.callAPI(ctx, http.MethodDelete, zoneID, nil, nil, nil)
 	if e := errs.From(err); e != nil && e.Reason == dns.ReasonNoZone {
 		return nil
 	}

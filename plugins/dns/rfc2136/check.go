@@ -17,7 +17,7 @@ func (p *provider) checkConflict(ctx context.Context, zoneID string, set dns.Rec
 		others = []dns.Type{dns.A, dns.AAAA, dns.MX, dns.TXT}
 	}
 	for _, t := range others {
-		found, err := p.query(ctx, set.Name, t)
+		found, err := p.queryRecords(ctx, set.Name, t)
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (p *provider) checkMailHosts(ctx context.Context, zoneID string, set dns.Re
 // hasAddress reports whether a host has an address record. It is true for a host that another server answers for.
 func (p *provider) hasAddress(ctx context.Context, host string) (bool, error) {
 	for _, t := range []dns.Type{dns.A, dns.AAAA} {
-		answer, err := p.ask(ctx, host, t)
+		answer, err := p.askServer(ctx, host, t)
 		if err != nil || len(answer.Answer) > 0 || !answer.Authoritative {
 			return true, err
 		}

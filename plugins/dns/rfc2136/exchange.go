@@ -17,12 +17,12 @@ import (
 // tsigFudge is how far the clocks of both sides may be apart, in seconds.
 const tsigFudge = 300
 
-// connect opens a connection to the server, which ends with the context, at the latest after the timeout.
-func (p *provider) connect(ctx context.Context) (*mdns.Conn, func(), error) {
+// openConnection opens a connection to the server, which ends with the context, at the latest after the timeout.
+func (p *provider) openConnection(ctx context.Context) (*mdns.Conn, func(), error) {
 	dialer := &net.Dialer{Timeout: p.timeout}
 	raw, err := dialer.DialContext(ctx, "tcp", p.server)
 	if err != nil {
-		return nil, nil, p.unanswered(ctx, errs.ReasonConnect, err)
+		return nil, nil, p.unansweredError(ctx, errs.ReasonConnect, err)
 	}
 	_ = raw.SetDeadline(time.Now().Add(p.timeout))
 	stop := context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)) })
@@ -30,36 +30,36 @@ func (p *provider) connect(ctx context.Context) (*mdns.Conn, func(), error) {
 	return conn, func() { stop(); _ = raw.Close() }, nil
 }
 
-// exchange sends a signed message and returns the answer, which must be signed as well. zoneID is the zone of an update.
-func (p *provider) exchange(ctx context.Context, msg *mdns.Msg, zoneID string) (*mdns.Msg, error) {
-	conn, done, err := p.connect(ctx)
+// exchangeSigned sends a signed message and returns the answer, which must be signed as well. zoneID is the zone of an update.
+func (p *provider) exchangeSigned(ctx context.Context, msg *mdns.Msg, zoneID string) (*mdns.Msg, error) {
+	conn, done, err := p.openConnection(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	msg.SetTsig(p.key, p.algorithm, tsigFudge, time.Now().Unix())
 	if err := conn.WriteMsg(msg); err != nil {
-		return nil, p.unanswered(ctx, errs.ReasonLost, err)
+		return nil, p.unansweredError(ctx, errs.ReasonLost, err)
 	}
 	answer, err := conn.ReadMsg()
 	switch {
 	case answer != nil && answer.Rcode != mdns.RcodeSuccess && answer.Rcode != mdns.RcodeNameError:
-		return nil, p.refused(answer, zoneID)
+		return nil, p.refusalError(answer, zoneID)
 	case err != nil:
-		return nil, p.unanswered(ctx, errs.ReasonLost, err)
+		return nil, p.unansweredError(ctx, errs.ReasonLost, err)
 	case answer.Id != msg.Id:
 		return nil, errs.Unavailable(errs.ReasonProtocol, "the name server %s answers another question", p.server)
 	case answer.IsTsig() == nil:
 		return nil, errs.Unavailable(errs.ReasonProtocol, "the name server %s does not sign its answer", p.server)
 	case answer.Rcode == mdns.RcodeNameError && zoneID != "":
-		return nil, p.refused(answer, zoneID)
+		return nil, p.refusalError(answer, zoneID)
 	}
 	return answer, nil
 }
 
-// transfer returns all records of a zone.
-func (p *provider) transfer(ctx context.Context, zoneID string) ([]mdns.RR, error) {
-	conn, done, err := p.connect(ctx)
+// transferZone returns all records of a zone.
+func (p *provider) transferZone(ctx context.Context, zoneID string) ([]mdns.RR, error) {
+	conn, done, err := p.openConnection(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (p *provider) transfer(ctx context.Context, zoneID string) ([]mdns.RR, erro
 	transfer := &mdns.Transfer{Conn: conn, TsigSecret: conn.TsigSecret, ReadTimeout: p.timeout, WriteTimeout: p.timeout}
 	parts, err := transfer.In(msg, p.server)
 	if err != nil {
-		return nil, p.unanswered(ctx, errs.ReasonLost, err)
+		return nil, p.unansweredError(ctx, errs.ReasonLost, err)
 	}
 	var records []mdns.RR
 	for part := range parts {
@@ -85,7 +85,7 @@ func (p *provider) transfer(ctx context.Context, zoneID string) ([]mdns.RR, erro
 			"the name server %s does not transfer the zone %s to the key: %v", p.server, zoneID, err)
 	}
 	if err != nil {
-		return nil, p.unanswered(ctx, errs.ReasonLost, err)
+		return nil, p.unansweredError(ctx, errs.ReasonLost, err)
 	}
 	return records, nil
 }
@@ -95,8 +95,8 @@ func isNetwork(err error) bool {
 	return errors.As(err, &network)
 }
 
-// refused returns the error that an answer without success means.
-func (p *provider) refused(answer *mdns.Msg, zoneID string) error {
+// refusalError returns the error that an answer without success means.
+func (p *provider) refusalError(answer *mdns.Msg, zoneID string) error {
 	word := mdns.RcodeToString[answer.Rcode]
 	if t := answer.IsTsig(); t != nil && t.Error != 0 {
 		word = mdns.RcodeToString[int(t.Error)]
@@ -120,8 +120,8 @@ func (p *provider) refused(answer *mdns.Msg, zoneID string) error {
 	return errs.New(errs.Upstream, code, errs.ReasonStatus, "the name server %s answers %s", p.server, word)
 }
 
-// unanswered returns the error of an exchange without an answer that can be read.
-func (p *provider) unanswered(ctx context.Context, reason string, err error) error {
+// unansweredError returns the error of an exchange without an answer that can be read.
+func (p *provider) unansweredError(ctx context.Context, reason string, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()

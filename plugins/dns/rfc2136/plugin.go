@@ -34,14 +34,14 @@ func Plugin() framework.Plugin {
 		Summary: "Records of a name server that takes dynamic updates, such as BIND, Knot and PowerDNS.",
 		Documentation: "Every message is signed with TSIG, and an answer without a good signature is not believed. " +
 			"Records are listed by zone transfer (AXFR) where the server permits it to the key; records of one name are asked for one type at a time.",
-		Kinds: []framework.Kind{dns.New(dns.Definition[Config]{Build: build})},
+		Kinds: []framework.Kind{dns.New(dns.Definition[Config]{Build: buildProvider})},
 	}
 }
 
 // maxTimeout is the longest time that may be configured for one exchange.
 const maxTimeout = 5 * time.Minute
 
-func build(_ dns.Instance, cfg Config) (dns.Open, schema.Diagnostics) {
+func buildProvider(_ dns.Instance, cfg Config) (dns.Open, schema.Diagnostics) {
 	var diags schema.Diagnostics
 	p := &provider{timeout: cfg.Timeout, ttl: cfg.TTL, key: mdns.CanonicalName(cfg.KeyName), algorithm: mdns.Fqdn(cfg.Algorithm), secret: cfg.KeySecret}
 	server, err := dnscheck.ParseServer(cfg.Server)

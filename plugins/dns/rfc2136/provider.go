@@ -49,7 +49,7 @@ func (p *provider) ListRecords(ctx context.Context, zoneID, name string, recordT
 		return nil, err
 	}
 	if name == "" {
-		records, err := p.transfer(ctx, zoneID)
+		records, err := p.transferZone(ctx, zoneID)
 		return dnsrr.Sets(records, "", recordType), err
 	}
 	types := dns.Types()
@@ -58,7 +58,7 @@ func (p *provider) ListRecords(ctx context.Context, zoneID, name string, recordT
 	}
 	var records []mdns.RR
 	for _, t := range types {
-		found, err := p.query(ctx, name, t)
+		found, err := p.queryRecords(ctx, name, t)
 		if err != nil {
 			return nil, err
 		}
@@ -67,21 +67,21 @@ func (p *provider) ListRecords(ctx context.Context, zoneID, name string, recordT
 	return dnsrr.Sets(records, name, recordType), nil
 }
 
-// query returns the records of a name and type. An alias is not followed.
-func (p *provider) query(ctx context.Context, name string, recordType dns.Type) ([]mdns.RR, error) {
-	answer, err := p.ask(ctx, name, recordType)
+// queryRecords returns the records of a name and type. An alias is not followed.
+func (p *provider) queryRecords(ctx context.Context, name string, recordType dns.Type) ([]mdns.RR, error) {
+	answer, err := p.askServer(ctx, name, recordType)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(answer.Answer, func(rr mdns.RR) bool { return rr.Header().Rrtype != dnsrr.TypeOf(recordType) }), nil
 }
 
-// ask sends one question.
-func (p *provider) ask(ctx context.Context, name string, recordType dns.Type) (*mdns.Msg, error) {
+// askServer sends one question.
+func (p *provider) askServer(ctx context.Context, name string, recordType dns.Type) (*mdns.Msg, error) {
 	msg := new(mdns.Msg)
 	msg.SetQuestion(mdns.Fqdn(name), dnsrr.TypeOf(recordType))
 	msg.RecursionDesired = false
-	return p.exchange(ctx, msg, "")
+	return p.exchangeSigned(ctx, msg, "")
 }
 
 // SetRecords implements dns.Provider: one update that deletes the set and adds it anew. The server refuses an update whose
@@ -107,7 +107,7 @@ func (p *provider) SetRecords(ctx context.Context, zoneID string, set dns.Record
 	msg.SetUpdate(mdns.Fqdn(zoneID))
 	msg.RemoveRRset([]mdns.RR{&mdns.ANY{Hdr: mdns.RR_Header{Name: mdns.Fqdn(set.Name), Rrtype: dnsrr.TypeOf(set.Type)}}})
 	msg.Insert(records)
-	_, err = p.exchange(ctx, msg, zoneID)
+	_, err = p.exchangeSigned(ctx, msg, zoneID)
 	return dns.Applied, err
 }
 
@@ -119,7 +119,7 @@ func (p *provider) DeleteRecords(ctx context.Context, zoneID, name string, recor
 	msg := new(mdns.Msg)
 	msg.SetUpdate(mdns.Fqdn(zoneID))
 	msg.RemoveRRset([]mdns.RR{&mdns.ANY{Hdr: mdns.RR_Header{Name: mdns.Fqdn(name), Rrtype: dnsrr.TypeOf(recordType)}}})
-	_, err := p.exchange(ctx, msg, zoneID)
+	_, err := p.exchangeSigned(ctx, msg, zoneID)
 	return dns.Applied, err
 }
 

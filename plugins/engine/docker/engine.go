@@ -44,14 +44,14 @@ func newEngine(cfg Config, log hclog.Logger, executable func() (string, error)) 
 		cfg: cfg, log: log, executable: executable, now: time.Now, usage: newUsage(), probes: newProbes(), helper: newContextMutex(), negotiation: newContextMutex(),
 	}
 	// The connection is made with the first call: an engine may come up later than the plugin.
-	if _, err := d.connect(); err != nil {
+	if _, err := d.connectEngine(); err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// connect returns the client of the engine's API.
-func (d *docker) connect() (*client.Client, error) {
+// connectEngine returns the client of the engine's API.
+func (d *docker) connectEngine() (*client.Client, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.api != nil {
@@ -123,7 +123,7 @@ func (d *docker) negotiateVersion(ctx context.Context, api *client.Client) error
 
 // callEngine makes a call to the engine and describes its error. what names the attempt, such as "list the containers".
 func (d *docker) callEngine(ctx context.Context, what string, call func(*client.Client) error) error {
-	api, err := d.connect()
+	api, err := d.connectEngine()
 	if err != nil {
 		return errs.Unavailable(errs.ReasonConnect, "%v", err)
 	}

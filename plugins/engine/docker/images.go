@@ -28,13 +28,13 @@ type knownImages struct {
 	byID map[string]*engine.Image
 }
 
-func (k *knownImages) get(id string) *engine.Image {
+func (k *knownImages) findImage(id string) *engine.Image {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.byID[id]
 }
 
-func (k *knownImages) put(img *engine.Image) {
+func (k *knownImages) keepImage(img *engine.Image) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.byID == nil || len(k.byID) >= maxKnownImages {
@@ -81,7 +81,7 @@ func (d *docker) fillFromList(ctx context.Context, ids []string, found []*engine
 	known := make([]*engine.Image, len(ids))
 	n := 0
 	for i, id := range ids {
-		if known[i] = d.images.get(id); known[i] != nil {
+		if known[i] = d.images.findImage(id); known[i] != nil {
 			n++
 		}
 	}
@@ -133,6 +133,6 @@ func (d *docker) findImage(ctx context.Context, ref string) (*engine.Image, erro
 			Settings: imageSettings(in.Config.Healthcheck, in.Config.StopSignal, slices.Collect(maps.Keys(in.Config.ExposedPorts))),
 		}
 	}
-	d.images.put(out)
+	d.images.keepImage(out)
 	return out, nil
 }

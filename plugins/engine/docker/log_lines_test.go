@@ -19,7 +19,7 @@ func TestLogLines(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := l.flush(); err != nil {
+	if err := l.flushLine(); err != nil {
 		t.Fatal(err)
 	}
 	const ms = 1767323045006

@@ -48,7 +48,7 @@ func (d *docker) Logs(ctx context.Context, req engine.LogRequest, send func(engi
 		}
 		for _, l := range []*logLines{stdout, stderr} {
 			if err == nil {
-				err = l.flush()
+				err = l.flushLine()
 			}
 		}
 		return err
@@ -77,7 +77,7 @@ func (l *logLines) Write(p []byte) (int, error) {
 		// What is left of a line that is too long is left out.
 		l.rest = append(l.rest, part[:min(len(part), maxLogLine-len(l.rest))]...)
 		if ended {
-			if err := l.flush(); err != nil {
+			if err := l.flushLine(); err != nil {
 				return 0, err
 			}
 		}
@@ -86,8 +86,8 @@ func (l *logLines) Write(p []byte) (int, error) {
 	return total, nil
 }
 
-// flush sends the line that was read so far.
-func (l *logLines) flush() error {
+// flushLine sends the line that was read so far.
+func (l *logLines) flushLine() error {
 	if len(l.rest) == 0 {
 		return nil
 	}

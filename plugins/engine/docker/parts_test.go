@@ -52,7 +52,7 @@ func TestProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.addLine(&l)
-		if diff := cmp.Diff(step.want, p.snapshot()); diff != "" {
+		if diff := cmp.Diff(step.want, p.takeSnapshot()); diff != "" {
 			t.Errorf("after %s: %s", step.line, diff)
 		}
 	}
@@ -152,8 +152,8 @@ func TestLines(t *testing.T) {
 		_, _ = io.WriteString(a, s)
 	}
 	_, _ = io.WriteString(b, "bad \xff byte")
-	a.flush()
-	b.flush()
+	a.flushLine()
+	b.flushLine()
 	want := []engine.Line{{Text: "one"}, {Text: "two"}, {Text: "moved"}, {Text: strings.Repeat("x", maxLine) + "…"}}
 	if diff := cmp.Diff(want, got[:4]); diff != "" {
 		t.Error(diff)
@@ -174,7 +174,7 @@ func TestLines(t *testing.T) {
 func TestUsage(t *testing.T) {
 	u, start := newUsage(), time.Unix(1000, 0)
 	at := func(seconds int, nanos uint64) (float64, bool) {
-		return u.percent("a", counter{nanos: nanos, at: start.Add(time.Duration(seconds) * time.Second)})
+		return u.cpuPercent("a", counter{nanos: nanos, at: start.Add(time.Duration(seconds) * time.Second)})
 	}
 	for i, step := range []struct {
 		seconds int
@@ -188,7 +188,7 @@ func TestUsage(t *testing.T) {
 			t.Errorf("step %d: %v, %v", i, got, has)
 		}
 	}
-	u.forget(start.Add(time.Hour))
+	u.forgetBefore(start.Add(time.Hour))
 	if len(u.last) != 0 {
 		t.Error("nothing is forgotten")
 	}

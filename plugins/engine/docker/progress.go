@@ -87,8 +87,8 @@ func (p *progress) addLine(l *pullLine) {
 	}
 }
 
-// snapshot returns the progress of the pull.
-func (p *progress) snapshot() engine.PullProgress {
+// takeSnapshot returns the progress of the pull.
+func (p *progress) takeSnapshot() engine.PullProgress {
 	out := engine.PullProgress{TotalLayers: len(p.order), Status: p.status}
 	for _, id := range p.order {
 		at := p.layers[id]

@@ -61,7 +61,7 @@ func (d *docker) watchPull(stream io.Reader, send func(engine.PullProgress) erro
 		var line pullLine
 		switch err := dec.Decode(&line); {
 		case errors.Is(err, io.EOF):
-			return wrapSenderError(send(p.snapshot()))
+			return wrapSenderError(send(p.takeSnapshot()))
 		case err != nil:
 			return err
 		case line.failureText() != "":
@@ -70,7 +70,7 @@ func (d *docker) watchPull(stream io.Reader, send func(engine.PullProgress) erro
 		p.addLine(&line)
 		if now := d.now(); now.Sub(sent) >= progressEvery {
 			sent = now
-			if err := send(p.snapshot()); err != nil {
+			if err := send(p.takeSnapshot()); err != nil {
 				return wrapSenderError(err)
 			}
 		}
@@ -113,8 +113,8 @@ func (l login) hasCredentials() bool {
 	return l.Username != "" || l.Password != "" || l.IdentityToken != ""
 }
 
-// redact takes the credentials out of a text.
-func (l login) redact(s string) string {
+// redactText takes the credentials out of a text.
+func (l login) redactText(s string) string {
 	for _, secret := range []string{l.Password, l.IdentityToken} {
 		if len(secret) > 3 {
 			s = strings.ReplaceAll(s, secret, "[redacted]")
@@ -137,7 +137,7 @@ func (l login) describeRefusal(ctx context.Context, ref string, err error) error
 	case isConnectionError(err) && !errors.As(err, &fromStream):
 		return err
 	}
-	said := l.redact(engineMessage(err))
+	said := l.redactText(engineMessage(err))
 	say := func(code codes.Code, reason string) error {
 		return errs.New(errs.Upstream, code, reason, "pull %s: %s", ref, said)
 	}

@@ -52,7 +52,7 @@ func (d *docker) runCommand(ctx context.Context, command []string, dir string, e
 	isolateGroup(cmd, syscall.SIGTERM)
 	err = waitFor(cmd)
 	for _, w := range []any{cmd.Stdout, cmd.Stderr} {
-		w.(*lines).flush()
+		w.(*lines).flushLine()
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		return nil, cause
@@ -135,12 +135,12 @@ func (l *lines) Write(p []byte) (int, error) {
 				continue
 			}
 		}
-		l.flush()
+		l.flushLine()
 	}
 	return len(p), nil
 }
 
-func (l *lines) flush() {
+func (l *lines) flushLine() {
 	if len(l.rest) > 0 {
 		l.out.addLine(l.stderr, l.rest)
 		l.rest = l.rest[:0]

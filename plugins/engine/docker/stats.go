@@ -36,9 +36,9 @@ type counter struct {
 
 func newUsage() *usage { return &usage{last: map[string]counter{}} }
 
-// percent returns the CPU use since the last counter. It reports false if there is none to compare with, or the container was
+// cpuPercent returns the CPU use since the last counter. It reports false if there is none to compare with, or the container was
 // restarted since.
-func (u *usage) percent(id string, now counter) (float64, bool) {
+func (u *usage) cpuPercent(id string, now counter) (float64, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	before, ok := u.last[id]
@@ -50,7 +50,7 @@ func (u *usage) percent(id string, now counter) (float64, bool) {
 	return float64(now.nanos-before.nanos) / float64(passed.Nanoseconds()) * 100, true
 }
 
-func (u *usage) forget(before time.Time) {
+func (u *usage) forgetBefore(before time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for id, c := range u.last {
@@ -80,7 +80,7 @@ func (d *docker) Stats(ctx context.Context, ids []string) ([]engine.Sample, erro
 			out = append(out, *s)
 		}
 	}
-	d.usage.forget(d.now().Add(-forgetAfter))
+	d.usage.forgetBefore(d.now().Add(-forgetAfter))
 	return out, nil
 }
 
@@ -112,7 +112,7 @@ func (d *docker) toSample(id string, raw *container.StatsResponse) engine.Sample
 		ContainerID: id, SampledAt: raw.Read.UnixMilli(),
 		MemUsed: usedMemory(&raw.MemoryStats), MemLimit: int64(raw.MemoryStats.Limit), PIDs: int64(raw.PidsStats.Current),
 	}
-	out.CPUPercent, out.HasCPU = d.usage.percent(id, counter{nanos: raw.CPUStats.CPUUsage.TotalUsage, at: raw.Read})
+	out.CPUPercent, out.HasCPU = d.usage.cpuPercent(id, counter{nanos: raw.CPUStats.CPUUsage.TotalUsage, at: raw.Read})
 	for _, n := range raw.Networks {
 		out.NetRx += int64(n.RxBytes)
 		out.NetTx += int64(n.TxBytes)

@@ -8,8 +8,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-// echo is a plugin that answers without an upstream: what is left is the hop.
-func echo() framework.Plugin {
+// newEchoPlugin is a plugin that answers without an upstream: what is left is the hop.
+func newEchoPlugin() framework.Plugin {
 	return framework.Plugin{Name: "echo", Version: "1.0.0", Kinds: []framework.Kind{search.New(search.Definition[struct{}]{
 		Operations: []search.Operation{{Name: search.OpSearch, InputSchema: `{"type":"object"}`}},
 		Build: func(search.Instance, struct{}) (search.Open, schema.Diagnostics) {

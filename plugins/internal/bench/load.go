@@ -78,7 +78,7 @@ func loadFromHere(t target, c int, d time.Duration) (sample, int, error) {
 	deadline := began.Add(d)
 	for range c {
 		wg.Go(func() {
-			took, err := drive(t, deadline)
+			took, err := driveLoad(t, deadline)
 			mu.Lock()
 			defer mu.Unlock()
 			all = append(all, took...)
@@ -96,7 +96,7 @@ func loadFromHere(t target, c int, d time.Duration) (sample, int, error) {
 	return sample{rate: float64(len(all)) / elapsed.Seconds(), p50: all[len(all)/2]}, len(all), nil
 }
 
-func drive(t target, deadline time.Time) ([]time.Duration, error) {
+func driveLoad(t target, deadline time.Time) ([]time.Duration, error) {
 	conn, err := net.Dial("tcp", t.addr)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func readAnswer(r *bufio.Reader) error {
 	return err
 }
 
-func median[T int64 | float64 | time.Duration](v []T) T {
+func medianValue[T int64 | float64 | time.Duration](v []T) T {
 	s := slices.Clone(v)
 	slices.Sort(s)
 	return s[len(s)/2]

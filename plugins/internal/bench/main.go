@@ -28,7 +28,7 @@ type options struct {
 
 func main() {
 	if len(os.Args) > 2 && os.Args[1] == "role" {
-		if err := role(os.Args[2], os.Args[3:]); err != nil {
+		if err := runRole(os.Args[2], os.Args[3:]); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
@@ -69,11 +69,11 @@ func run(o options) error {
 		return err
 	}
 	defer b.close()
-	fmt.Print(machine(o))
+	fmt.Print(describeMachine(o))
 	for _, part := range []struct {
 		name string
 		run  func() error
-	}{{"path", b.path}, {"audit", b.auditCost}, {"plugin", b.plugin}} {
+	}{{"path", b.comparePath}, {"audit", b.auditCost}, {"plugin", b.plugin}} {
 		if o.only == "" || o.only == part.name {
 			if err := part.run(); err != nil {
 				return fmt.Errorf("%s: %w", part.name, err)

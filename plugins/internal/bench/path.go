@@ -13,8 +13,8 @@ const (
 	largeQuery = `{"query":"50k of what is new","max_results":5,"search_depth":"basic","topic":"general"}`
 )
 
-// path compares the whole path with the bare proxy, by size of the answer and connections.
-func (b *bench) path() error {
+// comparePath compares the whole path with the bare proxy, by size of the answer and connections.
+func (b *bench) comparePath() error {
 	c, err := b.startCore("path", true)
 	if err != nil {
 		return err
@@ -24,8 +24,8 @@ func (b *bench) path() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("One round trip over a pooled stream to a plugin process (1 KB answer, no upstream): p50 %s.\n\n", round(hop))
-	pids, err := b.chain(c)
+	fmt.Printf("One round trip over a pooled stream to a plugin process (1 KB answer, no upstream): p50 %s.\n\n", roundDuration(hop))
+	pids, err := b.servingProcesses(c)
 	if err != nil {
 		return err
 	}
@@ -35,16 +35,16 @@ func (b *bench) path() error {
 		bare := newTarget(b.baseline.addr, "/search", "", size.query, b.baseline.process, b.upstream.process)
 		whole := newTarget(c.base, "/search/api/proxy/search", c.token, size.query, pids...)
 		for _, conns := range b.connections {
-			x, y, ratio, err := b.compare(bare, whole, conns)
+			x, y, ratio, err := b.compareTargets(bare, whole, conns)
 			if err != nil {
 				return err
 			}
 			added := ""
 			if conns == 1 {
-				added = fmt.Sprintf("%s = %.1f", round(y.p50-x.p50), float64(y.p50-x.p50)/float64(hop))
+				added = fmt.Sprintf("%s = %.1f", roundDuration(y.p50-x.p50), float64(y.p50-x.p50)/float64(hop))
 			}
 			fmt.Printf("| %s | %d | %.0f/s | %.0f/s | %.2f | %s | %s | %s | %s | %s |\n",
-				size.name, conns, x.rate, y.rate, ratio, round(x.p50), round(y.p50), added, bare.describeCPU(x.cpu), whole.describeCPU(y.cpu))
+				size.name, conns, x.rate, y.rate, ratio, roundDuration(x.p50), roundDuration(y.p50), added, bare.describeCPU(x.cpu), whole.describeCPU(y.cpu))
 		}
 	}
 	fmt.Println()
@@ -62,7 +62,7 @@ func (b *bench) auditCost() error {
 		return err
 	}
 	defer func() { _ = with.cmd.Process.Kill(); _ = without.cmd.Process.Kill() }()
-	x, y, ratio, err := b.compare(newTarget(without.base, "/search/api/proxy/search", without.token, smallQuery),
+	x, y, ratio, err := b.compareTargets(newTarget(without.base, "/search/api/proxy/search", without.token, smallQuery),
 		newTarget(with.base, "/search/api/proxy/search", with.token, smallQuery), 16)
 	if err != nil {
 		return err
@@ -71,8 +71,8 @@ func (b *bench) auditCost() error {
 	return nil
 }
 
-// compare runs two targets in turn and returns the medians of each, and the median of the ratios of the rounds.
-func (b *bench) compare(a, z target, conns int) (x, y sample, ratio float64, err error) {
+// compareTargets runs two targets in turn and returns the medians of each, and the median of the ratios of the rounds.
+func (b *bench) compareTargets(a, z target, conns int) (x, y sample, ratio float64, err error) {
 	var rates [2][]float64
 	var p50 [2][]time.Duration
 	var cpu [2][][]time.Duration
@@ -97,9 +97,9 @@ func (b *bench) compare(a, z target, conns int) (x, y sample, ratio float64, err
 		}
 	}
 	sampleOf := func(i int) sample {
-		return sample{rate: median(rates[i]), p50: median(p50[i]), cpu: columnMedians(cpu[i])}
+		return sample{rate: medianValue(rates[i]), p50: medianValue(p50[i]), cpu: columnMedians(cpu[i])}
 	}
-	return sampleOf(0), sampleOf(1), median(ratios), nil
+	return sampleOf(0), sampleOf(1), medianValue(ratios), nil
 }
 
 // columnMedians returns the median of each column of rows of the same length.
@@ -113,13 +113,13 @@ func columnMedians(rows [][]time.Duration) []time.Duration {
 		for _, row := range rows {
 			column = append(column, row[i])
 		}
-		out[i] = median(column)
+		out[i] = medianValue(column)
 	}
 	return out
 }
 
-// chain returns the processes that serve a request to c.
-func (b *bench) chain(c *core) ([]process, error) {
+// servingProcesses returns the processes that serve a request to c.
+func (b *bench) servingProcesses(c *core) ([]process, error) {
 	plugin := childOf(c.cmd.Process.Pid)
 	if plugin == 0 {
 		return nil, fmt.Errorf("no plugin process was found")
@@ -136,10 +136,10 @@ func (t target) describeCPU(cpu []time.Duration) string {
 	return strings.Join(text, ", ")
 }
 
-func round(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
+func roundDuration(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
 
-// machine describes where the figures come from.
-func machine(o options) string {
+// describeMachine describes where the figures come from.
+func describeMachine(o options) string {
 	cpu := "unknown CPU"
 	if raw, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		for line := range strings.SplitSeq(string(raw), "\n") {

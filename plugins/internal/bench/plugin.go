@@ -68,7 +68,7 @@ func (b *bench) roundTrip() (time.Duration, error) {
 			took = append(took, time.Since(began))
 		}
 	}
-	return median(took), nil
+	return medianValue(took), nil
 }
 
 // settleTime is how long a plugin is left alone before it counts as idle: it returns what its start used.
@@ -102,8 +102,8 @@ func (b *bench) plugin() error {
 	}
 	fmt.Printf("| a plugin process | median | worst of %d |\n|---|---|---|\n", b.starts)
 	fmt.Printf("| start to first call | %s | %s |\n", starts2(starts, false), starts2(starts, true))
-	fmt.Printf("| idle memory, PSS without the text of the binary | %.1f MB | %.1f MB |\n", median(pss), slices.Max(pss))
-	fmt.Printf("| idle memory, private dirty | %.1f MB | %.1f MB |\n", median(dirty), slices.Max(dirty))
+	fmt.Printf("| idle memory, PSS without the text of the binary | %.1f MB | %.1f MB |\n", medianValue(pss), slices.Max(pss))
+	fmt.Printf("| idle memory, private dirty | %.1f MB | %.1f MB |\n", medianValue(dirty), slices.Max(dirty))
 	fmt.Printf("| kill -9 to the next answer through the proxy | %s | %s |\n\n", starts2(recoveries, false), starts2(recoveries, true))
 	return nil
 }
@@ -112,7 +112,7 @@ func starts2(d []time.Duration, worst bool) string {
 	if worst {
 		return slices.Max(d).Round(100 * time.Microsecond).String()
 	}
-	return median(d).Round(100 * time.Microsecond).String()
+	return medianValue(d).Round(100 * time.Microsecond).String()
 }
 
 // memory reads a process's PSS without file-backed text, and its private dirty memory, in MB.

@@ -17,10 +17,10 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/framework"
 )
 
-// role is what a child process of the benchmark does. It prints its address as the first line.
-func role(name string, args []string) error {
+// runRole is what a child process of the benchmark does. It prints its address as the first line.
+func runRole(name string, args []string) error {
 	if name == "plugin" {
-		framework.Serve(echo())
+		framework.Serve(newEchoPlugin())
 		return nil
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -29,15 +29,15 @@ func role(name string, args []string) error {
 	}
 	fmt.Println("http://" + l.Addr().String())
 	if name == "upstream" {
-		return http.Serve(l, http.HandlerFunc(upstream))
+		return http.Serve(l, http.HandlerFunc(serveUpstream))
 	}
-	return http.Serve(l, baseline(args[0]))
+	return http.Serve(l, newBaseline(args[0]))
 }
 
-var small, large = document(1 << 10), document(50 << 10)
+var small, large = makeDocument(1 << 10), makeDocument(50 << 10)
 
-// document is an answer of about size bytes in the shape that search APIs have.
-func document(size int) []byte {
+// makeDocument is an answer of about size bytes in the shape that search APIs have.
+func makeDocument(size int) []byte {
 	const result = `{"title":"A result","url":"https://example.com/page","content":%q,"score":0.9}`
 	head, tail := `{"query":"q","answer":null,"images":[],"results":[`, `],"response_time":0.5,"usage":{"credits":1},"request_id":"9d6f6e60-5f0a-4b8e-9c1f-0d8f3f6f2a11"}`
 	n := max(1, size/1024)
@@ -49,8 +49,8 @@ func document(size int) []byte {
 	return []byte(head + strings.Join(items, ",") + tail)
 }
 
-// upstream answers at once: 50 KB if the query says so, else 1 KB.
-func upstream(w http.ResponseWriter, r *http.Request) {
+// serveUpstream answers at once: 50 KB if the query says so, else 1 KB.
+func serveUpstream(w http.ResponseWriter, r *http.Request) {
 	var buf [4096]byte
 	n, _ := io.ReadFull(r.Body, buf[:])
 	body := small
@@ -62,9 +62,9 @@ func upstream(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// baseline is gin with a reverse proxy and nothing else. It reads the request body first: handed through as a stream, the
+// newBaseline is gin with a reverse proxy and nothing else. It reads the request body first: handed through as a stream, the
 // body may be closed by the server, once a large answer begins, while the transport still looks for its end.
-func baseline(target string) http.Handler {
+func newBaseline(target string) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	u, err := url.Parse(target)
 	if err != nil {

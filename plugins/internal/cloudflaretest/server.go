@@ -47,7 +47,7 @@ type zone struct {
 func New(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{t: t, zones: map[string]*zone{}}
-	srv := httptest.NewServer(s.handler())
+	srv := httptest.NewServer(s.newHandler())
 	t.Cleanup(srv.Close)
 	s.URL = srv.URL + "/client/v4"
 	return s
@@ -110,14 +110,14 @@ func (s *Server) addZone(name string) *zone {
 	return z
 }
 
-func (s *Server) handler() http.Handler {
+func (s *Server) newHandler() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, do func(w http.ResponseWriter, r *http.Request, z *zone)) {
 		method, path, _ := strings.Cut(pattern, " ")
 		mux.HandleFunc(method+" /client/v4"+path, func(w http.ResponseWriter, r *http.Request) {
 			z := s.zones[r.PathValue("zone")]
 			if r.PathValue("zone") != "" && z == nil {
-				refuse(w, http.StatusNotFound, 7003, "Could not route to the zone, perhaps your object identifier is invalid?")
+				writeRefusal(w, http.StatusNotFound, 7003, "Could not route to the zone, perhaps your object identifier is invalid?")
 				return
 			}
 			do(w, r, z)
@@ -125,52 +125,52 @@ func (s *Server) handler() http.Handler {
 	}
 	handle("GET /zones", s.listZones)
 	handle("POST /zones", s.createZone)
-	handle("GET /zones/{zone}", func(w http.ResponseWriter, _ *http.Request, z *zone) { answer(w, z.proto()) })
+	handle("GET /zones/{zone}", func(w http.ResponseWriter, _ *http.Request, z *zone) { writeResult(w, z.viewZone()) })
 	handle("DELETE /zones/{zone}", s.deleteZone)
 	handle("GET /zones/{zone}/dns_records", s.listRecords)
 	handle("POST /zones/{zone}/dns_records/batch", s.changeRecords)
 	s.handleRouting(handle)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.t.Errorf("a request that the API does not have: %s %s", r.Method, r.URL)
-		refuse(w, http.StatusBadRequest, 7000, "No route for that URI")
+		writeRefusal(w, http.StatusBadRequest, 7000, "No route for that URI")
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.requests = append(s.requests, r.Method+" "+r.URL.Path)
 		if r.Header.Get("Authorization") != "Bearer "+Token {
-			refuse(w, http.StatusUnauthorized, 10000, "Authentication error")
+			writeRefusal(w, http.StatusUnauthorized, 10000, "Authentication error")
 			return
 		}
 		mux.ServeHTTP(w, r)
 	})
 }
 
-// read decodes a body. Members that the schema does not have fail the test.
-func (s *Server) read(r *http.Request, into any) {
-	s.need(r, r.Header.Get("Content-Type") == "application/json", "the body is not application/json")
+// readBody decodes a body. Members that the schema does not have fail the test.
+func (s *Server) readBody(r *http.Request, into any) {
+	s.requireTrue(r, r.Header.Get("Content-Type") == "application/json", "the body is not application/json")
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
-	s.need(r, err == nil && !d.More(), fmt.Sprintf("the body does not fit the schema: %v", err))
+	s.requireTrue(r, err == nil && !d.More(), fmt.Sprintf("the body does not fit the schema: %v", err))
 }
 
-// need fails the test unless ok.
-func (s *Server) need(r *http.Request, ok bool, what string) {
+// requireTrue fails the test unless ok.
+func (s *Server) requireTrue(r *http.Request, ok bool, what string) {
 	if !ok {
 		s.t.Errorf("%s %s: %s", r.Method, r.URL.Path, what)
 	}
 }
 
-// page answers one page of a list. Parameters beside those of pages and allowed fail the test.
-func (s *Server) page(w http.ResponseWriter, r *http.Request, all any, allowed ...string) {
+// writePage answers one page of a list. Parameters beside those of pages and allowed fail the test.
+func (s *Server) writePage(w http.ResponseWriter, r *http.Request, all any, allowed ...string) {
 	query := r.URL.Query()
 	for name := range query {
-		s.need(r, slices.Contains(append(allowed, "page", "per_page"), name), "there is no parameter "+name)
+		s.requireTrue(r, slices.Contains(append(allowed, "page", "per_page"), name), "there is no parameter "+name)
 	}
 	page, pageErr := strconv.Atoi(query.Get("page"))
 	size, sizeErr := strconv.Atoi(query.Get("per_page"))
-	s.need(r, pageErr == nil && page >= 1 && sizeErr == nil && size >= 5 && size <= 50, "page and per_page must be 1 or more, and 5 to 50")
+	s.requireTrue(r, pageErr == nil && page >= 1 && sizeErr == nil && size >= 5 && size <= 50, "page and per_page must be 1 or more, and 5 to 50")
 	items := reflect.ValueOf(all)
 	from := min((page-1)*size, items.Len())
 	to := min(from+size, items.Len())
@@ -178,21 +178,21 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, all any, allowed .
 	if from == to {
 		result = []any{}
 	}
-	write(w, http.StatusOK, map[string]any{
+	writeJSON(w, http.StatusOK, map[string]any{
 		"success": true, "errors": []any{}, "messages": []any{}, "result": result,
 		"result_info": map[string]int{"page": page, "per_page": size, "count": to - from, "total_count": items.Len(), "total_pages": (items.Len() + size - 1) / size},
 	})
 }
 
-func answer(w http.ResponseWriter, result any) {
-	write(w, http.StatusOK, map[string]any{"success": true, "errors": []any{}, "messages": []any{}, "result": result})
+func writeResult(w http.ResponseWriter, result any) {
+	writeJSON(w, http.StatusOK, map[string]any{"success": true, "errors": []any{}, "messages": []any{}, "result": result})
 }
 
-func refuse(w http.ResponseWriter, status, code int, message string) {
-	write(w, status, map[string]any{"success": false, "errors": []any{map[string]any{"code": code, "message": message}}, "messages": []any{}, "result": nil})
+func writeRefusal(w http.ResponseWriter, status, code int, message string) {
+	writeJSON(w, status, map[string]any{"success": false, "errors": []any{map[string]any{"code": code, "message": message}}, "messages": []any{}, "result": nil})
 }
 
-func write(w http.ResponseWriter, status int, body any) {
+func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-func (z *zone) proto() map[string]any {
+func (z *zone) viewZone() map[string]any {
 	return map[string]any{"id": z.id, "name": z.name, "status": "active", "name_servers": []string{"ada.ns.example.net", "bob.ns.example.net"}, "type": "full"}
 }
 
@@ -15,11 +15,11 @@ func (s *Server) listZones(w http.ResponseWriter, r *http.Request, _ *zone) {
 	var found []map[string]any
 	for _, z := range s.zones {
 		if name := r.URL.Query().Get("name"); name == "" || name == z.name {
-			found = append(found, z.proto())
+			found = append(found, z.viewZone())
 		}
 	}
 	slices.SortFunc(found, func(a, b map[string]any) int { return strings.Compare(a["name"].(string), b["name"].(string)) })
-	s.page(w, r, found, "name", "status", "account.id")
+	s.writePage(w, r, found, "name", "status", "account.id")
 }
 
 func (s *Server) createZone(w http.ResponseWriter, r *http.Request, _ *zone) {
@@ -30,24 +30,24 @@ func (s *Server) createZone(w http.ResponseWriter, r *http.Request, _ *zone) {
 		Name string `json:"name"`
 		Type string `json:"type"`
 	}
-	s.read(r, &in)
-	s.need(r, in.Account.ID == Account, "account.id must be that of the account")
-	s.need(r, strings.Contains(in.Name, ".") && len(in.Name) <= 253, "name must be that of a zone")
-	s.need(r, in.Type == "full", "type must be full")
+	s.readBody(r, &in)
+	s.requireTrue(r, in.Account.ID == Account, "account.id must be that of the account")
+	s.requireTrue(r, strings.Contains(in.Name, ".") && len(in.Name) <= 253, "name must be that of a zone")
+	s.requireTrue(r, in.Type == "full", "type must be full")
 	exists := slices.Contains(s.taken, in.Name)
 	for _, z := range s.zones {
 		exists = exists || z.name == in.Name
 	}
 	if exists {
-		refuse(w, http.StatusBadRequest, 1061, in.Name+" already exists.")
+		writeRefusal(w, http.StatusBadRequest, 1061, in.Name+" already exists.")
 		return
 	}
-	answer(w, s.addZone(in.Name).proto())
+	writeResult(w, s.addZone(in.Name).viewZone())
 }
 
 func (s *Server) deleteZone(w http.ResponseWriter, _ *http.Request, z *zone) {
 	delete(s.zones, z.id)
-	answer(w, map[string]string{"id": z.id})
+	writeResult(w, map[string]string{"id": z.id})
 }
 
 // record is a record in the words of the API.
@@ -71,35 +71,35 @@ func (s *Server) listRecords(w http.ResponseWriter, r *http.Request, z *zone) {
 			found = append(found, rec)
 		}
 	}
-	s.page(w, r, found, "name", "type", "content")
+	s.writePage(w, r, found, "name", "type", "content")
 }
 
 // checkRecord checks a record that is to be.
 func (s *Server) checkRecord(r *http.Request, z *zone, rec record) {
-	s.need(r, rec.Name == z.name || strings.HasSuffix(rec.Name, "."+z.name), "the name "+rec.Name+" is not in the zone")
-	s.need(r, rec.TTL == 1 || rec.TTL >= 60 && rec.TTL <= 86400, "ttl must be 1 or 60 to 86400")
+	s.requireTrue(r, rec.Name == z.name || strings.HasSuffix(rec.Name, "."+z.name), "the name "+rec.Name+" is not in the zone")
+	s.requireTrue(r, rec.TTL == 1 || rec.TTL >= 60 && rec.TTL <= 86400, "ttl must be 1 or 60 to 86400")
 	addr, err := netip.ParseAddr(rec.Content)
 	isName := err != nil && rec.Content != "" && !strings.ContainsAny(rec.Content, ` "`)
 	switch rec.Type {
 	case "A":
-		s.need(r, err == nil && addr.Is4(), "the content of an A must be an IPv4 address, not "+rec.Content)
+		s.requireTrue(r, err == nil && addr.Is4(), "the content of an A must be an IPv4 address, not "+rec.Content)
 	case "AAAA":
-		s.need(r, err == nil && addr.Is6(), "the content of an AAAA must be an IPv6 address, not "+rec.Content)
+		s.requireTrue(r, err == nil && addr.Is6(), "the content of an AAAA must be an IPv6 address, not "+rec.Content)
 	case "CNAME":
-		s.need(r, isName, "the content of a CNAME must be a name, not "+rec.Content)
+		s.requireTrue(r, isName, "the content of a CNAME must be a name, not "+rec.Content)
 	case "MX":
-		s.need(r, rec.Priority != nil && isName, "an MX must have a priority and a name")
+		s.requireTrue(r, rec.Priority != nil && isName, "an MX must have a priority and a name")
 	case "TXT":
-		s.need(r, strings.HasPrefix(rec.Content, `"`) && strings.HasSuffix(rec.Content, `"`), "the content of a TXT should be quoted, not "+rec.Content)
+		s.requireTrue(r, strings.HasPrefix(rec.Content, `"`) && strings.HasSuffix(rec.Content, `"`), "the content of a TXT should be quoted, not "+rec.Content)
 	default:
-		s.need(r, false, "there is no type "+rec.Type)
+		s.requireTrue(r, false, "there is no type "+rec.Type)
 	}
-	s.need(r, rec.Type == "MX" || rec.Priority == nil, "only an MX has a priority")
-	s.need(r, rec.Proxied == nil || slices.Contains([]string{"A", "AAAA", "CNAME"}, rec.Type), "a "+rec.Type+" cannot be proxied")
+	s.requireTrue(r, rec.Type == "MX" || rec.Priority == nil, "only an MX has a priority")
+	s.requireTrue(r, rec.Proxied == nil || slices.Contains([]string{"A", "AAAA", "CNAME"}, rec.Type), "a "+rec.Type+" cannot be proxied")
 }
 
-// excludes returns the refusal of a new record beside another one; 0 if there is none.
-func (rec record) excludes(other record) (code int) {
+// exclusionCode returns the refusal of a new record beside another one; 0 if there is none.
+func (rec record) exclusionCode(other record) (code int) {
 	switch {
 	case other.Name != rec.Name:
 		return 0
@@ -120,8 +120,8 @@ func (s *Server) changeRecords(w http.ResponseWriter, r *http.Request, z *zone) 
 		Puts  []record `json:"puts"`
 		Posts []record `json:"posts"`
 	}
-	s.read(r, &in)
-	s.need(r, len(in.Deletes)+len(in.Puts)+len(in.Posts) > 0, "the batch is empty")
+	s.readBody(r, &in)
+	s.requireTrue(r, len(in.Deletes)+len(in.Puts)+len(in.Posts) > 0, "the batch is empty")
 	records := slices.Clone(z.records)
 	find := func(id string) int {
 		return slices.IndexFunc(records, func(rec record) bool { return rec.ID == id && !rec.locked })
@@ -141,15 +141,15 @@ func (s *Server) changeRecords(w http.ResponseWriter, r *http.Request, z *zone) 
 		}
 	}
 	if missing {
-		refuse(w, http.StatusBadRequest, 81044, "Record does not exist, or is read only.")
+		writeRefusal(w, http.StatusBadRequest, 81044, "Record does not exist, or is read only.")
 		return
 	}
 	for _, rec := range in.Posts {
-		s.need(r, rec.ID == "", "a new record has an id")
+		s.requireTrue(r, rec.ID == "", "a new record has an id")
 		s.checkRecord(r, z, rec)
 		for _, other := range records {
-			if code := rec.excludes(other); code != 0 {
-				refuse(w, http.StatusBadRequest, code, "A record with that host already exists.")
+			if code := rec.exclusionCode(other); code != 0 {
+				writeRefusal(w, http.StatusBadRequest, code, "A record with that host already exists.")
 				return
 			}
 		}
@@ -157,5 +157,5 @@ func (s *Server) changeRecords(w http.ResponseWriter, r *http.Request, z *zone) 
 		records = append(records, rec)
 	}
 	z.records = records
-	answer(w, map[string]any{"deletes": in.Deletes, "puts": in.Puts, "posts": in.Posts})
+	writeResult(w, map[string]any{"deletes": in.Deletes, "puts": in.Puts, "posts": in.Posts})
 }

@@ -23,18 +23,18 @@ func normalizeURL(u *url.URL) *url.URL {
 	return &c
 }
 
-// domain is what two pages of one site have in common: the host, with its port if that is unusual.
-func domain(u *url.URL) string { return strings.TrimPrefix(strings.ToLower(u.Host), "www.") }
+// siteDomain is what two pages of one site have in common: the host, with its port if that is unusual.
+func siteDomain(u *url.URL) string { return strings.TrimPrefix(strings.ToLower(u.Host), "www.") }
 
-// path is what the patterns for paths are looked for in.
-func path(u *url.URL) string {
+// pathAndQuery is what the patterns for paths are looked for in.
+func pathAndQuery(u *url.URL) string {
 	if u.Path == "" {
 		return "/"
 	}
 	return u.Path
 }
 
-func matches(patterns []*regexp.Regexp, s string) bool {
+func matchesAny(patterns []*regexp.Regexp, s string) bool {
 	for _, p := range patterns {
 		if p.MatchString(s) {
 			return true

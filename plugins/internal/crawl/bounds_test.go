@@ -60,7 +60,7 @@ func TestGivenUpRequestsTakeNoTurn(t *testing.T) {
 		g.setDelay("a.example", maxHostDelay)
 		began := time.Now()
 		enterGate := func(ctx context.Context) error {
-			leave, err := g.enter(ctx, "a.example")
+			leave, err := g.waitForTurn(ctx, "a.example")
 			if err == nil {
 				leave()
 			}

@@ -157,7 +157,7 @@ type Result struct {
 	Complete bool
 }
 
-func (o Options) check() error {
+func (o Options) checkOptions() error {
 	switch {
 	case o.Start == nil || o.Start.Scheme != "http" && o.Start.Scheme != "https" || o.Start.Host == "":
 		return errors.New("start must be an http or https address")

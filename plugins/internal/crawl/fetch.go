@@ -50,8 +50,8 @@ type statusError int
 
 func (e statusError) Error() string { return fmt.Sprintf("page answered with status %d", int(e)) }
 
-// gone reports whether a failure means that the host has no such page for a crawler.
-func gone(err error) bool {
+// isGone reports whether a failure means that the host has no such page for a crawler.
+func isGone(err error) bool {
 	var status statusError
 	if errors.As(err, &status) {
 		switch status {
@@ -83,15 +83,15 @@ func newFetcher(c *Crawler, o *Options) *fetcher {
 	}
 }
 
-// fetch gets one page, without following a redirect: that is then in v.location.
-func (f *fetcher) fetch(ctx context.Context, v *visit) (err error) {
+// fetchPage gets one page, without following a redirect: that is then in v.location.
+func (f *fetcher) fetchPage(ctx context.Context, v *visit) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = errBroken
 		}
 	}()
 	v.page, v.links, v.noText, v.canonical = Page{}, nil, false, ""
-	conditions := f.conditions(v)
+	conditions := f.conditionHeaders(v)
 	u, err := url.Parse(v.url)
 	if err != nil {
 		return errBroken
@@ -103,7 +103,7 @@ func (f *fetcher) fetch(ctx context.Context, v *visit) (err error) {
 		v.again = true
 		return errBroken
 	}
-	a, err := f.request(ctx, u, conditions, readPage)
+	a, err := f.sendRequest(ctx, u, conditions, readPage)
 	if err != nil {
 		v.noText = errors.Is(err, errNoText)
 		return readableError(err)
@@ -122,8 +122,8 @@ func (f *fetcher) takeTurn(address string) bool {
 	return true
 }
 
-// conditions looks up what was kept of a page and makes the headers that ask for it only if it has changed.
-func (f *fetcher) conditions(v *visit) http.Header {
+// conditionHeaders looks up what was kept of a page and makes the headers that ask for it only if it has changed.
+func (f *fetcher) conditionHeaders(v *visit) http.Header {
 	v.known = nil
 	if f.known == nil {
 		return nil
@@ -144,7 +144,7 @@ func (f *fetcher) conditions(v *visit) http.Header {
 
 // readAnswer takes the text and the links of a page, or where it leads to by a redirect or by itself.
 func (f *fetcher) readAnswer(v *visit, u *url.URL, a *answer) error {
-	if to := a.redirect(u); to != nil {
+	if to := a.redirectTarget(u); to != nil {
 		v.location = to.String()
 		return nil
 	}

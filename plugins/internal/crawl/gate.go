@@ -36,18 +36,18 @@ func newGates(parallel int, delay time.Duration) *gates {
 	return &gates{parallel: parallel, delay: delay, byHost: map[string]*gate{}}
 }
 
-// enter waits until a request to the host may start. leave must be called after it, unless there is an error.
-func (g *gates) enter(ctx context.Context, host string) (leave func(), err error) {
-	at := g.join(host)
+// waitForTurn waits until a request to the host may start. leave must be called after it, unless there is an error.
+func (g *gates) waitForTurn(ctx context.Context, host string) (leave func(), err error) {
+	at := g.joinGate(host)
 	select {
 	case at.slots <- struct{}{}:
 	case <-ctx.Done():
-		g.quit(at)
+		g.leaveGate(at)
 		return nil, ctx.Err()
 	}
 	leave = func() {
 		<-at.slots
-		g.quit(at)
+		g.leaveGate(at)
 	}
 	if err := g.awaitTurn(ctx, at); err != nil {
 		leave()
@@ -79,20 +79,20 @@ func (g *gates) awaitTurn(ctx context.Context, at *gate) error {
 
 // setDelay notes the pause between two requests that a host asks for.
 func (g *gates) setDelay(host string, delay time.Duration) {
-	at := g.join(host)
-	defer g.quit(at)
+	at := g.joinGate(host)
+	defer g.leaveGate(at)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	at.delay = min(delay, maxHostDelay)
 }
 
-func (g *gates) join(host string) *gate {
+func (g *gates) joinGate(host string) *gate {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	at := g.byHost[host]
 	if at == nil {
 		if len(g.byHost) >= maxGates {
-			g.forget()
+			g.forgetIdle()
 		}
 		at = &gate{slots: make(chan struct{}, g.parallel), turn: make(chan struct{}, 1)}
 		g.byHost[host] = at
@@ -101,7 +101,7 @@ func (g *gates) join(host string) *gate {
 	return at
 }
 
-func (g *gates) forget() {
+func (g *gates) forgetIdle() {
 	now := time.Now()
 	for host, at := range g.byHost {
 		if at.users == 0 && now.After(at.next) {
@@ -110,7 +110,7 @@ func (g *gates) forget() {
 	}
 }
 
-func (g *gates) quit(at *gate) {
+func (g *gates) leaveGate(at *gate) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	at.users--

@@ -16,7 +16,7 @@ type listedAs struct {
 // listVisit puts a page that was visited into the result, under the address by which it wants to be known.
 func (r *run) listVisit(v *visit) {
 	u, err := url.Parse(v.url)
-	if err != nil || v.again || !r.permits(u) {
+	if err != nil || v.again || !r.permitsPage(u) {
 		return
 	}
 	address, alias := v.url, false
@@ -66,7 +66,7 @@ func (r *run) takePage(v *visit) Page {
 // listFailure puts a page that could not be had into the result, as long as there is room. One that is gone may be left out
 // without loss: then a page that is not in the result is not on the site.
 func (r *run) listFailure(v *visit) {
-	f := Failure{URL: v.url, Err: v.err, Gone: v.noText || gone(v.err), Reason: reasonOf(v)}
+	f := Failure{URL: v.url, Err: v.err, Gone: v.noText || isGone(v.err), Reason: reasonOf(v)}
 	if len(r.result.Failed) < maxFailed {
 		r.result.Failed = append(r.result.Failed, f)
 		return
@@ -101,14 +101,14 @@ func reasonOf(v *visit) string {
 // not list, or that there is no page at, does not count, nor one of another host: that may not have such a text.
 func (r *run) canonicalOf(v *visit, own *url.URL) string {
 	u, err := url.Parse(v.canonical)
-	if v.canonical == "" || v.err != nil || err != nil || !r.permits(u) || domain(normalizeURL(u)) != domain(own) {
+	if v.canonical == "" || v.err != nil || err != nil || !r.permitsPage(u) || siteDomain(normalizeURL(u)) != siteDomain(own) {
 		return ""
 	}
 	address := canonicalAddress(u)
 	if address == v.url || len(address) > maxAddress {
 		return ""
 	}
-	if rules := r.fetcher.rules.get(u.Scheme + "://" + u.Host); rules != nil && !rules.Allows(u) {
+	if rules := r.fetcher.rules.findRules(u.Scheme + "://" + u.Host); rules != nil && !rules.Allows(u) {
 		return ""
 	}
 	if at, ok := r.listed[address]; ok && at.page < 0 {

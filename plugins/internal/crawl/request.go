@@ -27,11 +27,11 @@ type answer struct {
 // bodyReader reads what is of use of a body whose status is 2xx.
 type bodyReader func(*httpx.Stream) ([]byte, error)
 
-// request asks for u through the guarded client, in its turn with other requests to that host. conditions are sent
+// sendRequest asks for u through the guarded client, in its turn with other requests to that host. conditions are sent
 // besides the kinds of content that are wanted and the user agent.
-func (f *fetcher) request(ctx context.Context, u *url.URL, conditions http.Header, read bodyReader) (*answer, error) {
+func (f *fetcher) sendRequest(ctx context.Context, u *url.URL, conditions http.Header, read bodyReader) (*answer, error) {
 	cfg := &f.crawler.cfg
-	leave, err := f.crawler.gates.enter(ctx, u.Host)
+	leave, err := f.crawler.gates.waitForTurn(ctx, u.Host)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func (f *fetcher) request(ctx context.Context, u *url.URL, conditions http.Heade
 	return a, err
 }
 
-// redirect returns where an answer to a request for u redirects to, absolute and without a fragment; empty means nowhere.
-func (a *answer) redirect(u *url.URL) *url.URL {
+// redirectTarget returns where an answer to a request for u redirects to, absolute and without a fragment; empty means nowhere.
+func (a *answer) redirectTarget(u *url.URL) *url.URL {
 	location := a.header.Get("Location")
 	if a.status < 300 || a.status > 399 || location == "" {
 		return nil
@@ -70,7 +70,7 @@ func (a *answer) redirect(u *url.URL) *url.URL {
 
 // readPage reads a page if it is text.
 func readPage(s *httpx.Stream) ([]byte, error) {
-	if !readable(s.Header.Get("Content-Type")) {
+	if !isReadable(s.Header.Get("Content-Type")) {
 		return nil, errNoText
 	}
 	return s.ReadAll()
@@ -79,8 +79,8 @@ func readPage(s *httpx.Stream) ([]byte, error) {
 // readRobots reads the part of a robots.txt that is obeyed.
 func readRobots(s *httpx.Stream) ([]byte, error) { return io.ReadAll(io.LimitReader(s, maxRobots)) }
 
-// readable reports whether a content type is text; one that is not told may be.
-func readable(contentType string) bool {
+// isReadable reports whether a content type is text; one that is not told may be.
+func isReadable(contentType string) bool {
 	if contentType == "" {
 		return true
 	}

@@ -38,7 +38,7 @@ func (f *fetcher) checkRobots(ctx context.Context, u *url.URL) error {
 // rulesFor returns the rules of the host of u. The pause that they ask for holds from then on.
 func (f *fetcher) rulesFor(ctx context.Context, u *url.URL) (*robots.Rules, error) {
 	host := u.Scheme + "://" + u.Host
-	if rules := f.rules.get(host); rules != nil {
+	if rules := f.rules.findRules(host); rules != nil {
 		return rules, nil
 	}
 	got, err, _ := f.rules.flight.Do(host, func() (any, error) { return f.fetchRobots(ctx, u) })
@@ -47,17 +47,17 @@ func (f *fetcher) rulesFor(ctx context.Context, u *url.URL) (*robots.Rules, erro
 	}
 	rules := got.(*robots.Rules)
 	f.crawler.gates.setDelay(u.Host, rules.Delay)
-	f.rules.put(host, rules)
+	f.rules.keepRules(host, rules)
 	return rules, nil
 }
 
-func (r *robotsRules) get(host string) *robots.Rules {
+func (r *robotsRules) findRules(host string) *robots.Rules {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.byHost[host]
 }
 
-func (r *robotsRules) put(host string, rules *robots.Rules) {
+func (r *robotsRules) keepRules(host string, rules *robots.Rules) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.byHost) >= maxRobotsHosts {
@@ -74,11 +74,11 @@ func (r *robotsRules) put(host string, rules *robots.Rules) {
 func (f *fetcher) fetchRobots(ctx context.Context, page *url.URL) (*robots.Rules, error) {
 	u := &url.URL{Scheme: page.Scheme, Host: page.Host, Path: robotsPath}
 	for range maxHops + 1 {
-		a, err := f.request(ctx, u, nil, readRobots)
+		a, err := f.sendRequest(ctx, u, nil, readRobots)
 		if err != nil {
 			return nil, err
 		}
-		if to := a.redirect(u); to != nil {
+		if to := a.redirectTarget(u); to != nil {
 			u = to
 			continue
 		}

@@ -31,7 +31,7 @@ type run struct {
 // Run crawls. It fails if the options make no sense or ctx ends before the time-out of the options; all else that goes
 // wrong stands in the result.
 func (c *Crawler) Run(ctx context.Context, o Options) (*Result, error) {
-	if err := o.check(); err != nil {
+	if err := o.checkOptions(); err != nil {
 		return nil, err
 	}
 	inner, cancel := context.WithCancel(ctx)
@@ -45,15 +45,15 @@ func (c *Crawler) Run(ctx context.Context, o Options) (*Result, error) {
 		result: &Result{Base: start, Pages: []Page{}, Failed: []Failure{}, Unlisted: map[string]int{}},
 	}
 	r.fetcher = newFetcher(c, &o)
-	r.levels(inner, &visit{url: start, start: true})
+	r.visitLevels(inner, &visit{url: start, start: true})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	return r.result, nil
 }
 
-// levels visits the start, then what it links to, and so on.
-func (r *run) levels(ctx context.Context, start *visit) {
+// visitLevels visits the start, then what it links to, and so on.
+func (r *run) visitLevels(ctx context.Context, start *visit) {
 	frontier, visited := []*visit{start}, 1
 	r.found.Store(1)
 	for depth := 0; len(frontier) > 0 && ctx.Err() == nil; depth++ {
@@ -62,14 +62,14 @@ func (r *run) levels(ctx context.Context, start *visit) {
 		for batch := range slices.Chunk(frontier, batchSize) {
 			r.visitAll(ctx, r.worthVisiting(batch, last))
 			if depth == 0 {
-				r.began(start)
+				r.noteStart(start)
 			}
 			for _, v := range batch {
 				r.listVisit(v)
 				if !last {
-					next = append(next, r.follow(v, r.limit-visited-len(next))...)
+					next = append(next, r.followLinks(v, r.limit-visited-len(next))...)
 				}
-				v.release()
+				v.releaseContent()
 			}
 			if depth == 0 {
 				next = append(next, r.followSitemaps(ctx, start, r.limit-visited-len(next))...)
@@ -97,15 +97,15 @@ func (r *run) worthVisiting(batch []*visit, last bool) []*visit {
 	return out
 }
 
-// release drops the content of a visit that is in the result; its address and error stay.
-func (v *visit) release() { v.page, v.links, v.known = Page{}, nil, nil }
+// releaseContent drops the content of a visit that is in the result; its address and error stay.
+func (v *visit) releaseContent() { v.page, v.links, v.known = Page{}, nil, nil }
 
-// began notes where the start page really is.
-func (r *run) began(start *visit) {
+// noteStart notes where the start page really is.
+func (r *run) noteStart(start *visit) {
 	r.result.Base, r.result.Start = start.url, start.err
 	r.seen[start.url] = true
 	if u, err := url.Parse(start.url); err == nil {
-		r.home = domain(u)
+		r.home = siteDomain(u)
 	}
 }
 
@@ -116,7 +116,7 @@ func (r *run) visitAll(ctx context.Context, all []*visit) {
 	for range min(workers, len(all)) {
 		done.Go(func() {
 			for v := range waiting {
-				r.visit(ctx, v)
+				r.visitPage(ctx, v)
 				if n := r.visited.Add(1); r.opts.Progress != nil {
 					r.opts.Progress(int(n), int(r.found.Load()))
 				}
@@ -134,12 +134,12 @@ func (r *run) visitAll(ctx context.Context, all []*visit) {
 	done.Wait()
 }
 
-// visit gets one page, behind its redirects.
-func (r *run) visit(ctx context.Context, v *visit) {
+// visitPage gets one page, behind its redirects.
+func (r *run) visitPage(ctx context.Context, v *visit) {
 	v.seen = true
 	for range maxHops + 1 {
 		v.location = ""
-		v.err = r.fetcher.fetch(ctx, v)
+		v.err = r.fetcher.fetchPage(ctx, v)
 		if v.location == "" {
 			if v.start && v.again {
 				v.err = errTooManyHops
@@ -148,7 +148,7 @@ func (r *run) visit(ctx context.Context, v *visit) {
 			return
 		}
 		u, err := url.Parse(v.location)
-		if err != nil || !v.start && !r.permits(u) {
+		if err != nil || !v.start && !r.permitsPage(u) {
 			v.err = errLeadsOut
 			return
 		}
@@ -159,7 +159,7 @@ func (r *run) visit(ctx context.Context, v *visit) {
 
 // behindFailure takes the links that a page had where it may be there another time.
 func (v *visit) behindFailure() {
-	if v.err == nil || v.start || v.noText || gone(v.err) || v.known == nil {
+	if v.err == nil || v.start || v.noText || isGone(v.err) || v.known == nil {
 		return
 	}
 	v.links, v.stale = v.known.Links, true
@@ -172,7 +172,7 @@ func (r *run) worthKeeping(links []string) []string {
 	taken := map[string]bool{}
 	for _, link := range links {
 		u, err := url.Parse(link)
-		if err != nil || !r.permits(u) {
+		if err != nil || !r.permitsPage(u) {
 			continue
 		}
 		address := canonicalAddress(u)
@@ -188,11 +188,11 @@ func (r *run) worthKeeping(links []string) []string {
 	return out
 }
 
-// follow makes visits of a page's links, at most room of them.
-func (r *run) follow(v *visit, room int) []*visit {
+// followLinks makes visits of a page's links, at most room of them.
+func (r *run) followLinks(v *visit, room int) []*visit {
 	var out []*visit
 	u, err := url.Parse(v.url)
-	if err != nil || v.err != nil && !v.noText && !v.stale && !errors.Is(v.err, errNoIndex) || !r.inside(u) {
+	if err != nil || v.err != nil && !v.noText && !v.stale && !errors.Is(v.err, errNoIndex) || !r.isInside(u) {
 		return nil
 	}
 	for _, link := range v.links {
@@ -209,7 +209,7 @@ func (r *run) follow(v *visit, room int) []*visit {
 // newVisit makes a visit of an address that may be visited and was not seen before, else nil.
 func (r *run) newVisit(link string) *visit {
 	u, err := url.Parse(link)
-	if err != nil || !r.permits(u) {
+	if err != nil || !r.permitsPage(u) {
 		return nil
 	}
 	address := canonicalAddress(u)
@@ -220,26 +220,26 @@ func (r *run) newVisit(link string) *visit {
 	return &visit{url: address}
 }
 
-// inside reports whether the links of a page count: those of the start's domain and of domains that were named.
-func (r *run) inside(u *url.URL) bool {
-	return r.isHome(u) || len(r.opts.SelectDomains) > 0 && matches(r.opts.SelectDomains, u.Hostname())
+// isInside reports whether the links of a page count: those of the start's domain and of domains that were named.
+func (r *run) isInside(u *url.URL) bool {
+	return r.isHome(u) || len(r.opts.SelectDomains) > 0 && matchesAny(r.opts.SelectDomains, u.Hostname())
 }
 
 func (r *run) isHome(u *url.URL) bool {
-	d := domain(u)
+	d := siteDomain(u)
 	return d == r.home || strings.HasSuffix(d, "."+r.home)
 }
 
-// permits reports whether a page may be visited and listed.
-func (r *run) permits(u *url.URL) bool {
+// permitsPage reports whether a page may be visited and listed.
+func (r *run) permitsPage(u *url.URL) bool {
 	o, host := &r.opts, u.Hostname()
 	switch {
-	case u.Scheme != "http" && u.Scheme != "https", host == "", u.User != nil, matches(o.ExcludeDomains, host), matches(o.ExcludePaths, path(u)):
+	case u.Scheme != "http" && u.Scheme != "https", host == "", u.User != nil, matchesAny(o.ExcludeDomains, host), matchesAny(o.ExcludePaths, pathAndQuery(u)):
 		return false
-	case len(o.SelectPaths) > 0 && !matches(o.SelectPaths, path(u)):
+	case len(o.SelectPaths) > 0 && !matchesAny(o.SelectPaths, pathAndQuery(u)):
 		return false
 	case len(o.SelectDomains) > 0:
-		return matches(o.SelectDomains, host)
+		return matchesAny(o.SelectDomains, host)
 	}
 	return o.External || r.isHome(u)
 }

@@ -61,7 +61,7 @@ func (r *sitemapReader) readSitemaps(ctx context.Context, start *url.URL) {
 	for n := 0; n < len(queue) && len(r.pages) < r.most && r.entries < maxEntries; n++ {
 		found, err := r.fetcher.fetchSitemap(ctx, queue[n], maxEntries-r.entries)
 		if err != nil {
-			r.failed = r.failed || !gone(err)
+			r.failed = r.failed || !isGone(err)
 			continue
 		}
 		r.entries += found.entries
@@ -109,11 +109,11 @@ func usualSitemaps(start *url.URL) []string {
 // fetchSitemap returns a sitemap with at most room entries, and follows redirects to it. It returns an empty one for another kind of file.
 func (f *fetcher) fetchSitemap(ctx context.Context, u *url.URL, room int) (sitemap, error) {
 	for range maxHops + 1 {
-		a, err := f.request(ctx, u, nil, func(s *httpx.Stream) ([]byte, error) { return io.ReadAll(io.LimitReader(s, maxSitemap)) })
+		a, err := f.sendRequest(ctx, u, nil, func(s *httpx.Stream) ([]byte, error) { return io.ReadAll(io.LimitReader(s, maxSitemap)) })
 		if err != nil {
 			return sitemap{}, err
 		}
-		if to := a.redirect(u); to != nil {
+		if to := a.redirectTarget(u); to != nil {
 			u = to
 			continue
 		}

@@ -37,7 +37,7 @@ func NewProxy(t testing.TB, target string) *Proxy {
 	p.left.Store(noLimit)
 	forward := httputil.NewSingleHostReverseProxy(u)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !p.count(forward, r) {
+		if !p.countRequest(forward, r) {
 			panic(http.ErrAbortHandler)
 		}
 		switch p.fault.Load() {
@@ -77,8 +77,8 @@ func (p *Proxy) GoDownAfter(n int, lost bool) (undo func()) {
 	return func() { p.left.Store(noLimit) }
 }
 
-// count reports whether a request is answered.
-func (p *Proxy) count(forward http.Handler, r *http.Request) bool {
+// countRequest reports whether a request is answered.
+func (p *Proxy) countRequest(forward http.Handler, r *http.Request) bool {
 	for {
 		left := p.left.Load()
 		if left == noLimit {

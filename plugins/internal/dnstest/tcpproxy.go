@@ -34,7 +34,7 @@ func NewTCPProxy(t testing.TB, target string) *TCPProxy {
 			if err != nil {
 				return
 			}
-			go p.serve(conn)
+			go p.serveConn(conn)
 		}
 	}()
 	return p
@@ -49,7 +49,7 @@ func (p *TCPProxy) SetFault(f conformance.DNSFault) (undo func()) {
 	return func() { p.fault.Store(conformance.DNSFault("")) }
 }
 
-func (p *TCPProxy) serve(conn net.Conn) {
+func (p *TCPProxy) serveConn(conn net.Conn) {
 	defer conn.Close()
 	switch p.fault.Load() {
 	case conformance.DNSDown:

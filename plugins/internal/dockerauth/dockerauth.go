@@ -39,15 +39,15 @@ func Load(path string) (*Config, error) {
 	if path == "" {
 		return &Config{raw: []byte("{}")}, nil
 	}
-	file, err := locate(path)
+	file, err := locateFile(path)
 	if err != nil {
 		return nil, err
 	}
-	raw, info, err := read(file)
+	raw, info, err := readFile(file)
 	if err != nil {
 		return nil, err
 	}
-	c, err := parse(raw)
+	c, err := parseConfig(raw)
 	if err != nil {
 		return nil, fmt.Errorf("%s is not a valid Docker client configuration: %w", file, err)
 	}
@@ -55,11 +55,11 @@ func Load(path string) (*Config, error) {
 	return c, nil
 }
 
-// locate is the file that a path means.
-func locate(path string) (string, error) {
+// locateFile is the file that a path means.
+func locateFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", unreadable(path, err)
+		return "", unreadableError(path, err)
 	}
 	if info.IsDir() {
 		return filepath.Join(path, fileName), nil
@@ -67,15 +67,15 @@ func locate(path string) (string, error) {
 	return path, nil
 }
 
-func read(file string) ([]byte, os.FileInfo, error) {
+func readFile(file string) ([]byte, os.FileInfo, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, nil, unreadable(file, err)
+		return nil, nil, unreadableError(file, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, nil, unreadable(file, err)
+		return nil, nil, unreadableError(file, err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, nil, fmt.Errorf("the Docker client configuration %s is not a regular file", file)
@@ -83,14 +83,14 @@ func read(file string) ([]byte, os.FileInfo, error) {
 	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	switch {
 	case err != nil:
-		return nil, nil, unreadable(file, err)
+		return nil, nil, unreadableError(file, err)
 	case len(raw) > maxFile:
 		return nil, nil, fmt.Errorf("the Docker client configuration %s is larger than %d bytes", file, maxFile)
 	}
 	return raw, info, nil
 }
 
-func unreadable(path string, err error) error {
+func unreadableError(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("the Docker client configuration %s does not exist: %w", path, fs.ErrNotExist)
@@ -113,7 +113,7 @@ func (c *Config) Changed() bool {
 // identity token is to be exchanged for access; user and password are empty then. A helper has helperTimeout.
 func (c *Config) Get(ctx context.Context, host string) (user, password, identityToken string, err error) {
 	keys := keysOf(host)
-	if helper := c.helper(keys); helper != "" {
+	if helper := c.helperFor(keys); helper != "" {
 		return fromHelper(ctx, helper, keys)
 	}
 	a, ok := c.lookUp(keys)

@@ -36,7 +36,7 @@ func fromHelper(ctx context.Context, helper string, keys []string) (user, passwo
 	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
 	defer cancel()
 	for _, key := range keys {
-		user, secret, found, err := ask(ctx, helperPrefix+helper, key)
+		user, secret, found, err := askHelper(ctx, helperPrefix+helper, key)
 		switch {
 		case err != nil:
 			return "", "", "", err
@@ -50,8 +50,8 @@ func fromHelper(ctx context.Context, helper string, keys []string) (user, passwo
 	return "", "", "", nil
 }
 
-// ask runs a helper once. What it says is not repeated in errors: it may hold secrets.
-func ask(ctx context.Context, program, key string) (user, secret string, found bool, err error) {
+// askHelper runs a helper once. What it says is not repeated in errors: it may hold secrets.
+func askHelper(ctx context.Context, program, key string) (user, secret string, found bool, err error) {
 	// The kernel ends the helper together with the thread that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -26,8 +26,8 @@ func keysOf(host string) []string {
 	return []string{host}
 }
 
-// helper is the suffix of the helper's name that is asked for a host; empty means that the file itself counts.
-func (c *Config) helper(keys []string) string {
+// helperFor is the suffix of the helper's name that is asked for a host; empty means that the file itself counts.
+func (c *Config) helperFor(keys []string) string {
 	for _, key := range keys {
 		if h := c.helpers[key]; h != "" {
 			return h

@@ -20,8 +20,8 @@ type file struct {
 	CredsStore  string
 }
 
-// parse reads a configuration. Its errors hold nothing of it.
-func parse(raw []byte) (*Config, error) {
+// parseConfig reads a configuration. Its errors hold nothing of it.
+func parseConfig(raw []byte) (*Config, error) {
 	var f file
 	if err := json.Unmarshal(raw, &f); err != nil {
 		var at *json.SyntaxError
@@ -34,7 +34,7 @@ func parse(raw []byte) (*Config, error) {
 	for name, a := range f.Auths {
 		e := entry{user: a.Username, password: a.Password, identityToken: a.IdentityToken}
 		if a.Auth != "" {
-			user, password, err := decode(a.Auth)
+			user, password, err := decodeAuth(a.Auth)
 			if err != nil {
 				return nil, fmt.Errorf("the member auth of %q %w", hostOf(name), err)
 			}
@@ -45,8 +45,8 @@ func parse(raw []byte) (*Config, error) {
 	return c, nil
 }
 
-// decode reads name and password from the member auth.
-func decode(auth string) (user, password string, err error) {
+// decodeAuth reads name and password from the member auth.
+func decodeAuth(auth string) (user, password string, err error) {
 	raw, err := base64.StdEncoding.DecodeString(auth)
 	if err != nil {
 		return "", "", errors.New("is not base64")

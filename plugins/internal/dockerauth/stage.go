@@ -21,13 +21,13 @@ const (
 // Stage makes a private directory that serves as DOCKER_CONFIG of a child process: config.json, and the contexts that
 // lie beside it. cleanup removes the directory; it may be called more than once.
 func (c *Config) Stage() (dir string, cleanup func(), err error) {
-	sweep()
+	sweepStages()
 	dir, err = os.MkdirTemp("", fmt.Sprintf("%s%d-", stagePrefix, os.Getpid()))
 	if err != nil {
 		return "", nil, fmt.Errorf("make a directory for the Docker client: %w", err)
 	}
 	cleanup = func() { _ = os.RemoveAll(dir) }
-	if err := c.fill(dir); err != nil {
+	if err := c.fillStage(dir); err != nil {
 		cleanup()
 		return "", nil, fmt.Errorf("copy the Docker client configuration: %w", err)
 	}
@@ -37,8 +37,8 @@ func (c *Config) Stage() (dir string, cleanup func(), err error) {
 // stagePrefix begins the names of staged directories; the id of the process that made them follows.
 const stagePrefix = "patchbay-docker-config-"
 
-// sweep removes what processes have left that were ended without warning.
-func sweep() {
+// sweepStages removes what processes have left that were ended without warning.
+func sweepStages() {
 	left, err := filepath.Glob(filepath.Join(os.TempDir(), stagePrefix+"*"))
 	if err != nil {
 		return
@@ -55,7 +55,7 @@ func sweep() {
 	}
 }
 
-func (c *Config) fill(dir string) error {
+func (c *Config) fillStage(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, fileName), c.raw, 0o600); err != nil {
 		return err
 	}

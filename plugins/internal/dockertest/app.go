@@ -70,9 +70,9 @@ func App(t testing.TB, reg *Reg, repo, tag string, b Behaviour) (digest string) 
 	Engine(t)
 	ref := reg.Host + "/" + repo + ":" + tag
 	id := Import(t, b)
-	defer func() { _, _ = try(nil, nil, "docker", "rmi", "-f", id) }()
+	defer func() { _, _ = runCommand(nil, nil, "docker", "rmi", "-f", id) }()
 	Docker(t, "tag", id, ref)
-	out, err := try([]string{"DOCKER_CONFIG=" + reg.DockerConfig}, nil, "docker", "push", ref)
+	out, err := runCommand([]string{"DOCKER_CONFIG=" + reg.DockerConfig}, nil, "docker", "push", ref)
 	if err != nil {
 		t.Fatalf("push %s: %v", ref, err)
 	}
@@ -87,23 +87,23 @@ func App(t testing.TB, reg *Reg, repo, tag string, b Behaviour) (digest string) 
 func Import(t testing.TB, b Behaviour) (id string) {
 	t.Helper()
 	Engine(t)
-	layer, err := b.layer()
+	layer, err := b.rootLayer()
 	if err != nil {
 		t.Fatal(err)
 	}
 	args := []string{"import", "--platform", "linux/" + runtime.GOARCH}
-	for _, c := range b.changes() {
+	for _, c := range b.imageChanges() {
 		args = append(args, "--change", c)
 	}
-	id, err = try(nil, layer, "docker", append(args, "-")...)
+	id, err = runCommand(nil, layer, "docker", append(args, "-")...)
 	if err != nil {
 		t.Fatalf("import an image: %v", err)
 	}
 	return id
 }
 
-// layer is the root file system, as a tar archive.
-func (b Behaviour) layer() (*bytes.Buffer, error) {
+// rootLayer is the root file system, as a tar archive.
+func (b Behaviour) rootLayer() (*bytes.Buffer, error) {
 	raw, err := program()
 	if err != nil {
 		return nil, err
@@ -132,8 +132,8 @@ func (b Behaviour) layer() (*bytes.Buffer, error) {
 	return &out, w.Close()
 }
 
-// changes are the image's configuration, in the words of a Dockerfile.
-func (b Behaviour) changes() []string {
+// imageChanges are the image's configuration, in the words of a Dockerfile.
+func (b Behaviour) imageChanges() []string {
 	env := map[string]string{"APP_VERSION": b.Version}
 	if b.Unhealthy {
 		env["APP_UNHEALTHY"] = "1"

@@ -54,7 +54,7 @@ func StartDaemon(t testing.TB) *Daemon {
 	})
 	// Without a bridge of its own the engine would take that of this machine's engine, or remove it.
 	for _, args := range [][]string{{"link", "add", d.bridgeName(), "type", "bridge"}, {"address", "add", fmt.Sprintf("10.214.%d.1/24", rand.IntN(256)), "dev", d.bridgeName()}, {"link", "set", d.bridgeName(), "up"}} {
-		if _, err := try(nil, nil, "ip", args...); err != nil {
+		if _, err := runCommand(nil, nil, "ip", args...); err != nil {
 			t.Fatalf("make a bridge: %v", err)
 		}
 	}
@@ -118,19 +118,19 @@ func (d *Daemon) endBy(t testing.TB, signal os.Signal) {
 // removeAll ends the engine and removes all that it has made.
 func (d *Daemon) removeAll() {
 	defer func() {
-		_, _ = try(nil, nil, "ip", "link", "delete", d.bridgeName())
+		_, _ = runCommand(nil, nil, "ip", "link", "delete", d.bridgeName())
 		_ = os.RemoveAll(d.dir)
 	}()
 	if d.cmd == nil || d.cmd.Process == nil {
 		return
 	}
-	ids, _ := try(nil, nil, "docker", d.clientArgs("ps", "-aq")...)
+	ids, _ := runCommand(nil, nil, "docker", d.clientArgs("ps", "-aq")...)
 	if ids != "" {
-		_, _ = try(nil, nil, "docker", d.clientArgs(append([]string{"rm", "-f", "-v"}, strings.Fields(ids)...)...)...)
+		_, _ = runCommand(nil, nil, "docker", d.clientArgs(append([]string{"rm", "-f", "-v"}, strings.Fields(ids)...)...)...)
 	}
-	networks, _ := try(nil, nil, "docker", d.clientArgs("network", "ls", "-q", "--filter", "type=custom")...)
+	networks, _ := runCommand(nil, nil, "docker", d.clientArgs("network", "ls", "-q", "--filter", "type=custom")...)
 	if networks != "" {
-		_, _ = try(nil, nil, "docker", d.clientArgs(append([]string{"network", "rm"}, strings.Fields(networks)...)...)...)
+		_, _ = runCommand(nil, nil, "docker", d.clientArgs(append([]string{"network", "rm"}, strings.Fields(networks)...)...)...)
 	}
 	_ = d.cmd.Process.Signal(syscall.SIGTERM)
 	ended := time.AfterFunc(20*time.Second, func() { _ = d.cmd.Process.Kill() })
@@ -157,7 +157,7 @@ func (d *Daemon) clientArgs(args ...string) []string {
 // Docker runs the docker command and returns its standard output without surrounding space. The test fails if it does.
 func (d *Daemon) Docker(t testing.TB, args ...string) string {
 	t.Helper()
-	out, err := try(nil, nil, "docker", d.clientArgs(args...)...)
+	out, err := runCommand(nil, nil, "docker", d.clientArgs(args...)...)
 	if err != nil {
 		t.Fatalf("docker %s: %v", strings.Join(args, " "), err)
 	}
@@ -172,7 +172,7 @@ func (d *Daemon) Up(t testing.TB, bin ComposeBin, dir string, args ...string) {
 		env = []string{"DOCKER_HOST=" + d.Host}
 	}
 	args = append([]string{"--project-directory", dir, "-p", filepath.Base(dir), "-f", composeFile(t, dir)}, args...)
-	if _, err := try(env, nil, bin.Path, args...); err != nil {
+	if _, err := runCommand(env, nil, bin.Path, args...); err != nil {
 		t.Fatalf("compose %s %s: %v", bin.Name, strings.Join(args, " "), err)
 	}
 }

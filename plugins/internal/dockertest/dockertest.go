@@ -59,7 +59,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.err.Error() + ": " + strings.TrimSpace(f.stderr) }
 
-func try(env []string, stdin *bytes.Buffer, name string, args ...string) (string, error) {
+func runCommand(env []string, stdin *bytes.Buffer, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
@@ -152,7 +152,7 @@ func NewestCompose(t testing.TB) ComposeBin {
 }
 
 func composeHelp(bin string) string {
-	out, _ := try(nil, nil, bin, "up", "--help")
+	out, _ := runCommand(nil, nil, bin, "up", "--help")
 	return out
 }
 
@@ -182,7 +182,7 @@ func removeProject(name string) {
 	volumes := volumesOf(label)
 	defer func() {
 		if len(volumes) > 0 {
-			_, _ = try(nil, nil, "docker", append([]string{"volume", "rm", "-f"}, volumes...)...)
+			_, _ = runCommand(nil, nil, "docker", append([]string{"volume", "rm", "-f"}, volumes...)...)
 		}
 	}()
 	for _, c := range []struct{ list, remove []string }{
@@ -190,21 +190,21 @@ func removeProject(name string) {
 		{[]string{"volume", "ls", "-q", "--filter", label}, []string{"volume", "rm", "-f"}},
 		{[]string{"network", "ls", "-q", "--filter", label}, []string{"network", "rm"}},
 	} {
-		ids, err := try(nil, nil, "docker", c.list...)
+		ids, err := runCommand(nil, nil, "docker", c.list...)
 		if err == nil && ids != "" {
-			_, _ = try(nil, nil, "docker", append(c.remove, strings.Fields(ids)...)...)
+			_, _ = runCommand(nil, nil, "docker", append(c.remove, strings.Fields(ids)...)...)
 		}
 	}
 }
 
 // volumesOf are the names of the volumes of containers with a label.
 func volumesOf(label string) []string {
-	ids, err := try(nil, nil, "docker", "ps", "-aq", "--filter", label)
+	ids, err := runCommand(nil, nil, "docker", "ps", "-aq", "--filter", label)
 	if err != nil || ids == "" {
 		return nil
 	}
 	format := `{{range .Mounts}}{{if eq .Type "volume"}}{{.Name}} {{end}}{{end}}`
-	names, _ := try(nil, nil, "docker", append([]string{"inspect", "-f", format}, strings.Fields(ids)...)...)
+	names, _ := runCommand(nil, nil, "docker", append([]string{"inspect", "-f", format}, strings.Fields(ids)...)...)
 	return strings.Fields(names)
 }
 

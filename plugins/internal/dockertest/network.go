@@ -18,7 +18,7 @@ func Network(t testing.TB) (name, host string) {
 	Engine(t)
 	name = Name(t)
 	Docker(t, "network", "create", name)
-	t.Cleanup(func() { _, _ = try(nil, nil, "docker", "network", "rm", name) })
+	t.Cleanup(func() { _, _ = runCommand(nil, nil, "docker", "network", "rm", name) })
 	return name, Docker(t, "network", "inspect", "-f", "{{(index .IPAM.Config 0).Gateway}}", name)
 }
 
@@ -54,7 +54,7 @@ func Client(t testing.TB, network string) *http.Client {
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		containers.Wait()
-		_, _ = try(nil, nil, "docker", "rmi", "-f", image)
+		_, _ = runCommand(nil, nil, "docker", "rmi", "-f", image)
 	})
 	return &http.Client{Timeout: time.Minute, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }

@@ -43,12 +43,12 @@ func Registry(t testing.TB, o RegistryOptions) *Reg {
 	r := &Reg{Host: testkit.FreeAddress(t), dir: t.TempDir(), DockerConfig: t.TempDir()}
 	auth := ""
 	if o.User != "" {
-		line, err := try(nil, nil, "htpasswd", "-Bbn", o.User, o.Password)
+		line, err := runCommand(nil, nil, "htpasswd", "-Bbn", o.User, o.Password)
 		testkit.Require(t, "htpasswd", err == nil, "install apache2-utils")
-		write(t, filepath.Join(r.dir, "htpasswd"), line+"\n")
+		writeFile(t, filepath.Join(r.dir, "htpasswd"), line+"\n")
 		auth = fmt.Sprintf("auth:\n  htpasswd:\n    realm: test\n    path: %s\n", filepath.Join(r.dir, "htpasswd"))
 	}
-	write(t, filepath.Join(r.dir, "config.yml"), fmt.Sprintf(`version: 0.1
+	writeFile(t, filepath.Join(r.dir, "config.yml"), fmt.Sprintf(`version: 0.1
 log: {level: error}
 storage:
   filesystem: {rootdirectory: %s}
@@ -64,8 +64,8 @@ http: {addr: %q}
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(r.DockerConfig, "config.json"), string(raw))
-	r.start(t, bin)
+	writeFile(t, filepath.Join(r.DockerConfig, "config.json"), string(raw))
+	r.startRegistry(t, bin)
 	t.Cleanup(func() {
 		r.Stop()
 		removeImages(r.Host)
@@ -73,14 +73,14 @@ http: {addr: %q}
 	return r
 }
 
-func write(t testing.TB, path, content string) {
+func writeFile(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (r *Reg) start(t testing.TB, bin string) {
+func (r *Reg) startRegistry(t testing.TB, bin string) {
 	t.Helper()
 	r.cmd = exec.Command(bin, "serve", filepath.Join(r.dir, "config.yml"))
 	log, err := os.Create(filepath.Join(r.dir, "log"))
@@ -120,12 +120,12 @@ func (r *Reg) Start(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.start(t, bin)
+	r.startRegistry(t, bin)
 }
 
 // removeImages removes from the engine what was made for a registry, also what has lost its tag.
 func removeImages(host string) {
-	list, err := try(nil, nil, "docker", "images", "-a", "--digests", "--no-trunc", "--format", "{{.Repository}} {{.ID}}")
+	list, err := runCommand(nil, nil, "docker", "images", "-a", "--digests", "--no-trunc", "--format", "{{.Repository}} {{.ID}}")
 	if err != nil {
 		return
 	}
@@ -134,7 +134,7 @@ func removeImages(host string) {
 		repo, id, _ := strings.Cut(line, " ")
 		if strings.HasPrefix(repo, host+"/") && !seen[id] {
 			seen[id] = true
-			_, _ = try(nil, nil, "docker", "rmi", "-f", id)
+			_, _ = runCommand(nil, nil, "docker", "rmi", "-f", id)
 		}
 	}
 }

@@ -49,7 +49,7 @@ var declared = sync.OnceValue(func() *regexp.Regexp {
 func decodeText(data []byte) (string, error) {
 	for _, m := range byteOrderMarks {
 		if rest, ok := bytes.CutPrefix(data, []byte(m.mark)); ok {
-			return checkText(decode(rest, m.encoding))
+			return checkText(decodeBytes(rest, m.encoding))
 		}
 	}
 	if bytes.IndexByte(data, 0) >= 0 {
@@ -66,12 +66,12 @@ func decodeText(data []byte) (string, error) {
 		return "", &Error{Binary}
 	}
 	if m := declared().FindSubmatch(data[:min(len(data), 1024)]); m != nil {
-		if e, err := htmlindex.Get(string(m[1])); err == nil && e != xunicode.UTF8 && strings.Count(decode(sample, e), "\uFFFD") <= 1 {
-			return checkText(decode(data, e))
+		if e, err := htmlindex.Get(string(m[1])); err == nil && e != xunicode.UTF8 && strings.Count(decodeBytes(sample, e), "\uFFFD") <= 1 {
+			return checkText(decodeBytes(data, e))
 		}
 	}
 	if e := guessEncoding(sample); e != nil {
-		return checkText(decode(data, e))
+		return checkText(decodeBytes(data, e))
 	}
 	if text, ok := decodeWide(data); ok {
 		return checkText(text)
@@ -79,7 +79,7 @@ func decodeText(data []byte) (string, error) {
 	return "", &Error{Encoding}
 }
 
-func decode(data []byte, e encoding.Encoding) string {
+func decodeBytes(data []byte, e encoding.Encoding) string {
 	out, err := e.NewDecoder().Bytes(data)
 	if err != nil {
 		return ""
@@ -117,7 +117,7 @@ func decodeWide(data []byte) (string, bool) {
 	}
 	best, text := minWide, ""
 	for _, e := range []encoding.Encoding{utf16LE, utf16BE} {
-		sample := decode(data[:min(len(data), maxSample)], e)
+		sample := decodeBytes(data[:min(len(data), maxSample)], e)
 		used, all := 0, 0
 		for _, r := range sample {
 			if all++; isInUse(r) {
@@ -125,7 +125,7 @@ func decodeWide(data []byte) (string, bool) {
 			}
 		}
 		if all > 0 && float64(used)/float64(all) >= best {
-			best, text = float64(used)/float64(all), decode(data, e)
+			best, text = float64(used)/float64(all), decodeBytes(data, e)
 		}
 	}
 	return text, text != ""

@@ -99,7 +99,7 @@ func (r *Reader) Read(ctx context.Context, name string, data []byte, format extr
 			doc, err = nil, &Error{Damaged}
 		}
 	}()
-	doc, err = r.read(ctx, name, data, format)
+	doc, err = r.readDocument(ctx, name, data, format)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ var parsers = map[string]func(text string) *Document{
 	".rst": parseRST, ".rest": parseRST, ".org": parseOrg, ".txt": parsePlain, ".text": parsePlain,
 }
 
-func (r *Reader) read(ctx context.Context, name string, data []byte, format extract.Format) (*Document, error) {
+func (r *Reader) readDocument(ctx context.Context, name string, data []byte, format extract.Format) (*Document, error) {
 	ext := strings.ToLower(path.Ext(name))
 	switch ext {
 	case ".pdf":

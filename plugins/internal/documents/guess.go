@@ -27,7 +27,7 @@ var legacy = []struct {
 func guessEncoding(sample []byte) (out encoding.Encoding) {
 	best := minScore
 	for _, l := range legacy {
-		text := []rune(decode(sample, l.encoding))
+		text := []rune(decodeBytes(sample, l.encoding))
 		sum, n, broken := 0.0, 0, 0
 		for i, r := range text {
 			if r == utf8.RuneError {

@@ -59,17 +59,17 @@ func cutFrontMatter(text string) (frontMatter, string) {
 	for _, e := range entries {
 		switch e[1] {
 		case "title":
-			out.title = unquote(e[2])
+			out.title = unquoteText(e[2])
 		case "description", "summary":
-			out.description = unquote(e[2])
+			out.description = unquoteText(e[2])
 		}
 	}
 	_, rest, _ = strings.Cut(text[3+len(head)+1+len(mark):], "\n")
 	return out, rest
 }
 
-// unquote returns the text of a value in quotes or without them; one over several lines is none.
-func unquote(value string) string {
+// unquoteText returns the text of a value in quotes or without them; one over several lines is none.
+func unquoteText(value string) string {
 	if plain, err := strconv.Unquote(value); err == nil {
 		return plain
 	}
@@ -177,14 +177,14 @@ func StripInline(text string) string {
 			n = 1
 			out.WriteByte(text[i])
 		}
-		s.pass(text[i : i+n])
+		s.passOver(text[i : i+n])
 		i += n
 	}
 	return out.String()
 }
 
-// pass updates startsLine for a part of the text that the scanner leaves behind.
-func (s *inlineScanner) pass(part string) {
+// passOver updates startsLine for a part of the text that the scanner leaves behind.
+func (s *inlineScanner) passOver(part string) {
 	line := strings.LastIndexByte(part, '\n')
 	s.startsLine = (s.startsLine || line >= 0) && strings.TrimLeft(part[line+1:], " \t") == ""
 }

@@ -87,7 +87,7 @@ func isLineNumber(class string) bool {
 // codeLanguage returns the language that a block of code, the code in it or an element around it names, or nothing.
 func codeLanguage(pre *html.Node) string {
 	around := []*html.Node{pre}
-	if code := find(pre, atom.Code); code != nil {
+	if code := findNode(pre, atom.Code); code != nil {
 		around = []*html.Node{code, pre}
 	}
 	for p, n := pre.Parent, 0; p != nil && p.DataAtom != atom.Body && n < languageReach; p, n = p.Parent, n+1 {
@@ -159,7 +159,7 @@ func dropLanguageLabel(pre *html.Node, language string) {
 		for n := step(pre); n != nil; {
 			next := step(n)
 			if n.Type == html.ElementNode && (n.DataAtom == atom.Span || n.DataAtom == atom.Div) && slices.Contains(classesOf(n), "lang") &&
-				(language == "" || strings.EqualFold(squeeze(textOf(n)), language)) || n.Type == html.ElementNode && slices.ContainsFunc(classesOf(n), isLineNumber) {
+				(language == "" || strings.EqualFold(squeezeSpaces(textOf(n)), language)) || n.Type == html.ElementNode && slices.ContainsFunc(classesOf(n), isLineNumber) {
 				n.Parent.RemoveChild(n)
 			}
 			n = next
@@ -173,7 +173,7 @@ func unwrapTable(pre *html.Node) {
 		if p.DataAtom != atom.Table {
 			continue
 		}
-		if p.Parent != nil && !hasOtherCode(p, pre) && squeeze(textOf(p)) == squeeze(textOf(pre)) {
+		if p.Parent != nil && !hasOtherCode(p, pre) && squeezeSpaces(textOf(p)) == squeezeSpaces(textOf(pre)) {
 			pre.Parent.RemoveChild(pre)
 			p.Parent.InsertBefore(pre, p)
 			p.Parent.RemoveChild(p)

@@ -73,8 +73,8 @@ func leadArticle(node *html.Node) *html.Node {
 // withHeading returns an article together with the first heading of the page, and what stands with that in its header, if
 // they stand before the article and not in it.
 func withHeading(whole, article *html.Node) *html.Node {
-	title := find(whole, atom.H1)
-	if title == nil || find(article, atom.H1) != nil || isBelow(article, title) {
+	title := findNode(whole, atom.H1)
+	if title == nil || findNode(article, atom.H1) != nil || isBelow(article, title) {
 		return article
 	}
 	for p := title.Parent; p != nil && p != whole; p = p.Parent {

@@ -80,24 +80,24 @@ func HTML(body []byte, contentType string, address *url.URL, format Format) (pag
 
 func fromNode(doc *html.Node, address *url.URL, format Format) (*Page, error) {
 	head, address := readHead(doc), baseOf(doc, address)
-	whole := find(doc, atom.Body)
+	whole := findNode(doc, atom.Body)
 	if whole == nil {
 		whole = doc
 	}
 	pruneBody(whole)
 	normalizeCode(whole)
-	first := find(whole, atom.H1)
+	first := findNode(whole, atom.H1)
 	content := mainContent(doc, whole, address)
 	page := &Page{Title: head.titleFor(content, first)}
-	text, err := convert(content, address, format)
+	text, err := convertNode(content, address, format)
 	if err != nil {
 		return nil, err
 	}
-	page.Images = images(content, address)
-	heading := find(content, atom.H1) != nil || squeeze(textOf(firstHeading(content))) == page.Title
+	page.Images = listImages(content, address)
+	heading := findNode(content, atom.H1) != nil || squeezeSpaces(textOf(firstHeading(content))) == page.Title
 	if len(text) <= emptyText && len(head.article) > len(text) {
 		text, heading = head.articleText(), false
-		page.Title = cmp.Or(squeeze(head.headline), page.Title)
+		page.Title = cmp.Or(squeezeSpaces(head.headline), page.Title)
 	}
 	if text = texts.DropOpaque(text); strings.TrimSpace(text) == "" {
 		return nil, ErrNoText
@@ -124,10 +124,10 @@ func Fragment(text string, address *url.URL) (markdown string, err error) {
 	if address == nil {
 		address = &url.URL{}
 	}
-	return convert(body(doc), address, Markdown)
+	return convertNode(findBody(doc), address, Markdown)
 }
 
-func convert(node *html.Node, address *url.URL, format Format) (string, error) {
+func convertNode(node *html.Node, address *url.URL, format Format) (string, error) {
 	if format == Text {
 		return strings.TrimSpace(render.InnerText(node)), nil
 	}
@@ -165,7 +165,7 @@ func resolveAddresses(node *html.Node, page *url.URL) {
 
 // baseOf returns the address at which the relative addresses of a page begin.
 func baseOf(doc *html.Node, page *url.URL) *url.URL {
-	if base := find(doc, atom.Base); base != nil && page.Host != "" {
+	if base := findNode(doc, atom.Base); base != nil && page.Host != "" {
 		for _, a := range base.Attr {
 			if u, err := page.Parse(strings.TrimSpace(a.Val)); a.Key == "href" && err == nil && u.Host != "" {
 				return u
@@ -175,35 +175,35 @@ func baseOf(doc *html.Node, page *url.URL) *url.URL {
 	return page
 }
 
-// body returns the body without what is never text.
-func body(doc *html.Node) *html.Node {
-	node := find(doc, atom.Body)
+// findBody returns the body without what is never text.
+func findBody(doc *html.Node) *html.Node {
+	node := findNode(doc, atom.Body)
 	if node == nil {
 		return doc
 	}
-	strip(node)
+	stripNodes(node)
 	return node
 }
 
-func strip(n *html.Node) {
+func stripNodes(n *html.Node) {
 	for c := n.FirstChild; c != nil; {
 		next := c.NextSibling
 		switch c.DataAtom {
 		case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Iframe, atom.Svg:
 			n.RemoveChild(c)
 		default:
-			strip(c)
+			stripNodes(c)
 		}
 		c = next
 	}
 }
 
-func find(n *html.Node, what atom.Atom) *html.Node {
+func findNode(n *html.Node, what atom.Atom) *html.Node {
 	if n.Type == html.ElementNode && n.DataAtom == what {
 		return n
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if hit := find(c, what); hit != nil {
+		if hit := findNode(c, what); hit != nil {
 			return hit
 		}
 	}
@@ -224,9 +224,9 @@ func textOf(n *html.Node) string {
 	return b.String()
 }
 
-func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
+func squeezeSpaces(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-func images(n *html.Node, address *url.URL) []string {
+func listImages(n *html.Node, address *url.URL) []string {
 	out, seen := []string{}, map[string]bool{}
 	for c := range n.Descendants() {
 		if c.DataAtom != atom.Img || len(out) == maxImages {
@@ -244,8 +244,8 @@ func images(n *html.Node, address *url.URL) []string {
 	return out
 }
 
-// plain decodes a text that is no HTML.
-func plain(data []byte, contentType string) (*Page, error) {
+// readPlainText decodes a text that is no HTML.
+func readPlainText(data []byte, contentType string) (*Page, error) {
 	if !utf8.Valid(data) {
 		r, err := charset.NewReader(bytes.NewReader(data), contentType)
 		if err != nil {

@@ -55,7 +55,7 @@ func Decode(body []byte, contentType string, address *url.URL, format Format) (*
 	case media == "text/html" || media == "application/xhtml+xml":
 		return HTML(body, contentType, address, format)
 	case strings.HasPrefix(media, "text/"), strings.HasSuffix(media, "json"), strings.HasSuffix(media, "xml"), strings.HasSuffix(media, "yaml"):
-		return plain(body, contentType)
+		return readPlainText(body, contentType)
 	default:
 		return nil, fmt.Errorf("content of type %.60q is no text", media)
 	}

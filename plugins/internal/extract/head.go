@@ -31,7 +31,7 @@ type pageHead struct {
 
 // readHead reads the elements of a page that are not shown.
 func readHead(doc *html.Node) (h pageHead) {
-	h.title = squeeze(textOf(find(doc, atom.Title)))
+	h.title = squeezeSpaces(textOf(findNode(doc, atom.Title)))
 	data := 0
 	for n := range doc.Descendants() {
 		switch {
@@ -52,7 +52,7 @@ func (h *pageHead) readMeta(n *html.Node) {
 	content := ""
 	for _, a := range n.Attr {
 		if a.Key == "content" {
-			content = squeeze(a.Val)
+			content = squeezeSpaces(a.Val)
 		}
 	}
 	switch name := cmp.Or(attributeOf(n, "name"), attributeOf(n, "property")); {
@@ -88,15 +88,15 @@ func (h *pageHead) readLinkedData(v any, depth int) {
 // titleFor returns the title of a page: its heading, else what it says to programs. first is the first main heading of the
 // whole page, which may be the name of the site, or nil.
 func (h pageHead) titleFor(content, first *html.Node) string {
-	if heading := squeeze(textOf(find(content, atom.H1))); heading != "" && !h.endsWith(heading) {
+	if heading := squeezeSpaces(textOf(findNode(content, atom.H1))); heading != "" && !h.endsWith(heading) {
 		return heading
 	}
-	for _, short := range []string{squeeze(textOf(firstHeading(content))), squeeze(textOf(first)), h.ogTitle} {
+	for _, short := range []string{squeezeSpaces(textOf(firstHeading(content))), squeezeSpaces(textOf(first)), h.ogTitle} {
 		if short != "" && len(short) <= len(h.title) && strings.EqualFold(h.title[:len(short)], short) {
 			return short
 		}
 	}
-	return cmp.Or(h.title, h.ogTitle, squeeze(textOf(first)))
+	return cmp.Or(h.title, h.ogTitle, squeezeSpaces(textOf(first)))
 }
 
 // endsWith reports whether the title of a page ends with a heading after something else: then that is the name of the site.

@@ -88,7 +88,7 @@ func isCallout(n *html.Node) bool {
 // isSelfLink reports whether a link leads to its own heading and shows nothing else.
 func isSelfLink(n *html.Node) bool {
 	href := attributeOf(n, "href")
-	return strings.Contains(href, "#") && slices.Contains(selfLink, strings.ToLower(squeeze(textOf(n)))) && find(n, atom.Img) == nil
+	return strings.Contains(href, "#") && slices.Contains(selfLink, strings.ToLower(squeezeSpaces(textOf(n)))) && findNode(n, atom.Img) == nil
 }
 
 // isHidden reports whether an element is never shown. One that a tab shows loses the marks that hide it.
@@ -98,7 +98,7 @@ func isHidden(n *html.Node) bool {
 		!strings.Contains(style, "display:none") && !strings.Contains(style, "visibility:hidden") {
 		return false
 	}
-	if attributeOf(n, "role") != "tabpanel" && !tabPart().MatchString(attributeOf(n, "class")+" "+attributeOf(n, "id")) && !hasTabData(n) && find(n, atom.Pre) == nil {
+	if attributeOf(n, "role") != "tabpanel" && !tabPart().MatchString(attributeOf(n, "class")+" "+attributeOf(n, "id")) && !hasTabData(n) && findNode(n, atom.Pre) == nil {
 		return true
 	}
 	n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool {

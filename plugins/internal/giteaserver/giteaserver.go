@@ -45,7 +45,7 @@ func Start(t testing.TB) *Server {
 	if err := os.WriteFile(s.config, fmt.Appendf(nil, settings, dir, host, port, s.URL, filepath.Dir(bin)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.run(t, "migrate")
+	s.runCommand(t, "migrate")
 	var log bytes.Buffer
 	web := exec.Command(bin, "web", "--config", s.config)
 	web.Stdout, web.Stderr = &log, &log
@@ -108,8 +108,8 @@ MODE = console
 LEVEL = Error
 `
 
-// run runs a command of Gitea and returns what it prints.
-func (s *Server) run(t testing.TB, args ...string) string {
+// runCommand runs a command of Gitea and returns what it prints.
+func (s *Server) runCommand(t testing.TB, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(s.bin, append(args, "--config", s.config)...).CombinedOutput()
 	if err != nil {
@@ -123,7 +123,7 @@ var printedToken = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
 // CreateUser makes a person and returns an access token of theirs that may do everything.
 func (s *Server) CreateUser(t testing.TB, login string) (token string) {
 	t.Helper()
-	out := s.run(t, "admin", "user", "create", "--username", login, "--random-password", "--must-change-password=false", "--email", login+"@example.com",
+	out := s.runCommand(t, "admin", "user", "create", "--username", login, "--random-password", "--must-change-password=false", "--email", login+"@example.com",
 		"--access-token", "--access-token-name", "tests", "--access-token-scopes", "all")
 	if token = printedToken.FindString(out); token == "" {
 		t.Fatalf("no token was printed for %s", login)

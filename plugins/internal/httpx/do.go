@@ -51,7 +51,7 @@ func (c *Client) Do(ctx context.Context, req *Request) (_ *Response, err error) 
 		defer cancel()
 	}
 	start := time.Now()
-	res, err := c.send(ctx, req)
+	res, err := c.sendRequest(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -59,33 +59,33 @@ func (c *Client) Do(ctx context.Context, req *Request) (_ *Response, err error) 
 	setStatus(span, res.StatusCode)
 	body, err := c.readAll(res)
 	if err != nil {
-		return nil, c.classify(ctx, req, err)
+		return nil, c.classifyError(ctx, req, err)
 	}
 	return &Response{Status: res.StatusCode, Header: res.Header, Body: body, URL: res.Request.URL, Took: time.Since(start)}, nil
 }
 
 // Check tells without sending anything whether the guard refuses an address; see Guard.CheckURL.
 func (c *Client) Check(u *url.URL) error {
-	if err := c.check(context.Background(), u); err != nil {
+	if err := c.checkAddress(context.Background(), u); err != nil {
 		return errs.BadInput(ReasonRefused, "%s", err)
 	}
 	return nil
 }
 
-func (c *Client) send(ctx context.Context, req *Request) (*http.Response, error) {
+func (c *Client) sendRequest(ctx context.Context, req *Request) (*http.Response, error) {
 	if req.Own {
 		ctx = context.WithValue(ctx, ownKey{}, hostPort(req.URL))
 	}
-	if err := c.check(ctx, req.URL); err != nil {
-		return nil, c.classify(ctx, req, err)
+	if err := c.checkAddress(ctx, req.URL); err != nil {
+		return nil, c.classifyError(ctx, req, err)
 	}
-	res, err := c.roundTrip(c.outgoing(ctx, req))
+	res, err := c.roundTrip(c.newOutgoing(ctx, req))
 	if err != nil {
-		return nil, c.classify(ctx, req, err)
+		return nil, c.classifyError(ctx, req, err)
 	}
 	if enc := res.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		res.Body.Close()
-		return nil, c.classify(ctx, req, errEncoding)
+		return nil, c.classifyError(ctx, req, errEncoding)
 	}
 	return res, nil
 }
@@ -103,7 +103,7 @@ func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-func (c *Client) outgoing(ctx context.Context, req *Request) *http.Request {
+func (c *Client) newOutgoing(ctx context.Context, req *Request) *http.Request {
 	header := make(http.Header, len(req.Header)+1)
 	for k, v := range req.Header {
 		header[k] = v
@@ -189,10 +189,10 @@ func (c *Client) Stream(ctx context.Context, req *Request, idle time.Duration) (
 		s.timer = time.AfterFunc(idle, func() { cancel(errIdle) })
 	}
 	start := time.Now()
-	res, err := c.send(ctx, req) //nolint:bodyclose // Close of the stream closes it.
+	res, err := c.sendRequest(ctx, req) //nolint:bodyclose // Close of the stream closes it.
 	if err != nil {
 		span.EndWith(err)
-		s.stop()
+		s.stopStream()
 		return nil, err
 	}
 	setStatus(span, res.StatusCode)
@@ -207,7 +207,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 	}
 	n, err := s.body.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return n, s.client.classify(s.ctx, s.req, err)
+		return n, s.client.classifyError(s.ctx, s.req, err)
 	}
 	return n, err
 }
@@ -216,7 +216,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 func (s *Stream) ReadAll() ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(s, s.client.cfg.MaxBody+1))
 	if err == nil && int64(len(body)) > s.client.cfg.MaxBody {
-		err = s.client.classify(s.ctx, s.req, errTooLarge)
+		err = s.client.classifyError(s.ctx, s.req, errTooLarge)
 	}
 	if err != nil {
 		return nil, errs.From(err)
@@ -231,11 +231,11 @@ func (s *Stream) Close() error {
 	}
 	err := s.body.Close()
 	s.span.End()
-	s.stop()
+	s.stopStream()
 	return err
 }
 
-func (s *Stream) stop() {
+func (s *Stream) stopStream() {
 	if s.timer != nil {
 		s.timer.Stop()
 	}

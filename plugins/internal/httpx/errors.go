@@ -30,8 +30,8 @@ var (
 	errDowngrade        = errors.New("redirect leads from https to http")
 )
 
-// classify turns an error of net/http into one of ours.
-func (c *Client) classify(ctx context.Context, req *Request, err error) *errs.Error {
+// classifyError turns an error of net/http into one of ours.
+func (c *Client) classifyError(ctx context.Context, req *Request, err error) *errs.Error {
 	what := req.Method + " " + req.URL.Host + req.URL.EscapedPath()
 	var refused *refusedError
 	var dial *dialError

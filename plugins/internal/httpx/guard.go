@@ -46,12 +46,12 @@ type refusedError struct{ msg string }
 
 func (e *refusedError) Error() string { return e.msg }
 
-func refused(format string, args ...any) error {
+func refuseAddress(format string, args ...any) error {
 	return &refusedError{msg: fmt.Sprintf(format, args...)}
 }
 
-// how is the hint, where there is one.
-func (g *Guard) how() string {
+// allowanceHint is the hint, where there is one.
+func (g *Guard) allowanceHint() string {
 	if g.hint == "" {
 		return ""
 	}
@@ -66,7 +66,7 @@ func NewGuard(cfg GuardConfig) (*Guard, error) {
 	}
 	var v4, v6 []netip.Prefix
 	for _, entry := range cfg.Allow {
-		prefix, err := g.allow(entry)
+		prefix, err := g.allowEntry(entry)
 		if err != nil {
 			return nil, fmt.Errorf("allow %q: %w", entry, err)
 		}
@@ -84,8 +84,8 @@ func NewGuard(cfg GuardConfig) (*Guard, error) {
 	return g, nil
 }
 
-// allow takes one exception. It returns the prefix if the entry is one that holds for all ports of the guard.
-func (g *Guard) allow(entry string) (netip.Prefix, error) {
+// allowEntry takes one exception. It returns the prefix if the entry is one that holds for all ports of the guard.
+func (g *Guard) allowEntry(entry string) (netip.Prefix, error) {
 	if prefix, err := netip.ParsePrefix(entry); err == nil {
 		return prefix.Masked(), nil
 	}
@@ -123,11 +123,11 @@ func canonicalHost(name string) string { return strings.TrimSuffix(strings.ToLow
 func (g *Guard) CheckURL(u *url.URL) error {
 	switch {
 	case u == nil || u.Scheme != "http" && u.Scheme != "https":
-		return refused("only http and https addresses can be fetched")
+		return refuseAddress("only http and https addresses can be fetched")
 	case u.Hostname() == "":
-		return refused("address has no host")
+		return refuseAddress("address has no host")
 	case u.User != nil:
-		return refused("address must not hold a user or password")
+		return refuseAddress("address must not hold a user or password")
 	}
 	port := u.Port()
 	if port == "" {
@@ -135,7 +135,7 @@ func (g *Guard) CheckURL(u *url.URL) error {
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
-		return refused("address has no valid port")
+		return refuseAddress("address has no valid port")
 	}
 	return g.CheckHost(u.Hostname(), uint16(n))
 }
@@ -149,9 +149,9 @@ func (g *Guard) CheckHost(host string, port uint16) error {
 	case g.isAllowed(host, port):
 		return nil
 	case !g.portUsed(port):
-		return refused("port %d is not permitted%s", port, g.how())
+		return refuseAddress("port %d is not permitted%s", port, g.allowanceHint())
 	case !g.networks && isInnerName(canonicalHost(host)):
-		return refused("address is not on the public internet%s", g.how())
+		return refuseAddress("address is not on the public internet%s", g.allowanceHint())
 	}
 	return nil
 }
@@ -192,17 +192,17 @@ func (g *Guard) checkAddr(pair netip.AddrPort) error {
 		return nil
 	}
 	if !g.anyPort && !slices.Contains(g.ports, pair.Port()) {
-		return refused("port %d is not permitted%s", pair.Port(), g.how())
+		return refuseAddress("port %d is not permitted%s", pair.Port(), g.allowanceHint())
 	}
 	if err := g.check.SafeAddr(pair.Addr()); err != nil {
-		return refused("address is not on the public internet%s", g.how())
+		return refuseAddress("address is not on the public internet%s", g.allowanceHint())
 	}
 	return nil
 }
 
 // DialContext connects as net.Dialer does, to permitted addresses only. RefusalOf tells its refusals from other errors.
 func (g *Guard) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
-	return g.dialer(&net.Dialer{})(ctx, network, addr)
+	return g.guardDialer(&net.Dialer{})(ctx, network, addr)
 }
 
 // RefusalOf returns the words of the refusal that err is, or nothing if no guard made it.
@@ -214,18 +214,18 @@ func RefusalOf(err error) string {
 	return ""
 }
 
-// dialer returns a dial function that connects to permitted addresses only.
-func (g *Guard) dialer(base *net.Dialer) dialFunc {
+// guardDialer returns a dial function that connects to permitted addresses only.
+func (g *Guard) guardDialer(base *net.Dialer) dialFunc {
 	guarded, open := *base, *base
-	guarded.ControlContext = g.control
+	guarded.ControlContext = g.checkConnection
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		host, port, err := net.SplitHostPort(addr)
 		if err != nil {
-			return nil, refused("address has no valid port")
+			return nil, refuseAddress("address has no valid port")
 		}
 		n, err := strconv.ParseUint(port, 10, 16)
 		if err != nil {
-			return nil, refused("address has no valid port")
+			return nil, refuseAddress("address has no valid port")
 		}
 		if g.isAllowed(host, uint16(n)) {
 			return open.DialContext(ctx, network, addr)
@@ -234,14 +234,14 @@ func (g *Guard) dialer(base *net.Dialer) dialFunc {
 	}
 }
 
-// control runs for each address that a name resolved to, right before the connection is made.
-func (g *Guard) control(_ context.Context, network, address string, _ syscall.RawConn) error {
+// checkConnection runs for each address that a name resolved to, right before the connection is made.
+func (g *Guard) checkConnection(_ context.Context, network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
-		return refused("address is not on the public internet%s", g.how())
+		return refuseAddress("address is not on the public internet%s", g.allowanceHint())
 	}
 	pair, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return refused("address cannot be parsed")
+		return refuseAddress("address cannot be parsed")
 	}
 	return g.checkAddr(pair)
 }

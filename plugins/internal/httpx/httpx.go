@@ -99,7 +99,7 @@ func New(cfg Config) (*Client, error) {
 		c.own[hostPort(u)] = true
 	}
 	c.transport = c.newTransport()
-	c.http = &http.Client{Transport: c.transport, CheckRedirect: c.redirect}
+	c.http = &http.Client{Transport: c.transport, CheckRedirect: c.checkRedirect}
 	return c, nil
 }
 
@@ -134,7 +134,7 @@ func (c *Client) newTransport() *http.Transport {
 		tlsConfig.MinVersion = tls.VersionTLS12
 	}
 	t := &http.Transport{
-		DialContext:            c.dialer(dialer),
+		DialContext:            c.newDialer(dialer),
 		TLSClientConfig:        tlsConfig,
 		TLSHandshakeTimeout:    cfg.DialTimeout,
 		ForceAttemptHTTP2:      true,

@@ -67,18 +67,18 @@ func (c *Client) isOwn(ctx context.Context, hostPort string) bool {
 	return hostPort != "" && (c.own[hostPort] || ctx.Value(ownKey{}) == hostPort)
 }
 
-// check refuses an address that must not be reached, as far as that can be told from the address alone. What the operator has named is
+// checkAddress refuses an address that must not be reached, as far as that can be told from the address alone. What the operator has named is
 // permitted, but for a scheme that is not HTTP's and a user.
-func (c *Client) check(ctx context.Context, u *url.URL) error {
+func (c *Client) checkAddress(ctx context.Context, u *url.URL) error {
 	if c.isOwn(ctx, hostPort(u)) && u.User == nil && (u.Scheme == "http" || u.Scheme == "https") {
 		return nil
 	}
 	return c.guard.CheckURL(u)
 }
 
-// dialer connects to what the operator has named and to the environment's proxies, and through the guard to all else.
-func (c *Client) dialer(base *net.Dialer) dialFunc {
-	guarded, proxies := c.guard.dialer(base), map[string]bool{}
+// newDialer connects to what the operator has named and to the environment's proxies, and through the guard to all else.
+func (c *Client) newDialer(base *net.Dialer) dialFunc {
+	guarded, proxies := c.guard.guardDialer(base), map[string]bool{}
 	if c.cfg.Proxy {
 		proxies = proxyAddresses()
 	}
@@ -103,12 +103,12 @@ var plainHeaders = []string{"Accept", "Accept-Encoding", "Accept-Language", "If-
 
 var errBodyElsewhere = errors.New("redirect leads elsewhere with the body of the request")
 
-// redirect decides about following one more redirect, and takes everything from it that another host must not see.
-func (c *Client) redirect(req *http.Request, via []*http.Request) error {
+// checkRedirect decides about following one more redirect, and takes everything from it that another host must not see.
+func (c *Client) checkRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) > c.cfg.MaxRedirects {
 		return errTooManyRedirects
 	}
-	if err := c.check(req.Context(), req.URL); err != nil {
+	if err := c.checkAddress(req.Context(), req.URL); err != nil {
 		return err
 	}
 	first := via[0].URL

@@ -49,7 +49,7 @@ type Call struct {
 	Body any
 }
 
-func (c *Client) url(call Call) *url.URL {
+func (c *Client) callURL(call Call) *url.URL {
 	u := *c.Base
 	for _, part := range call.Path {
 		u.RawPath = u.EscapedPath() + "/" + url.PathEscape(part)
@@ -69,7 +69,7 @@ func (c *Client) Do(ctx context.Context, call Call, out any) error {
 
 // Fetch is Do, and returns the answer as it came.
 func (c *Client) Fetch(ctx context.Context, call Call, out any) (*httpx.Response, error) {
-	req := &httpx.Request{Method: call.Method, URL: c.url(call), Header: http.Header{"Accept": {"application/json"}}}
+	req := &httpx.Request{Method: call.Method, URL: c.callURL(call), Header: http.Header{"Accept": {"application/json"}}}
 	for name, values := range c.Header {
 		req.Header[name] = values
 	}
@@ -85,7 +85,7 @@ func (c *Client) Fetch(ctx context.Context, call Call, out any) (*httpx.Response
 		return nil, err
 	}
 	if res.Status < 200 || res.Status > 299 {
-		return nil, c.refused(req, res)
+		return nil, c.refusalError(req, res)
 	}
 	if out == nil && (len(res.Body) == 0 || json.Valid(res.Body)) {
 		return res, nil
@@ -96,14 +96,14 @@ func (c *Client) Fetch(ctx context.Context, call Call, out any) (*httpx.Response
 	return res, nil
 }
 
-// refused returns the error that an answer without success means.
-func (c *Client) refused(req *httpx.Request, res *httpx.Response) error {
+// refusalError returns the error that an answer without success means.
+func (c *Client) refusalError(req *httpx.Request, res *httpx.Response) error {
 	text := texts.Truncate(texts.OneLine(texts.Printable(c.Message(res.Body))), maxSaid)
 	if c.Secret != "" {
 		text = strings.ReplaceAll(text, c.Secret.Reveal(), schema.Redacted)
 	}
 	e := Refusal(req, res, text)
-	e.Upstream.Body = c.beginning(res.Body)
+	e.Upstream.Body = c.shownBeginning(res.Body)
 	if e.Code == codes.ResourceExhausted && e.RetryAfter <= 0 {
 		e.RetryAfter = c.Pause
 	}
@@ -117,7 +117,7 @@ func Refusal(req *httpx.Request, res *httpx.Response, text string) *errs.Error {
 	if text != "" {
 		message += ": " + text
 	}
-	code, reason := meaning(res.Status)
+	code, reason := statusMeaning(res.Status)
 	e := errs.New(errs.Upstream, code, reason, "%s %s%s: %s", req.Method, req.URL.Host, req.URL.Path, message)
 	e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(res.Status), Host: req.URL.Host}
 	if code == codes.ResourceExhausted || code == codes.Unavailable {
@@ -126,15 +126,15 @@ func Refusal(req *httpx.Request, res *httpx.Response, text string) *errs.Error {
 	return e
 }
 
-// beginning returns what may be shown of a body: without the credential, and not too much of it.
-func (c *Client) beginning(body []byte) []byte {
+// shownBeginning returns what may be shown of a body: without the credential, and not too much of it.
+func (c *Client) shownBeginning(body []byte) []byte {
 	if c.Secret != "" {
 		body = bytes.ReplaceAll(body, []byte(c.Secret.Reveal()), []byte(schema.Redacted))
 	}
 	return body[:min(len(body), maxBeginning)]
 }
 
-func meaning(status int) (codes.Code, string) {
+func statusMeaning(status int) (codes.Code, string) {
 	switch status {
 	case http.StatusUnauthorized:
 		return codes.Unauthenticated, errs.ReasonStatus

@@ -18,8 +18,8 @@ import (
 
 func newReader(r io.Reader) *bufio.Reader { return bufio.NewReader(r) }
 
-// encode writes a part of a URL's user information.
-func encode(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
+// encodeUserInfo writes a part of a URL's user information.
+func encodeUserInfo(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
 // mainConfig is main.cf.
 func (s *Server) mainConfig(uid, gid int) string {
@@ -100,8 +100,8 @@ func (s *Server) masterConfig() string {
 	return out
 }
 
-// certificates makes an authority and a certificate for the server.
-func (s *Server) certificates() {
+// makeCertificates makes an authority and a certificate for the server.
+func (s *Server) makeCertificates() {
 	s.t.Helper()
 	now := time.Now()
 	ca := &x509.Certificate{
@@ -113,17 +113,17 @@ func (s *Server) certificates() {
 		DNSNames: []string{s.Host},
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
-	caKey, leafKey := s.key(), s.key()
-	s.write("ca.pem", s.sign(ca, ca, caKey, caKey), 0o644)
-	s.write("cert.pem", s.sign(leaf, ca, leafKey, caKey), 0o644)
+	caKey, leafKey := s.newKey(), s.newKey()
+	s.writeFile("ca.pem", s.signCertificate(ca, ca, caKey, caKey), 0o644)
+	s.writeFile("cert.pem", s.signCertificate(leaf, ca, leafKey, caKey), 0o644)
 	der, err := x509.MarshalPKCS8PrivateKey(leafKey)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.write("key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), 0o600)
+	s.writeFile("key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), 0o600)
 }
 
-func (s *Server) key() *ecdsa.PrivateKey {
+func (s *Server) newKey() *ecdsa.PrivateKey {
 	s.t.Helper()
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *Server) key() *ecdsa.PrivateKey {
 	return k
 }
 
-func (s *Server) sign(c, by *x509.Certificate, key, byKey *ecdsa.PrivateKey) string {
+func (s *Server) signCertificate(c, by *x509.Certificate, key, byKey *ecdsa.PrivateKey) string {
 	s.t.Helper()
 	der, err := x509.CreateCertificate(rand.Reader, c, by, &key.PublicKey, byKey)
 	if err != nil {

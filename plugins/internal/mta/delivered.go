@@ -5,7 +5,7 @@ import "os"
 // CountDelivered returns how many copies are in the Maildir.
 func (s *Server) CountDelivered() int {
 	s.t.Helper()
-	dir, err := os.Open(s.path("mail", "inbox", "new"))
+	dir, err := os.Open(s.pathTo("mail", "inbox", "new"))
 	if os.IsNotExist(err) {
 		return 0
 	}
@@ -23,7 +23,7 @@ func (s *Server) CountDelivered() int {
 // RemoveDelivered empties the Maildir.
 func (s *Server) RemoveDelivered() {
 	s.t.Helper()
-	if err := os.RemoveAll(s.path("mail", "inbox")); err != nil {
+	if err := os.RemoveAll(s.pathTo("mail", "inbox")); err != nil {
 		s.t.Fatal(err)
 	}
 }

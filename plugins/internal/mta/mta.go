@@ -74,7 +74,7 @@ func Start(t testing.TB) *Server {
 // 127.0.0.1:2525. A server that refuses for a time is tried again every second or two.
 func StartRelay(t testing.TB, relayed map[string]string) *Server {
 	t.Helper()
-	require(t)
+	requirePostfix(t)
 	dir, err := os.MkdirTemp("", "patchbay-mta-")
 	if err != nil {
 		t.Fatalf("make the mail server's directory: %v", err)
@@ -85,13 +85,13 @@ func StartRelay(t testing.TB, relayed map[string]string) *Server {
 		Domain: "patchbay.test", Refused: "refused@patchbay.test", Deferred: "deferred@patchbay.test",
 		dir: dir, relayed: relayed, t: t, CAFile: filepath.Join(dir, "ca.pem"), CertFile: filepath.Join(dir, "cert.pem"), KeyFile: filepath.Join(dir, "key.pem"),
 	}
-	s.prepare()
-	s.start()
+	s.writeConfig()
+	s.startServer()
 	return s
 }
 
-// require skips the test where the server cannot run.
-func require(t testing.TB) {
+// requirePostfix skips the test where the server cannot run.
+func requirePostfix(t testing.TB) {
 	t.Helper()
 	missing := ""
 	for _, bin := range []string{filepath.Join(daemons, "master"), "/usr/sbin/postfix", "/usr/sbin/saslpasswd2"} {
@@ -105,18 +105,18 @@ func require(t testing.TB) {
 	testkit.Require(t, "postfix", missing == "", missing)
 }
 
-func (s *Server) path(name ...string) string {
+func (s *Server) pathTo(name ...string) string {
 	return filepath.Join(append([]string{s.dir}, name...)...)
 }
 
-func (s *Server) write(name, content string, mode os.FileMode) {
+func (s *Server) writeFile(name, content string, mode os.FileMode) {
 	s.t.Helper()
-	if err := os.WriteFile(s.path(name), []byte(content), mode); err != nil {
+	if err := os.WriteFile(s.pathTo(name), []byte(content), mode); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-func (s *Server) run(in, name string, args ...string) {
+func (s *Server) runCommand(in, name string, args ...string) {
 	s.t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Stdin = strings.NewReader(in)
@@ -125,38 +125,38 @@ func (s *Server) run(in, name string, args ...string) {
 	}
 }
 
-// prepare writes what the server reads.
-func (s *Server) prepare() {
+// writeConfig writes what the server reads.
+func (s *Server) writeConfig() {
 	s.t.Helper()
 	if err := os.Chmod(s.dir, 0o755); err != nil {
 		s.t.Fatal(err)
 	}
 	for name, owner := range map[string]string{"conf/sasl": "", "queue": "", "data": "postfix", "mail": "nobody"} {
-		if err := os.MkdirAll(s.path(name), 0o755); err != nil {
+		if err := os.MkdirAll(s.pathTo(name), 0o755); err != nil {
 			s.t.Fatal(err)
 		}
 		if owner != "" {
-			uid, gid := ids(s.t, owner)
-			if err := os.Chown(s.path(name), uid, gid); err != nil {
+			uid, gid := lookUpIDs(s.t, owner)
+			if err := os.Chown(s.pathTo(name), uid, gid); err != nil {
 				s.t.Fatal(err)
 			}
 		}
 	}
-	uid, gid := ids(s.t, "nobody")
-	s.certificates()
-	s.write("conf/main.cf", s.mainConfig(uid, gid), 0o644)
+	uid, gid := lookUpIDs(s.t, "nobody")
+	s.makeCertificates()
+	s.writeFile("conf/main.cf", s.mainConfig(uid, gid), 0o644)
 	// Debian's Postfix looks for the file in sasl, below its configuration.
-	s.write("conf/sasl/smtpd.conf", fmt.Sprintf("pwcheck_method: auxprop\nauxprop_plugin: sasldb\nmech_list: PLAIN LOGIN\nsasldb_path: %s\n", s.path("accounts")), 0o644)
-	s.write("conf/recipients", fmt.Sprintf("%s 550 5.1.1 There is no such mailbox here\n%s 450 4.2.1 The mailbox is busy\n", s.Refused, s.Deferred), 0o644)
+	s.writeFile("conf/sasl/smtpd.conf", fmt.Sprintf("pwcheck_method: auxprop\nauxprop_plugin: sasldb\nmech_list: PLAIN LOGIN\nsasldb_path: %s\n", s.pathTo("accounts")), 0o644)
+	s.writeFile("conf/recipients", fmt.Sprintf("%s 550 5.1.1 There is no such mailbox here\n%s 450 4.2.1 The mailbox is busy\n", s.Refused, s.Deferred), 0o644)
 	name, realm, _ := strings.Cut(s.User, "@")
-	s.run(s.Password, "/usr/sbin/saslpasswd2", "-c", "-p", "-f", s.path("accounts"), "-u", realm, name)
-	puid, pgid := ids(s.t, "postfix")
-	if err := os.Chown(s.path("accounts"), puid, pgid); err != nil {
+	s.runCommand(s.Password, "/usr/sbin/saslpasswd2", "-c", "-p", "-f", s.pathTo("accounts"), "-u", realm, name)
+	puid, pgid := lookUpIDs(s.t, "postfix")
+	if err := os.Chown(s.pathTo("accounts"), puid, pgid); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-func ids(t testing.TB, name string) (uid, gid int) {
+func lookUpIDs(t testing.TB, name string) (uid, gid int) {
 	t.Helper()
 	u, err := user.Lookup(name)
 	if err != nil {
@@ -167,30 +167,30 @@ func ids(t testing.TB, name string) (uid, gid int) {
 	return uid, gid
 }
 
-// start runs the server and waits until it answers. Somebody else may have taken a port that was free a moment ago: then it
+// startServer runs the server and waits until it answers. Somebody else may have taken a port that was free a moment ago: then it
 // tries others.
-func (s *Server) start() {
+func (s *Server) startServer() {
 	s.t.Helper()
-	s.t.Cleanup(s.stop)
+	s.t.Cleanup(s.stopServer)
 	for range attempts {
 		s.Submission, s.SMTPS, s.Plain = testkit.FreePort(s.t), testkit.FreePort(s.t), testkit.FreePort(s.t)
-		s.write("conf/master.cf", s.masterConfig(), 0o644)
-		s.run("", "/usr/sbin/postfix", "-c", s.path("conf"), "check")
-		s.launch()
-		if s.answers() {
+		s.writeFile("conf/master.cf", s.masterConfig(), 0o644)
+		s.runCommand("", "/usr/sbin/postfix", "-c", s.pathTo("conf"), "check")
+		s.launchMaster()
+		if s.waitUntilAnswering() {
 			return
 		}
-		s.stop()
+		s.stopServer()
 	}
 	s.t.Fatalf("the mail server does not answer; its log:\n%s", s.Log())
 }
 
-// launch starts the first process. The kernel ends it when the test's process ends, whichever way that happens: that needs
+// launchMaster starts the first process. The kernel ends it when the test's process ends, whichever way that happens: that needs
 // the thread that started it to live as long as it does.
-func (s *Server) launch() {
+func (s *Server) launchMaster() {
 	s.t.Helper()
-	cmd, done := exec.Command(filepath.Join(daemons, "master"), "-c", s.path("conf")), make(chan struct{})
-	cmd.Env = append(os.Environ(), "MAIL_CONFIG="+s.path("conf"))
+	cmd, done := exec.Command(filepath.Join(daemons, "master"), "-c", s.pathTo("conf")), make(chan struct{})
+	cmd.Env = append(os.Environ(), "MAIL_CONFIG="+s.pathTo("conf"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	started := make(chan error)
 	go func() {
@@ -208,22 +208,22 @@ func (s *Server) launch() {
 	s.cmd, s.done = cmd, done
 }
 
-// answers waits until all ports do, or the server has ended.
-func (s *Server) answers() bool {
+// waitUntilAnswering waits until all ports do, or the server has ended.
+func (s *Server) waitUntilAnswering() bool {
 	for deadline := time.Now().Add(startWait); time.Now().Before(deadline); time.Sleep(pollEvery) {
 		select {
 		case <-s.done:
 			return false
 		default:
 		}
-		if s.greets(s.Plain) && s.greets(s.Submission) {
+		if s.greetsOn(s.Plain) && s.greetsOn(s.Submission) {
 			return true
 		}
 	}
 	return false
 }
 
-func (s *Server) greets(port int) bool {
+func (s *Server) greetsOn(port int) bool {
 	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(port), time.Second)
 	if err != nil {
 		return false
@@ -234,7 +234,7 @@ func (s *Server) greets(port int) bool {
 	return err == nil
 }
 
-func (s *Server) stop() {
+func (s *Server) stopServer() {
 	if s.cmd == nil {
 		return
 	}
@@ -245,7 +245,7 @@ func (s *Server) stop() {
 
 // Log is what the server has logged so far.
 func (s *Server) Log() string {
-	raw, _ := os.ReadFile(s.path("log"))
+	raw, _ := os.ReadFile(s.pathTo("log"))
 	return string(raw)
 }
 
@@ -256,28 +256,28 @@ func (s *Server) URL(scheme string, port int, query string) string {
 
 // URLWith is URL with another password.
 func (s *Server) URLWith(scheme, password string, port int, query string) string {
-	return fmt.Sprintf("%s://%s:%s@%s:%d/?%s", scheme, encode(s.User), encode(password), s.Host, port, query)
+	return fmt.Sprintf("%s://%s:%s@%s:%d/?%s", scheme, encodeUserInfo(s.User), encodeUserInfo(password), s.Host, port, query)
 }
 
 // Messages are the copies that were delivered, in the order of their deliveries; those of messages that are in the queue at once overtake
 // each other. It waits until the server's queue is empty.
 func (s *Server) Messages() []Message {
 	s.t.Helper()
-	for deadline := time.Now().Add(settleWait); !s.settled(); time.Sleep(pollEvery) {
+	for deadline := time.Now().Add(settleWait); !s.isSettled(); time.Sleep(pollEvery) {
 		if time.Now().After(deadline) {
 			s.t.Errorf("mail stays in the queue; the log:\n%s", s.Log())
 			return nil
 		}
 	}
-	entries, err := os.ReadDir(s.path("mail", "inbox", "new"))
+	entries, err := os.ReadDir(s.pathTo("mail", "inbox", "new"))
 	if err != nil && !os.IsNotExist(err) {
 		s.t.Errorf("read the mailbox: %v", err)
 		return nil
 	}
-	slices.SortFunc(entries, func(a, b os.DirEntry) int { return modified(a).Compare(modified(b)) })
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return modifiedTime(a).Compare(modifiedTime(b)) })
 	var out []Message
 	for _, e := range entries {
-		raw, err := os.ReadFile(s.path("mail", "inbox", "new", e.Name()))
+		raw, err := os.ReadFile(s.pathTo("mail", "inbox", "new", e.Name()))
 		if err != nil {
 			s.t.Errorf("read a message: %v", err)
 			continue
@@ -292,7 +292,7 @@ func (s *Server) Messages() []Message {
 	return out
 }
 
-func modified(e os.DirEntry) time.Time {
+func modifiedTime(e os.DirEntry) time.Time {
 	info, err := e.Info()
 	if err != nil {
 		return time.Time{}
@@ -300,11 +300,11 @@ func modified(e os.DirEntry) time.Time {
 	return info.ModTime()
 }
 
-// settled reports whether nothing waits for delivery.
-func (s *Server) settled() bool {
+// isSettled reports whether nothing waits for delivery.
+func (s *Server) isSettled() bool {
 	for _, queue := range []string{"incoming", "active", "deferred", "maildrop"} {
 		empty := true
-		_ = filepath.WalkDir(s.path("queue", queue), func(_ string, d os.DirEntry, err error) error {
+		_ = filepath.WalkDir(s.pathTo("queue", queue), func(_ string, d os.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
 				empty = false
 				return filepath.SkipAll

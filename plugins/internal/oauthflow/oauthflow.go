@@ -48,25 +48,25 @@ func (h Host) PageFor(req codehost.AuthorizeRequest) string {
 
 // ExchangeCode returns the token for a code.
 func (h Host) ExchangeCode(ctx context.Context, app codehost.OAuthClient, code, verifier schema.Secret) (*codehost.OAuthToken, error) {
-	token, err := h.configFor(app).Exchange(h.context(ctx), code.Reveal(), oauth2.VerifierOption(verifier.Reveal()))
-	return h.read(token, err)
+	token, err := h.configFor(app).Exchange(h.withClient(ctx), code.Reveal(), oauth2.VerifierOption(verifier.Reveal()))
+	return h.readToken(token, err)
 }
 
 // RefreshToken returns a token in the place of one that has expired.
 func (h Host) RefreshToken(ctx context.Context, app codehost.OAuthClient, refreshToken schema.Secret) (*codehost.OAuthToken, error) {
-	token, err := h.configFor(app).TokenSource(h.context(ctx), &oauth2.Token{RefreshToken: refreshToken.Reveal(), Expiry: time.Unix(1, 0)}).Token()
-	return h.read(token, err)
+	token, err := h.configFor(app).TokenSource(h.withClient(ctx), &oauth2.Token{RefreshToken: refreshToken.Reveal(), Expiry: time.Unix(1, 0)}).Token()
+	return h.readToken(token, err)
 }
 
-// context returns a context in which requests of the flow go over the client of the host.
-func (h Host) context(ctx context.Context) context.Context {
+// withClient returns a context in which requests of the flow go over the client of the host.
+func (h Host) withClient(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: transport{h.HTTP}, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}})
 }
 
-// read returns a token, or what the refusal of the host means. What was sent is in no error.
-func (h Host) read(token *oauth2.Token, err error) (*codehost.OAuthToken, error) {
+// readToken returns a token, or what the refusal of the host means. What was sent is in no error.
+func (h Host) readToken(token *oauth2.Token, err error) (*codehost.OAuthToken, error) {
 	if err == nil {
 		return &codehost.OAuthToken{AccessToken: schema.Secret(token.AccessToken), RefreshToken: schema.Secret(token.RefreshToken), ExpiresAt: token.Expiry}, nil
 	}
@@ -79,13 +79,13 @@ func (h Host) read(token *oauth2.Token, err error) (*codehost.OAuthToken, error)
 		return nil, errs.Unavailable(errs.ReasonProtocol, "the answer with the token cannot be read")
 	}
 	if status := refused.Response.StatusCode; status >= 500 || status == http.StatusTooManyRequests {
-		return nil, h.explain(refused, codes.Unavailable)
+		return nil, h.explainRefusal(refused, codes.Unavailable)
 	}
-	return nil, h.explain(refused, codes.Unauthenticated)
+	return nil, h.explainRefusal(refused, codes.Unauthenticated)
 }
 
-// explain returns the error that a refusal means, with the code of the host, such as bad_verification_code.
-func (h Host) explain(refused *oauth2.RetrieveError, code codes.Code) error {
+// explainRefusal returns the error that a refusal means, with the code of the host, such as bad_verification_code.
+func (h Host) explainRefusal(refused *oauth2.RetrieveError, code codes.Code) error {
 	said := refused.ErrorCode
 	if said == "" {
 		said = http.StatusText(refused.Response.StatusCode)

@@ -68,19 +68,19 @@ func Start(t testing.TB) *Service {
 	_, nodeErr := exec.LookPath("node")
 	_, npmErr := exec.LookPath("npm")
 	testkit.Require(t, "node", nodeErr == nil && npmErr == nil, "install Node 20 or newer with npm")
-	s := &Service{backend: start(t, install(t))}
+	s := &Service{backend: startService(t, installService(t))}
 	target, err := url.Parse(s.backend)
 	if err != nil {
 		t.Fatal(err)
 	}
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
-	s.front = httptest.NewServer(s.keep(proxy))
+	s.front = httptest.NewServer(s.keepRequests(proxy))
 	t.Cleanup(s.front.Close)
 	s.Host = strings.TrimPrefix(s.front.URL, "http://")
 	return s
 }
 
-func install(t testing.TB) (dir string) {
+func installService(t testing.TB) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	for _, name := range []string{"package.json", "package-lock.json"} {
@@ -98,8 +98,8 @@ func install(t testing.TB) (dir string) {
 	return dir
 }
 
-// start runs the push service on a free port and returns its address.
-func start(t testing.TB, dir string) string {
+// startService runs the push service on a free port and returns its address.
+func startService(t testing.TB, dir string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -133,8 +133,8 @@ func start(t testing.TB, dir string) string {
 	}
 }
 
-// keep notes what arrives, and lets next or Answer answer it.
-func (s *Service) keep(next http.Handler) http.Handler {
+// keepRequests notes what arrives, and lets next or Answer answer it.
+func (s *Service) keepRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -182,8 +182,8 @@ func (s *Service) Posts() []Post {
 	return append([]Post(nil), s.posts...)
 }
 
-// call asks the push service itself, as the emulated browser.
-func (s *Service) call(t testing.TB, path string, values url.Values, out any) {
+// callService asks the push service itself, as the emulated browser.
+func (s *Service) callService(t testing.TB, path string, values url.Values, out any) {
 	t.Helper()
 	res, err := http.PostForm(s.backend+path, values)
 	if err != nil {
@@ -206,7 +206,7 @@ func (s *Service) call(t testing.TB, path string, values url.Values, out any) {
 func (s *Service) Subscribe(t testing.TB, vapidPublicKey string) *Subscription {
 	t.Helper()
 	out := &Subscription{service: s}
-	s.call(t, "/subscribe", url.Values{"userVisibleOnly": {"true"}, "applicationServerKey": {vapidPublicKey}}, out)
+	s.callService(t, "/subscribe", url.Values{"userVisibleOnly": {"true"}, "applicationServerKey": {vapidPublicKey}}, out)
 	out.id = path.Base(out.Endpoint)
 	out.Endpoint = s.front.URL + "/notify/" + out.id
 	return out
@@ -216,14 +216,14 @@ func (s *Service) Subscribe(t testing.TB, vapidPublicKey string) *Subscription {
 func (sub *Subscription) Received(t testing.TB) []string {
 	t.Helper()
 	var out struct{ Messages []string }
-	sub.service.call(t, "/get-notifications", url.Values{"clientHash": {sub.id}}, &out)
+	sub.service.callService(t, "/get-notifications", url.Values{"clientHash": {sub.id}}, &out)
 	return out.Messages
 }
 
 // Expire ends the subscription: from now on the push service answers with 410.
 func (sub *Subscription) Expire(t testing.TB) {
 	t.Helper()
-	sub.service.call(t, "/expire-subscription/"+sub.id, nil, nil)
+	sub.service.callService(t, "/expire-subscription/"+sub.id, nil, nil)
 }
 
 // Target is the subscription for the channel, with the sender's public key and subject.

@@ -28,9 +28,9 @@ type found struct {
 	passages []passage
 }
 
-// compose makes the report. It fails if no search could be made.
-func compose(ctx context.Context, lib Library, t Task) (string, []Citation, error) {
-	sources, err := find(ctx, lib, t)
+// composeReport makes the report. It fails if no search could be made.
+func composeReport(ctx context.Context, lib Library, t Task) (string, []Citation, error) {
+	sources, err := findSources(ctx, lib, t)
 	if err != nil {
 		return "", nil, err
 	}
@@ -38,17 +38,17 @@ func compose(ctx context.Context, lib Library, t Task) (string, []Citation, erro
 	if err := ctx.Err(); err != nil {
 		return "", nil, err
 	}
-	pick(sources, termsOf(t.Input), t.Effort.Passages)
+	pickPassages(sources, termsOf(t.Input), t.Effort.Passages)
 	sources = slices.DeleteFunc(sources, func(f *found) bool { return len(f.passages) == 0 })
 	citations := []Citation{}
 	for _, f := range sources {
 		citations = append(citations, Citation{Title: f.Title, URL: f.URL})
 	}
-	return write(t, sources), citations, nil
+	return writeReport(t, sources), citations, nil
 }
 
-// find makes the searches and merges what they find: what several find, and what is found first, comes first.
-func find(ctx context.Context, lib Library, t Task) ([]*found, error) {
+// findSources makes the searches and merges what they find: what several find, and what is found first, comes first.
+func findSources(ctx context.Context, lib Library, t Task) ([]*found, error) {
 	byURL := map[string]*found{}
 	var all []*found
 	var problems []error
@@ -102,17 +102,17 @@ func readAll(ctx context.Context, lib Library, sources []*found) {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			text, err := read(ctx, lib, f.URL)
+			text, err := readPage(ctx, lib, f.URL)
 			if err != nil || strings.TrimSpace(text) == "" {
 				text = f.Content
 			}
-			f.passages = split(text[:min(len(text), maxText)])
+			f.passages = splitPassages(text[:min(len(text), maxText)])
 		})
 	}
 	all.Wait()
 }
 
-func read(ctx context.Context, lib Library, address string) (text string, err error) {
+func readPage(ctx context.Context, lib Library, address string) (text string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("read source: panic: %v", p)
@@ -121,10 +121,10 @@ func read(ctx context.Context, lib Library, address string) (text string, err er
 	return lib.Read(ctx, address)
 }
 
-// write makes the Markdown.
-func write(t Task, sources []*found) string {
+// writeReport makes the Markdown.
+func writeReport(t Task, sources []*found) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n", line(t.Input))
+	fmt.Fprintf(&b, "# %s\n\n", oneLine(t.Input))
 	switch len(sources) {
 	case 0:
 		b.WriteString("No source was found for this question.\n")
@@ -135,27 +135,27 @@ func write(t Task, sources []*found) string {
 		fmt.Fprintf(&b, "%d sources were found. These are the passages that fit the question best, in the words of the sources.\n", len(sources))
 	}
 	for i, f := range sources {
-		fmt.Fprintf(&b, "\n## %s\n", line(f.heading()))
+		fmt.Fprintf(&b, "\n## %s\n", oneLine(f.headingText()))
 		for _, p := range f.passages {
-			fmt.Fprintf(&b, "\n%s\n>\n> [%d]\n", quote(p.text), i+1)
+			fmt.Fprintf(&b, "\n%s\n>\n> [%d]\n", quoteText(p.text), i+1)
 		}
 	}
 	b.WriteString("\n## Sources\n\n")
 	for i, f := range sources {
-		fmt.Fprintf(&b, "%d. [%s](<%s>)\n", i+1, line(f.heading()), escapeURL(f.URL))
+		fmt.Fprintf(&b, "%d. [%s](<%s>)\n", i+1, oneLine(f.headingText()), escapeURL(f.URL))
 	}
 	return b.String()
 }
 
-func (f *found) heading() string {
+func (f *found) headingText() string {
 	if strings.TrimSpace(f.Title) == "" {
 		return f.URL
 	}
 	return f.Title
 }
 
-// line makes one line of a text that cannot end what it stands in.
-func line(s string) string {
+// oneLine makes one line of a text that cannot end what it stands in.
+func oneLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if r := []rune(s); len(r) > maxHeading {
 		s = string(r[:maxHeading]) + "…"
@@ -174,7 +174,7 @@ func escapeURL(s string) string {
 	return strings.NewReplacer("<", "%3C", ">", "%3E", " ", "%20", "\\", "%5C").Replace(s)
 }
 
-func quote(text string) string {
+func quoteText(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		lines[i] = strings.TrimRight("> "+l, " ")

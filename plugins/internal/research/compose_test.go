@@ -43,7 +43,7 @@ func TestSourcesStayInTheirQuotations(t *testing.T) {
 			})
 		}
 		input := "crane 起重机 " + odd().Draw(t, "input")
-		content, citations, err := compose(t.Context(), lib, Task{Input: input, Effort: Effort{Sources: 3, Passages: 2}})
+		content, citations, err := composeReport(t.Context(), lib, Task{Input: input, Effort: Effort{Sources: 3, Passages: 2}})
 		if err != nil || len(citations) > 3 {
 			t.Fatalf("got %d citations, %v", len(citations), err)
 		}
@@ -77,7 +77,7 @@ func TestNoWordIsLost(t *testing.T) {
 		words := rapid.SliceOfN(rapid.SampledFrom([]string{"alpha", "beta.", "起重机", "x\n", "y\n\n", strings.Repeat("z", 700)}), 20, 200).Draw(t, "words")
 		text := strings.Repeat("An opening that is long enough for a passage. ", 2) + strings.Join(words, " ")
 		got := 0
-		for _, p := range split(text) {
+		for _, p := range splitPassages(text) {
 			if n := utf8.RuneCountInString(p.text); n > 2*passageRunes {
 				t.Fatalf("a passage has %d characters", n)
 			}

@@ -32,8 +32,8 @@ var (
 	headings = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#{1,6} +`) })
 )
 
-// split cuts a text at empty lines into passages, without the marks of images, links and headings.
-func split(text string) []passage {
+// splitPassages cuts a text at empty lines into passages, without the marks of images, links and headings.
+func splitPassages(text string) []passage {
 	var out []passage
 	var buf []string
 	runes := 0
@@ -52,7 +52,7 @@ func split(text string) []passage {
 			}
 			continue
 		}
-		for _, part := range cut(l) {
+		for _, part := range cutLine(l) {
 			if n := utf8.RuneCountInString(part); runes > 0 && runes+n > passageRunes {
 				flush()
 			}
@@ -64,8 +64,8 @@ func split(text string) []passage {
 	return out
 }
 
-// cut breaks a line that is too long at ends of sentences, or wherever it must.
-func cut(l string) []string {
+// cutLine breaks a line that is too long at ends of sentences, or wherever it must.
+func cutLine(l string) []string {
 	var out []string
 	for utf8.RuneCountInString(l) > passageRunes {
 		r := []rune(l)
@@ -84,7 +84,7 @@ func cut(l string) []string {
 
 func newPassage(text string, at int) passage {
 	p := passage{text: text, terms: map[string]int{}, at: at}
-	each(text, func(term string) {
+	forEachWord(text, func(term string) {
 		p.terms[term]++
 		p.size++
 	})
@@ -98,7 +98,7 @@ const common = " a about an and are as at be by can do does for from has have ho
 // termsOf are the distinct words of a question that matter; all of them if none does.
 func termsOf(input string) []string {
 	var all, out []string
-	each(input, func(term string) {
+	forEachWord(input, func(term string) {
 		if slices.Contains(all, term) {
 			return
 		}
@@ -113,13 +113,13 @@ func termsOf(input string) []string {
 	return out
 }
 
-// each yields the words of a text in lower case, and of scripts without spaces the pairs of neighbours.
-func each(text string, yield func(string)) {
+// forEachWord yields the words of a text in lower case, and of scripts without spaces the pairs of neighbours.
+func forEachWord(text string, yield func(string)) {
 	var word []rune
 	var before rune
 	end := func() {
 		if len(word) > 0 {
-			yield(stem(string(word)))
+			yield(stemWord(string(word)))
 		}
 		word = word[:0]
 	}
@@ -142,8 +142,8 @@ func each(text string, yield func(string)) {
 	end()
 }
 
-// stem takes the plural off an English word, roughly.
-func stem(w string) string {
+// stemWord takes the plural off an English word, roughly.
+func stemWord(w string) string {
 	switch {
 	case len(w) > 4 && strings.HasSuffix(w, "ies"):
 		return w[:len(w)-3] + "y"
@@ -153,9 +153,9 @@ func stem(w string) string {
 	return w
 }
 
-// pick leaves the best passages of each source, in their order. A word counts the more the fewer passages hold it, and
+// pickPassages leaves the best passages of each source, in their order. A word counts the more the fewer passages hold it, and
 // the less the longer the passage is (BM25).
-func pick(sources []*found, terms []string, keep int) {
+func pickPassages(sources []*found, terms []string, keep int) {
 	const k, b = 1.2, 0.6
 	holds, total, size := map[string]int{}, 0, 0
 	for _, f := range sources {
@@ -179,11 +179,11 @@ func pick(sources []*found, terms []string, keep int) {
 				p.score += weight * n * (k + 1) / (n + k*(1-b+b*float64(p.size)/mean))
 			}
 		}
-		f.passages = best(f.passages, keep)
+		f.passages = bestPassages(f.passages, keep)
 	}
 }
 
-func best(all []passage, keep int) []passage {
+func bestPassages(all []passage, keep int) []passage {
 	all = slices.DeleteFunc(all, func(p passage) bool { return p.score <= 0 })
 	slices.SortStableFunc(all, func(a, b passage) int { return cmp.Compare(b.score, a.score) })
 	all = all[:min(len(all), keep)]

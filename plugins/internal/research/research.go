@@ -172,7 +172,7 @@ func (s *Service) Start(t Task) (Report, error) {
 	r := &Report{ID: s.cfg.NewID(), Task: t, Status: Pending, Created: s.cfg.Now(), ended: make(chan struct{})}
 	s.byID[r.ID] = r
 	s.oldest = append(s.oldest, r.ID)
-	s.done.Go(func() { s.work(r.ID, t) })
+	s.done.Go(func() { s.workOnReport(r.ID, t) })
 	return *r, nil
 }
 
@@ -181,7 +181,7 @@ func (s *Service) Get(id string) (Report, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, ok := s.byID[id]
-	if !ok || s.expired(r) {
+	if !ok || s.isExpired(r) {
 		return Report{}, false
 	}
 	return *r, true
@@ -204,7 +204,7 @@ func (s *Service) Wait(ctx context.Context, id string) (Report, error) {
 	return r, nil
 }
 
-func (s *Service) expired(r *Report) bool {
+func (s *Service) isExpired(r *Report) bool {
 	return !r.completed.IsZero() && s.cfg.Now().Sub(r.completed) >= s.cfg.Keep
 }
 
@@ -213,7 +213,7 @@ func (s *Service) makeRoom() bool {
 	kept, victim := s.oldest[:0], ""
 	for _, id := range s.oldest {
 		r := s.byID[id]
-		if s.expired(r) {
+		if s.isExpired(r) {
 			delete(s.byID, id)
 			continue
 		}
@@ -239,36 +239,36 @@ func (s *Service) makeRoom() bool {
 	return true
 }
 
-// work makes one report.
-func (s *Service) work(id string, t Task) {
+// workOnReport makes one report.
+func (s *Service) workOnReport(id string, t Task) {
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
 	case <-s.ctx.Done():
-		s.finish(id, "", nil, s.ctx.Err())
+		s.finishReport(id, "", nil, s.ctx.Err())
 		return
 	}
-	s.change(id, func(r *Report) { r.Status = InProgress })
+	s.changeReport(id, func(r *Report) { r.Status = InProgress })
 	ctx, cancel := context.WithTimeout(s.ctx, s.cfg.Timeout)
 	defer cancel()
-	content, sources, err := s.compose(ctx, t)
-	s.finish(id, content, sources, err)
+	content, sources, err := s.composeGuarded(ctx, t)
+	s.finishReport(id, content, sources, err)
 }
 
-func (s *Service) compose(ctx context.Context, t Task) (content string, sources []Citation, err error) {
+func (s *Service) composeGuarded(ctx context.Context, t Task) (content string, sources []Citation, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("compose report: panic: %v", p)
 		}
 	}()
-	return compose(ctx, s.cfg.Library, t)
+	return composeReport(ctx, s.cfg.Library, t)
 }
 
-func (s *Service) finish(id, content string, sources []Citation, err error) {
+func (s *Service) finishReport(id, content string, sources []Citation, err error) {
 	if err != nil {
 		s.cfg.Log.Warn("a research failed", "id", id, "error", err)
 	}
-	s.change(id, func(r *Report) {
+	s.changeReport(id, func(r *Report) {
 		r.completed = s.cfg.Now()
 		r.Took = r.completed.Sub(r.Created)
 		close(r.ended)
@@ -288,7 +288,7 @@ func describeFailure(err error) string {
 	return "the search did not answer"
 }
 
-func (s *Service) change(id string, f func(*Report)) {
+func (s *Service) changeReport(id string, f func(*Report)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.byID[id]; r != nil {

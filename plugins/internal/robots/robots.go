@@ -56,7 +56,7 @@ func Parse(content []byte, userAgent string) *Rules {
 			if value == "" {
 				continue
 			}
-			r := rule{allow: key == "allow", pattern: normalize(value)}
+			r := rule{allow: key == "allow", pattern: normalizePath(value)}
 			if forOwn {
 				own.rules = append(own.rules, r)
 			}
@@ -126,11 +126,11 @@ func (r *Rules) Allows(u *url.URL) bool {
 	if r == nil || target == "/robots.txt" {
 		return true
 	}
-	target = normalize(target)
+	target = normalizePath(target)
 	longest, allowed := -1, true
 	for _, rule := range r.rules {
 		n := len(rule.pattern)
-		if n < longest || n == longest && !rule.allow || !matches(rule.pattern, target) {
+		if n < longest || n == longest && !rule.allow || !matchesPattern(rule.pattern, target) {
 			continue
 		}
 		longest, allowed = n, rule.allow
@@ -138,9 +138,9 @@ func (r *Rules) Allows(u *url.URL) bool {
 	return allowed
 }
 
-// matches reports whether a pattern matches the beginning of target, or all of it if the pattern ends with "$". A "*"
+// matchesPattern reports whether a pattern matches the beginning of target, or all of it if the pattern ends with "$". A "*"
 // stands for any characters. The time is bounded by the product of both lengths.
-func matches(pattern, target string) bool {
+func matchesPattern(pattern, target string) bool {
 	pattern, anchored := strings.CutSuffix(pattern, "$")
 	pieces := strings.Split(pattern, "*")
 	if !strings.HasPrefix(target, pieces[0]) {
@@ -166,16 +166,16 @@ func matches(pattern, target string) bool {
 
 const hexDigits = "0123456789ABCDEF"
 
-// normalize gives the same address one spelling: characters that need no escape stand for themselves, all others that
+// normalizePath gives the same address one spelling: characters that need no escape stand for themselves, all others that
 // are not ASCII are escaped, in upper case.
-func normalize(s string) string {
+func normalizePath(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
-		case c == '%' && i+2 < len(s) && unhex(s[i+1]) >= 0 && unhex(s[i+2]) >= 0:
-			decoded := byte(unhex(s[i+1])<<4 | unhex(s[i+2]))
+		case c == '%' && i+2 < len(s) && hexDigit(s[i+1]) >= 0 && hexDigit(s[i+2]) >= 0:
+			decoded := byte(hexDigit(s[i+1])<<4 | hexDigit(s[i+2]))
 			i += 2
 			if isUnreserved(decoded) {
 				b.WriteByte(decoded)
@@ -191,7 +191,7 @@ func normalize(s string) string {
 	return b.String()
 }
 
-func unhex(c byte) int {
+func hexDigit(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':
 		return int(c - '0')

@@ -34,10 +34,10 @@ type Usage struct {
 
 // Answer makes the response of an operation that returned out or an error.
 func Answer(out any, err error, start time.Time) (*search.Response, error) {
-	return answer(http.StatusOK, out, err, start)
+	return encodeAnswer(http.StatusOK, out, err, start)
 }
 
-func answer(status int, out any, err error, start time.Time) (*search.Response, error) {
+func encodeAnswer(status int, out any, err error, start time.Time) (*search.Response, error) {
 	var refusal *Refusal
 	switch {
 	case errors.As(err, &refusal):
@@ -48,7 +48,7 @@ func answer(status int, out any, err error, start time.Time) (*search.Response, 
 	case err != nil:
 		return nil, err
 	}
-	body, err := encode(out)
+	body, err := encodeJSON(out)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func answer(status int, out any, err error, start time.Time) (*search.Response, 
 	}}, nil
 }
 
-func encode(v any) ([]byte, error) {
+func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -82,8 +82,8 @@ func inSeconds(d time.Duration) float64 {
 	return float64(d.Round(time.Millisecond).Milliseconds()) / 1000
 }
 
-// problem is the text of an error for whoever named the address.
-func problem(err error) string {
+// problemText is the text of an error for whoever named the address.
+func problemText(err error) string {
 	var own *errs.Error
 	if errors.As(err, &own) {
 		return own.Message

@@ -56,13 +56,13 @@ type crawlAnswer struct {
 	RequestID    string    `json:"request_id"`
 }
 
-func (o *Ops) crawl(ctx context.Context, req *search.Request, start time.Time) (any, error) {
+func (o *Ops) runCrawl(ctx context.Context, req *search.Request, start time.Time) (any, error) {
 	p, err := o.parseCrawl(req)
 	if err != nil {
 		return nil, BadRequest(err)
 	}
 	if err := o.links.Check(p.Start); err != nil {
-		return nil, &Refusal{Status: http.StatusForbidden, Err: fmt.Errorf("URL is not supported: %s", problem(err))}
+		return nil, &Refusal{Status: http.StatusForbidden, Err: fmt.Errorf("URL is not supported: %s", problemText(err))}
 	}
 	found, err := o.crawler.Run(ctx, p.Options)
 	if err != nil {
@@ -70,7 +70,7 @@ func (o *Ops) crawl(ctx context.Context, req *search.Request, start time.Time) (
 	}
 	out := crawlAnswer{BaseURL: found.Base, Ignored: p.ignored, Usage: p.usage, RequestID: AnswerID(req)}
 	for _, f := range found.Failed {
-		out.Failed = append(out.Failed, failure{URL: f.URL, Error: problem(f.Err)})
+		out.Failed = append(out.Failed, failure{URL: f.URL, Error: problemText(f.Err)})
 	}
 	if req.Operation == search.OpCrawl {
 		out.Results = textsOf(found, p.images)

@@ -61,7 +61,7 @@ type failure struct {
 	Error string `json:"error"`
 }
 
-func (o *Ops) extract(ctx context.Context, req *search.Request, start time.Time) (any, error) {
+func (o *Ops) runExtract(ctx context.Context, req *search.Request, start time.Time) (any, error) {
 	p, err := o.parseExtract(req.Body)
 	if err != nil {
 		return nil, BadRequest(err)
@@ -82,7 +82,7 @@ func (o *Ops) extract(ctx context.Context, req *search.Request, start time.Time)
 			err = errors.New("answer would be too large; ask for fewer pages")
 		}
 		if err != nil {
-			out.Failed = append(out.Failed, failure{URL: u, Error: problem(err)})
+			out.Failed = append(out.Failed, failure{URL: u, Error: problemText(err)})
 			continue
 		}
 		budget -= len(page.Text)
@@ -108,7 +108,7 @@ func (o *Ops) readAll(ctx context.Context, p extractParams) ([]*extract.Page, []
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			pages[i], problems[i] = o.read(ctx, strings.TrimSpace(u), p.format, p.timeout)
+			pages[i], problems[i] = o.readPage(ctx, strings.TrimSpace(u), p.format, p.timeout)
 		})
 	}
 	all.Wait()

@@ -106,7 +106,7 @@ func (o *Ops) startResearch(ctx context.Context, req *search.Request, start time
 		return nil, err
 	}
 	resp, err := Answer(researchAnswer{
-		RequestID: r.ID, CreatedAt: timestamp(r.Created), Status: r.Status, Input: t.Input, Model: t.Model, Ignored: t.ignored, ResponseTime: Seconds(start),
+		RequestID: r.ID, CreatedAt: formatTimestamp(r.Created), Status: r.Status, Input: t.Input, Model: t.Model, Ignored: t.ignored, ResponseTime: Seconds(start),
 	}, nil, start)
 	if err != nil {
 		return nil, err
@@ -124,13 +124,13 @@ func (o *Ops) researchResult(req *search.Request, start time.Time) (*search.Resp
 	switch r.Status {
 	case research.Completed:
 		return Answer(reportAnswer{
-			RequestID: r.ID, CreatedAt: timestamp(r.Created), Status: r.Status, Content: r.Content, Sources: r.Sources,
+			RequestID: r.ID, CreatedAt: formatTimestamp(r.Created), Status: r.Status, Content: r.Content, Sources: r.Sources,
 			ResponseTime: inSeconds(r.Took), Usage: usage,
 		}, nil, start)
 	case research.Failed:
 		return Answer(researchAnswer{RequestID: r.ID, Status: r.Status, Error: r.Problem, ResponseTime: inSeconds(r.Took), Usage: usage}, nil, start)
 	}
-	return answer(http.StatusAccepted, researchAnswer{RequestID: r.ID, Status: r.Status, ResponseTime: Seconds(r.Created)}, nil, start)
+	return encodeAnswer(http.StatusAccepted, researchAnswer{RequestID: r.ID, Status: r.Status, ResponseTime: Seconds(r.Created)}, nil, start)
 }
 
 func usageAsked(query string) *Usage {
@@ -141,4 +141,4 @@ func usageAsked(query string) *Usage {
 	return &Usage{}
 }
 
-func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+func formatTimestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

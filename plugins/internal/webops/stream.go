@@ -142,7 +142,7 @@ func (s *eventStream) sendDelta(d delta) error {
 }
 
 func (s *eventStream) sendEvent(name string, v any) error {
-	data, err := encode(v)
+	data, err := encodeJSON(v)
 	if err != nil {
 		return err
 	}

@@ -127,10 +127,10 @@ func (o *Ops) Invoke(ctx context.Context, req *search.Request) (*search.Response
 	start := time.Now()
 	switch req.Operation {
 	case search.OpExtract:
-		out, err := o.extract(ctx, req, start)
+		out, err := o.runExtract(ctx, req, start)
 		return Answer(out, err, start)
 	case search.OpMap, search.OpCrawl:
-		out, err := o.crawl(ctx, req, start)
+		out, err := o.runCrawl(ctx, req, start)
 		return Answer(out, err, start)
 	case search.OpResearch:
 		return o.startResearch(ctx, req, start)
@@ -140,8 +140,8 @@ func (o *Ops) Invoke(ctx context.Context, req *search.Request) (*search.Response
 	return nil, errs.New(errs.Host, codes.Unimplemented, errs.ReasonUnsupported, "operation %q is not offered", req.Operation)
 }
 
-// read gets the text of a page, or of a document of the backend itself.
-func (o *Ops) read(ctx context.Context, address string, format extract.Format, timeout time.Duration) (*extract.Page, error) {
+// readPage gets the text of a page, or of a document of the backend itself.
+func (o *Ops) readPage(ctx context.Context, address string, format extract.Format, timeout time.Duration) (*extract.Page, error) {
 	if o.cfg.Own != nil {
 		if page, own, err := o.cfg.Own(ctx, address, format); own {
 			return page, err
@@ -165,7 +165,7 @@ func (l library) Find(ctx context.Context, q research.Query) ([]research.Source,
 
 // Read implements research.Library.
 func (l library) Read(ctx context.Context, address string) (string, error) {
-	page, err := l.ops.read(ctx, address, extract.Text, l.ops.cfg.Timeout)
+	page, err := l.ops.readPage(ctx, address, extract.Text, l.ops.cfg.Timeout)
 	if err != nil {
 		return "", err
 	}

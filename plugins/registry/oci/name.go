@@ -32,8 +32,8 @@ func (n name) String() string {
 	return n.domain + "/" + n.path
 }
 
-// reference returns what stands for the manifest in a request.
-func (n name) reference() string {
+// manifestReference returns what stands for the manifest in a request.
+func (n name) manifestReference() string {
 	if n.digest != "" {
 		return n.digest
 	}

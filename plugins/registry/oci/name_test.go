@@ -39,7 +39,7 @@ func TestWhereReferencesLead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.scheme + "://" + s.host + " " + n.path + " " + n.reference(); got != want {
+		if got := s.scheme + "://" + s.host + " " + n.path + " " + n.manifestReference(); got != want {
 			t.Errorf("%s leads to %s, want %s", ref, got, want)
 		}
 	}

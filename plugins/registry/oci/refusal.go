@@ -55,7 +55,7 @@ func (r *refusal) orError(err error) error {
 	if err != nil || r == nil {
 		return err
 	}
-	code, reason, text := r.classify()
+	code, reason, text := r.classifyRefusal()
 	if r.text != "" {
 		text += ": " + r.text
 	}
@@ -67,7 +67,7 @@ func (r *refusal) orError(err error) error {
 	return e
 }
 
-func (r *refusal) classify() (codes.Code, string, string) {
+func (r *refusal) classifyRefusal() (codes.Code, string, string) {
 	limited := r.code == http.StatusTooManyRequests || r.code == http.StatusForbidden && strings.HasPrefix(strings.ToUpper(r.text), "TOOMANYREQUESTS")
 	switch {
 	case limited:

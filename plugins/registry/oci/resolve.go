@@ -52,7 +52,7 @@ func (r *reader) Resolve(ctx context.Context, req registry.ResolveRequest) (*reg
 func (s *session) readDigest(ctx context.Context, n name) (*manifest, error) {
 	ref := n.String()
 	last := s.lastHead(ref)
-	got, err := s.askRegistry(ctx, question{method: http.MethodHead, repo: n.path, path: "manifests/" + n.reference(), accept: accepted, etag: last.expectedETag()})
+	got, err := s.askRegistry(ctx, question{method: http.MethodHead, repo: n.path, path: "manifests/" + n.manifestReference(), accept: accepted, etag: last.expectedETag()})
 	if e := errs.From(err); e != nil {
 		if status := e.Upstream.GetHttpStatus(); status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented || status == http.StatusNotFound {
 			// Some registries answer HEAD for what they have to fetch first with 404.
@@ -79,7 +79,7 @@ func (s *session) readDigest(ctx context.Context, n name) (*manifest, error) {
 
 // fetchManifest fetches what a reference names and compares its digest with what was promised.
 func (s *session) fetchManifest(ctx context.Context, n name) (*manifest, error) {
-	got, err := s.askRegistry(ctx, question{method: http.MethodGet, repo: n.path, path: "manifests/" + n.reference(), accept: accepted, limit: maxManifest})
+	got, err := s.askRegistry(ctx, question{method: http.MethodGet, repo: n.path, path: "manifests/" + n.manifestReference(), accept: accepted, limit: maxManifest})
 	if err != nil {
 		return nil, err
 	}

@@ -41,8 +41,8 @@ type backend struct {
 	done   sync.WaitGroup
 }
 
-// open opens the index and starts to follow the files; it does not wait until they are indexed.
-func open(inst search.Instance, cfg Config, rules *rules, roots []root, addresses []siteAddress) (*backend, error) {
+// openBackend opens the index and starts to follow the files; it does not wait until they are indexed.
+func openBackend(inst search.Instance, cfg Config, rules *rules, roots []root, addresses []siteAddress) (*backend, error) {
 	if inst.DataDir == "" {
 		return nil, errors.New("open index: the instance has no data directory")
 	}
@@ -59,17 +59,17 @@ func open(inst search.Instance, cfg Config, rules *rules, roots []root, addresse
 		index: ix, roots: roots, rules: rules, sites: sites, generation: gen, documents: newReader(inst, cfg), log: inst.Log, now: time.Now, manifest: manifest, written: manifest,
 		ready: make(chan struct{}), wake: make(chan struct{}, 1),
 	}}
-	if b.ops, err = webops.New(b.settings(inst, cfg)); err != nil {
+	if b.ops, err = webops.New(b.webopsSettings(inst, cfg)); err != nil {
 		return nil, errors.Join(err, ix.Close())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	b.cancel = cancel
-	b.done.Go(func() { b.follower.run(ctx, cfg.Rescan) })
+	b.done.Go(func() { b.follower.runUntilDone(ctx, cfg.Rescan) })
 	r := &refresher{
 		sites: sites, crawler: b.ops.Crawler().WithMaxPages(cfg.SitePages), limit: cfg.SitePages, interval: cfg.Refresh, now: time.Now,
-		generation: gen, wake: b.visit, changed: b.follower.changed, log: inst.Log,
+		generation: gen, wake: b.visit, changed: b.follower.lookAgain, log: inst.Log,
 	}
-	b.done.Go(func() { r.run(ctx) })
+	b.done.Go(func() { r.runUntilDone(ctx) })
 	return b, nil
 }
 
@@ -86,14 +86,14 @@ var (
 // Health implements framework.Healther: it tells what keeps the index from being as its sources are.
 func (b *backend) Health(context.Context) error {
 	var problems []string
-	if p := b.follower.problem(); p != "" {
+	if p := b.follower.currentProblem(); p != "" {
 		problems = append(problems, "files: "+p)
 	}
-	if done, total := b.follower.progress(); done < total {
+	if done, total := b.follower.reportProgress(); done < total {
 		problems = append(problems, fmt.Sprintf("indexing %d of %d", done, total))
 	}
 	for _, s := range b.follower.sites {
-		if p := s.problem(); p != "" {
+		if p := s.problemText(); p != "" {
 			problems = append(problems, p)
 		}
 	}
@@ -103,10 +103,10 @@ func (b *backend) Health(context.Context) error {
 	return errors.New(strings.Join(problems, "; "))
 }
 
-// settings are those of the operations that other backends have as well.
-func (b *backend) settings(inst search.Instance, cfg Config) webops.Config {
-	out := cfg.webops()
-	out.UserAgent, out.Log, out.Find, out.Own, out.Ready = inst.UserAgent, inst.Log, b.sources, b.own, b.wait
+// webopsSettings are those of the operations that other backends have as well.
+func (b *backend) webopsSettings(inst search.Instance, cfg Config) webops.Config {
+	out := cfg.webopsConfig()
+	out.UserAgent, out.Log, out.Find, out.Own, out.Ready = inst.UserAgent, inst.Log, b.findSources, b.readOwn, b.waitUntilUsable
 	return out
 }
 
@@ -125,7 +125,7 @@ func (b *backend) Invoke(ctx context.Context, req *search.Request) (*search.Resp
 		return b.ops.Invoke(ctx, req)
 	}
 	start := time.Now()
-	out, err := b.search(ctx, req, start)
+	out, err := b.answerSearch(ctx, req, start)
 	return webops.Answer(out, err, start)
 }
 
@@ -134,10 +134,10 @@ func (b *backend) Stream(ctx context.Context, req *search.Request, w search.Stre
 	return b.ops.Stream(ctx, req, w)
 }
 
-// wait returns at once if the index has documents or all files were looked at, and otherwise waits a moment for the first document. Its error
+// waitUntilUsable returns at once if the index has documents or all files were looked at, and otherwise waits a moment for the first document. Its error
 // says that the backend cannot answer yet.
-func (b *backend) wait(ctx context.Context) error {
-	if b.follower.answers() {
+func (b *backend) waitUntilUsable(ctx context.Context) error {
+	if b.follower.canAnswer() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, emptyWait)
@@ -147,7 +147,7 @@ func (b *backend) wait(ctx context.Context) error {
 	for {
 		select {
 		case <-look.C:
-			if b.follower.answers() {
+			if b.follower.canAnswer() {
 				return nil
 			}
 		case <-ctx.Done():

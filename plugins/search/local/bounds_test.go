@@ -91,12 +91,12 @@ func TestBatchesAreBounded(t *testing.T) {
 		}
 		rec.bytes, rec.documents = nil, nil
 	}
-	if err := f.sync(t.Context()); err != nil {
+	if err := f.syncFiles(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	check("first index")
 	writeDoc(t, base, "large.md", strings.Repeat(paragraph, 1<<19/len(paragraph))+"changed")
-	if err := f.sync(t.Context()); err != nil {
+	if err := f.syncFiles(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	check("change")
@@ -122,7 +122,7 @@ func TestDocumentIndexedInPart(t *testing.T) {
 	writeDoc(t, base, "large.md", strings.Repeat(paragraph, 8<<20/len(paragraph)))
 	f, rec := newTestFollower(t, base)
 	f.index.Bleve = &stoppedAfter{inner: rec, left: 2}
-	if err := f.sync(t.Context()); err == nil {
+	if err := f.syncFiles(t.Context()); err == nil {
 		t.Fatal("the document fits into two batches")
 	}
 	f.index.Bleve = rec
@@ -131,7 +131,7 @@ func TestDocumentIndexedInPart(t *testing.T) {
 		t.Fatalf("after two batches: %v", err)
 	}
 	f.manifest = manifest
-	if err := f.sync(t.Context()); err != nil {
+	if err := f.syncFiles(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	e := f.manifest["file:docs/large.md"]
@@ -146,7 +146,7 @@ func TestQueriesAreBounded(t *testing.T) {
 		writeDoc(t, base, fmt.Sprintf("%d.md", i), "# Letters\n\na b c d e f g h i j k l m n o p q r s t u v w x y z 的 一 是 了\n")
 	}
 	f, _ := newTestFollower(t, base)
-	if err := f.sync(t.Context()); err != nil {
+	if err := f.syncFiles(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	close(f.ready)
@@ -173,7 +173,7 @@ func TestQueriesAreBounded(t *testing.T) {
 		"300 words":              {many.String(), 500},
 	} {
 		before := started()
-		if _, err := b.find(t.Context(), searchParams{query: tt.query, results: 5}); err != nil {
+		if _, err := b.findDocuments(t.Context(), searchParams{query: tt.query, results: 5}); err != nil {
 			t.Fatal(err)
 		}
 		if n := started() - before; n > tt.most {
@@ -194,12 +194,12 @@ func TestLongQueryKeepsItsRarestWords(t *testing.T) {
 	}
 	writeDoc(t, base, "rare.md", "zanzibar")
 	f, _ := newTestFollower(t, base)
-	if err := f.sync(t.Context()); err != nil {
+	if err := f.syncFiles(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	close(f.ready)
 	b := &backend{follower: f}
-	hits, err := b.find(t.Context(), searchParams{query: common.String() + "zanzibar", results: 10})
+	hits, err := b.findDocuments(t.Context(), searchParams{query: common.String() + "zanzibar", results: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,12 +11,12 @@ import (
 
 var errNoDocument = errors.New("no document has this address")
 
-// own reads a document of the index by its address; another address is none of ours.
-func (b *backend) own(ctx context.Context, address string, format extract.Format) (page *extract.Page, own bool, err error) {
+// readOwn reads a document of the index by its address; another address is none of ours.
+func (b *backend) readOwn(ctx context.Context, address string, format extract.Format) (page *extract.Page, own bool, err error) {
 	if !strings.HasPrefix(strings.ToLower(address), scheme) {
 		return nil, false, nil
 	}
-	if err := b.wait(ctx); err != nil {
+	if err := b.waitUntilUsable(ctx); err != nil {
 		return nil, true, err
 	}
 	text, err := b.readDocument(ctx, address, format)
@@ -28,7 +28,7 @@ func (b *backend) own(ctx context.Context, address string, format extract.Format
 
 // readDocument reads a document of the index from its file.
 func (b *backend) readDocument(ctx context.Context, address string, format extract.Format) (string, error) {
-	f, ok := b.follower.document(address)
+	f, ok := b.follower.findDocument(address)
 	if !ok {
 		return "", errNoDocument
 	}
@@ -43,22 +43,22 @@ func (b *backend) readDocument(ctx context.Context, address string, format extra
 	return doc.text, nil
 }
 
-// sources finds documents for a research.
-func (b *backend) sources(ctx context.Context, q research.Query) ([]research.Source, error) {
+// findSources finds documents for a research.
+func (b *backend) findSources(ctx context.Context, q research.Query) ([]research.Source, error) {
 	where := newDomains(q.Include, q.Exclude)
-	if !b.holds(where) {
+	if !b.mayHold(where) {
 		return nil, nil
 	}
-	if err := b.wait(ctx); err != nil {
+	if err := b.waitUntilUsable(ctx); err != nil {
 		return nil, err
 	}
-	hits, err := b.find(ctx, searchParams{query: q.Text, results: q.Max, where: where})
+	hits, err := b.findDocuments(ctx, searchParams{query: q.Text, results: q.Max, where: where})
 	if err != nil {
 		return nil, err
 	}
 	var out []research.Source
 	for _, h := range hits {
-		out = append(out, research.Source{Title: h.title, URL: h.address, Content: strings.Join(h.chunks(maxChunks), "\n\n")})
+		out = append(out, research.Source{Title: h.title, URL: h.address, Content: strings.Join(h.bestChunks(maxChunks), "\n\n")})
 	}
 	return out, nil
 }

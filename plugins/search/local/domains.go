@@ -19,10 +19,10 @@ type domains struct {
 const domainFile = "file"
 
 func newDomains(include, exclude []string) domains {
-	return domains{include: bare(include), exclude: bare(exclude), some: len(include) > 0}
+	return domains{include: bareDomains(include), exclude: bareDomains(exclude), some: len(include) > 0}
 }
 
-func bare(all []string) (out []string) {
+func bareDomains(all []string) (out []string) {
 	for _, d := range all {
 		if d = webops.BareDomain(d); d != "" {
 			out = append(out, d)
@@ -31,8 +31,8 @@ func bare(all []string) (out []string) {
 	return out
 }
 
-// permit reports whether a document may be a result.
-func (d domains) permit(address string) bool {
+// permitsAddress reports whether a document may be a result.
+func (d domains) permitsAddress(address string) bool {
 	if strings.HasPrefix(address, scheme) {
 		return d.permitFiles()
 	}
@@ -48,5 +48,5 @@ func (d domains) permitFiles() bool {
 	return (!d.some || slices.Contains(d.include, domainFile)) && !slices.Contains(d.exclude, domainFile)
 }
 
-// holds reports whether the index may hold a document of these domains.
-func (b *backend) holds(d domains) bool { return d.permitFiles() || len(b.follower.sites) > 0 }
+// mayHold reports whether the index may hold a document of these domains.
+func (b *backend) mayHold(d domains) bool { return d.permitFiles() || len(b.follower.sites) > 0 }

@@ -36,10 +36,10 @@ func newFingerprint(title, text string) fingerprint {
 	words := 0
 	eachWord(text, func(h uint64) {
 		all = (all ^ h) * fnvPrime
-		group := mix(before[0]*3 + mix(before[1]*5+mix(h)))
+		group := mixBits(before[0]*3 + mixBits(before[1]*5+mixBits(h)))
 		before[0], before[1] = before[1], h
 		if words++; words >= 3 {
-			v.add(group)
+			v.addBits(group)
 		}
 	})
 	if words == 0 {
@@ -49,7 +49,7 @@ func newFingerprint(title, text string) fingerprint {
 	if words < minSimilar {
 		return out
 	}
-	eachWord(title, func(h uint64) { out.Title = mix(out.Title + h) })
+	eachWord(title, func(h uint64) { out.Title = mixBits(out.Title + h) })
 	out.Similar = v.takeMajority()
 	return out
 }
@@ -73,7 +73,7 @@ var spreadBits = func() (out [256]uint64) {
 	return out
 }()
 
-func (v *votes) add(bits uint64) {
+func (v *votes) addBits(bits uint64) {
 	for i := range v.bytes {
 		v.bytes[i] += spreadBits[byte(bits>>(8*i))]
 	}
@@ -110,8 +110,8 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-// mix spreads the bits of a hash.
-func mix(h uint64) uint64 {
+// mixBits spreads the bits of a hash.
+func mixBits(h uint64) uint64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd
 	h ^= h >> 33
@@ -157,8 +157,8 @@ func eachWord(text string, yield func(uint64)) {
 // isPlain reports whether a character of ASCII is a letter or a digit.
 func isPlain(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9' }
 
-// similar reports whether one text is a variant of the other.
-func (f fingerprint) similar(g fingerprint) bool {
+// isSimilar reports whether one text is a variant of the other.
+func (f fingerprint) isSimilar(g fingerprint) bool {
 	return f.Similar != 0 && g.Similar != 0 && bits.OnesCount64(f.Similar^g.Similar) <= maxDifferent
 }
 
@@ -172,10 +172,10 @@ func newVariants() *variants {
 	return &variants{byText: map[uint64]*listing{}, byTitle: map[uint64][]*listing{}}
 }
 
-// add adds l and returns it, unless it is a variant of a document that was added before: one with the same text, or with
+// addListing adds l and returns it, unless it is a variant of a document that was added before: one with the same text, or with
 // the same title and nearly the same text. Then it returns nil, or that document if the text is the same and l has the
 // better address: the document takes the address and loses its parts, which are those of another address.
-func (v *variants) add(l *listing) (kept *listing, fresh bool) {
+func (v *variants) addListing(l *listing) (kept *listing, fresh bool) {
 	if same := v.byText[l.print.Words]; same != nil {
 		if !betterAddress(l.address, same.address) {
 			return nil, false
@@ -184,7 +184,7 @@ func (v *variants) add(l *listing) (kept *listing, fresh bool) {
 		return same, false
 	}
 	for _, other := range v.byTitle[l.print.Title] {
-		if other.print.similar(l.print) {
+		if other.print.isSimilar(l.print) {
 			return nil, false
 		}
 	}

@@ -15,17 +15,17 @@ func TestVariants(t *testing.T) {
 	} {
 		for title, same := range map[string]bool{"The book": true, "Another": strings.EqualFold(withoutMarks(text), long)} {
 			v := newVariants()
-			if _, fresh := v.add(&listing{address: "file:a", print: newFingerprint("The book", long)}); !fresh {
+			if _, fresh := v.addListing(&listing{address: "file:a", print: newFingerprint("The book", long)}); !fresh {
 				t.Fatal("the first document is a variant")
 			}
-			if _, fresh := v.add(&listing{address: "file:b", print: newFingerprint(title, text)}); fresh == (want && same) {
+			if _, fresh := v.addListing(&listing{address: "file:b", print: newFingerprint(title, text)}); fresh == (want && same) {
 				t.Errorf("%s, %.60q: got %v", title, text, fresh)
 			}
 		}
 	}
 	v := newVariants()
 	for _, text := range []string{"...", "...", "", "short", "brief"} {
-		if _, fresh := v.add(&listing{print: newFingerprint("Title", text)}); !fresh {
+		if _, fresh := v.addListing(&listing{print: newFingerprint("Title", text)}); !fresh {
 			t.Errorf("%q is a variant", text)
 		}
 	}
@@ -33,11 +33,11 @@ func TestVariants(t *testing.T) {
 
 func TestVariantWithABetterAddress(t *testing.T) {
 	v, print := newVariants(), newFingerprint("Title", "the same words")
-	first, _ := v.add(&listing{address: "https://a.example/x?y=1", print: print, parts: []string{"https://a.example/x?y=1#0"}})
-	if kept, fresh := v.add(&listing{address: "https://a.example/x", print: print}); fresh || kept != first || first.address != "https://a.example/x" || first.parts != nil {
+	first, _ := v.addListing(&listing{address: "https://a.example/x?y=1", print: print, parts: []string{"https://a.example/x?y=1#0"}})
+	if kept, fresh := v.addListing(&listing{address: "https://a.example/x", print: print}); fresh || kept != first || first.address != "https://a.example/x" || first.parts != nil {
 		t.Errorf("got %+v, %v, %+v", kept, fresh, first)
 	}
-	if kept, fresh := v.add(&listing{address: "https://a.example/x/index.html", print: print}); fresh || kept != nil {
+	if kept, fresh := v.addListing(&listing{address: "https://a.example/x/index.html", print: print}); fresh || kept != nil {
 		t.Errorf("got %+v, %v", kept, fresh)
 	}
 }

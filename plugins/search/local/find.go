@@ -29,8 +29,8 @@ type hit struct {
 	passages []rank.Ranked
 }
 
-// chunks returns the parts of the best n passages in which the query's words are.
-func (h *hit) chunks(n int) []string {
+// bestChunks returns the parts of the best n passages in which the query's words are.
+func (h *hit) bestChunks(n int) []string {
 	var out []string
 	for _, p := range h.passages[:min(n, len(h.passages))] {
 		out = append(out, rank.Excerpt(p.Text, p.Offsets))
@@ -38,8 +38,8 @@ func (h *hit) chunks(n int) []string {
 	return out
 }
 
-// find returns the documents that fit best: the index lists parts of documents, of which the most promising are ranked.
-func (b *backend) find(ctx context.Context, p searchParams) ([]*hit, error) {
+// findDocuments returns the documents that fit best: the index lists parts of documents, of which the most promising are ranked.
+func (b *backend) findDocuments(ctx context.Context, p searchParams) ([]*hit, error) {
 	reader, err := b.follower.index.Read()
 	if err != nil {
 		return nil, err
@@ -165,14 +165,14 @@ func (s *finder) listDocuments(ctx context.Context) ([]*listing, error) {
 			return nil, err
 		}
 		if len(out) >= s.params.results*enoughDocuments || len(found) < size || size >= maxHits {
-			return promising(out), nil
+			return mostPromising(out), nil
 		}
 	}
 }
 
 // permitsAddress reports whether a part may be in the answer.
 func (s *finder) permitsAddress(id, address string) (bool, error) {
-	if s.excluded[address] || !s.params.where.permit(address) || !s.backend.follower.isKnown(address) {
+	if s.excluded[address] || !s.params.where.permitsAddress(address) || !s.backend.follower.isKnown(address) {
 		return false, nil
 	}
 	if len(s.query.Phrases) == 0 {
@@ -208,7 +208,7 @@ func (s *finder) byDocument(found []string) ([]*listing, error) {
 		}
 		if !ok {
 			var fresh bool
-			l, fresh = others.add(&listing{address: at, print: s.backend.follower.fingerprint(at)})
+			l, fresh = others.addListing(&listing{address: at, print: s.backend.follower.fingerprintFor(at)})
 			if seen[at] = l; fresh {
 				out = append(out, l)
 			}
@@ -220,8 +220,8 @@ func (s *finder) byDocument(found []string) ([]*listing, error) {
 	return out, nil
 }
 
-// promising leaves as many documents as may be ranked.
-func promising(all []*listing) []*listing {
+// mostPromising leaves as many documents as may be ranked.
+func mostPromising(all []*listing) []*listing {
 	parts := 0
 	for i, l := range all {
 		if parts += len(l.parts); parts > maxRanked {

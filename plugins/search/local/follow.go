@@ -65,8 +65,8 @@ type unreadError struct{ path string }
 
 func (e *unreadError) Error() string { return "scan files: " + e.path + " cannot be read" }
 
-// run looks for changes until ctx ends, after pauses of interval, or longer where looking itself takes long.
-func (f *follower) run(ctx context.Context, interval time.Duration) {
+// runUntilDone looks for changes until ctx ends, after pauses of interval, or longer where looking itself takes long.
+func (f *follower) runUntilDone(ctx context.Context, interval time.Duration) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -77,17 +77,17 @@ func (f *follower) run(ctx context.Context, interval time.Duration) {
 		case <-f.wake:
 		}
 		start := f.now()
-		err := f.sync(ctx)
+		err := f.syncFiles(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		f.report(err)
+		f.reportProblem(err)
 		f.once.Do(func() { close(f.ready) })
 		timer.Reset(max(interval, idleShare*f.now().Sub(start)))
 	}
 }
 
-func (f *follower) report(err error) {
+func (f *follower) reportProblem(err error) {
 	text, unread := "", &unreadError{}
 	if err != nil {
 		text = err.Error()
@@ -101,30 +101,30 @@ func (f *follower) report(err error) {
 	f.looked, f.lastErr, f.unread = f.now(), text, unread.path
 }
 
-// problem is what keeps the index from following the files, or empty.
-func (f *follower) problem() string {
+// currentProblem is what keeps the index from following the files, or empty.
+func (f *follower) currentProblem() string {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.lastErr
 }
 
-// changed calls for another look at once.
-func (f *follower) changed() {
+// lookAgain calls for another look at once.
+func (f *follower) lookAgain() {
 	select {
 	case f.wake <- struct{}{}:
 	default:
 	}
 }
 
-// sync makes the index equal to the files once.
-func (f *follower) sync(ctx context.Context) error {
-	found, err := scan(ctx, f.roots, f.rules)
+// syncFiles makes the index equal to the files once.
+func (f *follower) syncFiles(ctx context.Context) error {
+	found, err := scanRoots(ctx, f.roots, f.rules)
 	if err != nil {
 		return err
 	}
 	files := found.files
 	for _, s := range f.sites {
-		for address, page := range s.all() {
+		for address, page := range s.listPages() {
 			if _, ok := files[address]; !ok {
 				files[address] = page
 			}
@@ -139,10 +139,10 @@ func (f *follower) sync(ctx context.Context) error {
 			gone = append(gone, address)
 		}
 	}
-	if err := f.drop(ctx, gone); err != nil {
+	if err := f.dropDocuments(ctx, gone); err != nil {
 		return err
 	}
-	if err := f.refresh(ctx, files); err != nil {
+	if err := f.refreshFiles(ctx, files); err != nil {
 		return err
 	}
 	if found.unread != "" {
@@ -151,14 +151,14 @@ func (f *follower) sync(ctx context.Context) error {
 	return nil
 }
 
-func (f *follower) drop(ctx context.Context, gone []string) error {
-	w := f.write()
+func (f *follower) dropDocuments(ctx context.Context, gone []string) error {
+	w := f.newWriter()
 	for _, address := range gone {
-		if err := w.remove(ctx, address); err != nil {
+		if err := w.removeDocument(ctx, address); err != nil {
 			return err
 		}
 	}
-	return w.finish(ctx)
+	return w.commitRest(ctx)
 }
 
 // setWritten notes that a search finds what the manifest says.
@@ -174,15 +174,15 @@ func (f *follower) setManifest(m map[string]entry) {
 	f.mu.Unlock()
 }
 
-// refresh indexes the files that are new or changed, in batches. Those that take long come last, so that searches find the
+// refreshFiles indexes the files that are new or changed, in batches. Those that take long come last, so that searches find the
 // others meanwhile.
-func (f *follower) refresh(ctx context.Context, files map[string]file) error {
+func (f *follower) refreshFiles(ctx context.Context, files map[string]file) error {
 	var quick, slow []string
-	generation := f.generation.current()
+	generation := f.generation.currentNumber()
 	for _, address := range slices.Sorted(maps.Keys(files)) {
 		old, known := f.manifest[address]
 		switch {
-		case known && old.Generation == generation && unchanged(files[address], old) && !old.isRetryDue(f.now()):
+		case known && old.Generation == generation && isUnchanged(files[address], old) && !old.isRetryDue(f.now()):
 		case documents.IsSlow(address):
 			slow = append(slow, address)
 		default:
@@ -196,25 +196,25 @@ func (f *follower) refresh(ctx context.Context, files map[string]file) error {
 	}
 	done := len(files) - len(quick) - len(slow)
 	for _, addresses := range [][]string{quick, slow} {
-		w := f.write()
+		w := f.newWriter()
 		for _, address := range addresses {
 			f.setProgress(done, len(files))
 			done++
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := w.replace(ctx, files[address]); err != nil {
+			if err := w.replaceDocument(ctx, files[address]); err != nil {
 				return err
 			}
 		}
-		if err := w.finish(ctx); err != nil {
+		if err := w.commitRest(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func unchanged(now file, e entry) bool {
+func isUnchanged(now file, e entry) bool {
 	return e.Size == now.size && e.MTime == now.mtime.UnixNano() && e.Checked-e.MTime > int64(freshness)
 }
 
@@ -229,11 +229,11 @@ func (f *follower) loadFile(from file) (c content, err error) {
 		c.page, err = readPage(from.path)
 		return c, err
 	}
-	c.data, err = read(from, f.rules.sizeLimit(from.path))
+	c.data, err = readFile(from, f.rules.sizeLimit(from.path))
 	return c, err
 }
 
-func (c content) hash() string {
+func (c content) hashContent() string {
 	data := c.data
 	if c.page.URL != "" {
 		data = []byte(c.page.Title + "\n" + c.page.Text)
@@ -264,12 +264,12 @@ func plainPath(address string) string {
 	return rel
 }
 
-// document finds an indexed document by its address, with or without escapes.
-func (f *follower) document(at string) (file, bool) {
+// findDocument finds an indexed document by its address, with or without escapes.
+func (f *follower) findDocument(at string) (file, bool) {
 	f.mu.RLock()
 	manifest := f.manifest
 	f.mu.RUnlock()
-	for _, a := range []string{at, address(strings.TrimPrefix(at, scheme))} {
+	for _, a := range []string{at, escapeAddress(strings.TrimPrefix(at, scheme))} {
 		if e, ok := manifest[a]; ok && e.Text {
 			return f.fileAt(a)
 		}
@@ -277,8 +277,8 @@ func (f *follower) document(at string) (file, bool) {
 	return file{}, false
 }
 
-// fingerprint tells what is known of a document's text.
-func (f *follower) fingerprint(address string) fingerprint {
+// fingerprintFor tells what is known of a document's text.
+func (f *follower) fingerprintFor(address string) fingerprint {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.manifest[address].Print

@@ -29,10 +29,10 @@ func openGeneration(dataDir string) *generation {
 	return g
 }
 
-func (g *generation) current() int64 { return g.n.Load() }
+func (g *generation) currentNumber() int64 { return g.n.Load() }
 
-// advance begins the next generation.
-func (g *generation) advance() error {
+// advanceNumber begins the next generation.
+func (g *generation) advanceNumber() error {
 	next := g.n.Load() + 1
 	if err := writeFile(g.path, []byte(strconv.FormatInt(next, 10)+"\n")); err != nil {
 		return fmt.Errorf("begin a re-index: %w", err)

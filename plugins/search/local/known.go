@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// answers reports whether the index has a document that may be shown, or all that it is to have.
-func (f *follower) answers() bool {
+// canAnswer reports whether the index has a document that may be shown, or all that it is to have.
+func (f *follower) canAnswer() bool {
 	select {
 	case <-f.ready:
 		return true
@@ -40,17 +40,17 @@ func (f *follower) fileAt(address string) (file, bool) {
 	}
 	if !strings.HasPrefix(address, scheme) {
 		for _, s := range f.sites {
-			if page, ok := s.all()[address]; ok {
+			if page, ok := s.listPages()[address]; ok {
 				return page, true
 			}
 		}
 		return file{}, false
 	}
-	return f.locate(plainPath(address))
+	return f.locateFile(plainPath(address))
 }
 
-// locate returns the file that a path of an address leads to, if the rules let it be indexed. It looks at names alone.
-func (f *follower) locate(rel string) (file, bool) {
+// locateFile returns the file that a path of an address leads to, if the rules let it be indexed. It looks at names alone.
+func (f *follower) locateFile(rel string) (file, bool) {
 	for _, rt := range f.roots {
 		below, ok := relativeTo(rt.name, rel)
 		if !ok {
@@ -61,14 +61,14 @@ func (f *follower) locate(rel string) (file, bool) {
 			var name string
 			name, below, _ = strings.Cut(below, "/")
 			full, dir = filepath.Join(full, name), strings.TrimPrefix(dir+"/"+name, "/")
-			if name == "" || name == ".." || f.rules.hides(full) || below != "" && (hiddenDir(name) || !f.rules.wantsDir(dir)) {
+			if name == "" || name == ".." || f.rules.hidesPath(full) || below != "" && (hiddenDir(name) || !f.rules.wantsDir(dir)) {
 				return file{}, false
 			}
 		}
-		if sensitive(filepath.Base(full)) || f.rules.hides(full) || !f.rules.wants(rel) || f.rules.leavesOut(rel, 1) != "" {
+		if isSensitive(filepath.Base(full)) || f.rules.hidesPath(full) || !f.rules.wantsFile(rel) || f.rules.leavesOut(rel, 1) != "" {
 			return file{}, false
 		}
-		return file{address: address(rel), path: full, root: rt.name}, true
+		return file{address: escapeAddress(rel), path: full, root: rt.name}, true
 	}
 	return file{}, false
 }
@@ -84,8 +84,8 @@ func relativeTo(root, rel string) (below string, ok bool) {
 // manyFiles is how many files have to wait for the index until its health says so.
 const manyFiles = 50
 
-// progress returns how many files are indexed of how many, while a look at them has many to index or is the first one; otherwise 0 and 0.
-func (f *follower) progress() (done, total int) {
+// reportProgress returns how many files are indexed of how many, while a look at them has many to index or is the first one; otherwise 0 and 0.
+func (f *follower) reportProgress() (done, total int) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	first := true

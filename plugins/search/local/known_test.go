@@ -22,7 +22,7 @@ func newHeldBackend(t *testing.T, base string) *backend {
 	f, _ := newTestFollower(t, base)
 	b := &backend{follower: f}
 	var err error
-	if b.ops, err = webops.New(b.settings(search.Instance{Log: hclog.NewNullLogger()}, Config{Timeout: 5e9, Parallel: 1, Pages: 10})); err != nil {
+	if b.ops, err = webops.New(b.webopsSettings(search.Instance{Log: hclog.NewNullLogger()}, Config{Timeout: 5e9, Parallel: 1, Pages: 10})); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.ops.Close() })
@@ -45,12 +45,12 @@ func TestAnswersWhileIndexing(t *testing.T) {
 	writeDoc(t, base, "old.md", "# Crane\n\nThe crane lifts containers.\n")
 	writeDoc(t, base, "secret/hidden.md", "# Crane\n\nThe other crane.\n")
 	full := newHeldBackend(t, base)
-	if err := full.follower.sync(t.Context()); err != nil {
+	if err := full.follower.syncFiles(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	// As after a restart: the manifest is there, the files are not listed, and the rules may have changed.
 	full.follower.files = nil
-	exclude, diags := globs("exclude", []string{"docs/secret"})
+	exclude, diags := compileGlobs("exclude", []string{"docs/secret"})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -85,7 +85,7 @@ func TestEmptyFolder(t *testing.T) {
 	base := t.TempDir()
 	writeDoc(t, base, "picture.md", "\x00\x01")
 	b := newHeldBackend(t, base)
-	if err := b.follower.sync(t.Context()); err != nil {
+	if err := b.follower.syncFiles(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	close(b.follower.ready)
@@ -103,8 +103,8 @@ func TestLocate(t *testing.T) {
 		writeDoc(t, base, name, "text")
 	}
 	f, _ := newTestFollower(t, base)
-	f.rules.exclude, _ = globs("exclude", []string{"out"})
-	all, err := scan(t.Context(), f.roots, f.rules)
+	f.rules.exclude, _ = compileGlobs("exclude", []string{"out"})
+	all, err := scanRoots(t.Context(), f.roots, f.rules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,8 +113,8 @@ func TestLocate(t *testing.T) {
 		t.Fatalf("%v", found)
 	}
 	for _, name := range []string{"docs/a.md", "docs/sub/b.md", "docs/sub/deep/c d.md", "docs/.git/x.md", "docs/sub/.hidden/y.md", "docs/id_rsa", "docs/key.pem", "docs/out/z.md", "docs/../a.md", "other/a.md", "docs//a.md", "docs/go.sum", "docs/x.svg"} {
-		got, ok := f.locate(name)
-		want, listed := found[address(name)]
+		got, ok := f.locateFile(name)
+		want, listed := found[escapeAddress(name)]
 		if ok != listed || ok && (got.path != want.path || got.address != want.address || got.root != want.root) {
 			t.Errorf("%s: %+v %v, a look finds %+v %v", name, got, ok, want, listed)
 		}
@@ -140,7 +140,7 @@ func TestHealthTellsProgress(t *testing.T) {
 	if err := b.Health(t.Context()); err == nil {
 		t.Error("many files: no word")
 	}
-	if err := b.follower.sync(t.Context()); err != nil {
+	if err := b.follower.syncFiles(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Health(t.Context()); err != nil {

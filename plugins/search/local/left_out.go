@@ -14,8 +14,8 @@ const maxNames = 10
 // leftOuts holds the files and pages that are not in the index: their number by reason, and the first names of each.
 type leftOuts map[string]*search.IndexLeftOut
 
-// add counts one file or page.
-func (l leftOuts) add(reason, name string) {
+// addFile counts one file or page.
+func (l leftOuts) addFile(reason, name string) {
 	one := l[reason]
 	if one == nil {
 		one = &search.IndexLeftOut{Reason: reason}
@@ -29,8 +29,8 @@ func (l leftOuts) add(reason, name string) {
 	}
 }
 
-// list returns the counts, the highest first.
-func (l leftOuts) list() (out []search.IndexLeftOut) {
+// listCounts returns the counts, the highest first.
+func (l leftOuts) listCounts() (out []search.IndexLeftOut) {
 	for _, one := range l {
 		out = append(out, *one)
 	}
@@ -45,22 +45,22 @@ func (s snapshot) leftOutOf(r root) []search.IndexLeftOut {
 	out := leftOuts{}
 	for address, l := range s.left {
 		if l.root == r.name {
-			out.add(string(l.reason), plainPath(address))
+			out.addFile(string(l.reason), plainPath(address))
 		}
 	}
 	for address, f := range s.files {
 		if e := s.manifest[address]; !f.page && f.root == r.name && e.Why != "" {
-			out.add(string(e.Why), plainPath(address))
+			out.addFile(string(e.Why), plainPath(address))
 		}
 	}
-	return out.list()
+	return out.listCounts()
 }
 
 // leftOutPages returns what of a site a visit left out.
 func leftOutPages(result *crawl.Result) []search.IndexLeftOut {
 	out := leftOuts{}
 	for _, f := range result.Failed {
-		out.add(f.Reason, plainAddress(f.URL))
+		out.addFile(f.Reason, plainAddress(f.URL))
 	}
 	for reason, n := range result.Unlisted {
 		if out[reason] == nil {
@@ -68,5 +68,5 @@ func leftOutPages(result *crawl.Result) []search.IndexLeftOut {
 		}
 		out[reason].Count += int64(n)
 	}
-	return out.list()
+	return out.listCounts()
 }

@@ -17,7 +17,7 @@ func inputSchema(op string) string {
 	return string(data)
 }
 
-func operations() []search.Operation {
+func listOperations() []search.Operation {
 	return append([]search.Operation{
 		{
 			Name: search.OpSearch, Title: "Search documents", Tool: "search",

@@ -48,11 +48,11 @@ func storedFrom(p crawl.Page) storedPage {
 	}
 }
 
-func (p storedPage) known() crawl.Known {
+func (p storedPage) toKnown() crawl.Known {
 	return crawl.Known{ETag: p.ETag, LastModified: p.LastModified, Links: p.Links}
 }
 
-func (p storedPage) encode() ([]byte, error) {
+func (p storedPage) encodePage() ([]byte, error) {
 	head, err := json.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("encode page: %w", err)

@@ -33,7 +33,7 @@ type passage struct {
 }
 
 func newDocument(title, text string, prose bool) document {
-	return document{title: texts.Head(strings.TrimSpace(title), maxTitle), text: text, passages: split(text, prose), print: newFingerprint(title, text)}
+	return document{title: texts.Head(strings.TrimSpace(title), maxTitle), text: text, passages: splitPassages(text, prose), print: newFingerprint(title, text)}
 }
 
 // splitter collects lines into passages.
@@ -44,8 +44,8 @@ type splitter struct {
 	fenced  bool
 }
 
-// split cuts a text at headings, if it is one that has some, and long sections at empty lines.
-func split(text string, headings bool) []passage {
+// splitPassages cuts a text at headings, if it is one that has some, and long sections at empty lines.
+func splitPassages(text string, headings bool) []passage {
 	var s splitter
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -57,40 +57,40 @@ func split(text string, headings bool) []passage {
 			s.fenced = !s.fenced
 		}
 		if headings && !s.fenced {
-			s.section(documents.Heading(line, next))
+			s.startSection(documents.Heading(line, next))
 		}
-		s.line(line)
+		s.addLine(line)
 	}
-	s.flush()
+	s.flushPassage()
 	return s.out
 }
 
-// section starts a passage at a heading, unless there is hardly anything before it.
-func (s *splitter) section(heading string) {
+// startSection starts a passage at a heading, unless there is hardly anything before it.
+func (s *splitter) startSection(heading string) {
 	switch {
 	case heading == "":
 	case s.buf.Len() >= minPassage:
-		s.flush()
+		s.flushPassage()
 		s.heading = heading
 	case s.heading == "" || strings.TrimSpace(s.buf.String()) == "":
 		s.heading = heading
 	}
 }
 
-func (s *splitter) line(line string) {
+func (s *splitter) addLine(line string) {
 	blank := strings.TrimSpace(line) == ""
 	if s.buf.Len() >= passageSize && blank && !s.fenced {
-		s.flush()
+		s.flushPassage()
 		return
 	}
 	for s.buf.Len()+len(line)+1 > maxPassage {
 		if s.buf.Len() > 0 {
-			s.flush()
+			s.flushPassage()
 			continue
 		}
 		at := cutPoint(line)
 		s.buf.WriteString(line[:at])
-		s.flush()
+		s.flushPassage()
 		line = line[at:]
 	}
 	s.buf.WriteString(line)
@@ -111,7 +111,7 @@ func cutPoint(line string) int {
 	return at + size
 }
 
-func (s *splitter) flush() {
+func (s *splitter) flushPassage() {
 	if text := strings.Trim(s.buf.String(), "\n"); strings.TrimSpace(text) != "" {
 		s.out = append(s.out, passage{heading: s.heading, text: text})
 	}

@@ -34,7 +34,7 @@ func TestSplitKeepsEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.ToValidUTF8(strings.Join(rapid.SliceOfN(line, 0, 40).Draw(t, "lines"), "\n"), "?")
 		var all strings.Builder
-		for _, p := range split(text, rapid.Bool().Draw(t, "headings")) {
+		for _, p := range splitPassages(text, rapid.Bool().Draw(t, "headings")) {
 			if len(p.text) > maxPassage || !utf8.ValidString(p.text) || strings.TrimSpace(p.text) == "" {
 				t.Fatalf("passage of %d bytes: %q", len(p.text), p.text)
 			}
@@ -48,7 +48,7 @@ func TestSplitKeepsEverything(t *testing.T) {
 
 // A damaged file has bytes that are no text.
 func TestSplitEndsOnDamagedText(t *testing.T) {
-	for _, p := range split(strings.Repeat("\x80", 3*maxPassage), false) {
+	for _, p := range splitPassages(strings.Repeat("\x80", 3*maxPassage), false) {
 		if len(p.text) > maxPassage {
 			t.Errorf("a passage has %d bytes", len(p.text))
 		}
@@ -60,7 +60,7 @@ func TestSensitive(t *testing.T) {
 		".env": true, "a.KEY": true, "id_rsa": true, "x.kdbx": true, "secrets.yaml": true, "credentials": true, "prod.env": true,
 		"secret.go": false, "secrets.md": false, "identity.md": false, "key.md": false, "environment.txt": false,
 	} {
-		if got := sensitive(name); got != want {
+		if got := isSensitive(name); got != want {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}
@@ -75,7 +75,7 @@ func TestGlob(t *testing.T) {
 		{"docs/**/*.md", "docs/a.md", true}, {"docs/**/*.md", "docs/b/c/a.md", true}, {"docs/**", "docs/b/c", true}, {"node_modules", "a/node_modules/b.js", true},
 		{"./docs/", "docs/x", true}, {"docs", "my/docs/x", true}, {"docs/x", "my/docs/x", false}, {"?.txt", "a.txt", true}, {"?.txt", "ab.txt", false},
 	} {
-		re, err := glob(tt.pattern)
+		re, err := compileGlob(tt.pattern)
 		if err != nil || re.MatchString(tt.path) != tt.want {
 			t.Errorf("%s on %s: want %v (%v)", tt.pattern, tt.path, tt.want, err)
 		}

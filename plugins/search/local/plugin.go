@@ -66,12 +66,12 @@ func Plugin() framework.Plugin {
 // Definition declares the search kind of the plugin.
 func Definition() search.Definition[Config] {
 	return search.Definition[Config]{
-		Operations: operations(),
+		Operations: listOperations(),
 		Stream:     true,
 		Index:      true,
 		DataDir:    true,
 		Exclusive:  true,
-		Build:      build,
+		Build:      buildBackend,
 	}
 }
 
@@ -85,7 +85,7 @@ const (
 	maxRefresh   = 366 * 24 * time.Hour
 )
 
-func build(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
+func buildBackend(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
 	diags := checkLimits(cfg)
 	rules, d := newRules(inst, cfg)
 	diags = append(diags, d...)
@@ -96,11 +96,11 @@ func build(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
 	}
 	roots, d := newRoots(inst.BaseDir, cfg.Folders, rules)
 	diags = append(diags, d...)
-	diags = append(diags, cfg.webops().Check()...)
+	diags = append(diags, cfg.webopsConfig().Check()...)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	return func(context.Context) (search.Backend, error) { return open(inst, cfg, rules, roots, sites) }, diags
+	return func(context.Context) (search.Backend, error) { return openBackend(inst, cfg, rules, roots, sites) }, diags
 }
 
 func checkLimits(cfg Config) schema.Diagnostics {
@@ -120,8 +120,8 @@ func checkLimits(cfg Config) schema.Diagnostics {
 	return diags
 }
 
-// webops are the settings of the operations that other backends have as well.
-func (c Config) webops() webops.Config {
+// webopsConfig are the settings of the operations that other backends have as well.
+func (c Config) webopsConfig() webops.Config {
 	return webops.Config{Backend: searchapi.Local, AllowHosts: c.AllowHosts, Timeout: c.Timeout, Parallel: c.Parallel, Delay: c.Delay, Pages: c.Pages}
 }
 

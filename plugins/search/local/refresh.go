@@ -40,13 +40,13 @@ type refresher struct {
 	log     hclog.Logger
 }
 
-// run visits sites when they are due, until ctx ends.
-func (r *refresher) run(ctx context.Context) {
+// runUntilDone visits sites when they are due, until ctx ends.
+func (r *refresher) runUntilDone(ctx context.Context) {
 	due := map[*site]time.Time{}
 	schedule := func(sites ...*site) {
 		for _, s := range sites {
-			due[s] = r.due(s)
-			s.end(due[s])
+			due[s] = r.dueTime(s)
+			s.endVisit(due[s])
 		}
 	}
 	schedule(r.sites...)
@@ -68,15 +68,15 @@ func (r *refresher) run(ctx context.Context) {
 			continue
 		case <-timer.C:
 		}
-		r.visit(ctx, next)
+		r.visitSite(ctx, next)
 		schedule(next)
 	}
 }
 
-// due is when a site is to be visited: at once if it never was, or not in this generation.
-func (r *refresher) due(s *site) time.Time {
-	st := s.current()
-	if st.Generation != r.generation.current() || st.Format != pageFormat && st.Failures == 0 {
+// dueTime is when a site is to be visited: at once if it never was, or not in this generation.
+func (r *refresher) dueTime(s *site) time.Time {
+	st := s.currentState()
+	if st.Generation != r.generation.currentNumber() || st.Format != pageFormat && st.Failures == 0 {
 		return r.now()
 	}
 	pause, since := r.interval, st.Refreshed
@@ -90,17 +90,17 @@ func (r *refresher) due(s *site) time.Time {
 	return at.Add(pause + rand.N(pause/jitter+1))
 }
 
-// visit makes what is kept of a site equal to the site. What cannot be had stays as it is. In a new generation all pages are
+// visitSite makes what is kept of a site equal to the site. What cannot be had stays as it is. In a new generation all pages are
 // asked for anew.
-func (r *refresher) visit(ctx context.Context, s *site) {
-	generation, known := r.generation.current(), s.known
-	if st := s.current(); st.Generation != generation || st.Format != pageFormat {
-		known = s.links
+func (r *refresher) visitSite(ctx context.Context, s *site) {
+	generation, known := r.generation.currentNumber(), s.knownPage
+	if st := s.currentState(); st.Generation != generation || st.Format != pageFormat {
+		known = s.storedLinks
 	}
-	s.begin()
+	s.beginVisit()
 	result, err := r.crawler.Run(ctx, crawl.Options{
-		Start: s.url, MaxDepth: siteDepth, MaxBreadth: r.limit, Limit: r.limit, SelectPaths: s.paths(), Timeout: siteTime,
-		Format: extract.Markdown, MaxText: siteText, Known: known, Progress: s.progress,
+		Start: s.url, MaxDepth: siteDepth, MaxBreadth: r.limit, Limit: r.limit, SelectPaths: s.pathPatterns(), Timeout: siteTime,
+		Format: extract.Markdown, MaxText: siteText, Known: known, Progress: s.noteProgress,
 	})
 	if ctx.Err() != nil {
 		return
@@ -114,38 +114,38 @@ func (r *refresher) visit(ctx context.Context, s *site) {
 	case len(result.Pages) == 0:
 		problem = "there is no page with text that may be read"
 	default:
-		problem = take(s, result)
+		problem = takeResult(s, result)
 		r.changed()
 	}
 	if err == nil && result.Start == nil {
 		s.setLeftOut(leftOutPages(result))
 	}
-	if err := s.tried(r.now(), generation, problem); err != nil && problem == "" {
+	if err := s.noteAttempt(r.now(), generation, problem); err != nil && problem == "" {
 		problem = err.Error()
 	}
 	if problem != "" {
-		r.log.Warn("site is not indexed as it is", "site", s.name(), "problem", problem)
+		r.log.Warn("site is not indexed as it is", "site", s.shownName(), "problem", problem)
 		return
 	}
-	r.log.Debug("site was visited", "site", s.name(), "pages", len(result.Pages))
+	r.log.Debug("site was visited", "site", s.shownName(), "pages", len(result.Pages))
 }
 
-// take keeps what a visit found, and tells what is wrong with that.
-func take(s *site, result *crawl.Result) (problem string) {
+// takeResult keeps what a visit found, and tells what is wrong with that.
+func takeResult(s *site, result *crawl.Result) (problem string) {
 	there := map[string]bool{}
 	for _, p := range result.Pages {
 		there[p.URL] = true
 		if p.Unchanged {
 			continue
 		}
-		if err := s.put(p); err != nil {
+		if err := s.putPage(p); err != nil {
 			return err.Error()
 		}
 	}
 	failed := 0
 	for _, f := range result.Failed {
 		if f.Gone {
-			s.remove(f.URL)
+			s.removePage(f.URL)
 			continue
 		}
 		if failed++; failed == 1 {

@@ -68,13 +68,13 @@ func newRoot(base, folder string, r *rules) (root, error) {
 	}
 	hidden := hiddenDir
 	if !info.IsDir() {
-		hidden = sensitive
+		hidden = isSensitive
 	}
 	rt := root{name: rootName(base, full), path: real}
 	switch {
 	case rt.name != "" && hidden(filepath.Base(full)), full != real && hidden(filepath.Base(real)):
 		return root{}, fmt.Errorf("%q is hidden or holds keys and is never indexed", folder)
-	case r.hides(real):
+	case r.hidesPath(real):
 		return root{}, fmt.Errorf("%q is protected and never indexed", folder)
 	}
 	return rt, nil
@@ -110,8 +110,8 @@ type file struct {
 	root string
 }
 
-// address makes the address of a path: each name escaped, so that it is a proper one.
-func address(rel string) string {
+// escapeAddress makes the address of a path: each name escaped, so that it is a proper one.
+func escapeAddress(rel string) string {
 	names := strings.Split(rel, "/")
 	for i, n := range names {
 		names[i] = url.PathEscape(n)
@@ -133,8 +133,8 @@ type scanned struct {
 	unread string
 }
 
-// scan lists the files below all roots.
-func scan(ctx context.Context, roots []root, r *rules) (*scanned, error) {
+// scanRoots lists the files below all roots.
+func scanRoots(ctx context.Context, roots []root, r *rules) (*scanned, error) {
 	out := &scanned{files: map[string]file{}, left: map[string]leftOut{}}
 	protected := r.protectedFiles()
 	for _, rt := range roots {
@@ -167,21 +167,21 @@ func (s *scanned) visitEntry(rt root, path string, d fs.DirEntry, r *rules, prot
 		name = strings.TrimPrefix(rt.name+"/"+filepath.ToSlash(rel), "/")
 	}
 	if d.IsDir() {
-		if rel != "." && hiddenDir(d.Name()) || r.hides(path) || name != "" && !r.wantsDir(name) {
+		if rel != "." && hiddenDir(d.Name()) || r.hidesPath(path) || name != "" && !r.wantsDir(name) {
 			return fs.SkipDir
 		}
 		return nil
 	}
 	// What is hidden, protected or excluded by a pattern is not spoken of.
-	if hiddenDir(d.Name()) || r.hides(path) || !r.wants(name) {
+	if hiddenDir(d.Name()) || r.hidesPath(path) || !r.wantsFile(name) {
 		return nil
 	}
-	at := address(name)
+	at := escapeAddress(name)
 	if _, ok := s.files[at]; ok {
 		return nil
 	}
 	switch {
-	case sensitive(d.Name()):
+	case isSensitive(d.Name()):
 		s.left[at] = leftOut{rt.name, documents.Sensitive}
 		return nil
 	case !d.Type().IsRegular():
@@ -207,8 +207,8 @@ func (s *scanned) visitEntry(rt root, path string, d fs.DirEntry, r *rules, prot
 
 var errChanged = errors.New("file is not the one that was indexed")
 
-// read returns the content of a scanned file. It refuses a path that meanwhile leads elsewhere.
-func read(f file, maxSize int64) ([]byte, error) {
+// readFile returns the content of a scanned file. It refuses a path that meanwhile leads elsewhere.
+func readFile(f file, maxSize int64) ([]byte, error) {
 	if real, err := filepath.EvalSymlinks(f.path); err != nil || real != f.path {
 		return nil, errChanged
 	}

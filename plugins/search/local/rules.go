@@ -26,8 +26,8 @@ type rules struct {
 
 func newRules(inst search.Instance, cfg Config) (*rules, schema.Diagnostics) {
 	r := &rules{maxSize: cfg.MaxFileSize, generated: cfg.Generated}
-	include, diags := globs("include", cfg.Include)
-	exclude, d := globs("exclude", cfg.Exclude)
+	include, diags := compileGlobs("include", cfg.Include)
+	exclude, d := compileGlobs("exclude", cfg.Exclude)
 	r.include, r.exclude = include, exclude
 	for _, p := range append([]string{inst.DataDir}, inst.Protected...) {
 		if p == "" {
@@ -55,8 +55,8 @@ func realPath(p string) string {
 	return p
 }
 
-// hides reports whether a real path is protected.
-func (r *rules) hides(real string) bool {
+// hidesPath reports whether a real path is protected.
+func (r *rules) hidesPath(real string) bool {
 	for _, p := range r.protected {
 		if real == p || strings.HasPrefix(real, strings.TrimSuffix(p, string(filepath.Separator))+string(filepath.Separator)) {
 			return true
@@ -79,7 +79,7 @@ func (r *rules) protectedFiles() []os.FileInfo {
 // wantsDir and wants apply the patterns to a path relative to the configuration, with slashes.
 func (r *rules) wantsDir(rel string) bool { return !matchAny(r.exclude, rel) }
 
-func (r *rules) wants(rel string) bool {
+func (r *rules) wantsFile(rel string) bool {
 	return !matchAny(r.exclude, rel) && (len(r.include) == 0 || matchAny(r.include, rel))
 }
 
@@ -120,8 +120,8 @@ func matchAny(patterns []*regexp.Regexp, rel string) bool {
 // hiddenDir reports whether a directory of that name is never looked into.
 func hiddenDir(name string) bool { return strings.HasPrefix(name, ".") }
 
-// sensitive reports whether a file of that name is never indexed.
-func sensitive(name string) bool {
+// isSensitive reports whether a file of that name is never indexed.
+func isSensitive(name string) bool {
 	name = strings.ToLower(name)
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "id_") {
 		return true
@@ -139,11 +139,11 @@ func sensitive(name string) bool {
 	return false
 }
 
-func globs(attr string, patterns []string) ([]*regexp.Regexp, schema.Diagnostics) {
+func compileGlobs(attr string, patterns []string) ([]*regexp.Regexp, schema.Diagnostics) {
 	var out []*regexp.Regexp
 	var diags schema.Diagnostics
 	for i, p := range patterns {
-		re, err := glob(p)
+		re, err := compileGlob(p)
 		if err != nil {
 			diags = append(diags, schema.Errorf(schema.At(attr).Index(i), "pattern %q: %v", p, err)...)
 			continue
@@ -153,9 +153,9 @@ func globs(attr string, patterns []string) ([]*regexp.Regexp, schema.Diagnostics
 	return out, diags
 }
 
-// glob compiles a pattern: * and ? stay within a name, ** crosses directories. A pattern without a slash fits a name
+// compileGlob compiles a pattern: * and ? stay within a name, ** crosses directories. A pattern without a slash fits a name
 // anywhere; one with a slash fits from the beginning. A directory that fits stands for all in it.
-func glob(pattern string) (*regexp.Regexp, error) {
+func compileGlob(pattern string) (*regexp.Regexp, error) {
 	p := strings.Trim(filepath.ToSlash(pattern), "/")
 	p = strings.TrimPrefix(p, "./")
 	if p == "" || strings.ContainsAny(p, "[]{}\\") {

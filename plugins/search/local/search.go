@@ -71,17 +71,17 @@ type result struct {
 	RawContent *string `json:"raw_content"`
 }
 
-func (b *backend) search(ctx context.Context, req *search.Request, start time.Time) (any, error) {
+func (b *backend) answerSearch(ctx context.Context, req *search.Request, start time.Time) (any, error) {
 	p, err := parseSearch(req.Body)
 	if err != nil {
 		return nil, webops.BadRequest(err)
 	}
 	out := searchAnswer{Query: p.query, Images: []string{}, Results: []result{}, Ignored: p.ignored, Usage: p.usage, RequestID: webops.AnswerID(req)}
-	if p.results > 0 && b.holds(p.where) {
-		if err := b.wait(ctx); err != nil {
+	if p.results > 0 && b.mayHold(p.where) {
+		if err := b.waitUntilUsable(ctx); err != nil {
 			return nil, err
 		}
-		hits, err := b.find(ctx, p)
+		hits, err := b.findDocuments(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func (b *backend) makeResults(ctx context.Context, hits []*hit, p searchParams) 
 	out, budget := []result{}, rawBudget
 	for _, h := range hits {
 		r := result{
-			Title: h.title, URL: h.address, Content: strings.Join(h.chunks(p.chunks), chunkMark),
+			Title: h.title, URL: h.address, Content: strings.Join(h.bestChunks(p.chunks), chunkMark),
 			Score: math.Round(min(h.score, 1)*1e4) / 1e4,
 		}
 		if p.raw != "false" {

@@ -69,7 +69,7 @@ func openSite(dir string, a siteAddress) (*site, error) {
 		if !strings.HasSuffix(e.Name(), pageExt) {
 			continue
 		}
-		if err := s.load(full); err != nil {
+		if err := s.loadPage(full); err != nil {
 			_ = os.Remove(full)
 			s.state.Refreshed = 0
 		}
@@ -77,17 +77,17 @@ func openSite(dir string, a siteAddress) (*site, error) {
 	return s, nil
 }
 
-func (s *site) load(full string) error {
+func (s *site) loadPage(full string) error {
 	p, text, err := openPage(full)
 	if err != nil {
 		return err
 	}
 	_ = text.Close()
-	return s.note(p.URL, full)
+	return s.notePage(p.URL, full)
 }
 
-// note takes a page's file into the list.
-func (s *site) note(address, full string) error {
+// notePage takes a page's file into the list.
+func (s *site) notePage(address, full string) error {
 	info, err := os.Stat(full)
 	if err != nil {
 		return errors.New("page cannot be read")
@@ -98,16 +98,16 @@ func (s *site) note(address, full string) error {
 	return nil
 }
 
-// all are the pages as files of the index.
-func (s *site) all() map[string]file {
+// listPages are the pages as files of the index.
+func (s *site) listPages() map[string]file {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return maps.Clone(s.files)
 }
 
-// links returns the links that a page had, without what would let the site say that the page is unchanged.
-func (s *site) links(address string) (crawl.Known, bool) {
-	k, ok := s.known(address)
+// storedLinks returns the links that a page had, without what would let the site say that the page is unchanged.
+func (s *site) storedLinks(address string) (crawl.Known, bool) {
+	k, ok := s.knownPage(address)
 	return crawl.Known{Links: k.Links}, ok
 }
 
@@ -118,15 +118,15 @@ func (s *site) setLeftOut(all []search.IndexLeftOut) {
 	s.state.LeftOut = all
 }
 
-// begin notes that a visit begins.
-func (s *site) begin() {
+// beginVisit notes that a visit begins.
+func (s *site) beginVisit() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.visit = &siteVisit{}
 }
 
-// progress notes how far the visit under way is.
-func (s *site) progress(done, total int) {
+// noteProgress notes how far the visit under way is.
+func (s *site) noteProgress(done, total int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.visit != nil && done > s.visit.done {
@@ -134,15 +134,15 @@ func (s *site) progress(done, total int) {
 	}
 }
 
-// end notes that the visit has ended, and when the next one is due.
-func (s *site) end(next time.Time) {
+// endVisit notes that the visit has ended, and when the next one is due.
+func (s *site) endVisit(next time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.visit, s.next = nil, next
 }
 
-// known tells the crawler what is kept of a page.
-func (s *site) known(address string) (crawl.Known, bool) {
+// knownPage tells the crawler what is kept of a page.
+func (s *site) knownPage(address string) (crawl.Known, bool) {
 	s.mu.RLock()
 	f, ok := s.files[address]
 	s.mu.RUnlock()
@@ -153,11 +153,11 @@ func (s *site) known(address string) (crawl.Known, bool) {
 	if err != nil {
 		return crawl.Known{}, false
 	}
-	return p.known(), true
+	return p.toKnown(), true
 }
 
-func (s *site) put(p crawl.Page) error {
-	data, err := storedFrom(p).encode()
+func (s *site) putPage(p crawl.Page) error {
+	data, err := storedFrom(p).encodePage()
 	if err != nil {
 		return err
 	}
@@ -165,10 +165,10 @@ func (s *site) put(p crawl.Page) error {
 	if err := writeFile(full, data); err != nil {
 		return fmt.Errorf("keep page: %w", err)
 	}
-	return s.note(p.URL, full)
+	return s.notePage(p.URL, full)
 }
 
-func (s *site) remove(address string) {
+func (s *site) removePage(address string) {
 	s.mu.Lock()
 	f, ok := s.files[address]
 	delete(s.files, address)
@@ -180,15 +180,15 @@ func (s *site) remove(address string) {
 
 // keepOnly removes all pages but these.
 func (s *site) keepOnly(there map[string]bool) {
-	for address := range s.all() {
+	for address := range s.listPages() {
 		if !there[address] {
-			s.remove(address)
+			s.removePage(address)
 		}
 	}
 }
 
-// tried notes how an attempt of a generation ended; no problem means that the pages are as the site has them.
-func (s *site) tried(at time.Time, generation int64, problem string) error {
+// noteAttempt notes how an attempt of a generation ended; no problem means that the pages are as the site has them.
+func (s *site) noteAttempt(at time.Time, generation int64, problem string) error {
 	s.mu.Lock()
 	s.state.Tried, s.state.Generation, s.state.Problem = at.UnixMilli(), generation, problem
 	s.state.Failures++
@@ -203,25 +203,25 @@ func (s *site) tried(at time.Time, generation int64, problem string) error {
 	return writeFile(filepath.Join(s.dir, fileState), data)
 }
 
-func (s *site) current() siteState {
+func (s *site) currentState() siteState {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.state
 }
 
-// problem is what an operator should know, or empty.
-func (s *site) problem() string {
+// problemText is what an operator should know, or empty.
+func (s *site) problemText() string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	switch {
 	case s.state.Problem == "":
 		return ""
 	case len(s.files) == 0:
-		return fmt.Sprintf("site %s: %s; nothing of it is indexed", s.name(), s.state.Problem)
+		return fmt.Sprintf("site %s: %s; nothing of it is indexed", s.shownName(), s.state.Problem)
 	}
 	since := "an earlier visit"
 	if s.state.Refreshed > 0 {
 		since = time.UnixMilli(s.state.Refreshed).UTC().Format(time.RFC3339)
 	}
-	return fmt.Sprintf("site %s: %s; what is indexed of it is of %s at the least", s.name(), s.state.Problem, since)
+	return fmt.Sprintf("site %s: %s; what is indexed of it is of %s at the least", s.shownName(), s.state.Problem, since)
 }

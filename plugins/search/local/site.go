@@ -28,17 +28,19 @@ type siteAddress struct {
 	below *regexp.Regexp
 }
 
-// id names the site's directory.
-func (s siteAddress) id() string {
+// directoryName names the site's directory.
+func (s siteAddress) directoryName() string {
 	sum := sha256.Sum256([]byte(s.url.String()))
 	return hex.EncodeToString(sum[:12])
 }
 
-// name is what may be shown of the address: a query may hold what is not for everyone.
-func (s siteAddress) name() string { return s.url.Scheme + "://" + s.url.Host + s.url.EscapedPath() }
+// shownName is what may be shown of the address: a query may hold what is not for everyone.
+func (s siteAddress) shownName() string {
+	return s.url.Scheme + "://" + s.url.Host + s.url.EscapedPath()
+}
 
-// paths are the patterns for the crawler.
-func (s siteAddress) paths() []*regexp.Regexp { return []*regexp.Regexp{s.below} }
+// pathPatterns are the patterns for the crawler.
+func (s siteAddress) pathPatterns() []*regexp.Regexp { return []*regexp.Regexp{s.below} }
 
 // plainAddress is an address without its query.
 func plainAddress(address string) string {
@@ -103,8 +105,8 @@ func openSites(dataDir string, addresses []siteAddress) ([]*site, error) {
 	wanted := map[string]bool{}
 	var out []*site
 	for _, a := range addresses {
-		wanted[a.id()] = true
-		s, err := openSite(filepath.Join(top, a.id()), a)
+		wanted[a.directoryName()] = true
+		s, err := openSite(filepath.Join(top, a.directoryName()), a)
 		if err != nil {
 			return nil, err
 		}

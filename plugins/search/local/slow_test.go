@@ -19,7 +19,7 @@ func TestSlowFilesComeLast(t *testing.T) {
 	writeDoc(t, base, "a.pdf", string(pdf))
 	writeDoc(t, base, "z.md", "# Filler\n\nNothing of interest.\n")
 	f, rec := newTestFollower(t, base)
-	if err := f.sync(t.Context()); err != nil {
+	if err := f.syncFiles(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if len(rec.documents) != 2 || !f.manifest["file:docs/a.pdf"].Text || !f.manifest["file:docs/z.md"].Text {
@@ -47,7 +47,7 @@ func TestPassingReasonsAreTriedAgain(t *testing.T) {
 		f.now = func() time.Time { return now }
 		look := func() entry {
 			t.Helper()
-			if err := f.sync(t.Context()); err != nil {
+			if err := f.syncFiles(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			return f.manifest[address]

@@ -22,13 +22,13 @@ var _ search.Indexer = (*backend)(nil)
 func (b *backend) Reindex(context.Context) error {
 	b.reindexing.Lock()
 	defer b.reindexing.Unlock()
-	if b.follower.snapshot().isReindexing() {
+	if b.follower.takeSnapshot().isReindexing() {
 		return nil
 	}
-	if err := b.follower.generation.advance(); err != nil {
+	if err := b.follower.generation.advanceNumber(); err != nil {
 		return err
 	}
-	b.follower.changed()
+	b.follower.lookAgain()
 	select {
 	case b.visit <- struct{}{}:
 	default:
@@ -38,7 +38,7 @@ func (b *backend) Reindex(context.Context) error {
 
 // IndexStatus implements search.Indexer.
 func (b *backend) IndexStatus(context.Context) (*search.IndexStatus, error) {
-	snap := b.follower.snapshot()
+	snap := b.follower.takeSnapshot()
 	out := &search.IndexStatus{Bytes: diskUse(b.dir), Reindexing: snap.isReindexing()}
 	for _, e := range snap.manifest {
 		if e.Text {
@@ -66,8 +66,8 @@ type snapshot struct {
 	sites           []*site
 }
 
-func (f *follower) snapshot() snapshot {
-	out := snapshot{generation: f.generation.current(), sites: f.sites}
+func (f *follower) takeSnapshot() snapshot {
+	out := snapshot{generation: f.generation.currentNumber(), sites: f.sites}
 	select {
 	case <-f.ready:
 		out.ready = true
@@ -90,15 +90,15 @@ func (s snapshot) isReindexing() bool {
 		}
 	}
 	for _, site := range s.sites {
-		if site.current().Generation != s.generation {
+		if site.currentState().Generation != s.generation {
 			return true
 		}
 	}
 	return false
 }
 
-// count adds a file to the figures of its source.
-func (s snapshot) count(out *search.IndexSource, address string) {
+// countFile adds a file to the figures of its source.
+func (s snapshot) countFile(out *search.IndexSource, address string) {
 	out.Total++
 	e, ok := s.manifest[address]
 	if ok && e.Generation == s.generation {
@@ -114,7 +114,7 @@ func (s snapshot) rootStatus(r root) search.IndexSource {
 	out := search.IndexSource{Name: cmp.Or(r.name, "."), Kind: search.SourceFiles, State: search.SourceReady, LastVisit: s.looked}
 	for address, f := range s.files {
 		if !f.page && f.root == r.name {
-			s.count(&out, address)
+			s.countFile(&out, address)
 		}
 	}
 	out.LeftOut = s.leftOutOf(r)
@@ -129,9 +129,9 @@ func (s snapshot) rootStatus(r root) search.IndexSource {
 
 // siteStatus returns the status of a site. During a visit its progress is that of the visit.
 func (s snapshot) siteStatus(site *site) search.IndexSource {
-	out := search.IndexSource{Name: site.name(), Kind: search.SourceSite, State: search.SourceReady}
-	for address := range site.all() {
-		s.count(&out, address)
+	out := search.IndexSource{Name: site.shownName(), Kind: search.SourceSite, State: search.SourceReady}
+	for address := range site.listPages() {
+		s.countFile(&out, address)
 	}
 	site.mu.RLock()
 	defer site.mu.RUnlock()

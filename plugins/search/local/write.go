@@ -21,20 +21,20 @@ type writer struct {
 	generation int64
 }
 
-func (f *follower) write() *writer {
-	return &writer{follower: f, update: f.index.Begin(), next: maps.Clone(f.manifest), generation: f.generation.current()}
+func (f *follower) newWriter() *writer {
+	return &writer{follower: f, update: f.index.Begin(), next: maps.Clone(f.manifest), generation: f.generation.currentNumber()}
 }
 
-// step commits the update if it is full.
-func (w *writer) step(ctx context.Context) error {
+// commitIfFull commits the update if it is full.
+func (w *writer) commitIfFull(ctx context.Context) error {
 	if !w.update.IsFull() {
 		return nil
 	}
-	return w.commit(ctx)
+	return w.commitUpdate(ctx)
 }
 
-// commit writes the update. The manifest goes first, because a search finds what is written before the commit returns.
-func (w *writer) commit(ctx context.Context) error {
+// commitUpdate writes the update. The manifest goes first, because a search finds what is written before the commit returns.
+func (w *writer) commitUpdate(ctx context.Context) error {
 	before := w.follower.manifest
 	w.follower.setManifest(w.next)
 	if err := w.follower.index.Commit(ctx, w.update); err != nil {
@@ -46,11 +46,11 @@ func (w *writer) commit(ctx context.Context) error {
 	return nil
 }
 
-// finish commits what is left. Where nothing changed but how files look, the manifest in memory alone is replaced; after a
+// commitRest commits what is left. Where nothing changed but how files look, the manifest in memory alone is replaced; after a
 // restart they are looked at once more.
-func (w *writer) finish(ctx context.Context) error {
+func (w *writer) commitRest(ctx context.Context) error {
 	if !w.update.IsEmpty() {
-		return w.commit(ctx)
+		return w.commitUpdate(ctx)
 	}
 	w.follower.setManifest(w.next)
 	w.follower.setWritten()
@@ -67,16 +67,16 @@ func (w *writer) noteEntry(address string, e entry, doc *index.Document) error {
 	return w.update.Note(address, data, doc)
 }
 
-// remove takes a document out.
-func (w *writer) remove(ctx context.Context, address string) error {
+// removeDocument takes a document out.
+func (w *writer) removeDocument(ctx context.Context, address string) error {
 	w.update.Remove(address, w.next[address].Parts)
 	w.update.Forget(address)
 	delete(w.next, address)
-	return w.step(ctx)
+	return w.commitIfFull(ctx)
 }
 
-// replace puts a file's content in the place of what the index has of it.
-func (w *writer) replace(ctx context.Context, now file) error {
+// replaceDocument puts a file's content in the place of what the index has of it.
+func (w *writer) replaceDocument(ctx context.Context, now file) error {
 	f, old := w.follower, w.next[now.address]
 	fresh := entry{Size: now.size, MTime: now.mtime.UnixNano(), Checked: f.now().UnixNano(), Generation: w.generation}
 	c, err := f.loadFile(now)
@@ -86,9 +86,9 @@ func (w *writer) replace(ctx context.Context, now file) error {
 		if err := w.noteEntry(now.address, entry{Generation: w.generation, Why: documents.Unreadable}, nil); err != nil {
 			return err
 		}
-		return w.step(ctx)
+		return w.commitIfFull(ctx)
 	}
-	fresh.Hash = c.hash()
+	fresh.Hash = c.hashContent()
 	if fresh.Hash == old.Hash && fresh.Generation == old.Generation && !old.Why.IsPassing() {
 		fresh.Parts, fresh.Text, fresh.Print, fresh.Why = old.Parts, old.Text, old.Print, old.Why
 		w.next[now.address] = fresh
@@ -111,7 +111,7 @@ func (w *writer) replace(ctx context.Context, now file) error {
 	if err := w.noteEntry(now.address, fresh, put); err != nil {
 		return err
 	}
-	return w.step(ctx)
+	return w.commitIfFull(ctx)
 }
 
 // putDocument adds the passages of a document. A large one takes several steps; until the last, the manifest says how many parts of it
@@ -123,7 +123,7 @@ func (w *writer) putDocument(ctx context.Context, address string, doc document) 
 			if err := w.noteEntry(address, entry{Parts: out.Parts()}, nil); err != nil {
 				return nil, err
 			}
-			if err := w.commit(ctx); err != nil {
+			if err := w.commitUpdate(ctx); err != nil {
 				return nil, err
 			}
 			out.Continue(w.update)

@@ -53,8 +53,8 @@ func newBackend(inst search.Instance, cfg Config) (*backend, error) {
 	}
 	b.endpoint = b.client.Endpoint("/search")
 	b.engines = &engineList{client: b.client, endpoint: b.client.Endpoint("/config")}
-	ops := cfg.webops()
-	ops.UserAgent, ops.Log, ops.Find = agent, b.log, b.sources
+	ops := cfg.webopsConfig()
+	ops.UserAgent, ops.Log, ops.Find = agent, b.log, b.findSources
 	b.ops, err = webops.New(ops)
 	return b, err
 }
@@ -68,7 +68,7 @@ func (b *backend) Invoke(ctx context.Context, req *search.Request) (*search.Resp
 		return b.ops.Invoke(ctx, req)
 	}
 	start := time.Now()
-	out, err := b.search(ctx, req, start)
+	out, err := b.answerSearch(ctx, req, start)
 	return webops.Answer(out, err, start)
 }
 
@@ -77,9 +77,9 @@ func (b *backend) Stream(ctx context.Context, req *search.Request, w search.Stre
 	return b.ops.Stream(ctx, req, w)
 }
 
-// query is what the server is asked for one page of results.
-func (b *backend) query(p *searchParams, number int) url.Values {
-	q := url.Values{"q": {p.text()}, "format": {"json"}, "pageno": {strconv.Itoa(number)}, "language": {p.localeFor(b.cfg.Language)}}
+// queryValues is what the server is asked for one page of results.
+func (b *backend) queryValues(p *searchParams, number int) url.Values {
+	q := url.Values{"q": {p.queryText()}, "format": {"json"}, "pageno": {strconv.Itoa(number)}, "language": {p.localeFor(b.cfg.Language)}}
 	safe := b.cfg.SafeSearch
 	if p.safe {
 		safe = strict
@@ -102,14 +102,14 @@ func (b *backend) query(p *searchParams, number int) url.Values {
 
 // imageQuery is what the server is asked for images. The engines of the configuration may have none.
 func (b *backend) imageQuery(p *searchParams) url.Values {
-	q := b.query(p, 1)
+	q := b.queryValues(p, 1)
 	q.Set("categories", "images")
 	q.Del("engines")
 	return q
 }
 
-// sources finds pages for a research.
-func (b *backend) sources(ctx context.Context, q research.Query) ([]research.Source, error) {
+// findSources finds pages for a research.
+func (b *backend) findSources(ctx context.Context, q research.Query) ([]research.Source, error) {
 	p := searchParams{query: q.Text, results: min(q.Max, searchapi.MaxResults)}
 	for _, d := range q.Include {
 		p.include = append(p.include, webops.BareDomain(d))
@@ -117,7 +117,7 @@ func (b *backend) sources(ctx context.Context, q research.Query) ([]research.Sou
 	for _, d := range q.Exclude {
 		p.exclude = append(p.exclude, webops.BareDomain(d))
 	}
-	hits, _, err := b.find(ctx, &p)
+	hits, _, err := b.findHits(ctx, &p)
 	if err != nil {
 		return nil, err
 	}

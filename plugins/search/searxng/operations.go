@@ -14,7 +14,7 @@ var searchSchema string
 // searchTime leaves room for several pages of results, images and the texts of pages.
 const searchTime = 180 * time.Second
 
-func operations() []search.Operation {
+func listOperations() []search.Operation {
 	return append([]search.Operation{{
 		Name: search.OpSearch, Title: "Web search", Tool: "search",
 		Description: "Search the web by a metasearch engine and get ranked results with a short text of each.",

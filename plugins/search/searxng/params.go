@@ -56,7 +56,7 @@ func parseSearch(body []byte, now time.Time) (searchParams, error) {
 	if err == nil && len(out.query) > maxQuery {
 		err = fmt.Errorf("query may have at most %d bytes", maxQuery)
 	}
-	if err == nil && out.text() == "" {
+	if err == nil && out.queryText() == "" {
 		err = errors.New("query is required")
 	}
 	return out, err
@@ -103,8 +103,8 @@ func (p *searchParams) localeFor(configured string) string {
 	return base + "-" + region
 }
 
-// permits applies the lists of domains to a result.
-func (p *searchParams) permits(u *url.URL) bool {
+// permitsURL applies the lists of domains to a result.
+func (p *searchParams) permitsURL(u *url.URL) bool {
 	host := strings.ToLower(u.Hostname())
 	return !webops.Within(host, p.exclude) && (len(p.include) == 0 || webops.Within(host, p.include))
 }
@@ -117,9 +117,9 @@ func (p *searchParams) inTime(at time.Time) bool {
 	return !at.Before(p.from) && (p.to.IsZero() || at.Before(p.to.AddDate(0, 0, 1)))
 }
 
-// text is the query with the domains that the engines shall look at. A word that begins with two exclamation marks
+// queryText is the query with the domains that the engines shall look at. A word that begins with two exclamation marks
 // would send the server elsewhere: it loses them.
-func (p *searchParams) text() string {
+func (p *searchParams) queryText() string {
 	var words []string
 	for w := range strings.FieldsSeq(p.query) {
 		if strings.HasPrefix(w, "!!") {

@@ -46,18 +46,18 @@ func Plugin() framework.Plugin {
 
 // Definition declares the search kind of the plugin.
 func Definition() search.Definition[Config] {
-	return search.Definition[Config]{Operations: operations(), Stream: true, Build: build}
+	return search.Definition[Config]{Operations: listOperations(), Stream: true, Build: buildBackend}
 }
 
-func build(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
-	diags := append(check(cfg), cfg.webops().Check()...)
+func buildBackend(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
+	diags := append(checkConfig(cfg), cfg.webopsConfig().Check()...)
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	return func(context.Context) (search.Backend, error) { return newBackend(inst, cfg) }, diags
 }
 
-func check(cfg Config) schema.Diagnostics {
+func checkConfig(cfg Config) schema.Diagnostics {
 	var diags schema.Diagnostics
 	if _, err := httpx.ParseBase(cfg.BaseURL); err != nil {
 		diags = append(diags, schema.Errorf(schema.At("base_url"), "%v", err)...)
@@ -81,7 +81,7 @@ func check(cfg Config) schema.Diagnostics {
 	return diags
 }
 
-// webops are the settings of the operations that other backends have as well.
-func (c Config) webops() webops.Config {
+// webopsConfig are the settings of the operations that other backends have as well.
+func (c Config) webopsConfig() webops.Config {
 	return webops.Config{Backend: searchapi.SearXNG, AllowHosts: c.AllowHosts, Timeout: c.Timeout, Parallel: c.Parallel, Delay: c.Delay, Pages: c.Pages}
 }

@@ -42,13 +42,13 @@ type image struct {
 	Description string `json:"description"`
 }
 
-func (b *backend) search(ctx context.Context, req *search.Request, start time.Time) (any, error) {
+func (b *backend) answerSearch(ctx context.Context, req *search.Request, start time.Time) (any, error) {
 	p, err := parseSearch(req.Body, start)
 	if err != nil {
 		return nil, webops.BadRequest(err)
 	}
 	out := searchAnswer{Query: p.query, Images: []any{}, Results: []result{}, Ignored: p.ignored, Usage: p.usage, RequestID: webops.AnswerID(req)}
-	hits, answer, err := b.find(ctx, &p)
+	hits, answer, err := b.findHits(ctx, &p)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (b *backend) search(ctx context.Context, req *search.Request, start time.Ti
 		out.Results = append(out.Results, h.result)
 	}
 	if p.images {
-		out.Images = b.images(ctx, &p)
+		out.Images = b.findImages(ctx, &p)
 	}
 	if p.raw != "false" {
 		b.addTexts(ctx, out.Results, p.raw)
@@ -74,16 +74,16 @@ type hit struct {
 	raw float64
 }
 
-// find asks for pages of results until there are enough that fit, and returns the answer that came with the first.
+// findHits asks for pages of results until there are enough that fit, and returns the answer that came with the first.
 // Without results to find, it asks for nothing but an answer.
-func (b *backend) find(ctx context.Context, p *searchParams) (hits []*hit, answer string, err error) {
+func (b *backend) findHits(ctx context.Context, p *searchParams) (hits []*hit, answer string, err error) {
 	if p.results == 0 && !p.answer {
 		return nil, "", nil
 	}
 	seen := map[string]bool{}
 	for number := 1; number <= maxPages; number++ {
-		query := b.query(p, number)
-		found, err := b.ask(ctx, query)
+		query := b.queryValues(p, number)
+		found, err := b.askServer(ctx, query)
 		if number == 1 {
 			err = b.checkFirstPage(ctx, p, query, found, err)
 		}
@@ -96,15 +96,15 @@ func (b *backend) find(ctx context.Context, p *searchParams) (hits []*hit, answe
 			break
 		}
 		if number == 1 {
-			answer = found.answer()
+			answer = found.firstAnswer()
 		}
-		fresh := b.take(p, found, seen, &hits)
+		fresh := b.takeResults(p, found, seen, &hits)
 		if fresh == 0 || len(hits) >= p.results {
 			break
 		}
 	}
 	hits = hits[:min(len(hits), p.results)]
-	rate(hits)
+	rateHits(hits)
 	return hits, answer, nil
 }
 
@@ -121,16 +121,16 @@ func (b *backend) checkFirstPage(ctx context.Context, p *searchParams, query url
 	return err
 }
 
-// take adds the results that fit and tells how many were new.
-func (b *backend) take(p *searchParams, found *page, seen map[string]bool, hits *[]*hit) (fresh int) {
-	for _, it := range found.items() {
+// takeResults adds the results that fit and tells how many were new.
+func (b *backend) takeResults(p *searchParams, found *page, seen map[string]bool, hits *[]*hit) (fresh int) {
+	for _, it := range found.validItems() {
 		u, err := url.Parse(it.URL)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || seen[it.URL] {
 			continue
 		}
 		seen[it.URL] = true
 		fresh++
-		if !p.permits(u) || !p.inTime(it.published()) {
+		if !p.permitsURL(u) || !p.inTime(it.publishedTime()) {
 			continue
 		}
 		*hits = append(*hits, &hit{raw: it.Score, result: result{
@@ -140,9 +140,9 @@ func (b *backend) take(p *searchParams, found *page, seen map[string]bool, hits 
 	return fresh
 }
 
-// rate orders the results and makes scores from 0 to 1 of the server's, whose scale is open: the best result has 1.
+// rateHits orders the results and makes scores from 0 to 1 of the server's, whose scale is open: the best result has 1.
 // Without scores the rank counts.
-func rate(hits []*hit) {
+func rateHits(hits []*hit) {
 	slices.SortStableFunc(hits, func(a, b *hit) int { return cmp.Compare(b.raw, a.raw) })
 	top := 0.0
 	for _, h := range hits {
@@ -157,16 +157,16 @@ func rate(hits []*hit) {
 	}
 }
 
-// images asks for images. A failure costs the images, not the search.
-func (b *backend) images(ctx context.Context, p *searchParams) []any {
+// findImages asks for images. A failure costs the images, not the search.
+func (b *backend) findImages(ctx context.Context, p *searchParams) []any {
 	out := []any{}
-	found, err := b.ask(ctx, b.imageQuery(p))
+	found, err := b.askServer(ctx, b.imageQuery(p))
 	if err != nil {
 		b.log.Warn("images are missing", "error", err)
 		return out
 	}
 	seen := map[string]bool{}
-	for _, it := range found.items() {
+	for _, it := range found.validItems() {
 		address := it.Image
 		if strings.HasPrefix(address, "//") {
 			address = "https:" + address

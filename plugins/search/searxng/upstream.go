@@ -36,8 +36,8 @@ type infobox struct {
 	Content string `json:"content"`
 }
 
-// items are the results that have the form of one.
-func (p *page) items() []item {
+// validItems are the results that have the form of one.
+func (p *page) validItems() []item {
 	var out []item
 	for _, raw := range p.Results {
 		var it item
@@ -48,9 +48,9 @@ func (p *page) items() []item {
 	return out
 }
 
-// answer is the first answer that an engine gave, or else what an infobox says; empty if there is neither. Servers of
+// firstAnswer is the first answer that an engine gave, or else what an infobox says; empty if there is neither. Servers of
 // different age write answers as texts or as objects.
-func (p *page) answer() string {
+func (p *page) firstAnswer() string {
 	for _, raw := range p.Answers {
 		var text string
 		var object struct {
@@ -71,8 +71,8 @@ func (p *page) answer() string {
 	return ""
 }
 
-// published reads the date of a result; zero if it has none.
-func (i *item) published() time.Time {
+// publishedTime reads the date of a result; zero if it has none.
+func (i *item) publishedTime() time.Time {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02"} {
 		if t, err := time.Parse(layout, i.Published); err == nil {
 			return t
@@ -81,8 +81,8 @@ func (i *item) published() time.Time {
 	return time.Time{}
 }
 
-// ask asks the server.
-func (b *backend) ask(ctx context.Context, query url.Values) (*page, error) {
+// askServer asks the server.
+func (b *backend) askServer(ctx context.Context, query url.Values) (*page, error) {
 	u := *b.endpoint
 	u.RawQuery = query.Encode()
 	res, err := b.client.Do(ctx, &httpx.Request{Method: http.MethodGet, URL: &u, Header: http.Header{"Accept": {"application/json"}}})

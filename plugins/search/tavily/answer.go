@@ -19,7 +19,7 @@ func takeUsage(body []byte, cut bool) ([]byte, *search.Usage, error) {
 	var usage *search.Usage
 	// The API tells it last: most answers need not be read from the beginning.
 	if out, done := jsonedit.CutTail(body, memberUsage, func(raw []byte) bool {
-		usage = credits(raw)
+		usage = readCredits(raw)
 		return cut
 	}); done {
 		return out, usage, nil
@@ -28,7 +28,7 @@ func takeUsage(body []byte, cut bool) ([]byte, *search.Usage, error) {
 		if string(key) != memberUsage {
 			return false
 		}
-		usage = credits(m.Value(body))
+		usage = readCredits(m.Value(body))
 		return cut
 	})
 	if errors.Is(err, jsonedit.ErrDepth) {
@@ -37,8 +37,8 @@ func takeUsage(body []byte, cut bool) ([]byte, *search.Usage, error) {
 	return out, usage, err
 }
 
-// credits reads {"credits": n}; a fraction counts as a whole credit.
-func credits(raw []byte) *search.Usage {
+// readCredits reads {"credits": n}; a fraction counts as a whole credit.
+func readCredits(raw []byte) *search.Usage {
 	m, ok, err := jsonedit.Find(raw, "credits")
 	if err != nil || !ok {
 		return nil
@@ -69,10 +69,10 @@ const (
 	statusPaygLimit = 433
 )
 
-// verdict tells what an answer says about the key.
-func verdict(status int, body []byte, retryAfter string, now time.Time) search.KeyVerdict {
+// keyVerdict tells what an answer says about the key.
+func keyVerdict(status int, body []byte, retryAfter string, now time.Time) search.KeyVerdict {
 	switch {
-	case success(status):
+	case isSuccess(status):
 		return search.KeyVerdict{State: search.KeyOK}
 	case status == http.StatusUnauthorized:
 		return search.KeyVerdict{State: search.KeyInvalid, Reason: "key was not accepted"}

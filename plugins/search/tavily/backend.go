@@ -61,23 +61,23 @@ func (b *backend) Close() error { return b.client.Close() }
 func (b *backend) Invoke(ctx context.Context, req *search.Request) (*search.Response, error) {
 	switch req.Operation {
 	case search.OpSearch, search.OpExtract, search.OpCrawl, search.OpMap:
-		return b.metered(ctx, req)
+		return b.callMetered(ctx, req)
 	case search.OpResearch:
-		return b.research(ctx, req)
+		return b.callResearch(ctx, req)
 	case search.OpResearchResult:
 		return b.researchResult(ctx, req)
 	}
 	return nil, errs.New(errs.Host, codes.Unimplemented, errs.ReasonUnsupported, "operation %q is not known", req.Operation)
 }
 
-// metered performs an operation whose answer can tell its credits.
-func (b *backend) metered(ctx context.Context, req *search.Request) (*search.Response, error) {
+// callMetered performs an operation whose answer can tell its credits.
+func (b *backend) callMetered(ctx context.Context, req *search.Request) (*search.Response, error) {
 	body, asked, err := askUsage(req.Body)
 	if err != nil {
 		return nil, errs.BadInput(reasonBody, "read body: %v", err)
 	}
-	resp, err := b.call(ctx, req.Credential, http.MethodPost, b.endpoints[req.Operation], body)
-	if err != nil || !success(resp.Status) {
+	resp, err := b.callUpstream(ctx, req.Credential, http.MethodPost, b.endpoints[req.Operation], body)
+	if err != nil || !isSuccess(resp.Status) {
 		return resp, err
 	}
 	resp.Body, resp.Usage, err = takeUsage(resp.Body, !asked)
@@ -100,9 +100,9 @@ func askUsage(body []byte) (out []byte, asked bool, err error) {
 	return out, false, err
 }
 
-func (b *backend) research(ctx context.Context, req *search.Request) (*search.Response, error) {
-	resp, err := b.call(ctx, req.Credential, http.MethodPost, b.endpoints[search.OpResearch], req.Body)
-	if err != nil || !success(resp.Status) {
+func (b *backend) callResearch(ctx context.Context, req *search.Request) (*search.Response, error) {
+	resp, err := b.callUpstream(ctx, req.Credential, http.MethodPost, b.endpoints[search.OpResearch], req.Body)
+	if err != nil || !isSuccess(resp.Status) {
 		return resp, err
 	}
 	resp.ResourceID, err = requestID(resp.Body)
@@ -119,8 +119,8 @@ func (b *backend) researchResult(ctx context.Context, req *search.Request) (*sea
 	u := *b.endpoints[search.OpResearch]
 	u.Path += "/" + req.ResourceID
 	u.RawQuery = resultQuery(req.Query)
-	resp, err := b.call(ctx, req.Credential, http.MethodGet, &u, nil)
-	if err != nil || !success(resp.Status) {
+	resp, err := b.callUpstream(ctx, req.Credential, http.MethodGet, &u, nil)
+	if err != nil || !isSuccess(resp.Status) {
 		return resp, err
 	}
 	if err := checkObject(resp.Body); err != nil {
@@ -151,13 +151,13 @@ func resultQuery(raw string) string {
 	return ""
 }
 
-func success(status int) bool { return status >= 200 && status < 300 }
+func isSuccess(status int) bool { return status >= 200 && status < 300 }
 
-// call performs one request. Every error status is an answer; a success must be JSON.
-func (b *backend) call(
+// callUpstream performs one request. Every error status is an answer; a success must be JSON.
+func (b *backend) callUpstream(
 	ctx context.Context, key schema.Secret, method string, u *url.URL, body []byte,
 ) (*search.Response, error) {
-	out, err := b.outgoing(key, method, u, body, typeJSON)
+	out, err := b.newOutgoing(key, method, u, body, typeJSON)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (b *backend) call(
 	if err != nil {
 		return nil, err
 	}
-	head := b.head(res.Status, res.Header, res.Body, res.Took)
+	head := b.newHead(res.Status, res.Header, res.Body, res.Took)
 	if err := checkHead(head, typeJSON); err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func checkHead(head search.Head, types ...string) error {
 	if head.Status >= 400 {
 		return nil
 	}
-	if !success(head.Status) {
+	if !isSuccess(head.Status) {
 		return errs.Unavailable(errs.ReasonProtocol, "upstream answered with status %d", head.Status)
 	}
 	got := mediaType(head.ContentType)
@@ -198,7 +198,7 @@ func mediaType(contentType string) string {
 	return t
 }
 
-func (b *backend) outgoing(key schema.Secret, method string, u *url.URL, body []byte, accept string) (*httpx.Request, error) {
+func (b *backend) newOutgoing(key schema.Secret, method string, u *url.URL, body []byte, accept string) (*httpx.Request, error) {
 	secret := key.Reveal()
 	if secret == "" || strings.ContainsFunc(secret, func(r rune) bool { return r < 0x21 || r > 0x7e }) {
 		return nil, errs.New(errs.Host, codes.InvalidArgument, reasonCredential, "the call carries no usable credential")
@@ -213,11 +213,11 @@ func (b *backend) outgoing(key schema.Secret, method string, u *url.URL, body []
 	return &httpx.Request{Method: method, URL: u, Header: header, Body: body}, nil
 }
 
-func (b *backend) head(status int, header http.Header, body []byte, took time.Duration) search.Head {
+func (b *backend) newHead(status int, header http.Header, body []byte, took time.Duration) search.Head {
 	retry := header.Get("Retry-After")
 	return search.Head{
 		Status: status, ContentType: header.Get("Content-Type"), RetryAfter: retry,
-		Key: verdict(status, body, retry, b.now()), Upstream: took,
+		Key: keyVerdict(status, body, retry, b.now()), Upstream: took,
 	}
 }
 

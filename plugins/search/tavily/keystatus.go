@@ -28,11 +28,11 @@ type usageAnswer struct {
 
 // KeyStatus implements search.KeyChecker.
 func (b *backend) KeyStatus(ctx context.Context, credential schema.Secret) (*search.KeyStatus, error) {
-	resp, err := b.call(ctx, credential, http.MethodGet, b.endpoints[memberUsage], nil)
+	resp, err := b.callUpstream(ctx, credential, http.MethodGet, b.endpoints[memberUsage], nil)
 	if err != nil {
 		return nil, err
 	}
-	if !success(resp.Status) {
+	if !isSuccess(resp.Status) {
 		if resp.Key.State == search.KeyUnknown {
 			return nil, errs.Unavailable(errs.ReasonStatus, "upstream answered with status %d when asked for usage", resp.Status)
 		}
@@ -42,20 +42,20 @@ func (b *backend) KeyStatus(ctx context.Context, credential schema.Secret) (*sea
 	if err := json.Unmarshal(resp.Body, &answer); err != nil {
 		return nil, errs.Unavailable(errs.ReasonProtocol, "read usage: answer is not what the API promises")
 	}
-	return answer.status(), nil
+	return answer.keyStatus(), nil
 }
 
-// status takes the key's own limit if it has one, else that of the account.
-func (a *usageAnswer) status() *search.KeyStatus {
+// keyStatus takes the key's own limit if it has one, else that of the account.
+func (a *usageAnswer) keyStatus() *search.KeyStatus {
 	out := &search.KeyStatus{Key: search.KeyVerdict{State: search.KeyOK}, Plan: a.Account.Plan}
-	account := reached(a.Account.Usage, a.Account.Limit) && !left(a.Account.PaygUsage, a.Account.PaygLimit)
+	account := limitReached(a.Account.Usage, a.Account.Limit) && !limitLeft(a.Account.PaygUsage, a.Account.PaygLimit)
 	if a.Key.Limit != nil && *a.Key.Limit > 0 {
-		out.Used, out.Limit = whole(a.Key.Usage), whole(a.Key.Limit)
+		out.Used, out.Limit = wholeCredits(a.Key.Usage), wholeCredits(a.Key.Limit)
 	} else {
-		out.Used, out.Limit = whole(a.Account.Usage), whole(a.Account.Limit)
+		out.Used, out.Limit = wholeCredits(a.Account.Usage), wholeCredits(a.Account.Limit)
 	}
 	switch {
-	case reached(a.Key.Usage, a.Key.Limit):
+	case limitReached(a.Key.Usage, a.Key.Limit):
 		out.Key = search.KeyVerdict{State: search.KeyExhausted, Reason: "limit of the key is reached"}
 	case account:
 		out.Key = search.KeyVerdict{State: search.KeyExhausted, Reason: "limit of the plan is reached"}
@@ -63,17 +63,17 @@ func (a *usageAnswer) status() *search.KeyStatus {
 	return out
 }
 
-// reached tells that there is a limit and nothing is left of it.
-func reached(used, limit *float64) bool {
+// limitReached tells that there is a limit and nothing is left of it.
+func limitReached(used, limit *float64) bool {
 	return limit != nil && *limit > 0 && used != nil && *used >= *limit
 }
 
-// left tells that there is a limit and something is left of it.
-func left(used, limit *float64) bool {
+// limitLeft tells that there is a limit and something is left of it.
+func limitLeft(used, limit *float64) bool {
 	return limit != nil && *limit > 0 && (used == nil || *used < *limit)
 }
 
-func whole(n *float64) int64 {
+func wholeCredits(n *float64) int64 {
 	if n == nil || *n <= 0 || *n > math.MaxInt32 {
 		return 0
 	}

@@ -22,7 +22,7 @@ func inputSchema(op string) string {
 	return string(data)
 }
 
-func advanced(field string, rate int64) []search.PriceCase {
+func advancedPrice(field string, rate int64) []search.PriceCase {
 	return []search.PriceCase{{Field: field, Equals: "advanced", Rate: rate}}
 }
 
@@ -33,20 +33,20 @@ func mapTerm() search.PriceTerm {
 	}
 }
 
-func operations() []search.Operation {
+func listOperations() []search.Operation {
 	return []search.Operation{
 		{
 			Name: search.OpSearch, Title: "Web search", Tool: "tavily_search",
 			Description: "Search the web and get ranked results with the passages that fit the query.",
 			InputSchema: inputSchema(search.OpSearch), Required: []string{"query"}, Timeout: shortCall,
-			Price: []search.PriceTerm{{Unit: 1, Rate: 1, Cases: advanced("search_depth", 2)}},
+			Price: []search.PriceTerm{{Unit: 1, Rate: 1, Cases: advancedPrice("search_depth", 2)}},
 		},
 		{
 			Name: search.OpExtract, Title: "Extract pages", Tool: "tavily_extract",
 			Description: "Get the readable text of web pages by their addresses.",
 			InputSchema: inputSchema(search.OpExtract), Required: []string{"urls"}, Timeout: longCall,
 			Price: []search.PriceTerm{{
-				CountField: "urls", DefaultCount: 1, Unit: 5, Rate: 1, Cases: advanced("extract_depth", 2),
+				CountField: "urls", DefaultCount: 1, Unit: 5, Rate: 1, Cases: advancedPrice("extract_depth", 2),
 			}},
 		},
 		{
@@ -54,7 +54,7 @@ func operations() []search.Operation {
 			Description: "Follow the links of a site and get the text of its pages.",
 			InputSchema: inputSchema(search.OpCrawl), Required: []string{"url"}, Timeout: longCall,
 			Price: []search.PriceTerm{mapTerm(), {
-				CountField: "limit", DefaultCount: 50, Unit: 5, Rate: 1, Cases: advanced("extract_depth", 2),
+				CountField: "limit", DefaultCount: 50, Unit: 5, Rate: 1, Cases: advancedPrice("extract_depth", 2),
 			}},
 		},
 		{

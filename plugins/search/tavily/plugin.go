@@ -40,16 +40,16 @@ func Plugin() framework.Plugin {
 func Definition() search.Definition[Config] {
 	return search.Definition[Config]{
 		Credential: true,
-		Operations: operations(),
+		Operations: listOperations(),
 		Stream:     true,
 		KeyStatus:  true,
-		Build:      build,
+		Build:      buildBackend,
 	}
 }
 
 const maxTimeout = time.Hour
 
-func build(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
+func buildBackend(inst search.Instance, cfg Config) (search.Open, schema.Diagnostics) {
 	var diags schema.Diagnostics
 	if _, err := httpx.ParseBase(cfg.BaseURL); err != nil {
 		diags = append(diags, schema.Errorf(schema.At("base_url"), "%v", err)...)

@@ -26,7 +26,7 @@ func (b *backend) Stream(ctx context.Context, req *search.Request, w search.Stre
 	if req.Operation != search.OpResearch {
 		return nil, errs.New(errs.Host, codes.Unimplemented, errs.ReasonUnsupported, "operation %q does not stream", req.Operation)
 	}
-	out, err := b.outgoing(req.Credential, http.MethodPost, b.endpoints[search.OpResearch], req.Body, typeEvents)
+	out, err := b.newOutgoing(req.Credential, http.MethodPost, b.endpoints[search.OpResearch], req.Body, typeEvents)
 	if err != nil {
 		return nil, err
 	}
@@ -35,18 +35,18 @@ func (b *backend) Stream(ctx context.Context, req *search.Request, w search.Stre
 		return nil, err
 	}
 	defer s.Close()
-	if success(s.Status) && mediaType(s.Header.Get("Content-Type")) == typeEvents {
-		head := b.head(s.Status, s.Header, nil, s.Took)
+	if isSuccess(s.Status) && mediaType(s.Header.Get("Content-Type")) == typeEvents {
+		head := b.newHead(s.Status, s.Header, nil, s.Took)
 		if err := w.Start(&head); err != nil {
 			return nil, err
 		}
-		return nil, pass(s, w)
+		return nil, passChunks(s, w)
 	}
-	return nil, b.whole(s, w)
+	return nil, b.readWhole(s, w)
 }
 
-// pass hands on each chunk as soon as it is there.
-func pass(s *httpx.Stream, w search.StreamWriter) error {
+// passChunks hands on each chunk as soon as it is there.
+func passChunks(s *httpx.Stream, w search.StreamWriter) error {
 	buf := make([]byte, streamChunk)
 	for {
 		n, err := s.Read(buf)
@@ -64,16 +64,16 @@ func pass(s *httpx.Stream, w search.StreamWriter) error {
 	}
 }
 
-func (b *backend) whole(s *httpx.Stream, w search.StreamWriter) error {
+func (b *backend) readWhole(s *httpx.Stream, w search.StreamWriter) error {
 	body, err := s.ReadAll()
 	if err != nil {
 		return err
 	}
-	head := b.head(s.Status, s.Header, body, s.Took)
+	head := b.newHead(s.Status, s.Header, body, s.Took)
 	if err := checkHead(head, typeEvents, typeJSON); err != nil {
 		return err
 	}
-	if success(head.Status) {
+	if isSuccess(head.Status) {
 		if head.ResourceID, err = requestID(body); err != nil {
 			return errs.Unavailable(errs.ReasonProtocol, "read answer to research: %v", err)
 		}

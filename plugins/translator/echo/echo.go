@@ -35,11 +35,11 @@ func Plugin() framework.Plugin {
 		Version:       "1.0.0",
 		Summary:       "Marks texts with the target language instead of translating them.",
 		Documentation: "For trying out and for tests: it needs no account, costs nothing, and gives the same answer to the same text.",
-		Kinds:         []framework.Kind{translator.New(translator.Definition[Config]{Build: build})},
+		Kinds:         []framework.Kind{translator.New(translator.Definition[Config]{Build: buildTranslator})},
 	}
 }
 
-func build(_ translator.Instance, cfg Config) (translator.Open, schema.Diagnostics) {
+func buildTranslator(_ translator.Instance, cfg Config) (translator.Open, schema.Diagnostics) {
 	if cfg.Delay < 0 || cfg.Delay > maxDelay {
 		return nil, schema.Errorf(schema.At("delay"), "must be 0s to %s", maxDelay)
 	}
@@ -57,12 +57,12 @@ func (echo) ListModels(context.Context) ([]translator.Model, error) {
 // Translate implements translator.Translator.
 func (e echo) Translate(ctx context.Context, req translator.Request) (*translator.Answer, error) {
 	began := time.Now()
-	if err := errs.OfCall(ctx, wait(ctx, e.delay)); err != nil {
+	if err := errs.OfCall(ctx, waitFor(ctx, e.delay)); err != nil {
 		return nil, err
 	}
 	answer := &translator.Answer{}
 	if req.Task == translator.Summarize {
-		summarize(req, answer)
+		summarizeParts(req, answer)
 	} else {
 		for _, p := range req.Parts {
 			p.Text = markText(p.Text, req.TargetLanguage, p.Markdown)
@@ -75,8 +75,8 @@ func (e echo) Translate(ctx context.Context, req translator.Request) (*translato
 	return answer, nil
 }
 
-// wait returns after d, or when ctx ends with its error.
-func wait(ctx context.Context, d time.Duration) error {
+// waitFor returns after d, or when ctx ends with its error.
+func waitFor(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -109,7 +109,7 @@ var (
 // markText marks every line of a text that has words. The structure of Markdown stays: code, HTML and definitions are left alone.
 func markText(text, language string, markdown bool) string {
 	if !markdown {
-		return mark(language) + text
+		return languageMark(language) + text
 	}
 	lines := strings.Split(text, "\n")
 	fence := ""
@@ -124,14 +124,14 @@ func markText(text, language string, markdown bool) string {
 		case isIndentedCode(line), strings.HasPrefix(trimmed, "<"), definition().MatchString(line), !hasWords(line):
 		default:
 			at := len(blockMarks().FindString(line))
-			lines[i] = line[:at] + mark(language) + line[at:]
+			lines[i] = line[:at] + languageMark(language) + line[at:]
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// mark returns what a line of a language begins with.
-func mark(language string) string { return "〔" + language + "〕 " }
+// languageMark returns what a line of a language begins with.
+func languageMark(language string) string { return "〔" + language + "〕 " }
 
 func isIndentedCode(line string) bool {
 	return (strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")) && !listItem().MatchString(line)
@@ -149,8 +149,8 @@ const (
 	fewWords = 2
 )
 
-// summarize answers with the first lines that say something.
-func summarize(req translator.Request, answer *translator.Answer) {
+// summarizeParts answers with the first lines that say something.
+func summarizeParts(req translator.Request, answer *translator.Answer) {
 	var items []string
 	for _, p := range req.Parts {
 		if p.Name == translator.PartTitle {
@@ -159,7 +159,7 @@ func summarize(req translator.Request, answer *translator.Answer) {
 		for line := range strings.SplitSeq(p.Text, "\n") {
 			text := strings.TrimSpace(line[len(blockMarks().FindString(line)):])
 			if len(items) < maxItems && !strings.HasPrefix(line, "#") && hasWords(text) && len(strings.Fields(text)) >= fewWords {
-				items = append(items, fmt.Sprintf("- %s%s", mark(req.TargetLanguage), texts.Truncate(text, maxItem)))
+				items = append(items, fmt.Sprintf("- %s%s", languageMark(req.TargetLanguage), texts.Truncate(text, maxItem)))
 			}
 		}
 	}
@@ -168,7 +168,7 @@ func summarize(req translator.Request, answer *translator.Answer) {
 		return
 	}
 	answer.Parts = []translator.Part{
-		{Name: translator.PartTitle, Text: mark(req.TargetLanguage) + req.Parts[0].Text},
+		{Name: translator.PartTitle, Text: languageMark(req.TargetLanguage) + req.Parts[0].Text},
 		{Name: translator.PartBody, Text: strings.Join(items, "\n"), Markdown: true},
 	}
 }

@@ -100,8 +100,8 @@ func (e *refusedError) Error() string { return e.err.Error() }
 // Unwrap returns the error in the words of the kind.
 func (e *refusedError) Unwrap() error { return e.err }
 
-// complete makes one request. Its error is an *errs.Error, or a *refusedError around one.
-func (a *api) complete(ctx context.Context, in chatRequest) (*chatReply, error) {
+// requestCompletion makes one request. Its error is an *errs.Error, or a *refusedError around one.
+func (a *api) requestCompletion(ctx context.Context, in chatRequest) (*chatReply, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (a *api) complete(ctx context.Context, in chatRequest) (*chatReply, error) 
 		return nil, err
 	}
 	if res.Status != http.StatusOK {
-		return nil, a.refusal(res)
+		return nil, a.refusalError(res)
 	}
 	var out chatReply
 	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
@@ -153,8 +153,8 @@ func joinEvents(body []byte, out *chatReply) error {
 // maxSaid is how much of the server's own words goes into an error, in bytes.
 const maxSaid = 300
 
-// refusal returns the error of an answer without success.
-func (a *api) refusal(res *httpx.Response) error {
+// refusalError returns the error of an answer without success.
+func (a *api) refusalError(res *httpx.Response) error {
 	var body apiError
 	_ = json.Unmarshal(res.Body, &body)
 	said := body.Error.Message
@@ -164,7 +164,7 @@ func (a *api) refusal(res *httpx.Response) error {
 	said = texts.Truncate(texts.OneLine(texts.Printable(said)), maxSaid)
 	code, _ := body.Error.Code.(string)
 	words := strings.ToLower(code + " " + body.Error.Type + " " + body.Error.Param + " " + said)
-	e := classify(res, words)
+	e := classifyStatus(res, words)
 	e.Message = a.url.Host + ": status " + strconv.Itoa(res.Status)
 	if said != "" {
 		e.Message += ": " + said
@@ -173,8 +173,8 @@ func (a *api) refusal(res *httpx.Response) error {
 	return &refusedError{e, res.Status, words}
 }
 
-// classify returns the error that a status means. words are what the server says, in lower case.
-func classify(res *httpx.Response, words string) *errs.Error {
+// classifyStatus returns the error that a status means. words are what the server says, in lower case.
+func classifyStatus(res *httpx.Response, words string) *errs.Error {
 	says := func(parts ...string) bool {
 		for _, p := range parts {
 			if strings.Contains(words, p) {

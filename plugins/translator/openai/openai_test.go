@@ -50,7 +50,7 @@ func start(t *testing.T, s *openaitest.Server, change ...func(*Config)) (tr *ser
 	for _, f := range change {
 		f(&cfg)
 	}
-	open, diags := build(translator.Instance{}, cfg)
+	open, diags := buildTranslator(translator.Instance{}, cfg)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -190,7 +190,7 @@ func TestModelsCoolDown(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	now = now.Add(30 * time.Minute)
-	if got := tr.candidates(); len(got) != 1 {
+	if got := tr.candidateModels(); len(got) != 1 {
 		t.Errorf("%d models are tried while all cool down", len(got))
 	}
 }

@@ -43,7 +43,7 @@ func Plugin() framework.Plugin {
 		Version:       "1.0.0",
 		Summary:       "Translates with the models of a server that speaks the API of OpenAI.",
 		Documentation: "Works with every server that has `POST chat/completions`. A proxy is taken from the environment (`HTTPS_PROXY`).",
-		Kinds:         []framework.Kind{translator.New(translator.Definition[Config]{Build: build})},
+		Kinds:         []framework.Kind{translator.New(translator.Definition[Config]{Build: buildTranslator})},
 	}
 }
 
@@ -56,7 +56,7 @@ const (
 	maxBody = 8 << 20
 )
 
-func build(inst translator.Instance, cfg Config) (translator.Open, schema.Diagnostics) {
+func buildTranslator(inst translator.Instance, cfg Config) (translator.Open, schema.Diagnostics) {
 	var diags schema.Diagnostics
 	check := func(ok bool, name, format string, args ...any) {
 		if !ok {

@@ -23,7 +23,7 @@ type service struct {
 }
 
 func newService(cfg Config, a *api) *service {
-	s := &service{cfg: cfg, api: a, sleep: sleep, now: time.Now}
+	s := &service{cfg: cfg, api: a, sleep: sleepContext, now: time.Now}
 	for _, name := range cfg.Models {
 		s.models = append(s.models, newModel(name, cfg.Structured))
 	}
@@ -48,7 +48,7 @@ func (s *service) Translate(ctx context.Context, req translator.Request) (*trans
 	}
 	answer := &translator.Answer{}
 	var last error
-	for _, m := range s.candidates() {
+	for _, m := range s.candidateModels() {
 		err := s.askModel(ctx, m, req, answer)
 		if err == nil {
 			return answer, nil
@@ -65,8 +65,8 @@ func (s *service) Translate(ctx context.Context, req translator.Request) (*trans
 	return nil, errs.From(last)
 }
 
-// candidates returns the models to try: those that are not cooling down, or else the one that has cooled down most.
-func (s *service) candidates() (ready []*model) {
+// candidateModels returns the models to try: those that are not cooling down, or else the one that has cooled down most.
+func (s *service) candidateModels() (ready []*model) {
 	now := s.now()
 	next := s.models[0]
 	for _, m := range s.models {
@@ -93,14 +93,14 @@ const (
 func (s *service) askModel(ctx context.Context, m *model, req translator.Request, answer *translator.Answer) error {
 	for failures := 0; ; {
 		began := s.now()
-		reply, err := s.api.complete(ctx, m.chat(s.cfg, req))
+		reply, err := s.api.requestCompletion(ctx, m.newChatRequest(s.cfg, req))
 		if err == nil {
 			m.noteSuccess()
 			answer.Attempts = append(answer.Attempts, s.readReply(m, req, reply, answer, s.now().Sub(began)))
 			return nil
 		}
 		var refused *refusedError
-		if errors.As(err, &refused) && m.adapt(refused) {
+		if errors.As(err, &refused) && m.adaptToRefusal(refused) {
 			continue
 		}
 		e := errs.From(err)
@@ -154,7 +154,7 @@ func (s *service) readReply(m *model, req translator.Request, reply *chatReply, 
 	return a
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+func sleepContext(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -168,8 +168,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 // formats are the ways to ask for JSON, from the strictest on.
 var formats = []string{"schema", "object", "none"}
 
-// chat returns a request in the way that the server has accepted so far.
-func (m *model) chat(cfg Config, req translator.Request) chatRequest {
+// newChatRequest returns a request in the way that the server has accepted so far.
+func (m *model) newChatRequest(cfg Config, req translator.Request) chatRequest {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	in := chatRequest{Model: m.name, Messages: messagesFor(req)}
@@ -190,8 +190,8 @@ func (m *model) chat(cfg Config, req translator.Request) chatRequest {
 	return in
 }
 
-// adapt changes how requests are made to what the server accepts, and reports whether there was something to change.
-func (m *model) adapt(refused *refusedError) bool {
+// adaptToRefusal changes how requests are made to what the server accepts, and reports whether there was something to change.
+func (m *model) adaptToRefusal(refused *refusedError) bool {
 	if refused.status != 400 && refused.status != 422 {
 		return false
 	}

@@ -35,29 +35,29 @@ func (s *Server) repoOf(r *Repo) map[string]any {
 	}
 }
 
-// find returns a repository that a request may see. The caller holds the lock.
-func (s *Server) find(r *http.Request) *Repo {
+// findRepo returns a repository that a request may see. The caller holds the lock.
+func (s *Server) findRepo(r *http.Request) *Repo {
 	for _, repo := range s.repos {
-		if strings.EqualFold(repo.FullName, r.PathValue("owner")+"/"+r.PathValue("name")) && s.sees(r, repo) {
+		if strings.EqualFold(repo.FullName, r.PathValue("owner")+"/"+r.PathValue("name")) && s.maySee(r, repo) {
 			return repo
 		}
 	}
 	return nil
 }
 
-func (s *Server) sees(r *http.Request, repo *Repo) bool {
+func (s *Server) maySee(r *http.Request, repo *Repo) bool {
 	owner, _, _ := strings.Cut(repo.FullName, "/")
-	return !repo.Private || strings.EqualFold(owner, s.login(r))
+	return !repo.Private || strings.EqualFold(owner, s.loginFrom(r))
 }
 
-func unauthorized() (any, int) { return refusal("token is required"), 401 }
+func answerUnauthorized() (any, int) { return refusalBody("token is required"), 401 }
 
-func missing() (any, int) { return refusal("The target couldn't be found."), 404 }
+func answerMissing() (any, int) { return refusalBody("The target couldn't be found."), 404 }
 
-func (s *Server) me(r *http.Request) (any, int) {
-	login := s.login(r)
+func (s *Server) answerUser(r *http.Request) (any, int) {
+	login := s.loginFrom(r)
 	if login == "" {
-		return unauthorized()
+		return answerUnauthorized()
 	}
 	return s.userOf(login), 200
 }
@@ -73,10 +73,10 @@ func (s *Server) listRepos(match func(*Repo) bool) (out []any, status int) {
 	return out, 200
 }
 
-func (s *Server) mine(r *http.Request) (any, int) {
-	login := s.login(r)
+func (s *Server) answerOwnRepos(r *http.Request) (any, int) {
+	login := s.loginFrom(r)
 	if login == "" {
-		return unauthorized()
+		return answerUnauthorized()
 	}
 	return s.listRepos(func(repo *Repo) bool { return strings.HasPrefix(repo.FullName, login+"/") })
 }
@@ -87,16 +87,16 @@ func (s *Server) ofUser(r *http.Request) (any, int) {
 		known = known || strings.HasPrefix(strings.ToLower(repo.FullName), strings.ToLower(owner)+"/")
 	}
 	if !known {
-		return missing()
+		return answerMissing()
 	}
 	return s.listRepos(func(repo *Repo) bool {
-		return strings.HasPrefix(strings.ToLower(repo.FullName), strings.ToLower(owner)+"/") && s.sees(r, repo)
+		return strings.HasPrefix(strings.ToLower(repo.FullName), strings.ToLower(owner)+"/") && s.maySee(r, repo)
 	})
 }
 
 // accountOf returns what the account of a request has; nil without a token.
 func (s *Server) accountOf(r *http.Request) *Account {
-	login := s.login(r)
+	login := s.loginFrom(r)
 	if login == "" {
 		return nil
 	}
@@ -106,10 +106,10 @@ func (s *Server) accountOf(r *http.Request) *Account {
 	return s.accounts[login]
 }
 
-func (s *Server) starred(r *http.Request) (any, int) {
+func (s *Server) answerStarred(r *http.Request) (any, int) {
 	a := s.accountOf(r)
 	if a == nil {
-		return unauthorized()
+		return answerUnauthorized()
 	}
 	out := []any{}
 	for _, name := range a.Starred {
@@ -122,10 +122,10 @@ func (s *Server) starred(r *http.Request) (any, int) {
 	return out, 200
 }
 
-func (s *Server) followers(r *http.Request) (any, int) {
+func (s *Server) answerFollowers(r *http.Request) (any, int) {
 	a := s.accountOf(r)
 	if a == nil {
-		return unauthorized()
+		return answerUnauthorized()
 	}
 	out := []any{}
 	for _, login := range a.Followers {
@@ -134,10 +134,10 @@ func (s *Server) followers(r *http.Request) (any, int) {
 	return out, 200
 }
 
-func (s *Server) notifications(r *http.Request) (any, int) {
+func (s *Server) answerNotifications(r *http.Request) (any, int) {
 	a := s.accountOf(r)
 	if a == nil {
-		return unauthorized()
+		return answerUnauthorized()
 	}
 	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("since"))
 	out := []any{}
@@ -160,21 +160,21 @@ func (s *Server) notifications(r *http.Request) (any, int) {
 	return out, 200
 }
 
-func (s *Server) repo(r *http.Request) (any, int) {
-	if repo := s.find(r); repo != nil {
+func (s *Server) answerRepo(r *http.Request) (any, int) {
+	if repo := s.findRepo(r); repo != nil {
 		return s.repoOf(repo), 200
 	}
-	return missing()
+	return answerMissing()
 }
 
-func (s *Server) releases(r *http.Request) (any, int) {
-	repo := s.find(r)
+func (s *Server) answerReleases(r *http.Request) (any, int) {
+	repo := s.findRepo(r)
 	if repo == nil {
-		return missing()
+		return answerMissing()
 	}
 	out := []any{}
 	for _, release := range repo.Releases {
-		if release.Draft && s.login(r) == "" {
+		if release.Draft && s.loginFrom(r) == "" {
 			continue
 		}
 		owner, _, _ := strings.Cut(repo.FullName, "/")
@@ -194,10 +194,10 @@ func hashOf(text string) string {
 	return hex.EncodeToString(h.Sum(nil)) + "00000000"
 }
 
-func (s *Server) tags(r *http.Request) (any, int) {
-	repo := s.find(r)
+func (s *Server) answerTags(r *http.Request) (any, int) {
+	repo := s.findRepo(r)
 	if repo == nil {
-		return missing()
+		return answerMissing()
 	}
 	out := []any{}
 	for _, tag := range repo.Tags {
@@ -209,10 +209,10 @@ func (s *Server) tags(r *http.Request) (any, int) {
 	return out, 200
 }
 
-func (s *Server) stargazers(r *http.Request) (any, int) {
-	repo := s.find(r)
+func (s *Server) answerStargazers(r *http.Request) (any, int) {
+	repo := s.findRepo(r)
 	if repo == nil {
-		return missing()
+		return answerMissing()
 	}
 	out := []any{}
 	for _, login := range repo.Stargazers {
@@ -221,14 +221,14 @@ func (s *Server) stargazers(r *http.Request) (any, int) {
 	return out, 200
 }
 
-func (s *Server) compare(r *http.Request) (any, int) {
-	repo := s.find(r)
+func (s *Server) answerCompare(r *http.Request) (any, int) {
+	repo := s.findRepo(r)
 	if repo == nil {
-		return missing()
+		return answerMissing()
 	}
 	messages, ok := repo.Commits[r.PathValue("range")]
 	if !ok {
-		return missing()
+		return answerMissing()
 	}
 	commits := []any{}
 	for _, message := range messages {

@@ -80,32 +80,32 @@ func New(t testing.TB) *Server {
 	s := &Server{tokens: map[string]string{}, accounts: map[string]*Account{}, lastID: 100, maxPage: 50}
 	mux := http.NewServeMux()
 	for pattern, handle := range map[string]func(*http.Request) (any, int){
-		"/user": s.me, "/user/repos": s.mine, "/user/starred": s.starred, "/user/followers": s.followers, "/notifications": s.notifications,
-		"/users/{owner}/repos": s.ofUser, "/repos/{owner}/{name}": s.repo, "/repos/{owner}/{name}/releases": s.releases, "/repos/{owner}/{name}/tags": s.tags,
-		"/repos/{owner}/{name}/stargazers": s.stargazers, "/repos/{owner}/{name}/compare/{range}": s.compare,
+		"/user": s.answerUser, "/user/repos": s.answerOwnRepos, "/user/starred": s.answerStarred, "/user/followers": s.answerFollowers, "/notifications": s.answerNotifications,
+		"/users/{owner}/repos": s.ofUser, "/repos/{owner}/{name}": s.answerRepo, "/repos/{owner}/{name}/releases": s.answerReleases, "/repos/{owner}/{name}/tags": s.answerTags,
+		"/repos/{owner}/{name}/stargazers": s.answerStargazers, "/repos/{owner}/{name}/compare/{range}": s.answerCompare,
 		"/version": func(*http.Request) (any, int) { return map[string]any{"version": "1.24.0"}, 200 },
 	} {
-		mux.HandleFunc("GET /api/v1"+pattern, func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, handle) })
+		mux.HandleFunc("GET /api/v1"+pattern, func(w http.ResponseWriter, r *http.Request) { s.answerRequest(w, r, handle) })
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { reply(w, 404, refusal("Not Found")) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, 404, refusalBody("Not Found")) })
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return s
 }
 
-func reply(w http.ResponseWriter, status int, body any) {
+func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json;charset=utf-8")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// refusal is the body of an answer without success.
-func refusal(message string) map[string]any {
+// refusalBody is the body of an answer without success.
+func refusalBody(message string) map[string]any {
 	return map[string]any{"message": message, "url": "https://gitea.example/api/swagger"}
 }
 
-// answer answers a request, in pages where the answer is a list.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, handle func(*http.Request) (any, int)) {
+// answerRequest answers a request, in pages where the answer is a list.
+func (s *Server) answerRequest(w http.ResponseWriter, r *http.Request, handle func(*http.Request) (any, int)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, r.Method+" "+r.URL.RequestURI())
@@ -120,18 +120,18 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, handle func(*htt
 		}
 	}
 	if given := tokenOf(r); given != "" && s.tokens[given] == "" {
-		reply(w, 401, refusal("user does not exist [uid: 0, name: ]"))
+		writeJSON(w, 401, refusalBody("user does not exist [uid: 0, name: ]"))
 		return
 	}
 	body, status := handle(r)
 	if all, ok := body.([]any); ok {
-		body = s.cut(w, r, all)
+		body = s.cutPage(w, r, all)
 	}
-	reply(w, status, body)
+	writeJSON(w, status, body)
 }
 
-// cut returns the page of a list that a request asks for.
-func (s *Server) cut(w http.ResponseWriter, r *http.Request, all []any) []any {
+// cutPage returns the page of a list that a request asks for.
+func (s *Server) cutPage(w http.ResponseWriter, r *http.Request, all []any) []any {
 	number, _ := strconv.Atoi(r.URL.Query().Get("page"))
 	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
 	number = max(number, 1)
@@ -155,8 +155,8 @@ func tokenOf(r *http.Request) string {
 	return strings.TrimPrefix(r.Header.Get("Authorization"), "token ")
 }
 
-// login returns whose the token of a request is. The caller holds the lock.
-func (s *Server) login(r *http.Request) string { return s.tokens[tokenOf(r)] }
+// loginFrom returns whose the token of a request is. The caller holds the lock.
+func (s *Server) loginFrom(r *http.Request) string { return s.tokens[tokenOf(r)] }
 
 // Token makes a token of a person known.
 func (s *Server) Token(token, login string) {

@@ -6,87 +6,87 @@ import (
 	"strings"
 )
 
-func (r Repo) owner() string {
+func (r Repo) ownerLogin() string {
 	owner, _, _ := strings.Cut(r.FullName, "/")
 	return owner
 }
 
-// see are the repositories that a request may see: private ones with a token only.
-func (s *Server) see(r *http.Request, match func(Repo) bool) []Repo {
+// visibleRepos are the repositories that a request may see: private ones with a token only.
+func (s *Server) visibleRepos(r *http.Request, match func(Repo) bool) []Repo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	seen := slices.DeleteFunc(slices.Clone(s.repos), func(repo Repo) bool { return repo.Private && token(r) == "" || !match(repo) })
+	seen := slices.DeleteFunc(slices.Clone(s.repos), func(repo Repo) bool { return repo.Private && tokenFrom(r) == "" || !match(repo) })
 	for i := range seen {
 		seen[i].stars = len(s.Content(seen[i].FullName).Stargazers)
 	}
 	return seen
 }
 
-func of(owner string) func(Repo) bool {
-	return func(r Repo) bool { return strings.EqualFold(r.owner(), owner) }
+func ownedBy(owner string) func(Repo) bool {
+	return func(r Repo) bool { return strings.EqualFold(r.ownerLogin(), owner) }
 }
 
-func (s *Server) login(r *http.Request) string {
+func (s *Server) loginFrom(r *http.Request) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.tokens[token(r)]
+	return s.tokens[tokenFrom(r)]
 }
 
-func (s *Server) org(login string) bool {
+func (s *Server) isOrg(login string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.orgs[strings.ToLower(login)]
 }
 
-func (s *Server) me(w http.ResponseWriter, r *http.Request) {
-	if s.login(r) == "" {
-		fail(w, 401, "Requires authentication")
+func (s *Server) answerUser(w http.ResponseWriter, r *http.Request) {
+	if s.loginFrom(r) == "" {
+		writeError(w, 401, "Requires authentication")
 		return
 	}
-	a, _ := s.account(w, r)
+	a, _ := s.requireAccount(w, r)
 	w.Header().Set("X-OAuth-Scopes", strings.Join(a.Scopes, ", "))
-	reply(w, 200, viewViewer(a.ID, a.Login))
+	writeJSON(w, 200, viewViewer(a.ID, a.Login))
 }
 
-func (s *Server) mine(w http.ResponseWriter, r *http.Request) {
-	if s.login(r) == "" {
-		fail(w, 401, "Requires authentication")
+func (s *Server) answerOwnRepos(w http.ResponseWriter, r *http.Request) {
+	if s.loginFrom(r) == "" {
+		writeError(w, 401, "Requires authentication")
 		return
 	}
-	paged(s, w, r, s.see(r, of(s.login(r))), Repo.view)
+	writePage(s, w, r, s.visibleRepos(r, ownedBy(s.loginFrom(r))), Repo.viewRepo)
 }
 
 func (s *Server) ofOrg(w http.ResponseWriter, r *http.Request) {
-	if !s.org(r.PathValue("owner")) {
-		fail(w, 404, "Not Found")
+	if !s.isOrg(r.PathValue("owner")) {
+		writeError(w, 404, "Not Found")
 		return
 	}
-	paged(s, w, r, s.see(r, of(r.PathValue("owner"))), Repo.view)
+	writePage(s, w, r, s.visibleRepos(r, ownedBy(r.PathValue("owner"))), Repo.viewRepo)
 }
 
 func (s *Server) ofUser(w http.ResponseWriter, r *http.Request) {
 	// Somebody else's private repositories are never listed here.
-	found := s.see(r, of(r.PathValue("owner")))
+	found := s.visibleRepos(r, ownedBy(r.PathValue("owner")))
 	if len(found) == 0 {
-		fail(w, 404, "Not Found")
+		writeError(w, 404, "Not Found")
 		return
 	}
-	paged(s, w, r, slices.DeleteFunc(found, func(r Repo) bool { return r.Private }), Repo.view)
+	writePage(s, w, r, slices.DeleteFunc(found, func(r Repo) bool { return r.Private }), Repo.viewRepo)
 }
 
-// named is the repository of a path; without it the request is answered.
-func (s *Server) named(w http.ResponseWriter, r *http.Request) (Repo, bool) {
+// findNamedRepo is the repository of a path; without it the request is answered.
+func (s *Server) findNamedRepo(w http.ResponseWriter, r *http.Request) (Repo, bool) {
 	full := r.PathValue("owner") + "/" + r.PathValue("name")
-	found := s.see(r, func(r Repo) bool { return strings.EqualFold(r.FullName, full) })
+	found := s.visibleRepos(r, func(r Repo) bool { return strings.EqualFold(r.FullName, full) })
 	if len(found) == 0 {
-		fail(w, 404, "Not Found")
+		writeError(w, 404, "Not Found")
 		return Repo{}, false
 	}
 	return found[0], true
 }
 
-func (s *Server) repo(w http.ResponseWriter, r *http.Request) {
-	if repo, ok := s.named(w, r); ok {
-		reply(w, 200, repo.view())
+func (s *Server) answerRepo(w http.ResponseWriter, r *http.Request) {
+	if repo, ok := s.findNamedRepo(w, r); ok {
+		writeJSON(w, 200, repo.viewRepo())
 	}
 }

@@ -121,11 +121,11 @@ func (s *Server) Remaining() int {
 	return s.quota.Remaining
 }
 
-// metered wraps a handler with the rate limit and conditional requests. An answer to GET has an ETag, and is 304 without a
+// withRateLimit wraps a handler with the rate limit and conditional requests. An answer to GET has an ETag, and is 304 without a
 // body if the request names it.
-func (s *Server) metered(next http.Handler) http.Handler {
+func (s *Server) withRateLimit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.refuse(w) {
+		if s.refuseOverLimit(w) {
 			return
 		}
 		rec := httptest.NewRecorder()
@@ -135,7 +135,7 @@ func (s *Server) metered(next http.Handler) http.Handler {
 		}
 		body, status := rec.Body.Bytes(), rec.Code
 		if r.Method == http.MethodGet && status == http.StatusOK {
-			sum := sha256.Sum256(append([]byte(token(r)), body...))
+			sum := sha256.Sum256(append([]byte(tokenFrom(r)), body...))
 			etag := `W/"` + hex.EncodeToString(sum[:]) + `"`
 			w.Header().Set("Etag", etag)
 			if r.Header.Get("If-None-Match") == etag {
@@ -143,14 +143,14 @@ func (s *Server) metered(next http.Handler) http.Handler {
 				w.Header().Del("Content-Type")
 			}
 		}
-		s.charge(w, status != http.StatusNotModified)
+		s.chargeRequest(w, status != http.StatusNotModified)
 		w.WriteHeader(status)
 		_, _ = w.Write(body)
 	})
 }
 
-// refuse answers a request over the limit.
-func (s *Server) refuse(w http.ResponseWriter) bool {
+// refuseOverLimit answers a request over the limit.
+func (s *Server) refuseOverLimit(w http.ResponseWriter) bool {
 	s.mu.Lock()
 	q := s.quota
 	var limit Quota
@@ -163,18 +163,18 @@ func (s *Server) refuse(w http.ResponseWriter) bool {
 		return false
 	case limit.RetryAfter > 0:
 		w.Header().Set("Retry-After", strconv.Itoa(int(limit.RetryAfter.Seconds())))
-		fail(w, 403, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
+		writeError(w, 403, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
 	case limit.Remaining <= 0:
-		s.charge(w, false)
-		fail(w, 403, "API rate limit exceeded for user ID 1.")
+		s.chargeRequest(w, false)
+		writeError(w, 403, "API rate limit exceeded for user ID 1.")
 	default:
 		return false
 	}
 	return true
 }
 
-// charge writes the headers of the rate limit, and counts the request if it costs something.
-func (s *Server) charge(w http.ResponseWriter, costs bool) {
+// chargeRequest writes the headers of the rate limit, and counts the request if it costs something.
+func (s *Server) chargeRequest(w http.ResponseWriter, costs bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.quota == nil {
@@ -191,19 +191,19 @@ func (s *Server) charge(w http.ResponseWriter, costs bool) {
 	h.Set("X-RateLimit-Resource", "core")
 }
 
-// user returns an account as the REST API shows it.
-func (s *Server) user(login string) map[string]any {
+// viewAccount returns an account as the REST API shows it.
+func (s *Server) viewAccount(login string) map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.Account(login)
 	return viewUser(a.ID, login)
 }
 
-// account returns a copy of the account of a request's token; without one the request is answered.
-func (s *Server) account(w http.ResponseWriter, r *http.Request) (Account, bool) {
-	login := s.login(r)
+// requireAccount returns a copy of the account of a request's token; without one the request is answered.
+func (s *Server) requireAccount(w http.ResponseWriter, r *http.Request) (Account, bool) {
+	login := s.loginFrom(r)
 	if login == "" {
-		fail(w, 401, "Requires authentication")
+		writeError(w, 401, "Requires authentication")
 		return Account{}, false
 	}
 	s.mu.Lock()
@@ -213,7 +213,7 @@ func (s *Server) account(w http.ResponseWriter, r *http.Request) (Account, bool)
 
 // contentOf returns a copy of what a path's repository has; without one the request is answered.
 func (s *Server) contentOf(w http.ResponseWriter, r *http.Request) (string, Content, bool) {
-	repo, ok := s.named(w, r)
+	repo, ok := s.findNamedRepo(w, r)
 	if !ok {
 		return "", Content{}, false
 	}
@@ -224,4 +224,4 @@ func (s *Server) contentOf(w http.ResponseWriter, r *http.Request) (string, Cont
 	return repo.FullName, c, true
 }
 
-func decode(r *http.Request, out any) bool { return json.NewDecoder(r.Body).Decode(out) == nil }
+func decodeBody(r *http.Request, out any) bool { return json.NewDecoder(r.Body).Decode(out) == nil }

@@ -72,11 +72,11 @@ func New(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{tokens: map[string]string{}, orgs: map[string]bool{}, hooks: map[string][]Hook{}, lastID: 1000, accounts: map[string]*Account{}, content: map[string]*Content{}, challenges: map[string]string{}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /user", s.me)
-	mux.HandleFunc("GET /user/repos", s.mine)
+	mux.HandleFunc("GET /user", s.answerUser)
+	mux.HandleFunc("GET /user/repos", s.answerOwnRepos)
 	mux.HandleFunc("GET /orgs/{owner}/repos", s.ofOrg)
 	mux.HandleFunc("GET /users/{owner}/repos", s.ofUser)
-	mux.HandleFunc("GET /repos/{owner}/{name}", s.repo)
+	mux.HandleFunc("GET /repos/{owner}/{name}", s.answerRepo)
 	mux.HandleFunc("GET /repos/{owner}/{name}/hooks", s.listHooks)
 	mux.HandleFunc("POST /repos/{owner}/{name}/hooks", s.createHook)
 	mux.HandleFunc("PATCH /repos/{owner}/{name}/hooks/{id}", s.updateHook)
@@ -84,17 +84,17 @@ func New(t testing.TB) *Server {
 	mux.HandleFunc("GET /repos/{owner}/{name}/releases", s.listReleases)
 	mux.HandleFunc("GET /repos/{owner}/{name}/tags", s.listTags)
 	mux.HandleFunc("GET /repos/{owner}/{name}/stargazers", s.listStargazers)
-	mux.HandleFunc("GET /repos/{owner}/{name}/compare/{range}", s.compare)
+	mux.HandleFunc("GET /repos/{owner}/{name}/compare/{range}", s.answerCompare)
 	mux.HandleFunc("GET /user/followers", s.listFollowers)
 	mux.HandleFunc("GET /notifications", s.listNotifications)
 	mux.HandleFunc("GET /users/{login}/received_events", s.listEvents)
-	mux.HandleFunc("POST /graphql", s.graphql)
-	mux.HandleFunc("GET /login/oauth/authorize", s.authorize)
+	mux.HandleFunc("POST /graphql", s.answerGraphQL)
+	mux.HandleFunc("GET /login/oauth/authorize", s.answerAuthorize)
 	mux.HandleFunc("POST /login/oauth/access_token", s.accessToken)
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fail(w, 404, "Not Found") })
-	metered := s.metered(mux)
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { writeError(w, 404, "Not Found") })
+	metered := s.withRateLimit(mux)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.before(w, r) {
+		if !s.beforeRequest(w, r) {
 			metered.ServeHTTP(w, r)
 		}
 	}))
@@ -102,12 +102,12 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// before records a request, answers it where the test says so, and refuses tokens that are not known.
-func (s *Server) before(w http.ResponseWriter, r *http.Request) (answered bool) {
+// beforeRequest records a request, answers it where the test says so, and refuses tokens that are not known.
+func (s *Server) beforeRequest(w http.ResponseWriter, r *http.Request) (answered bool) {
 	s.mu.Lock()
 	s.requests = append(s.requests, r.Method+" "+r.URL.RequestURI())
 	instead := s.instead
-	_, known := s.tokens[token(r)]
+	_, known := s.tokens[tokenFrom(r)]
 	s.mu.Unlock()
 	if instead != nil {
 		if a := instead(r); a != nil {
@@ -120,14 +120,14 @@ func (s *Server) before(w http.ResponseWriter, r *http.Request) (answered bool) 
 			return true
 		}
 	}
-	if token(r) != "" && !known {
-		fail(w, 401, "Bad credentials")
+	if tokenFrom(r) != "" && !known {
+		writeError(w, 401, "Bad credentials")
 		return true
 	}
 	return false
 }
 
-func token(r *http.Request) string {
+func tokenFrom(r *http.Request) string {
 	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 }
 
@@ -197,22 +197,22 @@ func (s *Server) Requests() []string {
 
 const docs = "https://docs.github.com/rest"
 
-func fail(w http.ResponseWriter, status int, message string, errors ...map[string]string) {
+func writeError(w http.ResponseWriter, status int, message string, errors ...map[string]string) {
 	body := map[string]any{"message": message, "documentation_url": docs, "status": strconv.Itoa(status)}
 	if len(errors) > 0 {
 		body["errors"] = errors
 	}
-	reply(w, status, body)
+	writeJSON(w, status, body)
 }
 
-func reply(w http.ResponseWriter, status int, body any) {
+func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// paged answers with the page of a list that was asked for.
-func paged[T any](s *Server, w http.ResponseWriter, r *http.Request, all []T, view func(T) any) {
+// writePage answers with the page of a list that was asked for.
+func writePage[T any](s *Server, w http.ResponseWriter, r *http.Request, all []T, view func(T) any) {
 	number := func(name string, otherwise int) int {
 		if n, err := strconv.Atoi(r.URL.Query().Get(name)); err == nil && n > 0 {
 			return n
@@ -238,5 +238,5 @@ func paged[T any](s *Server, w http.ResponseWriter, r *http.Request, all []T, vi
 	for _, item := range all[from:to] {
 		out = append(out, view(item))
 	}
-	reply(w, 200, out)
+	writeJSON(w, 200, out)
 }

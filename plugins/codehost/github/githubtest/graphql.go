@@ -22,14 +22,14 @@ func (s *Server) Queries() []Query {
 	return slices.Clone(s.queries)
 }
 
-// graphql answers the queries that the double knows, by what they ask for, and refuses others.
-func (s *Server) graphql(w http.ResponseWriter, r *http.Request) {
+// answerGraphQL answers the queries that the double knows, by what they ask for, and refuses others.
+func (s *Server) answerGraphQL(w http.ResponseWriter, r *http.Request) {
 	var in Query
-	if _, ok := s.account(w, r); !ok {
+	if _, ok := s.requireAccount(w, r); !ok {
 		return
 	}
-	if !decode(r, &in) {
-		fail(w, 400, "Problems parsing JSON")
+	if !decodeBody(r, &in) {
+		writeError(w, 400, "Problems parsing JSON")
 		return
 	}
 	s.mu.Lock()
@@ -40,20 +40,20 @@ func (s *Server) graphql(w http.ResponseWriter, r *http.Request) {
 		"removeReaction(": s.mutateReaction, "discussionCategories(": s.queryCategories, "discussions(first": s.queryDiscussions,
 	} {
 		if strings.Contains(in.Text, text) {
-			data, errors := answer(s.login(r), in.Text, in.Variables)
+			data, errors := answer(s.loginFrom(r), in.Text, in.Variables)
 			body := map[string]any{"data": data}
 			if len(errors) > 0 {
 				body["errors"] = errors
 			}
-			reply(w, 200, body)
+			writeJSON(w, 200, body)
 			return
 		}
 	}
-	reply(w, 200, map[string]any{"errors": []any{map[string]any{"message": "Field does not exist"}}})
+	writeJSON(w, 200, map[string]any{"errors": []any{map[string]any{"message": "Field does not exist"}}})
 }
 
-// connection returns the part of a list that $first and $after ask for.
-func connection(variables map[string]any, all []any) (items []any, pageInfo map[string]any) {
+// cutConnection returns the part of a list that $first and $after ask for.
+func cutConnection(variables map[string]any, all []any) (items []any, pageInfo map[string]any) {
 	from := 0
 	if after, ok := variables["after"].(string); ok {
 		raw, _ := base64.StdEncoding.DecodeString(after)
@@ -66,7 +66,7 @@ func connection(variables map[string]any, all []any) (items []any, pageInfo map[
 }
 
 func (s *Server) actorNode(login string) map[string]any {
-	u := s.user(login)
+	u := s.viewAccount(login)
 	return map[string]any{"databaseId": u["id"], "login": login, "url": u["html_url"], "avatarUrl": u["avatar_url"]}
 }
 
@@ -85,7 +85,7 @@ func (s *Server) repoNode(name string) any {
 	}
 	return map[string]any{
 		"databaseId": repo.ID, "nameWithOwner": repo.FullName, "description": "About " + repo.FullName, "url": "https://github.com/" + repo.FullName,
-		"isPrivate": repo.Private, "isArchived": repo.Archived, "isFork": false, "stargazerCount": repo.stars, "owner": s.actorNode(repo.owner()),
+		"isPrivate": repo.Private, "isArchived": repo.Archived, "isFork": false, "stargazerCount": repo.stars, "owner": s.actorNode(repo.ownerLogin()),
 		"openGraphImageUrl": "https://images.example.com/" + repo.FullName, "usesCustomOpenGraphImage": true,
 	}
 }
@@ -99,7 +99,7 @@ func (s *Server) queryStarred(login, _ string, variables map[string]any) (any, [
 	for _, star := range stars {
 		edges = append(edges, map[string]any{"starredAt": formatTime(star.At), "node": s.repoNode(star.Repo)})
 	}
-	items, info := connection(variables, edges)
+	items, info := cutConnection(variables, edges)
 	return map[string]any{"viewer": map[string]any{"starredRepositories": map[string]any{"pageInfo": info, "edges": items}}}, nil
 }
 
@@ -107,7 +107,7 @@ func (s *Server) queryOwned(login, _ string, variables map[string]any) (any, []a
 	var names []string
 	s.mu.Lock()
 	for _, r := range s.repos {
-		if strings.EqualFold(r.owner(), login) {
+		if strings.EqualFold(r.ownerLogin(), login) {
 			names = append(names, r.FullName)
 		}
 	}
@@ -116,12 +116,12 @@ func (s *Server) queryOwned(login, _ string, variables map[string]any) (any, []a
 	for _, name := range names {
 		nodes = append(nodes, s.repoNode(name))
 	}
-	items, info := connection(variables, nodes)
+	items, info := cutConnection(variables, nodes)
 	return map[string]any{"viewer": map[string]any{"repositories": map[string]any{"pageInfo": info, "nodes": items}}}, nil
 }
 
-// release returns a release by its node id. The caller holds the lock.
-func (s *Server) release(nodeID string) *Release {
+// findRelease returns a release by its node id. The caller holds the lock.
+func (s *Server) findRelease(nodeID string) *Release {
 	for _, c := range s.content {
 		for _, r := range c.Releases {
 			if r.NodeID() == nodeID {
@@ -153,7 +153,7 @@ func (s *Server) queryReactions(login, _ string, variables map[string]any) (any,
 	ids, _ := variables["ids"].([]any)
 	nodes, problems := []any{}, []any{}
 	for _, id := range ids {
-		if r := s.release(id.(string)); r != nil {
+		if r := s.findRelease(id.(string)); r != nil {
 			nodes = append(nodes, reactionNode(r, login))
 			continue
 		}
@@ -169,7 +169,7 @@ func (s *Server) mutateReaction(login, query string, variables map[string]any) (
 	input, _ := variables["input"].(map[string]any)
 	id, _ := input["subjectId"].(string)
 	word, _ := input["content"].(string)
-	r := s.release(id)
+	r := s.findRelease(id)
 	if r == nil {
 		return nil, notFound(id)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-func (h Hook) view() any {
+func (h Hook) viewHook() any {
 	return withLinks(map[string]any{
 		"type": "Repository", "id": h.ID, "name": "web", "active": h.Active, "events": h.Events,
 		"config":     map[string]any{"url": h.URL, "content_type": h.ContentType, "insecure_ssl": h.InsecureSSL, "secret": "********"},
@@ -31,7 +31,7 @@ type spec struct {
 	}
 }
 
-func (s spec) into(h Hook) Hook {
+func (s spec) applyTo(h Hook) Hook {
 	h.URL, h.ContentType, h.Secret, h.InsecureSSL = s.Config.URL, s.Config.ContentType, s.Config.Secret, s.Config.InsecureSSL
 	if s.Events != nil {
 		h.Events = s.Events
@@ -42,48 +42,48 @@ func (s spec) into(h Hook) Hook {
 	return h
 }
 
-// administered is the repository of a path whose webhooks the request may see.
-func (s *Server) administered(w http.ResponseWriter, r *http.Request) (string, bool) {
-	repo, ok := s.named(w, r)
-	if ok && s.login(r) == "" {
-		fail(w, 404, "Not Found")
+// administeredRepo is the repository of a path whose webhooks the request may see.
+func (s *Server) administeredRepo(w http.ResponseWriter, r *http.Request) (string, bool) {
+	repo, ok := s.findNamedRepo(w, r)
+	if ok && s.loginFrom(r) == "" {
+		writeError(w, 404, "Not Found")
 		return "", false
 	}
 	return strings.ToLower(repo.FullName), ok
 }
 
 func (s *Server) listHooks(w http.ResponseWriter, r *http.Request) {
-	if repo, ok := s.administered(w, r); ok {
-		paged(s, w, r, s.Hooks(repo), Hook.view)
+	if repo, ok := s.administeredRepo(w, r); ok {
+		writePage(s, w, r, s.Hooks(repo), Hook.viewHook)
 	}
 }
 
 func (s *Server) createHook(w http.ResponseWriter, r *http.Request) {
-	repo, ok := s.administered(w, r)
+	repo, ok := s.administeredRepo(w, r)
 	if !ok {
 		return
 	}
 	var in spec
 	if json.NewDecoder(r.Body).Decode(&in) != nil {
-		fail(w, 400, "Problems parsing JSON")
+		writeError(w, 400, "Problems parsing JSON")
 		return
 	}
-	h := in.into(Hook{Events: []string{"push"}, Active: true})
+	h := in.applyTo(Hook{Events: []string{"push"}, Active: true})
 	switch {
 	case h.URL == "":
-		fail(w, 422, "Validation Failed", map[string]string{"resource": "Hook", "field": "url", "code": "missing_field"})
+		writeError(w, 422, "Validation Failed", map[string]string{"resource": "Hook", "field": "url", "code": "missing_field"})
 		return
 	case slices.ContainsFunc(s.Hooks(repo), func(o Hook) bool { return o.URL == h.URL && slices.Equal(o.Events, h.Events) }):
-		fail(w, 422, "Validation Failed", map[string]string{"resource": "Hook", "code": "custom", "message": "Hook already exists on this repository"})
+		writeError(w, 422, "Validation Failed", map[string]string{"resource": "Hook", "code": "custom", "message": "Hook already exists on this repository"})
 		return
 	}
 	h.ID = s.AddHook(repo, h)
-	reply(w, 201, h.view())
+	writeJSON(w, 201, h.viewHook())
 }
 
-// edit changes the webhook that a path names; do returns nil to take it away.
-func (s *Server) edit(w http.ResponseWriter, r *http.Request, do func(Hook) *Hook) {
-	repo, ok := s.administered(w, r)
+// editHook changes the webhook that a path names; do returns nil to take it away.
+func (s *Server) editHook(w http.ResponseWriter, r *http.Request, do func(Hook) *Hook) {
+	repo, ok := s.administeredRepo(w, r)
 	if !ok {
 		return
 	}
@@ -92,7 +92,7 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request, do func(Hook) *Hoo
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.hooks[repo], func(h Hook) bool { return h.ID == id })
 	if i < 0 {
-		fail(w, 404, "Not Found")
+		writeError(w, 404, "Not Found")
 		return
 	}
 	changed := do(s.hooks[repo][i])
@@ -102,21 +102,21 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request, do func(Hook) *Hoo
 		return
 	}
 	s.hooks[repo][i] = *changed
-	reply(w, 200, changed.view())
+	writeJSON(w, 200, changed.viewHook())
 }
 
 func (s *Server) updateHook(w http.ResponseWriter, r *http.Request) {
 	var in spec
 	if json.NewDecoder(r.Body).Decode(&in) != nil {
-		fail(w, 400, "Problems parsing JSON")
+		writeError(w, 400, "Problems parsing JSON")
 		return
 	}
-	s.edit(w, r, func(h Hook) *Hook {
-		h = in.into(h)
+	s.editHook(w, r, func(h Hook) *Hook {
+		h = in.applyTo(h)
 		return &h
 	})
 }
 
 func (s *Server) deleteHook(w http.ResponseWriter, r *http.Request) {
-	s.edit(w, r, func(Hook) *Hook { return nil })
+	s.editHook(w, r, func(Hook) *Hook { return nil })
 }

@@ -15,13 +15,13 @@ var reactionKeys = map[string]string{
 
 func (s *Server) listReleases(w http.ResponseWriter, r *http.Request) {
 	if repo, content, ok := s.contentOf(w, r); ok {
-		paged(s, w, r, content.Releases, func(x *Release) any { return viewRelease(repo, x) })
+		writePage(s, w, r, content.Releases, func(x *Release) any { return viewRelease(repo, x) })
 	}
 }
 
 func (s *Server) listTags(w http.ResponseWriter, r *http.Request) {
 	if repo, content, ok := s.contentOf(w, r); ok {
-		paged(s, w, r, content.Tags, func(name string) any {
+		writePage(s, w, r, content.Tags, func(name string) any {
 			return map[string]any{
 				"name": name, "node_id": "T_" + name, "commit": map[string]any{"sha": strings.Repeat("a", 40), "url": apiURL + "/repos/" + repo + "/commits/a"},
 				"zipball_url": apiURL + "/z", "tarball_url": apiURL + "/t",
@@ -32,23 +32,23 @@ func (s *Server) listTags(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) listStargazers(w http.ResponseWriter, r *http.Request) {
 	if _, content, ok := s.contentOf(w, r); ok {
-		paged(s, w, r, content.Stargazers, func(x Star) any {
+		writePage(s, w, r, content.Stargazers, func(x Star) any {
 			if r.Header.Get("Accept") != "application/vnd.github.star+json" {
-				return s.user(x.Repo)
+				return s.viewAccount(x.Repo)
 			}
-			return map[string]any{"starred_at": formatTime(x.At), "user": s.user(x.Repo)}
+			return map[string]any{"starred_at": formatTime(x.At), "user": s.viewAccount(x.Repo)}
 		})
 	}
 }
 
 func (s *Server) listFollowers(w http.ResponseWriter, r *http.Request) {
-	if a, ok := s.account(w, r); ok {
-		paged(s, w, r, a.Followers, func(login string) any { return s.user(login) })
+	if a, ok := s.requireAccount(w, r); ok {
+		writePage(s, w, r, a.Followers, func(login string) any { return s.viewAccount(login) })
 	}
 }
 
 func (s *Server) listNotifications(w http.ResponseWriter, r *http.Request) {
-	a, ok := s.account(w, r)
+	a, ok := s.requireAccount(w, r)
 	if !ok {
 		return
 	}
@@ -57,27 +57,27 @@ func (s *Server) listNotifications(w http.ResponseWriter, r *http.Request) {
 		return n.UpdatedAt.Before(since) || r.URL.Query().Get("all") != "true" && !n.Unread
 	})
 	w.Header().Set("X-Poll-Interval", "60")
-	paged(s, w, r, wanted, func(n Notification) any {
+	writePage(s, w, r, wanted, func(n Notification) any {
 		return map[string]any{
 			"id": n.ID, "unread": n.Unread, "reason": n.Reason, "updated_at": formatTime(n.UpdatedAt), "last_read_at": nil,
 			"subject":    map[string]any{"title": n.Title, "url": n.SubjectURL, "latest_comment_url": n.SubjectURL, "type": n.Type},
-			"repository": Repo{FullName: n.Repo}.view(), "url": apiURL + "/notifications/threads/" + n.ID, "subscription_url": apiURL + "/notifications/threads/" + n.ID + "/subscription",
+			"repository": Repo{FullName: n.Repo}.viewRepo(), "url": apiURL + "/notifications/threads/" + n.ID, "subscription_url": apiURL + "/notifications/threads/" + n.ID + "/subscription",
 		}
 	})
 }
 
 func (s *Server) listEvents(w http.ResponseWriter, r *http.Request) {
-	a, ok := s.account(w, r)
+	a, ok := s.requireAccount(w, r)
 	if !ok {
 		return
 	}
 	w.Header().Set("X-Poll-Interval", "60")
-	paged(s, w, r, a.Events, func(e Event) any {
-		actor := s.user(e.Actor)
+	writePage(s, w, r, a.Events, func(e Event) any {
+		actor := s.viewAccount(e.Actor)
 		payload := map[string]any{}
 		switch e.Type {
 		case "ForkEvent":
-			fork := Repo{FullName: e.Fork}.view().(map[string]any)
+			fork := Repo{FullName: e.Fork}.viewRepo().(map[string]any)
 			fork["html_url"] = "https://github.com/" + e.Fork
 			payload["forkee"] = fork
 		case "ReleaseEvent":
@@ -91,14 +91,14 @@ func (s *Server) listEvents(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
+func (s *Server) answerCompare(w http.ResponseWriter, r *http.Request) {
 	repo, content, ok := s.contentOf(w, r)
 	if !ok {
 		return
 	}
 	subjects, ok := content.Comparisons[r.PathValue("range")]
 	if !ok {
-		fail(w, 404, "Not Found")
+		writeError(w, 404, "Not Found")
 		return
 	}
 	commits := []any{}
@@ -106,7 +106,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
 		commits = append(commits, viewCommit(repo, fmt.Sprintf("%040d", i), subject+"\n\nMore words."))
 	}
 	first := viewCommit(repo, strings.Repeat("0", 40), "Base")
-	reply(w, 200, withLinks(map[string]any{
+	writeJSON(w, 200, withLinks(map[string]any{
 		"status": "ahead", "ahead_by": len(subjects), "behind_by": 0, "total_commits": len(subjects), "commits": commits,
 		"html_url": "https://github.com/" + repo + "/compare/" + r.PathValue("range"), "base_commit": first, "merge_base_commit": first,
 		"files": []any{withLinks(map[string]any{

@@ -25,8 +25,8 @@ func (s *Server) SetOAuthApp(app OAuthApp) {
 	s.app = app
 }
 
-// authorize sends a browser back at once, as the page of GitHub does for an application that a person knows.
-func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
+// answerAuthorize sends a browser back at once, as the page of GitHub does for an application that a person knows.
+func (s *Server) answerAuthorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +54,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 // accessToken answers a code or a refresh token. GitHub answers refusals with the status 200.
 func (s *Server) accessToken(w http.ResponseWriter, r *http.Request) {
 	refuse := func(code, text string) {
-		reply(w, 200, map[string]string{"error": code, "error_description": text, "error_uri": docs})
+		writeJSON(w, 200, map[string]string{"error": code, "error_description": text, "error_uri": docs})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,5 +86,5 @@ func (s *Server) replyToken(w http.ResponseWriter) {
 	if s.app.Refresh != "" {
 		out["refresh_token"], out["expires_in"] = s.app.Refresh, s.app.ExpiresIn
 	}
-	reply(w, 200, out)
+	writeJSON(w, 200, out)
 }

@@ -20,8 +20,8 @@ func withLinks(object map[string]any, base, names string) map[string]any {
 	return object
 }
 
-// view returns a repository as lists and its own page show it.
-func (r Repo) view() any {
+// viewRepo returns a repository as lists and its own page show it.
+func (r Repo) viewRepo() any {
 	visibility := "public"
 	if r.Private {
 		visibility = "private"
@@ -30,7 +30,7 @@ func (r Repo) view() any {
 	web, pushed := "https://github.com/"+r.FullName, formatTime(r.PushedAt)
 	out := withLinks(map[string]any{
 		"id": r.ID, "node_id": fmt.Sprintf("R_%d", r.ID), "name": name, "full_name": r.FullName, "private": r.Private, "visibility": visibility, "archived": r.Archived, "disabled": false,
-		"description": "About " + r.FullName, "html_url": web, "fork": false, "owner": viewUser(99, r.owner()), "default_branch": "main", "homepage": nil, "language": "Go", "license": nil,
+		"description": "About " + r.FullName, "html_url": web, "fork": false, "owner": viewUser(99, r.ownerLogin()), "default_branch": "main", "homepage": nil, "language": "Go", "license": nil,
 		"created_at": pushed, "pushed_at": pushed, "updated_at": pushed, "stargazers_count": r.stars, "watchers": r.stars, "watchers_count": r.stars, "subscribers_count": 2, "network_count": 0, "forks": 0,
 		"forks_count": 0, "open_issues": 0, "open_issues_count": 0, "size": 12,
 		"clone_url": web + ".git", "git_url": "git://github.com/" + r.FullName + ".git", "ssh_url": "git@github.com:" + r.FullName + ".git", "svn_url": web, "mirror_url": nil,

@@ -20,7 +20,7 @@ const readyFile = "/ready"
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "health" {
-		health()
+		reportHealth()
 	}
 	if len(os.Args) > 1 && os.Args[1] == "version" {
 		printVersion()
@@ -45,7 +45,7 @@ func main() {
 	}
 	// The first process of a container has no default action for signals.
 	if version := os.Getenv("APP_ANSWERS"); version != "" {
-		go answer(version)
+		go serveCore(version)
 	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
@@ -63,8 +63,8 @@ func main() {
 	}
 }
 
-// answer serves what is asked of a core.
-func answer(version string) {
+// serveCore serves what is asked of a core.
+func serveCore(version string) {
 	http.HandleFunc("GET /api/health", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
 	http.HandleFunc("GET /api/version", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"version":%q}`, version) })
 	fmt.Fprintln(os.Stderr, http.ListenAndServe(":50883", nil))
@@ -86,7 +86,7 @@ func printVersion() {
 	fmt.Printf("patchbay %s, commit none, %s\n", version, runtime.Version())
 }
 
-func health() {
+func reportHealth() {
 	if _, err := os.Stat(readyFile); err != nil {
 		fmt.Println("not ready")
 		os.Exit(1)

@@ -37,8 +37,8 @@ type openTag struct {
 	begin  int
 }
 
-// bad is an error in the words of the API.
-func bad(format string, args ...any) error {
+// badRequestError is an error in the words of the API.
+func badRequestError(format string, args ...any) error {
 	return fmt.Errorf("can't parse entities: "+format, args...)
 }
 
@@ -59,33 +59,33 @@ func ParseHTML(in string) (string, []Entity, error) {
 		if next < 0 {
 			next = len(in) - p.at
 		}
-		p.out.WriteString(unescape(in[p.at : p.at+next]))
+		p.out.WriteString(unescapeText(in[p.at : p.at+next]))
 		if p.at += next; p.at == len(in) {
 			break
 		}
-		if err := p.tag(); err != nil {
+		if err := p.readTag(); err != nil {
 			return "", nil, err
 		}
 	}
 	if n := len(p.open); n > 0 {
-		return "", nil, bad("Can't find end tag corresponding to start tag \"%s\"", p.open[n-1].name)
+		return "", nil, badRequestError("Can't find end tag corresponding to start tag \"%s\"", p.open[n-1].name)
 	}
 	return p.out.String(), p.entities, nil
 }
 
-// tag reads the tag that begins at p.at.
-func (p *htmlParser) tag() error {
+// readTag reads the tag that begins at p.at.
+func (p *htmlParser) readTag() error {
 	begin := p.at
 	if strings.HasPrefix(p.in[p.at:], "</") {
 		return p.endTag(begin)
 	}
 	p.at++
-	name := p.name()
+	name := p.readName()
 	if name == "" {
-		return bad("Unsupported start tag \"\" at byte offset %d", begin)
+		return badRequestError("Unsupported start tag \"\" at byte offset %d", begin)
 	}
 	if types[name] == "" {
-		return bad("Unsupported start tag \"%s\" at byte offset %d", name, begin)
+		return badRequestError("Unsupported start tag \"%s\" at byte offset %d", name, begin)
 	}
 	e := Entity{Type: types[name], Offset: Units(p.out.String())}
 	for {
@@ -95,12 +95,12 @@ func (p *htmlParser) tag() error {
 		}
 		p.at += len(a[0])
 		if name == "a" && strings.EqualFold(a[1], "href") {
-			e.URL = unescape(a[2] + a[3] + a[4])
+			e.URL = unescapeText(a[2] + a[3] + a[4])
 		}
 	}
 	p.at += len(p.in[p.at:]) - len(strings.TrimLeft(p.in[p.at:], " \t\r\n"))
 	if !strings.HasPrefix(p.in[p.at:], ">") {
-		return bad("Unclosed start tag at byte offset %d", begin)
+		return badRequestError("Unclosed start tag at byte offset %d", begin)
 	}
 	p.at++
 	p.open = append(p.open, openTag{name: name, entity: e, begin: begin})
@@ -109,19 +109,19 @@ func (p *htmlParser) tag() error {
 
 func (p *htmlParser) endTag(begin int) error {
 	p.at += 2
-	name := p.name()
+	name := p.readName()
 	p.at += len(p.in[p.at:]) - len(strings.TrimLeft(p.in[p.at:], " \t\r\n"))
 	if !strings.HasPrefix(p.in[p.at:], ">") {
-		return bad("Unclosed end tag at byte offset %d", begin)
+		return badRequestError("Unclosed end tag at byte offset %d", begin)
 	}
 	p.at++
 	n := len(p.open)
 	if n == 0 {
-		return bad("Unexpected end tag at byte offset %d", begin)
+		return badRequestError("Unexpected end tag at byte offset %d", begin)
 	}
 	last := p.open[n-1]
 	if name != "" && name != last.name {
-		return bad("Unmatched end tag at byte offset %d, expected \"</%s>\", found \"</%s>\"", begin, last.name, name)
+		return badRequestError("Unmatched end tag at byte offset %d, expected \"</%s>\", found \"</%s>\"", begin, last.name, name)
 	}
 	p.open = p.open[:n-1]
 	last.entity.Length = Units(p.out.String()) - last.entity.Offset
@@ -131,8 +131,8 @@ func (p *htmlParser) endTag(begin int) error {
 	return nil
 }
 
-// name reads the name of a tag in lower case.
-func (p *htmlParser) name() string {
+// readName reads the name of a tag in lower case.
+func (p *htmlParser) readName() string {
 	end := strings.IndexFunc(p.in[p.at:], func(r rune) bool { return strings.ContainsRune(" \t\r\n>/=", r) })
 	if end < 0 {
 		end = len(p.in) - p.at
@@ -144,8 +144,8 @@ func (p *htmlParser) name() string {
 
 var named = map[string]string{"lt": "<", "gt": ">", "amp": "&", "quot": `"`}
 
-// unescape resolves the references that the API knows; all others stay as they are.
-func unescape(s string) string {
+// unescapeText resolves the references that the API knows; all others stay as they are.
+func unescapeText(s string) string {
 	return reference.ReplaceAllStringFunc(s, func(ref string) string {
 		m := reference.FindStringSubmatch(ref)
 		if m[3] != "" {

@@ -15,18 +15,18 @@ import (
 // fields are the parameters of a request, whichever way they came.
 type fields map[string]string
 
-func (f fields) bool(name string) bool {
+func (f fields) boolField(name string) bool {
 	return f[name] == "true" || f[name] == "True" || f[name] == "1"
 }
 
-// read takes a request apart and checks it as the API does.
-func read(r *http.Request, method string) (*Message, error) {
+// readMessage takes a request apart and checks it as the API does.
+func readMessage(r *http.Request, method string) (*Message, error) {
 	m := &Message{Method: method}
-	in, err := parameterize(r, m)
+	in, err := readFields(r, m)
 	if err != nil {
 		return nil, err
 	}
-	m.ChatID, m.ParseMode, m.Silent = in["chat_id"], in["parse_mode"], in.bool("disable_notification")
+	m.ChatID, m.ParseMode, m.Silent = in["chat_id"], in["parse_mode"], in.boolField("disable_notification")
 	switch method {
 	case "sendMessage":
 		m.Markup = in["text"]
@@ -45,11 +45,11 @@ func read(r *http.Request, method string) (*Message, error) {
 	default:
 		return nil, errors.New("method not found")
 	}
-	return m, m.parse()
+	return m, m.parseText()
 }
 
-// parameterize reads JSON, a form or a multipart form.
-func parameterize(r *http.Request, m *Message) (fields, error) {
+// readFields reads JSON, a form or a multipart form.
+func readFields(r *http.Request, m *Message) (fields, error) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	out := fields{}
 	switch kind {
@@ -91,8 +91,8 @@ func parameterize(r *http.Request, m *Message) (fields, error) {
 	return out, nil
 }
 
-// parse checks text or caption and takes the markup from it.
-func (m *Message) parse() error {
+// parseText checks text or caption and takes the markup from it.
+func (m *Message) parseText() error {
 	m.Text = m.Markup
 	switch strings.ToLower(m.ParseMode) {
 	case "":
@@ -122,7 +122,7 @@ const (
 )
 
 func checkPhoto(raw []byte) error {
-	w, h := size(raw)
+	w, h := imageSize(raw)
 	switch {
 	case len(raw) == 0:
 		return errors.New("there is no photo in the request")
@@ -136,8 +136,8 @@ func checkPhoto(raw []byte) error {
 	return nil
 }
 
-// size is an image's width and height, or 0 for what is no image.
-func size(raw []byte) (int, int) {
+// imageSize is an image's width and height, or 0 for what is no image.
+func imageSize(raw []byte) (int, int) {
 	c, _, err := image.DecodeConfig(bytes.NewReader(raw))
 	if err != nil {
 		return 0, 0

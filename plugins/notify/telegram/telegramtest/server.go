@@ -82,7 +82,7 @@ type Server struct {
 func New(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{Token: "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw0", ChatID: "-1001234567890", failures: map[string]*Failure{}, last: 100}
-	h := httptest.NewServer(http.HandlerFunc(s.serve))
+	h := httptest.NewServer(http.HandlerFunc(s.serveMethod))
 	s.URL, s.Host = h.URL, strings.TrimPrefix(h.URL, "http://")
 	t.Cleanup(h.Close)
 	return s
@@ -116,8 +116,8 @@ func (s *Server) Heal() {
 	clear(s.failures)
 }
 
-// failure is the one that is due for a method, or nil.
-func (s *Server) failure(method string) *Failure {
+// nextFailure is the one that is due for a method, or nil.
+func (s *Server) nextFailure(method string) *Failure {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests++
@@ -136,30 +136,30 @@ func (s *Server) failure(method string) *Failure {
 	return nil
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request) {
 	token, method, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/bot"), "/")
-	m, err := read(r, method)
-	f := s.failure(method)
+	m, err := readMessage(r, method)
+	f := s.nextFailure(method)
 	switch {
 	case !strings.HasPrefix(r.URL.Path, "/bot") || !ok || !strings.Contains(token, ":"):
-		refuse(w, &Failure{Status: http.StatusNotFound, Description: "Not Found"})
+		writeRefusal(w, &Failure{Status: http.StatusNotFound, Description: "Not Found"})
 	case token != s.Token:
-		refuse(w, &Failure{Status: http.StatusUnauthorized, Description: "Unauthorized"})
+		writeRefusal(w, &Failure{Status: http.StatusUnauthorized, Description: "Unauthorized"})
 	case f != nil:
-		s.fail(w, r, f, m)
+		s.writeFailure(w, r, f, m)
 	case err != nil:
-		refuse(w, badRequest(err.Error()))
+		writeRefusal(w, badRequest(err.Error()))
 	case m.ChatID == "":
-		refuse(w, badRequest("chat_id is empty"))
+		writeRefusal(w, badRequest("chat_id is empty"))
 	case m.ChatID != s.ChatID:
-		refuse(w, &ChatNotFound)
+		writeRefusal(w, &ChatNotFound)
 	default:
-		s.keep(m)
-		s.accept(w, m)
+		s.keepMessage(m)
+		s.acceptMessage(w, m)
 	}
 }
 
-func (s *Server) keep(m *Message) {
+func (s *Server) keepMessage(m *Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last++
@@ -167,9 +167,9 @@ func (s *Server) keep(m *Message) {
 	s.messages = append(s.messages, *m)
 }
 
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, f *Failure, m *Message) {
+func (s *Server) writeFailure(w http.ResponseWriter, r *http.Request, f *Failure, m *Message) {
 	if f.Kept && m != nil {
-		s.keep(m)
+		s.keepMessage(m)
 	}
 	switch {
 	case f.Hang:
@@ -180,7 +180,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, f *Failure, m *Mes
 		w.WriteHeader(max(f.Status, http.StatusOK))
 		_, _ = w.Write([]byte(f.Raw))
 	default:
-		refuse(w, f)
+		writeRefusal(w, f)
 	}
 }
 
@@ -193,22 +193,22 @@ type parameters struct {
 	RetryAfter int   `json:"retry_after,omitempty"`
 }
 
-func refuse(w http.ResponseWriter, f *Failure) {
+func writeRefusal(w http.ResponseWriter, f *Failure) {
 	out := map[string]any{"ok": false, "error_code": f.Status, "description": f.Description}
 	if f.RetryAfter != 0 || f.MigrateTo != 0 {
 		out["parameters"] = parameters{f.MigrateTo, f.RetryAfter}
 	}
-	write(w, f.Status, out)
+	writeJSON(w, f.Status, out)
 }
 
-func write(w http.ResponseWriter, status int, v any) {
+func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// accept answers with the Message object.
-func (s *Server) accept(w http.ResponseWriter, m *Message) {
+// acceptMessage answers with the Message object.
+func (s *Server) acceptMessage(w http.ResponseWriter, m *Message) {
 	id, _ := strconv.ParseInt(s.ChatID, 10, 64)
 	out := map[string]any{
 		"message_id": m.ID, "date": time.Now().Unix(),
@@ -218,7 +218,7 @@ func (s *Server) accept(w http.ResponseWriter, m *Message) {
 	text, entities := "text", "entities"
 	if m.Method == "sendPhoto" {
 		text, entities = "caption", "caption_entities"
-		width, height := size(m.Photo)
+		width, height := imageSize(m.Photo)
 		out["photo"] = []map[string]any{{"file_id": "photo", "file_unique_id": "unique", "width": width, "height": height, "file_size": len(m.Photo)}}
 	}
 	if m.Text != "" {
@@ -227,5 +227,5 @@ func (s *Server) accept(w http.ResponseWriter, m *Message) {
 	if len(m.Entities) > 0 {
 		out[entities] = m.Entities
 	}
-	write(w, http.StatusOK, map[string]any{"ok": true, "result": out})
+	writeJSON(w, http.StatusOK, map[string]any{"ok": true, "result": out})
 }

@@ -66,7 +66,7 @@ func Open(dir string, parts func(data []byte) (int, error), log hclog.Logger) (*
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, nil, fmt.Errorf("remove old index: %w", err)
 	}
-	ix, err = create(dir)
+	ix, err = createIndex(dir)
 	return ix, map[string][]byte{}, err
 }
 
@@ -132,7 +132,7 @@ func (ix *Index) Entries(parts func([]byte) (int, error)) (map[string][]byte, er
 	return entries, nil
 }
 
-func create(dir string) (*Index, error) {
+func createIndex(dir string) (*Index, error) {
 	m := bleve.NewIndexMapping()
 	m.ScoringModel = bleveindex.BM25Scoring
 	b, err := bleve.NewUsing(dir, m, scorch.Name, scorch.Name, storeConfig())

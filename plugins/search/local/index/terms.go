@@ -48,8 +48,8 @@ func (c *termCounts) countTerm(term string, times int) {
 	known.SetFrequency(known.Frequency() + times)
 }
 
-// add adds the terms of a text, each so many times, and its words to words.
-func (c *termCounts) add(a *analysis, text string, times int, words map[string]bool) {
+// addTerms adds the terms of a text, each so many times, and its words to words.
+func (c *termCounts) addTerms(a *analysis, text string, times int, words map[string]bool) {
 	a.analyzer.Each(text, func(t terms.Term) {
 		c.countTerm(t.Text, times)
 		switch t.Kind {

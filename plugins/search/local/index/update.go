@@ -86,8 +86,8 @@ type Document struct {
 // Put begins to put a document in.
 func (u *Update) Put(address, path, title string) *Document {
 	d := &Document{update: u, address: address, title: title, words: map[string]bool{}, short: newTermCounts(0)}
-	d.short.add(u.analysis, title, titleCount, d.words)
-	d.short.add(u.analysis, path, 1, d.words)
+	d.short.addTerms(u.analysis, title, titleCount, d.words)
+	d.short.addTerms(u.analysis, path, 1, d.words)
 	return d
 }
 
@@ -117,8 +117,8 @@ func (d *Document) Finish() error {
 	u := d.update
 	counts := newTermCounts(d.bytes / bytesPerTerm)
 	for _, p := range d.part {
-		counts.add(u.analysis, p.Text, 1, d.words)
-		counts.add(u.analysis, p.Heading, 1, d.words)
+		counts.addTerms(u.analysis, p.Text, 1, d.words)
+		counts.addTerms(u.analysis, p.Heading, 1, d.words)
 	}
 	counts.addAll(d.short)
 	doc := document.NewDocument(partID(d.address, d.parts))

@@ -28,7 +28,7 @@ func Excerpt(text string, at []int) string {
 		}
 	}
 	runes := []rune(text)
-	from := max(0, min(densest(marks)-leadRunes, total-excerptRunes))
+	from := max(0, min(densestMark(marks)-leadRunes, total-excerptRunes))
 	to := min(total, from+excerptRunes)
 	from, to = atSpace(runes, from, 1), atSpace(runes, to, -1)
 	if from >= to {
@@ -44,8 +44,8 @@ func Excerpt(text string, at []int) string {
 	return out
 }
 
-// densest returns the mark from which on most marks lie within one excerpt.
-func densest(marks []int) int {
+// densestMark returns the mark from which on most marks lie within one excerpt.
+func densestMark(marks []int) int {
 	best, most := 0, 0
 	for i, m := range marks {
 		n := 0

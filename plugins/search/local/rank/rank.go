@@ -93,7 +93,7 @@ func (r *Ranker) Rank(d Document) (passages []Ranked, score float64) {
 		if ranked.Score > 0 {
 			passages = append(passages, ranked)
 		}
-		all.add(text)
+		all.addMatch(text)
 	}
 	slices.SortStableFunc(passages, func(a, b Ranked) int { return cmp.Compare(b.Score, a.Score) })
 	share := 1.0
@@ -147,7 +147,7 @@ type tally struct {
 	words, ideographs int
 }
 
-func (t *tally) add(m textMatch) {
+func (t *tally) addMatch(m textMatch) {
 	for i, n := range m.counts {
 		t.counts[i] += n
 	}

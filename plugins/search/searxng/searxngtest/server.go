@@ -77,7 +77,7 @@ func New(cfg Config) *Server {
 		cfg.PageSize = 10
 	}
 	if cfg.Results == nil {
-		cfg.Results = generated
+		cfg.Results = generateResults
 	}
 	return &Server{cfg: cfg}
 }
@@ -96,7 +96,7 @@ func (s *Server) Requests() []url.Values {
 	return append([]url.Values{}, s.requests...)
 }
 
-func generated(query, categories string) (out []Result) {
+func generateResults(query, categories string) (out []Result) {
 	for i := range 25 {
 		r := Result{
 			URL: fmt.Sprintf("https://site%d.example/%s/%d", i%5, url.PathEscape(query), i), Title: fmt.Sprintf("Result %d for %s", i, query),
@@ -110,8 +110,8 @@ func generated(query, categories string) (out []Result) {
 	return out
 }
 
-// next notes a request and takes a scripted answer.
-func (s *Server) next(q url.Values) *Scripted {
+// nextScripted notes a request and takes a scripted answer.
+func (s *Server) nextScripted(q url.Values) *Scripted {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, q)
@@ -137,8 +137,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if q.Has("q") {
-		if a := s.next(q); a != nil {
-			a.serve(w, r)
+		if a := s.nextScripted(q); a != nil {
+			a.serveScripted(w, r)
 			return
 		}
 	}
@@ -152,7 +152,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.TrimSpace(q.Get("q")) == "":
 		w.WriteHeader(http.StatusBadRequest)
 	default:
-		s.search(w, q)
+		s.answerSearch(w, q)
 	}
 }
 
@@ -168,7 +168,7 @@ func (s *Server) serveConfig(w http.ResponseWriter) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"categories": []string{"general", "news"}, "engines": engines, "instance_name": "SearXNG"})
 }
 
-func (a *Scripted) serve(w http.ResponseWriter, r *http.Request) {
+func (a *Scripted) serveScripted(w http.ResponseWriter, r *http.Request) {
 	if a.Hold {
 		<-r.Context().Done()
 		return
@@ -183,7 +183,7 @@ func (a *Scripted) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprint(w, a.Body)
 }
 
-func (s *Server) search(w http.ResponseWriter, q url.Values) {
+func (s *Server) answerSearch(w http.ResponseWriter, q url.Values) {
 	number, err := strconv.Atoi(q.Get("pageno"))
 	if err != nil || number < 1 {
 		number = 1
@@ -192,11 +192,11 @@ func (s *Server) search(w http.ResponseWriter, q url.Values) {
 	from := min(len(all), (number-1)*s.cfg.PageSize)
 	results := []any{}
 	for _, r := range all[from:min(len(all), from+s.cfg.PageSize)] {
-		results = append(results, r.json())
+		results = append(results, r.viewResult())
 	}
 	answers, infoboxes, silent := []any{}, []any{}, []any{}
 	if number == 1 {
-		answers, infoboxes = s.extras()
+		answers, infoboxes = s.listExtras()
 	}
 	for _, e := range s.cfg.Unresponsive {
 		silent = append(silent, []string{e, "timeout"})
@@ -208,7 +208,7 @@ func (s *Server) search(w http.ResponseWriter, q url.Values) {
 	})
 }
 
-func (s *Server) extras() (answers, infoboxes []any) {
+func (s *Server) listExtras() (answers, infoboxes []any) {
 	answers, infoboxes = []any{}, []any{}
 	for _, a := range s.cfg.Answers {
 		if s.cfg.TextAnswers {
@@ -225,7 +225,7 @@ func (s *Server) extras() (answers, infoboxes []any) {
 	return answers, infoboxes
 }
 
-func (r Result) json() map[string]any {
+func (r Result) viewResult() map[string]any {
 	orNull := func(s string) any {
 		if s == "" {
 			return nil

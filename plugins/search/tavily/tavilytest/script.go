@@ -46,12 +46,12 @@ type Answer struct {
 	Fault   string            `json:"fault,omitempty"`
 }
 
-// next takes the first scripted answer that fits.
-func (s *Server) next(r *http.Request) *Answer {
+// nextAnswer takes the first scripted answer that fits.
+func (s *Server) nextAnswer(r *http.Request) *Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, a := range s.script {
-		if a.Path != "" && a.Path != r.URL.Path || a.Key != "" && a.Key != bearer(r.Header) {
+		if a.Path != "" && a.Path != r.URL.Path || a.Key != "" && a.Key != bearerKey(r.Header) {
 			continue
 		}
 		switch {
@@ -67,16 +67,16 @@ func (s *Server) next(r *http.Request) *Answer {
 	return nil
 }
 
-// play gives a scripted answer; it returns true if the regular one shall follow.
-func (s *Server) play(w http.ResponseWriter, r *http.Request, a *Answer) bool {
-	if !s.pause(r, time.Duration(a.DelayMS)*time.Millisecond) {
+// playAnswer gives a scripted answer; it returns true if the regular one shall follow.
+func (s *Server) playAnswer(w http.ResponseWriter, r *http.Request, a *Answer) bool {
+	if !s.pauseRequest(r, time.Duration(a.DelayMS)*time.Millisecond) {
 		return false
 	}
 	for k, v := range a.Header {
 		w.Header().Set(k, v)
 	}
 	if a.Fault != "" {
-		s.fault(w, r, a.Fault)
+		s.writeFault(w, r, a.Fault)
 		return false
 	}
 	if a.Status == 0 {
@@ -112,7 +112,7 @@ func errorText(status int) string {
 
 const half = `{"query":"q","results":[{"title":"Result 1","url":"https://exam`
 
-func (s *Server) fault(w http.ResponseWriter, r *http.Request, fault string) {
+func (s *Server) writeFault(w http.ResponseWriter, r *http.Request, fault string) {
 	switch fault {
 	case FaultHang:
 		select {
@@ -123,9 +123,9 @@ func (s *Server) fault(w http.ResponseWriter, r *http.Request, fault string) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, "<!doctype html><title>Sign in</title><p>Please sign in.</p>")
 	case FaultLarge:
-		large(w, 10<<20)
+		writeLarge(w, 10<<20)
 	case FaultHuge:
-		large(w, 20<<20)
+		writeLarge(w, 20<<20)
 	case FaultWrongLength:
 		// net/http refuses to write more than promised, so that the rest is lost as with a broken proxy.
 		w.Header().Set("Content-Type", "application/json")
@@ -135,26 +135,26 @@ func (s *Server) fault(w http.ResponseWriter, r *http.Request, fault string) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, "event: chat.completion.chunk\ndata: {}\n\n")
 		w.(http.Flusher).Flush()
-		hijack(w, "")
+		hijackAndWrite(w, "")
 	case FaultHalfBody:
-		hijack(w, fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", 2*len(half), half))
+		hijackAndWrite(w, fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", 2*len(half), half))
 	case FaultGarbage:
-		hijack(w, "garbage\r\n\r\n")
+		hijackAndWrite(w, "garbage\r\n\r\n")
 	default:
-		hijack(w, "")
+		hijackAndWrite(w, "")
 	}
 }
 
-func large(w http.ResponseWriter, size int) {
-	write(w, http.StatusOK, map[string]any{
+func writeLarge(w http.ResponseWriter, size int) {
+	writeJSON(w, http.StatusOK, map[string]any{
 		"query": "q", "answer": nil, "images": []any{}, "response_time": 1, "usage": map[string]any{"credits": 1},
 		"results":    []any{map[string]any{"title": "t", "url": "https://example.org/", "score": 1, "content": strings.Repeat("x", size)}},
 		"request_id": "large",
 	})
 }
 
-// hijack writes raw bytes and closes the connection; without bytes it resets it.
-func hijack(w http.ResponseWriter, raw string) {
+// hijackAndWrite writes raw bytes and closes the connection; without bytes it resets it.
+func hijackAndWrite(w http.ResponseWriter, raw string) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return
@@ -169,17 +169,17 @@ func hijack(w http.ResponseWriter, raw string) {
 	_ = conn.Close()
 }
 
-// control answers the paths that steer a server in another process:
+// answerControl answers the paths that steer a server in another process:
 //
 //	POST /_control/script    an Answer, or a list of them, is added to the script
 //	POST /_control/reset     script, requests, researches and credits are forgotten
 //	GET  /_control/requests  the list of requests
-func (s *Server) control(w http.ResponseWriter, r *http.Request, name string) {
+func (s *Server) answerControl(w http.ResponseWriter, r *http.Request, name string) {
 	switch r.Method + " " + name {
 	case "POST script":
 		answers, err := readScript(r.Body)
 		if err != nil {
-			fail(w, http.StatusBadRequest, err.Error())
+			writeError(w, http.StatusBadRequest, err.Error())
 			return
 		}
 		s.Script(answers...)
@@ -188,9 +188,9 @@ func (s *Server) control(w http.ResponseWriter, r *http.Request, name string) {
 		s.Reset()
 		w.WriteHeader(http.StatusNoContent)
 	case "GET requests":
-		write(w, http.StatusOK, s.Requests())
+		writeJSON(w, http.StatusOK, s.Requests())
 	default:
-		fail(w, http.StatusNotFound, "Not Found")
+		writeError(w, http.StatusNotFound, "Not Found")
 	}
 }
 

@@ -38,7 +38,7 @@ type Request struct {
 }
 
 // Key is the bearer key of the request.
-func (r Request) Key() string { return bearer(r.Header) }
+func (r Request) Key() string { return bearerKey(r.Header) }
 
 // Server is an http.Handler. Close it after the HTTP server, so that hanging answers end.
 type Server struct {
@@ -94,23 +94,23 @@ const maxBody = 32 << 20
 // ServeHTTP implements http.Handler. Paths that start with /_control/ are for the test, see Control.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if name, ok := strings.CutPrefix(r.URL.Path, "/_control/"); ok {
-		s.control(w, r, name)
+		s.answerControl(w, r, name)
 		return
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	if err != nil {
 		return
 	}
-	s.record(r, body)
-	if a := s.next(r); a != nil {
-		if !s.play(w, r, a) {
+	s.recordRequest(r, body)
+	if a := s.nextAnswer(r); a != nil {
+		if !s.playAnswer(w, r, a) {
 			return
 		}
 	}
-	s.regular(w, r, body)
+	s.answerRegular(w, r, body)
 }
 
-func (s *Server) record(r *http.Request, body []byte) {
+func (s *Server) recordRequest(r *http.Request, body []byte) {
 	req := Request{
 		Time: time.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: string(body),
 	}
@@ -124,53 +124,53 @@ func (s *Server) record(r *http.Request, body []byte) {
 	}
 }
 
-func (s *Server) regular(w http.ResponseWriter, r *http.Request, body []byte) {
-	key := bearer(r.Header)
+func (s *Server) answerRegular(w http.ResponseWriter, r *http.Request, body []byte) {
+	key := bearerKey(r.Header)
 	if key == "" || len(s.cfg.Keys) > 0 && !slices.Contains(s.cfg.Keys, key) {
-		fail(w, http.StatusUnauthorized, "Unauthorized: missing or invalid API key.")
+		writeError(w, http.StatusUnauthorized, "Unauthorized: missing or invalid API key.")
 		return
 	}
 	path := strings.TrimPrefix(r.URL.Path, "/")
 	id, isResult := strings.CutPrefix(path, "research/")
 	switch {
 	case r.Method == http.MethodGet && path == "usage":
-		s.usage(w, key)
+		s.answerUsage(w, key)
 	case r.Method == http.MethodGet && isResult:
 		s.researchResult(w, id)
 	case r.Method == http.MethodPost:
-		s.post(w, r, key, path, body)
+		s.answerPost(w, r, key, path, body)
 	default:
-		fail(w, http.StatusNotFound, "Not Found")
+		writeError(w, http.StatusNotFound, "Not Found")
 	}
 }
 
-func (s *Server) post(w http.ResponseWriter, r *http.Request, key, path string, body []byte) {
+func (s *Server) answerPost(w http.ResponseWriter, r *http.Request, key, path string, body []byte) {
 	c := &call{server: s, key: key, w: w, r: r}
 	if err := json.Unmarshal(body, &c.in); err != nil {
-		fail(w, http.StatusUnprocessableEntity, "body is not a JSON object")
+		writeError(w, http.StatusUnprocessableEntity, "body is not a JSON object")
 		return
 	}
-	if msg := check(path, c.in); msg != "" {
-		fail(w, http.StatusBadRequest, msg)
+	if msg := checkInput(path, c.in); msg != "" {
+		writeError(w, http.StatusBadRequest, msg)
 		return
 	}
 	switch path {
 	case "search":
-		c.search()
+		c.answerSearch()
 	case "extract":
-		c.extract()
+		c.answerExtract()
 	case "crawl":
-		c.crawl()
+		c.answerCrawl()
 	case "map":
-		c.sitemap()
+		c.answerMap()
 	case "research":
-		c.research()
+		c.answerResearch()
 	default:
-		fail(w, http.StatusNotFound, "Not Found")
+		writeError(w, http.StatusNotFound, "Not Found")
 	}
 }
 
-func bearer(h http.Header) string {
+func bearerKey(h http.Header) string {
 	key, ok := strings.CutPrefix(h.Get("Authorization"), "Bearer ")
 	if !ok {
 		return ""
@@ -178,7 +178,7 @@ func bearer(h http.Header) string {
 	return key
 }
 
-func write(w http.ResponseWriter, status int, v any) {
+func writeJSON(w http.ResponseWriter, status int, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		http.Error(w, "cannot encode", http.StatusInternalServerError)
@@ -190,8 +190,8 @@ func write(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(data)
 }
 
-func fail(w http.ResponseWriter, status int, message string) {
-	write(w, status, map[string]any{"detail": map[string]any{"error": message}})
+func writeError(w http.ResponseWriter, status int, message string) {
+	writeJSON(w, status, map[string]any{"detail": map[string]any{"error": message}})
 }
 
 // newID returns an id in the form of a UUID.
@@ -202,7 +202,7 @@ func (s *Server) newID() string {
 	return fmt.Sprintf("00000000-0000-4000-8000-%012x", s.count)
 }
 
-func (s *Server) charge(key string, n int64) {
+func (s *Server) chargeKey(key string, n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.credits[key] += n

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// stream writes the events of a research: a tool call, content in parts, sources, and the end.
-func (c *call) stream() {
-	c.server.charge(c.key, 50)
+// streamResearch writes the events of a research: a tool call, content in parts, sources, and the end.
+func (c *call) streamResearch() {
+	c.server.chargeKey(c.key, 50)
 	c.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	c.w.WriteHeader(http.StatusOK)
 	id := c.server.newID()
@@ -22,31 +22,31 @@ func (c *call) stream() {
 			"type": "tool_response", "tool_response": []any{map[string]any{"name": "WebSearch", "id": "t1", "sources": []any{source}}},
 		}},
 		{"role": "assistant", "content": "# Report\n\n"},
-		{"role": "assistant", "content": "On " + c.text("input", "")},
+		{"role": "assistant", "content": "On " + c.textField("input", "")},
 		{"role": "assistant", "sources": []any{source}},
 	}
 	for _, d := range deltas {
 		data, err := json.Marshal(map[string]any{
-			"id": id, "object": "chat.completion.chunk", "model": c.text("model", "auto"), "created": time.Now().Unix(),
+			"id": id, "object": "chat.completion.chunk", "model": c.textField("model", "auto"), "created": time.Now().Unix(),
 			"choices": []any{map[string]any{"delta": d}},
 		})
-		if err != nil || !c.event(fmt.Sprintf("event: chat.completion.chunk\ndata: %s\n\n", data)) {
+		if err != nil || !c.writeEvent(fmt.Sprintf("event: chat.completion.chunk\ndata: %s\n\n", data)) {
 			return
 		}
 	}
-	c.event("event: done\n")
+	c.writeEvent("event: done\n")
 }
 
-func (c *call) event(text string) bool {
+func (c *call) writeEvent(text string) bool {
 	if _, err := c.w.Write([]byte(text)); err != nil {
 		return false
 	}
 	c.w.(http.Flusher).Flush()
-	return c.server.pause(c.r, c.server.cfg.StreamDelay)
+	return c.server.pauseRequest(c.r, c.server.cfg.StreamDelay)
 }
 
-// pause waits and reports whether the client is still there.
-func (s *Server) pause(r *http.Request, d time.Duration) bool {
+// pauseRequest waits and reports whether the client is still there.
+func (s *Server) pauseRequest(r *http.Request, d time.Duration) bool {
 	if d <= 0 {
 		return r.Context().Err() == nil
 	}

@@ -148,7 +148,7 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-func refuse(w http.ResponseWriter, status int, kind, param, code, message string) {
+func writeRefusal(w http.ResponseWriter, status int, kind, param, code, message string) {
 	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": kind, "param": param, "code": code}})
 }
 
@@ -176,32 +176,32 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.key != "" && r.Header.Get("Authorization") != "Bearer "+s.key {
-		refuse(w, http.StatusUnauthorized, "invalid_request_error", "", "invalid_api_key", "Incorrect API key provided: "+r.Header.Get("Authorization"))
+		writeRefusal(w, http.StatusUnauthorized, "invalid_request_error", "", "invalid_api_key", "Incorrect API key provided: "+r.Header.Get("Authorization"))
 		return
 	}
 	in, problem := s.readChat(raw)
 	if problem != "" {
 		s.t.Errorf("the request is not one of the API: %s: %.300s", problem, raw)
-		refuse(w, http.StatusBadRequest, "invalid_request_error", "", "", problem)
+		writeRefusal(w, http.StatusBadRequest, "invalid_request_error", "", "", problem)
 		return
 	}
 	if f := s.nextFault(in.Model); f != nil {
-		f.write(w, r)
+		f.writeFault(w, r)
 		return
 	}
-	if name := s.rejected(in); name != "" {
-		refuse(w, http.StatusBadRequest, "invalid_request_error", name, "unsupported_parameter", "Unsupported parameter: '"+name+"' is not supported with this model.")
+	if name := s.rejectedMember(in); name != "" {
+		writeRefusal(w, http.StatusBadRequest, "invalid_request_error", name, "unsupported_parameter", "Unsupported parameter: '"+name+"' is not supported with this model.")
 		return
 	}
 	if len(s.models) > 0 && !slices.Contains(s.models, in.Model) {
-		refuse(w, http.StatusNotFound, "invalid_request_error", "model", "model_not_found", "The model `"+in.Model+"` does not exist.")
+		writeRefusal(w, http.StatusNotFound, "invalid_request_error", "model", "model_not_found", "The model `"+in.Model+"` does not exist.")
 		return
 	}
-	s.answer(w, in.Chat)
+	s.answerChat(w, in.Chat)
 }
 
-// write answers with the fault.
-func (f *Fault) write(w http.ResponseWriter, r *http.Request) {
+// writeFault answers with the fault.
+func (f *Fault) writeFault(w http.ResponseWriter, r *http.Request) {
 	if f.Slow {
 		<-r.Context().Done()
 		return
@@ -214,10 +214,10 @@ func (f *Fault) write(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, f.Body)
 		return
 	}
-	refuse(w, f.Status, "error", "", f.Code, f.Message)
+	writeRefusal(w, f.Status, "error", "", f.Code, f.Message)
 }
 
-func (s *Server) answer(w http.ResponseWriter, chat Chat) {
+func (s *Server) answerChat(w http.ResponseWriter, chat Chat) {
 	s.mu.Lock()
 	s.chats = append(s.chats, chat)
 	reply, stream, noUsage := s.reply, s.stream, s.noUsage

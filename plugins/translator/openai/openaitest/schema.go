@@ -57,7 +57,7 @@ func (s *Server) readChat(raw []byte) (out read, problem string) {
 	out.Chat = Chat{Model: in.Model, Messages: in.Messages}
 	if f := in.ResponseFormat; f != nil {
 		out.Format = f.Type
-		if problem := f.check(); problem != "" {
+		if problem := f.checkFormat(); problem != "" {
 			return out, problem
 		}
 	}
@@ -77,8 +77,8 @@ func (s *Server) readChat(raw []byte) (out read, problem string) {
 	return out, ""
 }
 
-// check returns what is wrong with a response format.
-func (f *responseFormat) check() string {
+// checkFormat returns what is wrong with a response format.
+func (f *responseFormat) checkFormat() string {
 	switch f.Type {
 	case "json_object":
 		return ""
@@ -120,8 +120,8 @@ func checkStrict(schema map[string]any) string {
 	return ""
 }
 
-// rejected returns the member of a request that the server is told to refuse, or "".
-func (s *Server) rejected(in read) string {
+// rejectedMember returns the member of a request that the server is told to refuse, or "".
+func (s *Server) rejectedMember(in read) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	has := map[string]bool{

@@ -56,10 +56,10 @@ func run(args []string, out io.Writer) error {
 	fmt.Fprintf(out, "http://%s\n", l.Addr())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return serve(ctx, l, tavilytest.New(cfg))
+	return serveUntilDone(ctx, l, tavilytest.New(cfg))
 }
 
-func serve(ctx context.Context, l net.Listener, handler *tavilytest.Server) error {
+func serveUntilDone(ctx context.Context, l net.Listener, handler *tavilytest.Server) error {
 	srv := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(l) }()

@@ -43,7 +43,8 @@ func build(inst notify.Instance, cfg config) (notify.Open, schema.Diagnostics) {
 
 func plugin() framework.Plugin {
 	kind := notify.New(notify.Definition[config]{Build: build})
-	return framework.Plugin{Name: "notify-minimal", Version: "1.0.0", Summary: "Appends notifications to a file.", Kinds: []framework.Kind{kind}}
+	return framework.Plugin{Name: "notify-minimal", Version: "1.0.0", Summary: "Appends notifications to a file.",
+		Kinds: []framework.Kind{kind}}
 }
 
 func main() { framework.Serve(plugin()) }

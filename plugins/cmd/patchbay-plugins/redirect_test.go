@@ -51,7 +51,8 @@ func invoke(operation, body string) func(context.Context, *grpc.ClientConn, stri
 	return func(ctx context.Context, conn *grpc.ClientConn, id string) error {
 		c := search.NewClient(conn, id, 0)
 		defer c.Close()
-		reply, err := c.Invoke(ctx, &search.Request{Operation: operation, Body: []byte(strings.ReplaceAll(body, "HOST", ctx.Value(hostKey{}).(string))), Credential: "a-key"})
+		reply, err := c.Invoke(ctx, &search.Request{Operation: operation,
+			Body: []byte(strings.ReplaceAll(body, "HOST", ctx.Value(hostKey{}).(string))), Credential: "a-key"})
 		if err != nil {
 			return err
 		}
@@ -64,7 +65,8 @@ func invoke(operation, body string) func(context.Context, *grpc.ClientConn, stri
 func send(target string) func(context.Context, *grpc.ClientConn, string) error {
 	return func(ctx context.Context, conn *grpc.ClientConn, id string) error {
 		_, err := notify.NewClient(conn, id).Send(ctx, &notify.Notification{
-			ID: "n", Kind: "patchbay.test", Version: 1, SentAt: time.Now(), Title: notify.Text{Plain: "a title"}, Summary: notify.Text{Plain: "a summary"},
+			ID: "n", Kind: "patchbay.test", Version: 1, SentAt: time.Now(), Title: notify.Text{Plain: "a title"},
+			Summary: notify.Text{Plain: "a summary"},
 		}, notify.Target{JSON: []byte(target)})
 		return err
 	}
@@ -76,7 +78,8 @@ func redirects() map[string]redirected {
 		"codehost/feed":   {config: `{"url":"%[1]s/{repo}.atom"}`, call: listReleases},
 		"codehost/gitea":  {config: `{"base_url":"%[1]s"}`, call: listReleases},
 		"codehost/github": {config: `{"base_url":"%[1]s"}`, call: listReleases},
-		"dns/cloudflare":  {config: `{"api_token":"a-token","account_id":"0123456789abcdef0123456789abcdef","base_url":"%[1]s"}`, call: listZones},
+		"dns/cloudflare": {config: `{"api_token":"a-token","account_id":"0123456789abcdef0123456789abcdef","base_url":"%[1]s"}`,
+			call: listZones},
 		"dns/manual":      {none: "it has no client"},
 		"dns/powerdns":    {config: `{"api_url":"%[1]s","api_key":"a-key","name_servers":["ns.example.com"]}`, call: listZones},
 		"dns/rfc2136":     {none: "it speaks DNS"},
@@ -94,10 +97,12 @@ func redirects() map[string]redirected {
 		"search/searxng":  {config: `{"base_url":"%[1]s"}`, call: invoke(search.OpSearch, `{"query":"q"}`)},
 		"search/tavily":   {config: `{"base_url":"%[1]s"}`, call: invoke(search.OpSearch, `{"query":"q"}`)},
 		"translator/echo": {none: "it has no client"},
-		"translator/openai": {config: `{"base_url":"%[1]s","models":["m"],"retries":0}`, call: func(ctx context.Context, conn *grpc.ClientConn, id string) error {
-			_, err := translator.NewClient(conn, id).Translate(ctx, translator.Request{Task: translator.Translate, TargetLanguage: "zh", Parts: []translator.Part{{Name: "1", Text: "t"}}})
-			return err
-		}},
+		"translator/openai": {config: `{"base_url":"%[1]s","models":["m"],"retries":0}`,
+			call: func(ctx context.Context, conn *grpc.ClientConn, id string) error {
+				_, err := translator.NewClient(conn, id).Translate(ctx,
+					translator.Request{Task: translator.Translate, TargetLanguage: "zh", Parts: []translator.Part{{Name: "1", Text: "t"}}})
+				return err
+			}},
 	}
 }
 
@@ -174,7 +179,8 @@ func TestOnlyOneHTTPClient(t *testing.T) {
 		name, _ := filepath.Rel(top, path)
 		met[name] = true
 		if d.IsDir() {
-			if folder := filepath.Base(name); name == "internal/httpx" || name == "internal/bench" || name == "internal/e2e" || name == "internal/giteaserver" || strings.HasSuffix(folder, "test") {
+			if folder := filepath.Base(name); name == "internal/httpx" || name == "internal/bench" || name == "internal/e2e" ||
+				name == "internal/giteaserver" || strings.HasSuffix(folder, "test") {
 				return fs.SkipDir
 			}
 			return nil

@@ -71,7 +71,8 @@ func (h *host) fetchFeed(ctx context.Context, repo string, validators codehost.V
 		return nil, err
 	}
 	out := &answer{name: name, meta: codehost.Meta{
-		Validators:   codehost.Validators{ETag: texts.Printable(res.Header.Get("Etag")), LastModified: texts.Printable(res.Header.Get("Last-Modified"))},
+		Validators: codehost.Validators{ETag: texts.Printable(res.Header.Get("Etag")),
+			LastModified: texts.Printable(res.Header.Get("Last-Modified"))},
 		PollInterval: maxAge(res.Header.Get("Cache-Control")),
 	}}
 	switch {
@@ -130,8 +131,9 @@ func (h *host) FindRepository(ctx context.Context, _ schema.Secret, repo string)
 	}
 	owner, _, _ := strings.Cut(found.name, "/")
 	out := codehost.Repository{
-		ID: strings.ToLower(found.name), FullName: found.name, Description: texts.Printable(found.parsed.Description), HTMLURL: webAddress(found.parsed.Link),
-		Owner: codehost.Account{ID: strings.ToLower(owner), Login: owner},
+		ID: strings.ToLower(found.name), FullName: found.name, Description: texts.Printable(found.parsed.Description),
+		HTMLURL: webAddress(found.parsed.Link),
+		Owner:   codehost.Account{ID: strings.ToLower(owner), Login: owner},
 	}
 	if found.parsed.Image != nil {
 		out.Owner.AvatarURL = webAddress(found.parsed.Image.URL)
@@ -141,7 +143,8 @@ func (h *host) FindRepository(ctx context.Context, _ schema.Secret, repo string)
 
 // ListReleases implements codehost.ReleaseHost. A feed has one page; its entries are given out in several if fewer are asked
 // for.
-func (h *host) ListReleases(ctx context.Context, _ schema.Secret, repo string, page codehost.PageRequest) (*codehost.Page[codehost.Release], error) {
+func (h *host) ListReleases(ctx context.Context, _ schema.Secret, repo string,
+	page codehost.PageRequest) (*codehost.Page[codehost.Release], error) {
 	from, err := parseCursor(page.Cursor)
 	if err != nil {
 		return nil, err

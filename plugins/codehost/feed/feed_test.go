@@ -47,9 +47,11 @@ func publisher(t *testing.T) *httptest.Server {
 		w.Header().Set("Retry-After", "30")
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
-	mux.HandleFunc("/ada/page/releases.atom", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html><p>Sign in</p></html>")) })
+	mux.HandleFunc("/ada/page/releases.atom",
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html><p>Sign in</p></html>")) })
 	mux.HandleFunc("/ada/bomb/releases.atom", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(`<!DOCTYPE x [<!ENTITY a "` + strings.Repeat("x", 1000) + `"><!ENTITY b "&a;&a;&a;&a;">]><feed xmlns="http://www.w3.org/2005/Atom"><subtitle>&b;</subtitle></feed>`))
+		_, _ = w.Write([]byte(`<!DOCTYPE x [<!ENTITY a "` + strings.Repeat("x", 1000) +
+			`"><!ENTITY b "&a;&a;&a;&a;">]><feed xmlns="http://www.w3.org/2005/Atom"><subtitle>&b;</subtitle></feed>`))
 	})
 	mux.HandleFunc("/slow/repo/releases.atom", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	s := httptest.NewServer(mux)
@@ -101,11 +103,13 @@ func TestFeedOfItsOwn(t *testing.T) {
 	if err != nil || len(page.Items) != 1 || page.NextCursor != "1" {
 		t.Fatalf("%+v, %v", page, err)
 	}
-	if r := page.Items[0]; r.TagName != "2.0.0rc1" || r.ID != "https://pypi.org/project/engine/2.0.0rc1/" || r.Body != "An analytical engine." {
+	if r := page.Items[0]; r.TagName != "2.0.0rc1" || r.ID != "https://pypi.org/project/engine/2.0.0rc1/" ||
+		r.Body != "An analytical engine." {
 		t.Errorf("%+v", r)
 	}
 	about, err := c.FindRepository(t.Context(), "", "pypi/ENGINE")
-	if err != nil || about.Repository.FullName != "PyPI/engine" || about.Repository.ID != "pypi/engine" || about.Repository.HTMLURL != "https://pypi.org/project/engine/" {
+	if err != nil || about.Repository.FullName != "PyPI/engine" || about.Repository.ID != "pypi/engine" ||
+		about.Repository.HTMLURL != "https://pypi.org/project/engine/" {
 		t.Errorf("%+v, %v", about, err)
 	}
 }

@@ -100,7 +100,8 @@ func buildHost(inst codehost.Instance, cfg Config) (codehost.Open, schema.Diagno
 	}
 	return func(context.Context) (codehost.CodeHost, error) {
 		client, err := httpx.New(httpx.Config{
-			UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true, MaxRedirects: maxRedirects, Own: h.ownAddresses(),
+			UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true, MaxRedirects: maxRedirects,
+			Own: h.ownAddresses(),
 		})
 		h.http = client
 		return h, err

@@ -59,7 +59,8 @@ const (
 // fetchPage asks for one page of a list, and converts its items. convert leaves an item out by returning false.
 //
 // The API has no conditional requests: the validator is a digest of the page, which spares the core the work of comparing it.
-func fetchPage[I, O any](ctx context.Context, h *host, token schema.Secret, page codehost.PageRequest, query url.Values, convert func(*I) (O, bool), path ...string) (*codehost.Page[O], error) {
+func fetchPage[I, O any](ctx context.Context, h *host, token schema.Secret, page codehost.PageRequest, query url.Values,
+	convert func(*I) (O, bool), path ...string) (*codehost.Page[O], error) {
 	number, size := 1, page.Size
 	if size == 0 {
 		size = defaultPageSize

@@ -39,10 +39,12 @@ func world(t *testing.T) *giteatest.Server {
 	s.Token(token.Reveal(), "ada")
 	var releases []giteatest.Release
 	for i := range 5 {
-		releases = append(releases, giteatest.Release{ID: int64(9 - i), Tag: fmt.Sprintf("v1.%d.0", 4-i), Name: "Engine", Body: "**Notes**", At: at.Add(-time.Duration(i) * time.Hour), Prerelease: i == 0, Draft: i == 1})
+		releases = append(releases, giteatest.Release{ID: int64(9 - i), Tag: fmt.Sprintf("v1.%d.0", 4-i), Name: "Engine", Body: "**Notes**",
+			At: at.Add(-time.Duration(i) * time.Hour), Prerelease: i == 0, Draft: i == 1})
 	}
 	s.AddRepo(giteatest.Repo{
-		ID: 7, FullName: "ada/engine", UpdatedAt: at, Releases: releases, Tags: []giteatest.Tag{{Name: "v1.4.0", At: at}, {Name: "pkg/v2", At: at}}, Stargazers: []string{"bob", "grace"},
+		ID: 7, FullName: "ada/engine", UpdatedAt: at, Releases: releases,
+		Tags: []giteatest.Tag{{Name: "v1.4.0", At: at}, {Name: "pkg/v2", At: at}}, Stargazers: []string{"bob", "grace"},
 		Commits: map[string][]string{"v1.3.0...v1.4.0": {"Cards are read\n\nTwice as fast.", "Fix"}, "v1.2.0...v1.4.0": {"Fix"}},
 	})
 	s.AddRepo(giteatest.Repo{FullName: "ada/secret", Private: true, UpdatedAt: at})
@@ -51,7 +53,8 @@ func world(t *testing.T) *giteatest.Server {
 	s.SetAccount("ada", giteatest.Account{
 		Starred: []string{"bob/loom", "ada/engine"}, Followers: []string{"bob"},
 		Notifications: []giteatest.Notification{
-			{ID: 3, Repo: "bob/loom", Title: "Patterns are lost", Type: "Issue", UpdatedAt: at, Unread: true}, {ID: 2, Repo: "ada/engine", Title: "Old", Type: "Pull", UpdatedAt: at.Add(-48 * time.Hour)},
+			{ID: 3, Repo: "bob/loom", Title: "Patterns are lost", Type: "Issue", UpdatedAt: at, Unread: true},
+			{ID: 2, Repo: "ada/engine", Title: "Old", Type: "Pull", UpdatedAt: at.Add(-48 * time.Hour)},
 		},
 	})
 	return s
@@ -61,9 +64,10 @@ func world(t *testing.T) *giteatest.Server {
 func TestConformance(t *testing.T) {
 	s := world(t)
 	conformance.TestCodeHost(t, gitea.Plugin(), conformance.CodeHostConfig{
-		JSON:    configOf(s),
-		Invalid: []string{`{}`, `{"base_url":"x"}`, `{"base_url":"https://u:p@host"}`, `{"base_url":"https://host/api/v1"}`, `{"base_url":"https://host","timeout":"0s"}`, `{"base_url":"https://host","timeout":"1h"}`},
-		Token:   token, ReleasesOf: "ada/engine", Missing: "ada/none",
+		JSON: configOf(s),
+		Invalid: []string{`{}`, `{"base_url":"x"}`, `{"base_url":"https://u:p@host"}`, `{"base_url":"https://host/api/v1"}`,
+			`{"base_url":"https://host","timeout":"0s"}`, `{"base_url":"https://host","timeout":"1h"}`},
+		Token: token, ReleasesOf: "ada/engine", Missing: "ada/none",
 		Inputs: map[string]string{"ada/engine": codehost.KindRepo, "ada": codehost.KindOwner, s.URL + "/ada/engine/releases": codehost.KindRepo},
 	})
 }
@@ -91,8 +95,10 @@ func TestLists(t *testing.T) {
 	}
 	first, err := c.ListReleases(ctx, "", "ada/engine", codehost.PageRequest{})
 	want := codehost.Release{
-		ID: "9", TagName: "v1.4.0", Name: "Engine", Body: "**Notes**", HTMLURL: s.URL + "/ada/engine/releases/tag/v1.4.0", CreatedAt: at, PublishedAt: at, Prerelease: true,
-		Author: codehost.Account{ID: first.Items[0].Author.ID, Login: "ada", AvatarURL: "https://avatars.example.com/ada", HTMLURL: s.URL + "/ada"},
+		ID: "9", TagName: "v1.4.0", Name: "Engine", Body: "**Notes**", HTMLURL: s.URL + "/ada/engine/releases/tag/v1.4.0", CreatedAt: at,
+		PublishedAt: at, Prerelease: true,
+		Author: codehost.Account{ID: first.Items[0].Author.ID, Login: "ada", AvatarURL: "https://avatars.example.com/ada",
+			HTMLURL: s.URL + "/ada"},
 	}
 	if diff := cmp.Diff(want, first.Items[0]); err != nil || diff != "" || first.Items[1].Draft {
 		t.Errorf("%v, %s", err, diff)
@@ -102,20 +108,24 @@ func TestLists(t *testing.T) {
 		t.Errorf("the same page again: %+v, %v", again, err)
 	}
 	s.Change("ada/engine", func(r *giteatest.Repo) { r.Releases[0].Body = "Edited" })
-	if again, err = c.ListReleases(ctx, "", "ada/engine", codehost.PageRequest{Validators: first.Validators}); err != nil || again.NotModified || again.Items[0].Body != "Edited" {
+	if again, err = c.ListReleases(ctx, "", "ada/engine", codehost.PageRequest{Validators: first.Validators}); err != nil ||
+		again.NotModified || again.Items[0].Body != "Edited" {
 		t.Errorf("a page that has changed: %+v, %v", again, err)
 	}
 	listed, err := c.ListTags(ctx, "", "ada/engine", codehost.PageRequest{})
-	if err != nil || len(listed.Items) != 2 || listed.Items[1].Name != "pkg/v2" || len(listed.Items[1].Commit) != 40 || !listed.Items[1].CreatedAt.Equal(at) {
+	if err != nil || len(listed.Items) != 2 || listed.Items[1].Name != "pkg/v2" || len(listed.Items[1].Commit) != 40 ||
+		!listed.Items[1].CreatedAt.Equal(at) {
 		t.Errorf("tags: %+v, %v", listed, err)
 	}
 	starred, err := c.ListStarred(ctx, token, codehost.PageRequest{})
-	if err != nil || len(starred.Items) != 2 || starred.Items[0].Repository.FullName != "bob/loom" || starred.Items[0].Repository.HTMLURL != s.URL+"/bob/loom" {
+	if err != nil || len(starred.Items) != 2 || starred.Items[0].Repository.FullName != "bob/loom" ||
+		starred.Items[0].Repository.HTMLURL != s.URL+"/bob/loom" {
 		t.Errorf("stars: %+v, %v", starred, err)
 	}
 	all := codehost.NotificationsRequest{All: true, Since: at.Add(-time.Hour)}
 	inbox, err := c.ListNotifications(ctx, token, all)
-	if err != nil || len(inbox.Items) != 1 || inbox.Items[0].ThreadID != "3" || !inbox.Items[0].Unread || inbox.Items[0].HTMLURL != s.URL+"/bob/loom/issues/1" || inbox.Items[0].RepoFullName != "bob/loom" {
+	if err != nil || len(inbox.Items) != 1 || inbox.Items[0].ThreadID != "3" || !inbox.Items[0].Unread ||
+		inbox.Items[0].HTMLURL != s.URL+"/bob/loom/issues/1" || inbox.Items[0].RepoFullName != "bob/loom" {
 		t.Errorf("notifications: %+v, %v", inbox, err)
 	}
 	compared, err := c.Compare(ctx, token, "ada/engine", "v1.3.0", "v1.4.0")
@@ -174,7 +184,9 @@ func TestResolve(t *testing.T) {
 	one := &codehost.Resolution{Kind: codehost.KindRepo, Owner: "ada", Repos: []codehost.Repo{public("ada/engine")}}
 	for input, want := range map[string]*codehost.Resolution{
 		"ada/engine": one, "ADA/Engine": one, s.URL + "/ada/engine.git": one, s.URL + "/ada/engine/releases/tag/v1": one,
-		"ada": {Kind: codehost.KindOwner, Owner: "ada", Repos: []codehost.Repo{public("ada/engine"), {FullName: "ada/secret", Visibility: "private", LastActivity: at}}, Warnings: []string{"1 archived repositories are left out"}},
+		"ada": {Kind: codehost.KindOwner, Owner: "ada",
+			Repos:    []codehost.Repo{public("ada/engine"), {FullName: "ada/secret", Visibility: "private", LastActivity: at}},
+			Warnings: []string{"1 archived repositories are left out"}},
 	} {
 		got, err := c.Resolve(t.Context(), token, input)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -196,11 +208,13 @@ func TestStandInSpeaksTheAPI(t *testing.T) {
 	}
 	page := official.ListOptions{Page: 1, PageSize: 2}
 	releases, res, err := c.ListReleases("ada", "engine", official.ListReleasesOptions{ListOptions: page})
-	if err != nil || len(releases) != 2 || res.NextPage != 2 || releases[0].TagName != "v1.4.0" || !releases[0].PublishedAt.Equal(at) || releases[0].Publisher.UserName != "ada" || !releases[1].IsDraft {
+	if err != nil || len(releases) != 2 || res.NextPage != 2 || releases[0].TagName != "v1.4.0" || !releases[0].PublishedAt.Equal(at) ||
+		releases[0].Publisher.UserName != "ada" || !releases[1].IsDraft {
 		t.Errorf("releases: %+v, %v", releases, err)
 	}
 	repo, _, err := c.GetRepo("ada", "engine")
-	if err != nil || repo.ID != 7 || repo.FullName != "ada/engine" || repo.Stars != 2 || repo.Owner.UserName != "ada" || !repo.Updated.Equal(at) {
+	if err != nil || repo.ID != 7 || repo.FullName != "ada/engine" || repo.Stars != 2 || repo.Owner.UserName != "ada" ||
+		!repo.Updated.Equal(at) {
 		t.Errorf("repository: %+v, %v", repo, err)
 	}
 	tags, _, err := c.ListRepoTags("ada", "engine", official.ListRepoTagsOptions{})
@@ -212,7 +226,8 @@ func TestStandInSpeaksTheAPI(t *testing.T) {
 		t.Errorf("stars: %+v, %v", starred, err)
 	}
 	threads, _, err := c.ListNotifications(official.ListNotificationOptions{Since: at.Add(-time.Hour)})
-	if err != nil || len(threads) != 1 || threads[0].ID != 3 || threads[0].Repository.FullName != "bob/loom" || threads[0].Subject.HTMLURL == "" || !threads[0].Unread {
+	if err != nil || len(threads) != 1 || threads[0].ID != 3 || threads[0].Repository.FullName != "bob/loom" ||
+		threads[0].Subject.HTMLURL == "" || !threads[0].Unread {
 		t.Errorf("notifications: %+v, %v", threads, err)
 	}
 	me, _, err := c.GetMyUserInfo()

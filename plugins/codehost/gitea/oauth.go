@@ -14,7 +14,8 @@ var oauthScopes = []string{"read:user", "read:repository", "read:notification"}
 // oauthHost returns where people sign in.
 func (h *host) oauthHost() oauthflow.Host {
 	return oauthflow.Host{
-		HTTP: h.http, AuthorizeURL: h.webURL("login", "oauth", "authorize"), TokenURL: h.webURL("login", "oauth", "access_token"), Scopes: oauthScopes,
+		HTTP: h.http, AuthorizeURL: h.webURL("login", "oauth", "authorize"), TokenURL: h.webURL("login", "oauth", "access_token"),
+		Scopes: oauthScopes,
 	}
 }
 

@@ -28,7 +28,8 @@ func Plugin() framework.Plugin {
 		Documentation: "Tokens come with each call. They need to read `repository`, `user` and, for the inbox, `notification`. Public repositories need none. " +
 			"The API has no reactions to releases, no time of a star and no feed of followed accounts that a program can read.",
 		Kinds: []framework.Kind{codehost.New(codehost.Definition[Config]{Build: buildHost, Capabilities: []string{
-			codehost.CapViewer, codehost.CapStarred, codehost.CapReleases, codehost.CapTags, codehost.CapNotifications, codehost.CapSocial, codehost.CapCompare, codehost.CapOAuth,
+			codehost.CapViewer, codehost.CapStarred, codehost.CapReleases, codehost.CapTags, codehost.CapNotifications, codehost.CapSocial,
+			codehost.CapCompare, codehost.CapOAuth,
 		}})},
 	}
 }
@@ -58,7 +59,8 @@ func buildHost(inst codehost.Instance, cfg Config) (codehost.Open, schema.Diagno
 		return nil, diags
 	}
 	return func(context.Context) (codehost.CodeHost, error) {
-		client, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true, Own: []*url.URL{base}, MaxRedirects: maxRedirects})
+		client, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true,
+			Own: []*url.URL{base}, MaxRedirects: maxRedirects})
 		api := *base
 		api.Path += "/api/v1"
 		return &host{http: client, web: base, api: &api}, err

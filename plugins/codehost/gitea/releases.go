@@ -32,21 +32,24 @@ func timeOrZero(t *time.Time) time.Time {
 }
 
 // ListReleases implements codehost.ReleaseHost.
-func (h *host) ListReleases(ctx context.Context, token schema.Secret, repo string, page codehost.PageRequest) (*codehost.Page[codehost.Release], error) {
+func (h *host) ListReleases(ctx context.Context, token schema.Secret, repo string,
+	page codehost.PageRequest) (*codehost.Page[codehost.Release], error) {
 	path, err := repoPath(repo, "releases")
 	if err != nil {
 		return nil, err
 	}
 	return fetchPage(ctx, h, token, page, nil, func(r *release) (codehost.Release, bool) {
 		return codehost.Release{
-			ID: formatID(r.ID), TagName: r.TagName, Name: r.Name, Body: r.Body, HTMLURL: r.HTMLURL, CreatedAt: timeOrZero(r.CreatedAt), PublishedAt: timeOrZero(r.PublishedAt),
-			Prerelease: r.Prerelease, Draft: r.Draft, Author: h.accountOf(r.Author),
+			ID: formatID(r.ID), TagName: r.TagName, Name: r.Name, Body: r.Body, HTMLURL: r.HTMLURL, CreatedAt: timeOrZero(r.CreatedAt),
+			PublishedAt: timeOrZero(r.PublishedAt),
+			Prerelease:  r.Prerelease, Draft: r.Draft, Author: h.accountOf(r.Author),
 		}, r.ID != 0
 	}, path...)
 }
 
 // ListTags implements codehost.TagHost.
-func (h *host) ListTags(ctx context.Context, token schema.Secret, repo string, page codehost.PageRequest) (*codehost.Page[codehost.Tag], error) {
+func (h *host) ListTags(ctx context.Context, token schema.Secret, repo string,
+	page codehost.PageRequest) (*codehost.Page[codehost.Tag], error) {
 	path, err := repoPath(repo, "tags")
 	if err != nil {
 		return nil, err
@@ -59,7 +62,8 @@ func (h *host) ListTags(ctx context.Context, token schema.Secret, repo string, p
 		} `json:"commit"`
 	}
 	return fetchPage(ctx, h, token, page, nil, func(t *tag) (codehost.Tag, bool) {
-		return codehost.Tag{Name: t.Name, Commit: t.Commit.SHA, HTMLURL: h.webURL(repo, "src", "tag", url.PathEscape(t.Name)), CreatedAt: timeOrZero(t.Commit.Created)}, t.Name != ""
+		return codehost.Tag{Name: t.Name, Commit: t.Commit.SHA, HTMLURL: h.webURL(repo, "src", "tag", url.PathEscape(t.Name)),
+			CreatedAt: timeOrZero(t.Commit.Created)}, t.Name != ""
 	}, path...)
 }
 
@@ -81,7 +85,8 @@ func (h *host) Compare(ctx context.Context, token schema.Secret, repo, base, hea
 	if _, err := h.fetchJSON(ctx, token, nil, &got, path...); err != nil {
 		return nil, err
 	}
-	out := &codehost.Comparison{Status: "ahead", AheadBy: got.TotalCommits, TotalCommits: got.TotalCommits, HTMLURL: h.webURL(repo, "compare", base+"..."+head)}
+	out := &codehost.Comparison{Status: "ahead", AheadBy: got.TotalCommits, TotalCommits: got.TotalCommits,
+		HTMLURL: h.webURL(repo, "compare", base+"..."+head)}
 	if got.TotalCommits == 0 {
 		out.Status = "identical"
 	}

@@ -52,7 +52,8 @@ type repository struct {
 
 func (h *host) repositoryOf(r *repository) codehost.Repository {
 	out := codehost.Repository{
-		ID: formatID(r.ID), FullName: r.FullName, Description: r.Description, HTMLURL: r.HTMLURL, Private: r.Private || r.Internal, Archived: r.Archived, Fork: r.Fork,
+		ID: formatID(r.ID), FullName: r.FullName, Description: r.Description, HTMLURL: r.HTMLURL, Private: r.Private || r.Internal,
+		Archived: r.Archived, Fork: r.Fork,
 		Stars: r.Stars, Owner: h.accountOf(r.Owner),
 	}
 	if out.HTMLURL == "" {
@@ -197,7 +198,8 @@ func (h *host) ListOwned(ctx context.Context, token schema.Secret, page codehost
 }
 
 // ListStargazers implements codehost.SocialHost. The API does not say when the stars were given.
-func (h *host) ListStargazers(ctx context.Context, token schema.Secret, repo string, page codehost.PageRequest) (*codehost.Page[codehost.Stargazer], error) {
+func (h *host) ListStargazers(ctx context.Context, token schema.Secret, repo string,
+	page codehost.PageRequest) (*codehost.Page[codehost.Stargazer], error) {
 	path, err := repoPath(repo, "stargazers")
 	if err != nil {
 		return nil, err
@@ -208,8 +210,10 @@ func (h *host) ListStargazers(ctx context.Context, token schema.Secret, repo str
 }
 
 // ListFollowers implements codehost.SocialHost.
-func (h *host) ListFollowers(ctx context.Context, token schema.Secret, page codehost.PageRequest) (*codehost.Page[codehost.Account], error) {
-	return fetchPage(ctx, h, token, page, nil, func(u *user) (codehost.Account, bool) { return h.accountOf(u), u.Login != "" }, "user", "followers")
+func (h *host) ListFollowers(ctx context.Context, token schema.Secret,
+	page codehost.PageRequest) (*codehost.Page[codehost.Account], error) {
+	return fetchPage(ctx, h, token, page, nil, func(u *user) (codehost.Account, bool) { return h.accountOf(u), u.Login != "" }, "user",
+		"followers")
 }
 
 // thread is a notification in the API.
@@ -226,7 +230,8 @@ type thread struct {
 }
 
 // ListNotifications implements codehost.NotificationHost. The API does not say the reason of a notification.
-func (h *host) ListNotifications(ctx context.Context, token schema.Secret, req codehost.NotificationsRequest) (*codehost.Page[codehost.Notification], error) {
+func (h *host) ListNotifications(ctx context.Context, token schema.Secret,
+	req codehost.NotificationsRequest) (*codehost.Page[codehost.Notification], error) {
 	query := url.Values{}
 	if req.All {
 		query.Set("all", "true")
@@ -236,7 +241,8 @@ func (h *host) ListNotifications(ctx context.Context, token schema.Secret, req c
 	}
 	return fetchPage(ctx, h, token, req.PageRequest, query, func(t *thread) (codehost.Notification, bool) {
 		out := codehost.Notification{
-			ThreadID: formatID(t.ID), Title: t.Subject.Title, SubjectType: t.Subject.Type, UpdatedAt: t.UpdatedAt.UTC(), Unread: t.Unread, HTMLURL: t.Subject.HTMLURL,
+			ThreadID: formatID(t.ID), Title: t.Subject.Title, SubjectType: t.Subject.Type, UpdatedAt: t.UpdatedAt.UTC(), Unread: t.Unread,
+			HTMLURL: t.Subject.HTMLURL,
 		}
 		if t.Repository != nil {
 			out.RepoFullName = t.Repository.FullName

@@ -36,7 +36,8 @@ func newForge(t *testing.T) *forge {
 	for i := range 4 {
 		tag := fmt.Sprintf("v1.%d.0", i)
 		giteaserver.Commit(t, f.ada, f.engine, tag+".txt", "Changes of "+tag+"\n\nIn detail.")
-		giteaserver.CreateRelease(t, f.ada, f.engine, official.CreateReleaseOption{TagName: tag, Title: "Engine " + tag, Note: "**Notes**", IsPrerelease: i == 3})
+		giteaserver.CreateRelease(t, f.ada, f.engine,
+			official.CreateReleaseOption{TagName: tag, Title: "Engine " + tag, Note: "**Notes**", IsPrerelease: i == 3})
 	}
 	giteaserver.CreateRelease(t, f.ada, f.engine, official.CreateReleaseOption{TagName: "v2.0.0", Title: "Not yet", IsDraft: true})
 	giteaserver.CreateRepo(t, f.ada, "secret", true)
@@ -95,7 +96,8 @@ func checkReleases(t *testing.T, f *forge, c *codehost.Client) {
 	var tags []string
 	for _, r := range releases {
 		tags = append(tags, r.TagName)
-		if r.Draft || r.ID == "" || r.CreatedAt.IsZero() || r.PublishedAt.IsZero() || r.Prerelease != (r.TagName == "v1.3.0") || r.Name != "Engine "+r.TagName || r.Body != "**Notes**" ||
+		if r.Draft || r.ID == "" || r.CreatedAt.IsZero() || r.PublishedAt.IsZero() || r.Prerelease != (r.TagName == "v1.3.0") ||
+			r.Name != "Engine "+r.TagName || r.Body != "**Notes**" ||
 			r.Author.Login != "ada" || r.HTMLURL != f.URL+"/ada/engine/releases/tag/"+r.TagName {
 			t.Errorf("release %+v", r)
 		}
@@ -105,7 +107,8 @@ func checkReleases(t *testing.T, f *forge, c *codehost.Client) {
 	}
 	first, err := c.ListReleases(ctx, f.token, "ada/engine", codehost.PageRequest{})
 	require(t, err)
-	if again, err := c.ListReleases(ctx, f.token, "ada/engine", codehost.PageRequest{Validators: first.Validators}); err != nil || !again.NotModified {
+	if again, err := c.ListReleases(ctx, f.token, "ada/engine", codehost.PageRequest{Validators: first.Validators}); err != nil ||
+		!again.NotModified {
 		t.Errorf("the same page again: %+v, %v", again, err)
 	}
 	listed, err := c.ListTags(ctx, "", "ada/engine", codehost.PageRequest{})
@@ -113,7 +116,8 @@ func checkReleases(t *testing.T, f *forge, c *codehost.Client) {
 		t.Errorf("tags: %+v, %v", listed, err)
 	}
 	compared, err := c.Compare(ctx, "", "ada/engine", "v1.1.0", "v1.3.0")
-	if err != nil || compared.Status != "ahead" || compared.TotalCommits != 2 || len(compared.Commits) != 2 || compared.Commits[0].Subject != "Changes of v1.3.0" {
+	if err != nil || compared.Status != "ahead" || compared.TotalCommits != 2 || len(compared.Commits) != 2 ||
+		compared.Commits[0].Subject != "Changes of v1.3.0" {
 		t.Errorf("comparison: %+v, %v", compared, err)
 	}
 	if same, err := c.Compare(ctx, "", "ada/engine", "v1.1.0", "v1.1.0"); err != nil || same.Status != "identical" {
@@ -150,7 +154,8 @@ func checkPeople(t *testing.T, f *forge, c *codehost.Client) {
 		t.Errorf("own repositories: %+v, %v", owned, err)
 	}
 	inbox, err := c.ListNotifications(ctx, f.token, codehost.NotificationsRequest{})
-	if err != nil || len(inbox.Items) != 1 || inbox.Items[0].Title != "Patterns are lost" || !inbox.Items[0].Unread || inbox.Items[0].RepoFullName != "ada/engine" || inbox.Items[0].HTMLURL != f.URL+"/ada/engine/issues/1" {
+	if err != nil || len(inbox.Items) != 1 || inbox.Items[0].Title != "Patterns are lost" || !inbox.Items[0].Unread ||
+		inbox.Items[0].RepoFullName != "ada/engine" || inbox.Items[0].HTMLURL != f.URL+"/ada/engine/issues/1" {
 		t.Errorf("notifications: %+v, %v", inbox, err)
 	}
 	resolved, err := c.Resolve(ctx, f.token, "ada")

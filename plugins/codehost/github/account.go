@@ -47,7 +47,8 @@ func (h *host) Viewer(ctx context.Context, token schema.Secret) (*codehost.Viewe
 }
 
 // ListFollowers implements codehost.SocialHost.
-func (h *host) ListFollowers(ctx context.Context, token schema.Secret, page codehost.PageRequest) (*codehost.Page[codehost.Account], error) {
+func (h *host) ListFollowers(ctx context.Context, token schema.Secret,
+	page codehost.PageRequest) (*codehost.Page[codehost.Account], error) {
 	return fetchPage(ctx, h, pageCall{token: token, path: []string{"user", "followers"}, page: page}, func(u *user) (codehost.Account, bool) {
 		return u.toAccount(), u.ID != 0
 	})
@@ -60,7 +61,8 @@ type stargazer struct {
 }
 
 // ListStargazers implements codehost.SocialHost. The API lists the earliest star first.
-func (h *host) ListStargazers(ctx context.Context, token schema.Secret, repo string, page codehost.PageRequest) (*codehost.Page[codehost.Stargazer], error) {
+func (h *host) ListStargazers(ctx context.Context, token schema.Secret, repo string,
+	page codehost.PageRequest) (*codehost.Page[codehost.Stargazer], error) {
 	path, err := repoPath(repo, "stargazers")
 	if err != nil {
 		return nil, err

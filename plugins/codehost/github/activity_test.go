@@ -20,27 +20,34 @@ func populate(s *githubtest.Server) *githubtest.Server {
 	s.Change(func(s *githubtest.Server) {
 		app := s.Content("me/app")
 		app.Releases = []*githubtest.Release{
-			{ID: 3, Tag: "v1.2.0", Name: "Third", Body: "## Changes\r\n* all", At: pushed, Reactions: map[string][]string{"HEART": {"other", "me"}, "EYES": {"other"}}},
+			{ID: 3, Tag: "v1.2.0", Name: "Third", Body: "## Changes\r\n* all", At: pushed,
+				Reactions: map[string][]string{"HEART": {"other", "me"}, "EYES": {"other"}}},
 			{ID: 2, Tag: "v1.1.0-rc.1", At: pushed.Add(-time.Hour), Prerelease: true}, {ID: 1, Tag: "v1.0.0", At: pushed.Add(-2 * time.Hour)},
 		}
 		app.Tags = []string{"v1.2.0", "v1.1.0-rc.1", "v1.0.0"}
 		app.Stargazers = []githubtest.Star{{Repo: "other", At: pushed}, {Repo: "ada", At: pushed.Add(time.Hour)}}
 		app.Comparisons = map[string][]string{"v1.1.0-rc.1...v1.2.0": {"Fix it", "Add that"}}
 		app.Discussions = []githubtest.Discussion{
-			{ID: "D1", Category: "announcements", Title: "News", Body: "We *move*.", Author: "ada", At: pushed}, {ID: "D2", Category: "ideas", Title: "No"},
+			{ID: "D1", Category: "announcements", Title: "News", Body: "We *move*.", Author: "ada", At: pushed},
+			{ID: "D2", Category: "ideas", Title: "No"},
 			{ID: "D3", Category: "announcements", Title: "By a ghost", At: pushed},
 		}
 		me := s.Account("me")
 		me.Scopes = []string{"notifications", "public_repo"}
-		me.Starred = []githubtest.Star{{Repo: "team/one", At: pushed}, {Repo: "team/two", At: pushed.Add(time.Hour)}, {Repo: "other/public", At: pushed.Add(-time.Hour)}}
+		me.Starred = []githubtest.Star{{Repo: "team/one", At: pushed}, {Repo: "team/two", At: pushed.Add(time.Hour)},
+			{Repo: "other/public", At: pushed.Add(-time.Hour)}}
 		me.Followers = []string{"ada", "other"}
 		me.Notifications = []githubtest.Notification{
-			{ID: "21", Repo: "team/one", Title: "v2", Type: "Release", Reason: "subscribed", SubjectURL: s.URL + "/repos/team/one/releases/5", UpdatedAt: pushed, Unread: true},
-			{ID: "20", Repo: "team/one", Title: "Broken", Type: "Issue", Reason: "mention", SubjectURL: s.URL + "/repos/team/one/issues/7", UpdatedAt: pushed.Add(-time.Hour)},
-			{ID: "19", Repo: "team/one", Title: "Better", Type: "PullRequest", Reason: "author", SubjectURL: s.URL + "/repos/team/one/pulls/8", UpdatedAt: pushed.Add(-48 * time.Hour)},
+			{ID: "21", Repo: "team/one", Title: "v2", Type: "Release", Reason: "subscribed", SubjectURL: s.URL + "/repos/team/one/releases/5",
+				UpdatedAt: pushed, Unread: true},
+			{ID: "20", Repo: "team/one", Title: "Broken", Type: "Issue", Reason: "mention", SubjectURL: s.URL + "/repos/team/one/issues/7",
+				UpdatedAt: pushed.Add(-time.Hour)},
+			{ID: "19", Repo: "team/one", Title: "Better", Type: "PullRequest", Reason: "author", SubjectURL: s.URL + "/repos/team/one/pulls/8",
+				UpdatedAt: pushed.Add(-48 * time.Hour)},
 		}
 		me.Events = []githubtest.Event{
-			{ID: "33", Type: "ForkEvent", Actor: "ada", Repo: "team/one", Fork: "ada/one", At: pushed}, {ID: "32", Type: "WatchEvent", Actor: "ada", Repo: "team/one", At: pushed},
+			{ID: "33", Type: "ForkEvent", Actor: "ada", Repo: "team/one", Fork: "ada/one", At: pushed},
+			{ID: "32", Type: "WatchEvent", Actor: "ada", Repo: "team/one", At: pushed},
 			{ID: "31", Type: "ReleaseEvent", Actor: "other", Repo: "team/two", Tag: "v3", At: pushed},
 		}
 	})
@@ -52,12 +59,14 @@ func TestReleasesAreConditional(t *testing.T) {
 	s.SetQuota(githubtest.Quota{Limit: 60, Remaining: 60, Reset: time.Now().Add(time.Hour)})
 	c := client(t, configOf(s))
 	first, err := c.ListReleases(t.Context(), token, "me/app", codehost.PageRequest{Size: 2})
-	if err != nil || len(first.Items) != 2 || first.NextCursor != "2" || first.Quota == nil || first.Quota.Remaining != 59 || first.Quota.ResetAt.IsZero() {
+	if err != nil || len(first.Items) != 2 || first.NextCursor != "2" || first.Quota == nil || first.Quota.Remaining != 59 ||
+		first.Quota.ResetAt.IsZero() {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	got := first.Items[0]
 	want := codehost.Release{
-		ID: "3", NodeID: "RE_3", TagName: "v1.2.0", Name: "Third", Body: "## Changes\r\n* all", HTMLURL: "https://github.com/me/app/releases/tag/v1.2.0",
+		ID: "3", NodeID: "RE_3", TagName: "v1.2.0", Name: "Third", Body: "## Changes\r\n* all",
+		HTMLURL:   "https://github.com/me/app/releases/tag/v1.2.0",
 		CreatedAt: pushed, PublishedAt: pushed, Reactions: map[string]int64{"heart": 2, "eyes": 1}, Author: got.Author,
 	}
 	if diff := cmp.Diff(want, got); diff != "" || got.Author.Login != "me" || !first.Items[1].Prerelease {
@@ -76,11 +85,13 @@ func TestReleasesAreConditional(t *testing.T) {
 	if err != nil || len(last.Items) != 1 || last.Items[0].ID != "1" || last.NextCursor != "" {
 		t.Errorf("%+v, %v", last, err)
 	}
-	if same, err := c.ListReleases(t.Context(), token, "me/app", codehost.PageRequest{Size: 2, Cursor: first.NextCursor, Validators: last.Validators}); err != nil || !same.NotModified {
+	if same, err := c.ListReleases(t.Context(), token, "me/app",
+		codehost.PageRequest{Size: 2, Cursor: first.NextCursor, Validators: last.Validators}); err != nil || !same.NotModified {
 		t.Errorf("the second page again: %+v, %v", same, err)
 	}
 	s.Change(func(s *githubtest.Server) { s.Content("me/app").Releases[0].Name = "New" })
-	if changed, err := c.ListReleases(t.Context(), token, "me/app", codehost.PageRequest{Size: 2, Validators: first.Validators}); err != nil || changed.NotModified || changed.Items[0].Name != "New" {
+	if changed, err := c.ListReleases(t.Context(), token, "me/app",
+		codehost.PageRequest{Size: 2, Validators: first.Validators}); err != nil || changed.NotModified || changed.Items[0].Name != "New" {
 		t.Errorf("%+v, %v", changed, err)
 	}
 	if _, err := c.ListReleases(t.Context(), token, "me/app", codehost.PageRequest{Cursor: "x"}); errs.From(err).Source != errs.Caller {
@@ -110,7 +121,8 @@ func TestLimits(t *testing.T) {
 	}
 	limited := `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded ` + token.Reveal() + `"}]}`
 	s.Instead(func(*http.Request) *githubtest.Answer {
-		return &githubtest.Answer{Status: 200, Body: limited, Header: map[string]string{"X-RateLimit-Reset": fmt.Sprint(time.Now().Add(time.Minute).Unix())}}
+		return &githubtest.Answer{Status: 200, Body: limited,
+			Header: map[string]string{"X-RateLimit-Reset": fmt.Sprint(time.Now().Add(time.Minute).Unix())}}
 	})
 	e := errs.From(second(c.ListStarred(t.Context(), token, codehost.PageRequest{})))
 	if e.Code != codes.ResourceExhausted || (e.RetryAfter-time.Minute).Abs() > 3*time.Second || strings.Contains(e.Message, token.Reveal()) {
@@ -129,7 +141,8 @@ func TestStarred(t *testing.T) {
 		}
 		for _, star := range page.Items {
 			names = append(names, star.Repository.FullName+" "+star.StarredAt.Format(time.RFC3339))
-			if star.Repository.ID == "" || star.Repository.Owner.AvatarURL == "" || star.Repository.OpenGraphImageURL == "" || !star.Repository.CustomOpenGraphImage {
+			if star.Repository.ID == "" || star.Repository.Owner.AvatarURL == "" || star.Repository.OpenGraphImageURL == "" ||
+				!star.Repository.CustomOpenGraphImage {
 				t.Errorf("%+v", star)
 			}
 		}
@@ -137,7 +150,8 @@ func TestStarred(t *testing.T) {
 			break
 		}
 	}
-	if diff := cmp.Diff([]string{"team/two 2026-05-06T08:08:09Z", "team/one 2026-05-06T07:08:09Z", "other/public 2026-05-06T06:08:09Z"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"team/two 2026-05-06T08:08:09Z", "team/one 2026-05-06T07:08:09Z", "other/public 2026-05-06T06:08:09Z"},
+		names); diff != "" {
 		t.Error(diff)
 	}
 	owned, err := c.ListOwned(t.Context(), token, codehost.PageRequest{})
@@ -145,7 +159,8 @@ func TestStarred(t *testing.T) {
 		t.Errorf("%+v, %v", owned, err)
 	}
 	gazers, err := c.ListStargazers(t.Context(), token, "me/app", codehost.PageRequest{})
-	if err != nil || len(gazers.Items) != 2 || gazers.Items[1].Account.Login != "ada" || !gazers.Items[1].StarredAt.Equal(pushed.Add(time.Hour)) {
+	if err != nil || len(gazers.Items) != 2 || gazers.Items[1].Account.Login != "ada" ||
+		!gazers.Items[1].StarredAt.Equal(pushed.Add(time.Hour)) {
 		t.Errorf("%+v, %v", gazers, err)
 	}
 }
@@ -159,9 +174,11 @@ func TestInbox(t *testing.T) {
 		t.Fatalf("%+v, %v", page, err)
 	}
 	want := codehost.Notification{
-		ThreadID: "20", RepoFullName: "team/one", Title: "Broken", SubjectType: "Issue", Reason: "mention", UpdatedAt: pushed.Add(-time.Hour), HTMLURL: "https://github.com/team/one/issues/7",
+		ThreadID: "20", RepoFullName: "team/one", Title: "Broken", SubjectType: "Issue", Reason: "mention", UpdatedAt: pushed.Add(-time.Hour),
+		HTMLURL: "https://github.com/team/one/issues/7",
 	}
-	if diff := cmp.Diff(want, page.Items[1]); diff != "" || page.Items[0].HTMLURL != "https://github.com/team/one/releases" || !page.Items[0].Unread {
+	if diff := cmp.Diff(want, page.Items[1]); diff != "" || page.Items[0].HTMLURL != "https://github.com/team/one/releases" ||
+		!page.Items[0].Unread {
 		t.Errorf("%s, %+v", diff, page.Items[0])
 	}
 	req.Validators = page.Validators
@@ -173,14 +190,16 @@ func TestInbox(t *testing.T) {
 		t.Fatalf("%+v, %v", events, err)
 	}
 	fork, release := events.Items[0], events.Items[1]
-	if fork.Type != codehost.EventFork || fork.TargetFullName != "ada/one" || fork.HTMLURL != "https://github.com/ada/one" || fork.Actor.Login != "ada" {
+	if fork.Type != codehost.EventFork || fork.TargetFullName != "ada/one" || fork.HTMLURL != "https://github.com/ada/one" ||
+		fork.Actor.Login != "ada" {
 		t.Errorf("%+v", fork)
 	}
 	if release.Type != codehost.EventRelease || release.RepoFullName != "team/two" || release.TagName != "v3" {
 		t.Errorf("%+v", release)
 	}
 	news, err := c.ListAnnouncements(t.Context(), token, []string{"me/app", "me/none", "team/one"})
-	if err != nil || len(news.Items) != 2 || news.Items[0].Title != "News" || news.Items[0].Author.Login != "ada" || news.Items[1].Author.Login != "" {
+	if err != nil || len(news.Items) != 2 || news.Items[0].Title != "News" || news.Items[0].Author.Login != "ada" ||
+		news.Items[1].Author.Login != "" {
 		t.Errorf("%+v, %v", news, err)
 	}
 }
@@ -200,7 +219,8 @@ func TestReactions(t *testing.T) {
 	if err != nil || set.Reactions.Counts["heart"] != 1 || len(set.Reactions.Viewer) != 0 {
 		t.Errorf("%+v, %v", set, err)
 	}
-	if _, err := c.SetReaction(t.Context(), token, "RE_9", "heart", true); errs.From(err).Code != codes.NotFound || errs.From(err).Source != errs.Upstream {
+	if _, err := c.SetReaction(t.Context(), token, "RE_9", "heart", true); errs.From(err).Code != codes.NotFound ||
+		errs.From(err).Source != errs.Upstream {
 		t.Errorf("%v", err)
 	}
 }
@@ -209,7 +229,8 @@ func TestCompare(t *testing.T) {
 	s := populate(world(t))
 	c := client(t, configOf(s))
 	got, err := c.Compare(t.Context(), token, "me/app", "v1.1.0-rc.1", "v1.2.0")
-	if err != nil || got.Status != "ahead" || got.TotalCommits != 2 || got.Commits[1].Subject != "Add that" || got.Files[0].Path != "main.go" || got.Files[0].Patch == "" {
+	if err != nil || got.Status != "ahead" || got.TotalCommits != 2 || got.Commits[1].Subject != "Add that" ||
+		got.Files[0].Path != "main.go" || got.Files[0].Patch == "" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -40,7 +40,8 @@ type discussion struct {
 
 // queryRepositories makes one query for several repositories, each under an alias. fields returns what is asked of one, and
 // further variables by name and type; it leaves one out with empty fields.
-func (h *host) queryRepositories(ctx context.Context, token schema.Secret, repos []string, fields func(i int) (string, string), out any, variables map[string]any) (codehost.Meta, error) {
+func (h *host) queryRepositories(ctx context.Context, token schema.Secret, repos []string, fields func(i int) (string, string), out any,
+	variables map[string]any) (codehost.Meta, error) {
 	var parameters, selections []string
 	for i, repo := range repos {
 		if !reponame.IsFullName(repo) {

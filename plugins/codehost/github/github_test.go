@@ -44,8 +44,10 @@ func world(t *testing.T) *githubtest.Server {
 	s.Token(token.Reveal(), "me")
 	s.AddOrg("team")
 	for _, r := range []githubtest.Repo{
-		{FullName: "me/app", PushedAt: pushed}, {FullName: "me/secret", Private: true, PushedAt: pushed}, {FullName: "me/old", Archived: true, PushedAt: pushed},
-		{FullName: "team/one", PushedAt: pushed}, {FullName: "team/two", PushedAt: pushed}, {FullName: "other/public", PushedAt: pushed}, {FullName: "other/hidden", Private: true},
+		{FullName: "me/app", PushedAt: pushed}, {FullName: "me/secret", Private: true, PushedAt: pushed},
+		{FullName: "me/old", Archived: true, PushedAt: pushed},
+		{FullName: "team/one", PushedAt: pushed}, {FullName: "team/two", PushedAt: pushed}, {FullName: "other/public", PushedAt: pushed},
+		{FullName: "other/hidden", Private: true},
 	} {
 		s.AddRepo(r)
 	}
@@ -98,7 +100,8 @@ func TestLongLists(t *testing.T) {
 	}
 	s.PageSize(2)
 	for i := range 5 {
-		s.AddHook("me/app", githubtest.Hook{URL: fmt.Sprintf("https://hook.example/%d", i), ContentType: "json", Events: []string{"package"}, Active: true})
+		s.AddHook("me/app", githubtest.Hook{URL: fmt.Sprintf("https://hook.example/%d", i), ContentType: "json", Events: []string{"package"},
+			Active: true})
 	}
 	hooks, err := c.Hooks(t.Context(), token, "me/app")
 	if err != nil || len(hooks) != 5 {
@@ -187,14 +190,18 @@ func TestStatuses(t *testing.T) {
 		code   codes.Code
 		after  time.Duration
 	}{
-		"bad token":        {githubtest.Answer{Status: 401, Body: `{"message":"Bad credentials"}`}, codes.Unauthenticated, 0},
-		"no scope":         {githubtest.Answer{Status: 403, Body: `{"message":"Resource not accessible"}`}, codes.PermissionDenied, 0},
-		"primary limit":    {githubtest.Answer{Status: 403, Header: reset, Body: `{"message":"API rate limit exceeded"}`}, codes.ResourceExhausted, 10 * time.Minute},
-		"primary, 429":     {githubtest.Answer{Status: 429, Header: reset}, codes.ResourceExhausted, 10 * time.Minute},
-		"secondary limit":  {githubtest.Answer{Status: 403, Body: `{"message":"You have exceeded a secondary rate limit."}`}, codes.ResourceExhausted, time.Minute},
-		"retry after":      {githubtest.Answer{Status: 403, Header: map[string]string{"Retry-After": "17"}}, codes.ResourceExhausted, 17 * time.Second},
-		"missing":          {githubtest.Answer{Status: 404, Body: `{"message":"Not Found"}`}, codes.NotFound, 0},
-		"invalid":          {githubtest.Answer{Status: 422, Body: `{"message":"Validation Failed","errors":["x",{"field":"url"},7]}`}, codes.InvalidArgument, 0},
+		"bad token": {githubtest.Answer{Status: 401, Body: `{"message":"Bad credentials"}`}, codes.Unauthenticated, 0},
+		"no scope":  {githubtest.Answer{Status: 403, Body: `{"message":"Resource not accessible"}`}, codes.PermissionDenied, 0},
+		"primary limit": {githubtest.Answer{Status: 403, Header: reset, Body: `{"message":"API rate limit exceeded"}`},
+			codes.ResourceExhausted, 10 * time.Minute},
+		"primary, 429": {githubtest.Answer{Status: 429, Header: reset}, codes.ResourceExhausted, 10 * time.Minute},
+		"secondary limit": {githubtest.Answer{Status: 403, Body: `{"message":"You have exceeded a secondary rate limit."}`},
+			codes.ResourceExhausted, time.Minute},
+		"retry after": {githubtest.Answer{Status: 403, Header: map[string]string{"Retry-After": "17"}}, codes.ResourceExhausted,
+			17 * time.Second},
+		"missing": {githubtest.Answer{Status: 404, Body: `{"message":"Not Found"}`}, codes.NotFound, 0},
+		"invalid": {githubtest.Answer{Status: 422, Body: `{"message":"Validation Failed","errors":["x",{"field":"url"},7]}`},
+			codes.InvalidArgument, 0},
 		"broken":           {githubtest.Answer{Status: 502, Body: `<html>`}, codes.Unavailable, 0},
 		"nonsense":         {githubtest.Answer{Status: 200, Body: `<html>`}, codes.Unavailable, 0},
 		"another's object": {githubtest.Answer{Status: 200, Body: `{"full_name":"../x"}`}, codes.Unavailable, 0},
@@ -211,10 +218,12 @@ func TestStatuses(t *testing.T) {
 		}
 	}
 	address := "http://" + testkit.FreeAddress(t)
-	if e := errs.From(second(client(t, `{"base_url":"`+address+`"}`).Hooks(t.Context(), token, "me/app"))); e == nil || e.Reason != errs.ReasonConnect {
+	if e := errs.From(second(client(t, `{"base_url":"`+address+`"}`).Hooks(t.Context(), token, "me/app"))); e == nil ||
+		e.Reason != errs.ReasonConnect {
 		t.Errorf("nobody listens: %v", e)
 	}
-	if e := errs.From(second(c.Hooks(t.Context(), "bad\r\ntoken", "me/app"))); e == nil || e.Source != errs.Caller || strings.Contains(e.Message, "bad\r") {
+	if e := errs.From(second(c.Hooks(t.Context(), "bad\r\ntoken", "me/app"))); e == nil || e.Source != errs.Caller ||
+		strings.Contains(e.Message, "bad\r") {
 		t.Errorf("a token with a break: %v", e)
 	}
 }

@@ -44,7 +44,8 @@ var graphqlCodes = map[string]codes.Code{
 
 // queryGraphQL makes a query and decodes its data into out. Errors of the types in tolerated are no failure where there is
 // data: what they are about is null in it.
-func (h *host) queryGraphQL(ctx context.Context, token schema.Secret, query string, variables map[string]any, out any, tolerated ...string) (codehost.Meta, error) {
+func (h *host) queryGraphQL(ctx context.Context, token schema.Secret, query string, variables map[string]any, out any,
+	tolerated ...string) (codehost.Meta, error) {
 	c := call{method: http.MethodPost, url: graphqlOf(h.base), token: token, body: map[string]any{"query": query, "variables": variables}}
 	res, err := h.fetchAnswer(ctx, c)
 	if err != nil {
@@ -79,7 +80,8 @@ func (h *host) refusedGraphQL(c call, res *httpx.Response, said graphqlError) er
 	}
 	text := printableText(c.redactSecrets(said.Message))
 	e := errs.New(errs.Upstream, code, errs.ReasonStatus, "%s %s%s: %s", c.method, c.url.Host, c.url.Path, text)
-	e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(res.Status), Host: c.url.Host, RequestId: printableText(res.Header.Get("X-Github-Request-Id"))}
+	e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(res.Status), Host: c.url.Host,
+		RequestId: printableText(res.Header.Get("X-Github-Request-Id"))}
 	if code == codes.ResourceExhausted {
 		e.RetryAfter = h.untilReset(res.Header)
 	}

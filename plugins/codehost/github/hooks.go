@@ -26,7 +26,8 @@ type hook struct {
 }
 
 func (k *hook) toHook() *codehost.Hook {
-	return &codehost.Hook{ID: strconv.FormatInt(k.ID, 10), URL: k.Config.URL, Events: k.Events, Active: k.Active, ContentType: k.Config.ContentType}
+	return &codehost.Hook{ID: strconv.FormatInt(k.ID, 10), URL: k.Config.URL, Events: k.Events, Active: k.Active,
+		ContentType: k.Config.ContentType}
 }
 
 // change is the body of a request that makes or changes a hook.

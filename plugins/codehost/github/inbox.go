@@ -31,7 +31,8 @@ type thread struct {
 }
 
 // ListNotifications implements codehost.NotificationHost.
-func (h *host) ListNotifications(ctx context.Context, token schema.Secret, req codehost.NotificationsRequest) (*codehost.Page[codehost.Notification], error) {
+func (h *host) ListNotifications(ctx context.Context, token schema.Secret,
+	req codehost.NotificationsRequest) (*codehost.Page[codehost.Notification], error) {
 	query := url.Values{}
 	if req.All {
 		query.Set("all", "true")
@@ -104,7 +105,8 @@ type event struct {
 }
 
 // ListEvents implements codehost.EventHost. A page may have fewer items than were asked for: other events are left out.
-func (h *host) ListEvents(ctx context.Context, token schema.Secret, login string, page codehost.PageRequest) (*codehost.Page[codehost.Event], error) {
+func (h *host) ListEvents(ctx context.Context, token schema.Secret, login string,
+	page codehost.PageRequest) (*codehost.Page[codehost.Event], error) {
 	if !reponame.IsOwner(login) {
 		return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the login is not one of this host")
 	}
@@ -126,7 +128,8 @@ func (h *host) convertEvent(e *event) (codehost.Event, bool) {
 			out.HTMLURL = h.webURL(out.TargetFullName)
 		}
 	case e.Type == "ReleaseEvent" && e.Payload.Action == "published":
-		out.Type, out.Title, out.TagName, out.HTMLURL = codehost.EventRelease, e.Payload.Release.Name, e.Payload.Release.TagName, e.Payload.Release.HTMLURL
+		out.Type, out.Title, out.TagName, out.HTMLURL = codehost.EventRelease, e.Payload.Release.Name, e.Payload.Release.TagName,
+			e.Payload.Release.HTMLURL
 		if out.HTMLURL == "" {
 			out.HTMLURL = h.webURL(e.Repo.Name + "/releases")
 		}

@@ -21,7 +21,8 @@ import (
 func TestOAuth(t *testing.T) {
 	s := world(t)
 	s.SetOAuthApp(githubtest.OAuthApp{
-		ClientID: "app", Secret: "secret-of-app", Callback: "https://patchbay.example.com/callback", Login: "me", Token: token.Reveal(), Refresh: "ghr_1", ExpiresIn: 28800,
+		ClientID: "app", Secret: "secret-of-app", Callback: "https://patchbay.example.com/callback", Login: "me", Token: token.Reveal(),
+		Refresh: "ghr_1", ExpiresIn: 28800,
 	})
 	c := client(t, `{"base_url":"`+s.URL+`"}`)
 	const verifier = "verifier-of-forty-three-characters-at-least-x"
@@ -29,7 +30,8 @@ func TestOAuth(t *testing.T) {
 	app := codehost.OAuthClient{ID: "app", Secret: "secret-of-app", RedirectURL: "https://patchbay.example.com/callback"}
 	newCode := func() schema.Secret {
 		t.Helper()
-		page, err := c.AuthorizeURL(t.Context(), codehost.AuthorizeRequest{Client: app, State: "st", CodeChallenge: base64.RawURLEncoding.EncodeToString(sum[:])})
+		page, err := c.AuthorizeURL(t.Context(),
+			codehost.AuthorizeRequest{Client: app, State: "st", CodeChallenge: base64.RawURLEncoding.EncodeToString(sum[:])})
 		if err != nil || !strings.HasPrefix(page, s.URL+"/login/oauth/authorize?") {
 			t.Fatalf("%s, %v", page, err)
 		}

@@ -83,7 +83,8 @@ func fetchPage[I, O any](ctx context.Context, h *host, p pageCall, convert func(
 
 // readMeta returns what the header of an answer says.
 func (h *host) readMeta(header http.Header) codehost.Meta {
-	out := codehost.Meta{Validators: codehost.Validators{ETag: printableText(header.Get("Etag")), LastModified: printableText(header.Get("Last-Modified"))}}
+	out := codehost.Meta{Validators: codehost.Validators{ETag: printableText(header.Get("Etag")),
+		LastModified: printableText(header.Get("Last-Modified"))}}
 	if seconds, err := strconv.Atoi(header.Get("X-Poll-Interval")); err == nil && seconds > 0 {
 		out.PollInterval = time.Duration(min(seconds, 3600)) * time.Second
 	}

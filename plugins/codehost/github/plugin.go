@@ -74,7 +74,8 @@ func buildInstance(inst codehost.Instance, cfg Config) (codehost.Open, schema.Di
 		return nil, diags
 	}
 	return func(context.Context) (codehost.CodeHost, error) {
-		h.http, err = httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true, Own: h.ownAddresses()})
+		h.http, err = httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true,
+			Own: h.ownAddresses()})
 		return h, err
 	}, diags
 }

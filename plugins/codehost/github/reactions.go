@@ -12,7 +12,8 @@ import (
 
 // reactionWords are the reactions of GraphQL by our words.
 var reactionWords = map[string]string{
-	"plus1": "THUMBS_UP", "minus1": "THUMBS_DOWN", "laugh": "LAUGH", "confused": "CONFUSED", "heart": "HEART", "hooray": "HOORAY", "rocket": "ROCKET", "eyes": "EYES",
+	"plus1": "THUMBS_UP", "minus1": "THUMBS_DOWN", "laugh": "LAUGH", "confused": "CONFUSED", "heart": "HEART", "hooray": "HOORAY",
+	"rocket": "ROCKET", "eyes": "EYES",
 }
 
 const reactionFields = `id ... on Reactable { reactionGroups { content viewerHasReacted reactors(first: 1) { totalCount } } }`
@@ -52,7 +53,8 @@ func (h *host) ReadReactions(ctx context.Context, token schema.Secret, nodeIDs [
 	var data struct {
 		Nodes []*reactable `json:"nodes"`
 	}
-	meta, err := h.queryGraphQL(ctx, token, "query($ids: [ID!]!) { nodes(ids: $ids) { "+reactionFields+" } }", map[string]any{"ids": nodeIDs}, &data, "NOT_FOUND", "FORBIDDEN")
+	meta, err := h.queryGraphQL(ctx, token, "query($ids: [ID!]!) { nodes(ids: $ids) { "+reactionFields+" } }", map[string]any{"ids": nodeIDs},
+		&data, "NOT_FOUND", "FORBIDDEN")
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +94,8 @@ func (h *host) SetReaction(ctx context.Context, token schema.Secret, nodeID, con
 }
 
 // confirmRemoved reports success if a reaction that could not be removed is not there; refusal is the error of the removal.
-func (h *host) confirmRemoved(ctx context.Context, token schema.Secret, nodeID, content string, refusal error) (*codehost.ReactionInfo, error) {
+func (h *host) confirmRemoved(ctx context.Context, token schema.Secret, nodeID, content string,
+	refusal error) (*codehost.ReactionInfo, error) {
 	page, err := h.ReadReactions(ctx, token, []string{nodeID})
 	if err != nil {
 		return nil, err

@@ -29,7 +29,8 @@ func (h *host) refusalError(c call, res *httpx.Response) error {
 		message += ": " + text
 	}
 	e := errs.New(errs.Upstream, code, reason, "%s %s%s: %s", c.method, c.url.Host, c.url.Path, message)
-	e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(res.Status), Host: c.url.Host, RequestId: printableText(res.Header.Get("X-Github-Request-Id"))}
+	e.Upstream = &sharedv1.UpstreamError{HttpStatus: int32(res.Status), Host: c.url.Host,
+		RequestId: printableText(res.Header.Get("X-Github-Request-Id"))}
 	if limited || code == codes.Unavailable {
 		e.RetryAfter = after
 	}

@@ -45,7 +45,8 @@ func (r *reactionSummary) countReactions() map[string]int64 {
 		return nil
 	}
 	out := map[string]int64{
-		"plus1": r.Plus1, "minus1": r.Minus1, "laugh": r.Laugh, "confused": r.Confused, "heart": r.Heart, "hooray": r.Hooray, "rocket": r.Rocket, "eyes": r.Eyes,
+		"plus1": r.Plus1, "minus1": r.Minus1, "laugh": r.Laugh, "confused": r.Confused, "heart": r.Heart, "hooray": r.Hooray, "rocket": r.Rocket,
+		"eyes": r.Eyes,
 	}
 	for word, n := range out {
 		if n == 0 {
@@ -65,13 +66,16 @@ func timeOrZero(t *time.Time) time.Time {
 
 func (r *release) toRelease() (codehost.Release, bool) {
 	return codehost.Release{
-		ID: formatID(r.ID), NodeID: r.NodeID, TagName: r.TagName, Name: r.Name, Body: r.Body, HTMLURL: r.HTMLURL, CreatedAt: timeOrZero(r.CreatedAt),
-		PublishedAt: timeOrZero(r.PublishedAt), Prerelease: r.Prerelease, Draft: r.Draft, Reactions: r.Reactions.countReactions(), Author: r.Author.toAccount(),
+		ID: formatID(r.ID), NodeID: r.NodeID, TagName: r.TagName, Name: r.Name, Body: r.Body, HTMLURL: r.HTMLURL,
+		CreatedAt:   timeOrZero(r.CreatedAt),
+		PublishedAt: timeOrZero(r.PublishedAt), Prerelease: r.Prerelease, Draft: r.Draft, Reactions: r.Reactions.countReactions(),
+		Author: r.Author.toAccount(),
 	}, r.ID != 0
 }
 
 // ListReleases implements codehost.ReleaseHost.
-func (h *host) ListReleases(ctx context.Context, token schema.Secret, repo string, page codehost.PageRequest) (*codehost.Page[codehost.Release], error) {
+func (h *host) ListReleases(ctx context.Context, token schema.Secret, repo string,
+	page codehost.PageRequest) (*codehost.Page[codehost.Release], error) {
 	path, err := repoPath(repo, "releases")
 	if err != nil {
 		return nil, err
@@ -88,7 +92,8 @@ type tag struct {
 }
 
 // ListTags implements codehost.TagHost. The API does not tell when a tag was made.
-func (h *host) ListTags(ctx context.Context, token schema.Secret, repo string, page codehost.PageRequest) (*codehost.Page[codehost.Tag], error) {
+func (h *host) ListTags(ctx context.Context, token schema.Secret, repo string,
+	page codehost.PageRequest) (*codehost.Page[codehost.Tag], error) {
 	path, err := repoPath(repo, "tags")
 	if err != nil {
 		return nil, err
@@ -138,7 +143,8 @@ func (h *host) Compare(ctx context.Context, token schema.Secret, repo, base, hea
 		return nil, err
 	}
 	out := &codehost.Comparison{
-		Status: got.Status, AheadBy: got.AheadBy, BehindBy: got.BehindBy, TotalCommits: got.TotalCommits, HTMLURL: got.HTMLURL, Meta: h.readMeta(header),
+		Status: got.Status, AheadBy: got.AheadBy, BehindBy: got.BehindBy, TotalCommits: got.TotalCommits, HTMLURL: got.HTMLURL,
+		Meta: h.readMeta(header),
 	}
 	for _, c := range got.Commits {
 		subject, _, _ := strings.Cut(c.Commit.Message, "\n")

@@ -58,8 +58,9 @@ func formatID(id int64) string {
 
 func (n *node) toRepository() codehost.Repository {
 	return codehost.Repository{
-		ID: formatID(n.DatabaseID), FullName: n.NameWithOwner, Description: n.Description, HTMLURL: n.URL, Private: n.IsPrivate, Archived: n.IsArchived,
-		Fork: n.IsFork, Stars: n.StargazerCount, Owner: n.Owner.toAccount(),
+		ID: formatID(n.DatabaseID), FullName: n.NameWithOwner, Description: n.Description, HTMLURL: n.URL, Private: n.IsPrivate,
+		Archived: n.IsArchived,
+		Fork:     n.IsFork, Stars: n.StargazerCount, Owner: n.Owner.toAccount(),
 		OpenGraphImageURL: n.OpenGraphImageURL, CustomOpenGraphImage: n.UsesCustomOpenGraphImage,
 	}
 }

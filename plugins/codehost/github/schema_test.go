@@ -18,7 +18,8 @@ func TestStandInSpeaksTheAPI(t *testing.T) {
 	c.BaseURL.Path = "/"
 	ctx := t.Context()
 	releases, res, err := c.Repositories.ListReleases(ctx, "me", "app", &official.ListOptions{PerPage: 2})
-	if err != nil || len(releases) != 2 || res.NextPage != 2 || releases[0].GetID() != 3 || releases[0].GetNodeID() != "RE_3" || !releases[0].GetPublishedAt().Equal(official.Timestamp{Time: pushed}) {
+	if err != nil || len(releases) != 2 || res.NextPage != 2 || releases[0].GetID() != 3 || releases[0].GetNodeID() != "RE_3" ||
+		!releases[0].GetPublishedAt().Equal(official.Timestamp{Time: pushed}) {
 		t.Errorf("releases: %+v, %v", releases, err)
 	}
 	tags, _, err := c.Repositories.ListTags(ctx, "me", "app", nil)
@@ -26,7 +27,8 @@ func TestStandInSpeaksTheAPI(t *testing.T) {
 		t.Errorf("tags: %+v, %v", tags, err)
 	}
 	threads, _, err := c.Activity.ListNotifications(ctx, &official.NotificationListOptions{All: true, Since: pushed.Add(-2 * time.Hour)})
-	if err != nil || len(threads) != 2 || threads[1].GetSubject().GetType() != "Issue" || threads[1].GetRepository().GetFullName() != "team/one" {
+	if err != nil || len(threads) != 2 || threads[1].GetSubject().GetType() != "Issue" ||
+		threads[1].GetRepository().GetFullName() != "team/one" {
 		t.Errorf("notifications: %+v, %v", threads, err)
 	}
 	events, _, err := c.Activity.ListEventsReceivedByUser(ctx, "me", false, nil)
@@ -38,7 +40,8 @@ func TestStandInSpeaksTheAPI(t *testing.T) {
 		t.Errorf("fork: %+v, %v", payload, err)
 	}
 	payload, err = events[2].ParsePayload()
-	if release, ok := payload.(*official.ReleaseEvent); err != nil || !ok || release.GetAction() != "published" || release.GetRelease().GetTagName() != "v3" {
+	if release, ok := payload.(*official.ReleaseEvent); err != nil || !ok || release.GetAction() != "published" ||
+		release.GetRelease().GetTagName() != "v3" {
 		t.Errorf("release: %+v, %v", payload, err)
 	}
 	gazers, _, err := c.Activity.ListStargazers(ctx, "me", "app", nil)

@@ -21,7 +21,8 @@ func delivery(event, body string) codehost.Delivery {
 func deliveries() []conformance.CodeHostDelivery {
 	event := codehost.EventPackage
 	published := codehost.Webhook{
-		Event: event, Action: "published", Owner: "Team", FullName: "Team/App", Package: "app", PackageType: "container", Tags: []string{"1.2"}, Digest: aDigest,
+		Event: event, Action: "published", Owner: "Team", FullName: "Team/App", Package: "app", PackageType: "container", Tags: []string{"1.2"},
+		Digest: aDigest,
 	}
 	return []conformance.CodeHostDelivery{
 		{Delivery: delivery(event, string(githubtest.Published("Team/App", "app", "1.2", aDigest, true))), Want: &published},
@@ -30,7 +31,8 @@ func deliveries() []conformance.CodeHostDelivery {
 		{Delivery: delivery(event, `{}`), Want: &codehost.Webhook{Event: event}},
 		{
 			Delivery: delivery(event, `{"action":"updated","sender":{"login":"me"},"package":{"name":"a","package_type":"npm","repository":{"full_name":"me/a"},"package_version":{"version":"2.0"}}}`),
-			Want:     &codehost.Webhook{Event: event, Action: "updated", Owner: "me", FullName: "me/a", Package: "a", PackageType: "npm", Tags: []string{"2.0"}},
+			Want: &codehost.Webhook{Event: event, Action: "updated", Owner: "me", FullName: "me/a", Package: "a", PackageType: "npm",
+				Tags: []string{"2.0"}},
 		},
 		{
 			Delivery: delivery(event, `{"package":{"package_version":{"version":"`+aDigest+`","container_metadata":{"tag":{"name":"","digest":""}}}}}`),

@@ -40,7 +40,8 @@ func TestConformance(t *testing.T) {
 		JSON: config(proxy.URL + "/client/v4"), Zone: "example.com", NewZone: "new.example.org", Missing: "www.example.net",
 		Fault: proxy.SetFault, Secrets: []string{cloudflaretest.Token},
 		Invalid: []string{
-			`{"api_token":"x","base_url":"ftp://x"}`, `{"api_token":"x","cooldown":"0s"}`, `{"api_token":"x","timeout":"0s"}`, `{"api_token":"x","resolvers":["x"]}`,
+			`{"api_token":"x","base_url":"ftp://x"}`, `{"api_token":"x","cooldown":"0s"}`, `{"api_token":"x","timeout":"0s"}`,
+			`{"api_token":"x","resolvers":["x"]}`,
 		},
 	})
 }
@@ -55,7 +56,8 @@ func TestZones(t *testing.T) {
 	if zones, err := c.ListZones(t.Context()); err != nil || len(zones) != 120 {
 		t.Errorf("%d zones, %v", len(zones), err)
 	}
-	if zone, err := c.FindZone(t.Context(), "*.a.zone077.example"); err != nil || zone.Name != "zone077.example" || zone.Status != "active" || len(zone.NameServers) != 2 {
+	if zone, err := c.FindZone(t.Context(), "*.a.zone077.example"); err != nil || zone.Name != "zone077.example" || zone.Status != "active" ||
+		len(zone.NameServers) != 2 {
 		t.Errorf("%+v, %v", zone, err)
 	}
 	if _, _, err := c.CreateZone(t.Context(), "taken.example"); err == nil || errs.From(err).Reason != dns.ReasonConflict {
@@ -128,13 +130,15 @@ func TestCooldown(t *testing.T) {
 		defer srv.Close()
 		c := client(t, config(srv.URL))
 		_, first := c.ListZones(t.Context())
-		if e := errs.From(first); e == nil || e.Code != codes.ResourceExhausted || e.RetryAfter != want || !strings.Contains(e.Message, "slow down (10429)") {
+		if e := errs.From(first); e == nil || e.Code != codes.ResourceExhausted || e.RetryAfter != want ||
+			!strings.Contains(e.Message, "slow down (10429)") {
 			t.Errorf("%q: %v", header, first)
 		}
 		_, second := c.FindZone(t.Context(), "example.com")
 		for _, err := range []error{second, c.SetCatchAll(t.Context(), "zone"), c.DeleteRule(t.Context(), "zone", "rule")} {
 			e := errs.From(err)
-			if e == nil || e.Reason != dns.ReasonCoolingDown || e.RetryAfter <= want-time.Minute || e.RetryAfter > want || !strings.Contains(e.Message, "until 20") {
+			if e == nil || e.Reason != dns.ReasonCoolingDown || e.RetryAfter <= want-time.Minute || e.RetryAfter > want ||
+				!strings.Contains(e.Message, "until 20") {
 				t.Errorf("%q: %v", header, err)
 			}
 		}

@@ -71,7 +71,8 @@ func buildProvider(inst dns.Instance, cfg Config) (dns.Open, schema.Diagnostics)
 }
 
 func openProvider(inst dns.Instance, cfg Config, base *url.URL) (dns.Provider, error) {
-	client, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true, Own: []*url.URL{base}})
+	client, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true,
+		Own: []*url.URL{base}})
 	if err != nil {
 		return nil, err
 	}

@@ -89,7 +89,8 @@ func (p *provider) listRecords(ctx context.Context, zoneID, name string, recordT
 		return nil, dns.NoZone(zoneID)
 	}
 	return slices.DeleteFunc(found, func(r record) bool {
-		return !slices.Contains(dns.Types(), dns.Type(r.Type)) || name != "" && dns.NormalizeName(r.Name) != name || recordType != "" && r.Type != string(recordType)
+		return !slices.Contains(dns.Types(), dns.Type(r.Type)) || name != "" && dns.NormalizeName(r.Name) != name || recordType != "" &&
+			r.Type != string(recordType)
 	}), err
 }
 

@@ -22,13 +22,15 @@ func TestConformance(t *testing.T) {
 	s := dnstest.Serve(t, "example.com", `mail A 192.0.2.25`)
 	conformance.TestDNS(t, manual.Plugin(), conformance.DNSConfig{
 		JSON: `{"resolvers":["` + s + `"],"timeout":"2s"}`, Zone: "example.com",
-		Invalid: []string{`{"resolvers":["ns1.example.com"]}`, `{"resolvers":[""]}`, `{"resolvers":["192.0.2.1:0"]}`, `{"timeout":"0s"}`, `{"timeout":"2h"}`},
+		Invalid: []string{`{"resolvers":["ns1.example.com"]}`, `{"resolvers":[""]}`, `{"resolvers":["192.0.2.1:0"]}`, `{"timeout":"0s"}`,
+			`{"timeout":"2h"}`},
 	})
 }
 
 func TestCheckRecords(t *testing.T) {
 	s := dnstest.Serve(t, "example.com",
-		`mail A 192.0.2.25`, `mail A 192.0.2.26`, `mail MX 10 Mail.example.com.`, `mail TXT "v=spf1 " "mx -all"`, `mail TXT "other"`, `*.wild TXT "w"`, `alias CNAME mail`)
+		`mail A 192.0.2.25`, `mail A 192.0.2.26`, `mail MX 10 Mail.example.com.`, `mail TXT "v=spf1 " "mx -all"`, `mail TXT "other"`,
+		`*.wild TXT "w"`, `alias CNAME mail`)
 	c := client(t, `{"resolvers":["`+s+`"],"timeout":"2s"}`)
 	set := func(name string, recordType dns.Type, values ...string) dns.RecordSet {
 		return dns.RecordSet{Name: name, Type: recordType, Values: values}
@@ -71,7 +73,8 @@ func TestCheckRecords(t *testing.T) {
 // TestNoAnswer: a resolver that is not there is a part of the answer and no error.
 func TestNoAnswer(t *testing.T) {
 	c := client(t, `{"resolvers":["127.0.0.1:1"],"timeout":"200ms"}`)
-	checks, err := c.CheckRecords(t.Context(), "example.com", []dns.RecordSet{{Name: "example.com", Type: dns.A, Values: []string{"192.0.2.1"}}})
+	checks, err := c.CheckRecords(t.Context(), "example.com",
+		[]dns.RecordSet{{Name: "example.com", Type: dns.A, Values: []string{"192.0.2.1"}}})
 	if err != nil || checks[0].Visibility != dns.Unknown || checks[0].Observations[0].Problem == "" {
 		t.Errorf("%+v, %v", checks, err)
 	}
@@ -93,7 +96,8 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("delete %s: %s, %v, want %s", name, got, err, want)
 		}
 	}
-	if _, err := c.SetRecords(t.Context(), "example.com", dns.RecordSet{Name: "example.org", Type: dns.A, Values: []string{"192.0.2.1"}}); err == nil {
+	if _, err := c.SetRecords(t.Context(), "example.com",
+		dns.RecordSet{Name: "example.org", Type: dns.A, Values: []string{"192.0.2.1"}}); err == nil {
 		t.Error("a name of another zone is accepted")
 	}
 }

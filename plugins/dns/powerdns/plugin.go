@@ -79,7 +79,8 @@ func buildProvider(inst dns.Instance, cfg Config) (dns.Open, schema.Diagnostics)
 }
 
 func openProvider(inst dns.Instance, cfg Config, base *url.URL) (dns.Provider, error) {
-	client, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true, Own: []*url.URL{base}})
+	client, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true,
+		Own: []*url.URL{base}})
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +89,8 @@ func openProvider(inst dns.Instance, cfg Config, base *url.URL) (dns.Provider, e
 		return nil, err
 	}
 	api := &jsonapi.Client{
-		HTTP: client, Base: base, Header: http.Header{"X-Api-Key": {cfg.APIKey.Reveal()}}, Secret: cfg.APIKey, Message: messageOf, Pause: limitPause,
+		HTTP: client, Base: base, Header: http.Header{"X-Api-Key": {cfg.APIKey.Reveal()}}, Secret: cfg.APIKey, Message: messageOf,
+		Pause: limitPause,
 	}
 	return &provider{api: api, cfg: cfg, checker: checker}, nil
 }

@@ -24,9 +24,11 @@ func TestPowerDNS(t *testing.T) {
 	proxy := dnstest.NewProxy(t, s.URL)
 	t.Run("conformance", func(t *testing.T) {
 		conformance.TestDNS(t, powerdns.Plugin(), conformance.DNSConfig{
-			JSON: config(s, proxy.URL), Zone: "example.com", NewZone: "new.example.org", Missing: "example.net", Fault: proxy.SetFault, Secrets: []string{s.Key},
+			JSON: config(s, proxy.URL), Zone: "example.com", NewZone: "new.example.org", Missing: "example.net", Fault: proxy.SetFault,
+			Secrets: []string{s.Key},
 			Invalid: []string{
-				`{"api_url":"ftp://x","api_key":"k"}`, `{"api_url":"http://x","api_key":"k","ttl":0}`, `{"api_url":"http://x","api_key":"k","timeout":"0s"}`,
+				`{"api_url":"ftp://x","api_key":"k"}`, `{"api_url":"http://x","api_key":"k","ttl":0}`,
+				`{"api_url":"http://x","api_key":"k","timeout":"0s"}`,
 				`{"api_url":"http://x","api_key":"k","resolvers":["x"]}`, `{"api_url":"http://x","api_key":"k","name_servers":["a b"]}`,
 				`{"api_url":"http://x","api_key":"k","server_id":""}`,
 			},
@@ -55,9 +57,12 @@ func TestPowerDNS(t *testing.T) {
 		code   codes.Code
 		reason string
 	}{
-		{"CNAME beside an A", zone.ID, dns.RecordSet{Name: set.Name, Type: dns.CNAME, Values: []string{"example.com"}}, codes.AlreadyExists, dns.ReasonConflict},
-		{"zone that is not there", "example.net.", dns.RecordSet{Name: "example.net", Type: dns.A, Values: []string{"192.0.2.1"}}, codes.NotFound, dns.ReasonNoZone},
-		{"name of another zone", zone.ID, dns.RecordSet{Name: "example.org", Type: dns.A, Values: []string{"192.0.2.1"}}, codes.InvalidArgument, errs.ReasonStatus},
+		{"CNAME beside an A", zone.ID, dns.RecordSet{Name: set.Name, Type: dns.CNAME, Values: []string{"example.com"}}, codes.AlreadyExists,
+			dns.ReasonConflict},
+		{"zone that is not there", "example.net.", dns.RecordSet{Name: "example.net", Type: dns.A, Values: []string{"192.0.2.1"}},
+			codes.NotFound, dns.ReasonNoZone},
+		{"name of another zone", zone.ID, dns.RecordSet{Name: "example.org", Type: dns.A, Values: []string{"192.0.2.1"}}, codes.InvalidArgument,
+			errs.ReasonStatus},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := c.SetRecords(t.Context(), tt.zoneID, tt.set)
@@ -67,7 +72,8 @@ func TestPowerDNS(t *testing.T) {
 		})
 	}
 	t.Run("wrong key", func(t *testing.T) {
-		wrong := dns.NewClient(l.Conn, l.Configure(t, plugintest.Config(t, dns.Kind, "wrong", fmt.Sprintf(`{"api_url":%q,"api_key":"wrong"}`, s.URL))))
+		wrong := dns.NewClient(l.Conn, l.Configure(t,
+			plugintest.Config(t, dns.Kind, "wrong", fmt.Sprintf(`{"api_url":%q,"api_key":"wrong"}`, s.URL))))
 		if _, err := wrong.ListZones(t.Context()); err == nil || errs.From(err).Code != codes.Unauthenticated {
 			t.Errorf("%v", err)
 		}

@@ -128,7 +128,8 @@ func (p *provider) unansweredError(ctx context.Context, reason string, err error
 	case ctx.Err() != nil, errors.Is(err, os.ErrDeadlineExceeded):
 		return errs.Unavailable(errs.ReasonTimeout, "the name server %s does not answer in time", p.server)
 	case errors.Is(err, mdns.ErrSig), errors.Is(err, mdns.ErrKeyAlg), errors.Is(err, mdns.ErrTime), errors.Is(err, mdns.ErrSecret):
-		return errs.New(errs.Upstream, codes.Unauthenticated, errs.ReasonProtocol, "the answer of the name server %s has no good signature", p.server)
+		return errs.New(errs.Upstream, codes.Unauthenticated, errs.ReasonProtocol, "the answer of the name server %s has no good signature",
+			p.server)
 	case isNetwork(err):
 		return errs.Unavailable(reason, "there is no connection to the name server %s", p.server)
 	}

@@ -43,7 +43,8 @@ const maxTimeout = 5 * time.Minute
 
 func buildProvider(_ dns.Instance, cfg Config) (dns.Open, schema.Diagnostics) {
 	var diags schema.Diagnostics
-	p := &provider{timeout: cfg.Timeout, ttl: cfg.TTL, key: mdns.CanonicalName(cfg.KeyName), algorithm: mdns.Fqdn(cfg.Algorithm), secret: cfg.KeySecret}
+	p := &provider{timeout: cfg.Timeout, ttl: cfg.TTL, key: mdns.CanonicalName(cfg.KeyName), algorithm: mdns.Fqdn(cfg.Algorithm),
+		secret: cfg.KeySecret}
 	server, err := dnscheck.ParseServer(cfg.Server)
 	if err != nil {
 		diags = append(diags, schema.Errorf(schema.At("server"), "%v", err)...)

@@ -16,7 +16,8 @@ import (
 )
 
 func config(addr, secret string) string {
-	return fmt.Sprintf(`{"server":%q,"zones":["example.com","hidden.test","sub.example.com","gone.test"],"key_name":%q,"key_secret":%q}`, addr, dnstest.KeyName, secret)
+	return fmt.Sprintf(`{"server":%q,"zones":["example.com","hidden.test","sub.example.com","gone.test"],"key_name":%q,"key_secret":%q}`,
+		addr, dnstest.KeyName, secret)
 }
 
 // TestBIND runs against one real server: the contract, and then what is the protocol's own.
@@ -25,12 +26,15 @@ func TestBIND(t *testing.T) {
 	proxy := dnstest.NewTCPProxy(t, s.Addr)
 	t.Run("conformance", func(t *testing.T) {
 		conformance.TestDNS(t, rfc2136.Plugin(), conformance.DNSConfig{
-			JSON: fmt.Sprintf(`{"server":%q,"zones":["example.com"],"key_name":%q,"key_secret":%q,"resolvers":[%q]}`, proxy.Addr, dnstest.KeyName, dnstest.KeySecret, s.Addr),
+			JSON: fmt.Sprintf(`{"server":%q,"zones":["example.com"],"key_name":%q,"key_secret":%q,"resolvers":[%q]}`, proxy.Addr, dnstest.KeyName,
+				dnstest.KeySecret, s.Addr),
 			Zone: "example.com", Missing: "example.net", Fault: proxy.SetFault, Secrets: []string{dnstest.KeySecret},
 			Invalid: []string{
 				config("ns1.example.com", dnstest.KeySecret), config(s.Addr, "no base64!"), config(s.Addr, ""),
-				`{"server":"192.0.2.1","zones":[],"key_name":"k","key_secret":"c2VjcmV0"}`, `{"server":"192.0.2.1","zones":["a b"],"key_name":"k","key_secret":"c2VjcmV0"}`,
-				`{"server":"192.0.2.1","zones":["a.b"],"key_name":"k","key_secret":"c2VjcmV0","ttl":0}`, `{"server":"192.0.2.1","zones":["a.b"],"key_name":"","key_secret":"c2VjcmV0"}`,
+				`{"server":"192.0.2.1","zones":[],"key_name":"k","key_secret":"c2VjcmV0"}`,
+				`{"server":"192.0.2.1","zones":["a b"],"key_name":"k","key_secret":"c2VjcmV0"}`,
+				`{"server":"192.0.2.1","zones":["a.b"],"key_name":"k","key_secret":"c2VjcmV0","ttl":0}`,
+				`{"server":"192.0.2.1","zones":["a.b"],"key_name":"","key_secret":"c2VjcmV0"}`,
 			},
 		})
 	})
@@ -82,7 +86,9 @@ func TestBIND(t *testing.T) {
 	}
 	t.Run("wrong key", func(t *testing.T) {
 		wrong := dns.NewClient(l.Conn, l.Configure(t, plugintest.Config(t, dns.Kind, "wrong", config(s.Addr, "d3Jvbmc="))))
-		if _, err := wrong.SetRecords(t.Context(), "example.com", dns.RecordSet{Name: "a.example.com", Type: dns.A, Values: []string{"192.0.2.1"}}); err == nil || errs.From(err).Code != codes.Unauthenticated {
+		if _, err := wrong.SetRecords(t.Context(), "example.com",
+			dns.RecordSet{Name: "a.example.com", Type: dns.A, Values: []string{"192.0.2.1"}}); err == nil ||
+			errs.From(err).Code != codes.Unauthenticated {
 			t.Errorf("%v", err)
 		}
 	})

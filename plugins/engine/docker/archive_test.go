@@ -113,7 +113,8 @@ func TestArchiveAndRestore(t *testing.T) {
 	}
 	for _, path := range []string{"/data", "/bind"} {
 		t.Run(path, func(t *testing.T) {
-			old := map[string]entry{"old/": {Type: tar.TypeDir, Mode: 0o700}, "old/file": {Type: tar.TypeReg, Mode: 0o400, Data: "old"}, ".hidden": {Type: tar.TypeReg, Mode: 0o400}}
+			old := map[string]entry{"old/": {Type: tar.TypeDir, Mode: 0o700}, "old/file": {Type: tar.TypeReg, Mode: 0o400, Data: "old"},
+				".hidden": {Type: tar.TypeReg, Mode: 0o400}}
 			for _, tree := range []map[string]entry{old, good} {
 				if err := c.Restore(t.Context(), id, path, bytes.NewReader(pack(t, tree))); err != nil {
 					t.Fatal(err)
@@ -142,7 +143,8 @@ func TestArchiveAndRestore(t *testing.T) {
 		t.Errorf("%v, %v", entries, err)
 	}
 	volume := volumeOf(t, id)
-	testkit.Eventually(t, time.Minute, func() bool { return helpersOf(t, volume) == "" && helpersOf(t, bind) == "" }, "no helper container is left")
+	testkit.Eventually(t, time.Minute, func() bool { return helpersOf(t, volume) == "" && helpersOf(t, bind) == "" },
+		"no helper container is left")
 }
 
 // TestHelperThatNeverStarted: a helper container that a killed plugin has left is removed, not one that is being made.
@@ -165,8 +167,8 @@ func TestHelperThatNeverStarted(t *testing.T) {
 	}
 }
 
-// TestRestoreEndsFormerWipes: a helper container that a killed plugin has left is removed if it empties the mount that is restored, or is about to
-// be started for that, and no other one is.
+// TestRestoreEndsFormerWipes: a helper container that a killed plugin has left is removed if it empties the mount that is restored, or is
+// about to be started for that, and no other one is.
 func TestRestoreEndsFormerWipes(t *testing.T) {
 	c := open(t, "{}")
 	id, bind := stopped(t)
@@ -180,7 +182,8 @@ func TestRestoreEndsFormerWipes(t *testing.T) {
 	left := map[string]string{"/data": helperOf(volume), "/bind": created}
 	other := helperOf(t.TempDir())
 	for _, path := range []string{"/data", "/bind"} {
-		if err := c.Restore(t.Context(), id, path, bytes.NewReader(pack(t, map[string]entry{"a": {Type: tar.TypeReg, Mode: 0o600}}))); err != nil {
+		if err := c.Restore(t.Context(), id, path,
+			bytes.NewReader(pack(t, map[string]entry{"a": {Type: tar.TypeReg, Mode: 0o600}}))); err != nil {
 			t.Fatal(err)
 		}
 		if still := dockertest.Docker(t, "ps", "-aq", "--filter", "id="+left[path]); still != "" {

@@ -27,7 +27,8 @@ func cannedEngine(b *testing.B, n int) string {
 			Labels: map[string]string{
 				"com.docker.compose.project": fmt.Sprintf("project%d", i), "com.docker.compose.service": "web", "com.docker.compose.version": "2.40.3",
 				"com.docker.compose.project.config_files": "/srv/project/compose.yaml", "com.docker.compose.project.working_dir": "/srv/project",
-				"com.docker.compose.config-hash": fmt.Sprintf("%064x", i), "com.docker.compose.container-number": "1", "com.docker.compose.oneoff": "False",
+				"com.docker.compose.config-hash": fmt.Sprintf("%064x", i), "com.docker.compose.container-number": "1",
+				"com.docker.compose.oneoff": "False",
 			},
 			Mounts: []api.MountPoint{{Type: "volume", Name: fmt.Sprintf("data%d", i), Destination: "/data", RW: true}},
 		}

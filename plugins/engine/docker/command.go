@@ -31,7 +31,8 @@ func (d *docker) Run(ctx context.Context, req engine.RunRequest) (out *engine.Ru
 		}
 		pids := int64(runPIDs)
 		id, err := createContainer(ctx, api, req.Name, runLabel, &container.Config{
-			Image: req.Image, Cmd: req.Args, AttachStdout: true, AttachStderr: true, NetworkDisabled: true, Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
+			Image: req.Image, Cmd: req.Args, AttachStdout: true, AttachStderr: true, NetworkDisabled: true,
+			Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
 		}, &container.HostConfig{
 			AutoRemove: true, NetworkMode: "none", ReadonlyRootfs: true, CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges"},
 			LogConfig: container.LogConfig{Type: "none"}, Resources: container.Resources{Memory: runMemory, PidsLimit: &pids},

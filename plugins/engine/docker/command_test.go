@@ -131,7 +131,8 @@ func TestRunLosesTheAnswerWhileTheNextOneRuns(t *testing.T) {
 	defer abort()
 	c := open(t, "{}")
 	req := engine.RunRequest{
-		Image: imageOf(t, dockertest.Behaviour{Version: "1", Entrypoint: true, Prints: "hang"}), Args: []string{"version"}, Name: dockertest.Name(t),
+		Image: imageOf(t, dockertest.Behaviour{Version: "1", Entrypoint: true, Prints: "hang"}), Args: []string{"version"},
+		Name: dockertest.Name(t),
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -25,7 +25,8 @@ func stack(t *testing.T, bin dockertest.ComposeBin, image string) (string, engin
 	dir := dockertest.Project(t, map[string]string{"compose.yaml": fmt.Sprintf(
 		"services:\n  web:\n    image: %[1]s\n    stop_grace_period: 1s\n    depends_on: [db]\n  db:\n    image: %[1]s\n    stop_grace_period: 1s\n", image)})
 	return dir, engine.ComposeRequest{
-		Bin: bin.Path, Project: filepath.Base(dir), WorkingDir: dir, Files: []string{filepath.Join(dir, "compose.yaml")}, Services: []string{"web"},
+		Bin: bin.Path, Project: filepath.Base(dir), WorkingDir: dir, Files: []string{filepath.Join(dir, "compose.yaml")},
+		Services: []string{"web"},
 	}
 }
 
@@ -147,7 +148,8 @@ func TestComposeCommands(t *testing.T) {
 	c := open(t, "{}")
 	first, second := fakeBin(t, "--no-deps --quiet-pull"), fakeBin(t, "--no-deps --pull string")
 	req := engine.ComposeRequest{
-		Project: "p", WorkingDir: "/w", Files: []string{"/w/a.yaml", "/w/b.yaml"}, EnvFiles: []string{"/w/.e"}, Profiles: []string{"x"}, DryRun: true,
+		Project: "p", WorkingDir: "/w", Files: []string{"/w/a.yaml", "/w/b.yaml"}, EnvFiles: []string{"/w/.e"}, Profiles: []string{"x"},
+		DryRun: true,
 	}
 	const common = "--project-directory /w -p p -f /w/a.yaml -f /w/b.yaml --env-file /w/.e --profile x "
 	for _, tt := range []struct {
@@ -224,7 +226,8 @@ func TestComposeRun(t *testing.T) {
 		if !strings.HasPrefix(l.Text, "env ") {
 			continue
 		}
-		if !slices.Contains([]string{"PATH", "HOME", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "DOCKER_HOST", "DOCKER_CONFIG"}, name) {
+		if !slices.Contains([]string{"PATH", "HOME", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "DOCKER_HOST", "DOCKER_CONFIG"},
+			name) {
 			t.Errorf("compose gets %s", name)
 		}
 		if name == "DOCKER_CONFIG" {
@@ -267,10 +270,12 @@ func TestComposeOfSeveralWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := open(t, "{}")
-	dir := dockertest.Project(t, map[string]string{"compose.yaml": "services:\n  web:\n    image: " + imageOf(t, dockertest.Behaviour{Version: "1"}) + "\n"})
+	dir := dockertest.Project(t, map[string]string{"compose.yaml": "services:\n  web:\n    image: " +
+		imageOf(t, dockertest.Behaviour{Version: "1"}) + "\n"})
 	for _, conf := range []string{"", config} {
 		res, err := c.Compose(t.Context(), engine.ComposeRequest{
-			Bin: "docker compose", Action: engine.ActionStart, Project: filepath.Base(dir), WorkingDir: dir, Files: []string{filepath.Join(dir, "compose.yaml")},
+			Bin: "docker compose", Action: engine.ActionStart, Project: filepath.Base(dir), WorkingDir: dir,
+			Files:    []string{filepath.Join(dir, "compose.yaml")},
 			Services: []string{"web"}, DockerConfig: conf,
 		}, silent)
 		if err != nil {

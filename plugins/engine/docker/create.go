@@ -18,9 +18,11 @@ const (
 	removalLimit, removalPause = time.Minute, 100 * time.Millisecond
 )
 
-// createContainer makes a container of the plugin's own, with a label that says so, and returns its id. The value of the label is another one each
-// time. An engine finishes what it has begun also when nobody waits for it: a call that is called off waits for the answer and removes what was made.
-func createContainer(ctx context.Context, api *client.Client, name, label string, cfg *container.Config, host *container.HostConfig) (string, error) {
+// createContainer makes a container of the plugin's own, with a label that says so, and returns its id. The value of the label is another
+// one each time. An engine finishes what it has begun also when nobody waits for it: a call that is called off waits for the answer and
+// removes what was made.
+func createContainer(ctx context.Context, api *client.Client, name, label string, cfg *container.Config,
+	host *container.HostConfig) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}

@@ -47,7 +47,8 @@ func TestStoppedByRequest(t *testing.T) {
 			}))
 			defer srv.Close()
 			l := plugintest.Load(t, docker.Declare(executable))
-			c := engine.NewClient(l.Conn, l.Configure(t, plugintest.Config(t, engine.Kind, "local", `{"host":"tcp://`+srv.Listener.Addr().String()+`"}`)))
+			c := engine.NewClient(l.Conn, l.Configure(t,
+				plugintest.Config(t, engine.Kind, "local", `{"host":"tcp://`+srv.Listener.Addr().String()+`"}`)))
 			got, err := c.Inspect(t.Context(), "c1")
 			if err != nil || got.StoppedByRequest != tt.want {
 				t.Errorf("stopped by request is %v, want %v: %v", got != nil && got.StoppedByRequest, tt.want, err)

@@ -41,7 +41,8 @@ var _ engine.Engine = (*docker)(nil)
 
 func newEngine(cfg Config, log hclog.Logger, executable func() (string, error)) (*docker, error) {
 	d := &docker{
-		cfg: cfg, log: log, executable: executable, now: time.Now, usage: newUsage(), probes: newProbes(), helper: newContextMutex(), negotiation: newContextMutex(),
+		cfg: cfg, log: log, executable: executable, now: time.Now, usage: newUsage(), probes: newProbes(), helper: newContextMutex(),
+		negotiation: newContextMutex(),
 	}
 	// The connection is made with the first call: an engine may come up later than the plugin.
 	if _, err := d.connectEngine(); err != nil {
@@ -63,7 +64,8 @@ func (d *docker) connectEngine() (*client.Client, error) {
 		opts = append(opts, client.WithHost(host))
 	}
 	if dir := d.tlsDir(); dir != "" {
-		opts = append(opts, client.WithTLSClientConfig(filepath.Join(dir, "ca.pem"), filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")))
+		opts = append(opts, client.WithTLSClientConfig(filepath.Join(dir, "ca.pem"), filepath.Join(dir, "cert.pem"),
+			filepath.Join(dir, "key.pem")))
 	}
 	api, err := client.NewClientWithOpts(opts...)
 	if err != nil {

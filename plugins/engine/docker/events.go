@@ -90,8 +90,8 @@ func toEvent(m *events.Message) engine.Event {
 // stopMargin is how long after the end of a container its stop may be told.
 const stopMargin = 5 * time.Second
 
-// stoppedByRequest reports whether somebody has stopped a container that ended at a time, or may have: the engine remembers its last events alone,
-// and none from before it was started. A container has ended by itself if its end is remembered without a request.
+// stoppedByRequest reports whether somebody has stopped a container that ended at a time, or may have: the engine remembers its last
+// events alone, and none from before it was started. A container has ended by itself if its end is remembered without a request.
 func (d *docker) stoppedByRequest(ctx context.Context, id, finished string) bool {
 	end, ok := parseTime(finished)
 	if !ok {

@@ -113,8 +113,8 @@ func mountSource(m *container.MountPoint) string {
 	return m.Source
 }
 
-// endFormerWipes removes the helper containers that still empty a mount, as after the plugin was killed or lost its connection: they would go on
-// to delete what is restored by now. So would one that the engine has yet to start.
+// endFormerWipes removes the helper containers that still empty a mount, as after the plugin was killed or lost its connection: they
+// would go on to delete what is restored by now. So would one that the engine has yet to start.
 func endFormerWipes(ctx context.Context, api *client.Client, kind mount.Type, source string) error {
 	all, err := api.ContainerList(ctx, container.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", helperLabel))})
 	if err != nil {
@@ -185,7 +185,8 @@ func (d *docker) helperRef(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if info.OS != runtime.GOOS || info.Arch != runtime.GOARCH {
-		return "", wrongState("the engine runs %s/%s and the plugin is made for %s/%s: the helper that empties a mount cannot run", info.OS, info.Arch, runtime.GOOS, runtime.GOARCH)
+		return "", wrongState("the engine runs %s/%s and the plugin is made for %s/%s: the helper that empties a mount cannot run", info.OS,
+			info.Arch, runtime.GOOS, runtime.GOARCH)
 	}
 	if err := d.importHelper(ctx, self, sum[:12]); err != nil {
 		return "", err
@@ -194,8 +195,8 @@ func (d *docker) helperRef(ctx context.Context) (string, error) {
 	return ref, nil
 }
 
-// removeLeftHelpers removes the containers with a label that were made and never started, as when the plugin was killed meanwhile. The engine itself
-// removes those that have run.
+// removeLeftHelpers removes the containers with a label that were made and never started, as when the plugin was killed meanwhile. The
+// engine itself removes those that have run.
 func (d *docker) removeLeftHelpers(ctx context.Context, api *client.Client, label string) {
 	made := filters.NewArgs(filters.Arg("label", label), filters.Arg("status", container.StateCreated))
 	left, err := api.ContainerList(ctx, container.ListOptions{All: true, Filters: made})

@@ -54,7 +54,8 @@ var program string
 // executable builds the program that holds the plugins, as it is shipped: static, so that it runs in a container of its
 // own.
 var executable = sync.OnceValues(func() (string, error) {
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "github.com/patchbay-dev/patchbay/plugins/cmd/patchbay-plugins")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program,
+		"github.com/patchbay-dev/patchbay/plugins/cmd/patchbay-plugins")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the plugins: %w: %s", err, text)

@@ -68,7 +68,8 @@ while :; do sleep 1; done
 
 func lasting(dir string) engine.ComposeRequest {
 	return engine.ComposeRequest{
-		Bin: filepath.Join(dir, "compose"), Action: engine.ActionStop, Project: "p", WorkingDir: dir, Files: []string{filepath.Join(dir, "c.yaml")},
+		Bin: filepath.Join(dir, "compose"), Action: engine.ActionStop, Project: "p", WorkingDir: dir,
+		Files: []string{filepath.Join(dir, "c.yaml")},
 	}
 }
 

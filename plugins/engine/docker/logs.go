@@ -25,7 +25,8 @@ func (d *docker) Logs(ctx context.Context, req engine.LogRequest, send func(engi
 	}
 	var sendErr error
 	err = d.callEngine(ctx, "read the output of the container", func(api *client.Client) error {
-		stream, err := api.ContainerLogs(ctx, c.ID, container.LogsOptions{ShowStdout: true, ShowStderr: true, Timestamps: true, Follow: req.Follow, Tail: strconv.Itoa(req.Tail)})
+		stream, err := api.ContainerLogs(ctx, c.ID,
+			container.LogsOptions{ShowStdout: true, ShowStderr: true, Timestamps: true, Follow: req.Follow, Tail: strconv.Itoa(req.Tail)})
 		if err != nil {
 			return err
 		}

@@ -78,7 +78,8 @@ func TestLogsFollow(t *testing.T) {
 	}
 	runs := container(t, img)
 	enough := errors.New("enough")
-	if err := c.Logs(t.Context(), engine.LogRequest{Container: runs, Tail: 10, Follow: true}, func(engine.LogLine) error { return enough }); !errors.Is(err, enough) {
+	if err := c.Logs(t.Context(), engine.LogRequest{Container: runs, Tail: 10, Follow: true},
+		func(engine.LogLine) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("the reader's end: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

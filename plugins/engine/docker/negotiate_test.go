@@ -72,7 +72,8 @@ func TestVersionIsNotTold(t *testing.T) {
 	}))
 	defer srv.Close()
 	l := plugintest.Load(t, docker.Declare(executable))
-	c := engine.NewClient(l.Conn, l.Configure(t, plugintest.Config(t, engine.Kind, "local", `{"host":"tcp://`+srv.Listener.Addr().String()+`"}`)))
+	c := engine.NewClient(l.Conn, l.Configure(t,
+		plugintest.Config(t, engine.Kind, "local", `{"host":"tcp://`+srv.Listener.Addr().String()+`"}`)))
 	if _, err := c.Containers(t.Context(), engine.Filter{}); err != nil {
 		t.Error(err)
 	}

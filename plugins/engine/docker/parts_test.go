@@ -30,7 +30,8 @@ func TestProgress(t *testing.T) {
 		{`{"status":"Pulling fs layer","progressDetail":{},"id":"a"}`,
 			engine.PullProgress{TotalLayers: 1, Active: []engine.Layer{{ID: "a", Status: "Pulling fs layer"}}, Status: "Pulling from demo/app"}},
 		{`{"status":"Already exists","progressDetail":{},"id":"b"}`,
-			engine.PullProgress{TotalLayers: 2, CompletedLayers: 1, Active: []engine.Layer{{ID: "a", Status: "Pulling fs layer"}}, Status: "Pulling from demo/app"}},
+			engine.PullProgress{TotalLayers: 2, CompletedLayers: 1, Active: []engine.Layer{{ID: "a", Status: "Pulling fs layer"}},
+				Status: "Pulling from demo/app"}},
 		{`{"status":"Downloading","progressDetail":{"current":10,"total":100},"id":"a"}`, engine.PullProgress{
 			CurrentBytes: 10, TotalBytes: 100, TotalLayers: 2, CompletedLayers: 1, Status: "Pulling from demo/app",
 			Active: []engine.Layer{{ID: "a", Status: "Downloading", CurrentBytes: 10, TotalBytes: 100}}}},
@@ -45,7 +46,8 @@ func TestProgress(t *testing.T) {
 			Active: []engine.Layer{{ID: "a", Status: "Extracting", CurrentBytes: 100, TotalBytes: 100}}}},
 		{`{"status":"Pull complete","progressDetail":{},"id":"a"}`,
 			engine.PullProgress{CurrentBytes: 100, TotalBytes: 100, TotalLayers: 2, CompletedLayers: 2, Status: "Pulling from demo/app"}},
-		{`{"status":"Digest: sha256:1"}`, engine.PullProgress{CurrentBytes: 100, TotalBytes: 100, TotalLayers: 2, CompletedLayers: 2, Status: "Digest: sha256:1"}},
+		{`{"status":"Digest: sha256:1"}`, engine.PullProgress{CurrentBytes: 100, TotalBytes: 100, TotalLayers: 2, CompletedLayers: 2,
+			Status: "Digest: sha256:1"}},
 	} {
 		var l pullLine
 		if err := json.Unmarshal([]byte(step.line), &l); err != nil {
@@ -63,12 +65,14 @@ func TestWatch(t *testing.T) {
 	d := &docker{now: func() time.Time { now = now.Add(50 * time.Millisecond); return now }}
 	line := `{"status":"Downloading","progressDetail":{"current":1,"total":100},"id":"a"}`
 	n := 0
-	if err := d.watchPull(strings.NewReader(strings.Repeat(line, 100)), func(engine.PullProgress) error { n++; return nil }); err != nil || n < 20 || n > 22 {
+	if err := d.watchPull(strings.NewReader(strings.Repeat(line, 100)), func(engine.PullProgress) error { n++; return nil }); err != nil ||
+		n < 20 || n > 22 {
 		t.Errorf("%d reports in 5 seconds, %v", n, err)
 	}
 	quiet := func(engine.PullProgress) error { return nil }
 	var failed pullError
-	if err := d.watchPull(strings.NewReader(line+`{"errorDetail":{"message":"no"},"error":"no"}`), quiet); !errors.As(err, &failed) || failed != "no" {
+	if err := d.watchPull(strings.NewReader(line+`{"errorDetail":{"message":"no"},"error":"no"}`), quiet); !errors.As(err, &failed) ||
+		failed != "no" {
 		t.Errorf("an error within the stream: %v", err)
 	}
 	if err := d.watchPull(strings.NewReader(line+`{"status":`), quiet); !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -81,16 +85,23 @@ func TestRefusals(t *testing.T) {
 	for text, want := range map[string]struct {
 		anonymous, known codes.Code
 	}{
-		"toomanyrequests: You have reached your pull rate limit.":                                                       {codes.ResourceExhausted, codes.ResourceExhausted},
-		"received unexpected HTTP status: 429 Too Many Requests":                                                        {codes.ResourceExhausted, codes.ResourceExhausted},
-		"unauthorized: authentication required":                                                                         {codes.Unauthenticated, codes.Unauthenticated},
-		"Head http://h/v2/a/manifests/1: no basic auth credentials":                                                     {codes.Unauthenticated, codes.Unauthenticated},
-		"pull access denied for a, repository does not exist or may require 'docker login': denied":                     {codes.Unauthenticated, codes.PermissionDenied},
-		"manifest for h/a:1 not found: manifest unknown: manifest unknown":                                              {codes.NotFound, codes.NotFound},
-		"no matching manifest for linux/arm64 in the manifest list entries":                                             {codes.NotFound, codes.NotFound},
-		"failed to register layer: write /x: no space left on device":                                                   {codes.FailedPrecondition, codes.FailedPrecondition},
-		"Get http://h/v2/: dial tcp 127.0.0.1:1: connect: connection refused":                                           {codes.Unavailable, codes.Unavailable},
-		"net/http: request canceled while waiting for connection (Client.Timeout exceeded while awaiting geheim-4711 )": {codes.Unavailable, codes.Unavailable},
+		"toomanyrequests: You have reached your pull rate limit.": {codes.ResourceExhausted, codes.ResourceExhausted},
+		"received unexpected HTTP status: 429 Too Many Requests":  {codes.ResourceExhausted, codes.ResourceExhausted},
+		"unauthorized: authentication required": {codes.Unauthenticated,
+			codes.Unauthenticated},
+		"Head http://h/v2/a/manifests/1: no basic auth credentials": {codes.Unauthenticated,
+			codes.Unauthenticated},
+		"pull access denied for a, repository does not exist or may require 'docker login': denied": {codes.Unauthenticated,
+			codes.PermissionDenied},
+		"manifest for h/a:1 not found: manifest unknown: manifest unknown": {codes.NotFound,
+			codes.NotFound},
+		"no matching manifest for linux/arm64 in the manifest list entries": {codes.NotFound,
+			codes.NotFound},
+		"failed to register layer: write /x: no space left on device": {codes.FailedPrecondition, codes.FailedPrecondition},
+		"Get http://h/v2/: dial tcp 127.0.0.1:1: connect: connection refused": {codes.Unavailable,
+			codes.Unavailable},
+		"net/http: request canceled while waiting for connection (Client.Timeout exceeded while awaiting geheim-4711 )": {codes.Unavailable,
+			codes.Unavailable},
 	} {
 		for _, tt := range []struct {
 			l    login
@@ -109,7 +120,8 @@ func TestRefusals(t *testing.T) {
 
 func TestBelow(t *testing.T) {
 	for name, want := range map[string]string{
-		"data": "./", "data/": "./", "data/a": "a", "data/a/": "a/", "data/a/b": "a/b", "./data/a": "a", "/data/a": "a", "": "./", "data/../../x": "./",
+		"data": "./", "data/": "./", "data/a": "a", "data/a/": "a/", "data/a/b": "a/b", "./data/a": "a", "/data/a": "a", "": "./",
+		"data/../../x": "./",
 	} {
 		if got := withoutFirstPart(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
@@ -204,13 +216,15 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := engine.Sample{
-		ContainerID: "c", SampledAt: 1767323045006, MemUsed: 70, MemLimit: 1000, NetRx: 11, NetTx: 22, HasBlock: true, BlockRead: 5, BlockWrite: 2, PIDs: 3,
+		ContainerID: "c", SampledAt: 1767323045006, MemUsed: 70, MemLimit: 1000, NetRx: 11, NetTx: 22, HasBlock: true, BlockRead: 5,
+		BlockWrite: 2, PIDs: 3,
 	}
 	if diff := cmp.Diff(want, d.toSample("c", &s)); diff != "" {
 		t.Error(diff)
 	}
 	s = container.StatsResponse{}
-	if err := json.Unmarshal([]byte(`{"read":"2026-01-02T03:04:05Z","blkio_stats":{"io_service_bytes_recursive":null},"memory_stats":{}}`), &s); err != nil {
+	if err := json.Unmarshal([]byte(`{"read":"2026-01-02T03:04:05Z","blkio_stats":{"io_service_bytes_recursive":null},"memory_stats":{}}`),
+		&s); err != nil {
 		t.Fatal(err)
 	}
 	if got := d.toSample("d", &s); got.HasBlock || got.MemUsed != 0 {

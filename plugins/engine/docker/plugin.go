@@ -35,7 +35,8 @@ func newPlugin(executable func() (string, error)) framework.Plugin {
 		Summary: "Drives a Docker engine and compose.",
 		Documentation: "The API version is negotiated, and an engine that comes late or restarts is found again. Compose runs as a child process that " +
 			"ends with the plugin. Restoring a volume runs a container from an image `patchbay-helper`, made from the plugin itself; nothing is fetched for it.",
-		Kinds: []framework.Kind{engine.New(engine.Definition[Config]{Build: func(inst engine.Instance, cfg Config) (engine.Open, schema.Diagnostics) {
+		Kinds: []framework.Kind{engine.New(engine.Definition[Config]{Build: func(inst engine.Instance, cfg Config) (engine.Open,
+			schema.Diagnostics) {
 			return buildInstance(inst, cfg, executable)
 		}})},
 	}

@@ -42,7 +42,8 @@ type probeKey struct {
 func newProbes() *probes { return &probes{known: map[probeKey]*probe{}} }
 
 func unusableCommand(bin, format string, args ...any) error {
-	return errs.New(errs.Caller, codes.FailedPrecondition, reasonNoCompose, "the compose command %q cannot be used: "+format, append([]any{bin}, args...)...)
+	return errs.New(errs.Caller, codes.FailedPrecondition, reasonNoCompose, "the compose command %q cannot be used: "+format,
+		append([]any{bin}, args...)...)
 }
 
 // probeOf returns what a command can do. Each command is asked once.

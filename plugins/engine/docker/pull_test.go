@@ -26,15 +26,17 @@ func TestPull(t *testing.T) {
 	digest := dockertest.App(t, reg, "demo/app", "1", dockertest.Behaviour{Version: "1", PadBytes: size})
 	tagged, digested := reg.Host+"/demo/app:1", reg.Host+"/demo/app@"+digest
 	wrong := filepath.Join(t.TempDir(), "config.json")
-	if err := os.WriteFile(wrong, []byte(`{"auths":{"`+reg.Host+`":{"username":"tester","password":"wrong-`+password+`"}}}`), 0o600); err != nil {
+	if err := os.WriteFile(wrong, []byte(`{"auths":{"`+reg.Host+`":{"username":"tester","password":"wrong-`+password+`"}}}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, ref := range []string{tagged, digested} {
 		var last engine.PullProgress
-		img, err := c.Pull(t.Context(), engine.PullRequest{Ref: ref, DockerConfig: reg.DockerConfig, Platform: "linux/amd64"}, func(p engine.PullProgress) error {
-			last = p
-			return nil
-		})
+		img, err := c.Pull(t.Context(), engine.PullRequest{Ref: ref, DockerConfig: reg.DockerConfig, Platform: "linux/amd64"},
+			func(p engine.PullProgress) error {
+				last = p
+				return nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +47,8 @@ func TestPull(t *testing.T) {
 			t.Errorf("%s: the last report is %+v", ref, last)
 		}
 		// The second pull finds the image there.
-		if ref == tagged && (last.TotalLayers != 1 || last.CompletedLayers != 1 || last.TotalBytes < size || last.CurrentBytes != last.TotalBytes) {
+		if ref == tagged && (last.TotalLayers != 1 || last.CompletedLayers != 1 || last.TotalBytes < size ||
+			last.CurrentBytes != last.TotalBytes) {
 			t.Errorf("the last report is %+v", last)
 		}
 	}
@@ -105,11 +108,13 @@ func TestPullRefusals(t *testing.T) {
 		body   string
 		code   codes.Code
 	}{
-		"limited":            {429, `{"errors":[{"code":"TOOMANYREQUESTS","message":"You have reached your pull rate limit."}]}`, codes.ResourceExhausted},
+		"limited": {429, `{"errors":[{"code":"TOOMANYREQUESTS","message":"You have reached your pull rate limit."}]}`,
+			codes.ResourceExhausted},
 		"limited, no reason": {429, `slow down`, codes.ResourceExhausted},
-		"denied":             {403, `{"errors":[{"code":"DENIED","message":"requested access to the resource is denied"}]}`, codes.Unauthenticated},
-		"broken":             {500, `{}`, codes.Unavailable},
-		"nonsense":           {200, `<html>`, codes.Unavailable},
+		"denied": {403, `{"errors":[{"code":"DENIED","message":"requested access to the resource is denied"}]}`,
+			codes.Unauthenticated},
+		"broken":   {500, `{}`, codes.Unavailable},
+		"nonsense": {200, `<html>`, codes.Unavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,7 +21,8 @@ func TestInfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.Version == "" || info.APIVersion == "" || info.OS != "linux" || info.Arch != runtime.GOARCH || info.Compose != nil || info.ComposeError != "" {
+	if info.Version == "" || info.APIVersion == "" || info.OS != "linux" || info.Arch != runtime.GOARCH || info.Compose != nil ||
+		info.ComposeError != "" {
 		t.Errorf("%+v", info)
 	}
 	for _, bin := range dockertest.Compose(t) {
@@ -95,7 +96,8 @@ func TestImagesAndTag(t *testing.T) {
 		}
 	}
 	got, err := c.Images(t.Context(), []string{one})
-	if err != nil || got[0].Labels["k"] != "v w" || got[0].Arch != runtime.GOARCH || got[0].SizeBytes == 0 || got[0].CreatedAt == 0 || len(got[0].RepoTags) != 0 {
+	if err != nil || got[0].Labels["k"] != "v w" || got[0].Arch != runtime.GOARCH || got[0].SizeBytes == 0 || got[0].CreatedAt == 0 ||
+		len(got[0].RepoTags) != 0 {
 		t.Errorf("%+v, %v", got[0], err)
 	}
 	wantError(t, c.Tag(t.Context(), "no/such:image", ref), codes.NotFound, errs.Caller)

@@ -61,7 +61,8 @@ func (d *docker) repairProject(ctx context.Context, req *engine.ComposeRequest, 
 		}
 	}
 	for id, name := range repairs.Rename {
-		if err := send(engine.Line{Text: "giving its name " + name + " back to a container that an interrupted command has renamed"}); err != nil {
+		if err := send(engine.Line{Text: "giving its name " + name +
+			" back to a container that an interrupted command has renamed"}); err != nil {
 			return err
 		}
 		err := d.callEngine(ctx, "rename a container to "+name, func(api *client.Client) error { return api.ContainerRename(ctx, id, name) })

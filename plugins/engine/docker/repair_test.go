@@ -32,7 +32,8 @@ func scaled(t *testing.T, bin dockertest.ComposeBin) (dir string, req engine.Com
 // namesOf are the names of the containers of web, which must all have the image.
 func namesOf(t *testing.T, c *engine.Client, req engine.ComposeRequest, image string) (names []string) {
 	t.Helper()
-	list, err := c.Containers(t.Context(), engine.Filter{Labels: []string{engine.LabelProject + "=" + req.Project, engine.LabelService + "=web"}})
+	list, err := c.Containers(t.Context(), engine.Filter{Labels: []string{engine.LabelProject + "=" + req.Project,
+		engine.LabelService + "=web"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,8 @@ func TestComposeRepairs(t *testing.T) {
 					dockertest.Docker(t, "rename", id, id[:12]+"_"+want[0])
 				case "created beside":
 					args := []string{"create", "--name", id[:12] + "_" + want[0]}
-					for _, l := range []string{engine.LabelProject + "=" + req.Project, engine.LabelService + "=web", engine.LabelNumber + "=1", engine.LabelReplace + "=web-1", engine.LabelOneOff + "=False"} {
+					for _, l := range []string{engine.LabelProject + "=" + req.Project, engine.LabelService + "=web", engine.LabelNumber + "=1",
+						engine.LabelReplace + "=web-1", engine.LabelOneOff + "=False"} {
 						args = append(args, "--label", l)
 					}
 					dockertest.Docker(t, append(args, fresh)...)
@@ -112,5 +114,6 @@ func TestComposeWaits(t *testing.T) {
 	if err == nil {
 		t.Error("the command ended by itself")
 	}
-	testkit.Eventually(t, 10*time.Second, func() bool { return unix.Flock(int(held.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil }, "the project is free afterwards")
+	testkit.Eventually(t, 10*time.Second, func() bool { return unix.Flock(int(held.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil },
+		"the project is free afterwards")
 }

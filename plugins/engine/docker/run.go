@@ -30,7 +30,8 @@ const (
 
 // runCommand runs a command below a keeper (see keep.go), sends its lines, and returns when it has ended. When ctx ends, or
 // send fails, the command and all that it started are ended. They have lock open until then.
-func (d *docker) runCommand(ctx context.Context, command []string, dir string, env []string, lock *os.File, send func(engine.Line) error) (*engine.ComposeResult, error) {
+func (d *docker) runCommand(ctx context.Context, command []string, dir string, env []string, lock *os.File,
+	send func(engine.Line) error) (*engine.ComposeResult, error) {
 	self, err := d.executable()
 	if err != nil {
 		return nil, errs.New(errs.Plugin, codes.Internal, "INTERNAL", "find the plugin's own executable: %v", err)

@@ -129,8 +129,8 @@ func (d *docker) toSample(id string, raw *container.StatsResponse) engine.Sample
 	return out
 }
 
-// usedMemory returns the memory in use without the page cache that the kernel would give back: the name of that counter depends on the version of
-// control groups.
+// usedMemory returns the memory in use without the page cache that the kernel would give back: the name of that counter depends on the
+// version of control groups.
 func usedMemory(m *container.MemoryStats) int64 {
 	for _, name := range []string{"total_inactive_file", "inactive_file"} {
 		if cache, ok := m.Stats[name]; ok && cache < m.Usage {

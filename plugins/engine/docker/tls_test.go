@@ -28,7 +28,8 @@ func certificate(t *testing.T) (dir string, pair tls.Certificate, pool *x509.Cer
 		t.Fatal(err)
 	}
 	about := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "engine"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "engine"}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour),
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
@@ -40,7 +41,8 @@ func certificate(t *testing.T) (dir string, pair tls.Certificate, pool *x509.Cer
 	if err != nil {
 		t.Fatal(err)
 	}
-	cert, secret := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: raw})
+	cert, secret := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: raw})
 	dir = t.TempDir()
 	for name, data := range map[string][]byte{"ca.pem": cert, "cert.pem": cert, "key.pem": secret} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {

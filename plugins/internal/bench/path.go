@@ -44,7 +44,8 @@ func (b *bench) comparePath() error {
 				added = fmt.Sprintf("%s = %.1f", roundDuration(y.p50-x.p50), float64(y.p50-x.p50)/float64(hop))
 			}
 			fmt.Printf("| %s | %d | %.0f/s | %.0f/s | %.2f | %s | %s | %s | %s | %s |\n",
-				size.name, conns, x.rate, y.rate, ratio, roundDuration(x.p50), roundDuration(y.p50), added, bare.describeCPU(x.cpu), whole.describeCPU(y.cpu))
+				size.name, conns, x.rate, y.rate, ratio, roundDuration(x.p50), roundDuration(y.p50), added, bare.describeCPU(x.cpu),
+				whole.describeCPU(y.cpu))
 		}
 	}
 	fmt.Println()
@@ -67,7 +68,8 @@ func (b *bench) auditCost() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("| audit, 1 KB, 16 connections | without | with | ratio |\n|---|---|---|---|\n| requests | %.0f/s | %.0f/s | %.2f |\n\n", x.rate, y.rate, ratio)
+	fmt.Printf("| audit, 1 KB, 16 connections | without | with | ratio |\n|---|---|---|---|\n| requests | %.0f/s | %.0f/s | %.2f |\n\n",
+		x.rate, y.rate, ratio)
 	return nil
 }
 

@@ -39,7 +39,8 @@ var small, large = makeDocument(1 << 10), makeDocument(50 << 10)
 // makeDocument is an answer of about size bytes in the shape that search APIs have.
 func makeDocument(size int) []byte {
 	const result = `{"title":"A result","url":"https://example.com/page","content":%q,"score":0.9}`
-	head, tail := `{"query":"q","answer":null,"images":[],"results":[`, `],"response_time":0.5,"usage":{"credits":1},"request_id":"9d6f6e60-5f0a-4b8e-9c1f-0d8f3f6f2a11"}`
+	head, tail := `{"query":"q","answer":null,"images":[],"results":[`,
+		`],"response_time":0.5,"usage":{"credits":1},"request_id":"9d6f6e60-5f0a-4b8e-9c1f-0d8f3f6f2a11"}`
 	n := max(1, size/1024)
 	text := strings.Repeat("x", max(1, (size-len(head)-len(tail))/n-len(result)))
 	items := make([]string, n)

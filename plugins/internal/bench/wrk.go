@@ -45,7 +45,8 @@ func loadFromWrk(t target, c int, d time.Duration) (sample, int, error) {
 		return sample{}, 0, fmt.Errorf("write wrk script: %w", err)
 	}
 	seconds := max(1, int(d.Round(time.Second)/time.Second))
-	out, err := exec.Command("wrk", "-t1", "-c"+strconv.Itoa(c), "-d"+strconv.Itoa(seconds)+"s", "-s", script.Name(), "http://"+t.addr+t.path).CombinedOutput()
+	out, err := exec.Command("wrk", "-t1", "-c"+strconv.Itoa(c), "-d"+strconv.Itoa(seconds)+"s", "-s", script.Name(),
+		"http://"+t.addr+t.path).CombinedOutput()
 	if err != nil {
 		return sample{}, 0, fmt.Errorf("run wrk: %w: %s", err, bytes.TrimSpace(out))
 	}

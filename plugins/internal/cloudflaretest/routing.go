@@ -76,13 +76,18 @@ func (s *Server) readHost(r *http.Request, z *zone) string {
 
 // enableRouting adds the records of Email Routing for a host, locked.
 func (s *Server) enableRouting(w http.ResponseWriter, z *zone, host string) {
-	has := slices.ContainsFunc(z.records, func(rec record) bool { return rec.Name == host && strings.HasSuffix(rec.Content, ".mx.cloudflare.net") })
+	has := slices.ContainsFunc(z.records, func(rec record) bool {
+		return rec.Name == host &&
+			strings.HasSuffix(rec.Content, ".mx.cloudflare.net")
+	})
 	if !has {
 		for i, mx := range []string{"route1", "route2", "route3"} {
 			priority := uint16(10 * (i + 1))
-			z.records = append(z.records, record{ID: s.newID(), Name: host, Type: "MX", Content: mx + ".mx.cloudflare.net", TTL: 1, Priority: &priority, locked: true})
+			z.records = append(z.records, record{ID: s.newID(), Name: host, Type: "MX", Content: mx + ".mx.cloudflare.net", TTL: 1,
+				Priority: &priority, locked: true})
 		}
-		z.records = append(z.records, record{ID: s.newID(), Name: host, Type: "TXT", Content: `"v=spf1 include:_spf.mx.cloudflare.net ~all"`, TTL: 1, locked: true})
+		z.records = append(z.records, record{ID: s.newID(), Name: host, Type: "TXT", Content: `"v=spf1 include:_spf.mx.cloudflare.net ~all"`,
+			TTL: 1, locked: true})
 	}
 	writeResult(w, map[string]any{"enabled": true, "name": z.name})
 }
@@ -95,7 +100,8 @@ func (s *Server) checkRule(r *http.Request, in rule, catchAll bool) {
 			s.requireTrue(r, m == matcher{Type: "all"}, "the matcher of a catch-all must have the type all alone")
 			continue
 		}
-		s.requireTrue(r, m.Type == "literal" && m.Field == "to" && m.Value != "" && len(m.Value) <= 90, "a matcher must be literal, to, an address of at most 90")
+		s.requireTrue(r, m.Type == "literal" && m.Field == "to" && m.Value != "" && len(m.Value) <= 90,
+			"a matcher must be literal, to, an address of at most 90")
 	}
 	for _, a := range in.Actions {
 		s.requireTrue(r, slices.Contains([]string{"drop", "forward", "worker"}, a.Type), "there is no action "+a.Type)

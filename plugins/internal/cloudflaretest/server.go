@@ -170,7 +170,8 @@ func (s *Server) writePage(w http.ResponseWriter, r *http.Request, all any, allo
 	}
 	page, pageErr := strconv.Atoi(query.Get("page"))
 	size, sizeErr := strconv.Atoi(query.Get("per_page"))
-	s.requireTrue(r, pageErr == nil && page >= 1 && sizeErr == nil && size >= 5 && size <= 50, "page and per_page must be 1 or more, and 5 to 50")
+	s.requireTrue(r, pageErr == nil && page >= 1 && sizeErr == nil && size >= 5 && size <= 50,
+		"page and per_page must be 1 or more, and 5 to 50")
 	items := reflect.ValueOf(all)
 	from := min((page-1)*size, items.Len())
 	to := min(from+size, items.Len())
@@ -180,7 +181,8 @@ func (s *Server) writePage(w http.ResponseWriter, r *http.Request, all any, allo
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
 		"success": true, "errors": []any{}, "messages": []any{}, "result": result,
-		"result_info": map[string]int{"page": page, "per_page": size, "count": to - from, "total_count": items.Len(), "total_pages": (items.Len() + size - 1) / size},
+		"result_info": map[string]int{"page": page, "per_page": size, "count": to - from, "total_count": items.Len(),
+			"total_pages": (items.Len() + size - 1) / size},
 	})
 }
 
@@ -189,7 +191,8 @@ func writeResult(w http.ResponseWriter, result any) {
 }
 
 func writeRefusal(w http.ResponseWriter, status, code int, message string) {
-	writeJSON(w, status, map[string]any{"success": false, "errors": []any{map[string]any{"code": code, "message": message}}, "messages": []any{}, "result": nil})
+	writeJSON(w, status, map[string]any{"success": false, "errors": []any{map[string]any{"code": code, "message": message}},
+		"messages": []any{}, "result": nil})
 }
 
 func writeJSON(w http.ResponseWriter, status int, body any) {

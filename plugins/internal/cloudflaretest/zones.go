@@ -8,7 +8,8 @@ import (
 )
 
 func (z *zone) viewZone() map[string]any {
-	return map[string]any{"id": z.id, "name": z.name, "status": "active", "name_servers": []string{"ada.ns.example.net", "bob.ns.example.net"}, "type": "full"}
+	return map[string]any{"id": z.id, "name": z.name, "status": "active",
+		"name_servers": []string{"ada.ns.example.net", "bob.ns.example.net"}, "type": "full"}
 }
 
 func (s *Server) listZones(w http.ResponseWriter, r *http.Request, _ *zone) {
@@ -67,7 +68,8 @@ func (s *Server) listRecords(w http.ResponseWriter, r *http.Request, z *zone) {
 	var found []record
 	query := r.URL.Query()
 	for _, rec := range z.records {
-		if (query.Get("name") == "" || strings.EqualFold(query.Get("name"), rec.Name)) && (query.Get("type") == "" || query.Get("type") == rec.Type) {
+		if (query.Get("name") == "" || strings.EqualFold(query.Get("name"), rec.Name)) &&
+			(query.Get("type") == "" || query.Get("type") == rec.Type) {
 			found = append(found, rec)
 		}
 	}
@@ -90,7 +92,8 @@ func (s *Server) checkRecord(r *http.Request, z *zone, rec record) {
 	case "MX":
 		s.requireTrue(r, rec.Priority != nil && isName, "an MX must have a priority and a name")
 	case "TXT":
-		s.requireTrue(r, strings.HasPrefix(rec.Content, `"`) && strings.HasSuffix(rec.Content, `"`), "the content of a TXT should be quoted, not "+rec.Content)
+		s.requireTrue(r, strings.HasPrefix(rec.Content, `"`) && strings.HasSuffix(rec.Content, `"`),
+			"the content of a TXT should be quoted, not "+rec.Content)
 	default:
 		s.requireTrue(r, false, "there is no type "+rec.Type)
 	}

@@ -81,56 +81,71 @@ func TestCitizen(t *testing.T) {
 		start   string
 	}{
 		"noindex, links count": {
-			replies: map[string]reply{"/": {body: page("Home", "/a")}, "/a": headed("A", `<meta name="robots" content="noindex">`, "/b"), "/b": leaf}, want: []string{"/", "/b"},
+			replies: map[string]reply{"/": {body: page("Home", "/a")}, "/a": headed("A", `<meta name="robots" content="noindex">`, "/b"),
+				"/b": leaf}, want: []string{"/", "/b"},
 		},
 		"noindex of the start": {
 			replies: map[string]reply{"/": headed("Home", `<meta name="robots" content="noindex">`, "/a"), "/a": leaf}, want: []string{"/a"},
 		},
 		"noindex for this crawler": {
-			replies: map[string]reply{"/": {body: page("Home", "/a", "/b")}, "/a": headed("A", `<meta name="patchbay" content="noindex">`), "/b": headed("B", `<meta name="otherbot" content="noindex">`)},
-			want:    []string{"/", "/b"},
+			replies: map[string]reply{"/": {body: page("Home", "/a", "/b")}, "/a": headed("A", `<meta name="patchbay" content="noindex">`),
+				"/b": headed("B", `<meta name="otherbot" content="noindex">`)},
+			want: []string{"/", "/b"},
 		},
 		"X-Robots-Tag": {
-			replies: map[string]reply{"/": {body: page("Home", "/a", "/t")}, "/a": {body: page("A", "/b"), header: http.Header{"X-Robots-Tag": {"none"}}}, "/b": leaf,
-				"/t": {body: "plain text", header: http.Header{"Content-Type": {"text/plain"}, "X-Robots-Tag": {"otherbot: noindex", "patchbay: noindex"}}}},
+			replies: map[string]reply{"/": {body: page("Home", "/a", "/t")},
+				"/a": {body: page("A", "/b"), header: http.Header{"X-Robots-Tag": {"none"}}}, "/b": leaf,
+				"/t": {body: "plain text", header: http.Header{"Content-Type": {"text/plain"},
+					"X-Robots-Tag": {"otherbot: noindex", "patchbay: noindex"}}}},
 			want: []string{"/"}, not: []string{"/b"},
 		},
 		"nofollow of a page": {
-			replies: map[string]reply{"/": headed("Home", `<meta name="robots" content="nofollow">`, "/a"), "/a": leaf}, want: []string{"/"}, not: []string{"/a"},
+			replies: map[string]reply{"/": headed("Home", `<meta name="robots" content="nofollow">`, "/a"), "/a": leaf}, want: []string{"/"},
+			not: []string{"/a"},
 		},
 		"nofollow of a link": {
-			replies: map[string]reply{"/": {body: page("Home", "/a") + `<a rel="nofollow" href="/b">b</a>`}, "/a": leaf, "/b": leaf}, want: []string{"/", "/a"}, not: []string{"/b"},
+			replies: map[string]reply{"/": {body: page("Home", "/a") + `<a rel="nofollow" href="/b">b</a>`}, "/a": leaf, "/b": leaf},
+			want:    []string{"/", "/a"}, not: []string{"/b"},
 		},
 		"canonical": {
-			replies: map[string]reply{"/": {body: page("Home", "/a?print=1", "/a?utm=2")}, "/a?print=1": headed("A", `<link rel="canonical" href="/a">`), "/a?utm=2": headed("A", `<link rel="canonical" href="URL/a">`)},
-			want:    []string{"/", "/a"},
+			replies: map[string]reply{"/": {body: page("Home", "/a?print=1", "/a?utm=2")},
+				"/a?print=1": headed("A", `<link rel="canonical" href="/a">`), "/a?utm=2": headed("A", `<link rel="canonical" href="URL/a">`)},
+			want: []string{"/", "/a"},
 		},
 		"canonical page itself wins": {
-			replies: map[string]reply{"/": {body: page("Home", "/old", "/new")}, "/old": headed("Old", `<link rel="canonical" href="/new">`), "/new": {body: page("New")}}, want: []string{"/", "/new"},
+			replies: map[string]reply{"/": {body: page("Home", "/old", "/new")}, "/old": headed("Old", `<link rel="canonical" href="/new">`),
+				"/new": {body: page("New")}}, want: []string{"/", "/new"},
 		},
 		"canonical elsewhere or gone": {
-			replies: map[string]reply{"/": {body: page("Home", "/gone", "/a", "/b")}, "/a": headed("A", `<link rel="canonical" href="/gone">`), "/b": headed("B", `<link rel="canonical" href="ftp://example.org/b">`)},
-			want:    []string{"/", "/a", "/b"},
+			replies: map[string]reply{"/": {body: page("Home", "/gone", "/a", "/b")}, "/a": headed("A", `<link rel="canonical" href="/gone">`),
+				"/b": headed("B", `<link rel="canonical" href="ftp://example.org/b">`)},
+			want: []string{"/", "/a", "/b"},
 		},
 		"canonical in a circle": {
-			replies: map[string]reply{"/": {body: page("Home", "/a", "/b")}, "/a": headed("A", `<link rel="canonical" href="/b">`), "/b": headed("B", `<link rel="canonical" href="/a">`)},
-			want:    []string{"/", "/b", "/a"},
+			replies: map[string]reply{"/": {body: page("Home", "/a", "/b")}, "/a": headed("A", `<link rel="canonical" href="/b">`),
+				"/b": headed("B", `<link rel="canonical" href="/a">`)},
+			want: []string{"/", "/b", "/a"},
 		},
 		"meta refresh": {
-			replies: map[string]reply{"/": {body: `<meta http-equiv="refresh" content="0; url=docs/">`}, "/docs/": {body: page("Docs", "/docs/a")}, "/docs/a": leaf}, want: []string{"/docs/", "/docs/a"},
+			replies: map[string]reply{"/": {body: `<meta http-equiv="refresh" content="0; url=docs/">`}, "/docs/": {body: page("Docs", "/docs/a")},
+				"/docs/a": leaf}, want: []string{"/docs/", "/docs/a"},
 		},
 		"meta refresh past robots.txt": {
-			replies: map[string]reply{"/": {body: page("Home", "/a")}, "/a": {body: `<meta http-equiv="refresh" content="0; url=/secret">`}, "/secret": leaf,
+			replies: map[string]reply{"/": {body: page("Home", "/a")}, "/a": {body: `<meta http-equiv="refresh" content="0; url=/secret">`},
+				"/secret":     leaf,
 				"/robots.txt": {body: "User-agent: *\nDisallow: /secret\n"}}, want: []string{"/"}, not: []string{"/secret"},
 		},
 		"meta refresh in a circle": {
-			replies: map[string]reply{"/": {body: page("Home", "/a")}, "/a": {body: `<meta http-equiv="refresh" content="0; url=/b">`}, "/b": {body: `<meta http-equiv="refresh" content="0; url=/a">`}}, want: []string{"/"},
+			replies: map[string]reply{"/": {body: page("Home", "/a")}, "/a": {body: `<meta http-equiv="refresh" content="0; url=/b">`},
+				"/b": {body: `<meta http-equiv="refresh" content="0; url=/a">`}}, want: []string{"/"},
 		},
 		"sitemap at its usual place": {
-			replies: map[string]reply{"/": {body: page("Home", "/a")}, "/a": leaf, "/b": leaf, "/sitemap.xml": {body: urlset("URL/a", "URL/b", "http://other.example/c")}}, want: []string{"/", "/a", "/b"},
+			replies: map[string]reply{"/": {body: page("Home", "/a")}, "/a": leaf, "/b": leaf,
+				"/sitemap.xml": {body: urlset("URL/a", "URL/b", "http://other.example/c")}}, want: []string{"/", "/a", "/b"},
 		},
 		"sitemap of the folder": {
-			start: "/guide/", replies: map[string]reply{"/guide/": {body: page("Home")}, "/guide/a": leaf, "/guide/sitemap.xml": {body: urlset("URL/guide/a")}}, want: []string{"/guide/", "/guide/a"},
+			start: "/guide/", replies: map[string]reply{"/guide/": {body: page("Home")}, "/guide/a": leaf,
+				"/guide/sitemap.xml": {body: urlset("URL/guide/a")}}, want: []string{"/guide/", "/guide/a"},
 		},
 		"sitemap index, packed": {
 			replies: map[string]reply{"/": {body: page("Home")}, "/a": leaf, "/b": leaf, "/secret": leaf,
@@ -141,7 +156,8 @@ func TestCitizen(t *testing.T) {
 			want: []string{"/", "/a", "/b"}, not: []string{"/secret"},
 		},
 		"sitemap that is a page": {
-			replies: map[string]reply{"/": {body: page("Home")}, "/sitemap.xml": {body: page("Not found", "/x")}, "/x": leaf}, want: []string{"/"}, not: []string{"/x"},
+			replies: map[string]reply{"/": {body: page("Home")}, "/sitemap.xml": {body: page("Not found", "/x")}, "/x": leaf}, want: []string{"/"},
+			not: []string{"/x"},
 		},
 	} {
 		for _, format := range []extract.Format{extract.Markdown, ""} {
@@ -165,7 +181,8 @@ func TestCitizen(t *testing.T) {
 
 // TestCanonicalText: the text under an address is that of the page at it, if that was visited.
 func TestCanonicalText(t *testing.T) {
-	s := newHost(t, map[string]reply{"/": {body: page("Home", "/old", "/new")}, "/old": headed("Old", `<link rel="canonical" href="/new">`), "/new": {body: page("New")}})
+	s := newHost(t, map[string]reply{"/": {body: page("Home", "/old", "/new")}, "/old": headed("Old", `<link rel="canonical" href="/new">`),
+		"/new": {body: page("New")}})
 	r := run(t, newCrawler(t, crawl.Config{}, s), options(t, s.URL))
 	if len(r.Pages) != 2 || r.Pages[1].Title != "New" || r.Pages[1].URL != s.URL+"/new" {
 		t.Errorf("got %+v", r.Pages)
@@ -217,7 +234,8 @@ func TestSitemapBounds(t *testing.T) {
 // TestCrawlDelay: a pause that robots.txt asks for holds, also where the own one is shorter.
 func TestCrawlDelay(t *testing.T) {
 	s := newHost(t, map[string]reply{
-		"/robots.txt": {body: "User-agent: *\nCrawl-delay: 0.1\n"}, "/": {body: page("Home", "/a", "/b")}, "/a": {body: page("A")}, "/b": {body: page("B")},
+		"/robots.txt": {body: "User-agent: *\nCrawl-delay: 0.1\n"}, "/": {body: page("Home", "/a", "/b")}, "/a": {body: page("A")},
+		"/b": {body: page("B")},
 	})
 	began := time.Now()
 	r := run(t, newCrawler(t, crawl.Config{}, s), options(t, s.URL))

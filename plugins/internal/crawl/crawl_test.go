@@ -245,8 +245,10 @@ func TestTextsAndFailures(t *testing.T) {
 }
 
 func TestExternal(t *testing.T) {
-	other := newSite(t, "User-agent: patchbay\nDisallow: /no\n", map[string]string{"/": page("Other", "/deep"), "/deep": page("Deep"), "/no": page("No")})
-	s := newSite(t, "", map[string]string{"/": page("Home", other.URL+"/", other.URL+"/no", "/a"), "/a": page("A"), "/out": "> " + other.URL + "/"})
+	other := newSite(t, "User-agent: patchbay\nDisallow: /no\n",
+		map[string]string{"/": page("Other", "/deep"), "/deep": page("Deep"), "/no": page("No")})
+	s := newSite(t, "", map[string]string{"/": page("Home", other.URL+"/", other.URL+"/no", "/a"), "/a": page("A"),
+		"/out": "> " + other.URL + "/"})
 	c := newCrawler(t, crawl.Config{UserAgent: "patchbay/1.0 (test)"}, s, other)
 	o := options(t, s.URL)
 	o.MaxDepth = 3

@@ -34,7 +34,8 @@ func (k *kept) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		status = http.StatusNotFound
 	case page == "busy":
 		status = http.StatusServiceUnavailable
-	case r.URL.Path == "/dated" && r.Header.Get("If-Modified-Since") == "Sat, 21 Nov 2026 10:00:00 GMT", r.Header.Get("If-None-Match") == tag(page):
+	case r.URL.Path == "/dated" && r.Header.Get("If-Modified-Since") == "Sat, 21 Nov 2026 10:00:00 GMT",
+		r.Header.Get("If-None-Match") == tag(page):
 		status = http.StatusNotModified
 	}
 	if r.URL.Path != "/robots.txt" && r.URL.Path != "/sitemap.xml" {
@@ -75,7 +76,8 @@ func (k *kept) counts() map[int]int {
 // A crawl that knows an earlier one asks only for what has changed, and follows the links that it had.
 func TestKnownPagesAreAskedForConditionally(t *testing.T) {
 	k := &kept{count: map[int]int{}, pages: map[string]string{
-		"/": `<p>start</p><a href="/dated">d</a>`, "/dated": `<p>dated</p><a href="/leaf">l</a>`, "/leaf": `<p>leaf</p><a href="https://elsewhere.example/">out</a>`,
+		"/": `<p>start</p><a href="/dated">d</a>`, "/dated": `<p>dated</p><a href="/leaf">l</a>`,
+		"/leaf": `<p>leaf</p><a href="https://elsewhere.example/">out</a>`,
 	}}
 	srv := httptest.NewServer(k)
 	t.Cleanup(srv.Close)

@@ -16,7 +16,8 @@ import (
 func TestInnerAddresses(t *testing.T) {
 	inner := newSite(t, "", map[string]string{"/": page("Inner"), "/robots.txt": "User-agent: *\nAllow: /\n"})
 	s := newSite(t, "", map[string]string{
-		"/":   page("Home", inner.URL+"/", "/to", "http://10.0.0.1/", "http://169.254.169.254/", "http://[::1]/", "http://u:p@127.0.0.1/", "http://localhost:"+strings.Split(inner.host(), ":")[1]+"/"),
+		"/": page("Home", inner.URL+"/", "/to", "http://10.0.0.1/", "http://169.254.169.254/", "http://[::1]/", "http://u:p@127.0.0.1/",
+			"http://localhost:"+strings.Split(inner.host(), ":")[1]+"/"),
 		"/to": "> " + inner.URL + "/",
 	})
 	c := newCrawler(t, crawl.Config{}, s)
@@ -125,7 +126,8 @@ func TestLinks(t *testing.T) {
 	o := options(t, s.URL)
 	o.Format = ""
 	got := paths(s, run(t, newCrawler(t, crawl.Config{}, s), o))
-	want := []string{"/", "/base/first", "/tabbed", `/back/slash?a\b`, "/spaced", "/%E4%B8%AD", "/upper", "http://xn--bcher-kva.example/", "/deep"}
+	want := []string{"/", "/base/first", "/tabbed", `/back/slash?a\b`, "/spaced", "/%E4%B8%AD", "/upper", "http://xn--bcher-kva.example/",
+		"/deep"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

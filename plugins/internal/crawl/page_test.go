@@ -14,8 +14,10 @@ import (
 // TestMapListsPages: what a site links to is a page by what the host says of it, and by its name where nobody asked.
 func TestMapListsPages(t *testing.T) {
 	files := map[string]string{
-		"/logo.png": "image/png", "/paper.pdf": "application/pdf", "/app.zip": "application/zip", "/style.css": "text/css", "/app.js": "text/javascript",
-		"/feed": "application/rss+xml", "/atom.xml": "application/atom+xml", "/data.json": "application/json", "/table.csv": "text/csv", "/video": "video/mp4",
+		"/logo.png": "image/png", "/paper.pdf": "application/pdf", "/app.zip": "application/zip", "/style.css": "text/css",
+		"/app.js": "text/javascript",
+		"/feed":   "application/rss+xml", "/atom.xml": "application/atom+xml", "/data.json": "application/json", "/table.csv": "text/csv",
+		"/video":      "video/mp4",
 		"/font.woff2": "font/woff2", "/unknown": "application/octet-stream",
 	}
 	pages := map[string]string{
@@ -23,7 +25,8 @@ func TestMapListsPages(t *testing.T) {
 		// A page about a picture, as wikis have them.
 		"/wiki/File:Logo.png": "text/html",
 	}
-	elsewhere := []string{"http://other.example/picture.JPG", "http://other.example/page", "http://other.example/a.zip?x=1", "http://other.example/doc.html"}
+	elsewhere := []string{"http://other.example/picture.JPG", "http://other.example/page", "http://other.example/a.zip?x=1",
+		"http://other.example/doc.html"}
 	mux := http.NewServeMux()
 	links := append([]string{}, elsewhere...)
 	want := []string{"/", "http://other.example/page", "http://other.example/doc.html"}

@@ -234,7 +234,8 @@ func (r *run) isHome(u *url.URL) bool {
 func (r *run) permitsPage(u *url.URL) bool {
 	o, host := &r.opts, u.Hostname()
 	switch {
-	case u.Scheme != "http" && u.Scheme != "https", host == "", u.User != nil, matchesAny(o.ExcludeDomains, host), matchesAny(o.ExcludePaths, pathAndQuery(u)):
+	case u.Scheme != "http" && u.Scheme != "https", host == "", u.User != nil, matchesAny(o.ExcludeDomains, host),
+		matchesAny(o.ExcludePaths, pathAndQuery(u)):
 		return false
 	case len(o.SelectPaths) > 0 && !matchesAny(o.SelectPaths, pathAndQuery(u)):
 		return false

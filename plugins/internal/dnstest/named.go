@@ -49,10 +49,12 @@ controls { };
 			transfer = "none;"
 		}
 		write(name+".zone", "$TTL 300\n@ SOA ns1 hostmaster 1 3600 600 86400 60\n@ NS ns1\nns1 A 127.0.0.1\n")
-		fmt.Fprintf(&conf, "zone %q { type primary; file %q; allow-update { key %s; }; allow-transfer { %s }; check-integrity yes; };\n", name, name+".zone", KeyName, transfer)
+		fmt.Fprintf(&conf, "zone %q { type primary; file %q; allow-update { key %s; }; allow-transfer { %s }; check-integrity yes; };\n", name,
+			name+".zone", KeyName, transfer)
 	}
 	write("named.conf", conf.String())
 	s := &Named{Addr: "127.0.0.1:" + port}
-	startServer(t, s.Addr, strings.TrimPrefix(zones[0], "!"), exec.Command(program, "-f", "-g", "-n", "1", "-c", filepath.Join(dir, "named.conf")))
+	startServer(t, s.Addr, strings.TrimPrefix(zones[0], "!"),
+		exec.Command(program, "-f", "-g", "-n", "1", "-c", filepath.Join(dir, "named.conf")))
 	return s
 }

@@ -69,9 +69,10 @@ func TestLoadErrors(t *testing.T) {
 		"empty folder": {t.TempDir(), fs.ErrNotExist},
 		"no JSON":      {write(t, filepath.Join(dir, "a", "config.json"), secret), nil},
 		"bad auth":     {write(t, filepath.Join(dir, "b", "config.json"), `{"auths":{"x":{"auth":"`+secret+`"}}}`), nil},
-		"no colon":     {write(t, filepath.Join(dir, "c", "config.json"), `{"auths":{"x":{"auth":"`+base64.StdEncoding.EncodeToString([]byte(secret))+`"}}}`), nil},
-		"wrong type":   {write(t, filepath.Join(dir, "d", "config.json"), `{"auths":["`+secret+`"]}`), nil},
-		"too large":    {write(t, filepath.Join(dir, "e", "config.json"), `{"x":"`+strings.Repeat("x", 5<<20)+`"}`), nil},
+		"no colon": {write(t, filepath.Join(dir, "c", "config.json"),
+			`{"auths":{"x":{"auth":"`+base64.StdEncoding.EncodeToString([]byte(secret))+`"}}}`), nil},
+		"wrong type": {write(t, filepath.Join(dir, "d", "config.json"), `{"auths":["`+secret+`"]}`), nil},
+		"too large":  {write(t, filepath.Join(dir, "e", "config.json"), `{"x":"`+strings.Repeat("x", 5<<20)+`"}`), nil},
 	} {
 		_, err := dockerauth.Load(tt.path)
 		if err == nil || strings.Contains(err.Error(), secret) || tt.is != nil && !errors.Is(err, tt.is) {

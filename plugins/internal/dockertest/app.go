@@ -170,7 +170,8 @@ func (b Behaviour) imageChanges() []string {
 		out = append(out, fmt.Sprintf("LABEL %s=%q", k, labels[k]))
 	}
 	if b.Healthcheck {
-		out = append(out, fmt.Sprintf(`HEALTHCHECK --interval=1s --timeout=3s --retries=2 --start-period=%s CMD ["/app", "health"]`, max(b.StartPeriod, time.Second)))
+		out = append(out, fmt.Sprintf(`HEALTHCHECK --interval=1s --timeout=3s --retries=2 --start-period=%s CMD ["/app", "health"]`,
+			max(b.StartPeriod, time.Second)))
 	}
 	return out
 }

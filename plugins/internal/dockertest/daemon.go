@@ -53,7 +53,8 @@ func StartDaemon(t testing.TB) *Daemon {
 		}
 	})
 	// Without a bridge of its own the engine would take that of this machine's engine, or remove it.
-	for _, args := range [][]string{{"link", "add", d.bridgeName(), "type", "bridge"}, {"address", "add", fmt.Sprintf("10.214.%d.1/24", rand.IntN(256)), "dev", d.bridgeName()}, {"link", "set", d.bridgeName(), "up"}} {
+	for _, args := range [][]string{{"link", "add", d.bridgeName(), "type", "bridge"},
+		{"address", "add", fmt.Sprintf("10.214.%d.1/24", rand.IntN(256)), "dev", d.bridgeName()}, {"link", "set", d.bridgeName(), "up"}} {
 		if _, err := runCommand(nil, nil, "ip", args...); err != nil {
 			t.Fatalf("make a bridge: %v", err)
 		}
@@ -69,8 +70,10 @@ func (d *Daemon) bridgeName() string { return filepath.Base(d.dir) }
 func (d *Daemon) Start(t testing.TB) {
 	t.Helper()
 	// Published ports are passed on by a proxy. An engine with address pools of its own would remove docker0 at its second start.
-	d.cmd = exec.Command("dockerd", "--host", d.Host, "--data-root", filepath.Join(d.dir, "data"), "--exec-root", filepath.Join(d.dir, "exec"), "--pidfile", filepath.Join(d.dir, "docker.pid"),
-		"--containerd-namespace", filepath.Base(d.dir), "--containerd-plugins-namespace", filepath.Base(d.dir)+"-plugins", "--bridge", d.bridgeName(), "--iptables=false")
+	d.cmd = exec.Command("dockerd", "--host", d.Host, "--data-root", filepath.Join(d.dir, "data"), "--exec-root",
+		filepath.Join(d.dir, "exec"), "--pidfile", filepath.Join(d.dir, "docker.pid"),
+		"--containerd-namespace", filepath.Base(d.dir), "--containerd-plugins-namespace", filepath.Base(d.dir)+"-plugins", "--bridge",
+		d.bridgeName(), "--iptables=false")
 	d.cmd.Stdout, d.cmd.Stderr = &d.log, &d.log
 	if err := d.cmd.Start(); err != nil {
 		t.Fatalf("start dockerd: %v", err)
@@ -111,7 +114,8 @@ func (d *Daemon) endBy(t testing.TB, signal os.Signal) {
 	}
 	_ = d.cmd.Wait()
 	if pid > 1 {
-		testkit.Eventually(t, time.Minute, func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }, "the containerd of the engine ends")
+		testkit.Eventually(t, time.Minute, func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) },
+			"the containerd of the engine ends")
 	}
 }
 

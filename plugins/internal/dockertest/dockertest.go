@@ -90,7 +90,8 @@ const EnvCompose2 = "PATCHBAY_TEST_COMPOSE2"
 const Compose2Hint = "install Docker's compose plugin, or set " + EnvCompose2 + " to a docker-compose 2.x executable"
 
 // pluginDirs are the directories in which Docker looks for its plugins, besides that of the user.
-var pluginDirs = []string{"/usr/local/lib/docker/cli-plugins", "/usr/local/libexec/docker/cli-plugins", "/usr/lib/docker/cli-plugins", "/usr/libexec/docker/cli-plugins"}
+var pluginDirs = []string{"/usr/local/lib/docker/cli-plugins", "/usr/local/libexec/docker/cli-plugins", "/usr/lib/docker/cli-plugins",
+	"/usr/libexec/docker/cli-plugins"}
 
 // findCompose returns the compose commands of both generations, or "" for one that is not there.
 var findCompose = sync.OnceValues(func() (first, second string) {

@@ -32,7 +32,8 @@ func TestAppsBehaveAsAsked(t *testing.T) {
 			dockertest.Docker(t, "run", "-d", "--name", name, id)
 			var last string
 			testkit.Eventually(t, 30*time.Second, func() bool {
-				last = dockertest.Docker(t, "inspect", "--format", "{{.State.Status}} {{if .State.Health}}{{.State.Health.Status}}{{else}}none{{end}}", name)
+				last = dockertest.Docker(t, "inspect", "--format", "{{.State.Status}} {{if .State.Health}}{{.State.Health.Status}}{{else}}none{{end}}",
+					name)
 				return last == tt.want
 			}, "the state "+tt.want)
 		})

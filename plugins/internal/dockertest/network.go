@@ -56,5 +56,6 @@ func Client(t testing.TB, network string) *http.Client {
 		containers.Wait()
 		_, _ = runCommand(nil, nil, "docker", "rmi", "-f", image)
 	})
-	return &http.Client{Timeout: time.Minute, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Timeout: time.Minute, Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }

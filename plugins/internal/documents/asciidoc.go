@@ -46,7 +46,9 @@ func (d *asciiDoc) addLine(line string) {
 			d.out.WriteString("```" + d.language + "\n")
 		}
 		d.language = ""
-	case strings.HasPrefix(line, "//"), strings.HasPrefix(line, "ifdef::"), strings.HasPrefix(line, "ifndef::"), strings.HasPrefix(line, "endif::"), strings.HasPrefix(line, "[[") && strings.HasSuffix(line, "]]"), line == "====", line == "****", line == "--":
+	case strings.HasPrefix(line, "//"), strings.HasPrefix(line, "ifdef::"), strings.HasPrefix(line, "ifndef::"),
+		strings.HasPrefix(line, "endif::"), strings.HasPrefix(line, "[[") && strings.HasSuffix(line, "]]"), line == "====", line == "****",
+		line == "--":
 	case asciiDocEntry().MatchString(line):
 		m := asciiDocEntry().FindStringSubmatch(line)
 		if len(m[2]) <= maxHeading {
@@ -74,7 +76,8 @@ func (d *asciiDoc) addBlockLine(line string) {
 
 // isAsciiDocFence reports whether a line begins a block of code, of literal text or a comment.
 func isAsciiDocFence(line string) bool {
-	return len(line) >= 4 && (strings.Trim(line, "-") == "" || strings.Trim(line, ".") == "" || strings.Trim(line, "/") == "" || line == "++++")
+	return len(line) >= 4 && (strings.Trim(line, "-") == "" || strings.Trim(line, ".") == "" || strings.Trim(line, "/") == "" ||
+		line == "++++")
 }
 
 // readAttributes reads what stands in brackets above a block.

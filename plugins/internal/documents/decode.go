@@ -35,7 +35,8 @@ var byteOrderMarks = []struct {
 	mark     string
 	encoding encoding.Encoding
 }{
-	{"\xff\xfe\x00\x00", utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)}, {"\x00\x00\xfe\xff", utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)},
+	{"\xff\xfe\x00\x00", utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)},
+	{"\x00\x00\xfe\xff", utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)},
 	{"\xef\xbb\xbf", encoding.Nop}, {"\xff\xfe", utf16LE}, {"\xfe\xff", utf16BE},
 }
 
@@ -136,7 +137,8 @@ func isInUse(r rune) bool {
 	switch {
 	case r < 0x80:
 		return r >= ' ' || r == '\n' || r == '\r' || r == '\t'
-	case r < 0x250, r >= 0x370 && r < 0x460, r >= 0x2010 && r < 0x2040, r >= 0x3000 && r < 0x3100, r >= 0x4e00 && r < 0xa000, r >= 0xac00 && r < 0xd7a4, r >= 0xff00 && r < 0xff60:
+	case r < 0x250, r >= 0x370 && r < 0x460, r >= 0x2010 && r < 0x2040, r >= 0x3000 && r < 0x3100, r >= 0x4e00 && r < 0xa000, r >= 0xac00 &&
+		r < 0xd7a4, r >= 0xff00 && r < 0xff60:
 		return true
 	}
 	return false

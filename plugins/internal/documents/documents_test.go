@@ -55,12 +55,13 @@ func TestEncodings(t *testing.T) {
 		text     string
 		mark     string
 	}{
-		"UTF-8":                  {encoding.Nop, simplified, ""},
-		"UTF-8 with a mark":      {encoding.Nop, german, "\xef\xbb\xbf"},
-		"GBK":                    {simplifiedchinese.GBK, simplified, ""},
-		"GB18030":                {simplifiedchinese.GB18030, simplified + "丂㐀€\n", ""},
-		"short GBK":              {simplifiedchinese.GBK, "# 说明\n", ""},
-		"mixed GBK":              {simplifiedchinese.GBK, "# API reference\n\ngetUser() 返回用户的数据 (see README).\n" + strings.Repeat("plain ascii line\n", 50), ""},
+		"UTF-8":             {encoding.Nop, simplified, ""},
+		"UTF-8 with a mark": {encoding.Nop, german, "\xef\xbb\xbf"},
+		"GBK":               {simplifiedchinese.GBK, simplified, ""},
+		"GB18030":           {simplifiedchinese.GB18030, simplified + "丂㐀€\n", ""},
+		"short GBK":         {simplifiedchinese.GBK, "# 说明\n", ""},
+		"mixed GBK": {simplifiedchinese.GBK,
+			"# API reference\n\ngetUser() 返回用户的数据 (see README).\n" + strings.Repeat("plain ascii line\n", 50), ""},
 		"Big5":                   {traditionalchinese.Big5, traditional, ""},
 		"Shift_JIS":              {japanese.ShiftJIS, japaneseDoc, ""},
 		"EUC-JP":                 {japanese.EUCJP, japaneseDoc, ""},
@@ -93,7 +94,8 @@ func TestEncodings(t *testing.T) {
 		})
 	}
 	html := `<html><head><meta charset="big5"><title>港口</title></head><body><p>起重機把貨櫃從船上吊到碼頭。</p></body></html>`
-	if doc, err := read(t, "a.html", encode(t, traditionalchinese.Big5, html)); err != nil || doc.Title != "港口" || !strings.Contains(doc.Text, "起重機") {
+	if doc, err := read(t, "a.html", encode(t, traditionalchinese.Big5, html)); err != nil || doc.Title != "港口" ||
+		!strings.Contains(doc.Text, "起重機") {
 		t.Errorf("HTML: got %+v, %v", doc, err)
 	}
 }
@@ -139,8 +141,10 @@ func TestReasons(t *testing.T) {
 
 func TestIsGenerated(t *testing.T) {
 	for name, want := range map[string]bool{
-		"a/package-lock.json": true, "Cargo.lock": true, "go.sum": true, "yarn.lock": true, "x/jquery.min.js": true, "app.min.css": true, "logo.SVG": true, "app.js.map": true,
-		"package.json": false, "a.js": false, "lock.md": false, "go.mod": false, "min.js": false, "world.map": false, "admin.css": false, "composer.json": false,
+		"a/package-lock.json": true, "Cargo.lock": true, "go.sum": true, "yarn.lock": true, "x/jquery.min.js": true, "app.min.css": true,
+		"logo.SVG": true, "app.js.map": true,
+		"package.json": false, "a.js": false, "lock.md": false, "go.mod": false, "min.js": false, "world.map": false, "admin.css": false,
+		"composer.json": false,
 	} {
 		if got := documents.IsGenerated(name); got != want {
 			t.Errorf("%s: got %t", name, got)
@@ -162,19 +166,22 @@ func TestMarkup(t *testing.T) {
 			file: "x.adoc", title: "Crane manual",
 			data: "// a comment\n= Crane manual\nAda Lift <ada@example.org>\n:toc: left\n:product: Crane 9\n\nWelcome to {product}.\n\n[[first]]\n== First lift\n\n[source,ruby]\n----\n= not a heading\nlift 1\n----\n\n" +
 				"See link:other.html[the other page] and <<first,the first lift>> or https://example.org/x[here].\n\n////\nhidden words\n////\n\nimage::crane.png[A crane]\n\n.Steps\n* one\n",
-			must: []string{"# Crane manual\n", "Welcome to Crane 9.", "## First lift\n", "```ruby\n= not a heading\nlift 1\n```", "[the other page](other.html)", "the first lift", "[here](https://example.org/x)", "A crane", "**Steps**"},
-			not:  []string{"a comment", ":toc:", "hidden words", "[source", "image::", "[[first]]", "----"},
+			must: []string{"# Crane manual\n", "Welcome to Crane 9.", "## First lift\n", "```ruby\n= not a heading\nlift 1\n```",
+				"[the other page](other.html)", "the first lift", "[here](https://example.org/x)", "A crane", "**Steps**"},
+			not: []string{"a comment", ":toc:", "hidden words", "[source", "image::", "[[first]]", "----"},
 		},
 		"reStructuredText": {
 			file: "x.rst", title: "Crane manual",
 			data: ".. _top:\n\n============\nCrane manual\n============\n\n.. toctree::\n   :maxdepth: 2\n\n   other\n\nFirst lift\n----------\n\nSee :ref:`the other page <other>` and `here <https://example.org/x>`_, call ``lift()``::\n\n    lift(1)\n\n      deeper\n\nMore.\n\n" +
 				".. code-block:: python\n   :linenos:\n\n   import crane\n   crane.lift()\n\n.. note::\n\n   Mind the hook.\n\n.. a comment\n   over lines\n\nDeeper\n~~~~~~\n\nSecond lift\n-----------\n\nEnd.\n",
-			must: []string{"# Crane manual\n", "## First lift\n", "the other page", "[here](https://example.org/x)", "`lift()`:", "```\nlift(1)\n\n  deeper\n```", "```python\nimport crane\ncrane.lift()\n```", "Mind the hook.", "### Deeper\n", "## Second lift\n"},
-			not:  []string{"_top", "maxdepth", "toctree", ":ref:", "a comment", "over lines", "linenos", "===", "~~~"},
+			must: []string{"# Crane manual\n", "## First lift\n", "the other page", "[here](https://example.org/x)", "`lift()`:",
+				"```\nlift(1)\n\n  deeper\n```", "```python\nimport crane\ncrane.lift()\n```", "Mind the hook.", "### Deeper\n", "## Second lift\n"},
+			not: []string{"_top", "maxdepth", "toctree", ":ref:", "a comment", "over lines", "linenos", "===", "~~~"},
 		},
 		"Org": {
 			file: "x.org", title: "Crane manual",
-			data: "#+TITLE: Crane manual\n#+OPTIONS: toc:nil\n# a comment\n* " + "TO" + "DO [#A] First lift :work:now:\n:PROPERTIES:\n:ID: 5\n:END:\nSee [[https://example.org/x][here]].\n#+BEGIN_SRC python :results none\nimport crane\n* not a heading\n#+END_SRC\n** Deeper\nText.\n",
+			data: "#+TITLE: Crane manual\n#+OPTIONS: toc:nil\n# a comment\n* " + "TO" +
+				"DO [#A] First lift :work:now:\n:PROPERTIES:\n:ID: 5\n:END:\nSee [[https://example.org/x][here]].\n#+BEGIN_SRC python :results none\nimport crane\n* not a heading\n#+END_SRC\n** Deeper\nText.\n",
 			must: []string{"# First lift\n", "[here](https://example.org/x)", "```python\nimport crane\n* not a heading\n```", "## Deeper\nText."},
 			not:  []string{"OPTIONS", "a comment", "TO" + "DO", ":work:", "PROPERTIES", "ID: 5", "BEGIN_SRC"},
 		},
@@ -182,7 +189,8 @@ func TestMarkup(t *testing.T) {
 			file: "x.ipynb", title: "Crane study",
 			data: `{"cells":[{"cell_type":"markdown","source":["# Crane study\n","How much it lifts."]},{"cell_type":"code","source":["import crane\n","crane.lift()"],"outputs":[{"data":{"image/png":"iVBORw0KGgo"},"text":["output words"]}]},` +
 				`{"cell_type":"raw","source":"raw words"}],"metadata":{"language_info":{"name":"python"}},"nbformat":4}`,
-			must: []string{"# Crane study\nHow much it lifts.", "```python\nimport crane\ncrane.lift()\n```", "raw words"}, not: []string{"output words", "iVBOR", "cell_type"},
+			must: []string{"# Crane study\nHow much it lifts.", "```python\nimport crane\ncrane.lift()\n```", "raw words"},
+			not:  []string{"output words", "iVBOR", "cell_type"},
 		},
 		"old notebook": {
 			file: "x.ipynb", title: "Old study", data: `{"worksheets":[{"cells":[{"cell_type":"heading","level":1,"source":"Old study"},{"cell_type":"code","input":["lift()"]}]}],"metadata":{}}`,
@@ -192,9 +200,11 @@ func TestMarkup(t *testing.T) {
 			file: "x.docx", title: "Crane manual",
 			data: docx(t, `<w:p><w:pPr><w:pStyle w:val="berschrift1"/></w:pPr><w:r><w:t>First </w:t></w:r><w:r><w:t>lift</w:t></w:r></w:p><w:p><w:r><w:t xml:space="preserve">Mind the hook &amp; </w:t></w:r><w:del><w:r><w:delText>gone</w:delText><w:t>gone too</w:t></w:r></w:del><w:r><w:instrText>HYPERLINK</w:instrText><w:tab/><w:t>rope.</w:t></w:r></w:p>`+
 				`<w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>one</w:t></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>Load</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>40 t</w:t></w:r></w:p></w:tc></w:tr></w:tbl><w:p><w:pPr><w:pStyle w:val="Heading2"/></w:pPr><w:r><w:t>深层</w:t></w:r></w:p>`, "Crane manual"),
-			must: []string{"# First lift\n", "Mind the hook &  rope.", "- one\n", "| Load | 40 t |\n| --- | --- |", "## 深层"}, not: []string{"gone", "HYPERLINK"},
+			must: []string{"# First lift\n", "Mind the hook &  rope.", "- one\n", "| Load | 40 t |\n| --- | --- |", "## 深层"},
+			not:  []string{"gone", "HYPERLINK"},
 		},
-		"data in a text": {file: "x.md", data: "# Icons\n![an arrow](data:image/png;base64," + strings.Repeat("iVBORw0KGgo", 40) + ")\n", title: "Icons", must: []string{"an arrow"}, not: []string{"base64"}},
+		"data in a text": {file: "x.md", data: "# Icons\n![an arrow](data:image/png;base64," + strings.Repeat("iVBORw0KGgo", 40) + ")\n",
+			title: "Icons", must: []string{"an arrow"}, not: []string{"base64"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc, err := read(t, tt.file, tt.data)
@@ -295,7 +305,8 @@ func TestNestedPartsOfWord(t *testing.T) {
 		},
 		"table in a box": {par(run("Before") + box(inner) + run(" after")), "| a | b |\n| --- | --- |\n| c | d |\n\nBefore after\n\n"},
 		"table in a cell": {
-			table(cell(par(run("h1")))+cell(par(run("h2"))), cell(par(run("one")))+cell(par(run("two"))+inner+par(run("three")))+cell(par(run("four")))),
+			table(cell(par(run("h1")))+cell(par(run("h2"))),
+				cell(par(run("one")))+cell(par(run("two"))+inner+par(run("three")))+cell(par(run("four")))),
 			"| h1 | h2 |\n| --- | --- |\n| one | two a b c d three | four |\n\n",
 		},
 	} {

@@ -15,10 +15,14 @@ const (
 
 // lockFiles are files in which package managers note what they have chosen.
 var lockFiles = []string{
-	"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "deno.lock", "composer.lock", "gemfile.lock", "cargo.lock",
-	"poetry.lock", "pipfile.lock", "uv.lock", "pdm.lock", "pixi.lock", "conda-lock.yml", "go.sum", "go.work.sum", "flake.lock", "mix.lock", "rebar.lock", "pubspec.lock",
-	"podfile.lock", "cartfile.resolved", "package.resolved", "packages.lock.json", "project.assets.json", "gradle.lockfile", "buildscript-gradle.lockfile",
-	"cabal.project.freeze", "stack.yaml.lock", "shard.lock", "dub.selections.json", "module.bazel.lock", "chart.lock", "buf.lock", "yarn-error.log",
+	"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "deno.lock", "composer.lock",
+	"gemfile.lock", "cargo.lock",
+	"poetry.lock", "pipfile.lock", "uv.lock", "pdm.lock", "pixi.lock", "conda-lock.yml", "go.sum", "go.work.sum", "flake.lock", "mix.lock",
+	"rebar.lock", "pubspec.lock",
+	"podfile.lock", "cartfile.resolved", "package.resolved", "packages.lock.json", "project.assets.json", "gradle.lockfile",
+	"buildscript-gradle.lockfile",
+	"cabal.project.freeze", "stack.yaml.lock", "shard.lock", "dub.selections.json", "module.bazel.lock", "chart.lock", "buf.lock",
+	"yarn-error.log",
 }
 
 // IsGenerated reports whether a file of this name is made by a program for programs, or a drawing: lock files, minified

@@ -19,7 +19,8 @@ var legacy = []struct {
 	encoding encoding.Encoding
 	score    func(before, r, after rune) float64
 }{
-	{simplifiedchinese.GB18030, scoreChinese}, {traditionalchinese.Big5, scoreChinese}, {japanese.ShiftJIS, scoreJapanese}, {japanese.EUCJP, scoreJapanese},
+	{simplifiedchinese.GB18030, scoreChinese}, {traditionalchinese.Big5, scoreChinese}, {japanese.ShiftJIS, scoreJapanese},
+	{japanese.EUCJP, scoreJapanese},
 	{korean.EUCKR, scoreKorean}, {charmap.Windows1252, scoreLatin}, {charmap.Windows1251, scoreCyrillic}, {charmap.KOI8R, scoreCyrillic},
 }
 

@@ -64,7 +64,8 @@ func TestCutFrontMatter(t *testing.T) {
 
 func TestStripMarksOfAnything(t *testing.T) {
 	part := rapid.SampledFrom([]string{
-		"{{", "}}", "{%", "%}", "<!--", "-->", "{/*", "*/}", "`", "```", "~~~", "\n", " ", "<Tab", ">", "/>", "\"", "=", "word", "标记", "\\", "---\n", ":::", "#", "<", "é",
+		"{{", "}}", "{%", "%}", "<!--", "-->", "{/*", "*/}", "`", "```", "~~~", "\n", " ", "<Tab", ">", "/>", "\"", "=", "word", "标记", "\\",
+		"---\n", ":::", "#", "<", "é",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		source := strings.Join(rapid.SliceOfN(part, 0, 60).Draw(t, "parts"), "")

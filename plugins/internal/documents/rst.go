@@ -19,9 +19,12 @@ var (
 
 // Directives whose text is code, whose body and argument are no text, and whose argument is a title.
 var (
-	rstCode   = []string{"code-block", "code", "sourcecode", "highlight", "parsed-literal", "prompt", "doctest", "testcode", "console", "ipython", "jupyter-execute"}
-	rstSilent = []string{"toctree", "image", "include", "literalinclude", "raw", "index", "contents", "meta", "currentmodule", "module", "highlight", "automodule", "autoclass",
-		"autofunction", "autosummary", "default-role", "role", "sectionauthor", "codeauthor", "only", "tabularcolumns", "graphviz", "plot", "bibliography", "rst-class", "testsetup"}
+	rstCode = []string{"code-block", "code", "sourcecode", "highlight", "parsed-literal", "prompt", "doctest", "testcode", "console",
+		"ipython", "jupyter-execute"}
+	rstSilent = []string{"toctree", "image", "include", "literalinclude", "raw", "index", "contents", "meta", "currentmodule", "module",
+		"highlight", "automodule", "autoclass",
+		"autofunction", "autosummary", "default-role", "role", "sectionauthor", "codeauthor", "only", "tabularcolumns", "graphviz", "plot",
+		"bibliography", "rst-class", "testsetup"}
 )
 
 // rst goes through the lines of a document.
@@ -82,7 +85,8 @@ func (d *rst) addHeading(i int) int {
 		return 3
 	}
 	text, under := d.lineAt(i), rstRuleMark(d.lineAt(i+1))
-	if text == "" || over != "" || under == "" || indentOf(text) > 0 || utf8.RuneCountInString(text) > utf8.RuneCountInString(d.lineAt(i+1))*2 {
+	if text == "" || over != "" || under == "" || indentOf(text) > 0 ||
+		utf8.RuneCountInString(text) > utf8.RuneCountInString(d.lineAt(i+1))*2 {
 		return 0
 	}
 	d.writeHeading(text, under)

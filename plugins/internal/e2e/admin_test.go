@@ -87,7 +87,8 @@ func TestAdministrationWithAnAPIKey(t *testing.T) {
 				IgnoredEmpty     int `json:"ignored_empty"`
 			}
 		}](t, imported.body)
-		if summary.Summary.Created != 2 || summary.Summary.DuplicateInInput != 1 || summary.Summary.IgnoredEmpty != 1 || len(summary.Results) != 4 {
+		if summary.Summary.Created != 2 || summary.Summary.DuplicateInInput != 1 || summary.Summary.IgnoredEmpty != 1 ||
+			len(summary.Results) != 4 {
 			t.Errorf("batch: %s", imported.body)
 		}
 		keys := c.call(t, admin, http.MethodGet, "keys", "", http.StatusOK)
@@ -100,7 +101,8 @@ func TestAdministrationWithAnAPIKey(t *testing.T) {
 			}
 		}
 
-		token := decode[struct{ Token string }](t, c.call(t, admin, http.MethodPost, "tokens", `{"note":"made by the API","limits":{"requests_hour":3}}`, http.StatusCreated).body).Token
+		token := decode[struct{ Token string }](t,
+			c.call(t, admin, http.MethodPost, "tokens", `{"note":"made by the API","limits":{"requests_hour":3}}`, http.StatusCreated).body).Token
 		live := c.followLog(t, admin)
 		sent := c.search(t, token, http.StatusOK)
 		select {
@@ -124,7 +126,8 @@ func TestAdministrationWithAnAPIKey(t *testing.T) {
 				Used  int64 `json:"quota_requests_used"`
 			}
 		}](t, tokens.body)
-		if list.Total != 1 || list.Items[0].ID != token[3:7] || list.Items[0].Limit != 3 || list.Items[0].Used != 1 || strings.Contains(tokens.body, token) {
+		if list.Total != 1 || list.Items[0].ID != token[3:7] || list.Items[0].Limit != 3 || list.Items[0].Used != 1 ||
+			strings.Contains(tokens.body, token) {
 			t.Errorf("tokens: %s", tokens.body)
 		}
 
@@ -150,7 +153,8 @@ func TestWhatAMemberMayDo(t *testing.T) {
 	t.Cleanup(c.stop)
 	admin, member := c.user("admin@example.org", "admin"), c.user("member@example.org", "member")
 	for path, method := range map[string]string{
-		"tokens": http.MethodGet, "tokens/batch": http.MethodPost, "keys": http.MethodGet, "keys/batch": http.MethodPost, "logs/list": http.MethodGet,
+		"tokens": http.MethodGet, "tokens/batch": http.MethodPost, "keys": http.MethodGet, "keys/batch": http.MethodPost,
+		"logs/list":   http.MethodGet,
 		"logs/events": http.MethodGet, "metrics": http.MethodGet,
 	} {
 		c.call(t, member, method, path, "{}", http.StatusForbidden).refused(t, http.StatusForbidden, "forbidden")
@@ -220,14 +224,16 @@ func TestOpenAPIDocumentIsValid(t *testing.T) {
 		right, wrong string
 	}{
 		{c, "/find", []string{`"/find"`, `"/api/proxy/search"`, `"/api/tokens"`, `"/mcp"`}, `"type":"integer"`, `"type":"integr"`},
-		{s.core, "/supervisor", []string{`"/supervisor"`, `"/self-upgrade/rollback"`, `"forwardedIdentity"`}, `"type":"boolean"`, `"type":"boole"`},
+		{s.core, "/supervisor", []string{`"/supervisor"`, `"/self-upgrade/rollback"`, `"forwardedIdentity"`}, `"type":"boolean"`,
+			`"type":"boole"`},
 	} {
 		doc := tt.from.send(t, request{method: http.MethodGet, path: tt.base + "/openapi.json"})
 		if doc.status != http.StatusOK || doc.header.Get("Content-Type") != "application/json" {
 			t.Fatalf("%s: status %d, %s", tt.base, doc.status, doc.header.Get("Content-Type"))
 		}
 		contains(t, doc.body, tt.holds...)
-		if page := tt.from.send(t, request{method: http.MethodGet, path: tt.base + "/docs"}); page.status != http.StatusOK || !strings.HasPrefix(page.header.Get("Content-Type"), "text/html") {
+		if page := tt.from.send(t, request{method: http.MethodGet, path: tt.base + "/docs"}); page.status != http.StatusOK ||
+			!strings.HasPrefix(page.header.Get("Content-Type"), "text/html") {
 			t.Errorf("%s: docs: status %d, %s", tt.base, page.status, page.header.Get("Content-Type"))
 		}
 		if out, err := check(doc.body); err != nil || !strings.Contains(out, " 0 findings") {

@@ -209,7 +209,8 @@ func TestAlertWaitsForAReceiverThatIsDown(t *testing.T) {
 		tries := func(n int) {
 			t.Helper()
 			eventually(t, 40*time.Second, fmt.Sprintf("%d attempts fail", n), func() bool {
-				return db.number(fmt.Sprintf("SELECT COUNT(*) FROM notify_deliveries WHERE state = 'waiting' AND error <> '' AND attempts >= %d", n)) == 1
+				return db.number(fmt.Sprintf("SELECT COUNT(*) FROM notify_deliveries WHERE state = 'waiting' AND error <> '' AND attempts >= %d",
+					n)) == 1
 			})
 		}
 		tries(1)

@@ -41,7 +41,8 @@ type chromium struct {
 func startChromium(path, profile string) (*chromium, error) {
 	var command *exec.Cmd
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("js-flags", "--max-optimized-bytecode-size=0"),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("js-flags", "--max-optimized-bytecode-size=0"),
 		chromedp.UserDataDir(profile), chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) { isolate(cmd); command = cmd }))
 	ctx, stopAll := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, stopFirst := chromedp.NewContext(ctx)

@@ -270,10 +270,11 @@ func (b *browser) authenticator(verifies bool) webauthn.AuthenticatorID {
 	if _, err := chromedp.Call(b.ctx, webauthn.Enable, webauthn.EnableParams{}); err != nil {
 		b.t.Fatal(err)
 	}
-	res, err := chromedp.Call(b.ctx, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
-		Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal, HasResidentKey: true,
-		HasUserVerification: verifies, IsUserVerified: verifies, AutomaticPresenceSimulation: true,
-	}})
+	res, err := chromedp.Call(b.ctx, webauthn.AddVirtualAuthenticator,
+		webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
+			Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal, HasResidentKey: true,
+			HasUserVerification: verifies, IsUserVerified: verifies, AutomaticPresenceSimulation: true,
+		}})
 	if err != nil {
 		b.t.Fatal(err)
 	}

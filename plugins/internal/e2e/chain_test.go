@@ -58,7 +58,8 @@ func TestSecondBackendAnswersWhileTheFirstIsKilled(t *testing.T) {
 		}
 		db := c.records(t, s)
 		db.balanced(c, token)
-		first, second := db.number("SELECT COUNT(*) FROM search_requests WHERE backend = 'search.web'"), db.number("SELECT COUNT(*) FROM search_requests WHERE backend = 'search.docs'")
+		first, second := db.number("SELECT COUNT(*) FROM search_requests WHERE backend = 'search.web'"),
+			db.number("SELECT COUNT(*) FROM search_requests WHERE backend = 'search.docs'")
 		if first == 0 || second == 0 {
 			t.Errorf("the first answered %d requests, the second %d", first, second)
 		}

@@ -82,16 +82,20 @@ func TestRealSDK(t *testing.T) {
 		runClients(t, c, dir, c.token(), []clientRun{
 			{[]string{"search.mjs", "Who starts a crashed plugin again?"}, []string{"file:docs/guide.md", "started again by its host"}},
 			{[]string{"extract.mjs", "file:docs/guide.md"}, []string{"# Guide", "A plugin that crashes is started again by its host."}},
-			{[]string{"refused.mjs"}, []string{"max_results must be an integer from 0 to 20.", "The member query is empty.", "The member url is empty."}},
+			{[]string{"refused.mjs"}, []string{"max_results must be an integer from 0 to 20.", "The member query is empty.",
+				"The member url is empty."}},
 			{[]string{"map.mjs", url}, []string{"pages below " + url + "/\n", url + "/cranes\n"}},
 			{[]string{"crawl.mjs", url}, []string{url + "/cranes\n", "The crane lifts forty tons of freight."}},
-			{[]string{"research.mjs", "Who starts a crashed plugin again?"}, []string{"A plugin that crashes is started again by its host", "file:docs/guide.md"}},
+			{[]string{"research.mjs", "Who starts a crashed plugin again?"},
+				[]string{"A plugin that crashes is started again by its host", "file:docs/guide.md"}},
 		})
 		// An address that the guard forbids is the backend's refusal.
-		if _, problems, err := c.node(t, dir, c.token(), "map.mjs", "http://127.0.0.1:1/"); err == nil || !strings.Contains(problems, "URL is not supported") {
+		if _, problems, err := c.node(t, dir, c.token(), "map.mjs", "http://127.0.0.1:1/"); err == nil ||
+			!strings.Contains(problems, "URL is not supported") {
 			t.Errorf("map of an inner network: %v: %s", err, problems)
 		}
-		if _, problems, err := c.node(t, dir, "th-zzzz-"+strings.Repeat("a", 24), "search.mjs"); err == nil || !strings.Contains(problems, "access token is invalid") {
+		if _, problems, err := c.node(t, dir, "th-zzzz-"+strings.Repeat("a", 24), "search.mjs"); err == nil ||
+			!strings.Contains(problems, "access token is invalid") {
 			t.Errorf("a wrong token: %v: %s", err, problems)
 		}
 	})
@@ -104,7 +108,8 @@ func TestRealSDK(t *testing.T) {
 		token := c.token()
 		runClients(t, c, dir, token, []clientRun{
 			{[]string{"search.mjs", "anything"}, []string{"Result 1\nhttps://example.org/1 (0.99)", "Passage about anything", "Result 3"}},
-			{[]string{"extract.mjs", "https://example.org/a https://example.org/b"}, []string{"https://example.org/a\nPassage", "https://example.org/b\n"}},
+			{[]string{"extract.mjs", "https://example.org/a https://example.org/b"},
+				[]string{"https://example.org/a\nPassage", "https://example.org/b\n"}},
 			{[]string{"map.mjs", "https://example.org/docs"}, []string{"3 pages below https://example.org/docs", "https://example.org/docs/page-3"}},
 			{[]string{"crawl.mjs", "https://example.org/docs"}, []string{"https://example.org/docs/page-1\nPassage about the page"}},
 			{[]string{"research.mjs", "plugins"}, []string{"# Report\n\nOn plugins", "- Source: https://example.org/1"}},
@@ -119,7 +124,8 @@ func TestRealSDK(t *testing.T) {
 		if n := strings.Count(string(recorded), "\n") - strings.Count(string(recorded), `"path":"/usage"`); n != 8+5*6 {
 			t.Errorf("%d requests of the clients were recorded, want %d", n, 8+5*6)
 		}
-		for _, text := range []string{token, token[3:7] + "-", token[8:], "telling", "tavily-js", "axios", "X-Client-Source", "X-Session-Id", "api_key", "piKey"} {
+		for _, text := range []string{token, token[3:7] + "-", token[8:], "telling", "tavily-js", "axios", "X-Client-Source", "X-Session-Id",
+			"api_key", "piKey"} {
 			if strings.Contains(string(recorded), text) {
 				t.Errorf("%q went upstream", text)
 			}

@@ -22,7 +22,8 @@ func TestConsoleConfirms(t *testing.T) {
 			b.do(chromedp.WaitReady(chromedp.CSS("html.js")))
 			asked = "#ask[open]"
 		} else {
-			if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+			if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled,
+				emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
 				t.Fatal(err)
 			}
 			b.open("/search/tokens/" + id)
@@ -34,7 +35,8 @@ func TestConsoleConfirms(t *testing.T) {
 			b.press("#ask [data-close]", field)
 			b.press(field, "#ask[open]")
 		}
-		b.do(chromedp.SendKeys(chromedp.CSS(asked+" [name=confirm_name]"), "another"), chromedp.Click(chromedp.CSS(asked+" form[action$='/delete'] .btn.p")))
+		b.do(chromedp.SendKeys(chromedp.CSS(asked+" [name=confirm_name]"), "another"),
+			chromedp.Click(chromedp.CSS(asked+" form[action$='/delete'] .btn.p")))
 		b.do(chromedp.WaitVisible(chromedp.CSS(asked + " [name=confirm_name]:invalid")))
 		b.open("/search/tokens/" + id)
 		b.press(field, asked+" [name=confirm_name]")

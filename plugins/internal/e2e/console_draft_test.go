@@ -30,6 +30,7 @@ func TestFormsSurviveTheEndOfASession(t *testing.T) {
 	b.press("#new-user form .btn.p", "input#key")
 	b.do(chromedp.SendKeys(chromedp.CSS("#key"), key))
 	b.press("main form[action='/system/sign-in'] .btn", "#new-user[open]")
-	evaluated(b, "the text is back", `document.getElementById("email").value + " " + document.getElementById("name").value`, "grace@example.com Grace Hopper")
+	evaluated(b, "the text is back", `document.getElementById("email").value + " " + document.getElementById("name").value`,
+		"grace@example.com Grace Hopper")
 	b.shows("What you had typed is back")
 }

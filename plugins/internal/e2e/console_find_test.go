@@ -27,7 +27,8 @@ func TestConsoleFind(t *testing.T) {
 	b.turns("the page is found", `document.querySelectorAll("#finder [role=option]").length === 1`)
 	b.do(chromedp.KeyEvent(kb.Enter))
 	b.do(chromedp.WaitVisible(chromedp.CSS("#filter-action")))
-	for text, want := range map[string]string{id: "/search/tokens/" + id, "ada@": "/system/users#user-", "search.docs": "/system/plugins/instance/search.docs", "new token": "/search/tokens?open=new-token"} {
+	for text, want := range map[string]string{id: "/search/tokens/" + id, "ada@": "/system/users#user-",
+		"search.docs": "/system/plugins/instance/search.docs", "new token": "/search/tokens?open=new-token"} {
 		b.open("/system/audit")
 		b.do(chromedp.WaitReady(chromedp.CSS("html.js")))
 		b.press(".find", "#finder[open] [role=option]")
@@ -42,7 +43,8 @@ func TestConsoleFind(t *testing.T) {
 	b.do(chromedp.KeyEvent(kb.Escape))
 	b.turns("escape closes the dialog", `!document.querySelector("#finder[open]")`)
 
-	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
 		t.Fatal(err)
 	}
 	b.open("/system")
@@ -62,7 +64,8 @@ func TestConsoleNavigation(t *testing.T) {
 	b.do(chromedp.WaitReady(chromedp.CSS("html.js")))
 	const out = `document.querySelector(".side .wide .who button").getBoundingClientRect().bottom`
 	evaluated(b, "signing out is in sight", out+` <= innerHeight`, true)
-	evaluated(b, "the navigation needs no scrolling", `(({scrollHeight, clientHeight}) => scrollHeight <= clientHeight)(document.querySelector("nav.wide"))`, true)
+	evaluated(b, "the navigation needs no scrolling",
+		`(({scrollHeight, clientHeight}) => scrollHeight <= clientHeight)(document.querySelector("nav.wide"))`, true)
 	b.do(chromedp.Click(chromedp.CSS("nav.wide [data-fold=nav_system] summary")))
 	before, err := evaluate[bool](b, `document.querySelector("nav.wide [data-fold=nav_system]").open`)
 	if err != nil {
@@ -76,5 +79,6 @@ func TestConsoleNavigation(t *testing.T) {
 	b.as(look{"en", "light", 390})
 	b.open("/search/tokens")
 	b.press(".narrow > summary", ".narrow .who button")
-	evaluated(b, "small targets in the bar", `[...document.querySelectorAll(".side a, .side summary, .side button")].filter((e) => e.checkVisibility()).filter((e) => e.getBoundingClientRect().height < 40).map((e) => e.outerHTML.slice(0, 80)).join()`, "")
+	evaluated(b, "small targets in the bar",
+		`[...document.querySelectorAll(".side a, .side summary, .side button")].filter((e) => e.checkVisibility()).filter((e) => e.getBoundingClientRect().height < 40).map((e) => e.outerHTML.slice(0, 80)).join()`, "")
 }

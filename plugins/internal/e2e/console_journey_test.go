@@ -156,7 +156,9 @@ notify "telegram" "bot" {
 		token = j.secret("th-")
 	})
 	j.task("search", func() {
-		evaluated(j.browser, "the first search is a command with the whole address", `[...document.querySelectorAll("pre")].some((e) => e.textContent.includes("curl -s " + location.origin + "/search/api/proxy/search"))`, true)
+		evaluated(j.browser, "the first search is a command with the whole address",
+			`[...document.querySelectorAll("pre")].some((e) => e.textContent.includes("curl -s " + location.origin + "/search/api/proxy/search"))`,
+			true)
 		j.click("Playground")
 		j.fill("query", "how to begin")
 		j.click("Send")

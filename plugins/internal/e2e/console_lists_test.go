@@ -64,7 +64,8 @@ func TestConsoleLists(t *testing.T) {
 	b.marked("the filter")
 
 	b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("j"), chromedp.KeyEvent("k"), chromedp.KeyEvent("x"))
-	evaluated(b, "j and k move between rows", `[...document.querySelectorAll("[data-row]")].indexOf(document.activeElement.closest("[data-row]"))`, 0)
+	evaluated(b, "j and k move between rows",
+		`[...document.querySelectorAll("[data-row]")].indexOf(document.activeElement.closest("[data-row]"))`, 0)
 	evaluated(b, "x picks the row", `document.querySelector("[data-picked]").innerText + document.querySelectorAll("td.pick :checked").length`, "11")
 	b.inspect(source, "a list with a row picked")
 	b.do(chromedp.KeyEvent(kb.Escape))
@@ -80,7 +81,8 @@ func TestConsoleLists(t *testing.T) {
 	evaluated(b, "the bulk follows the filter", `document.querySelector(".total").innerText`, "50 of 60")
 
 	// The same without JavaScript, and what cannot be undone wants the number typed.
-	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
 		t.Fatal(err)
 	}
 	b.open("/search/tokens")

@@ -57,8 +57,8 @@ func (b *browser) visit(l look, page string, open func(), axe string) {
 	b.picture(what)
 }
 
-// TestConsolePages looks at the pages that TestPagesInEveryState has no way to: those of whoever is not signed in, an account with a passkey,
-// and an address that leads nowhere.
+// TestConsolePages looks at the pages that TestPagesInEveryState has no way to: those of whoever is not signed in, an account with a
+// passkey, and an address that leads nowhere.
 func TestConsolePages(t *testing.T) {
 	t.Parallel()
 	c := startConsole(t)

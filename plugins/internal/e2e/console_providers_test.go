@@ -20,7 +20,8 @@ func swapCore(t *testing.T) *core {
 	if err := os.Mkdir(filepath.Join(c.dir, "manual"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(c.dir, "manual", "restart.md"), []byte("# Manual\n\nHow plugins restart stands in the manual.\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(c.dir, "manual", "restart.md"), []byte("# Manual\n\nHow plugins restart stands in the manual.\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	c.start()
@@ -52,7 +53,8 @@ func TestProviderIsSwappedInTheBrowser(t *testing.T) {
 			b := browse(t, c)
 			b.setUp(c)
 			if !script {
-				if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+				if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled,
+					emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
 					t.Fatal(err)
 				}
 			}

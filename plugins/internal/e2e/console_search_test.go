@@ -31,7 +31,8 @@ func TestConsoleSearch(t *testing.T) {
 	b.press("form[data-passkey=signin] button", ".side nav")
 
 	b.open("/search/tokens")
-	b.do(chromedp.Click(chromedp.CSS("[data-open]")), chromedp.SendKeys(chromedp.CSS("#note"), "First token"), chromedp.Click(chromedp.CSS("dialog form[method=post] .btn.p")))
+	b.do(chromedp.Click(chromedp.CSS("[data-open]")), chromedp.SendKeys(chromedp.CSS("#note"), "First token"),
+		chromedp.Click(chromedp.CSS("dialog form[method=post] .btn.p")))
 	b.shows("th-")
 
 	log := b.tab()
@@ -40,7 +41,8 @@ func TestConsoleSearch(t *testing.T) {
 	log.shows("Live")
 
 	b.open("/search/playground?operation=search")
-	b.do(chromedp.SendKeys(chromedp.CSS("#in-query"), "how to begin"), chromedp.Click(chromedp.CSS("main form[action='/search/playground'] .btn.p")))
+	b.do(chromedp.SendKeys(chromedp.CSS("#in-query"), "how to begin"),
+		chromedp.Click(chromedp.CSS("main form[action='/search/playground'] .btn.p")))
 	b.do(chromedp.WaitVisible(chromedp.CSS(".hits")))
 	b.shows("begin with Patchbay")
 

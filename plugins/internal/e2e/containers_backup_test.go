@@ -61,7 +61,8 @@ func TestContainersBackUpAndRestore(t *testing.T) {
 			web = c.check(t, web.ID)
 			up := c.finished(t, c.beginJob(t, "/api/updates", updateBody(web, "")), "success")
 			list := ask[struct{ Backups []backup }](t, c, "/api/services/"+web.ID+"/backups").Backups
-			if len(list) != 1 || list[0].Status != "success" || list[0].Kind != "docker-volume" || list[0].Target != a.project+"_data" || !list[0].Restorable {
+			if len(list) != 1 || list[0].Status != "success" || list[0].Kind != "docker-volume" || list[0].Target != a.project+"_data" ||
+				!list[0].Restorable {
 				t.Fatalf("backups %+v, log %+v", list, up.Logs)
 			}
 			put(t, a, "kept.txt", "after")
@@ -99,7 +100,9 @@ func TestContainersBackupFails(t *testing.T) {
 	put(t, a, "large.bin", strings.Repeat("x", 3<<20))
 	settings := func(dir string, limit int, require bool) {
 		t.Helper()
-		c.api(t, http.MethodPut, "/api/settings", fmt.Sprintf(`{"backup":{"enabled":true,"requireSuccess":%v,"baseDir":%q,"skipTargetsOverBytes":%d}}`, require, dir, limit), http.StatusOK)
+		c.api(t, http.MethodPut, "/api/settings",
+			fmt.Sprintf(`{"backup":{"enabled":true,"requireSuccess":%v,"baseDir":%q,"skipTargetsOverBytes":%d}}`, require, dir, limit),
+			http.StatusOK)
 	}
 	a.push(t, dockertest.Behaviour{Version: "2", Healthcheck: true})
 	web = c.check(t, web.ID)

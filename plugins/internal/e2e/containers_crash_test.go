@@ -54,15 +54,18 @@ func (c *core) reaches(t testing.TB, id, step string) bool {
 // oneHealthy makes sure that the service has exactly one container, which runs the image and is well.
 func oneHealthy(t testing.TB, a *app, image string) {
 	t.Helper()
-	list := strings.Fields(dockertest.Docker(t, "ps", "-a", "-q", "--filter", "label=com.docker.compose.project="+a.project, "--filter", "label=com.docker.compose.service=web"))
+	list := strings.Fields(dockertest.Docker(t, "ps", "-a", "-q", "--filter", "label=com.docker.compose.project="+a.project, "--filter",
+		"label=com.docker.compose.service=web"))
 	if len(list) != 1 {
 		t.Fatalf("the service has %d containers", len(list))
 	}
 	eventually(t, 20*time.Second, "the container is well", func() bool {
-		return strings.TrimSpace(dockertest.Docker(t, "inspect", "-f", "{{.Image}} {{.State.Status}} {{.State.Health.Status}}", list[0])) == image+" running healthy"
+		return strings.TrimSpace(dockertest.Docker(t, "inspect", "-f", "{{.Image}} {{.State.Status}} {{.State.Health.Status}}",
+			list[0])) == image+" running healthy"
 	})
 	// Pushing takes the name away from the engine, so that it is only there once an update has given it.
-	if named := strings.Fields(dockertest.Docker(t, "images", "-q", "--no-trunc", a.reg.Host+"/"+a.repo+":1")); len(named) > 0 && named[0] != image {
+	if named := strings.Fields(dockertest.Docker(t, "images", "-q", "--no-trunc", a.reg.Host+"/"+a.repo+":1")); len(named) > 0 &&
+		named[0] != image {
 		t.Errorf("the name in the project stands for %s, not for what runs, %s", named[0], image)
 	}
 }
@@ -76,7 +79,8 @@ func TestContainersKilledInAnUpdate(t *testing.T) {
 		t.Run(bin.Name, func(t *testing.T) {
 			a := startApp(t, bin, dockertest.Behaviour{Version: "1.0.0", Healthcheck: true})
 			_, first, _ := running(t, a.dir, "web")
-			good := dockertest.Behaviour{Version: "1.1.0", Healthcheck: true, SlowStart: 2 * time.Second, StartPeriod: 10 * time.Second, PadBytes: 24 << 20}
+			good := dockertest.Behaviour{Version: "1.1.0", Healthcheck: true, SlowStart: 2 * time.Second, StartPeriod: 10 * time.Second,
+				PadBytes: 24 << 20}
 			bad := dockertest.Behaviour{Version: "1.2.0", Healthcheck: true, Unhealthy: true, PadBytes: 1 << 20}
 			compose := slowCompose(t, bin)
 			c := startCore(t, containersHCL(compose, ""))
@@ -138,7 +142,8 @@ func TestContainersCancelAnUpdate(t *testing.T) {
 	for _, step := range []string{"pull", "backup", "up", "healthcheck"} {
 		t.Run(step, func(t *testing.T) {
 			a.push(t, dockertest.Behaviour{
-				Version: "2", Healthcheck: true, SlowStart: 5 * time.Second, StartPeriod: 10 * time.Second, PadBytes: 24 << 20, Labels: map[string]string{"test": step},
+				Version: "2", Healthcheck: true, SlowStart: 5 * time.Second, StartPeriod: 10 * time.Second, PadBytes: 24 << 20,
+				Labels: map[string]string{"test": step},
 			})
 			web = c.check(t, web.ID)
 			id := c.beginJob(t, "/api/updates", updateBody(web, ""))

@@ -41,7 +41,8 @@ services:
 				t.Helper()
 				provider = inspect(dockertest.ContainerOf(t, a.dir, "web"), "{{.Id}}")
 				side := dockertest.ContainerOf(t, a.dir, "side")
-				if mode, state := inspect(side, "{{.HostConfig.NetworkMode}}"), inspect(side, "{{.State.Running}} {{.RestartCount}}"); mode != "container:"+provider || state != "true 0" {
+				if mode, state := inspect(side, "{{.HostConfig.NetworkMode}}"),
+					inspect(side, "{{.State.Running}} {{.RestartCount}}"); mode != "container:"+provider || state != "true 0" {
 					t.Errorf("%s: side has the network of %s and is %s; web is %s", when, mode, state, provider)
 				}
 				if provider == former {

@@ -43,7 +43,8 @@ func TestDeployInAContainer(t *testing.T) {
 	_, supervisorPort, _ := strings.Cut(testkit.FreeAddress(t), ":")
 	dir := dockertest.Project(t, files)
 	env := fmt.Sprintf("PATCHBAY_IMAGE=%s\nPATCHBAY_IMAGE_REPO=%s\nPATCHBAY_PORT=%s\nSTACKS_DIR=%s\nSUPERVISOR_PORT=%s\nDEPLOY_DIR=%s\nDOCKER_GID=%s\nPATCHBAY_ALLOWED_USER=ops@example.org\nPATCHBAY_TRUSTED_PROXIES=0.0.0.0/0\n",
-		image, strings.TrimSuffix(image, ":dev"), port, filepath.Dir(a.dir), supervisorPort, dir, runHost(t, "", "stat", "-L", "-c", "%g", "/var/run/docker.sock"))
+		image, strings.TrimSuffix(image, ":dev"), port, filepath.Dir(a.dir), supervisorPort, dir,
+		runHost(t, "", "stat", "-L", "-c", "%g", "/var/run/docker.sock"))
 	// The supervisor's compose reads it, too, as a user that is not root.
 	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(env), 0o644); err != nil {
 		t.Fatal(err)
@@ -66,7 +67,8 @@ func TestDeployInAContainer(t *testing.T) {
 			t.Errorf("%s without an identity: %d, want %d", path, a.status, want)
 		}
 	}
-	key := strings.TrimSpace(dockertest.Docker(t, "exec", container, "/bin/patchbay", "user", "create", "-email", "ops@example.org", "-name", "Ops", "-role", "admin"))
+	key := strings.TrimSpace(dockertest.Docker(t, "exec", container, "/bin/patchbay", "user", "create", "-email", "ops@example.org", "-name",
+		"Ops", "-role", "admin"))
 	c.key = key
 	web := c.stackNamed(t, a.project).service(t, "web")
 	before := dockertest.Docker(t, "inspect", "-f", "{{.State.StartedAt}}", dockertest.ContainerOf(t, a.dir, "web"))
@@ -88,11 +90,14 @@ func refuseForeignVolume(t *testing.T, image string) {
 	volume := dockertest.Name(t)
 	dockertest.Docker(t, "volume", "create", volume)
 	t.Cleanup(func() { dockertest.Docker(t, "volume", "rm", "-f", volume) })
-	dockertest.Docker(t, "run", "--rm", "--user", "0:0", "-v", volume+":/data/former", "-e", "SVC_DATA_DIR=/data/former", image, "mailbox", "list")
+	dockertest.Docker(t, "run", "--rm", "--user", "0:0", "-v", volume+":/data/former", "-e", "SVC_DATA_DIR=/data/former", image, "mailbox",
+		"list")
 	for _, command := range []string{"serve", "supervise"} {
-		cmd := exec.Command("docker", "run", "--rm", "-v", volume+":/data/former", "-e", "SVC_DATA_DIR=/data/former", "-e", "SVC_SUPERVISOR_STATE_PATH=/data/former/state.json", image, command)
+		cmd := exec.Command("docker", "run", "--rm", "-v", volume+":/data/former", "-e", "SVC_DATA_DIR=/data/former", "-e",
+			"SVC_SUPERVISOR_STATE_PATH=/data/former/state.json", image, command)
 		out, err := cmd.CombinedOutput()
-		if want := "belongs to uid 0, and patchbay runs as uid 10001: as root, run chown -R 10001:10001 /data/former"; err == nil || !strings.Contains(string(out), want) {
+		if want := "belongs to uid 0, and patchbay runs as uid 10001: as root, run chown -R 10001:10001 /data/former"; err == nil ||
+			!strings.Contains(string(out), want) {
 			t.Errorf("%s with root's volume: %v\n%s\nwant %q", command, err, out, want)
 		}
 	}
@@ -138,7 +143,8 @@ func upgradeDeployed(t *testing.T, dir, image, base string) {
 	if a := c.send(t, request{method: http.MethodGet, path: "/health"}); a.status != http.StatusUnauthorized {
 		t.Errorf("the supervisor answers nobody with the status %d", a.status)
 	}
-	if a := c.send(t, request{method: http.MethodPost, path: "/self-upgrade", body: `{"target":{"tag":"dev"},"mode":"apply"}`, header: operator}); a.status != http.StatusOK {
+	if a := c.send(t, request{method: http.MethodPost, path: "/self-upgrade", body: `{"target":{"tag":"dev"},"mode":"apply"}`,
+		header: operator}); a.status != http.StatusOK {
 		t.Fatalf("begin the upgrade: %d %s", a.status, a.body)
 	}
 	var state upgradeState
@@ -147,7 +153,8 @@ func upgradeDeployed(t *testing.T, dir, image, base string) {
 		return state.State != "running"
 	})
 	container := dockertest.ContainerOf(t, dir, "patchbay")
-	if after := dockertest.Docker(t, "inspect", "-f", "{{.Image}} {{.State.Health.Status}}", container); state.State != "succeeded" || after != next+" healthy" {
+	if after := dockertest.Docker(t, "inspect", "-f", "{{.Image}} {{.State.Health.Status}}", container); state.State != "succeeded" ||
+		after != next+" healthy" {
 		t.Errorf("the upgrade ended %s (%s); the core's container is %s, want %s", state.State, state.Progress.Message, after, next)
 	}
 	// The supervisor has tried the image, and has asked the core, in another container, what it is doing.

@@ -48,7 +48,8 @@ func TestContainersDrift(t *testing.T) {
 			dockertest.App(t, a.reg, a.repo, "1", dockertest.Behaviour{Version: "1"})
 			text := fmt.Sprintf(richProject, a.reg.Host+"/"+a.repo+":1")
 			a.dir = dockertest.Project(t, map[string]string{
-				"docker-compose.yml": text, ".env": "DB_PASSWORD=geheim\n", "web.env": "# variables\nFROM_FILE=x=y\nQUOTED=plain\n", "conf/x": "", "key": "k",
+				"docker-compose.yml": text, ".env": "DB_PASSWORD=geheim\n", "web.env": "# variables\nFROM_FILE=x=y\nQUOTED=plain\n", "conf/x": "",
+				"key": "k",
 			})
 			a.project = filepath.Base(a.dir)
 			dockertest.Up(t, bin, a.dir, "up", "-d")

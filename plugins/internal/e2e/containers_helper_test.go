@@ -141,7 +141,8 @@ func (c *core) check(t testing.TB, id string) service {
 
 // updateBody asks for the candidate of a service.
 func updateBody(s service, more string) string {
-	return fmt.Sprintf(`{"scope":"service","serviceId":%q,"targetTag":%q,"targetDigest":%q,"pullTags":[]%s}`, s.ID, s.Candidate.Tag, s.Candidate.Digest, more)
+	return fmt.Sprintf(`{"scope":"service","serviceId":%q,"targetTag":%q,"targetDigest":%q,"pullTags":[]%s}`, s.ID, s.Candidate.Tag,
+		s.Candidate.Digest, more)
 }
 
 // running is the image of the container of a service: its id, and the digests under which the engine knows it.

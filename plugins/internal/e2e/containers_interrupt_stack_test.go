@@ -79,7 +79,8 @@ func TestContainersInterruptedStack(t *testing.T) {
 				var targets []string
 				for _, name := range slices.Sorted(maps.Keys(stackServices())) {
 					svc := c.service(t, st.service(t, name).ID)
-					targets = append(targets, fmt.Sprintf(`{"serviceId":%q,"targetTag":"1","targetDigest":%q,"pullTags":[]}`, svc.ID, svc.Candidate.Digest))
+					targets = append(targets, fmt.Sprintf(`{"serviceId":%q,"targetTag":"1","targetDigest":%q,"pullTags":[]}`, svc.ID,
+						svc.Candidate.Digest))
 				}
 				id := c.beginJob(t, "/api/updates", fmt.Sprintf(`{"scope":"stack","stackId":%q,"targets":[%s]}`, st.ID, strings.Join(targets, ",")))
 				time.Sleep(wait) // the random moment is what is tested
@@ -142,7 +143,8 @@ func (a *interruptedApp) versions(t testing.TB) map[string]string {
 		if c.State.Status != "running" && name != "migrate" {
 			t.Errorf("%s is %s", name, c.State.Status)
 		}
-		out[name], ids[name] = c.Config.Labels["org.opencontainers.image.version"], strings.TrimSpace(dockertest.Docker(t, "inspect", "-f", "{{.Id}} {{.HostConfig.NetworkMode}}", c.Name))
+		out[name], ids[name] = c.Config.Labels["org.opencontainers.image.version"],
+			strings.TrimSpace(dockertest.Docker(t, "inspect", "-f", "{{.Id}} {{.HostConfig.NetworkMode}}", c.Name))
 	}
 	if len(out) != len(stackServices()) {
 		raw, _ := json.Marshal(out)

@@ -201,7 +201,8 @@ func (a *interruptedApp) interrupt(t testing.TB, c *core, id, kind string) {
 	switch kind {
 	case "cancel":
 		// The job may have ended by itself: then there is nothing to cancel.
-		if got := c.send(t, request{method: http.MethodPost, path: "/api/jobs/" + id + "/cancel"}); got.status != http.StatusOK && got.status != http.StatusConflict {
+		if got := c.send(t, request{method: http.MethodPost, path: "/api/jobs/" + id + "/cancel"}); got.status != http.StatusOK &&
+			got.status != http.StatusConflict {
 			t.Fatalf("cancel: %d %s", got.status, got.body)
 		}
 	case "plugin":

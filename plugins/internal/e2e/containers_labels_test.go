@@ -57,10 +57,14 @@ func TestContainersLabels(t *testing.T) {
 		}
 		return labels
 	}
-	runLabelled(t, image, with("project", shadow, "project.working_dir", "/etc", "project.config_files", "/etc/shadow", "config-hash", "x", "version", "2"))
-	runLabelled(t, image, with("project", foreign, "project.working_dir", a.dir, "project.config_files", outside, "config-hash", "x", "version", "2"))
-	runLabelled(t, image, with("project", a.project, "project.working_dir", a.dir, "project.config_files", file+","+filepath.Join(a.dir, "evil.yml")))
-	runLabelled(t, image, with("project", a.project, "project.working_dir", filepath.Dir(outside), "project.config_files", outside, "config-hash", "x", "version", "2"))
+	runLabelled(t, image, with("project", shadow, "project.working_dir", "/etc", "project.config_files", "/etc/shadow", "config-hash", "x",
+		"version", "2"))
+	runLabelled(t, image, with("project", foreign, "project.working_dir", a.dir, "project.config_files", outside, "config-hash", "x",
+		"version", "2"))
+	runLabelled(t, image, with("project", a.project, "project.working_dir", a.dir, "project.config_files",
+		file+","+filepath.Join(a.dir, "evil.yml")))
+	runLabelled(t, image, with("project", a.project, "project.working_dir", filepath.Dir(outside), "project.config_files", outside,
+		"config-hash", "x", "version", "2"))
 	c.finished(t, c.beginJob(t, "/api/discovery/scan", ""), "success")
 
 	raw := c.api(t, http.MethodGet, "/api/discovery/projects", "", http.StatusOK).body
@@ -73,16 +77,19 @@ func TestContainersLabels(t *testing.T) {
 	}
 	for _, name := range []string{shadow, foreign} {
 		i := slices.IndexFunc(list.Projects, func(p project) bool { return p.Project == name })
-		if i < 0 || list.Projects[i].Status != "invalid" || !strings.HasPrefix(list.Projects[i].LastError, "compose_file_refused") || list.Projects[i].StackID != "" {
+		if i < 0 || list.Projects[i].Status != "invalid" || !strings.HasPrefix(list.Projects[i].LastError, "compose_file_refused") ||
+			list.Projects[i].StackID != "" {
 			t.Errorf("%s: %+v", name, list.Projects)
 		}
 	}
 	after := c.stackNamed(t, a.project)
-	if was, is := before.service(t, "web"), after.service(t, "web"); was.Image.Ref != is.Image.Ref || was.Image.Digest != is.Image.Digest || is.LifecycleState != was.LifecycleState {
+	if was, is := before.service(t, "web"), after.service(t, "web"); was.Image.Ref != is.Image.Ref || was.Image.Digest != is.Image.Digest ||
+		is.LifecycleState != was.LifecycleState {
 		t.Errorf("the service was %+v and is %+v", was, is)
 	}
 	i := slices.IndexFunc(list.Projects, func(p project) bool { return p.Project == a.project })
-	if i < 0 || list.Projects[i].Status != "active" || list.Projects[i].Move != nil || list.Projects[i].LastError != "warning:foreign_containers_ignored" {
+	if i < 0 || list.Projects[i].Status != "active" || list.Projects[i].Move != nil ||
+		list.Projects[i].LastError != "warning:foreign_containers_ignored" {
 		t.Errorf("the project: %+v", list.Projects)
 	}
 }

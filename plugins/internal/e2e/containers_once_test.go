@@ -25,8 +25,9 @@ services:
     stop_grace_period: 1s
 `
 
-// TestContainersRunOnce: services that end by themselves are run once to their end, the migration before the service that waits for it; if it fails,
-// that service is left alone, and if that one fails, the migration is not run again. What somebody has stopped stays stopped.
+// TestContainersRunOnce: services that end by themselves are run once to their end, the migration before the service that waits for it;
+// if it fails, that service is left alone, and if that one fails, the migration is not run again. What somebody has stopped stays
+// stopped.
 func TestContainersRunOnce(t *testing.T) {
 	t.Parallel()
 	for _, bin := range dockertest.Compose(t) {
@@ -72,9 +73,11 @@ func TestContainersRunOnce(t *testing.T) {
 					if svc.Candidate == nil {
 						t.Fatalf("%s has no candidate: %+v", name, svc)
 					}
-					targets = append(targets, fmt.Sprintf(`{"serviceId":%q,"targetTag":"1","targetDigest":%q,"pullTags":[]}`, svc.ID, svc.Candidate.Digest))
+					targets = append(targets, fmt.Sprintf(`{"serviceId":%q,"targetTag":"1","targetDigest":%q,"pullTags":[]}`, svc.ID,
+						svc.Candidate.Digest))
 				}
-				return c.finished(t, c.beginJob(t, "/api/updates", fmt.Sprintf(`{"scope":"stack","stackId":%q,"targets":[%s]}`, st.ID, strings.Join(targets, ","))), want)
+				return c.finished(t, c.beginJob(t, "/api/updates",
+					fmt.Sprintf(`{"scope":"stack","stackId":%q,"targets":[%s]}`, st.ID, strings.Join(targets, ","))), want)
 			}
 			is := func(when, name, want string) {
 				t.Helper()
@@ -109,7 +112,8 @@ func TestContainersRunOnce(t *testing.T) {
 			done := update("rolled_back", "web", "migrate")
 			is("a dependent that fails", "migrate", "exited 0 4")
 			is("a dependent that fails", "web", "running 0 2")
-			if !strings.Contains(done.ResultReason.Detail, "migrate was run with its new version, and stays so") || !strings.Contains(string(done.Summary), "completedServices") {
+			if !strings.Contains(done.ResultReason.Detail, "migrate was run with its new version, and stays so") ||
+				!strings.Contains(string(done.Summary), "completedServices") {
 				t.Errorf("the job does not say that the migration stays: %+v %s", done.ResultReason, done.Summary)
 			}
 		})

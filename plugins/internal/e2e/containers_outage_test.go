@@ -107,7 +107,8 @@ func TestContainersWhileTheEngineRestarts(t *testing.T) {
 		t.Run(bin.Name, func(t *testing.T) {
 			t.Parallel()
 			a := startRestartingApp(t, bin)
-			c := startCore(t, strings.Replace(containersHCL(bin.Path, ""), `engine "docker" "local" {}`, fmt.Sprintf("engine \"docker\" \"local\" {\n  config { host = %q }\n}", a.view.address()), 1))
+			c := startCore(t, strings.Replace(containersHCL(bin.Path, ""), `engine "docker" "local" {}`,
+				fmt.Sprintf("engine \"docker\" \"local\" {\n  config { host = %q }\n}", a.view.address()), 1))
 			web := c.stackNamed(t, a.project).service(t, "web")
 			image := strings.Fields(a.state(t, "web"))[0]
 			for n, m := range outageMoments() {
@@ -128,7 +129,8 @@ func TestContainersWhileTheEngineRestarts(t *testing.T) {
 func (a *restartingApp) updateAcross(t testing.TB, c *core, id, former, version string, m outageMoment, kill bool) (image string) {
 	t.Helper()
 	began := time.Now()
-	digest := a.push(t, dockertest.Behaviour{Version: version, Healthcheck: true, SlowStart: time.Second, StartPeriod: 5 * time.Second, Unhealthy: m.failing})
+	digest := a.push(t, dockertest.Behaviour{Version: version, Healthcheck: true, SlowStart: time.Second, StartPeriod: 5 * time.Second,
+		Unhealthy: m.failing})
 	web := c.check(t, id)
 	if web.Candidate == nil || web.Candidate.Digest != digest {
 		t.Fatalf("%s: the candidate is %+v", m.name, web.Candidate)

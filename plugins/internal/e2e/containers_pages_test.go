@@ -19,9 +19,12 @@ func containersPages(st stack, web service, jobs map[string]string) [][2]string 
 	svc := "/services/" + st.ID + "/" + web.ID
 	return [][2]string{
 		{"home", "/system"}, {"stacks", "/stacks"}, {"stacks-none", "/stacks?q=nothing-has-this-name"}, {"stack", "/stacks/" + st.ID},
-		{"update", "/stacks/update?service=" + web.ID}, {"service", svc + "?window=3m"}, {"log", svc + "/logs"}, {"files", "/stacks/" + st.ID + "/files"}, {"rollback", svc + "/rollback"}, {"queue", "/queue"}, {"queue-none", "/queue?status=canceled"},
-		{"job-update", "/queue/" + jobs["update"]}, {"job-check", "/queue/" + jobs["check"]}, {"job-plan", "/queue/" + jobs["plan"]}, {"job-back", "/queue/" + jobs["back"]},
-		{"job-discovery", "/queue/" + jobs["discovery"]}, {"inference", "/queue/version-inference"}, {"discovery", "/discovery"}, {"deploy", "/deploy-check"},
+		{"update", "/stacks/update?service=" + web.ID}, {"service", svc + "?window=3m"}, {"log", svc + "/logs"},
+		{"files", "/stacks/" + st.ID + "/files"}, {"rollback", svc + "/rollback"}, {"queue", "/queue"}, {"queue-none", "/queue?status=canceled"},
+		{"job-update", "/queue/" + jobs["update"]}, {"job-check", "/queue/" + jobs["check"]}, {"job-plan", "/queue/" + jobs["plan"]},
+		{"job-back", "/queue/" + jobs["back"]},
+		{"job-discovery", "/queue/" + jobs["discovery"]}, {"inference", "/queue/version-inference"}, {"discovery", "/discovery"},
+		{"deploy", "/deploy-check"},
 		{"settings", "/settings"}, {"hooks-off", "/host-packages"},
 	}
 }
@@ -51,7 +54,9 @@ func TestContainersPages(t *testing.T) {
 	c.finished(t, jobs["back"], "rolled_back")
 	jobs["check"] = c.beginJob(t, "/api/checks", fmt.Sprintf(`{"scope":"stack","stackId":%q}`, st.ID))
 	c.finished(t, jobs["check"], "success")
-	c.api(t, http.MethodPost, "/api/ignores", fmt.Sprintf(`{"scope":{"type":"service","serviceId":%q},"match":{"kind":"semver","value":">=9"},"note":"too early"}`, web.ID), http.StatusOK)
+	c.api(t, http.MethodPost, "/api/ignores",
+		fmt.Sprintf(`{"scope":{"type":"service","serviceId":%q},"match":{"kind":"semver","value":">=9"},"note":"too early"}`, web.ID),
+		http.StatusOK)
 	c.api(t, http.MethodPost, "/api/deploy-check/report/refresh", "", http.StatusAccepted)
 
 	// An edit that nobody has applied is shown before an update and before a rollback.
@@ -93,8 +98,10 @@ func TestContainersPages(t *testing.T) {
 // notificationPages are the pages of notifications, by the name of their picture.
 func notificationPages() [][2]string {
 	return [][2]string{
-		{"notifications", "/notifications"}, {"notifications-older", "/notifications?before=ntm_0"}, {"notifications-job", "/notifications/preview/job_finished"},
-		{"notifications-version", "/notifications/preview/new_version_discovered"}, {"notifications-anomaly", "/notifications/preview/ghcr_webhook_anomaly"},
+		{"notifications", "/notifications"}, {"notifications-older", "/notifications?before=ntm_0"},
+		{"notifications-job", "/notifications/preview/job_finished"},
+		{"notifications-version", "/notifications/preview/new_version_discovered"},
+		{"notifications-anomaly", "/notifications/preview/ghcr_webhook_anomaly"},
 		{"notifications-test", "/notifications/preview/notification_test"},
 	}
 }
@@ -138,7 +145,8 @@ notify "shoutrrr" "pager" {
 	b.picture("containers-notifications-answers")
 
 	c.api(t, http.MethodPost, "/api/web-push/keys", "", http.StatusOK)
-	c.api(t, http.MethodPost, "/api/web-push/subscriptions", `{"endpoint":"https://push.example.invalid/send/1","keys":{"p256dh":"BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM","auth":"tBHItJI5svbpez7KI4CCXg"}}`, http.StatusOK)
+	c.api(t, http.MethodPost, "/api/web-push/subscriptions",
+		`{"endpoint":"https://push.example.invalid/send/1","keys":{"p256dh":"BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM","auth":"tBHItJI5svbpez7KI4CCXg"}}`, http.StatusOK)
 	b.open("/notifications")
 	b.do(chromedp.Evaluate[chromedp.Void](`void (location.hash = "set-webPush")`))
 	b.shows("This browser has not subscribed.")

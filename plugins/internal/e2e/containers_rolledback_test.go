@@ -10,8 +10,8 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 )
 
-// TestContainersRolledBackIsLeftOut: an update that crashes is rolled back, with the last lines of its container; the update of the whole stack then leaves that
-// version out and says so, the page offers to ignore it, and after that nothing is left out.
+// TestContainersRolledBackIsLeftOut: an update that crashes is rolled back, with the last lines of its container; the update of the whole
+// stack then leaves that version out and says so, the page offers to ignore it, and after that nothing is left out.
 func TestContainersRolledBackIsLeftOut(t *testing.T) {
 	t.Parallel()
 	bin := dockertest.NewestCompose(t)
@@ -32,7 +32,8 @@ func TestContainersRolledBackIsLeftOut(t *testing.T) {
 			t.Errorf("the line %q of the container that crashed is missing:\n%s", line, log)
 		}
 	}
-	if web = c.service(t, web.ID); web.Candidate == nil || web.Candidate.RolledBack == nil || web.Candidate.RolledBack.JobID != bad || web.Candidate.RolledBack.Error == "" {
+	if web = c.service(t, web.ID); web.Candidate == nil || web.Candidate.RolledBack == nil || web.Candidate.RolledBack.JobID != bad ||
+		web.Candidate.RolledBack.Error == "" {
 		t.Fatalf("the candidate is %+v", web.Candidate)
 	}
 
@@ -48,7 +49,8 @@ func TestContainersRolledBackIsLeftOut(t *testing.T) {
 	var sum struct {
 		LeftOut []struct{ ServiceID, Digest, Reason, JobID string }
 	}
-	if err := json.Unmarshal(done.Summary, &sum); err != nil || len(sum.LeftOut) != 1 || sum.LeftOut[0].ServiceID != web.ID || sum.LeftOut[0].Digest != crash || sum.LeftOut[0].Reason != "rolled_back" || sum.LeftOut[0].JobID != bad {
+	if err := json.Unmarshal(done.Summary, &sum); err != nil || len(sum.LeftOut) != 1 || sum.LeftOut[0].ServiceID != web.ID ||
+		sum.LeftOut[0].Digest != crash || sum.LeftOut[0].Reason != "rolled_back" || sum.LeftOut[0].JobID != bad {
 		t.Errorf("the summary is %s", done.Summary)
 	}
 	if _, after, _ := running(t, a.dir, "web"); after != before {
@@ -57,7 +59,8 @@ func TestContainersRolledBackIsLeftOut(t *testing.T) {
 	if _, _, digests := running(t, a.dir, "side"); !hasDigest(digests, newSide) {
 		t.Errorf("the neighbour runs %v, want %s", digests, newSide)
 	}
-	c.api(t, http.MethodPost, "/api/ignores", fmt.Sprintf(`{"scope":{"type":"service","serviceId":%q},"match":{"kind":"digest","value":%q}}`, web.ID, crash), http.StatusOK)
+	c.api(t, http.MethodPost, "/api/ignores",
+		fmt.Sprintf(`{"scope":{"type":"service","serviceId":%q},"match":{"kind":"digest","value":%q}}`, web.ID, crash), http.StatusOK)
 	if web = c.service(t, web.ID); web.Status != "blocked" {
 		t.Errorf("the ignored version is %s", web.Status)
 	}

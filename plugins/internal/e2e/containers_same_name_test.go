@@ -45,14 +45,16 @@ func TestContainersOfOneName(t *testing.T) {
 				ConfigFiles                         []string
 			}
 			projects := func() []project {
-				return slices.DeleteFunc(ask[struct{ Projects []project }](t, c, "/api/discovery/projects").Projects, func(p project) bool { return !strings.HasPrefix(p.Project, a.project) })
+				return slices.DeleteFunc(ask[struct{ Projects []project }](t, c, "/api/discovery/projects").Projects,
+					func(p project) bool { return !strings.HasPrefix(p.Project, a.project) })
 			}
 			eventually(t, 30*time.Second, "both are listed", func() bool {
 				all := projects()
 				of := func(i int, dir string) bool {
 					return slices.Equal(all[i].ConfigFiles, []string{filepath.Join(dir, "docker-compose.yml")})
 				}
-				return len(all) == 2 && of(0, a.dir) && all[0].StackID == st.ID && of(1, other) && all[1].LastError == "project_name_shared" && all[1].StackID == ""
+				return len(all) == 2 && of(0, a.dir) && all[0].StackID == st.ID && of(1, other) && all[1].LastError == "project_name_shared" &&
+					all[1].StackID == ""
 			})
 			untouched := func(when, id string) {
 				t.Helper()

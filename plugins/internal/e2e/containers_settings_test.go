@@ -45,17 +45,23 @@ services:
 // settingEdits go from the field that is told to what is written instead of what.
 func settingEdits() map[string][2]string {
 	return map[string][2]string{
-		"hostname": {"web1", "web2"}, "domainname": {"domainname: example.com", "domainname: example.org"}, "dns": {"dns: [127.0.0.1]", "dns: [127.0.0.2]"},
-		"dnsSearch": {"dns_search: [example.com]", "dns_search: [example.org]"}, "extraHosts": {"192.0.2.1", "192.0.2.2"}, "groupAdd": {`["7"]`, `["8"]`},
-		"readOnly": {"read_only: false", "read_only: true"}, "tty": {"tty: true", "tty: false"}, "securityOpt": {"    security_opt: [\"no-new-privileges:true\"]\n", ""},
-		"sysctls": {"somaxconn: 1024", "somaxconn: 512"}, "ulimits": {"nofile: 1024", "nofile: 2048"}, "logging": {"max-size: 1m", "max-size: 2m"}, "healthcheck": {"interval: 2s", "interval: 3s"},
-		"stopSignal": {"SIGINT", "SIGTERM"}, "shmSize": {"shm_size: 32m", "shm_size: 33m"}, "devices": {"/dev/null:/dev/x", "/dev/zero:/dev/x"}, "tmpfs": {"size=1m", "size=2m"}, "init": {"init: true", "init: false"},
-		"oomScoreAdj": {"oom_score_adj: 100", "oom_score_adj: 200"}, "cpuShares": {"512\n", "256\n"}, "memReservation": {"16m\n", "8m\n"}, "networkAliases": {"[store]", "[other]"},
+		"hostname": {"web1", "web2"}, "domainname": {"domainname: example.com", "domainname: example.org"},
+		"dns":       {"dns: [127.0.0.1]", "dns: [127.0.0.2]"},
+		"dnsSearch": {"dns_search: [example.com]", "dns_search: [example.org]"}, "extraHosts": {"192.0.2.1", "192.0.2.2"},
+		"groupAdd": {`["7"]`, `["8"]`},
+		"readOnly": {"read_only: false", "read_only: true"}, "tty": {"tty: true", "tty: false"},
+		"securityOpt": {"    security_opt: [\"no-new-privileges:true\"]\n", ""},
+		"sysctls":     {"somaxconn: 1024", "somaxconn: 512"}, "ulimits": {"nofile: 1024", "nofile: 2048"},
+		"logging": {"max-size: 1m", "max-size: 2m"}, "healthcheck": {"interval: 2s", "interval: 3s"},
+		"stopSignal": {"SIGINT", "SIGTERM"}, "shmSize": {"shm_size: 32m", "shm_size: 33m"}, "devices": {"/dev/null:/dev/x", "/dev/zero:/dev/x"},
+		"tmpfs": {"size=1m", "size=2m"}, "init": {"init: true", "init: false"},
+		"oomScoreAdj": {"oom_score_adj: 100", "oom_score_adj: 200"}, "cpuShares": {"512\n", "256\n"}, "memReservation": {"16m\n", "8m\n"},
+		"networkAliases": {"[store]", "[other]"},
 	}
 }
 
-// TestContainersDriftOfSettings: a project that runs as its files say has no differences, each edited setting is told by its name, and what no field
-// explains is told by compose's own hash.
+// TestContainersDriftOfSettings: a project that runs as its files say has no differences, each edited setting is told by its name, and
+// what no field explains is told by compose's own hash.
 func TestContainersDriftOfSettings(t *testing.T) {
 	t.Parallel()
 	for _, bin := range dockertest.Compose(t) {

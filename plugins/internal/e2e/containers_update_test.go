@@ -57,7 +57,9 @@ func TestContainersUpdateAndRollBack(t *testing.T) {
 			if web = c.service(t, web.ID); web.Candidate != nil || web.Image.Digest != second {
 				t.Errorf("after the update: %+v, candidate %+v", web.Image, web.Candidate)
 			}
-			if files := dockertest.Docker(t, "inspect", "-f", `{{index .Config.Labels "com.docker.compose.project.config_files"}}`, dockertest.ContainerOf(t, a.dir, "web")); !strings.HasSuffix(strings.TrimSpace(files), "docker-compose.yml") || strings.Contains(files, ",") {
+			if files := dockertest.Docker(t, "inspect", "-f", `{{index .Config.Labels "com.docker.compose.project.config_files"}}`,
+				dockertest.ContainerOf(t, a.dir, "web")); !strings.HasSuffix(strings.TrimSpace(files), "docker-compose.yml") ||
+				strings.Contains(files, ",") {
 				t.Errorf("the label names %s", files)
 			}
 

@@ -57,7 +57,8 @@ func TestContainersWalk(t *testing.T) {
 	web := st.service(t, "web")
 	page := "/services/" + st.ID + "/" + web.ID
 
-	second := a.push(t, dockertest.Behaviour{Version: "1.1.0", Healthcheck: true, SlowStart: slowEnough, StartPeriod: slowEnough, PadBytes: 1 << 20})
+	second := a.push(t, dockertest.Behaviour{Version: "1.1.0", Healthcheck: true, SlowStart: slowEnough, StartPeriod: slowEnough,
+		PadBytes: 1 << 20})
 	b.open(page)
 	b.press("form[action='/stacks/check'] button", "#job")
 	b.shows("1 with a new version")
@@ -141,7 +142,9 @@ func TestContainersHooksPage(t *testing.T) {
 	source := axe(t)
 	b.open("/host-packages")
 	b.shows("No repository is tracked")
-	b.do(chromedp.Click(chromedp.CSS("[name=enabled]")), chromedp.SendKeys(chromedp.CSS("#callback"), "https://patchbay.example.org/api/webhooks/host-packages"), chromedp.SendKeys(chromedp.CSS("#pat"), pat))
+	b.do(chromedp.Click(chromedp.CSS("[name=enabled]")),
+		chromedp.SendKeys(chromedp.CSS("#callback"), "https://patchbay.example.org/api/webhooks/host-packages"),
+		chromedp.SendKeys(chromedp.CSS("#pat"), pat))
 	b.press("#hook-settings .btn.p", ".toast.ok")
 	b.shows("A token is set.")
 	// It would cover the button, and be taken for the next one.
@@ -161,7 +164,8 @@ func TestContainersHooksPage(t *testing.T) {
 	digest := a.push(t, dockertest.Behaviour{Version: "2", Healthcheck: true})
 	body := githubtest.Published(a.repo, path.Base(a.repo), "1", digest, true)
 	for range 2 {
-		h := http.Header{"X-Github-Event": {"package"}, "X-Github-Delivery": {"delivery-of-the-test"}, "X-Hub-Signature-256": {githubtest.Sign(hooks[0].Secret, body)}}
+		h := http.Header{"X-Github-Event": {"package"}, "X-Github-Delivery": {"delivery-of-the-test"},
+			"X-Hub-Signature-256": {githubtest.Sign(hooks[0].Secret, body)}}
 		c.send(t, request{path: "/api/webhooks/host-packages", body: string(body), header: h})
 		b.shows("delivery-of-the-test")
 		b.do(chromedp.WaitVisible(chromedp.CSS(".sub a[href^='/queue/']")))

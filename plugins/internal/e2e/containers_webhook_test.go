@@ -49,7 +49,8 @@ func TestContainersPackageWebhook(t *testing.T) {
 	live := make(chan []curled)
 	go func() { live <- c.curl(t, "/api/host-packages/webhook/deliveries/events", "6", "Last-Event-ID: 0") }()
 
-	if got := deliver("d-forged", githubtest.Sign("not the secret", body), body); got.status != http.StatusUnauthorized || !strings.Contains(got.body, "invalid_signature") {
+	if got := deliver("d-forged", githubtest.Sign("not the secret", body), body); got.status != http.StatusUnauthorized ||
+		!strings.Contains(got.body, "invalid_signature") {
 		t.Errorf("a forged delivery: %d %s", got.status, got.body)
 	}
 	good := githubtest.Sign(hooks[0].Secret, body)
@@ -101,7 +102,8 @@ func TestContainersPackageWebhook(t *testing.T) {
 		t.Errorf("resumed after the first: %+v", rest)
 	}
 	for _, secret := range []string{pat, hooks[0].Secret} {
-		for _, p := range []string{"/api/host-packages/settings", "/api/host-packages/repos", "/api/jobs", "/api/host-packages/webhook/overview", "/api/host-packages/webhook/deliveries"} {
+		for _, p := range []string{"/api/host-packages/settings", "/api/host-packages/repos", "/api/jobs", "/api/host-packages/webhook/overview",
+			"/api/host-packages/webhook/deliveries"} {
 			if strings.Contains(c.api(t, http.MethodGet, p, "", http.StatusOK).body, secret) {
 				t.Errorf("%s shows a secret", p)
 			}

@@ -62,7 +62,8 @@ func newCore(t testing.TB, hcl string, env ...string) *core {
 		// A binary with the race detector would wait a second at its end.
 		"GORACE=atexit_sleep_ms=10",
 		// What runs by the clock would come into a test when its minute is there: a test that is about it asks for it.
-		"SVC_SCHEDULES=false", "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=true", "SVC_DATA_DIR=" + filepath.Join(dir, "data"), "SVC_SOCKET_DIR=" + sockets, "SVC_PLUGIN_BINARY=" + built.plugins,
+		"SVC_SCHEDULES=false", "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=true", "SVC_DATA_DIR=" + filepath.Join(dir, "data"), "SVC_SOCKET_DIR=" + sockets,
+		"SVC_PLUGIN_BINARY=" + built.plugins,
 	}, env...)
 	c.configure(hcl)
 	t.Cleanup(c.sound)

@@ -13,7 +13,8 @@ func TestUsageMemberIsCutOutUnlessAsked(t *testing.T) {
 	c, up, token := startWeb(t, "", roomy)
 	db := c.records(t, storage{})
 	const sent = "{ \"query\":\"q\",\n\t\"max_results\" : 3, \"ratio\": 1.0 , \"big\":12345678901234567890, \"u\":\"\\u00e9\\/\", \"query\" : \"q\" }"
-	const before, after = "{\"z\": 1.0, \"a\":[1e2, -0, 12345678901234567890],\n \"results\" : [] , \"nested\":{\"usage\":{\"credits\":9}}", ", \"e\":\"\\u00e9 \\/ \\ud83d\\ude00\" }"
+	const before, after = "{\"z\": 1.0, \"a\":[1e2, -0, 12345678901234567890],\n \"results\" : [] , \"nested\":{\"usage\":{\"credits\":9}}",
+		", \"e\":\"\\u00e9 \\/ \\ud83d\\ude00\" }"
 	for _, tt := range []struct{ name, ask, member, want string }{
 		{"not asked", ``, `,  "usage" : {"credits": 7}`, before + after},
 		{"refused", `"include_usage": false, `, `,"usage":{"credits":7}`, before + after},
@@ -66,9 +67,11 @@ func TestCreditsAreThoseOfTheUpstreamElseThePrice(t *testing.T) {
 		{"extract that failed", "extract", `{"urls":["fail"]}`, nil, 0},
 		{"extract of one without usage", "extract", `{"urls":"a"}`, &scripted{Status: 200, Body: plain}, 1},
 		{"map", "map", `{"url":"https://example.org"}`, nil, 1},
-		{"map with instructions, without usage", "map", `{"url":"https://example.org","limit":20,"instructions":"x"}`, &scripted{Status: 200, Body: plain}, 4},
+		{"map with instructions, without usage", "map", `{"url":"https://example.org","limit":20,"instructions":"x"}`,
+			&scripted{Status: 200, Body: plain}, 4},
 		{"crawl", "crawl", `{"url":"https://example.org"}`, nil, 2},
-		{"crawl without usage", "crawl", `{"url":"https://example.org","limit":10,"extract_depth":"advanced"}`, &scripted{Status: 200, Body: plain}, 5},
+		{"crawl without usage", "crawl", `{"url":"https://example.org","limit":10,"extract_depth":"advanced"}`,
+			&scripted{Status: 200, Body: plain}, 5},
 		{"research", "research", `{"input":"i"}`, nil, 50},
 		{"mini research", "research", `{"input":"i","model":"mini"}`, nil, 40},
 		{"failed research", "research", `{"input":"i"}`, &scripted{Status: 500}, 0},
@@ -148,7 +151,8 @@ func TestLimitsHoldExactlyUnderConcurrency(t *testing.T) {
 			if count[200] != 50 || count[429] != 150 || len(up.requests()) != 50 {
 				t.Errorf("answers by status: %v, %d requests upstream", count, len(up.requests()))
 			}
-			if used := c.records(t, storage{}).balanced(c, token); used.HourlyRequests != 50 || used.HourlyCredits != 50 || used.MonthlyQuotaExhausted != 150 {
+			if used := c.records(t, storage{}).balanced(c, token); used.HourlyRequests != 50 || used.HourlyCredits != 50 ||
+				used.MonthlyQuotaExhausted != 150 {
 				t.Errorf("usage %+v", used)
 			}
 		})

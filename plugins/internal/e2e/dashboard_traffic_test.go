@@ -42,8 +42,10 @@ func busyHCL(t *testing.T, up *upstream) string {
 	for i := range 9 {
 		hub.AddRepo(githubtest.Repo{FullName: fmt.Sprintf("acme/r%d", i)})
 	}
-	return strings.Replace(mailHCL, "dns.hand", "dns.hand\n  notify   = [notify.ops]", 1) + translatingHCL(storage{}, hub, model, "") + chainHCL(up.url, "") +
-		fmt.Sprintf("notify \"webhook\" \"ops\" {\n  config {\n    url         = %q\n    allow_hosts = [%q]\n  }\n}\n", hook.URL+"/hook", hook.host)
+	return strings.Replace(mailHCL, "dns.hand", "dns.hand\n  notify   = [notify.ops]", 1) + translatingHCL(storage{}, hub, model, "") +
+		chainHCL(up.url, "") +
+		fmt.Sprintf("notify \"webhook\" \"ops\" {\n  config {\n    url         = %q\n    allow_hosts = [%q]\n  }\n}\n", hook.URL+"/hook",
+			hook.host)
 }
 
 // startBusy runs the core.
@@ -113,7 +115,8 @@ func (s *busy) workBeside(n int, wave float64) {
 		s.sendMail(s.mailbox, fmt.Sprintf("Subject: Report %d.%d", n, i), "Hello.")
 	}
 	if n%4 == 0 {
-		if smtp.SendMail(s.smtpAddress(), nil, "ada@example.com", []string{"nobody@mail.localhost"}, []byte("Subject: news\r\n\r\nHello.\r\n")) == nil {
+		if smtp.SendMail(s.smtpAddress(), nil, "ada@example.com", []string{"nobody@mail.localhost"},
+			[]byte("Subject: news\r\n\r\nHello.\r\n")) == nil {
 			s.t.Error("mail to an unknown address is accepted")
 		}
 		s.send(s.t, request{method: http.MethodGet, path: "/nothing/is/here"})
@@ -122,7 +125,8 @@ func (s *busy) workBeside(n int, wave float64) {
 		s.releasesAPI(s.t, s.key, http.MethodPost, "sync/releases", "")
 	}
 	if n%16 == 4 {
-		s.post(s.t, s.key, "/releases/api/translate/requests", `{"mode":"async","items":[`+translationInput(s.releases[n/16%len(s.releases)])+`]}`)
+		s.post(s.t, s.key, "/releases/api/translate/requests",
+			`{"mode":"async","items":[`+translationInput(s.releases[n/16%len(s.releases)])+`]}`)
 	}
 	if n%40 == 20 {
 		s.post(s.t, s.key, "/releases/api/repos/import", fmt.Sprintf(`{"content":"acme/r%d"}`, n/40%9))

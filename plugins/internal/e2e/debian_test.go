@@ -16,7 +16,8 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
-// sharedDebian makes a minimal Debian once for all tests, with nothing to build programs with, and returns its directory. Tests leave it as it is.
+// sharedDebian makes a minimal Debian once for all tests, with nothing to build programs with, and returns its directory. Tests leave it
+// as it is.
 var sharedDebian = sync.OnceValues(func() (dir string, err error) {
 	dir = filepath.Join(scratch, "debian")
 	cmd := exec.Command("make", dir, "DEBIAN_ROOT="+dir)
@@ -78,16 +79,19 @@ func TestDebianImage(t *testing.T) {
 	}
 	must(t, os.Mkdir(filepath.Join(config, "docs"), 0o755))
 	must(t, os.WriteFile(filepath.Join(config, "docs/guide.md"), []byte("# Guide\n\nA plugin that crashes is started again.\n"), 0o644))
-	hcl := strings.Replace(fmt.Sprintf(examplesHCL, python, "/usr/bin/node"), "backend = search.docs", "backend = [search.web, search.docs]\n  notify  = notify.chat", 1)
+	hcl := strings.Replace(fmt.Sprintf(examplesHCL, python, "/usr/bin/node"), "backend = search.docs",
+		"backend = [search.web, search.docs]\n  notify  = notify.chat", 1)
 	hcl += fmt.Sprintf("search \"tavily\" \"web\" {\n  config { base_url = %q }\n}\n", up.url)
 	must(t, os.WriteFile(filepath.Join(config, "plugin.hcl"), []byte(hcl), 0o644))
 	runHost(t, "", "chmod", "-R", "a+rX", config)
-	contains(t, dockertest.Docker(t, "run", "--rm", "--user", "0:0", "-v", config+":/etc/patchbay", "-e", "CHAT_URL="+in.URL, image, "plugin", "lock"), "search-python sha256:", "notify-node sha256:")
+	contains(t, dockertest.Docker(t, "run", "--rm", "--user", "0:0", "-v", config+":/etc/patchbay", "-e", "CHAT_URL="+in.URL, image, "plugin",
+		"lock"), "search-python sha256:", "notify-node sha256:")
 
 	// Both ends are in the network of this machine, where the inbox is.
 	container, address := dockertest.Name(t), testkit.FreeAddress(t)
 	dockertest.Docker(t, "run", "-d", "--init", "--name", container, "--network", "host", "-v", config+":/etc/patchbay:ro",
-		"-e", "CHAT_URL="+in.URL+"/ok", "-e", "SVC_HTTP_ADDR="+address, "-e", "SVC_ADMIN_ADDR="+testkit.FreeAddress(t), "--health-interval", "1s", image)
+		"-e", "CHAT_URL="+in.URL+"/ok", "-e", "SVC_HTTP_ADDR="+address, "-e", "SVC_ADMIN_ADDR="+testkit.FreeAddress(t), "--health-interval",
+		"1s", image)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(dockertest.Docker(t, "logs", "--tail", "60", container))
@@ -111,7 +115,8 @@ func TestDebianImage(t *testing.T) {
 	}
 	eventually(t, startWithin, "the channel in Node sends the alerts", func() bool { return len(in.received()) >= 2 })
 	contains(t, dockertest.Docker(t, "run", "--rm", "--entrypoint", "/usr/bin/pg_dump", image, "--version"), "pg_dump (PostgreSQL)")
-	labels := dockertest.Docker(t, "inspect", "-f", "{{index .Config.Labels \"org.opencontainers.image.version\"}} {{.Config.User}} {{.Config.Entrypoint}} {{.Config.Healthcheck.Test}} {{.Config.Volumes}}", image)
+	labels := dockertest.Docker(t, "inspect", "-f",
+		"{{index .Config.Labels \"org.opencontainers.image.version\"}} {{.Config.User}} {{.Config.Entrypoint}} {{.Config.Healthcheck.Test}} {{.Config.Volumes}}", image)
 	if want := "0.1.0-dev 10001:10001 [/bin/patchbay] [CMD /bin/patchbay health] map[/data:{}]"; labels != want {
 		t.Errorf("the image is %s, want %s", labels, want)
 	}

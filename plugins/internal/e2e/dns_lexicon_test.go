@@ -23,7 +23,8 @@ func TestLexiconExample(t *testing.T) {
 	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(built.core, "plugin", "test", "-settings", settings, "-sample", "zone=example.com", python, filepath.Join("..", "..", "..", "examples", "dns-lexicon", "plugin.py"))
+	cmd := exec.Command(built.core, "plugin", "test", "-settings", settings, "-sample", "zone=example.com", python,
+		filepath.Join("..", "..", "..", "examples", "dns-lexicon", "plugin.py"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("plugin test: %v", err)

@@ -152,11 +152,13 @@ func TestNewPluginInNodeConforms(t *testing.T) {
 		Failures: []conformance.NotifyCase{
 			{JSON: at("/busy"), Outcome: notify.Retryable}, {JSON: at("/gone"), Outcome: notify.Refused},
 			{JSON: at("/moved"), Outcome: notify.Refused}, {JSON: at("/broken"), Outcome: notify.Uncertain},
-			{JSON: at("/cut"), Outcome: notify.Uncertain}, {JSON: fmt.Sprintf(`{"url":"http://%s/"}`, testkit.FreeAddress(t)), Outcome: notify.Retryable},
+			{JSON: at("/cut"), Outcome: notify.Uncertain},
+			{JSON: fmt.Sprintf(`{"url":"http://%s/"}`, testkit.FreeAddress(t)), Outcome: notify.Retryable},
 		},
 		Slow: &conformance.NotifyCase{JSON: at("/slow")}, Received: in.received, Secrets: []string{in.URL + "/ok"}, Logs: logs,
 	}))
-	contains(t, strings.Join(in.texts, "\n"), "tests: Conformance: ü & <b>\n\nA sample.\n\nIt has\nmore lines.\n\nExample: https://example.com/?a=1&b=2")
+	contains(t, strings.Join(in.texts, "\n"),
+		"tests: Conformance: ü & <b>\n\nA sample.\n\nIt has\nmore lines.\n\nExample: https://example.com/?a=1&b=2")
 }
 
 // A new plugin in Python is a copy of the example that stands alone.
@@ -167,7 +169,8 @@ func TestNewPluginInPythonConforms(t *testing.T) {
 	conn, logs := plugged(t, python, filepath.Join(dir, "plugin.py"))
 	conforms(t, conformance.Search(t.Context(), conn, conformance.SearchConfig{
 		JSON: `{"folder":".","pattern":null}`, BaseDir: dir, Logs: logs,
-		Invalid: []string{`{}`, `{"folder":""}`, `{"folder":"missing"}`, `{"folder":"\u0000"}`, `{"folder":".","pattern":"../*"}`, `{"folder":".","pattern":"**"}`},
+		Invalid: []string{`{}`, `{"folder":""}`, `{"folder":"missing"}`, `{"folder":"\u0000"}`, `{"folder":".","pattern":"../*"}`,
+			`{"folder":".","pattern":"**"}`},
 		Samples: []conformance.Sample{
 			{Operation: search.OpSearch, Body: `{"query":"\"interpreter\" pinned","max_results":3}`, Check: func(r *search.Response) error {
 				if !strings.Contains(string(r.Body), `"url": "file:README.md"`) {

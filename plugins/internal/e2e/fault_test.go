@@ -84,7 +84,8 @@ func TestTenMegabytesPassThrough(t *testing.T) {
 	c, up, token := startWeb(t, "", "")
 	up.script(scripted{Fault: "large"})
 	a := c.post(t, token, "search", `{"query":"q","include_usage":true}`)
-	if a.status != http.StatusOK || len(a.body) < 10*mib || !strings.HasSuffix(a.body, "}") || !strings.Contains(a.body[:200]+a.body[len(a.body)-200:], `"usage":{"credits":1}`) {
+	if a.status != http.StatusOK || len(a.body) < 10*mib || !strings.HasSuffix(a.body, "}") ||
+		!strings.Contains(a.body[:200]+a.body[len(a.body)-200:], `"usage":{"credits":1}`) {
 		t.Errorf("status %d, %d bytes", a.status, len(a.body))
 	}
 }
@@ -101,7 +102,8 @@ func TestAnswersOfTheUpstreamPassThroughByteForByte(t *testing.T) {
 		{Status: 500, Body: `{"detail":{"error":"Internal Server Error"}}`},
 		{Status: 500, Body: "<html>oops</html>", Header: map[string]string{"Content-Type": "text/html"}},
 		{Status: 502, Body: "bad gateway", Header: map[string]string{"Content-Type": "text/plain"}},
-		{Status: 503, Body: `{"detail":{"error":"busy"}}`, Header: map[string]string{"Retry-After": "7", "Set-Cookie": "a=b", "Server": "x", "X-Secret": "y"}},
+		{Status: 503, Body: `{"detail":{"error":"busy"}}`,
+			Header: map[string]string{"Retry-After": "7", "Set-Cookie": "a=b", "Server": "x", "X-Secret": "y"}},
 	}
 	for _, s := range tests {
 		up.script(s)
@@ -118,7 +120,8 @@ func TestAnswersOfTheUpstreamPassThroughByteForByte(t *testing.T) {
 			}
 		}
 		row := db.audit(a.header.Get("X-Request-Id"))
-		if row.outcome != outcomeFailure || row.status != int64(s.Status) || row.upstream != int64(s.Status) || row.credits != 0 || row.code != "upstream_error" {
+		if row.outcome != outcomeFailure || row.status != int64(s.Status) || row.upstream != int64(s.Status) || row.credits != 0 ||
+			row.code != "upstream_error" {
 			t.Errorf("audit row %+v", row)
 		}
 	}

@@ -31,7 +31,8 @@ func TestFirstRunReceivesMail(t *testing.T) {
 			t.Errorf("the code is %q", got)
 		}
 		contains(t, c.cli("mailbox", "list"), address, "active")
-		if err := smtp.SendMail(at[1], nil, "shop@example.com", []string{"nobody@mail.localhost"}, []byte(message)); err == nil || !strings.HasPrefix(err.Error(), "550 ") {
+		if err := smtp.SendMail(at[1], nil, "shop@example.com", []string{"nobody@mail.localhost"}, []byte(message)); err == nil ||
+			!strings.HasPrefix(err.Error(), "550 ") {
 			t.Errorf("mail to an unknown address: %v", err)
 		}
 	})

@@ -74,7 +74,8 @@ func (b *browser) inspectForms(path string) (sent []string) {
 
 // formBases are the addresses of what the packages of pages declare.
 var formBases = map[string]string{
-	"console": "/system", "services/containers/pages": "", "services/mail/pages": "/mail", "services/releases/pages": "/releases", "services/search/pages": "/search",
+	"console": "/system", "services/containers/pages": "", "services/mail/pages": "/mail", "services/releases/pages": "/releases",
+	"services/search/pages": "/search",
 }
 
 // sentElsewhere are the routes of forms that no page of a filled core has, each with the test that sends them without a script, or with
@@ -143,7 +144,8 @@ func (b *browser) fillForms(c *core) (pages, sent []string) {
 		return err == nil && slices.Contains(sent, "POST /discovery/accept-move")
 	})
 	pages = []string{
-		"/system/account", "/system/jobs/job_keys", "/queue/job_waiting", "/discovery?archived=only", "/system/plugins/instance/notify.hook", "/search/tokens/" + token,
+		"/system/account", "/system/jobs/job_keys", "/queue/job_waiting", "/discovery?archived=only", "/system/plugins/instance/notify.hook",
+		"/search/tokens/" + token,
 		"/stacks/stk_1", "/services/stk_2/svc_2_0", "/mail/inbox?mailbox=" + mailbox,
 	}
 	return pages, sent
@@ -161,7 +163,8 @@ func checkFormsWereSeen(t *testing.T, sent []string) {
 		if !known || sentElsewhere[route] != "" {
 			continue
 		}
-		pattern := "^POST " + base + "(/[^/]+)*?" + regexp.MustCompile(`:[A-Za-z]+`).ReplaceAllString(strings.TrimPrefix(regexp.QuoteMeta(path), base), "[^/]+") + "$"
+		pattern := "^POST " + base + "(/[^/]+)*?" +
+			regexp.MustCompile(`:[A-Za-z]+`).ReplaceAllString(strings.TrimPrefix(regexp.QuoteMeta(path), base), "[^/]+") + "$"
 		if !slices.ContainsFunc(sent, regexp.MustCompile(pattern).MatchString) {
 			t.Errorf("no form was seen that is sent to %s, without a script", route)
 		}

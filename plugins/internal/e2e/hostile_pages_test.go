@@ -92,7 +92,8 @@ type filling struct {
 }
 
 // hostileFilling has hostile texts alone.
-var hostileFilling = filling{texts: hostile, word: unbroken, tail: "-" + strings.Repeat("long", 15), number: 9_000_000_000, rows: 40, stacks: 4, services: 3}
+var hostileFilling = filling{texts: hostile, word: unbroken, tail: "-" + strings.Repeat("long", 15), number: 9_000_000_000, rows: 40,
+	stacks: 4, services: 3}
 
 // text is the text of a row.
 func (f filling) text(i int) string { return f.texts[i%len(f.texts)] }
@@ -110,7 +111,8 @@ func (f filling) fill(t testing.TB, db *sql.DB, token string, keys []string) [][
 		}
 	}
 	now := time.Now().UnixMilli()
-	exec("UPDATE search_tokens SET group_name = ?, limit_requests = ?, limit_credits_month = ? WHERE id = ?", f.cut(80), f.number, f.number*1000, token)
+	exec("UPDATE search_tokens SET group_name = ?, limit_requests = ?, limit_credits_month = ? WHERE id = ?", f.cut(80), f.number,
+		f.number*1000, token)
 	for i, key := range keys {
 		exec("UPDATE search_keys SET state = ?, reason = ?, group_name = ?, until = ?, quota_error = ? WHERE id = ?",
 			[]string{"invalid", "cooling_down", "exhausted", "disabled"}[i%4], f.text(i), f.cut(60), now+3_600_000, f.text(i), key)
@@ -121,15 +123,18 @@ func (f filling) fill(t testing.TB, db *sql.DB, token string, keys []string) [][
 	for i := range f.rows {
 		text := f.text(i)
 		exec("INSERT INTO search_requests (id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code) VALUES (?,?,?,?,?,?,'search',2,502,599,?,999999999,999999999,1,12,?,?,?,'upstream_error')",
-			i+1, now-int64(i)*60_000, fmt.Sprintf("req_%026d", i), token, keys[0], "search."+strings.Repeat("abcdefgh", 4), f.number, f.number, f.number, text)
+			i+1, now-int64(i)*60_000, fmt.Sprintf("req_%026d", i), token, keys[0], "search."+strings.Repeat("abcdefgh", 4), f.number, f.number,
+			f.number, text)
 		exec("INSERT INTO account_events (id,at,action,result,actor_id,actor_name,via,address,target_id,target_name,user_id,detail) VALUES (?,?,'user.create','denied','usr_0001',?,'console',?,'usr_0002',?,'usr_0002',?)", fmt.Sprintf("evt_%04d", i), now-int64(i), text, f.cut(60), text, text)
 		exec("INSERT INTO jobs (id,type,state,actor,payload,result,error_code,error_message,step,percent,run_at,created_at,started_at,finished_at) VALUES (?,'containers.update',?,?,?,'','internal',?,?,50,?,?,?,?)", fmt.Sprintf("job_%026d", i),
-			[]string{"failed", "success", "rolled_back", "canceled"}[i%4], text, fmt.Sprintf(`{"note":%q}`, f.word), text, text, now, now-int64(i), now, now)
+			[]string{"failed", "success", "rolled_back", "canceled"}[i%4], text, fmt.Sprintf(`{"note":%q}`, f.word), text, text, now, now-int64(i),
+			now, now)
 		exec("INSERT INTO job_events (job_id,seq,job_type,at,type,data) VALUES (?,1,'containers.update',?,'log',json_object('level','error','text',?,'step',?))", fmt.Sprintf("job_%026d", i), now, text, text)
 	}
 	pages := f.fillContainers(exec, now)
 	return append(pages, [][2]string{
-		{"search-token", "/search/tokens/" + token}, {"search-key", "/search/keys/" + keys[0]}, {"search-request", "/search/requests/1"}, {"job", fmt.Sprintf("/system/jobs/job_%026d", 0)},
+		{"search-token", "/search/tokens/" + token}, {"search-key", "/search/keys/" + keys[0]}, {"search-request", "/search/requests/1"},
+		{"job", fmt.Sprintf("/system/jobs/job_%026d", 0)},
 		{"unused", "/system/plugins/instance/notify.unused"}, {"dead", "/system/plugins/instance/search.web"},
 	}...)
 }
@@ -139,13 +144,16 @@ func (f filling) fillContainers(exec func(string, ...any), now int64) [][2]strin
 	image := "registry.example.com:5000/" + strings.Repeat("a-team/", 1+len(f.tail)/3) + "an-image"
 	for i := range f.stacks {
 		text, stack := f.text(i), fmt.Sprintf("stk_%d", i)
-		exec("INSERT INTO containers_stacks (id,project,working_dir,files,created_at,updated_at) VALUES (?,?,?,?,?,?)", stack, fmt.Sprint("project", i)+f.tail, "/srv/"+f.word, `["/srv/`+f.word+`/compose.yaml"]`, now, now)
+		exec("INSERT INTO containers_stacks (id,project,working_dir,files,created_at,updated_at) VALUES (?,?,?,?,?,?)", stack,
+			fmt.Sprint("project", i)+f.tail, "/srv/"+f.word, `["/srv/`+f.word+`/compose.yaml"]`, now, now)
 		exec("INSERT INTO containers_projects (project,status,stack_id,working_dir,last_error,last_seen_at,last_scan_at) VALUES (?,'invalid','',?,?,?,?)", fmt.Sprint("invalid", i)+f.tail, "/srv/"+f.word, text, now, now)
 		for n := range f.services {
 			id := fmt.Sprintf("svc_%d_%d", i, n)
 			exec("INSERT INTO containers_services (id,stack_id,name,image,repo,tag,state,candidate_tag,candidate_digest,candidate_match,runtime_error,check_error,check_reason,runtime_version,candidate_version,created_at,updated_at,checked_at) VALUES (?,?,?,?,?,?,'running',?,?,'match',?,?,'failed',?,?,?,?,?)",
-				id, stack, fmt.Sprint("service", n)+f.tail, image+":"+f.cut(120), image, f.cut(120), f.cut(120), "sha256:"+strings.Repeat("ab", 32), text, text, f.cut(120), f.cut(120), now, now, now)
-			exec("INSERT INTO containers_ignores (id,service_id,enabled,kind,value,note,created_at) VALUES (?,?,?,'regex',?,?,?)", "ign_"+id, id, n == 0, f.cut(200), text, now)
+				id, stack, fmt.Sprint("service", n)+f.tail, image+":"+f.cut(120), image, f.cut(120), f.cut(120), "sha256:"+strings.Repeat("ab", 32),
+				text, text, f.cut(120), f.cut(120), now, now, now)
+			exec("INSERT INTO containers_ignores (id,service_id,enabled,kind,value,note,created_at) VALUES (?,?,?,'regex',?,?,?)", "ign_"+id, id,
+				n == 0, f.cut(200), text, now)
 			exec("INSERT INTO containers_changes (id,job_id,kind,stack_id,service_id,status,step,image,from_version,to_version,error,reason,started_at,finished_at) VALUES (?,?,'update',?,?,'failed','pull',?,?,?,?,'failed',?,?)", "chg_"+id, fmt.Sprintf("job_%026d", i), stack, id, image, f.cut(120), f.cut(120), text, now, now)
 			exec("INSERT INTO containers_backups (id,stack_id,service_id,kind,target,destination,status,path,size,error,created_at,finished_at) VALUES (?,?,?,'volume',?,'','failed',?,?,?,?,?)", "bak_"+id, stack, id, f.cut(200), "/backups/"+f.word, f.number*1000, text, now, now)
 		}
@@ -157,8 +165,11 @@ func (f filling) fillContainers(exec func(string, ...any), now int64) [][2]strin
 		exec("INSERT INTO notify_deliveries (id,message_id,service,channel,name,recipient,once,state,attempts,error,created_at,attempted_at,ended_at) VALUES (?,?,'containers','notify.hook','webhook',?,FALSE,'failed',12,?,?,?,?)", "dlv_"+message, message, f.word, text, now, now, now)
 	}
 	return [][2]string{
-		{"stacks", "/stacks"}, {"stack", "/stacks/stk_0"}, {"service", "/services/stk_0/svc_0_0"}, {"update", "/stacks/update?service=svc_0_0"}, {"update-picked", "/stacks/update?action=update&id=svc_0_0&id=svc_1_1"}, {"queue", "/queue"}, {"queue-job", fmt.Sprintf("/queue/job_%026d", 0)},
-		{"discovery", "/discovery"}, {"deploy", "/deploy-check"}, {"settings", "/settings"}, {"notifications", "/notifications"}, {"inference", "/queue/version-inference"}, {"hooks", "/host-packages"},
+		{"stacks", "/stacks"}, {"stack", "/stacks/stk_0"}, {"service", "/services/stk_0/svc_0_0"}, {"update", "/stacks/update?service=svc_0_0"},
+		{"update-picked", "/stacks/update?action=update&id=svc_0_0&id=svc_1_1"}, {"queue", "/queue"},
+		{"queue-job", fmt.Sprintf("/queue/job_%026d", 0)},
+		{"discovery", "/discovery"}, {"deploy", "/deploy-check"}, {"settings", "/settings"}, {"notifications", "/notifications"},
+		{"inference", "/queue/version-inference"}, {"hooks", "/host-packages"},
 	}
 }
 

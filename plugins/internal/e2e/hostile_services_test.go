@@ -25,9 +25,13 @@ func hostileHub(t *testing.T) (hub *githubtest.Server, repo string) {
 	hub.Change(func(s *githubtest.Server) {
 		for i, text := range hostile {
 			at := now.Add(-time.Duration(i+1) * time.Hour)
-			body := text + "\n\n# " + text + "\n\n```\n" + strings.Repeat("x", 500) + "\n```\n\n| " + text + " | b |\n|---|---|\n| " + unbroken + " | 1 |\n\n- [" + unbroken + "](https://example.com/" + unbroken + ")\n"
-			s.Content(repo).Releases = append(s.Content(repo).Releases, &githubtest.Release{ID: int64(10 + i), Tag: fmt.Sprintf("v1.%d.0-%s", i, unbroken[:120]), Name: text, Body: body, At: at, Prerelease: i%2 == 0})
-			s.Account("ada").Notifications = append(s.Account("ada").Notifications, githubtest.Notification{ID: fmt.Sprint(i), Repo: repo, Title: text, Type: "Issue", Reason: "mention", UpdatedAt: at, Unread: i%2 == 0})
+			body := text + "\n\n# " + text + "\n\n```\n" + strings.Repeat("x", 500) + "\n```\n\n| " + text + " | b |\n|---|---|\n| " + unbroken +
+				" | 1 |\n\n- [" + unbroken + "](https://example.com/" + unbroken + ")\n"
+			s.Content(repo).Releases = append(s.Content(repo).Releases,
+				&githubtest.Release{ID: int64(10 + i), Tag: fmt.Sprintf("v1.%d.0-%s", i, unbroken[:120]), Name: text, Body: body, At: at,
+					Prerelease: i%2 == 0})
+			s.Account("ada").Notifications = append(s.Account("ada").Notifications,
+				githubtest.Notification{ID: fmt.Sprint(i), Repo: repo, Title: text, Type: "Issue", Reason: "mention", UpdatedAt: at, Unread: i%2 == 0})
 		}
 		s.Account("ada").Followers = []string{strings.Repeat("long", 9) + "bob"}
 		s.Content("ada/notes").Stargazers = []githubtest.Star{{Repo: strings.Repeat("long", 9) + "bob", At: now.Add(-3 * time.Hour)}}
@@ -38,7 +42,8 @@ func hostileHub(t *testing.T) (hub *githubtest.Server, repo string) {
 // withoutScript switches the scripts of pages off or on.
 func (b *browser) withoutScript(off bool) {
 	b.t.Helper()
-	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: off}); err != nil {
+	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: off}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -48,7 +53,8 @@ func (c *core) sendHostile(to string) {
 	c.t.Helper()
 	for i, text := range hostile {
 		name := mime.BEncoding.Encode("utf-8", text)
-		header := "Subject: " + strings.ReplaceAll(name, "?= =?", "?=\r\n =?") + "\r\nX-Long: " + unbroken + "\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b"
+		header := "Subject: " + strings.ReplaceAll(name, "?= =?", "?=\r\n =?") + "\r\nX-Long: " + unbroken +
+			"\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b"
 		kind := "text/plain"
 		if i%2 == 1 {
 			kind = "text/html"
@@ -79,7 +85,8 @@ func (b *browser) useMailWithoutScript(c *core) (message string) {
 	if message, err = evaluate[string](b, "location.search"); err != nil {
 		b.t.Fatal(err)
 	}
-	b.do(chromedp.Click(chromedp.CSS("#box-settings summary")), chromedp.SendKeys(chromedp.CSS("#tags"), strings.Repeat("tag", 10)+", another"))
+	b.do(chromedp.Click(chromedp.CSS("#box-settings summary")),
+		chromedp.SendKeys(chromedp.CSS("#tags"), strings.Repeat("tag", 10)+", another"))
 	b.press("form[action$='/tags'] .btn", ".toast.ok")
 	b.open("/mail/inbox" + mailbox)
 	b.do(chromedp.Click(chromedp.CSS("#box-settings summary")))
@@ -140,8 +147,10 @@ func TestMailAndReleasesHoldHostileTexts(t *testing.T) {
 	release := b.useReleasesWithoutScript()
 	b.withoutScript(false)
 	pages := [][2]string{
-		{"mail-inbox", "/mail/inbox"}, {"mail-message", "/mail/inbox" + message}, {"mail-headers", "/mail/inbox" + message + "&view=headers"}, {"mail-domains", "/mail/domains"}, {"mail-docs", "/mail/api-keys/docs"},
-		{"releases-feed", "/releases/feed"}, {"releases-release", release}, {"releases-inbox", "/releases/inbox"}, {"releases-followers", "/releases/followers"}, {"releases-repos", "/releases/repos"},
+		{"mail-inbox", "/mail/inbox"}, {"mail-message", "/mail/inbox" + message}, {"mail-headers", "/mail/inbox" + message + "&view=headers"},
+		{"mail-domains", "/mail/domains"}, {"mail-docs", "/mail/api-keys/docs"},
+		{"releases-feed", "/releases/feed"}, {"releases-release", release}, {"releases-inbox", "/releases/inbox"},
+		{"releases-followers", "/releases/followers"}, {"releases-repos", "/releases/repos"},
 		{"releases-briefs", "/releases/briefs"}, {"releases-settings", "/releases/settings"},
 	}
 	for _, page := range pages {

@@ -58,7 +58,8 @@ func fetchImage(t *testing.T, reg *dockertest.Reg, path string) (content []byte,
 	return content, resp.Header.Get("Docker-Content-Digest")
 }
 
-// unpackProgram writes a program of an image into a directory, and returns its name. All files of the image must have the date of the commit.
+// unpackProgram writes a program of an image into a directory, and returns its name. All files of the image must have the date of the
+// commit.
 func unpackProgram(t *testing.T, reg *dockertest.Reg, repo string, image imageManifest, program string) string {
 	t.Helper()
 	date, found := runHost(t, root(), "git", "log", "-1", "--format=%ct"), ""
@@ -115,11 +116,15 @@ func TestImagePlatforms(t *testing.T) {
 	compose := map[string]string{}
 	for _, arch := range []string{"amd64", "arm64"} {
 		compose[arch] = filepath.Join(dir, "compose-"+arch)
-		runHost(t, root(), "env", "GOOS=linux", "GOARCH="+arch, "CGO_ENABLED=0", "go", "build", "-trimpath", "-o", compose[arch], "./plugins/internal/dockertest/app")
+		runHost(t, root(), "env", "GOOS=linux", "GOARCH="+arch, "CGO_ENABLED=0", "go", "build", "-trimpath", "-o", compose[arch],
+			"./plugins/internal/dockertest/app")
 	}
 	image, release := reg.Host+"/patchbay:dev", filepath.Join(dir, "release")
-	args := []string{"image-push", "IMAGE=" + image, "IMAGE_DIR=" + filepath.Join(dir, "image"), "RELEASE_DIR=" + release, "IMAGEFLAGS=-unsigned", "COMPOSE_amd64=" + compose["amd64"]}
-	if out, err := exec.Command("make", append([]string{"-C", root(), "ARCHITECTURES=arm64", "COMPOSE_arm64=" + compose["amd64"]}, args...)...).CombinedOutput(); err == nil || !strings.Contains(string(out), "usr/bin/docker-compose: the program is for EM_X86_64, and the image for EM_AARCH64") {
+	args := []string{"image-push", "IMAGE=" + image, "IMAGE_DIR=" + filepath.Join(dir, "image"), "RELEASE_DIR=" + release,
+		"IMAGEFLAGS=-unsigned", "COMPOSE_amd64=" + compose["amd64"]}
+	if out, err := exec.Command("make", append([]string{"-C", root(), "ARCHITECTURES=arm64", "COMPOSE_arm64=" + compose["amd64"]},
+		args...)...).CombinedOutput(); err == nil ||
+		!strings.Contains(string(out), "usr/bin/docker-compose: the program is for EM_X86_64, and the image for EM_AARCH64") {
 		t.Errorf("with a program for another processor: %v\n%s", err, tail(string(out), 10))
 	}
 	makeImage(t, append(args, "COMPOSE_arm64="+compose["arm64"])...)
@@ -161,12 +166,16 @@ func TestImagePlatforms(t *testing.T) {
 
 	dockertest.Docker(t, "pull", "-q", image)
 	version := dockertest.Docker(t, "run", "--rm", image, "version")
-	if told := strings.TrimSpace(dockertest.Docker(t, "inspect", "-f", "{{.Architecture}} {{.RepoDigests}} {{.Config.User}} {{.Config.Entrypoint}} {{.Config.Healthcheck.Test}} {{.Config.Volumes}}", image)); told !=
+	if told := strings.TrimSpace(dockertest.Docker(t, "inspect", "-f",
+		"{{.Architecture}} {{.RepoDigests}} {{.Config.User}} {{.Config.Entrypoint}} {{.Config.Healthcheck.Test}} {{.Config.Volumes}}",
+		image)); told !=
 		"amd64 ["+reg.Host+"/patchbay@"+digest+"] 10001:10001 [/bin/patchbay] [CMD /bin/patchbay health] map[/data:{}]" {
 		t.Errorf("the engine has pulled %s", told)
 	}
-	out, err := exec.Command("qemu-aarch64", unpackProgram(t, reg, "patchbay", manifests["arm64"], "usr/bin/patchbay"), "version").CombinedOutput()
-	if told := strings.TrimSpace(string(out)); err != nil || told != strings.TrimSpace(version) || !strings.HasPrefix(told, "patchbay 0.1.0-dev") {
+	out, err := exec.Command("qemu-aarch64", unpackProgram(t, reg, "patchbay", manifests["arm64"], "usr/bin/patchbay"),
+		"version").CombinedOutput()
+	if told := strings.TrimSpace(string(out)); err != nil || told != strings.TrimSpace(version) ||
+		!strings.HasPrefix(told, "patchbay 0.1.0-dev") {
 		t.Errorf("the core for the other platform tells %q, %v; that for this one %q", told, err, version)
 	}
 }

@@ -78,7 +78,8 @@ func TestRequestInAKilledPluginFailsAlone(t *testing.T) {
 		return c.post(t, token, "search", `{"query":"q"}`).status == http.StatusOK
 	})
 	db := c.records(t, storage{})
-	if row := db.audit(a.header.Get("X-Request-Id")); row.outcome != outcomeFailure || row.status != 502 || row.credits != 1 || row.code != "plugin_unavailable" {
+	if row := db.audit(a.header.Get("X-Request-Id")); row.outcome != outcomeFailure || row.status != 502 || row.credits != 1 ||
+		row.code != "plugin_unavailable" {
 		t.Errorf("audit row %+v", row)
 	}
 	if state := db.text("SELECT state FROM search_keys"); state != "active" {

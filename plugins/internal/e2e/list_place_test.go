@@ -49,8 +49,8 @@ func (b *browser) count(selector string, n int) {
 	})
 }
 
-// TestInboxKeepsItsPlace: the list of messages stays where one has scrolled to, when mail comes, when a message is opened and left again, and
-// when it is marked; on a phone it is there again after a message.
+// TestInboxKeepsItsPlace: the list of messages stays where one has scrolled to, when mail comes, when a message is opened and left again,
+// and when it is marked; on a phone it is there again after a message.
 func TestInboxKeepsItsPlace(t *testing.T) {
 	t.Parallel()
 	c := startCore(t, mailHCL)
@@ -110,7 +110,8 @@ func TestFeedKeepsItsPlace(t *testing.T) {
 	hub.Change(func(s *githubtest.Server) {
 		var many []*githubtest.Release
 		for i := range 28 {
-			many = append(many, &githubtest.Release{ID: int64(100 + i), Tag: fmt.Sprintf("v3.%d.0", 28-i), Body: "Text.", At: now.Add(-time.Duration(i) * 5 * time.Hour)})
+			many = append(many, &githubtest.Release{ID: int64(100 + i), Tag: fmt.Sprintf("v3.%d.0", 28-i), Body: "Text.",
+				At: now.Add(-time.Duration(i) * 5 * time.Hour)})
 		}
 		s.Content("acme/engine").Releases = many
 	})

@@ -21,11 +21,18 @@ const leastLive = 20
 
 // styleAttacks are style sheets that load from other sites, or try to.
 var styleAttacks = []string{
-	`@import "https://evil.localhost/a.css";`, `@\69mport url(https://evil.localhost/b.css);`, `@/**/import "https://evil.localhost/c.css";`, `@charset "utf-8"; @import url("//evil.localhost/d.css");`,
-	`.a{background:url(https://evil.localhost/e.png)}`, `.a{background:\75\72\6c(https://evil.localhost/f.png)}`, `.a{background:u/**/rl(https://evil.localhost/g.png)}`, `.a{--x:url(https://evil.localhost/h.png);background:var(--x)}`,
-	`.a{background:image-set("https://evil.localhost/i.png" 1x)}`, `.a{background:-webkit-image-set(url(https://evil.localhost/j.png) 1x)}`, `.a::before{content:url(https://evil.localhost/k.png)}`, `.a{cursor:url(https://evil.localhost/l.cur),auto}`,
-	`@font-face{font-family:m;src:url(https://evil.localhost/m.woff2)}.a{font-family:m}`, `.a{list-style:url(https://evil.localhost/n.png);display:list-item}`, `.a{mask:url(https://evil.localhost/o.svg#a);filter:url(https://evil.localhost/p.svg#a)}`,
-	`@supports (display:block){@media all{.a{background:url('https://evil.localhost/q.png')}}}`, `.a{b:"\a";}</style><img src=x onerror="parent.ran=1">`, `.a{position:fixed;inset:0}`, `.a{-moz-binding:url(https://evil.localhost/r.xml#a);behavior:url(s.htc)}`,
+	`@import "https://evil.localhost/a.css";`, `@\69mport url(https://evil.localhost/b.css);`, `@/**/import "https://evil.localhost/c.css";`,
+	`@charset "utf-8"; @import url("//evil.localhost/d.css");`,
+	`.a{background:url(https://evil.localhost/e.png)}`, `.a{background:\75\72\6c(https://evil.localhost/f.png)}`,
+	`.a{background:u/**/rl(https://evil.localhost/g.png)}`, `.a{--x:url(https://evil.localhost/h.png);background:var(--x)}`,
+	`.a{background:image-set("https://evil.localhost/i.png" 1x)}`, `.a{background:-webkit-image-set(url(https://evil.localhost/j.png) 1x)}`,
+	`.a::before{content:url(https://evil.localhost/k.png)}`, `.a{cursor:url(https://evil.localhost/l.cur),auto}`,
+	`@font-face{font-family:m;src:url(https://evil.localhost/m.woff2)}.a{font-family:m}`,
+	`.a{list-style:url(https://evil.localhost/n.png);display:list-item}`,
+	`.a{mask:url(https://evil.localhost/o.svg#a);filter:url(https://evil.localhost/p.svg#a)}`,
+	`@supports (display:block){@media all{.a{background:url('https://evil.localhost/q.png')}}}`,
+	`.a{b:"\a";}</style><img src=x onerror="parent.ran=1">`, `.a{position:fixed;inset:0}`,
+	`.a{-moz-binding:url(https://evil.localhost/r.xml#a);behavior:url(s.htc)}`,
 }
 
 // TestMailHTMLHoldsAttacks: of the HTML of messages that try everything, no script runs, no request leaves and no frame is led
@@ -34,7 +41,8 @@ func TestMailHTMLHoldsAttacks(t *testing.T) {
 	t.Parallel()
 	vectors := xsstest.Vectors(t)
 	for _, sheet := range styleAttacks {
-		vectors = append(vectors, xsstest.Vector{Name: sheet, HTML: "<style>" + sheet + `</style><p class="a" style="` + html.EscapeString(sheet) + `">text</p>`})
+		vectors = append(vectors, xsstest.Vector{Name: sheet,
+			HTML: "<style>" + sheet + `</style><p class="a" style="` + html.EscapeString(sheet) + `">text</p>`})
 	}
 	c := startCore(t, mailHCL)
 	m := &mailCore{core: c, key: strings.TrimSpace(c.user("ada@example.com", "member"))}
@@ -145,7 +153,8 @@ func (m *mailCore) sendVectors(t *testing.T, vectors []xsstest.Vector) []string 
 // test as well: it tells of every script that it was asked to run, and of every request to another origin.
 func (b *browser) checkFrames(t *testing.T, names, urls []string, sandbox string) {
 	t.Helper()
-	found, err := evaluate[[]string](b, `(async () => {`+xsstest.FrameScript+` return await loadFrames(`+jsonText(t, urls)+`, `+jsonText(t, sandbox)+`); })()`)
+	found, err := evaluate[[]string](b, `(async () => {`+xsstest.FrameScript+` return await loadFrames(`+jsonText(t, urls)+`, `+jsonText(t,
+		sandbox)+`); })()`)
 	if err != nil || len(found) != len(urls) {
 		t.Fatalf("%d frames were loaded: %v", len(found), err)
 	}

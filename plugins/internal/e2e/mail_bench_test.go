@@ -169,7 +169,8 @@ const envMailpit = "PATCHBAY_TEST_MAILPIT"
 func startMailpit(b *testing.B, binary string) string {
 	b.Helper()
 	address := testkit.FreeAddress(b)
-	cmd := exec.Command(binary, "--quiet", "--disable-version-check", "--max", "0", "--database", filepath.Join(b.TempDir(), "mailpit.db"), "--smtp", address, "--listen", testkit.FreeAddress(b))
+	cmd := exec.Command(binary, "--quiet", "--disable-version-check", "--max", "0", "--database", filepath.Join(b.TempDir(), "mailpit.db"),
+		"--smtp", address, "--listen", testkit.FreeAddress(b))
 	must(b, cmd.Start())
 	b.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
 	eventually(b, startWithin, "Mailpit takes mail in", func() bool {

@@ -62,7 +62,8 @@ func startPowerDNS(t *testing.T) *dnsVendor {
 	testkit.Require(t, "dig", err == nil, "install Debian's package bind9-dnsutils")
 	host, port, _ := strings.Cut(s.Addr, ":")
 	zones := s.URL + "/api/v1/servers/localhost/zones"
-	v := &dnsVendor{proxy: dnstest.NewProxy(t, s.URL), routed: regexp.MustCompile(`(?m)^inbox\.test\.\s+3600\s+IN\s+MX\s+10 mx\.inbox\.test\.$`)}
+	v := &dnsVendor{proxy: dnstest.NewProxy(t, s.URL),
+		routed: regexp.MustCompile(`(?m)^inbox\.test\.\s+3600\s+IN\s+MX\s+10 mx\.inbox\.test\.$`)}
 	v.hcl = fmt.Sprintf("dns \"powerdns\" \"vendor\" {\n  config {\n    api_url = %q\n    api_key = %q\n    name_servers = [\"ns1.example.net\"]\n    resolvers = [%q]\n  }\n}\n", v.proxy.URL, s.Key, s.Addr)
 	v.dump = func(t testing.TB) string {
 		t.Helper()
@@ -86,7 +87,8 @@ func startCloudflare(t *testing.T) *dnsVendor {
 	s := cloudflaretest.New(t)
 	s.AddRule(s.AddZone("other.test"), "ada@other.test")
 	origin, path, _ := strings.Cut(s.URL, "/client/")
-	v := &dnsVendor{proxy: dnstest.NewProxy(t, origin), rule: true, routed: regexp.MustCompile(`"name":"inbox\.test","type":"MX","content":"route1\.mx\.cloudflare\.net"`)}
+	v := &dnsVendor{proxy: dnstest.NewProxy(t, origin), rule: true,
+		routed: regexp.MustCompile(`"name":"inbox\.test","type":"MX","content":"route1\.mx\.cloudflare\.net"`)}
 	v.hcl = fmt.Sprintf("dns \"cloudflare\" \"vendor\" {\n  config {\n    base_url = %q\n    api_token = %q\n    account_id = %q\n    worker = %q\n  }\n}\n",
 		v.proxy.URL+"/client/"+path, cloudflaretest.Token, cloudflaretest.Account, cloudflaretest.Worker)
 	v.dump = func(t testing.TB) string {
@@ -97,7 +99,8 @@ func startCloudflare(t *testing.T) *dnsVendor {
 		out := ask("/zones?page=1&per_page=50")
 		for _, zone := range regexp.MustCompile(`"id":"([0-9a-f]{32})"`).FindAllStringSubmatch(out, -1) {
 			at := "/zones/" + zone[1]
-			out += ask(at+"/dns_records?page=1&per_page=50") + ask(at+"/email/routing/rules?page=1&per_page=50") + ask(at+"/email/routing/rules/catch_all")
+			out += ask(at+"/dns_records?page=1&per_page=50") + ask(at+"/email/routing/rules?page=1&per_page=50") +
+				ask(at+"/email/routing/rules/catch_all")
 		}
 		return out
 	}
@@ -106,7 +109,8 @@ func startCloudflare(t *testing.T) *dnsVendor {
 
 // message returns the text of a mail that Postfix adds nothing to, besides Received fields at its beginning.
 func message(to, id string) string {
-	return "From: Ada <ada@example.com>\r\nTo: " + to + "\r\nSubject: " + id + "\r\nDate: Sat, 21 Nov 2026 10:00:00 +0000\r\nMessage-ID: <" + id + "@example.com>\r\n\r\nHello\t \r\n.\r\n..\r\n"
+	return "From: Ada <ada@example.com>\r\nTo: " + to + "\r\nSubject: " + id + "\r\nDate: Sat, 21 Nov 2026 10:00:00 +0000\r\nMessage-ID: <" +
+		id + "@example.com>\r\n\r\nHello\t \r\n.\r\n..\r\n"
 }
 
 // arrives sends a mail to an address and returns the message that is stored, whose raw bytes are those that were sent.

@@ -123,11 +123,14 @@ func TestMailPages(t *testing.T) {
 	c.sendMail("hello@mail.localhost", designedHeader, designedMail)
 	b.shows("Spring sale")
 	b.press("a.message.new", "iframe.mail-html")
-	for _, text := range []string{"Cc", "Charles <charles@example.com>", "21 Nov 2026, 10:00:00 UTC", "Invitation: Sale opens", "1 Dec 2026, 09:00:00 UTC – 1 Dec 2026, 10:00:00 UTC", "Main hall", "invite.ics"} {
+	for _, text := range []string{"Cc", "Charles <charles@example.com>", "21 Nov 2026, 10:00:00 UTC", "Invitation: Sale opens",
+		"1 Dec 2026, 09:00:00 UTC – 1 Dec 2026, 10:00:00 UTC", "Main hall", "invite.ics"} {
 		b.shows(text)
 	}
 	for what, script := range map[string]string{
-		"the style sheet holds": frame + `.defaultView.getComputedStyle(` + frame + `.querySelector(".hero")).backgroundColor === "rgb(18, 52, 86)"`, "the body has its colour": `getComputedStyle(` + frame + `.body).backgroundColor === "rgb(238, 238, 238)"`,
+		"the style sheet holds": frame + `.defaultView.getComputedStyle(` + frame +
+			`.querySelector(".hero")).backgroundColor === "rgb(18, 52, 86)"`,
+		"the body has its colour":         `getComputedStyle(` + frame + `.body).backgroundColor === "rgb(238, 238, 238)"`,
 		"the own image is the background": `getComputedStyle(` + frame + `.querySelector(".logo")).backgroundImage.includes("/attachments/att_")`,
 		"the data: image is shown":        frame + `.querySelector("img").naturalWidth === 1`,
 	} {
@@ -141,7 +144,8 @@ func TestMailPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.press(".widen", ".inbox.wide")
-	evaluated(b, "the message has the width of the page", `document.querySelector("iframe.mail-html").clientWidth > 0.9 * document.querySelector("main").clientWidth - 60`, true)
+	evaluated(b, "the message has the width of the page",
+		`document.querySelector("iframe.mail-html").clientWidth > 0.9 * document.querySelector("main").clientWidth - 60`, true)
 
 	b.open("/system")
 	b.shows("Unread mail, last 7 days")
@@ -151,8 +155,11 @@ func TestMailPages(t *testing.T) {
 	b.open("/mail/deploy-check")
 	b.press("form[action$='/deploy-check'] .btn.p", "#check-0 .pill")
 	for name, path := range map[string]string{
-		"inbox": "/mail/inbox", "mailbox": strings.Replace("/mail/inbox"+message, "message=", "m=", 1), "message": "/mail/inbox" + message, "headers": "/mail/inbox" + message + "&view=headers",
-		"designed": "/mail/inbox" + designed, "designed-wide": "/mail/inbox" + designed + "&wide=1", "nothing": "/mail/inbox?q=nothing-has-this-word", "expired": "/mail/inbox?show=expired", "domains": "/mail/domains", "deploy": "/mail/deploy-check", "docs": "/mail/api-keys/docs",
+		"inbox": "/mail/inbox", "mailbox": strings.Replace("/mail/inbox"+message, "message=", "m=", 1), "message": "/mail/inbox" + message,
+		"headers":  "/mail/inbox" + message + "&view=headers",
+		"designed": "/mail/inbox" + designed, "designed-wide": "/mail/inbox" + designed + "&wide=1",
+		"nothing": "/mail/inbox?q=nothing-has-this-word", "expired": "/mail/inbox?show=expired", "domains": "/mail/domains",
+		"deploy": "/mail/deploy-check", "docs": "/mail/api-keys/docs",
 	} {
 		b.walk("mail-"+name, path, source, wide, narrow)
 	}

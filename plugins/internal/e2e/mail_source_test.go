@@ -78,5 +78,6 @@ func mailAlternative(size int) string {
 		fmt.Fprintf(&html, "<p style=\"color:#333\">%s <b>%d</b> %s</p>\r\n", words[i%len(words)], i, words[i*5%len(words)])
 	}
 	return "From: Ada Lovelace <ada@example.com>\r\nTo: box@inbox.test\r\nDate: Sat, 21 Nov 2026 10:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n" +
-		"--b\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n" + text.String() + "--b\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + html.String() + "--b--\r\n"
+		"--b\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n" + text.String() + "--b\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" +
+		html.String() + "--b--\r\n"
 }

@@ -143,7 +143,8 @@ func TestMailComesFromPostfix(t *testing.T) {
 		waiting <- out
 	}()
 	const body = "Your security code is A7K29Q.\r\n\r\n.a line that begins with a full stop\r\n"
-	if err := m.submit("box@desk.inbox.test", "From: Ada <ada@example.com>\r\nTo: box@desk.inbox.test\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\n\r\n"+body); err != nil {
+	if err := m.submit("box@desk.inbox.test",
+		"From: Ada <ada@example.com>\r\nTo: box@desk.inbox.test\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\n\r\n"+body); err != nil {
 		t.Fatal(err)
 	}
 	found := <-waiting
@@ -152,7 +153,8 @@ func TestMailComesFromPostfix(t *testing.T) {
 	}
 	id := found["messageId"].(string)
 	detail := m.api(t, http.MethodGet, "messages/"+id, "", http.StatusOK)["message"].(map[string]any)
-	if detail["subject"] != "Grüße" || detail["mailboxId"] != box["id"] || detail["tls"] != "TLS 1.3" || detail["envelopeFrom"] != "ada@example.com" {
+	if detail["subject"] != "Grüße" || detail["mailboxId"] != box["id"] || detail["tls"] != "TLS 1.3" ||
+		detail["envelopeFrom"] != "ada@example.com" {
 		t.Errorf("the message: %v", detail)
 	}
 	_, raw, err := m.tryAPI(http.MethodGet, "messages/"+id+"/raw", "")
@@ -181,7 +183,8 @@ func (m *mailCore) takesUTF8(t *testing.T) {
 	if detail["envelopeFrom"] != sender {
 		t.Errorf("the envelope: %v", detail["envelopeFrom"])
 	}
-	if _, raw, err := m.tryAPI(http.MethodGet, "messages/"+found["id"].(string)+"/raw", ""); err != nil || !strings.Contains(string(raw), header) || !strings.HasSuffix(string(raw), "\r\n\r\n正文\r\n") {
+	if _, raw, err := m.tryAPI(http.MethodGet, "messages/"+found["id"].(string)+"/raw", ""); err != nil ||
+		!strings.Contains(string(raw), header) || !strings.HasSuffix(string(raw), "\r\n\r\n正文\r\n") {
 		t.Errorf("the raw message: %q %v", raw, err)
 	}
 }
@@ -191,7 +194,8 @@ func (m *mailCore) takesBurst(t *testing.T) {
 	const messages, sessions = 300, 12
 	path, err := exec.LookPath("smtp-source")
 	testkit.Require(t, "smtp-source", err == nil, "install Postfix")
-	out, err := exec.CommandContext(t.Context(), path, "-s", fmt.Sprint(sessions), "-m", fmt.Sprint(messages), "-l", "10240", "-f", "ada@example.com", "-t", "box@desk.inbox.test", "-S", "burst", m.smtpAddress()).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), path, "-s", fmt.Sprint(sessions), "-m", fmt.Sprint(messages), "-l", "10240", "-f",
+		"ada@example.com", "-t", "box@desk.inbox.test", "-S", "burst", m.smtpAddress()).CombinedOutput()
 	if err != nil {
 		t.Fatalf("smtp-source: %v %s", err, out)
 	}
@@ -211,7 +215,8 @@ func TestNoMailIsLostWhenTheCoreIsKilled(t *testing.T) {
 			senders.Go(func() {
 				texts := make([]string, each)
 				for i := range texts {
-					texts[i] = fmt.Sprintf("From: ada@example.com\r\nSubject: %d\r\nMessage-ID: <%d@example.com>\r\n\r\n%s\r\n", n*each+i, n*each+i, strings.Repeat("engine ", 20))
+					texts[i] = fmt.Sprintf("From: ada@example.com\r\nSubject: %d\r\nMessage-ID: <%d@example.com>\r\n\r\n%s\r\n", n*each+i, n*each+i,
+						strings.Repeat("engine ", 20))
 				}
 				if err := m.submit("box@desk.inbox.test", texts...); err != nil {
 					t.Errorf("Postfix refuses a message: %v", err)

@@ -102,7 +102,8 @@ func TestMCPClients(t *testing.T) {
 		c.start()
 		t.Cleanup(c.stop)
 		runClients(t, c, dir, c.token(), []clientRun{
-			{[]string{"mcp.mjs", "Who starts a crashed plugin again?"}, []string{"search: Search documents", "extract: Extract pages", "file:docs/guide.md"}},
+			{[]string{"mcp.mjs", "Who starts a crashed plugin again?"},
+				[]string{"search: Search documents", "extract: Extract pages", "file:docs/guide.md"}},
 		})
 	})
 	t.Run("refusals", func(t *testing.T) {
@@ -121,7 +122,8 @@ func inspect(t *testing.T, dir string) {
 	c, _, token := startWeb(t, "", "limits {\n requests_hour = 1\n }")
 	run := func(fails bool, query string, args ...string) string {
 		t.Helper()
-		cmd := exec.Command(filepath.Join(dir, "node_modules", ".bin", "mcp-inspector"), append([]string{"--cli", c.base + "/search/mcp" + query, "--transport", "http"}, args...)...)
+		cmd := exec.Command(filepath.Join(dir, "node_modules", ".bin", "mcp-inspector"),
+			append([]string{"--cli", c.base + "/search/mcp" + query, "--transport", "http"}, args...)...)
 		cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
 		out, err := cmd.CombinedOutput()
 		if fails != (err != nil) {
@@ -130,7 +132,8 @@ func inspect(t *testing.T, dir string) {
 		return string(out)
 	}
 	bearer := "Authorization: Bearer " + token
-	contains(t, run(false, "", "--method", "tools/list", "--header", bearer), `"name": "tavily_search"`, `"inputSchema"`, `"title": "Web search"`)
+	contains(t, run(false, "", "--method", "tools/list", "--header", bearer), `"name": "tavily_search"`, `"inputSchema"`,
+		`"title": "Web search"`)
 	contains(t, run(false, "?tavilyApiKey="+token, "--method", "tools/list"), `"name": "tavily_research"`)
 	call := []string{"--method", "tools/call", "--tool-name", "tavily_search", "--tool-arg", "query=anything", "--header", bearer}
 	contains(t, run(false, "", call...), `"Result 1"`, `https://example.org/1`)
@@ -141,7 +144,8 @@ func inspect(t *testing.T, dir string) {
 // bridge talks to the endpoint through mcp-remote, line by line.
 func bridge(t *testing.T, dir string) {
 	c, _, token := startWeb(t, "", "limits {\n requests_hour = 1\n }")
-	cmd := exec.Command(filepath.Join(dir, "node_modules", ".bin", "mcp-remote"), c.base+"/search/mcp", "--header", "Authorization:Bearer "+token, "--allow-http", "--transport", "http-only")
+	cmd := exec.Command(filepath.Join(dir, "node_modules", ".bin", "mcp-remote"), c.base+"/search/mcp", "--header",
+		"Authorization:Bearer "+token, "--allow-http", "--transport", "http-only")
 	var problems strings.Builder
 	cmd.Dir, cmd.Env, cmd.Stderr = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, &problems
 	in, err := cmd.StdinPipe()
@@ -185,7 +189,8 @@ func bridge(t *testing.T, dir string) {
 		}
 		return answerTo(t, lines, id)
 	}
-	contains(t, ask(1, "initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "t", "version": "1"}}), `"serverInfo"`)
+	contains(t, ask(1, "initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{},
+		"clientInfo": map[string]any{"name": "t", "version": "1"}}), `"serverInfo"`)
 	if _, err := io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -221,9 +226,11 @@ func TestMCPFromOutside(t *testing.T) {
 	c := localCore(t, localHCL)
 	c.start()
 	t.Cleanup(c.stop)
-	for _, path := range []string{"oauth-protected-resource", "oauth-protected-resource/search/mcp", "oauth-authorization-server", "openid-configuration"} {
+	for _, path := range []string{"oauth-protected-resource", "oauth-protected-resource/search/mcp", "oauth-authorization-server",
+		"openid-configuration"} {
 		a := c.send(t, request{method: http.MethodGet, path: "/.well-known/" + path})
-		if p := decode[problem](t, a.body); a.status != http.StatusNotFound || p.Code != "not_found" || a.header.Get("Content-Type") != "application/json" {
+		if p := decode[problem](t, a.body); a.status != http.StatusNotFound || p.Code != "not_found" ||
+			a.header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: status %d: %s", path, a.status, a.body)
 		}
 	}
@@ -231,7 +238,8 @@ func TestMCPFromOutside(t *testing.T) {
 	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	foreign := request{path: "/search/mcp", token: token, body: list, header: http.Header{"Origin": {"https://evil.example.com"}}}
 	c.send(t, foreign).refused(t, http.StatusForbidden, "forbidden")
-	if a := c.send(t, request{path: "/search/mcp", token: token, body: list}); a.status != http.StatusOK || !strings.Contains(a.body, `"name":"search"`) {
+	if a := c.send(t, request{path: "/search/mcp", token: token, body: list}); a.status != http.StatusOK ||
+		!strings.Contains(a.body, `"name":"search"`) {
 		t.Errorf("status %d: %s", a.status, a.body)
 	}
 }

@@ -26,7 +26,8 @@ func TestNotifyKilledAnyTime(t *testing.T) {
 		chat, mail, posts := len(o.bot.Messages()), len(o.mail.Messages()), len(o.hook.all())
 		a.push(t, dockertest.Behaviour{Version: fmt.Sprintf("1.%d.0", i+1), Healthcheck: true})
 		header := http.Header{"X-Svc-Webhook-Secret": {triggerSecret}}
-		answer := c.send(t, request{path: "/api/webhooks/trigger", body: fmt.Sprintf(`{"action":"check","scope":"stack","stackId":%q}`, st), header: header})
+		answer := c.send(t, request{path: "/api/webhooks/trigger", body: fmt.Sprintf(`{"action":"check","scope":"stack","stackId":%q}`, st),
+			header: header})
 		time.Sleep(after * time.Millisecond)
 		plugins := c.plugins()
 		c.kill9()

@@ -21,7 +21,8 @@ const publicBase = "https://patchbay.example.org/below"
 func (c *core) publicURL(t testing.TB, url string) {
 	t.Helper()
 	now := ask[struct{ Backup json.RawMessage }](t, c, "/api/settings")
-	c.api(t, http.MethodPut, "/api/settings", jsonOf(t, map[string]any{"backup": now.Backup, "instance": map[string]any{"publicBaseUrl": url}}), http.StatusOK)
+	c.api(t, http.MethodPut, "/api/settings",
+		jsonOf(t, map[string]any{"backup": now.Backup, "instance": map[string]any{"publicBaseUrl": url}}), http.StatusOK)
 }
 
 // shown writes a file into bin/screenshots, for people to look at.
@@ -174,13 +175,15 @@ func (o *outlets) tellMachines(t *testing.T, c *core, jobID, page string) {
 		t.Errorf("the signature: %v", err)
 	}
 	c.served(t, []byte(post.body))
-	if p := decode[payload](t, post.body); p.Schema != "svc.notification.job.v2" || p.Channel != "webhook" || p.Job.ID != jobID || p.Job.Status != "success" || p.Links.PrimaryURL != page || p.Title != "" {
+	if p := decode[payload](t, post.body); p.Schema != "svc.notification.job.v2" || p.Channel != "webhook" || p.Job.ID != jobID ||
+		p.Job.Status != "success" || p.Links.PrimaryURL != page || p.Title != "" {
 		t.Errorf("the webhook got %+v", p)
 	}
 	all := o.sub.Received(t)
 	raw := all[len(all)-1]
 	c.served(t, []byte(raw))
-	if p := decode[payload](t, raw); p.Channel != "webPush" || p.Title != "更新完成（成功）" || p.Body == "" || p.Body != p.Human.Summary || p.URL != page || p.Job.ID != jobID {
+	if p := decode[payload](t, raw); p.Channel != "webPush" || p.Title != "更新完成（成功）" || p.Body == "" ||
+		p.Body != p.Human.Summary || p.URL != page || p.Job.ID != jobID {
 		t.Errorf("the browser got %+v", p)
 	}
 }

@@ -178,7 +178,8 @@ func (f *failing) privateAddress(t *testing.T) {
 	// It can neither be set nor tried.
 	port := f.hook.host[strings.LastIndexByte(f.hook.host, ':'):]
 	for _, url := range []string{
-		f.hook.URL + "/other", "http://localhost" + port, "http://127.0.0.1/", "http://localhost/", "http://10.1.2.3/", "http://169.254.169.254/", "http://[::1]/", "http://[::ffff:127.0.0.1]/",
+		f.hook.URL + "/other", "http://localhost" + port, "http://127.0.0.1/", "http://localhost/", "http://10.1.2.3/",
+		"http://169.254.169.254/", "http://[::1]/", "http://[::ffff:127.0.0.1]/",
 	} {
 		f.refusedAddress(t, url)
 	}
@@ -195,7 +196,8 @@ func (f *failing) privateAddress(t *testing.T) {
 // tells when it sends.
 func (f *failing) refusedAddress(t *testing.T, url string) {
 	t.Helper()
-	a := f.c.send(t, request{method: http.MethodPut, path: "/api/notifications", body: jsonOf(t, map[string]any{"webhook": map[string]any{"url": url}})})
+	a := f.c.send(t, request{method: http.MethodPut, path: "/api/notifications",
+		body: jsonOf(t, map[string]any{"webhook": map[string]any{"url": url}})})
 	if a.status == http.StatusOK {
 		a = f.c.api(t, http.MethodPost, "/api/notifications/test", `{"channel":"webhook"}`, http.StatusOK)
 		contains(t, a.body, `"ok":false`, "address is not on the public internet")
@@ -208,7 +210,8 @@ func (f *failing) refusedAddress(t *testing.T, url string) {
 
 // tooMany: the pause that the chat asks for is kept, and the notification is delivered after it.
 func (f *failing) tooMany(t *testing.T) {
-	f.bot.Fail("", telegramtest.Failure{Status: http.StatusTooManyRequests, Description: "Too Many Requests: retry after 2", RetryAfter: 2, Times: 1})
+	f.bot.Fail("", telegramtest.Failure{Status: http.StatusTooManyRequests, Description: "Too Many Requests: retry after 2", RetryAfter: 2,
+		Times: 1})
 	asked := f.bot.Requests()
 	id := f.c.news(t, f.a, f.stack, "1.3.0")
 	eventually(t, startWithin, "the chat refuses", func() bool { return f.bot.Requests() > asked })

@@ -78,7 +78,8 @@ func TestNotifyKilledBetweenChannels(t *testing.T) {
 		if got := []int{o.bot.Requests(), len(o.hook.all()), len(o.mail.Messages())}; fmt.Sprint(got) != fmt.Sprint(before) {
 			t.Errorf("requests to chat, webhook and mail were %v before the restart and are %v", before, got)
 		}
-		if got := o.gotify.taken(func(p arrival) string { return decode[struct{ Message string }](t, p.body).Message }); len(got) != 2 || len(o.gotify.all()) != refused+2 {
+		if got := o.gotify.taken(func(p arrival) string { return decode[struct{ Message string }](t, p.body).Message }); len(got) != 2 ||
+			len(o.gotify.all()) != refused+2 {
 			t.Errorf("the channel that had not begun took %v after %d refusals", got, refused)
 		}
 		if got := o.hook.taken(webhookID); len(got) != 2 {

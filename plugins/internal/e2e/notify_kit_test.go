@@ -100,7 +100,8 @@ func (o *outlets) hcl(compose string) string {
 		block("shoutrrr", "gotify", `urls = [env("GOTIFY_URL")]`)
 	}
 	if o.node != nil {
-		fmt.Fprintf(&out, "plugin \"notify-node\" {\n  path = %q\n  args = [\"notify-node/plugin.mjs\", \"notify-node/serve.mjs\"]\n}\n", o.program)
+		fmt.Fprintf(&out, "plugin \"notify-node\" {\n  path = %q\n  args = [\"notify-node/plugin.mjs\", \"notify-node/serve.mjs\"]\n}\n",
+			o.program)
 		block("notify-node", "node", `url = env("NODE_URL")`)
 	}
 	return o.storage + out.String() + containersHCL(compose, "  notify = ["+strings.Join(refs, ", ")+"]\n"+o.more)
@@ -157,7 +158,8 @@ func (o *outlets) set(t testing.TB, c *core) {
 func (o *outlets) subscribe(t testing.TB, c *core, key string) {
 	t.Helper()
 	o.sub = o.push.Subscribe(t, key)
-	c.api(t, http.MethodPost, "/api/web-push/subscriptions", jsonOf(t, map[string]any{"endpoint": o.sub.Endpoint, "keys": o.sub.Keys}), http.StatusOK)
+	c.api(t, http.MethodPost, "/api/web-push/subscriptions", jsonOf(t, map[string]any{"endpoint": o.sub.Endpoint, "keys": o.sub.Keys}),
+		http.StatusOK)
 }
 
 // smtpURL is the address of the mail server with recipients.
@@ -239,7 +241,8 @@ func (c *core) becomes(t testing.TB, id string, want map[string]string) (m told)
 func (o *outlets) every(state string, but map[string]string) map[string]string {
 	out := map[string]string{}
 	for name, there := range map[string]bool{
-		"chat": o.bot != nil, "email": o.mail != nil, "webhook": o.hook != nil, "webPush": o.push != nil, "gotify": o.gotify != nil, "node": o.node != nil,
+		"chat": o.bot != nil, "email": o.mail != nil, "webhook": o.hook != nil, "webPush": o.push != nil, "gotify": o.gotify != nil,
+		"node": o.node != nil,
 	} {
 		if there {
 			out[name] = state
@@ -252,7 +255,8 @@ func (o *outlets) every(state string, but map[string]string) map[string]string {
 // trigger checks a stack as a webhook asks for it, and waits for the end.
 func (c *core) trigger(t testing.TB, stackID string) job {
 	t.Helper()
-	a := c.send(t, request{path: "/api/webhooks/trigger", body: fmt.Sprintf(`{"action":"check","scope":"stack","stackId":%q}`, stackID), header: http.Header{"X-Svc-Webhook-Secret": {triggerSecret}}})
+	a := c.send(t, request{path: "/api/webhooks/trigger", body: fmt.Sprintf(`{"action":"check","scope":"stack","stackId":%q}`, stackID),
+		header: http.Header{"X-Svc-Webhook-Secret": {triggerSecret}}})
 	if a.status != http.StatusOK {
 		t.Fatalf("the trigger: status %d: %s", a.status, a.body)
 	}
@@ -281,7 +285,8 @@ func (c *core) announced(t testing.TB, jobID string) (skipped string) {
 	t.Helper()
 	db := c.records(t, storage{})
 	eventually(t, 30*time.Second, "the end of the job is announced", func() bool {
-		err := db.db.QueryRow("SELECT result FROM jobs WHERE type = 'containers.announce' AND state = 'success' AND payload LIKE ?", "%"+jobID+"%").Scan(&skipped)
+		err := db.db.QueryRow("SELECT result FROM jobs WHERE type = 'containers.announce' AND state = 'success' AND payload LIKE ?",
+			"%"+jobID+"%").Scan(&skipped)
 		return err == nil
 	})
 	return decode[struct{ Skipped string }](t, skipped).Skipped

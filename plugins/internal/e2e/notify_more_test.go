@@ -24,7 +24,8 @@ func TestNotifyReloadAndStopWhileSending(t *testing.T) {
 	o.hook.holds()
 	first := c.news(t, a, st, "1.1.0")
 	eventually(t, startWithin, "the webhook has the post", func() bool { return len(o.hook.all()) == 1 })
-	c.configure(strings.Replace(o.hcl(bin.Path), "allow_hosts = ["+fmt.Sprintf("%q", o.hook.host), "timeout = \"14s\"\nallow_hosts = ["+fmt.Sprintf("%q", o.hook.host), 1))
+	c.configure(strings.Replace(o.hcl(bin.Path), "allow_hosts = ["+fmt.Sprintf("%q", o.hook.host),
+		"timeout = \"14s\"\nallow_hosts = ["+fmt.Sprintf("%q", o.hook.host), 1))
 	c.hup()
 	o.hook.release()
 	m := c.becomes(t, first, o.every("delivered", nil))

@@ -199,5 +199,6 @@ func openLetter(t testing.TB, raw []byte) (out letter) {
 // letter shows the HTML of a mail in a page that runs nothing and asks for nothing.
 func (b *browser) letter(html string, width int) {
 	b.t.Helper()
-	b.do(chromedp.EmulateViewport(int64(width), 900), chromedp.Navigate("data:text/html;charset=utf-8;base64,"+base64.StdEncoding.EncodeToString([]byte(html))))
+	b.do(chromedp.EmulateViewport(int64(width), 900),
+		chromedp.Navigate("data:text/html;charset=utf-8;base64,"+base64.StdEncoding.EncodeToString([]byte(html))))
 }

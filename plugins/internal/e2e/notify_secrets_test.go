@@ -29,12 +29,14 @@ const (
 type planted map[string][]string
 
 func (p planted) add(what, secret string, forms ...string) {
-	p[what] = append(p[what], append(forms, secret, url.QueryEscape(secret), url.PathEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret)))...)
+	p[what] = append(p[what], append(forms, secret, url.QueryEscape(secret), url.PathEscape(secret),
+		base64.StdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret)))...)
 }
 
 // password adds the password of a mail account, as URL and protocol have it.
 func (p planted) password(what, user, password string) {
-	p.add(what, password, strings.ReplaceAll(url.QueryEscape(password), "+", "%20"), base64.StdEncoding.EncodeToString([]byte("\x00"+user+"\x00"+password)))
+	p.add(what, password, strings.ReplaceAll(url.QueryEscape(password), "+", "%20"),
+		base64.StdEncoding.EncodeToString([]byte("\x00"+user+"\x00"+password)))
 }
 
 // stayOut fails the test for each secret that is in a text.
@@ -124,7 +126,8 @@ func (s *secretive) everyoneFails(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden)
 		fmt.Fprint(w, r.Header, r.URL, s.sub.Keys.Auth, s.planted["private VAPID key"])
 	})
-	s.hook.answers(http.StatusInternalServerError, func(p arrival) string { return fmt.Sprint("bad signature, want that of ", signingSecret, p.header) })
+	s.hook.answers(http.StatusInternalServerError,
+		func(p arrival) string { return fmt.Sprint("bad signature, want that of ", signingSecret, p.header) })
 	s.gotify.answers(http.StatusInternalServerError, func(arrival) string {
 		return `{"error":"` + gotifyKey + `","errorCode":500,"errorDescription":"` + gotifyKey + `"}`
 	})
@@ -147,7 +150,8 @@ func (s *secretive) everyoneFails(t *testing.T) {
 			return false
 		})
 	}
-	contains(t, s.call(t, http.MethodPost, "/api/notifications/test", ``, http.StatusOK), `{"ok":false`, `"state":"failed"`, "401", "535", "403", "500")
+	contains(t, s.call(t, http.MethodPost, "/api/notifications/test", ``, http.StatusOK), `{"ok":false`, `"state":"failed"`, "401", "535",
+		"403", "500")
 }
 
 // malformed sends secrets that cannot be.
@@ -182,7 +186,8 @@ func (s *secretive) look(t *testing.T) {
 	})
 	jobs := ask[struct{ Jobs []struct{ ID string } }](t, s.c, "/api/jobs?limit=200").Jobs
 	paths := []string{
-		"/api/notifications", "/api/notifications/history", "/api/web-push/subscriptions", "/api/jobs", "/api/settings", "/api/stacks", "/api/deploy-check/report",
+		"/api/notifications", "/api/notifications/history", "/api/web-push/subscriptions", "/api/jobs", "/api/settings", "/api/stacks",
+		"/api/deploy-check/report",
 		"/notifications", "/settings", "/queue", "/",
 	}
 	for _, j := range jobs {

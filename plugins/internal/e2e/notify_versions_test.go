@@ -145,7 +145,8 @@ func TestNotifyNewVersions(t *testing.T) {
 // replaced has a version replaced by a newer one while the only channel fails: the news of the former are never told.
 func (c *core) replaced(t *testing.T, o *outlets, f *fleet, stackID string) {
 	t.Helper()
-	c.setNotify(t, map[string]any{"chat": map[string]any{"enabled": false}, "email": map[string]any{"enabled": false}, "channels": map[string]any{"gotify": map[string]any{"enabled": false}}})
+	c.setNotify(t, map[string]any{"chat": map[string]any{"enabled": false}, "email": map[string]any{"enabled": false},
+		"channels": map[string]any{"gotify": map[string]any{"enabled": false}}})
 	o.hook.answers(http.StatusServiceUnavailable, nil)
 	news := func(version string) string {
 		t.Helper()

@@ -28,7 +28,8 @@ func startPrometheus(t *testing.T, address string) string {
 	must(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(text), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "alerts.yml"), alerts, 0o600))
 	listen := testkit.FreeAddress(t)
-	cmd := exec.Command(binary, "--config.file="+filepath.Join(dir, "prometheus.yml"), "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+listen)
+	cmd := exec.Command(binary, "--config.file="+filepath.Join(dir, "prometheus.yml"), "--storage.tsdb.path="+filepath.Join(dir, "data"),
+		"--web.listen-address="+listen)
 	log := &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = log, log
 	must(t, cmd.Start())

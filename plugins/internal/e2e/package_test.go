@@ -29,7 +29,8 @@ func runHost(t testing.TB, dir, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// imageBuild is held while an image is made: several at once would keep the tests of others from the processor, and the engine from answering.
+// imageBuild is held while an image is made: several at once would keep the tests of others from the processor, and the engine from
+// answering.
 var imageBuild sync.Mutex
 
 // makeImage makes a target of the Makefile that builds images.
@@ -46,7 +47,8 @@ func makePackage(t *testing.T) string {
 	dir := t.TempDir()
 	tool, out := filepath.Join(dir, "release"), filepath.Join(dir, "out")
 	runHost(t, "../../../core/tools/release", "go", "build", "-buildvcs=false", "-trimpath", "-o", tool, ".")
-	runHost(t, "../../..", tool, "-version", "0.1.0-dev", "-arch", "amd64", "-formats", "deb", "-unsigned", "-binaries", filepath.Dir(built.core), "-out", out)
+	runHost(t, "../../..", tool, "-version", "0.1.0-dev", "-arch", "amd64", "-formats", "deb", "-unsigned", "-binaries",
+		filepath.Dir(built.core), "-out", out)
 	return filepath.Join(out, "patchbay_0.1.0-dev_linux_amd64.deb")
 }
 
@@ -181,7 +183,8 @@ func TestDebianPackage(t *testing.T) {
 	if smtpAddress == nil {
 		t.Fatalf("the core takes no mail in:\n%s", m.log)
 	}
-	must(t, smtp.SendMail(smtpAddress[1], nil, "shop@example.com", []string{address}, []byte("From: shop@example.com\r\nTo: "+address+"\r\nSubject: Your code is 428319\r\n\r\nHello.\r\n")))
+	must(t, smtp.SendMail(smtpAddress[1], nil, "shop@example.com", []string{address},
+		[]byte("From: shop@example.com\r\nTo: "+address+"\r\nSubject: Your code is 428319\r\n\r\nHello.\r\n")))
 	if got := m.shell("patchbay mailbox wait -code -config /etc/patchbay/plugin.hcl " + address); got != "428319" {
 		t.Errorf("the code is %q", got)
 	}

@@ -47,7 +47,8 @@ func TestNothingAboutTheClientGoesUpstream(t *testing.T) {
 		}
 	}
 	// A token in the address is refused, by the name of the parameter, and goes nowhere.
-	if a := c.send(t, request{path: "search?tavilyApiKey=" + token, token: token, body: `{"query":"q"}`}); a.status != http.StatusBadRequest || strings.Contains(a.body, token) {
+	if a := c.send(t, request{path: "search?tavilyApiKey=" + token, token: token,
+		body: `{"query":"q"}`}); a.status != http.StatusBadRequest || strings.Contains(a.body, token) {
 		t.Errorf("a token in the address: %d %s", a.status, a.body)
 	}
 	// In the body alone, too.
@@ -65,7 +66,8 @@ func TestNothingAboutTheClientGoesUpstream(t *testing.T) {
 	allowed := []string{"Accept", "Accept-Encoding", "Authorization", "Content-Length", "Content-Type", "User-Agent"}
 	for _, r := range got {
 		whole := strings.ToLower(fmt.Sprint(r.Method, r.Path, r.Query, r.Header, r.Body))
-		for _, text := range []string{"telling", "198.51.100", strings.ToLower(token[:7]), strings.ToLower(secret), "api_key", "apikey", "127.0.0.1"} {
+		for _, text := range []string{"telling", "198.51.100", strings.ToLower(token[:7]), strings.ToLower(secret), "api_key", "apikey",
+			"127.0.0.1"} {
 			if strings.Contains(whole, text) {
 				t.Errorf("%q went upstream: %+v", text, r)
 			}
@@ -111,9 +113,11 @@ func TestSecretsStayOutOfLogsAndErrors(t *testing.T) {
 	c := startCore(t, webHCL(up.url, "", "log_bodies = true"), "SVC_LOG_LEVEL=trace")
 	c.addKeys("key-secret-one")
 	token := c.token()
-	for _, fault := range []scripted{{Fault: "reset"}, {Fault: "html"}, {Fault: "garbage"}, {Status: 500, Body: `{"detail":{"error":"key-secret-one is broken"}}`}, {}, {Status: 401, Body: `bad key key-secret-one`}} {
+	for _, fault := range []scripted{{Fault: "reset"}, {Fault: "html"}, {Fault: "garbage"},
+		{Status: 500, Body: `{"detail":{"error":"key-secret-one is broken"}}`}, {}, {Status: 401, Body: `bad key key-secret-one`}} {
 		up.script(fault)
-		a := c.send(t, request{path: "search?tavilyApiKey=" + token + "&api_key=" + token, token: token, body: `{"query":"q","api_key":"` + token + `"}`})
+		a := c.send(t, request{path: "search?tavilyApiKey=" + token + "&api_key=" + token, token: token,
+			body: `{"query":"q","api_key":"` + token + `"}`})
 		if fault.Status != 500 && strings.Contains(a.body, "key-secret-one") || strings.Contains(a.body, token) {
 			t.Errorf("a secret is in the answer: %s", a.body)
 		}

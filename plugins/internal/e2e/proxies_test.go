@@ -93,7 +93,8 @@ func startNginx(t *testing.T, address string, change *strings.Replacer) {
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		temporary += fmt.Sprintf("%s_temp_path %s;\n", kind, filepath.Join(dir, kind))
 	}
-	main := fmt.Sprintf("daemon off;\nmaster_process off;\npid %s;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n%s%s}\n", filepath.Join(dir, "nginx.pid"), temporary, conf)
+	main := fmt.Sprintf("daemon off;\nmaster_process off;\npid %s;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n%s%s}\n",
+		filepath.Join(dir, "nginx.pid"), temporary, conf)
 	file := filepath.Join(dir, "nginx.conf")
 	must(t, os.WriteFile(file, []byte(main), 0o600))
 	startProxy(t, address, exec.Command(binary, "-c", file, "-p", dir, "-e", "stderr"))
@@ -104,7 +105,8 @@ func startNginx(t *testing.T, address string, change *strings.Replacer) {
 func TestDeploymentBehindProxies(t *testing.T) {
 	t.Parallel()
 	bin := dockertest.NewestCompose(t)
-	env := []string{"SVC_AUTH_ALLOWED_USER=ops@example.org", "SVC_AUTH_PROXY_SECRET=" + proxySecret, "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false", "SVC_SUPERVISOR_HTTP_ADDR=127.0.0.1:0"}
+	env := []string{"SVC_AUTH_ALLOWED_USER=ops@example.org", "SVC_AUTH_PROXY_SECRET=" + proxySecret, "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false",
+		"SVC_SUPERVISOR_HTTP_ADDR=127.0.0.1:0"}
 	c := startCore(t, containersHCL(bin.Path, ""), env...)
 	s := &supervised{core: newCore(t, "engine \"docker\" \"local\" {}\nsupervisor {}\n", env...)}
 	s.command = "supervise"
@@ -123,11 +125,14 @@ func TestDeploymentBehindProxies(t *testing.T) {
 	for name, start := range map[string]func(*testing.T, string, *strings.Replacer){"caddy": startCaddy, "nginx": startNginx} {
 		t.Run(name, func(t *testing.T) {
 			address := net.JoinHostPort(host, strconv.Itoa(testkit.FreePort(t)))
-			start(t, address, strings.NewReplacer("127.0.0.1:50883", strings.TrimPrefix(c.base, "http://"), "127.0.0.1:50884", strings.TrimPrefix(s.base, "http://"), "127.0.0.1:9091", provider,
+			start(t, address, strings.NewReplacer("127.0.0.1:50883", strings.TrimPrefix(c.base, "http://"), "127.0.0.1:50884",
+				strings.TrimPrefix(s.base, "http://"), "127.0.0.1:9091", provider,
 				"patchbay.example.com {", "http://"+address+" {"))
-			for path, want := range map[string]int{"/api/health": 200, "/api/version": 200, "/api/deploy-check/report": 401, "/stacks": 401, "/supervisor/health": 401, "/supervisor/version": 401, "/supervisor/self-upgrade": 401} {
+			for path, want := range map[string]int{"/api/health": 200, "/api/version": 200, "/api/deploy-check/report": 401, "/stacks": 401,
+				"/supervisor/health": 401, "/supervisor/version": 401, "/supervisor/self-upgrade": 401} {
 				checkProxied(t, outside, address, path, nil, want)
-				checkProxied(t, outside, address, path, http.Header{"X-Forwarded-User": {"ops@example.org"}, "Remote-User": {"ops@example.org"}, "X-Patchbay-Proxy-Secret": {proxySecret}}, want)
+				checkProxied(t, outside, address, path, http.Header{"X-Forwarded-User": {"ops@example.org"}, "Remote-User": {"ops@example.org"},
+					"X-Patchbay-Proxy-Secret": {proxySecret}}, want)
 				checkProxied(t, outside, address, path, http.Header{"Cookie": {"identity=ops@example.org"}}, 200)
 			}
 			checkProxied(t, outside, address, "/supervisor/", http.Header{"Cookie": {"identity=ops@example.org"}}, 200)

@@ -44,7 +44,8 @@ func pushButton(t *testing.T, c *core, permission cdpbrowser.PermissionSetting, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(pushPage, key, answer, script)}); err != nil {
+	if _, err := chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument,
+		page.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(pushPage, key, answer, script)}); err != nil {
 		t.Fatal(err)
 	}
 	b.open("/system/sign-in")

@@ -88,7 +88,8 @@ func (b *browser) startWorkerAt(script string) *worker {
 // deliver hands the worker a message, as the push service does.
 func (w *worker) deliver(data string) {
 	w.b.t.Helper()
-	_, err := chromedp.Call(w.b.ctx, serviceworker.DeliverPushMessage, serviceworker.DeliverPushMessageParams{Origin: w.b.base, RegistrationID: w.registration, Data: data})
+	_, err := chromedp.Call(w.b.ctx, serviceworker.DeliverPushMessage,
+		serviceworker.DeliverPushMessageParams{Origin: w.b.base, RegistrationID: w.registration, Data: data})
 	if err != nil {
 		w.b.t.Fatal(err)
 	}
@@ -194,7 +195,8 @@ func TestPushWorker(t *testing.T) {
 		name, data string
 		want       shownNotification
 	}{
-		{"whole", `{"id":"n-1","title":"网关","body":"1.2 → 1.3","url":"/services/a/b","kind":"new_version"}`, shownNotification{"网关", "1.2 → 1.3", "n-1", home + "services/a/b", "", ""}},
+		{"whole", `{"id":"n-1","title":"网关","body":"1.2 → 1.3","url":"/services/a/b","kind":"new_version"}`,
+			shownNotification{"网关", "1.2 → 1.3", "n-1", home + "services/a/b", "", ""}},
 		{"without id", `{"title":"T","body":"B","url":"https://example.com/x","kind":"k","sentAt":"2026-01-01T00:00:00Z"}`,
 			shownNotification{"T", "B", "2026-01-01T00:00:00Z k", "https://example.com/x", "", ""}},
 		{"script", `{"id":"n","title":"T","url":"javascript:alert(1)"}`, shownNotification{"T", "", "n", home, "", ""}},
@@ -222,7 +224,8 @@ func TestPushWorker(t *testing.T) {
 		w.shows(fmt.Sprintf(`{"id":"n-1","title":"T","body":%q,"url":"/queue/1"}`, body), "the notification says "+body,
 			func(got []shownNotification) bool { return len(got) == 1 && got[0].Body == body })
 	}
-	w.shows(`{"id":"n-2","title":"T","body":"third","url":"/queue/1"}`, "both notifications", func(got []shownNotification) bool { return len(got) == 2 })
+	w.shows(`{"id":"n-2","title":"T","body":"third","url":"/queue/1"}`, "both notifications",
+		func(got []shownNotification) bool { return len(got) == 2 })
 	w.clear()
 
 	w.shows(`{"id":"n-3","title":"T","url":"/services/a/b"}`, "before a click", alone)

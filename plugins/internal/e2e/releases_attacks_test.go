@@ -16,7 +16,8 @@ import (
 
 // attackTargets are what a vector of Markdown leads to: each asks for a script, or for a request to another site.
 var attackTargets = []string{
-	"javascript:top.ran=1", "JaVaScRiPt:top.ran=1", "javascript&colon;top.ran=1", "java\tscript:top.ran=1", "&#106;avascript:top.ran=1", "vbscript:top.ran=1", "data:text/html,<script>top.ran=1</script>",
+	"javascript:top.ran=1", "JaVaScRiPt:top.ran=1", "javascript&colon;top.ran=1", "java\tscript:top.ran=1", "&#106;avascript:top.ran=1",
+	"vbscript:top.ran=1", "data:text/html,<script>top.ran=1</script>",
 	"//evil.localhost/x", "http://evil.localhost/x",
 }
 
@@ -24,10 +25,12 @@ var attackTargets = []string{
 // code and tables around HTML.
 func markdownVectors(all []xsstest.Vector) (out []string) {
 	for _, to := range attackTargets {
-		out = append(out, "[a]("+to+")", "![a]("+to+")", "<"+to+">", "[a]: "+to+"\n\n[a]", "[![a]("+to+")]("+to+")", `[a](<`+to+`> "x\" onmouseover=top.ran=1")`)
+		out = append(out, "[a]("+to+")", "![a]("+to+")", "<"+to+">", "[a]: "+to+"\n\n[a]", "[![a]("+to+")]("+to+")",
+			`[a](<`+to+`> "x\" onmouseover=top.ran=1")`)
 	}
 	for _, v := range all {
-		out = append(out, v.HTML, "| a |\n|---|\n| "+strings.ReplaceAll(v.HTML, "\n", " ")+" |\n\n> "+strings.ReplaceAll(v.HTML, "\n", " ")+"\n\n```html\n"+v.HTML+"\n```\n\n[x](/"+v.HTML+")")
+		out = append(out, v.HTML, "| a |\n|---|\n| "+strings.ReplaceAll(v.HTML, "\n", " ")+" |\n\n> "+strings.ReplaceAll(v.HTML, "\n",
+			" ")+"\n\n```html\n"+v.HTML+"\n```\n\n[x](/"+v.HTML+")")
 	}
 	return out
 }
@@ -48,7 +51,9 @@ func TestReleasesHoldAttacks(t *testing.T) {
 		hub.AddRepo(githubtest.Repo{FullName: name})
 		hub.Change(func(s *githubtest.Server) {
 			for i, v := range vectors[begin:min(begin+each, len(vectors))] {
-				s.Content(name).Releases = append(s.Content(name).Releases, &githubtest.Release{ID: int64(begin + i + 1), Tag: "v" + strconv.Itoa(begin+i), Name: v, Body: v, At: at.Add(-time.Duration(i) * time.Second)})
+				s.Content(name).Releases = append(s.Content(name).Releases,
+					&githubtest.Release{ID: int64(begin + i + 1), Tag: "v" + strconv.Itoa(begin+i), Name: v, Body: v,
+						At: at.Add(-time.Duration(i) * time.Second)})
 			}
 		})
 	}

@@ -39,8 +39,8 @@ func (b *browser) listTags(repo string) (tags []string, ids map[string]string) {
 	}
 }
 
-// TestReleasesOfGiteaChange has a real Gitea rename, transfer and hide repositories, publish a release of an old commit behind drafts in a list of 500, and
-// make one anew. The feed follows.
+// TestReleasesOfGiteaChange has a real Gitea rename, transfer and hide repositories, publish a release of an old commit behind drafts in
+// a list of 500, and make one anew. The feed follows.
 func TestReleasesOfGiteaChange(t *testing.T) {
 	t.Parallel()
 	const long = 500
@@ -87,7 +87,8 @@ func TestReleasesOfGiteaChange(t *testing.T) {
 	_, before := b.listTags("grace/anew")
 
 	for i := range 60 {
-		giteaserver.CreateRelease(t, grace, repos["long"], official.CreateReleaseOption{TagName: fmt.Sprint("draft", i), Title: fmt.Sprint("draft", i), IsDraft: true})
+		giteaserver.CreateRelease(t, grace, repos["long"],
+			official.CreateReleaseOption{TagName: fmt.Sprint("draft", i), Title: fmt.Sprint("draft", i), IsDraft: true})
 	}
 	_, _, err = grace.CreateRelease("grace", "long", official.CreateReleaseOption{TagName: "v0.9.1", Title: "v0.9.1", Target: first["long"]})
 	must(t, err)
@@ -110,7 +111,8 @@ func TestReleasesOfGiteaChange(t *testing.T) {
 		time.Sleep(2 * time.Second) // a sync costs requests, and reads nothing that was read less than a minute ago
 		b.fetchReleases(http.MethodPost, "sync/all", "")
 		got, _ := b.listTags("grace/long")
-		return slices.Contains(got, "v0.9.1") && is("grace/other", "v1") && is("grace/renamed") && is("acme/moved", "v1") && is("grace/moved") && is("grace/hidden")
+		return slices.Contains(got, "v0.9.1") && is("grace/other", "v1") && is("grace/renamed") && is("acme/moved", "v1") && is("grace/moved") &&
+			is("grace/hidden")
 	})
 	if got, _ := b.listTags("grace/long"); len(got) != long+1 {
 		t.Errorf("%d releases are known, want the new one and no draft", len(got))

@@ -91,7 +91,8 @@ func TestReleasesOfGitHub(t *testing.T) {
 		s.Content("ada/notes").Releases = []*githubtest.Release{{ID: 2, Tag: "v1.0.0", Name: "v1.0.0", At: at}}
 		a := s.Account("ada")
 		a.Starred = []githubtest.Star{{Repo: "acme/engine", At: at}}
-		a.Notifications = []githubtest.Notification{{ID: "5", Repo: "acme/engine", Title: "Patterns are lost", Type: "Issue", Reason: "mention", UpdatedAt: at, Unread: true, SubjectURL: "https://api.github.com/repos/acme/engine/issues/1"}}
+		a.Notifications = []githubtest.Notification{{ID: "5", Repo: "acme/engine", Title: "Patterns are lost", Type: "Issue", Reason: "mention",
+			UpdatedAt: at, Unread: true, SubjectURL: "https://api.github.com/repos/acme/engine/issues/1"}}
 		a.Events = []githubtest.Event{{ID: "7", Type: "ForkEvent", Actor: "grace", Repo: "acme/engine", Fork: "grace/engine", At: at}}
 	})
 	hub.SetQuota(githubtest.Quota{Limit: 5000, Remaining: 5000, Reset: time.Now().Add(time.Hour)})
@@ -115,11 +116,13 @@ func TestReleasesOfGitHub(t *testing.T) {
 	if len(found) == 0 {
 		t.Fatal("there is no release to react to")
 	}
-	if got := b.fetchReleases(http.MethodPost, "release/reactions/toggle", fmt.Sprintf(`{"release_id":%q,"content":"rocket"}`, found[0].ID)); !strings.Contains(got, `"rocket":1`) {
+	if got := b.fetchReleases(http.MethodPost, "release/reactions/toggle",
+		fmt.Sprintf(`{"release_id":%q,"content":"rocket"}`, found[0].ID)); !strings.Contains(got, `"rocket":1`) {
 		t.Errorf("a reaction was left: %s", got)
 	}
 	for _, operation := range []string{
-		"users/get-authenticated", "repos/list-releases", "activity/list-notifications-for-authenticated-user", "users/list-followers-for-authenticated-user", "activity/list-stargazers-for-repo",
+		"users/get-authenticated", "repos/list-releases", "activity/list-notifications-for-authenticated-user",
+		"users/list-followers-for-authenticated-user", "activity/list-stargazers-for-repo",
 		"activity/list-received-events-for-user",
 	} {
 		if proxy.Operations()[operation] == 0 {

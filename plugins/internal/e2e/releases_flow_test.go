@@ -44,7 +44,8 @@ func (b *browser) fetchReleases(method, path, body string) string {
 	if body != "" {
 		options += fmt.Sprintf(", body: %q", body)
 	}
-	text, err := evaluate[string](b, fmt.Sprintf(`fetch("/releases/api/%s", {%s}).then(async r => r.status + " " + await r.text())`, path, options))
+	text, err := evaluate[string](b, fmt.Sprintf(`fetch("/releases/api/%s", {%s}).then(async r => r.status + " " + await r.text())`, path,
+		options))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -80,7 +81,8 @@ func checkFlow(t *testing.T, host followedHost) *browser {
 	b.open("/releases/settings")
 	b.fetchReleases(http.MethodPut, "reaction-token", fmt.Sprintf(`{"token":%q}`, host.token))
 	b.fetchReleases(http.MethodPost, "sync/all", "")
-	const engine, news, notes, star, follower = "release acme/engine v1.0.0", "release acme/engine v1.1.0", "release ada/notes v1.0.0", "repo_star_received ada/notes grace", "follower_received grace"
+	const engine, news, notes, star, follower = "release acme/engine v1.0.0", "release acme/engine v1.1.0", "release ada/notes v1.0.0",
+		"repo_star_received ada/notes grace", "follower_received grace"
 	of := func(items ...string) []string { return slices.Sorted(slices.Values(append(items, host.others...))) }
 	b.fetchReleases(http.MethodPut, "repos/ada/notes/following", "")
 	b.fetchReleases(http.MethodPost, "sync/all", "")
@@ -95,8 +97,10 @@ func checkFlow(t *testing.T, host followedHost) *browser {
 		return cmp.Equal(b.feed("types=all"), of(engine, news, notes, star, follower))
 	})
 	for query, want := range map[string][]string{
-		"types=releases": {engine, news, notes}, "types=stars": {star}, "types=followers": {follower}, "scope=repo&items=acme/engine": of(engine, news),
-		"scope=repos&items=acme/engine,ada/notes": of(engine, news, notes, star), "scope=org&org=acme": of(engine, news), "scope=mine": {notes, star}, "scope=mine&types=releases": {notes},
+		"types=releases": {engine, news, notes}, "types=stars": {star}, "types=followers": {follower},
+		"scope=repo&items=acme/engine":            of(engine, news),
+		"scope=repos&items=acme/engine,ada/notes": of(engine, news, notes, star), "scope=org&org=acme": of(engine, news),
+		"scope=mine": {notes, star}, "scope=mine&types=releases": {notes},
 	} {
 		if got := b.feed(query); !cmp.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", query, got, want)

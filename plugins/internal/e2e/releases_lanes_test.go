@@ -9,7 +9,8 @@ import (
 func TestReleaseLanes(t *testing.T) {
 	t.Parallel()
 	hub := fillHub(t)
-	hcl := strings.Replace(releasesHCL(hub, `"acme/engine"`), "service \"releases\" {\n", "service \"releases\" {\n  translator = translator.demo\n", 1)
+	hcl := strings.Replace(releasesHCL(hub, `"acme/engine"`), "service \"releases\" {\n",
+		"service \"releases\" {\n  translator = translator.demo\n", 1)
 	c := newCore(t, hcl+"translator \"echo\" \"demo\" {\n  config { delay = \"500ms\" }\n}\n", "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
 	c.start()
 	t.Cleanup(c.stop)
@@ -27,7 +28,8 @@ func TestReleaseLanes(t *testing.T) {
 	b.press("article.notes .btn", "article.notes [lang=zh-CN] h3")
 	b.shows("〔zh-CN〕 What is new")
 	evaluated(b, "code is as it was", `document.querySelector("article.notes pre").textContent.trim()`, `func main() { fmt.Println("hello") }`)
-	evaluated(b, "nothing in the notes was run", `window.ran === undefined && document.querySelectorAll("article.notes :is(script, img, iframe, [style], [onerror])").length === 0`, true)
+	evaluated(b, "nothing in the notes was run",
+		`window.ran === undefined && document.querySelectorAll("article.notes :is(script, img, iframe, [style], [onerror])").length === 0`, true)
 	b.press(".feed-tabs a[href*='lane=summary']", ".feed-tabs a[href*='lane=summary'][aria-current]")
 	b.withoutScript(true)
 	b.open(release + "?lane=summary")
@@ -39,7 +41,8 @@ func TestReleaseLanes(t *testing.T) {
 	})
 	b.withoutScript(false)
 	b.open("/releases/feed")
-	evaluated(b, "the feed leads to the translation", `document.querySelector(".item .excerpt a[lang=zh-CN]").textContent.trim() + " " + document.querySelector(".item .excerpt a").search`,
+	evaluated(b, "the feed leads to the translation",
+		`document.querySelector(".item .excerpt a[lang=zh-CN]").textContent.trim() + " " + document.querySelector(".item .excerpt a").search`,
 		"〔zh-CN〕 Second edition, first candidate ?lane=translated")
 	b.open("/releases/settings")
 	b.press("[name=auto_translate]", "[name=auto_translate]:checked")
@@ -47,7 +50,8 @@ func TestReleaseLanes(t *testing.T) {
 	b.open("/releases/hosts/models")
 	b.shows("Language models")
 	evaluated(b, "each call is listed", `document.querySelectorAll("tr[id^=call-] .pill.ok").length`, 2)
-	for name, path := range map[string]string{"feed": "/releases/feed", "translated": release + "?lane=translated", "summary": release + "?lane=summary", "models": "/releases/hosts/models", "settings": "/releases/settings"} {
+	for name, path := range map[string]string{"feed": "/releases/feed", "translated": release + "?lane=translated",
+		"summary": release + "?lane=summary", "models": "/releases/hosts/models", "settings": "/releases/settings"} {
 		b.walk("releases-lane-"+name, path, source, wide, narrow)
 	}
 }

@@ -46,7 +46,8 @@ func fillHub(t *testing.T) *githubtest.Server {
 		s.Content("acme/loom").Releases = []*githubtest.Release{{ID: 21, Tag: "v0.9.1", Body: "", At: now.Add(-26 * time.Hour)}}
 		s.Account("ada").Starred = []githubtest.Star{{Repo: "acme/loom", At: now.Add(-100 * time.Hour)}}
 		s.Account("ada").Followers = []string{"grace"}
-		s.Account("ada").Notifications = []githubtest.Notification{{ID: "5", Repo: "acme/loom", Title: "Patterns are lost", Type: "Issue", Reason: "mention", UpdatedAt: now.Add(-2 * time.Hour), Unread: true}}
+		s.Account("ada").Notifications = []githubtest.Notification{{ID: "5", Repo: "acme/loom", Title: "Patterns are lost", Type: "Issue",
+			Reason: "mention", UpdatedAt: now.Add(-2 * time.Hour), Unread: true}}
 		s.Content("ada/notes").Stargazers = []githubtest.Star{{Repo: "grace", At: now.Add(-3 * time.Hour)}}
 	})
 	return hub
@@ -75,7 +76,8 @@ func TestReleasesPages(t *testing.T) {
 	b.shows("Second edition, first candidate")
 	// Keys: j takes the first item, o opens it.
 	b.do(chromedp.KeyEvent("j"))
-	evaluated(b, "a row keeps the focus when its list is drawn anew", `document.activeElement.matches("[data-row][tabindex='-1']") && document.querySelectorAll("[data-row]:not([tabindex])").length`, 0)
+	evaluated(b, "a row keeps the focus when its list is drawn anew",
+		`document.activeElement.matches("[data-row][tabindex='-1']") && document.querySelectorAll("[data-row]:not([tabindex])").length`, 0)
 	// The list may be drawn anew with another release between the two keys: then they are pressed again.
 	var pressed time.Time
 	eventually(t, startWithin, "o opens the release", func() bool {
@@ -90,7 +92,8 @@ func TestReleasesPages(t *testing.T) {
 	})
 	b.shows("What is new")
 	evaluated(b, "nothing in the notes was run", `window.ran === undefined`, true)
-	evaluated(b, "what could run or load is gone", `document.querySelectorAll("article.notes :is(script, img, iframe, [style], [onerror])").length`, 0)
+	evaluated(b, "what could run or load is gone",
+		`document.querySelectorAll("article.notes :is(script, img, iframe, [style], [onerror])").length`, 0)
 	evaluated(b, "code has its colours", `document.querySelectorAll(".chroma .nf").length > 0`, true)
 	path := func() string {
 		t.Helper()
@@ -109,7 +112,8 @@ func TestReleasesPages(t *testing.T) {
 	b.open("/releases/feed")
 	b.do(chromedp.SendKeys(chromedp.CSS("#feed-search"), "cards twice"))
 	b.press(".feed-search .btn", "#feed-search[value='cards twice']")
-	evaluated(b, "the search finds one release", `[...document.querySelectorAll(".item h3")].map(h => h.textContent.trim()).join()`, "Punched cards v1.4.0")
+	evaluated(b, "the search finds one release", `[...document.querySelectorAll(".item h3")].map(h => h.textContent.trim()).join()`,
+		"Punched cards v1.4.0")
 	b.open("/releases/feed")
 	evaluated(b, "a release that was opened is read", `document.querySelectorAll(".item.read").length`, 1)
 	b.open("/releases/repos")
@@ -121,7 +125,8 @@ func TestReleasesPages(t *testing.T) {
 	b.do(chromedp.SendKeys(chromedp.CSS("#import-content"), "acme/loom\nada/cards\nhttps://elsewhere.example/a/b\nnonsense"))
 	b.press("form[action$='/import'] .btn", "#imported .problems")
 	b.shows("1 repository is followed from now on.")
-	evaluated(b, "each line has its problem", `[...document.querySelectorAll("#imported li")].map(e => e.textContent.replace(/\s+/g, " ").trim()).join("; ")`,
+	evaluated(b, "each line has its problem",
+		`[...document.querySelectorAll("#imported li")].map(e => e.textContent.replace(/\s+/g, " ").trim()).join("; ")`,
 		"Line 3 https://elsewhere.example/a/b – elsewhere.example is not the code host; Line 4 nonsense – write owner/name, or the address of a repository")
 	b.open("/releases/settings")
 	b.do(chromedp.SendKeys(chromedp.CSS("#feed-name"), "My reader"))
@@ -132,7 +137,8 @@ func TestReleasesPages(t *testing.T) {
 	}
 	evaluated(b, "a reader reads the feed", fmt.Sprintf(`fetch(%q, {credentials: "omit"}).then(r => r.text()).then(text => text.includes("Punched cards"))`, address), true)
 	b.open("/releases/hosts")
-	evaluated(b, "the limit of Ada's token is known", `[...document.querySelectorAll("td")].some(e => /^4,9\d\d \/ 5,000$/.test(e.textContent.trim()))`, true)
+	evaluated(b, "the limit of Ada's token is known",
+		`[...document.querySelectorAll("td")].some(e => /^4,9\d\d \/ 5,000$/.test(e.textContent.trim()))`, true)
 	evaluated(b, "the tasks lead to their jobs", `document.querySelectorAll("a[href^='/system/jobs/job_']").length > 0`, true)
 	b.open("/system")
 	b.shows("Unread releases, last 7 days")
@@ -140,8 +146,10 @@ func TestReleasesPages(t *testing.T) {
 	b.press(".top .btn", "article.notes")
 	brief := path()
 	for name, path := range map[string]string{
-		"feed": "/releases/feed", "search": "/releases/feed?q=after:soon", "nothing": "/releases/followers", "briefs": "/releases/briefs", "brief": brief, "inbox": "/releases/inbox",
-		"release": release, "repos": "/releases/repos", "settings": "/releases/settings", "hosts": "/releases/hosts", "focus": "/releases/focus/repo/acme/engine",
+		"feed": "/releases/feed", "search": "/releases/feed?q=after:soon", "nothing": "/releases/followers", "briefs": "/releases/briefs",
+		"brief": brief, "inbox": "/releases/inbox",
+		"release": release, "repos": "/releases/repos", "settings": "/releases/settings", "hosts": "/releases/hosts",
+		"focus": "/releases/focus/repo/acme/engine",
 	} {
 		b.walk("releases-"+name, path, source, wide, narrow)
 	}

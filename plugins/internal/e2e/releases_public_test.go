@@ -32,10 +32,12 @@ func TestReleasesPublicPages(t *testing.T) {
 	b.as(wide)
 	b.open(list)
 	b.shows("Punched cards")
-	evaluated(b, "nothing but the releases is shown", `document.querySelectorAll("nav a[href='/releases/feed'], form[action*='/releases/']").length`, 0)
+	evaluated(b, "nothing but the releases is shown",
+		`document.querySelectorAll("nav a[href='/releases/feed'], form[action*='/releases/']").length`, 0)
 	b.open(one)
 	b.shows("What is new")
-	evaluated(b, "what could run or load is gone", `document.querySelectorAll("article.notes :is(script, img, iframe, [style], [onerror])").length`, 0)
+	evaluated(b, "what could run or load is gone",
+		`document.querySelectorAll("article.notes :is(script, img, iframe, [style], [onerror])").length`, 0)
 	b.expect("401")
 	b.open("/releases/acme/loom/releases")
 	b.shows("Sign in")

@@ -16,9 +16,11 @@ func TestReleasesSignIn(t *testing.T) {
 	hub := fillHub(t)
 	address := testkit.FreeAddress(t)
 	public := "http://" + strings.Replace(address, "127.0.0.1", "localhost", 1)
-	app := githubtest.OAuthApp{ClientID: "app-of-patchbay", Secret: "secret-of-patchbay", Callback: public + "/releases/sign-in/callback", Login: "ada", Token: "ghp_a_token_of_ada_lovelace"}
+	app := githubtest.OAuthApp{ClientID: "app-of-patchbay", Secret: "secret-of-patchbay", Callback: public + "/releases/sign-in/callback",
+		Login: "ada", Token: "ghp_a_token_of_ada_lovelace"}
 	hub.SetOAuthApp(app)
-	signIn := fmt.Sprintf("\n  sign_in {\n    name = \"GitHub\"\n    client_id = %q\n    client_secret = %q\n  }\n}\n", app.ClientID, app.Secret)
+	signIn := fmt.Sprintf("\n  sign_in {\n    name = \"GitHub\"\n    client_id = %q\n    client_secret = %q\n  }\n}\n", app.ClientID,
+		app.Secret)
 	hcl := strings.TrimSuffix(releasesHCL(hub, `"acme/engine"`), "}\n") + signIn
 	c := newCore(t, hcl, "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false", "SVC_HTTP_ADDR="+address, "SVC_PUBLIC_URL="+public)
 	c.start()

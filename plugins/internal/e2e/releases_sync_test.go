@@ -24,7 +24,8 @@ func fillMany(t *testing.T, count int) (hub *githubtest.Server, names []string) 
 	hub.Change(func(s *githubtest.Server) {
 		for i, name := range names {
 			s.Content(name).Releases = []*githubtest.Release{
-				{ID: int64(2*i + 2), Tag: "v1.1.0", Body: "Changes", At: at.Add(time.Duration(i) * time.Second)}, {ID: int64(2*i + 1), Tag: "v1.0.0", Body: "First", At: at.Add(-time.Hour)},
+				{ID: int64(2*i + 2), Tag: "v1.1.0", Body: "Changes", At: at.Add(time.Duration(i) * time.Second)},
+				{ID: int64(2*i + 1), Tag: "v1.0.0", Body: "First", At: at.Add(-time.Hour)},
 			}
 			s.Account("ada").Starred = append(s.Account("ada").Starred, githubtest.Star{Repo: name, At: at})
 		}
@@ -81,7 +82,8 @@ func TestReleasesSyncIsCounted(t *testing.T) {
 	}
 	ended := time.Now()
 	lists, repos, others := countRequests(hub)
-	t.Logf("first sync of %d repositories: %d lists of releases, %d repositories, %d other requests, %d of the quota, %s", count, lists, repos, others, quota-hub.Remaining(), ended.Sub(began).Round(time.Millisecond))
+	t.Logf("first sync of %d repositories: %d lists of releases, %d repositories, %d other requests, %d of the quota, %s", count, lists,
+		repos, others, quota-hub.Remaining(), ended.Sub(began).Round(time.Millisecond))
 	if lists != count || repos != 0 {
 		t.Errorf("%d lists of releases and %d repositories were asked for, want one list of each and no repository", lists, repos)
 	}
@@ -94,7 +96,8 @@ func TestReleasesSyncIsCounted(t *testing.T) {
 	}
 	lists, repos, others = countRequests(hub)
 	spent := before - hub.Remaining()
-	t.Logf("second sync: %d lists of releases, %d repositories, %d other requests, %d of the quota, %s", lists, repos, others, spent, time.Since(began).Round(time.Millisecond))
+	t.Logf("second sync: %d lists of releases, %d repositories, %d other requests, %d of the quota, %s", lists, repos, others, spent,
+		time.Since(began).Round(time.Millisecond))
 	// The schedule may read the account beside it, which is not conditional.
 	if lists != count || repos != 0 || spent > others {
 		t.Errorf("%d lists of releases, %d repositories, and %d of the quota for %d other requests", lists, repos, spent, others)
@@ -118,7 +121,8 @@ func TestReleasesPause(t *testing.T) {
 	hub, names := fillMany(t, 3)
 	c := startCore(t, releasesHCL(hub, ""))
 	key := releasesKey(c)
-	if got := c.releasesAPI(t, key, http.MethodPost, "repos/import", `{"content":"`+strings.Join(names, " ")+`"}`); got.status != http.StatusOK {
+	if got := c.releasesAPI(t, key, http.MethodPost, "repos/import",
+		`{"content":"`+strings.Join(names, " ")+`"}`); got.status != http.StatusOK {
 		t.Fatal(got.body)
 	}
 	hub.SetQuota(githubtest.Quota{Limit: 60, Remaining: 60, Reset: time.Now().Add(time.Hour), RetryAfter: pause})
@@ -173,7 +177,8 @@ func TestReleasesSyncKilled(t *testing.T) {
 		})
 		c := startCore(t, s.hcl+releasesHCL(hub, ""))
 		key := releasesKey(c)
-		if got := c.releasesAPI(t, key, http.MethodPost, "repos/import", `{"content":"`+strings.Join(names, " ")+`"}`); got.status != http.StatusOK {
+		if got := c.releasesAPI(t, key, http.MethodPost, "repos/import",
+			`{"content":"`+strings.Join(names, " ")+`"}`); got.status != http.StatusOK {
 			t.Fatal(got.body)
 		}
 		accepted := c.releasesAPI(t, key, http.MethodPost, "sync/releases?return_mode=task_id", "")

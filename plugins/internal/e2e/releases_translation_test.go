@@ -51,7 +51,8 @@ const sections = 4
 func wordy(i int) string {
 	var b strings.Builder
 	for n := range sections {
-		fmt.Fprintf(&b, "## Release %d, section %d\n\n%s\n\n", i, n+1, strings.Repeat(fmt.Sprintf("Words of section %d of release %d and nothing else. ", n+1, i), 12))
+		fmt.Fprintf(&b, "## Release %d, section %d\n\n%s\n\n", i, n+1,
+			strings.Repeat(fmt.Sprintf("Words of section %d of release %d and nothing else. ", n+1, i), 12))
 	}
 	return b.String()
 }
@@ -64,7 +65,8 @@ func wordyHub(t *testing.T, count int) *githubtest.Server {
 	hub.Change(func(s *githubtest.Server) {
 		for i := range count {
 			s.Content("acme/engine").Releases = append(s.Content("acme/engine").Releases, &githubtest.Release{
-				ID: int64(100 - i), Tag: fmt.Sprintf("v1.%d.0", count-i), Name: "", Body: wordy(count - i), At: time.Now().UTC().Add(-time.Duration(i+1) * time.Hour),
+				ID: int64(100 - i), Tag: fmt.Sprintf("v1.%d.0", count-i), Name: "", Body: wordy(count - i),
+				At: time.Now().UTC().Add(-time.Duration(i+1) * time.Hour),
 			})
 		}
 	})
@@ -155,7 +157,8 @@ func TestTranslationKilledInBatch(t *testing.T) {
 		if err := json.Unmarshal([]byte(a.body), &accepted); err != nil || len(accepted.Requests) != count {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
-		eventually(t, startWithin, "six sections are translated, and others are with the model", func() bool { mu.Lock(); defer mu.Unlock(); return len(answered) >= 6 && len(asked) > 6 })
+		eventually(t, startWithin, "six sections are translated, and others are with the model",
+			func() bool { mu.Lock(); defer mu.Unlock(); return len(answered) >= 6 && len(asked) > 6 })
 		read := func(id string) (out translationOf) {
 			a := c.send(t, request{method: http.MethodGet, path: "/releases/api/translate/requests/" + id, token: key})
 			if err := json.Unmarshal([]byte(a.body), &out); err != nil {
@@ -230,7 +233,9 @@ func TestTranslationByModels(t *testing.T) {
 	if a.status != http.StatusOK || !strings.Contains(a.body, `"ready"`) {
 		t.Errorf("what is translated stays: %d %s", a.status, a.body)
 	}
-	if a := c.post(t, key, "/releases/api/translate/results", `{"retry_on_error":true,"items":[`+translationInput(ids[1])+`]}`); !strings.Contains(a.body, `"budget_reached"`) || !strings.Contains(a.body, "额度") {
+	if a := c.post(t, key, "/releases/api/translate/results",
+		`{"retry_on_error":true,"items":[`+translationInput(ids[1])+`]}`); !strings.Contains(a.body, `"budget_reached"`) ||
+		!strings.Contains(a.body, "额度") {
 		t.Errorf("above the budget: %d %s", a.status, a.body)
 	}
 }

@@ -104,7 +104,8 @@ func streamed(t *testing.T, ctx context.Context) (*core, *eventServer, *http.Res
 	c := startCore(t, webHCL(s.URL, "", roomy))
 	c.addKeys("key-one")
 	token := c.token()
-	req, err := c.build(request{path: "research", token: token, body: `{"input":"i","stream":true}`, header: http.Header{"X-Request-Id": {"streamer"}}})
+	req, err := c.build(request{path: "research", token: token, body: `{"input":"i","stream":true}`,
+		header: http.Header{"X-Request-Id": {"streamer"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,8 @@ func streamed(t *testing.T, ctx context.Context) (*core, *eventServer, *http.Res
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = resp.Body.Close() })
-	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" || resp.Header.Get("X-Accel-Buffering") != "no" {
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" ||
+		resp.Header.Get("X-Accel-Buffering") != "no" {
 		t.Fatalf("status %d, headers %v", resp.StatusCode, resp.Header)
 	}
 	return c, s, resp, token

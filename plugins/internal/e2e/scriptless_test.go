@@ -64,7 +64,8 @@ func TestSearchWithoutScript(t *testing.T) {
 	b.answerBelow(token, "/rotate", ".code pre")
 	b.sendForm(token, "form[action$='/reveal'] button", ".code pre")
 
-	b.sendForm("/search/keys?open=new-keys", "form[action='/search/keys'] .btn.p", ".toast.ok", "#keys", "upstream-key-one\nupstream-key-two", "#group", "main")
+	b.sendForm("/search/keys?open=new-keys", "form[action='/search/keys'] .btn.p", ".toast.ok", "#keys", "upstream-key-one\nupstream-key-two",
+		"#group", "main")
 	b.open("/search/keys")
 	b.press("[data-row] a", "form[action$='/disable'] button, details.ask:has(form[action$='/disable'])")
 	key, err := evaluate[string](b, "location.pathname")
@@ -74,7 +75,8 @@ func TestSearchWithoutScript(t *testing.T) {
 	b.sendForm(key, "form[action$='/disable'] button", ".toast.ok")
 	b.shows("disabled")
 
-	b.sendForm("/search/playground?operation=search&token="+strings.TrimPrefix(token, "/search/tokens/"), "main form[action='/search/playground'] .btn.p", ".hits", "#in-query", "how to begin")
+	b.sendForm("/search/playground?operation=search&token="+strings.TrimPrefix(token, "/search/tokens/"),
+		"main form[action='/search/playground'] .btn.p", ".hits", "#in-query", "how to begin")
 	b.sendForm("/search/guide", "form[action$='/guide/test'] button", "main .note")
 	b.filterList("/search/requests")
 	b.open("/search/requests")
@@ -82,7 +84,8 @@ func TestSearchWithoutScript(t *testing.T) {
 	b.open("/search/overview")
 	b.shows("Requests")
 
-	b.sendForm("/system/users?open=new-user", "form[action='/system/users'] .btn.p", ".code pre", "#email", "grace@example.com", "#name", "Grace Hopper")
+	b.sendForm("/system/users?open=new-user", "form[action='/system/users'] .btn.p", ".code pre", "#email", "grace@example.com", "#name",
+		"Grace Hopper")
 	b.open("/system/users")
 	const grace = "tr:has(form[action$='/link']):nth-child(2)"
 	b.press(grace+" form[action$='/link'] button", ".code pre")

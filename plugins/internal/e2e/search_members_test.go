@@ -52,8 +52,9 @@ func TestSearchMembers(t *testing.T) {
 	}
 	c.start()
 	t.Cleanup(c.stop)
-	up.script(scripted{Path: "/search", Times: 20, Status: 200, Header: map[string]string{"Content-Type": "application/json"}, Body: fmt.Sprintf(
-		`{"results":[{"title":%q,"url":"javascript:document.hurt=4","content":%q,"score":0.9},{"title":"Data","url":"data:text/html,x","content":"x"}]}`, hostileText, hostileText)})
+	up.script(scripted{Path: "/search", Times: 20, Status: 200, Header: map[string]string{"Content-Type": "application/json"},
+		Body: fmt.Sprintf(
+			`{"results":[{"title":%q,"url":"javascript:document.hurt=4","content":%q,"score":0.9},{"title":"Data","url":"data:text/html,x","content":"x"}]}`, hostileText, hostileText)})
 	b := browse(t, c)
 	source := axe(t)
 	b.expect("403")
@@ -70,7 +71,8 @@ func TestSearchMembers(t *testing.T) {
 	} {
 		b.walk(hostilePage+"member-"+name, path, source, wide)
 		b.unhurt(name)
-		if text, err := evaluate[string](b, "document.documentElement.outerHTML"); err != nil || strings.Contains(text, foreign) || strings.Contains(text, key) {
+		if text, err := evaluate[string](b, "document.documentElement.outerHTML"); err != nil || strings.Contains(text, foreign) ||
+			strings.Contains(text, key) {
 			t.Errorf("%s shows a member what belongs to others, %v", name, err)
 		}
 	}
@@ -84,7 +86,8 @@ func TestSearchMembers(t *testing.T) {
 	b.signOut()
 	b.signIn(admin)
 	for _, path := range []string{
-		"/system", "/search/overview", "/search/tokens", "/search/tokens/" + own, "/search/keys", "/search/keys/" + key, "/search/requests", fmt.Sprintf("/search/requests/%d", row), "/search/playground",
+		"/system", "/search/overview", "/search/tokens", "/search/tokens/" + own, "/search/keys", "/search/keys/" + key, "/search/requests",
+		fmt.Sprintf("/search/requests/%d", row), "/search/playground",
 	} {
 		b.open(path)
 		b.do(chromedp.WaitVisible(chromedp.CSS("#main")))

@@ -23,7 +23,8 @@ func startShowcase(t *testing.T) showcase {
 	t.Helper()
 	up := startUpstream(t)
 	s := showcase{core: newCore(t, webHCL(up.url, "", "log_bodies = true"), "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")}
-	for _, note := range []string{"Grace: research notebook", "Editorial team", "Nightly reports", "Chat assistant in the help centre", "Old laptop", "Trial of the partner, ends soon"} {
+	for _, note := range []string{"Grace: research notebook", "Editorial team", "Nightly reports", "Chat assistant in the help centre",
+		"Old laptop", "Trial of the partner, ends soon"} {
 		s.tokens = append(s.tokens, s.cli("token", "create", "-note", note)[3:7])
 	}
 	s.keys = s.addKeys("key-one", "key-two", "key-three", "key-four", "key-five", "key-six")
@@ -38,10 +39,14 @@ func startShowcase(t *testing.T) showcase {
 	until := now.Add(25 * time.Minute).UnixMilli()
 	for i, state := range []string{"active", "active", "cooling_down", "exhausted", "invalid", "disabled"} {
 		exec("UPDATE search_keys SET state = ?, reason = ?, until = ?, group_name = ?, quota_limit = 1000, quota_used = ?, quota_synced_at = ? WHERE id = ?", state,
-			map[string]string{"cooling_down": "The upstream answered 429.", "invalid": "The upstream answered 401: the key was revoked.", "exhausted": "The plan of this month is used up."}[state],
-			map[string]int64{"cooling_down": until, "exhausted": now.AddDate(0, 1, 0).UnixMilli()}[state], []string{"main", "spare"}[i/3], []int{120, 480, 777, 1000, 12, 0}[i], now.UnixMilli(), s.keys[i])
+			map[string]string{"cooling_down": "The upstream answered 429.", "invalid": "The upstream answered 401: the key was revoked.",
+				"exhausted": "The plan of this month is used up."}[state],
+			map[string]int64{"cooling_down": until, "exhausted": now.AddDate(0, 1, 0).UnixMilli()}[state], []string{"main", "spare"}[i/3],
+			[]int{120, 480, 777, 1000, 12, 0}[i], now.UnixMilli(), s.keys[i])
 	}
-	for i, values := range []string{"group_name = 'people', limit_requests = 2000", "group_name = 'people', limit_credits_hour = 50, limit_credits_day = 50", "group_name = 'machines'", "group_name = 'machines'", "enabled = FALSE", "limit_requests = 40"} {
+	for i, values := range []string{"group_name = 'people', limit_requests = 2000",
+		"group_name = 'people', limit_credits_hour = 50, limit_credits_day = 50", "group_name = 'machines'", "group_name = 'machines'",
+		"enabled = FALSE", "limit_requests = 40"} {
 		exec("UPDATE search_tokens SET "+values+" WHERE id = ?", s.tokens[i])
 	}
 	s.history(exec, now)
@@ -75,8 +80,10 @@ func (s *showcase) history(exec func(string, ...any), now time.Time) {
 		}
 		operation := []string{"search", "search", "search", "extract", "map"}[dice.IntN(5)]
 		exec("INSERT INTO search_requests (id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code) VALUES (?,?,?,?,?,'search.web',?,?,?,?,?,?,?,?,1,?,?,'192.0.2.17',?)",
-			id, at.UnixMilli(), fmt.Sprintf("req_%026d", id), token, key, operation, outcome, status, upstream, credits, took, took*9/10, took/50, 60+dice.IntN(200), 900+dice.IntN(9000), code)
-		exec("INSERT INTO quota_usage (token_id,minute,requests,credits,successes,errors,refused) VALUES (?,?,1,?,1,0,0) ON CONFLICT DO NOTHING", token, at.Unix()/60, credits)
+			id, at.UnixMilli(), fmt.Sprintf("req_%026d", id), token, key, operation, outcome, status, upstream, credits, took, took*9/10, took/50,
+			60+dice.IntN(200), 900+dice.IntN(9000), code)
+		exec("INSERT INTO quota_usage (token_id,minute,requests,credits,successes,errors,refused) VALUES (?,?,1,?,1,0,0) ON CONFLICT DO NOTHING",
+			token, at.Unix()/60, credits)
 	}
 	exec("COMMIT")
 	exec("UPDATE search_tokens SET limit_credits_month = (SELECT SUM(credits) FROM quota_usage WHERE token_id = search_tokens.id AND minute >= ?) WHERE id = ?",
@@ -86,9 +93,11 @@ func (s *showcase) history(exec func(string, ...any), now time.Time) {
 func (s *showcase) pages() [][2]string {
 	return [][2]string{
 		{"home", "/system"}, {"overview", "/search/overview"}, {"overview-month", "/search/overview?window=30d"},
-		{"tokens", "/search/tokens"}, {"token", "/search/tokens/" + s.tokens[0] + "?window=30d"}, {"token-used-up", "/search/tokens/" + s.tokens[2]},
+		{"tokens", "/search/tokens"}, {"token", "/search/tokens/" + s.tokens[0] + "?window=30d"},
+		{"token-used-up", "/search/tokens/" + s.tokens[2]},
 		{"keys", "/search/keys"}, {"key", "/search/keys/" + s.keys[4]}, {"key-resting", "/search/keys/" + s.keys[2]},
-		{"requests", "/search/requests"}, {"request", fmt.Sprintf("/search/requests/%d", s.served)}, {"request-failed", fmt.Sprintf("/search/requests/%d", s.failed)},
+		{"requests", "/search/requests"}, {"request", fmt.Sprintf("/search/requests/%d", s.served)},
+		{"request-failed", fmt.Sprintf("/search/requests/%d", s.failed)},
 		{"requests-refused", "/search/requests?result=refused"}, {"guide", "/search/guide"},
 	}
 }
@@ -136,7 +145,8 @@ func TestSearchPages(t *testing.T) {
 func (b *browser) search(token, query string) {
 	b.t.Helper()
 	b.open("/search/playground?operation=search&token=" + token)
-	b.do(chromedp.SendKeys(chromedp.CSS("#in-query"), query), chromedp.Click(chromedp.CSS("main form[action='/search/playground'] .btn.p")), chromedp.WaitVisible(chromedp.CSS(".hits")))
+	b.do(chromedp.SendKeys(chromedp.CSS("#in-query"), query), chromedp.Click(chromedp.CSS("main form[action='/search/playground'] .btn.p")),
+		chromedp.WaitVisible(chromedp.CSS(".hits")))
 }
 
 // newest is the number of the last request, once it is written.
@@ -184,7 +194,9 @@ func (b *browser) checkChart() {
 func (b *browser) checkKeys() {
 	b.t.Helper()
 	b.open("/search/keys")
-	b.do(chromedp.Click(chromedp.CSS("[data-open]")), chromedp.SendKeys(chromedp.CSS("#keys"), "key-one\nupstream-key-number-seven\nupstream-key-number-eight"), chromedp.Click(chromedp.CSS("[data-ask]")), chromedp.WaitVisible(chromedp.CSS("[data-results] tbody tr:nth-child(3)")))
+	b.do(chromedp.Click(chromedp.CSS("[data-open]")),
+		chromedp.SendKeys(chromedp.CSS("#keys"), "key-one\nupstream-key-number-seven\nupstream-key-number-eight"),
+		chromedp.Click(chromedp.CSS("[data-ask]")), chromedp.WaitVisible(chromedp.CSS("[data-results] tbody tr:nth-child(3)")))
 	b.shows("3 / 3")
 	if lines, err := evaluate[string](b, `[...document.querySelectorAll("[data-results] tbody tr")].map((row) => row.cells[0].textContent).join()`); err != nil || lines != "1,2,3" {
 		b.t.Errorf("the results stand in the order %s: %v", lines, err)

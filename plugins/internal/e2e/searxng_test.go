@@ -36,7 +36,8 @@ func TestSearXNGThatCannotSearch(t *testing.T) {
 		"JSON is not permitted": {searxngtest.Config{NoJSON: true}, "list json under search.formats in its settings.yml"},
 		"all engines failed": {searxngtest.Config{
 			Results: func(string, string) []searxngtest.Result { return nil }, Unresponsive: []string{"brave", "duckduckgo"},
-			Engines: []searxngtest.Engine{{Name: "brave", Categories: []string{"general"}}, {Name: "duckduckgo", Categories: []string{"general"}}, {Name: "wikipedia", Categories: []string{"general"}}},
+			Engines: []searxngtest.Engine{{Name: "brave", Categories: []string{"general"}}, {Name: "duckduckgo", Categories: []string{"general"}},
+				{Name: "wikipedia", Categories: []string{"general"}}},
 		}, "No engine of the SearXNG server could search: brave (timeout), duckduckgo (timeout)."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,11 +49,13 @@ func TestSearXNGThatCannotSearch(t *testing.T) {
 			t.Cleanup(c.stop)
 			token := c.token()
 			a := c.post(t, token, "/search/api/proxy/search", `{"query":"crashes"}`)
-			if p := decode[problem](t, a.body); a.status != http.StatusBadGateway || p.Code != "upstream_unavailable" || !strings.Contains(p.Message, tt.want) {
+			if p := decode[problem](t, a.body); a.status != http.StatusBadGateway || p.Code != "upstream_unavailable" ||
+				!strings.Contains(p.Message, tt.want) {
 				t.Errorf("status %d: %s", a.status, a.body)
 			}
 			call := `{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/call","params":{"name":"search","arguments":{"query":"crashes"}}}`
-			if a := c.post(t, token, "/search/mcp/", call); a.status != http.StatusOK || !strings.Contains(a.body, tt.want) || !strings.Contains(a.body, `"isError":true`) || !strings.Contains(a.body, `"id":9007199254740993,`) {
+			if a := c.post(t, token, "/search/mcp/", call); a.status != http.StatusOK || !strings.Contains(a.body, tt.want) ||
+				!strings.Contains(a.body, `"isError":true`) || !strings.Contains(a.body, `"id":9007199254740993,`) {
 				t.Errorf("status %d: %s", a.status, a.body)
 			}
 			text := strings.ToLower(tt.want[:1]) + strings.TrimSuffix(tt.want[1:], ".")
@@ -61,7 +64,8 @@ func TestSearXNGThatCannotSearch(t *testing.T) {
 			})
 			c.configure(searxngHCL(srv.URL, "[search.web, search.docs]"))
 			c.hup()
-			if a := c.post(t, token, "/search/api/proxy/search", `{"query":"crashes"}`); a.status != http.StatusOK || !strings.Contains(a.body, "file:docs/guide.md") {
+			if a := c.post(t, token, "/search/api/proxy/search", `{"query":"crashes"}`); a.status != http.StatusOK ||
+				!strings.Contains(a.body, "file:docs/guide.md") {
 				t.Errorf("the next backend: status %d: %s", a.status, a.body)
 			}
 		})

@@ -62,9 +62,11 @@ func TestGuideSnippets(t *testing.T) {
 		file, program string
 		want          []string
 	}{
-		"curl":                                  {"curl.sh", "sh", []string{`"results":[`, "https://example.org/1"}},
-		"JavaScript: @tavily/core":              {"sdk.mjs", "node", []string{`["https://example.org/1","https://example.org/2","https://example.org/3"]`}},
-		"JavaScript: @langchain/tavily":         {"langchain.mjs", "node", []string{`["https://example.org/1","https://example.org/2","https://example.org/3"]`}},
+		"curl": {"curl.sh", "sh", []string{`"results":[`, "https://example.org/1"}},
+		"JavaScript: @tavily/core": {"sdk.mjs", "node",
+			[]string{`["https://example.org/1","https://example.org/2","https://example.org/3"]`}},
+		"JavaScript: @langchain/tavily": {"langchain.mjs", "node",
+			[]string{`["https://example.org/1","https://example.org/2","https://example.org/3"]`}},
 		"JavaScript: @modelcontextprotocol/sdk": {"mcp.mjs", "node", []string{`"tavily_extract"`, `"tavily_search"`}},
 	} {
 		if shown[name] == "" {

@@ -11,9 +11,9 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 )
 
-// BenchmarkStackUpdate times the update of a stack of 15 services, each with an image of its own and a health check, from the request to the end
-// of the job. Beside it stands what the same compose takes for the same step: "pull" and "up -d --wait" with the second generation,
-// "pull" and "up -d" until all are healthy with the first. The last two services depend on the first one.
+// BenchmarkStackUpdate times the update of a stack of 15 services, each with an image of its own and a health check, from the request to
+// the end of the job. Beside it stands what the same compose takes for the same step: "pull" and "up -d --wait" with the second
+// generation, "pull" and "up -d" until all are healthy with the first. The last two services depend on the first one.
 func BenchmarkStackUpdate(b *testing.B) {
 	const services = 15
 	for _, bin := range dockertest.Compose(b) {
@@ -49,7 +49,8 @@ func BenchmarkStackUpdate(b *testing.B) {
 				var targets []string
 				for i := range services {
 					svc := c.service(b, st.service(b, fmt.Sprintf("s%d", i)).ID)
-					targets = append(targets, fmt.Sprintf(`{"serviceId":%q,"targetTag":"1","targetDigest":%q,"pullTags":[]}`, svc.ID, svc.Candidate.Digest))
+					targets = append(targets, fmt.Sprintf(`{"serviceId":%q,"targetTag":"1","targetDigest":%q,"pullTags":[]}`, svc.ID,
+						svc.Candidate.Digest))
 				}
 				body := fmt.Sprintf(`{"scope":"stack","stackId":%q,"targets":[%s]}`, st.ID, strings.Join(targets, ","))
 				b.StartTimer()
@@ -72,7 +73,8 @@ func BenchmarkStackUpdate(b *testing.B) {
 				} else {
 					dockertest.Up(b, bin, dir, "up", "-d")
 					eventually(b, time.Minute, "all are healthy", func() bool {
-						out := dockertest.Docker(b, "ps", "-q", "--filter", "label=com.docker.compose.project="+filepath.Base(dir), "--filter", "health=healthy")
+						out := dockertest.Docker(b, "ps", "-q", "--filter", "label=com.docker.compose.project="+filepath.Base(dir), "--filter",
+							"health=healthy")
 						return len(strings.Fields(out)) == services
 					})
 				}

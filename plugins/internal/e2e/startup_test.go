@@ -158,9 +158,11 @@ func TestStartNamesFileAndLineOfEachMistake(t *testing.T) {
 		"unknown plugin":    {"search \"tavly\" \"web\" {}\nservice \"search\" {\n  backend = search.web\n}\n", "plugin.hcl line 1", "tavily"},
 		"relative base_url": {strings.Replace(localHCL, "backend", "base_url = \"search\"\n  backend", 1), "plugin.hcl line 6", "base_url"},
 		"reserved base_url": {strings.Replace(localHCL, "backend", "base_url = \"/system\"\n  backend", 1), "plugin.hcl line 6", "/system"},
-		"ftp base_url":      {strings.Replace(localHCL, "backend", "base_url = \"ftp://example.org/\"\n  backend", 1), "plugin.hcl line 6", "base_url"},
+		"ftp base_url": {strings.Replace(localHCL, "backend", "base_url = \"ftp://example.org/\"\n  backend", 1), "plugin.hcl line 6",
+			"base_url"},
 		"plugin's own": {
-			"search \"tavily\" \"web\" {\n  config {\n    base_url = \"nowhere\"\n  }\n}\nservice \"search\" {\n  backend = search.web\n}\n", "plugin.hcl line 3", "base_url",
+			"search \"tavily\" \"web\" {\n  config {\n    base_url = \"nowhere\"\n  }\n}\nservice \"search\" {\n  backend = search.web\n}\n",
+			"plugin.hcl line 3", "base_url",
 		},
 		"syntax": {"service \"search\" {\n", "plugin.hcl line 1", ""},
 	}

@@ -154,7 +154,8 @@ func TestSupervisedCoreIsKilled(t *testing.T) {
 		s.ends("succeeded")
 		killAll := func(step string) {
 			s.comesTo(step)
-			killContainers(strings.Fields(dockertest.Docker(s.t, "ps", "-q", "--filter", "label=com.docker.compose.project="+filepath.Base(s.dir)))...)
+			killContainers(strings.Fields(dockertest.Docker(s.t, "ps", "-q", "--filter",
+				"label=com.docker.compose.project="+filepath.Base(s.dir)))...)
 		}
 		s.withstandsRollbacks(killAll, answeringLate("3"), "wait_healthy")
 		s.withstandsRollbacks(killAll, crashing("3"), "rollback", "rollback_wait_healthy")

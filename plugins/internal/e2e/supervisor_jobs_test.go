@@ -48,8 +48,10 @@ func (s *supervised) startBusyCore() *busyCore {
 		w.WriteHeader(http.StatusNotFound)
 	}))
 	s.t.Cleanup(host.Close)
-	b.core = startCore(s.t, fmt.Sprintf(busyCoreHCL, host.URL), append(s.env[:len(s.env):len(s.env)], "SVC_DATA_DIR="+filepath.Join(s.core.dir, "data"))...)
-	if a := b.releasesAPI(s.t, b.user("ops@example.org", "admin"), http.MethodPost, "sync/releases?return_mode=task_id", ""); a.status != http.StatusOK {
+	b.core = startCore(s.t, fmt.Sprintf(busyCoreHCL, host.URL),
+		append(s.env[:len(s.env):len(s.env)], "SVC_DATA_DIR="+filepath.Join(s.core.dir, "data"))...)
+	if a := b.releasesAPI(s.t, b.user("ops@example.org", "admin"), http.MethodPost, "sync/releases?return_mode=task_id",
+		""); a.status != http.StatusOK {
 		s.t.Fatalf("begin a job: %d %s", a.status, a.body)
 	}
 	select {

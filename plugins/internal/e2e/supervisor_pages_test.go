@@ -40,7 +40,8 @@ func TestSupervisorPage(t *testing.T) {
 	b.inspect(source, "a refused upgrade")
 	b.picture("supervisor-refused")
 
-	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
 		t.Fatal(err)
 	}
 	b.open("/supervisor/")

@@ -20,13 +20,17 @@ func recordedOperation(i int, status, step, mode string) map[string]any {
 	text := hostile[i%len(hostile)]
 	var logs []map[string]any
 	for n := range 12 {
-		logs = append(logs, map[string]any{"ts": at.Add(time.Duration(n) * time.Second), "level": []string{"info", "warn", "error"}[n%3], "msg": hostile[(i+n)%len(hostile)]})
+		logs = append(logs, map[string]any{"ts": at.Add(time.Duration(n) * time.Second), "level": []string{"info", "warn", "error"}[n%3],
+			"msg": hostile[(i+n)%len(hostile)]})
 	}
 	return map[string]any{
-		"opId": fmt.Sprintf("sup_%d", i), "state": status, "step": step, "message": text, "failure": text, "startedAt": at, "updatedAt": at, "logs": logs,
-		"request":  map[string]any{"mode": mode, "rollbackOnFailure": true, "target": map[string]string{"tag": unbroken[:128]}},
-		"target":   map[string]string{"id": "other", "ref": "other", "tag": unbroken[:128], "version": "2.0.0-rc.1+" + unbroken[:200], "digest": "sha256:" + strings.Repeat("ab", 32)},
-		"previous": map[string]string{"id": "first", "ref": "first", "tag": "v1.0.0-" + unbroken[:120], "version": "1.0.0+" + unbroken[:200], "digest": "sha256:" + strings.Repeat("cd", 32)},
+		"opId": fmt.Sprintf("sup_%d", i), "state": status, "step": step, "message": text, "failure": text, "startedAt": at, "updatedAt": at,
+		"logs":    logs,
+		"request": map[string]any{"mode": mode, "rollbackOnFailure": true, "target": map[string]string{"tag": unbroken[:128]}},
+		"target": map[string]string{"id": "other", "ref": "other", "tag": unbroken[:128], "version": "2.0.0-rc.1+" + unbroken[:200],
+			"digest": "sha256:" + strings.Repeat("ab", 32)},
+		"previous": map[string]string{"id": "first", "ref": "first", "tag": "v1.0.0-" + unbroken[:120], "version": "1.0.0+" + unbroken[:200],
+			"digest": "sha256:" + strings.Repeat("cd", 32)},
 	}
 }
 
@@ -70,7 +74,8 @@ func TestSupervisorPageInEveryState(t *testing.T) {
 	s.ends("rolled_back")
 	var many []map[string]any
 	for i := range 30 {
-		many = append(many, recordedOperation(i, []string{"failed", "rolled_back", "succeeded"}[i%3], []string{"check_image", "done", "done"}[i%3], []string{"apply", "apply", "dry-run"}[i%3]))
+		many = append(many, recordedOperation(i, []string{"failed", "rolled_back", "succeeded"}[i%3],
+			[]string{"check_image", "done", "done"}[i%3], []string{"apply", "apply", "dry-run"}[i%3]))
 	}
 	for i, state := range []string{"failed", "rolled-back", "succeeded"} {
 		s.record(many[i:]...)

@@ -60,7 +60,8 @@ func startSupervisedIn(t testing.TB, daemon *dockertest.Daemon, bin dockertest.C
 	if daemon != nil {
 		restart, config = "unless-stopped", fmt.Sprintf("\n  config { host = %q }\n", daemon.Host)
 	}
-	s := &supervised{daemon: daemon, bin: bin, reg: dockertest.Registry(t, dockertest.RegistryOptions{}), repo: "patchbay/" + dockertest.Name(t)}
+	s := &supervised{daemon: daemon, bin: bin, reg: dockertest.Registry(t, dockertest.RegistryOptions{}),
+		repo: "patchbay/" + dockertest.Name(t)}
 	s.push(t, "latest", answering("1.0.0"))
 	s.dir = dockertest.Project(t, map[string]string{"docker-compose.yml": fmt.Sprintf(`version: "3.7"
 services:
@@ -237,7 +238,8 @@ func (s *supervised) refusesBadImages(t *testing.T, stays string) {
 	unhealthy := answering("9.1.0")
 	unhealthy.Unhealthy = true
 	for tag, b := range map[string]dockertest.Behaviour{
-		"crashes": crashing("9.0.0"), "unhealthy": unhealthy, "lies": {Version: "9.2.0", Answers: "1.1.0", Healthcheck: true, Entrypoint: true}, "latest": crashing("9.3.0"),
+		"crashes": crashing("9.0.0"), "unhealthy": unhealthy, "lies": {Version: "9.2.0", Answers: "1.1.0", Healthcheck: true, Entrypoint: true},
+		"latest": crashing("9.3.0"),
 	} {
 		s.push(t, tag, b)
 		s.upgrade(tag, "apply")

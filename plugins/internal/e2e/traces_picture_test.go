@@ -31,8 +31,9 @@ func TestTracePicture(t *testing.T) {
 	var shown []map[string]any
 	for _, s := range spans {
 		shown = append(shown, map[string]any{
-			"id": s.id, "parent": s.parent, "trace": s.trace, "service": s.service, "name": s.name, "failed": s.failed, "attributes": s.attributes, "resource": s.resource,
-			"start": s.started.UnixMicro(), "took": s.completed.Sub(s.started).Microseconds(),
+			"id": s.id, "parent": s.parent, "trace": s.trace, "service": s.service, "name": s.name, "failed": s.failed, "attributes": s.attributes,
+			"resource": s.resource,
+			"start":    s.started.UnixMicro(), "took": s.completed.Sub(s.started).Microseconds(),
 		})
 	}
 	refused := slices.IndexFunc(spans, func(s span) bool { return s.name == "POST" && s.failed })

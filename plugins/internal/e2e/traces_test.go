@@ -44,10 +44,14 @@ func TestTraces(t *testing.T) {
 		kind          tracev1.Span_SpanKind
 		attributes    map[string]string
 	}{
-		{"patchbay", searchSpan, tracev1.Span_SPAN_KIND_SERVER, map[string]string{"http.route": "/search/api/proxy/search", "http.response.status_code": "int_value:200", "patchbay.service": "search"}},
-		{"patchbay", "search.web search", tracev1.Span_SPAN_KIND_CLIENT, map[string]string{"patchbay.kind": "search", "patchbay.instance": "search.web"}},
-		{"patchbay-plugin", "patchbay.search.v1.Search/Invoke", tracev1.Span_SPAN_KIND_SERVER, map[string]string{"patchbay.instance": "search.web"}},
-		{"patchbay-plugin", "POST", tracev1.Span_SPAN_KIND_CLIENT, map[string]string{"server.address": "127.0.0.1", "url.path": "/search", "http.response.status_code": "int_value:200"}},
+		{"patchbay", searchSpan, tracev1.Span_SPAN_KIND_SERVER,
+			map[string]string{"http.route": "/search/api/proxy/search", "http.response.status_code": "int_value:200", "patchbay.service": "search"}},
+		{"patchbay", "search.web search", tracev1.Span_SPAN_KIND_CLIENT,
+			map[string]string{"patchbay.kind": "search", "patchbay.instance": "search.web"}},
+		{"patchbay-plugin", "patchbay.search.v1.Search/Invoke", tracev1.Span_SPAN_KIND_SERVER,
+			map[string]string{"patchbay.instance": "search.web"}},
+		{"patchbay-plugin", "POST", tracev1.Span_SPAN_KIND_CLIENT,
+			map[string]string{"server.address": "127.0.0.1", "url.path": "/search", "http.response.status_code": "int_value:200"}},
 	}
 	for i, w := range want {
 		s := chain[i]
@@ -105,7 +109,8 @@ func TestTracesOfTrustedProxies(t *testing.T) {
 	t.Parallel()
 	k := startCollector(t)
 	c, _, token := startTraced(t, k)
-	search := request{path: "search", token: token, body: `{"query":"q"}`, header: http.Header{"Traceparent": {strings.TrimSuffix(clientParent, "1") + "0"}}}
+	search := request{path: "search", token: token, body: `{"query":"q"}`,
+		header: http.Header{"Traceparent": {strings.TrimSuffix(clientParent, "1") + "0"}}}
 	c.send(t, search)
 	search.header = http.Header{"Traceparent": {clientParent}}
 	c.send(t, search)
@@ -152,7 +157,8 @@ func TestTracesWithoutCollector(t *testing.T) {
 func TestTracesOff(t *testing.T) {
 	t.Parallel()
 	k := startCollector(t)
-	for _, env := range [][]string{{"OTEL_SDK_DISABLED=true"}, {"OTEL_TRACES_EXPORTER=none"}, {"OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}, {"OTEL_TRACES_SAMPLER=always_off"}} {
+	for _, env := range [][]string{{"OTEL_SDK_DISABLED=true"}, {"OTEL_TRACES_EXPORTER=none"}, {"OTEL_EXPORTER_OTLP_PROTOCOL=grpc"},
+		{"OTEL_TRACES_SAMPLER=always_off"}} {
 		c, _, token := startTraced(t, k, env...)
 		c.search(t, token, http.StatusOK)
 		c.stop()

@@ -19,7 +19,8 @@ func TestUnitFiles(t *testing.T) {
 	// The programs must be there for systemd to accept a unit.
 	programs := strings.NewReplacer("/usr/bin/patchbay", built.core, "/opt/patchbay/current/patchbay", built.core)
 	for from, to := range map[string]string{
-		"patchbay.service": "patchbay.service", "patchbay-supervisor.service": "patchbay-supervisor.service", "supervised.conf": "patchbay.service.d/supervised.conf",
+		"patchbay.service": "patchbay.service", "patchbay-supervisor.service": "patchbay-supervisor.service",
+		"supervised.conf": "patchbay.service.d/supervised.conf",
 	} {
 		text, err := os.ReadFile(filepath.Join(shipped, from))
 		must(t, err)
@@ -27,7 +28,8 @@ func TestUnitFiles(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(dir, to), []byte(programs.Replace(string(text))), 0o644))
 	}
 	for _, unit := range []string{"patchbay.service", "patchbay-supervisor.service"} {
-		if out := runHost(t, dir, "systemd-analyze", "verify", "--man=no", "--recursive-errors=no", filepath.Join(dir, unit)); strings.Contains(out, "patchbay") {
+		if out := runHost(t, dir, "systemd-analyze", "verify", "--man=no", "--recursive-errors=no",
+			filepath.Join(dir, unit)); strings.Contains(out, "patchbay") {
 			t.Errorf("%s: %s", unit, out)
 		}
 	}

@@ -44,7 +44,8 @@ var compileUnit = sync.OnceValues(func() (dir string, err error) {
 	}
 	for _, version := range []string{"0.2.0", "0.3.0"} {
 		out := filepath.Join(dir, version)
-		cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w -X github.com/patchbay-dev/patchbay/core/cli.Version="+version, "-o", filepath.Join(out, "patchbay"), "./core/cmd/patchbay")
+		cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w -X github.com/patchbay-dev/patchbay/core/cli.Version="+version, "-o",
+			filepath.Join(out, "patchbay"), "./core/cmd/patchbay")
 		cmd.Dir, cmd.Env = root(), append(os.Environ(), "CGO_ENABLED=1")
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("build %s: %w: %s", version, err, text)
@@ -166,7 +167,8 @@ func (s *unitSite) publish(tag, version, binaries string) {
 	must(s.t, w.Close())
 	must(s.t, z.Close())
 	must(s.t, f.Close())
-	must(s.t, os.WriteFile(filepath.Join(dir, "SHA256SUMS"), fmt.Appendf(nil, "%s  %s.tar.gz\n", hex.EncodeToString(sum.Sum(nil)), name), 0o644))
+	must(s.t, os.WriteFile(filepath.Join(dir, "SHA256SUMS"), fmt.Appendf(nil, "%s  %s.tar.gz\n", hex.EncodeToString(sum.Sum(nil)), name),
+		0o644))
 	s.sign(dir)
 }
 

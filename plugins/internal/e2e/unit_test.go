@@ -35,7 +35,8 @@ func TestUnit(t *testing.T) {
 
 	pid := s.manager.PID()
 	s.upgrade("v0.2.0", "dry-run")
-	if st := s.ends("succeeded"); st.Target.Version != "0.2.0" || st.Previous.Version != firstVersion || !strings.HasPrefix(st.Target.Digest, "sha256:") || !strings.Contains(st.Progress.Message, "Would replace") {
+	if st := s.ends("succeeded"); st.Target.Version != "0.2.0" || st.Previous.Version != firstVersion ||
+		!strings.HasPrefix(st.Target.Digest, "sha256:") || !strings.Contains(st.Progress.Message, "Would replace") {
 		t.Errorf("the dry run found %+v", st)
 	}
 	if s.holds("after the dry run", firstVersion); s.manager.PID() != pid {
@@ -69,7 +70,8 @@ func TestUnit(t *testing.T) {
 	if left := s.folders(); len(left) != 2 {
 		t.Errorf("versions are kept for nothing: %q", left)
 	}
-	answer := s.ask(http.MethodPost, "/self-upgrade", fmt.Sprintf(`{"target":{"digest":"sha256:%064d"},"mode":"apply"}`, 0), http.StatusBadRequest)
+	answer := s.ask(http.MethodPost, "/self-upgrade", fmt.Sprintf(`{"target":{"digest":"sha256:%064d"},"mode":"apply"}`, 0),
+		http.StatusBadRequest)
 	contains(t, string(answer), "target.tag")
 }
 
@@ -78,7 +80,8 @@ func (s *unitSite) makeRelease(tag, version string) {
 	s.t.Helper()
 	tool, dir := filepath.Join(s.t.TempDir(), "release"), filepath.Join(s.releases, tag)
 	runHost(s.t, "../../../core/tools/release", "go", "build", "-buildvcs=false", "-trimpath", "-o", tool, ".")
-	runHost(s.t, "../../..", tool, "-version", version, "-arch", runtime.GOARCH, "-formats", "tar.gz", "-unsigned", "-binaries", s.sources[version], "-out", dir)
+	runHost(s.t, "../../..", tool, "-version", version, "-arch", runtime.GOARCH, "-formats", "tar.gz", "-unsigned", "-binaries",
+		s.sources[version], "-out", dir)
 	s.sign(dir)
 }
 
@@ -122,7 +125,8 @@ func TestUnitRefusesReleases(t *testing.T) {
 	s.publishWrong("9.1.0", systemdtest.Behaviour{Prints: "9.1.1"})
 	pid := s.manager.PID()
 	for tag, says := range map[string]string{
-		"changed-sums": "signature", "other-signature": "signature", "changed-archive": "checksum", "cut-off": "checksum", "unsigned": "does not exist", "0.9.0": "and not of 0.9.0",
+		"changed-sums": "signature", "other-signature": "signature", "changed-archive": "checksum", "cut-off": "checksum",
+		"unsigned": "does not exist", "0.9.0": "and not of 0.9.0",
 		"there-is-none": "no such release", "9.0.0": "cannot start", "9.1.0": "9.1.1",
 	} {
 		s.upgrade(tag, "apply")
@@ -137,7 +141,8 @@ func TestUnitRefusesReleases(t *testing.T) {
 	s.publishWrong("9.3.0", systemdtest.Behaviour{Prints: "9.3.0", Answers: "0.2.0"})
 	s.publishWrong("9.4.0", systemdtest.Behaviour{Prints: "9.4.0", Answers: "9.4.0", Unhealthy: true})
 	s.publishWrong("9.5.0", systemdtest.Behaviour{Prints: "9.5.0", Answers: "9.5.0", NeverReady: true})
-	for tag, says := range map[string]string{"9.2.0": "exited with error code", "9.3.0": "version 0.2.0 instead of 9.3.0", "9.4.0": "status 503", "9.5.0": "timeout"} {
+	for tag, says := range map[string]string{"9.2.0": "exited with error code", "9.3.0": "version 0.2.0 instead of 9.3.0",
+		"9.4.0": "status 503", "9.5.0": "timeout"} {
 		s.upgrade(tag, "apply")
 		if st := s.ends("rolled_back"); !strings.Contains(st.Progress.Message, says) {
 			t.Errorf("%s: %q does not say %q", tag, st.Progress.Message, says)
@@ -151,8 +156,8 @@ func TestUnitRefusesReleases(t *testing.T) {
 	}
 }
 
-// TestUnitSupervisorIsKilled: an operation goes on after a kill -9 at each of its steps, and ends with exactly the new binaries or exactly the
-// former ones.
+// TestUnitSupervisorIsKilled: an operation goes on after a kill -9 at each of its steps, and ends with exactly the new binaries or
+// exactly the former ones.
 func TestUnitSupervisorIsKilled(t *testing.T) {
 	t.Parallel()
 	// No service of this core has /api/version.

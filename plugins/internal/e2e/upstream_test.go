@@ -78,7 +78,8 @@ func (u *upstream) script(answers ...scripted) {
 // reset forgets script and requests.
 func (u *upstream) reset() { u.t.Helper(); u.control(http.MethodPost, "reset", nil) }
 
-// requests are what the stand-in has received of clients, in order: the core asks for the quota of its keys by the clock, so perhaps just now.
+// requests are what the stand-in has received of clients, in order: the core asks for the quota of its keys by the clock, so perhaps just
+// now.
 func (u *upstream) requests() []received {
 	u.t.Helper()
 	all := decode[[]received](u.t, u.control(http.MethodGet, "requests", nil))

@@ -97,7 +97,8 @@ func declaredRoutes(t *testing.T, method string) (routes []string) {
 			ast.Inspect(file, func(n ast.Node) bool {
 				switch n := n.(type) {
 				case *ast.CallExpr:
-					if f, ok := n.Fun.(*ast.Ident); ok && slices.Contains([]string{method, method + "Route"}, f.Name) && len(n.Args) > 1 && types.ExprString(n.Args[0]) != "ctx" {
+					if f, ok := n.Fun.(*ast.Ident); ok && slices.Contains([]string{method, method + "Route"}, f.Name) && len(n.Args) > 1 &&
+						types.ExprString(n.Args[0]) != "ctx" {
 						add(n.Args[0])
 					}
 				case *ast.CompositeLit:
@@ -108,7 +109,8 @@ func declaredRoutes(t *testing.T, method string) (routes []string) {
 						}
 					}
 					// These functions have a literal whose path is their parameter.
-					if path := fields["Path"]; path != nil && fields["Method"] != nil && strings.EqualFold(types.ExprString(fields["Method"]), "http.Method"+method) && !strings.HasSuffix(types.ExprString(path), "path") {
+					if path := fields["Path"]; path != nil && fields["Method"] != nil &&
+						strings.EqualFold(types.ExprString(fields["Method"]), "http.Method"+method) && !strings.HasSuffix(types.ExprString(path), "path") {
 						add(path)
 					}
 				}

@@ -63,7 +63,8 @@ var walked = map[string][]string{
 	"services/releases/pages /settings":                            {"/releases/settings"},
 	"services/releases/pages /:owner/:repo/releases/tag/*tag":      {"{release}"},
 	// The addresses of the feed are a list.
-	"services/releases/pages path":        {"/releases/feed", "/releases/stars", "/releases/followers", "/releases/focus/repo/acme/engine", "/releases/focus/repos?items=acme/engine", "/releases/focus/org/acme", "/releases/focus/mine"},
+	"services/releases/pages path": {"/releases/feed", "/releases/stars", "/releases/followers", "/releases/focus/repo/acme/engine",
+		"/releases/focus/repos?items=acme/engine", "/releases/focus/org/acme", "/releases/focus/mine"},
 	"services/search/pages /guide":        {"/search/guide"},
 	"services/search/pages /index":        {"/search/index"},
 	"services/search/pages /keys":         {"/search/keys", "/search/keys?open=new-keys"},
@@ -141,11 +142,13 @@ func startWalk(t *testing.T, releases int) *core {
 	hub.Change(func(s *githubtest.Server) {
 		for i := range releases {
 			at := time.Now().UTC().Truncate(time.Second).Add(-time.Duration(i) * 7 * time.Hour)
-			s.Content("acme/engine").Releases = append(s.Content("acme/engine").Releases, &githubtest.Release{ID: int64(10 + i), Tag: fmt.Sprintf("v1.%d.0", releases-i), Name: "Punched cards", Body: "- faster\n", At: at})
+			s.Content("acme/engine").Releases = append(s.Content("acme/engine").Releases,
+				&githubtest.Release{ID: int64(10 + i), Tag: fmt.Sprintf("v1.%d.0", releases-i), Name: "Punched cards", Body: "- faster\n", At: at})
 		}
 	})
 	bin := dockertest.NewestCompose(t)
-	c := newCore(t, consoleConfig+"notify \"webhook\" \"hook\" {}\nnotify \"telegram\" \"bot\" {}\n"+mailHCL+releasesHCL(hub, `"acme/engine"`)+containersHCL(bin.Path, "  notify = [notify.bot, notify.hook]"),
+	c := newCore(t, consoleConfig+"notify \"webhook\" \"hook\" {}\nnotify \"telegram\" \"bot\" {}\n"+mailHCL+releasesHCL(hub,
+		`"acme/engine"`)+containersHCL(bin.Path, "  notify = [notify.bot, notify.hook]"),
 		"SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
 	docs := filepath.Join(c.dir, "docs")
 	if err := os.Mkdir(docs, 0o700); err != nil {
@@ -209,7 +212,8 @@ func (b *browser) fillAll(c *core, f filling) *strings.Replacer {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return strings.NewReplacer("{token}", token, "{key}", keys[0], "{request}", "1", "{job}", fmt.Sprintf("job_%026d", 0), "{stack}", "stk_0", "{service}", "svc_0_0", "{message}", message, "{release}", release, "{brief}", brief)
+	return strings.NewReplacer("{token}", token, "{key}", keys[0], "{request}", "1", "{job}", fmt.Sprintf("job_%026d", 0), "{stack}", "stk_0",
+		"{service}", "svc_0_0", "{message}", message, "{release}", release, "{brief}", brief)
 }
 
 // The looks of a page that is walked, which have every pair of a size, a theme and a language.
@@ -262,7 +266,8 @@ func (b *browser) change(l look) {
 	b.as(l)
 	// Charts are drawn anew in the frame after that in which they have another size.
 	evaluated(b, "draw the page", `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`, true)
-	evaluated(b, "change the theme to "+l.theme, fmt.Sprintf(`(document.documentElement.dataset.theme = %q) && document.getAnimations().forEach((a) => a.finish()), getComputedStyle(document.documentElement).colorScheme`, l.theme), l.theme)
+	evaluated(b, "change the theme to "+l.theme,
+		fmt.Sprintf(`(document.documentElement.dataset.theme = %q) && document.getAnimations().forEach((a) => a.finish()), getComputedStyle(document.documentElement).colorScheme`, l.theme), l.theme)
 }
 
 // TestPagesInEveryState looks at every page of a core with all services: empty, with one of each, and with many, where every form can be

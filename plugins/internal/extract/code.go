@@ -78,7 +78,8 @@ func endLine(out *strings.Builder, since int) {
 // isLineNumber reports whether a class is that of the numbers of lines.
 func isLineNumber(class string) bool {
 	switch class {
-	case "lineno", "linenos", "line-number", "line-numbers", "line-numbers-rows", "linenumber", "linenumbers", "lnt", "ln", "gutter", "rouge-gutter", "hljs-ln-numbers":
+	case "lineno", "linenos", "line-number", "line-numbers", "line-numbers-rows", "linenumber", "linenumbers", "lnt", "ln", "gutter",
+		"rouge-gutter", "hljs-ln-numbers":
 		return true
 	}
 	return false
@@ -155,11 +156,13 @@ func cleanLanguage(name string) string {
 
 // dropLanguageLabel removes the name of the language where a page shows it beside a block of code.
 func dropLanguageLabel(pre *html.Node, language string) {
-	for _, step := range []func(*html.Node) *html.Node{func(n *html.Node) *html.Node { return n.PrevSibling }, func(n *html.Node) *html.Node { return n.NextSibling }} {
+	for _, step := range []func(*html.Node) *html.Node{func(n *html.Node) *html.Node { return n.PrevSibling },
+		func(n *html.Node) *html.Node { return n.NextSibling }} {
 		for n := step(pre); n != nil; {
 			next := step(n)
 			if n.Type == html.ElementNode && (n.DataAtom == atom.Span || n.DataAtom == atom.Div) && slices.Contains(classesOf(n), "lang") &&
-				(language == "" || strings.EqualFold(squeezeSpaces(textOf(n)), language)) || n.Type == html.ElementNode && slices.ContainsFunc(classesOf(n), isLineNumber) {
+				(language == "" || strings.EqualFold(squeezeSpaces(textOf(n)), language)) || n.Type == html.ElementNode &&
+				slices.ContainsFunc(classesOf(n), isLineNumber) {
 				n.Parent.RemoveChild(n)
 			}
 			n = next

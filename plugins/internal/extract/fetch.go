@@ -54,7 +54,8 @@ func Decode(body []byte, contentType string, address *url.URL, format Format) (*
 	switch media := pagehead.MediaType(contentType); {
 	case media == "text/html" || media == "application/xhtml+xml":
 		return HTML(body, contentType, address, format)
-	case strings.HasPrefix(media, "text/"), strings.HasSuffix(media, "json"), strings.HasSuffix(media, "xml"), strings.HasSuffix(media, "yaml"):
+	case strings.HasPrefix(media, "text/"), strings.HasSuffix(media, "json"), strings.HasSuffix(media, "xml"),
+		strings.HasSuffix(media, "yaml"):
 		return readPlainText(body, contentType)
 	default:
 		return nil, fmt.Errorf("content of type %.60q is no text", media)

@@ -118,7 +118,8 @@ func firstHeading(n *html.Node) *html.Node {
 // isNew reports whether a page has a description that is not its title and that its text does not hold.
 func (h pageHead) isNew(content *html.Node) bool {
 	start := lettersOf(h.description[:min(len(h.description), sameStart)])
-	return len(h.description) >= minDescription && !strings.Contains(lettersOf(textOf(content)), start) && !strings.HasPrefix(lettersOf(h.title), start)
+	return len(h.description) >= minDescription && !strings.Contains(lettersOf(textOf(content)), start) &&
+		!strings.HasPrefix(lettersOf(h.title), start)
 }
 
 // lettersOf returns the letters and digits of a text, in small letters.

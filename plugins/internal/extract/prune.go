@@ -60,7 +60,8 @@ func pruneBelow(n *html.Node, inContent bool) {
 // isDecoration reports whether an element is no part of the text.
 func isDecoration(n *html.Node, inContent bool) bool {
 	switch n.DataAtom {
-	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Iframe, atom.Svg, atom.Canvas, atom.Nav, atom.Dialog, atom.Button, atom.Select,
+	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Iframe, atom.Svg, atom.Canvas, atom.Nav, atom.Dialog, atom.Button,
+		atom.Select,
 		atom.Input, atom.Textarea, atom.Object, atom.Embed:
 		return true
 	case atom.Main, atom.Article, atom.Body, atom.Section, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Pre, atom.Code:
@@ -98,7 +99,8 @@ func isHidden(n *html.Node) bool {
 		!strings.Contains(style, "display:none") && !strings.Contains(style, "visibility:hidden") {
 		return false
 	}
-	if attributeOf(n, "role") != "tabpanel" && !tabPart().MatchString(attributeOf(n, "class")+" "+attributeOf(n, "id")) && !hasTabData(n) && findNode(n, atom.Pre) == nil {
+	if attributeOf(n, "role") != "tabpanel" && !tabPart().MatchString(attributeOf(n, "class")+" "+attributeOf(n, "id")) && !hasTabData(n) &&
+		findNode(n, atom.Pre) == nil {
 		return true
 	}
 	n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool {

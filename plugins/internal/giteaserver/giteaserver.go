@@ -123,7 +123,8 @@ var printedToken = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
 // CreateUser makes a person and returns an access token of theirs that may do everything.
 func (s *Server) CreateUser(t testing.TB, login string) (token string) {
 	t.Helper()
-	out := s.runCommand(t, "admin", "user", "create", "--username", login, "--random-password", "--must-change-password=false", "--email", login+"@example.com",
+	out := s.runCommand(t, "admin", "user", "create", "--username", login, "--random-password", "--must-change-password=false", "--email",
+		login+"@example.com",
 		"--access-token", "--access-token-name", "tests", "--access-token-scopes", "all")
 	if token = printedToken.FindString(out); token == "" {
 		t.Fatalf("no token was printed for %s", login)

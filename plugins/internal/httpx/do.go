@@ -39,9 +39,10 @@ type Response struct {
 	Took time.Duration
 }
 
-// Do performs the request and reads the whole answer. Every status is an answer. The error is an *errs.Error: its
-// reason is ReasonConnect if nothing was sent, ReasonTimeout, ReasonLost if the connection ended before the whole answer
-// was there, ReasonTooLarge if the answer is larger than MaxBody, ReasonProtocol if it is not HTTP, ReasonRefused where the guard forbids the address, or ReasonCanceled if ctx was cancelled.
+// Do performs the request and reads the whole answer. Every status is an answer. The error is an *errs.Error: its reason is ReasonConnect
+// if nothing was sent, ReasonTimeout, ReasonLost if the connection ended before the whole answer was there, ReasonTooLarge if the answer
+// is larger than MaxBody, ReasonProtocol if it is not HTTP, ReasonRefused where the guard forbids the address, or ReasonCanceled if ctx
+// was cancelled.
 func (c *Client) Do(ctx context.Context, req *Request) (_ *Response, err error) {
 	ctx, span := c.startSpan(ctx, req)
 	defer func() { span.EndWith(err) }()

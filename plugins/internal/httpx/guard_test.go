@@ -112,7 +112,8 @@ func TestGuardAllows(t *testing.T) {
 // TestGuardRefusesInnerNames: a name that can only lead inside is refused before anything is looked up.
 func TestGuardRefusesInnerNames(t *testing.T) {
 	for raw, want := range map[string]bool{
-		"https://localhost/": false, "https://LOCALHOST./": false, "https://127.1/": false, "https://2130706433/": false, "https://0x7f.1/": false,
+		"https://localhost/": false, "https://LOCALHOST./": false, "https://127.1/": false, "https://2130706433/": false,
+		"https://0x7f.1/":  false,
 		"https://printer/": false, "https://nas.local/": false, "https://metadata.google.internal/": false, "https://a.home.arpa/": false,
 		"https://push.example.com/": true, "https://1and1.example/": true, "https://local.example.org./": true,
 	} {
@@ -140,7 +141,8 @@ func TestGuardTellsHowToPermit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for raw, hinted := range map[string]bool{"http://10.0.0.1/": true, "https://example.com:8443/": true, "ftp://example.com/": false, "http://u:p@example.com/": false} {
+	for raw, hinted := range map[string]bool{"http://10.0.0.1/": true, "https://example.com:8443/": true, "ftp://example.com/": false,
+		"http://u:p@example.com/": false} {
 		u, err := url.Parse(raw)
 		if err != nil {
 			t.Fatal(err)
@@ -165,8 +167,10 @@ func TestGuardDials(t *testing.T) {
 		addr  string
 		want  bool
 	}{
-		{nil, addr, false}, {nil, "localhost:" + port, false}, {[]string{"127.0.0.1"}, addr, true}, {[]string{"127.0.0.0/8"}, "localhost:" + port, true},
-		{[]string{"localhost"}, "localhost:" + port, true}, {[]string{"localhost:" + port}, "localhost:" + port, true}, {[]string{"localhost:1"}, "localhost:" + port, false},
+		{nil, addr, false}, {nil, "localhost:" + port, false}, {[]string{"127.0.0.1"}, addr, true},
+		{[]string{"127.0.0.0/8"}, "localhost:" + port, true},
+		{[]string{"localhost"}, "localhost:" + port, true}, {[]string{"localhost:" + port}, "localhost:" + port, true},
+		{[]string{"localhost:1"}, "localhost:" + port, false},
 		{[]string{"10.0.0.0/8"}, addr, false}, {[]string{"localhost"}, addr, false},
 	} {
 		g := newGuard(t, httpx.GuardConfig{Allow: tc.allow, AnyPort: true})

@@ -271,7 +271,8 @@ func TestCompression(t *testing.T) {
 }
 
 func TestParseBase(t *testing.T) {
-	for _, bad := range []string{"", "api.example.org", "ftp://x", "http://", "http://u:p@x", "http://x?a=b", "http://x#f", "http://x?", "http://[x"} {
+	for _, bad := range []string{"", "api.example.org", "ftp://x", "http://", "http://u:p@x", "http://x?a=b", "http://x#f", "http://x?",
+		"http://[x"} {
 		if _, err := httpx.ParseBase(bad); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}

@@ -67,8 +67,8 @@ func (c *Client) isOwn(ctx context.Context, hostPort string) bool {
 	return hostPort != "" && (c.own[hostPort] || ctx.Value(ownKey{}) == hostPort)
 }
 
-// checkAddress refuses an address that must not be reached, as far as that can be told from the address alone. What the operator has named is
-// permitted, but for a scheme that is not HTTP's and a user.
+// checkAddress refuses an address that must not be reached, as far as that can be told from the address alone. What the operator has
+// named is permitted, but for a scheme that is not HTTP's and a user.
 func (c *Client) checkAddress(ctx context.Context, u *url.URL) error {
 	if c.isOwn(ctx, hostPort(u)) && u.User == nil && (u.Scheme == "http" || u.Scheme == "https") {
 		return nil

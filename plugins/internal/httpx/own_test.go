@@ -20,8 +20,8 @@ func parse(t *testing.T, raw string) *url.URL {
 	return u
 }
 
-// TestOwnAddresses: without a guard of its own a client reaches the public internet and, of what is private, the very hosts and ports that the
-// configuration or a request names.
+// TestOwnAddresses: without a guard of its own a client reaches the public internet and, of what is private, the very hosts and ports
+// that the configuration or a request names.
 func TestOwnAddresses(t *testing.T) {
 	srv, addr := server(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	_, other := server(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the other port was reached") }))
@@ -79,8 +79,10 @@ func TestRedirectsKeepCredentials(t *testing.T) {
 		w.WriteHeader(map[string]int{http.MethodPost: http.StatusTemporaryRedirect}[r.Method] | map[string]int{http.MethodGet: http.StatusFound}[r.Method])
 	}))
 	c := newClient(t, httpx.Config{MaxRedirects: 3})
-	header := http.Header{"Authorization": {"Bearer geheim"}, "X-Api-Key": {"geheim"}, "Private-Token": {"geheim"}, "Cookie": {"a=geheim"}, "Accept": {"text/plain"}}
-	if _, err := c.Do(t.Context(), &httpx.Request{Method: http.MethodGet, URL: parse(t, home.URL+"/?token=geheim"), Header: header}); err != nil {
+	header := http.Header{"Authorization": {"Bearer geheim"}, "X-Api-Key": {"geheim"}, "Private-Token": {"geheim"}, "Cookie": {"a=geheim"},
+		"Accept": {"text/plain"}}
+	if _, err := c.Do(t.Context(), &httpx.Request{Method: http.MethodGet, URL: parse(t, home.URL+"/?token=geheim"),
+		Header: header}); err != nil {
 		t.Fatal(err)
 	}
 	for name, values := range got {
@@ -91,7 +93,8 @@ func TestRedirectsKeepCredentials(t *testing.T) {
 	if got.Get("Accept") != "text/plain" {
 		t.Errorf("it got %v", got)
 	}
-	if _, err := c.Do(t.Context(), &httpx.Request{Method: http.MethodGet, URL: parse(t, home.URL+"/?home"), Header: header}); err != nil || got.Get("X-Api-Key") == "" {
+	if _, err := c.Do(t.Context(), &httpx.Request{Method: http.MethodGet, URL: parse(t, home.URL+"/?home"), Header: header}); err != nil ||
+		got.Get("X-Api-Key") == "" {
 		t.Errorf("its own host and port got %v, %v", got, err)
 	}
 	got = nil

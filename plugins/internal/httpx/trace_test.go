@@ -41,7 +41,8 @@ func TestRequestsAreTraced(t *testing.T) {
 			seen := tracetest.NewSpanRecorder()
 			provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(seen))
 			ctx, root := tracing.StartRoot(t.Context(), provider.Tracer(tracing.Scope), trace.SpanKindServer, "call")
-			client, req := newClient(t, c.cfg), &httpx.Request{Method: http.MethodPost, URL: u, Header: http.Header{"X-Key": {"geheim"}}, Body: []byte("geheim")}
+			client, req := newClient(t, c.cfg), &httpx.Request{Method: http.MethodPost, URL: u, Header: http.Header{"X-Key": {"geheim"}},
+				Body: []byte("geheim")}
 			if streamed {
 				s, err := client.Stream(ctx, req, 0)
 				if err != nil {
@@ -57,7 +58,8 @@ func TestRequestsAreTraced(t *testing.T) {
 				attributes[string(kv.Key)] = kv.Value.String()
 				all += kv.Value.String() + "\n"
 			}
-			if span.Name() != "POST" || attributes["server.address"] != c.host || attributes["url.path"] != c.path || attributes["error.type"] != "418" || attributes["http.response.status_code"] != "418" {
+			if span.Name() != "POST" || attributes["server.address"] != c.host || attributes["url.path"] != c.path ||
+				attributes["error.type"] != "418" || attributes["http.response.status_code"] != "418" {
 				t.Errorf("%s: the span is %q, %v", name, span.Name(), attributes)
 			}
 			if c.path == "" && strings.Contains(all, "geheim") {

@@ -75,7 +75,8 @@ func (s *Server) relayConfig() string {
 			routes = append(routes, fmt.Sprintf("{%s=smtp:[%s]:%s}", name, host, port))
 		}
 	}
-	return "transport_maps = inline:{" + strings.Join(routes, " ") + "}\nsmtp_tls_security_level = may\nsmtp_tls_connection_reuse = yes\nqueue_run_delay = 1s\nminimal_backoff_time = 1s\nmaximal_backoff_time = 2s\n" +
+	return "transport_maps = inline:{" + strings.Join(routes, " ") +
+		"}\nsmtp_tls_security_level = may\nsmtp_tls_connection_reuse = yes\nqueue_run_delay = 1s\nminimal_backoff_time = 1s\nmaximal_backoff_time = 2s\n" +
 		"smtp_destination_concurrency_limit = 18\ninitial_destination_concurrency = 18\nsmtp_destination_concurrency_failed_cohort_limit = 0\n"
 }
 
@@ -92,7 +93,8 @@ func (s *Server) masterConfig() string {
 		"cleanup unix n - n - 0 cleanup", "qmgr unix n - n 300 1 qmgr", "pickup unix n - n 60 1 pickup", "rewrite unix - - n - - trivial-rewrite",
 		"bounce unix - - n - 0 bounce", "defer unix - - n - 0 bounce", "trace unix - - n - 0 bounce", "verify unix - - n - 1 verify",
 		"flush unix n - n 1000? 0 flush", "proxymap unix - - n - - proxymap", "error unix - - n - - error", "retry unix - - n - - error",
-		"discard unix - - n - - discard", "virtual unix - n n - - virtual", "smtp unix - - n - - smtp", "scache unix - - n - 1 scache", "tlsproxy unix - - n - 0 tlsproxy", "anvil unix - - n - 1 anvil", "tlsmgr unix - - n 1000? 1 tlsmgr",
+		"discard unix - - n - - discard", "virtual unix - n n - - virtual", "smtp unix - - n - - smtp", "scache unix - - n - 1 scache",
+		"tlsproxy unix - - n - 0 tlsproxy", "anvil unix - - n - 1 anvil", "tlsmgr unix - - n 1000? 1 tlsmgr",
 		"showq unix n - n - - showq", "postlog unix-dgram n - n - 1 postlogd",
 	} {
 		out += line + "\n"
@@ -105,8 +107,9 @@ func (s *Server) makeCertificates() {
 	s.t.Helper()
 	now := time.Now()
 	ca := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Mail test authority"}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Mail test authority"}, NotBefore: now.Add(-time.Hour),
+		NotAfter: now.Add(24 * time.Hour),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	leaf := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: s.Host}, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,

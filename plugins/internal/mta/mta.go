@@ -83,7 +83,8 @@ func StartRelay(t testing.TB, relayed map[string]string) *Server {
 	s := &Server{
 		Host: "localhost", User: "patchbay@mail.test", Password: "p@ss:w/rd?%&-7391",
 		Domain: "patchbay.test", Refused: "refused@patchbay.test", Deferred: "deferred@patchbay.test",
-		dir: dir, relayed: relayed, t: t, CAFile: filepath.Join(dir, "ca.pem"), CertFile: filepath.Join(dir, "cert.pem"), KeyFile: filepath.Join(dir, "key.pem"),
+		dir: dir, relayed: relayed, t: t, CAFile: filepath.Join(dir, "ca.pem"), CertFile: filepath.Join(dir, "cert.pem"),
+		KeyFile: filepath.Join(dir, "key.pem"),
 	}
 	s.writeConfig()
 	s.startServer()
@@ -147,7 +148,8 @@ func (s *Server) writeConfig() {
 	s.writeFile("conf/main.cf", s.mainConfig(uid, gid), 0o644)
 	// Debian's Postfix looks for the file in sasl, below its configuration.
 	s.writeFile("conf/sasl/smtpd.conf", fmt.Sprintf("pwcheck_method: auxprop\nauxprop_plugin: sasldb\nmech_list: PLAIN LOGIN\nsasldb_path: %s\n", s.pathTo("accounts")), 0o644)
-	s.writeFile("conf/recipients", fmt.Sprintf("%s 550 5.1.1 There is no such mailbox here\n%s 450 4.2.1 The mailbox is busy\n", s.Refused, s.Deferred), 0o644)
+	s.writeFile("conf/recipients", fmt.Sprintf("%s 550 5.1.1 There is no such mailbox here\n%s 450 4.2.1 The mailbox is busy\n", s.Refused,
+		s.Deferred), 0o644)
 	name, realm, _ := strings.Cut(s.User, "@")
 	s.runCommand(s.Password, "/usr/sbin/saslpasswd2", "-c", "-p", "-f", s.pathTo("accounts"), "-u", realm, name)
 	puid, pgid := lookUpIDs(s.t, "postfix")
@@ -287,7 +289,8 @@ func (s *Server) Messages() []Message {
 			s.t.Errorf("read a message: %v", err)
 			continue
 		}
-		out = append(out, Message{To: m.Header.Get("Delivered-To"), From: strings.Trim(m.Header.Get("Return-Path"), "<>"), Header: m.Header, Raw: raw})
+		out = append(out, Message{To: m.Header.Get("Delivered-To"), From: strings.Trim(m.Header.Get("Return-Path"), "<>"), Header: m.Header,
+			Raw: raw})
 	}
 	return out
 }

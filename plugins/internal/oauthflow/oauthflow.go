@@ -54,21 +54,24 @@ func (h Host) ExchangeCode(ctx context.Context, app codehost.OAuthClient, code, 
 
 // RefreshToken returns a token in the place of one that has expired.
 func (h Host) RefreshToken(ctx context.Context, app codehost.OAuthClient, refreshToken schema.Secret) (*codehost.OAuthToken, error) {
-	token, err := h.configFor(app).TokenSource(h.withClient(ctx), &oauth2.Token{RefreshToken: refreshToken.Reveal(), Expiry: time.Unix(1, 0)}).Token()
+	token, err := h.configFor(app).TokenSource(h.withClient(ctx),
+		&oauth2.Token{RefreshToken: refreshToken.Reveal(), Expiry: time.Unix(1, 0)}).Token()
 	return h.readToken(token, err)
 }
 
 // withClient returns a context in which requests of the flow go over the client of the host.
 func (h Host) withClient(ctx context.Context) context.Context {
-	return context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: transport{h.HTTP}, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse
-	}})
+	return context.WithValue(ctx, oauth2.HTTPClient,
+		&http.Client{Transport: transport{h.HTTP}, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}})
 }
 
 // readToken returns a token, or what the refusal of the host means. What was sent is in no error.
 func (h Host) readToken(token *oauth2.Token, err error) (*codehost.OAuthToken, error) {
 	if err == nil {
-		return &codehost.OAuthToken{AccessToken: schema.Secret(token.AccessToken), RefreshToken: schema.Secret(token.RefreshToken), ExpiresAt: token.Expiry}, nil
+		return &codehost.OAuthToken{AccessToken: schema.Secret(token.AccessToken), RefreshToken: schema.Secret(token.RefreshToken),
+			ExpiresAt: token.Expiry}, nil
 	}
 	var known *errs.Error
 	if errors.As(err, &known) {
@@ -112,7 +115,8 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return &http.Response{
-		StatusCode: res.Status, Status: http.StatusText(res.Status), Header: res.Header, Body: io.NopCloser(bytes.NewReader(res.Body)), Request: r,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(len(res.Body)),
+		StatusCode: res.Status, Status: http.StatusText(res.Status), Header: res.Header, Body: io.NopCloser(bytes.NewReader(res.Body)),
+		Request: r,
+		Proto:   "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(len(res.Body)),
 	}, nil
 }

@@ -118,7 +118,8 @@ func (p *Proxy) checkRequests(next http.Handler) http.Handler {
 		p.mu.Unlock()
 		in := &openapi3filter.RequestValidationInput{
 			Request: r, PathParams: params, Route: route,
-			Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true, RejectWhenRequestBodyNotSpecified: true, MultiError: true},
+			Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true,
+				RejectWhenRequestBodyNotSpecified: true, MultiError: true},
 		}
 		if err := p.checkRequest(in); err != nil {
 			p.reportViolation(r, err)
@@ -130,7 +131,8 @@ func (p *Proxy) checkRequests(next http.Handler) http.Handler {
 // checkRequest checks a request, whose body can be read again afterwards, and that every parameter of its query is a known one.
 func (p *Proxy) checkRequest(in *openapi3filter.RequestValidationInput) error {
 	for name := range in.Request.URL.Query() {
-		if in.Route.Operation.Parameters.GetByInAndName("query", name) == nil && in.Route.PathItem.Parameters.GetByInAndName("query", name) == nil {
+		if in.Route.Operation.Parameters.GetByInAndName("query", name) == nil &&
+			in.Route.PathItem.Parameters.GetByInAndName("query", name) == nil {
 			return fmt.Errorf("%s has no parameter %q", in.Route.Operation.OperationID, name)
 		}
 	}
@@ -150,7 +152,8 @@ func (p *Proxy) checkResponse(res *http.Response) error {
 	}
 	_ = res.Body.Close()
 	res.Body = io.NopCloser(bytes.NewReader(body))
-	if in.Route.Operation.Responses.Status(res.StatusCode) == nil && (res.StatusCode == 304 || res.StatusCode == 403 || res.StatusCode == 429 || res.StatusCode >= 500) {
+	if in.Route.Operation.Responses.Status(res.StatusCode) == nil &&
+		(res.StatusCode == 304 || res.StatusCode == 403 || res.StatusCode == 429 || res.StatusCode >= 500) {
 		return nil
 	}
 	err = openapi3filter.ValidateResponse(res.Request.Context(), &openapi3filter.ResponseValidationInput{

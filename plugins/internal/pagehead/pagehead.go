@@ -1,5 +1,5 @@
-// Package pagehead reads what a web page and the header of its answer say to programs. That is title and description, the address under which
-// the page is to be known, what crawlers may do with it, where it sends its readers, and its links.
+// Package pagehead reads what a web page and the header of its answer say to programs. That is title and description, the address under
+// which the page is to be known, what crawlers may do with it, where it sends its readers, and its links.
 package pagehead
 
 import (

@@ -20,14 +20,21 @@ func TestRead(t *testing.T) {
 		header http.Header
 		want   pagehead.Head
 	}{
-		"links":             {body: `<a href="b">x</a><a rel="ugc NoFollow" href="c">x</a><area href="/d"><a href="#e">x</a>`, want: pagehead.Head{Links: []string{root + "docs/b", root + "d"}}},
-		"no index":          {body: `<meta name=robots content=noindex><a href="b">x</a>`, want: pagehead.Head{Robots: robots.Directives{NoIndex: true}, Links: []string{root + "docs/b"}}},
-		"no follow":         {body: `<a href="b">x</a><meta name="patchbay" content="nofollow">`, want: pagehead.Head{Robots: robots.Directives{NoFollow: true}}},
-		"header":            {header: http.Header{"X-Robots-Tag": {"none"}}, body: `<a href="b">x</a>`, want: pagehead.Head{Robots: robots.Directives{NoIndex: true, NoFollow: true}}},
-		"canonical":         {body: `<base href="/x/"><link rel="canonical" href="y"><link rel=canonical href="z">`, want: pagehead.Head{Canonical: root + "x/y"}},
-		"canonical field":   {header: http.Header{"Link": {`<a.css>; rel=preload, </c>; rel="canonical"`}}, want: pagehead.Head{Canonical: root + "c"}},
-		"refresh":           {body: `<meta http-equiv="Refresh" content="0; URL='/docs/'">`, want: pagehead.Head{Refresh: root + "docs/"}},
-		"refresh unquoted":  {body: `<meta http-equiv=refresh content="3,url=intro.html">`, want: pagehead.Head{Refresh: root + "docs/intro.html"}},
+		"links": {body: `<a href="b">x</a><a rel="ugc NoFollow" href="c">x</a><area href="/d"><a href="#e">x</a>`,
+			want: pagehead.Head{Links: []string{root + "docs/b", root + "d"}}},
+		"no index": {body: `<meta name=robots content=noindex><a href="b">x</a>`,
+			want: pagehead.Head{Robots: robots.Directives{NoIndex: true}, Links: []string{root + "docs/b"}}},
+		"no follow": {body: `<a href="b">x</a><meta name="patchbay" content="nofollow">`,
+			want: pagehead.Head{Robots: robots.Directives{NoFollow: true}}},
+		"header": {header: http.Header{"X-Robots-Tag": {"none"}}, body: `<a href="b">x</a>`,
+			want: pagehead.Head{Robots: robots.Directives{NoIndex: true, NoFollow: true}}},
+		"canonical": {body: `<base href="/x/"><link rel="canonical" href="y"><link rel=canonical href="z">`,
+			want: pagehead.Head{Canonical: root + "x/y"}},
+		"canonical field": {header: http.Header{"Link": {`<a.css>; rel=preload, </c>; rel="canonical"`}},
+			want: pagehead.Head{Canonical: root + "c"}},
+		"refresh": {body: `<meta http-equiv="Refresh" content="0; URL='/docs/'">`, want: pagehead.Head{Refresh: root + "docs/"}},
+		"refresh unquoted": {body: `<meta http-equiv=refresh content="3,url=intro.html">`,
+			want: pagehead.Head{Refresh: root + "docs/intro.html"}},
 		"refresh bare":      {body: `<meta http-equiv=refresh content="0;/n">`, want: pagehead.Head{Refresh: root + "n"}},
 		"refresh field":     {header: http.Header{"Refresh": {"0; url=/r"}}, want: pagehead.Head{Refresh: root + "r"}},
 		"late refresh":      {body: `<meta http-equiv=refresh content="60; url=/later">`},
@@ -49,7 +56,8 @@ func TestRead(t *testing.T) {
 			}
 		})
 	}
-	self := pagehead.Read([]byte(`<meta http-equiv=refresh content="1; url=/docs/a#top">`), http.Header{"Content-Type": {"text/html"}}, page, "")
+	self := pagehead.Read([]byte(`<meta http-equiv=refresh content="1; url=/docs/a#top">`), http.Header{"Content-Type": {"text/html"}}, page,
+		"")
 	if to := self.RefreshFrom(page); to != nil {
 		t.Errorf("a page that reloads itself leads to %s", to)
 	}

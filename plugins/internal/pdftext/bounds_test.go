@@ -23,7 +23,8 @@ func bomb(depth, breadth int) []byte {
 	add("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /XObject << /X 5 0 R >> >> /Contents 4 0 R >>")
 	add("<< /Length %d >>\nstream\n%s\nendstream", len(calls), calls)
 	for i := range depth {
-		add("<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X %d 0 R >> >> /Length %d >>\nstream\n%s\nendstream", 6+i, len(calls), calls)
+		add("<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X %d 0 R >> >> /Length %d >>\nstream\n%s\nendstream",
+			6+i, len(calls), calls)
 	}
 	add("<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length 0 >>\nstream\n\nendstream")
 	xref := b.Len()

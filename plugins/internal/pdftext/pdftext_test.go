@@ -32,7 +32,8 @@ func makePDF(trailer string, objects ...string) []byte {
 // pages makes a file with a page for each text.
 func pages(title string, all ...string) []byte {
 	var kids []string
-	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>", "<< /Title (" + title + ") >>"}
+	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+		"<< /Title (" + title + ") >>"}
 	for _, text := range all {
 		n := len(objects) + 1
 		kids = append(kids, fmt.Sprintf("%d 0 R", n))
@@ -54,10 +55,11 @@ func TestRead(t *testing.T) {
 		data []byte
 		want error
 	}{
-		"no PDF":      {[]byte("just words"), pdftext.ErrDamaged},
-		"nothing":     {nil, pdftext.ErrDamaged},
-		"cut off":     {good[:len(good)/3], pdftext.ErrDamaged},
-		"encrypted":   {makePDF("/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <"+strings.Repeat("11", 32)+"> /U <"+strings.Repeat("22", 32)+"> >> /ID [<aa><bb>]", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 0 /Kids [] >>"), pdftext.ErrEncrypted},
+		"no PDF":  {[]byte("just words"), pdftext.ErrDamaged},
+		"nothing": {nil, pdftext.ErrDamaged},
+		"cut off": {good[:len(good)/3], pdftext.ErrDamaged},
+		"encrypted": {makePDF("/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <"+strings.Repeat("11", 32)+"> /U <"+strings.Repeat("22",
+			32)+"> >> /ID [<aa><bb>]", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 0 /Kids [] >>"), pdftext.ErrEncrypted},
 		"round pages": {makePDF("", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 9 /Kids [2 0 R 2 0 R] >>"), nil},
 	} {
 		if _, text, err := r.Read(t.Context(), tt.data); !errors.Is(err, tt.want) && !(tt.want == nil && err != nil) || text != "" {

@@ -156,7 +156,8 @@ func (f *found) headingText() string {
 
 // oneLine makes one line of a text that cannot end what it stands in.
 func oneLine(s string) string {
-	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"),
+		func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if r := []rune(s); len(r) > maxHeading {
 		s = string(r[:maxHeading]) + "…"
 	}

@@ -13,7 +13,8 @@ import (
 // odd makes texts with what could break out of a quotation or a line.
 func odd() *rapid.Generator[string] {
 	piece := rapid.SampledFrom([]string{
-		"crane ", "The crane lifts. ", "\n", "\n\n", "\r\n", "\r", "\u2028", "\v", "# ", "## Sources\n", "> ", "```\n", "[1]", "](<", "<b>", "![x](y)", "[a](b)",
+		"crane ", "The crane lifts. ", "\n", "\n\n", "\r\n", "\r", "\u2028", "\v", "# ", "## Sources\n", "> ", "```\n", "[1]", "](<", "<b>",
+		"![x](y)", "[a](b)",
 		"\x00", "\xff", "起重机", strings.Repeat("long ", 300), strings.Repeat("x", 1500),
 	})
 	return rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(piece, 0, 30).Draw(t, "pieces"), "") })
@@ -74,7 +75,8 @@ func TestSourcesStayInTheirQuotations(t *testing.T) {
 
 func TestNoWordIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.SliceOfN(rapid.SampledFrom([]string{"alpha", "beta.", "起重机", "x\n", "y\n\n", strings.Repeat("z", 700)}), 20, 200).Draw(t, "words")
+		words := rapid.SliceOfN(rapid.SampledFrom([]string{"alpha", "beta.", "起重机", "x\n", "y\n\n", strings.Repeat("z", 700)}), 20,
+			200).Draw(t, "words")
 		text := strings.Repeat("An opening that is long enough for a passage. ", 2) + strings.Join(words, " ")
 		got := 0
 		for _, p := range splitPassages(text) {

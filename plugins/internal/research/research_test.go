@@ -89,11 +89,13 @@ func finished(t *testing.T, s *research.Service, id string) research.Report {
 var filler = strings.Repeat("Nothing of interest stands in this long paragraph about other matters entirely. ", 6)
 
 func TestReport(t *testing.T) {
-	lib := &shelf{order: []string{"https://a.example/", "https://b.example/x y", "https://c.example/", "https://d.example/"}, texts: map[string]string{
-		"https://a.example/":    "# Harbour\n\n" + filler + "\n\nA crane lifts forty tonnes from the [quay](https://x.example/) when the wind is weak.\n\n" + filler,
-		"https://b.example/x y": filler + "\n\n## Cranes\n\n" + strings.Repeat("Cranes stand at the quay. ", 10),
-		"https://d.example/":    "panic",
-	}}
+	lib := &shelf{order: []string{"https://a.example/", "https://b.example/x y", "https://c.example/", "https://d.example/"},
+		texts: map[string]string{
+			"https://a.example/": "# Harbour\n\n" + filler +
+				"\n\nA crane lifts forty tonnes from the [quay](https://x.example/) when the wind is weak.\n\n" + filler,
+			"https://b.example/x y": filler + "\n\n## Cranes\n\n" + strings.Repeat("Cranes stand at the quay. ", 10),
+			"https://d.example/":    "panic",
+		}}
 	s := newService(t, research.Config{Library: lib, Log: nil})
 	r := finished(t, s, start(t, s, "How much do cranes\nlift at the <quay>?").ID)
 	if r.Status != research.Completed || r.Took < 0 {
@@ -107,7 +109,8 @@ func TestReport(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, want := range []string{
-		"# How much do cranes lift at the ‹quay›?\n", "4 sources", "> A crane lifts forty tonnes from the quay when", "> [1]\n", "> [4]\n", "\n## Sources\n",
+		"# How much do cranes lift at the ‹quay›?\n", "4 sources", "> A crane lifts forty tonnes from the quay when", "> [1]\n", "> [4]\n",
+		"\n## Sources\n",
 		"2. [About https://b.example/x y](<https://b.example/x%20y>)", "> What the search shows about cranes of https://c.example/.",
 	} {
 		if !strings.Contains(r.Content, want) {

@@ -24,7 +24,8 @@ func TestDirectives(t *testing.T) {
 	if got := robots.ParseHeader(http.Header{"X-Robots-Tag": {"noindex", "nofollow"}}, "patchbay"); got != both {
 		t.Errorf("two fields: got %+v", got)
 	}
-	for name, want := range map[string]robots.Directives{"robots": noIndex, "ROBOTS": noIndex, "patchbay": noIndex, "otherbot": none, "": none} {
+	for name, want := range map[string]robots.Directives{"robots": noIndex, "ROBOTS": noIndex, "patchbay": noIndex, "otherbot": none,
+		"": none} {
 		if got := robots.ParseMeta(name, "noindex", "patchbay/1.0"); got != want {
 			t.Errorf("meta %q: got %+v", name, got)
 		}

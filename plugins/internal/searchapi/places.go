@@ -13,10 +13,14 @@ import (
 
 // commonNames are names of countries that people write, and that the table of names does not have in this form.
 var commonNames = map[string]string{
-	"czech republic": "CZ", "turkey": "TR", "turkiye": "TR", "myanmar": "MM", "burma": "MM", "ivory coast": "CI", "hong kong": "HK", "macau": "MO", "macao": "MO",
-	"congo": "CG", "republic of the congo": "CG", "democratic republic of the congo": "CD", "palestine": "PS", "usa": "US", "united states of america": "US",
-	"uk": "GB", "great britain": "GB", "macedonia": "MK", "swaziland": "SZ", "cape verde": "CV", "vatican": "VA", "holland": "NL", "saint lucia": "LC",
-	"saint kitts and nevis": "KN", "saint vincent and the grenadines": "VC", "russian federation": "RU", "republic of korea": "KR", "korea": "KR",
+	"czech republic": "CZ", "turkey": "TR", "turkiye": "TR", "myanmar": "MM", "burma": "MM", "ivory coast": "CI", "hong kong": "HK",
+	"macau": "MO", "macao": "MO",
+	"congo": "CG", "republic of the congo": "CG", "democratic republic of the congo": "CD", "palestine": "PS", "usa": "US",
+	"united states of america": "US",
+	"uk":                       "GB", "great britain": "GB", "macedonia": "MK", "swaziland": "SZ", "cape verde": "CV", "vatican": "VA", "holland": "NL",
+	"saint lucia":           "LC",
+	"saint kitts and nevis": "KN", "saint vincent and the grenadines": "VC", "russian federation": "RU", "republic of korea": "KR",
+	"korea": "KR",
 }
 
 // regionsByName has the codes of countries by their English names, as plainName writes them.

@@ -64,9 +64,12 @@ func TestTableIsComplete(t *testing.T) {
 
 func TestPlaces(t *testing.T) {
 	for name, want := range map[string]string{
-		"germany": "DE de", "Germany": "DE de", "DE": "DE de", "united states": "US en", "united kingdom": "GB en", "uk": "GB en", "china": "CN zh", "taiwan": "TW zh",
-		"japan": "JP ja", "brazil": "BR pt", "czech republic": "CZ cs", "czechia": "CZ cs", "turkey": "TR tr", "bosnia and herzegovina": "BA bs", "south korea": "KR ko",
-		"ivory coast": "CI fr", "cote d'ivoire": "CI fr", "russia": "RU ru", "vietnam": "VN vi", "netherlands": "NL nl", "hong kong": "HK zh", "myanmar": "MM my",
+		"germany": "DE de", "Germany": "DE de", "DE": "DE de", "united states": "US en", "united kingdom": "GB en", "uk": "GB en",
+		"china": "CN zh", "taiwan": "TW zh",
+		"japan": "JP ja", "brazil": "BR pt", "czech republic": "CZ cs", "czechia": "CZ cs", "turkey": "TR tr", "bosnia and herzegovina": "BA bs",
+		"south korea": "KR ko",
+		"ivory coast": "CI fr", "cote d'ivoire": "CI fr", "russia": "RU ru", "vietnam": "VN vi", "netherlands": "NL nl", "hong kong": "HK zh",
+		"myanmar": "MM my",
 	} {
 		code, ok := searchapi.RegionOf(name)
 		if got := code + " " + searchapi.LanguageIn(code); !ok || got != want {

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// NDCG returns the normalized discounted cumulative gain of the first depth results, from 0 to 1. grades goes from the results that answer to how well they do.
+// NDCG returns the normalized discounted cumulative gain of the first depth results, from 0 to 1. grades goes from the results that
+// answer to how well they do.
 func NDCG(grades map[string]int, found []string, depth int) float64 {
 	var best []int
 	for _, grade := range grades {

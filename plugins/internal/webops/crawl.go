@@ -30,7 +30,8 @@ func (o *Ops) parseCrawl(req *search.Request) (out crawlParams, err error) {
 		return out, err
 	}
 	out.MaxText, out.usage, out.ignored = textBudget, ReadUsage(p), p.Ignored
-	out.MaxDepth, out.MaxBreadth, out.Limit = p.Integer("max_depth", 1), p.Integer("max_breadth", defaultBreadth), p.Integer("limit", defaultLimit)
+	out.MaxDepth, out.MaxBreadth, out.Limit = p.Integer("max_depth", 1), p.Integer("max_breadth", defaultBreadth),
+		p.Integer("limit", defaultLimit)
 	out.External, out.Timeout = p.Flag("allow_external", true), p.Seconds("timeout", crawlTime)
 	if req.Operation == search.OpCrawl {
 		out.Format, out.images = readFormat(p), p.Flag("include_images", false)

@@ -106,7 +106,8 @@ func (o *Ops) startResearch(ctx context.Context, req *search.Request, start time
 		return nil, err
 	}
 	resp, err := Answer(researchAnswer{
-		RequestID: r.ID, CreatedAt: formatTimestamp(r.Created), Status: r.Status, Input: t.Input, Model: t.Model, Ignored: t.ignored, ResponseTime: Seconds(start),
+		RequestID: r.ID, CreatedAt: formatTimestamp(r.Created), Status: r.Status, Input: t.Input, Model: t.Model, Ignored: t.ignored,
+		ResponseTime: Seconds(start),
 	}, nil, start)
 	if err != nil {
 		return nil, err
@@ -128,7 +129,8 @@ func (o *Ops) researchResult(req *search.Request, start time.Time) (*search.Resp
 			ResponseTime: inSeconds(r.Took), Usage: usage,
 		}, nil, start)
 	case research.Failed:
-		return Answer(researchAnswer{RequestID: r.ID, Status: r.Status, Error: r.Problem, ResponseTime: inSeconds(r.Took), Usage: usage}, nil, start)
+		return Answer(researchAnswer{RequestID: r.ID, Status: r.Status, Error: r.Problem, ResponseTime: inSeconds(r.Took), Usage: usage}, nil,
+			start)
 	}
 	return encodeAnswer(http.StatusAccepted, researchAnswer{RequestID: r.ID, Status: r.Status, ResponseTime: Seconds(r.Created)}, nil, start)
 }

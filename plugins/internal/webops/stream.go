@@ -120,7 +120,8 @@ func (s *eventStream) sendReport() error {
 	if r.Status == research.Failed {
 		return s.sendEvent("error", map[string]string{"error": r.Problem})
 	}
-	deltas := []delta{{ToolCalls: &toolCalls{Type: "tool_response", Response: []toolCall{{Name: toolName, ID: r.ID, Arguments: "{}", Sources: r.Sources}}}}}
+	deltas := []delta{{ToolCalls: &toolCalls{Type: "tool_response",
+		Response: []toolCall{{Name: toolName, ID: r.ID, Arguments: "{}", Sources: r.Sources}}}}}
 	for _, part := range splitContent(r.Content) {
 		deltas = append(deltas, delta{Content: part})
 	}

@@ -93,10 +93,12 @@ func TestStreamedResearch(t *testing.T) {
 
 func TestStreamedResearchThatFails(t *testing.T) {
 	o := newOps(t, config(newSite(t)))
-	if out := stream(t, o, `{"input":"fail","stream":true}`); !strings.HasSuffix(out.String(), "event: error\ndata: {\"error\":\"the search did not answer\"}\n\n") {
+	if out := stream(t, o, `{"input":"fail","stream":true}`); !strings.HasSuffix(out.String(),
+		"event: error\ndata: {\"error\":\"the search did not answer\"}\n\n") {
 		t.Errorf("got %s", out)
 	}
-	if out := stream(t, o, `{"stream":true}`); out.head.Status != http.StatusBadRequest || out.head.ContentType != "application/json" || !strings.Contains(out.String(), "input") {
+	if out := stream(t, o, `{"stream":true}`); out.head.Status != http.StatusBadRequest || out.head.ContentType != "application/json" ||
+		!strings.Contains(out.String(), "input") {
 		t.Errorf("got %d %s", out.head.Status, out)
 	}
 	if _, err := o.Stream(t.Context(), &search.Request{Operation: search.OpCrawl}, &recorded{}); err == nil {

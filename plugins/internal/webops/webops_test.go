@@ -47,7 +47,8 @@ func config(srv *httptest.Server) webops.Config {
 				return nil, errors.New("down")
 			}
 			return []research.Source{
-				{Title: "A", URL: srv.URL + "/docs/a"}, {Title: "Gone", URL: srv.URL + "/none", Content: "What was said about the crane, long ago, stood on this page."},
+				{Title: "A", URL: srv.URL + "/docs/a"}, {Title: "Gone", URL: srv.URL + "/none",
+					Content: "What was said about the crane, long ago, stood on this page."},
 				{Title: "Own", URL: "own:1"},
 			}, nil
 		},
@@ -77,7 +78,8 @@ func call(t *testing.T, o *webops.Ops, req *search.Request) (*search.Response, m
 		t.Fatal(err)
 	}
 	var out map[string]any
-	if err := json.Unmarshal(resp.Body, &out); err != nil || resp.ContentType != "application/json" || resp.Usage == nil || resp.Usage.Credits != 0 {
+	if err := json.Unmarshal(resp.Body, &out); err != nil || resp.ContentType != "application/json" || resp.Usage == nil ||
+		resp.Usage.Credits != 0 {
 		t.Fatalf("got %+v, %v", resp, err)
 	}
 	return resp, out
@@ -87,7 +89,8 @@ func TestMapAndCrawl(t *testing.T) {
 	srv := newSite(t)
 	o := newOps(t, config(srv))
 	resp, out := call(t, o, &search.Request{
-		Operation: search.OpMap, RequestID: "r1", Body: []byte(`{"url":"` + srv.URL + `","instructions":"find the crane","include_usage":true,"x":1}`),
+		Operation: search.OpMap, RequestID: "r1",
+		Body: []byte(`{"url":"` + srv.URL + `","instructions":"find the crane","include_usage":true,"x":1}`),
 	})
 	delete(out, "response_time")
 	want := map[string]any{
@@ -99,14 +102,17 @@ func TestMapAndCrawl(t *testing.T) {
 		t.Errorf("%d: %s", resp.Status, diff)
 	}
 	_, out = call(t, o, &search.Request{
-		Operation: search.OpCrawl, RequestID: "r1", Body: []byte(`{"url":"` + srv.URL + `","include_images":true,"exclude_paths":["^/blog/"],"format":"text"}`),
+		Operation: search.OpCrawl, RequestID: "r1",
+		Body: []byte(`{"url":"` + srv.URL + `","include_images":true,"exclude_paths":["^/blog/"],"format":"text"}`),
 	})
 	delete(out, "response_time")
 	want = map[string]any{
-		"base_url": srv.URL + "/", "request_id": "r1", "failed_results": []any{map[string]any{"url": srv.URL + "/none", "error": "page answered with status 404"}},
+		"base_url": srv.URL + "/", "request_id": "r1",
+		"failed_results": []any{map[string]any{"url": srv.URL + "/none", "error": "page answered with status 404"}},
 		"results": []any{
 			map[string]any{"url": srv.URL + "/", "raw_content": "Home\n\nWords of the start page.\n\na b c", "images": []any{srv.URL + "/x.png"}},
-			map[string]any{"url": srv.URL + "/docs/a", "raw_content": "A\n\nThe crane lifts forty tonnes in the harbour of the town.", "images": []any{}},
+			map[string]any{"url": srv.URL + "/docs/a", "raw_content": "A\n\nThe crane lifts forty tonnes in the harbour of the town.",
+				"images": []any{}},
 		},
 	}
 	if diff := cmp.Diff(want, out); diff != "" {
@@ -121,10 +127,12 @@ func TestRefusals(t *testing.T) {
 		`{}`: 400, `[]`: 400, `{"url":""}`: 400, `{"url":5}`: 400, `{"url":"ftp://example.org/"}`: 400, `{"url":"http://"}`: 400,
 		`{"url":"http://u:p@example.org/"}`: 400, `{"url":"http://x","max_depth":0}`: 400, `{"url":"http://x","max_depth":6}`: 400,
 		`{"url":"http://x","max_breadth":501}`: 400, `{"url":"http://x","limit":0}`: 400, `{"url":"http://x","limit":"5"}`: 400,
-		`{"url":"http://x","select_paths":["("]}`: 400, `{"url":"http://x","exclude_domains":["(?=x)"]}`: 400, `{"url":"http://x","select_domains":[5]}`: 400,
+		`{"url":"http://x","select_paths":["("]}`: 400, `{"url":"http://x","exclude_domains":["(?=x)"]}`: 400,
+		`{"url":"http://x","select_domains":[5]}`:             400,
 		`{"url":"http://x","exclude_paths":["` + long + `"]}`: 400, `{"url":"http://x","exclude_paths":[` + many + `]}`: 400,
 		`{"url":"http://x","allow_external":"yes"}`: 400, `{"url":"http://x","timeout":9}`: 400, `{"url":"http://x","timeout":151}`: 400,
-		`{"url":"http://x","instructions":5}`: 400, `{"url":"http://10.0.0.1/"}`: 403, `{"url":"localhost:22"}`: 403, `{"url":"http://[::1]/"}`: 403,
+		`{"url":"http://x","instructions":5}`: 400, `{"url":"http://10.0.0.1/"}`: 403, `{"url":"localhost:22"}`: 403,
+		`{"url":"http://[::1]/"}`: 403,
 	} {
 		for _, op := range []string{search.OpMap, search.OpCrawl} {
 			resp, out := call(t, o, &search.Request{Operation: op, Body: []byte(body)})
@@ -135,15 +143,18 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for _, body := range []string{
-		`{}`, `{"input":" "}`, `{"input":5}`, `{"input":"x","model":"max"}`, `{"input":"x","stream":"yes"}`, `{"input":"x","citation_format":"apa"}`,
+		`{}`, `{"input":" "}`, `{"input":5}`, `{"input":"x","model":"max"}`, `{"input":"x","stream":"yes"}`,
+		`{"input":"x","citation_format":"apa"}`,
 		`{"input":"x","output_schema":{"properties":{}}}`, `{"input":"x","files":[{"name":"a"}]}`, `{"input":"x","output_length":"huge"}`,
 		`{"input":"` + strings.Repeat("x", 10_001) + `"}`, `{"input":"x","include_domains":{}}`,
 	} {
-		if resp, out := call(t, o, &search.Request{Operation: search.OpResearch, Body: []byte(body)}); resp.Status != http.StatusBadRequest || out["detail"] == nil {
+		if resp, out := call(t, o, &search.Request{Operation: search.OpResearch, Body: []byte(body)}); resp.Status != http.StatusBadRequest ||
+			out["detail"] == nil {
 			t.Errorf("%s: got %d %v", body, resp.Status, out)
 		}
 	}
-	if resp, _ := call(t, o, &search.Request{Operation: search.OpCrawl, Body: []byte(`{"url":"http://x","format":"pdf"}`)}); resp.Status != 400 {
+	if resp, _ := call(t, o, &search.Request{Operation: search.OpCrawl,
+		Body: []byte(`{"url":"http://x","format":"pdf"}`)}); resp.Status != 400 {
 		t.Errorf("got %d", resp.Status)
 	}
 	if _, err := o.Invoke(t.Context(), &search.Request{Operation: "other"}); err == nil {
@@ -171,7 +182,8 @@ func TestResearch(t *testing.T) {
 	o := newOps(t, config(newSite(t)))
 	ids := map[string]bool{}
 	for range 2 {
-		resp, out := call(t, o, &search.Request{Operation: search.OpResearch, RequestID: "same", Body: []byte(`{"input":"What can the crane lift?","stream":false,"model":"mini"}`)})
+		resp, out := call(t, o, &search.Request{Operation: search.OpResearch, RequestID: "same",
+			Body: []byte(`{"input":"What can the crane lift?","stream":false,"model":"mini"}`)})
 		if resp.Status != http.StatusOK || out["status"] != "pending" || out["input"] != "What can the crane lift?" || out["model"] != "mini" ||
 			out["request_id"] != resp.ResourceID || out["created_at"] == nil || out["response_time"] == nil {
 			t.Fatalf("got %d %v", resp.Status, out)

@@ -27,9 +27,11 @@ func TestConformance(t *testing.T) {
 	conformance.TestNotify(t, email.Plugin(), conformance.NotifyConfig{
 		JSON: config,
 		Invalid: []string{
-			`{"smtp_url":"http://example.com/?to=a@example.com"}`, `{"smtp_url":"smtp://example.com/"}`, `{"smtp_url":"smtp://example.com/?to=nobody"}`,
+			`{"smtp_url":"http://example.com/?to=a@example.com"}`, `{"smtp_url":"smtp://example.com/"}`,
+			`{"smtp_url":"smtp://example.com/?to=nobody"}`,
 			`{"smtp_url":"smtp://example.com/?to=a@example.com&subject=x"}`, `{"smtp_url":"smtps://example.com/?to=a@example.com&tls=none"}`,
-			`{"ca_file":"missing.pem"}`, `{"timeout":"0s"}`, `{"timeout":"1h"}`, `{"subject_prefix":"a\r\nBcc: b@example.com"}`, `{"insecure_skip_verify":true}`,
+			`{"ca_file":"missing.pem"}`, `{"timeout":"0s"}`, `{"timeout":"1h"}`, `{"subject_prefix":"a\r\nBcc: b@example.com"}`,
+			`{"insecure_skip_verify":true}`,
 			`{"allow_hosts":["*.example.com"]}`,
 		},
 		Target:     target,
@@ -67,7 +69,8 @@ func TestWhatArrives(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, s.Log())
 		}
-		want := &notify.Receipt{MessageIDs: []string{"<n-1@sender.test>"}, Delivered: []notify.Part{notify.PartTitle, notify.PartSummary, notify.PartDetail, notify.PartLinks}}
+		want := &notify.Receipt{MessageIDs: []string{"<n-1@sender.test>"},
+			Delivered: []notify.Part{notify.PartTitle, notify.PartSummary, notify.PartDetail, notify.PartLinks}}
 		if diff := cmp.Diff(want, receipt); diff != "" {
 			t.Errorf("%s: receipt (-want +got):\n%s", name, diff)
 		}
@@ -107,7 +110,8 @@ func check(t *testing.T, name string, m mta.Message) {
 		t.Errorf("%s: date %v, %v", name, at, err)
 	}
 	for header, want := range map[string]string{
-		"Message-ID": "<n-1@sender.test>", "Auto-Submitted": "auto-generated", "X-Patchbay-Kind": "job_finished", "MIME-Version": "1.0", "User-Agent": "", "X-Mailer": "",
+		"Message-ID": "<n-1@sender.test>", "Auto-Submitted": "auto-generated", "X-Patchbay-Kind": "job_finished", "MIME-Version": "1.0",
+		"User-Agent": "", "X-Mailer": "",
 	} {
 		if got := m.Header.Get(header); got != want {
 			t.Errorf("%s: %s is %q, want %q", name, header, got, want)
@@ -120,7 +124,8 @@ func check(t *testing.T, name string, m mta.Message) {
 	}
 	rich := texts["text/html"]
 	for _, want := range []string{
-		"商店 &lt;web&gt; &amp; 🚀", "(1.2 -&gt; 1.3)。<br>\n第二行", "<p>One <b>two</b></p>no", `<a class="button" href="https://example.com/s?a=1&amp;b=2">服务</a>`,
+		"商店 &lt;web&gt; &amp; 🚀", "(1.2 -&gt; 1.3)。<br>\n第二行", "<p>One <b>two</b></p>no",
+		`<a class="button" href="https://example.com/s?a=1&amp;b=2">服务</a>`,
 		"Job: <code>/queue/1</code>", "prefers-color-scheme: dark", `class="card success"`,
 	} {
 		if !strings.Contains(rich, want) {
@@ -147,12 +152,14 @@ func TestRefusals(t *testing.T) {
 		{"some are refused", s.URL("smtps", s.SMTPS, "to="+s.Refused+","+s.Deferred+","+good), s.CAFile, notify.Delivered, "", "", 2},
 		{"all are refused", s.URL("smtps", s.SMTPS, "to="+s.Refused), s.CAFile, notify.Refused, errs.ReasonStatus, "550 5.1.1", 0},
 		{"all are deferred", s.URL("smtps", s.SMTPS, "to="+s.Deferred), s.CAFile, notify.Retryable, errs.ReasonStatus, "450 4.2.1", 0},
-		{"refused and deferred", s.URL("smtps", s.SMTPS, "to="+s.Refused+","+s.Deferred), s.CAFile, notify.Retryable, errs.ReasonStatus, "450 4.2.1", 0},
+		{"refused and deferred", s.URL("smtps", s.SMTPS, "to="+s.Refused+","+s.Deferred), s.CAFile, notify.Retryable, errs.ReasonStatus,
+			"450 4.2.1", 0},
 		{"wrong password", s.URLWith("smtp", "wrong-4711", s.Submission, "to="+good), s.CAFile, notify.Refused, "AUTH_FAILED", "535 5.7.8", 0},
 		{"no password", "smtps://localhost:" + port(s.SMTPS) + "?to=" + good, s.CAFile, notify.Refused, errs.ReasonStatus, "554 5.7.1", 0},
 		{"unknown authority", s.URL("smtp", s.Submission, "to="+good), "", notify.Refused, "CERTIFICATE_INVALID", "ca_file", 0},
 		{"unknown authority, TLS", s.URL("smtps", s.SMTPS, "to="+good), "", notify.Refused, "CERTIFICATE_INVALID", "authority", 0},
-		{"another name", strings.Replace(s.URL("smtps", s.SMTPS, "to="+good), "@localhost:", "@127.0.0.1:", 1), s.CAFile, notify.Refused, "CERTIFICATE_INVALID", "another name", 0},
+		{"another name", strings.Replace(s.URL("smtps", s.SMTPS, "to="+good), "@localhost:", "@127.0.0.1:", 1), s.CAFile, notify.Refused,
+			"CERTIFICATE_INVALID", "another name", 0},
 		{"required and missing", s.URL("smtp", s.Plain, "tls=required&to="+good), s.CAFile, notify.Refused, "TLS_MISSING", "STARTTLS", 0},
 		{"TLS on a plain port", s.URL("smtps", s.Plain, "to="+good), s.CAFile, notify.Refused, errs.ReasonProtocol, "does not speak TLS", 0},
 		{"none where it is wanted", s.URL("smtp", s.Submission, "tls=none&to="+good), s.CAFile, notify.Refused, "AUTH_MISSING", "", 0},
@@ -192,7 +199,8 @@ func TestRelativeAuthority(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(c.GetBaseDir(), "own", "ca.pem"), pem, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := notify.NewClient(l.Conn, l.Configure(t, c)).Send(t.Context(), finished(), to(s.URL("smtps", s.SMTPS, "to=a@patchbay.test"))); err != nil {
+	if _, err := notify.NewClient(l.Conn, l.Configure(t, c)).Send(t.Context(), finished(),
+		to(s.URL("smtps", s.SMTPS, "to=a@patchbay.test"))); err != nil {
 		t.Error(err)
 	}
 }

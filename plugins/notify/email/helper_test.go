@@ -137,7 +137,8 @@ func play(conn net.Conn, answers map[string]string) {
 	defer conn.Close()
 	r := bufio.NewReader(conn)
 	standard := map[string]string{
-		"greeting": "220 ready", "EHLO": "250-hello\r\n250 8BITMIME", "MAIL": "250 ok", "RCPT": "250 ok", "DATA": "354 go on", ".": "250 2.0.0 taken", "QUIT": "221 bye",
+		"greeting": "220 ready", "EHLO": "250-hello\r\n250 8BITMIME", "MAIL": "250 ok", "RCPT": "250 ok", "DATA": "354 go on",
+		".": "250 2.0.0 taken", "QUIT": "221 bye",
 	}
 	answer := func(word string) bool {
 		text, ok := answers[word]

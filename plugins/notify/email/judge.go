@@ -34,7 +34,8 @@ func (d *delivery) toOutcome(err error) error {
 	var record tls.RecordHeaderError
 	switch {
 	case errors.As(err, &record):
-		return notify.Permanent(errs.ReasonProtocol, "%s does not speak TLS; smtp:// is for a port with STARTTLS, smtps:// for one with TLS from the start", host)
+		return notify.Permanent(errs.ReasonProtocol,
+			"%s does not speak TLS; smtp:// is for a port with STARTTLS, smtps:// for one with TLS from the start", host)
 	case d.phase == phaseConnect:
 		return notify.Temporary(0, errs.ReasonConnect, "%s: %s", host, connectionProblem(err))
 	case timedOut(err):
@@ -110,7 +111,8 @@ func connectionProblem(err error) string {
 		return "the server ended the TLS handshake"
 	case errors.As(err, &protocol):
 		return "the answer is not SMTP"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, net.ErrClosed):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
+		errors.Is(err, net.ErrClosed):
 		return "the connection ended"
 	}
 	return "the connection failed"

@@ -40,8 +40,10 @@ func TestOddServers(t *testing.T) {
 		{"busy", map[string]string{"greeting": "421 4.3.2 busy"}, notify.Retryable, errs.ReasonStatus, "421"},
 		{"no service", map[string]string{"greeting": "554 5.3.2 no service"}, notify.Refused, errs.ReasonStatus, "554"},
 		{"no SMTP", map[string]string{"greeting": "HTTP/1.1 400 Bad Request"}, notify.Retryable, errs.ReasonProtocol, "not SMTP"},
-		{"STARTTLS fails", map[string]string{"EHLO": "250-hello\r\n250 STARTTLS", "STARTTLS": "454 4.7.0 not now"}, notify.Retryable, errs.ReasonStatus, "454"},
-		{"STARTTLS ends", map[string]string{"EHLO": "250-hello\r\n250 STARTTLS", "STARTTLS": "drop"}, notify.Retryable, errs.ReasonProtocol, "starting TLS"},
+		{"STARTTLS fails", map[string]string{"EHLO": "250-hello\r\n250 STARTTLS", "STARTTLS": "454 4.7.0 not now"}, notify.Retryable,
+			errs.ReasonStatus, "454"},
+		{"STARTTLS ends", map[string]string{"EHLO": "250-hello\r\n250 STARTTLS", "STARTTLS": "drop"}, notify.Retryable, errs.ReasonProtocol,
+			"starting TLS"},
 		{"the password comes back", auth, notify.Refused, "AUTH_FAILED", "535 5.7.8 no (password) or (password)"},
 		{"no AUTH", map[string]string{"EHLO": "250 hello"}, notify.Delivered, "", ""},
 		{"old", map[string]string{"EHLO": "502 unknown", "HELO": "250 hello"}, notify.Delivered, "", ""},
@@ -57,7 +59,8 @@ func TestOddServers(t *testing.T) {
 			if got := notify.OutcomeOf(err); got != tt.want || err != nil && (e.Reason != tt.reason || !strings.Contains(e.Message, tt.words)) {
 				t.Errorf("%s, %+v", got, e)
 			}
-			if err != nil && (strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), plain)) || strings.Contains(out.String(), secret) {
+			if err != nil && (strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), plain)) ||
+				strings.Contains(out.String(), secret) {
 				t.Errorf("the password is told: %v\n%s", err, out)
 			}
 		})
@@ -74,7 +77,8 @@ func TestNobodyListens(t *testing.T) {
 	for _, scheme := range []string{"smtp", "smtps"} {
 		c, _ := client(t, `{}`)
 		_, err := c.Send(t.Context(), finished(), to(scheme+"://"+address+"/?to=a@example.com"))
-		if e := errs.From(err); notify.OutcomeOf(err) != notify.Retryable || e.Reason != errs.ReasonConnect || !strings.Contains(e.Message, "refused") {
+		if e := errs.From(err); notify.OutcomeOf(err) != notify.Retryable || e.Reason != errs.ReasonConnect ||
+			!strings.Contains(e.Message, "refused") {
 			t.Errorf("%s: %v", scheme, err)
 		}
 	}
@@ -118,7 +122,8 @@ func TestPrivateServersAreRefused(t *testing.T) {
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	c, _ := guardedClient(t, `{"allow_hosts":["10.0.0.0/8"]}`)
 	for host, reason := range map[string]string{
-		"127.0.0.1": "INVALID_TARGET", "[::1]": "INVALID_TARGET", "169.254.169.254": "INVALID_TARGET", "192.168.0.1": "INVALID_TARGET", "localhost": httpx.ReasonRefused,
+		"127.0.0.1": "INVALID_TARGET", "[::1]": "INVALID_TARGET", "169.254.169.254": "INVALID_TARGET", "192.168.0.1": "INVALID_TARGET",
+		"localhost": httpx.ReasonRefused,
 	} {
 		target := to("smtp://" + host + ":" + port + "/?to=a@example.com")
 		_, err := c.Send(t.Context(), finished(), target)

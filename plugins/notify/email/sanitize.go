@@ -19,7 +19,8 @@ var (
 	void = []atom.Atom{atom.Br, atom.Hr}
 	// hidden are tags whose content is no text for people.
 	hidden = []atom.Atom{
-		atom.Script, atom.Style, atom.Head, atom.Title, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Svg, atom.Textarea, atom.Select,
+		atom.Script, atom.Style, atom.Head, atom.Title, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Svg, atom.Textarea,
+		atom.Select,
 	}
 )
 

@@ -99,7 +99,8 @@ func TestHeadersCannotBeInjected(t *testing.T) {
 		"From": true, "To": true, "Subject": true, "Date": true, "Message-Id": true, "Auto-Submitted": true, "X-Patchbay-Kind": true,
 		"Mime-Version": true, "Content-Type": true,
 	}
-	piece := rapid.SampledFrom([]string{"a", " ", "\r\n", "\n", "\r", "Bcc: x@y.z", "字", "🚀", "\u2028", "\x00", "=?utf-8?q?x?=", ":", strings.Repeat("w", 90), "\x1b[31m"})
+	piece := rapid.SampledFrom([]string{"a", " ", "\r\n", "\n", "\r", "Bcc: x@y.z", "字", "🚀", "\u2028", "\x00", "=?utf-8?q?x?=", ":",
+		strings.Repeat("w", 90), "\x1b[31m"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := func(name string) string { return strings.Join(rapid.SliceOf(piece).Draw(t, name), "") }
 		m, err := c.composeMail(&notify.Notification{
@@ -144,8 +145,10 @@ func TestSanitize(t *testing.T) {
 		}
 	}
 	piece := rapid.SampledFrom([]string{
-		"<b>", "</b>", "<p style='x'>", "</p>", "<a href='https://e.com'>", "<a href='javascript:x'>", "</a>", "<img src='https://e.com/x'>", "<script>", "</script>", "<svg onload=x>",
-		"</svg>", "<div>", "</div>", "<!--", "-->", "<", ">", "&lt;", `"`, "x", "<iframe src=x>", "</iframe>", "<td background=x>", "<textarea>", "</textarea>",
+		"<b>", "</b>", "<p style='x'>", "</p>", "<a href='https://e.com'>", "<a href='javascript:x'>", "</a>", "<img src='https://e.com/x'>",
+		"<script>", "</script>", "<svg onload=x>",
+		"</svg>", "<div>", "</div>", "<!--", "-->", "<", ">", "&lt;", `"`, "x", "<iframe src=x>", "</iframe>", "<td background=x>", "<textarea>",
+		"</textarea>",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		out := sanitizeHTML(strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), ""))
@@ -155,7 +158,8 @@ func TestSanitize(t *testing.T) {
 			switch token := tok.Token(); token.Type {
 			case html.StartTagToken:
 				depth++
-				if len(token.Attr) > 1 || len(token.Attr) == 1 && (token.Data != "a" || token.Attr[0].Val != "https://e.com") || strings.Contains("script img svg iframe textarea", token.Data) && len(token.Data) > 1 {
+				if len(token.Attr) > 1 || len(token.Attr) == 1 && (token.Data != "a" || token.Attr[0].Val != "https://e.com") ||
+					strings.Contains("script img svg iframe textarea", token.Data) && len(token.Data) > 1 {
 					t.Fatalf("%q has %v", out, token)
 				}
 			case html.EndTagToken:

@@ -19,8 +19,10 @@ func TestMessagesFit(t *testing.T) {
 		}
 		r := &receiver{titled: rapid.Bool().Draw(t, "titled"), limit: rapid.SampledFrom([]int{1000, 2000, maxMessage}).Draw(t, "limit")}
 		n := &notify.Notification{
-			Title: notify.Text{Plain: strings.Repeat("题", rapid.IntRange(1, 1500).Draw(t, "title"))}, Summary: notify.Text{Plain: long("summary", 0)},
-			Detail: notify.Text{Plain: long("detail", 0)}, Links: []notify.Link{{Label: "L", URL: "https://example.com/" + strings.Repeat("a", rapid.IntRange(0, 3000).Draw(t, "link"))}},
+			Title:   notify.Text{Plain: strings.Repeat("题", rapid.IntRange(1, 1500).Draw(t, "title"))},
+			Summary: notify.Text{Plain: long("summary", 0)},
+			Detail:  notify.Text{Plain: long("detail", 0)},
+			Links:   []notify.Link{{Label: "L", URL: "https://example.com/" + strings.Repeat("a", rapid.IntRange(0, 3000).Draw(t, "link"))}},
 		}
 		m := composeMessage(n, r)
 		whole := len(m.text)

@@ -72,7 +72,8 @@ func newReceiver(raw string) (*receiver, error) {
 	if err := checkAddress(raw, scheme, u); err != nil {
 		return nil, fmt.Errorf("the address is not one of the service %s", scheme)
 	}
-	return &receiver{raw: raw, scheme: scheme, titled: showsTitle(scheme, u), limit: maxTextOf(scheme), pending: make(chan struct{}, maxPending)}, nil
+	return &receiver{raw: raw, scheme: scheme, titled: showsTitle(scheme, u), limit: maxTextOf(scheme),
+		pending: make(chan struct{}, maxPending)}, nil
 }
 
 // checkAddress makes the service without sending anything.

@@ -21,8 +21,10 @@ func TestConformance(t *testing.T) {
 	conformance.TestNotify(t, shoutrrr.Plugin(), conformance.NotifyConfig{
 		JSON: config("", s.generic("/ok?token="+token)),
 		Invalid: []string{
-			`{}`, `{"urls":[]}`, config("", ""), config("", "logger://"), config("", "nosuch://"+token), config("", "ntfy://"), config("", "discord://"+token),
-			config("", "://"+token), config("", s.generic("/"), s.generic("/")), config(`,"timeout":"0s"`, s.generic("/")), config("", "smtp+http://"+token),
+			`{}`, `{"urls":[]}`, config("", ""), config("", "logger://"), config("", "nosuch://"+token), config("", "ntfy://"),
+			config("", "discord://"+token),
+			config("", "://"+token), config("", s.generic("/"), s.generic("/")), config(`,"timeout":"0s"`, s.generic("/")),
+			config("", "smtp+http://"+token),
 			config("", "matrix://"), config("", "ntfy:///topic"), config("", "generic://"),
 		},
 		Slow: &conformance.NotifyCase{JSON: config("", s.generic("/slow?token="+token))},
@@ -54,18 +56,23 @@ func TestShapes(t *testing.T) {
 	}{
 		{"generic", s.generic("/hook"), "POST", "/hook", []string{"Title\n\n" + wholeText}},
 		{"generic as JSON", s.generic("/hook?template=json"), "POST", "/hook", []string{`"title":"Title"`, `"message":"更新完成 100%\n\nline 1`}},
-		{"ntfy", "ntfy://u:p@" + s.host() + "/topic?scheme=http", "POST", "/topic", []string{wholeText, "Title=[Title]", "Authorization=[Basic dTpw]"}},
-		{"gotify", "gotify://" + s.host() + "/" + gotifyKey + "?disabletls=yes", "POST", "/message", []string{"token=" + gotifyKey, `"title":"Title"`, `"message":"更新完成 100%\n\nline 1`}},
-		{"bark", "bark://:key@" + s.host() + "/?scheme=http", "POST", "/push", []string{`"device_key":"key"`, `"title":"Title"`, `"body":"更新完成 100%`}},
+		{"ntfy", "ntfy://u:p@" + s.host() + "/topic?scheme=http", "POST", "/topic",
+			[]string{wholeText, "Title=[Title]", "Authorization=[Basic dTpw]"}},
+		{"gotify", "gotify://" + s.host() + "/" + gotifyKey + "?disabletls=yes", "POST", "/message",
+			[]string{"token=" + gotifyKey, `"title":"Title"`, `"message":"更新完成 100%\n\nline 1`}},
+		{"bark", "bark://:key@" + s.host() + "/?scheme=http", "POST", "/push",
+			[]string{`"device_key":"key"`, `"title":"Title"`, `"body":"更新完成 100%`}},
 		{"mattermost", "mattermost://" + s.host() + "/tok?disabletls=yes", "POST", "/hooks/tok", []string{`"text":"Title\n\n更新完成 100%`}},
 		{
 			"matrix", "matrix://:tok@" + s.host() + matrixMore, "POST", "/_matrix/client/r0/rooms/!room:example.com/send/m.room.message",
 			[]string{`"msgtype":"m.text"`, `"body":"Title\n\n更新完成 100%`, "access_token=tok"},
 		},
-		{"slack", "slack://hook:" + slackHook + "@webhook", "POST", "/services/" + strings.ReplaceAll(slackHook, "-", "/"), []string{`"text":"Title"`, `"text":"更新完成 100%"`}},
+		{"slack", "slack://hook:" + slackHook + "@webhook", "POST", "/services/" + strings.ReplaceAll(slackHook, "-", "/"),
+			[]string{`"text":"Title"`, `"text":"更新完成 100%"`}},
 		{"discord", "discord://tok@123", "POST", "/api/webhooks/123/tok", []string{"Title", "更新完成 100%"}},
 		{
-			"teams", "teams://" + teamsHook + "?host=example.webhook.office.com", "POST", "/webhookb2/11111111-4444-4444-8444-cccccccccccc@22222222-4444-4444-8444-cccccccccccc/" +
+			"teams", "teams://" + teamsHook + "?host=example.webhook.office.com", "POST",
+			"/webhookb2/11111111-4444-4444-8444-cccccccccccc@22222222-4444-4444-8444-cccccccccccc/" +
 				"IncomingWebhook/33333301222222222233333333333344/44444444-4444-4444-8444-cccccccccccc/V2ESyij_gAljSoUQHvZoZYzlpAoAXExyOl26dlf1xHEx05",
 			[]string{`"@type":"MessageCard"`, `"title":"Title"`, "更新完成 100%"},
 		},
@@ -149,7 +156,8 @@ func TestOutcomes(t *testing.T) {
 		{"no TLS", "ntfy://" + s.host() + "/tok-0451", notify.Retryable, errs.ReasonConnect},
 		{"ntfy refuses", "ntfy://" + s.host() + "/forbidden?scheme=http", notify.Refused, errs.ReasonStatus},
 		{"ntfy is limited", "ntfy://" + s.host() + "/limited?scheme=http", notify.Retryable, errs.ReasonStatus},
-		{"gotify behind a proxy that fails", "gotify://" + strings.TrimPrefix(proxy.URL, "http://") + "/" + gotifyKey + "?disabletls=yes", notify.Uncertain, notify.ReasonOutcomeUnknown},
+		{"gotify behind a proxy that fails", "gotify://" + strings.TrimPrefix(proxy.URL, "http://") + "/" + gotifyKey + "?disabletls=yes",
+			notify.Uncertain, notify.ReasonOutcomeUnknown},
 		{"matrix refuses the login", "matrix://user:tok-0451@" + s.host() + matrixMore, notify.Refused, "LOGIN_REFUSED"},
 		{"the library panics", "zulip://bot%40example.com:tok-0451@127.0.0.1:1/?stream=a", notify.Uncertain, notify.ReasonOutcomeUnknown},
 	} {

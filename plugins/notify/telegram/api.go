@@ -153,7 +153,8 @@ func (c *channel) toFailure(to recipient, a *answer) *failure {
 	case a.Code == http.StatusTooManyRequests:
 		f = &failure{err: notify.Temporary(c.retryDelay(a), errs.ReasonStatus, "%s answered %d: %s", c.host, a.Code, words), final: true}
 	case a.Parameters.MigrateTo != 0:
-		f.err.Message, f.final = fmt.Sprintf("%s answered %d: the group has become a supergroup; its chat id is now %d", c.host, a.Code, a.Parameters.MigrateTo), true
+		f.err.Message, f.final = fmt.Sprintf("%s answered %d: the group has become a supergroup; its chat id is now %d", c.host, a.Code,
+			a.Parameters.MigrateTo), true
 	case a.Code == http.StatusForbidden, strings.Contains(lower, "chat not found"):
 		f.final = true
 	case a.Code >= 500:

@@ -58,8 +58,9 @@ func finished(t testing.TB) *notify.Notification {
 		ID: "n-1", Kind: "job_finished", Version: 2, SentAt: time.Unix(1_700_000_000, 0), Severity: notify.Success,
 		Title:   notify.Text{Plain: "更新完成 <web> & 🚀"},
 		Summary: notify.Text{Plain: "shop / web: 1.2 -> 1.3", HTML: "shop / <strong>web</strong>: 1.2 -&gt; 1.3"},
-		Detail:  notify.Text{Plain: "log\nlines", HTML: `<p>One &amp; <em>two</em></p><ul><li>a</li><li>b</li></ul><pre>x  &lt; y</pre><script>bad()</script>`},
-		Links:   []notify.Link{{Label: "Service", URL: "https://example.com/s?a=1&b=2"}, {Label: "Job", URL: "https://example.com/queue/1"}},
-		Image:   card(t),
+		Detail: notify.Text{Plain: "log\nlines",
+			HTML: `<p>One &amp; <em>two</em></p><ul><li>a</li><li>b</li></ul><pre>x  &lt; y</pre><script>bad()</script>`},
+		Links: []notify.Link{{Label: "Service", URL: "https://example.com/s?a=1&b=2"}, {Label: "Job", URL: "https://example.com/queue/1"}},
+		Image: card(t),
 	}
 }

@@ -23,7 +23,8 @@ func TestLongCaptions(t *testing.T) {
 		{"one too many", strings.Repeat("t", 200), strings.Repeat("字", 1024-200-2-8), link, 900, "…\n\nService", true},
 		{"emoji", "🚀", strings.Repeat("🚀", 600), link, 900, "🚀…\n\nService", true},
 		{"title alone", strings.Repeat("长", 2000), "", nil, 160, "长…", true},
-		{"long label", "t", strings.Repeat("s", 1200), []notify.Link{{Label: strings.Repeat("L", 950), URL: "https://example.com"}}, 900, "s…", true},
+		{"long label", "t", strings.Repeat("s", 1200), []notify.Link{{Label: strings.Repeat("L", 950), URL: "https://example.com"}}, 900, "s…",
+			true},
 		{"markup does not count", "t", strings.Repeat("&<", 400), link, 1024, "Service", false},
 	} {
 		s := telegramtest.New(t)
@@ -35,7 +36,8 @@ func TestLongCaptions(t *testing.T) {
 			continue
 		}
 		got := s.Messages()[0]
-		if got.Method != "sendPhoto" || telegramtest.Units(got.Text) > tt.atMost || !strings.HasSuffix(got.Text, tt.ends) || !utf8.ValidString(got.Text) || strings.Contains(got.Text, "\ufffd") {
+		if got.Method != "sendPhoto" || telegramtest.Units(got.Text) > tt.atMost || !strings.HasSuffix(got.Text, tt.ends) ||
+			!utf8.ValidString(got.Text) || strings.Contains(got.Text, "\ufffd") {
 			t.Errorf("%s: %s of %d units: …%s", tt.name, got.Method, telegramtest.Units(got.Text), got.Text[max(0, len(got.Text)-40):])
 		}
 	}
@@ -78,7 +80,8 @@ func TestLongTexts(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", tt.name, receipt, err)
 		}
 		got := s.Messages()[1]
-		if got.ParseMode != tt.mode || !strings.HasSuffix(got.Text, tt.ends) || telegramtest.Units(got.Text) > tt.units || telegramtest.Units(got.Text) < tt.units-1 {
+		if got.ParseMode != tt.mode || !strings.HasSuffix(got.Text, tt.ends) || telegramtest.Units(got.Text) > tt.units ||
+			telegramtest.Units(got.Text) < tt.units-1 {
 			t.Errorf("%s: mode %q, %d units, …%s", tt.name, got.ParseMode, telegramtest.Units(got.Text), got.Text[max(0, len(got.Text)-40):])
 		}
 	}

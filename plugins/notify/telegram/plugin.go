@@ -73,7 +73,8 @@ func buildInstance(inst notify.Instance, cfg Config) (notify.Open, schema.Diagno
 	case err != nil:
 		diags = append(diags, schema.Errorf(schema.At("base_url"), "%v", err)...)
 	case base.Scheme == "http" && !isAllowedHost(cfg.AllowHosts, base):
-		diags = append(diags, schema.Errorf(schema.At("base_url"), "must be https: the token would be readable on the way; a host of allow_hosts may be reached by http")...)
+		diags = append(diags, schema.Errorf(schema.At("base_url"),
+			"must be https: the token would be readable on the way; a host of allow_hosts may be reached by http")...)
 	default:
 		c.host = base.Host
 	}
@@ -91,7 +92,8 @@ func buildInstance(inst notify.Instance, cfg Config) (notify.Open, schema.Diagno
 	}
 	return func(context.Context) (notify.Channel, error) {
 		c.http, err = httpx.New(httpx.Config{
-			BaseURL: cfg.BaseURL, UserAgent: inst.UserAgent, Guard: guard, MaxBody: maxAnswer, Timeout: cfg.Timeout, DialTimeout: cfg.Timeout * 3 / 4,
+			BaseURL: cfg.BaseURL, UserAgent: inst.UserAgent, Guard: guard, MaxBody: maxAnswer, Timeout: cfg.Timeout,
+			DialTimeout: cfg.Timeout * 3 / 4,
 		})
 		return c, err
 	}, diags

@@ -17,8 +17,9 @@ var tags = map[atom.Atom]string{
 
 // breaks are tags that begin a new line, and how many line ends they want at least.
 var breaks = map[atom.Atom]int{
-	atom.Div: 1, atom.Tr: 1, atom.Li: 1, atom.Dt: 1, atom.Dd: 1, atom.Section: 1, atom.Article: 1, atom.Figure: 1, atom.Header: 1, atom.Footer: 1,
-	atom.P: 2, atom.Ul: 2, atom.Ol: 2, atom.Dl: 2, atom.Table: 2, atom.Hr: 2, atom.Pre: 1, atom.Blockquote: 1,
+	atom.Div: 1, atom.Tr: 1, atom.Li: 1, atom.Dt: 1, atom.Dd: 1, atom.Section: 1, atom.Article: 1, atom.Figure: 1, atom.Header: 1,
+	atom.Footer: 1,
+	atom.P:      2, atom.Ul: 2, atom.Ol: 2, atom.Dl: 2, atom.Table: 2, atom.Hr: 2, atom.Pre: 1, atom.Blockquote: 1,
 	atom.H1: 2, atom.H2: 2, atom.H3: 2, atom.H4: 2, atom.H5: 2, atom.H6: 2,
 }
 

@@ -29,7 +29,8 @@ func TestConformance(t *testing.T) {
 	conformance.TestNotify(t, telegram.Plugin(), conformance.NotifyConfig{
 		JSON: config(s, ""),
 		Invalid: []string{
-			`{"base_url":"http://api.telegram.org"}`, `{"base_url":"https://127.0.0.1/"}`, `{"base_url":"https://u:p@example.com/"}`, `{"base_url":""}`,
+			`{"base_url":"http://api.telegram.org"}`, `{"base_url":"https://127.0.0.1/"}`, `{"base_url":"https://u:p@example.com/"}`,
+			`{"base_url":""}`,
 			`{"bot_token":"123:short"}`, `{"bot_token":"` + otherToken + `/x"}`, `{"chat_id":"operations"}`, `{"chat_id":"1 2"}`,
 			`{"timeout":"0s"}`, `{"timeout":"1h"}`, `{"allow_hosts":["*"]}`,
 		},
@@ -121,14 +122,16 @@ func TestPhotoFails(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(receipt.Warnings) != 1 || !strings.HasPrefix(receipt.Warnings[0], "photo: ") || slices.Contains(receipt.Delivered, notify.PartImage) {
+			if len(receipt.Warnings) != 1 || !strings.HasPrefix(receipt.Warnings[0], "photo: ") ||
+				slices.Contains(receipt.Delivered, notify.PartImage) {
 				t.Errorf("receipt %+v", receipt)
 			}
 			if !strings.Contains(out.String(), "part=photo") || strings.Contains(out.String(), s.Token) {
 				t.Errorf("log: %s", out)
 			}
 			got := s.Messages()
-			if last := got[len(got)-1]; last.Method != "sendMessage" || !strings.HasPrefix(last.Text, "更新完成") || !strings.Contains(last.Text, "One & two") {
+			if last := got[len(got)-1]; last.Method != "sendMessage" || !strings.HasPrefix(last.Text, "更新完成") ||
+				!strings.Contains(last.Text, "One & two") {
 				t.Errorf("messages %+v", got)
 			}
 		})
@@ -139,7 +142,8 @@ func TestDetailFails(t *testing.T) {
 	s := telegramtest.New(t)
 	s.Fail("sendMessage", telegramtest.TooMany(3))
 	receipt, err := client(t, config(s, "")).Send(t.Context(), finished(t), target(s))
-	if err != nil || len(receipt.Warnings) != 1 || !strings.HasPrefix(receipt.Warnings[0], "detail: ") || slices.Contains(receipt.Delivered, notify.PartDetail) {
+	if err != nil || len(receipt.Warnings) != 1 || !strings.HasPrefix(receipt.Warnings[0], "detail: ") ||
+		slices.Contains(receipt.Delivered, notify.PartDetail) {
 		t.Errorf("receipt %+v, %v", receipt, err)
 	}
 }
@@ -159,13 +163,17 @@ func TestOutcomes(t *testing.T) {
 		{"long 429", "", telegramtest.TooMany(1 << 30), notify.Retryable, errs.ReasonStatus, 24 * time.Hour, 1, ""},
 		{"blocked", "", telegramtest.Blocked, notify.Refused, errs.ReasonStatus, 0, 1, "blocked by the user"},
 		{"no chat", "", telegramtest.ChatNotFound, notify.Refused, errs.ReasonStatus, 0, 1, "chat not found"},
-		{"token", "", telegramtest.Failure{Status: 401, Description: "Unauthorized"}, notify.Refused, "TOKEN_INVALID", 0, 1, "the bot token is not valid"},
-		{"no bot", "", telegramtest.Failure{Status: 404, Description: "Not Found"}, notify.Refused, "TOKEN_INVALID", 0, 1, "the bot token is not valid"},
-		{"moved", "", telegramtest.Failure{Status: 400, Description: "Bad Request: group chat was upgraded to a supergroup chat", MigrateTo: -1009}, notify.Refused, errs.ReasonStatus, 0, 1, "-1009"},
+		{"token", "", telegramtest.Failure{Status: 401, Description: "Unauthorized"}, notify.Refused, "TOKEN_INVALID", 0, 1,
+			"the bot token is not valid"},
+		{"no bot", "", telegramtest.Failure{Status: 404, Description: "Not Found"}, notify.Refused, "TOKEN_INVALID", 0, 1,
+			"the bot token is not valid"},
+		{"moved", "", telegramtest.Failure{Status: 400, Description: "Bad Request: group chat was upgraded to a supergroup chat",
+			MigrateTo: -1009}, notify.Refused, errs.ReasonStatus, 0, 1, "-1009"},
 		{"down", "", telegramtest.Failure{Status: 503, Description: "Service Unavailable"}, notify.Retryable, errs.ReasonStatus, 0, 2, ""},
 		{"hangs", "", telegramtest.Failure{Hang: true}, notify.Uncertain, notify.ReasonOutcomeUnknown, 0, 2, ""},
 		{"dropped", "", telegramtest.Failure{Drop: true}, notify.Uncertain, notify.ReasonOutcomeUnknown, 0, 2, ""},
-		{"captive", "", telegramtest.Failure{Raw: "<html>Welcome</html>"}, notify.Uncertain, notify.ReasonOutcomeUnknown, 0, 2, "not that of the API"},
+		{"captive", "", telegramtest.Failure{Raw: "<html>Welcome</html>"}, notify.Uncertain, notify.ReasonOutcomeUnknown, 0, 2,
+			"not that of the API"},
 		{"redirect", "", telegramtest.Failure{Status: 302, Raw: "moved"}, notify.Refused, errs.ReasonStatus, 0, 2, "302"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -175,7 +183,8 @@ func TestOutcomes(t *testing.T) {
 			c, out := logged(t, config(s, `,"timeout":"200ms"`))
 			_, err := c.Send(t.Context(), finished(t), target(s))
 			e := errs.From(err)
-			if got := notify.OutcomeOf(err); got != tt.want || e.Reason != tt.reason || e.RetryAfter != tt.after || !strings.Contains(e.Message, tt.words) {
+			if got := notify.OutcomeOf(err); got != tt.want || e.Reason != tt.reason || e.RetryAfter != tt.after ||
+				!strings.Contains(e.Message, tt.words) {
 				t.Errorf("%s: %+v", got, e)
 			}
 			if s.Requests() != tt.requests {

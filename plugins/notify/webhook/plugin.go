@@ -41,7 +41,8 @@ func Plugin() framework.Plugin {
 		Summary: "Posts notifications as JSON, signed by Standard Webhooks.",
 		Documentation: "A 2xx status counts as delivered; 408, 429, 5xx and no answer are tried again, all others are not. Redirects are not followed. " +
 			"A repetition has the same `webhook-id`. A recipient's own address and secret count where `url` and `secrets` are not set.",
-		Kinds: []framework.Kind{notify.New(notify.Definition[Config]{Role: notify.RoleWebhook, PerUserTarget: true, Idempotent: true, TargetSchema: targetSchema, Build: buildInstance})},
+		Kinds: []framework.Kind{notify.New(notify.Definition[Config]{Role: notify.RoleWebhook, PerUserTarget: true, Idempotent: true,
+			TargetSchema: targetSchema, Build: buildInstance})},
 	}
 }
 
@@ -95,7 +96,8 @@ func (c *channel) setHeaders(cfg Config) (diags schema.Diagnostics) {
 	c.headers = http.Header{}
 	for name, value := range cfg.Headers {
 		if !headerName().MatchString(name) || ownHeader().MatchString(name) || !headerValue().MatchString(value) {
-			diags = append(diags, schema.Errorf(schema.At("headers"), "%q is no header that can be set, or its value is not printable ASCII", name)...)
+			diags = append(diags, schema.Errorf(schema.At("headers"), "%q is no header that can be set, or its value is not printable ASCII",
+				name)...)
 			continue
 		}
 		c.headers[textproto.CanonicalMIMEHeaderKey(name)] = []string{value}
@@ -109,7 +111,8 @@ func (c *channel) ValidateTarget(to notify.Target) schema.Diagnostics {
 	return diags
 }
 
-// readRecipient returns the address that a call goes to and the keys that sign it. What the configuration says goes before what the target says.
+// readRecipient returns the address that a call goes to and the keys that sign it. What the configuration says goes before what the
+// target says.
 func (c *channel) readRecipient(to notify.Target) (*url.URL, [][]byte, schema.Diagnostics) {
 	var in notify.WebhookTarget
 	var diags schema.Diagnostics

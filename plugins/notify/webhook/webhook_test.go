@@ -22,9 +22,11 @@ func TestConformance(t *testing.T) {
 	conformance.TestNotify(t, webhook.Plugin(), conformance.NotifyConfig{
 		JSON: `{"allow_hosts":["` + r.host() + `"]}`,
 		Invalid: []string{
-			`{"url":"ftp://example.com"}`, `{"url":"http://127.0.0.1/"}`, `{"url":"https://localhost/"}`, `{"url":"https://u:p@example.com/"}`, `{"timeout":"0s"}`,
+			`{"url":"ftp://example.com"}`, `{"url":"http://127.0.0.1/"}`, `{"url":"https://localhost/"}`, `{"url":"https://u:p@example.com/"}`,
+			`{"timeout":"0s"}`,
 			`{"secrets":["whsec_short"]}`, `{"secrets":["` + strings.TrimPrefix(secretOne, "whsec_") + `"]}`, `{"allow_hosts":["*"]}`,
-			`{"headers":{"A":"b"}}`, `{"url":"https://example.com","headers":{"webhook-id":"b"}}`, `{"url":"https://example.com","headers":{"A":"b\r\nC: d"}}`,
+			`{"headers":{"A":"b"}}`, `{"url":"https://example.com","headers":{"webhook-id":"b"}}`,
+			`{"url":"https://example.com","headers":{"A":"b\r\nC: d"}}`,
 		},
 		Target:     notify.Target{JSON: []byte(`{"url":"` + r.URL + path + `"}`), Secret: secretOne},
 		BadTargets: []string{`{}`, `{"url":1}`, `{"url":"http://127.0.0.1:1/"}`, `{"url":"https://example.com/","more":1}`},
@@ -47,7 +49,8 @@ func TestWhatArrives(t *testing.T) {
 	}
 	n := alert()
 	n.Payload = []byte("{ \"schema\" : \"v2\" }\n")
-	if receipt, err = c.Send(t.Context(), n, notify.Target{}); err != nil || len(receipt.Delivered) != 1 || receipt.Delivered[0] != notify.PartPayload {
+	if receipt, err = c.Send(t.Context(), n, notify.Target{}); err != nil || len(receipt.Delivered) != 1 ||
+		receipt.Delivered[0] != notify.PartPayload {
 		t.Fatalf("receipt %+v, %v", receipt, err)
 	}
 	got := r.requests()
@@ -60,7 +63,8 @@ func TestWhatArrives(t *testing.T) {
 		if verify(q, "whsec_"+strings.Repeat("A", 32)) == nil {
 			t.Error("another secret verifies")
 		}
-		if q.header.Get("Content-Type") != "application/json" || q.header.Get("X-From") != "patchbay" || q.header.Get("User-Agent") != "patchbay-test" {
+		if q.header.Get("Content-Type") != "application/json" || q.header.Get("X-From") != "patchbay" ||
+			q.header.Get("User-Agent") != "patchbay-test" {
 			t.Errorf("header %v", q.header)
 		}
 	}
@@ -124,7 +128,8 @@ func TestOutcomes(t *testing.T) {
 		}
 	}
 	c := client(t, `{"url":"`+closed+`","allow_hosts":["`+strings.TrimPrefix(closed, "http://")+`"]}`)
-	if _, err := c.Send(t.Context(), alert(), notify.Target{}); notify.OutcomeOf(err) != notify.Retryable || errs.From(err).Reason != errs.ReasonConnect {
+	if _, err := c.Send(t.Context(), alert(), notify.Target{}); notify.OutcomeOf(err) != notify.Retryable ||
+		errs.From(err).Reason != errs.ReasonConnect {
 		t.Errorf("nobody listens: %v", err)
 	}
 }
@@ -133,7 +138,8 @@ func TestInnerNetworksAreOutOfReach(t *testing.T) {
 	r := newReceiver(t)
 	c := client(t, `{}`)
 	name := strings.Replace(r.URL, "127.0.0.1", "localhost", 1)
-	for _, address := range []string{r.URL, name, "http://169.254.169.254/latest", "http://[::1]/", "http://10.0.0.1/", "file:///etc/passwd", "http://localhost/"} {
+	for _, address := range []string{r.URL, name, "http://169.254.169.254/latest", "http://[::1]/", "http://10.0.0.1/", "file:///etc/passwd",
+		"http://localhost/"} {
 		_, err := c.Send(t.Context(), alert(), notify.Target{JSON: []byte(`{"url":"` + address + `"}`)})
 		if e := errs.From(err); e == nil || e.Source != errs.Caller || notify.OutcomeOf(err) != notify.Refused {
 			t.Errorf("%s: %v", address, err)
@@ -179,7 +185,8 @@ func TestTargetFillsIn(t *testing.T) {
 			t.Errorf("%s: %v", tt.config, verify(last, tt.verifies))
 		}
 	}
-	_, err := client(t, `{}`).Send(context.Background(), alert(), notify.Target{JSON: []byte(`{"url":"https://example.com/"}`), Secret: "whsec_no"})
+	_, err := client(t, `{}`).Send(context.Background(), alert(),
+		notify.Target{JSON: []byte(`{"url":"https://example.com/"}`), Secret: "whsec_no"})
 	if notify.OutcomeOf(err) != notify.Refused || strings.Contains(err.Error(), "whsec_no") {
 		t.Errorf("a bad secret: %v", err)
 	}

@@ -55,7 +55,8 @@ func somewhere(t testing.TB, endpoint string) (notify.PushTarget, string) {
 	public, private := keys(t)
 	browser, _ := keys(t)
 	return notify.PushTarget{
-		Endpoint: endpoint, Keys: notify.PushKeys{P256dh: browser, Auth: encodeMember(make([]byte, 16))}, VAPIDPublicKey: public, VAPIDSubject: subject,
+		Endpoint: endpoint, Keys: notify.PushKeys{P256dh: browser, Auth: encodeMember(make([]byte, 16))}, VAPIDPublicKey: public,
+		VAPIDSubject: subject,
 	}, private
 }
 

@@ -19,11 +19,13 @@ func TestMessagesFit(t *testing.T) {
 			return strings.Repeat(word, rapid.IntRange(least, 5000).Draw(t, name+" times"))
 		}
 		n := &notify.Notification{
-			ID: "n-1", Title: notify.Text{Plain: long("title", 1)}, Summary: notify.Text{Plain: long("summary", 0)}, Detail: notify.Text{Plain: long("detail", 0)},
-			Links: []notify.Link{{URL: "https://example.com/" + long("link", 0)}},
+			ID: "n-1", Title: notify.Text{Plain: long("title", 1)}, Summary: notify.Text{Plain: long("summary", 0)},
+			Detail: notify.Text{Plain: long("detail", 0)},
+			Links:  []notify.Link{{URL: "https://example.com/" + long("link", 0)}},
 		}
 		if rapid.Bool().Draw(t, "with payload") {
-			raw, err := json.Marshal(map[string]any{"kind": "k", rapid.SampledFrom([]string{"title", "body", "more"}).Draw(t, "member"): long("payload", 1)})
+			raw, err := json.Marshal(map[string]any{"kind": "k",
+				rapid.SampledFrom([]string{"title", "body", "more"}).Draw(t, "member"): long("payload", 1)})
 			if err != nil {
 				t.Fatal(err)
 			}

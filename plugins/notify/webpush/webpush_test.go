@@ -47,9 +47,11 @@ func conform(t *testing.T, s *pushtest.Service) {
 	conformance.TestNotify(t, webpush.Plugin(), conformance.NotifyConfig{
 		JSON: with + `}`,
 		Invalid: []string{
-			`{"ttl":"-1s"}`, `{"ttl":"700h"}`, `{"urgency":"now"}`, `{"timeout":"0s"}`, `{"allow_hosts":["*"]}`, `{"vapid_subject":"ops@example.com"}`,
+			`{"ttl":"-1s"}`, `{"ttl":"700h"}`, `{"urgency":"now"}`, `{"timeout":"0s"}`, `{"allow_hosts":["*"]}`,
+			`{"vapid_subject":"ops@example.com"}`,
 			`{"vapid_public_key":"` + public + `"}`, `{"vapid_private_key":"` + private + `"}`, `{"vapid_subject":"http://example.com"}`,
-			`{"vapid_public_key":"` + public + `","vapid_private_key":"` + other + `"}`, `{"vapid_public_key":"AAAA","vapid_private_key":"` + private + `"}`,
+			`{"vapid_public_key":"` + public + `","vapid_private_key":"` + other + `"}`,
+			`{"vapid_public_key":"AAAA","vapid_private_key":"` + private + `"}`,
 		},
 		Target: target(t, good, private),
 		BadTargets: []string{
@@ -67,7 +69,8 @@ func conform(t *testing.T, s *pushtest.Service) {
 		Slow: &conformance.NotifyCase{Target: at("/slow")},
 		Failures: []conformance.NotifyCase{
 			{Target: at("/status/503"), Outcome: notify.Retryable}, {Target: at("/status/410"), Outcome: notify.Refused},
-			{Target: at("/status/403"), Outcome: notify.Refused}, {JSON: with + `,"timeout":"50ms"}`, Target: at("/slow"), Outcome: notify.Retryable},
+			{Target: at("/status/403"), Outcome: notify.Refused},
+			{JSON: with + `,"timeout":"50ms"}`, Target: at("/slow"), Outcome: notify.Retryable},
 		},
 		Received: func() []string { return received(t, sub) },
 		Secrets:  []string{private, other, strings.TrimPrefix(good.Endpoint, "http://"+s.Host), good.Keys.Auth, good.Keys.P256dh},
@@ -159,7 +162,8 @@ func fits(t *testing.T, s *pushtest.Service) {
 	}
 	texts := sub.Received(t)
 	last := texts[len(texts)-1]
-	if got := parse(t, last); len(last) < 2500 || got.URL != "/" || !strings.HasSuffix(got.Body, "…") || strings.ContainsRune(got.Body, '\ufffd') || got.Title != n.Title.Plain {
+	if got := parse(t, last); len(last) < 2500 || got.URL != "/" || !strings.HasSuffix(got.Body, "…") ||
+		strings.ContainsRune(got.Body, '\ufffd') || got.Title != n.Title.Plain {
 		t.Errorf("%d bytes: %+v", len(last), got)
 	}
 }

@@ -51,7 +51,8 @@ func TestPassword(t *testing.T) {
 	c := client(t, "{}")
 	good, bad := login(t, p.host, user, password), login(t, p.host, user, "wrong-"+password)
 	ask := func(config string) (*registry.Resolved, error) {
-		return c.Resolve(t.Context(), registry.ResolveRequest{Ref: p.host + "/app:1", Known: []string{want}, Access: registry.Access{DockerConfig: config}})
+		return c.Resolve(t.Context(), registry.ResolveRequest{Ref: p.host + "/app:1", Known: []string{want},
+			Access: registry.Access{DockerConfig: config}})
 	}
 	for i, requests := range []int{2, 1, 1} {
 		got, err := ask(good)
@@ -107,8 +108,9 @@ func newTokens(t *testing.T) *tokens {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: issuer}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: issuer}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
@@ -124,7 +126,8 @@ func newTokens(t *testing.T) *tokens {
 func (s *tokens) section(t *testing.T) string {
 	t.Helper()
 	bundle := write(t, filepath.Join(t.TempDir(), "ca.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.cert})))
-	return fmt.Sprintf("auth:\n  token:\n    realm: %s/token\n    service: %s\n    issuer: %s\n    rootcertbundle: %s\n", s.URL, service, issuer, bundle)
+	return fmt.Sprintf("auth:\n  token:\n    realm: %s/token\n    service: %s\n    issuer: %s\n    rootcertbundle: %s\n", s.URL, service,
+		issuer, bundle)
 }
 
 func (s *tokens) serve(w http.ResponseWriter, r *http.Request) {
@@ -146,7 +149,8 @@ func (s *tokens) serve(w http.ResponseWriter, r *http.Request) {
 	parts := strings.Split(r.Form.Get("scope"), ":")
 	now := time.Now()
 	claims := map[string]any{
-		"iss": issuer, "sub": user, "aud": service, "iat": now.Unix(), "nbf": now.Add(-time.Minute).Unix(), "exp": now.Add(time.Minute).Unix(), "jti": fmt.Sprint(now.UnixNano()),
+		"iss": issuer, "sub": user, "aud": service, "iat": now.Unix(), "nbf": now.Add(-time.Minute).Unix(), "exp": now.Add(time.Minute).Unix(),
+		"jti":    fmt.Sprint(now.UnixNano()),
 		"access": []map[string]any{{"type": parts[0], "name": parts[1], "actions": strings.Split(parts[2], ",")}},
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"access_token": s.sign(claims), "expires_in": life.Seconds()})
@@ -215,8 +219,10 @@ func TestTokens(t *testing.T) {
 			}
 		})
 	}
-	_, err := client(t, fmt.Sprintf(`{"docker_config":%q}`, login(t, p.host, user, "wrong"))).Resolve(t.Context(), registry.ResolveRequest{Ref: p.host + "/team/app:1"})
-	if e := errs.From(err); e == nil || e.Code != codes.Unauthenticated || e.Source != errs.Upstream || "http://"+e.Upstream.GetHost() != ts.URL {
+	_, err := client(t, fmt.Sprintf(`{"docker_config":%q}`, login(t, p.host, user, "wrong"))).Resolve(t.Context(),
+		registry.ResolveRequest{Ref: p.host + "/team/app:1"})
+	if e := errs.From(err); e == nil || e.Code != codes.Unauthenticated || e.Source != errs.Upstream ||
+		"http://"+e.Upstream.GetHost() != ts.URL {
 		t.Errorf("a wrong password: %v", err)
 	}
 }

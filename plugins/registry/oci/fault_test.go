@@ -138,7 +138,9 @@ func TestHeadThatTellsNothing(t *testing.T) {
 		}
 	}
 	silent := func(r *http.Response) error { r.Header.Del("Docker-Content-Digest"); return nil }
-	for name, set := range map[string]func(){"silent": func() { p.set(nil, silent) }, "refused": func() { p.set(refuse(http.StatusMethodNotAllowed), nil) }, "missing for HEAD alone": func() { p.set(refuse(http.StatusNotFound), nil) }} {
+	for name, set := range map[string]func(){"silent": func() { p.set(nil, silent) },
+		"refused":                func() { p.set(refuse(http.StatusMethodNotAllowed), nil) },
+		"missing for HEAD alone": func() { p.set(refuse(http.StatusNotFound), nil) }} {
 		set()
 		got, err := c.Resolve(t.Context(), registry.ResolveRequest{Ref: p.host + "/app:many", Platform: "linux/amd64"})
 		if err != nil || got.Digest != want || got.PlatformDigest != by["linux/amd64"] {
@@ -210,7 +212,8 @@ func TestHelperIsAskedAgain(t *testing.T) {
 	file := write(t, filepath.Join(t.TempDir(), "htpasswd"), hashed)
 	s := newServer(t, dir, fmt.Sprintf("auth:\n  htpasswd:\n    realm: test\n    path: %s\n", file))
 	bin := t.TempDir()
-	helper := write(t, filepath.Join(bin, "docker-credential-late"), "#!/bin/sh\ncat \"${0%/*}/answer\" 2>/dev/null || { echo 'credentials not found in native keychain'; exit 1; }\n")
+	helper := write(t, filepath.Join(bin, "docker-credential-late"),
+		"#!/bin/sh\ncat \"${0%/*}/answer\" 2>/dev/null || { echo 'credentials not found in native keychain'; exit 1; }\n")
 	if err := os.Chmod(helper, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +236,8 @@ func TestHelperIsAskedAgain(t *testing.T) {
 func TestRedirectsThatLeadNowhere(t *testing.T) {
 	p := newProxy(t, "127.0.0.1:1")
 	c := client(t, "{}")
-	for name, location := range map[string]string{"itself": "", "a file": "file:///etc/passwd", "no address": "http://%zz/", "a user": "http://u:p@127.0.0.1/"} {
+	for name, location := range map[string]string{"itself": "", "a file": "file:///etc/passwd", "no address": "http://%zz/",
+		"a user": "http://u:p@127.0.0.1/"} {
 		p.set(func(w http.ResponseWriter, r *http.Request) bool {
 			to := location
 			if to == "" {

@@ -49,8 +49,10 @@ func hex64(s string) string { return strings.Repeat(s, 64) }
 
 func TestParseChallenge(t *testing.T) {
 	for header, want := range map[string]*challenge{
-		`Bearer realm="https://auth.example/token",service="registry.example",scope="repository:a:pull,push"`: {schemeBearer, "https://auth.example/token", "registry.example"},
-		`bearer Realm=https://auth.example/token, Service = "a \"b\", c"`:                                     {schemeBearer, "https://auth.example/token", `a "b", c`},
+		`Bearer realm="https://auth.example/token",service="registry.example",scope="repository:a:pull,push"`: {schemeBearer,
+			"https://auth.example/token", "registry.example"},
+		`bearer Realm=https://auth.example/token, Service = "a \"b\", c"`: {schemeBearer,
+			"https://auth.example/token", `a "b", c`},
 		`Basic realm="x"`: {scheme: schemeBasic},
 		`Bearer`:          nil,
 		`Digest x="y"`:    nil,
@@ -91,7 +93,8 @@ func TestChoose(t *testing.T) {
 		got.Digest = digest
 		return got
 	}
-	all := []registry.Platform{p("linux/amd64", "1"), p("linux/arm/v6", "2"), p("linux/arm/v7", "3"), p("linux/arm64/v8", "4"), p("windows/amd64", "5"), p("windows/amd64", "6")}
+	all := []registry.Platform{p("linux/amd64", "1"), p("linux/arm/v6", "2"), p("linux/arm/v7", "3"), p("linux/arm64/v8", "4"),
+		p("windows/amd64", "5"), p("windows/amd64", "6")}
 	for text, want := range map[string]string{
 		"linux/amd64": "1", "linux/x86_64": "1", "linux/amd64/v3": "1", "linux/arm/v7": "3", "linux/arm": "", "linux/arm/v5": "",
 		"linux/arm64": "4", "linux/arm64/v9": "4", "windows/amd64": "5", "linux/riscv64": "", "": "",

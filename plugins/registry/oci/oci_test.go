@@ -29,20 +29,26 @@ func TestResolve(t *testing.T) {
 	index, by := s.pushIndex(t, "team/app", "many", "linux/amd64", "linux/arm64/v8", "linux/arm/v6", "linux/arm/v7")
 	all := []registry.Platform{
 		{OS: "linux", Arch: "amd64", Digest: by["linux/amd64"]}, {OS: "linux", Arch: "arm64", Variant: "v8", Digest: by["linux/arm64/v8"]},
-		{OS: "linux", Arch: "arm", Variant: "v6", Digest: by["linux/arm/v6"]}, {OS: "linux", Arch: "arm", Variant: "v7", Digest: by["linux/arm/v7"]},
+		{OS: "linux", Arch: "arm", Variant: "v6", Digest: by["linux/arm/v6"]},
+		{OS: "linux", Arch: "arm", Variant: "v7", Digest: by["linux/arm/v7"]},
 	}
 	for _, tt := range []struct {
 		id, platform string
 		want         *registry.Resolved
 	}{
-		{":many", "linux/amd64", &registry.Resolved{Digest: index, MediaType: mediaIndex, Detailed: true, Platforms: all, PlatformDigest: by["linux/amd64"]}},
-		{":many", "linux/arm64", &registry.Resolved{Digest: index, MediaType: mediaIndex, Detailed: true, Platforms: all, PlatformDigest: by["linux/arm64/v8"]}},
-		{":many", "linux/aarch64", &registry.Resolved{Digest: index, MediaType: mediaIndex, Detailed: true, Platforms: all, PlatformDigest: by["linux/arm64/v8"]}},
-		{":many", "linux/arm/v7", &registry.Resolved{Digest: index, MediaType: mediaIndex, Detailed: true, Platforms: all, PlatformDigest: by["linux/arm/v7"]}},
+		{":many", "linux/amd64", &registry.Resolved{Digest: index, MediaType: mediaIndex, Detailed: true, Platforms: all,
+			PlatformDigest: by["linux/amd64"]}},
+		{":many", "linux/arm64", &registry.Resolved{Digest: index, MediaType: mediaIndex, Detailed: true, Platforms: all,
+			PlatformDigest: by["linux/arm64/v8"]}},
+		{":many", "linux/aarch64", &registry.Resolved{Digest: index, MediaType: mediaIndex, Detailed: true, Platforms: all,
+			PlatformDigest: by["linux/arm64/v8"]}},
+		{":many", "linux/arm/v7", &registry.Resolved{Digest: index, MediaType: mediaIndex, Detailed: true, Platforms: all,
+			PlatformDigest: by["linux/arm/v7"]}},
 		{":many", "linux/arm", &registry.Resolved{Digest: index, MediaType: mediaIndex, Detailed: true, Platforms: all}},
 		{":many", "windows/amd64", &registry.Resolved{Digest: index, MediaType: mediaIndex, Detailed: true, Platforms: all}},
 		{":many", "", &registry.Resolved{Digest: index, MediaType: mediaIndex, Detailed: true, Platforms: all}},
-		{"@" + index, "linux/amd64", &registry.Resolved{Digest: index, MediaType: mediaIndex, Detailed: true, Platforms: all, PlatformDigest: by["linux/amd64"]}},
+		{"@" + index, "linux/amd64", &registry.Resolved{Digest: index, MediaType: mediaIndex, Detailed: true, Platforms: all,
+			PlatformDigest: by["linux/amd64"]}},
 		{":single", "linux/amd64", &registry.Resolved{Digest: single, MediaType: mediaManifest, Detailed: true, PlatformDigest: single,
 			Platforms: []registry.Platform{{OS: "linux", Arch: "arm64", Variant: "v8", Digest: single}}}},
 	} {
@@ -157,7 +163,8 @@ func TestBadInput(t *testing.T) {
 		"limit":        second(c.Tags(t.Context(), registry.TagsRequest{Repository: "one.example/app", Limit: registry.MaxTags + 1})),
 		"no limit":     second(c.Tags(t.Context(), registry.TagsRequest{Repository: "one.example/app"})),
 		"cursor":       second(c.Tags(t.Context(), registry.TagsRequest{Repository: "one.example/app", Limit: 1, Cursor: "x"})),
-		"no config":    second(c.Resolve(t.Context(), registry.ResolveRequest{Ref: "one.example/app:1", Access: registry.Access{DockerConfig: "/none/config.json"}})),
+		"no config": second(c.Resolve(t.Context(),
+			registry.ResolveRequest{Ref: "one.example/app:1", Access: registry.Access{DockerConfig: "/none/config.json"}})),
 	} {
 		if e := errs.From(err); name != "no config" && (e == nil || e.Source != errs.Caller || e.Code != codes.InvalidArgument) {
 			t.Errorf("%s: %v", name, err)

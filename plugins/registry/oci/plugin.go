@@ -62,7 +62,8 @@ func buildInstance(inst registry.Instance, cfg Config) (registry.Open, schema.Di
 	if cfg.Timeout <= 0 || cfg.Timeout > maxTimeout {
 		diags = append(diags, schema.Errorf(schema.At("timeout"), "must be more than 0 and at most %s", maxTimeout)...)
 	}
-	guard, err := httpx.NewGuard(httpx.GuardConfig{Allow: cfg.AllowHosts, AnyPort: true, Hint: "allow_hosts in the configuration can permit it"})
+	guard, err := httpx.NewGuard(httpx.GuardConfig{Allow: cfg.AllowHosts, AnyPort: true,
+		Hint: "allow_hosts in the configuration can permit it"})
 	if err != nil {
 		diags = append(diags, schema.Errorf(schema.At("allow_hosts"), "%v", err)...)
 	}
@@ -83,7 +84,8 @@ func buildInstance(inst registry.Instance, cfg Config) (registry.Open, schema.Di
 		if err != nil {
 			return nil, err
 		}
-		return newReader(settings{hosts: hosts, insecure: insecure, dockerConfig: path, timeout: cfg.Timeout, now: time.Now, log: inst.Log}, client), nil
+		return newReader(settings{hosts: hosts, insecure: insecure, dockerConfig: path, timeout: cfg.Timeout, now: time.Now, log: inst.Log},
+			client), nil
 	}, diags
 }
 

@@ -42,10 +42,12 @@ func listTags(t *testing.T, config, host string) error {
 // A registry cannot have the plugin ask servers in inner networks.
 func TestInnerRealmsAreRefused(t *testing.T) {
 	for _, realm := range []string{
-		"http://10.0.0.1/token", "https://192.168.1.1:8443/token", "http://169.254.169.254/latest/meta-data", "http://[fe80::1]/", "http://100.64.0.1/", "http://0.0.0.0/",
+		"http://10.0.0.1/token", "https://192.168.1.1:8443/token", "http://169.254.169.254/latest/meta-data", "http://[fe80::1]/",
+		"http://100.64.0.1/", "http://0.0.0.0/",
 	} {
 		err := listTags(t, `{"allow_hosts":["172.16.0.0/12"]}`, naming(t, realm))
-		if e := errs.From(err); e == nil || e.Source != errs.Upstream || e.Code != codes.FailedPrecondition || e.Reason != httpx.ReasonRefused || !strings.Contains(e.Message, "allow_hosts") {
+		if e := errs.From(err); e == nil || e.Source != errs.Upstream || e.Code != codes.FailedPrecondition || e.Reason != httpx.ReasonRefused ||
+			!strings.Contains(e.Message, "allow_hosts") {
 			t.Errorf("%s: %v", realm, err)
 		}
 	}
@@ -70,7 +72,8 @@ func TestPermittedRealms(t *testing.T) {
 		t.Errorf("without a permission: %v, asked %d times", err, asked.Load())
 	}
 	for _, config := range []string{
-		fmt.Sprintf(`{"allow_hosts":[%q]}`, addr), `{"allow_hosts":["0.0.0.0/0"]}`, fmt.Sprintf(`{"hosts":[%q,%q]}`, host, addr), fmt.Sprintf(`{"insecure":[%q]}`, addr),
+		fmt.Sprintf(`{"allow_hosts":[%q]}`, addr), `{"allow_hosts":["0.0.0.0/0"]}`, fmt.Sprintf(`{"hosts":[%q,%q]}`, host, addr),
+		fmt.Sprintf(`{"insecure":[%q]}`, addr),
 	} {
 		if err := listTags(t, config, host); err != nil {
 			t.Errorf("%s: %v", config, err)

@@ -68,7 +68,8 @@ func (r *refusal) orError(err error) error {
 }
 
 func (r *refusal) classifyRefusal() (codes.Code, string, string) {
-	limited := r.code == http.StatusTooManyRequests || r.code == http.StatusForbidden && strings.HasPrefix(strings.ToUpper(r.text), "TOOMANYREQUESTS")
+	limited := r.code == http.StatusTooManyRequests || r.code == http.StatusForbidden &&
+		strings.HasPrefix(strings.ToUpper(r.text), "TOOMANYREQUESTS")
 	switch {
 	case limited:
 		return codes.ResourceExhausted, errs.ReasonStatus, r.host + " limits requests"

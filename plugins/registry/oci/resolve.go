@@ -52,9 +52,11 @@ func (r *reader) Resolve(ctx context.Context, req registry.ResolveRequest) (*reg
 func (s *session) readDigest(ctx context.Context, n name) (*manifest, error) {
 	ref := n.String()
 	last := s.lastHead(ref)
-	got, err := s.askRegistry(ctx, question{method: http.MethodHead, repo: n.path, path: "manifests/" + n.manifestReference(), accept: accepted, etag: last.expectedETag()})
+	got, err := s.askRegistry(ctx, question{method: http.MethodHead, repo: n.path, path: "manifests/" + n.manifestReference(),
+		accept: accepted, etag: last.expectedETag()})
 	if e := errs.From(err); e != nil {
-		if status := e.Upstream.GetHttpStatus(); status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented || status == http.StatusNotFound {
+		if status := e.Upstream.GetHttpStatus(); status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented ||
+			status == http.StatusNotFound {
 			// Some registries answer HEAD for what they have to fetch first with 404.
 			return nil, nil
 		}
@@ -79,7 +81,8 @@ func (s *session) readDigest(ctx context.Context, n name) (*manifest, error) {
 
 // fetchManifest fetches what a reference names and compares its digest with what was promised.
 func (s *session) fetchManifest(ctx context.Context, n name) (*manifest, error) {
-	got, err := s.askRegistry(ctx, question{method: http.MethodGet, repo: n.path, path: "manifests/" + n.manifestReference(), accept: accepted, limit: maxManifest})
+	got, err := s.askRegistry(ctx, question{method: http.MethodGet, repo: n.path, path: "manifests/" + n.manifestReference(),
+		accept: accepted, limit: maxManifest})
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +109,8 @@ func (s *session) readDetails(ctx context.Context, n name, m *manifest, want reg
 		return out, nil
 	}
 	if m.Config.MediaType != ociConfig && m.Config.MediaType != dockerConfig {
-		return nil, errs.New(errs.Upstream, codes.FailedPrecondition, "NO_IMAGE", "%s is no image that an engine can run: its configuration is %s", n, texts.Truncate(cmp.Or(m.Config.MediaType, "missing"), 100))
+		return nil, errs.New(errs.Upstream, codes.FailedPrecondition, "NO_IMAGE",
+			"%s is no image that an engine can run: its configuration is %s", n, texts.Truncate(cmp.Or(m.Config.MediaType, "missing"), 100))
 	}
 	c, err := s.fetchConfig(ctx, n, m)
 	if err != nil {

@@ -38,7 +38,8 @@ func newServer(t testing.TB, dir, auth string) *server {
 	testkit.Require(t, "docker-registry", err == nil, "install docker-registry")
 	s := &server{host: testkit.FreeAddress(t), dir: dir}
 	config := write(t, filepath.Join(t.TempDir(), "config.yml"), fmt.Sprintf(
-		"version: 0.1\nlog: {level: error, accesslog: {disabled: true}}\nstorage:\n  filesystem: {rootdirectory: %s}\nhttp: {addr: %q}\n%s", dir, s.host, auth))
+		"version: 0.1\nlog: {level: error, accesslog: {disabled: true}}\nstorage:\n  filesystem: {rootdirectory: %s}\nhttp: {addr: %q}\n%s", dir,
+		s.host, auth))
 	cmd := exec.Command(bin, "serve", config)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -111,7 +111,8 @@ func (s *session) askRegistry(ctx context.Context, q question) (*answer, error) 
 	return got, status.orError(err)
 }
 
-// sendRequest makes one request. A status besides 200, and 304 where it answers the question, is in the second value; the error is for what gave no status.
+// sendRequest makes one request. A status besides 200, and 304 where it answers the question, is in the second value; the error is for
+// what gave no status.
 func (s *session) sendRequest(ctx context.Context, q question, authorization string) (*answer, *refusal, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.reader.timeout)
 	defer cancel()

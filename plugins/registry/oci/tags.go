@@ -94,7 +94,8 @@ func (s *session) tagList(ctx context.Context, n name, at cursor) (*answer, curs
 	if err == nil {
 		return got, at, nil
 	}
-	refused := []int32{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusRequestedRangeNotSatisfiable, http.StatusUnprocessableEntity}
+	refused := []int32{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusRequestedRangeNotSatisfiable,
+		http.StatusUnprocessableEntity}
 	values, _ := url.ParseQuery(at.Query)
 	if !values.Has("n") || !slices.Contains(refused, errs.From(err).Upstream.GetHttpStatus()) {
 		return nil, at, err

@@ -56,7 +56,8 @@ func openBackend(inst search.Instance, cfg Config, rules *rules, roots []root, a
 	}
 	gen := openGeneration(inst.DataDir)
 	b := &backend{dir: indexDir(inst), visit: make(chan struct{}, 1), follower: &follower{
-		index: ix, roots: roots, rules: rules, sites: sites, generation: gen, documents: newReader(inst, cfg), log: inst.Log, now: time.Now, manifest: manifest, written: manifest,
+		index: ix, roots: roots, rules: rules, sites: sites, generation: gen, documents: newReader(inst, cfg), log: inst.Log, now: time.Now,
+		manifest: manifest, written: manifest,
 		ready: make(chan struct{}), wake: make(chan struct{}, 1),
 	}}
 	if b.ops, err = webops.New(b.webopsSettings(inst, cfg)); err != nil {
@@ -134,8 +135,8 @@ func (b *backend) Stream(ctx context.Context, req *search.Request, w search.Stre
 	return b.ops.Stream(ctx, req, w)
 }
 
-// waitUntilUsable returns at once if the index has documents or all files were looked at, and otherwise waits a moment for the first document. Its error
-// says that the backend cannot answer yet.
+// waitUntilUsable returns at once if the index has documents or all files were looked at, and otherwise waits a moment for the first
+// document. Its error says that the backend cannot answer yet.
 func (b *backend) waitUntilUsable(ctx context.Context) error {
 	if b.follower.canAnswer() {
 		return nil

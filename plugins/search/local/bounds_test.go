@@ -47,7 +47,8 @@ func newTestFollower(t *testing.T, base string) (*follower, *recorder) {
 	rec := &recorder{inner: ix.Bleve}
 	ix.Bleve = rec
 	f := &follower{
-		index: ix, roots: roots, documents: documents.NewReader(documents.Config{}), rules: r, generation: openGeneration(inst.DataDir), log: inst.Log, now: time.Now, manifest: manifest, written: manifest,
+		index: ix, roots: roots, documents: documents.NewReader(documents.Config{}), rules: r, generation: openGeneration(inst.DataDir),
+		log: inst.Log, now: time.Now, manifest: manifest, written: manifest,
 		ready: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	return f, rec

@@ -27,7 +27,8 @@ func TestSiteKeepsToWhatPagesAsk(t *testing.T) {
 	h := siteHouse(t, w, time.Second)
 	b, _ := h.open(t)
 	for query, want := range map[string][]string{
-		"lighthouse": {"/guide/en/"}, "lamp rotates": {"/guide/en/lamp"}, "carillon": {"/guide/en/behind"}, "weather vane": {"/guide/en/orphan"}, "confidential cellar": nil, "foghorn": nil, "imprint": nil,
+		"lighthouse": {"/guide/en/"}, "lamp rotates": {"/guide/en/lamp"}, "carillon": {"/guide/en/behind"}, "weather vane": {"/guide/en/orphan"},
+		"confidential cellar": nil, "foghorn": nil, "imprint": nil,
 	} {
 		var addresses []string
 		for _, path := range want {

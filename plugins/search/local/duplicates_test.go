@@ -34,7 +34,8 @@ func TestVariants(t *testing.T) {
 func TestVariantWithABetterAddress(t *testing.T) {
 	v, print := newVariants(), newFingerprint("Title", "the same words")
 	first, _ := v.addListing(&listing{address: "https://a.example/x?y=1", print: print, parts: []string{"https://a.example/x?y=1#0"}})
-	if kept, fresh := v.addListing(&listing{address: "https://a.example/x", print: print}); fresh || kept != first || first.address != "https://a.example/x" || first.parts != nil {
+	if kept, fresh := v.addListing(&listing{address: "https://a.example/x", print: print}); fresh || kept != first ||
+		first.address != "https://a.example/x" || first.parts != nil {
 		t.Errorf("got %+v, %v, %+v", kept, fresh, first)
 	}
 	if kept, fresh := v.addListing(&listing{address: "https://a.example/x/index.html", print: print}); fresh || kept != nil {

@@ -84,7 +84,8 @@ func relativeTo(root, rel string) (below string, ok bool) {
 // manyFiles is how many files have to wait for the index until its health says so.
 const manyFiles = 50
 
-// reportProgress returns how many files are indexed of how many, while a look at them has many to index or is the first one; otherwise 0 and 0.
+// reportProgress returns how many files are indexed of how many, while a look at them has many to index or is the first one; otherwise 0
+// and 0.
 func (f *follower) reportProgress() (done, total int) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

@@ -22,7 +22,8 @@ func newHeldBackend(t *testing.T, base string) *backend {
 	f, _ := newTestFollower(t, base)
 	b := &backend{follower: f}
 	var err error
-	if b.ops, err = webops.New(b.webopsSettings(search.Instance{Log: hclog.NewNullLogger()}, Config{Timeout: 5e9, Parallel: 1, Pages: 10})); err != nil {
+	if b.ops, err = webops.New(b.webopsSettings(search.Instance{Log: hclog.NewNullLogger()},
+		Config{Timeout: 5e9, Parallel: 1, Pages: 10})); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.ops.Close() })
@@ -36,8 +37,8 @@ var waiting = map[string]search.Request{
 	"research": {Operation: search.OpResearch, Body: []byte(`{"input":"crane"}`)},
 }
 
-// TestAnswersWhileIndexing: with documents in the index every operation answers from them, although the files were not looked at yet; with none it
-// says when to come again.
+// TestAnswersWhileIndexing: with documents in the index every operation answers from them, although the files were not looked at yet;
+// with none it says when to come again.
 func TestAnswersWhileIndexing(t *testing.T) {
 	base := t.TempDir()
 	writeDoc(t, base+"/empty", ".hidden/x.md", "text")
@@ -58,7 +59,8 @@ func TestAnswersWhileIndexing(t *testing.T) {
 	for name, req := range waiting {
 		t.Run(name, func(t *testing.T) {
 			resp, err := full.Invoke(t.Context(), &req)
-			if err != nil || resp.Status != 200 || name != "research" && !strings.Contains(string(resp.Body), "lifts containers") || strings.Contains(string(resp.Body), "hidden.md") {
+			if err != nil || resp.Status != 200 || name != "research" && !strings.Contains(string(resp.Body), "lifts containers") ||
+				strings.Contains(string(resp.Body), "hidden.md") {
 				t.Errorf("while indexing: %v %+v", err, resp)
 			}
 			_, err = empty.Invoke(t.Context(), &req)
@@ -75,7 +77,8 @@ func TestAnswersWhileIndexing(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := empty.Invoke(ctx, &search.Request{Operation: search.OpSearch, Body: []byte(`{"query":"crane"}`)}); !errors.Is(err, context.Canceled) {
+	if _, err := empty.Invoke(ctx, &search.Request{Operation: search.OpSearch, Body: []byte(`{"query":"crane"}`)}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("after the caller has left: %v", err)
 	}
 }
@@ -99,7 +102,8 @@ func TestEmptyFolder(t *testing.T) {
 // TestLocate compares what names say with what a look at the files finds.
 func TestLocate(t *testing.T) {
 	base := t.TempDir()
-	for _, name := range []string{"a.md", "sub/b.md", "sub/deep/c d.md", ".git/x.md", "sub/.hidden/y.md", "id_rsa", "key.pem", "out/z.md", "go.sum", "x.svg"} {
+	for _, name := range []string{"a.md", "sub/b.md", "sub/deep/c d.md", ".git/x.md", "sub/.hidden/y.md", "id_rsa", "key.pem", "out/z.md",
+		"go.sum", "x.svg"} {
 		writeDoc(t, base, name, "text")
 	}
 	f, _ := newTestFollower(t, base)
@@ -112,7 +116,8 @@ func TestLocate(t *testing.T) {
 	if len(found) != 3 {
 		t.Fatalf("%v", found)
 	}
-	for _, name := range []string{"docs/a.md", "docs/sub/b.md", "docs/sub/deep/c d.md", "docs/.git/x.md", "docs/sub/.hidden/y.md", "docs/id_rsa", "docs/key.pem", "docs/out/z.md", "docs/../a.md", "other/a.md", "docs//a.md", "docs/go.sum", "docs/x.svg"} {
+	for _, name := range []string{"docs/a.md", "docs/sub/b.md", "docs/sub/deep/c d.md", "docs/.git/x.md", "docs/sub/.hidden/y.md",
+		"docs/id_rsa", "docs/key.pem", "docs/out/z.md", "docs/../a.md", "other/a.md", "docs//a.md", "docs/go.sum", "docs/x.svg"} {
 		got, ok := f.locateFile(name)
 		want, listed := found[escapeAddress(name)]
 		if ok != listed || ok && (got.path != want.path || got.address != want.address || got.root != want.root) {

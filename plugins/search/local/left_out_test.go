@@ -19,9 +19,13 @@ import (
 // TestLeftOutIsTold: each file that is not indexed is counted and named with its reason, and no other.
 func TestLeftOutIsTold(t *testing.T) {
 	files := map[string]string{
-		"docs/a.md": "# A\n\nwords", "docs/empty.md": "", "docs/blank.md": " \n", "docs/picture.md": "\x89PNG\x00\x01\x02", "docs/go.sum": "x h1:y", "docs/logo.svg": "<svg/>",
-		"docs/app.js": strings.Repeat("function a(b){return b+1};", 200), "docs/secrets.yaml": "a: b", "docs/key.txt": "-----BEGIN PRIVATE KEY-----\nx",
-		"docs/large.md": strings.Repeat("words ", 1000), "docs/broken.docx": "PK", "docs/gbk.txt": "\xc6\xf0\xd6\xd8\xbb\xfa\xb5\xc4\xcb\xb5\xc3\xf7\n", "docs/.hidden.md": "hidden", "docs/skip/x.md": "out", "docs/.git/y.md": "z",
+		"docs/a.md": "# A\n\nwords", "docs/empty.md": "", "docs/blank.md": " \n", "docs/picture.md": "\x89PNG\x00\x01\x02",
+		"docs/go.sum": "x h1:y", "docs/logo.svg": "<svg/>",
+		"docs/app.js": strings.Repeat("function a(b){return b+1};", 200), "docs/secrets.yaml": "a: b",
+		"docs/key.txt":  "-----BEGIN PRIVATE KEY-----\nx",
+		"docs/large.md": strings.Repeat("words ", 1000), "docs/broken.docx": "PK",
+		"docs/gbk.txt": "\xc6\xf0\xd6\xd8\xbb\xfa\xb5\xc4\xcb\xb5\xc3\xf7\n", "docs/.hidden.md": "hidden", "docs/skip/x.md": "out",
+		"docs/.git/y.md": "z",
 	}
 	for i := range 12 {
 		files[fmt.Sprintf("docs/n%02d.min.css", i)] = "a{}"
@@ -36,9 +40,12 @@ func TestLeftOutIsTold(t *testing.T) {
 		t.Errorf("GBK: found %q", got)
 	}
 	want := []search.IndexLeftOut{
-		{Reason: "generated", Count: 15, Names: []string{"docs/app.js", "docs/go.sum", "docs/logo.svg", "docs/n00.min.css", "docs/n01.min.css", "docs/n02.min.css", "docs/n03.min.css", "docs/n04.min.css", "docs/n05.min.css", "docs/n06.min.css"}},
-		{Reason: "binary", Count: 1, Names: []string{"docs/picture.md"}}, {Reason: "damaged", Count: 1, Names: []string{"docs/broken.docx"}}, {Reason: "empty", Count: 1, Names: []string{"docs/empty.md"}},
-		{Reason: "key", Count: 1, Names: []string{"docs/key.txt"}}, {Reason: "link", Count: 1, Names: []string{"docs/link.md"}}, {Reason: "no_text", Count: 1, Names: []string{"docs/blank.md"}},
+		{Reason: "generated", Count: 15, Names: []string{"docs/app.js", "docs/go.sum", "docs/logo.svg", "docs/n00.min.css", "docs/n01.min.css",
+			"docs/n02.min.css", "docs/n03.min.css", "docs/n04.min.css", "docs/n05.min.css", "docs/n06.min.css"}},
+		{Reason: "binary", Count: 1, Names: []string{"docs/picture.md"}}, {Reason: "damaged", Count: 1, Names: []string{"docs/broken.docx"}},
+		{Reason: "empty", Count: 1, Names: []string{"docs/empty.md"}},
+		{Reason: "key", Count: 1, Names: []string{"docs/key.txt"}}, {Reason: "link", Count: 1, Names: []string{"docs/link.md"}},
+		{Reason: "no_text", Count: 1, Names: []string{"docs/blank.md"}},
 		{Reason: "sensitive", Count: 1, Names: []string{"docs/secrets.yaml"}}, {Reason: "too_large", Count: 1, Names: []string{"docs/large.md"}},
 	}
 	st := status(t, b)
@@ -50,7 +57,8 @@ func TestLeftOutIsTold(t *testing.T) {
 // TestSiteTellsWhatItLeavesOut: pages that a visit did not take are counted with the reason, also after a restart.
 func TestSiteTellsWhatItLeavesOut(t *testing.T) {
 	pages := map[string]string{
-		"/": `<h1>Guide</h1><p>Welcome.</p><a href="/no">n</a><a href="/gone">g</a><a href="/empty">e</a><a href="/secret">s</a>`, "/no": `<meta name=robots content=noindex><p>Not for you.</p>`,
+		"/":      `<h1>Guide</h1><p>Welcome.</p><a href="/no">n</a><a href="/gone">g</a><a href="/empty">e</a><a href="/secret">s</a>`,
+		"/no":    `<meta name=robots content=noindex><p>Not for you.</p>`,
 		"/empty": "<script>x</script>", "/robots.txt": "User-agent: *\nDisallow: /secret\n",
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -64,7 +72,8 @@ func TestSiteTellsWhatItLeavesOut(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	h := newHouse(t, map[string]string{"docs/a.md": "# A\n\nwords"})
-	h.cfg.Sites, h.cfg.AllowHosts, h.cfg.SitePages, h.cfg.Refresh = []string{srv.URL + "/"}, []string{strings.TrimPrefix(srv.URL, "http://")}, 20, time.Hour
+	h.cfg.Sites, h.cfg.AllowHosts, h.cfg.SitePages, h.cfg.Refresh = []string{srv.URL + "/"}, []string{strings.TrimPrefix(srv.URL, "http://")},
+		20, time.Hour
 	want := []search.IndexLeftOut{
 		{Reason: "no_text", Count: 1, Names: []string{srv.URL + "/empty"}}, {Reason: "noindex", Count: 1, Names: []string{srv.URL + "/no"}},
 		{Reason: "robots", Count: 1, Names: []string{srv.URL + "/secret"}}, {Reason: "status", Count: 1, Names: []string{srv.URL + "/gone"}},
@@ -98,7 +107,8 @@ func TestPDFsAndOthersAreFound(t *testing.T) {
 	if got := find(t, b, "narwhals"); got.Results[0].Title != "Crane manual" {
 		t.Errorf("got %+v", got.Results)
 	}
-	if _, got := call(t, b, search.OpExtract, `{"urls":["file:docs/a.pdf"]}`); len(got.Results) != 1 || !strings.Contains(*got.Results[0].RawContent, "whales and containers") {
+	if _, got := call(t, b, search.OpExtract, `{"urls":["file:docs/a.pdf"]}`); len(got.Results) != 1 ||
+		!strings.Contains(*got.Results[0].RawContent, "whales and containers") {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -230,9 +230,12 @@ func TestSearchParameters(t *testing.T) {
 		`{"query":"credits","include_domains":["file","x"]}`:                                                       1,
 		`{"query":"credits","exclude_domains":["file"]}`:                                                           0,
 		`{"query":"credits","topic":"news","search_depth":"advanced","include_answer":true,"country":null,"x":{}}`: 1,
-		`{"query":"credits","max_results":20.0}`:                                                                   1, `{"query":"credits","max_results":20.5}`: -1, `{"query":"credits","max_results":21}`: -1, `{"query":"credits","max_results":-1}`: -1,
-		`{"query":"credits","max_results":"3"}`: -1, `{"query":"credits","max_results":1.5}`: -1, `{}`: -1, `{"query":""}`: -1, `{"query":" "}`: -1,
-		`{"query":5}`: -1, `[]`: -1, `{"query":`: -1, ``: -1, `{"query":"x","include_raw_content":"pdf"}`: -1, `{"query":"x","include_domains":5}`: -1,
+		`{"query":"credits","max_results":20.0}`:                                                                   1,
+		`{"query":"credits","max_results":20.5}`:                                                                   -1, `{"query":"credits","max_results":21}`: -1, `{"query":"credits","max_results":-1}`: -1,
+		`{"query":"credits","max_results":"3"}`: -1, `{"query":"credits","max_results":1.5}`: -1, `{}`: -1, `{"query":""}`: -1,
+		`{"query":" "}`: -1,
+		`{"query":5}`:   -1, `[]`: -1, `{"query":`: -1, ``: -1, `{"query":"x","include_raw_content":"pdf"}`: -1,
+		`{"query":"x","include_domains":5}`:      -1,
 		`{"query":"x","include_domains":[null]}`: -1, `{"query":"x","include_usage":"yes"}`: -1, `{"query":"x","chunks_per_source":9}`: -1,
 	} {
 		status, a := call(t, b, search.OpSearch, body)

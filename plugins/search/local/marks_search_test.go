@@ -46,19 +46,22 @@ func TestTemplateMarksAreStripped(t *testing.T) {
 	}
 	got := a.Results[0].Content
 	for _, want := range []string{
-		"From nothing to a first answer.", "# Getting started\n", "Install version  of the  program.", "`{{ .Name }}`", "List<String>", "On Linux",
+		"From nothing to a first answer.", "# Getting started\n", "Install version  of the  program.", "`{{ .Name }}`", "List<String>",
+		"On Linux",
 		"Good to know", "import: {{ .Values.import }}\n<Tabs>\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, got)
 		}
 	}
-	for _, not := range []string{"sidebar", "@theme", "style.css", "toc", "#start", "Reviewers", "groupId", "TabItem", "page.version", "include", ":::", "hidden"} {
+	for _, not := range []string{"sidebar", "@theme", "style.css", "toc", "#start", "Reviewers", "groupId", "TabItem", "page.version",
+		"include", ":::", "hidden"} {
 		if strings.Contains(got, not) {
 			t.Errorf("%q is in:\n%s", not, got)
 		}
 	}
-	if a := find(t, b, "crane lifts containers"); len(a.Results) != 1 || a.Results[0].Title != "Crane" || strings.ContainsAny(a.Results[0].Content, "{}%") {
+	if a := find(t, b, "crane lifts containers"); len(a.Results) != 1 || a.Results[0].Title != "Crane" ||
+		strings.ContainsAny(a.Results[0].Content, "{}%") {
 		t.Errorf("got %+v", a.Results)
 	}
 	for _, q := range []string{"sidebar_position", "Reviewers", "groupId"} {

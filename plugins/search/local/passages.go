@@ -33,7 +33,8 @@ type passage struct {
 }
 
 func newDocument(title, text string, prose bool) document {
-	return document{title: texts.Head(strings.TrimSpace(title), maxTitle), text: text, passages: splitPassages(text, prose), print: newFingerprint(title, text)}
+	return document{title: texts.Head(strings.TrimSpace(title), maxTitle), text: text, passages: splitPassages(text, prose),
+		print: newFingerprint(title, text)}
 }
 
 // splitter collects lines into passages.

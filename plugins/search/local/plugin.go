@@ -122,7 +122,8 @@ func checkLimits(cfg Config) schema.Diagnostics {
 
 // webopsConfig are the settings of the operations that other backends have as well.
 func (c Config) webopsConfig() webops.Config {
-	return webops.Config{Backend: searchapi.Local, AllowHosts: c.AllowHosts, Timeout: c.Timeout, Parallel: c.Parallel, Delay: c.Delay, Pages: c.Pages}
+	return webops.Config{Backend: searchapi.Local, AllowHosts: c.AllowHosts, Timeout: c.Timeout, Parallel: c.Parallel, Delay: c.Delay,
+		Pages: c.Pages}
 }
 
 func indexDir(inst search.Instance) string { return filepath.Join(inst.DataDir, "index") }

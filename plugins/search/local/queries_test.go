@@ -121,7 +121,8 @@ func TestExactMatch(t *testing.T) {
 			t.Errorf("%s: %d, %v, want %s", query, status, got, want)
 		}
 	}
-	if status, a := call(t, b, search.OpSearch, `{"query":"x","exact_match":"perhaps"}`); status != 400 || !strings.Contains(a.Detail.Error, "exact_match") {
+	if status, a := call(t, b, search.OpSearch, `{"query":"x","exact_match":"perhaps"}`); status != 400 ||
+		!strings.Contains(a.Detail.Error, "exact_match") {
 		t.Errorf("got %d, %s", status, a.Detail.Error)
 	}
 }
@@ -130,7 +131,8 @@ func TestExactMatch(t *testing.T) {
 func TestScoresAreSpread(t *testing.T) {
 	files := filler()
 	files["docs/uninstall.md"] = "# Uninstall the agent\n\nHow to uninstall the agent.\n"
-	files["docs/other.md"] = "# Other matters\n\n" + strings.Repeat("There is much to say about the weather and the sea. ", 20) + "An agent was seen.\n"
+	files["docs/other.md"] = "# Other matters\n\n" + strings.Repeat("There is much to say about the weather and the sea. ", 20) +
+		"An agent was seen.\n"
 	b, _ := newHouse(t, files).open(t)
 	a := find(t, b, "uninstall agent")
 	if len(a.Results) != 2 || a.Results[0].Score < 0.8 || a.Results[1].Score > 0.35 || a.Results[1].Score <= 0 {

@@ -81,19 +81,23 @@ func TestExtractOfFiles(t *testing.T) {
 	h.write(t, "docs/page.html", "<title>T</title><h1>Head</h1><p>some <b>bold</b> words</p>")
 	b, _ := h.open(t)
 	for address, want := range map[string]string{
-		"file:docs/open.md": "harmless", "file:docs/a%20b%23%C3%BC.md": "spaced", "file:docs/a b#ü.md": "spaced", " file:docs/open.md ": "harmless",
+		"file:docs/open.md": "harmless", "file:docs/a%20b%23%C3%BC.md": "spaced", "file:docs/a b#ü.md": "spaced",
+		" file:docs/open.md ": "harmless",
 		"file:docs/page.html": "**bold**",
 	} {
 		body, _ := json.Marshal(map[string]any{"urls": address})
 		_, a := call(t, b, search.OpExtract, string(body))
-		if len(a.Results) != 1 || a.Results[0].RawContent == nil || !strings.Contains(*a.Results[0].RawContent, want) || a.Results[0].URL != address {
+		if len(a.Results) != 1 || a.Results[0].RawContent == nil || !strings.Contains(*a.Results[0].RawContent, want) ||
+			a.Results[0].URL != address {
 			t.Errorf("%s: got %+v", address, a)
 		}
 	}
 	var evil []string
 	for _, p := range []string{
-		"/etc/passwd", "//etc/passwd", "///etc/passwd", "../elsewhere/real.md", "docs/../elsewhere/real.md", "docs/../docs/open.md", "./docs/open.md",
-		"docs/%2e%2e/elsewhere/real.md", "docs/..%2felsewhere/real.md", "docs/.env", "docs/private.md", "docs/alias.md", "docs/hard.md", "docs/link/real.md",
+		"/etc/passwd", "//etc/passwd", "///etc/passwd", "../elsewhere/real.md", "docs/../elsewhere/real.md", "docs/../docs/open.md",
+		"./docs/open.md",
+		"docs/%2e%2e/elsewhere/real.md", "docs/..%2felsewhere/real.md", "docs/.env", "docs/private.md", "docs/alias.md", "docs/hard.md",
+		"docs/link/real.md",
 		"docs/link.md", "docs/server.key", "docs", "", filepath.Join(h.base, "docs/open.md"), "docs/open.md\x00", "docs/state/data.md",
 	} {
 		evil = append(evil, "file:"+p)
@@ -158,8 +162,10 @@ func TestExtractOfPages(t *testing.T) {
 	h.cfg.AllowHosts = []string{strings.TrimPrefix(srv.URL, "http://")}
 	b, _ := h.open(t)
 	body, _ := json.Marshal(map[string]any{"include_images": true, "include_usage": true, "timeout": 1, "urls": []string{
-		srv.URL + "/page", srv.URL + "/inner", srv.URL + "/slow", srv.URL + "/none", inner.URL, "http://localhost/", "http://169.254.169.254/latest",
-		"http://[::1]/", "http://10.0.0.1/", "ftp://example.org/x", "gopher://x", "not an address", "http://u:p@example.org/", "javascript:alert(1)",
+		srv.URL + "/page", srv.URL + "/inner", srv.URL + "/slow", srv.URL + "/none", inner.URL, "http://localhost/",
+		"http://169.254.169.254/latest",
+		"http://[::1]/", "http://10.0.0.1/", "ftp://example.org/x", "gopher://x", "not an address", "http://u:p@example.org/",
+		"javascript:alert(1)",
 	}})
 	status, a := call(t, b, search.OpExtract, string(body))
 	if status != http.StatusOK || len(a.Results) != 1 || len(a.Failed) != 13 || a.Usage == nil {
@@ -175,7 +181,8 @@ func TestExtractOfPages(t *testing.T) {
 	}
 	urls := strings.TrimSuffix(strings.Repeat(`"file:x",`, 21), ",")
 	for _, bad := range []string{
-		`{}`, `{"urls":[]}`, `{"urls":""}`, `{"urls":5}`, `{"urls":[5]}`, `{"urls":[null]}`, `{"urls":[` + urls + `]}`, `{"urls":"x","timeout":0}`,
+		`{}`, `{"urls":[]}`, `{"urls":""}`, `{"urls":5}`, `{"urls":[5]}`, `{"urls":[null]}`, `{"urls":[` + urls + `]}`,
+		`{"urls":"x","timeout":0}`,
 		`{"urls":"x","timeout":61}`, `{"urls":"x","timeout":"5"}`, `{"urls":"x","format":"pdf"}`, `{"urls":"x","extract_depth":"deep"}`, `{`,
 	} {
 		if status, a := call(t, b, search.OpExtract, bad); status != http.StatusBadRequest || a.Detail.Error == "" {

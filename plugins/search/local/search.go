@@ -76,7 +76,8 @@ func (b *backend) answerSearch(ctx context.Context, req *search.Request, start t
 	if err != nil {
 		return nil, webops.BadRequest(err)
 	}
-	out := searchAnswer{Query: p.query, Images: []string{}, Results: []result{}, Ignored: p.ignored, Usage: p.usage, RequestID: webops.AnswerID(req)}
+	out := searchAnswer{Query: p.query, Images: []string{}, Results: []result{}, Ignored: p.ignored, Usage: p.usage,
+		RequestID: webops.AnswerID(req)}
 	if p.results > 0 && b.mayHold(p.where) {
 		if err := b.waitUntilUsable(ctx); err != nil {
 			return nil, err

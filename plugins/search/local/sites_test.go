@@ -139,7 +139,8 @@ func TestSiteIsIndexedBesideFiles(t *testing.T) {
 	for body, want := range map[string]int{
 		`{"query":"foghorn credits"}`: 2, `{"query":"foghorn credits","include_domains":["file"]}`: 1,
 		`{"query":"foghorn credits","include_domains":["` + host + `"]}`: 1, `{"query":"foghorn credits","exclude_domains":["` + host + `"]}`: 1,
-		`{"query":"foghorn credits","include_domains":["elsewhere.example"]}`: 0, `{"query":"foghorn credits","exclude_domains":["file","` + host + `"]}`: 0,
+		`{"query":"foghorn credits","include_domains":["elsewhere.example"]}`:   0,
+		`{"query":"foghorn credits","exclude_domains":["file","` + host + `"]}`: 0,
 	} {
 		if _, a := call(t, b, search.OpSearch, body); len(a.Results) != want {
 			t.Errorf("%s: got %v", body, a.urls())
@@ -164,7 +165,8 @@ func TestSiteIsRefreshed(t *testing.T) {
 		delete(w.pages, "/guide/lamp")
 	})
 	eventually(t, "the pages are as they are now", func() bool {
-		return len(finds(t, b, "retired")) == 1 && len(finds(t, b, "carillon")) == 1 && len(finds(t, b, "rotates")) == 0 && len(finds(t, b, "mist")) == 0
+		return len(finds(t, b, "retired")) == 1 && len(finds(t, b, "carillon")) == 1 && len(finds(t, b, "rotates")) == 0 &&
+			len(finds(t, b, "mist")) == 0
 	})
 	eventually(t, "unchanged pages are asked for conditionally", func() bool { return w.asked(http.StatusNotModified) >= 3 })
 	if err := health(t, b); err != nil {
@@ -172,7 +174,8 @@ func TestSiteIsRefreshed(t *testing.T) {
 	}
 	// The page is there but nothing leads to it any more.
 	w.change(func() { w.pages["/guide/horn"] = `<title>Foghorn</title><p>The foghorn is retired.</p>` })
-	eventually(t, "a page without a link is gone", func() bool { return len(finds(t, b, "carillon")) == 0 && len(finds(t, b, "retired")) == 1 })
+	eventually(t, "a page without a link is gone",
+		func() bool { return len(finds(t, b, "carillon")) == 0 && len(finds(t, b, "retired")) == 1 })
 }
 
 func TestSiteThatIsDownKeepsItsPages(t *testing.T) {
@@ -289,7 +292,8 @@ func TestSearchDoesNotWaitForASite(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	body, _ := json.Marshal(map[string]any{"query": "credits"})
-	if resp, err := b.Invoke(ctx, &search.Request{Operation: search.OpSearch, Body: body}); err != nil || !strings.Contains(string(resp.Body), "file:docs/quota.md") {
+	if resp, err := b.Invoke(ctx, &search.Request{Operation: search.OpSearch, Body: body}); err != nil ||
+		!strings.Contains(string(resp.Body), "file:docs/quota.md") {
 		t.Errorf("got %v, %v", resp, err)
 	}
 	// Nor does the end.
@@ -326,7 +330,8 @@ func TestBuildWithSites(t *testing.T) {
 			t.Errorf("%s: got %v", path, diags)
 		}
 	}
-	for _, bad := range []string{"", "x", "https://", "https://u:p@example.org/", "http://127.0.0.1/", "http://[::1]/", "http://10.1.2.3/x", "http://example.org:22/", "file:///etc"} {
+	for _, bad := range []string{"", "x", "https://", "https://u:p@example.org/", "http://127.0.0.1/", "http://[::1]/", "http://10.1.2.3/x",
+		"http://example.org:22/", "file:///etc"} {
 		cfg := good
 		cfg.Sites = []string{bad}
 		if _, diags := local.Definition().Build(h.instance(), cfg); !diags.HasErrors() {

@@ -50,10 +50,12 @@ func TestIndexStatus(t *testing.T) {
 		t.Fatalf("sources: %+v", st.Sources)
 	}
 	files, site := st.Sources[0], st.Sources[1]
-	if files.Kind != search.SourceFiles || files.State != search.SourceReady || files.Documents == 0 || files.Documents != st.Documents || files.LastVisit.IsZero() {
+	if files.Kind != search.SourceFiles || files.State != search.SourceReady || files.Documents == 0 || files.Documents != st.Documents ||
+		files.LastVisit.IsZero() {
 		t.Errorf("files during the visit: %+v", files)
 	}
-	if site.Kind != search.SourceSite || site.State != search.SourceIndexing || site.Documents != 0 || !site.LastVisit.IsZero() || st.Bytes == 0 || st.Reindexing {
+	if site.Kind != search.SourceSite || site.State != search.SourceIndexing || site.Documents != 0 || !site.LastVisit.IsZero() ||
+		st.Bytes == 0 || st.Reindexing {
 		t.Errorf("site during the visit: %+v of %+v", site, st)
 	}
 	close(hold)
@@ -125,7 +127,11 @@ func TestReindexWithAPageThatFails(t *testing.T) {
 	eventually(t, "the site is indexed", func() bool { return isReady(status(t, b)) })
 	w.change(func() { w.broken = "/guide/horn" })
 	reindex(t, b)
-	eventually(t, "the visit has failed", func() bool { st := status(t, b); return !st.Reindexing && st.Sources[1].State == search.SourceFailed })
+	eventually(t, "the visit has failed", func() bool {
+		st := status(t, b)
+		return !st.Reindexing &&
+			st.Sources[1].State == search.SourceFailed
+	})
 	if len(finds(t, b, "foghorn")) != 1 || len(finds(t, b, "carillon")) != 1 {
 		t.Error("a page that fails was taken out, or what it led to")
 	}

@@ -28,7 +28,8 @@ func TestParametersOfTheTable(t *testing.T) {
 	}
 	page := fmt.Sprintf("%q", site.URL+"/")
 	searchapitest.TestBackend(t, searchapitest.Config{
-		Backend: searchapi.Local, Schemas: schemas, Required: map[string]string{"query": `"query"`, "urls": page, "url": page, "input": `"words"`},
+		Backend: searchapi.Local, Schemas: schemas,
+		Required: map[string]string{"query": `"query"`, "urls": page, "url": page, "input": `"words"`},
 		Invoke: func(t *testing.T, op, body string) (int, []byte) {
 			resp, err := b.Invoke(t.Context(), &search.Request{Operation: op, Body: []byte(body)})
 			if err != nil {

@@ -47,7 +47,8 @@ func newBackend(inst search.Instance, cfg Config) (*backend, error) {
 	}
 	var err error
 	// The operator names this address, not a caller: it may be on an inner network.
-	b.client, err = httpx.New(httpx.Config{BaseURL: cfg.BaseURL, Timeout: cfg.Timeout, MaxBody: maxBytes, UserAgent: agent, Compression: true, TracePath: true})
+	b.client, err = httpx.New(httpx.Config{BaseURL: cfg.BaseURL, Timeout: cfg.Timeout, MaxBody: maxBytes, UserAgent: agent, Compression: true,
+		TracePath: true})
 	if err != nil {
 		return nil, err
 	}

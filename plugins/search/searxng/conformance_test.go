@@ -46,7 +46,8 @@ func TestConformance(t *testing.T) {
 		JSON: fmt.Sprintf(`{"base_url":%q,"allow_hosts":[%q],"crawl_delay":"0s"}`, srv.URL, host(site)),
 		Invalid: []string{
 			`{}`, `{"base_url":"ftp://example.org"}`, `{"base_url":"http://x","language":"English"}`, `{"base_url":"http://x","safesearch":3}`,
-			`{"base_url":"http://x","categories":["a,b"]}`, `{"base_url":"http://x","timeout":"0s"}`, `{"base_url":"http://x","allow_hosts":["http://x"]}`,
+			`{"base_url":"http://x","categories":["a,b"]}`, `{"base_url":"http://x","timeout":"0s"}`,
+			`{"base_url":"http://x","allow_hosts":["http://x"]}`,
 		},
 		Samples: []conformance.Sample{
 			{Operation: search.OpSearch, Body: `{"query":"conformance"}`},

@@ -125,7 +125,8 @@ func (b *backend) checkEngines(ctx context.Context, query url.Values, found *pag
 	case len(all) == 0 && len(silent) == 0:
 		return false, nil
 	case len(all) > 0 && len(asked) == 0 && len(silent) == 0:
-		return true, errs.Unavailable(errs.ReasonExplained, "the SearXNG server has no engine for such a search: enable engines for %s in its settings.yml", describeAsked(query))
+		return true, errs.Unavailable(errs.ReasonExplained,
+			"the SearXNG server has no engine for such a search: enable engines for %s in its settings.yml", describeAsked(query))
 	case len(all) == 0 || !slices.ContainsFunc(searchEngines(asked), func(name string) bool { return !failed(name) }):
 		return false, errs.Unavailable(errs.ReasonExplained, "no engine of the SearXNG server could search: %s", describeSilent(silent))
 	}

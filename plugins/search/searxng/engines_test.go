@@ -16,7 +16,8 @@ func nothing(string, string) []searxngtest.Result { return nil }
 
 // general are engines as a server has them: two that search the web, one for facts, one for news, and one that is switched off.
 var general = []searxngtest.Engine{
-	{Name: "one", Categories: []string{"general"}, TimeRange: true}, {Name: "two", Categories: []string{"general", "web"}}, {Name: "wikipedia", Categories: []string{"general"}},
+	{Name: "one", Categories: []string{"general"}, TimeRange: true}, {Name: "two", Categories: []string{"general", "web"}},
+	{Name: "wikipedia", Categories: []string{"general"}},
 	{Name: "news one", Categories: []string{"news"}}, {Name: "off", Categories: []string{"general"}, Disabled: true},
 }
 
@@ -31,16 +32,24 @@ func TestEnginesThatFailed(t *testing.T) {
 	}{
 		{"nothing to find", `{"query":"q"}`, searxngtest.Config{Engines: general}, nil, ""},
 		{"one failed", `{"query":"q"}`, searxngtest.Config{Engines: general, Unresponsive: []string{"one"}}, nil, ""},
-		{"all failed", `{"query":"q"}`, searxngtest.Config{Engines: general, Unresponsive: []string{"one", "two"}}, nil, "could search: one (timeout), two (timeout)"},
-		{"all failed, facts too", `{"query":"q"}`, searxngtest.Config{Engines: general, Unresponsive: []string{"one", "two", "wikipedia"}}, nil, "wikipedia (timeout)"},
-		{"all of the category failed", `{"query":"q","topic":"news"}`, searxngtest.Config{Engines: general, Unresponsive: []string{"news one"}}, nil, "news one (timeout)"},
-		{"all of those that know time failed", `{"query":"q","time_range":"day"}`, searxngtest.Config{Engines: general, Unresponsive: []string{"one"}}, nil, "one (timeout)"},
-		{"no engine knows time", `{"query":"q","topic":"news","time_range":"day"}`, searxngtest.Config{Engines: general}, nil, "no engine for such a search: enable engines for the categories news that can search by time"},
-		{"no such category", `{"query":"q"}`, searxngtest.Config{Engines: general}, func(c *searxng.Config) { c.Categories = []string{"science"} }, "categories science"},
-		{"all that were named failed", `{"query":"q"}`, searxngtest.Config{Engines: general, Unresponsive: []string{"one"}}, func(c *searxng.Config) { c.Engines = []string{"one"} }, "one (timeout)"},
+		{"all failed", `{"query":"q"}`, searxngtest.Config{Engines: general, Unresponsive: []string{"one", "two"}}, nil,
+			"could search: one (timeout), two (timeout)"},
+		{"all failed, facts too", `{"query":"q"}`, searxngtest.Config{Engines: general, Unresponsive: []string{"one", "two", "wikipedia"}}, nil,
+			"wikipedia (timeout)"},
+		{"all of the category failed", `{"query":"q","topic":"news"}`, searxngtest.Config{Engines: general, Unresponsive: []string{"news one"}},
+			nil, "news one (timeout)"},
+		{"all of those that know time failed", `{"query":"q","time_range":"day"}`,
+			searxngtest.Config{Engines: general, Unresponsive: []string{"one"}}, nil, "one (timeout)"},
+		{"no engine knows time", `{"query":"q","topic":"news","time_range":"day"}`, searxngtest.Config{Engines: general}, nil,
+			"no engine for such a search: enable engines for the categories news that can search by time"},
+		{"no such category", `{"query":"q"}`, searxngtest.Config{Engines: general},
+			func(c *searxng.Config) { c.Categories = []string{"science"} }, "categories science"},
+		{"all that were named failed", `{"query":"q"}`, searxngtest.Config{Engines: general, Unresponsive: []string{"one"}},
+			func(c *searxng.Config) { c.Engines = []string{"one"} }, "one (timeout)"},
 		{"engines unknown, one failed", `{"query":"q"}`, searxngtest.Config{Unresponsive: []string{"one"}}, nil, "one (timeout)"},
 		{"engines unknown, nothing to find", `{"query":"q"}`, searxngtest.Config{}, nil, ""},
-		{"an answer alone", `{"query":"q","include_answer":true}`, searxngtest.Config{Engines: general, Unresponsive: []string{"one", "two"}, Answers: []string{"42"}}, nil, ""},
+		{"an answer alone", `{"query":"q","include_answer":true}`,
+			searxngtest.Config{Engines: general, Unresponsive: []string{"one", "two"}, Answers: []string{"42"}}, nil, ""},
 		{"many failed", `{"query":"q"}`, searxngtest.Config{Unresponsive: strings.Split(strings.Repeat("e,", 20)+"e", ",")}, nil, "and 13 more"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -103,7 +112,8 @@ func TestSearchesWithoutEngine(t *testing.T) {
 // TestEnginesThatFailOnALaterPage: what the first page had is the answer.
 func TestEnginesThatFailOnALaterPage(t *testing.T) {
 	fake := searxngtest.New(searxngtest.Config{Engines: general, PageSize: 25, Unresponsive: []string{"one"}})
-	if _, a := call(t, open(t, fake, nil), search.OpSearch, `{"query":"q","max_results":20,"include_domains":["site1.example"]}`); len(a.Results) != 5 {
+	if _, a := call(t, open(t, fake, nil), search.OpSearch,
+		`{"query":"q","max_results":20,"include_domains":["site1.example"]}`); len(a.Results) != 5 {
 		t.Errorf("got %+v", a.Results)
 	}
 }

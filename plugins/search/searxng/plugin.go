@@ -83,5 +83,6 @@ func checkConfig(cfg Config) schema.Diagnostics {
 
 // webopsConfig are the settings of the operations that other backends have as well.
 func (c Config) webopsConfig() webops.Config {
-	return webops.Config{Backend: searchapi.SearXNG, AllowHosts: c.AllowHosts, Timeout: c.Timeout, Parallel: c.Parallel, Delay: c.Delay, Pages: c.Pages}
+	return webops.Config{Backend: searchapi.SearXNG, AllowHosts: c.AllowHosts, Timeout: c.Timeout, Parallel: c.Parallel, Delay: c.Delay,
+		Pages: c.Pages}
 }

@@ -47,7 +47,8 @@ func (b *backend) answerSearch(ctx context.Context, req *search.Request, start t
 	if err != nil {
 		return nil, webops.BadRequest(err)
 	}
-	out := searchAnswer{Query: p.query, Images: []any{}, Results: []result{}, Ignored: p.ignored, Usage: p.usage, RequestID: webops.AnswerID(req)}
+	out := searchAnswer{Query: p.query, Images: []any{}, Results: []result{}, Ignored: p.ignored, Usage: p.usage,
+		RequestID: webops.AnswerID(req)}
 	hits, answer, err := b.findHits(ctx, &p)
 	if err != nil {
 		return nil, err

@@ -87,15 +87,19 @@ func TestSearch(t *testing.T) {
 	b := open(t, fake, func(c *searxng.Config) {
 		c.Categories, c.Engines, c.Language, c.SafeSearch = []string{"general", "it"}, []string{"one", "two"}, "en", 1
 	})
-	status, a := call(t, b, search.OpSearch, `{"query":"crane","include_usage":true,"search_depth":"advanced","topic":"finance","time_range":"w","x":1}`)
-	if status != http.StatusOK || a.Query != "crane" || a.Answer != nil || a.Images == nil || a.Usage == nil || a.ResponseTime == nil || a.RequestID != "r1" {
+	status, a := call(t, b, search.OpSearch,
+		`{"query":"crane","include_usage":true,"search_depth":"advanced","topic":"finance","time_range":"w","x":1}`)
+	if status != http.StatusOK || a.Query != "crane" || a.Answer != nil || a.Images == nil || a.Usage == nil || a.ResponseTime == nil ||
+		a.RequestID != "r1" {
 		t.Errorf("got %d %+v", status, a)
 	}
-	if len(a.Results) != 5 || a.Results[0].Score != 1 || a.Results[1].Score != 0.5 || a.Results[0].Title != "Result 0 for crane" || a.Results[0].Content == "" {
+	if len(a.Results) != 5 || a.Results[0].Score != 1 || a.Results[1].Score != 0.5 || a.Results[0].Title != "Result 0 for crane" ||
+		a.Results[0].Content == "" {
 		t.Errorf("got %+v", a.Results)
 	}
 	want := url.Values{
-		"q": {"crane"}, "format": {"json"}, "pageno": {"1"}, "language": {"en"}, "safesearch": {"1"}, "time_range": {"week"}, "categories": {"general,it"}, "engines": {"one,two"},
+		"q": {"crane"}, "format": {"json"}, "pageno": {"1"}, "language": {"en"}, "safesearch": {"1"}, "time_range": {"week"},
+		"categories": {"general,it"}, "engines": {"one,two"},
 	}
 	if diff := cmp.Diff([]url.Values{want}, fake.Requests()); diff != "" {
 		t.Error(diff)
@@ -123,9 +127,11 @@ func TestParameters(t *testing.T) {
 	b := open(t, searxngtest.New(searxngtest.Config{}), nil)
 	many := strings.TrimSuffix(strings.Repeat(`"a.org",`, 301), ",")
 	for _, body := range []string{
-		``, `[]`, `{}`, `{"query":" "}`, `{"query":"!! !!"}`, `{"query":5}`, `{"query":"q","max_results":21}`, `{"query":"q","max_results":-1}`, `{"query":"q","topic":"sports"}`,
+		``, `[]`, `{}`, `{"query":" "}`, `{"query":"!! !!"}`, `{"query":5}`, `{"query":"q","max_results":21}`, `{"query":"q","max_results":-1}`,
+		`{"query":"q","topic":"sports"}`,
 		`{"query":"q","time_range":"decade"}`, `{"query":"q","days":-1}`, `{"query":"q","start_date":"1.1.2026"}`, `{"query":"q","end_date":5}`,
-		`{"query":"q","include_answer":"yes"}`, `{"query":"q","include_raw_content":"pdf"}`, `{"query":"q","include_images":1}`, `{"query":"q","safe_search":"x"}`,
+		`{"query":"q","include_answer":"yes"}`, `{"query":"q","include_raw_content":"pdf"}`, `{"query":"q","include_images":1}`,
+		`{"query":"q","safe_search":"x"}`,
 		`{"query":"q","include_domains":[` + many + `]}`, `{"query":"q","exclude_domains":[""]}`, `{"query":"q","include_domains":["a b"]}`,
 		`{"query":"` + strings.Repeat("x", 2001) + `"}`,
 	} {
@@ -171,14 +177,16 @@ func TestPagesAndDomains(t *testing.T) {
 		}
 		return append(out, searxngtest.Result{URL: "javascript:alert(1)"}, searxngtest.Result{URL: ":bad"})
 	}})
-	if _, a := call(t, open(t, fake, nil), search.OpSearch, `{"query":"q","max_results":20}`); len(a.Results) != 1 || a.Results[0].Score != 1 || len(fake.Requests()) != 2 {
+	if _, a := call(t, open(t, fake, nil), search.OpSearch, `{"query":"q","max_results":20}`); len(a.Results) != 1 ||
+		a.Results[0].Score != 1 || len(fake.Requests()) != 2 {
 		t.Errorf("got %+v by %d requests", a.Results, len(fake.Requests()))
 	}
 }
 
 func TestAnswersImagesDates(t *testing.T) {
 	for want, cfg := range map[string]searxngtest.Config{
-		"42": {Answers: []string{" 42 "}, Infobox: "facts"}, "43": {Answers: []string{"", "43"}, TextAnswers: true}, "facts": {Infobox: "facts"}, "": {},
+		"42": {Answers: []string{" 42 "}, Infobox: "facts"}, "43": {Answers: []string{"", "43"}, TextAnswers: true}, "facts": {Infobox: "facts"},
+		"": {},
 	} {
 		_, a := call(t, open(t, searxngtest.New(cfg), nil), search.OpSearch, `{"query":"q","include_answer":"basic"}`)
 		if want == "" && a.Answer != nil || want != "" && (a.Answer == nil || *a.Answer != want) {
@@ -188,7 +196,8 @@ func TestAnswersImagesDates(t *testing.T) {
 	fake := searxngtest.New(searxngtest.Config{})
 	b := open(t, fake, func(c *searxng.Config) { c.Engines = []string{"one"} })
 	_, a := call(t, b, search.OpSearch, `{"query":"q","include_images":true}`)
-	if len(a.Images) != 10 || a.Images[0] != "https://images.example/0.png" || fake.Requests()[1].Get("categories") != "images" || fake.Requests()[1].Has("engines") {
+	if len(a.Images) != 10 || a.Images[0] != "https://images.example/0.png" || fake.Requests()[1].Get("categories") != "images" ||
+		fake.Requests()[1].Has("engines") {
 		t.Errorf("got %v", a.Images)
 	}
 	_, a = call(t, b, search.OpSearch, `{"query":"q","include_images":true,"include_image_descriptions":true}`)
@@ -202,7 +211,8 @@ func TestAnswersImagesDates(t *testing.T) {
 		}
 	}})
 	_, a = call(t, open(t, dated, nil), search.OpSearch, `{"query":"q","start_date":"2026-01-02","end_date":"2026-02-01"}`)
-	if diff := cmp.Diff([]string{"https://b.example/", "https://d.example/", "https://e.example/"}, a.urls()); diff != "" || a.Results[0].Published == "" {
+	if diff := cmp.Diff([]string{"https://b.example/", "https://d.example/", "https://e.example/"}, a.urls()); diff != "" ||
+		a.Results[0].Published == "" {
 		t.Error(diff)
 	}
 }
@@ -213,7 +223,8 @@ func TestErrors(t *testing.T) {
 		reason, text string
 		after        time.Duration
 	}{
-		"limiter":   {searxngtest.Scripted{Status: 429, Header: map[string]string{"Retry-After": "7"}}, errs.ReasonExplained, "pass_ip", 7 * time.Second},
+		"limiter": {searxngtest.Scripted{Status: 429, Header: map[string]string{"Retry-After": "7"}}, errs.ReasonExplained, "pass_ip",
+			7 * time.Second},
 		"forbidden": {searxngtest.Scripted{Status: 403}, errs.ReasonExplained, "search.formats", 0},
 		"HTML":      {searxngtest.Scripted{Status: 200, ContentType: "text/html", Body: "<html>"}, errs.ReasonExplained, "instead of JSON", 0},
 		"cut JSON":  {searxngtest.Scripted{Status: 200, ContentType: "application/json", Body: `{"results":[`}, errs.ReasonExplained, "form", 0},
@@ -229,17 +240,20 @@ func TestErrors(t *testing.T) {
 		fake.Script(tc.answer)
 		_, err := open(t, fake, nil).Invoke(t.Context(), &search.Request{Operation: search.OpSearch, Body: []byte(`{"query":"geheim"}`)})
 		e := errs.From(err)
-		if err == nil || e.Source != errs.Upstream || e.Reason != tc.reason || !strings.Contains(e.Message, tc.text) || e.RetryAfter != tc.after || strings.Contains(e.Message, "geheim") {
+		if err == nil || e.Source != errs.Upstream || e.Reason != tc.reason || !strings.Contains(e.Message, tc.text) ||
+			e.RetryAfter != tc.after || strings.Contains(e.Message, "geheim") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	_, err := open(t, searxngtest.New(searxngtest.Config{NoJSON: true}), nil).Invoke(t.Context(), &search.Request{Operation: search.OpSearch, Body: []byte(`{"query":"q"}`)})
+	_, err := open(t, searxngtest.New(searxngtest.Config{NoJSON: true}), nil).Invoke(t.Context(),
+		&search.Request{Operation: search.OpSearch, Body: []byte(`{"query":"q"}`)})
 	if e := errs.From(err); e == nil || !strings.Contains(e.Message, "search.formats") {
 		t.Errorf("got %v", err)
 	}
 	fake := searxngtest.New(searxngtest.Config{})
 	fake.Script(searxngtest.Scripted{Hold: true, Times: -1})
-	_, err = open(t, fake, func(c *searxng.Config) { c.Timeout = 50 * time.Millisecond }).Invoke(t.Context(), &search.Request{Operation: search.OpSearch, Body: []byte(`{"query":"q"}`)})
+	_, err = open(t, fake, func(c *searxng.Config) { c.Timeout = 50 * time.Millisecond }).Invoke(t.Context(),
+		&search.Request{Operation: search.OpSearch, Body: []byte(`{"query":"q"}`)})
 	if e := errs.From(err); e == nil || e.Reason != errs.ReasonTimeout {
 		t.Errorf("got %v", err)
 	}
@@ -247,7 +261,8 @@ func TestErrors(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		_, _ = w.Write([]byte(`{"results":[{"url":5},"x",null,{"url":"https://a.example/","title":null,"content":null,"score":null}],"answers":[7,null,{"x":1}],"infoboxes":null}`))
 	})
-	if status, a := call(t, open(t, odd, nil), search.OpSearch, `{"query":"q","include_answer":true}`); status != 200 || len(a.Results) != 1 || a.Answer != nil {
+	if status, a := call(t, open(t, odd, nil), search.OpSearch, `{"query":"q","include_answer":true}`); status != 200 ||
+		len(a.Results) != 1 || a.Answer != nil {
 		t.Errorf("got %+v", a)
 	}
 }
@@ -256,12 +271,14 @@ func TestTextsAndResearch(t *testing.T) {
 	site := newSite(t)
 	fake := searxngtest.New(searxngtest.Config{Results: func(string, string) []searxngtest.Result {
 		return []searxngtest.Result{
-			{URL: site.URL + "/a", Title: "A page", Score: 3}, {URL: "http://10.0.0.1/", Title: "Inner", Content: "What the engine says about cranes on that page of the inner net.", Score: 1},
+			{URL: site.URL + "/a", Title: "A page", Score: 3},
+			{URL: "http://10.0.0.1/", Title: "Inner", Content: "What the engine says about cranes on that page of the inner net.", Score: 1},
 		}
 	}})
 	b := open(t, fake, func(c *searxng.Config) { c.AllowHosts = []string{host(site)} })
 	_, a := call(t, b, search.OpSearch, `{"query":"cranes","include_raw_content":"text"}`)
-	if len(a.Results) != 2 || a.Results[0].RawContent == nil || !strings.Contains(*a.Results[0].RawContent, "cranes at the quay") || a.Results[1].RawContent != nil {
+	if len(a.Results) != 2 || a.Results[0].RawContent == nil || !strings.Contains(*a.Results[0].RawContent, "cranes at the quay") ||
+		a.Results[1].RawContent != nil {
 		t.Errorf("got %+v", a.Results)
 	}
 	resp, err := b.Invoke(t.Context(), &search.Request{Operation: search.OpResearch, Body: []byte(`{"input":"cranes at the quay"}`)})
@@ -277,7 +294,8 @@ func TestTextsAndResearch(t *testing.T) {
 			continue
 		}
 		var a answer
-		if json.Unmarshal(out.Body, &a) != nil || a.Status != "completed" || len(a.Sources) != 2 || !strings.Contains(a.Content, "engine says about cranes") {
+		if json.Unmarshal(out.Body, &a) != nil || a.Status != "completed" || len(a.Sources) != 2 ||
+			!strings.Contains(a.Content, "engine says about cranes") {
 			t.Errorf("got %s", out.Body)
 		}
 		return

@@ -95,7 +95,8 @@ const maxVerdictBody = 8 << 10
 // saysKeyInvalid tells a 403 that concerns the key from one that concerns the request.
 func saysKeyInvalid(body []byte) bool {
 	text := strings.ToLower(string(body[:min(len(body), maxVerdictBody)]))
-	for _, s := range []string{"deactivated", "revoked", "suspended", "invalid api key", "api key is invalid", "invalid_api_key", "invalid_token"} {
+	for _, s := range []string{"deactivated", "revoked", "suspended", "invalid api key", "api key is invalid", "invalid_api_key",
+		"invalid_token"} {
 		if strings.Contains(text, s) {
 			return true
 		}

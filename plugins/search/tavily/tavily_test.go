@@ -107,7 +107,8 @@ func TestUsage(t *testing.T) {
 		{"fraction", `{}`, `{"include_usage":true}`, `{"usage":{"credits":1.2}}`, `{}`, credits(2)},
 		{"odd", `{}`, `{"include_usage":true}`, `{"usage":{"credits":"x"}}`, `{}`, nil},
 		{"negative", `{}`, `{"include_usage":true}`, `{"usage":{"credits":-1}}`, `{}`, nil},
-		{"too deep", `{}`, `{"include_usage":true}`, `{"a":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}`, `{"a":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}`, nil},
+		{"too deep", `{}`, `{"include_usage":true}`, `{"a":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}`,
+			`{"a":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b, fake := open(t, tavilytest.Config{})

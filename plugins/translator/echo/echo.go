@@ -70,7 +70,8 @@ func (e echo) Translate(ctx context.Context, req translator.Request) (*translato
 		}
 	}
 	answer.Attempts = []translator.Attempt{{
-		Model: modelName, Outcome: translator.OK, InputTokens: countTokens(req.Parts), OutputTokens: max(1, countTokens(answer.Parts)), Duration: time.Since(began),
+		Model: modelName, Outcome: translator.OK, InputTokens: countTokens(req.Parts), OutputTokens: max(1, countTokens(answer.Parts)),
+		Duration: time.Since(began),
 	}}
 	return answer, nil
 }

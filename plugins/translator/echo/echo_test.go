@@ -49,7 +49,8 @@ func TestSummaries(t *testing.T) {
 		{Name: "title", Text: "v1"}, {Name: "body", Text: "## What changed\n\n- first thing\n- second thing\n\nx\n"},
 	}}
 	answer, err := echo{}.Translate(t.Context(), req)
-	if err != nil || len(answer.Parts) != 2 || answer.Parts[0].Text != "〔de〕 v1" || answer.Parts[1].Text != "- 〔de〕 first thing\n- 〔de〕 second thing" {
+	if err != nil || len(answer.Parts) != 2 || answer.Parts[0].Text != "〔de〕 v1" ||
+		answer.Parts[1].Text != "- 〔de〕 first thing\n- 〔de〕 second thing" {
 		t.Errorf("%+v, %v", answer, err)
 	}
 	req.Parts[1].Text = "Bugfixes"

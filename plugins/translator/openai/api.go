@@ -184,7 +184,8 @@ func classifyStatus(res *httpx.Response, words string) *errs.Error {
 		return false
 	}
 	switch {
-	case res.Status == http.StatusPaymentRequired, says("insufficient_quota", "billing", "insufficient balance", "exceeded your current quota"):
+	case res.Status == http.StatusPaymentRequired,
+		says("insufficient_quota", "billing", "insufficient balance", "exceeded your current quota"):
 		return translator.QuotaExhausted("")
 	case res.Status == http.StatusTooManyRequests:
 		return translator.RateLimited(pauseOf(res.Header), "")

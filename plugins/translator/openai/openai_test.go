@@ -31,9 +31,11 @@ func TestConformance(t *testing.T) {
 		conformance.TranslatorDown:      {Status: 503, Body: page},
 	}
 	conformance.TestTranslator(t, Plugin(), conformance.TranslatorConfig{
-		JSON: `{"base_url":"` + s.URL() + `","api_key":"` + key + `","models":["small","large"],"retries":1,"price":{"small":{"input":1.5,"output":6}}}`,
+		JSON: `{"base_url":"` + s.URL() + `","api_key":"` + key +
+			`","models":["small","large"],"retries":1,"price":{"small":{"input":1.5,"output":6}}}`,
 		Invalid: []string{
-			`{"models":[]}`, `{"models":["a","a"]}`, `{"models":["a"],"base_url":"x"}`, `{"models":["a"],"temperature":3}`, `{"models":["a"],"price":{"b":{"input":1}}}`,
+			`{"models":[]}`, `{"models":["a","a"]}`, `{"models":["a"],"base_url":"x"}`, `{"models":["a"],"temperature":3}`,
+			`{"models":["a"],"price":{"b":{"input":1}}}`,
 			`{"models":["a"],"timeout":"1ms"}`, `{"models":["a"],"retries":-1}`, `{"models":["a"],"max_input_tokens":1}`,
 		},
 		TargetLanguage: "zh-CN", Secrets: []string{key}, Fault: func(f conformance.TranslatorFault) func() { return s.FailUntil(faults[f]) },
@@ -65,7 +67,8 @@ func start(t *testing.T, s *openaitest.Server, change ...func(*Config)) (tr *ser
 }
 
 func request() translator.Request {
-	return translator.Request{Task: translator.Translate, TargetLanguage: "zh-CN", Parts: []translator.Part{{Name: "title", Text: "Faster"}, {Name: "body", Text: "- one\n- two", Markdown: true}}}
+	return translator.Request{Task: translator.Translate, TargetLanguage: "zh-CN",
+		Parts: []translator.Part{{Name: "title", Text: "Faster"}, {Name: "body", Text: "- one\n- two", Markdown: true}}}
 }
 
 // outcomes returns models and outcomes of the attempts.
@@ -88,7 +91,8 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	s.AnswerAs(true, true)
-	if a, err = tr.Translate(t.Context(), request()); err != nil || a.Parts[0].Text != "译Faster" || a.Attempts[0].InputTokens < overhead || a.Attempts[0].OutputTokens < 10 {
+	if a, err = tr.Translate(t.Context(), request()); err != nil || a.Parts[0].Text != "译Faster" || a.Attempts[0].InputTokens < overhead ||
+		a.Attempts[0].OutputTokens < 10 {
 		t.Errorf("a stream without usage: %+v, %v", a, err)
 	}
 	for said, want := range map[string]string{
@@ -112,14 +116,16 @@ func TestSummaries(t *testing.T) {
 	req := request()
 	req.Task = translator.Summarize
 	for said, want := range map[string]translator.Answer{
-		`{"valuable":true,"title":"T","items":["- one","* two"," three\nlines","four","five"]}`: {Parts: []translator.Part{{Name: "title", Text: "T"}, {Name: "body", Text: "- one\n- two\n- three lines\n- four", Markdown: true}}},
-		`{"valuable":false,"title":"","items":[]}`:                                              {Insufficient: true},
-		`{"valuable":true,"title":"T","items":[]}`:                                              {Insufficient: true},
-		`{"valuable":true,"title":"","items":["x"]}`:                                            {Problem: "the title is empty"},
+		`{"valuable":true,"title":"T","items":["- one","* two"," three\nlines","four","five"]}`: {Parts: []translator.Part{{Name: "title",
+			Text: "T"}, {Name: "body", Text: "- one\n- two\n- three lines\n- four", Markdown: true}}},
+		`{"valuable":false,"title":"","items":[]}`:   {Insufficient: true},
+		`{"valuable":true,"title":"T","items":[]}`:   {Insufficient: true},
+		`{"valuable":true,"title":"","items":["x"]}`: {Problem: "the title is empty"},
 	} {
 		s.Reply(func(openaitest.Chat) string { return said })
 		a, err := tr.Translate(t.Context(), req)
-		if err != nil || a.Problem != want.Problem || a.Insufficient != want.Insufficient || len(a.Parts) != len(want.Parts) || len(a.Parts) > 0 && a.Parts[1] != want.Parts[1] {
+		if err != nil || a.Problem != want.Problem || a.Insufficient != want.Insufficient || len(a.Parts) != len(want.Parts) ||
+			len(a.Parts) > 0 && a.Parts[1] != want.Parts[1] {
 			t.Errorf("%s: %+v, %v", said, a, err)
 		}
 	}
@@ -135,7 +141,8 @@ func TestFailuresByTheirClass(t *testing.T) {
 		{"a passing failure is repeated", []openaitest.Fault{{Status: 503}, {Status: 500}}, "small temporary, small temporary, small ok", 2},
 		{"a short limit is waited for", []openaitest.Fault{{Status: 429, RetryAfter: 2 * time.Second}}, "small rate_limited, small ok", 1},
 		{"a long limit has the next model tried", []openaitest.Fault{{Status: 429, RetryAfter: time.Hour}}, "small rate_limited, large ok", 0},
-		{"failures to the end have the next model tried", []openaitest.Fault{{Status: 503}, {Status: 503}, {Status: 503}}, "small temporary, small temporary, small temporary, large ok", 2},
+		{"failures to the end have the next model tried", []openaitest.Fault{{Status: 503}, {Status: 503}, {Status: 503}},
+			"small temporary, small temporary, small temporary, large ok", 2},
 		{"a model that is not there is not repeated", []openaitest.Fault{{Status: 404, Code: "model_not_found"}}, "small refused, large ok", 0},
 		{"a page is repeated", []openaitest.Fault{{Status: 200, Body: page}}, "small temporary, small ok", 1},
 	} {
@@ -157,7 +164,8 @@ func TestDeadlineHoldsPauses(t *testing.T) {
 	s.Fail(openaitest.Fault{Status: 429, RetryAfter: 4 * time.Second})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	if _, err := tr.Translate(ctx, request()); translator.OutcomeOf(err) != translator.OutcomeRateLimited || errs.From(err).RetryAfter != 4*time.Second || len(*slept) > 0 {
+	if _, err := tr.Translate(ctx, request()); translator.OutcomeOf(err) != translator.OutcomeRateLimited ||
+		errs.From(err).RetryAfter != 4*time.Second || len(*slept) > 0 {
 		t.Errorf("%v, slept %v", err, *slept)
 	}
 }

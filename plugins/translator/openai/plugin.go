@@ -86,7 +86,8 @@ func buildTranslator(inst translator.Instance, cfg Config) (translator.Open, sch
 		return nil, diags
 	}
 	return func(context.Context) (translator.Translator, error) {
-		client, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true, Own: []*url.URL{base}})
+		client, err := httpx.New(httpx.Config{UserAgent: inst.UserAgent, Timeout: cfg.Timeout, MaxBody: maxBody, Compression: true, Proxy: true,
+			Own: []*url.URL{base}})
 		if err != nil {
 			return nil, err
 		}

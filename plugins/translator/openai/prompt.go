@@ -56,7 +56,8 @@ func messagesFor(req translator.Request) []message {
 	_ = enc.Encode(map[string]any{"target_language": req.TargetLanguage, "source_language": req.SourceLanguage, "parts": parts})
 	messages := []message{{"system", rules[req.Task]}, {"user", strings.TrimSpace(user.String())}}
 	if req.Correction != "" {
-		messages = append(messages, message{"user", "Your answer before could not be used: " + req.Correction + ". Answer the request above once more, and keep to the rules."})
+		messages = append(messages, message{"user",
+			"Your answer before could not be used: " + req.Correction + ". Answer the request above once more, and keep to the rules."})
 	}
 	return messages
 }
@@ -144,6 +145,7 @@ func readSummary(raw []byte, answer *translator.Answer) {
 	case strings.TrimSpace(said.Title) == "":
 		answer.Problem = "the title is empty"
 	default:
-		answer.Parts = []translator.Part{{Name: translator.PartTitle, Text: said.Title}, {Name: translator.PartBody, Text: strings.Join(list, "\n"), Markdown: true}}
+		answer.Parts = []translator.Part{{Name: translator.PartTitle, Text: said.Title},
+			{Name: translator.PartBody, Text: strings.Join(list, "\n"), Markdown: true}}
 	}
 }

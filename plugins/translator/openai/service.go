@@ -105,7 +105,8 @@ func (s *service) askModel(ctx context.Context, m *model, req translator.Request
 		}
 		e := errs.From(err)
 		outcome := translator.OutcomeOf(e)
-		answer.Attempts = append(answer.Attempts, translator.Attempt{Model: m.name, Outcome: outcome, Duration: s.now().Sub(began), Message: e.Message})
+		answer.Attempts = append(answer.Attempts,
+			translator.Attempt{Model: m.name, Outcome: outcome, Duration: s.now().Sub(began), Message: e.Message})
 		if ctx.Err() != nil {
 			return e
 		}
@@ -136,9 +137,11 @@ func endsWithin(ctx context.Context, pause time.Duration) bool {
 }
 
 // readReply puts what a model answered into the answer, and returns the attempt.
-func (s *service) readReply(m *model, req translator.Request, reply *chatReply, answer *translator.Answer, took time.Duration) translator.Attempt {
+func (s *service) readReply(m *model, req translator.Request, reply *chatReply, answer *translator.Answer,
+	took time.Duration) translator.Attempt {
 	said := reply.Choices[0]
-	a := translator.Attempt{Model: m.name, Outcome: translator.OK, InputTokens: reply.Usage.PromptTokens, OutputTokens: reply.Usage.CompletionTokens, Duration: took}
+	a := translator.Attempt{Model: m.name, Outcome: translator.OK, InputTokens: reply.Usage.PromptTokens,
+		OutputTokens: reply.Usage.CompletionTokens, Duration: took}
 	if a.InputTokens <= 0 {
 		a.InputTokens = estimateTokens(req)
 	}
@@ -203,7 +206,8 @@ func (m *model) adaptToRefusal(refused *refusedError) bool {
 		m.completionTokens = true
 	case !m.noTemperature && says("temperature"):
 		m.noTemperature = true
-	case m.adaptsFormat && m.format < len(formats)-1 && (says("response_format") || says("json_schema") || says("json_object") || says("structured")):
+	case m.adaptsFormat && m.format < len(formats)-1 &&
+		(says("response_format") || says("json_schema") || says("json_object") || says("structured")):
 		m.format++
 	default:
 		return false

@@ -17,9 +17,12 @@ func idOf(login string) int64 {
 
 func (s *Server) userOf(login string) map[string]any {
 	return map[string]any{
-		"id": idOf(login), "login": login, "login_name": "", "source_id": 0, "full_name": "", "email": login + "@noreply.gitea.example", "avatar_url": "https://avatars.example.com/" + login,
-		"html_url": s.URL + "/" + login, "language": "", "is_admin": false, "last_login": formatTime(time.Time{}), "created": "2024-01-01T00:00:00Z", "restricted": false, "active": true,
-		"prohibit_login": false, "location": "", "website": "", "description": "", "visibility": "public", "followers_count": 0, "following_count": 0, "starred_repos_count": 0, "username": login,
+		"id": idOf(login), "login": login, "login_name": "", "source_id": 0, "full_name": "", "email": login + "@noreply.gitea.example",
+		"avatar_url": "https://avatars.example.com/" + login,
+		"html_url":   s.URL + "/" + login, "language": "", "is_admin": false, "last_login": formatTime(time.Time{}),
+		"created": "2024-01-01T00:00:00Z", "restricted": false, "active": true,
+		"prohibit_login": false, "location": "", "website": "", "description": "", "visibility": "public", "followers_count": 0,
+		"following_count": 0, "starred_repos_count": 0, "username": login,
 	}
 }
 
@@ -28,10 +31,14 @@ func formatTime(t time.Time) string { return t.Format(time.RFC3339) }
 func (s *Server) repoOf(r *Repo) map[string]any {
 	owner, name, _ := strings.Cut(r.FullName, "/")
 	return map[string]any{
-		"id": r.ID, "owner": s.userOf(owner), "name": name, "full_name": r.FullName, "description": "About " + r.FullName, "empty": false, "private": r.Private, "fork": false, "template": false,
-		"parent": nil, "mirror": false, "size": 42, "language": "Go", "html_url": s.URL + "/" + r.FullName, "url": s.URL + "/api/v1/repos/" + r.FullName, "original_url": "", "website": "",
-		"stars_count": len(r.Stargazers), "forks_count": 0, "watchers_count": 1, "open_issues_count": 0, "open_pr_counter": 0, "release_counter": len(r.Releases), "default_branch": "main",
-		"archived": r.Archived, "created_at": "2024-01-01T00:00:00Z", "updated_at": formatTime(r.UpdatedAt), "internal": false, "avatar_url": "", "has_releases": true,
+		"id": r.ID, "owner": s.userOf(owner), "name": name, "full_name": r.FullName, "description": "About " + r.FullName, "empty": false,
+		"private": r.Private, "fork": false, "template": false,
+		"parent": nil, "mirror": false, "size": 42, "language": "Go", "html_url": s.URL + "/" + r.FullName,
+		"url": s.URL + "/api/v1/repos/" + r.FullName, "original_url": "", "website": "",
+		"stars_count": len(r.Stargazers), "forks_count": 0, "watchers_count": 1, "open_issues_count": 0, "open_pr_counter": 0,
+		"release_counter": len(r.Releases), "default_branch": "main",
+		"archived": r.Archived, "created_at": "2024-01-01T00:00:00Z", "updated_at": formatTime(r.UpdatedAt), "internal": false, "avatar_url": "",
+		"has_releases": true,
 	}
 }
 
@@ -148,9 +155,11 @@ func (s *Server) answerNotifications(r *http.Request) (any, int) {
 		for _, repo := range s.repos {
 			if repo.FullName == n.Repo {
 				out = append(out, map[string]any{
-					"id": n.ID, "repository": s.repoOf(repo), "unread": n.Unread, "pinned": false, "updated_at": formatTime(n.UpdatedAt), "url": s.URL + "/api/v1/notifications/threads/1",
+					"id": n.ID, "repository": s.repoOf(repo), "unread": n.Unread, "pinned": false, "updated_at": formatTime(n.UpdatedAt),
+					"url": s.URL + "/api/v1/notifications/threads/1",
 					"subject": map[string]any{
-						"title": n.Title, "type": n.Type, "state": "open", "url": s.URL + "/api/v1/repos/" + n.Repo + "/issues/1", "html_url": s.URL + "/" + n.Repo + "/issues/1",
+						"title": n.Title, "type": n.Type, "state": "open", "url": s.URL + "/api/v1/repos/" + n.Repo + "/issues/1",
+						"html_url":           s.URL + "/" + n.Repo + "/issues/1",
 						"latest_comment_url": "", "latest_comment_html_url": "",
 					},
 				})
@@ -179,8 +188,10 @@ func (s *Server) answerReleases(r *http.Request) (any, int) {
 		}
 		owner, _, _ := strings.Cut(repo.FullName, "/")
 		out = append(out, map[string]any{
-			"id": release.ID, "tag_name": release.Tag, "target_commitish": "main", "name": release.Name, "body": release.Body, "url": s.URL + "/api/v1/repos/" + repo.FullName + "/releases/1",
-			"html_url": s.URL + "/" + repo.FullName + "/releases/tag/" + release.Tag, "tarball_url": "", "zipball_url": "", "upload_url": "", "draft": release.Draft, "prerelease": release.Prerelease,
+			"id": release.ID, "tag_name": release.Tag, "target_commitish": "main", "name": release.Name, "body": release.Body,
+			"url":      s.URL + "/api/v1/repos/" + repo.FullName + "/releases/1",
+			"html_url": s.URL + "/" + repo.FullName + "/releases/tag/" + release.Tag, "tarball_url": "", "zipball_url": "", "upload_url": "",
+			"draft": release.Draft, "prerelease": release.Prerelease,
 			"created_at": formatTime(release.At), "published_at": formatTime(release.At), "author": s.userOf(owner), "assets": []any{},
 		})
 	}
@@ -203,7 +214,8 @@ func (s *Server) answerTags(r *http.Request) (any, int) {
 	for _, tag := range repo.Tags {
 		out = append(out, map[string]any{
 			"name": tag.Name, "message": "", "id": hashOf(tag.Name), "zipball_url": "", "tarball_url": "",
-			"commit": map[string]any{"url": s.URL + "/api/v1/repos/" + repo.FullName + "/git/commits/1", "sha": hashOf(tag.Name), "created": formatTime(tag.At)},
+			"commit": map[string]any{"url": s.URL + "/api/v1/repos/" + repo.FullName + "/git/commits/1", "sha": hashOf(tag.Name),
+				"created": formatTime(tag.At)},
 		})
 	}
 	return out, 200
@@ -232,7 +244,8 @@ func (s *Server) answerCompare(r *http.Request) (any, int) {
 	}
 	commits := []any{}
 	for _, message := range messages {
-		commits = append(commits, map[string]any{"url": "", "sha": hashOf(message), "html_url": "", "created": "2024-01-01T00:00:00Z", "commit": map[string]any{"message": message}})
+		commits = append(commits, map[string]any{"url": "", "sha": hashOf(message), "html_url": "", "created": "2024-01-01T00:00:00Z",
+			"commit": map[string]any{"message": message}})
 	}
 	return map[string]any{"total_commits": len(commits), "commits": commits}, 200
 }

@@ -80,8 +80,10 @@ func New(t testing.TB) *Server {
 	s := &Server{tokens: map[string]string{}, accounts: map[string]*Account{}, lastID: 100, maxPage: 50}
 	mux := http.NewServeMux()
 	for pattern, handle := range map[string]func(*http.Request) (any, int){
-		"/user": s.answerUser, "/user/repos": s.answerOwnRepos, "/user/starred": s.answerStarred, "/user/followers": s.answerFollowers, "/notifications": s.answerNotifications,
-		"/users/{owner}/repos": s.ofUser, "/repos/{owner}/{name}": s.answerRepo, "/repos/{owner}/{name}/releases": s.answerReleases, "/repos/{owner}/{name}/tags": s.answerTags,
+		"/user": s.answerUser, "/user/repos": s.answerOwnRepos, "/user/starred": s.answerStarred, "/user/followers": s.answerFollowers,
+		"/notifications":       s.answerNotifications,
+		"/users/{owner}/repos": s.ofUser, "/repos/{owner}/{name}": s.answerRepo, "/repos/{owner}/{name}/releases": s.answerReleases,
+		"/repos/{owner}/{name}/tags":       s.answerTags,
 		"/repos/{owner}/{name}/stargazers": s.answerStargazers, "/repos/{owner}/{name}/compare/{range}": s.answerCompare,
 		"/version": func(*http.Request) (any, int) { return map[string]any{"version": "1.24.0"}, 200 },
 	} {

@@ -27,7 +27,8 @@ func Published(fullName, name, tag, digest string, org bool) []byte {
 			"id": 9, "name": name, "namespace": owner, "ecosystem": "CONTAINER", "package_type": "CONTAINER", "owner": account,
 			"package_version": map[string]any{
 				"id": 10, "version": digest, "name": digest,
-				"container_metadata": map[string]any{"tag": map[string]any{"name": tag, "digest": digest}, "labels": map[string]any{}, "manifest": map[string]any{}},
+				"container_metadata": map[string]any{"tag": map[string]any{"name": tag, "digest": digest}, "labels": map[string]any{},
+					"manifest": map[string]any{}},
 			},
 		},
 		"repository": repository,

@@ -70,7 +70,8 @@ type Server struct {
 // New starts a double that ends with the test. Nobody has access before Token was called.
 func New(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{tokens: map[string]string{}, orgs: map[string]bool{}, hooks: map[string][]Hook{}, lastID: 1000, accounts: map[string]*Account{}, content: map[string]*Content{}, challenges: map[string]string{}}
+	s := &Server{tokens: map[string]string{}, orgs: map[string]bool{}, hooks: map[string][]Hook{}, lastID: 1000,
+		accounts: map[string]*Account{}, content: map[string]*Content{}, challenges: map[string]string{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /user", s.answerUser)
 	mux.HandleFunc("GET /user/repos", s.answerOwnRepos)

@@ -36,7 +36,8 @@ func (s *Server) answerGraphQL(w http.ResponseWriter, r *http.Request) {
 	s.queries = append(s.queries, in)
 	s.mu.Unlock()
 	for text, answer := range map[string]func(string, string, map[string]any) (any, []any){
-		"starredRepositories(": s.queryStarred, "repositories(first": s.queryOwned, "nodes(ids": s.queryReactions, "addReaction(": s.mutateReaction,
+		"starredRepositories(": s.queryStarred, "repositories(first": s.queryOwned, "nodes(ids": s.queryReactions,
+		"addReaction(":    s.mutateReaction,
 		"removeReaction(": s.mutateReaction, "discussionCategories(": s.queryCategories, "discussions(first": s.queryDiscussions,
 	} {
 		if strings.Contains(in.Text, text) {
@@ -84,8 +85,10 @@ func (s *Server) repoNode(name string) any {
 		return nil
 	}
 	return map[string]any{
-		"databaseId": repo.ID, "nameWithOwner": repo.FullName, "description": "About " + repo.FullName, "url": "https://github.com/" + repo.FullName,
-		"isPrivate": repo.Private, "isArchived": repo.Archived, "isFork": false, "stargazerCount": repo.stars, "owner": s.actorNode(repo.ownerLogin()),
+		"databaseId": repo.ID, "nameWithOwner": repo.FullName, "description": "About " + repo.FullName,
+		"url":       "https://github.com/" + repo.FullName,
+		"isPrivate": repo.Private, "isArchived": repo.Archived, "isFork": false, "stargazerCount": repo.stars,
+		"owner":             s.actorNode(repo.ownerLogin()),
 		"openGraphImageUrl": "https://images.example.com/" + repo.FullName, "usesCustomOpenGraphImage": true,
 	}
 }
@@ -137,7 +140,8 @@ func reactionNode(r *Release, login string) map[string]any {
 	groups := []any{}
 	for word := range reactionKeys {
 		groups = append(groups, map[string]any{
-			"content": word, "viewerHasReacted": slices.Contains(r.Reactions[word], login), "reactors": map[string]any{"totalCount": len(r.Reactions[word])},
+			"content": word, "viewerHasReacted": slices.Contains(r.Reactions[word], login),
+			"reactors": map[string]any{"totalCount": len(r.Reactions[word])},
 		})
 	}
 	return map[string]any{"id": r.NodeID(), "reactionGroups": groups}
@@ -187,7 +191,8 @@ func (s *Server) mutateReaction(login, query string, variables map[string]any) (
 }
 
 // eachRepository answers a query for several repositories under the aliases r0 to r19.
-func (s *Server) eachRepository(query string, variables map[string]any, view func(repo string, c *Content, i string) map[string]any) (any, []any) {
+func (s *Server) eachRepository(query string, variables map[string]any,
+	view func(repo string, c *Content, i string) map[string]any) (any, []any) {
 	data, problems := map[string]any{}, []any{}
 	for i := range 20 {
 		n := strconv.Itoa(i)

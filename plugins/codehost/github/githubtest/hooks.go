@@ -74,7 +74,8 @@ func (s *Server) createHook(w http.ResponseWriter, r *http.Request) {
 		writeError(w, 422, "Validation Failed", map[string]string{"resource": "Hook", "field": "url", "code": "missing_field"})
 		return
 	case slices.ContainsFunc(s.Hooks(repo), func(o Hook) bool { return o.URL == h.URL && slices.Equal(o.Events, h.Events) }):
-		writeError(w, 422, "Validation Failed", map[string]string{"resource": "Hook", "code": "custom", "message": "Hook already exists on this repository"})
+		writeError(w, 422, "Validation Failed", map[string]string{"resource": "Hook", "code": "custom",
+			"message": "Hook already exists on this repository"})
 		return
 	}
 	h.ID = s.AddHook(repo, h)

@@ -10,7 +10,8 @@ import (
 
 // reactionKeys are the keys of counts in the REST API by the words of GraphQL.
 var reactionKeys = map[string]string{
-	"THUMBS_UP": "+1", "THUMBS_DOWN": "-1", "LAUGH": "laugh", "CONFUSED": "confused", "HEART": "heart", "HOORAY": "hooray", "ROCKET": "rocket", "EYES": "eyes",
+	"THUMBS_UP": "+1", "THUMBS_DOWN": "-1", "LAUGH": "laugh", "CONFUSED": "confused", "HEART": "heart", "HOORAY": "hooray",
+	"ROCKET": "rocket", "EYES": "eyes",
 }
 
 func (s *Server) listReleases(w http.ResponseWriter, r *http.Request) {
@@ -23,7 +24,8 @@ func (s *Server) listTags(w http.ResponseWriter, r *http.Request) {
 	if repo, content, ok := s.contentOf(w, r); ok {
 		writePage(s, w, r, content.Tags, func(name string) any {
 			return map[string]any{
-				"name": name, "node_id": "T_" + name, "commit": map[string]any{"sha": strings.Repeat("a", 40), "url": apiURL + "/repos/" + repo + "/commits/a"},
+				"name": name, "node_id": "T_" + name, "commit": map[string]any{"sha": strings.Repeat("a", 40),
+					"url": apiURL + "/repos/" + repo + "/commits/a"},
 				"zipball_url": apiURL + "/z", "tarball_url": apiURL + "/t",
 			}
 		})
@@ -61,7 +63,8 @@ func (s *Server) listNotifications(w http.ResponseWriter, r *http.Request) {
 		return map[string]any{
 			"id": n.ID, "unread": n.Unread, "reason": n.Reason, "updated_at": formatTime(n.UpdatedAt), "last_read_at": nil,
 			"subject":    map[string]any{"title": n.Title, "url": n.SubjectURL, "latest_comment_url": n.SubjectURL, "type": n.Type},
-			"repository": Repo{FullName: n.Repo}.viewRepo(), "url": apiURL + "/notifications/threads/" + n.ID, "subscription_url": apiURL + "/notifications/threads/" + n.ID + "/subscription",
+			"repository": Repo{FullName: n.Repo}.viewRepo(), "url": apiURL + "/notifications/threads/" + n.ID,
+			"subscription_url": apiURL + "/notifications/threads/" + n.ID + "/subscription",
 		}
 	})
 }
@@ -110,7 +113,8 @@ func (s *Server) answerCompare(w http.ResponseWriter, r *http.Request) {
 		"status": "ahead", "ahead_by": len(subjects), "behind_by": 0, "total_commits": len(subjects), "commits": commits,
 		"html_url": "https://github.com/" + repo + "/compare/" + r.PathValue("range"), "base_commit": first, "merge_base_commit": first,
 		"files": []any{withLinks(map[string]any{
-			"sha": strings.Repeat("b", 40), "filename": "main.go", "status": "modified", "additions": 3, "deletions": 1, "changes": 4, "patch": "@@ -1 +1 @@\n-a\n+b",
+			"sha": strings.Repeat("b", 40), "filename": "main.go", "status": "modified", "additions": 3, "deletions": 1, "changes": 4,
+			"patch": "@@ -1 +1 @@\n-a\n+b",
 		}, apiURL+"/repos/"+repo+"/contents/main.go", "blob raw contents")},
 	}, apiURL+"/repos/"+repo+"/compare/"+r.PathValue("range"), "permalink diff patch"))
 }

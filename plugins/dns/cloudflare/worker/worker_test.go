@@ -88,7 +88,8 @@ func TestPosts(t *testing.T) {
 		if got := r.Header.Get("X-Patchbay-Signature"); got != hex.EncodeToString(mac.Sum(nil)) {
 			t.Errorf("the signature is %q", got)
 		}
-		if from, to := r.Header.Get("X-Patchbay-Envelope-From"), r.Header.Get("X-Patchbay-Envelope-To"); from != "bounce+1@example.net" || to != "ada@mail.example.com" {
+		if from, to := r.Header.Get("X-Patchbay-Envelope-From"), r.Header.Get("X-Patchbay-Envelope-To"); from != "bounce+1@example.net" ||
+			to != "ada@mail.example.com" {
 			t.Errorf("the envelope is %q, %q", from, to)
 		}
 	}))

@@ -1,8 +1,8 @@
-// Command app is the program in the images of the tests. Environment variables tell how it behaves: APP_VERSION is
-// what it prints, APP_UNHEALTHY keeps its health check failing, APP_CRASH ends it at once with status 3, APP_ENDS after a second with its own value, APP_SLOW_START, a
-// duration, is how long it takes until it is healthy, and APP_ANSWERS is the version that it answers with on port 50883, as a core
-// does. "app health" is the health check, "app version" prints APP_PRINTS, or else APP_VERSION, as a core does, and goes on for ever if
-// that is "hang". "app connect ADDRESS" is a TCP connection between the address and its standard input and output.
+// Command app is the program in the images of the tests. Environment variables tell how it behaves: APP_VERSION is what it prints,
+// APP_UNHEALTHY keeps its health check failing, APP_CRASH ends it at once with status 3, APP_ENDS after a second with its own value,
+// APP_SLOW_START, a duration, is how long it takes until it is healthy, and APP_ANSWERS is the version that it answers with on port
+// 50883, as a core does. "app health" is the health check, "app version" prints APP_PRINTS, or else APP_VERSION, as a core does, and goes
+// on for ever if that is "hang". "app connect ADDRESS" is a TCP connection between the address and its standard input and output.
 package main
 
 import (

@@ -169,7 +169,8 @@ func (s Property) Compare(t *testing.T, operation string, p searchapi.Parameter)
 	if !ok {
 		return
 	}
-	if s.Minimum == nil || *s.Minimum < low || (s.Maximum == nil) != (high == math.MaxInt32) && p.Name != "days" || s.Maximum != nil && *s.Maximum > high {
+	if s.Minimum == nil || *s.Minimum < low || (s.Maximum == nil) != (high == math.MaxInt32) && p.Name != "days" || s.Maximum != nil &&
+		*s.Maximum > high {
 		t.Errorf("the schema of %s has other bounds of %s than %g to %g", operation, p.Name, low, high)
 	}
 }
@@ -224,9 +225,11 @@ var forms = map[string]form{
 	"a string":             {[]string{`"sample"`}, []string{"5", "true", "{}", `["a"]`}},
 	"true or false":        {[]string{"true", "false"}, []string{"1", `"yes"`, "{}", `"true"`}},
 	"a date as YYYY-MM-DD": {[]string{`"2026-01-31"`, `""`}, []string{`"31.1.2026"`, `"2026-13-01"`, `"bogus"`, "20260131"}},
-	"all, auto, or a code such as en or zh-CN": {[]string{`"en"`, `"zh-CN"`, `"all"`, `"auto"`}, []string{`"bogus"`, `"xx"`, `"English"`, `""`, "5"}},
+	"all, auto, or a code such as en or zh-CN": {[]string{`"en"`, `"zh-CN"`, `"all"`, `"auto"`},
+		[]string{`"bogus"`, `"xx"`, `"English"`, `""`, "5"}},
 	"a country by its lowercase English name, or its code of two letters": {
-		[]string{`"germany"`, `"united states"`, `"czech republic"`, `"côte d'ivoire"`, `"cn"`, `"Hong Kong"`}, []string{`"bogusland"`, `"xx"`, `""`, "49"}},
+		[]string{`"germany"`, `"united states"`, `"czech republic"`, `"côte d'ivoire"`, `"cn"`, `"Hong Kong"`},
+		[]string{`"bogusland"`, `"xx"`, `""`, "49"}},
 	"an object": {[]string{`{"properties":{}}`}, []string{"5", "[]", `"x"`}},
 	"an array":  {[]string{`[{"name":"a"}]`}, []string{"5", "{}", `"x"`}},
 }

@@ -219,7 +219,8 @@ func (s *Server) acceptMessage(w http.ResponseWriter, m *Message) {
 	if m.Method == "sendPhoto" {
 		text, entities = "caption", "caption_entities"
 		width, height := imageSize(m.Photo)
-		out["photo"] = []map[string]any{{"file_id": "photo", "file_unique_id": "unique", "width": width, "height": height, "file_size": len(m.Photo)}}
+		out["photo"] = []map[string]any{{"file_id": "photo", "file_unique_id": "unique", "width": width, "height": height,
+			"file_size": len(m.Photo)}}
 	}
 	if m.Text != "" {
 		out[text] = m.Text

@@ -26,9 +26,12 @@ func TestServer(t *testing.T) {
 		{"pairs", "/sendMessage", url.Values{"text": {strings.Repeat("🚀", 2049)}}, 400, "Bad Request: message is too long"},
 		{"empty", "/sendMessage", url.Values{"text": {" \n"}}, 400, "Bad Request: message text is empty"},
 		{"only markup", "/sendMessage", url.Values{"text": {"<b></b>"}, "parse_mode": {"HTML"}}, 400, "Bad Request: message text is empty"},
-		{"unknown tag", "/sendMessage", url.Values{"text": {"字<p>x</p>"}, "parse_mode": {"HTML"}}, 400, `Bad Request: can't parse entities: Unsupported start tag "p" at byte offset 3`},
-		{"open", "/sendMessage", url.Values{"text": {"<b>x"}, "parse_mode": {"HTML"}}, 400, `Bad Request: can't parse entities: Can't find end tag corresponding to start tag "b"`},
-		{"crossed", "/sendMessage", url.Values{"text": {"<b><i>x</b></i>"}, "parse_mode": {"HTML"}}, 400, "can't parse entities: Unmatched end tag"},
+		{"unknown tag", "/sendMessage", url.Values{"text": {"字<p>x</p>"}, "parse_mode": {"HTML"}}, 400,
+			`Bad Request: can't parse entities: Unsupported start tag "p" at byte offset 3`},
+		{"open", "/sendMessage", url.Values{"text": {"<b>x"}, "parse_mode": {"HTML"}}, 400,
+			`Bad Request: can't parse entities: Can't find end tag corresponding to start tag "b"`},
+		{"crossed", "/sendMessage", url.Values{"text": {"<b><i>x</b></i>"}, "parse_mode": {"HTML"}}, 400,
+			"can't parse entities: Unmatched end tag"},
 		{"cut", "/sendMessage", url.Values{"text": {`<a href="x`}, "parse_mode": {"HTML"}}, 400, "can't parse entities: Unclosed start tag"},
 		{"no photo", "/sendPhoto", url.Values{"caption": {"x"}}, 400, "there is no photo"},
 		{"another method", "/getMe", nil, 400, "method not found"},
@@ -45,7 +48,8 @@ func TestServer(t *testing.T) {
 	if status, words := post(t, s.URL+"/bot1:x/sendMessage", url.Values{"text": {"x"}}); status != 401 || words != "Unauthorized" {
 		t.Errorf("another token: %d %q", status, words)
 	}
-	if status, words := post(t, s.URL+"/bot"+s.Token+"/sendMessage", url.Values{"chat_id": {"7"}, "text": {"x"}}); status != 400 || words != "Bad Request: chat not found" {
+	if status, words := post(t, s.URL+"/bot"+s.Token+"/sendMessage", url.Values{"chat_id": {"7"}, "text": {"x"}}); status != 400 ||
+		words != "Bad Request: chat not found" {
 		t.Errorf("another chat: %d %q", status, words)
 	}
 	if got := s.Messages(); len(got) != 3 || len(got[1].Entities) != 5 || got[1].Text != "a b <🚀 x y" {

@@ -51,7 +51,8 @@ func BenchmarkIndexCost(b *testing.B) {
 	testkit.Require(b, "python3", err == nil, "install Python 3 with sqlite3")
 	folder := copyFiles(b)
 	for b.Loop() {
-		fts, _ := runMeasured(b, exec.Command("python3", filepath.Join("testdata", "fts5_index.py"), folder, filepath.Join(b.TempDir(), "fts5.db")))
+		fts, _ := runMeasured(b, exec.Command("python3", filepath.Join("testdata", "fts5_index.py"), folder,
+			filepath.Join(b.TempDir(), "fts5.db")))
 		cmd := exec.Command(os.Args[0])
 		// The collector of a plugin's process is set as sdk/framework does it.
 		cmd.Env = append(os.Environ(), envCost+"="+folder, "GOGC=400")
@@ -125,7 +126,8 @@ func copyFiles(b *testing.B) string {
 type measured struct{ CPU, Idle, Busy, Peak float64 }
 
 // costQueries are what is asked while files are indexed.
-var costQueries = []string{"read file", "http server handler", "garbage collector", "parse url", "regexp match", "goroutine schedule", "unicode letters", "sort slice"}
+var costQueries = []string{"read file", "http server handler", "garbage collector", "parse url", "regexp match", "goroutine schedule",
+	"unicode letters", "sort slice"}
 
 // measureIndexing indexes a folder, searches, indexes it again and searches meanwhile.
 func measureIndexing(folder string) error {
@@ -146,9 +148,11 @@ func measureIndexing(folder string) error {
 		defer pprof.StopCPUProfile()
 	}
 	cfg := local.Config{
-		Folders: []string{folder}, MaxFileSize: 1 << 20, Rescan: time.Hour, Timeout: 5 * time.Second, Parallel: 2, Pages: 100, SitePages: 100, Refresh: time.Hour,
+		Folders: []string{folder}, MaxFileSize: 1 << 20, Rescan: time.Hour, Timeout: 5 * time.Second, Parallel: 2, Pages: 100, SitePages: 100,
+		Refresh: time.Hour,
 	}
-	open, diags := local.Definition().Build(search.Instance{Name: "docs", BaseDir: filepath.Dir(folder), DataDir: data, Log: hclog.NewNullLogger()}, cfg)
+	open, diags := local.Definition().Build(search.Instance{Name: "docs", BaseDir: filepath.Dir(folder), DataDir: data,
+		Log: hclog.NewNullLogger()}, cfg)
 	if err := diags.Err(); err != nil {
 		return err
 	}
@@ -178,7 +182,8 @@ func measureIndexing(folder string) error {
 
 func isIndexing(b search.Backend) bool {
 	st, err := b.(search.Indexer).IndexStatus(context.Background())
-	return err != nil || st.Reindexing || slices.ContainsFunc(st.Sources, func(s search.IndexSource) bool { return s.State == search.SourceIndexing })
+	return err != nil || st.Reindexing || slices.ContainsFunc(st.Sources,
+		func(s search.IndexSource) bool { return s.State == search.SourceIndexing })
 }
 
 // searchAll asks all queries and returns how long each took, in milliseconds.

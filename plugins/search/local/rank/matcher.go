@@ -37,7 +37,8 @@ func newMatcher(units []unit) *matcher {
 	return m
 }
 
-// matchEach yields the units in a text with how well each fits and where it is, and returns how many words there are, and how many of them are ideographs.
+// matchEach yields the units in a text with how well each fits and where it is, and returns how many words there are, and how many of
+// them are ideographs.
 func (m *matcher) matchEach(text string, yield func(unit int, fit float64, t terms.Term)) (words, ideographs int) {
 	return m.analyzer.Each(text, func(t terms.Term) {
 		for _, p := range m.places[t.Text] {

@@ -26,7 +26,8 @@ func (everything) Similar(word string, _ int) (map[string]index.Word, error) {
 
 // Whatever a query is, it is read and resolved within its bounds, and documents are ranked from 0 to 1.
 func TestAnyQuery(t *testing.T) {
-	parts := []string{`"`, "-", "“", "”", "「", "C#", "c++", "1.2.10", "v2", "getUser", "a-b", "x_y", "teleprot", "监听器", "的", " ", " ", "the", "'", "\xff"}
+	parts := []string{`"`, "-", "“", "”", "「", "C#", "c++", "1.2.10", "v2", "getUser", "a-b", "x_y", "teleprot", "监听器", "的",
+		" ", " ", "the", "'", "\xff"}
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(parts), rapid.String()), 0, 40).Draw(t, "parts"), "")
 		q := Parse(text, rapid.Bool().Draw(t, "exact"))
@@ -49,7 +50,8 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"teleprot", "teleport", 1}, {"injct", "inject", 1}, {"computted", "computed", 1}, {"conputed", "computed", 1}, {"same", "same", 0}, {"", "ab", 2}, {"naïve", "naive", 1},
+		{"teleprot", "teleport", 1}, {"injct", "inject", 1}, {"computted", "computed", 1}, {"conputed", "computed", 1}, {"same", "same", 0},
+		{"", "ab", 2}, {"naïve", "naive", 1},
 	} {
 		if got := editDistance(tt.a, tt.b); got != tt.want {
 			t.Errorf("%s and %s: got %d, want %d", tt.a, tt.b, got, tt.want)

@@ -192,7 +192,8 @@ func (r *resolver) hasSigns(compound int) bool {
 
 // unknownIn reports whether no document has one of the words of a compound.
 func (r *resolver) unknownIn(compound int) bool {
-	return slices.ContainsFunc(r.query.words, func(w word) bool { return w.compound == compound && w.kind == terms.Word && r.counts[w.text] == 0 })
+	return slices.ContainsFunc(r.query.words,
+		func(w word) bool { return w.compound == compound && w.kind == terms.Word && r.counts[w.text] == 0 })
 }
 
 // previousWord returns the unit of the word before a word, or -1.

@@ -51,7 +51,8 @@ func TestTerms(t *testing.T) {
 
 func TestNormalize(t *testing.T) {
 	for text, want := range map[string]string{
-		"At **any** depth!": " at any depth ", "naïve-façade": " naive facade ", "C# 与 C++": " c# 与 c++ ", "資料庫": " 资 料 库 ", "1.2.10": " 1 2 10 ", "": " ",
+		"At **any** depth!": " at any depth ", "naïve-façade": " naive facade ", "C# 与 C++": " c# 与 c++ ", "資料庫": " 资 料 库 ",
+		"1.2.10": " 1 2 10 ", "": " ",
 	} {
 		if got := Normalize(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
@@ -63,7 +64,8 @@ func TestNormalize(t *testing.T) {
 func TestTermsLieInTheText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]string{
-			"running", "user's", "a-b", "x_y", "3.14", "v1.2", "getUser", "C#", "C++", "Über", "中文", "資料", "ひらがな", "한국어", "ภาษา", " ", "-", "_", ".", "'", "’", "#", "+", "\n", "\xff",
+			"running", "user's", "a-b", "x_y", "3.14", "v1.2", "getUser", "C#", "C++", "Über", "中文", "資料", "ひらがな", "한국어",
+			"ภาษา", " ", "-", "_", ".", "'", "’", "#", "+", "\n", "\xff",
 		}), rapid.String()), 0, 20).Draw(t, "parts")
 		text := strings.Join(parts, "")
 		last := -1
@@ -86,10 +88,12 @@ func TestTermsLieInTheText(t *testing.T) {
 // A finder yields the terms that it was made for as an analyzer does.
 func TestFinderFindsAll(t *testing.T) {
 	parts := []string{
-		"running", "user's", "keep-alive", "x_y", "3.14", "v1.2", "getUser", "C#", "C++", "Über", "éclair", "中文", "資料", "中料", "ひらがな", "ﾃｽﾄ", "한국어", "ภาษา", "Привет", " ", "-", ".", "\n",
+		"running", "user's", "keep-alive", "x_y", "3.14", "v1.2", "getUser", "C#", "C++", "Über", "éclair", "中文", "資料", "中料",
+		"ひらがな", "ﾃｽﾄ", "한국어", "ภาษา", "Привет", " ", "-", ".", "\n",
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 20).Draw(t, "parts"), rapid.SampledFrom([]string{"", " "}).Draw(t, "between"))
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 20).Draw(t, "parts"),
+			rapid.SampledFrom([]string{"", " "}).Draw(t, "between"))
 		all := map[string][]Term{}
 		words, ideographs := NewAnalyzer().Each(text, func(term Term) { all[term.Text] = append(all[term.Text], term) })
 		for _, wanted := range slices.Sorted(maps.Keys(all)) {

@@ -161,7 +161,8 @@ func (s *Server) serveConfig(w http.ResponseWriter) {
 	engines := []any{}
 	for _, e := range s.cfg.Engines {
 		engines = append(engines, map[string]any{
-			"name": e.Name, "categories": e.Categories, "enabled": !e.Disabled, "time_range_support": e.TimeRange, "languages": []string{"en"}, "paging": true,
+			"name": e.Name, "categories": e.Categories, "enabled": !e.Disabled, "time_range_support": e.TimeRange, "languages": []string{"en"},
+			"paging": true,
 		})
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -219,7 +220,8 @@ func (s *Server) listExtras() (answers, infoboxes []any) {
 	}
 	if s.cfg.Infobox != "" {
 		infoboxes = append(infoboxes, map[string]any{
-			"infobox": "Facts", "id": "https://facts.example/", "content": s.cfg.Infobox, "img_src": nil, "urls": []any{}, "attributes": []any{}, "engine": "example engine",
+			"infobox": "Facts", "id": "https://facts.example/", "content": s.cfg.Infobox, "img_src": nil, "urls": []any{}, "attributes": []any{},
+			"engine": "example engine",
 		})
 	}
 	return answers, infoboxes
@@ -233,7 +235,8 @@ func (r Result) viewResult() map[string]any {
 		return s
 	}
 	out := map[string]any{
-		"url": r.URL, "title": r.Title, "content": orNull(r.Content), "engine": r.Engine, "engines": []string{r.Engine}, "category": r.Category, "score": r.Score,
+		"url": r.URL, "title": r.Title, "content": orNull(r.Content), "engine": r.Engine, "engines": []string{r.Engine}, "category": r.Category,
+		"score":         r.Score,
 		"publishedDate": orNull(r.Published), "positions": []int{1}, "parsed_url": []string{}, "template": "default.html", "thumbnail": nil,
 	}
 	if r.Image != "" {

@@ -176,7 +176,8 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.key != "" && r.Header.Get("Authorization") != "Bearer "+s.key {
-		writeRefusal(w, http.StatusUnauthorized, "invalid_request_error", "", "invalid_api_key", "Incorrect API key provided: "+r.Header.Get("Authorization"))
+		writeRefusal(w, http.StatusUnauthorized, "invalid_request_error", "", "invalid_api_key",
+			"Incorrect API key provided: "+r.Header.Get("Authorization"))
 		return
 	}
 	in, problem := s.readChat(raw)
@@ -190,7 +191,8 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if name := s.rejectedMember(in); name != "" {
-		writeRefusal(w, http.StatusBadRequest, "invalid_request_error", name, "unsupported_parameter", "Unsupported parameter: '"+name+"' is not supported with this model.")
+		writeRefusal(w, http.StatusBadRequest, "invalid_request_error", name, "unsupported_parameter",
+			"Unsupported parameter: '"+name+"' is not supported with this model.")
 		return
 	}
 	if len(s.models) > 0 && !slices.Contains(s.models, in.Model) {
@@ -242,7 +244,8 @@ func (s *Server) answerChat(w http.ResponseWriter, chat Chat) {
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
 		"id": "chatcmpl-1", "object": "chat.completion", "created": 1700000000, "model": chat.Model, "usage": usage,
-		"choices": []any{map[string]any{"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": said, "refusal": nil}}},
+		"choices": []any{map[string]any{"index": 0, "finish_reason": "stop",
+			"message": map[string]any{"role": "assistant", "content": said, "refusal": nil}}},
 	})
 }
 
@@ -255,7 +258,8 @@ func Translate(c Chat) string {
 	for i, p := range c.Parts {
 		lines := strings.Split(p.Text, "\n")
 		for k, line := range lines {
-			if at := strings.IndexFunc(line, func(r rune) bool { return !strings.ContainsRune(" \t#->*|`~:", r) }); at >= 0 && !strings.HasPrefix(line, "```") {
+			if at := strings.IndexFunc(line, func(r rune) bool { return !strings.ContainsRune(" \t#->*|`~:", r) }); at >= 0 &&
+				!strings.HasPrefix(line, "```") {
 				lines[k] = line[:at] + "译" + line[at:]
 			}
 		}

@@ -199,11 +199,12 @@ UI_TEXTS := $(VENDORED)/htmx.org-4.0.1/htmx.min.js+$(VENDORED)/htmx.org-4.0.1/hx
 
 generate:
 	mkdir -p $(TOOLS)
-	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ ./brotli ./protogen ./licences google.golang.org/protobuf/cmd/protoc-gen-go google.golang.org/grpc/cmd/protoc-gen-go-grpc github.com/a-h/templ/cmd/templ
+	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ ./brotli ./protogen ./licences google.golang.org/protobuf/cmd/protoc-gen-go google.golang.org/grpc/cmd/protoc-gen-go-grpc github.com/a-h/templ/cmd/templ github.com/tdewolff/minify/v2/cmd/minify
 	$(TOOLS)/templ generate -path core
 	$(TOOLS)/protogen $(TOOLS) sdk/proto
 	cd sdk && $(GO) test -count=1 -trimpath ./proto/internal/compat -run TestPublishedSetIsCurrent -update
 	$(TOOLS)/licences . $(LICENCES)
+	$(TOOLS)/minify -q -o $(UI)/static/app.css $(UI)/styles/app.css
 	$(TOOLS)/brotli $(UI)/static/packed $(UI_TEXTS)
 
 # What is released may not change any more: run it when a release is made, and commit what it writes. A test compares
@@ -216,7 +217,7 @@ release-protos: generate
 # vulnerable, where the database of vulnerabilities can be reached.
 check: generate
 	@test -z "$$(gofmt -l core config plugins sdk examples)" || { gofmt -l core config plugins sdk examples; echo "the files above are not formatted: run gofmt -w"; exit 1; }
-	@git diff --exit-code -- '*.pb.go' '*.binpb' '*_templ.go' '*.br' $(LICENCES) || { echo "generated files differ: run make generate and commit"; exit 1; }
+	@git diff --exit-code -- '*.pb.go' '*.binpb' '*_templ.go' '*.br' $(UI)/static/app.css $(LICENCES) || { echo "generated files differ: run make generate and commit"; exit 1; }
 	$(GO) vet ./...
 	cd sdk && $(GO) vet ./...
 	cd core/tools && $(GO) vet ./brotli ./protogen ./testsum ./licences ./vulncheck && $(GO) test -trimpath ./testsum ./licences ./vulncheck

@@ -5,6 +5,7 @@ package tools
 
 import (
 	_ "github.com/a-h/templ/cmd/templ"
+	_ "github.com/tdewolff/minify/v2/cmd/minify"
 	_ "google.golang.org/grpc/cmd/protoc-gen-go-grpc"
 	_ "google.golang.org/protobuf/cmd/protoc-gen-go"
 )

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -58,4 +59,29 @@ func expandBraces(path string) (paths []string) {
 		paths = append(paths, before+name)
 	}
 	return paths
+}
+
+// TestArchitectureLeadsToCode: each file that core/docs/architecture.md links to is there, and declares the name behind the link.
+func TestArchitectureLeadsToCode(t *testing.T) {
+	const doc = "core/docs/architecture.md"
+	content, err := os.ReadFile(filepath.Join(root(t), doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := regexp.MustCompile("\\]\\((\\.\\./[^)]+\\.go)\\)(?: `(\\w+)`)?").FindAllStringSubmatch(string(content), -1)
+	if len(links) < 10 {
+		t.Fatalf("%s has %d links to code; have they moved?", doc, len(links))
+	}
+	for _, l := range links {
+		file := path.Join(path.Dir(doc), l[1])
+		code, err := os.ReadFile(filepath.Join(root(t), file))
+		if err != nil {
+			t.Errorf("%s leads to %s: %v", doc, file, err)
+			continue
+		}
+		declared := regexp.MustCompile(`(?m)^(func (\([^)]*\) )?|type )` + regexp.QuoteMeta(l[2]) + `\b`)
+		if l[2] != "" && !declared.Match(code) {
+			t.Errorf("%s leads to %s in %s, which does not declare it", doc, l[2], file)
+		}
+	}
 }

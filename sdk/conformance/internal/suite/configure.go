@@ -73,6 +73,7 @@ func (r *Run) askValidate(ctx context.Context, json string) (schema.Diagnostics,
 	return r.noteDiagnostics("validate", resp.GetDiagnostics()), c, nil
 }
 
+// ConfigureInstance makes an instance of a configuration. What the plugin says about it is returned as diagnostics.
 func (r *Run) ConfigureInstance(ctx context.Context, id, json string) (schema.Diagnostics, error) {
 	ctx, cancel := r.WithTimeout(ctx)
 	defer cancel()
@@ -250,6 +251,7 @@ func (r *Run) checkRemove(ctx context.Context) error {
 // DropAfter ends an instance at the end of a check that is not about that.
 func (r *Run) DropAfter(ctx context.Context, id string) { _ = r.RemoveInstance(ctx, id) }
 
+// RemoveInstance removes an instance. An answer that takes longer than Settings.Prompt is an error.
 func (r *Run) RemoveInstance(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, r.Settings.Prompt)
 	defer cancel()

@@ -197,10 +197,12 @@ func (r *Run) newConfig(id, json string) (*pluginv1.Config, error) {
 	return c, os.MkdirAll(c.DataDir, 0o700)
 }
 
+// HasCapability reports whether the plugin declares a capability for the kind.
 func (r *Run) HasCapability(capability string) bool {
 	return slices.Contains(r.Kind.GetCapabilities(), capability)
 }
 
+// WithTimeout returns a context for one call, which ends after Settings.Timeout.
 func (r *Run) WithTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, r.Settings.Timeout)
 }

@@ -243,3 +243,10 @@ func stateOf(list []engine.Container) record.LifecycleState {
 	}
 	return record.StatePartial
 }
+
+// The answers to whether an image is made for the host.
+const (
+	archMatch    = "match"
+	archMismatch = "mismatch"
+	archUnknown  = "unknown"
+)

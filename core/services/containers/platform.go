@@ -44,13 +44,6 @@ func choosePlatform(list []registry.Platform, want record.Platform, index string
 	return ""
 }
 
-// The answers to whether an image is made for the host.
-const (
-	archMatch    = "match"
-	archMismatch = "mismatch"
-	archUnknown  = "unknown"
-)
-
 // matchArch reports whether one of the platforms is the host's.
 func matchArch(list []registry.Platform, want record.Platform) (match string, all []string) {
 	for _, p := range list {

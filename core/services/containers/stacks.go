@@ -3,7 +3,6 @@ package containers
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -244,39 +243,4 @@ func (p *Projects) RestoreService(ctx context.Context, id string) error {
 		return err
 	}
 	return p.store.UpdateService(ctx, id, map[string]any{"archived_at": 0, "archived_reason": ""}, p.now())
-}
-
-// Change is an update or rollback of a service, for its history.
-type Change struct {
-	ID          string   `json:"id"`
-	JobID       string   `json:"jobId"`
-	Kind        string   `json:"kind" enum:"update,rollback"`
-	Status      string   `json:"status" enum:"running,success,failed,rolled_back"`
-	Step        string   `json:"step"`
-	FromDigest  string   `json:"fromDigest,omitempty"`
-	FromVersion string   `json:"fromVersion,omitempty"`
-	ToDigest    string   `json:"toDigest,omitempty"`
-	ToVersion   string   `json:"toVersion,omitempty"`
-	Error       string   `json:"error,omitempty"`
-	StartedAt   api.Time `json:"startedAt"`
-	FinishedAt  api.Time `json:"finishedAt,omitempty,omitzero"`
-}
-
-// History are the newest updates and rollbacks of a service.
-func (s *Service) History(ctx context.Context, id string) ([]Change, error) {
-	if _, err := s.repo.FindService(ctx, id); err != nil {
-		return nil, err
-	}
-	rows, err := s.repo.changesOf(ctx, id, 50)
-	if err != nil {
-		return nil, fmt.Errorf("read the history: %w", err)
-	}
-	out := make([]Change, len(rows))
-	for i, r := range rows {
-		out[i] = Change{
-			ID: r.ID, JobID: r.JobID, Kind: r.Kind, Status: r.Status, Step: r.Step, FromDigest: cmp.Or(r.FromDigest, r.FromImage), FromVersion: r.FromVersion,
-			ToDigest: cmp.Or(r.ToDigest, r.ToImage), ToVersion: r.ToVersion, Error: r.Error, StartedAt: api.TimeOfMillis(r.StartedAt), FinishedAt: api.TimeOfMillis(r.FinishedAt),
-		}
-	}
-	return out, nil
 }

@@ -144,11 +144,11 @@ func New(cfg Config) (*Service, error) {
 	s.Host = host.New(host.Config{
 		Store: s.repo.Store, Engine: s.engine, Settings: func() host.Settings { return s.settings().hostSettings() }, OutageWait: cfg.OutageWait,
 	})
-	project := ProjectConfig{
+	projects := ProjectConfig{
 		Store: s.repo.Store, Host: s.Host, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Settings: func() ProjectSettings { return s.settings().projectSettings() },
 	}
-	s.Projects = NewProjects(project)
-	s.Discovery = NewDiscovery(DiscoveryConfig{ProjectConfig: project, Projects: s.Projects, Locks: &s.applying, ReadFile: cfg.ReadFile, Resume: s.resumeWaiting})
+	s.Projects = NewProjects(projects)
+	s.Discovery = NewDiscovery(DiscoveryConfig{ProjectConfig: projects, Projects: s.Projects, Locks: &s.applying, ReadFile: cfg.ReadFile, Resume: s.resumeWaiting})
 	s.Candidates = NewCandidates(CandidateConfig{
 		Store: s.repo.Store, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Events: s.live,
 		Settings:   func() RegistrySettings { return s.settings().registrySettings() },

@@ -22,6 +22,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/services/search"
@@ -148,10 +149,10 @@ func (f *former) fillContainers(ctx context.Context, folder string) {
 		f.settle()
 	}
 	wait(f.containers.Discover(ctx))
-	wait(f.containers.Check(ctx, containers.ScanRequest{Scope: work.ScopeAll, Reason: work.ReasonSchedule}))
+	wait(f.containers.Check(ctx, project.ScanRequest{Scope: work.ScopeAll, Reason: work.ReasonSchedule}))
 	on, cron, interval, public := true, "15 4 * * *", 30, "https://patchbay.example/"
 	must(t, f.containers.ChangeSettings(ctx, containers.SettingsChange{
-		Monitor: &containers.MonitorChange{Enabled: &on, SampleInterval: &interval}, Instance: &containers.InstanceChange{PublicBaseURL: containers.OptionalText{Set: true, Text: public}},
+		Monitor: &containers.MonitorChange{Enabled: &on, SampleInterval: &interval}, Instance: &containers.InstanceChange{PublicBaseURL: project.OptionalText{Set: true, Text: public}},
 		Schedules: &containers.SchedulesChange{UpdateCheck: &containers.ScheduleChange{Enabled: &on, Cron: &cron}},
 	}))
 	must(t, f.containers.Webhooks.ChangeHookSettings(ctx, webhook.HookChange{CallbackURL: "https://patchbay.example/api/webhooks/host-packages", PAT: "ghp_test"}))

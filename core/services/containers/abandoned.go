@@ -36,7 +36,7 @@ func (s *Service) endAbandonedChanges(ctx context.Context, job *queue.Job) error
 				return err
 			}
 		}
-		s.cfg.Store.AfterCommit(ctx, s.noteEngineChange)
+		s.cfg.Store.AfterCommit(ctx, s.NoteEngineChange)
 		return nil
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/services/containers/news"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
@@ -79,7 +80,7 @@ func (e *env) announced() {
 // scheduled runs a check as the schedule makes it.
 func (e *env) scheduled() {
 	e.Helper()
-	job, _, err := e.svc.CheckFor(context.Background(), work.ActorSchedule, ScanRequest{Scope: work.ScopeAll, Reason: work.ReasonSchedule})
+	job, _, err := e.svc.CheckFor(context.Background(), work.ActorSchedule, project.ScanRequest{Scope: work.ScopeAll, Reason: work.ReasonSchedule})
 	e.must(err)
 	if got := e.ended(job.ID); got.Status != "success" {
 		e.Fatalf("the check is %+v\n%s", got, e.logs(job.ID))
@@ -327,7 +328,7 @@ func TestVersionsAreAwaited(t *testing.T) {
 	e.publish(webRepo+":2.0.0", 2)
 	e.publish(webRepo+":latest", 2)
 	e.discovered()
-	job, _, err := e.svc.CheckFor(context.Background(), work.ActorSchedule, ScanRequest{Scope: work.ScopeAll, Reason: work.ReasonSchedule})
+	job, _, err := e.svc.CheckFor(context.Background(), work.ActorSchedule, project.ScanRequest{Scope: work.ScopeAll, Reason: work.ReasonSchedule})
 	e.must(err)
 	e.ended(job.ID)
 	time.AfterFunc(100*time.Millisecond, e.inferring)

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
@@ -33,7 +34,7 @@ func (e *env) silent() string {
 	e.Helper()
 	off, on := false, true
 	e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Events: channels.EventChange{notice.EventNewVersion: &off}}))
-	job, _, err := e.svc.CheckFor(context.Background(), work.ActorSchedule, ScanRequest{Scope: work.ScopeAll, Reason: work.ReasonSchedule})
+	job, _, err := e.svc.CheckFor(context.Background(), work.ActorSchedule, project.ScanRequest{Scope: work.ScopeAll, Reason: work.ReasonSchedule})
 	e.must(err)
 	e.ended(job.ID)
 	e.announced()

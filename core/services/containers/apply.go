@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -43,7 +44,7 @@ type change struct {
 	svc     record.Service
 	stack   record.Stack
 	spec    changeOptions
-	target  Target
+	target  project.Target
 	started time.Time
 	// share is the part of the change in the progress of its job, in percent.
 	share float64
@@ -276,7 +277,7 @@ func (c *change) finishChange(ctx context.Context, status string, cause error) e
 	for _, d := range c.rec.Dependents {
 		changed = append(changed, d.ServiceID)
 	}
-	c.s.refreshServices(ctx, changed)
+	c.s.RefreshServices(ctx, changed)
 	if status == record.ChangeSuccess {
 		c.reportSuccess(ctx)
 	}

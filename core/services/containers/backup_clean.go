@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -15,7 +16,7 @@ const dueSlice = 1000
 // removeBackups deletes the files of backups that are due, except the newest of each mount, and only while the whole stack
 // runs and no job works on it.
 func (s *Service) removeBackups(ctx context.Context) error {
-	inv, err := s.loadInventory(ctx)
+	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return err
 	}
@@ -47,9 +48,9 @@ func (s *Service) removeBackups(ctx context.Context) error {
 }
 
 // isStable reports whether a stack runs and no change of it is under way. A stack that is gone is stable.
-func (s *Service) isStable(ctx context.Context, inv *inventory, stackID string) (bool, error) {
+func (s *Service) isStable(ctx context.Context, inv *project.Inventory, stackID string) (bool, error) {
 	states, locks := map[string]record.LifecycleState{}, []string{}
-	for _, svc := range inv.membersOf(stackID) {
+	for _, svc := range inv.MembersOf(stackID) {
 		states[svc.ID] = svc.State
 		locks = append(locks, work.ServiceLock(svc.ID))
 	}
@@ -60,7 +61,7 @@ func (s *Service) isStable(ctx context.Context, inv *inventory, stackID string) 
 	if err != nil {
 		return false, fmt.Errorf("read the active jobs: %w", err)
 	}
-	return len(holders) == 0 && sumStates(states) == record.StateRunning, nil
+	return len(holders) == 0 && project.SumStates(states) == record.StateRunning, nil
 }
 
 func (s *Service) removeBackup(ctx context.Context, b *backupRecord) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -34,7 +35,7 @@ type RegistrySettings struct {
 type CandidateConfig struct {
 	Store    *record.Store
 	Host     *host.Host
-	Projects *Projects
+	Projects *project.Projects
 	Jobs     *work.Queue
 	Logger   hclog.Logger
 	Now      func() time.Time

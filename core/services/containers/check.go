@@ -16,22 +16,23 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/version"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // Check queues a check for new versions.
-func (c *Candidates) Check(ctx context.Context, req ScanRequest) (string, error) {
-	if err := c.cfg.Projects.checkScope(ctx, &req); err != nil {
+func (c *Candidates) Check(ctx context.Context, req project.ScanRequest) (string, error) {
+	if err := c.cfg.Projects.CheckScope(ctx, &req); err != nil {
 		return "", err
 	}
 	return c.cfg.Jobs.SubmitNew(ctx, newCheckSubmission(req, "", nil))
 }
 
 // CheckFor queues a check that a program asks for, or returns the one that is under way, and true.
-func (c *Candidates) CheckFor(ctx context.Context, actor string, req ScanRequest) (queue.Job, bool, error) {
-	if err := c.cfg.Projects.checkScope(ctx, &req); err != nil {
+func (c *Candidates) CheckFor(ctx context.Context, actor string, req project.ScanRequest) (queue.Job, bool, error) {
+	if err := c.cfg.Projects.CheckScope(ctx, &req); err != nil {
 		return queue.Job{}, false, err
 	}
 	return c.cfg.Jobs.SubmitJob(ctx, newCheckSubmission(req, actor, nil))
@@ -39,13 +40,13 @@ func (c *Candidates) CheckFor(ctx context.Context, actor string, req ScanRequest
 
 // CheckPublished queues a check of a service whose image was published, as a webhook says, or returns the one that is under way, and true.
 func (c *Candidates) CheckPublished(ctx context.Context, svc *record.Service, from *work.DeliverySource) (queue.Job, bool, error) {
-	req := ScanRequest{Scope: work.ScopeService, StackID: svc.StackID, ServiceID: svc.ID, Reason: work.ReasonWebhook}
+	req := project.ScanRequest{Scope: work.ScopeService, StackID: svc.StackID, ServiceID: svc.ID, Reason: work.ReasonWebhook}
 	return c.cfg.Jobs.SubmitJob(ctx, newCheckSubmission(req, work.ActorCodeHost, from))
 }
 
-func newCheckSubmission(req ScanRequest, actor string, from *work.DeliverySource) work.Submission {
-	sub := req.newSubmission(work.JobCheck)
-	sub.Payload, sub.Actor = checkJob{req.subject(), from}, actor
+func newCheckSubmission(req project.ScanRequest, actor string, from *work.DeliverySource) work.Submission {
+	sub := req.NewSubmission(work.JobCheck)
+	sub.Payload, sub.Actor = checkJob{req.Subject(), from}, actor
 	return sub
 }
 
@@ -95,7 +96,7 @@ type checkRun struct {
 	s        *Candidates
 	r        *work.Reporter
 	platform record.Platform
-	runtime  map[string]runtimeState
+	runtime  map[string]project.RuntimeState
 	// refs are the images of the services, by the service's id.
 	refs   map[string]image.Ref
 	total  int
@@ -139,7 +140,7 @@ func (c *Candidates) runCheck(ctx context.Context, _ *queue.Job, spec checkJob, 
 	for range min(parallel, len(services)) {
 		g.Go(func() error {
 			for i := next.Add(1) - 1; int(i) < len(services); i = next.Add(1) - 1 {
-				if err := check.checkService(run, inv.stacks[services[i].StackID], services[i]); err != nil {
+				if err := check.checkService(run, inv.Stacks[services[i].StackID], services[i]); err != nil {
 					return err
 				}
 			}
@@ -160,7 +161,7 @@ func (c *Candidates) runCheck(ctx context.Context, _ *queue.Job, spec checkJob, 
 		return nil, err
 	}
 	if news {
-		if inv, err = c.cfg.Projects.loadInventory(ctx); err != nil {
+		if inv, err = c.cfg.Projects.LoadInventory(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -222,7 +223,7 @@ func (c *checkRun) findCandidate(ctx context.Context, svc *record.Service) (map[
 	} else {
 		c.r.Info(ctx, "%s: the tags were not listed: %s", svc.Name, failure.Text(err))
 	}
-	have := c.runtime[svc.ID].digests
+	have := c.runtime[svc.ID].Digests
 	switch {
 	case len(have) == 0:
 		// Without knowing what runs nothing is a candidate, and the one from before stays.
@@ -249,7 +250,7 @@ func (c *checkRun) findCandidate(ctx context.Context, svc *record.Service) (map[
 }
 
 // summarizeCheck sums up what the inventory has of the services after the check.
-func (c *checkRun) summarizeCheck(ctx context.Context, spec *checkJob, inv *inventory, services []*record.Service) (CheckSummary, error) {
+func (c *checkRun) summarizeCheck(ctx context.Context, spec *checkJob, inv *project.Inventory, services []*record.Service) (CheckSummary, error) {
 	out := CheckSummary{
 		HostPlatform: c.platform.String(), Scope: spec.Scope, StackIDs: []string{}, ServicesChecked: len(services), ServicesFailed: int(c.failed.Load()),
 		NewVersions: NewVersions{Services: []NewVersion{}}, Delivery: spec.Delivery,
@@ -258,19 +259,19 @@ func (c *checkRun) summarizeCheck(ctx context.Context, spec *checkJob, inv *inve
 		if !slices.Contains(out.StackIDs, old.StackID) {
 			out.StackIDs = append(out.StackIDs, old.StackID)
 		}
-		svc := inv.services[old.ID]
-		if svc != nil && inv.statusOf(svc) == statusUnknown {
+		svc := inv.Services[old.ID]
+		if svc != nil && inv.StatusOf(svc) == project.StatusUnknown {
 			out.ServicesUnknown++
 		}
 		if svc == nil || svc.CandidateDigest == "" {
 			continue
 		}
 		out.ServicesWithCandidate++
-		if inv.ignoringRule(svc) != nil {
+		if inv.IgnoringRule(svc) != nil {
 			continue
 		}
 		out.NewVersions.Services = append(out.NewVersions.Services, NewVersion{
-			StackID: svc.StackID, StackName: inv.stacks[svc.StackID].Project, ServiceID: svc.ID, ServiceName: svc.Name, ImageRef: svc.ImageRef().String(),
+			StackID: svc.StackID, StackName: inv.Stacks[svc.StackID].Project, ServiceID: svc.ID, ServiceName: svc.Name, ImageRef: svc.ImageRef().String(),
 			CurrentTag: svc.Tag, CurrentDigest: svc.RuntimeDigest, CurrentDisplayTag: cmp.Or(svc.RuntimeVersion, svc.Tag),
 			CandidateTag: svc.CandidateTag, CandidateDisplayTag: cmp.Or(svc.CandidateVersion, svc.CandidateTag), CandidateDigest: svc.CandidateDigest,
 		})

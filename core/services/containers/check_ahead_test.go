@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
 // TestRegistriesAreAskedWhileTheEngineAnswers: a check does not wait for the engine before it asks about what ran when that was seen last.
@@ -52,7 +53,7 @@ func TestAskedAheadOfNews(t *testing.T) {
 	}
 	e.checked()
 	web := e.serviceOf("blog", "web")
-	if web.RuntimeDigest != digest(2) || web.CandidateDigest != digest(1) || web.CandidateMatch != archMatch || !slices.Equal(e.resolves(), []string{webRepo + ":1", webRepo + ":1", webRepo + "@" + digest(2)}) {
+	if web.RuntimeDigest != digest(2) || web.CandidateDigest != digest(1) || web.CandidateMatch != project.ArchMatch || !slices.Equal(e.resolves(), []string{webRepo + ":1", webRepo + ":1", webRepo + "@" + digest(2)}) {
 		t.Errorf("%+v, asked %v", web, e.resolves())
 	}
 }

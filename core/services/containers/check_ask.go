@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
@@ -24,15 +25,15 @@ type answer struct {
 
 // prepareServices reads what there is to check and what of it runs, and stores the latter where it is news. Meanwhile the registries are asked
 // already: what goes on in the background ends with the context meanwhile.
-func (c *checkRun) prepareServices(ctx, meanwhile context.Context, spec *checkJob) (*inventory, []*record.Service, error) {
-	var o *observed
+func (c *checkRun) prepareServices(ctx, meanwhile context.Context, spec *checkJob) (*project.Inventory, []*record.Service, error) {
+	var o *project.Observed
 	var failed error
 	seen := make(chan struct{})
 	c.background.Go(func() {
 		defer close(seen)
-		o, _, failed = c.s.cfg.Projects.observeEngine(meanwhile, "")
+		o, _, failed = c.s.cfg.Projects.ObserveEngine(meanwhile, "")
 	})
-	inv, err := c.s.cfg.Projects.loadInventory(ctx)
+	inv, err := c.s.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -45,10 +46,10 @@ func (c *checkRun) prepareServices(ctx, meanwhile context.Context, spec *checkJo
 		return nil, nil, failed
 	}
 	if c.noteRuntime(o, spec, inv) {
-		if _, err := c.s.cfg.Projects.scanRuntime(ctx, o, spec.SelectsService); err != nil {
+		if _, err := c.s.cfg.Projects.ScanRuntime(ctx, o, spec.SelectsService); err != nil {
 			return nil, nil, err
 		}
-		if inv, err = c.s.cfg.Projects.loadInventory(ctx); err != nil {
+		if inv, err = c.s.cfg.Projects.LoadInventory(ctx); err != nil {
 			return nil, nil, err
 		}
 		if services, manifests, err = c.selectServices(ctx, spec, inv); err != nil {
@@ -62,12 +63,12 @@ func (c *checkRun) prepareServices(ctx, meanwhile context.Context, spec *checkJo
 
 // selectServices returns the services of the inventory that a check is about, in the order of their ids, with the known platforms of the
 // digests that are stored of them.
-func (c *checkRun) selectServices(ctx context.Context, spec *checkJob, inv *inventory) ([]*record.Service, map[string][]record.ManifestPlatform, error) {
+func (c *checkRun) selectServices(ctx context.Context, spec *checkJob, inv *project.Inventory) ([]*record.Service, map[string][]record.ManifestPlatform, error) {
 	var services []*record.Service
 	var digests []string
 	c.refs = map[string]image.Ref{}
-	for _, svc := range inv.services {
-		if spec.SelectsService(svc) && !inv.isArchived(svc) {
+	for _, svc := range inv.Services {
+		if spec.SelectsService(svc) && !inv.IsArchived(svc) {
 			services = append(services, svc)
 			digests = append(digests, svc.RuntimeDigest, svc.CandidateDigest, svc.TagDigest)
 			c.refs[svc.ID] = svc.ImageRef()
@@ -83,19 +84,19 @@ func (c *checkRun) selectServices(ctx context.Context, spec *checkJob, inv *inve
 }
 
 // noteRuntime notes what the services of a check run, and reports whether that differs from what is stored of them.
-func (c *checkRun) noteRuntime(o *observed, spec *checkJob, inv *inventory) (news bool) {
-	c.runtime = map[string]runtimeState{}
-	for id, svc := range inv.services {
+func (c *checkRun) noteRuntime(o *project.Observed, spec *checkJob, inv *project.Inventory) (news bool) {
+	c.runtime = map[string]project.RuntimeState{}
+	for id, svc := range inv.Services {
 		if !spec.SelectsService(svc) {
 			continue
 		}
-		project := ""
-		if st := inv.stacks[svc.StackID]; st != nil {
-			project = st.Project
+		projectName := ""
+		if st := inv.Stacks[svc.StackID]; st != nil {
+			projectName = st.Project
 		}
-		now := o.stateOf(project, svc)
+		now := o.StateOf(projectName, svc)
 		c.runtime[id] = now
-		news = news || differsFrom(svc, now)
+		news = news || project.DiffersFrom(svc, now)
 	}
 	return news
 }
@@ -105,10 +106,10 @@ func (c *checkRun) noteRuntime(o *observed, spec *checkJob, inv *inventory) (new
 func (c *checkRun) needsRegistryLookup(svc *record.Service) bool {
 	now := c.runtime[svc.ID]
 	switch {
-	case c.refs[svc.ID].Tag == "", now.problem == runtimeLocal:
+	case c.refs[svc.ID].Tag == "", now.Problem == project.RuntimeLocal:
 		return false
 	case svc.Built:
-		return now.digest != "" && !now.built
+		return now.Digest != "" && !now.Built
 	}
 	return true
 }
@@ -127,12 +128,12 @@ func (c *checkRun) askedServices(services []*record.Service) map[string][]*recor
 
 // knownDigests gathers the digests about which no details are needed, by reference: those whose platforms were seen before, and
 // what every service of a reference runs.
-func knownDigests(byRef map[string][]*record.Service, runtime map[string]runtimeState, manifests map[string][]record.ManifestPlatform) map[string]map[string][]record.ManifestPlatform {
+func knownDigests(byRef map[string][]*record.Service, runtime map[string]project.RuntimeState, manifests map[string][]record.ManifestPlatform) map[string]map[string][]record.ManifestPlatform {
 	out := make(map[string]map[string][]record.ManifestPlatform, len(byRef))
 	for ref, list := range byRef {
 		known := map[string][]record.ManifestPlatform{}
-		for _, d := range runtime[list[0].ID].digests {
-			if !slices.ContainsFunc(list, func(svc *record.Service) bool { return !slices.Contains(runtime[svc.ID].digests, d) }) {
+		for _, d := range runtime[list[0].ID].Digests {
+			if !slices.ContainsFunc(list, func(svc *record.Service) bool { return !slices.Contains(runtime[svc.ID].Digests, d) }) {
 				known[d] = nil
 			}
 		}
@@ -163,7 +164,7 @@ func (c *checkRun) isObserved() bool {
 // prefetchDigests begins to ask the registries before the engine has said what runs: about the references whose services all ran an image of
 // the registry when that was seen last, until it is known what runs.
 func (c *checkRun) prefetchDigests(ctx context.Context, services []*record.Service, manifests map[string][]record.ManifestPlatform) {
-	byRef, unclear, seen := map[string][]*record.Service{}, map[string]bool{}, map[string]runtimeState{}
+	byRef, unclear, seen := map[string][]*record.Service{}, map[string]bool{}, map[string]project.RuntimeState{}
 	var refs []image.Ref
 	for _, svc := range services {
 		ref := c.refs[svc.ID].Unpinned()
@@ -172,7 +173,7 @@ func (c *checkRun) prefetchDigests(ctx context.Context, services []*record.Servi
 			refs = append(refs, ref)
 		}
 		byRef[name] = append(byRef[name], svc)
-		seen[svc.ID] = runtimeState{digests: []string{svc.RuntimeDigest}}
+		seen[svc.ID] = project.RuntimeState{Digests: []string{svc.RuntimeDigest}}
 		unclear[name] = unclear[name] || ref.Tag == "" || svc.Built || svc.RuntimeDigest == ""
 	}
 	refs = slices.DeleteFunc(refs, func(ref image.Ref) bool { return unclear[ref.String()] })

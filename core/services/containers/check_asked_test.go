@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -88,7 +89,7 @@ func TestUnchangedNeedsNoDetails(t *testing.T) {
 		e.publish(webRepo+":1", 2)
 		e.discovered()
 		e.checked()
-		if web := e.serviceOf("blog", "web"); web.CandidateDigest != digest(2) || web.CandidateMatch != archMatch || e.serviceOf("shop", "web").CandidateDigest != "" {
+		if web := e.serviceOf("blog", "web"); web.CandidateDigest != digest(2) || web.CandidateMatch != project.ArchMatch || e.serviceOf("shop", "web").CandidateDigest != "" {
 			t.Errorf("%+v", web)
 		}
 	})
@@ -116,7 +117,7 @@ func TestPinnedTag(t *testing.T) {
 		_, sum := e.checked()
 		d, st, err := e.svc.Service(t.Context(), web.ID)
 		e.must(err)
-		if d.Image.Ref != pinned || d.Image.Tag != "1" || d.Candidate == nil || d.Candidate.Digest != digest(2) || d.Status != statusPinned || !d.Pinned || d.Updatable() || st.Updates != 0 || sum.NewVersions.Count != 1 {
+		if d.Image.Ref != pinned || d.Image.Tag != "1" || d.Candidate == nil || d.Candidate.Digest != digest(2) || d.Status != project.StatusPinned || !d.Pinned || d.Updatable() || st.Updates != 0 || sum.NewVersions.Count != 1 {
 			t.Errorf("%+v, %+v, %d new versions", d, st, sum.NewVersions.Count)
 		}
 		_, err = e.svc.Update(t.Context(), requestOf(e.serviceOf("blog", "web")))
@@ -131,8 +132,8 @@ func TestPinnedTag(t *testing.T) {
 }
 
 // requestTargets is the candidate of a service in a list.
-func requestTargets(svc *record.Service) []Target {
-	return []Target{{ServiceID: svc.ID, TargetTag: svc.Tag, TargetDigest: svc.CandidateDigest, PullTags: []string{}}}
+func requestTargets(svc *record.Service) []project.Target {
+	return []project.Target{{ServiceID: svc.ID, TargetTag: svc.Tag, TargetDigest: svc.CandidateDigest, PullTags: []string{}}}
 }
 
 // TestLocalImagesAreNotAskedFor: no registry hears of an image that was built or loaded on the host.

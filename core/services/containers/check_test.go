@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
@@ -47,7 +48,7 @@ func TestCandidates(t *testing.T) {
 		e.publish(webRepo+":1", 2)
 		job, sum := e.checked()
 		web := e.serviceOf("blog", "web")
-		if web.CandidateDigest != digest(2) || web.CandidateTag != "1" || web.CandidateMatch != archMatch || sum.NewVersions.Count != 1 || sum.HostPlatform != "linux/amd64" || job.Status != "success" {
+		if web.CandidateDigest != digest(2) || web.CandidateTag != "1" || web.CandidateMatch != project.ArchMatch || sum.NewVersions.Count != 1 || sum.HostPlatform != "linux/amd64" || job.Status != "success" {
 			t.Errorf("the candidate: %+v, %+v", web, sum)
 		}
 		since := web.CandidateSince
@@ -78,13 +79,13 @@ func TestArchitectures(t *testing.T) {
 		match     string
 		status    string
 	}{
-		"fits":            {platforms(2), "", archMatch, statusUpdatable},
-		"another":         {platforms(2)[1:], "", archMismatch, statusArchMismatch},
-		"unknown":         {nil, "", archUnknown, statusHint},
-		"attestation":     {append([]registry.Platform{{}}, platforms(2)...), "", archMatch, statusUpdatable},
-		"the host's own":  {platforms(2), "linux/arm64/v8", archMatch, statusUpdatable},
-		"another variant": {platforms(2), "linux/arm64/v6", archMismatch, statusArchMismatch},
-		"another system":  {platforms(2), "windows/amd64", archMismatch, statusArchMismatch},
+		"fits":            {platforms(2), "", project.ArchMatch, project.StatusUpdatable},
+		"another":         {platforms(2)[1:], "", project.ArchMismatch, project.StatusArchMismatch},
+		"unknown":         {nil, "", project.ArchUnknown, project.StatusHint},
+		"attestation":     {append([]registry.Platform{{}}, platforms(2)...), "", project.ArchMatch, project.StatusUpdatable},
+		"the host's own":  {platforms(2), "linux/arm64/v8", project.ArchMatch, project.StatusUpdatable},
+		"another variant": {platforms(2), "linux/arm64/v6", project.ArchMismatch, project.StatusArchMismatch},
+		"another system":  {platforms(2), "windows/amd64", project.ArchMismatch, project.StatusArchMismatch},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t, func(e *env) { e.set.HostPlatform = c.host })
@@ -242,7 +243,7 @@ func TestUpdateDuringCheck(t *testing.T) {
 				<-answer
 			}
 		})
-		id, err := e.svc.Check(context.Background(), ScanRequest{Scope: work.ScopeAll})
+		id, err := e.svc.Check(context.Background(), project.ScanRequest{Scope: work.ScopeAll})
 		e.must(err)
 		<-asked
 		if job, _ := e.updated("blog", "web"); job.Status != "success" {
@@ -279,7 +280,7 @@ func TestIgnoreRules(t *testing.T) {
 			e.must(err)
 			d, st, err := e.svc.Service(t.Context(), web.ID)
 			e.must(err)
-			if held := d.Ignore != nil && d.Ignore.RuleID == id && d.Status == statusBlocked && st.Updates == 0; held != c.held {
+			if held := d.Ignore != nil && d.Ignore.RuleID == id && d.Status == project.StatusBlocked && st.Updates == 0; held != c.held {
 				t.Errorf("held back: %v; %+v %s", held, d.Ignore, d.Status)
 			}
 			if _, sum := e.checked(); (sum.NewVersions.Count == 0) != c.held {

@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -22,14 +23,14 @@ type Dependent struct {
 }
 
 // dependentLocks are the locks of the services that are recreated with a service. This instance itself is not recreated.
-func (s *Service) dependentLocks(ctx context.Context, inv *inventory, svc *record.Service) ([]string, error) {
-	dependents, err := s.DependentServices(ctx, inv.stacks[svc.StackID], svc.Name)
+func (s *Service) dependentLocks(ctx context.Context, inv *project.Inventory, svc *record.Service) ([]string, error) {
+	dependents, err := s.DependentServices(ctx, inv.Stacks[svc.StackID], svc.Name)
 	if err != nil {
 		return nil, err
 	}
 	var locks []string
 	for i := range dependents {
-		if inv.isSelf(&dependents[i]) {
+		if inv.IsSelf(&dependents[i]) {
 			return nil, record.ProtectedError(dependents[i].Name)
 		}
 		locks = append(locks, work.ServiceLock(dependents[i].ID))
@@ -40,17 +41,17 @@ func (s *Service) dependentLocks(ctx context.Context, inv *inventory, svc *recor
 // Dependents are the services that are recreated with some services, by the ids of these. Services without any are left
 // out.
 func (s *Service) Dependents(ctx context.Context, ids []string) (map[string][]Dependent, error) {
-	inv, err := s.loadInventory(ctx)
+	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string][]Dependent{}
 	for _, id := range ids {
-		svc := inv.services[id]
-		if svc == nil || inv.stacks[svc.StackID] == nil {
+		svc := inv.Services[id]
+		if svc == nil || inv.Stacks[svc.StackID] == nil {
 			continue
 		}
-		found, err := s.DependentServices(ctx, inv.stacks[svc.StackID], svc.Name)
+		found, err := s.DependentServices(ctx, inv.Stacks[svc.StackID], svc.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +64,7 @@ func (s *Service) Dependents(ctx context.Context, ids []string) (map[string][]De
 
 // planDependents adds the dependents of a service, and what recreating them would change, to its plan. What is a target of the job itself
 // is recreated there.
-func (s *Service) planDependents(ctx context.Context, st *record.Stack, svc *record.Service, with []Target, p *ServicePlan) error {
+func (s *Service) planDependents(ctx context.Context, st *record.Stack, svc *record.Service, with []project.Target, p *ServicePlan) error {
 	dependents, err := s.DependentServices(ctx, st, svc.Name)
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func (s *Service) planDependents(ctx context.Context, st *record.Stack, svc *rec
 	for i := range dependents {
 		d := &dependents[i]
 		p.Dependents = append(p.Dependents, Dependent{ServiceID: d.ID, Name: d.Name})
-		if slices.ContainsFunc(with, func(t Target) bool { return t.ServiceID == d.ID }) {
+		if slices.ContainsFunc(with, func(t project.Target) bool { return t.ServiceID == d.ID }) {
 			continue
 		}
 		scale, err := s.ScaleOf(ctx, st, d.Name)
@@ -100,11 +101,11 @@ func (s *Service) dependentRecords(ctx context.Context, st *record.Stack, svc *r
 	}
 	var out []record.Dependent
 	for i := range dependents {
-		now, err := s.runningImage(ctx, st, &dependents[i])
+		now, err := s.RunningImage(ctx, st, &dependents[i])
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, record.Dependent{ServiceID: dependents[i].ID, Name: dependents[i].Name, ImageID: now.id, Replicas: now.replicas, Stopped: now.state == record.StateStopped})
+		out = append(out, record.Dependent{ServiceID: dependents[i].ID, Name: dependents[i].Name, ImageID: now.ID, Replicas: now.Replicas, Stopped: now.State == record.StateStopped})
 	}
 	return out, nil
 }

@@ -11,12 +11,13 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
 // did is what a scan did with a project: the action, and the reason after a slash.
-func did(res ScanResult, project string) string {
+func did(res project.ScanResult, project string) string {
 	for _, a := range res.Actions {
 		if a.Project == project {
 			return strings.TrimSuffix(a.Action+" / "+a.Reason, " / ")
@@ -156,7 +157,7 @@ func TestServicesComeAndGo(t *testing.T) {
 		ctx := context.Background()
 		e.blog()
 		before := e.serviceOf("blog", "web")
-		e.must(e.svc.ChangeService(ctx, before.ID, ServiceChange{AutoRollback: new(bool)}))
+		e.must(e.svc.ChangeService(ctx, before.ID, project.ServiceChange{AutoRollback: new(bool)}))
 		e.file("blog/compose.yaml", composeText(map[string]string{"db": dbRepo + ":1"}))
 		if res := e.discovered(); did(res, "blog") != "updated" {
 			t.Errorf("without web: %q", did(res, "blog"))
@@ -260,7 +261,7 @@ func TestBrokenProjectsStayAlone(t *testing.T) {
 		if len(res.Actions) != 2 || res.Omitted != 5 {
 			t.Errorf("%d actions, %d left out", len(res.Actions), res.Omitted)
 		}
-		want := ScanSummary{ProjectsSeen: 7, StacksCreated: 3, StacksFailed: 4}
+		want := project.ScanSummary{ProjectsSeen: 7, StacksCreated: 3, StacksFailed: 4}
 		if diff := cmp.Diff(want, res.Summary); diff != "" {
 			t.Error(diff)
 		}
@@ -270,7 +271,7 @@ func TestBrokenProjectsStayAlone(t *testing.T) {
 			}
 		}
 		again := e.discovered()
-		if diff := cmp.Diff(ScanSummary{ProjectsSeen: 7, StacksSkipped: 3, StacksFailed: 4}, again.Summary); diff != "" {
+		if diff := cmp.Diff(project.ScanSummary{ProjectsSeen: 7, StacksSkipped: 3, StacksFailed: 4}, again.Summary); diff != "" {
 			t.Error(diff)
 		}
 		// One of two files is gone.
@@ -282,7 +283,7 @@ func TestBrokenProjectsStayAlone(t *testing.T) {
 		}
 		// An engine that does not answer changes nothing.
 		e.engine.Fail("containers", context.DeadlineExceeded)
-		if _, err := e.svc.discoverProjects(t.Context()); err == nil {
+		if _, err := e.svc.DiscoverProjects(t.Context()); err == nil {
 			t.Error("a discovery without an engine succeeds")
 		}
 		if p := e.projectOf("a"); p.Status != record.ProjectActive {

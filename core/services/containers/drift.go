@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
@@ -126,7 +127,7 @@ func (s *Service) expectedConfig(ctx context.Context, st *record.Stack, service 
 // Drift returns what recreating services and their dependents would change besides their images. Services that would stay
 // as they are, are left out. It fails if one of them cannot be compared.
 func (s *Service) Drift(ctx context.Context, ids []string) ([]ServiceDrift, error) {
-	inv, err := s.loadInventory(ctx)
+	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -134,18 +135,18 @@ func (s *Service) Drift(ctx context.Context, ids []string) ([]ServiceDrift, erro
 }
 
 // driftOfAll is Drift with the stacks and services of inv.
-func (s *Service) driftOfAll(ctx context.Context, inv *inventory, ids []string) (out []ServiceDrift, err error) {
+func (s *Service) driftOfAll(ctx context.Context, inv *project.Inventory, ids []string) (out []ServiceDrift, err error) {
 	seen, hashes := map[string]bool{}, map[string]*composeHashes{}
 	for _, id := range ids {
-		svc := inv.services[id]
-		if svc == nil || inv.stacks[svc.StackID] == nil {
+		svc := inv.Services[id]
+		if svc == nil || inv.Stacks[svc.StackID] == nil {
 			continue
 		}
-		dependents, err := s.DependentServices(ctx, inv.stacks[svc.StackID], svc.Name)
+		dependents, err := s.DependentServices(ctx, inv.Stacks[svc.StackID], svc.Name)
 		if err != nil {
 			return nil, err
 		}
-		st := inv.stacks[svc.StackID]
+		st := inv.Stacks[svc.StackID]
 		if hashes[st.ID] == nil {
 			hashes[st.ID] = s.newHashes(st)
 		}
@@ -168,7 +169,7 @@ func (s *Service) driftOfAll(ctx context.Context, inv *inventory, ids []string) 
 
 // refuseDrift is checkDrift for services and their dependents, before there is a job. While the engine is away it refuses
 // nothing: the job waits for the engine and compares then.
-func (s *Service) refuseDrift(ctx context.Context, inv *inventory, ids []string, allowed bool) error {
+func (s *Service) refuseDrift(ctx context.Context, inv *project.Inventory, ids []string, allowed bool) error {
 	found, err := s.driftOfAll(ctx, inv, ids)
 	if failure.IsEngineGone(err) {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -159,7 +160,7 @@ func (h *composeHashes) signFiles(ctx context.Context) (signature string, settle
 	for _, svc := range p.Services {
 		parts = append(parts, svc.EnvFiles...)
 	}
-	signature, settled = filesSignature(h.s.ComposeSource(h.stack), parts)
+	signature, settled = project.FilesSignature(h.s.ComposeSource(h.stack), parts)
 	return signature + " " + h.version, settled
 }
 

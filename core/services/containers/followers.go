@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -16,9 +17,9 @@ import (
 // before that with the former one. Its image is pulled before anything is recreated, so that it is away for a short time only.
 
 // markFollowers marks the dependents that are targets of the job themselves.
-func markFollowers(dependents []record.Dependent, targets []Target) []record.Dependent {
+func markFollowers(dependents []record.Dependent, targets []project.Target) []record.Dependent {
 	for i, d := range dependents {
-		dependents[i].Follows = slices.ContainsFunc(targets, func(t Target) bool { return t.ServiceID == d.ServiceID })
+		dependents[i].Follows = slices.ContainsFunc(targets, func(t project.Target) bool { return t.ServiceID == d.ServiceID })
 	}
 	return dependents
 }
@@ -32,7 +33,7 @@ func (c *change) leavesOut(d record.Dependent) bool {
 func (c *change) pullFollowers(ctx context.Context) error {
 	for i := range c.rec.Dependents {
 		d := &c.rec.Dependents[i]
-		at := slices.IndexFunc(c.spec.Targets, func(t Target) bool { return t.ServiceID == d.ServiceID })
+		at := slices.IndexFunc(c.spec.Targets, func(t project.Target) bool { return t.ServiceID == d.ServiceID })
 		if !d.Follows || at < 0 {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
@@ -56,7 +57,7 @@ func (s *Service) getVersion(context.Context, *struct{}) (*struct{ Body VersionI
 
 // StackList is a list of stacks.
 type StackList struct {
-	Stacks []StackItem `json:"stacks"`
+	Stacks []project.StackItem `json:"stacks"`
 }
 
 func (s *Service) listStacks(ctx context.Context, in *archivedQuery) (*struct{ Body StackList }, error) {
@@ -72,7 +73,7 @@ func (s *Service) noManualStacks(c *gin.Context) {
 
 // StackBody is one stack.
 type StackBody struct {
-	Stack StackDetail `json:"stack"`
+	Stack project.StackDetail `json:"stack"`
 }
 
 func (s *Service) getStack(ctx context.Context, in *StackPath) (*struct{ Body StackBody }, error) {
@@ -127,8 +128,8 @@ func (s *Service) postServiceAction(ctx context.Context, in *struct {
 
 // ServiceBody is one service with its stack.
 type ServiceBody struct {
-	Service ServiceDetail `json:"service"`
-	Stack   StackItem     `json:"stack"`
+	Service project.ServiceDetail `json:"service"`
+	Stack   project.StackItem     `json:"stack"`
 }
 
 func (s *Service) getService(ctx context.Context, in *ServicePath) (*struct{ Body ServiceBody }, error) {
@@ -146,23 +147,23 @@ func (s *Service) getHistory(ctx context.Context, in *ServicePath) (*struct{ Bod
 	return &struct{ Body HistoryBody }{HistoryBody{list}}, err
 }
 
-func (s *Service) getServiceSettings(ctx context.Context, in *ServicePath) (*struct{ Body ServiceSettings }, error) {
+func (s *Service) getServiceSettings(ctx context.Context, in *ServicePath) (*struct{ Body project.ServiceSettings }, error) {
 	set, err := s.ServiceSettings(ctx, in.ID)
-	return &struct{ Body ServiceSettings }{set}, err
+	return &struct{ Body project.ServiceSettings }{set}, err
 }
 
 // ServiceSettingsBody changes the settings of a service. Members that are left out stay as they are.
 type ServiceSettingsBody struct {
-	AutoRollback  *bool                 `json:"autoRollback" required:"false" doc:"Whether the former image comes back when an update fails."`
-	BackupTargets *record.BackupTargets `json:"backupTargets" required:"false"`
-	RepoURL       OptionalText          `json:"repoUrl" required:"false" doc:"Where the service is developed; null clears it."`
-	HealthTimeout OptionalNumber        `json:"healthTimeoutSeconds" required:"false" doc:"1 to 3600; null for the default."`
-	MinAge        OptionalNumber        `json:"minimumAgeSeconds" required:"false" doc:"0 to 31536000; null for the default."`
+	AutoRollback  *bool                  `json:"autoRollback" required:"false" doc:"Whether the former image comes back when an update fails."`
+	BackupTargets *record.BackupTargets  `json:"backupTargets" required:"false"`
+	RepoURL       project.OptionalText   `json:"repoUrl" required:"false" doc:"Where the service is developed; null clears it."`
+	HealthTimeout project.OptionalNumber `json:"healthTimeoutSeconds" required:"false" doc:"1 to 3600; null for the default."`
+	MinAge        project.OptionalNumber `json:"minimumAgeSeconds" required:"false" doc:"0 to 31536000; null for the default."`
 }
 
 func (s *Service) putServiceSettings(ctx context.Context, in *struct {
 	ServicePath
 	Body ServiceSettingsBody
 }) (*api.OKAnswer, error) {
-	return api.Done(s.ChangeService(ctx, in.ID, ServiceChange(in.Body)))
+	return api.Done(s.ChangeService(ctx, in.ID, project.ServiceChange(in.Body)))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
 func (s *Service) postDiscovery(ctx context.Context, _ *struct{}) (*jobAnswer, error) {
@@ -14,7 +15,7 @@ func (s *Service) postDiscovery(ctx context.Context, _ *struct{}) (*jobAnswer, e
 
 // ProjectList is a list of projects.
 type ProjectList struct {
-	Projects []Project `json:"projects"`
+	Projects []project.Project `json:"projects"`
 }
 
 func (s *Service) listProjects(ctx context.Context, in *archivedQuery) (*struct{ Body ProjectList }, error) {
@@ -51,8 +52,8 @@ type ScanBody struct {
 	Reason    string `json:"reason" required:"false" enum:"ui,webhook,schedule" doc:"Why; ui if it is left out."`
 }
 
-func (b ScanBody) toRequest() ScanRequest {
-	return ScanRequest(b)
+func (b ScanBody) toRequest() project.ScanRequest {
+	return project.ScanRequest(b)
 }
 
 type scanInput struct{ Body ScanBody }
@@ -102,7 +103,7 @@ func (b UpdateBody) toRequest() UpdateRequest {
 		TargetDigest: strings.TrimSpace(b.TargetDigest), PullTags: b.PullTags, Mode: b.Mode, AllowArchMismatch: b.AllowArchMismatch, AllowDrift: b.AllowDrift, BackupMode: b.BackupMode, Reason: b.Reason,
 	}
 	for _, t := range b.Targets {
-		target := Target{ServiceID: t.ServiceID, TargetTag: t.TargetTag, TargetDigest: t.TargetDigest}
+		target := project.Target{ServiceID: t.ServiceID, TargetTag: t.TargetTag, TargetDigest: t.TargetDigest}
 		if t.PullTags != nil {
 			target.PullTags = append([]string{}, *t.PullTags...)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/version"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
@@ -103,7 +104,7 @@ func (f *inference) tagMatchesDigest(ctx context.Context, name string, ref image
 		f.known[name] = k
 		f.mu.Unlock()
 	}
-	return k.digest == digest || f.s.cfg.Projects.runsDigest(ctx, []string{digest}, k.digest), nil
+	return k.digest == digest || f.s.cfg.Projects.RunsDigest(ctx, []string{digest}, k.digest), nil
 }
 
 // imageLabel returns the version in the image's labels, or "" if there is none or the image cannot be read.
@@ -114,7 +115,7 @@ func (f *inference) imageLabel(ctx context.Context, ref, host, platform string) 
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(cfg.Labels[labelVersion])
+	return strings.TrimSpace(cfg.Labels[project.LabelVersion])
 }
 
 // awaitDigests waits until no task for the digests is queued or running, at most for the given time.

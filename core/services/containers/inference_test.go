@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 
@@ -63,7 +64,7 @@ func TestInferenceFallsBack(t *testing.T) {
 	e := newEnv(t)
 	e.project("blog", 1, map[string]string{"web": webRepo + ":latest"})
 	labelled := fakeImage(1)
-	labelled.Config = registry.ImageConfig{Labels: map[string]string{labelVersion: " 3.1.4 "}}
+	labelled.Config = registry.ImageConfig{Labels: map[string]string{project.LabelVersion: " 3.1.4 "}}
 	e.registry.Set(webRepo, "latest", labelled)
 	e.registry.Set(webRepo, "9.9.9", fakeImage(9))
 	e.discovered()

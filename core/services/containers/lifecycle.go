@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -50,11 +51,11 @@ const (
 
 // ServiceLifecycle reports whether a service runs. The engine is asked; if it does not answer the state is unknown.
 func (s *Service) ServiceLifecycle(ctx context.Context, id string) (ServiceLifecycle, error) {
-	inv, err := s.loadInventory(ctx)
+	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return ServiceLifecycle{}, err
 	}
-	svc := inv.services[id]
+	svc := inv.Services[id]
 	if svc == nil {
 		return ServiceLifecycle{}, fault.New(fault.NotFound, record.NoService)
 	}
@@ -68,9 +69,9 @@ func (s *Service) ServiceLifecycle(ctx context.Context, id string) (ServiceLifec
 	}
 	states, why := s.serviceStates(ctx, inv, []*record.Service{svc})
 	out.State = states[id]
-	if inv.isSelf(svc) {
+	if inv.IsSelf(svc) {
 		why = unavailableSelf
-	} else if inv.isArchived(svc) {
+	} else if inv.IsArchived(svc) {
 		why = unavailableArchived
 	} else if why == "" {
 		why = s.cannotStart(ctx, inv, svc)
@@ -88,23 +89,23 @@ func pointerTo(s string) *string {
 }
 
 // serviceStates returns the states of services of one stack, as the engine reports them.
-func (s *Service) serviceStates(ctx context.Context, inv *inventory, services []*record.Service) (map[string]record.LifecycleState, string) {
+func (s *Service) serviceStates(ctx context.Context, inv *project.Inventory, services []*record.Service) (map[string]record.LifecycleState, string) {
 	out := map[string]record.LifecycleState{}
 	if len(services) == 0 {
 		return out, ""
 	}
-	project := inv.stacks[services[0].StackID].Project
-	list, err := s.ContainersOf(ctx, project, "")
+	projectName := inv.Stacks[services[0].StackID].Project
+	list, err := s.ContainersOf(ctx, projectName, "")
 	for _, svc := range services {
 		if err != nil {
 			out[svc.ID] = record.StateUnknown
 			continue
 		}
 		own := slices.DeleteFunc(slices.Clone(list), func(c engine.Container) bool { return c.Labels[host.LabelService] != svc.Name })
-		out[svc.ID] = stateOf(own)
+		out[svc.ID] = project.StateOf(own)
 	}
 	if err != nil {
-		s.log.Warn("the engine did not tell what runs", "project", project, "error", err)
+		s.log.Warn("the engine did not tell what runs", "project", projectName, "error", err)
 		return out, unavailableEngine
 	}
 	return out, ""
@@ -112,8 +113,8 @@ func (s *Service) serviceStates(ctx context.Context, inv *inventory, services []
 
 // cannotStart tells why a service without containers cannot be started: compose of the first generation starts only what
 // is there.
-func (s *Service) cannotStart(ctx context.Context, inv *inventory, svc *record.Service) string {
-	list, err := s.ContainersOf(ctx, inv.stacks[svc.StackID].Project, svc.Name)
+func (s *Service) cannotStart(ctx context.Context, inv *project.Inventory, svc *record.Service) string {
+	list, err := s.ContainersOf(ctx, inv.Stacks[svc.StackID].Project, svc.Name)
 	if err != nil || len(list) > 0 {
 		return ""
 	}
@@ -126,14 +127,14 @@ func (s *Service) cannotStart(ctx context.Context, inv *inventory, svc *record.S
 
 // StackLifecycle sums the states of a stack's services up.
 func (s *Service) StackLifecycle(ctx context.Context, id string) (StackLifecycle, error) {
-	inv, err := s.loadInventory(ctx)
+	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return StackLifecycle{}, err
 	}
-	if inv.stacks[id] == nil {
+	if inv.Stacks[id] == nil {
 		return StackLifecycle{}, fault.New(fault.NotFound, record.NoStack)
 	}
-	members := inv.membersOf(id)
+	members := inv.MembersOf(id)
 	var ids []string
 	for _, svc := range members {
 		ids = append(ids, svc.ID)
@@ -143,10 +144,10 @@ func (s *Service) StackLifecycle(ctx context.Context, id string) (StackLifecycle
 		return out, err
 	}
 	states, why := s.serviceStates(ctx, inv, members)
-	out.State = sumStates(states)
-	if inv.containsSelf(id) {
+	out.State = project.SumStates(states)
+	if inv.ContainsSelf(id) {
 		why = unavailableSelf
-	} else if inv.stacks[id].ArchivedAt != 0 {
+	} else if inv.Stacks[id].ArchivedAt != 0 {
 		why = unavailableArchived
 	}
 	out.UnavailableReason = pointerTo(why)
@@ -165,17 +166,17 @@ func (s *Service) ServiceAction(ctx context.Context, id, action string) (string,
 	if err := checkAction(action); err != nil {
 		return "", err
 	}
-	inv, err := s.loadInventory(ctx)
+	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return "", err
 	}
-	svc := inv.services[id]
+	svc := inv.Services[id]
 	switch {
 	case svc == nil:
 		return "", fault.New(fault.NotFound, record.NoService)
-	case inv.isSelf(svc):
+	case inv.IsSelf(svc):
 		return "", record.ProtectedError(svc.Name)
-	case inv.isArchived(svc):
+	case inv.IsArchived(svc):
 		return "", record.ArchivedError(svc.Name)
 	}
 	if action == ActionStart {
@@ -194,15 +195,15 @@ func (s *Service) StackAction(ctx context.Context, id, action string) (string, e
 	if err := checkAction(action); err != nil {
 		return "", err
 	}
-	inv, err := s.loadInventory(ctx)
+	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return "", err
 	}
-	st := inv.stacks[id]
+	st := inv.Stacks[id]
 	switch {
 	case st == nil:
 		return "", fault.New(fault.NotFound, record.NoStack)
-	case inv.containsSelf(id):
+	case inv.ContainsSelf(id):
 		return "", record.ProtectedError(st.Project)
 	case st.ArchivedAt != 0:
 		return "", record.ArchivedError(st.Project)
@@ -211,7 +212,7 @@ func (s *Service) StackAction(ctx context.Context, id, action string) (string, e
 		Kind: work.JobStackLifecycle, Stacks: []string{id}, Locks: []string{"containers/stack/" + id},
 		Payload: lifecycleJob{work.Subject{Scope: work.ScopeStack, StackID: id, Reason: work.ReasonUI}, action},
 	}
-	for _, svc := range inv.membersOf(id) {
+	for _, svc := range inv.MembersOf(id) {
 		sub.Locks, sub.Services = append(sub.Locks, work.ServiceLock(svc.ID)), append(sub.Services, svc.ID)
 	}
 	return s.queue.SubmitNew(ctx, sub)

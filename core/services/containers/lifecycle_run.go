@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -63,7 +64,7 @@ func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecyc
 	if err == nil && spec.Action != ActionStop {
 		err = s.checkScale(ctx, &st, scale)
 	}
-	s.refreshServices(context.WithoutCancel(ctx), ids)
+	s.RefreshServices(context.WithoutCancel(ctx), ids)
 	out := LifecycleSummary{Action: spec.Action, Command: []string{}, State: record.StateUnknown}
 	if res != nil {
 		out.Command = res.Command
@@ -80,7 +81,7 @@ func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecyc
 			states[svc.ID] = svc.State
 		}
 	}
-	out.State = sumStates(states)
+	out.State = project.SumStates(states)
 	return out, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -211,10 +212,10 @@ func (m *lockModel) asked(t *rapid.T, id string, err error, services ...string) 
 	}
 }
 
-func (m *lockModel) targets(ids ...string) (out []Target) {
+func (m *lockModel) targets(ids ...string) (out []project.Target) {
 	for _, id := range ids {
 		svc := m.record(id)
-		out = append(out, Target{ServiceID: id, TargetTag: svc.Tag, TargetDigest: svc.CandidateDigest, PullTags: []string{}})
+		out = append(out, project.Target{ServiceID: id, TargetTag: svc.Tag, TargetDigest: svc.CandidateDigest, PullTags: []string{}})
 	}
 	return out
 }

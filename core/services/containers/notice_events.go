@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/news"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -57,7 +58,7 @@ func (e noticeEvents) FinishedUpdate(ctx context.Context, job *queue.Job) (news.
 		ID: job.ID, Type: view.Type, Scope: view.Scope, Status: view.Status, Reason: view.Reason, CreatedBy: view.CreatedBy,
 		CreatedAt: job.CreatedAt, StartedAt: job.StartedAt, FinishedAt: job.FinishedAt, StackID: view.StackID, ServiceID: view.ServiceID,
 	}
-	inv, err := e.s.loadInventory(ctx)
+	inv, err := e.s.LoadInventory(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -99,7 +100,7 @@ func (e noticeEvents) FinishedUpdate(ctx context.Context, job *queue.Job) (news.
 }
 
 // addUnsummarized adds what the journal has of a job that ended without a summary, as when the core ended in it again and again.
-func addUnsummarized(inv *inventory, out *news.JobEvent, targets []Target, changes map[string]record.Change) {
+func addUnsummarized(inv *project.Inventory, out *news.JobEvent, targets []project.Target, changes map[string]record.Change) {
 	for _, t := range targets {
 		switch c := changes[t.ServiceID]; c.Status {
 		case record.ChangeSuccess:
@@ -111,12 +112,12 @@ func addUnsummarized(inv *inventory, out *news.JobEvent, targets []Target, chang
 }
 
 // versionChange is a service with the versions between which a job has moved it, or was to; none for a service that is gone.
-func versionChange(inv *inventory, id string, changes map[string]record.Change) []news.VersionChange {
+func versionChange(inv *project.Inventory, id string, changes map[string]record.Change) []news.VersionChange {
 	named := appendNamed(inv, nil, id)
 	if len(named) == 0 {
 		return nil
 	}
-	svc := inv.services[id]
+	svc := inv.Services[id]
 	out := news.VersionChange{Service: named[0], CurrentTag: svc.Tag, CandidateTag: svc.Tag}
 	c, begun := changes[id]
 	if !begun {
@@ -141,13 +142,13 @@ func versionChange(inv *inventory, id string, changes map[string]record.Change) 
 }
 
 // appendNamed adds a service to a list.
-func appendNamed(inv *inventory, to []news.Service, id string) []news.Service {
-	svc := inv.services[id]
+func appendNamed(inv *project.Inventory, to []news.Service, id string) []news.Service {
+	svc := inv.Services[id]
 	if svc == nil {
 		return to
 	}
 	out := news.Service{StackID: svc.StackID, ServiceID: svc.ID, ServiceName: svc.Name}
-	if st := inv.stacks[svc.StackID]; st != nil {
+	if st := inv.Stacks[svc.StackID]; st != nil {
 		out.StackName = st.Project
 	}
 	return append(to, out)
@@ -188,13 +189,13 @@ func (e noticeEvents) AwaitVersions(ctx context.Context, digests []string, most 
 
 // CurrentVersions implements notice.Services.
 func (e noticeEvents) CurrentVersions(ctx context.Context, found []notice.FoundVersion) (out []notice.CurrentVersion, err error) {
-	inv, err := e.s.loadInventory(ctx)
+	inv, err := e.s.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, v := range found {
-		svc := inv.services[v.ServiceID]
-		if svc == nil || svc.CandidateDigest != v.CandidateDigest || inv.isArchived(svc) || inv.ignoringRule(svc) != nil {
+		svc := inv.Services[v.ServiceID]
+		if svc == nil || svc.CandidateDigest != v.CandidateDigest || inv.IsArchived(svc) || inv.IgnoringRule(svc) != nil {
 			continue
 		}
 		out = append(out, notice.CurrentVersion{Service: *svc, Named: appendNamed(inv, nil, svc.ID)[0]})
@@ -204,13 +205,13 @@ func (e noticeEvents) CurrentVersions(ctx context.Context, found []notice.FoundV
 
 // SomeServices implements notice.Services: the first by their ids that are not archived.
 func (e noticeEvents) SomeServices(ctx context.Context, limit int) (out []news.Service, err error) {
-	inv, err := e.s.loadInventory(ctx)
+	inv, err := e.s.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var ids []string
-	for id, svc := range inv.services {
-		if !inv.isArchived(svc) {
+	for id, svc := range inv.Services {
+		if !inv.IsArchived(svc) {
 			ids = append(ids, id)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -23,7 +24,7 @@ import (
 // asVersion gives version n of an image, of a repository with the tag 1, a version in its labels.
 func (e *env) asVersion(repo string, n int, version string) {
 	img := e.image(repo, n)
-	img.RepoTags, img.Labels = []string{repo + ":1"}, map[string]string{labelVersion: version}
+	img.RepoTags, img.Labels = []string{repo + ":1"}, map[string]string{project.LabelVersion: version}
 	if n == 1 {
 		e.engine.AddImage(img)
 		return
@@ -38,7 +39,7 @@ func (e *env) updatedAll(services ...[2]string) (Job, UpdateSummary) {
 	req := UpdateRequest{Scope: work.ScopeAll}
 	for _, name := range services {
 		svc := e.serviceOf(name[0], name[1])
-		req.Targets = append(req.Targets, Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
+		req.Targets = append(req.Targets, project.Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
 	}
 	id, err := e.svc.Update(context.Background(), req)
 	e.must(err)
@@ -128,7 +129,7 @@ func TestFinalDigests(t *testing.T) {
 // noRollback leaves a container that fails as it is.
 func (e *env) noRollback() {
 	e.Helper()
-	e.must(e.svc.ChangeService(context.Background(), e.serviceOf("blog", "web").ID, ServiceChange{AutoRollback: new(bool)}))
+	e.must(e.svc.ChangeService(context.Background(), e.serviceOf("blog", "web").ID, project.ServiceChange{AutoRollback: new(bool)}))
 }
 
 // tap is an engine of which a test hears when containers are listed.

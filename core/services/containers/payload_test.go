@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -26,8 +27,8 @@ func TestPayloadsOfFormerVersions(t *testing.T) {
 		want    string
 	}{
 		{[]string{work.JobCheck}, &checkJob{}, `{` + subject + `,"delivery":{"deliveryId":"d1"}}`},
-		{[]string{work.JobDiscovery}, &discoveryJob{}, `{` + subject + `,"delivery":{"deliveryId":"d1"}}`},
-		{[]string{work.JobRuntimeScan}, &runtimeScanJob{}, `{` + subject + `}`},
+		{[]string{work.JobDiscovery}, &project.DiscoveryJob{}, `{` + subject + `,"delivery":{"deliveryId":"d1"}}`},
+		{[]string{work.JobRuntimeScan}, &project.RuntimeScanJob{}, `{` + subject + `}`},
 		{[]string{work.JobUpdate}, &updateJob{}, `{` + subject + `,` + changes + `,"allowArchMismatch":true}`},
 		{[]string{work.JobRollback}, &rollbackJob{}, `{` + subject + `,` + changes + `,"changeId":"chg_1"}`},
 		{[]string{work.JobServiceLifecycle, work.JobStackLifecycle}, &lifecycleJob{}, `{` + subject + `,"action":"stop"}`},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/texts"
@@ -41,7 +42,7 @@ type ServicePlan struct {
 }
 
 // planUpdate returns what an update would do. It changes nothing.
-func (s *Service) planUpdate(ctx context.Context, inv *inventory, spec *updateJob, r *work.Reporter) (any, error) {
+func (s *Service) planUpdate(ctx context.Context, inv *project.Inventory, spec *updateJob, r *work.Reporter) (any, error) {
 	out := Plan{Mode: ModeDryRun, ChangedServices: []string{}, Services: []ServicePlan{}, LeftOut: listLeftOut(inv, spec)}
 	reportLeftOut(ctx, r, out.LeftOut)
 	for _, g := range groupTargets(inv, spec.Targets) {
@@ -68,7 +69,7 @@ func (s *Service) planUpdate(ctx context.Context, inv *inventory, spec *updateJo
 }
 
 // planService returns what an update would do to a service.
-func (s *Service) planService(ctx context.Context, st *record.Stack, svc *record.Service, t Target, with []Target, backupMode string) (ServicePlan, error) {
+func (s *Service) planService(ctx context.Context, st *record.Stack, svc *record.Service, t project.Target, with []project.Target, backupMode string) (ServicePlan, error) {
 	p, err := s.outlineService(ctx, st, svc, t, with)
 	if err != nil {
 		return p, err
@@ -82,7 +83,7 @@ func (s *Service) planService(ctx context.Context, st *record.Stack, svc *record
 }
 
 // outlineService returns the plan of a service with what would run, and with the plan of its dependents. with are all targets of the job.
-func (s *Service) outlineService(ctx context.Context, st *record.Stack, svc *record.Service, t Target, with []Target) (ServicePlan, error) {
+func (s *Service) outlineService(ctx context.Context, st *record.Stack, svc *record.Service, t project.Target, with []project.Target) (ServicePlan, error) {
 	ref := svc.ImageRef()
 	p := ServicePlan{
 		ServiceID: svc.ID, StackID: st.ID, Name: st.Project + " / " + svc.Name, FromDigest: svc.RuntimeDigest, ToDigest: t.TargetDigest,
@@ -92,7 +93,7 @@ func (s *Service) outlineService(ctx context.Context, st *record.Stack, svc *rec
 	if err := s.SameImage(ctx, st, svc); err != nil {
 		return p, err
 	}
-	running, err := s.runningImage(ctx, st, svc)
+	running, err := s.RunningImage(ctx, st, svc)
 	if err != nil {
 		return p, err
 	}
@@ -100,8 +101,8 @@ func (s *Service) outlineService(ctx context.Context, st *record.Stack, svc *rec
 	if err != nil {
 		return p, err
 	}
-	stopped := running.state == record.StateStopped
-	p.RunsOnce, p.Starts, p.StaysStopped = once != "", stopped && running.id == "", once == "" && stopped && running.id != ""
+	stopped := running.State == record.StateStopped
+	p.RunsOnce, p.Starts, p.StaysStopped = once != "", stopped && running.ID == "", once == "" && stopped && running.ID != ""
 	scale, err := s.ScaleOf(ctx, st, svc.Name)
 	if err != nil {
 		return p, err
@@ -116,20 +117,20 @@ func (s *Service) outlineService(ctx context.Context, st *record.Stack, svc *rec
 
 // Outline returns what updates of services to their candidates would run, by the ids of the services. Those without a candidate are left out.
 func (s *Service) Outline(ctx context.Context, ids []string) (map[string]ServicePlan, error) {
-	inv, err := s.loadInventory(ctx)
+	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out, with := map[string]ServicePlan{}, make([]Target, len(ids))
+	out, with := map[string]ServicePlan{}, make([]project.Target, len(ids))
 	for i, id := range ids {
 		with[i].ServiceID = id
 	}
 	for _, id := range ids {
-		svc := inv.services[id]
-		if svc == nil || inv.stacks[svc.StackID] == nil || svc.CandidateDigest == "" {
+		svc := inv.Services[id]
+		if svc == nil || inv.Stacks[svc.StackID] == nil || svc.CandidateDigest == "" {
 			continue
 		}
-		if out[id], err = s.outlineService(ctx, inv.stacks[svc.StackID], svc, Target{TargetDigest: svc.CandidateDigest}, with); err != nil {
+		if out[id], err = s.outlineService(ctx, inv.Stacks[svc.StackID], svc, project.Target{TargetDigest: svc.CandidateDigest}, with); err != nil {
 			return nil, err
 		}
 	}

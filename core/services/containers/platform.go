@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
@@ -52,14 +53,14 @@ func matchArch(list []registry.Platform, want record.Platform) (match string, al
 		}
 		all = append(all, p.String())
 		if p.OS == want.OS && p.Arch == want.Arch && (p.Variant == want.Variant || p.Variant == "" || want.Variant == "") {
-			match = archMatch
+			match = project.ArchMatch
 		}
 	}
 	switch {
 	case match != "":
 		return match, all
 	case len(all) > 0:
-		return archMismatch, all
+		return project.ArchMismatch, all
 	}
-	return archUnknown, nil
+	return project.ArchUnknown, nil
 }

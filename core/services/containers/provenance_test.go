@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -64,7 +65,7 @@ func TestStackRoots(t *testing.T) {
 	extra := e.file("shared/deep/extra.yaml", composeText(map[string]string{"web": webRepo + ":2"}))
 	own := e.file("blog/compose.yaml", composeText(map[string]string{"web": webRepo + ":1"}))
 	e.container("blog", "web", webRepo+":2", own, extra)
-	if res := e.discovered(); did(res, "blog") != actionCreated {
+	if res := e.discovered(); did(res, "blog") != project.ActionCreated {
 		t.Fatalf("%q", did(res, "blog"))
 	}
 	if svc := e.serviceOf("blog", "web"); svc.Tag != "2" {
@@ -103,15 +104,15 @@ func TestForeignContainers(t *testing.T) {
 			t.Helper()
 			e.discovered()
 			p, st, svc := e.projectOf("blog"), e.stackOf("blog"), e.serviceOf("blog", "web")
-			if p.Status != status || p.LastError != warnForeign || p.Move != nil || !slices.Equal(st.Files, []string{file}) || st.WorkingDir != dir {
+			if p.Status != status || p.LastError != project.WarnForeign || p.Move != nil || !slices.Equal(st.Files, []string{file}) || st.WorkingDir != dir {
 				t.Errorf("%s: the project is %+v, the stack %+v", name, p, st)
 			}
 			if svc.Image != webRepo+":1" || svc.State != state || state == record.StateRunning && svc.RuntimeImage != imageID(1) {
 				t.Errorf("%s: the service is %+v", name, svc)
 			}
-			running, err := e.svc.runningImage(t.Context(), st, svc)
-			if err != nil || running.replicas != 1 {
-				t.Errorf("%s: it has %d containers, %v", name, running.replicas, err)
+			running, err := e.svc.RunningImage(t.Context(), st, svc)
+			if err != nil || running.Replicas != 1 {
+				t.Errorf("%s: it has %d containers, %v", name, running.Replicas, err)
 			}
 		}
 		for name, labels := range attacks {
@@ -134,7 +135,7 @@ func TestForeignContainers(t *testing.T) {
 		e.labelled("new", appRepo+":6", forged("new", "web", filepath.Dir(elsewhere), elsewhere, map[string]string{host.LabelConfigHash: ""}))
 		e.labelled("two-1", appRepo+":6", forged("two", "web", filepath.Dir(elsewhere), elsewhere, nil))
 		e.labelled("two-2", appRepo+":6", forged("two", "app", dir, file, nil))
-		if res := e.discovered(); did(res, "new") != "" || did(res, "two") != actionCreated {
+		if res := e.discovered(); did(res, "new") != "" || did(res, "two") != project.ActionCreated {
 			t.Errorf("did %q and %q", did(res, "new"), did(res, "two"))
 		}
 	})
@@ -159,11 +160,11 @@ func TestProjectMoves(t *testing.T) {
 		for range 2 {
 			e.discovered()
 			st, p := e.stackOf("blog"), e.projectOf("blog")
-			if st.WorkingDir != oldDir || e.serviceOf("blog", "web").Tag != "1" || p.LastError != warnMoved || p.Status != record.ProjectStopped {
+			if st.WorkingDir != oldDir || e.serviceOf("blog", "web").Tag != "1" || p.LastError != project.WarnMoved || p.Status != record.ProjectStopped {
 				t.Fatalf("before: %+v, %+v", st, p)
 			}
 		}
-		list, err := e.svc.ListProjects(t.Context(), ArchivedExclude)
+		list, err := e.svc.ListProjects(t.Context(), project.ArchivedExclude)
 		if err != nil || len(list) != 1 || list[0].Move == nil || list[0].Move.WorkingDir != filepath.Dir(file) || !slices.Equal(list[0].Move.ConfigFiles, []string{file}) {
 			t.Fatalf("shown: %+v, %v", list, err)
 		}

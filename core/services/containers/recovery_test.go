@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -140,9 +141,9 @@ func TestRecoveryOfOtherJobs(t *testing.T) {
 		}
 		web := e.serviceOf("blog", "web")
 		for name, submit := range map[string]func() (string, error){
-			work.JobCheck:            func() (string, error) { return e.svc.Check(ctx, ScanRequest{Scope: work.ScopeAll}) },
+			work.JobCheck:            func() (string, error) { return e.svc.Check(ctx, project.ScanRequest{Scope: work.ScopeAll}) },
 			work.JobDiscovery:        func() (string, error) { return e.svc.Discover(ctx) },
-			work.JobRuntimeScan:      func() (string, error) { return e.svc.RuntimeScan(ctx, ScanRequest{Scope: work.ScopeAll}) },
+			work.JobRuntimeScan:      func() (string, error) { return e.svc.RuntimeScan(ctx, project.ScanRequest{Scope: work.ScopeAll}) },
 			work.JobServiceLifecycle: func() (string, error) { return e.svc.ServiceAction(ctx, web.ID, ActionRestart) },
 			work.JobStackLifecycle:   func() (string, error) { return e.svc.StackAction(ctx, web.StackID, ActionRestart) },
 			work.JobRollback:         func() (string, error) { return e.svc.Rollback(ctx, web.ID, false) },

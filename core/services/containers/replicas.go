@@ -24,11 +24,11 @@ func (s *Service) completeRecord(ctx context.Context, rec *record.Change) error 
 	if err != nil {
 		return err
 	}
-	running, err := s.runningImage(ctx, &st, &svc)
+	running, err := s.RunningImage(ctx, &st, &svc)
 	if err != nil {
 		return err
 	}
-	rec.Replicas = running.replicas
+	rec.Replicas = running.Replicas
 	return s.repo.saveChange(ctx, rec)
 }
 

@@ -99,7 +99,7 @@ func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec restoreJo
 		}
 		return out, err
 	}
-	s.refreshServices(context.WithoutCancel(ctx), []string{m.backup.ServiceID})
+	s.RefreshServices(context.WithoutCancel(ctx), []string{m.backup.ServiceID})
 	return out, nil
 }
 

@@ -70,23 +70,23 @@ func (s *Service) Restore(ctx context.Context, backupID string) (string, error) 
 	if b.Status != backupSuccess || b.DeletedAt != 0 {
 		return "", fault.New(fault.Conflict, "The backup holds nothing to restore.").With("reason", "not_restorable")
 	}
-	inv, err := s.loadInventory(ctx)
+	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return "", err
 	}
-	svc := inv.services[b.ServiceID]
+	svc := inv.Services[b.ServiceID]
 	switch {
 	case svc == nil:
 		return "", fault.New(fault.NotFound, record.NoService)
-	case inv.isArchived(svc):
+	case inv.IsArchived(svc):
 		return "", record.ArchivedError(svc.Name)
-	case inv.containsSelf(b.StackID):
+	case inv.ContainsSelf(b.StackID):
 		return "", record.ProtectedError(svc.Name)
 	}
 	sub := work.Submission{Kind: work.JobRestore, Stacks: []string{b.StackID}, Payload: restoreJob{
 		work.Subject{Scope: work.ScopeService, StackID: b.StackID, ServiceID: svc.ID, Reason: work.ReasonUI}, []string{b.ID},
 	}}
-	for _, m := range inv.membersOf(b.StackID) {
+	for _, m := range inv.MembersOf(b.StackID) {
 		sub.Locks, sub.Services = append(sub.Locks, work.ServiceLock(m.ID)), append(sub.Services, m.ID)
 	}
 	return s.queue.SubmitNew(ctx, sub)
@@ -131,12 +131,12 @@ func openArchive(b *backupRecord) (*os.File, error) {
 
 // refuseSharedMount returns an error if a running service of another stack uses the mount. It would not be stopped.
 func (s *Service) refuseSharedMount(ctx context.Context, st *record.Stack, b *backupRecord) error {
-	inv, err := s.loadInventory(ctx)
+	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return err
 	}
-	for _, svc := range inv.services {
-		other := inv.stacks[svc.StackID]
+	for _, svc := range inv.Services {
+		other := inv.Stacks[svc.StackID]
 		if other == nil || other.ID == st.ID || svc.State != record.StateRunning && svc.State != record.StatePartial {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -78,8 +79,8 @@ func (s *Service) settleChange(ctx context.Context, spec changeOptions, r *work.
 		return nil, err
 	}
 	defer unlock()
-	target := Target{ServiceID: svc.ID, TargetDigest: rec.ToDigest}
-	if i := slices.IndexFunc(spec.Targets, func(t Target) bool { return t.ServiceID == svc.ID }); i >= 0 {
+	target := project.Target{ServiceID: svc.ID, TargetDigest: rec.ToDigest}
+	if i := slices.IndexFunc(spec.Targets, func(t project.Target) bool { return t.ServiceID == svc.ID }); i >= 0 {
 		target.PullTags = spec.Targets[i].PullTags
 	}
 	c := s.newChange(r, rec, svc, st, spec, target)
@@ -95,7 +96,7 @@ func (s *Service) settleChange(ctx context.Context, spec changeOptions, r *work.
 
 // newChange takes a record up. The service goes by the name of the image that it had when the change began: the project's
 // files may say something else by now.
-func (s *Service) newChange(r *work.Reporter, rec *record.Change, svc record.Service, st record.Stack, spec changeOptions, t Target) *change {
+func (s *Service) newChange(r *work.Reporter, rec *record.Change, svc record.Service, st record.Stack, spec changeOptions, t project.Target) *change {
 	if ref, err := image.Parse(rec.Image); err == nil {
 		svc.Image, svc.Repo, svc.Tag, svc.Pinned = rec.Image, ref.Repo(), ref.Tag, ref.Digest
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
@@ -203,22 +204,22 @@ func TestChangedWhileDiscovered(t *testing.T) {
 		ctx := context.Background()
 		e.blog()
 		st, svc := e.stackOf("blog"), e.serviceOf("blog", "web")
-		known, err := e.svc.knownProjects(ctx)
+		known, err := e.svc.KnownProjects(ctx)
 		e.must(err)
 		e.must(e.svc.ArchiveProject(ctx, "blog", true))
 		e.must(e.svc.ArchiveService(ctx, svc.ID))
 		k := known["blog"]
-		p := k.project
-		p.Status, p.LastScanAt = record.ProjectStopped, p.LastScanAt+quietScan
-		e.must(e.svc.saveProject(ctx, k, p))
+		p := k.Project
+		p.Status, p.LastScanAt = record.ProjectStopped, p.LastScanAt+project.QuietScan
+		e.must(e.svc.SaveProject(ctx, k, p))
 		next := *st
 		next.Files = append(next.Files, filepath.Join(e.dir, "more.yaml"))
-		change := serviceChange{old: *svc, next: *svc}
-		change.next.Image, change.next.CandidateDigest = webRepo+":2", ""
+		change := project.ServiceRow{Old: *svc, Next: *svc}
+		change.Next.Image, change.Next.CandidateDigest = webRepo+":2", ""
 		e.setService("blog", "web", map[string]any{"auto_rollback": false, "generation": svc.Generation + 1})
-		projects := &projectStore{e.svc.repo.Store}
+		projects := &project.Store{Store: e.svc.repo.Store}
 		e.must(e.store.Tx(ctx, "sync", func(ctx context.Context) error {
-			return errors.Join(projects.writeStack(ctx, st, &next), projects.writeService(ctx, &change))
+			return errors.Join(projects.WriteStack(ctx, st, &next), projects.WriteService(ctx, &change))
 		}))
 		project, err := e.svc.repo.FindProject(ctx, "blog")
 		e.must(err)
@@ -229,7 +230,7 @@ func TestChangedWhileDiscovered(t *testing.T) {
 		if got.ArchivedReason != record.ArchivedByUser || got.AutoRollback || got.Generation != svc.Generation+2 || got.Image != webRepo+":2" || got.CandidateDigest != "" {
 			t.Errorf("%+v", got)
 		}
-		e.must(projects.archiveMissing(ctx, st.ID, 5))
+		e.must(projects.ArchiveMissing(ctx, st.ID, 5))
 		if again := e.stackOf("blog"); again.ArchivedAt != gotStack.ArchivedAt || again.ArchivedReason != record.ArchivedByUser {
 			t.Errorf("%+v", again)
 		}

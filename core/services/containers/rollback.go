@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -116,11 +117,11 @@ type RollbackTarget struct {
 // RollbackTarget tells what a rollback of a service would bring back: the image from before its last change that is
 // in force.
 func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget, error) {
-	inv, err := s.loadInventory(ctx)
+	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return RollbackTarget{}, err
 	}
-	svc := inv.services[id]
+	svc := inv.Services[id]
 	if svc == nil {
 		return RollbackTarget{}, fault.New(fault.NotFound, record.NoService)
 	}
@@ -137,9 +138,9 @@ func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 		return out, err
 	}
 	switch {
-	case inv.isSelf(svc):
+	case inv.IsSelf(svc):
 		out.UnavailableReason = "managed_via_supervisor"
-	case inv.isArchived(svc):
+	case inv.IsArchived(svc):
 		out.UnavailableReason = "archived"
 	case last == nil || last.FromImage == "":
 		out.UnavailableReason = "no_update"
@@ -196,7 +197,7 @@ func (s *Service) Rollback(ctx context.Context, id string, allowDrift bool) (str
 	if err != nil {
 		return "", err
 	}
-	inv, err := s.loadInventory(ctx)
+	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -253,7 +254,7 @@ func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec rollback
 	if err != nil {
 		return nil, err
 	}
-	c := s.newChange(r, rec, svc, st, spec.changeOptions, Target{})
+	c := s.newChange(r, rec, svc, st, spec.changeOptions, project.Target{})
 	c.share = 100
 	if rec.Status == record.ChangeRunning {
 		if err := s.backTo(ctx, c); err != nil {
@@ -273,11 +274,11 @@ func (s *Service) beginRollback(ctx context.Context, job *queue.Job, r *work.Rep
 	if rec != nil {
 		return rec, nil
 	}
-	running, err := s.runningImage(ctx, st, svc)
+	running, err := s.RunningImage(ctx, st, svc)
 	if err != nil {
 		return nil, err
 	}
-	if running.id != "" && running.id != source.ToImage {
+	if running.ID != "" && running.ID != source.ToImage {
 		return nil, fault.New(fault.Conflict, "%s runs another image by now.", svc.Name).With("reason", "changed_since")
 	}
 	if err := s.keepRunning(ctx, r, nil, svc.ID, &running); err != nil {
@@ -289,8 +290,8 @@ func (s *Service) beginRollback(ctx context.Context, job *queue.Job, r *work.Rep
 	}
 	return s.repo.beginChange(ctx, &record.Change{
 		ID: store.NewID("chg"), JobID: job.ID, Kind: record.ChangeRollback, StackID: st.ID, ServiceID: svc.ID, Status: record.ChangeRunning, Step: stepPull,
-		Image: source.Image, FromImage: running.id, FromDigest: running.digest, FromVersion: svc.RuntimeVersion, FromState: running.state,
-		ToImage: source.FromImage, ToDigest: source.FromDigest, ToVersion: source.FromVersion, StartedAt: s.now(), Replicas: running.replicas, Dependents: dependents,
+		Image: source.Image, FromImage: running.ID, FromDigest: running.Digest, FromVersion: svc.RuntimeVersion, FromState: running.State,
+		ToImage: source.FromImage, ToDigest: source.FromDigest, ToVersion: source.FromVersion, StartedAt: s.now(), Replicas: running.Replicas, Dependents: dependents,
 	})
 }
 

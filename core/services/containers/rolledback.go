@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -21,18 +22,18 @@ type LeftOut struct {
 
 // listLeftOut returns the services that an update does not include only because their candidates were rolled back, by name. An
 // update of one service leaves none out.
-func listLeftOut(inv *inventory, spec *updateJob) (out []LeftOut) {
+func listLeftOut(inv *project.Inventory, spec *updateJob) (out []LeftOut) {
 	if spec.Scope == work.ScopeService {
 		return nil
 	}
-	for _, svc := range inv.services {
-		mark := inv.rollbackOf(svc)
-		isTarget := slices.ContainsFunc(spec.Targets, func(t Target) bool { return t.ServiceID == svc.ID })
-		if mark == nil || isTarget || spec.Scope == work.ScopeStack && svc.StackID != spec.StackID || !inv.isApplicable(svc, spec.AllowArchMismatch) {
+	for _, svc := range inv.Services {
+		mark := inv.RollbackOf(svc)
+		isTarget := slices.ContainsFunc(spec.Targets, func(t project.Target) bool { return t.ServiceID == svc.ID })
+		if mark == nil || isTarget || spec.Scope == work.ScopeStack && svc.StackID != spec.StackID || !inv.IsApplicable(svc, spec.AllowArchMismatch) {
 			continue
 		}
 		out = append(out, LeftOut{
-			ServiceID: svc.ID, StackID: svc.StackID, Name: inv.stacks[svc.StackID].Project + " / " + svc.Name, Digest: svc.CandidateDigest, Reason: record.ChangeRolledBack, JobID: mark.JobID,
+			ServiceID: svc.ID, StackID: svc.StackID, Name: inv.Stacks[svc.StackID].Project + " / " + svc.Name, Digest: svc.CandidateDigest, Reason: record.ChangeRolledBack, JobID: mark.JobID,
 		})
 	}
 	slices.SortFunc(out, func(a, b LeftOut) int { return cmp.Compare(a.Name, b.Name) })

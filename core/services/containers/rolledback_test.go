@@ -9,11 +9,12 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // candidateOf returns the new version of a service as the API tells it.
-func (e *env) candidateOf(project, name string) *Candidate {
+func (e *env) candidateOf(project, name string) *project.Candidate {
 	e.Helper()
 	d, _, err := e.svc.Service(context.Background(), e.serviceOf(project, name).ID)
 	e.must(err)
@@ -39,7 +40,7 @@ func TestRolledBackIsLeftOut(t *testing.T) {
 		both := UpdateRequest{Scope: work.ScopeAll}
 		for _, name := range []string{"web", "db"} {
 			svc := e.serviceOf("blog", name)
-			both.Targets = append(both.Targets, Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
+			both.Targets = append(both.Targets, project.Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
 		}
 		var refused *fault.Error
 		if _, err := e.svc.Update(t.Context(), both); !errors.As(err, &refused) || refused.Code != fault.InvalidArgument || !slices.Equal(refused.Ext["extraServiceIds"].([]string), []string{web.ID}) {
@@ -101,12 +102,12 @@ func TestIgnoreDigest(t *testing.T) {
 	e.must(err)
 	d, _, err := e.svc.Service(t.Context(), web.ID)
 	e.must(err)
-	if d.Status != statusBlocked || d.Ignore == nil || d.Ignore.Reason != "digest "+digest(2) {
+	if d.Status != project.StatusBlocked || d.Ignore == nil || d.Ignore.Reason != "digest "+digest(2) {
 		t.Errorf("with the rule: %s, %+v", d.Status, d.Ignore)
 	}
 	e.publish(webRepo+":1", 3)
 	e.checked()
-	if d, _, err = e.svc.Service(t.Context(), web.ID); err != nil || d.Status != statusUpdatable {
+	if d, _, err = e.svc.Service(t.Context(), web.ID); err != nil || d.Status != project.StatusUpdatable {
 		t.Errorf("the next version: %s, %v", d.Status, err)
 	}
 }

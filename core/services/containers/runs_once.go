@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -25,7 +26,7 @@ const (
 const awaitedRun = 30 * time.Minute
 
 // whyRunsOnce returns why a service ends by itself; "" if it does not. running is what there is of it.
-func (s *Service) whyRunsOnce(ctx context.Context, st *record.Stack, svc *record.Service, running *runningImage) (string, error) {
+func (s *Service) whyRunsOnce(ctx context.Context, st *record.Stack, svc *record.Service, running *project.RunningImage) (string, error) {
 	p, err := s.LoadProject(ctx, st)
 	if err != nil {
 		// The checks before the change say what is wrong with the files.
@@ -34,16 +35,16 @@ func (s *Service) whyRunsOnce(ctx context.Context, st *record.Stack, svc *record
 	if named := p.Service(svc.Name); named != nil && named.Awaited {
 		return runsAwaited, nil
 	}
-	if running.state != record.StateStopped || running.id == "" {
+	if running.State != record.StateStopped || running.ID == "" {
 		return "", nil
 	}
 	ended := svc.Ended
-	if svc.State != record.StateStopped || svc.RuntimeImage != running.id || ended == "" {
+	if svc.State != record.StateStopped || svc.RuntimeImage != running.ID || ended == "" {
 		list, err := s.ContainersOf(ctx, st.Project, svc.Name)
 		if err != nil {
 			return "", err
 		}
-		if ended, err = s.howEnded(ctx, list); err != nil {
+		if ended, err = s.HowEnded(ctx, list); err != nil {
 			return "", err
 		}
 	}
@@ -56,7 +57,7 @@ func (s *Service) whyRunsOnce(ctx context.Context, st *record.Stack, svc *record
 // checkEnded returns what a container is waiting for that is to end by itself, "" if it has ended with success, or an error if it has failed.
 func checkEnded(d *engine.Detail) (waits string, err error) {
 	switch {
-	case isComplete(d):
+	case project.IsComplete(d):
 		return "", nil
 	case d.State == "exited" || d.State == "dead" || d.Error != "":
 		return "", fault.Wrap(errNotRunning, fault.Conflict, "The container %s ended with exit code %d%s.", d.Name, d.ExitCode, describeState(d))
@@ -88,7 +89,7 @@ func (c *change) hasCompleted(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("inspect %s: %w", ct.Name, err)
 		}
-		if d.ImageID != c.rec.ToImage || !isComplete(d) {
+		if d.ImageID != c.rec.ToImage || !project.IsComplete(d) {
 			return false, nil
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -21,7 +22,7 @@ func TestProjectsOfOneName(t *testing.T) {
 		dirA, dirB := filepath.Dir(first), filepath.Dir(second)
 		e.labelled("shop-web-1", webRepo+":1", forged("shop", "web", dirA, first, nil))
 		api := e.labelled("shop-api-1", appRepo+":6", forged("shop", "api", dirB, second, nil))
-		other := sameNameKey("shop", dirB)
+		other := project.SameNameKey("shop", dirB)
 		for range 2 {
 			res := e.discovered()
 			p, q, st := e.projectOf("shop"), e.projectOf(other), e.stackOf("shop")

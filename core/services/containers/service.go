@@ -21,6 +21,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
@@ -78,8 +79,8 @@ type Config struct {
 // Service is the containers service.
 type Service struct {
 	*host.Host
-	*Projects
-	*Discovery
+	*project.Projects
+	*project.Discovery
 	*Candidates
 	cfg    Config
 	log    hclog.Logger
@@ -144,11 +145,13 @@ func New(cfg Config) (*Service, error) {
 	s.Host = host.New(host.Config{
 		Store: s.repo.Store, Engine: s.engine, Settings: func() host.Settings { return s.settings().hostSettings() }, OutageWait: cfg.OutageWait,
 	})
-	projects := ProjectConfig{
-		Store: s.repo.Store, Host: s.Host, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Settings: func() ProjectSettings { return s.settings().projectSettings() },
+	projects := project.Config{
+		Store: s.repo.Store, Host: s.Host, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Settings: func() project.Settings { return s.settings().projectSettings() },
 	}
-	s.Projects = NewProjects(projects)
-	s.Discovery = NewDiscovery(DiscoveryConfig{ProjectConfig: projects, Projects: s.Projects, Locks: &s.applying, ReadFile: cfg.ReadFile, Resume: s.resumeWaiting})
+	s.Projects = project.New(projects)
+	s.Discovery = project.NewDiscovery(project.DiscoveryConfig{
+		Config: projects, Projects: s.Projects, Locks: &s.applying, ReadFile: cfg.ReadFile, Resume: s.resumeWaiting,
+	})
 	s.Candidates = NewCandidates(CandidateConfig{
 		Store: s.repo.Store, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Events: s.live,
 		Settings:   func() RegistrySettings { return s.settings().registrySettings() },
@@ -212,8 +215,8 @@ func (s *Service) Start(ctx context.Context) error {
 	s.stop = cancel
 	s.background.Go(func() { s.Candidates.FindVersions(run) })
 	s.background.Go(func() { s.Usage.Run(run) })
-	s.background.Go(func() { s.discoverAlways(run) })
-	s.background.Go(func() { s.watchEngine(run) })
+	s.background.Go(func() { s.DiscoverAlways(run) })
+	s.background.Go(func() { s.WatchEngine(run) })
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
@@ -95,8 +96,8 @@ func (s Settings) hostSettings() host.Settings {
 }
 
 // projectSettings returns those that are about projects.
-func (s Settings) projectSettings() ProjectSettings {
-	return ProjectSettings{ImageRepo: s.ImageRepo, MinAge: s.MinAge, Discovery: s.Discovery, MaxActions: s.MaxActions}
+func (s Settings) projectSettings() project.Settings {
+	return project.Settings{ImageRepo: s.ImageRepo, MinAge: s.MinAge, Discovery: s.Discovery, MaxActions: s.MaxActions}
 }
 
 // registrySettings returns those that are about registries and checks.

@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
@@ -63,12 +64,12 @@ func (r *snapshotRecord) toSnapshot(now int64) *Snapshot {
 }
 
 // DigestVersion returns which tags stand for a digest of a service; nil while that is being found out.
-func (c *Candidates) DigestVersion(ctx context.Context, serviceID, digest string) (*DigestVersion, error) {
+func (c *Candidates) DigestVersion(ctx context.Context, serviceID, digest string) (*project.DigestVersion, error) {
 	_, snap, err := c.DigestTags(ctx, serviceID, digest)
 	if err != nil || snap == nil {
 		return nil, err
 	}
-	return &DigestVersion{Tags: snap.Tags, ResolvedTag: snap.ResolvedTag, CheckedAt: snap.CheckedAt}, nil
+	return &project.DigestVersion{Tags: snap.Tags, ResolvedTag: snap.ResolvedTag, CheckedAt: snap.CheckedAt}, nil
 }
 
 // RefreshInference has the version behind a digest looked for again.

@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -27,14 +28,14 @@ type restart struct {
 }
 
 // ranBefore returns the services of a job's targets that ran when it began, also in a later attempt.
-func (s *Service) ranBefore(ctx context.Context, job *queue.Job, targets []Target, r *work.Reporter, inv *inventory) (ran []string, err error) {
+func (s *Service) ranBefore(ctx context.Context, job *queue.Job, targets []project.Target, r *work.Reporter, inv *project.Inventory) (ran []string, err error) {
 	if len(job.Checkpoint) > 0 {
 		r.Resumed = true
 		return ran, record.DecodeColumn(job.Checkpoint, &ran)
 	}
-	var o *observed
+	var o *project.Observed
 	err = s.ThroughOutage(ctx, func() (err error) {
-		o, _, err = s.observeEngine(ctx, "")
+		o, _, err = s.ObserveEngine(ctx, "")
 		return err
 	})
 	if err != nil {
@@ -42,8 +43,8 @@ func (s *Service) ranBefore(ctx context.Context, job *queue.Job, targets []Targe
 	}
 	ran = []string{}
 	for _, t := range targets {
-		svc := inv.services[t.ServiceID]
-		if svc != nil && inv.stacks[svc.StackID] != nil && o.stateOf(inv.stacks[svc.StackID].Project, svc).state != record.StateStopped {
+		svc := inv.Services[t.ServiceID]
+		if svc != nil && inv.Stacks[svc.StackID] != nil && o.StateOf(inv.Stacks[svc.StackID].Project, svc).State != record.StateStopped {
 			ran = append(ran, svc.ID)
 		}
 	}

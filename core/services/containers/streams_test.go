@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -231,7 +232,7 @@ func TestStreamOfAllJobsWhileTheyRun(t *testing.T) {
 	var content sync.WaitGroup
 	content.Go(func() {
 		for ctx.Err() == nil {
-			if id, err := e.svc.RuntimeScan(context.Background(), ScanRequest{Scope: work.ScopeAll}); err == nil {
+			if id, err := e.svc.RuntimeScan(context.Background(), project.ScanRequest{Scope: work.ScopeAll}); err == nil {
 				e.ended(id)
 			}
 		}

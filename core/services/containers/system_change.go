@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
@@ -51,7 +52,7 @@ type ScheduleChange struct {
 
 // InstanceChange changes InstanceSettings.
 type InstanceChange struct {
-	PublicBaseURL OptionalText `json:"publicBaseUrl" required:"false" doc:"Absolute URL before the links in notifications; null for none."`
+	PublicBaseURL project.OptionalText `json:"publicBaseUrl" required:"false" doc:"Absolute URL before the links in notifications; null for none."`
 }
 
 // setGiven sets *to to *value unless value is nil.

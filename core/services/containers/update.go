@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -27,7 +28,7 @@ type UpdateRequest struct {
 	TargetTag         string
 	TargetDigest      string
 	PullTags          *[]string
-	Targets           []Target
+	Targets           []project.Target
 	Mode              string
 	AllowArchMismatch bool
 	// AllowDrift takes differences along between what runs and what the files say.
@@ -38,8 +39,8 @@ type UpdateRequest struct {
 
 // changeOptions are what the payload of a job says about its changes.
 type changeOptions struct {
-	Mode    string   `json:"mode,omitempty"`
-	Targets []Target `json:"targets,omitempty"`
+	Mode    string           `json:"mode,omitempty"`
+	Targets []project.Target `json:"targets,omitempty"`
 	// Images go from service to the image that the project named when the job was made.
 	Images     map[string]string `json:"images,omitempty"`
 	AllowDrift bool              `json:"allowDrift,omitempty"`
@@ -81,11 +82,11 @@ func (s *Service) UpdateFor(ctx context.Context, actor string, req UpdateRequest
 }
 
 // checkUpdate completes a request and returns an error unless it fits what the last check has found.
-func (s *Service) checkUpdate(ctx context.Context, req *UpdateRequest) (*inventory, error) {
+func (s *Service) checkUpdate(ctx context.Context, req *UpdateRequest) (*project.Inventory, error) {
 	if err := req.normalizeRequest(); err != nil {
 		return nil, err
 	}
-	inv, err := s.loadInventory(ctx)
+	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func (s *Service) checkUpdate(ctx context.Context, req *UpdateRequest) (*invento
 
 // refuseUnseenDrift refuses an update that would change more than images, before there is a job: the person who asks for it is told
 // what, and may allow it.
-func (s *Service) refuseUnseenDrift(ctx context.Context, inv *inventory, req *UpdateRequest) error {
+func (s *Service) refuseUnseenDrift(ctx context.Context, inv *project.Inventory, req *UpdateRequest) error {
 	if req.Mode != ModeApply {
 		return nil
 	}
@@ -114,7 +115,7 @@ func (s *Service) refuseUnseenDrift(ctx context.Context, inv *inventory, req *Up
 }
 
 // submitUpdate queues the job of a request that was checked.
-func (s *Service) submitUpdate(ctx context.Context, inv *inventory, req *UpdateRequest, actor string) (string, error) {
+func (s *Service) submitUpdate(ctx context.Context, inv *project.Inventory, req *UpdateRequest, actor string) (string, error) {
 	payload := updateJob{
 		Subject:       work.Subject{Scope: req.Scope, StackID: req.StackID, ServiceID: req.ServiceID, Reason: req.Reason},
 		changeOptions: changeOptions{Mode: req.Mode, Targets: req.Targets, AllowDrift: req.AllowDrift, BackupMode: req.BackupMode, Images: map[string]string{}},
@@ -123,7 +124,7 @@ func (s *Service) submitUpdate(ctx context.Context, inv *inventory, req *UpdateR
 	}
 	sub := work.Submission{Kind: work.JobUpdate, Actor: actor}
 	for _, t := range req.Targets {
-		svc := inv.services[t.ServiceID]
+		svc := inv.Services[t.ServiceID]
 		payload.Images[svc.ID] = svc.Image
 		sub.Services, sub.Stacks = append(sub.Services, svc.ID), append(sub.Stacks, svc.StackID)
 		if req.Mode == ModeApply {
@@ -135,7 +136,7 @@ func (s *Service) submitUpdate(ctx context.Context, inv *inventory, req *UpdateR
 		}
 	}
 	if req.Scope == work.ScopeService {
-		payload.StackID = inv.services[req.ServiceID].StackID
+		payload.StackID = inv.Services[req.ServiceID].StackID
 	}
 	sub.Payload = payload
 	return s.queue.SubmitNew(ctx, sub)
@@ -197,14 +198,14 @@ func (r *UpdateRequest) normalizeSingle() error {
 	case r.PullTags == nil:
 		return record.InvalidField("pullTags", "An update of a service needs pullTags; the list may be empty.")
 	}
-	r.Targets = []Target{{ServiceID: r.ServiceID, TargetTag: r.TargetTag, TargetDigest: r.TargetDigest, PullTags: *r.PullTags}}
+	r.Targets = []project.Target{{ServiceID: r.ServiceID, TargetTag: r.TargetTag, TargetDigest: r.TargetDigest, PullTags: *r.PullTags}}
 	return nil
 }
 
 // maxPullTags bounds the further tags of one target.
 const maxPullTags = 20
 
-func normalizeTarget(t *Target) error {
+func normalizeTarget(t *project.Target) error {
 	t.ServiceID, t.TargetTag, t.TargetDigest = strings.TrimSpace(t.ServiceID), strings.TrimSpace(t.TargetTag), strings.TrimSpace(t.TargetDigest)
 	if t.TargetDigest != "" && !strings.Contains(t.TargetDigest, ":") {
 		t.TargetDigest = "sha256:" + t.TargetDigest
@@ -236,19 +237,19 @@ func normalizeTarget(t *Target) error {
 }
 
 // checkCoverage returns an error unless the targets are exactly the services of the scope that can be updated.
-func checkCoverage(inv *inventory, r *UpdateRequest) error {
+func checkCoverage(inv *project.Inventory, r *UpdateRequest) error {
 	if r.Scope == work.ScopeService {
-		if svc := inv.services[r.ServiceID]; svc == nil {
+		if svc := inv.Services[r.ServiceID]; svc == nil {
 			return record.InvalidField("serviceId", record.NoService)
 		}
 		return nil
 	}
-	if r.Scope == work.ScopeStack && inv.stacks[r.StackID] == nil {
+	if r.Scope == work.ScopeStack && inv.Stacks[r.StackID] == nil {
 		return record.InvalidField("stackId", record.NoStack)
 	}
 	wanted := map[string]bool{}
-	for _, svc := range inv.services {
-		if (r.Scope == work.ScopeAll || svc.StackID == r.StackID) && inv.isActionable(svc, r.AllowArchMismatch) {
+	for _, svc := range inv.Services {
+		if (r.Scope == work.ScopeAll || svc.StackID == r.StackID) && inv.IsActionable(svc, r.AllowArchMismatch) {
 			wanted[svc.ID] = true
 		}
 	}
@@ -271,12 +272,12 @@ func checkCoverage(inv *inventory, r *UpdateRequest) error {
 }
 
 // checkApplicable returns an error if a target no longer matches the result of the last check.
-func checkApplicable(inv *inventory, t Target, allowMismatch bool) error {
-	svc := inv.services[t.ServiceID]
+func checkApplicable(inv *project.Inventory, t project.Target, allowMismatch bool) error {
+	svc := inv.Services[t.ServiceID]
 	switch {
-	case inv.isArchived(svc):
+	case inv.IsArchived(svc):
 		return fault.New(fault.Conflict, "The service %s is archived.", svc.Name).With("reason", "archived")
-	case inv.isSelf(svc):
+	case inv.IsSelf(svc):
 		return record.ProtectedError(svc.Name)
 	case svc.Pinned != "":
 		return fault.New(fault.Conflict, "The project pins %s to a digest: change the digest in its files.", svc.Name).With("reason", "pinned")
@@ -284,10 +285,10 @@ func checkApplicable(inv *inventory, t Target, allowMismatch bool) error {
 		return record.InvalidField("targetTag", "The project names the tag %q; another tag is not applied.", svc.Tag).With("expectedTag", svc.Tag).With("gotTag", t.TargetTag)
 	case svc.CandidateDigest == "" || t.TargetDigest != svc.CandidateDigest:
 		return fault.New(fault.Conflict, "The target digest no longer matches the last check; check again.").With("reason", "rescan_required")
-	case svc.CandidateMatch == archMismatch && !allowMismatch:
+	case svc.CandidateMatch == project.ArchMismatch && !allowMismatch:
 		return record.InvalidField("allowArchMismatch", "The new version of %s is not made for this host's architecture.", svc.Name).With("reason", "arch_mismatch")
 	}
-	if after := inv.applyAfter(svc); after > inv.now {
+	if after := inv.ApplyAfter(svc); after > inv.Now {
 		return fault.New(fault.Conflict, "The new version of %s has not reached the minimum age.", svc.Name).
 			With("reason", "minimum_age").With("applyAfter", store.FormatTime(store.FromMillis(after)))
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -32,12 +33,12 @@ func (s *Service) UpdatePicked(ctx context.Context, req UpdateRequest) (out Pick
 	if err := req.normalizeRequest(); err != nil {
 		return out, err
 	}
-	inv, err := s.loadInventory(ctx)
+	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return out, err
 	}
 	for _, t := range req.Targets {
-		if inv.services[t.ServiceID] == nil {
+		if inv.Services[t.ServiceID] == nil {
 			return out, record.InvalidField("targets", record.NoService)
 		}
 		if err := checkApplicable(inv, t, req.AllowArchMismatch); err != nil {
@@ -62,14 +63,14 @@ func (s *Service) UpdatePicked(ctx context.Context, req UpdateRequest) (out Pick
 }
 
 // splitUpdate returns the requests that update the targets of a request and nothing else, in the order of the targets.
-func splitUpdate(inv *inventory, req UpdateRequest) (out []UpdateRequest) {
+func splitUpdate(inv *project.Inventory, req UpdateRequest) (out []UpdateRequest) {
 	if checkCoverage(inv, &req) == nil {
 		return []UpdateRequest{req}
 	}
-	stacks := map[string][]Target{}
+	stacks := map[string][]project.Target{}
 	var order []string
 	for _, t := range req.Targets {
-		id := inv.services[t.ServiceID].StackID
+		id := inv.Services[t.ServiceID].StackID
 		if stacks[id] == nil {
 			order = append(order, id)
 		}
@@ -83,7 +84,7 @@ func splitUpdate(inv *inventory, req UpdateRequest) (out []UpdateRequest) {
 			continue
 		}
 		for _, t := range stacks[id] {
-			part.Scope, part.StackID, part.ServiceID, part.Targets = work.ScopeService, "", t.ServiceID, []Target{t}
+			part.Scope, part.StackID, part.ServiceID, part.Targets = work.ScopeService, "", t.ServiceID, []project.Target{t}
 			out = append(out, part)
 		}
 	}
@@ -91,10 +92,10 @@ func splitUpdate(inv *inventory, req UpdateRequest) (out []UpdateRequest) {
 }
 
 // targetNames returns the names of targets, sorted.
-func targetNames(inv *inventory, targets []Target) (out []string) {
+func targetNames(inv *project.Inventory, targets []project.Target) (out []string) {
 	for _, t := range targets {
-		svc := inv.services[t.ServiceID]
-		out = append(out, inv.stacks[svc.StackID].Project+" / "+svc.Name)
+		svc := inv.Services[t.ServiceID]
+		out = append(out, inv.Stacks[svc.StackID].Project+" / "+svc.Name)
 	}
 	slices.Sort(out)
 	return out

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
@@ -14,7 +15,7 @@ func (e *env) picked(names ...[2]string) (req UpdateRequest) {
 	e.Helper()
 	for _, n := range names {
 		svc := e.serviceOf(n[0], n[1])
-		req.Targets = append(req.Targets, Target{ServiceID: svc.ID, TargetTag: svc.Tag, TargetDigest: svc.CandidateDigest, PullTags: []string{}})
+		req.Targets = append(req.Targets, project.Target{ServiceID: svc.ID, TargetTag: svc.Tag, TargetDigest: svc.CandidateDigest, PullTags: []string{}})
 	}
 	return req
 }
@@ -74,7 +75,7 @@ func TestUpdatePicked(t *testing.T) {
 		if got := e.scopesOf(done.Jobs); !slices.Equal(got, []string{work.ScopeAll}) {
 			t.Errorf("all that can be updated are the jobs %v", got)
 		}
-		gone := UpdateRequest{Targets: []Target{{ServiceID: "svc_none", TargetTag: "1", TargetDigest: digest(2), PullTags: []string{}}}}
+		gone := UpdateRequest{Targets: []project.Target{{ServiceID: "svc_none", TargetTag: "1", TargetDigest: digest(2), PullTags: []string{}}}}
 		if _, err := e.svc.UpdatePicked(ctx, gone); fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("a service that is not there: %v", err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -71,7 +72,7 @@ func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec updateJob,
 	if len(open) > 0 && ctx.Err() != nil && !work.IsHandover(ctx) {
 		return s.settleChanges(ctx, spec.changeOptions, r, open)
 	}
-	inv, err := s.loadInventory(ctx)
+	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -110,21 +111,21 @@ func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec updateJob,
 // targetGroup is the part of a job that concerns one stack.
 type targetGroup struct {
 	stack   record.Stack
-	targets []Target
+	targets []project.Target
 	svcs    []record.Service
 }
 
 // groupTargets returns the targets grouped by stack, ordered by stack and service.
-func groupTargets(inv *inventory, targets []Target) []targetGroup {
+func groupTargets(inv *project.Inventory, targets []project.Target) []targetGroup {
 	by := map[string]*targetGroup{}
 	for _, t := range targets {
-		svc := inv.services[t.ServiceID]
-		if svc == nil || inv.stacks[svc.StackID] == nil {
+		svc := inv.Services[t.ServiceID]
+		if svc == nil || inv.Stacks[svc.StackID] == nil {
 			continue
 		}
 		g := by[svc.StackID]
 		if g == nil {
-			g = &targetGroup{stack: *inv.stacks[svc.StackID]}
+			g = &targetGroup{stack: *inv.Stacks[svc.StackID]}
 			by[svc.StackID] = g
 		}
 		g.targets, g.svcs = append(g.targets, t), append(g.svcs, *svc)
@@ -138,7 +139,7 @@ func groupTargets(inv *inventory, targets []Target) []targetGroup {
 }
 
 // beginUpdate writes what is there before anything is changed. After a crash it finds the record of the attempt before.
-func (u *updateRun) beginUpdate(ctx context.Context, st record.Stack, svc record.Service, t Target) (*change, error) {
+func (u *updateRun) beginUpdate(ctx context.Context, st record.Stack, svc record.Service, t project.Target) (*change, error) {
 	s := u.s
 	rec, err := s.repo.changeOf(ctx, u.job.ID, svc.ID)
 	if err != nil {
@@ -147,10 +148,10 @@ func (u *updateRun) beginUpdate(ctx context.Context, st record.Stack, svc record
 	if rec != nil {
 		return s.newChange(u.r, rec, svc, st, u.spec.changeOptions, t), nil
 	}
-	var running runningImage
+	var running project.RunningImage
 	var dependents []record.Dependent
 	err = s.ThroughOutage(ctx, func() (err error) {
-		if running, err = s.runningImage(ctx, &st, &svc); err == nil {
+		if running, err = s.RunningImage(ctx, &st, &svc); err == nil {
 			dependents, err = s.dependentRecords(ctx, &st, &svc)
 		}
 		return err
@@ -171,8 +172,8 @@ func (u *updateRun) beginUpdate(ctx context.Context, st record.Stack, svc record
 	}
 	rec, err = s.repo.beginChange(ctx, &record.Change{
 		ID: store.NewID("chg"), JobID: u.job.ID, Kind: record.ChangeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: record.ChangeRunning, Step: stepPull, Image: svc.Image,
-		FromImage: running.id, FromDigest: running.digest, FromVersion: svc.RuntimeVersion, FromState: running.state,
-		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(), Replicas: running.replicas, RunsOnce: once, Dependents: markFollowers(dependents, u.spec.Targets),
+		FromImage: running.ID, FromDigest: running.Digest, FromVersion: svc.RuntimeVersion, FromState: running.State,
+		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(), Replicas: running.Replicas, RunsOnce: once, Dependents: markFollowers(dependents, u.spec.Targets),
 	})
 	if err != nil {
 		return nil, err

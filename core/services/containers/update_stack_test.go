@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -231,7 +232,7 @@ func TestStopWithSeveralOpen(t *testing.T) {
 				req := UpdateRequest{Scope: work.ScopeAll}
 				for i := range 5 {
 					svc := e.serviceOf("shop", fmt.Sprintf("a%d", i+1))
-					req.Targets = append(req.Targets, Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
+					req.Targets = append(req.Targets, project.Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
 				}
 				id, err := e.svc.Update(t.Context(), req)
 				e.must(err)
@@ -318,7 +319,7 @@ func TestBegunTargetsAreKnown(t *testing.T) {
 	group := targetGroup{stack: *st}
 	for i, status := range []string{record.ChangeFailed, record.ChangeSuccess, record.ChangeRunning} {
 		svc := e.serviceOf("shop", fmt.Sprintf("a%d", i+1))
-		group.svcs, group.targets = append(group.svcs, *svc), append(group.targets, Target{ServiceID: svc.ID})
+		group.svcs, group.targets = append(group.svcs, *svc), append(group.targets, project.Target{ServiceID: svc.ID})
 		_, err := e.svc.repo.beginChange(t.Context(), &record.Change{ID: fmt.Sprintf("chg_%d", i), JobID: "job_1", Kind: record.ChangeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: status, Step: stepUp, StartedAt: 1})
 		e.must(err)
 	}

@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
 // UpdateSummary is the summary of an update or rollback.
 type UpdateSummary struct {
-	Mode    string         `json:"mode"`
-	Targets []Target       `json:"targets"`
-	Stacks  []StackSummary `json:"stacks"`
-	LeftOut []LeftOut      `json:"leftOut,omitempty" doc:"Services of the scope that were not updated, because their new versions were rolled back before."`
+	Mode    string           `json:"mode"`
+	Targets []project.Target `json:"targets"`
+	Stacks  []StackSummary   `json:"stacks"`
+	LeftOut []LeftOut        `json:"leftOut,omitempty" doc:"Services of the scope that were not updated, because their new versions were rolled back before."`
 }
 
 // StackSummary is what happened to a stack.
@@ -132,30 +133,30 @@ const engineAnswer = time.Minute
 func (c *change) runsNow(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineAnswer)
 	defer cancel()
-	o, _, err := c.s.observeEngine(ctx, c.stack.Project)
+	o, _, err := c.s.ObserveEngine(ctx, c.stack.Project)
 	if err != nil {
 		c.r.Warn(ctx, "%s: the engine does not tell what runs: %s", c.displayName(), failure.Text(err))
 		return ""
 	}
-	now := o.stateOf(c.stack.Project, &c.svc)
-	if now.problem == runtimeAmbiguous {
+	now := o.StateOf(c.stack.Project, &c.svc)
+	if now.Problem == project.RuntimeAmbiguous {
 		return ""
 	}
 	known := []string{c.rec.ToDigest, c.rec.FromDigest}
-	if now.id == c.rec.FromImage {
+	if now.ID == c.rec.FromImage {
 		slices.Reverse(known)
 	}
 	for _, digest := range known {
-		if digest != "" && slices.Contains(now.digests, digest) {
+		if digest != "" && slices.Contains(now.Digests, digest) {
 			return digest
 		}
 	}
-	return cmp.Or(now.digest, now.id)
+	return cmp.Or(now.Digest, now.ID)
 }
 
 // summarizeChange returns the summary of a job with one service.
 func (c *change) summarizeChange(ctx context.Context) UpdateSummary {
 	sum := newStackSummary(&c.stack)
 	sum.addChange(ctx, c)
-	return UpdateSummary{Mode: ModeApply, Targets: []Target{}, Stacks: []StackSummary{*sum}}
+	return UpdateSummary{Mode: ModeApply, Targets: []project.Target{}, Stacks: []StackSummary{*sum}}
 }

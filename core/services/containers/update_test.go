@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -106,7 +107,7 @@ func TestUpdateFaults(t *testing.T) {
 				e.blog()
 				e.withData()
 				web := e.serviceOf("blog", "web")
-				e.must(e.svc.ChangeService(t.Context(), web.ID, ServiceChange{AutoRollback: &auto}))
+				e.must(e.svc.ChangeService(t.Context(), web.ID, project.ServiceChange{AutoRollback: &auto}))
 				f.do(e)
 				job, sum := e.updated("blog", "web")
 				want := []string{f.with, f.without}[i]
@@ -186,7 +187,7 @@ func TestTwoStacks(t *testing.T) {
 		app, web, db := e.serviceOf("a", "app"), e.serviceOf("a", "web"), e.serviceOf("b", "db")
 		req := UpdateRequest{Scope: work.ScopeAll}
 		for _, svc := range []*record.Service{app, web, db} {
-			req.Targets = append(req.Targets, Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
+			req.Targets = append(req.Targets, project.Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
 		}
 		id, err := e.svc.Update(t.Context(), req)
 		e.must(err)

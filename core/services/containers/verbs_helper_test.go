@@ -7,14 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // discovered runs a discovery now.
-func (e *env) discovered() ScanResult {
+func (e *env) discovered() project.ScanResult {
 	e.Helper()
-	res, err := e.svc.discoverProjects(context.Background())
+	res, err := e.svc.DiscoverProjects(context.Background())
 	e.must(err)
 	return res
 }
@@ -66,7 +67,7 @@ func (e *env) ended(id string) Job {
 // checked runs a check of everything to its end.
 func (e *env) checked() (Job, CheckSummary) {
 	e.Helper()
-	id, err := e.svc.Check(context.Background(), ScanRequest{Scope: work.ScopeAll})
+	id, err := e.svc.Check(context.Background(), project.ScanRequest{Scope: work.ScopeAll})
 	e.must(err)
 	job := e.ended(id)
 	var sum CheckSummary

@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -43,7 +44,7 @@ func (sum *StackSummary) addWaiting(c *change, cause error) {
 func (c *change) summarizeWaiting(cause error) UpdateSummary {
 	sum := newStackSummary(&c.stack)
 	sum.addWaiting(c, cause)
-	return UpdateSummary{Mode: ModeApply, Targets: []Target{}, Stacks: []StackSummary{*sum}}
+	return UpdateSummary{Mode: ModeApply, Targets: []project.Target{}, Stacks: []StackSummary{*sum}}
 }
 
 // resumeWaiting queues a job for each change that waits for the engine, which answers again. One whose service something else works on
@@ -70,12 +71,12 @@ func (s *Service) resumeWaiting(ctx context.Context) error {
 
 // resumeChange queues the job that goes on with a change, in the name of whoever asked for it.
 func (s *Service) resumeChange(ctx context.Context, rec *record.Change) error {
-	inv, err := s.loadInventory(ctx)
+	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return err
 	}
-	svc := inv.services[rec.ServiceID]
-	if svc == nil || inv.stacks[svc.StackID] == nil {
+	svc := inv.Services[rec.ServiceID]
+	if svc == nil || inv.Stacks[svc.StackID] == nil {
 		return s.endWaiting(ctx, rec, "The service is gone.")
 	}
 	sub := work.Submission{Kind: work.JobUpdate, Key: "resume/" + rec.ID, Actor: work.ActorSchedule, Services: []string{svc.ID}, Stacks: []string{svc.StackID}}
@@ -103,7 +104,7 @@ func (s *Service) resumeChange(ctx context.Context, rec *record.Change) error {
 		return err
 	}
 	payload.Scope, payload.StackID, payload.ServiceID, payload.Mode, payload.Resumes = work.ScopeService, svc.StackID, svc.ID, ModeApply, rec.ID
-	payload.Targets = slices.DeleteFunc(payload.Targets, func(t Target) bool { return t.ServiceID != svc.ID })
+	payload.Targets = slices.DeleteFunc(payload.Targets, func(t project.Target) bool { return t.ServiceID != svc.ID })
 	sub.Payload = payload
 	sub.Locks = []string{work.ServiceLock(svc.ID)}
 	for _, d := range rec.Dependents {
@@ -164,8 +165,8 @@ func (r *repository) waitingChange(ctx context.Context, serviceID string) (*reco
 
 // keepRunning makes a service count as running that was stopped only because the engine went away: in this job, or in one before whose
 // change still waits. ran are the services that ran when the job began.
-func (s *Service) keepRunning(ctx context.Context, r *work.Reporter, ran []string, serviceID string, running *runningImage) error {
-	if running.state != record.StateStopped {
+func (s *Service) keepRunning(ctx context.Context, r *work.Reporter, ran []string, serviceID string, running *project.RunningImage) error {
+	if running.State != record.StateStopped {
 		return nil
 	}
 	waits, err := s.repo.waitingChange(ctx, serviceID)
@@ -174,7 +175,7 @@ func (s *Service) keepRunning(ctx context.Context, r *work.Reporter, ran []strin
 	}
 	disturbed := r.Resumed || s.OutageCount() != r.Outages
 	if waits != nil && waits.FromState != record.StateStopped || disturbed && slices.Contains(ran, serviceID) {
-		running.state = record.StateRunning
+		running.State = record.StateRunning
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
@@ -35,7 +36,7 @@ func TestDeliveriesBesideChecks(t *testing.T) {
 			})
 			all.Go(func() {
 				for i := range 40 {
-					_, err := e.svc.Check(ctx, ScanRequest{Scope: work.ScopeService, ServiceID: ids[(i*3+w)%len(ids)]})
+					_, err := e.svc.Check(ctx, project.ScanRequest{Scope: work.ScopeService, ServiceID: ids[(i*3+w)%len(ids)]})
 					if err != nil && fault.CodeOf(err) != fault.Conflict {
 						t.Error(err)
 					}

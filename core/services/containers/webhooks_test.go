@@ -12,15 +12,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 func hookSpecOf(t testing.TB, j queue.Job) (spec struct {
 	checkJob
-	AllowArchMismatch bool     `json:"allowArchMismatch"`
-	BackupMode        string   `json:"backupMode"`
-	Targets           []Target `json:"targets"`
+	AllowArchMismatch bool             `json:"allowArchMismatch"`
+	BackupMode        string           `json:"backupMode"`
+	Targets           []project.Target `json:"targets"`
 }) {
 	t.Helper()
 	if err := j.Decode(&spec); err != nil {

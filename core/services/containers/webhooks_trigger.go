@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -75,7 +76,7 @@ func (s *Service) Trigger(ctx context.Context, b TriggerBody) (jobID string, err
 	b.StackID, b.ServiceID = strings.TrimSpace(b.StackID), strings.TrimSpace(b.ServiceID)
 	switch b.Action {
 	case "check":
-		job, _, err := s.CheckFor(ctx, work.ActorWebhook, ScanRequest{Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Reason: work.ReasonWebhook})
+		job, _, err := s.CheckFor(ctx, work.ActorWebhook, project.ScanRequest{Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Reason: work.ReasonWebhook})
 		return job.ID, err
 	case "update":
 		if len(b.Targets) == 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -14,7 +15,7 @@ func TestTrigger(t *testing.T) {
 	hookDialects(t, func(e *hookEnv) {
 		ids := e.manage(hookImages+"/team/app:1", hookImages+"/team/b:1")
 		digest := "sha256:" + strings.Repeat("a", 64)
-		if err := e.svc.repo.UpdateService(context.Background(), ids[0], map[string]any{"candidate_digest": digest, "candidate_tag": "1", "candidate_match": archMatch}, 1); err != nil {
+		if err := e.svc.repo.UpdateService(context.Background(), ids[0], map[string]any{"candidate_digest": digest, "candidate_tag": "1", "candidate_match": project.ArchMatch}, 1); err != nil {
 			t.Fatal(err)
 		}
 		send := func(secret, body string) hookGot {

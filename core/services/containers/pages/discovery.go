@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
@@ -43,7 +44,7 @@ func (p pages) archiveProject(archive bool, toast string) gin.HandlerFunc {
 // discoveryView is what discovery knows.
 type discoveryView struct {
 	Archived string
-	Projects []service.Project
+	Projects []project.Project
 	Last     []service.Job
 }
 
@@ -89,7 +90,7 @@ type inferenceView struct {
 	service.InferenceOverview
 	Query, Status string
 	// Services lead from a digest to a service that runs it or may get it.
-	Services map[string]service.ServiceDetail
+	Services map[string]project.ServiceDetail
 }
 
 // inferenceStatuses are those that rows can be filtered by.
@@ -103,8 +104,8 @@ func (p pages) inferenceView(c *gin.Context) (out inferenceView, err error) {
 	if out.InferenceOverview, err = p.service.InferenceOverview(ctx, service.InferenceQuery{Query: out.Query, Status: out.Status, Page: ui.PageNumber(c.Query("page")), PerPage: jobsShown}); err != nil {
 		return out, err
 	}
-	list, err := p.service.Overview(ctx, service.ArchivedExclude)
-	out.Services = map[string]service.ServiceDetail{}
+	list, err := p.service.Overview(ctx, project.ArchivedExclude)
+	out.Services = map[string]project.ServiceDetail{}
 	for _, st := range list {
 		for _, s := range st.Services {
 			if s.Candidate != nil {

@@ -7,12 +7,13 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
 // filesView is what the page of the compose files of a stack shows.
 type filesView struct {
-	Stack service.StackDetail
-	Files []service.ComposeText
+	Stack project.StackDetail
+	Files []project.ComposeText
 	// Drift is what the files say and no container has; DriftError says why that is not known.
 	Drift      []service.ServiceDrift
 	DriftError string
@@ -45,5 +46,5 @@ func (p pages) composeFiles(c *gin.Context) {
 
 // waitingServices are the services of the stack whose new version may be applied.
 func (f filesView) waitingServices() []updateRow {
-	return waitingUpdates([]service.StackDetail{f.Stack})
+	return waitingUpdates([]project.StackDetail{f.Stack})
 }

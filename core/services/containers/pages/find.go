@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
 // findHits returns the stacks and services that a text finds. The pages are for administrators.
@@ -12,7 +12,7 @@ func (p pages) findHits(ctx context.Context, v *ui.View, text string) (out []ui.
 	if !v.Admin() {
 		return nil, nil
 	}
-	all, err := p.service.Overview(ctx, service.ArchivedExclude)
+	all, err := p.service.Overview(ctx, project.ArchivedExclude)
 	for _, st := range all {
 		if ui.Matches(text, st.Name) {
 			out = append(out, ui.Hit{Kind: v.T("containers.stack"), Title: st.Name, Href: p.base + "/stacks/" + st.ID})
@@ -28,7 +28,7 @@ func (p pages) findHits(ctx context.Context, v *ui.View, text string) (out []ui.
 
 // countPending returns how many updates wait.
 func (p pages) countPending(ctx context.Context) (map[string]int, error) {
-	all, err := p.service.Overview(ctx, service.ArchivedExclude)
+	all, err := p.service.Overview(ctx, project.ArchivedExclude)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
@@ -60,10 +61,10 @@ func stateText(v *ui.View, state string) string {
 }
 
 // currentVersion is the version that a service runs, as people call it.
-func currentVersion(d service.ServiceDetail) string { return cmp.Or(d.Image.ResolvedTag, d.Image.Tag) }
+func currentVersion(d project.ServiceDetail) string { return cmp.Or(d.Image.ResolvedTag, d.Image.Tag) }
 
 // nextVersion is the version that a service may get.
-func nextVersion(d service.ServiceDetail) string {
+func nextVersion(d project.ServiceDetail) string {
 	if d.Candidate == nil {
 		return ""
 	}
@@ -74,7 +75,7 @@ func nextVersion(d service.ServiceDetail) string {
 func cpuText(percent float64) string { return strconv.FormatFloat(percent, 'f', 1, 64) + " %" }
 
 // stateOf sums the states of services up.
-func stateOf(services []service.ServiceDetail) string {
+func stateOf(services []project.ServiceDetail) string {
 	n, all := map[record.LifecycleState]int{}, 0
 	for _, s := range services {
 		if !s.Archived {
@@ -151,7 +152,7 @@ func textOrEmpty(s *string) string {
 // summed are the counts of the stacks.
 type summed struct{ Stacks, Services, Running, Updates int }
 
-func sumUp(list []service.StackDetail) (out summed) {
+func sumUp(list []project.StackDetail) (out summed) {
 	for _, st := range list {
 		out.Stacks++
 		for i := range st.Services {

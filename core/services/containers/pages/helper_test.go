@@ -29,6 +29,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
@@ -143,7 +144,7 @@ func (s *site) publish(ref string, n int, steps ...fake.Step) {
 }
 
 // project is a compose project that runs version 1 of its one image, with a volume.
-func (s *site) project(name, svc, repo string) service.ServiceDetail {
+func (s *site) project(name, svc, repo string) project.ServiceDetail {
 	s.Helper()
 	dir := filepath.Join(s.dir, name)
 	must(s, os.MkdirAll(dir, 0o755))
@@ -166,18 +167,18 @@ func (s *site) project(name, svc, repo string) service.ServiceDetail {
 }
 
 // find reads a service by its names.
-func (s *site) find(project, svc string) service.ServiceDetail {
+func (s *site) find(stack, svc string) project.ServiceDetail {
 	s.Helper()
-	list, err := s.service.Overview(context.Background(), service.ArchivedInclude)
+	list, err := s.service.Overview(context.Background(), project.ArchivedInclude)
 	must(s, err)
 	for _, st := range list {
-		i := slices.IndexFunc(st.Services, func(d service.ServiceDetail) bool { return d.Name == svc })
-		if st.Name == project && i >= 0 {
+		i := slices.IndexFunc(st.Services, func(d project.ServiceDetail) bool { return d.Name == svc })
+		if st.Name == stack && i >= 0 {
 			return st.Services[i]
 		}
 	}
-	s.Fatalf("there is no service %s / %s: %+v", project, svc, list)
-	return service.ServiceDetail{}
+	s.Fatalf("there is no service %s / %s: %+v", stack, svc, list)
+	return project.ServiceDetail{}
 }
 
 // ended waits for the end of a job.

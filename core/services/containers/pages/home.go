@@ -6,6 +6,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
 const (
@@ -24,7 +25,7 @@ func (p pages) homePart(ctx context.Context, v *ui.View) (part ui.HomePart, err 
 	if !v.Admin() {
 		return part, nil
 	}
-	list, err := p.service.Overview(ctx, service.ArchivedExclude)
+	list, err := p.service.Overview(ctx, project.ArchivedExclude)
 	if err != nil {
 		return part, err
 	}
@@ -51,7 +52,7 @@ func (p pages) homePart(ctx context.Context, v *ui.View) (part ui.HomePart, err 
 }
 
 // waitingUpdates returns the services whose new version may be applied.
-func waitingUpdates(list []service.StackDetail) (out []updateRow) {
+func waitingUpdates(list []project.StackDetail) (out []updateRow) {
 	for _, st := range list {
 		for _, s := range st.Services {
 			if s.Actionable() && !s.Archived && !st.Archived {
@@ -63,7 +64,7 @@ func waitingUpdates(list []service.StackDetail) (out []updateRow) {
 }
 
 // rolledBack returns the services whose latest update was rolled back of late, as long as the same version waits for them.
-func (p pages) rolledBack(v *ui.View, list []service.StackDetail, jobs []service.Job) (out []ui.Attention) {
+func (p pages) rolledBack(v *ui.View, list []project.StackDetail, jobs []service.Job) (out []ui.Attention) {
 	seen := map[string]bool{}
 	for _, j := range jobs {
 		stack, svc := findService(list, j.ServiceID)
@@ -82,7 +83,7 @@ func (p pages) rolledBack(v *ui.View, list []service.StackDetail, jobs []service
 }
 
 // findService returns a service that is not archived with the name of its stack, or nil.
-func findService(list []service.StackDetail, id string) (stack string, svc *service.ServiceDetail) {
+func findService(list []project.StackDetail, id string) (stack string, svc *project.ServiceDetail) {
 	for i := range list {
 		for j := range list[i].Services {
 			if s := &list[i].Services[j]; s.ID == id && !s.Archived {
@@ -94,7 +95,7 @@ func findService(list []service.StackDetail, id string) (stack string, svc *serv
 }
 
 // failedChecks returns the services whose last check told nothing.
-func (p pages) failedChecks(v *ui.View, list []service.StackDetail) (out []ui.Attention) {
+func (p pages) failedChecks(v *ui.View, list []project.StackDetail) (out []ui.Attention) {
 	more := 0
 	for i := range list {
 		for j := range list[i].Services {

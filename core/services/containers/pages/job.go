@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
@@ -34,7 +35,7 @@ func (p pages) jobView(ctx context.Context, id string) (out jobView, err error) 
 	if out.JobDetail, err = p.service.JobDetail(ctx, id); err != nil {
 		return out, err
 	}
-	list, err := p.service.Overview(ctx, service.ArchivedInclude)
+	list, err := p.service.Overview(ctx, project.ArchivedInclude)
 	if err != nil {
 		return out, err
 	}
@@ -122,8 +123,8 @@ type result struct {
 	Update    *service.UpdateSummary
 	Plan      *service.Plan
 	Check     *service.CheckSummary
-	Discovery *service.ScanResult
-	Runtime   *service.RuntimeSummary
+	Discovery *project.ScanResult
+	Runtime   *project.RuntimeSummary
 	Lifecycle *service.LifecycleSummary
 	Restore   *service.RestoreSummary
 	Hooks     *hookResult
@@ -147,12 +148,12 @@ func resultOf(j service.Job) (out result) {
 	case work.JobCheck:
 		out.Check, ok = readResult[service.CheckSummary](j)
 	case work.JobDiscovery:
-		var sum *service.DiscoverySummary
-		if sum, ok = readResult[service.DiscoverySummary](j); ok {
+		var sum *project.DiscoverySummary
+		if sum, ok = readResult[project.DiscoverySummary](j); ok {
 			out.Discovery = &sum.Scan
 		}
 	case work.JobRuntimeScan:
-		out.Runtime, ok = readResult[service.RuntimeSummary](j)
+		out.Runtime, ok = readResult[project.RuntimeSummary](j)
 	case work.JobServiceLifecycle, work.JobStackLifecycle:
 		out.Lifecycle, ok = readResult[service.LifecycleSummary](j)
 	case work.JobRestore:
@@ -231,8 +232,8 @@ func resultText(v *ui.View, j service.Job) string {
 }
 
 // shownActions are what a discovery did, without what it left as it was.
-func shownActions(all []service.ScanAction) []service.ScanAction {
-	return slices.DeleteFunc(slices.Clone(all), func(a service.ScanAction) bool { return a.Action == "skipped" })
+func shownActions(all []project.ScanAction) []project.ScanAction {
+	return slices.DeleteFunc(slices.Clone(all), func(a project.ScanAction) bool { return a.Action == "skipped" })
 }
 
 // phaseText is the part of a job that it is in, in words.

@@ -2,7 +2,7 @@ package pages
 
 import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 )
 
@@ -20,9 +20,9 @@ func queryField(label, value string) ui.FilterField {
 // archivedField is the field of a filter by what was archived.
 func archivedField(v *ui.View, chosen string) ui.FilterField {
 	return ui.FilterField{Name: "archived", Label: v.T("containers.filter.archived"), Value: chosen, Options: []ui.Option{
-		{Label: v.T("containers.filter.archived.exclude")}, {Value: service.ArchivedInclude, Label: v.T("containers.filter.archived.include")},
-		{Value: service.ArchivedOnly, Label: v.T("containers.filter.archived.only")},
-	}, Wider: []string{service.ArchivedInclude}}
+		{Label: v.T("containers.filter.archived.exclude")}, {Value: project.ArchivedInclude, Label: v.T("containers.filter.archived.include")},
+		{Value: project.ArchivedOnly, Label: v.T("containers.filter.archived.only")},
+	}, Wider: []string{project.ArchivedInclude}}
 }
 
 // filterForm returns the form above the stacks.
@@ -43,15 +43,15 @@ func (l stacksView) bulkActions(v *ui.View, p pages) ui.Bulk {
 }
 
 // serviceColumns are the columns of the services of a stack, with ticks if any of them can be picked.
-func serviceColumns(v *ui.View, st service.StackDetail, picks bool) ui.Table {
-	return ui.Table{Name: v.T("containers.services") + ": " + st.Name, Picks: picks && len(waitingUpdates([]service.StackDetail{st})) > 0, Columns: []ui.Column{
+func serviceColumns(v *ui.View, st project.StackDetail, picks bool) ui.Table {
+	return ui.Table{Name: v.T("containers.services") + ": " + st.Name, Picks: picks && len(waitingUpdates([]project.StackDetail{st})) > 0, Columns: []ui.Column{
 		{Label: v.T("containers.service"), Kind: ui.TitleColumn}, {Label: v.T("containers.state")}, {Label: v.T("containers.version")},
 		{Label: v.T("containers.cpu"), Class: numbers}, {Label: v.T("containers.memory"), Class: numbers}, {Label: v.T("containers.actions"), Kind: ui.ActionColumn},
 	}}
 }
 
 // serviceRow returns the row of a service, which can be picked if an update of several takes it along.
-func serviceRow(v *ui.View, st service.StackDetail, s service.ServiceDetail) ui.Row {
+func serviceRow(v *ui.View, st project.StackDetail, s project.ServiceDetail) ui.Row {
 	row := ui.Row{ID: "service-" + s.ID}
 	if s.Actionable() && !st.Archived {
 		row.Value, row.Name = s.ID, v.T("list.select", "Name", st.Name+" / "+s.Name)

@@ -11,7 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
 const (
@@ -31,12 +31,12 @@ func (p pages) outputRoutes() []httpd.Route {
 
 // outputView is what the page with the log of a service shows.
 type outputView struct {
-	service.ServiceDetail
-	Stack      service.StackItem
-	Containers []service.ServiceContainer
+	project.ServiceDetail
+	Stack      project.StackItem
+	Containers []project.ServiceContainer
 	// Container is the name of the one whose log is shown; "" if there is none.
 	Container string
-	Lines     []service.OutputLine
+	Lines     []project.OutputLine
 	// Failure says why the log cannot be read.
 	Failure string
 }
@@ -66,7 +66,7 @@ func (p pages) showOutput(c *gin.Context) {
 	if o.Container != "" {
 		ctx, cancel := context.WithTimeout(c.Request.Context(), outputTime)
 		defer cancel()
-		err := p.service.ReadOutput(ctx, o.ID, o.Container, outputLines, false, func(l service.OutputLine) error {
+		err := p.service.ReadOutput(ctx, o.ID, o.Container, outputLines, false, func(l project.OutputLine) error {
 			o.Lines = append(o.Lines, l)
 			return nil
 		})
@@ -86,11 +86,11 @@ func (p pages) outputLive(c *gin.Context) {
 	}
 	ctx, cancel := context.WithCancel(c.Request.Context())
 	defer cancel()
-	lines := make(chan service.OutputLine)
+	lines := make(chan project.OutputLine)
 	go func() {
 		defer close(lines)
 		// The stream ends with the container; the browser takes it up again.
-		_ = p.service.ReadOutput(ctx, o.ID, o.Container, outputLines, true, func(l service.OutputLine) error {
+		_ = p.service.ReadOutput(ctx, o.ID, o.Container, outputLines, true, func(l project.OutputLine) error {
 			select {
 			case lines <- l:
 				return nil
@@ -103,12 +103,12 @@ func (p pages) outputLive(c *gin.Context) {
 }
 
 // gatherLines turns lines into parts of the page, several at a time. It ends with ctx or the lines.
-func gatherLines(ctx context.Context, v *ui.View, lines <-chan service.OutputLine) <-chan templ.Component {
+func gatherLines(ctx context.Context, v *ui.View, lines <-chan project.OutputLine) <-chan templ.Component {
 	out := make(chan templ.Component)
 	go func() {
 		defer close(out)
 		for open := true; open; {
-			var batch []service.OutputLine
+			var batch []project.OutputLine
 			batch, open = nextLines(ctx, lines)
 			if len(batch) == 0 {
 				continue
@@ -124,7 +124,7 @@ func gatherLines(ctx context.Context, v *ui.View, lines <-chan service.OutputLin
 }
 
 // nextLines waits for a line and returns it with those that follow at once. It reports whether there may be more.
-func nextLines(ctx context.Context, lines <-chan service.OutputLine) (batch []service.OutputLine, open bool) {
+func nextLines(ctx context.Context, lines <-chan project.OutputLine) (batch []project.OutputLine, open bool) {
 	var pause <-chan time.Time
 	for len(batch) < batchLines {
 		select {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
 func outputPage(v *ui.View, p pages, o outputView) templ.Component {
@@ -355,7 +355,7 @@ func outputPage(v *ui.View, p pages, o outputView) templ.Component {
 }
 
 // logLines are lines that a container has written.
-func logLines(v *ui.View, lines []service.OutputLine) templ.Component {
+func logLines(v *ui.View, lines []project.OutputLine) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -463,7 +463,7 @@ func logLines(v *ui.View, lines []service.OutputLine) templ.Component {
 }
 
 // writtenAt returns when a line was written.
-func writtenAt(l service.OutputLine) time.Time { return time.UnixMilli(l.At).UTC() }
+func writtenAt(l project.OutputLine) time.Time { return time.UnixMilli(l.At).UTC() }
 
 // outputLiveURL is the address of the stream that follows a log.
 func (p pages) outputLiveURL(o outputView) string {

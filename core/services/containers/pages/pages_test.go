@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
@@ -18,7 +19,7 @@ import (
 )
 
 // lived is a site on which something of everything has happened.
-func lived(t testing.TB, base string) (*site, *visitor, service.ServiceDetail) {
+func lived(t testing.TB, base string) (*site, *visitor, project.ServiceDetail) {
 	t.Helper()
 	s := newSite(t, base)
 	v := s.as(s.admin, "en")
@@ -36,7 +37,7 @@ func lived(t testing.TB, base string) (*site, *visitor, service.ServiceDetail) {
 }
 
 // addresses are all pages of a site.
-func addresses(s *site, web service.ServiceDetail) []string {
+func addresses(s *site, web project.ServiceDetail) []string {
 	svc := "/services/" + web.StackID + "/" + web.ID
 	out := []string{
 		"/stacks", "/stacks?q=nothing", "/stacks?show=updates&archived=include", "/stacks?archived=only", "/stacks/" + web.StackID, "/stacks/update",

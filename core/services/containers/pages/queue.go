@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
@@ -68,7 +69,7 @@ func (p pages) jobTargets(ctx context.Context, v *ui.View, jobs []ui.Job) (map[s
 
 // readNames are those of stacks and services, by their ids; a service's has its stack's in front.
 func (p pages) readNames(ctx context.Context) (map[string]string, error) {
-	list, err := p.service.Overview(ctx, service.ArchivedInclude)
+	list, err := p.service.Overview(ctx, project.ArchivedInclude)
 	out := map[string]string{}
 	for _, st := range list {
 		out[st.ID] = st.Name

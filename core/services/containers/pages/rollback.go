@@ -6,12 +6,13 @@ import (
 	"github.com/gin-gonic/gin"
 
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
 // rollbackView is a rollback before it is asked for.
 type rollbackView struct {
-	service.ServiceDetail
-	Stack  service.StackItem
+	project.ServiceDetail
+	Stack  project.StackItem
 	Target service.RollbackTarget
 	// Drift is what recreating the service and its dependents would change besides their images.
 	Drift      []service.ServiceDrift

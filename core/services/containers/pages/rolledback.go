@@ -4,11 +4,12 @@ import (
 	"github.com/gin-gonic/gin"
 
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // serviceStatus returns the status of a service, with a version that was rolled back told apart from others.
-func serviceStatus(s service.ServiceDetail) string {
+func serviceStatus(s project.ServiceDetail) string {
 	if s.Candidate != nil && s.Candidate.RolledBack != nil && s.Ignore == nil {
 		return "rolled_back"
 	}
@@ -16,7 +17,7 @@ func serviceStatus(s service.ServiceDetail) string {
 }
 
 // servicesLeftOut returns the services of the stacks that an update of all of them leaves out.
-func servicesLeftOut(list []service.StackDetail) (out []updateRow) {
+func servicesLeftOut(list []project.StackDetail) (out []updateRow) {
 	for _, st := range list {
 		for _, s := range st.Services {
 			if s.LeftOut() && !st.Archived {

@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -52,7 +53,7 @@ func (p pages) serviceRoutes() []httpd.Route {
 }
 
 // knownService reports whether the service of a page's address belongs to its stack.
-func (p pages) knownService(c *gin.Context) (service.ServiceDetail, service.StackItem, error) {
+func (p pages) knownService(c *gin.Context) (project.ServiceDetail, project.StackItem, error) {
 	d, st, err := p.service.Service(c.Request.Context(), c.Param("serviceId"))
 	if err == nil && d.StackID != c.Param("stackId") {
 		err = fault.New(fault.NotFound, "There is no such service in this stack.")
@@ -86,8 +87,8 @@ func (p pages) handleChange(toast string, do func(c *gin.Context, id string) err
 
 // serviceView is what the page of a service shows.
 type serviceView struct {
-	service.ServiceDetail
-	Stack     service.StackItem
+	project.ServiceDetail
+	Stack     project.StackItem
 	Lifecycle service.ServiceLifecycle
 	Rollback  service.RollbackTarget
 	Rules     []service.IgnoreRule
@@ -218,8 +219,8 @@ func (p pages) restoreBackup(c *gin.Context, id string) (string, error) {
 }
 
 // readNumber reads a whole number of a form; an empty field has no value.
-func readNumber(c *gin.Context, field string) (service.OptionalNumber, error) {
-	out := service.OptionalNumber{Set: true}
+func readNumber(c *gin.Context, field string) (project.OptionalNumber, error) {
+	out := project.OptionalNumber{Set: true}
 	value := strings.TrimSpace(c.PostForm(field))
 	if value == "" {
 		return out, nil
@@ -233,7 +234,7 @@ func readNumber(c *gin.Context, field string) (service.OptionalNumber, error) {
 }
 
 func (p pages) saveService(c *gin.Context, id string) error {
-	change := service.ServiceChange{AutoRollback: new(c.PostForm("auto_rollback") != ""), RepoURL: service.OptionalText{Set: true, Text: c.PostForm("repo_url")}}
+	change := project.ServiceChange{AutoRollback: new(c.PostForm("auto_rollback") != ""), RepoURL: project.OptionalText{Set: true, Text: c.PostForm("repo_url")}}
 	var err error
 	if change.HealthTimeout, err = readNumber(c, "healthTimeoutSeconds"); err != nil {
 		return err

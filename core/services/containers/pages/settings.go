@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
 func (p pages) settingsRoutes() []httpd.Route {
@@ -51,7 +52,7 @@ func (p pages) saveSettings(c *gin.Context) {
 			WebhookAudit: &service.ScheduleChange{Enabled: on("audit"), Cron: text("audit_cron")},
 		}
 	case "instance":
-		change.Instance = &service.InstanceChange{PublicBaseURL: service.OptionalText{Set: true, Text: *text("url")}}
+		change.Instance = &service.InstanceChange{PublicBaseURL: project.OptionalText{Set: true, Text: *text("url")}}
 	default:
 		err = fault.New(fault.InvalidArgument, "The form does not say what to change.")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -57,8 +58,8 @@ func (f stackFilter) pageURL(path string) string {
 func (f stackFilter) isEmpty() bool { return f == stackFilter{} }
 
 // includesService reports whether the list shows a service.
-func (f stackFilter) includesService(st *service.StackDetail, s *service.ServiceDetail) bool {
-	if s.Archived && f.Archived != service.ArchivedInclude && f.Archived != service.ArchivedOnly {
+func (f stackFilter) includesService(st *project.StackDetail, s *project.ServiceDetail) bool {
+	if s.Archived && f.Archived != project.ArchivedInclude && f.Archived != project.ArchivedOnly {
 		return false
 	}
 	if f.Show == "updates" && s.Candidate == nil {
@@ -70,7 +71,7 @@ func (f stackFilter) includesService(st *service.StackDetail, s *service.Service
 // stacksView is what the page of all stacks shows.
 type stacksView struct {
 	Filter stackFilter
-	Stacks []service.StackDetail
+	Stacks []project.StackDetail
 	Sum    summed
 	Jobs   []service.Job
 	Usage  map[string]usage.ResourceUsage
@@ -86,17 +87,17 @@ type stacksView struct {
 
 func (p pages) stacksView(ctx context.Context, f stackFilter) (out stacksView, err error) {
 	out.Filter = f
-	all, err := p.service.Overview(ctx, service.ArchivedInclude)
+	all, err := p.service.Overview(ctx, project.ArchivedInclude)
 	if err != nil {
 		return out, err
 	}
-	out.Sum = sumUp(slices.DeleteFunc(slices.Clone(all), func(st service.StackDetail) bool { return st.Archived }))
+	out.Sum = sumUp(slices.DeleteFunc(slices.Clone(all), func(st project.StackDetail) bool { return st.Archived }))
 	for _, st := range all {
-		if st.Archived && f.Archived != service.ArchivedInclude && f.Archived != service.ArchivedOnly {
+		if st.Archived && f.Archived != project.ArchivedInclude && f.Archived != project.ArchivedOnly {
 			continue
 		}
-		st.Services = slices.DeleteFunc(slices.Clone(st.Services), func(s service.ServiceDetail) bool {
-			return !f.includesService(&st, &s) || f.Archived == service.ArchivedOnly && !st.Archived && !s.Archived
+		st.Services = slices.DeleteFunc(slices.Clone(st.Services), func(s project.ServiceDetail) bool {
+			return !f.includesService(&st, &s) || f.Archived == project.ArchivedOnly && !st.Archived && !s.Archived
 		})
 		if len(st.Services) > 0 || f.isEmpty() {
 			out.Stacks = append(out.Stacks, st)
@@ -106,7 +107,7 @@ func (p pages) stacksView(ctx context.Context, f stackFilter) (out stacksView, e
 	if out.Jobs, err = p.openJobs(ctx); err != nil {
 		return out, err
 	}
-	projects, err := p.service.ListProjects(ctx, service.ArchivedExclude)
+	projects, err := p.service.ListProjects(ctx, project.ArchivedExclude)
 	for _, pr := range projects {
 		out.Projects++
 		if pr.Status == record.ProjectInvalid {
@@ -165,9 +166,9 @@ func scopeName(serviceID, stackID string) string {
 	return work.ScopeAll
 }
 
-func scanOf(c *gin.Context) service.ScanRequest {
+func scanOf(c *gin.Context) project.ScanRequest {
 	stack, svc := c.PostForm("stack"), c.PostForm("service")
-	return service.ScanRequest{Scope: scopeName(svc, stack), StackID: stack, ServiceID: svc, Reason: work.ReasonUI}
+	return project.ScanRequest{Scope: scopeName(svc, stack), StackID: stack, ServiceID: svc, Reason: work.ReasonUI}
 }
 
 func (p pages) startCheck(c *gin.Context) {
@@ -182,14 +183,14 @@ func (p pages) startScan(c *gin.Context) {
 
 // stackView is one stack.
 type stackView struct {
-	service.StackDetail
+	project.StackDetail
 	Lifecycle service.StackLifecycle
 	Usage     map[string]usage.ResourceUsage
 	Jobs      []service.Job
 }
 
 // countUpdates is how many services an update of the stack takes along.
-func (s stackView) countUpdates() int { return sumUp([]service.StackDetail{s.StackDetail}).Updates }
+func (s stackView) countUpdates() int { return sumUp([]project.StackDetail{s.StackDetail}).Updates }
 
 func (p pages) stackView(ctx context.Context, id string) (out stackView, err error) {
 	if out.StackDetail, err = p.service.Stack(ctx, id); err != nil {

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 )
 
@@ -580,7 +580,7 @@ func stacksParts(v *ui.View, p pages, list stacksView) templ.Component {
 	})
 }
 
-func stackCard(v *ui.View, p pages, st service.StackDetail, used map[string]usage.ResourceUsage) templ.Component {
+func stackCard(v *ui.View, p pages, st project.StackDetail, used map[string]usage.ResourceUsage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -740,7 +740,7 @@ func stackCard(v *ui.View, p pages, st service.StackDetail, used map[string]usag
 }
 
 // serviceTable lists the services of a stack. picks reports whether those that can be updated have a tick.
-func serviceTable(v *ui.View, p pages, st service.StackDetail, used map[string]usage.ResourceUsage, picks bool) templ.Component {
+func serviceTable(v *ui.View, p pages, st project.StackDetail, used map[string]usage.ResourceUsage, picks bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
@@ -31,7 +32,7 @@ func updateChoiceOf(c *gin.Context) updateChoice {
 func (u updateChoice) isPicked() bool { return len(u.Picked) > 0 || !u.Filter.isEmpty() }
 
 // includesService reports whether a service that can be updated is in the choice.
-func (u updateChoice) includesService(st *service.StackDetail, s *service.ServiceDetail) bool {
+func (u updateChoice) includesService(st *project.StackDetail, s *project.ServiceDetail) bool {
 	if len(u.Picked) > 0 {
 		return slices.Contains(u.Picked, s.ID)
 	}
@@ -76,14 +77,14 @@ type updateView struct {
 }
 
 type updateRow struct {
-	Stack   service.StackDetail
-	Service service.ServiceDetail
+	Stack   project.StackDetail
+	Service project.ServiceDetail
 }
 
 func (p pages) updateView(ctx context.Context, choice updateChoice) (out updateView, err error) {
 	out.updateChoice = choice
 	stackID, serviceID := choice.StackID, choice.ServiceID
-	list, err := p.service.Overview(ctx, service.ArchivedExclude)
+	list, err := p.service.Overview(ctx, project.ArchivedExclude)
 	if err != nil {
 		return out, err
 	}
@@ -161,7 +162,7 @@ func (p pages) startUpdate(c *gin.Context) {
 			p.kit.Fail(c, fault.New(fault.InvalidArgument, "A target of the form is not whole."))
 			return
 		}
-		req.Targets = append(req.Targets, service.Target{ServiceID: parts[0], TargetTag: parts[1], TargetDigest: parts[2], PullTags: []string{}})
+		req.Targets = append(req.Targets, project.Target{ServiceID: parts[0], TargetTag: parts[1], TargetDigest: parts[2], PullTags: []string{}})
 	}
 	if c.PostForm("picked") != "" {
 		p.updatePicked(c, req)
@@ -208,7 +209,7 @@ func shortList(names []string) string {
 }
 
 // targetOf is a target as a form carries it.
-func targetOf(s service.ServiceDetail) string {
+func targetOf(s project.ServiceDetail) string {
 	t := s.Target()
 	return t.ServiceID + " " + t.TargetTag + " " + t.TargetDigest
 }

@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
@@ -134,7 +134,7 @@ func (d *ServiceDetail) Actionable() bool { return d.applicable() && d.Candidate
 func (d *ServiceDetail) LeftOut() bool { return d.applicable() && d.Candidate.RolledBack != nil }
 
 func (d *ServiceDetail) applicable() bool {
-	return (d.Status == statusUpdatable || d.Status == statusHint) && !d.Archived && !d.Self && (d.State != record.StateStopped || d.RunsOnce)
+	return (d.Status == StatusUpdatable || d.Status == StatusHint) && !d.Archived && !d.Self && (d.State != record.StateStopped || d.RunsOnce)
 }
 
 // Updatable reports whether the service can be updated by itself, with leave for another architecture where that differs.

@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"context"
@@ -9,11 +9,11 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
-// projectStore holds the queries about projects. It decides nothing.
-type projectStore struct{ *record.Store }
+// Store holds the queries about projects. It decides nothing.
+type Store struct{ *record.Store }
 
 // settledServices are the generations of the services that no change works on.
-func (r *projectStore) settledServices(ctx context.Context) (map[string]int64, error) {
+func (r *Store) settledServices(ctx context.Context) (map[string]int64, error) {
 	var rows []struct {
 		ID         string
 		Generation int64
@@ -28,7 +28,7 @@ func (r *projectStore) settledServices(ctx context.Context) (map[string]int64, e
 
 // rolledBackCandidates returns the changes by which the candidates of services were rolled back, by service. An update
 // that was canceled says nothing about its version, and one that succeeded later clears it.
-func (r *projectStore) rolledBackCandidates(ctx context.Context) (map[string]rollbackRecord, error) {
+func (r *Store) rolledBackCandidates(ctx context.Context) (map[string]rollbackRecord, error) {
 	var rows []rollbackRecord
 	err := r.DB(ctx).Raw(`SELECT c.service_id, c.job_id, c.kind, c.status, c.error, s.candidate_digest AS digest, c.finished_at
 		FROM containers_services s JOIN containers_changes c ON c.service_id = s.id
@@ -47,14 +47,14 @@ func (r *projectStore) rolledBackCandidates(ctx context.Context) (map[string]rol
 }
 
 // dropCandidate makes a service have no candidate, unless a check has found another one meanwhile.
-func (r *projectStore) dropCandidate(ctx context.Context, svc *record.Service) error {
+func (r *Store) dropCandidate(ctx context.Context, svc *record.Service) error {
 	return r.Write(ctx, "drop a candidate", func(_ context.Context, w *gorm.DB) error {
 		return w.Model(&record.Service{}).Where("id = ? AND candidate_digest = ? AND generation = ?", svc.ID, svc.CandidateDigest, svc.Generation).Updates(record.NoCandidate()).Error
 	})
 }
 
-// archiveMissing archives a stack of which every file is gone, unless a person has archived it.
-func (r *projectStore) archiveMissing(ctx context.Context, id string, now int64) error {
+// ArchiveMissing archives a stack of which every file is gone, unless a person has archived it.
+func (r *Store) ArchiveMissing(ctx context.Context, id string, now int64) error {
 	return r.Write(ctx, "archive a stack", func(_ context.Context, w *gorm.DB) error {
 		return w.Model(&record.Stack{}).Where("id = ? AND archived_at = 0", id).
 			Updates(map[string]any{"archived_at": now, "archived_reason": record.ArchivedMissing, "updated_at": now}).Error

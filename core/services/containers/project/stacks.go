@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"cmp"
@@ -50,12 +50,12 @@ func (p *Projects) Stacks(ctx context.Context, archived string) ([]StackItem, er
 	if err := validArchived(archived); err != nil {
 		return nil, err
 	}
-	inv, err := p.loadInventory(ctx)
+	inv, err := p.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := []StackItem{}
-	for _, st := range inv.stacks {
+	for _, st := range inv.Stacks {
 		if matchesArchived(archived, st.ArchivedAt != 0) {
 			out = append(out, inv.stackItem(st))
 		}
@@ -64,10 +64,10 @@ func (p *Projects) Stacks(ctx context.Context, archived string) ([]StackItem, er
 	return out, nil
 }
 
-func (inv *inventory) stackItem(st *record.Stack) StackItem {
-	out := StackItem{ID: st.ID, Name: st.Project, Status: "unknown", LastCheckAt: api.TimeOfMillis(st.LastCheckAt), Archived: st.ArchivedAt != 0, Self: inv.containsSelf(st.ID)}
+func (inv *Inventory) stackItem(st *record.Stack) StackItem {
+	out := StackItem{ID: st.ID, Name: st.Project, Status: "unknown", LastCheckAt: api.TimeOfMillis(st.LastCheckAt), Archived: st.ArchivedAt != 0, Self: inv.ContainsSelf(st.ID)}
 	states := map[string]record.LifecycleState{}
-	for _, svc := range inv.services {
+	for _, svc := range inv.Services {
 		if svc.StackID != st.ID {
 			continue
 		}
@@ -79,14 +79,14 @@ func (inv *inventory) stackItem(st *record.Stack) StackItem {
 		if svc.State != record.StateStopped || !svc.RunsOnce() {
 			states[svc.ID] = svc.State
 		}
-		if inv.isActionable(svc, false) {
+		if inv.IsActionable(svc, false) {
 			out.Updates++
 		}
-		if inv.statusOf(svc) == statusUnknown {
+		if inv.StatusOf(svc) == StatusUnknown {
 			out.Unknown++
 		}
 	}
-	switch sumStates(states) {
+	switch SumStates(states) {
 	case record.StateRunning:
 		out.Status = "healthy"
 	case record.StateStopped, record.StatePartial:
@@ -100,16 +100,16 @@ func (p *Projects) Overview(ctx context.Context, archived string) ([]StackDetail
 	if err := validArchived(archived); err != nil {
 		return nil, err
 	}
-	inv, err := p.loadInventory(ctx)
+	inv, err := p.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
 	by := map[string][]ServiceDetail{}
-	for _, svc := range inv.services {
+	for _, svc := range inv.Services {
 		by[svc.StackID] = append(by[svc.StackID], inv.serviceDetail(svc))
 	}
 	out := []StackDetail{}
-	for _, st := range inv.stacks {
+	for _, st := range inv.Stacks {
 		if matchesArchived(archived, st.ArchivedAt != 0) {
 			out = append(out, inv.stackDetail(st, by[st.ID]))
 		}
@@ -120,16 +120,16 @@ func (p *Projects) Overview(ctx context.Context, archived string) ([]StackDetail
 
 // Stack reads a stack with its services. Versions behind digests that nobody has looked for are looked for from now on.
 func (p *Projects) Stack(ctx context.Context, id string) (StackDetail, error) {
-	inv, err := p.loadInventory(ctx)
+	inv, err := p.LoadInventory(ctx)
 	if err != nil {
 		return StackDetail{}, err
 	}
-	st := inv.stacks[id]
+	st := inv.Stacks[id]
 	if st == nil {
 		return StackDetail{}, fault.New(fault.NotFound, record.NoStack)
 	}
 	var services []ServiceDetail
-	for _, svc := range inv.services {
+	for _, svc := range inv.Services {
 		if svc.StackID == id {
 			d := inv.serviceDetail(svc)
 			p.describeInference(ctx, svc, &d)
@@ -141,25 +141,25 @@ func (p *Projects) Stack(ctx context.Context, id string) (StackDetail, error) {
 
 // Service reads a service and its stack.
 func (p *Projects) Service(ctx context.Context, id string) (ServiceDetail, StackItem, error) {
-	inv, err := p.loadInventory(ctx)
+	inv, err := p.LoadInventory(ctx)
 	if err != nil {
 		return ServiceDetail{}, StackItem{}, err
 	}
-	svc := inv.services[id]
-	if svc == nil || inv.stacks[svc.StackID] == nil {
+	svc := inv.Services[id]
+	if svc == nil || inv.Stacks[svc.StackID] == nil {
 		return ServiceDetail{}, StackItem{}, fault.New(fault.NotFound, record.NoService)
 	}
 	d := inv.serviceDetail(svc)
 	p.describeInference(ctx, svc, &d)
-	return d, inv.stackItem(inv.stacks[svc.StackID]), nil
+	return d, inv.stackItem(inv.Stacks[svc.StackID]), nil
 }
 
-func (inv *inventory) stackDetail(st *record.Stack, services []ServiceDetail) StackDetail {
+func (inv *Inventory) stackDetail(st *record.Stack, services []ServiceDetail) StackDetail {
 	slices.SortFunc(services, func(a, b ServiceDetail) int { return cmp.Compare(a.Name, b.Name) })
 	out := StackDetail{
 		ID: st.ID, Name: st.Project, Compose: ComposeFiles{Type: "path", WorkingDir: st.WorkingDir, Files: append([]string{}, st.Files...)},
 		Services: append([]ServiceDetail{}, services...), LastCheckAt: api.TimeOfMillis(st.LastCheckAt), Archived: st.ArchivedAt != 0, ArchivedReason: st.ArchivedReason,
-		Self: inv.containsSelf(st.ID),
+		Self: inv.ContainsSelf(st.ID),
 	}
 	if len(st.EnvFiles) > 0 {
 		out.Compose.EnvFile = st.EnvFiles[0]
@@ -167,27 +167,27 @@ func (inv *inventory) stackDetail(st *record.Stack, services []ServiceDetail) St
 	return out
 }
 
-func (inv *inventory) serviceDetail(svc *record.Service) ServiceDetail {
+func (inv *Inventory) serviceDetail(svc *record.Service) ServiceDetail {
 	out := ServiceDetail{
-		ID: svc.ID, StackID: svc.StackID, Name: svc.Name, NewerTags: svc.NewerTags, Settings: toServiceSettings(svc), State: svc.State, Status: inv.statusOf(svc),
+		ID: svc.ID, StackID: svc.StackID, Name: svc.Name, NewerTags: svc.NewerTags, Settings: toServiceSettings(svc), State: svc.State, Status: inv.StatusOf(svc),
 		Mounts: svc.Mounts, CheckedAt: api.TimeOfMillis(svc.CheckedAt), CheckError: svc.CheckError, Archived: svc.ArchivedAt != 0, ArchivedReason: svc.ArchivedReason,
-		Self: inv.isSelf(svc), RunsOnce: svc.RunsOnce(), Pinned: svc.Pinned != "",
+		Self: inv.IsSelf(svc), RunsOnce: svc.RunsOnce(), Pinned: svc.Pinned != "",
 		Image: ImageState{Ref: svc.Image, Tag: svc.Tag, Digest: svc.RuntimeDigest, DigestError: svc.RuntimeError, ResolvedTag: svc.RuntimeVersion},
 	}
 	if svc.CandidateDigest == "" {
-		if out.Status == statusUnknown {
+		if out.Status == StatusUnknown {
 			out.UnknownReason = unknownReason(svc)
 		}
 		return out
 	}
 	out.Candidate = &Candidate{
-		Tag: svc.CandidateTag, Digest: svc.CandidateDigest, ResolvedTag: svc.CandidateVersion, ArchMatch: cmp.Or(svc.CandidateMatch, archUnknown), Arch: svc.CandidateArch,
-		FirstSeenAt: api.TimeOfMillis(svc.CandidateSince), RolledBack: inv.rollbackOf(svc),
+		Tag: svc.CandidateTag, Digest: svc.CandidateDigest, ResolvedTag: svc.CandidateVersion, ArchMatch: cmp.Or(svc.CandidateMatch, ArchUnknown), Arch: svc.CandidateArch,
+		FirstSeenAt: api.TimeOfMillis(svc.CandidateSince), RolledBack: inv.RollbackOf(svc),
 	}
-	if after := inv.applyAfter(svc); after > inv.now {
+	if after := inv.ApplyAfter(svc); after > inv.Now {
 		out.Candidate.ApplyAfter = api.TimeOfMillis(after)
 	}
-	if r := inv.ignoringRule(svc); r != nil {
+	if r := inv.IgnoringRule(svc); r != nil {
 		out.Ignore = &IgnoreMatch{Matched: true, RuleID: r.ID, Reason: r.Kind + " " + r.Value}
 	}
 	return out

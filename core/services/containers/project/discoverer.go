@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 // DiscoveryConfig is what a discovery needs.
 type DiscoveryConfig struct {
-	ProjectConfig
+	Config
 	Projects *Projects
 	// Locks has the lock of discoveries, which decisions of people take as well.
 	Locks *work.KeyedMutex
@@ -22,7 +22,7 @@ type DiscoveryConfig struct {
 // Discovery finds the projects of the host, and keeps stacks and services up to date.
 type Discovery struct {
 	cfg    DiscoveryConfig
-	store  *projectStore
+	store  *Store
 	parses parseCache
 	// engineChanged is sent to when the engine tells of a change.
 	engineChanged chan struct{}
@@ -30,7 +30,7 @@ type Discovery struct {
 
 // NewDiscovery returns the discovery.
 func NewDiscovery(cfg DiscoveryConfig) *Discovery {
-	return &Discovery{cfg: cfg, store: &projectStore{cfg.Store}, engineChanged: make(chan struct{}, 1)}
+	return &Discovery{cfg: cfg, store: &Store{cfg.Store}, engineChanged: make(chan struct{}, 1)}
 }
 
 func (d *Discovery) now() int64 { return store.Millis(d.cfg.Now()) }

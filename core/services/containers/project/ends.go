@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// howEnded returns how containers that do not run have ended.
-func (p *Projects) howEnded(ctx context.Context, list []engine.Container) (string, error) {
+// HowEnded returns how containers that do not run have ended.
+func (p *Projects) HowEnded(ctx context.Context, list []engine.Container) (string, error) {
 	for _, c := range list {
 		d, err := p.cfg.Host.Engine().Inspect(ctx, c.ID)
 		if fault.CodeOf(err) == fault.NotFound {
@@ -35,11 +35,11 @@ func (p *Projects) howEnded(ctx context.Context, list []engine.Container) (strin
 }
 
 // noteEnd sets how a service has ended in what is stored of it: once when it stops. An engine that does not answer is asked at the next scan.
-func (p *Projects) noteEnd(ctx context.Context, svc *record.Service, list []engine.Container, now runtimeState, columns map[string]any) {
+func (p *Projects) noteEnd(ctx context.Context, svc *record.Service, list []engine.Container, now RuntimeState, columns map[string]any) {
 	ended := ""
-	if now.state == record.StateStopped && now.id != "" {
-		if ended = svc.Ended; ended == "" || svc.State != record.StateStopped || svc.RuntimeImage != now.id {
-			ended, _ = p.howEnded(ctx, list)
+	if now.State == record.StateStopped && now.ID != "" {
+		if ended = svc.Ended; ended == "" || svc.State != record.StateStopped || svc.RuntimeImage != now.ID {
+			ended, _ = p.HowEnded(ctx, list)
 		}
 	}
 	if ended != svc.Ended {
@@ -49,11 +49,11 @@ func (p *Projects) noteEnd(ctx context.Context, svc *record.Service, list []engi
 
 // hasEndedByItself reports whether a container has ended with 0, and the engine would have started it again if somebody had not stopped it.
 func hasEndedByItself(d *engine.Detail) bool {
-	return isComplete(d) && !d.StoppedByRequest && (d.RestartPolicy == "no" || d.RestartPolicy == "on-failure" || d.RestartPolicy == "")
+	return IsComplete(d) && !d.StoppedByRequest && (d.RestartPolicy == "no" || d.RestartPolicy == "on-failure" || d.RestartPolicy == "")
 }
 
-// isComplete reports whether a container has ended with success.
-func isComplete(d *engine.Detail) bool {
+// IsComplete reports whether a container has ended with success.
+func IsComplete(d *engine.Detail) bool {
 	return d.State == "exited" && d.ExitCode == 0 && !d.OOMKilled && d.Error == ""
 }
 

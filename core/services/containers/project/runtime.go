@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"cmp"
@@ -15,12 +15,12 @@ import (
 // Why it is not known what a service runs.
 const (
 	runtimeNone      = "not_running"
-	runtimeLocal     = "local_image"
-	runtimeAmbiguous = "ambiguous"
+	RuntimeLocal     = "local_image"
+	RuntimeAmbiguous = "ambiguous"
 )
 
-// labelVersion is the label in which an image names its version.
-const labelVersion = "org.opencontainers.image.version"
+// LabelVersion is the label in which an image names its version.
+const LabelVersion = "org.opencontainers.image.version"
 
 // RuntimeSummary is the summary of a runtime scan.
 type RuntimeSummary struct {
@@ -31,13 +31,13 @@ type RuntimeSummary struct {
 	DurationMS        int64  `json:"durationMs"`
 }
 
-// scanRuntime reads what runs and writes what has changed. only, if not nil, selects services.
-func (p *Projects) scanRuntime(ctx context.Context, o *observed, only func(*record.Service) bool) (RuntimeSummary, error) {
+// ScanRuntime reads what runs and writes what has changed. only, if not nil, selects services.
+func (p *Projects) ScanRuntime(ctx context.Context, o *Observed, only func(*record.Service) bool) (RuntimeSummary, error) {
 	return p.takeRuntimes(ctx, o, nil, only)
 }
 
 // takeRuntimes is scanRuntime with services that were read a moment ago, or nil. One for which there may be news is read again.
-func (p *Projects) takeRuntimes(ctx context.Context, o *observed, services []record.Service, only func(*record.Service) bool) (RuntimeSummary, error) {
+func (p *Projects) takeRuntimes(ctx context.Context, o *Observed, services []record.Service, only func(*record.Service) bool) (RuntimeSummary, error) {
 	var sum RuntimeSummary
 	stacks, err := p.store.ListStacks(ctx)
 	if err != nil {
@@ -59,16 +59,16 @@ func (p *Projects) takeRuntimes(ctx context.Context, o *observed, services []rec
 			continue
 		}
 		sum.ServicesScanned++
-		now := o.stateOf(projects[svc.StackID], svc)
+		now := o.StateOf(projects[svc.StackID], svc)
 		if earlier {
-			if !differsFrom(svc, now) {
+			if !DiffersFrom(svc, now) {
 				continue
 			}
 			fresh, err := p.store.FindService(ctx, svc.ID)
 			if err != nil {
 				return sum, fmt.Errorf("read a service: %w", err)
 			}
-			svc, now = &fresh, o.stateOf(projects[fresh.StackID], &fresh)
+			svc, now = &fresh, o.StateOf(projects[fresh.StackID], &fresh)
 		}
 		changed, cleared, err := p.takeRuntime(ctx, svc, o, now, o.byService[[2]string{projects[svc.StackID], svc.Name}])
 		if err != nil {
@@ -80,27 +80,27 @@ func (p *Projects) takeRuntimes(ctx context.Context, o *observed, services []rec
 	return sum, nil
 }
 
-// differsFrom reports whether the runtime state differs from the stored one.
-func differsFrom(svc *record.Service, now runtimeState) bool {
-	return svc.CandidateDigest != "" || now.state == record.StateStopped && now.id != "" && svc.Ended == "" || svc.State != now.state || svc.RuntimeDigest != now.digest || svc.RuntimeImage != now.id || svc.RuntimeError != now.problem ||
+// DiffersFrom reports whether the runtime state differs from the stored one.
+func DiffersFrom(svc *record.Service, now RuntimeState) bool {
+	return svc.CandidateDigest != "" || now.State == record.StateStopped && now.ID != "" && svc.Ended == "" || svc.State != now.State || svc.RuntimeDigest != now.Digest || svc.RuntimeImage != now.ID || svc.RuntimeError != now.Problem ||
 		svc.RuntimeVersion != cmp.Or(keptVersion(svc, now), now.version)
 }
 
 // takeRuntime writes what a service runs, if that is news, and drops a candidate that runs by now.
-func (p *Projects) takeRuntime(ctx context.Context, svc *record.Service, o *observed, now runtimeState, list []engine.Container) (changed, cleared bool, err error) {
+func (p *Projects) takeRuntime(ctx context.Context, svc *record.Service, o *Observed, now RuntimeState, list []engine.Container) (changed, cleared bool, err error) {
 	columns := map[string]any{}
 	// While a change is under way its new image runs before it has proved healthy: the candidate stays until it has.
-	if cleared = o.isSettled(svc) && svc.CandidateDigest != "" && p.runsDigest(ctx, now.digests, svc.CandidateDigest); cleared {
+	if cleared = o.isSettled(svc) && svc.CandidateDigest != "" && p.RunsDigest(ctx, now.Digests, svc.CandidateDigest); cleared {
 		if err := p.store.dropCandidate(ctx, svc); err != nil {
 			return false, false, fmt.Errorf("drop the candidate of %s: %w", svc.Name, err)
 		}
-		if now.digest != svc.CandidateDigest && slices.Contains(now.digests, svc.CandidateDigest) {
-			now.digest = svc.CandidateDigest
+		if now.Digest != svc.CandidateDigest && slices.Contains(now.Digests, svc.CandidateDigest) {
+			now.Digest = svc.CandidateDigest
 		}
 	}
 	for name, v := range map[string][2]string{
-		"state": {string(svc.State), string(now.state)}, "runtime_digest": {svc.RuntimeDigest, now.digest}, "runtime_image": {svc.RuntimeImage, now.id},
-		"runtime_error": {svc.RuntimeError, now.problem}, "runtime_version": {svc.RuntimeVersion, cmp.Or(keptVersion(svc, now), now.version)},
+		"state": {string(svc.State), string(now.State)}, "runtime_digest": {svc.RuntimeDigest, now.Digest}, "runtime_image": {svc.RuntimeImage, now.ID},
+		"runtime_error": {svc.RuntimeError, now.Problem}, "runtime_version": {svc.RuntimeVersion, cmp.Or(keptVersion(svc, now), now.version)},
 	} {
 		if v[0] != v[1] {
 			columns[name] = v[1]
@@ -117,15 +117,15 @@ func (p *Projects) takeRuntime(ctx context.Context, svc *record.Service, o *obse
 }
 
 // keptVersion is the version of a digest that still runs: what the tags say goes before what the image says of itself.
-func keptVersion(svc *record.Service, now runtimeState) string {
-	if now.digest != "" && now.digest == svc.RuntimeDigest {
+func keptVersion(svc *record.Service, now RuntimeState) string {
+	if now.Digest != "" && now.Digest == svc.RuntimeDigest {
 		return svc.RuntimeVersion
 	}
 	return ""
 }
 
-// runsDigest reports whether one of the digests is the wanted one, or that of its manifest for the host's platform.
-func (p *Projects) runsDigest(ctx context.Context, have []string, want string) bool {
+// RunsDigest reports whether one of the digests is the wanted one, or that of its manifest for the host's platform.
+func (p *Projects) RunsDigest(ctx context.Context, have []string, want string) bool {
 	if slices.Contains(have, want) {
 		return true
 	}
@@ -136,35 +136,36 @@ func (p *Projects) runsDigest(ctx context.Context, have []string, want string) b
 	return slices.ContainsFunc(known[want], func(p record.ManifestPlatform) bool { return p.Digest != "" && slices.Contains(have, p.Digest) })
 }
 
-// refreshServices reads anew what some services run. It is for the end of jobs: what goes wrong is logged, the next scan
+// RefreshServices reads anew what some services run. It is for the end of jobs: what goes wrong is logged, the next scan
 // makes it good.
-func (p *Projects) refreshServices(ctx context.Context, ids []string) {
-	o, _, err := p.observeEngine(ctx, "")
+func (p *Projects) RefreshServices(ctx context.Context, ids []string) {
+	o, _, err := p.ObserveEngine(ctx, "")
 	if err == nil {
-		_, err = p.scanRuntime(ctx, o, func(svc *record.Service) bool { return slices.Contains(ids, svc.ID) })
+		_, err = p.ScanRuntime(ctx, o, func(svc *record.Service) bool { return slices.Contains(ids, svc.ID) })
 	}
 	if err != nil {
 		p.cfg.Logger.Warn("what runs could not be read after a job", "error", err)
 	}
 }
 
-// runningImage is the image that a service runs at this moment.
-type runningImage struct {
-	id, digest string
-	state      record.LifecycleState
-	// replicas is the number of its containers, or what the files say if there is none.
-	replicas int
+// RunningImage is the image that a service runs at this moment.
+type RunningImage struct {
+	ID, Digest string
+	State      record.LifecycleState
+	// Replicas is the number of its containers, or what the files say if there is none.
+	Replicas int
 }
 
-func (p *Projects) runningImage(ctx context.Context, st *record.Stack, svc *record.Service) (runningImage, error) {
-	o, _, err := p.observeEngine(ctx, st.Project)
+// RunningImage returns the image that a service runs at this moment, as the engine tells.
+func (p *Projects) RunningImage(ctx context.Context, st *record.Stack, svc *record.Service) (RunningImage, error) {
+	o, _, err := p.ObserveEngine(ctx, st.Project)
 	if err != nil {
-		return runningImage{}, err
+		return RunningImage{}, err
 	}
-	now := o.stateOf(st.Project, svc)
-	out := runningImage{id: now.id, digest: now.digest, state: now.state, replicas: len(o.byService[[2]string{st.Project, svc.Name}])}
-	if out.replicas == 0 {
-		out.replicas = p.cfg.Host.ReplicasInFiles(ctx, st, svc.Name)
+	now := o.StateOf(st.Project, svc)
+	out := RunningImage{ID: now.ID, Digest: now.Digest, State: now.State, Replicas: len(o.byService[[2]string{st.Project, svc.Name}])}
+	if out.Replicas == 0 {
+		out.Replicas = p.cfg.Host.ReplicasInFiles(ctx, st, svc.Name)
 	}
 	return out, nil
 }
@@ -177,34 +178,34 @@ type ScanRequest struct {
 	Reason    string
 }
 
-// subject returns what the job is about that looks at what is asked for.
-func (r *ScanRequest) subject() work.Subject {
+// Subject returns what the job is about that looks at what is asked for.
+func (r *ScanRequest) Subject() work.Subject {
 	return work.Subject{Scope: r.Scope, StackID: r.StackID, ServiceID: r.ServiceID, Reason: r.Reason}
 }
 
-// runtimeScanJob is the payload of JobRuntimeScan.
-type runtimeScanJob struct{ work.Subject }
+// RuntimeScanJob is the payload of JobRuntimeScan.
+type RuntimeScanJob struct{ work.Subject }
 
-// checkScope returns an error if the stack or service that the scope of a request names does not exist, and completes the request.
-func (p *Projects) checkScope(ctx context.Context, req *ScanRequest) error {
+// CheckScope returns an error if the stack or service that the scope of a request names does not exist, and completes the request.
+func (p *Projects) CheckScope(ctx context.Context, req *ScanRequest) error {
 	req.Reason = cmp.Or(req.Reason, work.ReasonUI)
 	if req.Scope == work.ScopeAll {
 		req.StackID, req.ServiceID = "", ""
 		return nil
 	}
-	inv, err := p.loadInventory(ctx)
+	inv, err := p.LoadInventory(ctx)
 	if err != nil {
 		return err
 	}
 	switch req.Scope {
 	case work.ScopeStack:
-		if inv.stacks[req.StackID] == nil {
+		if inv.Stacks[req.StackID] == nil {
 			return record.InvalidField("stackId", record.NoStack)
 		}
 		req.ServiceID = ""
 		return nil
 	case work.ScopeService:
-		svc := inv.services[req.ServiceID]
+		svc := inv.Services[req.ServiceID]
 		if svc == nil {
 			return record.InvalidField("serviceId", record.NoService)
 		}
@@ -217,8 +218,8 @@ func (p *Projects) checkScope(ctx context.Context, req *ScanRequest) error {
 // dedupKey returns a key that is the same for requests for the same work.
 func (r *ScanRequest) dedupKey() string { return r.Scope + "/" + cmp.Or(r.ServiceID, r.StackID) }
 
-// newSubmission returns the submission of a job that looks at what is asked for. The payload is left to the caller.
-func (r *ScanRequest) newSubmission(kind string) work.Submission {
+// NewSubmission returns the submission of a job that looks at what is asked for. The payload is left to the caller.
+func (r *ScanRequest) NewSubmission(kind string) work.Submission {
 	sub := work.Submission{Kind: kind, Key: r.dedupKey()}
 	if r.StackID != "" {
 		sub.Stacks = []string{r.StackID}
@@ -231,22 +232,23 @@ func (r *ScanRequest) newSubmission(kind string) work.Submission {
 
 // RuntimeScan queues a scan of what runs.
 func (p *Projects) RuntimeScan(ctx context.Context, req ScanRequest) (string, error) {
-	if err := p.checkScope(ctx, &req); err != nil {
+	if err := p.CheckScope(ctx, &req); err != nil {
 		return "", err
 	}
-	sub := req.newSubmission(work.JobRuntimeScan)
-	sub.Payload = runtimeScanJob{req.subject()}
+	sub := req.NewSubmission(work.JobRuntimeScan)
+	sub.Payload = RuntimeScanJob{req.Subject()}
 	return p.cfg.Jobs.SubmitNew(ctx, sub)
 }
 
-func (p *Projects) runRuntimeScan(ctx context.Context, _ *queue.Job, spec runtimeScanJob, r *work.Reporter) (any, error) {
+// RunRuntimeScan runs a job of the type work.JobRuntimeScan.
+func (p *Projects) RunRuntimeScan(ctx context.Context, _ *queue.Job, spec RuntimeScanJob, r *work.Reporter) (any, error) {
 	began := p.cfg.Now()
 	r.UpdateProgress(ctx, func(p *work.ProgressState) { p.Phase, p.Message = "scan", "reading what runs" })
-	o, _, err := p.observeEngine(ctx, "")
+	o, _, err := p.ObserveEngine(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	sum, err := p.scanRuntime(ctx, o, spec.SelectsService)
+	sum, err := p.ScanRuntime(ctx, o, spec.SelectsService)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"context"
@@ -10,21 +10,21 @@ import (
 
 // Discover queues a discovery, or returns the one that is under way.
 func (d *Discovery) Discover(ctx context.Context) (string, error) {
-	job, _, err := d.submitDiscovery(ctx, "", discoveryJob{Subject: work.Subject{Scope: work.ScopeAll, Reason: work.ReasonUI}})
+	job, _, err := d.submitDiscovery(ctx, "", DiscoveryJob{Subject: work.Subject{Scope: work.ScopeAll, Reason: work.ReasonUI}})
 	return job.ID, err
 }
 
 // DiscoverPublished queues a discovery for a webhook that no managed service fits, or returns the one that is under way, and true.
 func (d *Discovery) DiscoverPublished(ctx context.Context, from *work.DeliverySource) (queue.Job, bool, error) {
-	return d.submitDiscovery(ctx, work.ActorCodeHost, discoveryJob{work.Subject{Scope: work.ScopeAll, Reason: work.ReasonWebhook}, from})
+	return d.submitDiscovery(ctx, work.ActorCodeHost, DiscoveryJob{work.Subject{Scope: work.ScopeAll, Reason: work.ReasonWebhook}, from})
 }
 
-func (d *Discovery) submitDiscovery(ctx context.Context, actor string, payload discoveryJob) (queue.Job, bool, error) {
+func (d *Discovery) submitDiscovery(ctx context.Context, actor string, payload DiscoveryJob) (queue.Job, bool, error) {
 	return d.cfg.Jobs.SubmitJob(ctx, work.Submission{Kind: work.JobDiscovery, Key: "all", Payload: payload, Actor: actor})
 }
 
-// discoveryJob is the payload of JobDiscovery.
-type discoveryJob struct {
+// DiscoveryJob is the payload of JobDiscovery.
+type DiscoveryJob struct {
 	work.Subject
 	// Delivery is the webhook that asked for the discovery; nil for others.
 	Delivery *work.DeliverySource `json:"delivery,omitempty"`
@@ -36,9 +36,10 @@ type DiscoverySummary struct {
 	Delivery *work.DeliverySource `json:"delivery,omitempty"`
 }
 
-func (d *Discovery) runDiscovery(ctx context.Context, _ *queue.Job, spec discoveryJob, r *work.Reporter) (any, error) {
+// RunDiscovery runs a job of the type work.JobDiscovery.
+func (d *Discovery) RunDiscovery(ctx context.Context, _ *queue.Job, spec DiscoveryJob, r *work.Reporter) (any, error) {
 	r.UpdateProgress(ctx, func(p *work.ProgressState) { p.Phase, p.Message = "scan", "looking for compose projects" })
-	res, err := d.discoverProjects(ctx)
+	res, err := d.DiscoverProjects(ctx)
 	if err != nil {
 		return nil, err
 	}

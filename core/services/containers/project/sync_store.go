@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func upsertOn(w *gorm.DB, key string, columns ...string) *gorm.DB {
 }
 
 // writeProject writes what a discovery knows of a project.
-func (r *projectStore) writeProject(ctx context.Context, old, next *record.Project) error {
+func (r *Store) writeProject(ctx context.Context, old, next *record.Project) error {
 	return r.Write(ctx, "write a project", func(_ context.Context, w *gorm.DB) error { return upsertProject(w, old, next) })
 }
 
@@ -36,8 +36,8 @@ func upsertProject(w *gorm.DB, old, next *record.Project) error {
 	return setArchived(w.Model(&record.Project{}).Where("project = ?", next.Project), old.ArchivedReason, next.ArchivedAt, next.ArchivedReason)
 }
 
-// writeStack writes what a discovery knows of a stack, in the running transaction.
-func (r *projectStore) writeStack(ctx context.Context, old, next *record.Stack) error {
+// WriteStack writes what a discovery knows of a stack, in the running transaction.
+func (r *Store) WriteStack(ctx context.Context, old, next *record.Stack) error {
 	w := r.Writer(ctx)
 	row := *next
 	err := upsertOn(w, "id", "working_dir", "files", "env_files", "updated_at").Create(&row).Error
@@ -47,42 +47,42 @@ func (r *projectStore) writeStack(ctx context.Context, old, next *record.Stack) 
 	return setArchived(w.Model(&record.Stack{}).Where("id = ?", next.ID), old.ArchivedReason, next.ArchivedAt, next.ArchivedReason)
 }
 
-// serviceChange is a service as it was read and as the files say.
-type serviceChange struct {
+// ServiceRow is a service as it was read and as the files say.
+type ServiceRow struct {
 	fresh     bool
-	old, next record.Service
+	Old, Next record.Service
 }
 
-// writeService writes what a discovery knows of a service, in the running transaction.
-func (r *projectStore) writeService(ctx context.Context, c *serviceChange) error {
+// WriteService writes what a discovery knows of a service, in the running transaction.
+func (r *Store) WriteService(ctx context.Context, c *ServiceRow) error {
 	w := r.Writer(ctx)
 	if c.fresh {
-		return w.Create(&c.next).Error
+		return w.Create(&c.Next).Error
 	}
-	own := func() *gorm.DB { return w.Model(&record.Service{}).Where("id = ?", c.next.ID) }
+	own := func() *gorm.DB { return w.Model(&record.Service{}).Where("id = ?", c.Next.ID) }
 	columns := []string{"mounts", "profiles", "built", "updated_at"}
-	if c.old.Image != c.next.Image {
+	if c.Old.Image != c.Next.Image {
 		columns = append(columns, "image", "repo", "tag", "pinned", "candidate_digest", "candidate_tag", "candidate_match", "candidate_arch", "candidate_version",
 			"candidate_since", "tag_digest", "newer_tags", "check_error", "check_reason", "checked_at", "runtime_digest", "runtime_version")
 		if err := own().Update("generation", gorm.Expr("generation + 1")).Error; err != nil {
 			return err
 		}
 	}
-	if err := own().Select(columns).Updates(&c.next).Error; err != nil || c.old.ArchivedAt == c.next.ArchivedAt {
+	if err := own().Select(columns).Updates(&c.Next).Error; err != nil || c.Old.ArchivedAt == c.Next.ArchivedAt {
 		return err
 	}
-	return setArchived(own(), c.old.ArchivedReason, c.next.ArchivedAt, c.next.ArchivedReason)
+	return setArchived(own(), c.Old.ArchivedReason, c.Next.ArchivedAt, c.Next.ArchivedReason)
 }
 
 // updateProject changes columns of a project.
-func (r *projectStore) updateProject(ctx context.Context, name string, columns map[string]any) error {
+func (r *Store) updateProject(ctx context.Context, name string, columns map[string]any) error {
 	return r.Write(ctx, "change a project", func(_ context.Context, w *gorm.DB) error {
 		return w.Model(&record.Project{}).Where("project = ?", name).Updates(columns).Error
 	})
 }
 
 // forgetProjects deletes projects.
-func (r *projectStore) forgetProjects(ctx context.Context, names []string) error {
+func (r *Store) forgetProjects(ctx context.Context, names []string) error {
 	return r.Write(ctx, "forget projects of the same name", func(_ context.Context, w *gorm.DB) error {
 		return w.Where("project IN ?", names).Delete(&record.Project{}).Error
 	})

@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"cmp"
@@ -13,13 +13,13 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// inventory is everything that is managed, as it stood at one moment.
-type inventory struct {
+// Inventory is everything that is managed, as it stood at one moment.
+type Inventory struct {
 	minAge   time.Duration
-	now      int64
+	Now      int64
 	self     string
-	stacks   map[string]*record.Stack
-	services map[string]*record.Service
+	Stacks   map[string]*record.Stack
+	Services map[string]*record.Service
 	rules    map[string][]ignoreRule
 	// rolledBack are the candidates that were rolled back, by service.
 	rolledBack map[string]rollbackRecord
@@ -31,24 +31,25 @@ type ignoreRule struct {
 	matcher ignore.Matcher
 }
 
-func (p *Projects) loadInventory(ctx context.Context) (*inventory, error) {
-	inv := &inventory{
-		minAge: p.cfg.Settings().MinAge, now: p.now(), self: p.selfRepo(),
-		stacks: map[string]*record.Stack{}, services: map[string]*record.Service{}, rules: map[string][]ignoreRule{},
+// LoadInventory reads everything that is managed, as it stands now.
+func (p *Projects) LoadInventory(ctx context.Context) (*Inventory, error) {
+	inv := &Inventory{
+		minAge: p.cfg.Settings().MinAge, Now: p.now(), self: p.selfRepo(),
+		Stacks: map[string]*record.Stack{}, Services: map[string]*record.Service{}, rules: map[string][]ignoreRule{},
 	}
 	stacks, err := p.store.ListStacks(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the stacks: %w", err)
 	}
 	for i := range stacks {
-		inv.stacks[stacks[i].ID] = &stacks[i]
+		inv.Stacks[stacks[i].ID] = &stacks[i]
 	}
 	services, err := p.store.ListServices(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the services: %w", err)
 	}
 	for i := range services {
-		inv.services[services[i].ID] = &services[i]
+		inv.Services[services[i].ID] = &services[i]
 	}
 	if inv.rolledBack, err = p.store.rolledBackCandidates(ctx); err != nil {
 		return nil, fmt.Errorf("read what was rolled back: %w", err)
@@ -71,29 +72,30 @@ func (p *Projects) loadInventory(ctx context.Context) (*inventory, error) {
 	return inv, nil
 }
 
-func (inv *inventory) isArchived(svc *record.Service) bool {
-	st := inv.stacks[svc.StackID]
+// IsArchived reports whether a service or its stack is archived.
+func (inv *Inventory) IsArchived(svc *record.Service) bool {
+	st := inv.Stacks[svc.StackID]
 	return svc.ArchivedAt != 0 || st == nil || st.ArchivedAt != 0
 }
 
-// isSelf reports whether a service is this instance itself.
-func (inv *inventory) isSelf(svc *record.Service) bool {
+// IsSelf reports whether a service is this instance itself.
+func (inv *Inventory) IsSelf(svc *record.Service) bool {
 	return inv.self != "" && svc.Repo == inv.self
 }
 
-// containsSelf reports whether a stack contains this instance.
-func (inv *inventory) containsSelf(stackID string) bool {
-	for _, svc := range inv.services {
-		if svc.StackID == stackID && svc.ArchivedAt == 0 && inv.isSelf(svc) {
+// ContainsSelf reports whether a stack contains this instance.
+func (inv *Inventory) ContainsSelf(stackID string) bool {
+	for _, svc := range inv.Services {
+		if svc.StackID == stackID && svc.ArchivedAt == 0 && inv.IsSelf(svc) {
 			return true
 		}
 	}
 	return false
 }
 
-// ignoringRule returns the rule that ignores a service's candidate, or nil. Rules are matched with the digest, with the tag
+// IgnoringRule returns the rule that ignores a service's candidate, or nil. Rules are matched with the digest, with the tag
 // and with the version that it resolves to.
-func (inv *inventory) ignoringRule(svc *record.Service) *ignoreRule {
+func (inv *Inventory) IgnoringRule(svc *record.Service) *ignoreRule {
 	if svc.CandidateDigest == "" {
 		return nil
 	}
@@ -105,29 +107,29 @@ func (inv *inventory) ignoringRule(svc *record.Service) *ignoreRule {
 	return nil
 }
 
-// isActionable reports whether an update of a whole stack, or of all services, includes a service. A candidate that was
+// IsActionable reports whether an update of a whole stack, or of all services, includes a service. A candidate that was
 // rolled back is left out: it is applied to its service alone.
-func (inv *inventory) isActionable(svc *record.Service, allowMismatch bool) bool {
-	return inv.rollbackOf(svc) == nil && inv.isApplicable(svc, allowMismatch)
+func (inv *Inventory) IsActionable(svc *record.Service, allowMismatch bool) bool {
+	return inv.RollbackOf(svc) == nil && inv.IsApplicable(svc, allowMismatch)
 }
 
-// isApplicable reports whether a service that runs, or ends by itself, has a candidate that nothing holds back.
-func (inv *inventory) isApplicable(svc *record.Service, allowMismatch bool) bool {
-	return svc.CandidateDigest != "" && svc.Pinned == "" && !inv.isArchived(svc) && !inv.isSelf(svc) && (svc.State != record.StateStopped || svc.RunsOnce()) && inv.ignoringRule(svc) == nil &&
-		(svc.CandidateMatch != archMismatch || allowMismatch) && inv.applyAfter(svc) <= inv.now
+// IsApplicable reports whether a service that runs, or ends by itself, has a candidate that nothing holds back.
+func (inv *Inventory) IsApplicable(svc *record.Service, allowMismatch bool) bool {
+	return svc.CandidateDigest != "" && svc.Pinned == "" && !inv.IsArchived(svc) && !inv.IsSelf(svc) && (svc.State != record.StateStopped || svc.RunsOnce()) && inv.IgnoringRule(svc) == nil &&
+		(svc.CandidateMatch != ArchMismatch || allowMismatch) && inv.ApplyAfter(svc) <= inv.Now
 }
 
 // The words for what there is to do with a service.
 const (
 	statusOK           = "ok"
-	statusUpdatable    = "updatable"
-	statusHint         = "hint"
-	statusArchMismatch = "archMismatch"
-	statusBlocked      = "blocked"
+	StatusUpdatable    = "updatable"
+	StatusHint         = "hint"
+	StatusArchMismatch = "archMismatch"
+	StatusBlocked      = "blocked"
 	statusWaiting      = "waiting"
-	statusPinned       = "pinned"
+	StatusPinned       = "pinned"
 	// statusUnknown: what runs was not compared with the registry.
-	statusUnknown = "unknown"
+	StatusUnknown = "unknown"
 )
 
 // The reasons for which a service was not compared; the others are those of runtimeState.
@@ -147,40 +149,41 @@ func unknownReason(svc *record.Service) string {
 	case svc.ImageRef().Tag == "" && !svc.Built:
 		return unknownNoTag
 	case svc.Built && svc.RuntimeDigest == "":
-		return runtimeLocal
+		return RuntimeLocal
 	case svc.RuntimeError != "":
 		return svc.RuntimeError
 	case svc.RuntimeDigest == "":
 		return runtimeNone
 	case svc.Built && svc.TagDigest == "":
 		// The registry was not asked.
-		return runtimeLocal
+		return RuntimeLocal
 	}
 	return ""
 }
 
-func (inv *inventory) statusOf(svc *record.Service) string {
+// StatusOf returns what there is to do with a service.
+func (inv *Inventory) StatusOf(svc *record.Service) string {
 	switch {
 	case svc.CandidateDigest == "" && unknownReason(svc) != "":
-		return statusUnknown
+		return StatusUnknown
 	case svc.CandidateDigest == "":
 		return statusOK
-	case inv.ignoringRule(svc) != nil:
-		return statusBlocked
+	case inv.IgnoringRule(svc) != nil:
+		return StatusBlocked
 	case svc.Pinned != "":
-		return statusPinned
-	case svc.CandidateMatch == archMismatch:
-		return statusArchMismatch
-	case inv.applyAfter(svc) > inv.now:
+		return StatusPinned
+	case svc.CandidateMatch == ArchMismatch:
+		return StatusArchMismatch
+	case inv.ApplyAfter(svc) > inv.Now:
 		return statusWaiting
-	case svc.CandidateMatch == archUnknown:
-		return statusHint
+	case svc.CandidateMatch == ArchUnknown:
+		return StatusHint
 	}
-	return statusUpdatable
+	return StatusUpdatable
 }
 
-// applyAfter is when the minimum age of a service's candidate is reached, in Unix milliseconds.
-func (inv *inventory) applyAfter(svc *record.Service) int64 {
+// ApplyAfter is when the minimum age of a service's candidate is reached, in Unix milliseconds.
+func (inv *Inventory) ApplyAfter(svc *record.Service) int64 {
 	age := inv.minAge
 	if svc.MinAge >= 0 {
 		age = time.Duration(svc.MinAge) * time.Second
@@ -191,10 +194,10 @@ func (inv *inventory) applyAfter(svc *record.Service) int64 {
 	return svc.CandidateSince + age.Milliseconds()
 }
 
-// membersOf returns the services of a stack that are not archived.
-func (inv *inventory) membersOf(stackID string) []*record.Service {
+// MembersOf returns the services of a stack that are not archived.
+func (inv *Inventory) MembersOf(stackID string) []*record.Service {
 	var out []*record.Service
-	for _, svc := range inv.services {
+	for _, svc := range inv.Services {
 		if svc.StackID == stackID && svc.ArchivedAt == 0 {
 			out = append(out, svc)
 		}
@@ -203,8 +206,8 @@ func (inv *inventory) membersOf(stackID string) []*record.Service {
 	return out
 }
 
-// rollbackOf returns how the candidate of a service was rolled back, or nil if it was not.
-func (inv *inventory) rollbackOf(svc *record.Service) *RolledBack {
+// RollbackOf returns how the candidate of a service was rolled back, or nil if it was not.
+func (inv *Inventory) RollbackOf(svc *record.Service) *RolledBack {
 	rec, ok := inv.rolledBack[svc.ID]
 	if !ok || rec.Digest != svc.CandidateDigest {
 		return nil
@@ -212,7 +215,8 @@ func (inv *inventory) rollbackOf(svc *record.Service) *RolledBack {
 	return &RolledBack{JobID: rec.JobID, At: api.TimeOfMillis(rec.FinishedAt), Manual: rec.Kind == record.ChangeRollback, Error: rec.Error}
 }
 
-func sumStates(states map[string]record.LifecycleState) record.LifecycleState {
+// SumStates returns the state of a stack whose services have the given ones.
+func SumStates(states map[string]record.LifecycleState) record.LifecycleState {
 	n := map[record.LifecycleState]int{}
 	for _, st := range states {
 		n[st]++
@@ -228,7 +232,8 @@ func sumStates(states map[string]record.LifecycleState) record.LifecycleState {
 	return record.StatePartial
 }
 
-func stateOf(list []engine.Container) record.LifecycleState {
+// StateOf returns the state of a service with the given containers.
+func StateOf(list []engine.Container) record.LifecycleState {
 	running := 0
 	for _, c := range list {
 		if c.State == "running" || c.State == "restarting" {
@@ -246,7 +251,7 @@ func stateOf(list []engine.Container) record.LifecycleState {
 
 // The answers to whether an image is made for the host.
 const (
-	archMatch    = "match"
-	archMismatch = "mismatch"
-	archUnknown  = "unknown"
+	ArchMatch    = "match"
+	ArchMismatch = "mismatch"
+	ArchUnknown  = "unknown"
 )

@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"context"
@@ -10,20 +10,20 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// runtimeState is what was seen of a service on the engine.
-type runtimeState struct {
-	state record.LifecycleState
-	// id is the image of its containers, digest the one under which the service's repository has it; digests are all.
-	id, digest string
-	digests    []string
+// RuntimeState is what was seen of a service on the engine.
+type RuntimeState struct {
+	State record.LifecycleState
+	// ID is the image of its containers, digest the one under which the service's repository has it; digests are all.
+	ID, Digest string
+	Digests    []string
 	version    string
-	// built tells that compose has built the image.
-	built   bool
-	problem string
+	// Built tells that compose has built the image.
+	Built   bool
+	Problem string
 }
 
-// observed are the containers of all compose projects, with the images that they were made from.
-type observed struct {
+// Observed are the containers of all compose projects, with the images that they were made from.
+type Observed struct {
 	byService map[[2]string][]engine.Container
 	images    map[string]*engine.Image
 	// before are the generations of the services that no change worked on when the engine was asked.
@@ -33,13 +33,13 @@ type observed struct {
 }
 
 // isSettled reports whether the observed state of a service is not that of a change under way.
-func (o *observed) isSettled(svc *record.Service) bool {
+func (o *Observed) isSettled(svc *record.Service) bool {
 	generation, ok := o.before[svc.ID]
 	return ok && generation == svc.Generation
 }
 
-// observeEngine asks the engine once for all containers of compose projects, and once for their images.
-func (p *Projects) observeEngine(ctx context.Context, project string) (*observed, []engine.Container, error) {
+// ObserveEngine asks the engine once for all containers of compose projects, and once for their images.
+func (p *Projects) ObserveEngine(ctx context.Context, project string) (*Observed, []engine.Container, error) {
 	label := host.LabelProject
 	if project != "" {
 		label += "=" + project
@@ -58,7 +58,7 @@ func (p *Projects) observeEngine(ctx context.Context, project string) (*observed
 	}
 	list, foreign := host.SplitForeign(slices.DeleteFunc(list, host.OneOff), dirs)
 	list = engine.Repair(list).Keep
-	o := &observed{byService: map[[2]string][]engine.Container{}, images: map[string]*engine.Image{}, before: before, foreign: foreign}
+	o := &Observed{byService: map[[2]string][]engine.Container{}, images: map[string]*engine.Image{}, before: before, foreign: foreign}
 	var ids []string
 	for _, c := range list {
 		key := [2]string{c.Labels[host.LabelProject], c.Labels[host.LabelService]}
@@ -83,10 +83,10 @@ func (p *Projects) observeEngine(ctx context.Context, project string) (*observed
 	return o, list, nil
 }
 
-// stateOf returns the observed state of a service of a project.
-func (o *observed) stateOf(project string, svc *record.Service) runtimeState {
+// StateOf returns the observed state of a service of a project.
+func (o *Observed) StateOf(project string, svc *record.Service) RuntimeState {
 	list := o.byService[[2]string{project, svc.Name}]
-	out := runtimeState{state: stateOf(list), problem: runtimeNone}
+	out := RuntimeState{State: StateOf(list), Problem: runtimeNone}
 	if len(list) == 0 {
 		return out
 	}
@@ -94,27 +94,27 @@ func (o *observed) stateOf(project string, svc *record.Service) runtimeState {
 	slices.SortStableFunc(list, func(a, b engine.Container) int {
 		return record.BoolToInt(b.State == "running") - record.BoolToInt(a.State == "running")
 	})
-	out.id = list[0].ImageID
+	out.ID = list[0].ImageID
 	for _, c := range list {
-		if c.ImageID != out.id && (c.State == "running") == (list[0].State == "running") {
-			out.problem = runtimeAmbiguous
+		if c.ImageID != out.ID && (c.State == "running") == (list[0].State == "running") {
+			out.Problem = RuntimeAmbiguous
 			return out
 		}
 	}
-	img := o.images[out.id]
+	img := o.images[out.ID]
 	if img == nil {
-		out.problem = runtimeLocal
+		out.Problem = RuntimeLocal
 		return out
 	}
-	out.version, out.built = img.Labels[labelVersion], img.Labels[host.LabelProject] != ""
-	out.digests = record.DigestsInRepo(svc.Repo, img.RepoDigests)
-	switch len(out.digests) {
+	out.version, out.Built = img.Labels[LabelVersion], img.Labels[host.LabelProject] != ""
+	out.Digests = record.DigestsInRepo(svc.Repo, img.RepoDigests)
+	switch len(out.Digests) {
 	case 0:
-		out.problem = runtimeLocal
+		out.Problem = RuntimeLocal
 	default:
-		out.digest, out.problem = out.digests[0], ""
-		if slices.Contains(out.digests, svc.RuntimeDigest) {
-			out.digest = svc.RuntimeDigest
+		out.Digest, out.Problem = out.Digests[0], ""
+		if slices.Contains(out.Digests, svc.RuntimeDigest) {
+			out.Digest = svc.RuntimeDigest
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"context"
@@ -14,18 +14,18 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// saveProject writes a project if more than the times of the scan has changed, or these are old.
-func (d *Discovery) saveProject(ctx context.Context, k *knownProject, p record.Project) error {
-	old := k.project
+// SaveProject writes a project if more than the times of the scan has changed, or these are old.
+func (d *Discovery) SaveProject(ctx context.Context, k *knownProject, p record.Project) error {
+	old := k.Project
 	old.LastSeenAt, old.LastScanAt = p.LastSeenAt, p.LastScanAt
-	if reflect.DeepEqual(old, p) && p.LastScanAt-k.project.LastScanAt < quietScan {
+	if reflect.DeepEqual(old, p) && p.LastScanAt-k.Project.LastScanAt < QuietScan {
 		return nil
 	}
-	return d.store.writeProject(ctx, &k.project, &p)
+	return d.store.writeProject(ctx, &k.Project, &p)
 }
 
-// quietScan is for how long, in milliseconds, a scan that changed nothing is not written.
-const quietScan = 30_000
+// QuietScan is for how long, in milliseconds, a scan that changed nothing is not written.
+const QuietScan = 30_000
 
 // syncProject brings the stack of a project and its services to what the files say. Who archived something by hand finds it
 // archived still; what a discovery archived comes back when it is there again.
@@ -46,7 +46,7 @@ func (d *Discovery) syncProject(ctx context.Context, k *knownProject, p *record.
 	p.StackID = next.ID
 	moved := k.stack == nil || st.WorkingDir != next.WorkingDir || !slices.Equal(st.Files, next.Files) || !slices.Equal(st.EnvFiles, next.EnvFiles) || st.ArchivedAt != next.ArchivedAt
 	if !moved && len(rows) == 0 {
-		return false, d.saveProject(ctx, k, *p)
+		return false, d.SaveProject(ctx, k, *p)
 	}
 	if k.stack != nil {
 		// Whole rows are written: they are read again, since a check or an update may have changed them.
@@ -58,15 +58,15 @@ func (d *Discovery) syncProject(ctx context.Context, k *knownProject, p *record.
 	}
 	err = d.store.Tx(ctx, "sync a project", func(ctx context.Context) error {
 		next.UpdatedAt = d.now()
-		if err := d.store.writeStack(ctx, &st, &next); err != nil {
+		if err := d.store.WriteStack(ctx, &st, &next); err != nil {
 			return err
 		}
 		for i := range rows {
-			if err := d.store.writeService(ctx, &rows[i]); err != nil {
+			if err := d.store.WriteService(ctx, &rows[i]); err != nil {
 				return err
 			}
 		}
-		return d.saveProject(ctx, k, *p)
+		return d.SaveProject(ctx, k, *p)
 	})
 	if err != nil {
 		return false, fmt.Errorf("write the stack %s: %w", p.Project, err)
@@ -75,8 +75,8 @@ func (d *Discovery) syncProject(ctx context.Context, k *knownProject, p *record.
 }
 
 // serviceChanges are the rows that differ from what the files say: new services, changed ones, and those that are gone.
-func (d *Discovery) serviceChanges(st *record.Stack, services []record.Service, found *compose.Project) []serviceChange {
-	var rows []serviceChange
+func (d *Discovery) serviceChanges(st *record.Stack, services []record.Service, found *compose.Project) []ServiceRow {
+	var rows []ServiceRow
 	seen := map[string]bool{}
 	for _, f := range found.Services {
 		seen[f.Name] = true
@@ -90,14 +90,14 @@ func (d *Discovery) serviceChanges(st *record.Stack, services []record.Service, 
 		next := describedBy(old, f)
 		if i < 0 || !old.IsDescribedAs(next) {
 			next.UpdatedAt = d.now()
-			rows = append(rows, serviceChange{fresh: i < 0, old: old, next: next})
+			rows = append(rows, ServiceRow{fresh: i < 0, Old: old, Next: next})
 		}
 	}
 	for _, r := range services {
 		if !seen[r.Name] && r.ArchivedAt == 0 {
 			next := r
 			next.ArchivedAt, next.ArchivedReason, next.UpdatedAt = d.now(), record.ArchivedRemoved, d.now()
-			rows = append(rows, serviceChange{old: r, next: next})
+			rows = append(rows, ServiceRow{Old: r, Next: next})
 		}
 	}
 	return rows

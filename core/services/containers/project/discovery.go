@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"cmp"
@@ -19,7 +19,7 @@ import (
 
 // The actions of a discovery.
 const (
-	actionCreated = "created"
+	ActionCreated = "created"
 	actionUpdated = "updated"
 	actionSkipped = "skipped"
 	actionFailed  = "failed"
@@ -59,7 +59,7 @@ type ScanAction struct {
 
 func (r *ScanResult) addAction(a ScanAction, most int64) {
 	switch a.Action {
-	case actionCreated:
+	case ActionCreated:
 		r.Summary.StacksCreated++
 	case actionUpdated:
 		r.Summary.StacksUpdated++
@@ -82,8 +82,8 @@ func (r *ScanResult) addAction(a ScanAction, most int64) {
 	r.Actions = append(r.Actions, a)
 }
 
-// discoverProjects finds the projects of the host, brings stacks and services up to date, and notes what runs. One at a time.
-func (d *Discovery) discoverProjects(ctx context.Context) (ScanResult, error) {
+// DiscoverProjects finds the projects of the host, brings stacks and services up to date, and notes what runs. One at a time.
+func (d *Discovery) DiscoverProjects(ctx context.Context) (ScanResult, error) {
 	unlock, err := d.cfg.Locks.LockKey(ctx, "discovery")
 	if err != nil {
 		return ScanResult{}, err
@@ -93,14 +93,14 @@ func (d *Discovery) discoverProjects(ctx context.Context) (ScanResult, error) {
 	res := ScanResult{StartedAt: api.TimeOf(began), Actions: []ScanAction{}}
 	// The database is read while the engine answers: what changes meanwhile is noticed by whoever writes.
 	var known map[string]*knownProject
-	var o *observed
+	var o *Observed
 	var list []engine.Container
 	var reading errgroup.Group
 	reading.Go(func() (err error) {
-		known, err = d.knownProjects(ctx)
+		known, err = d.KnownProjects(ctx)
 		return err
 	})
-	o, list, err = d.cfg.Projects.observeEngine(ctx, "")
+	o, list, err = d.cfg.Projects.ObserveEngine(ctx, "")
 	if err := errors.Join(reading.Wait(), err); err != nil {
 		return res, err
 	}
@@ -148,7 +148,7 @@ func (d *Discovery) discoverProjects(ctx context.Context) (ScanResult, error) {
 
 // knownProject is a project with its stack, as they were stored before a discovery.
 type knownProject struct {
-	project  record.Project
+	Project  record.Project
 	stack    *record.Stack
 	services []record.Service
 	// warning and move are what this discovery found out about containers that were passed over.
@@ -156,7 +156,8 @@ type knownProject struct {
 	move    *record.ProjectMove
 }
 
-func (d *Discovery) knownProjects(ctx context.Context) (map[string]*knownProject, error) {
+// KnownProjects returns the projects with their stacks as they are stored, by name.
+func (d *Discovery) KnownProjects(ctx context.Context) (map[string]*knownProject, error) {
 	projects, err := d.store.ListProjects(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the projects: %w", err)
@@ -175,7 +176,7 @@ func (d *Discovery) knownProjects(ctx context.Context) (map[string]*knownProject
 	}
 	out := map[string]*knownProject{}
 	for _, p := range projects {
-		out[p.Project] = &knownProject{project: p}
+		out[p.Project] = &knownProject{Project: p}
 	}
 	for i := range stacks {
 		if k := out[stacks[i].Project]; k != nil {
@@ -190,7 +191,7 @@ func sortedProjects(known map[string]*knownProject) []*knownProject {
 	for _, k := range known {
 		out = append(out, k)
 	}
-	slices.SortFunc(out, func(a, b *knownProject) int { return cmp.Compare(a.project.Project, b.project.Project) })
+	slices.SortFunc(out, func(a, b *knownProject) int { return cmp.Compare(a.Project.Project, b.Project.Project) })
 	return out
 }
 
@@ -198,10 +199,10 @@ func sortedProjects(known map[string]*knownProject) []*knownProject {
 func (d *Discovery) recordSeen(ctx context.Context, known map[string]*knownProject, g compose.Group, running bool) (ScanAction, error) {
 	k := known[g.Project]
 	if k == nil {
-		k = &knownProject{project: record.Project{Project: g.Project}}
+		k = &knownProject{Project: record.Project{Project: g.Project}}
 	}
 	d.holdRelocatedFiles(k, &g)
-	p, warning := k.project, cmp.Or(g.Warning, k.warning)
+	p, warning := k.Project, cmp.Or(g.Warning, k.warning)
 	p.LastSeenAt, p.LastScanAt, p.LastError, p.Details, p.Move = d.now(), d.now(), warning, "", k.move
 	if g.Variants != nil {
 		p.Details = record.EncodeColumn(g.Variants)
@@ -232,10 +233,10 @@ func (d *Discovery) recordSeen(ctx context.Context, known map[string]*knownProje
 	a.StackID = p.StackID
 	switch {
 	case k.stack == nil:
-		a.Action = actionCreated
+		a.Action = ActionCreated
 	case changed:
 		a.Action = actionUpdated
-	case p.Status == record.ProjectStopped && k.project.Status != record.ProjectStopped:
+	case p.Status == record.ProjectStopped && k.Project.Status != record.ProjectStopped:
 		a.Action = actionStopped
 	default:
 		a.Action = actionSkipped
@@ -247,23 +248,23 @@ func (d *Discovery) recordSeen(ctx context.Context, known map[string]*knownProje
 func (d *Discovery) invalidProject(ctx context.Context, k *knownProject, p record.Project, a ScanAction, why string) (ScanAction, error) {
 	p.Status, p.LastError = record.ProjectInvalid, why
 	if k.stack != nil {
-		p.WorkingDir, p.Files = k.project.WorkingDir, k.project.Files
+		p.WorkingDir, p.Files = k.Project.WorkingDir, k.Project.Files
 	}
 	a.Action, a.Reason = actionFailed, why
-	return a, d.saveProject(ctx, k, p)
+	return a, d.SaveProject(ctx, k, p)
 }
 
 // recordUnseen stores the state of a project without containers: stopped if its files are there, else gone.
 func (d *Discovery) recordUnseen(ctx context.Context, k *knownProject) (*ScanAction, error) {
-	p := k.project
+	p := k.Project
 	p.LastScanAt, p.Move = d.now(), k.move
 	a := ScanAction{Project: p.Project, StackID: p.StackID, Reason: k.warning}
 	if len(p.Files) == 0 {
 		if p.Status == record.ProjectMissing {
-			return nil, d.saveProject(ctx, k, p)
+			return nil, d.SaveProject(ctx, k, p)
 		}
 		p.Status, a.Action = record.ProjectMissing, actionMissing
-		return &a, d.saveProject(ctx, k, p)
+		return &a, d.SaveProject(ctx, k, p)
 	}
 	src := compose.Source{Project: p.Project, WorkingDir: p.WorkingDir, Files: p.Files, Roots: d.cfg.Host.ReadableRoots()}
 	if k.stack != nil {
@@ -275,7 +276,7 @@ func (d *Discovery) recordUnseen(ctx context.Context, k *knownProject) (*ScanAct
 		return nil, context.Cause(ctx)
 	case compose.AllFilesAbsent(err):
 		if p.Status == record.ProjectMissing {
-			return nil, d.saveProject(ctx, k, p)
+			return nil, d.SaveProject(ctx, k, p)
 		}
 		a, err := d.archiveMissing(ctx, k, p)
 		return &a, err
@@ -292,7 +293,7 @@ func (d *Discovery) recordUnseen(ctx context.Context, k *knownProject) (*ScanAct
 	if changed {
 		a.Action = actionUpdated
 	}
-	if k.project.Status != record.ProjectStopped {
+	if k.Project.Status != record.ProjectStopped {
 		a.Action = actionStopped
 	}
 	return &a, nil
@@ -306,9 +307,9 @@ func (d *Discovery) archiveMissing(ctx context.Context, k *knownProject, p recor
 		p.ArchivedAt, p.ArchivedReason = d.now(), record.ArchivedMissing
 	}
 	if k.stack != nil && k.stack.ArchivedAt == 0 {
-		if err := d.store.archiveMissing(ctx, k.stack.ID, d.now()); err != nil {
+		if err := d.store.ArchiveMissing(ctx, k.stack.ID, d.now()); err != nil {
 			return a, fmt.Errorf("archive the stack %s: %w", p.Project, err)
 		}
 	}
-	return a, d.saveProject(ctx, k, p)
+	return a, d.SaveProject(ctx, k, p)
 }

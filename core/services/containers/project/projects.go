@@ -1,4 +1,5 @@
-package containers
+// Package project finds the compose projects of the host, keeps what is managed of them, and tells what runs.
+package project
 
 import (
 	"context"
@@ -13,8 +14,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// ProjectSettings are those of the service that are about projects.
-type ProjectSettings struct {
+// Settings are those of the service that are about projects.
+type Settings struct {
 	// ImageRepo is the repository of this instance's own image.
 	ImageRepo string
 	// MinAge is how long a new version must be known before it may be applied, unless its service says otherwise.
@@ -23,15 +24,15 @@ type ProjectSettings struct {
 	Discovery, MaxActions int64
 }
 
-// ProjectConfig is what projects and their discovery need.
-type ProjectConfig struct {
+// Config is what projects and their discovery need.
+type Config struct {
 	Store  *record.Store
 	Host   *host.Host
 	Jobs   *work.Queue
 	Logger hclog.Logger
 	Now    func() time.Time
 	// Settings returns those in use.
-	Settings func() ProjectSettings
+	Settings func() Settings
 }
 
 // versionFinder finds the versions behind digests.
@@ -49,14 +50,14 @@ type DigestVersion struct {
 
 // Projects are the compose projects of the host: what is managed of them, and what runs.
 type Projects struct {
-	cfg      ProjectConfig
-	store    *projectStore
+	cfg      Config
+	store    *Store
 	versions versionFinder
 }
 
-// NewProjects returns the projects.
-func NewProjects(cfg ProjectConfig) *Projects {
-	return &Projects{cfg: cfg, store: &projectStore{cfg.Store}}
+// New returns the projects.
+func New(cfg Config) *Projects {
+	return &Projects{cfg: cfg, store: &Store{cfg.Store}}
 }
 
 // UseVersions tells who finds the versions behind digests.

@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 // Warnings about a project's containers.
 const (
 	// warnForeign: containers that bear the project's name were passed over.
-	warnForeign = "warning:foreign_containers_ignored"
+	WarnForeign = "warning:foreign_containers_ignored"
 	// warnMoved: the project's containers come from other files than its stack; see ProjectMove.
-	warnMoved = "warning:project_moved"
+	WarnMoved = "warning:project_moved"
 )
 
 // observeProjects groups containers by project.
@@ -54,7 +54,7 @@ func (d *Discovery) recordForeignContainers(known map[string]*knownProject, own,
 	for _, c := range foreign {
 		name := c.Labels[host.LabelProject]
 		if k := known[name]; k != nil {
-			k.warning = warnForeign
+			k.warning = WarnForeign
 			if k.stack != nil && !alive[name] && host.MadeByCompose(c) {
 				candidates = append(candidates, c)
 			}
@@ -63,7 +63,7 @@ func (d *Discovery) recordForeignContainers(known map[string]*knownProject, own,
 	for _, g := range d.observeProjects(candidates) {
 		move := record.ProjectMove{WorkingDir: g.WorkingDir, ConfigFiles: g.Files, EnvFiles: g.EnvFiles}
 		if k := known[g.Project]; k != nil && g.Err == nil && d.checkMove(move) == nil {
-			k.move, k.warning = &move, warnMoved
+			k.move, k.warning = &move, WarnMoved
 		}
 	}
 }
@@ -89,9 +89,9 @@ func (d *Discovery) holdRelocatedFiles(k *knownProject, g *compose.Group) {
 	}
 	move := record.ProjectMove{WorkingDir: g.WorkingDir, ConfigFiles: g.Files, EnvFiles: g.EnvFiles}
 	if err := d.checkMove(move); err == nil {
-		k.move, k.warning = &move, warnMoved
+		k.move, k.warning = &move, WarnMoved
 	} else {
-		k.warning = warnForeign
+		k.warning = WarnForeign
 	}
 	g.Warning = k.warning
 	g.WorkingDir, g.Files, g.EnvFiles = k.stack.WorkingDir, k.stack.Files, k.stack.EnvFiles

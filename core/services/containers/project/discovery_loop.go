@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"context"
@@ -17,15 +17,15 @@ const (
 	rejoinMax = time.Minute
 )
 
-// discoverAlways discovers by the clock, and soon after the engine tells of a change, until ctx ends. It makes no jobs: the
+// DiscoverAlways discovers by the clock, and soon after the engine tells of a change, until ctx ends. It makes no jobs: the
 // projects have the result. While the engine does not answer it says so once.
-func (d *Discovery) discoverAlways(ctx context.Context) {
+func (d *Discovery) DiscoverAlways(ctx context.Context) {
 	failing := false
 	for first := true; ; first = false {
 		if !first && !d.waitForEngineChange(ctx) {
 			return
 		}
-		_, err := d.discoverProjects(ctx)
+		_, err := d.DiscoverProjects(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -64,14 +64,14 @@ func (d *Discovery) waitForEngineChange(ctx context.Context) bool {
 	return true
 }
 
-// watchEngine follows the events of the engine, so that what a person does with containers is seen soon.
-func (d *Discovery) watchEngine(ctx context.Context) {
+// WatchEngine follows the events of the engine, so that what a person does with containers is seen soon.
+func (d *Discovery) WatchEngine(ctx context.Context) {
 	pause := rejoinMin
 	for ctx.Err() == nil {
 		began := time.Now()
 		_ = d.cfg.Host.Engine().Events(ctx, func(ev engine.Event) error {
 			if ev.Type == engine.EventReady || changesServiceState(ev) {
-				d.noteEngineChange()
+				d.NoteEngineChange()
 			}
 			return ctx.Err()
 		})
@@ -85,8 +85,8 @@ func (d *Discovery) watchEngine(ctx context.Context) {
 	}
 }
 
-// noteEngineChange has the engine looked at soon.
-func (d *Discovery) noteEngineChange() {
+// NoteEngineChange has the engine looked at soon.
+func (d *Discovery) NoteEngineChange() {
 	select {
 	case d.engineChanged <- struct{}{}:
 	default:

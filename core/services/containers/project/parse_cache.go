@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"context"
@@ -35,7 +35,7 @@ func (d *Discovery) cachedProject(ctx context.Context, src compose.Source) (*com
 	kept, ok := d.parses.kept[src.Project]
 	d.parses.mu.Unlock()
 	if ok {
-		if sig, settled := filesSignature(src, kept.project.Parts); settled && sig == kept.signature {
+		if sig, settled := FilesSignature(src, kept.project.Parts); settled && sig == kept.signature {
 			return kept.project, nil
 		}
 	}
@@ -46,7 +46,7 @@ func (d *Discovery) cachedProject(ctx context.Context, src compose.Source) (*com
 		}
 		return nil, err
 	}
-	sig, settled := filesSignature(src, p.Parts)
+	sig, settled := FilesSignature(src, p.Parts)
 	d.parses.mu.Lock()
 	defer d.parses.mu.Unlock()
 	if d.parses.kept == nil {
@@ -59,9 +59,9 @@ func (d *Discovery) cachedProject(ctx context.Context, src compose.Source) (*com
 	return p, nil
 }
 
-// filesSignature returns a value that changes with the files of a project. It is not settled while one of them was changed
+// FilesSignature returns a value that changes with the files of a project. It is not settled while one of them was changed
 // just now.
-func filesSignature(src compose.Source, parts []string) (sig string, settled bool) {
+func FilesSignature(src compose.Source, parts []string) (sig string, settled bool) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %q %q %q", src.WorkingDir, src.Files, src.EnvFiles, src.Roots)
 	env := src.EnvFiles

@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"context"
@@ -12,11 +12,11 @@ type ComposeText = compose.FileText
 
 // ComposeTexts returns the compose files of a stack as they are written, without secrets.
 func (p *Projects) ComposeTexts(ctx context.Context, stackID string) ([]ComposeText, error) {
-	inv, err := p.loadInventory(ctx)
+	inv, err := p.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
-	st := inv.stacks[stackID]
+	st := inv.Stacks[stackID]
 	if st == nil {
 		return nil, fault.New(fault.NotFound, "There is no such stack.")
 	}

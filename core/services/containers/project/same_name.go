@@ -1,4 +1,4 @@
-package containers
+package project
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// sameNameKey is what a project is listed by whose name belongs to a project of another directory. No project of compose has such a
+// SameNameKey is what a project is listed by whose name belongs to a project of another directory. No project of compose has such a
 // name.
-func sameNameKey(project, dir string) string { return fmt.Sprintf("%s (%s)", project, dir) }
+func SameNameKey(project, dir string) string { return fmt.Sprintf("%s (%s)", project, dir) }
 
 // sameNameGroups returns the projects that share their names with projects of other directories, by the containers that were passed
 // over. One whose files a person is asked to take over is none.
@@ -26,7 +26,7 @@ func (d *Discovery) sameNameGroups(known map[string]*knownProject, foreign []eng
 			continue
 		}
 		c.Labels = maps.Clone(c.Labels)
-		c.Labels[host.LabelProject] = sameNameKey(name, filepath.Clean(dir))
+		c.Labels[host.LabelProject] = SameNameKey(name, filepath.Clean(dir))
 		list = append(list, c)
 	}
 	return d.observeProjects(list)
@@ -38,12 +38,12 @@ func (d *Discovery) recordSameNames(ctx context.Context, known map[string]*known
 	for _, g := range groups {
 		k := known[g.Project]
 		if k == nil {
-			k = &knownProject{project: record.Project{Project: g.Project}}
+			k = &knownProject{Project: record.Project{Project: g.Project}}
 		}
-		p := k.project
+		p := k.Project
 		p.Status, p.LastError, p.LastSeenAt, p.LastScanAt = record.ProjectInvalid, host.ReasonSameName, d.now(), d.now()
 		p.WorkingDir, p.Files = g.WorkingDir, g.Files
-		if err := d.saveProject(ctx, k, p); err != nil {
+		if err := d.SaveProject(ctx, k, p); err != nil {
 			return err
 		}
 		res.addAction(ScanAction{Project: p.Project, Action: actionSkipped, Reason: host.ReasonSameName}, most)
@@ -51,7 +51,7 @@ func (d *Discovery) recordSameNames(ctx context.Context, known map[string]*known
 	}
 	var gone []string
 	for name, k := range known {
-		if k.project.LastError == host.ReasonSameName {
+		if k.Project.LastError == host.ReasonSameName {
 			gone = append(gone, name)
 			delete(known, name)
 		}

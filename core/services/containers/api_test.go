@@ -300,7 +300,7 @@ func TestVersionEndpoints(t *testing.T) {
 		}
 		c.call(200, "GET", "/api/version-inference/overview", "")
 		e.inferring()
-		e.svc.inference.awaitDigests(context.Background(), []string{digest(1)}, patience)
+		e.svc.AwaitVersions(context.Background(), []string{digest(1)}, patience)
 		for _, p := range []string{"/digest-tags", "/digest-tags-snapshot"} {
 			if g := c.call(200, "GET", web+p, ""); !strings.Contains(g.body, `"resolvedTag":"1.4.2"`) {
 				e.Errorf("after the search: %s", g.body)

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -72,6 +73,11 @@ func (c *Candidates) ForgetSettings() {
 
 // FindVersions runs the search for the versions behind digests until ctx ends.
 func (c *Candidates) FindVersions(ctx context.Context) { c.inference.runTasks(ctx) }
+
+// FindVersion has the version behind a digest found out, and returns how that stands: "queued", "running", or "failed" shortly after a failure.
+func (c *Candidates) FindVersion(ref image.Ref, digest string, platform record.Platform, reason string) (status string) {
+	return c.inference.queueTask(ref, digest, platform, reason)
+}
 
 // AwaitVersions waits until no search for the digests is queued or running, at most for the given time.
 func (c *Candidates) AwaitVersions(ctx context.Context, digests []string, most time.Duration) {

@@ -9,6 +9,9 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
+// repository holds the queries. It decides nothing.
+type repository struct{ *record.Store }
+
 // beginChange writes a new record, or returns the one that the same job has for the service already.
 func (r *repository) beginChange(ctx context.Context, rec *record.Change) (*record.Change, error) {
 	err := r.Write(ctx, "begin a change", func(ctx context.Context, w *gorm.DB) error {

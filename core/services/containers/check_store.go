@@ -11,6 +11,9 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
+// settingCooldowns is the setting with the registries that are left alone, and until when, in Unix milliseconds.
+const settingCooldowns = "registry_cooldowns"
+
 // maxIDs is how many ids one statement names.
 const maxIDs = 500
 
@@ -41,9 +44,6 @@ func (f *checkResult) isNews() bool {
 	}
 	return false
 }
-
-// repository holds the queries. It decides nothing.
-type repository struct{ *record.Store }
 
 func (r *candidateStore) cacheManifest(ctx context.Context, digest string, platforms []record.ManifestPlatform, now int64) error {
 	return r.Write(ctx, "keep a manifest", func(_ context.Context, w *gorm.DB) error {

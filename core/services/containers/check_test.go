@@ -216,7 +216,7 @@ func TestLimitedRegistry(t *testing.T) {
 			}
 			e.stop(e.queue, e.svc)
 			e.start()
-			if until := e.svc.registry.coolingHosts(t.Context())[imageHost]; !until.After(e.now()) {
+			if until := e.svc.CoolingHosts(t.Context())[imageHost]; !until.After(e.now()) {
 				t.Errorf("after a restart it is left alone until %s", until)
 			}
 			e.checked()

@@ -165,7 +165,7 @@ func (e *env) inferring() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		e.svc.inference.runTasks(ctx)
+		e.svc.FindVersions(ctx)
 	}()
 	e.Cleanup(func() { cancel(); <-done })
 }

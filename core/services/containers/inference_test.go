@@ -20,7 +20,7 @@ func (e *env) inferred() *Snapshot {
 	_, snap, err := e.svc.DigestTags(context.Background(), id, "")
 	e.must(err)
 	if snap == nil {
-		e.svc.inference.awaitDigests(context.Background(), []string{digest(1)}, patience)
+		e.svc.AwaitVersions(context.Background(), []string{digest(1)}, patience)
 		_, snap, err = e.svc.DigestTags(context.Background(), id, "")
 		e.must(err)
 	}

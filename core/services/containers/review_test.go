@@ -298,7 +298,7 @@ func TestFailedSearchIsRemembered(t *testing.T) {
 		e.Helper()
 		_, _, err := e.svc.DigestTags(context.Background(), svc.ID, "")
 		e.must(err)
-		e.svc.inference.awaitDigests(context.Background(), []string{svc.RuntimeDigest}, patience)
+		e.svc.AwaitVersions(context.Background(), []string{svc.RuntimeDigest}, patience)
 		return len(e.registry.Calls())
 	}
 	e.registry.Fail(imageHost, errs.New(errs.Upstream, codes.PermissionDenied, errs.ReasonStatus, "denied"))

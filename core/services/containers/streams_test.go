@@ -259,7 +259,7 @@ func TestInferenceStream(t *testing.T) {
 	<-live.events
 	// The comment is written before the stream listens for news; the first event that is seen tells that it does.
 	want := func(i int) {
-		e.svc.inference.queueTask(image.Ref{Host: imageHost, Path: "acme/web", Tag: "1"}, digest(1000+i), record.Platform{OS: "linux", Arch: "amd64"}, "missing")
+		e.svc.FindVersion(image.Ref{Host: imageHost, Path: "acme/web", Tag: "1"}, digest(1000+i), record.Platform{OS: "linux", Arch: "amd64"}, "missing")
 	}
 	for i := range 6 {
 		want(i)

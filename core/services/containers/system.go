@@ -21,8 +21,6 @@ const (
 	settingReport  = "deploy_report"
 	// settingCheckMinute is the minute of the day of the daily check.
 	settingCheckMinute = "check_minute"
-	// settingCooldowns are the registries that are left alone, and until when, in Unix milliseconds.
-	settingCooldowns = "registry_cooldowns"
 )
 
 // AccessInfo tells how people are let in. Names are masked.

@@ -270,8 +270,7 @@ type followerCase struct {
 	prepare  func(e *env)
 	status   string
 	recreate []string
-	// runs is the version that the follower runs afterwards.
-	runs int
+	runs     int // the version that the follower runs afterwards
 }
 
 // TestFollowersAreRecreatedOnce: a dependent that the same job updates is recreated with its own new image only, and with the former one where

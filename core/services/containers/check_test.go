@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
@@ -276,7 +277,7 @@ func TestIgnoreRules(t *testing.T) {
 			e.checked()
 			web := e.serviceOf("blog", "web")
 			e.must(e.svc.repo.UpdateService(t.Context(), web.ID, map[string]any{"candidate_version": c.version}, 1))
-			id, err := e.svc.AddIgnoreRule(t.Context(), IgnoreRule{Enabled: true, Scope: IgnoreScope{Type: work.ScopeService, ServiceID: web.ID}, Match: RuleMatch{Kind: c.kind, Value: c.value}})
+			id, err := e.svc.AddIgnoreRule(t.Context(), candidate.IgnoreRule{Enabled: true, Scope: candidate.IgnoreScope{Type: work.ScopeService, ServiceID: web.ID}, Match: candidate.RuleMatch{Kind: c.kind, Value: c.value}})
 			e.must(err)
 			d, st, err := e.svc.Service(t.Context(), web.ID)
 			e.must(err)

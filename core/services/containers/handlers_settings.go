@@ -8,12 +8,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 )
 
 // RuleList is a list of ignore rules.
 type RuleList struct {
-	Rules []IgnoreRule `json:"rules"`
+	Rules []candidate.IgnoreRule `json:"rules"`
 }
 
 func (s *Service) listIgnores(ctx context.Context, in *struct {
@@ -25,10 +26,10 @@ func (s *Service) listIgnores(ctx context.Context, in *struct {
 
 // NewRule is an ignore rule to make.
 type NewRule struct {
-	Enabled *bool       `json:"enabled" required:"false" doc:"true if it is left out."`
-	Scope   IgnoreScope `json:"scope"`
-	Match   RuleMatch   `json:"match"`
-	Note    string      `json:"note" required:"false" maxLength:"500"`
+	Enabled *bool                 `json:"enabled" required:"false" doc:"true if it is left out."`
+	Scope   candidate.IgnoreScope `json:"scope"`
+	Match   candidate.RuleMatch   `json:"match"`
+	Note    string                `json:"note" required:"false" maxLength:"500"`
 }
 
 // RuleID names a rule.
@@ -37,7 +38,7 @@ type RuleID struct {
 }
 
 func (s *Service) postIgnore(ctx context.Context, in *struct{ Body NewRule }) (*struct{ Body RuleID }, error) {
-	id, err := s.AddIgnoreRule(ctx, IgnoreRule{Enabled: in.Body.Enabled == nil || *in.Body.Enabled, Scope: in.Body.Scope, Match: in.Body.Match, Note: in.Body.Note})
+	id, err := s.AddIgnoreRule(ctx, candidate.IgnoreRule{Enabled: in.Body.Enabled == nil || *in.Body.Enabled, Scope: in.Body.Scope, Match: in.Body.Match, Note: in.Body.Note})
 	return &struct{ Body RuleID }{RuleID{id}}, err
 }
 

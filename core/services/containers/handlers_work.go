@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
@@ -207,10 +208,10 @@ func (s *Service) cancelJob(ctx context.Context, in *JobPath) (*struct{ Body Can
 
 // DigestTagsBody is a snapshot, or that it is being made.
 type DigestTagsBody struct {
-	Status       string    `json:"status" enum:"ready,pending"`
-	Digest       string    `json:"digest"`
-	RetryAfterMS int       `json:"retryAfterMs,omitempty" doc:"When to ask again, while it is pending."`
-	Snapshot     *Snapshot `json:"snapshot,omitempty"`
+	Status       string              `json:"status" enum:"ready,pending"`
+	Digest       string              `json:"digest"`
+	RetryAfterMS int                 `json:"retryAfterMs,omitempty" doc:"When to ask again, while it is pending."`
+	Snapshot     *candidate.Snapshot `json:"snapshot,omitempty"`
 }
 
 type digestTagsAnswer struct {
@@ -259,7 +260,7 @@ func (s *Service) getInference(ctx context.Context, in *struct {
 	Status  string `query:"status" enum:"missing,queued,running,ready,stale,all_failed"`
 	Page    int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
 	PerPage int    `query:"perPage" minimum:"1" maximum:"200" default:"50"`
-}) (*struct{ Body InferenceOverview }, error) {
-	out, err := s.InferenceOverview(ctx, InferenceQuery{Query: in.Query, Status: in.Status, Page: in.Page, PerPage: in.PerPage})
-	return &struct{ Body InferenceOverview }{out}, err
+}) (*struct{ Body candidate.InferenceOverview }, error) {
+	out, err := s.InferenceOverview(ctx, candidate.InferenceQuery{Query: in.Query, Status: in.Status, Page: in.Page, PerPage: in.PerPage})
+	return &struct{ Body candidate.InferenceOverview }{out}, err
 }

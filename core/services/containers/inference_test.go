@@ -9,12 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 
 // inferred has the version behind what web runs looked for, and gives the snapshot.
-func (e *env) inferred() *Snapshot {
+func (e *env) inferred() *candidate.Snapshot {
 	e.Helper()
 	id := e.serviceOf("blog", "web").ID
 	_, snap, err := e.svc.DigestTags(context.Background(), id, "")

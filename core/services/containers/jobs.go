@@ -26,7 +26,7 @@ func (s *Service) Jobs() []queue.Handler {
 	}
 	shown := []queue.Handler{
 		work.NewHandler(now, work.JobDiscovery, 1, 30*time.Minute, s.RunDiscovery),
-		work.NewHandler(now, work.JobCheck, 2, 2*time.Hour, s.runCheck),
+		work.NewHandler(now, work.JobCheck, 2, 2*time.Hour, s.RunCheck),
 		work.NewHandler(now, work.JobRuntimeScan, 1, 30*time.Minute, s.RunRuntimeScan),
 		settles(work.NewHandler(now, work.JobUpdate, 3, 12*time.Hour, host.WatchingOutages(s.Host, s.runUpdate))),
 		settles(work.NewHandler(now, work.JobRollback, 3, 2*time.Hour, host.WatchingOutages(s.Host, s.runRollback))),

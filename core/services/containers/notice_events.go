@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/news"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
@@ -169,7 +170,7 @@ func (e noticeEvents) WebhookAnomaly(job *queue.Job) (news.AnomalyEvent, error) 
 
 // FoundVersions implements notice.Events.
 func (e noticeEvents) FoundVersions(job *queue.Job) (out notice.FoundVersions, err error) {
-	var sum CheckSummary
+	var sum candidate.CheckSummary
 	if err := json.Unmarshal(job.Result, &sum); err != nil {
 		return out, fmt.Errorf("read what the check found: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -26,7 +27,7 @@ func TestPayloadsOfFormerVersions(t *testing.T) {
 		payload any
 		want    string
 	}{
-		{[]string{work.JobCheck}, &checkJob{}, `{` + subject + `,"delivery":{"deliveryId":"d1"}}`},
+		{[]string{work.JobCheck}, &candidate.CheckJob{}, `{` + subject + `,"delivery":{"deliveryId":"d1"}}`},
 		{[]string{work.JobDiscovery}, &project.DiscoveryJob{}, `{` + subject + `,"delivery":{"deliveryId":"d1"}}`},
 		{[]string{work.JobRuntimeScan}, &project.RuntimeScanJob{}, `{` + subject + `}`},
 		{[]string{work.JobUpdate}, &updateJob{}, `{` + subject + `,` + changes + `,"allowArchMismatch":true}`},

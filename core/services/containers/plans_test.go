@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -70,7 +71,7 @@ func TestNoQueryScans(t *testing.T) {
 			"long history":         func() error { _, err := e.svc.Usage.History(ctx, "svc77", "24h"); return err },
 			"use of all":           func() error { _, err := e.svc.Usage.Overview(ctx); return err },
 			"snapshot": func() error {
-				_, err := (&candidateStore{r.Store}).snapshotByKey(ctx, inferKey{"r77", "d77", "linux/amd64"})
+				_, err := (&candidate.Store{Store: r.Store}).SnapshotByKey(ctx, candidate.VersionKey{Repo: "r77", Digest: "d77", Platform: "linux/amd64"})
 				return err
 			},
 			"delivery events":     func() error { _, err := e.svc.Inbox.EventsAfter(ctx, 49_990); return err },

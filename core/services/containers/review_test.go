@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -306,7 +307,7 @@ func TestFailedSearchIsRemembered(t *testing.T) {
 	if again := asked(); first == 0 || again != first {
 		t.Errorf("%d requests, then %d", first, again)
 	}
-	e.advance(failedFor)
+	e.advance(candidate.FailedFor)
 	if later := asked(); later == first {
 		t.Error("it is never tried again")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -98,7 +99,7 @@ func TestIgnoreDigest(t *testing.T) {
 	e := newEnv(t)
 	e.blog()
 	web := e.serviceOf("blog", "web")
-	_, err := e.svc.AddIgnoreRule(t.Context(), IgnoreRule{Enabled: true, Scope: IgnoreScope{Type: work.ScopeService, ServiceID: web.ID}, Match: RuleMatch{Kind: "digest", Value: digest(2)}})
+	_, err := e.svc.AddIgnoreRule(t.Context(), candidate.IgnoreRule{Enabled: true, Scope: candidate.IgnoreScope{Type: work.ScopeService, ServiceID: web.ID}, Match: candidate.RuleMatch{Kind: "digest", Value: digest(2)}})
 	e.must(err)
 	d, _, err := e.svc.Service(t.Context(), web.ID)
 	e.must(err)

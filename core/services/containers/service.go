@@ -19,6 +19,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
@@ -81,7 +82,7 @@ type Service struct {
 	*host.Host
 	*project.Projects
 	*project.Discovery
-	*Candidates
+	*candidate.Candidates
 	cfg    Config
 	log    hclog.Logger
 	repo   *repository
@@ -152,9 +153,9 @@ func New(cfg Config) (*Service, error) {
 	s.Discovery = project.NewDiscovery(project.DiscoveryConfig{
 		Config: projects, Projects: s.Projects, Locks: &s.applying, ReadFile: cfg.ReadFile, Resume: s.resumeWaiting,
 	})
-	s.Candidates = NewCandidates(CandidateConfig{
-		Store: s.repo.Store, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Events: s.live,
-		Settings:   func() RegistrySettings { return s.settings().registrySettings() },
+	s.Candidates = candidate.New(candidate.Config{
+		Store: s.repo.Store, Projects: s.Projects, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Events: s.live, Engine: s.engine,
+		Settings:   func() candidate.RegistrySettings { return s.settings().registrySettings() },
 		Registries: func() []client.Registry { return s.state.Load().providers.Registries },
 	})
 	s.Projects.UseVersions(s.Candidates)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
@@ -101,8 +102,8 @@ func (s Settings) projectSettings() project.Settings {
 }
 
 // registrySettings returns those that are about registries and checks.
-func (s Settings) registrySettings() RegistrySettings {
-	return RegistrySettings{
+func (s Settings) registrySettings() candidate.RegistrySettings {
+	return candidate.RegistrySettings{
 		DockerConfig: s.DockerConfig, HostPlatform: s.HostPlatform, Parallel: s.Parallel, PerHost: s.PerHost,
 		RetryAttempts: s.RetryAttempts, RetryBaseMS: s.RetryBaseMS, RetryMaxMS: s.RetryMaxMS, Cooldown: s.Cooldown,
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
@@ -161,7 +162,7 @@ func (s *Service) handleInferenceEvents(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	sub := s.live.Subscribe(topicInference)
+	sub := s.live.Subscribe(candidate.EventsTopic)
 	defer sub.Close()
 	if !cursorGiven(c) {
 		after = s.LastVersionEvent()
@@ -171,7 +172,7 @@ func (s *Service) handleInferenceEvents(c *gin.Context) {
 		missed, ok := s.VersionEvents(sent)
 		if !ok {
 			sent = s.LastVersionEvent()
-			return []outEvent{{id: sent, name: "version_inference_event", data: InferenceEvent{Type: "resync_required", TS: api.TimeOf(s.cfg.Now())}}}
+			return []outEvent{{id: sent, name: "version_inference_event", data: candidate.InferenceEvent{Type: "resync_required", TS: api.TimeOf(s.cfg.Now())}}}
 		}
 		var out []outEvent
 		for _, ev := range missed {

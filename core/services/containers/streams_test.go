@@ -15,6 +15,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -271,7 +272,7 @@ func TestInferenceStream(t *testing.T) {
 		}
 	}
 	e.cutAnywhere("/api/version-inference/events", all, func(s *stream, n int) []sseEvent { return s.take(n) })
-	for i := range ringSize + 1 {
+	for i := range candidate.RingSize + 1 {
 		want(100 + i)
 	}
 	for _, cursor := range []string{"1", "999999999"} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -138,7 +139,7 @@ func (s *Service) applySchedules(ctx context.Context) error {
 		payload    any
 		by         *Schedule
 	}{
-		{scheduleCheck, work.JobCheck, checkJob{Subject: work.Subject{Scope: work.ScopeAll, Reason: work.ReasonSchedule}}, set.Schedules.UpdateCheck},
+		{scheduleCheck, work.JobCheck, candidate.CheckJob{Subject: work.Subject{Scope: work.ScopeAll, Reason: work.ReasonSchedule}}, set.Schedules.UpdateCheck},
 		{scheduleAudit, work.JobHook, webhook.Payload{Subject: work.Subject{Reason: work.ReasonSchedule}, Op: webhook.OpAuditAll}, set.Schedules.WebhookAudit},
 	} {
 		if sch.by == nil || !sch.by.Enabled {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -65,12 +66,12 @@ func (e *env) ended(id string) Job {
 }
 
 // checked runs a check of everything to its end.
-func (e *env) checked() (Job, CheckSummary) {
+func (e *env) checked() (Job, candidate.CheckSummary) {
 	e.Helper()
 	id, err := e.svc.Check(context.Background(), project.ScanRequest{Scope: work.ScopeAll})
 	e.must(err)
 	job := e.ended(id)
-	var sum CheckSummary
+	var sum candidate.CheckSummary
 	e.must(json.Unmarshal(job.Summary, &sum))
 	return job, sum
 }

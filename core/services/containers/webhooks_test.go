@@ -12,13 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 func hookSpecOf(t testing.TB, j queue.Job) (spec struct {
-	checkJob
+	candidate.CheckJob
 	AllowArchMismatch bool             `json:"allowArchMismatch"`
 	BackupMode        string           `json:"backupMode"`
 	Targets           []project.Target `json:"targets"`

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -87,7 +88,7 @@ func remedyText(v *ui.View, why string) string {
 
 // inferenceView is what is known of the versions behind digests.
 type inferenceView struct {
-	service.InferenceOverview
+	candidate.InferenceOverview
 	Query, Status string
 	// Services lead from a digest to a service that runs it or may get it.
 	Services map[string]project.ServiceDetail
@@ -101,7 +102,7 @@ func inferenceStatuses() []string {
 func (p pages) inferenceView(c *gin.Context) (out inferenceView, err error) {
 	out.Query, out.Status = c.Query("q"), c.Query("status")
 	ctx := c.Request.Context()
-	if out.InferenceOverview, err = p.service.InferenceOverview(ctx, service.InferenceQuery{Query: out.Query, Status: out.Status, Page: ui.PageNumber(c.Query("page")), PerPage: jobsShown}); err != nil {
+	if out.InferenceOverview, err = p.service.InferenceOverview(ctx, candidate.InferenceQuery{Query: out.Query, Status: out.Status, Page: ui.PageNumber(c.Query("page")), PerPage: jobsShown}); err != nil {
 		return out, err
 	}
 	list, err := p.service.Overview(ctx, project.ArchivedExclude)

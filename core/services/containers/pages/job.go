@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -122,7 +123,7 @@ func (p pages) cancelJob(c *gin.Context) {
 type result struct {
 	Update    *service.UpdateSummary
 	Plan      *service.Plan
-	Check     *service.CheckSummary
+	Check     *candidate.CheckSummary
 	Discovery *project.ScanResult
 	Runtime   *project.RuntimeSummary
 	Lifecycle *service.LifecycleSummary
@@ -146,7 +147,7 @@ func resultOf(j service.Job) (out result) {
 			out.Update, ok = readResult[service.UpdateSummary](j)
 		}
 	case work.JobCheck:
-		out.Check, ok = readResult[service.CheckSummary](j)
+		out.Check, ok = readResult[candidate.CheckSummary](j)
 	case work.JobDiscovery:
 		var sum *project.DiscoverySummary
 		if sum, ok = readResult[project.DiscoverySummary](j); ok {

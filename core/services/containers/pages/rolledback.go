@@ -3,7 +3,7 @@ package pages
 import (
 	"github.com/gin-gonic/gin"
 
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -30,9 +30,9 @@ func servicesLeftOut(list []project.StackDetail) (out []updateRow) {
 
 // ignoreVersion adds a rule that keeps back one version of a service, known by its digest. The note names the version.
 func (p pages) ignoreVersion(c *gin.Context, id string) error {
-	_, err := p.service.AddIgnoreRule(c.Request.Context(), service.IgnoreRule{
-		Enabled: true, Scope: service.IgnoreScope{Type: work.ScopeService, ServiceID: id},
-		Match: service.RuleMatch{Kind: "digest", Value: c.PostForm("digest")}, Note: c.PostForm("version"),
+	_, err := p.service.AddIgnoreRule(c.Request.Context(), candidate.IgnoreRule{
+		Enabled: true, Scope: candidate.IgnoreScope{Type: work.ScopeService, ServiceID: id},
+		Match: candidate.RuleMatch{Kind: "digest", Value: c.PostForm("digest")}, Note: c.PostForm("version"),
 	})
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
@@ -91,7 +92,7 @@ type serviceView struct {
 	Stack     project.StackItem
 	Lifecycle service.ServiceLifecycle
 	Rollback  service.RollbackTarget
-	Rules     []service.IgnoreRule
+	Rules     []candidate.IgnoreRule
 	Backups   []service.Backup
 	History   []service.Change
 	Jobs      []service.Job
@@ -275,9 +276,9 @@ func choiceOf(s serviceView, m record.Mount) string {
 }
 
 func (p pages) addIgnore(c *gin.Context, id string) error {
-	_, err := p.service.AddIgnoreRule(c.Request.Context(), service.IgnoreRule{
-		Enabled: true, Scope: service.IgnoreScope{Type: work.ScopeService, ServiceID: id},
-		Match: service.RuleMatch{Kind: c.PostForm("kind"), Value: strings.TrimSpace(c.PostForm("value"))}, Note: strings.TrimSpace(c.PostForm("note")),
+	_, err := p.service.AddIgnoreRule(c.Request.Context(), candidate.IgnoreRule{
+		Enabled: true, Scope: candidate.IgnoreScope{Type: work.ScopeService, ServiceID: id},
+		Match: candidate.RuleMatch{Kind: c.PostForm("kind"), Value: strings.TrimSpace(c.PostForm("value"))}, Note: strings.TrimSpace(c.PostForm("note")),
 	})
 	return err
 }

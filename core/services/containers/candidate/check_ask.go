@@ -1,4 +1,4 @@
-package containers
+package candidate
 
 import (
 	"cmp"
@@ -25,7 +25,7 @@ type answer struct {
 
 // prepareServices reads what there is to check and what of it runs, and stores the latter where it is news. Meanwhile the registries are asked
 // already: what goes on in the background ends with the context meanwhile.
-func (c *checkRun) prepareServices(ctx, meanwhile context.Context, spec *checkJob) (*project.Inventory, []*record.Service, error) {
+func (c *checkRun) prepareServices(ctx, meanwhile context.Context, spec *CheckJob) (*project.Inventory, []*record.Service, error) {
 	var o *project.Observed
 	var failed error
 	seen := make(chan struct{})
@@ -63,7 +63,7 @@ func (c *checkRun) prepareServices(ctx, meanwhile context.Context, spec *checkJo
 
 // selectServices returns the services of the inventory that a check is about, in the order of their ids, with the known platforms of the
 // digests that are stored of them.
-func (c *checkRun) selectServices(ctx context.Context, spec *checkJob, inv *project.Inventory) ([]*record.Service, map[string][]record.ManifestPlatform, error) {
+func (c *checkRun) selectServices(ctx context.Context, spec *CheckJob, inv *project.Inventory) ([]*record.Service, map[string][]record.ManifestPlatform, error) {
 	var services []*record.Service
 	var digests []string
 	c.refs = map[string]image.Ref{}
@@ -84,7 +84,7 @@ func (c *checkRun) selectServices(ctx context.Context, spec *checkJob, inv *proj
 }
 
 // noteRuntime notes what the services of a check run, and reports whether that differs from what is stored of them.
-func (c *checkRun) noteRuntime(o *project.Observed, spec *checkJob, inv *project.Inventory) (news bool) {
+func (c *checkRun) noteRuntime(o *project.Observed, spec *CheckJob, inv *project.Inventory) (news bool) {
 	c.runtime = map[string]project.RuntimeState{}
 	for id, svc := range inv.Services {
 		if !spec.SelectsService(svc) {

@@ -1,4 +1,4 @@
-package containers
+package candidate
 
 import (
 	"cmp"
@@ -46,12 +46,12 @@ func (c *Candidates) CheckPublished(ctx context.Context, svc *record.Service, fr
 
 func newCheckSubmission(req project.ScanRequest, actor string, from *work.DeliverySource) work.Submission {
 	sub := req.NewSubmission(work.JobCheck)
-	sub.Payload, sub.Actor = checkJob{req.Subject(), from}, actor
+	sub.Payload, sub.Actor = CheckJob{req.Subject(), from}, actor
 	return sub
 }
 
-// checkJob is the payload of JobCheck.
-type checkJob struct {
+// CheckJob is the payload of JobCheck.
+type CheckJob struct {
 	work.Subject
 	// Delivery is the webhook that asked for the check; nil for others.
 	Delivery *work.DeliverySource `json:"delivery,omitempty"`
@@ -118,8 +118,8 @@ type checkRun struct {
 	asked map[string]*answer
 }
 
-// runCheck asks the registries about the services of a job, several at once, and meanwhile the engine what runs.
-func (c *Candidates) runCheck(ctx context.Context, _ *queue.Job, spec checkJob, r *work.Reporter) (any, error) {
+// RunCheck asks the registries about the services of a job, several at once, and meanwhile the engine what runs.
+func (c *Candidates) RunCheck(ctx context.Context, _ *queue.Job, spec CheckJob, r *work.Reporter) (any, error) {
 	r.UpdateProgress(ctx, func(p *work.ProgressState) { p.Phase, p.Message = "prepare", "reading what runs" })
 	platform, err := c.hostPlatform(ctx)
 	if err != nil {
@@ -250,7 +250,7 @@ func (c *checkRun) findCandidate(ctx context.Context, svc *record.Service) (map[
 }
 
 // summarizeCheck sums up what the inventory has of the services after the check.
-func (c *checkRun) summarizeCheck(ctx context.Context, spec *checkJob, inv *project.Inventory, services []*record.Service) (CheckSummary, error) {
+func (c *checkRun) summarizeCheck(ctx context.Context, spec *CheckJob, inv *project.Inventory, services []*record.Service) (CheckSummary, error) {
 	out := CheckSummary{
 		HostPlatform: c.platform.String(), Scope: spec.Scope, StackIDs: []string{}, ServicesChecked: len(services), ServicesFailed: int(c.failed.Load()),
 		NewVersions: NewVersions{Services: []NewVersion{}}, Delivery: spec.Delivery,

@@ -1,4 +1,4 @@
-package containers
+package candidate
 
 import (
 	"context"
@@ -20,22 +20,23 @@ const (
 	// snapshotFor is for how long a snapshot holds, failedFor the pause after one that failed whole, snapshotKeep when it is
 	// deleted.
 	snapshotFor  = 7 * 24 * time.Hour
-	failedFor    = 10 * time.Minute
+	FailedFor    = 10 * time.Minute
 	snapshotKeep = 30 * 24 * time.Hour
-	// ringSize is how many events can be replayed.
-	ringSize = 2000
-	// topicInference is where they are published.
-	topicInference = "containers.inference"
+	// RingSize is how many events can be replayed.
+	RingSize = 2000
+	// EventsTopic is where they are published.
+	EventsTopic = "containers.inference"
 	// inferPause is the least time between two reports of progress of a task.
 	inferPause = 250 * time.Millisecond
 	// digestsFor is for how long it is remembered what a tag that looks final stands for.
 	digestsFor = 24 * time.Hour
 )
 
-// inferKey is the subject of a task.
-type inferKey struct{ repo, digest, platform string }
+// VersionKey is the subject of a task.
+type VersionKey struct{ Repo, Digest, Platform string }
 
-func (k inferKey) String() string { return k.repo + "@" + k.digest + "#" + k.platform }
+// String returns the key of a task.
+func (k VersionKey) String() string { return k.Repo + "@" + k.Digest + "#" + k.Platform }
 
 // InferenceTask is a task that waits or runs.
 type InferenceTask struct {
@@ -74,8 +75,8 @@ type inference struct {
 	s *Candidates
 
 	mu    sync.Mutex
-	tasks map[inferKey]*inferTask
-	queue []inferKey
+	tasks map[VersionKey]*inferTask
+	queue []VersionKey
 	wake  chan struct{}
 	ring  []InferenceEvent
 	last  int64
@@ -83,7 +84,7 @@ type inference struct {
 	// known is what tags stood for when they were asked last.
 	known map[string]knownTag
 	// failed is when a search ended with an error. It is not repeated for a while, however often pages ask for the version.
-	failed map[inferKey]time.Time
+	failed map[VersionKey]time.Time
 }
 
 type knownTag struct {
@@ -98,7 +99,7 @@ type inferTask struct {
 }
 
 func newInference(s *Candidates) *inference {
-	return &inference{s: s, tasks: map[inferKey]*inferTask{}, wake: make(chan struct{}, 1), known: map[string]knownTag{}, failed: map[inferKey]time.Time{}}
+	return &inference{s: s, tasks: map[VersionKey]*inferTask{}, wake: make(chan struct{}, 1), known: map[string]knownTag{}, failed: map[VersionKey]time.Time{}}
 }
 
 // queueTask queues a task unless there is one already, and returns its state: "queued" for a new one, else "running" or
@@ -107,20 +108,20 @@ func (f *inference) queueTask(ref image.Ref, digest string, platform record.Plat
 	if digest == "" {
 		return ""
 	}
-	key := inferKey{ref.Repo(), digest, platform.String()}
+	key := VersionKey{ref.Repo(), digest, platform.String()}
 	f.mu.Lock()
 	if t := f.tasks[key]; t != nil {
 		status = t.Status
 		f.mu.Unlock()
 		return status
 	}
-	if at, ok := f.failed[key]; ok && reason != "force" && f.s.cfg.Now().Sub(at) < failedFor {
+	if at, ok := f.failed[key]; ok && reason != "force" && f.s.cfg.Now().Sub(at) < FailedFor {
 		f.mu.Unlock()
 		return "failed"
 	}
 	now := api.TimeOf(f.s.cfg.Now())
 	t := &inferTask{ref: ref, done: make(chan struct{}), InferenceTask: InferenceTask{
-		Key: key.String(), ImageRepo: key.repo, Digest: digest, HostPlatform: key.platform, Status: "queued", Reason: reason, EnqueuedAt: now, UpdatedAt: now,
+		Key: key.String(), ImageRepo: key.Repo, Digest: digest, HostPlatform: key.Platform, Status: "queued", Reason: reason, EnqueuedAt: now, UpdatedAt: now,
 	}}
 	f.tasks[key] = t
 	f.queue = append(f.queue, key)
@@ -144,10 +145,10 @@ func (f *inference) publishEvent(kind string, t *inferTask, resolved string, fai
 	if failed != nil {
 		ev.Error = failure.Text(failed)
 	}
-	if f.ring = append(f.ring, ev); len(f.ring) > ringSize {
-		f.ring = slices.Clone(f.ring[len(f.ring)-ringSize:])
+	if f.ring = append(f.ring, ev); len(f.ring) > RingSize {
+		f.ring = slices.Clone(f.ring[len(f.ring)-RingSize:])
 	}
-	f.s.cfg.Events.Publish(topicInference, event.Event{Seq: ev.ID, Type: kind, Data: ev})
+	f.s.cfg.Events.Publish(EventsTopic, event.Event{Seq: ev.ID, Type: kind, Data: ev})
 }
 
 // eventsSince returns the events after a number. It returns false if some of them are no longer kept.
@@ -198,18 +199,18 @@ func (f *inference) runTasks(ctx context.Context) {
 	}
 }
 
-func (f *inference) nextTask() (inferKey, *inferTask) {
+func (f *inference) nextTask() (VersionKey, *inferTask) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.queue) == 0 {
-		return inferKey{}, nil
+		return VersionKey{}, nil
 	}
 	key := f.queue[0]
 	f.queue = f.queue[1:]
 	return key, f.tasks[key]
 }
 
-func (f *inference) runTask(ctx context.Context, key inferKey, t *inferTask) {
+func (f *inference) runTask(ctx context.Context, key VersionKey, t *inferTask) {
 	f.mu.Lock()
 	t.Status, t.StartedAt = "running", api.TimeOf(f.s.cfg.Now())
 	t.UpdatedAt = t.StartedAt
@@ -236,7 +237,7 @@ func (f *inference) runTask(ctx context.Context, key inferKey, t *inferTask) {
 const maxFailed = 10_000
 
 // rememberFailure stores whether the last task of key failed. The caller holds the mutex.
-func (f *inference) rememberFailure(key inferKey, failed bool) {
+func (f *inference) rememberFailure(key VersionKey, failed bool) {
 	if !failed {
 		delete(f.failed, key)
 		return

@@ -1,4 +1,5 @@
-package containers
+// Package candidate looks for new versions: it asks registries, compares what runs with what they have, and finds the versions behind digests.
+package candidate
 
 import (
 	"context"
@@ -10,12 +11,12 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
-	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 
@@ -32,17 +33,31 @@ type RegistrySettings struct {
 	Cooldown int64
 }
 
-// CandidateConfig is what candidates need.
-type CandidateConfig struct {
+// projects is what candidates need to know of the projects of the host.
+type projects interface {
+	// LoadInventory reads everything that is managed, as it stands now.
+	LoadInventory(ctx context.Context) (*project.Inventory, error)
+	// CheckScope completes a request, and returns an error if what it names does not exist.
+	CheckScope(ctx context.Context, req *project.ScanRequest) error
+	// ObserveEngine asks the engine for the containers of a project, of all for "".
+	ObserveEngine(ctx context.Context, name string) (*project.Observed, []engine.Container, error)
+	// ScanRuntime writes what runs of the services for which only holds, of all for nil.
+	ScanRuntime(ctx context.Context, o *project.Observed, only func(*record.Service) bool) (project.RuntimeSummary, error)
+	// RunsDigest reports whether one of the digests is the wanted one, or that of its manifest for the host's platform.
+	RunsDigest(ctx context.Context, have []string, want string) bool
+}
+
+// Config is what candidates need.
+type Config struct {
 	Store    *record.Store
-	Host     *host.Host
-	Projects *project.Projects
+	Projects projects
 	Jobs     *work.Queue
 	Logger   hclog.Logger
 	Now      func() time.Time
 	// Events gets what the search for versions does.
 	Events *event.Bus
-	// Settings and Registries return those in use. Registries are asked in this order.
+	// Engine, Settings and Registries return those in use. Registries are asked in this order.
+	Engine     func() client.Engine
 	Settings   func() RegistrySettings
 	Registries func() []client.Registry
 }
@@ -50,17 +65,17 @@ type CandidateConfig struct {
 // Candidates looks for new versions: it asks the registries what they have under the tags of services, and finds the versions behind
 // digests.
 type Candidates struct {
-	cfg       CandidateConfig
-	store     *candidateStore
+	cfg       Config
+	store     *Store
 	registry  *registries
 	inference *inference
 	// platform is the host's, once the engine has told it.
 	platform atomic.Pointer[record.Platform]
 }
 
-// NewCandidates returns the candidates.
-func NewCandidates(cfg CandidateConfig) *Candidates {
-	c := &Candidates{cfg: cfg, store: &candidateStore{cfg.Store}}
+// New returns the candidates.
+func New(cfg Config) *Candidates {
+	c := &Candidates{cfg: cfg, store: &Store{cfg.Store}}
 	c.registry, c.inference = newRegistries(c), newInference(c)
 	return c
 }
@@ -119,7 +134,7 @@ func (c *Candidates) hostPlatform(ctx context.Context) (record.Platform, error) 
 	if p := c.platform.Load(); p != nil {
 		return *p, nil
 	}
-	info, err := c.cfg.Host.Engine().Info(ctx, "")
+	info, err := c.cfg.Engine().Info(ctx, "")
 	if err != nil {
 		return record.Platform{}, fmt.Errorf("ask the engine for its platform: %w", err)
 	}

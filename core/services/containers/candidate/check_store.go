@@ -1,4 +1,4 @@
-package containers
+package candidate
 
 import (
 	"context"
@@ -17,8 +17,8 @@ const settingCooldowns = "registry_cooldowns"
 // maxIDs is how many ids one statement names.
 const maxIDs = 500
 
-// candidateStore holds the queries about checks, snapshots and ignore rules. It decides nothing.
-type candidateStore struct{ *record.Store }
+// Store holds the queries about checks, snapshots and ignore rules. It decides nothing.
+type Store struct{ *record.Store }
 
 // checkResult is what a check found of one service: the columns that it sets.
 type checkResult struct {
@@ -45,14 +45,14 @@ func (f *checkResult) isNews() bool {
 	return false
 }
 
-func (r *candidateStore) cacheManifest(ctx context.Context, digest string, platforms []record.ManifestPlatform, now int64) error {
+func (r *Store) cacheManifest(ctx context.Context, digest string, platforms []record.ManifestPlatform, now int64) error {
 	return r.Write(ctx, "keep a manifest", func(_ context.Context, w *gorm.DB) error {
 		return w.Clauses(clause.OnConflict{DoNothing: true}).Create(&record.Manifest{Digest: digest, Platforms: platforms, CreatedAt: now}).Error
 	})
 }
 
 // storeCooldown stores until when a registry is left alone, in Unix milliseconds, and forgets those whose time is over.
-func (r *candidateStore) storeCooldown(ctx context.Context, host string, until, now int64) error {
+func (r *Store) storeCooldown(ctx context.Context, host string, until, now int64) error {
 	return r.ChangeSetting(ctx, settingCooldowns, func(ctx context.Context, _ *gorm.DB) error {
 		stored := map[string]int64{}
 		if _, err := r.ReadSetting(ctx, settingCooldowns, &stored); err != nil {
@@ -66,7 +66,7 @@ func (r *candidateStore) storeCooldown(ctx context.Context, host string, until, 
 
 // writeFindings writes the findings of a check in one transaction, and reports whether there was news. A service that an update or
 // rollback has changed since the check read it keeps what it has. Those without news get the time of the check by one statement.
-func (r *candidateStore) writeFindings(ctx context.Context, findings []checkResult, now int64) (news bool, err error) {
+func (r *Store) writeFindings(ctx context.Context, findings []checkResult, now int64) (news bool, err error) {
 	if len(findings) == 0 {
 		return false, nil
 	}
@@ -96,22 +96,23 @@ func (r *candidateStore) writeFindings(ctx context.Context, findings []checkResu
 }
 
 // touchStacks stores that stacks were checked.
-func (r *candidateStore) touchStacks(ctx context.Context, ids []string, now int64) error {
+func (r *Store) touchStacks(ctx context.Context, ids []string, now int64) error {
 	return r.Write(ctx, "note a check", func(_ context.Context, w *gorm.DB) error {
 		return w.Model(&record.Stack{}).Where("id IN ?", ids).Update("last_check_at", now).Error
 	})
 }
 
-func (r *candidateStore) snapshotByKey(ctx context.Context, key inferKey) (*snapshotRecord, error) {
+// SnapshotByKey returns a snapshot, nil without one.
+func (r *Store) SnapshotByKey(ctx context.Context, key VersionKey) (*snapshotRecord, error) {
 	var rows []snapshotRecord
-	err := r.DB(ctx).Where("repo = ? AND digest = ? AND platform = ?", key.repo, key.digest, key.platform).Limit(1).Find(&rows).Error
+	err := r.DB(ctx).Where("repo = ? AND digest = ? AND platform = ?", key.Repo, key.Digest, key.Platform).Limit(1).Find(&rows).Error
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
 	return &rows[0], nil
 }
 
-func (r *candidateStore) listSnapshots(ctx context.Context) (out []snapshotRecord, err error) {
+func (r *Store) listSnapshots(ctx context.Context) (out []snapshotRecord, err error) {
 	err = r.DB(ctx).Order("repo, digest, platform").Find(&out).Error
 	return out, err
 }

@@ -1,4 +1,4 @@
-package containers
+package candidate
 
 import (
 	"cmp"
@@ -122,7 +122,7 @@ func (c *Candidates) inferenceRows(ctx context.Context) (map[string]*InferenceRo
 	}
 	rows := map[string]*InferenceRow{}
 	row := func(repo, digest, platform string) *InferenceRow {
-		key := inferKey{repo, digest, platform}.String()
+		key := VersionKey{repo, digest, platform}.String()
 		if rows[key] == nil {
 			rows[key] = &InferenceRow{Key: key, ImageRepo: repo, Digest: digest, HostPlatform: platform, Status: "missing"}
 		}

@@ -1,4 +1,4 @@
-package containers
+package candidate
 
 import (
 	"cmp"
@@ -48,7 +48,7 @@ func (c *Candidates) DigestTags(ctx context.Context, serviceID, asked string) (d
 		return "", nil, err
 	}
 	ref := svc.ImageRef()
-	rec, err := c.store.snapshotByKey(ctx, inferKey{ref.Repo(), digest, platform.String()})
+	rec, err := c.store.SnapshotByKey(ctx, VersionKey{ref.Repo(), digest, platform.String()})
 	if err != nil {
 		return "", nil, fmt.Errorf("read the snapshot: %w", err)
 	}

@@ -1,4 +1,4 @@
-package containers
+package candidate
 
 import (
 	"context"
@@ -29,13 +29,13 @@ func (snapshotRecord) TableName() string { return "containers_snapshots" }
 func (r *snapshotRecord) isFresh(now int64) bool {
 	age := time.Duration(now-r.CheckedAt) * time.Millisecond
 	if r.Failed {
-		return age < failedFor
+		return age < FailedFor
 	}
 	return age < snapshotFor
 }
 
 // storeSnapshot stores a snapshot and gives the services that have its digest the version.
-func (r *candidateStore) storeSnapshot(ctx context.Context, snap *snapshotRecord) error {
+func (r *Store) storeSnapshot(ctx context.Context, snap *snapshotRecord) error {
 	return r.Write(ctx, "keep a snapshot of tags", func(_ context.Context, w *gorm.DB) error {
 		if err := w.Clauses(clause.OnConflict{UpdateAll: true}).Create(snap).Error; err != nil {
 			return err
@@ -54,7 +54,7 @@ func (r *candidateStore) storeSnapshot(ctx context.Context, snap *snapshotRecord
 }
 
 // deleteSnapshots deletes the snapshots and manifests that were not used since a time, and returns the number of the former.
-func (r *candidateStore) deleteSnapshots(ctx context.Context, before int64) (deleted int64, err error) {
+func (r *Store) deleteSnapshots(ctx context.Context, before int64) (deleted int64, err error) {
 	err = r.Write(ctx, "remove old snapshots", func(_ context.Context, w *gorm.DB) error {
 		done := w.Where("checked_at < ?", before).Delete(&snapshotRecord{})
 		deleted = done.RowsAffected
@@ -68,7 +68,7 @@ func (r *candidateStore) deleteSnapshots(ctx context.Context, before int64) (del
 }
 
 // addIgnore adds a rule, unless its service has as many as it may.
-func (r *candidateStore) addIgnore(ctx context.Context, rec *record.Ignore) error {
+func (r *Store) addIgnore(ctx context.Context, rec *record.Ignore) error {
 	return r.Write(ctx, "add an ignore rule", func(_ context.Context, w *gorm.DB) error {
 		var n int64
 		if err := w.Model(&record.Ignore{}).Where("service_id = ?", rec.ServiceID).Count(&n).Error; err != nil {
@@ -82,7 +82,7 @@ func (r *candidateStore) addIgnore(ctx context.Context, rec *record.Ignore) erro
 }
 
 // deleteIgnore deletes a rule, and reports whether there was one.
-func (r *candidateStore) deleteIgnore(ctx context.Context, id string) (deleted bool, err error) {
+func (r *Store) deleteIgnore(ctx context.Context, id string) (deleted bool, err error) {
 	err = r.Write(ctx, "delete an ignore rule", func(_ context.Context, w *gorm.DB) error {
 		done := w.Where("id = ?", id).Delete(&record.Ignore{})
 		deleted = done.RowsAffected > 0

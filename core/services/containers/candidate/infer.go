@@ -1,4 +1,4 @@
-package containers
+package candidate
 
 import (
 	"context"
@@ -29,13 +29,13 @@ type Scan struct {
 
 // inferVersion finds the tags of a digest. It tries the newest versions first, until one matches and its shorter aliases were
 // tried.
-func (f *inference) inferVersion(ctx context.Context, key inferKey, t *inferTask) (*snapshotRecord, error) {
-	snap := &snapshotRecord{Repo: key.repo, Digest: key.digest, Platform: key.platform, Tags: []string{}, CheckedAt: f.s.now()}
+func (f *inference) inferVersion(ctx context.Context, key VersionKey, t *inferTask) (*snapshotRecord, error) {
+	snap := &snapshotRecord{Repo: key.Repo, Digest: key.Digest, Platform: key.Platform, Tags: []string{}, CheckedAt: f.s.now()}
 	all, err := f.s.registry.listTags(ctx, t.ref, tagsFor)
 	if err != nil {
 		return nil, err
 	}
-	platform, err := record.ParsePlatform(key.platform)
+	platform, err := record.ParsePlatform(key.Platform)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (f *inference) inferVersion(ctx context.Context, key inferKey, t *inferTask
 	snap.Scan = Scan{TagsTotal: len(all), Considered: len(tags)}
 	var last time.Time
 	for i := 0; i < len(tags); i++ {
-		fits, err := f.tagMatchesDigest(ctx, t.ref.WithTag(tags[i]), t.ref, tags[i], key.digest, platform)
+		fits, err := f.tagMatchesDigest(ctx, t.ref.WithTag(tags[i]), t.ref, tags[i], key.Digest, platform)
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
@@ -71,7 +71,7 @@ func (f *inference) inferVersion(ctx context.Context, key inferKey, t *inferTask
 	snap.Failed = snap.Scan.Considered > 0 && snap.Scan.OK == 0
 	snap.Version = version.Resolve(snap.Tags, t.ref.Tag)
 	if snap.Version == "" && !snap.Failed {
-		snap.Version = f.imageLabel(ctx, t.ref.WithDigest(key.digest), t.ref.Host, key.platform)
+		snap.Version = f.imageLabel(ctx, t.ref.WithDigest(key.Digest), t.ref.Host, key.Platform)
 	}
 	return snap, nil
 }
@@ -126,7 +126,7 @@ func (f *inference) awaitDigests(ctx context.Context, digests []string, most tim
 		var pending chan struct{}
 		f.mu.Lock()
 		for key, t := range f.tasks {
-			if slices.Contains(digests, key.digest) {
+			if slices.Contains(digests, key.Digest) {
 				pending = t.done
 			}
 		}

@@ -1,4 +1,4 @@
-package containers
+package candidate
 
 import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"

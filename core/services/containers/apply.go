@@ -198,7 +198,7 @@ func (c *change) nameFormer(ctx context.Context) {
 	ctx, cancel := work.OutlastJob(ctx, 5*time.Minute)
 	defer cancel()
 	if err := c.s.ThroughOutage(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.ImageRef().String()) }); err != nil {
-		c.r.Warn(ctx, "%s: the name could not be given back to the former image: %s", c.displayName(), failure.Text(err))
+		c.r.LogWarning(ctx, "%s: the name could not be given back to the former image: %s", c.displayName(), failure.Text(err))
 	}
 }
 

@@ -35,9 +35,9 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 	}
 	c.rec.Reason = failure.Code(err)
 	if errors.Is(err, queue.ErrCanceled) {
-		c.r.Warn(ctx, "%s: canceled at the step %s", c.displayName(), step)
+		c.r.LogWarning(ctx, "%s: canceled at the step %s", c.displayName(), step)
 	} else {
-		c.r.Fail(ctx, "%s: %s failed: %s", c.displayName(), c.outcome.FailureStep, failure.Text(err))
+		c.r.LogError(ctx, "%s: %s failed: %s", c.displayName(), c.outcome.FailureStep, failure.Text(err))
 	}
 	if ctx.Err() == nil && (step == stepUp || step == stepHealth) {
 		c.reportOutput(ctx, c.rec.ToImage)
@@ -52,7 +52,7 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 		return c.finishChange(ctx, record.ChangeFailed, err)
 	case step == stepBackup:
 		if err := c.s.repo.failOpenBackups(context.WithoutCancel(ctx), c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
-			c.r.Warn(ctx, "%s: a backup that was begun could not be closed: %s", c.displayName(), failure.Text(err))
+			c.r.LogWarning(ctx, "%s: a backup that was begun could not be closed: %s", c.displayName(), failure.Text(err))
 		}
 		c.startAgain(ctx)
 		return c.finishChange(ctx, record.ChangeFailed, err)
@@ -64,14 +64,14 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 	case c.rec.RunsOnce != "":
 		return c.leaveFailedRun(ctx, err)
 	case !c.svc.AutoRollback && step == stepUp && !c.hasNewImage(ctx):
-		c.r.Warn(ctx, "%s: no container was replaced; the former one goes on.", c.displayName())
+		c.r.LogWarning(ctx, "%s: no container was replaced; the former one goes on.", c.displayName())
 		if err := c.stopDetached(ctx); err != nil {
-			c.r.Warn(ctx, "%s: it could not be stopped before it is started again: %s", c.displayName(), failure.Text(err))
+			c.r.LogWarning(ctx, "%s: it could not be stopped before it is started again: %s", c.displayName(), failure.Text(err))
 		}
 		c.restoreTag(ctx)
 		return c.finishChange(ctx, record.ChangeFailed, err)
 	case !c.svc.AutoRollback && ctx.Err() == nil:
-		c.r.Warn(ctx, "%s: automatic rollback is switched off; the new container stays as it is.", c.displayName())
+		c.r.LogWarning(ctx, "%s: automatic rollback is switched off; the new container stays as it is.", c.displayName())
 		return c.finishChange(ctx, record.ChangeFailed, err)
 	}
 	return c.rollBack(ctx, failure.Text(err))

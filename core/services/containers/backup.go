@@ -101,7 +101,7 @@ func (c *change) backupMounts(ctx context.Context) error {
 		return err
 	}
 	if len(list) == 0 {
-		c.r.Info(ctx, "%s: there is no container yet, so nothing to back up", c.displayName())
+		c.r.LogInfo(ctx, "%s: there is no container yet, so nothing to back up", c.displayName())
 		return nil
 	}
 	if c.rec.FromState != record.StateStopped {
@@ -143,15 +143,15 @@ func (s *Service) backupMount(ctx context.Context, c *change, container string, 
 	switch {
 	case errors.Is(err, errTooLarge):
 		rec.Status, rec.Error, rec.Path = backupSkippedSize, fmt.Sprintf("it holds more than the limit of %d bytes", p.Limit), ""
-		c.r.Warn(ctx, "%s: %s holds more than %d bytes and is not backed up", c.displayName(), p.Name, p.Limit)
+		c.r.LogWarning(ctx, "%s: %s holds more than %d bytes and is not backed up", c.displayName(), p.Name, p.Limit)
 		if !set.Backup.RequireSuccess {
 			err = nil
 		}
 	case err != nil:
 		rec.Status, rec.Error, rec.Path = backupFailed, backupReason(err), ""
-		c.r.Fail(ctx, "%s: the backup of %s failed: %s", c.displayName(), p.Name, rec.Error)
+		c.r.LogError(ctx, "%s: the backup of %s failed: %s", c.displayName(), p.Name, rec.Error)
 	default:
-		c.r.Info(ctx, "%s: backed up %s, %d bytes", c.displayName(), p.Name, size)
+		c.r.LogInfo(ctx, "%s: backed up %s, %d bytes", c.displayName(), p.Name, size)
 	}
 	if saved := s.repo.saveBackup(context.WithoutCancel(ctx), rec); saved != nil {
 		return rec.toResult(), saved
@@ -239,7 +239,7 @@ func (c *change) startAgain(ctx context.Context) {
 	ctx, cancel := work.OutlastJob(ctx, 5*time.Minute)
 	defer cancel()
 	if _, err := c.s.RunCompose(ctx, c.r, &c.stack, c.composeCall(engine.ActionStart)); err != nil {
-		c.r.Fail(ctx, "%s: it could not be started again: %s", c.displayName(), failure.Text(err))
+		c.r.LogError(ctx, "%s: it could not be started again: %s", c.displayName(), failure.Text(err))
 		return
 	}
 	c.restartDependents(ctx)

@@ -126,7 +126,7 @@ func (c *change) recreateDependents(ctx context.Context) error {
 
 // recreateDependent recreates a dependent with the image that it had.
 func (c *change) recreateDependent(ctx context.Context, d record.Dependent) error {
-	c.r.Info(ctx, "%s: recreating %s, which shares namespaces or volumes with it", c.displayName(), d.Name)
+	c.r.LogInfo(ctx, "%s: recreating %s, which shares namespaces or volumes with it", c.displayName(), d.Name)
 	svc, err := c.s.repo.FindService(ctx, d.ServiceID)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (c *change) restartDependents(ctx context.Context) {
 			continue
 		}
 		if _, err := c.s.RunCompose(ctx, c.r, &c.stack, host.ComposeCall{Action: engine.ActionRestart, Services: []string{d.Name}}); err != nil {
-			c.r.Fail(ctx, "%s: %s, which shares namespaces with it, could not be restarted: %s", c.displayName(), d.Name, failure.Text(err))
+			c.r.LogError(ctx, "%s: %s, which shares namespaces with it, could not be restarted: %s", c.displayName(), d.Name, failure.Text(err))
 		}
 	}
 }

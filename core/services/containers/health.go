@@ -53,7 +53,7 @@ func (s *Service) waitHealthy(ctx context.Context, r *work.Reporter, st *record.
 		}
 		grace = max(grace, wait)
 		if time.Since(begin) > limit+grace && want.runsOnce == runsAsBefore && state == stateRunning {
-			r.Warn(ctx, "%s / %s still runs after %s, and is not waited for any longer", st.Project, svc.Name, limit)
+			r.LogWarning(ctx, "%s / %s still runs after %s, and is not waited for any longer", st.Project, svc.Name, limit)
 			return s.RetryStep(ctx, func() error { return s.checkDigest(ctx, svc, want) })
 		}
 		if time.Since(begin) > limit+grace && want.runsOnce != "" {

@@ -22,7 +22,7 @@ func (c *change) reportOutput(ctx context.Context, imageID string) {
 	defer cancel()
 	list, err := c.s.AllContainersOf(ctx, c.stack.Project, c.svc.Name)
 	if err != nil {
-		c.r.Warn(ctx, "%s: the output of the container cannot be read: %s", c.displayName(), failure.Text(err))
+		c.r.LogWarning(ctx, "%s: the output of the container cannot be read: %s", c.displayName(), failure.Text(err))
 		return
 	}
 	read := 0
@@ -33,16 +33,16 @@ func (c *change) reportOutput(ctx context.Context, imageID string) {
 		read++
 		lines, err := c.s.LastLines(ctx, ct.ID, failedLines, failedBytes)
 		if err != nil {
-			c.r.Warn(ctx, "%s: the output of %s cannot be read: %s", c.displayName(), ct.Name, failure.Text(err))
+			c.r.LogWarning(ctx, "%s: the output of %s cannot be read: %s", c.displayName(), ct.Name, failure.Text(err))
 			continue
 		}
 		if len(lines) == 0 {
-			c.r.Info(ctx, "%s has written nothing", ct.Name)
+			c.r.LogInfo(ctx, "%s has written nothing", ct.Name)
 			continue
 		}
-		c.r.Info(ctx, "The last lines of %s:", ct.Name)
+		c.r.LogInfo(ctx, "The last lines of %s:", ct.Name)
 		for _, l := range lines {
-			c.r.Info(ctx, "%s | %s", ct.Name, l.Text)
+			c.r.LogInfo(ctx, "%s | %s", ct.Name, l.Text)
 		}
 	}
 }

@@ -56,13 +56,13 @@ func (s *Service) planUpdate(ctx context.Context, inv *project.Inventory, spec *
 				return out, err
 			}
 			if len(p.Drift) > 0 {
-				r.Warn(ctx, "%s: recreating it would change more than its image: %s", p.Name, driftText(p.Drift))
+				r.LogWarning(ctx, "%s: recreating it would change more than its image: %s", p.Name, driftText(p.Drift))
 			}
 			if len(p.Unresolved) > 0 {
-				r.Fail(ctx, "%s: variables without a value: %s", p.Name, texts.JoinSome(p.Unresolved, maxTold))
+				r.LogError(ctx, "%s: variables without a value: %s", p.Name, texts.JoinSome(p.Unresolved, maxTold))
 			}
 			out.ChangedServices, out.Services = append(out.ChangedServices, p.ServiceID), append(out.Services, p)
-			r.Info(ctx, "%s: %s → %s", p.Name, record.ShortDigest(p.FromDigest), record.ShortDigest(p.ToDigest))
+			r.LogInfo(ctx, "%s: %s → %s", p.Name, record.ShortDigest(p.FromDigest), record.ShortDigest(p.ToDigest))
 		}
 	}
 	return out, nil

@@ -22,10 +22,10 @@ func (c *change) pullTarget(ctx context.Context) error {
 func (c *change) fetchImage(ctx context.Context, ref string) (id string, err error) {
 	if there, err := c.s.engine().Images(ctx, []string{ref}); err == nil && len(there) == 1 && there[0] != nil {
 		// Another service of the same image, or an earlier attempt, has pulled it.
-		c.r.Info(ctx, "%s: %s is there already, image %s", c.displayName(), ref, record.ShortDigest(there[0].ID))
+		c.r.LogInfo(ctx, "%s: %s is there already, image %s", c.displayName(), ref, record.ShortDigest(there[0].ID))
 		return there[0].ID, nil
 	}
-	c.r.Info(ctx, "%s: pulling %s", c.displayName(), ref)
+	c.r.LogInfo(ctx, "%s: pulling %s", c.displayName(), ref)
 	var img *engine.Image
 	err = c.s.RetryStep(ctx, func() (err error) {
 		img, err = c.s.engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.settings().DockerConfig}, func(p engine.PullProgress) error {
@@ -37,7 +37,7 @@ func (c *change) fetchImage(ctx context.Context, ref string) (id string, err err
 	if err != nil {
 		return "", err
 	}
-	c.r.Info(ctx, "%s: pulled %s, image %s", c.displayName(), ref, record.ShortDigest(img.ID))
+	c.r.LogInfo(ctx, "%s: pulled %s, image %s", c.displayName(), ref, record.ShortDigest(img.ID))
 	return img.ID, nil
 }
 
@@ -76,7 +76,7 @@ func (c *change) extraTags(ctx context.Context) error {
 			return context.Cause(ctx)
 		case err != nil:
 			c.outcome.Warnings = append(c.outcome.Warnings, PullWarning{ServiceID: c.svc.ID, TagRef: ref, Error: failure.Text(err)})
-			c.r.Warn(ctx, "%s: %s could not be pulled: %s", c.displayName(), ref, failure.Text(err))
+			c.r.LogWarning(ctx, "%s: %s could not be pulled: %s", c.displayName(), ref, failure.Text(err))
 		default:
 			c.outcome.TagsPulled = append(c.outcome.TagsPulled, tag)
 		}

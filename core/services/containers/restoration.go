@@ -86,13 +86,13 @@ func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec restoreJo
 	case err != nil && m.state.Begun:
 		text := fmt.Sprintf("The restore of %s failed in the middle, and the services that use it stay stopped: restore again. %s", m.backup.Target, failure.Text(err))
 		// Who cancels a job finds it in the log alone.
-		r.Fail(ctx, "%s", text)
+		r.LogError(ctx, "%s", text)
 		return out, fault.Wrap(err, fault.Conflict, "%s", text)
 	case err != nil:
 		m.startDetached(ctx)
 		return out, err
 	}
-	r.Info(ctx, "restored %s from %s", m.backup.Target, m.backup.ID)
+	r.LogInfo(ctx, "restored %s from %s", m.backup.Target, m.backup.ID)
 	if err := m.startServices(ctx); err != nil {
 		if ctx.Err() != nil && !work.IsHandover(ctx) {
 			m.startDetached(ctx)
@@ -193,7 +193,7 @@ func (m *restoration) startDetached(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 	defer cancel()
 	if err := m.startServices(ctx); err != nil {
-		m.r.Fail(ctx, "%s could not be started again: %s", strings.Join(m.state.Services, ", "), failure.Text(err))
+		m.r.LogError(ctx, "%s could not be started again: %s", strings.Join(m.state.Services, ", "), failure.Text(err))
 	}
 }
 

@@ -29,7 +29,7 @@ func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *work.Repo
 		return nil, nil
 	}
 	r.Resumed = true
-	r.Warn(ctx, "The core ended while this job ran; it goes on from its journal.")
+	r.LogWarning(ctx, "The core ended while this job ran; it goes on from its journal.")
 	// An engine that does not come is the error of the step that needs it.
 	_ = s.AwaitEngine(ctx, engineWait)
 	for i := range open {

@@ -31,7 +31,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 	if c.rec.FromImage == "" {
 		return c.finishChange(ctx, record.ChangeFailed, fault.New(fault.Conflict, "There is no former image to roll back to."))
 	}
-	c.r.Warn(ctx, "%s: rolling back to %s", c.displayName(), record.ShortDigest(c.rec.FromImage))
+	c.r.LogWarning(ctx, "%s: rolling back to %s", c.displayName(), record.ShortDigest(c.rec.FromImage))
 	steps := []struct {
 		name string
 		do   func(context.Context) error
@@ -54,15 +54,15 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 			if errors.Is(err, failure.ErrEngineAway) {
 				return c.awaitNextJob(ctx, err)
 			}
-			c.r.Fail(ctx, "%s: the rollback failed: %s", c.displayName(), failure.Text(err))
+			c.r.LogError(ctx, "%s: the rollback failed: %s", c.displayName(), failure.Text(err))
 			c.reportOutput(ctx, c.rec.FromImage)
 			return c.finishChange(ctx, record.ChangeFailed, fault.New(fault.Conflict, "The update failed (%s), and so did the rollback: %s", trigger, failure.Text(err)).With("reason", "rollback_failed"))
 		}
 	}
 	if c.staysStopped() {
-		c.r.Warn(ctx, "%s: rolled back to the former image, and stays stopped", c.displayName())
+		c.r.LogWarning(ctx, "%s: rolled back to the former image, and stays stopped", c.displayName())
 	} else {
-		c.r.Warn(ctx, "%s: rolled back, it runs the former image", c.displayName())
+		c.r.LogWarning(ctx, "%s: rolled back, it runs the former image", c.displayName())
 	}
 	return c.finishChange(ctx, record.ChangeRolledBack, nil)
 }

@@ -43,6 +43,6 @@ func listLeftOut(inv *project.Inventory, spec *updateJob) (out []LeftOut) {
 // reportLeftOut writes the services that an update leaves out into the log of its job.
 func reportLeftOut(ctx context.Context, r *work.Reporter, list []LeftOut) {
 	for _, l := range list {
-		r.Warn(ctx, "%s: left out, since %s was rolled back before; update it by itself, or ignore that version", l.Name, record.ShortDigest(l.Digest))
+		r.LogWarning(ctx, "%s: left out, since %s was rolled back before; update it by itself, or ignore that version", l.Name, record.ShortDigest(l.Digest))
 	}
 }

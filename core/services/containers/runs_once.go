@@ -98,7 +98,7 @@ func (c *change) hasCompleted(ctx context.Context) (bool, error) {
 
 // leaveFailedRun ends the change of a service that ends by itself and has failed. Its former image gets its name back and is not run.
 func (c *change) leaveFailedRun(ctx context.Context, cause error) error {
-	c.r.Warn(ctx, "%s: it ends by itself, so its former image is not run again", c.displayName())
+	c.r.LogWarning(ctx, "%s: it ends by itself, so its former image is not run again", c.displayName())
 	c.nameFormer(ctx)
 	return c.finishChange(ctx, record.ChangeFailed, cause)
 }
@@ -117,7 +117,7 @@ func completedBefore(done []*change, failed *change) (out []*change) {
 func (sum *StackSummary) reportCompleted(ctx context.Context, r *work.Reporter, done []*change, failed *change) {
 	for _, c := range completedBefore(done, failed) {
 		sum.Update.Completed = append(sum.Update.Completed, c.svc.ID)
-		r.Warn(ctx, "%s was run with its new version, and stays so", c.displayName())
+		r.LogWarning(ctx, "%s was run with its new version, and stays so", c.displayName())
 	}
 }
 
@@ -152,10 +152,10 @@ func (c *change) reportSuccess(ctx context.Context) {
 	digest := record.ShortDigest(c.rec.ToDigest)
 	switch {
 	case c.rec.RunsOnce != "":
-		c.r.Info(ctx, "%s: was run with %s", c.displayName(), digest)
+		c.r.LogInfo(ctx, "%s: was run with %s", c.displayName(), digest)
 	case c.staysStopped():
-		c.r.Info(ctx, "%s: has %s, and stays stopped", c.displayName(), digest)
+		c.r.LogInfo(ctx, "%s: has %s, and stays stopped", c.displayName(), digest)
 	default:
-		c.r.Info(ctx, "%s: runs %s", c.displayName(), digest)
+		c.r.LogInfo(ctx, "%s: runs %s", c.displayName(), digest)
 	}
 }

@@ -63,7 +63,7 @@ func (s *Service) startStopped(ctx context.Context, r *work.Reporter, st *record
 	for _, item := range s.toRestart(ctx, changes, others) {
 		err := s.RepeatAfterOutage(ctx, r, st.Project+" / "+item.svc.Name, func(ctx context.Context) error { return s.restartService(ctx, r, st, item) })
 		if err != nil {
-			r.Fail(ctx, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failure.Text(err))
+			r.LogError(ctx, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failure.Text(err))
 			failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failure.Text(err))
 		}
 	}
@@ -105,7 +105,7 @@ func (s *Service) restartService(ctx context.Context, r *work.Reporter, st *reco
 	if !stopped || other {
 		return nil
 	}
-	r.Warn(ctx, "%s / %s was stopped while the engine was away, and is started again", st.Project, item.svc.Name)
+	r.LogWarning(ctx, "%s / %s was stopped while the engine was away, and is started again", st.Project, item.svc.Name)
 	call := host.ComposeCall{Action: engine.ActionStart, Services: []string{item.svc.Name}, Scale: map[string]int{item.svc.Name: len(list)}}
 	if _, err := s.RunCompose(ctx, r, st, call); err != nil {
 		return err

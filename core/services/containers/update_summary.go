@@ -135,7 +135,7 @@ func (c *change) runsNow(ctx context.Context) string {
 	defer cancel()
 	o, _, err := c.s.ObserveEngine(ctx, c.stack.Project)
 	if err != nil {
-		c.r.Warn(ctx, "%s: the engine does not tell what runs: %s", c.displayName(), failure.Text(err))
+		c.r.LogWarning(ctx, "%s: the engine does not tell what runs: %s", c.displayName(), failure.Text(err))
 		return ""
 	}
 	now := o.StateOf(c.stack.Project, &c.svc)

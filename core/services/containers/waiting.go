@@ -29,7 +29,7 @@ func (c *change) awaitNextJob(ctx context.Context, cause error) error {
 		return fmt.Errorf("write the journal: %w", err)
 	}
 	c.s.waiting.Store(true)
-	c.r.Fail(ctx, "%s: the engine did not come back at the step %s (%s); another job goes on when it does", c.displayName(), c.rec.Step, failure.Text(cause))
+	c.r.LogError(ctx, "%s: the engine did not come back at the step %s (%s); another job goes on when it does", c.displayName(), c.rec.Step, failure.Text(cause))
 	return fault.Wrap(failure.ErrEngineAway, fault.Conflict, "%s: The engine did not come back within %s. Another job goes on at the step %s when it does.", c.displayName(), c.s.OutageWait(), c.rec.Step).
 		With("reason", failure.EngineAway)
 }
@@ -135,7 +135,7 @@ func (s *Service) runResumed(ctx context.Context, job *queue.Job, spec changeOpt
 	}
 	r.Resumed = true
 	if rec.Status == record.ChangeRunning {
-		r.Info(ctx, "The engine is back; the change goes on at the step %s.", rec.Step)
+		r.LogInfo(ctx, "The engine is back; the change goes on at the step %s.", rec.Step)
 	}
 	return s.settleChanges(ctx, spec, r, []record.Change{*rec})
 }

@@ -177,7 +177,7 @@ func (c *checkRun) checkService(ctx context.Context, st *record.Stack, svc *reco
 	}
 	if err != nil {
 		c.failed.Add(1)
-		c.r.Warn(ctx, "%s: the check failed: %s", name, failure.Text(err))
+		c.r.LogWarning(ctx, "%s: the check failed: %s", name, failure.Text(err))
 		columns = map[string]any{"check_error": failure.Text(err), "check_reason": failure.Code(err)}
 	}
 	c.mu.Lock()
@@ -221,7 +221,7 @@ func (c *checkRun) findCandidate(ctx context.Context, svc *record.Service) (map[
 	if newer, err := c.newerTags(ctx, ref); err == nil {
 		columns["newer_tags"] = record.EncodeColumn(newer)
 	} else {
-		c.r.Info(ctx, "%s: the tags were not listed: %s", svc.Name, failure.Text(err))
+		c.r.LogInfo(ctx, "%s: the tags were not listed: %s", svc.Name, failure.Text(err))
 	}
 	have := c.runtime[svc.ID].Digests
 	switch {

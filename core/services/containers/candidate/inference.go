@@ -17,9 +17,10 @@ const (
 	inferWorkers = 4
 	// inferTags is how many tags of a repository are looked at for one digest at most.
 	inferTags = 200
-	// snapshotFor is for how long a snapshot holds, failedFor the pause after one that failed whole, snapshotKeep when it is
+	// snapshotFor is for how long a snapshot holds, snapshotKeep when it is
 	// deleted.
-	snapshotFor  = 7 * 24 * time.Hour
+	snapshotFor = 7 * 24 * time.Hour
+	// FailedFor is the pause after a snapshot that failed whole.
 	FailedFor    = 10 * time.Minute
 	snapshotKeep = 30 * 24 * time.Hour
 	// RingSize is how many events can be replayed.

@@ -93,9 +93,9 @@ func (h *Host) composeOnce(ctx context.Context, r *work.Reporter, st *record.Sta
 		}
 		switch lines++; {
 		case lines <= MaxComposeLines:
-			r.Info(ctx, "compose: %s", text)
+			r.LogInfo(ctx, "compose: %s", text)
 		case lines == MaxComposeLines+1:
-			r.Warn(ctx, "compose says more than %d lines; the rest is left out.", MaxComposeLines)
+			r.LogWarning(ctx, "compose says more than %d lines; the rest is left out.", MaxComposeLines)
 		}
 		return ctx.Err()
 	})

@@ -145,7 +145,7 @@ func (h *Host) RepeatAfterOutage(ctx context.Context, r *work.Reporter, name str
 		if attempt == OutageAttempts || h.Outages.Load() == before || ctx.Err() != nil {
 			return err
 		}
-		r.Warn(ctx, "%s: the engine was away meanwhile, this step is done again", name)
+		r.LogWarning(ctx, "%s: the engine was away meanwhile, this step is done again", name)
 	}
 }
 

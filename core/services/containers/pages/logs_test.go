@@ -3,7 +3,7 @@ package pages
 import (
 	"maps"
 	"os"
-	"strings"
+	"path/filepath"
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
@@ -14,13 +14,16 @@ import (
 // sentence with a translation, but for commands and lines of nothing but what somebody else has said.
 func TestLogsAreInTheLanguageOfThePage(t *testing.T) {
 	written := map[string]string{}
-	for _, room := range []string{"..", "../backup", "../change", "../drift", "../host", "../project", "../candidate", "../webhook"} {
-		if _, err := os.Stat(room); err == nil {
-			maps.Copy(written, sentences.Written(t, room, sentences.Calls{"Info": 1, "Warn": 1, "Fail": 1, "reportProgress": 2}, "p.Message"))
-		}
+	calls := sentences.Calls{"LogInfo": 1, "LogWarning": 1, "LogError": 1, "reportProgress": 2, "ReportProgress": 2}
+	files, err := filepath.Glob("../*/*.go")
+	must(t, err)
+	dirs := map[string]bool{"..": true}
+	for _, file := range files {
+		dirs[filepath.Dir(file)] = true
 	}
-	// The log of the core has methods of the same names, whose second arguments are words.
-	maps.DeleteFunc(written, func(_, text string) bool { return !strings.Contains(text, " ") })
+	for dir := range dirs {
+		maps.Copy(written, sentences.Written(t, dir, calls, "p.Message"))
+	}
 	if len(written) < 50 {
 		t.Fatalf("only %d lines were found in the sources", len(written))
 	}

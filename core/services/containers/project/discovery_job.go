@@ -45,7 +45,7 @@ func (d *Discovery) RunDiscovery(ctx context.Context, _ *queue.Job, spec Discove
 	}
 	for _, a := range res.Actions {
 		if a.Action != actionSkipped {
-			r.Info(ctx, "%s: stack %s", a.Project, strings.TrimSuffix(a.Action+": "+a.Reason, ": "))
+			r.LogInfo(ctx, "%s: stack %s", a.Project, strings.TrimSuffix(a.Action+": "+a.Reason, ": "))
 		}
 	}
 	return DiscoverySummary{Scan: res, Delivery: spec.Delivery}, nil

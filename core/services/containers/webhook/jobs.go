@@ -202,11 +202,11 @@ func (h *syncer) forEachRepo(ctx context.Context, names []string, r *work.Report
 func reportResult(ctx context.Context, r *work.Reporter, res *SyncResult) {
 	switch res.Action {
 	case ActionError:
-		r.Fail(ctx, "%s: the webhook failed: %s", res.Repo, res.Message)
+		r.LogError(ctx, "%s: the webhook failed: %s", res.Repo, res.Message)
 	case ActionConflict:
-		r.Warn(ctx, "%s: the webhook conflicts: %s", res.Repo, res.Message)
+		r.LogWarning(ctx, "%s: the webhook conflicts: %s", res.Repo, res.Message)
 	default:
-		r.Info(ctx, "%s: webhook %s", res.Repo, res.Action)
+		r.LogInfo(ctx, "%s: webhook %s", res.Repo, res.Action)
 	}
 }
 

@@ -48,7 +48,7 @@ func (h *syncer) removeHook(ctx context.Context, name string, r *work.Reporter) 
 	}
 	res.Repo = row.FullName
 	if h.host == nil || h.cfg.PAT == "" {
-		r.Warn(ctx, "%s: the code host cannot be asked; a webhook may be left there", res.Repo)
+		r.LogWarning(ctx, "%s: the code host cannot be asked; a webhook may be left there", res.Repo)
 		return res, h.recordRemoved(ctx, name)
 	}
 	if err := h.hooks.store.updateRepo(ctx, name, map[string]any{"webhook_state": hookRunning}); err != nil {
@@ -62,7 +62,7 @@ func (h *syncer) removeHook(ctx context.Context, name string, r *work.Reporter) 
 	case err == nil || client.CauseOf(err) == client.CauseMissing:
 		return res, h.recordRemoved(ctx, name)
 	case !h.cfg.Enabled:
-		r.Warn(ctx, "%s: the webhook was left on the code host: %s", res.Repo, h.cfg.cleanText(failure.Text(err)))
+		r.LogWarning(ctx, "%s: the webhook was left on the code host: %s", res.Repo, h.cfg.cleanText(failure.Text(err)))
 		return res, h.recordRemoved(ctx, name)
 	}
 	res.Action, res.Message = ActionError, h.cfg.cleanText(failure.Text(err))
@@ -117,7 +117,7 @@ func (w *Webhooks) auditHooks(ctx context.Context, r *work.Reporter) (any, error
 	h, err := w.newSyncer(ctx)
 	if why := skipReason(err); why != "" {
 		out.Skipped = why
-		r.Info(ctx, "nothing was looked at: %s", why)
+		r.LogInfo(ctx, "nothing was looked at: %s", why)
 		return out, nil
 	}
 	if err != nil {

@@ -130,18 +130,18 @@ func (r *Reporter) endReport(ctx context.Context, err error) {
 	r.storeProgress(ctx)
 }
 
-// Info adds a line to the log of the job.
-func (r *Reporter) Info(ctx context.Context, format string, args ...any) {
+// LogInfo adds a line to the log of the job.
+func (r *Reporter) LogInfo(ctx context.Context, format string, args ...any) {
 	r.log(ctx, "info", format, args)
 }
 
-// Warn adds a warning to the log of the job.
-func (r *Reporter) Warn(ctx context.Context, format string, args ...any) {
+// LogWarning adds a warning to the log of the job.
+func (r *Reporter) LogWarning(ctx context.Context, format string, args ...any) {
 	r.log(ctx, "warn", format, args)
 }
 
-// Fail adds an error to the log of the job. It does not end the job.
-func (r *Reporter) Fail(ctx context.Context, format string, args ...any) {
+// LogError adds an error to the log of the job. It does not end the job.
+func (r *Reporter) LogError(ctx context.Context, format string, args ...any) {
 	r.log(ctx, "error", format, args)
 }
 

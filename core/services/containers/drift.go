@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
-	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
-	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/texts"
+	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
 // driftConfig is the field of a difference that only compose's own hash tells.
@@ -46,35 +46,55 @@ type ServiceDrift struct {
 // inheritedVariables are those of this process that the engine's plugin has too, and compose gets from it.
 var inheritedVariables = []string{"PATH", "HOME", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR"}
 
+// Host is what the room asks of the host that the stacks run on.
+type Host interface {
+	Engine() client.Engine
+	// ContainersOf returns the containers of a service, or with "" of all services of a project.
+	ContainersOf(ctx context.Context, project, service string) ([]engine.Container, error)
+	ComposeSource(st *record.Stack) compose.Source
+	ComposeRequest(st *record.Stack, call host.ComposeCall) engine.ComposeRequest
+	// RefuseFiles returns an error if files of a stack may not be read.
+	RefuseFiles(st *record.Stack) error
+}
+
+// Comparer compares what runs with what compose would create.
+type Comparer struct {
+	host   Host
+	hashes hashCache
+}
+
+// newComparer returns a Comparer, which keeps what compose has told of stacks.
+func newComparer(h Host) *Comparer { return &Comparer{host: h} }
+
 // driftOf compares what runs of a service with what compose would create. The defaults of the image that runs are
 // explained, so that those of another image need no consent. Nothing is compared where nothing runs, or the engine does
 // not tell what containers are made of.
-func (s *Service) driftOf(ctx context.Context, st *record.Stack, svc *record.Service) (ServiceDrift, error) {
-	return s.driftBeside(ctx, st, svc, s.newHashes(st))
+func (c *Comparer) driftOf(ctx context.Context, st *record.Stack, svc *record.Service) (ServiceDrift, error) {
+	return c.driftBeside(ctx, st, svc, c.newHashes(st))
 }
 
 // driftBeside is driftOf with the hashes of the stack's services.
-func (s *Service) driftBeside(ctx context.Context, st *record.Stack, svc *record.Service, hashes *composeHashes) (ServiceDrift, error) {
+func (c *Comparer) driftBeside(ctx context.Context, st *record.Stack, svc *record.Service, hashes *composeHashes) (ServiceDrift, error) {
 	out := ServiceDrift{ServiceID: svc.ID, Name: st.Project + " / " + svc.Name, Drift: []Drift{}, Unresolved: []string{}}
-	list, err := s.ContainersOf(ctx, st.Project, svc.Name)
+	list, err := c.host.ContainersOf(ctx, st.Project, svc.Name)
 	if err != nil || len(list) == 0 {
 		return out, err
 	}
 	ids := make([]string, len(list))
-	for i, c := range list {
-		ids[i] = c.ImageID
+	for i := range list {
+		ids[i] = list[i].ImageID
 	}
-	images, err := s.engine().Images(ctx, ids)
+	images, err := c.host.Engine().Images(ctx, ids)
 	if err != nil {
 		return out, err
 	}
 	var expected *compose.Expected
-	for i, c := range list {
+	for i := range list {
 		img := images[i]
 		if img != nil && img.Config == nil {
 			continue
 		}
-		d, err := s.engine().Inspect(ctx, c.ID)
+		d, err := c.host.Engine().Inspect(ctx, list[i].ID)
 		switch {
 		case fault.CodeOf(err) == fault.NotFound:
 			continue
@@ -84,7 +104,7 @@ func (s *Service) driftBeside(ctx context.Context, st *record.Stack, svc *record
 			continue
 		}
 		if expected == nil {
-			if expected, err = s.expectedConfig(ctx, st, svc.Name); err != nil {
+			if expected, err = c.expectedConfig(ctx, st, svc.Name); err != nil {
 				return out, err
 			}
 		}
@@ -110,74 +130,18 @@ func (s *Service) driftBeside(ctx context.Context, st *record.Stack, svc *record
 }
 
 // expectedConfig returns the configuration with which compose would create a service.
-func (s *Service) expectedConfig(ctx context.Context, st *record.Stack, service string) (*compose.Expected, error) {
+func (c *Comparer) expectedConfig(ctx context.Context, st *record.Stack, service string) (*compose.Expected, error) {
 	inherited := map[string]string{}
 	for _, name := range inheritedVariables {
 		if value := os.Getenv(name); value != "" {
 			inherited[name] = value
 		}
 	}
-	e, err := compose.Expect(ctx, s.ComposeSource(st), service, inherited)
+	e, err := compose.Expect(ctx, c.host.ComposeSource(st), service, inherited)
 	if err != nil {
 		return nil, host.FilesUnreadable(st, err)
 	}
 	return e, nil
-}
-
-// Drift returns what recreating services and their dependents would change besides their images. Services that would stay
-// as they are, are left out. It fails if one of them cannot be compared.
-func (s *Service) Drift(ctx context.Context, ids []string) ([]ServiceDrift, error) {
-	inv, err := s.LoadInventory(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s.driftOfAll(ctx, inv, ids)
-}
-
-// driftOfAll is Drift with the stacks and services of inv.
-func (s *Service) driftOfAll(ctx context.Context, inv *project.Inventory, ids []string) (out []ServiceDrift, err error) {
-	seen, hashes := map[string]bool{}, map[string]*composeHashes{}
-	for _, id := range ids {
-		svc := inv.Services[id]
-		if svc == nil || inv.Stacks[svc.StackID] == nil {
-			continue
-		}
-		dependents, err := s.DependentServices(ctx, inv.Stacks[svc.StackID], svc.Name)
-		if err != nil {
-			return nil, err
-		}
-		st := inv.Stacks[svc.StackID]
-		if hashes[st.ID] == nil {
-			hashes[st.ID] = s.newHashes(st)
-		}
-		for _, svc := range append([]record.Service{*svc}, dependents...) {
-			if seen[svc.ID] {
-				continue
-			}
-			seen[svc.ID] = true
-			drift, err := s.driftBeside(ctx, st, &svc, hashes[st.ID])
-			if err != nil {
-				return nil, err
-			}
-			if len(drift.Drift)+len(drift.Unresolved) > 0 {
-				out = append(out, drift)
-			}
-		}
-	}
-	return out, nil
-}
-
-// refuseDrift is checkDrift for services and their dependents, before there is a job. While the engine is away it refuses
-// nothing: the job waits for the engine and compares then.
-func (s *Service) refuseDrift(ctx context.Context, inv *project.Inventory, ids []string, allowed bool) error {
-	found, err := s.driftOfAll(ctx, inv, ids)
-	if failure.IsEngineGone(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return checkDrift(found, allowed)
 }
 
 // checkDrift refuses to recreate services that would lose a value, or change without consent.
@@ -197,34 +161,4 @@ func checkDrift(found []ServiceDrift, allowed bool) error {
 	}
 	return fault.Wrap(host.ErrFiles, fault.Conflict, "Recreating %s would change more than its image: %s. Allow it with allowDrift.", changed[0].Name, driftText(changed[0].Drift)).
 		With("reason", "drift").With("services", changed)
-}
-
-// checkDrift compares the service with its files as they are now.
-func (c *change) checkDrift(ctx context.Context) error {
-	services := []record.Service{c.svc}
-	for _, d := range c.rec.Dependents {
-		svc, err := c.s.repo.FindService(ctx, d.ServiceID)
-		if err != nil {
-			return err
-		}
-		services = append(services, svc)
-	}
-	names := make([]string, len(services))
-	for i := range services {
-		names[i] = services[i].Name
-	}
-	found, hashes := make([]ServiceDrift, len(services)), c.s.newHashes(&c.stack)
-	err := c.s.ThroughOutage(ctx, func() (err error) {
-		if err := c.s.RefuseSameName(ctx, &c.stack, names); err != nil {
-			return err
-		}
-		for i := 0; i < len(services) && err == nil; i++ {
-			found[i], err = c.s.driftBeside(ctx, &c.stack, &services[i], hashes)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return checkDrift(found, c.spec.AllowDrift)
 }

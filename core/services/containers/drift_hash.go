@@ -20,7 +20,7 @@ import (
 // composeHashes are the hashes that compose gives to the services of a stack. The version of compose is read when the first one is asked for, and
 // again where that has failed.
 type composeHashes struct {
-	s     *Service
+	c     *Comparer
 	stack *record.Stack
 	read  bool
 	// version is that of compose; "" if it does not tell.
@@ -52,8 +52,9 @@ type hashCache struct {
 	kept   map[string]toldHashes
 }
 
-func (s *Service) newHashes(st *record.Stack) *composeHashes {
-	return &composeHashes{s: s, stack: st}
+// newHashes returns the hashes of a stack's services, which are read when they are needed.
+func (c *Comparer) newHashes(st *record.Stack) *composeHashes {
+	return &composeHashes{c: c, stack: st}
 }
 
 // explainsAll reports whether compose would leave a container as it is, or cannot say so. It can where its version is the container's: hashes differ between
@@ -69,7 +70,7 @@ func (h *composeHashes) explainsAll(ctx context.Context, svc *record.Service, c 
 	}
 	imageID := ""
 	if h.isFirstGeneration() {
-		named, err := h.s.engine().Images(ctx, []string{svc.ImageRef().String()})
+		named, err := h.c.host.Engine().Images(ctx, []string{svc.ImageRef().String()})
 		if err != nil {
 			return false, err
 		}
@@ -89,7 +90,7 @@ func (h *composeHashes) readVersion(ctx context.Context) error {
 	if h.read {
 		return nil
 	}
-	info, err := h.s.engine().Info(ctx, h.s.settings().ComposeBin)
+	info, err := h.c.host.Engine().Info(ctx, h.c.host.ComposeRequest(h.stack, host.ComposeCall{}).Bin)
 	if err != nil {
 		return fmt.Errorf("read the version of compose: %w", err)
 	}
@@ -105,7 +106,7 @@ func (h *composeHashes) lookUp(ctx context.Context, name, imageID string) (strin
 	if hash, told := h.told.hashOf(name, imageID); told {
 		return hash, nil
 	}
-	cache := &h.s.hashes
+	cache := &h.c.hashes
 	unlock, err := cache.asking.LockKey(ctx, h.stack.ID)
 	if err != nil {
 		return "", err
@@ -152,7 +153,7 @@ func (h *composeHashes) lookUp(ctx context.Context, name, imageID string) (strin
 // signFiles returns a value that changes with the files and the version of compose that the hashes depend on. It is not settled while a file was
 // changed just now.
 func (h *composeHashes) signFiles(ctx context.Context) (signature string, settled bool) {
-	p, err := h.s.LoadProject(ctx, h.stack)
+	p, err := compose.Load(ctx, h.c.host.ComposeSource(h.stack))
 	if err != nil {
 		return "", false
 	}
@@ -160,7 +161,7 @@ func (h *composeHashes) signFiles(ctx context.Context) (signature string, settle
 	for _, svc := range p.Services {
 		parts = append(parts, svc.EnvFiles...)
 	}
-	signature, settled = project.FilesSignature(h.s.ComposeSource(h.stack), parts)
+	signature, settled = project.FilesSignature(h.c.host.ComposeSource(h.stack), parts)
 	return signature + " " + h.version, settled
 }
 
@@ -170,7 +171,7 @@ func (h *composeHashes) namedImages(ctx context.Context, names []string) (map[st
 	if !h.isFirstGeneration() {
 		return out, nil
 	}
-	p, err := h.s.LoadProject(ctx, h.stack)
+	p, err := compose.Load(ctx, h.c.host.ComposeSource(h.stack))
 	if err != nil {
 		return nil, host.FilesUnreadable(h.stack, err)
 	}
@@ -180,7 +181,7 @@ func (h *composeHashes) namedImages(ctx context.Context, names []string) (map[st
 			refs, of = append(refs, svc.Ref.String()), append(of, name)
 		}
 	}
-	found, err := h.s.engine().Images(ctx, refs)
+	found, err := h.c.host.Engine().Images(ctx, refs)
 	if err != nil {
 		return nil, err
 	}
@@ -202,11 +203,11 @@ func hashDiffers(e *compose.Expected) bool {
 // namesMadeBy returns the services in the stack's files that have containers which a version of compose has made. Compose refuses to tell the hashes of
 // others, and of those whose profile is not active: services with profiles are compared by their fields alone.
 func (h *composeHashes) namesMadeBy(ctx context.Context, version string) (names []string, err error) {
-	list, err := h.s.ContainersOf(ctx, h.stack.Project, "")
+	list, err := h.c.host.ContainersOf(ctx, h.stack.Project, "")
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.s.LoadProject(ctx, h.stack)
+	p, err := compose.Load(ctx, h.c.host.ComposeSource(h.stack))
 	if err != nil {
 		return nil, host.FilesUnreadable(h.stack, err)
 	}
@@ -225,11 +226,11 @@ func (h *composeHashes) namesMadeBy(ctx context.Context, version string) (names 
 
 // askCompose returns the hashes that compose gives to services.
 func (h *composeHashes) askCompose(ctx context.Context, names []string) (map[string]string, error) {
-	if err := h.s.RefuseFiles(h.stack); err != nil {
+	if err := h.c.host.RefuseFiles(h.stack); err != nil {
 		return nil, err
 	}
 	hashes := map[string]string{}
-	res, err := h.s.engine().Compose(ctx, h.s.ComposeRequest(h.stack, host.ComposeCall{Action: engine.ActionHash, Services: names}), func(l engine.Line) error {
+	res, err := h.c.host.Engine().Compose(ctx, h.c.host.ComposeRequest(h.stack, host.ComposeCall{Action: engine.ActionHash, Services: names}), func(l engine.Line) error {
 		if name, hash, ok := strings.Cut(strings.TrimSpace(l.Text), " "); ok && !l.Stderr && slices.Contains(names, name) {
 			hashes[name] = hash
 		}

@@ -59,7 +59,7 @@ func TestDriftOfSettings(t *testing.T) {
 			config[name] = running
 		}
 		e.file("blog/compose.yaml", webFile+file)
-		got, err := e.svc.driftOf(t.Context(), e.stackOf("blog"), e.serviceOf("blog", "web"))
+		got, err := e.svc.drift.driftOf(t.Context(), e.stackOf("blog"), e.serviceOf("blog", "web"))
 		e.must(err)
 		return got.Drift
 	}
@@ -149,14 +149,14 @@ func TestComposeHashDecides(t *testing.T) {
 				e.engine.AddImage(other)
 			}
 			st, web := e.stackOf("blog"), e.serviceOf("blog", "web")
-			hashes := e.svc.newHashes(st)
+			hashes := e.svc.drift.newHashes(st)
 			if tt.fail != nil {
 				tt.fail(e.engine)
-				if found, err := e.svc.driftBeside(t.Context(), st, web, hashes); err == nil {
+				if found, err := e.svc.drift.driftBeside(t.Context(), st, web, hashes); err == nil {
 					t.Errorf("the failure is taken for a comparison: %+v", found)
 				}
 			}
-			got, err := e.svc.driftBeside(t.Context(), st, web, hashes)
+			got, err := e.svc.drift.driftBeside(t.Context(), st, web, hashes)
 			e.must(err)
 			if diff := cmp.Diff(tt.want, got.Drift); diff != "" {
 				t.Error(diff)
@@ -190,7 +190,7 @@ func TestHashesAreKept(t *testing.T) {
 				before := len(e.engine.CallsOf("hash"))
 				for _, name := range names {
 					c := e.engine.ContainersOf("blog", name)[0]
-					_, err := e.svc.newHashes(e.stackOf("blog")).explainsAll(t.Context(), e.serviceOf("blog", name), &c, false)
+					_, err := e.svc.drift.newHashes(e.stackOf("blog")).explainsAll(t.Context(), e.serviceOf("blog", name), &c, false)
 					e.must(err)
 				}
 				if got := len(e.engine.CallsOf("hash")) - before; got != want {

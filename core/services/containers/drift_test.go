@@ -107,7 +107,7 @@ func TestDrift(t *testing.T) {
 				change = func(*engine.Detail) {}
 			}
 			e.madeOf(webFile+tt.file, change)
-			got, err := e.svc.driftOf(t.Context(), e.stackOf("blog"), e.serviceOf("blog", "web"))
+			got, err := e.svc.drift.driftOf(t.Context(), e.stackOf("blog"), e.serviceOf("blog", "web"))
 			e.must(err)
 			if tt.want == nil {
 				tt.want = []Drift{}

@@ -77,7 +77,7 @@ func (s *Service) planService(ctx context.Context, st *record.Stack, svc *record
 	if p.BackupTargets, err = s.backupPlan(ctx, svc, backupMode); err != nil {
 		return p, err
 	}
-	drift, err := s.driftOf(ctx, st, svc)
+	drift, err := s.drift.driftOf(ctx, st, svc)
 	p.Drift, p.Unresolved = append(drift.Drift, p.Drift...), append(drift.Unresolved, p.Unresolved...)
 	return p, err
 }

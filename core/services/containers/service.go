@@ -103,7 +103,8 @@ type Service struct {
 	checkMinute atomic.Int64
 	// applying serialises what changes one compose project.
 	applying work.KeyedMutex
-	hashes   hashCache
+	// drift compares what runs with the files.
+	drift *Comparer
 	// waiting tells that there may be changes that wait for the engine.
 	waiting atomic.Bool
 
@@ -146,6 +147,7 @@ func New(cfg Config) (*Service, error) {
 	s.Host = host.New(host.Config{
 		Store: s.repo.Store, Engine: s.engine, Settings: func() host.Settings { return s.settings().hostSettings() }, OutageWait: cfg.OutageWait,
 	})
+	s.drift = newComparer(s.Host)
 	projects := project.Config{
 		Store: s.repo.Store, Host: s.Host, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Settings: func() project.Settings { return s.settings().projectSettings() },
 	}

@@ -1,0 +1,95 @@
+package containers
+
+import (
+	"context"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+)
+
+// Drift returns what recreating services and their dependents would change besides their images. Services that would stay
+// as they are, are left out. It fails if one of them cannot be compared.
+func (s *Service) Drift(ctx context.Context, ids []string) ([]ServiceDrift, error) {
+	inv, err := s.LoadInventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.driftOfAll(ctx, inv, ids)
+}
+
+// driftOfAll is Drift with the stacks and services of inv.
+func (s *Service) driftOfAll(ctx context.Context, inv *project.Inventory, ids []string) (out []ServiceDrift, err error) {
+	seen, hashes := map[string]bool{}, map[string]*composeHashes{}
+	for _, id := range ids {
+		svc := inv.Services[id]
+		if svc == nil || inv.Stacks[svc.StackID] == nil {
+			continue
+		}
+		dependents, err := s.DependentServices(ctx, inv.Stacks[svc.StackID], svc.Name)
+		if err != nil {
+			return nil, err
+		}
+		st := inv.Stacks[svc.StackID]
+		if hashes[st.ID] == nil {
+			hashes[st.ID] = s.drift.newHashes(st)
+		}
+		for _, svc := range append([]record.Service{*svc}, dependents...) {
+			if seen[svc.ID] {
+				continue
+			}
+			seen[svc.ID] = true
+			drift, err := s.drift.driftBeside(ctx, st, &svc, hashes[st.ID])
+			if err != nil {
+				return nil, err
+			}
+			if len(drift.Drift)+len(drift.Unresolved) > 0 {
+				out = append(out, drift)
+			}
+		}
+	}
+	return out, nil
+}
+
+// refuseDrift is checkDrift for services and their dependents, before there is a job. While the engine is away it refuses
+// nothing: the job waits for the engine and compares then.
+func (s *Service) refuseDrift(ctx context.Context, inv *project.Inventory, ids []string, allowed bool) error {
+	found, err := s.driftOfAll(ctx, inv, ids)
+	if failure.IsEngineGone(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return checkDrift(found, allowed)
+}
+
+// checkDrift compares the service with its files as they are now.
+func (c *change) checkDrift(ctx context.Context) error {
+	services := []record.Service{c.svc}
+	for _, d := range c.rec.Dependents {
+		svc, err := c.s.repo.FindService(ctx, d.ServiceID)
+		if err != nil {
+			return err
+		}
+		services = append(services, svc)
+	}
+	names := make([]string, len(services))
+	for i := range services {
+		names[i] = services[i].Name
+	}
+	found, hashes := make([]ServiceDrift, len(services)), c.s.drift.newHashes(&c.stack)
+	err := c.s.ThroughOutage(ctx, func() (err error) {
+		if err := c.s.RefuseSameName(ctx, &c.stack, names); err != nil {
+			return err
+		}
+		for i := 0; i < len(services) && err == nil; i++ {
+			found[i], err = c.s.drift.driftBeside(ctx, &c.stack, &services[i], hashes)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return checkDrift(found, c.spec.AllowDrift)
+}

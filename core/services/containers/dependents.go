@@ -83,7 +83,7 @@ func (s *Service) planDependents(ctx context.Context, st *record.Stack, svc *rec
 		if err != nil {
 			return err
 		}
-		drift, err := s.drift.driftOf(ctx, st, d)
+		drift, err := s.drift.Compare(ctx, st, d)
 		if err != nil {
 			return err
 		}

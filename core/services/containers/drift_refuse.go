@@ -3,6 +3,7 @@ package containers
 import (
 	"context"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -10,7 +11,7 @@ import (
 
 // Drift returns what recreating services and their dependents would change besides their images. Services that would stay
 // as they are, are left out. It fails if one of them cannot be compared.
-func (s *Service) Drift(ctx context.Context, ids []string) ([]ServiceDrift, error) {
+func (s *Service) Drift(ctx context.Context, ids []string) ([]drift.ServiceDrift, error) {
 	inv, err := s.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
@@ -19,8 +20,8 @@ func (s *Service) Drift(ctx context.Context, ids []string) ([]ServiceDrift, erro
 }
 
 // driftOfAll is Drift with the stacks and services of inv.
-func (s *Service) driftOfAll(ctx context.Context, inv *project.Inventory, ids []string) (out []ServiceDrift, err error) {
-	seen, hashes := map[string]bool{}, map[string]*composeHashes{}
+func (s *Service) driftOfAll(ctx context.Context, inv *project.Inventory, ids []string) (out []drift.ServiceDrift, err error) {
+	seen, hashes := map[string]bool{}, map[string]*drift.Hashes{}
 	for _, id := range ids {
 		svc := inv.Services[id]
 		if svc == nil || inv.Stacks[svc.StackID] == nil {
@@ -32,14 +33,14 @@ func (s *Service) driftOfAll(ctx context.Context, inv *project.Inventory, ids []
 		}
 		st := inv.Stacks[svc.StackID]
 		if hashes[st.ID] == nil {
-			hashes[st.ID] = s.drift.newHashes(st)
+			hashes[st.ID] = s.drift.NewHashes(st)
 		}
 		for _, svc := range append([]record.Service{*svc}, dependents...) {
 			if seen[svc.ID] {
 				continue
 			}
 			seen[svc.ID] = true
-			drift, err := s.drift.driftBeside(ctx, st, &svc, hashes[st.ID])
+			drift, err := s.drift.CompareWith(ctx, st, &svc, hashes[st.ID])
 			if err != nil {
 				return nil, err
 			}
@@ -61,7 +62,7 @@ func (s *Service) refuseDrift(ctx context.Context, inv *project.Inventory, ids [
 	if err != nil {
 		return err
 	}
-	return checkDrift(found, allowed)
+	return drift.CheckDrift(found, allowed)
 }
 
 // checkDrift compares the service with its files as they are now.
@@ -78,18 +79,18 @@ func (c *change) checkDrift(ctx context.Context) error {
 	for i := range services {
 		names[i] = services[i].Name
 	}
-	found, hashes := make([]ServiceDrift, len(services)), c.s.drift.newHashes(&c.stack)
+	found, hashes := make([]drift.ServiceDrift, len(services)), c.s.drift.NewHashes(&c.stack)
 	err := c.s.ThroughOutage(ctx, func() (err error) {
 		if err := c.s.RefuseSameName(ctx, &c.stack, names); err != nil {
 			return err
 		}
 		for i := 0; i < len(services) && err == nil; i++ {
-			found[i], err = c.s.drift.driftBeside(ctx, &c.stack, &services[i], hashes)
+			found[i], err = c.s.drift.CompareWith(ctx, &c.stack, &services[i], hashes)
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return checkDrift(found, c.spec.AllowDrift)
+	return drift.CheckDrift(found, c.spec.AllowDrift)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -48,7 +49,7 @@ func TestDriftOfSettings(t *testing.T) {
 	cases, e := settingCases(), newEnv(t)
 	config := map[string]string{}
 	e.madeOf(webFile, func(d *engine.Detail) { d.Config.Settings = config })
-	drift := func(file, name, running string) []Drift {
+	compare := func(file, name, running string) []drift.Drift {
 		t.Helper()
 		clear(config)
 		config["runtime"], config["logging"], config["cgroup"] = "runc", "json-file", "host"
@@ -59,69 +60,69 @@ func TestDriftOfSettings(t *testing.T) {
 			config[name] = running
 		}
 		e.file("blog/compose.yaml", webFile+file)
-		got, err := e.svc.drift.driftOf(t.Context(), e.stackOf("blog"), e.serviceOf("blog", "web"))
+		got, err := e.svc.drift.Compare(t.Context(), e.stackOf("blog"), e.serviceOf("blog", "web"))
 		e.must(err)
 		return got.Drift
 	}
-	none := []Drift{}
-	for _, setting := range comparedSettings() {
-		tt, known := cases[setting.name]
+	none := []drift.Drift{}
+	for _, setting := range drift.ComparedSettings() {
+		tt, known := cases[setting.Name]
 		if !known {
-			t.Errorf("%s is compared and has no case", setting.name)
+			t.Errorf("%s is compared and has no case", setting.Name)
 			continue
 		}
 		file := "    " + tt.file + "\n"
-		if diff := cmp.Diff(none, drift(file, setting.name, tt.running)); diff != "" {
-			t.Errorf("%s: a difference where there is none: %s", setting.name, diff)
+		if diff := cmp.Diff(none, compare(file, setting.Name, tt.running)); diff != "" {
+			t.Errorf("%s: a difference where there is none: %s", setting.Name, diff)
 		}
-		if diff := cmp.Diff([]Drift{{Field: setting.field, Change: driftChanged}}, drift(file, setting.name, tt.other)); diff != "" {
-			t.Errorf("%s: the edit is not told: %s", setting.name, diff)
+		if diff := cmp.Diff([]drift.Drift{{Field: setting.Field, Change: drift.Changed}}, compare(file, setting.Name, tt.other)); diff != "" {
+			t.Errorf("%s: the edit is not told: %s", setting.Name, diff)
 		}
-		want := []Drift{{Field: setting.field, Change: driftRemoved}}
-		if setting.how == ifGiven || setting.how == amongOthers || setting.name == "healthcheck.start_interval" {
+		want := []drift.Drift{{Field: setting.Field, Change: drift.Removed}}
+		if setting.How == drift.IfGiven || setting.How == drift.AmongOthers || setting.Name == "healthcheck.start_interval" {
 			want = none
 		}
-		if setting.name != "healthcheck.start_interval" {
-			if diff := cmp.Diff(want, drift("", setting.name, tt.running)); diff != "" {
-				t.Errorf("%s: the files no longer have it: %s", setting.name, diff)
+		if setting.Name != "healthcheck.start_interval" {
+			if diff := cmp.Diff(want, compare("", setting.Name, tt.running)); diff != "" {
+				t.Errorf("%s: the files no longer have it: %s", setting.Name, diff)
 			}
 		}
 	}
 	// What the engine sets by itself is no difference, also where the files say the same.
 	for name, running := range map[string]string{"shm_size": "", "memswap_limit": "-1"} {
-		if diff := cmp.Diff(none, drift("", name, running)); diff != "" {
+		if diff := cmp.Diff(none, compare("", name, running)); diff != "" {
 			t.Errorf("%s as the engine sets it: %s", name, diff)
 		}
 	}
-	if diff := cmp.Diff(none, drift("    shm_size: 64m\n", "shm_size", "")); diff != "" {
+	if diff := cmp.Diff(none, compare("    shm_size: 64m\n", "shm_size", "")); diff != "" {
 		t.Errorf("the usual shm_size is written down: %s", diff)
 	}
 	// What the image gives counts where the files say nothing.
 	e.engine.ConfigureImage(imageID(1), engine.ImageConfig{Env: []string{"PATH=/bin", "VERSION=1"}, Command: []string{"serve"}, User: "app", WorkingDir: "/srv", Settings: map[string]string{"stop_signal": "SIGQUIT"}})
-	if diff := cmp.Diff(none, drift("", "stop_signal", "SIGQUIT")); diff != "" {
+	if diff := cmp.Diff(none, compare("", "stop_signal", "SIGQUIT")); diff != "" {
 		t.Error(diff)
 	}
 }
 
 // TestComposeHashDecides: where compose of the container's version would make it otherwise and no field says why, that is a difference.
 func TestComposeHashDecides(t *testing.T) {
-	changed := []Drift{{Field: driftConfig, Change: driftChanged}}
+	changed := []drift.Drift{{Field: drift.FieldConfig, Change: drift.Changed}}
 	away := fault.New(fault.PluginUnavailable, "The engine does not answer.")
 	for name, tt := range map[string]struct {
 		version, hash, file string
 		renamed             bool
-		want                []Drift
+		want                []drift.Drift
 		// fail makes the first comparison fail; the second one, with the same hashes, must find what is wanted.
 		fail func(*fake.Engine)
 	}{
-		"the same":                                  {version: "2.40.3", hash: "hash", want: []Drift{}},
-		"another hash":                              {version: "2.40.3", hash: "other", want: []Drift{{Field: driftConfig, Change: driftChanged}}},
-		"another version":                           {version: "2.39.0", hash: "other", want: []Drift{}},
-		"explained by a field":                      {version: "2.40.3", hash: "other", file: "    user: root\n", want: []Drift{{Field: "user", Change: driftChanged}}},
-		"the second generation and env_file":        {version: "2.40.3", hash: "other", file: "    env_file: [{path: absent.env, required: false}]\n", want: []Drift{}},
-		"the second generation and volumes":         {version: "2.40.3", hash: "other", file: "    volumes_from: [db]\n  db:\n    image: " + dbRepo + ":1\n", want: []Drift{}},
-		"the first generation":                      {version: "1.29.2", hash: "other", want: []Drift{{Field: driftConfig, Change: driftChanged}}},
-		"the first generation beside another image": {version: "1.29.2", hash: "other", renamed: true, want: []Drift{}},
+		"the same":                                  {version: "2.40.3", hash: "hash", want: []drift.Drift{}},
+		"another hash":                              {version: "2.40.3", hash: "other", want: []drift.Drift{{Field: drift.FieldConfig, Change: drift.Changed}}},
+		"another version":                           {version: "2.39.0", hash: "other", want: []drift.Drift{}},
+		"explained by a field":                      {version: "2.40.3", hash: "other", file: "    user: root\n", want: []drift.Drift{{Field: "user", Change: drift.Changed}}},
+		"the second generation and env_file":        {version: "2.40.3", hash: "other", file: "    env_file: [{path: absent.env, required: false}]\n", want: []drift.Drift{}},
+		"the second generation and volumes":         {version: "2.40.3", hash: "other", file: "    volumes_from: [db]\n  db:\n    image: " + dbRepo + ":1\n", want: []drift.Drift{}},
+		"the first generation":                      {version: "1.29.2", hash: "other", want: []drift.Drift{{Field: drift.FieldConfig, Change: drift.Changed}}},
+		"the first generation beside another image": {version: "1.29.2", hash: "other", renamed: true, want: []drift.Drift{}},
 		"after an engine that did not answer":       {version: "2.40.3", hash: "other", want: changed, fail: func(f *fake.Engine) { f.Fail("info", away) }},
 		"after a compose that did not answer":       {version: "2.40.3", hash: "other", want: changed, fail: func(f *fake.Engine) { f.Fail("hash", away) }},
 		"after a compose that failed": {version: "2.40.3", hash: "other", want: changed, fail: func(f *fake.Engine) {
@@ -149,14 +150,14 @@ func TestComposeHashDecides(t *testing.T) {
 				e.engine.AddImage(other)
 			}
 			st, web := e.stackOf("blog"), e.serviceOf("blog", "web")
-			hashes := e.svc.drift.newHashes(st)
+			hashes := e.svc.drift.NewHashes(st)
 			if tt.fail != nil {
 				tt.fail(e.engine)
-				if found, err := e.svc.drift.driftBeside(t.Context(), st, web, hashes); err == nil {
+				if found, err := e.svc.drift.CompareWith(t.Context(), st, web, hashes); err == nil {
 					t.Errorf("the failure is taken for a comparison: %+v", found)
 				}
 			}
-			got, err := e.svc.drift.driftBeside(t.Context(), st, web, hashes)
+			got, err := e.svc.drift.CompareWith(t.Context(), st, web, hashes)
 			e.must(err)
 			if diff := cmp.Diff(tt.want, got.Drift); diff != "" {
 				t.Error(diff)
@@ -190,7 +191,7 @@ func TestHashesAreKept(t *testing.T) {
 				before := len(e.engine.CallsOf("hash"))
 				for _, name := range names {
 					c := e.engine.ContainersOf("blog", name)[0]
-					_, err := e.svc.drift.newHashes(e.stackOf("blog")).explainsAll(t.Context(), e.serviceOf("blog", name), &c, false)
+					_, err := e.svc.drift.NewHashes(e.stackOf("blog")).ExplainsAll(t.Context(), e.serviceOf("blog", name), &c, false)
 					e.must(err)
 				}
 				if got := len(e.engine.CallsOf("hash")) - before; got != want {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -35,7 +36,7 @@ func TestDrift(t *testing.T) {
 	tests := map[string]struct {
 		file       string
 		running    func(*engine.Detail)
-		want       []Drift
+		want       []drift.Drift
 		unresolved []string
 	}{
 		"as the files say": {},
@@ -47,10 +48,10 @@ func TestDrift(t *testing.T) {
 			running: func(d *engine.Detail) {
 				d.Config.Env = append(d.Config.Env, "CHANGED=old", "SAME=x", "REMOVED=1", "HTTP_PROXY=http://p", "affinity:container==x")
 			},
-			want: []Drift{{"environment", "ADDED", driftAdded}, {"environment", "CHANGED", driftChanged}, {"environment", "REMOVED", driftRemoved}},
+			want: []drift.Drift{{Field: "environment", Name: "ADDED", Change: drift.Added}, {Field: "environment", Name: "CHANGED", Change: drift.Changed}, {Field: "environment", Name: "REMOVED", Change: drift.Removed}},
 		},
 		"a variable of the image that was set otherwise": {
-			running: func(d *engine.Detail) { d.Config.Env = []string{"PATH=/bin", "VERSION=2"} }, want: []Drift{{"environment", "VERSION", driftChanged}},
+			running: func(d *engine.Detail) { d.Config.Env = []string{"PATH=/bin", "VERSION=2"} }, want: []drift.Drift{{Field: "environment", Name: "VERSION", Change: drift.Changed}},
 		},
 		"unresolved": {
 			file: "    environment: [\"DB_PASSWORD=${DB_PASSWORD}\", PASSED]\n    command: serve --token ${TOKEN}\n",
@@ -65,7 +66,7 @@ func TestDrift(t *testing.T) {
 		},
 		"program": {
 			file: "    command: other\n    user: root\n    working_dir: /x\n",
-			want: []Drift{{"command", "", driftChanged}, {"user", "", driftChanged}, {"workingDir", "", driftChanged}},
+			want: []drift.Drift{{Field: "command", Name: "", Change: drift.Changed}, {Field: "user", Name: "", Change: drift.Changed}, {Field: "workingDir", Name: "", Change: drift.Changed}},
 		},
 		"an entrypoint drops the command of the image": {
 			file: "    entrypoint: /run\n", running: func(d *engine.Detail) { d.Config.Entrypoint, d.Config.Command = []string{"/run"}, nil },
@@ -79,22 +80,22 @@ func TestDrift(t *testing.T) {
 					{Type: "volume", Name: "other", Destination: "/gone"},
 				}
 			},
-			want: []Drift{{"mount", "/conf", driftChanged}, {"mount", "/gone", driftRemoved}, {"mount", "/new", driftAdded}},
+			want: []drift.Drift{{Field: "mount", Name: "/conf", Change: drift.Changed}, {Field: "mount", Name: "/gone", Change: drift.Removed}, {Field: "mount", Name: "/new", Change: drift.Added}},
 		},
 		"networks": {
 			running: func(d *engine.Detail) { d.Config.Networks = []string{"blog_back"} },
-			want:    []Drift{{"network", "blog_back", driftRemoved}, {"network", "blog_default", driftAdded}},
+			want:    []drift.Drift{{Field: "network", Name: "blog_back", Change: drift.Removed}, {Field: "network", Name: "blog_default", Change: drift.Added}},
 		},
-		"a namespace of another": {file: "    network_mode: host\n", want: []Drift{{"networkMode", "", driftChanged}}},
+		"a namespace of another": {file: "    network_mode: host\n", want: []drift.Drift{{Field: "networkMode", Name: "", Change: drift.Changed}}},
 		"ports limits and the rest": {
 			file: "    ports: [\"80:80\"]\n    mem_limit: 1m\n    cpus: 0.5\n    pids_limit: 9\n    restart: always\n    privileged: true\n    cap_add: [NET_ADMIN]\n    labels: {a: c}\n",
 			running: func(d *engine.Detail) {
 				d.Config.Ports = []string{"0.0.0.0:81:80/tcp"}
 				d.Labels = cloneWith(cloneWith(d.Labels, "a", "b"), "gone", "1")
 			},
-			want: []Drift{
-				{"capabilities", "", driftChanged}, {"cpus", "", driftChanged}, {"label", "a", driftChanged}, {"label", "gone", driftRemoved}, {"memory", "", driftChanged},
-				{"pids", "", driftChanged}, {"port", ":80:80/tcp", driftAdded}, {"port", ":81:80/tcp", driftRemoved}, {"privileged", "", driftChanged}, {"restart", "", driftChanged},
+			want: []drift.Drift{
+				{Field: "capabilities", Name: "", Change: drift.Changed}, {Field: "cpus", Name: "", Change: drift.Changed}, {Field: "label", Name: "a", Change: drift.Changed}, {Field: "label", Name: "gone", Change: drift.Removed}, {Field: "memory", Name: "", Change: drift.Changed},
+				{Field: "pids", Name: "", Change: drift.Changed}, {Field: "port", Name: ":80:80/tcp", Change: drift.Added}, {Field: "port", Name: ":81:80/tcp", Change: drift.Removed}, {Field: "privileged", Name: "", Change: drift.Changed}, {Field: "restart", Name: "", Change: drift.Changed},
 			},
 		},
 	}
@@ -107,10 +108,10 @@ func TestDrift(t *testing.T) {
 				change = func(*engine.Detail) {}
 			}
 			e.madeOf(webFile+tt.file, change)
-			got, err := e.svc.drift.driftOf(t.Context(), e.stackOf("blog"), e.serviceOf("blog", "web"))
+			got, err := e.svc.drift.Compare(t.Context(), e.stackOf("blog"), e.serviceOf("blog", "web"))
 			e.must(err)
 			if tt.want == nil {
-				tt.want = []Drift{}
+				tt.want = []drift.Drift{}
 			}
 			if tt.unresolved == nil {
 				tt.unresolved = []string{}
@@ -136,7 +137,7 @@ func TestDriftNeedsConsent(t *testing.T) {
 	e.must(err)
 	var plan Plan
 	e.must(record.DecodeColumn(e.ended(id).Summary, &plan))
-	if diff := cmp.Diff([]Drift{{"environment", "ADDED", driftAdded}}, plan.Services[0].Drift); diff != "" {
+	if diff := cmp.Diff([]drift.Drift{{Field: "environment", Name: "ADDED", Change: drift.Added}}, plan.Services[0].Drift); diff != "" {
 		t.Error(diff)
 	}
 	req.Mode, req.AllowDrift = ModeApply, true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -23,22 +24,22 @@ type Plan struct {
 
 // ServicePlan is what an update would do to one service.
 type ServicePlan struct {
-	ServiceID     string       `json:"serviceId"`
-	StackID       string       `json:"stackId"`
-	Name          string       `json:"name" example:"blog / web"`
-	FromDigest    string       `json:"fromDigest,omitempty"`
-	ToDigest      string       `json:"toDigest"`
-	ArchMatch     string       `json:"archMatch"`
-	Starts        bool         `json:"starts,omitempty" doc:"The service has no container and would be started."`
-	StaysStopped  bool         `json:"staysStopped,omitempty" doc:"The service does not run, and would not be started."`
-	RunsOnce      bool         `json:"runsOnce,omitempty" doc:"The service ends by itself: it would be run once to its end, before the services that depend on it. Its former image is not run again."`
-	Commands      []string     `json:"commands" doc:"What would run, in order."`
-	BackupTargets []BackupPlan `json:"backupTargets"`
-	PullTags      []string     `json:"pullTags"`
-	AutoRollback  bool         `json:"autoRollback"`
-	Dependents    []Dependent  `json:"dependents" doc:"Services that share namespaces or volumes with its containers. They are recreated with it, in this order."`
-	Drift         []Drift      `json:"drift" doc:"What else recreating would change; it needs allowDrift."`
-	Unresolved    []string     `json:"unresolvedVariables" doc:"Variables without a value, while what runs was made with one. They refuse the update."`
+	ServiceID     string        `json:"serviceId"`
+	StackID       string        `json:"stackId"`
+	Name          string        `json:"name" example:"blog / web"`
+	FromDigest    string        `json:"fromDigest,omitempty"`
+	ToDigest      string        `json:"toDigest"`
+	ArchMatch     string        `json:"archMatch"`
+	Starts        bool          `json:"starts,omitempty" doc:"The service has no container and would be started."`
+	StaysStopped  bool          `json:"staysStopped,omitempty" doc:"The service does not run, and would not be started."`
+	RunsOnce      bool          `json:"runsOnce,omitempty" doc:"The service ends by itself: it would be run once to its end, before the services that depend on it. Its former image is not run again."`
+	Commands      []string      `json:"commands" doc:"What would run, in order."`
+	BackupTargets []BackupPlan  `json:"backupTargets"`
+	PullTags      []string      `json:"pullTags"`
+	AutoRollback  bool          `json:"autoRollback"`
+	Dependents    []Dependent   `json:"dependents" doc:"Services that share namespaces or volumes with its containers. They are recreated with it, in this order."`
+	Drift         []drift.Drift `json:"drift" doc:"What else recreating would change; it needs allowDrift."`
+	Unresolved    []string      `json:"unresolvedVariables" doc:"Variables without a value, while what runs was made with one. They refuse the update."`
 }
 
 // planUpdate returns what an update would do. It changes nothing.
@@ -56,10 +57,10 @@ func (s *Service) planUpdate(ctx context.Context, inv *project.Inventory, spec *
 				return out, err
 			}
 			if len(p.Drift) > 0 {
-				r.LogWarning(ctx, "%s: recreating it would change more than its image: %s", p.Name, driftText(p.Drift))
+				r.LogWarning(ctx, "%s: recreating it would change more than its image: %s", p.Name, drift.Describe(p.Drift))
 			}
 			if len(p.Unresolved) > 0 {
-				r.LogError(ctx, "%s: variables without a value: %s", p.Name, texts.JoinSome(p.Unresolved, maxTold))
+				r.LogError(ctx, "%s: variables without a value: %s", p.Name, texts.JoinSome(p.Unresolved, drift.MaxTold))
 			}
 			out.ChangedServices, out.Services = append(out.ChangedServices, p.ServiceID), append(out.Services, p)
 			r.LogInfo(ctx, "%s: %s → %s", p.Name, record.ShortDigest(p.FromDigest), record.ShortDigest(p.ToDigest))
@@ -77,7 +78,7 @@ func (s *Service) planService(ctx context.Context, st *record.Stack, svc *record
 	if p.BackupTargets, err = s.backupPlan(ctx, svc, backupMode); err != nil {
 		return p, err
 	}
-	drift, err := s.drift.driftOf(ctx, st, svc)
+	drift, err := s.drift.Compare(ctx, st, svc)
 	p.Drift, p.Unresolved = append(drift.Drift, p.Drift...), append(drift.Unresolved, p.Unresolved...)
 	return p, err
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
+	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
@@ -104,7 +105,7 @@ type Service struct {
 	// applying serialises what changes one compose project.
 	applying work.KeyedMutex
 	// drift compares what runs with the files.
-	drift *Comparer
+	drift *drift.Comparer
 	// waiting tells that there may be changes that wait for the engine.
 	waiting atomic.Bool
 
@@ -147,7 +148,7 @@ func New(cfg Config) (*Service, error) {
 	s.Host = host.New(host.Config{
 		Store: s.repo.Store, Engine: s.engine, Settings: func() host.Settings { return s.settings().hostSettings() }, OutageWait: cfg.OutageWait,
 	})
-	s.drift = newComparer(s.Host)
+	s.drift = drift.New(s.Host)
 	projects := project.Config{
 		Store: s.repo.Store, Host: s.Host, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Settings: func() project.Settings { return s.settings().projectSettings() },
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
@@ -15,7 +15,7 @@ type filesView struct {
 	Stack project.StackDetail
 	Files []project.ComposeText
 	// Drift is what the files say and no container has; DriftError says why that is not known.
-	Drift      []service.ServiceDrift
+	Drift      []drift.ServiceDrift
 	DriftError string
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
@@ -15,7 +16,7 @@ type rollbackView struct {
 	Stack  project.StackItem
 	Target service.RollbackTarget
 	// Drift is what recreating the service and its dependents would change besides their images.
-	Drift      []service.ServiceDrift
+	Drift      []drift.ServiceDrift
 	Dependents []service.Dependent
 }
 

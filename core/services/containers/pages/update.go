@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -65,7 +66,7 @@ type updateView struct {
 	// Mismatch tells that the service's candidate is made for another architecture.
 	Mismatch bool
 	// Drift is what recreating the services would change besides their images.
-	Drift []service.ServiceDrift
+	Drift []drift.ServiceDrift
 	// Dependents are the services that are recreated too, by the id of the one that they share with.
 	Dependents map[string][]service.Dependent
 	// Outline is what would run, by the id of the service.

@@ -1,4 +1,4 @@
-package containers
+package drift
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// composeHashes are the hashes that compose gives to the services of a stack. The version of compose is read when the first one is asked for, and
+// Hashes are the hashes that compose gives to the services of a stack. The version of compose is read when the first one is asked for, and
 // again where that has failed.
-type composeHashes struct {
+type Hashes struct {
 	c     *Comparer
 	stack *record.Stack
 	read  bool
@@ -52,15 +52,15 @@ type hashCache struct {
 	kept   map[string]toldHashes
 }
 
-// newHashes returns the hashes of a stack's services, which are read when they are needed.
-func (c *Comparer) newHashes(st *record.Stack) *composeHashes {
-	return &composeHashes{c: c, stack: st}
+// NewHashes returns the hashes of a stack's services, which are read when they are needed.
+func (c *Comparer) NewHashes(st *record.Stack) *Hashes {
+	return &Hashes{c: c, stack: st}
 }
 
-// explainsAll reports whether compose would leave a container as it is, or cannot say so. It can where its version is the container's: hashes differ between
+// ExplainsAll reports whether compose would leave a container as it is, or cannot say so. It can where its version is the container's: hashes differ between
 // versions. Where differs is set the second generation gives another hash when it is asked. The first one has the image that the service's name stands for
 // in it, so that nothing is said where that is not the container's.
-func (h *composeHashes) explainsAll(ctx context.Context, svc *record.Service, c *engine.Container, differs bool) (bool, error) {
+func (h *Hashes) ExplainsAll(ctx context.Context, svc *record.Service, c *engine.Container, differs bool) (bool, error) {
 	if err := h.readVersion(ctx); err != nil {
 		return false, err
 	}
@@ -83,10 +83,10 @@ func (h *composeHashes) explainsAll(ctx context.Context, svc *record.Service, c 
 	return hash == "" || hash == c.Labels[host.LabelConfigHash] || differs, err
 }
 
-func (h *composeHashes) isFirstGeneration() bool { return strings.HasPrefix(h.version, "1.") }
+func (h *Hashes) isFirstGeneration() bool { return strings.HasPrefix(h.version, "1.") }
 
 // readVersion reads the version of compose until that has worked once. Nothing is compared where the engine has no compose.
-func (h *composeHashes) readVersion(ctx context.Context) error {
+func (h *Hashes) readVersion(ctx context.Context) error {
 	if h.read {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (h *composeHashes) readVersion(ctx context.Context) error {
 
 // lookUp returns the hash of a service, "" if compose does not tell it. Compose is asked, for all services of the stack at once, unless it has told the
 // hash before and no file has changed since.
-func (h *composeHashes) lookUp(ctx context.Context, name, imageID string) (string, error) {
+func (h *Hashes) lookUp(ctx context.Context, name, imageID string) (string, error) {
 	if hash, told := h.told.hashOf(name, imageID); told {
 		return hash, nil
 	}
@@ -152,7 +152,7 @@ func (h *composeHashes) lookUp(ctx context.Context, name, imageID string) (strin
 
 // signFiles returns a value that changes with the files and the version of compose that the hashes depend on. It is not settled while a file was
 // changed just now.
-func (h *composeHashes) signFiles(ctx context.Context) (signature string, settled bool) {
+func (h *Hashes) signFiles(ctx context.Context) (signature string, settled bool) {
 	p, err := compose.Load(ctx, h.c.host.ComposeSource(h.stack))
 	if err != nil {
 		return "", false
@@ -166,7 +166,7 @@ func (h *composeHashes) signFiles(ctx context.Context) (signature string, settle
 }
 
 // namedImages returns the ids of the images that the names of services stand for; none with the second generation, which does not hash them.
-func (h *composeHashes) namedImages(ctx context.Context, names []string) (map[string]string, error) {
+func (h *Hashes) namedImages(ctx context.Context, names []string) (map[string]string, error) {
 	out := map[string]string{}
 	if !h.isFirstGeneration() {
 		return out, nil
@@ -202,7 +202,7 @@ func hashDiffers(e *compose.Expected) bool {
 
 // namesMadeBy returns the services in the stack's files that have containers which a version of compose has made. Compose refuses to tell the hashes of
 // others, and of those whose profile is not active: services with profiles are compared by their fields alone.
-func (h *composeHashes) namesMadeBy(ctx context.Context, version string) (names []string, err error) {
+func (h *Hashes) namesMadeBy(ctx context.Context, version string) (names []string, err error) {
 	list, err := h.c.host.ContainersOf(ctx, h.stack.Project, "")
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (h *composeHashes) namesMadeBy(ctx context.Context, version string) (names 
 }
 
 // askCompose returns the hashes that compose gives to services.
-func (h *composeHashes) askCompose(ctx context.Context, names []string) (map[string]string, error) {
+func (h *Hashes) askCompose(ctx context.Context, names []string) (map[string]string, error) {
 	if err := h.c.host.RefuseFiles(h.stack); err != nil {
 		return nil, err
 	}

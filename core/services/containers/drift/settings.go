@@ -1,4 +1,4 @@
-package containers
+package drift
 
 import (
 	"slices"
@@ -11,36 +11,36 @@ const (
 	// sameSetting: both say the same, or neither says anything.
 	sameSetting = iota
 	// ifGiven: the engine has a value of its own where the files say nothing.
-	ifGiven
+	IfGiven
 	// orImage: the image's value counts where the files say nothing.
 	orImage
 	// ifApplied: the first generation of compose leaves it out.
 	ifApplied
 	// amongOthers: compose and the engine add lines of their own.
-	amongOthers
+	AmongOthers
 )
 
 // comparedSetting is a setting by its name in compose, and the field of Drift that a difference has.
 type comparedSetting struct {
-	name, field string
-	how         int
+	Name, Field string
+	How         int
 }
 
-// comparedSettings are all of them.
-func comparedSettings() []comparedSetting {
+// ComparedSettings are all of them.
+func ComparedSettings() []comparedSetting {
 	return []comparedSetting{
 		{"hostname", "hostname", sameSetting}, {"domainname", "domainname", sameSetting}, {"dns", "dns", sameSetting}, {"dns_opt", "dnsOpt", sameSetting},
 		{"dns_search", "dnsSearch", sameSetting}, {"extra_hosts", "extraHosts", sameSetting}, {"group_add", "groupAdd", sameSetting}, {"read_only", "readOnly", sameSetting},
 		{"tty", "tty", sameSetting}, {"stdin_open", "stdinOpen", sameSetting}, {"security_opt", "securityOpt", sameSetting}, {"sysctls", "sysctls", sameSetting},
 		{"storage_opt", "storageOpt", sameSetting}, {"tmpfs", "tmpfs", sameSetting}, {"uts", "uts", sameSetting}, {"userns_mode", "usernsMode", sameSetting},
-		{"cgroup", "cgroup", ifGiven}, {"cgroup_parent", "cgroupParent", sameSetting}, {"runtime", "runtime", ifGiven}, {"oom_score_adj", "oomScoreAdj", sameSetting},
+		{"cgroup", "cgroup", IfGiven}, {"cgroup_parent", "cgroupParent", sameSetting}, {"runtime", "runtime", IfGiven}, {"oom_score_adj", "oomScoreAdj", sameSetting},
 		{"oom_kill_disable", "oomKillDisable", sameSetting}, {"shm_size", "shmSize", sameSetting}, {"mem_reservation", "memReservation", sameSetting}, {"memswap_limit", "memswapLimit", sameSetting},
 		{"cpu_shares", "cpuShares", sameSetting}, {"cpuset", "cpuset", sameSetting}, {"device_cgroup_rules", "deviceCgroupRules", sameSetting}, {"devices", "devices", sameSetting},
-		{"ulimits", "ulimits", sameSetting}, {"init", "init", sameSetting}, {"logging", "logging", ifGiven}, {"logging.options", "logging", amongOthers},
+		{"ulimits", "ulimits", sameSetting}, {"init", "init", sameSetting}, {"logging", "logging", IfGiven}, {"logging.options", "logging", AmongOthers},
 		{"stop_signal", "stopSignal", orImage}, {"stop_grace_period", "stopGracePeriod", ifApplied},
 		{"healthcheck.test", "healthcheck", orImage}, {"healthcheck.interval", "healthcheck", orImage}, {"healthcheck.timeout", "healthcheck", orImage},
 		{"healthcheck.start_period", "healthcheck", orImage}, {"healthcheck.start_interval", "healthcheck", orImage}, {"healthcheck.retries", "healthcheck", orImage},
-		{"networks.aliases", "networkAliases", amongOthers}, {"networks.addresses", "networkAddresses", sameSetting}, {"mac_address", "macAddress", amongOthers},
+		{"networks.aliases", "networkAliases", AmongOthers}, {"networks.addresses", "networkAddresses", sameSetting}, {"mac_address", "macAddress", AmongOthers},
 	}
 }
 
@@ -50,28 +50,28 @@ func (c *comparison) compareSettings() {
 	if running == nil {
 		return
 	}
-	for _, setting := range comparedSettings() {
-		wanted, now := normalizeSetting(setting.name, c.expected.Settings[setting.name]), normalizeSetting(setting.name, running[setting.name])
-		if setting.name == "memswap_limit" {
+	for _, setting := range ComparedSettings() {
+		wanted, now := normalizeSetting(setting.Name, c.expected.Settings[setting.Name]), normalizeSetting(setting.Name, running[setting.Name])
+		if setting.Name == "memswap_limit" {
 			wanted, now = dropUsualSwap(wanted, c.expected.Memory), dropUsualSwap(now, c.running.Config.MemoryBytes)
 		}
-		if setting.how == orImage && wanted == "" {
-			if c.image == nil || isDisabledCheck(setting.name, c.expected.Settings) {
+		if setting.How == orImage && wanted == "" {
+			if c.image == nil || isDisabledCheck(setting.Name, c.expected.Settings) {
 				continue
 			}
-			wanted = normalizeSetting(setting.name, c.image.Config.Settings[setting.name])
+			wanted = normalizeSetting(setting.Name, c.image.Config.Settings[setting.Name])
 		}
 		switch {
 		case wanted == now,
-			wanted == "" && (setting.how == ifGiven || setting.how == amongOthers),
-			now == "" && setting.how == ifApplied,
-			setting.how == amongOthers && containsLines(now, wanted):
+			wanted == "" && (setting.How == IfGiven || setting.How == AmongOthers),
+			now == "" && setting.How == ifApplied,
+			setting.How == AmongOthers && containsLines(now, wanted):
 		case now == "":
-			c.addDrift(setting.field, "", driftAdded)
+			c.addDrift(setting.Field, "", Added)
 		case wanted == "":
-			c.addDrift(setting.field, "", driftRemoved)
+			c.addDrift(setting.Field, "", Removed)
 		default:
-			c.addDrift(setting.field, "", driftChanged)
+			c.addDrift(setting.Field, "", Changed)
 		}
 	}
 }

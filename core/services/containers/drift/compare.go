@@ -1,4 +1,4 @@
-package containers
+package drift
 
 import (
 	"cmp"
@@ -27,7 +27,7 @@ func (c *comparison) addDrift(field, name, change string) {
 
 func (c *comparison) noteIf(different bool, field string) {
 	if different {
-		c.addDrift(field, "", driftChanged)
+		c.addDrift(field, "", Changed)
 	}
 }
 
@@ -85,9 +85,9 @@ func (c *comparison) compareEnvironment(image engine.ImageConfig) {
 			c.out.Unresolved = append(c.out.Unresolved, unresolved...)
 			continue
 		}
-		change := driftChanged
+		change := Changed
 		if !there {
-			change = driftAdded
+			change = Added
 		}
 		c.addDrift("environment", name, change)
 	}
@@ -99,9 +99,9 @@ func (c *comparison) compareEnvironment(image engine.ImageConfig) {
 		case value != "" && len(c.expected.Unresolved[name]) > 0:
 			c.out.Unresolved = append(c.out.Unresolved, c.expected.Unresolved[name]...)
 		case ofImage:
-			c.addDrift("environment", name, driftChanged)
+			c.addDrift("environment", name, Changed)
 		default:
-			c.addDrift("environment", name, driftRemoved)
+			c.addDrift("environment", name, Removed)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func (c *comparison) compareProgram(image engine.ImageConfig) {
 			c.out.Unresolved = append(c.out.Unresolved, unresolved...)
 			continue
 		}
-		c.addDrift(part.entry, "", driftChanged)
+		c.addDrift(part.entry, "", Changed)
 	}
 	c.noteIf(cmp.Or(e.User, image.User) != run.User && (known || e.User != ""), "user")
 	c.noteIf(path.Clean("/"+cmp.Or(e.WorkingDir, image.WorkingDir)) != path.Clean("/"+run.WorkingDir) && (known || e.WorkingDir != ""), "workingDir")
@@ -152,17 +152,17 @@ func (c *comparison) compareMounts() {
 		case !expected:
 			// Anonymous volumes are the image's, and compose carries them over.
 			if m.Type != "tmpfs" && !isAnonymous(m) && !slices.Contains(c.expected.Elsewhere, at) && len(c.expected.VolumesFrom) == 0 {
-				c.addDrift("mount", at, driftRemoved)
+				c.addDrift("mount", at, Removed)
 			}
 		case m.ReadOnly != w.ReadOnly,
 			w.Kind == compose.BindMount && (m.Type != "bind" || filepath.Clean(m.Source) != w.Source),
 			w.Kind == compose.DockerVolume && (m.Type != "volume" || w.Name != m.Name && (w.Name != "" || !isAnonymous(m))):
-			c.addDrift("mount", at, driftChanged)
+			c.addDrift("mount", at, Changed)
 		}
 	}
 	for at := range wanted {
 		if !there[at] {
-			c.addDrift("mount", at, driftAdded)
+			c.addDrift("mount", at, Added)
 		}
 	}
 }
@@ -212,12 +212,12 @@ func withoutAnyAddress(ports []string) []string {
 func (c *comparison) compareSets(field string, wanted, running []string) {
 	for _, w := range wanted {
 		if !slices.Contains(running, w) {
-			c.addDrift(field, w, driftAdded)
+			c.addDrift(field, w, Added)
 		}
 	}
 	for _, r := range running {
 		if !slices.Contains(wanted, r) {
-			c.addDrift(field, r, driftRemoved)
+			c.addDrift(field, r, Removed)
 		}
 	}
 }
@@ -230,9 +230,9 @@ func (c *comparison) compareLabels() {
 	for name, value := range c.expected.Labels {
 		switch now, there := c.running.Labels[name]; {
 		case !there:
-			c.addDrift("label", name, driftAdded)
+			c.addDrift("label", name, Added)
 		case now != value:
-			c.addDrift("label", name, driftChanged)
+			c.addDrift("label", name, Changed)
 		}
 	}
 	for name, value := range c.running.Labels {
@@ -241,18 +241,18 @@ func (c *comparison) compareLabels() {
 		if expected || ofImage && given == value || c.image == nil || strings.HasPrefix(name, "com.docker.compose.") {
 			continue
 		}
-		c.addDrift("label", name, driftRemoved)
+		c.addDrift("label", name, Removed)
 	}
 }
 
-// maxTold is how many differences or variables an error names.
-const maxTold = 8
+// MaxTold is how many differences or variables an error names.
+const MaxTold = 8
 
-// driftText names differences for people.
-func driftText(all []Drift) string {
+// Describe names differences for people.
+func Describe(all []Drift) string {
 	out := make([]string, len(all))
 	for i, d := range all {
 		out[i] = strings.TrimSpace(strings.Join([]string{d.Field, d.Name}, " ")) + " " + d.Change
 	}
-	return texts.JoinSome(out, maxTold)
+	return texts.JoinSome(out, MaxTold)
 }

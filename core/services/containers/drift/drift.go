@@ -1,4 +1,5 @@
-package containers
+// Package drift compares what runs of a service with what compose would create from its files.
+package drift
 
 import (
 	"cmp"
@@ -15,8 +16,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// driftConfig is the field of a difference that only compose's own hash tells.
-const driftConfig = "config"
+// FieldConfig is the field of a difference that only compose's own hash tells.
+const FieldConfig = "config"
 
 // Drift is one difference between what runs and what compose would create from the files as they are now. Values are not
 // told: those of the environment are secrets.
@@ -28,9 +29,9 @@ type Drift struct {
 
 // Changes of a Drift.
 const (
-	driftAdded   = "added"
-	driftRemoved = "removed"
-	driftChanged = "changed"
+	Added   = "added"
+	Removed = "removed"
+	Changed = "changed"
 )
 
 // ServiceDrift is what recreating a service would change besides its image.
@@ -63,18 +64,18 @@ type Comparer struct {
 	hashes hashCache
 }
 
-// newComparer returns a Comparer, which keeps what compose has told of stacks.
-func newComparer(h Host) *Comparer { return &Comparer{host: h} }
+// New returns a Comparer, which keeps what compose has told of stacks.
+func New(h Host) *Comparer { return &Comparer{host: h} }
 
-// driftOf compares what runs of a service with what compose would create. The defaults of the image that runs are
+// Compare compares what runs of a service with what compose would create. The defaults of the image that runs are
 // explained, so that those of another image need no consent. Nothing is compared where nothing runs, or the engine does
 // not tell what containers are made of.
-func (c *Comparer) driftOf(ctx context.Context, st *record.Stack, svc *record.Service) (ServiceDrift, error) {
-	return c.driftBeside(ctx, st, svc, c.newHashes(st))
+func (c *Comparer) Compare(ctx context.Context, st *record.Stack, svc *record.Service) (ServiceDrift, error) {
+	return c.CompareWith(ctx, st, svc, c.NewHashes(st))
 }
 
-// driftBeside is driftOf with the hashes of the stack's services.
-func (c *Comparer) driftBeside(ctx context.Context, st *record.Stack, svc *record.Service, hashes *composeHashes) (ServiceDrift, error) {
+// CompareWith is driftOf with the hashes of the stack's services.
+func (c *Comparer) CompareWith(ctx context.Context, st *record.Stack, svc *record.Service, hashes *Hashes) (ServiceDrift, error) {
 	out := ServiceDrift{ServiceID: svc.ID, Name: st.Project + " / " + svc.Name, Drift: []Drift{}, Unresolved: []string{}}
 	list, err := c.host.ContainersOf(ctx, st.Project, svc.Name)
 	if err != nil || len(list) == 0 {
@@ -113,12 +114,12 @@ func (c *Comparer) driftBeside(ctx context.Context, st *record.Stack, svc *recor
 		if len(out.Drift)+len(out.Unresolved) > 0 {
 			continue
 		}
-		explained, err := hashes.explainsAll(ctx, svc, &list[i], hashDiffers(expected))
+		explained, err := hashes.ExplainsAll(ctx, svc, &list[i], hashDiffers(expected))
 		if err != nil {
 			return out, err
 		}
 		if !explained {
-			comparison.addDrift(driftConfig, "", driftChanged)
+			comparison.addDrift(FieldConfig, "", Changed)
 		}
 	}
 	slices.SortFunc(out.Drift, func(a, b Drift) int {
@@ -144,12 +145,12 @@ func (c *Comparer) expectedConfig(ctx context.Context, st *record.Stack, service
 	return e, nil
 }
 
-// checkDrift refuses to recreate services that would lose a value, or change without consent.
-func checkDrift(found []ServiceDrift, allowed bool) error {
+// CheckDrift refuses to recreate services that would lose a value, or change without consent.
+func CheckDrift(found []ServiceDrift, allowed bool) error {
 	var changed []ServiceDrift
 	for _, d := range found {
 		if len(d.Unresolved) > 0 {
-			return fault.Wrap(host.ErrFiles, fault.Conflict, "%s runs with values for variables that are not set now, and would lose them: %s. Set them in the project's .env file.", d.Name, texts.JoinSome(d.Unresolved, maxTold)).
+			return fault.Wrap(host.ErrFiles, fault.Conflict, "%s runs with values for variables that are not set now, and would lose them: %s. Set them in the project's .env file.", d.Name, texts.JoinSome(d.Unresolved, MaxTold)).
 				With("reason", "unresolved_variables").With("variables", d.Unresolved).With("serviceId", d.ServiceID)
 		}
 		if len(d.Drift) > 0 {
@@ -159,6 +160,6 @@ func checkDrift(found []ServiceDrift, allowed bool) error {
 	if len(changed) == 0 || allowed {
 		return nil
 	}
-	return fault.Wrap(host.ErrFiles, fault.Conflict, "Recreating %s would change more than its image: %s. Allow it with allowDrift.", changed[0].Name, driftText(changed[0].Drift)).
+	return fault.Wrap(host.ErrFiles, fault.Conflict, "Recreating %s would change more than its image: %s. Allow it with allowDrift.", changed[0].Name, Describe(changed[0].Drift)).
 		With("reason", "drift").With("services", changed)
 }

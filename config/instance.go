@@ -79,8 +79,8 @@ type defaultArgs struct {
 	Concurrency int           `patchbay:"concurrency"`
 }
 
-// schemaOf returns the schema of a struct of this package.
-func (d *decoder) schemaOf(v any) *schema.Schema {
+// readSchema returns the schema of a struct of this package.
+func (d *decoder) readSchema(v any) *schema.Schema {
 	s, err := schema.Of(v)
 	if err != nil {
 		d.errorAt(Range{File: d.src.name}, "Schema of the host is wrong", "%s", err)
@@ -90,13 +90,13 @@ func (d *decoder) schemaOf(v any) *schema.Schema {
 }
 
 func (d *decoder) decodeDefaults(blocks hcl.Blocks) *node {
-	b := d.decodeSingleton("defaults", blocks, d.schemaOf(defaultArgs{}))
+	b := d.decodeSingleton("defaults", blocks, d.readSchema(defaultArgs{}))
 	d.checkArgs(b.node)
 	return b.node
 }
 
 func (d *decoder) decodeInstances(blocks hcl.Blocks, defaults *node) {
-	args := d.schemaOf(instanceArgs{})
+	args := d.readSchema(instanceArgs{})
 	for _, block := range blocks {
 		if !slices.Contains(d.file.opts.Kinds, block.Type) {
 			continue
@@ -156,13 +156,13 @@ func (d *decoder) checkPlugin(i *Instance, block *hcl.Block) {
 // checkArgs checks the range of timeout and concurrency; what is wrong is taken out.
 func (d *decoder) checkArgs(n *node) {
 	if v := n.findValue("timeout"); v != nil && v.data != nil {
-		if t := durationOf(v); t <= 0 || t > maxTimeout {
+		if t := readDuration(v); t <= 0 || t > maxTimeout {
 			d.errorAt(v.at, "Invalid duration", `"timeout" must be above 0 and at most 24h. Write for example "90s".`)
 			v.data = nil
 		}
 	}
 	if v := n.findValue("concurrency"); v != nil && v.data != nil {
-		if c := intOf(v); c < 1 || c > maxConcurrency {
+		if c := readInt(v); c < 1 || c > maxConcurrency {
 			d.errorAt(v.at, "Value not permitted", `"concurrency" must be a number from 1 to %d.`, maxConcurrency)
 			v.data = nil
 		}
@@ -188,12 +188,12 @@ func (d *decoder) inheritDefaults(args, defaults *node) {
 }
 
 func (i *Instance) setArguments() {
-	i.Timeout, i.Concurrency = durationOf(i.args.findValue("timeout")), intOf(i.args.findValue("concurrency"))
+	i.Timeout, i.Concurrency = readDuration(i.args.findValue("timeout")), readInt(i.args.findValue("concurrency"))
 	i.Isolate, _ = i.args.findValue("isolate").data.(bool)
 	i.Required, _ = i.args.findValue("required").data.(bool)
 }
 
-func durationOf(v *value) time.Duration {
+func readDuration(v *value) time.Duration {
 	text, _ := v.data.(string)
 	t, err := time.ParseDuration(text)
 	if err != nil {
@@ -202,7 +202,7 @@ func durationOf(v *value) time.Duration {
 	return t
 }
 
-func intOf(v *value) int {
+func readInt(v *value) int {
 	n, _ := v.data.(json.Number)
 	i, err := strconv.Atoi(n.String())
 	if err != nil {

@@ -70,7 +70,7 @@ func (l *Lock) parseLock(path string, data []byte) Diagnostics {
 		Blocks: []hcl.BlockHeaderSchema{{Type: "plugin", LabelNames: []string{"name"}}},
 	})
 	d.diags = append(d.diags, src.convertDiagnostics(found)...)
-	s := d.schemaOf(LockEntry{})
+	s := d.readSchema(LockEntry{})
 	for _, block := range content.Blocks {
 		name := block.Labels[0]
 		if _, ok := l.Plugins[name]; ok {

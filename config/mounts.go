@@ -72,7 +72,7 @@ func ParseBaseURL(text string) (host, path string, err error) {
 		if u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#") {
 			return "", "", errors.New("must have no user, no query and no fragment")
 		}
-		host, path = hostOf(u), u.EscapedPath()
+		host, path = originHost(u), u.EscapedPath()
 		if path == "" {
 			path = "/"
 		}
@@ -80,7 +80,7 @@ func ParseBaseURL(text string) (host, path string, err error) {
 	return host, path, checkPath(path)
 }
 
-func hostOf(u *url.URL) string {
+func originHost(u *url.URL) string {
 	host := strings.ToLower(u.Host)
 	if u.Scheme == "http" {
 		return strings.TrimSuffix(host, ":80")

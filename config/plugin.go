@@ -56,7 +56,7 @@ func (f *File) Plugin(name string) *Plugin {
 }
 
 func (d *decoder) decodePlugins(blocks hcl.Blocks) {
-	s := d.schemaOf(pluginArgs{})
+	s := d.readSchema(pluginArgs{})
 	for _, block := range blocks {
 		name := block.Labels[0]
 		if !validName(name) {

@@ -29,8 +29,8 @@ func (s *Snapshot) ReadOnly() ReadOnlyReason {
 	return ""
 }
 
-// ownerOf returns the user and the group of a file.
-func ownerOf(info fs.FileInfo) (user, group int, ok bool) {
+// fileOwner returns the user and the group of a file.
+func fileOwner(info fs.FileInfo) (user, group int, ok bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return 0, 0, false
@@ -40,18 +40,18 @@ func ownerOf(info fs.FileInfo) (user, group int, ok bool) {
 
 // ownsOrRoot reports whether this process can make a file of the same owner.
 func ownsOrRoot(info fs.FileInfo) bool {
-	user, _, ok := ownerOf(info)
+	user, _, ok := fileOwner(info)
 	return !ok || os.Geteuid() == 0 || os.Geteuid() == user
 }
 
 // keepOwner gives a file the owner of another one.
 func keepOwner(f *os.File, like fs.FileInfo) error {
-	user, group, ok := ownerOf(like)
+	user, group, ok := fileOwner(like)
 	own, err := f.Stat()
 	if err != nil || !ok {
 		return err
 	}
-	if u, g, _ := ownerOf(own); u == user && g == group {
+	if u, g, _ := fileOwner(own); u == user && g == group {
 		return nil
 	}
 	if err := f.Chown(user, group); err != nil {

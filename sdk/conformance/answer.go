@@ -108,13 +108,13 @@ func describeOutcome(resp *search.Response, err error) string {
 	var v any
 	shape := "not JSON"
 	if json.Unmarshal(resp.Body, &v) == nil {
-		shape = shapeOf(v)
+		shape = describeShape(v)
 	}
 	return fmt.Sprintf("%d %s %s", resp.Status, resp.ContentType, shape)
 }
 
-// shapeOf is the type of a value with, for an object, the names and types of its members.
-func shapeOf(v any) string {
+// describeShape is the type of a value with, for an object, the names and types of its members.
+func describeShape(v any) string {
 	switch v := v.(type) {
 	case map[string]any:
 		var members []string

@@ -36,8 +36,8 @@ func (s *instances) acquireInstance(kind, id string) (any, func(), error) {
 	return in.value, in.calls.Done, nil
 }
 
-// refOf returns the reference of an instance, such as search.docs, or "" for an unknown one.
-func (s *instances) refOf(id string) string {
+// instanceRef returns the reference of an instance, such as search.docs, or "" for an unknown one.
+func (s *instances) instanceRef(id string) string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if in := s.byID[id]; in != nil {

@@ -104,7 +104,7 @@ func (s *Server) lookupHandler(_ context.Context, method, id string) (exchange.H
 		}
 		defer release()
 		if s.traces != nil {
-			ctx = s.traces.Attach(ctx, method, s.instances.refOf(id))
+			ctx = s.traces.Attach(ctx, method, s.instances.instanceRef(id))
 		}
 		return x.call(ctx, value, req)
 	}, nil

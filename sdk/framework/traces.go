@@ -69,7 +69,7 @@ func (s *Server) traceStream(srv any, stream grpc.ServerStream, info *grpc.Strea
 }
 
 func (s *Server) startSpan(ctx context.Context, method string) (context.Context, tracing.Span) {
-	return s.traces.StartCall(ctx, method, s.instances.refOf(incomingValue(ctx, exchange.MetaInstance)), tracing.Received(ctx))
+	return s.traces.StartCall(ctx, method, s.instances.instanceRef(incomingValue(ctx, exchange.MetaInstance)), tracing.Received(ctx))
 }
 
 // tracedStream is a stream whose context has the span of the call.

@@ -157,7 +157,7 @@ func (h *host) ListReleases(ctx context.Context, _ schema.Secret, repo string,
 	if out.NotModified {
 		return out, nil
 	}
-	all := releasesOf(found.parsed)
+	all := listReleases(found.parsed)
 	size := page.Size
 	if size == 0 {
 		size = codehost.MaxPage
@@ -182,12 +182,12 @@ func parseCursor(cursor string) (int, error) {
 	return from, nil
 }
 
-// releasesOf returns the entries of a feed, each once, the latest first; in the feed's order if one has no time.
-func releasesOf(parsed *gofeed.Feed) []codehost.Release {
+// listReleases returns the entries of a feed, each once, the latest first; in the feed's order if one has no time.
+func listReleases(parsed *gofeed.Feed) []codehost.Release {
 	var out []codehost.Release
 	seen := map[string]bool{}
 	for _, item := range parsed.Items {
-		r := releaseOf(item)
+		r := toRelease(item)
 		if r.ID == "" || r.TagName == "" || seen[r.ID] {
 			continue
 		}
@@ -203,7 +203,7 @@ func releasesOf(parsed *gofeed.Feed) []codehost.Release {
 // maxID is the longest id of an entry that is taken as it is, in bytes.
 const maxID = 200
 
-func releaseOf(item *gofeed.Item) codehost.Release {
+func toRelease(item *gofeed.Item) codehost.Release {
 	out := codehost.Release{ID: strings.TrimSpace(item.GUID), Name: texts.OneLine(texts.Printable(item.Title)), HTMLURL: webAddress(item.Link)}
 	if out.ID == "" {
 		out.ID = out.HTMLURL
@@ -212,7 +212,7 @@ func releaseOf(item *gofeed.Item) codehost.Release {
 		sum := sha256.Sum256([]byte(out.ID))
 		out.ID = hex.EncodeToString(sum[:])
 	}
-	out.TagName = tagOf(item.Title, out.HTMLURL)
+	out.TagName = guessTag(item.Title, out.HTMLURL)
 	for _, at := range []*time.Time{item.PublishedParsed, item.UpdatedParsed} {
 		if at != nil {
 			out.PublishedAt, out.CreatedAt = at.UTC(), at.UTC()
@@ -242,8 +242,8 @@ var (
 	})
 )
 
-// tagOf returns the tag of an entry: what its address names, else the version in its title, else the title.
-func tagOf(title, address string) string {
+// guessTag returns the tag of an entry: what its address names, else the version in its title, else the title.
+func guessTag(title, address string) string {
 	if u, err := url.Parse(address); err == nil {
 		for _, pattern := range []*regexp.Regexp{tagAddress(), versionAddress()} {
 			if m := pattern.FindStringSubmatch(u.Path); m != nil {

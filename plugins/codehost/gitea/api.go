@@ -21,7 +21,7 @@ import (
 
 // apiClient returns the API with the token of a call.
 func (h *host) apiClient(token schema.Secret) (*jsonapi.Client, error) {
-	c := &jsonapi.Client{HTTP: h.http, Base: h.api, Secret: token, Message: messageOf, Pause: limitedPause}
+	c := &jsonapi.Client{HTTP: h.http, Base: h.api, Secret: token, Message: errorMessage, Pause: limitedPause}
 	if strings.ContainsFunc(token.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the token has characters that no token has")
 	}
@@ -31,8 +31,8 @@ func (h *host) apiClient(token schema.Secret) (*jsonapi.Client, error) {
 	return c, nil
 }
 
-// messageOf takes the message out of a refusal.
-func messageOf(body []byte) string {
+// errorMessage takes the message out of a refusal.
+func errorMessage(body []byte) string {
 	var refusal struct {
 		Message string `json:"message"`
 	}
@@ -133,8 +133,8 @@ func (h *host) webURL(path ...string) string { return h.web.JoinPath(path...).St
 // maxSubject is how much of the subject of a commit is kept, in bytes.
 const maxSubject = 300
 
-// subjectOf returns the first line of the message of a commit.
-func subjectOf(message string) string {
+// firstLine returns the first line of the message of a commit.
+func firstLine(message string) string {
 	subject, _, _ := strings.Cut(message, "\n")
 	return texts.Truncate(subject, maxSubject)
 }

@@ -42,7 +42,7 @@ func (h *host) ListReleases(ctx context.Context, token schema.Secret, repo strin
 		return codehost.Release{
 			ID: formatID(r.ID), TagName: r.TagName, Name: r.Name, Body: r.Body, HTMLURL: r.HTMLURL, CreatedAt: timeOrZero(r.CreatedAt),
 			PublishedAt: timeOrZero(r.PublishedAt),
-			Prerelease:  r.Prerelease, Draft: r.Draft, Author: h.accountOf(r.Author),
+			Prerelease:  r.Prerelease, Draft: r.Draft, Author: h.toAccount(r.Author),
 		}, r.ID != 0
 	}, path...)
 }
@@ -91,7 +91,7 @@ func (h *host) Compare(ctx context.Context, token schema.Secret, repo, base, hea
 		out.Status = "identical"
 	}
 	for _, c := range got.Commits {
-		out.Commits = append(out.Commits, codehost.Commit{Hash: c.SHA, Subject: subjectOf(c.Commit.Message)})
+		out.Commits = append(out.Commits, codehost.Commit{Hash: c.SHA, Subject: firstLine(c.Commit.Message)})
 	}
 	return out, nil
 }

@@ -22,7 +22,7 @@ type user struct {
 	HTMLURL   string `json:"html_url"`
 }
 
-func (h *host) accountOf(u *user) codehost.Account {
+func (h *host) toAccount(u *user) codehost.Account {
 	if u == nil || u.Login == "" {
 		return codehost.Account{}
 	}
@@ -50,11 +50,11 @@ type repository struct {
 	UpdatedAt   *time.Time `json:"updated_at"`
 }
 
-func (h *host) repositoryOf(r *repository) codehost.Repository {
+func (h *host) toRepository(r *repository) codehost.Repository {
 	out := codehost.Repository{
 		ID: formatID(r.ID), FullName: r.FullName, Description: r.Description, HTMLURL: r.HTMLURL, Private: r.Private || r.Internal,
 		Archived: r.Archived, Fork: r.Fork,
-		Stars: r.Stars, Owner: h.accountOf(r.Owner),
+		Stars: r.Stars, Owner: h.toAccount(r.Owner),
 	}
 	if out.HTMLURL == "" {
 		out.HTMLURL = h.webURL(r.FullName)
@@ -157,7 +157,7 @@ func (h *host) FindRepository(ctx context.Context, token schema.Secret, repo str
 	if err != nil {
 		return nil, err
 	}
-	return &codehost.RepositoryInfo{Repository: h.repositoryOf(r)}, nil
+	return &codehost.RepositoryInfo{Repository: h.toRepository(r)}, nil
 }
 
 // Viewer implements codehost.ViewerHost.
@@ -169,12 +169,12 @@ func (h *host) Viewer(ctx context.Context, token schema.Secret) (*codehost.Viewe
 	if me.ID == 0 || me.Login == "" {
 		return nil, errs.Unavailable(errs.ReasonProtocol, "the answer names no account")
 	}
-	return &codehost.ViewerInfo{Account: h.accountOf(&me)}, nil
+	return &codehost.ViewerInfo{Account: h.toAccount(&me)}, nil
 }
 
 // convertRepository returns a repository of a list.
 func (h *host) convertRepository(r *repository) (codehost.Repository, bool) {
-	return h.repositoryOf(r), r.ID != 0 && reponame.IsFullName(r.FullName)
+	return h.toRepository(r), r.ID != 0 && reponame.IsFullName(r.FullName)
 }
 
 // ListStarred implements codehost.StarHost. The API does not say when a repository was starred.
@@ -205,14 +205,14 @@ func (h *host) ListStargazers(ctx context.Context, token schema.Secret, repo str
 		return nil, err
 	}
 	return fetchPage(ctx, h, token, page, nil, func(u *user) (codehost.Stargazer, bool) {
-		return codehost.Stargazer{Account: h.accountOf(u)}, u.Login != ""
+		return codehost.Stargazer{Account: h.toAccount(u)}, u.Login != ""
 	}, path...)
 }
 
 // ListFollowers implements codehost.SocialHost.
 func (h *host) ListFollowers(ctx context.Context, token schema.Secret,
 	page codehost.PageRequest) (*codehost.Page[codehost.Account], error) {
-	return fetchPage(ctx, h, token, page, nil, func(u *user) (codehost.Account, bool) { return h.accountOf(u), u.Login != "" }, "user",
+	return fetchPage(ctx, h, token, page, nil, func(u *user) (codehost.Account, bool) { return h.toAccount(u), u.Login != "" }, "user",
 		"followers")
 }
 

@@ -30,7 +30,7 @@ func (u *user) toAccount() codehost.Account {
 // Viewer implements codehost.ViewerHost.
 func (h *host) Viewer(ctx context.Context, token schema.Secret) (*codehost.ViewerInfo, error) {
 	var me user
-	header, err := h.callAPI(ctx, call{method: http.MethodGet, url: h.urlOf(nil, "user"), token: token}, &me)
+	header, err := h.callAPI(ctx, call{method: http.MethodGet, url: h.apiURL(nil, "user"), token: token}, &me)
 	if err != nil {
 		return nil, err
 	}

@@ -50,8 +50,8 @@ func (c call) requestHeader() (http.Header, error) {
 	return out, nil
 }
 
-// urlOf returns the address of a path, each part of which is escaped.
-func (h *host) urlOf(query url.Values, parts ...string) *url.URL {
+// apiURL returns the address of a path, each part of which is escaped.
+func (h *host) apiURL(query url.Values, parts ...string) *url.URL {
 	u := *h.base
 	for _, p := range parts {
 		u.RawPath = u.EscapedPath() + "/" + url.PathEscape(p)

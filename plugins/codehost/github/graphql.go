@@ -19,8 +19,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// graphqlOf returns the address of the GraphQL API that belongs to a REST API.
-func graphqlOf(base *url.URL) *url.URL {
+// graphqlURL returns the address of the GraphQL API that belongs to a REST API.
+func graphqlURL(base *url.URL) *url.URL {
 	out := *base
 	if root, ok := strings.CutSuffix(base.Path, "/v3"); ok {
 		out.Path = root
@@ -46,7 +46,7 @@ var graphqlCodes = map[string]codes.Code{
 // data: what they are about is null in it.
 func (h *host) queryGraphQL(ctx context.Context, token schema.Secret, query string, variables map[string]any, out any,
 	tolerated ...string) (codehost.Meta, error) {
-	c := call{method: http.MethodPost, url: graphqlOf(h.base), token: token, body: map[string]any{"query": query, "variables": variables}}
+	c := call{method: http.MethodPost, url: graphqlURL(h.base), token: token, body: map[string]any{"query": query, "variables": variables}}
 	res, err := h.fetchAnswer(ctx, c)
 	if err != nil {
 		return codehost.Meta{}, err

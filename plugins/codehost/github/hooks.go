@@ -45,7 +45,7 @@ type changeConfig struct {
 	InsecureSSL string `json:"insecure_ssl"`
 }
 
-func changeOf(name string, spec codehost.HookSpec) change {
+func newChange(name string, spec codehost.HookSpec) change {
 	return change{Name: name, Active: spec.Active, Events: spec.Events, Config: changeConfig{
 		URL: spec.URL, ContentType: "json", Secret: spec.Secret.Reveal(), InsecureSSL: "0",
 	}}
@@ -62,7 +62,7 @@ func (h *host) hooksURL(query url.Values, repo string, id ...string) (*url.URL, 
 		}
 	}
 	owner, name, _ := strings.Cut(repo, "/")
-	return h.urlOf(query, append([]string{"repos", owner, name, "hooks"}, id...)...), nil
+	return h.apiURL(query, append([]string{"repos", owner, name, "hooks"}, id...)...), nil
 }
 
 // Hooks implements codehost.CodeHost.
@@ -90,7 +90,7 @@ func (h *host) CreateHook(ctx context.Context, token schema.Secret, repo string,
 	if err != nil {
 		return nil, err
 	}
-	return h.writeHook(ctx, call{method: http.MethodPost, url: at, token: token, body: changeOf("web", spec), secret: spec.Secret})
+	return h.writeHook(ctx, call{method: http.MethodPost, url: at, token: token, body: newChange("web", spec), secret: spec.Secret})
 }
 
 // UpdateHook implements codehost.CodeHost.
@@ -99,7 +99,7 @@ func (h *host) UpdateHook(ctx context.Context, token schema.Secret, repo, id str
 	if err != nil {
 		return nil, err
 	}
-	return h.writeHook(ctx, call{method: http.MethodPatch, url: at, token: token, body: changeOf("", spec), secret: spec.Secret})
+	return h.writeHook(ctx, call{method: http.MethodPatch, url: at, token: token, body: newChange("", spec), secret: spec.Secret})
 }
 
 func (h *host) writeHook(ctx context.Context, c call) (*codehost.Hook, error) {

@@ -49,7 +49,7 @@ func fetchPage[I, O any](ctx context.Context, h *host, p pageCall, convert func(
 		}
 		query.Set("page", strconv.Itoa(number))
 	}
-	c := call{method: http.MethodGet, url: h.urlOf(query, p.path...), token: p.token, accept: p.accept, validators: p.page.Validators}
+	c := call{method: http.MethodGet, url: h.apiURL(query, p.path...), token: p.token, accept: p.accept, validators: p.page.Validators}
 	res, err := h.fetchAnswer(ctx, c)
 	if err != nil {
 		return nil, err

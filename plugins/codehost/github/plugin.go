@@ -56,7 +56,7 @@ func buildInstance(inst codehost.Instance, cfg Config) (codehost.Open, schema.Di
 	}
 	h := &host{timeout: cfg.Timeout, now: time.Now, log: inst.Log}
 	if err == nil {
-		h.base, h.web = base, webOf(base)
+		h.base, h.web = base, webURL(base)
 		h.pages = base.Scheme + "://" + h.web
 	}
 	if cfg.WebURL != "" {
@@ -89,8 +89,8 @@ func (h *host) ownAddresses() []*url.URL {
 	return own
 }
 
-// webOf returns the host that people see.
-func webOf(base *url.URL) string {
+// webURL returns the host that people see.
+func webURL(base *url.URL) string {
 	host := strings.ToLower(base.Host)
 	if host == publicAPI {
 		return publicWeb

@@ -138,7 +138,7 @@ func (h *host) Compare(ctx context.Context, token schema.Secret, repo, base, hea
 			Patch     string `json:"patch"`
 		} `json:"files"`
 	}
-	header, err := h.callAPI(ctx, call{method: http.MethodGet, url: h.urlOf(url.Values{"per_page": {perPage}}, path...), token: token}, &got)
+	header, err := h.callAPI(ctx, call{method: http.MethodGet, url: h.apiURL(url.Values{"per_page": {perPage}}, path...), token: token}, &got)
 	if err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func (h *host) FindRepository(ctx context.Context, token schema.Secret, repo str
 		Stars       int64  `json:"stargazers_count"`
 		Owner       user   `json:"owner"`
 	}
-	header, err := h.callAPI(ctx, call{method: http.MethodGet, url: h.urlOf(nil, path...), token: token}, &r)
+	header, err := h.callAPI(ctx, call{method: http.MethodGet, url: h.apiURL(nil, path...), token: token}, &r)
 	if err != nil {
 		return nil, err
 	}

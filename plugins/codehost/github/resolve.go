@@ -58,7 +58,7 @@ func (h *host) Resolve(ctx context.Context, token schema.Secret, input string) (
 		return h.listOwner(ctx, token, owner)
 	}
 	var r repository
-	if _, err := h.callAPI(ctx, call{method: http.MethodGet, url: h.urlOf(nil, "repos", owner, name), token: token}, &r); err != nil {
+	if _, err := h.callAPI(ctx, call{method: http.MethodGet, url: h.apiURL(nil, "repos", owner, name), token: token}, &r); err != nil {
 		return nil, err
 	}
 	if !reponame.IsFullName(r.FullName) {
@@ -76,29 +76,29 @@ func (h *host) Resolve(ctx context.Context, token schema.Secret, input string) (
 
 // listOwner lists the repositories of an organisation, or else of a person.
 func (h *host) listOwner(ctx context.Context, token schema.Secret, owner string) (*codehost.Resolution, error) {
-	out, err := h.listRepositories(ctx, token, owner, h.urlOf(url.Values{"type": {"all"}, "per_page": {perPage}}, "orgs", owner, "repos"))
+	out, err := h.listRepositories(ctx, token, owner, h.apiURL(url.Values{"type": {"all"}, "per_page": {perPage}}, "orgs", owner, "repos"))
 	if errs.From(err) == nil || errs.From(err).Code != codes.NotFound {
 		return out, err
 	}
-	mine, err := h.isTokenOf(ctx, token, owner)
+	mine, err := h.ownsToken(ctx, token, owner)
 	if err != nil {
 		return nil, err
 	}
 	if mine {
-		return h.listRepositories(ctx, token, owner, h.urlOf(url.Values{"affiliation": {"owner"}, "per_page": {perPage}}, "user", "repos"))
+		return h.listRepositories(ctx, token, owner, h.apiURL(url.Values{"affiliation": {"owner"}, "per_page": {perPage}}, "user", "repos"))
 	}
-	return h.listRepositories(ctx, token, owner, h.urlOf(url.Values{"type": {"owner"}, "per_page": {perPage}}, "users", owner, "repos"))
+	return h.listRepositories(ctx, token, owner, h.apiURL(url.Values{"type": {"owner"}, "per_page": {perPage}}, "users", owner, "repos"))
 }
 
-// isTokenOf reports whether the token is that of owner: then private repositories can be listed too.
-func (h *host) isTokenOf(ctx context.Context, token schema.Secret, owner string) (bool, error) {
+// ownsToken reports whether the token is that of owner: then private repositories can be listed too.
+func (h *host) ownsToken(ctx context.Context, token schema.Secret, owner string) (bool, error) {
 	if token == "" {
 		return false, nil
 	}
 	var me struct {
 		Login string `json:"login"`
 	}
-	_, err := h.callAPI(ctx, call{method: http.MethodGet, url: h.urlOf(nil, "user"), token: token}, &me)
+	_, err := h.callAPI(ctx, call{method: http.MethodGet, url: h.apiURL(nil, "user"), token: token}, &me)
 	if e := errs.From(err); e != nil && (e.Code == codes.PermissionDenied || e.Code == codes.NotFound) {
 		// A token of an application belongs to nobody.
 		return false, nil

@@ -46,8 +46,8 @@ type apiError struct {
 	Message string `json:"message"`
 }
 
-// messageOf returns what the body of a refusal says.
-func messageOf(body []byte) string {
+// errorMessage returns what the body of a refusal says.
+func errorMessage(body []byte) string {
 	var said envelope
 	if json.Unmarshal(body, &said) != nil {
 		return ""

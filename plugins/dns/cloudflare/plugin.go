@@ -82,7 +82,7 @@ func openProvider(inst dns.Instance, cfg Config, base *url.URL) (dns.Provider, e
 	}
 	api := &jsonapi.Client{
 		HTTP: client, Base: base, Header: http.Header{"Authorization": {"Bearer " + cfg.APIToken.Reveal()}},
-		Secret: cfg.APIToken, Message: messageOf, Pause: cfg.Cooldown,
+		Secret: cfg.APIToken, Message: errorMessage, Pause: cfg.Cooldown,
 	}
 	return &provider{api: api, cfg: cfg, checker: checker}, nil
 }

@@ -89,14 +89,14 @@ func openProvider(inst dns.Instance, cfg Config, base *url.URL) (dns.Provider, e
 		return nil, err
 	}
 	api := &jsonapi.Client{
-		HTTP: client, Base: base, Header: http.Header{"X-Api-Key": {cfg.APIKey.Reveal()}}, Secret: cfg.APIKey, Message: messageOf,
+		HTTP: client, Base: base, Header: http.Header{"X-Api-Key": {cfg.APIKey.Reveal()}}, Secret: cfg.APIKey, Message: errorMessage,
 		Pause: limitPause,
 	}
 	return &provider{api: api, cfg: cfg, checker: checker}, nil
 }
 
-// messageOf returns what the body of a refusal says.
-func messageOf(body []byte) string {
+// errorMessage returns what the body of a refusal says.
+func errorMessage(body []byte) string {
 	var said struct{ Error string }
 	_ = json.Unmarshal(body, &said)
 	return said.Error

@@ -17,7 +17,7 @@ import (
 
 // Compose implements engine.Runner.
 func (d *docker) Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error) {
-	p, err := d.probes.probeOf(ctx, req.Bin)
+	p, err := d.probes.findProbe(ctx, req.Bin)
 	if err != nil {
 		return nil, err
 	}

@@ -283,7 +283,7 @@ func TestComposeOfSeveralWords(t *testing.T) {
 		}
 		well(t, res)
 	}
-	if id := dockertest.ContainerOf(t, dir, "web"); id == "" {
+	if id := dockertest.FindContainer(t, dir, "web"); id == "" {
 		t.Error("the container is not there")
 	}
 }

@@ -259,7 +259,7 @@ func (d *docker) importHelper(ctx context.Context, file, tag string) error {
 	return d.callEngine(ctx, "make the helper image", func(api *client.Client) error {
 		r, w := io.Pipe()
 		defer r.Close()
-		go func() { w.CloseWithError(layerOf(w, file)) }()
+		go func() { w.CloseWithError(writeLayer(w, file)) }()
 		resp, err := api.ImageImport(ctx, image.ImportSource{Source: r, SourceName: "-"}, helperImage, image.ImportOptions{
 			Tag: tag, Platform: runtime.GOOS + "/" + runtime.GOARCH, Changes: []string{"LABEL " + helperLabel + "=" + tag},
 		})
@@ -281,8 +281,8 @@ func (d *docker) importHelper(ctx context.Context, file, tag string) error {
 	})
 }
 
-// layerOf writes the root file system of the helper image: the executable, and a directory to mount at.
-func layerOf(w io.Writer, file string) error {
+// writeLayer writes the root file system of the helper image: the executable, and a directory to mount at.
+func writeLayer(w io.Writer, file string) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func keepCommand(command []string) int {
 	case err := <-ended:
 		// What it left running would hold its output open.
 		endAdopted()
-		return statusOf(err)
+		return httpStatus(err)
 	case <-gone:
 	case <-over:
 	}
@@ -81,10 +81,10 @@ func keepCommand(command []string) int {
 	}
 	endGroup(cmd.Process.Pid, syscall.SIGKILL)
 	endAdopted()
-	return statusOf(errors.New("ended"))
+	return httpStatus(errors.New("ended"))
 }
 
-func statusOf(err error) int {
+func httpStatus(err error) int {
 	var exit *exec.ExitError
 	switch {
 	case err == nil:

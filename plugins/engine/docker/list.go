@@ -31,7 +31,7 @@ func (d *docker) Info(ctx context.Context, composeBin string) (*engine.Info, err
 	}
 	out.Arch, out.Variant, _ = strings.Cut(out.Arch, "/")
 	if composeBin != "" {
-		p, err := d.probes.probeOf(ctx, composeBin)
+		p, err := d.probes.findProbe(ctx, composeBin)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -124,7 +124,7 @@ func (d *docker) Inspect(ctx context.Context, id string) (*engine.Detail, error)
 		if s.Status == container.StateExited && s.ExitCode == 0 {
 			out.StoppedByRequest = d.stoppedByRequest(ctx, c.ID, s.FinishedAt)
 		}
-		out.Health, out.HealthLog = healthOf(s.Health)
+		out.Health, out.HealthLog = readHealth(s.Health)
 	}
 	return out, nil
 }
@@ -140,7 +140,7 @@ func (d *docker) inspectContainer(ctx context.Context, id string) (c container.I
 	return c, err
 }
 
-func healthOf(h *container.Health) (state, log string) {
+func readHealth(h *container.Health) (state, log string) {
 	if h == nil || h.Status == container.NoHealthcheck {
 		return "", ""
 	}

@@ -46,8 +46,8 @@ func unusableCommand(bin, format string, args ...any) error {
 		append([]any{bin}, args...)...)
 }
 
-// probeOf returns what a command can do. Each command is asked once.
-func (p *probes) probeOf(ctx context.Context, bin string) (*probe, error) {
+// findProbe returns what a command can do. Each command is asked once.
+func (p *probes) findProbe(ctx context.Context, bin string) (*probe, error) {
 	words := strings.Fields(bin)
 	if len(words) == 0 {
 		return nil, unusableCommand(bin, "it has no words")

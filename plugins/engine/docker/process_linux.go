@@ -35,7 +35,7 @@ func endGroup(pid int, s syscall.Signal) { _ = syscall.Kill(-pid, s) }
 // its parent is gone.
 func endAdopted() {
 	for range 100 {
-		children := childrenOf(os.Getpid())
+		children := listChildren(os.Getpid())
 		if len(children) == 0 {
 			return
 		}
@@ -46,7 +46,7 @@ func endAdopted() {
 	}
 }
 
-func childrenOf(parent int) (out []int) {
+func listChildren(parent int) (out []int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil

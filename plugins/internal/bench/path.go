@@ -122,7 +122,7 @@ func columnMedians(rows [][]time.Duration) []time.Duration {
 
 // servingProcesses returns the processes that serve a request to c.
 func (b *bench) servingProcesses(c *core) ([]process, error) {
-	plugin := childOf(c.cmd.Process.Pid)
+	plugin := firstChild(c.cmd.Process.Pid)
 	if plugin == 0 {
 		return nil, fmt.Errorf("no plugin process was found")
 	}

@@ -146,7 +146,7 @@ func (b *bench) recoveries() ([]time.Duration, error) {
 	defer func() { _ = c.cmd.Process.Kill() }()
 	var took []time.Duration
 	for range b.starts {
-		pid := childOf(c.cmd.Process.Pid)
+		pid := firstChild(c.cmd.Process.Pid)
 		if pid == 0 {
 			return nil, fmt.Errorf("no plugin process was found")
 		}
@@ -156,7 +156,7 @@ func (b *bench) recoveries() ([]time.Duration, error) {
 		}
 		for failed := false; ; {
 			ok := ask(c)
-			if ok && (failed || childOf(c.cmd.Process.Pid) != pid) {
+			if ok && (failed || firstChild(c.cmd.Process.Pid) != pid) {
 				break
 			}
 			failed = failed || !ok
@@ -190,8 +190,8 @@ func ask(c *core) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// childOf is the process whose parent is pid.
-func childOf(pid int) int {
+// firstChild is the process whose parent is pid.
+func firstChild(pid int) int {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, path := range tasks {
 		raw, err := os.ReadFile(path)

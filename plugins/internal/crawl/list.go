@@ -20,7 +20,7 @@ func (r *run) listVisit(v *visit) {
 		return
 	}
 	address, alias := v.url, false
-	if other := r.canonicalOf(v, u); other != "" {
+	if other := r.canonicalAddress(v, u); other != "" {
 		address, alias = other, true
 	}
 	if at, ok := r.listed[address]; ok {
@@ -66,7 +66,7 @@ func (r *run) takePage(v *visit) Page {
 // listFailure puts a page that could not be had into the result, as long as there is room. One that is gone may be left out
 // without loss: then a page that is not in the result is not on the site.
 func (r *run) listFailure(v *visit) {
-	f := Failure{URL: v.url, Err: v.err, Gone: v.noText || isGone(v.err), Reason: reasonOf(v)}
+	f := Failure{URL: v.url, Err: v.err, Gone: v.noText || isGone(v.err), Reason: leftOutReason(v)}
 	if len(r.result.Failed) < maxFailed {
 		r.result.Failed = append(r.result.Failed, f)
 		return
@@ -75,8 +75,8 @@ func (r *run) listFailure(v *visit) {
 	r.broken = r.broken || !f.Gone
 }
 
-// reasonOf returns in one word why a page could not be had.
-func reasonOf(v *visit) string {
+// leftOutReason returns in one word why a page could not be had.
+func leftOutReason(v *visit) string {
 	var status statusError
 	switch {
 	case errors.Is(v.err, errNoIndex):
@@ -97,9 +97,9 @@ func reasonOf(v *visit) string {
 	return "failed"
 }
 
-// canonicalOf returns the other address by which a page at own wants to be known, or nothing. An address that the crawl may
+// canonicalAddress returns the other address by which a page at own wants to be known, or nothing. An address that the crawl may
 // not list, or that there is no page at, does not count, nor one of another host: that may not have such a text.
-func (r *run) canonicalOf(v *visit, own *url.URL) string {
+func (r *run) canonicalAddress(v *visit, own *url.URL) string {
 	u, err := url.Parse(v.canonical)
 	if v.canonical == "" || v.err != nil || err != nil || !r.permitsPage(u) || siteDomain(normalizeURL(u)) != siteDomain(own) {
 		return ""

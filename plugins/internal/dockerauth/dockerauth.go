@@ -112,7 +112,7 @@ func (c *Config) Changed() bool {
 // Get returns what belongs to a registry host, such as "ghcr.io" or "localhost:5000"; all empty means anonymous. An
 // identity token is to be exchanged for access; user and password are empty then. A helper has helperTimeout.
 func (c *Config) Get(ctx context.Context, host string) (user, password, identityToken string, err error) {
-	keys := keysOf(host)
+	keys := lookupKeys(host)
 	if helper := c.helperFor(keys); helper != "" {
 		return fromHelper(ctx, helper, keys)
 	}

@@ -8,8 +8,8 @@ import (
 // hubKey is what the Docker client calls the registry of docker.io.
 const hubKey = "https://index.docker.io/v1/"
 
-// hostOf is the host of a key, which may have a scheme and a path.
-func hostOf(key string) string {
+// registryHost is the host of a key, which may have a scheme and a path.
+func registryHost(key string) string {
 	if _, rest, ok := strings.Cut(key, "://"); ok {
 		key = rest
 	}
@@ -17,9 +17,9 @@ func hostOf(key string) string {
 	return host
 }
 
-// keysOf are the names under which credentials of a host may stand, the usual one first.
-func keysOf(host string) []string {
-	host = strings.ToLower(hostOf(host))
+// lookupKeys are the names under which credentials of a host may stand, the usual one first.
+func lookupKeys(host string) []string {
+	host = strings.ToLower(registryHost(host))
 	if slices.Contains([]string{"docker.io", "index.docker.io", "registry-1.docker.io"}, host) {
 		return []string{hubKey, "index.docker.io", "docker.io", "registry-1.docker.io"}
 	}
@@ -34,7 +34,7 @@ func (c *Config) helperFor(keys []string) string {
 		}
 	}
 	for name, h := range c.helpers {
-		if slices.Contains(keys, strings.ToLower(hostOf(name))) && h != "" {
+		if slices.Contains(keys, strings.ToLower(registryHost(name))) && h != "" {
 			return h
 		}
 	}
@@ -54,7 +54,7 @@ func (c *Config) lookUp(keys []string) (entry, bool) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if slices.Contains(keys, strings.ToLower(hostOf(name))) {
+		if slices.Contains(keys, strings.ToLower(registryHost(name))) {
 			return c.auths[name], true
 		}
 	}

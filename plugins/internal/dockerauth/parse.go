@@ -36,7 +36,7 @@ func parseConfig(raw []byte) (*Config, error) {
 		if a.Auth != "" {
 			user, password, err := decodeAuth(a.Auth)
 			if err != nil {
-				return nil, fmt.Errorf("the member auth of %q %w", hostOf(name), err)
+				return nil, fmt.Errorf("the member auth of %q %w", registryHost(name), err)
 			}
 			e.user, e.password = user, password
 		}

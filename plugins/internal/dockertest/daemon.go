@@ -181,8 +181,8 @@ func (d *Daemon) Up(t testing.TB, bin ComposeBin, dir string, args ...string) {
 	}
 }
 
-// ContainerOf is the id of the one container of a service, running or not; empty if there is none.
-func (d *Daemon) ContainerOf(t testing.TB, dir, service string) string {
+// FindContainer is the id of the one container of a service, running or not; empty if there is none.
+func (d *Daemon) FindContainer(t testing.TB, dir, service string) string {
 	t.Helper()
 	return d.Docker(t, "ps", "-aq", "--no-trunc", "--filter", "label=com.docker.compose.project="+filepath.Base(dir),
 		"--filter", "label=com.docker.compose.service="+service)

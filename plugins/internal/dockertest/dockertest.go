@@ -180,7 +180,7 @@ func Project(t testing.TB, files map[string]string) (dir string) {
 // over, after which they no longer go with the container.
 func removeProject(name string) {
 	label := "label=com.docker.compose.project=" + name
-	volumes := volumesOf(label)
+	volumes := listVolumes(label)
 	defer func() {
 		if len(volumes) > 0 {
 			_, _ = runCommand(nil, nil, "docker", append([]string{"volume", "rm", "-f"}, volumes...)...)
@@ -198,8 +198,8 @@ func removeProject(name string) {
 	}
 }
 
-// volumesOf are the names of the volumes of containers with a label.
-func volumesOf(label string) []string {
+// listVolumes are the names of the volumes of containers with a label.
+func listVolumes(label string) []string {
 	ids, err := runCommand(nil, nil, "docker", "ps", "-aq", "--filter", label)
 	if err != nil || ids == "" {
 		return nil
@@ -226,8 +226,8 @@ func composeFile(t testing.TB, dir string) string {
 	return ""
 }
 
-// ContainerOf is the id of the one container of a service, running or not; empty if there is none.
-func ContainerOf(t testing.TB, dir, service string) string {
+// FindContainer is the id of the one container of a service, running or not; empty if there is none.
+func FindContainer(t testing.TB, dir, service string) string {
 	t.Helper()
-	return (*Daemon)(nil).ContainerOf(t, dir, service)
+	return (*Daemon)(nil).FindContainer(t, dir, service)
 }

@@ -53,7 +53,7 @@ func TestRegistryComposeAndProject(t *testing.T) {
 		t.Run(bin.Name, func(t *testing.T) {
 			dir := dockertest.Project(t, map[string]string{"compose.yaml": fmt.Sprintf("services:\n  web:\n    image: %s\n", ref)})
 			dockertest.Up(t, bin, dir, "up", "-d")
-			if id := dockertest.ContainerOf(t, dir, "web"); len(id) != 64 {
+			if id := dockertest.FindContainer(t, dir, "web"); len(id) != 64 {
 				t.Errorf("container %q", id)
 			}
 		})

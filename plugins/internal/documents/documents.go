@@ -50,8 +50,8 @@ type Error struct{ Reason Reason }
 // Error implements error.
 func (e *Error) Error() string { return "file is no document: " + string(e.Reason) }
 
-// ReasonOf returns why a file is no document; other errors mean that it could not be read.
-func ReasonOf(err error) Reason {
+// FindReason returns why a file is no document; other errors mean that it could not be read.
+func FindReason(err error) Reason {
 	var own *Error
 	if errors.As(err, &own) {
 		return own.Reason

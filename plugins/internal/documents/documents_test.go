@@ -337,7 +337,7 @@ func TestReasonsThatPass(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := r.Read(t.Context(), "x.pdf", []byte("%PDF-1.7"), extract.Markdown)
-	if reason := documents.ReasonOf(err); reason != documents.Unreadable || !reason.IsPassing() || !documents.TooSlow.IsPassing() {
+	if reason := documents.FindReason(err); reason != documents.Unreadable || !reason.IsPassing() || !documents.TooSlow.IsPassing() {
 		t.Errorf("got %v", err)
 	}
 }

@@ -64,8 +64,8 @@ func openPart(z *zip.Reader, name string) (part, error) {
 	return part{io.LimitReader(f, maxPart), f}, nil
 }
 
-// attributeOf returns the value of an attribute of an element, whatever its name space.
-func attributeOf(e xml.StartElement, name string) string {
+// findAttribute returns the value of an attribute of an element, whatever its name space.
+func findAttribute(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
 			return a.Value
@@ -110,13 +110,13 @@ func readStyles(z *zip.Reader) map[string]int {
 		}
 		switch e.Name.Local {
 		case "style":
-			id = attributeOf(e, "styleId")
+			id = findAttribute(e, "styleId")
 		case "name":
-			if level, ok := headingLevel(attributeOf(e, "val")); ok && id != "" {
+			if level, ok := headingLevel(findAttribute(e, "val")); ok && id != "" {
 				out[id] = level
 			}
 		case "outlineLvl":
-			if n, err := strconv.Atoi(attributeOf(e, "val")); err == nil && n >= 0 && n < 6 && id != "" {
+			if n, err := strconv.Atoi(findAttribute(e, "val")); err == nil && n >= 0 && n < 6 && id != "" {
 				if _, known := out[id]; !known {
 					out[id] = n + 1
 				}
@@ -208,7 +208,7 @@ func (w *wordReader) startElement(e xml.StartElement) {
 	case "p":
 		w.paragraphs = append(w.paragraphs, &wordParagraph{})
 	case "pStyle":
-		w.openParagraph().style = attributeOf(e, "val")
+		w.openParagraph().style = findAttribute(e, "val")
 	case "numPr":
 		w.openParagraph().list = true
 	case "t":

@@ -26,7 +26,7 @@ func TestNothingPanics(t *testing.T) {
 		name := "x" + rapid.SampledFrom([]string{".md", ".adoc", ".rst", ".org", ".ipynb", ".html", ".docx", ".txt", ".js", ""}).Draw(t, "ext")
 		doc, err := r.Read(t.Context(), name, []byte(data), extract.Markdown)
 		switch {
-		case err != nil && documents.ReasonOf(err) == documents.Unreadable:
+		case err != nil && documents.FindReason(err) == documents.Unreadable:
 			t.Fatalf("an error without a reason: %v", err)
 		case err == nil && (strings.TrimSpace(doc.Text) == "" || doc.Title == "" || len(doc.Text) > 100*len(data)+1000):
 			t.Fatalf("title %q, %d bytes of %d", doc.Title, len(doc.Text), len(data))

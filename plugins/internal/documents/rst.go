@@ -57,7 +57,7 @@ func (d *rst) addBlock(i int) int {
 	}
 	if d.literal && line != "" {
 		d.literal = false
-		if indentOf(line) > 0 {
+		if countIndent(line) > 0 {
 			return d.addCode(i, 0, "")
 		}
 	}
@@ -65,7 +65,7 @@ func (d *rst) addBlock(i int) int {
 		return d.addDirective(i, len(m[1]), strings.ToLower(m[2]), m[3])
 	}
 	if rstComment().MatchString(line) {
-		return d.skipIndented(i+1, indentOf(line))
+		return d.skipIndented(i+1, countIndent(line))
 	}
 	if before, ok := strings.CutSuffix(line, "::"); ok {
 		d.literal = true
@@ -85,7 +85,7 @@ func (d *rst) addHeading(i int) int {
 		return 3
 	}
 	text, under := d.lineAt(i), rstRuleMark(d.lineAt(i+1))
-	if text == "" || over != "" || under == "" || indentOf(text) > 0 ||
+	if text == "" || over != "" || under == "" || countIndent(text) > 0 ||
 		utf8.RuneCountInString(text) > utf8.RuneCountInString(d.lineAt(i+1))*2 {
 		return 0
 	}
@@ -134,7 +134,7 @@ func (d *rst) addDirective(i, indent int, name, argument string) int {
 	if argument = strings.TrimSpace(argument); argument != "" && name != "figure" {
 		d.out.WriteString(rstInline(argument) + "\n")
 	}
-	for i++; i < len(d.lines) && rstField().MatchString(d.lines[i]) && indentOf(d.lines[i]) > indent; i++ {
+	for i++; i < len(d.lines) && rstField().MatchString(d.lines[i]) && countIndent(d.lines[i]) > indent; i++ {
 		continue
 	}
 	return i
@@ -142,14 +142,14 @@ func (d *rst) addDirective(i, indent int, name, argument string) int {
 
 // addCode writes the lines from i on that are indented as a block of code and returns the number of the next line.
 func (d *rst) addCode(i, indent int, language string) int {
-	for ; i < len(d.lines) && rstField().MatchString(d.lines[i]) && indentOf(d.lines[i]) > indent; i++ {
+	for ; i < len(d.lines) && rstField().MatchString(d.lines[i]) && countIndent(d.lines[i]) > indent; i++ {
 		continue
 	}
 	end := d.skipIndented(i, indent)
 	block := d.lines[i:end]
 	least := -1
 	for _, line := range block {
-		if n := indentOf(line); strings.TrimSpace(line) != "" && (least < 0 || n < least) {
+		if n := countIndent(line); strings.TrimSpace(line) != "" && (least < 0 || n < least) {
 			least = n
 		}
 	}
@@ -168,14 +168,14 @@ func (d *rst) addCode(i, indent int, language string) int {
 // skipIndented returns the number of the first line from i on that is not empty and not indented deeper than indent.
 func (d *rst) skipIndented(i, indent int) int {
 	for ; i < len(d.lines); i++ {
-		if strings.TrimSpace(d.lines[i]) != "" && indentOf(d.lines[i]) <= indent {
+		if strings.TrimSpace(d.lines[i]) != "" && countIndent(d.lines[i]) <= indent {
 			return i
 		}
 	}
 	return i
 }
 
-func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+func countIndent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
 // rstInline makes Markdown of the roles and links of a line.
 func rstInline(line string) string {

@@ -19,14 +19,14 @@ func put(t testing.TB, a *app, name, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	dockertest.Docker(t, "cp", path, dockertest.ContainerOf(t, a.dir, "web")+":/data/"+name)
+	dockertest.Docker(t, "cp", path, dockertest.FindContainer(t, a.dir, "web")+":/data/"+name)
 }
 
 // listing is what /data of a service holds, by name.
 func listing(t testing.TB, a *app) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
-	dockertest.Docker(t, "cp", dockertest.ContainerOf(t, a.dir, "web")+":/data/.", dir)
+	dockertest.Docker(t, "cp", dockertest.FindContainer(t, a.dir, "web")+":/data/.", dir)
 	out := map[string]string{}
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -39,8 +39,8 @@ services:
 			}
 			shared := func(when, former string) (provider string) {
 				t.Helper()
-				provider = inspect(dockertest.ContainerOf(t, a.dir, "web"), "{{.Id}}")
-				side := dockertest.ContainerOf(t, a.dir, "side")
+				provider = inspect(dockertest.FindContainer(t, a.dir, "web"), "{{.Id}}")
+				side := dockertest.FindContainer(t, a.dir, "side")
 				if mode, state := inspect(side, "{{.HostConfig.NetworkMode}}"),
 					inspect(side, "{{.State.Running}} {{.RestartCount}}"); mode != "container:"+provider || state != "true 0" {
 					t.Errorf("%s: side has the network of %s and is %s; web is %s", when, mode, state, provider)

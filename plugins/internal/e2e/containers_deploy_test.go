@@ -50,7 +50,7 @@ func TestDeployInAContainer(t *testing.T) {
 		t.Fatal(err)
 	}
 	dockertest.Up(t, newest, dir, "up", "-d")
-	container := dockertest.ContainerOf(t, dir, "patchbay")
+	container := dockertest.FindContainer(t, dir, "patchbay")
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(dockertest.Docker(t, "logs", "--tail", "60", container))
@@ -71,9 +71,9 @@ func TestDeployInAContainer(t *testing.T) {
 		"Ops", "-role", "admin"))
 	c.key = key
 	web := c.stackNamed(t, a.project).service(t, "web")
-	before := dockertest.Docker(t, "inspect", "-f", "{{.State.StartedAt}}", dockertest.ContainerOf(t, a.dir, "web"))
+	before := dockertest.Docker(t, "inspect", "-f", "{{.State.StartedAt}}", dockertest.FindContainer(t, a.dir, "web"))
 	c.finished(t, c.beginJob(t, "/api/services/"+web.ID+"/lifecycle", `{"action":"restart"}`), "success")
-	if after := dockertest.Docker(t, "inspect", "-f", "{{.State.StartedAt}}", dockertest.ContainerOf(t, a.dir, "web")); after == before {
+	if after := dockertest.Docker(t, "inspect", "-f", "{{.State.StartedAt}}", dockertest.FindContainer(t, a.dir, "web")); after == before {
 		t.Error("the service was not restarted")
 	}
 	deployed := &deployedPlugin{core: c, dir: dir, bin: newest}
@@ -129,7 +129,7 @@ func checkUnprivileged(t *testing.T, container string) {
 // upgradeDeployed has the supervisor of the example upgrade the core to another image of the same version.
 func upgradeDeployed(t *testing.T, dir, image, base string) {
 	t.Helper()
-	before := dockertest.Docker(t, "inspect", "-f", "{{.Image}}", dockertest.ContainerOf(t, dir, "patchbay"))
+	before := dockertest.Docker(t, "inspect", "-f", "{{.Image}}", dockertest.FindContainer(t, dir, "patchbay"))
 	build := exec.Command("docker", "build", "-q", "-t", image, "-")
 	build.Stdin = strings.NewReader("FROM " + image + "\nLABEL patchbay.test=next\n")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -152,7 +152,7 @@ func upgradeDeployed(t *testing.T, dir, image, base string) {
 		state = decode[upgradeState](t, c.send(t, request{method: http.MethodGet, path: "/self-upgrade", header: operator}).body)
 		return state.State != "running"
 	})
-	container := dockertest.ContainerOf(t, dir, "patchbay")
+	container := dockertest.FindContainer(t, dir, "patchbay")
 	if after := dockertest.Docker(t, "inspect", "-f", "{{.Image}} {{.State.Health.Status}}", container); state.State != "succeeded" ||
 		after != next+" healthy" {
 		t.Errorf("the upgrade ended %s (%s); the core's container is %s, want %s", state.State, state.Progress.Message, after, next)

@@ -88,7 +88,7 @@ func TestContainersDrift(t *testing.T) {
 			a.push(t, dockertest.Behaviour{Version: "3"})
 			web = c.check(t, web.ID)
 			c.finished(t, c.beginJob(t, "/api/updates", updateBody(web, `,"allowDrift":true`)), "success")
-			env := dockertest.Docker(t, "inspect", "-f", "{{.Config.Env}}", dockertest.ContainerOf(t, a.dir, "web"))
+			env := dockertest.Docker(t, "inspect", "-f", "{{.Config.Env}}", dockertest.FindContainer(t, a.dir, "web"))
 			if !strings.Contains(env, "EDITED=1") || !strings.Contains(env, "PASSWORD=geheim") {
 				t.Errorf("the environment is %s", env)
 			}

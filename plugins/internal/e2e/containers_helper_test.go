@@ -148,7 +148,7 @@ func updateBody(s service, more string) string {
 // running is the image of the container of a service: its id, and the digests under which the engine knows it.
 func running(t testing.TB, dir, svc string) (container, image string, digests []string) {
 	t.Helper()
-	container = dockertest.ContainerOf(t, dir, svc)
+	container = dockertest.FindContainer(t, dir, svc)
 	image = strings.TrimSpace(dockertest.Docker(t, "inspect", "-f", "{{.Image}}", container))
 	text := dockertest.Docker(t, "image", "inspect", "-f", "{{json .RepoDigests}}", image)
 	if err := json.Unmarshal([]byte(text), &digests); err != nil {

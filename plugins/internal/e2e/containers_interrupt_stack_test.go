@@ -117,7 +117,7 @@ func (a *interruptedApp) pushAll(t testing.TB, version int) {
 // runMigration has the migration end with success, whatever it was interrupted in.
 func (a *interruptedApp) runMigration(t testing.TB) {
 	t.Helper()
-	migrate := dockertest.ContainerOf(t, a.dir, "migrate")
+	migrate := dockertest.FindContainer(t, a.dir, "migrate")
 	dockertest.Docker(t, "start", migrate)
 	if code := strings.TrimSpace(dockertest.Docker(t, "wait", migrate)); code != "0" {
 		t.Fatalf("the migration ended with %s", code)

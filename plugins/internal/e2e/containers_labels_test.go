@@ -44,7 +44,7 @@ func TestContainersLabels(t *testing.T) {
 	if err := os.WriteFile(outside, []byte("services: {web: {image: evil}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	image := strings.TrimSpace(dockertest.Docker(t, "inspect", "-f", "{{.Image}}", dockertest.ContainerOf(t, a.dir, "side")))
+	image := strings.TrimSpace(dockertest.Docker(t, "inspect", "-f", "{{.Image}}", dockertest.FindContainer(t, a.dir, "side")))
 	shadow, foreign := dockertest.Name(t), dockertest.Name(t)
 	genuine := map[string]string{"service": "web", "container-number": "2", "oneoff": "False"}
 	with := func(more ...string) map[string]string {

@@ -52,7 +52,7 @@ func TestContainersRunOnce(t *testing.T) {
 			a.dir = dockertest.Project(t, map[string]string{"docker-compose.yml": text(first)})
 			a.project = filepath.Base(a.dir)
 			dockertest.Up(t, bin, a.dir, "up", "-d")
-			container := func(name string) string { return dockertest.ContainerOf(t, a.dir, name) }
+			container := func(name string) string { return dockertest.FindContainer(t, a.dir, name) }
 			inspect := func(name, what string) string {
 				t.Helper()
 				return strings.TrimSpace(dockertest.Docker(t, "inspect", "-f", what, container(name)))

@@ -92,7 +92,7 @@ func (a *restartingApp) restart(t testing.TB, kill bool, held *pausedRequest) {
 // state is image, state and health of the only container of a service.
 func (a *restartingApp) state(t testing.TB, service string) string {
 	t.Helper()
-	ids := strings.Fields(a.daemon.ContainerOf(t, a.dir, service))
+	ids := strings.Fields(a.daemon.FindContainer(t, a.dir, service))
 	if len(ids) != 1 {
 		t.Fatalf("%s has %d containers", service, len(ids))
 	}

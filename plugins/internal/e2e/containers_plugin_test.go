@@ -52,7 +52,7 @@ func (p *deployedPlugin) install(t *testing.T) {
 // container returns the container of the core.
 func (p *deployedPlugin) container(t *testing.T) string {
 	t.Helper()
-	return dockertest.ContainerOf(t, p.dir, "patchbay")
+	return dockertest.FindContainer(t, p.dir, "patchbay")
 }
 
 // check has the plugin answer a search, and expects that the container's init process reaps the orphan.

@@ -37,7 +37,7 @@ func TestContainersOfOneName(t *testing.T) {
 			}
 			write("api")
 			dockertest.Up(t, bin, other, "up", "-d")
-			api := dockertest.ContainerOf(t, other, "api")
+			api := dockertest.FindContainer(t, other, "api")
 			c := startCore(t, containersHCL(bin.Path, ""))
 			st := c.stackNamed(t, a.project)
 			type project struct {
@@ -70,14 +70,14 @@ func TestContainersOfOneName(t *testing.T) {
 			web := c.check(t, st.service(t, "web").ID)
 			c.finished(t, c.beginJob(t, "/api/updates", updateBody(web, "")), "success")
 			untouched("the update", api)
-			if got := dockertest.ContainerOf(t, other, "api"); got != api {
+			if got := dockertest.FindContainer(t, other, "api"); got != api {
 				t.Errorf("the container of the other project is another one: %s", got)
 			}
 
 			// The other project gets a service of the same name: compose gives it the container of this one.
 			write("api", "web")
 			dockertest.Up(t, bin, other, "up", "-d")
-			taken := dockertest.ContainerOf(t, other, "web")
+			taken := dockertest.FindContainer(t, other, "web")
 			a.push(t, dockertest.Behaviour{Version: "3"})
 			for _, action := range []string{"stop", "restart"} {
 				c.finished(t, c.beginJob(t, "/api/services/"+web.ID+"/lifecycle", fmt.Sprintf(`{"action":%q}`, action)), "failed")

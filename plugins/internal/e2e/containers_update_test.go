@@ -58,7 +58,7 @@ func TestContainersUpdateAndRollBack(t *testing.T) {
 				t.Errorf("after the update: %+v, candidate %+v", web.Image, web.Candidate)
 			}
 			if files := dockertest.Docker(t, "inspect", "-f", `{{index .Config.Labels "com.docker.compose.project.config_files"}}`,
-				dockertest.ContainerOf(t, a.dir, "web")); !strings.HasSuffix(strings.TrimSpace(files), "docker-compose.yml") ||
+				dockertest.FindContainer(t, a.dir, "web")); !strings.HasSuffix(strings.TrimSpace(files), "docker-compose.yml") ||
 				strings.Contains(files, ",") {
 				t.Errorf("the label names %s", files)
 			}
@@ -111,7 +111,7 @@ func lifecycle(t *testing.T, c *core, a *app, st stack, web service) {
 		}
 	}
 	one, all := "/api/services/"+web.ID, "/api/stacks/"+st.ID
-	container := dockertest.ContainerOf(t, a.dir, "web")
+	container := dockertest.FindContainer(t, a.dir, "web")
 	act(one, "stop", "stopped")
 	if got := state(all); got != "partial" {
 		t.Errorf("the stack is %s", got)
@@ -121,7 +121,7 @@ func lifecycle(t *testing.T, c *core, a *app, st stack, web service) {
 	act(all, "stop", "stopped")
 	act(all, "start", "running")
 	act(all, "restart", "running")
-	if after := dockertest.ContainerOf(t, a.dir, "web"); after != container {
+	if after := dockertest.FindContainer(t, a.dir, "web"); after != container {
 		t.Error("the lifecycle replaced the container")
 	}
 	c.api(t, http.MethodPost, one+"/lifecycle", `{"action":"explode"}`, http.StatusBadRequest)

@@ -97,7 +97,7 @@ func TestContainersWalk(t *testing.T) {
 	b.open(page)
 	b.confirm("dl.runs summary.btn", "", "#job")
 	b.shows("success")
-	b.watchLog(page, dockertest.ContainerOf(t, a.dir, "web"))
+	b.watchLog(page, dockertest.FindContainer(t, a.dir, "web"))
 }
 
 // watchLog opens the log of a service, which goes on when its container is restarted.

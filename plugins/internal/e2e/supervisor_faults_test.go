@@ -133,7 +133,7 @@ func (s *supervised) freePort() {
 	}
 	s.daemon.Kill(s.t)
 	s.daemon.Start(s.t)
-	s.daemon.Docker(s.t, "start", s.daemon.ContainerOf(s.t, s.dir, "patchbay"))
+	s.daemon.Docker(s.t, "start", s.daemon.FindContainer(s.t, s.dir, "patchbay"))
 }
 
 // TestSupervisedCoreIsKilled: a core that is killed at any step of an operation is not missing at its end. One that is killed before

@@ -154,7 +154,7 @@ func (s *supervised) ends(want string) upgradeState {
 // runs fails the test unless exactly one container of the core runs, of an image, and returns its id.
 func (s *supervised) runs(what, image string) (id string) {
 	s.t.Helper()
-	id = s.daemon.ContainerOf(s.t, s.dir, "patchbay")
+	id = s.daemon.FindContainer(s.t, s.dir, "patchbay")
 	if id == "" || strings.ContainsAny(id, " \n") {
 		s.t.Fatalf("%s: the containers of the core are %q", what, id)
 	}
@@ -167,7 +167,7 @@ func (s *supervised) runs(what, image string) (id string) {
 // image returns the id of the image that runs.
 func (s *supervised) image() string {
 	s.t.Helper()
-	return s.daemon.Docker(s.t, "inspect", "-f", "{{.Image}}", s.daemon.ContainerOf(s.t, s.dir, "patchbay"))
+	return s.daemon.Docker(s.t, "inspect", "-f", "{{.Image}}", s.daemon.FindContainer(s.t, s.dir, "patchbay"))
 }
 
 func (s *supervised) override() bool {

@@ -51,7 +51,7 @@ func writeCode(out *strings.Builder, n *html.Node) {
 		switch {
 		case c.Type == html.TextNode:
 			out.WriteString(c.Data)
-		case c.Type != html.ElementNode || slices.ContainsFunc(classesOf(c), isLineNumber):
+		case c.Type != html.ElementNode || slices.ContainsFunc(listClasses(c), isLineNumber):
 		case c.DataAtom == atom.Br:
 			out.WriteByte('\n')
 		case c.DataAtom == atom.Div || c.DataAtom == atom.Li || c.DataAtom == atom.Tr || c.DataAtom == atom.P:
@@ -99,16 +99,16 @@ func codeLanguage(pre *html.Node) string {
 	}
 	for _, n := range around {
 		for _, key := range []string{"data-lang", "data-language", "data-code-lang"} {
-			if l := cleanLanguage(attributeOf(n, key)); l != "" {
+			if l := cleanLanguage(findAttribute(n, key)); l != "" {
 				return l
 			}
 		}
 		if n == pre {
-			if l := cleanLanguage(attributeOf(n, "lang")); l != "" {
+			if l := cleanLanguage(findAttribute(n, "lang")); l != "" {
 				return l
 			}
 		}
-		if l := languageOfClasses(classesOf(n)); l != "" {
+		if l := languageOfClasses(listClasses(n)); l != "" {
 			return l
 		}
 	}
@@ -118,7 +118,7 @@ func codeLanguage(pre *html.Node) string {
 // hasOtherCode reports whether an element holds another block of code than pre, the numbers of its lines aside.
 func hasOtherCode(n, pre *html.Node) bool {
 	for c := range n.Descendants() {
-		if c.DataAtom == atom.Pre && c != pre && !slices.ContainsFunc(classesOf(c.Parent), isLineNumber) {
+		if c.DataAtom == atom.Pre && c != pre && !slices.ContainsFunc(listClasses(c.Parent), isLineNumber) {
 			return true
 		}
 	}
@@ -160,9 +160,9 @@ func dropLanguageLabel(pre *html.Node, language string) {
 		func(n *html.Node) *html.Node { return n.NextSibling }} {
 		for n := step(pre); n != nil; {
 			next := step(n)
-			if n.Type == html.ElementNode && (n.DataAtom == atom.Span || n.DataAtom == atom.Div) && slices.Contains(classesOf(n), "lang") &&
-				(language == "" || strings.EqualFold(squeezeSpaces(textOf(n)), language)) || n.Type == html.ElementNode &&
-				slices.ContainsFunc(classesOf(n), isLineNumber) {
+			if n.Type == html.ElementNode && (n.DataAtom == atom.Span || n.DataAtom == atom.Div) && slices.Contains(listClasses(n), "lang") &&
+				(language == "" || strings.EqualFold(squeezeSpaces(readText(n)), language)) || n.Type == html.ElementNode &&
+				slices.ContainsFunc(listClasses(n), isLineNumber) {
 				n.Parent.RemoveChild(n)
 			}
 			n = next
@@ -176,7 +176,7 @@ func unwrapTable(pre *html.Node) {
 		if p.DataAtom != atom.Table {
 			continue
 		}
-		if p.Parent != nil && !hasOtherCode(p, pre) && squeezeSpaces(textOf(p)) == squeezeSpaces(textOf(pre)) {
+		if p.Parent != nil && !hasOtherCode(p, pre) && squeezeSpaces(readText(p)) == squeezeSpaces(readText(pre)) {
 			pre.Parent.RemoveChild(pre)
 			p.Parent.InsertBefore(pre, p)
 			p.Parent.RemoveChild(p)

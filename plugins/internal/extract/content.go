@@ -21,9 +21,9 @@ const (
 // mainContent returns the element of a page that holds what it is about, with the head that stands beside it. Decoration
 // was removed before. It is what the page itself marks as that, else what looks like an article, else everything.
 func mainContent(doc, body *html.Node, address *url.URL) *html.Node {
-	total := len(textOf(body))
+	total := len(readText(body))
 	if node := findLongest(body, isMain); node != nil {
-		if n := len(textOf(node)); n >= minMain || n*minMainShare >= total {
+		if n := len(readText(node)); n >= minMain || n*minMainShare >= total {
 			return leadArticle(node)
 		}
 	}
@@ -32,22 +32,22 @@ func mainContent(doc, body *html.Node, address *url.URL) *html.Node {
 		if len(articles) == 1 {
 			node = articles[0]
 		}
-		if n := len(textOf(node)); n >= minMain || n*minArticle >= total {
+		if n := len(readText(node)); n >= minMain || n*minArticle >= total {
 			return withHeading(body, leadArticle(node))
 		}
 	}
 	parser := readability.NewParser()
 	parser.MaxElemsToParse, parser.KeepClasses = maxElements, true
-	if article, err := parser.ParseDocument(doc, address); err == nil && article.Node != nil && len(textOf(article.Node))*minArticle >= total {
+	if article, err := parser.ParseDocument(doc, address); err == nil && article.Node != nil && len(readText(article.Node))*minArticle >= total {
 		return article.Node
 	}
 	return body
 }
 
-func isMain(n *html.Node) bool { return n.DataAtom == atom.Main || attributeOf(n, "role") == "main" }
+func isMain(n *html.Node) bool { return n.DataAtom == atom.Main || findAttribute(n, "role") == "main" }
 
 func isArticle(n *html.Node) bool {
-	return n.DataAtom == atom.Article || attributeOf(n, "role") == "article" || attributeOf(n, "itemprop") == "articleBody"
+	return n.DataAtom == atom.Article || findAttribute(n, "role") == "article" || findAttribute(n, "itemprop") == "articleBody"
 }
 
 // leadArticle returns the article of an element if one of several is by far the longest, with the heading that stands
@@ -59,7 +59,7 @@ func leadArticle(node *html.Node) *html.Node {
 	}
 	sum, lead, most := 0, articles[0], 0
 	for _, a := range articles {
-		n := len(textOf(a))
+		n := len(readText(a))
 		if sum += n; n > most {
 			lead, most = a, n
 		}
@@ -133,7 +133,7 @@ func findTopmost(n *html.Node, want func(*html.Node) bool) (out []*html.Node) {
 func findLongest(n *html.Node, want func(*html.Node) bool) (out *html.Node) {
 	most := 0
 	for _, c := range findTopmost(n, want) {
-		if size := len(strings.TrimSpace(textOf(c))); size > most {
+		if size := len(strings.TrimSpace(readText(c))); size > most {
 			out, most = c, size
 		}
 	}
@@ -154,8 +154,8 @@ func commonParent(top *html.Node, nodes []*html.Node) *html.Node {
 	return top
 }
 
-// attributeOf returns an attribute of an element in small letters, without spaces around it.
-func attributeOf(n *html.Node, key string) string {
+// findAttribute returns an attribute of an element in small letters, without spaces around it.
+func findAttribute(n *html.Node, key string) string {
 	for _, a := range n.Attr {
 		if a.Key == key {
 			return strings.ToLower(strings.TrimSpace(a.Val))
@@ -174,5 +174,5 @@ func hasAttr(n *html.Node, key string) bool {
 	return false
 }
 
-// classesOf returns the classes of an element, in small letters.
-func classesOf(n *html.Node) []string { return strings.Fields(attributeOf(n, "class")) }
+// listClasses returns the classes of an element, in small letters.
+func listClasses(n *html.Node) []string { return strings.Fields(findAttribute(n, "class")) }

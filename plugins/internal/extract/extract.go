@@ -79,7 +79,7 @@ func HTML(body []byte, contentType string, address *url.URL, format Format) (pag
 }
 
 func fromNode(doc *html.Node, address *url.URL, format Format) (*Page, error) {
-	head, address := readHead(doc), baseOf(doc, address)
+	head, address := readHead(doc), findBase(doc, address)
 	whole := findNode(doc, atom.Body)
 	if whole == nil {
 		whole = doc
@@ -94,7 +94,7 @@ func fromNode(doc *html.Node, address *url.URL, format Format) (*Page, error) {
 		return nil, err
 	}
 	page.Images = listImages(content, address)
-	heading := findNode(content, atom.H1) != nil || squeezeSpaces(textOf(firstHeading(content))) == page.Title
+	heading := findNode(content, atom.H1) != nil || squeezeSpaces(readText(firstHeading(content))) == page.Title
 	if len(text) <= emptyText && len(head.article) > len(text) {
 		text, heading = head.articleText(), false
 		page.Title = cmp.Or(squeezeSpaces(head.headline), page.Title)
@@ -148,7 +148,7 @@ func resolveAddresses(node *html.Node, page *url.URL) {
 	room := maxAddresses
 	for n := range node.Descendants() {
 		key := map[atom.Atom]string{atom.Img: "src", atom.A: "href"}[n.DataAtom]
-		if n.DataAtom == atom.A && attributeOf(n, key) == "" {
+		if n.DataAtom == atom.A && findAttribute(n, key) == "" {
 			n.Data, n.DataAtom = "span", atom.Span
 		}
 		for i, a := range n.Attr {
@@ -163,8 +163,8 @@ func resolveAddresses(node *html.Node, page *url.URL) {
 	}
 }
 
-// baseOf returns the address at which the relative addresses of a page begin.
-func baseOf(doc *html.Node, page *url.URL) *url.URL {
+// findBase returns the address at which the relative addresses of a page begin.
+func findBase(doc *html.Node, page *url.URL) *url.URL {
 	if base := findNode(doc, atom.Base); base != nil && page.Host != "" {
 		for _, a := range base.Attr {
 			if u, err := page.Parse(strings.TrimSpace(a.Val)); a.Key == "href" && err == nil && u.Host != "" {
@@ -210,7 +210,7 @@ func findNode(n *html.Node, what atom.Atom) *html.Node {
 	return nil
 }
 
-func textOf(n *html.Node) string {
+func readText(n *html.Node) string {
 	if n == nil {
 		return ""
 	}

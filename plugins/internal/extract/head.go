@@ -31,13 +31,13 @@ type pageHead struct {
 
 // readHead reads the elements of a page that are not shown.
 func readHead(doc *html.Node) (h pageHead) {
-	h.title = squeezeSpaces(textOf(findNode(doc, atom.Title)))
+	h.title = squeezeSpaces(readText(findNode(doc, atom.Title)))
 	data := 0
 	for n := range doc.Descendants() {
 		switch {
 		case n.DataAtom == atom.Meta:
 			h.readMeta(n)
-		case n.DataAtom == atom.Script && strings.HasPrefix(attributeOf(n, "type"), "application/ld+json") && n.FirstChild != nil:
+		case n.DataAtom == atom.Script && strings.HasPrefix(findAttribute(n, "type"), "application/ld+json") && n.FirstChild != nil:
 			text := n.FirstChild.Data
 			var v any
 			if data += len(text); data <= maxLinkedData && json.Unmarshal([]byte(text), &v) == nil {
@@ -55,7 +55,7 @@ func (h *pageHead) readMeta(n *html.Node) {
 			content = squeezeSpaces(a.Val)
 		}
 	}
-	switch name := cmp.Or(attributeOf(n, "name"), attributeOf(n, "property")); {
+	switch name := cmp.Or(findAttribute(n, "name"), findAttribute(n, "property")); {
 	case content == "":
 	case name == "description", name == "og:description" && h.description == "":
 		h.description = content
@@ -88,15 +88,15 @@ func (h *pageHead) readLinkedData(v any, depth int) {
 // titleFor returns the title of a page: its heading, else what it says to programs. first is the first main heading of the
 // whole page, which may be the name of the site, or nil.
 func (h pageHead) titleFor(content, first *html.Node) string {
-	if heading := squeezeSpaces(textOf(findNode(content, atom.H1))); heading != "" && !h.endsWith(heading) {
+	if heading := squeezeSpaces(readText(findNode(content, atom.H1))); heading != "" && !h.endsWith(heading) {
 		return heading
 	}
-	for _, short := range []string{squeezeSpaces(textOf(firstHeading(content))), squeezeSpaces(textOf(first)), h.ogTitle} {
+	for _, short := range []string{squeezeSpaces(readText(firstHeading(content))), squeezeSpaces(readText(first)), h.ogTitle} {
 		if short != "" && len(short) <= len(h.title) && strings.EqualFold(h.title[:len(short)], short) {
 			return short
 		}
 	}
-	return cmp.Or(h.title, h.ogTitle, squeezeSpaces(textOf(first)))
+	return cmp.Or(h.title, h.ogTitle, squeezeSpaces(readText(first)))
 }
 
 // endsWith reports whether the title of a page ends with a heading after something else: then that is the name of the site.
@@ -117,13 +117,13 @@ func firstHeading(n *html.Node) *html.Node {
 
 // isNew reports whether a page has a description that is not its title and that its text does not hold.
 func (h pageHead) isNew(content *html.Node) bool {
-	start := lettersOf(h.description[:min(len(h.description), sameStart)])
-	return len(h.description) >= minDescription && !strings.Contains(lettersOf(textOf(content)), start) &&
-		!strings.HasPrefix(lettersOf(h.title), start)
+	start := keepLetters(h.description[:min(len(h.description), sameStart)])
+	return len(h.description) >= minDescription && !strings.Contains(keepLetters(readText(content)), start) &&
+		!strings.HasPrefix(keepLetters(h.title), start)
 }
 
-// lettersOf returns the letters and digits of a text, in small letters.
-func lettersOf(s string) string {
+// keepLetters returns the letters and digits of a text, in small letters.
+func keepLetters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)

@@ -73,33 +73,33 @@ func isDecoration(n *html.Node, inContent bool) bool {
 	case atom.A:
 		return isSelfLink(n)
 	}
-	switch attributeOf(n, "role") {
+	switch findAttribute(n, "role") {
 	case "navigation", "contentinfo", "search", "dialog", "alertdialog", "menu", "menubar", "toolbar":
 		return true
 	case "complementary":
 		return !inContent || !isCallout(n)
 	}
-	return slices.ContainsFunc(classesOf(n), decoration().MatchString)
+	return slices.ContainsFunc(listClasses(n), decoration().MatchString)
 }
 
 func isCallout(n *html.Node) bool {
-	return attributeOf(n, "role") == "note" || slices.ContainsFunc(classesOf(n), callout().MatchString)
+	return findAttribute(n, "role") == "note" || slices.ContainsFunc(listClasses(n), callout().MatchString)
 }
 
 // isSelfLink reports whether a link leads to its own heading and shows nothing else.
 func isSelfLink(n *html.Node) bool {
-	href := attributeOf(n, "href")
-	return strings.Contains(href, "#") && slices.Contains(selfLink, strings.ToLower(squeezeSpaces(textOf(n)))) && findNode(n, atom.Img) == nil
+	href := findAttribute(n, "href")
+	return strings.Contains(href, "#") && slices.Contains(selfLink, strings.ToLower(squeezeSpaces(readText(n)))) && findNode(n, atom.Img) == nil
 }
 
 // isHidden reports whether an element is never shown. One that a tab shows loses the marks that hide it.
 func isHidden(n *html.Node) bool {
-	style := strings.ReplaceAll(attributeOf(n, "style"), " ", "")
-	if (!hasAttr(n, "hidden") || attributeOf(n, "hidden") == "until-found") && attributeOf(n, "aria-hidden") != "true" &&
+	style := strings.ReplaceAll(findAttribute(n, "style"), " ", "")
+	if (!hasAttr(n, "hidden") || findAttribute(n, "hidden") == "until-found") && findAttribute(n, "aria-hidden") != "true" &&
 		!strings.Contains(style, "display:none") && !strings.Contains(style, "visibility:hidden") {
 		return false
 	}
-	if attributeOf(n, "role") != "tabpanel" && !tabPart().MatchString(attributeOf(n, "class")+" "+attributeOf(n, "id")) && !hasTabData(n) &&
+	if findAttribute(n, "role") != "tabpanel" && !tabPart().MatchString(findAttribute(n, "class")+" "+findAttribute(n, "id")) && !hasTabData(n) &&
 		findNode(n, atom.Pre) == nil {
 		return true
 	}
@@ -124,7 +124,7 @@ func unlinkHeading(n *html.Node) {
 		return
 	}
 	for c := range n.Descendants() {
-		if c.DataAtom == atom.A && strings.HasPrefix(attributeOf(c, "href"), "#") && !isSelfLink(c) {
+		if c.DataAtom == atom.A && strings.HasPrefix(findAttribute(c, "href"), "#") && !isSelfLink(c) {
 			c.Attr = slices.DeleteFunc(c.Attr, func(a html.Attribute) bool { return a.Key == "href" })
 		}
 	}
@@ -135,9 +135,9 @@ func dropMenus(header *html.Node) {
 	for _, list := range findTopmost(header, func(n *html.Node) bool { return n.DataAtom == atom.Ul || n.DataAtom == atom.Ol }) {
 		links := 0
 		for _, a := range findTopmost(list, func(n *html.Node) bool { return n.DataAtom == atom.A }) {
-			links += len(textOf(a))
+			links += len(readText(a))
 		}
-		if links*5 >= len(textOf(list))*4 {
+		if links*5 >= len(readText(list))*4 {
 			list.Parent.RemoveChild(list)
 		}
 	}
@@ -150,7 +150,7 @@ var lateSources = []string{"data-src", "data-lazy-src", "data-original"}
 // its bytes becomes its own words, and such a link its text.
 func cleanAddress(n *html.Node) {
 	key := map[atom.Atom]string{atom.Img: "src", atom.A: "href"}[n.DataAtom]
-	if key == "" || attributeOf(n, key) != "" && !strings.HasPrefix(attributeOf(n, key), "data:") {
+	if key == "" || findAttribute(n, key) != "" && !strings.HasPrefix(findAttribute(n, key), "data:") {
 		return
 	}
 	held := n.Attr

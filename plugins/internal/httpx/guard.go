@@ -205,8 +205,8 @@ func (g *Guard) DialContext(ctx context.Context, network, addr string) (net.Conn
 	return g.guardDialer(&net.Dialer{})(ctx, network, addr)
 }
 
-// RefusalOf returns the words of the refusal that err is, or nothing if no guard made it.
-func RefusalOf(err error) string {
+// FindRefusal returns the words of the refusal that err is, or nothing if no guard made it.
+func FindRefusal(err error) string {
 	var refusal *refusedError
 	if errors.As(err, &refusal) {
 		return refusal.msg

@@ -175,7 +175,7 @@ func TestGuardDials(t *testing.T) {
 	} {
 		g := newGuard(t, httpx.GuardConfig{Allow: tc.allow, AnyPort: true})
 		conn, err := g.DialContext(t.Context(), "tcp4", tc.addr)
-		if (err == nil) != tc.want || (httpx.RefusalOf(err) == "") != tc.want {
+		if (err == nil) != tc.want || (httpx.FindRefusal(err) == "") != tc.want {
 			t.Errorf("%v to %s: %v", tc.allow, tc.addr, err)
 		}
 		if err == nil {

@@ -61,7 +61,7 @@ func TestTitleOf(t *testing.T) {
 		"path":           {`C:\\wp\\MT_r1.wpd [x]`, "First line\n", "First line"},
 		"untitled":       {"untitled", "1\n", ""},
 	} {
-		if got := titleOf(tt.title, tt.text); got != tt.want {
+		if got := chooseTitle(tt.title, tt.text); got != tt.want {
 			t.Errorf("%s: got %q", name, got)
 		}
 	}

@@ -189,7 +189,7 @@ func readFile(ctx context.Context, p pdfium.Pdfium, data []byte) (title, text st
 	if meta, err := p.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: opened.Document, Tag: "Title"}); err == nil {
 		title = meta.Value
 	}
-	return titleOf(title, out.String()), out.String(), nil
+	return chooseTitle(title, out.String()), out.String(), nil
 }
 
 // fileTitle fits titles that programs make of the name of a file.
@@ -200,8 +200,8 @@ var fileTitle = sync.OnceValue(func() *regexp.Regexp {
 // maxTitle bounds a title, in bytes.
 const maxTitle = 150
 
-// titleOf returns the title that a file names, unless that is the name of a file; then its first line if that is short.
-func titleOf(title, text string) string {
+// chooseTitle returns the title that a file names, unless that is the name of a file; then its first line if that is short.
+func chooseTitle(title, text string) string {
 	title = strings.Join(strings.Fields(title), " ")
 	if title != "" && !fileTitle().MatchString(title) {
 		return title

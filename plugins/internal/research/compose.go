@@ -38,7 +38,7 @@ func composeReport(ctx context.Context, lib Library, t Task) (string, []Citation
 	if err := ctx.Err(); err != nil {
 		return "", nil, err
 	}
-	pickPassages(sources, termsOf(t.Input), t.Effort.Passages)
+	pickPassages(sources, listTerms(t.Input), t.Effort.Passages)
 	sources = slices.DeleteFunc(sources, func(f *found) bool { return len(f.passages) == 0 })
 	citations := []Citation{}
 	for _, f := range sources {
@@ -87,7 +87,7 @@ func Queries(input string) []string {
 	}
 	for _, p := range parts {
 		p = strings.Join(strings.Fields(p), " ")
-		if len(termsOf(p)) > 1 && !slices.Contains(out, p) && len(out) < maxQueries {
+		if len(listTerms(p)) > 1 && !slices.Contains(out, p) && len(out) < maxQueries {
 			out = append(out, p)
 		}
 	}

@@ -95,8 +95,8 @@ func newPassage(text string, at int) passage {
 const common = " a about an and are as at be by can do does for from has have how i in is it its may of on or our should that the their " +
 	"there these this to was we were what when where which who why will with you your "
 
-// termsOf are the distinct words of a question that matter; all of them if none does.
-func termsOf(input string) []string {
+// listTerms are the distinct words of a question that matter; all of them if none does.
+func listTerms(input string) []string {
 	var all, out []string
 	forEachWord(input, func(term string) {
 		if slices.Contains(all, term) {

@@ -67,7 +67,7 @@ func (p *Parameter) isUnserved(raw []byte) bool {
 		least, _ := jsonedit.ParseInteger([]byte(p.Unserved[0]))
 		return n >= least
 	}
-	return slices.Contains(p.Unserved, wordOf(raw))
+	return slices.Contains(p.Unserved, readWord(raw))
 }
 
 // Operations are the operations that take parameters, in the order of the documentation.

@@ -62,7 +62,7 @@ func (p *Params) addMember(b Backend, operation, name string, raw json.RawMessag
 		return err
 	}
 	p.values[name] = raw
-	if slices.Contains(known.Neutral, wordOf(raw)) {
+	if slices.Contains(known.Neutral, readWord(raw)) {
 		return nil
 	}
 	effect := known.Effect(b)
@@ -99,8 +99,8 @@ func (p *Params) isBlank(name string) bool {
 	return len(all) == 0 || len(all) == 1 && strings.TrimSpace(all[0]) == ""
 }
 
-// wordOf returns a string as it reads, and any other value as it is written.
-func wordOf(raw json.RawMessage) string {
+// readWord returns a string as it reads, and any other value as it is written.
+func readWord(raw json.RawMessage) string {
 	if s, ok := decodeText(raw); ok {
 		return s
 	}
@@ -118,7 +118,7 @@ func (p *Params) Word(name, fallback string) string {
 	if !p.Has(name) {
 		return fallback
 	}
-	return wordOf(p.values[name])
+	return readWord(p.values[name])
 }
 
 // Flag returns true or false, and fallback for a member that is absent.

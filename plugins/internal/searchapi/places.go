@@ -60,8 +60,8 @@ func plainName(name string) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// RegionOf returns the code of a country that is written as its English name, or as the code itself; ok is false if there is none.
-func RegionOf(country string) (code string, ok bool) {
+// FindRegion returns the code of a country that is written as its English name, or as the code itself; ok is false if there is none.
+func FindRegion(country string) (code string, ok bool) {
 	name := plainName(country)
 	if code, ok := regionsByName()[name]; ok {
 		return code, true

@@ -71,13 +71,13 @@ func TestPlaces(t *testing.T) {
 		"ivory coast": "CI fr", "cote d'ivoire": "CI fr", "russia": "RU ru", "vietnam": "VN vi", "netherlands": "NL nl", "hong kong": "HK zh",
 		"myanmar": "MM my",
 	} {
-		code, ok := searchapi.RegionOf(name)
+		code, ok := searchapi.FindRegion(name)
 		if got := code + " " + searchapi.LanguageIn(code); !ok || got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
 	for _, name := range []string{"", "bogusland", "xx", "europe", "001", "d", "de-DE"} {
-		if code, ok := searchapi.RegionOf(name); ok {
+		if code, ok := searchapi.FindRegion(name); ok {
 			t.Errorf("%q is the country %s", name, code)
 		}
 	}

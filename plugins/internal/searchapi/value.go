@@ -140,7 +140,7 @@ func (v Value) acceptsJSON(raw json.RawMessage) bool {
 		_, err := time.Parse(dateLayout, s)
 		return isText && (s == "" || err == nil)
 	case kindCountry:
-		_, ok := RegionOf(s)
+		_, ok := FindRegion(s)
 		return isText && ok
 	case kindLanguage:
 		return isText && isLanguage(s)

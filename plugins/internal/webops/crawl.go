@@ -74,15 +74,15 @@ func (o *Ops) runCrawl(ctx context.Context, req *search.Request, start time.Time
 		out.Failed = append(out.Failed, failure{URL: f.URL, Error: problemText(f.Err)})
 	}
 	if req.Operation == search.OpCrawl {
-		out.Results = textsOf(found, p.images)
+		out.Results = listTexts(found, p.images)
 	} else {
-		out.Results = addressesOf(found)
+		out.Results = listAddresses(found)
 	}
 	out.ResponseTime = Seconds(start)
 	return out, nil
 }
 
-func textsOf(found *crawl.Result, images bool) []extracted {
+func listTexts(found *crawl.Result, images bool) []extracted {
 	out := []extracted{}
 	for _, p := range found.Pages {
 		out = append(out, extracted{URL: p.URL, RawContent: p.Text, Images: imagesIf(images, p.Images)})
@@ -90,7 +90,7 @@ func textsOf(found *crawl.Result, images bool) []extracted {
 	return out
 }
 
-func addressesOf(found *crawl.Result) []string {
+func listAddresses(found *crawl.Result) []string {
 	out := []string{}
 	for _, p := range found.Pages {
 		out = append(out, p.URL)

@@ -22,8 +22,8 @@ const (
 	reasonBusy = "BUSY"
 )
 
-// effortOf is what the words for the length of a report mean; without one, the model stands for a length.
-func effortOf(length, model string) research.Effort {
+// chooseEffort is what the words for the length of a report mean; without one, the model stands for a length.
+func chooseEffort(length, model string) research.Effort {
 	if length == "" {
 		length = map[string]string{"mini": "short", "pro": "long"}[model]
 	}
@@ -48,7 +48,7 @@ func (o *Ops) parseResearch(body []byte) (t researchParams, err error) {
 		return t, err
 	}
 	t.Input, t.Model, t.ignored = p.Text("input"), p.Word("model", "auto"), p.Ignored
-	t.Effort = effortOf(p.Text("output_length"), t.Model)
+	t.Effort = chooseEffort(p.Text("output_length"), t.Model)
 	if len(t.Input) > maxInput {
 		return t, fmt.Errorf("input may have at most %d bytes", maxInput)
 	}

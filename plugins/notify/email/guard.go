@@ -34,7 +34,7 @@ func (d *delivery) connectServer(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", d.server.dialAddress())
 	}
 	conn, err := d.guard.DialContext(ctx, "tcp", d.server.dialAddress())
-	if words := httpx.RefusalOf(err); words != "" {
+	if words := httpx.FindRefusal(err); words != "" {
 		return nil, notify.Permanent(httpx.ReasonRefused, "%s: %s", d.server.dialAddress(), words)
 	}
 	return conn, err

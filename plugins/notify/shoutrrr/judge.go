@@ -46,7 +46,7 @@ func toOutcome(who string, err error) *errs.Error {
 	var start *startError
 	begun := !errors.As(err, &start)
 	text := err.Error()
-	status := statusOf(err, text)
+	status := findStatus(err, text)
 	switch {
 	case errors.Is(err, errBusy):
 		return notify.Temporary(0, "BUSY", "%s: too many sends have not ended yet", who)
@@ -72,7 +72,7 @@ func toOutcome(who string, err error) *errs.Error {
 	return notify.Unknown("%s: the service did not confirm the message", who)
 }
 
-func statusOf(err error, text string) int {
+func findStatus(err error, text string) int {
 	var answer jsonclient.Error
 	if errors.As(err, &answer) && answer.StatusCode >= http.StatusBadRequest {
 		return answer.StatusCode

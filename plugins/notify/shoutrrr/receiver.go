@@ -43,7 +43,7 @@ func showsTitle(scheme string, u *url.URL) bool {
 // maxMessage is the longest text for a service that is not named in limit.
 const maxMessage = 4000
 
-func maxTextOf(scheme string) int {
+func maxTextLength(scheme string) int {
 	switch scheme {
 	case "pagerduty", "pushover":
 		return 1000
@@ -72,7 +72,7 @@ func newReceiver(raw string) (*receiver, error) {
 	if err := checkAddress(raw, scheme, u); err != nil {
 		return nil, fmt.Errorf("the address is not one of the service %s", scheme)
 	}
-	return &receiver{raw: raw, scheme: scheme, titled: showsTitle(scheme, u), limit: maxTextOf(scheme),
+	return &receiver{raw: raw, scheme: scheme, titled: showsTitle(scheme, u), limit: maxTextLength(scheme),
 		pending: make(chan struct{}, maxPending)}, nil
 }
 

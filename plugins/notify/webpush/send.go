@@ -52,9 +52,9 @@ func (c *channel) Send(ctx context.Context, n *notify.Notification, to notify.Ta
 	return receipt, nil
 }
 
-// topicOf makes the push service replace an undelivered copy of the same notification; it has 32 characters, the most that
+// makeTopic makes the push service replace an undelivered copy of the same notification; it has 32 characters, the most that
 // is permitted.
-func topicOf(id string) string {
+func makeTopic(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return encodeKey(sum[:24])
 }
@@ -67,7 +67,7 @@ func (c *channel) postPush(ctx context.Context, r *recipient, id string, text []
 		&webpush.Subscription{Endpoint: r.endpoint.String(), Keys: webpush.Keys{P256dh: r.p256dh, Auth: r.auth}},
 		&webpush.Options{
 			HTTPClient: poster{c.http}, RecordSize: recordSize, TTL: int(c.cfg.TTL / time.Second), Urgency: webpush.Urgency(c.cfg.Urgency),
-			Topic: topicOf(id), VAPIDPublicKey: r.pair.public, VAPIDPrivateKey: r.pair.private,
+			Topic: makeTopic(id), VAPIDPublicKey: r.pair.public, VAPIDPrivateKey: r.pair.private,
 			// The library puts mailto: before whatever does not begin with https:.
 			Subscriber: strings.TrimPrefix(r.subject, "mailto:"),
 		})

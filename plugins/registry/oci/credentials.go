@@ -35,8 +35,8 @@ func newCredentials() *credentials { return &credentials{files: map[string]*conf
 // maxFiles bounds how many configurations are remembered.
 const maxFiles = 100
 
-// credentialOf returns the credentials of a domain in the configuration at path.
-func (c *credentials) credentialOf(ctx context.Context, path, domain string) (credential, error) {
+// findCredential returns the credentials of a domain in the configuration at path.
+func (c *credentials) findCredential(ctx context.Context, path, domain string) (credential, error) {
 	if path == "" {
 		return credential{}, nil
 	}

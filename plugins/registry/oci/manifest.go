@@ -34,8 +34,8 @@ var digestPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCom
 
 func validDigest(digest string) bool { return digestPattern().MatchString(digest) }
 
-// digestOf returns the digest of body in the algorithm of another digest, sha256 without one.
-func digestOf(body []byte, like string) string {
+// computeDigest returns the digest of body in the algorithm of another digest, sha256 without one.
+func computeDigest(body []byte, like string) string {
 	if strings.HasPrefix(like, "sha512:") {
 		sum := sha512.Sum512(body)
 		return "sha512:" + hex.EncodeToString(sum[:])

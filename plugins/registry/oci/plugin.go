@@ -79,7 +79,7 @@ func buildInstance(inst registry.Instance, cfg Config) (registry.Open, schema.Di
 	}
 	return func(context.Context) (registry.Registry, error) {
 		client, err := httpx.New(httpx.Config{
-			UserAgent: inst.UserAgent, MaxBody: maxConfig, DialTimeout: dialTimeout, Proxy: true, Guard: guard, Own: addressesOf(hosts, insecure),
+			UserAgent: inst.UserAgent, MaxBody: maxConfig, DialTimeout: dialTimeout, Proxy: true, Guard: guard, Own: parseAddresses(hosts, insecure),
 		})
 		if err != nil {
 			return nil, err
@@ -96,8 +96,8 @@ func resolvePath(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// addressesOf returns the addresses of registries that the configuration names.
-func addressesOf(hosts, insecure []string) (own []*url.URL) {
+// parseAddresses returns the addresses of registries that the configuration names.
+func parseAddresses(hosts, insecure []string) (own []*url.URL) {
 	for _, h := range hosts {
 		own = append(own, &url.URL{Scheme: "https", Host: apiHost(h)})
 	}

@@ -87,7 +87,7 @@ func (r *reader) Credentials(ctx context.Context, access registry.Access, hosts 
 		if err != nil {
 			continue
 		}
-		c, err := r.creds.credentialOf(ctx, path, domain)
+		c, err := r.creds.findCredential(ctx, path, domain)
 		switch {
 		case ctx.Err() != nil:
 			return nil, contextError(ctx)

@@ -90,7 +90,7 @@ func (s *session) fetchManifest(ctx context.Context, n name) (*manifest, error) 
 	if promised == "" {
 		promised = got.header.Get("Docker-Content-Digest")
 	}
-	digest := digestOf(got.body, promised)
+	digest := computeDigest(got.body, promised)
 	if promised != "" && promised != digest {
 		return nil, s.protocolError("%s: the manifest does not have the digest that was promised", n)
 	}
@@ -139,7 +139,7 @@ func (s *session) fetchConfig(ctx context.Context, n name, m *manifest) (*imageC
 	if err != nil {
 		return nil, err
 	}
-	if digestOf(got.body, digest) != digest {
+	if computeDigest(got.body, digest) != digest {
 		return nil, s.protocolError("%s: the configuration does not have the digest that was promised", n)
 	}
 	c := &imageConfig{}

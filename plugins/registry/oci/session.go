@@ -83,7 +83,7 @@ type answer struct {
 	unchanged bool
 }
 
-func (s *session) urlOf(q question) *url.URL {
+func (s *session) questionURL(q question) *url.URL {
 	return &url.URL{Scheme: s.scheme, Host: s.host, Path: "/v2/" + q.repo + "/" + q.path, RawQuery: q.query}
 }
 
@@ -116,7 +116,7 @@ func (s *session) askRegistry(ctx context.Context, q question) (*answer, error) 
 func (s *session) sendRequest(ctx context.Context, q question, authorization string) (*answer, *refusal, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.reader.timeout)
 	defer cancel()
-	req := &httpx.Request{Method: q.method, URL: s.urlOf(q), Header: http.Header{}, Own: true}
+	req := &httpx.Request{Method: q.method, URL: s.questionURL(q), Header: http.Header{}, Own: true}
 	if q.accept != "" {
 		req.Header["Accept"] = []string{q.accept}
 	}
@@ -178,7 +178,7 @@ func (s *session) answerChallenge(ctx context.Context, repo string, r *refusal, 
 
 // headerFor returns the header that answers a challenge. refused is a header that the registry has refused: its token is not used again.
 func (s *session) headerFor(ctx context.Context, want *challenge, repo, refused string) (string, error) {
-	c, err := s.reader.creds.credentialOf(ctx, s.key.dockerConfig, s.key.domain)
+	c, err := s.reader.creds.findCredential(ctx, s.key.dockerConfig, s.key.domain)
 	if err != nil {
 		return "", err
 	}

@@ -144,11 +144,11 @@ func (s *finder) hasPhrases(id string, phrases []rank.Phrase) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return s.documentOf(id, part).HasPhrases(phrases), nil
+	return s.toDocument(id, part).HasPhrases(phrases), nil
 }
 
-// documentOf makes what is ranked of a part.
-func (s *finder) documentOf(id string, part index.Part) rank.Document {
+// toDocument makes what is ranked of a part.
+func (s *finder) toDocument(id string, part index.Part) rank.Document {
 	return rank.Document{Title: part.Title, Path: plainPath(index.DocumentOf(id)), Passages: part.Passages}
 }
 
@@ -240,7 +240,7 @@ func (s *finder) rankListing(ranker *rank.Ranker, l *listing) (*hit, error) {
 		if err != nil {
 			return nil, err
 		}
-		d := s.documentOf(id, part)
+		d := s.toDocument(id, part)
 		d.Passages = append(all.Passages, part.Passages...)
 		all = d
 	}

@@ -40,8 +40,8 @@ func (l leftOuts) listCounts() (out []search.IndexLeftOut) {
 	return out
 }
 
-// leftOutOf returns what of a folder is not in the index.
-func (s snapshot) leftOutOf(r root) []search.IndexLeftOut {
+// listLeftOut returns what of a folder is not in the index.
+func (s snapshot) listLeftOut(r root) []search.IndexLeftOut {
 	out := leftOuts{}
 	for address, l := range s.left {
 		if l.root == r.name {

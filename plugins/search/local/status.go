@@ -117,7 +117,7 @@ func (s snapshot) rootStatus(r root) search.IndexSource {
 			s.countFile(&out, address)
 		}
 	}
-	out.LeftOut = s.leftOutOf(r)
+	out.LeftOut = s.listLeftOut(r)
 	switch {
 	case s.lastErr != "" && (s.unread == "" || isBelow(s.unread, r.path)):
 		out.State, out.LastError = search.SourceFailed, texts.Truncate(s.lastErr, maxError)

@@ -101,7 +101,7 @@ func (w *writer) replaceDocument(ctx context.Context, now file) error {
 	w.update.Remove(now.address, old.Parts)
 	var put *index.Document
 	if err != nil {
-		fresh.Why = documents.ReasonOf(err)
+		fresh.Why = documents.FindReason(err)
 	} else {
 		if put, err = w.putDocument(ctx, now.address, doc); err != nil {
 			return err

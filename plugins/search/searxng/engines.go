@@ -59,8 +59,8 @@ func (l *engineList) loadEngines(ctx context.Context, now time.Time) []engine {
 	return l.all
 }
 
-// enginesOf returns the names of those engines that the server asks for a search.
-func enginesOf(all []engine, query url.Values) []string {
+// listEngines returns the names of those engines that the server asks for a search.
+func listEngines(all []engine, query url.Values) []string {
 	named := strings.Split(query.Get("engines"), ",")
 	categories := strings.Split(query.Get("categories"), ",")
 	explicit := slices.ContainsFunc(all, func(e engine) bool { return slices.Contains(named, e.Name) })
@@ -117,7 +117,7 @@ func (b *backend) checkEngines(ctx context.Context, query url.Values, found *pag
 	}
 	silent := found.silentEngines()
 	all := b.engines.loadEngines(ctx, time.Now())
-	asked := enginesOf(all, query)
+	asked := listEngines(all, query)
 	failed := func(name string) bool {
 		return slices.ContainsFunc(silent, func(s silentEngine) bool { return s.name == name })
 	}

@@ -48,7 +48,7 @@ func parseSearch(body []byte, now time.Time) (searchParams, error) {
 		images: p.Flag("include_images", false), describe: p.Flag("include_image_descriptions", false), safe: p.Flag("safe_search", false),
 		usage: webops.ReadUsage(p), ignored: p.Ignored,
 	}
-	out.timeRange = timeRangeOf(p.Text("time_range"), p.Integer("days", 0), out.from, now)
+	out.timeRange = chooseTimeRange(p.Text("time_range"), p.Integer("days", 0), out.from, now)
 	err = webops.All(
 		func() (err error) { out.include, err = webops.ReadDomains(p, "include_domains"); return },
 		func() (err error) { out.exclude, err = webops.ReadDomains(p, "exclude_domains"); return },
@@ -62,9 +62,9 @@ func parseSearch(body []byte, now time.Time) (searchParams, error) {
 	return out, err
 }
 
-// timeRangeOf returns the server's word for a time range: for the API's word, else for so many days, else for the time since a
+// chooseTimeRange returns the server's word for a time range: for the API's word, else for so many days, else for the time since a
 // day. It is empty where the server has none that is long enough.
-func timeRangeOf(word string, days int, from, now time.Time) string {
+func chooseTimeRange(word string, days int, from, now time.Time) string {
 	if word != "" {
 		return map[string]string{"d": "day", "w": "week", "m": "month", "y": "year"}[word[:1]]
 	}
@@ -92,7 +92,7 @@ func (p *searchParams) localeFor(configured string) string {
 	if p.language != "" {
 		language = p.language
 	}
-	region, ok := searchapi.RegionOf(p.country)
+	region, ok := searchapi.FindRegion(p.country)
 	if !ok {
 		return language
 	}

@@ -188,7 +188,7 @@ func classifyStatus(res *httpx.Response, words string) *errs.Error {
 		says("insufficient_quota", "billing", "insufficient balance", "exceeded your current quota"):
 		return translator.QuotaExhausted("")
 	case res.Status == http.StatusTooManyRequests:
-		return translator.RateLimited(pauseOf(res.Header), "")
+		return translator.RateLimited(readPause(res.Header), "")
 	case res.Status == http.StatusUnauthorized:
 		return translator.Denied("")
 	case res.Status == http.StatusForbidden:
@@ -208,8 +208,8 @@ func classifyStatus(res *httpx.Response, words string) *errs.Error {
 // defaultPause is when to try again after a 429 that does not say it.
 const defaultPause = 20 * time.Second
 
-// pauseOf returns how long to wait after a 429.
-func pauseOf(h http.Header) time.Duration {
+// readPause returns how long to wait after a 429.
+func readPause(h http.Header) time.Duration {
 	if ms := h.Get("Retry-After-Ms"); ms != "" {
 		if d, err := time.ParseDuration(ms + "ms"); err == nil && d > 0 {
 			return min(d, httpx.MaxRetryAfter)

@@ -42,7 +42,7 @@ func (c *Checker) observeSet(ctx context.Context, s server, set dns.RecordSet) d
 	out := dns.Observation{Server: s.name}
 	answer, err := c.askServer(ctx, s.addr, set.Name, dnsrr.TypeOf(set.Type), len(c.resolvers) > 0)
 	if err != nil {
-		out.Problem = problemOf(err)
+		out.Problem = describeProblem(err)
 		return out
 	}
 	if answer.Rcode != mdns.RcodeSuccess && answer.Rcode != mdns.RcodeNameError {
@@ -73,7 +73,7 @@ func (c *Checker) findServers(ctx context.Context, zone string) ([]server, strin
 		addr := net.JoinHostPort(s, c.port)
 		names, err := c.findNameServers(ctx, addr, zone)
 		if err != nil {
-			problem = "the resolver " + s + ": " + problemOf(err)
+			problem = "the resolver " + s + ": " + describeProblem(err)
 			continue
 		}
 		var found []server
@@ -127,8 +127,8 @@ func (c *Checker) findAddress(ctx context.Context, resolver, name string) string
 	return ""
 }
 
-// problemOf returns the words for a query without an answer.
-func problemOf(err error) string {
+// describeProblem returns the words for a query without an answer.
+func describeProblem(err error) string {
 	var timeout net.Error
 	var op *net.OpError
 	switch {

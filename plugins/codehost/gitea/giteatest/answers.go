@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// idOf returns the id of an account.
-func idOf(login string) int64 {
+// userID returns the id of an account.
+func userID(login string) int64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(strings.ToLower(login)))
 	return int64(h.Sum32()>>8) + 1
 }
 
-func (s *Server) userOf(login string) map[string]any {
+func (s *Server) viewUser(login string) map[string]any {
 	return map[string]any{
-		"id": idOf(login), "login": login, "login_name": "", "source_id": 0, "full_name": "", "email": login + "@noreply.gitea.example",
+		"id": userID(login), "login": login, "login_name": "", "source_id": 0, "full_name": "", "email": login + "@noreply.gitea.example",
 		"avatar_url": "https://avatars.example.com/" + login,
 		"html_url":   s.URL + "/" + login, "language": "", "is_admin": false, "last_login": formatTime(time.Time{}),
 		"created": "2024-01-01T00:00:00Z", "restricted": false, "active": true,
@@ -28,10 +28,10 @@ func (s *Server) userOf(login string) map[string]any {
 
 func formatTime(t time.Time) string { return t.Format(time.RFC3339) }
 
-func (s *Server) repoOf(r *Repo) map[string]any {
+func (s *Server) viewRepo(r *Repo) map[string]any {
 	owner, name, _ := strings.Cut(r.FullName, "/")
 	return map[string]any{
-		"id": r.ID, "owner": s.userOf(owner), "name": name, "full_name": r.FullName, "description": "About " + r.FullName, "empty": false,
+		"id": r.ID, "owner": s.viewUser(owner), "name": name, "full_name": r.FullName, "description": "About " + r.FullName, "empty": false,
 		"private": r.Private, "fork": false, "template": false,
 		"parent": nil, "mirror": false, "size": 42, "language": "Go", "html_url": s.URL + "/" + r.FullName,
 		"url": s.URL + "/api/v1/repos/" + r.FullName, "original_url": "", "website": "",
@@ -66,7 +66,7 @@ func (s *Server) answerUser(r *http.Request) (any, int) {
 	if login == "" {
 		return answerUnauthorized()
 	}
-	return s.userOf(login), 200
+	return s.viewUser(login), 200
 }
 
 // listRepos returns the repositories that match.
@@ -74,7 +74,7 @@ func (s *Server) listRepos(match func(*Repo) bool) (out []any, status int) {
 	out = []any{}
 	for _, repo := range s.repos {
 		if match(repo) {
-			out = append(out, s.repoOf(repo))
+			out = append(out, s.viewRepo(repo))
 		}
 	}
 	return out, 200
@@ -101,8 +101,8 @@ func (s *Server) ofUser(r *http.Request) (any, int) {
 	})
 }
 
-// accountOf returns what the account of a request has; nil without a token.
-func (s *Server) accountOf(r *http.Request) *Account {
+// requestAccount returns what the account of a request has; nil without a token.
+func (s *Server) requestAccount(r *http.Request) *Account {
 	login := s.loginFrom(r)
 	if login == "" {
 		return nil
@@ -114,7 +114,7 @@ func (s *Server) accountOf(r *http.Request) *Account {
 }
 
 func (s *Server) answerStarred(r *http.Request) (any, int) {
-	a := s.accountOf(r)
+	a := s.requestAccount(r)
 	if a == nil {
 		return answerUnauthorized()
 	}
@@ -122,7 +122,7 @@ func (s *Server) answerStarred(r *http.Request) (any, int) {
 	for _, name := range a.Starred {
 		for _, repo := range s.repos {
 			if repo.FullName == name {
-				out = append(out, s.repoOf(repo))
+				out = append(out, s.viewRepo(repo))
 			}
 		}
 	}
@@ -130,19 +130,19 @@ func (s *Server) answerStarred(r *http.Request) (any, int) {
 }
 
 func (s *Server) answerFollowers(r *http.Request) (any, int) {
-	a := s.accountOf(r)
+	a := s.requestAccount(r)
 	if a == nil {
 		return answerUnauthorized()
 	}
 	out := []any{}
 	for _, login := range a.Followers {
-		out = append(out, s.userOf(login))
+		out = append(out, s.viewUser(login))
 	}
 	return out, 200
 }
 
 func (s *Server) answerNotifications(r *http.Request) (any, int) {
-	a := s.accountOf(r)
+	a := s.requestAccount(r)
 	if a == nil {
 		return answerUnauthorized()
 	}
@@ -155,7 +155,7 @@ func (s *Server) answerNotifications(r *http.Request) (any, int) {
 		for _, repo := range s.repos {
 			if repo.FullName == n.Repo {
 				out = append(out, map[string]any{
-					"id": n.ID, "repository": s.repoOf(repo), "unread": n.Unread, "pinned": false, "updated_at": formatTime(n.UpdatedAt),
+					"id": n.ID, "repository": s.viewRepo(repo), "unread": n.Unread, "pinned": false, "updated_at": formatTime(n.UpdatedAt),
 					"url": s.URL + "/api/v1/notifications/threads/1",
 					"subject": map[string]any{
 						"title": n.Title, "type": n.Type, "state": "open", "url": s.URL + "/api/v1/repos/" + n.Repo + "/issues/1",
@@ -171,7 +171,7 @@ func (s *Server) answerNotifications(r *http.Request) (any, int) {
 
 func (s *Server) answerRepo(r *http.Request) (any, int) {
 	if repo := s.findRepo(r); repo != nil {
-		return s.repoOf(repo), 200
+		return s.viewRepo(repo), 200
 	}
 	return answerMissing()
 }
@@ -192,14 +192,14 @@ func (s *Server) answerReleases(r *http.Request) (any, int) {
 			"url":      s.URL + "/api/v1/repos/" + repo.FullName + "/releases/1",
 			"html_url": s.URL + "/" + repo.FullName + "/releases/tag/" + release.Tag, "tarball_url": "", "zipball_url": "", "upload_url": "",
 			"draft": release.Draft, "prerelease": release.Prerelease,
-			"created_at": formatTime(release.At), "published_at": formatTime(release.At), "author": s.userOf(owner), "assets": []any{},
+			"created_at": formatTime(release.At), "published_at": formatTime(release.At), "author": s.viewUser(owner), "assets": []any{},
 		})
 	}
 	return out, 200
 }
 
-// hashOf returns the hash of a commit.
-func hashOf(text string) string {
+// hashText returns the hash of a commit.
+func hashText(text string) string {
 	h := fnv.New128a()
 	_, _ = h.Write([]byte(text))
 	return hex.EncodeToString(h.Sum(nil)) + "00000000"
@@ -213,8 +213,8 @@ func (s *Server) answerTags(r *http.Request) (any, int) {
 	out := []any{}
 	for _, tag := range repo.Tags {
 		out = append(out, map[string]any{
-			"name": tag.Name, "message": "", "id": hashOf(tag.Name), "zipball_url": "", "tarball_url": "",
-			"commit": map[string]any{"url": s.URL + "/api/v1/repos/" + repo.FullName + "/git/commits/1", "sha": hashOf(tag.Name),
+			"name": tag.Name, "message": "", "id": hashText(tag.Name), "zipball_url": "", "tarball_url": "",
+			"commit": map[string]any{"url": s.URL + "/api/v1/repos/" + repo.FullName + "/git/commits/1", "sha": hashText(tag.Name),
 				"created": formatTime(tag.At)},
 		})
 	}
@@ -228,7 +228,7 @@ func (s *Server) answerStargazers(r *http.Request) (any, int) {
 	}
 	out := []any{}
 	for _, login := range repo.Stargazers {
-		out = append(out, s.userOf(login))
+		out = append(out, s.viewUser(login))
 	}
 	return out, 200
 }
@@ -244,7 +244,7 @@ func (s *Server) answerCompare(r *http.Request) (any, int) {
 	}
 	commits := []any{}
 	for _, message := range messages {
-		commits = append(commits, map[string]any{"url": "", "sha": hashOf(message), "html_url": "", "created": "2024-01-01T00:00:00Z",
+		commits = append(commits, map[string]any{"url": "", "sha": hashText(message), "html_url": "", "created": "2024-01-01T00:00:00Z",
 			"commit": map[string]any{"message": message}})
 	}
 	return map[string]any{"total_commits": len(commits), "commits": commits}, 200

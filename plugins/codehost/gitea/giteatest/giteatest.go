@@ -121,7 +121,7 @@ func (s *Server) answerRequest(w http.ResponseWriter, r *http.Request, handle fu
 			return
 		}
 	}
-	if given := tokenOf(r); given != "" && s.tokens[given] == "" {
+	if given := requestToken(r); given != "" && s.tokens[given] == "" {
 		writeJSON(w, 401, refusalBody("user does not exist [uid: 0, name: ]"))
 		return
 	}
@@ -153,12 +153,12 @@ func (s *Server) cutPage(w http.ResponseWriter, r *http.Request, all []any) []an
 	return append([]any{}, all[from:to]...)
 }
 
-func tokenOf(r *http.Request) string {
+func requestToken(r *http.Request) string {
 	return strings.TrimPrefix(r.Header.Get("Authorization"), "token ")
 }
 
 // loginFrom returns whose the token of a request is. The caller holds the lock.
-func (s *Server) loginFrom(r *http.Request) string { return s.tokens[tokenOf(r)] }
+func (s *Server) loginFrom(r *http.Request) string { return s.tokens[requestToken(r)] }
 
 // Token makes a token of a person known.
 func (s *Server) Token(token, login string) {

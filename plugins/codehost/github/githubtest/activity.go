@@ -211,8 +211,8 @@ func (s *Server) requireAccount(w http.ResponseWriter, r *http.Request) (Account
 	return *s.Account(login), true
 }
 
-// contentOf returns a copy of what a path's repository has; without one the request is answered.
-func (s *Server) contentOf(w http.ResponseWriter, r *http.Request) (string, Content, bool) {
+// findContent returns a copy of what a path's repository has; without one the request is answered.
+func (s *Server) findContent(w http.ResponseWriter, r *http.Request) (string, Content, bool) {
 	repo, ok := s.findNamedRepo(w, r)
 	if !ok {
 		return "", Content{}, false

@@ -15,13 +15,13 @@ var reactionKeys = map[string]string{
 }
 
 func (s *Server) listReleases(w http.ResponseWriter, r *http.Request) {
-	if repo, content, ok := s.contentOf(w, r); ok {
+	if repo, content, ok := s.findContent(w, r); ok {
 		writePage(s, w, r, content.Releases, func(x *Release) any { return viewRelease(repo, x) })
 	}
 }
 
 func (s *Server) listTags(w http.ResponseWriter, r *http.Request) {
-	if repo, content, ok := s.contentOf(w, r); ok {
+	if repo, content, ok := s.findContent(w, r); ok {
 		writePage(s, w, r, content.Tags, func(name string) any {
 			return map[string]any{
 				"name": name, "node_id": "T_" + name, "commit": map[string]any{"sha": strings.Repeat("a", 40),
@@ -33,7 +33,7 @@ func (s *Server) listTags(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) listStargazers(w http.ResponseWriter, r *http.Request) {
-	if _, content, ok := s.contentOf(w, r); ok {
+	if _, content, ok := s.findContent(w, r); ok {
 		writePage(s, w, r, content.Stargazers, func(x Star) any {
 			if r.Header.Get("Accept") != "application/vnd.github.star+json" {
 				return s.viewAccount(x.Repo)
@@ -95,7 +95,7 @@ func (s *Server) listEvents(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) answerCompare(w http.ResponseWriter, r *http.Request) {
-	repo, content, ok := s.contentOf(w, r)
+	repo, content, ok := s.findContent(w, r)
 	if !ok {
 		return
 	}

@@ -55,7 +55,7 @@ func (w walk) testParameter(t *testing.T, p searchapi.Parameter) {
 	}
 	w.expectAnswer(t, p.Name, "null", 200, false)
 	for _, neutral := range p.Neutral {
-		w.expectAnswer(t, p.Name, jsonOf(neutral), 200, false)
+		w.expectAnswer(t, p.Name, decodeNeutral(neutral), 200, false)
 	}
 	effect := p.Effect(w.cfg.Backend)
 	for _, sample := range Samples(p.Value) {
@@ -82,8 +82,8 @@ func isUnserved(p searchapi.Parameter, sample string) bool {
 	return slices.Contains(p.Unserved, strings.Trim(sample, `"`))
 }
 
-// jsonOf writes a neutral value as JSON.
-func jsonOf(neutral string) string {
+// decodeNeutral writes a neutral value as JSON.
+func decodeNeutral(neutral string) string {
 	if json.Valid([]byte(neutral)) {
 		return neutral
 	}

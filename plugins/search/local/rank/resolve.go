@@ -93,17 +93,17 @@ func (r *resolver) countTerm(term string) (uint64, error) {
 	return n, err
 }
 
-// rarityOf is how much a term says that so many parts have.
-func (r *resolver) rarityOf(count uint64) float64 {
+// measureRarity is how much a term says that so many parts have.
+func (r *resolver) measureRarity(count uint64) float64 {
 	total := float64(r.dictionary.Parts())
 	return math.Log(1 + (max(total-float64(count), 0)+0.5)/(float64(count)+0.5))
 }
 
 // resolveWord makes a unit of a word, or of what stands for it.
 func (r *resolver) resolveWord(i int, w word) error {
-	variants, factor := map[string]float64{}, r.shareOf(w)
+	variants, factor := map[string]float64{}, r.shareFor(w)
 	if w.kind == terms.Pair && r.counts[w.text] > 0 {
-		cohesion, err := r.cohesionOf(w.text)
+		cohesion, err := r.measureCohesion(w.text)
 		if err != nil {
 			return err
 		}
@@ -126,15 +126,15 @@ func (r *resolver) resolveWord(i int, w word) error {
 	}
 	if len(variants) == 0 {
 		if w.kind == terms.Word || w.kind == terms.Pair {
-			r.query.unknown += r.rarityOf(0) * factor
+			r.query.unknown += r.measureRarity(0) * factor
 		}
 		return nil
 	}
 	return r.addVariants(w.surface, variants, factor, r.previousWord(i))
 }
 
-// shareOf is how much a word of the query counts by what it is.
-func (r *resolver) shareOf(w word) float64 {
+// shareFor is how much a word of the query counts by what it is.
+func (r *resolver) shareFor(w word) float64 {
 	switch w.kind {
 	case terms.Joined:
 		if r.counts[w.text] == 0 && !r.unknownIn(w.compound) {
@@ -160,9 +160,9 @@ func (r *resolver) shareOf(w word) float64 {
 	return 1
 }
 
-// cohesionOf is how likely a pair of ideographs is a word, rather than the end of one and the beginning of the next: from
+// measureCohesion is how likely a pair of ideographs is a word, rather than the end of one and the beginning of the next: from
 // leastCohesion to 1. The ideographs of a word are together in most parts that have the rarer one.
-func (r *resolver) cohesionOf(pair string) (float64, error) {
+func (r *resolver) measureCohesion(pair string) (float64, error) {
 	first, size := utf8.DecodeRuneInString(pair)
 	n, err := r.countTerm(string(first))
 	if err != nil {
@@ -234,7 +234,7 @@ func (r *resolver) addVariants(surface string, variants map[string]float64, fact
 			most = max(most, n)
 		}
 	}
-	u := unit{surface: surface, variants: variants, weight: r.rarityOf(most) * factor, boost: factor, previous: previous}
+	u := unit{surface: surface, variants: variants, weight: r.measureRarity(most) * factor, boost: factor, previous: previous}
 	r.query.units = append(r.query.units, u)
 	return nil
 }

@@ -139,10 +139,10 @@ func (c *comparison) compareField(old protoreflect.FieldDescriptor, fields proto
 		c.reportChange("the field %s with the number %d is now called %s", old.FullName(), old.Number(), now.Name())
 		return
 	}
-	if o, n := typeOf(old), typeOf(now); o != n {
+	if o, n := describeFieldType(old), describeFieldType(now); o != n {
 		c.reportChange("the field %s was %s and is now %s", old.FullName(), o, n)
 	}
-	if o, n := oneofOf(old), oneofOf(now); o != n {
+	if o, n := describeOneof(old), describeOneof(now); o != n {
 		c.reportChange("the field %s was %s and is now %s", old.FullName(), o, n)
 	}
 	if isRedacted(old) && !isRedacted(now) {
@@ -150,11 +150,11 @@ func (c *comparison) compareField(old protoreflect.FieldDescriptor, fields proto
 	}
 }
 
-// typeOf is all of a field's type that both sides must agree on.
-func typeOf(f protoreflect.FieldDescriptor) string {
+// describeFieldType is all of a field's type that both sides must agree on.
+func describeFieldType(f protoreflect.FieldDescriptor) string {
 	switch {
 	case f.IsMap():
-		return "a map of " + typeOf(f.MapKey()) + " to " + typeOf(f.MapValue())
+		return "a map of " + describeFieldType(f.MapKey()) + " to " + describeFieldType(f.MapValue())
 	case f.IsList():
 		return "a list of " + describeType(f)
 	case f.HasOptionalKeyword():
@@ -173,7 +173,7 @@ func describeType(f protoreflect.FieldDescriptor) string {
 	return f.Kind().String()
 }
 
-func oneofOf(f protoreflect.FieldDescriptor) string {
+func describeOneof(f protoreflect.FieldDescriptor) string {
 	if o := f.ContainingOneof(); o != nil && !o.IsSynthetic() {
 		return "in the oneof " + string(o.Name())
 	}

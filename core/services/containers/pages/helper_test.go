@@ -30,6 +30,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/secret"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
+	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
@@ -51,6 +52,7 @@ var must = testkit.Must
 type site struct {
 	testing.TB
 	service  *service.Service
+	store    *store.Store
 	queue    *queue.Queue
 	engine   *fake.Engine
 	registry *fake.Registry
@@ -70,6 +72,7 @@ func newSite(t testing.TB, base string) *site {
 		TB: t, engine: fake.NewEngine(), registry: fake.NewRegistry(), codeHost: fake.NewCodeHost("planted-token"), dir: t.TempDir(), at: strings.TrimSuffix(base, "/"),
 	}
 	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), queue.Migrations(), notify.Migrations(), auth.Migrations(), service.Migrations())
+	s.store = st
 	ring, err := secret.NewKeyring(bytes.Repeat([]byte{3}, secret.KeySize))
 	must(t, err)
 	users, err := auth.New(auth.Config{Store: st, Keyring: ring, Scopes: []string{"containers", "mail", "search"}})

@@ -19,21 +19,21 @@ const (
 
 // handleDeliveryEvents sends what happens in the inbox: what is stored after the client's cursor, then what comes. Without
 // a cursor it begins with what comes.
-func (s *Service) handleDeliveryEvents(c *gin.Context) {
+func (h *handlers) handleDeliveryEvents(c *gin.Context) {
 	ctx := c.Request.Context()
 	after, err := httpd.LastEventID(c)
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
 	}
-	sub := s.live.Subscribe(webhook.TopicDeliveries)
+	sub := h.s.Live().Subscribe(webhook.TopicDeliveries)
 	defer sub.Close()
-	last, err := s.Inbox.LastEventID(ctx)
+	last, err := h.s.Inbox.LastEventID(ctx)
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
 	}
-	in := &inboxReader{s: s, sent: last}
+	in := &inboxReader{s: h.s, sent: last}
 	if cursorGiven(c) {
 		in.sent = min(last, after)
 	}
@@ -72,7 +72,7 @@ func (in *inboxReader) nextEvents(ctx context.Context, ev event.Event) (out []ou
 	for {
 		rows, err := in.s.Inbox.EventsAfter(ctx, in.sent)
 		if err != nil {
-			in.s.log.Warn("the events of deliveries cannot be read", "error", err)
+			in.s.Logger().Warn("the events of deliveries cannot be read", "error", err)
 			failed := map[string]string{"type": eventDeliveryFailed, "error": "The events cannot be read."}
 			return append(out, outEvent{name: eventDeliveryFailed, data: failed, last: true})
 		}

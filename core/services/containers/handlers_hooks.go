@@ -7,22 +7,22 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 )
 
-func (s *Service) getHookSettings(ctx context.Context, _ *struct{}) (*struct{ Body webhook.HookSettings }, error) {
-	out, err := s.Webhooks.HookSettings(ctx)
+func (h *handlers) getHookSettings(ctx context.Context, _ *struct{}) (*struct{ Body webhook.HookSettings }, error) {
+	out, err := h.s.Webhooks.HookSettings(ctx)
 	return &struct{ Body webhook.HookSettings }{out}, err
 }
 
-func (s *Service) putHookSettings(ctx context.Context, in *struct{ Body webhook.HookChange }) (*api.OKAnswer, error) {
-	return api.Done(s.Webhooks.ChangeHookSettings(ctx, in.Body))
+func (h *handlers) putHookSettings(ctx context.Context, in *struct{ Body webhook.HookChange }) (*api.OKAnswer, error) {
+	return api.Done(h.s.Webhooks.ChangeHookSettings(ctx, in.Body))
 }
 
-func (s *Service) listRepos(ctx context.Context, in *struct {
+func (h *handlers) listRepos(ctx context.Context, in *struct {
 	Page     int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
 	PerPage  int    `query:"perPage" minimum:"1" maximum:"200" default:"50"`
 	Query    string `query:"q" maxLength:"200" doc:"Looked for in names."`
 	Selected string `query:"selectedFilter" enum:"all,selected,unselected" default:"all"`
 }) (*struct{ Body webhook.RepoPage }, error) {
-	out, err := s.Webhooks.TrackedRepos(ctx, webhook.RepoFilter{Query: in.Query, Selected: in.Selected}, in.Page, in.PerPage)
+	out, err := h.s.Webhooks.TrackedRepos(ctx, webhook.RepoFilter{Query: in.Query, Selected: in.Selected}, in.Page, in.PerPage)
 	return &struct{ Body webhook.RepoPage }{out}, err
 }
 
@@ -32,8 +32,8 @@ type HookJob struct {
 	JobID string `json:"jobId,omitempty" doc:"Left out if there is nothing to do." example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }
 
-func (s *Service) postRepoSelected(ctx context.Context, in *struct{ Body webhook.RepoSelected }) (*struct{ Body HookJob }, error) {
-	id, err := s.Webhooks.SelectRepo(ctx, in.Body.FullName, in.Body.Selected)
+func (h *handlers) postRepoSelected(ctx context.Context, in *struct{ Body webhook.RepoSelected }) (*struct{ Body HookJob }, error) {
+	id, err := h.s.Webhooks.SelectRepo(ctx, in.Body.FullName, in.Body.Selected)
 	return &struct{ Body HookJob }{HookJob{true, id}}, err
 }
 
@@ -42,8 +42,8 @@ type RepoNamed struct {
 	FullName string `json:"fullName" maxLength:"300" example:"ann/blog"`
 }
 
-func (s *Service) postRepoDelete(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body HookJob }, error) {
-	id, err := s.Webhooks.DeleteRepo(ctx, in.Body.FullName)
+func (h *handlers) postRepoDelete(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body HookJob }, error) {
+	id, err := h.s.Webhooks.DeleteRepo(ctx, in.Body.FullName)
 	return &struct{ Body HookJob }{HookJob{true, id}}, err
 }
 
@@ -64,8 +64,8 @@ type Affected struct {
 	Affected int  `json:"affected"`
 }
 
-func (s *Service) postBulkSelected(ctx context.Context, in *struct{ Body BulkSelection }) (*struct{ Body Affected }, error) {
-	n, err := s.Webhooks.BulkSelect(ctx, webhook.RepoFilter{Query: in.Body.Query, Selected: in.Body.Filter}, in.Body.Selected, in.Body.DryRun)
+func (h *handlers) postBulkSelected(ctx context.Context, in *struct{ Body BulkSelection }) (*struct{ Body Affected }, error) {
+	n, err := h.s.Webhooks.BulkSelect(ctx, webhook.RepoFilter{Query: in.Body.Query, Selected: in.Body.Filter}, in.Body.Selected, in.Body.DryRun)
 	return &struct{ Body Affected }{Affected{true, n}}, err
 }
 
@@ -78,42 +78,42 @@ type TargetAdded struct {
 	Warnings   []string `json:"warnings"`
 }
 
-func (s *Service) postTarget(ctx context.Context, in *struct{ Body webhook.HookInput }) (*struct{ Body TargetAdded }, error) {
-	t, n, err := s.Webhooks.AddTarget(ctx, in.Body.Input)
+func (h *handlers) postTarget(ctx context.Context, in *struct{ Body webhook.HookInput }) (*struct{ Body TargetAdded }, error) {
+	t, n, err := h.s.Webhooks.AddTarget(ctx, in.Body.Input)
 	return &struct{ Body TargetAdded }{TargetAdded{true, t.Kind, t.Owner, n, t.Warnings}}, err
 }
 
-func (s *Service) postTargetRemove(ctx context.Context, in *struct{ Body webhook.HookInput }) (*api.OKAnswer, error) {
-	return api.Done(s.Webhooks.RemoveTarget(ctx, in.Body.Input))
+func (h *handlers) postTargetRemove(ctx context.Context, in *struct{ Body webhook.HookInput }) (*api.OKAnswer, error) {
+	return api.Done(h.s.Webhooks.RemoveTarget(ctx, in.Body.Input))
 }
 
-func (s *Service) postResolve(ctx context.Context, in *struct{ Body webhook.HookInput }) (*struct{ Body webhook.RepoCandidates }, error) {
-	out, err := s.Webhooks.ResolveInput(ctx, in.Body.Input)
+func (h *handlers) postResolve(ctx context.Context, in *struct{ Body webhook.HookInput }) (*struct{ Body webhook.RepoCandidates }, error) {
+	out, err := h.s.Webhooks.ResolveInput(ctx, in.Body.Input)
 	return &struct{ Body webhook.RepoCandidates }{out}, err
 }
 
-func (s *Service) getHookOverview(ctx context.Context, _ *struct{}) (*struct{ Body webhook.HookOverview }, error) {
-	out, err := s.Webhooks.HookOverview(ctx)
+func (h *handlers) getHookOverview(ctx context.Context, _ *struct{}) (*struct{ Body webhook.HookOverview }, error) {
+	out, err := h.s.Webhooks.HookOverview(ctx)
 	return &struct{ Body webhook.HookOverview }{out}, err
 }
 
-func (s *Service) listDeliveries(ctx context.Context, in *struct {
+func (h *handlers) listDeliveries(ctx context.Context, in *struct {
 	Page     int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
 	PerPage  int    `query:"perPage" minimum:"1" maximum:"200" default:"50"`
 	Decision string `query:"decision" enum:"processed,ignored,rejected"`
 	Query    string `query:"q" maxLength:"200" doc:"Looked for in ids, repositories, owners and reasons."`
 }) (*struct{ Body webhook.DeliveryPage }, error) {
-	out, err := s.Inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: in.Decision, Query: in.Query}, in.Page, in.PerPage)
+	out, err := h.s.Inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: in.Decision, Query: in.Query}, in.Page, in.PerPage)
 	return &struct{ Body webhook.DeliveryPage }{out}, err
 }
 
-func (s *Service) postSyncAll(ctx context.Context, _ *struct{}) (*struct{ Body webhook.SyncJob }, error) {
-	out, err := s.Webhooks.SyncAllHooks(ctx)
+func (h *handlers) postSyncAll(ctx context.Context, _ *struct{}) (*struct{ Body webhook.SyncJob }, error) {
+	out, err := h.s.Webhooks.SyncAllHooks(ctx)
 	return &struct{ Body webhook.SyncJob }{out}, err
 }
 
-func (s *Service) postSyncRepo(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body webhook.SyncJob }, error) {
-	out, err := s.Webhooks.SyncRepoHook(ctx, in.Body.FullName)
+func (h *handlers) postSyncRepo(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body webhook.SyncJob }, error) {
+	out, err := h.s.Webhooks.SyncRepoHook(ctx, in.Body.FullName)
 	return &struct{ Body webhook.SyncJob }{out}, err
 }
 
@@ -130,13 +130,13 @@ type SyncResults struct {
 	Results []webhook.SyncResult `json:"results"`
 }
 
-func (s *Service) postSync(ctx context.Context, in *struct {
+func (h *handlers) postSync(ctx context.Context, in *struct {
 	Body *SyncBody `required:"false"`
 }) (*struct{ Body SyncResults }, error) {
 	req := webhook.SyncRequest{}
 	if in.Body != nil {
 		req = webhook.SyncRequest{DryRun: in.Body.DryRun, Repos: in.Body.Repos, Conflicts: in.Body.Conflicts}
 	}
-	res, err := s.Webhooks.SyncHooks(ctx, req)
+	res, err := h.s.Webhooks.SyncHooks(ctx, req)
 	return &struct{ Body SyncResults }{SyncResults{true, append([]webhook.SyncResult{}, res...)}}, err
 }

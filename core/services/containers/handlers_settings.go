@@ -17,10 +17,10 @@ type RuleList struct {
 	Rules []candidate.IgnoreRule `json:"rules"`
 }
 
-func (s *Service) listIgnores(ctx context.Context, in *struct {
+func (h *handlers) listIgnores(ctx context.Context, in *struct {
 	ServiceID string `query:"serviceId" maxLength:"64" doc:"Only rules of this service."`
 }) (*struct{ Body RuleList }, error) {
-	list, err := s.IgnoreRules(ctx, in.ServiceID)
+	list, err := h.s.IgnoreRules(ctx, in.ServiceID)
 	return &struct{ Body RuleList }{RuleList{list}}, err
 }
 
@@ -37,8 +37,8 @@ type RuleID struct {
 	RuleID string `json:"ruleId" example:"ign_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }
 
-func (s *Service) postIgnore(ctx context.Context, in *struct{ Body NewRule }) (*struct{ Body RuleID }, error) {
-	id, err := s.AddIgnoreRule(ctx, candidate.IgnoreRule{Enabled: in.Body.Enabled == nil || *in.Body.Enabled, Scope: in.Body.Scope, Match: in.Body.Match, Note: in.Body.Note})
+func (h *handlers) postIgnore(ctx context.Context, in *struct{ Body NewRule }) (*struct{ Body RuleID }, error) {
+	id, err := h.s.AddIgnoreRule(ctx, candidate.IgnoreRule{Enabled: in.Body.Enabled == nil || *in.Body.Enabled, Scope: in.Body.Scope, Match: in.Body.Match, Note: in.Body.Note})
 	return &struct{ Body RuleID }{RuleID{id}}, err
 }
 
@@ -47,24 +47,18 @@ type Deleted struct {
 	Deleted bool `json:"deleted"`
 }
 
-func (s *Service) deleteIgnore(ctx context.Context, in *struct{ Body RuleID }) (*struct{ Body Deleted }, error) {
-	deleted, err := s.DeleteIgnoreRule(ctx, in.Body.RuleID)
+func (h *handlers) deleteIgnore(ctx context.Context, in *struct{ Body RuleID }) (*struct{ Body Deleted }, error) {
+	deleted, err := h.s.DeleteIgnoreRule(ctx, in.Body.RuleID)
 	return &struct{ Body Deleted }{Deleted{deleted}}, err
 }
 
-func (s *Service) getSettings(ctx context.Context, _ *struct{}) (*struct{ Body SystemSettings }, error) {
-	set, err := s.SystemSettings(ctx)
+func (h *handlers) getSettings(ctx context.Context, _ *struct{}) (*struct{ Body SystemSettings }, error) {
+	set, err := h.s.SystemSettings(ctx)
 	return &struct{ Body SystemSettings }{set}, err
 }
 
-func (s *Service) putSettings(ctx context.Context, in *struct{ Body SettingsChange }) (*api.OKAnswer, error) {
-	return api.Done(s.ChangeSettings(ctx, in.Body))
-}
-
-// Welcome says whether the deploy check opens by itself.
-type Welcome struct {
-	NeverAutoOpen bool     `json:"neverAutoOpen"`
-	UpdatedAt     api.Time `json:"updatedAt,omitempty,omitzero"`
+func (h *handlers) putSettings(ctx context.Context, in *struct{ Body SettingsChange }) (*api.OKAnswer, error) {
+	return api.Done(h.s.ChangeSettings(ctx, in.Body))
 }
 
 // WelcomeBody changes that.
@@ -78,55 +72,43 @@ type WelcomeChanged struct {
 	Welcome
 }
 
-// Welcome reports whether the deploy check opens by itself.
-func (s *Service) Welcome(ctx context.Context) (out Welcome, err error) {
-	at, err := s.repo.ReadSetting(ctx, settingWelcome, &out)
-	out.UpdatedAt = api.TimeOfMillis(at)
-	return out, err
-}
-
-func (s *Service) getWelcome(ctx context.Context, _ *struct{}) (*struct{ Body Welcome }, error) {
-	out, err := s.Welcome(ctx)
+func (h *handlers) getWelcome(ctx context.Context, _ *struct{}) (*struct{ Body Welcome }, error) {
+	out, err := h.s.Welcome(ctx)
 	return &struct{ Body Welcome }{out}, err
 }
 
-// SetWelcome says whether the deploy check opens by itself.
-func (s *Service) SetWelcome(ctx context.Context, never bool) error {
-	return s.repo.PutSetting(ctx, settingWelcome, WelcomeBody{NeverAutoOpen: never}, s.now())
-}
-
-func (s *Service) putWelcome(ctx context.Context, in *struct{ Body WelcomeBody }) (*struct{ Body WelcomeChanged }, error) {
-	if err := s.SetWelcome(ctx, in.Body.NeverAutoOpen); err != nil {
+func (h *handlers) putWelcome(ctx context.Context, in *struct{ Body WelcomeBody }) (*struct{ Body WelcomeChanged }, error) {
+	if err := h.s.SetWelcome(ctx, in.Body.NeverAutoOpen); err != nil {
 		return nil, err
 	}
-	w, err := s.Welcome(ctx)
+	w, err := h.s.Welcome(ctx)
 	return &struct{ Body WelcomeChanged }{WelcomeChanged{OK: true, Welcome: w}}, err
 }
 
-func (s *Service) getResourceHistory(ctx context.Context, in *struct {
+func (h *handlers) getResourceHistory(ctx context.Context, in *struct {
 	ServicePath
 	Window string `query:"window" enum:"3m,1h,24h,7d" default:"1h"`
 }) (*struct{ Body usage.ResourceHistory }, error) {
-	out, err := s.Usage.History(ctx, in.ID, in.Window)
+	out, err := h.s.Usage.History(ctx, in.ID, in.Window)
 	return &struct{ Body usage.ResourceHistory }{out}, err
 }
 
-func (s *Service) getResourceOverview(ctx context.Context, _ *struct{}) (*struct{ Body usage.ResourceOverview }, error) {
-	out, err := s.Usage.Overview(ctx)
+func (h *handlers) getResourceOverview(ctx context.Context, _ *struct{}) (*struct{ Body usage.ResourceOverview }, error) {
+	out, err := h.s.Usage.Overview(ctx)
 	return &struct{ Body usage.ResourceOverview }{out}, err
 }
 
 // handleResourceEvents sends the samples of a service: those of the last minutes at once, then each as it is taken.
-func (s *Service) handleResourceEvents(c *gin.Context) {
+func (h *handlers) handleResourceEvents(c *gin.Context) {
 	ctx, id := c.Request.Context(), c.Param("service_id")
-	sub := s.live.Subscribe(usage.TopicSamples + id)
+	sub := h.s.Live().Subscribe(usage.TopicSamples + id)
 	defer sub.Close()
-	recent, err := s.Usage.History(ctx, id, "3m")
+	recent, err := h.s.Usage.History(ctx, id, "3m")
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
 	}
-	leave := s.Usage.Watch(id)
+	leave := h.s.Usage.Watch(id)
 	defer leave()
 	source := make(chan event.Event)
 	go func() {

@@ -51,8 +51,8 @@ type VersionInfo struct {
 	Version string `json:"version" example:"1.4.0"`
 }
 
-func (s *Service) getVersion(context.Context, *struct{}) (*struct{ Body VersionInfo }, error) {
-	return &struct{ Body VersionInfo }{VersionInfo{s.coreVersion()}}, nil
+func (h *handlers) getVersion(context.Context, *struct{}) (*struct{ Body VersionInfo }, error) {
+	return &struct{ Body VersionInfo }{VersionInfo{h.s.Version()}}, nil
 }
 
 // StackList is a list of stacks.
@@ -60,13 +60,13 @@ type StackList struct {
 	Stacks []project.StackItem `json:"stacks"`
 }
 
-func (s *Service) listStacks(ctx context.Context, in *archivedQuery) (*struct{ Body StackList }, error) {
-	list, err := s.Stacks(ctx, in.Archived)
+func (h *handlers) listStacks(ctx context.Context, in *archivedQuery) (*struct{ Body StackList }, error) {
+	list, err := h.s.Stacks(ctx, in.Archived)
 	return &struct{ Body StackList }{StackList{list}}, err
 }
 
 // noManualStacks refuses to register a stack.
-func (s *Service) noManualStacks(c *gin.Context) {
+func (h *handlers) noManualStacks(c *gin.Context) {
 	c.Header("Allow", http.MethodGet)
 	httpd.WriteError(c, fault.New(fault.MethodNotAllowed, "Stacks are not registered by hand: they are discovered."))
 }
@@ -76,34 +76,34 @@ type StackBody struct {
 	Stack project.StackDetail `json:"stack"`
 }
 
-func (s *Service) getStack(ctx context.Context, in *StackPath) (*struct{ Body StackBody }, error) {
-	st, err := s.Stack(ctx, in.ID)
+func (h *handlers) getStack(ctx context.Context, in *StackPath) (*struct{ Body StackBody }, error) {
+	st, err := h.s.Stack(ctx, in.ID)
 	return &struct{ Body StackBody }{StackBody{st}}, err
 }
 
-func (s *Service) archiveStack(ctx context.Context, in *StackPath) (*api.OKAnswer, error) {
-	return api.Done(s.ArchiveStack(ctx, in.ID))
+func (h *handlers) archiveStack(ctx context.Context, in *StackPath) (*api.OKAnswer, error) {
+	return api.Done(h.s.ArchiveStack(ctx, in.ID))
 }
 
-func (s *Service) restoreStack(ctx context.Context, in *StackPath) (*api.OKAnswer, error) {
-	return api.Done(s.RestoreStack(ctx, in.ID))
+func (h *handlers) restoreStack(ctx context.Context, in *StackPath) (*api.OKAnswer, error) {
+	return api.Done(h.s.RestoreStack(ctx, in.ID))
 }
 
-func (s *Service) archiveService(ctx context.Context, in *ServicePath) (*api.OKAnswer, error) {
-	return api.Done(s.ArchiveService(ctx, in.ID))
+func (h *handlers) archiveService(ctx context.Context, in *ServicePath) (*api.OKAnswer, error) {
+	return api.Done(h.s.ArchiveService(ctx, in.ID))
 }
 
-func (s *Service) restoreService(ctx context.Context, in *ServicePath) (*api.OKAnswer, error) {
-	return api.Done(s.RestoreService(ctx, in.ID))
+func (h *handlers) restoreService(ctx context.Context, in *ServicePath) (*api.OKAnswer, error) {
+	return api.Done(h.s.RestoreService(ctx, in.ID))
 }
 
-func (s *Service) stackStatus(ctx context.Context, in *StackPath) (*struct{ Body StackLifecycle }, error) {
-	st, err := s.StackLifecycle(ctx, in.ID)
+func (h *handlers) stackStatus(ctx context.Context, in *StackPath) (*struct{ Body StackLifecycle }, error) {
+	st, err := h.s.StackLifecycle(ctx, in.ID)
 	return &struct{ Body StackLifecycle }{st}, err
 }
 
-func (s *Service) serviceStatus(ctx context.Context, in *ServicePath) (*struct{ Body ServiceLifecycle }, error) {
-	st, err := s.ServiceLifecycle(ctx, in.ID)
+func (h *handlers) serviceStatus(ctx context.Context, in *ServicePath) (*struct{ Body ServiceLifecycle }, error) {
+	st, err := h.s.ServiceLifecycle(ctx, in.ID)
 	return &struct{ Body ServiceLifecycle }{st}, err
 }
 
@@ -112,18 +112,18 @@ type ActionBody struct {
 	Action string `json:"action" enum:"start,stop,restart" example:"restart"`
 }
 
-func (s *Service) postStackAction(ctx context.Context, in *struct {
+func (h *handlers) postStackAction(ctx context.Context, in *struct {
 	StackPath
 	Body ActionBody
 }) (*jobAnswer, error) {
-	return answerJob(s.StackAction(ctx, in.ID, in.Body.Action))
+	return answerJob(h.s.StackAction(ctx, in.ID, in.Body.Action))
 }
 
-func (s *Service) postServiceAction(ctx context.Context, in *struct {
+func (h *handlers) postServiceAction(ctx context.Context, in *struct {
 	ServicePath
 	Body ActionBody
 }) (*jobAnswer, error) {
-	return answerJob(s.ServiceAction(ctx, in.ID, in.Body.Action))
+	return answerJob(h.s.ServiceAction(ctx, in.ID, in.Body.Action))
 }
 
 // ServiceBody is one service with its stack.
@@ -132,8 +132,8 @@ type ServiceBody struct {
 	Stack   project.StackItem     `json:"stack"`
 }
 
-func (s *Service) getService(ctx context.Context, in *ServicePath) (*struct{ Body ServiceBody }, error) {
-	svc, st, err := s.Service(ctx, in.ID)
+func (h *handlers) getService(ctx context.Context, in *ServicePath) (*struct{ Body ServiceBody }, error) {
+	svc, st, err := h.s.Service(ctx, in.ID)
 	return &struct{ Body ServiceBody }{ServiceBody{svc, st}}, err
 }
 
@@ -142,13 +142,13 @@ type HistoryBody struct {
 	Changes []Change `json:"changes"`
 }
 
-func (s *Service) getHistory(ctx context.Context, in *ServicePath) (*struct{ Body HistoryBody }, error) {
-	list, err := s.History(ctx, in.ID)
+func (h *handlers) getHistory(ctx context.Context, in *ServicePath) (*struct{ Body HistoryBody }, error) {
+	list, err := h.s.History(ctx, in.ID)
 	return &struct{ Body HistoryBody }{HistoryBody{list}}, err
 }
 
-func (s *Service) getServiceSettings(ctx context.Context, in *ServicePath) (*struct{ Body project.ServiceSettings }, error) {
-	set, err := s.ServiceSettings(ctx, in.ID)
+func (h *handlers) getServiceSettings(ctx context.Context, in *ServicePath) (*struct{ Body project.ServiceSettings }, error) {
+	set, err := h.s.ServiceSettings(ctx, in.ID)
 	return &struct{ Body project.ServiceSettings }{set}, err
 }
 
@@ -161,9 +161,9 @@ type ServiceSettingsBody struct {
 	MinAge        project.OptionalNumber `json:"minimumAgeSeconds" required:"false" doc:"0 to 31536000; null for the default."`
 }
 
-func (s *Service) putServiceSettings(ctx context.Context, in *struct {
+func (h *handlers) putServiceSettings(ctx context.Context, in *struct {
 	ServicePath
 	Body ServiceSettingsBody
 }) (*api.OKAnswer, error) {
-	return api.Done(s.ChangeService(ctx, in.ID, project.ServiceChange(in.Body)))
+	return api.Done(h.s.ChangeService(ctx, in.ID, project.ServiceChange(in.Body)))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
-func (s *Service) postDiscovery(ctx context.Context, _ *struct{}) (*jobAnswer, error) {
-	return answerJob(s.Discover(ctx))
+func (h *handlers) postDiscovery(ctx context.Context, _ *struct{}) (*jobAnswer, error) {
+	return answerJob(h.s.Discover(ctx))
 }
 
 // ProjectList is a list of projects.
@@ -19,17 +19,17 @@ type ProjectList struct {
 	Projects []project.Project `json:"projects"`
 }
 
-func (s *Service) listProjects(ctx context.Context, in *archivedQuery) (*struct{ Body ProjectList }, error) {
-	list, err := s.ListProjects(ctx, in.Archived)
+func (h *handlers) listProjects(ctx context.Context, in *archivedQuery) (*struct{ Body ProjectList }, error) {
+	list, err := h.s.ListProjects(ctx, in.Archived)
 	return &struct{ Body ProjectList }{ProjectList{list}}, err
 }
 
-func (s *Service) archiveProject(ctx context.Context, in *ProjectPath) (*api.OKAnswer, error) {
-	return api.Done(s.ArchiveProject(ctx, in.Project, true))
+func (h *handlers) archiveProject(ctx context.Context, in *ProjectPath) (*api.OKAnswer, error) {
+	return api.Done(h.s.ArchiveProject(ctx, in.Project, true))
 }
 
-func (s *Service) restoreProject(ctx context.Context, in *ProjectPath) (*api.OKAnswer, error) {
-	return api.Done(s.ArchiveProject(ctx, in.Project, false))
+func (h *handlers) restoreProject(ctx context.Context, in *ProjectPath) (*api.OKAnswer, error) {
+	return api.Done(h.s.ArchiveProject(ctx, in.Project, false))
 }
 
 // AcceptMoveInput names a project and the files that its stack is to have.
@@ -41,8 +41,8 @@ type AcceptMoveInput struct {
 	}
 }
 
-func (s *Service) acceptMove(ctx context.Context, in *AcceptMoveInput) (*jobAnswer, error) {
-	return answerJob(s.AcceptMove(ctx, in.Project, in.Body.WorkingDir, in.Body.ConfigFiles))
+func (h *handlers) acceptMove(ctx context.Context, in *AcceptMoveInput) (*jobAnswer, error) {
+	return answerJob(h.s.AcceptMove(ctx, in.Project, in.Body.WorkingDir, in.Body.ConfigFiles))
 }
 
 // ScanBody asks for a check or a scan.
@@ -65,13 +65,13 @@ type CheckID struct {
 	JobID   string `json:"jobId" doc:"The same." example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }
 
-func (s *Service) postCheck(ctx context.Context, in *scanInput) (*struct{ Body CheckID }, error) {
-	id, err := s.Check(ctx, in.Body.toRequest())
+func (h *handlers) postCheck(ctx context.Context, in *scanInput) (*struct{ Body CheckID }, error) {
+	id, err := h.s.Check(ctx, in.Body.toRequest())
 	return &struct{ Body CheckID }{CheckID{id, id}}, err
 }
 
-func (s *Service) postRuntimeScan(ctx context.Context, in *scanInput) (*jobAnswer, error) {
-	return answerJob(s.RuntimeScan(ctx, in.Body.toRequest()))
+func (h *handlers) postRuntimeScan(ctx context.Context, in *scanInput) (*jobAnswer, error) {
+	return answerJob(h.s.RuntimeScan(ctx, in.Body.toRequest()))
 }
 
 // UpdateBody asks for an update.
@@ -113,12 +113,12 @@ func (b UpdateBody) toRequest() UpdateRequest {
 	return out
 }
 
-func (s *Service) postUpdate(ctx context.Context, in *struct{ Body UpdateBody }) (*jobAnswer, error) {
-	return answerJob(s.Update(ctx, in.Body.toRequest()))
+func (h *handlers) postUpdate(ctx context.Context, in *struct{ Body UpdateBody }) (*jobAnswer, error) {
+	return answerJob(h.s.Update(ctx, in.Body.toRequest()))
 }
 
-func (s *Service) getRollbackTarget(ctx context.Context, in *ServicePath) (*struct{ Body RollbackTarget }, error) {
-	t, err := s.RollbackTarget(ctx, in.ID)
+func (h *handlers) getRollbackTarget(ctx context.Context, in *ServicePath) (*struct{ Body RollbackTarget }, error) {
+	t, err := h.s.RollbackTarget(ctx, in.ID)
 	return &struct{ Body RollbackTarget }{t}, err
 }
 
@@ -127,11 +127,11 @@ type RollbackBody struct {
 	AllowDrift bool `json:"allowDrift" required:"false" doc:"As in an update." example:"false"`
 }
 
-func (s *Service) postRollback(ctx context.Context, in *struct {
+func (h *handlers) postRollback(ctx context.Context, in *struct {
 	ServicePath
 	Body *RollbackBody
 }) (*jobAnswer, error) {
-	return answerJob(s.Rollback(ctx, in.ID, in.Body != nil && in.Body.AllowDrift))
+	return answerJob(h.s.Rollback(ctx, in.ID, in.Body != nil && in.Body.AllowDrift))
 }
 
 // BackupList is a list of backups.
@@ -139,15 +139,15 @@ type BackupList struct {
 	Backups []Backup `json:"backups"`
 }
 
-func (s *Service) listBackups(ctx context.Context, in *ServicePath) (*struct{ Body BackupList }, error) {
-	list, err := s.Backups(ctx, in.ID)
+func (h *handlers) listBackups(ctx context.Context, in *ServicePath) (*struct{ Body BackupList }, error) {
+	list, err := h.s.Backups(ctx, in.ID)
 	return &struct{ Body BackupList }{BackupList{list}}, err
 }
 
-func (s *Service) postRestore(ctx context.Context, in *struct {
+func (h *handlers) postRestore(ctx context.Context, in *struct {
 	ID string `path:"backup_id" maxLength:"64" example:"bkp_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }) (*jobAnswer, error) {
-	return answerJob(s.Restore(ctx, in.ID))
+	return answerJob(h.s.Restore(ctx, in.ID))
 }
 
 // JobList is a page of jobs, the newest first.
@@ -174,8 +174,8 @@ func splitCommas(text string) (out []string) {
 	return out
 }
 
-func (s *Service) listJobs(ctx context.Context, in *jobQuery) (*struct{ Body JobList }, error) {
-	list, next, err := s.ListJobs(ctx, JobFilter{
+func (h *handlers) listJobs(ctx context.Context, in *jobQuery) (*struct{ Body JobList }, error) {
+	list, next, err := h.s.ListJobs(ctx, JobFilter{
 		Types: splitCommas(in.Type), Status: splitCommas(in.Status), StackID: in.StackID, ServiceID: in.ServiceID, Limit: in.Limit, Cursor: in.Cursor,
 	})
 	return &struct{ Body JobList }{JobList{list, next}}, err
@@ -191,8 +191,8 @@ type JobBody struct {
 	Job JobDetail `json:"job"`
 }
 
-func (s *Service) getJob(ctx context.Context, in *JobPath) (*struct{ Body JobBody }, error) {
-	j, err := s.JobDetail(ctx, in.ID)
+func (h *handlers) getJob(ctx context.Context, in *JobPath) (*struct{ Body JobBody }, error) {
+	j, err := h.s.JobDetail(ctx, in.ID)
 	return &struct{ Body JobBody }{JobBody{j}}, err
 }
 
@@ -201,8 +201,8 @@ type CanceledJob struct {
 	Job Job `json:"job"`
 }
 
-func (s *Service) cancelJob(ctx context.Context, in *JobPath) (*struct{ Body CanceledJob }, error) {
-	j, err := s.CancelJob(ctx, in.ID)
+func (h *handlers) cancelJob(ctx context.Context, in *JobPath) (*struct{ Body CanceledJob }, error) {
+	j, err := h.s.CancelJob(ctx, in.ID)
 	return &struct{ Body CanceledJob }{CanceledJob{j}}, err
 }
 
@@ -219,11 +219,11 @@ type digestTagsAnswer struct {
 	Body   DigestTagsBody
 }
 
-func (s *Service) getDigestTags(ctx context.Context, in *struct {
+func (h *handlers) getDigestTags(ctx context.Context, in *struct {
 	ServicePath
 	Digest string `query:"digest" maxLength:"100" doc:"The digest that runs, or that of the candidate; the first if it is left out."`
 }) (*digestTagsAnswer, error) {
-	digest, snap, err := s.DigestTags(ctx, in.ID, in.Digest)
+	digest, snap, err := h.s.DigestTags(ctx, in.ID, in.Digest)
 	if err != nil {
 		return nil, err
 	}
@@ -247,20 +247,20 @@ type RefreshAnswer struct {
 	Reason    string `json:"reason" enum:"force,running"`
 }
 
-func (s *Service) refreshInference(ctx context.Context, in *struct {
+func (h *handlers) refreshInference(ctx context.Context, in *struct {
 	ServicePath
 	Body RefreshBody
 }) (*struct{ Body RefreshAnswer }, error) {
-	ref, why, err := s.RefreshInference(ctx, in.ID, in.Body.Digest)
+	ref, why, err := h.s.RefreshInference(ctx, in.ID, in.Body.Digest)
 	return &struct{ Body RefreshAnswer }{RefreshAnswer{"pending", in.ID, ref.Repo(), in.Body.Digest, why}}, err
 }
 
-func (s *Service) getInference(ctx context.Context, in *struct {
+func (h *handlers) getInference(ctx context.Context, in *struct {
 	Query   string `query:"q" maxLength:"200" doc:"Looked for in repositories, digests and versions."`
 	Status  string `query:"status" enum:"missing,queued,running,ready,stale,all_failed"`
 	Page    int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
 	PerPage int    `query:"perPage" minimum:"1" maximum:"200" default:"50"`
 }) (*struct{ Body candidate.InferenceOverview }, error) {
-	out, err := s.InferenceOverview(ctx, candidate.InferenceQuery{Query: in.Query, Status: in.Status, Page: in.Page, PerPage: in.PerPage})
+	out, err := h.s.InferenceOverview(ctx, candidate.InferenceQuery{Query: in.Query, Status: in.Status, Page: in.Page, PerPage: in.PerPage})
 	return &struct{ Body candidate.InferenceOverview }{out}, err
 }

@@ -123,10 +123,7 @@ func (e *hookEnv) run() {
 
 func (e *hookEnv) listen(log hclog.Logger) {
 	e.Helper()
-	mount, err := e.svc.Mount()
-	if err != nil {
-		e.Fatal(err)
-	}
+	mount := mountAPI(e.svc, e.svc.BaseURL())
 	guard := func(c *gin.Context, _ string, _ httpd.Route) error {
 		if c.GetHeader("X-Test-User") == "" {
 			return fault.New("auth_required", "Sign in.").WithStatus(http.StatusUnauthorized)

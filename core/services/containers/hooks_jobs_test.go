@@ -29,7 +29,7 @@ func hookSpec(url string) codehost.HookSpec {
 
 func (e *hookEnv) sync(body string) map[string]webhook.SyncResult {
 	e.Helper()
-	var got SyncResults
+	var got struct{ Results []webhook.SyncResult }
 	if err := json.Unmarshal([]byte(e.post(200, "/sync", body).body), &got); err != nil {
 		e.Fatal(err)
 	}

@@ -31,8 +31,7 @@ func testGuard(c *gin.Context, _ string, r httpd.Route) error {
 // listen serves the routes of the service.
 func (e *env) listen() {
 	e.Helper()
-	mount, err := e.svc.Mount()
-	e.must(err)
+	mount := mountAPI(e.svc, e.svc.BaseURL())
 	e.base = "http://" + webtest.Serve(e, httpd.Options{Guard: e.guard}, mount).Addr()
 }
 

@@ -175,8 +175,8 @@ func (s *Service) ListJobs(ctx context.Context, f JobFilter) ([]Job, string, err
 
 const noJob = "There is no such job."
 
-// findJob returns a job that the API shows.
-func (s *Service) findJob(ctx context.Context, id string) (queue.Job, error) {
+// FindJob returns a job that the API shows.
+func (s *Service) FindJob(ctx context.Context, id string) (queue.Job, error) {
 	j, err := s.queue.Get(ctx, id)
 	if err == nil && !work.IsShown(j.Type) || fault.CodeOf(err) == fault.NotFound {
 		return j, fault.New(fault.NotFound, noJob)
@@ -189,7 +189,7 @@ const maxLogs = 2000
 
 // JobDetail reads a job with its log.
 func (s *Service) JobDetail(ctx context.Context, id string) (JobDetail, error) {
-	j, err := s.findJob(ctx, id)
+	j, err := s.FindJob(ctx, id)
 	if err != nil {
 		return JobDetail{}, err
 	}
@@ -201,7 +201,7 @@ func (s *Service) JobDetail(ctx context.Context, id string) (JobDetail, error) {
 		}
 		for i := range events {
 			out.LogsLastID = events[i].Seq
-			if line, ok := logLine(&events[i]); ok {
+			if line, ok := LogLine(&events[i]); ok {
 				out.Logs = append(out.Logs, line)
 			}
 		}
@@ -215,7 +215,7 @@ func (s *Service) JobDetail(ctx context.Context, id string) (JobDetail, error) {
 	return out, nil
 }
 
-func logLine(ev *queue.Event) (JobLog, bool) {
+func LogLine(ev *queue.Event) (JobLog, bool) {
 	if ev.Type != queue.EventLog {
 		return JobLog{}, false
 	}
@@ -226,7 +226,7 @@ func logLine(ev *queue.Event) (JobLog, bool) {
 
 // CancelJob stops a job. An update that has begun to change a container goes back to the former image first.
 func (s *Service) CancelJob(ctx context.Context, id string) (Job, error) {
-	if _, err := s.findJob(ctx, id); err != nil {
+	if _, err := s.FindJob(ctx, id); err != nil {
 		return Job{}, err
 	}
 	j, err := s.queue.Cancel(ctx, id)

@@ -11,17 +11,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
-	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/services/containers/news"
 )
 
-// Channels returns the settings of channels, which the service shows.
-func (s *Service) Channels() *channels.Manager { return s.cfg.Channels }
-
 // notifyAPI declares the endpoints of notifications, and the schemas of the service's payloads.
-func (s *Service) notifyAPI(a *api.API) {
-	s.cfg.Channels.Register(a, tagNotify)
-	a.Document(httpd.Route{Method: http.MethodGet, Path: "/schemas/:name", Policy: httpd.Public, Handler: s.handleSchema}, huma.Operation{
+func (h *handlers) notifyAPI(a *api.API) {
+	h.s.Channels().Register(a, tagNotify)
+	a.Document(httpd.Route{Method: http.MethodGet, Path: "/schemas/:name", Policy: httpd.Public, Handler: h.handleSchema}, huma.Operation{
 		OperationID: "notification-schema", Tags: []string{tagNotify}, Summary: "The JSON Schema of a payload",
 		Parameters: []*huma.Param{{Name: "name", In: "path", Required: true, Description: "The payload's member schema; .schema.json may follow.", Example: news.SchemaJob, Schema: &huma.Schema{Type: huma.TypeString}}},
 		Responses: map[string]*huma.Response{
@@ -33,7 +29,7 @@ func (s *Service) notifyAPI(a *api.API) {
 
 const schemaSuffix = ".schema.json"
 
-func (s *Service) handleSchema(c *gin.Context) {
+func (h *handlers) handleSchema(c *gin.Context) {
 	raw, err := fs.ReadFile(news.Schemas(), strings.TrimSuffix(c.Param("name"), schemaSuffix)+schemaSuffix)
 	if err != nil {
 		httpd.WriteError(c, fault.New(fault.NotFound, "There is no such schema."))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -173,41 +172,4 @@ func (s *Service) checkProxies(context.Context) ReportCheck {
 	c := skipCheck(naPrereq, "Only proxies on this machine may name people.")
 	c.Recommendation = "If the proxy runs in a container or on another machine, add its address to trusted_proxies in the core block."
 	return c
-}
-
-// reportAPI declares the endpoints of the deploy check.
-func (s *Service) reportAPI(a *api.API) {
-	last := newOperation("deploy-report", http.MethodGet, "/api/deploy-check/report", tagDeploy, "The last report of the deploy check")
-	last.Also = map[int]any{http.StatusOK: Report{}, http.StatusAccepted: PendingReport{}}
-	api.Register(a, last, s.getReport)
-	refresh := newOperation("deploy-report-refresh", http.MethodPost, "/api/deploy-check/report/refresh", tagDeploy, "Have a report made")
-	refresh.Status = http.StatusAccepted
-	api.Register(a, refresh, s.postReport)
-}
-
-// PendingReport tells that a report is being made.
-type PendingReport struct {
-	Status       string `json:"status" enum:"pending"`
-	RetryAfterMS int    `json:"retryAfterMs" example:"1000"`
-}
-
-type reportAnswer struct {
-	Status int
-	Body   any
-}
-
-func (s *Service) getReport(ctx context.Context, _ *struct{}) (*reportAnswer, error) {
-	rep, err := s.DeployReport(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if rep == nil {
-		return &reportAnswer{http.StatusAccepted, PendingReport{"pending", 1000}}, nil
-	}
-	return &reportAnswer{http.StatusOK, rep}, nil
-}
-
-func (s *Service) postReport(ctx context.Context, _ *struct{}) (*struct{ Body PendingReport }, error) {
-	_, err := s.RefreshReport(ctx)
-	return &struct{ Body PendingReport }{PendingReport{"pending", 1000}}, err
 }

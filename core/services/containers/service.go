@@ -132,7 +132,7 @@ func New(cfg Config) (*Service, error) {
 	}
 	s := &Service{cfg: cfg, log: cfg.Logger, queue: &work.Queue{}, repo: &repository{record.NewStore(cfg.Store)}, live: event.NewBus()}
 	s.Notices = notice.New(notice.Config{
-		Service: ServiceName, Version: s.coreVersion(), Store: s.repo.Store, Sender: cfg.Sender, Channels: cfg.Channels, Events: noticeEvents{s}, Services: noticeEvents{s},
+		Service: ServiceName, Version: s.Version(), Store: s.repo.Store, Sender: cfg.Sender, Channels: cfg.Channels, Events: noticeEvents{s}, Services: noticeEvents{s},
 		Settings: func() notice.Settings {
 			set := s.settings()
 			return notice.Settings{Locale: set.Locale, BaseURL: set.BaseURL}

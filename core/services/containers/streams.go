@@ -64,7 +64,7 @@ func eventBody(ev *queue.Event, kind string) map[string]any {
 	if json.Unmarshal(ev.Data, &body) != nil {
 		body = map[string]any{"raw": string(ev.Data)}
 	}
-	if line, ok := logLine(ev); ok {
+	if line, ok := LogLine(ev); ok {
 		body = map[string]any{"level": line.Level, "msg": line.Msg}
 	}
 	if ev.Type != queue.EventLog && ev.Type != work.EventProgress {
@@ -104,17 +104,17 @@ func nameOf(ev *queue.Event) string {
 }
 
 // handleAllJobEvents sends the events of all jobs. Without a cursor it begins with what comes.
-func (s *Service) handleAllJobEvents(c *gin.Context) {
+func (h *handlers) handleAllJobEvents(c *gin.Context) {
 	ctx := c.Request.Context()
 	after, err := httpd.LastEventID(c)
 	if err == nil && !cursorGiven(c) {
-		after, err = s.queue.LastEventID(ctx)
+		after, err = h.s.Queue().LastEventID(ctx)
 	}
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
 	}
-	events, err := s.queue.FollowAll(ctx, after)
+	events, err := h.s.Queue().FollowAll(ctx, after)
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
@@ -130,9 +130,9 @@ func (s *Service) handleAllJobEvents(c *gin.Context) {
 }
 
 // handleJobEvents sends the events of one job, from the beginning unless the client says where to go on, and ends with it.
-func (s *Service) handleJobEvents(c *gin.Context) {
+func (h *handlers) handleJobEvents(c *gin.Context) {
 	ctx := c.Request.Context()
-	j, err := s.findJob(ctx, c.Param("job_id"))
+	j, err := h.s.FindJob(ctx, c.Param("job_id"))
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
@@ -142,7 +142,7 @@ func (s *Service) handleJobEvents(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	events, err := s.queue.Follow(ctx, j.ID, after)
+	events, err := h.s.Queue().Follow(ctx, j.ID, after)
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
@@ -154,7 +154,7 @@ func (s *Service) handleJobEvents(c *gin.Context) {
 }
 
 // handleInferenceEvents sends what the search for versions does. A cursor that is too old gets resync_required.
-func (s *Service) handleInferenceEvents(c *gin.Context) {
+func (h *handlers) handleInferenceEvents(c *gin.Context) {
 	// What gin hands in is used again for other requests; the goroutine below may outlive this one by a moment.
 	ctx := c.Request.Context()
 	after, err := httpd.LastEventID(c)
@@ -162,17 +162,17 @@ func (s *Service) handleInferenceEvents(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	sub := s.live.Subscribe(candidate.EventsTopic)
+	sub := h.s.Live().Subscribe(candidate.EventsTopic)
 	defer sub.Close()
 	if !cursorGiven(c) {
-		after = s.LastVersionEvent()
+		after = h.s.LastVersionEvent()
 	}
 	sent := after
 	catchUp := func() []outEvent {
-		missed, ok := s.VersionEvents(sent)
+		missed, ok := h.s.VersionEvents(sent)
 		if !ok {
-			sent = s.LastVersionEvent()
-			return []outEvent{{id: sent, name: "version_inference_event", data: candidate.InferenceEvent{Type: "resync_required", TS: api.TimeOf(s.cfg.Now())}}}
+			sent = h.s.LastVersionEvent()
+			return []outEvent{{id: sent, name: "version_inference_event", data: candidate.InferenceEvent{Type: "resync_required", TS: api.TimeOf(h.s.Now())}}}
 		}
 		var out []outEvent
 		for _, ev := range missed {

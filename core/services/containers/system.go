@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
@@ -212,4 +213,24 @@ func maskName(name string) string {
 		return string(r) + "***"
 	}
 	return ""
+}
+
+// Welcome says whether the deploy check opens by itself.
+type Welcome struct {
+	NeverAutoOpen bool     `json:"neverAutoOpen"`
+	UpdatedAt     api.Time `json:"updatedAt,omitempty,omitzero"`
+}
+
+// Welcome reports whether the deploy check opens by itself.
+func (s *Service) Welcome(ctx context.Context) (out Welcome, err error) {
+	at, err := s.repo.ReadSetting(ctx, settingWelcome, &out)
+	out.UpdatedAt = api.TimeOfMillis(at)
+	return out, err
+}
+
+// SetWelcome says whether the deploy check opens by itself.
+func (s *Service) SetWelcome(ctx context.Context, never bool) error {
+	return s.repo.PutSetting(ctx, settingWelcome, struct {
+		NeverAutoOpen bool `json:"neverAutoOpen"`
+	}{never}, s.now())
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
-	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
@@ -34,8 +33,8 @@ type TriggerBody struct {
 }
 
 // handleTrigger takes the generic trigger.
-func (s *Service) handleTrigger(c *gin.Context) {
-	if err := s.triggerSecret(c.GetHeader(headerWebhookSecret)); err != nil {
+func (h *handlers) handleTrigger(c *gin.Context) {
+	if err := h.s.CheckTriggerSecret(c.GetHeader(headerWebhookSecret)); err != nil {
 		httpd.WriteError(c, err)
 		return
 	}
@@ -50,7 +49,7 @@ func (s *Service) handleTrigger(c *gin.Context) {
 		httpd.WriteError(c, fault.New(fault.InvalidArgument, "The body is no JSON object with the members of a trigger."))
 		return
 	}
-	id, err := s.Trigger(c.Request.Context(), *body)
+	id, err := h.Trigger(c.Request.Context(), *body)
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
@@ -58,25 +57,13 @@ func (s *Service) handleTrigger(c *gin.Context) {
 	c.JSON(http.StatusOK, JobID{id})
 }
 
-// triggerSecret compares what a caller shows with the secret of the settings, in constant time.
-func (s *Service) triggerSecret(shown string) error {
-	want := s.settings().WebhookSecret.Reveal()
-	switch {
-	case want == "":
-		return webhook.SignatureError(webhook.SignatureNoSecret, "No webhook secret is set.")
-	case !secret.Equal(shown, want):
-		return webhook.SignatureError(webhook.SignatureTriggered, "The webhook secret is wrong.")
-	}
-	return nil
-}
-
 // Trigger makes the job that a trigger asks for. A check that is under way is reused; an update that another job is in the
 // way of is a fault.Conflict with existingJobId.
-func (s *Service) Trigger(ctx context.Context, b TriggerBody) (jobID string, err error) {
+func (h *handlers) Trigger(ctx context.Context, b TriggerBody) (jobID string, err error) {
 	b.StackID, b.ServiceID = strings.TrimSpace(b.StackID), strings.TrimSpace(b.ServiceID)
 	switch b.Action {
 	case "check":
-		job, _, err := s.CheckFor(ctx, work.ActorWebhook, project.ScanRequest{Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Reason: work.ReasonWebhook})
+		job, _, err := h.s.CheckFor(ctx, work.ActorWebhook, project.ScanRequest{Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Reason: work.ReasonWebhook})
 		return job.ID, err
 	case "update":
 		if len(b.Targets) == 0 {
@@ -85,19 +72,19 @@ func (s *Service) Trigger(ctx context.Context, b TriggerBody) (jobID string, err
 		in := UpdateBody{
 			Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Targets: b.Targets, AllowArchMismatch: b.AllowArchMismatch, BackupMode: b.BackupMode, Reason: work.ReasonWebhook,
 		}
-		return s.UpdateFor(ctx, work.ActorWebhook, in.toRequest())
+		return h.s.UpdateFor(ctx, work.ActorWebhook, in.toRequest())
 	}
 	return "", record.InvalidField("action", "The action must be check or update.")
 }
 
 // handlePackageWebhook takes a package webhook of the code host.
-func (s *Service) handlePackageWebhook(c *gin.Context) {
+func (h *handlers) handlePackageWebhook(c *gin.Context) {
 	in := webhook.Incoming{Signature: c.GetHeader(webhook.HeaderSignature), Event: singleHeader(c, webhook.HeaderEvent, webhook.AliasEvent), ID: singleHeader(c, webhook.HeaderDelivery, webhook.AliasDelivery)}
 	if err := in.CheckHeaders(); err != nil {
 		httpd.WriteError(c, err)
 		return
 	}
-	enabled, err := s.Inbox.Authenticate(c.Request.Context(), &in, func() ([]byte, error) { return httpd.ReadBody(c) })
+	enabled, err := h.s.Inbox.Authenticate(c.Request.Context(), &in, func() ([]byte, error) { return httpd.ReadBody(c) })
 	if err == nil && in.Hook != nil {
 		httpd.SetAuthenticated(c)
 	}
@@ -112,7 +99,7 @@ func (s *Service) handlePackageWebhook(c *gin.Context) {
 		answerIgnored(c, webhook.IgnoredEvent, 0)
 		return
 	}
-	out, err := s.Inbox.TakeDelivery(c.Request.Context(), &in)
+	out, err := h.s.Inbox.TakeDelivery(c.Request.Context(), &in)
 	switch {
 	case err != nil:
 		httpd.WriteError(c, err)

@@ -19,7 +19,7 @@ func TestTrigger(t *testing.T) {
 			t.Fatal(err)
 		}
 		send := func(secret, body string) hookGot {
-			return e.send(http.MethodPost, "/api/webhooks/trigger", body, headerWebhookSecret, secret)
+			return e.send(http.MethodPost, "/api/webhooks/trigger", body, "X-Svc-Webhook-Secret", secret)
 		}
 		one := `{"serviceId":"` + ids[0] + `","targetTag":"1","targetDigest":"` + digest + `","pullTags":[]}`
 		check := `{"action":"check","scope":"service","serviceId":"` + ids[1] + `"}`

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/metric"
 	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
@@ -107,6 +108,11 @@ func (s *service) Prepare(c module.Configuration) (commit func(), err error) {
 		use()
 		s.SetAccess(accessInfo(c.Front))
 	}, nil
+}
+
+// MountAt implements module.Service.
+func (s *service) MountAt(base string) (httpd.Mount, error) {
+	return containers.MountAPI(s.Service, base), nil
 }
 
 // Pages implements module.Service.

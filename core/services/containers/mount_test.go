@@ -1,0 +1,7 @@
+package containers_test
+
+import (
+	"github.com/patchbay-dev/patchbay/core/services/containers"
+)
+
+func init() { containers.SetMountAPI(containers.MountAPI) }

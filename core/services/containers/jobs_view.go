@@ -215,6 +215,7 @@ func (s *Service) JobDetail(ctx context.Context, id string) (JobDetail, error) {
 	return out, nil
 }
 
+// LogLine returns an event of a job as a line of its log; false if it is none.
 func LogLine(ev *queue.Event) (JobLog, bool) {
 	if ev.Type != queue.EventLog {
 		return JobLog{}, false

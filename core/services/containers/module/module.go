@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/pages"
 )
 
@@ -112,7 +113,7 @@ func (s *service) Prepare(c module.Configuration) (commit func(), err error) {
 
 // MountAt implements module.Service.
 func (s *service) MountAt(base string) (httpd.Mount, error) {
-	return containers.MountAPI(s.Service, base), nil
+	return api.Mount(s.Service, base), nil
 }
 
 // Pages implements module.Service.

@@ -29,6 +29,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
@@ -123,7 +124,7 @@ func (s *site) serve(users *auth.Users, bus *event.Bus, base string) {
 	must(s, err)
 	c, err := console.New(console.Config{Users: users, Access: access, Queue: s.queue, Bus: bus, Providers: noProviders{}, Sections: []ui.Section{section}})
 	must(s, err)
-	mount := service.MountAPI(s.service, s.service.BaseURL())
+	mount := api.Mount(s.service, s.service.BaseURL())
 	mount.Routes = append(mount.Routes, c.SectionRoutes("containers")...)
 	mount.Errors = c.Errors(mount.Errors)
 	h := webtest.Serve(s, httpd.Options{Guard: users.Guard(access), Clients: clients}, httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: c.Routes(), Errors: c.Errors(nil)}, mount)

@@ -20,9 +20,10 @@ import (
 const (
 	// hookTries is how often a call to the code host is made that fails for a passing reason.
 	hookTries = 3
-	// hookPause is the first pause between two tries; it doubles. hookPatience is the longest that a code host may ask for.
+	// hookPause is the first pause between two tries; it doubles.
 	hookPause = 300 * time.Millisecond
-	Patience  = time.Minute
+	// Patience is the longest pause that a code host may ask for.
+	Patience = time.Minute
 	// hookParallel is how many repositories are worked on at once.
 	hookParallel = 5
 	// hookAnswerLimit bounds the wait for the answer to the making of a webhook, which goes on without the caller.

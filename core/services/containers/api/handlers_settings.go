@@ -1,4 +1,4 @@
-package containers
+package api
 
 import (
 	"context"
@@ -8,16 +8,20 @@ import (
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 )
+
+// settingHandlers answers requests about settings and the use of resources.
+type settingHandlers struct{ s *containers.Service }
 
 // RuleList is a list of ignore rules.
 type RuleList struct {
 	Rules []candidate.IgnoreRule `json:"rules"`
 }
 
-func (h *handlers) listIgnores(ctx context.Context, in *struct {
+func (h *settingHandlers) listIgnores(ctx context.Context, in *struct {
 	ServiceID string `query:"serviceId" maxLength:"64" doc:"Only rules of this service."`
 }) (*struct{ Body RuleList }, error) {
 	list, err := h.s.IgnoreRules(ctx, in.ServiceID)
@@ -37,7 +41,7 @@ type RuleID struct {
 	RuleID string `json:"ruleId" example:"ign_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }
 
-func (h *handlers) postIgnore(ctx context.Context, in *struct{ Body NewRule }) (*struct{ Body RuleID }, error) {
+func (h *settingHandlers) postIgnore(ctx context.Context, in *struct{ Body NewRule }) (*struct{ Body RuleID }, error) {
 	id, err := h.s.AddIgnoreRule(ctx, candidate.IgnoreRule{Enabled: in.Body.Enabled == nil || *in.Body.Enabled, Scope: in.Body.Scope, Match: in.Body.Match, Note: in.Body.Note})
 	return &struct{ Body RuleID }{RuleID{id}}, err
 }
@@ -47,17 +51,17 @@ type Deleted struct {
 	Deleted bool `json:"deleted"`
 }
 
-func (h *handlers) deleteIgnore(ctx context.Context, in *struct{ Body RuleID }) (*struct{ Body Deleted }, error) {
+func (h *settingHandlers) deleteIgnore(ctx context.Context, in *struct{ Body RuleID }) (*struct{ Body Deleted }, error) {
 	deleted, err := h.s.DeleteIgnoreRule(ctx, in.Body.RuleID)
 	return &struct{ Body Deleted }{Deleted{deleted}}, err
 }
 
-func (h *handlers) getSettings(ctx context.Context, _ *struct{}) (*struct{ Body SystemSettings }, error) {
+func (h *settingHandlers) getSettings(ctx context.Context, _ *struct{}) (*struct{ Body containers.SystemSettings }, error) {
 	set, err := h.s.SystemSettings(ctx)
-	return &struct{ Body SystemSettings }{set}, err
+	return &struct{ Body containers.SystemSettings }{set}, err
 }
 
-func (h *handlers) putSettings(ctx context.Context, in *struct{ Body SettingsChange }) (*api.OKAnswer, error) {
+func (h *settingHandlers) putSettings(ctx context.Context, in *struct{ Body containers.SettingsChange }) (*api.OKAnswer, error) {
 	return api.Done(h.s.ChangeSettings(ctx, in.Body))
 }
 
@@ -69,15 +73,15 @@ type WelcomeBody struct {
 // WelcomeChanged is the answer to that.
 type WelcomeChanged struct {
 	OK bool `json:"ok"`
-	Welcome
+	containers.Welcome
 }
 
-func (h *handlers) getWelcome(ctx context.Context, _ *struct{}) (*struct{ Body Welcome }, error) {
+func (h *settingHandlers) getWelcome(ctx context.Context, _ *struct{}) (*struct{ Body containers.Welcome }, error) {
 	out, err := h.s.Welcome(ctx)
-	return &struct{ Body Welcome }{out}, err
+	return &struct{ Body containers.Welcome }{out}, err
 }
 
-func (h *handlers) putWelcome(ctx context.Context, in *struct{ Body WelcomeBody }) (*struct{ Body WelcomeChanged }, error) {
+func (h *settingHandlers) putWelcome(ctx context.Context, in *struct{ Body WelcomeBody }) (*struct{ Body WelcomeChanged }, error) {
 	if err := h.s.SetWelcome(ctx, in.Body.NeverAutoOpen); err != nil {
 		return nil, err
 	}
@@ -85,7 +89,7 @@ func (h *handlers) putWelcome(ctx context.Context, in *struct{ Body WelcomeBody 
 	return &struct{ Body WelcomeChanged }{WelcomeChanged{OK: true, Welcome: w}}, err
 }
 
-func (h *handlers) getResourceHistory(ctx context.Context, in *struct {
+func (h *settingHandlers) getResourceHistory(ctx context.Context, in *struct {
 	ServicePath
 	Window string `query:"window" enum:"3m,1h,24h,7d" default:"1h"`
 }) (*struct{ Body usage.ResourceHistory }, error) {
@@ -93,13 +97,13 @@ func (h *handlers) getResourceHistory(ctx context.Context, in *struct {
 	return &struct{ Body usage.ResourceHistory }{out}, err
 }
 
-func (h *handlers) getResourceOverview(ctx context.Context, _ *struct{}) (*struct{ Body usage.ResourceOverview }, error) {
+func (h *settingHandlers) getResourceOverview(ctx context.Context, _ *struct{}) (*struct{ Body usage.ResourceOverview }, error) {
 	out, err := h.s.Usage.Overview(ctx)
 	return &struct{ Body usage.ResourceOverview }{out}, err
 }
 
 // handleResourceEvents sends the samples of a service: those of the last minutes at once, then each as it is taken.
-func (h *handlers) handleResourceEvents(c *gin.Context) {
+func (h *settingHandlers) handleResourceEvents(c *gin.Context) {
 	ctx, id := c.Request.Context(), c.Param("service_id")
 	sub := h.s.Live().Subscribe(usage.TopicSamples + id)
 	defer sub.Close()

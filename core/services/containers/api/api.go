@@ -1,4 +1,5 @@
-package containers
+// Package api declares the endpoints of the containers service and answers them.
+package api
 
 import (
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers"
 )
 
 // The groups of operations in the document.
@@ -28,12 +30,18 @@ const (
 )
 
 // handlers answers the requests.
-type handlers struct{ s *Service }
+type handlers struct {
+	s *containers.Service
+	stackHandlers
+	workHandlers
+	settingHandlers
+	hookHandlers
+}
 
-// MountAPI returns the API of a service below a base URL.
-func MountAPI(s *Service, base string) httpd.Mount {
-	h := &handlers{s}
-	return httpd.Mount{Service: ServiceName, BaseURL: base, Routes: h.newAPI(base).Routes()}
+// Mount returns the API of a service below a base URL.
+func Mount(s *containers.Service, base string) httpd.Mount {
+	h := &handlers{s, stackHandlers{s}, workHandlers{s}, settingHandlers{s}, hookHandlers{s}}
+	return httpd.Mount{Service: containers.ServiceName, BaseURL: base, Routes: h.newAPI(base).Routes()}
 }
 
 // newAPI declares all JSON endpoints of the service.

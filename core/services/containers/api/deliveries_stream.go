@@ -1,4 +1,4 @@
-package containers
+package api
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 )
 
@@ -54,7 +55,7 @@ func (h *handlers) handleDeliveryEvents(c *gin.Context) {
 
 // inboxReader knows how far a stream is.
 type inboxReader struct {
-	s    *Service
+	s    *containers.Service
 	sent int64
 }
 

@@ -1,22 +1,26 @@
-package containers
+package api
 
 import (
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 )
 
-func (h *handlers) getHookSettings(ctx context.Context, _ *struct{}) (*struct{ Body webhook.HookSettings }, error) {
+// hookHandlers answers requests about package webhooks.
+type hookHandlers struct{ s *containers.Service }
+
+func (h *hookHandlers) getHookSettings(ctx context.Context, _ *struct{}) (*struct{ Body webhook.HookSettings }, error) {
 	out, err := h.s.Webhooks.HookSettings(ctx)
 	return &struct{ Body webhook.HookSettings }{out}, err
 }
 
-func (h *handlers) putHookSettings(ctx context.Context, in *struct{ Body webhook.HookChange }) (*api.OKAnswer, error) {
+func (h *hookHandlers) putHookSettings(ctx context.Context, in *struct{ Body webhook.HookChange }) (*api.OKAnswer, error) {
 	return api.Done(h.s.Webhooks.ChangeHookSettings(ctx, in.Body))
 }
 
-func (h *handlers) listRepos(ctx context.Context, in *struct {
+func (h *hookHandlers) listRepos(ctx context.Context, in *struct {
 	Page     int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
 	PerPage  int    `query:"perPage" minimum:"1" maximum:"200" default:"50"`
 	Query    string `query:"q" maxLength:"200" doc:"Looked for in names."`
@@ -32,7 +36,7 @@ type HookJob struct {
 	JobID string `json:"jobId,omitempty" doc:"Left out if there is nothing to do." example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }
 
-func (h *handlers) postRepoSelected(ctx context.Context, in *struct{ Body webhook.RepoSelected }) (*struct{ Body HookJob }, error) {
+func (h *hookHandlers) postRepoSelected(ctx context.Context, in *struct{ Body webhook.RepoSelected }) (*struct{ Body HookJob }, error) {
 	id, err := h.s.Webhooks.SelectRepo(ctx, in.Body.FullName, in.Body.Selected)
 	return &struct{ Body HookJob }{HookJob{true, id}}, err
 }
@@ -42,7 +46,7 @@ type RepoNamed struct {
 	FullName string `json:"fullName" maxLength:"300" example:"ann/blog"`
 }
 
-func (h *handlers) postRepoDelete(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body HookJob }, error) {
+func (h *hookHandlers) postRepoDelete(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body HookJob }, error) {
 	id, err := h.s.Webhooks.DeleteRepo(ctx, in.Body.FullName)
 	return &struct{ Body HookJob }{HookJob{true, id}}, err
 }
@@ -64,7 +68,7 @@ type Affected struct {
 	Affected int  `json:"affected"`
 }
 
-func (h *handlers) postBulkSelected(ctx context.Context, in *struct{ Body BulkSelection }) (*struct{ Body Affected }, error) {
+func (h *hookHandlers) postBulkSelected(ctx context.Context, in *struct{ Body BulkSelection }) (*struct{ Body Affected }, error) {
 	n, err := h.s.Webhooks.BulkSelect(ctx, webhook.RepoFilter{Query: in.Body.Query, Selected: in.Body.Filter}, in.Body.Selected, in.Body.DryRun)
 	return &struct{ Body Affected }{Affected{true, n}}, err
 }
@@ -78,26 +82,26 @@ type TargetAdded struct {
 	Warnings   []string `json:"warnings"`
 }
 
-func (h *handlers) postTarget(ctx context.Context, in *struct{ Body webhook.HookInput }) (*struct{ Body TargetAdded }, error) {
+func (h *hookHandlers) postTarget(ctx context.Context, in *struct{ Body webhook.HookInput }) (*struct{ Body TargetAdded }, error) {
 	t, n, err := h.s.Webhooks.AddTarget(ctx, in.Body.Input)
 	return &struct{ Body TargetAdded }{TargetAdded{true, t.Kind, t.Owner, n, t.Warnings}}, err
 }
 
-func (h *handlers) postTargetRemove(ctx context.Context, in *struct{ Body webhook.HookInput }) (*api.OKAnswer, error) {
+func (h *hookHandlers) postTargetRemove(ctx context.Context, in *struct{ Body webhook.HookInput }) (*api.OKAnswer, error) {
 	return api.Done(h.s.Webhooks.RemoveTarget(ctx, in.Body.Input))
 }
 
-func (h *handlers) postResolve(ctx context.Context, in *struct{ Body webhook.HookInput }) (*struct{ Body webhook.RepoCandidates }, error) {
+func (h *hookHandlers) postResolve(ctx context.Context, in *struct{ Body webhook.HookInput }) (*struct{ Body webhook.RepoCandidates }, error) {
 	out, err := h.s.Webhooks.ResolveInput(ctx, in.Body.Input)
 	return &struct{ Body webhook.RepoCandidates }{out}, err
 }
 
-func (h *handlers) getHookOverview(ctx context.Context, _ *struct{}) (*struct{ Body webhook.HookOverview }, error) {
+func (h *hookHandlers) getHookOverview(ctx context.Context, _ *struct{}) (*struct{ Body webhook.HookOverview }, error) {
 	out, err := h.s.Webhooks.HookOverview(ctx)
 	return &struct{ Body webhook.HookOverview }{out}, err
 }
 
-func (h *handlers) listDeliveries(ctx context.Context, in *struct {
+func (h *hookHandlers) listDeliveries(ctx context.Context, in *struct {
 	Page     int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
 	PerPage  int    `query:"perPage" minimum:"1" maximum:"200" default:"50"`
 	Decision string `query:"decision" enum:"processed,ignored,rejected"`
@@ -107,12 +111,12 @@ func (h *handlers) listDeliveries(ctx context.Context, in *struct {
 	return &struct{ Body webhook.DeliveryPage }{out}, err
 }
 
-func (h *handlers) postSyncAll(ctx context.Context, _ *struct{}) (*struct{ Body webhook.SyncJob }, error) {
+func (h *hookHandlers) postSyncAll(ctx context.Context, _ *struct{}) (*struct{ Body webhook.SyncJob }, error) {
 	out, err := h.s.Webhooks.SyncAllHooks(ctx)
 	return &struct{ Body webhook.SyncJob }{out}, err
 }
 
-func (h *handlers) postSyncRepo(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body webhook.SyncJob }, error) {
+func (h *hookHandlers) postSyncRepo(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body webhook.SyncJob }, error) {
 	out, err := h.s.Webhooks.SyncRepoHook(ctx, in.Body.FullName)
 	return &struct{ Body webhook.SyncJob }{out}, err
 }
@@ -130,7 +134,7 @@ type SyncResults struct {
 	Results []webhook.SyncResult `json:"results"`
 }
 
-func (h *handlers) postSync(ctx context.Context, in *struct {
+func (h *hookHandlers) postSync(ctx context.Context, in *struct {
 	Body *SyncBody `required:"false"`
 }) (*struct{ Body SyncResults }, error) {
 	req := webhook.SyncRequest{}

@@ -1,4 +1,4 @@
-package containers
+package api
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -64,7 +65,7 @@ func eventBody(ev *queue.Event, kind string) map[string]any {
 	if json.Unmarshal(ev.Data, &body) != nil {
 		body = map[string]any{"raw": string(ev.Data)}
 	}
-	if line, ok := LogLine(ev); ok {
+	if line, ok := containers.LogLine(ev); ok {
 		body = map[string]any{"level": line.Level, "msg": line.Msg}
 	}
 	if ev.Type != queue.EventLog && ev.Type != work.EventProgress {

@@ -1,4 +1,4 @@
-package containers
+package api
 
 import (
 	"context"
@@ -9,9 +9,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
+
+// stackHandlers answers requests about stacks and services.
+type stackHandlers struct{ s *containers.Service }
 
 // StackPath names a stack.
 type StackPath struct {
@@ -51,7 +55,7 @@ type VersionInfo struct {
 	Version string `json:"version" example:"1.4.0"`
 }
 
-func (h *handlers) getVersion(context.Context, *struct{}) (*struct{ Body VersionInfo }, error) {
+func (h *stackHandlers) getVersion(context.Context, *struct{}) (*struct{ Body VersionInfo }, error) {
 	return &struct{ Body VersionInfo }{VersionInfo{h.s.Version()}}, nil
 }
 
@@ -60,13 +64,13 @@ type StackList struct {
 	Stacks []project.StackItem `json:"stacks"`
 }
 
-func (h *handlers) listStacks(ctx context.Context, in *archivedQuery) (*struct{ Body StackList }, error) {
+func (h *stackHandlers) listStacks(ctx context.Context, in *archivedQuery) (*struct{ Body StackList }, error) {
 	list, err := h.s.Stacks(ctx, in.Archived)
 	return &struct{ Body StackList }{StackList{list}}, err
 }
 
 // noManualStacks refuses to register a stack.
-func (h *handlers) noManualStacks(c *gin.Context) {
+func (h *stackHandlers) noManualStacks(c *gin.Context) {
 	c.Header("Allow", http.MethodGet)
 	httpd.WriteError(c, fault.New(fault.MethodNotAllowed, "Stacks are not registered by hand: they are discovered."))
 }
@@ -76,35 +80,35 @@ type StackBody struct {
 	Stack project.StackDetail `json:"stack"`
 }
 
-func (h *handlers) getStack(ctx context.Context, in *StackPath) (*struct{ Body StackBody }, error) {
+func (h *stackHandlers) getStack(ctx context.Context, in *StackPath) (*struct{ Body StackBody }, error) {
 	st, err := h.s.Stack(ctx, in.ID)
 	return &struct{ Body StackBody }{StackBody{st}}, err
 }
 
-func (h *handlers) archiveStack(ctx context.Context, in *StackPath) (*api.OKAnswer, error) {
+func (h *stackHandlers) archiveStack(ctx context.Context, in *StackPath) (*api.OKAnswer, error) {
 	return api.Done(h.s.ArchiveStack(ctx, in.ID))
 }
 
-func (h *handlers) restoreStack(ctx context.Context, in *StackPath) (*api.OKAnswer, error) {
+func (h *stackHandlers) restoreStack(ctx context.Context, in *StackPath) (*api.OKAnswer, error) {
 	return api.Done(h.s.RestoreStack(ctx, in.ID))
 }
 
-func (h *handlers) archiveService(ctx context.Context, in *ServicePath) (*api.OKAnswer, error) {
+func (h *stackHandlers) archiveService(ctx context.Context, in *ServicePath) (*api.OKAnswer, error) {
 	return api.Done(h.s.ArchiveService(ctx, in.ID))
 }
 
-func (h *handlers) restoreService(ctx context.Context, in *ServicePath) (*api.OKAnswer, error) {
+func (h *stackHandlers) restoreService(ctx context.Context, in *ServicePath) (*api.OKAnswer, error) {
 	return api.Done(h.s.RestoreService(ctx, in.ID))
 }
 
-func (h *handlers) stackStatus(ctx context.Context, in *StackPath) (*struct{ Body StackLifecycle }, error) {
+func (h *stackHandlers) stackStatus(ctx context.Context, in *StackPath) (*struct{ Body containers.StackLifecycle }, error) {
 	st, err := h.s.StackLifecycle(ctx, in.ID)
-	return &struct{ Body StackLifecycle }{st}, err
+	return &struct{ Body containers.StackLifecycle }{st}, err
 }
 
-func (h *handlers) serviceStatus(ctx context.Context, in *ServicePath) (*struct{ Body ServiceLifecycle }, error) {
+func (h *stackHandlers) serviceStatus(ctx context.Context, in *ServicePath) (*struct{ Body containers.ServiceLifecycle }, error) {
 	st, err := h.s.ServiceLifecycle(ctx, in.ID)
-	return &struct{ Body ServiceLifecycle }{st}, err
+	return &struct{ Body containers.ServiceLifecycle }{st}, err
 }
 
 // ActionBody asks for a lifecycle action.
@@ -112,14 +116,14 @@ type ActionBody struct {
 	Action string `json:"action" enum:"start,stop,restart" example:"restart"`
 }
 
-func (h *handlers) postStackAction(ctx context.Context, in *struct {
+func (h *stackHandlers) postStackAction(ctx context.Context, in *struct {
 	StackPath
 	Body ActionBody
 }) (*jobAnswer, error) {
 	return answerJob(h.s.StackAction(ctx, in.ID, in.Body.Action))
 }
 
-func (h *handlers) postServiceAction(ctx context.Context, in *struct {
+func (h *stackHandlers) postServiceAction(ctx context.Context, in *struct {
 	ServicePath
 	Body ActionBody
 }) (*jobAnswer, error) {
@@ -132,22 +136,22 @@ type ServiceBody struct {
 	Stack   project.StackItem     `json:"stack"`
 }
 
-func (h *handlers) getService(ctx context.Context, in *ServicePath) (*struct{ Body ServiceBody }, error) {
+func (h *stackHandlers) getService(ctx context.Context, in *ServicePath) (*struct{ Body ServiceBody }, error) {
 	svc, st, err := h.s.Service(ctx, in.ID)
 	return &struct{ Body ServiceBody }{ServiceBody{svc, st}}, err
 }
 
 // HistoryBody is what happened to a service.
 type HistoryBody struct {
-	Changes []Change `json:"changes"`
+	Changes []containers.Change `json:"changes"`
 }
 
-func (h *handlers) getHistory(ctx context.Context, in *ServicePath) (*struct{ Body HistoryBody }, error) {
+func (h *stackHandlers) getHistory(ctx context.Context, in *ServicePath) (*struct{ Body HistoryBody }, error) {
 	list, err := h.s.History(ctx, in.ID)
 	return &struct{ Body HistoryBody }{HistoryBody{list}}, err
 }
 
-func (h *handlers) getServiceSettings(ctx context.Context, in *ServicePath) (*struct{ Body project.ServiceSettings }, error) {
+func (h *stackHandlers) getServiceSettings(ctx context.Context, in *ServicePath) (*struct{ Body project.ServiceSettings }, error) {
 	set, err := h.s.ServiceSettings(ctx, in.ID)
 	return &struct{ Body project.ServiceSettings }{set}, err
 }
@@ -161,7 +165,7 @@ type ServiceSettingsBody struct {
 	MinAge        project.OptionalNumber `json:"minimumAgeSeconds" required:"false" doc:"0 to 31536000; null for the default."`
 }
 
-func (h *handlers) putServiceSettings(ctx context.Context, in *struct {
+func (h *stackHandlers) putServiceSettings(ctx context.Context, in *struct {
 	ServicePath
 	Body ServiceSettingsBody
 }) (*api.OKAnswer, error) {

@@ -1,4 +1,4 @@
-package containers
+package api
 
 import (
 	"context"
@@ -6,11 +6,15 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
-func (h *handlers) postDiscovery(ctx context.Context, _ *struct{}) (*jobAnswer, error) {
+// workHandlers answers requests about checks, updates and jobs.
+type workHandlers struct{ s *containers.Service }
+
+func (h *workHandlers) postDiscovery(ctx context.Context, _ *struct{}) (*jobAnswer, error) {
 	return answerJob(h.s.Discover(ctx))
 }
 
@@ -19,16 +23,16 @@ type ProjectList struct {
 	Projects []project.Project `json:"projects"`
 }
 
-func (h *handlers) listProjects(ctx context.Context, in *archivedQuery) (*struct{ Body ProjectList }, error) {
+func (h *workHandlers) listProjects(ctx context.Context, in *archivedQuery) (*struct{ Body ProjectList }, error) {
 	list, err := h.s.ListProjects(ctx, in.Archived)
 	return &struct{ Body ProjectList }{ProjectList{list}}, err
 }
 
-func (h *handlers) archiveProject(ctx context.Context, in *ProjectPath) (*api.OKAnswer, error) {
+func (h *workHandlers) archiveProject(ctx context.Context, in *ProjectPath) (*api.OKAnswer, error) {
 	return api.Done(h.s.ArchiveProject(ctx, in.Project, true))
 }
 
-func (h *handlers) restoreProject(ctx context.Context, in *ProjectPath) (*api.OKAnswer, error) {
+func (h *workHandlers) restoreProject(ctx context.Context, in *ProjectPath) (*api.OKAnswer, error) {
 	return api.Done(h.s.ArchiveProject(ctx, in.Project, false))
 }
 
@@ -41,7 +45,7 @@ type AcceptMoveInput struct {
 	}
 }
 
-func (h *handlers) acceptMove(ctx context.Context, in *AcceptMoveInput) (*jobAnswer, error) {
+func (h *workHandlers) acceptMove(ctx context.Context, in *AcceptMoveInput) (*jobAnswer, error) {
 	return answerJob(h.s.AcceptMove(ctx, in.Project, in.Body.WorkingDir, in.Body.ConfigFiles))
 }
 
@@ -65,12 +69,12 @@ type CheckID struct {
 	JobID   string `json:"jobId" doc:"The same." example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }
 
-func (h *handlers) postCheck(ctx context.Context, in *scanInput) (*struct{ Body CheckID }, error) {
+func (h *workHandlers) postCheck(ctx context.Context, in *scanInput) (*struct{ Body CheckID }, error) {
 	id, err := h.s.Check(ctx, in.Body.toRequest())
 	return &struct{ Body CheckID }{CheckID{id, id}}, err
 }
 
-func (h *handlers) postRuntimeScan(ctx context.Context, in *scanInput) (*jobAnswer, error) {
+func (h *workHandlers) postRuntimeScan(ctx context.Context, in *scanInput) (*jobAnswer, error) {
 	return answerJob(h.s.RuntimeScan(ctx, in.Body.toRequest()))
 }
 
@@ -98,8 +102,8 @@ type TargetBody struct {
 	PullTags     *[]string `json:"pullTags" required:"false" maxItems:"21"`
 }
 
-func (b UpdateBody) toRequest() UpdateRequest {
-	out := UpdateRequest{
+func (b UpdateBody) toRequest() containers.UpdateRequest {
+	out := containers.UpdateRequest{
 		Scope: b.Scope, StackID: strings.TrimSpace(b.StackID), ServiceID: strings.TrimSpace(b.ServiceID), TargetTag: strings.TrimSpace(b.TargetTag),
 		TargetDigest: strings.TrimSpace(b.TargetDigest), PullTags: b.PullTags, Mode: b.Mode, AllowArchMismatch: b.AllowArchMismatch, AllowDrift: b.AllowDrift, BackupMode: b.BackupMode, Reason: b.Reason,
 	}
@@ -113,13 +117,13 @@ func (b UpdateBody) toRequest() UpdateRequest {
 	return out
 }
 
-func (h *handlers) postUpdate(ctx context.Context, in *struct{ Body UpdateBody }) (*jobAnswer, error) {
+func (h *workHandlers) postUpdate(ctx context.Context, in *struct{ Body UpdateBody }) (*jobAnswer, error) {
 	return answerJob(h.s.Update(ctx, in.Body.toRequest()))
 }
 
-func (h *handlers) getRollbackTarget(ctx context.Context, in *ServicePath) (*struct{ Body RollbackTarget }, error) {
+func (h *workHandlers) getRollbackTarget(ctx context.Context, in *ServicePath) (*struct{ Body containers.RollbackTarget }, error) {
 	t, err := h.s.RollbackTarget(ctx, in.ID)
-	return &struct{ Body RollbackTarget }{t}, err
+	return &struct{ Body containers.RollbackTarget }{t}, err
 }
 
 // RollbackBody may accompany a rollback.
@@ -127,7 +131,7 @@ type RollbackBody struct {
 	AllowDrift bool `json:"allowDrift" required:"false" doc:"As in an update." example:"false"`
 }
 
-func (h *handlers) postRollback(ctx context.Context, in *struct {
+func (h *workHandlers) postRollback(ctx context.Context, in *struct {
 	ServicePath
 	Body *RollbackBody
 }) (*jobAnswer, error) {
@@ -136,15 +140,15 @@ func (h *handlers) postRollback(ctx context.Context, in *struct {
 
 // BackupList is a list of backups.
 type BackupList struct {
-	Backups []Backup `json:"backups"`
+	Backups []containers.Backup `json:"backups"`
 }
 
-func (h *handlers) listBackups(ctx context.Context, in *ServicePath) (*struct{ Body BackupList }, error) {
+func (h *workHandlers) listBackups(ctx context.Context, in *ServicePath) (*struct{ Body BackupList }, error) {
 	list, err := h.s.Backups(ctx, in.ID)
 	return &struct{ Body BackupList }{BackupList{list}}, err
 }
 
-func (h *handlers) postRestore(ctx context.Context, in *struct {
+func (h *workHandlers) postRestore(ctx context.Context, in *struct {
 	ID string `path:"backup_id" maxLength:"64" example:"bkp_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }) (*jobAnswer, error) {
 	return answerJob(h.s.Restore(ctx, in.ID))
@@ -152,8 +156,8 @@ func (h *handlers) postRestore(ctx context.Context, in *struct {
 
 // JobList is a page of jobs, the newest first.
 type JobList struct {
-	Jobs       []Job  `json:"jobs"`
-	NextCursor string `json:"nextCursor,omitempty" doc:"The cursor of the next page; left out on the last."`
+	Jobs       []containers.Job `json:"jobs"`
+	NextCursor string           `json:"nextCursor,omitempty" doc:"The cursor of the next page; left out on the last."`
 }
 
 type jobQuery struct {
@@ -174,8 +178,8 @@ func splitCommas(text string) (out []string) {
 	return out
 }
 
-func (h *handlers) listJobs(ctx context.Context, in *jobQuery) (*struct{ Body JobList }, error) {
-	list, next, err := h.s.ListJobs(ctx, JobFilter{
+func (h *workHandlers) listJobs(ctx context.Context, in *jobQuery) (*struct{ Body JobList }, error) {
+	list, next, err := h.s.ListJobs(ctx, containers.JobFilter{
 		Types: splitCommas(in.Type), Status: splitCommas(in.Status), StackID: in.StackID, ServiceID: in.ServiceID, Limit: in.Limit, Cursor: in.Cursor,
 	})
 	return &struct{ Body JobList }{JobList{list, next}}, err
@@ -188,20 +192,20 @@ type JobPath struct {
 
 // JobBody is one job.
 type JobBody struct {
-	Job JobDetail `json:"job"`
+	Job containers.JobDetail `json:"job"`
 }
 
-func (h *handlers) getJob(ctx context.Context, in *JobPath) (*struct{ Body JobBody }, error) {
+func (h *workHandlers) getJob(ctx context.Context, in *JobPath) (*struct{ Body JobBody }, error) {
 	j, err := h.s.JobDetail(ctx, in.ID)
 	return &struct{ Body JobBody }{JobBody{j}}, err
 }
 
 // CanceledJob is a job that was asked to stop.
 type CanceledJob struct {
-	Job Job `json:"job"`
+	Job containers.Job `json:"job"`
 }
 
-func (h *handlers) cancelJob(ctx context.Context, in *JobPath) (*struct{ Body CanceledJob }, error) {
+func (h *workHandlers) cancelJob(ctx context.Context, in *JobPath) (*struct{ Body CanceledJob }, error) {
 	j, err := h.s.CancelJob(ctx, in.ID)
 	return &struct{ Body CanceledJob }{CanceledJob{j}}, err
 }
@@ -219,7 +223,7 @@ type digestTagsAnswer struct {
 	Body   DigestTagsBody
 }
 
-func (h *handlers) getDigestTags(ctx context.Context, in *struct {
+func (h *workHandlers) getDigestTags(ctx context.Context, in *struct {
 	ServicePath
 	Digest string `query:"digest" maxLength:"100" doc:"The digest that runs, or that of the candidate; the first if it is left out."`
 }) (*digestTagsAnswer, error) {
@@ -247,7 +251,7 @@ type RefreshAnswer struct {
 	Reason    string `json:"reason" enum:"force,running"`
 }
 
-func (h *handlers) refreshInference(ctx context.Context, in *struct {
+func (h *workHandlers) refreshInference(ctx context.Context, in *struct {
 	ServicePath
 	Body RefreshBody
 }) (*struct{ Body RefreshAnswer }, error) {
@@ -255,7 +259,7 @@ func (h *handlers) refreshInference(ctx context.Context, in *struct {
 	return &struct{ Body RefreshAnswer }{RefreshAnswer{"pending", in.ID, ref.Repo(), in.Body.Digest, why}}, err
 }
 
-func (h *handlers) getInference(ctx context.Context, in *struct {
+func (h *workHandlers) getInference(ctx context.Context, in *struct {
 	Query   string `query:"q" maxLength:"200" doc:"Looked for in repositories, digests and versions."`
 	Status  string `query:"status" enum:"missing,queued,running,ready,stale,all_failed"`
 	Page    int    `query:"page" minimum:"1" maximum:"100000" default:"1"`

@@ -165,13 +165,13 @@ func (f *former) describe() string {
 		keys, err := f.users.Keys(ctx, u.ID)
 		add("api keys of "+u.Email, keys, err)
 	}
-	tokens, err := f.search.Tokens(ctx, search.TokenFilter{}, 1, 20)
+	tokens, err := f.search.FindTokens(ctx, search.TokenFilter{}, 1, 20)
 	add("access tokens", tokens, err)
 	for _, token := range tokens.Items {
 		text, err := f.search.TokenText(ctx, token.ID)
 		add("access token "+token.ID, text, err)
 	}
-	keys, err := f.search.Keys(ctx, search.KeyFilter{}, 1, 20)
+	keys, err := f.search.FindKeys(ctx, search.KeyFilter{}, 1, 20)
 	add("upstream keys", keys, err)
 	f.describeContainers(ctx, add)
 	f.describeChannels(ctx, add)

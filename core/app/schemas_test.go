@@ -54,7 +54,7 @@ func (f *former) checkRecords() {
 	if len(users) != 1 || users[0].Email != "ann@example.org" || users[0].Role != auth.Admin {
 		t.Errorf("the users are %+v", users)
 	}
-	tokens, err := f.search.Tokens(ctx, search.TokenFilter{}, 1, 20)
+	tokens, err := f.search.FindTokens(ctx, search.TokenFilter{}, 1, 20)
 	must(t, err)
 	if len(tokens.Items) != 1 || tokens.Items[0].Note != "token of ann@example.org" {
 		t.Fatalf("the tokens are %+v", tokens.Items)
@@ -64,7 +64,7 @@ func (f *former) checkRecords() {
 	if search.TokenID(text) != tokens.Items[0].ID {
 		t.Errorf("the token %s is %q", tokens.Items[0].ID, text)
 	}
-	keys, err := f.search.Keys(ctx, search.KeyFilter{}, 1, 20)
+	keys, err := f.search.FindKeys(ctx, search.KeyFilter{}, 1, 20)
 	must(t, err)
 	if len(keys.Items) != 1 || keys.Items[0].Status != search.KeyActive {
 		t.Errorf("the upstream keys are %+v", keys.Items)

@@ -240,7 +240,7 @@ func TestLookAndInvalidKeyDoNotWaitForEachOther(t *testing.T) {
 	defer cancel()
 	go e.svc.monitor.checkAll(ctx)
 	<-w.began
-	if err := e.svc.monitor.reportInvalidKey(ctx, "abc123", "status 401"); err != nil {
+	if err := e.svc.monitor.ReportInvalidKey(ctx, "abc123", "status 401"); err != nil {
 		t.Fatal(err)
 	}
 	if ctx.Err() != nil {

@@ -11,8 +11,8 @@ import (
 
 // bodySchema describes the body of an operation for the document: what the backend says about its members, and what this
 // service asks for itself. Bounds that only the backend checks are its own business.
-func (s *Service) bodySchema(operation string) *huma.Schema {
-	op := s.state.Load().operations[operation]
+func (h *proxyHandlers) bodySchema(operation string) *huma.Schema {
+	op := h.proxy.State().operations[operation]
 	out := &huma.Schema{
 		Type: huma.TypeObject, AdditionalProperties: true, Required: slices.Clone(op.Required),
 		Properties: map[string]*huma.Schema{

@@ -12,9 +12,9 @@ import (
 )
 
 // documentProxy adds the hot and streaming routes, which handlers of their own serve.
-func (s *Service) documentProxy(a *api.API) {
-	operations := s.proxyOperations(a)
-	for _, r := range s.plainRoutes() {
+func (h *proxyHandlers) documentProxy(a *api.API) {
+	operations := h.proxyOperations(a)
+	for _, r := range h.plainRoutes() {
 		a.Document(r, operations[r.Method+" "+r.Path])
 	}
 }
@@ -39,20 +39,20 @@ type proxied struct {
 	_ struct{} `additionalProperties:"true"`
 }
 
-func (s *Service) proxyOperations(a *api.API) map[string]huma.Operation {
+func (h *proxyHandlers) proxyOperations(a *api.API) map[string]huma.Operation {
 	post := func(id, operation, summary, example string) huma.Operation {
-		content := api.JSON(s.bodySchema(operation))
+		content := api.JSON(h.bodySchema(operation))
 		content["application/json"].Example = jsonText(example)
 		return huma.Operation{
 			OperationID: id, Summary: summary, Tags: []string{tagProxy}, RequestBody: &huma.RequestBody{Required: true, Content: content},
-			Description: "The members are those that the backend describes; others go to it unchanged.", Responses: s.proxyAnswers(a, http.StatusOK),
+			Description: "The members are those that the backend describes; others go to it unchanged.", Responses: h.proxyAnswers(a, http.StatusOK),
 		}
 	}
 	research := post("research", sdk.OpResearch, "Begin a research", `{"input": "What is a patch bay?"}`)
 	research.Responses["201"] = &huma.Response{Description: "The research has begun", Content: api.JSON(api.Schema[proxied](a))}
 	research.Responses["200"].Content["text/event-stream"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 	result := huma.Operation{
-		OperationID: "research-result", Summary: "Result of a research", Tags: []string{tagProxy}, Responses: s.proxyAnswers(a, http.StatusOK),
+		OperationID: "research-result", Summary: "Result of a research", Tags: []string{tagProxy}, Responses: h.proxyAnswers(a, http.StatusOK),
 		Parameters: []*huma.Param{pathParam("request_id"), {Name: "include_usage", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean}, Description: "Report the credits that the research cost."}},
 	}
 	result.Responses["202"] = &huma.Response{Description: "The research is still running", Content: api.JSON(api.Schema[proxied](a))}
@@ -73,8 +73,8 @@ func (s *Service) proxyOperations(a *api.API) map[string]huma.Operation {
 		"GET /api/proxy/research/:request_id": result,
 		"GET /api/proxy/usage":                usage,
 		"GET /health":                         health,
-		"POST /mcp":                           s.mcpOperation(a, "mcp", "Messages of the Model Context Protocol"),
-		"DELETE /mcp":                         s.mcpOperation(a, "mcp-end", "End an MCP session"),
+		"POST /mcp":                           h.mcpOperation(a, "mcp", "Messages of the Model Context Protocol"),
+		"DELETE /mcp":                         h.mcpOperation(a, "mcp-end", "End an MCP session"),
 		// Clients write the address with a slash at its end, too, which the document need not tell.
 		"POST /mcp/":   {Hidden: true, Responses: map[string]*huma.Response{}},
 		"DELETE /mcp/": {Hidden: true, Responses: map[string]*huma.Response{}},
@@ -92,7 +92,7 @@ func pathParam(name string) *huma.Param {
 }
 
 // proxyAnswers returns the answers that all operations of the proxy have.
-func (s *Service) proxyAnswers(a *api.API, success int) map[string]*huma.Response {
+func (h *proxyHandlers) proxyAnswers(a *api.API, success int) map[string]*huma.Response {
 	body := func(text string) *huma.Response {
 		return &huma.Response{Description: text, Content: api.JSON(api.Schema[proxyError](a))}
 	}
@@ -124,7 +124,7 @@ func rateLimitHeaders() map[string]*huma.Param {
 	}
 }
 
-func (s *Service) mcpOperation(a *api.API, id, summary string) huma.Operation {
+func (h *proxyHandlers) mcpOperation(a *api.API, id, summary string) huma.Operation {
 	anything := &huma.Schema{}
 	op := huma.Operation{
 		OperationID: id, Summary: summary, Tags: []string{tagMCP}, Description: "Streamable HTTP, for clients with sessions and without.",
@@ -136,7 +136,7 @@ func (s *Service) mcpOperation(a *api.API, id, summary string) huma.Operation {
 			"202": {Description: "Nothing to answer"}, "204": {Description: "The session has ended"},
 		},
 	}
-	common := s.proxyAnswers(a, http.StatusOK)
+	common := h.proxyAnswers(a, http.StatusOK)
 	for _, code := range []string{"401", "404", "413", "429"} {
 		op.Responses[code] = common[code]
 	}
@@ -149,7 +149,7 @@ func (s *Service) mcpOperation(a *api.API, id, summary string) huma.Operation {
 }
 
 // documentEvents returns the description of a stream of requests.
-func (s *Service) documentEvents(a *api.API, id, tag, summary string) huma.Operation {
+func (h *logHandlers) documentEvents(a *api.API, id, tag, summary string) huma.Operation {
 	text := &huma.Schema{Type: huma.TypeString}
 	op := huma.Operation{
 		OperationID: id, Summary: summary, Tags: []string{tag},
@@ -170,7 +170,7 @@ func denialResponses(a *api.API) map[string]*huma.Response {
 	return map[string]*huma.Response{"401": a.ErrorResponse("Unauthorized"), "403": a.ErrorResponse("Forbidden"), "429": a.ErrorResponse("Too many API keys that are not valid"), "500": a.ErrorResponse("Internal Server Error")}
 }
 
-func (s *Service) keysOperation(a *api.API, id, summary, text string) huma.Operation {
+func (h *keyHandlers) keysOperation(a *api.API, id, summary, text string) huma.Operation {
 	op := huma.Operation{
 		OperationID: id, Summary: summary, Description: text, Tags: []string{tagKeys},
 		RequestBody: &huma.RequestBody{Required: true, Content: api.JSON(api.Schema[keysInput](a))},

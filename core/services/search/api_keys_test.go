@@ -77,7 +77,7 @@ func TestKeyAPI(t *testing.T) {
 		if g.json["status"] != "invalid" || field(t, g, "quarantine", "reasonSummary") != "it leaked" {
 			t.Errorf("got %s", g.body)
 		}
-		if _, ok := e.svc.pool.findValue(id); ok {
+		if _, ok := e.svc.Keys.pool.findValue(id); ok {
 			t.Error("a key in quarantine is used")
 		}
 		e.clock.advance(time.Second)
@@ -152,14 +152,14 @@ func TestSyncTakesWhatIsDue(t *testing.T) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), upstreamKeys)
 		e.addKeys("one", "two", "down-3")
 		due := func() int {
-			ids, err := e.svc.repo.keysToSync(t.Context(), e.clock.now())
+			ids, err := e.svc.Keys.keys.keysToSync(t.Context(), e.clock.now())
 			if err != nil {
 				t.Fatal(err)
 			}
 			return len(ids)
 		}
 		sync := func() {
-			if _, err := e.svc.syncDue(t.Context(), nil, noProgress{}); err != nil {
+			if _, err := e.svc.SyncDue(t.Context(), nil, noProgress{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -191,8 +191,8 @@ func TestSyncTakesWhatIsDue(t *testing.T) {
 func TestSyncBringsAKeyBack(t *testing.T) {
 	e := newEnv(t, upstreamKeys)
 	ids := e.addKeys("good-1", "bad-2")
-	e.svc.pool.applyVerdict(ids[0], sdk.KeyVerdict{State: sdk.KeyExhausted, Reason: "used up"})
-	e.svc.background.Wait()
+	e.svc.Keys.pool.applyVerdict(ids[0], sdk.KeyVerdict{State: sdk.KeyExhausted, Reason: "used up"})
+	e.svc.Keys.background.Wait()
 	e.clock.advance(time.Second)
 	if err := e.svc.SyncKey(t.Context(), ids[0]); err != nil {
 		t.Fatal(err)
@@ -200,13 +200,13 @@ func TestSyncBringsAKeyBack(t *testing.T) {
 	if k, err := e.svc.Key(t.Context(), ids[0]); err != nil || k.Status != KeyActive {
 		t.Fatalf("got %+v, %v", k, err)
 	}
-	if _, _, ok := e.svc.pool.pickKey("web", caller{token: "t"}, nil); !ok {
+	if _, _, ok := e.svc.Keys.pool.pickKey("web", caller{token: "t"}, nil); !ok {
 		t.Error("the key is not used again")
 	}
 	if err := e.svc.SyncKey(t.Context(), ids[1]); err != nil {
 		t.Fatal(err)
 	}
-	e.svc.background.Wait()
+	e.svc.Keys.background.Wait()
 	if k, err := e.svc.Key(t.Context(), ids[1]); err != nil || k.Status != KeyInvalid {
 		t.Fatalf("got %+v, %v", k, err)
 	}

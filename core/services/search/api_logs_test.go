@@ -127,7 +127,7 @@ func TestRequestIsFoundByItsID(t *testing.T) {
 // TestLogIsLive: who listens hears of each request as it ends, and after a break of those that were missed.
 func TestLogIsLive(t *testing.T) {
 	e := newEnv(t)
-	e.svc.cfg.People = people{"ann": {ID: "ann"}}
+	e.svc.Access.people = people{"ann": {ID: "ann"}}
 	c := newContract(e)
 	mine := field(t, c.admin(201, "POST", "/api/tokens", `{"owner_id":"ann"}`), "token").(string)
 	other := e.token(nil)
@@ -204,7 +204,7 @@ func TestLongBodiesAreCut(t *testing.T) {
 // in one write: who was cut off asks for what came after the last id.
 func TestLogIsInOrder(t *testing.T) {
 	e := newEnv(t)
-	sub := e.svc.live.Subscribe(topicRequests)
+	sub := e.svc.auditLog.live.Subscribe(topicRequests)
 	defer sub.Close()
 	e.svc.recordWritten([]entry{{ID: 2, Outcome: Success}, {ID: 4, Outcome: Open}, {ID: 5, Outcome: Refused}}, []entry{{ID: 3, Outcome: Failure}, {ID: 1, Outcome: Success}})
 	for _, want := range []int64{1, 2, 3, 5} {

@@ -17,9 +17,9 @@ import (
 
 // attempt is the execution of one call, with as many backends and keys as it needs and may use.
 type attempt struct {
-	service *Service
-	state   *state
-	call    *call
+	proxy *Proxy
+	state *proxyState
+	call  *call
 
 	started time.Time
 	// clientCtx is the context of the client's request. It decides whether another backend or key is tried, nothing
@@ -32,7 +32,7 @@ type attempt struct {
 	spent       int64
 	unmetered   bool
 	cachePolicy cachePolicy
-	link        *link
+	link        *chainedBackend
 	attempts    int
 	keyID       string
 	key         schema.Secret
@@ -40,8 +40,8 @@ type attempt struct {
 	plugin      time.Duration
 	// record is the audit record of the call, or nil for one that has none.
 	record *record
-	// said is the error of the last upstream key that was refused, in the upstream's words.
-	said string
+	// lastKeyError is the error of the last upstream key that was refused, in the upstream's words.
+	lastKeyError string
 }
 
 // backendRef returns the reference of the backend that was tried last, or "" before the first.
@@ -53,7 +53,7 @@ func (a *attempt) backendRef() string {
 }
 
 // priceAt returns the credits that the call costs at a backend.
-func (a *attempt) priceAt(l *link) int64 {
+func (a *attempt) priceAt(l *chainedBackend) int64 {
 	return callPrice(l.operations[a.call.op.Name].Price, a.call.in.fields)
 }
 
@@ -77,7 +77,7 @@ func (a *attempt) runAttempt(client context.Context) (ans *answer, err error) {
 			return ans, err
 		}
 		// A reload took the backend away before anything was sent: the call goes to the new one.
-		a.state = a.service.state.Load()
+		a.state = a.proxy.state.Load()
 	}
 	return nil, fault.New(fault.UpstreamUnavailable, "The search backend is being replaced.")
 }
@@ -110,7 +110,7 @@ func (a *attempt) tryBackends(ctx context.Context) (*answer, error) {
 		if ans, err = a.callBackend(ctx, l); err == nil {
 			failed.discard()
 			if a.mayTryNext(ans) {
-				failed = a.setAside(ans)
+				failed = a.deferAnswer(ans)
 				continue
 			}
 			a.storeInCache(ans)
@@ -125,7 +125,7 @@ func (a *attempt) tryBackends(ctx context.Context) (*answer, error) {
 		if a.clientCtx.Err() != nil || !allowsNextBackend(err, a.call.op.Name == sdk.OpResearch) {
 			break
 		}
-		a.service.cfg.Logger.Debug("a backend cannot answer", "backend", l.ref, "request_id", a.call.requestID, "error", err)
+		a.proxy.log.Debug("a backend cannot answer", "backend", l.ref, "request_id", a.call.requestID, "error", err)
 	}
 	if failed != nil {
 		return a.restoreAnswer(failed), nil
@@ -134,13 +134,13 @@ func (a *attempt) tryBackends(ctx context.Context) (*answer, error) {
 }
 
 // reserveCredits replaces the credits that the call has reserved by those that a backend asks for.
-func (a *attempt) reserveCredits(l *link) error {
+func (a *attempt) reserveCredits(l *chainedBackend) error {
 	next := a.priceAt(l) + a.spent
 	if a.unmetered || next == a.reserved {
 		return nil
 	}
-	now := a.service.cfg.Now()
-	if x := a.call.token.counter.replaceReservation(now, a.reserved, next, a.call.token.limits); x != nil {
+	now := a.proxy.now()
+	if x := a.call.token.replaceReservation(now, a.reserved, next); x != nil {
 		return x.asFault(now)
 	}
 	a.reserved = next
@@ -155,18 +155,18 @@ func (a *attempt) chargeUnknown(err error) {
 }
 
 // answerFromCache returns a backend's cached answer as the answer of the call.
-func (a *attempt) answerFromCache(l *link, k *cachedAnswer) *answer {
+func (a *attempt) answerFromCache(l *chainedBackend, k *cachedAnswer) *answer {
 	a.selectBackend(l)
 	return k.toAnswer()
 }
 
 // selectBackend makes l the backend of the call and clears what was measured at the one before.
-func (a *attempt) selectBackend(l *link) {
+func (a *attempt) selectBackend(l *chainedBackend) {
 	a.link, a.keyID, a.key, a.upstream, a.plugin = l, "", "", 0, 0
 }
 
 // callBackend calls one backend, with an upstream key if it needs one.
-func (a *attempt) callBackend(ctx context.Context, l *link) (*answer, error) {
+func (a *attempt) callBackend(ctx context.Context, l *chainedBackend) (*answer, error) {
 	a.selectBackend(l)
 	if l.credential {
 		return a.callWithKeys(ctx)
@@ -178,11 +178,11 @@ func (a *attempt) callBackend(ctx context.Context, l *link) (*answer, error) {
 // client has gone or the time of one call is over.
 func (a *attempt) callWithKeys(ctx context.Context) (*answer, error) {
 	var tried []string
-	pool, group := a.service.pool, a.link.keyGroup()
+	pool, group := a.proxy.pool, a.link.keyGroup()
 	for until := time.Now().Add(a.callTimeout()); len(tried) == 0 || a.clientCtx.Err() == nil && time.Now().Before(until); {
 		id, value, ok := pool.pickKey(group, a.call.caller(), tried)
 		if !ok && len(tried) == 0 {
-			a.service.lookForKeys(ctx)
+			a.proxy.keys.LoadNewKeys(ctx)
 			id, value, ok = pool.pickKey(group, a.call.caller(), tried)
 		}
 		if !ok {
@@ -198,7 +198,7 @@ func (a *attempt) callWithKeys(ctx context.Context) (*answer, error) {
 			a.recordResearch(ans)
 			return ans, nil
 		}
-		a.said = a.errorOf(ans)
+		a.lastKeyError = a.errorOf(ans)
 		ans.discard()
 		tried = append(tried, id)
 	}
@@ -236,7 +236,7 @@ func (a *attempt) callWithoutCredential(ctx context.Context) (*answer, error) {
 // fetchResearch asks the backend that accepted the research, with the key that started it. No other key can see the
 // result.
 func (a *attempt) fetchResearch(ctx context.Context) (*answer, error) {
-	r, err := a.service.findResearch(ctx, a.call.resource, a.call.token.id)
+	r, err := a.proxy.FindResearch(ctx, a.call.resource, a.call.token.id)
 	if err != nil {
 		return nil, err
 	}
@@ -256,9 +256,9 @@ func (a *attempt) fetchResearch(ctx context.Context) (*answer, error) {
 }
 
 // callWithBoundKey calls a backend with the upstream key of the given id, and with no other.
-func (a *attempt) callWithBoundKey(ctx context.Context, l *link, id string) (*answer, error) {
+func (a *attempt) callWithBoundKey(ctx context.Context, l *chainedBackend, id string) (*answer, error) {
 	a.link = l
-	value, ok := a.service.pool.findValue(id)
+	value, ok := a.proxy.pool.findValue(id)
 	if !ok {
 		return nil, fault.New(fault.UpstreamUnavailable, "The upstream key of this research is not available any more.")
 	}
@@ -268,7 +268,7 @@ func (a *attempt) callWithBoundKey(ctx context.Context, l *link, id string) (*an
 	if err != nil {
 		return nil, err
 	}
-	if a.service.pool.applyVerdict(id, keyVerdictOf(&ans.head)) {
+	if a.proxy.pool.applyVerdict(id, keyVerdictOf(&ans.head)) {
 		ans.discard()
 		return nil, fault.New(fault.UpstreamUnavailable, "The upstream key of this research is not available at the moment.")
 	}
@@ -279,11 +279,11 @@ func (a *attempt) callWithBoundKey(ctx context.Context, l *link, id string) (*an
 // known of a call whose end nobody sees.
 func (a *attempt) callAndCount(ctx context.Context, req *sdk.Request) (*answer, error) {
 	if a.record != nil {
-		a.service.audit.annotateRecord(a.record, func(r *record) { r.KeyID, r.Backend, r.Attempts = a.keyID, a.backendRef(), a.attempts })
+		a.proxy.audit.annotateRecord(a.record, func(r *record) { r.KeyID, r.Backend, r.Attempts = a.keyID, a.backendRef(), a.attempts })
 	}
 	ans, err := a.invokePlugin(ctx, req)
 	if counts, failed := countsForBackend(ans, err); counts {
-		a.service.monitor.calls.countCall(a.link.ref, a.service.cfg.Now(), a.state.settings.alertSettings().ErrorWindow, failed)
+		a.proxy.calls.countCall(a.link.ref, a.proxy.now(), a.state.settings.ErrorWindow, failed)
 	}
 	return ans, err
 }
@@ -336,8 +336,8 @@ func (a *attempt) openStream(ctx context.Context, req *sdk.Request) (*answer, er
 // recordResearch stores which token and key belong to a research that has started, so that its result can be fetched.
 func (a *attempt) recordResearch(ans *answer) {
 	if a.call.op.Name == sdk.OpResearch && ans.head.Status < 300 && ans.head.ResourceID != "" {
-		a.service.research.put(researchRecord{
-			ResourceID: ans.head.ResourceID, TokenID: a.call.token.id, KeyID: a.keyID, Backend: a.link.ref, CreatedAt: a.service.cfg.Now().UnixMilli(),
+		a.proxy.research.put(researchRecord{
+			ResourceID: ans.head.ResourceID, TokenID: a.call.token.id, KeyID: a.keyID, Backend: a.link.ref, CreatedAt: a.proxy.now().UnixMilli(),
 		})
 	}
 }

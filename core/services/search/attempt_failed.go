@@ -9,7 +9,7 @@ import (
 // failedAnswer is an upstream's 5xx that the client gets if no later backend answers.
 type failedAnswer struct {
 	answer           *answer
-	link             *link
+	link             *chainedBackend
 	keyID            string
 	upstream, plugin time.Duration
 	// credits are what the upstream charged for it.
@@ -29,9 +29,9 @@ func (a *attempt) mayTryNext(ans *answer) bool {
 	return a.state.settings.NextOn5xx && ans.head.Status >= 500 && a.call.op.Name != sdk.OpResearch && a.clientCtx.Err() == nil
 }
 
-// setAside returns a failed answer to be kept while later backends are tried. What the upstream charged for it stays
+// deferAnswer returns a failed answer to be kept while later backends are tried. What the upstream charged for it stays
 // charged.
-func (a *attempt) setAside(ans *answer) *failedAnswer {
+func (a *attempt) deferAnswer(ans *answer) *failedAnswer {
 	f := &failedAnswer{answer: ans, link: a.link, keyID: a.keyID, upstream: a.upstream, plugin: a.plugin}
 	if !a.unmetered {
 		f.credits = chargedCredits(ans, 0)

@@ -38,10 +38,10 @@ func TestNextBackendAnswersWhenTheUpstreamFails(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			main.invoke, spare.invoke = tt.main, tt.spare
-			before := e.svc.tokens.get(idOf(token)).counter.snapshot(noon).HourlyCredits
+			before := e.svc.Access.table.get(idOf(token)).snapshot(noon).HourlyCredits
 			g := e.post(tt.op, token, tt.body)
 			e.flush()
-			last, used := e.lastServed(), e.svc.tokens.get(idOf(token)).counter.snapshot(noon)
+			last, used := e.lastServed(), e.svc.Access.table.get(idOf(token)).snapshot(noon)
 			if g.status != tt.status || last.Backend != tt.backend || last.Status != tt.status || used.HourlyCredits-before != tt.credits || used.Reserved != 0 {
 				t.Errorf("status %d, %+v, %d credits, %d reserved", g.status, last, used.HourlyCredits-before, used.Reserved)
 			}
@@ -57,7 +57,7 @@ func TestFailedAnswerStandsWhereTheNextBackendCostsTooMuch(t *testing.T) {
 	if g := e.post("crawl", token, `{"url":"u"}`); g.status != 500 || len(e.more[0].seen()) != 0 {
 		t.Errorf("status %d, the second was asked %d times", g.status, len(e.more[0].seen()))
 	}
-	if u := e.svc.tokens.get(idOf(token)).counter.snapshot(noon); u.HourlyCredits != 2 || u.Reserved != 0 {
+	if u := e.svc.Access.table.get(idOf(token)).snapshot(noon); u.HourlyCredits != 2 || u.Reserved != 0 {
 		t.Errorf("%+v", u)
 	}
 }

@@ -23,9 +23,9 @@ const (
 	maxPending = 16 << 10
 )
 
-// audit writes the begin and the end of each request, and what it used of the quota, in group commits. A request whose
+// auditWriter writes the begin and the end of each request, and what it used of the quota, in group commits. A request whose
 // begin and end fall into one write is one row written once; so that most do, the beginning alone is held back for a round.
-type audit struct {
+type auditWriter struct {
 	store  *store.Store
 	sql    *statements
 	log    hclog.Logger
@@ -61,16 +61,21 @@ type record struct {
 	research string
 }
 
-func newAudit(st *store.Store, log hclog.Logger, lastID int64, stored func(inserts, updates []entry)) *audit {
-	a := &audit{stored: stored, store: st, sql: newStatements(st.Dialect()), log: log, kick: make(chan struct{}, 1), done: make(chan struct{})}
+// newAuditWriter makes a writer that has not started. stored hears of the rows of each write.
+func newAuditWriter(st *store.Store, log hclog.Logger, stored func(inserts, updates []entry)) *auditWriter {
+	a := &auditWriter{stored: stored, store: st, sql: newStatements(st.Dialect()), log: log, kick: make(chan struct{}, 1), done: make(chan struct{})}
 	a.room = sync.NewCond(&a.mu)
-	a.nextID.Store(lastID)
-	go a.run()
 	return a
 }
 
+// start writes what is queued from now on. lastID is the id of the latest request that is stored.
+func (a *auditWriter) start(lastID int64) {
+	a.nextID.Store(lastID)
+	go a.run()
+}
+
 // begin queues the beginning of a request and gives it its id.
-func (a *audit) begin(r *record) {
+func (a *auditWriter) begin(r *record) {
 	r.ID = a.nextID.Add(1)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -78,7 +83,7 @@ func (a *audit) begin(r *record) {
 }
 
 // annotateRecord changes a record that has not ended. One that has been written is written again.
-func (a *audit) annotateRecord(r *record, set func(*record)) {
+func (a *auditWriter) annotateRecord(r *record, set func(*record)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	set(r)
@@ -88,7 +93,7 @@ func (a *audit) annotateRecord(r *record, set func(*record)) {
 }
 
 // end queues what became of a request. r must not be used afterwards.
-func (a *audit) end(r *record, set func(*record)) {
+func (a *auditWriter) end(r *record, set func(*record)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	set(r)
@@ -98,7 +103,7 @@ func (a *audit) end(r *record, set func(*record)) {
 }
 
 // enqueue puts a record into the queue unless it is there. The caller holds the mutex.
-func (a *audit) enqueue(r *record) {
+func (a *auditWriter) enqueue(r *record) {
 	if r.queued {
 		return
 	}
@@ -115,7 +120,7 @@ func (a *audit) enqueue(r *record) {
 }
 
 // wake has the writer look at the queue. The caller holds the mutex.
-func (a *audit) wake() {
+func (a *auditWriter) wake() {
 	if a.closed {
 		return
 	}
@@ -126,10 +131,10 @@ func (a *audit) wake() {
 }
 
 // healthy reports whether the last write went through.
-func (a *audit) healthy() bool { return !a.failed.Load() }
+func (a *auditWriter) healthy() bool { return !a.failed.Load() }
 
 // flush waits until everything that was queued before has been written, or ctx ends.
-func (a *audit) flush(ctx context.Context) error {
+func (a *auditWriter) flush(ctx context.Context) error {
 	a.mu.Lock()
 	upTo := a.queued
 	a.mu.Unlock()
@@ -149,7 +154,7 @@ func (a *audit) flush(ctx context.Context) error {
 }
 
 // close writes what is left and ends the writer. It may be called more than once.
-func (a *audit) close() {
+func (a *auditWriter) close() {
 	a.mu.Lock()
 	if !a.closed {
 		a.closed = true
@@ -160,13 +165,13 @@ func (a *audit) close() {
 	<-a.done
 }
 
-func (a *audit) isClosed() bool {
+func (a *auditWriter) isClosed() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.closed
 }
 
-func (a *audit) run() {
+func (a *auditWriter) run() {
 	defer close(a.done)
 	for range a.kick {
 		pause := flushEvery
@@ -184,13 +189,13 @@ const lastAttempts = 5
 
 // writeAll writes what is pending. A write that fails is tried again, with pauses, for as long as it takes; at the end
 // of the process it is given up after a few attempts.
-func (a *audit) writeAll() {
+func (a *auditWriter) writeAll() {
 	batch := a.takeBatch()
 	a.lastGroup = len(batch.records)
 	if batch.empty() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.goOn()
+		a.scheduleFlush()
 		return
 	}
 	pause, left := 50*time.Millisecond, lastAttempts
@@ -220,17 +225,17 @@ func (a *audit) writeAll() {
 }
 
 // finishWrite marks the batch that was taken as written. The caller holds the mutex.
-func (a *audit) finishWrite() {
+func (a *auditWriter) finishWrite() {
 	a.writing, a.written = 0, a.queued
 	if len(a.pending) > 0 {
 		a.written = a.pending[0].seq - 1
 	}
 	a.room.Broadcast()
-	a.goOn()
+	a.scheduleFlush()
 }
 
-// goOn has the writer come back for what is pending. The caller holds the mutex.
-func (a *audit) goOn() {
+// scheduleFlush has the writer come back for what is pending. The caller holds the mutex.
+func (a *auditWriter) scheduleFlush() {
 	if len(a.pending) > 0 {
 		a.wake()
 	}
@@ -238,7 +243,7 @@ func (a *audit) goOn() {
 
 // takeBatch takes the pending records from the queue. Requests that may end soon are held back once, in their order. A request
 // that ends while its record is being written is queued again.
-func (a *audit) takeBatch() *batch {
+func (a *auditWriter) takeBatch() *batch {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	b, held := newBatch(len(a.pending)), a.pending[:0]

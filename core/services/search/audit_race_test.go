@@ -7,14 +7,14 @@ import (
 )
 
 // newIdleAudit is an audit whose writer does not run.
-func newIdleAudit() *audit {
-	a := &audit{kick: make(chan struct{}, 1)}
+func newIdleAudit() *auditWriter {
+	a := &auditWriter{kick: make(chan struct{}, 1)}
 	a.room = sync.NewCond(&a.mu)
 	return a
 }
 
 // take is what a write does with the queue: it returns the credits that it would store.
-func (a *audit) take() (credits int64) {
+func (a *auditWriter) take() (credits int64) {
 	b := a.takeBatch()
 	a.mu.Lock()
 	a.finishWrite()

@@ -231,7 +231,7 @@ func TestBoundOfTheAudit(t *testing.T) {
 	e := newEnv(t)
 	unblock := e.blockWrites()
 	defer unblock()
-	a := e.svc.audit
+	a := e.svc.auditLog.writer
 	var wg sync.WaitGroup
 	const workers = 8
 	for w := range workers {
@@ -272,7 +272,7 @@ func TestFlushEndsUnderLoad(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				e.svc.audit.begin(&record{entry: entry{Time: noon, TokenID: "t", Outcome: Success}, finished: true})
+				e.svc.auditLog.writer.begin(&record{entry: entry{Time: noon, TokenID: "t", Outcome: Success}, finished: true})
 				time.Sleep(50 * time.Microsecond)
 			}
 		}

@@ -102,7 +102,7 @@ type cachePolicy struct {
 func (p cachePolicy) enabled() bool { return p.ttl > 0 }
 
 // cachePolicyFor returns the cache policy of the token for a call.
-func (st *state) cachePolicyFor(c *call) cachePolicy {
+func (st *proxyState) cachePolicyFor(c *call) cachePolicy {
 	ttl := st.settings.CacheTTL
 	if c.token.cacheTTL != nil {
 		ttl = time.Duration(min(*c.token.cacheTTL, int64(maxCacheTTL/time.Second))) * time.Second
@@ -117,7 +117,7 @@ func (st *state) cachePolicyFor(c *call) cachePolicy {
 	return cachePolicy{ttl, body}
 }
 
-func (p cachePolicy) keyFor(l *link, operation string) (key cacheKey) {
+func (p cachePolicy) keyFor(l *chainedBackend, operation string) (key cacheKey) {
 	h := sha256.New()
 	for _, part := range [][]byte{[]byte(l.ref), []byte(operation), p.body} {
 		_, _ = h.Write(part)
@@ -128,11 +128,11 @@ func (p cachePolicy) keyFor(l *link, operation string) (key cacheKey) {
 }
 
 // findCached returns a cached answer of a backend, or nil.
-func (a *attempt) findCached(l *link) *cachedAnswer {
+func (a *attempt) findCached(l *chainedBackend) *cachedAnswer {
 	if !a.cachePolicy.enabled() {
 		return nil
 	}
-	return a.state.cache.get(a.cachePolicy.keyFor(l, a.call.op.Name), a.service.cfg.Now(), a.cachePolicy.ttl)
+	return a.state.cache.get(a.cachePolicy.keyFor(l, a.call.op.Name), a.proxy.now(), a.cachePolicy.ttl)
 }
 
 // toAnswer returns a cached answer as the answer of a call.
@@ -147,5 +147,5 @@ func (a *attempt) storeInCache(ans *answer) {
 		return
 	}
 	head := sdk.Head{Status: ans.head.Status, ContentType: ans.head.ContentType}
-	a.state.cache.put(&cachedAnswer{key: a.cachePolicy.keyFor(a.link, a.call.op.Name), storedAt: a.service.cfg.Now(), head: head, body: bytes.Clone(body)})
+	a.state.cache.put(&cachedAnswer{key: a.cachePolicy.keyFor(a.link, a.call.op.Name), storedAt: a.proxy.now(), head: head, body: bytes.Clone(body)})
 }

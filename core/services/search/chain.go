@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"google.golang.org/grpc/codes"
 
@@ -17,8 +18,8 @@ import (
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-// link is one backend of the chain.
-type link struct {
+// chainedBackend is one backend of the chain.
+type chainedBackend struct {
 	// ref is its name, such as search.docs.
 	ref        string
 	search     client.Search
@@ -28,18 +29,18 @@ type link struct {
 }
 
 // keyGroup returns the name of the group of upstream keys that serve this backend alone.
-func (l *link) keyGroup() string {
+func (l *chainedBackend) keyGroup() string {
 	_, name, _ := strings.Cut(l.ref, ".")
 	return name
 }
 
-// newLink returns the link of a backend with the operations that it describes.
-func newLink(ref string, backend client.Search) (*link, error) {
+// newChainedBackend returns the link of a backend with the operations that it describes.
+func newChainedBackend(ref string, backend client.Search) (*chainedBackend, error) {
 	desc, err := backend.Describe()
 	if err != nil {
 		return nil, fmt.Errorf("describe the search backend %s: %w", ref, err)
 	}
-	l := &link{ref: ref, search: backend, credential: desc.Credential, operations: map[string]operation{}, desc: desc}
+	l := &chainedBackend{ref: ref, search: backend, credential: desc.Credential, operations: map[string]operation{}, desc: desc}
 	for _, op := range desc.Operations {
 		l.operations[op.Name] = newOperation(op)
 	}
@@ -47,13 +48,13 @@ func newLink(ref string, backend client.Search) (*link, error) {
 }
 
 // newChain returns the links of a chain. refs and backends must have the same order and length.
-func newChain(refs []string, backends []client.Search) ([]*link, error) {
+func newChain(refs []string, backends []client.Search) ([]*chainedBackend, error) {
 	if len(refs) == 0 || len(refs) != len(backends) {
 		return nil, fmt.Errorf("the chain names %d backends and there are %d", len(refs), len(backends))
 	}
-	var chain []*link
+	var chain []*chainedBackend
 	for i, ref := range refs {
-		l, err := newLink(ref, backends[i])
+		l, err := newChainedBackend(ref, backends[i])
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +65,7 @@ func newChain(refs []string, backends []client.Search) ([]*link, error) {
 
 // mergeOperations returns the operations of a chain by name. Each is described as the first backend that offers it
 // does, and wants the members of a body that any of them reads.
-func mergeOperations(chain []*link) map[string]operation {
+func mergeOperations(chain []*chainedBackend) map[string]operation {
 	out := map[string]operation{}
 	for _, l := range chain {
 		for name, op := range l.operations {
@@ -84,10 +85,10 @@ func mergeOperations(chain []*link) map[string]operation {
 
 // route lists the backends that may answer an operation, in the order in which they are tried: for whole answers, and
 // for streamed ones.
-type route struct{ whole, streamed []*link }
+type route struct{ whole, streamed []*chainedBackend }
 
 // routesByOperation returns the routes of a chain by the name of the operation.
-func routesByOperation(chain []*link) map[string]route {
+func routesByOperation(chain []*chainedBackend) map[string]route {
 	out := map[string]route{}
 	for _, l := range chain {
 		for name, op := range l.operations {
@@ -103,7 +104,7 @@ func routesByOperation(chain []*link) map[string]route {
 }
 
 // candidatesFor returns the backends that may answer a call. There is at least one if the operation is offered.
-func (st *state) candidatesFor(c *call) []*link {
+func (st *proxyState) candidatesFor(c *call) []*chainedBackend {
 	if c.in.stream {
 		return st.routes[c.op.Name].streamed
 	}
@@ -111,11 +112,107 @@ func (st *state) candidatesFor(c *call) []*link {
 }
 
 // firstCredentialed returns the first backend that needs upstream keys, or nil.
-func (st *state) firstCredentialed() *link {
-	if i := slices.IndexFunc(st.chain, func(l *link) bool { return l.credential }); i >= 0 {
+func (st *proxyState) firstCredentialed() *chainedBackend {
+	if i := slices.IndexFunc(st.chain, func(l *chainedBackend) bool { return l.credential }); i >= 0 {
 		return st.chain[i]
 	}
 	return nil
+}
+
+// backendOfGroup returns the backend that keys of a group are for; nil if no backend needs keys.
+func (st *proxyState) backendOfGroup(group string) *chainedBackend {
+	for _, l := range st.chain {
+		if l.credential && l.keyGroup() == group {
+			return l
+		}
+	}
+	return st.firstCredentialed()
+}
+
+// proxyState is what a reload replaces at once.
+type proxyState struct {
+	settings proxySettings
+	chain    []*chainedBackend
+	// cache belongs to the chain: what other backends, or other settings of them, have answered is forgotten.
+	cache      *cache
+	operations map[string]operation
+	routes     map[string]route
+}
+
+// newProxyState returns the state for backends, in the order in which they are tried, and the names that the settings have
+// for them.
+func newProxyState(set proxySettings, refs []string, backends []client.Search) (*proxyState, error) {
+	chain, err := newChain(refs, backends)
+	if err != nil {
+		return nil, err
+	}
+	return &proxyState{settings: set, chain: chain, operations: mergeOperations(chain), routes: routesByOperation(chain), cache: newCache(maxCacheBytes)}, nil
+}
+
+// operation returns an operation that some backend offers.
+func (st *proxyState) operation(name string) (op operation, offered bool) {
+	op, offered = st.operations[name]
+	return op, offered
+}
+
+// descriptors returns what the backends say of themselves, in their order.
+func (st *proxyState) descriptors() []*sdk.Descriptor {
+	out := make([]*sdk.Descriptor, len(st.chain))
+	for i, l := range st.chain {
+		out[i] = l.desc
+	}
+	return out
+}
+
+// Use puts backends into use. Calls that are under way keep the old ones.
+func (p *Proxy) Use(st *proxyState) {
+	groups := make([]string, 0, len(st.chain))
+	for _, l := range st.chain {
+		if l.credential {
+			groups = append(groups, l.keyGroup())
+		}
+	}
+	p.pool.bindGroups(groups)
+	p.state.Store(st)
+}
+
+// State returns the backends in use.
+func (p *Proxy) State() *proxyState { return p.state.Load() }
+
+// BackendOfGroup returns the backend that keys of a group are for; nil if no backend needs keys.
+func (p *Proxy) BackendOfGroup(group string) client.Search {
+	if l := p.state.Load().backendOfGroup(group); l != nil {
+		return l.search
+	}
+	return nil
+}
+
+// Backend is a backend that calls may go to.
+type Backend struct {
+	// Ref is its name, such as search.docs.
+	Ref string
+	// KeyGroup is the group of upstream keys that serve it alone; empty if it needs no key.
+	KeyGroup string
+	// NeedsKey reports whether it is called with an upstream key.
+	NeedsKey bool
+}
+
+// Chain returns the backends in use, in the order in which they are tried.
+func (p *Proxy) Chain() []Backend {
+	chain := p.state.Load().chain
+	out := make([]Backend, len(chain))
+	for i, l := range chain {
+		out[i] = Backend{Ref: l.ref, NeedsKey: l.credential}
+		if l.credential {
+			out[i].KeyGroup = l.keyGroup()
+		}
+	}
+	return out
+}
+
+// SumCalls returns the calls to a backend that ended within length before now, and how many of them failed.
+func (p *Proxy) SumCalls(ref string, now time.Time, length time.Duration) (calls, failed int) {
+	return p.calls.sumCalls(ref, now, length)
 }
 
 // Reasons for which a call may go to the next backend.

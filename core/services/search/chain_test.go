@@ -159,7 +159,7 @@ func TestOperationThatTheFirstLacks(t *testing.T) {
 		t.Errorf("%d %s", g.status, g.body)
 	}
 	var names []string
-	for _, tool := range toolsOf(e.svc.state.Load().chain) {
+	for _, tool := range toolsOf(e.svc.State().descriptors()) {
 		names = append(names, tool.Name)
 	}
 	want := []string{"search", "spare_extract", "spare_crawl", "spare_map", "spare_research", "spare_research_result"}
@@ -321,7 +321,7 @@ func TestReloadSwapsChainsUnderLoad(t *testing.T) {
 	for i := range 30 {
 		set := e.set
 		next := &backend{desc: e.backend.desc, invoke: answering(200, `{}`)}
-		old := e.svc.state.Load().chain
+		old := e.svc.Proxy.state.Load().chain
 		chain := []client.Search{next}
 		set.Backend = []string{"search.new"}
 		if i%2 == 0 {

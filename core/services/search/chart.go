@@ -75,27 +75,27 @@ func (t *tally) chartSums() ChartSums {
 func roundToThousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
 
 // Chart draws all requests. The window is 1h, 24h or 30d.
-func (s *Service) Chart(ctx context.Context, window string) (*Chart, error) {
-	return s.readChart(ctx, scopeAll, "", window)
+func (l *auditLog) Chart(ctx context.Context, window string) (*Chart, error) {
+	return l.readChart(ctx, scopeAll, "", window)
 }
 
 // TokenChart draws the requests of a token.
-func (s *Service) TokenChart(ctx context.Context, id, window string) (*Chart, error) {
-	return s.readChart(ctx, scopeToken, id, window)
+func (l *auditLog) TokenChart(ctx context.Context, id, window string) (*Chart, error) {
+	return l.readChart(ctx, scopeToken, id, window)
 }
 
 // KeyChart draws the requests with an upstream key.
-func (s *Service) KeyChart(ctx context.Context, id, window string) (*Chart, error) {
-	return s.readChart(ctx, scopeKey, id, window)
+func (l *auditLog) KeyChart(ctx context.Context, id, window string) (*Chart, error) {
+	return l.readChart(ctx, scopeKey, id, window)
 }
 
 // Totals returns the sums of all requests over the window of a chart, which is 1h, 24h or 30d.
-func (s *Service) Totals(ctx context.Context, window string) (ChartSums, error) {
-	w, from, before, err := s.chartRange(window)
+func (l *auditLog) Totals(ctx context.Context, window string) (ChartSums, error) {
+	w, from, before, err := l.chartRange(window)
 	if err != nil {
 		return ChartSums{}, err
 	}
-	rows, err := s.pointsOf(ctx, scopeAll, "", w.step, before-from, from, before)
+	rows, err := l.pointsOf(ctx, scopeAll, "", w.step, before-from, from, before)
 	if err != nil {
 		return ChartSums{}, err
 	}
@@ -107,22 +107,22 @@ func (s *Service) Totals(ctx context.Context, window string) (ChartSums, error) 
 }
 
 // chartRange returns how a window is drawn now, and the first moment of the chart and that after the last, in Unix seconds.
-func (s *Service) chartRange(window string) (w chartWindow, from, before int64, err error) {
+func (l *auditLog) chartRange(window string) (w chartWindow, from, before int64, err error) {
 	w, ok := chartWindows()[window]
 	if !ok {
 		return w, 0, 0, invalidField("window", "The window is 1h, 24h or 30d.")
 	}
-	before = lastStart(s.cfg.Now(), w.width) + w.width
+	before = lastStart(l.now(), w.width) + w.width
 	return w, before - int64(w.length/time.Second), before, nil
 }
 
 // readChart returns the chart of a subject's requests.
-func (s *Service) readChart(ctx context.Context, scope, subject, window string) (*Chart, error) {
-	w, from, before, err := s.chartRange(window)
+func (l *auditLog) readChart(ctx context.Context, scope, subject, window string) (*Chart, error) {
+	w, from, before, err := l.chartRange(window)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.pointsOf(ctx, scope, subject, w.step, w.width, from, before)
+	rows, err := l.pointsOf(ctx, scope, subject, w.step, w.width, from, before)
 	if err != nil {
 		return nil, err
 	}
@@ -156,14 +156,14 @@ func (s *Service) readChart(ctx context.Context, scope, subject, window string) 
 
 // pointsOf returns the roll-ups of a subject in points of width seconds, of which the first begins at from. An operation may have two for the
 // same time: one of the rows that are stored, and one of those that are not yet.
-func (s *Service) pointsOf(ctx context.Context, scope, subject string, step, width, from, before int64) ([]rollupPoint, error) {
-	s.rollups.storing.Lock()
-	defer s.rollups.storing.Unlock()
-	points, err := s.repo.rollupPoints(ctx, scope, subject, step, width, from, before)
+func (l *auditLog) pointsOf(ctx context.Context, scope, subject string, step, width, from, before int64) ([]rollupPoint, error) {
+	l.rollups.storing.Lock()
+	defer l.rollups.storing.Unlock()
+	points, err := l.store.rollupPoints(ctx, scope, subject, step, width, from, before)
 	if err != nil {
 		return nil, err
 	}
-	s.rollups.forEachUnstored(func(k rollupKey) bool {
+	l.rollups.forEachUnstored(func(k rollupKey) bool {
 		return k.Scope == scope && k.Subject == subject && k.Step == step && k.Start >= from && k.Start < before
 	}, func(k rollupKey, t *tally) {
 		points = append(points, rollupPoint{k.Start - (k.Start-from)%width, k.Operation, *t})
@@ -172,41 +172,3 @@ func (s *Service) pointsOf(ctx context.Context, scope, subject string, step, wid
 }
 
 func unixTime(sec int64) api.Time { return api.TimeOf(time.Unix(sec, 0)) }
-
-// TopToken is a token with much use.
-type TopToken struct {
-	ID       string `json:"id"`
-	Note     string `json:"note" example:"Documentation bot"`
-	Requests int64  `json:"requests"`
-	Credits  int64  `json:"credits"`
-	Errors   int64  `json:"errors"`
-	Refused  int64  `json:"refused"`
-}
-
-// TopTokens are the tokens that used most in the UTC day or month, by credits and then by requests. It is read from the
-// counters in memory.
-func (s *Service) TopTokens(ctx context.Context, window string, limit int) ([]TopToken, error) {
-	now := s.cfg.Now()
-	top := []TopToken{}
-	s.tokens.mu.RLock()
-	for id, t := range s.tokens.byID {
-		p := t.counter.periodUse(now, window == "month")
-		if n := p.successes + p.errors; n+p.refused > 0 {
-			top = append(top, TopToken{ID: id, Requests: n, Credits: p.credits, Errors: p.errors, Refused: p.refused})
-		}
-	}
-	s.tokens.mu.RUnlock()
-	slices.SortFunc(top, func(a, b TopToken) int {
-		return cmp.Or(cmp.Compare(b.Credits, a.Credits), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.ID, b.ID))
-	})
-	top = top[:min(limit, len(top))]
-	ids := make([]string, len(top))
-	for i, t := range top {
-		ids[i] = t.ID
-	}
-	notes, err := s.repo.tokenNotes(ctx, ids)
-	for i := range top {
-		top[i].Note = notes[top[i].ID]
-	}
-	return top, err
-}

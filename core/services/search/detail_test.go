@@ -32,7 +32,7 @@ func TestErrorSentence(t *testing.T) {
 func TestDetailOfARefusal(t *testing.T) {
 	x := &Exceeded{Scope: "requests", Window: "hour", Limit: 5, Used: 6, ResetAt: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)}
 	var l RequestLog
-	l.setDetail(Refused, x.encodeLimit())
+	l.setDetail(Refused, x.reachedLimit().encode())
 	if l.Limit.Of == nil || l.Limit.Of.Used != 6 || l.Limit.Of.Limit != 5 || !l.Limit.Of.ResetAt.Equal(x.ResetAt) {
 		t.Errorf("limit: %+v", l.Limit.Of)
 	}

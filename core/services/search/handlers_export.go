@@ -20,44 +20,44 @@ type exportQuery struct {
 }
 
 // exportLogs streams the requests that the filters of the list choose, the newest first.
-func (s *Service) exportLogs(ctx context.Context, in *exportQuery) (*huma.StreamResponse, error) {
-	return s.exportLog(ctx, in.Format, in.toFilter(), func(*RequestLog) {})
+func (h *logHandlers) exportLogs(ctx context.Context, in *exportQuery) (*huma.StreamResponse, error) {
+	return h.exportLog(ctx, in.Format, in.toFilter(), func(*RequestLog) {})
 }
 
 // exportUserLogs is exportLogs for the requests of the caller's tokens.
-func (s *Service) exportUserLogs(ctx context.Context, in *exportQuery) (*huma.StreamResponse, error) {
-	f, found, err := s.ownLogs(ctx, &in.LogQuery)
+func (h *userHandlers) exportUserLogs(ctx context.Context, in *exportQuery) (*huma.StreamResponse, error) {
+	f, found, err := h.ownLogs(ctx, &in.LogQuery)
 	if err != nil {
 		return nil, err
 	}
 	if !found {
-		return s.exportFile(in.Format, f, nil, hideKey), nil
+		return h.logs.exportFile(in.Format, f, nil, hideKey), nil
 	}
-	return s.exportLog(ctx, in.Format, f, hideKey)
+	return h.logs.exportLog(ctx, in.Format, f, hideKey)
 }
 
 // exportLog reads the first page, so that what is wrong with the filters is an answer, and returns what writes the file.
-func (s *Service) exportLog(ctx context.Context, format string, f LogFilter, change func(*RequestLog)) (*huma.StreamResponse, error) {
-	rows, err := s.repo.listRequests(ctx, f, 0, 0, exportPage)
+func (h *logHandlers) exportLog(ctx context.Context, format string, f LogFilter, change func(*RequestLog)) (*huma.StreamResponse, error) {
+	rows, err := h.log.ReadRequests(ctx, f, 0, 0, exportPage)
 	if err != nil {
 		return nil, err
 	}
-	return s.exportFile(format, f, rows, change), nil
+	return h.exportFile(format, f, rows, change), nil
 }
 
 // exportFile returns what writes a file; rows are its first page.
-func (s *Service) exportFile(format string, f LogFilter, rows []requestRow, change func(*RequestLog)) *huma.StreamResponse {
-	return &huma.StreamResponse{Body: func(hc huma.Context) { s.writeExport(humagin.Unwrap(hc), format, f, rows, change) }}
+func (h *logHandlers) exportFile(format string, f LogFilter, rows []RequestLog, change func(*RequestLog)) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(hc huma.Context) { h.writeExport(humagin.Unwrap(hc), format, f, rows, change) }}
 }
 
 // writeExport writes page after page; rows are the first one.
-func (s *Service) writeExport(c *gin.Context, format string, f LogFilter, rows []requestRow, change func(*RequestLog)) {
+func (h *logHandlers) writeExport(c *gin.Context, format string, f LogFilter, rows []RequestLog, change func(*RequestLog)) {
 	file, err := httpd.NewRowFile(c, "patchbay-requests", format, exportColumns)
 	for err == nil {
 		for i := range rows {
-			r := rows[i].toLog()
-			change(&r)
-			if err = file.Write(r, r.csvCells()); err != nil {
+			r := &rows[i]
+			change(r)
+			if err = file.Write(*r, csvCells(r)); err != nil {
 				break
 			}
 		}
@@ -67,7 +67,7 @@ func (s *Service) writeExport(c *gin.Context, format string, f LogFilter, rows [
 		if err != nil || len(rows) < exportPage {
 			break
 		}
-		rows, err = s.repo.listRequests(c.Request.Context(), f, rows[len(rows)-1].ID, 0, exportPage)
+		rows, err = h.log.ReadRequests(c.Request.Context(), f, rows[len(rows)-1].ID, 0, exportPage)
 	}
 	if err != nil {
 		file.Abort(err)
@@ -81,7 +81,7 @@ var exportColumns = []string{
 }
 
 // csvCells returns the values of a row in the order of exportColumns.
-func (r *RequestLog) csvCells() []string {
+func csvCells(r *RequestLog) []string {
 	n := func(v int) string { return strconv.Itoa(v) }
 	ms := func(v Millis) string { return strconv.FormatFloat(float64(v), 'f', -1, 64) }
 	return []string{

@@ -10,13 +10,11 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
-	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/secret"
-	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
-func (s *Service) postKeys(ctx context.Context, in *keysBody) (*keysResult, error) {
+func (h *keyHandlers) postKeys(ctx context.Context, in *keysBody) (*keysResult, error) {
 	values, err := in.Body.keyValues()
 	if err != nil {
 		return nil, err
@@ -42,7 +40,7 @@ func (s *Service) postKeys(ctx context.Context, in *keysBody) (*keysResult, erro
 			unique, lines = append(unique, v), append(lines, i)
 		}
 	}
-	added, err := s.AddKeys(ctx, in.Body.Group, unique)
+	added, err := h.keys.AddKeys(ctx, in.Body.Group, unique)
 	if err != nil {
 		return nil, err
 	}
@@ -73,17 +71,17 @@ type validation struct {
 
 // handleValidate asks the upstream about keys. A client that accepts server-sent events gets each result as it comes, as
 // events "result", and "done" with the whole answer at the end.
-func (s *Service) handleValidate(c *gin.Context) {
+func (h *keyHandlers) handleValidate(c *gin.Context) {
 	values, group, err := readKeys(c)
 	if err != nil {
-		s.writeError(c, err)
+		writeError(c, err)
 		return
 	}
 	out := validation{Summary: map[string]int{}, Results: make([]Probe, len(values))}
 	var events *httpd.Events
 	ctx := c.Request.Context()
 	streamed := strings.Contains(c.GetHeader("Accept"), "text/event-stream")
-	err = s.ValidateKeys(ctx, values, group, func(p Probe) {
+	err = h.keys.ValidateKeys(ctx, values, group, func(p Probe) {
 		out.Results[p.Line-1] = p
 		out.Summary[p.Status]++
 		if streamed {
@@ -95,7 +93,7 @@ func (s *Service) handleValidate(c *gin.Context) {
 	})
 	switch {
 	case err != nil && events == nil:
-		s.writeError(c, err)
+		writeError(c, err)
 	case err != nil:
 		sendJSON(events, "error", gin.H{"code": fault.CodeOf(err), "message": fault.As(err).Message})
 	case events != nil:
@@ -148,11 +146,11 @@ type BulkResult struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-func (s *Service) bulkKeys(ctx context.Context, in *bulkBody) (*bulkResult, error) {
+func (h *keyHandlers) bulkKeys(ctx context.Context, in *bulkBody) (*bulkResult, error) {
 	do := map[string]func(context.Context, string) error{
-		"delete": s.DeleteKey, "clear_quarantine": s.ReleaseKey, "sync_usage": s.SyncKey,
-		"enable":  func(ctx context.Context, id string) error { return s.SetKeyEnabled(ctx, id, true) },
-		"disable": func(ctx context.Context, id string) error { return s.SetKeyEnabled(ctx, id, false) },
+		"delete": h.keys.DeleteKey, "clear_quarantine": h.keys.ReleaseKey, "sync_usage": h.keys.SyncKey,
+		"enable":  func(ctx context.Context, id string) error { return h.keys.SetKeyEnabled(ctx, id, true) },
+		"disable": func(ctx context.Context, id string) error { return h.keys.SetKeyEnabled(ctx, id, false) },
 	}[in.Body.Action]
 	out := &bulkResult{}
 	for _, id := range in.Body.KeyIDs {
@@ -176,8 +174,8 @@ type keyStatusBody struct {
 	}
 }
 
-func (s *Service) patchKeyStatus(ctx context.Context, in *keyStatusBody) (*struct{}, error) {
-	return nil, s.SetKeyEnabled(ctx, in.ID, in.Body.Status == "active")
+func (h *keyHandlers) patchKeyStatus(ctx context.Context, in *keyStatusBody) (*struct{}, error) {
+	return nil, h.keys.SetKeyEnabled(ctx, in.ID, in.Body.Status == "active")
 }
 
 type quarantineBody struct {
@@ -187,23 +185,23 @@ type quarantineBody struct {
 	}
 }
 
-func (s *Service) quarantineKey(ctx context.Context, in *quarantineBody) (*struct{}, error) {
-	return nil, s.QuarantineKey(ctx, in.ID, texts.Valid(in.Body.Reason))
+func (h *keyHandlers) quarantineKey(ctx context.Context, in *quarantineBody) (*struct{}, error) {
+	return nil, h.keys.QuarantineKey(ctx, in.ID, texts.Valid(in.Body.Reason))
 }
 
-func (s *Service) releaseKey(ctx context.Context, in *KeyPath) (*struct{}, error) {
-	return nil, s.ReleaseKey(ctx, in.ID)
+func (h *keyHandlers) releaseKey(ctx context.Context, in *KeyPath) (*struct{}, error) {
+	return nil, h.keys.ReleaseKey(ctx, in.ID)
 }
 
-func (s *Service) deleteKey(ctx context.Context, in *KeyPath) (*struct{}, error) {
-	return nil, s.DeleteKey(ctx, in.ID)
+func (h *keyHandlers) deleteKey(ctx context.Context, in *KeyPath) (*struct{}, error) {
+	return nil, h.keys.DeleteKey(ctx, in.ID)
 }
 
-func (s *Service) syncKey(ctx context.Context, in *KeyPath) (*struct{ Body APIKey }, error) {
-	if err := s.SyncKey(ctx, in.ID); err != nil {
+func (h *keyHandlers) syncKey(ctx context.Context, in *KeyPath) (*struct{ Body APIKey }, error) {
+	if err := h.keys.SyncKey(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	return s.getKey(ctx, in)
+	return h.getKey(ctx, in)
 }
 
 type historyQuery struct {
@@ -214,54 +212,9 @@ type historyQuery struct {
 
 type historyList struct{ Body KeyChanges }
 
-// KeyChanges is a page of a key's history, the newest change first.
-type KeyChanges struct {
-	Items      []KeyChange `json:"items"`
-	NextCursor *string     `json:"nextCursor"`
-}
-
-// KeyChange is a change of an upstream key's state.
-type KeyChange struct {
-	ID        string   `json:"id"`
-	Time      api.Time `json:"time" example:"2026-01-31T12:00:00.000Z"`
-	Source    string   `json:"source" enum:"system,admin"`
-	Actor     string   `json:"actor" doc:"The user, where a person has made the change."`
-	Operation string   `json:"operation" enum:"added,restored,deleted,enabled,disabled,quarantined,released,marked"`
-	Before    KeyState `json:"before"`
-	After     KeyState `json:"after"`
-	Reason    string   `json:"reason" example:"It was published by mistake."`
-}
-
-func (s *Service) keyChanges(ctx context.Context, in *historyQuery) (*historyList, error) {
-	list, err := s.KeyHistory(ctx, in.ID, in.Cursor, in.Limit)
+func (h *keyHandlers) keyChanges(ctx context.Context, in *historyQuery) (*historyList, error) {
+	list, err := h.keys.KeyHistory(ctx, in.ID, in.Cursor, in.Limit)
 	return &historyList{list}, err
-}
-
-// KeyHistory is a page of the changes of a key's state, also of one that is deleted.
-func (s *Service) KeyHistory(ctx context.Context, id, cursor string, limit int) (KeyChanges, error) {
-	out := KeyChanges{Items: []KeyChange{}}
-	var before string
-	if cursor != "" {
-		if err := store.DecodeCursor(cursor, &before); err != nil {
-			return out, invalidField("cursor", "The cursor is not one of this list.")
-		}
-	}
-	rows, err := s.repo.keyHistory(ctx, id, before, limit+1)
-	if err != nil {
-		return out, err
-	}
-	if len(rows) > limit {
-		rows = rows[:limit]
-		next, err := store.EncodeCursor(rows[len(rows)-1].ID)
-		if err != nil {
-			return out, err
-		}
-		out.NextCursor = &next
-	}
-	for _, r := range rows {
-		out.Items = append(out.Items, KeyChange{r.ID, api.TimeOfMillis(r.Time), r.Source, r.Actor, r.Operation, r.Before, r.After, r.Reason})
-	}
-	return out, nil
 }
 
 // BulkSummary counts what became of the keys of a bulk action.

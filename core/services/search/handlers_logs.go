@@ -2,72 +2,14 @@ package search
 
 import (
 	"context"
-	"encoding/json"
-	"slices"
 	"time"
-
-	"github.com/gin-gonic/gin"
-
-	"github.com/patchbay-dev/patchbay/core/auth"
-	"github.com/patchbay-dev/patchbay/core/event"
-	"github.com/patchbay-dev/patchbay/core/httpd"
-	"github.com/patchbay-dev/patchbay/core/httpd/api"
-	"github.com/patchbay-dev/patchbay/core/store"
-	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
-// RequestLog is a request in the log.
-type RequestLog struct {
-	ID             int64    `json:"id"`
-	CreatedAt      api.Time `json:"created_at" example:"2026-01-31T12:00:00.000Z"`
-	RequestID      string   `json:"request_id" example:"req_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-	TokenID        string   `json:"auth_token_id" example:"a1B2"`
-	KeyID          string   `json:"key_id" doc:"Empty where no upstream key was used." example:"a1B2c3"`
-	Backend        string   `json:"backend" doc:"The instance that answered; empty if none was asked." example:"search.web"`
-	Operation      string   `json:"operation" example:"search"`
-	ResultStatus   string   `json:"result_status" enum:"open,success,error,refused,interrupted"`
-	HTTPStatus     int      `json:"http_status" doc:"What the client saw; 0 while the request is open." example:"200"`
-	UpstreamStatus int      `json:"upstream_status" doc:"0 if no upstream has answered." example:"200"`
-	Credits        int64    `json:"business_credits" example:"1"`
-	DurationMS     Millis   `json:"duration_ms" example:"412.5"`
-	UpstreamMS     Millis   `json:"upstream_ms" example:"400.2"`
-	PluginMS       Millis   `json:"plugin_ms" doc:"What the call to the provider took beyond the upstream's time." example:"1.3"`
-	Attempts       int      `json:"attempts"`
-	RequestBytes   int      `json:"request_body_bytes"`
-	ResponseBytes  int      `json:"response_body_bytes"`
-	ClientIP       string   `json:"client_ip" example:"192.0.2.7"`
-	ErrorCode      string   `json:"error_code"`
-	Cached         bool     `json:"cached" doc:"The answer was kept from an earlier request: it cost no credit."`
-	// ErrorMessage is shown to whoever may see the request.
-	ErrorMessage string                     `json:"error_message" doc:"What the upstream said of its error, shortened and without what the request said; empty for a success."`
-	Limit        api.Optional[ReachedLimit] `json:"limit" doc:"The limit of the access token that has refused the request, or null."`
-}
-
-// Millis is a time in milliseconds, exact to the microsecond.
-type Millis float64
-
-func millisOf(us int64) Millis { return Millis(float64(us) / 1000) }
-
-func (r *requestRow) toLog() RequestLog {
-	l := RequestLog{
-		ID: r.ID, CreatedAt: api.TimeOfMillis(r.Time), RequestID: r.RequestID, TokenID: r.TokenID, KeyID: r.KeyID, Backend: r.Backend,
-		Operation: r.Operation, ResultStatus: r.Outcome.String(), HTTPStatus: r.Status, UpstreamStatus: r.UpstreamStatus, Credits: r.Credits,
-		DurationMS: millisOf(r.DurationUS), UpstreamMS: millisOf(r.UpstreamUS), PluginMS: millisOf(r.PluginUS), Attempts: r.Attempts,
-		RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, ClientIP: r.Client, ErrorCode: r.ErrorCode, Cached: r.Cached,
-	}
-	l.setDetail(r.Outcome, r.Detail)
-	return l
-}
-
-// toLog returns the row of a request that has just been written.
-func (e *entry) toLog() RequestLog {
-	r := requestRow{
-		ID: e.ID, Time: e.Time.UnixMilli(), RequestID: e.RequestID, TokenID: e.TokenID, KeyID: e.KeyID, Backend: e.Backend, Operation: e.Operation,
-		Outcome: e.Outcome, Status: e.Status, UpstreamStatus: e.Upstream, Credits: e.Credits, DurationUS: e.Duration.Microseconds(),
-		UpstreamUS: e.UpstreamTime.Microseconds(), PluginUS: e.PluginTime.Microseconds(), Attempts: e.Attempts,
-		RequestBytes: e.RequestBytes, ResponseBytes: e.ResponseBytes, Client: e.Client, ErrorCode: e.ErrorCode, Cached: e.Cached, Detail: e.Detail,
-	}
-	return r.toLog()
+// logHandlers serve the log of requests and its sums.
+type logHandlers struct {
+	log *auditLog
+	// catalog returns what requests can be filtered by at present.
+	catalog func() LogCatalog
 }
 
 type logQuery struct {
@@ -101,195 +43,20 @@ func (q *LogQuery) toFilter() LogFilter {
 
 type logList struct{ Body LogPage }
 
-// LogPage is a page of requests.
-type LogPage struct {
-	Items      []RequestLog `json:"items" doc:"The newest first."`
-	PageSize   int          `json:"pageSize"`
-	NextCursor *string      `json:"nextCursor" doc:"The older page; null if there is none."`
-	PrevCursor *string      `json:"prevCursor" doc:"The newer page; null on the first."`
-}
-
-// logPosition is where a page begins: before or after an id.
-type logPosition struct {
-	Before int64 `json:"b,omitempty"`
-	After  int64 `json:"a,omitempty"`
-}
-
-func (s *Service) listLogs(ctx context.Context, in *logQuery) (*logList, error) {
-	list, err := s.Requests(ctx, in.toFilter(), in.Cursor, in.Limit)
+func (h *logHandlers) listLogs(ctx context.Context, in *logQuery) (*logList, error) {
+	list, err := h.log.Requests(ctx, in.toFilter(), in.Cursor, in.Limit)
 	return &logList{list}, err
-}
-
-// Requests is a page of the log.
-func (s *Service) Requests(ctx context.Context, f LogFilter, cursor string, limit int) (LogPage, error) {
-	out := LogPage{Items: []RequestLog{}, PageSize: limit}
-	var at logPosition
-	if cursor != "" {
-		if err := store.DecodeCursor(cursor, &at); err != nil {
-			return out, invalidField("cursor", "The cursor is not one of this list.")
-		}
-	}
-	rows, err := s.repo.listRequests(ctx, f, at.Before, at.After, limit+1)
-	if err != nil {
-		return out, err
-	}
-	more := len(rows) > limit
-	if more {
-		rows = rows[:limit]
-	}
-	if at.After > 0 {
-		slices.Reverse(rows)
-	}
-	for i := range rows {
-		out.Items = append(out.Items, rows[i].toLog())
-	}
-	if len(rows) == 0 {
-		return out, nil
-	}
-	// Backwards there is a page whence we came; forwards, if more than fits was found.
-	older, newer := more || at.After > 0, at.Before > 0 || at.After > 0 && more
-	if older {
-		if out.NextCursor, err = cursorOf(logPosition{Before: rows[len(rows)-1].ID}); err != nil {
-			return out, err
-		}
-	}
-	if newer {
-		out.PrevCursor, err = cursorOf(logPosition{After: rows[0].ID})
-	}
-	return out, err
-}
-
-func cursorOf(p logPosition) (*string, error) {
-	text, err := store.EncodeCursor(p)
-	return &text, err
 }
 
 type logPath struct {
 	ID int64 `path:"id" minimum:"1"`
 }
 
-// RequestDetails is a request with its bodies.
-type RequestDetails struct {
-	RequestLog
-	RequestBody  *string `json:"request_body" doc:"Null unless bodies are kept. Tokens and keys are not part of it."`
-	ResponseBody *string `json:"response_body"`
-}
-
-func (s *Service) logDetails(ctx context.Context, in *logPath) (*struct{ Body RequestDetails }, error) {
-	d, err := s.Request(ctx, in.ID)
+func (h *logHandlers) logDetails(ctx context.Context, in *logPath) (*struct{ Body RequestDetails }, error) {
+	d, err := h.log.Request(ctx, in.ID)
 	return &struct{ Body RequestDetails }{d}, err
 }
 
-// Request is one request, with its bodies where they are kept.
-func (s *Service) Request(ctx context.Context, id int64) (RequestDetails, error) {
-	row, body, err := s.repo.findRequest(ctx, id)
-	return RequestDetails{row.toLog(), textOf(body.Request), textOf(body.Response)}, err
-}
-
-func textOf(body []byte) *string {
-	if body == nil {
-		return nil
-	}
-	text := texts.Valid(string(body))
-	return &text
-}
-
-// LogCatalog is what requests can be filtered by.
-type LogCatalog struct {
-	RetentionDays int      `json:"retentionDays"`
-	Operations    []string `json:"operations"`
-	Results       []string `json:"results"`
-	Backends      []string `json:"backends"`
-}
-
-func (s *Service) logFacets(context.Context, *struct{}) (*struct{ Body LogCatalog }, error) {
-	return &struct{ Body LogCatalog }{s.LogCatalog()}, nil
-}
-
-// LogCatalog is what requests can be filtered by at present.
-func (s *Service) LogCatalog() LogCatalog {
-	st := s.state.Load()
-	var b LogCatalog
-	b.RetentionDays = int(st.settings.Retention / (24 * time.Hour))
-	b.Operations, b.Backends = []string{}, []string{}
-	for name := range st.operations {
-		b.Operations = append(b.Operations, name)
-	}
-	slices.Sort(b.Operations)
-	for _, l := range st.chain {
-		b.Backends = append(b.Backends, l.ref)
-	}
-	b.Results = []string{Success.String(), Failure.String(), Refused.String(), Interrupted.String(), Open.String()}
-	return b
-}
-
-// topicRequests is where ended requests are published.
-const topicRequests = "search.requests"
-
-// maxReplay is how many requests a reader that comes back is told at once; one who missed more gets "lagged" after them.
-const maxReplay = 200
-
-// handleLogEvents sends each request as it ends, as event "request" with the row as in the list. A reader that was too slow gets
-// "lagged" and reads the list again.
-func (s *Service) handleLogEvents(c *gin.Context) {
-	s.followLog(c, func(r *RequestLog) bool {
-		return matchesFilter(c.Query("auth_token_id"), r.TokenID) && matchesFilter(c.Query("key_id"), r.KeyID) && matchesFilter(c.Query("operation"), r.Operation) &&
-			matchesFilter(c.Query("result"), r.ResultStatus)
-	})
-}
-
-func matchesFilter(wanted, have string) bool { return wanted == "" || wanted == have }
-
-func (s *Service) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
-	last, err := httpd.LastEventID(c)
-	if err != nil {
-		s.writeError(c, err)
-		return
-	}
-	release, err := auth.AcquireStream(c)
-	if err != nil {
-		s.writeError(c, err)
-		return
-	}
-	defer release()
-	ctx := c.Request.Context()
-	sub := s.live.Subscribe(topicRequests)
-	defer sub.Close()
-	var missed []requestRow
-	if last > 0 {
-		if missed, err = s.repo.listRequests(ctx, LogFilter{}, 0, last, maxReplay); err != nil {
-			s.writeError(c, err)
-			return
-		}
-	}
-	out := httpd.NewEvents(c)
-	for i := range missed {
-		r := missed[i].toLog()
-		if missed[i].Outcome != Open && wanted(&r) && sendRequest(out, &r) != nil {
-			return
-		}
-	}
-	if len(missed) == maxReplay && out.Send(0, "lagged", []byte("{}")) != nil {
-		return
-	}
-	auth.FollowEvents(c, out, sub.Events(), func(ev event.Event) error { return sendLive(out, ev, wanted) })
-}
-
-func sendLive(out *httpd.Events, ev event.Event, wanted func(*RequestLog) bool) error {
-	if ev.Lagged {
-		return out.Send(0, "lagged", []byte("{}"))
-	}
-	r, ok := ev.Data.(RequestLog)
-	if !ok || !wanted(&r) {
-		return nil
-	}
-	return sendRequest(out, &r)
-}
-
-func sendRequest(out *httpd.Events, r *RequestLog) error {
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return out.Send(r.ID, "request", raw)
+func (h *logHandlers) logFacets(context.Context, *struct{}) (*struct{ Body LogCatalog }, error) {
+	return &struct{ Body LogCatalog }{h.catalog()}, nil
 }

@@ -1,39 +1,97 @@
 package search
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/patchbay-dev/patchbay/core/auth/limit"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/services/search/mcp"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
+// proxyHandlers serve the operations of the proxy, over HTTP and as tools of MCP.
+type proxyHandlers struct {
+	proxy  *Proxy
+	access *Access
+	// guessed counts tokens that were not valid.
+	guessed   *limit.Limiter
+	mcp       *mcp.Endpoint
+	publicURL string
+	now       func() time.Time
+	state     atomic.Pointer[apiState]
+	// researchPause is the pause between two questions for a research that a tool waits for.
+	researchPause time.Duration
+}
+
+// apiSettings are the settings of the API.
+type apiSettings struct {
+	// BaseURL is where the service is mounted.
+	BaseURL string
+	// DevOpenAdmin lets calls without a token through.
+	DevOpenAdmin bool
+}
+
+// apiState is what a reload replaces at once.
+type apiState struct {
+	settings apiSettings
+	tools    *mcp.Tools
+	origins  *mcp.Origins
+}
+
+// newProxyHandlers makes the handlers, without settings.
+func newProxyHandlers(cfg apiConfig) (*proxyHandlers, error) {
+	guessed, err := newGuesses(cfg.Now)
+	if err != nil {
+		return nil, err
+	}
+	endpoint, err := mcp.New(mcp.Config{Now: cfg.Now})
+	if err != nil {
+		return nil, fmt.Errorf("make the MCP endpoint: %w", err)
+	}
+	return &proxyHandlers{
+		proxy: cfg.Proxy, access: cfg.Access, guessed: guessed, mcp: endpoint, publicURL: cfg.PublicURL, now: cfg.Now, researchPause: researchPause,
+	}, nil
+}
+
+// Prepare checks the settings and the tools of backends, and returns what puts them into use.
+func (s *searchAPI) Prepare(set apiSettings, backends *proxyState) (commit func(), err error) {
+	tools, err := mcpTools(backends.descriptors())
+	if err != nil {
+		return nil, err
+	}
+	next := &apiState{settings: set, tools: tools, origins: mcp.NewOrigins(s.proxy.publicURL, set.BaseURL)}
+	return func() { s.proxy.state.Store(next) }, nil
+}
+
 // handlePost serves the operations that take a JSON body.
-func (s *Service) handlePost(operation string) gin.HandlerFunc {
+func (h *proxyHandlers) handlePost(operation string) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		if err := s.servePost(c, operation); err != nil {
-			s.writeError(c, err)
+		if err := h.servePost(c, operation); err != nil {
+			writeError(c, err)
 		}
 	}
 }
 
 // servePost authenticates a POST request of an operation, reads its body and answers it.
-func (s *Service) servePost(c *gin.Context, operation string) error {
-	st := s.state.Load()
+func (h *proxyHandlers) servePost(c *gin.Context, operation string) error {
+	st := h.proxy.State()
 	header, given := bearerToken(c.Request.Header)
 	var tok *token
 	var err error
 	if given {
-		if tok, err = s.authenticate(c, header); err != nil {
+		if tok, err = h.authenticate(c, header); err != nil {
 			return err
 		}
 	}
-	op, known := st.operations[operation]
+	op, known := st.operation(operation)
 	raw, err := httpd.ReadBody(c)
 	if err != nil {
 		return err
@@ -45,7 +103,7 @@ func (s *Service) servePost(c *gin.Context, operation string) error {
 	text := header
 	if tok == nil {
 		text = in.token
-		if tok, err = s.identifyWithoutHeader(c, st, text); err != nil {
+		if tok, err = h.identifyWithoutHeader(c, text); err != nil {
 			return err
 		}
 	}
@@ -55,24 +113,24 @@ func (s *Service) servePost(c *gin.Context, operation string) error {
 	if err := in.validate(op.Operation, text, in.token); err != nil {
 		return err
 	}
-	return s.writeAnswer(c, st, &call{
+	return h.writeAnswer(c, st, &call{
 		token: tok, op: op, in: in, query: "", size: len(raw), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c), project: projectName(c),
 	})
 }
 
 // identifyWithoutHeader returns the token of a request that has none in its header. text is the token found
 // elsewhere, or "".
-func (s *Service) identifyWithoutHeader(c *gin.Context, st *state, text string) (*token, error) {
+func (h *proxyHandlers) identifyWithoutHeader(c *gin.Context, text string) (*token, error) {
 	switch {
 	case text != "":
-		return s.authenticate(c, text)
-	case st.settings.DevOpenAdmin:
+		return h.authenticate(c, text)
+	case h.state.Load().settings.DevOpenAdmin:
 		// Nothing but the address lets such a call in: a page of another site may have made a browser send it.
-		if http.NewCrossOriginProtection().Check(c.Request) != nil || !httpd.IsOwnHost(c.Request.Host, s.cfg.PublicURL, st.settings.BaseURL) {
+		if http.NewCrossOriginProtection().Check(c.Request) != nil || !httpd.IsOwnHost(c.Request.Host, h.publicURL, h.state.Load().settings.BaseURL) {
 			return nil, fault.New(fault.Forbidden, "The request comes from another site.")
 		}
 		httpd.SetAuthenticated(c)
-		return s.tokens.builtinToken(), nil
+		return h.access.Table().builtinToken(), nil
 	}
 	return nil, errToken("The access token is missing.")
 }
@@ -105,21 +163,21 @@ func bearerToken(h http.Header) (text string, given bool) {
 	return strings.TrimSpace(rest), true
 }
 
-func (s *Service) handleResearchResult(c *gin.Context) {
-	if err := s.researchResult(c); err != nil {
-		s.writeError(c, err)
+func (h *proxyHandlers) handleResearchResult(c *gin.Context) {
+	if err := h.researchResult(c); err != nil {
+		writeError(c, err)
 	}
 }
 
 const maxResourceID = 200
 
-func (s *Service) researchResult(c *gin.Context) error {
-	st := s.state.Load()
-	tok, err := s.headerToken(c, st)
+func (h *proxyHandlers) researchResult(c *gin.Context) error {
+	st := h.proxy.State()
+	tok, err := h.headerToken(c)
 	if err != nil {
 		return err
 	}
-	op, known := st.operations[sdk.OpResearchResult]
+	op, known := st.operation(sdk.OpResearchResult)
 	if !known {
 		return fault.New(fault.NotFound, "The search backend does not offer research.")
 	}
@@ -128,10 +186,10 @@ func (s *Service) researchResult(c *gin.Context) error {
 		return invalidField("request_id", "The research id has more than %d characters.", maxResourceID)
 	}
 	// Whose research it is comes before the quota: a foreign id costs nothing.
-	if _, err := s.findResearch(c.Request.Context(), id, tok.id); err != nil {
+	if _, err := h.proxy.FindResearch(c.Request.Context(), id, tok.id); err != nil {
 		return err
 	}
-	return s.writeAnswer(c, st, &call{
+	return h.writeAnswer(c, st, &call{
 		token: tok, op: op, resource: id, query: researchQuery(c), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c), project: projectName(c),
 	})
 }
@@ -147,37 +205,37 @@ func researchQuery(c *gin.Context) string {
 }
 
 // headerToken returns the token of a request without a body.
-func (s *Service) headerToken(c *gin.Context, st *state) (*token, error) {
+func (h *proxyHandlers) headerToken(c *gin.Context) (*token, error) {
 	if text, given := bearerToken(c.Request.Header); given {
-		return s.authenticate(c, text)
+		return h.authenticate(c, text)
 	}
-	return s.identifyWithoutHeader(c, st, "")
+	return h.identifyWithoutHeader(c, "")
 }
 
 // writeAnswer performs the call and writes its answer.
-func (s *Service) writeAnswer(c *gin.Context, st *state, call *call) error {
-	ans, err := s.performCall(c.Request.Context(), st, call)
-	s.rateHeaders(c, call.token)
+func (h *proxyHandlers) writeAnswer(c *gin.Context, st *proxyState, call *call) error {
+	ans, err := h.proxy.PerformCall(c.Request.Context(), st, call)
+	h.rateHeaders(c, call.token)
 	if err != nil {
 		return err
 	}
 	defer ans.reply.Release()
 	if isLibrary(c.GetHeader("User-Agent")) {
-		s.noteClient(c.Request.Context(), call.token, clientLibrary)
+		h.access.NoteClient(c.Request.Context(), call.token, clientLibrary)
 	}
-	h := c.Writer.Header()
+	header := c.Writer.Header()
 	if ans.head.RetryAfter != "" {
-		h["Retry-After"] = []string{ans.head.RetryAfter}
+		header["Retry-After"] = []string{ans.head.RetryAfter}
 	}
 	if ans.policy {
-		h["X-Cache"] = []string{cacheWord[ans.cached]}
+		header["X-Cache"] = []string{cacheWord[ans.cached]}
 	}
 	if !strings.HasPrefix(ans.head.ContentType, "application/json") {
 		// An upstream's page or picture is data here: it runs nothing and embeds nothing.
-		h["Content-Security-Policy"] = []string{"sandbox; default-src 'none'"}
+		header["Content-Security-Policy"] = []string{"sandbox; default-src 'none'"}
 	}
 	if ans.stream != nil {
-		s.writeStream(c, ans)
+		h.writeStream(c, ans)
 		return nil
 	}
 	httpd.WriteBody(c, ans.head.Status, ans.head.ContentType, ans.body())
@@ -188,7 +246,7 @@ func (s *Service) writeAnswer(c *gin.Context, st *state, call *call) error {
 var cacheWord = map[bool]string{true: "HIT", false: "MISS"}
 
 // writeStream writes a streamed answer and flushes each chunk. There is no idle limit: an upstream may take minutes.
-func (s *Service) writeStream(c *gin.Context, ans *answer) {
+func (h *proxyHandlers) writeStream(c *gin.Context, ans *answer) {
 	defer ans.stream.Close()
 	ended := false
 	defer func() {
@@ -196,9 +254,9 @@ func (s *Service) writeStream(c *gin.Context, ans *answer) {
 			ans.finish(0, fault.New(fault.Internal, "The stream ended in a panic."))
 		}
 	}()
-	h := c.Writer.Header()
-	h.Set("Content-Type", ans.head.ContentType)
-	httpd.StreamHeaders(h)
+	header := c.Writer.Header()
+	header.Set("Content-Type", ans.head.ContentType)
+	httpd.StreamHeaders(header)
 	c.Writer.WriteHeader(ans.head.Status)
 	rc := http.NewResponseController(c.Writer)
 	_ = rc.Flush()
@@ -221,18 +279,18 @@ func (s *Service) writeStream(c *gin.Context, ans *answer) {
 }
 
 // rateHeaders sets the headers of the token's hourly window.
-func (s *Service) rateHeaders(c *gin.Context, t *token) { s.limitHeaders(c.Writer.Header(), t) }
+func (h *proxyHandlers) rateHeaders(c *gin.Context, t *token) { h.limitHeaders(c.Writer.Header(), t) }
 
-func (s *Service) limitHeaders(h http.Header, t *token) {
-	now := s.cfg.Now()
-	remaining, reset := t.counter.hourlyWindow(now, t.limits.RequestsHour)
-	h["X-Ratelimit-Limit"] = []string{strconv.FormatInt(t.limits.RequestsHour, 10)}
-	h["X-Ratelimit-Remaining"] = []string{strconv.FormatInt(remaining, 10)}
-	h["X-Ratelimit-Reset"] = []string{strconv.FormatInt(httpd.RetrySeconds(reset.Sub(now)), 10)}
+func (h *proxyHandlers) limitHeaders(header http.Header, t *token) {
+	now := h.now()
+	limit, remaining, reset := t.hourlyWindow(now)
+	header["X-Ratelimit-Limit"] = []string{strconv.FormatInt(limit, 10)}
+	header["X-Ratelimit-Remaining"] = []string{strconv.FormatInt(remaining, 10)}
+	header["X-Ratelimit-Reset"] = []string{strconv.FormatInt(httpd.RetrySeconds(reset.Sub(now)), 10)}
 }
 
 // writeError writes an error with the members that the upstream's own clients read.
-func (s *Service) writeError(c *gin.Context, err error) {
+func writeError(c *gin.Context, err error) {
 	e := fault.As(err)
 	if (e.Code == fault.BadRequest || e.Code == fault.InvalidArgument) && e.HTTPStatus() == http.StatusBadRequest {
 		// What the listener refuses has the word that this service has for it.
@@ -245,3 +303,20 @@ func (s *Service) writeError(c *gin.Context, err error) {
 	body["detail"] = map[string]string{"error": e.Message}
 	httpd.WriteErrorBody(c, e, body)
 }
+
+// isLibrary reports whether a user agent is that of a library rather than of a tool that people use by hand.
+func isLibrary(userAgent string) bool {
+	name := strings.ToLower(strings.TrimSpace(userAgent))
+	if name == "" {
+		return false
+	}
+	for _, prefix := range byHand {
+		if strings.HasPrefix(name, prefix) {
+			return false
+		}
+	}
+	return true
+}
+
+// byHand are the beginnings of the user agents of tools that people use by hand, in lower case.
+var byHand = []string{"curl/", "wget/", "mozilla/", "httpie/", "xh/", "postmanruntime/", "insomnia/", "bruno", "powershell/"}

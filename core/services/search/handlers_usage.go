@@ -34,19 +34,19 @@ type usageBody struct {
 }
 
 // handleUsage tells a token what it has used. It costs nothing and counts as no request.
-func (s *Service) handleUsage(c *gin.Context) {
-	tok, err := s.headerToken(c, s.state.Load())
+func (h *proxyHandlers) handleUsage(c *gin.Context) {
+	tok, err := h.headerToken(c)
 	if err != nil {
-		s.writeError(c, err)
+		writeError(c, err)
 		return
 	}
 	c.Header("Cache-Control", "no-store")
-	s.rateHeaders(c, tok)
-	c.JSON(http.StatusOK, usageOf(tok, s.cfg.Now()))
+	h.rateHeaders(c, tok)
+	c.JSON(http.StatusOK, usageOf(tok, h.now()))
 }
 
 func usageOf(t *token, now time.Time) usageBody {
-	u, l := t.counter.snapshot(now), t.limits
+	u, l := t.snapshot(now), t.limits
 	return usageBody{
 		TokenID: t.id, DailySuccess: u.DailySuccess, DailyError: u.DailyError,
 		MonthlySuccess: u.MonthlySuccess, MonthlyQuotaExhausted: u.MonthlyRefused,

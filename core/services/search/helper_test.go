@@ -291,15 +291,15 @@ func (e *env) post(op, token, body string) got {
 // call makes one request at the verb, without HTTP.
 func (e *env) call(svc *Service, tokenID, op, body string) (*answer, error) {
 	e.Helper()
-	st := svc.state.Load()
+	st := svc.Proxy.state.Load()
 	o := st.operations[op]
 	in, err := parseInput([]byte(body), o.want)
 	if err != nil {
 		e.Fatal(err)
 	}
-	tok := svc.tokens.get(tokenID)
+	tok := svc.Access.table.get(tokenID)
 	if tok == nil {
 		e.Fatalf("token %s is not in the table", tokenID)
 	}
-	return svc.performCall(context.Background(), st, &call{token: tok, op: o, in: in, requestID: "req_test", client: "192.0.2.1", size: len(body)})
+	return svc.PerformCall(context.Background(), st, &call{token: tok, op: o, in: in, requestID: "req_test", client: "192.0.2.1", size: len(body)})
 }

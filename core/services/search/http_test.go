@@ -263,7 +263,7 @@ func TestReloadUnderLoad(t *testing.T) {
 	}
 	for range 20 {
 		next := &backend{desc: e.backend.desc, invoke: e.backend.invoke}
-		old := e.svc.state.Load().chain[0].search.(*backend)
+		old := e.svc.Proxy.state.Load().chain[0].search.(*backend)
 		if err := e.svc.Reload(e.set, next); err != nil {
 			t.Fatal(err)
 		}

@@ -94,13 +94,13 @@ func (i Index) State() string {
 	return state
 }
 
-func keepsIndex(l *link) bool { return l.desc.Has(sdk.CapIndex) }
+func keepsIndex(l *chainedBackend) bool { return l.desc.Has(sdk.CapIndex) }
 
 // Indexes returns the indexes of the backends, in the order of the chain.
-func (s *Service) Indexes(ctx context.Context) (out []Index) {
+func (p *Proxy) Indexes(ctx context.Context) (out []Index) {
 	ctx, cancel := context.WithTimeout(ctx, indexTime)
 	defer cancel()
-	for _, l := range s.state.Load().chain {
+	for _, l := range p.state.Load().chain {
 		if keepsIndex(l) {
 			out = append(out, readIndex(ctx, l))
 		}
@@ -109,7 +109,7 @@ func (s *Service) Indexes(ctx context.Context) (out []Index) {
 }
 
 // readIndex returns the index of a backend.
-func readIndex(ctx context.Context, l *link) Index {
+func readIndex(ctx context.Context, l *chainedBackend) Index {
 	st, err := l.search.IndexStatus(ctx)
 	if err != nil {
 		return Index{Backend: l.ref, Err: err}
@@ -129,10 +129,10 @@ func readIndex(ctx context.Context, l *link) Index {
 var sourceStates = map[sdk.SourceState]string{sdk.SourceReady: "ready", sdk.SourcePending: "queued", sdk.SourceIndexing: "running", sdk.SourceFailed: "failed"}
 
 // Reindex starts to index everything of a backend again. It does not wait for the end; searches are answered meanwhile.
-func (s *Service) Reindex(ctx context.Context, backend string) error {
+func (p *Proxy) Reindex(ctx context.Context, backend string) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTime)
 	defer cancel()
-	for _, l := range s.state.Load().chain {
+	for _, l := range p.state.Load().chain {
 		if l.ref == backend && keepsIndex(l) {
 			return l.search.Reindex(ctx)
 		}

@@ -2,14 +2,93 @@ package search
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
+// askPause is how long the database is not asked again for new keys.
+const askPause = time.Second
+
+// keyUpstream is a backend whose upstream tells about keys.
+type keyUpstream interface {
+	// KeyStatus asks what a key is good for.
+	KeyStatus(ctx context.Context, key schema.Secret) (*sdk.KeyStatus, error)
+}
+
+// keyRequests adds up the requests with upstream keys.
+type keyRequests interface {
+	// LifetimeSums returns the sums of all requests with keys since the first one, by their ids.
+	LifetimeSums(ctx context.Context, scope string, ids []string) (map[string]*tally, error)
+}
+
+// invalidKeyReporter tells people of keys that were found invalid.
+type invalidKeyReporter interface {
+	// ReportInvalidKey tells of a key, in the transaction of ctx.
+	ReportInvalidKey(ctx context.Context, id, reason string) error
+}
+
+// keysConfig is what Keys needs.
+type keysConfig struct {
+	Store   *store.Store
+	Keyring *secret.Keyring
+	Logger  hclog.Logger
+	Now     func() time.Time
+	// Backend returns the backend that keys of a group are for; nil if no backend needs keys.
+	Backend  func(group string) keyUpstream
+	Requests keyRequests
+	Reporter invalidKeyReporter
+	// Refresh takes in what other processes have written.
+	Refresh func(context.Context) error
+}
+
+// Keys manages the upstream keys of the service, and chooses the one of each call.
+type Keys struct {
+	*keyAdmin
+	cfg  keysConfig
+	log  hclog.Logger
+	pool *Pool
+
+	// asking guards asked, which is when a call without a usable key last asked the database for new ones.
+	asking sync.Mutex
+	asked  time.Time
+
+	background sync.WaitGroup
+}
+
+// newKeys makes a Keys with an empty pool: RefreshKeys loads it.
+func newKeys(cfg keysConfig) *Keys {
+	k := &Keys{keyAdmin: newKeyAdmin(cfg.Store, cfg.Keyring, cfg.Now), cfg: cfg, log: cfg.Logger}
+	k.changed = cfg.Refresh
+	k.pool = newPool(cfg.Now, k.keyChanged)
+	return k
+}
+
+// Pool returns the keys in memory.
+func (k *Keys) Pool() *Pool { return k.pool }
+
+// RefreshKeys takes in what was written to keys since a moment in Unix milliseconds.
+func (k *Keys) RefreshKeys(ctx context.Context, since int64) error {
+	records, err := k.keys.keysSince(ctx, since)
+	if err != nil {
+		return fmt.Errorf("load upstream keys: %w", err)
+	}
+	k.loadKeys(records)
+	return nil
+}
+
+// Wait waits until the states that answers have caused are stored.
+func (k *Keys) Wait() { k.background.Wait() }
+
 // loadKeys opens the sealed keys and takes them into the pool. One that cannot be opened is left out and reported.
-func (s *Service) loadKeys(records []keyRecord) {
+func (k *Keys) loadKeys(records []keyRecord) {
 	var live []*key
 	deleted := map[string]int64{}
 	for _, r := range records {
@@ -17,53 +96,56 @@ func (s *Service) loadKeys(records []keyRecord) {
 			deleted[r.ID] = r.UpdatedAt
 			continue
 		}
-		plain, err := s.cfg.Keyring.Open(r.Sealed, "search_keys", r.ID, "sealed")
+		plain, err := k.keyring.Open(r.Sealed, "search_keys", r.ID, "sealed")
 		if err != nil {
-			s.cfg.Logger.Error("an upstream key cannot be opened; is this the right master key?", "key", r.ID, "error", err)
+			k.log.Error("an upstream key cannot be opened; is this the right master key?", "key", r.ID, "error", err)
 			deleted[r.ID] = r.UpdatedAt
 			continue
 		}
-		k := &key{id: r.ID, value: schema.Secret(plain), group: r.GroupName, state: r.State, reason: r.Reason, updated: r.UpdatedAt}
+		one := &key{id: r.ID, value: schema.Secret(plain), group: r.GroupName, state: r.State, reason: r.Reason, updated: r.UpdatedAt}
 		if r.Until != 0 {
-			k.until = time.UnixMilli(r.Until)
+			one.until = time.UnixMilli(r.Until)
 		}
-		live = append(live, k)
+		live = append(live, one)
 	}
-	s.pool.loadKeys(live, deleted)
+	k.pool.loadKeys(live, deleted)
 }
 
-// lookForKeys takes in what the command line may just have added. It asks the database at most once a second; calls that
+// LoadNewKeys takes in what the command line may just have added. It asks the database at most once a second; calls that
 // come meanwhile wait for the answer.
-func (s *Service) lookForKeys(ctx context.Context) {
-	s.looking.Lock()
-	defer s.looking.Unlock()
-	now := s.cfg.Now()
-	if now.Sub(s.looked) < unknownFor {
+func (k *Keys) LoadNewKeys(ctx context.Context) {
+	k.asking.Lock()
+	defer k.asking.Unlock()
+	now := k.now()
+	if now.Sub(k.asked) < askPause {
 		return
 	}
-	s.looked = now
+	k.asked = now
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if err := s.Refresh(ctx); err != nil {
-		s.cfg.Logger.Error("upstream keys cannot be looked up", "error", err)
+	if err := k.cfg.Refresh(ctx); err != nil {
+		k.log.Error("upstream keys cannot be looked up", "error", err)
 	}
 }
 
 // keyChanged stores what an answer has said about a key. It runs beside the request.
-func (s *Service) keyChanged(id string, state KeyState, reason string, until, now time.Time) {
-	s.cfg.Logger.Warn("upstream key changes its state", "key", id, "state", state, "reason", reason, "until", until)
-	s.background.Go(func() {
+func (k *Keys) keyChanged(id string, state KeyState, reason string, until, now time.Time) {
+	k.log.Warn("upstream key changes its state", "key", id, "state", state, "reason", reason, "until", until)
+	k.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		err := s.cfg.Store.Tx(ctx, "mark upstream key", func(ctx context.Context) error {
-			stored, err := s.repo.setKeyState(ctx, id, state, reason, store.Millis(until), now.UnixMilli())
+		err := k.store.Tx(ctx, "mark upstream key", func(ctx context.Context) error {
+			stored, err := k.keys.setKeyState(ctx, id, state, reason, store.Millis(until), now.UnixMilli())
 			if stored && err == nil && state == KeyInvalid {
-				err = s.monitor.reportInvalidKey(ctx, id, reason)
+				err = k.cfg.Reporter.ReportInvalidKey(ctx, id, reason)
 			}
 			return err
 		})
 		if err != nil {
-			s.cfg.Logger.Error("the state of an upstream key cannot be stored", "key", id, "error", err)
+			k.log.Error("the state of an upstream key cannot be stored", "key", id, "error", err)
 		}
 	})
 }
+
+// KeyStates counts the upstream keys by state.
+func (k *Keys) KeyStates() map[KeyState]int { return k.pool.countStates() }

@@ -22,7 +22,7 @@ func TestKeyIsDisabledWhileAnAnswerMarksIt(t *testing.T) {
 	mark := func(id string) func() error {
 		return func() error {
 			now := e.clock.now().Add(time.Second).UnixMilli()
-			_, err := e.svc.repo.setKeyState(ctx, id, KeyCooling, "slow down", now+1000, now)
+			_, err := e.svc.Keys.keys.setKeyState(ctx, id, KeyCooling, "slow down", now+1000, now)
 			return err
 		}
 	}
@@ -69,8 +69,8 @@ func TestKeyIsDisabledWhileAnAnswerMarksIt(t *testing.T) {
 func TestKeyIsDisabledWhileItIsAskedAbout(t *testing.T) {
 	e := newEnv(t, withKeys)
 	id := e.addKeys("good")[0]
-	e.svc.pool.applyVerdict(id, sdk.KeyVerdict{State: sdk.KeyExhausted, Reason: "used up"})
-	e.svc.background.Wait()
+	e.svc.Keys.pool.applyVerdict(id, sdk.KeyVerdict{State: sdk.KeyExhausted, Reason: "used up"})
+	e.svc.Keys.background.Wait()
 	e.backend.keyStatus = func(ctx context.Context, _ schema.Secret) (*sdk.KeyStatus, error) {
 		return &sdk.KeyStatus{Key: sdk.KeyVerdict{State: sdk.KeyOK}, Used: 3, Limit: 1000}, e.svc.SetKeyEnabled(ctx, id, false)
 	}

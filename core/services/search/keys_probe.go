@@ -15,7 +15,6 @@ import (
 )
 
 const (
-	jobSync = "search.sync_usage"
 	// probes is how many keys are asked about at once, probeTime how long one may take.
 	probes    = 8
 	probeTime = 20 * time.Second
@@ -48,12 +47,12 @@ type Probe struct {
 
 // ValidateKeys asks the upstream about keys without adding them. each is called for every line as soon as its result is
 // known, one call at a time.
-func (s *Service) ValidateKeys(ctx context.Context, values []string, group string, each func(Probe)) error {
-	l := s.state.Load().keyedFor(group)
+func (k *Keys) ValidateKeys(ctx context.Context, values []string, group string, each func(Probe)) error {
+	l := k.cfg.Backend(group)
 	if l == nil {
 		return fault.New(fault.Conflict, "No backend of this service needs upstream keys.")
 	}
-	known, err := s.repo.knownKeys(ctx, values)
+	known, err := k.keys.knownKeys(ctx, values)
 	if err != nil {
 		return err
 	}
@@ -89,7 +88,7 @@ func (s *Service) ValidateKeys(ctx context.Context, values []string, group strin
 		}
 		all.Go(func() {
 			defer func() { <-slots }()
-			s.probeKey(ctx, l, v, &p)
+			k.probeKey(ctx, l, v, &p)
 			report(p)
 		})
 	}
@@ -97,7 +96,7 @@ func (s *Service) ValidateKeys(ctx context.Context, values []string, group strin
 	return ctx.Err()
 }
 
-func (s *Service) probeKey(ctx context.Context, l *link, value string, p *Probe) {
+func (k *Keys) probeKey(ctx context.Context, l keyUpstream, value string, p *Probe) {
 	st, err := askKey(ctx, l, schema.Secret(value))
 	switch {
 	case err != nil:
@@ -117,60 +116,50 @@ func (s *Service) probeKey(ctx context.Context, l *link, value string, p *Probe)
 	}
 }
 
-func askKey(ctx context.Context, l *link, value schema.Secret) (*sdk.KeyStatus, error) {
+func askKey(ctx context.Context, l keyUpstream, value schema.Secret) (*sdk.KeyStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	return l.search.KeyStatus(ctx, value)
-}
-
-// keyedFor returns the backend that keys of a group are for; nil if no backend needs keys.
-func (st *state) keyedFor(group string) *link {
-	for _, l := range st.chain {
-		if l.credential && l.keyGroup() == group {
-			return l
-		}
-	}
-	return st.firstCredentialed()
+	return l.KeyStatus(ctx, value)
 }
 
 // SyncKey asks the upstream for the quota of a key of the pool and stores it. What the answer says about the key's state
 // counts as that of any call.
-func (s *Service) SyncKey(ctx context.Context, id string) error {
-	r, err := s.repo.liveKey(ctx, id)
+func (k *Keys) SyncKey(ctx context.Context, id string) error {
+	r, err := k.keys.liveKey(ctx, id)
 	if err != nil {
 		return err
 	}
-	l := s.state.Load().keyedFor(r.GroupName)
+	l := k.cfg.Backend(r.GroupName)
 	if l == nil {
 		return fault.New(fault.Conflict, "No backend of this service needs upstream keys.")
 	}
-	plain, err := s.keyring.Open(r.Sealed, "search_keys", r.ID, "sealed")
+	plain, err := k.keyring.Open(r.Sealed, "search_keys", r.ID, "sealed")
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, "The upstream key cannot be opened with the present master key.")
 	}
 	st, err := askKey(ctx, l, schema.Secret(plain))
-	now := s.cfg.Now().UnixMilli()
+	now := k.now().UnixMilli()
 	if err != nil {
 		problem := fault.As(err)
-		return errors.Join(problem, s.repo.setKeyQuota(ctx, id, 0, 0, now, problem.Message))
+		return errors.Join(problem, k.keys.setKeyQuota(ctx, id, 0, 0, now, problem.Message))
 	}
-	spent := s.pool.applyVerdict(id, st.Key)
-	if err := s.repo.setKeyQuota(ctx, id, st.Limit, st.Used, now, ""); err != nil {
+	spent := k.pool.applyVerdict(id, st.Key)
+	if err := k.keys.setKeyQuota(ctx, id, st.Limit, st.Used, now, ""); err != nil {
 		return err
 	}
 	if r.State == KeyExhausted && !spent && st.Limit > 0 && st.Used < st.Limit {
 		// The plan was raised, or reset before its month was over.
-		return s.changeKey(ctx, id, keyChange{operation: KeyMarked, reason: "The upstream reports that quota is left.", from: KeyExhausted, to: KeyActive})
+		return k.changeKey(ctx, id, keyChange{operation: KeyMarked, reason: "The upstream reports that quota is left.", from: KeyExhausted, to: KeyActive})
 	}
 	return nil
 }
 
-// syncDue asks for the quotas that are due.
-func (s *Service) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (any, error) {
-	if s.state.Load().firstCredentialed() == nil {
+// SyncDue asks for the quotas that are due. It is the handler of a job.
+func (k *Keys) SyncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (any, error) {
+	if !k.NeedsKeys() {
 		return nil, nil
 	}
-	ids, err := s.repo.keysToSync(ctx, s.cfg.Now())
+	ids, err := k.keys.keysToSync(ctx, k.now())
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +168,7 @@ func (s *Service) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := s.SyncKey(ctx, id); err != nil {
+		if err := k.SyncKey(ctx, id); err != nil {
 			failed++
 			p.Log(ctx, "key %s: %s", id, fault.As(err).Message)
 		}
@@ -188,27 +177,5 @@ func (s *Service) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (
 	return map[string]int{"synced": len(ids) - failed, "failed": failed}, nil
 }
 
-// keysToSync returns the keys whose quota is due. The hot ones are those with a request in the last two hours.
-func (r *repository) keysToSync(ctx context.Context, now time.Time) (ids []string, err error) {
-	err = r.db(ctx).Raw(`SELECT k.id FROM search_keys k WHERE k.deleted_at = 0 AND k.state NOT IN (?, ?) AND (k.quota_synced_at < ? OR k.quota_synced_at < ? AND EXISTS (
-		SELECT 1 FROM search_rollups u WHERE u.scope = 'key' AND u.subject = k.id AND u.step = 0 AND u.start = 0 AND u.last_at >= ?)) ORDER BY k.quota_synced_at, k.id`,
-		KeyDisabled, KeyInvalid, now.Add(-coldEvery).UnixMilli(), now.Add(-hotEvery).UnixMilli(), now.Add(-hotFor).UnixMilli()).Scan(&ids).Error
-	return ids, err
-}
-
-// knownKeys returns the hashes of those of the values that are in the pool.
-func (r *repository) knownKeys(ctx context.Context, values []string) (map[string]bool, error) {
-	hashes := make([][]byte, len(values))
-	for i, v := range values {
-		hashes[i] = secret.HashToken(v)
-	}
-	var found []keyRecord
-	if err := r.db(ctx).Select("hash").Where("hash IN ? AND deleted_at = 0", hashes).Find(&found).Error; err != nil {
-		return nil, err
-	}
-	out := map[string]bool{}
-	for _, k := range found {
-		out[string(k.Hash)] = true
-	}
-	return out, nil
-}
+// NeedsKeys reports whether any backend needs upstream keys.
+func (k *Keys) NeedsKeys() bool { return k.cfg.Backend("") != nil }

@@ -18,13 +18,13 @@ import (
 const queryToken = "tavilyApiKey"
 
 // toolsOf returns the operations that MCP clients see, each as the first backend of the chain that has it describes it.
-func toolsOf(chain []*link) (tools []mcp.Tool) {
+func toolsOf(backends []*sdk.Descriptor) (tools []mcp.Tool) {
 	names, operations := map[string]bool{}, map[string]bool{}
-	for _, l := range chain {
-		for _, op := range l.desc.Operations {
+	for i, b := range backends {
+		for _, op := range b.Operations {
 			first := !operations[op.Name]
 			operations[op.Name] = true
-			if op.Tool == "" || !first || l != chain[0] && names[op.Tool] {
+			if op.Tool == "" || !first || i > 0 && names[op.Tool] {
 				continue
 			}
 			names[op.Tool] = true
@@ -34,8 +34,8 @@ func toolsOf(chain []*link) (tools []mcp.Tool) {
 	return tools
 }
 
-func mcpTools(chain []*link) (*mcp.Tools, error) {
-	set, err := mcp.NewTools(toolsOf(chain))
+func mcpTools(backends []*sdk.Descriptor) (*mcp.Tools, error) {
+	set, err := mcp.NewTools(toolsOf(backends))
 	if err != nil {
 		return nil, fmt.Errorf("tools of the search backend: %w", err)
 	}
@@ -46,51 +46,51 @@ func mcpTools(chain []*link) (*mcp.Tools, error) {
 var mcpPaths = []string{"/mcp", "/mcp/"}
 
 // mcpRoutes returns the routes of the endpoint. There is no GET: the service has nothing to say unasked.
-func (s *Service) mcpRoutes() []httpd.Route {
-	end := s.handleMCP(func(c *gin.Context, _ *mcp.Tools, caller mcp.Caller) error { return s.mcp.Delete(c, caller) })
+func (h *proxyHandlers) mcpRoutes() []httpd.Route {
+	end := h.handleMCP(func(c *gin.Context, _ *mcp.Tools, caller mcp.Caller) error { return h.mcp.Delete(c, caller) })
 	var out []httpd.Route
 	for _, path := range mcpPaths {
 		out = append(out,
-			httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.AccessToken, BodyLimit: bodyLimit, Handler: s.handleMCP(s.mcp.Post)},
+			httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.AccessToken, BodyLimit: bodyLimit, Handler: h.handleMCP(h.mcp.Post)},
 			httpd.Route{Method: http.MethodDelete, Path: path, Policy: httpd.AccessToken, Handler: end})
 	}
 	return out
 }
 
 // handleMCP lets in who may, and writes errors.
-func (s *Service) handleMCP(serve func(*gin.Context, *mcp.Tools, mcp.Caller) error) gin.HandlerFunc {
+func (h *proxyHandlers) handleMCP(serve func(*gin.Context, *mcp.Tools, mcp.Caller) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		st := s.state.Load()
+		st := h.state.Load()
 		err := st.origins.Check(c.Request)
 		if err == nil {
 			var caller *mcpCaller
-			if caller, err = s.mcpCaller(c, st); err == nil {
+			if caller, err = h.mcpCaller(c); err == nil {
 				if err = serve(c, st.tools, caller); err == nil {
-					s.noteClient(c.Request.Context(), caller.token, clientMCP)
+					h.access.NoteClient(c.Request.Context(), caller.token, clientMCP)
 				}
 			}
 		}
 		if err != nil {
-			s.writeError(c, err)
+			writeError(c, err)
 		}
 	}
 }
 
 // mcpCaller finds the token of the header, else of the query.
-func (s *Service) mcpCaller(c *gin.Context, st *state) (*mcpCaller, error) {
+func (h *proxyHandlers) mcpCaller(c *gin.Context) (*mcpCaller, error) {
 	text, given := bearerToken(c.Request.Header)
 	var tok *token
 	var err error
 	if given {
-		tok, err = s.authenticate(c, text)
+		tok, err = h.authenticate(c, text)
 	} else {
 		text = tokenOfQuery(c.Request)
-		tok, err = s.identifyWithoutHeader(c, st, text)
+		tok, err = h.identifyWithoutHeader(c, text)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &mcpCaller{service: s, token: tok, text: text, requestID: httpd.RequestID(c), client: httpd.ClientAddr(c)}, nil
+	return &mcpCaller{handlers: h, token: tok, text: text, requestID: httpd.RequestID(c), client: httpd.ClientAddr(c)}, nil
 }
 
 // tokenOfQuery returns the value of the parameter. Several are no token at all, so that nobody has to guess which one counts.
@@ -106,7 +106,7 @@ func tokenOfQuery(r *http.Request) string {
 
 // mcpCaller performs tools in the name of a token.
 type mcpCaller struct {
-	service   *Service
+	handlers  *proxyHandlers
 	token     *token
 	text      string
 	requestID string
@@ -117,12 +117,12 @@ type mcpCaller struct {
 func (m *mcpCaller) Token() string { return m.token.id }
 
 // Headers implements mcp.Caller.
-func (m *mcpCaller) Headers(h http.Header) { m.service.limitHeaders(h, m.token) }
+func (m *mcpCaller) Headers(h http.Header) { m.handlers.limitHeaders(h, m.token) }
 
 // Call implements mcp.Caller: the same way as a request to the proxy.
 func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
-	st := m.service.state.Load()
-	op, known := st.operations[t.Operation]
+	st := m.handlers.proxy.State()
+	op, known := st.operation(t.Operation)
 	if !known {
 		return nil, fault.New(fault.NotFound, "The search backend does not offer %s.", t.Operation)
 	}
@@ -151,14 +151,14 @@ func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
 
 // proxyUnlessCancelled performs a call, and returns at once when ctx ends: a session can be ended, and a call cancelled,
 // while its upstream works. The call goes on by itself then, and is settled when its end is known.
-func (m *mcpCaller) proxyUnlessCancelled(ctx context.Context, st *state, c *call) (*answer, error) {
+func (m *mcpCaller) proxyUnlessCancelled(ctx context.Context, st *proxyState, c *call) (*answer, error) {
 	type outcome struct {
 		ans *answer
 		err error
 	}
 	ended := make(chan outcome, 1)
 	go func() {
-		ans, err := m.service.performCall(ctx, st, c)
+		ans, err := m.handlers.proxy.PerformCall(ctx, st, c)
 		if ctx.Err() != nil && ans != nil {
 			ans.reply.Release()
 			ans, err = nil, fault.FromPlugin(ctx.Err())

@@ -62,15 +62,14 @@ func (m *mcpCaller) awaitResult(ctx context.Context, c *call, id string, pending
 	if !isUnfinished(pending.Body) {
 		return pending, nil
 	}
-	st := m.service.state.Load()
-	op, offered := st.operations[sdk.OpResearchResult]
+	op, offered := m.handlers.proxy.State().operation(sdk.OpResearchResult)
 	if !offered {
 		return pending, nil
 	}
 	question := &call{token: c.token, op: op, resource: id, requestID: c.requestID, client: c.client}
 	end := time.NewTimer(researchWait)
 	defer end.Stop()
-	again := time.NewTicker(m.service.researchPause)
+	again := time.NewTicker(m.handlers.researchPause)
 	defer again.Stop()
 	for misses := 0; ; {
 		select {
@@ -98,8 +97,7 @@ func (m *mcpCaller) awaitResult(ctx context.Context, c *call, id string, pending
 
 // pollResult asks once for the result of a research.
 func (m *mcpCaller) pollResult(ctx context.Context, question *call) (*mcp.Result, error) {
-	run := &attempt{service: m.service, state: m.service.state.Load(), call: question, unmetered: true, started: time.Now()}
-	ans, err := run.runAttempt(ctx)
+	ans, err := m.handlers.proxy.PollCall(ctx, question)
 	if err != nil {
 		return nil, err
 	}

@@ -190,7 +190,7 @@ func TestResearchHasAnOwner(t *testing.T) {
 					t.Errorf("asked with another key: %+v", r)
 				}
 			}
-			e.svc.research = newResources()
+			e.svc.Proxy.research = newResources()
 			check("from the database")
 			if u := e.used(e.svc, idOf(other)); u.HourlyRequests != 1 {
 				t.Errorf("a foreign id costs nothing: %+v", u)

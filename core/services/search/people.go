@@ -16,20 +16,15 @@ type People interface {
 	Disabled(ctx context.Context) ([]string, error)
 }
 
-// Sessions ends sign-ins.
-type Sessions interface {
-	EndSession(ctx context.Context, id string) error
-}
-
 // maxOwners is how many users are offered as owners.
 const maxOwners = 500
 
 // Owners are users whom a token may be given to: those that are not disabled, at most 500.
-func (s *Service) Owners(ctx context.Context) ([]auth.User, error) {
-	if s.cfg.People == nil {
+func (a *Access) Owners(ctx context.Context) ([]auth.User, error) {
+	if a.people == nil {
 		return nil, nil
 	}
-	all, err := s.cfg.People.List(ctx)
+	all, err := a.people.List(ctx)
 	all = slices.DeleteFunc(all, func(u auth.User) bool { return u.Disabled })
 	return all[:min(len(all), maxOwners)], err
 }

@@ -47,10 +47,10 @@ func adminQueries(s *Service) map[string]struct {
 } {
 	group := "g3"
 	tokens := func(f TokenFilter) func(context.Context) error {
-		return func(ctx context.Context) error { _, _, err := s.repo.tokenPage(ctx, f, nil, 1, 50); return err }
+		return func(ctx context.Context) error { _, _, err := s.Access.tokens.tokenPage(ctx, f, nil, 1, 50); return err }
 	}
 	logs := func(f LogFilter) func(context.Context) error {
-		return func(ctx context.Context) error { _, err := s.repo.listRequests(ctx, f, 0, 0, 50); return err }
+		return func(ctx context.Context) error { _, err := s.auditLog.store.listRequests(ctx, f, 0, 0, 50); return err }
 	}
 	type query = struct {
 		run func(context.Context) error
@@ -59,7 +59,7 @@ func adminQueries(s *Service) map[string]struct {
 	hour := noon.Add(-time.Hour)
 	return map[string]query{
 		"tokens": {func(ctx context.Context) error {
-			_, err := s.listTokens(ctx, &tokenQuery{Page: 1, PerPage: 50})
+			_, err := s.api.tokens.listTokens(ctx, &tokenQuery{Page: 1, PerPage: 50})
 			return err
 		}, "SELECT COUNT(*) FROM search_tokens WHERE deleted_at = 0; SELECT * FROM search_tokens WHERE deleted_at = 0 ORDER BY created_at DESC, id DESC LIMIT 50; " +
 			"SELECT * FROM search_rollups WHERE scope = 'token' AND step = 0 AND start = 0 AND subject IN (SELECT id FROM search_tokens WHERE deleted_at = 0 ORDER BY created_at DESC, id DESC LIMIT 50)"},
@@ -69,21 +69,21 @@ func adminQueries(s *Service) map[string]struct {
 		"frozen tokens":        {tokens(TokenFilter{Enabled: "frozen"}), ""},
 		"tokens by a text":     {tokens(TokenFilter{Query: "t12"}), ""},
 		"token groups":         {func(ctx context.Context) error { _, err := s.TokenGroups(ctx); return err }, ""},
-		"own tokens":           {func(ctx context.Context) error { _, err := s.repo.tokensOf(ctx, "usr_t7"); return err }, ""},
-		"first own token":      {func(ctx context.Context) error { _, err := s.repo.firstTokenOf(ctx, "usr_t7", 0); return err }, ""},
+		"own tokens":           {func(ctx context.Context) error { _, err := s.Access.tokens.tokensOf(ctx, "usr_t7"); return err }, ""},
+		"first own token":      {func(ctx context.Context) error { _, err := s.Access.tokens.firstTokenOf(ctx, "usr_t7", 0); return err }, ""},
 		"keys": {func(ctx context.Context) error {
-			_, err := s.listKeys(ctx, &keyQuery{Page: 1, PerPage: 50})
+			_, err := s.api.keys.listKeys(ctx, &keyQuery{Page: 1, PerPage: 50})
 			return err
 		}, ""},
 		"keys of a group": {func(ctx context.Context) error {
-			_, _, err := s.repo.keyPage(ctx, KeyFilter{Groups: []string{"g1"}}, 1, 50)
+			_, _, err := s.Keys.keys.keyPage(ctx, KeyFilter{Groups: []string{"g1"}}, 1, 50)
 			return err
 		}, ""},
 		"invalid keys": {func(ctx context.Context) error {
-			_, _, err := s.repo.keyPage(ctx, KeyFilter{States: []string{"invalid"}}, 1, 50)
+			_, _, err := s.Keys.keys.keyPage(ctx, KeyFilter{States: []string{"invalid"}}, 1, 50)
 			return err
 		}, ""},
-		"history of a key":    {func(ctx context.Context) error { _, err := s.repo.keyHistory(ctx, "k5", "", 50); return err }, ""},
+		"history of a key":    {func(ctx context.Context) error { _, err := s.Keys.keys.keyHistory(ctx, "k5", "", 50); return err }, ""},
 		"requests":            {logs(LogFilter{}), "SELECT * FROM search_requests ORDER BY id DESC LIMIT 50"},
 		"requests of a token": {logs(LogFilter{TokenIDs: []string{"t77"}}), "SELECT * FROM search_requests WHERE token_id = 't77' ORDER BY id DESC LIMIT 50"},
 		"requests of tokens":  {logs(LogFilter{TokenIDs: []string{"t77", "t78", "t79"}}), ""},
@@ -93,26 +93,26 @@ func adminQueries(s *Service) map[string]struct {
 		"requests of an hour": {logs(LogFilter{Since: hour, Until: noon}), ""},
 		"research requests":   {logs(LogFilter{Operations: []string{"research"}}), ""},
 		"older requests": {func(ctx context.Context) error {
-			_, err := s.repo.listRequests(ctx, LogFilter{}, 500_000, 0, 50)
+			_, err := s.auditLog.store.listRequests(ctx, LogFilter{}, 500_000, 0, 50)
 			return err
 		}, "SELECT * FROM search_requests WHERE id < 500000 ORDER BY id DESC LIMIT 50"},
 		"newer requests": {func(ctx context.Context) error {
-			_, err := s.repo.listRequests(ctx, LogFilter{}, 0, 500_000, 50)
+			_, err := s.auditLog.store.listRequests(ctx, LogFilter{}, 0, 500_000, 50)
 			return err
 		}, ""},
-		"details of a request":    {func(ctx context.Context) error { _, _, err := s.repo.findRequest(ctx, 77); return err }, "SELECT * FROM search_requests WHERE id = 77"},
+		"details of a request":    {func(ctx context.Context) error { _, _, err := s.auditLog.store.findRequest(ctx, 77); return err }, "SELECT * FROM search_requests WHERE id = 77"},
 		"chart of an hour":        {func(ctx context.Context) error { _, err := s.readChart(ctx, scopeAll, "", "1h"); return err }, ""},
 		"chart of a day":          {func(ctx context.Context) error { _, err := s.readChart(ctx, scopeAll, "", "24h"); return err }, "SELECT * FROM search_rollups WHERE scope = 'all' AND subject = '' AND step = 300 AND start >= " + strconv.FormatInt(noon.Unix()-86400, 10)},
 		"chart of a month":        {func(ctx context.Context) error { _, err := s.readChart(ctx, scopeAll, "", "30d"); return err }, ""},
 		"chart of a token":        {func(ctx context.Context) error { _, err := s.readChart(ctx, scopeToken, "t77", "30d"); return err }, ""},
 		"totals of a day":         {func(ctx context.Context) error { _, err := s.Totals(ctx, "24h"); return err }, ""},
 		"any token":               {func(ctx context.Context) error { _, err := s.HasTokens(ctx); return err }, ""},
-		"sums of the month":       {func(ctx context.Context) error { _, err := s.showWindows(ctx, nil); return err }, ""},
-		"public figures":          {func(ctx context.Context) error { _, err := s.showSummary(ctx, nil); return err }, ""},
+		"sums of the month":       {func(ctx context.Context) error { _, err := s.Windows(ctx); return err }, ""},
+		"public figures":          {func(ctx context.Context) error { _, err := s.Summary(ctx); return err }, ""},
 		"top tokens":              {func(ctx context.Context) error { _, err := s.TopTokens(ctx, "day", 10); return err }, ""},
-		"keys whose quota is due": {func(ctx context.Context) error { _, err := s.repo.keysToSync(ctx, noon); return err }, ""},
+		"keys whose quota is due": {func(ctx context.Context) error { _, err := s.Keys.keys.keysToSync(ctx, noon); return err }, ""},
 		"old roll-ups": {func(ctx context.Context) error {
-			_, err := s.repo.purgeRollups(ctx, stepFine, noon.Add(-1000*time.Hour), 10)
+			_, err := s.auditLog.store.purgeRollups(ctx, stepFine, noon.Add(-1000*time.Hour), 10)
 			return err
 		}, ""},
 	}
@@ -209,7 +209,7 @@ func readAll(ctx context.Context, st *store.Store, sql string) error {
 func TestRequestsOfOneAreFound(t *testing.T) {
 	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), Migrations())
 	statements := testkit.WatchStatements(t, st)
-	r := newEnvOn(t, st).svc.repo
+	r := newEnvOn(t, st).svc.auditLog.store
 	for _, of := range []LogFilter{{TokenIDs: []string{"t7"}}, {KeyID: "k7"}} {
 		for _, f := range []LogFilter{{Outcomes: []string{"refused"}}, {Operations: []string{"map"}}, {Outcomes: []string{"error"}, Operations: []string{"map"}}} {
 			f.TokenIDs, f.KeyID = of.TokenIDs, of.KeyID

@@ -27,7 +27,7 @@ func fill(t testing.TB, st *store.Store, requests int) {
 	testkit.FillTable(t, st, "search_research", "resource_id, token_id, key_id, created_at", fmt.Sprintf("'x' || i, 't1', 'k', %d", now), 10_000)
 	testkit.Analyze(t, st)
 	// The last process has ended well: there are no roll-ups to make anew.
-	if err := (&repository{st}).setMark(context.Background(), markRollups, cleanEnd); err != nil {
+	if err := (&auditStore{st}).setMark(context.Background(), markRollups, cleanEnd); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -55,16 +55,16 @@ func TestNoQueryScans(t *testing.T) {
 		fillAdmin(t, st)
 		statements := testkit.WatchStatements(t, st)
 		e := newEnvOn(t, st)
-		ctx, r := t.Context(), e.svc.repo
+		ctx, r, toks := t.Context(), e.svc.auditLog.store, e.svc.Access.tokens
 		minute := noon.Unix() / 60
 		for name, query := range map[string]func() error{
-			"unknown token":   func() error { _, _ = r.findToken(ctx, "nope"); return nil },
-			"changed tokens":  func() error { _, err := r.tokensSince(ctx, noon.UnixMilli()+1); return err },
-			"research":        func() error { _, err := r.findResearch(ctx, "x5", noon.Add(-time.Hour)); return err },
+			"unknown token":   func() error { _, _, _ = toks.findToken(ctx, "nope"); return nil },
+			"changed tokens":  func() error { _, err := toks.tokensSince(ctx, noon.UnixMilli()+1); return err },
+			"research":        func() error { _, _, err := r.FindResearch(ctx, "x5", noon.Add(-time.Hour)); return err },
 			"last request":    func() error { _, err := r.lastRequestID(ctx); return err },
 			"open requests":   func() error { _, err := r.closeInterrupted(ctx); return err },
-			"use of the hour": func() error { _, err := r.usageSince(ctx, minute-2); return err },
-			"use of the day":  func() error { _, err := r.usageSums(ctx, minute-4, minute-2); return err },
+			"use of the hour": func() error { _, err := toks.usageSince(ctx, minute-2); return err },
+			"use of the day":  func() error { _, err := toks.usageSums(ctx, minute-4, minute-2); return err },
 			"old rows": func() error {
 				old := noon.Add(-300 * time.Hour)
 				_, err := r.purgeBefore(ctx, cutoffs{rows: old, usage: old, research: old}, 100)
@@ -93,7 +93,7 @@ func (e *env) requestMakesNoQuery(t *testing.T, statements *testkit.StatementLog
 	token := e.token(nil)
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
-	engine.POST("/search", e.svc.handlePost("search"))
+	engine.POST("/search", e.svc.api.proxy.handlePost("search"))
 	seen := statements.During(func() {
 		for range 20 {
 			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/search", strings.NewReader(`{"query":"a"}`))

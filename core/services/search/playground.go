@@ -3,11 +3,11 @@ package search
 import (
 	"bytes"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -24,9 +24,9 @@ type Operation struct {
 }
 
 // Operations are what clients may ask for, without research results; sorted by name.
-func (s *Service) Operations() []Operation {
+func (p *Proxy) Operations() []Operation {
 	var out []Operation
-	for name, op := range s.state.Load().operations {
+	for name, op := range p.state.Load().operations {
 		if name != sdk.OpResearchResult {
 			out = append(out, Operation{op.Name, op.Title, op.Description, op.InputSchema, op.Required})
 		}
@@ -34,9 +34,6 @@ func (s *Service) Operations() []Operation {
 	slices.SortFunc(out, func(a, b Operation) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
-
-// BaseURL is where the service is mounted.
-func (s *Service) BaseURL() string { return s.state.Load().settings.BaseURL }
 
 // Trial is a call that somebody makes from a page, in the name of a token: it counts and costs as any other.
 type Trial struct {
@@ -57,10 +54,10 @@ type TrialAnswer struct {
 }
 
 // Try makes a call from a page. Errors are those of the proxy.
-func (s *Service) Try(ctx context.Context, t Trial) (TrialAnswer, error) {
-	st := s.state.Load()
-	tok := s.tokens.get(t.TokenID)
-	if tok == nil || !s.tokens.usable(tok) {
+func (p *Proxy) Try(ctx context.Context, t Trial) (TrialAnswer, error) {
+	st := p.state.Load()
+	tok := p.tokens.get(t.TokenID)
+	if tok == nil || !p.tokens.usable(tok) {
 		return TrialAnswer{}, fault.New(fault.NotFound, "There is no such access token, or it cannot be used.")
 	}
 	op, known := st.operations[t.Operation]
@@ -78,7 +75,7 @@ func (s *Service) Try(ctx context.Context, t Trial) (TrialAnswer, error) {
 		return TrialAnswer{}, invalidField("stream", "A page shows the answer as a whole: leave stream out.")
 	}
 	began := time.Now()
-	ans, err := s.performCall(ctx, st, &call{token: tok, op: op, in: in, requestID: t.RequestID, client: t.Client, size: len(t.Body)})
+	ans, err := p.PerformCall(ctx, st, &call{token: tok, op: op, in: in, requestID: t.RequestID, client: t.Client, size: len(t.Body)})
 	if err != nil {
 		return TrialAnswer{}, err
 	}
@@ -86,11 +83,11 @@ func (s *Service) Try(ctx context.Context, t Trial) (TrialAnswer, error) {
 	return TrialAnswer{ans.head.Status, ans.head.ContentType, bytes.Clone(ans.body()), time.Since(began), ans.cached}, nil
 }
 
-// Live subscribes to requests as they end. The data of the events are RequestLogs; close the subscription when done.
-func (s *Service) Live() *event.Subscription { return s.live.Subscribe(topicRequests) }
-
-// KeyStates counts the upstream keys by state.
-func (s *Service) KeyStates() map[KeyState]int { return s.pool.countStates() }
-
-// NeedsKeys reports whether any backend needs upstream keys.
-func (s *Service) NeedsKeys() bool { return s.state.Load().firstCredentialed() != nil }
+// OperationNames returns the names of all operations that some backend offers, sorted.
+func (p *Proxy) OperationNames() []string {
+	names := slices.Sorted(maps.Keys(p.state.Load().operations))
+	if names == nil {
+		names = []string{}
+	}
+	return names
+}

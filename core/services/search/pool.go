@@ -55,9 +55,9 @@ func (k *key) isUsable(now time.Time) bool {
 	return k.state == KeyActive
 }
 
-// pool selects the upstream key for each call: the one that the token used last if it is usable, else the usable key
+// Pool selects the upstream key for each call: the one that the token used last if it is usable, else the usable key
 // that was used least recently.
-type pool struct {
+type Pool struct {
 	now func() time.Time
 	// changed is called with a state that an upstream's answer caused.
 	changed func(id string, state KeyState, reason string, until, now time.Time)
@@ -82,14 +82,14 @@ type affine struct {
 // caller identifies on whose behalf a key is picked. Calls of one project use the same key as long as it is usable.
 type caller struct{ token, project string }
 
-func newPool(now func() time.Time, changed func(id string, state KeyState, reason string, until, now time.Time)) *pool {
-	return &pool{now: now, changed: changed, byID: map[string]*key{}, gone: map[string]int64{}, affinity: map[affine]string{}}
+func newPool(now func() time.Time, changed func(id string, state KeyState, reason string, until, now time.Time)) *Pool {
+	return &Pool{now: now, changed: changed, byID: map[string]*key{}, gone: map[string]int64{}, affinity: map[affine]string{}}
 }
 
 // loadKeys adds or replaces keys and removes deleted ones, which come with the times of their updates. A stored state does not replace
 // one that an answer has changed since, which is not in the database yet; one that was stored meanwhile and bars the key does. What was
 // read before a key was deleted or restored changes nothing after that.
-func (p *pool) loadKeys(keys []*key, deleted map[string]int64) {
+func (p *Pool) loadKeys(keys []*key, deleted map[string]int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, k := range keys {
@@ -120,21 +120,19 @@ func (p *pool) loadKeys(keys []*key, deleted map[string]int64) {
 	p.findOwn()
 }
 
-// bindBackends sets the backends of the pool. A key whose group is the name of a backend serves that backend alone.
-func (p *pool) bindBackends(chain []*link) {
+// bindGroups sets the groups that are names of backends. A key of such a group serves that backend alone.
+func (p *Pool) bindGroups(groups []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.bound = map[string]bool{}
-	for _, l := range chain {
-		if l.credential {
-			p.bound[l.keyGroup()] = true
-		}
+	for _, name := range groups {
+		p.bound[name] = true
 	}
 	p.findOwn()
 }
 
 // findOwn updates which backends have keys of their own. The caller holds the mutex.
-func (p *pool) findOwn() {
+func (p *Pool) findOwn() {
 	p.own = map[string]bool{}
 	for _, k := range p.byID {
 		if p.bound[k.group] {
@@ -143,21 +141,21 @@ func (p *pool) findOwn() {
 	}
 }
 
-// mayServe reports whether a key may be used for a backend, whose name is group: one of its own keys if it has any,
+// keyServesGroup reports whether a key may be used for a backend, whose name is group: one of its own keys if it has any,
 // else a key that belongs to no backend. The caller holds the mutex.
-func (p *pool) mayServe(k *key, group string) bool {
+func (p *Pool) keyServesGroup(k *key, group string) bool {
 	return k.group == group || !p.own[group] && !p.bound[k.group]
 }
 
 // pickKey selects a key for a caller at a backend, whose name is group. tried holds ids that have failed for this
 // request.
-func (p *pool) pickKey(group string, by caller, tried []string) (id string, value schema.Secret, ok bool) {
+func (p *Pool) pickKey(group string, by caller, tried []string) (id string, value schema.Secret, ok bool) {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	who := affine{group, by}
 	best := p.byID[p.affinity[who]]
-	if best == nil || isTried(best.id, tried) || !p.mayServe(best, group) || !best.isUsable(now) {
+	if best == nil || isTried(best.id, tried) || !p.keyServesGroup(best, group) || !best.isUsable(now) {
 		best = p.nextUsableKey(now, group, tried)
 	}
 	if best == nil {
@@ -175,10 +173,10 @@ func (p *pool) pickKey(group string, by caller, tried []string) (id string, valu
 }
 
 // nextUsableKey returns the usable key of a backend that was used least recently, or nil. The caller holds the mutex.
-func (p *pool) nextUsableKey(now time.Time, group string, tried []string) *key {
+func (p *Pool) nextUsableKey(now time.Time, group string, tried []string) *key {
 	var best *key
 	for _, k := range p.order {
-		if isTried(k.id, tried) || !p.mayServe(k, group) || !k.isUsable(now) {
+		if isTried(k.id, tried) || !p.keyServesGroup(k, group) || !k.isUsable(now) {
 			continue
 		}
 		if best == nil || k.used < best.used || k.used == best.used && k.id < best.id {
@@ -199,7 +197,7 @@ func isTried(id string, tried []string) bool {
 }
 
 // findValue returns the value of a key by its id unless the key is invalid or disabled. Research results need it.
-func (p *pool) findValue(id string) (schema.Secret, bool) {
+func (p *Pool) findValue(id string) (schema.Secret, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	k := p.byID[id]
@@ -210,7 +208,7 @@ func (p *pool) findValue(id string) (schema.Secret, bool) {
 }
 
 // applyVerdict applies an answer's verdict to a key, and reports whether the key is unusable at present.
-func (p *pool) applyVerdict(id string, v sdk.KeyVerdict) (spent bool) {
+func (p *Pool) applyVerdict(id string, v sdk.KeyVerdict) (spent bool) {
 	now := p.now()
 	p.mu.Lock()
 	k := p.byID[id]
@@ -225,7 +223,7 @@ func (p *pool) applyVerdict(id string, v sdk.KeyVerdict) (spent bool) {
 	case sdk.KeyRateLimited:
 		state, until, spent = KeyCooling, now.Add(coolingTime(v.RetryAfter)), true
 	case sdk.KeyExhausted:
-		state, until, spent = KeyExhausted, nextMonth(now), true
+		state, until, spent = KeyExhausted, startOfNextMonth(now), true
 	}
 	// A person's decision and a verdict of "invalid" outlast late answers of calls that began before.
 	if !spent || k.isBarred() {
@@ -254,8 +252,8 @@ func coolingTime(after time.Duration) time.Duration {
 	return min(max(after, time.Second), coolMax)
 }
 
-// hasUsable reports whether a backend has a usable key.
-func (p *pool) hasUsable(group string) bool {
+// HasUsable reports whether a backend has a usable key.
+func (p *Pool) HasUsable(group string) bool {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -264,13 +262,13 @@ func (p *pool) hasUsable(group string) bool {
 
 // usableAfter returns how long it takes until a backend has a usable key: retrySoon if it has one now, 0 if none
 // becomes usable by itself.
-func (p *pool) usableAfter(group string) time.Duration {
+func (p *Pool) usableAfter(group string) time.Duration {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var shortest time.Duration
 	for _, k := range p.byID {
-		if !p.mayServe(k, group) {
+		if !p.keyServesGroup(k, group) {
 			continue
 		}
 		if k.isUsable(now) {
@@ -287,7 +285,7 @@ func (p *pool) usableAfter(group string) time.Duration {
 }
 
 // countStates returns the number of keys in each state.
-func (p *pool) countStates() map[KeyState]int {
+func (p *Pool) countStates() map[KeyState]int {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -297,4 +295,10 @@ func (p *pool) countStates() map[KeyState]int {
 		out[k.state]++
 	}
 	return out
+}
+
+// startOfNextMonth returns when the UTC month after that of now begins: an exhausted key is tried again then.
+func startOfNextMonth(now time.Time) time.Time {
+	now = now.UTC()
+	return time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 }

@@ -15,7 +15,7 @@ import (
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-func poolOf(c *clock, ids ...string) *pool {
+func poolOf(c *clock, ids ...string) *Pool {
 	p := newPool(c.now, func(string, KeyState, string, time.Time, time.Time) {})
 	var keys []*key
 	for _, id := range ids {
@@ -29,7 +29,7 @@ func verdict(s sdk.KeyState, after time.Duration) sdk.KeyVerdict {
 	return sdk.KeyVerdict{State: s, RetryAfter: after}
 }
 
-func picked(t testing.TB, p *pool, token string, tried ...string) string {
+func picked(t testing.TB, p *Pool, token string, tried ...string) string {
 	t.Helper()
 	id, value, ok := p.pickKey("", caller{token: token}, tried)
 	if ok && value != schema.Secret("value-"+id) {
@@ -203,11 +203,11 @@ func TestPoolKeepsItsPromises(t *testing.T) {
 func TestKeyStatesAreStoredAndRestored(t *testing.T) {
 	e := newEnv(t, withKeys)
 	ids := e.addKeys("key-one", "key-two", "key-three")
-	e.svc.pool.applyVerdict(ids[0], sdk.KeyVerdict{State: sdk.KeyInvalid, Reason: "revoked\x00"})
-	e.svc.pool.applyVerdict(ids[1], verdict(sdk.KeyExhausted, 0))
-	e.svc.background.Wait()
+	e.svc.Keys.pool.applyVerdict(ids[0], sdk.KeyVerdict{State: sdk.KeyInvalid, Reason: "revoked\x00"})
+	e.svc.Keys.pool.applyVerdict(ids[1], verdict(sdk.KeyExhausted, 0))
+	e.svc.Keys.background.Wait()
 	second := e.start()
-	got := second.pool.countStates()
+	got := second.Pool().countStates()
 	if got[KeyInvalid] != 1 || got[KeyExhausted] != 1 || got[KeyActive] != 1 {
 		t.Fatalf("%v", got)
 	}
@@ -223,7 +223,7 @@ func TestKeyStatesAreStoredAndRestored(t *testing.T) {
 	if want := []string{"restored", "exists", "invalid", "invalid", "created", "exists"}; !slices.Equal(status, want) {
 		t.Errorf("%v, want %v", status, want)
 	}
-	if got := second.pool.countStates(); got[KeyActive] != 3 || got[KeyInvalid] != 0 {
+	if got := second.Pool().countStates(); got[KeyActive] != 3 || got[KeyInvalid] != 0 {
 		t.Errorf("%v", got)
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
+	"sync/atomic"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/texts"
@@ -15,11 +17,61 @@ import (
 const (
 	// maxReloads is how often a request follows a reload to the new backend.
 	maxReloads = 16
-	// researchFor is how long a research id is remembered.
-	researchFor = 7 * 24 * time.Hour
-	// streamLimit bounds a streamed answer as a whole.
-	streamLimit = 30 * time.Minute
 )
+
+// researchStore finds research ids that were stored.
+type researchStore interface {
+	// FindResearch returns the record of a research id that is not older than since.
+	FindResearch(ctx context.Context, id string, since time.Time) (r researchRecord, found bool, err error)
+}
+
+// proxySettings are the settings of the proxy.
+type proxySettings struct {
+	// CacheTTL is for how long an answer may be given again to a token that has no policy of its own.
+	CacheTTL  time.Duration
+	NextOn5xx bool
+	LogBodies bool
+	// ErrorWindow is how long the calls of a backend count for its error rate.
+	ErrorWindow time.Duration
+}
+
+// proxyConfig is what a Proxy needs.
+type proxyConfig struct {
+	Tokens *Table
+	Keys   *Keys
+	// Audit writes the rows of requests; nil keeps none.
+	Audit    *auditWriter
+	Research researchStore
+	Metrics  *Metrics
+	Logger   hclog.Logger
+	Now      func() time.Time
+}
+
+// Proxy performs calls: it reserves their credits, asks backends in their order with an upstream key if they need one,
+// settles the cost and ends the audit.
+type Proxy struct {
+	tokens  *Table
+	keys    *Keys
+	pool    *Pool
+	audit   *auditWriter
+	records researchStore
+	metrics *Metrics
+	log     hclog.Logger
+	now     func() time.Time
+
+	research *resources
+	// calls counts the calls to each backend and those that failed.
+	calls failures
+	state atomic.Pointer[proxyState]
+}
+
+// newProxy makes a Proxy without backends: Use gives it some.
+func newProxy(cfg proxyConfig) *Proxy {
+	return &Proxy{
+		tokens: cfg.Tokens, keys: cfg.Keys, pool: cfg.Keys.Pool(), audit: cfg.Audit, records: cfg.Research, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now,
+		research: newResources(),
+	}
+}
 
 // call is one authenticated and parsed request of a client.
 type call struct {
@@ -37,11 +89,11 @@ type call struct {
 
 func (c *call) caller() caller { return caller{c.token.id, c.project} }
 
-// performCall admits the call against the token's quota, runs it and settles its cost. Its errors are faults that the
+// PerformCall admits the call against the token's quota, runs it and settles its cost. Its errors are faults that the
 // client may see.
-func (s *Service) performCall(ctx context.Context, st *state, c *call) (*answer, error) {
-	began := s.cfg.Now()
-	run := &attempt{service: s, state: st, call: c, cachePolicy: st.cachePolicyFor(c)}
+func (p *Proxy) PerformCall(ctx context.Context, st *proxyState, c *call) (*answer, error) {
+	began := p.now()
+	run := &attempt{proxy: p, state: st, call: c, cachePolicy: st.cachePolicyFor(c)}
 	first := st.candidatesFor(c)[0]
 	if run.findCached(first) == nil {
 		run.reserved = run.priceAt(first)
@@ -51,17 +103,17 @@ func (s *Service) performCall(ctx context.Context, st *state, c *call) (*answer,
 		// Until the end is known the row holds the reservation: it is what a crash makes the call cost.
 		Credits: run.reserved,
 	}}
-	if x := c.token.counter.reserve(began, run.reserved, c.token.limits); x != nil {
-		return nil, s.refuseCall(r, c, x)
+	if x := c.token.reserve(began, run.reserved); x != nil {
+		return nil, p.refuseCall(r, c, x)
 	}
-	if s.audit != nil {
-		s.audit.begin(r)
+	if p.audit != nil {
+		p.audit.begin(r)
 		run.record = r
 	}
 	run.started = time.Now()
 	ans, err := run.runAttempt(ctx)
 	if ans != nil && ans.stream != nil {
-		ans.finish = func(written int, err error) { s.settleCall(r, c, run, ans, written, err) }
+		ans.finish = func(written int, err error) { p.settleCall(r, c, run, ans, written, err) }
 		return ans, nil
 	}
 	written := 0
@@ -69,48 +121,22 @@ func (s *Service) performCall(ctx context.Context, st *state, c *call) (*answer,
 		ans.policy = run.cachePolicy.enabled()
 		written = len(ans.body())
 	}
-	s.settleCall(r, c, run, ans, written, err)
+	p.settleCall(r, c, run, ans, written, err)
 	return ans, err
 }
 
 // refuseCall counts and audits a call that would exceed a limit, and returns its fault.
-func (s *Service) refuseCall(r *record, c *call, x *Exceeded) error {
-	now := s.cfg.Now()
-	c.token.counter.countRefused(now, r.Time)
-	s.cfg.Metrics.countRefusal(x)
+func (p *Proxy) refuseCall(r *record, c *call, x *Exceeded) error {
+	now := p.now()
+	c.token.countRefused(now, r.Time)
+	p.metrics.countRefusal(x)
 	r.Outcome, r.Status, r.ErrorCode, r.Credits, r.finished = Refused, 429, string(fault.QuotaExhausted), 0, true
-	r.Detail = x.encodeLimit()
-	if s.audit != nil {
-		s.audit.begin(r)
+	r.Detail = x.reachedLimit().encode()
+	if p.audit != nil {
+		p.audit.begin(r)
 	}
 	return x.asFault(now)
 }
-
-// asFault returns the fault that the client gets.
-func (x *Exceeded) asFault(now time.Time) error {
-	out := fault.New(fault.QuotaExhausted, "%s", x.refusalText()).
-		WithRetryAfter(x.ResetAt.Sub(now)).
-		With("scope", x.Scope).With("window", x.Window).With("limit", x.Limit).With("used", x.Used).
-		With("reset_at", x.ResetAt.Format("2006-01-02T15:04:05.000Z"))
-	if x.Needed > 0 {
-		out = out.With("needed", x.Needed)
-	}
-	return out
-}
-
-// refusalText returns a sentence with the limit that is used up, or that the call does not fit into.
-func (x *Exceeded) refusalText() string {
-	limit := fmt.Sprintf("%s of %d %s", windowName[x.Window], x.Limit, x.Scope)
-	switch {
-	case x.Needed == 0:
-		return fmt.Sprintf("The access token has used its %s.", limit)
-	case x.Needed > x.Limit:
-		return fmt.Sprintf("The call reserves %d credits, more than the access token's %s.", x.Needed, limit)
-	}
-	return fmt.Sprintf("The call reserves %d credits, and %d are used or reserved of the access token's %s.", x.Needed, x.Used, limit)
-}
-
-var windowName = map[string]string{"minute": "limit by the minute", "hour": "hourly limit", "day": "daily limit", "month": "monthly limit"}
 
 // maxLogged is how much of a body the audit keeps, in bytes: bodies wait in memory for their group commit.
 const maxLogged = 256 << 10
@@ -124,7 +150,7 @@ func truncateLogged(body []byte) []byte {
 }
 
 // settleCall replaces the call's reservation by the credits that it used, and ends its audit record.
-func (s *Service) settleCall(r *record, c *call, run *attempt, ans *answer, written int, err error) {
+func (p *Proxy) settleCall(r *record, c *call, run *attempt, ans *answer, written int, err error) {
 	outcome, credits := Success, int64(0)
 	status, upstream := 200, 0
 	code, detail := "", ""
@@ -149,18 +175,18 @@ func (s *Service) settleCall(r *record, c *call, run *attempt, ans *answer, writ
 	}
 	if err != nil {
 		e := fault.As(err)
-		outcome, code, detail = Failure, string(e.Code), cmp.Or(run.said, texts.OneLine(e.Message, maxDetail))
+		outcome, code, detail = Failure, string(e.Code), cmp.Or(run.lastKeyError, texts.OneLine(e.Message, maxDetail))
 		if ans == nil {
 			status = e.HTTPStatus()
 		}
 	}
-	c.token.counter.settle(s.cfg.Now(), r.Time, run.reserved, credits, outcome)
+	c.token.settle(p.now(), r.Time, run.reserved, credits, outcome)
 	took := time.Since(run.started)
-	s.cfg.Metrics.observeRequest(c.op.Name, status, took, run.upstream, run.plugin, credits)
-	if s.audit == nil {
+	p.metrics.observeRequest(c.op.Name, status, took, run.upstream, run.plugin, credits)
+	if p.audit == nil {
 		return
 	}
-	s.audit.end(r, func(r *record) {
+	p.audit.end(r, func(r *record) {
 		r.Outcome, r.Status, r.Upstream, r.Credits, r.ErrorCode = outcome, status, upstream, credits, code
 		r.Duration, r.UpstreamTime, r.PluginTime = took, run.upstream, run.plugin
 		r.KeyID, r.Backend, r.Attempts, r.ResponseBytes = run.keyID, run.backendRef(), run.attempts, written
@@ -175,4 +201,10 @@ func (s *Service) settleCall(r *record, c *call, run *attempt, ans *answer, writ
 			}
 		}
 	})
+}
+
+// PollCall performs a call that costs nothing and counts nowhere: for the client it is part of an earlier one.
+func (p *Proxy) PollCall(ctx context.Context, c *call) (*answer, error) {
+	run := &attempt{proxy: p, state: p.state.Load(), call: c, unmetered: true, started: time.Now()}
+	return run.runAttempt(ctx)
 }

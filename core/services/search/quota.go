@@ -3,6 +3,9 @@ package search
 import (
 	"sync"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 )
 
 // Limits bound what one token may use. 0 lets nothing through, save for RequestsMinute, where it is no limit.
@@ -275,4 +278,50 @@ func (c *counter) hourlyWindow(now time.Time, limit int64) (remaining int64, res
 	defer c.mu.Unlock()
 	c.advance(now)
 	return max(0, limit-c.requests.sum), c.requests.freedAt(now, time.Minute, 1)
+}
+
+// reachedLimit returns the limit as the audit keeps it.
+func (x *Exceeded) reachedLimit() *ReachedLimit {
+	return &ReachedLimit{x.Scope, x.Window, x.Limit, x.Used, api.TimeOf(x.ResetAt), x.Needed}
+}
+
+// asFault returns the fault that the client gets.
+func (x *Exceeded) asFault(now time.Time) error {
+	out := fault.New(fault.QuotaExhausted, "%s", x.reachedLimit().refusalText()).
+		WithRetryAfter(x.ResetAt.Sub(now)).
+		With("scope", x.Scope).With("window", x.Window).With("limit", x.Limit).With("used", x.Used).
+		With("reset_at", x.ResetAt.Format("2006-01-02T15:04:05.000Z"))
+	if x.Needed > 0 {
+		out = out.With("needed", x.Needed)
+	}
+	return out
+}
+
+// reserve admits a request at the price, or returns the limit that it would exceed; then nothing has changed.
+func (t *token) reserve(now time.Time, price int64) *Exceeded {
+	return t.counter.reserve(now, price, t.limits)
+}
+
+// replaceReservation replaces a reservation by one at the price next, or returns the limit that it would exceed; then
+// nothing has changed.
+func (t *token) replaceReservation(now time.Time, price, next int64) *Exceeded {
+	return t.counter.replaceReservation(now, price, next, t.limits)
+}
+
+// settle replaces a reservation by the credits that were used. began is when the request was admitted.
+func (t *token) settle(now, began time.Time, price, credits int64, outcome Outcome) {
+	t.counter.settle(now, began, price, credits, outcome)
+}
+
+// countRefused counts a request that was refused.
+func (t *token) countRefused(now, began time.Time) { t.counter.countRefused(now, began) }
+
+// snapshot returns what the token has used.
+func (t *token) snapshot(now time.Time) Used { return t.counter.snapshot(now) }
+
+// hourlyWindow returns the values of the rate-limit headers: the limit, the requests that are left, and when the oldest
+// one leaves the window.
+func (t *token) hourlyWindow(now time.Time) (limit, remaining int64, reset time.Time) {
+	remaining, reset = t.counter.hourlyWindow(now, t.limits.RequestsHour)
+	return t.limits.RequestsHour, remaining, reset
 }

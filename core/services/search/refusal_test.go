@@ -34,12 +34,12 @@ func TestRefusalsAreTrue(t *testing.T) {
 		}
 		c.settle(noon, noon, tt.used, tt.used, Success)
 		x := c.reserve(noon, tt.price, tt.limits)
-		if x == nil || x.refusalText() != tt.want || x.Needed != tt.needed {
+		if x == nil || x.reachedLimit().refusalText() != tt.want || x.Needed != tt.needed {
 			t.Errorf("%s: %+v", tt.name, x)
 			continue
 		}
 		var row RequestLog
-		row.setDetail(Refused, x.encodeLimit())
+		row.setDetail(Refused, x.reachedLimit().encode())
 		if row.ErrorMessage != tt.want {
 			t.Errorf("%s: the log says %q", tt.name, row.ErrorMessage)
 		}

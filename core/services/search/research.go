@@ -2,11 +2,8 @@ package search
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
-
-	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
@@ -43,18 +40,17 @@ func plainID(id string) bool {
 	return len(id) <= maxResourceID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// findResearch returns the record of a research id. An unknown id, and one of another token, is a fault with status
+// FindResearch returns the record of a research id. An unknown id, and one of another token, is a fault with status
 // 404.
-func (s *Service) findResearch(ctx context.Context, id, tokenID string) (researchRecord, error) {
-	since := s.cfg.Now().Add(-researchFor)
-	rec, ok := s.research.get(id)
+func (p *Proxy) FindResearch(ctx context.Context, id, tokenID string) (researchRecord, error) {
+	since := p.now().Add(-researchFor)
+	rec, ok := p.research.get(id)
 	if !ok && plainID(id) {
 		var err error
-		rec, err = s.repo.findResearch(ctx, id, since)
-		if err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {
+		rec, ok, err = p.records.FindResearch(ctx, id, since)
+		if err != nil {
 			return rec, fault.Wrap(err, fault.Internal, "The research could not be looked up.")
 		}
-		ok = err == nil
 	}
 	if !ok || rec.TokenID != tokenID || rec.CreatedAt < since.UnixMilli() {
 		return rec, fault.New("research_request_not_found", "There is no such research.").WithStatus(404)

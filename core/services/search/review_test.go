@@ -18,12 +18,12 @@ func TestRollupsAfterACrashBeforeTheFirstStore(t *testing.T) {
 	e.svc.Close()
 	e.svc = e.start()
 	e.traffic(4)
-	if err := e.svc.audit.flush(t.Context()); err != nil {
+	if err := e.svc.auditLog.writer.flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	e.svc.rollups.mu.Lock()
-	clear(e.svc.rollups.pending)
-	e.svc.rollups.mu.Unlock()
+	e.svc.auditLog.rollups.mu.Lock()
+	clear(e.svc.auditLog.rollups.pending)
+	e.svc.auditLog.rollups.mu.Unlock()
 	e.svc = e.start()
 	e.compareRollups("after a crash")
 }
@@ -105,7 +105,7 @@ func TestOtherSitesMakeNoCallsWithoutAToken(t *testing.T) {
 // TestLogStreamsFollowTheirReader: a stream ends with the session, and tokens count for whom they belong to now.
 func TestLogStreamsFollowTheirReader(t *testing.T) {
 	e := newEnv(t)
-	e.svc.cfg.People = people{"ann": {ID: "ann"}, "bob": {ID: "bob"}}
+	e.svc.Access.people = people{"ann": {ID: "ann"}, "bob": {ID: "bob"}}
 	c := newContract(e)
 	text := field(t, c.admin(201, "POST", "/api/tokens", `{"owner_id":"ann"}`), "token").(string)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.base+"/search/api/user/logs/events", nil)

@@ -24,6 +24,8 @@ const (
 	buckets = 14
 	// rollupEvery is how old the roll-ups may be. A crash loses none of them: they are made anew from the audit rows.
 	rollupEvery = 10 * time.Second
+	// streamLimit bounds a streamed answer as a whole, and with it how long a request may take.
+	streamLimit = 30 * time.Minute
 	// fineFor and hoursFor are how long the roll-ups of each width are kept.
 	fineFor  = 48 * time.Hour
 	hoursFor = 400 * 24 * time.Hour
@@ -129,9 +131,9 @@ func bucketOf(d time.Duration) int {
 
 // rollups adds up what the audit has written and stores the tally now and then.
 type rollups struct {
-	repo *repository
-	log  hclog.Logger
-	now  func() time.Time
+	store *auditStore
+	log   hclog.Logger
+	now   func() time.Time
 
 	// storing is held while tally go to the database.
 	storing sync.Mutex
@@ -143,8 +145,8 @@ type rollups struct {
 	done    chan struct{}
 }
 
-func newRollups(repo *repository, log hclog.Logger, now func() time.Time) *rollups {
-	return &rollups{repo: repo, log: log, now: now, pending: map[rollupKey]*tally{}, stop: make(chan struct{}), done: make(chan struct{})}
+func newRollups(store *auditStore, log hclog.Logger, now func() time.Time) *rollups {
+	return &rollups{store: store, log: log, now: now, pending: map[rollupKey]*tally{}, stop: make(chan struct{}), done: make(chan struct{})}
 }
 
 // start keeps the stored tally fresh until close.
@@ -172,7 +174,7 @@ func (r *rollups) close(ctx context.Context) {
 	<-r.done
 	err := r.flush(ctx)
 	if err == nil {
-		err = r.repo.setMark(ctx, markRollups, cleanEnd)
+		err = r.store.setMark(ctx, markRollups, cleanEnd)
 	}
 	if err != nil {
 		r.log.Error("the last roll-ups were not stored; the next start makes them anew", "error", err)
@@ -229,7 +231,7 @@ func (r *rollups) flush(ctx context.Context) error {
 	if len(taken) == 0 {
 		return nil
 	}
-	rest, err := r.repo.addRollups(ctx, taken, r.now())
+	rest, err := r.store.addRollups(ctx, taken, r.now())
 	if err == nil {
 		return nil
 	}
@@ -248,13 +250,13 @@ func (r *rollups) flush(ctx context.Context) error {
 // restoreSums computes roll-ups again from the audit rows after a crash, from the time on from which some may not have been
 // stored.
 func (r *rollups) restoreSums(ctx context.Context) error {
-	mark, err := r.repo.readMark(ctx, markRollups)
+	mark, err := r.store.readMark(ctx, markRollups)
 	if err != nil {
 		return err
 	}
 	if mark == cleanEnd {
 		// From now on this process may end badly too, also before it has stored anything.
-		return r.repo.setMark(ctx, markRollups, r.now().UnixMilli())
+		return r.store.setMark(ctx, markRollups, r.now().UnixMilli())
 	}
 	// A streamed answer may belong to the hour before the last store.
 	from := time.UnixMilli(mark).Add(-streamLimit)
@@ -262,11 +264,11 @@ func (r *rollups) restoreSums(ctx context.Context) error {
 	if mark == 0 {
 		hour = 0
 	}
-	fresh := newRollups(r.repo, r.log, r.now)
-	if err := r.repo.eachSince(ctx, time.Unix(hour, 0), fresh.addOne); err != nil {
+	fresh := newRollups(r.store, r.log, r.now)
+	if err := r.store.eachSince(ctx, time.Unix(hour, 0), fresh.addOne); err != nil {
 		return err
 	}
-	stored, err := r.repo.rollupsSince(ctx, hour)
+	stored, err := r.store.rollupsSince(ctx, hour)
 	if err != nil {
 		return err
 	}
@@ -287,7 +289,7 @@ func (r *rollups) restoreSums(ctx context.Context) error {
 	if len(diff) > 0 {
 		r.log.Info("roll-ups are made anew from the requests since the last store", "rows", len(diff))
 	}
-	_, err = r.repo.addRollups(ctx, diff, r.now())
+	_, err = r.store.addRollups(ctx, diff, r.now())
 	return err
 }
 
@@ -317,7 +319,7 @@ func (r *rollups) lifetimeSums(ctx context.Context, scope string, subjects []str
 	// Sums that are on their way to the database are in neither place for a moment.
 	r.storing.Lock()
 	defer r.storing.Unlock()
-	out, err := r.repo.rollupsEver(ctx, scope, subjects)
+	out, err := r.store.rollupsEver(ctx, scope, subjects)
 	if err != nil {
 		return nil, err
 	}

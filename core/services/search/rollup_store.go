@@ -42,7 +42,7 @@ func rollupUpsert(d store.Dialect) string {
 
 // addRollups adds tally to the stored ones, in slices, and sets the mark. The rows of a subject go together, so that its hours
 // and its sum since the beginning agree whatever happens. What is not stored is returned with the error.
-func (r *repository) addRollups(ctx context.Context, add map[rollupKey]*tally, now time.Time) (map[rollupKey]*tally, error) {
+func (r *auditStore) addRollups(ctx context.Context, add map[rollupKey]*tally, now time.Time) (map[rollupKey]*tally, error) {
 	keys := slices.SortedFunc(maps.Keys(add), func(a, b rollupKey) int {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Subject, b.Subject))
 	})
@@ -63,7 +63,7 @@ func (r *repository) addRollups(ctx context.Context, add map[rollupKey]*tally, n
 	return nil, r.setMark(ctx, markRollups, now.UnixMilli())
 }
 
-func (r *repository) addSlice(ctx context.Context, sql string, keys []rollupKey, add map[rollupKey]*tally) error {
+func (r *auditStore) addSlice(ctx context.Context, sql string, keys []rollupKey, add map[rollupKey]*tally) error {
 	return r.store.Tx(ctx, "store roll-ups", func(ctx context.Context) error {
 		conn := r.store.Writer(ctx).Statement.ConnPool
 		for _, k := range keys {
@@ -81,19 +81,19 @@ func (r *repository) addSlice(ctx context.Context, sql string, keys []rollupKey,
 }
 
 // readMark returns a stored time in Unix milliseconds, 0 if there is none.
-func (r *repository) readMark(ctx context.Context, name string) (at int64, err error) {
+func (r *auditStore) readMark(ctx context.Context, name string) (at int64, err error) {
 	err = r.db(ctx).Raw("SELECT COALESCE(MAX(at), 0) FROM search_marks WHERE name = ?", name).Scan(&at).Error
 	return at, err
 }
 
-func (r *repository) setMark(ctx context.Context, name string, at int64) error {
+func (r *auditStore) setMark(ctx context.Context, name string, at int64) error {
 	return r.store.Tx(ctx, "set mark", func(ctx context.Context) error {
 		return r.store.Writer(ctx).Exec("INSERT INTO search_marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at", name, at).Error
 	})
 }
 
 // rollupRows reads whole rows.
-func (r *repository) rollupRows(ctx context.Context, where string, args ...any) (out []rollupRow, err error) {
+func (r *auditStore) rollupRows(ctx context.Context, where string, args ...any) (out []rollupRow, err error) {
 	rows, err := r.db(ctx).Raw("SELECT "+rollupNames+","+rollupTally+" FROM search_rollups WHERE "+where, args...).Rows()
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (r *repository) rollupRows(ctx context.Context, where string, args ...any) 
 }
 
 // rollupsSince returns the stored rows of all steps from a moment in Unix seconds on, without the sums since the beginning.
-func (r *repository) rollupsSince(ctx context.Context, start int64) ([]rollupRow, error) {
+func (r *auditStore) rollupsSince(ctx context.Context, start int64) ([]rollupRow, error) {
 	fine, err := r.rollupRows(ctx, "step = ? AND start >= ?", stepFine, start)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (r *repository) rollupsSince(ctx context.Context, start int64) ([]rollupRow
 }
 
 // rollupsEver returns the tally since the beginning of the subjects that have any.
-func (r *repository) rollupsEver(ctx context.Context, scope string, subjects []string) (map[string]*tally, error) {
+func (r *auditStore) rollupsEver(ctx context.Context, scope string, subjects []string) (map[string]*tally, error) {
 	rows, err := r.db(ctx).Raw("SELECT subject, SUM(requests), SUM(successes), SUM(errors), SUM(refused), SUM(credits), MAX(last_at) FROM search_rollups "+
 		"WHERE scope = ? AND subject IN ? AND step = 0 AND start = 0 GROUP BY subject", scope, subjects).Rows()
 	if err != nil {
@@ -148,7 +148,7 @@ type rollupPoint struct {
 }
 
 // rollupPoints returns the rows of a subject between two moments in Unix seconds, added up in points of width seconds. LastAt is not read.
-func (r *repository) rollupPoints(ctx context.Context, scope, subject string, step, width, from, before int64) (out []rollupPoint, err error) {
+func (r *auditStore) rollupPoints(ctx context.Context, scope, subject string, step, width, from, before int64) (out []rollupPoint, err error) {
 	rows, err := r.db(ctx).Raw("SELECT start - (start - ?) % ? AS point, operation, "+rollupSums()+" FROM search_rollups "+
 		"WHERE scope = ? AND subject = ? AND step = ? AND start >= ? AND start < ? GROUP BY point, operation", from, width, scope, subject, step, from, before).Rows()
 	if err != nil {
@@ -181,7 +181,7 @@ func (s *tally) scanTargets() []any {
 }
 
 // purgeRollups deletes the rows of a width from before a moment, at most limit of them.
-func (r *repository) purgeRollups(ctx context.Context, step int64, before time.Time, limit int) (more bool, err error) {
+func (r *auditStore) purgeRollups(ctx context.Context, step int64, before time.Time, limit int) (more bool, err error) {
 	err = r.store.Tx(ctx, "delete old roll-ups", func(ctx context.Context) error {
 		w := r.store.Writer(ctx)
 		var keys []rollupKey
@@ -202,7 +202,7 @@ func (r *repository) purgeRollups(ctx context.Context, step int64, before time.T
 }
 
 // eachSince visits the ended requests from a moment on.
-func (r *repository) eachSince(ctx context.Context, from time.Time, visit func(*entry)) error {
+func (r *auditStore) eachSince(ctx context.Context, from time.Time, visit func(*entry)) error {
 	first, err := r.firstID(ctx, from.UnixMilli())
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ const idSlack = 2 * time.Second
 
 // firstID returns an id from which on all requests since a moment, in Unix milliseconds, are found. Ids ascend with time, so
 // that a search by halves needs no index on the time, which every request would pay for.
-func (r *repository) firstID(ctx context.Context, at int64) (int64, error) {
+func (r *auditStore) firstID(ctx context.Context, at int64) (int64, error) {
 	at -= idSlack.Milliseconds()
 	var ends struct{ Low, High int64 }
 	// Two statements in one: each end of the primary key is looked up by itself.

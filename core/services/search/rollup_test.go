@@ -62,7 +62,7 @@ func (e *env) expected(step int64) map[string]tally {
 
 func (e *env) stored(step int64) map[string]tally {
 	e.Helper()
-	rows, err := e.svc.repo.rollupRows(context.Background(), "step = ?", step)
+	rows, err := e.svc.auditLog.store.rollupRows(context.Background(), "step = ?", step)
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -112,17 +112,17 @@ func TestRollupsAreTheSumsOfTheRows(t *testing.T) {
 
 		// A crash: what was added up since the last store is lost with the process.
 		e.traffic(9)
-		if err := e.svc.audit.flush(t.Context()); err != nil {
+		if err := e.svc.auditLog.writer.flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		e.svc.rollups.mu.Lock()
-		clear(e.svc.rollups.pending)
-		e.svc.rollups.mu.Unlock()
+		e.svc.auditLog.rollups.mu.Lock()
+		clear(e.svc.auditLog.rollups.pending)
+		e.svc.auditLog.rollups.mu.Unlock()
 		e.svc = e.start()
 		e.compareRollups("after a crash")
 
 		e.svc.Close()
-		if at, err := e.svc.repo.readMark(t.Context(), markRollups); err != nil || at != cleanEnd {
+		if at, err := e.svc.auditLog.store.readMark(t.Context(), markRollups); err != nil || at != cleanEnd {
 			t.Fatalf("after an end in good order the mark is %d, %v", at, err)
 		}
 		e.svc = e.start()
@@ -147,12 +147,12 @@ func TestRollupsOfAnOlderDatabase(t *testing.T) {
 func TestRollupsThatCannotBeStoredAreKept(t *testing.T) {
 	e := newEnv(t)
 	e.traffic(3)
-	if err := e.svc.audit.flush(t.Context()); err != nil {
+	if err := e.svc.auditLog.writer.flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := e.svc.rollups.flush(ended); err == nil {
+	if err := e.svc.auditLog.rollups.flush(ended); err == nil {
 		t.Fatal("a store that is cancelled must fail")
 	}
 	e.traffic(2)
@@ -164,7 +164,7 @@ func TestFirstID(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()))
 		ctx := t.Context()
-		if id, err := e.svc.repo.firstID(ctx, noon.UnixMilli()); err != nil || id != 0 && id != 1 {
+		if id, err := e.svc.auditLog.store.firstID(ctx, noon.UnixMilli()); err != nil || id != 0 && id != 1 {
 			t.Fatalf("without rows: %d, %v", id, err)
 		}
 		id := idOf(e.token(nil))
@@ -181,7 +181,7 @@ func TestFirstID(t *testing.T) {
 		}
 		for minutes := -5; minutes < 50; minutes++ {
 			at := noon.Add(time.Duration(minutes) * time.Minute).UnixMilli()
-			first, err := e.svc.repo.firstID(ctx, at)
+			first, err := e.svc.auditLog.store.firstID(ctx, at)
 			if err != nil {
 				t.Fatal(err)
 			}

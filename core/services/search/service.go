@@ -3,23 +3,17 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"embed"
-	"errors"
 	"fmt"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/patchbay-dev/patchbay/core/auth/limit"
-	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
-	"github.com/patchbay-dev/patchbay/core/services/search/mcp"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -47,43 +41,18 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Service is the search service.
+// Service is the search service. What it may be asked is in its rooms.
 type Service struct {
-	*Admin
-	cfg     Config
-	tokens  *tokens
-	pool    *pool
-	audit   *audit
-	rollups *rollups
-	// live carries requests as they end.
-	live     *event.Bus
-	research *resources
-	// guessed counts tokens that were not valid.
-	guessed *limit.Limiter
-	monitor *monitor
-	mcp     *mcp.Endpoint
-	state   atomic.Pointer[state]
-	seen    atomic.Int64
-	client  *firstClient
-	// researchPause is the pause between two questions for a research that a tool waits for.
-	researchPause time.Duration
-	// looked is when a call without a usable key last asked the database for new ones.
-	looking sync.Mutex
-	looked  time.Time
-
-	background sync.WaitGroup
-}
-
-// state is what a reload replaces at once.
-type state struct {
-	settings Settings
-	chain    []*link
-	// cache belongs to the chain: what other backends, or other settings of them, have answered is forgotten.
-	cache      *cache
-	operations map[string]operation
-	routes     map[string]route
-	tools      *mcp.Tools
-	origins    *mcp.Origins
+	*Access
+	*Keys
+	*auditLog
+	*Proxy
+	*monitor
+	cfg      Config
+	api      *searchAPI
+	settings atomic.Pointer[Settings]
+	// seen is up to when tokens and keys were read, in Unix milliseconds.
+	seen atomic.Int64
 }
 
 // New loads tokens, keys and counters, and ends what a crash left open. The migrations have run.
@@ -97,21 +66,9 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if cfg.Metrics == nil {
 		cfg.Metrics = NewMetrics(nil)
 	}
-	s := &Service{Admin: NewAdmin(cfg.Store, cfg.Keyring, cfg.Now), cfg: cfg, research: newResources(), researchPause: researchPause}
-	s.monitor = newMonitor(s)
-	s.tokenChanged = func(r tokenRecord) { s.tokens.storeRecords([]tokenRecord{r}) }
-	s.keysChanged = s.Refresh
-	s.live = event.NewBus()
-	s.client = &firstClient{repo: s.repo}
-	s.rollups = newRollups(s.repo, cfg.Logger, cfg.Now)
-	s.tokens = newTokens(s.repo, cfg.Settings.defaultLimits(), cfg.Now)
-	s.pool = newPool(cfg.Now, s.keyChanged)
-	var err error
-	if s.guessed, err = newGuesses(cfg.Now); err != nil {
+	s := &Service{cfg: cfg}
+	if err := s.makeRooms(); err != nil {
 		return nil, err
-	}
-	if s.mcp, err = mcp.New(mcp.Config{Now: cfg.Now}); err != nil {
-		return nil, fmt.Errorf("make the MCP endpoint: %w", err)
 	}
 	if err := s.Reload(cfg.Settings, cfg.Backends...); err != nil {
 		return nil, err
@@ -119,8 +76,43 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if err := s.restoreState(ctx); err != nil {
 		return nil, err
 	}
-	cfg.Metrics.watchKeys(s.pool.countStates)
+	cfg.Metrics.watchKeys(s.Pool().countStates)
 	return s, nil
+}
+
+// makeRooms makes the rooms of the service and tells each what it needs of the others.
+func (s *Service) makeRooms() (err error) {
+	cfg := s.cfg
+	s.auditLog = newAuditLog(auditConfig{Store: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Disabled: cfg.Settings.NoAudit})
+	s.Access = newAccess(accessConfig{
+		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Defaults: cfg.Settings.defaultLimits(), Requests: s.auditLog, People: cfg.People,
+	})
+	s.Keys = newKeys(keysConfig{
+		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Backend: s.keyUpstream, Requests: s.auditLog, Reporter: s, Refresh: s.Refresh,
+	})
+	s.Proxy = newProxy(proxyConfig{
+		Tokens: s.Table(), Keys: s.Keys, Audit: s.requestWriter(), Research: s.auditLog.store, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
+	})
+	s.monitor = newMonitor(alertConfig{Backends: s.Proxy, Pool: s.Pool(), Settings: s.alertSettings, Logger: cfg.Logger, Now: cfg.Now})
+	s.api, err = newSearchAPI(apiConfig{
+		Access: s.Access, Keys: s.Keys, Log: s.auditLog, Proxy: s.Proxy, Catalog: s.LogCatalog, Sessions: cfg.Sessions, Version: cfg.Version,
+		PublicURL: cfg.PublicURL, Now: cfg.Now,
+	})
+	return err
+}
+
+// keyUpstream returns the backend that keys of a group are for; nil if no backend needs keys.
+func (s *Service) keyUpstream(group string) keyUpstream {
+	if b := s.BackendOfGroup(group); b != nil {
+		return b
+	}
+	return nil
+}
+
+// alertSettings returns when alerts are sent, and to which channels.
+func (s *Service) alertSettings() (AlertSettings, []string) {
+	set := s.settings.Load()
+	return set.alertSettings(), set.Notify
 }
 
 // Migrations are the schema of the service.
@@ -143,19 +135,19 @@ func (s *Service) Reload(set Settings, backends ...client.Search) error {
 
 // Prepare checks new settings and the backends that they name, in that order, and returns what puts them into use.
 func (s *Service) Prepare(set Settings, backends ...client.Search) (commit func(), err error) {
-	chain, err := newChain(set.Backend, backends)
+	next, err := newProxyState(set.proxySettings(), set.Backend, backends)
 	if err != nil {
 		return nil, err
 	}
-	next := &state{settings: set, chain: chain, operations: mergeOperations(chain), routes: routesByOperation(chain), cache: newCache(maxCacheBytes)}
-	if next.tools, err = mcpTools(chain); err != nil {
+	useAPI, err := s.api.Prepare(apiSettings{BaseURL: set.BaseURL, DevOpenAdmin: set.DevOpenAdmin}, next)
+	if err != nil {
 		return nil, err
 	}
-	next.origins = mcp.NewOrigins(s.cfg.PublicURL, set.BaseURL)
 	return func() {
-		s.pool.bindBackends(chain)
-		s.tokens.setDefaults(set.defaultLimits())
-		s.state.Store(next)
+		s.Table().setDefaults(set.defaultLimits())
+		s.settings.Store(&set)
+		useAPI()
+		s.Use(next)
 		if set.DevOpenAdmin {
 			s.cfg.Logger.Warn("dev_open_admin is on: calls without a token are let through; never use this in production")
 		}
@@ -164,64 +156,19 @@ func (s *Service) Prepare(set Settings, backends ...client.Search) (commit func(
 
 // restoreState reads what an earlier process left.
 func (s *Service) restoreState(ctx context.Context) error {
-	interrupted, err := s.repo.closeInterrupted(ctx)
-	if err != nil {
-		return fmt.Errorf("close interrupted requests: %w", err)
+	if err := s.auditLog.closeInterrupted(ctx); err != nil {
+		return err
 	}
-	if interrupted > 0 {
-		s.cfg.Logger.Warn("requests were interrupted by an earlier end of the core", "rows", interrupted)
-	}
-	last, err := s.repo.lastRequestID(ctx)
-	if err != nil {
-		return fmt.Errorf("read the last request: %w", err)
-	}
-	if err := s.client.loadState(ctx); err != nil {
-		return fmt.Errorf("read the first client: %w", err)
+	if err := s.LoadFirstClient(ctx); err != nil {
+		return err
 	}
 	if err := s.refreshState(ctx, 0); err != nil {
 		return err
 	}
-	if err := s.restoreCounters(ctx); err != nil {
+	if err := s.RestoreCounters(ctx); err != nil {
 		return fmt.Errorf("rebuild the counters: %w", err)
 	}
-	if !s.cfg.Settings.NoAudit {
-		if err := s.rollups.restoreSums(ctx); err != nil {
-			return fmt.Errorf("make the roll-ups anew: %w", err)
-		}
-		s.rollups.start()
-		s.audit = newAudit(s.cfg.Store, s.cfg.Logger, last, s.recordWritten)
-	}
-	return nil
-}
-
-// restoreCounters rebuilds the windows of every token from the stored use: single minutes for the rolling hour, sums for
-// the rest of the day and the month.
-func (s *Service) restoreCounters(ctx context.Context) error {
-	// The built-in token is stored nowhere, but what was used without a token is.
-	s.tokens.builtinToken()
-	now := s.cfg.Now()
-	hour, day, month := now.Unix()/60-ringMinutes+1, dayStart(now), monthStart(now)
-	recent, err := s.repo.usageSince(ctx, hour)
-	if err != nil {
-		return err
-	}
-	sums := recent
-	for _, span := range [][2]int64{{month, min(day, hour)}, {max(day, month), hour}} {
-		if span[0] >= span[1] {
-			continue
-		}
-		part, err := s.repo.usageSums(ctx, span[0], span[1])
-		if err != nil {
-			return err
-		}
-		sums = append(sums, part...)
-	}
-	for _, u := range sums {
-		if t := s.tokens.get(u.TokenID); t != nil {
-			t.counter.restoreMinute(now, u)
-		}
-	}
-	return nil
+	return s.startWriting(ctx)
 }
 
 // Refresh takes in what other processes have written to tokens and keys.
@@ -232,74 +179,47 @@ const refreshSlack = time.Minute
 
 func (s *Service) refreshState(ctx context.Context, since int64) error {
 	now := s.cfg.Now()
-	toks, err := s.repo.tokensSince(ctx, since)
-	if err != nil {
-		return fmt.Errorf("load access tokens: %w", err)
+	if err := s.RefreshTokens(ctx, since); err != nil {
+		return err
 	}
-	s.tokens.storeRecords(toks)
-	if s.cfg.People != nil {
-		barred, err := s.cfg.People.Disabled(ctx)
-		if err != nil {
-			return fmt.Errorf("load disabled owners: %w", err)
-		}
-		s.tokens.setDisabledOwners(barred)
+	if err := s.RefreshKeys(ctx, since); err != nil {
+		return err
 	}
-	keys, err := s.repo.keysSince(ctx, since)
-	if err != nil {
-		return fmt.Errorf("load upstream keys: %w", err)
-	}
-	s.loadKeys(keys)
 	s.seen.Store(now.Add(-refreshSlack).UnixMilli())
 	return nil
 }
 
-// HasTokens reports whether there is any access token yet.
-func (s *Service) HasTokens(ctx context.Context) (bool, error) { return s.repo.hasTokens(ctx) }
+// Ready returns an error while the service cannot do its work.
+func (s *Service) Ready() error { return s.checkWriter() }
 
-// Ready is an error while the service cannot do its work.
-func (s *Service) Ready() error {
-	if s.audit != nil && !s.audit.healthy() {
-		return errors.New("audit rows cannot be written")
+// BaseURL returns where the service is mounted.
+func (s *Service) BaseURL() string { return s.settings.Load().BaseURL }
+
+// Mount returns the service below its base URL.
+func (s *Service) Mount() (httpd.Mount, error) { return s.MountAt(s.BaseURL()) }
+
+// MountAt is Mount for another base URL than the one in use.
+func (s *Service) MountAt(base string) (httpd.Mount, error) { return s.api.Mount(base), nil }
+
+// Backends returns how many backends the service may ask.
+func (s *Service) Backends() int { return len(s.Chain()) }
+
+// LogCatalog returns what requests can be filtered by at present.
+func (s *Service) LogCatalog() LogCatalog {
+	out := LogCatalog{RetentionDays: int(s.settings.Load().Retention / (24 * time.Hour)), Operations: s.OperationNames(), Backends: []string{}}
+	for _, b := range s.Chain() {
+		out.Backends = append(out.Backends, b.Ref)
 	}
-	return nil
+	out.Results = []string{Success.String(), Failure.String(), Refused.String(), Interrupted.String(), Open.String()}
+	return out
 }
 
-// recordWritten counts the requests of one write, and publishes those that have ended in the order of their ids.
-func (s *Service) recordWritten(inserts, updates []entry) {
-	s.rollups.addEntries(inserts)
-	s.rollups.addEntries(updates)
-	if !s.live.Heard(topicRequests) {
-		return
-	}
-	// A row that was written open is an update now, beside the inserts of requests that began after it.
-	written := slices.Concat(inserts, updates)
-	slices.SortFunc(written, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
-	for i := range written {
-		if written[i].Outcome != Open {
-			s.live.Publish(topicRequests, event.Event{Type: "request", Data: written[i].toLog()})
-		}
-	}
-}
-
-// Flush waits until the audit of all requests that have ended is written, roll-ups included.
-func (s *Service) Flush(ctx context.Context) error {
-	if s.audit == nil {
-		return nil
-	}
-	if err := s.audit.flush(ctx); err != nil {
-		return err
-	}
-	return s.rollups.flush(ctx)
-}
+// Alert has the service send its alerts from now on. It is called at most once, before Close.
+func (s *Service) Alert(ctx context.Context, to Alerter) error { return s.monitor.SendTo(ctx, to) }
 
 // Close writes the rest of the audit. No request may be under way.
 func (s *Service) Close() {
-	s.monitor.close()
-	s.background.Wait()
-	if s.audit != nil {
-		s.audit.close()
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		defer cancel()
-		s.rollups.close(ctx)
-	}
+	s.monitor.Close()
+	s.Keys.Wait()
+	s.auditLog.close()
 }

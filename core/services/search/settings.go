@@ -68,5 +68,18 @@ func (s Settings) Check() schema.Diagnostics {
 			out = append(out, schema.Errorf(schema.At("limits").Attr(name), "must not be negative")...)
 		}
 	}
-	return append(out, s.alertSettings().check()...)
+	return append(out, s.alertSettings().Check()...)
+}
+
+// alertSettings returns when alerts are sent.
+func (s Settings) alertSettings() AlertSettings {
+	if s.Alerts == nil {
+		return defaultAlertSettings()
+	}
+	return *s.Alerts
+}
+
+// proxySettings returns the settings of the proxy.
+func (s Settings) proxySettings() proxySettings {
+	return proxySettings{CacheTTL: s.CacheTTL, NextOn5xx: s.NextOn5xx, LogBodies: s.LogBodies, ErrorWindow: s.alertSettings().ErrorWindow}
 }

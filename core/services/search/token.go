@@ -3,12 +3,9 @@ package search
 import (
 	"context"
 	"crypto/subtle"
-	"errors"
 	"strings"
 	"sync"
 	"time"
-
-	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/secret"
@@ -45,10 +42,10 @@ func (t *token) usable(now time.Time) bool {
 	return t.enabled && (t.expires.IsZero() || now.Before(t.expires))
 }
 
-// tokens is the table of access tokens in memory. It is loaded at start, follows writes of other processes, and looks
+// Table is the table of access tokens in memory. It is loaded at start, follows writes of other processes, and looks
 // an unknown id up once.
-type tokens struct {
-	store    *repository
+type Table struct {
+	store    *tokenStore
 	defaults Limits
 	now      func() time.Time
 
@@ -61,12 +58,12 @@ type tokens struct {
 	deleted map[string]bool
 }
 
-func newTokens(store *repository, defaults Limits, now func() time.Time) *tokens {
-	return &tokens{store: store, defaults: defaults, now: now, byID: map[string]*token{}, unknown: map[string]time.Time{}, deleted: map[string]bool{}}
+func newTable(store *tokenStore, defaults Limits, now func() time.Time) *Table {
+	return &Table{store: store, defaults: defaults, now: now, byID: map[string]*token{}, unknown: map[string]time.Time{}, deleted: map[string]bool{}}
 }
 
 // setDefaults gives new limits to the tokens that have none of their own.
-func (t *tokens) setDefaults(l Limits) {
+func (t *Table) setDefaults(l Limits) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.defaults = l
@@ -79,7 +76,7 @@ func (t *tokens) setDefaults(l Limits) {
 
 // storeRecords replaces tokens by their records, and removes deleted ones. A record that is older than the one which is there, of a
 // change that was committed before another one, is left out.
-func (t *tokens) storeRecords(records []tokenRecord) {
+func (t *Table) storeRecords(records []tokenRecord) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range records {
@@ -101,7 +98,7 @@ func (t *tokens) storeRecords(records []tokenRecord) {
 }
 
 // setDisabledOwners replaces the set of owners whose tokens are refused.
-func (t *tokens) setDisabledOwners(owners []string) {
+func (t *Table) setDisabledOwners(owners []string) {
 	next := make(map[string]bool, len(owners))
 	for _, id := range owners {
 		next[id] = true
@@ -112,7 +109,7 @@ func (t *tokens) setDisabledOwners(owners []string) {
 }
 
 // usable reports whether a token may be used now, by itself and by its owner.
-func (t *tokens) usable(tok *token) bool {
+func (t *Table) usable(tok *token) bool {
 	if !tok.usable(t.now()) {
 		return false
 	}
@@ -125,7 +122,7 @@ func (t *tokens) usable(tok *token) bool {
 }
 
 // newToken returns a token that is not in the table yet: another process has just created it.
-func (t *tokens) newToken(r tokenRecord) *token {
+func (t *Table) newToken(r tokenRecord) *token {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return r.toToken(t.defaults)
@@ -171,7 +168,7 @@ func (o overrides) mergeOver(l Limits) Limits {
 	return l
 }
 
-func (t *tokens) get(id string) *token {
+func (t *Table) get(id string) *token {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.byID[id]
@@ -196,7 +193,7 @@ func wellFormed(text string) bool {
 }
 
 // authenticateToken finds the token of a text. Its error is a fault.Unauthorized.
-func (t *tokens) authenticateToken(ctx context.Context, text string) (*token, error) {
+func (t *Table) authenticateToken(ctx context.Context, text string) (*token, error) {
 	if !wellFormed(text) {
 		return nil, errToken("The access token is invalid or disabled.")
 	}
@@ -216,7 +213,7 @@ func (t *tokens) authenticateToken(ctx context.Context, text string) (*token, er
 
 // findOrLoad returns a token by its id, from the database if it is not in the table. That there is no such token is remembered for
 // a second. Requests that ask at the same moment each read the database, so that a new token is refused to none of them.
-func (t *tokens) findOrLoad(ctx context.Context, id string) (*token, error) {
+func (t *Table) findOrLoad(ctx context.Context, id string) (*token, error) {
 	now := t.now()
 	t.mu.RLock()
 	asked, known := t.unknown[id]
@@ -224,8 +221,8 @@ func (t *tokens) findOrLoad(ctx context.Context, id string) (*token, error) {
 	if known && now.Sub(asked) < unknownFor {
 		return nil, nil
 	}
-	r, err := t.store.findToken(ctx, id)
-	if errors.Is(err, gorm.ErrRecordNotFound) || err == nil && r.DeletedAt != 0 {
+	r, found, err := t.store.findToken(ctx, id)
+	if err == nil && (!found || r.DeletedAt != 0) {
 		t.forget(id, now)
 		return nil, nil
 	}
@@ -237,7 +234,7 @@ func (t *tokens) findOrLoad(ctx context.Context, id string) (*token, error) {
 }
 
 // forget remembers that there was no such token.
-func (t *tokens) forget(id string, now time.Time) {
+func (t *Table) forget(id string, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.unknown) >= maxUnknown {
@@ -250,7 +247,7 @@ func (t *tokens) forget(id string, now time.Time) {
 const builtinID = "dev"
 
 // builtinToken returns that token. It is made at its first use and never stored.
-func (t *tokens) builtinToken() *token {
+func (t *Table) builtinToken() *token {
 	if found := t.get(builtinID); found != nil {
 		return found
 	}
@@ -270,4 +267,21 @@ func TokenID(text string) string {
 		return ""
 	}
 	return text[len(tokenPrefix) : len(tokenPrefix)+tokenIDLen]
+}
+
+// usedPeriods returns what each token has used in the current UTC day or month, by its id.
+func (t *Table) usedPeriods(now time.Time, month bool) map[string]period {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	out := make(map[string]period, len(t.byID))
+	for id, tok := range t.byID {
+		out[id] = tok.counter.periodUse(now, month)
+	}
+	return out
+}
+
+// IsOwner reports whether a token belongs to a user.
+func (t *Table) IsOwner(id, user string) bool {
+	tok := t.get(id)
+	return tok != nil && tok.owner != "" && tok.owner == user
 }

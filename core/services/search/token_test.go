@@ -56,7 +56,7 @@ func TestTokens(t *testing.T) {
 		}
 		check := func(name, text string, want bool) {
 			t.Helper()
-			_, err := e.svc.tokens.authenticateToken(ctx, text)
+			_, err := e.svc.Access.table.authenticateToken(ctx, text)
 			if (err == nil) != want || !want && (fault.CodeOf(err) != fault.Unauthorized || strings.Contains(err.Error(), text[8:])) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -98,7 +98,7 @@ func TestForeignTokens(t *testing.T) {
 		beside.Exclusive = false
 		admin := NewAdmin(testkit.OpenStore(t, beside, Migrations()), e.ring, e.clock.now)
 		usable := func(text string) bool {
-			_, err := e.svc.tokens.authenticateToken(ctx, text)
+			_, err := e.svc.Access.table.authenticateToken(ctx, text)
 			return err == nil
 		}
 		// The watcher sees what is written after it has begun.
@@ -122,11 +122,11 @@ func TestForeignTokens(t *testing.T) {
 		if _, err := admin.AddKeys(ctx, "", []string{"some-upstream-key"}); err != nil {
 			t.Fatal(err)
 		}
-		testkit.Eventually(t, time.Second, func() bool { return e.svc.pool.countStates()[KeyActive] == 1 }, "the key is here too")
+		testkit.Eventually(t, time.Second, func() bool { return e.svc.Keys.pool.countStates()[KeyActive] == 1 }, "the key is here too")
 		if err := admin.DeleteToken(ctx, idOf(text)); err != nil {
 			t.Fatal(err)
 		}
-		testkit.Eventually(t, time.Second, func() bool { return e.svc.tokens.get(idOf(text)) == nil }, "the token is gone here too")
+		testkit.Eventually(t, time.Second, func() bool { return e.svc.Access.table.get(idOf(text)) == nil }, "the token is gone here too")
 	})
 }
 
@@ -142,7 +142,7 @@ func TestNewTokenIsRefusedToNobody(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
-				if _, err := e.svc.tokens.authenticateToken(context.Background(), text); err != nil {
+				if _, err := e.svc.Access.table.authenticateToken(context.Background(), text); err != nil {
 					refused.Add(1)
 				}
 			})
@@ -165,7 +165,7 @@ func TestUnknownIDsAreRemembered(t *testing.T) {
 		return len(statements.During(func() {
 			for range 5 {
 				for _, text := range []string{someToken, deleted} {
-					_, _ = e.svc.tokens.authenticateToken(context.Background(), text)
+					_, _ = e.svc.Access.table.authenticateToken(context.Background(), text)
 				}
 			}
 		}))
@@ -181,9 +181,9 @@ func TestUnknownIDsAreRemembered(t *testing.T) {
 		t.Errorf("%d look-ups after it", n)
 	}
 	for i := range maxUnknown + 10 {
-		e.svc.tokens.forget(strings.Repeat("x", 3)+string(rune(i)), e.clock.now())
+		e.svc.Access.table.forget(strings.Repeat("x", 3)+string(rune(i)), e.clock.now())
 	}
-	if n := len(e.svc.tokens.unknown); n > maxUnknown {
+	if n := len(e.svc.Access.table.unknown); n > maxUnknown {
 		t.Errorf("%d unknown ids are kept", n)
 	}
 }
@@ -197,10 +197,10 @@ func TestReloadGivesNewDefaultsToTokensWithoutTheirOwn(t *testing.T) {
 	if err := e.svc.Reload(set, e.backend); err != nil {
 		t.Fatal(err)
 	}
-	if got := e.svc.tokens.get(own).limits; got != (Limits{1, 2, 3, 4, 0}) {
+	if got := e.svc.Access.table.get(own).limits; got != (Limits{1, 2, 3, 4, 0}) {
 		t.Errorf("own limits: %+v", got)
 	}
-	if got := e.svc.tokens.get(plain).limits; got != (Limits{9, 8, 7, 6, 0}) {
+	if got := e.svc.Access.table.get(plain).limits; got != (Limits{9, 8, 7, 6, 0}) {
 		t.Errorf("new defaults: %+v", got)
 	}
 }

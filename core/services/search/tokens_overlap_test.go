@@ -14,7 +14,7 @@ func TestTokensAreDisabledInTwoOrdersAtOnce(t *testing.T) {
 	a, b, held := idOf(e.token(nil)), idOf(e.token(nil)), idOf(e.token(nil))
 	disable := func(ids ...string) func() error {
 		return func() error {
-			updated, missing, err := e.svc.ChangeTokens(t.Context(), ids, map[string]any{"enabled": false})
+			updated, missing, err := e.svc.SetTokensEnabled(t.Context(), ids, false)
 			if err == nil && (updated != len(ids)-2 || !slices.Equal(missing, []string{"none", "gone"})) {
 				t.Errorf("got %d, %v for %v", updated, missing, ids)
 			}

@@ -11,16 +11,15 @@ type Trouble struct {
 }
 
 // Troubles returns what is wrong with the backends, by the limits of the alerts, in the order of the chain.
-func (s *Service) Troubles() (out []Trouble) {
-	st := s.state.Load()
-	set := st.settings.alertSettings()
-	for _, l := range st.chain {
-		if l.credential && !s.pool.hasUsable(l.keyGroup()) {
-			out = append(out, Trouble{Kind: alertPoolEmpty, Backend: l.ref})
+func (m *monitor) Troubles() (out []Trouble) {
+	set, _ := m.cfg.Settings()
+	for _, b := range m.cfg.Backends.Chain() {
+		if b.NeedsKey && !m.cfg.Pool.HasUsable(b.KeyGroup) {
+			out = append(out, Trouble{Kind: alertPoolEmpty, Backend: b.Ref})
 		}
-		calls, failed := s.monitor.calls.sumCalls(l.ref, s.cfg.Now(), set.ErrorWindow)
+		calls, failed := m.cfg.Backends.SumCalls(b.Ref, m.cfg.Now(), set.ErrorWindow)
 		if set.tooManyFailed(calls, failed) {
-			out = append(out, Trouble{alertUpstreamErrors, l.ref, calls, failed})
+			out = append(out, Trouble{alertUpstreamErrors, b.Ref, calls, failed})
 		}
 	}
 	return out
@@ -30,6 +29,3 @@ func (s *Service) Troubles() (out []Trouble) {
 func (a AlertSettings) tooManyFailed(calls, failed int) bool {
 	return calls >= a.ErrorRequests && float64(failed) >= a.ErrorShare*float64(calls)
 }
-
-// Backends returns how many backends the service may ask.
-func (s *Service) Backends() int { return len(s.state.Load().chain) }

@@ -36,7 +36,7 @@ func (p pages) bulkTokens(c *gin.Context) bulk {
 	return bulk{
 		path: p.base + "/tokens", of: "token", filter: t.filterValues(),
 		listMatches: func(ctx context.Context, page int) ([]string, error) {
-			list, err := p.service.Tokens(ctx, t.tokenFilter(), page, perPage)
+			list, err := p.service.FindTokens(ctx, t.tokenFilter(), page, perPage)
 			return idsOf(list.Items, func(t service.AuthToken) string { return t.ID }), err
 		},
 		changes: map[string]func(context.Context, string) error{
@@ -53,7 +53,7 @@ func (p pages) bulkKeys(c *gin.Context) bulk {
 	return bulk{
 		path: p.base + "/keys", of: "key", filter: k.filterValues(),
 		listMatches: func(ctx context.Context, page int) ([]string, error) {
-			list, err := p.service.Keys(ctx, k.keyFilter(), page, perPage)
+			list, err := p.service.FindKeys(ctx, k.keyFilter(), page, perPage)
 			return idsOf(list.Items, func(k service.APIKey) string { return k.ID }), err
 		},
 		changes: map[string]func(context.Context, string) error{

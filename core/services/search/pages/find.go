@@ -16,7 +16,7 @@ func (p pages) findHits(ctx context.Context, v *ui.View, text string) (out []ui.
 	var list service.TokenPage
 	who := auth.From(ctx)
 	if who.Admin() {
-		list, err = p.service.Tokens(ctx, service.TokenFilter{Query: text}, 1, tokensFound)
+		list, err = p.service.FindTokens(ctx, service.TokenFilter{Query: text}, 1, tokensFound)
 	} else {
 		list, err = p.service.TokensOf(ctx, who.User.ID)
 	}
@@ -30,6 +30,6 @@ func (p pages) findHits(ctx context.Context, v *ui.View, text string) (out []ui.
 
 // countPending returns how many upstream keys cannot be used until somebody looks at them.
 func (p pages) countPending(ctx context.Context) (map[string]int, error) {
-	list, err := p.service.Keys(ctx, service.KeyFilter{States: []string{string(service.KeyInvalid)}}, 1, 1)
+	list, err := p.service.FindKeys(ctx, service.KeyFilter{States: []string{string(service.KeyInvalid)}}, 1, 1)
 	return map[string]int{p.base + "/keys": int(list.Total)}, err
 }

@@ -220,7 +220,7 @@ func TestKeysAreManaged(t *testing.T) {
 	list := v.Get("/search/keys")
 	list.Is(t, "keys", 200, "2 keys")
 	list.Lacks(t, "keys", "secret-a", "secret-b")
-	keys, err := s.service.Keys(t.Context(), service.KeyFilter{}, 1, 10)
+	keys, err := s.service.FindKeys(t.Context(), service.KeyFilter{}, 1, 10)
 	must(t, err)
 	id := keys.Items[0].ID
 	for _, tt := range []struct{ action, state string }{{"disable", "disabled"}, {"enable", "active"}, {"quarantine", "invalid"}, {"release", "active"}, {"sync", "active"}} {

@@ -43,7 +43,7 @@ func (p pages) findAttention(ctx context.Context, v *ui.View) (out []ui.Attentio
 	if p.service.KeyStates()[service.KeyInvalid] == 0 {
 		return out, nil
 	}
-	list, err := p.service.Keys(ctx, service.KeyFilter{States: []string{string(service.KeyInvalid)}}, 1, shownKeys)
+	list, err := p.service.FindKeys(ctx, service.KeyFilter{States: []string{string(service.KeyInvalid)}}, 1, shownKeys)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func (p pages) showKeys(c *gin.Context) { p.renderKeys(c, ui.Form{}) }
 func (p pages) renderKeys(c *gin.Context, form ui.Form) {
 	k := keysView{Group: c.Query("group"), State: c.Query("status"), Needed: p.service.NeedsKeys(), Form: form, Open: form.Refused() || ui.Opens(c, newKeys)}
 	var err error
-	if k.List, err = p.service.Keys(c.Request.Context(), k.keyFilter(), ui.PageNumber(c.Query("page")), perPage); err != nil {
+	if k.List, err = p.service.FindKeys(c.Request.Context(), k.keyFilter(), ui.PageNumber(c.Query("page")), perPage); err != nil {
 		p.kit.Fail(c, err)
 		return
 	}

@@ -147,7 +147,7 @@ func (p pages) visibleTokens(ctx context.Context) ([]service.AuthToken, error) {
 		list, err := p.service.TokensOf(ctx, who.User.ID)
 		return list.Items, err
 	}
-	list, err := p.service.Tokens(ctx, service.TokenFilter{Enabled: "active"}, 1, 100)
+	list, err := p.service.FindTokens(ctx, service.TokenFilter{Enabled: "active"}, 1, 100)
 	return list.Items, err
 }
 

@@ -81,7 +81,7 @@ func (p pages) renderTokens(c *gin.Context, form ui.Form) {
 	if t.Own {
 		t.List, err = p.service.TokensOf(ctx, who.User.ID)
 	} else {
-		if t.List, err = p.service.Tokens(ctx, t.tokenFilter(), ui.PageNumber(c.Query("page")), perPage); err == nil {
+		if t.List, err = p.service.FindTokens(ctx, t.tokenFilter(), ui.PageNumber(c.Query("page")), perPage); err == nil {
 			t.Groups, err = p.service.TokenGroups(ctx)
 		}
 	}

@@ -41,9 +41,9 @@ func (a *attempt) headWithoutKey(h sdk.Head) sdk.Head {
 	return h
 }
 
-// keyCutter is a stream that removes a key, also where the key is split between two chunks: the end of a chunk that
+// keyRedactor is a stream that removes a key, also where the key is split between two chunks: the end of a chunk that
 // may be the beginning of the key is held until the next chunk.
-type keyCutter struct {
+type keyRedactor struct {
 	client.SearchStream
 	key  string
 	held []byte
@@ -53,11 +53,11 @@ func withoutKey(st client.SearchStream, key schema.Secret) client.SearchStream {
 	if key == "" {
 		return st
 	}
-	return &keyCutter{SearchStream: st, key: key.Reveal()}
+	return &keyRedactor{SearchStream: st, key: key.Reveal()}
 }
 
 // Next implements client.SearchStream.
-func (k *keyCutter) Next() ([]byte, error) {
+func (k *keyRedactor) Next() ([]byte, error) {
 	for {
 		p, err := k.SearchStream.Next()
 		if err == io.EOF && len(k.held) > 0 {

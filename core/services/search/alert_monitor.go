@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/patchbay-dev/patchbay/core/notify"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -20,14 +22,13 @@ type AlertSettings struct {
 	Repeat        time.Duration `patchbay:"repeat,default=1h" doc:"How long the same is not told again while it lasts."`
 }
 
-func (s Settings) alertSettings() AlertSettings {
-	if s.Alerts == nil {
-		return AlertSettings{ErrorShare: 0.5, ErrorRequests: 20, ErrorWindow: 5 * time.Minute, Repeat: time.Hour}
-	}
-	return *s.Alerts
+// defaultAlertSettings returns the settings without an alerts block.
+func defaultAlertSettings() AlertSettings {
+	return AlertSettings{ErrorShare: 0.5, ErrorRequests: 20, ErrorWindow: 5 * time.Minute, Repeat: time.Hour}
 }
 
-func (a AlertSettings) check() (out schema.Diagnostics) {
+// Check finds what the types of the settings cannot express.
+func (a AlertSettings) Check() (out schema.Diagnostics) {
 	for _, c := range []struct {
 		name, must string
 		bad        bool
@@ -73,10 +74,33 @@ const (
 	alertTimeout = 30 * time.Second
 )
 
+// alertBackends tells about the backends of the service.
+type alertBackends interface {
+	// Chain returns the backends in use, in the order in which they are tried.
+	Chain() []Backend
+	// SumCalls returns the calls to a backend that ended within length before now, and how many of them failed.
+	SumCalls(ref string, now time.Time, length time.Duration) (calls, failed int)
+}
+
+// alertPool tells about the upstream keys.
+type alertPool interface {
+	// HasUsable reports whether a backend has a usable key.
+	HasUsable(group string) bool
+}
+
+// alertConfig is what a monitor needs.
+type alertConfig struct {
+	Backends alertBackends
+	Pool     alertPool
+	// Settings returns the settings in use, and the channels that get the alerts.
+	Settings func() (set AlertSettings, channels []string)
+	Logger   hclog.Logger
+	Now      func() time.Time
+}
+
 // monitor watches keys and backends, and tells when something is wrong with them and when it is over.
 type monitor struct {
-	service *Service
-	calls   failures
+	cfg alertConfig
 	// to is set once. It is not under mu: who has a transaction must not wait for a check, which waits for transactions.
 	to atomic.Pointer[Alerter]
 
@@ -87,17 +111,17 @@ type monitor struct {
 	done       sync.WaitGroup
 }
 
-func newMonitor(s *Service) *monitor {
-	return &monitor{service: s, told: map[string]time.Time{}, calm: map[string]time.Time{}}
+// newMonitor makes a monitor that sends nothing before SendTo.
+func newMonitor(cfg alertConfig) *monitor {
+	return &monitor{cfg: cfg, told: map[string]time.Time{}, calm: map[string]time.Time{}}
 }
 
-// Alert has the service send its alerts from now on. It is called at most once, before Close.
-func (s *Service) Alert(ctx context.Context, to Alerter) error {
+// SendTo sends the alerts of the service from now on. It is called at most once, before Close.
+func (m *monitor) SendTo(ctx context.Context, to Alerter) error {
 	lasting, err := to.Active(ctx, service)
 	if err != nil {
 		return err
 	}
-	m := s.monitor
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.to.Store(&to)
@@ -120,7 +144,8 @@ func (m *monitor) loadAlerter() Alerter {
 	return nil
 }
 
-func (m *monitor) close() {
+// Close ends the checks.
+func (m *monitor) Close() {
 	m.mu.Lock()
 	stop := m.stop
 	m.mu.Unlock()
@@ -153,19 +178,29 @@ func (m *monitor) checkAll(ctx context.Context) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	st, locale := m.service.state.Load(), to.Locale()
-	seen := map[string]bool{}
-	for _, l := range st.chain {
-		if l.credential {
-			m.reportFinding(ctx, to, st, m.checkPool(l, locale), seen)
+	set, channels := m.cfg.Settings()
+	round := checkRound{alerter: to, settings: set, channels: channels, locale: to.Locale(), seen: map[string]bool{}}
+	for _, b := range m.cfg.Backends.Chain() {
+		if b.NeedsKey {
+			m.reportFinding(ctx, &round, m.checkPool(b, round.locale))
 		}
-		m.reportFinding(ctx, to, st, m.checkErrors(st, l, locale), seen)
+		m.reportFinding(ctx, &round, m.checkErrors(set, b, round.locale))
 	}
 	for key := range m.told {
-		if kind, ref, _ := strings.Cut(key, "/"); !seen[key] {
-			m.reportFinding(ctx, to, st, finding{key: key, over: true, good: writeAlert(locale, alertBackendRemoved, notify.Alert{Kind: kind}, ref)}, seen)
+		if kind, ref, _ := strings.Cut(key, "/"); !round.seen[key] {
+			m.reportFinding(ctx, &round, finding{key: key, over: true, good: writeAlert(round.locale, alertBackendRemoved, notify.Alert{Kind: kind}, ref)})
 		}
 	}
+}
+
+// checkRound is one check of everything.
+type checkRound struct {
+	alerter  Alerter
+	settings AlertSettings
+	channels []string
+	locale   string
+	// seen are the keys of the findings so far.
+	seen map[string]bool
 }
 
 // finding is the state of one thing that alerts are about.
@@ -179,33 +214,32 @@ type finding struct {
 }
 
 // checkPool returns whether a backend has a usable key.
-func (m *monitor) checkPool(l *link, locale string) finding {
-	usable := m.service.pool.hasUsable(l.keyGroup())
-	about := map[string]any{"backend": l.ref}
+func (m *monitor) checkPool(b Backend, locale string) finding {
+	usable := m.cfg.Pool.HasUsable(b.KeyGroup)
+	about := map[string]any{"backend": b.Ref}
 	return finding{
-		key: alertPoolEmpty + "/" + l.ref, bad: !usable, over: usable, wait: calmFor,
-		news: writeAlert(locale, alertPoolEmpty, notify.Alert{Kind: alertPoolEmpty, Severity: sdk.Error, Fields: about}, l.ref),
-		good: writeAlert(locale, alertPoolUsable, notify.Alert{Kind: alertPoolEmpty, Fields: about}, l.ref),
+		key: alertPoolEmpty + "/" + b.Ref, bad: !usable, over: usable, wait: calmFor,
+		news: writeAlert(locale, alertPoolEmpty, notify.Alert{Kind: alertPoolEmpty, Severity: sdk.Error, Fields: about}, b.Ref),
+		good: writeAlert(locale, alertPoolUsable, notify.Alert{Kind: alertPoolEmpty, Fields: about}, b.Ref),
 	}
 }
 
 // checkErrors returns whether too many calls of a backend have failed.
-func (m *monitor) checkErrors(st *state, l *link, locale string) finding {
-	set := st.settings.alertSettings()
-	total, failed := m.calls.sumCalls(l.ref, m.service.cfg.Now(), set.ErrorWindow)
+func (m *monitor) checkErrors(set AlertSettings, b Backend, locale string) finding {
+	total, failed := m.cfg.Backends.SumCalls(b.Ref, m.cfg.Now(), set.ErrorWindow)
 	much := total > 0 && float64(failed) >= set.ErrorShare*float64(total)
-	about := map[string]any{"backend": l.ref, "calls": total, "failed": failed, "window_seconds": int64(set.ErrorWindow / time.Second)}
+	about := map[string]any{"backend": b.Ref, "calls": total, "failed": failed, "window_seconds": int64(set.ErrorWindow / time.Second)}
 	return finding{
-		key: alertUpstreamErrors + "/" + l.ref, bad: set.tooManyFailed(total, failed), over: total > 0 && !much,
-		news: writeAlert(locale, alertUpstreamErrors, notify.Alert{Kind: alertUpstreamErrors, Severity: sdk.Error, Fields: about}, l.ref, total, failed, set.ErrorWindow),
-		good: writeAlert(locale, alertUpstreamWorks, notify.Alert{Kind: alertUpstreamErrors, Fields: about}, l.ref, total, failed, set.ErrorWindow),
+		key: alertUpstreamErrors + "/" + b.Ref, bad: set.tooManyFailed(total, failed), over: total > 0 && !much,
+		news: writeAlert(locale, alertUpstreamErrors, notify.Alert{Kind: alertUpstreamErrors, Severity: sdk.Error, Fields: about}, b.Ref, total, failed, set.ErrorWindow),
+		good: writeAlert(locale, alertUpstreamWorks, notify.Alert{Kind: alertUpstreamErrors, Fields: about}, b.Ref, total, failed, set.ErrorWindow),
 	}
 }
 
 // reportFinding raises or resolves the alert of a finding. The caller holds the mutex.
-func (m *monitor) reportFinding(ctx context.Context, to Alerter, st *state, f finding, seen map[string]bool) {
-	seen[f.key] = true
-	now, repeat := m.service.cfg.Now(), st.settings.alertSettings().Repeat
+func (m *monitor) reportFinding(ctx context.Context, r *checkRound, f finding) {
+	r.seen[f.key] = true
+	now, repeat := m.cfg.Now(), r.settings.Repeat
 	last, lasts := m.told[f.key]
 	if !f.over {
 		delete(m.calm, f.key)
@@ -213,14 +247,14 @@ func (m *monitor) reportFinding(ctx context.Context, to Alerter, st *state, f fi
 	switch {
 	case f.bad && (!lasts || now.Sub(last) >= repeat):
 		f.news.Service, f.news.DedupKey, f.news.Time = service, f.key, now
-		told, err := to.Raise(ctx, f.news, repeat, st.settings.Notify)
+		told, err := r.alerter.Raise(ctx, f.news, repeat, r.channels)
 		if err != nil {
 			m.logFailure(ctx, err)
 			return
 		}
 		m.told[f.key] = now
 		if told {
-			m.service.cfg.Logger.Warn("alert", "kind", f.news.Kind, "about", f.news.Fields)
+			m.cfg.Logger.Warn("alert", "kind", f.news.Kind, "about", f.news.Fields)
 		}
 	case f.over && lasts:
 		since, known := m.calm[f.key]
@@ -231,32 +265,32 @@ func (m *monitor) reportFinding(ctx context.Context, to Alerter, st *state, f fi
 			return
 		}
 		f.good.Service, f.good.DedupKey, f.good.Time, f.good.Severity = service, f.key, now, sdk.Success
-		if _, err := to.Resolve(ctx, f.good, st.settings.Notify); err != nil {
+		if _, err := r.alerter.Resolve(ctx, f.good, r.channels); err != nil {
 			m.logFailure(ctx, err)
 			return
 		}
 		delete(m.told, f.key)
 		delete(m.calm, f.key)
-		m.service.cfg.Logger.Info("an alert is over", "kind", f.good.Kind, "about", f.good.Fields)
+		m.cfg.Logger.Info("an alert is over", "kind", f.good.Kind, "about", f.good.Fields)
 	}
 }
 
 func (m *monitor) logFailure(ctx context.Context, err error) {
 	if ctx.Err() == nil {
-		m.service.cfg.Logger.Error("an alert cannot be sent", "error", err)
+		m.cfg.Logger.Error("an alert cannot be sent", "error", err)
 	}
 }
 
-// reportInvalidKey tells of a key that was found invalid, in the transaction of ctx.
-func (m *monitor) reportInvalidKey(ctx context.Context, id, reason string) error {
+// ReportInvalidKey tells of a key that was found invalid, in the transaction of ctx.
+func (m *monitor) ReportInvalidKey(ctx context.Context, id, reason string) error {
 	to := m.loadAlerter()
 	if to == nil {
 		return nil
 	}
-	set := m.service.state.Load().settings
+	set, channels := m.cfg.Settings()
 	_, err := to.Raise(ctx, writeAlert(to.Locale(), alertKeyInvalid, notify.Alert{
-		Kind: alertKeyInvalid, Severity: sdk.Warning, Service: service, DedupKey: alertKeyInvalid + "/" + id, Time: m.service.cfg.Now(),
+		Kind: alertKeyInvalid, Severity: sdk.Warning, Service: service, DedupKey: alertKeyInvalid + "/" + id, Time: m.cfg.Now(),
 		Fields: map[string]any{"key_id": id, "reason": reason},
-	}, id), set.alertSettings().Repeat, set.Notify)
+	}, id), set.Repeat, channels)
 	return err
 }

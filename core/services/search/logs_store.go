@@ -85,7 +85,7 @@ func outcomeOf(word string) (Outcome, bool) {
 const requestIDSpread = time.Minute
 
 // idRange returns the bounds of ids that the bounds in time mean. Every index ends with the id.
-func (r *repository) idRange(ctx context.Context, f *LogFilter) (from, before int64, err error) {
+func (r *auditStore) idRange(ctx context.Context, f *LogFilter) (from, before int64, err error) {
 	if f.RequestID != "" {
 		id, err := ulid.ParseStrict(strings.TrimPrefix(f.RequestID, "req_"))
 		if err != nil || !strings.HasPrefix(f.RequestID, "req_") {
@@ -172,7 +172,7 @@ func (f LogFilter) applyTo(q *gorm.DB) (*gorm.DB, error) {
 
 // listRequests returns a page of the audit, as readPage does. The rows of several tokens are read token by token, each in the order of
 // its index: to sort all that they ever did would take longer with each day.
-func (r *repository) listRequests(ctx context.Context, f LogFilter, before, after int64, limit int) (out []requestRow, err error) {
+func (r *auditStore) listRequests(ctx context.Context, f LogFilter, before, after int64, limit int) (out []requestRow, err error) {
 	if len(f.TokenIDs) < 2 {
 		return r.readPage(ctx, f, before, after, limit)
 	}
@@ -195,7 +195,7 @@ func (r *repository) listRequests(ctx context.Context, f LogFilter, before, afte
 }
 
 // readPage returns a page of the audit before (newest first) or after (oldest first) an id; 0 is no bound.
-func (r *repository) readPage(ctx context.Context, f LogFilter, before, after int64, limit int) (out []requestRow, err error) {
+func (r *auditStore) readPage(ctx context.Context, f LogFilter, before, after int64, limit int) (out []requestRow, err error) {
 	from, until, err := r.idRange(ctx, &f)
 	if err != nil {
 		return nil, err
@@ -233,7 +233,7 @@ func (r *repository) readPage(ctx context.Context, f LogFilter, before, after in
 }
 
 // findRequest returns one row and its bodies, which are nil unless they were kept.
-func (r *repository) findRequest(ctx context.Context, id int64) (row requestRow, body bodyRecord, err error) {
+func (r *auditStore) findRequest(ctx context.Context, id int64) (row requestRow, body bodyRecord, err error) {
 	err = r.db(ctx).Where("id = ?", id).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return row, body, fault.New(fault.NotFound, "There is no such request, or it is past its time.")

@@ -27,16 +27,6 @@ type usageKey struct {
 	minute int64
 }
 
-// bodyRecord holds the bodies of a request where the operator wants them kept.
-type bodyRecord struct {
-	RequestRow int64 `gorm:"primaryKey"`
-	Request    []byte
-	Response   []byte
-}
-
-// TableName implements gorm's Tabler.
-func (bodyRecord) TableName() string { return "search_bodies" }
-
 func newBatch(n int) *batch {
 	return &batch{inserts: make([]entry, 0, n), usage: make(map[usageKey]*usageRecord, min(n, 64))}
 }

@@ -1,6 +1,8 @@
 package search
 
-import "time"
+import (
+	"time"
+)
 
 // Outcome is how a request ended.
 type Outcome int
@@ -18,67 +20,6 @@ const (
 func (o Outcome) String() string {
 	return [...]string{"open", "success", "error", "refused", "interrupted"}[o]
 }
-
-// tokenRecord is an access token as it is stored: its hash to compare, a sealed copy to show again.
-type tokenRecord struct {
-	ID                string `gorm:"primaryKey"`
-	Hash              []byte
-	Sealed            string
-	Enabled           bool
-	Note              string
-	GroupName         string
-	OwnerID           string
-	ExpiresAt         int64
-	LimitRequests     *int64
-	LimitCreditsHour  *int64
-	LimitCreditsDay   *int64
-	LimitCreditsMonth *int64
-	// LimitRequestsMinute is 0 where the token has no such limit.
-	LimitRequestsMinute *int64
-	// CacheTTL is for how many seconds the token may be given kept answers; nil takes the default.
-	CacheTTL  *int64
-	CreatedAt int64 `gorm:"autoCreateTime:false"`
-	UpdatedAt int64 `gorm:"autoUpdateTime:false"`
-	DeletedAt int64
-}
-
-// TableName implements gorm's Tabler.
-func (tokenRecord) TableName() string { return "search_tokens" }
-
-// KeyState is the state of an upstream key in the pool.
-type KeyState string
-
-// The states. A cooling or exhausted key comes back by itself at its time; an invalid or disabled one does not.
-const (
-	KeyActive    KeyState = "active"
-	KeyCooling   KeyState = "cooling_down"
-	KeyExhausted KeyState = "exhausted"
-	KeyInvalid   KeyState = "invalid"
-	KeyDisabled  KeyState = "disabled"
-)
-
-// keyRecord is an upstream key as it is stored. Until is the end of cooling down or exhaustion, 0 otherwise.
-type keyRecord struct {
-	ID        string `gorm:"primaryKey"`
-	Hash      []byte
-	Sealed    string
-	GroupName string
-	State     KeyState
-	Reason    string
-	Until     int64
-	CreatedAt int64 `gorm:"autoCreateTime:false"`
-	UpdatedAt int64 `gorm:"autoUpdateTime:false"`
-	DeletedAt int64
-	// QuotaLimit and QuotaUsed are what the upstream said at QuotaSyncedAt; QuotaError is why it said nothing.
-	QuotaLimit     int64
-	QuotaUsed      int64
-	QuotaSyncedAt  int64
-	QuotaError     string
-	StateChangedAt int64
-}
-
-// TableName implements gorm's Tabler.
-func (keyRecord) TableName() string { return "search_keys" }
 
 // entry is one row of the audit. Times of the parts are those of the attempt that answered; PluginUS is what the call
 // to the provider took beyond the upstream's time.
@@ -140,3 +81,13 @@ type researchRecord struct {
 
 // TableName implements gorm's Tabler.
 func (researchRecord) TableName() string { return "search_research" }
+
+// bodyRecord holds the bodies of a request where the operator wants them kept.
+type bodyRecord struct {
+	RequestRow int64 `gorm:"primaryKey"`
+	Request    []byte
+	Response   []byte
+}
+
+// TableName implements gorm's Tabler.
+func (bodyRecord) TableName() string { return "search_bodies" }

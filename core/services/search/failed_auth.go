@@ -22,15 +22,15 @@ func newGuesses(now func() time.Time) (*limit.Limiter, error) {
 
 // authenticate finds the token of a text. Its error is a fault.Unauthorized, or, for a client that has shown too many
 // that are not valid, a fault.RateLimited.
-func (s *Service) authenticate(c *gin.Context, text string) (*token, error) {
-	t, err := s.tokens.authenticateToken(c.Request.Context(), text)
+func (h *proxyHandlers) authenticate(c *gin.Context, text string) (*token, error) {
+	t, err := h.access.Table().authenticateToken(c.Request.Context(), text)
 	if err == nil {
 		httpd.SetAuthenticated(c)
 	}
 	if err == nil || fault.CodeOf(err) != fault.Unauthorized {
 		return t, err
 	}
-	if wait, ok := s.guessed.Take(limit.Client(httpd.ClientAddr(c))); !ok {
+	if wait, ok := h.guessed.Take(limit.Client(httpd.ClientAddr(c))); !ok {
 		return nil, fault.New(fault.RateLimited, "Too many access tokens that are not valid came from this address.").WithRetryAfter(wait)
 	}
 	return nil, err

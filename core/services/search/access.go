@@ -1,0 +1,81 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// tokenRequests adds up the requests of access tokens.
+type tokenRequests interface {
+	// LifetimeSums returns the sums of all requests of tokens since the first one, by their ids.
+	LifetimeSums(ctx context.Context, scope string, ids []string) (map[string]*tally, error)
+}
+
+// accessConfig is what Access needs.
+type accessConfig struct {
+	Store   *store.Store
+	Keyring *secret.Keyring
+	Logger  hclog.Logger
+	Now     func() time.Time
+	// Defaults are the limits of tokens that have none of their own.
+	Defaults Limits
+	Requests tokenRequests
+	// People tells about users, whom tokens may belong to; nil where there are none.
+	People People
+}
+
+// Access knows the access tokens: who may use the service, and how much.
+type Access struct {
+	*tokenAdmin
+	table    *Table
+	log      hclog.Logger
+	requests tokenRequests
+	people   People
+	client   *firstClient
+}
+
+// newAccess makes an Access without tokens: Refresh loads them.
+func newAccess(cfg accessConfig) *Access {
+	a := &Access{
+		tokenAdmin: newTokenAdmin(cfg.Store, cfg.Keyring, cfg.Now), log: cfg.Logger, requests: cfg.Requests, people: cfg.People,
+		client: &firstClient{store: &clientStore{cfg.Store}},
+	}
+	a.table = newTable(a.tokens, cfg.Defaults, cfg.Now)
+	a.changed = func(r tokenRecord) { a.table.storeRecords([]tokenRecord{r}) }
+	return a
+}
+
+// Table returns the tokens in memory.
+func (a *Access) Table() *Table { return a.table }
+
+// LoadFirstClient reads whether a client program was seen before.
+func (a *Access) LoadFirstClient(ctx context.Context) error {
+	if err := a.client.loadState(ctx); err != nil {
+		return fmt.Errorf("read the first client: %w", err)
+	}
+	return nil
+}
+
+// RefreshTokens takes in what was written to tokens since a moment in Unix milliseconds, and who is disabled.
+func (a *Access) RefreshTokens(ctx context.Context, since int64) error {
+	records, err := a.tokens.tokensSince(ctx, since)
+	if err != nil {
+		return fmt.Errorf("load access tokens: %w", err)
+	}
+	a.table.storeRecords(records)
+	if a.people == nil {
+		return nil
+	}
+	disabled, err := a.people.Disabled(ctx)
+	if err != nil {
+		return fmt.Errorf("load disabled owners: %w", err)
+	}
+	a.table.setDisabledOwners(disabled)
+	return nil
+}

@@ -1,0 +1,136 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// auditConfig is what an auditLog needs.
+type auditConfig struct {
+	Store  *store.Store
+	Logger hclog.Logger
+	Now    func() time.Time
+	// Disabled keeps no rows: requests are neither written nor added up.
+	Disabled bool
+}
+
+// auditLog keeps the audit of all requests: it writes their rows, adds them up, and answers questions about them.
+type auditLog struct {
+	store   *auditStore
+	log     hclog.Logger
+	now     func() time.Time
+	rollups *rollups
+	// writer is nil if no rows are kept.
+	writer *auditWriter
+	// live carries requests as they end.
+	live *event.Bus
+}
+
+// newAuditLog makes a log that writes nothing before startWriting.
+func newAuditLog(cfg auditConfig) *auditLog {
+	l := &auditLog{store: &auditStore{cfg.Store}, log: cfg.Logger, now: cfg.Now, live: event.NewBus()}
+	l.rollups = newRollups(l.store, cfg.Logger, cfg.Now)
+	if !cfg.Disabled {
+		l.writer = newAuditWriter(cfg.Store, cfg.Logger, l.recordWritten)
+	}
+	return l
+}
+
+// closeInterrupted ends the requests that an earlier end of the core has left open.
+func (l *auditLog) closeInterrupted(ctx context.Context) error {
+	interrupted, err := l.store.closeInterrupted(ctx)
+	if err != nil {
+		return fmt.Errorf("close interrupted requests: %w", err)
+	}
+	if interrupted > 0 {
+		l.log.Warn("requests were interrupted by an earlier end of the core", "rows", interrupted)
+	}
+	return nil
+}
+
+// startWriting computes the roll-ups that a crash has lost, and writes requests from then on.
+func (l *auditLog) startWriting(ctx context.Context) error {
+	if l.writer == nil {
+		return nil
+	}
+	last, err := l.store.lastRequestID(ctx)
+	if err != nil {
+		return fmt.Errorf("read the last request: %w", err)
+	}
+	if err := l.rollups.restoreSums(ctx); err != nil {
+		return fmt.Errorf("make the roll-ups anew: %w", err)
+	}
+	l.rollups.start()
+	l.writer.start(last)
+	return nil
+}
+
+// requestWriter returns what writes the rows of requests, or nil if none are kept.
+func (l *auditLog) requestWriter() *auditWriter { return l.writer }
+
+// checkWriter returns an error while rows cannot be written.
+func (l *auditLog) checkWriter() error {
+	if l.writer != nil && !l.writer.healthy() {
+		return errors.New("audit rows cannot be written")
+	}
+	return nil
+}
+
+// LifetimeSums returns the sums of all requests of subjects since the first one. The scope is one of those of roll-ups.
+func (l *auditLog) LifetimeSums(ctx context.Context, scope string, subjects []string) (map[string]*tally, error) {
+	return l.rollups.lifetimeSums(ctx, scope, subjects)
+}
+
+// close writes what is left, roll-ups included. No request may be under way.
+func (l *auditLog) close() {
+	if l.writer == nil {
+		return
+	}
+	l.writer.close()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	l.rollups.close(ctx)
+}
+
+// recordWritten counts the requests of one write, and publishes those that have ended in the order of their ids.
+func (l *auditLog) recordWritten(inserts, updates []entry) {
+	l.rollups.addEntries(inserts)
+	l.rollups.addEntries(updates)
+	if !l.live.Heard(topicRequests) {
+		return
+	}
+	// A row that was written open is an update now, beside the inserts of requests that began after it.
+	written := slices.Concat(inserts, updates)
+	slices.SortFunc(written, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
+	for i := range written {
+		if written[i].Outcome != Open {
+			l.live.Publish(topicRequests, event.Event{Type: "request", Data: written[i].toLog()})
+		}
+	}
+}
+
+// Live subscribes to requests as they end. The data of the events are RequestLogs; close the subscription when done.
+func (l *auditLog) Live() *event.Subscription { return l.live.Subscribe(topicRequests) }
+
+// topicRequests is where ended requests are published.
+const topicRequests = "search.requests"
+
+// Flush waits until the audit of all requests that have ended is written, roll-ups included.
+func (l *auditLog) Flush(ctx context.Context) error {
+	if l.writer == nil {
+		return nil
+	}
+	if err := l.writer.flush(ctx); err != nil {
+		return err
+	}
+	return l.rollups.flush(ctx)
+}

@@ -1,0 +1,45 @@
+package search
+
+import (
+	"context"
+)
+
+func (h *logHandlers) allChart(ctx context.Context, in *ChartQuery) (*struct{ Body Chart }, error) {
+	return chartBody(h.log.Chart(ctx, in.Window))
+}
+
+func (h *tokenHandlers) tokenChart(ctx context.Context, in *tokenChart) (*struct{ Body Chart }, error) {
+	if err := h.access.CheckToken(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	return chartBody(h.log.TokenChart(ctx, in.ID, in.Window))
+}
+
+type keyChart struct {
+	KeyPath
+	ChartQuery
+}
+
+func (h *keyHandlers) keyChart(ctx context.Context, in *keyChart) (*struct{ Body Chart }, error) {
+	if err := h.keys.CheckKey(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	return chartBody(h.log.KeyChart(ctx, in.ID, in.Window))
+}
+
+func chartBody(c *Chart, err error) (*struct{ Body Chart }, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body Chart }{*c}, nil
+}
+
+// ChartQuery says which stretch of time a chart shows.
+type ChartQuery struct {
+	Window string `query:"window" enum:"1h,24h,30d" default:"24h"`
+}
+
+func (h *logHandlers) showWindows(ctx context.Context, _ *struct{}) (*struct{ Body Windows }, error) {
+	w, err := h.log.Windows(ctx)
+	return &struct{ Body Windows }{w}, err
+}

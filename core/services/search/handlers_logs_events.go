@@ -1,0 +1,89 @@
+package search
+
+import (
+	"encoding/json"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+)
+
+// handleUserLogEvents sends the requests of the caller's tokens as they end, without the upstream key.
+func (h *userHandlers) handleUserLogEvents(c *gin.Context) {
+	user := auth.From(c.Request.Context()).User.ID
+	h.logs.followLog(c, func(r *RequestLog) bool {
+		r.KeyID = ""
+		// Asked anew for each request: tokens are made, and given to others, while a stream goes on.
+		return h.access.Table().IsOwner(r.TokenID, user) && matchesFilter(c.Query("auth_token_id"), r.TokenID)
+	})
+}
+
+// handleLogEvents sends each request as it ends, as event "request" with the row as in the list. A reader that was too slow gets
+// "lagged" and reads the list again.
+func (h *logHandlers) handleLogEvents(c *gin.Context) {
+	h.followLog(c, func(r *RequestLog) bool {
+		return matchesFilter(c.Query("auth_token_id"), r.TokenID) && matchesFilter(c.Query("key_id"), r.KeyID) && matchesFilter(c.Query("operation"), r.Operation) &&
+			matchesFilter(c.Query("result"), r.ResultStatus)
+	})
+}
+
+func matchesFilter(wanted, have string) bool { return wanted == "" || wanted == have }
+
+func (h *logHandlers) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
+	last, err := httpd.LastEventID(c)
+	if err != nil {
+		writeError(c, err)
+		return
+	}
+	release, err := auth.AcquireStream(c)
+	if err != nil {
+		writeError(c, err)
+		return
+	}
+	defer release()
+	ctx := c.Request.Context()
+	sub := h.log.Live()
+	defer sub.Close()
+	var missed []RequestLog
+	if last > 0 {
+		if missed, err = h.log.ReadRequests(ctx, LogFilter{}, 0, last, maxReplay); err != nil {
+			writeError(c, err)
+			return
+		}
+	}
+	out := httpd.NewEvents(c)
+	for i := range missed {
+		r := &missed[i]
+		if r.ResultStatus != Open.String() && wanted(r) && sendRequest(out, r) != nil {
+			return
+		}
+	}
+	if len(missed) == maxReplay && out.Send(0, "lagged", []byte("{}")) != nil {
+		return
+	}
+	auth.FollowEvents(c, out, sub.Events(), func(ev event.Event) error { return sendLive(out, ev, wanted) })
+}
+
+func sendLive(out *httpd.Events, ev event.Event, wanted func(*RequestLog) bool) error {
+	if ev.Lagged {
+		return out.Send(0, "lagged", []byte("{}"))
+	}
+	r, ok := ev.Data.(RequestLog)
+	if !ok || !wanted(&r) {
+		return nil
+	}
+	return sendRequest(out, &r)
+}
+
+func sendRequest(out *httpd.Events, r *RequestLog) error {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return out.Send(r.ID, "request", raw)
+}
+
+// maxReplay is how many requests a reader that comes back is told at once; one who missed more gets "lagged" after them.
+const maxReplay = 200

@@ -1,0 +1,132 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+)
+
+// Dashboard is what the tokens of a user have used together.
+type Dashboard struct {
+	Tokens              int         `json:"tokens" doc:"How many tokens the user has."`
+	RequestRate         RequestRate `json:"requestRate"`
+	HourlyCreditsUsed   int64       `json:"hourlyCreditsUsed"`
+	HourlyCreditsLimit  int64       `json:"hourlyCreditsLimit"`
+	DailyCreditsUsed    int64       `json:"dailyCreditsUsed"`
+	DailyCreditsLimit   int64       `json:"dailyCreditsLimit"`
+	MonthlyCreditsUsed  int64       `json:"monthlyCreditsUsed"`
+	MonthlyCreditsLimit int64       `json:"monthlyCreditsLimit"`
+	DailySuccess        int64       `json:"dailySuccess"`
+	DailyFailure        int64       `json:"dailyFailure"`
+	MonthlySuccess      int64       `json:"monthlySuccess"`
+	LastActivity        *api.Time   `json:"lastActivity" nullable:"true"`
+}
+
+// RequestRate is the rolling window of requests.
+type RequestRate struct {
+	Used          int64  `json:"used"`
+	Limit         int64  `json:"limit"`
+	WindowMinutes int64  `json:"windowMinutes"`
+	Scope         string `json:"scope" enum:"user"`
+}
+
+// DashboardOf is what the tokens of a user have used together.
+func (a *Access) DashboardOf(ctx context.Context, user string) (Dashboard, error) {
+	records, err := a.tokens.tokensOf(ctx, user)
+	if err != nil {
+		return Dashboard{}, err
+	}
+	ids := make([]string, len(records))
+	for i, r := range records {
+		ids[i] = r.ID
+	}
+	ever, err := a.requests.LifetimeSums(ctx, scopeToken, ids)
+	if err != nil {
+		return Dashboard{}, err
+	}
+	out := Dashboard{Tokens: len(records), RequestRate: RequestRate{WindowMinutes: ringMinutes, Scope: "user"}}
+	var last int64
+	for _, r := range records {
+		t := a.table.get(r.ID)
+		if t == nil {
+			t = a.table.newToken(r)
+		}
+		u, l := t.snapshot(a.now()), t.limits
+		out.RequestRate.Used += u.HourlyRequests
+		out.RequestRate.Limit += l.RequestsHour
+		out.HourlyCreditsUsed, out.HourlyCreditsLimit = out.HourlyCreditsUsed+u.HourlyCredits, out.HourlyCreditsLimit+l.CreditsHour
+		out.DailyCreditsUsed, out.DailyCreditsLimit = out.DailyCreditsUsed+u.DailyCredits, out.DailyCreditsLimit+l.CreditsDay
+		out.MonthlyCreditsUsed, out.MonthlyCreditsLimit = out.MonthlyCreditsUsed+u.MonthlyCredits, out.MonthlyCreditsLimit+l.CreditsMonth
+		out.DailySuccess, out.DailyFailure, out.MonthlySuccess = out.DailySuccess+u.DailySuccess, out.DailyFailure+u.DailyError, out.MonthlySuccess+u.MonthlySuccess
+		last = max(last, ever[r.ID].LastAt)
+	}
+	out.LastActivity = api.OptionalTime(last)
+	return out, nil
+}
+
+// TopToken is a token with much use.
+type TopToken struct {
+	ID       string `json:"id"`
+	Note     string `json:"note" example:"Documentation bot"`
+	Requests int64  `json:"requests"`
+	Credits  int64  `json:"credits"`
+	Errors   int64  `json:"errors"`
+	Refused  int64  `json:"refused"`
+}
+
+// TopTokens are the tokens that used most in the UTC day or month, by credits and then by requests. It is read from the
+// counters in memory.
+func (a *Access) TopTokens(ctx context.Context, window string, limit int) ([]TopToken, error) {
+	now := a.now()
+	top := []TopToken{}
+	for id, p := range a.table.usedPeriods(now, window == "month") {
+		if n := p.successes + p.errors; n+p.refused > 0 {
+			top = append(top, TopToken{ID: id, Requests: n, Credits: p.credits, Errors: p.errors, Refused: p.refused})
+		}
+	}
+	slices.SortFunc(top, func(a, b TopToken) int {
+		return cmp.Or(cmp.Compare(b.Credits, a.Credits), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.ID, b.ID))
+	})
+	top = top[:min(limit, len(top))]
+	ids := make([]string, len(top))
+	for i, t := range top {
+		ids[i] = t.ID
+	}
+	notes, err := a.tokens.tokenNotes(ctx, ids)
+	for i := range top {
+		top[i].Note = notes[top[i].ID]
+	}
+	return top, err
+}
+
+// RestoreCounters rebuilds the windows of every token from the stored use: single minutes for the rolling hour, sums for
+// the rest of the day and the month.
+func (a *Access) RestoreCounters(ctx context.Context) error {
+	// The built-in token is stored nowhere, but what was used without a token is.
+	a.table.builtinToken()
+	now := a.now()
+	hour, day, month := now.Unix()/60-ringMinutes+1, dayStart(now), monthStart(now)
+	recent, err := a.tokens.usageSince(ctx, hour)
+	if err != nil {
+		return err
+	}
+	sums := recent
+	for _, span := range [][2]int64{{month, min(day, hour)}, {max(day, month), hour}} {
+		if span[0] >= span[1] {
+			continue
+		}
+		part, err := a.tokens.usageSums(ctx, span[0], span[1])
+		if err != nil {
+			return err
+		}
+		sums = append(sums, part...)
+	}
+	for _, u := range sums {
+		if t := a.table.get(u.TokenID); t != nil {
+			t.counter.restoreMinute(now, u)
+		}
+	}
+	return nil
+}

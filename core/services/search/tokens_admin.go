@@ -1,0 +1,176 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// tokenAdmin changes access tokens. It needs no running service: a core that runs on the same database notices what was changed.
+type tokenAdmin struct {
+	store   *store.Store
+	keyring *secret.Keyring
+	now     func() time.Time
+	tokens  *tokenStore
+	// changed tells the service of this process.
+	changed func(tokenRecord)
+}
+
+// newTokenAdmin makes a tokenAdmin on a database whose migrations have run; now nil means time.Now.
+func newTokenAdmin(st *store.Store, keyring *secret.Keyring, now func() time.Time) *tokenAdmin {
+	if now == nil {
+		now = time.Now
+	}
+	return &tokenAdmin{store: st, keyring: keyring, now: now, tokens: &tokenStore{st}, changed: func(tokenRecord) {}}
+}
+
+// NewToken describes an access token to make. Nil limits mean the service's defaults.
+type NewToken struct {
+	Note      string
+	Group     string
+	OwnerID   string
+	ExpiresAt time.Time
+	Limits    *Limits
+	// CacheTTL is for how many seconds answers may be given again; nil takes the default.
+	CacheTTL *int64
+	// Own are limits one by one, unless Limits is set; nil takes the service's default.
+	Own TokenLimits
+}
+
+// check returns what is wrong with a token to make.
+func (n NewToken) check(now time.Time) error {
+	if !n.ExpiresAt.IsZero() && !n.ExpiresAt.After(now) {
+		return invalidField("expires_at", "The time of expiry lies in the past.")
+	}
+	return n.Own.check()
+}
+
+// CreateToken makes an access token and returns its text, which is stored sealed.
+func (a *tokenAdmin) CreateToken(ctx context.Context, n NewToken) (text string, err error) {
+	n.Note, n.Group = strings.TrimSpace(n.Note), strings.TrimSpace(n.Group)
+	if err := checkLabels(&n.Note, &n.Group); err != nil {
+		return "", err
+	}
+	if err := n.check(a.now()); err != nil {
+		return "", err
+	}
+	err = a.store.Tx(ctx, "create token", func(ctx context.Context) error {
+		id, err := a.freeTokenID(ctx)
+		if err != nil {
+			return err
+		}
+		text = tokenPrefix + id + "-" + secret.RandomString(tokenSecretLen, secret.Alphanumeric)
+		r := a.tokenRecord(id, text, n)
+		httpd.NoteObject(ctx, id)
+		a.store.AfterCommit(ctx, func() { a.changed(r) })
+		return a.tokens.create(ctx, &r)
+	})
+	if err != nil {
+		return "", fmt.Errorf("create token: %w", err)
+	}
+	return text, nil
+}
+
+func (a *tokenAdmin) freeTokenID(ctx context.Context) (string, error) {
+	for range 16 {
+		id := secret.RandomString(tokenIDLen, secret.Alphanumeric)
+		_, found, err := a.tokens.findToken(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		if !found {
+			return id, nil
+		}
+	}
+	return "", errors.New("no free token id was found")
+}
+
+func (a *tokenAdmin) tokenRecord(id, text string, n NewToken) tokenRecord {
+	now := a.now().UnixMilli()
+	r := tokenRecord{
+		ID: id, Hash: secret.HashToken(text), Sealed: a.keyring.Seal([]byte(text), "search_tokens", id, "sealed"), Enabled: true,
+		Note: n.Note, GroupName: n.Group, OwnerID: n.OwnerID, ExpiresAt: store.Millis(n.ExpiresAt), CacheTTL: n.CacheTTL, CreatedAt: now, UpdatedAt: now,
+	}
+	r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute = n.Own.RequestsHour, n.Own.CreditsHour, n.Own.CreditsDay, n.Own.CreditsMonth, n.Own.RequestsMinute
+	if l := n.Limits; l != nil {
+		r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute = &l.RequestsHour, &l.CreditsHour, &l.CreditsDay, &l.CreditsMonth, &l.RequestsMinute
+	}
+	return r
+}
+
+// SetTokenEnabled enables or disables a token.
+func (a *tokenAdmin) SetTokenEnabled(ctx context.Context, id string, enabled bool) error {
+	return a.changeToken(ctx, id, map[string]any{"enabled": enabled})
+}
+
+// DeleteToken makes a token unusable for good. Its requests stay in the audit.
+func (a *tokenAdmin) DeleteToken(ctx context.Context, id string) error {
+	return a.changeToken(ctx, id, map[string]any{"deleted_at": a.now().UnixMilli()})
+}
+
+func (a *tokenAdmin) changeToken(ctx context.Context, id string, values map[string]any) error {
+	if strings.ContainsRune(id, 0) {
+		// Not every database can even look for it.
+		return fault.New(fault.NotFound, "There is no such access token.")
+	}
+	return a.store.Tx(ctx, "change token", func(ctx context.Context) error {
+		changed, err := a.tokens.update(ctx, id, values, a.now().UnixMilli())
+		if err != nil {
+			return fmt.Errorf("change token: %w", err)
+		}
+		if !changed {
+			return fault.New(fault.NotFound, "There is no such access token.")
+		}
+		r, _, err := a.tokens.findToken(ctx, id)
+		if err != nil {
+			return err
+		}
+		a.store.AfterCommit(ctx, func() { a.changed(r) })
+		return nil
+	})
+}
+
+const maxNote = 500
+
+// StoredToken is an access token as it is stored, without its text.
+type StoredToken struct {
+	ID        string      `json:"id"`
+	Enabled   bool        `json:"enabled"`
+	Note      string      `json:"note"`
+	Group     string      `json:"group"`
+	OwnerID   string      `json:"owner_id"`
+	ExpiresAt *api.Time   `json:"expires_at"`
+	Limits    TokenLimits `json:"limits"`
+	CreatedAt api.Time    `json:"created_at"`
+}
+
+// ListTokens returns all access tokens, the newest first.
+func (a *tokenAdmin) ListTokens(ctx context.Context) ([]StoredToken, error) {
+	out := []StoredToken{}
+	for page := 1; ; page++ {
+		records, _, err := a.tokens.tokenPage(ctx, TokenFilter{}, nil, page, listPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
+			out = append(out, StoredToken{
+				ID: r.ID, Enabled: r.Enabled, Note: r.Note, Group: r.GroupName, OwnerID: r.OwnerID, ExpiresAt: api.OptionalTime(r.ExpiresAt), CreatedAt: api.TimeOfMillis(r.CreatedAt),
+				Limits: TokenLimits{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute},
+			})
+		}
+		if len(records) < listPage {
+			return out, nil
+		}
+	}
+}
+
+// listPage is how many records are read from the database at once.
+const listPage = 500

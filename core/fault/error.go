@@ -30,6 +30,11 @@ func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: message(format, args)}
 }
 
+// InvalidField returns an InvalidRequest error about a member of a request, which its details name as "field".
+func InvalidField(field, format string, args ...any) *Error {
+	return New(InvalidRequest, format, args...).With("field", field)
+}
+
 // Wrap makes an error with a cause. The cause is in the chain and in Error(), never in Message.
 func Wrap(err error, code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: message(format, args), cause: err}

@@ -204,7 +204,7 @@ func TestLongBodiesAreCut(t *testing.T) {
 // in one write: who was cut off asks for what came after the last id.
 func TestLogIsInOrder(t *testing.T) {
 	e := newEnv(t)
-	sub := e.svc.auditLog.live.Subscribe(topicRequests)
+	sub := e.svc.Live()
 	defer sub.Close()
 	e.svc.recordWritten([]entry{{ID: 2, Outcome: Success}, {ID: 4, Outcome: Open}, {ID: 5, Outcome: Refused}}, []entry{{ID: 3, Outcome: Failure}, {ID: 1, Outcome: Success}})
 	for _, want := range []int64{1, 2, 3, 5} {

@@ -129,8 +129,14 @@ func (l *auditLog) Flush(ctx context.Context) error {
 	if l.writer == nil {
 		return nil
 	}
-	if err := l.writer.flush(ctx); err != nil {
+	if err := l.FlushRows(ctx); err != nil {
 		return err
 	}
 	return l.rollups.flush(ctx)
 }
+
+// FlushRows is Flush without the roll-ups, which may be some seconds behind.
+func (l *auditLog) FlushRows(ctx context.Context) error { return l.writer.flush(ctx) }
+
+// DropUnstored drops the roll-ups that are not stored yet, as a crash does. The next start computes them again.
+func (l *auditLog) DropUnstored() { l.rollups.dropUnstored() }

@@ -168,32 +168,6 @@ func TestFailedWritesAreRetried(t *testing.T) {
 	}
 }
 
-// TestCommitWhoseAnswerWasLost: a batch that is tried again though it was written counts nothing twice.
-func TestCommitWhoseAnswerWasLost(t *testing.T) {
-	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
-		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()))
-		id := idOf(e.token(nil))
-		sql := newStatements(e.store.Dialect())
-		r := &record{entry: entry{ID: 1, Time: noon, TokenID: id, Operation: sdk.OpSearch}}
-		write := func(again bool) {
-			t.Helper()
-			b := newBatch(1)
-			b.addRecord(r)
-			for _, again := range []bool{again, true, true} {
-				if err := b.write(context.Background(), e.store, sql, again); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		write(false)
-		r.written, r.finished, r.Outcome, r.Credits = true, true, Success, 4
-		write(false)
-		if s := e.sums(id); s != (sums{1, 4, 1, 4}) {
-			t.Errorf("%+v", s)
-		}
-	})
-}
-
 func TestCloseEndsThoughNothingCanBeWritten(t *testing.T) {
 	e := newEnv(t)
 	id := idOf(e.token(nil))
@@ -224,64 +198,6 @@ func TestCloseWritesTheRest(t *testing.T) {
 	if s := e.sums(id); s.AuditRows != 500 || s.Requests != 500 {
 		t.Errorf("%+v", s)
 	}
-}
-
-// TestBoundOfTheAudit: with the writer held up, requests wait at the bound, nothing is dropped, and all go on after it.
-func TestBoundOfTheAudit(t *testing.T) {
-	e := newEnv(t)
-	unblock := e.blockWrites()
-	defer unblock()
-	a := e.svc.auditLog.writer
-	var wg sync.WaitGroup
-	const workers = 8
-	for w := range workers {
-		wg.Go(func() {
-			for range maxPending/workers + 100 {
-				a.begin(&record{entry: entry{Time: noon, TokenID: fmt.Sprint("t", w), Outcome: Success}, finished: true})
-			}
-		})
-	}
-	pending := func() int {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		return len(a.pending) + a.writing
-	}
-	testkit.Eventually(t, 20*time.Second, func() bool { return pending() == maxPending }, "the bound")
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
-	defer cancel()
-	if err := e.svc.Flush(ctx); err == nil {
-		t.Error("flush cannot have been done")
-	}
-	unblock()
-	wg.Wait()
-	e.flush()
-	var n int64
-	if err := e.store.DB(context.Background()).Table("search_requests").Count(&n).Error; err != nil || n != maxPending+workers*100 {
-		t.Errorf("%d rows, %v", n, err)
-	}
-}
-
-// TestFlushEndsUnderLoad: flush waits for what was there, not for what comes.
-func TestFlushEndsUnderLoad(t *testing.T) {
-	e := newEnv(t)
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				e.svc.auditLog.writer.begin(&record{entry: entry{Time: noon, TokenID: "t", Outcome: Success}, finished: true})
-				time.Sleep(50 * time.Microsecond)
-			}
-		}
-	})
-	for range 5 {
-		e.flush()
-	}
-	close(stop)
-	wg.Wait()
 }
 
 func TestBodiesAreKeptIfTheOperatorWants(t *testing.T) {

@@ -95,15 +95,15 @@ func (in *input) validate(op sdk.Operation, tokens ...string) error {
 	if raw, ok := in.fields["max_results"]; ok && string(raw) != "null" {
 		n, ok := jsonedit.ParseInteger(raw)
 		if !ok || n < 0 || n > maxResults {
-			return invalidField("max_results", "max_results must be an integer from 0 to %d.", maxResults)
+			return fault.InvalidField("max_results", "max_results must be an integer from 0 to %d.", maxResults)
 		}
 	}
 	if raw, ok := in.fields["stream"]; ok {
 		switch s := string(raw); {
 		case s != "true" && s != "false" && s != "null":
-			return invalidField("stream", "stream must be true or false.")
+			return fault.InvalidField("stream", "stream must be true or false.")
 		case s == "true" && !op.Stream:
-			return invalidField("stream", "The operation %s cannot be streamed.", op.Name)
+			return fault.InvalidField("stream", "The operation %s cannot be streamed.", op.Name)
 		}
 	}
 	for _, name := range op.Required {
@@ -125,17 +125,17 @@ func (in *input) requireMember(name string) error {
 	raw, ok := in.fields[name]
 	switch {
 	case !ok || string(raw) == "null":
-		return invalidField(name, "The member %s is missing.", name)
+		return fault.InvalidField(name, "The member %s is missing.", name)
 	case raw[0] == '"':
 		if isBlank(raw) {
-			return invalidField(name, "The member %s is empty.", name)
+			return fault.InvalidField(name, "The member %s is empty.", name)
 		}
 	case raw[0] == '[' && name == "urls":
 		if len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
-			return invalidField(name, "The member %s is empty.", name)
+			return fault.InvalidField(name, "The member %s is empty.", name)
 		}
 	default:
-		return invalidField(name, "The member %s has the wrong type.", name)
+		return fault.InvalidField(name, "The member %s has the wrong type.", name)
 	}
 	return nil
 }
@@ -147,9 +147,4 @@ func isBlank(raw []byte) bool {
 		return len(bytes.TrimSpace(inner)) == 0
 	}
 	return strings.TrimSpace(stringValue(raw)) == ""
-}
-
-// invalidField returns the fault for a member of the body or of the query.
-func invalidField(field, format string, args ...any) error {
-	return fault.New(fault.InvalidRequest, format, args...).With("field", field)
 }

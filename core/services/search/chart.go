@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 )
 
@@ -110,7 +111,7 @@ func (l *auditLog) Totals(ctx context.Context, window string) (ChartSums, error)
 func (l *auditLog) chartRange(window string) (w chartWindow, from, before int64, err error) {
 	w, ok := chartWindows()[window]
 	if !ok {
-		return w, 0, 0, invalidField("window", "The window is 1h, 24h or 30d.")
+		return w, 0, 0, fault.InvalidField("window", "The window is 1h, 24h or 30d.")
 	}
 	before = lastStart(l.now(), w.width) + w.width
 	return w, before - int64(w.length/time.Second), before, nil

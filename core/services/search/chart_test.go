@@ -20,7 +20,7 @@ func TestPointsAreTheSumsOfTheRows(t *testing.T) {
 		e.traffic(12)
 		e.flush()
 		e.traffic(12)
-		if err := e.svc.auditLog.writer.flush(t.Context()); err != nil {
+		if err := e.svc.FlushRows(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		from, before := noon.Add(30*time.Minute).Unix(), noon.Add(150*time.Minute).Unix()

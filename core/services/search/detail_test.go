@@ -3,7 +3,6 @@ package search
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestErrorSentence(t *testing.T) {
@@ -25,22 +24,5 @@ func TestErrorSentence(t *testing.T) {
 	long := errorSentence("text/plain", []byte(strings.Repeat("long ", 1000)), nil)
 	if len(long) > maxDetail+len("…") || !strings.HasSuffix(long, "…") {
 		t.Errorf("%d bytes: %s", len(long), long)
-	}
-}
-
-// The words of a refusal are those of its fault, and survive the way through the database.
-func TestDetailOfARefusal(t *testing.T) {
-	x := &Exceeded{Scope: "requests", Window: "hour", Limit: 5, Used: 6, ResetAt: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)}
-	var l RequestLog
-	l.setDetail(Refused, x.reachedLimit().encode())
-	if l.Limit.Of == nil || l.Limit.Of.Used != 6 || l.Limit.Of.Limit != 5 || !l.Limit.Of.ResetAt.Equal(x.ResetAt) {
-		t.Errorf("limit: %+v", l.Limit.Of)
-	}
-	if l.ErrorMessage != "The access token has used its hourly limit of 5 requests." {
-		t.Errorf("message: %s", l.ErrorMessage)
-	}
-	var old RequestLog
-	if old.setDetail(Refused, ""); old.Limit.Of != nil || old.ErrorMessage != "" {
-		t.Errorf("a row without detail: %+v", old)
 	}
 }

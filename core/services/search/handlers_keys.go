@@ -27,7 +27,7 @@ func (h *keyHandlers) listKeys(ctx context.Context, in *keyQuery) (*keyList, err
 		switch KeyState(state) {
 		case KeyActive, KeyCooling, KeyExhausted, KeyInvalid, KeyDisabled:
 		default:
-			return nil, invalidField("status", "The status is one of active, cooling_down, exhausted, invalid, disabled.")
+			return nil, fault.InvalidField("status", "The status is one of active, cooling_down, exhausted, invalid, disabled.")
 		}
 	}
 	list, err := h.keys.FindKeys(ctx, KeyFilter{in.Groups, in.States}, in.Page, in.PerPage)
@@ -62,7 +62,7 @@ func (h *keyHandlers) postKey(ctx context.Context, in *keyBody) (*keyID, error) 
 		return nil, err
 	}
 	if problem := keyProblem(strings.TrimSpace(in.Body.APIKey)); problem != "" {
-		return nil, invalidField("api_key", "The upstream key cannot be taken: %s.", problem)
+		return nil, fault.InvalidField("api_key", "The upstream key cannot be taken: %s.", problem)
 	}
 	added, err := h.keys.AddKeys(ctx, in.Body.Group, []string{in.Body.APIKey})
 	if err != nil {
@@ -97,7 +97,7 @@ func (b keysInput) keyValues() ([]string, error) {
 		values[i] = strings.TrimSpace(values[i])
 	}
 	if len(values) == 0 {
-		return nil, invalidField("api_keys", "There is no key in the request.")
+		return nil, fault.InvalidField("api_keys", "There is no key in the request.")
 	}
 	if len(values) > MaxBatch {
 		return nil, fault.New("too_many_items", "One request takes at most %d keys.", MaxBatch).WithStatus(400).With("field", "api_keys").With("limit", MaxBatch)

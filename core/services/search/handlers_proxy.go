@@ -183,7 +183,7 @@ func (h *proxyHandlers) researchResult(c *gin.Context) error {
 	}
 	id := c.Param("request_id")
 	if len(id) > maxResourceID {
-		return invalidField("request_id", "The research id has more than %d characters.", maxResourceID)
+		return fault.InvalidField("request_id", "The research id has more than %d characters.", maxResourceID)
 	}
 	// Whose research it is comes before the quota: a foreign id costs nothing.
 	if _, err := h.proxy.FindResearch(c.Request.Context(), id, tok.id); err != nil {

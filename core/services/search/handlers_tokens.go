@@ -3,6 +3,8 @@ package search
 import (
 	"context"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
 // tokenHandlers serve the access tokens to administrators.
@@ -60,7 +62,7 @@ func (h *tokenHandlers) listTokens(ctx context.Context, in *tokenQuery) (*tokenL
 	f := TokenFilter{Query: in.Query, Owner: in.Owner, Enabled: in.Enabled, QuotaState: in.QuotaState}
 	switch {
 	case in.NoGroup && in.Group != "":
-		return nil, invalidField("no_group", "Ask for a group or for tokens without one, not for both.")
+		return nil, fault.InvalidField("no_group", "Ask for a group or for tokens without one, not for both.")
 	case in.NoGroup:
 		none := ""
 		f.Group = &none
@@ -91,7 +93,7 @@ func (h *tokenHandlers) patchToken(ctx context.Context, in *tokenChange) (*struc
 		if *t != "" {
 			var err error
 			if at, err = time.Parse(time.RFC3339, *t); err != nil {
-				return nil, invalidField("expires_at", "The time of expiry is not a time as RFC 3339 has it.")
+				return nil, fault.InvalidField("expires_at", "The time of expiry is not a time as RFC 3339 has it.")
 			}
 		}
 		c.ExpiresAt = &at
@@ -143,7 +145,7 @@ func (h *tokenHandlers) postTokens(ctx context.Context, in *tokenBatch) (*tokenT
 		return nil, err
 	}
 	if n.Group == "" {
-		return nil, invalidField("group", "Tokens that are made together need a group.")
+		return nil, fault.InvalidField("group", "Tokens that are made together need a group.")
 	}
 	out := &tokenTexts{}
 	out.Body.Tokens, err = h.access.CreateTokens(ctx, in.Body.Count, n)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -155,7 +156,7 @@ func (k *Keys) KeyHistory(ctx context.Context, id, cursor string, limit int) (Ke
 	var before string
 	if cursor != "" {
 		if err := store.DecodeCursor(cursor, &before); err != nil {
-			return out, invalidField("cursor", "The cursor is not one of this list.")
+			return out, fault.InvalidField("cursor", "The cursor is not one of this list.")
 		}
 	}
 	rows, err := k.keys.keyHistory(ctx, id, before, limit+1)

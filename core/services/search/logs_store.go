@@ -89,7 +89,7 @@ func (r *auditStore) idRange(ctx context.Context, f *LogFilter) (from, before in
 	if f.RequestID != "" {
 		id, err := ulid.ParseStrict(strings.TrimPrefix(f.RequestID, "req_"))
 		if err != nil || !strings.HasPrefix(f.RequestID, "req_") {
-			return 0, 0, invalidField("request_id", "Only ids that this service has made can be looked for: req_ and 26 characters.")
+			return 0, 0, fault.InvalidField("request_id", "Only ids that this service has made can be looked for: req_ and 26 characters.")
 		}
 		at := ulid.Time(id.Time())
 		f.Since, f.Until = laterOf(f.Since, at.Add(-requestIDSpread)), earlierOf(f.Until, at.Add(requestIDSpread))
@@ -151,7 +151,7 @@ func (f LogFilter) applyTo(q *gorm.DB) (*gorm.DB, error) {
 		for _, word := range f.Outcomes {
 			o, ok := outcomeOf(word)
 			if !ok {
-				return nil, invalidField("result", "The result is one of success, error, refused, interrupted, open.")
+				return nil, fault.InvalidField("result", "The result is one of success, error, refused, interrupted, open.")
 			}
 			numbers = append(numbers, int(o))
 		}

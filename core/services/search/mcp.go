@@ -135,7 +135,7 @@ func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
 		return nil, err
 	}
 	if in.stream {
-		return nil, invalidField("stream", "A tool answers as a whole: leave stream out.")
+		return nil, fault.InvalidField("stream", "A tool answers as a whole: leave stream out.")
 	}
 	c := &call{token: m.token, op: op, in: in, requestID: m.requestID, client: m.client, size: size}
 	ans, err := m.proxyUnlessCancelled(ctx, st, c)

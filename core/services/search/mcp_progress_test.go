@@ -37,7 +37,7 @@ func TestMCPProgressOfEveryTool(t *testing.T) {
 		double.On(op, slow)
 	}
 	// The double has an answer to a first search.
-	search(e, s, "web_search", map[string]any{"query": "q"})
+	callTool(e, s, "web_search", map[string]any{"query": "q"})
 	double.On(sdk.OpResearchResult, fake.Answer{Do: func(ctx context.Context, _ *sdk.Request) (*sdk.Response, error) {
 		select {
 		case <-heard:

@@ -71,7 +71,7 @@ func (e *env) connect(version, query string, by bearing, opts *gomcp.ClientOptio
 	return session
 }
 
-func search(e *env, s *gomcp.ClientSession, name string, args any) *gomcp.CallToolResult {
+func callTool(e *env, s *gomcp.ClientSession, name string, args any) *gomcp.CallToolResult {
 	e.Helper()
 	res, err := s.CallTool(context.Background(), &gomcp.CallToolParams{Name: name, Arguments: args})
 	if err != nil {
@@ -80,7 +80,7 @@ func search(e *env, s *gomcp.ClientSession, name string, args any) *gomcp.CallTo
 	return res
 }
 
-func said(r *gomcp.CallToolResult) string {
+func contentText(r *gomcp.CallToolResult) string {
 	if len(r.Content) != 1 {
 		return ""
 	}
@@ -128,10 +128,10 @@ func TestMCPClients(t *testing.T) {
 				t.Errorf("the tool is not as described: %+v %s", list.Tools[4], schema)
 			}
 			for _, name := range []string{"web_search", "web-search"} {
-				res := search(e, s, name, map[string]any{"query": "q", "api_key": token})
+				res := callTool(e, s, name, map[string]any{"query": "q", "api_key": token})
 				structured, _ := json.Marshal(res.StructuredContent)
-				if want := `{"results":[{"title":"one"}]}`; res.IsError || said(res) != want || string(structured) != want {
-					t.Errorf("%s: %q, %s", name, said(res), structured)
+				if want := `{"results":[{"title":"one"}]}`; res.IsError || contentText(res) != want || string(structured) != want {
+					t.Errorf("%s: %q, %s", name, contentText(res), structured)
 				}
 			}
 			if calls := double.Requests()[before:]; len(calls) != 2 || string(calls[0].Body) != `{"query":"q"}` {
@@ -175,9 +175,9 @@ func TestMCPToolErrors(t *testing.T) {
 		{"web_extract", map[string]any{"urls": "u"}, "The upstream answered 422: No such page."},
 		{"web_crawl", map[string]any{"url": "u"}, "Something went wrong on our side."},
 	} {
-		res := search(e, s, tt.tool, tt.args)
-		if !res.IsError || said(res) != tt.want {
-			t.Errorf("%s %v: error %v, %q", tt.tool, tt.args, res.IsError, said(res))
+		res := callTool(e, s, tt.tool, tt.args)
+		if !res.IsError || contentText(res) != tt.want {
+			t.Errorf("%s %v: error %v, %q", tt.tool, tt.args, res.IsError, contentText(res))
 		}
 	}
 	if _, err := s.CallTool(context.Background(), &gomcp.CallToolParams{Name: "other"}); err == nil || !strings.Contains(err.Error(), "unknown tool") {
@@ -200,8 +200,8 @@ func TestMCPToolsFollowTheBackend(t *testing.T) {
 	if err != nil || len(list.Tools) != 1 || list.Tools[0].Name != "search" {
 		t.Fatalf("after a reload: %+v, %v", list, err)
 	}
-	if res := search(e, s, "search", map[string]any{"query": "q"}); res.IsError {
-		t.Errorf("after a reload: %s", said(res))
+	if res := callTool(e, s, "search", map[string]any{"query": "q"}); res.IsError {
+		t.Errorf("after a reload: %s", contentText(res))
 	}
 }
 
@@ -225,8 +225,8 @@ func TestMCPCancel(t *testing.T) {
 		}
 		close(answer)
 		e.charged(token, 2)
-		if res := search(e, s, "web_map", map[string]any{"url": "u"}); res.IsError {
-			t.Errorf("after the cancellation: %s", said(res))
+		if res := callTool(e, s, "web_map", map[string]any{"url": "u"}); res.IsError {
+			t.Errorf("after the cancellation: %s", contentText(res))
 		}
 	}
 }
@@ -280,7 +280,7 @@ func TestMCPResearch(t *testing.T) {
 			token := e.token(nil)
 			s := e.connect("2025-11-25", "", bearing{token: token}, nil)
 			res, err := s.CallTool(context.Background(), &gomcp.CallToolParams{Name: "web_research", Arguments: map[string]any{"input": "i"}})
-			if err != nil || res.IsError != tt.failed || !strings.Contains(said(res), tt.want) {
+			if err != nil || res.IsError != tt.failed || !strings.Contains(contentText(res), tt.want) {
 				t.Fatalf("%v, %v", err, res)
 			}
 			if n := len(double.Requests()); n != 1+tt.asked {
@@ -314,7 +314,7 @@ func TestMCPResearchEndsWithTheServer(t *testing.T) {
 	if err := e.server.Shutdown(ctx); err != nil {
 		t.Errorf("shutdown: %v", err)
 	}
-	if res := <-ended; res == nil || !strings.Contains(said(res), `"pending"`) {
+	if res := <-ended; res == nil || !strings.Contains(contentText(res), `"pending"`) {
 		t.Errorf("the research ended with %+v", res)
 	}
 }

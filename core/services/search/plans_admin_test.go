@@ -47,7 +47,10 @@ func adminQueries(s *Service) map[string]struct {
 } {
 	group := "g3"
 	tokens := func(f TokenFilter) func(context.Context) error {
-		return func(ctx context.Context) error { _, _, err := s.Access.tokens.tokenPage(ctx, f, nil, 1, 50); return err }
+		return func(ctx context.Context) error {
+			_, _, err := s.Access.tokens.tokenPage(ctx, f, nil, 1, 50)
+			return err
+		}
 	}
 	logs := func(f LogFilter) func(context.Context) error {
 		return func(ctx context.Context) error { _, err := s.auditLog.store.listRequests(ctx, f, 0, 0, 50); return err }

@@ -72,7 +72,7 @@ func (p *Proxy) Try(ctx context.Context, t Trial) (TrialAnswer, error) {
 		return TrialAnswer{}, err
 	}
 	if in.stream {
-		return TrialAnswer{}, invalidField("stream", "A page shows the answer as a whole: leave stream out.")
+		return TrialAnswer{}, fault.InvalidField("stream", "A page shows the answer as a whole: leave stream out.")
 	}
 	began := time.Now()
 	ans, err := p.PerformCall(ctx, st, &call{token: tok, op: op, in: in, requestID: t.RequestID, client: t.Client, size: len(t.Body)})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
@@ -83,7 +84,7 @@ func (l *auditLog) Requests(ctx context.Context, f LogFilter, cursor string, lim
 	var at logPosition
 	if cursor != "" {
 		if err := store.DecodeCursor(cursor, &at); err != nil {
-			return out, invalidField("cursor", "The cursor is not one of this list.")
+			return out, fault.InvalidField("cursor", "The cursor is not one of this list.")
 		}
 	}
 	rows, err := l.store.listRequests(ctx, f, at.Before, at.After, limit+1)

@@ -18,12 +18,10 @@ func TestRollupsAfterACrashBeforeTheFirstStore(t *testing.T) {
 	e.svc.Close()
 	e.svc = e.start()
 	e.traffic(4)
-	if err := e.svc.auditLog.writer.flush(t.Context()); err != nil {
+	if err := e.svc.FlushRows(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	e.svc.auditLog.rollups.mu.Lock()
-	clear(e.svc.auditLog.rollups.pending)
-	e.svc.auditLog.rollups.mu.Unlock()
+	e.svc.DropUnstored()
 	e.svc = e.start()
 	e.compareRollups("after a crash")
 }

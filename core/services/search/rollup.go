@@ -247,6 +247,13 @@ func (r *rollups) flush(ctx context.Context) error {
 	return err
 }
 
+// dropUnstored drops what has been added up since the last store.
+func (r *rollups) dropUnstored() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.pending)
+}
+
 // restoreSums computes roll-ups again from the audit rows after a crash, from the time on from which some may not have been
 // stored.
 func (r *rollups) restoreSums(ctx context.Context) error {

@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"fmt"
-	"math"
 	"testing"
 	"time"
 
@@ -112,12 +111,10 @@ func TestRollupsAreTheSumsOfTheRows(t *testing.T) {
 
 		// A crash: what was added up since the last store is lost with the process.
 		e.traffic(9)
-		if err := e.svc.auditLog.writer.flush(t.Context()); err != nil {
+		if err := e.svc.FlushRows(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		e.svc.auditLog.rollups.mu.Lock()
-		clear(e.svc.auditLog.rollups.pending)
-		e.svc.auditLog.rollups.mu.Unlock()
+		e.svc.DropUnstored()
 		e.svc = e.start()
 		e.compareRollups("after a crash")
 
@@ -147,12 +144,12 @@ func TestRollupsOfAnOlderDatabase(t *testing.T) {
 func TestRollupsThatCannotBeStoredAreKept(t *testing.T) {
 	e := newEnv(t)
 	e.traffic(3)
-	if err := e.svc.auditLog.writer.flush(t.Context()); err != nil {
+	if err := e.svc.FlushRows(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := e.svc.auditLog.rollups.flush(ended); err == nil {
+	if err := e.svc.Flush(ended); err == nil {
 		t.Fatal("a store that is cancelled must fail")
 	}
 	e.traffic(2)
@@ -193,22 +190,4 @@ func TestFirstID(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestQuantile(t *testing.T) {
-	var s tally
-	if s.quantile(0.5) != 0 {
-		t.Error("nothing has no latency")
-	}
-	for ms := range 1000 {
-		s.Hist[bucketOf(time.Duration(ms)*time.Millisecond)]++
-	}
-	for q, want := range map[float64]float64{0.05: 50, 0.25: 250, 0.5: 500, 0.95: 950, 0.99: 990} {
-		if got := s.quantile(q); math.Abs(got-want) > 5 {
-			t.Errorf("quantile %v is %v, want about %v", q, got, want)
-		}
-	}
-	if bucketOf(time.Hour) != buckets-1 || bucketOf(0) != 0 || bucketOf(5*time.Millisecond) != 1 {
-		t.Error("classes")
-	}
 }

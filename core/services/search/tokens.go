@@ -66,7 +66,7 @@ func (l TokenLimits) check() error {
 		{"requests_hour", l.RequestsHour}, {"credits_hour", l.CreditsHour}, {"credits_day", l.CreditsDay}, {"credits_month", l.CreditsMonth}, {"requests_minute", l.RequestsMinute},
 	} {
 		if limit.value != nil && *limit.value < 0 {
-			return invalidField("limits."+limit.field, "The limit %s must not be negative.", limit.field)
+			return fault.InvalidField("limits."+limit.field, "The limit %s must not be negative.", limit.field)
 		}
 	}
 	return nil
@@ -167,7 +167,7 @@ func (a *Access) CheckUser(ctx context.Context, id string) error {
 		return err
 	}
 	if _, ok := found[id]; !ok {
-		return invalidField("owner_id", "There is no such user.")
+		return fault.InvalidField("owner_id", "There is no such user.")
 	}
 	return nil
 }

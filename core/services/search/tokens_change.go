@@ -70,7 +70,7 @@ func (c TokenChange) columnValues() (map[string]any, error) {
 			continue
 		}
 		if v := l.o.Value; v != nil && *v < 0 {
-			return nil, invalidField(l.field, "The value must not be negative.")
+			return nil, fault.InvalidField(l.field, "The value must not be negative.")
 		}
 		out[l.column] = l.o.Value
 	}
@@ -88,10 +88,10 @@ func checkLabels(note, group *string) error {
 			continue
 		}
 		if len(*l.text) > l.max {
-			return invalidField(l.field, "The %s has more than %d bytes.", l.field, l.max)
+			return fault.InvalidField(l.field, "The %s has more than %d bytes.", l.field, l.max)
 		}
 		if !utf8.ValidString(*l.text) || strings.ContainsFunc(*l.text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
-			return invalidField(l.field, "The %s holds a control character or is not valid UTF-8.", l.field)
+			return fault.InvalidField(l.field, "The %s holds a control character or is not valid UTF-8.", l.field)
 		}
 	}
 	return nil

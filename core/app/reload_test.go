@@ -20,7 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
-	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/settings"
 )
 
@@ -228,7 +228,7 @@ func TestOptionalInstanceIsTriedAgain(t *testing.T) {
 	if !strings.Contains(r.metrics(), `patchbay_plugin_instance_serving{ref="search.spare"} 1`) {
 		t.Error("the metrics do not tell that it is in use")
 	}
-	if n := len(serviceOf[interface{ LogCatalog() search.LogCatalog }](t, r.App, "search").LogCatalog().Backends); n != 2 {
+	if n := len(serviceOf[interface{ LogCatalog() audit.LogCatalog }](t, r.App, "search").LogCatalog().Backends); n != 2 {
 		t.Errorf("the chain has %d backends", n)
 	}
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // tokenRequests adds up the requests of access tokens.
 type tokenRequests interface {
 	// LifetimeSums returns the sums of all requests of tokens since the first one, by their ids.
-	LifetimeSums(ctx context.Context, scope string, ids []string) (map[string]*tally, error)
+	LifetimeSums(ctx context.Context, scope string, ids []string) (map[string]*audit.RequestSums, error)
 }
 
 // accessConfig is what Access needs.

@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // The groups of operations in the document.
@@ -28,10 +29,10 @@ const (
 type apiConfig struct {
 	Access *Access
 	Keys   *Keys
-	Log    *auditLog
+	Log    *audit.AuditLog
 	Proxy  *Proxy
 	// Catalog returns what requests can be filtered by at present.
-	Catalog func() LogCatalog
+	Catalog func() audit.LogCatalog
 	// Sessions ends sign-ins; nil where there are none.
 	Sessions Sessions
 	// Version is the core's own, for the document.
@@ -124,7 +125,7 @@ func auditReveal(o api.Operation) api.Operation { o.Audit = "search.tokens.show"
 // asExport returns an operation whose answer is a file of requests.
 func asExport(o api.Operation) api.Operation {
 	o.Description = "All that the filters choose, the newest first. A connection that is cut means that the file is not whole."
-	o.Files = map[string]any{"text/csv": "", "application/x-ndjson": RequestLog{}}
+	o.Files = map[string]any{"text/csv": "", "application/x-ndjson": audit.RequestLog{}}
 	return o
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -206,10 +207,10 @@ func TestLogIsInOrder(t *testing.T) {
 	e := newEnv(t)
 	sub := e.svc.Live()
 	defer sub.Close()
-	e.svc.recordWritten([]entry{{ID: 2, Outcome: Success}, {ID: 4, Outcome: Open}, {ID: 5, Outcome: Refused}}, []entry{{ID: 3, Outcome: Failure}, {ID: 1, Outcome: Success}})
+	e.svc.RecordWritten([]audit.Entry{{ID: 2, Outcome: audit.Success}, {ID: 4, Outcome: audit.Open}, {ID: 5, Outcome: audit.Refused}}, []audit.Entry{{ID: 3, Outcome: audit.Failure}, {ID: 1, Outcome: audit.Success}})
 	for _, want := range []int64{1, 2, 3, 5} {
 		ev := <-sub.Events()
-		if got := ev.Data.(RequestLog).ID; got != want {
+		if got := ev.Data.(audit.RequestLog).ID; got != want {
 			t.Fatalf("got the request %d, want %d", got, want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -39,7 +40,7 @@ type attempt struct {
 	upstream    time.Duration
 	plugin      time.Duration
 	// record is the audit record of the call, or nil for one that has none.
-	record *record
+	record *audit.Record
 	// lastKeyError is the error of the last upstream key that was refused, in the upstream's words.
 	lastKeyError string
 }
@@ -279,7 +280,7 @@ func (a *attempt) callWithBoundKey(ctx context.Context, l *chainedBackend, id st
 // known of a call whose end nobody sees.
 func (a *attempt) callAndCount(ctx context.Context, req *sdk.Request) (*answer, error) {
 	if a.record != nil {
-		a.proxy.audit.annotateRecord(a.record, func(r *record) { r.KeyID, r.Backend, r.Attempts = a.keyID, a.backendRef(), a.attempts })
+		a.proxy.audit.AnnotateRecord(a.record, func(r *audit.Record) { r.KeyID, r.Backend, r.Attempts = a.keyID, a.backendRef(), a.attempts })
 	}
 	ans, err := a.invokePlugin(ctx, req)
 	if counts, failed := countsForBackend(ans, err); counts {
@@ -315,7 +316,7 @@ func (a *attempt) invokePlugin(ctx context.Context, req *sdk.Request) (*answer, 
 // openStream sends the request to the backend's plugin and returns a streamed answer. The stream ends after
 // streamLimit.
 func (a *attempt) openStream(ctx context.Context, req *sdk.Request) (*answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, streamLimit)
+	ctx, cancel := context.WithTimeout(ctx, audit.StreamLimit)
 	began := time.Now()
 	st, err := a.link.search.Stream(ctx, req)
 	if err != nil {
@@ -336,7 +337,7 @@ func (a *attempt) openStream(ctx context.Context, req *sdk.Request) (*answer, er
 // recordResearch stores which token and key belong to a research that has started, so that its result can be fetched.
 func (a *attempt) recordResearch(ans *answer) {
 	if a.call.op.Name == sdk.OpResearch && ans.head.Status < 300 && ans.head.ResourceID != "" {
-		a.proxy.research.put(researchRecord{
+		a.proxy.research.put(audit.ResearchRecord{
 			ResourceID: ans.head.ResourceID, TokenID: a.call.token.id, KeyID: a.keyID, Backend: a.link.ref, CreatedAt: a.proxy.now().UnixMilli(),
 		})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -19,7 +20,7 @@ import (
 // row is what tests look at of an audit row.
 type row struct {
 	Operation, RequestID, TokenID, KeyID, Backend, ErrorCode, Client string
-	Outcome                                                          Outcome
+	Outcome                                                          audit.Outcome
 	Status, UpstreamStatus, Attempts                                 int
 	Credits                                                          int64
 }
@@ -82,7 +83,7 @@ func TestBooksBalanceUnderConcurrency(t *testing.T) {
 			}
 		}
 		for _, r := range e.rows() {
-			if r.Outcome == Open {
+			if r.Outcome == audit.Open {
 				t.Errorf("a row is open: %+v", r)
 			}
 		}
@@ -98,7 +99,7 @@ func TestRowOfARequest(t *testing.T) {
 	}
 	e.flush()
 	want := []row{{
-		Operation: "crawl", RequestID: "req_test", TokenID: id, KeyID: keys[0], Backend: "search.web", Client: "192.0.2.1", Outcome: Success,
+		Operation: "crawl", RequestID: "req_test", TokenID: id, KeyID: keys[0], Backend: "search.web", Client: "192.0.2.1", Outcome: audit.Success,
 		Status: 200, UpstreamStatus: 200, Attempts: 1, Credits: 3,
 	}}
 	if diff := cmp.Diff(want, e.rows()); diff != "" {
@@ -115,7 +116,7 @@ func TestBeginAndEndAreWrittenApart(t *testing.T) {
 	id := idOf(e.token(nil))
 	var wg sync.WaitGroup
 	wg.Go(func() { _, _ = e.call(e.svc, id, sdk.OpSearch, `{"query":"a"}`) })
-	testkit.Eventually(t, 5*time.Second, func() bool { r := e.rows(); return len(r) == 1 && r[0].Outcome == Open }, "an open row")
+	testkit.Eventually(t, 5*time.Second, func() bool { r := e.rows(); return len(r) == 1 && r[0].Outcome == audit.Open }, "an open row")
 	// The row holds what is reserved; the quota counts it with the end.
 	if s := e.sums(id); s != (sums{1, 1, 1, 0}) {
 		t.Errorf("while it runs: %+v", s)
@@ -123,7 +124,7 @@ func TestBeginAndEndAreWrittenApart(t *testing.T) {
 	close(answer)
 	wg.Wait()
 	e.flush()
-	if s := e.sums(id); s != (sums{1, 1, 1, 1}) || e.rows()[0].Outcome != Success {
+	if s := e.sums(id); s != (sums{1, 1, 1, 1}) || e.rows()[0].Outcome != audit.Success {
 		t.Errorf("afterwards: %+v", s)
 	}
 }
@@ -214,7 +215,7 @@ func TestBodiesAreKeptIfTheOperatorWants(t *testing.T) {
 			t.Fatal(g.body)
 		}
 		e.flush()
-		var got []bodyRecord
+		var got []audit.BodyRecord
 		if err := e.store.DB(context.Background()).Find(&got).Error; err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -24,22 +25,22 @@ func TestPointsAreTheSumsOfTheRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		from, before := noon.Add(30*time.Minute).Unix(), noon.Add(150*time.Minute).Unix()
-		for _, shape := range []struct{ step, width int64 }{{stepFine, stepFine}, {stepFine, 1800}, {stepFine, before - from}, {stepHour, stepHour}} {
+		for _, shape := range []struct{ step, width int64 }{{audit.StepFine, audit.StepFine}, {audit.StepFine, 1800}, {audit.StepFine, before - from}, {audit.StepHour, audit.StepHour}} {
 			from, before := from-from%shape.step, before-before%shape.step
-			want := map[string]tally{}
+			want := map[string]audit.RequestSums{}
 			for name, sum := range e.expected(shape.step) {
 				var start int64
 				var operation string
 				if n, _ := fmt.Sscanf(name, "all/ %d %s", &start, &operation); n != 2 || start < from || start >= before {
 					continue
 				}
-				addPoint(want, rollupPoint{start - (start-from)%shape.width, operation, sum})
+				addPoint(want, audit.RollupPoint{Start: start - (start-from)%shape.width, Operation: operation, RequestSums: sum})
 			}
-			points, err := e.svc.pointsOf(t.Context(), scopeAll, "", shape.step, shape.width, from, before)
+			points, err := e.svc.PointsOf(t.Context(), audit.ScopeAll, "", shape.step, shape.width, from, before)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := map[string]tally{}
+			got := map[string]audit.RequestSums{}
 			for _, p := range points {
 				addPoint(got, p)
 			}
@@ -51,10 +52,10 @@ func TestPointsAreTheSumsOfTheRows(t *testing.T) {
 }
 
 // addPoint adds a point to the sums by its time and operation. When its last request was is not compared.
-func addPoint(sums map[string]tally, p rollupPoint) {
+func addPoint(sums map[string]audit.RequestSums, p audit.RollupPoint) {
 	name := fmt.Sprintf("%d %s", p.Start, p.Operation)
 	sum := sums[name]
-	sum.addScaled(&p.tally, 1)
+	sum.AddScaled(&p.RequestSums, 1)
 	sum.LastAt = 0
 	sums[name] = sum
 }
@@ -71,7 +72,7 @@ func TestTotals(t *testing.T) {
 		if has, err := e.svc.HasTokens(t.Context()); err != nil || !has {
 			t.Fatalf("with tokens: %v, %v", has, err)
 		}
-		for window := range chartWindows() {
+		for window := range audit.ChartWindows() {
 			chart, err := e.svc.Chart(t.Context(), window)
 			if err != nil {
 				t.Fatal(err)

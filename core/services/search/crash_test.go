@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -51,10 +52,10 @@ func TestHardStop(t *testing.T) {
 	after := newEnvOn(t, testkit.OpenStore(t, store.Config{Dialect: store.SQLite, Path: path}, Migrations()))
 	interrupted := 0
 	for _, r := range after.rows() {
-		if r.Outcome == Open {
+		if r.Outcome == audit.Open {
 			t.Errorf("an open row is left: %+v", r)
 		}
-		if r.Outcome == Interrupted && r.ErrorCode == "interrupted" {
+		if r.Outcome == audit.Interrupted && r.ErrorCode == "interrupted" {
 			interrupted++
 			if r.Backend != "search.web" || r.KeyID != key {
 				t.Errorf("the interrupted row names backend %q and key %q", r.Backend, r.KeyID)
@@ -94,7 +95,7 @@ func TestOpenRowFollowsTheChain(t *testing.T) {
 	names := func(backend string) func() bool {
 		return func() bool {
 			rows := e.rows()
-			return len(rows) == 1 && rows[0].Outcome == Open && rows[0].Backend == backend
+			return len(rows) == 1 && rows[0].Outcome == audit.Open && rows[0].Backend == backend
 		}
 	}
 	testkit.Eventually(t, 10*time.Second, names("search.web"), "an open row of the first backend")
@@ -103,7 +104,7 @@ func TestOpenRowFollowsTheChain(t *testing.T) {
 	close(release)
 	wg.Wait()
 	e.flush()
-	if rows := e.rows(); len(rows) != 1 || rows[0].Outcome != Success || rows[0].Backend != "search.second" || rows[0].Attempts != 2 {
+	if rows := e.rows(); len(rows) != 1 || rows[0].Outcome != audit.Success || rows[0].Backend != "search.second" || rows[0].Attempts != 2 {
 		t.Errorf("got %+v", rows)
 	}
 	if got := e.sums(id); got != (sums{1, 1, 1, 1}) {

@@ -3,6 +3,8 @@ package search
 import (
 	"strings"
 	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 func TestErrorSentence(t *testing.T) {
@@ -22,7 +24,7 @@ func TestErrorSentence(t *testing.T) {
 		}
 	}
 	long := errorSentence("text/plain", []byte(strings.Repeat("long ", 1000)), nil)
-	if len(long) > maxDetail+len("…") || !strings.HasSuffix(long, "…") {
+	if len(long) > audit.MaxDetail+len("…") || !strings.HasSuffix(long, "…") {
 		t.Errorf("%d bytes: %s", len(long), long)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
@@ -27,7 +28,7 @@ func errorSentence(contentType string, body, request []byte) string {
 	case kind == "text/plain" && utf8.Valid(body):
 		text, _, _ = strings.Cut(strings.TrimSpace(string(body)), "\n")
 	}
-	return texts.OneLine(withoutEcho(texts.OneLine(text, maxErrorBody), request), maxDetail)
+	return texts.OneLine(withoutEcho(texts.OneLine(text, maxErrorBody), request), audit.MaxDetail)
 }
 
 // findMessage returns the message in the JSON of an error, by the names that services use for it.

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -71,7 +72,7 @@ func TestCallOfAClientThatLeftIsCharged(t *testing.T) {
 	e.charged(token, 3*calls)
 	for _, r := range e.rows() {
 		// The server may hear of the client's end only after the answer.
-		left := r.Outcome == Failure && r.Status == fault.StatusClientClosedRequest && r.ErrorCode == string(fault.ClientClosedRequest)
+		left := r.Outcome == audit.Failure && r.Status == fault.StatusClientClosedRequest && r.ErrorCode == string(fault.ClientClosedRequest)
 		if r.UpstreamStatus != 200 || r.Credits != 3 || !left && r.Status != 200 {
 			t.Errorf("%+v", r)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // exportPage is how many requests of an export are read at once.
@@ -21,7 +22,7 @@ type exportQuery struct {
 
 // exportLogs streams the requests that the filters of the list choose, the newest first.
 func (h *logHandlers) exportLogs(ctx context.Context, in *exportQuery) (*huma.StreamResponse, error) {
-	return h.exportLog(ctx, in.Format, in.toFilter(), func(*RequestLog) {})
+	return h.exportLog(ctx, in.Format, in.toFilter(), func(*audit.RequestLog) {})
 }
 
 // exportUserLogs is exportLogs for the requests of the caller's tokens.
@@ -37,7 +38,7 @@ func (h *userHandlers) exportUserLogs(ctx context.Context, in *exportQuery) (*hu
 }
 
 // exportLog reads the first page, so that what is wrong with the filters is an answer, and returns what writes the file.
-func (h *logHandlers) exportLog(ctx context.Context, format string, f LogFilter, change func(*RequestLog)) (*huma.StreamResponse, error) {
+func (h *logHandlers) exportLog(ctx context.Context, format string, f audit.LogFilter, change func(*audit.RequestLog)) (*huma.StreamResponse, error) {
 	rows, err := h.log.ReadRequests(ctx, f, 0, 0, exportPage)
 	if err != nil {
 		return nil, err
@@ -46,12 +47,12 @@ func (h *logHandlers) exportLog(ctx context.Context, format string, f LogFilter,
 }
 
 // exportFile returns what writes a file; rows are its first page.
-func (h *logHandlers) exportFile(format string, f LogFilter, rows []RequestLog, change func(*RequestLog)) *huma.StreamResponse {
+func (h *logHandlers) exportFile(format string, f audit.LogFilter, rows []audit.RequestLog, change func(*audit.RequestLog)) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) { h.writeExport(humagin.Unwrap(hc), format, f, rows, change) }}
 }
 
 // writeExport writes page after page; rows are the first one.
-func (h *logHandlers) writeExport(c *gin.Context, format string, f LogFilter, rows []RequestLog, change func(*RequestLog)) {
+func (h *logHandlers) writeExport(c *gin.Context, format string, f audit.LogFilter, rows []audit.RequestLog, change func(*audit.RequestLog)) {
 	file, err := httpd.NewRowFile(c, "patchbay-requests", format, exportColumns)
 	for err == nil {
 		for i := range rows {
@@ -81,9 +82,9 @@ var exportColumns = []string{
 }
 
 // csvCells returns the values of a row in the order of exportColumns.
-func csvCells(r *RequestLog) []string {
+func csvCells(r *audit.RequestLog) []string {
 	n := func(v int) string { return strconv.Itoa(v) }
-	ms := func(v Millis) string { return strconv.FormatFloat(float64(v), 'f', -1, 64) }
+	ms := func(v audit.Millis) string { return strconv.FormatFloat(float64(v), 'f', -1, 64) }
 	return []string{
 		strconv.FormatInt(r.ID, 10), r.CreatedAt.String(), r.RequestID, r.TokenID, r.KeyID, r.Backend, r.Operation, r.ResultStatus, n(r.HTTPStatus), n(r.UpstreamStatus),
 		strconv.FormatInt(r.Credits, 10), ms(r.DurationMS), ms(r.UpstreamMS), ms(r.PluginMS), n(r.Attempts), n(r.RequestBytes), n(r.ResponseBytes), r.ClientIP,

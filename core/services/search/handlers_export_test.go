@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -45,7 +46,7 @@ func TestExportOfTheLog(t *testing.T) {
 		g = c.admin(200, "GET", "/api/logs/export?format=ndjson&operation=map&auth_token_id="+token, "")
 		rows := 0
 		for line := range strings.Lines(g.body) {
-			var r RequestLog
+			var r audit.RequestLog
 			if err := json.Unmarshal([]byte(line), &r); err != nil || r.Operation != "map" || r.TokenID != token {
 				t.Fatalf("%s: %v", line, err)
 			}

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // keyHandlers serve the upstream keys to administrators.
 type keyHandlers struct {
 	keys *Keys
-	log  *auditLog
+	log  *audit.AuditLog
 }
 
 type keyQuery struct {

@@ -3,13 +3,15 @@ package search
 import (
 	"context"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // logHandlers serve the log of requests and its sums.
 type logHandlers struct {
-	log *auditLog
+	log *audit.AuditLog
 	// catalog returns what requests can be filtered by at present.
-	catalog func() LogCatalog
+	catalog func() audit.LogCatalog
 }
 
 type logQuery struct {
@@ -31,8 +33,8 @@ type LogQuery struct {
 	Until      time.Time `query:"until" doc:"Before this moment."`
 }
 
-func (q *LogQuery) toFilter() LogFilter {
-	f := LogFilter{
+func (q *LogQuery) toFilter() audit.LogFilter {
+	f := audit.LogFilter{
 		KeyID: q.KeyID, Operations: q.Operations, Outcomes: q.Results, Backend: q.Backend, Statuses: q.Statuses, RequestID: q.RequestID, Since: q.Since, Until: q.Until,
 	}
 	if q.TokenID != "" {
@@ -41,7 +43,7 @@ func (q *LogQuery) toFilter() LogFilter {
 	return f
 }
 
-type logList struct{ Body LogPage }
+type logList struct{ Body audit.LogPage }
 
 func (h *logHandlers) listLogs(ctx context.Context, in *logQuery) (*logList, error) {
 	list, err := h.log.Requests(ctx, in.toFilter(), in.Cursor, in.Limit)
@@ -52,11 +54,11 @@ type logPath struct {
 	ID int64 `path:"id" minimum:"1"`
 }
 
-func (h *logHandlers) logDetails(ctx context.Context, in *logPath) (*struct{ Body RequestDetails }, error) {
+func (h *logHandlers) logDetails(ctx context.Context, in *logPath) (*struct{ Body audit.RequestDetails }, error) {
 	d, err := h.log.Request(ctx, in.ID)
-	return &struct{ Body RequestDetails }{d}, err
+	return &struct{ Body audit.RequestDetails }{d}, err
 }
 
-func (h *logHandlers) logFacets(context.Context, *struct{}) (*struct{ Body LogCatalog }, error) {
-	return &struct{ Body LogCatalog }{h.catalog()}, nil
+func (h *logHandlers) logFacets(context.Context, *struct{}) (*struct{ Body audit.LogCatalog }, error) {
+	return &struct{ Body audit.LogCatalog }{h.catalog()}, nil
 }

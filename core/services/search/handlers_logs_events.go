@@ -8,12 +8,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // handleUserLogEvents sends the requests of the caller's tokens as they end, without the upstream key.
 func (h *userHandlers) handleUserLogEvents(c *gin.Context) {
 	user := auth.From(c.Request.Context()).User.ID
-	h.logs.followLog(c, func(r *RequestLog) bool {
+	h.logs.followLog(c, func(r *audit.RequestLog) bool {
 		r.KeyID = ""
 		// Asked anew for each request: tokens are made, and given to others, while a stream goes on.
 		return h.access.Table().IsOwner(r.TokenID, user) && matchesFilter(c.Query("auth_token_id"), r.TokenID)
@@ -23,7 +24,7 @@ func (h *userHandlers) handleUserLogEvents(c *gin.Context) {
 // handleLogEvents sends each request as it ends, as event "request" with the row as in the list. A reader that was too slow gets
 // "lagged" and reads the list again.
 func (h *logHandlers) handleLogEvents(c *gin.Context) {
-	h.followLog(c, func(r *RequestLog) bool {
+	h.followLog(c, func(r *audit.RequestLog) bool {
 		return matchesFilter(c.Query("auth_token_id"), r.TokenID) && matchesFilter(c.Query("key_id"), r.KeyID) && matchesFilter(c.Query("operation"), r.Operation) &&
 			matchesFilter(c.Query("result"), r.ResultStatus)
 	})
@@ -31,7 +32,7 @@ func (h *logHandlers) handleLogEvents(c *gin.Context) {
 
 func matchesFilter(wanted, have string) bool { return wanted == "" || wanted == have }
 
-func (h *logHandlers) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
+func (h *logHandlers) followLog(c *gin.Context, wanted func(*audit.RequestLog) bool) {
 	last, err := httpd.LastEventID(c)
 	if err != nil {
 		writeError(c, err)
@@ -46,9 +47,9 @@ func (h *logHandlers) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
 	ctx := c.Request.Context()
 	sub := h.log.Live()
 	defer sub.Close()
-	var missed []RequestLog
+	var missed []audit.RequestLog
 	if last > 0 {
-		if missed, err = h.log.ReadRequests(ctx, LogFilter{}, 0, last, maxReplay); err != nil {
+		if missed, err = h.log.ReadRequests(ctx, audit.LogFilter{}, 0, last, maxReplay); err != nil {
 			writeError(c, err)
 			return
 		}
@@ -56,7 +57,7 @@ func (h *logHandlers) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
 	out := httpd.NewEvents(c)
 	for i := range missed {
 		r := &missed[i]
-		if r.ResultStatus != Open.String() && wanted(r) && sendRequest(out, r) != nil {
+		if r.ResultStatus != audit.Open.String() && wanted(r) && sendRequest(out, r) != nil {
 			return
 		}
 	}
@@ -66,18 +67,18 @@ func (h *logHandlers) followLog(c *gin.Context, wanted func(*RequestLog) bool) {
 	auth.FollowEvents(c, out, sub.Events(), func(ev event.Event) error { return sendLive(out, ev, wanted) })
 }
 
-func sendLive(out *httpd.Events, ev event.Event, wanted func(*RequestLog) bool) error {
+func sendLive(out *httpd.Events, ev event.Event, wanted func(*audit.RequestLog) bool) error {
 	if ev.Lagged {
 		return out.Send(0, "lagged", []byte("{}"))
 	}
-	r, ok := ev.Data.(RequestLog)
+	r, ok := ev.Data.(audit.RequestLog)
 	if !ok || !wanted(&r) {
 		return nil
 	}
 	return sendRequest(out, &r)
 }
 
-func sendRequest(out *httpd.Events, r *RequestLog) error {
+func sendRequest(out *httpd.Events, r *audit.RequestLog) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // tokenHandlers serve the access tokens to administrators.
 type tokenHandlers struct {
 	access *Access
-	log    *auditLog
+	log    *audit.AuditLog
 }
 
 type tokenList struct{ Body TokenPage }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // userHandlers serve what a user may see: the own tokens, their quota and their requests.
@@ -62,7 +63,7 @@ type tokenChart struct {
 	ChartQuery
 }
 
-func (h *userHandlers) userChart(ctx context.Context, in *tokenChart) (*struct{ Body Chart }, error) {
+func (h *userHandlers) userChart(ctx context.Context, in *tokenChart) (*struct{ Body audit.Chart }, error) {
 	if err := h.checkOwn(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (h *userHandlers) userChart(ctx context.Context, in *tokenChart) (*struct{ 
 }
 
 // ownLogs confines filters to the caller's tokens; found is false where there are none.
-func (h *userHandlers) ownLogs(ctx context.Context, in *LogQuery) (f LogFilter, found bool, err error) {
+func (h *userHandlers) ownLogs(ctx context.Context, in *LogQuery) (f audit.LogFilter, found bool, err error) {
 	f = in.toFilter()
 	// Which upstream key it was is none of a user's business.
 	f.KeyID = ""
@@ -82,13 +83,13 @@ func (h *userHandlers) ownLogs(ctx context.Context, in *LogQuery) (f LogFilter, 
 	return f, len(f.TokenIDs) > 0, err
 }
 
-func hideKey(r *RequestLog) { r.KeyID = "" }
+func hideKey(r *audit.RequestLog) { r.KeyID = "" }
 
 // userLogs returns the requests of the caller's tokens.
 func (h *userHandlers) userLogs(ctx context.Context, in *logQuery) (*logList, error) {
 	f, found, err := h.ownLogs(ctx, &in.LogQuery)
 	if err != nil || !found {
-		return &logList{LogPage{Items: []RequestLog{}, PageSize: in.Limit}}, err
+		return &logList{audit.LogPage{Items: []audit.RequestLog{}, PageSize: in.Limit}}, err
 	}
 	out, err := h.logs.log.Requests(ctx, f, in.Cursor, in.Limit)
 	for i := range out.Items {

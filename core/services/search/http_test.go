@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -116,7 +117,7 @@ func TestRefusals(t *testing.T) {
 			}
 			e.flush()
 			rows := e.rows()
-			if last := rows[len(rows)-1]; last.Outcome != Refused || last.Status != 429 || last.ErrorCode != "quota_exhausted" {
+			if last := rows[len(rows)-1]; last.Outcome != audit.Refused || last.Status != 429 || last.ErrorCode != "quota_exhausted" {
 				t.Errorf("%+v", last)
 			}
 			if u := e.used(e.svc, idOf(token)); u.MonthlyRefused != 1 {

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -26,7 +27,7 @@ type keyUpstream interface {
 // keyRequests adds up the requests with upstream keys.
 type keyRequests interface {
 	// LifetimeSums returns the sums of all requests with keys since the first one, by their ids.
-	LifetimeSums(ctx context.Context, scope string, ids []string) (map[string]*tally, error)
+	LifetimeSums(ctx context.Context, scope string, ids []string) (map[string]*audit.RequestSums, error)
 }
 
 // invalidKeyReporter tells people of keys that were found invalid.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // Summary is what everybody may know about the service.
@@ -23,7 +24,7 @@ type Summary struct {
 
 // Summary adds up all requests, and tells about the key pool what everybody may know.
 func (k *Keys) Summary(ctx context.Context) (Summary, error) {
-	ever, err := k.cfg.Requests.LifetimeSums(ctx, scopeAll, []string{""})
+	ever, err := k.cfg.Requests.LifetimeSums(ctx, audit.ScopeAll, []string{""})
 	if err != nil {
 		return Summary{}, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -49,7 +50,7 @@ func (k *Keys) describeKeys(ctx context.Context, records []keyRecord) ([]APIKey,
 	for i, r := range records {
 		ids[i] = r.ID
 	}
-	ever, err := k.cfg.Requests.LifetimeSums(ctx, scopeKey, ids)
+	ever, err := k.cfg.Requests.LifetimeSums(ctx, audit.ScopeKey, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (k *Keys) describeKeys(ctx context.Context, records []keyRecord) ([]APIKey,
 	return out, nil
 }
 
-func (k *Keys) describeKey(r keyRecord, ever *tally) APIKey {
+func (k *Keys) describeKey(r keyRecord, ever *audit.RequestSums) APIKey {
 	now := k.now()
 	if r.Until != 0 && r.Until <= now.UnixMilli() && (r.State == KeyCooling || r.State == KeyExhausted) {
 		// Its time has come; the pool takes it back at the next call.

@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/exchange"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -195,7 +196,7 @@ func TestResearchHasAnOwner(t *testing.T) {
 			if u := e.used(e.svc, idOf(other)); u.HourlyRequests != 1 {
 				t.Errorf("a foreign id costs nothing: %+v", u)
 			}
-			e.clock.advance(researchFor + time.Second)
+			e.clock.advance(audit.ResearchFor + time.Second)
 			if g := get(owner, "r-1"); g.status != 404 {
 				t.Errorf("after 7 days: %d", g.status)
 			}
@@ -216,7 +217,7 @@ func TestIDThatNobodyCanAskForIsNotKept(t *testing.T) {
 	}
 	e.flush()
 	var n int64
-	if err := e.store.DB(context.Background()).Model(&researchRecord{}).Count(&n).Error; err != nil || n != 0 {
+	if err := e.store.DB(context.Background()).Model(&audit.ResearchRecord{}).Count(&n).Error; err != nil || n != 0 {
 		t.Errorf("%d, %v", n, err)
 	}
 }
@@ -233,13 +234,13 @@ func TestStreams(t *testing.T) {
 		stream  client.SearchStream
 		whole   bool
 		credits int64
-		outcome Outcome
+		outcome audit.Outcome
 	}{
-		{"at the price", &chunks{head: head, parts: []string{"data: a\n\n", "data: b\n\n"}}, true, 40, Success},
-		{"at the upstream's word", &chunks{head: head, parts: []string{"data: a\n\n"}, usage: &sdk.Usage{Credits: 11}}, true, 11, Success},
-		{"breaks off", &chunks{head: head, parts: []string{"data: a\n\n"}, end: fault.New(fault.UpstreamUnavailable, "Gone.")}, false, 40, Failure},
-		{"breaks off after the bill", &chunks{head: head, parts: []string{"data: a\n\n"}, end: errors.New("gone"), usage: &sdk.Usage{Credits: 5}}, false, 5, Failure},
-		{"panics", &stuck{chunks{head: head}}, false, 40, Failure},
+		{"at the price", &chunks{head: head, parts: []string{"data: a\n\n", "data: b\n\n"}}, true, 40, audit.Success},
+		{"at the upstream's word", &chunks{head: head, parts: []string{"data: a\n\n"}, usage: &sdk.Usage{Credits: 11}}, true, 11, audit.Success},
+		{"breaks off", &chunks{head: head, parts: []string{"data: a\n\n"}, end: fault.New(fault.UpstreamUnavailable, "Gone.")}, false, 40, audit.Failure},
+		{"breaks off after the bill", &chunks{head: head, parts: []string{"data: a\n\n"}, end: errors.New("gone"), usage: &sdk.Usage{Credits: 5}}, false, 5, audit.Failure},
+		{"panics", &stuck{chunks{head: head}}, false, 40, audit.Failure},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

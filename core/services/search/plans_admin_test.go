@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -22,7 +23,7 @@ func fillAdmin(t testing.TB, st *store.Store) {
 		bytes = "BYTEA"
 	}
 	now := noon.UnixMilli()
-	hour := noon.Unix() / stepHour * stepHour
+	hour := noon.Unix() / audit.StepHour * audit.StepHour
 	zeros := ", 1, 1, 0, 0, 1, 1000, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"
 	rollup := "scope,subject,step,start,operation,requests,successes,errors,refused,credits,duration_us,last_at,h0,h1,h2,h3,h4,h5,h6,h7,h8,h9,h10,h11,h12,h13"
 	testkit.FillTable(t, st, "search_keys", "id, hash, sealed, group_name, state, reason, until, created_at, updated_at, deleted_at",
@@ -52,8 +53,8 @@ func adminQueries(s *Service) map[string]struct {
 			return err
 		}
 	}
-	logs := func(f LogFilter) func(context.Context) error {
-		return func(ctx context.Context) error { _, err := s.auditLog.store.listRequests(ctx, f, 0, 0, 50); return err }
+	logs := func(f audit.LogFilter) func(context.Context) error {
+		return func(ctx context.Context) error { _, err := s.AuditLog.Store.ListRequests(ctx, f, 0, 0, 50); return err }
 	}
 	type query = struct {
 		run func(context.Context) error
@@ -87,27 +88,30 @@ func adminQueries(s *Service) map[string]struct {
 			return err
 		}, ""},
 		"history of a key":    {func(ctx context.Context) error { _, err := s.Keys.keys.keyHistory(ctx, "k5", "", 50); return err }, ""},
-		"requests":            {logs(LogFilter{}), "SELECT * FROM search_requests ORDER BY id DESC LIMIT 50"},
-		"requests of a token": {logs(LogFilter{TokenIDs: []string{"t77"}}), "SELECT * FROM search_requests WHERE token_id = 't77' ORDER BY id DESC LIMIT 50"},
-		"requests of tokens":  {logs(LogFilter{TokenIDs: []string{"t77", "t78", "t79"}}), ""},
-		"requests of a key":   {logs(LogFilter{KeyID: "k77"}), "SELECT * FROM search_requests WHERE key_id = 'k77' AND key_id <> '' ORDER BY id DESC LIMIT 50"},
-		"failed requests":     {logs(LogFilter{Outcomes: []string{"error"}}), "SELECT * FROM search_requests WHERE outcome = 2 AND outcome >= 2 ORDER BY id DESC LIMIT 50"},
-		"refused of a token":  {logs(LogFilter{TokenIDs: []string{"t77"}, Outcomes: []string{"refused"}}), ""},
-		"requests of an hour": {logs(LogFilter{Since: hour, Until: noon}), ""},
-		"research requests":   {logs(LogFilter{Operations: []string{"research"}}), ""},
+		"requests":            {logs(audit.LogFilter{}), "SELECT * FROM search_requests ORDER BY id DESC LIMIT 50"},
+		"requests of a token": {logs(audit.LogFilter{TokenIDs: []string{"t77"}}), "SELECT * FROM search_requests WHERE token_id = 't77' ORDER BY id DESC LIMIT 50"},
+		"requests of tokens":  {logs(audit.LogFilter{TokenIDs: []string{"t77", "t78", "t79"}}), ""},
+		"requests of a key":   {logs(audit.LogFilter{KeyID: "k77"}), "SELECT * FROM search_requests WHERE key_id = 'k77' AND key_id <> '' ORDER BY id DESC LIMIT 50"},
+		"failed requests":     {logs(audit.LogFilter{Outcomes: []string{"error"}}), "SELECT * FROM search_requests WHERE outcome = 2 AND outcome >= 2 ORDER BY id DESC LIMIT 50"},
+		"refused of a token":  {logs(audit.LogFilter{TokenIDs: []string{"t77"}, Outcomes: []string{"refused"}}), ""},
+		"requests of an hour": {logs(audit.LogFilter{Since: hour, Until: noon}), ""},
+		"research requests":   {logs(audit.LogFilter{Operations: []string{"research"}}), ""},
 		"older requests": {func(ctx context.Context) error {
-			_, err := s.auditLog.store.listRequests(ctx, LogFilter{}, 500_000, 0, 50)
+			_, err := s.AuditLog.Store.ListRequests(ctx, audit.LogFilter{}, 500_000, 0, 50)
 			return err
 		}, "SELECT * FROM search_requests WHERE id < 500000 ORDER BY id DESC LIMIT 50"},
 		"newer requests": {func(ctx context.Context) error {
-			_, err := s.auditLog.store.listRequests(ctx, LogFilter{}, 0, 500_000, 50)
+			_, err := s.AuditLog.Store.ListRequests(ctx, audit.LogFilter{}, 0, 500_000, 50)
 			return err
 		}, ""},
-		"details of a request":    {func(ctx context.Context) error { _, _, err := s.auditLog.store.findRequest(ctx, 77); return err }, "SELECT * FROM search_requests WHERE id = 77"},
-		"chart of an hour":        {func(ctx context.Context) error { _, err := s.readChart(ctx, scopeAll, "", "1h"); return err }, ""},
-		"chart of a day":          {func(ctx context.Context) error { _, err := s.readChart(ctx, scopeAll, "", "24h"); return err }, "SELECT * FROM search_rollups WHERE scope = 'all' AND subject = '' AND step = 300 AND start >= " + strconv.FormatInt(noon.Unix()-86400, 10)},
-		"chart of a month":        {func(ctx context.Context) error { _, err := s.readChart(ctx, scopeAll, "", "30d"); return err }, ""},
-		"chart of a token":        {func(ctx context.Context) error { _, err := s.readChart(ctx, scopeToken, "t77", "30d"); return err }, ""},
+		"details of a request": {func(ctx context.Context) error { _, _, err := s.AuditLog.Store.FindRequest(ctx, 77); return err }, "SELECT * FROM search_requests WHERE id = 77"},
+		"chart of an hour":     {func(ctx context.Context) error { _, err := s.ReadChart(ctx, audit.ScopeAll, "", "1h"); return err }, ""},
+		"chart of a day":       {func(ctx context.Context) error { _, err := s.ReadChart(ctx, audit.ScopeAll, "", "24h"); return err }, "SELECT * FROM search_rollups WHERE scope = 'all' AND subject = '' AND step = 300 AND start >= " + strconv.FormatInt(noon.Unix()-86400, 10)},
+		"chart of a month":     {func(ctx context.Context) error { _, err := s.ReadChart(ctx, audit.ScopeAll, "", "30d"); return err }, ""},
+		"chart of a token": {func(ctx context.Context) error {
+			_, err := s.ReadChart(ctx, audit.ScopeToken, "t77", "30d")
+			return err
+		}, ""},
 		"totals of a day":         {func(ctx context.Context) error { _, err := s.Totals(ctx, "24h"); return err }, ""},
 		"any token":               {func(ctx context.Context) error { _, err := s.HasTokens(ctx); return err }, ""},
 		"sums of the month":       {func(ctx context.Context) error { _, err := s.Windows(ctx); return err }, ""},
@@ -115,7 +119,7 @@ func adminQueries(s *Service) map[string]struct {
 		"top tokens":              {func(ctx context.Context) error { _, err := s.TopTokens(ctx, "day", 10); return err }, ""},
 		"keys whose quota is due": {func(ctx context.Context) error { _, err := s.Keys.keys.keysToSync(ctx, noon); return err }, ""},
 		"old roll-ups": {func(ctx context.Context) error {
-			_, err := s.auditLog.store.purgeRollups(ctx, stepFine, noon.Add(-1000*time.Hour), 10)
+			_, err := s.AuditLog.Store.PurgeRollups(ctx, audit.StepFine, noon.Add(-1000*time.Hour), 10)
 			return err
 		}, ""},
 	}
@@ -212,12 +216,12 @@ func readAll(ctx context.Context, st *store.Store, sql string) error {
 func TestRequestsOfOneAreFound(t *testing.T) {
 	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), Migrations())
 	statements := testkit.WatchStatements(t, st)
-	r := newEnvOn(t, st).svc.auditLog.store
-	for _, of := range []LogFilter{{TokenIDs: []string{"t7"}}, {KeyID: "k7"}} {
-		for _, f := range []LogFilter{{Outcomes: []string{"refused"}}, {Operations: []string{"map"}}, {Outcomes: []string{"error"}, Operations: []string{"map"}}} {
+	r := newEnvOn(t, st).svc.AuditLog.Store
+	for _, of := range []audit.LogFilter{{TokenIDs: []string{"t7"}}, {KeyID: "k7"}} {
+		for _, f := range []audit.LogFilter{{Outcomes: []string{"refused"}}, {Operations: []string{"map"}}, {Outcomes: []string{"error"}, Operations: []string{"map"}}} {
 			f.TokenIDs, f.KeyID = of.TokenIDs, of.KeyID
 			made := statements.During(func() {
-				_, err := r.listRequests(t.Context(), f, 0, 0, 50)
+				_, err := r.ListRequests(t.Context(), f, 0, 0, 50)
 				testkit.Must(t, err)
 			})
 			for _, s := range made {

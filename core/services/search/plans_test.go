@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -27,7 +28,7 @@ func fill(t testing.TB, st *store.Store, requests int) {
 	testkit.FillTable(t, st, "search_research", "resource_id, token_id, key_id, created_at", fmt.Sprintf("'x' || i, 't1', 'k', %d", now), 10_000)
 	testkit.Analyze(t, st)
 	// The last process has ended well: there are no roll-ups to make anew.
-	if err := (&auditStore{st}).setMark(context.Background(), markRollups, cleanEnd); err != nil {
+	if err := audit.NewStore(st).SetMark(context.Background(), audit.MarkRollups, audit.CleanEnd); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -55,19 +56,19 @@ func TestNoQueryScans(t *testing.T) {
 		fillAdmin(t, st)
 		statements := testkit.WatchStatements(t, st)
 		e := newEnvOn(t, st)
-		ctx, r, toks := t.Context(), e.svc.auditLog.store, e.svc.Access.tokens
+		ctx, r, toks := t.Context(), e.svc.AuditLog.Store, e.svc.Access.tokens
 		minute := noon.Unix() / 60
 		for name, query := range map[string]func() error{
 			"unknown token":   func() error { _, _, _ = toks.findToken(ctx, "nope"); return nil },
 			"changed tokens":  func() error { _, err := toks.tokensSince(ctx, noon.UnixMilli()+1); return err },
 			"research":        func() error { _, _, err := r.FindResearch(ctx, "x5", noon.Add(-time.Hour)); return err },
-			"last request":    func() error { _, err := r.lastRequestID(ctx); return err },
-			"open requests":   func() error { _, err := r.closeInterrupted(ctx); return err },
+			"last request":    func() error { _, err := r.LastRequestID(ctx); return err },
+			"open requests":   func() error { _, err := r.CloseInterrupted(ctx); return err },
 			"use of the hour": func() error { _, err := toks.usageSince(ctx, minute-2); return err },
 			"use of the day":  func() error { _, err := toks.usageSums(ctx, minute-4, minute-2); return err },
 			"old rows": func() error {
 				old := noon.Add(-300 * time.Hour)
-				_, err := r.purgeBefore(ctx, cutoffs{rows: old, usage: old, research: old}, 100)
+				_, err := r.PurgeBefore(ctx, audit.Cutoffs{Rows: old, Usage: old, Research: old}, 100)
 				return err
 			},
 		} {

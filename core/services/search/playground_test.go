@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -37,7 +38,7 @@ func TestTrialCountsAsAnyCall(t *testing.T) {
 		t.Errorf("the trial was not counted: got %q", code)
 	}
 	ev := <-live.Events()
-	if r, ok := ev.Data.(RequestLog); !ok || r.RequestID != "req_page" || r.TokenID != id || r.ClientIP != "192.0.2.1" {
+	if r, ok := ev.Data.(audit.RequestLog); !ok || r.RequestID != "req_page" || r.TokenID != id || r.ClientIP != "192.0.2.1" {
 		t.Errorf("got %+v", ev)
 	}
 	if ops := e.svc.Operations(); len(ops) != 5 || ops[0].Name != sdk.OpCrawl {

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -22,7 +23,7 @@ const (
 // researchStore finds research ids that were stored.
 type researchStore interface {
 	// FindResearch returns the record of a research id that is not older than since.
-	FindResearch(ctx context.Context, id string, since time.Time) (r researchRecord, found bool, err error)
+	FindResearch(ctx context.Context, id string, since time.Time) (r audit.ResearchRecord, found bool, err error)
 }
 
 // proxySettings are the settings of the proxy.
@@ -40,7 +41,7 @@ type proxyConfig struct {
 	Tokens *Table
 	Keys   *Keys
 	// Audit writes the rows of requests; nil keeps none.
-	Audit    *auditWriter
+	Audit    *audit.Writer
 	Research researchStore
 	Metrics  *Metrics
 	Logger   hclog.Logger
@@ -53,7 +54,7 @@ type Proxy struct {
 	tokens  *Table
 	keys    *Keys
 	pool    *Pool
-	audit   *auditWriter
+	audit   *audit.Writer
 	records researchStore
 	metrics *Metrics
 	log     hclog.Logger
@@ -98,7 +99,7 @@ func (p *Proxy) PerformCall(ctx context.Context, st *proxyState, c *call) (*answ
 	if run.findCached(first) == nil {
 		run.reserved = run.priceAt(first)
 	}
-	r := &record{entry: entry{
+	r := &audit.Record{Entry: audit.Entry{
 		Time: began, RequestID: c.requestID, TokenID: c.token.id, Operation: c.op.Name, RequestBytes: c.size, Client: c.client,
 		// Until the end is known the row holds the reservation: it is what a crash makes the call cost.
 		Credits: run.reserved,
@@ -107,7 +108,7 @@ func (p *Proxy) PerformCall(ctx context.Context, st *proxyState, c *call) (*answ
 		return nil, p.refuseCall(r, c, x)
 	}
 	if p.audit != nil {
-		p.audit.begin(r)
+		p.audit.Begin(r)
 		run.record = r
 	}
 	run.started = time.Now()
@@ -126,14 +127,14 @@ func (p *Proxy) PerformCall(ctx context.Context, st *proxyState, c *call) (*answ
 }
 
 // refuseCall counts and audits a call that would exceed a limit, and returns its fault.
-func (p *Proxy) refuseCall(r *record, c *call, x *Exceeded) error {
+func (p *Proxy) refuseCall(r *audit.Record, c *call, x *Exceeded) error {
 	now := p.now()
 	c.token.countRefused(now, r.Time)
 	p.metrics.countRefusal(x)
-	r.Outcome, r.Status, r.ErrorCode, r.Credits, r.finished = Refused, 429, string(fault.QuotaExhausted), 0, true
-	r.Detail = x.reachedLimit().encode()
+	r.Outcome, r.Status, r.ErrorCode, r.Credits, r.Finished = audit.Refused, 429, string(fault.QuotaExhausted), 0, true
+	r.Detail = x.reachedLimit().Encode()
 	if p.audit != nil {
-		p.audit.begin(r)
+		p.audit.Begin(r)
 	}
 	return x.asFault(now)
 }
@@ -150,8 +151,8 @@ func truncateLogged(body []byte) []byte {
 }
 
 // settleCall replaces the call's reservation by the credits that it used, and ends its audit record.
-func (p *Proxy) settleCall(r *record, c *call, run *attempt, ans *answer, written int, err error) {
-	outcome, credits := Success, int64(0)
+func (p *Proxy) settleCall(r *audit.Record, c *call, run *attempt, ans *answer, written int, err error) {
+	outcome, credits := audit.Success, int64(0)
 	status, upstream := 200, 0
 	code, detail := "", ""
 	switch {
@@ -162,7 +163,7 @@ func (p *Proxy) settleCall(r *record, c *call, run *attempt, ans *answer, writte
 			upstream, credits = 0, run.spent
 		}
 		if status >= 400 {
-			outcome, code, detail = Failure, "upstream_error", run.errorOf(ans)
+			outcome, code, detail = audit.Failure, "upstream_error", run.errorOf(ans)
 		}
 	case isOutcomeUnknown(err):
 		credits = run.reserved
@@ -171,11 +172,11 @@ func (p *Proxy) settleCall(r *record, c *call, run *attempt, ans *answer, writte
 	}
 	if err == nil && run.clientCtx.Err() != nil {
 		// The answer reaches nobody, but the upstream has worked for it.
-		outcome, status, code = Failure, fault.StatusClientClosedRequest, string(fault.ClientClosedRequest)
+		outcome, status, code = audit.Failure, fault.StatusClientClosedRequest, string(fault.ClientClosedRequest)
 	}
 	if err != nil {
 		e := fault.As(err)
-		outcome, code, detail = Failure, string(e.Code), cmp.Or(run.lastKeyError, texts.OneLine(e.Message, maxDetail))
+		outcome, code, detail = audit.Failure, string(e.Code), cmp.Or(run.lastKeyError, texts.OneLine(e.Message, audit.MaxDetail))
 		if ans == nil {
 			status = e.HTTPStatus()
 		}
@@ -186,13 +187,13 @@ func (p *Proxy) settleCall(r *record, c *call, run *attempt, ans *answer, writte
 	if p.audit == nil {
 		return
 	}
-	p.audit.end(r, func(r *record) {
+	p.audit.End(r, func(r *audit.Record) {
 		r.Outcome, r.Status, r.Upstream, r.Credits, r.ErrorCode = outcome, status, upstream, credits, code
 		r.Duration, r.UpstreamTime, r.PluginTime = took, run.upstream, run.plugin
 		r.KeyID, r.Backend, r.Attempts, r.ResponseBytes = run.keyID, run.backendRef(), run.attempts, written
 		r.Cached, r.Detail = ans != nil && ans.cached, detail
-		if ans != nil && outcome == Success && c.op.Name == sdk.OpResearch {
-			r.research = ans.head.ResourceID
+		if ans != nil && outcome == audit.Success && c.op.Name == sdk.OpResearch {
+			r.Research = ans.head.ResourceID
 		}
 		if run.state.settings.LogBodies {
 			r.RequestBody = truncateLogged(c.in.body)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // Limits bound what one token may use. 0 lets nothing through, save for RequestsMinute, where it is no limit.
@@ -141,7 +142,7 @@ func nextMonth(now time.Time) time.Time {
 
 // settle replaces a reservation by the credits that were used. began is when the request was admitted: its credits
 // count for that minute, day and month.
-func (c *counter) settle(now, began time.Time, price, credits int64, outcome Outcome) {
+func (c *counter) settle(now, began time.Time, price, credits int64, outcome audit.Outcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
@@ -171,11 +172,11 @@ func (c *counter) countRefused(now, began time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
-	c.addUse(began, 0, Refused)
+	c.addUse(began, 0, audit.Refused)
 }
 
 // addUse adds the credits and the outcome of a request that began at the given time. The caller holds the mutex.
-func (c *counter) addUse(began time.Time, credits int64, outcome Outcome) {
+func (c *counter) addUse(began time.Time, credits int64, outcome audit.Outcome) {
 	m := began.Unix() / 60
 	if c.credits.containsBucket(m) {
 		c.credits.add(m, credits)
@@ -186,11 +187,11 @@ func (c *counter) addUse(began time.Time, credits int64, outcome Outcome) {
 		}
 		p.credits += credits
 		switch outcome {
-		case Success:
+		case audit.Success:
 			p.successes++
-		case Failure:
+		case audit.Failure:
 			p.errors++
-		case Refused:
+		case audit.Refused:
 			p.refused++
 		}
 	}
@@ -198,7 +199,7 @@ func (c *counter) addUse(began time.Time, credits int64, outcome Outcome) {
 
 // restoreMinute adds the stored use of one minute, at start. The rolling minute may count a request for up to a
 // minute too long.
-func (c *counter) restoreMinute(now time.Time, u usageRecord) {
+func (c *counter) restoreMinute(now time.Time, u audit.UsageRecord) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
@@ -281,13 +282,13 @@ func (c *counter) hourlyWindow(now time.Time, limit int64) (remaining int64, res
 }
 
 // reachedLimit returns the limit as the audit keeps it.
-func (x *Exceeded) reachedLimit() *ReachedLimit {
-	return &ReachedLimit{x.Scope, x.Window, x.Limit, x.Used, api.TimeOf(x.ResetAt), x.Needed}
+func (x *Exceeded) reachedLimit() *audit.ReachedLimit {
+	return &audit.ReachedLimit{Scope: x.Scope, Window: x.Window, Limit: x.Limit, Used: x.Used, ResetAt: api.TimeOf(x.ResetAt), Needed: x.Needed}
 }
 
 // asFault returns the fault that the client gets.
 func (x *Exceeded) asFault(now time.Time) error {
-	out := fault.New(fault.QuotaExhausted, "%s", x.reachedLimit().refusalText()).
+	out := fault.New(fault.QuotaExhausted, "%s", x.reachedLimit().RefusalText()).
 		WithRetryAfter(x.ResetAt.Sub(now)).
 		With("scope", x.Scope).With("window", x.Window).With("limit", x.Limit).With("used", x.Used).
 		With("reset_at", x.ResetAt.Format("2006-01-02T15:04:05.000Z"))
@@ -309,7 +310,7 @@ func (t *token) replaceReservation(now time.Time, price, next int64) *Exceeded {
 }
 
 // settle replaces a reservation by the credits that were used. began is when the request was admitted.
-func (t *token) settle(now, began time.Time, price, credits int64, outcome Outcome) {
+func (t *token) settle(now, began time.Time, price, credits int64, outcome audit.Outcome) {
 	t.counter.settle(now, began, price, credits, outcome)
 }
 

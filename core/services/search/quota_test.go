@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // model counts naively: it keeps every request and adds up what a window holds.
@@ -140,7 +142,7 @@ func TestCounterAgainstAModel(t *testing.T) {
 				i := rapid.IntRange(0, len(m.open)-1).Draw(t, "which")
 				r := m.open[i]
 				r.credits = rapid.Int64Range(0, 8).Draw(t, "credits")
-				c.settle(m.now, r.at, r.price, r.credits, Success)
+				c.settle(m.now, r.at, r.price, r.credits, audit.Success)
 				m.open = append(m.open[:i:i], m.open[i+1:]...)
 				m.requests = append(m.requests, r)
 			},
@@ -209,7 +211,7 @@ func TestLimitsHoldExactlyUnderConcurrency(t *testing.T) {
 						if u := c.snapshot(now); u.HourlyCredits+u.Reserved > top.Load() {
 							top.Store(u.HourlyCredits + u.Reserved)
 						}
-						c.settle(now, now, tt.price, tt.price, Success)
+						c.settle(now, now, tt.price, tt.price, audit.Success)
 					}
 				})
 			}
@@ -235,7 +237,7 @@ func TestAFailureGivesTheReservationBack(t *testing.T) {
 	if x := c.reserve(noon, 1, l); x == nil || x.Used != 2 {
 		t.Fatalf("a reservation counts as used: %+v", x)
 	}
-	c.settle(noon, noon, 2, 0, Failure)
+	c.settle(noon, noon, 2, 0, audit.Failure)
 	if x := c.reserve(noon, 2, l); x != nil {
 		t.Fatalf("after a failure: %+v", x)
 	}
@@ -251,7 +253,7 @@ func TestSettlingInTheNextMonth(t *testing.T) {
 		t.Fatal(x)
 	}
 	now := began.Add(2 * time.Second)
-	c.settle(now, began, 5, 5, Success)
+	c.settle(now, began, 5, 5, audit.Success)
 	want := Used{HourlyRequests: 1, HourlyCredits: 5}
 	u := c.snapshot(now)
 	if got := (Used{HourlyRequests: u.HourlyRequests, HourlyCredits: u.HourlyCredits, DailyCredits: u.DailyCredits, MonthlyCredits: u.MonthlyCredits, MonthlySuccess: u.MonthlySuccess}); !cmp.Equal(got, want) {
@@ -280,7 +282,7 @@ func TestAClockThatIsSetBack(t *testing.T) {
 		if x := c.reserve(now, 1, DefaultLimits()); x != nil {
 			t.Fatal(x)
 		}
-		c.settle(now, now, 1, 1, Success)
+		c.settle(now, now, 1, 1, audit.Success)
 	}
 	if u := c.snapshot(noon); u.HourlyRequests != 5 || u.Reserved != 0 {
 		t.Errorf("%+v", u)

@@ -3,6 +3,7 @@ package search
 import (
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -32,9 +33,9 @@ func TestRefusalsAreTrue(t *testing.T) {
 		if c.reserve(noon, tt.used, free) != nil || c.reserve(noon, tt.reserved, free) != nil {
 			t.Fatal("the use before was refused")
 		}
-		c.settle(noon, noon, tt.used, tt.used, Success)
+		c.settle(noon, noon, tt.used, tt.used, audit.Success)
 		x := c.reserve(noon, tt.price, tt.limits)
-		if x == nil || x.reachedLimit().refusalText() != tt.want || x.Needed != tt.needed {
+		if x == nil || x.reachedLimit().RefusalText() != tt.want || x.Needed != tt.needed {
 			t.Errorf("%s: %+v", tt.name, x)
 			continue
 		}

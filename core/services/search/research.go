@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // maxResources bounds the research ids in memory; older ones are read from the database.
@@ -14,12 +15,12 @@ const maxResources = 10_000
 // resources remembers research ids that may not have reached the database yet.
 type resources struct {
 	mu   sync.Mutex
-	byID map[string]researchRecord
+	byID map[string]audit.ResearchRecord
 }
 
-func newResources() *resources { return &resources{byID: map[string]researchRecord{}} }
+func newResources() *resources { return &resources{byID: map[string]audit.ResearchRecord{}} }
 
-func (r *resources) put(rec researchRecord) {
+func (r *resources) put(rec audit.ResearchRecord) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.byID) >= maxResources {
@@ -28,7 +29,7 @@ func (r *resources) put(rec researchRecord) {
 	r.byID[rec.ResourceID] = rec
 }
 
-func (r *resources) get(id string) (researchRecord, bool) {
+func (r *resources) get(id string) (audit.ResearchRecord, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	rec, ok := r.byID[id]
@@ -42,8 +43,8 @@ func plainID(id string) bool {
 
 // FindResearch returns the record of a research id. An unknown id, and one of another token, is a fault with status
 // 404.
-func (p *Proxy) FindResearch(ctx context.Context, id, tokenID string) (researchRecord, error) {
-	since := p.now().Add(-researchFor)
+func (p *Proxy) FindResearch(ctx context.Context, id, tokenID string) (audit.ResearchRecord, error) {
+	since := p.now().Add(-audit.ResearchFor)
 	rec, ok := p.research.get(id)
 	if !ok && plainID(id) {
 		var err error

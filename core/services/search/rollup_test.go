@@ -10,14 +10,15 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
 // expected adds up the audit rows by other means than the service does.
-func (e *env) expected(step int64) map[string]tally {
+func (e *env) expected(step int64) map[string]audit.RequestSums {
 	e.Helper()
-	out := map[string]tally{}
+	out := map[string]audit.RequestSums{}
 	var rows []struct {
 		Time                      int64
 		TokenID, KeyID, Operation string
@@ -41,17 +42,17 @@ func (e *env) expected(step int64) map[string]tally {
 			s := out[name]
 			s.Credits += r.Credits
 			s.LastAt = max(s.LastAt, r.Time)
-			switch Outcome(r.Outcome) {
-			case Refused:
+			switch audit.Outcome(r.Outcome) {
+			case audit.Refused:
 				s.Refused++
-			case Success:
+			case audit.Success:
 				s.Requests, s.Successes = s.Requests+1, s.Successes+1
 			default:
 				s.Requests, s.Errors = s.Requests+1, s.Errors+1
 			}
-			if Outcome(r.Outcome) != Refused {
+			if audit.Outcome(r.Outcome) != audit.Refused {
 				s.DurationUS += r.DurationUS
-				s.Hist[bucketOf(time.Duration(r.DurationUS)*time.Microsecond)]++
+				s.Hist[audit.BucketOf(time.Duration(r.DurationUS)*time.Microsecond)]++
 			}
 			out[name] = s
 		}
@@ -59,15 +60,15 @@ func (e *env) expected(step int64) map[string]tally {
 	return out
 }
 
-func (e *env) stored(step int64) map[string]tally {
+func (e *env) stored(step int64) map[string]audit.RequestSums {
 	e.Helper()
-	rows, err := e.svc.auditLog.store.rollupRows(context.Background(), "step = ?", step)
+	rows, err := e.svc.AuditLog.Store.RollupRows(context.Background(), "step = ?", step)
 	if err != nil {
 		e.Fatal(err)
 	}
-	out := map[string]tally{}
+	out := map[string]audit.RequestSums{}
 	for _, r := range rows {
-		out[fmt.Sprintf("%s/%s %d %s", r.Scope, r.Subject, r.Start, r.Operation)] = r.tally
+		out[fmt.Sprintf("%s/%s %d %s", r.Scope, r.Subject, r.Start, r.Operation)] = r.RequestSums
 	}
 	return out
 }
@@ -91,7 +92,7 @@ func (e *env) traffic(n int) {
 
 func (e *env) compareRollups(when string) {
 	e.Helper()
-	for _, step := range []int64{stepFine, stepHour, stepEver} {
+	for _, step := range []int64{audit.StepFine, audit.StepHour, audit.StepEver} {
 		if diff := cmp.Diff(e.expected(step), e.stored(step)); diff != "" {
 			e.Fatalf("%s: step %d (-rows +roll-ups):\n%s", when, step, diff)
 		}
@@ -105,8 +106,8 @@ func TestRollupsAreTheSumsOfTheRows(t *testing.T) {
 		e.traffic(20)
 		e.flush()
 		e.compareRollups("while it runs")
-		if len(e.stored(stepEver)) < 8 {
-			t.Fatalf("too little was added up: %v", e.stored(stepEver))
+		if len(e.stored(audit.StepEver)) < 8 {
+			t.Fatalf("too little was added up: %v", e.stored(audit.StepEver))
 		}
 
 		// A crash: what was added up since the last store is lost with the process.
@@ -119,7 +120,7 @@ func TestRollupsAreTheSumsOfTheRows(t *testing.T) {
 		e.compareRollups("after a crash")
 
 		e.svc.Close()
-		if at, err := e.svc.auditLog.store.readMark(t.Context(), markRollups); err != nil || at != cleanEnd {
+		if at, err := e.svc.AuditLog.Store.ReadMark(t.Context(), audit.MarkRollups); err != nil || at != audit.CleanEnd {
 			t.Fatalf("after an end in good order the mark is %d, %v", at, err)
 		}
 		e.svc = e.start()
@@ -161,7 +162,7 @@ func TestFirstID(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()))
 		ctx := t.Context()
-		if id, err := e.svc.auditLog.store.firstID(ctx, noon.UnixMilli()); err != nil || id != 0 && id != 1 {
+		if id, err := e.svc.AuditLog.Store.FirstID(ctx, noon.UnixMilli()); err != nil || id != 0 && id != 1 {
 			t.Fatalf("without rows: %d, %v", id, err)
 		}
 		id := idOf(e.token(nil))
@@ -178,13 +179,13 @@ func TestFirstID(t *testing.T) {
 		}
 		for minutes := -5; minutes < 50; minutes++ {
 			at := noon.Add(time.Duration(minutes) * time.Minute).UnixMilli()
-			first, err := e.svc.auditLog.store.firstID(ctx, at)
+			first, err := e.svc.AuditLog.Store.FirstID(ctx, at)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var missed, extra int64
 			e.store.DB(ctx).Raw("SELECT COUNT(*) FROM search_requests WHERE time >= ? AND id < ?", at, first).Scan(&missed)
-			e.store.DB(ctx).Raw("SELECT COUNT(*) FROM search_requests WHERE time < ? AND id >= ?", at-idSlack.Milliseconds(), first).Scan(&extra)
+			e.store.DB(ctx).Raw("SELECT COUNT(*) FROM search_requests WHERE time < ? AND id >= ?", at-audit.IdSlack.Milliseconds(), first).Scan(&extra)
 			if missed != 0 || extra != 0 {
 				t.Fatalf("from minute %d: id %d misses %d rows and takes %d too many", minutes, first, missed, extra)
 			}

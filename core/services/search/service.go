@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -45,7 +46,7 @@ type Config struct {
 type Service struct {
 	*Access
 	*Keys
-	*auditLog
+	*audit.AuditLog
 	*Proxy
 	*monitor
 	cfg      Config
@@ -83,19 +84,19 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 // makeRooms makes the rooms of the service and tells each what it needs of the others.
 func (s *Service) makeRooms() (err error) {
 	cfg := s.cfg
-	s.auditLog = newAuditLog(auditConfig{Store: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Disabled: cfg.Settings.NoAudit})
+	s.AuditLog = audit.NewAuditLog(audit.AuditConfig{Store: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Disabled: cfg.Settings.NoAudit})
 	s.Access = newAccess(accessConfig{
-		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Defaults: cfg.Settings.defaultLimits(), Requests: s.auditLog, People: cfg.People,
+		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Defaults: cfg.Settings.defaultLimits(), Requests: s.AuditLog, People: cfg.People,
 	})
 	s.Keys = newKeys(keysConfig{
-		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Backend: s.keyUpstream, Requests: s.auditLog, Reporter: s, Refresh: s.Refresh,
+		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Backend: s.keyUpstream, Requests: s.AuditLog, Reporter: s, Refresh: s.Refresh,
 	})
 	s.Proxy = newProxy(proxyConfig{
-		Tokens: s.Table(), Keys: s.Keys, Audit: s.requestWriter(), Research: s.auditLog.store, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
+		Tokens: s.Table(), Keys: s.Keys, Audit: s.RequestWriter(), Research: s.AuditLog.Store, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 	})
 	s.monitor = newMonitor(alertConfig{Backends: s.Proxy, Pool: s.Pool(), Settings: s.alertSettings, Logger: cfg.Logger, Now: cfg.Now})
 	s.api, err = newSearchAPI(apiConfig{
-		Access: s.Access, Keys: s.Keys, Log: s.auditLog, Proxy: s.Proxy, Catalog: s.LogCatalog, Sessions: cfg.Sessions, Version: cfg.Version,
+		Access: s.Access, Keys: s.Keys, Log: s.AuditLog, Proxy: s.Proxy, Catalog: s.LogCatalog, Sessions: cfg.Sessions, Version: cfg.Version,
 		PublicURL: cfg.PublicURL, Now: cfg.Now,
 	})
 	return err
@@ -156,7 +157,7 @@ func (s *Service) Prepare(set Settings, backends ...client.Search) (commit func(
 
 // restoreState reads what an earlier process left.
 func (s *Service) restoreState(ctx context.Context) error {
-	if err := s.auditLog.closeInterrupted(ctx); err != nil {
+	if err := s.AuditLog.CloseInterrupted(ctx); err != nil {
 		return err
 	}
 	if err := s.LoadFirstClient(ctx); err != nil {
@@ -168,7 +169,7 @@ func (s *Service) restoreState(ctx context.Context) error {
 	if err := s.RestoreCounters(ctx); err != nil {
 		return fmt.Errorf("rebuild the counters: %w", err)
 	}
-	return s.startWriting(ctx)
+	return s.StartWriting(ctx)
 }
 
 // Refresh takes in what other processes have written to tokens and keys.
@@ -190,7 +191,7 @@ func (s *Service) refreshState(ctx context.Context, since int64) error {
 }
 
 // Ready returns an error while the service cannot do its work.
-func (s *Service) Ready() error { return s.checkWriter() }
+func (s *Service) Ready() error { return s.CheckWriter() }
 
 // BaseURL returns where the service is mounted.
 func (s *Service) BaseURL() string { return s.settings.Load().BaseURL }
@@ -205,12 +206,12 @@ func (s *Service) MountAt(base string) (httpd.Mount, error) { return s.api.Mount
 func (s *Service) Backends() int { return len(s.Chain()) }
 
 // LogCatalog returns what requests can be filtered by at present.
-func (s *Service) LogCatalog() LogCatalog {
-	out := LogCatalog{RetentionDays: int(s.settings.Load().Retention / (24 * time.Hour)), Operations: s.OperationNames(), Backends: []string{}}
+func (s *Service) LogCatalog() audit.LogCatalog {
+	out := audit.LogCatalog{RetentionDays: int(s.settings.Load().Retention / (24 * time.Hour)), Operations: s.OperationNames(), Backends: []string{}}
 	for _, b := range s.Chain() {
 		out.Backends = append(out.Backends, b.Ref)
 	}
-	out.Results = []string{Success.String(), Failure.String(), Refused.String(), Interrupted.String(), Open.String()}
+	out.Results = []string{audit.Success.String(), audit.Failure.String(), audit.Refused.String(), audit.Interrupted.String(), audit.Open.String()}
 	return out
 }
 
@@ -221,5 +222,5 @@ func (s *Service) Alert(ctx context.Context, to Alerter) error { return s.monito
 func (s *Service) Close() {
 	s.monitor.Close()
 	s.Keys.Wait()
-	s.auditLog.close()
+	s.AuditLog.Close()
 }

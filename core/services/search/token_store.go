@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -60,14 +61,14 @@ func (r *tokenStore) hasTokens(ctx context.Context) (has bool, err error) {
 }
 
 // usageSince returns the stored use since a minute, one row for each token and minute.
-func (r *tokenStore) usageSince(ctx context.Context, minute int64) (out []usageRecord, err error) {
+func (r *tokenStore) usageSince(ctx context.Context, minute int64) (out []audit.UsageRecord, err error) {
 	err = r.db(ctx).Where("minute >= ?", minute).Find(&out).Error
 	return out, err
 }
 
 // usageSums returns the stored use from one minute to before another, summed by token and dated by its newest minute.
-func (r *tokenStore) usageSums(ctx context.Context, from, before int64) (out []usageRecord, err error) {
-	err = r.db(ctx).Model(&usageRecord{}).
+func (r *tokenStore) usageSums(ctx context.Context, from, before int64) (out []audit.UsageRecord, err error) {
+	err = r.db(ctx).Model(&audit.UsageRecord{}).
 		Select("token_id, MAX(minute) AS minute, SUM(requests) AS requests, SUM(credits) AS credits, SUM(successes) AS successes, SUM(errors) AS errors, SUM(refused) AS refused").
 		Where("minute >= ? AND minute < ?", from, before).Group("token_id").Scan(&out).Error
 	return out, err

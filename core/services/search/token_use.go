@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // Dashboard is what the tokens of a user have used together.
@@ -42,7 +43,7 @@ func (a *Access) DashboardOf(ctx context.Context, user string) (Dashboard, error
 	for i, r := range records {
 		ids[i] = r.ID
 	}
-	ever, err := a.requests.LifetimeSums(ctx, scopeToken, ids)
+	ever, err := a.requests.LifetimeSums(ctx, audit.ScopeToken, ids)
 	if err != nil {
 		return Dashboard{}, err
 	}

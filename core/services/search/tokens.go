@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // AuthToken is an access token in lists.
@@ -122,7 +123,7 @@ func (a *Access) describeTokens(ctx context.Context, records []tokenRecord) ([]A
 	if err != nil {
 		return nil, err
 	}
-	ever, err := a.requests.LifetimeSums(ctx, scopeToken, ids)
+	ever, err := a.requests.LifetimeSums(ctx, audit.ScopeToken, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func (a *Access) describeTokens(ctx context.Context, records []tokenRecord) ([]A
 	return out, nil
 }
 
-func (a *Access) describeToken(r tokenRecord, ever *tally) AuthToken {
+func (a *Access) describeToken(r tokenRecord, ever *audit.RequestSums) AuthToken {
 	live := a.table.get(r.ID)
 	if live == nil {
 		// Another process has just made it.
@@ -208,8 +209,8 @@ const maxOwn = 200
 func (a *Access) HasTokens(ctx context.Context) (bool, error) { return a.tokens.hasTokens(ctx) }
 
 // UsedUp returns the limits of a token that refuse requests at present, the one that lasts longest first.
-func (t *AuthToken) UsedUp() (out []ReachedLimit) {
-	for _, l := range []ReachedLimit{
+func (t *AuthToken) UsedUp() (out []audit.ReachedLimit) {
+	for _, l := range []audit.ReachedLimit{
 		{Scope: "credits", Window: "month", Limit: t.MonthlyLimit, Used: t.MonthlyUsed, ResetAt: t.MonthlyResetAt},
 		{Scope: "credits", Window: "day", Limit: t.DailyLimit, Used: t.DailyUsed, ResetAt: t.DailyResetAt},
 		{Scope: "credits", Window: "hour", Limit: t.HourlyLimit, Used: t.HourlyUsed, ResetAt: t.HourlyResetAt},
@@ -220,7 +221,7 @@ func (t *AuthToken) UsedUp() (out []ReachedLimit) {
 		}
 	}
 	if t.MinuteLimit > 0 && t.MinuteUsed >= t.MinuteLimit {
-		out = append(out, ReachedLimit{Scope: "requests", Window: "minute", Limit: t.MinuteLimit, Used: t.MinuteUsed, ResetAt: t.MinuteResetAt})
+		out = append(out, audit.ReachedLimit{Scope: "requests", Window: "minute", Limit: t.MinuteLimit, Used: t.MinuteUsed, ResetAt: t.MinuteResetAt})
 	}
 	return out
 }

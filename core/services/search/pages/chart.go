@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // requestChart shows how many requests succeeded, failed and were rate limited.
-func requestChart(v *ui.View, c *service.Chart) *ui.Chart {
-	out := newChart(c, func(s service.ChartSums) []float64 {
+func requestChart(v *ui.View, c *audit.Chart) *ui.Chart {
+	out := newChart(c, func(s audit.ChartSums) []float64 {
 		return []float64{float64(s.Successes), float64(s.Errors), float64(s.Refused)}
 	})
 	out.Title, out.Unit, out.Format, out.Stacked = v.T("search.requests.title"), v.T("search.chart.unit"), ui.ChartCount, true
@@ -20,8 +20,8 @@ func requestChart(v *ui.View, c *service.Chart) *ui.Chart {
 }
 
 // latencyChart shows how long requests took; quiet stretches have no value.
-func latencyChart(v *ui.View, c *service.Chart) *ui.Chart {
-	out := newChart(c, func(s service.ChartSums) []float64 {
+func latencyChart(v *ui.View, c *audit.Chart) *ui.Chart {
+	out := newChart(c, func(s audit.ChartSums) []float64 {
 		if s.Requests == 0 {
 			return []float64{math.NaN(), math.NaN(), math.NaN()}
 		}
@@ -33,7 +33,7 @@ func latencyChart(v *ui.View, c *service.Chart) *ui.Chart {
 	return out
 }
 
-func newChart(c *service.Chart, values func(service.ChartSums) []float64) *ui.Chart {
+func newChart(c *audit.Chart, values func(audit.ChartSums) []float64) *ui.Chart {
 	out := &ui.Chart{Interval: time.Duration(c.StepSeconds) * time.Second, Points: make([]ui.ChartPoint, len(c.Points))}
 	for i, p := range c.Points {
 		out.Points[i] = ui.ChartPoint{At: p.Time.OrZero(), Values: values(p.ChartSums)}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // try sends a request with a token, whatever comes of it.
@@ -22,7 +23,7 @@ func TestWhyARequestFailed(t *testing.T) {
 	_, id := s.token(s.bobID, "the bot")
 	s.backend.answers(http.StatusBadRequest, `{"detail":{"error":"Cannot search confidential words with tvly-secret-of-the-pool today"}}`)
 	s.try(id, "confidential words")
-	rows, err := s.service.Requests(t.Context(), service.LogFilter{TokenIDs: []string{id}}, "", 1)
+	rows, err := s.service.Requests(t.Context(), audit.LogFilter{TokenIDs: []string{id}}, "", 1)
 	must(t, err)
 	const want = "Cannot search [redacted] with [redacted] today"
 	for name, v := range map[string]*visitor{"administrator": s.as(s.admin, "en"), "member": s.as(s.bob, "zh")} {
@@ -46,7 +47,7 @@ func TestWhichLimitIsUsedUp(t *testing.T) {
 	v.Get("/search/tokens").Lacks(t, "tokens before", "1 of 1 used")
 	s.try(id, "first")
 	s.try(id, "second")
-	rows, err := s.service.Requests(t.Context(), service.LogFilter{TokenIDs: []string{id}}, "", 1)
+	rows, err := s.service.Requests(t.Context(), audit.LogFilter{TokenIDs: []string{id}}, "", 1)
 	must(t, err)
 	if l := rows.Items[0].Limit.Of; rows.Items[0].HTTPStatus != 429 || l == nil || l.Scope != "requests" || l.Window != "hour" || l.Used != 1 || l.Limit != 1 || l.ResetAt.IsZero() {
 		t.Errorf("request %+v, limit %+v", rows.Items[0], l)

@@ -22,6 +22,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -195,7 +196,7 @@ func (s *site) searched(id string) int64 {
 	_, err := s.service.Try(context.Background(), service.Trial{TokenID: id, Operation: "search", Body: []byte(`{"query":"` + hostileJSON + `"}`), RequestID: "req_01J00000000000000000000000", Client: "192.0.2.7"})
 	must(s, err)
 	must(s, s.service.Flush(context.Background()))
-	rows, err := s.service.Requests(context.Background(), service.LogFilter{TokenIDs: []string{id}}, "", 1)
+	rows, err := s.service.Requests(context.Background(), audit.LogFilter{TokenIDs: []string{id}}, "", 1)
 	must(s, err)
 	if len(rows.Items) != 1 {
 		s.Fatal("the request is not in the audit")

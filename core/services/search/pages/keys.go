@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 type keysView struct {
@@ -127,7 +128,7 @@ func (p pages) addKeys(c *gin.Context) {
 type keyView struct {
 	service.APIKey
 	Window  string
-	Chart   *service.Chart
+	Chart   *audit.Chart
 	History service.KeyChanges
 }
 

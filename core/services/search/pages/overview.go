@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // chartWindows are the stretches of time that charts show.
@@ -29,7 +30,7 @@ func keyStates() []service.KeyState {
 
 type overviewView struct {
 	Window string
-	Chart  *service.Chart
+	Chart  *audit.Chart
 	Keys   map[service.KeyState]int
 	Top    []service.TopToken
 	// Indexes are those that backends keep.

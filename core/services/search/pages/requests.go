@@ -15,7 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/fault"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 const (
@@ -48,8 +48,8 @@ func exportPath(v *ui.View, p pages) string {
 	return p.base + "/api/user/logs/export"
 }
 
-func (f requestFilter) logFilter() service.LogFilter {
-	l := service.LogFilter{KeyID: f.Key, RequestID: f.RequestID}
+func (f requestFilter) logFilter() audit.LogFilter {
+	l := audit.LogFilter{KeyID: f.Key, RequestID: f.RequestID}
 	for _, x := range []struct {
 		value string
 		to    *[]string
@@ -62,22 +62,22 @@ func (f requestFilter) logFilter() service.LogFilter {
 }
 
 // matchesRequest reports whether a request that has just ended belongs into the list.
-func (f requestFilter) matchesRequest(r service.RequestLog) bool {
+func (f requestFilter) matchesRequest(r audit.RequestLog) bool {
 	is := func(wanted, have string) bool { return wanted == "" || wanted == have }
 	return is(f.Token, r.TokenID) && is(f.Operation, r.Operation) && is(f.Result, r.ResultStatus) && is(f.Key, r.KeyID) && is(f.RequestID, r.RequestID)
 }
 
 type requestsView struct {
 	Filter requestFilter
-	List   service.LogPage
+	List   audit.LogPage
 	// Notes are those of the tokens, by their ids.
 	Notes   map[string]string
-	Catalog service.LogCatalog
+	Catalog audit.LogCatalog
 }
 
 // requestRows is a list of requests.
 type requestRows struct {
-	Items []service.RequestLog
+	Items []audit.RequestLog
 	// Notes are those of the tokens, by their ids.
 	Notes map[string]string
 	// OneToken reports whether all belong to one token, which is left out then.
@@ -94,12 +94,12 @@ func (r requestsView) listRows(v *ui.View, p pages) requestRows {
 const maxRowError = 120
 
 // reachedLimit is a limit that is used up in words: its name, what is used and what is allowed.
-func reachedLimit(v *ui.View, l service.ReachedLimit) string {
+func reachedLimit(v *ui.View, l audit.ReachedLimit) string {
 	return v.T("search.limit.reached", "Name", limitName(v, l), "Used", v.Num(l.Used), "Limit", v.Num(l.Limit))
 }
 
 // limitName is the name of a limit.
-func limitName(v *ui.View, l service.ReachedLimit) string {
+func limitName(v *ui.View, l audit.ReachedLimit) string {
 	if l.Scope == "requests" && l.Window == "hour" {
 		return v.T("search.quota.requests")
 	}
@@ -168,7 +168,7 @@ func (p pages) requestsLive(c *gin.Context) {
 
 // wakesList are the requests at which the list is made anew: for members those of the tokens that they have now, so that the
 // traffic of others costs nothing.
-func (p pages) wakesList(ctx context.Context, f requestFilter) (func(service.RequestLog) bool, error) {
+func (p pages) wakesList(ctx context.Context, f requestFilter) (func(audit.RequestLog) bool, error) {
 	who := auth.From(ctx)
 	if who.Admin() {
 		return f.matchesRequest, nil
@@ -178,24 +178,24 @@ func (p pages) wakesList(ctx context.Context, f requestFilter) (func(service.Req
 	for _, t := range own.Items {
 		mine[t.ID] = true
 	}
-	return func(r service.RequestLog) bool { return mine[r.TokenID] && f.matchesRequest(r) }, err
+	return func(r audit.RequestLog) bool { return mine[r.TokenID] && f.matchesRequest(r) }, err
 }
 
 // isRequestEnded tells of a subscription's events whether they are requests that match is true for. An event that says that others
 // were lost counts: the page is read again.
-func isRequestEnded(match func(service.RequestLog) bool) func(event.Event) bool {
+func isRequestEnded(match func(audit.RequestLog) bool) func(event.Event) bool {
 	return func(ev event.Event) bool {
-		r, is := ev.Data.(service.RequestLog)
+		r, is := ev.Data.(audit.RequestLog)
 		return !is || match(r)
 	}
 }
 
 // ownRequest is a request that the caller may see. A foreign one does not exist for members, and no key does.
-func (p pages) ownRequest(ctx context.Context, number string) (service.RequestDetails, error) {
+func (p pages) ownRequest(ctx context.Context, number string) (audit.RequestDetails, error) {
 	absent := fault.New(fault.NotFound, "There is no such request, or it is past its time.")
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || id < 1 {
-		return service.RequestDetails{}, absent
+		return audit.RequestDetails{}, absent
 	}
 	r, err := p.service.Request(ctx, id)
 	if err != nil || auth.From(ctx).Admin() {
@@ -205,7 +205,7 @@ func (p pages) ownRequest(ctx context.Context, number string) (service.RequestDe
 		if fault.CodeOf(err) == fault.NotFound {
 			err = absent
 		}
-		return service.RequestDetails{}, err
+		return audit.RequestDetails{}, err
 	}
 	r.KeyID = ""
 	return r, nil
@@ -229,6 +229,6 @@ func (p pages) showRequest(c *gin.Context) {
 }
 
 // toDuration is a time of the log as a duration.
-func toDuration(m service.Millis) time.Duration {
+func toDuration(m audit.Millis) time.Duration {
 	return time.Duration(float64(m) * float64(time.Millisecond))
 }

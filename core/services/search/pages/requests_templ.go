@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
@@ -528,7 +528,7 @@ func requestTable(v *ui.View, p pages, rows requestRows) templ.Component {
 }
 
 // requestError says why a request has failed, below its result.
-func requestError(v *ui.View, r service.RequestLog) templ.Component {
+func requestError(v *ui.View, r audit.RequestLog) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -616,7 +616,7 @@ func requestError(v *ui.View, r service.RequestLog) templ.Component {
 	})
 }
 
-func requestPage(v *ui.View, p pages, r service.RequestDetails, note string) templ.Component {
+func requestPage(v *ui.View, p pages, r audit.RequestDetails, note string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

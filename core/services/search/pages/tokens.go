@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 const perPage = 50
@@ -126,8 +127,8 @@ func (p pages) showToken(c *gin.Context, text, heading string) {
 type tokenView struct {
 	service.AuthToken
 	Window string
-	Chart  *service.Chart
-	Recent []service.RequestLog
+	Chart  *audit.Chart
+	Recent []audit.RequestLog
 	// Shown is the token in full, if this is the page after it was made or asked for.
 	Shown ui.Secret
 	// Owners are whom the token may be given to; nil for members, who give nothing away.
@@ -167,8 +168,8 @@ func (p pages) renderToken(c *gin.Context, form ui.Form) {
 }
 
 // recentRequests are the last requests of a token.
-func (p pages) recentRequests(ctx context.Context, id string) ([]service.RequestLog, error) {
-	list, err := p.service.Requests(ctx, service.LogFilter{TokenIDs: []string{id}}, "", 15)
+func (p pages) recentRequests(ctx context.Context, id string) ([]audit.RequestLog, error) {
+	list, err := p.service.Requests(ctx, audit.LogFilter{TokenIDs: []string{id}}, "", 15)
 	return list.Items, err
 }
 
@@ -180,7 +181,7 @@ func (p pages) tokenLive(c *gin.Context) {
 	}
 	sub := p.service.Live()
 	defer sub.Close()
-	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), isRequestEnded(func(r service.RequestLog) bool { return r.TokenID == id })), func(v *ui.View) (templ.Component, bool, error) {
+	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), isRequestEnded(func(r audit.RequestLog) bool { return r.TokenID == id })), func(v *ui.View) (templ.Component, bool, error) {
 		// The token may have been given to somebody else meanwhile.
 		if _, err := p.ownToken(c.Request.Context(), id); err != nil {
 			return nil, true, err

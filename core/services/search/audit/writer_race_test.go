@@ -1,4 +1,4 @@
-package search
+package audit
 
 import (
 	"sync"
@@ -7,14 +7,14 @@ import (
 )
 
 // newIdleAudit is an audit whose writer does not run.
-func newIdleAudit() *auditWriter {
-	a := &auditWriter{kick: make(chan struct{}, 1)}
+func newIdleAudit() *Writer {
+	a := &Writer{kick: make(chan struct{}, 1)}
 	a.room = sync.NewCond(&a.mu)
 	return a
 }
 
 // take is what a write does with the queue: it returns the credits that it would store.
-func (a *auditWriter) take() (credits int64) {
+func (a *Writer) take() (credits int64) {
 	b := a.takeBatch()
 	a.mu.Lock()
 	a.finishWrite()
@@ -40,9 +40,9 @@ func TestAnEndIsCountedOnce(t *testing.T) {
 	for range 4 {
 		clients.Go(func() {
 			for range requests / 4 {
-				r := &record{entry: entry{TokenID: "abcd"}}
-				a.begin(r)
-				a.end(r, func(r *record) { r.Credits = 1 })
+				r := &Record{Entry: Entry{TokenID: "abcd"}}
+				a.Begin(r)
+				a.End(r, func(r *Record) { r.Credits = 1 })
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package search
+package audit
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 // rollupRow is a row of the roll-ups as it is stored.
 type rollupRow struct {
 	rollupKey
-	tally
+	RequestSums
 }
 
 const (
@@ -42,7 +42,7 @@ func rollupUpsert(d store.Dialect) string {
 
 // addRollups adds tally to the stored ones, in slices, and sets the mark. The rows of a subject go together, so that its hours
 // and its sum since the beginning agree whatever happens. What is not stored is returned with the error.
-func (r *auditStore) addRollups(ctx context.Context, add map[rollupKey]*tally, now time.Time) (map[rollupKey]*tally, error) {
+func (r *Store) addRollups(ctx context.Context, add map[rollupKey]*RequestSums, now time.Time) (map[rollupKey]*RequestSums, error) {
 	keys := slices.SortedFunc(maps.Keys(add), func(a, b rollupKey) int {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Subject, b.Subject))
 	})
@@ -60,10 +60,10 @@ func (r *auditStore) addRollups(ctx context.Context, add map[rollupKey]*tally, n
 		}
 		keys = keys[n:]
 	}
-	return nil, r.setMark(ctx, markRollups, now.UnixMilli())
+	return nil, r.SetMark(ctx, MarkRollups, now.UnixMilli())
 }
 
-func (r *auditStore) addSlice(ctx context.Context, sql string, keys []rollupKey, add map[rollupKey]*tally) error {
+func (r *Store) addSlice(ctx context.Context, sql string, keys []rollupKey, add map[rollupKey]*RequestSums) error {
 	return r.store.Tx(ctx, "store roll-ups", func(ctx context.Context) error {
 		conn := r.store.Writer(ctx).Statement.ConnPool
 		for _, k := range keys {
@@ -80,20 +80,20 @@ func (r *auditStore) addSlice(ctx context.Context, sql string, keys []rollupKey,
 	})
 }
 
-// readMark returns a stored time in Unix milliseconds, 0 if there is none.
-func (r *auditStore) readMark(ctx context.Context, name string) (at int64, err error) {
+// ReadMark returns a stored time in Unix milliseconds, 0 if there is none.
+func (r *Store) ReadMark(ctx context.Context, name string) (at int64, err error) {
 	err = r.db(ctx).Raw("SELECT COALESCE(MAX(at), 0) FROM search_marks WHERE name = ?", name).Scan(&at).Error
 	return at, err
 }
 
-func (r *auditStore) setMark(ctx context.Context, name string, at int64) error {
+func (r *Store) SetMark(ctx context.Context, name string, at int64) error {
 	return r.store.Tx(ctx, "set mark", func(ctx context.Context) error {
 		return r.store.Writer(ctx).Exec("INSERT INTO search_marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at", name, at).Error
 	})
 }
 
-// rollupRows reads whole rows.
-func (r *auditStore) rollupRows(ctx context.Context, where string, args ...any) (out []rollupRow, err error) {
+// RollupRows reads whole rows.
+func (r *Store) RollupRows(ctx context.Context, where string, args ...any) (out []rollupRow, err error) {
 	rows, err := r.db(ctx).Raw("SELECT "+rollupNames+","+rollupTally+" FROM search_rollups WHERE "+where, args...).Rows()
 	if err != nil {
 		return nil, err
@@ -111,27 +111,27 @@ func (r *auditStore) rollupRows(ctx context.Context, where string, args ...any) 
 }
 
 // rollupsSince returns the stored rows of all steps from a moment in Unix seconds on, without the sums since the beginning.
-func (r *auditStore) rollupsSince(ctx context.Context, start int64) ([]rollupRow, error) {
-	fine, err := r.rollupRows(ctx, "step = ? AND start >= ?", stepFine, start)
+func (r *Store) rollupsSince(ctx context.Context, start int64) ([]rollupRow, error) {
+	fine, err := r.RollupRows(ctx, "step = ? AND start >= ?", StepFine, start)
 	if err != nil {
 		return nil, err
 	}
-	hours, err := r.rollupRows(ctx, "step = ? AND start >= ?", stepHour, start)
+	hours, err := r.RollupRows(ctx, "step = ? AND start >= ?", StepHour, start)
 	return append(fine, hours...), err
 }
 
 // rollupsEver returns the tally since the beginning of the subjects that have any.
-func (r *auditStore) rollupsEver(ctx context.Context, scope string, subjects []string) (map[string]*tally, error) {
+func (r *Store) rollupsEver(ctx context.Context, scope string, subjects []string) (map[string]*RequestSums, error) {
 	rows, err := r.db(ctx).Raw("SELECT subject, SUM(requests), SUM(successes), SUM(errors), SUM(refused), SUM(credits), MAX(last_at) FROM search_rollups "+
 		"WHERE scope = ? AND subject IN ? AND step = 0 AND start = 0 GROUP BY subject", scope, subjects).Rows()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
-	out := map[string]*tally{}
+	out := map[string]*RequestSums{}
 	for rows.Next() {
 		var subject string
-		var s tally
+		var s RequestSums
 		if err := rows.Scan(&subject, &s.Requests, &s.Successes, &s.Errors, &s.Refused, &s.Credits, &s.LastAt); err != nil {
 			return nil, err
 		}
@@ -140,22 +140,22 @@ func (r *auditStore) rollupsEver(ctx context.Context, scope string, subjects []s
 	return out, rows.Err()
 }
 
-// rollupPoint is what one operation adds up to in a stretch of time that begins at Start, in Unix seconds.
-type rollupPoint struct {
+// RollupPoint is what one operation adds up to in a stretch of time that begins at Start, in Unix seconds.
+type RollupPoint struct {
 	Start     int64
 	Operation string
-	tally
+	RequestSums
 }
 
 // rollupPoints returns the rows of a subject between two moments in Unix seconds, added up in points of width seconds. LastAt is not read.
-func (r *auditStore) rollupPoints(ctx context.Context, scope, subject string, step, width, from, before int64) (out []rollupPoint, err error) {
+func (r *Store) rollupPoints(ctx context.Context, scope, subject string, step, width, from, before int64) (out []RollupPoint, err error) {
 	rows, err := r.db(ctx).Raw("SELECT start - (start - ?) % ? AS point, operation, "+rollupSums()+" FROM search_rollups "+
 		"WHERE scope = ? AND subject = ? AND step = ? AND start >= ? AND start < ? GROUP BY point, operation", from, width, scope, subject, step, from, before).Rows()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
-	var p rollupPoint
+	var p RollupPoint
 	targets := append([]any{&p.Start, &p.Operation}, p.scanTargets()...)
 	for rows.Next() {
 		if err := rows.Scan(targets...); err != nil {
@@ -172,7 +172,7 @@ func rollupSums() string {
 }
 
 // scanTargets returns the fields that the columns of rollupTally are scanned into.
-func (s *tally) scanTargets() []any {
+func (s *RequestSums) scanTargets() []any {
 	to := []any{&s.Requests, &s.Successes, &s.Errors, &s.Refused, &s.Credits, &s.DurationUS}
 	for i := range s.Hist {
 		to = append(to, &s.Hist[i])
@@ -180,8 +180,8 @@ func (s *tally) scanTargets() []any {
 	return to
 }
 
-// purgeRollups deletes the rows of a width from before a moment, at most limit of them.
-func (r *auditStore) purgeRollups(ctx context.Context, step int64, before time.Time, limit int) (more bool, err error) {
+// PurgeRollups deletes the rows of a width from before a moment, at most limit of them.
+func (r *Store) PurgeRollups(ctx context.Context, step int64, before time.Time, limit int) (more bool, err error) {
 	err = r.store.Tx(ctx, "delete old roll-ups", func(ctx context.Context) error {
 		w := r.store.Writer(ctx)
 		var keys []rollupKey
@@ -202,8 +202,8 @@ func (r *auditStore) purgeRollups(ctx context.Context, step int64, before time.T
 }
 
 // eachSince visits the ended requests from a moment on.
-func (r *auditStore) eachSince(ctx context.Context, from time.Time, visit func(*entry)) error {
-	first, err := r.firstID(ctx, from.UnixMilli())
+func (r *Store) eachSince(ctx context.Context, from time.Time, visit func(*Entry)) error {
+	first, err := r.FirstID(ctx, from.UnixMilli())
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (r *auditStore) eachSince(ctx context.Context, from time.Time, visit func(*
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var e entry
+		var e Entry
 		var at, took int64
 		if err := rows.Scan(&e.ID, &at, &e.TokenID, &e.KeyID, &e.Operation, &e.Outcome, &e.Credits, &took); err != nil {
 			return err
@@ -225,13 +225,13 @@ func (r *auditStore) eachSince(ctx context.Context, from time.Time, visit func(*
 	return rows.Err()
 }
 
-// idSlack is how much later than its neighbours a request with a smaller id may have begun.
-const idSlack = 2 * time.Second
+// IdSlack is how much later than its neighbours a request with a smaller id may have begun.
+const IdSlack = 2 * time.Second
 
-// firstID returns an id from which on all requests since a moment, in Unix milliseconds, are found. Ids ascend with time, so
+// FirstID returns an id from which on all requests since a moment, in Unix milliseconds, are found. Ids ascend with time, so
 // that a search by halves needs no index on the time, which every request would pay for.
-func (r *auditStore) firstID(ctx context.Context, at int64) (int64, error) {
-	at -= idSlack.Milliseconds()
+func (r *Store) FirstID(ctx context.Context, at int64) (int64, error) {
+	at -= IdSlack.Milliseconds()
 	var ends struct{ Low, High int64 }
 	// Two statements in one: each end of the primary key is looked up by itself.
 	err := r.db(ctx).Raw("SELECT COALESCE((SELECT MIN(id) FROM search_requests), 0) AS low, COALESCE((SELECT MAX(id) FROM search_requests), 0) AS high").Scan(&ends).Error

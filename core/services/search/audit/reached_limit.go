@@ -1,4 +1,4 @@
-package search
+package audit
 
 import (
 	"encoding/json"
@@ -17,8 +17,8 @@ type ReachedLimit struct {
 	Needed  int64    `json:"needed,omitempty" doc:"The credits that the call would have reserved, where that is why it was refused."`
 }
 
-// encode returns what the audit keeps of a refusal.
-func (l *ReachedLimit) encode() string {
+// Encode returns what the audit keeps of a refusal.
+func (l *ReachedLimit) Encode() string {
 	raw, err := json.Marshal(l)
 	if err != nil {
 		return ""
@@ -26,8 +26,8 @@ func (l *ReachedLimit) encode() string {
 	return string(raw)
 }
 
-// refusalText returns a sentence with the limit that is used up, or that the call does not fit into.
-func (l *ReachedLimit) refusalText() string {
+// RefusalText returns a sentence with the limit that is used up, or that the call does not fit into.
+func (l *ReachedLimit) RefusalText() string {
 	limit := fmt.Sprintf("%s of %d %s", windowName[l.Window], l.Limit, l.Scope)
 	switch {
 	case l.Needed == 0:
@@ -40,8 +40,8 @@ func (l *ReachedLimit) refusalText() string {
 
 var windowName = map[string]string{"minute": "limit by the minute", "hour": "hourly limit", "day": "daily limit", "month": "monthly limit"}
 
-// maxDetail bounds what the audit keeps of an upstream's error, in bytes.
-const maxDetail = 300
+// MaxDetail bounds what the audit keeps of an upstream's error, in bytes.
+const MaxDetail = 300
 
 // setDetail fills in what the stored detail of a request says.
 func (l *RequestLog) setDetail(outcome Outcome, detail string) {
@@ -51,6 +51,6 @@ func (l *RequestLog) setDetail(outcome Outcome, detail string) {
 	}
 	var limit ReachedLimit
 	if json.Unmarshal([]byte(detail), &limit) == nil && limit.Window != "" {
-		l.Limit.Of, l.ErrorMessage = &limit, limit.refusalText()
+		l.Limit.Of, l.ErrorMessage = &limit, limit.RefusalText()
 	}
 }

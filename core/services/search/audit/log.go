@@ -1,4 +1,6 @@
-package search
+// Package audit keeps the requests of the search service: it writes their rows in group commits, adds them up in roll-ups, and
+// answers lists, exports and charts.
+package audit
 
 import (
 	"cmp"
@@ -14,8 +16,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// auditConfig is what an auditLog needs.
-type auditConfig struct {
+// AuditConfig is what an auditLog needs.
+type AuditConfig struct {
 	Store  *store.Store
 	Logger hclog.Logger
 	Now    func() time.Time
@@ -23,31 +25,31 @@ type auditConfig struct {
 	Disabled bool
 }
 
-// auditLog keeps the audit of all requests: it writes their rows, adds them up, and answers questions about them.
-type auditLog struct {
-	store   *auditStore
+// AuditLog keeps the audit of all requests: it writes their rows, adds them up, and answers questions about them.
+type AuditLog struct {
+	Store   *Store
 	log     hclog.Logger
 	now     func() time.Time
 	rollups *rollups
 	// writer is nil if no rows are kept.
-	writer *auditWriter
+	writer *Writer
 	// live carries requests as they end.
 	live *event.Bus
 }
 
-// newAuditLog makes a log that writes nothing before startWriting.
-func newAuditLog(cfg auditConfig) *auditLog {
-	l := &auditLog{store: &auditStore{cfg.Store}, log: cfg.Logger, now: cfg.Now, live: event.NewBus()}
-	l.rollups = newRollups(l.store, cfg.Logger, cfg.Now)
+// NewAuditLog makes a log that writes nothing before startWriting.
+func NewAuditLog(cfg AuditConfig) *AuditLog {
+	l := &AuditLog{Store: &Store{cfg.Store}, log: cfg.Logger, now: cfg.Now, live: event.NewBus()}
+	l.rollups = newRollups(l.Store, cfg.Logger, cfg.Now)
 	if !cfg.Disabled {
-		l.writer = newAuditWriter(cfg.Store, cfg.Logger, l.recordWritten)
+		l.writer = newAuditWriter(cfg.Store, cfg.Logger, l.RecordWritten)
 	}
 	return l
 }
 
-// closeInterrupted ends the requests that an earlier end of the core has left open.
-func (l *auditLog) closeInterrupted(ctx context.Context) error {
-	interrupted, err := l.store.closeInterrupted(ctx)
+// CloseInterrupted ends the requests that an earlier end of the core has left open.
+func (l *AuditLog) CloseInterrupted(ctx context.Context) error {
+	interrupted, err := l.Store.CloseInterrupted(ctx)
 	if err != nil {
 		return fmt.Errorf("close interrupted requests: %w", err)
 	}
@@ -57,12 +59,12 @@ func (l *auditLog) closeInterrupted(ctx context.Context) error {
 	return nil
 }
 
-// startWriting computes the roll-ups that a crash has lost, and writes requests from then on.
-func (l *auditLog) startWriting(ctx context.Context) error {
+// StartWriting computes the roll-ups that a crash has lost, and writes requests from then on.
+func (l *AuditLog) StartWriting(ctx context.Context) error {
 	if l.writer == nil {
 		return nil
 	}
-	last, err := l.store.lastRequestID(ctx)
+	last, err := l.Store.LastRequestID(ctx)
 	if err != nil {
 		return fmt.Errorf("read the last request: %w", err)
 	}
@@ -74,11 +76,11 @@ func (l *auditLog) startWriting(ctx context.Context) error {
 	return nil
 }
 
-// requestWriter returns what writes the rows of requests, or nil if none are kept.
-func (l *auditLog) requestWriter() *auditWriter { return l.writer }
+// RequestWriter returns what writes the rows of requests, or nil if none are kept.
+func (l *AuditLog) RequestWriter() *Writer { return l.writer }
 
-// checkWriter returns an error while rows cannot be written.
-func (l *auditLog) checkWriter() error {
+// CheckWriter returns an error while rows cannot be written.
+func (l *AuditLog) CheckWriter() error {
 	if l.writer != nil && !l.writer.healthy() {
 		return errors.New("audit rows cannot be written")
 	}
@@ -86,12 +88,12 @@ func (l *auditLog) checkWriter() error {
 }
 
 // LifetimeSums returns the sums of all requests of subjects since the first one. The scope is one of those of roll-ups.
-func (l *auditLog) LifetimeSums(ctx context.Context, scope string, subjects []string) (map[string]*tally, error) {
+func (l *AuditLog) LifetimeSums(ctx context.Context, scope string, subjects []string) (map[string]*RequestSums, error) {
 	return l.rollups.lifetimeSums(ctx, scope, subjects)
 }
 
-// close writes what is left, roll-ups included. No request may be under way.
-func (l *auditLog) close() {
+// Close writes what is left, roll-ups included. No request may be under way.
+func (l *AuditLog) Close() {
 	if l.writer == nil {
 		return
 	}
@@ -101,8 +103,8 @@ func (l *auditLog) close() {
 	l.rollups.close(ctx)
 }
 
-// recordWritten counts the requests of one write, and publishes those that have ended in the order of their ids.
-func (l *auditLog) recordWritten(inserts, updates []entry) {
+// RecordWritten counts the requests of one write, and publishes those that have ended in the order of their ids.
+func (l *AuditLog) RecordWritten(inserts, updates []Entry) {
 	l.rollups.addEntries(inserts)
 	l.rollups.addEntries(updates)
 	if !l.live.Heard(topicRequests) {
@@ -110,7 +112,7 @@ func (l *auditLog) recordWritten(inserts, updates []entry) {
 	}
 	// A row that was written open is an update now, beside the inserts of requests that began after it.
 	written := slices.Concat(inserts, updates)
-	slices.SortFunc(written, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(written, func(a, b Entry) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range written {
 		if written[i].Outcome != Open {
 			l.live.Publish(topicRequests, event.Event{Type: "request", Data: written[i].toLog()})
@@ -119,13 +121,13 @@ func (l *auditLog) recordWritten(inserts, updates []entry) {
 }
 
 // Live subscribes to requests as they end. The data of the events are RequestLogs; close the subscription when done.
-func (l *auditLog) Live() *event.Subscription { return l.live.Subscribe(topicRequests) }
+func (l *AuditLog) Live() *event.Subscription { return l.live.Subscribe(topicRequests) }
 
 // topicRequests is where ended requests are published.
 const topicRequests = "search.requests"
 
 // Flush waits until the audit of all requests that have ended is written, roll-ups included.
-func (l *auditLog) Flush(ctx context.Context) error {
+func (l *AuditLog) Flush(ctx context.Context) error {
 	if l.writer == nil {
 		return nil
 	}
@@ -136,7 +138,7 @@ func (l *auditLog) Flush(ctx context.Context) error {
 }
 
 // FlushRows is Flush without the roll-ups, which may be some seconds behind.
-func (l *auditLog) FlushRows(ctx context.Context) error { return l.writer.flush(ctx) }
+func (l *AuditLog) FlushRows(ctx context.Context) error { return l.writer.flush(ctx) }
 
 // DropUnstored drops the roll-ups that are not stored yet, as a crash does. The next start computes them again.
-func (l *auditLog) DropUnstored() { l.rollups.dropUnstored() }
+func (l *AuditLog) DropUnstored() { l.rollups.dropUnstored() }

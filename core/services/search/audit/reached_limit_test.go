@@ -1,4 +1,4 @@
-package search
+package audit
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 func TestDetailOfARefusal(t *testing.T) {
 	x := &ReachedLimit{Scope: "requests", Window: "hour", Limit: 5, Used: 6, ResetAt: api.TimeOf(time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC))}
 	var l RequestLog
-	l.setDetail(Refused, x.encode())
+	l.setDetail(Refused, x.Encode())
 	if l.Limit.Of == nil || l.Limit.Of.Used != 6 || l.Limit.Of.Limit != 5 || !l.Limit.Of.ResetAt.Equal(x.ResetAt.Time) {
 		t.Errorf("limit: %+v", l.Limit.Of)
 	}

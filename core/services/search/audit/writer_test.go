@@ -1,4 +1,4 @@
-package search
+package audit
 
 import (
 	"context"
@@ -25,17 +25,17 @@ func openStore(t *testing.T, cfg store.Config) *store.Store {
 }
 
 // startLog makes a log that writes.
-func startLog(t *testing.T, st *store.Store) *auditLog {
+func startLog(t *testing.T, st *store.Store) *AuditLog {
 	t.Helper()
-	l := newAuditLog(auditConfig{Store: st, Logger: hclog.NewNullLogger(), Now: time.Now})
-	if err := l.startWriting(t.Context()); err != nil {
+	l := NewAuditLog(AuditConfig{Store: st, Logger: hclog.NewNullLogger(), Now: time.Now})
+	if err := l.StartWriting(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(l.close)
+	t.Cleanup(l.Close)
 	return l
 }
 
-func flush(t *testing.T, l *auditLog) {
+func flush(t *testing.T, l *AuditLog) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -49,7 +49,7 @@ func TestCommitWhoseAnswerWasLost(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		st := openStore(t, cfg)
 		sql := newStatements(st.Dialect())
-		r := &record{entry: entry{ID: 1, Time: midday, TokenID: "abcd", Operation: sdk.OpSearch}}
+		r := &Record{Entry: Entry{ID: 1, Time: midday, TokenID: "abcd", Operation: sdk.OpSearch}}
 		write := func(again bool) {
 			t.Helper()
 			b := newBatch(1)
@@ -61,7 +61,7 @@ func TestCommitWhoseAnswerWasLost(t *testing.T) {
 			}
 		}
 		write(false)
-		r.written, r.finished, r.Outcome, r.Credits = true, true, Success, 4
+		r.written, r.Finished, r.Outcome, r.Credits = true, true, Success, 4
 		write(false)
 		var requests, credits int64
 		err := st.DB(t.Context()).Raw("SELECT COUNT(*), SUM(credits) FROM search_requests WHERE outcome <> 3").Row().Scan(&requests, &credits)
@@ -93,7 +93,7 @@ func TestBoundOfTheAudit(t *testing.T) {
 	for w := range workers {
 		wg.Go(func() {
 			for range maxPending/workers + 100 {
-				a.begin(&record{entry: entry{Time: midday, TokenID: fmt.Sprint("t", w), Outcome: Success}, finished: true})
+				a.Begin(&Record{Entry: Entry{Time: midday, TokenID: fmt.Sprint("t", w), Outcome: Success}, Finished: true})
 			}
 		})
 	}
@@ -128,7 +128,7 @@ func TestFlushEndsUnderLoad(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				l.writer.begin(&record{entry: entry{Time: midday, TokenID: "t", Outcome: Success}, finished: true})
+				l.writer.Begin(&Record{Entry: Entry{Time: midday, TokenID: "t", Outcome: Success}, Finished: true})
 				time.Sleep(50 * time.Microsecond)
 			}
 		}

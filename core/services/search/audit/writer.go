@@ -1,4 +1,4 @@
-package search
+package audit
 
 import (
 	"context"
@@ -23,23 +23,23 @@ const (
 	maxPending = 16 << 10
 )
 
-// auditWriter writes the begin and the end of each request, and what it used of the quota, in group commits. A request whose
+// Writer writes the begin and the end of each request, and what it used of the quota, in group commits. A request whose
 // begin and end fall into one write is one row written once; so that most do, the beginning alone is held back for a round.
-type auditWriter struct {
+type Writer struct {
 	store  *store.Store
 	sql    *statements
 	log    hclog.Logger
 	nextID atomic.Int64
 	failed atomic.Bool
 	// stored hears of the rows of each write as they went in; nil if nobody listens.
-	stored func(inserts, updates []entry)
+	stored func(inserts, updates []Entry)
 
 	// lastGroup is the number of rows of the last write; the writer's alone.
 	lastGroup int
 
 	mu      sync.Mutex
 	room    *sync.Cond
-	pending []*record
+	pending []*Record
 	kick    chan struct{}
 	done    chan struct{}
 	closed  bool
@@ -49,41 +49,41 @@ type auditWriter struct {
 	queued, written uint64
 }
 
-// record is an entry on its way to the database. Its fields are guarded by the audit's mutex once it has begun.
-type record struct {
-	entry
+// Record is an entry on its way to the database. Its fields are guarded by the audit's mutex once it has begun.
+type Record struct {
+	Entry
 	// seq is its place in the queue.
 	seq      uint64
 	queued   bool
 	held     bool
 	written  bool
-	finished bool
-	research string
+	Finished bool
+	Research string
 }
 
 // newAuditWriter makes a writer that has not started. stored hears of the rows of each write.
-func newAuditWriter(st *store.Store, log hclog.Logger, stored func(inserts, updates []entry)) *auditWriter {
-	a := &auditWriter{stored: stored, store: st, sql: newStatements(st.Dialect()), log: log, kick: make(chan struct{}, 1), done: make(chan struct{})}
+func newAuditWriter(st *store.Store, log hclog.Logger, stored func(inserts, updates []Entry)) *Writer {
+	a := &Writer{stored: stored, store: st, sql: newStatements(st.Dialect()), log: log, kick: make(chan struct{}, 1), done: make(chan struct{})}
 	a.room = sync.NewCond(&a.mu)
 	return a
 }
 
 // start writes what is queued from now on. lastID is the id of the latest request that is stored.
-func (a *auditWriter) start(lastID int64) {
+func (a *Writer) start(lastID int64) {
 	a.nextID.Store(lastID)
 	go a.run()
 }
 
-// begin queues the beginning of a request and gives it its id.
-func (a *auditWriter) begin(r *record) {
+// Begin queues the beginning of a request and gives it its id.
+func (a *Writer) Begin(r *Record) {
 	r.ID = a.nextID.Add(1)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.enqueue(r)
 }
 
-// annotateRecord changes a record that has not ended. One that has been written is written again.
-func (a *auditWriter) annotateRecord(r *record, set func(*record)) {
+// AnnotateRecord changes a record that has not ended. One that has been written is written again.
+func (a *Writer) AnnotateRecord(r *Record, set func(*Record)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	set(r)
@@ -92,18 +92,18 @@ func (a *auditWriter) annotateRecord(r *record, set func(*record)) {
 	}
 }
 
-// end queues what became of a request. r must not be used afterwards.
-func (a *auditWriter) end(r *record, set func(*record)) {
+// End queues what became of a request. r must not be used afterwards.
+func (a *Writer) End(r *Record, set func(*Record)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	set(r)
-	r.finished = true
+	r.Finished = true
 	// In one piece with the above: a write in between would take the end along and leave it to be counted once more.
 	a.enqueue(r)
 }
 
 // enqueue puts a record into the queue unless it is there. The caller holds the mutex.
-func (a *auditWriter) enqueue(r *record) {
+func (a *Writer) enqueue(r *Record) {
 	if r.queued {
 		return
 	}
@@ -120,7 +120,7 @@ func (a *auditWriter) enqueue(r *record) {
 }
 
 // wake has the writer look at the queue. The caller holds the mutex.
-func (a *auditWriter) wake() {
+func (a *Writer) wake() {
 	if a.closed {
 		return
 	}
@@ -131,10 +131,10 @@ func (a *auditWriter) wake() {
 }
 
 // healthy reports whether the last write went through.
-func (a *auditWriter) healthy() bool { return !a.failed.Load() }
+func (a *Writer) healthy() bool { return !a.failed.Load() }
 
 // flush waits until everything that was queued before has been written, or ctx ends.
-func (a *auditWriter) flush(ctx context.Context) error {
+func (a *Writer) flush(ctx context.Context) error {
 	a.mu.Lock()
 	upTo := a.queued
 	a.mu.Unlock()
@@ -154,7 +154,7 @@ func (a *auditWriter) flush(ctx context.Context) error {
 }
 
 // close writes what is left and ends the writer. It may be called more than once.
-func (a *auditWriter) close() {
+func (a *Writer) close() {
 	a.mu.Lock()
 	if !a.closed {
 		a.closed = true
@@ -165,13 +165,13 @@ func (a *auditWriter) close() {
 	<-a.done
 }
 
-func (a *auditWriter) isClosed() bool {
+func (a *Writer) isClosed() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.closed
 }
 
-func (a *auditWriter) run() {
+func (a *Writer) run() {
 	defer close(a.done)
 	for range a.kick {
 		pause := flushEvery
@@ -189,7 +189,7 @@ const lastAttempts = 5
 
 // writeAll writes what is pending. A write that fails is tried again, with pauses, for as long as it takes; at the end
 // of the process it is given up after a few attempts.
-func (a *auditWriter) writeAll() {
+func (a *Writer) writeAll() {
 	batch := a.takeBatch()
 	a.lastGroup = len(batch.records)
 	if batch.empty() {
@@ -225,7 +225,7 @@ func (a *auditWriter) writeAll() {
 }
 
 // finishWrite marks the batch that was taken as written. The caller holds the mutex.
-func (a *auditWriter) finishWrite() {
+func (a *Writer) finishWrite() {
 	a.writing, a.written = 0, a.queued
 	if len(a.pending) > 0 {
 		a.written = a.pending[0].seq - 1
@@ -235,7 +235,7 @@ func (a *auditWriter) finishWrite() {
 }
 
 // scheduleFlush has the writer come back for what is pending. The caller holds the mutex.
-func (a *auditWriter) scheduleFlush() {
+func (a *Writer) scheduleFlush() {
 	if len(a.pending) > 0 {
 		a.wake()
 	}
@@ -243,12 +243,12 @@ func (a *auditWriter) scheduleFlush() {
 
 // takeBatch takes the pending records from the queue. Requests that may end soon are held back once, in their order. A request
 // that ends while its record is being written is queued again.
-func (a *auditWriter) takeBatch() *batch {
+func (a *Writer) takeBatch() *batch {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	b, held := newBatch(len(a.pending)), a.pending[:0]
 	for _, r := range a.pending {
-		if !r.finished && !r.written && !r.held && !a.closed {
+		if !r.Finished && !r.written && !r.held && !a.closed {
 			r.held = true
 			held = append(held, r)
 			continue

@@ -1,4 +1,4 @@
-package search
+package audit
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func (r *requestRow) toLog() RequestLog {
 }
 
 // toLog returns the row of a request that has just been written.
-func (e *entry) toLog() RequestLog {
+func (e *Entry) toLog() RequestLog {
 	r := requestRow{
 		ID: e.ID, Time: e.Time.UnixMilli(), RequestID: e.RequestID, TokenID: e.TokenID, KeyID: e.KeyID, Backend: e.Backend, Operation: e.Operation,
 		Outcome: e.Outcome, Status: e.Status, UpstreamStatus: e.Upstream, Credits: e.Credits, DurationUS: e.Duration.Microseconds(),
@@ -79,7 +79,7 @@ type logPosition struct {
 }
 
 // Requests is a page of the log.
-func (l *auditLog) Requests(ctx context.Context, f LogFilter, cursor string, limit int) (LogPage, error) {
+func (l *AuditLog) Requests(ctx context.Context, f LogFilter, cursor string, limit int) (LogPage, error) {
 	out := LogPage{Items: []RequestLog{}, PageSize: limit}
 	var at logPosition
 	if cursor != "" {
@@ -87,7 +87,7 @@ func (l *auditLog) Requests(ctx context.Context, f LogFilter, cursor string, lim
 			return out, fault.InvalidField("cursor", "The cursor is not one of this list.")
 		}
 	}
-	rows, err := l.store.listRequests(ctx, f, at.Before, at.After, limit+1)
+	rows, err := l.Store.ListRequests(ctx, f, at.Before, at.After, limit+1)
 	if err != nil {
 		return out, err
 	}
@@ -130,8 +130,8 @@ type RequestDetails struct {
 }
 
 // Request is one request, with its bodies where they are kept.
-func (l *auditLog) Request(ctx context.Context, id int64) (RequestDetails, error) {
-	row, body, err := l.store.findRequest(ctx, id)
+func (l *AuditLog) Request(ctx context.Context, id int64) (RequestDetails, error) {
+	row, body, err := l.Store.FindRequest(ctx, id)
 	return RequestDetails{row.toLog(), textOf(body.Request), textOf(body.Response)}, err
 }
 
@@ -145,8 +145,8 @@ func textOf(body []byte) *string {
 
 // ReadRequests returns requests that a filter chooses before an id (the newest first) or after one (the oldest first); 0 is no
 // bound.
-func (l *auditLog) ReadRequests(ctx context.Context, f LogFilter, before, after int64, limit int) ([]RequestLog, error) {
-	rows, err := l.store.listRequests(ctx, f, before, after, limit)
+func (l *AuditLog) ReadRequests(ctx context.Context, f LogFilter, before, after int64, limit int) ([]RequestLog, error) {
+	rows, err := l.Store.ListRequests(ctx, f, before, after, limit)
 	if err != nil {
 		return nil, err
 	}

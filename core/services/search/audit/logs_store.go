@@ -1,4 +1,4 @@
-package search
+package audit
 
 import (
 	"cmp"
@@ -85,7 +85,7 @@ func outcomeOf(word string) (Outcome, bool) {
 const requestIDSpread = time.Minute
 
 // idRange returns the bounds of ids that the bounds in time mean. Every index ends with the id.
-func (r *auditStore) idRange(ctx context.Context, f *LogFilter) (from, before int64, err error) {
+func (r *Store) idRange(ctx context.Context, f *LogFilter) (from, before int64, err error) {
 	if f.RequestID != "" {
 		id, err := ulid.ParseStrict(strings.TrimPrefix(f.RequestID, "req_"))
 		if err != nil || !strings.HasPrefix(f.RequestID, "req_") {
@@ -95,12 +95,12 @@ func (r *auditStore) idRange(ctx context.Context, f *LogFilter) (from, before in
 		f.Since, f.Until = laterOf(f.Since, at.Add(-requestIDSpread)), earlierOf(f.Until, at.Add(requestIDSpread))
 	}
 	if !f.Since.IsZero() {
-		if from, err = r.firstID(ctx, f.Since.UnixMilli()); err != nil {
+		if from, err = r.FirstID(ctx, f.Since.UnixMilli()); err != nil {
 			return 0, 0, err
 		}
 	}
 	if !f.Until.IsZero() {
-		before, err = r.firstID(ctx, f.Until.Add(2*idSlack).UnixMilli())
+		before, err = r.FirstID(ctx, f.Until.Add(2*IdSlack).UnixMilli())
 	}
 	return from, before, err
 }
@@ -170,9 +170,9 @@ func (f LogFilter) applyTo(q *gorm.DB) (*gorm.DB, error) {
 	return q, nil
 }
 
-// listRequests returns a page of the audit, as readPage does. The rows of several tokens are read token by token, each in the order of
+// ListRequests returns a page of the audit, as readPage does. The rows of several tokens are read token by token, each in the order of
 // its index: to sort all that they ever did would take longer with each day.
-func (r *auditStore) listRequests(ctx context.Context, f LogFilter, before, after int64, limit int) (out []requestRow, err error) {
+func (r *Store) ListRequests(ctx context.Context, f LogFilter, before, after int64, limit int) (out []requestRow, err error) {
 	if len(f.TokenIDs) < 2 {
 		return r.readPage(ctx, f, before, after, limit)
 	}
@@ -195,7 +195,7 @@ func (r *auditStore) listRequests(ctx context.Context, f LogFilter, before, afte
 }
 
 // readPage returns a page of the audit before (newest first) or after (oldest first) an id; 0 is no bound.
-func (r *auditStore) readPage(ctx context.Context, f LogFilter, before, after int64, limit int) (out []requestRow, err error) {
+func (r *Store) readPage(ctx context.Context, f LogFilter, before, after int64, limit int) (out []requestRow, err error) {
 	from, until, err := r.idRange(ctx, &f)
 	if err != nil {
 		return nil, err
@@ -232,8 +232,8 @@ func (r *auditStore) readPage(ctx context.Context, f LogFilter, before, after in
 	return out, rows.Err()
 }
 
-// findRequest returns one row and its bodies, which are nil unless they were kept.
-func (r *auditStore) findRequest(ctx context.Context, id int64) (row requestRow, body bodyRecord, err error) {
+// FindRequest returns one row and its bodies, which are nil unless they were kept.
+func (r *Store) FindRequest(ctx context.Context, id int64) (row requestRow, body BodyRecord, err error) {
 	err = r.db(ctx).Where("id = ?", id).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return row, body, fault.New(fault.NotFound, "There is no such request, or it is past its time.")

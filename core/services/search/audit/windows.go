@@ -1,4 +1,4 @@
-package search
+package audit
 
 import (
 	"context"
@@ -13,25 +13,25 @@ type Windows struct {
 }
 
 // Windows returns the sums of today, yesterday and the month, in UTC.
-func (l *auditLog) Windows(ctx context.Context) (Windows, error) {
+func (l *AuditLog) Windows(ctx context.Context) (Windows, error) {
 	now := l.now().UTC()
 	today := now.Truncate(24 * time.Hour)
 	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	from := earlierOf(month, today.Add(-24*time.Hour))
-	days, err := l.pointsOf(ctx, scopeAll, "", stepHour, int64(24*time.Hour/time.Second), from.Unix(), now.Unix()+1)
+	days, err := l.PointsOf(ctx, ScopeAll, "", StepHour, int64(24*time.Hour/time.Second), from.Unix(), now.Unix()+1)
 	if err != nil {
 		return Windows{}, err
 	}
-	var sums [3]tally
+	var sums [3]RequestSums
 	for i := range days {
 		d := &days[i]
 		if d.Start >= today.Unix() {
-			sums[0].addScaled(&d.tally, 1)
+			sums[0].AddScaled(&d.RequestSums, 1)
 		} else if d.Start >= today.Add(-24*time.Hour).Unix() {
-			sums[1].addScaled(&d.tally, 1)
+			sums[1].AddScaled(&d.RequestSums, 1)
 		}
 		if d.Start >= month.Unix() {
-			sums[2].addScaled(&d.tally, 1)
+			sums[2].AddScaled(&d.RequestSums, 1)
 		}
 	}
 	return Windows{sums[0].chartSums(), sums[1].chartSums(), sums[2].chartSums()}, nil

@@ -1,4 +1,4 @@
-package search
+package audit
 
 import (
 	"context"
@@ -10,22 +10,22 @@ import (
 
 // The scopes of a roll-up: all requests, those of a token, those of an upstream key.
 const (
-	scopeAll   = "all"
-	scopeToken = "token"
-	scopeKey   = "key"
+	ScopeAll   = "all"
+	ScopeToken = "token"
+	ScopeKey   = "key"
 )
 
 const (
-	// stepFine and stepHour are the widths of the roll-ups in seconds; stepEver is the sum since the beginning.
-	stepFine = 300
-	stepHour = 3600
-	stepEver = 0
+	// StepFine and stepHour are the widths of the roll-ups in seconds; stepEver is the sum since the beginning.
+	StepFine = 300
+	StepHour = 3600
+	StepEver = 0
 	// buckets is the number of classes of the latency histogram.
 	buckets = 14
 	// rollupEvery is how old the roll-ups may be. A crash loses none of them: they are made anew from the audit rows.
 	rollupEvery = 10 * time.Second
-	// streamLimit bounds a streamed answer as a whole, and with it how long a request may take.
-	streamLimit = 30 * time.Minute
+	// StreamLimit bounds a streamed answer as a whole, and with it how long a request may take.
+	StreamLimit = 30 * time.Minute
 	// fineFor and hoursFor are how long the roll-ups of each width are kept.
 	fineFor  = 48 * time.Hour
 	hoursFor = 400 * 24 * time.Hour
@@ -43,8 +43,8 @@ type rollupKey struct {
 	Operation string
 }
 
-// tally is what a row adds up.
-type tally struct {
+// RequestSums is what a row adds up.
+type RequestSums struct {
 	Requests   int64
 	Successes  int64
 	Errors     int64
@@ -55,8 +55,8 @@ type tally struct {
 	Hist       [buckets]int64
 }
 
-// addScaled adds o to the sums, or subtracts it if sign is -1. The later LastAt is kept either way.
-func (s *tally) addScaled(o *tally, sign int64) {
+// AddScaled adds o to the sums, or subtracts it if sign is -1. The later LastAt is kept either way.
+func (s *RequestSums) AddScaled(o *RequestSums, sign int64) {
 	s.Requests += sign * o.Requests
 	s.Successes += sign * o.Successes
 	s.Errors += sign * o.Errors
@@ -69,13 +69,13 @@ func (s *tally) addScaled(o *tally, sign int64) {
 	}
 }
 
-func (s *tally) empty() bool {
+func (s *RequestSums) empty() bool {
 	return s.Requests == 0 && s.Successes == 0 && s.Errors == 0 && s.Refused == 0 && s.Credits == 0 && s.DurationUS == 0 && s.Hist == [buckets]int64{}
 }
 
 // quantile returns the latency below which a share of the answered requests stayed, in milliseconds, interpolated within its
 // class; 0 if there were none.
-func (s *tally) quantile(q float64) float64 {
+func (s *RequestSums) quantile(q float64) float64 {
 	var total int64
 	for _, n := range s.Hist {
 		total += n
@@ -103,8 +103,8 @@ func (s *tally) quantile(q float64) float64 {
 }
 
 // tallyOf returns what one request adds. A refused one has no latency.
-func tallyOf(e *entry) tally {
-	s := tally{Credits: e.Credits, LastAt: e.Time.UnixMilli()}
+func tallyOf(e *Entry) RequestSums {
+	s := RequestSums{Credits: e.Credits, LastAt: e.Time.UnixMilli()}
 	switch e.Outcome {
 	case Success:
 		s.Requests, s.Successes = 1, 1
@@ -115,11 +115,11 @@ func tallyOf(e *entry) tally {
 		s.Requests, s.Errors = 1, 1
 	}
 	s.DurationUS = e.Duration.Microseconds()
-	s.Hist[bucketOf(e.Duration)]++
+	s.Hist[BucketOf(e.Duration)]++
 	return s
 }
 
-func bucketOf(d time.Duration) int {
+func BucketOf(d time.Duration) int {
 	ms := d.Milliseconds()
 	for i, bound := range bucketBounds {
 		if ms < bound {
@@ -131,7 +131,7 @@ func bucketOf(d time.Duration) int {
 
 // rollups adds up what the audit has written and stores the tally now and then.
 type rollups struct {
-	store *auditStore
+	store *Store
 	log   hclog.Logger
 	now   func() time.Time
 
@@ -139,14 +139,14 @@ type rollups struct {
 	storing sync.Mutex
 
 	mu      sync.Mutex
-	pending map[rollupKey]*tally
+	pending map[rollupKey]*RequestSums
 	closing sync.Once
 	stop    chan struct{}
 	done    chan struct{}
 }
 
-func newRollups(store *auditStore, log hclog.Logger, now func() time.Time) *rollups {
-	return &rollups{store: store, log: log, now: now, pending: map[rollupKey]*tally{}, stop: make(chan struct{}), done: make(chan struct{})}
+func newRollups(store *Store, log hclog.Logger, now func() time.Time) *rollups {
+	return &rollups{store: store, log: log, now: now, pending: map[rollupKey]*RequestSums{}, stop: make(chan struct{}), done: make(chan struct{})}
 }
 
 // start keeps the stored tally fresh until close.
@@ -174,7 +174,7 @@ func (r *rollups) close(ctx context.Context) {
 	<-r.done
 	err := r.flush(ctx)
 	if err == nil {
-		err = r.store.setMark(ctx, markRollups, cleanEnd)
+		err = r.store.SetMark(ctx, MarkRollups, CleanEnd)
 	}
 	if err != nil {
 		r.log.Error("the last roll-ups were not stored; the next start makes them anew", "error", err)
@@ -182,7 +182,7 @@ func (r *rollups) close(ctx context.Context) {
 }
 
 // addEntries adds written requests that have ended to the sums.
-func (r *rollups) addEntries(entries []entry) {
+func (r *rollups) addEntries(entries []Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range entries {
@@ -192,30 +192,30 @@ func (r *rollups) addEntries(entries []entry) {
 	}
 }
 
-func (r *rollups) addOne(e *entry) {
+func (r *rollups) addOne(e *Entry) {
 	one := tallyOf(e)
 	for _, k := range keysOf(e) {
 		s := r.pending[k]
 		if s == nil {
-			s = &tally{}
+			s = &RequestSums{}
 			r.pending[k] = s
 		}
-		s.addScaled(&one, 1)
+		s.AddScaled(&one, 1)
 	}
 }
 
 // keysOf returns the rows that a request adds to.
-func keysOf(e *entry) []rollupKey {
+func keysOf(e *Entry) []rollupKey {
 	out := make([]rollupKey, 0, 9)
 	at := e.Time.Unix()
-	for _, w := range [...]struct{ scope, subject string }{{scopeAll, ""}, {scopeToken, e.TokenID}, {scopeKey, e.KeyID}} {
-		if w.scope != scopeAll && w.subject == "" {
+	for _, w := range [...]struct{ scope, subject string }{{ScopeAll, ""}, {ScopeToken, e.TokenID}, {ScopeKey, e.KeyID}} {
+		if w.scope != ScopeAll && w.subject == "" {
 			continue
 		}
 		out = append(out,
-			rollupKey{w.scope, w.subject, stepFine, at - at%stepFine, e.Operation},
-			rollupKey{w.scope, w.subject, stepHour, at - at%stepHour, e.Operation},
-			rollupKey{w.scope, w.subject, stepEver, 0, e.Operation})
+			rollupKey{w.scope, w.subject, StepFine, at - at%StepFine, e.Operation},
+			rollupKey{w.scope, w.subject, StepHour, at - at%StepHour, e.Operation},
+			rollupKey{w.scope, w.subject, StepEver, 0, e.Operation})
 	}
 	return out
 }
@@ -226,7 +226,7 @@ func (r *rollups) flush(ctx context.Context) error {
 	defer r.storing.Unlock()
 	r.mu.Lock()
 	taken := r.pending
-	r.pending = map[rollupKey]*tally{}
+	r.pending = map[rollupKey]*RequestSums{}
 	r.mu.Unlock()
 	if len(taken) == 0 {
 		return nil
@@ -240,7 +240,7 @@ func (r *rollups) flush(ctx context.Context) error {
 	defer r.mu.Unlock()
 	for k, s := range rest {
 		if have := r.pending[k]; have != nil {
-			s.addScaled(have, 1)
+			s.AddScaled(have, 1)
 		}
 		r.pending[k] = s
 	}
@@ -257,17 +257,17 @@ func (r *rollups) dropUnstored() {
 // restoreSums computes roll-ups again from the audit rows after a crash, from the time on from which some may not have been
 // stored.
 func (r *rollups) restoreSums(ctx context.Context) error {
-	mark, err := r.store.readMark(ctx, markRollups)
+	mark, err := r.store.ReadMark(ctx, MarkRollups)
 	if err != nil {
 		return err
 	}
-	if mark == cleanEnd {
+	if mark == CleanEnd {
 		// From now on this process may end badly too, also before it has stored anything.
-		return r.store.setMark(ctx, markRollups, r.now().UnixMilli())
+		return r.store.SetMark(ctx, MarkRollups, r.now().UnixMilli())
 	}
 	// A streamed answer may belong to the hour before the last store.
-	from := time.UnixMilli(mark).Add(-streamLimit)
-	hour := from.Unix() - from.Unix()%stepHour
+	from := time.UnixMilli(mark).Add(-StreamLimit)
+	hour := from.Unix() - from.Unix()%StepHour
 	if mark == 0 {
 		hour = 0
 	}
@@ -281,9 +281,9 @@ func (r *rollups) restoreSums(ctx context.Context) error {
 	}
 	diff := fresh.pending
 	for i := range stored {
-		k, s := stored[i].rollupKey, &stored[i].tally
-		if k.Step == stepHour {
-			ever := rollupKey{k.Scope, k.Subject, stepEver, 0, k.Operation}
+		k, s := stored[i].rollupKey, &stored[i].RequestSums
+		if k.Step == StepHour {
+			ever := rollupKey{k.Scope, k.Subject, StepEver, 0, k.Operation}
 			subtractStored(diff, ever, s)
 		}
 		subtractStored(diff, k, s)
@@ -300,17 +300,17 @@ func (r *rollups) restoreSums(ctx context.Context) error {
 	return err
 }
 
-func subtractStored(from map[rollupKey]*tally, k rollupKey, s *tally) {
+func subtractStored(from map[rollupKey]*RequestSums, k rollupKey, s *RequestSums) {
 	have := from[k]
 	if have == nil {
-		have = &tally{}
+		have = &RequestSums{}
 		from[k] = have
 	}
-	have.addScaled(s, -1)
+	have.AddScaled(s, -1)
 }
 
 // forEachUnstored calls to with a copy of each matching sum that has not reached the database yet.
-func (r *rollups) forEachUnstored(match func(rollupKey) bool, to func(rollupKey, *tally)) {
+func (r *rollups) forEachUnstored(match func(rollupKey) bool, to func(rollupKey, *RequestSums)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for k, s := range r.pending {
@@ -322,7 +322,7 @@ func (r *rollups) forEachUnstored(match func(rollupKey) bool, to func(rollupKey,
 }
 
 // lifetimeSums returns the sums of all requests of subjects since the first one.
-func (r *rollups) lifetimeSums(ctx context.Context, scope string, subjects []string) (map[string]*tally, error) {
+func (r *rollups) lifetimeSums(ctx context.Context, scope string, subjects []string) (map[string]*RequestSums, error) {
 	// Sums that are on their way to the database are in neither place for a moment.
 	r.storing.Lock()
 	defer r.storing.Unlock()
@@ -334,18 +334,18 @@ func (r *rollups) lifetimeSums(ctx context.Context, scope string, subjects []str
 	for _, s := range subjects {
 		wanted[s] = true
 		if out[s] == nil {
-			out[s] = &tally{}
+			out[s] = &RequestSums{}
 		}
 	}
-	r.forEachUnstored(func(k rollupKey) bool { return k.Step == stepEver && k.Scope == scope && wanted[k.Subject] },
-		func(k rollupKey, s *tally) { out[k.Subject].addScaled(s, 1) })
+	r.forEachUnstored(func(k rollupKey) bool { return k.Step == StepEver && k.Scope == scope && wanted[k.Subject] },
+		func(k rollupKey, s *RequestSums) { out[k.Subject].AddScaled(s, 1) })
 	return out, nil
 }
 
 // markRollups names the mark of the last store; cleanEnd stands there after an end in good order.
 const (
-	markRollups = "rollups"
-	cleanEnd    = -1
+	MarkRollups = "rollups"
+	CleanEnd    = -1
 )
 
 // lastStart returns the beginning of the steps of a width that hold a time.

@@ -1,4 +1,4 @@
-package search
+package audit
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 // batch is one group commit: new rows, ends of rows that were written open, bodies, research ids, and the sums of the
 // quota by token and minute.
 type batch struct {
-	records  []*record
-	inserts  []entry
-	updates  []entry
-	bodies   []bodyRecord
-	research []researchRecord
-	usage    map[usageKey]*usageRecord
+	records  []*Record
+	inserts  []Entry
+	updates  []Entry
+	bodies   []BodyRecord
+	research []ResearchRecord
+	usage    map[usageKey]*UsageRecord
 }
 
 type usageKey struct {
@@ -28,29 +28,29 @@ type usageKey struct {
 }
 
 func newBatch(n int) *batch {
-	return &batch{inserts: make([]entry, 0, n), usage: make(map[usageKey]*usageRecord, min(n, 64))}
+	return &batch{inserts: make([]Entry, 0, n), usage: make(map[usageKey]*UsageRecord, min(n, 64))}
 }
 
 func (b *batch) empty() bool { return len(b.records) == 0 }
 
 // addRecord adds a record as it is now. What it counts for the quota is counted once: the request with its first write, the
 // credits and the outcome with its end.
-func (b *batch) addRecord(r *record) {
+func (b *batch) addRecord(r *Record) {
 	b.records = append(b.records, r)
 	if r.written {
-		b.updates = append(b.updates, r.entry)
-		if !r.finished {
+		b.updates = append(b.updates, r.Entry)
+		if !r.Finished {
 			return
 		}
 	}
 	u := b.usageOf(r.TokenID, r.minute())
 	if !r.written {
-		b.inserts = append(b.inserts, r.entry)
+		b.inserts = append(b.inserts, r.Entry)
 		if r.Outcome != Refused {
 			u.Requests++
 		}
 	}
-	if !r.finished {
+	if !r.Finished {
 		return
 	}
 	u.Credits += r.Credits
@@ -63,18 +63,18 @@ func (b *batch) addRecord(r *record) {
 		u.Refused++
 	}
 	if r.RequestBody != nil || r.ResponseBody != nil {
-		b.bodies = append(b.bodies, bodyRecord{r.ID, r.RequestBody, r.ResponseBody})
+		b.bodies = append(b.bodies, BodyRecord{r.ID, r.RequestBody, r.ResponseBody})
 	}
-	if r.research != "" {
-		b.research = append(b.research, researchRecord{r.research, r.TokenID, r.KeyID, r.Backend, r.Time.UnixMilli()})
+	if r.Research != "" {
+		b.research = append(b.research, ResearchRecord{r.Research, r.TokenID, r.KeyID, r.Backend, r.Time.UnixMilli()})
 	}
 }
 
-func (b *batch) usageOf(token string, minute int64) *usageRecord {
+func (b *batch) usageOf(token string, minute int64) *UsageRecord {
 	k := usageKey{token, minute}
 	u := b.usage[k]
 	if u == nil {
-		u = &usageRecord{TokenID: token, Minute: minute}
+		u = &UsageRecord{TokenID: token, Minute: minute}
 		b.usage[k] = u
 	}
 	return u
@@ -151,7 +151,7 @@ func (b *batch) write(ctx context.Context, st *store.Store, sql *statements, aga
 func (b *batch) isWritten(w *gorm.DB) (bool, error) {
 	var n int64
 	rows := w.Table("search_requests")
-	ended := slices.IndexFunc(b.updates, func(e entry) bool { return e.Outcome != Open })
+	ended := slices.IndexFunc(b.updates, func(e Entry) bool { return e.Outcome != Open })
 	switch {
 	case len(b.inserts) > 0:
 		rows = rows.Where("id = ?", b.inserts[0].ID)
@@ -176,7 +176,7 @@ func (b *batch) writeExtras(w *gorm.DB) error {
 	return nil
 }
 
-func insertArgs(rows []entry) []any {
+func insertArgs(rows []Entry) []any {
 	args := make([]any, 0, len(rows)*rowColumns)
 	for i := range rows {
 		e := &rows[i]

@@ -1,4 +1,4 @@
-package search
+package audit
 
 import (
 	"context"
@@ -10,20 +10,23 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// auditStore holds the statements about requests and their sums. It decides nothing.
-type auditStore struct{ store *store.Store }
+// Store holds the statements about requests and their sums. It decides nothing.
+type Store struct{ store *store.Store }
 
-func (r *auditStore) db(ctx context.Context) *gorm.DB { return r.store.DB(ctx) }
+// NewStore returns the statements on a database whose migrations have run.
+func NewStore(st *store.Store) *Store { return &Store{st} }
 
-// cutoffs are the times before which rows go.
-type cutoffs struct{ rows, usage, research time.Time }
+func (r *Store) db(ctx context.Context) *gorm.DB { return r.store.DB(ctx) }
 
-// purgeBefore deletes at most limit requests, with their bodies, and what else is older than the cut-offs. It reports whether
+// Cutoffs are the times before which rows go.
+type Cutoffs struct{ Rows, Usage, Research time.Time }
+
+// PurgeBefore deletes at most limit requests, with their bodies, and what else is older than the cut-offs. It reports whether
 // requests are left to delete.
-func (r *auditStore) purgeBefore(ctx context.Context, before cutoffs, limit int) (more bool, err error) {
+func (r *Store) PurgeBefore(ctx context.Context, before Cutoffs, limit int) (more bool, err error) {
 	err = r.store.Tx(ctx, "delete old requests", func(ctx context.Context) error {
 		w := r.store.Writer(ctx)
-		ids, err := oldestIDs(w, before.rows, limit)
+		ids, err := oldestIDs(w, before.Rows, limit)
 		if err != nil {
 			return err
 		}
@@ -36,10 +39,10 @@ func (r *auditStore) purgeBefore(ctx context.Context, before cutoffs, limit int)
 				return err
 			}
 		}
-		if err := w.Exec("DELETE FROM quota_usage WHERE minute < ?", before.usage.Unix()/60).Error; err != nil {
+		if err := w.Exec("DELETE FROM quota_usage WHERE minute < ?", before.Usage.Unix()/60).Error; err != nil {
 			return err
 		}
-		return w.Exec("DELETE FROM search_research WHERE created_at < ?", before.research.UnixMilli()).Error
+		return w.Exec("DELETE FROM search_research WHERE created_at < ?", before.Research.UnixMilli()).Error
 	})
 	return more, err
 }
@@ -60,14 +63,14 @@ func oldestIDs(w *gorm.DB, before time.Time, limit int) (ids []int64, err error)
 	return ids, nil
 }
 
-func (r *auditStore) lastRequestID(ctx context.Context) (id int64, err error) {
+func (r *Store) LastRequestID(ctx context.Context) (id int64, err error) {
 	err = r.db(ctx).Raw("SELECT COALESCE(MAX(id), 0) FROM search_requests").Scan(&id).Error
 	return id, err
 }
 
-// closeInterrupted ends the rows that a crash left open. The credits that they had reserved are charged: nobody saw the
+// CloseInterrupted ends the rows that a crash left open. The credits that they had reserved are charged: nobody saw the
 // end of the calls, and the upstream may have worked.
-func (r *auditStore) closeInterrupted(ctx context.Context) (n int64, err error) {
+func (r *Store) CloseInterrupted(ctx context.Context) (n int64, err error) {
 	err = r.store.Tx(ctx, "close interrupted requests", func(ctx context.Context) error {
 		charged := r.store.Writer(ctx).Exec("INSERT INTO quota_usage (token_id,minute,requests,credits,successes,errors,refused) " +
 			"SELECT token_id, time/60000, 0, SUM(credits), 0, 0, 0 FROM search_requests WHERE outcome = 0 AND credits > 0 GROUP BY token_id, time/60000 " +
@@ -84,7 +87,7 @@ func (r *auditStore) closeInterrupted(ctx context.Context) (n int64, err error) 
 }
 
 // FindResearch returns the record of a research id that is not older than since.
-func (r *auditStore) FindResearch(ctx context.Context, id string, since time.Time) (out researchRecord, found bool, err error) {
+func (r *Store) FindResearch(ctx context.Context, id string, since time.Time) (out ResearchRecord, found bool, err error) {
 	err = r.db(ctx).Where("resource_id = ? AND created_at >= ?", id, since.UnixMilli()).Take(&out).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return out, false, nil

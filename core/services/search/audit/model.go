@@ -1,4 +1,4 @@
-package search
+package audit
 
 import (
 	"time"
@@ -21,9 +21,9 @@ func (o Outcome) String() string {
 	return [...]string{"open", "success", "error", "refused", "interrupted"}[o]
 }
 
-// entry is one row of the audit. Times of the parts are those of the attempt that answered; PluginUS is what the call
+// Entry is one row of the audit. Times of the parts are those of the attempt that answered; PluginUS is what the call
 // to the provider took beyond the upstream's time.
-type entry struct {
+type Entry struct {
 	ID            int64
 	Time          time.Time
 	RequestID     string
@@ -53,10 +53,10 @@ type entry struct {
 }
 
 // minute returns the bucket of the quota that the request belongs to.
-func (e *entry) minute() int64 { return e.Time.Unix() / 60 }
+func (e *Entry) minute() int64 { return e.Time.Unix() / 60 }
 
-// usageRecord counts what a token used in one minute.
-type usageRecord struct {
+// UsageRecord counts what a token used in one minute.
+type UsageRecord struct {
 	TokenID   string `gorm:"primaryKey"`
 	Minute    int64  `gorm:"primaryKey"`
 	Requests  int64
@@ -67,10 +67,10 @@ type usageRecord struct {
 }
 
 // TableName implements gorm's Tabler.
-func (usageRecord) TableName() string { return "quota_usage" }
+func (UsageRecord) TableName() string { return "quota_usage" }
 
-// researchRecord remembers who may ask for a research result, where, and with which key.
-type researchRecord struct {
+// ResearchRecord remembers who may ask for a research result, where, and with which key.
+type ResearchRecord struct {
 	ResourceID string `gorm:"primaryKey"`
 	TokenID    string
 	KeyID      string
@@ -80,14 +80,14 @@ type researchRecord struct {
 }
 
 // TableName implements gorm's Tabler.
-func (researchRecord) TableName() string { return "search_research" }
+func (ResearchRecord) TableName() string { return "search_research" }
 
-// bodyRecord holds the bodies of a request where the operator wants them kept.
-type bodyRecord struct {
+// BodyRecord holds the bodies of a request where the operator wants them kept.
+type BodyRecord struct {
 	RequestRow int64 `gorm:"primaryKey"`
 	Request    []byte
 	Response   []byte
 }
 
 // TableName implements gorm's Tabler.
-func (bodyRecord) TableName() string { return "search_bodies" }
+func (BodyRecord) TableName() string { return "search_bodies" }

@@ -1,4 +1,4 @@
-package search
+package audit
 
 import (
 	"cmp"
@@ -18,12 +18,12 @@ type chartWindow struct {
 	width  int64
 }
 
-// chartWindows returns the stretches that charts may show.
-func chartWindows() map[string]chartWindow {
+// ChartWindows returns the stretches that charts may show.
+func ChartWindows() map[string]chartWindow {
 	return map[string]chartWindow{
-		"1h":  {time.Hour, stepFine, stepFine},
-		"24h": {24 * time.Hour, stepFine, 1800},
-		"30d": {30 * 24 * time.Hour, stepHour, 6 * stepHour},
+		"1h":  {time.Hour, StepFine, StepFine},
+		"24h": {24 * time.Hour, StepFine, 1800},
+		"30d": {30 * 24 * time.Hour, StepHour, 6 * StepHour},
 	}
 }
 
@@ -63,7 +63,7 @@ type OperationShare struct {
 	ChartSums
 }
 
-func (t *tally) chartSums() ChartSums {
+func (t *RequestSums) chartSums() ChartSums {
 	out := ChartSums{Requests: t.Requests, Successes: t.Successes, Errors: t.Errors, Refused: t.Refused, Credits: t.Credits}
 	out.P50MS, out.P95MS, out.P99MS = roundToThousandths(t.quantile(0.5)), roundToThousandths(t.quantile(0.95)), roundToThousandths(t.quantile(0.99))
 	if t.Requests > 0 {
@@ -76,40 +76,40 @@ func (t *tally) chartSums() ChartSums {
 func roundToThousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
 
 // Chart draws all requests. The window is 1h, 24h or 30d.
-func (l *auditLog) Chart(ctx context.Context, window string) (*Chart, error) {
-	return l.readChart(ctx, scopeAll, "", window)
+func (l *AuditLog) Chart(ctx context.Context, window string) (*Chart, error) {
+	return l.ReadChart(ctx, ScopeAll, "", window)
 }
 
 // TokenChart draws the requests of a token.
-func (l *auditLog) TokenChart(ctx context.Context, id, window string) (*Chart, error) {
-	return l.readChart(ctx, scopeToken, id, window)
+func (l *AuditLog) TokenChart(ctx context.Context, id, window string) (*Chart, error) {
+	return l.ReadChart(ctx, ScopeToken, id, window)
 }
 
 // KeyChart draws the requests with an upstream key.
-func (l *auditLog) KeyChart(ctx context.Context, id, window string) (*Chart, error) {
-	return l.readChart(ctx, scopeKey, id, window)
+func (l *AuditLog) KeyChart(ctx context.Context, id, window string) (*Chart, error) {
+	return l.ReadChart(ctx, ScopeKey, id, window)
 }
 
 // Totals returns the sums of all requests over the window of a chart, which is 1h, 24h or 30d.
-func (l *auditLog) Totals(ctx context.Context, window string) (ChartSums, error) {
+func (l *AuditLog) Totals(ctx context.Context, window string) (ChartSums, error) {
 	w, from, before, err := l.chartRange(window)
 	if err != nil {
 		return ChartSums{}, err
 	}
-	rows, err := l.pointsOf(ctx, scopeAll, "", w.step, before-from, from, before)
+	rows, err := l.PointsOf(ctx, ScopeAll, "", w.step, before-from, from, before)
 	if err != nil {
 		return ChartSums{}, err
 	}
-	var total tally
+	var total RequestSums
 	for i := range rows {
-		total.addScaled(&rows[i].tally, 1)
+		total.AddScaled(&rows[i].RequestSums, 1)
 	}
 	return total.chartSums(), nil
 }
 
 // chartRange returns how a window is drawn now, and the first moment of the chart and that after the last, in Unix seconds.
-func (l *auditLog) chartRange(window string) (w chartWindow, from, before int64, err error) {
-	w, ok := chartWindows()[window]
+func (l *AuditLog) chartRange(window string) (w chartWindow, from, before int64, err error) {
+	w, ok := ChartWindows()[window]
 	if !ok {
 		return w, 0, 0, fault.InvalidField("window", "The window is 1h, 24h or 30d.")
 	}
@@ -117,27 +117,27 @@ func (l *auditLog) chartRange(window string) (w chartWindow, from, before int64,
 	return w, before - int64(w.length/time.Second), before, nil
 }
 
-// readChart returns the chart of a subject's requests.
-func (l *auditLog) readChart(ctx context.Context, scope, subject, window string) (*Chart, error) {
+// ReadChart returns the chart of a subject's requests.
+func (l *AuditLog) ReadChart(ctx context.Context, scope, subject, window string) (*Chart, error) {
 	w, from, before, err := l.chartRange(window)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := l.pointsOf(ctx, scope, subject, w.step, w.width, from, before)
+	rows, err := l.PointsOf(ctx, scope, subject, w.step, w.width, from, before)
 	if err != nil {
 		return nil, err
 	}
-	points := make([]tally, (before-from)/w.width)
-	operations := map[string]*tally{}
-	var total tally
+	points := make([]RequestSums, (before-from)/w.width)
+	operations := map[string]*RequestSums{}
+	var total RequestSums
 	for i := range rows {
 		r := &rows[i]
-		points[(r.Start-from)/w.width].addScaled(&r.tally, 1)
-		total.addScaled(&r.tally, 1)
+		points[(r.Start-from)/w.width].AddScaled(&r.RequestSums, 1)
+		total.AddScaled(&r.RequestSums, 1)
 		if operations[r.Operation] == nil {
-			operations[r.Operation] = &tally{}
+			operations[r.Operation] = &RequestSums{}
 		}
-		operations[r.Operation].addScaled(&r.tally, 1)
+		operations[r.Operation].AddScaled(&r.RequestSums, 1)
 	}
 	out := &Chart{
 		Window: window, From: unixTime(from), To: unixTime(before), StepSeconds: w.width, Total: total.chartSums(),
@@ -155,19 +155,19 @@ func (l *auditLog) readChart(ctx context.Context, scope, subject, window string)
 	return out, nil
 }
 
-// pointsOf returns the roll-ups of a subject in points of width seconds, of which the first begins at from. An operation may have two for the
+// PointsOf returns the roll-ups of a subject in points of width seconds, of which the first begins at from. An operation may have two for the
 // same time: one of the rows that are stored, and one of those that are not yet.
-func (l *auditLog) pointsOf(ctx context.Context, scope, subject string, step, width, from, before int64) ([]rollupPoint, error) {
+func (l *AuditLog) PointsOf(ctx context.Context, scope, subject string, step, width, from, before int64) ([]RollupPoint, error) {
 	l.rollups.storing.Lock()
 	defer l.rollups.storing.Unlock()
-	points, err := l.store.rollupPoints(ctx, scope, subject, step, width, from, before)
+	points, err := l.Store.rollupPoints(ctx, scope, subject, step, width, from, before)
 	if err != nil {
 		return nil, err
 	}
 	l.rollups.forEachUnstored(func(k rollupKey) bool {
 		return k.Scope == scope && k.Subject == subject && k.Step == step && k.Start >= from && k.Start < before
-	}, func(k rollupKey, t *tally) {
-		points = append(points, rollupPoint{k.Start - (k.Start-from)%width, k.Operation, *t})
+	}, func(k rollupKey, t *RequestSums) {
+		points = append(points, RollupPoint{k.Start - (k.Start-from)%width, k.Operation, *t})
 	})
 	return points, nil
 }

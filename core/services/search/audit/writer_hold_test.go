@@ -1,4 +1,4 @@
-package search
+package audit
 
 import "testing"
 
@@ -16,12 +16,12 @@ func TestBeginningsAreHeldBackOnce(t *testing.T) {
 			t.Errorf("%d inserts, %d updates, written up to %d; want %d, %d, %d", len(b.inserts), len(b.updates), a.written, inserts, updates, upTo)
 		}
 	}
-	end := func(r *record) { a.end(r, func(*record) {}) }
-	quick, slow, refused := &record{}, &record{}, &record{finished: true}
-	a.begin(quick)
+	end := func(r *Record) { a.End(r, func(*Record) {}) }
+	quick, slow, refused := &Record{}, &Record{}, &Record{Finished: true}
+	a.Begin(quick)
 	write(0, 0, 0)
-	a.begin(slow)
-	a.begin(refused)
+	a.Begin(slow)
+	a.Begin(refused)
 	end(quick)
 	// The slow one began before the one that was refused: not all up to that one is written.
 	write(2, 0, 1)
@@ -29,8 +29,8 @@ func TestBeginningsAreHeldBackOnce(t *testing.T) {
 	write(0, 0, 3)
 	end(slow)
 	write(0, 1, 4)
-	last := &record{}
-	a.begin(last)
+	last := &Record{}
+	a.Begin(last)
 	a.closed = true
 	write(1, 0, 5)
 	if last.held {

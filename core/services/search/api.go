@@ -29,7 +29,7 @@ const (
 type apiConfig struct {
 	Access *Access
 	Keys   *Keys
-	Log    *audit.AuditLog
+	Log    *audit.Log
 	Proxy  *Proxy
 	// Catalog returns what requests can be filtered by at present.
 	Catalog func() audit.LogCatalog

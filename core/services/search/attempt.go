@@ -280,7 +280,7 @@ func (a *attempt) callWithBoundKey(ctx context.Context, l *chainedBackend, id st
 // known of a call whose end nobody sees.
 func (a *attempt) callAndCount(ctx context.Context, req *sdk.Request) (*answer, error) {
 	if a.record != nil {
-		a.proxy.audit.AnnotateRecord(a.record, func(r *audit.Record) { r.KeyID, r.Backend, r.Attempts = a.keyID, a.backendRef(), a.attempts })
+		a.proxy.audit.Annotate(a.record, func(r *audit.Record) { r.KeyID, r.Backend, r.Attempts = a.keyID, a.backendRef(), a.attempts })
 	}
 	ans, err := a.invokePlugin(ctx, req)
 	if counts, failed := countsForBackend(ans, err); counts {

@@ -11,7 +11,7 @@ import (
 // keyHandlers serve the upstream keys to administrators.
 type keyHandlers struct {
 	keys *Keys
-	log  *audit.AuditLog
+	log  *audit.Log
 }
 
 type keyQuery struct {

@@ -9,7 +9,7 @@ import (
 
 // logHandlers serve the log of requests and its sums.
 type logHandlers struct {
-	log *audit.AuditLog
+	log *audit.Log
 	// catalog returns what requests can be filtered by at present.
 	catalog func() audit.LogCatalog
 }

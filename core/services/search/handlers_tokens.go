@@ -11,7 +11,7 @@ import (
 // tokenHandlers serve the access tokens to administrators.
 type tokenHandlers struct {
 	access *Access
-	log    *audit.AuditLog
+	log    *audit.Log
 }
 
 type tokenList struct{ Body TokenPage }

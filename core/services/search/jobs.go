@@ -33,5 +33,5 @@ func Housekeeping() []string { return []string{jobPurge, jobSync} }
 
 // purgeOldRecords deletes what the audit keeps no longer.
 func (s *Service) purgeOldRecords(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
-	return nil, s.AuditLog.PurgeOldRecords(ctx, s.settings.Load().Retention)
+	return nil, s.Log.PurgeOldRecords(ctx, s.settings.Load().Retention)
 }

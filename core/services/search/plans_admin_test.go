@@ -54,7 +54,7 @@ func adminQueries(s *Service) map[string]struct {
 		}
 	}
 	logs := func(f audit.LogFilter) func(context.Context) error {
-		return func(ctx context.Context) error { _, err := s.AuditLog.Store.ListRequests(ctx, f, 0, 0, 50); return err }
+		return func(ctx context.Context) error { _, err := s.Log.Store.ListRequests(ctx, f, 0, 0, 50); return err }
 	}
 	type query = struct {
 		run func(context.Context) error
@@ -97,14 +97,14 @@ func adminQueries(s *Service) map[string]struct {
 		"requests of an hour": {logs(audit.LogFilter{Since: hour, Until: noon}), ""},
 		"research requests":   {logs(audit.LogFilter{Operations: []string{"research"}}), ""},
 		"older requests": {func(ctx context.Context) error {
-			_, err := s.AuditLog.Store.ListRequests(ctx, audit.LogFilter{}, 500_000, 0, 50)
+			_, err := s.Log.Store.ListRequests(ctx, audit.LogFilter{}, 500_000, 0, 50)
 			return err
 		}, "SELECT * FROM search_requests WHERE id < 500000 ORDER BY id DESC LIMIT 50"},
 		"newer requests": {func(ctx context.Context) error {
-			_, err := s.AuditLog.Store.ListRequests(ctx, audit.LogFilter{}, 0, 500_000, 50)
+			_, err := s.Log.Store.ListRequests(ctx, audit.LogFilter{}, 0, 500_000, 50)
 			return err
 		}, ""},
-		"details of a request": {func(ctx context.Context) error { _, _, err := s.AuditLog.Store.FindRequest(ctx, 77); return err }, "SELECT * FROM search_requests WHERE id = 77"},
+		"details of a request": {func(ctx context.Context) error { _, _, err := s.Log.Store.FindRequest(ctx, 77); return err }, "SELECT * FROM search_requests WHERE id = 77"},
 		"chart of an hour":     {func(ctx context.Context) error { _, err := s.ReadChart(ctx, audit.ScopeAll, "", "1h"); return err }, ""},
 		"chart of a day":       {func(ctx context.Context) error { _, err := s.ReadChart(ctx, audit.ScopeAll, "", "24h"); return err }, "SELECT * FROM search_rollups WHERE scope = 'all' AND subject = '' AND step = 300 AND start >= " + strconv.FormatInt(noon.Unix()-86400, 10)},
 		"chart of a month":     {func(ctx context.Context) error { _, err := s.ReadChart(ctx, audit.ScopeAll, "", "30d"); return err }, ""},
@@ -119,7 +119,7 @@ func adminQueries(s *Service) map[string]struct {
 		"top tokens":              {func(ctx context.Context) error { _, err := s.TopTokens(ctx, "day", 10); return err }, ""},
 		"keys whose quota is due": {func(ctx context.Context) error { _, err := s.Keys.keys.keysToSync(ctx, noon); return err }, ""},
 		"old roll-ups": {func(ctx context.Context) error {
-			_, err := s.AuditLog.Store.PurgeRollups(ctx, audit.StepFine, noon.Add(-1000*time.Hour), 10)
+			_, err := s.Log.Store.PurgeRollups(ctx, audit.StepFine, noon.Add(-1000*time.Hour), 10)
 			return err
 		}, ""},
 	}
@@ -216,7 +216,7 @@ func readAll(ctx context.Context, st *store.Store, sql string) error {
 func TestRequestsOfOneAreFound(t *testing.T) {
 	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), Migrations())
 	statements := testkit.WatchStatements(t, st)
-	r := newEnvOn(t, st).svc.AuditLog.Store
+	r := newEnvOn(t, st).svc.Log.Store
 	for _, of := range []audit.LogFilter{{TokenIDs: []string{"t7"}}, {KeyID: "k7"}} {
 		for _, f := range []audit.LogFilter{{Outcomes: []string{"refused"}}, {Operations: []string{"map"}}, {Outcomes: []string{"error"}, Operations: []string{"map"}}} {
 			f.TokenIDs, f.KeyID = of.TokenIDs, of.KeyID

@@ -56,7 +56,7 @@ func TestNoQueryScans(t *testing.T) {
 		fillAdmin(t, st)
 		statements := testkit.WatchStatements(t, st)
 		e := newEnvOn(t, st)
-		ctx, r, toks := t.Context(), e.svc.AuditLog.Store, e.svc.Access.tokens
+		ctx, r, toks := t.Context(), e.svc.Log.Store, e.svc.Access.tokens
 		minute := noon.Unix() / 60
 		for name, query := range map[string]func() error{
 			"unknown token":   func() error { _, _, _ = toks.findToken(ctx, "nope"); return nil },

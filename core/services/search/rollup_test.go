@@ -62,7 +62,7 @@ func (e *env) expected(step int64) map[string]audit.RequestSums {
 
 func (e *env) stored(step int64) map[string]audit.RequestSums {
 	e.Helper()
-	rows, err := e.svc.AuditLog.Store.RollupRows(context.Background(), "step = ?", step)
+	rows, err := e.svc.Log.Store.RollupRows(context.Background(), "step = ?", step)
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestRollupsAreTheSumsOfTheRows(t *testing.T) {
 		e.compareRollups("after a crash")
 
 		e.svc.Close()
-		if at, err := e.svc.AuditLog.Store.ReadMark(t.Context(), audit.MarkRollups); err != nil || at != audit.CleanEnd {
+		if at, err := e.svc.Log.Store.ReadMark(t.Context(), audit.MarkRollups); err != nil || at != audit.CleanEnd {
 			t.Fatalf("after an end in good order the mark is %d, %v", at, err)
 		}
 		e.svc = e.start()
@@ -162,7 +162,7 @@ func TestFirstID(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()))
 		ctx := t.Context()
-		if id, err := e.svc.AuditLog.Store.FirstID(ctx, noon.UnixMilli()); err != nil || id != 0 && id != 1 {
+		if id, err := e.svc.Log.Store.FirstID(ctx, noon.UnixMilli()); err != nil || id != 0 && id != 1 {
 			t.Fatalf("without rows: %d, %v", id, err)
 		}
 		id := idOf(e.token(nil))
@@ -179,7 +179,7 @@ func TestFirstID(t *testing.T) {
 		}
 		for minutes := -5; minutes < 50; minutes++ {
 			at := noon.Add(time.Duration(minutes) * time.Minute).UnixMilli()
-			first, err := e.svc.AuditLog.Store.FirstID(ctx, at)
+			first, err := e.svc.Log.Store.FirstID(ctx, at)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -46,7 +46,7 @@ type Config struct {
 type Service struct {
 	*Access
 	*Keys
-	*audit.AuditLog
+	*audit.Log
 	*Proxy
 	*monitor
 	cfg      Config
@@ -84,19 +84,19 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 // makeRooms makes the rooms of the service and tells each what it needs of the others.
 func (s *Service) makeRooms() (err error) {
 	cfg := s.cfg
-	s.AuditLog = audit.NewAuditLog(audit.AuditConfig{Store: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Disabled: cfg.Settings.NoAudit})
+	s.Log = audit.New(audit.Config{Store: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Disabled: cfg.Settings.NoAudit})
 	s.Access = newAccess(accessConfig{
-		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Defaults: cfg.Settings.defaultLimits(), Requests: s.AuditLog, People: cfg.People,
+		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Defaults: cfg.Settings.defaultLimits(), Requests: s.Log, People: cfg.People,
 	})
 	s.Keys = newKeys(keysConfig{
-		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Backend: s.keyUpstream, Requests: s.AuditLog, Reporter: s, Refresh: s.Refresh,
+		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Backend: s.keyUpstream, Requests: s.Log, Reporter: s, Refresh: s.Refresh,
 	})
 	s.Proxy = newProxy(proxyConfig{
-		Tokens: s.Table(), Keys: s.Keys, Audit: s.RequestWriter(), Research: s.AuditLog.Store, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
+		Tokens: s.Table(), Keys: s.Keys, Audit: s.Writer(), Research: s.Log.Store, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 	})
 	s.monitor = newMonitor(alertConfig{Backends: s.Proxy, Pool: s.Pool(), Settings: s.alertSettings, Logger: cfg.Logger, Now: cfg.Now})
 	s.api, err = newSearchAPI(apiConfig{
-		Access: s.Access, Keys: s.Keys, Log: s.AuditLog, Proxy: s.Proxy, Catalog: s.LogCatalog, Sessions: cfg.Sessions, Version: cfg.Version,
+		Access: s.Access, Keys: s.Keys, Log: s.Log, Proxy: s.Proxy, Catalog: s.LogCatalog, Sessions: cfg.Sessions, Version: cfg.Version,
 		PublicURL: cfg.PublicURL, Now: cfg.Now,
 	})
 	return err
@@ -157,7 +157,7 @@ func (s *Service) Prepare(set Settings, backends ...client.Search) (commit func(
 
 // restoreState reads what an earlier process left.
 func (s *Service) restoreState(ctx context.Context) error {
-	if err := s.AuditLog.CloseInterrupted(ctx); err != nil {
+	if err := s.Log.CloseInterrupted(ctx); err != nil {
 		return err
 	}
 	if err := s.LoadFirstClient(ctx); err != nil {
@@ -222,5 +222,5 @@ func (s *Service) Alert(ctx context.Context, to Alerter) error { return s.monito
 func (s *Service) Close() {
 	s.monitor.Close()
 	s.Keys.Wait()
-	s.AuditLog.Close()
+	s.Log.Close()
 }

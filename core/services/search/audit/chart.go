@@ -76,22 +76,22 @@ func (t *RequestSums) chartSums() ChartSums {
 func roundToThousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
 
 // Chart draws all requests. The window is 1h, 24h or 30d.
-func (l *AuditLog) Chart(ctx context.Context, window string) (*Chart, error) {
+func (l *Log) Chart(ctx context.Context, window string) (*Chart, error) {
 	return l.ReadChart(ctx, ScopeAll, "", window)
 }
 
 // TokenChart draws the requests of a token.
-func (l *AuditLog) TokenChart(ctx context.Context, id, window string) (*Chart, error) {
+func (l *Log) TokenChart(ctx context.Context, id, window string) (*Chart, error) {
 	return l.ReadChart(ctx, ScopeToken, id, window)
 }
 
 // KeyChart draws the requests with an upstream key.
-func (l *AuditLog) KeyChart(ctx context.Context, id, window string) (*Chart, error) {
+func (l *Log) KeyChart(ctx context.Context, id, window string) (*Chart, error) {
 	return l.ReadChart(ctx, ScopeKey, id, window)
 }
 
 // Totals returns the sums of all requests over the window of a chart, which is 1h, 24h or 30d.
-func (l *AuditLog) Totals(ctx context.Context, window string) (ChartSums, error) {
+func (l *Log) Totals(ctx context.Context, window string) (ChartSums, error) {
 	w, from, before, err := l.chartRange(window)
 	if err != nil {
 		return ChartSums{}, err
@@ -108,7 +108,7 @@ func (l *AuditLog) Totals(ctx context.Context, window string) (ChartSums, error)
 }
 
 // chartRange returns how a window is drawn now, and the first moment of the chart and that after the last, in Unix seconds.
-func (l *AuditLog) chartRange(window string) (w chartWindow, from, before int64, err error) {
+func (l *Log) chartRange(window string) (w chartWindow, from, before int64, err error) {
 	w, ok := ChartWindows()[window]
 	if !ok {
 		return w, 0, 0, fault.InvalidField("window", "The window is 1h, 24h or 30d.")
@@ -118,7 +118,7 @@ func (l *AuditLog) chartRange(window string) (w chartWindow, from, before int64,
 }
 
 // ReadChart returns the chart of a subject's requests.
-func (l *AuditLog) ReadChart(ctx context.Context, scope, subject, window string) (*Chart, error) {
+func (l *Log) ReadChart(ctx context.Context, scope, subject, window string) (*Chart, error) {
 	w, from, before, err := l.chartRange(window)
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (l *AuditLog) ReadChart(ctx context.Context, scope, subject, window string)
 
 // PointsOf returns the roll-ups of a subject in points of width seconds, of which the first begins at from. An operation may have two for the
 // same time: one of the rows that are stored, and one of those that are not yet.
-func (l *AuditLog) PointsOf(ctx context.Context, scope, subject string, step, width, from, before int64) ([]RollupPoint, error) {
+func (l *Log) PointsOf(ctx context.Context, scope, subject string, step, width, from, before int64) ([]RollupPoint, error) {
 	l.rollups.storing.Lock()
 	defer l.rollups.storing.Unlock()
 	points, err := l.Store.rollupPoints(ctx, scope, subject, step, width, from, before)

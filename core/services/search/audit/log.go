@@ -16,8 +16,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// AuditConfig is what an auditLog needs.
-type AuditConfig struct {
+// Config is what a Log needs.
+type Config struct {
 	Store  *store.Store
 	Logger hclog.Logger
 	Now    func() time.Time
@@ -25,8 +25,8 @@ type AuditConfig struct {
 	Disabled bool
 }
 
-// AuditLog keeps the audit of all requests: it writes their rows, adds them up, and answers questions about them.
-type AuditLog struct {
+// Log keeps the audit of all requests: it writes their rows, adds them up, and answers questions about them.
+type Log struct {
 	Store   *Store
 	log     hclog.Logger
 	now     func() time.Time
@@ -37,18 +37,18 @@ type AuditLog struct {
 	live *event.Bus
 }
 
-// NewAuditLog makes a log that writes nothing before startWriting.
-func NewAuditLog(cfg AuditConfig) *AuditLog {
-	l := &AuditLog{Store: &Store{cfg.Store}, log: cfg.Logger, now: cfg.Now, live: event.NewBus()}
+// New makes a log that writes nothing before startWriting.
+func New(cfg Config) *Log {
+	l := &Log{Store: &Store{cfg.Store}, log: cfg.Logger, now: cfg.Now, live: event.NewBus()}
 	l.rollups = newRollups(l.Store, cfg.Logger, cfg.Now)
 	if !cfg.Disabled {
-		l.writer = newAuditWriter(cfg.Store, cfg.Logger, l.RecordWritten)
+		l.writer = newWriter(cfg.Store, cfg.Logger, l.RecordWritten)
 	}
 	return l
 }
 
 // CloseInterrupted ends the requests that an earlier end of the core has left open.
-func (l *AuditLog) CloseInterrupted(ctx context.Context) error {
+func (l *Log) CloseInterrupted(ctx context.Context) error {
 	interrupted, err := l.Store.CloseInterrupted(ctx)
 	if err != nil {
 		return fmt.Errorf("close interrupted requests: %w", err)
@@ -60,7 +60,7 @@ func (l *AuditLog) CloseInterrupted(ctx context.Context) error {
 }
 
 // StartWriting computes the roll-ups that a crash has lost, and writes requests from then on.
-func (l *AuditLog) StartWriting(ctx context.Context) error {
+func (l *Log) StartWriting(ctx context.Context) error {
 	if l.writer == nil {
 		return nil
 	}
@@ -76,11 +76,11 @@ func (l *AuditLog) StartWriting(ctx context.Context) error {
 	return nil
 }
 
-// RequestWriter returns what writes the rows of requests, or nil if none are kept.
-func (l *AuditLog) RequestWriter() *Writer { return l.writer }
+// Writer returns what writes the rows of requests, or nil if none are kept.
+func (l *Log) Writer() *Writer { return l.writer }
 
 // CheckWriter returns an error while rows cannot be written.
-func (l *AuditLog) CheckWriter() error {
+func (l *Log) CheckWriter() error {
 	if l.writer != nil && !l.writer.healthy() {
 		return errors.New("audit rows cannot be written")
 	}
@@ -88,12 +88,12 @@ func (l *AuditLog) CheckWriter() error {
 }
 
 // LifetimeSums returns the sums of all requests of subjects since the first one. The scope is one of those of roll-ups.
-func (l *AuditLog) LifetimeSums(ctx context.Context, scope string, subjects []string) (map[string]*RequestSums, error) {
+func (l *Log) LifetimeSums(ctx context.Context, scope string, subjects []string) (map[string]*RequestSums, error) {
 	return l.rollups.lifetimeSums(ctx, scope, subjects)
 }
 
 // Close writes what is left, roll-ups included. No request may be under way.
-func (l *AuditLog) Close() {
+func (l *Log) Close() {
 	if l.writer == nil {
 		return
 	}
@@ -104,7 +104,7 @@ func (l *AuditLog) Close() {
 }
 
 // RecordWritten counts the requests of one write, and publishes those that have ended in the order of their ids.
-func (l *AuditLog) RecordWritten(inserts, updates []Entry) {
+func (l *Log) RecordWritten(inserts, updates []Entry) {
 	l.rollups.addEntries(inserts)
 	l.rollups.addEntries(updates)
 	if !l.live.Heard(topicRequests) {
@@ -121,13 +121,13 @@ func (l *AuditLog) RecordWritten(inserts, updates []Entry) {
 }
 
 // Live subscribes to requests as they end. The data of the events are RequestLogs; close the subscription when done.
-func (l *AuditLog) Live() *event.Subscription { return l.live.Subscribe(topicRequests) }
+func (l *Log) Live() *event.Subscription { return l.live.Subscribe(topicRequests) }
 
 // topicRequests is where ended requests are published.
 const topicRequests = "search.requests"
 
 // Flush waits until the audit of all requests that have ended is written, roll-ups included.
-func (l *AuditLog) Flush(ctx context.Context) error {
+func (l *Log) Flush(ctx context.Context) error {
 	if l.writer == nil {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (l *AuditLog) Flush(ctx context.Context) error {
 }
 
 // FlushRows is Flush without the roll-ups, which may be some seconds behind.
-func (l *AuditLog) FlushRows(ctx context.Context) error { return l.writer.flush(ctx) }
+func (l *Log) FlushRows(ctx context.Context) error { return l.writer.flush(ctx) }
 
 // DropUnstored drops the roll-ups that are not stored yet, as a crash does. The next start computes them again.
-func (l *AuditLog) DropUnstored() { l.rollups.dropUnstored() }
+func (l *Log) DropUnstored() { l.rollups.dropUnstored() }

@@ -6,7 +6,7 @@ import (
 )
 
 // PurgeOldRecords deletes audit rows, bodies, counters and research ids that are past their time, in slices. retention is how long rows are kept.
-func (l *AuditLog) PurgeOldRecords(ctx context.Context, retention time.Duration) error {
+func (l *Log) PurgeOldRecords(ctx context.Context, retention time.Duration) error {
 	now := l.now()
 	rows := now.Add(-retention)
 	// The counters of the running month are needed for as long as the month runs.
@@ -26,7 +26,7 @@ func (l *AuditLog) PurgeOldRecords(ctx context.Context, retention time.Duration)
 }
 
 // purgeRollups deletes the sums that no chart shows any more.
-func (l *AuditLog) purgeRollups(ctx context.Context) error {
+func (l *Log) purgeRollups(ctx context.Context) error {
 	for _, w := range []struct {
 		step int64
 		keep time.Duration

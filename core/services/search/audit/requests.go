@@ -79,7 +79,7 @@ type logPosition struct {
 }
 
 // Requests is a page of the log.
-func (l *AuditLog) Requests(ctx context.Context, f LogFilter, cursor string, limit int) (LogPage, error) {
+func (l *Log) Requests(ctx context.Context, f LogFilter, cursor string, limit int) (LogPage, error) {
 	out := LogPage{Items: []RequestLog{}, PageSize: limit}
 	var at logPosition
 	if cursor != "" {
@@ -130,7 +130,7 @@ type RequestDetails struct {
 }
 
 // Request is one request, with its bodies where they are kept.
-func (l *AuditLog) Request(ctx context.Context, id int64) (RequestDetails, error) {
+func (l *Log) Request(ctx context.Context, id int64) (RequestDetails, error) {
 	row, body, err := l.Store.FindRequest(ctx, id)
 	return RequestDetails{row.toLog(), textOf(body.Request), textOf(body.Response)}, err
 }
@@ -145,7 +145,7 @@ func textOf(body []byte) *string {
 
 // ReadRequests returns requests that a filter chooses before an id (the newest first) or after one (the oldest first); 0 is no
 // bound.
-func (l *AuditLog) ReadRequests(ctx context.Context, f LogFilter, before, after int64, limit int) ([]RequestLog, error) {
+func (l *Log) ReadRequests(ctx context.Context, f LogFilter, before, after int64, limit int) ([]RequestLog, error) {
 	rows, err := l.Store.ListRequests(ctx, f, before, after, limit)
 	if err != nil {
 		return nil, err

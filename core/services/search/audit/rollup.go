@@ -102,8 +102,8 @@ func (s *RequestSums) quantile(q float64) float64 {
 	return float64(bucketBounds[len(bucketBounds)-1])
 }
 
-// tallyOf returns what one request adds. A refused one has no latency.
-func tallyOf(e *Entry) RequestSums {
+// sumsOf returns what one request adds. A refused one has no latency.
+func sumsOf(e *Entry) RequestSums {
 	s := RequestSums{Credits: e.Credits, LastAt: e.Time.UnixMilli()}
 	switch e.Outcome {
 	case Success:
@@ -129,13 +129,13 @@ func BucketOf(d time.Duration) int {
 	return buckets - 1
 }
 
-// rollups adds up what the audit has written and stores the tally now and then.
+// rollups adds up what the audit has written and stores the sums now and then.
 type rollups struct {
 	store *Store
 	log   hclog.Logger
 	now   func() time.Time
 
-	// storing is held while tally go to the database.
+	// storing is held while sums go to the database.
 	storing sync.Mutex
 
 	mu      sync.Mutex
@@ -149,7 +149,7 @@ func newRollups(store *Store, log hclog.Logger, now func() time.Time) *rollups {
 	return &rollups{store: store, log: log, now: now, pending: map[rollupKey]*RequestSums{}, stop: make(chan struct{}), done: make(chan struct{})}
 }
 
-// start keeps the stored tally fresh until close.
+// start keeps the stored sums fresh until close.
 func (r *rollups) start() {
 	go func() {
 		defer close(r.done)
@@ -193,7 +193,7 @@ func (r *rollups) addEntries(entries []Entry) {
 }
 
 func (r *rollups) addOne(e *Entry) {
-	one := tallyOf(e)
+	one := sumsOf(e)
 	for _, k := range keysOf(e) {
 		s := r.pending[k]
 		if s == nil {

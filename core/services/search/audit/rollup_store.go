@@ -40,7 +40,7 @@ func rollupUpsert(d store.Dialect) string {
 		strings.Repeat(",?", len(columns)) + ") ON CONFLICT (scope,subject,step,start,operation) DO UPDATE SET " + strings.Join(set, ","))
 }
 
-// addRollups adds tally to the stored ones, in slices, and sets the mark. The rows of a subject go together, so that its hours
+// addRollups adds sums to the stored ones, in slices, and sets the mark. The rows of a subject go together, so that its hours
 // and its sum since the beginning agree whatever happens. What is not stored is returned with the error.
 func (r *Store) addRollups(ctx context.Context, add map[rollupKey]*RequestSums, now time.Time) (map[rollupKey]*RequestSums, error) {
 	keys := slices.SortedFunc(maps.Keys(add), func(a, b rollupKey) int {
@@ -120,7 +120,7 @@ func (r *Store) rollupsSince(ctx context.Context, start int64) ([]rollupRow, err
 	return append(fine, hours...), err
 }
 
-// rollupsEver returns the tally since the beginning of the subjects that have any.
+// rollupsEver returns the sums since the beginning of the subjects that have any.
 func (r *Store) rollupsEver(ctx context.Context, scope string, subjects []string) (map[string]*RequestSums, error) {
 	rows, err := r.db(ctx).Raw("SELECT subject, SUM(requests), SUM(successes), SUM(errors), SUM(refused), SUM(credits), MAX(last_at) FROM search_rollups "+
 		"WHERE scope = ? AND subject IN ? AND step = 0 AND start = 0 GROUP BY subject", scope, subjects).Rows()
@@ -166,7 +166,7 @@ func (r *Store) rollupPoints(ctx context.Context, scope, subject string, step, w
 	return out, rows.Err()
 }
 
-// rollupSums returns the columns that sum up the tally of several rows.
+// rollupSums returns the columns that sum up the sums of several rows.
 func rollupSums() string {
 	return "SUM(" + strings.ReplaceAll(rollupTally, ",", "),SUM(") + ")"
 }

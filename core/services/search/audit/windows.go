@@ -13,7 +13,7 @@ type Windows struct {
 }
 
 // Windows returns the sums of today, yesterday and the month, in UTC.
-func (l *AuditLog) Windows(ctx context.Context) (Windows, error) {
+func (l *Log) Windows(ctx context.Context) (Windows, error) {
 	now := l.now().UTC()
 	today := now.Truncate(24 * time.Hour)
 	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)

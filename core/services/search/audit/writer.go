@@ -61,8 +61,8 @@ type Record struct {
 	Research string
 }
 
-// newAuditWriter makes a writer that has not started. stored hears of the rows of each write.
-func newAuditWriter(st *store.Store, log hclog.Logger, stored func(inserts, updates []Entry)) *Writer {
+// newWriter makes a writer that has not started. stored hears of the rows of each write.
+func newWriter(st *store.Store, log hclog.Logger, stored func(inserts, updates []Entry)) *Writer {
 	a := &Writer{stored: stored, store: st, sql: newStatements(st.Dialect()), log: log, kick: make(chan struct{}, 1), done: make(chan struct{})}
 	a.room = sync.NewCond(&a.mu)
 	return a
@@ -82,8 +82,8 @@ func (a *Writer) Begin(r *Record) {
 	a.enqueue(r)
 }
 
-// AnnotateRecord changes a record that has not ended. One that has been written is written again.
-func (a *Writer) AnnotateRecord(r *Record, set func(*Record)) {
+// Annotate changes a record that has not ended. One that has been written is written again.
+func (a *Writer) Annotate(r *Record, set func(*Record)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	set(r)

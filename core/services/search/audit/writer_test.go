@@ -25,9 +25,9 @@ func openStore(t *testing.T, cfg store.Config) *store.Store {
 }
 
 // startLog makes a log that writes.
-func startLog(t *testing.T, st *store.Store) *AuditLog {
+func startLog(t *testing.T, st *store.Store) *Log {
 	t.Helper()
-	l := NewAuditLog(AuditConfig{Store: st, Logger: hclog.NewNullLogger(), Now: time.Now})
+	l := New(Config{Store: st, Logger: hclog.NewNullLogger(), Now: time.Now})
 	if err := l.StartWriting(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func startLog(t *testing.T, st *store.Store) *AuditLog {
 	return l
 }
 
-func flush(t *testing.T, l *AuditLog) {
+func flush(t *testing.T, l *Log) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

@@ -70,7 +70,7 @@ func (a *alerts) take() []string {
 
 func (e *env) alerts(active ...string) *alerts {
 	e.Helper()
-	a := &alerts{now: e.clock.now, told: map[string]time.Time{}, active: active}
+	a := &alerts{now: e.clock.Now, told: map[string]time.Time{}, active: active}
 	if err := e.svc.Alert(context.Background(), a); err != nil {
 		e.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func (e *env) look(a *alerts, want ...string) {
 	e.Helper()
 	e.svc.monitor.checkAll(context.Background())
 	if diff := cmp.Diff(want, a.take()); diff != "" {
-		e.Errorf("at %s (-want +got):\n%s", e.clock.now(), diff)
+		e.Errorf("at %s (-want +got):\n%s", e.clock.Now(), diff)
 	}
 }
 
@@ -92,23 +92,23 @@ func TestAlertOfAnEmptyPool(t *testing.T) {
 	a := e.alerts()
 	e.look(a, "pool_empty/search.web notify.ops")
 	e.look(a)
-	e.clock.advance(59 * time.Minute)
+	e.clock.Advance(59 * time.Minute)
 	e.look(a)
-	e.clock.advance(time.Minute)
+	e.clock.Advance(time.Minute)
 	e.look(a, "pool_empty/search.web notify.ops")
 	e.addKeys("one")
 	e.look(a)
-	e.clock.advance(4 * time.Minute)
+	e.clock.Advance(4 * time.Minute)
 	e.look(a)
 	// It is empty again before it was calm: nothing is over, and nothing new.
 	e.backend.invoke = answering(432, `{}`)
 	id := idOf(e.token(nil))
 	_, _ = e.call(e.svc, id, sdk.OpSearch, `{"query":"q"}`)
-	e.clock.advance(4 * time.Minute)
+	e.clock.Advance(4 * time.Minute)
 	e.look(a)
 	e.addKeys("two")
 	e.look(a)
-	e.clock.advance(5 * time.Minute)
+	e.clock.Advance(5 * time.Minute)
 	e.look(a, "over pool_empty/search.web")
 	e.look(a)
 }
@@ -135,7 +135,7 @@ func TestAlertOfManyErrors(t *testing.T) {
 	e.look(a)
 	calls(1, 404)
 	e.look(a, "over upstream_errors/search.main")
-	e.clock.advance(5 * time.Minute)
+	e.clock.Advance(5 * time.Minute)
 	// A backend that is down counts, although another one answers; what the client does wrong does not.
 	calls(10, 200)
 	calls(10, 0)
@@ -145,7 +145,7 @@ func TestAlertOfManyErrors(t *testing.T) {
 	}
 	e.look(a, "upstream_errors/search.main notify.ops")
 	// No calls tell nothing.
-	e.clock.advance(30 * time.Minute)
+	e.clock.Advance(30 * time.Minute)
 	e.look(a)
 	calls(1, 200)
 	e.look(a, "over upstream_errors/search.main")
@@ -189,14 +189,14 @@ func TestAlertOfAnInvalidKey(t *testing.T) {
 func TestAlertsAfterARestart(t *testing.T) {
 	e := newEnv(t, withKeys, notifies)
 	a := e.alerts("pool_empty/search.web", "upstream_errors/search.gone", "key_invalid/abc123")
-	a.told["pool_empty/search.web"] = e.clock.now().Add(-10 * time.Minute)
+	a.told["pool_empty/search.web"] = e.clock.Now().Add(-10 * time.Minute)
 	a.err = errors.New("the database is away")
 	e.look(a)
 	a.err = nil
 	e.look(a, "over upstream_errors/search.gone")
 	e.addKeys("one")
 	e.look(a)
-	e.clock.advance(calmFor)
+	e.clock.Advance(calmFor)
 	e.look(a, "over pool_empty/search.web")
 }
 
@@ -232,7 +232,7 @@ func (w *waiting) Raise(ctx context.Context, n notify.Alert, repeat time.Duratio
 
 func TestLookAndInvalidKeyDoNotWaitForEachOther(t *testing.T) {
 	e := newEnv(t, withKeys)
-	w := &waiting{alerts: &alerts{now: e.clock.now}, began: make(chan struct{}), key: make(chan struct{})}
+	w := &waiting{alerts: &alerts{now: e.clock.Now}, began: make(chan struct{}), key: make(chan struct{})}
 	if err := e.svc.Alert(context.Background(), w); err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func TestKeyAPI(t *testing.T) {
 		if _, ok := e.svc.Keys.pool.findValue(id); ok {
 			t.Error("a key in quarantine is used")
 		}
-		e.clock.advance(time.Second)
+		e.clock.Advance(time.Second)
 		c.admin(204, "DELETE", "/api/keys/"+id+"/quarantine", "")
 		c.admin(204, "PATCH", "/api/keys/"+id+"/status", `{"status":"disabled"}`)
 		c.admin(204, "PATCH", "/api/keys/"+id+"/status", `{"status":"active"}`)
@@ -152,7 +152,7 @@ func TestSyncTakesWhatIsDue(t *testing.T) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), upstreamKeys)
 		e.addKeys("one", "two", "down-3")
 		due := func() int {
-			ids, err := e.svc.Keys.keys.keysToSync(t.Context(), e.clock.now())
+			ids, err := e.svc.Keys.keys.keysToSync(t.Context(), e.clock.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,11 +175,11 @@ func TestSyncTakesWhatIsDue(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.flush()
-		e.clock.advance(15 * time.Minute)
+		e.clock.Advance(15 * time.Minute)
 		if n := due(); n != 1 {
 			t.Fatalf("%d keys are due after a quarter of an hour, want the one that was used", n)
 		}
-		e.clock.advance(25 * time.Hour)
+		e.clock.Advance(25 * time.Hour)
 		if n := due(); n != 3 {
 			t.Fatalf("%d keys are due after a day", n)
 		}
@@ -193,7 +193,7 @@ func TestSyncBringsAKeyBack(t *testing.T) {
 	ids := e.addKeys("good-1", "bad-2")
 	e.svc.Keys.pool.applyVerdict(ids[0], sdk.KeyVerdict{State: sdk.KeyExhausted, Reason: "used up"})
 	e.svc.Keys.background.Wait()
-	e.clock.advance(time.Second)
+	e.clock.Advance(time.Second)
 	if err := e.svc.SyncKey(t.Context(), ids[0]); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -56,7 +57,7 @@ func TestLogAPI(t *testing.T) {
 			}
 		}
 		first := items[0].(map[string]any)
-		since := noon.Add(7*6*time.Minute - time.Second).Format(time.RFC3339)
+		since := searchtest.Noon.Add(7*6*time.Minute - time.Second).Format(time.RFC3339)
 		for query, want := range map[string]int{
 			"operation=map": 12, "operation=search&operation=map": 24, "result=error&operation=map": countRows(items, "result_status", "error", "operation", "map"),
 			"result=refused": countRows(items, "result_status", "refused"), "http_status=502": countRows(items, "http_status", 502.0),
@@ -113,7 +114,7 @@ func countRows(items []any, pairs ...any) (n int) {
 }
 
 func TestRequestIsFoundByItsID(t *testing.T) {
-	e := newEnv(t, func(e *env) { e.clock.set(time.Now()) })
+	e := newEnv(t, func(e *env) { e.clock.Set(time.Now()) })
 	c := newContract(e)
 	token := e.token(nil)
 	g := e.send("POST", "/search/api/proxy/search", `{"query":"x"}`, "Authorization", "Bearer "+token)

@@ -197,7 +197,7 @@ func TestUserAPI(t *testing.T) {
 			t.Errorf("got %s", g.body)
 		}
 		mine := field(t, c.admin(201, "POST", "/api/tokens", `{"owner_id":"ann"}`), "token").(string)
-		e.clock.advance(time.Millisecond)
+		e.clock.Advance(time.Millisecond)
 		other := field(t, c.admin(201, "POST", "/api/tokens", `{"owner_id":"bob"}`), "token").(string)
 		for _, text := range []string{mine, other} {
 			e.send("POST", "/search/api/proxy/search", `{"query":"x"}`, "Authorization", "Bearer "+text)

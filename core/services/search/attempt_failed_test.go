@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -38,10 +39,10 @@ func TestNextBackendAnswersWhenTheUpstreamFails(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			main.invoke, spare.invoke = tt.main, tt.spare
-			before := e.svc.Access.table.get(idOf(token)).snapshot(noon).HourlyCredits
+			before := e.svc.Access.table.get(idOf(token)).snapshot(searchtest.Noon).HourlyCredits
 			g := e.post(tt.op, token, tt.body)
 			e.flush()
-			last, used := e.lastServed(), e.svc.Access.table.get(idOf(token)).snapshot(noon)
+			last, used := e.lastServed(), e.svc.Access.table.get(idOf(token)).snapshot(searchtest.Noon)
 			if g.status != tt.status || last.Backend != tt.backend || last.Status != tt.status || used.HourlyCredits-before != tt.credits || used.Reserved != 0 {
 				t.Errorf("status %d, %+v, %d credits, %d reserved", g.status, last, used.HourlyCredits-before, used.Reserved)
 			}
@@ -57,7 +58,7 @@ func TestFailedAnswerStandsWhereTheNextBackendCostsTooMuch(t *testing.T) {
 	if g := e.post("crawl", token, `{"url":"u"}`); g.status != 500 || len(e.more[0].seen()) != 0 {
 		t.Errorf("status %d, the second was asked %d times", g.status, len(e.more[0].seen()))
 	}
-	if u := e.svc.Access.table.get(idOf(token)).snapshot(noon); u.HourlyCredits != 2 || u.Reserved != 0 {
+	if u := e.svc.Access.table.get(idOf(token)).snapshot(searchtest.Noon); u.HourlyCredits != 2 || u.Reserved != 0 {
 		t.Errorf("%+v", u)
 	}
 }

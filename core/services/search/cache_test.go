@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -52,7 +53,7 @@ func TestKeptAnswers(t *testing.T) {
 			{other, "search", `{"query":"a","max_results":5}`, 11 * time.Second, "MISS", `{"n":5}`},
 			{token, "search", `{"query":"a","max_results":5}`, 60 * time.Second, "HIT", `{"n":5}`},
 		} {
-			e.clock.advance(tt.after)
+			e.clock.Advance(tt.after)
 			g := e.post(tt.op, tt.token, tt.body)
 			if g.status != 200 || g.body != tt.answer || g.header.Get("X-Cache") != tt.cache {
 				t.Errorf("call %d: %d %s, X-Cache %q", i, g.status, g.body, g.header.Get("X-Cache"))
@@ -165,14 +166,14 @@ func TestCacheStaysWithinItsBound(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			b := byte(rapid.IntRange(0, 9).Draw(t, "key"))
 			if rapid.Bool().Draw(t, "put") {
-				c.put(&cachedAnswer{key: cacheKey{b}, storedAt: noon, body: make([]byte, 10)})
+				c.put(&cachedAnswer{key: cacheKey{b}, storedAt: searchtest.Noon, body: make([]byte, 10)})
 				if !touch(b) {
 					order = append(order, b)
 				}
 				if len(order) > room {
 					order = order[1:]
 				}
-			} else if got, want := c.get(cacheKey{b}, noon, time.Hour) != nil, touch(b); got != want {
+			} else if got, want := c.get(cacheKey{b}, searchtest.Noon, time.Hour) != nil, touch(b); got != want {
 				t.Fatalf("key %d: found %v, want %v", b, got, want)
 			}
 			if c.size != len(order)*(entryOverhead+10) || len(c.byKey) != len(order) {

@@ -290,7 +290,7 @@ func TestKeysOfABackendAlone(t *testing.T) {
 	shown("shared", "for-spare")
 	add("main", "for-main")
 	shown("for-main", "for-spare")
-	e.clock.advance(time.Minute)
+	e.clock.Advance(time.Minute)
 	e.more[0].invoke = answering(432, `{}`)
 	shown("for-main", "for-spare")
 	// The spare's own key is exhausted: it borrows none.

@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -24,7 +25,7 @@ func TestPointsAreTheSumsOfTheRows(t *testing.T) {
 		if err := e.svc.FlushRows(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		from, before := noon.Add(30*time.Minute).Unix(), noon.Add(150*time.Minute).Unix()
+		from, before := searchtest.Noon.Add(30*time.Minute).Unix(), searchtest.Noon.Add(150*time.Minute).Unix()
 		for _, shape := range []struct{ step, width int64 }{{audit.StepFine, audit.StepFine}, {audit.StepFine, 1800}, {audit.StepFine, before - from}, {audit.StepHour, audit.StepHour}} {
 			from, before := from-from%shape.step, before-before%shape.step
 			want := map[string]audit.RequestSums{}

@@ -26,7 +26,7 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 	c.call(401, "POST", "/search/api/proxy/search", `{"query":"x"}`)
 	c.call(200, "POST", "/search/api/proxy/search", `{"query":"x"}`, valid...)
 	c.call(429, "GET", "/search/api/proxy/usage", "", wrong...)
-	e.clock.advance(time.Second)
+	e.clock.Advance(time.Second)
 	c.call(401, "GET", "/search/api/proxy/usage", "", wrong...)
 }
 

@@ -23,5 +23,5 @@ func (e *env) sums(tokenID string) (s sums) {
 
 func (e *env) used(svc *Service, tokenID string) Used {
 	e.Helper()
-	return svc.Access.table.get(tokenID).snapshot(e.clock.now())
+	return svc.Access.table.get(tokenID).snapshot(e.clock.Now())
 }

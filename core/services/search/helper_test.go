@@ -21,6 +21,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -30,21 +31,6 @@ func TestMain(m *testing.M) {
 	gin.SetMode(gin.ReleaseMode)
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
 }
-
-// clock is a clock that tests move.
-type clock struct{ at atomic.Int64 }
-
-var noon = time.Date(2026, time.March, 15, 12, 0, 30, 0, time.UTC)
-
-func newClock(at time.Time) *clock {
-	c := &clock{}
-	c.set(at)
-	return c
-}
-
-func (c *clock) now() time.Time          { return time.UnixMilli(c.at.Load()).UTC() }
-func (c *clock) set(at time.Time)        { c.at.Store(at.UnixMilli()) }
-func (c *clock) advance(d time.Duration) { c.at.Add(d.Milliseconds()) }
 
 // backend is a search backend whose answers the test decides.
 type backend struct {
@@ -160,7 +146,7 @@ type env struct {
 	testing.TB
 	store   *store.Store
 	ring    *secret.Keyring
-	clock   *clock
+	clock   *searchtest.Clock
 	backend *backend
 	// more are the further backends of the chain.
 	more   []*backend
@@ -189,7 +175,7 @@ func newEnv(t testing.TB, change ...func(*env)) *env {
 
 func newEnvOn(t testing.TB, st *store.Store, change ...func(*env)) *env {
 	t.Helper()
-	e := &env{TB: t, store: st, ring: keyring(t), clock: newClock(noon), logs: &logs{}}
+	e := &env{TB: t, store: st, ring: keyring(t), clock: searchtest.NewClock(searchtest.Noon), logs: &logs{}}
 	e.set = Settings{BaseURL: "/search", Backend: []string{"search.web"}, Retention: 768 * time.Hour}
 	e.backend = &backend{desc: sdk.Descriptor{Operations: operations()}}
 	e.backend.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) { return reply(200, `{"results":[]}`), nil }
@@ -204,7 +190,7 @@ func newEnvOn(t testing.TB, st *store.Store, change ...func(*env)) *env {
 func (e *env) start() *Service {
 	e.Helper()
 	svc, err := New(context.Background(), Config{
-		Store: e.store, Keyring: e.ring, Logger: e.logs.logger(), Settings: e.set, Backends: e.backends(), Now: e.clock.now, PublicURL: e.public,
+		Store: e.store, Keyring: e.ring, Logger: e.logs.logger(), Settings: e.set, Backends: e.backends(), Now: e.clock.Now, PublicURL: e.public,
 	})
 	if err != nil {
 		e.Fatal(err)

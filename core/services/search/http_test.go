@@ -15,6 +15,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -81,12 +82,12 @@ func TestRefusals(t *testing.T) {
 		reset         time.Time
 		needed        int
 	}{
-		{"requests", "hour", Limits{2, 100, 100, 100, 0}, "search", `{"query":"a"}`, 2, 2, 2, noon.Truncate(time.Minute).Add(time.Hour), 0},
-		{"credits", "hour", Limits{100, 7, 100, 100, 0}, "crawl", `{"url":"a"}`, 2, 7, 6, noon.Truncate(time.Minute).Add(time.Hour), 3},
+		{"requests", "hour", Limits{2, 100, 100, 100, 0}, "search", `{"query":"a"}`, 2, 2, 2, searchtest.Noon.Truncate(time.Minute).Add(time.Hour), 0},
+		{"credits", "hour", Limits{100, 7, 100, 100, 0}, "crawl", `{"url":"a"}`, 2, 7, 6, searchtest.Noon.Truncate(time.Minute).Add(time.Hour), 3},
 		{"credits", "day", Limits{100, 100, 5, 100, 0}, "map", `{"url":"a"}`, 2, 5, 4, time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC), 2},
 		{"credits", "month", Limits{100, 100, 100, 4, 0}, "map", `{"url":"a"}`, 2, 4, 4, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), 0},
-		{"requests", "minute", Limits{100, 100, 100, 100, 3}, "search", `{"query":"a"}`, 3, 3, 3, noon.Add(time.Minute), 0},
-		{"requests", "hour", Limits{0, 1, 1, 1, 0}, "search", `{"query":"a"}`, 0, 0, 0, noon.Truncate(time.Minute).Add(time.Minute), 0},
+		{"requests", "minute", Limits{100, 100, 100, 100, 3}, "search", `{"query":"a"}`, 3, 3, 3, searchtest.Noon.Add(time.Minute), 0},
+		{"requests", "hour", Limits{0, 1, 1, 1, 0}, "search", `{"query":"a"}`, 0, 0, 0, searchtest.Noon.Truncate(time.Minute).Add(time.Minute), 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.scope+" "+tt.window+" "+strconv.Itoa(tt.limit), func(t *testing.T) {
@@ -100,7 +101,7 @@ func TestRefusals(t *testing.T) {
 			g := e.post(tt.op, token, tt.body)
 			want := map[string]any{
 				"code": "quota_exhausted", "error": "quota_exhausted", "scope": tt.scope, "window": tt.window, "limit": float64(tt.limit), "used": float64(tt.used),
-				"reset_at": tt.reset.Format("2006-01-02T15:04:05.000Z"), "retry_after": tt.reset.Sub(noon).Seconds(), "request_id": g.header.Get("X-Request-Id"),
+				"reset_at": tt.reset.Format("2006-01-02T15:04:05.000Z"), "retry_after": tt.reset.Sub(searchtest.Noon).Seconds(), "request_id": g.header.Get("X-Request-Id"),
 			}
 			if tt.needed > 0 {
 				want["needed"] = float64(tt.needed)
@@ -109,7 +110,7 @@ func TestRefusals(t *testing.T) {
 			if diff := cmp.Diff(want, g.json, opt); g.status != 429 || diff != "" {
 				t.Errorf("%d %s", g.status, diff)
 			}
-			if g.header.Get("Retry-After") != strconv.Itoa(int(tt.reset.Sub(noon).Seconds())) {
+			if g.header.Get("Retry-After") != strconv.Itoa(int(tt.reset.Sub(searchtest.Noon).Seconds())) {
 				t.Errorf("Retry-After %q", g.header.Get("Retry-After"))
 			}
 			if len(e.backend.seen()) != tt.admitted {
@@ -126,7 +127,7 @@ func TestRefusals(t *testing.T) {
 			if tt.limit == 0 {
 				return
 			}
-			e.clock.set(tt.reset)
+			e.clock.Set(tt.reset)
 			if g := e.post(tt.op, token, tt.body); g.status != 200 {
 				t.Errorf("after the reset: %d %s", g.status, g.body)
 			}
@@ -206,7 +207,7 @@ func TestUpstreamsPagesAreData(t *testing.T) {
 func TestMetricsNameNoToken(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	e := newEnv(t, withKeys)
-	svc, err := New(context.Background(), Config{Store: e.store, Keyring: e.ring, Settings: e.set, Backends: e.backends(), Now: e.clock.now, Metrics: NewMetrics(reg)})
+	svc, err := New(context.Background(), Config{Store: e.store, Keyring: e.ring, Settings: e.set, Backends: e.backends(), Now: e.clock.Now, Metrics: NewMetrics(reg)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestKeyIsFoundInvalidAfterADecision(t *testing.T) {
 	} {
 		id := e.addKeys("key-of-" + name)[0]
 		testkit.Must(t, decide(id))
-		e.svc.keyChanged(id, KeyInvalid, "status 401", time.Time{}, e.clock.now().Add(time.Minute))
+		e.svc.keyChanged(id, KeyInvalid, "status 401", time.Time{}, e.clock.Now().Add(time.Minute))
 		e.svc.Keys.background.Wait()
 		if told := a.take(); len(told) != 0 {
 			t.Errorf("%s: told %v", name, told)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -21,7 +22,7 @@ func TestKeyIsDisabledWhileAnAnswerMarksIt(t *testing.T) {
 	ctx := t.Context()
 	mark := func(id string) func() error {
 		return func() error {
-			now := e.clock.now().Add(time.Second).UnixMilli()
+			now := e.clock.Now().Add(time.Second).UnixMilli()
 			_, err := e.svc.Keys.keys.setKeyState(ctx, id, KeyCooling, "slow down", now+1000, now)
 			return err
 		}
@@ -84,18 +85,18 @@ func TestKeyIsDisabledWhileItIsAskedAbout(t *testing.T) {
 // it has heard of first.
 func TestKeyIsMarkedBeforeThePoolHearsOfADecision(t *testing.T) {
 	for _, state := range []KeyState{KeyDisabled, KeyInvalid} {
-		c := newClock(noon)
+		c := searchtest.NewClock(searchtest.Noon)
 		p := poolOf(c, "a")
-		decided := &key{id: "a", value: "value-a", state: state, updated: c.now().UnixMilli()}
-		c.advance(time.Second)
+		decided := &key{id: "a", value: "value-a", state: state, updated: c.Now().UnixMilli()}
+		c.Advance(time.Second)
 		p.applyVerdict("a", verdict(sdk.KeyRateLimited, 0))
 		p.loadKeys([]*key{decided}, nil)
-		c.advance(time.Hour)
+		c.Advance(time.Hour)
 		if got := picked(t, p, "t"); got != "" {
 			t.Errorf("%s: the key is used again", state)
 		}
 		// What was read before the key was let in again does not count.
-		p.loadKeys([]*key{{id: "a", value: "value-a", state: KeyActive, updated: c.now().UnixMilli()}}, nil)
+		p.loadKeys([]*key{{id: "a", value: "value-a", state: KeyActive, updated: c.Now().UnixMilli()}}, nil)
 		p.loadKeys([]*key{{id: "a", value: "value-a", state: state, updated: decided.updated}}, nil)
 		if got := picked(t, p, "t"); got != "a" {
 			t.Errorf("%s: the key is not used", state)

@@ -249,11 +249,11 @@ func TestMCPSessions(t *testing.T) {
 		t.Errorf("after the end: %d", got)
 	}
 	id = begin()
-	e.clock.advance(59 * 60e9)
+	e.clock.Advance(59 * 60e9)
 	if got := list(token, id); got != 200 {
 		t.Errorf("after 59 minutes: %d", got)
 	}
-	e.clock.advance(60 * 60e9)
+	e.clock.Advance(60 * 60e9)
 	if got := list(token, id); got != 404 {
 		t.Errorf("after an idle hour: %d", got)
 	}

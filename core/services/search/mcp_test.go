@@ -34,7 +34,7 @@ func mcpEnv(t *testing.T, change ...func(*env)) (*env, *fake.Search) {
 	}
 	e.svc.api.proxy.researchPause = time.Millisecond
 	var err error
-	if e.svc.api.proxy.mcp, err = mcp.New(mcp.Config{Now: e.clock.now, Progress: time.Millisecond}); err != nil {
+	if e.svc.api.proxy.mcp, err = mcp.New(mcp.Config{Now: e.clock.Now, Progress: time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	e.listen()

@@ -136,7 +136,7 @@ func TestOutcomes(t *testing.T) {
 				}
 			}
 			e.backend.invoke = answers(charging(200, 1))
-			e.clock.advance(61 * 24 * time.Hour)
+			e.clock.Advance(61 * 24 * time.Hour)
 			if g := e.post("search", token, `{"query":"next"}`); g.status != 200 && tt.keys >= 0 && tt.name != "as many keys as there are" {
 				t.Errorf("the next request: %d %s", g.status, g.body)
 			}
@@ -196,7 +196,7 @@ func TestResearchHasAnOwner(t *testing.T) {
 			if u := e.used(e.svc, idOf(other)); u.HourlyRequests != 1 {
 				t.Errorf("a foreign id costs nothing: %+v", u)
 			}
-			e.clock.advance(audit.ResearchFor + time.Second)
+			e.clock.Advance(audit.ResearchFor + time.Second)
 			if g := get(owner, "r-1"); g.status != 404 {
 				t.Errorf("after 7 days: %d", g.status)
 			}

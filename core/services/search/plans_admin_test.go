@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -22,8 +23,8 @@ func fillAdmin(t testing.TB, st *store.Store) {
 	if st.Dialect() == store.Postgres {
 		bytes = "BYTEA"
 	}
-	now := noon.UnixMilli()
-	hour := noon.Unix() / audit.StepHour * audit.StepHour
+	now := searchtest.Noon.UnixMilli()
+	hour := searchtest.Noon.Unix() / audit.StepHour * audit.StepHour
 	zeros := ", 1, 1, 0, 0, 1, 1000, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"
 	rollup := "scope,subject,step,start,operation,requests,successes,errors,refused,credits,duration_us,last_at,h0,h1,h2,h3,h4,h5,h6,h7,h8,h9,h10,h11,h12,h13"
 	testkit.FillTable(t, st, "search_keys", "id, hash, sealed, group_name, state, reason, until, created_at, updated_at, deleted_at",
@@ -60,7 +61,7 @@ func adminQueries(s *Service) map[string]struct {
 		run func(context.Context) error
 		raw string
 	}
-	hour := noon.Add(-time.Hour)
+	hour := searchtest.Noon.Add(-time.Hour)
 	return map[string]query{
 		"tokens": {func(ctx context.Context) error {
 			_, err := s.api.tokens.listTokens(ctx, &tokenQuery{Page: 1, PerPage: 50})
@@ -94,7 +95,7 @@ func adminQueries(s *Service) map[string]struct {
 		"requests of a key":   {logs(audit.LogFilter{KeyID: "k77"}), "SELECT * FROM search_requests WHERE key_id = 'k77' AND key_id <> '' ORDER BY id DESC LIMIT 50"},
 		"failed requests":     {logs(audit.LogFilter{Outcomes: []string{"error"}}), "SELECT * FROM search_requests WHERE outcome = 2 AND outcome >= 2 ORDER BY id DESC LIMIT 50"},
 		"refused of a token":  {logs(audit.LogFilter{TokenIDs: []string{"t77"}, Outcomes: []string{"refused"}}), ""},
-		"requests of an hour": {logs(audit.LogFilter{Since: hour, Until: noon}), ""},
+		"requests of an hour": {logs(audit.LogFilter{Since: hour, Until: searchtest.Noon}), ""},
 		"research requests":   {logs(audit.LogFilter{Operations: []string{"research"}}), ""},
 		"older requests": {func(ctx context.Context) error {
 			_, err := s.Log.Store.ListRequests(ctx, audit.LogFilter{}, 500_000, 0, 50)
@@ -106,7 +107,7 @@ func adminQueries(s *Service) map[string]struct {
 		}, ""},
 		"details of a request": {func(ctx context.Context) error { _, _, err := s.Log.Store.FindRequest(ctx, 77); return err }, "SELECT * FROM search_requests WHERE id = 77"},
 		"chart of an hour":     {func(ctx context.Context) error { _, err := s.ReadChart(ctx, audit.ScopeAll, "", "1h"); return err }, ""},
-		"chart of a day":       {func(ctx context.Context) error { _, err := s.ReadChart(ctx, audit.ScopeAll, "", "24h"); return err }, "SELECT * FROM search_rollups WHERE scope = 'all' AND subject = '' AND step = 300 AND start >= " + strconv.FormatInt(noon.Unix()-86400, 10)},
+		"chart of a day":       {func(ctx context.Context) error { _, err := s.ReadChart(ctx, audit.ScopeAll, "", "24h"); return err }, "SELECT * FROM search_rollups WHERE scope = 'all' AND subject = '' AND step = 300 AND start >= " + strconv.FormatInt(searchtest.Noon.Unix()-86400, 10)},
 		"chart of a month":     {func(ctx context.Context) error { _, err := s.ReadChart(ctx, audit.ScopeAll, "", "30d"); return err }, ""},
 		"chart of a token": {func(ctx context.Context) error {
 			_, err := s.ReadChart(ctx, audit.ScopeToken, "t77", "30d")
@@ -117,9 +118,9 @@ func adminQueries(s *Service) map[string]struct {
 		"sums of the month":       {func(ctx context.Context) error { _, err := s.Windows(ctx); return err }, ""},
 		"public figures":          {func(ctx context.Context) error { _, err := s.Summary(ctx); return err }, ""},
 		"top tokens":              {func(ctx context.Context) error { _, err := s.TopTokens(ctx, "day", 10); return err }, ""},
-		"keys whose quota is due": {func(ctx context.Context) error { _, err := s.Keys.keys.keysToSync(ctx, noon); return err }, ""},
+		"keys whose quota is due": {func(ctx context.Context) error { _, err := s.Keys.keys.keysToSync(ctx, searchtest.Noon); return err }, ""},
 		"old roll-ups": {func(ctx context.Context) error {
-			_, err := s.Log.Store.PurgeRollups(ctx, audit.StepFine, noon.Add(-1000*time.Hour), 10)
+			_, err := s.Log.Store.PurgeRollups(ctx, audit.StepFine, searchtest.Noon.Add(-1000*time.Hour), 10)
 			return err
 		}, ""},
 	}

@@ -13,13 +13,14 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // fill makes 10,000 tokens, audit rows of that many requests, one a second, and half an hour of use.
 func fill(t testing.TB, st *store.Store, requests int) {
 	t.Helper()
-	now := noon.UnixMilli()
+	now := searchtest.Noon.UnixMilli()
 	testkit.FillTable(t, st, "search_tokens", "id, hash, sealed, enabled, note, group_name, owner_id, expires_at, created_at, updated_at, deleted_at",
 		fmt.Sprintf("'t' || i, 'h', 's', TRUE, '', '', '', 0, %d, %d, 0", now, now), 10_000)
 	testkit.FillTable(t, st, "search_requests", "id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code",
@@ -57,17 +58,17 @@ func TestNoQueryScans(t *testing.T) {
 		statements := testkit.WatchStatements(t, st)
 		e := newEnvOn(t, st)
 		ctx, r, toks := t.Context(), e.svc.Log.Store, e.svc.Access.tokens
-		minute := noon.Unix() / 60
+		minute := searchtest.Noon.Unix() / 60
 		for name, query := range map[string]func() error{
 			"unknown token":   func() error { _, _, _ = toks.findToken(ctx, "nope"); return nil },
-			"changed tokens":  func() error { _, err := toks.tokensSince(ctx, noon.UnixMilli()+1); return err },
-			"research":        func() error { _, _, err := r.FindResearch(ctx, "x5", noon.Add(-time.Hour)); return err },
+			"changed tokens":  func() error { _, err := toks.tokensSince(ctx, searchtest.Noon.UnixMilli()+1); return err },
+			"research":        func() error { _, _, err := r.FindResearch(ctx, "x5", searchtest.Noon.Add(-time.Hour)); return err },
 			"last request":    func() error { _, err := r.LastRequestID(ctx); return err },
 			"open requests":   func() error { _, err := r.CloseInterrupted(ctx); return err },
 			"use of the hour": func() error { _, err := toks.usageSince(ctx, minute-2); return err },
 			"use of the day":  func() error { _, err := toks.usageSums(ctx, minute-4, minute-2); return err },
 			"old rows": func() error {
-				old := noon.Add(-300 * time.Hour)
+				old := searchtest.Noon.Add(-300 * time.Hour)
 				_, err := r.PurgeBefore(ctx, audit.Cutoffs{Rows: old, Usage: old, Research: old}, 100)
 				return err
 			},

@@ -1,22 +1,21 @@
 package search
 
 import (
-	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-func poolOf(c *clock, ids ...string) *Pool {
-	p := newPool(c.now, func(string, KeyState, string, time.Time, time.Time) {})
+func poolOf(c *searchtest.Clock, ids ...string) *Pool {
+	p := newPool(c.Now, func(string, KeyState, string, time.Time, time.Time) {})
 	var keys []*key
 	for _, id := range ids {
 		keys = append(keys, &key{id: id, value: schema.Secret("value-" + id), state: KeyActive})
@@ -39,7 +38,7 @@ func picked(t testing.TB, p *Pool, token string, tried ...string) string {
 }
 
 func TestPoolSharesKeysOutAndStaysWithThem(t *testing.T) {
-	p := poolOf(newClock(noon), "a", "b", "c")
+	p := poolOf(searchtest.NewClock(searchtest.Noon), "a", "b", "c")
 	first := []string{picked(t, p, "t1"), picked(t, p, "t2"), picked(t, p, "t3")}
 	if want := []string{"a", "b", "c"}; !slices.Equal(first, want) {
 		t.Errorf("the longest rested comes first: %v, want %v", first, want)
@@ -74,12 +73,12 @@ func TestPoolVerdicts(t *testing.T) {
 		{"rate limited with a time", verdict(sdk.KeyRateLimited, 90*time.Second), KeyCooling, 90 * time.Second},
 		{"rate limited for too long", verdict(sdk.KeyRateLimited, time.Hour*24), KeyCooling, 10 * time.Minute},
 		{"rate limited for no time", verdict(sdk.KeyRateLimited, time.Millisecond), KeyCooling, time.Second},
-		{"exhausted", verdict(sdk.KeyExhausted, 0), KeyExhausted, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC).Sub(noon)},
+		{"exhausted", verdict(sdk.KeyExhausted, 0), KeyExhausted, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC).Sub(searchtest.Noon)},
 		{"invalid", verdict(sdk.KeyInvalid, 0), KeyInvalid, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := newClock(noon)
+			c := searchtest.NewClock(searchtest.Noon)
 			p := poolOf(c, "a")
 			if !p.applyVerdict("a", tt.verdict) {
 				t.Fatal("the key must be spent")
@@ -88,17 +87,17 @@ func TestPoolVerdicts(t *testing.T) {
 				t.Fatalf("%v", p.countStates())
 			}
 			if tt.back == 0 {
-				c.advance(400 * 24 * time.Hour)
+				c.Advance(400 * 24 * time.Hour)
 				if picked(t, p, "t") != "" {
 					t.Error("it came back by itself")
 				}
 				return
 			}
-			c.advance(tt.back - time.Millisecond)
+			c.Advance(tt.back - time.Millisecond)
 			if picked(t, p, "t") != "" {
 				t.Error("it came back too early")
 			}
-			c.advance(time.Millisecond)
+			c.Advance(time.Millisecond)
 			if picked(t, p, "t") != "a" || p.countStates()[KeyActive] != 1 {
 				t.Error("it did not come back")
 			}
@@ -121,7 +120,7 @@ func TestPoolLateVerdicts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := poolOf(newClock(noon), "a")
+			p := poolOf(searchtest.NewClock(searchtest.Noon), "a")
 			p.applyVerdict("a", tt.first)
 			p.applyVerdict("a", tt.then)
 			if p.countStates()[tt.want] != 1 {
@@ -129,14 +128,14 @@ func TestPoolLateVerdicts(t *testing.T) {
 			}
 		})
 	}
-	p := poolOf(newClock(noon))
+	p := poolOf(searchtest.NewClock(searchtest.Noon))
 	if !p.applyVerdict("gone", verdict(sdk.KeyRateLimited, 0)) || p.applyVerdict("gone", verdict(sdk.KeyOK, 0)) {
 		t.Error("the verdict on a key that was deleted meanwhile still decides on the answer")
 	}
 }
 
 func TestPoolDisabledKeysAreLeftAlone(t *testing.T) {
-	p := poolOf(newClock(noon), "a")
+	p := poolOf(searchtest.NewClock(searchtest.Noon), "a")
 	p.loadKeys([]*key{{id: "a", value: "value-a", state: KeyDisabled, updated: 1}}, nil)
 	p.applyVerdict("a", verdict(sdk.KeyExhausted, 0))
 	if _, ok := p.findValue("a"); ok || p.countStates()[KeyDisabled] != 1 || picked(t, p, "t") != "" {
@@ -146,15 +145,15 @@ func TestPoolDisabledKeysAreLeftAlone(t *testing.T) {
 
 // TestStoredStateDoesNotUndoAnAnswer: what the database held before an answer changed a key must not bring it back.
 func TestStoredStateDoesNotUndoAnAnswer(t *testing.T) {
-	c := newClock(noon)
+	c := searchtest.NewClock(searchtest.Noon)
 	p := poolOf(c, "a")
 	p.applyVerdict("a", verdict(sdk.KeyInvalid, 0))
-	stale := &key{id: "a", value: "value-a", state: KeyActive, updated: c.now().Add(-time.Second).UnixMilli()}
+	stale := &key{id: "a", value: "value-a", state: KeyActive, updated: c.Now().Add(-time.Second).UnixMilli()}
 	p.loadKeys([]*key{stale}, nil)
 	if p.countStates()[KeyInvalid] != 1 {
 		t.Errorf("stale: %v", p.countStates())
 	}
-	p.loadKeys([]*key{{id: "a", value: "value-a", state: KeyActive, updated: c.now().Add(time.Second).UnixMilli()}}, nil)
+	p.loadKeys([]*key{{id: "a", value: "value-a", state: KeyActive, updated: c.Now().Add(time.Second).UnixMilli()}}, nil)
 	if p.countStates()[KeyActive] != 1 {
 		t.Errorf("restored by a person: %v", p.countStates())
 	}
@@ -164,14 +163,14 @@ func TestStoredStateDoesNotUndoAnAnswer(t *testing.T) {
 // affinity is kept while it can be.
 func TestPoolKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := newClock(noon)
+		c := searchtest.NewClock(searchtest.Noon)
 		ids := []string{"a", "b", "c", "d"}
 		p := poolOf(c, ids...)
 		last := map[string]string{}
 		usable := func(id string) bool {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			return p.byID[id].isUsable(c.now())
+			return p.byID[id].isUsable(c.Now())
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"pick": func(t *rapid.T) {
@@ -195,41 +194,13 @@ func TestPoolKeepsItsPromises(t *testing.T) {
 				state := rapid.SampledFrom([]sdk.KeyState{sdk.KeyUnknown, sdk.KeyOK, sdk.KeyInvalid, sdk.KeyRateLimited, sdk.KeyExhausted}).Draw(t, "state")
 				p.applyVerdict(rapid.SampledFrom(ids).Draw(t, "id"), sdk.KeyVerdict{State: state})
 			},
-			"wait": func(t *rapid.T) { c.advance(drawStep(t)) },
+			"wait": func(t *rapid.T) { c.Advance(searchtest.DrawStep(t)) },
 		})
 	})
 }
 
-func TestKeyStatesAreStoredAndRestored(t *testing.T) {
-	e := newEnv(t, withKeys)
-	ids := e.addKeys("key-one", "key-two", "key-three")
-	e.svc.Keys.pool.applyVerdict(ids[0], sdk.KeyVerdict{State: sdk.KeyInvalid, Reason: "revoked\x00"})
-	e.svc.Keys.pool.applyVerdict(ids[1], verdict(sdk.KeyExhausted, 0))
-	e.svc.Keys.background.Wait()
-	second := e.start()
-	got := second.Pool().countStates()
-	if got[KeyInvalid] != 1 || got[KeyExhausted] != 1 || got[KeyActive] != 1 {
-		t.Fatalf("%v", got)
-	}
-	// A key that was found invalid is restored by adding it again.
-	added, err := second.AddKeys(context.Background(), "", []string{"key-one", "key-two", "", "with space", "key-four", "key-four"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var status []string
-	for _, a := range added {
-		status = append(status, a.Status)
-	}
-	if want := []string{"restored", "exists", "invalid", "invalid", "created", "exists"}; !slices.Equal(status, want) {
-		t.Errorf("%v, want %v", status, want)
-	}
-	if got := second.Pool().countStates(); got[KeyActive] != 3 || got[KeyInvalid] != 0 {
-		t.Errorf("%v", got)
-	}
-}
-
 func TestPoolUnderConcurrency(t *testing.T) {
-	p := poolOf(newClock(noon), "a", "b", "c")
+	p := poolOf(searchtest.NewClock(searchtest.Noon), "a", "b", "c")
 	var wg sync.WaitGroup
 	for w := range 8 {
 		wg.Go(func() {
@@ -241,51 +212,4 @@ func TestPoolUnderConcurrency(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-func TestKeyValuesAreSealed(t *testing.T) {
-	e := newEnv(t, withKeys)
-	e.addKeys("upstream-key-in-clear")
-	token := e.token(nil)
-	for _, table := range []string{"search_keys", "search_tokens"} {
-		var rows []map[string]any
-		if err := e.store.DB(context.Background()).Table(table).Find(&rows).Error; err != nil {
-			t.Fatal(err)
-		}
-		for _, secret := range []string{"upstream-key-in-clear", token} {
-			if text := fmt.Sprintf("%s", rows); len(rows) == 0 || strings.Contains(text, secret) {
-				t.Errorf("%s holds a secret in clear, or nothing", table)
-			}
-		}
-	}
-}
-
-// TestProjectsKeepTheirKeys: the calls of one project go to one key, whatever other projects of the token do.
-func TestProjectsKeepTheirKeys(t *testing.T) {
-	e := newEnv(t, withKeys)
-	e.addKeys("k1", "k2", "k3")
-	token := e.token(nil)
-	seen := map[string]map[string]bool{}
-	for range 4 {
-		for _, project := range []string{"", "a", "b", strings.Repeat("x", maxProject+1)} {
-			e.send("POST", "/search/api/proxy/search", `{"query":"x"}`, "Authorization", "Bearer "+token, "X-Project-ID", project)
-			calls := e.backend.seen()
-			name := project[:min(len(project), 1)]
-			if seen[name] == nil {
-				seen[name] = map[string]bool{}
-			}
-			seen[name][calls[len(calls)-1].Credential.Reveal()] = true
-		}
-	}
-	for project, keys := range seen {
-		if len(keys) != 1 {
-			t.Errorf("the project %q used %v", project, keys)
-		}
-	}
-	if fmt.Sprint(seen["a"]) == fmt.Sprint(seen["b"]) || fmt.Sprint(seen["a"]) == fmt.Sprint(seen[""]) {
-		t.Errorf("projects share a key although there is one for each: %v", seen)
-	}
-	if fmt.Sprint(seen["x"]) != fmt.Sprint(seen[""]) {
-		t.Errorf("a name that is too long is no project: %v", seen)
-	}
 }

@@ -18,7 +18,7 @@ func TestPurge(t *testing.T) {
 			e.backend.invoke = func(_ context.Context, req *sdk.Request) (*sdk.Reply, error) {
 				r := reply(200, `{}`)
 				if req.Operation == sdk.OpResearch {
-					r.ResourceID = "r-" + e.clock.now().Format("0102")
+					r.ResourceID = "r-" + e.clock.Now().Format("0102")
 				}
 				return r, nil
 			}
@@ -31,7 +31,7 @@ func TestPurge(t *testing.T) {
 			}
 		}
 		for _, days := range []time.Duration{0, 8, 8, 8} { // the rows are 24, 24, 16 and 8 days old, and new
-			e.clock.advance(days * 24 * time.Hour)
+			e.clock.Advance(days * 24 * time.Hour)
 			if _, err := e.call(e.svc, id, sdk.OpResearch, `{"input":"a"}`); err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +57,7 @@ func TestPurge(t *testing.T) {
 		if got, want := purge(), [4]int64{2, 2, 1, 4}; got != want {
 			t.Errorf("requests, bodies, research, minutes: %v, want %v", got, want)
 		}
-		e.clock.advance(31 * 24 * time.Hour)
+		e.clock.Advance(31 * 24 * time.Hour)
 		if got, want := purge(), [4]int64{0, 0, 0, 1}; got != want {
 			t.Errorf("a month later: %v, want %v", got, want)
 		}

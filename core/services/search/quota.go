@@ -326,3 +326,8 @@ func (t *token) hourlyWindow(now time.Time) (limit, remaining int64, reset time.
 	remaining, reset = t.counter.hourlyWindow(now, t.limits.RequestsHour)
 	return t.limits.RequestsHour, remaining, reset
 }
+
+// DefaultLimits are the limits of a token where nobody says otherwise.
+func DefaultLimits() Limits {
+	return Limits{RequestsHour: 500, CreditsHour: 1000, CreditsDay: 5000, CreditsMonth: 50000}
+}

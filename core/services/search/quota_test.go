@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 )
 
 // model counts naively: it keeps every request and adds up what a window holds.
@@ -100,23 +101,9 @@ func drawLimits(t *rapid.T) Limits {
 	return Limits{RequestsHour: n.Draw(t, "requests"), CreditsHour: n.Draw(t, "hour"), CreditsDay: n.Draw(t, "day"), CreditsMonth: n.Draw(t, "month"), RequestsMinute: rapid.Int64Range(0, 4).Draw(t, "minute")}
 }
 
-func drawStep(t *rapid.T) time.Duration {
-	return rapid.SampledFrom([]time.Duration{
-		0, time.Second, 29 * time.Second, time.Minute, 7 * time.Minute, 59 * time.Minute, time.Hour, 61 * time.Minute, 5 * time.Hour, 24 * time.Hour, 12 * 24 * time.Hour, 40 * 24 * time.Hour,
-	}).Draw(t, "step")
-}
-
-// starts are moments near the edges of days, months and years.
-func drawStart(t *rapid.T) time.Time {
-	return rapid.SampledFrom([]time.Time{
-		noon, time.Date(2026, 1, 31, 23, 40, 0, 0, time.UTC), time.Date(2025, 12, 31, 23, 59, 59, 0, time.UTC),
-		time.Date(2028, 2, 29, 23, 15, 0, 0, time.UTC), time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC),
-	}).Draw(t, "start")
-}
-
 func TestCounterAgainstAModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := &model{now: drawStart(t), limits: drawLimits(t)}
+		m := &model{now: searchtest.DrawStart(t), limits: drawLimits(t)}
 		c := &counter{}
 		t.Repeat(map[string]func(*rapid.T){
 			"reserve": func(t *rapid.T) {
@@ -146,7 +133,7 @@ func TestCounterAgainstAModel(t *testing.T) {
 				m.open = append(m.open[:i:i], m.open[i+1:]...)
 				m.requests = append(m.requests, r)
 			},
-			"wait": func(t *rapid.T) { m.now = m.now.Add(drawStep(t)) },
+			"wait": func(t *rapid.T) { m.now = m.now.Add(searchtest.DrawStep(t)) },
 			"": func(t *rapid.T) {
 				u := c.snapshot(m.now)
 				want := [5]int64{m.requestsHour(), m.hour(), m.day(), m.month(), m.reserved()}
@@ -203,7 +190,7 @@ func TestLimitsHoldExactlyUnderConcurrency(t *testing.T) {
 			for w := range 16 {
 				wg.Go(func() {
 					for i := range 200 {
-						now := noon.Add(time.Duration(w*200+i) * time.Millisecond)
+						now := searchtest.Noon.Add(time.Duration(w*200+i) * time.Millisecond)
 						if c.reserve(now, tt.price, tt.limits) != nil {
 							continue
 						}
@@ -219,7 +206,7 @@ func TestLimitsHoldExactlyUnderConcurrency(t *testing.T) {
 			if admitted.Load() != tt.admitted {
 				t.Errorf("%d were admitted, want %d", admitted.Load(), tt.admitted)
 			}
-			if u := c.snapshot(noon); u.Reserved != 0 || u.HourlyCredits != tt.admitted*tt.price {
+			if u := c.snapshot(searchtest.Noon); u.Reserved != 0 || u.HourlyCredits != tt.admitted*tt.price {
 				t.Errorf("afterwards: %+v", u)
 			}
 			if top.Load() > tt.admitted*tt.price {
@@ -231,17 +218,17 @@ func TestLimitsHoldExactlyUnderConcurrency(t *testing.T) {
 
 func TestAFailureGivesTheReservationBack(t *testing.T) {
 	c, l := &counter{}, Limits{10, 2, 10, 10, 0}
-	if x := c.reserve(noon, 2, l); x != nil {
+	if x := c.reserve(searchtest.Noon, 2, l); x != nil {
 		t.Fatal(x)
 	}
-	if x := c.reserve(noon, 1, l); x == nil || x.Used != 2 {
+	if x := c.reserve(searchtest.Noon, 1, l); x == nil || x.Used != 2 {
 		t.Fatalf("a reservation counts as used: %+v", x)
 	}
-	c.settle(noon, noon, 2, 0, audit.Failure)
-	if x := c.reserve(noon, 2, l); x != nil {
+	c.settle(searchtest.Noon, searchtest.Noon, 2, 0, audit.Failure)
+	if x := c.reserve(searchtest.Noon, 2, l); x != nil {
 		t.Fatalf("after a failure: %+v", x)
 	}
-	if u := c.snapshot(noon); u.DailyError != 1 || u.DailySuccess != 0 {
+	if u := c.snapshot(searchtest.Noon); u.DailyError != 1 || u.DailySuccess != 0 {
 		t.Fatalf("%+v", u)
 	}
 }
@@ -263,13 +250,13 @@ func TestSettlingInTheNextMonth(t *testing.T) {
 
 func TestRequestsThatOvertakeEachOther(t *testing.T) {
 	c := &counter{}
-	late := noon.Add(time.Minute)
-	for _, at := range []time.Time{late, noon} {
+	late := searchtest.Noon.Add(time.Minute)
+	for _, at := range []time.Time{late, searchtest.Noon} {
 		if x := c.reserve(at, 1, DefaultLimits()); x != nil {
 			t.Fatal(x)
 		}
 	}
-	at := noon.Add(60 * time.Minute)
+	at := searchtest.Noon.Add(60 * time.Minute)
 	if u := c.snapshot(at); u.HourlyRequests != 1 {
 		t.Errorf("an hour after the first: %d requests, want only the later one", u.HourlyRequests)
 	}
@@ -278,13 +265,13 @@ func TestRequestsThatOvertakeEachOther(t *testing.T) {
 func TestAClockThatIsSetBack(t *testing.T) {
 	c := &counter{}
 	for i := range 5 {
-		now := noon.Add(-time.Duration(i) * 24 * time.Hour)
+		now := searchtest.Noon.Add(-time.Duration(i) * 24 * time.Hour)
 		if x := c.reserve(now, 1, DefaultLimits()); x != nil {
 			t.Fatal(x)
 		}
 		c.settle(now, now, 1, 1, audit.Success)
 	}
-	if u := c.snapshot(noon); u.HourlyRequests != 5 || u.Reserved != 0 {
+	if u := c.snapshot(searchtest.Noon); u.HourlyRequests != 5 || u.Reserved != 0 {
 		t.Errorf("%+v", u)
 	}
 }
@@ -292,16 +279,16 @@ func TestAClockThatIsSetBack(t *testing.T) {
 func TestFreed(t *testing.T) {
 	c, l := &counter{}, Limits{RequestsHour: 3, CreditsHour: 10, CreditsDay: 100, CreditsMonth: 100}
 	for _, m := range []int{0, 10, 20} {
-		if x := c.reserve(noon.Add(time.Duration(m)*time.Minute), 0, l); x != nil {
+		if x := c.reserve(searchtest.Noon.Add(time.Duration(m)*time.Minute), 0, l); x != nil {
 			t.Fatal(x)
 		}
 	}
-	x := c.reserve(noon.Add(30*time.Minute), 0, l)
+	x := c.reserve(searchtest.Noon.Add(30*time.Minute), 0, l)
 	want := &Exceeded{Scope: "requests", Window: "hour", Limit: 3, Used: 3, ResetAt: time.Date(2026, 3, 15, 13, 0, 0, 0, time.UTC)}
 	if diff := cmp.Diff(want, x); diff != "" {
 		t.Error(diff)
 	}
-	if x := (&counter{}).reserve(noon, 11, l); x == nil || fmt.Sprint(x.ResetAt) != "2026-03-15 12:01:00 +0000 UTC" {
+	if x := (&counter{}).reserve(searchtest.Noon, 11, l); x == nil || fmt.Sprint(x.ResetAt) != "2026-03-15 12:01:00 +0000 UTC" {
 		t.Errorf("a price above the limit: %+v", x)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -29,18 +30,18 @@ func TestCountersSurviveARestart(t *testing.T) {
 		}
 		bodies := map[string]string{sdk.OpSearch: `{"query":"a"}`, sdk.OpCrawl: `{"url":"http://a.b"}`, sdk.OpMap: `{"url":"c"}`}
 		rapid.Check(t, func(r *rapid.T) {
-			e.clock.set(drawStart(r))
+			e.clock.Set(searchtest.DrawStart(r))
 			limits := Limits{RequestsHour: 6, CreditsHour: 20, CreditsDay: 30, CreditsMonth: 60}
 			id := idOf(e.token(&limits))
 			for range rapid.IntRange(1, 15).Draw(r, "requests") {
-				e.clock.advance(drawStep(r))
+				e.clock.Advance(searchtest.DrawStep(r))
 				op := rapid.SampledFrom([]string{sdk.OpSearch, sdk.OpCrawl, sdk.OpMap}).Draw(r, "operation")
 				_, _ = e.call(e.svc, id, op, bodies[op])
 			}
 			e.flush()
 			second := e.start()
 			for _, age := range []time.Duration{0, time.Minute, 20 * time.Minute, 40 * time.Minute, 23 * time.Hour, 9 * 24 * time.Hour} {
-				e.clock.advance(age)
+				e.clock.Advance(age)
 				before, after := e.used(e.svc, id), e.used(second, id)
 				// Seconds are not stored: nothing of the rolling minute is forgotten, and it may last longer.
 				if after.MinuteRequests < before.MinuteRequests || after.MinuteRequests > before.HourlyRequests {
@@ -59,14 +60,14 @@ func TestCountersSurviveARestart(t *testing.T) {
 // TestHourThatReachesIntoTheLastMonth: requests of the rolling hour before midnight count for the hour alone.
 func TestHourThatReachesIntoTheLastMonth(t *testing.T) {
 	e := newEnv(t)
-	e.clock.set(time.Date(2026, 1, 31, 23, 50, 0, 0, time.UTC))
+	e.clock.Set(time.Date(2026, 1, 31, 23, 50, 0, 0, time.UTC))
 	id := idOf(e.token(nil))
 	for range 3 {
 		if _, err := e.call(e.svc, id, sdk.OpSearch, `{"query":"x"}`); err != nil {
 			t.Fatal(err)
 		}
 	}
-	e.clock.set(time.Date(2026, 2, 1, 0, 5, 0, 0, time.UTC))
+	e.clock.Set(time.Date(2026, 2, 1, 0, 5, 0, 0, time.UTC))
 	if _, err := e.call(e.svc, id, sdk.OpSearch, `{"query":"x"}`); err != nil {
 		t.Fatal(err)
 	}

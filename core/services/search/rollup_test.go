@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -84,7 +85,7 @@ func (e *env) traffic(n int) {
 	}
 	ids := []string{idOf(e.token(&Limits{RequestsHour: 4, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 100})), idOf(e.token(nil))}
 	for i := range n {
-		e.clock.advance(7 * time.Minute)
+		e.clock.Advance(7 * time.Minute)
 		_, _ = e.call(e.svc, ids[i%2], sdk.OpSearch, `{"query":"x"}`)
 		_, _ = e.call(e.svc, ids[0], sdk.OpMap, `{"url":"x"}`)
 	}
@@ -162,12 +163,12 @@ func TestFirstID(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()))
 		ctx := t.Context()
-		if id, err := e.svc.Log.Store.FirstID(ctx, noon.UnixMilli()); err != nil || id != 0 && id != 1 {
+		if id, err := e.svc.Log.Store.FirstID(ctx, searchtest.Noon.UnixMilli()); err != nil || id != 0 && id != 1 {
 			t.Fatalf("without rows: %d, %v", id, err)
 		}
 		id := idOf(e.token(nil))
 		for range 40 {
-			e.clock.advance(time.Minute)
+			e.clock.Advance(time.Minute)
 			_, _ = e.call(e.svc, id, sdk.OpSearch, `{"query":"x"}`)
 		}
 		e.flush()
@@ -178,7 +179,7 @@ func TestFirstID(t *testing.T) {
 			t.Fatal(err)
 		}
 		for minutes := -5; minutes < 50; minutes++ {
-			at := noon.Add(time.Duration(minutes) * time.Minute).UnixMilli()
+			at := searchtest.Noon.Add(time.Duration(minutes) * time.Minute).UnixMilli()
 			first, err := e.svc.Log.Store.FirstID(ctx, at)
 			if err != nil {
 				t.Fatal(err)

@@ -30,11 +30,6 @@ type LimitSet struct {
 	RequestsMinute int64 `patchbay:"requests_minute,default=0" doc:"Requests in a rolling minute; 0 for no such limit."`
 }
 
-// DefaultLimits are the limits of a token where nobody says otherwise.
-func DefaultLimits() Limits {
-	return Limits{RequestsHour: 500, CreditsHour: 1000, CreditsDay: 5000, CreditsMonth: 50000}
-}
-
 func (s Settings) defaultLimits() Limits {
 	if s.Limits == nil {
 		return DefaultLimits()

@@ -18,6 +18,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
 // caller is somebody who makes requests.
@@ -75,7 +76,7 @@ func callers(t *testing.T, a *App) []caller {
 	}))
 	exchanged, _, err := a.users.Exchange(ctx, adminKey, from)
 	must(t, err)
-	accessToken, err := search.NewAdmin(a.store, a.keyring, nil).CreateToken(ctx, search.NewToken{Note: "test"})
+	accessToken, err := search.NewAdmin(a.store, a.keyring, nil).CreateToken(ctx, access.NewToken{Note: "test"})
 	must(t, err)
 
 	all := func(string, httpd.Route) string { return "" }

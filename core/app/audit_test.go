@@ -11,7 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd"
-	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
 // TestEveryChangeIsAudited walks all routes: what changes something, or shows what is asked to be confirmed, has an action in the
@@ -92,7 +92,7 @@ func TestAuditOfRequests(t *testing.T) {
 	if status != http.StatusCreated {
 		t.Fatalf("got %d %s", status, made)
 	}
-	id := search.TokenID(token.Token)
+	id := access.TokenID(token.Token)
 	const secret = "tvly-planted-upstream-key"
 	send(admin, http.MethodPost, "/search/api/keys", `{"api_key":"`+secret+`"}`)
 	send(admin, http.MethodDelete, "/search/api/tokens/none", "")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
 // possessions are one of each thing that lets whoever holds it in as a user.
@@ -37,7 +38,7 @@ func makeOneOfEach(t *testing.T, a *App, email string) *possessions {
 	must(t, err)
 	exchanged, _, err := a.users.Exchange(ctx, key, auth.Origin{Address: "192.0.2.1"})
 	must(t, err)
-	token, err := search.NewAdmin(a.store, a.keyring, nil).CreateToken(ctx, search.NewToken{OwnerID: user.ID})
+	token, err := search.NewAdmin(a.store, a.keyring, nil).CreateToken(ctx, access.NewToken{OwnerID: user.ID})
 	must(t, err)
 	must(t, a.refreshServices(ctx))
 	_ = p

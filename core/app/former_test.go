@@ -24,6 +24,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/settings"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
@@ -165,7 +166,7 @@ func (f *former) describe() string {
 		keys, err := f.users.Keys(ctx, u.ID)
 		add("api keys of "+u.Email, keys, err)
 	}
-	tokens, err := f.search.FindTokens(ctx, search.TokenFilter{}, 1, 20)
+	tokens, err := f.search.FindTokens(ctx, access.TokenFilter{}, 1, 20)
 	add("access tokens", tokens, err)
 	for _, token := range tokens.Items {
 		text, err := f.search.TokenText(ctx, token.ID)

@@ -26,6 +26,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
@@ -104,7 +105,7 @@ func (f *former) fill(folder string) {
 		must(t, err)
 		_, _, err = f.users.CreateKey(ctx, &auth.Principal{User: u, Via: auth.ViaSession}, auth.NewKey{Name: "script", Scopes: []string{"search"}})
 		must(t, err)
-		_, err = f.search.CreateToken(ctx, search.NewToken{Note: "token of " + email, Group: "people", OwnerID: u.ID})
+		_, err = f.search.CreateToken(ctx, access.NewToken{Note: "token of " + email, Group: "people", OwnerID: u.ID})
 		must(t, err)
 	}
 	_, err := f.search.AddKeys(ctx, "default", []string{"tvly-former-one-0000000000", "tvly-former-two-0000000000"})

@@ -7,6 +7,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
 // TestTokensEndWithTheirOwner: once a user is disabled, the access tokens that the user owns are refused, at once.
@@ -18,10 +19,10 @@ func TestTokensEndWithTheirOwner(t *testing.T) {
 	ann, _, err := a.users.Create(ctx, "ann@example.com", "Ann", auth.Member)
 	must(t, err)
 	service := serviceOf[interface {
-		CreateToken(context.Context, search.NewToken) (string, error)
+		CreateToken(context.Context, access.NewToken) (string, error)
 		Try(context.Context, search.Trial) (search.TrialAnswer, error)
 	}](t, a, "search")
-	text, err := service.CreateToken(ctx, search.NewToken{OwnerID: ann.ID})
+	text, err := service.CreateToken(ctx, access.NewToken{OwnerID: ann.ID})
 	must(t, err)
 	try := func() fault.Code {
 		_, err := service.Try(ctx, search.Trial{TokenID: text[3:7], Operation: search.OpSearch, Body: []byte(`{"query":"x"}`)})

@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
 	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/settings"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -54,14 +55,14 @@ func (f *former) checkRecords() {
 	if len(users) != 1 || users[0].Email != "ann@example.org" || users[0].Role != auth.Admin {
 		t.Errorf("the users are %+v", users)
 	}
-	tokens, err := f.search.FindTokens(ctx, search.TokenFilter{}, 1, 20)
+	tokens, err := f.search.FindTokens(ctx, access.TokenFilter{}, 1, 20)
 	must(t, err)
 	if len(tokens.Items) != 1 || tokens.Items[0].Note != "token of ann@example.org" {
 		t.Fatalf("the tokens are %+v", tokens.Items)
 	}
 	text, err := f.search.TokenText(ctx, tokens.Items[0].ID)
 	must(t, err)
-	if search.TokenID(text) != tokens.Items[0].ID {
+	if access.TokenID(text) != tokens.Items[0].ID {
 		t.Errorf("the token %s is %q", tokens.Items[0].ID, text)
 	}
 	keys, err := f.search.FindKeys(ctx, search.KeyFilter{}, 1, 20)

@@ -4,17 +4,18 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // Admin changes access tokens and upstream keys. It needs no running service: a core that runs on the same database
 // notices what was changed.
 type Admin struct {
-	*tokenAdmin
+	*access.TokenAdmin
 	*keyAdmin
 }
 
 // NewAdmin makes an Admin on a database whose migrations have run; now nil means time.Now.
 func NewAdmin(st *store.Store, keyring *secret.Keyring, now func() time.Time) *Admin {
-	return &Admin{newTokenAdmin(st, keyring, now), newKeyAdmin(st, keyring, now)}
+	return &Admin{access.NewTokenAdmin(st, keyring, now), newKeyAdmin(st, keyring, now)}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -19,7 +20,7 @@ func TestAdminLists(t *testing.T) {
 			t.Fatal(err)
 		}
 		admin, ctx := NewAdmin(testkit.OpenStore(t, cfg, Migrations()), ring, nil), context.Background()
-		values := make([]string, listPage+2)
+		values := make([]string, access.ListPage+2)
 		for i := range values {
 			values[i] = fmt.Sprintf("upstream-%04d", i)
 		}
@@ -35,12 +36,12 @@ func TestAdminLists(t *testing.T) {
 		for _, k := range keys {
 			found[k.ID] = k.Group == "team" && k.Status == KeyActive
 		}
-		if err != nil || len(found) != listPage+1 || found[added[0].ID] || !found[added[1].ID] {
+		if err != nil || len(found) != access.ListPage+1 || found[added[0].ID] || !found[added[1].ID] {
 			t.Errorf("%d keys are listed, %v", len(found), err)
 		}
 
 		limit, ends := int64(7), time.Now().Add(time.Hour).Truncate(time.Second)
-		if _, err := admin.CreateToken(ctx, NewToken{Note: "limited", ExpiresAt: ends, Own: TokenLimits{CreditsDay: &limit}}); err != nil {
+		if _, err := admin.CreateToken(ctx, access.NewToken{Note: "limited", ExpiresAt: ends, Own: access.TokenLimits{CreditsDay: &limit}}); err != nil {
 			t.Fatal(err)
 		}
 		tokens, err := admin.ListTokens(ctx)
@@ -48,10 +49,10 @@ func TestAdminLists(t *testing.T) {
 			t.Errorf("the tokens are %+v, %v", tokens, err)
 		}
 		limit = -1
-		if _, err := admin.CreateToken(ctx, NewToken{Own: TokenLimits{CreditsDay: &limit}}); err == nil {
+		if _, err := admin.CreateToken(ctx, access.NewToken{Own: access.TokenLimits{CreditsDay: &limit}}); err == nil {
 			t.Error("a negative limit is taken")
 		}
-		if _, err := admin.CreateToken(ctx, NewToken{ExpiresAt: time.Now().Add(-time.Second)}); err == nil {
+		if _, err := admin.CreateToken(ctx, access.NewToken{ExpiresAt: time.Now().Add(-time.Second)}); err == nil {
 			t.Error("an end in the past is taken")
 		}
 		if err := admin.DeleteToken(ctx, tokens[0].ID); err != nil {

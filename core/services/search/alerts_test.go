@@ -13,6 +13,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -116,7 +117,7 @@ func TestAlertOfAnEmptyPool(t *testing.T) {
 func TestAlertOfManyErrors(t *testing.T) {
 	e := newEnv(t, twoBackends, notifies)
 	a := e.alerts()
-	id := idOf(e.token(&Limits{1e6, 1e6, 1e6, 1e6, 0}))
+	id := idOf(e.token(&access.Limits{1e6, 1e6, 1e6, 1e6, 0}))
 	calls := func(n int, status int) {
 		t.Helper()
 		e.backend.invoke = answering(status, `{}`)

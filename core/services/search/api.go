@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
@@ -27,7 +28,7 @@ const (
 
 // apiConfig is what the API needs.
 type apiConfig struct {
-	Access *Access
+	Access *access.Access
 	Keys   *Keys
 	Log    *audit.Log
 	Proxy  *Proxy
@@ -157,9 +158,9 @@ func (h *tokenHandlers) tokenAPI(a *api.API) {
 	}
 	api.Register(a, add("tokens", http.MethodGet, list, "List access tokens"), h.listTokens)
 	api.Register(a, withText(withStatus(add("token-create", http.MethodPost, list, "Make an access token"), http.StatusCreated), "The answer is one of the places where the whole token is shown."), h.postToken)
-	api.Register(a, add("token-groups", http.MethodGet, list+"/groups", "List groups"), func(ctx context.Context, _ *struct{}) (*struct{ Body []TokenGroup }, error) {
+	api.Register(a, add("token-groups", http.MethodGet, list+"/groups", "List groups"), func(ctx context.Context, _ *struct{}) (*struct{ Body []access.TokenGroup }, error) {
 		groups, err := h.access.TokenGroups(ctx)
-		return &struct{ Body []TokenGroup }{groups}, err
+		return &struct{ Body []access.TokenGroup }{groups}, err
 	})
 	api.Register(a, withText(add("token-leaderboard", http.MethodGet, list+"/leaderboard", "Tokens with the most use"), "In the UTC day or month, by credits."), h.listTopTokens)
 	api.Register(a, withStatus(add("tokens-create", http.MethodPost, list+"/batch", "Make many access tokens of a group"), http.StatusCreated), h.postTokens)
@@ -174,7 +175,7 @@ func (h *tokenHandlers) tokenAPI(a *api.API) {
 		return nil, h.access.SetTokenEnabled(ctx, in.ID, in.Body.Enabled)
 	})
 	api.Register(a, add("token-note", http.MethodPatch, one+"/note", "Change the note of a token", notFound), func(ctx context.Context, in *tokenNote) (*struct{}, error) {
-		return nil, h.access.ChangeToken(ctx, in.ID, TokenChange{Note: &in.Body.Note})
+		return nil, h.access.ChangeToken(ctx, in.ID, access.TokenChange{Note: &in.Body.Note})
 	})
 	api.Register(a, requireConfirmation(add("token-secret", http.MethodGet, one+"/secret", "Show a token again", notFound)), h.showToken)
 	api.Register(a, withText(add("token-rotate", http.MethodPost, one+"/secret/rotate", "Give a token a new secret", notFound), "The old one is refused at once."), h.rotateToken)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -52,7 +53,7 @@ func TestKeyAPI(t *testing.T) {
 			t.Errorf("got %s", g.body)
 		}
 		c.admin(400, "POST", "/api/keys/batch", `{}`)
-		many := `{"api_keys":["x"` + strings.Repeat(`,"x"`, MaxBatch) + `]}`
+		many := `{"api_keys":["x"` + strings.Repeat(`,"x"`, access.MaxBatch) + `]}`
 		if g := c.admin(400, "POST", "/api/keys/batch", many); g.json["code"] != "too_many_items" {
 			t.Errorf("got %s", g.body)
 		}

@@ -128,8 +128,7 @@ func TestRequestIsFoundByItsID(t *testing.T) {
 
 // TestLogIsLive: who listens hears of each request as it ends, and after a break of those that were missed.
 func TestLogIsLive(t *testing.T) {
-	e := newEnv(t)
-	e.svc.Access.people = people{"ann": {ID: "ann"}}
+	e := newEnv(t, knowing(people{"ann": {ID: "ann"}}))
 	c := newContract(e)
 	mine := field(t, c.admin(201, "POST", "/api/tokens", `{"owner_id":"ann"}`), "token").(string)
 	other := e.token(nil)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -68,7 +69,7 @@ func TestProxyKeepsToTheDocument(t *testing.T) {
 		proxy(want, "POST", "/api/proxy/search", `{"query":"x"}`, token...)
 	}
 	fail = nil
-	none := []string{"Authorization", "Bearer " + e.token(&Limits{RequestsHour: 1, CreditsHour: 0, CreditsDay: 9, CreditsMonth: 9})}
+	none := []string{"Authorization", "Bearer " + e.token(&access.Limits{RequestsHour: 1, CreditsHour: 0, CreditsDay: 9, CreditsMonth: 9})}
 	if g := proxy(429, "POST", "/api/proxy/search", `{"query":"x"}`, none...); g.json["scope"] != "credits" || g.json["window"] != "hour" || g.header.Get("Retry-After") == "" {
 		t.Errorf("got %s", g.body)
 	}

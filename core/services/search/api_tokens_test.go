@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -42,10 +43,9 @@ func (p people) Disabled(context.Context) (ids []string, err error) {
 
 // TestTokensOfADisabledUserAreRefused: from the moment in which the service hears of it, until the user is enabled.
 func TestTokensOfADisabledUserAreRefused(t *testing.T) {
-	e := newEnv(t)
 	who := people{"ann": {ID: "ann"}}
-	e.svc.Access.people = who
-	text, err := e.svc.CreateToken(t.Context(), NewToken{OwnerID: "ann"})
+	e := newEnv(t, knowing(who))
+	text, err := e.svc.CreateToken(t.Context(), access.NewToken{OwnerID: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestOwnersAreThoseWhoMaySignIn(t *testing.T) {
 	if got, err := e.svc.Owners(t.Context()); err != nil || len(got) != 0 {
 		t.Errorf("without users: %v, %v", got, err)
 	}
-	e.svc.Access.people = people{"ann": {ID: "ann"}, "bob": {ID: "bob", Disabled: true}}
+	e = newEnv(t, knowing(people{"ann": {ID: "ann"}, "bob": {ID: "bob", Disabled: true}}))
 	if got, err := e.svc.Owners(t.Context()); err != nil || len(got) != 1 || got[0].ID != "ann" {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -80,8 +80,7 @@ func TestOwnersAreThoseWhoMaySignIn(t *testing.T) {
 
 func TestTokenAPI(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
-		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()))
-		e.svc.Access.people = people{"ann": {ID: "ann", Name: "Ann", Email: "ann@example.com"}}
+		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), knowing(people{"ann": {ID: "ann", Name: "Ann", Email: "ann@example.com"}}))
 		c := newContract(e)
 
 		made := field(t, c.admin(201, "POST", "/api/tokens", `{"note":"first <b>","owner_id":"ann","limits":{"credits_day":7,"requests_minute":9}}`), "token").(string)
@@ -189,8 +188,7 @@ func TestTokenAPI(t *testing.T) {
 
 func TestUserAPI(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
-		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()))
-		e.svc.Access.people = people{"ann": {ID: "ann"}, "bob": {ID: "bob"}}
+		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), knowing(people{"ann": {ID: "ann"}, "bob": {ID: "bob"}}))
 		c := newContract(e)
 		c.member(404, "GET", "/api/user/token", "")
 		if g := c.member(200, "GET", "/api/user/logs", ""); len(field(t, g, "items").([]any)) != 0 {

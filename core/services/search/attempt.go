@@ -141,8 +141,8 @@ func (a *attempt) reserveCredits(l *chainedBackend) error {
 		return nil
 	}
 	now := a.proxy.now()
-	if x := a.call.token.replaceReservation(now, a.reserved, next); x != nil {
-		return x.asFault(now)
+	if x := a.call.token.ReplaceReservation(now, a.reserved, next); x != nil {
+		return x.AsFault(now)
 	}
 	a.reserved = next
 	return nil
@@ -237,7 +237,7 @@ func (a *attempt) callWithoutCredential(ctx context.Context) (*answer, error) {
 // fetchResearch asks the backend that accepted the research, with the key that started it. No other key can see the
 // result.
 func (a *attempt) fetchResearch(ctx context.Context) (*answer, error) {
-	r, err := a.proxy.FindResearch(ctx, a.call.resource, a.call.token.id)
+	r, err := a.proxy.FindResearch(ctx, a.call.resource, a.call.token.Id)
 	if err != nil {
 		return nil, err
 	}
@@ -338,7 +338,7 @@ func (a *attempt) openStream(ctx context.Context, req *sdk.Request) (*answer, er
 func (a *attempt) recordResearch(ans *answer) {
 	if a.call.op.Name == sdk.OpResearch && ans.head.Status < 300 && ans.head.ResourceID != "" {
 		a.proxy.research.put(audit.ResearchRecord{
-			ResourceID: ans.head.ResourceID, TokenID: a.call.token.id, KeyID: a.keyID, Backend: a.link.ref, CreatedAt: a.proxy.now().UnixMilli(),
+			ResourceID: ans.head.ResourceID, TokenID: a.call.token.Id, KeyID: a.keyID, Backend: a.link.ref, CreatedAt: a.proxy.now().UnixMilli(),
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -19,7 +20,7 @@ func answeringAt(status int, body string, credits int64) func(context.Context, *
 
 func TestNextBackendAnswersWhenTheUpstreamFails(t *testing.T) {
 	e := newEnv(t, twoBackends, func(e *env) { e.set.NextOn5xx = true })
-	token := e.token(&Limits{1000, 1000, 1000, 1000, 0})
+	token := e.token(&access.Limits{1000, 1000, 1000, 1000, 0})
 	main, spare := e.backend, e.more[0]
 	for _, tt := range []struct {
 		name        string
@@ -39,10 +40,10 @@ func TestNextBackendAnswersWhenTheUpstreamFails(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			main.invoke, spare.invoke = tt.main, tt.spare
-			before := e.svc.Access.table.get(idOf(token)).snapshot(searchtest.Noon).HourlyCredits
+			before := e.svc.Table().Get(idOf(token)).Snapshot(searchtest.Noon).HourlyCredits
 			g := e.post(tt.op, token, tt.body)
 			e.flush()
-			last, used := e.lastServed(), e.svc.Access.table.get(idOf(token)).snapshot(searchtest.Noon)
+			last, used := e.lastServed(), e.svc.Table().Get(idOf(token)).Snapshot(searchtest.Noon)
 			if g.status != tt.status || last.Backend != tt.backend || last.Status != tt.status || used.HourlyCredits-before != tt.credits || used.Reserved != 0 {
 				t.Errorf("status %d, %+v, %d credits, %d reserved", g.status, last, used.HourlyCredits-before, used.Reserved)
 			}
@@ -54,11 +55,11 @@ func TestNextBackendAnswersWhenTheUpstreamFails(t *testing.T) {
 func TestFailedAnswerStandsWhereTheNextBackendCostsTooMuch(t *testing.T) {
 	e := newEnv(t, twoBackends, func(e *env) { e.set.NextOn5xx = true })
 	e.backend.invoke = answeringAt(500, `{}`, 2)
-	token := e.token(&Limits{1000, 4, 1000, 1000, 0})
+	token := e.token(&access.Limits{1000, 4, 1000, 1000, 0})
 	if g := e.post("crawl", token, `{"url":"u"}`); g.status != 500 || len(e.more[0].seen()) != 0 {
 		t.Errorf("status %d, the second was asked %d times", g.status, len(e.more[0].seen()))
 	}
-	if u := e.svc.Access.table.get(idOf(token)).snapshot(searchtest.Noon); u.HourlyCredits != 2 || u.Reserved != 0 {
+	if u := e.svc.Table().Get(idOf(token)).Snapshot(searchtest.Noon); u.HourlyCredits != 2 || u.Reserved != 0 {
 		t.Errorf("%+v", u)
 	}
 }

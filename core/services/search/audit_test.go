@@ -12,6 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -64,7 +65,7 @@ func TestBooksBalanceUnderConcurrency(t *testing.T) {
 				return r, nil
 			}
 		})
-		limits := Limits{RequestsHour: 300, CreditsHour: 500, CreditsDay: 1e6, CreditsMonth: 1e6}
+		limits := access.Limits{RequestsHour: 300, CreditsHour: 500, CreditsDay: 1e6, CreditsMonth: 1e6}
 		ids := []string{idOf(e.token(&limits)), idOf(e.token(&limits))}
 		var wg sync.WaitGroup
 		for w := range 8 {
@@ -189,7 +190,7 @@ func TestCloseEndsThoughNothingCanBeWritten(t *testing.T) {
 
 func TestCloseWritesTheRest(t *testing.T) {
 	e := newEnv(t)
-	id := idOf(e.token(&Limits{1000, 1000, 1000, 1000, 0}))
+	id := idOf(e.token(&access.Limits{1000, 1000, 1000, 1000, 0}))
 	for range 500 {
 		if _, err := e.call(e.svc, id, sdk.OpMap, `{"url":"a"}`); err != nil {
 			t.Fatal(err)

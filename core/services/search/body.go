@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/sdk/jsonedit"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -112,7 +113,7 @@ func (in *input) validate(op sdk.Operation, tokens ...string) error {
 		}
 	}
 	for _, token := range tokens {
-		if wellFormed(token) && jsonedit.ContainsString(in.body, token) {
+		if access.WellFormed(token) && jsonedit.ContainsString(in.body, token) {
 			return fault.New(fault.InvalidRequest, "The access token may stand in the member api_key only.")
 		}
 	}

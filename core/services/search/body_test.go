@@ -7,10 +7,9 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
-
-const someToken = "th-aB3d-abcdefghijklmnopqrstuvwx"
 
 func TestBodies(t *testing.T) {
 	search := operations()[0]
@@ -24,14 +23,14 @@ func TestBodies(t *testing.T) {
 	}{
 		{"plain", `{"query":"a"}`, search, "", `{"query":"a"}`},
 		{"untouched", " { \"query\" : \"a\" ,\n\"n\":1e2,\"x\":[ ] } ", search, "", " { \"query\" : \"a\" ,\n\"n\":1e2,\"x\":[ ] } "},
-		{"token alone", `{"api_key":"` + someToken + `","query":"a"}`, search, "", `{"query":"a"}`},
+		{"token alone", `{"api_key":"` + searchtest.SomeToken + `","query":"a"}`, search, "", `{"query":"a"}`},
 		{"all spellings", `{"api_key":"x","apiKey":"y","ApiKEY":"z","tavilyApiKey":"u","query":"a","API_KEY":1,"apiBaseURL":"http://x","apibaseurl":2}`, search, "", `{"query":"a"}`},
 		{"name with escapes", `{"api\u005fkey":"x","query":"a"}`, search, "", `{"query":"a"}`},
 		{"twice", `{"api_key":"x","query":"a","api_key":"y"}`, search, "", `{"query":"a"}`},
-		{"token as the query", `{"query":"` + someToken + `"}`, search, "-", ""},
-		{"token deep inside", `{"query":"a","x":[{"y":["see ` + someToken + `."]}]}`, search, "-", ""},
-		{"token with escapes", `{"query":"a","x":"` + strings.Replace(someToken, "a", `\u0061`, 1) + `"}`, search, "-", ""},
-		{"token as a name", `{"query":"a","` + someToken + `":1}`, search, "-", ""},
+		{"token as the query", `{"query":"` + searchtest.SomeToken + `"}`, search, "-", ""},
+		{"token deep inside", `{"query":"a","x":[{"y":["see ` + searchtest.SomeToken + `."]}]}`, search, "-", ""},
+		{"token with escapes", `{"query":"a","x":"` + strings.Replace(searchtest.SomeToken, "a", `\u0061`, 1) + `"}`, search, "-", ""},
+		{"token as a name", `{"query":"a","` + searchtest.SomeToken + `":1}`, search, "-", ""},
 		{"api_key deeper is the upstream's", `{"query":"a","x":{"api_key":"other"}}`, search, "", `{"query":"a","x":{"api_key":"other"}}`},
 		{"empty", ``, search, "-", ""},
 		{"not JSON", `query=a`, search, "-", ""},
@@ -71,7 +70,7 @@ func TestBodies(t *testing.T) {
 			op := newOperation(tt.op)
 			in, err := parseInput([]byte(tt.body), op.want)
 			if err == nil {
-				err = in.validate(op.Operation, someToken, in.token)
+				err = in.validate(op.Operation, searchtest.SomeToken, in.token)
 			}
 			if tt.field == "" {
 				if err != nil || string(in.body) != tt.up {
@@ -83,7 +82,7 @@ func TestBodies(t *testing.T) {
 			if e == nil || e.Code != fault.InvalidRequest || tt.field != "-" && e.Ext["field"] != tt.field {
 				t.Errorf("refused with %v %v, want the field %s", err, e, tt.field)
 			}
-			if e != nil && strings.Contains(e.Message, someToken) {
+			if e != nil && strings.Contains(e.Message, searchtest.SomeToken) {
 				t.Error("the message holds the token")
 			}
 		})
@@ -92,8 +91,8 @@ func TestBodies(t *testing.T) {
 
 func TestBodyTokenIsRead(t *testing.T) {
 	for body, want := range map[string]string{
-		`{"api_key":"` + someToken + `"}`: someToken, `{"api_key":7}`: "", `{"api_key":null}`: "", `{"apiKey":"x"}`: "", `{}`: "",
-		`{"api_key":"th\u002daB3d-abcdefghijklmnopqrstuvwx"}`: someToken,
+		`{"api_key":"` + searchtest.SomeToken + `"}`: searchtest.SomeToken, `{"api_key":7}`: "", `{"api_key":null}`: "", `{"apiKey":"x"}`: "", `{}`: "",
+		`{"api_key":"th\u002daB3d-abcdefghijklmnopqrstuvwx"}`: searchtest.SomeToken,
 	} {
 		if in, err := parseInput([]byte(body), nil); err != nil || in.token != want {
 			t.Errorf("%s: %q, %v", body, in.token, err)
@@ -126,7 +125,7 @@ func FuzzBody(f *testing.F) {
 					t.Fatalf("the member %q goes up", name)
 				}
 			}
-			if in.validate(op.Operation, someToken, in.token) == nil && bytes.Contains(in.body, []byte(someToken)) {
+			if in.validate(op.Operation, searchtest.SomeToken, in.token) == nil && bytes.Contains(in.body, []byte(searchtest.SomeToken)) {
 				t.Fatal("the token goes up")
 			}
 		}

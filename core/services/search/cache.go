@@ -104,8 +104,8 @@ func (p cachePolicy) enabled() bool { return p.ttl > 0 }
 // cachePolicyFor returns the cache policy of the token for a call.
 func (st *proxyState) cachePolicyFor(c *call) cachePolicy {
 	ttl := st.settings.CacheTTL
-	if c.token.cacheTTL != nil {
-		ttl = time.Duration(min(*c.token.cacheTTL, int64(maxCacheTTL/time.Second))) * time.Second
+	if c.token.CacheTTL != nil {
+		ttl = time.Duration(min(*c.token.CacheTTL, int64(maxCacheTTL/time.Second))) * time.Second
 	}
 	if ttl <= 0 || c.in.stream || !isCacheable(c.op.Name) {
 		return cachePolicy{}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -25,9 +26,9 @@ func counting(e *env) {
 }
 
 // tokenWith makes a token with a cache policy.
-func (e *env) tokenWith(ttl int64, l *Limits) string {
+func (e *env) tokenWith(ttl int64, l *access.Limits) string {
 	e.Helper()
-	text, err := e.svc.CreateToken(context.Background(), NewToken{Limits: l, CacheTTL: &ttl})
+	text, err := e.svc.CreateToken(context.Background(), access.NewToken{Limits: l, CacheTTL: &ttl})
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func (e *env) tokenWith(ttl int64, l *Limits) string {
 func TestKeptAnswers(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), counting)
-		limits := &Limits{100, 4, 100, 100, 0}
+		limits := &access.Limits{100, 4, 100, 100, 0}
 		token, other, none := e.tokenWith(60, limits), e.tokenWith(10, limits), e.token(limits)
 		for i, tt := range []struct {
 			token, op, body string
@@ -90,7 +91,7 @@ func TestKeptAnswers(t *testing.T) {
 
 func TestWhatIsNotKept(t *testing.T) {
 	e := newEnv(t, func(e *env) { e.set.CacheTTL = time.Hour })
-	token := e.token(&Limits{1000, 1000, 1000, 1000, 0})
+	token := e.token(&access.Limits{1000, 1000, 1000, 1000, 0})
 	twice := func(op, body string) int {
 		t.Helper()
 		before := len(e.backend.seen())

@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -70,7 +71,7 @@ var (
 func TestNextBackendAnswersWhenOneIsDown(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), twoBackends)
-		token := e.token(&Limits{1000, 1000, 1000, 1000, 0})
+		token := e.token(&access.Limits{1000, 1000, 1000, 1000, 0})
 		for _, tt := range []struct {
 			name    string
 			first   error
@@ -173,7 +174,7 @@ func TestPriceFollowsTheBackend(t *testing.T) {
 		twoBackends(e)
 		e.more[0].desc.Operations[0].Price = []sdk.PriceTerm{{Rate: 5}}
 	})
-	token := e.token(&Limits{1000, 12, 1000, 1000, 0})
+	token := e.token(&access.Limits{1000, 12, 1000, 1000, 0})
 	e.backend.invoke = failsWith(errDown)
 	// 5 and 5 are 10 of 12: a third is too dear at the second, though the first would be within the limit.
 	for i, want := range []int{200, 200, 429} {
@@ -198,7 +199,7 @@ func TestLimitsHoldExactlyAlongTheChain(t *testing.T) {
 		e.backend.invoke = failsWith(errDown)
 		e.more[0].desc.Operations[0].Price = []sdk.PriceTerm{{Rate: 3}}
 	})
-	id := idOf(e.token(&Limits{10_000, 100, 10_000, 10_000, 0}))
+	id := idOf(e.token(&access.Limits{10_000, 100, 10_000, 10_000, 0}))
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
@@ -262,7 +263,7 @@ func TestResearchBelongsToTheBackendThatTookIt(t *testing.T) {
 
 func TestKeysOfABackendAlone(t *testing.T) {
 	e := newEnv(t, twoBackends, withKeys, func(e *env) { e.more[0].desc.Credential = true })
-	id := idOf(e.token(&Limits{1000, 1000, 1000, 1000, 0}))
+	id := idOf(e.token(&access.Limits{1000, 1000, 1000, 1000, 0}))
 	add := func(group, key string) {
 		t.Helper()
 		if _, err := e.svc.AddKeys(context.Background(), group, []string{key}); err != nil {
@@ -300,7 +301,7 @@ func TestKeysOfABackendAlone(t *testing.T) {
 func TestReloadSwapsChainsUnderLoad(t *testing.T) {
 	e := newEnv(t, twoBackends)
 	e.backend.invoke = failsWith(errDown)
-	id := idOf(e.token(&Limits{1e6, 1e6, 1e6, 1e6, 0}))
+	id := idOf(e.token(&access.Limits{1e6, 1e6, 1e6, 1e6, 0}))
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for range 4 {

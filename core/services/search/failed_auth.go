@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth/limit"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
 // A client may show this many tokens that are not valid at once, and one more every so often. A valid token always passes.
@@ -22,8 +23,8 @@ func newGuesses(now func() time.Time) (*limit.Limiter, error) {
 
 // authenticate finds the token of a text. Its error is a fault.Unauthorized, or, for a client that has shown too many
 // that are not valid, a fault.RateLimited.
-func (h *proxyHandlers) authenticate(c *gin.Context, text string) (*token, error) {
-	t, err := h.access.Table().authenticateToken(c.Request.Context(), text)
+func (h *proxyHandlers) authenticate(c *gin.Context, text string) (*access.Token, error) {
+	t, err := h.access.Table().AuthenticateToken(c.Request.Context(), text)
 	if err == nil {
 		httpd.SetAuthenticated(c)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
@@ -59,7 +60,7 @@ type keyID struct {
 }
 
 func (h *keyHandlers) postKey(ctx context.Context, in *keyBody) (*keyID, error) {
-	if err := checkLabels(nil, &in.Body.Group); err != nil {
+	if err := access.CheckLabels(nil, &in.Body.Group); err != nil {
 		return nil, err
 	}
 	if problem := keyProblem(strings.TrimSpace(in.Body.APIKey)); problem != "" {
@@ -100,10 +101,10 @@ func (b keysInput) keyValues() ([]string, error) {
 	if len(values) == 0 {
 		return nil, fault.InvalidField("api_keys", "There is no key in the request.")
 	}
-	if len(values) > MaxBatch {
-		return nil, fault.New("too_many_items", "One request takes at most %d keys.", MaxBatch).WithStatus(400).With("field", "api_keys").With("limit", MaxBatch)
+	if len(values) > access.MaxBatch {
+		return nil, fault.New("too_many_items", "One request takes at most %d keys.", access.MaxBatch).WithStatus(400).With("field", "api_keys").With("limit", access.MaxBatch)
 	}
-	return values, checkLabels(nil, &b.Group)
+	return values, access.CheckLabels(nil, &b.Group)
 }
 
 type keysResult struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth/limit"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/mcp"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -20,7 +21,7 @@ import (
 // proxyHandlers serve the operations of the proxy, over HTTP and as tools of MCP.
 type proxyHandlers struct {
 	proxy  *Proxy
-	access *Access
+	access *access.Access
 	// guessed counts tokens that were not valid.
 	guessed   *limit.Limiter
 	mcp       *mcp.Endpoint
@@ -84,7 +85,7 @@ func (h *proxyHandlers) handlePost(operation string) gin.HandlerFunc {
 func (h *proxyHandlers) servePost(c *gin.Context, operation string) error {
 	st := h.proxy.State()
 	header, given := bearerToken(c.Request.Header)
-	var tok *token
+	var tok *access.Token
 	var err error
 	if given {
 		if tok, err = h.authenticate(c, header); err != nil {
@@ -120,7 +121,7 @@ func (h *proxyHandlers) servePost(c *gin.Context, operation string) error {
 
 // identifyWithoutHeader returns the token of a request that has none in its header. text is the token found
 // elsewhere, or "".
-func (h *proxyHandlers) identifyWithoutHeader(c *gin.Context, text string) (*token, error) {
+func (h *proxyHandlers) identifyWithoutHeader(c *gin.Context, text string) (*access.Token, error) {
 	switch {
 	case text != "":
 		return h.authenticate(c, text)
@@ -130,9 +131,9 @@ func (h *proxyHandlers) identifyWithoutHeader(c *gin.Context, text string) (*tok
 			return nil, fault.New(fault.Forbidden, "The request comes from another site.")
 		}
 		httpd.SetAuthenticated(c)
-		return h.access.Table().builtinToken(), nil
+		return h.access.Table().BuiltinToken(), nil
 	}
-	return nil, errToken("The access token is missing.")
+	return nil, access.ErrToken("The access token is missing.")
 }
 
 // maxProject bounds the name of a project. A longer name is ignored.
@@ -186,7 +187,7 @@ func (h *proxyHandlers) researchResult(c *gin.Context) error {
 		return fault.InvalidField("request_id", "The research id has more than %d characters.", maxResourceID)
 	}
 	// Whose research it is comes before the quota: a foreign id costs nothing.
-	if _, err := h.proxy.FindResearch(c.Request.Context(), id, tok.id); err != nil {
+	if _, err := h.proxy.FindResearch(c.Request.Context(), id, tok.Id); err != nil {
 		return err
 	}
 	return h.writeAnswer(c, st, &call{
@@ -205,7 +206,7 @@ func researchQuery(c *gin.Context) string {
 }
 
 // headerToken returns the token of a request without a body.
-func (h *proxyHandlers) headerToken(c *gin.Context) (*token, error) {
+func (h *proxyHandlers) headerToken(c *gin.Context) (*access.Token, error) {
 	if text, given := bearerToken(c.Request.Header); given {
 		return h.authenticate(c, text)
 	}
@@ -221,7 +222,7 @@ func (h *proxyHandlers) writeAnswer(c *gin.Context, st *proxyState, call *call) 
 	}
 	defer ans.reply.Release()
 	if isLibrary(c.GetHeader("User-Agent")) {
-		h.access.NoteClient(c.Request.Context(), call.token, clientLibrary)
+		h.access.NoteClient(c.Request.Context(), call.token, access.ClientLibrary)
 	}
 	header := c.Writer.Header()
 	if ans.head.RetryAfter != "" {
@@ -279,11 +280,13 @@ func (h *proxyHandlers) writeStream(c *gin.Context, ans *answer) {
 }
 
 // rateHeaders sets the headers of the token's hourly window.
-func (h *proxyHandlers) rateHeaders(c *gin.Context, t *token) { h.limitHeaders(c.Writer.Header(), t) }
+func (h *proxyHandlers) rateHeaders(c *gin.Context, t *access.Token) {
+	h.limitHeaders(c.Writer.Header(), t)
+}
 
-func (h *proxyHandlers) limitHeaders(header http.Header, t *token) {
+func (h *proxyHandlers) limitHeaders(header http.Header, t *access.Token) {
 	now := h.now()
-	limit, remaining, reset := t.hourlyWindow(now)
+	limit, remaining, reset := t.HourlyWindow(now)
 	header["X-Ratelimit-Limit"] = []string{strconv.FormatInt(limit, 10)}
 	header["X-Ratelimit-Remaining"] = []string{strconv.FormatInt(remaining, 10)}
 	header["X-Ratelimit-Reset"] = []string{strconv.FormatInt(httpd.RetrySeconds(reset.Sub(now)), 10)}

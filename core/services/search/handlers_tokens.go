@@ -5,16 +5,17 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // tokenHandlers serve the access tokens to administrators.
 type tokenHandlers struct {
-	access *Access
+	access *access.Access
 	log    *audit.Log
 }
 
-type tokenList struct{ Body TokenPage }
+type tokenList struct{ Body access.TokenPage }
 
 type tokenQuery struct {
 	Page       int    `query:"page" minimum:"1" maximum:"1000000" default:"1"`
@@ -40,16 +41,16 @@ type tokenText struct {
 
 // TokenBody describes an access token to make.
 type TokenBody struct {
-	Note      string       `json:"note" required:"false" maxLength:"500" example:"Documentation bot"`
-	Group     string       `json:"group" required:"false" maxLength:"80" example:"team"`
-	OwnerID   string       `json:"owner_id" required:"false" maxLength:"40" doc:"The user whom the token belongs to." example:"usr_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-	ExpiresAt *time.Time   `json:"expires_at" required:"false" doc:"From then on the token is refused." example:"2027-01-01T00:00:00Z"`
-	Limits    *TokenLimits `json:"limits" required:"false"`
-	CacheTTL  *int64       `json:"cache_ttl" required:"false" minimum:"0" maximum:"2592000" doc:"For how many seconds answers may be given again; 0 for never." example:"3600"`
+	Note      string              `json:"note" required:"false" maxLength:"500" example:"Documentation bot"`
+	Group     string              `json:"group" required:"false" maxLength:"80" example:"team"`
+	OwnerID   string              `json:"owner_id" required:"false" maxLength:"40" doc:"The user whom the token belongs to." example:"usr_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	ExpiresAt *time.Time          `json:"expires_at" required:"false" doc:"From then on the token is refused." example:"2027-01-01T00:00:00Z"`
+	Limits    *access.TokenLimits `json:"limits" required:"false"`
+	CacheTTL  *int64              `json:"cache_ttl" required:"false" minimum:"0" maximum:"2592000" doc:"For how many seconds answers may be given again; 0 for never." example:"3600"`
 }
 
-func (h *tokenHandlers) newToken(ctx context.Context, b TokenBody) (NewToken, error) {
-	n := NewToken{Note: b.Note, Group: b.Group, OwnerID: b.OwnerID, CacheTTL: b.CacheTTL}
+func (h *tokenHandlers) newToken(ctx context.Context, b TokenBody) (access.NewToken, error) {
+	n := access.NewToken{Note: b.Note, Group: b.Group, OwnerID: b.OwnerID, CacheTTL: b.CacheTTL}
 	if b.ExpiresAt != nil {
 		n.ExpiresAt = *b.ExpiresAt
 	}
@@ -60,7 +61,7 @@ func (h *tokenHandlers) newToken(ctx context.Context, b TokenBody) (NewToken, er
 }
 
 func (h *tokenHandlers) listTokens(ctx context.Context, in *tokenQuery) (*tokenList, error) {
-	f := TokenFilter{Query: in.Query, Owner: in.Owner, Enabled: in.Enabled, QuotaState: in.QuotaState}
+	f := access.TokenFilter{Query: in.Query, Owner: in.Owner, Enabled: in.Enabled, QuotaState: in.QuotaState}
 	switch {
 	case in.NoGroup && in.Group != "":
 		return nil, fault.InvalidField("no_group", "Ask for a group or for tokens without one, not for both.")
@@ -77,18 +78,18 @@ func (h *tokenHandlers) listTokens(ctx context.Context, in *tokenQuery) (*tokenL
 type tokenChange struct {
 	TokenPath
 	Body struct {
-		Note      *string      `json:"note" required:"false" maxLength:"500" example:"Documentation bot"`
-		Group     *string      `json:"group" required:"false" maxLength:"80" doc:"Empty takes the token out of its group." example:"team"`
-		OwnerID   *string      `json:"owner_id" required:"false" maxLength:"40" doc:"Empty takes the owner away." example:"usr_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-		ExpiresAt *string      `json:"expires_at" required:"false" doc:"A time, or empty for none." example:"2027-01-01T00:00:00Z"`
-		Enabled   *bool        `json:"enabled" required:"false" example:"false"`
-		Limits    *TokenLimits `json:"limits" required:"false" doc:"Replaces all limits of the token's own; null stands for the service's default."`
-		CacheTTL  *int64       `json:"cache_ttl" required:"false" minimum:"-1" maximum:"2592000" doc:"Seconds; 0 for never, -1 for the service's default." example:"3600"`
+		Note      *string             `json:"note" required:"false" maxLength:"500" example:"Documentation bot"`
+		Group     *string             `json:"group" required:"false" maxLength:"80" doc:"Empty takes the token out of its group." example:"team"`
+		OwnerID   *string             `json:"owner_id" required:"false" maxLength:"40" doc:"Empty takes the owner away." example:"usr_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+		ExpiresAt *string             `json:"expires_at" required:"false" doc:"A time, or empty for none." example:"2027-01-01T00:00:00Z"`
+		Enabled   *bool               `json:"enabled" required:"false" example:"false"`
+		Limits    *access.TokenLimits `json:"limits" required:"false" doc:"Replaces all limits of the token's own; null stands for the service's default."`
+		CacheTTL  *int64              `json:"cache_ttl" required:"false" minimum:"-1" maximum:"2592000" doc:"Seconds; 0 for never, -1 for the service's default." example:"3600"`
 	}
 }
 
 func (h *tokenHandlers) patchToken(ctx context.Context, in *tokenChange) (*struct{}, error) {
-	c := TokenChange{Note: in.Body.Note, Group: in.Body.Group, OwnerID: in.Body.OwnerID, Enabled: in.Body.Enabled}
+	c := access.TokenChange{Note: in.Body.Note, Group: in.Body.Group, OwnerID: in.Body.OwnerID, Enabled: in.Body.Enabled}
 	if t := in.Body.ExpiresAt; t != nil {
 		var at time.Time
 		if *t != "" {
@@ -100,21 +101,21 @@ func (h *tokenHandlers) patchToken(ctx context.Context, in *tokenChange) (*struc
 		c.ExpiresAt = &at
 	}
 	if ttl := in.Body.CacheTTL; ttl != nil {
-		c.CacheTTL = &Override{ttl}
+		c.CacheTTL = &access.Override{ttl}
 		if *ttl < 0 {
 			c.CacheTTL.Value = nil
 		}
 	}
 	if l := in.Body.Limits; l != nil {
-		c.RequestsHour, c.RequestsMinute = &Override{l.RequestsHour}, &Override{l.RequestsMinute}
-		c.CreditsHour, c.CreditsDay, c.CreditsMonth = &Override{l.CreditsHour}, &Override{l.CreditsDay}, &Override{l.CreditsMonth}
+		c.RequestsHour, c.RequestsMinute = &access.Override{l.RequestsHour}, &access.Override{l.RequestsMinute}
+		c.CreditsHour, c.CreditsDay, c.CreditsMonth = &access.Override{l.CreditsHour}, &access.Override{l.CreditsDay}, &access.Override{l.CreditsMonth}
 	}
 	return nil, h.access.AssignToken(ctx, in.ID, c)
 }
 
-func (h *tokenHandlers) getToken(ctx context.Context, in *TokenPath) (*struct{ Body AuthToken }, error) {
+func (h *tokenHandlers) getToken(ctx context.Context, in *TokenPath) (*struct{ Body access.AuthToken }, error) {
 	t, err := h.access.Token(ctx, in.ID)
-	return &struct{ Body AuthToken }{t}, err
+	return &struct{ Body access.AuthToken }{t}, err
 }
 
 func (h *tokenHandlers) postToken(ctx context.Context, in *struct{ Body TokenBody }) (*tokenText, error) {

@@ -2,6 +2,8 @@ package search
 
 import (
 	"context"
+
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
 type tokenStatus struct {
@@ -51,9 +53,9 @@ type topQuery struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"10"`
 }
 
-func (h *tokenHandlers) listTopTokens(ctx context.Context, in *topQuery) (*struct{ Body []TopToken }, error) {
+func (h *tokenHandlers) listTopTokens(ctx context.Context, in *topQuery) (*struct{ Body []access.TopToken }, error) {
 	top, err := h.access.TopTokens(ctx, in.Window, in.Limit)
-	return &struct{ Body []TopToken }{top}, err
+	return &struct{ Body []access.TopToken }{top}, err
 }
 
 // TokenIDs names several access tokens.

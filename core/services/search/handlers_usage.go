@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -45,10 +46,10 @@ func (h *proxyHandlers) handleUsage(c *gin.Context) {
 	c.JSON(http.StatusOK, usageOf(tok, h.now()))
 }
 
-func usageOf(t *token, now time.Time) usageBody {
-	u, l := t.snapshot(now), t.limits
+func usageOf(t *access.Token, now time.Time) usageBody {
+	u, l := t.Snapshot(now), t.Limits
 	return usageBody{
-		TokenID: t.id, DailySuccess: u.DailySuccess, DailyError: u.DailyError,
+		TokenID: t.Id, DailySuccess: u.DailySuccess, DailyError: u.DailyError,
 		MonthlySuccess: u.MonthlySuccess, MonthlyQuotaExhausted: u.MonthlyRefused,
 		MinuteRequests: u.MinuteRequests, MinuteRequestsLimit: l.RequestsMinute, MinuteRequestsResetAt: store.FormatTime(u.MinuteRequestsResetAt),
 		HourlyRequests: u.HourlyRequests, HourlyRequestsLimit: l.RequestsHour, HourlyRequestsResetAt: store.FormatTime(u.HourlyRequestsResetAt),

@@ -5,12 +5,13 @@ import (
 	"net/http"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // userHandlers serve what a user may see: the own tokens, their quota and their requests.
 type userHandlers struct {
-	access   *Access
+	access   *access.Access
 	keys     *Keys
 	tokens   *tokenHandlers
 	logs     *logHandlers
@@ -51,7 +52,7 @@ func (h *userHandlers) userRotate(ctx context.Context, in *TokenPath) (*tokenTex
 	return h.tokens.rotateToken(ctx, in)
 }
 
-func (h *userHandlers) userGet(ctx context.Context, in *TokenPath) (*struct{ Body AuthToken }, error) {
+func (h *userHandlers) userGet(ctx context.Context, in *TokenPath) (*struct{ Body access.AuthToken }, error) {
 	if err := h.checkOwn(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -98,9 +99,9 @@ func (h *userHandlers) userLogs(ctx context.Context, in *logQuery) (*logList, er
 	return &logList{out}, err
 }
 
-func (h *userHandlers) showDashboard(ctx context.Context, _ *struct{}) (*struct{ Body Dashboard }, error) {
+func (h *userHandlers) showDashboard(ctx context.Context, _ *struct{}) (*struct{ Body access.Dashboard }, error) {
 	d, err := h.access.DashboardOf(ctx, auth.From(ctx).User.ID)
-	return &struct{ Body Dashboard }{d}, err
+	return &struct{ Body access.Dashboard }{d}, err
 }
 
 type logoutAnswer struct {

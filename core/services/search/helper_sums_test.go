@@ -3,6 +3,8 @@ package search
 import (
 	"context"
 	"errors"
+
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
 // sums are the totals of a token in the audit and in the stored counters.
@@ -21,7 +23,7 @@ func (e *env) sums(tokenID string) (s sums) {
 	return s
 }
 
-func (e *env) used(svc *Service, tokenID string) Used {
+func (e *env) used(svc *Service, tokenID string) access.Used {
 	e.Helper()
-	return svc.Access.table.get(tokenID).snapshot(e.clock.Now())
+	return svc.Table().Get(tokenID).Snapshot(e.clock.Now())
 }

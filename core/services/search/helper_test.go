@@ -21,6 +21,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -152,6 +153,7 @@ type env struct {
 	more   []*backend
 	set    Settings
 	logs   *logs
+	people people
 	svc    *Service
 	base   string
 	server *httpd.Server
@@ -189,9 +191,13 @@ func newEnvOn(t testing.TB, st *store.Store, change ...func(*env)) *env {
 // start makes a service on the same database.
 func (e *env) start() *Service {
 	e.Helper()
-	svc, err := New(context.Background(), Config{
+	cfg := Config{
 		Store: e.store, Keyring: e.ring, Logger: e.logs.logger(), Settings: e.set, Backends: e.backends(), Now: e.clock.Now, PublicURL: e.public,
-	})
+	}
+	if e.people != nil {
+		cfg.People = e.people
+	}
+	svc, err := New(context.Background(), cfg)
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -199,12 +205,15 @@ func (e *env) start() *Service {
 	return svc
 }
 
+// knowing makes the service one that knows users.
+func knowing(p people) func(*env) { return func(e *env) { e.people = p } }
+
 // withKeys makes the backend one that needs keys.
 func withKeys(e *env) { e.backend.desc.Credential = true }
 
-func (e *env) token(l *Limits) string {
+func (e *env) token(l *access.Limits) string {
 	e.Helper()
-	text, err := e.svc.CreateToken(context.Background(), NewToken{Limits: l})
+	text, err := e.svc.CreateToken(context.Background(), access.NewToken{Limits: l})
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -283,7 +292,7 @@ func (e *env) call(svc *Service, tokenID, op, body string) (*answer, error) {
 	if err != nil {
 		e.Fatal(err)
 	}
-	tok := svc.Access.table.get(tokenID)
+	tok := svc.Table().Get(tokenID)
 	if tok == nil {
 		e.Fatalf("token %s is not in the table", tokenID)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -42,7 +43,7 @@ func TestWhoIsLetIn(t *testing.T) {
 		{"other scheme beside a body token", body(good), []string{"Authorization", "Basic abc"}, 200},
 		{"two headers", `{"query":"a"}`, []string{"Authorization", "Bearer " + good, "Authorization", "Bearer " + good}, 401},
 		{"none", `{"query":"a"}`, nil, 401},
-		{"unknown", `{"query":"a"}`, []string{"Authorization", "Bearer " + someToken}, 401},
+		{"unknown", `{"query":"a"}`, []string{"Authorization", "Bearer " + searchtest.SomeToken}, 401},
 		{"wrong secret", `{"query":"a"}`, []string{"Authorization", "Bearer " + unknown}, 401},
 		{"short", `{"query":"a"}`, []string{"Authorization", "Bearer th-1"}, 401},
 		{"query parameter", `{"query":"a"}`, []string{"X-Api-Key", good}, 401},
@@ -75,19 +76,19 @@ func TestWhoIsLetIn(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	tests := []struct {
 		scope, window string
-		limits        Limits
+		limits        access.Limits
 		op, body      string
 		admitted      int
 		limit, used   int
 		reset         time.Time
 		needed        int
 	}{
-		{"requests", "hour", Limits{2, 100, 100, 100, 0}, "search", `{"query":"a"}`, 2, 2, 2, searchtest.Noon.Truncate(time.Minute).Add(time.Hour), 0},
-		{"credits", "hour", Limits{100, 7, 100, 100, 0}, "crawl", `{"url":"a"}`, 2, 7, 6, searchtest.Noon.Truncate(time.Minute).Add(time.Hour), 3},
-		{"credits", "day", Limits{100, 100, 5, 100, 0}, "map", `{"url":"a"}`, 2, 5, 4, time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC), 2},
-		{"credits", "month", Limits{100, 100, 100, 4, 0}, "map", `{"url":"a"}`, 2, 4, 4, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), 0},
-		{"requests", "minute", Limits{100, 100, 100, 100, 3}, "search", `{"query":"a"}`, 3, 3, 3, searchtest.Noon.Add(time.Minute), 0},
-		{"requests", "hour", Limits{0, 1, 1, 1, 0}, "search", `{"query":"a"}`, 0, 0, 0, searchtest.Noon.Truncate(time.Minute).Add(time.Minute), 0},
+		{"requests", "hour", access.Limits{2, 100, 100, 100, 0}, "search", `{"query":"a"}`, 2, 2, 2, searchtest.Noon.Truncate(time.Minute).Add(time.Hour), 0},
+		{"credits", "hour", access.Limits{100, 7, 100, 100, 0}, "crawl", `{"url":"a"}`, 2, 7, 6, searchtest.Noon.Truncate(time.Minute).Add(time.Hour), 3},
+		{"credits", "day", access.Limits{100, 100, 5, 100, 0}, "map", `{"url":"a"}`, 2, 5, 4, time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC), 2},
+		{"credits", "month", access.Limits{100, 100, 100, 4, 0}, "map", `{"url":"a"}`, 2, 4, 4, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), 0},
+		{"requests", "minute", access.Limits{100, 100, 100, 100, 3}, "search", `{"query":"a"}`, 3, 3, 3, searchtest.Noon.Add(time.Minute), 0},
+		{"requests", "hour", access.Limits{0, 1, 1, 1, 0}, "search", `{"query":"a"}`, 0, 0, 0, searchtest.Noon.Truncate(time.Minute).Add(time.Minute), 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.scope+" "+tt.window+" "+strconv.Itoa(tt.limit), func(t *testing.T) {
@@ -137,7 +138,7 @@ func TestRefusals(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	e := newEnv(t)
-	token := e.token(&Limits{500, 4, 500, 5000, 7})
+	token := e.token(&access.Limits{500, 4, 500, 5000, 7})
 	for range 2 {
 		e.post("crawl", token, `{"url":"a"}`)
 	}
@@ -214,7 +215,7 @@ func TestMetricsNameNoToken(t *testing.T) {
 	t.Cleanup(svc.Close)
 	e.svc = svc
 	e.addKeys("upstream-key")
-	token := e.token(&Limits{1, 10, 10, 10, 0})
+	token := e.token(&access.Limits{1, 10, 10, 10, 0})
 	for range 2 {
 		e.post("search", token, `{"query":"a"}`)
 	}
@@ -245,7 +246,7 @@ func TestMetricsNameNoToken(t *testing.T) {
 // TestReloadUnderLoad: calls to a backend that is taken away follow to the new one, and none is lost.
 func TestReloadUnderLoad(t *testing.T) {
 	e := newEnv(t)
-	token := idOf(e.token(&Limits{1e6, 1e6, 1e6, 1e6, 0}))
+	token := idOf(e.token(&access.Limits{1e6, 1e6, 1e6, 1e6, 0}))
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
 	for range 4 {

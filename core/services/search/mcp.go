@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/mcp"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -66,7 +67,7 @@ func (h *proxyHandlers) handleMCP(serve func(*gin.Context, *mcp.Tools, mcp.Calle
 			var caller *mcpCaller
 			if caller, err = h.mcpCaller(c); err == nil {
 				if err = serve(c, st.tools, caller); err == nil {
-					h.access.NoteClient(c.Request.Context(), caller.token, clientMCP)
+					h.access.NoteClient(c.Request.Context(), caller.token, access.ClientMCP)
 				}
 			}
 		}
@@ -79,7 +80,7 @@ func (h *proxyHandlers) handleMCP(serve func(*gin.Context, *mcp.Tools, mcp.Calle
 // mcpCaller finds the token of the header, else of the query.
 func (h *proxyHandlers) mcpCaller(c *gin.Context) (*mcpCaller, error) {
 	text, given := bearerToken(c.Request.Header)
-	var tok *token
+	var tok *access.Token
 	var err error
 	if given {
 		tok, err = h.authenticate(c, text)
@@ -107,14 +108,14 @@ func tokenOfQuery(r *http.Request) string {
 // mcpCaller performs tools in the name of a token.
 type mcpCaller struct {
 	handlers  *proxyHandlers
-	token     *token
+	token     *access.Token
 	text      string
 	requestID string
 	client    string
 }
 
 // Token implements mcp.Caller.
-func (m *mcpCaller) Token() string { return m.token.id }
+func (m *mcpCaller) Token() string { return m.token.Id }
 
 // Headers implements mcp.Caller.
 func (m *mcpCaller) Headers(h http.Header) { m.handlers.limitHeaders(h, m.token) }

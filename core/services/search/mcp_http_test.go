@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -55,14 +56,14 @@ func TestMCPInDevelopmentNeedsNoToken(t *testing.T) {
 	if g.status != 200 || !strings.Contains(g.body, `"isError":false`) && strings.Contains(g.body, `"isError"`) {
 		t.Errorf("%d %s", g.status, g.body)
 	}
-	if used := e.used(e.svc, builtinID); used.HourlyRequests != 1 {
+	if used := e.used(e.svc, access.BuiltinID); used.HourlyRequests != 1 {
 		t.Errorf("counted %+v", used)
 	}
 }
 
 func TestMCPOverTheLimit(t *testing.T) {
 	e, double := mcpEnv(t)
-	token := e.token(&Limits{RequestsHour: 2, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 100})
+	token := e.token(&access.Limits{RequestsHour: 2, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 100})
 	for range 2 {
 		if g := e.rpc(token, callSearch); g.status != 200 || g.header.Get("X-Ratelimit-Limit") != "2" {
 			t.Fatalf("%d %s", g.status, g.body)
@@ -90,7 +91,7 @@ func TestMCPOverTheLimit(t *testing.T) {
 
 func TestMCPBatch(t *testing.T) {
 	e, _ := mcpEnv(t)
-	token := e.token(&Limits{RequestsHour: 1, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 100})
+	token := e.token(&access.Limits{RequestsHour: 1, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 100})
 	second := strings.Replace(callSearch, `"id":1`, `"id":"two"`, 1)
 	body := "[" + callSearch + "," + second + `,{"jsonrpc":"2.0","id":3,"method":"tools/list"},{"jsonrpc":"2.0","method":"notifications/initialized"},7]`
 	g := e.rpc(token, body)

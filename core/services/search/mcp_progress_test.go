@@ -8,6 +8,7 @@ import (
 	gomcp "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -15,7 +16,7 @@ import (
 // its report is waited for.
 func TestMCPProgressOfEveryTool(t *testing.T) {
 	e, double := mcpEnv(t)
-	token := e.token(&Limits{RequestsHour: 1000, CreditsHour: 1000, CreditsDay: 1000, CreditsMonth: 1000})
+	token := e.token(&access.Limits{RequestsHour: 1000, CreditsHour: 1000, CreditsDay: 1000, CreditsMonth: 1000})
 	told := make(chan *gomcp.ProgressNotificationParams, 1<<16)
 	s := e.connect("2025-11-25", "", bearing{token: token}, &gomcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *gomcp.ProgressNotificationClientRequest) { told <- r.Params },

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/patchbay-dev/patchbay/core/metric"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
 // Metrics are the Prometheus metrics of the service. None has a label for a token.
@@ -85,7 +86,9 @@ func (m *Metrics) observeRequest(operation string, status int, took, upstream, p
 	s.plugin.Observe(plugin.Seconds())
 }
 
-func (m *Metrics) countRefusal(x *Exceeded) { m.refusals.WithLabelValues(x.Scope, x.Window).Inc() }
+func (m *Metrics) countRefusal(x *access.Exceeded) {
+	m.refusals.WithLabelValues(x.Scope, x.Window).Inc()
+}
 
 func (m *Metrics) watchKeys(states func() map[KeyState]int) {
 	m.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -48,9 +49,9 @@ func adminQueries(s *Service) map[string]struct {
 	raw string
 } {
 	group := "g3"
-	tokens := func(f TokenFilter) func(context.Context) error {
+	tokens := func(f access.TokenFilter) func(context.Context) error {
 		return func(ctx context.Context) error {
-			_, _, err := s.Access.tokens.tokenPage(ctx, f, nil, 1, 50)
+			_, _, err := s.Access.Tokens.TokenPage(ctx, f, nil, 1, 50)
 			return err
 		}
 	}
@@ -68,14 +69,14 @@ func adminQueries(s *Service) map[string]struct {
 			return err
 		}, "SELECT COUNT(*) FROM search_tokens WHERE deleted_at = 0; SELECT * FROM search_tokens WHERE deleted_at = 0 ORDER BY created_at DESC, id DESC LIMIT 50; " +
 			"SELECT * FROM search_rollups WHERE scope = 'token' AND step = 0 AND start = 0 AND subject IN (SELECT id FROM search_tokens WHERE deleted_at = 0 ORDER BY created_at DESC, id DESC LIMIT 50)"},
-		"tokens of a group":    {tokens(TokenFilter{Group: &group}), ""},
-		"tokens of an owner":   {tokens(TokenFilter{Owner: "usr_t7"}), ""},
-		"tokens with an owner": {tokens(TokenFilter{Owner: "bound"}), ""},
-		"frozen tokens":        {tokens(TokenFilter{Enabled: "frozen"}), ""},
-		"tokens by a text":     {tokens(TokenFilter{Query: "t12"}), ""},
+		"tokens of a group":    {tokens(access.TokenFilter{Group: &group}), ""},
+		"tokens of an owner":   {tokens(access.TokenFilter{Owner: "usr_t7"}), ""},
+		"tokens with an owner": {tokens(access.TokenFilter{Owner: "bound"}), ""},
+		"frozen tokens":        {tokens(access.TokenFilter{Enabled: "frozen"}), ""},
+		"tokens by a text":     {tokens(access.TokenFilter{Query: "t12"}), ""},
 		"token groups":         {func(ctx context.Context) error { _, err := s.TokenGroups(ctx); return err }, ""},
-		"own tokens":           {func(ctx context.Context) error { _, err := s.Access.tokens.tokensOf(ctx, "usr_t7"); return err }, ""},
-		"first own token":      {func(ctx context.Context) error { _, err := s.Access.tokens.firstTokenOf(ctx, "usr_t7", 0); return err }, ""},
+		"own tokens":           {func(ctx context.Context) error { _, err := s.Access.Tokens.TokensOf(ctx, "usr_t7"); return err }, ""},
+		"first own token":      {func(ctx context.Context) error { _, err := s.Access.Tokens.FirstTokenOf(ctx, "usr_t7", 0); return err }, ""},
 		"keys": {func(ctx context.Context) error {
 			_, err := s.api.keys.listKeys(ctx, &keyQuery{Page: 1, PerPage: 50})
 			return err

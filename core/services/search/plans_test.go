@@ -57,16 +57,16 @@ func TestNoQueryScans(t *testing.T) {
 		fillAdmin(t, st)
 		statements := testkit.WatchStatements(t, st)
 		e := newEnvOn(t, st)
-		ctx, r, toks := t.Context(), e.svc.Log.Store, e.svc.Access.tokens
+		ctx, r, toks := t.Context(), e.svc.Log.Store, e.svc.Access.Tokens
 		minute := searchtest.Noon.Unix() / 60
 		for name, query := range map[string]func() error{
-			"unknown token":   func() error { _, _, _ = toks.findToken(ctx, "nope"); return nil },
-			"changed tokens":  func() error { _, err := toks.tokensSince(ctx, searchtest.Noon.UnixMilli()+1); return err },
+			"unknown token":   func() error { _, _, _ = toks.FindToken(ctx, "nope"); return nil },
+			"changed tokens":  func() error { _, err := toks.TokensSince(ctx, searchtest.Noon.UnixMilli()+1); return err },
 			"research":        func() error { _, _, err := r.FindResearch(ctx, "x5", searchtest.Noon.Add(-time.Hour)); return err },
 			"last request":    func() error { _, err := r.LastRequestID(ctx); return err },
 			"open requests":   func() error { _, err := r.CloseInterrupted(ctx); return err },
-			"use of the hour": func() error { _, err := toks.usageSince(ctx, minute-2); return err },
-			"use of the day":  func() error { _, err := toks.usageSums(ctx, minute-4, minute-2); return err },
+			"use of the hour": func() error { _, err := toks.UsageSince(ctx, minute-2); return err },
+			"use of the day":  func() error { _, err := toks.UsageSums(ctx, minute-4, minute-2); return err },
 			"old rows": func() error {
 				old := searchtest.Noon.Add(-300 * time.Hour)
 				_, err := r.PurgeBefore(ctx, audit.Cutoffs{Rows: old, Usage: old, Research: old}, 100)

@@ -56,8 +56,8 @@ type TrialAnswer struct {
 // Try makes a call from a page. Errors are those of the proxy.
 func (p *Proxy) Try(ctx context.Context, t Trial) (TrialAnswer, error) {
 	st := p.state.Load()
-	tok := p.tokens.get(t.TokenID)
-	if tok == nil || !p.tokens.usable(tok) {
+	tok := p.tokens.Get(t.TokenID)
+	if tok == nil || !p.tokens.Usable(tok) {
 		return TrialAnswer{}, fault.New(fault.NotFound, "There is no such access token, or it cannot be used.")
 	}
 	op, known := st.operations[t.Operation]

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
 func TestTrialCountsAsAnyCall(t *testing.T) {
 	e := newEnv(t)
-	id := idOf(e.token(&Limits{RequestsHour: 1, CreditsHour: 9, CreditsDay: 9, CreditsMonth: 9}))
+	id := idOf(e.token(&access.Limits{RequestsHour: 1, CreditsHour: 9, CreditsDay: 9, CreditsMonth: 9}))
 	live := e.svc.Live()
 	defer live.Close()
 	try := func(id, op, body string) (TrialAnswer, fault.Code) {

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -38,7 +39,7 @@ type proxySettings struct {
 
 // proxyConfig is what a Proxy needs.
 type proxyConfig struct {
-	Tokens *Table
+	Tokens *access.Table
 	Keys   *Keys
 	// Audit writes the rows of requests; nil keeps none.
 	Audit    *audit.Writer
@@ -51,7 +52,7 @@ type proxyConfig struct {
 // Proxy performs calls: it reserves their credits, asks backends in their order with an upstream key if they need one,
 // settles the cost and ends the audit.
 type Proxy struct {
-	tokens  *Table
+	tokens  *access.Table
 	keys    *Keys
 	pool    *Pool
 	audit   *audit.Writer
@@ -76,7 +77,7 @@ func newProxy(cfg proxyConfig) *Proxy {
 
 // call is one authenticated and parsed request of a client.
 type call struct {
-	token     *token
+	token     *access.Token
 	op        operation
 	in        input
 	resource  string
@@ -88,7 +89,7 @@ type call struct {
 	project string
 }
 
-func (c *call) caller() caller { return caller{c.token.id, c.project} }
+func (c *call) caller() caller { return caller{c.token.Id, c.project} }
 
 // PerformCall admits the call against the token's quota, runs it and settles its cost. Its errors are faults that the
 // client may see.
@@ -100,11 +101,11 @@ func (p *Proxy) PerformCall(ctx context.Context, st *proxyState, c *call) (*answ
 		run.reserved = run.priceAt(first)
 	}
 	r := &audit.Record{Entry: audit.Entry{
-		Time: began, RequestID: c.requestID, TokenID: c.token.id, Operation: c.op.Name, RequestBytes: c.size, Client: c.client,
+		Time: began, RequestID: c.requestID, TokenID: c.token.Id, Operation: c.op.Name, RequestBytes: c.size, Client: c.client,
 		// Until the end is known the row holds the reservation: it is what a crash makes the call cost.
 		Credits: run.reserved,
 	}}
-	if x := c.token.reserve(began, run.reserved); x != nil {
+	if x := c.token.Reserve(began, run.reserved); x != nil {
 		return nil, p.refuseCall(r, c, x)
 	}
 	if p.audit != nil {
@@ -127,16 +128,16 @@ func (p *Proxy) PerformCall(ctx context.Context, st *proxyState, c *call) (*answ
 }
 
 // refuseCall counts and audits a call that would exceed a limit, and returns its fault.
-func (p *Proxy) refuseCall(r *audit.Record, c *call, x *Exceeded) error {
+func (p *Proxy) refuseCall(r *audit.Record, c *call, x *access.Exceeded) error {
 	now := p.now()
-	c.token.countRefused(now, r.Time)
+	c.token.CountRefused(now, r.Time)
 	p.metrics.countRefusal(x)
 	r.Outcome, r.Status, r.ErrorCode, r.Credits, r.Finished = audit.Refused, 429, string(fault.QuotaExhausted), 0, true
-	r.Detail = x.reachedLimit().Encode()
+	r.Detail = x.ReachedLimit().Encode()
 	if p.audit != nil {
 		p.audit.Begin(r)
 	}
-	return x.asFault(now)
+	return x.AsFault(now)
 }
 
 // maxLogged is how much of a body the audit keeps, in bytes: bodies wait in memory for their group commit.
@@ -181,7 +182,7 @@ func (p *Proxy) settleCall(r *audit.Record, c *call, run *attempt, ans *answer, 
 			status = e.HTTPStatus()
 		}
 	}
-	c.token.settle(p.now(), r.Time, run.reserved, credits, outcome)
+	c.token.Settle(p.now(), r.Time, run.reserved, credits, outcome)
 	took := time.Since(run.started)
 	p.metrics.observeRequest(c.op.Name, status, took, run.upstream, run.plugin, credits)
 	if p.audit == nil {

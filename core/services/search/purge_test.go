@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -23,7 +24,7 @@ func TestPurge(t *testing.T) {
 				return r, nil
 			}
 		})
-		id := idOf(e.token(&Limits{1e6, 1e6, 1e6, 1e6, 0}))
+		id := idOf(e.token(&access.Limits{1e6, 1e6, 1e6, 1e6, 0}))
 		const old = audit.PurgeSlice + 7
 		for range old {
 			if _, err := e.call(e.svc, id, sdk.OpSearch, `{"query":"a"}`); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -31,7 +32,7 @@ func TestCountersSurviveARestart(t *testing.T) {
 		bodies := map[string]string{sdk.OpSearch: `{"query":"a"}`, sdk.OpCrawl: `{"url":"http://a.b"}`, sdk.OpMap: `{"url":"c"}`}
 		rapid.Check(t, func(r *rapid.T) {
 			e.clock.Set(searchtest.DrawStart(r))
-			limits := Limits{RequestsHour: 6, CreditsHour: 20, CreditsDay: 30, CreditsMonth: 60}
+			limits := access.Limits{RequestsHour: 6, CreditsHour: 20, CreditsDay: 30, CreditsMonth: 60}
 			id := idOf(e.token(&limits))
 			for range rapid.IntRange(1, 15).Draw(r, "requests") {
 				e.clock.Advance(searchtest.DrawStep(r))
@@ -88,7 +89,7 @@ func TestUseOfDeletedTokensIsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.flush()
-	if e.start().tokens.get(id) != nil {
+	if e.start().tokens.Get(id) != nil {
 		t.Error("a deleted token came back")
 	}
 }

@@ -102,8 +102,7 @@ func TestOtherSitesMakeNoCallsWithoutAToken(t *testing.T) {
 
 // TestLogStreamsFollowTheirReader: a stream ends with the session, and tokens count for whom they belong to now.
 func TestLogStreamsFollowTheirReader(t *testing.T) {
-	e := newEnv(t)
-	e.svc.Access.people = people{"ann": {ID: "ann"}, "bob": {ID: "bob"}}
+	e := newEnv(t, knowing(people{"ann": {ID: "ann"}, "bob": {ID: "bob"}}))
 	c := newContract(e)
 	text := field(t, c.admin(201, "POST", "/api/tokens", `{"owner_id":"ann"}`), "token").(string)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.base+"/search/api/user/logs/events", nil)

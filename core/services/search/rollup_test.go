@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -83,7 +84,7 @@ func (e *env) traffic(n int) {
 		}
 		return reply(200, `{}`), nil
 	}
-	ids := []string{idOf(e.token(&Limits{RequestsHour: 4, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 100})), idOf(e.token(nil))}
+	ids := []string{idOf(e.token(&access.Limits{RequestsHour: 4, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 100})), idOf(e.token(nil))}
 	for i := range n {
 		e.clock.Advance(7 * time.Minute)
 		_, _ = e.call(e.svc, ids[i%2], sdk.OpSearch, `{"query":"x"}`)

@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -31,7 +32,7 @@ type Config struct {
 	Backends []client.Search
 	Metrics  *Metrics
 	// People tells about users, whom tokens may belong to; nil where there are none.
-	People People
+	People access.People
 	// Sessions ends sign-ins; nil where there are none.
 	Sessions Sessions
 	// Version is the core's own, for the API document.
@@ -44,7 +45,7 @@ type Config struct {
 
 // Service is the search service. What it may be asked is in its rooms.
 type Service struct {
-	*Access
+	*access.Access
 	*Keys
 	*audit.Log
 	*Proxy
@@ -85,7 +86,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 func (s *Service) makeRooms() (err error) {
 	cfg := s.cfg
 	s.Log = audit.New(audit.Config{Store: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Disabled: cfg.Settings.NoAudit})
-	s.Access = newAccess(accessConfig{
+	s.Access = access.NewAccess(access.AccessConfig{
 		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Defaults: cfg.Settings.defaultLimits(), Requests: s.Log, People: cfg.People,
 	})
 	s.Keys = newKeys(keysConfig{
@@ -145,7 +146,7 @@ func (s *Service) Prepare(set Settings, backends ...client.Search) (commit func(
 		return nil, err
 	}
 	return func() {
-		s.Table().setDefaults(set.defaultLimits())
+		s.Table().SetDefaults(set.defaultLimits())
 		s.settings.Store(&set)
 		useAPI()
 		s.Use(next)

@@ -3,6 +3,7 @@ package search
 import (
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
@@ -30,11 +31,11 @@ type LimitSet struct {
 	RequestsMinute int64 `patchbay:"requests_minute,default=0" doc:"Requests in a rolling minute; 0 for no such limit."`
 }
 
-func (s Settings) defaultLimits() Limits {
+func (s Settings) defaultLimits() access.Limits {
 	if s.Limits == nil {
-		return DefaultLimits()
+		return access.DefaultLimits()
 	}
-	return Limits(*s.Limits)
+	return access.Limits(*s.Limits)
 }
 
 // Warnings returns the ids of texts about settings that are not for production.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -20,7 +21,7 @@ func TestTokens(t *testing.T) {
 		ctx := context.Background()
 		good := e.token(nil)
 		disabled, deleted := e.token(nil), e.token(nil)
-		expiring, err := e.svc.CreateToken(ctx, NewToken{ExpiresAt: searchtest.Noon.Add(time.Hour)})
+		expiring, err := e.svc.CreateToken(ctx, access.NewToken{ExpiresAt: searchtest.Noon.Add(time.Hour)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +33,7 @@ func TestTokens(t *testing.T) {
 		}
 		check := func(name, text string, want bool) {
 			t.Helper()
-			_, err := e.svc.Access.table.authenticateToken(ctx, text)
+			_, err := e.svc.Table().AuthenticateToken(ctx, text)
 			if (err == nil) != want || !want && (fault.CodeOf(err) != fault.Unauthorized || strings.Contains(err.Error(), text[8:])) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -40,7 +41,7 @@ func TestTokens(t *testing.T) {
 		check("good", good, true)
 		check("disabled", disabled, false)
 		check("deleted", deleted, false)
-		check("unknown", someToken, false)
+		check("unknown", searchtest.SomeToken, false)
 		check("wrong secret", good[:8]+strings.Repeat("x", 24), false)
 		check("id of bytes that are no text", "th-\xff\xfe\xfd\xfc-"+strings.Repeat("x", 24), false)
 		check("before it expires", expiring, true)
@@ -53,7 +54,7 @@ func TestTokens(t *testing.T) {
 		if err := e.svc.SetTokenEnabled(ctx, idOf(deleted), true); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("a deleted token: %v", err)
 		}
-		if _, err := e.svc.CreateToken(ctx, NewToken{Note: strings.Repeat("n", maxNote+1)}); fault.CodeOf(err) != fault.InvalidRequest {
+		if _, err := e.svc.CreateToken(ctx, access.NewToken{Note: strings.Repeat("n", access.MaxNote+1)}); fault.CodeOf(err) != fault.InvalidRequest {
 			t.Errorf("a long note: %v", err)
 		}
 	})
@@ -74,17 +75,17 @@ func TestForeignTokens(t *testing.T) {
 		beside.Exclusive = false
 		admin := NewAdmin(testkit.OpenStore(t, beside, Migrations()), e.ring, e.clock.Now)
 		usable := func(text string) bool {
-			_, err := e.svc.Access.table.authenticateToken(ctx, text)
+			_, err := e.svc.Table().AuthenticateToken(ctx, text)
 			return err == nil
 		}
 		// The watcher sees what is written after it has begun.
 		testkit.Eventually(t, 5*time.Second, func() bool {
-			if _, err := admin.CreateToken(ctx, NewToken{}); err != nil {
+			if _, err := admin.CreateToken(ctx, access.NewToken{}); err != nil {
 				t.Fatal(err)
 			}
 			return noticed.Load() > 0
 		}, "the watcher has begun")
-		text, err := admin.CreateToken(ctx, NewToken{})
+		text, err := admin.CreateToken(ctx, access.NewToken{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +103,7 @@ func TestForeignTokens(t *testing.T) {
 		if err := admin.DeleteToken(ctx, idOf(text)); err != nil {
 			t.Fatal(err)
 		}
-		testkit.Eventually(t, time.Second, func() bool { return e.svc.Access.table.get(idOf(text)) == nil }, "the token is gone here too")
+		testkit.Eventually(t, time.Second, func() bool { return e.svc.Table().Get(idOf(text)) == nil }, "the token is gone here too")
 	})
 }
 
@@ -110,7 +111,7 @@ func TestForeignTokens(t *testing.T) {
 func TestNewTokenIsRefusedToNobody(t *testing.T) {
 	e := newEnv(t)
 	for range 20 {
-		text, err := NewAdmin(e.store, e.ring, e.clock.Now).CreateToken(context.Background(), NewToken{})
+		text, err := NewAdmin(e.store, e.ring, e.clock.Now).CreateToken(context.Background(), access.NewToken{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +119,7 @@ func TestNewTokenIsRefusedToNobody(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
-				if _, err := e.svc.Access.table.authenticateToken(context.Background(), text); err != nil {
+				if _, err := e.svc.Table().AuthenticateToken(context.Background(), text); err != nil {
 					refused.Add(1)
 				}
 			})
@@ -140,8 +141,8 @@ func TestUnknownIDsAreRemembered(t *testing.T) {
 	ask := func() int {
 		return len(statements.During(func() {
 			for range 5 {
-				for _, text := range []string{someToken, deleted} {
-					_, _ = e.svc.Access.table.authenticateToken(context.Background(), text)
+				for _, text := range []string{searchtest.SomeToken, deleted} {
+					_, _ = e.svc.Table().AuthenticateToken(context.Background(), text)
 				}
 			}
 		}))
@@ -152,31 +153,31 @@ func TestUnknownIDsAreRemembered(t *testing.T) {
 	if n := ask(); n != 0 {
 		t.Errorf("%d look-ups within the second", n)
 	}
-	e.clock.Advance(unknownFor)
+	e.clock.Advance(access.UnknownFor)
 	if n := ask(); n != 2 {
 		t.Errorf("%d look-ups after it", n)
 	}
-	for i := range maxUnknown + 10 {
-		e.svc.Access.table.forget(strings.Repeat("x", 3)+string(rune(i)), e.clock.Now())
+	for i := range access.MaxUnknown + 10 {
+		e.svc.Table().Forget(strings.Repeat("x", 3)+string(rune(i)), e.clock.Now())
 	}
-	if n := len(e.svc.Access.table.unknown); n > maxUnknown {
+	if n := len(e.svc.Table().Unknown); n > access.MaxUnknown {
 		t.Errorf("%d unknown ids are kept", n)
 	}
 }
 
 func TestReloadGivesNewDefaultsToTokensWithoutTheirOwn(t *testing.T) {
 	e := newEnv(t)
-	own := idOf(e.token(&Limits{1, 2, 3, 4, 0}))
+	own := idOf(e.token(&access.Limits{1, 2, 3, 4, 0}))
 	plain := idOf(e.token(nil))
 	set := e.set
 	set.Limits = &LimitSet{RequestsHour: 9, CreditsHour: 8, CreditsDay: 7, CreditsMonth: 6}
 	if err := e.svc.Reload(set, e.backend); err != nil {
 		t.Fatal(err)
 	}
-	if got := e.svc.Access.table.get(own).limits; got != (Limits{1, 2, 3, 4, 0}) {
+	if got := e.svc.Table().Get(own).Limits; got != (access.Limits{1, 2, 3, 4, 0}) {
 		t.Errorf("own limits: %+v", got)
 	}
-	if got := e.svc.Access.table.get(plain).limits; got != (Limits{9, 8, 7, 6, 0}) {
+	if got := e.svc.Table().Get(plain).Limits; got != (access.Limits{9, 8, 7, 6, 0}) {
 		t.Errorf("new defaults: %+v", got)
 	}
 }

@@ -23,7 +23,7 @@ func TestTokenIsChangedAgainBeforeTheTableHears(t *testing.T) {
 				e.store.AfterCommit(ctx, func() { testkit.Must(t, again(id)) })
 				return e.svc.SetTokenEnabled(ctx, id, true)
 			}))
-			if tok := e.svc.Access.table.get(id); tok != nil && tok.enabled {
+			if tok := e.svc.Table().Get(id); tok != nil && tok.Enabled {
 				t.Errorf("%s: the token is good", name)
 			}
 		}

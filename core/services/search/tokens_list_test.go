@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -15,9 +16,9 @@ func TestTokenNotes(t *testing.T) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()))
 		var ids []string
 		for _, note := range []string{"one", "two", "three"} {
-			text, err := e.svc.CreateToken(t.Context(), NewToken{Note: note})
+			text, err := e.svc.CreateToken(t.Context(), access.NewToken{Note: note})
 			testkit.Must(t, err)
-			ids = append(ids, TokenID(text))
+			ids = append(ids, access.TokenID(text))
 		}
 		testkit.Must(t, e.svc.DeleteToken(t.Context(), ids[1]))
 		for _, tc := range []struct {

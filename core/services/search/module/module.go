@@ -10,12 +10,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/pages"
 )
 
 func init() {
 	module.Register(module.Definition{
-		Name: "search", Order: 10, Settings: func() module.Settings { return &search.Settings{} }, Migrations: search.Migrations(), EndGrants: search.EndGrants, Open: openService, Commands: newCommands,
+		Name: "search", Order: 10, Settings: func() module.Settings { return &search.Settings{} }, Migrations: search.Migrations(), EndGrants: access.EndGrants, Open: openService, Commands: newCommands,
 	})
 }
 

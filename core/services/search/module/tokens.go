@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
 func (c commands) tokenCommand() *cobra.Command {
@@ -26,7 +27,7 @@ func (c commands) tokenCommand() *cobra.Command {
 }
 
 // limitFlags are the limits of a token to make, by the names of their flags.
-func limitFlags(l *search.TokenLimits) map[string]struct {
+func limitFlags(l *access.TokenLimits) map[string]struct {
 	limit **int64
 	usage string
 } {
@@ -43,7 +44,7 @@ func limitFlags(l *search.TokenLimits) map[string]struct {
 }
 
 func (c commands) tokenCreate() *cobra.Command {
-	var n search.NewToken
+	var n access.NewToken
 	var expires string
 	var asJSON bool
 	create := &cobra.Command{Use: "create", Short: "Make an access token and print it", Args: command.NoArgs}
@@ -100,12 +101,12 @@ func parseExpiry(text string, now time.Time) (time.Time, error) {
 }
 
 // createToken makes a token and prints it.
-func (c commands) createToken(ctx context.Context, r *module.Records, n search.NewToken, asJSON bool) error {
+func (c commands) createToken(ctx context.Context, r *module.Records, n access.NewToken, asJSON bool) error {
 	text, err := adminOf(r).CreateToken(ctx, n)
 	if err != nil {
 		return err
 	}
-	if err := r.Users.Record(ctx, "search.tokens.create", search.TokenID(text), nil); err != nil {
+	if err := r.Users.Record(ctx, "search.tokens.create", access.TokenID(text), nil); err != nil {
 		return err
 	}
 	if asJSON {
@@ -145,7 +146,7 @@ func (c commands) tokenList() *cobra.Command {
 }
 
 // formatLimits returns the limits of a token's own in a few words.
-func formatLimits(l search.TokenLimits) string {
+func formatLimits(l access.TokenLimits) string {
 	var parts []string
 	for _, p := range []struct {
 		value *int64

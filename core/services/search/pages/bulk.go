@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
 const (
@@ -37,7 +38,7 @@ func (p pages) bulkTokens(c *gin.Context) bulk {
 		path: p.base + "/tokens", of: "token", filter: t.filterValues(),
 		listMatches: func(ctx context.Context, page int) ([]string, error) {
 			list, err := p.service.FindTokens(ctx, t.tokenFilter(), page, perPage)
-			return idsOf(list.Items, func(t service.AuthToken) string { return t.ID }), err
+			return idsOf(list.Items, func(t access.AuthToken) string { return t.ID }), err
 		},
 		changes: map[string]func(context.Context, string) error{
 			"enable":  func(ctx context.Context, id string) error { return p.service.SetTokenEnabled(ctx, id, true) },

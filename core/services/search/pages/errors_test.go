@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
@@ -42,7 +43,7 @@ func TestWhichLimitIsUsedUp(t *testing.T) {
 	s.keys("", "tvly-secret-of-the-pool")
 	_, id := s.token("", "the bot")
 	one := int64(1)
-	must(t, s.service.AssignToken(t.Context(), id, service.TokenChange{RequestsHour: &service.Override{Value: &one}}))
+	must(t, s.service.AssignToken(t.Context(), id, access.TokenChange{RequestsHour: &access.Override{Value: &one}}))
 	v := s.as(s.admin, "en")
 	v.Get("/search/tokens").Lacks(t, "tokens before", "1 of 1 used")
 	s.try(id, "first")

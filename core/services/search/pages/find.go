@@ -6,6 +6,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
 // tokensFound is how many tokens a text finds at most.
@@ -13,10 +14,10 @@ const tokensFound = 10
 
 // findHits returns the tokens that a text finds, for members their own.
 func (p pages) findHits(ctx context.Context, v *ui.View, text string) (out []ui.Hit, err error) {
-	var list service.TokenPage
+	var list access.TokenPage
 	who := auth.From(ctx)
 	if who.Admin() {
-		list, err = p.service.FindTokens(ctx, service.TokenFilter{Query: text}, 1, tokensFound)
+		list, err = p.service.FindTokens(ctx, access.TokenFilter{Query: text}, 1, tokensFound)
 	} else {
 		list, err = p.service.TokensOf(ctx, who.User.ID)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
 // millisText is a latency of a chart.
@@ -29,7 +30,7 @@ func totalKeys(keys map[service.KeyState]int) (n int) {
 }
 
 // tokenState is the word for a token: that of its switch, of its expiry, or of the window that is used up.
-func tokenState(v *ui.View, t service.AuthToken) string {
+func tokenState(v *ui.View, t access.AuthToken) string {
 	switch {
 	case !t.Enabled:
 		return "disabled"
@@ -41,7 +42,7 @@ func tokenState(v *ui.View, t service.AuthToken) string {
 	return "active"
 }
 
-func ownerName(t service.AuthToken) string {
+func ownerName(t access.AuthToken) string {
 	if t.Owner.Of == nil {
 		return "–"
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -174,9 +175,9 @@ func (noProviders) Rejected() (reason string, at time.Time) { return "", time.Ti
 // token makes an access token for a user; nobody's with "".
 func (s *site) token(owner, note string) (text, id string) {
 	s.Helper()
-	text, err := s.service.CreateToken(context.Background(), service.NewToken{Note: note, Group: "team " + note, OwnerID: owner})
+	text, err := s.service.CreateToken(context.Background(), access.NewToken{Note: note, Group: "team " + note, OwnerID: owner})
 	must(s, err)
-	return text, service.TokenID(text)
+	return text, access.TokenID(text)
 }
 
 // keys adds upstream keys.

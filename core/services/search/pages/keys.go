@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
@@ -92,8 +93,8 @@ func readKeys(c *gin.Context) (values []string, group string, err error) {
 	switch {
 	case len(values) == 0:
 		return nil, "", fault.New(fault.InvalidRequest, "There is no key in the request.").With("field", "keys")
-	case len(values) > service.MaxBatch:
-		return nil, "", fault.New(fault.InvalidRequest, "One request takes at most %d keys.", service.MaxBatch).With("field", "keys")
+	case len(values) > access.MaxBatch:
+		return nil, "", fault.New(fault.InvalidRequest, "One request takes at most %d keys.", access.MaxBatch).With("field", "keys")
 	}
 	group, err = readLabel(c, "group", 80)
 	return values, group, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
@@ -32,7 +33,7 @@ type overviewView struct {
 	Window string
 	Chart  *audit.Chart
 	Keys   map[service.KeyState]int
-	Top    []service.TopToken
+	Top    []access.TopToken
 	// Indexes are those that backends keep.
 	Indexes []service.Index
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
 // TestTextsAreComplete: both languages have the same ids with the same parameters, and every id that the pages name.
@@ -85,10 +86,10 @@ func TestExpiryKeepsItsTime(t *testing.T) {
 	s := newSite(t)
 	_, id := s.token("", "n")
 	at := time.Date(2031, 2, 3, 15, 4, 5, 0, time.UTC)
-	must(t, s.service.AssignToken(t.Context(), id, service.TokenChange{ExpiresAt: &at}))
+	must(t, s.service.AssignToken(t.Context(), id, access.TokenChange{ExpiresAt: &at}))
 	v := s.as(s.admin, "en")
 	for day, want := range map[string]string{"2031-02-03": "2031-02-03T15:04:05Z", "2031-02-04": "2031-02-04T00:00:00Z", "": ""} {
-		must(t, s.service.AssignToken(t.Context(), id, service.TokenChange{ExpiresAt: &at}))
+		must(t, s.service.AssignToken(t.Context(), id, access.TokenChange{ExpiresAt: &at}))
 		if p := v.Post("/search/tokens/"+id+"/settings", "note", "m", "expires", day); p.Status != http.StatusSeeOther {
 			t.Fatalf("%q: status %d", day, p.Status)
 		}

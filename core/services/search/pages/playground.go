@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
@@ -38,7 +39,7 @@ func (in input) isShown() bool {
 }
 
 type playView struct {
-	Tokens     []service.AuthToken
+	Tokens     []access.AuthToken
 	Token      string
 	Operations []service.Operation
 	Operation  string
@@ -243,7 +244,7 @@ func indentJSON(raw []byte) string {
 // guideView is what the guide shows: snippets with the address of this service.
 type guideView struct {
 	URL    string
-	Tokens []service.AuthToken
+	Tokens []access.AuthToken
 	Result *testResult
 }
 

@@ -12,7 +12,7 @@ import (
 	"net/url"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
@@ -431,7 +431,7 @@ func playForm(v *ui.View, p pages, play playView) templ.Component {
 	})
 }
 
-func tokenChoice(v *ui.View, tokens []service.AuthToken, chosen string) templ.Component {
+func tokenChoice(v *ui.View, tokens []access.AuthToken, chosen string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
 //go:embed locales static
@@ -128,26 +129,26 @@ func (p pages) pageURL(parts ...string) templ.SafeURL {
 }
 
 // ownToken reports whether the caller may see a token, and returns it. A foreign one does not exist for members.
-func (p pages) ownToken(ctx context.Context, id string) (service.AuthToken, error) {
+func (p pages) ownToken(ctx context.Context, id string) (access.AuthToken, error) {
 	who := auth.From(ctx)
 	t, err := p.service.Token(ctx, id)
 	if err != nil || who.Admin() {
 		return t, err
 	}
 	if t.Owner.Of == nil || t.Owner.Of.UserID != who.User.ID {
-		return service.AuthToken{}, fault.New(fault.NotFound, "There is no such access token.")
+		return access.AuthToken{}, fault.New(fault.NotFound, "There is no such access token.")
 	}
 	return t, nil
 }
 
 // visibleTokens are the tokens of the caller: all usable ones for an administrator, as far as they fit into a list to choose from.
-func (p pages) visibleTokens(ctx context.Context) ([]service.AuthToken, error) {
+func (p pages) visibleTokens(ctx context.Context) ([]access.AuthToken, error) {
 	who := auth.From(ctx)
 	if !who.Admin() {
 		list, err := p.service.TokensOf(ctx, who.User.ID)
 		return list.Items, err
 	}
-	list, err := p.service.FindTokens(ctx, service.TokenFilter{Enabled: "active"}, 1, 100)
+	list, err := p.service.FindTokens(ctx, access.TokenFilter{Enabled: "active"}, 1, 100)
 	return list.Items, err
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
 // TestTokensAreShownOnce: what makes, asks for or replaces a token leads to a page with its text, which is stored nowhere and is
@@ -31,12 +31,12 @@ func TestTokensAreShownOnce(t *testing.T) {
 		return p.Body[at : at+32]
 	}
 	first := shown(v.Post("/search/tokens", "note", hostile, "group", "g"), "a new token")
-	id := service.TokenID(first)
+	id := access.TokenID(first)
 	if again := shown(v.Post("/search/tokens/"+id+"/reveal"), "the token"); again != first {
 		t.Errorf("revealed %q, want %q", again, first)
 	}
 	second := shown(v.Post("/search/tokens/"+id+"/rotate"), "the new text")
-	if second == first || service.TokenID(second) != id {
+	if second == first || access.TokenID(second) != id {
 		t.Errorf("replaced by %q", second)
 	}
 	for _, path := range []string{"/search/tokens", "/search/tokens/" + id, "/search/guide", "/search/playground"} {

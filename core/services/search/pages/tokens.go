@@ -12,7 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
@@ -23,8 +23,8 @@ const newToken = "new-token"
 
 type tokensView struct {
 	Query, Group, Enabled, Quota string
-	List                         service.TokenPage
-	Groups                       []service.TokenGroup
+	List                         access.TokenPage
+	Groups                       []access.TokenGroup
 	Own                          bool
 	// Form makes an access token; Open shows it at once.
 	Form ui.Form
@@ -60,8 +60,8 @@ func (t tokensView) countAll() (n int64) {
 }
 
 // tokenFilter returns what the list is confined to.
-func (t tokensView) tokenFilter() service.TokenFilter {
-	f := service.TokenFilter{Query: t.Query, Enabled: t.Enabled, QuotaState: t.Quota}
+func (t tokensView) tokenFilter() access.TokenFilter {
+	f := access.TokenFilter{Query: t.Query, Enabled: t.Enabled, QuotaState: t.Quota}
 	if t.Group != "" {
 		f.Group = &t.Group
 	}
@@ -108,7 +108,7 @@ func readNumber(c *gin.Context, field string) (*int64, error) {
 }
 
 func (p pages) createToken(c *gin.Context) {
-	text, err := p.service.CreateToken(c.Request.Context(), service.NewToken{Note: c.PostForm("note"), Group: c.PostForm("group")})
+	text, err := p.service.CreateToken(c.Request.Context(), access.NewToken{Note: c.PostForm("note"), Group: c.PostForm("group")})
 	if err != nil {
 		if form, ok := p.kit.ReadForm(c, err); ok {
 			p.renderTokens(c, form)
@@ -120,12 +120,12 @@ func (p pages) createToken(c *gin.Context) {
 
 // showToken answers with the page of a token and the token in full, shown once below a heading.
 func (p pages) showToken(c *gin.Context, text, heading string) {
-	id := service.TokenID(text)
+	id := access.TokenID(text)
 	p.kit.ShowOnce(c, p.base+"/tokens/"+id, ui.Secret{Of: id, Name: heading, Text: text})
 }
 
 type tokenView struct {
-	service.AuthToken
+	access.AuthToken
 	Window string
 	Chart  *audit.Chart
 	Recent []audit.RequestLog
@@ -193,7 +193,7 @@ func (p pages) tokenLive(c *gin.Context) {
 
 func (p pages) changeToken(c *gin.Context) {
 	t, err := p.service.Token(c.Request.Context(), c.Param("id"))
-	var change service.TokenChange
+	var change access.TokenChange
 	if err == nil {
 		change, err = readSettings(c, t)
 	}
@@ -210,14 +210,14 @@ func (p pages) changeToken(c *gin.Context) {
 }
 
 // readSettings reads the form with the settings of a token.
-func readSettings(c *gin.Context, t service.AuthToken) (service.TokenChange, error) {
+func readSettings(c *gin.Context, t access.AuthToken) (access.TokenChange, error) {
 	note, group := c.PostForm("note"), c.PostForm("group")
 	owner, err := readLabel(c, "owner", 64)
 	if err != nil {
-		return service.TokenChange{}, err
+		return access.TokenChange{}, err
 	}
-	change := service.TokenChange{Note: &note, Group: &group, OwnerID: &owner}
-	for field, to := range map[string]**service.Override{
+	change := access.TokenChange{Note: &note, Group: &group, OwnerID: &owner}
+	for field, to := range map[string]**access.Override{
 		"requests_minute": &change.RequestsMinute,
 		"requests_hour":   &change.RequestsHour, "credits_hour": &change.CreditsHour, "credits_day": &change.CreditsDay, "credits_month": &change.CreditsMonth, "cache_ttl": &change.CacheTTL,
 	} {
@@ -225,7 +225,7 @@ func readSettings(c *gin.Context, t service.AuthToken) (service.TokenChange, err
 		if err != nil {
 			return change, err
 		}
-		*to = &service.Override{Value: n}
+		*to = &access.Override{Value: n}
 	}
 	text := c.PostForm("expires")
 	if text == day(t) {

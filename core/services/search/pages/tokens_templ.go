@@ -14,7 +14,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
@@ -1030,7 +1030,7 @@ func tokenPage(v *ui.View, p pages, t tokenView) templ.Component {
 	})
 }
 
-func tokenActions(v *ui.View, p pages, t service.AuthToken) templ.Component {
+func tokenActions(v *ui.View, p pages, t access.AuthToken) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1412,7 +1412,7 @@ func settingFields() []string {
 }
 
 // limitInputs are the lines of a token's own limits.
-func limitInputs(v *ui.View, t service.AuthToken) []ui.Input {
+func limitInputs(v *ui.View, t access.AuthToken) []ui.Input {
 	lines := []ui.Input{
 		{Name: "requests_minute", Label: v.T("search.quota.minute"), Value: limitText(t.Limits.RequestsMinute)}, {Name: "requests_hour", Label: v.T("search.quota.requests"), Value: limitText(t.Limits.RequestsHour)},
 		{Name: "credits_hour", Label: v.T("search.quota.hour"), Value: limitText(t.Limits.CreditsHour)}, {Name: "credits_day", Label: v.T("search.quota.day"), Value: limitText(t.Limits.CreditsDay)},
@@ -1428,14 +1428,14 @@ func among(all []auth.User, id string) bool {
 	return slices.ContainsFunc(all, func(u auth.User) bool { return u.ID == id })
 }
 
-func ownerID(t service.AuthToken) string {
+func ownerID(t access.AuthToken) string {
 	if t.Owner.Of == nil {
 		return ""
 	}
 	return t.Owner.Of.UserID
 }
 
-func day(t service.AuthToken) string {
+func day(t access.AuthToken) string {
 	if t.ExpiresAt == nil {
 		return ""
 	}

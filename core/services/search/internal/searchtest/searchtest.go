@@ -45,3 +45,6 @@ func DrawStart(t *rapid.T) time.Time {
 		time.Date(2028, 2, 29, 23, 15, 0, 0, time.UTC), time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC),
 	}).Draw(t, "start")
 }
+
+// SomeToken is an access token that no database knows.
+const SomeToken = "th-aB3d-abcdefghijklmnopqrstuvwx"

@@ -1,4 +1,4 @@
-package search
+package access
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 
 // The kinds of clients that are told apart from people at a terminal or a page.
 const (
-	clientMCP     = "mcp"
-	clientLibrary = "library"
+	ClientMCP     = "mcp"
+	ClientLibrary = "library"
 )
 
 // firstClient knows whether a client program has ever used the service: an SDK, or an assistant that speaks MCP.
@@ -26,8 +26,8 @@ func (f *firstClient) loadState(ctx context.Context) error {
 }
 
 // recordUse stores the first use by a client. Calls of the built-in token of development do not count.
-func (f *firstClient) recordUse(ctx context.Context, tok *token, kind string, now time.Time) error {
-	if tok.id == builtinID || !f.seen.CompareAndSwap(false, true) {
+func (f *firstClient) recordUse(ctx context.Context, tok *Token, kind string, now time.Time) error {
+	if tok.Id == BuiltinID || !f.seen.CompareAndSwap(false, true) {
 		return nil
 	}
 	err := f.store.addClient(ctx, kind, now)
@@ -38,7 +38,7 @@ func (f *firstClient) recordUse(ctx context.Context, tok *token, kind string, no
 }
 
 // NoteClient notes that a client has used the service. A failure is logged: the next use tries again.
-func (a *Access) NoteClient(ctx context.Context, tok *token, kind string) {
+func (a *Access) NoteClient(ctx context.Context, tok *Token, kind string) {
 	if a.client.seen.Load() {
 		return
 	}

@@ -1,4 +1,4 @@
-package search
+package access
 
 import (
 	"context"
@@ -14,22 +14,22 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// tokenAdmin changes access tokens. It needs no running service: a core that runs on the same database notices what was changed.
-type tokenAdmin struct {
+// TokenAdmin changes access tokens. It needs no running service: a core that runs on the same database notices what was changed.
+type TokenAdmin struct {
 	store   *store.Store
 	keyring *secret.Keyring
 	now     func() time.Time
-	tokens  *tokenStore
+	Tokens  *tokenStore
 	// changed tells the service of this process.
 	changed func(tokenRecord)
 }
 
-// newTokenAdmin makes a tokenAdmin on a database whose migrations have run; now nil means time.Now.
-func newTokenAdmin(st *store.Store, keyring *secret.Keyring, now func() time.Time) *tokenAdmin {
+// NewTokenAdmin makes a tokenAdmin on a database whose migrations have run; now nil means time.Now.
+func NewTokenAdmin(st *store.Store, keyring *secret.Keyring, now func() time.Time) *TokenAdmin {
 	if now == nil {
 		now = time.Now
 	}
-	return &tokenAdmin{store: st, keyring: keyring, now: now, tokens: &tokenStore{st}, changed: func(tokenRecord) {}}
+	return &TokenAdmin{store: st, keyring: keyring, now: now, Tokens: &tokenStore{st}, changed: func(tokenRecord) {}}
 }
 
 // NewToken describes an access token to make. Nil limits mean the service's defaults.
@@ -54,9 +54,9 @@ func (n NewToken) check(now time.Time) error {
 }
 
 // CreateToken makes an access token and returns its text, which is stored sealed.
-func (a *tokenAdmin) CreateToken(ctx context.Context, n NewToken) (text string, err error) {
+func (a *TokenAdmin) CreateToken(ctx context.Context, n NewToken) (text string, err error) {
 	n.Note, n.Group = strings.TrimSpace(n.Note), strings.TrimSpace(n.Group)
-	if err := checkLabels(&n.Note, &n.Group); err != nil {
+	if err := CheckLabels(&n.Note, &n.Group); err != nil {
 		return "", err
 	}
 	if err := n.check(a.now()); err != nil {
@@ -71,7 +71,7 @@ func (a *tokenAdmin) CreateToken(ctx context.Context, n NewToken) (text string, 
 		r := a.tokenRecord(id, text, n)
 		httpd.NoteObject(ctx, id)
 		a.store.AfterCommit(ctx, func() { a.changed(r) })
-		return a.tokens.create(ctx, &r)
+		return a.Tokens.create(ctx, &r)
 	})
 	if err != nil {
 		return "", fmt.Errorf("create token: %w", err)
@@ -79,10 +79,10 @@ func (a *tokenAdmin) CreateToken(ctx context.Context, n NewToken) (text string, 
 	return text, nil
 }
 
-func (a *tokenAdmin) freeTokenID(ctx context.Context) (string, error) {
+func (a *TokenAdmin) freeTokenID(ctx context.Context) (string, error) {
 	for range 16 {
 		id := secret.RandomString(tokenIDLen, secret.Alphanumeric)
-		_, found, err := a.tokens.findToken(ctx, id)
+		_, found, err := a.Tokens.FindToken(ctx, id)
 		if err != nil {
 			return "", err
 		}
@@ -93,7 +93,7 @@ func (a *tokenAdmin) freeTokenID(ctx context.Context) (string, error) {
 	return "", errors.New("no free token id was found")
 }
 
-func (a *tokenAdmin) tokenRecord(id, text string, n NewToken) tokenRecord {
+func (a *TokenAdmin) tokenRecord(id, text string, n NewToken) tokenRecord {
 	now := a.now().UnixMilli()
 	r := tokenRecord{
 		ID: id, Hash: secret.HashToken(text), Sealed: a.keyring.Seal([]byte(text), "search_tokens", id, "sealed"), Enabled: true,
@@ -107,29 +107,29 @@ func (a *tokenAdmin) tokenRecord(id, text string, n NewToken) tokenRecord {
 }
 
 // SetTokenEnabled enables or disables a token.
-func (a *tokenAdmin) SetTokenEnabled(ctx context.Context, id string, enabled bool) error {
+func (a *TokenAdmin) SetTokenEnabled(ctx context.Context, id string, enabled bool) error {
 	return a.changeToken(ctx, id, map[string]any{"enabled": enabled})
 }
 
 // DeleteToken makes a token unusable for good. Its requests stay in the audit.
-func (a *tokenAdmin) DeleteToken(ctx context.Context, id string) error {
+func (a *TokenAdmin) DeleteToken(ctx context.Context, id string) error {
 	return a.changeToken(ctx, id, map[string]any{"deleted_at": a.now().UnixMilli()})
 }
 
-func (a *tokenAdmin) changeToken(ctx context.Context, id string, values map[string]any) error {
+func (a *TokenAdmin) changeToken(ctx context.Context, id string, values map[string]any) error {
 	if strings.ContainsRune(id, 0) {
 		// Not every database can even look for it.
 		return fault.New(fault.NotFound, "There is no such access token.")
 	}
 	return a.store.Tx(ctx, "change token", func(ctx context.Context) error {
-		changed, err := a.tokens.update(ctx, id, values, a.now().UnixMilli())
+		changed, err := a.Tokens.update(ctx, id, values, a.now().UnixMilli())
 		if err != nil {
 			return fmt.Errorf("change token: %w", err)
 		}
 		if !changed {
 			return fault.New(fault.NotFound, "There is no such access token.")
 		}
-		r, _, err := a.tokens.findToken(ctx, id)
+		r, _, err := a.Tokens.FindToken(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (a *tokenAdmin) changeToken(ctx context.Context, id string, values map[stri
 	})
 }
 
-const maxNote = 500
+const MaxNote = 500
 
 // StoredToken is an access token as it is stored, without its text.
 type StoredToken struct {
@@ -153,10 +153,10 @@ type StoredToken struct {
 }
 
 // ListTokens returns all access tokens, the newest first.
-func (a *tokenAdmin) ListTokens(ctx context.Context) ([]StoredToken, error) {
+func (a *TokenAdmin) ListTokens(ctx context.Context) ([]StoredToken, error) {
 	out := []StoredToken{}
 	for page := 1; ; page++ {
-		records, _, err := a.tokens.tokenPage(ctx, TokenFilter{}, nil, page, listPage)
+		records, _, err := a.Tokens.TokenPage(ctx, TokenFilter{}, nil, page, ListPage)
 		if err != nil {
 			return nil, err
 		}
@@ -166,11 +166,11 @@ func (a *tokenAdmin) ListTokens(ctx context.Context) ([]StoredToken, error) {
 				Limits: TokenLimits{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute},
 			})
 		}
-		if len(records) < listPage {
+		if len(records) < ListPage {
 			return out, nil
 		}
 	}
 }
 
-// listPage is how many records are read from the database at once.
-const listPage = 500
+// ListPage is how many records are read from the database at once.
+const ListPage = 500

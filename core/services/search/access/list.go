@@ -1,4 +1,4 @@
-package search
+package access
 
 import (
 	"context"
@@ -36,8 +36,8 @@ type TokenGroup struct {
 }
 
 // TokenGroups lists the groups, the one with the newest token first.
-func (a *tokenAdmin) TokenGroups(ctx context.Context) ([]TokenGroup, error) {
-	rows, err := a.tokens.tokenGroups(ctx)
+func (a *TokenAdmin) TokenGroups(ctx context.Context) ([]TokenGroup, error) {
+	rows, err := a.Tokens.tokenGroups(ctx)
 	out := make([]TokenGroup, len(rows))
 	for i, r := range rows {
 		out[i] = TokenGroup{r.GroupName, r.N, api.TimeOfMillis(r.Latest)}
@@ -60,6 +60,6 @@ func (t *Table) spentLimits() map[string]string {
 }
 
 // TokenNotes returns the notes of tokens by their ids, also of those that were deleted.
-func (a *tokenAdmin) TokenNotes(ctx context.Context, ids []string) (map[string]string, error) {
-	return a.tokens.tokenNotes(ctx, ids)
+func (a *TokenAdmin) TokenNotes(ctx context.Context, ids []string) (map[string]string, error) {
+	return a.Tokens.tokenNotes(ctx, ids)
 }

@@ -1,4 +1,4 @@
-package search
+package access
 
 import (
 	"context"
@@ -16,30 +16,30 @@ const (
 	tokenIDLen     = 4
 	tokenSecretLen = 24
 	tokenLen       = len(tokenPrefix) + tokenIDLen + 1 + tokenSecretLen
-	// unknownFor is how long an unknown id is remembered as such; maxUnknown bounds the memory for that.
-	unknownFor = time.Second
-	maxUnknown = 4096
+	// UnknownFor is how long an unknown id is remembered as such; maxUnknown bounds the memory for that.
+	UnknownFor = time.Second
+	MaxUnknown = 4096
 )
 
-// token is an access token in memory.
-type token struct {
-	id      string
+// Token is an access token in memory.
+type Token struct {
+	Id      string
 	hash    [32]byte
-	enabled bool
+	Enabled bool
 	expires time.Time
 	owner   string
 	own     overrides
-	// cacheTTL is the token's own, in seconds; nil takes the default.
-	cacheTTL *int64
-	limits   Limits
+	// CacheTTL is the token's own, in seconds; nil takes the default.
+	CacheTTL *int64
+	Limits   Limits
 	counter  *counter
 	// updated is when its record was changed, in Unix milliseconds.
 	updated int64
 }
 
 // usable reports whether the token may be used at a moment.
-func (t *token) usable(now time.Time) bool {
-	return t.enabled && (t.expires.IsZero() || now.Before(t.expires))
+func (t *Token) usable(now time.Time) bool {
+	return t.Enabled && (t.expires.IsZero() || now.Before(t.expires))
 }
 
 // Table is the table of access tokens in memory. It is loaded at start, follows writes of other processes, and looks
@@ -50,26 +50,26 @@ type Table struct {
 	now      func() time.Time
 
 	mu   sync.RWMutex
-	byID map[string]*token
+	byID map[string]*Token
 	// barred are the owners who are disabled: their tokens are refused.
 	barred  map[string]bool
-	unknown map[string]time.Time
+	Unknown map[string]time.Time
 	// deleted are the tokens that do not come back.
 	deleted map[string]bool
 }
 
 func newTable(store *tokenStore, defaults Limits, now func() time.Time) *Table {
-	return &Table{store: store, defaults: defaults, now: now, byID: map[string]*token{}, unknown: map[string]time.Time{}, deleted: map[string]bool{}}
+	return &Table{store: store, defaults: defaults, now: now, byID: map[string]*Token{}, Unknown: map[string]time.Time{}, deleted: map[string]bool{}}
 }
 
-// setDefaults gives new limits to the tokens that have none of their own.
-func (t *Table) setDefaults(l Limits) {
+// SetDefaults gives new limits to the tokens that have none of their own.
+func (t *Table) SetDefaults(l Limits) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.defaults = l
 	for id, old := range t.byID {
 		next := *old
-		next.limits = old.own.mergeOver(l)
+		next.Limits = old.own.mergeOver(l)
 		t.byID[id] = &next
 	}
 }
@@ -81,7 +81,7 @@ func (t *Table) storeRecords(records []tokenRecord) {
 	defer t.mu.Unlock()
 	for _, r := range records {
 		old := t.byID[r.ID]
-		delete(t.unknown, r.ID)
+		delete(t.Unknown, r.ID)
 		if r.DeletedAt != 0 {
 			delete(t.byID, r.ID)
 			t.deleted[r.ID] = true
@@ -108,8 +108,8 @@ func (t *Table) setDisabledOwners(owners []string) {
 	t.barred = next
 }
 
-// usable reports whether a token may be used now, by itself and by its owner.
-func (t *Table) usable(tok *token) bool {
+// Usable reports whether a token may be used now, by itself and by its owner.
+func (t *Table) Usable(tok *Token) bool {
 	if !tok.usable(t.now()) {
 		return false
 	}
@@ -122,16 +122,16 @@ func (t *Table) usable(tok *token) bool {
 }
 
 // newToken returns a token that is not in the table yet: another process has just created it.
-func (t *Table) newToken(r tokenRecord) *token {
+func (t *Table) newToken(r tokenRecord) *Token {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return r.toToken(t.defaults)
 }
 
-func (r tokenRecord) toToken(defaults Limits) *token {
-	out := &token{id: r.ID, enabled: r.Enabled, owner: r.OwnerID, cacheTTL: r.CacheTTL, counter: &counter{}, updated: r.UpdatedAt}
+func (r tokenRecord) toToken(defaults Limits) *Token {
+	out := &Token{Id: r.ID, Enabled: r.Enabled, owner: r.OwnerID, CacheTTL: r.CacheTTL, counter: &counter{}, updated: r.UpdatedAt}
 	out.own = overrides{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute}
-	out.limits = out.own.mergeOver(defaults)
+	out.Limits = out.own.mergeOver(defaults)
 	copy(out.hash[:], r.Hash)
 	if r.ExpiresAt != 0 {
 		out.expires = time.UnixMilli(r.ExpiresAt)
@@ -140,8 +140,8 @@ func (r tokenRecord) toToken(defaults Limits) *token {
 }
 
 // quotaState returns the widest window of the quota that is used up.
-func (t *token) quotaState(now time.Time) string {
-	u, l := t.counter.readSums(now), t.limits
+func (t *Token) quotaState(now time.Time) string {
+	u, l := t.counter.readSums(now), t.Limits
 	switch {
 	case u.MonthlyCredits >= l.CreditsMonth:
 		return QuotaMonth
@@ -168,17 +168,17 @@ func (o overrides) mergeOver(l Limits) Limits {
 	return l
 }
 
-func (t *Table) get(id string) *token {
+func (t *Table) Get(id string) *Token {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.byID[id]
 }
 
-// errToken returns the one answer to every token that is not usable.
-func errToken(message string) error { return fault.New(fault.Unauthorized, "%s", message) }
+// ErrToken returns the one answer to every token that is not usable.
+func ErrToken(message string) error { return fault.New(fault.Unauthorized, "%s", message) }
 
-// wellFormed reports whether a text has the shape of a token. What has not is never looked up.
-func wellFormed(text string) bool {
+// WellFormed reports whether a text has the shape of a token. What has not is never looked up.
+func WellFormed(text string) bool {
 	const dash = len(tokenPrefix) + tokenIDLen
 	if len(text) != tokenLen || !strings.HasPrefix(text, tokenPrefix) {
 		return false
@@ -192,78 +192,78 @@ func wellFormed(text string) bool {
 	return true
 }
 
-// authenticateToken finds the token of a text. Its error is a fault.Unauthorized.
-func (t *Table) authenticateToken(ctx context.Context, text string) (*token, error) {
-	if !wellFormed(text) {
-		return nil, errToken("The access token is invalid or disabled.")
+// AuthenticateToken finds the token of a text. Its error is a fault.Unauthorized.
+func (t *Table) AuthenticateToken(ctx context.Context, text string) (*Token, error) {
+	if !WellFormed(text) {
+		return nil, ErrToken("The access token is invalid or disabled.")
 	}
 	id := text[len(tokenPrefix) : len(tokenPrefix)+tokenIDLen]
-	found := t.get(id)
+	found := t.Get(id)
 	if found == nil {
 		var err error
 		if found, err = t.findOrLoad(ctx, id); err != nil {
 			return nil, err
 		}
 	}
-	if found == nil || subtle.ConstantTimeCompare(secret.HashToken(text), found.hash[:]) != 1 || !t.usable(found) {
-		return nil, errToken("The access token is invalid or disabled.")
+	if found == nil || subtle.ConstantTimeCompare(secret.HashToken(text), found.hash[:]) != 1 || !t.Usable(found) {
+		return nil, ErrToken("The access token is invalid or disabled.")
 	}
 	return found, nil
 }
 
 // findOrLoad returns a token by its id, from the database if it is not in the table. That there is no such token is remembered for
 // a second. Requests that ask at the same moment each read the database, so that a new token is refused to none of them.
-func (t *Table) findOrLoad(ctx context.Context, id string) (*token, error) {
+func (t *Table) findOrLoad(ctx context.Context, id string) (*Token, error) {
 	now := t.now()
 	t.mu.RLock()
-	asked, known := t.unknown[id]
+	asked, known := t.Unknown[id]
 	t.mu.RUnlock()
-	if known && now.Sub(asked) < unknownFor {
+	if known && now.Sub(asked) < UnknownFor {
 		return nil, nil
 	}
-	r, found, err := t.store.findToken(ctx, id)
+	r, found, err := t.store.FindToken(ctx, id)
 	if err == nil && (!found || r.DeletedAt != 0) {
-		t.forget(id, now)
+		t.Forget(id, now)
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Internal, "The access token could not be checked.")
 	}
 	t.storeRecords([]tokenRecord{r})
-	return t.get(id), nil
+	return t.Get(id), nil
 }
 
-// forget remembers that there was no such token.
-func (t *Table) forget(id string, now time.Time) {
+// Forget remembers that there was no such token.
+func (t *Table) Forget(id string, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.unknown) >= maxUnknown {
-		clear(t.unknown)
+	if len(t.Unknown) >= MaxUnknown {
+		clear(t.Unknown)
 	}
-	t.unknown[id] = now
+	t.Unknown[id] = now
 }
 
-// builtinID is the token on which calls without one are counted in development. No real id looks like it.
-const builtinID = "dev"
+// BuiltinID is the token on which calls without one are counted in development. No real id looks like it.
+const BuiltinID = "dev"
 
-// builtinToken returns that token. It is made at its first use and never stored.
-func (t *Table) builtinToken() *token {
-	if found := t.get(builtinID); found != nil {
+// BuiltinToken returns that token. It is made at its first use and never stored.
+func (t *Table) BuiltinToken() *Token {
+	if found := t.Get(BuiltinID); found != nil {
 		return found
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if found := t.byID[builtinID]; found != nil {
+	if found := t.byID[BuiltinID]; found != nil {
 		return found
 	}
-	made := &token{id: builtinID, enabled: true, limits: t.defaults, counter: &counter{}}
-	t.byID[builtinID] = made
+	made := &Token{Id: BuiltinID, Enabled: true, Limits: t.defaults, counter: &counter{}}
+	t.byID[BuiltinID] = made
 	return made
 }
 
 // TokenID returns the id that stands in the text of a token, "" for what is none.
 func TokenID(text string) string {
-	if !wellFormed(text) {
+	if !WellFormed(text) {
 		return ""
 	}
 	return text[len(tokenPrefix) : len(tokenPrefix)+tokenIDLen]
@@ -282,6 +282,6 @@ func (t *Table) usedPeriods(now time.Time, month bool) map[string]period {
 
 // IsOwner reports whether a token belongs to a user.
 func (t *Table) IsOwner(id, user string) bool {
-	tok := t.get(id)
+	tok := t.Get(id)
 	return tok != nil && tok.owner != "" && tok.owner == user
 }

@@ -1,4 +1,5 @@
-package search
+// Package access knows the access tokens of the search service: who may use it, and how much.
+package access
 
 import (
 	"context"
@@ -18,8 +19,8 @@ type tokenRequests interface {
 	LifetimeSums(ctx context.Context, scope string, ids []string) (map[string]*audit.RequestSums, error)
 }
 
-// accessConfig is what Access needs.
-type accessConfig struct {
+// AccessConfig is what Access needs.
+type AccessConfig struct {
 	Store   *store.Store
 	Keyring *secret.Keyring
 	Logger  hclog.Logger
@@ -33,7 +34,7 @@ type accessConfig struct {
 
 // Access knows the access tokens: who may use the service, and how much.
 type Access struct {
-	*tokenAdmin
+	*TokenAdmin
 	table    *Table
 	log      hclog.Logger
 	requests tokenRequests
@@ -41,13 +42,13 @@ type Access struct {
 	client   *firstClient
 }
 
-// newAccess makes an Access without tokens: Refresh loads them.
-func newAccess(cfg accessConfig) *Access {
+// NewAccess makes an Access without tokens: Refresh loads them.
+func NewAccess(cfg AccessConfig) *Access {
 	a := &Access{
-		tokenAdmin: newTokenAdmin(cfg.Store, cfg.Keyring, cfg.Now), log: cfg.Logger, requests: cfg.Requests, people: cfg.People,
+		TokenAdmin: NewTokenAdmin(cfg.Store, cfg.Keyring, cfg.Now), log: cfg.Logger, requests: cfg.Requests, people: cfg.People,
 		client: &firstClient{store: &clientStore{cfg.Store}},
 	}
-	a.table = newTable(a.tokens, cfg.Defaults, cfg.Now)
+	a.table = newTable(a.Tokens, cfg.Defaults, cfg.Now)
 	a.changed = func(r tokenRecord) { a.table.storeRecords([]tokenRecord{r}) }
 	return a
 }
@@ -65,7 +66,7 @@ func (a *Access) LoadFirstClient(ctx context.Context) error {
 
 // RefreshTokens takes in what was written to tokens since a moment in Unix milliseconds, and who is disabled.
 func (a *Access) RefreshTokens(ctx context.Context, since int64) error {
-	records, err := a.tokens.tokensSince(ctx, since)
+	records, err := a.Tokens.TokensSince(ctx, since)
 	if err != nil {
 		return fmt.Errorf("load access tokens: %w", err)
 	}

@@ -1,4 +1,4 @@
-package search
+package access
 
 import (
 	"sync"
@@ -281,14 +281,14 @@ func (c *counter) hourlyWindow(now time.Time, limit int64) (remaining int64, res
 	return max(0, limit-c.requests.sum), c.requests.freedAt(now, time.Minute, 1)
 }
 
-// reachedLimit returns the limit as the audit keeps it.
-func (x *Exceeded) reachedLimit() *audit.ReachedLimit {
+// ReachedLimit returns the limit as the audit keeps it.
+func (x *Exceeded) ReachedLimit() *audit.ReachedLimit {
 	return &audit.ReachedLimit{Scope: x.Scope, Window: x.Window, Limit: x.Limit, Used: x.Used, ResetAt: api.TimeOf(x.ResetAt), Needed: x.Needed}
 }
 
-// asFault returns the fault that the client gets.
-func (x *Exceeded) asFault(now time.Time) error {
-	out := fault.New(fault.QuotaExhausted, "%s", x.reachedLimit().RefusalText()).
+// AsFault returns the fault that the client gets.
+func (x *Exceeded) AsFault(now time.Time) error {
+	out := fault.New(fault.QuotaExhausted, "%s", x.ReachedLimit().RefusalText()).
 		WithRetryAfter(x.ResetAt.Sub(now)).
 		With("scope", x.Scope).With("window", x.Window).With("limit", x.Limit).With("used", x.Used).
 		With("reset_at", x.ResetAt.Format("2006-01-02T15:04:05.000Z"))
@@ -298,33 +298,33 @@ func (x *Exceeded) asFault(now time.Time) error {
 	return out
 }
 
-// reserve admits a request at the price, or returns the limit that it would exceed; then nothing has changed.
-func (t *token) reserve(now time.Time, price int64) *Exceeded {
-	return t.counter.reserve(now, price, t.limits)
+// Reserve admits a request at the price, or returns the limit that it would exceed; then nothing has changed.
+func (t *Token) Reserve(now time.Time, price int64) *Exceeded {
+	return t.counter.reserve(now, price, t.Limits)
 }
 
-// replaceReservation replaces a reservation by one at the price next, or returns the limit that it would exceed; then
+// ReplaceReservation replaces a reservation by one at the price next, or returns the limit that it would exceed; then
 // nothing has changed.
-func (t *token) replaceReservation(now time.Time, price, next int64) *Exceeded {
-	return t.counter.replaceReservation(now, price, next, t.limits)
+func (t *Token) ReplaceReservation(now time.Time, price, next int64) *Exceeded {
+	return t.counter.replaceReservation(now, price, next, t.Limits)
 }
 
-// settle replaces a reservation by the credits that were used. began is when the request was admitted.
-func (t *token) settle(now, began time.Time, price, credits int64, outcome audit.Outcome) {
+// Settle replaces a reservation by the credits that were used. began is when the request was admitted.
+func (t *Token) Settle(now, began time.Time, price, credits int64, outcome audit.Outcome) {
 	t.counter.settle(now, began, price, credits, outcome)
 }
 
-// countRefused counts a request that was refused.
-func (t *token) countRefused(now, began time.Time) { t.counter.countRefused(now, began) }
+// CountRefused counts a request that was refused.
+func (t *Token) CountRefused(now, began time.Time) { t.counter.countRefused(now, began) }
 
-// snapshot returns what the token has used.
-func (t *token) snapshot(now time.Time) Used { return t.counter.snapshot(now) }
+// Snapshot returns what the token has used.
+func (t *Token) Snapshot(now time.Time) Used { return t.counter.snapshot(now) }
 
-// hourlyWindow returns the values of the rate-limit headers: the limit, the requests that are left, and when the oldest
+// HourlyWindow returns the values of the rate-limit headers: the limit, the requests that are left, and when the oldest
 // one leaves the window.
-func (t *token) hourlyWindow(now time.Time) (limit, remaining int64, reset time.Time) {
-	remaining, reset = t.counter.hourlyWindow(now, t.limits.RequestsHour)
-	return t.limits.RequestsHour, remaining, reset
+func (t *Token) HourlyWindow(now time.Time) (limit, remaining int64, reset time.Time) {
+	remaining, reset = t.counter.hourlyWindow(now, t.Limits.RequestsHour)
+	return t.Limits.RequestsHour, remaining, reset
 }
 
 // DefaultLimits are the limits of a token where nobody says otherwise.

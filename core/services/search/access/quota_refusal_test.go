@@ -1,4 +1,4 @@
-package search
+package access
 
 import (
 	"testing"
@@ -35,7 +35,7 @@ func TestRefusalsAreTrue(t *testing.T) {
 		}
 		c.settle(searchtest.Noon, searchtest.Noon, tt.used, tt.used, audit.Success)
 		x := c.reserve(searchtest.Noon, tt.price, tt.limits)
-		if x == nil || x.reachedLimit().RefusalText() != tt.want || x.Needed != tt.needed {
+		if x == nil || x.ReachedLimit().RefusalText() != tt.want || x.Needed != tt.needed {
 			t.Errorf("%s: %+v", tt.name, x)
 			continue
 		}

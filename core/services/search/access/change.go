@@ -1,4 +1,4 @@
-package search
+package access
 
 import (
 	"cmp"
@@ -45,7 +45,7 @@ func (c TokenChange) columnValues() (map[string]any, error) {
 	if c.Group != nil {
 		out["group_name"] = strings.TrimSpace(*c.Group)
 	}
-	if err := checkLabels(c.Note, c.Group); err != nil {
+	if err := CheckLabels(c.Note, c.Group); err != nil {
 		return nil, err
 	}
 	if c.OwnerID != nil {
@@ -77,13 +77,13 @@ func (c TokenChange) columnValues() (map[string]any, error) {
 	return out, nil
 }
 
-// checkLabels checks the texts that people give to tokens.
-func checkLabels(note, group *string) error {
+// CheckLabels checks the texts that people give to tokens.
+func CheckLabels(note, group *string) error {
 	for _, l := range []struct {
 		field string
 		text  *string
 		max   int
-	}{{"note", note, maxNote}, {"group", group, maxGroup}} {
+	}{{"note", note, MaxNote}, {"group", group, maxGroup}} {
 		if l.text == nil {
 			continue
 		}
@@ -98,20 +98,20 @@ func checkLabels(note, group *string) error {
 }
 
 // ChangeToken changes parts of a token.
-func (a *tokenAdmin) ChangeToken(ctx context.Context, id string, c TokenChange) error {
+func (a *TokenAdmin) ChangeToken(ctx context.Context, id string, c TokenChange) error {
 	values, err := c.columnValues()
 	if err != nil {
 		return err
 	}
 	if len(values) == 0 {
-		_, err := a.tokens.liveToken(ctx, id)
+		_, err := a.Tokens.liveToken(ctx, id)
 		return err
 	}
 	return a.changeToken(ctx, id, values)
 }
 
 // changeTokens enables, disables or deletes several tokens and names those that do not exist. It locks tokens in the order of their ids.
-func (a *tokenAdmin) changeTokens(ctx context.Context, ids []string, values map[string]any) (updated int, missing []string, err error) {
+func (a *TokenAdmin) changeTokens(ctx context.Context, ids []string, values map[string]any) (updated int, missing []string, err error) {
 	missing = []string{}
 	err = a.store.Tx(ctx, "change tokens", func(ctx context.Context) error {
 		for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
@@ -135,7 +135,7 @@ func (a *tokenAdmin) changeTokens(ctx context.Context, ids []string, values map[
 }
 
 // CreateTokens makes several tokens of a group at once, all or none.
-func (a *tokenAdmin) CreateTokens(ctx context.Context, count int, n NewToken) (texts []string, err error) {
+func (a *TokenAdmin) CreateTokens(ctx context.Context, count int, n NewToken) (texts []string, err error) {
 	err = a.store.Tx(ctx, "create tokens", func(ctx context.Context) error {
 		for range count {
 			text, err := a.CreateToken(ctx, n)
@@ -150,15 +150,15 @@ func (a *tokenAdmin) CreateTokens(ctx context.Context, count int, n NewToken) (t
 }
 
 // TokenText shows the text of a token again.
-func (a *tokenAdmin) TokenText(ctx context.Context, id string) (string, error) {
-	r, err := a.tokens.liveToken(ctx, id)
+func (a *TokenAdmin) TokenText(ctx context.Context, id string) (string, error) {
+	r, err := a.Tokens.liveToken(ctx, id)
 	if err != nil {
 		return "", err
 	}
 	return a.openSecret(r)
 }
 
-func (a *tokenAdmin) openSecret(r tokenRecord) (string, error) {
+func (a *TokenAdmin) openSecret(r tokenRecord) (string, error) {
 	plain, err := a.keyring.Open(r.Sealed, "search_tokens", r.ID, "sealed")
 	if err != nil {
 		return "", fault.Wrap(err, fault.Internal, "The access token cannot be opened with the present master key.")
@@ -167,7 +167,7 @@ func (a *tokenAdmin) openSecret(r tokenRecord) (string, error) {
 }
 
 // RotateToken gives a token a new secret. The old one ends at once.
-func (a *tokenAdmin) RotateToken(ctx context.Context, id string) (string, error) {
+func (a *TokenAdmin) RotateToken(ctx context.Context, id string) (string, error) {
 	text := tokenPrefix + id + "-" + secret.RandomString(tokenSecretLen, secret.Alphanumeric)
 	return text, a.changeToken(ctx, id, map[string]any{
 		"hash": secret.HashToken(text), "sealed": a.keyring.Seal([]byte(text), "search_tokens", id, "sealed"),
@@ -175,11 +175,11 @@ func (a *tokenAdmin) RotateToken(ctx context.Context, id string) (string, error)
 }
 
 // SetTokensEnabled enables or disables several tokens, and names those that do not exist.
-func (a *tokenAdmin) SetTokensEnabled(ctx context.Context, ids []string, enabled bool) (updated int, missing []string, err error) {
+func (a *TokenAdmin) SetTokensEnabled(ctx context.Context, ids []string, enabled bool) (updated int, missing []string, err error) {
 	return a.changeTokens(ctx, ids, map[string]any{"enabled": enabled})
 }
 
 // DeleteTokens deletes several tokens, and names those that do not exist.
-func (a *tokenAdmin) DeleteTokens(ctx context.Context, ids []string) (updated int, missing []string, err error) {
+func (a *TokenAdmin) DeleteTokens(ctx context.Context, ids []string) (updated int, missing []string, err error) {
 	return a.changeTokens(ctx, ids, map[string]any{"deleted_at": a.now().UnixMilli()})
 }

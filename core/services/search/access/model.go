@@ -1,4 +1,4 @@
-package search
+package access
 
 // tokenRecord is an access token as it is stored: its hash to compare, a sealed copy to show again.
 type tokenRecord struct {

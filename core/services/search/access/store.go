@@ -1,4 +1,4 @@
-package search
+package access
 
 import (
 	"context"
@@ -19,8 +19,8 @@ type tokenStore struct{ store *store.Store }
 
 func (r *tokenStore) db(ctx context.Context) *gorm.DB { return r.store.DB(ctx) }
 
-// findToken returns the record of a token, also of one that is deleted.
-func (r *tokenStore) findToken(ctx context.Context, id string) (out tokenRecord, found bool, err error) {
+// FindToken returns the record of a token, also of one that is deleted.
+func (r *tokenStore) FindToken(ctx context.Context, id string) (out tokenRecord, found bool, err error) {
 	err = r.db(ctx).Where("id = ?", id).Take(&out).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return out, false, nil
@@ -41,7 +41,7 @@ func (r *tokenStore) update(ctx context.Context, id string, values map[string]an
 	return res.RowsAffected > 0, res.Error
 }
 
-func (r *tokenStore) tokensSince(ctx context.Context, updated int64) (out []tokenRecord, err error) {
+func (r *tokenStore) TokensSince(ctx context.Context, updated int64) (out []tokenRecord, err error) {
 	err = r.db(ctx).Where("updated_at >= ?", updated).Find(&out).Error
 	return out, err
 }
@@ -60,14 +60,14 @@ func (r *tokenStore) hasTokens(ctx context.Context) (has bool, err error) {
 	return has, err
 }
 
-// usageSince returns the stored use since a minute, one row for each token and minute.
-func (r *tokenStore) usageSince(ctx context.Context, minute int64) (out []audit.UsageRecord, err error) {
+// UsageSince returns the stored use since a minute, one row for each token and minute.
+func (r *tokenStore) UsageSince(ctx context.Context, minute int64) (out []audit.UsageRecord, err error) {
 	err = r.db(ctx).Where("minute >= ?", minute).Find(&out).Error
 	return out, err
 }
 
-// usageSums returns the stored use from one minute to before another, summed by token and dated by its newest minute.
-func (r *tokenStore) usageSums(ctx context.Context, from, before int64) (out []audit.UsageRecord, err error) {
+// UsageSums returns the stored use from one minute to before another, summed by token and dated by its newest minute.
+func (r *tokenStore) UsageSums(ctx context.Context, from, before int64) (out []audit.UsageRecord, err error) {
 	err = r.db(ctx).Model(&audit.UsageRecord{}).
 		Select("token_id, MAX(minute) AS minute, SUM(requests) AS requests, SUM(credits) AS credits, SUM(successes) AS successes, SUM(errors) AS errors, SUM(refused) AS refused").
 		Where("minute >= ? AND minute < ?", from, before).Group("token_id").Scan(&out).Error
@@ -116,8 +116,8 @@ func (f TokenFilter) applyTo(q *gorm.DB, spent map[string]string) *gorm.DB {
 	return q
 }
 
-// tokenPage returns one page of a list, the newest first, and how many there are in all.
-func (r *tokenStore) tokenPage(ctx context.Context, f TokenFilter, spent map[string]string, page, perPage int) (out []tokenRecord, total int64, err error) {
+// TokenPage returns one page of a list, the newest first, and how many there are in all.
+func (r *tokenStore) TokenPage(ctx context.Context, f TokenFilter, spent map[string]string, page, perPage int) (out []tokenRecord, total int64, err error) {
 	if err = f.applyTo(r.db(ctx).Model(&tokenRecord{}), spent).Count(&total).Error; err != nil {
 		return nil, 0, err
 	}
@@ -127,15 +127,15 @@ func (r *tokenStore) tokenPage(ctx context.Context, f TokenFilter, spent map[str
 
 // liveToken returns a token that is not deleted.
 func (r *tokenStore) liveToken(ctx context.Context, id string) (tokenRecord, error) {
-	out, found, err := r.findToken(ctx, id)
+	out, found, err := r.FindToken(ctx, id)
 	if err == nil && (!found || out.DeletedAt != 0) {
 		return out, fault.New(fault.NotFound, "There is no such access token.")
 	}
 	return out, err
 }
 
-// firstTokenOf returns the oldest enabled token of a user.
-func (r *tokenStore) firstTokenOf(ctx context.Context, user string, now int64) (tokenRecord, error) {
+// FirstTokenOf returns the oldest enabled token of a user.
+func (r *tokenStore) FirstTokenOf(ctx context.Context, user string, now int64) (tokenRecord, error) {
 	var out tokenRecord
 	err := r.db(ctx).Where("owner_id = ? AND deleted_at = 0 AND enabled AND (expires_at = 0 OR expires_at > ?)", user, now).Order("created_at, id").Take(&out).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
@@ -164,8 +164,8 @@ func (r *tokenStore) tokenNotes(ctx context.Context, ids []string) (map[string]s
 	return out, rows.Err()
 }
 
-// tokensOf returns the tokens of a user, the oldest first.
-func (r *tokenStore) tokensOf(ctx context.Context, user string) (out []tokenRecord, err error) {
+// TokensOf returns the tokens of a user, the oldest first.
+func (r *tokenStore) TokensOf(ctx context.Context, user string) (out []tokenRecord, err error) {
 	err = r.db(ctx).Where("owner_id = ? AND owner_id > '' AND deleted_at = 0", user).Order("created_at, id").Limit(maxOwn).Find(&out).Error
 	return out, err
 }

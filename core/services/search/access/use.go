@@ -1,4 +1,4 @@
-package search
+package access
 
 import (
 	"cmp"
@@ -35,7 +35,7 @@ type RequestRate struct {
 
 // DashboardOf is what the tokens of a user have used together.
 func (a *Access) DashboardOf(ctx context.Context, user string) (Dashboard, error) {
-	records, err := a.tokens.tokensOf(ctx, user)
+	records, err := a.Tokens.TokensOf(ctx, user)
 	if err != nil {
 		return Dashboard{}, err
 	}
@@ -50,11 +50,11 @@ func (a *Access) DashboardOf(ctx context.Context, user string) (Dashboard, error
 	out := Dashboard{Tokens: len(records), RequestRate: RequestRate{WindowMinutes: ringMinutes, Scope: "user"}}
 	var last int64
 	for _, r := range records {
-		t := a.table.get(r.ID)
+		t := a.table.Get(r.ID)
 		if t == nil {
 			t = a.table.newToken(r)
 		}
-		u, l := t.snapshot(a.now()), t.limits
+		u, l := t.Snapshot(a.now()), t.Limits
 		out.RequestRate.Used += u.HourlyRequests
 		out.RequestRate.Limit += l.RequestsHour
 		out.HourlyCreditsUsed, out.HourlyCreditsLimit = out.HourlyCreditsUsed+u.HourlyCredits, out.HourlyCreditsLimit+l.CreditsHour
@@ -95,7 +95,7 @@ func (a *Access) TopTokens(ctx context.Context, window string, limit int) ([]Top
 	for i, t := range top {
 		ids[i] = t.ID
 	}
-	notes, err := a.tokens.tokenNotes(ctx, ids)
+	notes, err := a.Tokens.tokenNotes(ctx, ids)
 	for i := range top {
 		top[i].Note = notes[top[i].ID]
 	}
@@ -106,10 +106,10 @@ func (a *Access) TopTokens(ctx context.Context, window string, limit int) ([]Top
 // the rest of the day and the month.
 func (a *Access) RestoreCounters(ctx context.Context) error {
 	// The built-in token is stored nowhere, but what was used without a token is.
-	a.table.builtinToken()
+	a.table.BuiltinToken()
 	now := a.now()
 	hour, day, month := now.Unix()/60-ringMinutes+1, dayStart(now), monthStart(now)
-	recent, err := a.tokens.usageSince(ctx, hour)
+	recent, err := a.Tokens.UsageSince(ctx, hour)
 	if err != nil {
 		return err
 	}
@@ -118,14 +118,14 @@ func (a *Access) RestoreCounters(ctx context.Context) error {
 		if span[0] >= span[1] {
 			continue
 		}
-		part, err := a.tokens.usageSums(ctx, span[0], span[1])
+		part, err := a.Tokens.UsageSums(ctx, span[0], span[1])
 		if err != nil {
 			return err
 		}
 		sums = append(sums, part...)
 	}
 	for _, u := range sums {
-		if t := a.table.get(u.TokenID); t != nil {
+		if t := a.table.Get(u.TokenID); t != nil {
 			t.counter.restoreMinute(now, u)
 		}
 	}

@@ -117,7 +117,7 @@ func TestAlertOfAnEmptyPool(t *testing.T) {
 func TestAlertOfManyErrors(t *testing.T) {
 	e := newEnv(t, twoBackends, notifies)
 	a := e.alerts()
-	id := idOf(e.token(&access.Limits{1e6, 1e6, 1e6, 1e6, 0}))
+	id := idOf(e.token(&access.Limits{RequestsHour: 1e6, CreditsHour: 1e6, CreditsDay: 1e6, CreditsMonth: 1e6, RequestsMinute: 0}))
 	calls := func(n int, status int) {
 		t.Helper()
 		e.backend.invoke = answering(status, `{}`)

@@ -20,7 +20,7 @@ func answeringAt(status int, body string, credits int64) func(context.Context, *
 
 func TestNextBackendAnswersWhenTheUpstreamFails(t *testing.T) {
 	e := newEnv(t, twoBackends, func(e *env) { e.set.NextOn5xx = true })
-	token := e.token(&access.Limits{1000, 1000, 1000, 1000, 0})
+	token := e.token(&access.Limits{RequestsHour: 1000, CreditsHour: 1000, CreditsDay: 1000, CreditsMonth: 1000, RequestsMinute: 0})
 	main, spare := e.backend, e.more[0]
 	for _, tt := range []struct {
 		name        string
@@ -55,7 +55,7 @@ func TestNextBackendAnswersWhenTheUpstreamFails(t *testing.T) {
 func TestFailedAnswerStandsWhereTheNextBackendCostsTooMuch(t *testing.T) {
 	e := newEnv(t, twoBackends, func(e *env) { e.set.NextOn5xx = true })
 	e.backend.invoke = answeringAt(500, `{}`, 2)
-	token := e.token(&access.Limits{1000, 4, 1000, 1000, 0})
+	token := e.token(&access.Limits{RequestsHour: 1000, CreditsHour: 4, CreditsDay: 1000, CreditsMonth: 1000, RequestsMinute: 0})
 	if g := e.post("crawl", token, `{"url":"u"}`); g.status != 500 || len(e.more[0].seen()) != 0 {
 		t.Errorf("status %d, the second was asked %d times", g.status, len(e.more[0].seen()))
 	}

@@ -190,7 +190,7 @@ func TestCloseEndsThoughNothingCanBeWritten(t *testing.T) {
 
 func TestCloseWritesTheRest(t *testing.T) {
 	e := newEnv(t)
-	id := idOf(e.token(&access.Limits{1000, 1000, 1000, 1000, 0}))
+	id := idOf(e.token(&access.Limits{RequestsHour: 1000, CreditsHour: 1000, CreditsDay: 1000, CreditsMonth: 1000, RequestsMinute: 0}))
 	for range 500 {
 		if _, err := e.call(e.svc, id, sdk.OpMap, `{"url":"a"}`); err != nil {
 			t.Fatal(err)

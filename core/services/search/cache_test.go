@@ -38,7 +38,7 @@ func (e *env) tokenWith(ttl int64, l *access.Limits) string {
 func TestKeptAnswers(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), counting)
-		limits := &access.Limits{100, 4, 100, 100, 0}
+		limits := &access.Limits{RequestsHour: 100, CreditsHour: 4, CreditsDay: 100, CreditsMonth: 100, RequestsMinute: 0}
 		token, other, none := e.tokenWith(60, limits), e.tokenWith(10, limits), e.token(limits)
 		for i, tt := range []struct {
 			token, op, body string
@@ -91,7 +91,7 @@ func TestKeptAnswers(t *testing.T) {
 
 func TestWhatIsNotKept(t *testing.T) {
 	e := newEnv(t, func(e *env) { e.set.CacheTTL = time.Hour })
-	token := e.token(&access.Limits{1000, 1000, 1000, 1000, 0})
+	token := e.token(&access.Limits{RequestsHour: 1000, CreditsHour: 1000, CreditsDay: 1000, CreditsMonth: 1000, RequestsMinute: 0})
 	twice := func(op, body string) int {
 		t.Helper()
 		before := len(e.backend.seen())

@@ -71,7 +71,7 @@ var (
 func TestNextBackendAnswersWhenOneIsDown(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), twoBackends)
-		token := e.token(&access.Limits{1000, 1000, 1000, 1000, 0})
+		token := e.token(&access.Limits{RequestsHour: 1000, CreditsHour: 1000, CreditsDay: 1000, CreditsMonth: 1000, RequestsMinute: 0})
 		for _, tt := range []struct {
 			name    string
 			first   error
@@ -174,7 +174,7 @@ func TestPriceFollowsTheBackend(t *testing.T) {
 		twoBackends(e)
 		e.more[0].desc.Operations[0].Price = []sdk.PriceTerm{{Rate: 5}}
 	})
-	token := e.token(&access.Limits{1000, 12, 1000, 1000, 0})
+	token := e.token(&access.Limits{RequestsHour: 1000, CreditsHour: 12, CreditsDay: 1000, CreditsMonth: 1000, RequestsMinute: 0})
 	e.backend.invoke = failsWith(errDown)
 	// 5 and 5 are 10 of 12: a third is too dear at the second, though the first would be within the limit.
 	for i, want := range []int{200, 200, 429} {
@@ -199,7 +199,7 @@ func TestLimitsHoldExactlyAlongTheChain(t *testing.T) {
 		e.backend.invoke = failsWith(errDown)
 		e.more[0].desc.Operations[0].Price = []sdk.PriceTerm{{Rate: 3}}
 	})
-	id := idOf(e.token(&access.Limits{10_000, 100, 10_000, 10_000, 0}))
+	id := idOf(e.token(&access.Limits{RequestsHour: 10_000, CreditsHour: 100, CreditsDay: 10_000, CreditsMonth: 10_000, RequestsMinute: 0}))
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
@@ -263,7 +263,7 @@ func TestResearchBelongsToTheBackendThatTookIt(t *testing.T) {
 
 func TestKeysOfABackendAlone(t *testing.T) {
 	e := newEnv(t, twoBackends, withKeys, func(e *env) { e.more[0].desc.Credential = true })
-	id := idOf(e.token(&access.Limits{1000, 1000, 1000, 1000, 0}))
+	id := idOf(e.token(&access.Limits{RequestsHour: 1000, CreditsHour: 1000, CreditsDay: 1000, CreditsMonth: 1000, RequestsMinute: 0}))
 	add := func(group, key string) {
 		t.Helper()
 		if _, err := e.svc.AddKeys(context.Background(), group, []string{key}); err != nil {
@@ -301,7 +301,7 @@ func TestKeysOfABackendAlone(t *testing.T) {
 func TestReloadSwapsChainsUnderLoad(t *testing.T) {
 	e := newEnv(t, twoBackends)
 	e.backend.invoke = failsWith(errDown)
-	id := idOf(e.token(&access.Limits{1e6, 1e6, 1e6, 1e6, 0}))
+	id := idOf(e.token(&access.Limits{RequestsHour: 1e6, CreditsHour: 1e6, CreditsDay: 1e6, CreditsMonth: 1e6, RequestsMinute: 0}))
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for range 4 {

@@ -133,7 +133,7 @@ func (h *proxyHandlers) identifyWithoutHeader(c *gin.Context, text string) (*acc
 		httpd.SetAuthenticated(c)
 		return h.access.Table().BuiltinToken(), nil
 	}
-	return nil, access.ErrToken("The access token is missing.")
+	return nil, access.Unauthorized("The access token is missing.")
 }
 
 // maxProject bounds the name of a project. A longer name is ignored.

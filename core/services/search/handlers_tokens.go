@@ -101,14 +101,14 @@ func (h *tokenHandlers) patchToken(ctx context.Context, in *tokenChange) (*struc
 		c.ExpiresAt = &at
 	}
 	if ttl := in.Body.CacheTTL; ttl != nil {
-		c.CacheTTL = &access.Override{ttl}
+		c.CacheTTL = &access.Override{Value: ttl}
 		if *ttl < 0 {
 			c.CacheTTL.Value = nil
 		}
 	}
 	if l := in.Body.Limits; l != nil {
-		c.RequestsHour, c.RequestsMinute = &access.Override{l.RequestsHour}, &access.Override{l.RequestsMinute}
-		c.CreditsHour, c.CreditsDay, c.CreditsMonth = &access.Override{l.CreditsHour}, &access.Override{l.CreditsDay}, &access.Override{l.CreditsMonth}
+		c.RequestsHour, c.RequestsMinute = &access.Override{Value: l.RequestsHour}, &access.Override{Value: l.RequestsMinute}
+		c.CreditsHour, c.CreditsDay, c.CreditsMonth = &access.Override{Value: l.CreditsHour}, &access.Override{Value: l.CreditsDay}, &access.Override{Value: l.CreditsMonth}
 	}
 	return nil, h.access.AssignToken(ctx, in.ID, c)
 }

@@ -83,12 +83,12 @@ func TestRefusals(t *testing.T) {
 		reset         time.Time
 		needed        int
 	}{
-		{"requests", "hour", access.Limits{2, 100, 100, 100, 0}, "search", `{"query":"a"}`, 2, 2, 2, searchtest.Noon.Truncate(time.Minute).Add(time.Hour), 0},
-		{"credits", "hour", access.Limits{100, 7, 100, 100, 0}, "crawl", `{"url":"a"}`, 2, 7, 6, searchtest.Noon.Truncate(time.Minute).Add(time.Hour), 3},
-		{"credits", "day", access.Limits{100, 100, 5, 100, 0}, "map", `{"url":"a"}`, 2, 5, 4, time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC), 2},
-		{"credits", "month", access.Limits{100, 100, 100, 4, 0}, "map", `{"url":"a"}`, 2, 4, 4, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), 0},
-		{"requests", "minute", access.Limits{100, 100, 100, 100, 3}, "search", `{"query":"a"}`, 3, 3, 3, searchtest.Noon.Add(time.Minute), 0},
-		{"requests", "hour", access.Limits{0, 1, 1, 1, 0}, "search", `{"query":"a"}`, 0, 0, 0, searchtest.Noon.Truncate(time.Minute).Add(time.Minute), 0},
+		{"requests", "hour", access.Limits{RequestsHour: 2, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 100, RequestsMinute: 0}, "search", `{"query":"a"}`, 2, 2, 2, searchtest.Noon.Truncate(time.Minute).Add(time.Hour), 0},
+		{"credits", "hour", access.Limits{RequestsHour: 100, CreditsHour: 7, CreditsDay: 100, CreditsMonth: 100, RequestsMinute: 0}, "crawl", `{"url":"a"}`, 2, 7, 6, searchtest.Noon.Truncate(time.Minute).Add(time.Hour), 3},
+		{"credits", "day", access.Limits{RequestsHour: 100, CreditsHour: 100, CreditsDay: 5, CreditsMonth: 100, RequestsMinute: 0}, "map", `{"url":"a"}`, 2, 5, 4, time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC), 2},
+		{"credits", "month", access.Limits{RequestsHour: 100, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 4, RequestsMinute: 0}, "map", `{"url":"a"}`, 2, 4, 4, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), 0},
+		{"requests", "minute", access.Limits{RequestsHour: 100, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 100, RequestsMinute: 3}, "search", `{"query":"a"}`, 3, 3, 3, searchtest.Noon.Add(time.Minute), 0},
+		{"requests", "hour", access.Limits{RequestsHour: 0, CreditsHour: 1, CreditsDay: 1, CreditsMonth: 1, RequestsMinute: 0}, "search", `{"query":"a"}`, 0, 0, 0, searchtest.Noon.Truncate(time.Minute).Add(time.Minute), 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.scope+" "+tt.window+" "+strconv.Itoa(tt.limit), func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestRefusals(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	e := newEnv(t)
-	token := e.token(&access.Limits{500, 4, 500, 5000, 7})
+	token := e.token(&access.Limits{RequestsHour: 500, CreditsHour: 4, CreditsDay: 500, CreditsMonth: 5000, RequestsMinute: 7})
 	for range 2 {
 		e.post("crawl", token, `{"url":"a"}`)
 	}
@@ -215,7 +215,7 @@ func TestMetricsNameNoToken(t *testing.T) {
 	t.Cleanup(svc.Close)
 	e.svc = svc
 	e.addKeys("upstream-key")
-	token := e.token(&access.Limits{1, 10, 10, 10, 0})
+	token := e.token(&access.Limits{RequestsHour: 1, CreditsHour: 10, CreditsDay: 10, CreditsMonth: 10, RequestsMinute: 0})
 	for range 2 {
 		e.post("search", token, `{"query":"a"}`)
 	}
@@ -246,7 +246,7 @@ func TestMetricsNameNoToken(t *testing.T) {
 // TestReloadUnderLoad: calls to a backend that is taken away follow to the new one, and none is lost.
 func TestReloadUnderLoad(t *testing.T) {
 	e := newEnv(t)
-	token := idOf(e.token(&access.Limits{1e6, 1e6, 1e6, 1e6, 0}))
+	token := idOf(e.token(&access.Limits{RequestsHour: 1e6, CreditsHour: 1e6, CreditsDay: 1e6, CreditsMonth: 1e6, RequestsMinute: 0}))
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
 	for range 4 {

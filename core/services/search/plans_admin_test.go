@@ -51,7 +51,7 @@ func adminQueries(s *Service) map[string]struct {
 	group := "g3"
 	tokens := func(f access.TokenFilter) func(context.Context) error {
 		return func(ctx context.Context) error {
-			_, _, err := s.Access.Tokens.TokenPage(ctx, f, nil, 1, 50)
+			_, _, err := s.Access.Store.TokenPage(ctx, f, nil, 1, 50)
 			return err
 		}
 	}
@@ -75,8 +75,8 @@ func adminQueries(s *Service) map[string]struct {
 		"frozen tokens":        {tokens(access.TokenFilter{Enabled: "frozen"}), ""},
 		"tokens by a text":     {tokens(access.TokenFilter{Query: "t12"}), ""},
 		"token groups":         {func(ctx context.Context) error { _, err := s.TokenGroups(ctx); return err }, ""},
-		"own tokens":           {func(ctx context.Context) error { _, err := s.Access.Tokens.TokensOf(ctx, "usr_t7"); return err }, ""},
-		"first own token":      {func(ctx context.Context) error { _, err := s.Access.Tokens.FirstTokenOf(ctx, "usr_t7", 0); return err }, ""},
+		"own tokens":           {func(ctx context.Context) error { _, err := s.Access.Store.TokensOf(ctx, "usr_t7"); return err }, ""},
+		"first own token":      {func(ctx context.Context) error { _, err := s.Access.Store.FirstTokenOf(ctx, "usr_t7", 0); return err }, ""},
 		"keys": {func(ctx context.Context) error {
 			_, err := s.api.keys.listKeys(ctx, &keyQuery{Page: 1, PerPage: 50})
 			return err

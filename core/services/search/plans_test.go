@@ -57,7 +57,7 @@ func TestNoQueryScans(t *testing.T) {
 		fillAdmin(t, st)
 		statements := testkit.WatchStatements(t, st)
 		e := newEnvOn(t, st)
-		ctx, r, toks := t.Context(), e.svc.Log.Store, e.svc.Access.Tokens
+		ctx, r, toks := t.Context(), e.svc.Log.Store, e.svc.Access.Store
 		minute := searchtest.Noon.Unix() / 60
 		for name, query := range map[string]func() error{
 			"unknown token":   func() error { _, _, _ = toks.FindToken(ctx, "nope"); return nil },

@@ -24,7 +24,7 @@ func TestPurge(t *testing.T) {
 				return r, nil
 			}
 		})
-		id := idOf(e.token(&access.Limits{1e6, 1e6, 1e6, 1e6, 0}))
+		id := idOf(e.token(&access.Limits{RequestsHour: 1e6, CreditsHour: 1e6, CreditsDay: 1e6, CreditsMonth: 1e6, RequestsMinute: 0}))
 		const old = audit.PurgeSlice + 7
 		for range old {
 			if _, err := e.call(e.svc, id, sdk.OpSearch, `{"query":"a"}`); err != nil {

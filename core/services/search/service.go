@@ -86,7 +86,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 func (s *Service) makeRooms() (err error) {
 	cfg := s.cfg
 	s.Log = audit.New(audit.Config{Store: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Disabled: cfg.Settings.NoAudit})
-	s.Access = access.NewAccess(access.AccessConfig{
+	s.Access = access.New(access.Config{
 		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Defaults: cfg.Settings.defaultLimits(), Requests: s.Log, People: cfg.People,
 	})
 	s.Keys = newKeys(keysConfig{

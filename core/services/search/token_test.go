@@ -167,17 +167,17 @@ func TestUnknownIDsAreRemembered(t *testing.T) {
 
 func TestReloadGivesNewDefaultsToTokensWithoutTheirOwn(t *testing.T) {
 	e := newEnv(t)
-	own := idOf(e.token(&access.Limits{1, 2, 3, 4, 0}))
+	own := idOf(e.token(&access.Limits{RequestsHour: 1, CreditsHour: 2, CreditsDay: 3, CreditsMonth: 4, RequestsMinute: 0}))
 	plain := idOf(e.token(nil))
 	set := e.set
 	set.Limits = &LimitSet{RequestsHour: 9, CreditsHour: 8, CreditsDay: 7, CreditsMonth: 6}
 	if err := e.svc.Reload(set, e.backend); err != nil {
 		t.Fatal(err)
 	}
-	if got := e.svc.Table().Get(own).Limits; got != (access.Limits{1, 2, 3, 4, 0}) {
+	if got := e.svc.Table().Get(own).Limits; got != (access.Limits{RequestsHour: 1, CreditsHour: 2, CreditsDay: 3, CreditsMonth: 4, RequestsMinute: 0}) {
 		t.Errorf("own limits: %+v", got)
 	}
-	if got := e.svc.Table().Get(plain).Limits; got != (access.Limits{9, 8, 7, 6, 0}) {
+	if got := e.svc.Table().Get(plain).Limits; got != (access.Limits{RequestsHour: 9, CreditsHour: 8, CreditsDay: 7, CreditsMonth: 6, RequestsMinute: 0}) {
 		t.Errorf("new defaults: %+v", got)
 	}
 }

@@ -19,8 +19,8 @@ type tokenRequests interface {
 	LifetimeSums(ctx context.Context, scope string, ids []string) (map[string]*audit.RequestSums, error)
 }
 
-// AccessConfig is what Access needs.
-type AccessConfig struct {
+// Config is what Access needs.
+type Config struct {
 	Store   *store.Store
 	Keyring *secret.Keyring
 	Logger  hclog.Logger
@@ -42,13 +42,13 @@ type Access struct {
 	client   *firstClient
 }
 
-// NewAccess makes an Access without tokens: Refresh loads them.
-func NewAccess(cfg AccessConfig) *Access {
+// New makes an Access without tokens: Refresh loads them.
+func New(cfg Config) *Access {
 	a := &Access{
 		TokenAdmin: NewTokenAdmin(cfg.Store, cfg.Keyring, cfg.Now), log: cfg.Logger, requests: cfg.Requests, people: cfg.People,
 		client: &firstClient{store: &clientStore{cfg.Store}},
 	}
-	a.table = newTable(a.Tokens, cfg.Defaults, cfg.Now)
+	a.table = newTable(a.Store, cfg.Defaults, cfg.Now)
 	a.changed = func(r tokenRecord) { a.table.storeRecords([]tokenRecord{r}) }
 	return a
 }
@@ -66,7 +66,7 @@ func (a *Access) LoadFirstClient(ctx context.Context) error {
 
 // RefreshTokens takes in what was written to tokens since a moment in Unix milliseconds, and who is disabled.
 func (a *Access) RefreshTokens(ctx context.Context, since int64) error {
-	records, err := a.Tokens.TokensSince(ctx, since)
+	records, err := a.Store.TokensSince(ctx, since)
 	if err != nil {
 		return fmt.Errorf("load access tokens: %w", err)
 	}

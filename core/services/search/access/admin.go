@@ -19,7 +19,7 @@ type TokenAdmin struct {
 	store   *store.Store
 	keyring *secret.Keyring
 	now     func() time.Time
-	Tokens  *tokenStore
+	Store   *Store
 	// changed tells the service of this process.
 	changed func(tokenRecord)
 }
@@ -29,7 +29,7 @@ func NewTokenAdmin(st *store.Store, keyring *secret.Keyring, now func() time.Tim
 	if now == nil {
 		now = time.Now
 	}
-	return &TokenAdmin{store: st, keyring: keyring, now: now, Tokens: &tokenStore{st}, changed: func(tokenRecord) {}}
+	return &TokenAdmin{store: st, keyring: keyring, now: now, Store: &Store{st}, changed: func(tokenRecord) {}}
 }
 
 // NewToken describes an access token to make. Nil limits mean the service's defaults.
@@ -71,7 +71,7 @@ func (a *TokenAdmin) CreateToken(ctx context.Context, n NewToken) (text string, 
 		r := a.tokenRecord(id, text, n)
 		httpd.NoteObject(ctx, id)
 		a.store.AfterCommit(ctx, func() { a.changed(r) })
-		return a.Tokens.create(ctx, &r)
+		return a.Store.create(ctx, &r)
 	})
 	if err != nil {
 		return "", fmt.Errorf("create token: %w", err)
@@ -82,7 +82,7 @@ func (a *TokenAdmin) CreateToken(ctx context.Context, n NewToken) (text string, 
 func (a *TokenAdmin) freeTokenID(ctx context.Context) (string, error) {
 	for range 16 {
 		id := secret.RandomString(tokenIDLen, secret.Alphanumeric)
-		_, found, err := a.Tokens.FindToken(ctx, id)
+		_, found, err := a.Store.FindToken(ctx, id)
 		if err != nil {
 			return "", err
 		}
@@ -122,14 +122,14 @@ func (a *TokenAdmin) changeToken(ctx context.Context, id string, values map[stri
 		return fault.New(fault.NotFound, "There is no such access token.")
 	}
 	return a.store.Tx(ctx, "change token", func(ctx context.Context) error {
-		changed, err := a.Tokens.update(ctx, id, values, a.now().UnixMilli())
+		changed, err := a.Store.update(ctx, id, values, a.now().UnixMilli())
 		if err != nil {
 			return fmt.Errorf("change token: %w", err)
 		}
 		if !changed {
 			return fault.New(fault.NotFound, "There is no such access token.")
 		}
-		r, _, err := a.Tokens.FindToken(ctx, id)
+		r, _, err := a.Store.FindToken(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ type StoredToken struct {
 func (a *TokenAdmin) ListTokens(ctx context.Context) ([]StoredToken, error) {
 	out := []StoredToken{}
 	for page := 1; ; page++ {
-		records, _, err := a.Tokens.TokenPage(ctx, TokenFilter{}, nil, page, ListPage)
+		records, _, err := a.Store.TokenPage(ctx, TokenFilter{}, nil, page, ListPage)
 		if err != nil {
 			return nil, err
 		}

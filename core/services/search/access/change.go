@@ -104,7 +104,7 @@ func (a *TokenAdmin) ChangeToken(ctx context.Context, id string, c TokenChange) 
 		return err
 	}
 	if len(values) == 0 {
-		_, err := a.Tokens.liveToken(ctx, id)
+		_, err := a.Store.liveToken(ctx, id)
 		return err
 	}
 	return a.changeToken(ctx, id, values)
@@ -151,7 +151,7 @@ func (a *TokenAdmin) CreateTokens(ctx context.Context, count int, n NewToken) (t
 
 // TokenText shows the text of a token again.
 func (a *TokenAdmin) TokenText(ctx context.Context, id string) (string, error) {
-	r, err := a.Tokens.liveToken(ctx, id)
+	r, err := a.Store.liveToken(ctx, id)
 	if err != nil {
 		return "", err
 	}

@@ -37,7 +37,7 @@ type TokenGroup struct {
 
 // TokenGroups lists the groups, the one with the newest token first.
 func (a *TokenAdmin) TokenGroups(ctx context.Context) ([]TokenGroup, error) {
-	rows, err := a.Tokens.tokenGroups(ctx)
+	rows, err := a.Store.tokenGroups(ctx)
 	out := make([]TokenGroup, len(rows))
 	for i, r := range rows {
 		out[i] = TokenGroup{r.GroupName, r.N, api.TimeOfMillis(r.Latest)}
@@ -61,5 +61,5 @@ func (t *Table) spentLimits() map[string]string {
 
 // TokenNotes returns the notes of tokens by their ids, also of those that were deleted.
 func (a *TokenAdmin) TokenNotes(ctx context.Context, ids []string) (map[string]string, error) {
-	return a.Tokens.tokenNotes(ctx, ids)
+	return a.Store.tokenNotes(ctx, ids)
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// tokenStore holds the statements about access tokens. It decides nothing.
-type tokenStore struct{ store *store.Store }
+// Store holds the statements about access tokens. It decides nothing.
+type Store struct{ store *store.Store }
 
-func (r *tokenStore) db(ctx context.Context) *gorm.DB { return r.store.DB(ctx) }
+func (r *Store) db(ctx context.Context) *gorm.DB { return r.store.DB(ctx) }
 
 // FindToken returns the record of a token, also of one that is deleted.
-func (r *tokenStore) FindToken(ctx context.Context, id string) (out tokenRecord, found bool, err error) {
+func (r *Store) FindToken(ctx context.Context, id string) (out tokenRecord, found bool, err error) {
 	err = r.db(ctx).Where("id = ?", id).Take(&out).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return out, false, nil
@@ -29,19 +29,19 @@ func (r *tokenStore) FindToken(ctx context.Context, id string) (out tokenRecord,
 }
 
 // create adds the record of a token.
-func (r *tokenStore) create(ctx context.Context, t *tokenRecord) error {
+func (r *Store) create(ctx context.Context, t *tokenRecord) error {
 	return r.store.Writer(ctx).Create(t).Error
 }
 
 // update changes columns of a token, and reports false where there is none. now is in Unix milliseconds.
-func (r *tokenStore) update(ctx context.Context, id string, values map[string]any, now int64) (changed bool, err error) {
+func (r *Store) update(ctx context.Context, id string, values map[string]any, now int64) (changed bool, err error) {
 	// Each change has a time of its own, by which the table of tokens knows the last one.
 	values["updated_at"] = gorm.Expr("CASE WHEN updated_at < ? THEN ? ELSE updated_at + 1 END", now, now)
 	res := r.store.Writer(ctx).Model(&tokenRecord{}).Where("id = ? AND deleted_at = 0", id).Updates(values)
 	return res.RowsAffected > 0, res.Error
 }
 
-func (r *tokenStore) TokensSince(ctx context.Context, updated int64) (out []tokenRecord, err error) {
+func (r *Store) TokensSince(ctx context.Context, updated int64) (out []tokenRecord, err error) {
 	err = r.db(ctx).Where("updated_at >= ?", updated).Find(&out).Error
 	return out, err
 }
@@ -55,19 +55,19 @@ func EndGrants(ctx context.Context, s *store.Store, userID string, now time.Time
 }
 
 // hasTokens reports whether there is a token that is not deleted.
-func (r *tokenStore) hasTokens(ctx context.Context) (has bool, err error) {
+func (r *Store) hasTokens(ctx context.Context) (has bool, err error) {
 	err = r.db(ctx).Raw("SELECT EXISTS (SELECT 1 FROM search_tokens WHERE deleted_at = 0)").Row().Scan(&has)
 	return has, err
 }
 
 // UsageSince returns the stored use since a minute, one row for each token and minute.
-func (r *tokenStore) UsageSince(ctx context.Context, minute int64) (out []audit.UsageRecord, err error) {
+func (r *Store) UsageSince(ctx context.Context, minute int64) (out []audit.UsageRecord, err error) {
 	err = r.db(ctx).Where("minute >= ?", minute).Find(&out).Error
 	return out, err
 }
 
 // UsageSums returns the stored use from one minute to before another, summed by token and dated by its newest minute.
-func (r *tokenStore) UsageSums(ctx context.Context, from, before int64) (out []audit.UsageRecord, err error) {
+func (r *Store) UsageSums(ctx context.Context, from, before int64) (out []audit.UsageRecord, err error) {
 	err = r.db(ctx).Model(&audit.UsageRecord{}).
 		Select("token_id, MAX(minute) AS minute, SUM(requests) AS requests, SUM(credits) AS credits, SUM(successes) AS successes, SUM(errors) AS errors, SUM(refused) AS refused").
 		Where("minute >= ? AND minute < ?", from, before).Group("token_id").Scan(&out).Error
@@ -117,7 +117,7 @@ func (f TokenFilter) applyTo(q *gorm.DB, spent map[string]string) *gorm.DB {
 }
 
 // TokenPage returns one page of a list, the newest first, and how many there are in all.
-func (r *tokenStore) TokenPage(ctx context.Context, f TokenFilter, spent map[string]string, page, perPage int) (out []tokenRecord, total int64, err error) {
+func (r *Store) TokenPage(ctx context.Context, f TokenFilter, spent map[string]string, page, perPage int) (out []tokenRecord, total int64, err error) {
 	if err = f.applyTo(r.db(ctx).Model(&tokenRecord{}), spent).Count(&total).Error; err != nil {
 		return nil, 0, err
 	}
@@ -126,7 +126,7 @@ func (r *tokenStore) TokenPage(ctx context.Context, f TokenFilter, spent map[str
 }
 
 // liveToken returns a token that is not deleted.
-func (r *tokenStore) liveToken(ctx context.Context, id string) (tokenRecord, error) {
+func (r *Store) liveToken(ctx context.Context, id string) (tokenRecord, error) {
 	out, found, err := r.FindToken(ctx, id)
 	if err == nil && (!found || out.DeletedAt != 0) {
 		return out, fault.New(fault.NotFound, "There is no such access token.")
@@ -135,7 +135,7 @@ func (r *tokenStore) liveToken(ctx context.Context, id string) (tokenRecord, err
 }
 
 // FirstTokenOf returns the oldest enabled token of a user.
-func (r *tokenStore) FirstTokenOf(ctx context.Context, user string, now int64) (tokenRecord, error) {
+func (r *Store) FirstTokenOf(ctx context.Context, user string, now int64) (tokenRecord, error) {
 	var out tokenRecord
 	err := r.db(ctx).Where("owner_id = ? AND deleted_at = 0 AND enabled AND (expires_at = 0 OR expires_at > ?)", user, now).Order("created_at, id").Take(&out).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
@@ -144,7 +144,7 @@ func (r *tokenStore) FirstTokenOf(ctx context.Context, user string, now int64) (
 	return out, err
 }
 
-func (r *tokenStore) tokenNotes(ctx context.Context, ids []string) (map[string]string, error) {
+func (r *Store) tokenNotes(ctx context.Context, ids []string) (map[string]string, error) {
 	out := make(map[string]string, len(ids))
 	if len(ids) == 0 {
 		return out, nil
@@ -165,7 +165,7 @@ func (r *tokenStore) tokenNotes(ctx context.Context, ids []string) (map[string]s
 }
 
 // TokensOf returns the tokens of a user, the oldest first.
-func (r *tokenStore) TokensOf(ctx context.Context, user string) (out []tokenRecord, err error) {
+func (r *Store) TokensOf(ctx context.Context, user string) (out []tokenRecord, err error) {
 	err = r.db(ctx).Where("owner_id = ? AND owner_id > '' AND deleted_at = 0", user).Order("created_at, id").Limit(maxOwn).Find(&out).Error
 	return out, err
 }
@@ -177,7 +177,7 @@ type tokenGroup struct {
 }
 
 // tokenGroups returns the groups, the one with the newest token first.
-func (r *tokenStore) tokenGroups(ctx context.Context) (rows []tokenGroup, err error) {
+func (r *Store) tokenGroups(ctx context.Context) (rows []tokenGroup, err error) {
 	err = r.db(ctx).Raw("SELECT group_name, COUNT(*) AS n, MAX(created_at) AS latest FROM search_tokens WHERE deleted_at = 0 GROUP BY group_name ORDER BY latest DESC, group_name").Scan(&rows).Error
 	return rows, err
 }

@@ -45,7 +45,7 @@ func (t *Token) usable(now time.Time) bool {
 // Table is the table of access tokens in memory. It is loaded at start, follows writes of other processes, and looks
 // an unknown id up once.
 type Table struct {
-	store    *tokenStore
+	store    *Store
 	defaults Limits
 	now      func() time.Time
 
@@ -58,7 +58,7 @@ type Table struct {
 	deleted map[string]bool
 }
 
-func newTable(store *tokenStore, defaults Limits, now func() time.Time) *Table {
+func newTable(store *Store, defaults Limits, now func() time.Time) *Table {
 	return &Table{store: store, defaults: defaults, now: now, byID: map[string]*Token{}, Unknown: map[string]time.Time{}, deleted: map[string]bool{}}
 }
 
@@ -174,8 +174,8 @@ func (t *Table) Get(id string) *Token {
 	return t.byID[id]
 }
 
-// ErrToken returns the one answer to every token that is not usable.
-func ErrToken(message string) error { return fault.New(fault.Unauthorized, "%s", message) }
+// Unauthorized returns the one answer to every token that is not usable.
+func Unauthorized(message string) error { return fault.New(fault.Unauthorized, "%s", message) }
 
 // WellFormed reports whether a text has the shape of a token. What has not is never looked up.
 func WellFormed(text string) bool {
@@ -195,7 +195,7 @@ func WellFormed(text string) bool {
 // AuthenticateToken finds the token of a text. Its error is a fault.Unauthorized.
 func (t *Table) AuthenticateToken(ctx context.Context, text string) (*Token, error) {
 	if !WellFormed(text) {
-		return nil, ErrToken("The access token is invalid or disabled.")
+		return nil, Unauthorized("The access token is invalid or disabled.")
 	}
 	id := text[len(tokenPrefix) : len(tokenPrefix)+tokenIDLen]
 	found := t.Get(id)
@@ -206,7 +206,7 @@ func (t *Table) AuthenticateToken(ctx context.Context, text string) (*Token, err
 		}
 	}
 	if found == nil || subtle.ConstantTimeCompare(secret.HashToken(text), found.hash[:]) != 1 || !t.Usable(found) {
-		return nil, ErrToken("The access token is invalid or disabled.")
+		return nil, Unauthorized("The access token is invalid or disabled.")
 	}
 	return found, nil
 }

@@ -88,7 +88,7 @@ func (a *Access) FindTokens(ctx context.Context, f TokenFilter, page, perPage in
 		spent = a.table.spentLimits()
 	}
 	out := TokenPage{Page: page, PerPage: perPage}
-	records, total, err := a.Tokens.TokenPage(ctx, f, spent, page, perPage)
+	records, total, err := a.Store.TokenPage(ctx, f, spent, page, perPage)
 	if err != nil {
 		return out, err
 	}
@@ -99,7 +99,7 @@ func (a *Access) FindTokens(ctx context.Context, f TokenFilter, page, perPage in
 
 // Token is one access token.
 func (a *Access) Token(ctx context.Context, id string) (AuthToken, error) {
-	r, err := a.Tokens.liveToken(ctx, id)
+	r, err := a.Store.liveToken(ctx, id)
 	if err != nil {
 		return AuthToken{}, err
 	}
@@ -193,7 +193,7 @@ func (a *Access) AssignToken(ctx context.Context, id string, c TokenChange) erro
 // TokensOf lists the access tokens of a user, the oldest first, at most 200.
 func (a *Access) TokensOf(ctx context.Context, user string) (TokenPage, error) {
 	out := TokenPage{Page: 1, PerPage: maxOwn}
-	records, err := a.Tokens.TokensOf(ctx, user)
+	records, err := a.Store.TokensOf(ctx, user)
 	if err != nil {
 		return out, err
 	}
@@ -206,7 +206,7 @@ func (a *Access) TokensOf(ctx context.Context, user string) (TokenPage, error) {
 const maxOwn = 200
 
 // HasTokens reports whether there is any access token yet.
-func (a *Access) HasTokens(ctx context.Context) (bool, error) { return a.Tokens.hasTokens(ctx) }
+func (a *Access) HasTokens(ctx context.Context) (bool, error) { return a.Store.hasTokens(ctx) }
 
 // UsedUp returns the limits of a token that refuse requests at present, the one that lasts longest first.
 func (t *AuthToken) UsedUp() (out []audit.ReachedLimit) {
@@ -228,13 +228,13 @@ func (t *AuthToken) UsedUp() (out []audit.ReachedLimit) {
 
 // CheckToken returns an error for a token that there is not.
 func (a *Access) CheckToken(ctx context.Context, id string) error {
-	_, err := a.Tokens.liveToken(ctx, id)
+	_, err := a.Store.liveToken(ctx, id)
 	return err
 }
 
 // CheckOwner returns an error for a token of somebody else: it does not exist for the user.
 func (a *Access) CheckOwner(ctx context.Context, id, user string) error {
-	r, err := a.Tokens.liveToken(ctx, id)
+	r, err := a.Store.liveToken(ctx, id)
 	if err == nil && (r.OwnerID == "" || r.OwnerID != user) {
 		err = fault.New(fault.NotFound, "There is no such access token.")
 	}
@@ -243,7 +243,7 @@ func (a *Access) CheckOwner(ctx context.Context, id, user string) error {
 
 // FirstTokenText shows the text of the first token of a user that can be used.
 func (a *Access) FirstTokenText(ctx context.Context, user string) (string, error) {
-	r, err := a.Tokens.FirstTokenOf(ctx, user, a.now().UnixMilli())
+	r, err := a.Store.FirstTokenOf(ctx, user, a.now().UnixMilli())
 	if err != nil {
 		return "", err
 	}
@@ -253,7 +253,7 @@ func (a *Access) FirstTokenText(ctx context.Context, user string) (string, error
 
 // TokenIDs returns the ids of the tokens of a user, the oldest first, at most 200.
 func (a *Access) TokenIDs(ctx context.Context, user string) (ids []string, err error) {
-	own, err := a.Tokens.TokensOf(ctx, user)
+	own, err := a.Store.TokensOf(ctx, user)
 	for _, t := range own {
 		ids = append(ids, t.ID)
 	}

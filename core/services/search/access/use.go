@@ -35,7 +35,7 @@ type RequestRate struct {
 
 // DashboardOf is what the tokens of a user have used together.
 func (a *Access) DashboardOf(ctx context.Context, user string) (Dashboard, error) {
-	records, err := a.Tokens.TokensOf(ctx, user)
+	records, err := a.Store.TokensOf(ctx, user)
 	if err != nil {
 		return Dashboard{}, err
 	}
@@ -95,7 +95,7 @@ func (a *Access) TopTokens(ctx context.Context, window string, limit int) ([]Top
 	for i, t := range top {
 		ids[i] = t.ID
 	}
-	notes, err := a.Tokens.tokenNotes(ctx, ids)
+	notes, err := a.Store.tokenNotes(ctx, ids)
 	for i := range top {
 		top[i].Note = notes[top[i].ID]
 	}
@@ -109,7 +109,7 @@ func (a *Access) RestoreCounters(ctx context.Context) error {
 	a.table.BuiltinToken()
 	now := a.now()
 	hour, day, month := now.Unix()/60-ringMinutes+1, dayStart(now), monthStart(now)
-	recent, err := a.Tokens.UsageSince(ctx, hour)
+	recent, err := a.Store.UsageSince(ctx, hour)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (a *Access) RestoreCounters(ctx context.Context) error {
 		if span[0] >= span[1] {
 			continue
 		}
-		part, err := a.Tokens.UsageSums(ctx, span[0], span[1])
+		part, err := a.Store.UsageSums(ctx, span[0], span[1])
 		if err != nil {
 			return err
 		}

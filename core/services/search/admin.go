@@ -12,10 +12,10 @@ import (
 // notices what was changed.
 type Admin struct {
 	*access.TokenAdmin
-	*keyAdmin
+	*KeyAdmin
 }
 
 // NewAdmin makes an Admin on a database whose migrations have run; now nil means time.Now.
 func NewAdmin(st *store.Store, keyring *secret.Keyring, now func() time.Time) *Admin {
-	return &Admin{access.NewTokenAdmin(st, keyring, now), newKeyAdmin(st, keyring, now)}
+	return &Admin{access.NewTokenAdmin(st, keyring, now), NewKeyAdmin(st, keyring, now)}
 }

@@ -78,7 +78,7 @@ func TestKeyAPI(t *testing.T) {
 		if g.json["status"] != "invalid" || field(t, g, "quarantine", "reasonSummary") != "it leaked" {
 			t.Errorf("got %s", g.body)
 		}
-		if _, ok := e.svc.Keys.pool.findValue(id); ok {
+		if _, ok := e.svc.Pool().findValue(id); ok {
 			t.Error("a key in quarantine is used")
 		}
 		e.clock.Advance(time.Second)
@@ -153,7 +153,7 @@ func TestSyncTakesWhatIsDue(t *testing.T) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), upstreamKeys)
 		e.addKeys("one", "two", "down-3")
 		due := func() int {
-			ids, err := e.svc.Keys.keys.keysToSync(t.Context(), e.clock.Now())
+			ids, err := e.svc.Keys.Store.keysToSync(t.Context(), e.clock.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -192,8 +192,8 @@ func TestSyncTakesWhatIsDue(t *testing.T) {
 func TestSyncBringsAKeyBack(t *testing.T) {
 	e := newEnv(t, upstreamKeys)
 	ids := e.addKeys("good-1", "bad-2")
-	e.svc.Keys.pool.applyVerdict(ids[0], sdk.KeyVerdict{State: sdk.KeyExhausted, Reason: "used up"})
-	e.svc.Keys.background.Wait()
+	e.svc.Pool().applyVerdict(ids[0], sdk.KeyVerdict{State: sdk.KeyExhausted, Reason: "used up"})
+	e.svc.Keys.Wait()
 	e.clock.Advance(time.Second)
 	if err := e.svc.SyncKey(t.Context(), ids[0]); err != nil {
 		t.Fatal(err)
@@ -201,13 +201,13 @@ func TestSyncBringsAKeyBack(t *testing.T) {
 	if k, err := e.svc.Key(t.Context(), ids[0]); err != nil || k.Status != KeyActive {
 		t.Fatalf("got %+v, %v", k, err)
 	}
-	if _, _, ok := e.svc.Keys.pool.pickKey("web", caller{token: "t"}, nil); !ok {
+	if _, _, ok := e.svc.Pool().pickKey("web", Caller{Token: "t"}, nil); !ok {
 		t.Error("the key is not used again")
 	}
 	if err := e.svc.SyncKey(t.Context(), ids[1]); err != nil {
 		t.Fatal(err)
 	}
-	e.svc.Keys.background.Wait()
+	e.svc.Keys.Wait()
 	if k, err := e.svc.Key(t.Context(), ids[1]); err != nil || k.Status != KeyInvalid {
 		t.Fatalf("got %+v, %v", k, err)
 	}

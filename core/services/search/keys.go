@@ -18,8 +18,8 @@ import (
 // askPause is how long the database is not asked again for new keys.
 const askPause = time.Second
 
-// keyUpstream is a backend whose upstream tells about keys.
-type keyUpstream interface {
+// Upstream is a backend whose upstream tells about keys.
+type Upstream interface {
 	// KeyStatus asks what a key is good for.
 	KeyStatus(ctx context.Context, key schema.Secret) (*sdk.KeyStatus, error)
 }
@@ -43,7 +43,7 @@ type keysConfig struct {
 	Logger  hclog.Logger
 	Now     func() time.Time
 	// Backend returns the backend that keys of a group are for; nil if no backend needs keys.
-	Backend  func(group string) keyUpstream
+	Backend  func(group string) Upstream
 	Requests keyRequests
 	Reporter invalidKeyReporter
 	// Refresh takes in what other processes have written.
@@ -52,7 +52,7 @@ type keysConfig struct {
 
 // Keys manages the upstream keys of the service, and chooses the one of each call.
 type Keys struct {
-	*keyAdmin
+	*KeyAdmin
 	cfg  keysConfig
 	log  hclog.Logger
 	pool *Pool
@@ -66,7 +66,7 @@ type Keys struct {
 
 // newKeys makes a Keys with an empty pool: RefreshKeys loads it.
 func newKeys(cfg keysConfig) *Keys {
-	k := &Keys{keyAdmin: newKeyAdmin(cfg.Store, cfg.Keyring, cfg.Now), cfg: cfg, log: cfg.Logger}
+	k := &Keys{KeyAdmin: NewKeyAdmin(cfg.Store, cfg.Keyring, cfg.Now), cfg: cfg, log: cfg.Logger}
 	k.changed = cfg.Refresh
 	k.pool = newPool(cfg.Now, k.keyChanged)
 	return k
@@ -77,7 +77,7 @@ func (k *Keys) Pool() *Pool { return k.pool }
 
 // RefreshKeys takes in what was written to keys since a moment in Unix milliseconds.
 func (k *Keys) RefreshKeys(ctx context.Context, since int64) error {
-	records, err := k.keys.keysSince(ctx, since)
+	records, err := k.Store.keysSince(ctx, since)
 	if err != nil {
 		return fmt.Errorf("load upstream keys: %w", err)
 	}
@@ -136,7 +136,7 @@ func (k *Keys) keyChanged(id string, state KeyState, reason string, until, now t
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		err := k.store.Tx(ctx, "mark upstream key", func(ctx context.Context) error {
-			stored, err := k.keys.setKeyState(ctx, id, state, reason, store.Millis(until), now.UnixMilli())
+			stored, err := k.Store.setKeyState(ctx, id, state, reason, store.Millis(until), now.UnixMilli())
 			if stored && err == nil && state == KeyInvalid {
 				err = k.cfg.Reporter.ReportInvalidKey(ctx, id, reason)
 			}

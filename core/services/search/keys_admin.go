@@ -13,22 +13,22 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// keyAdmin changes upstream keys. It needs no running service: a core that runs on the same database notices what was changed.
-type keyAdmin struct {
+// KeyAdmin changes upstream keys. It needs no running service: a core that runs on the same database notices what was changed.
+type KeyAdmin struct {
 	store   *store.Store
 	keyring *secret.Keyring
 	now     func() time.Time
-	keys    *keyStore
+	Store   *KeyStore
 	// changed tells the service of this process.
 	changed func(context.Context) error
 }
 
-// newKeyAdmin makes a keyAdmin on a database whose migrations have run; now nil means time.Now.
-func newKeyAdmin(st *store.Store, keyring *secret.Keyring, now func() time.Time) *keyAdmin {
+// NewKeyAdmin makes a keyAdmin on a database whose migrations have run; now nil means time.Now.
+func NewKeyAdmin(st *store.Store, keyring *secret.Keyring, now func() time.Time) *KeyAdmin {
 	if now == nil {
 		now = time.Now
 	}
-	return &keyAdmin{store: st, keyring: keyring, now: now, keys: &keyStore{st}, changed: func(context.Context) error { return nil }}
+	return &KeyAdmin{store: st, keyring: keyring, now: now, Store: &KeyStore{st}, changed: func(context.Context) error { return nil }}
 }
 
 // AddedKey tells what became of one key of AddKeys.
@@ -42,10 +42,10 @@ type AddedKey struct {
 }
 
 // AddKeys adds upstream keys. One that was deleted or found invalid before becomes active again.
-func (a *keyAdmin) AddKeys(ctx context.Context, group string, values []string) ([]AddedKey, error) {
+func (a *KeyAdmin) AddKeys(ctx context.Context, group string, values []string) ([]AddedKey, error) {
 	out := make([]AddedKey, 0, len(values))
 	err := a.store.Tx(ctx, "add upstream keys", func(ctx context.Context) error {
-		if err := a.keys.lockAdding(ctx); err != nil {
+		if err := a.Store.lockAdding(ctx); err != nil {
 			return err
 		}
 		for _, v := range values {
@@ -64,13 +64,13 @@ func (a *keyAdmin) AddKeys(ctx context.Context, group string, values []string) (
 	return out, a.changed(ctx)
 }
 
-func (a *keyAdmin) addKey(ctx context.Context, group, value string) (AddedKey, error) {
+func (a *KeyAdmin) addKey(ctx context.Context, group, value string) (AddedKey, error) {
 	if problem := keyProblem(value); problem != "" {
 		return AddedKey{Status: "invalid", Problem: problem}, nil
 	}
 	now := a.now().UnixMilli()
 	hash := secret.HashToken(value)
-	r, found, err := a.keys.lockKeyByHash(ctx, hash)
+	r, found, err := a.Store.lockKeyByHash(ctx, hash)
 	switch {
 	case err != nil:
 		return AddedKey{}, err
@@ -78,9 +78,9 @@ func (a *keyAdmin) addKey(ctx context.Context, group, value string) (AddedKey, e
 		return AddedKey{ID: r.ID, Status: "exists"}, nil
 	case found:
 		before := r.State
-		err = a.keys.update(ctx, &r, map[string]any{"deleted_at": 0, "state": KeyActive, "reason": "", "until": 0, "updated_at": max(now, r.UpdatedAt+1), "state_changed_at": now})
+		err = a.Store.update(ctx, &r, map[string]any{"deleted_at": 0, "state": KeyActive, "reason": "", "until": 0, "updated_at": max(now, r.UpdatedAt+1), "state_changed_at": now})
 		if err == nil {
-			err = a.keys.recordKeyEvent(ctx, r.ID, KeyRestored, before, KeyActive, "", now)
+			err = a.Store.recordKeyEvent(ctx, r.ID, KeyRestored, before, KeyActive, "", now)
 		}
 		return AddedKey{ID: r.ID, Status: "restored"}, err
 	}
@@ -89,10 +89,10 @@ func (a *keyAdmin) addKey(ctx context.Context, group, value string) (AddedKey, e
 		ID: id, Hash: bytes.Clone(hash), Sealed: a.keyring.Seal([]byte(value), "search_keys", id, "sealed"),
 		GroupName: group, State: KeyActive, CreatedAt: now, UpdatedAt: now, StateChangedAt: now,
 	}
-	if err := a.keys.create(ctx, &r); err != nil {
+	if err := a.Store.create(ctx, &r); err != nil {
 		return AddedKey{}, err
 	}
-	return AddedKey{ID: id, Status: "created"}, a.keys.recordKeyEvent(ctx, id, KeyAdded, "", KeyActive, "", now)
+	return AddedKey{ID: id, Status: "created"}, a.Store.recordKeyEvent(ctx, id, KeyAdded, "", KeyActive, "", now)
 }
 
 // keyProblem returns what is wrong with the text of an upstream key, or "".
@@ -128,10 +128,10 @@ type StoredKey struct {
 }
 
 // ListKeys returns all upstream keys, the newest first.
-func (a *keyAdmin) ListKeys(ctx context.Context) ([]StoredKey, error) {
+func (a *KeyAdmin) ListKeys(ctx context.Context) ([]StoredKey, error) {
 	out := []StoredKey{}
 	for page := 1; ; page++ {
-		records, _, err := a.keys.keyPage(ctx, KeyFilter{}, page, listedAtOnce)
+		records, _, err := a.Store.keyPage(ctx, KeyFilter{}, page, listedAtOnce)
 		if err != nil {
 			return nil, err
 		}

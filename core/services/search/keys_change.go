@@ -27,9 +27,9 @@ type keyChange struct {
 }
 
 // changeKey changes a key's state, notes it, and tells the pool after the commit.
-func (a *keyAdmin) changeKey(ctx context.Context, id string, c keyChange) error {
+func (a *KeyAdmin) changeKey(ctx context.Context, id string, c keyChange) error {
 	err := a.store.Tx(ctx, "change upstream key", func(ctx context.Context) error {
-		k, err := a.keys.lockKey(ctx, id)
+		k, err := a.Store.lockKey(ctx, id)
 		if err != nil || c.from != "" && k.State != c.from {
 			return err
 		}
@@ -38,10 +38,10 @@ func (a *keyAdmin) changeKey(ctx context.Context, id string, c keyChange) error 
 		values := map[string]any{
 			"state": c.to, "reason": c.reason, "until": 0, "updated_at": max(now, k.UpdatedAt+1), "state_changed_at": now, "deleted_at": c.deletedAt,
 		}
-		if err := a.keys.update(ctx, &k, values); err != nil {
+		if err := a.Store.update(ctx, &k, values); err != nil {
 			return err
 		}
-		return a.keys.recordKeyEvent(ctx, id, c.operation, before, c.to, c.reason, now)
+		return a.Store.recordKeyEvent(ctx, id, c.operation, before, c.to, c.reason, now)
 	})
 	if err != nil {
 		return fmt.Errorf("change upstream key: %w", err)
@@ -50,7 +50,7 @@ func (a *keyAdmin) changeKey(ctx context.Context, id string, c keyChange) error 
 }
 
 // SetKeyEnabled takes a key into use or out of it.
-func (a *keyAdmin) SetKeyEnabled(ctx context.Context, id string, on bool) error {
+func (a *KeyAdmin) SetKeyEnabled(ctx context.Context, id string, on bool) error {
 	if on {
 		return a.changeKey(ctx, id, keyChange{operation: KeyEnabled, to: KeyActive})
 	}
@@ -58,16 +58,16 @@ func (a *keyAdmin) SetKeyEnabled(ctx context.Context, id string, on bool) error 
 }
 
 // QuarantineKey marks a key as invalid: it is not used until somebody releases it.
-func (a *keyAdmin) QuarantineKey(ctx context.Context, id, reason string) error {
+func (a *KeyAdmin) QuarantineKey(ctx context.Context, id, reason string) error {
 	return a.changeKey(ctx, id, keyChange{operation: KeyQuarantined, reason: reason, to: KeyInvalid})
 }
 
 // ReleaseKey makes a key active again that was found invalid, or that rests.
-func (a *keyAdmin) ReleaseKey(ctx context.Context, id string) error {
+func (a *KeyAdmin) ReleaseKey(ctx context.Context, id string) error {
 	return a.changeKey(ctx, id, keyChange{operation: KeyReleased, to: KeyActive})
 }
 
 // DeleteKey takes a key out of the pool. Adding it again restores it.
-func (a *keyAdmin) DeleteKey(ctx context.Context, id string) error {
+func (a *KeyAdmin) DeleteKey(ctx context.Context, id string) error {
 	return a.changeKey(ctx, id, keyChange{operation: KeyDeleted, to: KeyDisabled, deletedAt: a.now().UnixMilli()})
 }

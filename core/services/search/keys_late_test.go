@@ -14,20 +14,20 @@ func TestKeysAreReadBeforeAChangeThatIsHeardFirst(t *testing.T) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), withKeys)
 		id := e.addKeys("one")[0]
 		read := func() []keyRecord {
-			records, err := e.svc.Keys.keys.keysSince(t.Context(), 0)
+			records, err := e.svc.Keys.Store.keysSince(t.Context(), 0)
 			testkit.Must(t, err)
 			return records
 		}
 		before := read()
 		testkit.Must(t, e.svc.DeleteKey(t.Context(), id))
 		e.svc.loadKeys(before)
-		if _, ok := e.svc.Keys.pool.findValue(id); ok {
+		if _, ok := e.svc.Pool().findValue(id); ok {
 			t.Error("the key is used after it was deleted")
 		}
 		before = read()
 		e.addKeys("one")
 		e.svc.loadKeys(before)
-		if _, ok := e.svc.Keys.pool.findValue(id); !ok {
+		if _, ok := e.svc.Pool().findValue(id); !ok {
 			t.Error("the key is not used after it was restored")
 		}
 	})
@@ -45,7 +45,7 @@ func TestKeyIsFoundInvalidAfterADecision(t *testing.T) {
 		id := e.addKeys("key-of-" + name)[0]
 		testkit.Must(t, decide(id))
 		e.svc.keyChanged(id, KeyInvalid, "status 401", time.Time{}, e.clock.Now().Add(time.Minute))
-		e.svc.Keys.background.Wait()
+		e.svc.Keys.Wait()
 		if told := a.take(); len(told) != 0 {
 			t.Errorf("%s: told %v", name, told)
 		}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
-	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -23,7 +22,7 @@ func TestKeyIsDisabledWhileAnAnswerMarksIt(t *testing.T) {
 	mark := func(id string) func() error {
 		return func() error {
 			now := e.clock.Now().Add(time.Second).UnixMilli()
-			_, err := e.svc.Keys.keys.setKeyState(ctx, id, KeyCooling, "slow down", now+1000, now)
+			_, err := e.svc.Keys.Store.setKeyState(ctx, id, KeyCooling, "slow down", now+1000, now)
 			return err
 		}
 	}
@@ -70,37 +69,14 @@ func TestKeyIsDisabledWhileAnAnswerMarksIt(t *testing.T) {
 func TestKeyIsDisabledWhileItIsAskedAbout(t *testing.T) {
 	e := newEnv(t, withKeys)
 	id := e.addKeys("good")[0]
-	e.svc.Keys.pool.applyVerdict(id, sdk.KeyVerdict{State: sdk.KeyExhausted, Reason: "used up"})
-	e.svc.Keys.background.Wait()
+	e.svc.Pool().applyVerdict(id, sdk.KeyVerdict{State: sdk.KeyExhausted, Reason: "used up"})
+	e.svc.Keys.Wait()
 	e.backend.keyStatus = func(ctx context.Context, _ schema.Secret) (*sdk.KeyStatus, error) {
 		return &sdk.KeyStatus{Key: sdk.KeyVerdict{State: sdk.KeyOK}, Used: 3, Limit: 1000}, e.svc.SetKeyEnabled(ctx, id, false)
 	}
 	testkit.Must(t, e.svc.SyncKey(t.Context(), id))
 	if k, err := e.svc.Key(t.Context(), id); err != nil || k.Status != KeyDisabled {
 		t.Errorf("got %+v, %v", k, err)
-	}
-}
-
-// TestKeyIsMarkedBeforeThePoolHearsOfADecision: the pool does not use a key that was disabled or found invalid before the answer that
-// it has heard of first.
-func TestKeyIsMarkedBeforeThePoolHearsOfADecision(t *testing.T) {
-	for _, state := range []KeyState{KeyDisabled, KeyInvalid} {
-		c := searchtest.NewClock(searchtest.Noon)
-		p := poolOf(c, "a")
-		decided := &key{id: "a", value: "value-a", state: state, updated: c.Now().UnixMilli()}
-		c.Advance(time.Second)
-		p.applyVerdict("a", verdict(sdk.KeyRateLimited, 0))
-		p.loadKeys([]*key{decided}, nil)
-		c.Advance(time.Hour)
-		if got := picked(t, p, "t"); got != "" {
-			t.Errorf("%s: the key is used again", state)
-		}
-		// What was read before the key was let in again does not count.
-		p.loadKeys([]*key{{id: "a", value: "value-a", state: KeyActive, updated: c.Now().UnixMilli()}}, nil)
-		p.loadKeys([]*key{{id: "a", value: "value-a", state: state, updated: decided.updated}}, nil)
-		if got := picked(t, p, "t"); got != "a" {
-			t.Errorf("%s: the key is not used", state)
-		}
 	}
 }
 

@@ -52,7 +52,7 @@ func (k *Keys) ValidateKeys(ctx context.Context, values []string, group string, 
 	if l == nil {
 		return fault.New(fault.Conflict, "No backend of this service needs upstream keys.")
 	}
-	known, err := k.keys.knownKeys(ctx, values)
+	known, err := k.Store.knownKeys(ctx, values)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (k *Keys) ValidateKeys(ctx context.Context, values []string, group string, 
 	return ctx.Err()
 }
 
-func (k *Keys) probeKey(ctx context.Context, l keyUpstream, value string, p *Probe) {
+func (k *Keys) probeKey(ctx context.Context, l Upstream, value string, p *Probe) {
 	st, err := askKey(ctx, l, schema.Secret(value))
 	switch {
 	case err != nil:
@@ -116,7 +116,7 @@ func (k *Keys) probeKey(ctx context.Context, l keyUpstream, value string, p *Pro
 	}
 }
 
-func askKey(ctx context.Context, l keyUpstream, value schema.Secret) (*sdk.KeyStatus, error) {
+func askKey(ctx context.Context, l Upstream, value schema.Secret) (*sdk.KeyStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	return l.KeyStatus(ctx, value)
@@ -125,7 +125,7 @@ func askKey(ctx context.Context, l keyUpstream, value schema.Secret) (*sdk.KeySt
 // SyncKey asks the upstream for the quota of a key of the pool and stores it. What the answer says about the key's state
 // counts as that of any call.
 func (k *Keys) SyncKey(ctx context.Context, id string) error {
-	r, err := k.keys.liveKey(ctx, id)
+	r, err := k.Store.liveKey(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -141,10 +141,10 @@ func (k *Keys) SyncKey(ctx context.Context, id string) error {
 	now := k.now().UnixMilli()
 	if err != nil {
 		problem := fault.As(err)
-		return errors.Join(problem, k.keys.setKeyQuota(ctx, id, 0, 0, now, problem.Message))
+		return errors.Join(problem, k.Store.setKeyQuota(ctx, id, 0, 0, now, problem.Message))
 	}
 	spent := k.pool.applyVerdict(id, st.Key)
-	if err := k.keys.setKeyQuota(ctx, id, st.Limit, st.Used, now, ""); err != nil {
+	if err := k.Store.setKeyQuota(ctx, id, st.Limit, st.Used, now, ""); err != nil {
 		return err
 	}
 	if r.State == KeyExhausted && !spent && st.Limit > 0 && st.Used < st.Limit {
@@ -159,7 +159,7 @@ func (k *Keys) SyncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (any
 	if !k.NeedsKeys() {
 		return nil, nil
 	}
-	ids, err := k.keys.keysToSync(ctx, k.now())
+	ids, err := k.Store.keysToSync(ctx, k.now())
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,9 @@ import (
 func TestKeyStatesAreStoredAndRestored(t *testing.T) {
 	e := newEnv(t, withKeys)
 	ids := e.addKeys("key-one", "key-two", "key-three")
-	e.svc.Keys.pool.applyVerdict(ids[0], sdk.KeyVerdict{State: sdk.KeyInvalid, Reason: "revoked\x00"})
-	e.svc.Keys.pool.applyVerdict(ids[1], verdict(sdk.KeyExhausted, 0))
-	e.svc.Keys.background.Wait()
+	e.svc.Pool().applyVerdict(ids[0], sdk.KeyVerdict{State: sdk.KeyInvalid, Reason: "revoked\x00"})
+	e.svc.Pool().applyVerdict(ids[1], sdk.KeyVerdict{State: sdk.KeyExhausted})
+	e.svc.Keys.Wait()
 	second := e.start()
 	got := second.Pool().countStates()
 	if got[KeyInvalid] != 1 || got[KeyExhausted] != 1 || got[KeyActive] != 1 {

@@ -28,7 +28,7 @@ func (k *Keys) Summary(ctx context.Context) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	limit, left, err := k.keys.quotaTotals(ctx)
+	limit, left, err := k.Store.quotaTotals(ctx)
 	if err != nil {
 		return Summary{}, err
 	}

@@ -99,7 +99,7 @@ type KeyPage struct {
 // FindKeys lists upstream keys; page counts from 1.
 func (k *Keys) FindKeys(ctx context.Context, f KeyFilter, page, perPage int) (KeyPage, error) {
 	out := KeyPage{Page: page, PerPage: perPage}
-	records, total, err := k.keys.keyPage(ctx, f, page, perPage)
+	records, total, err := k.Store.keyPage(ctx, f, page, perPage)
 	if err != nil {
 		return out, err
 	}
@@ -107,16 +107,16 @@ func (k *Keys) FindKeys(ctx context.Context, f KeyFilter, page, perPage int) (Ke
 	if out.Items, err = k.describeKeys(ctx, records); err != nil {
 		return out, err
 	}
-	if out.Facets.Groups, err = k.keys.keyFacet(ctx, "group_name"); err != nil {
+	if out.Facets.Groups, err = k.Store.keyFacet(ctx, "group_name"); err != nil {
 		return out, err
 	}
-	out.Facets.Statuses, err = k.keys.keyFacet(ctx, "state")
+	out.Facets.Statuses, err = k.Store.keyFacet(ctx, "state")
 	return out, err
 }
 
 // Key is one upstream key.
 func (k *Keys) Key(ctx context.Context, id string) (APIKey, error) {
-	r, err := k.keys.liveKey(ctx, id)
+	r, err := k.Store.liveKey(ctx, id)
 	if err != nil {
 		return APIKey{}, err
 	}
@@ -160,7 +160,7 @@ func (k *Keys) KeyHistory(ctx context.Context, id, cursor string, limit int) (Ke
 			return out, fault.InvalidField("cursor", "The cursor is not one of this list.")
 		}
 	}
-	rows, err := k.keys.keyHistory(ctx, id, before, limit+1)
+	rows, err := k.Store.keyHistory(ctx, id, before, limit+1)
 	if err != nil {
 		return out, err
 	}
@@ -180,6 +180,6 @@ func (k *Keys) KeyHistory(ctx context.Context, id, cursor string, limit int) (Ke
 
 // CheckKey returns an error for a key that there is not.
 func (k *Keys) CheckKey(ctx context.Context, id string) error {
-	_, err := k.keys.liveKey(ctx, id)
+	_, err := k.Store.liveKey(ctx, id)
 	return err
 }

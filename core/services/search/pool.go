@@ -76,11 +76,11 @@ type Pool struct {
 // affine identifies who keeps a key: a caller at a backend.
 type affine struct {
 	group string
-	who   caller
+	who   Caller
 }
 
-// caller identifies on whose behalf a key is picked. Calls of one project use the same key as long as it is usable.
-type caller struct{ token, project string }
+// Caller identifies on whose behalf a key is picked. Calls of one project use the same key as long as it is usable.
+type Caller struct{ Token, Project string }
 
 func newPool(now func() time.Time, changed func(id string, state KeyState, reason string, until, now time.Time)) *Pool {
 	return &Pool{now: now, changed: changed, byID: map[string]*key{}, gone: map[string]int64{}, affinity: map[affine]string{}}
@@ -149,7 +149,7 @@ func (p *Pool) keyServesGroup(k *key, group string) bool {
 
 // pickKey selects a key for a caller at a backend, whose name is group. tried holds ids that have failed for this
 // request.
-func (p *Pool) pickKey(group string, by caller, tried []string) (id string, value schema.Secret, ok bool) {
+func (p *Pool) pickKey(group string, by Caller, tried []string) (id string, value schema.Secret, ok bool) {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()

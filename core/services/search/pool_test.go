@@ -30,7 +30,7 @@ func verdict(s sdk.KeyState, after time.Duration) sdk.KeyVerdict {
 
 func picked(t testing.TB, p *Pool, token string, tried ...string) string {
 	t.Helper()
-	id, value, ok := p.pickKey("", caller{token: token}, tried)
+	id, value, ok := p.pickKey("", Caller{Token: token}, tried)
 	if ok && value != schema.Secret("value-"+id) {
 		t.Fatalf("key %s came with the value of another", id)
 	}
@@ -177,7 +177,7 @@ func TestPoolKeepsItsPromises(t *testing.T) {
 				token := rapid.SampledFrom([]string{"t1", "t2", "t3"}).Draw(t, "token")
 				tried := rapid.SliceOfDistinct(rapid.SampledFrom(ids), rapid.ID).Draw(t, "tried")
 				free := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(tried, id) || !usable(id) })
-				id, _, ok := p.pickKey("", caller{token: token}, tried)
+				id, _, ok := p.pickKey("", Caller{Token: token}, tried)
 				switch {
 				case ok != (len(free) > 0):
 					t.Fatalf("picked %q of %v", id, free)

@@ -89,7 +89,7 @@ type call struct {
 	project string
 }
 
-func (c *call) caller() caller { return caller{c.token.Id, c.project} }
+func (c *call) caller() Caller { return Caller{c.token.Id, c.project} }
 
 // PerformCall admits the call against the token's quota, runs it and settles its cost. Its errors are faults that the
 // client may see.

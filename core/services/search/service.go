@@ -104,7 +104,7 @@ func (s *Service) makeRooms() (err error) {
 }
 
 // keyUpstream returns the backend that keys of a group are for; nil if no backend needs keys.
-func (s *Service) keyUpstream(group string) keyUpstream {
+func (s *Service) keyUpstream(group string) Upstream {
 	if b := s.BackendOfGroup(group); b != nil {
 		return b
 	}

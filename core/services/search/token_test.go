@@ -99,7 +99,7 @@ func TestForeignTokens(t *testing.T) {
 		if _, err := admin.AddKeys(ctx, "", []string{"some-upstream-key"}); err != nil {
 			t.Fatal(err)
 		}
-		testkit.Eventually(t, time.Second, func() bool { return e.svc.Keys.pool.countStates()[KeyActive] == 1 }, "the key is here too")
+		testkit.Eventually(t, time.Second, func() bool { return e.svc.Pool().countStates()[KeyActive] == 1 }, "the key is here too")
 		if err := admin.DeleteToken(ctx, idOf(text)); err != nil {
 			t.Fatal(err)
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	"github.com/patchbay-dev/patchbay/core/settings"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
@@ -172,7 +173,7 @@ func (f *former) describe() string {
 		text, err := f.search.TokenText(ctx, token.ID)
 		add("access token "+token.ID, text, err)
 	}
-	keys, err := f.search.FindKeys(ctx, search.KeyFilter{}, 1, 20)
+	keys, err := f.search.FindKeys(ctx, keys.KeyFilter{}, 1, 20)
 	add("upstream keys", keys, err)
 	f.describeContainers(ctx, add)
 	f.describeChannels(ctx, add)

@@ -13,8 +13,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin"
-	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	"github.com/patchbay-dev/patchbay/core/settings"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -65,10 +65,10 @@ func (f *former) checkRecords() {
 	if access.TokenID(text) != tokens.Items[0].ID {
 		t.Errorf("the token %s is %q", tokens.Items[0].ID, text)
 	}
-	keys, err := f.search.FindKeys(ctx, search.KeyFilter{}, 1, 20)
+	found, err := f.search.FindKeys(ctx, keys.KeyFilter{}, 1, 20)
 	must(t, err)
-	if len(keys.Items) != 1 || keys.Items[0].Status != search.KeyActive {
-		t.Errorf("the upstream keys are %+v", keys.Items)
+	if len(found.Items) != 1 || found.Items[0].Status != keys.KeyActive {
+		t.Errorf("the upstream found are %+v", found.Items)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -12,10 +13,10 @@ import (
 // notices what was changed.
 type Admin struct {
 	*access.TokenAdmin
-	*KeyAdmin
+	*keys.KeyAdmin
 }
 
 // NewAdmin makes an Admin on a database whose migrations have run; now nil means time.Now.
 func NewAdmin(st *store.Store, keyring *secret.Keyring, now func() time.Time) *Admin {
-	return &Admin{access.NewTokenAdmin(st, keyring, now), NewKeyAdmin(st, keyring, now)}
+	return &Admin{access.NewTokenAdmin(st, keyring, now), keys.NewKeyAdmin(st, keyring, now)}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -31,10 +32,10 @@ func TestAdminLists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		keys, err := admin.ListKeys(ctx)
+		upstreamKeys, err := admin.ListKeys(ctx)
 		found := map[string]bool{}
-		for _, k := range keys {
-			found[k.ID] = k.Group == "team" && k.Status == KeyActive
+		for _, k := range upstreamKeys {
+			found[k.ID] = k.Group == "team" && k.Status == keys.KeyActive
 		}
 		if err != nil || len(found) != access.ListPage+1 || found[added[0].ID] || !found[added[1].ID] {
 			t.Errorf("%d keys are listed, %v", len(found), err)

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 )
 
 // The groups of operations in the document.
@@ -29,7 +30,7 @@ const (
 // apiConfig is what the API needs.
 type apiConfig struct {
 	Access *access.Access
-	Keys   *Keys
+	Keys   *keys.Keys
 	Log    *audit.Log
 	Proxy  *Proxy
 	// Catalog returns what requests can be filtered by at present.

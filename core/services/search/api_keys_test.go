@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -78,7 +79,7 @@ func TestKeyAPI(t *testing.T) {
 		if g.json["status"] != "invalid" || field(t, g, "quarantine", "reasonSummary") != "it leaked" {
 			t.Errorf("got %s", g.body)
 		}
-		if _, ok := e.svc.Pool().findValue(id); ok {
+		if _, ok := e.svc.Pool().FindValue(id); ok {
 			t.Error("a key in quarantine is used")
 		}
 		e.clock.Advance(time.Second)
@@ -153,7 +154,7 @@ func TestSyncTakesWhatIsDue(t *testing.T) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), upstreamKeys)
 		e.addKeys("one", "two", "down-3")
 		due := func() int {
-			ids, err := e.svc.Keys.Store.keysToSync(t.Context(), e.clock.Now())
+			ids, err := e.svc.Keys.Store.KeysToSync(t.Context(), e.clock.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -192,27 +193,27 @@ func TestSyncTakesWhatIsDue(t *testing.T) {
 func TestSyncBringsAKeyBack(t *testing.T) {
 	e := newEnv(t, upstreamKeys)
 	ids := e.addKeys("good-1", "bad-2")
-	e.svc.Pool().applyVerdict(ids[0], sdk.KeyVerdict{State: sdk.KeyExhausted, Reason: "used up"})
+	e.svc.Pool().ApplyVerdict(ids[0], sdk.KeyVerdict{State: sdk.KeyExhausted, Reason: "used up"})
 	e.svc.Keys.Wait()
 	e.clock.Advance(time.Second)
 	if err := e.svc.SyncKey(t.Context(), ids[0]); err != nil {
 		t.Fatal(err)
 	}
-	if k, err := e.svc.Key(t.Context(), ids[0]); err != nil || k.Status != KeyActive {
+	if k, err := e.svc.Key(t.Context(), ids[0]); err != nil || k.Status != keys.KeyActive {
 		t.Fatalf("got %+v, %v", k, err)
 	}
-	if _, _, ok := e.svc.Pool().pickKey("web", Caller{Token: "t"}, nil); !ok {
+	if _, _, ok := e.svc.Pool().PickKey("web", keys.Caller{Token: "t"}, nil); !ok {
 		t.Error("the key is not used again")
 	}
 	if err := e.svc.SyncKey(t.Context(), ids[1]); err != nil {
 		t.Fatal(err)
 	}
 	e.svc.Keys.Wait()
-	if k, err := e.svc.Key(t.Context(), ids[1]); err != nil || k.Status != KeyInvalid {
+	if k, err := e.svc.Key(t.Context(), ids[1]); err != nil || k.Status != keys.KeyInvalid {
 		t.Fatalf("got %+v, %v", k, err)
 	}
 	history, err := e.svc.KeyHistory(t.Context(), ids[0], "", 10)
-	if err != nil || len(history.Items) != 3 || history.Items[0].Source != "system" || history.Items[0].Before != KeyExhausted {
+	if err != nil || len(history.Items) != 3 || history.Items[0].Source != "system" || history.Items[0].Before != keys.KeyExhausted {
 		t.Errorf("got %+v, %v", history, err)
 	}
 }

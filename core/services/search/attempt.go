@@ -181,10 +181,10 @@ func (a *attempt) callWithKeys(ctx context.Context) (*answer, error) {
 	var tried []string
 	pool, group := a.proxy.pool, a.link.keyGroup()
 	for until := time.Now().Add(a.callTimeout()); len(tried) == 0 || a.clientCtx.Err() == nil && time.Now().Before(until); {
-		id, value, ok := pool.pickKey(group, a.call.caller(), tried)
+		id, value, ok := pool.PickKey(group, a.call.caller(), tried)
 		if !ok && len(tried) == 0 {
 			a.proxy.keys.LoadNewKeys(ctx)
-			id, value, ok = pool.pickKey(group, a.call.caller(), tried)
+			id, value, ok = pool.PickKey(group, a.call.caller(), tried)
 		}
 		if !ok {
 			break
@@ -195,7 +195,7 @@ func (a *attempt) callWithKeys(ctx context.Context) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !pool.applyVerdict(id, keyVerdictOf(&ans.head)) {
+		if !pool.ApplyVerdict(id, keyVerdictOf(&ans.head)) {
 			a.recordResearch(ans)
 			return ans, nil
 		}
@@ -203,7 +203,7 @@ func (a *attempt) callWithKeys(ctx context.Context) (*answer, error) {
 		ans.discard()
 		tried = append(tried, id)
 	}
-	return nil, fault.Wrap(errNoKey, fault.UpstreamUnavailable, "No upstream key is available.").WithRetryAfter(pool.usableAfter(group))
+	return nil, fault.Wrap(errNoKey, fault.UpstreamUnavailable, "No upstream key is available.").WithRetryAfter(pool.UsableAfter(group))
 }
 
 // errorOf returns what an answer says of its error, or "".
@@ -259,7 +259,7 @@ func (a *attempt) fetchResearch(ctx context.Context) (*answer, error) {
 // callWithBoundKey calls a backend with the upstream key of the given id, and with no other.
 func (a *attempt) callWithBoundKey(ctx context.Context, l *chainedBackend, id string) (*answer, error) {
 	a.link = l
-	value, ok := a.proxy.pool.findValue(id)
+	value, ok := a.proxy.pool.FindValue(id)
 	if !ok {
 		return nil, fault.New(fault.UpstreamUnavailable, "The upstream key of this research is not available any more.")
 	}
@@ -269,7 +269,7 @@ func (a *attempt) callWithBoundKey(ctx context.Context, l *chainedBackend, id st
 	if err != nil {
 		return nil, err
 	}
-	if a.proxy.pool.applyVerdict(id, keyVerdictOf(&ans.head)) {
+	if a.proxy.pool.ApplyVerdict(id, keyVerdictOf(&ans.head)) {
 		ans.discard()
 		return nil, fault.New(fault.UpstreamUnavailable, "The upstream key of this research is not available at the moment.")
 	}

@@ -172,7 +172,7 @@ func (p *Proxy) Use(st *proxyState) {
 			groups = append(groups, l.keyGroup())
 		}
 	}
-	p.pool.bindGroups(groups)
+	p.pool.BindGroups(groups)
 	p.state.Store(st)
 }
 

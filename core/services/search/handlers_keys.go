@@ -7,11 +7,12 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 )
 
 // keyHandlers serve the upstream keys to administrators.
 type keyHandlers struct {
-	keys *Keys
+	keys *keys.Keys
 	log  *audit.Log
 }
 
@@ -22,17 +23,17 @@ type keyQuery struct {
 	States  []string `query:"status,explode" maxItems:"5" doc:"Repeatable: active, cooling_down, exhausted, invalid, disabled."`
 }
 
-type keyList struct{ Body KeyPage }
+type keyList struct{ Body keys.KeyPage }
 
 func (h *keyHandlers) listKeys(ctx context.Context, in *keyQuery) (*keyList, error) {
 	for _, state := range in.States {
-		switch KeyState(state) {
-		case KeyActive, KeyCooling, KeyExhausted, KeyInvalid, KeyDisabled:
+		switch keys.KeyState(state) {
+		case keys.KeyActive, keys.KeyCooling, keys.KeyExhausted, keys.KeyInvalid, keys.KeyDisabled:
 		default:
 			return nil, fault.InvalidField("status", "The status is one of active, cooling_down, exhausted, invalid, disabled.")
 		}
 	}
-	list, err := h.keys.FindKeys(ctx, KeyFilter{in.Groups, in.States}, in.Page, in.PerPage)
+	list, err := h.keys.FindKeys(ctx, keys.KeyFilter{Groups: in.Groups, States: in.States}, in.Page, in.PerPage)
 	return &keyList{list}, err
 }
 
@@ -41,9 +42,9 @@ type KeyPath struct {
 	ID string `path:"id" maxLength:"12"`
 }
 
-func (h *keyHandlers) getKey(ctx context.Context, in *KeyPath) (*struct{ Body APIKey }, error) {
+func (h *keyHandlers) getKey(ctx context.Context, in *KeyPath) (*struct{ Body keys.APIKey }, error) {
 	k, err := h.keys.Key(ctx, in.ID)
-	return &struct{ Body APIKey }{k}, err
+	return &struct{ Body keys.APIKey }{k}, err
 }
 
 type keyBody struct {
@@ -63,7 +64,7 @@ func (h *keyHandlers) postKey(ctx context.Context, in *keyBody) (*keyID, error) 
 	if err := access.CheckLabels(nil, &in.Body.Group); err != nil {
 		return nil, err
 	}
-	if problem := keyProblem(strings.TrimSpace(in.Body.APIKey)); problem != "" {
+	if problem := keys.KeyProblem(strings.TrimSpace(in.Body.APIKey)); problem != "" {
 		return nil, fault.InvalidField("api_key", "The upstream key cannot be taken: %s.", problem)
 	}
 	added, err := h.keys.AddKeys(ctx, in.Body.Group, []string{in.Body.APIKey})

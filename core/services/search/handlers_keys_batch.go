@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
@@ -66,7 +67,7 @@ func (h *keyHandlers) postKeys(ctx context.Context, in *keysBody) (*keysResult, 
 // validation is the answer about keys that are not added.
 type validation struct {
 	Summary map[string]int `json:"summary" doc:"How many keys have which status."`
-	Results []Probe        `json:"results"`
+	Results []keys.Probe   `json:"results"`
 }
 
 // handleValidate asks the upstream about keys. A client that accepts server-sent events gets each result as it comes, as
@@ -77,11 +78,11 @@ func (h *keyHandlers) handleValidate(c *gin.Context) {
 		writeError(c, err)
 		return
 	}
-	out := validation{Summary: map[string]int{}, Results: make([]Probe, len(values))}
+	out := validation{Summary: map[string]int{}, Results: make([]keys.Probe, len(values))}
 	var events *httpd.Events
 	ctx := c.Request.Context()
 	streamed := strings.Contains(c.GetHeader("Accept"), "text/event-stream")
-	err = h.keys.ValidateKeys(ctx, values, group, func(p Probe) {
+	err = h.keys.ValidateKeys(ctx, values, group, func(p keys.Probe) {
 		out.Results[p.Line-1] = p
 		out.Summary[p.Status]++
 		if streamed {
@@ -197,7 +198,7 @@ func (h *keyHandlers) deleteKey(ctx context.Context, in *KeyPath) (*struct{}, er
 	return nil, h.keys.DeleteKey(ctx, in.ID)
 }
 
-func (h *keyHandlers) syncKey(ctx context.Context, in *KeyPath) (*struct{ Body APIKey }, error) {
+func (h *keyHandlers) syncKey(ctx context.Context, in *KeyPath) (*struct{ Body keys.APIKey }, error) {
 	if err := h.keys.SyncKey(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -210,7 +211,7 @@ type historyQuery struct {
 	Cursor string `query:"cursor" maxLength:"300"`
 }
 
-type historyList struct{ Body KeyChanges }
+type historyList struct{ Body keys.KeyChanges }
 
 func (h *keyHandlers) keyChanges(ctx context.Context, in *historyQuery) (*historyList, error) {
 	list, err := h.keys.KeyHistory(ctx, in.ID, in.Cursor, in.Limit)

@@ -7,12 +7,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 )
 
 // userHandlers serve what a user may see: the own tokens, their quota and their requests.
 type userHandlers struct {
 	access   *access.Access
-	keys     *Keys
+	keys     *keys.Keys
 	tokens   *tokenHandlers
 	logs     *logHandlers
 	sessions Sessions
@@ -118,7 +119,7 @@ func (h *userHandlers) endSession(ctx context.Context, _ *struct{}) (*logoutAnsw
 	return &logoutAnswer{*auth.Cookie("", false)}, nil
 }
 
-func (h *userHandlers) showSummary(ctx context.Context, _ *struct{}) (*struct{ Body Summary }, error) {
+func (h *userHandlers) showSummary(ctx context.Context, _ *struct{}) (*struct{ Body keys.Summary }, error) {
 	sum, err := h.keys.Summary(ctx)
-	return &struct{ Body Summary }{sum}, err
+	return &struct{ Body keys.Summary }{sum}, err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -13,21 +14,21 @@ func TestKeysAreReadBeforeAChangeThatIsHeardFirst(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), withKeys)
 		id := e.addKeys("one")[0]
-		read := func() []keyRecord {
-			records, err := e.svc.Keys.Store.keysSince(t.Context(), 0)
+		read := func() []keys.KeyRecord {
+			records, err := e.svc.Keys.Store.KeysSince(t.Context(), 0)
 			testkit.Must(t, err)
 			return records
 		}
 		before := read()
 		testkit.Must(t, e.svc.DeleteKey(t.Context(), id))
-		e.svc.loadKeys(before)
-		if _, ok := e.svc.Pool().findValue(id); ok {
+		e.svc.LoadKeys(before)
+		if _, ok := e.svc.Pool().FindValue(id); ok {
 			t.Error("the key is used after it was deleted")
 		}
 		before = read()
 		e.addKeys("one")
-		e.svc.loadKeys(before)
-		if _, ok := e.svc.Pool().findValue(id); !ok {
+		e.svc.LoadKeys(before)
+		if _, ok := e.svc.Pool().FindValue(id); !ok {
 			t.Error("the key is not used after it was restored")
 		}
 	})
@@ -44,7 +45,7 @@ func TestKeyIsFoundInvalidAfterADecision(t *testing.T) {
 	} {
 		id := e.addKeys("key-of-" + name)[0]
 		testkit.Must(t, decide(id))
-		e.svc.keyChanged(id, KeyInvalid, "status 401", time.Time{}, e.clock.Now().Add(time.Minute))
+		e.svc.KeyChanged(id, keys.KeyInvalid, "status 401", time.Time{}, e.clock.Now().Add(time.Minute))
 		e.svc.Keys.Wait()
 		if told := a.take(); len(told) != 0 {
 			t.Errorf("%s: told %v", name, told)

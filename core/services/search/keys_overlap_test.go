@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -22,18 +23,18 @@ func TestKeyIsDisabledWhileAnAnswerMarksIt(t *testing.T) {
 	mark := func(id string) func() error {
 		return func() error {
 			now := e.clock.Now().Add(time.Second).UnixMilli()
-			_, err := e.svc.Keys.Store.setKeyState(ctx, id, KeyCooling, "slow down", now+1000, now)
+			_, err := e.svc.Keys.Store.SetKeyState(ctx, id, keys.KeyCooling, "slow down", now+1000, now)
 			return err
 		}
 	}
 	for _, tc := range []struct {
 		name   string
 		decide func(id string) error
-		want   KeyState
+		want   keys.KeyState
 	}{
-		{"disabled", func(id string) error { return e.svc.SetKeyEnabled(ctx, id, false) }, KeyDisabled},
-		{"quarantined", func(id string) error { return e.svc.QuarantineKey(ctx, id, "published") }, KeyInvalid},
-		{"deleted", func(id string) error { return e.svc.DeleteKey(ctx, id) }, KeyDisabled},
+		{"disabled", func(id string) error { return e.svc.SetKeyEnabled(ctx, id, false) }, keys.KeyDisabled},
+		{"quarantined", func(id string) error { return e.svc.QuarantineKey(ctx, id, "published") }, keys.KeyInvalid},
+		{"deleted", func(id string) error { return e.svc.DeleteKey(ctx, id) }, keys.KeyDisabled},
 	} {
 		for _, decidedFirst := range []bool{true, false} {
 			name := tc.name + " after"
@@ -43,14 +44,14 @@ func TestKeyIsDisabledWhileAnAnswerMarksIt(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				id := e.addKeys("key-of-" + strings.ReplaceAll(name, " ", "-"))[0]
 				first, second := mark(id), func() error { return tc.decide(id) }
-				before := KeyCooling
+				before := keys.KeyCooling
 				if decidedFirst {
-					first, second, before = second, first, KeyActive
+					first, second, before = second, first, keys.KeyActive
 				}
 				firstErr, secondErr := testkit.Overlap(t, cfg, holdKeyEvents, first, second)
 				testkit.Must(t, firstErr)
 				testkit.Must(t, secondErr)
-				var k keyRecord
+				var k keys.KeyRecord
 				testkit.Must(t, e.store.DB(ctx).Where("id = ?", id).Take(&k).Error)
 				if k.State != tc.want {
 					t.Errorf("the key is %s, want %s", k.State, tc.want)
@@ -69,13 +70,13 @@ func TestKeyIsDisabledWhileAnAnswerMarksIt(t *testing.T) {
 func TestKeyIsDisabledWhileItIsAskedAbout(t *testing.T) {
 	e := newEnv(t, withKeys)
 	id := e.addKeys("good")[0]
-	e.svc.Pool().applyVerdict(id, sdk.KeyVerdict{State: sdk.KeyExhausted, Reason: "used up"})
+	e.svc.Pool().ApplyVerdict(id, sdk.KeyVerdict{State: sdk.KeyExhausted, Reason: "used up"})
 	e.svc.Keys.Wait()
 	e.backend.keyStatus = func(ctx context.Context, _ schema.Secret) (*sdk.KeyStatus, error) {
 		return &sdk.KeyStatus{Key: sdk.KeyVerdict{State: sdk.KeyOK}, Used: 3, Limit: 1000}, e.svc.SetKeyEnabled(ctx, id, false)
 	}
 	testkit.Must(t, e.svc.SyncKey(t.Context(), id))
-	if k, err := e.svc.Key(t.Context(), id); err != nil || k.Status != KeyDisabled {
+	if k, err := e.svc.Key(t.Context(), id); err != nil || k.Status != keys.KeyDisabled {
 		t.Errorf("got %+v, %v", k, err)
 	}
 }
@@ -84,13 +85,13 @@ func TestKeyIsDisabledWhileItIsAskedAbout(t *testing.T) {
 func TestSameKeyIsAddedTwiceAtOnce(t *testing.T) {
 	cfg := testkit.PostgresConfig(t)
 	e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), withKeys)
-	add := func(added *[]AddedKey, values ...string) func() error {
+	add := func(added *[]keys.AddedKey, values ...string) func() error {
 		return func() (err error) {
 			*added, err = e.svc.AddKeys(t.Context(), "", values)
 			return err
 		}
 	}
-	var made, found []AddedKey
+	var made, found []keys.AddedKey
 	first, second := testkit.Overlap(t, cfg, holdKeyEvents, add(&made, "one", "two"), add(&found, "two", "one"))
 	testkit.Must(t, first)
 	testkit.Must(t, second)
@@ -112,7 +113,7 @@ func TestInvalidKeyIsDisabledWhileItIsAdded(t *testing.T) {
 		func() error { _, err := e.svc.AddKeys(t.Context(), "", []string{"one"}); return err })
 	testkit.Must(t, first)
 	testkit.Must(t, second)
-	if k, err := e.svc.Key(t.Context(), id); err != nil || k.Status != KeyDisabled {
+	if k, err := e.svc.Key(t.Context(), id); err != nil || k.Status != keys.KeyDisabled {
 		t.Errorf("got %+v, %v", k, err)
 	}
 }

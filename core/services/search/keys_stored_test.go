@@ -7,18 +7,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
 func TestKeyStatesAreStoredAndRestored(t *testing.T) {
 	e := newEnv(t, withKeys)
 	ids := e.addKeys("key-one", "key-two", "key-three")
-	e.svc.Pool().applyVerdict(ids[0], sdk.KeyVerdict{State: sdk.KeyInvalid, Reason: "revoked\x00"})
-	e.svc.Pool().applyVerdict(ids[1], sdk.KeyVerdict{State: sdk.KeyExhausted})
+	e.svc.Pool().ApplyVerdict(ids[0], sdk.KeyVerdict{State: sdk.KeyInvalid, Reason: "revoked\x00"})
+	e.svc.Pool().ApplyVerdict(ids[1], sdk.KeyVerdict{State: sdk.KeyExhausted})
 	e.svc.Keys.Wait()
 	second := e.start()
-	got := second.Pool().countStates()
-	if got[KeyInvalid] != 1 || got[KeyExhausted] != 1 || got[KeyActive] != 1 {
+	got := second.Pool().CountStates()
+	if got[keys.KeyInvalid] != 1 || got[keys.KeyExhausted] != 1 || got[keys.KeyActive] != 1 {
 		t.Fatalf("%v", got)
 	}
 	// A key that was found invalid is restored by adding it again.
@@ -33,7 +34,7 @@ func TestKeyStatesAreStoredAndRestored(t *testing.T) {
 	if want := []string{"restored", "exists", "invalid", "invalid", "created", "exists"}; !slices.Equal(status, want) {
 		t.Errorf("%v, want %v", status, want)
 	}
-	if got := second.Pool().countStates(); got[KeyActive] != 3 || got[KeyInvalid] != 0 {
+	if got := second.Pool().CountStates(); got[keys.KeyActive] != 3 || got[keys.KeyInvalid] != 0 {
 		t.Errorf("%v", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/metric"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 )
 
 // Metrics are the Prometheus metrics of the service. None has a label for a token.
@@ -23,7 +24,7 @@ type Metrics struct {
 
 	mu sync.RWMutex
 	// keyStates counts the upstream keys; nil until the service is there.
-	keyStates func() map[KeyState]int
+	keyStates func() map[keys.KeyState]int
 	series    map[seriesKey]series
 }
 
@@ -90,7 +91,7 @@ func (m *Metrics) countRefusal(x *access.Exceeded) {
 	m.refusals.WithLabelValues(x.Scope, x.Window).Inc()
 }
 
-func (m *Metrics) watchKeys(states func() map[KeyState]int) {
+func (m *Metrics) watchKeys(states func() map[keys.KeyState]int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.keyStates = states

@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -82,14 +83,14 @@ func adminQueries(s *Service) map[string]struct {
 			return err
 		}, ""},
 		"keys of a group": {func(ctx context.Context) error {
-			_, _, err := s.Keys.Store.keyPage(ctx, KeyFilter{Groups: []string{"g1"}}, 1, 50)
+			_, _, err := s.Keys.Store.KeyPage(ctx, keys.KeyFilter{Groups: []string{"g1"}}, 1, 50)
 			return err
 		}, ""},
 		"invalid keys": {func(ctx context.Context) error {
-			_, _, err := s.Keys.Store.keyPage(ctx, KeyFilter{States: []string{"invalid"}}, 1, 50)
+			_, _, err := s.Keys.Store.KeyPage(ctx, keys.KeyFilter{States: []string{"invalid"}}, 1, 50)
 			return err
 		}, ""},
-		"history of a key":    {func(ctx context.Context) error { _, err := s.Keys.Store.keyHistory(ctx, "k5", "", 50); return err }, ""},
+		"history of a key":    {func(ctx context.Context) error { _, err := s.Keys.Store.KeyHistory(ctx, "k5", "", 50); return err }, ""},
 		"requests":            {logs(audit.LogFilter{}), "SELECT * FROM search_requests ORDER BY id DESC LIMIT 50"},
 		"requests of a token": {logs(audit.LogFilter{TokenIDs: []string{"t77"}}), "SELECT * FROM search_requests WHERE token_id = 't77' ORDER BY id DESC LIMIT 50"},
 		"requests of tokens":  {logs(audit.LogFilter{TokenIDs: []string{"t77", "t78", "t79"}}), ""},
@@ -119,7 +120,7 @@ func adminQueries(s *Service) map[string]struct {
 		"sums of the month":       {func(ctx context.Context) error { _, err := s.Windows(ctx); return err }, ""},
 		"public figures":          {func(ctx context.Context) error { _, err := s.Summary(ctx); return err }, ""},
 		"top tokens":              {func(ctx context.Context) error { _, err := s.TopTokens(ctx, "day", 10); return err }, ""},
-		"keys whose quota is due": {func(ctx context.Context) error { _, err := s.Keys.Store.keysToSync(ctx, searchtest.Noon); return err }, ""},
+		"keys whose quota is due": {func(ctx context.Context) error { _, err := s.Keys.Store.KeysToSync(ctx, searchtest.Noon); return err }, ""},
 		"old roll-ups": {func(ctx context.Context) error {
 			_, err := s.Log.Store.PurgeRollups(ctx, audit.StepFine, searchtest.Noon.Add(-1000*time.Hour), 10)
 			return err

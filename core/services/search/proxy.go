@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -40,7 +41,7 @@ type proxySettings struct {
 // proxyConfig is what a Proxy needs.
 type proxyConfig struct {
 	Tokens *access.Table
-	Keys   *Keys
+	Keys   *keys.Keys
 	// Audit writes the rows of requests; nil keeps none.
 	Audit    *audit.Writer
 	Research researchStore
@@ -53,8 +54,8 @@ type proxyConfig struct {
 // settles the cost and ends the audit.
 type Proxy struct {
 	tokens  *access.Table
-	keys    *Keys
-	pool    *Pool
+	keys    *keys.Keys
+	pool    *keys.Pool
 	audit   *audit.Writer
 	records researchStore
 	metrics *Metrics
@@ -89,7 +90,7 @@ type call struct {
 	project string
 }
 
-func (c *call) caller() Caller { return Caller{c.token.Id, c.project} }
+func (c *call) caller() keys.Caller { return keys.Caller{Token: c.token.Id, Project: c.project} }
 
 // PerformCall admits the call against the token's quota, runs it and settles its cost. Its errors are faults that the
 // client may see.

@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -46,7 +47,7 @@ type Config struct {
 // Service is the search service. What it may be asked is in its rooms.
 type Service struct {
 	*access.Access
-	*Keys
+	*keys.Keys
 	*audit.Log
 	*Proxy
 	*monitor
@@ -78,7 +79,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if err := s.restoreState(ctx); err != nil {
 		return nil, err
 	}
-	cfg.Metrics.watchKeys(s.Pool().countStates)
+	cfg.Metrics.watchKeys(s.Pool().CountStates)
 	return s, nil
 }
 
@@ -89,7 +90,7 @@ func (s *Service) makeRooms() (err error) {
 	s.Access = access.New(access.Config{
 		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Defaults: cfg.Settings.defaultLimits(), Requests: s.Log, People: cfg.People,
 	})
-	s.Keys = newKeys(keysConfig{
+	s.Keys = keys.NewKeys(keys.KeysConfig{
 		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Backend: s.keyUpstream, Requests: s.Log, Reporter: s, Refresh: s.Refresh,
 	})
 	s.Proxy = newProxy(proxyConfig{
@@ -104,7 +105,7 @@ func (s *Service) makeRooms() (err error) {
 }
 
 // keyUpstream returns the backend that keys of a group are for; nil if no backend needs keys.
-func (s *Service) keyUpstream(group string) Upstream {
+func (s *Service) keyUpstream(group string) keys.Upstream {
 	if b := s.BackendOfGroup(group); b != nil {
 		return b
 	}
@@ -120,7 +121,7 @@ func (s *Service) alertSettings() (AlertSettings, []string) {
 // Migrations are the schema of the service.
 func Migrations() store.Migrations {
 	return store.EmbeddedMigrations("search", migrations,
-		store.StoredTime{Table: "search_keys", Column: "until", Where: "deleted_at = 0", Longest: longestRest},
+		store.StoredTime{Table: "search_keys", Column: "until", Where: "deleted_at = 0", Longest: keys.LongestRest},
 		store.StoredTime{Table: "search_keys", Column: "quota_synced_at", Where: "deleted_at = 0"})
 }
 

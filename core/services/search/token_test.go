@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -99,7 +100,7 @@ func TestForeignTokens(t *testing.T) {
 		if _, err := admin.AddKeys(ctx, "", []string{"some-upstream-key"}); err != nil {
 			t.Fatal(err)
 		}
-		testkit.Eventually(t, time.Second, func() bool { return e.svc.Pool().countStates()[KeyActive] == 1 }, "the key is here too")
+		testkit.Eventually(t, time.Second, func() bool { return e.svc.Pool().CountStates()[keys.KeyActive] == 1 }, "the key is here too")
 		if err := admin.DeleteToken(ctx, idOf(text)); err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 )
 
 const (
@@ -55,7 +55,7 @@ func (p pages) bulkKeys(c *gin.Context) bulk {
 		path: p.base + "/keys", of: "key", filter: k.filterValues(),
 		listMatches: func(ctx context.Context, page int) ([]string, error) {
 			list, err := p.service.FindKeys(ctx, k.keyFilter(), page, perPage)
-			return idsOf(list.Items, func(k service.APIKey) string { return k.ID }), err
+			return idsOf(list.Items, func(k keys.APIKey) string { return k.ID }), err
 		},
 		changes: map[string]func(context.Context, string) error{
 			"enable":  func(ctx context.Context, id string) error { return p.service.SetKeyEnabled(ctx, id, true) },

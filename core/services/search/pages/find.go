@@ -5,8 +5,8 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 )
 
 // tokensFound is how many tokens a text finds at most.
@@ -31,6 +31,6 @@ func (p pages) findHits(ctx context.Context, v *ui.View, text string) (out []ui.
 
 // countPending returns how many upstream keys cannot be used until somebody looks at them.
 func (p pages) countPending(ctx context.Context) (map[string]int, error) {
-	list, err := p.service.FindKeys(ctx, service.KeyFilter{States: []string{string(service.KeyInvalid)}}, 1, 1)
+	list, err := p.service.FindKeys(ctx, keys.KeyFilter{States: []string{string(keys.KeyInvalid)}}, 1, 1)
 	return map[string]int{p.base + "/keys": int(list.Total)}, err
 }

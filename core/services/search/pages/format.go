@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 )
 
 // millisText is a latency of a chart.
@@ -22,7 +22,7 @@ func formatListTime(v *ui.View, t time.Time) string {
 	return v.Minute(t)
 }
 
-func totalKeys(keys map[service.KeyState]int) (n int) {
+func totalKeys(keys map[keys.KeyState]int) (n int) {
 	for _, k := range keys {
 		n += k
 	}
@@ -53,7 +53,7 @@ func ownerName(t access.AuthToken) string {
 func probeWords(v *ui.View) string {
 	words := map[string]string{}
 	for _, status := range []string{
-		service.ProbeOK, service.ProbeExhausted, service.ProbeUnauthorized, service.ProbeInvalid, service.ProbeError, service.ProbeExists, service.ProbeDuplicate,
+		keys.ProbeOK, keys.ProbeExhausted, keys.ProbeUnauthorized, keys.ProbeInvalid, keys.ProbeError, keys.ProbeExists, keys.ProbeDuplicate,
 	} {
 		words[status] = v.State(status)
 	}

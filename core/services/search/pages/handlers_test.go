@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 )
 
 // hostile is text that must never become markup; hostileJSON is the same within a JSON string.
@@ -220,7 +220,7 @@ func TestKeysAreManaged(t *testing.T) {
 	list := v.Get("/search/keys")
 	list.Is(t, "keys", 200, "2 keys")
 	list.Lacks(t, "keys", "secret-a", "secret-b")
-	keys, err := s.service.FindKeys(t.Context(), service.KeyFilter{}, 1, 10)
+	keys, err := s.service.FindKeys(t.Context(), keys.KeyFilter{}, 1, 10)
 	must(t, err)
 	id := keys.Items[0].ID
 	for _, tt := range []struct{ action, state string }{{"disable", "disabled"}, {"enable", "active"}, {"quarantine", "invalid"}, {"release", "active"}, {"sync", "active"}} {

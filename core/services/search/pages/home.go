@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 )
 
 // shownKeys is how many invalid keys the home page names.
@@ -40,10 +40,10 @@ func (p pages) findAttention(ctx context.Context, v *ui.View) (out []ui.Attentio
 		}
 		out = append(out, a)
 	}
-	if p.service.KeyStates()[service.KeyInvalid] == 0 {
+	if p.service.KeyStates()[keys.KeyInvalid] == 0 {
 		return out, nil
 	}
-	list, err := p.service.FindKeys(ctx, service.KeyFilter{States: []string{string(service.KeyInvalid)}}, 1, shownKeys)
+	list, err := p.service.FindKeys(ctx, keys.KeyFilter{States: []string{string(keys.KeyInvalid)}}, 1, shownKeys)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (p pages) findAttention(ctx context.Context, v *ui.View) (out []ui.Attentio
 	}
 	if more := int(list.Total) - len(list.Items); more > 0 {
 		out = append(out, ui.Attention{
-			Tone: "warn", Title: v.N("search.home.keys_invalid", more), Href: p.base + "/keys?status=" + string(service.KeyInvalid), Action: v.T("home.see"),
+			Tone: "warn", Title: v.N("search.home.keys_invalid", more), Href: p.base + "/keys?status=" + string(keys.KeyInvalid), Action: v.T("home.see"),
 		})
 	}
 	return out, nil
@@ -79,8 +79,8 @@ func (p pages) keyFigures(ctx context.Context, v *ui.View) ([]ui.KeyFigure, erro
 	if p.service.NeedsKeys() {
 		states := p.service.KeyStates()
 		out = append(out, ui.KeyFigure{
-			Name: v.T("search.keys.title"), Value: v.Num(int64(states[service.KeyActive])), Href: p.base + "/keys",
-			Remark: v.T("search.keys.usable", "Active", states[service.KeyActive], "All", totalKeys(states)),
+			Name: v.T("search.keys.title"), Value: v.Num(int64(states[keys.KeyActive])), Href: p.base + "/keys",
+			Remark: v.T("search.keys.usable", "Active", states[keys.KeyActive], "All", totalKeys(states)),
 		})
 	}
 	return out, nil

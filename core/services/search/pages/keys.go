@@ -13,14 +13,14 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 )
 
 type keysView struct {
 	Group, State string
-	List         service.KeyPage
+	List         keys.KeyPage
 	// Needed reports whether a backend needs keys at all.
 	Needed bool
 	// Form adds keys; Open shows it at once.
@@ -43,7 +43,7 @@ func (k keysView) nextURL(base string) string {
 }
 
 // keyFilter returns what the list is confined to.
-func (k keysView) keyFilter() (f service.KeyFilter) {
+func (k keysView) keyFilter() (f keys.KeyFilter) {
 	if k.Group != "" {
 		f.Groups = []string{k.Group}
 	}
@@ -103,7 +103,7 @@ func readKeys(c *gin.Context) (values []string, group string, err error) {
 // addKeys adds the keys of the form.
 func (p pages) addKeys(c *gin.Context) {
 	values, group, err := readKeys(c)
-	var added []service.AddedKey
+	var added []keys.AddedKey
 	if err == nil {
 		added, err = p.service.AddKeys(c.Request.Context(), group, values)
 	}
@@ -127,10 +127,10 @@ func (p pages) addKeys(c *gin.Context) {
 }
 
 type keyView struct {
-	service.APIKey
+	keys.APIKey
 	Window  string
 	Chart   *audit.Chart
-	History service.KeyChanges
+	History keys.KeyChanges
 }
 
 func (p pages) showKey(c *gin.Context) {

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 )
 
 func keysPage(v *ui.View, p pages, k keysView) templ.Component {
@@ -664,7 +664,7 @@ func keyRows(v *ui.View, p pages, k keysView) templ.Component {
 }
 
 // countdown tells when a key comes back; the script counts down to it.
-func countdown(v *ui.View, k service.APIKey) templ.Component {
+func countdown(v *ui.View, k keys.APIKey) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -716,7 +716,7 @@ func countdown(v *ui.View, k service.APIKey) templ.Component {
 	})
 }
 
-func left(v *ui.View, k service.APIKey) string {
+func left(v *ui.View, k keys.APIKey) string {
 	if k.QuotaRemaining == nil {
 		return "–"
 	}
@@ -1072,7 +1072,7 @@ func keyPage(v *ui.View, p pages, k keyView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if k.Status == service.KeyDisabled {
+			if k.Status == keys.KeyDisabled {
 				templ_7745c5c3_Err = keyButton(v, p, k.ID, "enable").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1083,7 +1083,7 @@ func keyPage(v *ui.View, p pages, k keyView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if k.Status == service.KeyInvalid || k.Status == service.KeyCooling || k.Status == service.KeyExhausted {
+			if k.Status == keys.KeyInvalid || k.Status == keys.KeyCooling || k.Status == keys.KeyExhausted {
 				templ_7745c5c3_Err = keyButton(v, p, k.ID, "release").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -10,6 +10,7 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 )
 
 // chartWindows are the stretches of time that charts show.
@@ -25,14 +26,14 @@ func windowOf(c *gin.Context) (string, error) {
 }
 
 // keyStates are the states of upstream keys, in the order in which they are shown.
-func keyStates() []service.KeyState {
-	return []service.KeyState{service.KeyActive, service.KeyCooling, service.KeyExhausted, service.KeyInvalid, service.KeyDisabled}
+func keyStates() []keys.KeyState {
+	return []keys.KeyState{keys.KeyActive, keys.KeyCooling, keys.KeyExhausted, keys.KeyInvalid, keys.KeyDisabled}
 }
 
 type overviewView struct {
 	Window string
 	Chart  *audit.Chart
-	Keys   map[service.KeyState]int
+	Keys   map[keys.KeyState]int
 	Top    []access.TopToken
 	// Indexes are those that backends keep.
 	Indexes []service.Index

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 )
 
 func overviewPage(v *ui.View, p pages, o overviewView) templ.Component {
@@ -614,7 +614,7 @@ func topTable(v *ui.View, p pages, top []access.TopToken) templ.Component {
 	})
 }
 
-func poolFacts(v *ui.View, p pages, keys map[service.KeyState]int) templ.Component {
+func poolFacts(v *ui.View, p pages, keys map[keys.KeyState]int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -1,4 +1,4 @@
-package search
+package keys
 
 import (
 	"context"
@@ -67,7 +67,7 @@ func (k *Keys) ValidateKeys(ctx context.Context, values []string, group string, 
 	var all sync.WaitGroup
 	for i, v := range values {
 		p := Probe{Line: i + 1, Key: secret.Mask(v)}
-		switch problem := keyProblem(v); {
+		switch problem := KeyProblem(v); {
 		case problem != "":
 			p.Status, p.Detail = ProbeInvalid, problem
 		case seen[v]:
@@ -143,7 +143,7 @@ func (k *Keys) SyncKey(ctx context.Context, id string) error {
 		problem := fault.As(err)
 		return errors.Join(problem, k.Store.setKeyQuota(ctx, id, 0, 0, now, problem.Message))
 	}
-	spent := k.pool.applyVerdict(id, st.Key)
+	spent := k.pool.ApplyVerdict(id, st.Key)
 	if err := k.Store.setKeyQuota(ctx, id, st.Limit, st.Used, now, ""); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (k *Keys) SyncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (any
 	if !k.NeedsKeys() {
 		return nil, nil
 	}
-	ids, err := k.Store.keysToSync(ctx, k.now())
+	ids, err := k.Store.KeysToSync(ctx, k.now())
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package search
+package keys
 
 import (
 	"bytes"
@@ -65,7 +65,7 @@ func (a *KeyAdmin) AddKeys(ctx context.Context, group string, values []string) (
 }
 
 func (a *KeyAdmin) addKey(ctx context.Context, group, value string) (AddedKey, error) {
-	if problem := keyProblem(value); problem != "" {
+	if problem := KeyProblem(value); problem != "" {
 		return AddedKey{Status: "invalid", Problem: problem}, nil
 	}
 	now := a.now().UnixMilli()
@@ -85,7 +85,7 @@ func (a *KeyAdmin) addKey(ctx context.Context, group, value string) (AddedKey, e
 		return AddedKey{ID: r.ID, Status: "restored"}, err
 	}
 	id := secret.RandomString(keyIDLen, secret.Alphanumeric)
-	r = keyRecord{
+	r = KeyRecord{
 		ID: id, Hash: bytes.Clone(hash), Sealed: a.keyring.Seal([]byte(value), "search_keys", id, "sealed"),
 		GroupName: group, State: KeyActive, CreatedAt: now, UpdatedAt: now, StateChangedAt: now,
 	}
@@ -95,8 +95,8 @@ func (a *KeyAdmin) addKey(ctx context.Context, group, value string) (AddedKey, e
 	return AddedKey{ID: id, Status: "created"}, a.Store.recordKeyEvent(ctx, id, KeyAdded, "", KeyActive, "", now)
 }
 
-// keyProblem returns what is wrong with the text of an upstream key, or "".
-func keyProblem(v string) string {
+// KeyProblem returns what is wrong with the text of an upstream key, or "".
+func KeyProblem(v string) string {
 	switch {
 	case v == "":
 		return "the line is empty"
@@ -131,7 +131,7 @@ type StoredKey struct {
 func (a *KeyAdmin) ListKeys(ctx context.Context) ([]StoredKey, error) {
 	out := []StoredKey{}
 	for page := 1; ; page++ {
-		records, _, err := a.Store.keyPage(ctx, KeyFilter{}, page, listedAtOnce)
+		records, _, err := a.Store.KeyPage(ctx, KeyFilter{}, page, listedAtOnce)
 		if err != nil {
 			return nil, err
 		}

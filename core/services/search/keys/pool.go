@@ -1,4 +1,4 @@
-package search
+package keys
 
 import (
 	"strings"
@@ -16,8 +16,8 @@ const (
 	// it states.
 	coolDefault = time.Minute
 	coolMax     = 10 * time.Minute
-	// longestRest is longer than any key rests: an exhausted one until the month ends.
-	longestRest = 32 * 24 * time.Hour
+	// LongestRest is longer than any key rests: an exhausted one until the month ends.
+	LongestRest = 32 * 24 * time.Hour
 	// retrySoon is what a client is told to wait when keys are usable that its request had no time to try.
 	retrySoon = time.Second
 	// maxAffinity bounds the tokens whose key is remembered.
@@ -120,8 +120,8 @@ func (p *Pool) loadKeys(keys []*key, deleted map[string]int64) {
 	p.findOwn()
 }
 
-// bindGroups sets the groups that are names of backends. A key of such a group serves that backend alone.
-func (p *Pool) bindGroups(groups []string) {
+// BindGroups sets the groups that are names of backends. A key of such a group serves that backend alone.
+func (p *Pool) BindGroups(groups []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.bound = map[string]bool{}
@@ -147,9 +147,9 @@ func (p *Pool) keyServesGroup(k *key, group string) bool {
 	return k.group == group || !p.own[group] && !p.bound[k.group]
 }
 
-// pickKey selects a key for a caller at a backend, whose name is group. tried holds ids that have failed for this
+// PickKey selects a key for a caller at a backend, whose name is group. tried holds ids that have failed for this
 // request.
-func (p *Pool) pickKey(group string, by Caller, tried []string) (id string, value schema.Secret, ok bool) {
+func (p *Pool) PickKey(group string, by Caller, tried []string) (id string, value schema.Secret, ok bool) {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -196,8 +196,8 @@ func isTried(id string, tried []string) bool {
 	return false
 }
 
-// findValue returns the value of a key by its id unless the key is invalid or disabled. Research results need it.
-func (p *Pool) findValue(id string) (schema.Secret, bool) {
+// FindValue returns the value of a key by its id unless the key is invalid or disabled. Research results need it.
+func (p *Pool) FindValue(id string) (schema.Secret, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	k := p.byID[id]
@@ -207,8 +207,8 @@ func (p *Pool) findValue(id string) (schema.Secret, bool) {
 	return k.value, true
 }
 
-// applyVerdict applies an answer's verdict to a key, and reports whether the key is unusable at present.
-func (p *Pool) applyVerdict(id string, v sdk.KeyVerdict) (spent bool) {
+// ApplyVerdict applies an answer's verdict to a key, and reports whether the key is unusable at present.
+func (p *Pool) ApplyVerdict(id string, v sdk.KeyVerdict) (spent bool) {
 	now := p.now()
 	p.mu.Lock()
 	k := p.byID[id]
@@ -260,9 +260,9 @@ func (p *Pool) HasUsable(group string) bool {
 	return p.nextUsableKey(now, group, nil) != nil
 }
 
-// usableAfter returns how long it takes until a backend has a usable key: retrySoon if it has one now, 0 if none
+// UsableAfter returns how long it takes until a backend has a usable key: retrySoon if it has one now, 0 if none
 // becomes usable by itself.
-func (p *Pool) usableAfter(group string) time.Duration {
+func (p *Pool) UsableAfter(group string) time.Duration {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -284,8 +284,8 @@ func (p *Pool) usableAfter(group string) time.Duration {
 	return shortest
 }
 
-// countStates returns the number of keys in each state.
-func (p *Pool) countStates() map[KeyState]int {
+// CountStates returns the number of keys in each state.
+func (p *Pool) CountStates() map[KeyState]int {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,4 +1,4 @@
-package search
+package keys
 
 import (
 	"testing"
@@ -12,24 +12,24 @@ func TestPoolTellsWhenAKeyComesBack(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	p := newPool(func() time.Time { return now }, func(string, KeyState, string, time.Time, time.Time) {})
 	p.loadKeys([]*key{{id: "a", state: KeyActive}, {id: "b", state: KeyActive}, {id: "c", state: KeyInvalid}}, nil)
-	if got := p.usableAfter(""); got != retrySoon {
+	if got := p.UsableAfter(""); got != retrySoon {
 		t.Fatalf("with usable keys: %s", got)
 	}
-	p.applyVerdict("a", sdk.KeyVerdict{State: sdk.KeyRateLimited, RetryAfter: 40 * time.Second})
-	p.applyVerdict("b", sdk.KeyVerdict{State: sdk.KeyExhausted})
-	if got := p.usableAfter(""); got != 40*time.Second {
+	p.ApplyVerdict("a", sdk.KeyVerdict{State: sdk.KeyRateLimited, RetryAfter: 40 * time.Second})
+	p.ApplyVerdict("b", sdk.KeyVerdict{State: sdk.KeyExhausted})
+	if got := p.UsableAfter(""); got != 40*time.Second {
 		t.Fatalf("the nearest is %s away", got)
 	}
 	now = now.Add(time.Minute)
-	if got := p.usableAfter(""); got != retrySoon {
+	if got := p.UsableAfter(""); got != retrySoon {
 		t.Fatalf("with a usable key: %s", got)
 	}
-	p.applyVerdict("a", sdk.KeyVerdict{State: sdk.KeyInvalid})
-	if got := p.usableAfter(""); got < 9*24*time.Hour {
+	p.ApplyVerdict("a", sdk.KeyVerdict{State: sdk.KeyInvalid})
+	if got := p.UsableAfter(""); got < 9*24*time.Hour {
 		t.Fatalf("the exhausted one comes back in %s", got)
 	}
 	p.loadKeys(nil, map[string]int64{"b": now.UnixMilli()})
-	if got := p.usableAfter(""); got != 0 {
+	if got := p.UsableAfter(""); got != 0 {
 		t.Fatalf("nothing comes back by itself, yet %s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package search
+package keys
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func (k *Keys) Summary(ctx context.Context) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	t, keys := ever[""], k.pool.countStates()
+	t, keys := ever[""], k.pool.CountStates()
 	return Summary{
 		TotalRequests: t.Requests + t.Refused, SuccessCount: t.Successes, ErrorCount: t.Errors, QuotaExhaustedCount: t.Refused,
 		ActiveKeys: keys[KeyActive] + keys[KeyCooling], ExhaustedKeys: keys[KeyExhausted], LastActivity: api.OptionalTime(t.LastAt),

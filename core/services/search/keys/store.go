@@ -1,4 +1,4 @@
-package search
+package keys
 
 import (
 	"context"
@@ -20,17 +20,17 @@ type KeyStore struct{ store *store.Store }
 func (r *KeyStore) db(ctx context.Context) *gorm.DB { return r.store.DB(ctx) }
 
 // create adds the record of a key.
-func (r *KeyStore) create(ctx context.Context, k *keyRecord) error {
+func (r *KeyStore) create(ctx context.Context, k *KeyRecord) error {
 	return r.store.Writer(ctx).Create(k).Error
 }
 
 // update changes columns of a key. gorm writes the new values into k as well.
-func (r *KeyStore) update(ctx context.Context, k *keyRecord, values map[string]any) error {
+func (r *KeyStore) update(ctx context.Context, k *KeyRecord, values map[string]any) error {
 	return r.store.Writer(ctx).Model(k).Updates(values).Error
 }
 
 // lockKeyByHash returns the key with a hash, also one that is deleted, and locks it until the running transaction ends.
-func (r *KeyStore) lockKeyByHash(ctx context.Context, hash []byte) (k keyRecord, found bool, err error) {
+func (r *KeyStore) lockKeyByHash(ctx context.Context, hash []byte) (k KeyRecord, found bool, err error) {
 	err = r.store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}).Where("hash = ?", hash).Take(&k).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return k, false, nil
@@ -38,15 +38,15 @@ func (r *KeyStore) lockKeyByHash(ctx context.Context, hash []byte) (k keyRecord,
 	return k, err == nil, err
 }
 
-// keysSince returns the keys that were written since a moment in Unix milliseconds.
-func (r *KeyStore) keysSince(ctx context.Context, updated int64) (out []keyRecord, err error) {
+// KeysSince returns the keys that were written since a moment in Unix milliseconds.
+func (r *KeyStore) KeysSince(ctx context.Context, updated int64) (out []KeyRecord, err error) {
 	err = r.db(ctx).Where("updated_at >= ?", updated).Find(&out).Error
 	return out, err
 }
 
-// setKeyState stores what an answer said at a moment, unless the key is deleted, disabled or invalid, or was changed since. It reports
+// SetKeyState stores what an answer said at a moment, unless the key is deleted, disabled or invalid, or was changed since. It reports
 // whether it was stored.
-func (r *KeyStore) setKeyState(ctx context.Context, id string, state KeyState, reason string, until, now int64) (stored bool, err error) {
+func (r *KeyStore) SetKeyState(ctx context.Context, id string, state KeyState, reason string, until, now int64) (stored bool, err error) {
 	err = r.store.Tx(ctx, "mark upstream key", func(ctx context.Context) error {
 		k, err := r.lockKey(ctx, id)
 		switch {
@@ -81,13 +81,13 @@ func (r *KeyStore) recordKeyEvent(ctx context.Context, key, operation string, be
 }
 
 // liveKey returns an upstream key that is not deleted.
-func (r *KeyStore) liveKey(ctx context.Context, id string) (keyRecord, error) {
+func (r *KeyStore) liveKey(ctx context.Context, id string) (KeyRecord, error) {
 	return takeLiveKey(r.db(ctx), id)
 }
 
 // lockKey returns an upstream key that is not deleted and locks it until the running transaction ends. What decides by a key's state
 // reads it so. A transaction that locks several keys calls lockAdding first.
-func (r *KeyStore) lockKey(ctx context.Context, id string) (keyRecord, error) {
+func (r *KeyStore) lockKey(ctx context.Context, id string) (KeyRecord, error) {
 	return takeLiveKey(r.store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}), id)
 }
 
@@ -99,8 +99,8 @@ func (r *KeyStore) lockAdding(ctx context.Context) error {
 	return r.store.Writer(ctx).Exec("SELECT pg_advisory_xact_lock(hashtext('search_keys/add'))").Error
 }
 
-func takeLiveKey(db *gorm.DB, id string) (keyRecord, error) {
-	var out keyRecord
+func takeLiveKey(db *gorm.DB, id string) (KeyRecord, error) {
+	var out KeyRecord
 	err := db.Where("id = ? AND deleted_at = 0", id).Take(&out).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return out, fault.New(fault.NotFound, "There is no such upstream key.")
@@ -122,9 +122,9 @@ func (f KeyFilter) applyTo(q *gorm.DB) *gorm.DB {
 	return q
 }
 
-// keyPage returns one page of a list, the newest first, and how many there are in all.
-func (r *KeyStore) keyPage(ctx context.Context, f KeyFilter, page, perPage int) (out []keyRecord, total int64, err error) {
-	if err = f.applyTo(r.db(ctx).Model(&keyRecord{})).Count(&total).Error; err != nil {
+// KeyPage returns one page of a list, the newest first, and how many there are in all.
+func (r *KeyStore) KeyPage(ctx context.Context, f KeyFilter, page, perPage int) (out []KeyRecord, total int64, err error) {
+	if err = f.applyTo(r.db(ctx).Model(&KeyRecord{})).Count(&total).Error; err != nil {
 		return nil, 0, err
 	}
 	err = f.applyTo(r.db(ctx)).Order("created_at DESC, id DESC").Limit(perPage).Offset((page - 1) * perPage).Find(&out).Error
@@ -143,8 +143,8 @@ func (r *KeyStore) keyFacet(ctx context.Context, column string) ([]Facet, error)
 	return out, err
 }
 
-// keyHistory returns a page of a key's changes, the newest first, and the position after it.
-func (r *KeyStore) keyHistory(ctx context.Context, key, before string, limit int) (out []keyEvent, err error) {
+// KeyHistory returns a page of a key's changes, the newest first, and the position after it.
+func (r *KeyStore) KeyHistory(ctx context.Context, key, before string, limit int) (out []keyEvent, err error) {
 	q := r.db(ctx).Where("key_id = ?", key)
 	if before != "" {
 		q = q.Where("id < ?", before)
@@ -160,12 +160,12 @@ func (r *KeyStore) setKeyQuota(ctx context.Context, id string, limit, used, now 
 		if problem == "" {
 			values["quota_limit"], values["quota_used"] = limit, used
 		}
-		return r.store.Writer(ctx).Model(&keyRecord{}).Where("id = ? AND deleted_at = 0", id).UpdateColumns(values).Error
+		return r.store.Writer(ctx).Model(&KeyRecord{}).Where("id = ? AND deleted_at = 0", id).UpdateColumns(values).Error
 	})
 }
 
-// keysToSync returns the keys whose quota is due. The hot ones are those with a request in the last two hours.
-func (r *KeyStore) keysToSync(ctx context.Context, now time.Time) (ids []string, err error) {
+// KeysToSync returns the keys whose quota is due. The hot ones are those with a request in the last two hours.
+func (r *KeyStore) KeysToSync(ctx context.Context, now time.Time) (ids []string, err error) {
 	err = r.db(ctx).Raw(`SELECT k.id FROM search_keys k WHERE k.deleted_at = 0 AND k.state NOT IN (?, ?) AND (k.quota_synced_at < ? OR k.quota_synced_at < ? AND EXISTS (
 		SELECT 1 FROM search_rollups u WHERE u.scope = 'key' AND u.subject = k.id AND u.step = 0 AND u.start = 0 AND u.last_at >= ?)) ORDER BY k.quota_synced_at, k.id`,
 		KeyDisabled, KeyInvalid, now.Add(-coldEvery).UnixMilli(), now.Add(-hotEvery).UnixMilli(), now.Add(-hotFor).UnixMilli()).Scan(&ids).Error
@@ -178,7 +178,7 @@ func (r *KeyStore) knownKeys(ctx context.Context, values []string) (map[string]b
 	for i, v := range values {
 		hashes[i] = secret.HashToken(v)
 	}
-	var found []keyRecord
+	var found []KeyRecord
 	if err := r.db(ctx).Select("hash").Where("hash IN ? AND deleted_at = 0", hashes).Find(&found).Error; err != nil {
 		return nil, err
 	}

@@ -1,4 +1,5 @@
-package search
+// Package keys manages the upstream keys of the search service, and chooses the one of each call.
+package keys
 
 import (
 	"context"
@@ -36,8 +37,8 @@ type invalidKeyReporter interface {
 	ReportInvalidKey(ctx context.Context, id, reason string) error
 }
 
-// keysConfig is what Keys needs.
-type keysConfig struct {
+// KeysConfig is what Keys needs.
+type KeysConfig struct {
 	Store   *store.Store
 	Keyring *secret.Keyring
 	Logger  hclog.Logger
@@ -53,7 +54,7 @@ type keysConfig struct {
 // Keys manages the upstream keys of the service, and chooses the one of each call.
 type Keys struct {
 	*KeyAdmin
-	cfg  keysConfig
+	cfg  KeysConfig
 	log  hclog.Logger
 	pool *Pool
 
@@ -64,11 +65,11 @@ type Keys struct {
 	background sync.WaitGroup
 }
 
-// newKeys makes a Keys with an empty pool: RefreshKeys loads it.
-func newKeys(cfg keysConfig) *Keys {
+// NewKeys makes a Keys with an empty pool: RefreshKeys loads it.
+func NewKeys(cfg KeysConfig) *Keys {
 	k := &Keys{KeyAdmin: NewKeyAdmin(cfg.Store, cfg.Keyring, cfg.Now), cfg: cfg, log: cfg.Logger}
 	k.changed = cfg.Refresh
-	k.pool = newPool(cfg.Now, k.keyChanged)
+	k.pool = newPool(cfg.Now, k.KeyChanged)
 	return k
 }
 
@@ -77,19 +78,19 @@ func (k *Keys) Pool() *Pool { return k.pool }
 
 // RefreshKeys takes in what was written to keys since a moment in Unix milliseconds.
 func (k *Keys) RefreshKeys(ctx context.Context, since int64) error {
-	records, err := k.Store.keysSince(ctx, since)
+	records, err := k.Store.KeysSince(ctx, since)
 	if err != nil {
 		return fmt.Errorf("load upstream keys: %w", err)
 	}
-	k.loadKeys(records)
+	k.LoadKeys(records)
 	return nil
 }
 
 // Wait waits until the states that answers have caused are stored.
 func (k *Keys) Wait() { k.background.Wait() }
 
-// loadKeys opens the sealed keys and takes them into the pool. One that cannot be opened is left out and reported.
-func (k *Keys) loadKeys(records []keyRecord) {
+// LoadKeys opens the sealed keys and takes them into the pool. One that cannot be opened is left out and reported.
+func (k *Keys) LoadKeys(records []KeyRecord) {
 	var live []*key
 	deleted := map[string]int64{}
 	for _, r := range records {
@@ -129,14 +130,14 @@ func (k *Keys) LoadNewKeys(ctx context.Context) {
 	}
 }
 
-// keyChanged stores what an answer has said about a key. It runs beside the request.
-func (k *Keys) keyChanged(id string, state KeyState, reason string, until, now time.Time) {
+// KeyChanged stores what an answer has said about a key. It runs beside the request.
+func (k *Keys) KeyChanged(id string, state KeyState, reason string, until, now time.Time) {
 	k.log.Warn("upstream key changes its state", "key", id, "state", state, "reason", reason, "until", until)
 	k.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		err := k.store.Tx(ctx, "mark upstream key", func(ctx context.Context) error {
-			stored, err := k.Store.setKeyState(ctx, id, state, reason, store.Millis(until), now.UnixMilli())
+			stored, err := k.Store.SetKeyState(ctx, id, state, reason, store.Millis(until), now.UnixMilli())
 			if stored && err == nil && state == KeyInvalid {
 				err = k.cfg.Reporter.ReportInvalidKey(ctx, id, reason)
 			}
@@ -149,4 +150,4 @@ func (k *Keys) keyChanged(id string, state KeyState, reason string, until, now t
 }
 
 // KeyStates counts the upstream keys by state.
-func (k *Keys) KeyStates() map[KeyState]int { return k.pool.countStates() }
+func (k *Keys) KeyStates() map[KeyState]int { return k.pool.CountStates() }

@@ -1,4 +1,4 @@
-package search
+package keys
 
 import (
 	"fmt"
@@ -30,7 +30,7 @@ func verdict(s sdk.KeyState, after time.Duration) sdk.KeyVerdict {
 
 func picked(t testing.TB, p *Pool, token string, tried ...string) string {
 	t.Helper()
-	id, value, ok := p.pickKey("", Caller{Token: token}, tried)
+	id, value, ok := p.PickKey("", Caller{Token: token}, tried)
 	if ok && value != schema.Secret("value-"+id) {
 		t.Fatalf("key %s came with the value of another", id)
 	}
@@ -80,11 +80,11 @@ func TestPoolVerdicts(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := searchtest.NewClock(searchtest.Noon)
 			p := poolOf(c, "a")
-			if !p.applyVerdict("a", tt.verdict) {
+			if !p.ApplyVerdict("a", tt.verdict) {
 				t.Fatal("the key must be spent")
 			}
-			if p.countStates()[tt.state] != 1 || picked(t, p, "t") != "" {
-				t.Fatalf("%v", p.countStates())
+			if p.CountStates()[tt.state] != 1 || picked(t, p, "t") != "" {
+				t.Fatalf("%v", p.CountStates())
 			}
 			if tt.back == 0 {
 				c.Advance(400 * 24 * time.Hour)
@@ -98,7 +98,7 @@ func TestPoolVerdicts(t *testing.T) {
 				t.Error("it came back too early")
 			}
 			c.Advance(time.Millisecond)
-			if picked(t, p, "t") != "a" || p.countStates()[KeyActive] != 1 {
+			if picked(t, p, "t") != "a" || p.CountStates()[KeyActive] != 1 {
 				t.Error("it did not come back")
 			}
 		})
@@ -121,15 +121,15 @@ func TestPoolLateVerdicts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := poolOf(searchtest.NewClock(searchtest.Noon), "a")
-			p.applyVerdict("a", tt.first)
-			p.applyVerdict("a", tt.then)
-			if p.countStates()[tt.want] != 1 {
-				t.Errorf("%v, want %s", p.countStates(), tt.want)
+			p.ApplyVerdict("a", tt.first)
+			p.ApplyVerdict("a", tt.then)
+			if p.CountStates()[tt.want] != 1 {
+				t.Errorf("%v, want %s", p.CountStates(), tt.want)
 			}
 		})
 	}
 	p := poolOf(searchtest.NewClock(searchtest.Noon))
-	if !p.applyVerdict("gone", verdict(sdk.KeyRateLimited, 0)) || p.applyVerdict("gone", verdict(sdk.KeyOK, 0)) {
+	if !p.ApplyVerdict("gone", verdict(sdk.KeyRateLimited, 0)) || p.ApplyVerdict("gone", verdict(sdk.KeyOK, 0)) {
 		t.Error("the verdict on a key that was deleted meanwhile still decides on the answer")
 	}
 }
@@ -137,9 +137,9 @@ func TestPoolLateVerdicts(t *testing.T) {
 func TestPoolDisabledKeysAreLeftAlone(t *testing.T) {
 	p := poolOf(searchtest.NewClock(searchtest.Noon), "a")
 	p.loadKeys([]*key{{id: "a", value: "value-a", state: KeyDisabled, updated: 1}}, nil)
-	p.applyVerdict("a", verdict(sdk.KeyExhausted, 0))
-	if _, ok := p.findValue("a"); ok || p.countStates()[KeyDisabled] != 1 || picked(t, p, "t") != "" {
-		t.Errorf("%v", p.countStates())
+	p.ApplyVerdict("a", verdict(sdk.KeyExhausted, 0))
+	if _, ok := p.FindValue("a"); ok || p.CountStates()[KeyDisabled] != 1 || picked(t, p, "t") != "" {
+		t.Errorf("%v", p.CountStates())
 	}
 }
 
@@ -147,15 +147,15 @@ func TestPoolDisabledKeysAreLeftAlone(t *testing.T) {
 func TestStoredStateDoesNotUndoAnAnswer(t *testing.T) {
 	c := searchtest.NewClock(searchtest.Noon)
 	p := poolOf(c, "a")
-	p.applyVerdict("a", verdict(sdk.KeyInvalid, 0))
+	p.ApplyVerdict("a", verdict(sdk.KeyInvalid, 0))
 	stale := &key{id: "a", value: "value-a", state: KeyActive, updated: c.Now().Add(-time.Second).UnixMilli()}
 	p.loadKeys([]*key{stale}, nil)
-	if p.countStates()[KeyInvalid] != 1 {
-		t.Errorf("stale: %v", p.countStates())
+	if p.CountStates()[KeyInvalid] != 1 {
+		t.Errorf("stale: %v", p.CountStates())
 	}
 	p.loadKeys([]*key{{id: "a", value: "value-a", state: KeyActive, updated: c.Now().Add(time.Second).UnixMilli()}}, nil)
-	if p.countStates()[KeyActive] != 1 {
-		t.Errorf("restored by a person: %v", p.countStates())
+	if p.CountStates()[KeyActive] != 1 {
+		t.Errorf("restored by a person: %v", p.CountStates())
 	}
 }
 
@@ -177,7 +177,7 @@ func TestPoolKeepsItsPromises(t *testing.T) {
 				token := rapid.SampledFrom([]string{"t1", "t2", "t3"}).Draw(t, "token")
 				tried := rapid.SliceOfDistinct(rapid.SampledFrom(ids), rapid.ID).Draw(t, "tried")
 				free := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(tried, id) || !usable(id) })
-				id, _, ok := p.pickKey("", Caller{Token: token}, tried)
+				id, _, ok := p.PickKey("", Caller{Token: token}, tried)
 				switch {
 				case ok != (len(free) > 0):
 					t.Fatalf("picked %q of %v", id, free)
@@ -192,7 +192,7 @@ func TestPoolKeepsItsPromises(t *testing.T) {
 			},
 			"mark": func(t *rapid.T) {
 				state := rapid.SampledFrom([]sdk.KeyState{sdk.KeyUnknown, sdk.KeyOK, sdk.KeyInvalid, sdk.KeyRateLimited, sdk.KeyExhausted}).Draw(t, "state")
-				p.applyVerdict(rapid.SampledFrom(ids).Draw(t, "id"), sdk.KeyVerdict{State: state})
+				p.ApplyVerdict(rapid.SampledFrom(ids).Draw(t, "id"), sdk.KeyVerdict{State: state})
 			},
 			"wait": func(t *rapid.T) { c.Advance(searchtest.DrawStep(t)) },
 		})
@@ -206,8 +206,8 @@ func TestPoolUnderConcurrency(t *testing.T) {
 		wg.Go(func() {
 			for i := range 200 {
 				id := picked(t, p, fmt.Sprint("t", w))
-				p.applyVerdict(id, sdk.KeyVerdict{State: []sdk.KeyState{sdk.KeyOK, sdk.KeyRateLimited}[i%2]})
-				p.countStates()
+				p.ApplyVerdict(id, sdk.KeyVerdict{State: []sdk.KeyState{sdk.KeyOK, sdk.KeyRateLimited}[i%2]})
+				p.CountStates()
 			}
 		})
 	}

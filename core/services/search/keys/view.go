@@ -1,4 +1,4 @@
-package search
+package keys
 
 import (
 	"context"
@@ -45,7 +45,7 @@ type KeyBackoff struct {
 	RetryAfterSecs int64    `json:"retryAfterSecs"`
 }
 
-func (k *Keys) describeKeys(ctx context.Context, records []keyRecord) ([]APIKey, error) {
+func (k *Keys) describeKeys(ctx context.Context, records []KeyRecord) ([]APIKey, error) {
 	ids := make([]string, len(records))
 	for i, r := range records {
 		ids[i] = r.ID
@@ -61,7 +61,7 @@ func (k *Keys) describeKeys(ctx context.Context, records []keyRecord) ([]APIKey,
 	return out, nil
 }
 
-func (k *Keys) describeKey(r keyRecord, ever *audit.RequestSums) APIKey {
+func (k *Keys) describeKey(r KeyRecord, ever *audit.RequestSums) APIKey {
 	now := k.now()
 	if r.Until != 0 && r.Until <= now.UnixMilli() && (r.State == KeyCooling || r.State == KeyExhausted) {
 		// Its time has come; the pool takes it back at the next call.
@@ -99,7 +99,7 @@ type KeyPage struct {
 // FindKeys lists upstream keys; page counts from 1.
 func (k *Keys) FindKeys(ctx context.Context, f KeyFilter, page, perPage int) (KeyPage, error) {
 	out := KeyPage{Page: page, PerPage: perPage}
-	records, total, err := k.Store.keyPage(ctx, f, page, perPage)
+	records, total, err := k.Store.KeyPage(ctx, f, page, perPage)
 	if err != nil {
 		return out, err
 	}
@@ -120,7 +120,7 @@ func (k *Keys) Key(ctx context.Context, id string) (APIKey, error) {
 	if err != nil {
 		return APIKey{}, err
 	}
-	all, err := k.describeKeys(ctx, []keyRecord{r})
+	all, err := k.describeKeys(ctx, []KeyRecord{r})
 	if err != nil {
 		return APIKey{}, err
 	}
@@ -160,7 +160,7 @@ func (k *Keys) KeyHistory(ctx context.Context, id, cursor string, limit int) (Ke
 			return out, fault.InvalidField("cursor", "The cursor is not one of this list.")
 		}
 	}
-	rows, err := k.Store.keyHistory(ctx, id, before, limit+1)
+	rows, err := k.Store.KeyHistory(ctx, id, before, limit+1)
 	if err != nil {
 		return out, err
 	}

@@ -1,4 +1,4 @@
-package search
+package keys
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ func TestKeyIsMarkedBeforeThePoolHearsOfADecision(t *testing.T) {
 		p := poolOf(c, "a")
 		decided := &key{id: "a", value: "value-a", state: state, updated: c.Now().UnixMilli()}
 		c.Advance(time.Second)
-		p.applyVerdict("a", verdict(sdk.KeyRateLimited, 0))
+		p.ApplyVerdict("a", verdict(sdk.KeyRateLimited, 0))
 		p.loadKeys([]*key{decided}, nil)
 		c.Advance(time.Hour)
 		if got := picked(t, p, "t"); got != "" {

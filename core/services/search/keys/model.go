@@ -1,4 +1,4 @@
-package search
+package keys
 
 // KeyState is the state of an upstream key in the pool.
 type KeyState string
@@ -12,8 +12,8 @@ const (
 	KeyDisabled  KeyState = "disabled"
 )
 
-// keyRecord is an upstream key as it is stored. Until is the end of cooling down or exhaustion, 0 otherwise.
-type keyRecord struct {
+// KeyRecord is an upstream key as it is stored. Until is the end of cooling down or exhaustion, 0 otherwise.
+type KeyRecord struct {
 	ID        string `gorm:"primaryKey"`
 	Hash      []byte
 	Sealed    string
@@ -33,7 +33,7 @@ type keyRecord struct {
 }
 
 // TableName implements gorm's Tabler.
-func (keyRecord) TableName() string { return "search_keys" }
+func (KeyRecord) TableName() string { return "search_keys" }
 
 // keyEvent is a change of an upstream key's state, with the reason.
 type keyEvent struct {

@@ -68,7 +68,7 @@ func (f *former) checkRecords() {
 	found, err := f.search.FindKeys(ctx, keys.KeyFilter{}, 1, 20)
 	must(t, err)
 	if len(found.Items) != 1 || found.Items[0].Status != keys.KeyActive {
-		t.Errorf("the upstream found are %+v", found.Items)
+		t.Errorf("the upstream keys are %+v", found.Items)
 	}
 }
 

@@ -10,30 +10,30 @@ import (
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-// answer is what the client gets. Exactly one of reply and stream is set.
-type answer struct {
-	head   sdk.Head
-	reply  *sdk.Reply
-	stream client.SearchStream
-	// cached says that it was kept from an earlier call; policy, that the token has a policy for the call.
-	cached, policy bool
-	// finish ends the audit of a streamed answer.
-	finish func(written int, err error)
+// Answer is what the client gets. Exactly one of reply and stream is set.
+type Answer struct {
+	Head   sdk.Head
+	Reply  *sdk.Reply
+	Stream client.SearchStream
+	// Cached says that it was kept from an earlier call; policy, that the token has a policy for the call.
+	Cached, CachePolicy bool
+	// Finish ends the audit of a streamed answer.
+	Finish func(written int, err error)
 }
 
-// body returns the body of a whole answer. It is nil for a stream.
-func (a *answer) body() []byte {
-	if a.reply == nil {
+// Body returns the body of a whole answer. It is nil for a stream.
+func (a *Answer) Body() []byte {
+	if a.Reply == nil {
 		return nil
 	}
-	return a.reply.Body
+	return a.Reply.Body
 }
 
 // discard releases the memory of the answer and closes its stream.
-func (a *answer) discard() {
-	a.reply.Release()
-	if a.stream != nil {
-		a.stream.Close()
+func (a *Answer) discard() {
+	a.Reply.Release()
+	if a.Stream != nil {
+		a.Stream.Close()
 	}
 }
 
@@ -89,15 +89,15 @@ func copyStream(st client.SearchStream, write func([]byte) error) (written int, 
 
 // chargedCredits returns the credits of an answer: the usage that the upstream states, else the price for a success.
 // A stream that broke off costs its price too, since the upstream has worked for it.
-func chargedCredits(ans *answer, price int64) int64 {
-	usage := ans.head.Usage
-	if ans.stream != nil {
-		usage = ans.stream.Usage()
+func chargedCredits(ans *Answer, price int64) int64 {
+	usage := ans.Head.Usage
+	if ans.Stream != nil {
+		usage = ans.Stream.Usage()
 	}
 	switch {
 	case usage != nil:
 		return min(max(usage.Credits, 0), maxCount)
-	case ans.head.Status < 300:
+	case ans.Head.Status < 300:
 		return price
 	}
 	return 0

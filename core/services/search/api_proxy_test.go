@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestProxyKeepsToTheDocument(t *testing.T) {
 	var fail error
 	e := newEnv(t, func(e *env) {
-		e.backend.desc.Operations = operations()[:5]
+		e.backend.desc.Operations = searchtest.Operations()[:5]
 		e.backend.desc.Operations = append(e.backend.desc.Operations, sdk.Operation{Name: sdk.OpResearchResult})
 	})
 	e.backend.invoke = func(_ context.Context, req *sdk.Request) (*sdk.Reply, error) {

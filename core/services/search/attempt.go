@@ -19,8 +19,8 @@ import (
 // attempt is the execution of one call, with as many backends and keys as it needs and may use.
 type attempt struct {
 	proxy *Proxy
-	state *proxyState
-	call  *call
+	state *State
+	call  *Call
 
 	started time.Time
 	// clientCtx is the context of the client's request. It decides whether another backend or key is tried, nothing
@@ -60,7 +60,7 @@ func (a *attempt) priceAt(l *chainedBackend) int64 {
 
 // runAttempt performs the call. client is the context of the client's request. Once it has ended, no further backend or key
 // is tried, but a call that is under way runs to its end, so that its cost is known.
-func (a *attempt) runAttempt(client context.Context) (ans *answer, err error) {
+func (a *attempt) runAttempt(client context.Context) (ans *Answer, err error) {
 	defer func() {
 		// A reservation must never outlive its request, whatever went wrong.
 		if v := recover(); v != nil {
@@ -92,7 +92,7 @@ func asProxyFault(err error) error {
 }
 
 // tryBackends calls the backends that offer the operation, in order, until one answers.
-func (a *attempt) tryBackends(ctx context.Context) (*answer, error) {
+func (a *attempt) tryBackends(ctx context.Context) (*Answer, error) {
 	if a.call.op.Name == sdk.OpResearchResult {
 		return a.fetchResearch(ctx)
 	}
@@ -107,7 +107,7 @@ func (a *attempt) tryBackends(ctx context.Context) (*answer, error) {
 			err = x
 			continue
 		}
-		var ans *answer
+		var ans *Answer
 		if ans, err = a.callBackend(ctx, l); err == nil {
 			failed.discard()
 			if a.mayTryNext(ans) {
@@ -156,7 +156,7 @@ func (a *attempt) chargeUnknown(err error) {
 }
 
 // answerFromCache returns a backend's cached answer as the answer of the call.
-func (a *attempt) answerFromCache(l *chainedBackend, k *cachedAnswer) *answer {
+func (a *attempt) answerFromCache(l *chainedBackend, k *cachedAnswer) *Answer {
 	a.selectBackend(l)
 	return k.toAnswer()
 }
@@ -167,7 +167,7 @@ func (a *attempt) selectBackend(l *chainedBackend) {
 }
 
 // callBackend calls one backend, with an upstream key if it needs one.
-func (a *attempt) callBackend(ctx context.Context, l *chainedBackend) (*answer, error) {
+func (a *attempt) callBackend(ctx context.Context, l *chainedBackend) (*Answer, error) {
 	a.selectBackend(l)
 	if l.credential {
 		return a.callWithKeys(ctx)
@@ -177,7 +177,7 @@ func (a *attempt) callBackend(ctx context.Context, l *chainedBackend) (*answer, 
 
 // callWithKeys calls the backend with one upstream key after the other until a key is accepted, none is usable, the
 // client has gone or the time of one call is over.
-func (a *attempt) callWithKeys(ctx context.Context) (*answer, error) {
+func (a *attempt) callWithKeys(ctx context.Context) (*Answer, error) {
 	var tried []string
 	pool, group := a.proxy.pool, a.link.keyGroup()
 	for until := time.Now().Add(a.callTimeout()); len(tried) == 0 || a.clientCtx.Err() == nil && time.Now().Before(until); {
@@ -195,7 +195,7 @@ func (a *attempt) callWithKeys(ctx context.Context) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !pool.ApplyVerdict(id, keyVerdictOf(&ans.head)) {
+		if !pool.ApplyVerdict(id, keyVerdictOf(&ans.Head)) {
 			a.recordResearch(ans)
 			return ans, nil
 		}
@@ -207,8 +207,8 @@ func (a *attempt) callWithKeys(ctx context.Context) (*answer, error) {
 }
 
 // errorOf returns what an answer says of its error, or "".
-func (a *attempt) errorOf(ans *answer) string {
-	return errorSentence(ans.head.ContentType, ans.body(), a.call.in.body)
+func (a *attempt) errorOf(ans *Answer) string {
+	return errorSentence(ans.Head.ContentType, ans.Body(), a.call.in.body)
 }
 
 // callTimeout returns how long one call to the backend may take.
@@ -220,13 +220,13 @@ func (a *attempt) callTimeout() time.Duration {
 }
 
 // callWithoutCredential calls a backend that needs no upstream key.
-func (a *attempt) callWithoutCredential(ctx context.Context) (*answer, error) {
+func (a *attempt) callWithoutCredential(ctx context.Context) (*Answer, error) {
 	a.attempts++
 	ans, err := a.callAndCount(ctx, &sdk.Request{})
 	if err != nil {
 		return nil, err
 	}
-	if keyVerdictOf(&ans.head).State != sdk.KeyUnknown {
+	if keyVerdictOf(&ans.Head).State != sdk.KeyUnknown {
 		ans.discard()
 		return nil, fault.Wrap(errBusy, fault.UpstreamUnavailable, "The upstream takes no requests at the moment.")
 	}
@@ -236,7 +236,7 @@ func (a *attempt) callWithoutCredential(ctx context.Context) (*answer, error) {
 
 // fetchResearch asks the backend that accepted the research, with the key that started it. No other key can see the
 // result.
-func (a *attempt) fetchResearch(ctx context.Context) (*answer, error) {
+func (a *attempt) fetchResearch(ctx context.Context) (*Answer, error) {
 	r, err := a.proxy.FindResearch(ctx, a.call.resource, a.call.token.Id)
 	if err != nil {
 		return nil, err
@@ -257,7 +257,7 @@ func (a *attempt) fetchResearch(ctx context.Context) (*answer, error) {
 }
 
 // callWithBoundKey calls a backend with the upstream key of the given id, and with no other.
-func (a *attempt) callWithBoundKey(ctx context.Context, l *chainedBackend, id string) (*answer, error) {
+func (a *attempt) callWithBoundKey(ctx context.Context, l *chainedBackend, id string) (*Answer, error) {
 	a.link = l
 	value, ok := a.proxy.pool.FindValue(id)
 	if !ok {
@@ -269,7 +269,7 @@ func (a *attempt) callWithBoundKey(ctx context.Context, l *chainedBackend, id st
 	if err != nil {
 		return nil, err
 	}
-	if a.proxy.pool.ApplyVerdict(id, keyVerdictOf(&ans.head)) {
+	if a.proxy.pool.ApplyVerdict(id, keyVerdictOf(&ans.Head)) {
 		ans.discard()
 		return nil, fault.New(fault.UpstreamUnavailable, "The upstream key of this research is not available at the moment.")
 	}
@@ -278,7 +278,7 @@ func (a *attempt) callWithBoundKey(ctx context.Context, l *chainedBackend, id st
 
 // callAndCount calls the backend and counts the outcome for its error rate. What is called stands in the audit before, so that it is
 // known of a call whose end nobody sees.
-func (a *attempt) callAndCount(ctx context.Context, req *sdk.Request) (*answer, error) {
+func (a *attempt) callAndCount(ctx context.Context, req *sdk.Request) (*Answer, error) {
 	if a.record != nil {
 		a.proxy.audit.Annotate(a.record, func(r *audit.Record) { r.KeyID, r.Backend, r.Attempts = a.keyID, a.backendRef(), a.attempts })
 	}
@@ -291,7 +291,7 @@ func (a *attempt) callAndCount(ctx context.Context, req *sdk.Request) (*answer, 
 
 // invokePlugin sends the request to the backend's plugin, whole or as a stream, and measures the time of upstream and
 // plugin.
-func (a *attempt) invokePlugin(ctx context.Context, req *sdk.Request) (*answer, error) {
+func (a *attempt) invokePlugin(ctx context.Context, req *sdk.Request) (*Answer, error) {
 	req.Operation, req.ResourceID, req.Query, req.Body, req.RequestID = a.call.op.Name, a.call.resource, a.call.query, a.call.in.body, a.call.requestID
 	if a.call.in.stream {
 		return a.openStream(ctx, req)
@@ -310,12 +310,12 @@ func (a *attempt) invokePlugin(ctx context.Context, req *sdk.Request) (*answer, 
 		return nil, err
 	}
 	reply.Head, reply.Body = a.headWithoutKey(reply.Head), a.withoutKey(reply.Body)
-	return &answer{head: reply.Head, reply: reply}, nil
+	return &Answer{Head: reply.Head, Reply: reply}, nil
 }
 
 // openStream sends the request to the backend's plugin and returns a streamed answer. The stream ends after
 // streamLimit.
-func (a *attempt) openStream(ctx context.Context, req *sdk.Request) (*answer, error) {
+func (a *attempt) openStream(ctx context.Context, req *sdk.Request) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, audit.StreamLimit)
 	began := time.Now()
 	st, err := a.link.search.Stream(ctx, req)
@@ -331,14 +331,14 @@ func (a *attempt) openStream(ctx context.Context, req *sdk.Request) (*answer, er
 		cancel()
 		return nil, err
 	}
-	return &answer{head: a.headWithoutKey(head), stream: &boundStream{withoutKey(st, a.key), cancel}}, nil
+	return &Answer{Head: a.headWithoutKey(head), Stream: &boundStream{withoutKey(st, a.key), cancel}}, nil
 }
 
 // recordResearch stores which token and key belong to a research that has started, so that its result can be fetched.
-func (a *attempt) recordResearch(ans *answer) {
-	if a.call.op.Name == sdk.OpResearch && ans.head.Status < 300 && ans.head.ResourceID != "" {
+func (a *attempt) recordResearch(ans *Answer) {
+	if a.call.op.Name == sdk.OpResearch && ans.Head.Status < 300 && ans.Head.ResourceID != "" {
 		a.proxy.research.put(audit.ResearchRecord{
-			ResourceID: ans.head.ResourceID, TokenID: a.call.token.Id, KeyID: a.keyID, Backend: a.link.ref, CreatedAt: a.proxy.now().UnixMilli(),
+			ResourceID: ans.Head.ResourceID, TokenID: a.call.token.Id, KeyID: a.keyID, Backend: a.link.ref, CreatedAt: a.proxy.now().UnixMilli(),
 		})
 	}
 }

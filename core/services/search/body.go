@@ -27,8 +27,8 @@ func isClientMember(key []byte) bool {
 	return false
 }
 
-// input is a client's parsed body: without its token, with the members that the price needs.
-type input struct {
+// Input is a client's parsed body: without its token, with the members that the price needs.
+type Input struct {
 	body   []byte
 	fields fields
 	stream bool
@@ -38,8 +38,8 @@ type input struct {
 
 // parseInput parses a body that the caller owns; the result shares its memory. want holds the members to keep. Errors
 // are faults of the client.
-func parseInput(raw []byte, want map[string]bool) (input, error) {
-	in := input{fields: make(fields, len(want))}
+func parseInput(raw []byte, want map[string]bool) (Input, error) {
+	in := Input{fields: make(fields, len(want))}
 	found := false
 	err := jsonedit.Walk(raw, func(key []byte, m jsonedit.Member) {
 		value := raw[m.ValueStart:m.ValueEnd]
@@ -92,7 +92,7 @@ func badJSON(err error) error {
 }
 
 // validate returns an error for a body that is plainly wrong, before anything is spent on it.
-func (in *input) validate(op sdk.Operation, tokens ...string) error {
+func (in *Input) validate(op sdk.Operation, tokens ...string) error {
 	if raw, ok := in.fields["max_results"]; ok && string(raw) != "null" {
 		n, ok := jsonedit.ParseInteger(raw)
 		if !ok || n < 0 || n > maxResults {
@@ -122,7 +122,7 @@ func (in *input) validate(op sdk.Operation, tokens ...string) error {
 
 // requireMember returns an error unless the member is a string that is not blank or, for urls, a list that is not
 // empty.
-func (in *input) requireMember(name string) error {
+func (in *Input) requireMember(name string) error {
 	raw, ok := in.fields[name]
 	switch {
 	case !ok || string(raw) == "null":

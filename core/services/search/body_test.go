@@ -12,53 +12,53 @@ import (
 )
 
 func TestBodies(t *testing.T) {
-	search := operations()[0]
-	extract := operations()[1]
-	research := operations()[4]
+	searchOp := searchtest.Operations()[0]
+	extract := searchtest.Operations()[1]
+	research := searchtest.Operations()[4]
 	tests := []struct {
 		name, body string
 		op         sdk.Operation
 		field      string // of the refusal; "-" is a refusal without one, "" none
 		up         string // what goes up
 	}{
-		{"plain", `{"query":"a"}`, search, "", `{"query":"a"}`},
-		{"untouched", " { \"query\" : \"a\" ,\n\"n\":1e2,\"x\":[ ] } ", search, "", " { \"query\" : \"a\" ,\n\"n\":1e2,\"x\":[ ] } "},
-		{"token alone", `{"api_key":"` + searchtest.SomeToken + `","query":"a"}`, search, "", `{"query":"a"}`},
-		{"all spellings", `{"api_key":"x","apiKey":"y","ApiKEY":"z","tavilyApiKey":"u","query":"a","API_KEY":1,"apiBaseURL":"http://x","apibaseurl":2}`, search, "", `{"query":"a"}`},
-		{"name with escapes", `{"api\u005fkey":"x","query":"a"}`, search, "", `{"query":"a"}`},
-		{"twice", `{"api_key":"x","query":"a","api_key":"y"}`, search, "", `{"query":"a"}`},
-		{"token as the query", `{"query":"` + searchtest.SomeToken + `"}`, search, "-", ""},
-		{"token deep inside", `{"query":"a","x":[{"y":["see ` + searchtest.SomeToken + `."]}]}`, search, "-", ""},
-		{"token with escapes", `{"query":"a","x":"` + strings.Replace(searchtest.SomeToken, "a", `\u0061`, 1) + `"}`, search, "-", ""},
-		{"token as a name", `{"query":"a","` + searchtest.SomeToken + `":1}`, search, "-", ""},
-		{"api_key deeper is the upstream's", `{"query":"a","x":{"api_key":"other"}}`, search, "", `{"query":"a","x":{"api_key":"other"}}`},
-		{"empty", ``, search, "-", ""},
-		{"not JSON", `query=a`, search, "-", ""},
-		{"cut off", `{"query":"a"`, search, "-", ""},
-		{"more after it", `{"query":"a"}{}`, search, "-", ""},
-		{"list", `[]`, search, "-", ""},
-		{"null", `null`, search, "-", ""},
-		{"string", `"a"`, search, "-", ""},
-		{"too deep", strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat(`}`, 100), search, "-", ""},
-		{"short text as api_key", `{"api_key":"a","query":"a"}`, search, "", `{"query":"a"}`},
-		{"no query", `{}`, search, "query", ""},
-		{"null query", `{"query":null}`, search, "query", ""},
-		{"blank query", `{"query":" \t"}`, search, "-", ""},
-		{"escaped blank query", `{"query":"\u0020\n"}`, search, "query", ""},
-		{"query of another type", `{"query":["a"]}`, search, "query", ""},
-		{"max_results 0", `{"query":"a","max_results":0}`, search, "", `{"query":"a","max_results":0}`},
-		{"max_results 20", `{"query":"a","max_results":20}`, search, "", `{"query":"a","max_results":20}`},
-		{"max_results 5.0", `{"query":"a","max_results":5.0}`, search, "", `{"query":"a","max_results":5.0}`},
-		{"max_results 20.5", `{"query":"a","max_results":20.5}`, search, "max_results", ""},
-		{"max_results null", `{"query":"a","max_results":null}`, search, "", `{"query":"a","max_results":null}`},
-		{"max_results -1", `{"query":"a","max_results":-1}`, search, "max_results", ""},
-		{"max_results 21", `{"query":"a","max_results":21}`, search, "max_results", ""},
-		{"max_results text", `{"query":"a","max_results":"3"}`, search, "max_results", ""},
-		{"max_results 1.5", `{"query":"a","max_results":1.5}`, search, "max_results", ""},
-		{"max_results true", `{"query":"a","max_results":true}`, search, "max_results", ""},
-		{"max_results huge", `{"query":"a","max_results":99999999999999999999}`, search, "max_results", ""},
-		{"stream where there is none", `{"query":"a","stream":true}`, search, "stream", ""},
-		{"stream off", `{"query":"a","stream":false}`, search, "", `{"query":"a","stream":false}`},
+		{"plain", `{"query":"a"}`, searchOp, "", `{"query":"a"}`},
+		{"untouched", " { \"query\" : \"a\" ,\n\"n\":1e2,\"x\":[ ] } ", searchOp, "", " { \"query\" : \"a\" ,\n\"n\":1e2,\"x\":[ ] } "},
+		{"token alone", `{"api_key":"` + searchtest.SomeToken + `","query":"a"}`, searchOp, "", `{"query":"a"}`},
+		{"all spellings", `{"api_key":"x","apiKey":"y","ApiKEY":"z","tavilyApiKey":"u","query":"a","API_KEY":1,"apiBaseURL":"http://x","apibaseurl":2}`, searchOp, "", `{"query":"a"}`},
+		{"name with escapes", `{"api\u005fkey":"x","query":"a"}`, searchOp, "", `{"query":"a"}`},
+		{"twice", `{"api_key":"x","query":"a","api_key":"y"}`, searchOp, "", `{"query":"a"}`},
+		{"token as the query", `{"query":"` + searchtest.SomeToken + `"}`, searchOp, "-", ""},
+		{"token deep inside", `{"query":"a","x":[{"y":["see ` + searchtest.SomeToken + `."]}]}`, searchOp, "-", ""},
+		{"token with escapes", `{"query":"a","x":"` + strings.Replace(searchtest.SomeToken, "a", `\u0061`, 1) + `"}`, searchOp, "-", ""},
+		{"token as a name", `{"query":"a","` + searchtest.SomeToken + `":1}`, searchOp, "-", ""},
+		{"api_key deeper is the upstream's", `{"query":"a","x":{"api_key":"other"}}`, searchOp, "", `{"query":"a","x":{"api_key":"other"}}`},
+		{"empty", ``, searchOp, "-", ""},
+		{"not JSON", `query=a`, searchOp, "-", ""},
+		{"cut off", `{"query":"a"`, searchOp, "-", ""},
+		{"more after it", `{"query":"a"}{}`, searchOp, "-", ""},
+		{"list", `[]`, searchOp, "-", ""},
+		{"null", `null`, searchOp, "-", ""},
+		{"string", `"a"`, searchOp, "-", ""},
+		{"too deep", strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat(`}`, 100), searchOp, "-", ""},
+		{"short text as api_key", `{"api_key":"a","query":"a"}`, searchOp, "", `{"query":"a"}`},
+		{"no query", `{}`, searchOp, "query", ""},
+		{"null query", `{"query":null}`, searchOp, "query", ""},
+		{"blank query", `{"query":" \t"}`, searchOp, "-", ""},
+		{"escaped blank query", `{"query":"\u0020\n"}`, searchOp, "query", ""},
+		{"query of another type", `{"query":["a"]}`, searchOp, "query", ""},
+		{"max_results 0", `{"query":"a","max_results":0}`, searchOp, "", `{"query":"a","max_results":0}`},
+		{"max_results 20", `{"query":"a","max_results":20}`, searchOp, "", `{"query":"a","max_results":20}`},
+		{"max_results 5.0", `{"query":"a","max_results":5.0}`, searchOp, "", `{"query":"a","max_results":5.0}`},
+		{"max_results 20.5", `{"query":"a","max_results":20.5}`, searchOp, "max_results", ""},
+		{"max_results null", `{"query":"a","max_results":null}`, searchOp, "", `{"query":"a","max_results":null}`},
+		{"max_results -1", `{"query":"a","max_results":-1}`, searchOp, "max_results", ""},
+		{"max_results 21", `{"query":"a","max_results":21}`, searchOp, "max_results", ""},
+		{"max_results text", `{"query":"a","max_results":"3"}`, searchOp, "max_results", ""},
+		{"max_results 1.5", `{"query":"a","max_results":1.5}`, searchOp, "max_results", ""},
+		{"max_results true", `{"query":"a","max_results":true}`, searchOp, "max_results", ""},
+		{"max_results huge", `{"query":"a","max_results":99999999999999999999}`, searchOp, "max_results", ""},
+		{"stream where there is none", `{"query":"a","stream":true}`, searchOp, "stream", ""},
+		{"stream off", `{"query":"a","stream":false}`, searchOp, "", `{"query":"a","stream":false}`},
 		{"stream of another type", `{"input":"a","stream":"yes"}`, research, "stream", ""},
 		{"stream", `{"input":"a","stream":true}`, research, "", `{"input":"a","stream":true}`},
 		{"one url", `{"urls":"http://a.b"}`, extract, "", `{"urls":"http://a.b"}`},
@@ -104,7 +104,7 @@ func FuzzBody(f *testing.F) {
 	for _, s := range []string{``, `{}`, `{"api_key":"t","query":"a"}`, `{"API_KEY":1,"apikey":2,"x":{"api_key":3}}`, `{"query":"th\u002d","urls":["a"],"max_results":3}`, `{"a":1,"a":2,"tavilyApiKey":{}}`, "{\"query\":\"\xff\"}"} {
 		f.Add([]byte(s))
 	}
-	ops := operations()
+	ops := searchtest.Operations()
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, o := range ops {
 			op := newOperation(o)

@@ -102,7 +102,7 @@ type cachePolicy struct {
 func (p cachePolicy) enabled() bool { return p.ttl > 0 }
 
 // cachePolicyFor returns the cache policy of the token for a call.
-func (st *proxyState) cachePolicyFor(c *call) cachePolicy {
+func (st *State) cachePolicyFor(c *Call) cachePolicy {
 	ttl := st.settings.CacheTTL
 	if c.token.CacheTTL != nil {
 		ttl = time.Duration(min(*c.token.CacheTTL, int64(maxCacheTTL/time.Second))) * time.Second
@@ -136,16 +136,16 @@ func (a *attempt) findCached(l *chainedBackend) *cachedAnswer {
 }
 
 // toAnswer returns a cached answer as the answer of a call.
-func (k *cachedAnswer) toAnswer() *answer {
-	return &answer{head: k.head, reply: &sdk.Reply{Response: sdk.Response{Head: k.head, Body: k.body}}, cached: true}
+func (k *cachedAnswer) toAnswer() *Answer {
+	return &Answer{Head: k.head, Reply: &sdk.Reply{Response: sdk.Response{Head: k.head, Body: k.body}}, Cached: true}
 }
 
 // storeInCache caches an answer if policy, status and size allow it.
-func (a *attempt) storeInCache(ans *answer) {
-	body := ans.body()
-	if !a.cachePolicy.enabled() || ans.reply == nil || ans.head.Status < 200 || ans.head.Status > 299 || len(body) > maxCacheEntry {
+func (a *attempt) storeInCache(ans *Answer) {
+	body := ans.Body()
+	if !a.cachePolicy.enabled() || ans.Reply == nil || ans.Head.Status < 200 || ans.Head.Status > 299 || len(body) > maxCacheEntry {
 		return
 	}
-	head := sdk.Head{Status: ans.head.Status, ContentType: ans.head.ContentType}
+	head := sdk.Head{Status: ans.Head.Status, ContentType: ans.Head.ContentType}
 	a.state.cache.put(&cachedAnswer{key: a.cachePolicy.keyFor(a.link, a.call.op.Name), storedAt: a.proxy.now(), head: head, body: bytes.Clone(body)})
 }

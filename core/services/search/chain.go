@@ -24,7 +24,7 @@ type chainedBackend struct {
 	ref        string
 	search     client.Search
 	credential bool
-	operations map[string]operation
+	operations map[string]Operation2
 	desc       *sdk.Descriptor
 }
 
@@ -40,7 +40,7 @@ func newChainedBackend(ref string, backend client.Search) (*chainedBackend, erro
 	if err != nil {
 		return nil, fmt.Errorf("describe the search backend %s: %w", ref, err)
 	}
-	l := &chainedBackend{ref: ref, search: backend, credential: desc.Credential, operations: map[string]operation{}, desc: desc}
+	l := &chainedBackend{ref: ref, search: backend, credential: desc.Credential, operations: map[string]Operation2{}, desc: desc}
 	for _, op := range desc.Operations {
 		l.operations[op.Name] = newOperation(op)
 	}
@@ -65,8 +65,8 @@ func newChain(refs []string, backends []client.Search) ([]*chainedBackend, error
 
 // mergeOperations returns the operations of a chain by name. Each is described as the first backend that offers it
 // does, and wants the members of a body that any of them reads.
-func mergeOperations(chain []*chainedBackend) map[string]operation {
-	out := map[string]operation{}
+func mergeOperations(chain []*chainedBackend) map[string]Operation2 {
+	out := map[string]Operation2{}
 	for _, l := range chain {
 		for name, op := range l.operations {
 			first, known := out[name]
@@ -104,7 +104,7 @@ func routesByOperation(chain []*chainedBackend) map[string]route {
 }
 
 // candidatesFor returns the backends that may answer a call. There is at least one if the operation is offered.
-func (st *proxyState) candidatesFor(c *call) []*chainedBackend {
+func (st *State) candidatesFor(c *Call) []*chainedBackend {
 	if c.in.stream {
 		return st.routes[c.op.Name].streamed
 	}
@@ -112,7 +112,7 @@ func (st *proxyState) candidatesFor(c *call) []*chainedBackend {
 }
 
 // firstCredentialed returns the first backend that needs upstream keys, or nil.
-func (st *proxyState) firstCredentialed() *chainedBackend {
+func (st *State) firstCredentialed() *chainedBackend {
 	if i := slices.IndexFunc(st.chain, func(l *chainedBackend) bool { return l.credential }); i >= 0 {
 		return st.chain[i]
 	}
@@ -120,7 +120,7 @@ func (st *proxyState) firstCredentialed() *chainedBackend {
 }
 
 // backendOfGroup returns the backend that keys of a group are for; nil if no backend needs keys.
-func (st *proxyState) backendOfGroup(group string) *chainedBackend {
+func (st *State) backendOfGroup(group string) *chainedBackend {
 	for _, l := range st.chain {
 		if l.credential && l.keyGroup() == group {
 			return l
@@ -129,34 +129,34 @@ func (st *proxyState) backendOfGroup(group string) *chainedBackend {
 	return st.firstCredentialed()
 }
 
-// proxyState is what a reload replaces at once.
-type proxyState struct {
+// State is what a reload replaces at once.
+type State struct {
 	settings proxySettings
 	chain    []*chainedBackend
 	// cache belongs to the chain: what other backends, or other settings of them, have answered is forgotten.
 	cache      *cache
-	operations map[string]operation
+	operations map[string]Operation2
 	routes     map[string]route
 }
 
-// newProxyState returns the state for backends, in the order in which they are tried, and the names that the settings have
+// NewState returns the state for backends, in the order in which they are tried, and the names that the settings have
 // for them.
-func newProxyState(set proxySettings, refs []string, backends []client.Search) (*proxyState, error) {
+func NewState(set proxySettings, refs []string, backends []client.Search) (*State, error) {
 	chain, err := newChain(refs, backends)
 	if err != nil {
 		return nil, err
 	}
-	return &proxyState{settings: set, chain: chain, operations: mergeOperations(chain), routes: routesByOperation(chain), cache: newCache(maxCacheBytes)}, nil
+	return &State{settings: set, chain: chain, operations: mergeOperations(chain), routes: routesByOperation(chain), cache: newCache(maxCacheBytes)}, nil
 }
 
-// operation returns an operation that some backend offers.
-func (st *proxyState) operation(name string) (op operation, offered bool) {
+// Operation returns an operation that some backend offers.
+func (st *State) Operation(name string) (op Operation2, offered bool) {
 	op, offered = st.operations[name]
 	return op, offered
 }
 
-// descriptors returns what the backends say of themselves, in their order.
-func (st *proxyState) descriptors() []*sdk.Descriptor {
+// Descriptors returns what the backends say of themselves, in their order.
+func (st *State) Descriptors() []*sdk.Descriptor {
 	out := make([]*sdk.Descriptor, len(st.chain))
 	for i, l := range st.chain {
 		out[i] = l.desc
@@ -165,7 +165,7 @@ func (st *proxyState) descriptors() []*sdk.Descriptor {
 }
 
 // Use puts backends into use. Calls that are under way keep the old ones.
-func (p *Proxy) Use(st *proxyState) {
+func (p *Proxy) Use(st *State) {
 	groups := make([]string, 0, len(st.chain))
 	for _, l := range st.chain {
 		if l.credential {
@@ -177,7 +177,7 @@ func (p *Proxy) Use(st *proxyState) {
 }
 
 // State returns the backends in use.
-func (p *Proxy) State() *proxyState { return p.state.Load() }
+func (p *Proxy) State() *State { return p.state.Load() }
 
 // BackendOfGroup returns the backend that keys of a group are for; nil if no backend needs keys.
 func (p *Proxy) BackendOfGroup(group string) client.Search {

@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -55,7 +56,7 @@ func (e *env) lastServed() (out served) {
 // twoBackends is a chain search.main, search.spare without keys; the second answers {"by":"spare"}.
 func twoBackends(e *env) {
 	e.set.Backend = []string{"search.main", "search.spare"}
-	e.more = []*backend{{desc: sdk.Descriptor{Operations: operations()}, invoke: answering(200, `{"by":"spare"}`)}}
+	e.more = []*backend{{desc: sdk.Descriptor{Operations: searchtest.Operations()}, invoke: answering(200, `{"by":"spare"}`)}}
 	e.backend.invoke = answering(200, `{"by":"main"}`)
 }
 
@@ -160,7 +161,7 @@ func TestOperationThatTheFirstLacks(t *testing.T) {
 		t.Errorf("%d %s", g.status, g.body)
 	}
 	var names []string
-	for _, tool := range toolsOf(e.svc.State().descriptors()) {
+	for _, tool := range toolsOf(e.svc.State().Descriptors()) {
 		names = append(names, tool.Name)
 	}
 	want := []string{"search", "spare_extract", "spare_crawl", "spare_map", "spare_research", "spare_research_result"}
@@ -319,10 +320,10 @@ func TestReloadSwapsChainsUnderLoad(t *testing.T) {
 			}
 		})
 	}
+	var last *backend
 	for i := range 30 {
 		set := e.set
 		next := &backend{desc: e.backend.desc, invoke: answering(200, `{}`)}
-		old := e.svc.Proxy.state.Load().chain
 		chain := []client.Search{next}
 		set.Backend = []string{"search.new"}
 		if i%2 == 0 {
@@ -331,9 +332,10 @@ func TestReloadSwapsChainsUnderLoad(t *testing.T) {
 		if err := e.svc.Reload(set, chain...); err != nil {
 			t.Fatal(err)
 		}
-		if b := old[len(old)-1].search.(*backend); b != e.backend {
-			b.retire()
+		if last != nil {
+			last.retire()
 		}
+		last = next
 	}
 	close(stop)
 	wg.Wait()

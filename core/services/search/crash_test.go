@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -78,7 +79,7 @@ func TestOpenRowFollowsTheChain(t *testing.T) {
 	written, release := make(chan struct{}), make(chan struct{})
 	e := newEnv(t, func(e *env) {
 		e.set.Backend = []string{"search.web", "search.second"}
-		second := &backend{desc: sdk.Descriptor{Operations: operations()}}
+		second := &backend{desc: sdk.Descriptor{Operations: searchtest.Operations()}}
 		second.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) {
 			<-release
 			return reply(200, `{}`), nil

@@ -12,10 +12,10 @@ import (
 
 // countsForBackend reports whether the end of a call says something about the backend, and whether the call failed. What
 // concerns a key alone says nothing.
-func countsForBackend(ans *answer, err error) (counts, failed bool) {
+func countsForBackend(ans *Answer, err error) (counts, failed bool) {
 	switch {
 	case err == nil:
-		return true, ans.head.Status >= 500
+		return true, ans.Head.Status >= 500
 	case errors.Is(err, catalog.ErrRetired):
 		return false, false
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -81,7 +82,7 @@ func TestCallOfAClientThatLeftIsCharged(t *testing.T) {
 
 // held is a stream whose second part comes when it is told.
 type held struct {
-	chunks
+	searchtest.Chunks
 	next <-chan struct{}
 	read int
 }
@@ -90,7 +91,7 @@ func (h *held) Next() ([]byte, error) {
 	if h.read++; h.read == 2 {
 		<-h.next
 	}
-	return h.chunks.Next()
+	return h.Chunks.Next()
 }
 
 func TestStreamOfAClientThatLeftIsCharged(t *testing.T) {
@@ -99,7 +100,7 @@ func TestStreamOfAClientThatLeftIsCharged(t *testing.T) {
 	for range 100 {
 		parts = append(parts, "data: "+strings.Repeat("b", 64<<10)+"\n\n")
 	}
-	st := &held{chunks: chunks{head: sdk.Head{Status: 200, ContentType: "text/event-stream"}, parts: parts, usage: &sdk.Usage{Credits: 11}}, next: next}
+	st := &held{Chunks: searchtest.Chunks{HeadOf: sdk.Head{Status: 200, ContentType: "text/event-stream"}, Parts: parts, UsageOf: &sdk.Usage{Credits: 11}}, next: next}
 	e := newEnv(t, func(e *env) {
 		e.backend.stream = func(context.Context, *sdk.Request) (client.SearchStream, error) { return st, nil }
 	})

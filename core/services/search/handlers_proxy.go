@@ -63,8 +63,8 @@ func newProxyHandlers(cfg apiConfig) (*proxyHandlers, error) {
 }
 
 // Prepare checks the settings and the tools of backends, and returns what puts them into use.
-func (s *searchAPI) Prepare(set apiSettings, backends *proxyState) (commit func(), err error) {
-	tools, err := mcpTools(backends.descriptors())
+func (s *searchAPI) Prepare(set apiSettings, backends *State) (commit func(), err error) {
+	tools, err := mcpTools(backends.Descriptors())
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (h *proxyHandlers) servePost(c *gin.Context, operation string) error {
 			return err
 		}
 	}
-	op, known := st.operation(operation)
+	op, known := st.Operation(operation)
 	raw, err := httpd.ReadBody(c)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (h *proxyHandlers) servePost(c *gin.Context, operation string) error {
 	if err := in.validate(op.Operation, text, in.token); err != nil {
 		return err
 	}
-	return h.writeAnswer(c, st, &call{
+	return h.writeAnswer(c, st, &Call{
 		token: tok, op: op, in: in, query: "", size: len(raw), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c), project: projectName(c),
 	})
 }
@@ -170,15 +170,13 @@ func (h *proxyHandlers) handleResearchResult(c *gin.Context) {
 	}
 }
 
-const maxResourceID = 200
-
 func (h *proxyHandlers) researchResult(c *gin.Context) error {
 	st := h.proxy.State()
 	tok, err := h.headerToken(c)
 	if err != nil {
 		return err
 	}
-	op, known := st.operation(sdk.OpResearchResult)
+	op, known := st.Operation(sdk.OpResearchResult)
 	if !known {
 		return fault.New(fault.NotFound, "The search backend does not offer research.")
 	}
@@ -190,7 +188,7 @@ func (h *proxyHandlers) researchResult(c *gin.Context) error {
 	if _, err := h.proxy.FindResearch(c.Request.Context(), id, tok.Id); err != nil {
 		return err
 	}
-	return h.writeAnswer(c, st, &call{
+	return h.writeAnswer(c, st, &Call{
 		token: tok, op: op, resource: id, query: researchQuery(c), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c), project: projectName(c),
 	})
 }
@@ -214,32 +212,32 @@ func (h *proxyHandlers) headerToken(c *gin.Context) (*access.Token, error) {
 }
 
 // writeAnswer performs the call and writes its answer.
-func (h *proxyHandlers) writeAnswer(c *gin.Context, st *proxyState, call *call) error {
+func (h *proxyHandlers) writeAnswer(c *gin.Context, st *State, call *Call) error {
 	ans, err := h.proxy.PerformCall(c.Request.Context(), st, call)
 	h.rateHeaders(c, call.token)
 	if err != nil {
 		return err
 	}
-	defer ans.reply.Release()
+	defer ans.Reply.Release()
 	if isLibrary(c.GetHeader("User-Agent")) {
 		h.access.NoteClient(c.Request.Context(), call.token, access.ClientLibrary)
 	}
 	header := c.Writer.Header()
-	if ans.head.RetryAfter != "" {
-		header["Retry-After"] = []string{ans.head.RetryAfter}
+	if ans.Head.RetryAfter != "" {
+		header["Retry-After"] = []string{ans.Head.RetryAfter}
 	}
-	if ans.policy {
-		header["X-Cache"] = []string{cacheWord[ans.cached]}
+	if ans.CachePolicy {
+		header["X-Cache"] = []string{cacheWord[ans.Cached]}
 	}
-	if !strings.HasPrefix(ans.head.ContentType, "application/json") {
+	if !strings.HasPrefix(ans.Head.ContentType, "application/json") {
 		// An upstream's page or picture is data here: it runs nothing and embeds nothing.
 		header["Content-Security-Policy"] = []string{"sandbox; default-src 'none'"}
 	}
-	if ans.stream != nil {
+	if ans.Stream != nil {
 		h.writeStream(c, ans)
 		return nil
 	}
-	httpd.WriteBody(c, ans.head.Status, ans.head.ContentType, ans.body())
+	httpd.WriteBody(c, ans.Head.Status, ans.Head.ContentType, ans.Body())
 	return nil
 }
 
@@ -247,21 +245,21 @@ func (h *proxyHandlers) writeAnswer(c *gin.Context, st *proxyState, call *call) 
 var cacheWord = map[bool]string{true: "HIT", false: "MISS"}
 
 // writeStream writes a streamed answer and flushes each chunk. There is no idle limit: an upstream may take minutes.
-func (h *proxyHandlers) writeStream(c *gin.Context, ans *answer) {
-	defer ans.stream.Close()
+func (h *proxyHandlers) writeStream(c *gin.Context, ans *Answer) {
+	defer ans.Stream.Close()
 	ended := false
 	defer func() {
 		if !ended {
-			ans.finish(0, fault.New(fault.Internal, "The stream ended in a panic."))
+			ans.Finish(0, fault.New(fault.Internal, "The stream ended in a panic."))
 		}
 	}()
 	header := c.Writer.Header()
-	header.Set("Content-Type", ans.head.ContentType)
+	header.Set("Content-Type", ans.Head.ContentType)
 	httpd.StreamHeaders(header)
-	c.Writer.WriteHeader(ans.head.Status)
+	c.Writer.WriteHeader(ans.Head.Status)
 	rc := http.NewResponseController(c.Writer)
 	_ = rc.Flush()
-	written, err := copyStream(ans.stream, func(p []byte) error {
+	written, err := copyStream(ans.Stream, func(p []byte) error {
 		_ = rc.SetWriteDeadline(time.Now().Add(time.Minute))
 		if _, err := c.Writer.Write(p); err != nil {
 			return err
@@ -269,7 +267,7 @@ func (h *proxyHandlers) writeStream(c *gin.Context, ans *answer) {
 		return rc.Flush()
 	})
 	ended = true
-	ans.finish(written, err)
+	ans.Finish(written, err)
 	if err != nil {
 		if fault.CodeOf(err) != fault.ClientClosedRequest {
 			httpd.SetError(c, err)

@@ -5,10 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -89,57 +87,10 @@ func (b *backend) KeyStatus(ctx context.Context, v schema.Secret) (*sdk.KeyStatu
 	return &sdk.KeyStatus{}, nil
 }
 
-// chunks is a stream of given chunks that ends with an error or io.EOF.
-type chunks struct {
-	head   sdk.Head
-	parts  []string
-	end    error
-	usage  *sdk.Usage
-	closed atomic.Bool
-	hold   <-chan struct{}
-	ctx    context.Context
-}
-
-func (c *chunks) Head() sdk.Head    { return c.head }
-func (c *chunks) Usage() *sdk.Usage { return c.usage }
-func (c *chunks) Close()            { c.closed.Store(true) }
-
-func (c *chunks) Next() ([]byte, error) {
-	if len(c.parts) == 0 {
-		if c.hold != nil {
-			select {
-			case <-c.hold:
-			case <-c.ctx.Done():
-				return nil, c.ctx.Err()
-			}
-		}
-		if c.end == nil {
-			return nil, io.EOF
-		}
-		return nil, c.end
-	}
-	p := c.parts[0]
-	c.parts = c.parts[1:]
-	return []byte(p), nil
-}
-
 const jsonType = "application/json"
 
 func reply(status int, body string) *sdk.Reply {
 	return &sdk.Reply{Response: sdk.Response{Head: sdk.Head{Status: status, ContentType: jsonType}, Body: []byte(body)}}
-}
-
-// operations are those of a backend with all seven endpoints, at simple prices.
-func operations() []sdk.Operation {
-	flat := func(rate int64) []sdk.PriceTerm { return []sdk.PriceTerm{{Rate: rate}} }
-	return []sdk.Operation{
-		{Name: sdk.OpSearch, Required: []string{"query"}, Price: []sdk.PriceTerm{{Rate: 1, Cases: []sdk.PriceCase{{Field: "search_depth", Equals: "advanced", Rate: 2}}}}},
-		{Name: sdk.OpExtract, Required: []string{"urls"}, Price: []sdk.PriceTerm{{CountField: "urls", DefaultCount: 1, Unit: 5, Rate: 1}}},
-		{Name: sdk.OpCrawl, Required: []string{"url"}, Price: flat(3)},
-		{Name: sdk.OpMap, Required: []string{"url"}, Price: flat(2)},
-		{Name: sdk.OpResearch, Required: []string{"input"}, Price: flat(40), Stream: true},
-		{Name: sdk.OpResearchResult},
-	}
 }
 
 // env is a service with everything around it.
@@ -179,7 +130,7 @@ func newEnvOn(t testing.TB, st *store.Store, change ...func(*env)) *env {
 	t.Helper()
 	e := &env{TB: t, store: st, ring: keyring(t), clock: searchtest.NewClock(searchtest.Noon), logs: &logs{}}
 	e.set = Settings{BaseURL: "/search", Backend: []string{"search.web"}, Retention: 768 * time.Hour}
-	e.backend = &backend{desc: sdk.Descriptor{Operations: operations()}}
+	e.backend = &backend{desc: sdk.Descriptor{Operations: searchtest.Operations()}}
 	e.backend.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) { return reply(200, `{"results":[]}`), nil }
 	for _, f := range change {
 		f(e)
@@ -284,7 +235,7 @@ func (e *env) post(op, token, body string) got {
 }
 
 // call makes one request at the verb, without HTTP.
-func (e *env) call(svc *Service, tokenID, op, body string) (*answer, error) {
+func (e *env) call(svc *Service, tokenID, op, body string) (*Answer, error) {
 	e.Helper()
 	st := svc.Proxy.state.Load()
 	o := st.operations[op]
@@ -296,5 +247,5 @@ func (e *env) call(svc *Service, tokenID, op, body string) (*answer, error) {
 	if tok == nil {
 		e.Fatalf("token %s is not in the table", tokenID)
 	}
-	return svc.PerformCall(context.Background(), st, &call{token: tok, op: o, in: in, requestID: "req_test", client: "192.0.2.1", size: len(body)})
+	return svc.PerformCall(context.Background(), st, &Call{token: tok, op: o, in: in, requestID: "req_test", client: "192.0.2.1", size: len(body)})
 }

@@ -264,13 +264,14 @@ func TestReloadUnderLoad(t *testing.T) {
 			}
 		})
 	}
+	old := e.backend
 	for range 20 {
 		next := &backend{desc: e.backend.desc, invoke: e.backend.invoke}
-		old := e.svc.Proxy.state.Load().chain[0].search.(*backend)
 		if err := e.svc.Reload(e.set, next); err != nil {
 			t.Fatal(err)
 		}
 		old.retire()
+		old = next
 	}
 	close(stop)
 	wg.Wait()

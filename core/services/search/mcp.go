@@ -123,7 +123,7 @@ func (m *mcpCaller) Headers(h http.Header) { m.handlers.limitHeaders(h, m.token)
 // Call implements mcp.Caller: the same way as a request to the proxy.
 func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
 	st := m.handlers.proxy.State()
-	op, known := st.operation(t.Operation)
+	op, known := st.Operation(t.Operation)
 	if !known {
 		return nil, fault.New(fault.NotFound, "The search backend does not offer %s.", t.Operation)
 	}
@@ -138,12 +138,12 @@ func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
 	if in.stream {
 		return nil, fault.InvalidField("stream", "A tool answers as a whole: leave stream out.")
 	}
-	c := &call{token: m.token, op: op, in: in, requestID: m.requestID, client: m.client, size: size}
+	c := &Call{token: m.token, op: op, in: in, requestID: m.requestID, client: m.client, size: size}
 	ans, err := m.proxyUnlessCancelled(ctx, st, c)
 	if err != nil {
 		return nil, err
 	}
-	out, id := resultOf(ans), ans.head.ResourceID
+	out, id := resultOf(ans), ans.Head.ResourceID
 	if t.Operation == sdk.OpResearch && id != "" && !out.Failed {
 		return m.awaitResult(ctx, c, id, out)
 	}
@@ -152,16 +152,16 @@ func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
 
 // proxyUnlessCancelled performs a call, and returns at once when ctx ends: a session can be ended, and a call cancelled,
 // while its upstream works. The call goes on by itself then, and is settled when its end is known.
-func (m *mcpCaller) proxyUnlessCancelled(ctx context.Context, st *proxyState, c *call) (*answer, error) {
+func (m *mcpCaller) proxyUnlessCancelled(ctx context.Context, st *State, c *Call) (*Answer, error) {
 	type outcome struct {
-		ans *answer
+		ans *Answer
 		err error
 	}
 	ended := make(chan outcome, 1)
 	go func() {
 		ans, err := m.handlers.proxy.PerformCall(ctx, st, c)
 		if ctx.Err() != nil && ans != nil {
-			ans.reply.Release()
+			ans.Reply.Release()
 			ans, err = nil, fault.FromPlugin(ctx.Err())
 		}
 		ended <- outcome{ans, err}

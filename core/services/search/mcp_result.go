@@ -26,13 +26,13 @@ const (
 )
 
 // resultOf takes an answer over and frees it.
-func resultOf(ans *answer) *mcp.Result {
-	defer ans.reply.Release()
-	if ans.head.Status >= 400 {
-		text := fmt.Sprintf("The upstream answered %d: %s", ans.head.Status, upstreamMessage(ans.body()))
+func resultOf(ans *Answer) *mcp.Result {
+	defer ans.Reply.Release()
+	if ans.Head.Status >= 400 {
+		text := fmt.Sprintf("The upstream answered %d: %s", ans.Head.Status, upstreamMessage(ans.Body()))
 		return &mcp.Result{Body: []byte(text), Failed: true}
 	}
-	return &mcp.Result{Body: bytes.Clone(ans.body())}
+	return &mcp.Result{Body: bytes.Clone(ans.Body())}
 }
 
 // upstreamMessage returns the sentence in an error body, wherever such bodies have it, else the body.
@@ -58,15 +58,15 @@ func upstreamMessage(body []byte) string {
 
 // awaitResult asks for the result of a research until it is there. The questions cost nothing and count nowhere: for the
 // client they are part of the one call.
-func (m *mcpCaller) awaitResult(ctx context.Context, c *call, id string, pending *mcp.Result) (*mcp.Result, error) {
+func (m *mcpCaller) awaitResult(ctx context.Context, c *Call, id string, pending *mcp.Result) (*mcp.Result, error) {
 	if !isUnfinished(pending.Body) {
 		return pending, nil
 	}
-	op, offered := m.handlers.proxy.State().operation(sdk.OpResearchResult)
+	op, offered := m.handlers.proxy.State().Operation(sdk.OpResearchResult)
 	if !offered {
 		return pending, nil
 	}
-	question := &call{token: c.token, op: op, resource: id, requestID: c.requestID, client: c.client}
+	question := &Call{token: c.token, op: op, resource: id, requestID: c.requestID, client: c.client}
 	end := time.NewTimer(researchWait)
 	defer end.Stop()
 	again := time.NewTicker(m.handlers.researchPause)
@@ -96,12 +96,12 @@ func (m *mcpCaller) awaitResult(ctx context.Context, c *call, id string, pending
 }
 
 // pollResult asks once for the result of a research.
-func (m *mcpCaller) pollResult(ctx context.Context, question *call) (*mcp.Result, error) {
+func (m *mcpCaller) pollResult(ctx context.Context, question *Call) (*mcp.Result, error) {
 	ans, err := m.handlers.proxy.PollCall(ctx, question)
 	if err != nil {
 		return nil, err
 	}
-	status := ans.head.Status
+	status := ans.Head.Status
 	out := resultOf(ans)
 	if status >= 500 {
 		return nil, fault.Wrap(errors.New(string(out.Body)), fault.UpstreamUnavailable, "%s", out.Body)

@@ -12,6 +12,7 @@ import (
 	gomcp "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/services/search/mcp"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -20,7 +21,7 @@ import (
 func mcpEnv(t *testing.T, change ...func(*env)) (*env, *fake.Search) {
 	t.Helper()
 	e := newEnv(t, change...)
-	desc := sdk.Descriptor{Operations: operations()}
+	desc := sdk.Descriptor{Operations: searchtest.Operations()}
 	for i := range desc.Operations {
 		if op := &desc.Operations[i]; op.Name != sdk.OpResearchResult {
 			op.Tool, op.Title, op.Description = "web_"+op.Name, "Title of "+op.Name, "What "+op.Name+" does."

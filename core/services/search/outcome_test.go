@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/exchange"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -191,7 +192,7 @@ func TestResearchHasAnOwner(t *testing.T) {
 					t.Errorf("asked with another key: %+v", r)
 				}
 			}
-			e.svc.Proxy.research = newResources()
+			e.svc.ForgetResearch()
 			check("from the database")
 			if u := e.used(e.svc, idOf(other)); u.HourlyRequests != 1 {
 				t.Errorf("a foreign id costs nothing: %+v", u)
@@ -223,7 +224,7 @@ func TestIDThatNobodyCanAskForIsNotKept(t *testing.T) {
 }
 
 // stuck is a stream that panics.
-type stuck struct{ chunks }
+type stuck struct{ searchtest.Chunks }
 
 func (s *stuck) Next() ([]byte, error) { panic("no") }
 
@@ -236,11 +237,11 @@ func TestStreams(t *testing.T) {
 		credits int64
 		outcome audit.Outcome
 	}{
-		{"at the price", &chunks{head: head, parts: []string{"data: a\n\n", "data: b\n\n"}}, true, 40, audit.Success},
-		{"at the upstream's word", &chunks{head: head, parts: []string{"data: a\n\n"}, usage: &sdk.Usage{Credits: 11}}, true, 11, audit.Success},
-		{"breaks off", &chunks{head: head, parts: []string{"data: a\n\n"}, end: fault.New(fault.UpstreamUnavailable, "Gone.")}, false, 40, audit.Failure},
-		{"breaks off after the bill", &chunks{head: head, parts: []string{"data: a\n\n"}, end: errors.New("gone"), usage: &sdk.Usage{Credits: 5}}, false, 5, audit.Failure},
-		{"panics", &stuck{chunks{head: head}}, false, 40, audit.Failure},
+		{"at the price", &searchtest.Chunks{HeadOf: head, Parts: []string{"data: a\n\n", "data: b\n\n"}}, true, 40, audit.Success},
+		{"at the upstream's word", &searchtest.Chunks{HeadOf: head, Parts: []string{"data: a\n\n"}, UsageOf: &sdk.Usage{Credits: 11}}, true, 11, audit.Success},
+		{"breaks off", &searchtest.Chunks{HeadOf: head, Parts: []string{"data: a\n\n"}, End: fault.New(fault.UpstreamUnavailable, "Gone.")}, false, 40, audit.Failure},
+		{"breaks off after the bill", &searchtest.Chunks{HeadOf: head, Parts: []string{"data: a\n\n"}, End: errors.New("gone"), UsageOf: &sdk.Usage{Credits: 5}}, false, 5, audit.Failure},
+		{"panics", &stuck{searchtest.Chunks{HeadOf: head}}, false, 40, audit.Failure},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

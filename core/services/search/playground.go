@@ -75,12 +75,12 @@ func (p *Proxy) Try(ctx context.Context, t Trial) (TrialAnswer, error) {
 		return TrialAnswer{}, fault.InvalidField("stream", "A page shows the answer as a whole: leave stream out.")
 	}
 	began := time.Now()
-	ans, err := p.PerformCall(ctx, st, &call{token: tok, op: op, in: in, requestID: t.RequestID, client: t.Client, size: len(t.Body)})
+	ans, err := p.PerformCall(ctx, st, &Call{token: tok, op: op, in: in, requestID: t.RequestID, client: t.Client, size: len(t.Body)})
 	if err != nil {
 		return TrialAnswer{}, err
 	}
 	defer ans.discard()
-	return TrialAnswer{ans.head.Status, ans.head.ContentType, bytes.Clone(ans.body()), time.Since(began), ans.cached}, nil
+	return TrialAnswer{ans.Head.Status, ans.Head.ContentType, bytes.Clone(ans.Body()), time.Since(began), ans.Cached}, nil
 }
 
 // OperationNames returns the names of all operations that some backend offers, sorted.

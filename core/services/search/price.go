@@ -84,14 +84,14 @@ func isAbsent(raw json.RawMessage) bool {
 	return len(raw) == 0 || string(raw) == "null" || string(raw) == "false"
 }
 
-// operation is an operation of the backend with what is derived from it once.
-type operation struct {
+// Operation2 is an operation of the backend with what is derived from it once.
+type Operation2 struct {
 	sdk.Operation
 	// want are the members of a body that checks and the price look at.
 	want map[string]bool
 }
 
-func newOperation(op sdk.Operation) operation {
+func newOperation(op sdk.Operation) Operation2 {
 	want := map[string]bool{"max_results": true, "stream": true}
 	for _, name := range op.Required {
 		want[name] = true
@@ -104,5 +104,5 @@ func newOperation(op sdk.Operation) operation {
 			want[c.Field] = true
 		}
 	}
-	return operation{Operation: op, want: want}
+	return Operation2{Operation: op, want: want}
 }

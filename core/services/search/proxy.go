@@ -65,7 +65,7 @@ type Proxy struct {
 	research *resources
 	// calls counts the calls to each backend and those that failed.
 	calls failures
-	state atomic.Pointer[proxyState]
+	state atomic.Pointer[State]
 }
 
 // newProxy makes a Proxy without backends: Use gives it some.
@@ -76,11 +76,11 @@ func newProxy(cfg proxyConfig) *Proxy {
 	}
 }
 
-// call is one authenticated and parsed request of a client.
-type call struct {
+// Call is one authenticated and parsed request of a client.
+type Call struct {
 	token     *access.Token
-	op        operation
-	in        input
+	op        Operation2
+	in        Input
 	resource  string
 	query     string
 	requestID string
@@ -90,11 +90,11 @@ type call struct {
 	project string
 }
 
-func (c *call) caller() keys.Caller { return keys.Caller{Token: c.token.Id, Project: c.project} }
+func (c *Call) caller() keys.Caller { return keys.Caller{Token: c.token.Id, Project: c.project} }
 
 // PerformCall admits the call against the token's quota, runs it and settles its cost. Its errors are faults that the
 // client may see.
-func (p *Proxy) PerformCall(ctx context.Context, st *proxyState, c *call) (*answer, error) {
+func (p *Proxy) PerformCall(ctx context.Context, st *State, c *Call) (*Answer, error) {
 	began := p.now()
 	run := &attempt{proxy: p, state: st, call: c, cachePolicy: st.cachePolicyFor(c)}
 	first := st.candidatesFor(c)[0]
@@ -115,21 +115,21 @@ func (p *Proxy) PerformCall(ctx context.Context, st *proxyState, c *call) (*answ
 	}
 	run.started = time.Now()
 	ans, err := run.runAttempt(ctx)
-	if ans != nil && ans.stream != nil {
-		ans.finish = func(written int, err error) { p.settleCall(r, c, run, ans, written, err) }
+	if ans != nil && ans.Stream != nil {
+		ans.Finish = func(written int, err error) { p.settleCall(r, c, run, ans, written, err) }
 		return ans, nil
 	}
 	written := 0
 	if ans != nil {
-		ans.policy = run.cachePolicy.enabled()
-		written = len(ans.body())
+		ans.CachePolicy = run.cachePolicy.enabled()
+		written = len(ans.Body())
 	}
 	p.settleCall(r, c, run, ans, written, err)
 	return ans, err
 }
 
 // refuseCall counts and audits a call that would exceed a limit, and returns its fault.
-func (p *Proxy) refuseCall(r *audit.Record, c *call, x *access.Exceeded) error {
+func (p *Proxy) refuseCall(r *audit.Record, c *Call, x *access.Exceeded) error {
 	now := p.now()
 	c.token.CountRefused(now, r.Time)
 	p.metrics.countRefusal(x)
@@ -153,15 +153,15 @@ func truncateLogged(body []byte) []byte {
 }
 
 // settleCall replaces the call's reservation by the credits that it used, and ends its audit record.
-func (p *Proxy) settleCall(r *audit.Record, c *call, run *attempt, ans *answer, written int, err error) {
+func (p *Proxy) settleCall(r *audit.Record, c *Call, run *attempt, ans *Answer, written int, err error) {
 	outcome, credits := audit.Success, int64(0)
 	status, upstream := 200, 0
 	code, detail := "", ""
 	switch {
 	case ans != nil:
-		status, upstream = ans.head.Status, ans.head.Status
+		status, upstream = ans.Head.Status, ans.Head.Status
 		credits = run.spent + chargedCredits(ans, run.reserved-run.spent)
-		if ans.cached {
+		if ans.Cached {
 			upstream, credits = 0, run.spent
 		}
 		if status >= 400 {
@@ -193,21 +193,21 @@ func (p *Proxy) settleCall(r *audit.Record, c *call, run *attempt, ans *answer, 
 		r.Outcome, r.Status, r.Upstream, r.Credits, r.ErrorCode = outcome, status, upstream, credits, code
 		r.Duration, r.UpstreamTime, r.PluginTime = took, run.upstream, run.plugin
 		r.KeyID, r.Backend, r.Attempts, r.ResponseBytes = run.keyID, run.backendRef(), run.attempts, written
-		r.Cached, r.Detail = ans != nil && ans.cached, detail
+		r.Cached, r.Detail = ans != nil && ans.Cached, detail
 		if ans != nil && outcome == audit.Success && c.op.Name == sdk.OpResearch {
-			r.Research = ans.head.ResourceID
+			r.Research = ans.Head.ResourceID
 		}
 		if run.state.settings.LogBodies {
 			r.RequestBody = truncateLogged(c.in.body)
-			if ans != nil && ans.reply != nil {
-				r.ResponseBody = truncateLogged(bytes.Clone(ans.body()))
+			if ans != nil && ans.Reply != nil {
+				r.ResponseBody = truncateLogged(bytes.Clone(ans.Body()))
 			}
 		}
 	})
 }
 
 // PollCall performs a call that costs nothing and counts nowhere: for the client it is part of an earlier one.
-func (p *Proxy) PollCall(ctx context.Context, c *call) (*answer, error) {
+func (p *Proxy) PollCall(ctx context.Context, c *Call) (*Answer, error) {
 	run := &attempt{proxy: p, state: p.state.Load(), call: c, unmetered: true, started: time.Now()}
 	return run.runAttempt(ctx)
 }

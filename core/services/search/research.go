@@ -9,6 +9,9 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
+// maxResourceID bounds a research id, in bytes.
+const maxResourceID = 200
+
 // maxResources bounds the research ids in memory; older ones are read from the database.
 const maxResources = 10_000
 
@@ -34,6 +37,15 @@ func (r *resources) get(id string) (audit.ResearchRecord, bool) {
 	defer r.mu.Unlock()
 	rec, ok := r.byID[id]
 	return rec, ok
+}
+
+// ForgetResearch drops the research ids in memory: they are read from the database again.
+func (p *Proxy) ForgetResearch() { p.research.forgetAll() }
+
+func (r *resources) forgetAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.byID)
 }
 
 // plainID reports whether a text may be a research id: visible ASCII of a bounded length, or empty.

@@ -90,7 +90,7 @@ func (s *Service) makeRooms() (err error) {
 	s.Access = access.New(access.Config{
 		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Defaults: cfg.Settings.defaultLimits(), Requests: s.Log, People: cfg.People,
 	})
-	s.Keys = keys.NewKeys(keys.KeysConfig{
+	s.Keys = keys.New(keys.Config{
 		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Backend: s.keyUpstream, Requests: s.Log, Reporter: s, Refresh: s.Refresh,
 	})
 	s.Proxy = newProxy(proxyConfig{
@@ -138,7 +138,7 @@ func (s *Service) Reload(set Settings, backends ...client.Search) error {
 
 // Prepare checks new settings and the backends that they name, in that order, and returns what puts them into use.
 func (s *Service) Prepare(set Settings, backends ...client.Search) (commit func(), err error) {
-	next, err := newProxyState(set.proxySettings(), set.Backend, backends)
+	next, err := NewState(set.proxySettings(), set.Backend, backends)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ type KeyAdmin struct {
 	store   *store.Store
 	keyring *secret.Keyring
 	now     func() time.Time
-	Store   *KeyStore
+	Store   *Store
 	// changed tells the service of this process.
 	changed func(context.Context) error
 }
@@ -28,7 +28,7 @@ func NewKeyAdmin(st *store.Store, keyring *secret.Keyring, now func() time.Time)
 	if now == nil {
 		now = time.Now
 	}
-	return &KeyAdmin{store: st, keyring: keyring, now: now, Store: &KeyStore{st}, changed: func(context.Context) error { return nil }}
+	return &KeyAdmin{store: st, keyring: keyring, now: now, Store: &Store{st}, changed: func(context.Context) error { return nil }}
 }
 
 // AddedKey tells what became of one key of AddKeys.

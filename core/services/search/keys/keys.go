@@ -37,8 +37,8 @@ type invalidKeyReporter interface {
 	ReportInvalidKey(ctx context.Context, id, reason string) error
 }
 
-// KeysConfig is what Keys needs.
-type KeysConfig struct {
+// Config is what Keys needs.
+type Config struct {
 	Store   *store.Store
 	Keyring *secret.Keyring
 	Logger  hclog.Logger
@@ -54,7 +54,7 @@ type KeysConfig struct {
 // Keys manages the upstream keys of the service, and chooses the one of each call.
 type Keys struct {
 	*KeyAdmin
-	cfg  KeysConfig
+	cfg  Config
 	log  hclog.Logger
 	pool *Pool
 
@@ -65,8 +65,8 @@ type Keys struct {
 	background sync.WaitGroup
 }
 
-// NewKeys makes a Keys with an empty pool: RefreshKeys loads it.
-func NewKeys(cfg KeysConfig) *Keys {
+// New makes a Keys with an empty pool: RefreshKeys loads it.
+func New(cfg Config) *Keys {
 	k := &Keys{KeyAdmin: NewKeyAdmin(cfg.Store, cfg.Keyring, cfg.Now), cfg: cfg, log: cfg.Logger}
 	k.changed = cfg.Refresh
 	k.pool = newPool(cfg.Now, k.KeyChanged)

@@ -14,23 +14,23 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// KeyStore holds the statements about upstream keys. It decides nothing.
-type KeyStore struct{ store *store.Store }
+// Store holds the statements about upstream keys. It decides nothing.
+type Store struct{ store *store.Store }
 
-func (r *KeyStore) db(ctx context.Context) *gorm.DB { return r.store.DB(ctx) }
+func (r *Store) db(ctx context.Context) *gorm.DB { return r.store.DB(ctx) }
 
 // create adds the record of a key.
-func (r *KeyStore) create(ctx context.Context, k *KeyRecord) error {
+func (r *Store) create(ctx context.Context, k *KeyRecord) error {
 	return r.store.Writer(ctx).Create(k).Error
 }
 
 // update changes columns of a key. gorm writes the new values into k as well.
-func (r *KeyStore) update(ctx context.Context, k *KeyRecord, values map[string]any) error {
+func (r *Store) update(ctx context.Context, k *KeyRecord, values map[string]any) error {
 	return r.store.Writer(ctx).Model(k).Updates(values).Error
 }
 
 // lockKeyByHash returns the key with a hash, also one that is deleted, and locks it until the running transaction ends.
-func (r *KeyStore) lockKeyByHash(ctx context.Context, hash []byte) (k KeyRecord, found bool, err error) {
+func (r *Store) lockKeyByHash(ctx context.Context, hash []byte) (k KeyRecord, found bool, err error) {
 	err = r.store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}).Where("hash = ?", hash).Take(&k).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return k, false, nil
@@ -39,14 +39,14 @@ func (r *KeyStore) lockKeyByHash(ctx context.Context, hash []byte) (k KeyRecord,
 }
 
 // KeysSince returns the keys that were written since a moment in Unix milliseconds.
-func (r *KeyStore) KeysSince(ctx context.Context, updated int64) (out []KeyRecord, err error) {
+func (r *Store) KeysSince(ctx context.Context, updated int64) (out []KeyRecord, err error) {
 	err = r.db(ctx).Where("updated_at >= ?", updated).Find(&out).Error
 	return out, err
 }
 
 // SetKeyState stores what an answer said at a moment, unless the key is deleted, disabled or invalid, or was changed since. It reports
 // whether it was stored.
-func (r *KeyStore) SetKeyState(ctx context.Context, id string, state KeyState, reason string, until, now int64) (stored bool, err error) {
+func (r *Store) SetKeyState(ctx context.Context, id string, state KeyState, reason string, until, now int64) (stored bool, err error) {
 	err = r.store.Tx(ctx, "mark upstream key", func(ctx context.Context) error {
 		k, err := r.lockKey(ctx, id)
 		switch {
@@ -70,7 +70,7 @@ func (r *KeyStore) SetKeyState(ctx context.Context, id string, state KeyState, r
 }
 
 // recordKeyEvent adds a change of a key to its history. Without a principal in ctx, the system has made it.
-func (r *KeyStore) recordKeyEvent(ctx context.Context, key, operation string, before, after KeyState, reason string, now int64) error {
+func (r *Store) recordKeyEvent(ctx context.Context, key, operation string, before, after KeyState, reason string, now int64) error {
 	e := keyEvent{
 		ID: store.NewID("kev"), KeyID: key, Time: now, Source: "system", Operation: operation, Before: before, After: after, Reason: reason,
 	}
@@ -81,18 +81,18 @@ func (r *KeyStore) recordKeyEvent(ctx context.Context, key, operation string, be
 }
 
 // liveKey returns an upstream key that is not deleted.
-func (r *KeyStore) liveKey(ctx context.Context, id string) (KeyRecord, error) {
+func (r *Store) liveKey(ctx context.Context, id string) (KeyRecord, error) {
 	return takeLiveKey(r.db(ctx), id)
 }
 
 // lockKey returns an upstream key that is not deleted and locks it until the running transaction ends. What decides by a key's state
 // reads it so. A transaction that locks several keys calls lockAdding first.
-func (r *KeyStore) lockKey(ctx context.Context, id string) (KeyRecord, error) {
+func (r *Store) lockKey(ctx context.Context, id string) (KeyRecord, error) {
 	return takeLiveKey(r.store.Writer(ctx).Clauses(clause.Locking{Strength: "UPDATE"}), id)
 }
 
 // lockAdding makes transactions that add upstream keys run one after the other.
-func (r *KeyStore) lockAdding(ctx context.Context) error {
+func (r *Store) lockAdding(ctx context.Context) error {
 	if r.store.Dialect() != store.Postgres {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (f KeyFilter) applyTo(q *gorm.DB) *gorm.DB {
 }
 
 // KeyPage returns one page of a list, the newest first, and how many there are in all.
-func (r *KeyStore) KeyPage(ctx context.Context, f KeyFilter, page, perPage int) (out []KeyRecord, total int64, err error) {
+func (r *Store) KeyPage(ctx context.Context, f KeyFilter, page, perPage int) (out []KeyRecord, total int64, err error) {
 	if err = f.applyTo(r.db(ctx).Model(&KeyRecord{})).Count(&total).Error; err != nil {
 		return nil, 0, err
 	}
@@ -137,14 +137,14 @@ type Facet struct {
 	Count int64  `json:"count"`
 }
 
-func (r *KeyStore) keyFacet(ctx context.Context, column string) ([]Facet, error) {
+func (r *Store) keyFacet(ctx context.Context, column string) ([]Facet, error) {
 	out := []Facet{}
 	err := r.db(ctx).Raw("SELECT " + column + " AS value, COUNT(*) AS count FROM search_keys WHERE deleted_at = 0 GROUP BY " + column + " ORDER BY " + column).Scan(&out).Error
 	return out, err
 }
 
 // KeyHistory returns a page of a key's changes, the newest first, and the position after it.
-func (r *KeyStore) KeyHistory(ctx context.Context, key, before string, limit int) (out []keyEvent, err error) {
+func (r *Store) KeyHistory(ctx context.Context, key, before string, limit int) (out []keyEvent, err error) {
 	q := r.db(ctx).Where("key_id = ?", key)
 	if before != "" {
 		q = q.Where("id < ?", before)
@@ -154,7 +154,7 @@ func (r *KeyStore) KeyHistory(ctx context.Context, key, before string, limit int
 }
 
 // setKeyQuota stores what an upstream says about a key's quota.
-func (r *KeyStore) setKeyQuota(ctx context.Context, id string, limit, used, now int64, problem string) error {
+func (r *Store) setKeyQuota(ctx context.Context, id string, limit, used, now int64, problem string) error {
 	return r.store.Tx(ctx, "store the quota of an upstream key", func(ctx context.Context) error {
 		values := map[string]any{"quota_synced_at": now, "quota_error": problem}
 		if problem == "" {
@@ -165,7 +165,7 @@ func (r *KeyStore) setKeyQuota(ctx context.Context, id string, limit, used, now 
 }
 
 // KeysToSync returns the keys whose quota is due. The hot ones are those with a request in the last two hours.
-func (r *KeyStore) KeysToSync(ctx context.Context, now time.Time) (ids []string, err error) {
+func (r *Store) KeysToSync(ctx context.Context, now time.Time) (ids []string, err error) {
 	err = r.db(ctx).Raw(`SELECT k.id FROM search_keys k WHERE k.deleted_at = 0 AND k.state NOT IN (?, ?) AND (k.quota_synced_at < ? OR k.quota_synced_at < ? AND EXISTS (
 		SELECT 1 FROM search_rollups u WHERE u.scope = 'key' AND u.subject = k.id AND u.step = 0 AND u.start = 0 AND u.last_at >= ?)) ORDER BY k.quota_synced_at, k.id`,
 		KeyDisabled, KeyInvalid, now.Add(-coldEvery).UnixMilli(), now.Add(-hotEvery).UnixMilli(), now.Add(-hotFor).UnixMilli()).Scan(&ids).Error
@@ -173,7 +173,7 @@ func (r *KeyStore) KeysToSync(ctx context.Context, now time.Time) (ids []string,
 }
 
 // knownKeys returns the hashes of those of the values that are in the pool.
-func (r *KeyStore) knownKeys(ctx context.Context, values []string) (map[string]bool, error) {
+func (r *Store) knownKeys(ctx context.Context, values []string) (map[string]bool, error) {
 	hashes := make([][]byte, len(values))
 	for i, v := range values {
 		hashes[i] = secret.HashToken(v)
@@ -189,7 +189,7 @@ func (r *KeyStore) knownKeys(ctx context.Context, values []string) (map[string]b
 	return out, nil
 }
 
-func (r *KeyStore) quotaTotals(ctx context.Context) (limit, left int64, err error) {
+func (r *Store) quotaTotals(ctx context.Context) (limit, left int64, err error) {
 	var row struct{ Granted, Remaining int64 }
 	err = r.db(ctx).Raw("SELECT COALESCE(SUM(quota_limit), 0) AS granted, COALESCE(SUM(CASE WHEN quota_used < quota_limit THEN quota_limit - quota_used ELSE 0 END), 0) AS remaining " +
 		"FROM search_keys WHERE deleted_at = 0 AND quota_limit > 0").Scan(&row).Error

@@ -6,8 +6,8 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 )
 
 // TestTokensEndWithTheirOwner: once a user is disabled, the access tokens that the user owns are refused, at once.
@@ -20,12 +20,12 @@ func TestTokensEndWithTheirOwner(t *testing.T) {
 	must(t, err)
 	service := serviceOf[interface {
 		CreateToken(context.Context, access.NewToken) (string, error)
-		Try(context.Context, search.Trial) (search.TrialAnswer, error)
+		Try(context.Context, proxy.Trial) (proxy.TrialAnswer, error)
 	}](t, a, "search")
 	text, err := service.CreateToken(ctx, access.NewToken{OwnerID: ann.ID})
 	must(t, err)
 	try := func() fault.Code {
-		_, err := service.Try(ctx, search.Trial{TokenID: text[3:7], Operation: search.OpSearch, Body: []byte(`{"query":"x"}`)})
+		_, err := service.Try(ctx, proxy.Trial{TokenID: text[3:7], Operation: proxy.OpSearch, Body: []byte(`{"query":"x"}`)})
 		return fault.CodeOf(err)
 	}
 	before := try()

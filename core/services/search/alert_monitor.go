@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/notify"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
@@ -77,7 +78,7 @@ const (
 // alertBackends tells about the backends of the service.
 type alertBackends interface {
 	// Chain returns the backends in use, in the order in which they are tried.
-	Chain() []Backend
+	Chain() []proxy.Backend
 	// SumCalls returns the calls to a backend that ended within length before now, and how many of them failed.
 	SumCalls(ref string, now time.Time, length time.Duration) (calls, failed int)
 }
@@ -214,7 +215,7 @@ type finding struct {
 }
 
 // checkPool returns whether a backend has a usable key.
-func (m *monitor) checkPool(b Backend, locale string) finding {
+func (m *monitor) checkPool(b proxy.Backend, locale string) finding {
 	usable := m.cfg.Pool.HasUsable(b.KeyGroup)
 	about := map[string]any{"backend": b.Ref}
 	return finding{
@@ -225,7 +226,7 @@ func (m *monitor) checkPool(b Backend, locale string) finding {
 }
 
 // checkErrors returns whether too many calls of a backend have failed.
-func (m *monitor) checkErrors(set AlertSettings, b Backend, locale string) finding {
+func (m *monitor) checkErrors(set AlertSettings, b proxy.Backend, locale string) finding {
 	total, failed := m.cfg.Backends.SumCalls(b.Ref, m.cfg.Now(), set.ErrorWindow)
 	much := total > 0 && float64(failed) >= set.ErrorShare*float64(total)
 	about := map[string]any{"backend": b.Ref, "calls": total, "failed": failed, "window_seconds": int64(set.ErrorWindow / time.Second)}

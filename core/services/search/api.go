@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/services/search/keys"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 )
 
 // The groups of operations in the document.
@@ -32,7 +33,7 @@ type apiConfig struct {
 	Access *access.Access
 	Keys   *keys.Keys
 	Log    *audit.Log
-	Proxy  *Proxy
+	Proxy  *proxy.Proxy
 	// Catalog returns what requests can be filtered by at present.
 	Catalog func() audit.LogCatalog
 	// Sessions ends sign-ins; nil where there are none.

@@ -6,13 +6,14 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
 // bodySchema describes the body of an operation for the document: what the backend says about its members, and what this
 // service asks for itself. Bounds that only the backend checks are its own business.
 func (h *proxyHandlers) bodySchema(operation string) *huma.Schema {
-	op := h.proxy.State().operations[operation]
+	op := h.proxy.State().Operations[operation]
 	out := &huma.Schema{
 		Type: huma.TypeObject, AdditionalProperties: true, Required: slices.Clone(op.Required),
 		Properties: map[string]*huma.Schema{
@@ -45,7 +46,7 @@ func (h *proxyHandlers) bodySchema(operation string) *huma.Schema {
 		out.Properties[name] = member
 	}
 	if operation == sdk.OpSearch {
-		low, high := 0.0, float64(maxResults)
+		low, high := 0.0, float64(proxy.MaxResults)
 		text := ""
 		if p := out.Properties["max_results"]; p != nil {
 			text = p.Description

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -188,15 +189,15 @@ func TestLogIsLive(t *testing.T) {
 // TestLongBodiesAreCut: the audit keeps the beginning of a long body, and its whole size.
 func TestLongBodiesAreCut(t *testing.T) {
 	e := newEnv(t, func(e *env) { e.set.LogBodies = true })
-	long := `{"results":["` + strings.Repeat("y", 2*maxLogged) + `"]}`
+	long := `{"results":["` + strings.Repeat("y", 2*proxy.MaxLogged) + `"]}`
 	e.backend.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) { return reply(200, long), nil }
-	g := e.send("POST", "/search/api/proxy/search", `{"query":"`+strings.Repeat("x", 2*maxLogged)+`"}`, "Authorization", "Bearer "+e.token(nil))
+	g := e.send("POST", "/search/api/proxy/search", `{"query":"`+strings.Repeat("x", 2*proxy.MaxLogged)+`"}`, "Authorization", "Bearer "+e.token(nil))
 	if g.status != 200 || g.body != long {
 		t.Fatalf("got %d, %d bytes", g.status, len(g.body))
 	}
 	e.flush()
 	d, err := e.svc.Request(t.Context(), 1)
-	if err != nil || len(*d.RequestBody) != maxLogged || len(*d.ResponseBody) != maxLogged || d.ResponseBytes != len(long) {
+	if err != nil || len(*d.RequestBody) != proxy.MaxLogged || len(*d.ResponseBody) != proxy.MaxLogged || d.ResponseBytes != len(long) {
 		t.Fatalf("kept %d and %d bytes of %d, %v", len(*d.RequestBody), len(*d.ResponseBody), d.ResponseBytes, err)
 	}
 }

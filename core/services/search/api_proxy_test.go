@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -35,7 +36,7 @@ func TestProxyKeepsToTheDocument(t *testing.T) {
 	}
 	c := newContract(e)
 	token := []string{"Authorization", "Bearer " + e.token(nil)}
-	proxy := func(want int, method, path, body string, header ...string) got {
+	proxyRoutes := func(want int, method, path, body string, header ...string) got {
 		t.Helper()
 		g := c.call(want, method, "/search"+path, body, header...)
 		if want >= 400 && (g.json["error"] != g.json["code"] || field(t, g, "detail", "error") != g.json["message"] || g.json["request_id"] == "") {
@@ -46,20 +47,20 @@ func TestProxyKeepsToTheDocument(t *testing.T) {
 	for path, body := range map[string]string{
 		"search": `{"query":"x","max_results":3,"topic":"news"}`, "extract": `{"urls":["https://a.example"]}`, "crawl": `{"url":"https://a.example"}`, "map": `{"url":"https://a.example"}`,
 	} {
-		proxy(200, "POST", "/api/proxy/"+path, body, token...)
-		proxy(401, "POST", "/api/proxy/"+path, body)
-		proxy(400, "POST", "/api/proxy/"+path, `{}`, token...)
-		proxy(400, "POST", "/api/proxy/"+path, `[`, token...)
-		proxy(413, "POST", "/api/proxy/"+path, `{"query":"`+strings.Repeat("x", bodyLimit)+`"}`, token...)
+		proxyRoutes(200, "POST", "/api/proxy/"+path, body, token...)
+		proxyRoutes(401, "POST", "/api/proxy/"+path, body)
+		proxyRoutes(400, "POST", "/api/proxy/"+path, `{}`, token...)
+		proxyRoutes(400, "POST", "/api/proxy/"+path, `[`, token...)
+		proxyRoutes(413, "POST", "/api/proxy/"+path, `{"query":"`+strings.Repeat("x", bodyLimit)+`"}`, token...)
 	}
-	proxy(400, "POST", "/api/proxy/search", `{"query":"x","max_results":21}`, token...)
-	proxy(201, "POST", "/api/proxy/research", `{"input":"x"}`, token...)
-	proxy(202, "GET", "/api/proxy/research/r1", "", token...)
-	proxy(404, "GET", "/api/proxy/research/other", "", token...)
-	proxy(401, "GET", "/api/proxy/research/r1", "")
-	proxy(400, "GET", "/api/proxy/research/"+strings.Repeat("x", maxResourceID+1), "", token...)
-	proxy(200, "GET", "/api/proxy/usage", "", token...)
-	proxy(401, "GET", "/api/proxy/usage", "")
+	proxyRoutes(400, "POST", "/api/proxy/search", `{"query":"x","max_results":21}`, token...)
+	proxyRoutes(201, "POST", "/api/proxy/research", `{"input":"x"}`, token...)
+	proxyRoutes(202, "GET", "/api/proxy/research/r1", "", token...)
+	proxyRoutes(404, "GET", "/api/proxy/research/other", "", token...)
+	proxyRoutes(401, "GET", "/api/proxy/research/r1", "")
+	proxyRoutes(400, "GET", "/api/proxy/research/"+strings.Repeat("x", proxy.MaxResourceID+1), "", token...)
+	proxyRoutes(200, "GET", "/api/proxy/usage", "", token...)
+	proxyRoutes(401, "GET", "/api/proxy/usage", "")
 	c.call(200, "GET", "/search/health", "")
 
 	for err, want := range map[error]int{
@@ -67,26 +68,26 @@ func TestProxyKeepsToTheDocument(t *testing.T) {
 		fault.New(fault.Internal, "Broken."): 500, fault.New(fault.Timeout, "Too late."): 504,
 	} {
 		fail = err
-		proxy(want, "POST", "/api/proxy/search", `{"query":"x"}`, token...)
+		proxyRoutes(want, "POST", "/api/proxy/search", `{"query":"x"}`, token...)
 	}
 	fail = nil
 	none := []string{"Authorization", "Bearer " + e.token(&access.Limits{RequestsHour: 1, CreditsHour: 0, CreditsDay: 9, CreditsMonth: 9})}
-	if g := proxy(429, "POST", "/api/proxy/search", `{"query":"x"}`, none...); g.json["scope"] != "credits" || g.json["window"] != "hour" || g.header.Get("Retry-After") == "" {
+	if g := proxyRoutes(429, "POST", "/api/proxy/search", `{"query":"x"}`, none...); g.json["scope"] != "credits" || g.json["window"] != "hour" || g.header.Get("Retry-After") == "" {
 		t.Errorf("got %s", g.body)
 	}
 
 	message := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	mcp := append([]string{"Accept", "application/json, text/event-stream"}, token...)
-	proxy(200, "POST", "/mcp", message, mcp...)
+	proxyRoutes(200, "POST", "/mcp", message, mcp...)
 	c.call(202, "POST", "/search/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, mcp...)
 	c.call(400, "POST", "/search/mcp", `{`, mcp...)
-	proxy(401, "POST", "/mcp", message)
-	proxy(403, "POST", "/mcp", message, append([]string{"Origin", "https://evil.example"}, mcp...)...)
-	proxy(413, "POST", "/mcp", `{"x":"`+strings.Repeat("x", bodyLimit)+`"}`, mcp...)
-	started := proxy(200, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, mcp...)
+	proxyRoutes(401, "POST", "/mcp", message)
+	proxyRoutes(403, "POST", "/mcp", message, append([]string{"Origin", "https://evil.example"}, mcp...)...)
+	proxyRoutes(413, "POST", "/mcp", `{"x":"`+strings.Repeat("x", bodyLimit)+`"}`, mcp...)
+	started := proxyRoutes(200, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, mcp...)
 	session := append([]string{"Mcp-Session-Id", started.header.Get("Mcp-Session-Id")}, token...)
 	c.call(204, "DELETE", "/search/mcp", "", session...)
-	proxy(404, "DELETE", "/mcp", "", session...)
+	proxyRoutes(404, "DELETE", "/mcp", "", session...)
 }
 
 // TestDocumentShowsTheBackendsFields: the document carries the schema of the backend that runs.

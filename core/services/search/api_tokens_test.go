@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -60,7 +61,7 @@ func TestTokensOfADisabledUserAreRefused(t *testing.T) {
 		if g := e.send("POST", "/search/api/proxy/search", `{"query":"x"}`, "Authorization", "Bearer "+text); g.status != tc.want {
 			t.Errorf("disabled %t: got %d", tc.disabled, g.status)
 		}
-		_, err := e.svc.Try(t.Context(), Trial{TokenID: idOf(text), Operation: "search", Body: []byte(`{"query":"x"}`)})
+		_, err := e.svc.Try(t.Context(), proxy.Trial{TokenID: idOf(text), Operation: "search", Body: []byte(`{"query":"x"}`)})
 		if (err != nil) != tc.disabled {
 			t.Errorf("disabled %t: a trial gets %v", tc.disabled, err)
 		}

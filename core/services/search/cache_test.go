@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -111,7 +112,7 @@ func TestWhatIsNotKept(t *testing.T) {
 	if n := twice("search", `{"query":"error"}`); n != 2 {
 		t.Error("an error is kept")
 	}
-	e.backend.invoke = answering(200, `"`+strings.Repeat("x", maxCacheEntry)+`"`)
+	e.backend.invoke = answering(200, `"`+strings.Repeat("x", proxy.MaxCacheEntry)+`"`)
 	if n := twice("search", `{"query":"large"}`); n != 2 {
 		t.Error("a large answer is kept")
 	}

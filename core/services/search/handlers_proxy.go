@@ -15,12 +15,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/mcp"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
 // proxyHandlers serve the operations of the proxy, over HTTP and as tools of MCP.
 type proxyHandlers struct {
-	proxy  *Proxy
+	proxy  *proxy.Proxy
 	access *access.Access
 	// guessed counts tokens that were not valid.
 	guessed   *limit.Limiter
@@ -63,7 +64,7 @@ func newProxyHandlers(cfg apiConfig) (*proxyHandlers, error) {
 }
 
 // Prepare checks the settings and the tools of backends, and returns what puts them into use.
-func (s *searchAPI) Prepare(set apiSettings, backends *State) (commit func(), err error) {
+func (s *searchAPI) Prepare(set apiSettings, backends *proxy.State) (commit func(), err error) {
 	tools, err := mcpTools(backends.Descriptors())
 	if err != nil {
 		return nil, err
@@ -97,13 +98,13 @@ func (h *proxyHandlers) servePost(c *gin.Context, operation string) error {
 	if err != nil {
 		return err
 	}
-	in, err := parseInput(raw, op.want)
+	in, err := proxy.ParseInput(raw, op.Want)
 	if err != nil {
 		return err
 	}
 	text := header
 	if tok == nil {
-		text = in.token
+		text = in.Token
 		if tok, err = h.identifyWithoutHeader(c, text); err != nil {
 			return err
 		}
@@ -111,11 +112,11 @@ func (h *proxyHandlers) servePost(c *gin.Context, operation string) error {
 	if !known {
 		return fault.New(fault.NotFound, "The search backend does not offer %s.", operation)
 	}
-	if err := in.validate(op.Operation, text, in.token); err != nil {
+	if err := in.Validate(op.Operation, text, in.Token); err != nil {
 		return err
 	}
-	return h.writeAnswer(c, st, &Call{
-		token: tok, op: op, in: in, query: "", size: len(raw), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c), project: projectName(c),
+	return h.writeAnswer(c, st, &proxy.Call{
+		Token: tok, Op: op, In: in, Query: "", Size: len(raw), RequestID: httpd.RequestID(c), Client: httpd.ClientAddr(c), Project: projectName(c),
 	})
 }
 
@@ -181,15 +182,15 @@ func (h *proxyHandlers) researchResult(c *gin.Context) error {
 		return fault.New(fault.NotFound, "The search backend does not offer research.")
 	}
 	id := c.Param("request_id")
-	if len(id) > maxResourceID {
-		return fault.InvalidField("request_id", "The research id has more than %d characters.", maxResourceID)
+	if len(id) > proxy.MaxResourceID {
+		return fault.InvalidField("request_id", "The research id has more than %d characters.", proxy.MaxResourceID)
 	}
 	// Whose research it is comes before the quota: a foreign id costs nothing.
 	if _, err := h.proxy.FindResearch(c.Request.Context(), id, tok.Id); err != nil {
 		return err
 	}
-	return h.writeAnswer(c, st, &Call{
-		token: tok, op: op, resource: id, query: researchQuery(c), requestID: httpd.RequestID(c), client: httpd.ClientAddr(c), project: projectName(c),
+	return h.writeAnswer(c, st, &proxy.Call{
+		Token: tok, Op: op, Resource: id, Query: researchQuery(c), RequestID: httpd.RequestID(c), Client: httpd.ClientAddr(c), Project: projectName(c),
 	})
 }
 
@@ -212,15 +213,15 @@ func (h *proxyHandlers) headerToken(c *gin.Context) (*access.Token, error) {
 }
 
 // writeAnswer performs the call and writes its answer.
-func (h *proxyHandlers) writeAnswer(c *gin.Context, st *State, call *Call) error {
-	ans, err := h.proxy.PerformCall(c.Request.Context(), st, call)
-	h.rateHeaders(c, call.token)
+func (h *proxyHandlers) writeAnswer(c *gin.Context, st *proxy.State, call *proxy.Call) error {
+	ans, err := h.proxy.Perform(c.Request.Context(), st, call)
+	h.rateHeaders(c, call.Token)
 	if err != nil {
 		return err
 	}
 	defer ans.Reply.Release()
 	if isLibrary(c.GetHeader("User-Agent")) {
-		h.access.NoteClient(c.Request.Context(), call.token, access.ClientLibrary)
+		h.access.NoteClient(c.Request.Context(), call.Token, access.ClientLibrary)
 	}
 	header := c.Writer.Header()
 	if ans.Head.RetryAfter != "" {
@@ -245,7 +246,7 @@ func (h *proxyHandlers) writeAnswer(c *gin.Context, st *State, call *Call) error
 var cacheWord = map[bool]string{true: "HIT", false: "MISS"}
 
 // writeStream writes a streamed answer and flushes each chunk. There is no idle limit: an upstream may take minutes.
-func (h *proxyHandlers) writeStream(c *gin.Context, ans *Answer) {
+func (h *proxyHandlers) writeStream(c *gin.Context, ans *proxy.Answer) {
 	defer ans.Stream.Close()
 	ended := false
 	defer func() {
@@ -259,7 +260,7 @@ func (h *proxyHandlers) writeStream(c *gin.Context, ans *Answer) {
 	c.Writer.WriteHeader(ans.Head.Status)
 	rc := http.NewResponseController(c.Writer)
 	_ = rc.Flush()
-	written, err := copyStream(ans.Stream, func(p []byte) error {
+	written, err := proxy.CopyStream(ans.Stream, func(p []byte) error {
 		_ = rc.SetWriteDeadline(time.Now().Add(time.Minute))
 		if _, err := c.Writer.Write(p); err != nil {
 			return err

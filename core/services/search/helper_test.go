@@ -21,6 +21,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -235,11 +236,11 @@ func (e *env) post(op, token, body string) got {
 }
 
 // call makes one request at the verb, without HTTP.
-func (e *env) call(svc *Service, tokenID, op, body string) (*Answer, error) {
+func (e *env) call(svc *Service, tokenID, op, body string) (*proxy.Answer, error) {
 	e.Helper()
-	st := svc.Proxy.state.Load()
-	o := st.operations[op]
-	in, err := parseInput([]byte(body), o.want)
+	st := svc.State()
+	o := st.Operations[op]
+	in, err := proxy.ParseInput([]byte(body), o.Want)
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -247,5 +248,5 @@ func (e *env) call(svc *Service, tokenID, op, body string) (*Answer, error) {
 	if tok == nil {
 		e.Fatalf("token %s is not in the table", tokenID)
 	}
-	return svc.PerformCall(context.Background(), st, &Call{token: tok, op: o, in: in, requestID: "req_test", client: "192.0.2.1", size: len(body)})
+	return svc.Perform(context.Background(), st, &proxy.Call{Token: tok, Op: o, In: in, RequestID: "req_test", Client: "192.0.2.1", Size: len(body)})
 }

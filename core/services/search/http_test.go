@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -171,7 +172,7 @@ func TestOtherWays(t *testing.T) {
 		{"POST", url + "nothing", "{}", 404, "not_found"},
 		{"GET", url + "research/", "", 404, "not_found"},
 		{"GET", "/search/", "", 404, "not_found"},
-		{"GET", url + "research/" + strings.Repeat("x", maxResourceID+1), "", 400, "invalid_request"},
+		{"GET", url + "research/" + strings.Repeat("x", proxy.MaxResourceID+1), "", 400, "invalid_request"},
 		{"POST", url + "search", `{"query":"` + strings.Repeat("a", bodyLimit) + `"}`, 413, "payload_too_large"},
 		{"POST", url + "research", `{"input":"` + strings.Repeat("a", 2*bodyLimit) + `"}`, 200, ""},
 		{"POST", url + "search", `{"query":`, 400, "invalid_request"},
@@ -208,7 +209,7 @@ func TestUpstreamsPagesAreData(t *testing.T) {
 func TestMetricsNameNoToken(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	e := newEnv(t, withKeys)
-	svc, err := New(context.Background(), Config{Store: e.store, Keyring: e.ring, Settings: e.set, Backends: e.backends(), Now: e.clock.Now, Metrics: NewMetrics(reg)})
+	svc, err := New(context.Background(), Config{Store: e.store, Keyring: e.ring, Settings: e.set, Backends: e.backends(), Now: e.clock.Now, Metrics: proxy.NewMetrics(reg)})
 	if err != nil {
 		t.Fatal(err)
 	}

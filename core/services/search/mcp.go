@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/mcp"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -128,17 +129,17 @@ func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
 		return nil, fault.New(fault.NotFound, "The search backend does not offer %s.", t.Operation)
 	}
 	size := len(t.Arguments)
-	in, err := parseInput(t.Arguments, op.want)
+	in, err := proxy.ParseInput(t.Arguments, op.Want)
 	if err != nil {
 		return nil, err
 	}
-	if err := in.validate(op.Operation, m.text, in.token); err != nil {
+	if err := in.Validate(op.Operation, m.text, in.Token); err != nil {
 		return nil, err
 	}
-	if in.stream {
+	if in.Stream {
 		return nil, fault.InvalidField("stream", "A tool answers as a whole: leave stream out.")
 	}
-	c := &Call{token: m.token, op: op, in: in, requestID: m.requestID, client: m.client, size: size}
+	c := &proxy.Call{Token: m.token, Op: op, In: in, RequestID: m.requestID, Client: m.client, Size: size}
 	ans, err := m.proxyUnlessCancelled(ctx, st, c)
 	if err != nil {
 		return nil, err
@@ -152,14 +153,14 @@ func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
 
 // proxyUnlessCancelled performs a call, and returns at once when ctx ends: a session can be ended, and a call cancelled,
 // while its upstream works. The call goes on by itself then, and is settled when its end is known.
-func (m *mcpCaller) proxyUnlessCancelled(ctx context.Context, st *State, c *Call) (*Answer, error) {
+func (m *mcpCaller) proxyUnlessCancelled(ctx context.Context, st *proxy.State, c *proxy.Call) (*proxy.Answer, error) {
 	type outcome struct {
-		ans *Answer
+		ans *proxy.Answer
 		err error
 	}
 	ended := make(chan outcome, 1)
 	go func() {
-		ans, err := m.handlers.proxy.PerformCall(ctx, st, c)
+		ans, err := m.handlers.proxy.Perform(ctx, st, c)
 		if ctx.Err() != nil && ans != nil {
 			ans.Reply.Release()
 			ans, err = nil, fault.FromPlugin(ctx.Err())

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/services/search/mcp"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -26,7 +27,7 @@ const (
 )
 
 // resultOf takes an answer over and frees it.
-func resultOf(ans *Answer) *mcp.Result {
+func resultOf(ans *proxy.Answer) *mcp.Result {
 	defer ans.Reply.Release()
 	if ans.Head.Status >= 400 {
 		text := fmt.Sprintf("The upstream answered %d: %s", ans.Head.Status, upstreamMessage(ans.Body()))
@@ -48,7 +49,7 @@ func upstreamMessage(body []byte) string {
 		}
 		_ = json.Unmarshal(shape.Detail, &detail)
 		for _, raw := range []json.RawMessage{detail.Error, shape.Detail, shape.Error, shape.Message} {
-			if said := stringValue(raw); said != "" {
+			if said := proxy.StringValue(raw); said != "" {
 				return said
 			}
 		}
@@ -58,7 +59,7 @@ func upstreamMessage(body []byte) string {
 
 // awaitResult asks for the result of a research until it is there. The questions cost nothing and count nowhere: for the
 // client they are part of the one call.
-func (m *mcpCaller) awaitResult(ctx context.Context, c *Call, id string, pending *mcp.Result) (*mcp.Result, error) {
+func (m *mcpCaller) awaitResult(ctx context.Context, c *proxy.Call, id string, pending *mcp.Result) (*mcp.Result, error) {
 	if !isUnfinished(pending.Body) {
 		return pending, nil
 	}
@@ -66,7 +67,7 @@ func (m *mcpCaller) awaitResult(ctx context.Context, c *Call, id string, pending
 	if !offered {
 		return pending, nil
 	}
-	question := &Call{token: c.token, op: op, resource: id, requestID: c.requestID, client: c.client}
+	question := &proxy.Call{Token: c.Token, Op: op, Resource: id, RequestID: c.RequestID, Client: c.Client}
 	end := time.NewTimer(researchWait)
 	defer end.Stop()
 	again := time.NewTicker(m.handlers.researchPause)
@@ -96,8 +97,8 @@ func (m *mcpCaller) awaitResult(ctx context.Context, c *Call, id string, pending
 }
 
 // pollResult asks once for the result of a research.
-func (m *mcpCaller) pollResult(ctx context.Context, question *Call) (*mcp.Result, error) {
-	ans, err := m.handlers.proxy.PollCall(ctx, question)
+func (m *mcpCaller) pollResult(ctx context.Context, question *proxy.Call) (*mcp.Result, error) {
+	ans, err := m.handlers.proxy.Poll(ctx, question)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/exchange"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -85,7 +86,7 @@ func TestOutcomes(t *testing.T) {
 		{"status 1000", 0, []func() (*sdk.Reply, error){ok(1000, `{}`)}, 502, "upstream_unavailable", 0, 1},
 		{"429 without keys", 0, []func() (*sdk.Reply, error){ok(429, `{}`)}, 502, "upstream_unavailable", 0, 1},
 		{"retired once", 0, []func() (*sdk.Reply, error){failing(fmt.Errorf("call: %w", catalog.ErrRetired)), ok(200, `{}`)}, 200, "", 1, 2},
-		{"retired for good", 0, []func() (*sdk.Reply, error){failing(catalog.ErrRetired)}, 502, "upstream_unavailable", 0, maxReloads},
+		{"retired for good", 0, []func() (*sdk.Reply, error){failing(catalog.ErrRetired)}, 502, "upstream_unavailable", 0, proxy.MaxReloads},
 		{"no key", -1, []func() (*sdk.Reply, error){ok(200, `{}`)}, 502, "upstream_unavailable", 0, 0},
 		{"second key", 3, []func() (*sdk.Reply, error){judged(429, sdk.KeyRateLimited), ok(200, `{}`)}, 200, "", 1, 2},
 		{"third key", 4, []func() (*sdk.Reply, error){judged(401, sdk.KeyInvalid), judged(432, sdk.KeyExhausted), ok(200, `{}`)}, 200, "", 1, 3},

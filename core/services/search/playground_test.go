@@ -6,6 +6,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -14,8 +15,8 @@ func TestTrialCountsAsAnyCall(t *testing.T) {
 	id := idOf(e.token(&access.Limits{RequestsHour: 1, CreditsHour: 9, CreditsDay: 9, CreditsMonth: 9}))
 	live := e.svc.Live()
 	defer live.Close()
-	try := func(id, op, body string) (TrialAnswer, fault.Code) {
-		a, err := e.svc.Try(t.Context(), Trial{TokenID: id, Operation: op, Body: []byte(body), RequestID: "req_page", Client: "192.0.2.1"})
+	try := func(id, op, body string) (proxy.TrialAnswer, fault.Code) {
+		a, err := e.svc.Try(t.Context(), proxy.Trial{TokenID: id, Operation: op, Body: []byte(body), RequestID: "req_page", Client: "192.0.2.1"})
 		if err == nil {
 			return a, ""
 		}

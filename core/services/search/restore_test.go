@@ -89,7 +89,7 @@ func TestUseOfDeletedTokensIsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.flush()
-	if e.start().tokens.Get(id) != nil {
+	if e.start().Table().Get(id) != nil {
 		t.Error("a deleted token came back")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/services/search/keys"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -31,7 +32,7 @@ type Config struct {
 	Settings Settings
 	// Backends are those that Settings.Backend names, in that order.
 	Backends []client.Search
-	Metrics  *Metrics
+	Metrics  *proxy.Metrics
 	// People tells about users, whom tokens may belong to; nil where there are none.
 	People access.People
 	// Sessions ends sign-ins; nil where there are none.
@@ -49,7 +50,7 @@ type Service struct {
 	*access.Access
 	*keys.Keys
 	*audit.Log
-	*Proxy
+	*proxy.Proxy
 	*monitor
 	cfg      Config
 	api      *searchAPI
@@ -67,7 +68,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 		cfg.Logger = hclog.NewNullLogger()
 	}
 	if cfg.Metrics == nil {
-		cfg.Metrics = NewMetrics(nil)
+		cfg.Metrics = proxy.NewMetrics(nil)
 	}
 	s := &Service{cfg: cfg}
 	if err := s.makeRooms(); err != nil {
@@ -79,7 +80,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if err := s.restoreState(ctx); err != nil {
 		return nil, err
 	}
-	cfg.Metrics.watchKeys(s.Pool().CountStates)
+	cfg.Metrics.WatchKeys(s.Pool().CountStates)
 	return s, nil
 }
 
@@ -93,7 +94,7 @@ func (s *Service) makeRooms() (err error) {
 	s.Keys = keys.New(keys.Config{
 		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Backend: s.keyUpstream, Requests: s.Log, Reporter: s, Refresh: s.Refresh,
 	})
-	s.Proxy = newProxy(proxyConfig{
+	s.Proxy = proxy.New(proxy.Config{
 		Tokens: s.Table(), Keys: s.Keys, Audit: s.Writer(), Research: s.Log.Store, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 	})
 	s.monitor = newMonitor(alertConfig{Backends: s.Proxy, Pool: s.Pool(), Settings: s.alertSettings, Logger: cfg.Logger, Now: cfg.Now})
@@ -138,7 +139,7 @@ func (s *Service) Reload(set Settings, backends ...client.Search) error {
 
 // Prepare checks new settings and the backends that they name, in that order, and returns what puts them into use.
 func (s *Service) Prepare(set Settings, backends ...client.Search) (commit func(), err error) {
-	next, err := NewState(set.proxySettings(), set.Backend, backends)
+	next, err := proxy.NewState(set.proxySettings(), set.Backend, backends)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
@@ -55,7 +56,7 @@ func (s Settings) Check() schema.Diagnostics {
 	if len(s.Backend) == 0 {
 		out = append(out, schema.Errorf(schema.At("backend"), "must name at least one instance")...)
 	}
-	if s.CacheTTL < 0 || s.CacheTTL > maxCacheTTL {
+	if s.CacheTTL < 0 || s.CacheTTL > proxy.MaxCacheTTL {
 		out = append(out, schema.Errorf(schema.At("cache_ttl"), "must be from 0s to 720h")...)
 	}
 	l := s.defaultLimits()
@@ -76,6 +77,6 @@ func (s Settings) alertSettings() AlertSettings {
 }
 
 // proxySettings returns the settings of the proxy.
-func (s Settings) proxySettings() proxySettings {
-	return proxySettings{CacheTTL: s.CacheTTL, NextOn5xx: s.NextOn5xx, LogBodies: s.LogBodies, ErrorWindow: s.alertSettings().ErrorWindow}
+func (s Settings) proxySettings() proxy.Settings {
+	return proxy.Settings{CacheTTL: s.CacheTTL, NextOn5xx: s.NextOn5xx, LogBodies: s.LogBodies, ErrorWindow: s.alertSettings().ErrorWindow}
 }

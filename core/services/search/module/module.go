@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/pages"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 )
 
 func init() {
@@ -34,7 +35,7 @@ func openService(ctx context.Context, deps module.Deps, c module.Configuration) 
 		return nil, err
 	}
 	s.Service, err = search.New(ctx, search.Config{
-		Store: deps.Store, Keyring: deps.Keyring, Logger: deps.Logger, Settings: set, Backends: backends, Metrics: search.NewMetrics(deps.Metrics),
+		Store: deps.Store, Keyring: deps.Keyring, Logger: deps.Logger, Settings: set, Backends: backends, Metrics: proxy.NewMetrics(deps.Metrics),
 		PublicURL: c.Front.PublicURL, Version: deps.Version, People: deps.Users, Sessions: deps.Users,
 	})
 	return s, err

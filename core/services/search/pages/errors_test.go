@@ -5,15 +5,15 @@ import (
 	"net/http"
 	"testing"
 
-	service "github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 )
 
 // try sends a request with a token, whatever comes of it.
 func (s *site) try(id, query string) {
 	s.Helper()
-	_, _ = s.service.Try(context.Background(), service.Trial{TokenID: id, Operation: "search", Body: []byte(`{"query":"` + query + `"}`), RequestID: "req_01J00000000000000000000000", Client: "192.0.2.7"})
+	_, _ = s.service.Try(context.Background(), proxy.Trial{TokenID: id, Operation: "search", Body: []byte(`{"query":"` + query + `"}`), RequestID: "req_01J00000000000000000000000", Client: "192.0.2.7"})
 	must(s, s.service.Flush(context.Background()))
 }
 

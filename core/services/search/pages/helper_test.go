@@ -24,6 +24,7 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -194,7 +195,7 @@ func (s *site) keys(group string, values ...string) (ids []string) {
 // searched makes a request with a token and returns the number of its row.
 func (s *site) searched(id string) int64 {
 	s.Helper()
-	_, err := s.service.Try(context.Background(), service.Trial{TokenID: id, Operation: "search", Body: []byte(`{"query":"` + hostileJSON + `"}`), RequestID: "req_01J00000000000000000000000", Client: "192.0.2.7"})
+	_, err := s.service.Try(context.Background(), proxy.Trial{TokenID: id, Operation: "search", Body: []byte(`{"query":"` + hostileJSON + `"}`), RequestID: "req_01J00000000000000000000000", Client: "192.0.2.7"})
 	must(s, err)
 	must(s, s.service.Flush(context.Background()))
 	rows, err := s.service.Requests(context.Background(), audit.LogFilter{TokenIDs: []string{id}}, "", 1)

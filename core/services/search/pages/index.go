@@ -11,7 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 )
 
 // indexesInTime returns the indexes without waiting long for one that does not answer.
-func (p pages) indexesInTime(ctx context.Context) []service.Index {
+func (p pages) indexesInTime(ctx context.Context) []proxy.Index {
 	ctx, cancel := context.WithTimeout(ctx, overviewTime)
 	defer cancel()
 	return p.service.Indexes(ctx)
@@ -58,7 +58,7 @@ func sourceTable(v *ui.View) ui.Table {
 }
 
 // sourceKind returns what a source is, in words.
-func sourceKind(v *ui.View, s service.IndexSource) string {
+func sourceKind(v *ui.View, s proxy.IndexSource) string {
 	if s.Site {
 		return v.T("search.index.site")
 	}
@@ -66,7 +66,7 @@ func sourceKind(v *ui.View, s service.IndexSource) string {
 }
 
 // leftOutCount returns how many files or pages of a source are not in the index.
-func leftOutCount(s service.IndexSource) (n int64) {
+func leftOutCount(s proxy.IndexSource) (n int64) {
 	for _, l := range s.LeftOut {
 		n += l.Count
 	}
@@ -88,7 +88,7 @@ func leftOutReason(v *ui.View, reason string) string {
 }
 
 // leftOutNames lists the names that are known of what is left out, and tells if there are more.
-func leftOutNames(l service.LeftOut) string {
+func leftOutNames(l proxy.LeftOut) string {
 	names := strings.Join(l.Names, ", ")
 	if int64(len(l.Names)) < l.Count {
 		names += ", …"

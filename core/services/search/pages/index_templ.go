@@ -12,10 +12,10 @@ import (
 	"strconv"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 )
 
-func indexPage(v *ui.View, p pages, list []service.Index) templ.Component {
+func indexPage(v *ui.View, p pages, list []proxy.Index) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -131,7 +131,7 @@ func indexPage(v *ui.View, p pages, list []service.Index) templ.Component {
 }
 
 // indexCards are the indexes with their sources.
-func indexCards(v *ui.View, p pages, list []service.Index) templ.Component {
+func indexCards(v *ui.View, p pages, list []proxy.Index) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -325,7 +325,7 @@ func indexCards(v *ui.View, p pages, list []service.Index) templ.Component {
 	})
 }
 
-func indexFacts(v *ui.View, i service.Index) templ.Component {
+func indexFacts(v *ui.View, i proxy.Index) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -442,7 +442,7 @@ func indexFacts(v *ui.View, i service.Index) templ.Component {
 	})
 }
 
-func sourceRows(v *ui.View, i service.Index) templ.Component {
+func sourceRows(v *ui.View, i proxy.Index) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -738,7 +738,7 @@ func sourceRows(v *ui.View, i service.Index) templ.Component {
 }
 
 // leftOutRows tell what the sources of an index have and the index has not, and why.
-func leftOutRows(v *ui.View, i service.Index) templ.Component {
+func leftOutRows(v *ui.View, i proxy.Index) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -847,7 +847,7 @@ func leftOutRows(v *ui.View, i service.Index) templ.Component {
 }
 
 // indexCard tells on the overview how the indexes do.
-func indexCard(v *ui.View, p pages, list []service.Index) templ.Component {
+func indexCard(v *ui.View, p pages, list []proxy.Index) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

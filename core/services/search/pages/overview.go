@@ -7,10 +7,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/services/search/keys"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 )
 
 // chartWindows are the stretches of time that charts show.
@@ -36,7 +36,7 @@ type overviewView struct {
 	Keys   map[keys.KeyState]int
 	Top    []access.TopToken
 	// Indexes are those that backends keep.
-	Indexes []service.Index
+	Indexes []proxy.Index
 }
 
 func (p pages) showOverview(c *gin.Context) {

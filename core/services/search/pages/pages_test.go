@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	service "github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 )
 
 // TestTextsAreComplete: both languages have the same ids with the same parameters, and every id that the pages name.
@@ -49,7 +49,7 @@ func TestTextsAreComplete(t *testing.T) {
 }
 
 func TestFormFollowsTheSchema(t *testing.T) {
-	op := service.Operation{Name: "search", Required: []string{"query"}, InputSchema: `{"type":"object","properties":{
+	op := proxy.Operation{Name: "search", Required: []string{"query"}, InputSchema: `{"type":"object","properties":{
 		"query":{"type":"string","description":"What"},"max_results":{"type":"integer"},"topic":{"type":"string","enum":["general","news"]},
 		"include_images":{"type":"boolean"},"include_domains":{"type":"array","items":{"type":"string"}},"stream":{"type":"boolean"},"nested":{"type":"object"}}}`}
 	kinds := map[string]string{}
@@ -66,7 +66,7 @@ func TestFormFollowsTheSchema(t *testing.T) {
 	if len(kinds) != len(want) || fields[0].Name != "query" || !fields[0].Required {
 		t.Errorf("got %+v", fields)
 	}
-	if formInputs(service.Operation{InputSchema: "nonsense"}) != nil {
+	if formInputs(proxy.Operation{InputSchema: "nonsense"}) != nil {
 		t.Error("a schema that cannot be read has no form")
 	}
 }

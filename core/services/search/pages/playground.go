@@ -14,8 +14,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
@@ -41,12 +41,12 @@ func (in input) isShown() bool {
 type playView struct {
 	Tokens     []access.AuthToken
 	Token      string
-	Operations []service.Operation
+	Operations []proxy.Operation
 	Operation  string
 	Inputs     []input
 	// Raw is a body written by hand, in place of the form.
 	Raw    string
-	Answer *service.TrialAnswer
+	Answer *proxy.TrialAnswer
 	// Size is that of the answer, in bytes.
 	Size  int
 	Error *fault.Error
@@ -57,7 +57,7 @@ type playView struct {
 type hit struct{ Title, URL, Text, Score string }
 
 // formInputs are the fields of an operation. Members that are objects, or arrays of them, are left to the raw body.
-func formInputs(op service.Operation) (out []input) {
+func formInputs(op proxy.Operation) (out []input) {
 	var s struct {
 		Properties map[string]struct {
 			Type        any             `json:"type"`
@@ -156,10 +156,10 @@ func (p pages) playView(c *gin.Context, operation, token string) (playView, erro
 	if out.Tokens, err = p.visibleTokens(c.Request.Context()); err != nil {
 		return out, err
 	}
-	if out.Operation == "" && slices.ContainsFunc(out.Operations, func(o service.Operation) bool { return o.Name == service.OpSearch }) {
-		out.Operation = service.OpSearch
+	if out.Operation == "" && slices.ContainsFunc(out.Operations, func(o proxy.Operation) bool { return o.Name == proxy.OpSearch }) {
+		out.Operation = proxy.OpSearch
 	}
-	i := slices.IndexFunc(out.Operations, func(o service.Operation) bool { return o.Name == out.Operation })
+	i := slices.IndexFunc(out.Operations, func(o proxy.Operation) bool { return o.Name == out.Operation })
 	if i < 0 {
 		return out, fault.New(fault.NotFound, "No backend offers this operation.")
 	}
@@ -196,7 +196,7 @@ func (p pages) playCall(c *gin.Context) {
 	if play.Raw = strings.TrimSpace(c.PostForm("raw")); play.Raw != "" {
 		raw = []byte(play.Raw)
 	}
-	answer, err := p.service.Try(ctx, service.Trial{TokenID: play.Token, Operation: play.Operation, Body: raw, RequestID: httpd.RequestID(c), Client: httpd.ClientAddr(c)})
+	answer, err := p.service.Try(ctx, proxy.Trial{TokenID: play.Token, Operation: play.Operation, Body: raw, RequestID: httpd.RequestID(c), Client: httpd.ClientAddr(c)})
 	if err != nil {
 		play.Error = fault.As(err)
 	} else {
@@ -279,8 +279,8 @@ func (p pages) testConnection(c *gin.Context) {
 		return
 	}
 	began := time.Now()
-	a, err := p.service.Try(ctx, service.Trial{
-		TokenID: id, Operation: service.OpSearch, Body: []byte(`{"query":"patchbay","max_results":1}`), RequestID: httpd.RequestID(c), Client: httpd.ClientAddr(c),
+	a, err := p.service.Try(ctx, proxy.Trial{
+		TokenID: id, Operation: proxy.OpSearch, Body: []byte(`{"query":"patchbay","max_results":1}`), RequestID: httpd.RequestID(c), Client: httpd.ClientAddr(c),
 	})
 	r := &testResult{Status: a.Status, Took: time.Since(began), OK: err == nil && a.Status < 300}
 	if err != nil {

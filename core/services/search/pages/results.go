@@ -7,7 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 )
 
 // keptBody is how much of an answer waits for the page that shows it, in bytes.
@@ -18,7 +18,7 @@ const keptBody = 512 << 10
 type playResult struct {
 	Values map[string]string
 	Raw    string
-	Answer *service.TrialAnswer
+	Answer *proxy.TrialAnswer
 	// Size is that of the whole answer, in bytes.
 	Size  int
 	Error *fault.Error

@@ -1,4 +1,4 @@
-package search
+package proxy
 
 import (
 	"context"
@@ -71,11 +71,11 @@ func mergeOperations(chain []*chainedBackend) map[string]Operation2 {
 		for name, op := range l.operations {
 			first, known := out[name]
 			if !known {
-				op.want = maps.Clone(op.want)
+				op.Want = maps.Clone(op.Want)
 				out[name] = op
 				continue
 			}
-			maps.Copy(first.want, op.want)
+			maps.Copy(first.Want, op.Want)
 			first.Stream = first.Stream || op.Stream
 			out[name] = first
 		}
@@ -105,10 +105,10 @@ func routesByOperation(chain []*chainedBackend) map[string]route {
 
 // candidatesFor returns the backends that may answer a call. There is at least one if the operation is offered.
 func (st *State) candidatesFor(c *Call) []*chainedBackend {
-	if c.in.stream {
-		return st.routes[c.op.Name].streamed
+	if c.In.Stream {
+		return st.routes[c.Op.Name].streamed
 	}
-	return st.routes[c.op.Name].whole
+	return st.routes[c.Op.Name].whole
 }
 
 // firstCredentialed returns the first backend that needs upstream keys, or nil.
@@ -131,27 +131,27 @@ func (st *State) backendOfGroup(group string) *chainedBackend {
 
 // State is what a reload replaces at once.
 type State struct {
-	settings proxySettings
+	settings Settings
 	chain    []*chainedBackend
 	// cache belongs to the chain: what other backends, or other settings of them, have answered is forgotten.
 	cache      *cache
-	operations map[string]Operation2
+	Operations map[string]Operation2
 	routes     map[string]route
 }
 
 // NewState returns the state for backends, in the order in which they are tried, and the names that the settings have
 // for them.
-func NewState(set proxySettings, refs []string, backends []client.Search) (*State, error) {
+func NewState(set Settings, refs []string, backends []client.Search) (*State, error) {
 	chain, err := newChain(refs, backends)
 	if err != nil {
 		return nil, err
 	}
-	return &State{settings: set, chain: chain, operations: mergeOperations(chain), routes: routesByOperation(chain), cache: newCache(maxCacheBytes)}, nil
+	return &State{settings: set, chain: chain, Operations: mergeOperations(chain), routes: routesByOperation(chain), cache: newCache(maxCacheBytes)}, nil
 }
 
 // Operation returns an operation that some backend offers.
 func (st *State) Operation(name string) (op Operation2, offered bool) {
-	op, offered = st.operations[name]
+	op, offered = st.Operations[name]
 	return op, offered
 }
 

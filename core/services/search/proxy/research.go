@@ -1,4 +1,4 @@
-package search
+package proxy
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
-// maxResourceID bounds a research id, in bytes.
-const maxResourceID = 200
+// MaxResourceID bounds a research id, in bytes.
+const MaxResourceID = 200
 
 // maxResources bounds the research ids in memory; older ones are read from the database.
 const maxResources = 10_000
@@ -50,7 +50,7 @@ func (r *resources) forgetAll() {
 
 // plainID reports whether a text may be a research id: visible ASCII of a bounded length, or empty.
 func plainID(id string) bool {
-	return len(id) <= maxResourceID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
+	return len(id) <= MaxResourceID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // FindResearch returns the record of a research id. An unknown id, and one of another token, is a fault with status

@@ -1,4 +1,4 @@
-package search
+package proxy
 
 import (
 	"testing"
@@ -46,7 +46,7 @@ func TestPrice(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			op := newOperation(sdk.Operation{Price: tt.terms})
-			in, err := parseInput([]byte(tt.body), op.want)
+			in, err := ParseInput([]byte(tt.body), op.Want)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package search
+package proxy
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ type Operation struct {
 // Operations are what clients may ask for, without research results; sorted by name.
 func (p *Proxy) Operations() []Operation {
 	var out []Operation
-	for name, op := range p.state.Load().operations {
+	for name, op := range p.state.Load().Operations {
 		if name != sdk.OpResearchResult {
 			out = append(out, Operation{op.Name, op.Title, op.Description, op.InputSchema, op.Required})
 		}
@@ -60,22 +60,22 @@ func (p *Proxy) Try(ctx context.Context, t Trial) (TrialAnswer, error) {
 	if tok == nil || !p.tokens.Usable(tok) {
 		return TrialAnswer{}, fault.New(fault.NotFound, "There is no such access token, or it cannot be used.")
 	}
-	op, known := st.operations[t.Operation]
+	op, known := st.Operations[t.Operation]
 	if !known {
 		return TrialAnswer{}, fault.New(fault.NotFound, "The search backend does not offer %s.", t.Operation)
 	}
-	in, err := parseInput(bytes.Clone(t.Body), op.want)
+	in, err := ParseInput(bytes.Clone(t.Body), op.Want)
 	if err != nil {
 		return TrialAnswer{}, err
 	}
-	if err := in.validate(op.Operation, "", in.token); err != nil {
+	if err := in.Validate(op.Operation, "", in.Token); err != nil {
 		return TrialAnswer{}, err
 	}
-	if in.stream {
+	if in.Stream {
 		return TrialAnswer{}, fault.InvalidField("stream", "A page shows the answer as a whole: leave stream out.")
 	}
 	began := time.Now()
-	ans, err := p.PerformCall(ctx, st, &Call{token: tok, op: op, in: in, requestID: t.RequestID, client: t.Client, size: len(t.Body)})
+	ans, err := p.Perform(ctx, st, &Call{Token: tok, Op: op, In: in, RequestID: t.RequestID, Client: t.Client, Size: len(t.Body)})
 	if err != nil {
 		return TrialAnswer{}, err
 	}
@@ -85,7 +85,7 @@ func (p *Proxy) Try(ctx context.Context, t Trial) (TrialAnswer, error) {
 
 // OperationNames returns the names of all operations that some backend offers, sorted.
 func (p *Proxy) OperationNames() []string {
-	names := slices.Sorted(maps.Keys(p.state.Load().operations))
+	names := slices.Sorted(maps.Keys(p.state.Load().Operations))
 	if names == nil {
 		names = []string{}
 	}

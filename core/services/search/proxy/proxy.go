@@ -1,4 +1,5 @@
-package search
+// Package proxy performs the calls of the search service: it reserves their credits, asks backends in their order, and settles the cost.
+package proxy
 
 import (
 	"bytes"
@@ -18,8 +19,8 @@ import (
 )
 
 const (
-	// maxReloads is how often a request follows a reload to the new backend.
-	maxReloads = 16
+	// MaxReloads is how often a request follows a reload to the new backend.
+	MaxReloads = 16
 )
 
 // researchStore finds research ids that were stored.
@@ -28,8 +29,8 @@ type researchStore interface {
 	FindResearch(ctx context.Context, id string, since time.Time) (r audit.ResearchRecord, found bool, err error)
 }
 
-// proxySettings are the settings of the proxy.
-type proxySettings struct {
+// Settings are the settings of the proxy.
+type Settings struct {
 	// CacheTTL is for how long an answer may be given again to a token that has no policy of its own.
 	CacheTTL  time.Duration
 	NextOn5xx bool
@@ -38,8 +39,8 @@ type proxySettings struct {
 	ErrorWindow time.Duration
 }
 
-// proxyConfig is what a Proxy needs.
-type proxyConfig struct {
+// Config is what a Proxy needs.
+type Config struct {
 	Tokens *access.Table
 	Keys   *keys.Keys
 	// Audit writes the rows of requests; nil keeps none.
@@ -68,8 +69,8 @@ type Proxy struct {
 	state atomic.Pointer[State]
 }
 
-// newProxy makes a Proxy without backends: Use gives it some.
-func newProxy(cfg proxyConfig) *Proxy {
+// New makes a Proxy without backends: Use gives it some.
+func New(cfg Config) *Proxy {
 	return &Proxy{
 		tokens: cfg.Tokens, keys: cfg.Keys, pool: cfg.Keys.Pool(), audit: cfg.Audit, records: cfg.Research, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now,
 		research: newResources(),
@@ -78,23 +79,23 @@ func newProxy(cfg proxyConfig) *Proxy {
 
 // Call is one authenticated and parsed request of a client.
 type Call struct {
-	token     *access.Token
-	op        Operation2
-	in        Input
-	resource  string
-	query     string
-	requestID string
-	client    string
-	size      int
-	// project is the client's name for its project. It is not sent to the upstream.
-	project string
+	Token     *access.Token
+	Op        Operation2
+	In        Input
+	Resource  string
+	Query     string
+	RequestID string
+	Client    string
+	Size      int
+	// Project is the client's name for its project. It is not sent to the upstream.
+	Project string
 }
 
-func (c *Call) caller() keys.Caller { return keys.Caller{Token: c.token.Id, Project: c.project} }
+func (c *Call) caller() keys.Caller { return keys.Caller{Token: c.Token.Id, Project: c.Project} }
 
-// PerformCall admits the call against the token's quota, runs it and settles its cost. Its errors are faults that the
+// Perform admits the call against the token's quota, runs it and settles its cost. Its errors are faults that the
 // client may see.
-func (p *Proxy) PerformCall(ctx context.Context, st *State, c *Call) (*Answer, error) {
+func (p *Proxy) Perform(ctx context.Context, st *State, c *Call) (*Answer, error) {
 	began := p.now()
 	run := &attempt{proxy: p, state: st, call: c, cachePolicy: st.cachePolicyFor(c)}
 	first := st.candidatesFor(c)[0]
@@ -102,11 +103,11 @@ func (p *Proxy) PerformCall(ctx context.Context, st *State, c *Call) (*Answer, e
 		run.reserved = run.priceAt(first)
 	}
 	r := &audit.Record{Entry: audit.Entry{
-		Time: began, RequestID: c.requestID, TokenID: c.token.Id, Operation: c.op.Name, RequestBytes: c.size, Client: c.client,
+		Time: began, RequestID: c.RequestID, TokenID: c.Token.Id, Operation: c.Op.Name, RequestBytes: c.Size, Client: c.Client,
 		// Until the end is known the row holds the reservation: it is what a crash makes the call cost.
 		Credits: run.reserved,
 	}}
-	if x := c.token.Reserve(began, run.reserved); x != nil {
+	if x := c.Token.Reserve(began, run.reserved); x != nil {
 		return nil, p.refuseCall(r, c, x)
 	}
 	if p.audit != nil {
@@ -131,7 +132,7 @@ func (p *Proxy) PerformCall(ctx context.Context, st *State, c *Call) (*Answer, e
 // refuseCall counts and audits a call that would exceed a limit, and returns its fault.
 func (p *Proxy) refuseCall(r *audit.Record, c *Call, x *access.Exceeded) error {
 	now := p.now()
-	c.token.CountRefused(now, r.Time)
+	c.Token.CountRefused(now, r.Time)
 	p.metrics.countRefusal(x)
 	r.Outcome, r.Status, r.ErrorCode, r.Credits, r.Finished = audit.Refused, 429, string(fault.QuotaExhausted), 0, true
 	r.Detail = x.ReachedLimit().Encode()
@@ -141,13 +142,13 @@ func (p *Proxy) refuseCall(r *audit.Record, c *Call, x *access.Exceeded) error {
 	return x.AsFault(now)
 }
 
-// maxLogged is how much of a body the audit keeps, in bytes: bodies wait in memory for their group commit.
-const maxLogged = 256 << 10
+// MaxLogged is how much of a body the audit keeps, in bytes: bodies wait in memory for their group commit.
+const MaxLogged = 256 << 10
 
 // truncateLogged returns the part of a body that the audit stores. The row has the size of the whole body.
 func truncateLogged(body []byte) []byte {
-	if len(body) > maxLogged {
-		return body[:maxLogged:maxLogged]
+	if len(body) > MaxLogged {
+		return body[:MaxLogged:MaxLogged]
 	}
 	return body
 }
@@ -183,9 +184,9 @@ func (p *Proxy) settleCall(r *audit.Record, c *Call, run *attempt, ans *Answer, 
 			status = e.HTTPStatus()
 		}
 	}
-	c.token.Settle(p.now(), r.Time, run.reserved, credits, outcome)
+	c.Token.Settle(p.now(), r.Time, run.reserved, credits, outcome)
 	took := time.Since(run.started)
-	p.metrics.observeRequest(c.op.Name, status, took, run.upstream, run.plugin, credits)
+	p.metrics.observeRequest(c.Op.Name, status, took, run.upstream, run.plugin, credits)
 	if p.audit == nil {
 		return
 	}
@@ -194,11 +195,11 @@ func (p *Proxy) settleCall(r *audit.Record, c *Call, run *attempt, ans *Answer, 
 		r.Duration, r.UpstreamTime, r.PluginTime = took, run.upstream, run.plugin
 		r.KeyID, r.Backend, r.Attempts, r.ResponseBytes = run.keyID, run.backendRef(), run.attempts, written
 		r.Cached, r.Detail = ans != nil && ans.Cached, detail
-		if ans != nil && outcome == audit.Success && c.op.Name == sdk.OpResearch {
+		if ans != nil && outcome == audit.Success && c.Op.Name == sdk.OpResearch {
 			r.Research = ans.Head.ResourceID
 		}
 		if run.state.settings.LogBodies {
-			r.RequestBody = truncateLogged(c.in.body)
+			r.RequestBody = truncateLogged(c.In.body)
 			if ans != nil && ans.Reply != nil {
 				r.ResponseBody = truncateLogged(bytes.Clone(ans.Body()))
 			}
@@ -206,8 +207,8 @@ func (p *Proxy) settleCall(r *audit.Record, c *Call, run *attempt, ans *Answer, 
 	})
 }
 
-// PollCall performs a call that costs nothing and counts nowhere: for the client it is part of an earlier one.
-func (p *Proxy) PollCall(ctx context.Context, c *Call) (*Answer, error) {
+// Poll performs a call that costs nothing and counts nowhere: for the client it is part of an earlier one.
+func (p *Proxy) Poll(ctx context.Context, c *Call) (*Answer, error) {
 	run := &attempt{proxy: p, state: p.state.Load(), call: c, unmetered: true, started: time.Now()}
 	return run.runAttempt(ctx)
 }

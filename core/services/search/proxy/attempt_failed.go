@@ -1,4 +1,4 @@
-package search
+package proxy
 
 import (
 	"time"
@@ -26,7 +26,7 @@ func (f *failedAnswer) discard() {
 // mayTryNext reports whether another backend may be asked instead of passing an answer on. A research may have begun in
 // spite of its status, and would be paid for twice.
 func (a *attempt) mayTryNext(ans *Answer) bool {
-	return a.state.settings.NextOn5xx && ans.Head.Status >= 500 && a.call.op.Name != sdk.OpResearch && a.clientCtx.Err() == nil
+	return a.state.settings.NextOn5xx && ans.Head.Status >= 500 && a.call.Op.Name != sdk.OpResearch && a.clientCtx.Err() == nil
 }
 
 // deferAnswer returns a failed answer to be kept while later backends are tried. What the upstream charged for it stays

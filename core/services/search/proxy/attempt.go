@@ -1,4 +1,4 @@
-package search
+package proxy
 
 import (
 	"context"
@@ -55,7 +55,7 @@ func (a *attempt) backendRef() string {
 
 // priceAt returns the credits that the call costs at a backend.
 func (a *attempt) priceAt(l *chainedBackend) int64 {
-	return callPrice(l.operations[a.call.op.Name].Price, a.call.in.fields)
+	return callPrice(l.operations[a.call.Op.Name].Price, a.call.In.fields)
 }
 
 // runAttempt performs the call. client is the context of the client's request. Once it has ended, no further backend or key
@@ -69,7 +69,7 @@ func (a *attempt) runAttempt(client context.Context) (ans *Answer, err error) {
 	}()
 	a.clientCtx = client
 	ctx := httpd.Detach(client)
-	for range maxReloads {
+	for range MaxReloads {
 		ans, err := a.tryBackends(ctx)
 		if !errors.Is(err, catalog.ErrRetired) {
 			if err != nil {
@@ -93,10 +93,10 @@ func asProxyFault(err error) error {
 
 // tryBackends calls the backends that offer the operation, in order, until one answers.
 func (a *attempt) tryBackends(ctx context.Context) (*Answer, error) {
-	if a.call.op.Name == sdk.OpResearchResult {
+	if a.call.Op.Name == sdk.OpResearchResult {
 		return a.fetchResearch(ctx)
 	}
-	err := error(fault.New(fault.UpstreamUnavailable, "The search backend does not offer %s any more.", a.call.op.Name))
+	err := error(fault.New(fault.UpstreamUnavailable, "The search backend does not offer %s any more.", a.call.Op.Name))
 	var failed *failedAnswer
 	for _, l := range a.state.candidatesFor(a.call) {
 		if k := a.findCached(l); k != nil {
@@ -123,10 +123,10 @@ func (a *attempt) tryBackends(ctx context.Context) (*Answer, error) {
 		}
 		// The next backend reserves its own price: what this one may have charged is settled here.
 		a.chargeUnknown(err)
-		if a.clientCtx.Err() != nil || !allowsNextBackend(err, a.call.op.Name == sdk.OpResearch) {
+		if a.clientCtx.Err() != nil || !allowsNextBackend(err, a.call.Op.Name == sdk.OpResearch) {
 			break
 		}
-		a.proxy.log.Debug("a backend cannot answer", "backend", l.ref, "request_id", a.call.requestID, "error", err)
+		a.proxy.log.Debug("a backend cannot answer", "backend", l.ref, "request_id", a.call.RequestID, "error", err)
 	}
 	if failed != nil {
 		return a.restoreAnswer(failed), nil
@@ -141,7 +141,7 @@ func (a *attempt) reserveCredits(l *chainedBackend) error {
 		return nil
 	}
 	now := a.proxy.now()
-	if x := a.call.token.ReplaceReservation(now, a.reserved, next); x != nil {
+	if x := a.call.Token.ReplaceReservation(now, a.reserved, next); x != nil {
 		return x.AsFault(now)
 	}
 	a.reserved = next
@@ -208,12 +208,12 @@ func (a *attempt) callWithKeys(ctx context.Context) (*Answer, error) {
 
 // errorOf returns what an answer says of its error, or "".
 func (a *attempt) errorOf(ans *Answer) string {
-	return errorSentence(ans.Head.ContentType, ans.Body(), a.call.in.body)
+	return errorSentence(ans.Head.ContentType, ans.Body(), a.call.In.body)
 }
 
 // callTimeout returns how long one call to the backend may take.
 func (a *attempt) callTimeout() time.Duration {
-	if t := a.link.operations[a.call.op.Name].Timeout; t > 0 {
+	if t := a.link.operations[a.call.Op.Name].Timeout; t > 0 {
 		return t
 	}
 	return client.DefaultTimeout
@@ -237,7 +237,7 @@ func (a *attempt) callWithoutCredential(ctx context.Context) (*Answer, error) {
 // fetchResearch asks the backend that accepted the research, with the key that started it. No other key can see the
 // result.
 func (a *attempt) fetchResearch(ctx context.Context) (*Answer, error) {
-	r, err := a.proxy.FindResearch(ctx, a.call.resource, a.call.token.Id)
+	r, err := a.proxy.FindResearch(ctx, a.call.Resource, a.call.Token.Id)
 	if err != nil {
 		return nil, err
 	}
@@ -292,12 +292,12 @@ func (a *attempt) callAndCount(ctx context.Context, req *sdk.Request) (*Answer, 
 // invokePlugin sends the request to the backend's plugin, whole or as a stream, and measures the time of upstream and
 // plugin.
 func (a *attempt) invokePlugin(ctx context.Context, req *sdk.Request) (*Answer, error) {
-	req.Operation, req.ResourceID, req.Query, req.Body, req.RequestID = a.call.op.Name, a.call.resource, a.call.query, a.call.in.body, a.call.requestID
-	if a.call.in.stream {
+	req.Operation, req.ResourceID, req.Query, req.Body, req.RequestID = a.call.Op.Name, a.call.Resource, a.call.Query, a.call.In.body, a.call.RequestID
+	if a.call.In.Stream {
 		return a.openStream(ctx, req)
 	}
 	began := time.Now()
-	req.Timeout = a.link.operations[a.call.op.Name].Timeout
+	req.Timeout = a.link.operations[a.call.Op.Name].Timeout
 	reply, err := a.link.search.Invoke(ctx, req)
 	if err != nil {
 		a.plugin = time.Since(began)
@@ -336,9 +336,9 @@ func (a *attempt) openStream(ctx context.Context, req *sdk.Request) (*Answer, er
 
 // recordResearch stores which token and key belong to a research that has started, so that its result can be fetched.
 func (a *attempt) recordResearch(ans *Answer) {
-	if a.call.op.Name == sdk.OpResearch && ans.Head.Status < 300 && ans.Head.ResourceID != "" {
+	if a.call.Op.Name == sdk.OpResearch && ans.Head.Status < 300 && ans.Head.ResourceID != "" {
 		a.proxy.research.put(audit.ResearchRecord{
-			ResourceID: ans.Head.ResourceID, TokenID: a.call.token.Id, KeyID: a.keyID, Backend: a.link.ref, CreatedAt: a.proxy.now().UnixMilli(),
+			ResourceID: ans.Head.ResourceID, TokenID: a.call.Token.Id, KeyID: a.keyID, Backend: a.link.ref, CreatedAt: a.proxy.now().UnixMilli(),
 		})
 	}
 }

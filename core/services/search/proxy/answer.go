@@ -1,4 +1,4 @@
-package search
+package proxy
 
 import (
 	"context"
@@ -65,9 +65,9 @@ func validateHead(h *sdk.Head) error {
 	return nil
 }
 
-// copyStream passes a streamed answer to write, chunk by chunk. After the client has gone it reads the rest all the
+// CopyStream passes a streamed answer to write, chunk by chunk. After the client has gone it reads the rest all the
 // same, so that the cost of the answer is known.
-func copyStream(st client.SearchStream, write func([]byte) error) (written int, err error) {
+func CopyStream(st client.SearchStream, write func([]byte) error) (written int, err error) {
 	var gone error
 	for {
 		p, err := st.Next()

@@ -1,4 +1,4 @@
-package search
+package proxy
 
 import (
 	"context"
@@ -91,7 +91,7 @@ func (m *Metrics) countRefusal(x *access.Exceeded) {
 	m.refusals.WithLabelValues(x.Scope, x.Window).Inc()
 }
 
-func (m *Metrics) watchKeys(states func() map[keys.KeyState]int) {
+func (m *Metrics) WatchKeys(states func() map[keys.KeyState]int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.keyStates = states

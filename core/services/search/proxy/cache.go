@@ -1,4 +1,4 @@
-package search
+package proxy
 
 import (
 	"bytes"
@@ -13,11 +13,11 @@ import (
 const (
 	// maxCacheBytes bounds the cached answers together, maxCacheEntry each of them.
 	maxCacheBytes = 64 << 20
-	maxCacheEntry = 1 << 20
+	MaxCacheEntry = 1 << 20
 	// entryOverhead is the memory that an answer takes beyond its body, in bytes.
 	entryOverhead = 512
-	// maxCacheTTL is the longest time for which a token's policy may accept cached answers.
-	maxCacheTTL = 30 * 24 * time.Hour
+	// MaxCacheTTL is the longest time for which a token's policy may accept cached answers.
+	MaxCacheTTL = 30 * 24 * time.Hour
 )
 
 // cacheKey is the hash of a backend, an operation and a body.
@@ -104,13 +104,13 @@ func (p cachePolicy) enabled() bool { return p.ttl > 0 }
 // cachePolicyFor returns the cache policy of the token for a call.
 func (st *State) cachePolicyFor(c *Call) cachePolicy {
 	ttl := st.settings.CacheTTL
-	if c.token.CacheTTL != nil {
-		ttl = time.Duration(min(*c.token.CacheTTL, int64(maxCacheTTL/time.Second))) * time.Second
+	if c.Token.CacheTTL != nil {
+		ttl = time.Duration(min(*c.Token.CacheTTL, int64(MaxCacheTTL/time.Second))) * time.Second
 	}
-	if ttl <= 0 || c.in.stream || !isCacheable(c.op.Name) {
+	if ttl <= 0 || c.In.Stream || !isCacheable(c.Op.Name) {
 		return cachePolicy{}
 	}
-	body, ok := canonicalJSON(c.in.body)
+	body, ok := canonicalJSON(c.In.body)
 	if !ok {
 		return cachePolicy{}
 	}
@@ -132,7 +132,7 @@ func (a *attempt) findCached(l *chainedBackend) *cachedAnswer {
 	if !a.cachePolicy.enabled() {
 		return nil
 	}
-	return a.state.cache.get(a.cachePolicy.keyFor(l, a.call.op.Name), a.proxy.now(), a.cachePolicy.ttl)
+	return a.state.cache.get(a.cachePolicy.keyFor(l, a.call.Op.Name), a.proxy.now(), a.cachePolicy.ttl)
 }
 
 // toAnswer returns a cached answer as the answer of a call.
@@ -143,9 +143,9 @@ func (k *cachedAnswer) toAnswer() *Answer {
 // storeInCache caches an answer if policy, status and size allow it.
 func (a *attempt) storeInCache(ans *Answer) {
 	body := ans.Body()
-	if !a.cachePolicy.enabled() || ans.Reply == nil || ans.Head.Status < 200 || ans.Head.Status > 299 || len(body) > maxCacheEntry {
+	if !a.cachePolicy.enabled() || ans.Reply == nil || ans.Head.Status < 200 || ans.Head.Status > 299 || len(body) > MaxCacheEntry {
 		return
 	}
 	head := sdk.Head{Status: ans.Head.Status, ContentType: ans.Head.ContentType}
-	a.state.cache.put(&cachedAnswer{key: a.cachePolicy.keyFor(a.link, a.call.op.Name), storedAt: a.proxy.now(), head: head, body: bytes.Clone(body)})
+	a.state.cache.put(&cachedAnswer{key: a.cachePolicy.keyFor(a.link, a.call.Op.Name), storedAt: a.proxy.now(), head: head, body: bytes.Clone(body)})
 }

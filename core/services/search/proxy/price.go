@@ -1,4 +1,4 @@
-package search
+package proxy
 
 import (
 	"bytes"
@@ -87,8 +87,8 @@ func isAbsent(raw json.RawMessage) bool {
 // Operation2 is an operation of the backend with what is derived from it once.
 type Operation2 struct {
 	sdk.Operation
-	// want are the members of a body that checks and the price look at.
-	want map[string]bool
+	// Want are the members of a body that checks and the price look at.
+	Want map[string]bool
 }
 
 func newOperation(op sdk.Operation) Operation2 {
@@ -104,5 +104,5 @@ func newOperation(op sdk.Operation) Operation2 {
 			want[c.Field] = true
 		}
 	}
-	return Operation2{Operation: op, want: want}
+	return Operation2{Operation: op, Want: want}
 }

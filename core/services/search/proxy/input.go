@@ -1,4 +1,4 @@
-package search
+package proxy
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
-const maxResults = 20
+const MaxResults = 20
 
 // clientMembers are the names, in lower case, under which clients put their token, and the address that they believe to
 // be the API's, into a body. They never go upstream.
@@ -31,14 +31,14 @@ func isClientMember(key []byte) bool {
 type Input struct {
 	body   []byte
 	fields fields
-	stream bool
-	// token is the text of the member api_key, if there was one.
-	token string
+	Stream bool
+	// Token is the text of the member api_key, if there was one.
+	Token string
 }
 
-// parseInput parses a body that the caller owns; the result shares its memory. want holds the members to keep. Errors
+// ParseInput parses a body that the caller owns; the result shares its memory. want holds the members to keep. Errors
 // are faults of the client.
-func parseInput(raw []byte, want map[string]bool) (Input, error) {
+func ParseInput(raw []byte, want map[string]bool) (Input, error) {
 	in := Input{fields: make(fields, len(want))}
 	found := false
 	err := jsonedit.Walk(raw, func(key []byte, m jsonedit.Member) {
@@ -47,7 +47,7 @@ func parseInput(raw []byte, want map[string]bool) (Input, error) {
 		case isClientMember(key):
 			found = true
 			if string(key) == "api_key" {
-				in.token = stringValue(value)
+				in.Token = StringValue(value)
 			}
 		case want[string(key)]:
 			in.fields[string(key)] = value
@@ -56,7 +56,7 @@ func parseInput(raw []byte, want map[string]bool) (Input, error) {
 	if err != nil {
 		return in, badJSON(err)
 	}
-	in.stream = string(in.fields["stream"]) == "true"
+	in.Stream = string(in.fields["stream"]) == "true"
 	in.body = raw
 	if found {
 		// The values that fields points to move: copies are taken first.
@@ -68,8 +68,8 @@ func parseInput(raw []byte, want map[string]bool) (Input, error) {
 	return in, err
 }
 
-// stringValue returns the string that a JSON value holds, or "".
-func stringValue(raw []byte) string {
+// StringValue returns the string that a JSON value holds, or "".
+func StringValue(raw []byte) string {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
 		return ""
@@ -91,12 +91,12 @@ func badJSON(err error) error {
 	return fault.New(fault.InvalidRequest, "The body is not valid JSON.")
 }
 
-// validate returns an error for a body that is plainly wrong, before anything is spent on it.
-func (in *Input) validate(op sdk.Operation, tokens ...string) error {
+// Validate returns an error for a body that is plainly wrong, before anything is spent on it.
+func (in *Input) Validate(op sdk.Operation, tokens ...string) error {
 	if raw, ok := in.fields["max_results"]; ok && string(raw) != "null" {
 		n, ok := jsonedit.ParseInteger(raw)
-		if !ok || n < 0 || n > maxResults {
-			return fault.InvalidField("max_results", "max_results must be an integer from 0 to %d.", maxResults)
+		if !ok || n < 0 || n > MaxResults {
+			return fault.InvalidField("max_results", "max_results must be an integer from 0 to %d.", MaxResults)
 		}
 	}
 	if raw, ok := in.fields["stream"]; ok {
@@ -147,5 +147,5 @@ func isBlank(raw []byte) bool {
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return len(bytes.TrimSpace(inner)) == 0
 	}
-	return strings.TrimSpace(stringValue(raw)) == ""
+	return strings.TrimSpace(StringValue(raw)) == ""
 }

@@ -1,4 +1,4 @@
-package search
+package proxy
 
 import (
 	"bytes"
@@ -68,9 +68,9 @@ func TestBodies(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			op := newOperation(tt.op)
-			in, err := parseInput([]byte(tt.body), op.want)
+			in, err := ParseInput([]byte(tt.body), op.Want)
 			if err == nil {
-				err = in.validate(op.Operation, searchtest.SomeToken, in.token)
+				err = in.Validate(op.Operation, searchtest.SomeToken, in.Token)
 			}
 			if tt.field == "" {
 				if err != nil || string(in.body) != tt.up {
@@ -94,8 +94,8 @@ func TestBodyTokenIsRead(t *testing.T) {
 		`{"api_key":"` + searchtest.SomeToken + `"}`: searchtest.SomeToken, `{"api_key":7}`: "", `{"api_key":null}`: "", `{"apiKey":"x"}`: "", `{}`: "",
 		`{"api_key":"th\u002daB3d-abcdefghijklmnopqrstuvwx"}`: searchtest.SomeToken,
 	} {
-		if in, err := parseInput([]byte(body), nil); err != nil || in.token != want {
-			t.Errorf("%s: %q, %v", body, in.token, err)
+		if in, err := ParseInput([]byte(body), nil); err != nil || in.Token != want {
+			t.Errorf("%s: %q, %v", body, in.Token, err)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, o := range ops {
 			op := newOperation(o)
-			in, err := parseInput(bytes.Clone(raw), op.want)
+			in, err := ParseInput(bytes.Clone(raw), op.Want)
 			if err != nil {
 				continue
 			}
@@ -125,7 +125,7 @@ func FuzzBody(f *testing.F) {
 					t.Fatalf("the member %q goes up", name)
 				}
 			}
-			if in.validate(op.Operation, searchtest.SomeToken, in.token) == nil && bytes.Contains(in.body, []byte(searchtest.SomeToken)) {
+			if in.Validate(op.Operation, searchtest.SomeToken, in.Token) == nil && bytes.Contains(in.body, []byte(searchtest.SomeToken)) {
 				t.Fatal("the token goes up")
 			}
 		}

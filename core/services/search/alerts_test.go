@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/alert"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -80,7 +81,7 @@ func (e *env) alerts(active ...string) *alerts {
 
 func (e *env) look(a *alerts, want ...string) {
 	e.Helper()
-	e.svc.monitor.checkAll(context.Background())
+	e.svc.Monitor.CheckAll(context.Background())
 	if diff := cmp.Diff(want, a.take()); diff != "" {
 		e.Errorf("at %s (-want +got):\n%s", e.clock.Now(), diff)
 	}
@@ -197,13 +198,13 @@ func TestAlertsAfterARestart(t *testing.T) {
 	e.look(a, "over upstream_errors/search.gone")
 	e.addKeys("one")
 	e.look(a)
-	e.clock.Advance(calmFor)
+	e.clock.Advance(alert.CalmFor)
 	e.look(a, "over pool_empty/search.web")
 }
 
 func TestAlertSettings(t *testing.T) {
-	for name, s := range map[string]AlertSettings{
-		"share": {2, 1, time.Minute, time.Hour}, "requests": {0.5, 0, time.Minute, time.Hour}, "window": {0.5, 1, time.Second, time.Hour}, "repeat": {0.5, 1, time.Minute, 0},
+	for name, s := range map[string]alert.AlertSettings{
+		"share": {ErrorShare: 2, ErrorRequests: 1, ErrorWindow: time.Minute, Repeat: time.Hour}, "requests": {ErrorShare: 0.5, ErrorRequests: 0, ErrorWindow: time.Minute, Repeat: time.Hour}, "window": {ErrorShare: 0.5, ErrorRequests: 1, ErrorWindow: time.Second, Repeat: time.Hour}, "repeat": {ErrorShare: 0.5, ErrorRequests: 1, ErrorWindow: time.Minute, Repeat: 0},
 	} {
 		if d := (Settings{Retention: time.Hour, Backend: []string{"search.web"}, Alerts: &s}).Check(); !d.HasErrors() {
 			t.Errorf("%s: nothing is found", name)
@@ -218,7 +219,7 @@ type waiting struct {
 }
 
 func (w *waiting) Raise(ctx context.Context, n notify.Alert, repeat time.Duration, channels []string) (bool, error) {
-	if n.Kind == alertKeyInvalid {
+	if n.Kind == alert.AlertKeyInvalid {
 		close(w.key)
 		return true, nil
 	}
@@ -239,9 +240,9 @@ func TestLookAndInvalidKeyDoNotWaitForEachOther(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	go e.svc.monitor.checkAll(ctx)
+	go e.svc.Monitor.CheckAll(ctx)
 	<-w.began
-	if err := e.svc.monitor.ReportInvalidKey(ctx, "abc123", "status 401"); err != nil {
+	if err := e.svc.Monitor.ReportInvalidKey(ctx, "abc123", "status 401"); err != nil {
 		t.Fatal(err)
 	}
 	if ctx.Err() != nil {
@@ -257,14 +258,14 @@ func TestAlertsAreInTheReadersLanguage(t *testing.T) {
 	if got := a.all[0]; got.Title != "没有可用的上游密钥" || !strings.Contains(got.Text, "search.web") {
 		t.Errorf("%+v", got)
 	}
-	chinese := chineseAlerts()
-	for key, english := range englishAlerts() {
-		if strings.Count(english.text, "%") != strings.Count(chinese[key].text, "%") || chinese[key].title == "" {
+	chinese := alert.ChineseAlerts()
+	for key, english := range alert.EnglishAlerts() {
+		if strings.Count(english.Text, "%") != strings.Count(chinese[key].Text, "%") || chinese[key].Title == "" {
 			t.Errorf("%s: %+v, %+v", key, english, chinese[key])
 		}
 		for _, locale := range []string{"en", "zh"} {
 			args := []any{"search.web", 20, 10, time.Minute}
-			if args = args[:max(strings.Count(english.text, "%"), 1)]; strings.Contains(writeAlert(locale, key, notify.Alert{}, args...).Text, "%!") {
+			if args = args[:max(strings.Count(english.Text, "%"), 1)]; strings.Contains(alert.WriteAlert(locale, key, notify.Alert{}, args...).Text, "%!") {
 				t.Errorf("%s in %s does not fit its arguments", key, locale)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/alert"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
@@ -51,7 +52,7 @@ type Service struct {
 	*keys.Keys
 	*audit.Log
 	*proxy.Proxy
-	*monitor
+	*alert.Monitor
 	cfg      Config
 	api      *searchAPI
 	settings atomic.Pointer[Settings]
@@ -97,7 +98,7 @@ func (s *Service) makeRooms() (err error) {
 	s.Proxy = proxy.New(proxy.Config{
 		Tokens: s.Table(), Keys: s.Keys, Audit: s.Writer(), Research: s.Log.Store, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 	})
-	s.monitor = newMonitor(alertConfig{Backends: s.Proxy, Pool: s.Pool(), Settings: s.alertSettings, Logger: cfg.Logger, Now: cfg.Now})
+	s.Monitor = alert.NewMonitor(alert.AlertConfig{Backends: s.Proxy, Pool: s.Pool(), Settings: s.alertSettings, Logger: cfg.Logger, Now: cfg.Now})
 	s.api, err = newSearchAPI(apiConfig{
 		Access: s.Access, Keys: s.Keys, Log: s.Log, Proxy: s.Proxy, Catalog: s.LogCatalog, Sessions: cfg.Sessions, Version: cfg.Version,
 		PublicURL: cfg.PublicURL, Now: cfg.Now,
@@ -114,7 +115,7 @@ func (s *Service) keyUpstream(group string) keys.Upstream {
 }
 
 // alertSettings returns when alerts are sent, and to which channels.
-func (s *Service) alertSettings() (AlertSettings, []string) {
+func (s *Service) alertSettings() (alert.AlertSettings, []string) {
 	set := s.settings.Load()
 	return set.alertSettings(), set.Notify
 }
@@ -219,11 +220,13 @@ func (s *Service) LogCatalog() audit.LogCatalog {
 }
 
 // Alert has the service send its alerts from now on. It is called at most once, before Close.
-func (s *Service) Alert(ctx context.Context, to Alerter) error { return s.monitor.SendTo(ctx, to) }
+func (s *Service) Alert(ctx context.Context, to alert.Alerter) error {
+	return s.Monitor.SendTo(ctx, to)
+}
 
 // Close writes the rest of the audit. No request may be under way.
 func (s *Service) Close() {
-	s.monitor.Close()
+	s.Monitor.Close()
 	s.Keys.Wait()
 	s.Log.Close()
 }

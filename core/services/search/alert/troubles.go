@@ -1,4 +1,4 @@
-package search
+package alert
 
 // Trouble is what keeps a backend from answering at present.
 type Trouble struct {
@@ -11,7 +11,7 @@ type Trouble struct {
 }
 
 // Troubles returns what is wrong with the backends, by the limits of the alerts, in the order of the chain.
-func (m *monitor) Troubles() (out []Trouble) {
+func (m *Monitor) Troubles() (out []Trouble) {
 	set, _ := m.cfg.Settings()
 	for _, b := range m.cfg.Backends.Chain() {
 		if b.NeedsKey && !m.cfg.Pool.HasUsable(b.KeyGroup) {

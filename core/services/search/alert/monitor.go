@@ -1,4 +1,5 @@
-package search
+// Package alert watches the keys and backends of the search service, and tells when something is wrong with them and when it is over.
+package alert
 
 import (
 	"context"
@@ -23,8 +24,8 @@ type AlertSettings struct {
 	Repeat        time.Duration `patchbay:"repeat,default=1h" doc:"How long the same is not told again while it lasts."`
 }
 
-// defaultAlertSettings returns the settings without an alerts block.
-func defaultAlertSettings() AlertSettings {
+// DefaultAlertSettings returns the settings without an alerts block.
+func DefaultAlertSettings() AlertSettings {
 	return AlertSettings{ErrorShare: 0.5, ErrorRequests: 20, ErrorWindow: 5 * time.Minute, Repeat: time.Hour}
 }
 
@@ -62,15 +63,15 @@ type Alerter interface {
 const (
 	alertPoolEmpty      = "pool_empty"
 	alertUpstreamErrors = "upstream_errors"
-	alertKeyInvalid     = "key_invalid"
+	AlertKeyInvalid     = "key_invalid"
 )
 
 const (
 	service = "search"
 	// alertEvery is the pause between two checks.
 	alertEvery = 5 * time.Second
-	// calmFor is how long a pool must have had usable keys before the alert is over: keys come and go within minutes.
-	calmFor = 5 * time.Minute
+	// CalmFor is how long a pool must have had usable keys before the alert is over: keys come and go within minutes.
+	CalmFor = 5 * time.Minute
 	// alertTimeout bounds one check.
 	alertTimeout = 30 * time.Second
 )
@@ -89,8 +90,8 @@ type alertPool interface {
 	HasUsable(group string) bool
 }
 
-// alertConfig is what a monitor needs.
-type alertConfig struct {
+// AlertConfig is what a monitor needs.
+type AlertConfig struct {
 	Backends alertBackends
 	Pool     alertPool
 	// Settings returns the settings in use, and the channels that get the alerts.
@@ -99,9 +100,9 @@ type alertConfig struct {
 	Now      func() time.Time
 }
 
-// monitor watches keys and backends, and tells when something is wrong with them and when it is over.
-type monitor struct {
-	cfg alertConfig
+// Monitor watches keys and backends, and tells when something is wrong with them and when it is over.
+type Monitor struct {
+	cfg AlertConfig
 	// to is set once. It is not under mu: who has a transaction must not wait for a check, which waits for transactions.
 	to atomic.Pointer[Alerter]
 
@@ -112,13 +113,13 @@ type monitor struct {
 	done       sync.WaitGroup
 }
 
-// newMonitor makes a monitor that sends nothing before SendTo.
-func newMonitor(cfg alertConfig) *monitor {
-	return &monitor{cfg: cfg, told: map[string]time.Time{}, calm: map[string]time.Time{}}
+// NewMonitor makes a monitor that sends nothing before SendTo.
+func NewMonitor(cfg AlertConfig) *Monitor {
+	return &Monitor{cfg: cfg, told: map[string]time.Time{}, calm: map[string]time.Time{}}
 }
 
 // SendTo sends the alerts of the service from now on. It is called at most once, before Close.
-func (m *monitor) SendTo(ctx context.Context, to Alerter) error {
+func (m *Monitor) SendTo(ctx context.Context, to Alerter) error {
 	lasting, err := to.Active(ctx, service)
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func (m *monitor) SendTo(ctx context.Context, to Alerter) error {
 	defer m.mu.Unlock()
 	m.to.Store(&to)
 	for _, key := range lasting {
-		if !strings.HasPrefix(key, alertKeyInvalid+"/") {
+		if !strings.HasPrefix(key, AlertKeyInvalid+"/") {
 			// When it was told is known to the store: the first check asks it.
 			m.told[key] = time.Time{}
 		}
@@ -138,7 +139,7 @@ func (m *monitor) SendTo(ctx context.Context, to Alerter) error {
 }
 
 // loadAlerter returns where alerts go, or nil before Alert.
-func (m *monitor) loadAlerter() Alerter {
+func (m *Monitor) loadAlerter() Alerter {
 	if to := m.to.Load(); to != nil {
 		return *to
 	}
@@ -146,7 +147,7 @@ func (m *monitor) loadAlerter() Alerter {
 }
 
 // Close ends the checks.
-func (m *monitor) Close() {
+func (m *Monitor) Close() {
 	m.mu.Lock()
 	stop := m.stop
 	m.mu.Unlock()
@@ -156,7 +157,7 @@ func (m *monitor) Close() {
 	m.done.Wait()
 }
 
-func (m *monitor) run(ctx context.Context) {
+func (m *Monitor) run(ctx context.Context) {
 	tick := time.NewTicker(alertEvery)
 	defer tick.Stop()
 	for {
@@ -164,13 +165,13 @@ func (m *monitor) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			m.checkAll(ctx)
+			m.CheckAll(ctx)
 		}
 	}
 }
 
-// checkAll tells what has begun and what is over.
-func (m *monitor) checkAll(ctx context.Context) {
+// CheckAll tells what has begun and what is over.
+func (m *Monitor) CheckAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, alertTimeout)
 	defer cancel()
 	to := m.loadAlerter()
@@ -189,7 +190,7 @@ func (m *monitor) checkAll(ctx context.Context) {
 	}
 	for key := range m.told {
 		if kind, ref, _ := strings.Cut(key, "/"); !round.seen[key] {
-			m.reportFinding(ctx, &round, finding{key: key, over: true, good: writeAlert(round.locale, alertBackendRemoved, notify.Alert{Kind: kind}, ref)})
+			m.reportFinding(ctx, &round, finding{key: key, over: true, good: WriteAlert(round.locale, alertBackendRemoved, notify.Alert{Kind: kind}, ref)})
 		}
 	}
 }
@@ -215,30 +216,30 @@ type finding struct {
 }
 
 // checkPool returns whether a backend has a usable key.
-func (m *monitor) checkPool(b proxy.Backend, locale string) finding {
+func (m *Monitor) checkPool(b proxy.Backend, locale string) finding {
 	usable := m.cfg.Pool.HasUsable(b.KeyGroup)
 	about := map[string]any{"backend": b.Ref}
 	return finding{
-		key: alertPoolEmpty + "/" + b.Ref, bad: !usable, over: usable, wait: calmFor,
-		news: writeAlert(locale, alertPoolEmpty, notify.Alert{Kind: alertPoolEmpty, Severity: sdk.Error, Fields: about}, b.Ref),
-		good: writeAlert(locale, alertPoolUsable, notify.Alert{Kind: alertPoolEmpty, Fields: about}, b.Ref),
+		key: alertPoolEmpty + "/" + b.Ref, bad: !usable, over: usable, wait: CalmFor,
+		news: WriteAlert(locale, alertPoolEmpty, notify.Alert{Kind: alertPoolEmpty, Severity: sdk.Error, Fields: about}, b.Ref),
+		good: WriteAlert(locale, alertPoolUsable, notify.Alert{Kind: alertPoolEmpty, Fields: about}, b.Ref),
 	}
 }
 
 // checkErrors returns whether too many calls of a backend have failed.
-func (m *monitor) checkErrors(set AlertSettings, b proxy.Backend, locale string) finding {
+func (m *Monitor) checkErrors(set AlertSettings, b proxy.Backend, locale string) finding {
 	total, failed := m.cfg.Backends.SumCalls(b.Ref, m.cfg.Now(), set.ErrorWindow)
 	much := total > 0 && float64(failed) >= set.ErrorShare*float64(total)
 	about := map[string]any{"backend": b.Ref, "calls": total, "failed": failed, "window_seconds": int64(set.ErrorWindow / time.Second)}
 	return finding{
 		key: alertUpstreamErrors + "/" + b.Ref, bad: set.tooManyFailed(total, failed), over: total > 0 && !much,
-		news: writeAlert(locale, alertUpstreamErrors, notify.Alert{Kind: alertUpstreamErrors, Severity: sdk.Error, Fields: about}, b.Ref, total, failed, set.ErrorWindow),
-		good: writeAlert(locale, alertUpstreamWorks, notify.Alert{Kind: alertUpstreamErrors, Fields: about}, b.Ref, total, failed, set.ErrorWindow),
+		news: WriteAlert(locale, alertUpstreamErrors, notify.Alert{Kind: alertUpstreamErrors, Severity: sdk.Error, Fields: about}, b.Ref, total, failed, set.ErrorWindow),
+		good: WriteAlert(locale, alertUpstreamWorks, notify.Alert{Kind: alertUpstreamErrors, Fields: about}, b.Ref, total, failed, set.ErrorWindow),
 	}
 }
 
 // reportFinding raises or resolves the alert of a finding. The caller holds the mutex.
-func (m *monitor) reportFinding(ctx context.Context, r *checkRound, f finding) {
+func (m *Monitor) reportFinding(ctx context.Context, r *checkRound, f finding) {
 	r.seen[f.key] = true
 	now, repeat := m.cfg.Now(), r.settings.Repeat
 	last, lasts := m.told[f.key]
@@ -276,21 +277,21 @@ func (m *monitor) reportFinding(ctx context.Context, r *checkRound, f finding) {
 	}
 }
 
-func (m *monitor) logFailure(ctx context.Context, err error) {
+func (m *Monitor) logFailure(ctx context.Context, err error) {
 	if ctx.Err() == nil {
 		m.cfg.Logger.Error("an alert cannot be sent", "error", err)
 	}
 }
 
 // ReportInvalidKey tells of a key that was found invalid, in the transaction of ctx.
-func (m *monitor) ReportInvalidKey(ctx context.Context, id, reason string) error {
+func (m *Monitor) ReportInvalidKey(ctx context.Context, id, reason string) error {
 	to := m.loadAlerter()
 	if to == nil {
 		return nil
 	}
 	set, channels := m.cfg.Settings()
-	_, err := to.Raise(ctx, writeAlert(to.Locale(), alertKeyInvalid, notify.Alert{
-		Kind: alertKeyInvalid, Severity: sdk.Warning, Service: service, DedupKey: alertKeyInvalid + "/" + id, Time: m.cfg.Now(),
+	_, err := to.Raise(ctx, WriteAlert(to.Locale(), AlertKeyInvalid, notify.Alert{
+		Kind: AlertKeyInvalid, Severity: sdk.Warning, Service: service, DedupKey: AlertKeyInvalid + "/" + id, Time: m.cfg.Now(),
 		Fields: map[string]any{"key_id": id, "reason": reason},
 	}, id), set.Repeat, channels)
 	return err

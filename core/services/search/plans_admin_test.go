@@ -66,7 +66,7 @@ func adminQueries(s *Service) map[string]struct {
 	hour := searchtest.Noon.Add(-time.Hour)
 	return map[string]query{
 		"tokens": {func(ctx context.Context) error {
-			_, err := s.api.tokens.listTokens(ctx, &tokenQuery{Page: 1, PerPage: 50})
+			_, err := s.FindTokens(ctx, access.TokenFilter{}, 1, 50)
 			return err
 		}, "SELECT COUNT(*) FROM search_tokens WHERE deleted_at = 0; SELECT * FROM search_tokens WHERE deleted_at = 0 ORDER BY created_at DESC, id DESC LIMIT 50; " +
 			"SELECT * FROM search_rollups WHERE scope = 'token' AND step = 0 AND start = 0 AND subject IN (SELECT id FROM search_tokens WHERE deleted_at = 0 ORDER BY created_at DESC, id DESC LIMIT 50)"},
@@ -79,7 +79,7 @@ func adminQueries(s *Service) map[string]struct {
 		"own tokens":           {func(ctx context.Context) error { _, err := s.Access.Store.TokensOf(ctx, "usr_t7"); return err }, ""},
 		"first own token":      {func(ctx context.Context) error { _, err := s.Access.Store.FirstTokenOf(ctx, "usr_t7", 0); return err }, ""},
 		"keys": {func(ctx context.Context) error {
-			_, err := s.api.keys.listKeys(ctx, &keyQuery{Page: 1, PerPage: 50})
+			_, err := s.FindKeys(ctx, keys.KeyFilter{}, 1, 50)
 			return err
 		}, ""},
 		"keys of a group": {func(ctx context.Context) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/api"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
@@ -51,7 +52,7 @@ func TestProxyKeepsToTheDocument(t *testing.T) {
 		proxyRoutes(401, "POST", "/api/proxy/"+path, body)
 		proxyRoutes(400, "POST", "/api/proxy/"+path, `{}`, token...)
 		proxyRoutes(400, "POST", "/api/proxy/"+path, `[`, token...)
-		proxyRoutes(413, "POST", "/api/proxy/"+path, `{"query":"`+strings.Repeat("x", bodyLimit)+`"}`, token...)
+		proxyRoutes(413, "POST", "/api/proxy/"+path, `{"query":"`+strings.Repeat("x", api.BodyLimit)+`"}`, token...)
 	}
 	proxyRoutes(400, "POST", "/api/proxy/search", `{"query":"x","max_results":21}`, token...)
 	proxyRoutes(201, "POST", "/api/proxy/research", `{"input":"x"}`, token...)
@@ -83,7 +84,7 @@ func TestProxyKeepsToTheDocument(t *testing.T) {
 	c.call(400, "POST", "/search/mcp", `{`, mcp...)
 	proxyRoutes(401, "POST", "/mcp", message)
 	proxyRoutes(403, "POST", "/mcp", message, append([]string{"Origin", "https://evil.example"}, mcp...)...)
-	proxyRoutes(413, "POST", "/mcp", `{"x":"`+strings.Repeat("x", bodyLimit)+`"}`, mcp...)
+	proxyRoutes(413, "POST", "/mcp", `{"x":"`+strings.Repeat("x", api.BodyLimit)+`"}`, mcp...)
 	started := proxyRoutes(200, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, mcp...)
 	session := append([]string{"Mcp-Session-Id", started.header.Get("Mcp-Session-Id")}, token...)
 	c.call(204, "DELETE", "/search/mcp", "", session...)

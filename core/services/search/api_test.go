@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/patchbay-dev/patchbay/core/services/search/api"
 )
 
 // contract holds requests and answers against the OpenAPI document of the service.
@@ -188,7 +190,7 @@ func TestExamplesFit(t *testing.T) {
 	for path, item := range c.doc["paths"].(map[string]any) {
 		for method, op := range item.(map[string]any) {
 			body, ok := op.(map[string]any)["requestBody"].(map[string]any)
-			if !ok || slices.Contains(mcpPaths, path) {
+			if !ok || slices.Contains(api.McpPaths, path) {
 				continue
 			}
 			media := body["content"].(map[string]any)["application/json"].(map[string]any)

@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/api"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
@@ -161,7 +162,7 @@ func TestOperationThatTheFirstLacks(t *testing.T) {
 		t.Errorf("%d %s", g.status, g.body)
 	}
 	var names []string
-	for _, tool := range toolsOf(e.svc.State().Descriptors()) {
+	for _, tool := range api.ToolsOf(e.svc.State().Descriptors()) {
 		names = append(names, tool.Name)
 	}
 	want := []string{"search", "spare_extract", "spare_crawl", "spare_map", "spare_research", "spare_research_result"}

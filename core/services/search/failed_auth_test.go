@@ -3,6 +3,8 @@ package search
 import (
 	"testing"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/core/services/search/api"
 )
 
 // TestGuessingIsSlowedDown: who shows token after token is refused for a while; a valid token passes all the same.
@@ -11,7 +13,7 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 	c := newContract(e)
 	valid := []string{"Authorization", "Bearer " + e.token(nil)}
 	wrong := []string{"Authorization", "Bearer th-abcd-abcdefghijklmnopqrstuvwx"}
-	for range guesses {
+	for range api.Guesses {
 		if g := e.send("POST", "/search/api/proxy/search", `{"query":"x"}`, wrong...); g.status != 401 {
 			t.Fatalf("got %d %s", g.status, g.body)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/search/api"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -15,13 +16,13 @@ func TestExportOfTheLog(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()))
 		c := newContract(e)
-		e.traffic(exportPage/2 + 10)
+		e.traffic(api.ExportPage/2 + 10)
 		e.flush()
 		list := field(t, c.admin(200, "GET", "/api/logs/list?limit=200", ""), "items").([]any)
 
 		g := c.admin(200, "GET", "/api/logs/export?format=csv", "")
 		lines, err := csv.NewReader(strings.NewReader(g.body)).ReadAll()
-		if err != nil || len(lines) != exportPage+21 {
+		if err != nil || len(lines) != api.ExportPage+21 {
 			t.Fatalf("%d lines, %v", len(lines), err)
 		}
 		if kind, name := g.header.Get("Content-Type"), g.header.Get("Content-Disposition"); kind != "text/csv; charset=utf-8" || !strings.Contains(name, "patchbay-requests.csv") {
@@ -38,7 +39,7 @@ func TestExportOfTheLog(t *testing.T) {
 		for _, l := range lines[1:] {
 			seen[l[0]] = true
 		}
-		if len(seen) != exportPage+20 {
+		if len(seen) != api.ExportPage+20 {
 			t.Errorf("%d different requests", len(seen))
 		}
 

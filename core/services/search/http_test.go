@@ -15,6 +15,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/api"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
@@ -173,8 +174,8 @@ func TestOtherWays(t *testing.T) {
 		{"GET", url + "research/", "", 404, "not_found"},
 		{"GET", "/search/", "", 404, "not_found"},
 		{"GET", url + "research/" + strings.Repeat("x", proxy.MaxResourceID+1), "", 400, "invalid_request"},
-		{"POST", url + "search", `{"query":"` + strings.Repeat("a", bodyLimit) + `"}`, 413, "payload_too_large"},
-		{"POST", url + "research", `{"input":"` + strings.Repeat("a", 2*bodyLimit) + `"}`, 200, ""},
+		{"POST", url + "search", `{"query":"` + strings.Repeat("a", api.BodyLimit) + `"}`, 413, "payload_too_large"},
+		{"POST", url + "research", `{"input":"` + strings.Repeat("a", 2*api.BodyLimit) + `"}`, 200, ""},
 		{"POST", url + "search", `{"query":`, 400, "invalid_request"},
 		{"POST", url + "search", ``, 400, "invalid_request"},
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/services/search/api"
 	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
@@ -63,7 +64,7 @@ func TestProjectsKeepTheirKeys(t *testing.T) {
 	token := e.token(nil)
 	seen := map[string]map[string]bool{}
 	for range 4 {
-		for _, project := range []string{"", "a", "b", strings.Repeat("x", maxProject+1)} {
+		for _, project := range []string{"", "a", "b", strings.Repeat("x", api.MaxProject+1)} {
 			e.send("POST", "/search/api/proxy/search", `{"query":"x"}`, "Authorization", "Bearer "+token, "X-Project-ID", project)
 			calls := e.backend.seen()
 			name := project[:min(len(project), 1)]

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/api"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -196,13 +197,13 @@ func TestMCPAddresses(t *testing.T) {
 func TestMCPWithASlash(t *testing.T) {
 	e, _ := mcpEnv(t)
 	header := []string{"Authorization", "Bearer " + e.token(nil), "Content-Type", "application/json"}
-	for i, path := range mcpPaths {
+	for i, path := range api.McpPaths {
 		g := e.send(http.MethodPost, "/search"+path, welcome, header...)
 		id := g.header.Get("Mcp-Session-Id")
 		if g.status != 200 || id == "" {
 			t.Fatalf("%s: %d %s", path, g.status, g.body)
 		}
-		other := "/search" + mcpPaths[1-i]
+		other := "/search" + api.McpPaths[1-i]
 		if g := e.send(http.MethodPost, other, callSearch, append(header, "Mcp-Session-Id", id)...); g.status != 200 || !strings.Contains(g.body, `"title":"one"`) {
 			t.Errorf("%s: %d %s", other, g.status, g.body)
 		}

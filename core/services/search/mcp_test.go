@@ -33,9 +33,9 @@ func mcpEnv(t *testing.T, change ...func(*env)) (*env, *fake.Search) {
 	if err := e.svc.Reload(e.set, double); err != nil {
 		t.Fatal(err)
 	}
-	e.svc.api.proxy.researchPause = time.Millisecond
+	e.svc.api.Proxy.ResearchPause = time.Millisecond
 	var err error
-	if e.svc.api.proxy.mcp, err = mcp.New(mcp.Config{Now: e.clock.Now, Progress: time.Millisecond}); err != nil {
+	if e.svc.api.Proxy.Mcp, err = mcp.New(mcp.Config{Now: e.clock.Now, Progress: time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	e.listen()

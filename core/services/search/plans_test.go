@@ -95,7 +95,7 @@ func (e *env) requestMakesNoQuery(t *testing.T, statements *testkit.StatementLog
 	token := e.token(nil)
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
-	engine.POST("/search", e.svc.api.proxy.handlePost("search"))
+	engine.POST("/search", e.svc.api.Proxy.HandlePost("search"))
 	seen := statements.During(func() {
 		for range 20 {
 			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/search", strings.NewReader(`{"query":"a"}`))

@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/alert"
+	"github.com/patchbay-dev/patchbay/core/services/search/api"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
@@ -37,7 +38,7 @@ type Config struct {
 	// People tells about users, whom tokens may belong to; nil where there are none.
 	People access.People
 	// Sessions ends sign-ins; nil where there are none.
-	Sessions Sessions
+	Sessions api.Sessions
 	// Version is the core's own, for the API document.
 	Version string
 	// PublicURL is the absolute URL under which browsers see the core; empty if that is not known.
@@ -54,7 +55,7 @@ type Service struct {
 	*proxy.Proxy
 	*alert.Monitor
 	cfg      Config
-	api      *searchAPI
+	api      *api.SearchAPI
 	settings atomic.Pointer[Settings]
 	// seen is up to when tokens and keys were read, in Unix milliseconds.
 	seen atomic.Int64
@@ -99,7 +100,7 @@ func (s *Service) makeRooms() (err error) {
 		Tokens: s.Table(), Keys: s.Keys, Audit: s.Writer(), Research: s.Log.Store, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 	})
 	s.Monitor = alert.NewMonitor(alert.AlertConfig{Backends: s.Proxy, Pool: s.Pool(), Settings: s.alertSettings, Logger: cfg.Logger, Now: cfg.Now})
-	s.api, err = newSearchAPI(apiConfig{
+	s.api, err = api.NewSearchAPI(api.APIConfig{
 		Access: s.Access, Keys: s.Keys, Log: s.Log, Proxy: s.Proxy, Catalog: s.LogCatalog, Sessions: cfg.Sessions, Version: cfg.Version,
 		PublicURL: cfg.PublicURL, Now: cfg.Now,
 	})
@@ -144,7 +145,7 @@ func (s *Service) Prepare(set Settings, backends ...client.Search) (commit func(
 	if err != nil {
 		return nil, err
 	}
-	useAPI, err := s.api.Prepare(apiSettings{BaseURL: set.BaseURL, DevOpenAdmin: set.DevOpenAdmin}, next)
+	useAPI, err := s.api.Prepare(api.APISettings{BaseURL: set.BaseURL, DevOpenAdmin: set.DevOpenAdmin}, next)
 	if err != nil {
 		return nil, err
 	}

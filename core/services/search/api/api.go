@@ -1,4 +1,5 @@
-package search
+// Package api is the HTTP API of the search service: the proxy, MCP, and the administration of tokens, keys and requests.
+package api
 
 import (
 	"context"
@@ -28,8 +29,8 @@ const (
 	tagCharts = "Figures"
 )
 
-// apiConfig is what the API needs.
-type apiConfig struct {
+// APIConfig is what the API needs.
+type APIConfig struct {
 	Access *access.Access
 	Keys   *keys.Keys
 	Log    *audit.Log
@@ -45,24 +46,24 @@ type apiConfig struct {
 	Now       func() time.Time
 }
 
-// searchAPI is the HTTP API of the service.
-type searchAPI struct {
+// SearchAPI is the HTTP API of the service.
+type SearchAPI struct {
 	version string
-	proxy   *proxyHandlers
+	Proxy   *proxyHandlers
 	users   *userHandlers
 	tokens  *tokenHandlers
 	keys    *keyHandlers
 	logs    *logHandlers
 }
 
-// newSearchAPI makes the API. Prepare gives it its settings.
-func newSearchAPI(cfg apiConfig) (*searchAPI, error) {
+// NewSearchAPI makes the API. Prepare gives it its settings.
+func NewSearchAPI(cfg APIConfig) (*SearchAPI, error) {
 	proxy, err := newProxyHandlers(cfg)
 	if err != nil {
 		return nil, err
 	}
-	a := &searchAPI{
-		version: orDev(cfg.Version), proxy: proxy, tokens: &tokenHandlers{cfg.Access, cfg.Log}, keys: &keyHandlers{cfg.Keys, cfg.Log},
+	a := &SearchAPI{
+		version: orDev(cfg.Version), Proxy: proxy, tokens: &tokenHandlers{cfg.Access, cfg.Log}, keys: &keyHandlers{cfg.Keys, cfg.Log},
 		logs: &logHandlers{cfg.Log, cfg.Catalog},
 	}
 	a.users = &userHandlers{access: cfg.Access, keys: cfg.Keys, tokens: a.tokens, logs: a.logs, sessions: cfg.Sessions}
@@ -70,12 +71,12 @@ func newSearchAPI(cfg apiConfig) (*searchAPI, error) {
 }
 
 // Mount returns the routes of the API below a base URL.
-func (s *searchAPI) Mount(baseURL string) httpd.Mount {
+func (s *SearchAPI) Mount(baseURL string) httpd.Mount {
 	return httpd.Mount{Service: "search", BaseURL: baseURL, Routes: s.declare(baseURL).Routes(), Errors: writeError}
 }
 
 // declare declares all JSON endpoints of the service.
-func (s *searchAPI) declare(baseURL string) *api.API {
+func (s *SearchAPI) declare(baseURL string) *api.API {
 	a := api.New(api.Config{
 		Title: "Patchbay search", Version: s.version, BaseURL: baseURL, Invalid: fault.InvalidRequest, Errors: writeError, KnownQueryOnly: true,
 		Description: "A token-gated search proxy over a pool of upstream keys, with quotas and an audit, and the administration of it.",
@@ -90,7 +91,7 @@ func (s *searchAPI) declare(baseURL string) *api.API {
 			"queryToken":  {Type: "apiKey", In: "query", Name: queryToken, Description: "An access token, for MCP clients that can send no header."},
 		},
 	})
-	s.proxy.documentProxy(a)
+	s.Proxy.documentProxy(a)
 	s.users.userAPI(a)
 	s.tokens.tokenAPI(a)
 	s.keys.keyAPI(a)

@@ -1,4 +1,4 @@
-package search
+package api
 
 import (
 	"bytes"
@@ -70,7 +70,7 @@ func (m *mcpCaller) awaitResult(ctx context.Context, c *proxy.Call, id string, p
 	question := &proxy.Call{Token: c.Token, Op: op, Resource: id, RequestID: c.RequestID, Client: c.Client}
 	end := time.NewTimer(researchWait)
 	defer end.Stop()
-	again := time.NewTicker(m.handlers.researchPause)
+	again := time.NewTicker(m.handlers.ResearchPause)
 	defer again.Stop()
 	for misses := 0; ; {
 		select {

@@ -1,4 +1,4 @@
-package search
+package api
 
 import (
 	"time"
@@ -13,12 +13,12 @@ import (
 
 // A client may show this many tokens that are not valid at once, and one more every so often. A valid token always passes.
 const (
-	guesses    = 60
+	Guesses    = 60
 	guessEvery = time.Second
 )
 
 func newGuesses(now func() time.Time) (*limit.Limiter, error) {
-	return limit.New(limit.Config{Burst: guesses, Every: guessEvery, Now: now})
+	return limit.New(limit.Config{Burst: Guesses, Every: guessEvery, Now: now})
 }
 
 // authenticate finds the token of a text. Its error is a fault.Unauthorized, or, for a client that has shown too many

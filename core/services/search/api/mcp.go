@@ -1,4 +1,4 @@
-package search
+package api
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 // queryToken is the parameter, in any case, that may carry the token of an MCP client which can send no header.
 const queryToken = "tavilyApiKey"
 
-// toolsOf returns the operations that MCP clients see, each as the first backend of the chain that has it describes it.
-func toolsOf(backends []*sdk.Descriptor) (tools []mcp.Tool) {
+// ToolsOf returns the operations that MCP clients see, each as the first backend of the chain that has it describes it.
+func ToolsOf(backends []*sdk.Descriptor) (tools []mcp.Tool) {
 	names, operations := map[string]bool{}, map[string]bool{}
 	for i, b := range backends {
 		for _, op := range b.Operations {
@@ -37,23 +37,23 @@ func toolsOf(backends []*sdk.Descriptor) (tools []mcp.Tool) {
 }
 
 func mcpTools(backends []*sdk.Descriptor) (*mcp.Tools, error) {
-	set, err := mcp.NewTools(toolsOf(backends))
+	set, err := mcp.NewTools(ToolsOf(backends))
 	if err != nil {
 		return nil, fmt.Errorf("tools of the search backend: %w", err)
 	}
 	return set, nil
 }
 
-// mcpPaths are the addresses of the endpoint, which are one: clients write it with and without a slash at its end.
-var mcpPaths = []string{"/mcp", "/mcp/"}
+// McpPaths are the addresses of the endpoint, which are one: clients write it with and without a slash at its end.
+var McpPaths = []string{"/mcp", "/mcp/"}
 
 // mcpRoutes returns the routes of the endpoint. There is no GET: the service has nothing to say unasked.
 func (h *proxyHandlers) mcpRoutes() []httpd.Route {
-	end := h.handleMCP(func(c *gin.Context, _ *mcp.Tools, caller mcp.Caller) error { return h.mcp.Delete(c, caller) })
+	end := h.handleMCP(func(c *gin.Context, _ *mcp.Tools, caller mcp.Caller) error { return h.Mcp.Delete(c, caller) })
 	var out []httpd.Route
-	for _, path := range mcpPaths {
+	for _, path := range McpPaths {
 		out = append(out,
-			httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.AccessToken, BodyLimit: bodyLimit, Handler: h.handleMCP(h.mcp.Post)},
+			httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.AccessToken, BodyLimit: BodyLimit, Handler: h.handleMCP(h.Mcp.Post)},
 			httpd.Route{Method: http.MethodDelete, Path: path, Policy: httpd.AccessToken, Handler: end})
 	}
 	return out

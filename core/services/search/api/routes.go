@@ -1,4 +1,4 @@
-package search
+package api
 
 import (
 	"net/http"
@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	bodyLimit = 1 << 20
+	BodyLimit = 1 << 20
 	// researchBodyLimit leaves room for the files of a research.
 	researchBodyLimit = 12 << 20
 )
@@ -18,13 +18,13 @@ const (
 // plainRoutes returns the routes that have plain handlers.
 func (h *proxyHandlers) plainRoutes() []httpd.Route {
 	post := func(path, op string, limit int64) httpd.Route {
-		return httpd.Route{Method: http.MethodPost, Path: "/api/proxy/" + path, Policy: httpd.AccessToken, BodyLimit: limit, Handler: h.handlePost(op)}
+		return httpd.Route{Method: http.MethodPost, Path: "/api/proxy/" + path, Policy: httpd.AccessToken, BodyLimit: limit, Handler: h.HandlePost(op)}
 	}
 	return append(h.mcpRoutes(), []httpd.Route{
-		post("search", sdk.OpSearch, bodyLimit),
-		post("extract", sdk.OpExtract, bodyLimit),
-		post("crawl", sdk.OpCrawl, bodyLimit),
-		post("map", sdk.OpMap, bodyLimit),
+		post("search", sdk.OpSearch, BodyLimit),
+		post("extract", sdk.OpExtract, BodyLimit),
+		post("crawl", sdk.OpCrawl, BodyLimit),
+		post("map", sdk.OpMap, BodyLimit),
 		post("research", sdk.OpResearch, researchBodyLimit),
 		{Method: http.MethodGet, Path: "/api/proxy/research/:request_id", Policy: httpd.AccessToken, Handler: h.handleResearchResult},
 		{Method: http.MethodGet, Path: "/api/proxy/usage", Policy: httpd.AccessToken, Handler: h.handleUsage},

@@ -1,4 +1,4 @@
-package search
+package api
 
 import (
 	"fmt"
@@ -25,16 +25,16 @@ type proxyHandlers struct {
 	access *access.Access
 	// guessed counts tokens that were not valid.
 	guessed   *limit.Limiter
-	mcp       *mcp.Endpoint
+	Mcp       *mcp.Endpoint
 	publicURL string
 	now       func() time.Time
 	state     atomic.Pointer[apiState]
-	// researchPause is the pause between two questions for a research that a tool waits for.
-	researchPause time.Duration
+	// ResearchPause is the pause between two questions for a research that a tool waits for.
+	ResearchPause time.Duration
 }
 
-// apiSettings are the settings of the API.
-type apiSettings struct {
+// APISettings are the settings of the API.
+type APISettings struct {
 	// BaseURL is where the service is mounted.
 	BaseURL string
 	// DevOpenAdmin lets calls without a token through.
@@ -43,13 +43,13 @@ type apiSettings struct {
 
 // apiState is what a reload replaces at once.
 type apiState struct {
-	settings apiSettings
+	settings APISettings
 	tools    *mcp.Tools
 	origins  *mcp.Origins
 }
 
 // newProxyHandlers makes the handlers, without settings.
-func newProxyHandlers(cfg apiConfig) (*proxyHandlers, error) {
+func newProxyHandlers(cfg APIConfig) (*proxyHandlers, error) {
 	guessed, err := newGuesses(cfg.Now)
 	if err != nil {
 		return nil, err
@@ -59,22 +59,22 @@ func newProxyHandlers(cfg apiConfig) (*proxyHandlers, error) {
 		return nil, fmt.Errorf("make the MCP endpoint: %w", err)
 	}
 	return &proxyHandlers{
-		proxy: cfg.Proxy, access: cfg.Access, guessed: guessed, mcp: endpoint, publicURL: cfg.PublicURL, now: cfg.Now, researchPause: researchPause,
+		proxy: cfg.Proxy, access: cfg.Access, guessed: guessed, Mcp: endpoint, publicURL: cfg.PublicURL, now: cfg.Now, ResearchPause: researchPause,
 	}, nil
 }
 
 // Prepare checks the settings and the tools of backends, and returns what puts them into use.
-func (s *searchAPI) Prepare(set apiSettings, backends *proxy.State) (commit func(), err error) {
+func (s *SearchAPI) Prepare(set APISettings, backends *proxy.State) (commit func(), err error) {
 	tools, err := mcpTools(backends.Descriptors())
 	if err != nil {
 		return nil, err
 	}
-	next := &apiState{settings: set, tools: tools, origins: mcp.NewOrigins(s.proxy.publicURL, set.BaseURL)}
-	return func() { s.proxy.state.Store(next) }, nil
+	next := &apiState{settings: set, tools: tools, origins: mcp.NewOrigins(s.Proxy.publicURL, set.BaseURL)}
+	return func() { s.Proxy.state.Store(next) }, nil
 }
 
-// handlePost serves the operations that take a JSON body.
-func (h *proxyHandlers) handlePost(operation string) gin.HandlerFunc {
+// HandlePost serves the operations that take a JSON body.
+func (h *proxyHandlers) HandlePost(operation string) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if err := h.servePost(c, operation); err != nil {
 			writeError(c, err)
@@ -137,12 +137,12 @@ func (h *proxyHandlers) identifyWithoutHeader(c *gin.Context, text string) (*acc
 	return nil, access.Unauthorized("The access token is missing.")
 }
 
-// maxProject bounds the name of a project. A longer name is ignored.
-const maxProject = 200
+// MaxProject bounds the name of a project. A longer name is ignored.
+const MaxProject = 200
 
 // projectName returns the client's name for its project, which only influences the choice of the upstream key.
 func projectName(c *gin.Context) string {
-	if v := c.Request.Header["X-Project-Id"]; len(v) == 1 && len(v[0]) <= maxProject {
+	if v := c.Request.Header["X-Project-Id"]; len(v) == 1 && len(v[0]) <= MaxProject {
 		return v[0]
 	}
 	return ""

@@ -1,4 +1,4 @@
-package search
+package api
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
-// exportPage is how many requests of an export are read at once.
-const exportPage = 500
+// ExportPage is how many requests of an export are read at once.
+const ExportPage = 500
 
 type exportQuery struct {
 	LogQuery
@@ -39,7 +39,7 @@ func (h *userHandlers) exportUserLogs(ctx context.Context, in *exportQuery) (*hu
 
 // exportLog reads the first page, so that what is wrong with the filters is an answer, and returns what writes the file.
 func (h *logHandlers) exportLog(ctx context.Context, format string, f audit.LogFilter, change func(*audit.RequestLog)) (*huma.StreamResponse, error) {
-	rows, err := h.log.ReadRequests(ctx, f, 0, 0, exportPage)
+	rows, err := h.log.ReadRequests(ctx, f, 0, 0, ExportPage)
 	if err != nil {
 		return nil, err
 	}
@@ -65,10 +65,10 @@ func (h *logHandlers) writeExport(c *gin.Context, format string, f audit.LogFilt
 		if err == nil {
 			err = file.Flush()
 		}
-		if err != nil || len(rows) < exportPage {
+		if err != nil || len(rows) < ExportPage {
 			break
 		}
-		rows, err = h.log.ReadRequests(c.Request.Context(), f, rows[len(rows)-1].ID, 0, exportPage)
+		rows, err = h.log.ReadRequests(c.Request.Context(), f, rows[len(rows)-1].ID, 0, ExportPage)
 	}
 	if err != nil {
 		file.Abort(err)

@@ -203,7 +203,7 @@ func TestAlertsAfterARestart(t *testing.T) {
 }
 
 func TestAlertSettings(t *testing.T) {
-	for name, s := range map[string]alert.AlertSettings{
+	for name, s := range map[string]alert.Settings{
 		"share": {ErrorShare: 2, ErrorRequests: 1, ErrorWindow: time.Minute, Repeat: time.Hour}, "requests": {ErrorShare: 0.5, ErrorRequests: 0, ErrorWindow: time.Minute, Repeat: time.Hour}, "window": {ErrorShare: 0.5, ErrorRequests: 1, ErrorWindow: time.Second, Repeat: time.Hour}, "repeat": {ErrorShare: 0.5, ErrorRequests: 1, ErrorWindow: time.Minute, Repeat: 0},
 	} {
 		if d := (Settings{Retention: time.Hour, Backend: []string{"search.web"}, Alerts: &s}).Check(); !d.HasErrors() {

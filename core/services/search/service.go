@@ -55,7 +55,7 @@ type Service struct {
 	*proxy.Proxy
 	*alert.Monitor
 	cfg      Config
-	api      *api.SearchAPI
+	api      *api.API
 	settings atomic.Pointer[Settings]
 	// seen is up to when tokens and keys were read, in Unix milliseconds.
 	seen atomic.Int64
@@ -100,7 +100,7 @@ func (s *Service) makeRooms() (err error) {
 		Tokens: s.Table(), Keys: s.Keys, Audit: s.Writer(), Research: s.Log.Store, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 	})
 	s.Monitor = alert.NewMonitor(alert.AlertConfig{Backends: s.Proxy, Pool: s.Pool(), Settings: s.alertSettings, Logger: cfg.Logger, Now: cfg.Now})
-	s.api, err = api.NewSearchAPI(api.APIConfig{
+	s.api, err = api.New(api.Config{
 		Access: s.Access, Keys: s.Keys, Log: s.Log, Proxy: s.Proxy, Catalog: s.LogCatalog, Sessions: cfg.Sessions, Version: cfg.Version,
 		PublicURL: cfg.PublicURL, Now: cfg.Now,
 	})
@@ -116,7 +116,7 @@ func (s *Service) keyUpstream(group string) keys.Upstream {
 }
 
 // alertSettings returns when alerts are sent, and to which channels.
-func (s *Service) alertSettings() (alert.AlertSettings, []string) {
+func (s *Service) alertSettings() (alert.Settings, []string) {
 	set := s.settings.Load()
 	return set.alertSettings(), set.Notify
 }
@@ -145,7 +145,7 @@ func (s *Service) Prepare(set Settings, backends ...client.Search) (commit func(
 	if err != nil {
 		return nil, err
 	}
-	useAPI, err := s.api.Prepare(api.APISettings{BaseURL: set.BaseURL, DevOpenAdmin: set.DevOpenAdmin}, next)
+	useAPI, err := s.api.Prepare(api.Settings{BaseURL: set.BaseURL, DevOpenAdmin: set.DevOpenAdmin}, next)
 	if err != nil {
 		return nil, err
 	}

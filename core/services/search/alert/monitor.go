@@ -16,8 +16,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// AlertSettings is the alerts block.
-type AlertSettings struct {
+// Settings is the alerts block.
+type Settings struct {
 	ErrorShare    float64       `patchbay:"error_share,default=0.5" doc:"Share of a backend's calls, above 0 to 1, that must fail for an alert."`
 	ErrorRequests int           `patchbay:"error_requests,default=20" doc:"How many calls there must be at least."`
 	ErrorWindow   time.Duration `patchbay:"error_window,default=5m" doc:"The time that is looked at, 10s to 24h."`
@@ -25,12 +25,12 @@ type AlertSettings struct {
 }
 
 // DefaultAlertSettings returns the settings without an alerts block.
-func DefaultAlertSettings() AlertSettings {
-	return AlertSettings{ErrorShare: 0.5, ErrorRequests: 20, ErrorWindow: 5 * time.Minute, Repeat: time.Hour}
+func DefaultAlertSettings() Settings {
+	return Settings{ErrorShare: 0.5, ErrorRequests: 20, ErrorWindow: 5 * time.Minute, Repeat: time.Hour}
 }
 
 // Check finds what the types of the settings cannot express.
-func (a AlertSettings) Check() (out schema.Diagnostics) {
+func (a Settings) Check() (out schema.Diagnostics) {
 	for _, c := range []struct {
 		name, must string
 		bad        bool
@@ -95,7 +95,7 @@ type AlertConfig struct {
 	Backends alertBackends
 	Pool     alertPool
 	// Settings returns the settings in use, and the channels that get the alerts.
-	Settings func() (set AlertSettings, channels []string)
+	Settings func() (set Settings, channels []string)
 	Logger   hclog.Logger
 	Now      func() time.Time
 }
@@ -198,7 +198,7 @@ func (m *Monitor) CheckAll(ctx context.Context) {
 // checkRound is one check of everything.
 type checkRound struct {
 	alerter  Alerter
-	settings AlertSettings
+	settings Settings
 	channels []string
 	locale   string
 	// seen are the keys of the findings so far.
@@ -227,7 +227,7 @@ func (m *Monitor) checkPool(b proxy.Backend, locale string) finding {
 }
 
 // checkErrors returns whether too many calls of a backend have failed.
-func (m *Monitor) checkErrors(set AlertSettings, b proxy.Backend, locale string) finding {
+func (m *Monitor) checkErrors(set Settings, b proxy.Backend, locale string) finding {
 	total, failed := m.cfg.Backends.SumCalls(b.Ref, m.cfg.Now(), set.ErrorWindow)
 	much := total > 0 && float64(failed) >= set.ErrorShare*float64(total)
 	about := map[string]any{"backend": b.Ref, "calls": total, "failed": failed, "window_seconds": int64(set.ErrorWindow / time.Second)}

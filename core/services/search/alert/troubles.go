@@ -26,6 +26,6 @@ func (m *Monitor) Troubles() (out []Trouble) {
 }
 
 // tooManyFailed reports whether so many of the latest calls have failed that people are told.
-func (a AlertSettings) tooManyFailed(calls, failed int) bool {
+func (a Settings) tooManyFailed(calls, failed int) bool {
 	return calls >= a.ErrorRequests && float64(failed) >= a.ErrorShare*float64(calls)
 }

@@ -29,8 +29,8 @@ const (
 	tagCharts = "Figures"
 )
 
-// APIConfig is what the API needs.
-type APIConfig struct {
+// Config is what the API needs.
+type Config struct {
 	Access *access.Access
 	Keys   *keys.Keys
 	Log    *audit.Log
@@ -46,8 +46,8 @@ type APIConfig struct {
 	Now       func() time.Time
 }
 
-// SearchAPI is the HTTP API of the service.
-type SearchAPI struct {
+// API is the HTTP API of the service.
+type API struct {
 	version string
 	Proxy   *proxyHandlers
 	users   *userHandlers
@@ -56,13 +56,13 @@ type SearchAPI struct {
 	logs    *logHandlers
 }
 
-// NewSearchAPI makes the API. Prepare gives it its settings.
-func NewSearchAPI(cfg APIConfig) (*SearchAPI, error) {
+// New makes the API. Prepare gives it its settings.
+func New(cfg Config) (*API, error) {
 	proxy, err := newProxyHandlers(cfg)
 	if err != nil {
 		return nil, err
 	}
-	a := &SearchAPI{
+	a := &API{
 		version: orDev(cfg.Version), Proxy: proxy, tokens: &tokenHandlers{cfg.Access, cfg.Log}, keys: &keyHandlers{cfg.Keys, cfg.Log},
 		logs: &logHandlers{cfg.Log, cfg.Catalog},
 	}
@@ -71,12 +71,12 @@ func NewSearchAPI(cfg APIConfig) (*SearchAPI, error) {
 }
 
 // Mount returns the routes of the API below a base URL.
-func (s *SearchAPI) Mount(baseURL string) httpd.Mount {
+func (s *API) Mount(baseURL string) httpd.Mount {
 	return httpd.Mount{Service: "search", BaseURL: baseURL, Routes: s.declare(baseURL).Routes(), Errors: writeError}
 }
 
 // declare declares all JSON endpoints of the service.
-func (s *SearchAPI) declare(baseURL string) *api.API {
+func (s *API) declare(baseURL string) *api.API {
 	a := api.New(api.Config{
 		Title: "Patchbay search", Version: s.version, BaseURL: baseURL, Invalid: fault.InvalidRequest, Errors: writeError, KnownQueryOnly: true,
 		Description: "A token-gated search proxy over a pool of upstream keys, with quotas and an audit, and the administration of it.",

@@ -33,8 +33,8 @@ type proxyHandlers struct {
 	ResearchPause time.Duration
 }
 
-// APISettings are the settings of the API.
-type APISettings struct {
+// Settings are the settings of the API.
+type Settings struct {
 	// BaseURL is where the service is mounted.
 	BaseURL string
 	// DevOpenAdmin lets calls without a token through.
@@ -43,13 +43,13 @@ type APISettings struct {
 
 // apiState is what a reload replaces at once.
 type apiState struct {
-	settings APISettings
+	settings Settings
 	tools    *mcp.Tools
 	origins  *mcp.Origins
 }
 
 // newProxyHandlers makes the handlers, without settings.
-func newProxyHandlers(cfg APIConfig) (*proxyHandlers, error) {
+func newProxyHandlers(cfg Config) (*proxyHandlers, error) {
 	guessed, err := newGuesses(cfg.Now)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func newProxyHandlers(cfg APIConfig) (*proxyHandlers, error) {
 }
 
 // Prepare checks the settings and the tools of backends, and returns what puts them into use.
-func (s *SearchAPI) Prepare(set APISettings, backends *proxy.State) (commit func(), err error) {
+func (s *API) Prepare(set Settings, backends *proxy.State) (commit func(), err error) {
 	tools, err := mcpTools(backends.Descriptors())
 	if err != nil {
 		return nil, err

@@ -25,7 +25,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
-	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"

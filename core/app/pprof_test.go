@@ -5,8 +5,9 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/patchbay-dev/patchbay/core/settings"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/patchbay-dev/patchbay/core/settings"
 )
 
 // Profiles are served where they are asked for, and nowhere else.

@@ -138,6 +138,7 @@ func (a *TokenAdmin) changeToken(ctx context.Context, id string, values map[stri
 	})
 }
 
+// MaxNote bounds the note of a token, in bytes.
 const MaxNote = 500
 
 // StoredToken is an access token as it is stored, without its text.

@@ -41,6 +41,7 @@ func (r *Store) update(ctx context.Context, id string, values map[string]any, no
 	return res.RowsAffected > 0, res.Error
 }
 
+// TokensSince returns the tokens that were written since a moment in Unix milliseconds.
 func (r *Store) TokensSince(ctx context.Context, updated int64) (out []tokenRecord, err error) {
 	err = r.db(ctx).Where("updated_at >= ?", updated).Find(&out).Error
 	return out, err

@@ -18,6 +18,7 @@ const (
 	tokenLen       = len(tokenPrefix) + tokenIDLen + 1 + tokenSecretLen
 	// UnknownFor is how long an unknown id is remembered as such; maxUnknown bounds the memory for that.
 	UnknownFor = time.Second
+	// MaxUnknown bounds the unknown ids that are remembered.
 	MaxUnknown = 4096
 )
 
@@ -168,6 +169,7 @@ func (o overrides) mergeOver(l Limits) Limits {
 	return l
 }
 
+// Get returns a token by its id, or nil if it is not in the table.
 func (t *Table) Get(id string) *Token {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -16,6 +16,7 @@ const (
 	alertBackendRemoved = "backend_removed"
 )
 
+// EnglishAlerts returns the texts in English, by their keys.
 func EnglishAlerts() map[string]alertText {
 	return map[string]alertText{
 		alertPoolEmpty:      {"No upstream key can be used", "The backend %s needs a key, and every key of the pool is invalid, exhausted, cooling down or disabled."},
@@ -27,6 +28,7 @@ func EnglishAlerts() map[string]alertText {
 	}
 }
 
+// ChineseAlerts returns the texts in Chinese, by their keys.
 func ChineseAlerts() map[string]alertText {
 	return map[string]alertText{
 		alertPoolEmpty:      {"没有可用的上游密钥", "后端 %s 需要密钥，但密钥池中的所有密钥均已失效、耗尽、处于冷却期或被停用。"},

@@ -4,7 +4,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -12,39 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
-	"github.com/patchbay-dev/patchbay/core/services/search/audit"
-	"github.com/patchbay-dev/patchbay/core/services/search/keys"
-	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 )
-
-// The groups of operations in the document.
-const (
-	tagProxy  = "Search"
-	tagMCP    = "MCP"
-	tagUser   = "Own account"
-	tagPublic = "Public"
-	tagTokens = "Access tokens"
-	tagKeys   = "Upstream keys"
-	tagLogs   = "Requests"
-	tagCharts = "Figures"
-)
-
-// Config is what the API needs.
-type Config struct {
-	Access *access.Access
-	Keys   *keys.Keys
-	Log    *audit.Log
-	Proxy  *proxy.Proxy
-	// Catalog returns what requests can be filtered by at present.
-	Catalog func() audit.LogCatalog
-	// Sessions ends sign-ins; nil where there are none.
-	Sessions Sessions
-	// Version is the core's own, for the document.
-	Version string
-	// PublicURL is the absolute URL under which browsers see the core; empty if that is not known.
-	PublicURL string
-	Now       func() time.Time
-}
 
 // API is the HTTP API of the service.
 type API struct {
@@ -105,35 +72,6 @@ func orDev(version string) string {
 	}
 	return version
 }
-
-// adminOperation returns the declaration of an endpoint for administrators.
-func adminOperation(id, method, path, tag, summary string, errors ...int) api.Operation {
-	return api.Operation{ID: id, Method: method, Path: path, Policy: httpd.Admin, Tag: tag, Summary: summary, Errors: errors}
-}
-
-func withText(o api.Operation, text string) api.Operation { o.Description = text; return o }
-
-func withStatus(o api.Operation, code int) api.Operation { o.Status = code; return o }
-
-func withPolicy(o api.Operation, p httpd.Policy) api.Operation { o.Policy = p; return o }
-
-// requireConfirmation returns an operation that needs a passkey check of the last ten minutes.
-func requireConfirmation(o api.Operation) api.Operation {
-	o.Confirm, o.Description = true, "Needs a sign-in with a passkey, and a passkey check of the last ten minutes."
-	return o
-}
-
-// auditReveal returns an operation that is audited although it only reads, since it shows a whole token.
-func auditReveal(o api.Operation) api.Operation { o.Audit = "search.tokens.show"; return o }
-
-// asExport returns an operation whose answer is a file of requests.
-func asExport(o api.Operation) api.Operation {
-	o.Description = "All that the filters choose, the newest first. A connection that is cut means that the file is not whole."
-	o.Files = map[string]any{"text/csv": "", "application/x-ndjson": audit.RequestLog{}}
-	return o
-}
-
-const notFound = http.StatusNotFound
 
 func (h *userHandlers) userAPI(a *api.API) {
 	user := func(id, method, path, summary string, errors ...int) api.Operation {
@@ -219,9 +157,4 @@ func (h *logHandlers) logAPI(a *api.API) {
 		h.documentEvents(a, "log-events", tagLogs, "Requests as they end"))
 	api.Register(a, add("metrics", "/api/metrics", tagCharts, "Chart of all requests"), h.allChart)
 	api.Register(a, add("summary-windows", "/api/summary/windows", tagCharts, "Sums of today, yesterday and the month, in UTC"), h.showWindows)
-}
-
-// Sessions ends sign-ins.
-type Sessions interface {
-	EndSession(ctx context.Context, id string) error
 }

@@ -291,21 +291,6 @@ func (h *proxyHandlers) limitHeaders(header http.Header, t *access.Token) {
 	header["X-Ratelimit-Reset"] = []string{strconv.FormatInt(httpd.RetrySeconds(reset.Sub(now)), 10)}
 }
 
-// writeError writes an error with the members that the upstream's own clients read.
-func writeError(c *gin.Context, err error) {
-	e := fault.As(err)
-	if (e.Code == fault.BadRequest || e.Code == fault.InvalidArgument) && e.HTTPStatus() == http.StatusBadRequest {
-		// What the listener refuses has the word that this service has for it.
-		own := *e
-		own.Code = fault.InvalidRequest
-		e = &own
-	}
-	body := httpd.ErrorBody(c, e)
-	body["error"] = e.Code
-	body["detail"] = map[string]string{"error": e.Message}
-	httpd.WriteErrorBody(c, e, body)
-}
-
 // isLibrary reports whether a user agent is that of a library rather than of a tool that people use by hand.
 func isLibrary(userAgent string) bool {
 	name := strings.ToLower(strings.TrimSpace(userAgent))

@@ -10,6 +10,7 @@ import (
 )
 
 const (
+	// BodyLimit bounds the body of a request, in bytes.
 	BodyLimit = 1 << 20
 	// researchBodyLimit leaves room for the files of a research.
 	researchBodyLimit = 12 << 20

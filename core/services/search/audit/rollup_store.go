@@ -86,6 +86,7 @@ func (r *Store) ReadMark(ctx context.Context, name string) (at int64, err error)
 	return at, err
 }
 
+// SetMark stores a time in Unix milliseconds under a name.
 func (r *Store) SetMark(ctx context.Context, name string, at int64) error {
 	return r.store.Tx(ctx, "set mark", func(ctx context.Context) error {
 		return r.store.Writer(ctx).Exec("INSERT INTO search_marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at", name, at).Error

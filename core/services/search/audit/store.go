@@ -63,6 +63,7 @@ func oldestIDs(w *gorm.DB, before time.Time, limit int) (ids []int64, err error)
 	return ids, nil
 }
 
+// LastRequestID returns the id of the latest request, 0 if there is none.
 func (r *Store) LastRequestID(ctx context.Context) (id int64, err error) {
 	err = r.db(ctx).Raw("SELECT COALESCE(MAX(id), 0) FROM search_requests").Scan(&id).Error
 	return id, err

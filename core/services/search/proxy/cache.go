@@ -13,6 +13,7 @@ import (
 const (
 	// maxCacheBytes bounds the cached answers together, maxCacheEntry each of them.
 	maxCacheBytes = 64 << 20
+	// MaxCacheEntry bounds the body of a cached answer, in bytes.
 	MaxCacheEntry = 1 << 20
 	// entryOverhead is the memory that an answer takes beyond its body, in bytes.
 	entryOverhead = 512

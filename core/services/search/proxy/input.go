@@ -12,6 +12,7 @@ import (
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 
+// MaxResults is the largest max_results that a search may ask for.
 const MaxResults = 20
 
 // clientMembers are the names, in lower case, under which clients put their token, and the address that they believe to

@@ -91,6 +91,7 @@ func (m *Metrics) countRefusal(x *access.Exceeded) {
 	m.refusals.WithLabelValues(x.Scope, x.Window).Inc()
 }
 
+// WatchKeys counts upstream keys by states from now on.
 func (m *Metrics) WatchKeys(states func() map[keys.KeyState]int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	gomcp "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/search/api/mcp"
 	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
-	"github.com/patchbay-dev/patchbay/core/services/search/mcp"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
 

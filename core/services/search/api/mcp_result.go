@@ -10,7 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
-	"github.com/patchbay-dev/patchbay/core/services/search/mcp"
+	"github.com/patchbay-dev/patchbay/core/services/search/api/mcp"
 	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )

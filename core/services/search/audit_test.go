@@ -34,23 +34,6 @@ func (e *env) rows() (out []row) {
 	return out
 }
 
-// blockWrites keeps all other transactions waiting until the result is called.
-func (e *env) blockWrites() (unblock func()) {
-	e.Helper()
-	began, end, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = e.store.Tx(context.Background(), "test holds the writer", func(context.Context) error {
-			close(began)
-			<-end
-			return nil
-		})
-	}()
-	<-began
-	var once sync.Once
-	return func() { once.Do(func() { close(end); <-ended }) }
-}
-
 func TestBooksBalanceUnderConcurrency(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), func(e *env) {

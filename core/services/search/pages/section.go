@@ -16,7 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
-	service "github.com/patchbay-dev/patchbay/core/services/search"
+	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
@@ -25,7 +25,7 @@ var files embed.FS
 
 // pages are the handlers. They keep nothing between requests.
 type pages struct {
-	service *service.Service
+	service Service
 	kit     *ui.Kit
 	// base is the path of the service, url its whole address as clients on this machine know it.
 	base, url string
@@ -33,7 +33,7 @@ type pages struct {
 }
 
 // Section are the pages of a search service that is mounted at base, a path; url is its whole address.
-func Section(s *service.Service, base, url string) (ui.Section, error) {
+func Section(s Service, base, url string) (ui.Section, error) {
 	base = strings.TrimSuffix(base, "/")
 	texts, err := fs.Sub(files, "locales")
 	if err != nil {
@@ -48,7 +48,7 @@ func Section(s *service.Service, base, url string) (ui.Section, error) {
 		return ui.Section{}, err
 	}
 	return ui.Section{
-		Service: "search", Housekeeping: service.Housekeeping(), Texts: texts, Static: static, Home: p.homePart,
+		Service: "search", Housekeeping: search.Housekeeping(), Texts: texts, Static: static, Home: p.homePart,
 		Nav: []ui.NavItem{
 			{TextID: "search.nav.overview", Icon: ui.IconChart, Href: base + "/overview", Key: "o", Admin: true},
 			{TextID: "search.nav.tokens", Icon: ui.IconToken, Href: base + "/tokens", Key: "t", Prefix: true},

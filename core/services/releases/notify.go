@@ -57,7 +57,7 @@ func (s *Service) announceReleases(ctx context.Context, r repo.Repo, found []rep
 		if s.cfg.Now().Sub(store.FromMillis(release.TS)) > announcedFor || announced == announcedAtOnce {
 			continue
 		}
-		wants, err := s.wantsOf(ctx, release.ID)
+		wants, err := s.preferencesFor(ctx, release.ID)
 		if err != nil {
 			return err
 		}
@@ -87,8 +87,8 @@ type releaseWants struct {
 	languages    []string
 }
 
-// wantsOf returns what users who are not disabled, and see a release, want of it.
-func (s *Service) wantsOf(ctx context.Context, id int64) (wants releaseWants, err error) {
+// preferencesFor returns what users who are not disabled, and see a release, want of it.
+func (s *Service) preferencesFor(ctx context.Context, id int64) (wants releaseWants, err error) {
 	found, err := s.accounts.WantingReleases(ctx, id)
 	if err != nil {
 		return wants, err

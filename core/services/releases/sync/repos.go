@@ -76,7 +76,7 @@ func (s *Syncer) syncRepo(ctx context.Context, id int64, unlessSince, began time
 	wait := s.cfg.Interval()
 	if f.Code == fault.RateLimited && f.RetryAfter > 0 {
 		// It is not the repository's failure.
-		wait = f.RetryAfter + spread(strconv.FormatInt(r.ID, 10), time.Minute)
+		wait = f.RetryAfter + jitter(strconv.FormatInt(r.ID, 10), time.Minute)
 	} else {
 		r.Failures++
 		wait = min(wait<<min(r.Failures-1, 10), max(wait, maxBackoff))
@@ -104,7 +104,7 @@ func explainFailure(err error, r repo.Repo) error {
 
 // NextDue returns when what has an id is read next: once in each interval, at a moment of its own.
 func NextDue(id string, now time.Time, interval time.Duration) time.Time {
-	next := now.Truncate(interval).Add(spread(id, interval))
+	next := now.Truncate(interval).Add(jitter(id, interval))
 	// The first moment may come early, and is never sooner than half an interval from now.
 	for next.Sub(now) < interval/2 {
 		next = next.Add(interval)
@@ -112,8 +112,8 @@ func NextDue(id string, now time.Time, interval time.Duration) time.Time {
 	return next
 }
 
-// spread returns a part of an interval that depends on an id alone.
-func spread(id string, interval time.Duration) time.Duration {
+// jitter returns a part of an interval that depends on an id alone.
+func jitter(id string, interval time.Duration) time.Duration {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(id))
 	return time.Duration(h.Sum64() % uint64(max(interval, 1)))

@@ -43,13 +43,13 @@ func (r *run) handleFailure(ctx context.Context, units []*unit, err error) error
 		switch {
 		case errors.As(err, &reached):
 			u.work.ErrorCode, u.work.ErrorDetail = CodeBudget, reached.Error()
-			err2 = r.endWork(ctx, u.effort, Completed, Disabled, "", "")
+			err2 = r.endWork(ctx, u.pendingWork, Completed, Disabled, "", "")
 		case e.Reason == translator.ReasonTooLong:
-			err2 = r.failWork(ctx, u.effort, CodeTooLong, message)
+			err2 = r.failWork(ctx, u.pendingWork, CodeTooLong, message)
 		case outcome == translator.OutcomeTemporary || outcome == translator.OutcomeRateLimited || e.Code == codes.Canceled:
-			err2 = r.postponeWork(ctx, u.effort, wait, message)
+			err2 = r.postponeWork(ctx, u.pendingWork, wait, message)
 		default:
-			err2 = r.failWork(ctx, u.effort, CodeRejected, message)
+			err2 = r.failWork(ctx, u.pendingWork, CodeRejected, message)
 		}
 		if err2 != nil {
 			return err2
@@ -66,7 +66,7 @@ const (
 )
 
 // postponeWork has a work tried again later, or fails it after too many attempts.
-func (r *run) postponeWork(ctx context.Context, e *effort, wait time.Duration, message string) error {
+func (r *run) postponeWork(ctx context.Context, e *pendingWork, wait time.Duration, message string) error {
 	w := e.work
 	if w.Attempts++; w.Attempts >= maxAttempts {
 		return r.failWork(ctx, e, CodeUnavailable, message)

@@ -21,8 +21,8 @@ type run struct {
 	calls [][]*unit
 }
 
-// effort is a work with its units.
-type effort struct {
+// pendingWork is a work with its units.
+type pendingWork struct {
 	work *Work
 	// title and body are the masked texts; chunks are those of the body.
 	title, body prose.Masked
@@ -35,7 +35,7 @@ type effort struct {
 
 // unit is a part of a work that is translated in one call: the title, or a chunk of the body.
 type unit struct {
-	*effort
+	*pendingWork
 	number     int
 	text       string
 	markdown   bool
@@ -62,9 +62,9 @@ const (
 
 // addWork divides a work into units, without those that are translated already.
 func (r *run) addWork(w *Work) {
-	e := &effort{work: w, progress: map[string]string{}}
+	e := &pendingWork{work: w, progress: map[string]string{}}
 	if w.Task == translator.Summarize || len(w.Body) > maxBody {
-		r.calls = append(r.calls, []*unit{{effort: e}})
+		r.calls = append(r.calls, []*unit{{pendingWork: e}})
 		return
 	}
 	if w.Progress != "" {
@@ -80,14 +80,14 @@ func (r *run) addWork(w *Work) {
 	r.fillCalls(e)
 }
 
-func (e *effort) addUnit(number int, text string, markdown bool) {
+func (e *pendingWork) addUnit(number int, text string, markdown bool) {
 	if prose.HasWords(text) {
-		e.units = append(e.units, &unit{effort: e, number: number, text: text, markdown: markdown})
+		e.units = append(e.units, &unit{pendingWork: e, number: number, text: text, markdown: markdown})
 	}
 }
 
 // fillCalls adds the units of a work to the calls: to the last one as long as it has room.
-func (r *run) fillCalls(e *effort) {
+func (r *run) fillCalls(e *pendingWork) {
 	budget := r.batchTokens()
 	pending := 0
 	for _, u := range e.units {
@@ -104,7 +104,7 @@ func (r *run) fillCalls(e *effort) {
 	}
 	if pending == 0 {
 		// All is there, or there is nothing to translate: the work ends without a call.
-		r.calls = append(r.calls, []*unit{{effort: e, number: -1}})
+		r.calls = append(r.calls, []*unit{{pendingWork: e, number: -1}})
 	}
 }
 
@@ -141,11 +141,11 @@ func (r *run) callUnits(ctx context.Context, units []*unit) error {
 	first := units[0]
 	switch {
 	case len(first.work.Body) > maxBody:
-		return r.failWork(ctx, first.effort, CodeTooLong, "the text has more than "+strconv.Itoa(maxBody)+" bytes")
+		return r.failWork(ctx, first.pendingWork, CodeTooLong, "the text has more than "+strconv.Itoa(maxBody)+" bytes")
 	case first.work.Task == translator.Summarize:
 		return r.summarize(ctx, first)
 	case first.number < 0:
-		return r.completeWork(ctx, first.effort)
+		return r.completeWork(ctx, first.pendingWork)
 	}
 	req := translator.Request{Task: translator.Translate, TargetLanguage: first.work.Language}
 	for i, u := range units {
@@ -203,7 +203,7 @@ const maxCorrection = 500
 func (r *run) retryUnits(ctx context.Context, units []*unit, code, problem string) error {
 	for _, u := range units {
 		if u.failures++; u.failures >= maxUnitFailures {
-			if err := r.failWork(ctx, u.effort, code, problem); err != nil {
+			if err := r.failWork(ctx, u.pendingWork, code, problem); err != nil {
 				return err
 			}
 			continue
@@ -218,18 +218,18 @@ func (r *run) retryUnits(ctx context.Context, units []*unit, code, problem strin
 
 // saveProgress stores what is translated so far, and completes the works of which nothing is missing.
 func (r *run) saveProgress(ctx context.Context, units []*unit) error {
-	seen := map[*effort]bool{}
+	seen := map[*pendingWork]bool{}
 	for _, u := range units {
-		if seen[u.effort] || u.ended {
+		if seen[u.pendingWork] || u.ended {
 			continue
 		}
-		seen[u.effort] = true
+		seen[u.pendingWork] = true
 		complete := true
 		for _, other := range u.units {
 			complete = complete && other.isDone()
 		}
 		if complete {
-			if err := r.completeWork(ctx, u.effort); err != nil {
+			if err := r.completeWork(ctx, u.pendingWork); err != nil {
 				return err
 			}
 			continue
@@ -245,7 +245,7 @@ func (r *run) saveProgress(ctx context.Context, units []*unit) error {
 }
 
 // completeWork puts the units of a work together, and compares the whole with its source.
-func (r *run) completeWork(ctx context.Context, e *effort) error {
+func (r *run) completeWork(ctx context.Context, e *pendingWork) error {
 	title, ok := e.progress[unitKey(0, e.title.Text)]
 	if !ok {
 		title = e.title.Text
@@ -267,7 +267,7 @@ func (r *run) completeWork(ctx context.Context, e *effort) error {
 }
 
 // endWork stores the end of a work.
-func (r *run) endWork(ctx context.Context, e *effort, state State, outcome Outcome, title, body string) error {
+func (r *run) endWork(ctx context.Context, e *pendingWork, state State, outcome Outcome, title, body string) error {
 	e.ended = true
 	w := e.work
 	w.State, w.Outcome, w.OutTitle, w.OutBody, w.JobID = state, outcome, title, body, ""
@@ -282,7 +282,7 @@ func (r *run) endWork(ctx context.Context, e *effort, state State, outcome Outco
 const maxDetail = 1000
 
 // failWork ends a work with an error.
-func (r *run) failWork(ctx context.Context, e *effort, code, detail string) error {
+func (r *run) failWork(ctx context.Context, e *pendingWork, code, detail string) error {
 	e.work.ErrorCode, e.work.ErrorDetail = code, texts.Limit(detail, maxDetail)
 	return r.endWork(ctx, e, Failed, Failure, "", "")
 }

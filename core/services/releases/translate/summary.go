@@ -32,10 +32,10 @@ func (r *run) summarize(ctx context.Context, u *unit) error {
 	case answer.Problem != "":
 		return r.retryUnits(ctx, []*unit{u}, CodeUnusable, answer.Problem)
 	case answer.Insufficient:
-		return r.endWork(ctx, u.effort, Completed, Insufficient, "", "")
+		return r.endWork(ctx, u.pendingWork, Completed, Insufficient, "", "")
 	}
 	w.Model = answer.Model()
-	return r.endWork(ctx, u.effort, Completed, Ready, answer.Parts[0].Text, answer.Parts[1].Text)
+	return r.endWork(ctx, u.pendingWork, Completed, Ready, answer.Parts[0].Text, answer.Parts[1].Text)
 }
 
 // summarizeChanges asks once more with what changed since the release before, if that is known.

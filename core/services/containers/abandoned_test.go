@@ -101,7 +101,7 @@ func TestHousekeepingEndsChanges(t *testing.T) {
 			e.must(err)
 		}
 		keep()
-		if open, err := e.svc.repo.openChanges(t.Context(), id); err != nil || len(open) != 1 {
+		if open, err := (&changeStore{e.svc.repo.Store}).openChanges(t.Context(), id); err != nil || len(open) != 1 {
 			t.Errorf("of a job that goes on: %+v, %v", open, err)
 		}
 		e.exec("DELETE FROM job_locks")

@@ -38,7 +38,7 @@ const (
 
 // change is one service on its way to another image.
 type change struct {
-	s       *Service
+	s       *Changes
 	r       *work.Reporter
 	rec     *record.Change
 	svc     record.Service
@@ -88,7 +88,7 @@ func stepOrder(step string) int {
 // journalStep stores the step in the journal. It is called before the step is carried out.
 func (c *change) journalStep(ctx context.Context, step string) error {
 	c.rec.Step = step
-	if err := c.s.repo.saveChange(context.WithoutCancel(ctx), c.rec); err != nil {
+	if err := c.s.store.saveChange(context.WithoutCancel(ctx), c.rec); err != nil {
 		return fmt.Errorf("write the journal: %w", err)
 	}
 	return nil
@@ -127,13 +127,13 @@ func (c *change) runSteps(ctx context.Context) error {
 	}
 	defer unlock()
 	if stepOrder(c.rec.Step) < 0 {
-		return c.rollBack(ctx, c.rec.Error)
+		return c.rollbackSteps().rollBack(ctx, c.rec.Error)
 	}
 	steps := []struct {
 		name string
 		do   func(context.Context) error
 	}{
-		{stepPull, c.pullAllowed}, {stepBackup, c.backupMounts}, {stepTag, c.tagTarget}, {stepUp, c.composeUp}, {stepHealth, c.awaitHealth}, {stepSync, c.syncTag}, {stepExtraTags, c.extraTags},
+		{stepPull, c.pullAllowed}, {stepBackup, c.backupMounts}, {stepTag, c.tagTarget}, {stepUp, c.composeUp}, {stepHealth, c.awaitHealth}, {stepSync, c.syncTag}, {stepExtraTags, c.pullSteps().extraTags},
 	}
 	for _, step := range steps[min(stepOrder(c.rec.Step), len(steps)):] {
 		if err := c.journalStep(ctx, step.name); err != nil {
@@ -150,10 +150,10 @@ func (c *change) pullAllowed(ctx context.Context) error {
 	if err := c.checkAllowed(ctx); err != nil {
 		return err
 	}
-	if err := c.pullTarget(ctx); err != nil {
+	if err := c.pullSteps().pullTarget(ctx); err != nil {
 		return err
 	}
-	return c.pullFollowers(ctx)
+	return c.dependentSteps().pullFollowers(ctx)
 }
 
 // composeUp recreates the service with compose, unless its files differ from what runs by more than was allowed.
@@ -172,14 +172,14 @@ func (c *change) composeUp(ctx context.Context) error {
 
 // hasNewImage reports whether a container of the service has the new image already, or that cannot be found out.
 func (c *change) hasNewImage(ctx context.Context) bool {
-	list, err := c.s.ContainersOf(context.WithoutCancel(ctx), c.stack.Project, c.svc.Name)
+	list, err := c.s.cfg.Host.ContainersOf(context.WithoutCancel(ctx), c.stack.Project, c.svc.Name)
 	return err != nil || slices.ContainsFunc(list, func(ct engine.Container) bool { return ct.ImageID == c.rec.ToImage })
 }
 
 // tagTarget tags the new image with the name that the project uses, so that compose runs it.
 func (c *change) tagTarget(ctx context.Context) error {
 	c.reportProgress(ctx, 0.6, "naming the image "+c.svc.Image)
-	return c.s.RetryStep(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.ToImage, c.svc.ImageRef().String()) })
+	return c.s.cfg.Host.RetryStep(ctx, func() error { return c.s.cfg.Host.Engine().Tag(ctx, c.rec.ToImage, c.svc.ImageRef().String()) })
 }
 
 // restoreTag tags the former image with the name that the project uses. It undoes tagTarget.
@@ -197,24 +197,24 @@ func (c *change) nameFormer(ctx context.Context) {
 	}
 	ctx, cancel := work.OutlastJob(ctx, 5*time.Minute)
 	defer cancel()
-	if err := c.s.ThroughOutage(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.ImageRef().String()) }); err != nil {
+	if err := c.s.cfg.Host.ThroughOutage(ctx, func() error { return c.s.cfg.Host.Engine().Tag(ctx, c.rec.FromImage, c.svc.ImageRef().String()) }); err != nil {
 		c.r.LogWarning(ctx, "%s: the name could not be given back to the former image: %s", c.displayName(), failure.Text(err))
 	}
 }
 
 func (c *change) recreateWithDependents(ctx context.Context) error {
 	// The files may have changed since the update was asked for: compose reads them now, and so do we.
-	if err := c.s.SameImage(ctx, &c.stack, &c.svc); err != nil {
+	if err := c.s.cfg.Host.SameImage(ctx, &c.stack, &c.svc); err != nil {
 		return err
 	}
 	if c.rec.Replicas == 0 {
 		return fault.New(fault.Conflict, "%s has no container, and its files give it none.", c.svc.Name)
 	}
-	c.recreated = c.s.OutageCount()
+	c.recreated = c.s.cfg.Host.OutageCount()
 	call := c.composeCall(engine.ActionRecreate)
 	call.NoStart = c.staysStopped()
 	run := func(ctx context.Context, call host.ComposeCall) error {
-		_, err := c.s.RunCompose(ctx, c.r, &c.stack, call)
+		_, err := c.s.cfg.Host.RunCompose(ctx, c.r, &c.stack, call)
 		return err
 	}
 	recreate := run
@@ -227,12 +227,12 @@ func (c *change) recreateWithDependents(ctx context.Context) error {
 	if err := recreate(ctx, call); err != nil {
 		return err
 	}
-	return c.recreateDependents(ctx)
+	return c.dependentSteps().recreateDependents(ctx)
 }
 
 func (c *change) awaitHealth(ctx context.Context) error {
 	if c.staysStopped() {
-		return c.s.checkStopped(ctx, &c.stack, &c.svc, c.wantedAfter(c.rec.ToImage, c.rec.ToDigest))
+		return c.s.health.checkStopped(ctx, &c.stack, &c.svc, c.wantedAfter(c.rec.ToImage, c.rec.ToDigest))
 	}
 	if c.rec.RunsOnce != "" {
 		c.reportProgress(ctx, 0.8, "waiting until it has run to its end")
@@ -248,15 +248,15 @@ func (c *change) awaitHealth(ctx context.Context) error {
 // syncTag tags the image that runs with the name that the project uses, if another image has got it.
 func (c *change) syncTag(ctx context.Context) error {
 	c.reportProgress(ctx, 0.92, "checking the name of the image")
-	return c.s.RetryStep(ctx, func() error {
-		found, err := c.s.engine().Images(ctx, []string{c.svc.ImageRef().String()})
+	return c.s.cfg.Host.RetryStep(ctx, func() error {
+		found, err := c.s.cfg.Host.Engine().Images(ctx, []string{c.svc.ImageRef().String()})
 		if err != nil {
 			return err
 		}
 		if len(found) == 1 && found[0] != nil && found[0].ID == c.rec.ToImage {
 			return nil
 		}
-		return c.s.engine().Tag(ctx, c.rec.ToImage, c.svc.ImageRef().String())
+		return c.s.cfg.Host.Engine().Tag(ctx, c.rec.ToImage, c.svc.ImageRef().String())
 	})
 }
 
@@ -270,14 +270,14 @@ func (c *change) finishChange(ctx context.Context, status string, cause error) e
 	if cause != nil {
 		c.rec.Error, c.rec.Reason = failure.Text(cause), failure.Code(cause)
 	}
-	if err := c.s.repo.finishChange(ctx, c.rec, c.svc.ID, c.s.now()); err != nil {
+	if err := c.s.store.finishChange(ctx, c.rec, c.svc.ID, c.s.now()); err != nil {
 		return fmt.Errorf("write the journal: %w", err)
 	}
 	changed := []string{c.svc.ID}
 	for _, d := range c.rec.Dependents {
 		changed = append(changed, d.ServiceID)
 	}
-	c.s.RefreshServices(ctx, changed)
+	c.s.cfg.Projects.RefreshServices(ctx, changed)
 	if status == record.ChangeSuccess {
 		c.reportSuccess(ctx)
 	}

@@ -51,7 +51,7 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 		// The service runs and is healthy: only names of images are behind.
 		return c.finishChange(ctx, record.ChangeFailed, err)
 	case step == stepBackup:
-		if err := c.s.repo.failOpenBackups(context.WithoutCancel(ctx), c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
+		if err := c.s.cfg.Backups.failOpenBackups(context.WithoutCancel(ctx), c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
 			c.r.LogWarning(ctx, "%s: a backup that was begun could not be closed: %s", c.displayName(), failure.Text(err))
 		}
 		c.startAgain(ctx)
@@ -74,5 +74,5 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 		c.r.LogWarning(ctx, "%s: automatic rollback is switched off; the new container stays as it is.", c.displayName())
 		return c.finishChange(ctx, record.ChangeFailed, err)
 	}
-	return c.rollBack(ctx, failure.Text(err))
+	return c.rollbackSteps().rollBack(ctx, failure.Text(err))
 }

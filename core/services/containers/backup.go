@@ -89,14 +89,14 @@ func (s *Service) backupPlan(ctx context.Context, svc *record.Service, mode stri
 
 // backupMounts copies the mounts of the service. The service is stopped meanwhile, so that the copies are consistent.
 func (c *change) backupMounts(ctx context.Context) error {
-	if err := c.s.repo.failOpenBackups(ctx, c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
+	if err := c.s.cfg.Backups.failOpenBackups(ctx, c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
 		return err
 	}
-	plan, err := c.s.backupPlan(ctx, &c.svc, c.spec.BackupMode)
+	plan, err := c.s.cfg.Backups.backupPlan(ctx, &c.svc, c.spec.BackupMode)
 	if err != nil || len(plan) == 0 {
 		return err
 	}
-	list, err := c.s.ContainersOf(ctx, c.stack.Project, c.svc.Name)
+	list, err := c.s.cfg.Host.ContainersOf(ctx, c.stack.Project, c.svc.Name)
 	if err != nil {
 		return err
 	}
@@ -112,13 +112,18 @@ func (c *change) backupMounts(ctx context.Context) error {
 	}
 	for _, p := range plan {
 		c.reportProgress(ctx, 0.52, "backing up "+p.Name)
-		res, err := c.s.backupMount(ctx, c, list[0].ID, p)
+		res, err := c.s.cfg.Backups.backupMount(ctx, c, list[0].ID, p)
 		c.outcome.Backups = append(c.outcome.Backups, res)
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// failOpenBackups ends what an attempt before a crash has left open.
+func (s *Service) failOpenBackups(ctx context.Context, jobID, serviceID string, now int64) error {
+	return s.repo.failOpenBackups(ctx, jobID, serviceID, now)
 }
 
 // backupMount copies one mount. A failure, or a mount over the limit, is an error only if the settings ask for every backup to
@@ -238,11 +243,11 @@ func (c *change) startAgain(ctx context.Context) {
 	}
 	ctx, cancel := work.OutlastJob(ctx, 5*time.Minute)
 	defer cancel()
-	if _, err := c.s.RunCompose(ctx, c.r, &c.stack, c.composeCall(engine.ActionStart)); err != nil {
+	if _, err := c.s.cfg.Host.RunCompose(ctx, c.r, &c.stack, c.composeCall(engine.ActionStart)); err != nil {
 		c.r.LogError(ctx, "%s: it could not be started again: %s", c.displayName(), failure.Text(err))
 		return
 	}
-	c.restartDependents(ctx)
+	c.dependentSteps().restartDependents(ctx)
 }
 
 // backupRecord is a copy of one mount.

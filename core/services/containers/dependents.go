@@ -23,8 +23,8 @@ type Dependent struct {
 }
 
 // dependentLocks are the locks of the services that are recreated with a service. This instance itself is not recreated.
-func (s *Service) dependentLocks(ctx context.Context, inv *project.Inventory, svc *record.Service) ([]string, error) {
-	dependents, err := s.DependentServices(ctx, inv.Stacks[svc.StackID], svc.Name)
+func (x *Changes) dependentLocks(ctx context.Context, inv *project.Inventory, svc *record.Service) ([]string, error) {
+	dependents, err := x.cfg.Host.DependentServices(ctx, inv.Stacks[svc.StackID], svc.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -40,8 +40,8 @@ func (s *Service) dependentLocks(ctx context.Context, inv *project.Inventory, sv
 
 // Dependents are the services that are recreated with some services, by the ids of these. Services without any are left
 // out.
-func (s *Service) Dependents(ctx context.Context, ids []string) (map[string][]Dependent, error) {
-	inv, err := s.LoadInventory(ctx)
+func (pl *Planner) Dependents(ctx context.Context, ids []string) (map[string][]Dependent, error) {
+	inv, err := pl.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (s *Service) Dependents(ctx context.Context, ids []string) (map[string][]De
 		if svc == nil || inv.Stacks[svc.StackID] == nil {
 			continue
 		}
-		found, err := s.DependentServices(ctx, inv.Stacks[svc.StackID], svc.Name)
+		found, err := pl.cfg.Host.DependentServices(ctx, inv.Stacks[svc.StackID], svc.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -64,8 +64,8 @@ func (s *Service) Dependents(ctx context.Context, ids []string) (map[string][]De
 
 // planDependents adds the dependents of a service, and what recreating them would change, to its plan. What is a target of the job itself
 // is recreated there.
-func (s *Service) planDependents(ctx context.Context, st *record.Stack, svc *record.Service, with []project.Target, p *ServicePlan) error {
-	dependents, err := s.DependentServices(ctx, st, svc.Name)
+func (pl *Planner) planDependents(ctx context.Context, st *record.Stack, svc *record.Service, with []project.Target, p *ServicePlan) error {
+	dependents, err := pl.cfg.Host.DependentServices(ctx, st, svc.Name)
 	if err != nil {
 		return err
 	}
@@ -75,15 +75,15 @@ func (s *Service) planDependents(ctx context.Context, st *record.Stack, svc *rec
 		if slices.ContainsFunc(with, func(t project.Target) bool { return t.ServiceID == d.ID }) {
 			continue
 		}
-		scale, err := s.ScaleOf(ctx, st, d.Name)
+		scale, err := pl.cfg.Host.ScaleOf(ctx, st, d.Name)
 		if err != nil {
 			return err
 		}
-		res, err := s.ComposeDry(ctx, st, host.ComposeCall{Action: engine.ActionRecreate, Services: []string{d.Name}, Scale: scale, Force: true})
+		res, err := pl.cfg.Host.ComposeDry(ctx, st, host.ComposeCall{Action: engine.ActionRecreate, Services: []string{d.Name}, Scale: scale, Force: true})
 		if err != nil {
 			return err
 		}
-		drift, err := s.drift.Compare(ctx, st, d)
+		drift, err := pl.cfg.Drift.Compare(ctx, st, d)
 		if err != nil {
 			return err
 		}
@@ -94,14 +94,14 @@ func (s *Service) planDependents(ctx context.Context, st *record.Stack, svc *rec
 }
 
 // dependentRecords are the dependents of a service as they are now.
-func (s *Service) dependentRecords(ctx context.Context, st *record.Stack, svc *record.Service) ([]record.Dependent, error) {
-	dependents, err := s.DependentServices(ctx, st, svc.Name)
+func (x *Changes) dependentRecords(ctx context.Context, st *record.Stack, svc *record.Service) ([]record.Dependent, error) {
+	dependents, err := x.cfg.Host.DependentServices(ctx, st, svc.Name)
 	if err != nil {
 		return nil, err
 	}
 	var out []record.Dependent
 	for i := range dependents {
-		now, err := s.RunningImage(ctx, st, &dependents[i])
+		now, err := x.cfg.Projects.RunningImage(ctx, st, &dependents[i])
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func (s *Service) dependentRecords(ctx context.Context, st *record.Stack, svc *r
 
 // recreateDependents recreates the services that share something with the containers that were just recreated, each with
 // the image that it had.
-func (c *change) recreateDependents(ctx context.Context) error {
+func (c dependentSteps) recreateDependents(ctx context.Context) error {
 	for _, d := range c.rec.Dependents {
 		if c.leavesOut(d) {
 			continue
@@ -125,9 +125,9 @@ func (c *change) recreateDependents(ctx context.Context) error {
 }
 
 // recreateDependent recreates a dependent with the image that it had.
-func (c *change) recreateDependent(ctx context.Context, d record.Dependent) error {
+func (c dependentSteps) recreateDependent(ctx context.Context, d record.Dependent) error {
 	c.r.LogInfo(ctx, "%s: recreating %s, which shares namespaces or volumes with it", c.displayName(), d.Name)
-	svc, err := c.s.repo.FindService(ctx, d.ServiceID)
+	svc, err := c.s.store.FindService(ctx, d.ServiceID)
 	if err != nil {
 		return err
 	}
@@ -135,39 +135,39 @@ func (c *change) recreateDependent(ctx context.Context, d record.Dependent) erro
 		return err
 	}
 	call := host.ComposeCall{Action: engine.ActionRecreate, Services: []string{d.Name}, Scale: map[string]int{d.Name: d.Replicas}, Force: true, NoStart: d.Stopped}
-	_, err = c.s.RunCompose(ctx, c.r, &c.stack, call)
+	_, err = c.s.cfg.Host.RunCompose(ctx, c.r, &c.stack, call)
 	return err
 }
 
 // keepImage gives the name of a dependent's image back to the one that it runs, if another has got it.
-func (c *change) keepImage(ctx context.Context, svc *record.Service, imageID string) error {
+func (c dependentSteps) keepImage(ctx context.Context, svc *record.Service, imageID string) error {
 	ref := svc.ImageRef()
 	if imageID == "" || svc.Repo == "" || ref.Digest != "" {
 		return nil
 	}
-	return c.s.RetryStep(ctx, func() error {
-		found, err := c.s.engine().Images(ctx, []string{ref.String()})
+	return c.s.cfg.Host.RetryStep(ctx, func() error {
+		found, err := c.s.cfg.Host.Engine().Images(ctx, []string{ref.String()})
 		if err != nil || len(found) == 1 && found[0] != nil && found[0].ID == imageID {
 			return err
 		}
-		return c.s.engine().Tag(ctx, imageID, ref.String())
+		return c.s.cfg.Host.Engine().Tag(ctx, imageID, ref.String())
 	})
 }
 
 // restartDependents is for a provider that was stopped and started without being recreated: its namespaces are new.
-func (c *change) restartDependents(ctx context.Context) {
+func (c dependentSteps) restartDependents(ctx context.Context) {
 	for _, d := range c.rec.Dependents {
 		if d.Stopped {
 			continue
 		}
-		if _, err := c.s.RunCompose(ctx, c.r, &c.stack, host.ComposeCall{Action: engine.ActionRestart, Services: []string{d.Name}}); err != nil {
+		if _, err := c.s.cfg.Host.RunCompose(ctx, c.r, &c.stack, host.ComposeCall{Action: engine.ActionRestart, Services: []string{d.Name}}); err != nil {
 			c.r.LogError(ctx, "%s: %s, which shares namespaces with it, could not be restarted: %s", c.displayName(), d.Name, failure.Text(err))
 		}
 	}
 }
 
 // awaitDependents waits until the dependents are healthy, each with its containers, in namespaces of containers that exist.
-func (c *change) awaitDependents(ctx context.Context) error {
+func (c dependentSteps) awaitDependents(ctx context.Context) error {
 	for _, d := range c.rec.Dependents {
 		if c.leavesOut(d) {
 			continue
@@ -179,24 +179,24 @@ func (c *change) awaitDependents(ctx context.Context) error {
 	return nil
 }
 
-func (c *change) awaitDependent(ctx context.Context, d record.Dependent) error {
-	svc, err := c.s.repo.FindService(ctx, d.ServiceID)
+func (c dependentSteps) awaitDependent(ctx context.Context, d record.Dependent) error {
+	svc, err := c.s.store.FindService(ctx, d.ServiceID)
 	if err != nil {
 		return err
 	}
 	want := wantedContainers{imageID: d.ImageID, replicas: d.Replicas}
 	if d.Stopped {
-		return c.s.checkStopped(ctx, &c.stack, &svc, want)
+		return c.s.health.checkStopped(ctx, &c.stack, &svc, want)
 	}
-	if err := c.s.waitHealthy(ctx, c.r, &c.stack, &svc, want); err != nil {
+	if err := c.s.health.waitHealthy(ctx, c.r, &c.stack, &svc, want); err != nil {
 		return err
 	}
 	return c.checkNamespaces(ctx, d.Name)
 }
 
 // checkNamespaces makes sure that the containers of a dependent share nothing with containers that are gone.
-func (c *change) checkNamespaces(ctx context.Context, service string) error {
-	list, err := c.s.ContainersOf(ctx, c.stack.Project, "")
+func (c dependentSteps) checkNamespaces(ctx context.Context, service string) error {
+	list, err := c.s.cfg.Host.ContainersOf(ctx, c.stack.Project, "")
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (c *change) checkNamespaces(ctx context.Context, service string) error {
 		if ct.Labels[host.LabelService] != service {
 			continue
 		}
-		d, err := c.s.engine().Inspect(ctx, ct.ID)
+		d, err := c.s.cfg.Host.Engine().Inspect(ctx, ct.ID)
 		if err != nil {
 			return fmt.Errorf("inspect %s: %w", ct.Name, err)
 		}
@@ -216,7 +216,7 @@ func (c *change) checkNamespaces(ctx context.Context, service string) error {
 			if !shared {
 				continue
 			}
-			if _, err := c.s.engine().Inspect(ctx, id); err != nil {
+			if _, err := c.s.cfg.Host.Engine().Inspect(ctx, id); err != nil {
 				if fault.CodeOf(err) == fault.NotFound {
 					return fault.New(fault.Conflict, "The container %s shares a namespace with a container that is gone.", ct.Name)
 				}

@@ -11,36 +11,36 @@ import (
 
 // Drift returns what recreating services and their dependents would change besides their images. Services that would stay
 // as they are, are left out. It fails if one of them cannot be compared.
-func (s *Service) Drift(ctx context.Context, ids []string) ([]drift.ServiceDrift, error) {
-	inv, err := s.LoadInventory(ctx)
+func (x *Changes) Drift(ctx context.Context, ids []string) ([]drift.ServiceDrift, error) {
+	inv, err := x.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.driftOfAll(ctx, inv, ids)
+	return x.driftOfAll(ctx, inv, ids)
 }
 
 // driftOfAll is Drift with the stacks and services of inv.
-func (s *Service) driftOfAll(ctx context.Context, inv *project.Inventory, ids []string) (out []drift.ServiceDrift, err error) {
+func (x *Changes) driftOfAll(ctx context.Context, inv *project.Inventory, ids []string) (out []drift.ServiceDrift, err error) {
 	seen, hashes := map[string]bool{}, map[string]*drift.Hashes{}
 	for _, id := range ids {
 		svc := inv.Services[id]
 		if svc == nil || inv.Stacks[svc.StackID] == nil {
 			continue
 		}
-		dependents, err := s.DependentServices(ctx, inv.Stacks[svc.StackID], svc.Name)
+		dependents, err := x.cfg.Host.DependentServices(ctx, inv.Stacks[svc.StackID], svc.Name)
 		if err != nil {
 			return nil, err
 		}
 		st := inv.Stacks[svc.StackID]
 		if hashes[st.ID] == nil {
-			hashes[st.ID] = s.drift.NewHashes(st)
+			hashes[st.ID] = x.cfg.Drift.NewHashes(st)
 		}
 		for _, svc := range append([]record.Service{*svc}, dependents...) {
 			if seen[svc.ID] {
 				continue
 			}
 			seen[svc.ID] = true
-			drift, err := s.drift.CompareWith(ctx, st, &svc, hashes[st.ID])
+			drift, err := x.cfg.Drift.CompareWith(ctx, st, &svc, hashes[st.ID])
 			if err != nil {
 				return nil, err
 			}
@@ -54,8 +54,8 @@ func (s *Service) driftOfAll(ctx context.Context, inv *project.Inventory, ids []
 
 // refuseDrift is checkDrift for services and their dependents, before there is a job. While the engine is away it refuses
 // nothing: the job waits for the engine and compares then.
-func (s *Service) refuseDrift(ctx context.Context, inv *project.Inventory, ids []string, allowed bool) error {
-	found, err := s.driftOfAll(ctx, inv, ids)
+func (x *Changes) refuseDrift(ctx context.Context, inv *project.Inventory, ids []string, allowed bool) error {
+	found, err := x.driftOfAll(ctx, inv, ids)
 	if failure.IsEngineGone(err) {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (s *Service) refuseDrift(ctx context.Context, inv *project.Inventory, ids [
 func (c *change) checkDrift(ctx context.Context) error {
 	services := []record.Service{c.svc}
 	for _, d := range c.rec.Dependents {
-		svc, err := c.s.repo.FindService(ctx, d.ServiceID)
+		svc, err := c.s.store.FindService(ctx, d.ServiceID)
 		if err != nil {
 			return err
 		}
@@ -79,13 +79,13 @@ func (c *change) checkDrift(ctx context.Context) error {
 	for i := range services {
 		names[i] = services[i].Name
 	}
-	found, hashes := make([]drift.ServiceDrift, len(services)), c.s.drift.NewHashes(&c.stack)
-	err := c.s.ThroughOutage(ctx, func() (err error) {
-		if err := c.s.RefuseSameName(ctx, &c.stack, names); err != nil {
+	found, hashes := make([]drift.ServiceDrift, len(services)), c.s.cfg.Drift.NewHashes(&c.stack)
+	err := c.s.cfg.Host.ThroughOutage(ctx, func() (err error) {
+		if err := c.s.cfg.Host.RefuseSameName(ctx, &c.stack, names); err != nil {
 			return err
 		}
 		for i := 0; i < len(services) && err == nil; i++ {
-			found[i], err = c.s.drift.CompareWith(ctx, &c.stack, &services[i], hashes)
+			found[i], err = c.s.cfg.Drift.CompareWith(ctx, &c.stack, &services[i], hashes)
 		}
 		return err
 	})

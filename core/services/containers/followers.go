@@ -25,23 +25,23 @@ func markFollowers(dependents []record.Dependent, targets []project.Target) []re
 }
 
 // leavesOut reports whether the change leaves it to a later one to recreate a dependent. A rollback leaves nothing to others.
-func (c *change) leavesOut(d record.Dependent) bool {
+func (c dependentSteps) leavesOut(d record.Dependent) bool {
 	return d.Follows && stepOrder(c.rec.Step) >= 0
 }
 
 // pullFollowers pulls the new images of the dependents that follow. One whose image cannot be had is recreated with the change instead.
-func (c *change) pullFollowers(ctx context.Context) error {
+func (c dependentSteps) pullFollowers(ctx context.Context) error {
 	for i := range c.rec.Dependents {
 		d := &c.rec.Dependents[i]
 		at := slices.IndexFunc(c.spec.Targets, func(t project.Target) bool { return t.ServiceID == d.ServiceID })
 		if !d.Follows || at < 0 {
 			continue
 		}
-		svc, err := c.s.repo.FindService(ctx, d.ServiceID)
+		svc, err := c.s.store.FindService(ctx, d.ServiceID)
 		if err != nil {
 			return err
 		}
-		if _, err = c.fetchImage(ctx, svc.ImageRef().WithDigest(c.spec.Targets[at].TargetDigest)); err != nil {
+		if _, err = c.pullSteps().fetchImage(ctx, svc.ImageRef().WithDigest(c.spec.Targets[at].TargetDigest)); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
@@ -54,7 +54,7 @@ func (c *change) pullFollowers(ctx context.Context) error {
 
 // recreateLeft recreates the dependents that changes have left to later ones which did not come to it: they still share namespaces or
 // volumes with containers that are gone.
-func (s *Service) recreateLeft(ctx context.Context, changes []*change) error {
+func (x *Changes) recreateLeft(ctx context.Context, changes []*change) error {
 	if work.IsHandover(ctx) {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (s *Service) recreateLeft(ctx context.Context, changes []*change) error {
 			if !d.Follows {
 				continue
 			}
-			if err := c.recreateOutdated(ctx, d); err != nil {
+			if err := c.dependentSteps().recreateOutdated(ctx, d); err != nil {
 				c.r.LogError(ctx, "%s: %s, which shares namespaces or volumes with it, does not run as it did: %s", c.displayName(), d.Name, failure.Text(err))
 				failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run as it did: %s", c.stack.Project, d.Name, failure.Text(err))
 			}
@@ -74,11 +74,11 @@ func (s *Service) recreateLeft(ctx context.Context, changes []*change) error {
 }
 
 // recreateOutdated recreates a dependent whose containers are older than those of the service that it depends on.
-func (c *change) recreateOutdated(ctx context.Context, d record.Dependent) error {
+func (c dependentSteps) recreateOutdated(ctx context.Context, d record.Dependent) error {
 	ctx, cancel := work.OutlastJob(ctx, rollbackTime)
 	defer cancel()
-	return c.s.RepeatAfterOutage(ctx, c.r, c.displayName(), func(ctx context.Context) error {
-		list, err := c.s.ContainersOf(ctx, c.stack.Project, "")
+	return c.s.cfg.Host.RepeatAfterOutage(ctx, c.r, c.displayName(), func(ctx context.Context) error {
+		list, err := c.s.cfg.Host.ContainersOf(ctx, c.stack.Project, "")
 		if err != nil {
 			return fmt.Errorf("look for what was left out: %w", err)
 		}

@@ -26,35 +26,35 @@ type watched struct {
 // waitHealthy waits until the service has exactly the wanted containers and they are healthy: by their health check, or,
 // without one, by running for the settling time without a restart. The containers are looked up each time: compose may
 // replace them.
-func (s *Service) waitHealthy(ctx context.Context, r *work.Reporter, st *record.Stack, svc *record.Service, want wantedContainers) error {
-	set := s.settings()
+func (h *healthChecker) waitHealthy(ctx context.Context, r *work.Reporter, st *record.Stack, svc *record.Service, want wantedContainers) error {
+	set := h.cfg.Settings()
 	limit := set.HealthTimeout
 	if svc.HealthTimeout > 0 {
 		limit = time.Duration(svc.HealthTimeout) * time.Second
 	}
 	limit = want.runTimeLimit(svc, limit)
-	begin, grace, outages := time.Now(), time.Duration(0), s.OutageCount()
+	begin, grace, outages := time.Now(), time.Duration(0), h.cfg.Host.OutageCount()
 	seen := map[string]*watched{}
 	for {
-		state, wait, err := s.inspectContainers(ctx, st, svc, want, seen)
+		state, wait, err := h.inspectContainers(ctx, st, svc, want, seen)
 		if ctx.Err() == nil && failure.IsEngineGone(err) {
 			// An engine that is restarted says nothing about the service: it is asked again while there is time.
 			state, err = stateAway, nil
-			_ = s.AskEngine(ctx)
+			_ = h.cfg.Host.AskEngine(ctx)
 		}
 		if err != nil {
 			return err
 		}
-		if err := s.checkInterrupted(state, outages); err != nil {
+		if err := h.checkInterrupted(state, outages); err != nil {
 			return err
 		}
 		if state == "" {
-			return s.RetryStep(ctx, func() error { return s.checkDigest(ctx, svc, want) })
+			return h.cfg.Host.RetryStep(ctx, func() error { return h.checkDigest(ctx, svc, want) })
 		}
 		grace = max(grace, wait)
 		if time.Since(begin) > limit+grace && want.runsOnce == runsAsBefore && state == stateRunning {
 			r.LogWarning(ctx, "%s / %s still runs after %s, and is not waited for any longer", st.Project, svc.Name, limit)
-			return s.RetryStep(ctx, func() error { return s.checkDigest(ctx, svc, want) })
+			return h.cfg.Host.RetryStep(ctx, func() error { return h.checkDigest(ctx, svc, want) })
 		}
 		if time.Since(begin) > limit+grace && want.runsOnce != "" {
 			return fault.New(fault.Conflict, "%s did not end within %s: %s", svc.Name, limit, state)
@@ -78,8 +78,8 @@ const (
 
 // checkInterrupted returns an error if a state cannot get better by itself because the engine was away since the given number of outages:
 // nobody starts a container any more that was only created.
-func (s *Service) checkInterrupted(state string, outages int64) error {
-	if state == stateCreated && s.OutageCount() != outages {
+func (h *healthChecker) checkInterrupted(state string, outages int64) error {
+	if state == stateCreated && h.cfg.Host.OutageCount() != outages {
 		return fault.Wrap(errNotRunning, fault.Conflict, "The engine went away before it started a container.")
 	}
 	return nil
@@ -87,8 +87,8 @@ func (s *Service) checkInterrupted(state string, outages int64) error {
 
 // inspectContainers inspects the containers once. The state is empty if all are healthy, else it says what is awaited. The
 // grace is their longest start period.
-func (s *Service) inspectContainers(ctx context.Context, st *record.Stack, svc *record.Service, want wantedContainers, seen map[string]*watched) (state string, grace time.Duration, err error) {
-	list, err := s.AllContainersOf(ctx, st.Project, svc.Name)
+func (h *healthChecker) inspectContainers(ctx context.Context, st *record.Stack, svc *record.Service, want wantedContainers, seen map[string]*watched) (state string, grace time.Duration, err error) {
+	list, err := h.cfg.Host.AllContainersOf(ctx, st.Project, svc.Name)
 	if err != nil {
 		return "", 0, err
 	}
@@ -96,7 +96,7 @@ func (s *Service) inspectContainers(ctx context.Context, st *record.Stack, svc *
 		return missing, 0, err
 	}
 	for _, c := range list {
-		d, err := s.engine().Inspect(ctx, c.ID)
+		d, err := h.cfg.Host.Engine().Inspect(ctx, c.ID)
 		if fault.CodeOf(err) == fault.NotFound {
 			return "a container was replaced", 0, nil
 		}
@@ -111,7 +111,7 @@ func (s *Service) inspectContainers(ctx context.Context, st *record.Stack, svc *
 		if want.runsOnce != "" {
 			waits, err = checkEnded(d)
 		} else {
-			waits, err = s.checkHealth(d, seen)
+			waits, err = h.checkHealth(d, seen)
 		}
 		if err != nil {
 			return "", grace, err
@@ -124,7 +124,7 @@ func (s *Service) inspectContainers(ctx context.Context, st *record.Stack, svc *
 }
 
 // checkHealth returns what a container is waiting for, "" if it is healthy, or an error if it will not become healthy.
-func (s *Service) checkHealth(d *engine.Detail, seen map[string]*watched) (waits string, err error) {
+func (h *healthChecker) checkHealth(d *engine.Detail, seen map[string]*watched) (waits string, err error) {
 	w := seen[d.ID]
 	if w == nil {
 		w = &watched{restarts: d.RestartCount, started: d.StartedAt, since: time.Now()}
@@ -149,7 +149,7 @@ func (s *Service) checkHealth(d *engine.Detail, seen map[string]*watched) (waits
 	case d.Health == "healthy":
 		return "", nil
 	}
-	settle := s.settings().SettleTime
+	settle := h.cfg.Settings().SettleTime
 	if w.started != d.StartedAt {
 		w.started, w.since = d.StartedAt, time.Now()
 	}
@@ -172,11 +172,11 @@ func describeState(d *engine.Detail) string {
 }
 
 // checkDigest makes sure that the image is the one that was asked for.
-func (s *Service) checkDigest(ctx context.Context, svc *record.Service, want wantedContainers) error {
+func (h *healthChecker) checkDigest(ctx context.Context, svc *record.Service, want wantedContainers) error {
 	if want.digest == "" {
 		return nil
 	}
-	found, err := s.engine().Images(ctx, []string{want.imageID})
+	found, err := h.cfg.Host.Engine().Images(ctx, []string{want.imageID})
 	if err != nil {
 		return err
 	}

@@ -25,11 +25,11 @@ type Change struct {
 }
 
 // History are the newest updates and rollbacks of a service.
-func (s *Service) History(ctx context.Context, id string) ([]Change, error) {
-	if _, err := s.repo.FindService(ctx, id); err != nil {
+func (x *Changes) History(ctx context.Context, id string) ([]Change, error) {
+	if _, err := x.store.FindService(ctx, id); err != nil {
 		return nil, err
 	}
-	rows, err := s.repo.changesOf(ctx, id, 50)
+	rows, err := x.store.changesOf(ctx, id, 50)
 	if err != nil {
 		return nil, fmt.Errorf("read the history: %w", err)
 	}

@@ -50,8 +50,8 @@ const (
 )
 
 // ServiceLifecycle reports whether a service runs. The engine is asked; if it does not answer the state is unknown.
-func (s *Service) ServiceLifecycle(ctx context.Context, id string) (ServiceLifecycle, error) {
-	inv, err := s.LoadInventory(ctx)
+func (l *Lifecycle) ServiceLifecycle(ctx context.Context, id string) (ServiceLifecycle, error) {
+	inv, err := l.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return ServiceLifecycle{}, err
 	}
@@ -59,7 +59,7 @@ func (s *Service) ServiceLifecycle(ctx context.Context, id string) (ServiceLifec
 	if svc == nil {
 		return ServiceLifecycle{}, fault.New(fault.NotFound, record.NoService)
 	}
-	jobs, err := s.queue.ActiveJobs(ctx, []string{id})
+	jobs, err := l.cfg.Jobs.ActiveJobs(ctx, []string{id})
 	if err != nil {
 		return ServiceLifecycle{}, err
 	}
@@ -67,14 +67,14 @@ func (s *Service) ServiceLifecycle(ctx context.Context, id string) (ServiceLifec
 	if len(jobs) > 0 {
 		out.ActiveJob = &jobs[0]
 	}
-	states, why := s.serviceStates(ctx, inv, []*record.Service{svc})
+	states, why := l.serviceStates(ctx, inv, []*record.Service{svc})
 	out.State = states[id]
 	if inv.IsSelf(svc) {
 		why = unavailableSelf
 	} else if inv.IsArchived(svc) {
 		why = unavailableArchived
 	} else if why == "" {
-		why = s.cannotStart(ctx, inv, svc)
+		why = l.cannotStart(ctx, inv, svc)
 	}
 	out.UnavailableReason = pointerTo(why)
 	return out, nil
@@ -89,13 +89,13 @@ func pointerTo(s string) *string {
 }
 
 // serviceStates returns the states of services of one stack, as the engine reports them.
-func (s *Service) serviceStates(ctx context.Context, inv *project.Inventory, services []*record.Service) (map[string]record.LifecycleState, string) {
+func (l *Lifecycle) serviceStates(ctx context.Context, inv *project.Inventory, services []*record.Service) (map[string]record.LifecycleState, string) {
 	out := map[string]record.LifecycleState{}
 	if len(services) == 0 {
 		return out, ""
 	}
 	projectName := inv.Stacks[services[0].StackID].Project
-	list, err := s.ContainersOf(ctx, projectName, "")
+	list, err := l.cfg.Host.ContainersOf(ctx, projectName, "")
 	for _, svc := range services {
 		if err != nil {
 			out[svc.ID] = record.StateUnknown
@@ -105,7 +105,7 @@ func (s *Service) serviceStates(ctx context.Context, inv *project.Inventory, ser
 		out[svc.ID] = project.StateOf(own)
 	}
 	if err != nil {
-		s.log.Warn("the engine did not tell what runs", "project", projectName, "error", err)
+		l.cfg.Logger.Warn("the engine did not tell what runs", "project", projectName, "error", err)
 		return out, unavailableEngine
 	}
 	return out, ""
@@ -113,12 +113,12 @@ func (s *Service) serviceStates(ctx context.Context, inv *project.Inventory, ser
 
 // cannotStart tells why a service without containers cannot be started: compose of the first generation starts only what
 // is there.
-func (s *Service) cannotStart(ctx context.Context, inv *project.Inventory, svc *record.Service) string {
-	list, err := s.ContainersOf(ctx, inv.Stacks[svc.StackID].Project, svc.Name)
+func (l *Lifecycle) cannotStart(ctx context.Context, inv *project.Inventory, svc *record.Service) string {
+	list, err := l.cfg.Host.ContainersOf(ctx, inv.Stacks[svc.StackID].Project, svc.Name)
 	if err != nil || len(list) > 0 {
 		return ""
 	}
-	info, err := s.engine().Info(ctx, s.settings().ComposeBin)
+	info, err := l.cfg.Host.Engine().Info(ctx, l.cfg.Settings().ComposeBin)
 	if err == nil && info.Compose != nil && !info.Compose.PullPolicy {
 		return unavailableNone
 	}
@@ -126,8 +126,8 @@ func (s *Service) cannotStart(ctx context.Context, inv *project.Inventory, svc *
 }
 
 // StackLifecycle sums the states of a stack's services up.
-func (s *Service) StackLifecycle(ctx context.Context, id string) (StackLifecycle, error) {
-	inv, err := s.LoadInventory(ctx)
+func (l *Lifecycle) StackLifecycle(ctx context.Context, id string) (StackLifecycle, error) {
+	inv, err := l.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return StackLifecycle{}, err
 	}
@@ -140,10 +140,10 @@ func (s *Service) StackLifecycle(ctx context.Context, id string) (StackLifecycle
 		ids = append(ids, svc.ID)
 	}
 	out := StackLifecycle{}
-	if out.ActiveJobs, err = s.queue.ActiveJobs(ctx, ids); err != nil {
+	if out.ActiveJobs, err = l.cfg.Jobs.ActiveJobs(ctx, ids); err != nil {
 		return out, err
 	}
-	states, why := s.serviceStates(ctx, inv, members)
+	states, why := l.serviceStates(ctx, inv, members)
 	out.State = project.SumStates(states)
 	if inv.ContainsSelf(id) {
 		why = unavailableSelf
@@ -162,11 +162,11 @@ func checkAction(action string) error {
 }
 
 // ServiceAction queues the start, stop or restart of a service.
-func (s *Service) ServiceAction(ctx context.Context, id, action string) (string, error) {
+func (l *Lifecycle) ServiceAction(ctx context.Context, id, action string) (string, error) {
 	if err := checkAction(action); err != nil {
 		return "", err
 	}
-	inv, err := s.LoadInventory(ctx)
+	inv, err := l.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -180,22 +180,22 @@ func (s *Service) ServiceAction(ctx context.Context, id, action string) (string,
 		return "", record.ArchivedError(svc.Name)
 	}
 	if action == ActionStart {
-		if why := s.cannotStart(ctx, inv, svc); why != "" {
+		if why := l.cannotStart(ctx, inv, svc); why != "" {
 			return "", fault.New(fault.Conflict, "%s has no container yet, and this compose starts only what is there.", svc.Name).With("reason", why)
 		}
 	}
-	return s.queue.SubmitNew(ctx, work.Submission{
+	return l.cfg.Jobs.SubmitNew(ctx, work.Submission{
 		Kind: work.JobServiceLifecycle, Locks: []string{work.ServiceLock(id)}, Services: []string{id}, Stacks: []string{svc.StackID},
 		Payload: lifecycleJob{work.Subject{Scope: work.ScopeService, StackID: svc.StackID, ServiceID: id, Reason: work.ReasonUI}, action},
 	})
 }
 
 // StackAction queues the start, stop or restart of a stack. It locks all services of it.
-func (s *Service) StackAction(ctx context.Context, id, action string) (string, error) {
+func (l *Lifecycle) StackAction(ctx context.Context, id, action string) (string, error) {
 	if err := checkAction(action); err != nil {
 		return "", err
 	}
-	inv, err := s.LoadInventory(ctx)
+	inv, err := l.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -215,5 +215,5 @@ func (s *Service) StackAction(ctx context.Context, id, action string) (string, e
 	for _, svc := range inv.MembersOf(id) {
 		sub.Locks, sub.Services = append(sub.Locks, work.ServiceLock(svc.ID)), append(sub.Services, svc.ID)
 	}
-	return s.queue.SubmitNew(ctx, sub)
+	return l.cfg.Jobs.SubmitNew(ctx, sub)
 }

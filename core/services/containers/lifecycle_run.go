@@ -28,12 +28,12 @@ type LifecycleSummary struct {
 }
 
 // runLifecycle runs the compose command, and reads afterwards what runs. It may be repeated: the commands lead to a state.
-func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecycleJob, r *work.Reporter) (any, error) {
-	st, err := s.repo.FindStack(ctx, spec.StackID)
+func (l *Lifecycle) runLifecycle(ctx context.Context, job *queue.Job, spec lifecycleJob, r *work.Reporter) (any, error) {
+	st, err := l.store.FindStack(ctx, spec.StackID)
 	if err != nil {
 		return nil, err
 	}
-	services, err := s.repo.ListStackServices(ctx, st.ID)
+	services, err := l.store.ListStackServices(ctx, st.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecyc
 	if len(ids) == 0 {
 		return nil, fault.New(fault.Conflict, "There is no service left to act on.")
 	}
-	unlock, err := s.applying.LockKey(ctx, st.ID)
+	unlock, err := l.cfg.Locks.LockKey(ctx, st.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -56,15 +56,15 @@ func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecyc
 	r.UpdateProgress(ctx, func(p *work.ProgressState) {
 		p.Phase, p.Message, p.CurrentTarget = "apply", "compose "+spec.Action, st.Project
 	})
-	scale, err := s.lifecycleScale(ctx, job, r, &st, services)
+	scale, err := l.lifecycleScale(ctx, job, r, &st, services)
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.RunCompose(ctx, r, &st, host.ComposeCall{Action: spec.Action, Services: names, Scale: scale})
+	res, err := l.cfg.Host.RunCompose(ctx, r, &st, host.ComposeCall{Action: spec.Action, Services: names, Scale: scale})
 	if err == nil && spec.Action != ActionStop {
-		err = s.checkScale(ctx, &st, scale)
+		err = l.checkScale(ctx, &st, scale)
 	}
-	s.RefreshServices(context.WithoutCancel(ctx), ids)
+	l.cfg.Projects.RefreshServices(context.WithoutCancel(ctx), ids)
 	out := LifecycleSummary{Action: spec.Action, Command: []string{}, State: record.StateUnknown}
 	if res != nil {
 		out.Command = res.Command
@@ -73,7 +73,7 @@ func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecyc
 		return out, err
 	}
 	states := map[string]record.LifecycleState{}
-	if services, err = s.repo.ListStackServices(ctx, st.ID); err != nil {
+	if services, err = l.store.ListStackServices(ctx, st.ID); err != nil {
 		return out, err
 	}
 	for _, svc := range services {
@@ -86,7 +86,7 @@ func (s *Service) runLifecycle(ctx context.Context, job *queue.Job, spec lifecyc
 }
 
 // lifecycleScale is the number of containers that the services had when the job began, also in a later attempt.
-func (s *Service) lifecycleScale(ctx context.Context, job *queue.Job, r *work.Reporter, st *record.Stack, services []record.Service) (map[string]int, error) {
+func (l *Lifecycle) lifecycleScale(ctx context.Context, job *queue.Job, r *work.Reporter, st *record.Stack, services []record.Service) (map[string]int, error) {
 	scale := map[string]int{}
 	if len(job.Checkpoint) > 0 {
 		return scale, record.DecodeColumn(job.Checkpoint, &scale)
@@ -95,7 +95,7 @@ func (s *Service) lifecycleScale(ctx context.Context, job *queue.Job, r *work.Re
 	for i := range services {
 		names[i] = services[i].Name
 	}
-	scale, err := s.ScaleOf(ctx, st, names...)
+	scale, err := l.cfg.Host.ScaleOf(ctx, st, names...)
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +103,8 @@ func (s *Service) lifecycleScale(ctx context.Context, job *queue.Job, r *work.Re
 }
 
 // checkScale makes sure that services have the containers that they had, under their names, and nothing beside them.
-func (s *Service) checkScale(ctx context.Context, st *record.Stack, scale map[string]int) error {
-	all, err := s.AllContainersOf(ctx, st.Project, "")
+func (l *Lifecycle) checkScale(ctx context.Context, st *record.Stack, scale map[string]int) error {
+	all, err := l.cfg.Host.AllContainersOf(ctx, st.Project, "")
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (e noticeEvents) FinishedUpdate(ctx context.Context, job *queue.Job) (news.
 	if err != nil {
 		return out, err
 	}
-	changes, err := e.s.repo.changesOfJob(ctx, job.ID)
+	changes, err := e.s.ChangesOfJob(ctx, job.ID)
 	if err != nil {
 		return out, fmt.Errorf("read the journal: %w", err)
 	}

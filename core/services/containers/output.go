@@ -20,7 +20,7 @@ const (
 func (c *change) reportOutput(ctx context.Context, imageID string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), failedOutputTime)
 	defer cancel()
-	list, err := c.s.AllContainersOf(ctx, c.stack.Project, c.svc.Name)
+	list, err := c.s.cfg.Host.AllContainersOf(ctx, c.stack.Project, c.svc.Name)
 	if err != nil {
 		c.r.LogWarning(ctx, "%s: the output of the container cannot be read: %s", c.displayName(), failure.Text(err))
 		return
@@ -31,7 +31,7 @@ func (c *change) reportOutput(ctx context.Context, imageID string) {
 			continue
 		}
 		read++
-		lines, err := c.s.LastLines(ctx, ct.ID, failedLines, failedBytes)
+		lines, err := c.s.cfg.Host.LastLines(ctx, ct.ID, failedLines, failedBytes)
 		if err != nil {
 			c.r.LogWarning(ctx, "%s: the output of %s cannot be read: %s", c.displayName(), ct.Name, failure.Text(err))
 			continue

@@ -43,16 +43,16 @@ type ServicePlan struct {
 }
 
 // planUpdate returns what an update would do. It changes nothing.
-func (s *Service) planUpdate(ctx context.Context, inv *project.Inventory, spec *updateJob, r *work.Reporter) (any, error) {
+func (pl *Planner) planUpdate(ctx context.Context, inv *project.Inventory, spec *updateJob, r *work.Reporter) (any, error) {
 	out := Plan{Mode: ModeDryRun, ChangedServices: []string{}, Services: []ServicePlan{}, LeftOut: listLeftOut(inv, spec)}
 	reportLeftOut(ctx, r, out.LeftOut)
 	for _, g := range groupTargets(inv, spec.Targets) {
-		g, _, err := s.orderTargets(ctx, r.Job.ID, g)
+		g, _, err := pl.changes.orderTargets(ctx, r.Job.ID, g)
 		if err != nil {
 			return out, err
 		}
 		for i := range g.targets {
-			p, err := s.planService(ctx, &g.stack, &g.svcs[i], g.targets[i], spec.Targets, spec.BackupMode)
+			p, err := pl.planService(ctx, &g.stack, &g.svcs[i], g.targets[i], spec.Targets, spec.BackupMode)
 			if err != nil {
 				return out, err
 			}
@@ -70,55 +70,55 @@ func (s *Service) planUpdate(ctx context.Context, inv *project.Inventory, spec *
 }
 
 // planService returns what an update would do to a service.
-func (s *Service) planService(ctx context.Context, st *record.Stack, svc *record.Service, t project.Target, with []project.Target, backupMode string) (ServicePlan, error) {
-	p, err := s.outlineService(ctx, st, svc, t, with)
+func (pl *Planner) planService(ctx context.Context, st *record.Stack, svc *record.Service, t project.Target, with []project.Target, backupMode string) (ServicePlan, error) {
+	p, err := pl.outlineService(ctx, st, svc, t, with)
 	if err != nil {
 		return p, err
 	}
-	if p.BackupTargets, err = s.backupPlan(ctx, svc, backupMode); err != nil {
+	if p.BackupTargets, err = pl.cfg.Backups.backupPlan(ctx, svc, backupMode); err != nil {
 		return p, err
 	}
-	drift, err := s.drift.Compare(ctx, st, svc)
+	drift, err := pl.cfg.Drift.Compare(ctx, st, svc)
 	p.Drift, p.Unresolved = append(drift.Drift, p.Drift...), append(drift.Unresolved, p.Unresolved...)
 	return p, err
 }
 
 // outlineService returns the plan of a service with what would run, and with the plan of its dependents. with are all targets of the job.
-func (s *Service) outlineService(ctx context.Context, st *record.Stack, svc *record.Service, t project.Target, with []project.Target) (ServicePlan, error) {
+func (pl *Planner) outlineService(ctx context.Context, st *record.Stack, svc *record.Service, t project.Target, with []project.Target) (ServicePlan, error) {
 	ref := svc.ImageRef()
 	p := ServicePlan{
 		ServiceID: svc.ID, StackID: st.ID, Name: st.Project + " / " + svc.Name, FromDigest: svc.RuntimeDigest, ToDigest: t.TargetDigest,
 		ArchMatch: svc.CandidateMatch, PullTags: t.PullTags, AutoRollback: svc.AutoRollback, Dependents: []Dependent{},
 		Commands: []string{"pull " + ref.WithDigest(t.TargetDigest), fmt.Sprintf("tag %s %s", ref.WithDigest(t.TargetDigest), ref)},
 	}
-	if err := s.SameImage(ctx, st, svc); err != nil {
+	if err := pl.cfg.Host.SameImage(ctx, st, svc); err != nil {
 		return p, err
 	}
-	running, err := s.RunningImage(ctx, st, svc)
+	running, err := pl.cfg.Projects.RunningImage(ctx, st, svc)
 	if err != nil {
 		return p, err
 	}
-	once, err := s.whyRunsOnce(ctx, st, svc, &running)
+	once, err := pl.changes.whyRunsOnce(ctx, st, svc, &running)
 	if err != nil {
 		return p, err
 	}
 	stopped := running.State == record.StateStopped
 	p.RunsOnce, p.Starts, p.StaysStopped = once != "", stopped && running.ID == "", once == "" && stopped && running.ID != ""
-	scale, err := s.ScaleOf(ctx, st, svc.Name)
+	scale, err := pl.cfg.Host.ScaleOf(ctx, st, svc.Name)
 	if err != nil {
 		return p, err
 	}
-	res, err := s.ComposeDry(ctx, st, host.ComposeCall{Action: engine.ActionRecreate, Services: []string{svc.Name}, Scale: scale, NoStart: p.StaysStopped})
+	res, err := pl.cfg.Host.ComposeDry(ctx, st, host.ComposeCall{Action: engine.ActionRecreate, Services: []string{svc.Name}, Scale: scale, NoStart: p.StaysStopped})
 	if err != nil {
 		return p, err
 	}
 	p.Commands = append(p.Commands, strings.Join(res.Command, " "))
-	return p, s.planDependents(ctx, st, svc, with, &p)
+	return p, pl.planDependents(ctx, st, svc, with, &p)
 }
 
 // Outline returns what updates of services to their candidates would run, by the ids of the services. Those without a candidate are left out.
-func (s *Service) Outline(ctx context.Context, ids []string) (map[string]ServicePlan, error) {
-	inv, err := s.LoadInventory(ctx)
+func (pl *Planner) Outline(ctx context.Context, ids []string) (map[string]ServicePlan, error) {
+	inv, err := pl.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (s *Service) Outline(ctx context.Context, ids []string) (map[string]Service
 		if svc == nil || inv.Stacks[svc.StackID] == nil || svc.CandidateDigest == "" {
 			continue
 		}
-		if out[id], err = s.outlineService(ctx, inv.Stacks[svc.StackID], svc, project.Target{TargetDigest: svc.CandidateDigest}, with); err != nil {
+		if out[id], err = pl.outlineService(ctx, inv.Stacks[svc.StackID], svc, project.Target{TargetDigest: svc.CandidateDigest}, with); err != nil {
 			return nil, err
 		}
 	}

@@ -57,13 +57,16 @@ func TestNoQueryScans(t *testing.T) {
 		e := newEnvOn(t, st)
 		ctx, r := t.Context(), e.svc.repo
 		statements.CheckScans(t, st, map[string]func() error{
-			"a service":            func() error { _, err := r.FindService(ctx, "svc77"); return err },
-			"services of a stack":  func() error { _, err := r.ListStackServices(ctx, "stk7"); return err },
-			"services of a repo":   func() error { _, err := r.ListRepoServices(ctx, "registry.example/a/r77"); return err },
-			"history":              func() error { _, err := r.changesOf(ctx, "svc77", 50); return err },
-			"last change":          func() error { _, err := r.lastChange(ctx, &record.Service{ID: "svc77"}); return err },
-			"open changes":         func() error { _, err := r.openChanges(ctx, "job77"); return err },
-			"change of a job":      func() error { _, err := r.changeOf(ctx, "job77", "svc77"); return err },
+			"a service":           func() error { _, err := r.FindService(ctx, "svc77"); return err },
+			"services of a stack": func() error { _, err := r.ListStackServices(ctx, "stk7"); return err },
+			"services of a repo":  func() error { _, err := r.ListRepoServices(ctx, "registry.example/a/r77"); return err },
+			"history":             func() error { _, err := (&changeStore{r.Store}).changesOf(ctx, "svc77", 50); return err },
+			"last change": func() error {
+				_, err := (&changeStore{r.Store}).lastChange(ctx, &record.Service{ID: "svc77"})
+				return err
+			},
+			"open changes":         func() error { _, err := (&changeStore{r.Store}).openChanges(ctx, "job77"); return err },
+			"change of a job":      func() error { _, err := (&changeStore{r.Store}).changeOf(ctx, "job77", "svc77"); return err },
 			"backups of a service": func() error { _, err := r.backupsOf(ctx, "svc77", 100); return err },
 			"open backups":         func() error { return r.failOpenBackups(ctx, "job77", "svc77", now) },
 			"due backups":          func() error { _, err := r.dueBackups(ctx, 1000, &backupRecord{}); return err },

@@ -10,7 +10,7 @@ import (
 )
 
 // pullTarget pulls the target image by its digest, unless the engine has it.
-func (c *change) pullTarget(ctx context.Context) error {
+func (c pullSteps) pullTarget(ctx context.Context) error {
 	id, err := c.fetchImage(ctx, c.svc.ImageRef().WithDigest(c.target.TargetDigest))
 	if err == nil {
 		c.rec.ToImage = id
@@ -19,16 +19,16 @@ func (c *change) pullTarget(ctx context.Context) error {
 }
 
 // fetchImage pulls an image unless the engine has it, and returns its id.
-func (c *change) fetchImage(ctx context.Context, ref string) (id string, err error) {
-	if there, err := c.s.engine().Images(ctx, []string{ref}); err == nil && len(there) == 1 && there[0] != nil {
+func (c pullSteps) fetchImage(ctx context.Context, ref string) (id string, err error) {
+	if there, err := c.s.cfg.Host.Engine().Images(ctx, []string{ref}); err == nil && len(there) == 1 && there[0] != nil {
 		// Another service of the same image, or an earlier attempt, has pulled it.
 		c.r.LogInfo(ctx, "%s: %s is there already, image %s", c.displayName(), ref, record.ShortDigest(there[0].ID))
 		return there[0].ID, nil
 	}
 	c.r.LogInfo(ctx, "%s: pulling %s", c.displayName(), ref)
 	var img *engine.Image
-	err = c.s.RetryStep(ctx, func() (err error) {
-		img, err = c.s.engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.settings().DockerConfig}, func(p engine.PullProgress) error {
+	err = c.s.cfg.Host.RetryStep(ctx, func() (err error) {
+		img, err = c.s.cfg.Host.Engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.cfg.Settings().DockerConfig}, func(p engine.PullProgress) error {
 			c.reportPull(ctx, ref, p)
 			return ctx.Err()
 		})
@@ -42,7 +42,7 @@ func (c *change) fetchImage(ctx context.Context, ref string) (id string, err err
 }
 
 // reportPull reports how far a pull is.
-func (c *change) reportPull(ctx context.Context, ref string, pull engine.PullProgress) {
+func (c pullSteps) reportPull(ctx context.Context, ref string, pull engine.PullProgress) {
 	if pull.TotalBytes > 0 {
 		c.r.NoteShare(c.svc.ID, c.share*(0.05+0.45*float64(pull.CurrentBytes)/float64(pull.TotalBytes)))
 	}
@@ -63,12 +63,12 @@ func downloadProgress(p engine.PullProgress) *work.DownloadProgress {
 }
 
 // extraTags pulls further tags. They are a convenience: what fails is a warning.
-func (c *change) extraTags(ctx context.Context) error {
+func (c pullSteps) extraTags(ctx context.Context) error {
 	for _, tag := range c.target.PullTags {
 		ref := c.svc.ImageRef().WithTag(tag)
 		c.reportProgress(ctx, 0.97, "pulling "+ref)
-		err := c.s.RetryStep(ctx, func() error {
-			_, err := c.s.engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.settings().DockerConfig}, func(engine.PullProgress) error { return ctx.Err() })
+		err := c.s.cfg.Host.RetryStep(ctx, func() error {
+			_, err := c.s.cfg.Host.Engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.cfg.Settings().DockerConfig}, func(engine.PullProgress) error { return ctx.Err() })
 			return err
 		})
 		switch {

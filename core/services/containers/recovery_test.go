@@ -98,7 +98,7 @@ func (e *env) crashed(web *record.Service, l left) string {
 	if l.back {
 		rec.Error = "it was unhealthy"
 	}
-	_, err = e.svc.repo.beginChange(ctx, rec)
+	_, err = (&changeStore{e.svc.repo.Store}).beginChange(ctx, rec)
 	e.must(err)
 	e.leave(l)
 	return id

@@ -11,25 +11,25 @@ import (
 )
 
 // completeRecord gives the number of containers to a record that a version without it has written.
-func (s *Service) completeRecord(ctx context.Context, rec *record.Change) error {
+func (x *Changes) completeRecord(ctx context.Context, rec *record.Change) error {
 	if rec.Replicas > 0 {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
-	svc, err := s.repo.FindService(ctx, rec.ServiceID)
+	svc, err := x.store.FindService(ctx, rec.ServiceID)
 	if err != nil {
 		return err
 	}
-	st, err := s.repo.FindStack(ctx, svc.StackID)
+	st, err := x.store.FindStack(ctx, svc.StackID)
 	if err != nil {
 		return err
 	}
-	running, err := s.RunningImage(ctx, &st, &svc)
+	running, err := x.cfg.Projects.RunningImage(ctx, &st, &svc)
 	if err != nil {
 		return err
 	}
 	rec.Replicas = running.Replicas
-	return s.repo.saveChange(ctx, rec)
+	return x.store.saveChange(ctx, rec)
 }
 
 // wantedContainers is what a service is to consist of.
@@ -73,8 +73,8 @@ func (w wantedContainers) mustHave(service string, list []engine.Container) erro
 }
 
 // checkStopped makes sure that a service that does not run consists of the wanted containers.
-func (s *Service) checkStopped(ctx context.Context, st *record.Stack, svc *record.Service, want wantedContainers) error {
-	list, err := s.AllContainersOf(ctx, st.Project, svc.Name)
+func (h *healthChecker) checkStopped(ctx context.Context, st *record.Stack, svc *record.Service, want wantedContainers) error {
+	list, err := h.cfg.Host.AllContainersOf(ctx, st.Project, svc.Name)
 	if err != nil {
 		return err
 	}
@@ -97,12 +97,12 @@ func (c *change) awaitHealthy(ctx context.Context, want wantedContainers, recrea
 		// Whoever only waits leaves its place to another one.
 		c.place.Leave()
 		defer c.place.Return()
-		if err := c.s.waitHealthy(ctx, c.r, &c.stack, &c.svc, want); err != nil {
+		if err := c.s.health.waitHealthy(ctx, c.r, &c.stack, &c.svc, want); err != nil {
 			return err
 		}
-		return c.awaitDependents(ctx)
+		return c.dependentSteps().awaitDependents(ctx)
 	}
-	if c.recreated >= 0 && c.recreated != c.s.OutageCount() {
+	if c.recreated >= 0 && c.recreated != c.s.cfg.Host.OutageCount() {
 		if err := recreate(ctx); err != nil {
 			return err
 		}

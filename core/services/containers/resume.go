@@ -20,8 +20,8 @@ const engineWait = 5 * time.Minute
 
 // begunChanges returns the changes that an earlier attempt of the job has begun and not ended. If there are any, it waits for
 // the engine, which may start later than the core.
-func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *work.Reporter) ([]record.Change, error) {
-	open, err := s.repo.openChanges(context.WithoutCancel(ctx), job.ID)
+func (x *Changes) begunChanges(ctx context.Context, job *queue.Job, r *work.Reporter) ([]record.Change, error) {
+	open, err := x.store.openChanges(context.WithoutCancel(ctx), job.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal: %w", err)
 	}
@@ -31,9 +31,9 @@ func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *work.Repo
 	r.Resumed = true
 	r.LogWarning(ctx, "The core ended while this job ran; it goes on from its journal.")
 	// An engine that does not come is the error of the step that needs it.
-	_ = s.AwaitEngine(ctx, engineWait)
+	_ = x.cfg.Host.AwaitEngine(ctx, engineWait)
 	for i := range open {
-		if err := s.completeRecord(ctx, &open[i]); err != nil {
+		if err := x.completeRecord(ctx, &open[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -41,19 +41,19 @@ func (s *Service) begunChanges(ctx context.Context, job *queue.Job, r *work.Repo
 }
 
 // settleChanges ends the changes that an earlier attempt has left open, for a canceled job, which begins nothing new.
-func (s *Service) settleChanges(ctx context.Context, spec changeOptions, r *work.Reporter, open []record.Change) (any, error) {
+func (x *Changes) settleChanges(ctx context.Context, spec changeOptions, r *work.Reporter, open []record.Change) (any, error) {
 	out := UpdateSummary{Mode: ModeApply, Targets: spec.Targets, Stacks: []StackSummary{}}
 	var done []*change
 	var failed error
 	for i := range open {
-		c, err := s.settleChange(ctx, spec, r, &open[i])
+		c, err := x.settleChange(ctx, spec, r, &open[i])
 		if err != nil {
 			if c != nil {
 				out.Stacks = append(out.Stacks, c.summarizeWaiting(err).Stacks...)
 			}
 			return out, err
 		}
-		if err := cmp.Or(s.recreateLeft(ctx, []*change{c}), s.startStopped(ctx, r, &c.stack, []*change{c}, s.othersThatRan(ctx, spec, &c.svc))); err != nil {
+		if err := cmp.Or(x.recreateLeft(ctx, []*change{c}), x.startStopped(ctx, r, &c.stack, []*change{c}, x.othersThatRan(ctx, spec, &c.svc))); err != nil {
 			failed = err
 		}
 		sum := newStackSummary(&c.stack)
@@ -63,18 +63,18 @@ func (s *Service) settleChanges(ctx context.Context, spec changeOptions, r *work
 	return out, cmp.Or(jobResult(ctx, done), failed, context.Cause(ctx))
 }
 
-func (s *Service) settleChange(ctx context.Context, spec changeOptions, r *work.Reporter, rec *record.Change) (*change, error) {
+func (x *Changes) settleChange(ctx context.Context, spec changeOptions, r *work.Reporter, rec *record.Change) (*change, error) {
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 	defer cancel()
-	svc, err := s.repo.FindService(wait, rec.ServiceID)
+	svc, err := x.store.FindService(wait, rec.ServiceID)
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.repo.FindStack(wait, svc.StackID)
+	st, err := x.store.FindStack(wait, svc.StackID)
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := s.applying.LockKey(wait, st.ID)
+	unlock, err := x.cfg.Locks.LockKey(wait, st.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -83,24 +83,24 @@ func (s *Service) settleChange(ctx context.Context, spec changeOptions, r *work.
 	if i := slices.IndexFunc(spec.Targets, func(t project.Target) bool { return t.ServiceID == svc.ID }); i >= 0 {
 		target.PullTags = spec.Targets[i].PullTags
 	}
-	c := s.newChange(r, rec, svc, st, spec, target)
+	c := x.newChange(r, rec, svc, st, spec, target)
 	c.share = 100
 	if rec.Status != record.ChangeRunning {
 		return c, nil
 	}
 	if rec.Kind == record.ChangeRollback {
-		return c, s.backTo(ctx, c)
+		return c, c.rollbackSteps().backTo(ctx)
 	}
 	return c, c.runSteps(ctx)
 }
 
 // newChange takes a record up. The service goes by the name of the image that it had when the change began: the project's
 // files may say something else by now.
-func (s *Service) newChange(r *work.Reporter, rec *record.Change, svc record.Service, st record.Stack, spec changeOptions, t project.Target) *change {
+func (x *Changes) newChange(r *work.Reporter, rec *record.Change, svc record.Service, st record.Stack, spec changeOptions, t project.Target) *change {
 	if ref, err := image.Parse(rec.Image); err == nil {
 		svc.Image, svc.Repo, svc.Tag, svc.Pinned = rec.Image, ref.Repo(), ref.Tag, ref.Digest
 	}
-	return &change{s: s, r: r, rec: rec, svc: svc, stack: st, spec: spec, target: t, started: s.cfg.Now(), recreated: -1}
+	return &change{s: x, r: r, rec: rec, svc: svc, stack: st, spec: spec, target: t, started: x.cfg.Now(), recreated: -1}
 }
 
 // checkAllowed returns a precheckError if the change may no longer begin, because the service was archived or the project's
@@ -113,11 +113,11 @@ func (c *change) checkAllowed(ctx context.Context) error {
 }
 
 func (c *change) runPrecheck(ctx context.Context) error {
-	svc, err := c.s.repo.FindService(ctx, c.svc.ID)
+	svc, err := c.s.store.FindService(ctx, c.svc.ID)
 	if err != nil {
 		return err
 	}
-	st, err := c.s.repo.FindStack(ctx, svc.StackID)
+	st, err := c.s.store.FindStack(ctx, svc.StackID)
 	if err != nil {
 		return err
 	}
@@ -137,25 +137,9 @@ func (c *change) runPrecheck(ctx context.Context) error {
 func (c *change) imageLock(ctx context.Context) (unlock func(), err error) {
 	key := "image/" + c.svc.ImageRef().String()
 	if ctx.Err() == nil {
-		return c.s.applying.LockKey(ctx, key)
+		return c.s.cfg.Locks.LockKey(ctx, key)
 	}
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 	defer cancel()
-	return c.s.applying.LockKey(wait, key)
-}
-
-// openChanges are the changes of a job that have not ended and do not wait for the engine.
-func (r *repository) openChanges(ctx context.Context, jobID string) (out []record.Change, err error) {
-	err = r.DB(ctx).Where("job_id = ? AND status = ? AND waits_since = 0", jobID, record.ChangeRunning).Order("started_at, id").Find(&out).Error
-	return out, err
-}
-
-// changeOf is the change of a service by a job, nil without one.
-func (r *repository) changeOf(ctx context.Context, jobID, serviceID string) (*record.Change, error) {
-	var rows []record.Change
-	err := r.DB(ctx).Where("job_id = ? AND service_id = ?", jobID, serviceID).Limit(1).Find(&rows).Error
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	return &rows[0], nil
+	return c.s.cfg.Locks.LockKey(wait, key)
 }

@@ -40,7 +40,7 @@ func (e *env) backedUp(container string) string {
 	ctx := context.Background()
 	e.engine.SetContents(container, "/data", []byte("what was"))
 	svc, st := e.serviceOf("blog", "web"), e.stackOf("blog")
-	c := &change{s: e.svc, r: work.NewReporter(e.now, &queue.Job{}, silent{}), rec: &record.Change{}, svc: *svc, stack: *st}
+	c := &change{s: e.svc.Changes, r: work.NewReporter(e.now, &queue.Job{}, silent{}), rec: &record.Change{}, svc: *svc, stack: *st}
 	res, err := e.svc.backupMount(ctx, c, container, BackupPlan{Mount: svc.Mounts[0]})
 	e.must(err)
 	e.engine.SetContents(container, "/data", []byte("what is"))

@@ -77,7 +77,7 @@ func TestSharedName(t *testing.T) {
 	second, err := e.svc.Update(context.Background(), requestOf(e.serviceOf("other", "web")))
 	e.must(err)
 	for deadline := time.Now().Add(patience); ; {
-		if list, err := e.svc.repo.openChanges(context.Background(), second); err == nil && len(list) == 1 {
+		if list, err := (&changeStore{e.svc.repo.Store}).openChanges(context.Background(), second); err == nil && len(list) == 1 {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -122,7 +122,7 @@ func TestCancelledThenEnded(t *testing.T) {
 		if job := e.ended(id); job.Status != "rolled_back" || e.runs("blog", "web") != imageID(1) {
 			t.Errorf("%+v\n%s", job, e.logs(id))
 		}
-		if open, err := e.svc.repo.openChanges(ctx, id); err != nil || len(open) != 0 || e.locksHeld() != 0 {
+		if open, err := (&changeStore{e.svc.repo.Store}).openChanges(ctx, id); err != nil || len(open) != 0 || e.locksHeld() != 0 {
 			t.Errorf("%+v, %v, %d locks", open, err, e.locksHeld())
 		}
 	})

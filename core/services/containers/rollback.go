@@ -23,7 +23,7 @@ import (
 const rollbackTime = 15 * time.Minute
 
 // rollBack brings the exact former image back: its id gets the name in the project, and compose recreates the service.
-func (c *change) rollBack(ctx context.Context, trigger string) error {
+func (c rollbackSteps) rollBack(ctx context.Context, trigger string) error {
 	c.outcome.Trigger, c.rec.Error = trigger, trigger
 	outer := ctx
 	ctx, cancel := work.OutlastJob(ctx, rollbackTime)
@@ -38,7 +38,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 	}{
 		{stepRollbackTag, func(ctx context.Context) error {
 			c.reportProgress(ctx, 0.85, "rolling back")
-			return c.s.RetryStep(ctx, func() error { return c.s.engine().Tag(ctx, c.rec.FromImage, c.svc.ImageRef().String()) })
+			return c.s.cfg.Host.RetryStep(ctx, func() error { return c.s.cfg.Host.Engine().Tag(ctx, c.rec.FromImage, c.svc.ImageRef().String()) })
 		}},
 		{stepRollbackUp, c.recreateFormer},
 		{stepRollbackWait, c.awaitFormer},
@@ -69,7 +69,7 @@ func (c *change) rollBack(ctx context.Context, trigger string) error {
 
 // recreateFormer stops the service before it is recreated. The engine goes on stopping a container after the compose
 // command was interrupted that asked for it: one that still runs could end once it was found healthy.
-func (c *change) recreateFormer(ctx context.Context) error {
+func (c rollbackSteps) recreateFormer(ctx context.Context) error {
 	c.reportProgress(ctx, 0.9, "recreating "+c.svc.Name+" as it was")
 	if err := c.stopService(ctx); err != nil {
 		return err
@@ -85,14 +85,14 @@ func (c *change) stopDetached(ctx context.Context) error {
 }
 
 func (c *change) stopService(ctx context.Context) error {
-	_, err := c.s.RunCompose(ctx, c.r, &c.stack, host.ComposeCall{Action: engine.ActionStop, Services: []string{c.svc.Name}})
+	_, err := c.s.cfg.Host.RunCompose(ctx, c.r, &c.stack, host.ComposeCall{Action: engine.ActionStop, Services: []string{c.svc.Name}})
 	return err
 }
 
 // awaitFormer waits until the former version is healthy; a service that did not run before is stopped again instead.
-func (c *change) awaitFormer(ctx context.Context) error {
+func (c rollbackSteps) awaitFormer(ctx context.Context) error {
 	if c.staysStopped() {
-		return c.s.checkStopped(ctx, &c.stack, &c.svc, c.wantedAfter(c.rec.FromImage, ""))
+		return c.s.health.checkStopped(ctx, &c.stack, &c.svc, c.wantedAfter(c.rec.FromImage, ""))
 	}
 	c.reportProgress(ctx, 0.95, "waiting until the former version is healthy")
 	return c.awaitHealthy(ctx, c.wantedAfter(c.rec.FromImage, ""), c.recreateFormer)
@@ -116,8 +116,8 @@ type RollbackTarget struct {
 
 // RollbackTarget tells what a rollback of a service would bring back: the image from before its last change that is
 // in force.
-func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget, error) {
-	inv, err := s.LoadInventory(ctx)
+func (x *Changes) RollbackTarget(ctx context.Context, id string) (RollbackTarget, error) {
+	inv, err := x.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return RollbackTarget{}, err
 	}
@@ -126,14 +126,14 @@ func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 		return RollbackTarget{}, fault.New(fault.NotFound, record.NoService)
 	}
 	out := RollbackTarget{CurrentDigest: svc.RuntimeDigest, CurrentTag: cmp.Or(svc.RuntimeVersion, svc.Tag)}
-	holders, err := s.queue.Holders(ctx, []string{work.ServiceLock(id)})
+	holders, err := x.cfg.Jobs.Holders(ctx, []string{work.ServiceLock(id)})
 	if err != nil {
 		return out, err
 	}
 	if job, ok := holders[work.ServiceLock(id)]; ok {
 		out.ActiveJobID, out.ActiveJobStatus = job.ID, string(job.State)
 	}
-	last, err := s.repo.lastChange(ctx, svc)
+	last, err := x.store.lastChange(ctx, svc)
 	if err != nil {
 		return out, err
 	}
@@ -157,7 +157,7 @@ func (s *Service) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 	out.SourceFinishedAt = api.TimeOfMillis(last.FinishedAt)
 	if out.UnavailableReason == "" && last.FromDigest == "" {
 		// Without a digest the image cannot be fetched again: it must still be there.
-		found, err := s.engine().Images(ctx, []string{last.FromImage})
+		found, err := x.cfg.Host.Engine().Images(ctx, []string{last.FromImage})
 		if err != nil {
 			return out, err
 		}
@@ -181,8 +181,8 @@ type rollbackJob struct {
 }
 
 // Rollback queues a rollback of a service to the image from before its last change. allowDrift is as in UpdateRequest.
-func (s *Service) Rollback(ctx context.Context, id string, allowDrift bool) (string, error) {
-	t, err := s.RollbackTarget(ctx, id)
+func (x *Changes) Rollback(ctx context.Context, id string, allowDrift bool) (string, error) {
+	t, err := x.RollbackTarget(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -193,22 +193,22 @@ func (s *Service) Rollback(ctx context.Context, id string, allowDrift bool) (str
 		}
 		return "", f
 	}
-	svc, err := s.repo.FindService(ctx, id)
+	svc, err := x.store.FindService(ctx, id)
 	if err != nil {
 		return "", err
 	}
-	inv, err := s.LoadInventory(ctx)
+	inv, err := x.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return "", err
 	}
-	if err := s.refuseDrift(ctx, inv, []string{id}, allowDrift); err != nil {
+	if err := x.refuseDrift(ctx, inv, []string{id}, allowDrift); err != nil {
 		return "", err
 	}
-	more, err := s.dependentLocks(ctx, inv, &svc)
+	more, err := x.dependentLocks(ctx, inv, &svc)
 	if err != nil {
 		return "", err
 	}
-	return s.queue.SubmitNew(ctx, work.Submission{
+	return x.cfg.Jobs.SubmitNew(ctx, work.Submission{
 		Kind: work.JobRollback, Locks: work.AddLocks([]string{work.ServiceLock(id)}, more), Services: []string{id}, Stacks: []string{svc.StackID},
 		Payload: rollbackJob{
 			Subject:       work.Subject{Scope: work.ScopeService, StackID: svc.StackID, ServiceID: id, Reason: work.ReasonUI},
@@ -218,86 +218,86 @@ func (s *Service) Rollback(ctx context.Context, id string, allowDrift bool) (str
 }
 
 // runRollback brings the image from before a change back.
-func (s *Service) runRollback(ctx context.Context, job *queue.Job, spec rollbackJob, r *work.Reporter) (any, error) {
+func (x *Changes) runRollback(ctx context.Context, job *queue.Job, spec rollbackJob, r *work.Reporter) (any, error) {
 	if spec.Resumes != "" {
-		return s.runResumed(ctx, job, spec.changeOptions, r)
+		return x.runResumed(ctx, job, spec.changeOptions, r)
 	}
-	open, err := s.begunChanges(ctx, job, r)
+	open, err := x.begunChanges(ctx, job, r)
 	if err != nil {
 		return nil, err
 	}
 	if len(open) > 0 && ctx.Err() != nil && !work.IsHandover(ctx) {
-		return s.settleChanges(ctx, spec.changeOptions, r, open)
+		return x.settleChanges(ctx, spec.changeOptions, r, open)
 	}
-	source, err := s.repo.changeByID(ctx, spec.ChangeID)
+	source, err := x.store.changeByID(ctx, spec.ChangeID)
 	if err != nil {
 		return nil, err
 	}
-	svc, err := s.repo.FindService(ctx, spec.ServiceID)
+	svc, err := x.store.FindService(ctx, spec.ServiceID)
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.repo.FindStack(ctx, svc.StackID)
+	st, err := x.store.FindStack(ctx, svc.StackID)
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := s.applying.LockKey(ctx, st.ID)
+	unlock, err := x.cfg.Locks.LockKey(ctx, st.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	var rec *record.Change
-	err = s.ThroughOutage(ctx, func() (err error) {
-		rec, err = s.beginRollback(ctx, job, r, &st, &svc, &source)
+	err = x.cfg.Host.ThroughOutage(ctx, func() (err error) {
+		rec, err = x.beginRollback(ctx, job, r, &st, &svc, &source)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	c := s.newChange(r, rec, svc, st, spec.changeOptions, project.Target{})
+	c := x.newChange(r, rec, svc, st, spec.changeOptions, project.Target{})
 	c.share = 100
 	if rec.Status == record.ChangeRunning {
-		if err := s.backTo(ctx, c); err != nil {
+		if err := c.rollbackSteps().backTo(ctx); err != nil {
 			return c.summarizeWaiting(err), err
 		}
 	}
-	err = s.startStopped(ctx, r, &st, []*change{c}, nil)
+	err = x.startStopped(ctx, r, &st, []*change{c}, nil)
 	return c.summarizeChange(ctx), cmp.Or(c.changeError(ctx), err)
 }
 
 // beginRollback writes what is there before anything is changed. After a crash it finds the record of the attempt before.
-func (s *Service) beginRollback(ctx context.Context, job *queue.Job, r *work.Reporter, st *record.Stack, svc *record.Service, source *record.Change) (*record.Change, error) {
-	rec, err := s.repo.changeOf(ctx, job.ID, svc.ID)
+func (x *Changes) beginRollback(ctx context.Context, job *queue.Job, r *work.Reporter, st *record.Stack, svc *record.Service, source *record.Change) (*record.Change, error) {
+	rec, err := x.store.changeOf(ctx, job.ID, svc.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal: %w", err)
 	}
 	if rec != nil {
 		return rec, nil
 	}
-	running, err := s.RunningImage(ctx, st, svc)
+	running, err := x.cfg.Projects.RunningImage(ctx, st, svc)
 	if err != nil {
 		return nil, err
 	}
 	if running.ID != "" && running.ID != source.ToImage {
 		return nil, fault.New(fault.Conflict, "%s runs another image by now.", svc.Name).With("reason", "changed_since")
 	}
-	if err := s.keepRunning(ctx, r, nil, svc.ID, &running); err != nil {
+	if err := x.keepRunning(ctx, r, nil, svc.ID, &running); err != nil {
 		return nil, err
 	}
-	dependents, err := s.dependentRecords(ctx, st, svc)
+	dependents, err := x.dependentRecords(ctx, st, svc)
 	if err != nil {
 		return nil, err
 	}
-	return s.repo.beginChange(ctx, &record.Change{
+	return x.store.beginChange(ctx, &record.Change{
 		ID: store.NewID("chg"), JobID: job.ID, Kind: record.ChangeRollback, StackID: st.ID, ServiceID: svc.ID, Status: record.ChangeRunning, Step: stepPull,
 		Image: source.Image, FromImage: running.ID, FromDigest: running.Digest, FromVersion: svc.RuntimeVersion, FromState: running.State,
-		ToImage: source.FromImage, ToDigest: source.FromDigest, ToVersion: source.FromVersion, StartedAt: s.now(), Replicas: running.Replicas, Dependents: dependents,
+		ToImage: source.FromImage, ToDigest: source.FromDigest, ToVersion: source.FromVersion, StartedAt: x.now(), Replicas: running.Replicas, Dependents: dependents,
 	})
 }
 
 // backTo is the way of a manual rollback: the image is there or fetched, named, run and watched; if it does not become
 // healthy, what ran before comes back.
-func (s *Service) backTo(ctx context.Context, c *change) error {
+func (c rollbackSteps) backTo(ctx context.Context) error {
 	unlock, err := c.imageLock(ctx)
 	if err != nil {
 		return err
@@ -324,11 +324,11 @@ func (s *Service) backTo(ctx context.Context, c *change) error {
 }
 
 // ensureFormer makes sure that the engine has the image to go back to.
-func (c *change) ensureFormer(ctx context.Context) error {
+func (c rollbackSteps) ensureFormer(ctx context.Context) error {
 	if err := c.checkAllowed(ctx); err != nil {
 		return err
 	}
-	found, err := c.s.engine().Images(ctx, []string{c.rec.ToImage})
+	found, err := c.s.cfg.Host.Engine().Images(ctx, []string{c.rec.ToImage})
 	if err != nil {
 		return err
 	}
@@ -340,7 +340,7 @@ func (c *change) ensureFormer(ctx context.Context) error {
 	}
 	c.target.TargetDigest = c.rec.ToDigest
 	want := c.rec.ToImage
-	if err := c.pullTarget(ctx); err != nil {
+	if err := c.pullSteps().pullTarget(ctx); err != nil {
 		return err
 	}
 	if c.rec.ToImage != want {

@@ -26,8 +26,8 @@ const (
 const awaitedRun = 30 * time.Minute
 
 // whyRunsOnce returns why a service ends by itself; "" if it does not. running is what there is of it.
-func (s *Service) whyRunsOnce(ctx context.Context, st *record.Stack, svc *record.Service, running *project.RunningImage) (string, error) {
-	p, err := s.LoadProject(ctx, st)
+func (x *Changes) whyRunsOnce(ctx context.Context, st *record.Stack, svc *record.Service, running *project.RunningImage) (string, error) {
+	p, err := x.cfg.Host.LoadProject(ctx, st)
 	if err != nil {
 		// The checks before the change say what is wrong with the files.
 		p = &compose.Project{}
@@ -40,11 +40,11 @@ func (s *Service) whyRunsOnce(ctx context.Context, st *record.Stack, svc *record
 	}
 	ended := svc.Ended
 	if svc.State != record.StateStopped || svc.RuntimeImage != running.ID || ended == "" {
-		list, err := s.ContainersOf(ctx, st.Project, svc.Name)
+		list, err := x.cfg.Host.ContainersOf(ctx, st.Project, svc.Name)
 		if err != nil {
 			return "", err
 		}
-		if ended, err = s.HowEnded(ctx, list); err != nil {
+		if ended, err = x.cfg.Projects.HowEnded(ctx, list); err != nil {
 			return "", err
 		}
 	}
@@ -80,12 +80,12 @@ func (c *change) hasCompleted(ctx context.Context) (bool, error) {
 	if c.rec.RunsOnce == "" || c.rec.ToImage == c.rec.FromImage {
 		return false, nil
 	}
-	list, err := c.s.ContainersOf(ctx, c.stack.Project, c.svc.Name)
+	list, err := c.s.cfg.Host.ContainersOf(ctx, c.stack.Project, c.svc.Name)
 	if err != nil || len(list) != c.rec.Replicas {
 		return false, err
 	}
 	for _, ct := range list {
-		d, err := c.s.engine().Inspect(ctx, ct.ID)
+		d, err := c.s.cfg.Host.Engine().Inspect(ctx, ct.ID)
 		if err != nil {
 			return false, fmt.Errorf("inspect %s: %w", ct.Name, err)
 		}

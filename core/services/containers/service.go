@@ -84,6 +84,9 @@ type Service struct {
 	*project.Projects
 	*project.Discovery
 	*candidate.Candidates
+	*Changes
+	*Planner
+	*Lifecycle
 	cfg    Config
 	log    hclog.Logger
 	repo   *repository
@@ -106,8 +109,6 @@ type Service struct {
 	applying work.KeyedMutex
 	// drift compares what runs with the files.
 	drift *drift.Comparer
-	// waiting tells that there may be changes that wait for the engine.
-	waiting atomic.Bool
 
 	stop       context.CancelFunc
 	background sync.WaitGroup
@@ -144,7 +145,6 @@ func New(cfg Config) (*Service, error) {
 	}, s.queue)
 	s.Inbox = webhook.NewInbox(s.Webhooks)
 	s.SetAccess(cfg.Access)
-	s.waiting.Store(true)
 	s.Host = host.New(host.Config{
 		Store: s.repo.Store, Engine: s.engine, Settings: func() host.Settings { return s.settings().hostSettings() }, OutageWait: cfg.OutageWait,
 	})
@@ -154,8 +154,14 @@ func New(cfg Config) (*Service, error) {
 	}
 	s.Projects = project.New(projects)
 	s.Discovery = project.NewDiscovery(project.DiscoveryConfig{
-		Config: projects, Projects: s.Projects, Locks: &s.applying, ReadFile: cfg.ReadFile, Resume: s.resumeWaiting,
+		Config: projects, Projects: s.Projects, Locks: &s.applying, ReadFile: cfg.ReadFile, Resume: func(ctx context.Context) error { return s.Changes.resumeWaiting(ctx) },
 	})
+	changes := ChangeConfig{
+		Store: s.repo.Store, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, Now: cfg.Now,
+		Settings: func() ChangeSettings { return s.settings().changeSettings() }, Drift: s.drift, Backups: s, NoteEngineChange: s.Discovery.NoteEngineChange,
+	}
+	s.Changes, s.Lifecycle = NewChanges(changes), NewLifecycle(changes)
+	s.Planner = s.Changes.Planner()
 	s.Candidates = candidate.New(candidate.Config{
 		Store: s.repo.Store, Projects: s.Projects, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Events: s.live, Engine: s.engine,
 		Settings:   func() candidate.RegistrySettings { return s.settings().registrySettings() },

@@ -109,5 +109,10 @@ func (s Settings) registrySettings() candidate.RegistrySettings {
 	}
 }
 
+// changeSettings returns those that are about changes.
+func (s Settings) changeSettings() ChangeSettings {
+	return ChangeSettings{ComposeBin: s.ComposeBin, DockerConfig: s.DockerConfig, HealthTimeout: s.HealthTimeout, SettleTime: s.SettleTime}
+}
+
 // CodeHostRef returns the code host in either spelling, "" for none.
 func (s Settings) CodeHostRef() string { return cmp.Or(s.CodeHost, s.CodeHostAlias) }

@@ -28,14 +28,14 @@ type restart struct {
 }
 
 // ranBefore returns the services of a job's targets that ran when it began, also in a later attempt.
-func (s *Service) ranBefore(ctx context.Context, job *queue.Job, targets []project.Target, r *work.Reporter, inv *project.Inventory) (ran []string, err error) {
+func (x *Changes) ranBefore(ctx context.Context, job *queue.Job, targets []project.Target, r *work.Reporter, inv *project.Inventory) (ran []string, err error) {
 	if len(job.Checkpoint) > 0 {
 		r.Resumed = true
 		return ran, record.DecodeColumn(job.Checkpoint, &ran)
 	}
 	var o *project.Observed
-	err = s.ThroughOutage(ctx, func() (err error) {
-		o, _, err = s.ObserveEngine(ctx, "")
+	err = x.cfg.Host.ThroughOutage(ctx, func() (err error) {
+		o, _, err = x.cfg.Projects.ObserveEngine(ctx, "")
 		return err
 	})
 	if err != nil {
@@ -53,15 +53,15 @@ func (s *Service) ranBefore(ctx context.Context, job *queue.Job, targets []proje
 
 // startStopped starts what an outage of the engine during the job has stopped: the services that its changes have left to run, and others of
 // the job that ran when it began. Containers that stop for another reason, or never ran, stay as they are.
-func (s *Service) startStopped(ctx context.Context, r *work.Reporter, st *record.Stack, changes []*change, others []record.Service) error {
-	if work.IsHandover(ctx) || !r.Resumed && s.OutageCount() == r.Outages {
+func (x *Changes) startStopped(ctx context.Context, r *work.Reporter, st *record.Stack, changes []*change, others []record.Service) error {
+	if work.IsHandover(ctx) || !r.Resumed && x.cfg.Host.OutageCount() == r.Outages {
 		return nil
 	}
 	ctx, cancel := work.OutlastJob(ctx, startTime)
 	defer cancel()
 	var failed error
-	for _, item := range s.toRestart(ctx, changes, others) {
-		err := s.RepeatAfterOutage(ctx, r, st.Project+" / "+item.svc.Name, func(ctx context.Context) error { return s.restartService(ctx, r, st, item) })
+	for _, item := range x.toRestart(ctx, changes, others) {
+		err := x.cfg.Host.RepeatAfterOutage(ctx, r, st.Project+" / "+item.svc.Name, func(ctx context.Context) error { return x.restartService(ctx, r, st, item) })
 		if err != nil {
 			r.LogError(ctx, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failure.Text(err))
 			failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failure.Text(err))
@@ -71,7 +71,7 @@ func (s *Service) startStopped(ctx context.Context, r *work.Reporter, st *record
 }
 
 // toRestart lists what must run, providers of namespaces before their dependents.
-func (s *Service) toRestart(ctx context.Context, changes []*change, others []record.Service) (out []restart) {
+func (x *Changes) toRestart(ctx context.Context, changes []*change, others []record.Service) (out []restart) {
 	for _, c := range changes {
 		switch {
 		case c.rec.RunsOnce != "" || c.staysStopped():
@@ -81,7 +81,7 @@ func (s *Service) toRestart(ctx context.Context, changes []*change, others []rec
 			out = append(out, restart{svc: c.svc, imageID: c.rec.FromImage, of: c})
 		}
 		for _, d := range c.rec.Dependents {
-			if svc, err := s.repo.FindService(ctx, d.ServiceID); err == nil && !d.Stopped {
+			if svc, err := x.store.FindService(ctx, d.ServiceID); err == nil && !d.Stopped {
 				out = append(out, restart{svc: svc, imageID: d.ImageID})
 			}
 		}
@@ -93,8 +93,8 @@ func (s *Service) toRestart(ctx context.Context, changes []*change, others []rec
 }
 
 // restartService starts a service of which a container does not run, and waits until it is healthy.
-func (s *Service) restartService(ctx context.Context, r *work.Reporter, st *record.Stack, item restart) error {
-	list, err := s.ContainersOf(ctx, st.Project, item.svc.Name)
+func (x *Changes) restartService(ctx context.Context, r *work.Reporter, st *record.Stack, item restart) error {
+	list, err := x.cfg.Host.ContainersOf(ctx, st.Project, item.svc.Name)
 	if err != nil {
 		return err
 	}
@@ -107,19 +107,19 @@ func (s *Service) restartService(ctx context.Context, r *work.Reporter, st *reco
 	}
 	r.LogWarning(ctx, "%s / %s was stopped while the engine was away, and is started again", st.Project, item.svc.Name)
 	call := host.ComposeCall{Action: engine.ActionStart, Services: []string{item.svc.Name}, Scale: map[string]int{item.svc.Name: len(list)}}
-	if _, err := s.RunCompose(ctx, r, st, call); err != nil {
+	if _, err := x.cfg.Host.RunCompose(ctx, r, st, call); err != nil {
 		return err
 	}
 	if item.of != nil {
-		item.of.restartDependents(ctx)
+		item.of.dependentSteps().restartDependents(ctx)
 	}
-	return s.waitHealthy(ctx, r, st, &item.svc, wantedContainers{imageID: list[0].ImageID, replicas: len(list)})
+	return x.health.waitHealthy(ctx, r, st, &item.svc, wantedContainers{imageID: list[0].ImageID, replicas: len(list)})
 }
 
 // othersThatRan are the services of a job's stack, besides one, that ran when the job began which this one goes on for.
-func (s *Service) othersThatRan(ctx context.Context, spec changeOptions, besides *record.Service) (out []record.Service) {
+func (x *Changes) othersThatRan(ctx context.Context, spec changeOptions, besides *record.Service) (out []record.Service) {
 	for _, id := range spec.Ran {
-		svc, err := s.repo.FindService(ctx, id)
+		svc, err := x.store.FindService(ctx, id)
 		if err == nil && id != besides.ID && svc.StackID == besides.StackID {
 			out = append(out, svc)
 		}

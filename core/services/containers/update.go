@@ -61,32 +61,32 @@ type updateJob struct {
 // Update queues an update that a person asks for. What is asked for is checked in this order: the scope and its ids, the targets'
 // form, that they cover what can be updated, tag, digest, architecture, age, that recreating changes no more than images, and that
 // nothing else works on the services.
-func (s *Service) Update(ctx context.Context, req UpdateRequest) (string, error) {
-	inv, err := s.checkUpdate(ctx, &req)
+func (x *Changes) Update(ctx context.Context, req UpdateRequest) (string, error) {
+	inv, err := x.checkUpdate(ctx, &req)
 	if err != nil {
 		return "", err
 	}
-	if err := s.refuseUnseenDrift(ctx, inv, &req); err != nil {
+	if err := x.refuseUnseenDrift(ctx, inv, &req); err != nil {
 		return "", err
 	}
-	return s.submitUpdate(ctx, inv, &req, "")
+	return x.submitUpdate(ctx, inv, &req, "")
 }
 
 // UpdateFor queues an update that a program asks for. Nobody is there to see drift and to allow it: only the job looks for it.
-func (s *Service) UpdateFor(ctx context.Context, actor string, req UpdateRequest) (string, error) {
-	inv, err := s.checkUpdate(ctx, &req)
+func (x *Changes) UpdateFor(ctx context.Context, actor string, req UpdateRequest) (string, error) {
+	inv, err := x.checkUpdate(ctx, &req)
 	if err != nil {
 		return "", err
 	}
-	return s.submitUpdate(ctx, inv, &req, actor)
+	return x.submitUpdate(ctx, inv, &req, actor)
 }
 
 // checkUpdate completes a request and returns an error unless it fits what the last check has found.
-func (s *Service) checkUpdate(ctx context.Context, req *UpdateRequest) (*project.Inventory, error) {
+func (x *Changes) checkUpdate(ctx context.Context, req *UpdateRequest) (*project.Inventory, error) {
 	if err := req.normalizeRequest(); err != nil {
 		return nil, err
 	}
-	inv, err := s.LoadInventory(ctx)
+	inv, err := x.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (s *Service) checkUpdate(ctx context.Context, req *UpdateRequest) (*project
 
 // refuseUnseenDrift refuses an update that would change more than images, before there is a job: the person who asks for it is told
 // what, and may allow it.
-func (s *Service) refuseUnseenDrift(ctx context.Context, inv *project.Inventory, req *UpdateRequest) error {
+func (x *Changes) refuseUnseenDrift(ctx context.Context, inv *project.Inventory, req *UpdateRequest) error {
 	if req.Mode != ModeApply {
 		return nil
 	}
@@ -111,11 +111,11 @@ func (s *Service) refuseUnseenDrift(ctx context.Context, inv *project.Inventory,
 	for i, t := range req.Targets {
 		ids[i] = t.ServiceID
 	}
-	return s.refuseDrift(ctx, inv, ids, req.AllowDrift)
+	return x.refuseDrift(ctx, inv, ids, req.AllowDrift)
 }
 
 // submitUpdate queues the job of a request that was checked.
-func (s *Service) submitUpdate(ctx context.Context, inv *project.Inventory, req *UpdateRequest, actor string) (string, error) {
+func (x *Changes) submitUpdate(ctx context.Context, inv *project.Inventory, req *UpdateRequest, actor string) (string, error) {
 	payload := updateJob{
 		Subject:       work.Subject{Scope: req.Scope, StackID: req.StackID, ServiceID: req.ServiceID, Reason: req.Reason},
 		changeOptions: changeOptions{Mode: req.Mode, Targets: req.Targets, AllowDrift: req.AllowDrift, BackupMode: req.BackupMode, Images: map[string]string{}},
@@ -128,7 +128,7 @@ func (s *Service) submitUpdate(ctx context.Context, inv *project.Inventory, req 
 		payload.Images[svc.ID] = svc.Image
 		sub.Services, sub.Stacks = append(sub.Services, svc.ID), append(sub.Stacks, svc.StackID)
 		if req.Mode == ModeApply {
-			more, err := s.dependentLocks(ctx, inv, svc)
+			more, err := x.dependentLocks(ctx, inv, svc)
 			if err != nil {
 				return "", err
 			}
@@ -139,7 +139,7 @@ func (s *Service) submitUpdate(ctx context.Context, inv *project.Inventory, req 
 		payload.StackID = inv.Services[req.ServiceID].StackID
 	}
 	sub.Payload = payload
-	return s.queue.SubmitNew(ctx, sub)
+	return x.cfg.Jobs.SubmitNew(ctx, sub)
 }
 
 // normalizeRequest sets the defaults of a request and returns an error if it is malformed.

@@ -28,12 +28,12 @@ type RefusedUpdate struct {
 // UpdatePicked queues an update of the targets of a request, whose scope it chooses: one job if they are everything that can
 // be updated, one for each stack of which they are all such services, and one for each service otherwise. All targets are
 // checked before the first job is queued. A job that is refused because of other work leaves the others alone.
-func (s *Service) UpdatePicked(ctx context.Context, req UpdateRequest) (out PickedUpdate, err error) {
+func (x *Changes) UpdatePicked(ctx context.Context, req UpdateRequest) (out PickedUpdate, err error) {
 	req.Scope, req.StackID, req.ServiceID = work.ScopeAll, "", ""
 	if err := req.normalizeRequest(); err != nil {
 		return out, err
 	}
-	inv, err := s.LoadInventory(ctx)
+	inv, err := x.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -45,11 +45,11 @@ func (s *Service) UpdatePicked(ctx context.Context, req UpdateRequest) (out Pick
 			return out, err
 		}
 	}
-	if err := s.refuseUnseenDrift(ctx, inv, &req); err != nil {
+	if err := x.refuseUnseenDrift(ctx, inv, &req); err != nil {
 		return out, err
 	}
 	for _, part := range splitUpdate(inv, req) {
-		id, err := s.Update(ctx, part)
+		id, err := x.Update(ctx, part)
 		switch {
 		case err == nil:
 			out.Jobs = append(out.Jobs, id)

@@ -52,7 +52,7 @@ func jobResult(ctx context.Context, done []*change) error {
 
 // updateRun is one attempt to run the job of an update.
 type updateRun struct {
-	s    *Service
+	s    *Changes
 	job  *queue.Job
 	spec updateJob
 	r    *work.Reporter
@@ -61,30 +61,30 @@ type updateRun struct {
 }
 
 // runUpdate brings the targets of a job to their versions, stack by stack. What fails ends its stack; the other stacks go on.
-func (s *Service) runUpdate(ctx context.Context, job *queue.Job, spec updateJob, r *work.Reporter) (any, error) {
+func (x *Changes) runUpdate(ctx context.Context, job *queue.Job, spec updateJob, r *work.Reporter) (any, error) {
 	if spec.Resumes != "" {
-		return s.runResumed(ctx, job, spec.changeOptions, r)
+		return x.runResumed(ctx, job, spec.changeOptions, r)
 	}
-	open, err := s.begunChanges(ctx, job, r)
+	open, err := x.begunChanges(ctx, job, r)
 	if err != nil {
 		return nil, err
 	}
 	if len(open) > 0 && ctx.Err() != nil && !work.IsHandover(ctx) {
-		return s.settleChanges(ctx, spec.changeOptions, r, open)
+		return x.settleChanges(ctx, spec.changeOptions, r, open)
 	}
-	inv, err := s.LoadInventory(ctx)
+	inv, err := x.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if spec.Mode == ModeDryRun {
-		return s.planUpdate(ctx, inv, &spec, r)
+		return x.planner.planUpdate(ctx, inv, &spec, r)
 	}
 	out := UpdateSummary{Mode: spec.Mode, Targets: spec.Targets, Stacks: []StackSummary{}, LeftOut: listLeftOut(inv, &spec)}
 	reportLeftOut(ctx, r, out.LeftOut)
-	if spec.Ran, err = s.ranBefore(ctx, job, spec.Targets, r, inv); err != nil {
+	if spec.Ran, err = x.ranBefore(ctx, job, spec.Targets, r, inv); err != nil {
 		return out, err
 	}
-	u := &updateRun{s: s, job: job, spec: spec, r: r}
+	u := &updateRun{s: x, job: job, spec: spec, r: r}
 	for _, group := range groupTargets(inv, spec.Targets) {
 		sum, changes, err := u.updateStack(ctx, group)
 		if sum != nil {
@@ -140,43 +140,42 @@ func groupTargets(inv *project.Inventory, targets []project.Target) []targetGrou
 
 // beginUpdate writes what is there before anything is changed. After a crash it finds the record of the attempt before.
 func (u *updateRun) beginUpdate(ctx context.Context, st record.Stack, svc record.Service, t project.Target) (*change, error) {
-	s := u.s
-	rec, err := s.repo.changeOf(ctx, u.job.ID, svc.ID)
+	rec, err := u.s.store.changeOf(ctx, u.job.ID, svc.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal: %w", err)
 	}
 	if rec != nil {
-		return s.newChange(u.r, rec, svc, st, u.spec.changeOptions, t), nil
+		return u.s.newChange(u.r, rec, svc, st, u.spec.changeOptions, t), nil
 	}
 	var running project.RunningImage
 	var dependents []record.Dependent
-	err = s.ThroughOutage(ctx, func() (err error) {
-		if running, err = s.RunningImage(ctx, &st, &svc); err == nil {
-			dependents, err = s.dependentRecords(ctx, &st, &svc)
+	err = u.s.cfg.Host.ThroughOutage(ctx, func() (err error) {
+		if running, err = u.s.cfg.Projects.RunningImage(ctx, &st, &svc); err == nil {
+			dependents, err = u.s.dependentRecords(ctx, &st, &svc)
 		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := s.keepRunning(ctx, u.r, u.spec.Ran, svc.ID, &running); err != nil {
+	if err := u.s.keepRunning(ctx, u.r, u.spec.Ran, svc.ID, &running); err != nil {
 		return nil, err
 	}
 	var once string
-	err = s.ThroughOutage(ctx, func() (err error) {
-		once, err = s.whyRunsOnce(ctx, &st, &svc, &running)
+	err = u.s.cfg.Host.ThroughOutage(ctx, func() (err error) {
+		once, err = u.s.whyRunsOnce(ctx, &st, &svc, &running)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	rec, err = s.repo.beginChange(ctx, &record.Change{
+	rec, err = u.s.store.beginChange(ctx, &record.Change{
 		ID: store.NewID("chg"), JobID: u.job.ID, Kind: record.ChangeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: record.ChangeRunning, Step: stepPull, Image: svc.Image,
 		FromImage: running.ID, FromDigest: running.Digest, FromVersion: svc.RuntimeVersion, FromState: running.State,
-		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: s.now(), Replicas: running.Replicas, RunsOnce: once, Dependents: markFollowers(dependents, u.spec.Targets),
+		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: u.s.now(), Replicas: running.Replicas, RunsOnce: once, Dependents: markFollowers(dependents, u.spec.Targets),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.newChange(u.r, rec, svc, st, u.spec.changeOptions, t), nil
+	return u.s.newChange(u.r, rec, svc, st, u.spec.changeOptions, t), nil
 }

@@ -22,21 +22,20 @@ const stackPlaces = 4
 
 // updateStack updates the targets of one stack. What ran before and was stopped with the engine meanwhile is started at the end.
 func (u *updateRun) updateStack(ctx context.Context, g targetGroup) (*StackSummary, []*change, error) {
-	s := u.s
-	unlock, err := s.applying.LockKey(ctx, g.stack.ID)
+	unlock, err := u.s.cfg.Locks.LockKey(ctx, g.stack.ID)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer unlock()
 	sum, done, err := u.updateTargets(ctx, g)
-	left := s.recreateLeft(ctx, done)
+	left := u.s.recreateLeft(ctx, done)
 	if errors.Is(err, failure.ErrEngineAway) {
 		return sum, done, err
 	}
 	others := slices.DeleteFunc(slices.Clone(g.svcs), func(svc record.Service) bool {
 		return !slices.Contains(u.spec.Ran, svc.ID) || slices.ContainsFunc(done, func(c *change) bool { return c.svc.ID == svc.ID })
 	})
-	return sum, done, cmp.Or(err, left, s.startStopped(ctx, u.r, &g.stack, done, others))
+	return sum, done, cmp.Or(err, left, u.s.startStopped(ctx, u.r, &g.stack, done, others))
 }
 
 // endedTarget is how the update of one service has ended: with a change, or with an error that ends the job.
@@ -113,9 +112,9 @@ func (u *updateRun) updateTarget(ctx context.Context, g *targetGroup, i int, at 
 
 // orderTargets puts services after those that they depend on, and returns what each has to wait for. These are those, and of the ones before it
 // in the list all that work on the same containers or image. Where the files or the engine do not tell, all wait for each other.
-func (s *Service) orderTargets(ctx context.Context, jobID string, g targetGroup) (targetGroup, []order.Task, error) {
+func (x *Changes) orderTargets(ctx context.Context, jobID string, g targetGroup) (targetGroup, []order.Task, error) {
 	// Those that have ended count as well: others may wait for them.
-	begun, err := s.repo.changesOfJob(context.WithoutCancel(ctx), jobID)
+	begun, err := x.store.changesOfJob(context.WithoutCancel(ctx), jobID)
 	if err != nil {
 		return g, nil, fmt.Errorf("read the journal: %w", err)
 	}
@@ -124,8 +123,8 @@ func (s *Service) orderTargets(ctx context.Context, jobID string, g targetGroup)
 		return ok
 	}
 	tasks := make([]order.Task, len(g.svcs))
-	p, err := s.LoadProject(ctx, &g.stack)
-	list, unknown := s.ContainersOf(ctx, g.stack.Project, "")
+	p, err := x.cfg.Host.LoadProject(ctx, &g.stack)
+	list, unknown := x.cfg.Host.ContainersOf(ctx, g.stack.Project, "")
 	if err != nil || unknown != nil {
 		for i := range tasks {
 			tasks[i].Begun = wasBegun(&g.svcs[i])

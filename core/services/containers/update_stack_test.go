@@ -240,14 +240,14 @@ func TestStopWithSeveralOpen(t *testing.T) {
 				e.stop(e.queue, e.svc)
 				e.start()
 				job := e.ended(id)
-				open, err := e.svc.repo.openChanges(context.Background(), id)
+				open, err := (&changeStore{e.svc.repo.Store}).openChanges(context.Background(), id)
 				if p := job.Progress; p == nil || p.Current > p.Total {
 					t.Errorf("the progress is %+v", p)
 				}
 				if e.must(err); job.Status != "rolled_back" || len(open) > 0 || e.locksHeld() != 0 {
 					t.Fatalf("%s, open %+v, %d locks\n%s", job.Status, open, e.locksHeld(), e.logs(id))
 				}
-				changes, err := e.svc.repo.changesOfJob(context.Background(), id)
+				changes, err := e.svc.ChangesOfJob(context.Background(), id)
 				e.must(err)
 				for i := range 5 {
 					name := fmt.Sprintf("a%d", i+1)
@@ -319,7 +319,7 @@ func TestBegunTargetsAreKnown(t *testing.T) {
 	for i, status := range []string{record.ChangeFailed, record.ChangeSuccess, record.ChangeRunning} {
 		svc := e.serviceOf("shop", fmt.Sprintf("a%d", i+1))
 		group.svcs, group.targets = append(group.svcs, *svc), append(group.targets, project.Target{ServiceID: svc.ID})
-		_, err := e.svc.repo.beginChange(t.Context(), &record.Change{ID: fmt.Sprintf("chg_%d", i), JobID: "job_1", Kind: record.ChangeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: status, Step: stepUp, StartedAt: 1})
+		_, err := (&changeStore{e.svc.repo.Store}).beginChange(t.Context(), &record.Change{ID: fmt.Sprintf("chg_%d", i), JobID: "job_1", Kind: record.ChangeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: status, Step: stepUp, StartedAt: 1})
 		e.must(err)
 	}
 	_, tasks, err := e.svc.orderTargets(t.Context(), "job_1", group)

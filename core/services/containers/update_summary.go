@@ -133,7 +133,7 @@ const engineAnswer = time.Minute
 func (c *change) runsNow(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineAnswer)
 	defer cancel()
-	o, _, err := c.s.ObserveEngine(ctx, c.stack.Project)
+	o, _, err := c.s.cfg.Projects.ObserveEngine(ctx, c.stack.Project)
 	if err != nil {
 		c.r.LogWarning(ctx, "%s: the engine does not tell what runs: %s", c.displayName(), failure.Text(err))
 		return ""

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gorm.io/gorm"
-
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
@@ -17,7 +15,7 @@ import (
 
 // runStep does a step of the change, again where the engine was away meanwhile.
 func (c *change) runStep(ctx context.Context, do func(context.Context) error) error {
-	return c.s.RepeatAfterOutage(ctx, c.r, c.displayName(), do)
+	return c.s.cfg.Host.RepeatAfterOutage(ctx, c.r, c.displayName(), do)
 }
 
 // awaitNextJob leaves the change open at its step, because the engine did not come back within the time that a job waits. Once it answers
@@ -25,12 +23,12 @@ func (c *change) runStep(ctx context.Context, do func(context.Context) error) er
 func (c *change) awaitNextJob(ctx context.Context, cause error) error {
 	ctx = context.WithoutCancel(ctx)
 	c.rec.WaitsSince = c.s.now()
-	if err := c.s.repo.saveChange(ctx, c.rec); err != nil {
+	if err := c.s.store.saveChange(ctx, c.rec); err != nil {
 		return fmt.Errorf("write the journal: %w", err)
 	}
 	c.s.waiting.Store(true)
 	c.r.LogError(ctx, "%s: the engine did not come back at the step %s (%s); another job goes on when it does", c.displayName(), c.rec.Step, failure.Text(cause))
-	return fault.Wrap(failure.ErrEngineAway, fault.Conflict, "%s: The engine did not come back within %s. Another job goes on at the step %s when it does.", c.displayName(), c.s.OutageWait(), c.rec.Step).
+	return fault.Wrap(failure.ErrEngineAway, fault.Conflict, "%s: The engine did not come back within %s. Another job goes on at the step %s when it does.", c.displayName(), c.s.cfg.Host.OutageWait(), c.rec.Step).
 		With("reason", failure.EngineAway)
 }
 
@@ -49,35 +47,35 @@ func (c *change) summarizeWaiting(cause error) UpdateSummary {
 
 // resumeWaiting queues a job for each change that waits for the engine, which answers again. One whose service something else works on
 // is left for the next time.
-func (s *Service) resumeWaiting(ctx context.Context) error {
-	if !s.waiting.Swap(false) {
+func (x *Changes) resumeWaiting(ctx context.Context) error {
+	if !x.waiting.Swap(false) {
 		return nil
 	}
-	list, err := s.repo.waitingChanges(ctx)
+	list, err := x.store.waitingChanges(ctx)
 	for i := range list {
 		if err == nil {
-			err = s.resumeChange(ctx, &list[i])
+			err = x.resumeChange(ctx, &list[i])
 		}
 		if fault.CodeOf(err) == fault.Conflict {
-			s.waiting.Store(true)
+			x.waiting.Store(true)
 			err = nil
 		}
 	}
 	if err != nil {
-		s.waiting.Store(true)
+		x.waiting.Store(true)
 	}
 	return err
 }
 
 // resumeChange queues the job that goes on with a change, in the name of whoever asked for it.
-func (s *Service) resumeChange(ctx context.Context, rec *record.Change) error {
-	inv, err := s.LoadInventory(ctx)
+func (x *Changes) resumeChange(ctx context.Context, rec *record.Change) error {
+	inv, err := x.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return err
 	}
 	svc := inv.Services[rec.ServiceID]
 	if svc == nil || inv.Stacks[svc.StackID] == nil {
-		return s.endWaiting(ctx, rec, "The service is gone.")
+		return x.endWaiting(ctx, rec, "The service is gone.")
 	}
 	sub := work.Submission{Kind: work.JobUpdate, Key: "resume/" + rec.ID, Actor: work.ActorSchedule, Services: []string{svc.ID}, Stacks: []string{svc.StackID}}
 	// The payloads of both types of jobs are parts of this one.
@@ -88,7 +86,7 @@ func (s *Service) resumeChange(ctx context.Context, rec *record.Change) error {
 	if rec.Kind == record.ChangeRollback {
 		sub.Kind = work.JobRollback
 	}
-	job, err := s.queue.Get(ctx, rec.JobID)
+	job, err := x.cfg.Jobs.Get(ctx, rec.JobID)
 	switch {
 	case err == nil:
 		if err := job.Decode(&payload); err != nil {
@@ -110,7 +108,7 @@ func (s *Service) resumeChange(ctx context.Context, rec *record.Change) error {
 	for _, d := range rec.Dependents {
 		sub.Locks = work.AddLocks(sub.Locks, []string{work.ServiceLock(d.ServiceID)})
 	}
-	_, _, err = s.queue.SubmitJob(ctx, sub)
+	_, _, err = x.cfg.Jobs.SubmitJob(ctx, sub)
 	return err
 }
 
@@ -118,17 +116,17 @@ func (s *Service) resumeChange(ctx context.Context, rec *record.Change) error {
 const changedSince = "Another job has changed the service since."
 
 // runResumed goes on with the change that an earlier job has left.
-func (s *Service) runResumed(ctx context.Context, job *queue.Job, spec changeOptions, r *work.Reporter) (any, error) {
-	rec, err := s.repo.adoptChange(context.WithoutCancel(ctx), spec.Resumes, job.ID)
+func (x *Changes) runResumed(ctx context.Context, job *queue.Job, spec changeOptions, r *work.Reporter) (any, error) {
+	rec, err := x.store.adoptChange(context.WithoutCancel(ctx), spec.Resumes, job.ID)
 	if err != nil {
 		return nil, err
 	}
-	newer, err := s.repo.changesOf(ctx, rec.ServiceID, 1)
+	newer, err := x.store.changesOf(ctx, rec.ServiceID, 1)
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	if rec.Status == record.ChangeRunning && len(newer) > 0 && newer[0].ID != rec.ID {
-		if err := s.endWaiting(ctx, rec, changedSince); err != nil {
+		if err := x.endWaiting(ctx, rec, changedSince); err != nil {
 			return nil, err
 		}
 		return nil, fault.New(fault.Conflict, changedSince)
@@ -137,61 +135,29 @@ func (s *Service) runResumed(ctx context.Context, job *queue.Job, spec changeOpt
 	if rec.Status == record.ChangeRunning {
 		r.LogInfo(ctx, "The engine is back; the change goes on at the step %s.", rec.Step)
 	}
-	return s.settleChanges(ctx, spec, r, []record.Change{*rec})
+	return x.settleChanges(ctx, spec, r, []record.Change{*rec})
 }
 
 // endWaiting ends a change that waited and cannot be gone on with.
-func (s *Service) endWaiting(ctx context.Context, rec *record.Change, why string) error {
-	rec.Status, rec.Reason, rec.FinishedAt, rec.WaitsSince = record.ChangeFailed, failure.EngineAway, s.now(), 0
+func (x *Changes) endWaiting(ctx context.Context, rec *record.Change, why string) error {
+	rec.Status, rec.Reason, rec.FinishedAt, rec.WaitsSince = record.ChangeFailed, failure.EngineAway, x.now(), 0
 	rec.Error = fmt.Sprintf("The engine did not come back at the step %s. %s", rec.Step, why)
-	return s.repo.finishChange(context.WithoutCancel(ctx), rec, rec.ServiceID, s.now())
-}
-
-// waitingChanges are the changes that wait for the engine.
-func (r *repository) waitingChanges(ctx context.Context) (out []record.Change, err error) {
-	err = r.DB(ctx).Where("status = ? AND waits_since > 0", record.ChangeRunning).Order("started_at, id").Find(&out).Error
-	return out, err
-}
-
-// waitingChange is the change of a service that waits for the engine, nil without one.
-func (r *repository) waitingChange(ctx context.Context, serviceID string) (*record.Change, error) {
-	var rows []record.Change
-	err := r.DB(ctx).Where("service_id = ? AND status = ? AND waits_since > 0", serviceID, record.ChangeRunning).Limit(1).Find(&rows).Error
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	return &rows[0], nil
+	return x.store.finishChange(context.WithoutCancel(ctx), rec, rec.ServiceID, x.now())
 }
 
 // keepRunning makes a service count as running that was stopped only because the engine went away: in this job, or in one before whose
 // change still waits. ran are the services that ran when the job began.
-func (s *Service) keepRunning(ctx context.Context, r *work.Reporter, ran []string, serviceID string, running *project.RunningImage) error {
+func (x *Changes) keepRunning(ctx context.Context, r *work.Reporter, ran []string, serviceID string, running *project.RunningImage) error {
 	if running.State != record.StateStopped {
 		return nil
 	}
-	waits, err := s.repo.waitingChange(ctx, serviceID)
+	waits, err := x.store.waitingChange(ctx, serviceID)
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
-	disturbed := r.Resumed || s.OutageCount() != r.Outages
+	disturbed := r.Resumed || x.cfg.Host.OutageCount() != r.Outages
 	if waits != nil && waits.FromState != record.StateStopped || disturbed && slices.Contains(ran, serviceID) {
 		running.State = record.StateRunning
 	}
 	return nil
-}
-
-// adoptChange makes a change that waits one of a job.
-func (r *repository) adoptChange(ctx context.Context, id, jobID string) (*record.Change, error) {
-	var rec record.Change
-	err := r.Write(ctx, "take a change over", func(_ context.Context, w *gorm.DB) error {
-		columns := map[string]any{"job_id": jobID, "waits_since": 0}
-		if err := w.Model(&record.Change{}).Where("id = ? AND waits_since > 0", id).Updates(columns).Error; err != nil {
-			return err
-		}
-		return w.Where("id = ? AND job_id = ?", id, jobID).Take(&rec).Error
-	})
-	if err != nil {
-		return nil, fmt.Errorf("take a change over: %w", err)
-	}
-	return &rec, nil
 }

@@ -1,0 +1,113 @@
+package containers
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// ChangeSettings are those of the service that are about changes.
+type ChangeSettings struct {
+	ComposeBin, DockerConfig string
+	// HealthTimeout is how long a new container may take to become healthy, SettleTime how long one without a health check must run.
+	HealthTimeout, SettleTime time.Duration
+}
+
+// ChangeConfig is what changes need.
+type ChangeConfig struct {
+	Store    *record.Store
+	Host     *host.Host
+	Projects *project.Projects
+	Jobs     *work.Queue
+	// Locks has a lock for each stack and each name of an image: what changes them runs one after the other.
+	Locks  *work.KeyedMutex
+	Logger hclog.Logger
+	Now    func() time.Time
+	// Settings returns those in use.
+	Settings func() ChangeSettings
+	Drift    *drift.Comparer
+	Backups  backups
+	// NoteEngineChange has the engine looked at soon.
+	NoteEngineChange func()
+}
+
+// backups is what changes need of backups.
+type backups interface {
+	// backupPlan returns the mounts of a service that are copied before an update in a mode.
+	backupPlan(ctx context.Context, svc *record.Service, mode string) ([]BackupPlan, error)
+	// backupMount copies one mount.
+	backupMount(ctx context.Context, c *change, container string, p BackupPlan) (BackupResult, error)
+	// failOpenBackups ends what an attempt before a crash has left open.
+	failOpenBackups(ctx context.Context, jobID, serviceID string, now int64) error
+}
+
+// Changes updates services and rolls them back.
+type Changes struct {
+	cfg     ChangeConfig
+	store   *changeStore
+	health  *healthChecker
+	planner *Planner
+	// waiting tells that there may be changes that wait for the engine.
+	waiting atomic.Bool
+}
+
+// NewChanges returns the changes. Some of an earlier process may wait for the engine.
+func NewChanges(cfg ChangeConfig) *Changes {
+	x := &Changes{cfg: cfg, store: &changeStore{cfg.Store}, health: &healthChecker{cfg: cfg}}
+	x.planner = &Planner{cfg: cfg, store: x.store, changes: x}
+	x.waiting.Store(true)
+	return x
+}
+
+func (x *Changes) now() int64 { return store.Millis(x.cfg.Now()) }
+
+// ChangesOfJob returns the changes of a job, by service.
+func (x *Changes) ChangesOfJob(ctx context.Context, jobID string) (map[string]record.Change, error) {
+	return x.store.changesOfJob(ctx, jobID)
+}
+
+// Planner returns who tells what changes would do.
+func (x *Changes) Planner() *Planner { return x.planner }
+
+// Planner tells what updates would do, and changes nothing.
+type Planner struct {
+	cfg     ChangeConfig
+	store   *changeStore
+	changes *Changes
+}
+
+// healthChecker finds out whether services consist of the wanted containers, and whether these are healthy.
+type healthChecker struct{ cfg ChangeConfig }
+
+// Lifecycle starts, stops and restarts services and stacks.
+type Lifecycle struct {
+	cfg   ChangeConfig
+	store *record.Store
+}
+
+// NewLifecycle returns the lifecycle.
+func NewLifecycle(cfg ChangeConfig) *Lifecycle { return &Lifecycle{cfg: cfg, store: cfg.Store} }
+
+// dependentSteps are the steps of a change that are about the dependents of its service.
+type dependentSteps struct{ *change }
+
+func (c *change) dependentSteps() dependentSteps { return dependentSteps{c} }
+
+// pullSteps are the steps of a change that pull images.
+type pullSteps struct{ *change }
+
+func (c *change) pullSteps() pullSteps { return pullSteps{c} }
+
+// rollbackSteps are the steps of a change that bring a former image back.
+type rollbackSteps struct{ *change }
+
+func (c *change) rollbackSteps() rollbackSteps { return rollbackSteps{c} }

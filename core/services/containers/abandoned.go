@@ -27,7 +27,7 @@ func (x *Changes) endAbandonedChanges(ctx context.Context, job *queue.Job) error
 	return x.store.Write(ctx, "end abandoned changes", func(ctx context.Context, _ *gorm.DB) error {
 		for i := range open {
 			rec := &open[i]
-			if err := x.cfg.Backups.failOpenBackups(ctx, rec.JobID, rec.ServiceID, x.now()); err != nil {
+			if err := x.cfg.Backups.FailOpenBackups(ctx, rec.JobID, rec.ServiceID); err != nil {
 				return err
 			}
 			rec.Status, rec.Reason, rec.FinishedAt = record.ChangeFailed, reason, x.now()

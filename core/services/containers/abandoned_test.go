@@ -25,7 +25,7 @@ func (e *env) openBackup(jobID string, web *record.Service) (path string) {
 	e.Helper()
 	path = filepath.Join(e.dir, jobID+".tar.gz")
 	e.must(os.WriteFile(path+".part", []byte("half"), 0o600))
-	e.must(e.svc.repo.saveBackup(context.Background(), &backupRecord{
+	e.must(e.svc.Backups.store.saveBackup(context.Background(), &backupRecord{
 		ID: store.NewID("bkp"), StackID: web.StackID, ServiceID: web.ID, JobID: jobID, Kind: record.MountVolume, Target: "data", Status: backupRunning, Path: path,
 	}))
 	return path
@@ -39,7 +39,7 @@ func (e *env) wantAbandoned(web *record.Service, step, backup string) {
 	if len(hist) != 1 || hist[0].Status != record.ChangeFailed || hist[0].FinishedAt.IsZero() || !strings.Contains(hist[0].Error, "the step "+step+", and how that ended is not known") {
 		e.Errorf("the history is %+v", hist)
 	}
-	list, err := e.svc.Backups(context.Background(), web.ID)
+	list, err := e.svc.ListBackups(context.Background(), web.ID)
 	e.must(err)
 	if len(list) != 1 || list[0].Status != backupFailed || list[0].Error == "" {
 		e.Errorf("the backups are %+v", list)

@@ -273,7 +273,7 @@ func (c *contract) rollbacks(web *record.Service) {
 	c.call(200, "GET", "/api/services/"+web.ID+"/history", "")
 	c.refused(409, "conflict", "POST", "/api/services/"+c.serviceOf("self", "patchbay").ID+"/rollback", "", "reason", "managed_via_supervisor")
 	c.refused(404, "not_found", "POST", "/api/backups/bkp_none/restore", "")
-	must := func(rec backupRecord) { c.must(c.svc.repo.saveBackup(context.Background(), &rec)) }
+	must := func(rec backupRecord) { c.must(c.svc.Backups.store.saveBackup(context.Background(), &rec)) }
 	must(backupRecord{ID: "bkp_failed", StackID: web.StackID, ServiceID: web.ID, Kind: record.MountVolume, Target: "data", Status: backupFailed, CreatedAt: 1})
 	must(backupRecord{ID: "bkp_gone", StackID: web.StackID, ServiceID: web.ID, Kind: record.MountVolume, Target: "data", Status: backupSuccess, Path: "/nowhere/x.tar.gz", CreatedAt: 2})
 	c.refused(409, "conflict", "POST", "/api/backups/bkp_failed/restore", "", "reason", "not_restorable")

@@ -51,7 +51,7 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 		// The service runs and is healthy: only names of images are behind.
 		return c.finishChange(ctx, record.ChangeFailed, err)
 	case step == stepBackup:
-		if err := c.s.cfg.Backups.failOpenBackups(context.WithoutCancel(ctx), c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
+		if err := c.s.cfg.Backups.FailOpenBackups(context.WithoutCancel(ctx), c.rec.JobID, c.svc.ID); err != nil {
 			c.r.LogWarning(ctx, "%s: a backup that was begun could not be closed: %s", c.displayName(), failure.Text(err))
 		}
 		c.startAgain(ctx)

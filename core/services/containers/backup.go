@@ -11,14 +11,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
-	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
-	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
 // What became of the backup of a mount.
@@ -63,14 +60,14 @@ func notData(m record.Mount) bool {
 	return false
 }
 
-// backupPlan are the mounts of a service that are copied before an update in a mode.
-func (s *Service) backupPlan(ctx context.Context, svc *record.Service, mode string) ([]BackupPlan, error) {
-	set, err := s.systemSettings(ctx)
+// PlanBackup are the mounts of a service that are copied before an update in a mode.
+func (k *Backups) PlanBackup(ctx context.Context, svc *record.Service, mode string) ([]BackupPlan, error) {
+	set, err := k.cfg.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := []BackupPlan{}
-	if mode == string(record.BackupSkip) || mode == string(record.BackupInherit) && !set.Backup.Enabled {
+	if mode == string(record.BackupSkip) || mode == string(record.BackupInherit) && !set.Enabled {
 		return out, nil
 	}
 	for _, m := range svc.Mounts {
@@ -80,88 +77,49 @@ func (s *Service) backupPlan(ctx context.Context, svc *record.Service, mode stri
 		}
 		p := BackupPlan{Mount: m, Choice: choice}
 		if choice == record.BackupInherit && mode != string(record.BackupForce) {
-			p.Limit = set.Backup.SkipOverBytes
+			p.Limit = set.SkipOverBytes
 		}
 		out = append(out, p)
 	}
 	return out, nil
 }
 
-// backupMounts copies the mounts of the service. The service is stopped meanwhile, so that the copies are consistent.
-func (c *change) backupMounts(ctx context.Context) error {
-	if err := c.s.cfg.Backups.failOpenBackups(ctx, c.rec.JobID, c.svc.ID, c.s.now()); err != nil {
-		return err
-	}
-	plan, err := c.s.cfg.Backups.backupPlan(ctx, &c.svc, c.spec.BackupMode)
-	if err != nil || len(plan) == 0 {
-		return err
-	}
-	list, err := c.s.cfg.Host.ContainersOf(ctx, c.stack.Project, c.svc.Name)
-	if err != nil {
-		return err
-	}
-	if len(list) == 0 {
-		c.r.LogInfo(ctx, "%s: there is no container yet, so nothing to back up", c.displayName())
-		return nil
-	}
-	if c.rec.FromState != record.StateStopped {
-		c.reportProgress(ctx, 0.5, "stopping "+c.svc.Name+" for the backup")
-		if err := c.stopService(ctx); err != nil {
-			return err
-		}
-	}
-	for _, p := range plan {
-		c.reportProgress(ctx, 0.52, "backing up "+p.Name)
-		res, err := c.s.cfg.Backups.backupMount(ctx, c, list[0].ID, p)
-		c.outcome.Backups = append(c.outcome.Backups, res)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// failOpenBackups ends what an attempt before a crash has left open.
-func (s *Service) failOpenBackups(ctx context.Context, jobID, serviceID string, now int64) error {
-	return s.repo.failOpenBackups(ctx, jobID, serviceID, now)
-}
-
-// backupMount copies one mount. A failure, or a mount over the limit, is an error only if the settings ask for every backup to
+// BackupMount copies one mount. A failure, or a mount over the limit, is an error only if the settings ask for every backup to
 // succeed.
-func (s *Service) backupMount(ctx context.Context, c *change, container string, p BackupPlan) (BackupResult, error) {
-	set, err := s.systemSettings(ctx)
+func (k *Backups) BackupMount(ctx context.Context, of BackupSubject, container string, p BackupPlan) (BackupResult, error) {
+	set, err := k.cfg.Settings(ctx)
 	if err != nil {
 		return BackupResult{}, err
 	}
-	now := s.cfg.Now()
+	now := k.cfg.Now()
 	rec := &backupRecord{
-		ID: store.NewID("bkp"), StackID: c.stack.ID, ServiceID: c.svc.ID, JobID: c.rec.JobID, Kind: p.Kind, Target: p.Name, Destination: p.Destination,
+		ID: store.NewID("bkp"), StackID: of.StackID, ServiceID: of.ServiceID, JobID: of.JobID, Kind: p.Kind, Target: p.Name, Destination: p.Destination,
 		Status: backupRunning, CreatedAt: store.Millis(now),
 	}
-	rec.Path = filepath.Join(set.Backup.BaseDir, c.stack.ID, now.UTC().Format("20060102-150405Z")+"-"+rec.ID+".tar.gz")
-	if err := s.repo.saveBackup(ctx, rec); err != nil {
+	rec.Path = filepath.Join(set.BaseDir, of.StackID, now.UTC().Format("20060102-150405Z")+"-"+rec.ID+".tar.gz")
+	if err := k.store.saveBackup(ctx, rec); err != nil {
 		return BackupResult{}, err
 	}
-	size, digest, err := s.writeArchive(ctx, container, p, rec.Path)
-	rec.Status, rec.Size, rec.Digest, rec.FinishedAt = backupSuccess, size, digest, s.now()
-	rec.CleanupAfter = store.Millis(s.cfg.Now().Add(backupKeep))
+	size, digest, err := k.writeArchive(ctx, container, p, rec.Path)
+	rec.Status, rec.Size, rec.Digest, rec.FinishedAt = backupSuccess, size, digest, k.now()
+	rec.CleanupAfter = store.Millis(k.cfg.Now().Add(backupKeep))
 	switch {
 	case errors.Is(err, errTooLarge):
 		rec.Status, rec.Error, rec.Path = backupSkippedSize, fmt.Sprintf("it holds more than the limit of %d bytes", p.Limit), ""
-		c.r.LogWarning(ctx, "%s: %s holds more than %d bytes and is not backed up", c.displayName(), p.Name, p.Limit)
-		if !set.Backup.RequireSuccess {
+		of.Log.LogWarning(ctx, "%s: %s holds more than %d bytes and is not backed up", of.Name, p.Name, p.Limit)
+		if !set.RequireSuccess {
 			err = nil
 		}
 	case err != nil:
 		rec.Status, rec.Error, rec.Path = backupFailed, backupReason(err), ""
-		c.r.LogError(ctx, "%s: the backup of %s failed: %s", c.displayName(), p.Name, rec.Error)
+		of.Log.LogError(ctx, "%s: the backup of %s failed: %s", of.Name, p.Name, rec.Error)
 	default:
-		c.r.LogInfo(ctx, "%s: backed up %s, %d bytes", c.displayName(), p.Name, size)
+		of.Log.LogInfo(ctx, "%s: backed up %s, %d bytes", of.Name, p.Name, size)
 	}
-	if saved := s.repo.saveBackup(context.WithoutCancel(ctx), rec); saved != nil {
+	if saved := k.store.saveBackup(context.WithoutCancel(ctx), rec); saved != nil {
 		return rec.toResult(), saved
 	}
-	if err != nil && (set.Backup.RequireSuccess || ctx.Err() != nil) {
+	if err != nil && (set.RequireSuccess || ctx.Err() != nil) {
 		remedy := ""
 		if rec.Status == backupSkippedSize {
 			remedy = ". Raise the limit, or choose force or skip for it in the settings of the service"
@@ -204,7 +162,7 @@ func (l *limitWriter) Write(p []byte) (int, error) {
 
 // writeArchive copies a mount into a file, which is there in whole or not at all. size is that of the contents before they
 // are compressed.
-func (s *Service) writeArchive(ctx context.Context, container string, p BackupPlan, path string) (size int64, digest string, err error) {
+func (k *Backups) writeArchive(ctx context.Context, container string, p BackupPlan, path string) (size int64, digest string, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return 0, "", err
 	}
@@ -221,7 +179,7 @@ func (s *Service) writeArchive(ctx context.Context, container string, p BackupPl
 	sum := sha256.New()
 	packed := gzip.NewWriter(io.MultiWriter(f, sum))
 	in := &limitWriter{w: packed, limit: p.Limit}
-	if err := s.engine().Archive(ctx, container, p.Destination, in); err != nil {
+	if err := k.cfg.Host.Engine().Archive(ctx, container, p.Destination, in); err != nil {
 		if p.Limit > 0 && in.size > p.Limit {
 			err = errTooLarge
 		}
@@ -234,20 +192,6 @@ func (s *Service) writeArchive(ctx context.Context, container string, p BackupPl
 		return in.size, "", err
 	}
 	return in.size, hex.EncodeToString(sum.Sum(nil)), os.Rename(path+".part", path)
-}
-
-// startAgain starts a service that was stopped for a backup or a restore. It is tried even if the job was cancelled.
-func (c *change) startAgain(ctx context.Context) {
-	if c.rec.FromState == record.StateStopped {
-		return
-	}
-	ctx, cancel := work.OutlastJob(ctx, 5*time.Minute)
-	defer cancel()
-	if _, err := c.s.cfg.Host.RunCompose(ctx, c.r, &c.stack, c.composeCall(engine.ActionStart)); err != nil {
-		c.r.LogError(ctx, "%s: it could not be started again: %s", c.displayName(), failure.Text(err))
-		return
-	}
-	c.dependentSteps().restartDependents(ctx)
 }
 
 // backupRecord is a copy of one mount.
@@ -272,3 +216,24 @@ type backupRecord struct {
 
 // TableName implements gorm's Tabler.
 func (backupRecord) TableName() string { return "containers_backups" }
+
+// BackupSettings say what is copied before an update.
+type BackupSettings struct {
+	Enabled        bool   `json:"enabled" doc:"Whether mounts are backed up before an update."`
+	RequireSuccess bool   `json:"requireSuccess" doc:"Whether an update stops when a backup fails, or a mount is too large for one."`
+	BaseDir        string `json:"baseDir" maxLength:"1024" doc:"Absolute path below which backups are kept." example:"/data/backups"`
+	SkipOverBytes  int64  `json:"skipTargetsOverBytes" minimum:"0" doc:"The most bytes of a mount that is not forced; 0 for no limit. A larger one is left out, or stops the update where requireSuccess is true." example:"104857600"`
+}
+
+// probeDir makes a directory where it is missing, and returns an error unless files can be written in it.
+func probeDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	probe, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return err
+	}
+	_, err = probe.WriteString("ok")
+	return errors.Join(err, probe.Close(), os.Remove(probe.Name()))
+}

@@ -42,12 +42,12 @@ type ChangeConfig struct {
 
 // backups is what changes need of backups.
 type backups interface {
-	// backupPlan returns the mounts of a service that are copied before an update in a mode.
-	backupPlan(ctx context.Context, svc *record.Service, mode string) ([]BackupPlan, error)
-	// backupMount copies one mount.
-	backupMount(ctx context.Context, c *change, container string, p BackupPlan) (BackupResult, error)
-	// failOpenBackups ends what an attempt before a crash has left open.
-	failOpenBackups(ctx context.Context, jobID, serviceID string, now int64) error
+	// PlanBackup returns the mounts of a service that are copied before an update in a mode.
+	PlanBackup(ctx context.Context, svc *record.Service, mode string) ([]BackupPlan, error)
+	// BackupMount copies one mount.
+	BackupMount(ctx context.Context, of BackupSubject, container string, p BackupPlan) (BackupResult, error)
+	// FailOpenBackups ends what an attempt of a job before a crash has left open.
+	FailOpenBackups(ctx context.Context, jobID, serviceID string) error
 }
 
 // Changes updates services and rolls them back.

@@ -155,7 +155,7 @@ func newLockModel(t *testing.T, cfg store.Config) *lockModel {
 			svc := m.serviceOf(project, name)
 			m.stacks[id] = append(m.stacks[id], svc.ID)
 			m.names[svc.ID] = [2]string{project, name}
-			m.must(m.svc.repo.saveBackup(t.Context(), &backupRecord{ID: "bkp_" + svc.ID, StackID: id, ServiceID: svc.ID, Kind: record.MountVolume, Target: "data", Status: backupSuccess, Path: "/nowhere", CreatedAt: 1}))
+			m.must(m.svc.Backups.store.saveBackup(t.Context(), &backupRecord{ID: "bkp_" + svc.ID, StackID: id, ServiceID: svc.ID, Kind: record.MountVolume, Target: "data", Status: backupSuccess, Path: "/nowhere", CreatedAt: 1}))
 		}
 	}
 	return m

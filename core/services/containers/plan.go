@@ -75,7 +75,7 @@ func (pl *Planner) planService(ctx context.Context, st *record.Stack, svc *recor
 	if err != nil {
 		return p, err
 	}
-	if p.BackupTargets, err = pl.cfg.Backups.backupPlan(ctx, svc, backupMode); err != nil {
+	if p.BackupTargets, err = pl.cfg.Backups.PlanBackup(ctx, svc, backupMode); err != nil {
 		return p, err
 	}
 	drift, err := pl.cfg.Drift.Compare(ctx, st, svc)

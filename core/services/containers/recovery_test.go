@@ -219,7 +219,7 @@ func TestBackupAndRestore(t *testing.T) {
 		if job := restore(); job.Status != "success" {
 			t.Errorf("again: %+v", job)
 		}
-		rec, err := e.svc.repo.backupByID(t.Context(), id)
+		rec, err := e.svc.Backups.store.backupByID(t.Context(), id)
 		e.must(err)
 		e.must(os.WriteFile(rec.Path, []byte("something else"), 0o600))
 		if job := restore(); job.Status != "failed" || !strings.Contains(job.ResultReason.Detail, "Nothing was restored") || string(e.engine.Contents(ct, "/data")) != "data of the blog" {

@@ -27,7 +27,7 @@ type restoreJob struct {
 
 // restoration is one attempt to restore a backup.
 type restoration struct {
-	s      *Service
+	s      *Backups
 	r      *work.Reporter
 	backup backupRecord
 	stack  record.Stack
@@ -44,16 +44,16 @@ type restoreState struct {
 	Begun bool `json:"begun"`
 }
 
-func (s *Service) newRestoration(ctx context.Context, job *queue.Job, spec restoreJob, r *work.Reporter) (*restoration, error) {
+func (k *Backups) newRestoration(ctx context.Context, job *queue.Job, spec restoreJob, r *work.Reporter) (*restoration, error) {
 	if len(spec.BackupIDs) != 1 {
 		return nil, errors.New("a restore has one backup")
 	}
-	m := &restoration{s: s, r: r, state: restoreState{Services: []string{}}, stopped: len(job.Checkpoint) > 0}
+	m := &restoration{s: k, r: r, state: restoreState{Services: []string{}}, stopped: len(job.Checkpoint) > 0}
 	var err error
-	if m.backup, err = s.repo.backupByID(ctx, spec.BackupIDs[0]); err != nil {
+	if m.backup, err = k.store.backupByID(ctx, spec.BackupIDs[0]); err != nil {
 		return nil, err
 	}
-	if m.stack, err = s.repo.FindStack(ctx, spec.StackID); err != nil {
+	if m.stack, err = k.store.FindStack(ctx, spec.StackID); err != nil {
 		return nil, err
 	}
 	if m.stopped && record.DecodeColumn(job.Checkpoint, &m.state) != nil {
@@ -66,8 +66,8 @@ func (s *Service) newRestoration(ctx context.Context, job *queue.Job, spec resto
 
 // runRestore replaces the contents of a mount. It may be repeated from the start: what is there is replaced whole. What uses the mount is started
 // again unless the contents may be there in part, also if the job is canceled between two attempts.
-func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec restoreJob, r *work.Reporter) (any, error) {
-	m, err := s.newRestoration(context.WithoutCancel(ctx), job, spec, r)
+func (k *Backups) runRestore(ctx context.Context, job *queue.Job, spec restoreJob, r *work.Reporter) (any, error) {
+	m, err := k.newRestoration(context.WithoutCancel(ctx), job, spec, r)
 	if err != nil {
 		return nil, err
 	}
@@ -99,19 +99,19 @@ func (s *Service) runRestore(ctx context.Context, job *queue.Job, spec restoreJo
 		}
 		return out, err
 	}
-	s.RefreshServices(context.WithoutCancel(ctx), []string{m.backup.ServiceID})
+	k.cfg.Projects.RefreshServices(context.WithoutCancel(ctx), []string{m.backup.ServiceID})
 	return out, nil
 }
 
 // lockStack locks the stack. A job that has stopped services and is canceled, also while it waits, waits on for a limited time to end in order.
 func (m *restoration) lockStack(ctx context.Context) (unlock func(), err error) {
-	unlock, err = m.s.applying.LockKey(ctx, m.stack.ID)
+	unlock, err = m.s.cfg.Locks.LockKey(ctx, m.stack.ID)
 	if err == nil || work.IsHandover(ctx) || !m.stopped {
 		return unlock, err
 	}
-	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockTime)
 	defer cancel()
-	return m.s.applying.LockKey(wait, m.stack.ID)
+	return m.s.cfg.Locks.LockKey(wait, m.stack.ID)
 }
 
 // replaceContents stops what uses the mount and replaces the contents. state.Begun tells after an error whether they may be there in part.
@@ -126,7 +126,7 @@ func (m *restoration) replaceContents(ctx context.Context) error {
 	if err := s.refuseSharedMount(ctx, &m.stack, b); err != nil {
 		return err
 	}
-	list, err := s.ContainersOf(ctx, m.stack.Project, s.serviceName(ctx, b.ServiceID))
+	list, err := s.cfg.Host.ContainersOf(ctx, m.stack.Project, s.serviceName(ctx, b.ServiceID))
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (m *restoration) stopServices(ctx context.Context) (err error) {
 	if len(m.state.Services) == 0 {
 		return nil
 	}
-	_, err = m.s.RunCompose(ctx, m.r, &m.stack, host.ComposeCall{Action: engine.ActionStop, Services: m.state.Services})
+	_, err = m.s.cfg.Host.RunCompose(ctx, m.r, &m.stack, host.ComposeCall{Action: engine.ActionStop, Services: m.state.Services})
 	return err
 }
 
@@ -180,11 +180,11 @@ func (m *restoration) startServices(ctx context.Context) error {
 	if !m.stopped || len(m.state.Services) == 0 {
 		return nil
 	}
-	scale, err := m.s.ScaleOf(ctx, &m.stack, m.state.Services...)
+	scale, err := m.s.cfg.Host.ScaleOf(ctx, &m.stack, m.state.Services...)
 	if err != nil {
 		return err
 	}
-	_, err = m.s.RunCompose(ctx, m.r, &m.stack, host.ComposeCall{Action: engine.ActionStart, Services: m.state.Services, Scale: scale})
+	_, err = m.s.cfg.Host.RunCompose(ctx, m.r, &m.stack, host.ComposeCall{Action: engine.ActionStart, Services: m.state.Services, Scale: scale})
 	return err
 }
 
@@ -198,13 +198,13 @@ func (m *restoration) startDetached(ctx context.Context) {
 }
 
 // usersOf returns the services that use a mount and run.
-func (s *Service) usersOf(ctx context.Context, st *record.Stack, b *backupRecord) ([]string, error) {
+func (k *Backups) usersOf(ctx context.Context, st *record.Stack, b *backupRecord) ([]string, error) {
 	users := []string{}
-	services, err := s.repo.ListStackServices(ctx, st.ID)
+	services, err := k.store.ListStackServices(ctx, st.ID)
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.ContainersOf(ctx, st.Project, "")
+	list, err := k.cfg.Host.ContainersOf(ctx, st.Project, "")
 	if err != nil {
 		return nil, err
 	}
@@ -218,10 +218,10 @@ func (s *Service) usersOf(ctx context.Context, st *record.Stack, b *backupRecord
 	return users, nil
 }
 
-func (s *Service) readArchive(ctx context.Context, container string, b *backupRecord, f io.Reader) error {
+func (k *Backups) readArchive(ctx context.Context, container string, b *backupRecord, f io.Reader) error {
 	plain, err := gzip.NewReader(f)
 	if err != nil {
 		return fmt.Errorf("unpack the backup: %w", err)
 	}
-	return s.engine().Restore(ctx, container, b.Destination, plain)
+	return k.cfg.Host.Engine().Restore(ctx, container, b.Destination, plain)
 }

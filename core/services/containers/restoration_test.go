@@ -67,7 +67,7 @@ func TestRestoreOfAKilledCore(t *testing.T) {
 					_, err := e.svc.CancelJob(t.Context(), id)
 					e.must(err)
 				case "file changed":
-					rec, err := e.svc.repo.backupByID(t.Context(), backup)
+					rec, err := e.svc.Backups.store.backupByID(t.Context(), backup)
 					e.must(err)
 					e.must(os.WriteFile(rec.Path, []byte("something else"), 0o600))
 				}

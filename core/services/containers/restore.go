@@ -12,8 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"gorm.io/gorm"
-
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -45,12 +43,12 @@ func (b *backupRecord) toBackup() Backup {
 	}
 }
 
-// Backups are the newest copies of a service's mounts.
-func (s *Service) Backups(ctx context.Context, serviceID string) ([]Backup, error) {
-	if _, err := s.repo.FindService(ctx, serviceID); err != nil {
+// ListBackups returns the newest copies of a service's mounts.
+func (k *Backups) ListBackups(ctx context.Context, serviceID string) ([]Backup, error) {
+	if _, err := k.store.FindService(ctx, serviceID); err != nil {
 		return nil, err
 	}
-	rows, err := s.repo.backupsOf(ctx, serviceID, 100)
+	rows, err := k.store.backupsOf(ctx, serviceID, 100)
 	if err != nil {
 		return nil, err
 	}
@@ -62,15 +60,15 @@ func (s *Service) Backups(ctx context.Context, serviceID string) ([]Backup, erro
 }
 
 // Restore queues the restore of a backup: what uses the mount is stopped, the contents are replaced, and it is started again.
-func (s *Service) Restore(ctx context.Context, backupID string) (string, error) {
-	b, err := s.repo.backupByID(ctx, backupID)
+func (k *Backups) Restore(ctx context.Context, backupID string) (string, error) {
+	b, err := k.store.backupByID(ctx, backupID)
 	if err != nil {
 		return "", err
 	}
 	if b.Status != backupSuccess || b.DeletedAt != 0 {
 		return "", fault.New(fault.Conflict, "The backup holds nothing to restore.").With("reason", "not_restorable")
 	}
-	inv, err := s.LoadInventory(ctx)
+	inv, err := k.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -89,7 +87,7 @@ func (s *Service) Restore(ctx context.Context, backupID string) (string, error) 
 	for _, m := range inv.MembersOf(b.StackID) {
 		sub.Locks, sub.Services = append(sub.Locks, work.ServiceLock(m.ID)), append(sub.Services, m.ID)
 	}
-	return s.queue.SubmitNew(ctx, sub)
+	return k.cfg.Jobs.SubmitNew(ctx, sub)
 }
 
 // RestoreSummary is the summary of a restore.
@@ -98,8 +96,8 @@ type RestoreSummary struct {
 	Services []string     `json:"services" doc:"What was stopped for it."`
 }
 
-func (s *Service) serviceName(ctx context.Context, id string) string {
-	svc, err := s.repo.FindService(ctx, id)
+func (k *Backups) serviceName(ctx context.Context, id string) string {
+	svc, err := k.store.FindService(ctx, id)
 	if err != nil {
 		return ""
 	}
@@ -130,8 +128,8 @@ func openArchive(b *backupRecord) (*os.File, error) {
 }
 
 // refuseSharedMount returns an error if a running service of another stack uses the mount. It would not be stopped.
-func (s *Service) refuseSharedMount(ctx context.Context, st *record.Stack, b *backupRecord) error {
-	inv, err := s.LoadInventory(ctx)
+func (k *Backups) refuseSharedMount(ctx context.Context, st *record.Stack, b *backupRecord) error {
+	inv, err := k.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return err
 	}
@@ -162,36 +160,6 @@ func sameMount(c *engine.Container, b *backupRecord) error {
 		}
 		if now != b.Target {
 			return fault.New(fault.Conflict, "At %s there is %s now, and the backup is of %s. Nothing was restored.", b.Destination, now, b.Target).With("reason", "other_mount")
-		}
-	}
-	return nil
-}
-
-func (r *repository) saveBackup(ctx context.Context, rec *backupRecord) error {
-	return r.Write(ctx, "write a backup", func(_ context.Context, w *gorm.DB) error { return w.Save(rec).Error })
-}
-
-func (r *repository) backupByID(ctx context.Context, id string) (backupRecord, error) {
-	return record.FindOne[backupRecord](r.DB(ctx).Where("id = ?", id), "There is no such backup.")
-}
-
-func (r *repository) backupsOf(ctx context.Context, serviceID string, limit int) (out []backupRecord, err error) {
-	err = r.DB(ctx).Where("service_id = ?", serviceID).Order("created_at DESC, id DESC").Limit(limit).Find(&out).Error
-	return out, err
-}
-
-// failOpenBackups ends what an attempt before a crash left open, and removes its files: one that is whole was not recorded so, and nobody
-// would find it again.
-func (r *repository) failOpenBackups(ctx context.Context, jobID, serviceID string, now int64) error {
-	var open []backupRecord
-	if err := r.DB(ctx).Where("job_id = ? AND service_id = ? AND status = ?", jobID, serviceID, backupRunning).Find(&open).Error; err != nil {
-		return err
-	}
-	for i := range open {
-		_, _ = os.Remove(open[i].Path+".part"), os.Remove(open[i].Path)
-		open[i].Status, open[i].Error, open[i].FinishedAt, open[i].Path = backupFailed, "the core ended", now, ""
-		if err := r.saveBackup(ctx, &open[i]); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -40,8 +40,8 @@ func (e *env) backedUp(container string) string {
 	ctx := context.Background()
 	e.engine.SetContents(container, "/data", []byte("what was"))
 	svc, st := e.serviceOf("blog", "web"), e.stackOf("blog")
-	c := &change{s: e.svc.Changes, r: work.NewReporter(e.now, &queue.Job{}, silent{}), rec: &record.Change{}, svc: *svc, stack: *st}
-	res, err := e.svc.backupMount(ctx, c, container, BackupPlan{Mount: svc.Mounts[0]})
+	of := BackupSubject{StackID: st.ID, ServiceID: svc.ID, Name: "blog / web", Log: work.NewReporter(e.now, &queue.Job{}, silent{})}
+	res, err := e.svc.BackupMount(ctx, of, container, BackupPlan{Mount: svc.Mounts[0]})
 	e.must(err)
 	e.engine.SetContents(container, "/data", []byte("what is"))
 	return res.ID
@@ -97,11 +97,11 @@ func TestRemoveBackups(t *testing.T) {
 		add := func(id, target string, at int64) string {
 			path := filepath.Join(e.dir, id)
 			e.must(os.WriteFile(path, nil, 0o600))
-			e.must(e.svc.repo.saveBackup(ctx, &backupRecord{ID: id, StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume, Target: target, Status: backupSuccess, Path: path, CreatedAt: at, CleanupAfter: at}))
+			e.must(e.svc.Backups.store.saveBackup(ctx, &backupRecord{ID: id, StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume, Target: target, Status: backupSuccess, Path: path, CreatedAt: at, CleanupAfter: at}))
 			return path
 		}
 		for i := range dueSlice + 1 {
-			e.must(e.svc.repo.saveBackup(ctx, &backupRecord{ID: fmt.Sprintf("bkp_keep%d", i), StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume, Target: fmt.Sprint("v", i), Status: backupSuccess, CreatedAt: 1, CleanupAfter: 1}))
+			e.must(e.svc.Backups.store.saveBackup(ctx, &backupRecord{ID: fmt.Sprintf("bkp_keep%d", i), StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume, Target: fmt.Sprint("v", i), Status: backupSuccess, CreatedAt: 1, CleanupAfter: 1}))
 		}
 		old, fresh := add("bkp_old", "data", 2), add("bkp_new", "data", 3)
 		job, err := e.svc.queue.SubmitNew(ctx, work.Submission{Kind: "sleeping", Locks: []string{work.ServiceLock(svc.ID)}})
@@ -135,7 +135,7 @@ func TestBackupOfAKilledCore(t *testing.T) {
 				id := e.crashed(web, left{step: stepBackup, pulled: true, stopped: true})
 				file := filepath.Join(e.dir, "begun.tar.gz")
 				e.must(os.WriteFile(file+suffix, []byte("data of the blog"), 0o600))
-				e.must(e.svc.repo.saveBackup(t.Context(), &backupRecord{
+				e.must(e.svc.Backups.store.saveBackup(t.Context(), &backupRecord{
 					ID: "bkp_begun", StackID: web.StackID, ServiceID: web.ID, JobID: id, Kind: record.MountVolume, Target: "blog_data", Destination: "/data",
 					Status: backupRunning, Path: file, CreatedAt: 1,
 				}))
@@ -147,7 +147,7 @@ func TestBackupOfAKilledCore(t *testing.T) {
 				if _, err := os.Stat(file + suffix); !errors.Is(err, os.ErrNotExist) {
 					t.Errorf("it is still there: %v", err)
 				}
-				if b, err := e.svc.repo.backupByID(t.Context(), "bkp_begun"); err != nil || b.Status != backupFailed {
+				if b, err := e.svc.Backups.store.backupByID(t.Context(), "bkp_begun"); err != nil || b.Status != backupFailed {
 					t.Errorf("%+v, %v", b, err)
 				}
 			})

@@ -87,6 +87,7 @@ type Service struct {
 	*Changes
 	*Planner
 	*Lifecycle
+	*Backups
 	cfg    Config
 	log    hclog.Logger
 	repo   *repository
@@ -156,9 +157,16 @@ func New(cfg Config) (*Service, error) {
 	s.Discovery = project.NewDiscovery(project.DiscoveryConfig{
 		Config: projects, Projects: s.Projects, Locks: &s.applying, ReadFile: cfg.ReadFile, Resume: func(ctx context.Context) error { return s.Changes.resumeWaiting(ctx) },
 	})
+	s.Backups = NewBackups(BackupConfig{
+		Store: s.repo.Store, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, Now: cfg.Now,
+		Settings: func(ctx context.Context) (BackupSettings, error) {
+			set, err := s.systemSettings(ctx)
+			return set.Backup, err
+		},
+	})
 	changes := ChangeConfig{
 		Store: s.repo.Store, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, Now: cfg.Now,
-		Settings: func() ChangeSettings { return s.settings().changeSettings() }, Drift: s.drift, Backups: s, NoteEngineChange: s.Discovery.NoteEngineChange,
+		Settings: func() ChangeSettings { return s.settings().changeSettings() }, Drift: s.drift, Backups: s.Backups, NoteEngineChange: s.Discovery.NoteEngineChange,
 	}
 	s.Changes, s.Lifecycle = NewChanges(changes), NewLifecycle(changes)
 	s.Planner = s.Changes.Planner()

@@ -2,9 +2,7 @@ package containers
 
 import (
 	"context"
-	"errors"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -174,17 +172,4 @@ func (s *Service) checkBackupChange(ctx context.Context, c SettingsChange) error
 		return record.InvalidField("backup.baseDir", "The directory of backups cannot be written: %s.", backupReason(err)).With("reason", "not_writable")
 	}
 	return nil
-}
-
-// probeDir makes a directory where it is missing, and returns an error unless files can be written in it.
-func probeDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	probe, err := os.CreateTemp(dir, ".probe-*")
-	if err != nil {
-		return err
-	}
-	_, err = probe.WriteString("ok")
-	return errors.Join(err, probe.Close(), os.Remove(probe.Name()))
 }

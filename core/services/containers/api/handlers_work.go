@@ -144,7 +144,7 @@ type BackupList struct {
 }
 
 func (h *workHandlers) listBackups(ctx context.Context, in *ServicePath) (*struct{ Body BackupList }, error) {
-	list, err := h.s.Backups(ctx, in.ID)
+	list, err := h.s.ListBackups(ctx, in.ID)
 	return &struct{ Body BackupList }{BackupList{list}}, err
 }
 

@@ -191,7 +191,7 @@ func TestServiceSettings(t *testing.T) {
 	v.post(svc+"/ignores/delete", "rule", rules[0].ID).Is(t, "a rule", http.StatusSeeOther)
 	v.get(svc).Is(t, "no rule", http.StatusOK, "No rule: every new version counts.")
 
-	list, err := s.service.Backups(t.Context(), web.ID)
+	list, err := s.service.ListBackups(t.Context(), web.ID)
 	must(t, err)
 	if len(list) != 1 || !list[0].Restorable {
 		t.Fatalf("backups: %+v", list)

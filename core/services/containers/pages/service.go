@@ -144,7 +144,7 @@ func (p pages) serviceView(c *gin.Context) (out serviceView, err error) {
 
 // readDetails reads what happened to a service.
 func (p pages) readDetails(ctx context.Context, s *serviceView) (err error) {
-	if s.Backups, err = p.service.Backups(ctx, s.ID); err != nil {
+	if s.Backups, err = p.service.ListBackups(ctx, s.ID); err != nil {
 		return err
 	}
 	if s.History, err = p.service.History(ctx, s.ID); err != nil {
@@ -208,7 +208,7 @@ func (p pages) restoreBackup(c *gin.Context, id string) (string, error) {
 	if err := ui.CheckTypedName(c, d.Name); err != nil {
 		return "", err
 	}
-	list, err := p.service.Backups(ctx, id)
+	list, err := p.service.ListBackups(ctx, id)
 	if err != nil {
 		return "", err
 	}

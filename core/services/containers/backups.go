@@ -1,0 +1,55 @@
+package containers
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
+	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// BackupConfig is what backups need.
+type BackupConfig struct {
+	Store    *record.Store
+	Host     *host.Host
+	Projects *project.Projects
+	Jobs     *work.Queue
+	// Locks has a lock for each stack.
+	Locks  *work.KeyedMutex
+	Logger hclog.Logger
+	Now    func() time.Time
+	// Settings returns those in use.
+	Settings func(ctx context.Context) (BackupSettings, error)
+}
+
+// Backups copies mounts before updates, and restores them.
+type Backups struct {
+	cfg   BackupConfig
+	store *backupStore
+}
+
+// NewBackups returns the backups.
+func NewBackups(cfg BackupConfig) *Backups { return &Backups{cfg: cfg, store: &backupStore{cfg.Store}} }
+
+func (k *Backups) now() int64 { return store.Millis(k.cfg.Now()) }
+
+// lockTime bounds how long a canceled restore waits for the lock of its stack.
+const lockTime = 15 * time.Minute
+
+// BackupSubject is the service whose mount is copied, and the job that does it.
+type BackupSubject struct {
+	StackID, ServiceID, JobID string
+	// Name is that of stack and service.
+	Name string
+	Log  *work.Reporter
+}
+
+// FailOpenBackups ends what an attempt of a job before a crash has left open.
+func (k *Backups) FailOpenBackups(ctx context.Context, jobID, serviceID string) error {
+	return k.store.failOpenBackups(ctx, jobID, serviceID, k.now())
+}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -25,14 +26,14 @@ func (e *env) openBackup(jobID string, web *record.Service) (path string) {
 	e.Helper()
 	path = filepath.Join(e.dir, jobID+".tar.gz")
 	e.must(os.WriteFile(path+".part", []byte("half"), 0o600))
-	e.must(e.svc.Backups.store.saveBackup(context.Background(), &backupRecord{
-		ID: store.NewID("bkp"), StackID: web.StackID, ServiceID: web.ID, JobID: jobID, Kind: record.MountVolume, Target: "data", Status: backupRunning, Path: path,
+	e.must(e.svc.Backups.Store.SaveBackup(context.Background(), &backup.Record{
+		ID: store.NewID("bkp"), StackID: web.StackID, ServiceID: web.ID, JobID: jobID, Kind: record.MountVolume, Target: "data", Status: backup.StatusRunning, Path: path,
 	}))
 	return path
 }
 
 // wantAbandoned compares what is told of a change whose end is not known.
-func (e *env) wantAbandoned(web *record.Service, step, backup string) {
+func (e *env) wantAbandoned(web *record.Service, step, copyID string) {
 	e.Helper()
 	hist, err := e.svc.History(context.Background(), web.ID)
 	e.must(err)
@@ -41,10 +42,10 @@ func (e *env) wantAbandoned(web *record.Service, step, backup string) {
 	}
 	list, err := e.svc.ListBackups(context.Background(), web.ID)
 	e.must(err)
-	if len(list) != 1 || list[0].Status != backupFailed || list[0].Error == "" {
+	if len(list) != 1 || list[0].Status != backup.StatusFailed || list[0].Error == "" {
 		e.Errorf("the backups are %+v", list)
 	}
-	if _, err := os.Stat(backup + ".part"); !os.IsNotExist(err) {
+	if _, err := os.Stat(copyID + ".part"); !os.IsNotExist(err) {
 		e.Errorf("a file is left: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
@@ -65,7 +66,7 @@ type changeOutcome struct {
 	// Cut tells that further tags were not pulled, because the job was canceled.
 	Cut     bool
 	Trigger string
-	Backups []BackupResult
+	Backups []backup.BackupResult
 }
 
 // PullWarning is a further tag that could not be pulled.

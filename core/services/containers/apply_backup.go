@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -33,7 +34,7 @@ func (c *change) backupMounts(ctx context.Context) error {
 			return err
 		}
 	}
-	backedUp := BackupSubject{StackID: c.stack.ID, ServiceID: c.svc.ID, JobID: c.rec.JobID, Name: c.displayName(), Log: c.r}
+	backedUp := backup.Subject{StackID: c.stack.ID, ServiceID: c.svc.ID, JobID: c.rec.JobID, Name: c.displayName(), Log: c.r}
 	for _, p := range plan {
 		c.reportProgress(ctx, 0.52, "backing up "+p.Name)
 		res, err := c.s.cfg.Backups.BackupMount(ctx, backedUp, list[0].ID, p)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
@@ -43,9 +44,9 @@ type ChangeConfig struct {
 // backups is what changes need of backups.
 type backups interface {
 	// PlanBackup returns the mounts of a service that are copied before an update in a mode.
-	PlanBackup(ctx context.Context, svc *record.Service, mode string) ([]BackupPlan, error)
+	PlanBackup(ctx context.Context, svc *record.Service, mode string) ([]backup.BackupPlan, error)
 	// BackupMount copies one mount.
-	BackupMount(ctx context.Context, of BackupSubject, container string, p BackupPlan) (BackupResult, error)
+	BackupMount(ctx context.Context, of backup.Subject, container string, p backup.BackupPlan) (backup.BackupResult, error)
 	// FailOpenBackups ends what an attempt of a job before a crash has left open.
 	FailOpenBackups(ctx context.Context, jobID, serviceID string) error
 }

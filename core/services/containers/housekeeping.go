@@ -25,5 +25,5 @@ func (s *Service) purgeOldRecords(ctx context.Context, _ *queue.Job, _ queue.Pro
 	if err := s.endChangesOfEndedJobs(ctx); err != nil {
 		return nil, fmt.Errorf("end abandoned changes: %w", err)
 	}
-	return nil, s.removeBackups(ctx)
+	return nil, s.RemoveDue(ctx)
 }

@@ -32,7 +32,7 @@ func (s *Service) Jobs() []queue.Handler {
 		settles(work.NewHandler(now, work.JobRollback, 3, 2*time.Hour, host.WatchingOutages(s.Host, s.runRollback))),
 		work.NewHandler(now, work.JobServiceLifecycle, 4, time.Hour, host.WatchingOutages(s.Host, s.runLifecycle)),
 		work.NewHandler(now, work.JobStackLifecycle, 2, time.Hour, host.WatchingOutages(s.Host, s.runLifecycle)),
-		settles(work.NewHandler(now, work.JobRestore, 1, 12*time.Hour, host.WatchingOutages(s.Host, s.runRestore))),
+		settles(work.NewHandler(now, work.JobRestore, 1, 12*time.Hour, host.WatchingOutages(s.Host, s.RunRestore))),
 		work.NewHandler(now, work.JobHook, 1, time.Hour, s.Webhooks.RunHook),
 		work.NewHandler(now, work.JobHookSyncAll, 1, 2*time.Hour, s.Webhooks.RunHookSyncAll),
 		work.NewHandler(now, work.JobHookSyncRepo, 5, 30*time.Minute, s.Webhooks.RunHookSyncRepo),

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
@@ -33,7 +34,7 @@ func TestPayloadsOfFormerVersions(t *testing.T) {
 		{[]string{work.JobUpdate}, &updateJob{}, `{` + subject + `,` + changes + `,"allowArchMismatch":true}`},
 		{[]string{work.JobRollback}, &rollbackJob{}, `{` + subject + `,` + changes + `,"changeId":"chg_1"}`},
 		{[]string{work.JobServiceLifecycle, work.JobStackLifecycle}, &lifecycleJob{}, `{` + subject + `,"action":"stop"}`},
-		{[]string{work.JobRestore}, &restoreJob{}, `{` + subject + `,"backupIds":["bkp_1"]}`},
+		{[]string{work.JobRestore}, &backup.RestoreJob{}, `{` + subject + `,"backupIds":["bkp_1"]}`},
 		{[]string{work.JobHook, work.JobHookSyncAll, work.JobHookSyncRepo}, &webhook.Payload{}, `{` + subject + `,"op":"sync","repo":"t/app"}`},
 	} {
 		job := queue.Job{Payload: json.RawMessage(formerPayload)}

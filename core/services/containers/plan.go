@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
@@ -24,22 +25,22 @@ type Plan struct {
 
 // ServicePlan is what an update would do to one service.
 type ServicePlan struct {
-	ServiceID     string        `json:"serviceId"`
-	StackID       string        `json:"stackId"`
-	Name          string        `json:"name" example:"blog / web"`
-	FromDigest    string        `json:"fromDigest,omitempty"`
-	ToDigest      string        `json:"toDigest"`
-	ArchMatch     string        `json:"archMatch"`
-	Starts        bool          `json:"starts,omitempty" doc:"The service has no container and would be started."`
-	StaysStopped  bool          `json:"staysStopped,omitempty" doc:"The service does not run, and would not be started."`
-	RunsOnce      bool          `json:"runsOnce,omitempty" doc:"The service ends by itself: it would be run once to its end, before the services that depend on it. Its former image is not run again."`
-	Commands      []string      `json:"commands" doc:"What would run, in order."`
-	BackupTargets []BackupPlan  `json:"backupTargets"`
-	PullTags      []string      `json:"pullTags"`
-	AutoRollback  bool          `json:"autoRollback"`
-	Dependents    []Dependent   `json:"dependents" doc:"Services that share namespaces or volumes with its containers. They are recreated with it, in this order."`
-	Drift         []drift.Drift `json:"drift" doc:"What else recreating would change; it needs allowDrift."`
-	Unresolved    []string      `json:"unresolvedVariables" doc:"Variables without a value, while what runs was made with one. They refuse the update."`
+	ServiceID     string              `json:"serviceId"`
+	StackID       string              `json:"stackId"`
+	Name          string              `json:"name" example:"blog / web"`
+	FromDigest    string              `json:"fromDigest,omitempty"`
+	ToDigest      string              `json:"toDigest"`
+	ArchMatch     string              `json:"archMatch"`
+	Starts        bool                `json:"starts,omitempty" doc:"The service has no container and would be started."`
+	StaysStopped  bool                `json:"staysStopped,omitempty" doc:"The service does not run, and would not be started."`
+	RunsOnce      bool                `json:"runsOnce,omitempty" doc:"The service ends by itself: it would be run once to its end, before the services that depend on it. Its former image is not run again."`
+	Commands      []string            `json:"commands" doc:"What would run, in order."`
+	BackupTargets []backup.BackupPlan `json:"backupTargets"`
+	PullTags      []string            `json:"pullTags"`
+	AutoRollback  bool                `json:"autoRollback"`
+	Dependents    []Dependent         `json:"dependents" doc:"Services that share namespaces or volumes with its containers. They are recreated with it, in this order."`
+	Drift         []drift.Drift       `json:"drift" doc:"What else recreating would change; it needs allowDrift."`
+	Unresolved    []string            `json:"unresolvedVariables" doc:"Variables without a value, while what runs was made with one. They refuse the update."`
 }
 
 // planUpdate returns what an update would do. It changes nothing.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -67,9 +68,9 @@ func TestNoQueryScans(t *testing.T) {
 			},
 			"open changes":         func() error { _, err := (&changeStore{r.Store}).openChanges(ctx, "job77"); return err },
 			"change of a job":      func() error { _, err := (&changeStore{r.Store}).changeOf(ctx, "job77", "svc77"); return err },
-			"backups of a service": func() error { _, err := (&backupStore{r.Store}).backupsOf(ctx, "svc77", 100); return err },
-			"open backups":         func() error { return (&backupStore{r.Store}).failOpenBackups(ctx, "job77", "svc77", now) },
-			"due backups":          func() error { _, err := (&backupStore{r.Store}).dueBackups(ctx, 1000, &backupRecord{}); return err },
+			"backups of a service": func() error { _, err := (&backup.Store{Store: r.Store}).ListBackups(ctx, "svc77", 100); return err },
+			"open backups":         func() error { return (&backup.Store{Store: r.Store}).FailOpen(ctx, "job77", "svc77", now) },
+			"due backups":          func() error { _, err := (&backup.Store{Store: r.Store}).ListDue(ctx, 1000, &backup.Record{}); return err },
 			"short history":        func() error { _, err := e.svc.Usage.History(ctx, "svc77", "3m"); return err },
 			"long history":         func() error { _, err := e.svc.Usage.History(ctx, "svc77", "24h"); return err },
 			"use of all":           func() error { _, err := e.svc.Usage.Overview(ctx); return err },

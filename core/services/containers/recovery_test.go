@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -198,7 +199,7 @@ func TestBackupAndRestore(t *testing.T) {
 		e.withData()
 		e.engine.ScriptImage(imageID(1), fake.Healthy())
 		_, sum := e.updated("blog", "web")
-		if len(sum.Stacks[0].Backup) != 1 || sum.Stacks[0].Backup[0].Status != backupSuccess {
+		if len(sum.Stacks[0].Backup) != 1 || sum.Stacks[0].Backup[0].Status != backup.StatusSuccess {
 			t.Fatalf("%+v", sum.Stacks)
 		}
 		id := sum.Stacks[0].Backup[0].ID
@@ -219,7 +220,7 @@ func TestBackupAndRestore(t *testing.T) {
 		if job := restore(); job.Status != "success" {
 			t.Errorf("again: %+v", job)
 		}
-		rec, err := e.svc.Backups.store.backupByID(t.Context(), id)
+		rec, err := e.svc.Backups.Store.FindBackup(t.Context(), id)
 		e.must(err)
 		e.must(os.WriteFile(rec.Path, []byte("something else"), 0o600))
 		if job := restore(); job.Status != "failed" || !strings.Contains(job.ResultReason.Detail, "Nothing was restored") || string(e.engine.Contents(ct, "/data")) != "data of the blog" {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
@@ -107,8 +108,8 @@ func (s *Service) checkBackupDir(ctx context.Context) ReportCheck {
 	if err != nil || !set.Backup.Enabled {
 		return skipCheck(naSwitch, "Backups are switched off.")
 	}
-	if err := probeDir(set.Backup.BaseDir); err != nil {
-		return failCheck("The directory of backups cannot be written.", "Updates of services with data stop before they change anything.", backupReason(err), "Choose another directory in the settings, or make it writable.")
+	if err := backup.ProbeDir(set.Backup.BaseDir); err != nil {
+		return failCheck("The directory of backups cannot be written.", "Updates of services with data stop before they change anything.", backup.Reason(err), "Choose another directory in the settings, or make it writable.")
 	}
 	return passCheck("The directory of backups can be written.", set.Backup.BaseDir)
 }

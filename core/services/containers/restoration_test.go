@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -67,7 +68,7 @@ func TestRestoreOfAKilledCore(t *testing.T) {
 					_, err := e.svc.CancelJob(t.Context(), id)
 					e.must(err)
 				case "file changed":
-					rec, err := e.svc.Backups.store.backupByID(t.Context(), backup)
+					rec, err := e.svc.Backups.Store.FindBackup(t.Context(), backup)
 					e.must(err)
 					e.must(os.WriteFile(rec.Path, []byte("something else"), 0o600))
 				}
@@ -127,8 +128,8 @@ func TestCancelRestoreThatWaits(t *testing.T) {
 	e := newEnv(t)
 	container := e.withVolume("blog", "shared-data")
 	e.discovered()
-	backup := e.backedUp(container)
-	e.crashedRestore(backup, "")
+	copyID := e.backedUp(container)
+	e.crashedRestore(copyID, "")
 	stack := e.stackOf("blog").ID
 	unlock, err := e.svc.applying.LockKey(t.Context(), stack)
 	e.must(err)
@@ -136,7 +137,7 @@ func TestCancelRestoreThatWaits(t *testing.T) {
 	waits, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
 		job := &queue.Job{Checkpoint: []byte(`{"services":["web"],"begun":false}`)}
-		_, err := e.svc.runRestore(waitedFor{ctx, waits}, job, restoreJob{work.Subject{StackID: stack}, []string{backup}}, work.NewReporter(e.now, job, silent{}))
+		_, err := e.svc.RunRestore(waitedFor{ctx, waits}, job, backup.RestoreJob{Subject: work.Subject{StackID: stack}, BackupIDs: []string{copyID}}, work.NewReporter(e.now, job, silent{}))
 		ended <- err
 	}()
 	<-waits
@@ -167,11 +168,11 @@ func TestRestoreOfAnotherWorker(t *testing.T) {
 			e := newEnv(t)
 			container := e.withVolume("blog", "shared-data")
 			e.discovered()
-			backup := e.backedUp(container)
-			e.crashedRestore(backup, "")
+			copyID := e.backedUp(container)
+			e.crashedRestore(copyID, "")
 			job := &queue.Job{Checkpoint: []byte(`{"services":["web"],"begun":false}`)}
-			spec := restoreJob{work.Subject{StackID: e.stackOf("blog").ID}, []string{backup}}
-			_, err := e.svc.runRestore(t.Context(), job, spec, work.NewReporter(e.now, job, &lost{after: after}))
+			spec := backup.RestoreJob{Subject: work.Subject{StackID: e.stackOf("blog").ID}, BackupIDs: []string{copyID}}
+			_, err := e.svc.RunRestore(t.Context(), job, spec, work.NewReporter(e.now, job, &lost{after: after}))
 			if list := e.engine.ContainersOf("blog", "web"); !errors.Is(err, queue.ErrLost) || list[0].State != "exited" {
 				t.Errorf("%v, %s", err, list[0].State)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -40,8 +41,8 @@ func (e *env) backedUp(container string) string {
 	ctx := context.Background()
 	e.engine.SetContents(container, "/data", []byte("what was"))
 	svc, st := e.serviceOf("blog", "web"), e.stackOf("blog")
-	of := BackupSubject{StackID: st.ID, ServiceID: svc.ID, Name: "blog / web", Log: work.NewReporter(e.now, &queue.Job{}, silent{})}
-	res, err := e.svc.BackupMount(ctx, of, container, BackupPlan{Mount: svc.Mounts[0]})
+	of := backup.Subject{StackID: st.ID, ServiceID: svc.ID, Name: "blog / web", Log: work.NewReporter(e.now, &queue.Job{}, silent{})}
+	res, err := e.svc.BackupMount(ctx, of, container, backup.BackupPlan{Mount: svc.Mounts[0]})
 	e.must(err)
 	e.engine.SetContents(container, "/data", []byte("what is"))
 	return res.ID
@@ -97,22 +98,22 @@ func TestRemoveBackups(t *testing.T) {
 		add := func(id, target string, at int64) string {
 			path := filepath.Join(e.dir, id)
 			e.must(os.WriteFile(path, nil, 0o600))
-			e.must(e.svc.Backups.store.saveBackup(ctx, &backupRecord{ID: id, StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume, Target: target, Status: backupSuccess, Path: path, CreatedAt: at, CleanupAfter: at}))
+			e.must(e.svc.Backups.Store.SaveBackup(ctx, &backup.Record{ID: id, StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume, Target: target, Status: backup.StatusSuccess, Path: path, CreatedAt: at, CleanupAfter: at}))
 			return path
 		}
-		for i := range dueSlice + 1 {
-			e.must(e.svc.Backups.store.saveBackup(ctx, &backupRecord{ID: fmt.Sprintf("bkp_keep%d", i), StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume, Target: fmt.Sprint("v", i), Status: backupSuccess, CreatedAt: 1, CleanupAfter: 1}))
+		for i := range backup.DueSlice + 1 {
+			e.must(e.svc.Backups.Store.SaveBackup(ctx, &backup.Record{ID: fmt.Sprintf("bkp_keep%d", i), StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume, Target: fmt.Sprint("v", i), Status: backup.StatusSuccess, CreatedAt: 1, CleanupAfter: 1}))
 		}
 		old, fresh := add("bkp_old", "data", 2), add("bkp_new", "data", 3)
 		job, err := e.svc.queue.SubmitNew(ctx, work.Submission{Kind: "sleeping", Locks: []string{work.ServiceLock(svc.ID)}})
 		e.must(err)
-		e.must(e.svc.removeBackups(ctx))
+		e.must(e.svc.RemoveDue(ctx))
 		if _, err := os.Stat(old); err != nil {
 			t.Errorf("it was removed while a job works on the service: %v", err)
 		}
 		_, err = e.queue.Cancel(ctx, job)
 		e.must(err)
-		e.must(e.svc.removeBackups(ctx))
+		e.must(e.svc.RemoveDue(ctx))
 		if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("it is still there: %v", err)
 		}
@@ -135,9 +136,9 @@ func TestBackupOfAKilledCore(t *testing.T) {
 				id := e.crashed(web, left{step: stepBackup, pulled: true, stopped: true})
 				file := filepath.Join(e.dir, "begun.tar.gz")
 				e.must(os.WriteFile(file+suffix, []byte("data of the blog"), 0o600))
-				e.must(e.svc.Backups.store.saveBackup(t.Context(), &backupRecord{
+				e.must(e.svc.Backups.Store.SaveBackup(t.Context(), &backup.Record{
 					ID: "bkp_begun", StackID: web.StackID, ServiceID: web.ID, JobID: id, Kind: record.MountVolume, Target: "blog_data", Destination: "/data",
-					Status: backupRunning, Path: file, CreatedAt: 1,
+					Status: backup.StatusRunning, Path: file, CreatedAt: 1,
 				}))
 				e.must(e.svc.ChangeSettings(t.Context(), SettingsChange{Backup: &BackupChange{Enabled: &enabled}}))
 				e.start()
@@ -147,7 +148,7 @@ func TestBackupOfAKilledCore(t *testing.T) {
 				if _, err := os.Stat(file + suffix); !errors.Is(err, os.ErrNotExist) {
 					t.Errorf("it is still there: %v", err)
 				}
-				if b, err := e.svc.Backups.store.backupByID(t.Context(), "bkp_begun"); err != nil || b.Status != backupFailed {
+				if b, err := e.svc.Backups.Store.FindBackup(t.Context(), "bkp_begun"); err != nil || b.Status != backup.StatusFailed {
 					t.Errorf("%+v, %v", b, err)
 				}
 			})
@@ -179,7 +180,7 @@ func TestVolumeOverTheLimit(t *testing.T) {
 			e.engine.SetContents(container, "/data", []byte("more than four bytes"))
 			e.must(e.svc.ChangeSettings(t.Context(), SettingsChange{Backup: &BackupChange{RequireSuccess: &require, SkipOverBytes: new(int64(4))}}))
 			job, sum := e.updated("blog", "web")
-			if len(sum.Stacks) != 1 || len(sum.Stacks[0].Backup) != 1 || sum.Stacks[0].Backup[0].Status != backupSkippedSize {
+			if len(sum.Stacks) != 1 || len(sum.Stacks[0].Backup) != 1 || sum.Stacks[0].Backup[0].Status != backup.StatusSkipped {
 				t.Fatalf("%+v\n%s", sum, e.logs(job.ID))
 			}
 			if !require {

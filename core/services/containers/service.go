@@ -19,6 +19,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
@@ -87,7 +88,7 @@ type Service struct {
 	*Changes
 	*Planner
 	*Lifecycle
-	*Backups
+	*backup.Backups
 	cfg    Config
 	log    hclog.Logger
 	repo   *repository
@@ -157,9 +158,9 @@ func New(cfg Config) (*Service, error) {
 	s.Discovery = project.NewDiscovery(project.DiscoveryConfig{
 		Config: projects, Projects: s.Projects, Locks: &s.applying, ReadFile: cfg.ReadFile, Resume: func(ctx context.Context) error { return s.Changes.resumeWaiting(ctx) },
 	})
-	s.Backups = NewBackups(BackupConfig{
+	s.Backups = backup.New(backup.Config{
 		Store: s.repo.Store, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, Now: cfg.Now,
-		Settings: func(ctx context.Context) (BackupSettings, error) {
+		Settings: func(ctx context.Context) (backup.BackupSettings, error) {
 			set, err := s.systemSettings(ctx)
 			return set.Backup, err
 		},

@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
@@ -56,7 +57,7 @@ type InstanceSettings struct {
 
 // systemSettings are those that are stored.
 type systemSettings struct {
-	Backup    BackupSettings        `json:"backup"`
+	Backup    backup.BackupSettings `json:"backup"`
 	Monitor   usage.MonitorSettings `json:"resourceMonitor"`
 	Schedules ScheduleSettings      `json:"schedules"`
 	Instance  InstanceSettings      `json:"instance"`
@@ -64,7 +65,7 @@ type systemSettings struct {
 
 // SystemSettings are the settings as the API shows them.
 type SystemSettings struct {
-	Backup    BackupSettings        `json:"backup"`
+	Backup    backup.BackupSettings `json:"backup"`
 	Monitor   usage.MonitorSettings `json:"resourceMonitor"`
 	Schedules ScheduleSettings      `json:"schedules"`
 	Instance  InstanceSettings      `json:"instance"`
@@ -88,7 +89,7 @@ type AuthSettings struct {
 func (s *Service) systemSettings(ctx context.Context) (systemSettings, error) {
 	minute := s.checkMinute.Load()
 	out := systemSettings{
-		Backup:    BackupSettings{Enabled: true, RequireSuccess: true, BaseDir: filepath.Join(s.cfg.DataDir, "backups"), SkipOverBytes: 100 << 20},
+		Backup:    backup.BackupSettings{Enabled: true, RequireSuccess: true, BaseDir: filepath.Join(s.cfg.DataDir, "backups"), SkipOverBytes: 100 << 20},
 		Monitor:   usage.MonitorSettings{Enabled: true, SampleInterval: 5},
 		Schedules: ScheduleSettings{UpdateCheck: &Schedule{Enabled: true, Cron: fmt.Sprintf("%d %d * * *", minute%60, minute/60)}, WebhookAudit: &Schedule{Enabled: true, Cron: "0 3 * * *"}},
 	}

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
@@ -168,8 +169,8 @@ func (s *Service) checkBackupChange(ctx context.Context, c SettingsChange) error
 	if !next.Backup.Enabled && next.Backup.BaseDir == stored.Backup.BaseDir {
 		return nil
 	}
-	if err := probeDir(next.Backup.BaseDir); err != nil {
-		return record.InvalidField("backup.baseDir", "The directory of backups cannot be written: %s.", backupReason(err)).With("reason", "not_writable")
+	if err := backup.ProbeDir(next.Backup.BaseDir); err != nil {
+		return record.InvalidField("backup.baseDir", "The directory of backups cannot be written: %s.", backup.Reason(err)).With("reason", "not_writable")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -21,10 +22,10 @@ type UpdateSummary struct {
 
 // StackSummary is what happened to a stack.
 type StackSummary struct {
-	StackID string         `json:"stackId"`
-	Name    string         `json:"name"`
-	Update  ChangeSummary  `json:"update"`
-	Backup  []BackupResult `json:"backup,omitempty"`
+	StackID string                `json:"stackId"`
+	Name    string                `json:"name"`
+	Update  ChangeSummary         `json:"update"`
+	Backup  []backup.BackupResult `json:"backup,omitempty"`
 }
 
 // Deciding returns the part of the summary that says how the job ended: the last failure that was not rolled back, else the

@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
@@ -140,7 +141,7 @@ func (h *workHandlers) postRollback(ctx context.Context, in *struct {
 
 // BackupList is a list of backups.
 type BackupList struct {
-	Backups []containers.Backup `json:"backups"`
+	Backups []backup.Backup `json:"backups"`
 }
 
 func (h *workHandlers) listBackups(ctx context.Context, in *ServicePath) (*struct{ Body BackupList }, error) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
@@ -189,7 +190,7 @@ func inferenceText(v *ui.View, s serviceView) string {
 }
 
 // backupState is what became of a backup, also later.
-func backupState(b service.Backup) string {
+func backupState(b backup.Backup) string {
 	if !b.DeletedAt.IsZero() {
 		return "deleted"
 	}

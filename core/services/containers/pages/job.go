@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -127,7 +128,7 @@ type result struct {
 	Discovery *project.ScanResult
 	Runtime   *project.RuntimeSummary
 	Lifecycle *service.LifecycleSummary
-	Restore   *service.RestoreSummary
+	Restore   *backup.RestoreSummary
 	Hooks     *hookResult
 	// Raw is the summary as it is, where there is nothing else to show of it.
 	Raw string
@@ -158,7 +159,7 @@ func resultOf(j service.Job) (out result) {
 	case work.JobServiceLifecycle, work.JobStackLifecycle:
 		out.Lifecycle, ok = readResult[service.LifecycleSummary](j)
 	case work.JobRestore:
-		out.Restore, ok = readResult[service.RestoreSummary](j)
+		out.Restore, ok = readResult[backup.RestoreSummary](j)
 	case work.JobHook, work.JobHookSyncAll, work.JobHookSyncRepo:
 		out.Hooks, ok = readResult[hookResult](j)
 	}

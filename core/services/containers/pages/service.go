@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -93,7 +94,7 @@ type serviceView struct {
 	Lifecycle service.ServiceLifecycle
 	Rollback  service.RollbackTarget
 	Rules     []candidate.IgnoreRule
-	Backups   []service.Backup
+	Backups   []backup.Backup
 	History   []service.Change
 	Jobs      []service.Job
 	// Window is the stretch of time of the charts; Monitored whether there is anything to draw.
@@ -212,11 +213,11 @@ func (p pages) restoreBackup(c *gin.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	backup := c.PostForm("backup")
-	if !slices.ContainsFunc(list, func(b service.Backup) bool { return b.ID == backup }) {
-		return "", fault.New(fault.NotFound, "There is no such backup of this service.")
+	backupID := c.PostForm("backup")
+	if !slices.ContainsFunc(list, func(b backup.Backup) bool { return b.ID == backupID }) {
+		return "", fault.New(fault.NotFound, "There is no such backupID of this service.")
 	}
-	return p.service.Restore(ctx, backup)
+	return p.service.Restore(ctx, backupID)
 }
 
 // readNumber reads a whole number of a form; an empty field has no value.
@@ -287,7 +288,7 @@ func (p pages) addIgnore(c *gin.Context, id string) error {
 func matchKinds() []string { return []string{"exact", "prefix", "regex", "semver", "digest"} }
 
 // restorableBackups are the backups that can be restored.
-func (s serviceView) restorableBackups() (out []service.Backup) {
+func (s serviceView) restorableBackups() (out []backup.Backup) {
 	for _, b := range s.Backups {
 		if b.Restorable {
 			out = append(out, b)

@@ -1,4 +1,5 @@
-package containers
+// Package backup copies mounts of services before updates, and restores them.
+package backup
 
 import (
 	"context"
@@ -13,8 +14,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// BackupConfig is what backups need.
-type BackupConfig struct {
+// Config is what backups need.
+type Config struct {
 	Store    *record.Store
 	Host     *host.Host
 	Projects *project.Projects
@@ -29,20 +30,20 @@ type BackupConfig struct {
 
 // Backups copies mounts before updates, and restores them.
 type Backups struct {
-	cfg   BackupConfig
-	store *backupStore
+	cfg   Config
+	Store *Store
 }
 
-// NewBackups returns the backups.
-func NewBackups(cfg BackupConfig) *Backups { return &Backups{cfg: cfg, store: &backupStore{cfg.Store}} }
+// New returns the backups.
+func New(cfg Config) *Backups { return &Backups{cfg: cfg, Store: &Store{cfg.Store}} }
 
 func (k *Backups) now() int64 { return store.Millis(k.cfg.Now()) }
 
 // lockTime bounds how long a canceled restore waits for the lock of its stack.
 const lockTime = 15 * time.Minute
 
-// BackupSubject is the service whose mount is copied, and the job that does it.
-type BackupSubject struct {
+// Subject is the service whose mount is copied, and the job that does it.
+type Subject struct {
 	StackID, ServiceID, JobID string
 	// Name is that of stack and service.
 	Name string
@@ -51,5 +52,5 @@ type BackupSubject struct {
 
 // FailOpenBackups ends what an attempt of a job before a crash has left open.
 func (k *Backups) FailOpenBackups(ctx context.Context, jobID, serviceID string) error {
-	return k.store.failOpenBackups(ctx, jobID, serviceID, k.now())
+	return k.Store.FailOpen(ctx, jobID, serviceID, k.now())
 }

@@ -1,4 +1,4 @@
-package containers
+package backup
 
 import (
 	"compress/gzip"
@@ -19,8 +19,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// restoreJob is the payload of JobRestore.
-type restoreJob struct {
+// RestoreJob is the payload of JobRestore.
+type RestoreJob struct {
 	work.Subject
 	BackupIDs []string `json:"backupIds,omitempty"`
 }
@@ -29,7 +29,7 @@ type restoreJob struct {
 type restoration struct {
 	s      *Backups
 	r      *work.Reporter
-	backup backupRecord
+	backup Record
 	stack  record.Stack
 	state  restoreState
 	// stopped says that services may have been stopped, by this attempt or an earlier one.
@@ -44,16 +44,16 @@ type restoreState struct {
 	Begun bool `json:"begun"`
 }
 
-func (k *Backups) newRestoration(ctx context.Context, job *queue.Job, spec restoreJob, r *work.Reporter) (*restoration, error) {
+func (k *Backups) newRestoration(ctx context.Context, job *queue.Job, spec RestoreJob, r *work.Reporter) (*restoration, error) {
 	if len(spec.BackupIDs) != 1 {
 		return nil, errors.New("a restore has one backup")
 	}
 	m := &restoration{s: k, r: r, state: restoreState{Services: []string{}}, stopped: len(job.Checkpoint) > 0}
 	var err error
-	if m.backup, err = k.store.backupByID(ctx, spec.BackupIDs[0]); err != nil {
+	if m.backup, err = k.Store.FindBackup(ctx, spec.BackupIDs[0]); err != nil {
 		return nil, err
 	}
-	if m.stack, err = k.store.FindStack(ctx, spec.StackID); err != nil {
+	if m.stack, err = k.Store.FindStack(ctx, spec.StackID); err != nil {
 		return nil, err
 	}
 	if m.stopped && record.DecodeColumn(job.Checkpoint, &m.state) != nil {
@@ -64,9 +64,9 @@ func (k *Backups) newRestoration(ctx context.Context, job *queue.Job, spec resto
 	return m, nil
 }
 
-// runRestore replaces the contents of a mount. It may be repeated from the start: what is there is replaced whole. What uses the mount is started
+// RunRestore replaces the contents of a mount. It may be repeated from the start: what is there is replaced whole. What uses the mount is started
 // again unless the contents may be there in part, also if the job is canceled between two attempts.
-func (k *Backups) runRestore(ctx context.Context, job *queue.Job, spec restoreJob, r *work.Reporter) (any, error) {
+func (k *Backups) RunRestore(ctx context.Context, job *queue.Job, spec RestoreJob, r *work.Reporter) (any, error) {
 	m, err := k.newRestoration(context.WithoutCancel(ctx), job, spec, r)
 	if err != nil {
 		return nil, err
@@ -198,9 +198,9 @@ func (m *restoration) startDetached(ctx context.Context) {
 }
 
 // usersOf returns the services that use a mount and run.
-func (k *Backups) usersOf(ctx context.Context, st *record.Stack, b *backupRecord) ([]string, error) {
+func (k *Backups) usersOf(ctx context.Context, st *record.Stack, b *Record) ([]string, error) {
 	users := []string{}
-	services, err := k.store.ListStackServices(ctx, st.ID)
+	services, err := k.Store.ListStackServices(ctx, st.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func (k *Backups) usersOf(ctx context.Context, st *record.Stack, b *backupRecord
 	return users, nil
 }
 
-func (k *Backups) readArchive(ctx context.Context, container string, b *backupRecord, f io.Reader) error {
+func (k *Backups) readArchive(ctx context.Context, container string, b *Record, f io.Reader) error {
 	plain, err := gzip.NewReader(f)
 	if err != nil {
 		return fmt.Errorf("unpack the backup: %w", err)

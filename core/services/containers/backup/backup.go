@@ -1,4 +1,4 @@
-package containers
+package backup
 
 import (
 	"compress/gzip"
@@ -20,10 +20,10 @@ import (
 
 // What became of the backup of a mount.
 const (
-	backupRunning     = "running"
-	backupSuccess     = "success"
-	backupFailed      = "failed"
-	backupSkippedSize = "skipped_by_size"
+	StatusRunning = "running"
+	StatusSuccess = "success"
+	StatusFailed  = "failed"
+	StatusSkipped = "skipped_by_size"
 )
 
 // BackupPlan is a mount that an update would copy before.
@@ -86,42 +86,42 @@ func (k *Backups) PlanBackup(ctx context.Context, svc *record.Service, mode stri
 
 // BackupMount copies one mount. A failure, or a mount over the limit, is an error only if the settings ask for every backup to
 // succeed.
-func (k *Backups) BackupMount(ctx context.Context, of BackupSubject, container string, p BackupPlan) (BackupResult, error) {
+func (k *Backups) BackupMount(ctx context.Context, of Subject, container string, p BackupPlan) (BackupResult, error) {
 	set, err := k.cfg.Settings(ctx)
 	if err != nil {
 		return BackupResult{}, err
 	}
 	now := k.cfg.Now()
-	rec := &backupRecord{
+	rec := &Record{
 		ID: store.NewID("bkp"), StackID: of.StackID, ServiceID: of.ServiceID, JobID: of.JobID, Kind: p.Kind, Target: p.Name, Destination: p.Destination,
-		Status: backupRunning, CreatedAt: store.Millis(now),
+		Status: StatusRunning, CreatedAt: store.Millis(now),
 	}
 	rec.Path = filepath.Join(set.BaseDir, of.StackID, now.UTC().Format("20060102-150405Z")+"-"+rec.ID+".tar.gz")
-	if err := k.store.saveBackup(ctx, rec); err != nil {
+	if err := k.Store.SaveBackup(ctx, rec); err != nil {
 		return BackupResult{}, err
 	}
 	size, digest, err := k.writeArchive(ctx, container, p, rec.Path)
-	rec.Status, rec.Size, rec.Digest, rec.FinishedAt = backupSuccess, size, digest, k.now()
+	rec.Status, rec.Size, rec.Digest, rec.FinishedAt = StatusSuccess, size, digest, k.now()
 	rec.CleanupAfter = store.Millis(k.cfg.Now().Add(backupKeep))
 	switch {
 	case errors.Is(err, errTooLarge):
-		rec.Status, rec.Error, rec.Path = backupSkippedSize, fmt.Sprintf("it holds more than the limit of %d bytes", p.Limit), ""
+		rec.Status, rec.Error, rec.Path = StatusSkipped, fmt.Sprintf("it holds more than the limit of %d bytes", p.Limit), ""
 		of.Log.LogWarning(ctx, "%s: %s holds more than %d bytes and is not backed up", of.Name, p.Name, p.Limit)
 		if !set.RequireSuccess {
 			err = nil
 		}
 	case err != nil:
-		rec.Status, rec.Error, rec.Path = backupFailed, backupReason(err), ""
+		rec.Status, rec.Error, rec.Path = StatusFailed, Reason(err), ""
 		of.Log.LogError(ctx, "%s: the backup of %s failed: %s", of.Name, p.Name, rec.Error)
 	default:
 		of.Log.LogInfo(ctx, "%s: backed up %s, %d bytes", of.Name, p.Name, size)
 	}
-	if saved := k.store.saveBackup(context.WithoutCancel(ctx), rec); saved != nil {
+	if saved := k.Store.SaveBackup(context.WithoutCancel(ctx), rec); saved != nil {
 		return rec.toResult(), saved
 	}
 	if err != nil && (set.RequireSuccess || ctx.Err() != nil) {
 		remedy := ""
-		if rec.Status == backupSkippedSize {
+		if rec.Status == StatusSkipped {
 			remedy = ". Raise the limit, or choose force or skip for it in the settings of the service"
 		}
 		return rec.toResult(), fault.Wrap(err, fault.Conflict, "The backup of %s failed, so nothing was changed: %s%s", p.Name, rec.Error, remedy)
@@ -129,8 +129,8 @@ func (k *Backups) BackupMount(ctx context.Context, of BackupSubject, container s
 	return rec.toResult(), nil
 }
 
-// backupReason words why a backup failed: what the engine says, or what the file system does.
-func backupReason(err error) string {
+// Reason words why a backup failed: what the engine says, or what the file system does.
+func Reason(err error) string {
 	var path *os.PathError
 	if errors.As(err, &path) {
 		return path.Op + " " + path.Path + ": " + path.Err.Error()
@@ -138,7 +138,7 @@ func backupReason(err error) string {
 	return failure.Text(err)
 }
 
-func (b *backupRecord) toResult() BackupResult {
+func (b *Record) toResult() BackupResult {
 	return BackupResult{ID: b.ID, ServiceID: b.ServiceID, Kind: b.Kind, Target: b.Target, Status: b.Status, SizeBytes: b.Size, Error: b.Error}
 }
 
@@ -194,8 +194,8 @@ func (k *Backups) writeArchive(ctx context.Context, container string, p BackupPl
 	return in.size, hex.EncodeToString(sum.Sum(nil)), os.Rename(path+".part", path)
 }
 
-// backupRecord is a copy of one mount.
-type backupRecord struct {
+// Record is a copy of one mount.
+type Record struct {
 	ID           string `gorm:"primaryKey"`
 	StackID      string
 	ServiceID    string
@@ -215,7 +215,7 @@ type backupRecord struct {
 }
 
 // TableName implements gorm's Tabler.
-func (backupRecord) TableName() string { return "containers_backups" }
+func (Record) TableName() string { return "containers_backups" }
 
 // BackupSettings say what is copied before an update.
 type BackupSettings struct {
@@ -225,8 +225,8 @@ type BackupSettings struct {
 	SkipOverBytes  int64  `json:"skipTargetsOverBytes" minimum:"0" doc:"The most bytes of a mount that is not forced; 0 for no limit. A larger one is left out, or stops the update where requireSuccess is true." example:"104857600"`
 }
 
-// probeDir makes a directory where it is missing, and returns an error unless files can be written in it.
-func probeDir(dir string) error {
+// ProbeDir makes a directory where it is missing, and returns an error unless files can be written in it.
+func ProbeDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package containers
+package backup
 
 import (
 	"context"
@@ -10,16 +10,16 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
-// removeBackups deletes the files of backups that are due, except the newest of each mount, and only while the whole stack
+// RemoveDue deletes the files of backups that are due, except the newest of each mount, and only while the whole stack
 // runs and no job works on it.
-func (k *Backups) removeBackups(ctx context.Context) error {
+func (k *Backups) RemoveDue(ctx context.Context) error {
 	inv, err := k.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return err
 	}
 	idle := map[string]bool{}
-	for last := (backupRecord{}); ; {
-		due, err := k.store.dueBackups(ctx, k.now(), &last)
+	for last := (Record{}); ; {
+		due, err := k.Store.ListDue(ctx, k.now(), &last)
 		if err != nil {
 			return fmt.Errorf("read the backups: %w", err)
 		}
@@ -37,7 +37,7 @@ func (k *Backups) removeBackups(ctx context.Context) error {
 				return err
 			}
 		}
-		if len(due) < dueSlice || ctx.Err() != nil {
+		if len(due) < DueSlice || ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		last = due[len(due)-1]
@@ -61,13 +61,13 @@ func (k *Backups) isStable(ctx context.Context, inv *project.Inventory, stackID 
 	return len(holders) == 0 && project.SumStates(states) == record.StateRunning, nil
 }
 
-func (k *Backups) removeBackup(ctx context.Context, b *backupRecord) error {
+func (k *Backups) removeBackup(ctx context.Context, b *Record) error {
 	if err := os.Remove(b.Path); err != nil && !os.IsNotExist(err) {
 		k.cfg.Logger.Warn("a backup could not be deleted", "backup", b.ID, "error", err)
 		return nil
 	}
 	b.DeletedAt = k.now()
-	if err := k.store.saveBackup(ctx, b); err != nil {
+	if err := k.Store.SaveBackup(ctx, b); err != nil {
 		return fmt.Errorf("write a backup: %w", err)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package containers
+package backup
 
 import (
 	"context"
@@ -36,19 +36,19 @@ type Backup struct {
 	Restorable  bool     `json:"restorable"`
 }
 
-func (b *backupRecord) toBackup() Backup {
+func (b *Record) toBackup() Backup {
 	return Backup{
 		BackupResult: b.toResult(), StackID: b.StackID, JobID: b.JobID, Destination: b.Destination, CreatedAt: api.TimeOfMillis(b.CreatedAt), FinishedAt: api.TimeOfMillis(b.FinishedAt),
-		Path: b.Path, DeletedAt: api.TimeOfMillis(b.DeletedAt), Restorable: b.Status == backupSuccess && b.DeletedAt == 0,
+		Path: b.Path, DeletedAt: api.TimeOfMillis(b.DeletedAt), Restorable: b.Status == StatusSuccess && b.DeletedAt == 0,
 	}
 }
 
 // ListBackups returns the newest copies of a service's mounts.
 func (k *Backups) ListBackups(ctx context.Context, serviceID string) ([]Backup, error) {
-	if _, err := k.store.FindService(ctx, serviceID); err != nil {
+	if _, err := k.Store.FindService(ctx, serviceID); err != nil {
 		return nil, err
 	}
-	rows, err := k.store.backupsOf(ctx, serviceID, 100)
+	rows, err := k.Store.ListBackups(ctx, serviceID, 100)
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +61,11 @@ func (k *Backups) ListBackups(ctx context.Context, serviceID string) ([]Backup, 
 
 // Restore queues the restore of a backup: what uses the mount is stopped, the contents are replaced, and it is started again.
 func (k *Backups) Restore(ctx context.Context, backupID string) (string, error) {
-	b, err := k.store.backupByID(ctx, backupID)
+	b, err := k.Store.FindBackup(ctx, backupID)
 	if err != nil {
 		return "", err
 	}
-	if b.Status != backupSuccess || b.DeletedAt != 0 {
+	if b.Status != StatusSuccess || b.DeletedAt != 0 {
 		return "", fault.New(fault.Conflict, "The backup holds nothing to restore.").With("reason", "not_restorable")
 	}
 	inv, err := k.cfg.Projects.LoadInventory(ctx)
@@ -81,7 +81,7 @@ func (k *Backups) Restore(ctx context.Context, backupID string) (string, error) 
 	case inv.ContainsSelf(b.StackID):
 		return "", record.ProtectedError(svc.Name)
 	}
-	sub := work.Submission{Kind: work.JobRestore, Stacks: []string{b.StackID}, Payload: restoreJob{
+	sub := work.Submission{Kind: work.JobRestore, Stacks: []string{b.StackID}, Payload: RestoreJob{
 		work.Subject{Scope: work.ScopeService, StackID: b.StackID, ServiceID: svc.ID, Reason: work.ReasonUI}, []string{b.ID},
 	}}
 	for _, m := range inv.MembersOf(b.StackID) {
@@ -97,7 +97,7 @@ type RestoreSummary struct {
 }
 
 func (k *Backups) serviceName(ctx context.Context, id string) string {
-	svc, err := k.store.FindService(ctx, id)
+	svc, err := k.Store.FindService(ctx, id)
 	if err != nil {
 		return ""
 	}
@@ -106,7 +106,7 @@ func (k *Backups) serviceName(ctx context.Context, id string) string {
 
 // openArchive opens the file of a backup, and makes sure before anything is replaced that it is what was written. It stays
 // open from then on: nobody can put another one in its place.
-func openArchive(b *backupRecord) (*os.File, error) {
+func openArchive(b *Record) (*os.File, error) {
 	f, err := os.Open(b.Path)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Conflict, "The file of the backup cannot be read: %s", b.Path)
@@ -128,7 +128,7 @@ func openArchive(b *backupRecord) (*os.File, error) {
 }
 
 // refuseSharedMount returns an error if a running service of another stack uses the mount. It would not be stopped.
-func (k *Backups) refuseSharedMount(ctx context.Context, st *record.Stack, b *backupRecord) error {
+func (k *Backups) refuseSharedMount(ctx context.Context, st *record.Stack, b *Record) error {
 	inv, err := k.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (k *Backups) refuseSharedMount(ctx context.Context, st *record.Stack, b *ba
 }
 
 // sameMount refuses a restore into something else than what was backed up: the project may mount another volume there now.
-func sameMount(c *engine.Container, b *backupRecord) error {
+func sameMount(c *engine.Container, b *Record) error {
 	for _, m := range c.Mounts {
 		if path.Clean(m.Destination) != path.Clean(b.Destination) {
 			continue

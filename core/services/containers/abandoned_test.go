@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -62,7 +63,7 @@ func TestUpdateIsGivenUp(t *testing.T) {
 				e.switched()
 				e.blog()
 				web := e.serviceOf("blog", "web")
-				id := e.crashed(web, left{step: stepUp, pulled: true, named: true, recreated: true})
+				id := e.crashed(web, left{step: change.StepUp, pulled: true, named: true, recreated: true})
 				backup := e.openBackup(id, web)
 				e.exec("UPDATE jobs SET recoveries = 3, cancel_requested = ? WHERE id = ?", c.canceled, id)
 				e.start()
@@ -73,7 +74,7 @@ func TestUpdateIsGivenUp(t *testing.T) {
 				if !strings.Contains(e.logs(id), "error The process that ran this job has ended 4 times") {
 					t.Errorf("the log is %s", e.logs(id))
 				}
-				e.wantAbandoned(web, stepUp, backup)
+				e.wantAbandoned(web, change.StepUp, backup)
 				if sent := e.told(1)[0]; !strings.Contains(string(sent.Payload), "how that ended is not known") || !strings.Contains(string(sent.Payload), web.ID) {
 					t.Errorf("people are told %s", sent.Payload)
 				}
@@ -94,7 +95,7 @@ func TestHousekeepingEndsChanges(t *testing.T) {
 	forEach(t, func(t *testing.T, e *env) {
 		e.blog()
 		web := e.serviceOf("blog", "web")
-		id := e.crashed(web, left{step: stepPull})
+		id := e.crashed(web, left{step: change.StepPull})
 		backup := e.openBackup(id, web)
 		keep := func() {
 			t.Helper()
@@ -102,12 +103,12 @@ func TestHousekeepingEndsChanges(t *testing.T) {
 			e.must(err)
 		}
 		keep()
-		if open, err := (&changeStore{e.svc.repo.Store}).openChanges(t.Context(), id); err != nil || len(open) != 1 {
+		if open, err := (&change.Store{Store: e.svc.repo.Store}).OpenChanges(t.Context(), id); err != nil || len(open) != 1 {
 			t.Errorf("of a job that goes on: %+v, %v", open, err)
 		}
 		e.exec("DELETE FROM job_locks")
 		e.exec("DELETE FROM jobs WHERE id = ?", id)
 		keep()
-		e.wantAbandoned(web, stepPull, backup)
+		e.wantAbandoned(web, change.StepPull, backup)
 	})
 }

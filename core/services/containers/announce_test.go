@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/news"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
@@ -291,7 +292,7 @@ func TestUpdatesAreTold(t *testing.T) {
 	forEach(t, func(t *testing.T, e *env) {
 		e.switched()
 		e.blog()
-		if job, _ := e.updated("blog", "web", func(r *UpdateRequest) { r.Mode = ModeDryRun }); job.Status != "success" {
+		if job, _ := e.updated("blog", "web", func(r *change.UpdateRequest) { r.Mode = change.ModeDryRun }); job.Status != "success" {
 			t.Fatalf("%+v", job)
 		}
 		e.announced()

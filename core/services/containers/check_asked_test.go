@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -124,7 +125,7 @@ func TestPinnedTag(t *testing.T) {
 		if f := fault.As(err); err == nil || f.Code != fault.Conflict || f.Ext["reason"] != "pinned" {
 			t.Errorf("an update: %v", err)
 		}
-		_, err = e.svc.Update(t.Context(), UpdateRequest{Scope: work.ScopeAll, Targets: requestTargets(e.serviceOf("blog", "web"))})
+		_, err = e.svc.Update(t.Context(), change.UpdateRequest{Scope: work.ScopeAll, Targets: requestTargets(e.serviceOf("blog", "web"))})
 		if f := fault.As(err); err == nil || f.Ext["extraServiceIds"] == nil {
 			t.Errorf("an update of everything: %v", err)
 		}

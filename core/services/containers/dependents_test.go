@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -82,14 +83,14 @@ func TestDependents(t *testing.T) {
 }
 
 // planned is a dry run.
-func (e *env) planned(name string) (Job, Plan) {
+func (e *env) planned(name string) (Job, change.Plan) {
 	e.Helper()
 	req := requestOf(e.serviceOf("blog", name))
-	req.Mode = ModeDryRun
+	req.Mode = change.ModeDryRun
 	id, err := e.svc.Update(e.Context(), req)
 	e.must(err)
 	job := e.ended(id)
-	var plan Plan
+	var plan change.Plan
 	e.must(json.Unmarshal(job.Summary, &plan))
 	return job, plan
 }
@@ -136,11 +137,11 @@ func TestDependentsAreLocked(t *testing.T) {
 	id, err := e.svc.Update(t.Context(), requestOf(e.serviceOf("blog", "web")))
 	e.must(err)
 	<-entered
-	_, err = e.svc.ServiceAction(t.Context(), e.serviceOf("blog", "app").ID, ActionRestart)
+	_, err = e.svc.ServiceAction(t.Context(), e.serviceOf("blog", "app").ID, change.ActionRestart)
 	if fault.CodeOf(err) != fault.Conflict {
 		t.Errorf("a restart of a dependent meanwhile: %v", err)
 	}
-	other, err := e.svc.ServiceAction(t.Context(), e.serviceOf("blog", "idle").ID, ActionRestart)
+	other, err := e.svc.ServiceAction(t.Context(), e.serviceOf("blog", "idle").ID, change.ActionRestart)
 	e.must(err)
 	release()
 	e.ended(other)

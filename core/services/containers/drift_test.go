@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -132,15 +133,15 @@ func TestDriftNeedsConsent(t *testing.T) {
 	if f := fault.As(err); err == nil || f.Code != fault.Conflict || f.Ext["reason"] != "drift" || !strings.Contains(f.Message, "environment ADDED") {
 		t.Fatalf("without consent: %+v", err)
 	}
-	req.Mode = ModeDryRun
+	req.Mode = change.ModeDryRun
 	id, err := e.svc.Update(t.Context(), req)
 	e.must(err)
-	var plan Plan
+	var plan change.Plan
 	e.must(record.DecodeColumn(e.ended(id).Summary, &plan))
 	if diff := cmp.Diff([]drift.Drift{{Field: "environment", Name: "ADDED", Change: drift.Added}}, plan.Services[0].Drift); diff != "" {
 		t.Error(diff)
 	}
-	req.Mode, req.AllowDrift = ModeApply, true
+	req.Mode, req.AllowDrift = change.ModeApply, true
 	id, err = e.svc.Update(t.Context(), req)
 	e.must(err)
 	if job := e.ended(id); job.Status != "success" || e.runs("blog", "web") != imageID(2) {

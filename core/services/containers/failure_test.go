@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -38,28 +39,28 @@ func TestFailuresGoByTheirCodes(t *testing.T) {
 // TestFormerFailures: summaries that were stored without codes say the same as before.
 func TestFormerFailures(t *testing.T) {
 	for name, tt := range map[string]struct {
-		part    ChangeSummary
+		part    change.ChangeSummary
 		failure queue.Failure
 		state   queue.State
 		want    string
 	}{
-		"a limit":           {part: ChangeSummary{FailedService: "s", FailureStep: stepPull, LastError: "registry.example limits requests"}, want: "The registry limits requests."},
-		"a step":            {part: ChangeSummary{FailedService: "s", FailureStep: stepHealth, LastError: "exited"}, state: queue.RolledBack, want: "The new container did not become healthy. The former version runs again."},
-		"canceled":          {part: ChangeSummary{FailedService: "s", FailureStep: stepPull, LastError: failure.CanceledText, Canceled: true}, failure: queue.Failure{Reason: queue.ReasonCanceled}, want: failure.CanceledText},
-		"canceled too late": {part: ChangeSummary{FailedService: "s", FailureStep: stepPull, LastError: "no"}, failure: queue.Failure{Reason: queue.ReasonCanceled}, want: "The new image could not be pulled."},
+		"a limit":           {part: change.ChangeSummary{FailedService: "s", FailureStep: change.StepPull, LastError: "registry.example limits requests"}, want: "The registry limits requests."},
+		"a step":            {part: change.ChangeSummary{FailedService: "s", FailureStep: change.StepHealth, LastError: "exited"}, state: queue.RolledBack, want: "The new container did not become healthy. The former version runs again."},
+		"canceled":          {part: change.ChangeSummary{FailedService: "s", FailureStep: change.StepPull, LastError: failure.CanceledText, Canceled: true}, failure: queue.Failure{Reason: queue.ReasonCanceled}, want: failure.CanceledText},
+		"canceled too late": {part: change.ChangeSummary{FailedService: "s", FailureStep: change.StepPull, LastError: "no"}, failure: queue.Failure{Reason: queue.ReasonCanceled}, want: "The new image could not be pulled."},
 		"no summary":        {failure: queue.Failure{Code: fault.RateLimited}, want: "The registry limits requests."},
 		"a panic":           {failure: queue.Failure{Reason: queue.ReasonPanic}, want: "The job failed."},
 	} {
 		job := &queue.Job{State: tt.state, Failure: &tt.failure}
 		if tt.part.FailedService != "" {
-			job.Result, _ = json.Marshal(UpdateSummary{Stacks: []StackSummary{{Update: tt.part}}})
+			job.Result, _ = json.Marshal(change.UpdateSummary{Stacks: []change.StackSummary{{Update: tt.part}}})
 		}
 		if got := resultReason(job); got.Summary != tt.want {
 			t.Errorf("%s: %q, want %q", name, got.Summary, tt.want)
 		}
 	}
-	for code, text := range failureTexts() {
-		if text.english == "" || text.chinese == "" {
+	for code, text := range change.FailureTexts() {
+		if text.English == "" || text.Chinese == "" {
 			t.Errorf("%s: %+v", code, text)
 		}
 	}

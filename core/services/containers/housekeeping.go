@@ -22,7 +22,7 @@ func (s *Service) purgeOldRecords(ctx context.Context, _ *queue.Job, _ queue.Pro
 	if err := s.Notices.DeleteOld(ctx); err != nil {
 		return nil, fmt.Errorf("delete old notices: %w", err)
 	}
-	if err := s.endChangesOfEndedJobs(ctx); err != nil {
+	if err := s.EndLeftOpen(ctx); err != nil {
 		return nil, fmt.Errorf("end abandoned changes: %w", err)
 	}
 	return nil, s.RemoveDue(ctx)

@@ -28,10 +28,10 @@ func (s *Service) Jobs() []queue.Handler {
 		work.NewHandler(now, work.JobDiscovery, 1, 30*time.Minute, s.RunDiscovery),
 		work.NewHandler(now, work.JobCheck, 2, 2*time.Hour, s.RunCheck),
 		work.NewHandler(now, work.JobRuntimeScan, 1, 30*time.Minute, s.RunRuntimeScan),
-		settles(work.NewHandler(now, work.JobUpdate, 3, 12*time.Hour, host.WatchingOutages(s.Host, s.runUpdate))),
-		settles(work.NewHandler(now, work.JobRollback, 3, 2*time.Hour, host.WatchingOutages(s.Host, s.runRollback))),
-		work.NewHandler(now, work.JobServiceLifecycle, 4, time.Hour, host.WatchingOutages(s.Host, s.runLifecycle)),
-		work.NewHandler(now, work.JobStackLifecycle, 2, time.Hour, host.WatchingOutages(s.Host, s.runLifecycle)),
+		settles(work.NewHandler(now, work.JobUpdate, 3, 12*time.Hour, host.WatchingOutages(s.Host, s.RunUpdate))),
+		settles(work.NewHandler(now, work.JobRollback, 3, 2*time.Hour, host.WatchingOutages(s.Host, s.RunRollback))),
+		work.NewHandler(now, work.JobServiceLifecycle, 4, time.Hour, host.WatchingOutages(s.Host, s.RunLifecycle)),
+		work.NewHandler(now, work.JobStackLifecycle, 2, time.Hour, host.WatchingOutages(s.Host, s.RunLifecycle)),
 		settles(work.NewHandler(now, work.JobRestore, 1, 12*time.Hour, host.WatchingOutages(s.Host, s.RunRestore))),
 		work.NewHandler(now, work.JobHook, 1, time.Hour, s.Webhooks.RunHook),
 		work.NewHandler(now, work.JobHookSyncAll, 1, 2*time.Hour, s.Webhooks.RunHookSyncAll),
@@ -57,7 +57,7 @@ func (s *Service) Schedules() []queue.Schedule {
 // any more, and a job is made that tells people.
 func (s *Service) jobEnded(ctx context.Context, job queue.Job) error {
 	if slices.Contains([]string{work.JobUpdate, work.JobRollback}, work.PublicType(job.Type)) {
-		if err := s.endAbandonedChanges(ctx, &job); err != nil {
+		if err := s.EndAbandoned(ctx, &job); err != nil {
 			s.log.Error("changes that a job has left open could not be ended; the housekeeping ends them", "job", job.ID, "error", err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -51,7 +52,7 @@ type jobOptions struct {
 
 // ResultReason is why a job did not succeed.
 type ResultReason struct {
-	failure jobFailure
+	failure change.Failure
 	Summary string `json:"summary" example:"The new container did not become healthy."`
 	Detail  string `json:"detail,omitempty"`
 	Raw     string `json:"raw,omitempty" example:"interrupted"`
@@ -99,9 +100,9 @@ func jobView(j *queue.Job) Job {
 
 // resultReason returns why a job did not succeed.
 func resultReason(j *queue.Job) *ResultReason {
-	f, part := findFailure(j)
-	out := &ResultReason{Summary: f.inWords("en"), Detail: j.Failure.Message, Raw: j.Failure.Reason, failure: f}
-	if out.Raw == queue.ReasonCanceled && f.code != failure.Canceled {
+	f, part := change.FindFailure(j)
+	out := &ResultReason{Summary: f.LocalizedText("en"), Detail: j.Failure.Message, Raw: j.Failure.Reason, failure: f}
+	if out.Raw == queue.ReasonCanceled && f.Code != failure.Canceled {
 		out.Raw, out.Detail = "", cmp.Or(part.LastError, out.Detail)
 	}
 	return out

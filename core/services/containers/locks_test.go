@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -167,7 +168,7 @@ func (m *lockModel) begin() {
 	m.jobs = map[string][]string{}
 	m.endAll()
 	m.gate.let(true)
-	id, err := m.svc.Update(context.Background(), UpdateRequest{Scope: work.ScopeAll, Targets: m.targets(m.services()...)})
+	id, err := m.svc.Update(context.Background(), change.UpdateRequest{Scope: work.ScopeAll, Targets: m.targets(m.services()...)})
 	m.must(err)
 	if job := m.ended(id); job.Status != "success" {
 		m.Fatalf("the update of everything: %+v", job)
@@ -229,12 +230,12 @@ func (m *lockModel) updateOne(t *rapid.T) {
 
 func (m *lockModel) updateStack(t *rapid.T) {
 	id := m.stack(t)
-	job, err := m.svc.Update(context.Background(), UpdateRequest{Scope: work.ScopeStack, StackID: id, Targets: m.targets(m.stacks[id]...)})
+	job, err := m.svc.Update(context.Background(), change.UpdateRequest{Scope: work.ScopeStack, StackID: id, Targets: m.targets(m.stacks[id]...)})
 	m.asked(t, job, err, m.stacks[id]...)
 }
 
 func (m *lockModel) updateAll(t *rapid.T) {
-	job, err := m.svc.Update(context.Background(), UpdateRequest{Scope: work.ScopeAll, Targets: m.targets(m.services()...)})
+	job, err := m.svc.Update(context.Background(), change.UpdateRequest{Scope: work.ScopeAll, Targets: m.targets(m.services()...)})
 	m.asked(t, job, err, m.services()...)
 }
 
@@ -246,13 +247,13 @@ func (m *lockModel) rollBack(t *rapid.T) {
 
 func (m *lockModel) actService(t *rapid.T) {
 	id := m.service(t)
-	job, err := m.svc.ServiceAction(context.Background(), id, rapid.SampledFrom([]string{ActionStart, ActionRestart}).Draw(t, "action"))
+	job, err := m.svc.ServiceAction(context.Background(), id, rapid.SampledFrom([]string{change.ActionStart, change.ActionRestart}).Draw(t, "action"))
 	m.asked(t, job, err, id)
 }
 
 func (m *lockModel) actStack(t *rapid.T) {
 	id := m.stack(t)
-	job, err := m.svc.StackAction(context.Background(), id, ActionRestart)
+	job, err := m.svc.StackAction(context.Background(), id, change.ActionRestart)
 	m.asked(t, job, err, m.stacks[id]...)
 }
 
@@ -270,7 +271,7 @@ func (m *lockModel) restore(t *rapid.T) {
 func (m *lockModel) dryRun(t *rapid.T) {
 	before := m.locksHeld()
 	req := requestOf(m.record(m.service(t)))
-	req.Mode = ModeDryRun
+	req.Mode = change.ModeDryRun
 	id, err := m.svc.Update(context.Background(), req)
 	if err != nil {
 		t.Fatalf("a dry run: %v", err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/news"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
@@ -37,7 +38,7 @@ func (e noticeEvents) NotificationKind(job *queue.Job) string {
 	}
 	switch work.PublicType(job.Type) {
 	case work.JobUpdate:
-		if spec.Mode != ModeDryRun {
+		if spec.Mode != change.ModeDryRun {
 			return news.JobFinished
 		}
 	case work.JobCheck:
@@ -67,8 +68,8 @@ func (e noticeEvents) FinishedUpdate(ctx context.Context, job *queue.Job) (news.
 	if err != nil {
 		return out, fmt.Errorf("read the journal: %w", err)
 	}
-	var spec updateJob
-	var sum UpdateSummary
+	var spec change.UpdateJob
+	var sum change.UpdateSummary
 	_ = job.Decode(&spec)
 	_ = json.Unmarshal(job.Result, &sum)
 	for _, t := range spec.Targets {
@@ -87,8 +88,8 @@ func (e noticeEvents) FinishedUpdate(ctx context.Context, job *queue.Job) (news.
 		out.Excerpt = why.LastError
 	}
 	if why := view.ResultReason; why != nil {
-		out.Canceled = why.failure.code == failure.Canceled
-		out.Failure = why.failure.inWords(e.s.settings().Locale)
+		out.Canceled = why.failure.Code == failure.Canceled
+		out.Failure = why.failure.LocalizedText(e.s.settings().Locale)
 		if out.Excerpt = cmp.Or(out.Excerpt, why.Detail); out.Canceled {
 			// The text above it says so already, in the reader's language.
 			out.Excerpt = ""

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -236,9 +237,9 @@ func TestEngineDoesNotComeBack(t *testing.T) {
 					e.start()
 				}
 				// Nobody takes the change for one whose job was given up.
-				e.must(e.svc.endChangesOfEndedJobs(t.Context()))
+				e.must(e.svc.EndLeftOpen(t.Context()))
 				e.engine.Start()
-				e.must(e.svc.resumeWaiting(t.Context()))
+				e.must(e.svc.ResumeWaiting(t.Context()))
 				next := e.jobAfter(job.ID)
 				image := map[string]string{"success": imageID(2), "rolled_back": imageID(1)}[tt.want]
 				done := e.ended(next)
@@ -251,7 +252,7 @@ func TestEngineDoesNotComeBack(t *testing.T) {
 				if len(hist) != 1 || hist[0].Status != tt.want || hist[0].JobID != next {
 					t.Errorf("the history is %+v", hist)
 				}
-				e.must(e.svc.resumeWaiting(t.Context()))
+				e.must(e.svc.ResumeWaiting(t.Context()))
 				if again := e.updateJobs(); len(again) != 2 {
 					t.Errorf("the change is gone on with twice: %v", again)
 				}
@@ -290,9 +291,9 @@ func TestChangedSinceIsNotResumed(t *testing.T) {
 	if first.Status != "failed" || second.Status != "success" {
 		t.Fatalf("%s, %s\n%s", first.Status, second.Status, e.logs(second.ID))
 	}
-	e.must(e.svc.resumeWaiting(t.Context()))
+	e.must(e.svc.ResumeWaiting(t.Context()))
 	third := e.ended(e.updateJobs()[0])
-	if third.ID == second.ID || third.Status != "failed" || !strings.Contains(third.ResultReason.Detail, changedSince) || e.runs("blog", "web") != imageID(2) {
+	if third.ID == second.ID || third.Status != "failed" || !strings.Contains(third.ResultReason.Detail, change.ChangedSince) || e.runs("blog", "web") != imageID(2) {
 		t.Errorf("%+v", third)
 	}
 	hist, err := e.svc.History(t.Context(), e.serviceOf("blog", "web").ID)

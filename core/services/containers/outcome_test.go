@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -34,9 +35,9 @@ func (e *env) asVersion(repo string, n int, version string) {
 }
 
 // updatedAll updates services of a project to their candidates in one job, in this order.
-func (e *env) updatedAll(services ...[2]string) (Job, UpdateSummary) {
+func (e *env) updatedAll(services ...[2]string) (Job, change.UpdateSummary) {
 	e.Helper()
-	req := UpdateRequest{Scope: work.ScopeAll}
+	req := change.UpdateRequest{Scope: work.ScopeAll}
 	for _, name := range services {
 		svc := e.serviceOf(name[0], name[1])
 		req.Targets = append(req.Targets, project.Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
@@ -152,7 +153,7 @@ func withTap(e *env) { e.asEngine = &tap{Engine: e.engine} }
 func (e *env) atTheEnd(do func(jobID string)) {
 	web, once := e.serviceOf("blog", "web"), sync.Once{}
 	e.asEngine.(*tap).before = func() {
-		list, err := (&changeStore{e.svc.repo.Store}).changesOf(context.Background(), web.ID, 1)
+		list, err := (&change.Store{Store: e.svc.repo.Store}).ChangesOf(context.Background(), web.ID, 1)
 		if err == nil && len(list) == 1 && list[0].Status != record.ChangeRunning {
 			once.Do(func() { do(list[0].JobID) })
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -36,7 +37,7 @@ func TestOutputOfFailedContainer(t *testing.T) {
 					t.Errorf("%q stands in the log", bad)
 				}
 			}
-			if n := strings.Count(log, "blog-web-1 | "); job.Status != "rolled_back" || n != failedLines {
+			if n := strings.Count(log, "blog-web-1 | "); job.Status != "rolled_back" || n != change.FailedLines {
 				t.Errorf("%s with %d lines", job.Status, n)
 			}
 			if t.Failed() {

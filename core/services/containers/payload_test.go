@@ -7,6 +7,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -31,9 +32,9 @@ func TestPayloadsOfFormerVersions(t *testing.T) {
 		{[]string{work.JobCheck}, &candidate.CheckJob{}, `{` + subject + `,"delivery":{"deliveryId":"d1"}}`},
 		{[]string{work.JobDiscovery}, &project.DiscoveryJob{}, `{` + subject + `,"delivery":{"deliveryId":"d1"}}`},
 		{[]string{work.JobRuntimeScan}, &project.RuntimeScanJob{}, `{` + subject + `}`},
-		{[]string{work.JobUpdate}, &updateJob{}, `{` + subject + `,` + changes + `,"allowArchMismatch":true}`},
-		{[]string{work.JobRollback}, &rollbackJob{}, `{` + subject + `,` + changes + `,"changeId":"chg_1"}`},
-		{[]string{work.JobServiceLifecycle, work.JobStackLifecycle}, &lifecycleJob{}, `{` + subject + `,"action":"stop"}`},
+		{[]string{work.JobUpdate}, &change.UpdateJob{}, `{` + subject + `,` + changes + `,"allowArchMismatch":true}`},
+		{[]string{work.JobRollback}, &change.RollbackJob{}, `{` + subject + `,` + changes + `,"changeId":"chg_1"}`},
+		{[]string{work.JobServiceLifecycle, work.JobStackLifecycle}, &change.LifecycleJob{}, `{` + subject + `,"action":"stop"}`},
 		{[]string{work.JobRestore}, &backup.RestoreJob{}, `{` + subject + `,"backupIds":["bkp_1"]}`},
 		{[]string{work.JobHook, work.JobHookSyncAll, work.JobHookSyncRepo}, &webhook.Payload{}, `{` + subject + `,"op":"sync","repo":"t/app"}`},
 	} {

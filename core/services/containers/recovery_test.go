@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -29,15 +30,15 @@ type left struct {
 
 func leftovers() []left {
 	return []left{
-		{step: stepPull}, {step: stepPull, pulled: true},
-		{step: stepBackup, pulled: true}, {step: stepBackup, pulled: true, stopped: true},
-		{step: stepTag, pulled: true, stopped: true}, {step: stepTag, pulled: true, stopped: true, named: true},
-		{step: stepUp, pulled: true, named: true}, {step: stepUp, pulled: true, named: true, recreated: true},
-		{step: stepHealth, pulled: true, named: true, recreated: true},
-		{step: stepSync, pulled: true, named: true, recreated: true}, {step: stepSync, pulled: true, recreated: true},
-		{step: stepExtraTags, pulled: true, named: true, recreated: true},
-		{step: stepRollbackTag, pulled: true, named: true, recreated: true, back: true}, {step: stepRollbackTag, pulled: true, recreated: true, back: true, restored: true},
-		{step: stepRollbackUp, pulled: true, recreated: true, back: true, restored: true}, {step: stepRollbackWait, pulled: true, back: true, restored: true},
+		{step: change.StepPull}, {step: change.StepPull, pulled: true},
+		{step: change.StepBackup, pulled: true}, {step: change.StepBackup, pulled: true, stopped: true},
+		{step: change.StepTag, pulled: true, stopped: true}, {step: change.StepTag, pulled: true, stopped: true, named: true},
+		{step: change.StepUp, pulled: true, named: true}, {step: change.StepUp, pulled: true, named: true, recreated: true},
+		{step: change.StepHealth, pulled: true, named: true, recreated: true},
+		{step: change.StepSync, pulled: true, named: true, recreated: true}, {step: change.StepSync, pulled: true, recreated: true},
+		{step: change.StepExtraTags, pulled: true, named: true, recreated: true},
+		{step: change.StepRollbackTag, pulled: true, named: true, recreated: true, back: true}, {step: change.StepRollbackTag, pulled: true, recreated: true, back: true, restored: true},
+		{step: change.StepRollbackUp, pulled: true, recreated: true, back: true, restored: true}, {step: change.StepRollbackWait, pulled: true, back: true, restored: true},
 	}
 }
 
@@ -93,13 +94,13 @@ func (e *env) crashed(web *record.Service, l left) string {
 		ID: store.NewID("chg"), JobID: id, Kind: record.ChangeUpdate, StackID: web.StackID, ServiceID: web.ID, Status: record.ChangeRunning, Step: l.step, Image: web.Image,
 		FromImage: imageID(1), FromDigest: digest(1), ToDigest: digest(2), StartedAt: store.Millis(e.now()),
 	}
-	if l.step != stepPull {
+	if l.step != change.StepPull {
 		rec.ToImage = imageID(2)
 	}
 	if l.back {
 		rec.Error = "it was unhealthy"
 	}
-	_, err = (&changeStore{e.svc.repo.Store}).beginChange(ctx, rec)
+	_, err = (&change.Store{Store: e.svc.repo.Store}).BeginChange(ctx, rec)
 	e.must(err)
 	e.leave(l)
 	return id
@@ -145,8 +146,8 @@ func TestRecoveryOfOtherJobs(t *testing.T) {
 			work.JobCheck:            func() (string, error) { return e.svc.Check(ctx, project.ScanRequest{Scope: work.ScopeAll}) },
 			work.JobDiscovery:        func() (string, error) { return e.svc.Discover(ctx) },
 			work.JobRuntimeScan:      func() (string, error) { return e.svc.RuntimeScan(ctx, project.ScanRequest{Scope: work.ScopeAll}) },
-			work.JobServiceLifecycle: func() (string, error) { return e.svc.ServiceAction(ctx, web.ID, ActionRestart) },
-			work.JobStackLifecycle:   func() (string, error) { return e.svc.StackAction(ctx, web.StackID, ActionRestart) },
+			work.JobServiceLifecycle: func() (string, error) { return e.svc.ServiceAction(ctx, web.ID, change.ActionRestart) },
+			work.JobStackLifecycle:   func() (string, error) { return e.svc.StackAction(ctx, web.StackID, change.ActionRestart) },
 			work.JobRollback:         func() (string, error) { return e.svc.Rollback(ctx, web.ID, false) },
 		} {
 			e.stop(e.queue, e.svc)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -109,7 +110,7 @@ func TestReplicasFromTheJournal(t *testing.T) {
 				run := func(t *testing.T, e *env) {
 					e.blog()
 					web := e.serviceOf("blog", "web")
-					id := e.crashed(web, left{step: stepUp, pulled: true, named: true})
+					id := e.crashed(web, left{step: change.StepUp, pulled: true, named: true})
 					e.must(e.store.Tx(t.Context(), "age", func(ctx context.Context) error {
 						return e.store.Writer(ctx).Exec("UPDATE containers_changes SET replicas = ?", recorded).Error
 					}))
@@ -228,11 +229,11 @@ func TestLifecycleKeepsReplicas(t *testing.T) {
 		e.blog()
 		e.replica("blog-web-2", "2", "running")
 		web := e.serviceOf("blog", "web")
-		id, err := e.svc.ServiceAction(t.Context(), web.ID, ActionStop)
+		id, err := e.svc.ServiceAction(t.Context(), web.ID, change.ActionStop)
 		e.must(err)
 		e.ended(id)
 		e.engine.InterruptCompose(engine.ActionStart, fake.FirstRenamed)
-		id, err = e.svc.ServiceAction(t.Context(), web.ID, ActionStart)
+		id, err = e.svc.ServiceAction(t.Context(), web.ID, change.ActionStart)
 		e.must(err)
 		if job := e.ended(id); job.Status != "success" {
 			t.Errorf("%+v\n%s", job, e.logs(id))
@@ -241,7 +242,7 @@ func TestLifecycleKeepsReplicas(t *testing.T) {
 
 		// A later attempt of the job goes by the number that the first one has noted.
 		e.stop(e.queue, e.svc)
-		id, err = e.svc.ServiceAction(t.Context(), web.ID, ActionStart)
+		id, err = e.svc.ServiceAction(t.Context(), web.ID, change.ActionStart)
 		e.must(err)
 		e.must(e.store.Tx(t.Context(), "crash", func(ctx context.Context) error {
 			if err := e.store.Writer(ctx).Exec(`INSERT INTO job_checkpoints (job_id, data) VALUES (?, '{"web":3}')`, id).Error; err != nil {

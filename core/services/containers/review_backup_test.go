@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -133,7 +134,7 @@ func TestBackupOfAKilledCore(t *testing.T) {
 				e.blog()
 				e.withData()
 				web := e.serviceOf("blog", "web")
-				id := e.crashed(web, left{step: stepBackup, pulled: true, stopped: true})
+				id := e.crashed(web, left{step: change.StepBackup, pulled: true, stopped: true})
 				file := filepath.Join(e.dir, "begun.tar.gz")
 				e.must(os.WriteFile(file+suffix, []byte("data of the blog"), 0o600))
 				e.must(e.svc.Backups.Store.SaveBackup(t.Context(), &backup.Record{

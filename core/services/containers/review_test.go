@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -77,7 +78,7 @@ func TestSharedName(t *testing.T) {
 	second, err := e.svc.Update(context.Background(), requestOf(e.serviceOf("other", "web")))
 	e.must(err)
 	for deadline := time.Now().Add(patience); ; {
-		if list, err := (&changeStore{e.svc.repo.Store}).openChanges(context.Background(), second); err == nil && len(list) == 1 {
+		if list, err := (&change.Store{Store: e.svc.repo.Store}).OpenChanges(context.Background(), second); err == nil && len(list) == 1 {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -122,7 +123,7 @@ func TestCancelledThenEnded(t *testing.T) {
 		if job := e.ended(id); job.Status != "rolled_back" || e.runs("blog", "web") != imageID(1) {
 			t.Errorf("%+v\n%s", job, e.logs(id))
 		}
-		if open, err := (&changeStore{e.svc.repo.Store}).openChanges(ctx, id); err != nil || len(open) != 0 || e.locksHeld() != 0 {
+		if open, err := (&change.Store{Store: e.svc.repo.Store}).OpenChanges(ctx, id); err != nil || len(open) != 0 || e.locksHeld() != 0 {
 			t.Errorf("%+v, %v, %d locks", open, err, e.locksHeld())
 		}
 	})
@@ -189,7 +190,7 @@ func TestStoppedBefore(t *testing.T) {
 	e := newEnv(t)
 	e.blog()
 	e.engine.ScriptImage(imageID(2), fake.Unhealthy())
-	action, err := e.svc.ServiceAction(context.Background(), e.serviceOf("blog", "web").ID, ActionStop)
+	action, err := e.svc.ServiceAction(context.Background(), e.serviceOf("blog", "web").ID, change.ActionStop)
 	e.must(err)
 	e.ended(action)
 	job, _ := e.updated("blog", "web")

@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -38,7 +39,7 @@ func TestRolledBackIsLeftOut(t *testing.T) {
 		if bad.Status != "rolled_back" || c == nil || c.RolledBack == nil || c.RolledBack.JobID != bad.ID || c.RolledBack.Manual || c.RolledBack.Error == "" || c.RolledBack.At.IsZero() {
 			t.Fatalf("%s leaves %+v", bad.Status, c)
 		}
-		both := UpdateRequest{Scope: work.ScopeAll}
+		both := change.UpdateRequest{Scope: work.ScopeAll}
 		for _, name := range []string{"web", "db"} {
 			svc := e.serviceOf("blog", name)
 			both.Targets = append(both.Targets, project.Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
@@ -48,7 +49,7 @@ func TestRolledBackIsLeftOut(t *testing.T) {
 			t.Errorf("with the version that was rolled back: %v", err)
 		}
 		job, sum := e.updatedAll([2]string{"blog", "db"})
-		want := []LeftOut{{ServiceID: web.ID, StackID: web.StackID, Name: "blog / web", Digest: digest(2), Reason: "rolled_back", JobID: bad.ID}}
+		want := []change.LeftOut{{ServiceID: web.ID, StackID: web.StackID, Name: "blog / web", Digest: digest(2), Reason: "rolled_back", JobID: bad.ID}}
 		if job.Status != "success" || !slices.Equal(sum.LeftOut, want) || !strings.Contains(e.logs(job.ID), "blog / web: left out") {
 			t.Errorf("%s leaves out %+v\n%s", job.Status, sum.LeftOut, e.logs(job.ID))
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -137,7 +138,7 @@ func TestServicesThatEndByThemselves(t *testing.T) {
 }
 
 // updateServices updates services of a project in one job that includes no other ones.
-func (e *env) updateServices(project string, names ...string) (Job, UpdateSummary) {
+func (e *env) updateServices(project string, names ...string) (Job, change.UpdateSummary) {
 	e.Helper()
 	if len(names) == 1 {
 		return e.updated(project, names[0])
@@ -214,7 +215,7 @@ func TestCompletedRunIsNotRepeated(t *testing.T) {
 			e.engine.SetJob(imageID(2), 0)
 			id := e.crashed(e.serviceOf("blog", "web"), l)
 			e.must(e.store.Tx(t.Context(), "mark", func(ctx context.Context) error {
-				return e.store.Writer(ctx).Exec("UPDATE containers_changes SET runs_once = ?, from_state = ? WHERE job_id = ?", runsAwaited, record.StateStopped, id).Error
+				return e.store.Writer(ctx).Exec("UPDATE containers_changes SET runs_once = ?, from_state = ? WHERE job_id = ?", change.RunsAwaited, record.StateStopped, id).Error
 			}))
 			e.start()
 			if job := e.ended(id); job.Status != "success" || e.engine.Starts(imageID(2)) != 1 || e.runs("blog", "web") != imageID(2) {

@@ -21,6 +21,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
@@ -85,9 +86,9 @@ type Service struct {
 	*project.Projects
 	*project.Discovery
 	*candidate.Candidates
-	*Changes
-	*Planner
-	*Lifecycle
+	*change.Changes
+	*change.Planner
+	*change.Lifecycle
 	*backup.Backups
 	cfg    Config
 	log    hclog.Logger
@@ -156,7 +157,7 @@ func New(cfg Config) (*Service, error) {
 	}
 	s.Projects = project.New(projects)
 	s.Discovery = project.NewDiscovery(project.DiscoveryConfig{
-		Config: projects, Projects: s.Projects, Locks: &s.applying, ReadFile: cfg.ReadFile, Resume: func(ctx context.Context) error { return s.Changes.resumeWaiting(ctx) },
+		Config: projects, Projects: s.Projects, Locks: &s.applying, ReadFile: cfg.ReadFile, Resume: func(ctx context.Context) error { return s.Changes.ResumeWaiting(ctx) },
 	})
 	s.Backups = backup.New(backup.Config{
 		Store: s.repo.Store, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, Now: cfg.Now,
@@ -165,11 +166,11 @@ func New(cfg Config) (*Service, error) {
 			return set.Backup, err
 		},
 	})
-	changes := ChangeConfig{
+	changes := change.Config{
 		Store: s.repo.Store, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, Now: cfg.Now,
-		Settings: func() ChangeSettings { return s.settings().changeSettings() }, Drift: s.drift, Backups: s.Backups, NoteEngineChange: s.Discovery.NoteEngineChange,
+		Settings: func() change.Settings { return s.settings().changeSettings() }, Drift: s.drift, Backups: s.Backups, NoteEngineChange: s.Discovery.NoteEngineChange,
 	}
-	s.Changes, s.Lifecycle = NewChanges(changes), NewLifecycle(changes)
+	s.Changes, s.Lifecycle = change.New(changes), change.NewLifecycle(changes)
 	s.Planner = s.Changes.Planner()
 	s.Candidates = candidate.New(candidate.Config{
 		Store: s.repo.Store, Projects: s.Projects, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Events: s.live, Engine: s.engine,

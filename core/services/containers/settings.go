@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
@@ -110,8 +111,8 @@ func (s Settings) registrySettings() candidate.RegistrySettings {
 }
 
 // changeSettings returns those that are about changes.
-func (s Settings) changeSettings() ChangeSettings {
-	return ChangeSettings{ComposeBin: s.ComposeBin, DockerConfig: s.DockerConfig, HealthTimeout: s.HealthTimeout, SettleTime: s.SettleTime}
+func (s Settings) changeSettings() change.Settings {
+	return change.Settings{ComposeBin: s.ComposeBin, DockerConfig: s.DockerConfig, HealthTimeout: s.HealthTimeout, SettleTime: s.SettleTime}
 }
 
 // CodeHostRef returns the code host in either spelling, "" for none.

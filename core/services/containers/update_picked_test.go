@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // picked returns a request for the candidates of services, each a project and a name.
-func (e *env) picked(names ...[2]string) (req UpdateRequest) {
+func (e *env) picked(names ...[2]string) (req change.UpdateRequest) {
 	e.Helper()
 	for _, n := range names {
 		svc := e.serviceOf(n[0], n[1])
@@ -75,11 +76,11 @@ func TestUpdatePicked(t *testing.T) {
 		if got := e.scopesOf(done.Jobs); !slices.Equal(got, []string{work.ScopeAll}) {
 			t.Errorf("all that can be updated are the jobs %v", got)
 		}
-		gone := UpdateRequest{Targets: []project.Target{{ServiceID: "svc_none", TargetTag: "1", TargetDigest: digest(2), PullTags: []string{}}}}
+		gone := change.UpdateRequest{Targets: []project.Target{{ServiceID: "svc_none", TargetTag: "1", TargetDigest: digest(2), PullTags: []string{}}}}
 		if _, err := e.svc.UpdatePicked(ctx, gone); fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("a service that is not there: %v", err)
 		}
-		if _, err := e.svc.UpdatePicked(ctx, UpdateRequest{}); fault.CodeOf(err) != fault.InvalidArgument {
+		if _, err := e.svc.UpdatePicked(ctx, change.UpdateRequest{}); fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("no targets: %v", err)
 		}
 	})

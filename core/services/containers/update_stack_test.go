@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -89,7 +90,7 @@ func (e *env) many(n int, more string) {
 }
 
 // updateMany updates services of the project of many.
-func (e *env) updateMany(names ...string) (Job, UpdateSummary) {
+func (e *env) updateMany(names ...string) (Job, change.UpdateSummary) {
 	e.Helper()
 	var list [][2]string
 	for _, name := range names {
@@ -100,7 +101,7 @@ func (e *env) updateMany(names ...string) (Job, UpdateSummary) {
 
 // TestIndependentServicesAtOnce: up to four services are pulled at the same time, and a compose command recreates those that are ready.
 func TestIndependentServicesAtOnce(t *testing.T) {
-	e := newEnv(t, meet(stackPlaces, "pull"))
+	e := newEnv(t, meet(change.StackPlaces, "pull"))
 	e.many(6, "")
 	job, sum := e.updateMany("a1", "a2", "a3", "a4", "a5", "a6")
 	if job.Status != "success" || len(sum.Stacks) != 1 || len(sum.Stacks[0].Update.ChangedServices) != 6 {
@@ -119,9 +120,9 @@ func TestIndependentServicesAtOnce(t *testing.T) {
 
 // TestWatchedServicesTakeNoPlace: more services than there are places are watched at the same time.
 func TestWatchedServicesTakeNoPlace(t *testing.T) {
-	e := newEnv(t, func(e *env) { e.set.HealthTimeout = patience }, meet(stackPlaces+2, "inspect"))
-	e.many(stackPlaces+2, "")
-	for i := range stackPlaces + 2 {
+	e := newEnv(t, func(e *env) { e.set.HealthTimeout = patience }, meet(change.StackPlaces+2, "inspect"))
+	e.many(change.StackPlaces+2, "")
+	for i := range change.StackPlaces + 2 {
 		e.publish(fmt.Sprintf("%s/acme/a%d:1", imageHost, i+1), 2)
 	}
 	e.checked()
@@ -191,22 +192,22 @@ func TestFailuresAtOnce(t *testing.T) {
 
 // TestFirstFailureDecides: of several failures one that was not rolled back decides, and no failure is lost.
 func TestFirstFailureDecides(t *testing.T) {
-	back := &RollbackSummary{}
+	back := &change.RollbackSummary{}
 	for _, tt := range []struct {
 		name  string
-		backs []*RollbackSummary
+		backs []*change.RollbackSummary
 		main  string
 		also  []string
 	}{
-		{"one", []*RollbackSummary{back}, "0", nil},
-		{"both rolled back", []*RollbackSummary{back, back}, "0", []string{"1"}},
-		{"the second was not", []*RollbackSummary{back, nil, back}, "1", []string{"0", "2"}},
-		{"the first was not", []*RollbackSummary{nil, nil, back}, "0", []string{"1", "2"}},
+		{"one", []*change.RollbackSummary{back}, "0", nil},
+		{"both rolled back", []*change.RollbackSummary{back, back}, "0", []string{"1"}},
+		{"the second was not", []*change.RollbackSummary{back, nil, back}, "1", []string{"0", "2"}},
+		{"the first was not", []*change.RollbackSummary{nil, nil, back}, "0", []string{"1", "2"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var sum StackSummary
+			var sum change.StackSummary
 			for i, b := range tt.backs {
-				sum.addFailure(ServiceFailure{ServiceID: fmt.Sprint(i)}, b)
+				sum.AddFailure(change.ServiceFailure{ServiceID: fmt.Sprint(i)}, b)
 			}
 			var also []string
 			for _, f := range sum.Update.AlsoFailed {
@@ -229,7 +230,7 @@ func TestStopWithSeveralOpen(t *testing.T) {
 				e.engine.ScriptImage(imageID(12), fake.Exited(1))
 				entered, release := e.engine.Hold(op)
 				defer release()
-				req := UpdateRequest{Scope: work.ScopeAll}
+				req := change.UpdateRequest{Scope: work.ScopeAll}
 				for i := range 5 {
 					svc := e.serviceOf("shop", fmt.Sprintf("a%d", i+1))
 					req.Targets = append(req.Targets, project.Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
@@ -240,7 +241,7 @@ func TestStopWithSeveralOpen(t *testing.T) {
 				e.stop(e.queue, e.svc)
 				e.start()
 				job := e.ended(id)
-				open, err := (&changeStore{e.svc.repo.Store}).openChanges(context.Background(), id)
+				open, err := (&change.Store{Store: e.svc.repo.Store}).OpenChanges(context.Background(), id)
 				if p := job.Progress; p == nil || p.Current > p.Total {
 					t.Errorf("the progress is %+v", p)
 				}
@@ -315,14 +316,14 @@ func TestBegunTargetsAreKnown(t *testing.T) {
 	e := newEnv(t)
 	e.many(3, "    depends_on: [a2]\n")
 	st := e.stackOf("shop")
-	group := targetGroup{stack: *st}
+	group := change.TargetGroup{Stack: *st}
 	for i, status := range []string{record.ChangeFailed, record.ChangeSuccess, record.ChangeRunning} {
 		svc := e.serviceOf("shop", fmt.Sprintf("a%d", i+1))
-		group.svcs, group.targets = append(group.svcs, *svc), append(group.targets, project.Target{ServiceID: svc.ID})
-		_, err := (&changeStore{e.svc.repo.Store}).beginChange(t.Context(), &record.Change{ID: fmt.Sprintf("chg_%d", i), JobID: "job_1", Kind: record.ChangeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: status, Step: stepUp, StartedAt: 1})
+		group.Svcs, group.Targets = append(group.Svcs, *svc), append(group.Targets, project.Target{ServiceID: svc.ID})
+		_, err := (&change.Store{Store: e.svc.repo.Store}).BeginChange(t.Context(), &record.Change{ID: fmt.Sprintf("chg_%d", i), JobID: "job_1", Kind: record.ChangeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: status, Step: change.StepUp, StartedAt: 1})
 		e.must(err)
 	}
-	_, tasks, err := e.svc.orderTargets(t.Context(), "job_1", group)
+	_, tasks, err := e.svc.OrderTargets(t.Context(), "job_1", group)
 	e.must(err)
 	for i, task := range tasks {
 		if !task.Begun {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -77,22 +78,22 @@ func updateFaults() []updateFault {
 	}
 	both, stays := [2]int{1, 1}, [2]int{1, 2}
 	return []updateFault{
-		{"pull", fails("pull", 2), stepPull, "failed", "failed", both},
-		{"backup", fails("archive", 1), stepBackup, "failed", "failed", both},
-		{"stop for the backup", fails("compose stop", host.OutageAttempts), stepBackup, "failed", "failed", both},
-		{"tag", fails("tag", 2), stepTag, "failed", "failed", both},
-		{"up", fails("compose recreate", host.OutageAttempts), stepUp, "rolled_back", "failed", both},
+		{"pull", fails("pull", 2), change.StepPull, "failed", "failed", both},
+		{"backup", fails("archive", 1), change.StepBackup, "failed", "failed", both},
+		{"stop for the backup", fails("compose stop", host.OutageAttempts), change.StepBackup, "failed", "failed", both},
+		{"tag", fails("tag", 2), change.StepTag, "failed", "failed", both},
+		{"up", fails("compose recreate", host.OutageAttempts), change.StepUp, "rolled_back", "failed", both},
 		{"up ends with a code", func(e *env) {
 			e.engine.FailCompose(engine.ActionRecreate, engine.ComposeResult{ExitCode: 1, Tail: "no space"})
-		}, stepUp, "rolled_back", "failed", both},
-		{"unhealthy", script(fake.Starting(), fake.Unhealthy()), stepHealth, "rolled_back", "failed", stays},
-		{"exits", script(fake.Running(), fake.Exited(3)), stepHealth, "rolled_back", "failed", stays},
-		{"restarts", script(fake.Running(), fake.Restarted(1, 7)), stepHealth, "rolled_back", "failed", stays},
-		{"never healthy", script(fake.Starting()), stepHealth, "rolled_back", "failed", stays},
-		{"another image runs", script(func(d *engine.Detail) { d.ImageID = imageID(66) }), stepHealth, "rolled_back", "failed", [2]int{1, 66}},
-		{"file without the service", file(composeText(map[string]string{"db": dbRepo + ":1"})), stepUp, "failed", "failed", both},
-		{"file with another image", file(composeText(map[string]string{"web": webRepo + ":7"})), stepUp, "failed", "failed", both},
-		{"no file", file(""), stepUp, "failed", "failed", both},
+		}, change.StepUp, "rolled_back", "failed", both},
+		{"unhealthy", script(fake.Starting(), fake.Unhealthy()), change.StepHealth, "rolled_back", "failed", stays},
+		{"exits", script(fake.Running(), fake.Exited(3)), change.StepHealth, "rolled_back", "failed", stays},
+		{"restarts", script(fake.Running(), fake.Restarted(1, 7)), change.StepHealth, "rolled_back", "failed", stays},
+		{"never healthy", script(fake.Starting()), change.StepHealth, "rolled_back", "failed", stays},
+		{"another image runs", script(func(d *engine.Detail) { d.ImageID = imageID(66) }), change.StepHealth, "rolled_back", "failed", [2]int{1, 66}},
+		{"file without the service", file(composeText(map[string]string{"db": dbRepo + ":1"})), change.StepUp, "failed", "failed", both},
+		{"file with another image", file(composeText(map[string]string{"web": webRepo + ":7"})), change.StepUp, "failed", "failed", both},
+		{"no file", file(""), change.StepUp, "failed", "failed", both},
 	}
 }
 
@@ -185,7 +186,7 @@ func TestTwoStacks(t *testing.T) {
 		e.discovered()
 		e.checked()
 		app, web, db := e.serviceOf("a", "app"), e.serviceOf("a", "web"), e.serviceOf("b", "db")
-		req := UpdateRequest{Scope: work.ScopeAll}
+		req := change.UpdateRequest{Scope: work.ScopeAll}
 		for _, svc := range []*record.Service{app, web, db} {
 			req.Targets = append(req.Targets, project.Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
 		}
@@ -210,7 +211,7 @@ func TestExtraTags(t *testing.T) {
 	e := newEnv(t)
 	e.blog()
 	e.publish(webRepo+":1.4", 2)
-	job, sum := e.updated("blog", "web", func(r *UpdateRequest) { r.PullTags = &[]string{"1.4", "9.9", "1", "1.4"} })
+	job, sum := e.updated("blog", "web", func(r *change.UpdateRequest) { r.PullTags = &[]string{"1.4", "9.9", "1", "1.4"} })
 	if job.Status != "success" {
 		t.Fatalf("%+v", job)
 	}
@@ -230,11 +231,11 @@ func TestDryRun(t *testing.T) {
 	e.withData()
 	before := len(e.engine.CallsOf("pull", "tag", "archive", "restore"))
 	req := requestOf(e.serviceOf("blog", "web"))
-	req.Mode = ModeDryRun
+	req.Mode = change.ModeDryRun
 	id, err := e.svc.Update(t.Context(), req)
 	e.must(err)
 	job := e.ended(id)
-	var plan Plan
+	var plan change.Plan
 	e.must(record.DecodeColumn(job.Summary, &plan))
 	if job.Status != "success" || len(plan.Services) != 1 || len(plan.Services[0].Commands) != 3 || len(plan.Services[0].BackupTargets) != 1 {
 		t.Errorf("%s %+v", job.Status, plan)

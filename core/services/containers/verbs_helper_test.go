@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -77,12 +78,12 @@ func (e *env) checked() (Job, candidate.CheckSummary) {
 }
 
 // requestOf asks for the candidate of a service.
-func requestOf(svc *record.Service) UpdateRequest {
-	return UpdateRequest{Scope: work.ScopeService, ServiceID: svc.ID, TargetTag: svc.Tag, TargetDigest: svc.CandidateDigest, PullTags: &[]string{}}
+func requestOf(svc *record.Service) change.UpdateRequest {
+	return change.UpdateRequest{Scope: work.ScopeService, ServiceID: svc.ID, TargetTag: svc.Tag, TargetDigest: svc.CandidateDigest, PullTags: &[]string{}}
 }
 
 // updated updates a service to its candidate, to the end.
-func (e *env) updated(project, name string, change ...func(*UpdateRequest)) (Job, UpdateSummary) {
+func (e *env) updated(project, name string, change ...func(*change.UpdateRequest)) (Job, change.UpdateSummary) {
 	e.Helper()
 	req := requestOf(e.serviceOf(project, name))
 	for _, f := range change {
@@ -93,10 +94,10 @@ func (e *env) updated(project, name string, change ...func(*UpdateRequest)) (Job
 	return e.summaryOf(id)
 }
 
-func (e *env) summaryOf(id string) (Job, UpdateSummary) {
+func (e *env) summaryOf(id string) (Job, change.UpdateSummary) {
 	e.Helper()
 	job := e.ended(id)
-	var sum UpdateSummary
+	var sum change.UpdateSummary
 	e.must(json.Unmarshal(job.Summary, &sum))
 	return job, sum
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
@@ -101,14 +102,14 @@ func (h *stackHandlers) restoreService(ctx context.Context, in *ServicePath) (*a
 	return api.Done(h.s.RestoreService(ctx, in.ID))
 }
 
-func (h *stackHandlers) stackStatus(ctx context.Context, in *StackPath) (*struct{ Body containers.StackLifecycle }, error) {
+func (h *stackHandlers) stackStatus(ctx context.Context, in *StackPath) (*struct{ Body change.StackLifecycle }, error) {
 	st, err := h.s.StackLifecycle(ctx, in.ID)
-	return &struct{ Body containers.StackLifecycle }{st}, err
+	return &struct{ Body change.StackLifecycle }{st}, err
 }
 
-func (h *stackHandlers) serviceStatus(ctx context.Context, in *ServicePath) (*struct{ Body containers.ServiceLifecycle }, error) {
+func (h *stackHandlers) serviceStatus(ctx context.Context, in *ServicePath) (*struct{ Body change.ServiceLifecycle }, error) {
 	st, err := h.s.ServiceLifecycle(ctx, in.ID)
-	return &struct{ Body containers.ServiceLifecycle }{st}, err
+	return &struct{ Body change.ServiceLifecycle }{st}, err
 }
 
 // ActionBody asks for a lifecycle action.
@@ -143,7 +144,7 @@ func (h *stackHandlers) getService(ctx context.Context, in *ServicePath) (*struc
 
 // HistoryBody is what happened to a service.
 type HistoryBody struct {
-	Changes []containers.Change `json:"changes"`
+	Changes []change.Change `json:"changes"`
 }
 
 func (h *stackHandlers) getHistory(ctx context.Context, in *ServicePath) (*struct{ Body HistoryBody }, error) {

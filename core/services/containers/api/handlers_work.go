@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
@@ -103,8 +104,8 @@ type TargetBody struct {
 	PullTags     *[]string `json:"pullTags" required:"false" maxItems:"21"`
 }
 
-func (b UpdateBody) toRequest() containers.UpdateRequest {
-	out := containers.UpdateRequest{
+func (b UpdateBody) toRequest() change.UpdateRequest {
+	out := change.UpdateRequest{
 		Scope: b.Scope, StackID: strings.TrimSpace(b.StackID), ServiceID: strings.TrimSpace(b.ServiceID), TargetTag: strings.TrimSpace(b.TargetTag),
 		TargetDigest: strings.TrimSpace(b.TargetDigest), PullTags: b.PullTags, Mode: b.Mode, AllowArchMismatch: b.AllowArchMismatch, AllowDrift: b.AllowDrift, BackupMode: b.BackupMode, Reason: b.Reason,
 	}
@@ -122,9 +123,9 @@ func (h *workHandlers) postUpdate(ctx context.Context, in *struct{ Body UpdateBo
 	return answerJob(h.s.Update(ctx, in.Body.toRequest()))
 }
 
-func (h *workHandlers) getRollbackTarget(ctx context.Context, in *ServicePath) (*struct{ Body containers.RollbackTarget }, error) {
+func (h *workHandlers) getRollbackTarget(ctx context.Context, in *ServicePath) (*struct{ Body change.RollbackTarget }, error) {
 	t, err := h.s.RollbackTarget(ctx, in.ID)
-	return &struct{ Body containers.RollbackTarget }{t}, err
+	return &struct{ Body change.RollbackTarget }{t}, err
 }
 
 // RollbackBody may accompany a rollback.

@@ -15,9 +15,9 @@ import (
 func TestSeveralFailuresOfAnUpdate(t *testing.T) {
 	s := newSite(t, "/")
 	web, api, db := s.project("shop", "web", webRepo), s.project("blog", "web", webRepo), s.project("wiki", "web", webRepo)
-	sum := service.UpdateSummary{Mode: service.ModeApply, Stacks: []service.StackSummary{{StackID: web.StackID, Name: "shop",
-		Update: service.ChangeSummary{ChangedServices: []string{}, FailureStep: "healthcheck", FailedService: web.ID, LastError: "web is unhealthy",
-			AlsoFailed: []service.ServiceFailure{
+	sum := change.UpdateSummary{Mode: change.ModeApply, Stacks: []change.StackSummary{{StackID: web.StackID, Name: "shop",
+		Update: change.ChangeSummary{ChangedServices: []string{}, FailureStep: "healthcheck", FailedService: web.ID, LastError: "web is unhealthy",
+			AlsoFailed: []change.ServiceFailure{
 				{ServiceID: api.ID, FailureStep: "pull", LastError: "the tag is gone " + hostile},
 				{ServiceID: db.ID, FailureStep: "up", LastError: "exit code 2", RolledBack: true},
 			}}}}}

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
@@ -27,7 +28,7 @@ func shortDigest(digest string) string {
 func textOrDash(s string) string { return cmp.Or(s, "–") }
 
 // dependentNames are the names of dependents in their order.
-func dependentNames(list []service.Dependent) string {
+func dependentNames(list []change.Dependent) string {
 	names := make([]string, len(list))
 	for i, d := range list {
 		names[i] = d.Name
@@ -121,7 +122,7 @@ func shownStatus(j service.Job) string {
 func jobName(v *ui.View, j service.Job) string {
 	id := "containers.job." + j.Type
 	switch {
-	case j.Mode == service.ModeDryRun:
+	case j.Mode == change.ModeDryRun:
 		id += ".dry"
 	case j.Action != "":
 		id += "." + j.Action

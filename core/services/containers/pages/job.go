@@ -15,6 +15,7 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -122,12 +123,12 @@ func (p pages) cancelJob(c *gin.Context) {
 
 // result is the summary of a job, read by its type; what does not apply is nil.
 type result struct {
-	Update    *service.UpdateSummary
-	Plan      *service.Plan
+	Update    *change.UpdateSummary
+	Plan      *change.Plan
 	Check     *candidate.CheckSummary
 	Discovery *project.ScanResult
 	Runtime   *project.RuntimeSummary
-	Lifecycle *service.LifecycleSummary
+	Lifecycle *change.LifecycleSummary
 	Restore   *backup.RestoreSummary
 	Hooks     *hookResult
 	// Raw is the summary as it is, where there is nothing else to show of it.
@@ -142,10 +143,10 @@ func resultOf(j service.Job) (out result) {
 	ok := false
 	switch j.Type {
 	case work.JobUpdate, work.JobRollback:
-		if j.Mode == service.ModeDryRun {
-			out.Plan, ok = readResult[service.Plan](j)
+		if j.Mode == change.ModeDryRun {
+			out.Plan, ok = readResult[change.Plan](j)
 		} else {
-			out.Update, ok = readResult[service.UpdateSummary](j)
+			out.Update, ok = readResult[change.UpdateSummary](j)
 		}
 	case work.JobCheck:
 		out.Check, ok = readResult[candidate.CheckSummary](j)
@@ -157,7 +158,7 @@ func resultOf(j service.Job) (out result) {
 	case work.JobRuntimeScan:
 		out.Runtime, ok = readResult[project.RuntimeSummary](j)
 	case work.JobServiceLifecycle, work.JobStackLifecycle:
-		out.Lifecycle, ok = readResult[service.LifecycleSummary](j)
+		out.Lifecycle, ok = readResult[change.LifecycleSummary](j)
 	case work.JobRestore:
 		out.Restore, ok = readResult[backup.RestoreSummary](j)
 	case work.JobHook, work.JobHookSyncAll, work.JobHookSyncRepo:
@@ -178,7 +179,7 @@ func readResult[T any](j service.Job) (*T, bool) {
 }
 
 // changedIDs are the services that a summary tells of, in a fixed order.
-func changedIDs(u service.ChangeSummary) []string {
+func changedIDs(u change.ChangeSummary) []string {
 	var out []string
 	for id := range u.OldDigests {
 		out = append(out, id)
@@ -188,7 +189,7 @@ func changedIDs(u service.ChangeSummary) []string {
 }
 
 // serviceOutcome is what became of one service of an update.
-func serviceOutcome(u service.ChangeSummary, id string) string {
+func serviceOutcome(u change.ChangeSummary, id string) string {
 	switch {
 	case slices.Contains(u.ChangedServices, id):
 		return "success"
@@ -197,7 +198,7 @@ func serviceOutcome(u service.ChangeSummary, id string) string {
 	case u.Canceled && u.FailedService == id:
 		return "canceled"
 	}
-	if i := slices.IndexFunc(u.AlsoFailed, func(f service.ServiceFailure) bool { return f.ServiceID == id }); i >= 0 && u.AlsoFailed[i].RolledBack {
+	if i := slices.IndexFunc(u.AlsoFailed, func(f change.ServiceFailure) bool { return f.ServiceID == id }); i >= 0 && u.AlsoFailed[i].RolledBack {
 		return "rolled_back"
 	} else if i >= 0 && u.AlsoFailed[i].Canceled {
 		return "canceled"
@@ -207,7 +208,7 @@ func serviceOutcome(u service.ChangeSummary, id string) string {
 
 // failureStep is the step at which a job failed; empty if it did not.
 func failureStep(j service.Job) string {
-	if sum, ok := readResult[service.UpdateSummary](j); ok {
+	if sum, ok := readResult[change.UpdateSummary](j); ok {
 		if part := sum.Deciding(); part != nil {
 			return part.FailureStep
 		}
@@ -254,14 +255,14 @@ func noteTone(status string) string {
 	return "bad"
 }
 
-func failureTone(u service.ChangeSummary) string {
+func failureTone(u change.ChangeSummary) string {
 	if u.Rollback != nil {
 		return "warn"
 	}
 	return "bad"
 }
 
-func alsoFailedTone(f service.ServiceFailure) string {
+func alsoFailedTone(f change.ServiceFailure) string {
 	if f.RolledBack {
 		return "warn"
 	}
@@ -273,7 +274,7 @@ func cancelText(j service.Job) string {
 	switch {
 	case j.Status == "queued":
 		return "containers.job.cancel.queued"
-	case j.Type == work.JobUpdate && j.Mode != service.ModeDryRun, j.Type == work.JobRollback:
+	case j.Type == work.JobUpdate && j.Mode != change.ModeDryRun, j.Type == work.JobRollback:
 		return "containers.job.cancel.update"
 	case j.Type == work.JobRestore, j.Type == work.JobServiceLifecycle, j.Type == work.JobStackLifecycle:
 		return "containers.job.cancel.state"

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -1174,7 +1174,7 @@ func resultCard(v *ui.View, p pages, j jobView) templ.Component {
 	})
 }
 
-func updateResult(v *ui.View, p pages, j jobView, st service.StackSummary) templ.Component {
+func updateResult(v *ui.View, p pages, j jobView, st change.StackSummary) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1720,7 +1720,7 @@ func updateResult(v *ui.View, p pages, j jobView, st service.StackSummary) templ
 	})
 }
 
-func planResult(v *ui.View, p pages, j jobView, plan service.Plan) templ.Component {
+func planResult(v *ui.View, p pages, j jobView, plan change.Plan) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
@@ -14,10 +14,10 @@ import (
 type rollbackView struct {
 	project.ServiceDetail
 	Stack  project.StackItem
-	Target service.RollbackTarget
+	Target change.RollbackTarget
 	// Drift is what recreating the service and its dependents would change besides their images.
 	Drift      []drift.ServiceDrift
-	Dependents []service.Dependent
+	Dependents []change.Dependent
 }
 
 func (p pages) rollbackView(c *gin.Context) (out rollbackView, err error) {

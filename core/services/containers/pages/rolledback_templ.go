@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
@@ -282,7 +282,7 @@ func leftOutCard(v *ui.View, p pages, rows []updateRow, back string) templ.Compo
 }
 
 // leftOutResult lists the services that the update of a job left out.
-func leftOutResult(v *ui.View, p pages, j jobView, list []service.LeftOut) templ.Component {
+func leftOutResult(v *ui.View, p pages, j jobView, list []change.LeftOut) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -15,6 +15,7 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
@@ -91,11 +92,11 @@ func (p pages) handleChange(toast string, do func(c *gin.Context, id string) err
 type serviceView struct {
 	project.ServiceDetail
 	Stack     project.StackItem
-	Lifecycle service.ServiceLifecycle
-	Rollback  service.RollbackTarget
+	Lifecycle change.ServiceLifecycle
+	Rollback  change.RollbackTarget
 	Rules     []candidate.IgnoreRule
 	Backups   []backup.Backup
-	History   []service.Change
+	History   []change.Change
 	Jobs      []service.Job
 	// Window is the stretch of time of the charts; Monitored whether there is anything to draw.
 	Window    string
@@ -135,7 +136,7 @@ func (p pages) serviceView(c *gin.Context) (out serviceView, err error) {
 	}
 	if out.Rollback, err = p.service.RollbackTarget(ctx, out.ID); err != nil {
 		// The engine does not answer: everything else is known.
-		out.Rollback = service.RollbackTarget{UnavailableReason: "engine"}
+		out.Rollback = change.RollbackTarget{UnavailableReason: "engine"}
 	}
 	if out.Rules, err = p.service.IgnoreRules(ctx, out.ID); err != nil {
 		return out, err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -68,9 +68,9 @@ type updateView struct {
 	// Drift is what recreating the services would change besides their images.
 	Drift []drift.ServiceDrift
 	// Dependents are the services that are recreated too, by the id of the one that they share with.
-	Dependents map[string][]service.Dependent
+	Dependents map[string][]change.Dependent
 	// Outline is what would run, by the id of the service.
-	Outline map[string]service.ServicePlan
+	Outline map[string]change.ServicePlan
 	// LeftOut are the services that an update of several leaves out, because their versions were rolled back.
 	LeftOut []updateRow
 	// NotPicked are the services that could be updated too, but are not in the choice.
@@ -153,7 +153,7 @@ func (p pages) confirmUpdate(c *gin.Context) {
 // startUpdate makes the job. The targets are those that the person saw: if others have come since, the service says so.
 func (p pages) startUpdate(c *gin.Context) {
 	stackID, serviceID := c.PostForm("stack"), c.PostForm("service")
-	req := service.UpdateRequest{
+	req := change.UpdateRequest{
 		Scope: scopeName(serviceID, stackID), StackID: stackID, ServiceID: serviceID, Mode: c.PostForm("mode"), BackupMode: c.PostForm("backup"),
 		AllowArchMismatch: c.PostForm("arch") != "", AllowDrift: c.PostForm("drift") != "", Reason: work.ReasonUI,
 	}
@@ -175,7 +175,7 @@ func (p pages) startUpdate(c *gin.Context) {
 
 // updatePicked makes the jobs of services that were chosen in the list of stacks, and goes on to the job, or to the list of
 // jobs where there are several.
-func (p pages) updatePicked(c *gin.Context, req service.UpdateRequest) {
+func (p pages) updatePicked(c *gin.Context, req change.UpdateRequest) {
 	done, err := p.service.UpdatePicked(c.Request.Context(), req)
 	if err != nil {
 		p.kit.Fail(c, err)

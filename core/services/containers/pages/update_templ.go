@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 )
 
@@ -712,7 +712,7 @@ func updatePage(v *ui.View, p pages, u updateView) templ.Component {
 }
 
 // runNote says what is unusual about how an update runs a service.
-func runNote(v *ui.View, plan service.ServicePlan) templ.Component {
+func runNote(v *ui.View, plan change.ServicePlan) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ const engineWait = 5 * time.Minute
 // begunChanges returns the changes that an earlier attempt of the job has begun and not ended. If there are any, it waits for
 // the engine, which may start later than the core.
 func (x *Changes) begunChanges(ctx context.Context, job *queue.Job, r *work.Reporter) ([]record.Change, error) {
-	open, err := x.store.openChanges(context.WithoutCancel(ctx), job.ID)
+	open, err := x.store.OpenChanges(context.WithoutCancel(ctx), job.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal: %w", err)
 	}

@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"context"
@@ -21,16 +21,16 @@ import (
 // The steps of a change, in order. The journal has the one that is about to be done, so that after a crash it is known
 // what may have happened and what has not.
 const (
-	stepPull         = "pull"
-	stepBackup       = "backup"
-	stepTag          = "tag"
-	stepUp           = "up"
-	stepHealth       = "healthcheck"
-	stepSync         = "sync_configured_tag"
-	stepExtraTags    = "pull_extra_tags"
-	stepRollbackTag  = "rollback_tag"
-	stepRollbackUp   = "rollback_up"
-	stepRollbackWait = "rollback_healthcheck"
+	StepPull         = "pull"
+	StepBackup       = "backup"
+	StepTag          = "tag"
+	StepUp           = "up"
+	StepHealth       = "healthcheck"
+	StepSync         = "sync_configured_tag"
+	StepExtraTags    = "pull_extra_tags"
+	StepRollbackTag  = "rollback_tag"
+	StepRollbackUp   = "rollback_up"
+	StepRollbackWait = "rollback_healthcheck"
 	stepDone         = "done"
 	// stepPrecheck is where a change fails that the checks before it refuse. Nothing was changed then, and the journal has
 	// another step.
@@ -78,7 +78,7 @@ type PullWarning struct {
 
 // stepOrder is where a step stands; rollback steps come after all others.
 func stepOrder(step string) int {
-	for i, s := range []string{stepPull, stepBackup, stepTag, stepUp, stepHealth, stepSync, stepExtraTags, stepDone} {
+	for i, s := range []string{StepPull, StepBackup, StepTag, StepUp, StepHealth, StepSync, StepExtraTags, stepDone} {
 		if s == step {
 			return i
 		}
@@ -134,7 +134,7 @@ func (c *change) runSteps(ctx context.Context) error {
 		name string
 		do   func(context.Context) error
 	}{
-		{stepPull, c.pullAllowed}, {stepBackup, c.backupMounts}, {stepTag, c.tagTarget}, {stepUp, c.composeUp}, {stepHealth, c.awaitHealth}, {stepSync, c.syncTag}, {stepExtraTags, c.pullSteps().extraTags},
+		{StepPull, c.pullAllowed}, {StepBackup, c.backupMounts}, {StepTag, c.tagTarget}, {StepUp, c.composeUp}, {StepHealth, c.awaitHealth}, {StepSync, c.syncTag}, {StepExtraTags, c.pullSteps().extraTags},
 	}
 	for _, step := range steps[min(stepOrder(c.rec.Step), len(steps)):] {
 		if err := c.journalStep(ctx, step.name); err != nil {

@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"cmp"
@@ -13,10 +13,10 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
-// endAbandonedChanges ends the changes that a job has left open which has ended, as when the core ended in it again and again. How they ended is
+// EndAbandoned ends the changes that a job has left open which has ended, as when the core ended in it again and again. How they ended is
 // not known, and they say so; the engine is then looked at, which tells what runs.
-func (x *Changes) endAbandonedChanges(ctx context.Context, job *queue.Job) error {
-	open, err := x.store.openChanges(ctx, job.ID)
+func (x *Changes) EndAbandoned(ctx context.Context, job *queue.Job) error {
+	open, err := x.store.OpenChanges(ctx, job.ID)
 	if err != nil || len(open) == 0 {
 		return err
 	}
@@ -41,8 +41,8 @@ func (x *Changes) endAbandonedChanges(ctx context.Context, job *queue.Job) error
 	})
 }
 
-// endChangesOfEndedJobs ends the changes that were not ended with their jobs.
-func (x *Changes) endChangesOfEndedJobs(ctx context.Context) error {
+// EndLeftOpen ends the changes that were not ended with their jobs.
+func (x *Changes) EndLeftOpen(ctx context.Context) error {
 	ids, err := x.store.jobsOfOpenChanges(ctx)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (x *Changes) endChangesOfEndedJobs(ctx context.Context) error {
 		case !job.State.Final():
 			continue
 		}
-		if err := x.endAbandonedChanges(ctx, &job); err != nil {
+		if err := x.EndAbandoned(ctx, &job); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// lifecycleJob is the payload of JobServiceLifecycle and JobStackLifecycle.
-type lifecycleJob struct {
+// LifecycleJob is the payload of JobServiceLifecycle and JobStackLifecycle.
+type LifecycleJob struct {
 	work.Subject
 	Action string `json:"action,omitempty"`
 }
@@ -27,8 +27,8 @@ type LifecycleSummary struct {
 	State   record.LifecycleState `json:"state"`
 }
 
-// runLifecycle runs the compose command, and reads afterwards what runs. It may be repeated: the commands lead to a state.
-func (l *Lifecycle) runLifecycle(ctx context.Context, job *queue.Job, spec lifecycleJob, r *work.Reporter) (any, error) {
+// RunLifecycle runs the compose command, and reads afterwards what runs. It may be repeated: the commands lead to a state.
+func (l *Lifecycle) RunLifecycle(ctx context.Context, job *queue.Job, spec LifecycleJob, r *work.Reporter) (any, error) {
 	st, err := l.store.FindStack(ctx, spec.StackID)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ type LeftOut struct {
 
 // listLeftOut returns the services that an update does not include only because their candidates were rolled back, by name. An
 // update of one service leaves none out.
-func listLeftOut(inv *project.Inventory, spec *updateJob) (out []LeftOut) {
+func listLeftOut(inv *project.Inventory, spec *UpdateJob) (out []LeftOut) {
 	if spec.Scope == work.ScopeService {
 		return nil
 	}

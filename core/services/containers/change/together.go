@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"context"
@@ -67,7 +67,7 @@ func (g *gathering) leadGroup(ctx context.Context, own *gathered, do func(contex
 	g.mu.Lock()
 	var with, left []*gathered
 	for _, other := range g.waiting {
-		if other != own && len(with) < stackPlaces-1 && other.call.MixesWith(own.call) {
+		if other != own && len(with) < StackPlaces-1 && other.call.MixesWith(own.call) {
 			with = append(with, other)
 		} else if other != own {
 			left = append(left, other)

@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"cmp"
@@ -17,12 +17,12 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// stackPlaces is how many services of a stack are worked on at the same time. Those that are only watched take no place.
-const stackPlaces = 4
+// StackPlaces is how many services of a stack are worked on at the same time. Those that are only watched take no place.
+const StackPlaces = 4
 
 // updateStack updates the targets of one stack. What ran before and was stopped with the engine meanwhile is started at the end.
-func (u *updateRun) updateStack(ctx context.Context, g targetGroup) (*StackSummary, []*change, error) {
-	unlock, err := u.s.cfg.Locks.LockKey(ctx, g.stack.ID)
+func (u *updateRun) updateStack(ctx context.Context, g TargetGroup) (*StackSummary, []*change, error) {
+	unlock, err := u.s.cfg.Locks.LockKey(ctx, g.Stack.ID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -32,10 +32,10 @@ func (u *updateRun) updateStack(ctx context.Context, g targetGroup) (*StackSumma
 	if errors.Is(err, failure.ErrEngineAway) {
 		return sum, done, err
 	}
-	others := slices.DeleteFunc(slices.Clone(g.svcs), func(svc record.Service) bool {
+	others := slices.DeleteFunc(slices.Clone(g.Svcs), func(svc record.Service) bool {
 		return !slices.Contains(u.spec.Ran, svc.ID) || slices.ContainsFunc(done, func(c *change) bool { return c.svc.ID == svc.ID })
 	})
-	return sum, done, cmp.Or(err, left, u.s.startStopped(ctx, u.r, &g.stack, done, others))
+	return sum, done, cmp.Or(err, left, u.s.startStopped(ctx, u.r, &g.Stack, done, others))
 }
 
 // endedTarget is how the update of one service has ended: with a change, or with an error that ends the job.
@@ -45,9 +45,9 @@ type endedTarget struct {
 }
 
 // updateTargets updates services that do not depend on each other at the same time. Once one has failed no other is begun.
-func (u *updateRun) updateTargets(ctx context.Context, g targetGroup) (*StackSummary, []*change, error) {
-	sum := newStackSummary(&g.stack)
-	g, tasks, err := u.s.orderTargets(ctx, u.job.ID, g)
+func (u *updateRun) updateTargets(ctx context.Context, g TargetGroup) (*StackSummary, []*change, error) {
+	sum := newStackSummary(&g.Stack)
+	g, tasks, err := u.s.OrderTargets(ctx, u.job.ID, g)
 	if err != nil {
 		return sum, nil, err
 	}
@@ -56,7 +56,7 @@ func (u *updateRun) updateTargets(ctx context.Context, g targetGroup) (*StackSum
 	if len(tasks) > 1 {
 		beside.pause = gatherTime
 	}
-	begun := order.Run(tasks, stackPlaces, func(i int, place *order.Place) bool {
+	begun := order.Run(tasks, StackPlaces, func(i int, place *order.Place) bool {
 		c, err := u.updateTarget(ctx, &g, i, slot{place, beside})
 		ended[i] = endedTarget{c, err}
 		u.r.UpdateProgress(ctx, func(p *work.ProgressState) { p.Current++ })
@@ -64,7 +64,7 @@ func (u *updateRun) updateTargets(ctx context.Context, g targetGroup) (*StackSum
 	})
 	var done []*change
 	for i, e := range ended {
-		svc := &g.svcs[i]
+		svc := &g.Svcs[i]
 		switch {
 		case !begun[i]:
 			sum.Update.Skipped = append(sum.Update.Skipped, svc.ID)
@@ -72,8 +72,8 @@ func (u *updateRun) updateTargets(ctx context.Context, g targetGroup) (*StackSum
 			if e.change != nil {
 				sum.addWaiting(e.change, e.err)
 			} else if ctx.Err() == nil {
-				sum.addFailure(ServiceFailure{ServiceID: svc.ID, FailureStep: stepPrecheck, LastError: failure.Text(e.err), Reason: failure.Code(e.err)}, nil)
-				e.err = fault.Wrap(e.err, fault.Conflict, "%s / %s: %s", g.stack.Project, svc.Name, failure.Text(e.err))
+				sum.AddFailure(ServiceFailure{ServiceID: svc.ID, FailureStep: stepPrecheck, LastError: failure.Text(e.err), Reason: failure.Code(e.err)}, nil)
+				e.err = fault.Wrap(e.err, fault.Conflict, "%s / %s: %s", g.Stack.Project, svc.Name, failure.Text(e.err))
 			}
 			if err == nil || errors.Is(e.err, failure.ErrEngineAway) && !errors.Is(err, failure.ErrEngineAway) {
 				err = e.err
@@ -96,8 +96,8 @@ type slot struct {
 }
 
 // updateTarget updates one service of a stack.
-func (u *updateRun) updateTarget(ctx context.Context, g *targetGroup, i int, at slot) (*change, error) {
-	c, err := u.beginUpdate(ctx, g.stack, g.svcs[i], g.targets[i])
+func (u *updateRun) updateTarget(ctx context.Context, g *TargetGroup, i int, at slot) (*change, error) {
+	c, err := u.beginUpdate(ctx, g.Stack, g.Svcs[i], g.Targets[i])
 	if err != nil {
 		return nil, err
 	}
@@ -110,9 +110,9 @@ func (u *updateRun) updateTarget(ctx context.Context, g *targetGroup, i int, at 
 	return c, err
 }
 
-// orderTargets puts services after those that they depend on, and returns what each has to wait for. These are those, and of the ones before it
+// OrderTargets puts services after those that they depend on, and returns what each has to wait for. These are those, and of the ones before it
 // in the list all that work on the same containers or image. Where the files or the engine do not tell, all wait for each other.
-func (x *Changes) orderTargets(ctx context.Context, jobID string, g targetGroup) (targetGroup, []order.Task, error) {
+func (x *Changes) OrderTargets(ctx context.Context, jobID string, g TargetGroup) (TargetGroup, []order.Task, error) {
 	// Those that have ended count as well: others may wait for them.
 	begun, err := x.store.changesOfJob(context.WithoutCancel(ctx), jobID)
 	if err != nil {
@@ -122,12 +122,12 @@ func (x *Changes) orderTargets(ctx context.Context, jobID string, g targetGroup)
 		_, ok := begun[svc.ID]
 		return ok
 	}
-	tasks := make([]order.Task, len(g.svcs))
-	p, err := x.cfg.Host.LoadProject(ctx, &g.stack)
-	list, unknown := x.cfg.Host.ContainersOf(ctx, g.stack.Project, "")
+	tasks := make([]order.Task, len(g.Svcs))
+	p, err := x.cfg.Host.LoadProject(ctx, &g.Stack)
+	list, unknown := x.cfg.Host.ContainersOf(ctx, g.Stack.Project, "")
 	if err != nil || unknown != nil {
 		for i := range tasks {
-			tasks[i].Begun = wasBegun(&g.svcs[i])
+			tasks[i].Begun = wasBegun(&g.Svcs[i])
 			if i > 0 {
 				tasks[i].After = []int{i - 1}
 			}
@@ -136,20 +136,20 @@ func (x *Changes) orderTargets(ctx context.Context, jobID string, g targetGroup)
 	}
 	needs := findDependencies(p, list)
 	depths := dependencyDepths(needs)
-	index := make([]int, len(g.svcs))
+	index := make([]int, len(g.Svcs))
 	for i := range index {
 		index[i] = i
 	}
-	slices.SortStableFunc(index, func(a, b int) int { return depths[g.svcs[a].Name] - depths[g.svcs[b].Name] })
-	out := targetGroup{stack: g.stack}
+	slices.SortStableFunc(index, func(a, b int) int { return depths[g.Svcs[a].Name] - depths[g.Svcs[b].Name] })
+	out := TargetGroup{Stack: g.Stack}
 	works := make([][]string, len(index))
 	for i, at := range index {
-		svc := g.svcs[at]
-		out.targets, out.svcs = append(out.targets, g.targets[at]), append(out.svcs, svc)
+		svc := g.Svcs[at]
+		out.Targets, out.Svcs = append(out.Targets, g.Targets[at]), append(out.Svcs, svc)
 		works[i] = append([]string{svc.Name, "image " + svc.ImageRef().String()}, host.DependentNames(p, list, svc.Name)...)
 		tasks[i].Begun = wasBegun(&svc)
 		for j := range i {
-			if needs[svc.Name][out.svcs[j].Name] || slices.ContainsFunc(works[i], func(name string) bool { return slices.Contains(works[j], name) }) {
+			if needs[svc.Name][out.Svcs[j].Name] || slices.ContainsFunc(works[i], func(name string) bool { return slices.Contains(works[j], name) }) {
 				tasks[i].After = append(tasks[i].After, j)
 			}
 		}

@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"context"
@@ -54,14 +54,14 @@ func jobResult(ctx context.Context, done []*change) error {
 type updateRun struct {
 	s    *Changes
 	job  *queue.Job
-	spec updateJob
+	spec UpdateJob
 	r    *work.Reporter
 	// done are the changes that have ended, of all stacks.
 	done []*change
 }
 
-// runUpdate brings the targets of a job to their versions, stack by stack. What fails ends its stack; the other stacks go on.
-func (x *Changes) runUpdate(ctx context.Context, job *queue.Job, spec updateJob, r *work.Reporter) (any, error) {
+// RunUpdate brings the targets of a job to their versions, stack by stack. What fails ends its stack; the other stacks go on.
+func (x *Changes) RunUpdate(ctx context.Context, job *queue.Job, spec UpdateJob, r *work.Reporter) (any, error) {
 	if spec.Resumes != "" {
 		return x.runResumed(ctx, job, spec.changeOptions, r)
 	}
@@ -108,16 +108,16 @@ func (x *Changes) runUpdate(ctx context.Context, job *queue.Job, spec updateJob,
 	return out, context.Cause(ctx)
 }
 
-// targetGroup is the part of a job that concerns one stack.
-type targetGroup struct {
-	stack   record.Stack
-	targets []project.Target
-	svcs    []record.Service
+// TargetGroup is the part of a job that concerns one stack.
+type TargetGroup struct {
+	Stack   record.Stack
+	Targets []project.Target
+	Svcs    []record.Service
 }
 
 // groupTargets returns the targets grouped by stack, ordered by stack and service.
-func groupTargets(inv *project.Inventory, targets []project.Target) []targetGroup {
-	by := map[string]*targetGroup{}
+func groupTargets(inv *project.Inventory, targets []project.Target) []TargetGroup {
+	by := map[string]*TargetGroup{}
 	for _, t := range targets {
 		svc := inv.Services[t.ServiceID]
 		if svc == nil || inv.Stacks[svc.StackID] == nil {
@@ -125,22 +125,22 @@ func groupTargets(inv *project.Inventory, targets []project.Target) []targetGrou
 		}
 		g := by[svc.StackID]
 		if g == nil {
-			g = &targetGroup{stack: *inv.Stacks[svc.StackID]}
+			g = &TargetGroup{Stack: *inv.Stacks[svc.StackID]}
 			by[svc.StackID] = g
 		}
-		g.targets, g.svcs = append(g.targets, t), append(g.svcs, *svc)
+		g.Targets, g.Svcs = append(g.Targets, t), append(g.Svcs, *svc)
 	}
-	var out []targetGroup
+	var out []TargetGroup
 	for _, g := range by {
 		out = append(out, *g)
 	}
-	slices.SortFunc(out, func(a, b targetGroup) int { return strings.Compare(a.stack.Project, b.stack.Project) })
+	slices.SortFunc(out, func(a, b TargetGroup) int { return strings.Compare(a.Stack.Project, b.Stack.Project) })
 	return out
 }
 
 // beginUpdate writes what is there before anything is changed. After a crash it finds the record of the attempt before.
 func (u *updateRun) beginUpdate(ctx context.Context, st record.Stack, svc record.Service, t project.Target) (*change, error) {
-	rec, err := u.s.store.changeOf(ctx, u.job.ID, svc.ID)
+	rec, err := u.s.store.ChangeOf(ctx, u.job.ID, svc.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal: %w", err)
 	}
@@ -169,8 +169,8 @@ func (u *updateRun) beginUpdate(ctx context.Context, st record.Stack, svc record
 	if err != nil {
 		return nil, err
 	}
-	rec, err = u.s.store.beginChange(ctx, &record.Change{
-		ID: store.NewID("chg"), JobID: u.job.ID, Kind: record.ChangeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: record.ChangeRunning, Step: stepPull, Image: svc.Image,
+	rec, err = u.s.store.BeginChange(ctx, &record.Change{
+		ID: store.NewID("chg"), JobID: u.job.ID, Kind: record.ChangeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: record.ChangeRunning, Step: StepPull, Image: svc.Image,
 		FromImage: running.ID, FromDigest: running.Digest, FromVersion: svc.RuntimeVersion, FromState: running.State,
 		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: u.s.now(), Replicas: running.Replicas, RunsOnce: once, Dependents: markFollowers(dependents, u.spec.Targets),
 	})

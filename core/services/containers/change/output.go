@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// failedLines and failedBytes bound the output of a failed container in the log of its job, failedContainers of how many
+	// FailedLines and failedBytes bound the output of a failed container in the log of its job, failedContainers of how many
 	// containers it is read, and failedOutputTime how long that may take.
-	failedLines      = 30
+	FailedLines      = 30
 	failedBytes      = 8 << 10
 	failedContainers = 3
 	failedOutputTime = 15 * time.Second
@@ -31,7 +31,7 @@ func (c *change) reportOutput(ctx context.Context, imageID string) {
 			continue
 		}
 		read++
-		lines, err := c.s.cfg.Host.LastLines(ctx, ct.ID, failedLines, failedBytes)
+		lines, err := c.s.cfg.Host.LastLines(ctx, ct.ID, FailedLines, failedBytes)
 		if err != nil {
 			c.r.LogWarning(ctx, "%s: the output of %s cannot be read: %s", c.displayName(), ct.Name, failure.Text(err))
 			continue

@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 // Why a service ends by itself, as the journal has it.
 const (
 	// runsAwaited: another service waits for its end with success.
-	runsAwaited = "awaited"
+	RunsAwaited = "awaited"
 	// runsAsBefore: its containers had ended with 0 by themselves when the change began.
 	runsAsBefore = "before"
 )
@@ -33,7 +33,7 @@ func (x *Changes) whyRunsOnce(ctx context.Context, st *record.Stack, svc *record
 		p = &compose.Project{}
 	}
 	if named := p.Service(svc.Name); named != nil && named.Awaited {
-		return runsAwaited, nil
+		return RunsAwaited, nil
 	}
 	if running.State != record.StateStopped || running.ID == "" {
 		return "", nil
@@ -69,7 +69,7 @@ func checkEnded(d *engine.Detail) (waits string, err error) {
 
 // runTimeLimit is how long a service that ends by itself may run.
 func (w wantedContainers) runTimeLimit(svc *record.Service, usual time.Duration) time.Duration {
-	if w.runsOnce == runsAwaited && svc.HealthTimeout == 0 {
+	if w.runsOnce == RunsAwaited && svc.HealthTimeout == 0 {
 		return max(usual, awaitedRun)
 	}
 	return usual

@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"cmp"
@@ -36,12 +36,12 @@ func (c rollbackSteps) rollBack(ctx context.Context, trigger string) error {
 		name string
 		do   func(context.Context) error
 	}{
-		{stepRollbackTag, func(ctx context.Context) error {
+		{StepRollbackTag, func(ctx context.Context) error {
 			c.reportProgress(ctx, 0.85, "rolling back")
 			return c.s.cfg.Host.RetryStep(ctx, func() error { return c.s.cfg.Host.Engine().Tag(ctx, c.rec.FromImage, c.svc.ImageRef().String()) })
 		}},
-		{stepRollbackUp, c.recreateFormer},
-		{stepRollbackWait, c.awaitFormer},
+		{StepRollbackUp, c.recreateFormer},
+		{StepRollbackWait, c.awaitFormer},
 	}
 	for _, step := range steps {
 		if err := c.journalStep(ctx, step.name); err != nil {
@@ -133,7 +133,7 @@ func (x *Changes) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 	if job, ok := holders[work.ServiceLock(id)]; ok {
 		out.ActiveJobID, out.ActiveJobStatus = job.ID, string(job.State)
 	}
-	last, err := x.store.lastChange(ctx, svc)
+	last, err := x.store.LastChange(ctx, svc)
 	if err != nil {
 		return out, err
 	}
@@ -172,8 +172,8 @@ func (x *Changes) RollbackTarget(ctx context.Context, id string) (RollbackTarget
 	return out, nil
 }
 
-// rollbackJob is the payload of JobRollback.
-type rollbackJob struct {
+// RollbackJob is the payload of JobRollback.
+type RollbackJob struct {
 	work.Subject
 	changeOptions
 	// ChangeID is the change that is taken back.
@@ -210,15 +210,15 @@ func (x *Changes) Rollback(ctx context.Context, id string, allowDrift bool) (str
 	}
 	return x.cfg.Jobs.SubmitNew(ctx, work.Submission{
 		Kind: work.JobRollback, Locks: work.AddLocks([]string{work.ServiceLock(id)}, more), Services: []string{id}, Stacks: []string{svc.StackID},
-		Payload: rollbackJob{
+		Payload: RollbackJob{
 			Subject:       work.Subject{Scope: work.ScopeService, StackID: svc.StackID, ServiceID: id, Reason: work.ReasonUI},
 			changeOptions: changeOptions{AllowDrift: allowDrift}, ChangeID: t.change.ID,
 		},
 	})
 }
 
-// runRollback brings the image from before a change back.
-func (x *Changes) runRollback(ctx context.Context, job *queue.Job, spec rollbackJob, r *work.Reporter) (any, error) {
+// RunRollback brings the image from before a change back.
+func (x *Changes) RunRollback(ctx context.Context, job *queue.Job, spec RollbackJob, r *work.Reporter) (any, error) {
 	if spec.Resumes != "" {
 		return x.runResumed(ctx, job, spec.changeOptions, r)
 	}
@@ -267,7 +267,7 @@ func (x *Changes) runRollback(ctx context.Context, job *queue.Job, spec rollback
 
 // beginRollback writes what is there before anything is changed. After a crash it finds the record of the attempt before.
 func (x *Changes) beginRollback(ctx context.Context, job *queue.Job, r *work.Reporter, st *record.Stack, svc *record.Service, source *record.Change) (*record.Change, error) {
-	rec, err := x.store.changeOf(ctx, job.ID, svc.ID)
+	rec, err := x.store.ChangeOf(ctx, job.ID, svc.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal: %w", err)
 	}
@@ -288,8 +288,8 @@ func (x *Changes) beginRollback(ctx context.Context, job *queue.Job, r *work.Rep
 	if err != nil {
 		return nil, err
 	}
-	return x.store.beginChange(ctx, &record.Change{
-		ID: store.NewID("chg"), JobID: job.ID, Kind: record.ChangeRollback, StackID: st.ID, ServiceID: svc.ID, Status: record.ChangeRunning, Step: stepPull,
+	return x.store.BeginChange(ctx, &record.Change{
+		ID: store.NewID("chg"), JobID: job.ID, Kind: record.ChangeRollback, StackID: st.ID, ServiceID: svc.ID, Status: record.ChangeRunning, Step: StepPull,
 		Image: source.Image, FromImage: running.ID, FromDigest: running.Digest, FromVersion: svc.RuntimeVersion, FromState: running.State,
 		ToImage: source.FromImage, ToDigest: source.FromDigest, ToVersion: source.FromVersion, StartedAt: x.now(), Replicas: running.Replicas, Dependents: dependents,
 	})
@@ -309,7 +309,7 @@ func (c rollbackSteps) backTo(ctx context.Context) error {
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{stepPull, c.ensureFormer}, {stepTag, c.tagTarget}, {stepUp, c.composeUp}, {stepHealth, c.awaitHealth}, {stepSync, c.syncTag}} {
+	}{{StepPull, c.ensureFormer}, {StepTag, c.tagTarget}, {StepUp, c.composeUp}, {StepHealth, c.awaitHealth}, {StepSync, c.syncTag}} {
 		if stepOrder(step.name) < stepOrder(c.rec.Step) {
 			continue
 		}

@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"context"
@@ -39,31 +39,31 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 	} else {
 		c.r.LogError(ctx, "%s: %s failed: %s", c.displayName(), c.outcome.FailureStep, failure.Text(err))
 	}
-	if ctx.Err() == nil && (step == stepUp || step == stepHealth) {
+	if ctx.Err() == nil && (step == StepUp || step == StepHealth) {
 		c.reportOutput(ctx, c.rec.ToImage)
 	}
 	switch {
-	case step == stepExtraTags && errors.Is(err, queue.ErrCanceled):
+	case step == StepExtraTags && errors.Is(err, queue.ErrCanceled):
 		// The update is done; what was left is only told.
 		c.outcome.Cut = true
 		return c.finishChange(ctx, record.ChangeSuccess, nil)
-	case stepOrder(step) >= stepOrder(stepSync):
+	case stepOrder(step) >= stepOrder(StepSync):
 		// The service runs and is healthy: only names of images are behind.
 		return c.finishChange(ctx, record.ChangeFailed, err)
-	case step == stepBackup:
+	case step == StepBackup:
 		if err := c.s.cfg.Backups.FailOpenBackups(context.WithoutCancel(ctx), c.rec.JobID, c.svc.ID); err != nil {
 			c.r.LogWarning(ctx, "%s: a backup that was begun could not be closed: %s", c.displayName(), failure.Text(err))
 		}
 		c.startAgain(ctx)
 		return c.finishChange(ctx, record.ChangeFailed, err)
-	case stepOrder(step) < stepOrder(stepTag):
+	case stepOrder(step) < stepOrder(StepTag):
 		return c.finishChange(ctx, record.ChangeFailed, err)
-	case step == stepTag || step == stepUp && errors.Is(err, host.ErrFiles):
+	case step == StepTag || step == StepUp && errors.Is(err, host.ErrFiles):
 		c.restoreTag(ctx)
 		return c.finishChange(ctx, record.ChangeFailed, err)
 	case c.rec.RunsOnce != "":
 		return c.leaveFailedRun(ctx, err)
-	case !c.svc.AutoRollback && step == stepUp && !c.hasNewImage(ctx):
+	case !c.svc.AutoRollback && step == StepUp && !c.hasNewImage(ctx):
 		c.r.LogWarning(ctx, "%s: no container was replaced; the former one goes on.", c.displayName())
 		if err := c.stopDetached(ctx); err != nil {
 			c.r.LogWarning(ctx, "%s: it could not be stopped before it is started again: %s", c.displayName(), failure.Text(err))

@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"context"
@@ -186,7 +186,7 @@ func (l *Lifecycle) ServiceAction(ctx context.Context, id, action string) (strin
 	}
 	return l.cfg.Jobs.SubmitNew(ctx, work.Submission{
 		Kind: work.JobServiceLifecycle, Locks: []string{work.ServiceLock(id)}, Services: []string{id}, Stacks: []string{svc.StackID},
-		Payload: lifecycleJob{work.Subject{Scope: work.ScopeService, StackID: svc.StackID, ServiceID: id, Reason: work.ReasonUI}, action},
+		Payload: LifecycleJob{work.Subject{Scope: work.ScopeService, StackID: svc.StackID, ServiceID: id, Reason: work.ReasonUI}, action},
 	})
 }
 
@@ -210,7 +210,7 @@ func (l *Lifecycle) StackAction(ctx context.Context, id, action string) (string,
 	}
 	sub := work.Submission{
 		Kind: work.JobStackLifecycle, Stacks: []string{id}, Locks: []string{"containers/stack/" + id},
-		Payload: lifecycleJob{work.Subject{Scope: work.ScopeStack, StackID: id, Reason: work.ReasonUI}, action},
+		Payload: LifecycleJob{work.Subject{Scope: work.ScopeStack, StackID: id, Reason: work.ReasonUI}, action},
 	}
 	for _, svc := range inv.MembersOf(id) {
 		sub.Locks, sub.Services = append(sub.Locks, work.ServiceLock(svc.ID)), append(sub.Services, svc.ID)

@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"cmp"
@@ -29,7 +29,7 @@ func (x *Changes) History(ctx context.Context, id string) ([]Change, error) {
 	if _, err := x.store.FindService(ctx, id); err != nil {
 		return nil, err
 	}
-	rows, err := x.store.changesOf(ctx, id, 50)
+	rows, err := x.store.ChangesOf(ctx, id, 50)
 	if err != nil {
 		return nil, fmt.Errorf("read the history: %w", err)
 	}

@@ -1,4 +1,5 @@
-package containers
+// Package change updates services, rolls them back, starts and stops them, and goes on with what was interrupted.
+package change
 
 import (
 	"context"
@@ -16,15 +17,15 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// ChangeSettings are those of the service that are about changes.
-type ChangeSettings struct {
+// Settings are those of the service that are about changes.
+type Settings struct {
 	ComposeBin, DockerConfig string
 	// HealthTimeout is how long a new container may take to become healthy, SettleTime how long one without a health check must run.
 	HealthTimeout, SettleTime time.Duration
 }
 
-// ChangeConfig is what changes need.
-type ChangeConfig struct {
+// Config is what changes need.
+type Config struct {
 	Store    *record.Store
 	Host     *host.Host
 	Projects *project.Projects
@@ -34,7 +35,7 @@ type ChangeConfig struct {
 	Logger hclog.Logger
 	Now    func() time.Time
 	// Settings returns those in use.
-	Settings func() ChangeSettings
+	Settings func() Settings
 	Drift    *drift.Comparer
 	Backups  backups
 	// NoteEngineChange has the engine looked at soon.
@@ -53,17 +54,17 @@ type backups interface {
 
 // Changes updates services and rolls them back.
 type Changes struct {
-	cfg     ChangeConfig
-	store   *changeStore
+	cfg     Config
+	store   *Store
 	health  *healthChecker
 	planner *Planner
 	// waiting tells that there may be changes that wait for the engine.
 	waiting atomic.Bool
 }
 
-// NewChanges returns the changes. Some of an earlier process may wait for the engine.
-func NewChanges(cfg ChangeConfig) *Changes {
-	x := &Changes{cfg: cfg, store: &changeStore{cfg.Store}, health: &healthChecker{cfg: cfg}}
+// New returns the changes. Some of an earlier process may wait for the engine.
+func New(cfg Config) *Changes {
+	x := &Changes{cfg: cfg, store: &Store{cfg.Store}, health: &healthChecker{cfg: cfg}}
 	x.planner = &Planner{cfg: cfg, store: x.store, changes: x}
 	x.waiting.Store(true)
 	return x
@@ -81,22 +82,22 @@ func (x *Changes) Planner() *Planner { return x.planner }
 
 // Planner tells what updates would do, and changes nothing.
 type Planner struct {
-	cfg     ChangeConfig
-	store   *changeStore
+	cfg     Config
+	store   *Store
 	changes *Changes
 }
 
 // healthChecker finds out whether services consist of the wanted containers, and whether these are healthy.
-type healthChecker struct{ cfg ChangeConfig }
+type healthChecker struct{ cfg Config }
 
 // Lifecycle starts, stops and restarts services and stacks.
 type Lifecycle struct {
-	cfg   ChangeConfig
+	cfg   Config
 	store *record.Store
 }
 
 // NewLifecycle returns the lifecycle.
-func NewLifecycle(cfg ChangeConfig) *Lifecycle { return &Lifecycle{cfg: cfg, store: cfg.Store} }
+func NewLifecycle(cfg Config) *Lifecycle { return &Lifecycle{cfg: cfg, store: cfg.Store} }
 
 // dependentSteps are the steps of a change that are about the dependents of its service.
 type dependentSteps struct{ *change }

@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"context"
@@ -44,16 +44,16 @@ type ServicePlan struct {
 }
 
 // planUpdate returns what an update would do. It changes nothing.
-func (pl *Planner) planUpdate(ctx context.Context, inv *project.Inventory, spec *updateJob, r *work.Reporter) (any, error) {
+func (pl *Planner) planUpdate(ctx context.Context, inv *project.Inventory, spec *UpdateJob, r *work.Reporter) (any, error) {
 	out := Plan{Mode: ModeDryRun, ChangedServices: []string{}, Services: []ServicePlan{}, LeftOut: listLeftOut(inv, spec)}
 	reportLeftOut(ctx, r, out.LeftOut)
 	for _, g := range groupTargets(inv, spec.Targets) {
-		g, _, err := pl.changes.orderTargets(ctx, r.Job.ID, g)
+		g, _, err := pl.changes.OrderTargets(ctx, r.Job.ID, g)
 		if err != nil {
 			return out, err
 		}
-		for i := range g.targets {
-			p, err := pl.planService(ctx, &g.stack, &g.svcs[i], g.targets[i], spec.Targets, spec.BackupMode)
+		for i := range g.Targets {
+			p, err := pl.planService(ctx, &g.Stack, &g.Svcs[i], g.Targets[i], spec.Targets, spec.BackupMode)
 			if err != nil {
 				return out, err
 			}

@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"cmp"
@@ -70,8 +70,8 @@ type ServiceFailure struct {
 	RolledBack  bool   `json:"rolledBack,omitempty" doc:"Its former image was brought back."`
 }
 
-// addFailure adds a service that failed. The first one decides, unless it was rolled back and this one was not.
-func (sum *StackSummary) addFailure(f ServiceFailure, back *RollbackSummary) {
+// AddFailure adds a service that failed. The first one decides, unless it was rolled back and this one was not.
+func (sum *StackSummary) AddFailure(f ServiceFailure, back *RollbackSummary) {
 	u := &sum.Update
 	f.RolledBack = back != nil
 	if u.FailedService != "" && (u.Rollback == nil || back != nil) {
@@ -120,7 +120,7 @@ func (sum *StackSummary) addChange(ctx context.Context, c *change) {
 	if c.rec.Status == record.ChangeRolledBack {
 		back = &RollbackSummary{Trigger: c.outcome.Trigger, ToDigests: map[string]string{id: u.OldDigests[id]}, Stopped: c.staysStopped()}
 	}
-	sum.addFailure(failure, back)
+	sum.AddFailure(failure, back)
 }
 
 // isCanceled reports whether the change did not succeed because its job was canceled.

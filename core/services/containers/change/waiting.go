@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"context"
@@ -34,7 +34,7 @@ func (c *change) awaitNextJob(ctx context.Context, cause error) error {
 
 // addWaiting adds a change that is left open to the summary.
 func (sum *StackSummary) addWaiting(c *change, cause error) {
-	sum.addFailure(ServiceFailure{ServiceID: c.svc.ID, FailureStep: c.rec.Step, LastError: failure.Text(cause), Reason: failure.Code(cause)}, nil)
+	sum.AddFailure(ServiceFailure{ServiceID: c.svc.ID, FailureStep: c.rec.Step, LastError: failure.Text(cause), Reason: failure.Code(cause)}, nil)
 	sum.Backup = append(sum.Backup, c.outcome.Backups...)
 }
 
@@ -45,9 +45,9 @@ func (c *change) summarizeWaiting(cause error) UpdateSummary {
 	return UpdateSummary{Mode: ModeApply, Targets: []project.Target{}, Stacks: []StackSummary{*sum}}
 }
 
-// resumeWaiting queues a job for each change that waits for the engine, which answers again. One whose service something else works on
+// ResumeWaiting queues a job for each change that waits for the engine, which answers again. One whose service something else works on
 // is left for the next time.
-func (x *Changes) resumeWaiting(ctx context.Context) error {
+func (x *Changes) ResumeWaiting(ctx context.Context) error {
 	if !x.waiting.Swap(false) {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (x *Changes) resumeChange(ctx context.Context, rec *record.Change) error {
 	sub := work.Submission{Kind: work.JobUpdate, Key: "resume/" + rec.ID, Actor: work.ActorSchedule, Services: []string{svc.ID}, Stacks: []string{svc.StackID}}
 	// The payloads of both types of jobs are parts of this one.
 	payload := struct {
-		updateJob
+		UpdateJob
 		ChangeID string `json:"changeId,omitempty"`
 	}{}
 	if rec.Kind == record.ChangeRollback {
@@ -112,8 +112,8 @@ func (x *Changes) resumeChange(ctx context.Context, rec *record.Change) error {
 	return err
 }
 
-// changedSince is why a change is not gone on with.
-const changedSince = "Another job has changed the service since."
+// ChangedSince is why a change is not gone on with.
+const ChangedSince = "Another job has changed the service since."
 
 // runResumed goes on with the change that an earlier job has left.
 func (x *Changes) runResumed(ctx context.Context, job *queue.Job, spec changeOptions, r *work.Reporter) (any, error) {
@@ -121,15 +121,15 @@ func (x *Changes) runResumed(ctx context.Context, job *queue.Job, spec changeOpt
 	if err != nil {
 		return nil, err
 	}
-	newer, err := x.store.changesOf(ctx, rec.ServiceID, 1)
+	newer, err := x.store.ChangesOf(ctx, rec.ServiceID, 1)
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	if rec.Status == record.ChangeRunning && len(newer) > 0 && newer[0].ID != rec.ID {
-		if err := x.endWaiting(ctx, rec, changedSince); err != nil {
+		if err := x.endWaiting(ctx, rec, ChangedSince); err != nil {
 			return nil, err
 		}
-		return nil, fault.New(fault.Conflict, changedSince)
+		return nil, fault.New(fault.Conflict, ChangedSince)
 	}
 	r.Resumed = true
 	if rec.Status == record.ChangeRunning {

@@ -1,4 +1,4 @@
-package containers
+package change
 
 import (
 	"cmp"
@@ -51,8 +51,8 @@ type changeOptions struct {
 	Ran []string `json:"ran,omitempty"`
 }
 
-// updateJob is the payload of JobUpdate.
-type updateJob struct {
+// UpdateJob is the payload of JobUpdate.
+type UpdateJob struct {
 	work.Subject
 	changeOptions
 	AllowArchMismatch bool `json:"allowArchMismatch,omitempty"`
@@ -116,7 +116,7 @@ func (x *Changes) refuseUnseenDrift(ctx context.Context, inv *project.Inventory,
 
 // submitUpdate queues the job of a request that was checked.
 func (x *Changes) submitUpdate(ctx context.Context, inv *project.Inventory, req *UpdateRequest, actor string) (string, error) {
-	payload := updateJob{
+	payload := UpdateJob{
 		Subject:       work.Subject{Scope: req.Scope, StackID: req.StackID, ServiceID: req.ServiceID, Reason: req.Reason},
 		changeOptions: changeOptions{Mode: req.Mode, Targets: req.Targets, AllowDrift: req.AllowDrift, BackupMode: req.BackupMode, Images: map[string]string{}},
 

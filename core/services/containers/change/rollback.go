@@ -262,7 +262,7 @@ func (x *Changes) RunRollback(ctx context.Context, job *queue.Job, spec Rollback
 		}
 	}
 	err = x.startStopped(ctx, r, &st, []*change{c}, nil)
-	return c.summarizeChange(ctx), cmp.Or(c.changeError(ctx), err)
+	return c.summarizeChange(ctx), cmp.Or(jobResult(ctx, []*change{c}), err)
 }
 
 // beginRollback writes what is there before anything is changed. After a crash it finds the record of the attempt before.

@@ -14,11 +14,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// changeError is how the job of a single change ends.
-func (c *change) changeError(ctx context.Context) error {
-	return jobResult(ctx, []*change{c})
-}
-
 // firstOfStack returns which of two failed changes decides: the last stack does, and in a stack the first change, as in its summary.
 func firstOfStack(before, c *change) *change {
 	if before != nil && before.stack.ID == c.stack.ID {

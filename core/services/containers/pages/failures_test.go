@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 )
 
 // TestSeveralFailuresOfAnUpdate: the page of a job names each service that failed, its step, what the engine said, and whether it was

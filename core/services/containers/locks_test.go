@@ -37,12 +37,9 @@ func newGated(e *fake.Engine) *gated { return &gated{Engine: e, wait: make(chan 
 
 func (g *gated) gate(ctx context.Context) error {
 	g.mu.Lock()
-	wait := g.wait
-	if g.open {
-		wait = nil
-	}
+	wait, open := g.wait, g.open
 	g.mu.Unlock()
-	if wait == nil {
+	if open {
 		return nil
 	}
 	select {

@@ -39,10 +39,9 @@ func (m *meeting) arrive(op string, n int) error {
 		return nil
 	}
 	m.mu.Lock()
-	if m.left > 0 {
-		if m.left -= n; m.left <= 0 {
-			close(m.ready)
-		}
+	m.left -= n
+	if m.left <= 0 && m.left+n > 0 {
+		close(m.ready)
 	}
 	m.mu.Unlock()
 	select {

@@ -64,7 +64,8 @@ func (k *Backups) newRestoration(ctx context.Context, job *queue.Job, spec Resto
 	return m, nil
 }
 
-// RunRestore replaces the contents of a mount. It may be repeated from the start: what is there is replaced whole. What uses the mount is started
+// RunRestore replaces the contents of a mount. It may be repeated from the start: what is there is replaced whole. What uses
+// the mount is started
 // again unless the contents may be there in part, also if the job is canceled between two attempts.
 func (k *Backups) RunRestore(ctx context.Context, job *queue.Job, spec RestoreJob, r *work.Reporter) (any, error) {
 	m, err := k.newRestoration(context.WithoutCancel(ctx), job, spec, r)
@@ -103,7 +104,8 @@ func (k *Backups) RunRestore(ctx context.Context, job *queue.Job, spec RestoreJo
 	return out, nil
 }
 
-// lockStack locks the stack. A job that has stopped services and is canceled, also while it waits, waits on for a limited time to end in order.
+// lockStack locks the stack. A job that has stopped services and is canceled, also while it waits, waits on for a limited
+// time to end in order.
 func (m *restoration) lockStack(ctx context.Context) (unlock func(), err error) {
 	unlock, err = m.s.cfg.Locks.LockKey(ctx, m.stack.ID)
 	if err == nil || work.IsHandover(ctx) || !m.stopped {

@@ -1,4 +1,5 @@
-// Package candidate looks for new versions: it asks registries, compares what runs with what they have, and finds the versions behind digests.
+// Package candidate looks for new versions: it asks registries, compares what runs with what they have, and finds the
+// versions behind digests.
 package candidate
 
 import (
@@ -89,7 +90,8 @@ func (c *Candidates) ForgetSettings() {
 // FindVersions runs the search for the versions behind digests until ctx ends.
 func (c *Candidates) FindVersions(ctx context.Context) { c.inference.runTasks(ctx) }
 
-// FindVersion has the version behind a digest found out, and returns how that stands: "queued", "running", or "failed" shortly after a failure.
+// FindVersion has the version behind a digest found out, and returns how that stands: "queued", "running", or "failed"
+// shortly after a failure.
 func (c *Candidates) FindVersion(ref image.Ref, digest string, platform record.Platform, reason string) (status string) {
 	return c.inference.queueTask(ref, digest, platform, reason)
 }

@@ -23,7 +23,8 @@ type answer struct {
 	ahead bool
 }
 
-// prepareServices reads what there is to check and what of it runs, and stores the latter where it is news. Meanwhile the registries are asked
+// prepareServices reads what there is to check and what of it runs, and stores the latter where it is news. Meanwhile the
+// registries are asked
 // already: what goes on in the background ends with the context meanwhile.
 func (c *checkRun) prepareServices(ctx, meanwhile context.Context, spec *CheckJob) (*project.Inventory, []*record.Service, error) {
 	var o *project.Observed
@@ -101,7 +102,8 @@ func (c *checkRun) noteRuntime(o *project.Observed, spec *CheckJob, inv *project
 	return news
 }
 
-// needsRegistryLookup reports whether the registry is asked about a service: not where the files name no tag, and not about an image that was
+// needsRegistryLookup reports whether the registry is asked about a service: not where the files name no tag, and not about
+// an image that was
 // built or loaded on the host, which no registry has.
 func (c *checkRun) needsRegistryLookup(svc *record.Service) bool {
 	now := c.runtime[svc.ID]
@@ -161,7 +163,8 @@ func (c *checkRun) isObserved() bool {
 	return c.observed
 }
 
-// prefetchDigests begins to ask the registries before the engine has said what runs: about the references whose services all ran an image of
+// prefetchDigests begins to ask the registries before the engine has said what runs: about the references whose services all
+// ran an image of
 // the registry when that was seen last, until it is known what runs.
 func (c *checkRun) prefetchDigests(ctx context.Context, services []*record.Service, manifests map[string][]record.ManifestPlatform) {
 	byRef, unclear, seen := map[string][]*record.Service{}, map[string]bool{}, map[string]project.RuntimeState{}
@@ -231,7 +234,8 @@ func (c *checkRun) answerOf(ref image.Ref) (*answer, map[string][]record.Manifes
 	return a, c.known[name]
 }
 
-// dropInsufficient forgets an answer that was asked for ahead and lacks details that are needed by what runs, and reports whether it was one.
+// dropInsufficient forgets an answer that was asked for ahead and lacks details that are needed by what runs, and reports
+// whether it was one.
 func (c *checkRun) dropInsufficient(ref image.Ref, a *answer) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 )
 
-// isSameForHost reports whether one of the digests that run is an index with the wanted manifest for the host's platform. A registry that no longer has the
+// isSameForHost reports whether one of the digests that run is an index with the wanted manifest for the host's platform. A
+// registry that no longer has the
 // index says nothing.
 func (c *checkRun) isSameForHost(ctx context.Context, ref image.Ref, have []string, wanted string) bool {
 	if wanted == "" {

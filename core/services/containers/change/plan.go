@@ -117,7 +117,8 @@ func (pl *Planner) outlineService(ctx context.Context, st *record.Stack, svc *re
 	return p, pl.planDependents(ctx, st, svc, with, &p)
 }
 
-// Outline returns what updates of services to their candidates would run, by the ids of the services. Those without a candidate are left out.
+// Outline returns what updates of services to their candidates would run, by the ids of the services. Those without a
+// candidate are left out.
 func (pl *Planner) Outline(ctx context.Context, ids []string) (map[string]ServicePlan, error) {
 	inv, err := pl.cfg.Projects.LoadInventory(ctx)
 	if err != nil {

@@ -54,7 +54,8 @@ func (x *Changes) whyRunsOnce(ctx context.Context, st *record.Stack, svc *record
 	return "", nil
 }
 
-// checkEnded returns what a container is waiting for that is to end by itself, "" if it has ended with success, or an error if it has failed.
+// checkEnded returns what a container is waiting for that is to end by itself, "" if it has ended with success, or an error
+// if it has failed.
 func checkEnded(d *engine.Detail) (waits string, err error) {
 	switch {
 	case project.IsComplete(d):
@@ -103,7 +104,8 @@ func (c *change) leaveFailedRun(ctx context.Context, cause error) error {
 	return c.finishChange(ctx, record.ChangeFailed, cause)
 }
 
-// completedBefore returns the services that end by themselves, have run with their new versions in this job, and stay so when a later change fails.
+// completedBefore returns the services that end by themselves, have run with their new versions in this job, and stay so
+// when a later change fails.
 func completedBefore(done []*change, failed *change) (out []*change) {
 	for _, c := range done {
 		if c != failed && c.rec.RunsOnce != "" && c.rec.Status == record.ChangeSuccess && c.stack.ID == failed.stack.ID {
@@ -121,7 +123,8 @@ func (sum *StackSummary) reportCompleted(ctx context.Context, r *work.Reporter, 
 	}
 }
 
-// othersText says the same in the error of a job, and which others have failed beside the one that it is about; "" if there is nothing to say.
+// othersText says the same in the error of a job, and which others have failed beside the one that it is about; "" if there
+// is nothing to say.
 func othersText(done []*change, failed *change) (text string) {
 	var names []string
 	for _, c := range completedBefore(done, failed) {

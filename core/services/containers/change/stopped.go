@@ -51,7 +51,8 @@ func (x *Changes) ranBefore(ctx context.Context, job *queue.Job, targets []proje
 	return ran, r.Progress.Checkpoint(ctx, ran)
 }
 
-// startStopped starts what an outage of the engine during the job has stopped: the services that its changes have left to run, and others of
+// startStopped starts what an outage of the engine during the job has stopped: the services that its changes have left to
+// run, and others of
 // the job that ran when it began. Containers that stop for another reason, or never ran, stay as they are.
 func (x *Changes) startStopped(ctx context.Context, r *work.Reporter, st *record.Stack, changes []*change, others []record.Service) error {
 	if work.IsHandover(ctx) || !r.Resumed && x.cfg.Host.OutageCount() == r.Outages {

@@ -36,7 +36,8 @@ type gatheredTurn struct {
 	err   error
 }
 
-// runCommand runs the command of one service, or has it run with those of others. While it waits for that it leaves its place. If a common command
+// runCommand runs the command of one service, or has it run with those of others. While it waits for that it leaves its
+// place. If a common command
 // fails, each runs its own, so that the error is its own.
 func (g *gathering) runCommand(ctx context.Context, place *order.Place, call host.ComposeCall, do func(context.Context, host.ComposeCall) error) error {
 	own := &gathered{call: call, told: make(chan gatheredTurn, 1)}

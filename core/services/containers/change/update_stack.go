@@ -110,7 +110,8 @@ func (u *updateRun) updateTarget(ctx context.Context, g *TargetGroup, i int, at 
 	return c, err
 }
 
-// OrderTargets puts services after those that they depend on, and returns what each has to wait for. These are those, and of the ones before it
+// OrderTargets puts services after those that they depend on, and returns what each has to wait for. These are those, and of
+// the ones before it
 // in the list all that work on the same containers or image. Where the files or the engine do not tell, all wait for each other.
 func (x *Changes) OrderTargets(ctx context.Context, jobID string, g TargetGroup) (TargetGroup, []order.Task, error) {
 	// Those that have ended count as well: others may wait for them.

@@ -16,7 +16,8 @@ type Settings struct {
 	// StackRoots are folders from which files may be read besides working directories, Override the supervisor's file.
 	StackRoots []string
 	StatePath  string
-	// UpdateRetries is how often a step is tried that is safe to repeat; the pauses between begin with UpdateBaseMS, at most UpdateMaxMS long.
+	// UpdateRetries is how often a step is tried that is safe to repeat; the pauses between begin with UpdateBaseMS, at most
+	// UpdateMaxMS long.
 	UpdateRetries, UpdateBaseMS, UpdateMaxMS int64
 }
 

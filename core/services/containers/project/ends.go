@@ -34,7 +34,8 @@ func (p *Projects) HowEnded(ctx context.Context, list []engine.Container) (strin
 	return record.EndedWell, nil
 }
 
-// noteEnd sets how a service has ended in what is stored of it: once when it stops. An engine that does not answer is asked at the next scan.
+// noteEnd sets how a service has ended in what is stored of it: once when it stops. An engine that does not answer is asked
+// at the next scan.
 func (p *Projects) noteEnd(ctx context.Context, svc *record.Service, list []engine.Container, now RuntimeState, columns map[string]any) {
 	ended := ""
 	if now.State == record.StateStopped && now.ID != "" {

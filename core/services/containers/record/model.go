@@ -150,7 +150,8 @@ type Service struct {
 	Tag     string
 	// Pinned is the digest that the files name; the service has its tag beside it, if they name one.
 	Pinned string
-	// Awaited tells that another service waits for its end with success; Ended how a service that does not run has ended: endedWell, endedOtherwise
+	// Awaited tells that another service waits for its end with success; Ended how a service that does not run has ended:
+	// endedWell, endedOtherwise
 	// or "" where nobody has looked.
 	Awaited bool
 	Ended   string

@@ -1,4 +1,5 @@
-// Package record has the rows of stacks, projects, services and their changes, and the queries that the rooms of the containers service share.
+// Package record has the rows of stacks, projects, services and their changes, and the queries that the rooms of the
+// containers service share.
 package record
 
 import (

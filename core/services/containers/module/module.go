@@ -118,5 +118,5 @@ func (s *service) MountAt(base string) (httpd.Mount, error) {
 
 // Pages implements module.Service.
 func (s *service) Pages(at module.Address) (ui.Section, error) {
-	return pages.Section(s.Service, s.deps.Bus, at.Path)
+	return pages.Section(pages.Config{Service: s.Service, Inbox: s.Inbox, Notices: s.Notices, Usage: s.Usage, Hooks: s.Webhooks, Bus: s.deps.Bus, Base: at.Path})
 }

@@ -120,7 +120,7 @@ func (s *site) serve(users *auth.Users, bus *event.Bus, base string) {
 	clients, err := httpd.NewClients(nil)
 	must(s, err)
 	access := auth.Access{Trusted: clients}
-	section, err := Section(s.service, bus, base)
+	section, err := Section(Config{Service: s.service, Inbox: s.service.Inbox, Notices: s.service.Notices, Usage: s.service.Usage, Hooks: s.service.Webhooks, Bus: bus, Base: base})
 	must(s, err)
 	c, err := console.New(console.Config{Users: users, Access: access, Queue: s.queue, Bus: bus, Providers: noProviders{}, Sections: []ui.Section{section}})
 	must(s, err)

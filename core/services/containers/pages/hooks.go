@@ -29,18 +29,18 @@ func (p pages) hookRoutes() []httpd.Route {
 		postRoute(hooksPath+"/targets", p.addTarget),
 		postRoute(hooksPath+"/targets/remove", func(c *gin.Context) {
 			input := c.PostForm("input")
-			p.finishAction(c, hooksPath, "containers.hooks.target.removed", p.service.Webhooks.RemoveTarget(c.Request.Context(), input), "Input", input)
+			p.finishAction(c, hooksPath, "containers.hooks.target.removed", p.hooks.RemoveTarget(c.Request.Context(), input), "Input", input)
 		}),
 		postRoute(hooksPath+"/repos/select", func(c *gin.Context) {
-			_, err := p.service.Webhooks.SelectRepo(c.Request.Context(), c.PostForm("repo"), c.PostForm("selected") != "")
+			_, err := p.hooks.SelectRepo(c.Request.Context(), c.PostForm("repo"), c.PostForm("selected") != "")
 			p.finishAction(c, returnPath(c, hooksPath), "containers.hooks.selected", err, "Repo", c.PostForm("repo"))
 		}),
 		postRoute(hooksPath+"/repos/bulk", func(c *gin.Context) {
-			n, err := p.service.Webhooks.BulkSelect(c.Request.Context(), hookFilterOf(c.PostForm).repoFilter(), c.PostForm("to") == "selected", false)
+			n, err := p.hooks.BulkSelect(c.Request.Context(), hookFilterOf(c.PostForm).repoFilter(), c.PostForm("to") == "selected", false)
 			p.finishAction(c, returnPath(c, hooksPath), "containers.hooks.selected.many", err, "N", strconv.Itoa(n))
 		}),
 		postRoute(hooksPath+"/repos/delete", func(c *gin.Context) {
-			id, err := p.service.Webhooks.DeleteRepo(c.Request.Context(), c.PostForm("repo"))
+			id, err := p.hooks.DeleteRepo(c.Request.Context(), c.PostForm("repo"))
 			p.answerJob(c, id, err)
 		}),
 		postRoute(hooksPath+"/sync", p.syncHooks),
@@ -97,21 +97,21 @@ func (h hooksView) countAttention() int {
 
 func (p pages) hooksView(ctx context.Context, f hookFilter) (out hooksView, err error) {
 	out.Filter = f
-	if out.Settings, err = p.service.Webhooks.HookSettings(ctx); err != nil {
+	if out.Settings, err = p.hooks.HookSettings(ctx); err != nil {
 		return out, err
 	}
-	if out.Sum, err = p.service.Webhooks.HookOverview(ctx); err != nil {
+	if out.Sum, err = p.hooks.HookOverview(ctx); err != nil {
 		return out, err
 	}
-	if out.Repos, err = p.service.Webhooks.TrackedRepos(ctx, f.repoFilter(), f.Page, jobsShown); err != nil {
+	if out.Repos, err = p.hooks.TrackedRepos(ctx, f.repoFilter(), f.Page, jobsShown); err != nil {
 		return out, err
 	}
 	if out.Callback = out.Settings.CallbackURL; out.Callback == "" {
-		if base := p.service.Notices.PublicPages(ctx); strings.HasPrefix(base, "https://") {
+		if base := p.notices.PublicPages(ctx); strings.HasPrefix(base, "https://") {
 			out.Callback = base + "api/webhooks/host-packages"
 		}
 	}
-	out.Inbox, err = p.service.Inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: f.Decision}, 1, deliveriesShown)
+	out.Inbox, err = p.inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: f.Decision}, 1, deliveriesShown)
 	return out, err
 }
 
@@ -140,23 +140,23 @@ func (p pages) hooksLive(c *gin.Context) {
 // inboxLive is made anew at each delivery.
 func (p pages) inboxLive(c *gin.Context) {
 	ctx, f := c.Request.Context(), hookFilterOf(c.Query)
-	sub := p.service.Inbox.LiveDeliveries()
+	sub := p.inbox.LiveDeliveries()
 	defer sub.Close()
 	p.kit.Stream(c, lookEvery, ui.Wake(ctx, sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
-		list, err := p.service.Inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: f.Decision}, 1, deliveriesShown)
+		list, err := p.inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: f.Decision}, 1, deliveriesShown)
 		return inboxParts(v, p, hooksView{Filter: f, Inbox: list}), false, err
 	})
 }
 
 func (p pages) saveHooks(c *gin.Context) {
-	err := p.service.Webhooks.ChangeHookSettings(c.Request.Context(), webhook.HookChange{
+	err := p.hooks.ChangeHookSettings(c.Request.Context(), webhook.HookChange{
 		Enabled: c.PostForm("enabled") != "", CallbackURL: c.PostForm("callback"), PAT: c.PostForm("pat"),
 	})
 	p.doneHooks(c, hookForm, "containers.hooks.saved", err)
 }
 
 func (p pages) addTarget(c *gin.Context) {
-	t, n, err := p.service.Webhooks.AddTarget(c.Request.Context(), c.PostForm("input"))
+	t, n, err := p.hooks.AddTarget(c.Request.Context(), c.PostForm("input"))
 	p.doneHooks(c, targetForm, "containers.hooks.target.added", err, "Input", t.Input, "N", strconv.Itoa(n))
 }
 
@@ -177,9 +177,9 @@ func (p pages) syncHooks(c *gin.Context) {
 	var job webhook.SyncJob
 	var err error
 	if repo != "" {
-		job, err = p.service.Webhooks.SyncRepoHook(ctx, repo)
+		job, err = p.hooks.SyncRepoHook(ctx, repo)
 	} else {
-		job, err = p.service.Webhooks.SyncAllHooks(ctx)
+		job, err = p.hooks.SyncAllHooks(ctx)
 	}
 	p.answerJob(c, job.JobID, err)
 }
@@ -187,7 +187,7 @@ func (p pages) syncHooks(c *gin.Context) {
 // hookConflict asks the code host which webhooks of a repository are there more than once.
 func (p pages) hookConflict(c *gin.Context) {
 	repo := c.Query("repo")
-	list, err := p.service.Webhooks.SyncHooks(c.Request.Context(), webhook.SyncRequest{DryRun: true, Repos: []string{repo}})
+	list, err := p.hooks.SyncHooks(c.Request.Context(), webhook.SyncRequest{DryRun: true, Repos: []string{repo}})
 	if err == nil && len(list) != 1 {
 		err = fault.New(fault.NotFound, "The repository is not tracked.")
 	}
@@ -207,7 +207,7 @@ func (p pages) resolveConflict(c *gin.Context) {
 		return
 	}
 	gone := slices.DeleteFunc(c.PostFormArray("hook"), func(id string) bool { return id == keep })
-	list, err := p.service.Webhooks.SyncHooks(c.Request.Context(), webhook.SyncRequest{
+	list, err := p.hooks.SyncHooks(c.Request.Context(), webhook.SyncRequest{
 		Repos: []string{repo}, Conflicts: []webhook.ConflictChoice{{Repo: repo, Keep: keep, Delete: gone}},
 	})
 	if err == nil && len(list) == 1 && list[0].Action == "error" {

@@ -97,7 +97,7 @@ func hooksPage(v *ui.View, p pages, h hooksView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if !p.service.Webhooks.CodeHostConfigured() {
+			if !p.hooks.CodeHostConfigured() {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"note warn\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

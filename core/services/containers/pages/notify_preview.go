@@ -25,7 +25,7 @@ func previewURL(p pages, kind, part string) string {
 func (p pages) previewOf(c *gin.Context) (got notice.Preview, locale string, ok bool) {
 	set, err := p.service.Channels().Settings(c.Request.Context())
 	if err == nil {
-		got, err = p.service.Notices.Preview(c.Request.Context(), c.Param("kind"))
+		got, err = p.notices.Preview(c.Request.Context(), c.Param("kind"))
 	}
 	if err != nil {
 		p.kit.Fail(c, err)
@@ -70,7 +70,7 @@ func (p pages) previewCard(c *gin.Context) {
 		p.kit.Fail(c, fault.New(fault.NotFound, "There is no kind of notification %q.", kind))
 		return
 	}
-	png, err := p.service.Notices.PreviewCard(c.Request.Context(), kind)
+	png, err := p.notices.PreviewCard(c.Request.Context(), kind)
 	if err != nil {
 		p.kit.Fail(c, err)
 		return

@@ -33,15 +33,19 @@ const (
 
 // pages are the handlers. They keep nothing between requests.
 type pages struct {
-	service *service.Service
+	service Service
+	inbox   Inbox
+	notices Notices
+	usage   Usage
+	hooks   Hooks
 	bus     *event.Bus
 	kit     *ui.Kit
 	// base is the path of the service, without a slash at its end.
 	base string
 }
 
-// Section are the pages of a containers service that is mounted at base, a path. bus is the one that the queue publishes on.
-func Section(s *service.Service, bus *event.Bus, base string) (ui.Section, error) {
+// Section returns the pages.
+func Section(cfg Config) (ui.Section, error) {
 	texts, err := fs.Sub(files, "locales")
 	if err != nil {
 		return ui.Section{}, err
@@ -50,7 +54,7 @@ func Section(s *service.Service, bus *event.Bus, base string) (ui.Section, error
 	if err != nil {
 		return ui.Section{}, err
 	}
-	p := pages{service: s, bus: bus, base: strings.TrimSuffix(base, "/")}
+	p := pages{service: cfg.Service, inbox: cfg.Inbox, notices: cfg.Notices, usage: cfg.Usage, hooks: cfg.Hooks, bus: cfg.Bus, base: strings.TrimSuffix(cfg.Base, "/")}
 	return ui.Section{
 		Service: "containers", Texts: texts, Static: static, Home: p.homePart,
 		Nav: []ui.NavItem{

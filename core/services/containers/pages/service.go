@@ -155,7 +155,7 @@ func (p pages) readDetails(ctx context.Context, s *serviceView) (err error) {
 	if s.Jobs, _, err = p.service.ListJobs(ctx, service.JobFilter{ServiceID: s.ID, Limit: 10}); err != nil {
 		return err
 	}
-	list, err := p.service.Usage.Overview(ctx)
+	list, err := p.usage.Overview(ctx)
 	s.Monitored = list.Enabled
 	for i, u := range list.Services {
 		if u.ServiceID == s.ID {
@@ -178,7 +178,7 @@ func (p pages) renderService(c *gin.Context, refused pageForm) {
 	v := p.newView(c, "")
 	v.Title, v.Path = s.Name, p.base+"/stacks"
 	if s.Monitored {
-		history, err := p.service.Usage.History(c.Request.Context(), s.ID, s.Window)
+		history, err := p.usage.History(c.Request.Context(), s.ID, s.Window)
 		if err != nil {
 			p.kit.Fail(c, err)
 			return

@@ -124,7 +124,7 @@ func (p pages) stacksView(ctx context.Context, f stackFilter) (out stacksView, e
 
 // readUsage is what the services use, by their ids.
 func (p pages) readUsage(ctx context.Context) (map[string]usage.ResourceUsage, error) {
-	list, err := p.service.Usage.Overview(ctx)
+	list, err := p.usage.Overview(ctx)
 	out := make(map[string]usage.ResourceUsage, len(list.Services))
 	for _, u := range list.Services {
 		if !u.Stale {

@@ -91,17 +91,18 @@ func (d *Draft) startOfBlock(b *hclsyntax.Block) int {
 // SetConfig sets attributes in the config block of an instance, which is made if there is none.
 func (d *Draft) SetConfig(kind, name string, settings []Setting) error {
 	for _, s := range settings {
-		err := d.changeBlock(blockName{kind, []string{"", name}}, append([]string{"config"}, s.Path[:len(s.Path)-1]...), func(body *hclwrite.Body) error {
-			inner := body.FirstMatchingBlock("config", nil)
-			if inner == nil {
-				if s.Value.IsZero() {
-					return nil
+		err := d.changeBlock(blockName{kind, []string{"", name}}, append([]string{"config"}, s.Path[:len(s.Path)-1]...),
+			func(body *hclwrite.Body) error {
+				inner := body.FirstMatchingBlock("config", nil)
+				if inner == nil {
+					if s.Value.IsZero() {
+						return nil
+					}
+					inner = body.AppendNewBlock("config", nil)
 				}
-				inner = body.AppendNewBlock("config", nil)
-			}
-			s.setIn(inner.Body())
-			return nil
-		})
+				s.setIn(inner.Body())
+				return nil
+			})
 		if err != nil {
 			return err
 		}

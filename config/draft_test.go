@@ -55,7 +55,8 @@ func TestDraftGolden(t *testing.T) {
 			return d.AddInstance("search", "remote", "web", []config.Setting{
 				setting("base_url", config.StringExpression("https://x.example/${a}\"%{b}")), setting("token", environmentValue(t, "WEB_TOKEN")),
 				setting("limit", number(t, "20")), setting("tls.url", config.StringExpression("x")), setting("cold", config.BoolExpression(false)),
-				setting("labels", config.MapExpression(map[string]string{"b": "2", "a b": "1"})), setting("feeds", config.ListExpression([]string{"a", "b\nc"})),
+				setting("labels", config.MapExpression(map[string]string{"b": "2", "a b": "1"})),
+				setting("feeds", config.ListExpression([]string{"a", "b\nc"})),
 			})
 		}},
 		"add_first_of_kind": {func(d *config.Draft) error {
@@ -67,7 +68,8 @@ func TestDraftGolden(t *testing.T) {
 			})
 		}},
 		"set_new_config": {func(d *config.Draft) error {
-			return d.SetConfig("notify", "ops", []config.Setting{setting("url", environmentValue(t, "OPS_URL")), setting("tls.ca", config.StringExpression("x"))})
+			return d.SetConfig("notify", "ops", []config.Setting{setting("url", environmentValue(t, "OPS_URL")),
+				setting("tls.ca", config.StringExpression("x"))})
 		}},
 		"set_one_line": {func(d *config.Draft) error {
 			return d.SetConfig("search", "tiny", []config.Setting{setting("mode", config.StringExpression("exact"))})
@@ -111,7 +113,8 @@ func TestDraftGolden(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got := strings.ReplaceAll(string(dos.Bytes()), "\r\n", "\n"); got != string(want) || strings.Count(string(dos.Bytes()), "\r\n") != strings.Count(got, "\n") {
+			if got := strings.ReplaceAll(string(dos.Bytes()), "\r\n", "\n"); got != string(want) ||
+				strings.Count(string(dos.Bytes()), "\r\n") != strings.Count(got, "\n") {
 				t.Error("with Windows' ends of lines the edit is another")
 			}
 		})
@@ -168,7 +171,8 @@ func TestDraftMeansWhatWasAsked(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		folders, modes, refs := map[string][]string{"docs": {"README.md", "core/docs"}}, map[string]string{"docs": "fast", "tiny": "fast"}, []string{"search.docs"}
+		folders, modes, refs := map[string][]string{"docs": {"README.md", "core/docs"}}, map[string]string{"docs": "fast", "tiny": "fast"},
+			[]string{"search.docs"}
 		names := []string{"docs", "tiny"}
 		for range rapid.IntRange(1, 8).Draw(rt, "edits") {
 			name := rapid.SampledFrom(names).Draw(rt, "instance")
@@ -202,7 +206,8 @@ func TestDraftMeansWhatWasAsked(t *testing.T) {
 		}
 		checkModel(rt, t, d.Bytes(), folders, modes, refs)
 		for line := range strings.Lines(string(base)) {
-			if i := strings.IndexByte(line, '#'); i >= 0 && !strings.Contains(line, "optional") && !strings.Contains(string(d.Bytes()), strings.TrimSpace(line[i:])) {
+			if i := strings.IndexByte(line, '#'); i >= 0 && !strings.Contains(line, "optional") &&
+				!strings.Contains(string(d.Bytes()), strings.TrimSpace(line[i:])) {
 				rt.Fatalf("the comment %q is gone from\n%s", line[i:], d.Bytes())
 			}
 		}
@@ -225,7 +230,8 @@ func checkModel(rt *rapid.T, t *testing.T, text []byte, folders map[string][]str
 		if got, _ := written["folders"].Value.([]string); folders[in.Name] != nil && !slices.Equal(got, folders[in.Name]) {
 			rt.Fatalf("the folders of %s are %q, not %q (%v) in\n%s", in.Name, got, folders[in.Name], diags, text)
 		}
-		if got, ok := written["mode"].Value.(string); modes[in.Name] == "exact" && got != "exact" || modes[in.Name] == "fast" && ok && got == "exact" {
+		if got, ok := written["mode"].Value.(string); modes[in.Name] == "exact" && got != "exact" || modes[in.Name] == "fast" && ok &&
+			got == "exact" {
 			rt.Fatalf("the mode of %s is %q in\n%s", in.Name, got, text)
 		}
 	}

@@ -149,7 +149,8 @@ func (d *decoder) checkPlugin(i *Instance, block *hcl.Block) {
 	for _, p := range d.file.Plugins {
 		known = append(known, p.Name)
 	}
-	d.errorAt(d.labelRange(block, 0), "Unknown plugin", "No plugin %q of the kind %s is known. %s A plugin of your own needs a block plugin %q with its path.",
+	d.errorAt(d.labelRange(block, 0), "Unknown plugin",
+		"No plugin %q of the kind %s is known. %s A plugin of your own needs a block plugin %q with its path.",
 		i.Plugin, i.Kind, didYouMean(i.Plugin, known, ""), i.Plugin)
 }
 

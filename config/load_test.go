@@ -109,7 +109,8 @@ search "local" "b" {
 	if b.Timeout != 2*time.Second || b.Concurrency != 3 || !b.Isolate || b.Required {
 		t.Errorf("b = %+v", b)
 	}
-	if o := f.Origins(); o["search.a.timeout"] != "defaults at plugin.hcl:3" || o["search.a.concurrency"] != "default" || o["search.b.timeout"] != "plugin.hcl:7" {
+	if o := f.Origins(); o["search.a.timeout"] != "defaults at plugin.hcl:3" || o["search.a.concurrency"] != "default" ||
+		o["search.b.timeout"] != "plugin.hcl:7" {
 		t.Errorf("origins = %v", o)
 	}
 }

@@ -20,7 +20,9 @@ func TestLockRoundTrip(t *testing.T) {
 		t.Fatalf("a missing file: %v, %v", lock, ds)
 	}
 	lock.Plugins["b"] = config.LockEntry{Digests: map[string]string{"linux_amd64": digest, "darwin_arm64": digest}}
-	lock.Plugins["a"] = config.LockEntry{Digests: map[string]string{"linux_amd64": digest}, Files: map[string]string{"./x y.py": digest, "${z}": digest}, Trees: map[string]string{"x y": digest}, Abilities: []string{"search", "search/INDEX"}}
+	lock.Plugins["a"] = config.LockEntry{Digests: map[string]string{"linux_amd64": digest},
+		Files: map[string]string{"./x y.py": digest, "${z}": digest}, Trees: map[string]string{"x y": digest},
+		Abilities: []string{"search", "search/INDEX"}}
 	if err := lock.Write(path); err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,8 @@ func (d *decoder) decodePlugin(block *hcl.Block, s *schema.Schema) *Plugin {
 	d.diags = append(d.diags, b.Decode(&args)...)
 	p.Args, p.Env, p.MTLS, p.StartTimeout, p.InsecureUnpinned = args.Args, args.Env, args.MTLS, args.StartTimeout, args.InsecureUnpinned
 	if t := p.StartTimeout; t < minStartTimeout || t > maxStartTimeout {
-		d.errorAt(b.RangeOf(schema.At("start_timeout")), "Invalid duration", `"start_timeout" must be from %s to %s. Write for example "30s".`, minStartTimeout, maxStartTimeout)
+		d.errorAt(b.RangeOf(schema.At("start_timeout")), "Invalid duration", `"start_timeout" must be from %s to %s. Write for example "30s".`,
+			minStartTimeout, maxStartTimeout)
 	}
 	if args.Path != "" {
 		p.Path = d.file.resolvePath(args.Path)

@@ -119,7 +119,8 @@ func TestReadOnly(t *testing.T) {
 	json, file := filepath.Join(dir, "plugin.hcl.json"), filepath.Join(dir, "plugin.hcl")
 	write(t, json, "{}", 0o600)
 	write(t, file, "", 0o444)
-	for path, want := range map[string]config.ReadOnlyReason{json: config.ReadOnlyJSON, file: config.ReadOnlyFile, "/proc/self/status": config.ReadOnlyFile} {
+	for path, want := range map[string]config.ReadOnlyReason{json: config.ReadOnlyJSON, file: config.ReadOnlyFile,
+		"/proc/self/status": config.ReadOnlyFile} {
 		if got := snapshot(t, path).ReadOnly(); got != want {
 			t.Errorf("%s: %q", path, got)
 		}
@@ -207,7 +208,8 @@ service "search" {
   backend = search.web
 }
 `
-	next := strings.NewReplacer(`"s3cret-literal"`, `env("WEB_TOKEN")`, "a.example", "b.example", "search.web\n}", "search.web\n  base_url = \"/s\"\n}").Replace(old)
+	next := strings.NewReplacer(`"s3cret-literal"`, `env("WEB_TOKEN")`, "a.example", "b.example", "search.web\n}",
+		"search.web\n  base_url = \"/s\"\n}").Replace(old)
 	load := func(text string) *config.File {
 		opts := options(t)
 		opts.ReadFile = func(string) ([]byte, error) { return []byte(text), nil }

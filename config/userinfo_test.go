@@ -56,7 +56,8 @@ func TestPasswordsInAddressesAreEncoded(t *testing.T) {
 					diags = append(diags, more...)
 				}
 				found := fmt.Sprint(diags)
-				if got := strings.Contains(found, "percent-encode the password"); got != refused || strings.Contains(found, "geheim") || !refused && diags.HasErrors() {
+				if got := strings.Contains(found, "percent-encode the password"); got != refused || strings.Contains(found, "geheim") || !refused &&
+					diags.HasErrors() {
 					t.Errorf("%s, %s, %s: %v", a.Name, name, text, diags)
 				}
 			}

@@ -142,7 +142,8 @@ func (b *Block) ReferenceAttributes() (out []Reference) {
 	for _, v := range b.node.values {
 		if a := v.attr; a.Ref != "" {
 			refs := slices.DeleteFunc(slices.Clone(collectStrings(v.data)), func(ref string) bool { return ref == "" })
-			out = append(out, Reference{Attribute: a.Name, Kind: a.Ref, Doc: a.Doc, IsList: a.Type == schema.StringList, Required: a.Required, Refs: refs})
+			out = append(out, Reference{Attribute: a.Name, Kind: a.Ref, Doc: a.Doc, IsList: a.Type == schema.StringList, Required: a.Required,
+				Refs: refs})
 		}
 	}
 	return out

@@ -33,9 +33,9 @@ type pluginFile struct {
 	Digest string `json:"digest"`
 }
 
-// Backup writes an archive of a consistent copy of the database and of what belongs to it: plugin.hcl with its lock file
-// and the files of third-party plugins below the directory of plugin.hcl, the data of instances and, if withKey, the master key and the secrets that the console has
-// written. The core may be running. The archive has mode 0600 and must not exist yet.
+// Backup writes an archive of a consistent copy of the database and of what belongs to it: plugin.hcl with its lock file and the files of
+// third-party plugins below the directory of plugin.hcl, the data of instances and, if withKey, the master key and the secrets that the
+// console has written. The core may be running. The archive has mode 0600 and must not exist yet.
 func Backup(ctx context.Context, src settings.Source, archive string, withKey bool) (config.Diagnostics, error) {
 	set, diags, err := src.Read()
 	if err != nil || diags.HasErrors() {

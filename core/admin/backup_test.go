@@ -23,13 +23,14 @@ func TestRestoreBoundsTheArchive(t *testing.T) {
 		members []tar.Header
 		want    string
 	}{
-		"large database": {[]tar.Header{file(backupDatabase, 1001)}, "patchbay.sqlite3 in the archive has 1001 bytes, more than the limit of 1000"},
-		"large key":      {[]tar.Header{file(backupKey, maxKeyFile+1)}, "master.key in the archive has 65537 bytes"},
-		"twice":          {[]tar.Header{file(backupDatabase, 10), file(backupDatabase, 10)}, "patchbay.sqlite3 twice"},
-		"other name":     {[]tar.Header{file("../plugin.hcl", 10)}, `"../plugin.hcl", which no backup does`},
-		"link":           {[]tar.Header{link}, `"master.key", which no backup does`},
-		"key alone":      {[]tar.Header{file(backupKey, 10)}, "holds no database"},
-		"no database":    {[]tar.Header{file(backupDatabase, 1000)}, "check "},
+		"large database": {[]tar.Header{file(backupDatabase, 1001)},
+			"patchbay.sqlite3 in the archive has 1001 bytes, more than the limit of 1000"},
+		"large key":   {[]tar.Header{file(backupKey, maxKeyFile+1)}, "master.key in the archive has 65537 bytes"},
+		"twice":       {[]tar.Header{file(backupDatabase, 10), file(backupDatabase, 10)}, "patchbay.sqlite3 twice"},
+		"other name":  {[]tar.Header{file("../plugin.hcl", 10)}, `"../plugin.hcl", which no backup does`},
+		"link":        {[]tar.Header{link}, `"master.key", which no backup does`},
+		"key alone":   {[]tar.Header{file(backupKey, 10)}, "holds no database"},
+		"no database": {[]tar.Header{file(backupDatabase, 1000)}, "check "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := settings.Source{Path: filepath.Join(t.TempDir(), "plugin.hcl"), Env: func(string) (string, bool) { return "", false }}

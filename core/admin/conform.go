@@ -97,7 +97,8 @@ func (c Conformance) sendMessage(ctx context.Context, p *host.Process, link *hos
 	if settings == "" {
 		settings = "{}"
 	}
-	diags, err := p.Configure(ctx, &pluginv1.Config{InstanceId: "send", Kind: notify.Kind, Name: "send", Json: []byte(settings), BaseDir: c.BaseDir})
+	diags, err := p.Configure(ctx, &pluginv1.Config{InstanceId: "send", Kind: notify.Kind, Name: "send", Json: []byte(settings),
+		BaseDir: c.BaseDir})
 	if err != nil {
 		return "", err
 	}
@@ -105,7 +106,8 @@ func (c Conformance) sendMessage(ctx context.Context, p *host.Process, link *hos
 		return "", fmt.Errorf("the plugin refuses its settings: %s", diags.Error())
 	}
 	receipt, err := notify.NewClient(link.Conn, "send").Send(ctx, &notify.Notification{
-		ID: "test-" + strings.ToLower(rand.Text()), Kind: "patchbay.test", Version: 1, SentAt: time.Now(), Title: notify.Text{Plain: c.Send}, Summary: notify.Text{Plain: c.Send},
+		ID: "test-" + strings.ToLower(rand.Text()), Kind: "patchbay.test", Version: 1, SentAt: time.Now(), Title: notify.Text{Plain: c.Send},
+		Summary: notify.Text{Plain: c.Send},
 	}, c.Target())
 	if err != nil {
 		if isConnectionLost(ctx, err) {

@@ -120,7 +120,8 @@ func (p *PluginInfo) describeText() string {
 		fmt.Fprintf(&b, "\n%s\n", doc)
 	}
 	for _, k := range p.About.GetKinds() {
-		fmt.Fprintf(&b, "\nkind %s, service %s\ncapabilities: %s\n\nsettings:\n", k.GetName(), k.GetService(), strings.Join(k.GetCapabilities(), ", "))
+		fmt.Fprintf(&b, "\nkind %s, service %s\ncapabilities: %s\n\nsettings:\n", k.GetName(), k.GetService(),
+			strings.Join(k.GetCapabilities(), ", "))
 		writeSettings(&b, k.GetConfig(), "  ")
 		fmt.Fprintf(&b, "\nfor plugin.hcl:\n\n%s", p.instanceBlock(k))
 	}

@@ -88,7 +88,8 @@ func backUpUnderLoad(t *testing.T, dialect store.Dialect) {
 		writers.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				err := st.Tx(context.WithoutCancel(ctx), "write pair", func(ctx context.Context) error {
-					return errors.Join(st.Writer(ctx).Exec("INSERT INTO pairs VALUES (?, ?, 'left')", w, n).Error, st.Writer(ctx).Exec("INSERT INTO pairs VALUES (?, ?, 'right')", w, n).Error)
+					return errors.Join(st.Writer(ctx).Exec("INSERT INTO pairs VALUES (?, ?, 'left')", w, n).Error,
+						st.Writer(ctx).Exec("INSERT INTO pairs VALUES (?, ?, 'right')", w, n).Error)
 				})
 				file := filepath.Join(folder, fmt.Sprint("segment-", w, "-", n%8))
 				if err := errors.Join(err, os.WriteFile(file+".new", make([]byte, 1000*(n%8)), 0o600), os.Rename(file+".new", file)); err != nil {
@@ -108,7 +109,8 @@ func backUpUnderLoad(t *testing.T, dialect store.Dialect) {
 		must(t, err)
 		ended, _ := pairs(t, st)
 
-		if _, _, err := Restore(t.Context(), src, Restoring{Archive: archive, Overwrite: true, MaxSize: 1 << 30}); !errors.Is(err, store.ErrLocked) {
+		if _, _, err := Restore(t.Context(), src, Restoring{Archive: archive, Overwrite: true, MaxSize: 1 << 30}); !errors.Is(err,
+			store.ErrLocked) {
 			t.Fatalf("over a database that a core uses: %v", err)
 		}
 		other := source(filepath.Join(t.TempDir(), "plugin.hcl"))
@@ -155,12 +157,14 @@ func TestRestoreKeepsWhatIsThere(t *testing.T) {
 	must(t, st.Close())
 	data := filepath.Join(filepath.Dir(src.Path), "data")
 	must(t, os.WriteFile(filepath.Join(data, "master.key"), []byte("another key"), 0o600))
-	if done, _, err := Restore(t.Context(), src, Restoring{Archive: archive, MaxSize: 1 << 30}); !errors.Is(err, store.ErrDatabaseExists) || len(done.Kept) > 0 {
+	if done, _, err := Restore(t.Context(), src, Restoring{Archive: archive, MaxSize: 1 << 30}); !errors.Is(err, store.ErrDatabaseExists) ||
+		len(done.Kept) > 0 {
 		t.Errorf("over a database: %+v, %v", done, err)
 	}
 	done, _, err := Restore(t.Context(), src, Restoring{Archive: archive, Overwrite: true, MaxSize: 1 << 30})
 	must(t, err)
-	if kept := strings.Join(done.Kept, "\n"); len(done.Kept) != 2 || !strings.Contains(kept, "the schema before_restore_") || !strings.Contains(kept, "master.key.before-restore-") {
+	if kept := strings.Join(done.Kept, "\n"); len(done.Kept) != 2 || !strings.Contains(kept, "the schema before_restore_") ||
+		!strings.Contains(kept, "master.key.before-restore-") {
 		t.Errorf("it has kept %q", done.Kept)
 	}
 	if rows, single := pairs(t, openDatabase(t, src, true)); rows+single > 0 {
@@ -170,7 +174,8 @@ func TestRestoreKeepsWhatIsThere(t *testing.T) {
 		t.Errorf("backup and restore left %q, %v", left, err)
 	}
 	other := newSource(t, store.SQLite)
-	if _, _, err := Restore(t.Context(), other, Restoring{Archive: archive, MaxSize: 1 << 30}); err == nil || !strings.Contains(err.Error(), "another kind of database than plugin.hcl says: patchbay.sqlite3") {
+	if _, _, err := Restore(t.Context(), other, Restoring{Archive: archive, MaxSize: 1 << 30}); err == nil ||
+		!strings.Contains(err.Error(), "another kind of database than plugin.hcl says: patchbay.sqlite3") {
 		t.Errorf("into SQLite: %v", err)
 	}
 }

@@ -11,7 +11,8 @@ func TestLogLines(t *testing.T) {
 	l := &logLines{to: &out}
 	for _, piece := range []string{
 		`{"@level":"debug","@message":"plugin address","@module":"go-plugin","address":"/run/x"}`, "\n",
-		`{"@level":"warn","@message":"no \u001b[2Jroom","@timest`, `amp":"now","left":3,"at":"a"}`, "\nplain \x1b]0;title\x07 line\r\n", "{\"a\":1}\nunfinished",
+		`{"@level":"warn","@message":"no \u001b[2Jroom","@timest`, `amp":"now","left":3,"at":"a"}`, "\nplain \x1b]0;title\x07 line\r\n",
+		"{\"a\":1}\nunfinished",
 	} {
 		if n, err := l.Write([]byte(piece)); err != nil || n != len(piece) {
 			t.Fatal(n, err)

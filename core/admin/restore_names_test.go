@@ -87,34 +87,41 @@ func TestRestorePlacesOnlyNamesInUse(t *testing.T) {
 		want   string
 		placed []string
 	}{
-		"in use":              {members: withPlugin("plugins/p", "lib/p.py", "lib/node_modules/a.js"), config: uses, placed: []string{"data/patchbay.sqlite3", "lib/node_modules/a.js", "lib/p.py", "plugin.hcl", "plugins/p"}},
-		"absolute":            {members: withPlugin(outside), config: uses, want: "is not below the directory of plugin.hcl"},
-		"absolute and used":   {members: withPlugin(outside), config: "plugin \"p\" {\n  path = \"" + outside + "\"\n}\n", want: "is not below the directory of plugin.hcl"},
-		"above":               {members: withPlugin("../outside"), config: uses, want: "is not below the directory of plugin.hcl"},
-		"through a folder":    {members: withPlugin("plugins/../../outside"), config: uses, want: "is not below the directory of plugin.hcl"},
-		"not clean":           {members: withPlugin("plugins/./p"), config: uses, want: "is not below the directory of plugin.hcl"},
-		"empty":               {members: withPlugin(""), config: uses, want: "is not below the directory of plugin.hcl"},
-		"not in use":          {members: withPlugin("plugins/p", "bin/sh"), config: uses, want: `"bin/sh", which is no file of a plugin`},
-		"beside an argument":  {members: withPlugin("library/p.py"), config: uses, want: "is no file of a plugin"},
-		"configuration":       {members: withPlugin("plugin.hcl"), config: uses, want: "is no file of a plugin"},
-		"twice":               {members: withPlugin("plugins/p", "plugins/p"), config: uses, want: "stands there twice"},
-		"digest with a path":  {members: map[string]string{backupManifest: `{"plugins":[{"path":"plugins/p","digest":"../../master.key"}]}`}, config: uses, want: "its digest is none"},
-		"missing":             {members: map[string]string{backupManifest: manifestOf("plugins/p")}, config: uses, want: "lacks the plugin"},
-		"not in the manifest": {members: map[string]string{backupManifest: manifestOf(), backupPlugins + "/" + digest: program}, config: uses, want: "is not in its manifest"},
-		"without plugins":     {members: withPlugin(outside), config: uses, without: true, placed: []string{"data/patchbay.sqlite3", "plugin.hcl"}},
-		"member above":        {members: map[string]string{"instances/../../outside": "x"}, config: uses, want: "which no backup does"},
-		"member absolute":     {members: map[string]string{outside: "x"}, config: uses, want: "which no backup does"},
-		"member unknown":      {members: map[string]string{"lib/p.py": "x"}, config: uses, want: "which no backup does"},
-		"own configuration":   {members: fromArchive(uses), placed: []string{"data/master.key", "data/patchbay.sqlite3", "plugin.hcl"}},
-		"data elsewhere":      {members: fromArchive("core {\n  data_dir = \"" + outside + "\"\n}\n"), want: "(data_dir), outside of"},
-		"data above":          {members: fromArchive("core {\n  data_dir = \"../outside\"\n}\n"), want: "(data_dir), outside of"},
-		"database elsewhere":  {members: fromArchive("storage \"sqlite\" {\n  path = \"" + outside + "\"\n}\n"), want: "(path of the database), outside of"},
+		"in use": {members: withPlugin("plugins/p", "lib/p.py", "lib/node_modules/a.js"), config: uses,
+			placed: []string{"data/patchbay.sqlite3", "lib/node_modules/a.js", "lib/p.py", "plugin.hcl", "plugins/p"}},
+		"absolute": {members: withPlugin(outside), config: uses, want: "is not below the directory of plugin.hcl"},
+		"absolute and used": {members: withPlugin(outside), config: "plugin \"p\" {\n  path = \"" + outside + "\"\n}\n",
+			want: "is not below the directory of plugin.hcl"},
+		"above":              {members: withPlugin("../outside"), config: uses, want: "is not below the directory of plugin.hcl"},
+		"through a folder":   {members: withPlugin("plugins/../../outside"), config: uses, want: "is not below the directory of plugin.hcl"},
+		"not clean":          {members: withPlugin("plugins/./p"), config: uses, want: "is not below the directory of plugin.hcl"},
+		"empty":              {members: withPlugin(""), config: uses, want: "is not below the directory of plugin.hcl"},
+		"not in use":         {members: withPlugin("plugins/p", "bin/sh"), config: uses, want: `"bin/sh", which is no file of a plugin`},
+		"beside an argument": {members: withPlugin("library/p.py"), config: uses, want: "is no file of a plugin"},
+		"configuration":      {members: withPlugin("plugin.hcl"), config: uses, want: "is no file of a plugin"},
+		"twice":              {members: withPlugin("plugins/p", "plugins/p"), config: uses, want: "stands there twice"},
+		"digest with a path": {members: map[string]string{backupManifest: `{"plugins":[{"path":"plugins/p","digest":"../../master.key"}]}`},
+			config: uses, want: "its digest is none"},
+		"missing": {members: map[string]string{backupManifest: manifestOf("plugins/p")}, config: uses, want: "lacks the plugin"},
+		"not in the manifest": {members: map[string]string{backupManifest: manifestOf(), backupPlugins + "/" + digest: program}, config: uses,
+			want: "is not in its manifest"},
+		"without plugins": {members: withPlugin(outside), config: uses, without: true,
+			placed: []string{"data/patchbay.sqlite3", "plugin.hcl"}},
+		"member above":      {members: map[string]string{"instances/../../outside": "x"}, config: uses, want: "which no backup does"},
+		"member absolute":   {members: map[string]string{outside: "x"}, config: uses, want: "which no backup does"},
+		"member unknown":    {members: map[string]string{"lib/p.py": "x"}, config: uses, want: "which no backup does"},
+		"own configuration": {members: fromArchive(uses), placed: []string{"data/master.key", "data/patchbay.sqlite3", "plugin.hcl"}},
+		"data elsewhere":    {members: fromArchive("core {\n  data_dir = \"" + outside + "\"\n}\n"), want: "(data_dir), outside of"},
+		"data above":        {members: fromArchive("core {\n  data_dir = \"../outside\"\n}\n"), want: "(data_dir), outside of"},
+		"database elsewhere": {members: fromArchive("storage \"sqlite\" {\n  path = \"" + outside + "\"\n}\n"),
+			want: "(path of the database), outside of"},
 		"data by the operator": {members: fromArchive("core {}\n"), env: map[string]string{"SVC_DATA_DIR": filepath.Join(t.TempDir(), "mine")},
 			placed: []string{"plugin.hcl"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			src := settings.Source{Path: filepath.Join(dir, "plugin.hcl"), Env: func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }}
+			src := settings.Source{Path: filepath.Join(dir, "plugin.hcl"),
+				Env: func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }}
 			if c.config != "" {
 				must(t, os.WriteFile(src.Path, []byte(c.config), 0o600))
 			}
@@ -135,7 +142,8 @@ func TestRestorePlacesOnlyNamesInUse(t *testing.T) {
 				t.Error("a file was placed outside")
 			}
 			for _, file := range want {
-				if path := filepath.Join(dir, file); c.want == "" && (c.config == "" || file != "plugin.hcl") && !strings.Contains(strings.Join(done.Placed, "\n"), path) {
+				if path := filepath.Join(dir, file); c.want == "" && (c.config == "" || file != "plugin.hcl") &&
+					!strings.Contains(strings.Join(done.Placed, "\n"), path) {
 					t.Errorf("%s was placed without a word: %q", path, done.Placed)
 				}
 			}

@@ -34,8 +34,10 @@ type caller struct {
 // confirmed reports whether the caller has a session with a check of the last minutes.
 func (c caller) confirmed() bool { return c.name == "member" || c.name == "admin" || c.may == nil }
 
-// scopedRoutes are the routes of the core that an API key for single services may use. TestScopedKeysSeeTheirServicesAlone shows what they tell.
-var scopedRoutes = []string{"GET /system", "GET /system/live", "POST /system/steps/skip", "GET /system/find", "GET /system/api/auth/session"}
+// scopedRoutes are the routes of the core that an API key for single services may use. TestScopedKeysSeeTheirServicesAlone shows what
+// they tell.
+var scopedRoutes = []string{"GET /system", "GET /system/live", "POST /system/steps/skip", "GET /system/find",
+	"GET /system/api/auth/session"}
 
 const (
 	proxyAddr    = "127.0.0.1"
@@ -102,7 +104,8 @@ func callers(t *testing.T, a *App) []caller {
 	// A key with scopes is for those services, and of the core for what the route declares: a page or a form as well as the API.
 	scoped := func(scope string) func(string, httpd.Route) string {
 		return byKey(func(service string, r httpd.Route) string {
-			if service == httpd.CoreService && !slices.Contains(scopedRoutes, r.Method+" "+r.Path) || service != httpd.CoreService && service != scope {
+			if service == httpd.CoreService && !slices.Contains(scopedRoutes, r.Method+" "+r.Path) || service != httpd.CoreService &&
+				service != scope {
 				return "forbidden"
 			}
 			return ""
@@ -288,7 +291,8 @@ func TestAccessTokenRoutes(t *testing.T) {
 // TestScopedKeysSeeTheirServicesAlone: what the core shows to an administrator's API key for one service names no user, no plugin, no
 // instance, and nothing of another service.
 func TestScopedKeysSeeTheirServicesAlone(t *testing.T) {
-	a := startApp(t, map[string]string{"SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV": "false", "SVC_AUTH_ALLOWED_USER": "alice", "SVC_AUTH_TRUSTED_PROXIES": proxyAddr})
+	a := startApp(t, map[string]string{"SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV": "false", "SVC_AUTH_ALLOWED_USER": "alice",
+		"SVC_AUTH_TRUSTED_PROXIES": proxyAddr})
 	all := callers(t, a)
 	read := func(name, target string) string {
 		c := all[slices.IndexFunc(all, func(c caller) bool { return c.name == name })]
@@ -305,9 +309,11 @@ func TestScopedKeysSeeTheirServicesAlone(t *testing.T) {
 		}
 		return string(body)
 	}
-	secrets := []string{"member@example.com", "testsearch", "engine.main", "/system/users", "/system/plugins", "/search/tokens", "/releases/", "/stacks"}
+	secrets := []string{"member@example.com", "testsearch", "engine.main", "/system/users", "/system/plugins", "/search/tokens", "/releases/",
+		"/stacks"}
 	whole := ""
-	for _, target := range []string{"/system", "/system/find", "/system/find?q=e", "/system/find?q=main", "/system/find?q=member&part=options"} {
+	for _, target := range []string{"/system", "/system/find", "/system/find?q=e", "/system/find?q=main",
+		"/system/find?q=member&part=options"} {
 		whole += read("API key of an admin", target)
 		seen := read("API key with the scope mail", target)
 		for _, secret := range secrets {

@@ -35,7 +35,8 @@ func refusesNobody(t *testing.T, at string, mounts []httpd.Mount) {
 	guardedRoutes(mounts, func(m httpd.Mount, r httpd.Route) {
 		want := refusal(r.Policy, "unauthorized")
 		nobody := caller{from: proxyAddr, header: http.Header{}}
-		if status, code := nobody.send(t, at, r.Method, concrete(m.BaseURL, r.Path)); status != http.StatusUnauthorized || code != want && r.Method != http.MethodHead {
+		if status, code := nobody.send(t, at, r.Method, concrete(m.BaseURL, r.Path)); status != http.StatusUnauthorized || code != want &&
+			r.Method != http.MethodHead {
 			t.Errorf("%s %s: got %d %q, want %q", r.Method, r.Path, status, code, want)
 		}
 	})

@@ -210,14 +210,16 @@ func (a *App) startWork(ctx context.Context, change *catalog.Change) (err error)
 	if _, err := change.Commit(ctx); err != nil {
 		return err
 	}
-	a.users, err = auth.New(auth.Config{Store: a.store, Keyring: a.keyring, Logger: a.log.Named("auth"), Scopes: module.Names(Modules()), Grants: module.Grants(Modules())})
+	a.users, err = auth.New(auth.Config{Store: a.store, Keyring: a.keyring, Logger: a.log.Named("auth"), Scopes: module.Names(Modules()),
+		Grants: module.Grants(Modules())})
 	if err != nil {
 		return err
 	}
 	if err := a.openNotify(); err != nil {
 		return err
 	}
-	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.Named("queue"), Workers: workers, NoSchedules: !a.set.Core.Schedules, Ended: a.shared.observeJob, Tracer: a.tracer})
+	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.Named("queue"), Workers: workers,
+		NoSchedules: !a.set.Core.Schedules, Ended: a.shared.observeJob, Tracer: a.tracer})
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,8 @@ func TestEveryChangeIsAudited(t *testing.T) {
 		// Kept in the browser alone.
 		"/system/preferences", "/system/steps/skip",
 		// A question to a plugin or to an upstream.
-		"/system/plugins/instance/:ref/check", "/system/plugins/propose", "/mail/deploy-check", "/search/api/keys/validate", "/releases/api/reaction-token/check", "/releases/api/feed/reactions/refresh",
+		"/system/plugins/instance/:ref/check", "/system/plugins/propose", "/mail/deploy-check", "/search/api/keys/validate",
+		"/releases/api/reaction-token/check", "/releases/api/feed/reactions/refresh",
 		// Searches are in the log of requests.
 		"/search/playground", "/search/guide/test", "/search/api/proxy/", "/search/mcp",
 		// Requests and calls of language models are kept with what they cost.
@@ -44,7 +45,8 @@ func TestEveryChangeIsAudited(t *testing.T) {
 	for _, m := range mounts {
 		for _, r := range m.Routes {
 			path, action := strings.TrimSuffix(m.BaseURL, "/")+r.Path, r.AuditAction(m.Service)
-			changes := r.Confirm || path == "/search/api/user/token" || r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
+			changes := r.Confirm || path == "/search/api/user/token" || r.Method != http.MethodGet && r.Method != http.MethodHead &&
+				r.Method != http.MethodOptions
 			exempt := under(path, verbs) || under(path, nothing)
 			switch {
 			case action != "":
@@ -153,7 +155,8 @@ func TestAuditOfRequests(t *testing.T) {
 func TestAuditActionOfRoutes(t *testing.T) {
 	for _, tc := range []struct{ method, path, want string }{
 		{http.MethodPost, "/api/tokens", "search.tokens.create"}, {http.MethodPost, "/tokens", "search.tokens.create"},
-		{http.MethodPost, "/api/tokens/:id/secret/rotate", "search.tokens.secret.rotate"}, {http.MethodDelete, "/api/keys/:id", "search.keys.delete"},
+		{http.MethodPost, "/api/tokens/:id/secret/rotate", "search.tokens.secret.rotate"},
+		{http.MethodDelete, "/api/keys/:id", "search.keys.delete"},
 		{http.MethodPatch, "/api/tokens/:id/note", "search.tokens.note.change"}, {http.MethodGet, "/api/tokens", ""},
 	} {
 		if got := (httpd.Route{Method: tc.method, Path: tc.path, Policy: httpd.Admin}).AuditAction("search"); got != tc.want {

@@ -57,7 +57,8 @@ func (a *App) registerBackups(ctx context.Context) error {
 	if a.set.Backup != nil {
 		schedules = append(schedules, backupSchedule(a.set.Backup))
 	}
-	if err := a.queue.Register([]queue.Handler{{Type: jobBackup, Safe: true, Limit: 1, Timeout: backupTimeout, Run: a.runBackup}}, schedules); err != nil {
+	if err := a.queue.Register([]queue.Handler{{Type: jobBackup, Safe: true, Limit: 1, Timeout: backupTimeout, Run: a.runBackup}},
+		schedules); err != nil {
 		return err
 	}
 	last, _, err := a.queue.List(ctx, queue.Filter{Types: []string{jobBackup}, States: []queue.State{queue.Success, queue.Failed}}, "", 1)
@@ -94,7 +95,8 @@ func (a *App) runBackup(ctx context.Context, _ *queue.Job, _ queue.Progress) (an
 		return nil, fault.New(fault.Conflict, "plugin.hcl has no block backup any more.")
 	}
 	done, err := admin.WriteScheduled(ctx, a.store, set, time.Now())
-	if cause := context.Cause(ctx); errors.Is(cause, queue.ErrStopping) || errors.Is(cause, queue.ErrLost) || errors.Is(cause, queue.ErrCanceled) {
+	if cause := context.Cause(ctx); errors.Is(cause, queue.ErrStopping) || errors.Is(cause, queue.ErrLost) ||
+		errors.Is(cause, queue.ErrCanceled) {
 		return nil, err
 	}
 	if err != nil {

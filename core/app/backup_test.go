@@ -107,7 +107,8 @@ func TestScheduledBackupOfPostgres(t *testing.T) {
 	if err != nil || len(archives) != 1 {
 		t.Fatalf("there are the archives %q, %v", archives, err)
 	}
-	if list, err := exec.Command("tar", "-tzf", archives[0]).CombinedOutput(); err != nil || !strings.Contains(string(list), "patchbay.pgdump\n") || strings.Contains(string(list), "sqlite3") {
+	if list, err := exec.Command("tar", "-tzf", archives[0]).CombinedOutput(); err != nil ||
+		!strings.Contains(string(list), "patchbay.pgdump\n") || strings.Contains(string(list), "sqlite3") {
 		t.Errorf("the archive holds %s, %v", list, err)
 	}
 	t.Setenv("PATH", t.TempDir())

@@ -32,7 +32,8 @@ func (p *providers) Propose(ctx context.Context, user string, asked console.Prop
 		return console.Change{}, fault.New(fault.NotReady, "The core is stopping.")
 	}
 	c := change{user: user, proposal: proposal, until: time.Now().Add(changeFor)}
-	c.Change = console.Change{ID: secret.RandomString(24, secret.Alphanumeric), Proposal: asked, About: proposal.String(), Findings: reader.findings, State: console.ChangeRejected, At: time.Now()}
+	c.Change = console.Change{ID: secret.RandomString(24, secret.Alphanumeric), Proposal: asked, About: proposal.String(),
+		Findings: reader.findings, State: console.ChangeRejected, At: time.Now()}
 	if len(reader.findings) == 0 {
 		if err := a.checkChange(ctx, &c); err != nil {
 			return console.Change{}, err
@@ -83,7 +84,8 @@ func (p *providers) readProposal(ctx context.Context, reader *formReader, asked 
 		}
 		_, name, _ := strings.Cut(asked.Set, ".")
 		reader.ref = asked.Set
-		out.Set = &settings.InstanceProposal{Kind: choice.Kind, Plugin: choice.Plugin, Name: name, Settings: reader.readSettings(choice, asked.Values, false)}
+		out.Set = &settings.InstanceProposal{Kind: choice.Kind, Plugin: choice.Plugin, Name: name,
+			Settings: reader.readSettings(choice, asked.Values, false)}
 	}
 	out.Secrets = reader.secrets
 	return out, nil
@@ -202,7 +204,8 @@ func (p *providers) References() (out []console.Reference) {
 				continue
 			}
 			kinds[r.Kind] = true
-			out = append(out, console.Reference{Service: block.Name, Attribute: r.Attribute, Kind: r.Kind, Doc: r.Doc, IsList: r.IsList, Required: r.Required, Refs: r.Refs})
+			out = append(out, console.Reference{Service: block.Name, Attribute: r.Attribute, Kind: r.Kind, Doc: r.Doc, IsList: r.IsList,
+				Required: r.Required, Refs: r.Refs})
 		}
 	}
 	return out
@@ -217,7 +220,8 @@ func (p *providers) Choices(ctx context.Context) (out []console.Choice, err erro
 	for _, info := range found {
 		for _, k := range info.About.GetKinds() {
 			out = append(out, console.Choice{
-				Kind: k.GetName(), Plugin: info.Name, Version: info.Version, Summary: info.Summary, Origin: info.Origin, Settings: settingsOf(k.GetConfig(), ""),
+				Kind: k.GetName(), Plugin: info.Name, Version: info.Version, Summary: info.Summary, Origin: info.Origin,
+				Settings: settingsOf(k.GetConfig(), ""),
 			})
 		}
 	}
@@ -242,7 +246,8 @@ func (p *providers) choice(ctx context.Context, name string) (console.Choice, er
 func (p *providers) Settings(ctx context.Context, ref string) (console.Choice, map[string]console.Current, error) {
 	set, diags, err := p.app.cfg.configSource().Read()
 	if err != nil || set == nil {
-		return console.Choice{}, nil, fault.Wrap(errors.Join(err, diags.Err()), fault.Conflict, "plugin.hcl cannot be read at the moment: run \"patchbay config check\".")
+		return console.Choice{}, nil, fault.Wrap(errors.Join(err, diags.Err()), fault.Conflict,
+			"plugin.hcl cannot be read at the moment: run \"patchbay config check\".")
 	}
 	in := set.Instance(ref)
 	if in == nil {

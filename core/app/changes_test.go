@@ -75,7 +75,8 @@ func TestChangeIsCheckedAndApplied(t *testing.T) {
 	if c.State != console.ChangeChecked || r.text() != text {
 		t.Fatalf("got %+v", c)
 	}
-	for _, want := range []string{"+search \"two\" \"web\" {", "+    answer = \"second\"", "-  backend = search.main # the only one", "+  backend = [search.web, search.main] # the only one"} {
+	for _, want := range []string{"+search \"two\" \"web\" {", "+    answer = \"second\"", "-  backend = search.main # the only one",
+		"+  backend = [search.web, search.main] # the only one"} {
 		if !strings.Contains(c.Difference, want+"\n") {
 			t.Errorf("%q is missing in the difference\n%s", want, c.Difference)
 		}
@@ -100,7 +101,8 @@ func TestChangeIsCheckedAndApplied(t *testing.T) {
 	if !removed.Errors() || !strings.Contains(removed.Findings[0].Text, "search.web") {
 		t.Errorf("an instance that is named can be removed: %+v", removed)
 	}
-	back := r.propose(console.Proposal{Remove: "search.web", Uses: []console.Reference{{Service: "search", Attribute: "backend", Refs: []string{"search.main"}}}})
+	back := r.propose(console.Proposal{Remove: "search.web",
+		Uses: []console.Reference{{Service: "search", Attribute: "backend", Refs: []string{"search.main"}}}})
 	if out := r.apply(back); out.State != console.ChangeApplied || r.catalog.Instance("search.web") != nil {
 		t.Errorf("got %+v", out)
 	}
@@ -130,7 +132,8 @@ func TestChangeIsRefusedAtItsField(t *testing.T) {
 			p := another()
 			tc.change(&p)
 			c := r.propose(p)
-			if !c.Errors() || len(c.Findings) == 0 || c.Findings[0].Field != tc.field || !strings.Contains(c.Findings[0].TextID+c.Findings[0].Text, tc.says) {
+			if !c.Errors() || len(c.Findings) == 0 || c.Findings[0].Field != tc.field ||
+				!strings.Contains(c.Findings[0].TextID+c.Findings[0].Text, tc.says) {
 				t.Fatalf("got %+v", c)
 			}
 			if _, err := r.forms().Apply(t.Context(), somebody, c.ID); err == nil || r.text() != text {
@@ -144,7 +147,8 @@ func TestChangeIsRefusedAtItsField(t *testing.T) {
 func TestChangeIsTakenBack(t *testing.T) {
 	r, text := changing(t)
 	before := r.catalog.Instance("search.main")
-	p := another(console.Value{Name: "reject_open", Source: console.FromForm, Text: "true"}, console.Value{Name: "answer", Source: console.FromFile, Text: "typed-in"})
+	p := another(console.Value{Name: "reject_open", Source: console.FromForm, Text: "true"},
+		console.Value{Name: "answer", Source: console.FromFile, Text: "typed-in"})
 	c := r.propose(p)
 	if c.State != console.ChangeChecked {
 		t.Fatalf("got %+v", c)
@@ -153,7 +157,8 @@ func TestChangeIsTakenBack(t *testing.T) {
 	if out.State != console.ChangeReverted || !strings.Contains(out.Reason, "rejected at opening") {
 		t.Fatalf("got %+v", out)
 	}
-	if r.text() != text || r.catalog.Instance("search.main") != before || r.catalog.Instance("search.web") != nil || r.outcome.rejected() != nil {
+	if r.text() != text || r.catalog.Instance("search.main") != before || r.catalog.Instance("search.web") != nil ||
+		r.outcome.rejected() != nil {
 		t.Errorf("not all is as before; the file is\n%s", r.text())
 	}
 	if left := r.secretFiles(); len(left) > 0 {
@@ -164,7 +169,8 @@ func TestChangeIsTakenBack(t *testing.T) {
 func TestSecretsOfChanges(t *testing.T) {
 	const typed = "typed-in-secret-1"
 	r, _ := changing(t)
-	refused := r.propose(another(console.Value{Name: "answer", Source: console.FromFile, Text: typed}, console.Value{Name: "reject", Source: console.FromForm, Text: "true"}))
+	refused := r.propose(another(console.Value{Name: "answer", Source: console.FromFile, Text: typed},
+		console.Value{Name: "reject", Source: console.FromForm, Text: "true"}))
 	if !refused.Errors() || refused.Proposal.Values[0].Text != "" || len(r.secretFiles()) > 0 {
 		t.Fatalf("got %+v", refused)
 	}
@@ -193,8 +199,10 @@ func TestSecretsOfChanges(t *testing.T) {
 	if got := current["answer"]; !strings.HasPrefix(got.Expression, "secret_file(") {
 		t.Errorf("the form has %+v", got)
 	}
-	set := r.propose(console.Proposal{Set: "search.web", Values: []console.Value{{Name: "answer", Source: console.FromFile, Text: "typed-in-secret-2"}}})
-	if out := r.apply(set); out.State != console.ChangeApplied || !strings.Contains(string(r.catalog.Instance("search.web").JSON), "typed-in-secret-2") {
+	set := r.propose(console.Proposal{Set: "search.web",
+		Values: []console.Value{{Name: "answer", Source: console.FromFile, Text: "typed-in-secret-2"}}})
+	if out := r.apply(set); out.State != console.ChangeApplied ||
+		!strings.Contains(string(r.catalog.Instance("search.web").JSON), "typed-in-secret-2") {
 		t.Fatalf("got %+v", out)
 	}
 	// The former secret stays as long as a backup names it.
@@ -202,7 +210,8 @@ func TestSecretsOfChanges(t *testing.T) {
 		t.Errorf("the files are %v", r.secretFiles())
 	}
 	must(t, os.RemoveAll(r.set.BackupsDir()))
-	out := r.apply(r.propose(console.Proposal{Set: "search.web", Values: []console.Value{{Name: "answer", Source: console.FromForm, Text: "third"}}}))
+	out := r.apply(r.propose(console.Proposal{Set: "search.web",
+		Values: []console.Value{{Name: "answer", Source: console.FromForm, Text: "third"}}}))
 	if out.State != console.ChangeApplied {
 		t.Fatalf("got %+v", out)
 	}

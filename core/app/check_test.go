@@ -23,27 +23,34 @@ func TestCheckRefusesWhatServeRefuses(t *testing.T) {
 		// names stands in what both report, the setting in what the check reports.
 		names, setting string
 	}{
-		"port too large":           {core: `http_addr = "127.0.0.1:70000"`, names: "70000", setting: "http_addr"},
-		"no port":                  {core: `http_addr = "127.0.0.1"`, names: "127.0.0.1", setting: "http_addr"},
-		"port is a word":           {core: `admin_addr = "127.0.0.1:http-nine"`, names: "http-nine", setting: "admin_addr"},
-		"no host name":             {core: `admin_addr = "http://localhost:8080"`, names: "localhost", setting: "admin_addr"},
-		"foreign address":          {core: `http_addr = "192.0.2.1:0"`, names: "192.0.2.1", setting: "http_addr"},
-		"one address for both":     {core: "http_addr = \":48123\"\n  admin_addr = \"127.0.0.1:48123\"", names: "48123", setting: "admin_addr"},
-		"no CIDR":                  {core: `trusted_proxies = ["10.0.0.0/33"]`, names: "10.0.0.0/33", setting: "trusted_proxies"},
-		"no address":               {core: `trusted_proxies = ["localhost"]`, names: "localhost", setting: "trusted_proxies"},
-		"master key too short":     {env: map[string]string{"SVC_SECRET_KEY": "c2hvcnQ="}, names: "32", setting: "secret_key"},
-		"master key not base64":    {env: map[string]string{"SVC_SECRET_KEY": "no key!"}, names: "base64", setting: "secret_key"},
-		"key file damaged":         {keyFile: "damaged", names: "base64", setting: "data_dir"},
-		"data dir is a file":       {core: `data_dir = "plugin.hcl"`, names: "plugin.hcl", setting: "data_dir"},
-		"database URL":             {rest: "storage \"postgres\" {\n  url = \"postgres://someone:pass word@[::1/db\"\n}\n", names: "percent-encode the password", setting: "url"},
-		"database URL of another":  {rest: "storage \"postgres\" {\n  url = \"mysql://someone@db/x\"\n}\n", names: "not a valid postgres:// URL", setting: "url"},
-		"database URL by variable": {rest: "storage \"postgres\" {}\n", env: map[string]string{"SVC_DATABASE_URL": "postgres://someone:pass word@db/x"}, names: "percent-encode the password", setting: "url"},
-		"public URL with a path":   {core: `public_url = "https://example.com/patchbay"`, names: "a host name of its own", setting: "public_url"},
-		"public URL":               {core: `public_url = "https://someone:pass word@example.com"`, names: "percent-encode the password", setting: "public_url"},
-		"proxy of the core":        {env: map[string]string{"HTTPS_PROXY": "someone:pass word@proxy:3128"}, names: "percent-encode the password", setting: "HTTPS_PROXY"},
-		"traces":                   {env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "https://someone:pass word#@collector"}, names: "percent-encode the password", setting: "OTEL_EXPORTER_OTLP_ENDPOINT"},
-		"proxy secret too short":   {core: `proxy_secret = "short"`, names: "16", setting: "proxy_secret"},
-		"base URL":                 {rest: "service \"search\" {\n  backend = search.main\n  base_url = \"no path\"\n}\n", names: "base_url", setting: "base_url"},
+		"port too large":        {core: `http_addr = "127.0.0.1:70000"`, names: "70000", setting: "http_addr"},
+		"no port":               {core: `http_addr = "127.0.0.1"`, names: "127.0.0.1", setting: "http_addr"},
+		"port is a word":        {core: `admin_addr = "127.0.0.1:http-nine"`, names: "http-nine", setting: "admin_addr"},
+		"no host name":          {core: `admin_addr = "http://localhost:8080"`, names: "localhost", setting: "admin_addr"},
+		"foreign address":       {core: `http_addr = "192.0.2.1:0"`, names: "192.0.2.1", setting: "http_addr"},
+		"one address for both":  {core: "http_addr = \":48123\"\n  admin_addr = \"127.0.0.1:48123\"", names: "48123", setting: "admin_addr"},
+		"no CIDR":               {core: `trusted_proxies = ["10.0.0.0/33"]`, names: "10.0.0.0/33", setting: "trusted_proxies"},
+		"no address":            {core: `trusted_proxies = ["localhost"]`, names: "localhost", setting: "trusted_proxies"},
+		"master key too short":  {env: map[string]string{"SVC_SECRET_KEY": "c2hvcnQ="}, names: "32", setting: "secret_key"},
+		"master key not base64": {env: map[string]string{"SVC_SECRET_KEY": "no key!"}, names: "base64", setting: "secret_key"},
+		"key file damaged":      {keyFile: "damaged", names: "base64", setting: "data_dir"},
+		"data dir is a file":    {core: `data_dir = "plugin.hcl"`, names: "plugin.hcl", setting: "data_dir"},
+		"database URL": {rest: "storage \"postgres\" {\n  url = \"postgres://someone:pass word@[::1/db\"\n}\n",
+			names: "percent-encode the password", setting: "url"},
+		"database URL of another": {rest: "storage \"postgres\" {\n  url = \"mysql://someone@db/x\"\n}\n", names: "not a valid postgres:// URL",
+			setting: "url"},
+		"database URL by variable": {rest: "storage \"postgres\" {}\n",
+			env: map[string]string{"SVC_DATABASE_URL": "postgres://someone:pass word@db/x"}, names: "percent-encode the password", setting: "url"},
+		"public URL with a path": {core: `public_url = "https://example.com/patchbay"`, names: "a host name of its own", setting: "public_url"},
+		"public URL": {core: `public_url = "https://someone:pass word@example.com"`, names: "percent-encode the password",
+			setting: "public_url"},
+		"proxy of the core": {env: map[string]string{"HTTPS_PROXY": "someone:pass word@proxy:3128"}, names: "percent-encode the password",
+			setting: "HTTPS_PROXY"},
+		"traces": {env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "https://someone:pass word#@collector"},
+			names: "percent-encode the password", setting: "OTEL_EXPORTER_OTLP_ENDPOINT"},
+		"proxy secret too short": {core: `proxy_secret = "short"`, names: "16", setting: "proxy_secret"},
+		"base URL": {rest: "service \"search\" {\n  backend = search.main\n  base_url = \"no path\"\n}\n", names: "base_url",
+			setting: "base_url"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, text := newReloadable(t, map[string]string{"one": testplugin.Well}, "search \"one\" \"main\" {}\n")
@@ -89,7 +96,8 @@ func TestCheckRefusesWhatServeRefuses(t *testing.T) {
 
 // TestCheckReportsEveryFinding makes one mistake of each sort: each is found although the others are there, and each once.
 func TestCheckReportsEveryFinding(t *testing.T) {
-	r, text := newReloadable(t, map[string]string{"one": testplugin.Well}, "search \"one\" \"main\" {\n  config {\n    wrong_setting = 1\n  }\n}\nsearch \"nobody\" \"none\" {}\n")
+	r, text := newReloadable(t, map[string]string{"one": testplugin.Well},
+		"search \"one\" \"main\" {\n  config {\n    wrong_setting = 1\n  }\n}\nsearch \"nobody\" \"none\" {}\n")
 	usual := r.env
 	r.env = func(key string) (string, bool) {
 		if strings.HasSuffix(key, "_ADDR") {
@@ -101,7 +109,8 @@ func TestCheckReportsEveryFinding(t *testing.T) {
 		"search \"unpinned\" \"other\" {}\nbackup {\n  to = \"plugin.hcl\"\n  keep = 0\n}\n" + text)
 	diags, err := admin.CheckConfig(t.Context(), r.source(), "test")
 	must(t, err)
-	for _, want := range []string{"drain: must not be negative", "unknown_setting", "192.0.2.1", "wrong_setting", `"nobody"`, "has no digest", "must be from 1 to 1000"} {
+	for _, want := range []string{"drain: must not be negative", "unknown_setting", "192.0.2.1", "wrong_setting", `"nobody"`, "has no digest",
+		"must be from 1 to 1000"} {
 		n := 0
 		for _, d := range diags {
 			if strings.Contains(d.Summary+" "+d.Detail, want) {
@@ -143,8 +152,9 @@ func TestLockIsWrittenAnew(t *testing.T) {
 	whole, err := os.ReadFile(path)
 	must(t, err)
 	for name, damaged := range map[string]string{
-		"cut off": string(whole[:len(whole)/2]), "other text": "<<<<<<< ours\n", "no digest": strings.Replace(string(whole), "sha256:", "md5:", 1),
-		"twice": string(whole) + string(whole), "huge": strings.Repeat("#\n", 1<<20),
+		"cut off": string(whole[:len(whole)/2]), "other text": "<<<<<<< ours\n",
+		"no digest": strings.Replace(string(whole), "sha256:", "md5:", 1),
+		"twice":     string(whole) + string(whole), "huge": strings.Repeat("#\n", 1<<20),
 	} {
 		t.Run(name, func(t *testing.T) {
 			must(t, os.WriteFile(path, []byte(damaged), 0o600))
@@ -173,7 +183,8 @@ func TestListShowsAnUnlockedPlugin(t *testing.T) {
 	r.write(text + r.plugins(map[string]string{"other": testplugin.Well}))
 	list, err := admin.ListPlugins(t.Context(), r.source())
 	must(t, err)
-	if len(list) != 2 || list[0].Name != "other" || !strings.Contains(list[0].Summary, "patchbay plugin lock") || list[0].Version != "" || list[1].Kind != "search" || list[1].Version == "" {
+	if len(list) != 2 || list[0].Name != "other" || !strings.Contains(list[0].Summary, "patchbay plugin lock") || list[0].Version != "" ||
+		list[1].Kind != "search" || list[1].Version == "" {
 		t.Errorf("the list is %+v", list)
 	}
 }

@@ -38,7 +38,8 @@ func (a *App) tellDamage(ctx context.Context) {
 		title.Plain, text.Plain = "数据库已损坏", "Patchbay 在数据库中发现损坏的页面，已拒绝大部分更改。请停止服务并恢复备份。"
 	}
 	n := &sdk.Notification{
-		ID: store.NewID("ntf"), Kind: httpd.CoreService + "." + alertDamage, Version: 1, SentAt: time.Now(), Severity: sdk.Error, Title: title, Summary: text,
+		ID: store.NewID("ntf"), Kind: httpd.CoreService + "." + alertDamage, Version: 1, SentAt: time.Now(), Severity: sdk.Error, Title: title,
+		Summary: text,
 	}
 	for _, in := range a.catalog.Instances() {
 		ref := in.Ref()

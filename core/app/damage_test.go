@@ -14,7 +14,8 @@ import (
 // TestDamagedDatabase overwrites a page below a running core. The first statement that reads it makes the core not ready, writes are
 // refused, and the channels are told.
 func TestDamagedDatabase(t *testing.T) {
-	r, _ := newReloadable(t, map[string]string{"testsearch": testplugin.Well, "testchannel": testplugin.Channel}, "search \"testsearch\" \"main\" {}\nnotify \"testchannel\" \"ops\" {}\nservice \"search\" { backend = search.main }\n")
+	r, _ := newReloadable(t, map[string]string{"testsearch": testplugin.Well, "testchannel": testplugin.Channel},
+		"search \"testsearch\" \"main\" {}\nnotify \"testchannel\" \"ops\" {}\nservice \"search\" { backend = search.main }\n")
 	r.start()
 	var page struct{ Root, Size int64 }
 	must(t, r.store.Tx(t.Context(), "make a table", func(ctx context.Context) error {
@@ -49,5 +50,8 @@ func TestDamagedDatabase(t *testing.T) {
 	if fault.CodeOf(err) != fault.NotReady {
 		t.Errorf("a change of a damaged database: %v", err)
 	}
-	testkit.Eventually(t, eventuallyWithin, func() bool { return strings.Contains(r.metrics(), `patchbay_plugin_calls_total{ref="notify.ops"} 1`) }, "the channel is told")
+	testkit.Eventually(t, eventuallyWithin, func() bool {
+		return strings.Contains(r.metrics(),
+			`patchbay_plugin_calls_total{ref="notify.ops"} 1`)
+	}, "the channel is told")
 }

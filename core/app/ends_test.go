@@ -167,7 +167,8 @@ func TestEveryGrantIsKnown(t *testing.T) {
 	a := startApp(t, nil)
 	known := map[string]string{
 		"api_keys": "core", "passkeys": "core", "sessions": "core", "setup_links": "core", "passkey_challenges": "core",
-		"mail_messages": "no way in: the hash is that of the content", "search_tokens": "search.EndGrants", "release_feed_tokens": "account.EndGrants", "release_host_accounts": "account.EndGrants", "release_sign_ins": "account.EndGrants",
+		"mail_messages": "no way in: the hash is that of the content", "search_tokens": "search.EndGrants",
+		"release_feed_tokens": "account.EndGrants", "release_host_accounts": "account.EndGrants", "release_sign_ins": "account.EndGrants",
 	}
 	var tables []string
 	must(t, a.store.DB(t.Context()).Raw(`SELECT m.name FROM sqlite_master m WHERE m.type = 'table'
@@ -183,8 +184,8 @@ func TestEveryGrantIsKnown(t *testing.T) {
 	}
 }
 
-// TestNewWaysInAskForThePasskey: whoever has a passkey must have shown it of late to make an API key or a feed for readers, by the API and by
-// the forms of the console; whoever has none makes them as before.
+// TestNewWaysInAskForThePasskey: whoever has a passkey must have shown it of late to make an API key or a feed for readers, by the API
+// and by the forms of the console; whoever has none makes them as before.
 func TestNewWaysInAskForThePasskey(t *testing.T) {
 	a := startApp(t, nil)
 	ctx := t.Context()
@@ -194,7 +195,8 @@ func TestNewWaysInAskForThePasskey(t *testing.T) {
 	must(t, err)
 	h := &possessions{t: t, a: a, user: p.User}
 	session := http.Header{"Cookie": {auth.SessionCookie + "=" + cookie}}
-	ways := []string{"/system/api/api-keys", "/mail/api/api-keys", "/releases/api/feed-tokens", "/system/account/keys", "/releases/settings/feeds"}
+	ways := []string{"/system/api/api-keys", "/mail/api/api-keys", "/releases/api/feed-tokens", "/system/account/keys",
+		"/releases/settings/feeds"}
 	write := func(sql string, args ...any) {
 		t.Helper()
 		must(t, a.store.Tx(ctx, "test", func(ctx context.Context) error { return a.store.Writer(ctx).Exec(sql, args...).Error }))

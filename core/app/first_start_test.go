@@ -29,7 +29,8 @@ func (b *lockedBuffer) String() string {
 
 // TestFirstStartSaysThatTheDatabaseIsNew: one line, not one for each migration; the next start says nothing of it.
 func TestFirstStartSaysThatTheDatabaseIsNew(t *testing.T) {
-	r, _ := newReloadable(t, map[string]string{"testsearch": testplugin.Well}, "search \"testsearch\" \"main\" {}\nservice \"search\" { backend = search.main }\n")
+	r, _ := newReloadable(t, map[string]string{"testsearch": testplugin.Well},
+		"search \"testsearch\" \"main\" {}\nservice \"search\" { backend = search.main }\n")
 	for _, want := range []int{1, 0} {
 		var log lockedBuffer
 		a, diags, err := Start(t.Context(), Config{Path: r.path, Env: r.env, Version: "1.2.3", LogOutput: &log})

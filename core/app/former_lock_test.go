@@ -14,8 +14,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/settings"
 )
 
-// TestFormerLockFile starts a core on the lock file of a former version, which pins no folders. The plugin runs, with a warning. A file that
-// was pinned and has changed does not run. The command that the warning names pins the folder too, and keeps what was pinned.
+// TestFormerLockFile starts a core on the lock file of a former version, which pins no folders. The plugin runs, with a warning. A file
+// that was pinned and has changed does not run. The command that the warning names pins the folder too, and keeps what was pinned.
 func TestFormerLockFile(t *testing.T) {
 	r, _ := newReloadable(t, nil, "")
 	dir := filepath.Dir(r.path)
@@ -23,7 +23,8 @@ func TestFormerLockFile(t *testing.T) {
 	must(t, os.MkdirAll(filepath.Dir(module), 0o700))
 	must(t, os.WriteFile(module, []byte("pinned\n"), 0o600))
 	block := r.plugins(map[string]string{"script": testplugin.Well})
-	r.write("search \"script\" \"main\" {}\nservice \"search\" {\n  backend = search.main\n}\n" + strings.Replace(block, "\n}\n", "\n  args = [\"plugins/script/module.txt\"]\n}\n", 1))
+	r.write("search \"script\" \"main\" {}\nservice \"search\" {\n  backend = search.main\n}\n" +
+		strings.Replace(block, "\n}\n", "\n  args = [\"plugins/script/module.txt\"]\n}\n", 1))
 	writeFormerLock(t, r.path, filepath.Join(dir, "script.sh"), module)
 
 	warnings := func(diags config.Diagnostics, err error) (n int) {
@@ -80,6 +81,7 @@ func writeFormerLock(t *testing.T, configPath, executable, file string) {
 	must(t, err)
 	ofFile, err := pin.FileDigest(file)
 	must(t, err)
-	lock := strings.NewReplacer("PLATFORM", settings.Platform(), "DIGEST OF PATH", ofExecutable, "DIGEST OF FILE", ofFile).Replace(string(text))
+	lock := strings.NewReplacer("PLATFORM", settings.Platform(), "DIGEST OF PATH", ofExecutable, "DIGEST OF FILE",
+		ofFile).Replace(string(text))
 	must(t, os.WriteFile(config.LockPath(configPath), []byte(lock), 0o600))
 }

@@ -117,11 +117,13 @@ func newFormer(t *testing.T, cfg store.Config) *former {
 	must(t, err)
 	ring, err := secret.NewKeyring(key)
 	must(t, err)
-	f := &former{t: t, store: testkit.OpenStore(t, cfg, settings.Source{Services: Modules()}.Migrations()...), engine: fake.NewEngine(), registry: fake.NewRegistry()}
+	f := &former{t: t, store: testkit.OpenStore(t, cfg, settings.Source{Services: Modules()}.Migrations()...), engine: fake.NewEngine(),
+		registry: fake.NewRegistry()}
 	f.users, err = auth.New(auth.Config{Store: f.store, Keyring: ring, Scopes: module.Names(Modules())})
 	must(t, err)
 	f.search, err = search.New(t.Context(), search.Config{
-		Store: f.store, Keyring: ring, People: f.users, Now: formerNow, Settings: search.Settings{BaseURL: "/search", Backend: []string{"search.main"}},
+		Store: f.store, Keyring: ring, People: f.users, Now: formerNow,
+		Settings: search.Settings{BaseURL: "/search", Backend: []string{"search.main"}},
 		Backends: []client.Search{fake.NewSearch(sdksearch.Descriptor{Credential: true})},
 	})
 	must(t, err)
@@ -133,14 +135,17 @@ func newFormer(t *testing.T, cfg store.Config) *former {
 		notifiers[ref] = fake.NewNotifier(sdk.Descriptor{Role: role})
 		listed = append(listed, channels.Channel{Ref: ref, Notifier: notifiers[ref]})
 	}
-	f.sender, err = notify.New(notify.Config{Store: f.store, Channel: func(ref string) (client.Notifier, error) { return notifiers[ref], nil }})
+	f.sender, err = notify.New(notify.Config{Store: f.store,
+		Channel: func(ref string) (client.Notifier, error) { return notifiers[ref], nil }})
 	must(t, err)
 	f.channels, err = channels.New(channels.Config{Store: f.store, Keyring: ring, Sender: f.sender})
 	must(t, err)
 	f.containers, err = containers.New(containers.Config{
 		Store: f.store, Keyring: ring, Sender: f.sender, Channels: f.channels, DataDir: "/data", Version: "1.0.0",
-		Settings:  containers.Settings{BaseURL: "/", Locale: "en", Engine: "engine.main", ImageRepo: "registry.example/patchbay", Parallel: 2, PerHost: 2, RetryAttempts: 1, DeployTimeout: 5},
-		Providers: containers.Providers{Engine: f.engine, Registries: []client.Registry{f.registry}, CodeHost: fake.NewCodeHost("ghp_test"), Notify: listed},
+		Settings: containers.Settings{BaseURL: "/", Locale: "en", Engine: "engine.main", ImageRepo: "registry.example/patchbay", Parallel: 2,
+			PerHost: 2, RetryAttempts: 1, DeployTimeout: 5},
+		Providers: containers.Providers{Engine: f.engine, Registries: []client.Registry{f.registry}, CodeHost: fake.NewCodeHost("ghp_test"),
+			Notify: listed},
 	})
 	must(t, err)
 	t.Cleanup(f.containers.Close)

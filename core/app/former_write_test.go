@@ -53,7 +53,8 @@ func writeFormer(t *testing.T, cfg store.Config, name string) {
 	must(t, err)
 	var text strings.Builder
 	for line := range strings.Lines(string(raw)) {
-		if line != "\n" && !strings.HasPrefix(line, "--") && !strings.HasPrefix(line, "SET ") && !strings.HasPrefix(line, `\`) && !strings.Contains(line, "set_config") {
+		if line != "\n" && !strings.HasPrefix(line, "--") && !strings.HasPrefix(line, "SET ") && !strings.HasPrefix(line, `\`) &&
+			!strings.Contains(line, "set_config") {
 			text.WriteString(line)
 		}
 	}
@@ -102,7 +103,8 @@ func (f *former) fill(folder string) {
 	for i, email := range []string{"ann@example.org", "ben@example.org"} {
 		u, _, err := f.users.Create(ctx, email, strings.ToUpper(email[:3]), []auth.Role{auth.Admin, auth.Member}[i])
 		must(t, err)
-		_, _, err = f.users.CreateKey(ctx, &auth.Principal{User: u, Via: auth.ViaSession}, auth.NewKey{Name: "script", Scopes: []string{"search"}})
+		_, _, err = f.users.CreateKey(ctx, &auth.Principal{User: u, Via: auth.ViaSession},
+			auth.NewKey{Name: "script", Scopes: []string{"search"}})
 		must(t, err)
 		_, err = f.search.CreateToken(ctx, access.NewToken{Note: "token of " + email, Group: "people", OwnerID: u.ID})
 		must(t, err)
@@ -111,7 +113,8 @@ func (f *former) fill(folder string) {
 	must(t, err)
 	f.fillChannels(ctx)
 	f.fillContainers(ctx, folder)
-	_, err = f.sender.Raise(ctx, notify.Alert{Service: "search", Kind: "pool_empty", DedupKey: "pool_empty/search.main", Severity: sdk.Error, Title: "No upstream key can be used"}, time.Hour, []string{"notify.main"})
+	_, err = f.sender.Raise(ctx, notify.Alert{Service: "search", Kind: "pool_empty", DedupKey: "pool_empty/search.main", Severity: sdk.Error,
+		Title: "No upstream key can be used"}, time.Hour, []string{"notify.main"})
 	must(t, err)
 	f.settle()
 	stop, cancel := context.WithTimeout(context.Background(), eventuallyWithin)
@@ -121,13 +124,15 @@ func (f *former) fill(folder string) {
 
 func (f *former) fillChannels(ctx context.Context) {
 	on, off := true, false
-	token, chat, smtp, address, signing := "123456:former-bot-token", "-100200300", "smtps://ops:former%20password@mail.example/?to=ann@example.org", "https://hooks.example/patchbay", "whsec_Zm9ybWVyLXNpZ25pbmctc2VjcmV0"
+	token, chat, smtp, address, signing := "123456:former-bot-token", "-100200300",
+		"smtps://ops:former%20password@mail.example/?to=ann@example.org", "https://hooks.example/patchbay", "whsec_Zm9ybWVyLXNpZ25pbmctc2VjcmV0"
 	_, err := f.channels.MakeVAPIDKeys(ctx)
 	must(f.t, err)
 	subject := "mailto:ops@example.org"
 	must(f.t, f.channels.Change(ctx, channels.NotificationChange{
 		Events: channels.EventChange{notice.EventWebhookAnomaly: &off}, Chat: &channels.ChatChange{Enabled: &on, BotToken: &token, ChatID: &chat},
-		Email: &channels.EmailChange{Enabled: &off, SMTPURL: &smtp}, Webhook: &channels.WebhookChange{Enabled: &on, URL: &address, Secret: &signing},
+		Email:   &channels.EmailChange{Enabled: &off, SMTPURL: &smtp},
+		Webhook: &channels.WebhookChange{Enabled: &on, URL: &address, Secret: &signing},
 		WebPush: &channels.PushChange{Enabled: &on, Subject: &subject}, Channels: map[string]channels.OtherChange{"main": {Enabled: &off}},
 	}))
 	for _, browser := range []string{"one", "two"} {
@@ -152,10 +157,12 @@ func (f *former) fillContainers(ctx context.Context, folder string) {
 	wait(f.containers.Check(ctx, project.ScanRequest{Scope: work.ScopeAll, Reason: work.ReasonSchedule}))
 	on, cron, interval, public := true, "15 4 * * *", 30, "https://patchbay.example/"
 	must(t, f.containers.ChangeSettings(ctx, containers.SettingsChange{
-		Monitor: &containers.MonitorChange{Enabled: &on, SampleInterval: &interval}, Instance: &containers.InstanceChange{PublicBaseURL: project.OptionalText{Set: true, Text: public}},
+		Monitor:   &containers.MonitorChange{Enabled: &on, SampleInterval: &interval},
+		Instance:  &containers.InstanceChange{PublicBaseURL: project.OptionalText{Set: true, Text: public}},
 		Schedules: &containers.SchedulesChange{UpdateCheck: &containers.ScheduleChange{Enabled: &on, Cron: &cron}},
 	}))
-	must(t, f.containers.Webhooks.ChangeHookSettings(ctx, webhook.HookChange{CallbackURL: "https://patchbay.example/api/webhooks/host-packages", PAT: "ghp_test"}))
+	must(t, f.containers.Webhooks.ChangeHookSettings(ctx,
+		webhook.HookChange{CallbackURL: "https://patchbay.example/api/webhooks/host-packages", PAT: "ghp_test"}))
 }
 
 // addProject makes a compose project run whose images have a new version at the registry.
@@ -166,11 +173,14 @@ func (f *former) addProject(folder, name string, services ...string) {
 	for i, svc := range services {
 		repo := "registry.example/" + name + "/" + svc
 		now, next := "sha256:"+strings.Repeat("a", 63)+string(rune('0'+i)), "sha256:"+strings.Repeat("b", 63)+string(rune('0'+i))
-		f.engine.AddImage(engine.Image{ID: now, RepoTags: []string{repo + ":1"}, RepoDigests: []string{repo + "@" + now}, OS: "linux", Arch: "amd64"})
+		f.engine.AddImage(engine.Image{ID: now, RepoTags: []string{repo + ":1"}, RepoDigests: []string{repo + "@" + now}, OS: "linux",
+			Arch: "amd64"})
 		f.registry.Set(repo, "1", fake.Image{Digest: next, Platforms: []registry.Platform{{OS: "linux", Arch: "amd64", Digest: next}}})
 		f.engine.AddContainer(engine.Container{Name: name + "-" + svc + "-1", Image: repo + ":1", Labels: map[string]string{
-			"com.docker.compose.project": name, "com.docker.compose.service": svc, engine.LabelNumber: "1", "com.docker.compose.project.working_dir": dir,
-			"com.docker.compose.project.config_files": filepath.Join(dir, "compose.yaml"), "com.docker.compose.config-hash": "hash", "com.docker.compose.version": "2.40.3",
+			"com.docker.compose.project": name, "com.docker.compose.service": svc, engine.LabelNumber: "1",
+			"com.docker.compose.project.working_dir":  dir,
+			"com.docker.compose.project.config_files": filepath.Join(dir, "compose.yaml"), "com.docker.compose.config-hash": "hash",
+			"com.docker.compose.version": "2.40.3",
 		}})
 		text += "  " + svc + ":\n    image: " + repo + ":1\n"
 	}

@@ -22,7 +22,8 @@ func TestForwardedUsersOfFormerDatabase(t *testing.T) {
 		f := newFormer(t, cfg)
 		trusted, err := httpd.NewClients([]string{"127.0.0.0/8"})
 		must(t, err)
-		guard := f.users.Guard(auth.Access{Forward: auth.Forward{UserHeader: "X-Forwarded-User", GroupHeader: "Remote-Groups", AllowedGroup: "ops"}, Trusted: trusted})
+		guard := f.users.Guard(auth.Access{Forward: auth.Forward{UserHeader: "X-Forwarded-User", GroupHeader: "Remote-Groups",
+			AllowedGroup: "ops"}, Trusted: trusted})
 		visit := func(name string) *auth.Principal {
 			t.Helper()
 			c, _ := gin.CreateTestContext(httptest.NewRecorder())
@@ -39,7 +40,8 @@ func TestForwardedUsersOfFormerDatabase(t *testing.T) {
 			name, email string
 			keys        int
 		}{
-			{"Anna", "anna@forwarded.invalid", 2}, {`CORP\Ben`, `corp\ben@forwarded.invalid`, 1}, {"CARL@example.org", "carl@example.org", 1}, {long + "1", long[:254], 1},
+			{"Anna", "anna@forwarded.invalid", 2}, {`CORP\Ben`, `corp\ben@forwarded.invalid`, 1}, {"CARL@example.org", "carl@example.org", 1},
+			{long + "1", long[:254], 1},
 			{"max@example.org", "max@example.org", 2},
 		} {
 			user := visit(who.name).User

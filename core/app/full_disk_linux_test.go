@@ -14,7 +14,8 @@ import (
 // deleted.
 func TestStartOnAFullDisk(t *testing.T) {
 	dir := testkit.MountSmallDisk(t, "64m")
-	r, _ := newReloadable(t, map[string]string{"testsearch": testplugin.Well}, "search \"testsearch\" \"main\" {}\nservice \"search\" { backend = search.main }\nservice \"mail\" { domains = [\"mail.localhost\"] }\n")
+	r, _ := newReloadable(t, map[string]string{"testsearch": testplugin.Well},
+		"search \"testsearch\" \"main\" {}\nservice \"search\" { backend = search.main }\nservice \"mail\" { domains = [\"mail.localhost\"] }\n")
 	path := filepath.Join(dir, "patchbay.sqlite3")
 	env := func(name string) (string, bool) {
 		if name == "SVC_DB_PATH" {

@@ -62,7 +62,8 @@ service "containers" {
   notify     = [notify.gone, notify.main]
 }
 `
-	for name, mode := range map[string]string{"testsearch": testplugin.Well, "testengine": testplugin.ContainerEngine, "testupstream": testplugin.Upstream, "testchannel": testplugin.Channel, "testgone": testplugin.Exit} {
+	for name, mode := range map[string]string{"testsearch": testplugin.Well, "testengine": testplugin.ContainerEngine,
+		"testupstream": testplugin.Upstream, "testchannel": testplugin.Channel, "testgone": testplugin.Exit} {
 		hcl += pluginBlock(name, mode)
 	}
 	must(t, os.WriteFile(path, []byte(hcl), 0o600))

@@ -92,7 +92,8 @@ func (a *App) coreMount(pages *console.Console, set *settings.Settings) httpd.Mo
 	for _, s := range set.Services {
 		services[s.Name] = s.BaseURL
 	}
-	routes := append([]httpd.Route{{Method: http.MethodGet, Path: "/", Policy: httpd.Public, Handler: a.serveRoot(services)}}, pages.Routes()...)
+	routes := append([]httpd.Route{{Method: http.MethodGet, Path: "/", Policy: httpd.Public, Handler: a.serveRoot(services)}},
+		pages.Routes()...)
 	return httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: routes, Errors: pages.Errors(nil)}
 }
 

@@ -37,17 +37,23 @@ type pluginMetrics struct {
 // newPluginMetrics registers the metrics with reg.
 func newPluginMetrics(reg prometheus.Registerer, log hclog.Logger) *pluginMetrics {
 	m := &pluginMetrics{
-		calls:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_plugin_calls_total", Help: "Calls to an instance."}, []string{"ref"}),
-		failures: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_plugin_call_failures_total", Help: "Calls to an instance that gave no answer."}, []string{"ref"}),
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_plugin_calls_total", Help: "Calls to an instance."},
+			[]string{"ref"}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_plugin_call_failures_total",
+			Help: "Calls to an instance that gave no answer."}, []string{"ref"}),
 		hop: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "patchbay_plugin_hop_seconds", Help: "Time of a call to an instance beyond its upstream's.",
 			Buckets: prometheus.ExponentialBuckets(.00005, 2, 14),
 		}, []string{"ref"}),
-		state:    prometheus.NewDesc("patchbay_plugin_state", "1 for the state that a plugin process is in.", []string{"plugin", "process", "state"}, nil),
-		restarts: prometheus.NewDesc("patchbay_plugin_restarts_total", "Starts of a plugin process after its first.", []string{"plugin", "process"}, nil),
-		serving:  prometheus.NewDesc("patchbay_plugin_instance_serving", "1 if a configured instance works, by its last health check.", []string{"ref"}, nil),
-		reloaded: prometheus.NewDesc("patchbay_config_last_reload_successful", "0 if the last reload of the configuration was rejected.", nil, nil),
-		series:   map[string]callSeries{}, history: newCallStats(), failed: make(chan struct{}, 1), log: log,
+		state: prometheus.NewDesc("patchbay_plugin_state", "1 for the state that a plugin process is in.",
+			[]string{"plugin", "process", "state"}, nil),
+		restarts: prometheus.NewDesc("patchbay_plugin_restarts_total", "Starts of a plugin process after its first.",
+			[]string{"plugin", "process"}, nil),
+		serving: prometheus.NewDesc("patchbay_plugin_instance_serving", "1 if a configured instance works, by its last health check.",
+			[]string{"ref"}, nil),
+		reloaded: prometheus.NewDesc("patchbay_config_last_reload_successful", "0 if the last reload of the configuration was rejected.", nil,
+			nil),
+		series: map[string]callSeries{}, history: newCallStats(), failed: make(chan struct{}, 1), log: log,
 	}
 	reg.MustRegister(m.calls, m.failures, m.hop, m)
 	return m

@@ -26,7 +26,8 @@ type coreMetrics struct {
 func newCoreMetrics(reg prometheus.Registerer) *coreMetrics {
 	m := &coreMetrics{
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "patchbay_http_request_duration_seconds", Help: "Time of requests by service and class of the status, such as 2xx. Streams of events are left out.",
+			Name:    "patchbay_http_request_duration_seconds",
+			Help:    "Time of requests by service and class of the status, such as 2xx. Streams of events are left out.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, []string{"service", "status"}),
 		jobs: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -49,10 +50,11 @@ func newCoreMetrics(reg prometheus.Registerer) *coreMetrics {
 
 // watchQueue registers how many jobs of a queue have not ended.
 func watchQueue(reg prometheus.Registerer, q *queue.Queue) {
-	reg.MustRegister(metric.NewCounts("patchbay_jobs", "Jobs that have not ended, by state.", "state", func(ctx context.Context) (map[string]int64, error) {
-		running, queued, err := q.CountOpen(ctx)
-		return map[string]int64{string(queue.Running): running, string(queue.Queued): queued}, err
-	}))
+	reg.MustRegister(metric.NewCounts("patchbay_jobs", "Jobs that have not ended, by state.", "state",
+		func(ctx context.Context) (map[string]int64, error) {
+			running, queued, err := q.CountOpen(ctx)
+			return map[string]int64{string(queue.Running): running, string(queue.Queued): queued}, err
+		}))
 }
 
 // watchBodies registers how much the bodies of callers who are not known take.

@@ -9,7 +9,8 @@ import (
 // openNotify makes the sender of notifications, which works once it has the queue, and the settings of channels.
 func (a *App) openNotify() (err error) {
 	log := a.log.Named("notify")
-	if a.notify, err = notify.New(notify.Config{Store: a.store, Channel: a.openChannel, Bus: a.bus, Logger: log, Ended: a.shared.observeDelivery}); err != nil {
+	if a.notify, err = notify.New(notify.Config{Store: a.store, Channel: a.openChannel, Bus: a.bus, Logger: log,
+		Ended: a.shared.observeDelivery}); err != nil {
 		return err
 	}
 	a.channels, err = channels.New(channels.Config{Store: a.store, Keyring: a.keyring, Sender: a.notify, Logger: log})

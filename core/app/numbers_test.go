@@ -44,7 +44,8 @@ func integerParameters(t *testing.T, document []byte) map[string][]string {
 // TestNumbersInAddresses gives every number in the address of every API and page a value that is none, or none that fits: it is taken as
 // the nearest one, or refused by its name. Nothing fails.
 func TestNumbersInAddresses(t *testing.T) {
-	a := startApp(t, map[string]string{"SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV": "false", "SVC_AUTH_ALLOWED_USER": "alice", "SVC_AUTH_TRUSTED_PROXIES": proxyAddr})
+	a := startApp(t, map[string]string{"SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV": "false", "SVC_AUTH_ALLOWED_USER": "alice",
+		"SVC_AUTH_TRUSTED_PROXIES": proxyAddr})
 	all := callers(t, a)
 	admin := all[slices.IndexFunc(all, func(c caller) bool { return c.name == "admin" })]
 	get := func(target, accept string) (int, http.Header, []byte) {
@@ -93,7 +94,8 @@ func TestNumbersInAddresses(t *testing.T) {
 					status, _, body := get(target, "application/json")
 					var refusal struct{ Code, Field, Message string }
 					_ = json.Unmarshal(body, &refusal)
-					if status >= 500 && status != http.StatusServiceUnavailable || status == http.StatusBadRequest && refusal.Field == "" && !strings.Contains(string(body), name) {
+					if status >= 500 && status != http.StatusServiceUnavailable || status == http.StatusBadRequest && refusal.Field == "" &&
+						!strings.Contains(string(body), name) {
 						t.Errorf("%s: %d %s", target, status, body)
 					}
 				}
@@ -123,5 +125,6 @@ func TestNumbersInAddresses(t *testing.T) {
 
 // pageOf reports whether a route is likely a page: it is in no API and streams nothing.
 func pageOf(r httpd.Route) bool {
-	return !strings.Contains(r.Path, "/api/") && !strings.Contains(r.Path, "live") && !strings.Contains(r.Path, "events") && !strings.HasSuffix(r.Path, "stream")
+	return !strings.Contains(r.Path, "/api/") && !strings.Contains(r.Path, "live") && !strings.Contains(r.Path, "events") &&
+		!strings.HasSuffix(r.Path, "stream")
 }

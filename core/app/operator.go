@@ -76,7 +76,8 @@ func (o operatorCore) Reload(ctx context.Context) operator.Reload {
 	for i, d := range diags {
 		var text bytes.Buffer
 		_ = config.Diagnostics{d}.WriteText(&text, false)
-		out.Diagnostics[i] = operator.Diagnostic{Severity: "error", Summary: d.Summary, Detail: d.Detail, File: d.File, Line: d.Line, Text: text.String()}
+		out.Diagnostics[i] = operator.Diagnostic{Severity: "error", Summary: d.Summary, Detail: d.Detail, File: d.File, Line: d.Line,
+			Text: text.String()}
 		if d.Severity == config.Warning {
 			out.Diagnostics[i].Severity = "warning"
 		}
@@ -113,8 +114,9 @@ func (o operatorPlugins) List() []operator.Plugin {
 // describePlugin returns an instance as the API shows it.
 func describePlugin(in *console.Instance) operator.Plugin {
 	return operator.Plugin{
-		Ref: in.Ref, Kind: in.Kind, Plugin: in.Plugin, Version: in.Version, State: in.State, Message: in.Message, Since: operator.FormatTime(in.Since),
-		PID: in.PID, Restarts: in.Restarts,
+		Ref: in.Ref, Kind: in.Kind, Plugin: in.Plugin, Version: in.Version, State: in.State, Message: in.Message,
+		Since: operator.FormatTime(in.Since),
+		PID:   in.PID, Restarts: in.Restarts,
 	}
 }
 

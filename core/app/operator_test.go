@@ -37,7 +37,8 @@ func TestOperatorCommandsAreAudited(t *testing.T) {
 
 	st, err := c.Status(t.Context())
 	must(t, err)
-	if !st.Ready || st.Version != "test" || st.Jobs.Queued == 0 || len(st.Services) != len(Modules()) || !st.Services[0].Ready || st.LastReload != nil {
+	if !st.Ready || st.Version != "test" || st.Jobs.Queued == 0 || len(st.Services) != len(Modules()) || !st.Services[0].Ready ||
+		st.LastReload != nil {
 		t.Errorf("the status is %+v", st)
 	}
 	done, err := c.Reload(t.Context())
@@ -68,7 +69,8 @@ func TestOperatorCommandsAreAudited(t *testing.T) {
 	}
 	by := " uid " + strconv.Itoa(os.Geteuid()) + " command_line"
 	for _, want := range []string{
-		"core.reload  ok" + by, "core.jobs.cancel " + job.ID + " ok" + by, "core.plugins.restart search.main ok" + by, "core.plugins.restart search.none failed" + by,
+		"core.reload  ok" + by, "core.jobs.cancel " + job.ID + " ok" + by, "core.plugins.restart search.main ok" + by,
+		"core.plugins.restart search.none failed" + by,
 	} {
 		if !rows[want] {
 			t.Errorf("the audit has no row %q, but %v", want, rows)
@@ -86,14 +88,16 @@ func (a *App) operatorPlugin(t *testing.T, ref string) operator.Plugin {
 
 // TestOperatorReloadTellsWhy has a configuration refused: with the place in the file, and in the status until one succeeds.
 func TestOperatorReloadTellsWhy(t *testing.T) {
-	r, text := newReloadable(t, map[string]string{"testsearch": testplugin.Well}, "search \"testsearch\" \"main\" {}\nservice \"search\" { backend = search.main }\n")
+	r, text := newReloadable(t, map[string]string{"testsearch": testplugin.Well},
+		"search \"testsearch\" \"main\" {}\nservice \"search\" { backend = search.main }\n")
 	r.start()
 	c := connectOperator(t, r.App)
 	r.write(text + "service \"search\" { backend = 7 }\n")
 	done, err := c.Reload(t.Context())
 	must(t, err)
 	line := strings.Count(text, "\n") + 1
-	if done.Accepted || len(done.Diagnostics) == 0 || done.Diagnostics[0].Line != line || !strings.Contains(done.Diagnostics[0].Text, "plugin.hcl line "+strconv.Itoa(line)) {
+	if done.Accepted || len(done.Diagnostics) == 0 || done.Diagnostics[0].Line != line ||
+		!strings.Contains(done.Diagnostics[0].Text, "plugin.hcl line "+strconv.Itoa(line)) {
 		t.Errorf("the reload is %+v", done)
 	}
 	st, err := c.Status(t.Context())
@@ -119,7 +123,8 @@ func TestOperatorFollowsLogs(t *testing.T) {
 	must(t, err)
 	say := func(text string) {
 		t.Helper()
-		_, err := client.NewSearch(h, a.metrics.observeCall).Invoke(t.Context(), &sdksearch.Request{Operation: testplugin.OpLog, Body: []byte(text)})
+		_, err := client.NewSearch(h, a.metrics.observeCall).Invoke(t.Context(),
+			&sdksearch.Request{Operation: testplugin.OpLog, Body: []byte(text)})
 		must(t, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), eventuallyWithin)

@@ -67,7 +67,8 @@ func (a *App) checkReadiness(ctx context.Context) readiness {
 	}
 	if rejected := a.outcome.rejected(); rejected != nil {
 		ask("configuration", false, func() string {
-			return "the reload at " + rejected.at.UTC().Format(time.RFC3339) + " was rejected, the former configuration is in use: " + rejected.reason
+			return "the reload at " + rejected.at.UTC().Format(time.RFC3339) + " was rejected, the former configuration is in use: " +
+				rejected.reason
 		})
 	}
 	if a.inUse.Load().Backup != nil {

@@ -53,7 +53,8 @@ func (a *App) reloadConfiguration(ctx context.Context) (config.Diagnostics, erro
 }
 
 // prepareInstances builds the instances that the settings ask for. Those that are left out are returned with the reason.
-func (a *App) prepareInstances(ctx context.Context, set *settings.Settings, res *settings.Resolver) (*catalog.Change, map[*config.Instance]string, config.Diagnostics, error) {
+func (a *App) prepareInstances(ctx context.Context, set *settings.Settings,
+	res *settings.Resolver) (*catalog.Change, map[*config.Instance]string, config.Diagnostics, error) {
 	plan := set.Plan(ctx, a.catalog, res)
 	if plan.Diags.HasErrors() {
 		plan.Close()
@@ -95,7 +96,8 @@ func (a *App) applySettings(ctx context.Context, set *settings.Settings, change 
 	if err != nil {
 		for _, in := range a.set.File.Instances {
 			if h, missing := a.catalog.Handle(in.Ref()); missing == nil && h.Current() == nil {
-				a.log.Error("an instance could not be replaced, and its former configuration could not be opened again", "instance", in.Ref(), "error", err)
+				a.log.Error("an instance could not be replaced, and its former configuration could not be opened again", "instance", in.Ref(), "error",
+					err)
 				a.absent.add(in, err.Error())
 			}
 		}

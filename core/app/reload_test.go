@@ -39,7 +39,8 @@ func (r *reloadable) plugins(modes map[string]string) (blocks string) {
 	for name, mode := range modes {
 		r.setMode(name, mode)
 		script := filepath.Join(filepath.Dir(r.path), name+".sh")
-		must(r.t, os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\nexport %s='%s'\nexec '%s' '%s' \"$(cat '%s.mode')\"\n", testplugin.EnvUnwell, filepath.Join(filepath.Dir(r.path), "unwell"), pluginProgram, testplugin.Marker, filepath.Join(filepath.Dir(r.path), name)), 0o700))
+		must(r.t, os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\nexport %s='%s'\nexec '%s' '%s' \"$(cat '%s.mode')\"\n", testplugin.EnvUnwell,
+			filepath.Join(filepath.Dir(r.path), "unwell"), pluginProgram, testplugin.Marker, filepath.Join(filepath.Dir(r.path), name)), 0o700))
 		blocks += fmt.Sprintf("plugin %q {\n  path = %q\n}\n", name, script)
 	}
 	return blocks
@@ -92,7 +93,8 @@ func newReloadable(t *testing.T, modes map[string]string, hcl string) (r *reload
 
 func (r *reloadable) start() config.Diagnostics {
 	r.t.Helper()
-	a, diags, err := Start(r.t.Context(), Config{Path: r.path, Env: r.env, Version: "test", Logger: hclog.NewNullLogger(), RetryEvery: 50 * time.Millisecond})
+	a, diags, err := Start(r.t.Context(), Config{Path: r.path, Env: r.env, Version: "test", Logger: hclog.NewNullLogger(),
+		RetryEvery: 50 * time.Millisecond})
 	must(r.t, err)
 	must(r.t, diags.Err())
 	r.t.Cleanup(func() { _ = a.Close() })
@@ -166,7 +168,8 @@ func TestReloadIsAllOrNothing(t *testing.T) {
 	r, text := newReloadable(t, map[string]string{"one": testplugin.Well, "two": testplugin.Exit}, twoBackends)
 	r.start()
 	set, before := r.set, r.catalog.Instance("search.main")
-	r.write(strings.NewReplacer(`"first"`, `"second"`, "[search.main, search.spare]", "[search.spare]", `backend =`, "base_url = \"/elsewhere\"\n  backend =").Replace(text))
+	r.write(strings.NewReplacer(`"first"`, `"second"`, "[search.main, search.spare]", "[search.spare]", `backend =`,
+		"base_url = \"/elsewhere\"\n  backend =").Replace(text))
 	if err := r.reload(); err == nil || !strings.Contains(err.Error(), "search.spare") {
 		t.Fatalf("got %v", err)
 	}
@@ -209,7 +212,8 @@ func TestReloadWhileAPluginIsDown(t *testing.T) {
 func TestOptionalInstanceIsTriedAgain(t *testing.T) {
 	r, _ := newReloadable(t, map[string]string{"one": testplugin.Well, "two": testplugin.Exit}, twoBackends)
 	r.start()
-	if verbose := r.get("http://" + r.AdminAddr() + "/readyz?verbose"); !strings.HasPrefix(verbose, `{"ready":true,"parts":[{"name":"database","state":"ok","required":true,"tookMs":`) ||
+	if verbose := r.get("http://" + r.AdminAddr() + "/readyz?verbose"); !strings.HasPrefix(verbose,
+		`{"ready":true,"parts":[{"name":"database","state":"ok","required":true,"tookMs":`) ||
 		!strings.Contains(verbose, `{"name":"plugin search.spare","state":"left out, and tried again: `) {
 		t.Errorf("readyz?verbose %s", verbose)
 	}
@@ -224,7 +228,8 @@ func TestOptionalInstanceIsTriedAgain(t *testing.T) {
 		t.Errorf("the page shows %+v", in)
 	}
 	r.setMode("two", testplugin.Well)
-	testkit.Eventually(t, eventuallyWithin, func() bool { return strings.Contains(r.readyz(), `"plugin search.spare":"ready"`) }, "it is in use")
+	testkit.Eventually(t, eventuallyWithin, func() bool { return strings.Contains(r.readyz(), `"plugin search.spare":"ready"`) },
+		"it is in use")
 	if !strings.Contains(r.metrics(), `patchbay_plugin_instance_serving{ref="search.spare"} 1`) {
 		t.Error("the metrics do not tell that it is in use")
 	}
@@ -258,7 +263,8 @@ search "two" "spare" {
 			var text bytes.Buffer
 			must(t, diags.WriteText(&text, false))
 			for _, d := range diags {
-				if strings.Contains(d.String(), tc.says) && strings.Contains(d.String(), "plugin.hcl"+tc.line) && strings.Contains(d.String(), "tried again") {
+				if strings.Contains(d.String(), tc.says) && strings.Contains(d.String(), "plugin.hcl"+tc.line) &&
+					strings.Contains(d.String(), "tried again") {
 					return
 				}
 			}

@@ -92,7 +92,8 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 		if !errors.As(err, &newer) || newer.Module != "search" || newer.Database != 9999 || newer.Program <= 0 {
 			t.Fatalf("the error is %v", err)
 		}
-		for _, advice := range []string{"migrate search: ", "schema version 9999", "start the newer version of patchbay again", "patchbay restore FILE", ".before-migration-"} {
+		for _, advice := range []string{"migrate search: ", "schema version 9999", "start the newer version of patchbay again",
+			"patchbay restore FILE", ".before-migration-"} {
 			if !strings.Contains(err.Error(), advice) {
 				t.Errorf("the error %q lacks %q", err, advice)
 			}
@@ -105,7 +106,8 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 
 // TestStartRefusesNewerDatabase starts the core on a database that a newer one has used.
 func TestStartRefusesNewerDatabase(t *testing.T) {
-	r, _ := newReloadable(t, map[string]string{"testsearch": testplugin.Well}, "search \"testsearch\" \"main\" {}\nservice \"search\" { backend = search.main }\n")
+	r, _ := newReloadable(t, map[string]string{"testsearch": testplugin.Well},
+		"search \"testsearch\" \"main\" {}\nservice \"search\" { backend = search.main }\n")
 	r.start()
 	markNewer(t, r.store)
 	must(t, r.Close())

@@ -46,7 +46,8 @@ func (a *App) openService(ctx context.Context, s settings.Service) (module.Servi
 		return nil, err
 	}
 	return s.Open(ctx, module.Deps{
-		Store: a.store, Keyring: a.keyring, Logger: a.log.Named(s.Name), Metrics: a.registry, Bus: a.bus, Queue: a.queue, Users: a.users, Notify: a.notify, Channels: a.channels,
+		Store: a.store, Keyring: a.keyring, Logger: a.log.Named(s.Name), Metrics: a.registry, Bus: a.bus, Queue: a.queue, Users: a.users,
+		Notify: a.notify, Channels: a.channels,
 		Observe: a.metrics.observeCall, DataDir: a.set.DataDir, Version: a.cfg.Version,
 	}, c)
 }
@@ -119,7 +120,8 @@ func (a *App) FirstSteps(ctx context.Context, program string) (texts []string) {
 		if !ok {
 			continue
 		}
-		text, err := guide.FirstSteps(ctx, module.Invocation{Program: program, Config: a.cfg.Path, URL: a.serviceURL(a.set.Service(s.name).BaseURL)})
+		text, err := guide.FirstSteps(ctx, module.Invocation{Program: program, Config: a.cfg.Path,
+			URL: a.serviceURL(a.set.Service(s.name).BaseURL)})
 		if err != nil {
 			a.log.Warn("a service could not tell its first steps", "service", s.name, "error", err)
 			continue

@@ -27,7 +27,8 @@ var chosen = map[string]string{
 	"release_host_limits.seen_at":      "shown only",
 }
 
-// TestStoredTimesAreRepaired fails for a column of times that nobody has thought about: after a wrong clock it must not keep anything waiting.
+// TestStoredTimesAreRepaired fails for a column of times that nobody has thought about: after a wrong clock it must not keep anything
+// waiting.
 func TestStoredTimesAreRepaired(t *testing.T) {
 	modules := settings.Source{Services: Modules()}.Migrations()
 	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), modules...)

@@ -35,7 +35,8 @@ func TestRoutesThatCheckTheCallerThemselves(t *testing.T) {
 			}
 			for _, size := range sizes {
 				path := strings.NewReplacer(":request_id", "x", ":token", "x").Replace(r.Path)
-				req, err := http.NewRequestWithContext(t.Context(), r.Method, a.URL()+strings.TrimSuffix(m.BaseURL, "/")+path, bytes.NewReader(make([]byte, size)))
+				req, err := http.NewRequestWithContext(t.Context(), r.Method, a.URL()+strings.TrimSuffix(m.BaseURL, "/")+path,
+					bytes.NewReader(make([]byte, size)))
 				must(t, err)
 				req.Header.Set("Content-Type", "application/json")
 				req.Header.Set("X-Host-Event", "package")
@@ -60,7 +61,8 @@ func TestRoutesThatCheckTheCallerThemselves(t *testing.T) {
 				default:
 					t.Errorf("%s with %d bytes: %d %s", what, size, resp.StatusCode, body)
 				}
-				if large := size > httpd.DefaultBodyLimit && r.Policy == httpd.AccessToken; large != (resp.StatusCode == http.StatusRequestEntityTooLarge) {
+				if large := size > httpd.DefaultBodyLimit &&
+					r.Policy == httpd.AccessToken; large != (resp.StatusCode == http.StatusRequestEntityTooLarge) {
 					t.Errorf("%s with %d bytes: %d %s", what, size, resp.StatusCode, body)
 				}
 			}

@@ -16,9 +16,11 @@ func TestPagesWarn(t *testing.T) {
 		not  []string
 	}{
 		{"Neither", nil, nil, []string{"allow_anonymous_in_dev", "DEV_OPEN_ADMIN"}},
-		{"Anonymous", map[string]string{"SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV": "true"}, []string{"allow_anonymous_in_dev"}, []string{"DEV_OPEN_ADMIN"}},
+		{"Anonymous", map[string]string{"SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV": "true"}, []string{"allow_anonymous_in_dev"},
+			[]string{"DEV_OPEN_ADMIN"}},
 		{"Open", map[string]string{"DEV_OPEN_ADMIN": "true"}, []string{"DEV_OPEN_ADMIN"}, []string{"allow_anonymous_in_dev"}},
-		{"AnonymousButAllowlist", map[string]string{"SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV": "true", "SVC_AUTH_ALLOWED_USER": "alice"}, nil, []string{"allow_anonymous_in_dev"}},
+		{"AnonymousButAllowlist", map[string]string{"SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV": "true", "SVC_AUTH_ALLOWED_USER": "alice"}, nil,
+			[]string{"allow_anonymous_in_dev"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			a := startApp(t, tc.env)

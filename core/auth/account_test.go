@@ -240,7 +240,8 @@ func TestChangeUser(t *testing.T) {
 		if code, _ := decide(t, g, httpd.Admin, request(cookie(bobSession))); code != "forbidden" {
 			t.Fatalf("the role is not current: %q", code)
 		}
-		for _, e := range []error{u.Disable(ctx, "nobody@example.com"), u.RevokePasskey(ctx, p, "psk_none"), u.EndOwnSession(ctx, p, "ses_none")} {
+		for _, e := range []error{u.Disable(ctx, "nobody@example.com"), u.RevokePasskey(ctx, p, "psk_none"),
+			u.EndOwnSession(ctx, p, "ses_none")} {
 			wantCode(t, e, "not_found")
 		}
 	})

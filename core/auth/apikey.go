@@ -85,7 +85,8 @@ func (u *Users) findKey(ctx context.Context, hash []byte) (k apiKey, user User, 
 	const text = "SELECT k.id, k.scopes, k.expires_at, k.last_used_at, u.id, u.email, u.name, u.role, u.disabled, u.forwarded, u.forwarded_as, u.created_at, u.updated_at " +
 		"FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.hash = ? AND k.revoked_at = 0"
 	row := u.cfg.Store.DB(ctx).Statement.ConnPool.QueryRowContext(ctx, u.cfg.Store.Dialect().Bind(text), hash)
-	err = row.Scan(&k.ID, &k.Scopes, &k.ExpiresAt, &k.LastUsedAt, &user.ID, &user.Email, &user.Name, &user.Role, &user.Disabled, &user.Forwarded, &user.ForwardedAs, &user.CreatedAt, &user.UpdatedAt)
+	err = row.Scan(&k.ID, &k.Scopes, &k.ExpiresAt, &k.LastUsedAt, &user.ID, &user.Email, &user.Name, &user.Role, &user.Disabled,
+		&user.Forwarded, &user.ForwardedAs, &user.CreatedAt, &user.UpdatedAt)
 	return k, user, err
 }
 

@@ -24,7 +24,8 @@ func (u *Users) AuditRequests() httpd.Audit {
 		if From(ctx) == nil {
 			ctx = Acting(ctx, Actor{Name: string(ViaWebhook), Via: ViaWebhook, Address: httpd.ClientAddr(c)})
 		}
-		e := Event{ID: store.NewID("evt"), Action: action, Result: ResultStarted, TargetID: texts.Limit(object, maxDetail), RequestID: httpd.RequestID(c)}
+		e := Event{ID: store.NewID("evt"), Action: action, Result: ResultStarted, TargetID: texts.Limit(object, maxDetail),
+			RequestID: httpd.RequestID(c)}
 		err := u.cfg.Store.Tx(ctx, "begin audit row", func(ctx context.Context) error { return u.recordEvent(ctx, e) })
 		if err != nil {
 			return nil, wrapStoreError("write the audit", err)
@@ -34,7 +35,8 @@ func (u *Users) AuditRequests() httpd.Audit {
 }
 
 func (u *Users) completeRow(ctx context.Context, id string, status int, object string) {
-	values := map[string]any{"result": resultOf(status), "target_id": texts.Limit(object, maxDetail), "detail": fmt.Sprintf("status %d", status)}
+	values := map[string]any{"result": resultOf(status), "target_id": texts.Limit(object, maxDetail),
+		"detail": fmt.Sprintf("status %d", status)}
 	err := u.cfg.Store.Tx(ctx, "complete audit row", func(ctx context.Context) error {
 		return u.cfg.Store.Writer(ctx).Model(&Event{}).Where("id = ?", id).Updates(values).Error
 	})

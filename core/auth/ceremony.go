@@ -17,7 +17,8 @@ import (
 
 // BeginRegistration asks a browser to make a passkey for the principal's user. The options are for
 // navigator.credentials.create; the answer is due within five minutes, in the same session.
-func (u *Users) BeginRegistration(ctx context.Context, p *Principal, c Capability, name string) (*protocol.PublicKeyCredentialCreationOptions, error) {
+func (u *Users) BeginRegistration(ctx context.Context, p *Principal, c Capability,
+	name string) (*protocol.PublicKeyCredentialCreationOptions, error) {
 	if !p.HasAccount() {
 		return nil, errNoAccount()
 	}
@@ -46,7 +47,8 @@ func (u *Users) BeginRegistration(ctx context.Context, p *Principal, c Capabilit
 	if err != nil {
 		return nil, wrapStoreError("begin registration", err)
 	}
-	if err := u.storeChallenge(ctx, challenge{Kind: kindRegister, UserID: p.User.ID, SessionID: p.SessionID, Name: name}, data, p.Address); err != nil {
+	if err := u.storeChallenge(ctx, challenge{Kind: kindRegister, UserID: p.User.ID, SessionID: p.SessionID, Name: name}, data,
+		p.Address); err != nil {
 		return nil, err
 	}
 	return &options.Response, nil
@@ -89,7 +91,8 @@ func (u *Users) FinishRegistration(ctx context.Context, p *Principal, c Capabili
 		if err := checkPasskeyCount(n); err != nil {
 			return err
 		}
-		made := u.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "credential_id"}}, DoNothing: true}).Create(&row)
+		made := u.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "credential_id"}},
+			DoNothing: true}).Create(&row)
 		if made.Error != nil {
 			return made.Error
 		}
@@ -161,7 +164,8 @@ func (u *Users) FinishLogin(ctx context.Context, c Capability, answer []byte, fr
 		}
 		p.User = user
 		var s session
-		cookie, s, err = u.beginSession(Acting(ctx, Actor{Address: from.Address}), user, session{PasskeyID: row.ID, BeganWith: beganWithPasskey}, ViaSession, from)
+		cookie, s, err = u.beginSession(Acting(ctx, Actor{Address: from.Address}), user, session{PasskeyID: row.ID, BeganWith: beganWithPasskey},
+			ViaSession, from)
 		p.SessionID, p.Since, p.CheckedAt = s.ID, s.CreatedAt, s.CheckedAt
 		return err
 	})
@@ -173,7 +177,8 @@ func (u *Users) FinishLogin(ctx context.Context, c Capability, answer []byte, fr
 
 // verifyAssertion checks an assertion and advances the passkey's counter, in the running transaction. It locks and returns the passkey's
 // user. With an error the passkey is nil unless it is known which one was shown.
-func (u *Users) verifyAssertion(ctx context.Context, lib *webauthn.WebAuthn, data webauthn.SessionData, parsed *protocol.ParsedCredentialAssertionData) (user User, row *passkey, err error) {
+func (u *Users) verifyAssertion(ctx context.Context, lib *webauthn.WebAuthn, data webauthn.SessionData,
+	parsed *protocol.ParsedCredentialAssertionData) (user User, row *passkey, err error) {
 	user, err = u.lockUser(ctx, "id IN (SELECT user_id FROM passkeys WHERE credential_id = ?)", parsed.RawID)
 	if fault.CodeOf(err) == fault.NotFound {
 		return user, nil, errPasskey(err)

@@ -129,5 +129,6 @@ func (u *Users) FinishCheck(ctx context.Context, p *Principal, c Capability, ans
 // noteCheck notes in the running transaction that the person of a session has shown a passkey now.
 func (u *Users) noteCheck(ctx context.Context, p *Principal) error {
 	p.CheckedAt = u.cfg.Now().UnixMilli()
-	return u.cfg.Store.Writer(ctx).Model(&session{}).Where("id = ? AND user_id = ?", p.SessionID, p.User.ID).Update("checked_at", p.CheckedAt).Error
+	return u.cfg.Store.Writer(ctx).Model(&session{}).Where("id = ? AND user_id = ?", p.SessionID, p.User.ID).Update("checked_at",
+		p.CheckedAt).Error
 }

@@ -87,7 +87,8 @@ func TestConfirmationIsForSessions(t *testing.T) {
 			return got
 		}
 		for name, got := range map[string]string{
-			"key": code(plain, bearer(key)), "exchanged session": code(plain, cookie(exchanged)), "anonymous": code(plain), "forwarded": code(proxied, header("X-Forwarded-User", "alice")),
+			"key": code(plain, bearer(key)), "exchanged session": code(plain, cookie(exchanged)), "anonymous": code(plain),
+			"forwarded": code(proxied, header("X-Forwarded-User", "alice")),
 		} {
 			if got != "forbidden" {
 				t.Errorf("%s: got %q", name, got)

@@ -47,13 +47,15 @@ func (u *Users) LookAround(ctx context.Context, token string, from Origin) (cook
 		}
 		now := u.cfg.Now()
 		cookie = secret.RandomString(sessionChars, secret.Alphanumeric)
-		s := developerSession{Hash: secret.HashToken(cookie), ID: store.NewID("ses"), CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(developerFor).UnixMilli()}
+		s := developerSession{Hash: secret.HashToken(cookie), ID: store.NewID("ses"), CreatedAt: now.UnixMilli(),
+			ExpiresAt: now.Add(developerFor).UnixMilli()}
 		if err := u.cfg.Store.Writer(ctx).Create(&s).Error; err != nil {
 			return err
 		}
 		p.SessionID, p.Since = s.ID, s.CreatedAt
 		ctx = Acting(ctx, Actor{Name: p.User.Name, Address: from.Address, Via: ViaDeveloper})
-		return u.recordEvent(ctx, Event{Action: EventSessionBegan, TargetID: s.ID, TargetName: p.User.Name, Detail: "began with: " + beganWithSetup})
+		return u.recordEvent(ctx, Event{Action: EventSessionBegan, TargetID: s.ID, TargetName: p.User.Name,
+			Detail: "began with: " + beganWithSetup})
 	})
 	if err != nil {
 		u.failedLink(ctx, from, err)

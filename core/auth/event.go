@@ -184,7 +184,8 @@ func scanEvents(q *gorm.DB) (out []Event, err error) {
 	out = []Event{}
 	var e Event
 	targets := []any{
-		&e.ID, &e.At, &e.Action, &e.Result, &e.ActorID, &e.ActorName, &e.Via, &e.Address, &e.TargetID, &e.TargetName, &e.UserID, &e.Detail, &e.RequestID,
+		&e.ID, &e.At, &e.Action, &e.Result, &e.ActorID, &e.ActorName, &e.Via, &e.Address, &e.TargetID, &e.TargetName, &e.UserID, &e.Detail,
+		&e.RequestID,
 	}
 	for rows.Next() {
 		if err := rows.Scan(targets...); err != nil {
@@ -199,9 +200,10 @@ const jobPurge = "auth.purge"
 
 // Jobs are the handlers of the module's background work.
 func (u *Users) Jobs() []queue.Handler {
-	return []queue.Handler{{Type: jobPurge, Safe: true, Deletes: true, Timeout: time.Hour, Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
-		return nil, u.Purge(ctx)
-	}}}
+	return []queue.Handler{{Type: jobPurge, Safe: true, Deletes: true, Timeout: time.Hour,
+		Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+			return nil, u.Purge(ctx)
+		}}}
 }
 
 // Schedules say when that work is due.

@@ -110,7 +110,8 @@ func TestEvents(t *testing.T) {
 func TestEventsAreReadWhole(t *testing.T) {
 	forEach(t, func(t *testing.T, u *auth.Users, st *store.Store) {
 		want := auth.Event{
-			ID: "aev_1", At: 7, Action: "action", Result: "result", ActorID: "actor id", ActorName: "actor name", Via: "via", Address: "address", TargetID: "target id",
+			ID: "aev_1", At: 7, Action: "action", Result: "result", ActorID: "actor id", ActorName: "actor name", Via: "via", Address: "address",
+			TargetID:   "target id",
 			TargetName: "target name", UserID: "user id", Detail: "detail", RequestID: "request id",
 		}
 		must(t, st.Tx(t.Context(), "insert", func(ctx context.Context) error { return st.Writer(ctx).Create(&want).Error }))
@@ -153,7 +154,8 @@ func TestScopedKeysAndTheCore(t *testing.T) {
 		_, scoped, err := u.CreateKey(t.Context(), p, auth.NewKey{Scopes: []string{"search"}})
 		must(t, err)
 		g := u.Guard(auth.Access{PublicURL: publicURL})
-		for policy, want := range map[httpd.Policy]string{httpd.APIKey: "forbidden", httpd.Admin: "forbidden", httpd.Session: "forbidden", httpd.Forward: "forbidden"} {
+		for policy, want := range map[httpd.Policy]string{httpd.APIKey: "forbidden", httpd.Admin: "forbidden", httpd.Session: "forbidden",
+			httpd.Forward: "forbidden"} {
 			if code := decideFor(t, g, httpd.CoreService, policy, request(bearer(scoped))); code != want {
 				t.Errorf("%s: got %q, want %q", policy, code, want)
 			}

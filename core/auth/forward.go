@@ -69,7 +69,8 @@ func (u *Users) claimForwarded(ctx context.Context, name string, n forwardedName
 			return u.recordForwarded(ctx, EventUserClaimed, user, "forwarded name: "+name)
 		}
 		now := u.cfg.Now().UnixMilli()
-		user = User{ID: store.NewID("usr"), Email: n.address, Name: texts.Limit(name, maxName), Role: Admin, Forwarded: true, ForwardedAs: n.key, CreatedAt: now, UpdatedAt: now}
+		user = User{ID: store.NewID("usr"), Email: n.address, Name: texts.Limit(name, maxName), Role: Admin, Forwarded: true, ForwardedAs: n.key,
+			CreatedAt: now, UpdatedAt: now}
 		detail := ""
 		if taken {
 			detail = "another spelling than the account " + n.former
@@ -86,7 +87,8 @@ func (u *Users) claimForwarded(ctx context.Context, name string, n forwardedName
 }
 
 func (u *Users) recordForwarded(ctx context.Context, action string, user User, detail string) error {
-	return u.recordEvent(ctx, Event{Action: action, Via: ViaForward, TargetID: user.ID, TargetName: user.Email, UserID: user.ID, Detail: detail})
+	return u.recordEvent(ctx, Event{Action: action, Via: ViaForward, TargetID: user.ID, TargetName: user.Email, UserID: user.ID,
+		Detail: detail})
 }
 
 // demoteForwarded takes the role of an administrator from the user of an identity that the proxy forwards and the allowlist no

@@ -58,7 +58,8 @@ func TestUnfilledVariablesAreNoNames(t *testing.T) {
 		f := auth.Forward{UserHeader: "X-Forwarded-User", GroupHeader: "Remote-Groups", AllowedUser: name, AllowedGroup: name}
 		g := open(t, nil).Guard(auth.Access{Forward: f, Trusted: clients(t, "10.0.0.0/8")})
 		for _, r := range []*http.Request{
-			request(from("10.1.2.3:1"), header("X-Forwarded-User", name)), request(from("10.1.2.3:1"), header("X-Forwarded-User", "bob"), header("Remote-Groups", name)),
+			request(from("10.1.2.3:1"), header("X-Forwarded-User", name)),
+			request(from("10.1.2.3:1"), header("X-Forwarded-User", "bob"), header("Remote-Groups", name)),
 		} {
 			if code, _ := decide(t, g, httpd.Forward, r); code != "auth_required" {
 				t.Errorf("%s: got %q", name, code)
@@ -153,7 +154,8 @@ func TestProxySecret(t *testing.T) {
 		shown []string
 		code  string
 	}{
-		"right": {[]string{f.Secret}, ""}, "none": {nil, "auth_required"}, "wrong": {[]string{f.Secret + "x"}, "auth_required"}, "empty": {[]string{""}, "auth_required"},
+		"right": {[]string{f.Secret}, ""}, "none": {nil, "auth_required"}, "wrong": {[]string{f.Secret + "x"}, "auth_required"},
+		"empty": {[]string{""}, "auth_required"},
 		"twice": {[]string{f.Secret, f.Secret}, "auth_required"},
 	} {
 		if code, _ := decide(t, g, httpd.Forward, request(alice, header(auth.HeaderProxySecret, tc.shown...))); code != tc.code {

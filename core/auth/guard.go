@@ -192,8 +192,8 @@ func (g *guard) developerPrincipal(ctx context.Context, cookie string) (*Princip
 // OpenToAll reports whether callers without an identity may administer from anywhere.
 func (a Access) OpenToAll() bool { return a.Anonymous && !a.Forward.hasAllowlist() }
 
-// anonymousPrincipal returns the built-in developer where the setting lets everybody in, else nil. A foreign name in the Host header is that
-// of a page that was made to resolve to this machine: nobody is let in for it.
+// anonymousPrincipal returns the built-in developer where the setting lets everybody in, else nil. A foreign name in the Host header is
+// that of a page that was made to resolve to this machine: nobody is let in for it.
 func (g *guard) anonymousPrincipal(r *http.Request) *Principal {
 	if !g.access.OpenToAll() || !httpd.IsOwnHost(r.Host, g.access.PublicURL) && !httpd.IsOwnHost(r.Host, g.access.BaseURLs...) {
 		return nil

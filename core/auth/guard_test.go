@@ -203,7 +203,8 @@ func TestCookieIsRenewed(t *testing.T) {
 		c.Request = request(cookie(text))
 		must(t, g(c, "search", httpd.Route{Policy: httpd.Admin}))
 		cookies := w.Result().Cookies()
-		if step.sent != (len(cookies) == 1) || step.sent && (cookies[0].Value != text || cookies[0].MaxAge != 30*24*3600 || !cookies[0].HttpOnly) {
+		if step.sent != (len(cookies) == 1) || step.sent &&
+			(cookies[0].Value != text || cookies[0].MaxAge != 30*24*3600 || !cookies[0].HttpOnly) {
 			t.Fatalf("after %v: got %v", step.after, cookies)
 		}
 	}
@@ -214,7 +215,8 @@ func TestAnonymousDevelopment(t *testing.T) {
 	users := open(t, nil)
 	unset := users.Guard(auth.Access{})
 	always := users.Guard(auth.Access{Anonymous: true})
-	named := users.Guard(auth.Access{Anonymous: true, PublicURL: "https://patchbay.example", BaseURLs: []string{"/mail", "https://search.example/x"}})
+	named := users.Guard(auth.Access{Anonymous: true, PublicURL: "https://patchbay.example",
+		BaseURLs: []string{"/mail", "https://search.example/x"}})
 	listed := users.Guard(auth.Access{Anonymous: true, Forward: auth.Forward{UserHeader: "X-Forwarded-User", AllowedUser: "alice"}})
 	for _, tc := range []struct {
 		name string

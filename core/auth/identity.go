@@ -107,7 +107,8 @@ func (a Access) roleOf(u User) Role {
 // TrustsOpenLoopback reports whether forwarded identities are believed from this machine without a secret although the
 // listener at addr is open to others: a proxy here that passes on the headers of its clients lets them name themselves.
 func (a Access) TrustsOpenLoopback(addr string) bool {
-	if !a.Forward.hasAllowlist() || a.Forward.Secret != "" || a.Trusted == nil || !a.Trusted.Trusted("127.0.0.1") && !a.Trusted.Trusted("::1") {
+	if !a.Forward.hasAllowlist() || a.Forward.Secret != "" || a.Trusted == nil || !a.Trusted.Trusted("127.0.0.1") &&
+		!a.Trusted.Trusted("::1") {
 		return false
 	}
 	host, _, err := net.SplitHostPort(addr)

@@ -132,7 +132,8 @@ func (u *Users) insertKey(ctx context.Context, row *apiKey) (string, error) {
 	if err := u.cfg.Store.Writer(ctx).Create(row).Error; err != nil {
 		return "", err
 	}
-	return text, u.recordEvent(ctx, Event{Action: EventKeyCreated, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID, Detail: "scopes: " + orAll(row.Scopes)})
+	return text, u.recordEvent(ctx, Event{Action: EventKeyCreated, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID,
+		Detail: "scopes: " + orAll(row.Scopes)})
 }
 
 func orAll(scopes string) string {
@@ -228,7 +229,8 @@ func (u *Users) OpenKeys(ctx context.Context, p *Principal) (out []Key, texts ma
 		if len(texts) == 0 {
 			return nil
 		}
-		return u.recordEvent(ctx, Event{Action: EventKeyRevealed, UserID: p.User.ID, TargetID: p.User.ID, TargetName: p.User.Email, Detail: "all"})
+		return u.recordEvent(ctx, Event{Action: EventKeyRevealed, UserID: p.User.ID, TargetID: p.User.ID, TargetName: p.User.Email,
+			Detail: "all"})
 	})
 	return out, texts, wrapStoreError("reveal API keys", err)
 }
@@ -281,7 +283,8 @@ func errNoAccount() error {
 
 func checkName(name string) error {
 	if n := utf8.RuneCountInString(name); n == 0 || n > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-		return fault.New(fault.InvalidArgument, "The name must have 1 to %d characters, none of them a control character.", maxName).With("field", "name")
+		return fault.New(fault.InvalidArgument, "The name must have 1 to %d characters, none of them a control character.",
+			maxName).With("field", "name")
 	}
 	return nil
 }

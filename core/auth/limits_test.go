@@ -71,7 +71,8 @@ func TestResetWhileAWayInIsMade(t *testing.T) {
 
 	_, p, err := u.UseSetup(t.Context(), link, "", "", client)
 	must(t, err)
-	first, second = testkit.Overlap(t, cfg, holdEvents, reset, func() error { _, _, err := u.CreateKey(t.Context(), p, auth.NewKey{}); return err })
+	first, second = testkit.Overlap(t, cfg, holdEvents, reset,
+		func() error { _, _, err := u.CreateKey(t.Context(), p, auth.NewKey{}); return err })
 	must(t, first)
 	wantCode(t, second, "unauthorized")
 	checkNoCredential()

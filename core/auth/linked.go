@@ -27,7 +27,8 @@ func (u *Users) AddLinked(ctx context.Context, account, name string, from Origin
 			return fault.New(fault.Forbidden, "There is no user yet: the first one is made with the set-up link.")
 		}
 		ctx = Acting(ctx, Actor{Address: from.Address, Via: ViaLinked})
-		user, err = u.insertUser(ctx, texts.Limit(strings.ToLower(account), maxEmail-len(linkedDomain))+linkedDomain, name, Member, func(context.Context, User) error { return nil })
+		user, err = u.insertUser(ctx, texts.Limit(strings.ToLower(account), maxEmail-len(linkedDomain))+linkedDomain, name, Member,
+			func(context.Context, User) error { return nil })
 		return err
 	})
 	return user, wrapStoreError("create linked user", err)
@@ -61,6 +62,7 @@ func (u *Users) HasCredential(ctx context.Context, userID string) (bool, error) 
 	if err != nil || n > 0 {
 		return n > 0, err
 	}
-	err = u.cfg.Store.DB(ctx).Model(&apiKey{}).Where("user_id = ? AND revoked_at = 0 AND (expires_at = 0 OR expires_at > ?)", userID, u.cfg.Now().UnixMilli()).Count(&n).Error
+	err = u.cfg.Store.DB(ctx).Model(&apiKey{}).Where("user_id = ? AND revoked_at = 0 AND (expires_at = 0 OR expires_at > ?)", userID,
+		u.cfg.Now().UnixMilli()).Count(&n).Error
 	return n > 0, wrapStoreError("count API keys", err)
 }

@@ -36,18 +36,24 @@ func TestTwoChangesOfOneUser(t *testing.T) {
 	forward := auth.Forward{UserHeader: "X-Forwarded-User", GroupHeader: "Remote-Groups", AllowedGroup: "ops"}
 	g := u.Guard(auth.Access{Forward: forward, Trusted: clients(t, "10.0.0.0/8")})
 	visit := request(from("10.1.2.3:1"), header("X-Forwarded-User", "bob@example.com"), header("Remote-Groups", "dev"))
-	_, bob := decide(t, g, httpd.Forward, request(from("10.1.2.3:1"), header("X-Forwarded-User", "bob@example.com"), header("Remote-Groups", "ops")))
+	_, bob := decide(t, g, httpd.Forward, request(from("10.1.2.3:1"), header("X-Forwarded-User", "bob@example.com"),
+		header("Remote-Groups", "ops")))
 	id := bob.User.ID
 	for _, tc := range []struct {
 		name          string
 		first, second func() error
 		want          auth.User
 	}{
-		{"disabled and renamed", change(id, auth.UserChange{Disabled: &yes}), change(id, auth.UserChange{Name: &name}), auth.User{Name: name, Role: auth.Admin, Disabled: true}},
-		{"demoted and renamed", change(id, auth.UserChange{Role: &member}), change(id, auth.UserChange{Name: &name}), auth.User{Name: name, Role: auth.Member}},
-		{"disabled on the command line and demoted", func() error { return u.Disable(t.Context(), "bob@example.com") }, change(id, auth.UserChange{Role: &member}), auth.User{Name: "Bob", Role: auth.Member, Disabled: true}},
-		{"renamed and reset", change(id, auth.UserChange{Name: &name}), func() error { _, err := u.ResetLink(t.Context(), "bob@example.com"); return err }, auth.User{Name: name, Role: auth.Admin}},
-		{"disabled and demoted by the proxy", change(id, auth.UserChange{Disabled: &yes}), func() error { decideFor(t, g, "search", httpd.Forward, visit); return nil }, auth.User{Name: "Bob", Role: auth.Member, Disabled: true}},
+		{"disabled and renamed", change(id, auth.UserChange{Disabled: &yes}), change(id, auth.UserChange{Name: &name}),
+			auth.User{Name: name, Role: auth.Admin, Disabled: true}},
+		{"demoted and renamed", change(id, auth.UserChange{Role: &member}), change(id, auth.UserChange{Name: &name}),
+			auth.User{Name: name, Role: auth.Member}},
+		{"disabled on the command line and demoted", func() error { return u.Disable(t.Context(), "bob@example.com") },
+			change(id, auth.UserChange{Role: &member}), auth.User{Name: "Bob", Role: auth.Member, Disabled: true}},
+		{"renamed and reset", change(id, auth.UserChange{Name: &name}),
+			func() error { _, err := u.ResetLink(t.Context(), "bob@example.com"); return err }, auth.User{Name: name, Role: auth.Admin}},
+		{"disabled and demoted by the proxy", change(id, auth.UserChange{Disabled: &yes}),
+			func() error { decideFor(t, g, "search", httpd.Forward, visit); return nil }, auth.User{Name: "Bob", Role: auth.Member, Disabled: true}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			before := "Bob"
@@ -167,7 +173,8 @@ func TestUserIsDisabledWhileItSignsIn(t *testing.T) {
 		})
 	}
 	t.Run("ErrDisabled", func(t *testing.T) {
-		first, second := testkit.Overlap(t, cfg, holdEvents, disable, func() error { _, _, err := u.Exchange(t.Context(), key, client); return err })
+		first, second := testkit.Overlap(t, cfg, holdEvents, disable,
+			func() error { _, _, err := u.Exchange(t.Context(), key, client); return err })
 		must(t, first)
 		wantCode(t, second, "account_disabled")
 	})
@@ -228,7 +235,8 @@ func TestFirstLinkIsUsedWhileAUserIsMade(t *testing.T) {
 			return err
 		},
 		"forwarded": func(t *testing.T, u *auth.Users) error {
-			g := u.Guard(auth.Access{Forward: auth.Forward{UserHeader: "X-Forwarded-User", AllowedUser: "ann@example.com"}, Trusted: clients(t, "10.0.0.0/8")})
+			g := u.Guard(auth.Access{Forward: auth.Forward{UserHeader: "X-Forwarded-User", AllowedUser: "ann@example.com"},
+				Trusted: clients(t, "10.0.0.0/8")})
 			decideFor(t, g, "search", httpd.Forward, request(from("10.1.2.3:1"), header("X-Forwarded-User", "ann@example.com")))
 			return nil
 		},

@@ -93,7 +93,8 @@ func (u *Users) RenamePasskey(ctx context.Context, p *Principal, id, name string
 		if err := u.cfg.Store.Writer(ctx).Model(&passkey{}).Where("id = ?", id).Update("name", name).Error; err != nil {
 			return err
 		}
-		return u.recordEvent(ctx, Event{Action: EventPasskeyRenamed, TargetID: id, TargetName: name, UserID: p.User.ID, Detail: "formerly: " + was})
+		return u.recordEvent(ctx, Event{Action: EventPasskeyRenamed, TargetID: id, TargetName: name, UserID: p.User.ID,
+			Detail: "formerly: " + was})
 	})
 	return out, wrapStoreError("rename passkey", err)
 }

@@ -53,7 +53,8 @@ func enter(t *testing.T, u *auth.Users) (string, *auth.Principal) {
 	return cookie, p
 }
 
-func register(t *testing.T, u *auth.Users, p *auth.Principal, c auth.Capability, a *passkeytest.Authenticator, name string) (auth.Passkey, error) {
+func register(t *testing.T, u *auth.Users, p *auth.Principal, c auth.Capability, a *passkeytest.Authenticator,
+	name string) (auth.Passkey, error) {
 	t.Helper()
 	options, err := u.BeginRegistration(t.Context(), p, c, name)
 	must(t, err)
@@ -92,7 +93,8 @@ func TestPasskey(t *testing.T) {
 			AuthenticatorSelection struct{ ResidentKey, UserVerification string }
 		}
 		remarshal(t, options, &shown)
-		if shown.Attestation != "none" || len(shown.ExcludeCredentials) != 1 || shown.ExcludeCredentials[0].ID != base64.RawURLEncoding.EncodeToString(a.ID) ||
+		if shown.Attestation != "none" || len(shown.ExcludeCredentials) != 1 ||
+			shown.ExcludeCredentials[0].ID != base64.RawURLEncoding.EncodeToString(a.ID) ||
 			shown.AuthenticatorSelection.ResidentKey != "required" || shown.AuthenticatorSelection.UserVerification != "required" {
 			t.Fatalf("got the options %+v", shown)
 		}
@@ -307,8 +309,10 @@ func TestCapability(t *testing.T) {
 		{name: "https", public: "https://p.example.com/", target: "https://p.example.com/", url: "https://p.example.com"},
 		{name: "standard port", public: "https://p.example.com:443", target: "https://p.example.com/", url: "https://p.example.com"},
 		{name: "own port", public: "https://p.example.com:8443", target: "https://p.example.com:8443/", url: "https://p.example.com:8443"},
-		{name: "proxy that changes the host", public: "https://p.example.com", target: "http://127.0.0.1:50883/", headers: []string{"X-Forwarded-For", "192.0.2.1"}, url: "https://p.example.com"},
-		{name: "at another address", public: "https://p.example.com", target: "http://localhost:50883/", reason: "other_address", url: "https://p.example.com"},
+		{name: "proxy that changes the host", public: "https://p.example.com", target: "http://127.0.0.1:50883/",
+			headers: []string{"X-Forwarded-For", "192.0.2.1"}, url: "https://p.example.com"},
+		{name: "at another address", public: "https://p.example.com", target: "http://localhost:50883/", reason: "other_address",
+			url: "https://p.example.com"},
 		{name: "plain http", public: "http://p.example.com", target: "http://p.example.com/", reason: "public_url_not_https"},
 		{name: "address", public: "https://192.0.2.1", target: "https://192.0.2.1/", reason: "public_url_is_address"},
 		{name: "public localhost", public: "http://localhost:50883", target: "http://localhost:50883/", url: "http://localhost:50883"},

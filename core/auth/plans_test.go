@@ -23,11 +23,15 @@ func fillAccounts(t *testing.T, st *store.Store) {
 		table, columns, values string
 		count                  int
 	}{
-		{"users", "id, email, name, role, disabled, created_at, updated_at", "'usr_' || i, 'u' || i || '@example.com', 'U', 'member', FALSE, i, i", 10_000},
-		{"api_keys", "id, user_id, name, hash, sealed, prefix, scopes, expires_at, created_at, revoked_at", "'key_' || i, 'usr_' || i, 'K', CAST('h' || i AS " + bytes + "), '', '', '', 0, i, 0", 10_000},
-		{"passkeys", "id, user_id, credential_id, rp_id, name, record, backed_up, created_at, last_used_at, revoked_at", "'pk_' || i, 'usr_' || i, CAST('h' || i AS " + bytes + "), 'example.com', 'P', '{}', FALSE, i, i, 0", 10_000},
+		{"users", "id, email, name, role, disabled, created_at, updated_at",
+			"'usr_' || i, 'u' || i || '@example.com', 'U', 'member', FALSE, i, i", 10_000},
+		{"api_keys", "id, user_id, name, hash, sealed, prefix, scopes, expires_at, created_at, revoked_at",
+			"'key_' || i, 'usr_' || i, 'K', CAST('h' || i AS " + bytes + "), '', '', '', 0, i, 0", 10_000},
+		{"passkeys", "id, user_id, credential_id, rp_id, name, record, backed_up, created_at, last_used_at, revoked_at",
+			"'pk_' || i, 'usr_' || i, CAST('h' || i AS " + bytes + "), 'example.com', 'P', '{}', FALSE, i, i, 0", 10_000},
 		{"sessions", "hash, id, user_id, key_id, began_with, user_agent, address, created_at, seen_at, expires_at",
-			"CAST('h' || i AS " + bytes + "), 'ses_' || i, 'usr_' || i, 'key_' || i, 'passkey', '', '', 9000000000000, i, 9000000000000 + i", 10_000},
+			"CAST('h' || i AS " + bytes + "), 'ses_' || i, 'usr_' || i, 'key_' || i, 'passkey', '', '', 9000000000000, i, 9000000000000 + i",
+			10_000},
 		{"account_events", "id, at, action, result, actor_id, actor_name, via, address, target_id, target_name, user_id, detail",
 			"'aev_' || i, 9000000000000 + i, CASE WHEN i % 1000 = 0 THEN 'rare.' || (i / 1000) ELSE 'often.' || (i % 3) END, 'ok', 'usr_' || (i % 1000), '', 'session', '', '', '', 'usr_' || (i % 1000), ''", 50_000},
 	} {

@@ -42,7 +42,9 @@ func (a Access) Passkeys(r *http.Request) Capability {
 	}
 	// A proxy may have changed the host that the browser asked for.
 	if hostOf(r.Host) != host && (a.Trusted == nil || !a.Trusted.Trusted(peerAddress(r)) || !isProxied(r)) {
-		return Capability{Reason: "other_address", Message: "Passkeys belong to the address of this server, " + originOf(a.PublicURL) + ": open it there, or sign in with an API key.", URL: originOf(a.PublicURL)}
+		return Capability{Reason: "other_address",
+			Message: "Passkeys belong to the address of this server, " + originOf(a.PublicURL) + ": open it there, or sign in with an API key.",
+			URL:     originOf(a.PublicURL)}
 	}
 	return Capability{Available: true, rpID: host, origin: originOf(a.PublicURL), URL: originOf(a.PublicURL)}
 }
@@ -62,7 +64,8 @@ func unnamedHost(r *http.Request) Capability {
 		if _, port, err := net.SplitHostPort(r.Host); err == nil && plainPort(r.Host) {
 			at += ":" + port
 		}
-		return Capability{Reason: "other_address", Message: "Browsers make no passkeys for an IP address. Open " + at + " instead, or sign in with an API key.", URL: at}
+		return Capability{Reason: "other_address",
+			Message: "Browsers make no passkeys for an IP address. Open " + at + " instead, or sign in with an API key.", URL: at}
 	}
 	return Capability{Reason: "public_url_unset", Message: "Passkeys need to know the address of this server. " +
 		"Set public_url (SVC_PUBLIC_URL) to the https address under which browsers reach it; until then sign in with an API key."}

@@ -69,7 +69,8 @@ func TestSessionsAreEndedDuringASignIn(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			first, second := testkit.Overlap(t, cfg, holdEvents, func() error { _, err := u.SignInLinked(t.Context(), p.User.ID, client); return err }, end)
+			first, second := testkit.Overlap(t, cfg, holdEvents,
+				func() error { _, err := u.SignInLinked(t.Context(), p.User.ID, client); return err }, end)
 			must(t, first)
 			must(t, second)
 			left, err := u.Sessions(t.Context(), p.User.ID)
@@ -100,8 +101,8 @@ func TestPurgeDuringAReset(t *testing.T) {
 	must(t, second)
 }
 
-// TestSessionsArePurgedDuringAReset: both delete the same sessions, which the database finds in another order for each, and neither waits for the
-// other without end.
+// TestSessionsArePurgedDuringAReset: both delete the same sessions, which the database finds in another order for each, and neither waits
+// for the other without end.
 func TestSessionsArePurgedDuringAReset(t *testing.T) {
 	cfg := testkit.PostgresConfig(t)
 	// The reset finds them by the index of users, the purge as they lie in the table.

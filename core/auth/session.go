@@ -68,7 +68,8 @@ func (u *Users) Exchange(ctx context.Context, key string, from Origin) (cookie s
 			return err
 		}
 		var s session
-		cookie, s, err = u.beginSession(Acting(ctx, Actor{Address: from.Address}), p.User, session{KeyID: p.KeyID, BeganWith: beganWithKey}, ViaKey, from)
+		cookie, s, err = u.beginSession(Acting(ctx, Actor{Address: from.Address}), p.User, session{KeyID: p.KeyID, BeganWith: beganWithKey},
+			ViaKey, from)
 		p.SessionID, p.Since = s.ID, s.CreatedAt
 		return err
 	})
@@ -83,7 +84,8 @@ func (u *Users) bySession(ctx context.Context, text string) (*Principal, error) 
 	}
 	var s session
 	now := u.cfg.Now()
-	err := u.cfg.Store.DB(ctx).Where("hash = ? AND expires_at > ? AND created_at > ?", secret.HashToken(text), now.UnixMilli(), now.Add(-sessionMax).UnixMilli()).Take(&s).Error
+	err := u.cfg.Store.DB(ctx).Where("hash = ? AND expires_at > ? AND created_at > ?", secret.HashToken(text), now.UnixMilli(),
+		now.Add(-sessionMax).UnixMilli()).Take(&s).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil, nil
 	}
@@ -139,7 +141,8 @@ func (u *Users) PurgeSessions(ctx context.Context) error {
 
 // Cookie is the cookie of a session; an empty value takes it away.
 func Cookie(value string, secure bool) *http.Cookie {
-	c := &http.Cookie{Name: SessionCookie, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure, MaxAge: int(sessionFor / time.Second)}
+	c := &http.Cookie{Name: SessionCookie, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure,
+		MaxAge: int(sessionFor / time.Second)}
 	if value == "" {
 		c.MaxAge = -1
 	}

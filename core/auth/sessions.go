@@ -29,7 +29,8 @@ type SessionInfo struct {
 // Sessions are those of a user that have not ended, the one that was used last first.
 func (u *Users) Sessions(ctx context.Context, userID string) ([]SessionInfo, error) {
 	var rows []session
-	err := u.cfg.Store.DB(ctx).Where("user_id = ? AND expires_at > ? AND created_at > ?", userID, u.cfg.Now().UnixMilli(), u.cfg.Now().Add(-sessionMax).UnixMilli()).Order("seen_at DESC, id DESC").Find(&rows).Error
+	err := u.cfg.Store.DB(ctx).Where("user_id = ? AND expires_at > ? AND created_at > ?", userID, u.cfg.Now().UnixMilli(),
+		u.cfg.Now().Add(-sessionMax).UnixMilli()).Order("seen_at DESC, id DESC").Find(&rows).Error
 	out := make([]SessionInfo, len(rows))
 	for i, s := range rows {
 		out[i] = SessionInfo{s.ID, s.BeganWith, s.UserAgent, s.Address, s.CreatedAt, s.SeenAt, s.ExpiresAt}

@@ -91,7 +91,8 @@ func errLink() error {
 
 // errHasAdmin is the error of a link for the first administrator once there is one.
 func errHasAdmin() error {
-	return fault.New("administrator_exists", "There is an administrator already: sign in, or ask for a link of your own.").WithStatus(http.StatusConflict)
+	return fault.New("administrator_exists",
+		"There is an administrator already: sign in, or ask for a link of your own.").WithStatus(http.StatusConflict)
 }
 
 // SetupFirst reports whether a token makes the first administrator, so that email and name are needed; an error if it is no
@@ -196,7 +197,8 @@ func (u *Users) createFirstAdmin(ctx context.Context, email, name string) (User,
 	user := User{ID: store.NewID("usr"), Email: email, Name: name, Role: Admin, CreatedAt: now, UpdatedAt: now}
 	made := u.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}).Create(&user)
 	if made.Error == nil && made.RowsAffected == 0 {
-		return user, fault.New(fault.InvalidArgument, "There is a user with this email address, who is no administrator: name another one, or use patchbay user role.").With("field", "email")
+		return user, fault.New(fault.InvalidArgument,
+			"There is a user with this email address, who is no administrator: name another one, or use patchbay user role.").With("field", "email")
 	}
 	if made.Error != nil {
 		return user, made.Error

@@ -85,8 +85,8 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Grant is what a service hands out that lets whoever holds it in as a user, such as tokens, links and accounts elsewhere. While the user is
-// disabled, the service refuses it by itself.
+// Grant is what a service hands out that lets whoever holds it in as a user, such as tokens, links and accounts elsewhere. While the user
+// is disabled, the service refuses it by itself.
 type Grant struct {
 	// Service is who hands it out.
 	Service string
@@ -174,7 +174,8 @@ func (u *Users) insertUser(ctx context.Context, email, name string, role Role, a
 		if made.RowsAffected == 0 {
 			return fault.New(fault.Conflict, "There is a user with this email address already.").With("field", "email")
 		}
-		if err := u.recordEvent(ctx, Event{Action: EventUserCreated, TargetID: user.ID, TargetName: user.Email, UserID: user.ID, Detail: "role: " + string(user.Role)}); err != nil {
+		if err := u.recordEvent(ctx, Event{Action: EventUserCreated, TargetID: user.ID, TargetName: user.Email, UserID: user.ID,
+			Detail: "role: " + string(user.Role)}); err != nil {
 			return err
 		}
 		return admit(ctx, user)

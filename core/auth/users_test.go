@@ -48,7 +48,8 @@ func TestUsers(t *testing.T) {
 		if n, err := u.Count(ctx); err != nil || n != 1 {
 			t.Fatalf("count %d, %v", n, err)
 		}
-		for _, err := range []error{u.Disable(ctx, "nobody@example.com"), func() error { _, err := u.Reset(ctx, "nobody@example.com"); return err }()} {
+		for _, err := range []error{u.Disable(ctx, "nobody@example.com"),
+			func() error { _, err := u.Reset(ctx, "nobody@example.com"); return err }()} {
 			if fault.CodeOf(err) != fault.NotFound {
 				t.Fatalf("unknown user: %v", err)
 			}

@@ -112,11 +112,13 @@ func (c *commandLine) rootCommand() *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}, Version: Version,
 		Args: cobra.ArbitraryArgs, RunE: command.OnlyOthers("patchbay"),
 	}
-	root.PersistentFlags().StringVar(&c.config, "config", "", "configuration file (default: the one that PATCHBAY_CONFIG names, or plugin.hcl here, or /etc/patchbay/plugin.hcl)")
+	root.PersistentFlags().StringVar(&c.config, "config", "",
+		"configuration file (default: the one that PATCHBAY_CONFIG names, or plugin.hcl here, or /etc/patchbay/plugin.hcl)")
 	root.PersistentPreRun = func(*cobra.Command, []string) { c.config = findConfiguration(c.config, c.env, systemConfiguration) }
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Mistake{Err: err} })
 	root.SetVersionTemplate(versionText())
-	root.AddCommand(c.serveCommand(), c.superviseCommand(), c.reloadCommand(), c.statusCommand(), c.configCommand(), c.pluginCommand(), c.jobCommand(), c.userCommand(),
+	root.AddCommand(c.serveCommand(), c.superviseCommand(), c.reloadCommand(), c.statusCommand(), c.configCommand(), c.pluginCommand(),
+		c.jobCommand(), c.userCommand(),
 		c.backupCommand(), c.restoreCommand(), c.healthCommand(), c.versionCommand(), c.completionCommand())
 	root.AddCommand(c.serviceCommands()...)
 	return root
@@ -133,10 +135,11 @@ func (c *commandLine) report(diags config.Diagnostics) error {
 }
 
 func (c *commandLine) versionCommand() *cobra.Command {
-	return &cobra.Command{Use: "version", Short: "Print version, commit and Go version", Args: command.NoArgs, RunE: func(*cobra.Command, []string) error {
-		_, err := fmt.Fprint(c.out, versionText())
-		return err
-	}}
+	return &cobra.Command{Use: "version", Short: "Print version, commit and Go version", Args: command.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprint(c.out, versionText())
+			return err
+		}}
 }
 
 // versionText returns the line that the command version and the flag --version print.

@@ -38,7 +38,8 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, Setup: writePlugin,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": runExits, "await-core": awaitCore, "submit-job": submitJob, "first-id": setFirstID, "set-last": setLastWord, "await-job": awaitJob, "await-file": awaitFile, "truncate": truncateFile},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": runExits, "await-core": awaitCore, "submit-job": submitJob,
+			"first-id": setFirstID, "set-last": setLastWord, "await-job": awaitJob, "await-file": awaitFile, "truncate": truncateFile},
 	})
 }
 
@@ -50,7 +51,8 @@ func writePlugin(env *testscript.Env) error {
 	}
 	env.Setenv("SVC_HTTP_ADDR", "127.0.0.1:0")
 	spec := testplugin.Spec(testplugin.Well)
-	text := fmt.Sprintf("#!/bin/sh\necho 'hello from the plugin' >&2\n%s exec '%s' '%s' '%s'\n", testplugin.NoExitPause, self, spec.Args[0], spec.Args[1])
+	text := fmt.Sprintf("#!/bin/sh\necho 'hello from the plugin' >&2\n%s exec '%s' '%s' '%s'\n", testplugin.NoExitPause, self, spec.Args[0],
+		spec.Args[1])
 	env.Setenv("TESTBINARY", self)
 	return os.WriteFile(filepath.Join(env.WorkDir, "testplugin.sh"), []byte(text), 0o700)
 }
@@ -98,7 +100,8 @@ func submitJob(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(st.Migrate(context.Background(), queue.Migrations()))
 	q, err := queue.New(queue.Config{Store: st, Bus: event.NewBus()})
 	ts.Check(err)
-	job, _, err := q.Submit(context.Background(), queue.Submission{Type: args[1], Actor: "script", RunAt: time.Now().Add(delay), Payload: map[string]string{"secret": "in-the-payload"}})
+	job, _, err := q.Submit(context.Background(),
+		queue.Submission{Type: args[1], Actor: "script", RunAt: time.Now().Add(delay), Payload: map[string]string{"secret": "in-the-payload"}})
 	ts.Check(err)
 	ts.Setenv("JOB", job.ID)
 }

@@ -52,8 +52,10 @@ func (c *commandLine) pluginTest() *cobra.Command {
 	}
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().StringVar(&settings, "settings", "", "file with the config block as JSON; relative paths in it start at its directory")
-	cmd.Flags().StringArrayVar(&samples, "sample", nil, "a call that the plugin must answer, as OPERATION=JSON, or target=JSON for the kind notify; may be given more than once")
-	cmd.Flags().StringVar(&message, "send", "", "send one message with this text instead of running the suite, with a plugin of the kind notify")
+	cmd.Flags().StringArrayVar(&samples, "sample", nil,
+		"a call that the plugin must answer, as OPERATION=JSON, or target=JSON for the kind notify; may be given more than once")
+	cmd.Flags().StringVar(&message, "send", "",
+		"send one message with this text instead of running the suite, with a plugin of the kind notify")
 	cmd.Flags().StringVar(&credential, "credential-env", "", "environment variable with a key, for a plugin that needs one")
 	return cmd
 }

@@ -17,7 +17,8 @@ func (c *commandLine) jobCommand() *cobra.Command {
 func (c *commandLine) jobList() *cobra.Command {
 	var q operator.JobQuery
 	cmd := &cobra.Command{Use: "list", Short: "List jobs, the newest first", Args: command.NoArgs}
-	cmd.Flags().StringVar(&q.State, "state", "", "only those in this state: open (queued or running), queued, running, success, failed, rolled_back or canceled")
+	cmd.Flags().StringVar(&q.State, "state", "",
+		"only those in this state: open (queued or running), queued, running, success, failed, rolled_back or canceled")
 	cmd.Flags().StringVar(&q.Type, "type", "", "only those of this type")
 	cmd.Flags().StringVar(&q.Cursor, "cursor", "", "the page that follows another: its \"next\"")
 	cmd.Flags().IntVar(&q.Limit, "limit", 50, "how many, from 1 to 200")
@@ -53,7 +54,8 @@ func (c *commandLine) jobShow() *cobra.Command {
 		if out.JSON() {
 			return command.PrintJSON(c.out, job)
 		}
-		fmt.Fprintf(c.out, "Job       %s\nType      %s\nState     %s\nActor     %s\nAttempt   %d\nCreated   %s\n", job.ID, job.Type, shownState(job.Job), job.Actor, job.Attempt, job.CreatedAt)
+		fmt.Fprintf(c.out, "Job       %s\nType      %s\nState     %s\nActor     %s\nAttempt   %d\nCreated   %s\n", job.ID, job.Type,
+			shownState(job.Job), job.Actor, job.Attempt, job.CreatedAt)
 		if f := job.Failure; f != nil {
 			fmt.Fprintf(c.out, "Failure   %s (%s)\n", command.Printable(f.Message), f.Code)
 		}

@@ -24,7 +24,8 @@ func TestFindConfiguration(t *testing.T) {
 		remove string
 		want   string
 	}{
-		{"flag.hcl", named, "", "flag.hcl"}, {"", named, "", "named.hcl"}, {"", empty, "", localConfiguration}, {"", empty, localConfiguration, system}, {"", empty, system, localConfiguration},
+		{"flag.hcl", named, "", "flag.hcl"}, {"", named, "", "named.hcl"}, {"", empty, "", localConfiguration},
+		{"", empty, localConfiguration, system}, {"", empty, system, localConfiguration},
 	} {
 		if c.remove != "" {
 			if err := os.Remove(c.remove); err != nil {

@@ -26,7 +26,8 @@ func (c *commandLine) operatorCommand(cmd *cobra.Command, run func(context.Conte
 }
 
 // listingCommand is operatorCommand for one that prints a list or what is in it.
-func (c *commandLine) listingCommand(cmd *cobra.Command, run func(context.Context, *operator.Client, *command.Output, []string) error) *cobra.Command {
+func (c *commandLine) listingCommand(cmd *cobra.Command,
+	run func(context.Context, *operator.Client, *command.Output, []string) error) *cobra.Command {
 	out := command.AddOutput(cmd)
 	cmd.PreRunE = func(*cobra.Command, []string) error { return out.Check() }
 	return c.operatorCommand(cmd, func(ctx context.Context, client *operator.Client, args []string) error {
@@ -46,7 +47,8 @@ func (c *commandLine) socketPaths() []string {
 
 func (c *commandLine) reloadCommand() *cobra.Command {
 	return c.operatorCommand(&cobra.Command{
-		Use: "reload", Short: "Have the running core read its configuration again, and wait until it has: exit status 2 if it is refused", Args: command.NoArgs,
+		Use: "reload", Short: "Have the running core read its configuration again, and wait until it has: exit status 2 if it is refused",
+		Args: command.NoArgs,
 	}, func(ctx context.Context, client *operator.Client, _ []string) error {
 		done, err := client.Reload(ctx)
 		if err != nil {

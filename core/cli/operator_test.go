@@ -22,7 +22,8 @@ func (brokenCore) plugin() operator.Plugin {
 
 // Status implements operator.Core.
 func (b brokenCore) Status(context.Context) (operator.Status, error) {
-	return operator.Status{Version: "7", Services: []operator.ServiceStatus{{Name: "search", Message: "the audit cannot be written"}}, Plugins: b.List()}, nil
+	return operator.Status{Version: "7", Services: []operator.ServiceStatus{{Name: "search", Message: "the audit cannot be written"}},
+		Plugins: b.List()}, nil
 }
 
 // Reload implements operator.Core.
@@ -44,7 +45,8 @@ func (brokenCore) Record(context.Context, string, string, error) error { return 
 // on one line, without what a terminal would obey.
 func TestBrokenCore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), operator.SocketName)
-	served, err := operator.Serve(operator.Config{Paths: []string{path}, Core: brokenCore{}, Plugins: brokenCore{}, Audit: brokenCore{}, Logger: hclog.NewNullLogger()})
+	served, err := operator.Serve(operator.Config{Paths: []string{path}, Core: brokenCore{}, Plugins: brokenCore{}, Audit: brokenCore{},
+		Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}

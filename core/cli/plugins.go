@@ -92,7 +92,8 @@ func pluginTable(plugins []operator.Plugin) command.Table {
 
 func (c *commandLine) pluginRestart() *cobra.Command {
 	return c.operatorCommand(&cobra.Command{
-		Use: "restart INSTANCE", Short: "Start the process of an instance again, and wait until it serves: exit status 1 if it does not", Args: command.Exactly(1),
+		Use: "restart INSTANCE", Short: "Start the process of an instance again, and wait until it serves: exit status 1 if it does not",
+		Args: command.Exactly(1),
 	}, func(ctx context.Context, client *operator.Client, args []string) error {
 		p, err := client.RestartPlugin(ctx, args[0])
 		if err != nil {
@@ -108,7 +109,9 @@ func (c *commandLine) pluginRestart() *cobra.Command {
 
 func (c *commandLine) pluginLogs() *cobra.Command {
 	var follow bool
-	cmd := &cobra.Command{Use: "logs INSTANCE", Short: "Print the last 200 lines that the process of an instance has written, without the secrets that are known", Args: command.Exactly(1)}
+	cmd := &cobra.Command{Use: "logs INSTANCE",
+		Short: "Print the last 200 lines that the process of an instance has written, without the secrets that are known",
+		Args:  command.Exactly(1)}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with the lines that it writes from now on")
 	return c.operatorCommand(cmd, func(ctx context.Context, client *operator.Client, args []string) error {
 		return client.CopyLogs(ctx, c.out, args[0], follow)

@@ -97,16 +97,17 @@ There is no administrator yet. Open this link to look around, or to become the f
 
 func (c *commandLine) healthCommand() *cobra.Command {
 	var url string
-	cmd := &cobra.Command{Use: "health", Short: "Ask a running core whether it is ready: exit status 0 or 1", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		if url == "" {
-			addr, err := admin.AdminAddr(c.source())
-			if err != nil {
-				return err
+	cmd := &cobra.Command{Use: "health", Short: "Ask a running core whether it is ready: exit status 0 or 1", Args: command.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if url == "" {
+				addr, err := admin.AdminAddr(c.source())
+				if err != nil {
+					return err
+				}
+				url = "http://" + httpd.DialAddr(addr) + "/readyz"
 			}
-			url = "http://" + httpd.DialAddr(addr) + "/readyz"
-		}
-		return probeReady(cmd.Context(), url)
-	}}
+			return probeReady(cmd.Context(), url)
+		}}
 	cmd.Flags().StringVar(&url, "url", "", "what to ask (default: /readyz on the configured admin address)")
 	return cmd
 }

@@ -14,7 +14,8 @@ import (
 
 func (c *commandLine) superviseCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "supervise", Short: "Run the supervisor, which replaces the core by another version and brings the former one back if that fails", Args: command.NoArgs,
+		Use: "supervise", Short: "Run the supervisor, which replaces the core by another version and brings the former one back if that fails",
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.runSupervisor(cmd.Context()) },
 	}
 }

@@ -36,7 +36,8 @@ func TestRunningJobs(t *testing.T) {
 	if _, err := jobs.RunningJobs(t.Context()); !errors.Is(err, operator.ErrNoCore) {
 		t.Errorf("without a core: %v", err)
 	}
-	all := []queue.Job{{Type: "containers.update", State: queue.Running}, {Type: "mail.sweep", State: queue.Queued}, {Type: "a", State: queue.Success}, {Type: "b", State: queue.Running}}
+	all := []queue.Job{{Type: "containers.update", State: queue.Running}, {Type: "mail.sweep", State: queue.Queued},
+		{Type: "a", State: queue.Success}, {Type: "b", State: queue.Running}}
 	served, err := operator.Serve(operator.Config{Paths: []string{path}, Jobs: busyQueue{jobs: all}, Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)

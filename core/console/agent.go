@@ -10,7 +10,8 @@ import (
 func browserName(s string) string {
 	browser := ""
 	for _, b := range []struct{ mark, name string }{
-		{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"HeadlessChrome/", "Chrome"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}, {"curl/", "curl"},
+		{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"HeadlessChrome/", "Chrome"}, {"Chrome/", "Chrome"},
+		{"Safari/", "Safari"}, {"curl/", "curl"},
 	} {
 		if strings.Contains(s, b.mark) {
 			browser = b.name

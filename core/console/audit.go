@@ -25,7 +25,8 @@ func auditResults() []string {
 
 func (c *Console) showAudit(gc *gin.Context) {
 	a := auditView{
-		Actor: gc.Query("actor"), Action: gc.Query("action"), Object: gc.Query("object"), Result: gc.Query("result"), From: gc.Query("from"), Until: gc.Query("until"), Cursor: gc.Query("cursor"),
+		Actor: gc.Query("actor"), Action: gc.Query("action"), Object: gc.Query("object"), Result: gc.Query("result"), From: gc.Query("from"),
+		Until: gc.Query("until"), Cursor: gc.Query("cursor"),
 	}
 	f := auth.EventFilter{Actor: a.Actor, Action: a.Action, Object: a.Object, Result: a.Result, Cursor: a.Cursor, Limit: auditPage}
 	// A malformed date sets no bound.
@@ -56,7 +57,8 @@ func (c *Console) showAudit(gc *gin.Context) {
 // filterQuery are the filters in an address.
 func (a auditView) filterQuery() url.Values {
 	q := url.Values{}
-	for name, value := range map[string]string{"actor": a.Actor, "action": a.Action, "object": a.Object, "result": a.Result, "from": a.From, "until": a.Until} {
+	for name, value := range map[string]string{"actor": a.Actor, "action": a.Action, "object": a.Object, "result": a.Result, "from": a.From,
+		"until": a.Until} {
 		if value != "" {
 			q.Set(name, value)
 		}

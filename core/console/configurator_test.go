@@ -27,7 +27,8 @@ func (c *configurator) Choices(context.Context) ([]console.Choice, error) {
 	return []console.Choice{{Kind: "search", Plugin: "files", Summary: hostile, Origin: "built-in", Settings: []console.Setting{
 		{Name: "folders", Type: "string_list", Doc: hostile, Required: true}, {Name: "key", Type: "string", Secret: true},
 		{Name: "mode", Type: "string", Enum: []string{"a", "b"}, Default: `"a"`}, {Name: "wait", Type: "duration", Default: `"1s"`},
-		{Name: "deep", Type: "bool"}, {Name: "labels", Type: "string_map"}, {Name: "limits.day", Type: "integer"}, {Name: "feed.url", Type: "string", Repeated: true},
+		{Name: "deep", Type: "bool"}, {Name: "labels", Type: "string_map"}, {Name: "limits.day", Type: "integer"},
+		{Name: "feed.url", Type: "string", Repeated: true},
 	}}}, nil
 }
 
@@ -70,7 +71,8 @@ func TestTypedSecretCounts(t *testing.T) {
 	v := s.signedIn(s.admin)
 	for _, tc := range []struct{ source, file, env, wantSource, wantText string }{
 		{console.FromForm, "typed", "", console.FromFile, "typed"}, {console.Keep, "", "NAME", console.FromEnvironment, "NAME"},
-		{console.FromForm, "", "", console.FromForm, ""}, {console.Keep, "", "", console.Keep, ""}, {console.FromEnvironment, "typed", "NAME", console.FromEnvironment, "NAME"},
+		{console.FromForm, "", "", console.FromForm, ""}, {console.Keep, "", "", console.Keep, ""},
+		{console.FromEnvironment, "typed", "NAME", console.FromEnvironment, "NAME"},
 	} {
 		v.Post("/system/plugins/propose", "set", "search.docs", "source.key", tc.source, "file.key", tc.file, "env.key", tc.env)
 		if got := s.configurator.asked.Values; len(got) != 1 || got[0].Source != tc.wantSource || got[0].Text != tc.wantText {
@@ -89,25 +91,30 @@ func TestProviderForm(t *testing.T) {
 	if a := v.Get("/system/plugins/use/search/nothing"); a.Status != http.StatusNotFound {
 		t.Errorf("status %d", a.Status)
 	}
-	v.Get("/system/plugins/add/search/files?for=search.backend").Says(t, `name="value.folders"`, `<option value="" selected>Choose: instead of`, "Default: 1s.")
+	v.Get("/system/plugins/add/search/files?for=search.backend").Says(t, `name="value.folders"`,
+		`<option value="" selected>Choose: instead of`, "Default: 1s.")
 
 	s.configurator.next = console.Change{State: console.ChangeRejected, Findings: []console.Finding{
-		{Field: "folders", Text: "no such folder " + hostile}, {Field: "name", TextID: "change.name_taken"}, {Text: "somewhere else"}, {Field: "key", TextID: "change.no_secret"},
+		{Field: "folders", Text: "no such folder " + hostile}, {Field: "name", TextID: "change.name_taken"}, {Text: "somewhere else"},
+		{Field: "key", TextID: "change.no_secret"},
 	}}
-	a := v.Post("/system/plugins/propose", "add", "search/files", "name", "web", "value.folders", "a\r\nb", "source.key", "file", "file.key", "s3cret", "value.mode", "b",
+	a := v.Post("/system/plugins/propose", "add", "search/files", "name", "web", "value.folders", "a\r\nb", "source.key", "file", "file.key",
+		"s3cret", "value.mode", "b",
 		"value.feed.url", "x", "use.search.backend", "first")
 	if a.Status != http.StatusSeeOther || a.Header.Get("Location") != "/system/plugins/add/search/files?draft=c1" {
 		t.Fatalf("status %d to %q", a.Status, a.Header.Get("Location"))
 	}
 	asked := s.configurator.asked
-	if asked.Name != "web" || len(asked.Values) != 3 || asked.Values[0].Text != "a\nb" || asked.Values[1] != (console.Value{Name: "key", Source: console.FromFile, Text: "s3cret"}) {
+	if asked.Name != "web" || len(asked.Values) != 3 || asked.Values[0].Text != "a\nb" ||
+		asked.Values[1] != (console.Value{Name: "key", Source: console.FromFile, Text: "s3cret"}) {
 		t.Errorf("asked for %+v", asked)
 	}
 	if len(asked.Uses) != 1 || strings.Join(asked.Uses[0].Refs, " ") != "search.web search.docs" {
 		t.Errorf("asked for %+v", asked.Uses)
 	}
 	page := v.Get(a.Header.Get("Location"))
-	page.Says(t, `aria-describedby="v-folders-error"`, "no such folder &lt;script&gt;", "a\nb", `value="b" selected`, "There is an instance with this name already.", "somewhere else",
+	page.Says(t, `aria-describedby="v-folders-error"`, "no such folder &lt;script&gt;", "a\nb", `value="b" selected`,
+		"There is an instance with this name already.", "somewhere else",
 		"Typed in already", `value="first" selected`)
 	if strings.Contains(page.Body, "s3cret") || strings.Contains(page.Body, "<script>alert") {
 		t.Error("the page has the secret, or markup of others")
@@ -119,7 +126,8 @@ func TestSettingsOfAnInstanceAreKept(t *testing.T) {
 	v := s.signedIn(s.admin)
 	v.Get("/system/plugins/instance/search.docs/settings").Says(t, "one\ntwo", "env(&#34;KEY&#34;)", "format(&#34;%ds&#34;, 3)")
 	s.configurator.next = console.Change{State: console.ChangeChecked, Difference: "@@ -1,1 +1,1 @@\n-old\n+new " + hostile + "\n"}
-	a := v.Post("/system/plugins/propose", "set", "search.docs", "value.folders", "one\r\ntwo", "source.key", "keep", "value.wait", "", "value.mode", "")
+	a := v.Post("/system/plugins/propose", "set", "search.docs", "value.folders", "one\r\ntwo", "source.key", "keep", "value.wait", "",
+		"value.mode", "")
 	if a.Header.Get("Location") != "/system/plugins/changes/c1" {
 		t.Fatalf("status %d to %q", a.Status, a.Header.Get("Location"))
 	}
@@ -129,7 +137,8 @@ func TestSettingsOfAnInstanceAreKept(t *testing.T) {
 		}
 	}
 	// A session of an API key has no passkey: nothing can be applied.
-	v.Get("/system/plugins/changes/c1").Says(t, `class="a"`, "+new &lt;script&gt;", "signed in with a passkey", "patchbay config check -config plugin.hcl")
+	v.Get("/system/plugins/changes/c1").Says(t, `class="a"`, "+new &lt;script&gt;", "signed in with a passkey",
+		"patchbay config check -config plugin.hcl")
 	if a := v.Post("/system/plugins/changes/c1/apply"); a.Status != http.StatusForbidden || len(s.configurator.applied) > 0 {
 		t.Errorf("status %d, applied %v", a.Status, s.configurator.applied)
 	}
@@ -145,7 +154,8 @@ func TestOrderOfProviders(t *testing.T) {
 	s := newSite(t)
 	s.configurator.next = console.Change{State: console.ChangeRejected, Findings: []console.Finding{{Text: "what is wrong"}}}
 	v := s.signedIn(s.admin)
-	a := v.Post("/system/plugins/propose", "use", "search.backend", "place.search.docs", "2", "place.search.gone", "1", "place.notify.ops", "3")
+	a := v.Post("/system/plugins/propose", "use", "search.backend", "place.search.docs", "2", "place.search.gone", "1", "place.notify.ops",
+		"3")
 	if got := s.configurator.asked.Uses; len(got) != 1 || strings.Join(got[0].Refs, " ") != "search.gone search.docs" {
 		t.Errorf("asked for %+v", got)
 	}
@@ -173,7 +183,8 @@ func TestOutcomesOfChanges(t *testing.T) {
 		console.ChangeFailed:   {"The change failed", "why &lt;script&gt;"},
 		console.ChangeChecked:  {"Review the change", "other changes, made by hand"},
 	} {
-		s.configurator.next = console.Change{ID: "c1", State: state, Difference: difference, Reason: "why " + hostile, Backup: "data/configurations/x", Pending: true}
+		s.configurator.next = console.Change{ID: "c1", State: state, Difference: difference, Reason: "why " + hostile,
+			Backup: "data/configurations/x", Pending: true}
 		v.Get("/system/plugins/changes/c1").Says(t, texts...)
 	}
 	for _, reason := range []string{"off", "json", "file", "folder", "mount"} {

@@ -73,7 +73,8 @@ func New(cfg Config) (*Console, error) {
 		return nil, fmt.Errorf("make the console: %w", err)
 	}
 	c.kit = ui.NewKit(ui.Config{
-		Texts: c.texts, Assets: c.assets, Nav: c.navGroups(), Counts: c.countPending, Now: cfg.Now, Warnings: cfg.Warnings, Troubles: c.serviceTroubles, Secrets: cfg.Secrets, Current: cfg.Current, Secure: cfg.Access.Secure,
+		Texts: c.texts, Assets: c.assets, Nav: c.navGroups(), Counts: c.countPending, Now: cfg.Now, Warnings: cfg.Warnings,
+		Troubles: c.serviceTroubles, Secrets: cfg.Secrets, Current: cfg.Current, Secure: cfg.Access.Secure,
 		Recognise: func(r *http.Request) *auth.Principal {
 			p, err := cfg.Users.Recognise(cfg.Access, r)
 			if err != nil {
@@ -114,7 +115,8 @@ func (c *Console) Routes() []httpd.Route {
 		{Method: http.MethodPost, Path: "/system/setup/look-around", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.lookAround},
 		{Method: http.MethodPost, Path: "/system/preferences", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.savePreferences},
 	}
-	return slices.Concat(out, c.assets.InstallRoutes(), c.homeRoutes(), c.pluginRoutes(), c.providerRoutes(), c.jobRoutes(), c.findRoutes(), c.accountRoutes(), c.userRoutes())
+	return slices.Concat(out, c.assets.InstallRoutes(), c.homeRoutes(), c.pluginRoutes(), c.providerRoutes(), c.jobRoutes(), c.findRoutes(),
+		c.accountRoutes(), c.userRoutes())
 }
 
 // formLimit is the largest body of a form, in bytes.

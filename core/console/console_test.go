@@ -21,7 +21,8 @@ func pages() (member, admin []string) {
 	return []string{"/system", "/system/account"}, []string{
 		"/system/plugins", "/system/plugins/instance/search.docs", "/system/plugins/instance/search.gone", "/system/plugins/instance/notify.ops",
 		"/system/plugins/available", "/system/plugins/available/search/files", "/system/plugins/available/search/broken",
-		"/system/jobs", "/system/jobs?state=failed&type=test.bad", "/system/users", "/system/audit", "/system/audit?action=session.begin&result=ok",
+		"/system/jobs", "/system/jobs?state=failed&type=test.bad", "/system/users", "/system/audit",
+		"/system/audit?action=session.begin&result=ok",
 	}
 }
 
@@ -62,7 +63,8 @@ func TestEveryPage(t *testing.T) {
 				t.Errorf("%s: the policy is %q", path, csp)
 			}
 			// The template of htmx's settings is a plain attribute.
-			for what, pattern := range map[string]*regexp.Regexp{"inline code": inline, "an address elsewhere": foreign, "what should be gone": leftover} {
+			for what, pattern := range map[string]*regexp.Regexp{"inline code": inline, "an address elsewhere": foreign,
+				"what should be gone": leftover} {
 				if found := pattern.FindString(p.Body); found != "" {
 					t.Errorf("%s in %s holds %s: %q", path, lang, what, found)
 				}
@@ -134,7 +136,8 @@ func TestWhoSeesWhat(t *testing.T) {
 func TestSignIn(t *testing.T) {
 	s := newSite(t)
 	v := s.visitor()
-	for next, want := range map[string]string{"/system/jobs?state=failed": "/system/jobs?state=failed", "//evil.example": ui.Home, "https://evil.example": ui.Home, `/\evil.example`: ui.Home, "/a\r\nX: y": ui.Home, "": ui.Home} {
+	for next, want := range map[string]string{"/system/jobs?state=failed": "/system/jobs?state=failed", "//evil.example": ui.Home,
+		"https://evil.example": ui.Home, `/\evil.example`: ui.Home, "/a\r\nX: y": ui.Home, "": ui.Home} {
 		if p := v.Post("/system/sign-in", "key", s.admin, "next", next); p.Status != http.StatusSeeOther || p.Header.Get("Location") != want {
 			t.Errorf("next=%q leads to %q with %d, want %q", next, p.Header.Get("Location"), p.Status, want)
 		}
@@ -146,7 +149,8 @@ func TestSignIn(t *testing.T) {
 	p.Says(t, `role="alert"`, `value="/system/jobs"`)
 	cross := s.signedIn(s.admin)
 	cross.Header.Set("Sec-Fetch-Site", "cross-site")
-	for _, path := range []string{"/system/sign-in", "/system/sign-out", "/system/setup", "/system/preferences", "/system/users", "/system/account/keys", "/system/plugins/instance/search.docs/restart"} {
+	for _, path := range []string{"/system/sign-in", "/system/sign-out", "/system/setup", "/system/preferences", "/system/users",
+		"/system/account/keys", "/system/plugins/instance/search.docs/restart"} {
 		if p := cross.Post(path, "key", s.member); p.Status != http.StatusForbidden {
 			t.Errorf("POST %s from another site: status %d", path, p.Status)
 		}
@@ -177,7 +181,8 @@ func TestSetup(t *testing.T) {
 	if p := s.visitor().Post("/system/setup", "token", token); p.Status != http.StatusUnauthorized {
 		t.Errorf("the link again: status %d", p.Status)
 	}
-	if p := s.visitor().Get("/system/setup?token=" + token); p.Status != http.StatusUnauthorized || !strings.Contains(p.Body, "was used already") {
+	if p := s.visitor().Get("/system/setup?token=" + token); p.Status != http.StatusUnauthorized ||
+		!strings.Contains(p.Body, "was used already") {
 		t.Errorf("the link looked at again: status %d", p.Status)
 	}
 }

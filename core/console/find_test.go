@@ -11,7 +11,8 @@ func TestFind(t *testing.T) {
 	s := newSite(t)
 	admin, member := s.signedIn(s.admin), s.signedIn(s.member)
 	for text, want := range map[string]string{
-		"audit": `href="/system/audit"`, "ADA": `href="/system/users#user-`, "docs": `href="/system/plugins/instance/search.docs"`, "invite": `href="/system/users?open=new-user"`, "": `href="/system/jobs"`,
+		"audit": `href="/system/audit"`, "ADA": `href="/system/users#user-`, "docs": `href="/system/plugins/instance/search.docs"`,
+		"invite": `href="/system/users?open=new-user"`, "": `href="/system/jobs"`,
 	} {
 		admin.Get("/system/find?q="+text).Says(t, want)
 		admin.Get("/system/find?part=options&q="+text).Says(t, `role="option"`, want)

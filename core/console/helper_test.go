@@ -75,9 +75,11 @@ func (p *providers) Rejected() (string, time.Time) { return p.rejected, time.Uni
 
 func (p *providers) Available(context.Context) ([]console.Plugin, error) {
 	return []console.Plugin{{
-		Kind: "search", Name: "files", Version: "1.0.0", Summary: "Summary " + hostile, Origin: "built-in", Block: "search \"files\" \"main\" {\n}\n", Capabilities: []string{"STREAM"},
+		Kind: "search", Name: "files", Version: "1.0.0", Summary: "Summary " + hostile, Origin: "built-in",
+		Block: "search \"files\" \"main\" {\n}\n", Capabilities: []string{"STREAM"},
 		Settings: []console.Setting{
-			{Name: "folders", Type: "string_list", Doc: hostile, Required: true}, {Name: "key", Type: "string", Secret: true}, {Name: "mode", Type: "string", Enum: []string{"a", "b"}, Default: `"a"`},
+			{Name: "folders", Type: "string_list", Doc: hostile, Required: true}, {Name: "key", Type: "string", Secret: true},
+			{Name: "mode", Type: "string", Enum: []string{"a", "b"}, Default: `"a"`},
 		},
 	}, {Kind: "search", Name: "broken", Summary: "does not start", Origin: "/opt/broken"}}, nil
 }
@@ -90,8 +92,10 @@ func newSite(t *testing.T) *site {
 	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), queue.Migrations(), auth.Migrations())
 	s := &site{t: t, configurator: &configurator{}, providers: &providers{
 		instances: []console.Instance{
-			{Ref: "search.docs", Kind: "search", Plugin: "files", Name: "docs", Version: "1.0.0", State: "ready", Since: time.Now().Add(-time.Hour), PID: 77, Memory: 30 << 20,
-				Restarts: 2, Calls: 1200, Failures: 12, Latency: []float64{3, 5, 4}, Place: "plugin.hcl:4", Config: "search \"files\" \"docs\" {\n  key = \"(redacted)\"\n}\n"},
+			{Ref: "search.docs", Kind: "search", Plugin: "files", Name: "docs", Version: "1.0.0", State: "ready", Since: time.Now().Add(-time.Hour),
+				PID: 77, Memory: 30 << 20,
+				Restarts: 2, Calls: 1200, Failures: 12, Latency: []float64{3, 5, 4}, Place: "plugin.hcl:4",
+				Config: "search \"files\" \"docs\" {\n  key = \"(redacted)\"\n}\n"},
 			{Ref: "search.gone", Kind: "search", Plugin: "files", Name: "gone", State: "off", Place: "plugin.hcl:9"},
 			{Ref: "notify.ops", Kind: "notify", Plugin: "hook", Name: "ops", State: "backoff", Message: hostile, Place: "plugin.hcl:12"},
 		},
@@ -128,16 +132,20 @@ func (s *site) serve(bus *event.Bus) {
 	access := auth.Access{Trusted: clients}
 	c, err := console.New(console.Config{
 		Users: s.users, Access: access, Queue: s.queue, Bus: bus, Providers: s.providers, Configurator: s.configurator, Version: "1.2.3",
-		Sections: []ui.Section{{Service: "demo", Texts: fstest.MapFS{"en.json": {Data: []byte("{}")}, "zh.json": {Data: []byte("{}")}}, Home: func(_ context.Context, v *ui.View) (ui.HomePart, error) {
-			if !v.Admin() {
-				return ui.HomePart{}, nil
-			}
-			return s.part, nil
-		}}},
-		Services: []console.Service{{Name: "search", BaseURL: "/search", Uses: []console.Use{{Kind: "search", Ref: "search.docs"}, {Kind: "notify", Ref: "notify.ops"}, {Kind: "search", Ref: "search.unknown"}}}},
+		Sections: []ui.Section{{Service: "demo", Texts: fstest.MapFS{"en.json": {Data: []byte("{}")}, "zh.json": {Data: []byte("{}")}},
+			Home: func(_ context.Context, v *ui.View) (ui.HomePart, error) {
+				if !v.Admin() {
+					return ui.HomePart{}, nil
+				}
+				return s.part, nil
+			}}},
+		Services: []console.Service{{Name: "search", BaseURL: "/search",
+			Uses: []console.Use{{Kind: "search", Ref: "search.docs"}, {Kind: "notify", Ref: "notify.ops"},
+				{Kind: "search", Ref: "search.unknown"}}}},
 	})
 	must(s.t, err)
-	h := webtest.Serve(s.t, httpd.Options{Guard: s.users.Guard(access), Clients: clients}, httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: c.Routes(), Errors: c.Errors(nil)})
+	h := webtest.Serve(s.t, httpd.Options{Guard: s.users.Guard(access), Clients: clients},
+		httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: c.Routes(), Errors: c.Errors(nil)})
 	s.base = "http://" + h.Addr()
 }
 

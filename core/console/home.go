@@ -27,7 +27,8 @@ func (c *Console) homeRoutes() []httpd.Route {
 	return []httpd.Route{
 		{Method: http.MethodGet, Path: ui.Home, Policy: httpd.APIKey, Scoped: true, Handler: c.showHome},
 		{Method: http.MethodGet, Path: "/system/live", Policy: httpd.APIKey, Scoped: true, Handler: c.homeLive},
-		{Method: http.MethodPost, Path: "/system/steps/skip", Policy: httpd.APIKey, Scoped: true, BodyLimit: formLimit, Audit: httpd.Unaudited, Handler: c.skipStep},
+		{Method: http.MethodPost, Path: "/system/steps/skip", Policy: httpd.APIKey, Scoped: true, BodyLimit: formLimit, Audit: httpd.Unaudited,
+			Handler: c.skipStep},
 	}
 }
 
@@ -73,8 +74,9 @@ func (c *Console) homeView(gc *gin.Context, v *ui.View) (homeView, error) {
 	if v.Principal.Administers() {
 		h.Attention = c.ownAttention(v, h.Panel)
 		h.Steps = append(h.Steps, ui.Step{
-			ID: "administrator", Title: v.T("home.step.administrator"), Text: v.T("home.step.administrator.text"), Href: accountPath, Action: v.T("home.step.begin"),
-			Done: v.Principal.HasAccount(),
+			ID: "administrator", Title: v.T("home.step.administrator"), Text: v.T("home.step.administrator.text"), Href: accountPath,
+			Action: v.T("home.step.begin"),
+			Done:   v.Principal.HasAccount(),
 		})
 		jobs, _, err := c.cfg.Queue.List(ctx, queue.Filter{States: []queue.State{queue.Running, queue.Queued}}, "", openJobs+1)
 		if err != nil {
@@ -90,7 +92,8 @@ func (c *Console) homeView(gc *gin.Context, v *ui.View) (homeView, error) {
 		if err != nil {
 			return h, err
 		}
-		h.Attention, h.Figures, h.Steps = append(h.Attention, part.Attention...), append(h.Figures, part.Figures...), append(h.Steps, part.Steps...)
+		h.Attention, h.Figures, h.Steps = append(h.Attention, part.Attention...), append(h.Figures, part.Figures...),
+			append(h.Steps, part.Steps...)
 		if part.Card != nil {
 			h.Cards = append(h.Cards, part.Card)
 		}

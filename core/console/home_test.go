@@ -13,7 +13,8 @@ import (
 func TestHome(t *testing.T) {
 	s := newSite(t)
 	v := s.signedIn(s.admin)
-	v.Get("/system").Says(t, "2 things need attention.", "1 service, 1 of 3 providers ready.", "search.gone", "notify.ops", `href="/system/plugins/instance/notify.ops"`, "See why", "Nothing runs at the moment.")
+	v.Get("/system").Says(t, "2 things need attention.", "1 service, 1 of 3 providers ready.", "search.gone", "notify.ops",
+		`href="/system/plugins/instance/notify.ops"`, "See why", "Nothing runs at the moment.")
 	s.providers.rejected = "plugin.hcl:7: Unknown attribute"
 	v.Get("/system").Says(t, "3 things need attention.", "plugin.hcl was rejected", "plugin.hcl:7: Unknown attribute")
 	s.providers.rejected = ""

@@ -14,7 +14,8 @@ func TestHistoryOfAnInstance(t *testing.T) {
 	s := newSite(t)
 	now := time.Now()
 	s.providers.instances[0].Events = []console.Event{
-		{At: now, Kind: "ready", PID: 79}, {At: now, Kind: "failed", Detail: "wrong checksum", PID: 0}, {At: now, Kind: "ended", Detail: "why " + hostile, PID: 78, Exit: "3"},
+		{At: now, Kind: "ready", PID: 79}, {At: now, Kind: "failed", Detail: "wrong checksum", PID: 0},
+		{At: now, Kind: "ended", Detail: "why " + hostile, PID: 78, Exit: "3"},
 		{At: now, Kind: "ended", Detail: "no answer", PID: 77, Exit: "killed"}, {At: now, Kind: "ready", PID: 77},
 	}
 	v := s.signedIn(s.admin)
@@ -50,7 +51,8 @@ func TestTestMessage(t *testing.T) {
 func TestHowToBegin(t *testing.T) {
 	s := newSite(t)
 	s.visitor().Get("/system").Says(t, "How to begin", "patchbay user reset")
-	if page := s.visitor("Accept", "application/json").Get("/system"); strings.Contains(page.Body, "How to begin") || page.Status != http.StatusUnauthorized {
+	if page := s.visitor("Accept", "application/json").Get("/system"); strings.Contains(page.Body, "How to begin") ||
+		page.Status != http.StatusUnauthorized {
 		t.Errorf("a program gets %d: %s", page.Status, page.Body)
 	}
 }

@@ -10,15 +10,18 @@ import (
 // userColumns are the columns of the list of users.
 func userColumns(v *ui.View) ui.Table {
 	return ui.Table{Name: v.T("users.title"), Columns: []ui.Column{
-		{Label: v.T("user.name"), Kind: ui.TitleColumn}, {Label: v.T("jobs.state")}, {Label: v.T("user.role"), Class: "nowrap"}, {Label: v.T("account.created"), Class: "nowrap"}, {Label: v.T("account.actions"), Kind: ui.ActionColumn},
+		{Label: v.T("user.name"), Kind: ui.TitleColumn}, {Label: v.T("jobs.state")}, {Label: v.T("user.role"), Class: "nowrap"},
+		{Label: v.T("account.created"), Class: "nowrap"}, {Label: v.T("account.actions"), Kind: ui.ActionColumn},
 	}}
 }
 
 // pluginColumns returns the columns of the list of instances.
 func pluginColumns(v *ui.View) ui.Table {
 	return ui.Table{Name: v.T("plugins.title"), Columns: []ui.Column{
-		{Label: v.T("plugins.instance"), Kind: ui.TitleColumn}, {Label: v.T("plugins.state")}, {Label: v.T("plugins.uptime"), Class: "nowrap"}, {Label: v.T("plugins.restarts"), Class: "r nowrap"},
-		{Label: v.T("plugins.memory"), Class: "r nowrap"}, {Label: v.T("plugins.calls"), Class: "r nowrap"}, {Label: v.T("plugins.errors"), Class: "r nowrap"}, {Label: v.T("plugins.latency"), Class: "nowrap"},
+		{Label: v.T("plugins.instance"), Kind: ui.TitleColumn}, {Label: v.T("plugins.state")}, {Label: v.T("plugins.uptime"), Class: "nowrap"},
+		{Label: v.T("plugins.restarts"), Class: "r nowrap"},
+		{Label: v.T("plugins.memory"), Class: "r nowrap"}, {Label: v.T("plugins.calls"), Class: "r nowrap"},
+		{Label: v.T("plugins.errors"), Class: "r nowrap"}, {Label: v.T("plugins.latency"), Class: "nowrap"},
 	}}
 }
 
@@ -32,16 +35,20 @@ func (a auditView) filterForm(v *ui.View) ui.Filter {
 		outcomes = append(outcomes, ui.Option{Value: name, Label: v.State(name)})
 	}
 	return ui.Filter{Path: auditPath, Fields: []ui.FilterField{
-		{Name: "action", Label: v.T("audit.action"), Value: a.Action, Options: actions}, {Name: "result", Label: v.T("audit.result"), Value: a.Result, Options: outcomes},
-		{Name: "actor", Label: v.T("audit.who"), Value: a.Actor, MaxLength: 254}, {Name: "object", Label: v.T("audit.object"), Value: a.Object, MaxLength: 254},
-		{Name: "from", Label: v.T("audit.from"), Value: a.From, Type: "date", MaxLength: 10}, {Name: "until", Label: v.T("audit.until"), Value: a.Until, Type: "date", MaxLength: 10},
+		{Name: "action", Label: v.T("audit.action"), Value: a.Action, Options: actions},
+		{Name: "result", Label: v.T("audit.result"), Value: a.Result, Options: outcomes},
+		{Name: "actor", Label: v.T("audit.who"), Value: a.Actor, MaxLength: 254},
+		{Name: "object", Label: v.T("audit.object"), Value: a.Object, MaxLength: 254},
+		{Name: "from", Label: v.T("audit.from"), Value: a.From, Type: "date", MaxLength: 10},
+		{Name: "until", Label: v.T("audit.until"), Value: a.Until, Type: "date", MaxLength: 10},
 	}}
 }
 
 // auditColumns are the columns of the audit.
 func auditColumns(v *ui.View) ui.Table {
 	return ui.Table{Name: v.T("audit.title"), Columns: []ui.Column{
-		{Label: v.T("audit.action"), Kind: ui.TitleColumn}, {Label: v.T("audit.when"), Class: "nowrap"}, {Label: v.T("audit.who")}, {Label: v.T("audit.target")}, {Label: v.T("account.address"), Class: "m"}, {Label: v.T("audit.result")},
+		{Label: v.T("audit.action"), Kind: ui.TitleColumn}, {Label: v.T("audit.when"), Class: "nowrap"}, {Label: v.T("audit.who")},
+		{Label: v.T("audit.target")}, {Label: v.T("account.address"), Class: "m"}, {Label: v.T("audit.result")},
 	}}
 }
 
@@ -57,8 +64,10 @@ func (l jobsView) filterForm(v *ui.View) ui.Filter {
 	}
 	housekeeping := []ui.Option{{Label: v.T("jobs.housekeeping.hidden")}, {Value: shownHousekeeping, Label: v.T("jobs.housekeeping.shown")}}
 	return ui.Filter{Path: jobsPath, Hidden: []string{"tag", l.Filter.Tag}, Fields: []ui.FilterField{
-		{Name: "state", Label: v.T("jobs.state"), Value: l.Filter.State, Options: options}, {Name: "type", Label: v.T("jobs.type"), Value: l.Filter.Type, Options: types},
-		{Name: "housekeeping", Label: v.T("jobs.housekeeping"), Value: l.Filter.Housekeeping, Options: housekeeping, Wider: []string{shownHousekeeping}},
+		{Name: "state", Label: v.T("jobs.state"), Value: l.Filter.State, Options: options},
+		{Name: "type", Label: v.T("jobs.type"), Value: l.Filter.Type, Options: types},
+		{Name: "housekeeping", Label: v.T("jobs.housekeeping"), Value: l.Filter.Housekeeping, Options: housekeeping,
+			Wider: []string{shownHousekeeping}},
 	}}
 }
 
@@ -91,6 +100,7 @@ func (l jobsView) liveAttributes() templ.Attributes {
 // jobColumns are the columns of the list of jobs.
 func jobColumns(v *ui.View) ui.Table {
 	return ui.Table{Name: v.T("jobs.title"), Columns: []ui.Column{
-		{Label: v.T("jobs.type"), Kind: ui.TitleColumn}, {Label: v.T("jobs.target")}, {Label: v.T("jobs.state")}, {Label: v.T("jobs.step")}, {Label: v.T("jobs.actor")}, {Label: v.T("jobs.took"), Class: "r nowrap"}, {Label: v.T("jobs.when"), Class: "r nowrap"},
+		{Label: v.T("jobs.type"), Kind: ui.TitleColumn}, {Label: v.T("jobs.target")}, {Label: v.T("jobs.state")}, {Label: v.T("jobs.step")},
+		{Label: v.T("jobs.actor")}, {Label: v.T("jobs.took"), Class: "r nowrap"}, {Label: v.T("jobs.when"), Class: "r nowrap"},
 	}}
 }

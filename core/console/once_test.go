@@ -54,8 +54,10 @@ func TestInvitation(t *testing.T) {
 		t.Errorf("invited %+v with %d keys", invited, len(keys))
 	}
 	again := v.Post("/system/users", "email", "new@example.com", "name", "New", "role", "member")
-	again.Says(t, " open data-dialog", `id="email-error"`, "There is a user with this email address already.", `value="new@example.com"`, `value="New"`)
-	v.Post("/system/users", "email", "other@example.com", "name", "", "role", "member").Says(t, " open data-dialog", `id="name-error"`, `value="other@example.com"`)
+	again.Says(t, " open data-dialog", `id="email-error"`, "There is a user with this email address already.", `value="new@example.com"`,
+		`value="New"`)
+	v.Post("/system/users", "email", "other@example.com", "name", "", "role", "member").Says(t, " open data-dialog", `id="name-error"`,
+		`value="other@example.com"`)
 	v.Get("/system/users?open=new-user").Says(t, " open data-dialog")
 }
 
@@ -63,7 +65,8 @@ func TestInvitation(t *testing.T) {
 func TestNewKeyIsShownOnce(t *testing.T) {
 	s := newSite(t)
 	v := s.confirmed("bob@example.com")
-	if p := v.Post("/system/account/keys", "name", "laptop"); p.Status != http.StatusSeeOther || p.Header.Get("Location") != "/system/account" {
+	if p := v.Post("/system/account/keys", "name", "laptop"); p.Status != http.StatusSeeOther ||
+		p.Header.Get("Location") != "/system/account" {
 		t.Fatalf("status %d, to %q", p.Status, p.Header.Get("Location"))
 	}
 	v.Get("/system/account").Says(t, "laptop", "data-copy")

@@ -12,7 +12,8 @@ func TestPanel(t *testing.T) {
 		{Name: "idle", BaseURL: "/idle"},
 	}
 	instances := []Instance{
-		{Ref: "search.docs", Kind: "search", State: "ready"}, {Ref: "notify.ops", Kind: "notify", State: "backoff"}, {Ref: "search.spare", Kind: "search", State: "degraded"},
+		{Ref: "search.docs", Kind: "search", State: "ready"}, {Ref: "notify.ops", Kind: "notify", State: "backoff"},
+		{Ref: "search.spare", Kind: "search", State: "degraded"},
 	}
 	start := func(service string, admin bool) string {
 		if service == "search" && admin {

@@ -29,9 +29,12 @@ func (c *Console) pluginRoutes() []httpd.Route {
 		{Method: http.MethodGet, Path: pluginsPath + "/live", Policy: httpd.Admin, Handler: c.pluginsLive},
 		{Method: http.MethodGet, Path: instancePath + ":ref", Policy: httpd.Admin, Handler: c.showInstance},
 		{Method: http.MethodGet, Path: instancePath + ":ref/live", Policy: httpd.Admin, Handler: c.instanceLive},
-		{Method: http.MethodPost, Path: instancePath + ":ref/check", Policy: httpd.Admin, Audit: httpd.Unaudited, BodyLimit: formLimit, Handler: c.checkInstance},
-		{Method: http.MethodPost, Path: instancePath + ":ref/test", Policy: httpd.Admin, Audit: "core.plugins.test", BodyLimit: formLimit, Handler: c.sendTest},
-		{Method: http.MethodPost, Path: instancePath + ":ref/restart", Policy: httpd.Admin, Audit: "core.plugins.restart", BodyLimit: formLimit, Handler: c.restartInstance},
+		{Method: http.MethodPost, Path: instancePath + ":ref/check", Policy: httpd.Admin, Audit: httpd.Unaudited, BodyLimit: formLimit,
+			Handler: c.checkInstance},
+		{Method: http.MethodPost, Path: instancePath + ":ref/test", Policy: httpd.Admin, Audit: "core.plugins.test", BodyLimit: formLimit,
+			Handler: c.sendTest},
+		{Method: http.MethodPost, Path: instancePath + ":ref/restart", Policy: httpd.Admin, Audit: "core.plugins.restart", BodyLimit: formLimit,
+			Handler: c.restartInstance},
 		{Method: http.MethodGet, Path: availablePath, Policy: httpd.Admin, Handler: c.showAvailable},
 		{Method: http.MethodGet, Path: availablePath + "/:kind/:name", Policy: httpd.Admin, Handler: c.availableOne},
 	}
@@ -95,7 +98,8 @@ func (c *Console) checkInstance(gc *gin.Context) {
 		return
 	}
 	v := c.kit.View(gc, "")
-	t := ui.Toast{Kind: "ok", TextID: "plugins.checked.ok", Args: []string{"Ref", ref, "State", v.State(h.State), "Message", texts.Truncate(h.Message, maxToast), "Took", v.Millis(h.Took)}}
+	t := ui.Toast{Kind: "ok", TextID: "plugins.checked.ok",
+		Args: []string{"Ref", ref, "State", v.State(h.State), "Message", texts.Truncate(h.Message, maxToast), "Took", v.Millis(h.Took)}}
 	if h.State != "ready" {
 		t.Kind, t.TextID = "bad", "plugins.checked.bad"
 	}
@@ -106,7 +110,8 @@ func (c *Console) checkInstance(gc *gin.Context) {
 func (c *Console) sendTest(gc *gin.Context) {
 	ref := gc.Param("ref")
 	v := c.kit.View(gc, "")
-	h, err := c.cfg.Providers.SendTest(gc.Request.Context(), ref, v.T("plugins.test.title"), v.T("plugins.test.message", "Ref", ref, "Who", v.Who()))
+	h, err := c.cfg.Providers.SendTest(gc.Request.Context(), ref, v.T("plugins.test.title"),
+		v.T("plugins.test.message", "Ref", ref, "Who", v.Who()))
 	if err != nil {
 		c.kit.Fail(gc, err)
 		return

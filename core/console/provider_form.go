@@ -179,7 +179,8 @@ func (u useField) modeOf(refs []string, ref string) string {
 // readProposal returns what a form asks for.
 func (c *Console) readProposal(gc *gin.Context) (Proposal, error) {
 	p := Proposal{
-		Add: gc.PostForm("add"), Name: strings.TrimSpace(gc.PostForm("name")), Set: gc.PostForm("set"), Remove: gc.PostForm("remove"), Draft: gc.PostForm("draft"),
+		Add: gc.PostForm("add"), Name: strings.TrimSpace(gc.PostForm("name")), Set: gc.PostForm("set"), Remove: gc.PostForm("remove"),
+		Draft: gc.PostForm("draft"),
 	}
 	var choice Choice
 	var current map[string]Current

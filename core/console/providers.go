@@ -33,7 +33,8 @@ func (c *Console) providerRoutes() []httpd.Route {
 		{Method: http.MethodGet, Path: instancePath + ":ref/settings", Policy: httpd.Admin, Handler: c.instanceSettings},
 		{Method: http.MethodPost, Path: proposePath, Policy: httpd.Admin, Audit: httpd.Unaudited, BodyLimit: formLimit, Handler: c.proposeChange},
 		{Method: http.MethodGet, Path: changePath + "/:id", Policy: httpd.Admin, Handler: c.showChange},
-		withConfirmation(httpd.Route{Method: http.MethodPost, Path: changePath + "/:id/apply", Policy: httpd.Admin, BodyLimit: formLimit, Handler: c.applyChange}),
+		withConfirmation(httpd.Route{Method: http.MethodPost, Path: changePath + "/:id/apply", Policy: httpd.Admin, BodyLimit: formLimit,
+			Handler: c.applyChange}),
 	}
 }
 
@@ -119,7 +120,8 @@ func (c *Console) addProvider(gc *gin.Context) {
 // freeName returns a name that no instance of the kind has.
 func (c *Console) freeName(choice Choice) string {
 	name := choice.Plugin
-	for n := 2; slices.ContainsFunc(c.cfg.Providers.Instances(), func(in Instance) bool { return in.Kind == choice.Kind && in.Name == name }); n++ {
+	for n := 2; slices.ContainsFunc(c.cfg.Providers.Instances(),
+		func(in Instance) bool { return in.Kind == choice.Kind && in.Name == name }); n++ {
 		name = choice.Plugin + formatNumber(n)
 	}
 	return name

@@ -46,7 +46,8 @@ func (c *Console) signInPage(gc *gin.Context, v *ui.View) templ.Component {
 func (c *Console) signInView(gc *gin.Context, v *ui.View, next string) signInView {
 	n, err := c.cfg.Users.Count(gc.Request.Context())
 	has, adminErr := c.cfg.Users.HasAdmin(gc.Request.Context())
-	out := signInView{Next: ui.LocalPath(next), Passkeys: c.cfg.Access.Passkeys(gc.Request), First: err == nil && n == 0, NoAdmin: adminErr == nil && !has}
+	out := signInView{Next: ui.LocalPath(next), Passkeys: c.cfg.Access.Passkeys(gc.Request), First: err == nil && n == 0,
+		NoAdmin: adminErr == nil && !has}
 	for _, s := range c.cfg.Sections {
 		if s.SignIn == nil || out.First {
 			continue

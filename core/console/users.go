@@ -21,7 +21,8 @@ const (
 
 func (c *Console) userRoutes() []httpd.Route {
 	post := func(path string, h gin.HandlerFunc) httpd.Route {
-		return httpd.Route{Method: http.MethodPost, Path: usersPath + path, Policy: httpd.Admin, BodyLimit: formLimit, Audit: httpd.Unaudited, Handler: h}
+		return httpd.Route{Method: http.MethodPost, Path: usersPath + path, Policy: httpd.Admin, BodyLimit: formLimit, Audit: httpd.Unaudited,
+			Handler: h}
 	}
 	return []httpd.Route{
 		{Method: http.MethodGet, Path: usersPath, Policy: httpd.Admin, Handler: c.showUserList},

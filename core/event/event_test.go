@@ -110,7 +110,8 @@ func TestClose(t *testing.T) {
 	bus.Publish("t", event.Event{Type: "b"})
 	late := bus.Subscribe("t")
 	late.Close()
-	if diff := cmp.Diff([][]string{{"closed"}, {"a", "closed"}, {"closed"}}, [][]string{drain(first), drain(second), drain(late)}); diff != "" {
+	if diff := cmp.Diff([][]string{{"closed"}, {"a", "closed"}, {"closed"}},
+		[][]string{drain(first), drain(second), drain(late)}); diff != "" {
 		t.Error(diff)
 	}
 }

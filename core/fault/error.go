@@ -91,8 +91,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause, nil without one.
 func (e *Error) Unwrap() error { return e.cause }
 
-// As returns the Error that stands for err: the first in its chain; ClientClosedRequest for a cancelled context;
-// Timeout for an expired one; InsufficientStorage for a full disk; else Internal with a neutral message and err as its cause. It returns nil for nil.
+// As returns the Error that stands for err: the first in its chain; ClientClosedRequest for a cancelled context; Timeout for an expired
+// one; InsufficientStorage for a full disk; else Internal with a neutral message and err as its cause. It returns nil for nil.
 func As(err error) *Error {
 	var own *Error
 	switch {

@@ -152,13 +152,15 @@ func TestFromPlugin(t *testing.T) {
 		t.Errorf("the caller's mistake is told: %q", got.Message)
 	}
 	for explained, want := range map[string]string{
-		"the server refuses: list json": "The server refuses: list json.", "two\n lines.": "Two lines.", strings.Repeat("x", 600): "X" + strings.Repeat("x", 499) + "….",
+		"the server refuses: list json": "The server refuses: list json.", "two\n lines.": "Two lines.",
+		strings.Repeat("x", 600): "X" + strings.Repeat("x", 499) + "….",
 	} {
 		if got := fault.FromPlugin(errs.Unavailable(errs.ReasonExplained, "%s", explained).GRPCStatus().Err()); got.Message != want {
 			t.Errorf("what is explained is told: %q", got.Message)
 		}
 	}
-	if got := fault.FromPlugin(errs.New(errs.Plugin, codes.Unavailable, errs.ReasonExplained, "list json")); got.Code != fault.PluginUnavailable {
+	if got := fault.FromPlugin(errs.New(errs.Plugin, codes.Unavailable, errs.ReasonExplained,
+		"list json")); got.Code != fault.PluginUnavailable {
 		t.Errorf("what is not the upstream's: %v", got)
 	}
 	if fault.FromPlugin(nil) != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
-// FromPlugin turns the error of a call to a plugin into what the caller is told. Only the caller's own mistakes, and
-// what a plugin explains, keep the plugin's words; for everything else the message is neutral and the cause stays in the chain. RetryAfter is kept.
-// An Error in the chain is returned as it is; nil gives nil.
+// FromPlugin turns the error of a call to a plugin into what the caller is told. Only the caller's own mistakes, and what a plugin
+// explains, keep the plugin's words; for everything else the message is neutral and the cause stays in the chain. RetryAfter is kept. An
+// Error in the chain is returned as it is; nil gives nil.
 func FromPlugin(err error) *Error {
 	var own *Error
 	switch {

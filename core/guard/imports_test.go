@@ -19,7 +19,8 @@ type edge struct {
 	advice string
 }
 
-var base = []string{"core/fault", "core/store", "core/queue", "core/event", "core/secret", "core/httpd", "core/texts", "core/timering", "core/privatedir", "core/metric"}
+var base = []string{"core/fault", "core/store", "core/queue", "core/event", "core/secret", "core/httpd", "core/texts", "core/timering",
+	"core/privatedir", "core/metric"}
 
 func with(more ...string) []string { return append(append([]string{}, base...), more...) }
 
@@ -27,26 +28,42 @@ func with(more ...string) []string { return append(append([]string{}, base...), 
 func edges() []edge {
 	return []edge{
 		{from: []string{"sdk"}, may: []string{"sdk"}, advice: "the SDK stands alone: move what it needs into it"},
-		{from: []string{"plugins"}, may: []string{"sdk", "plugins"}, advice: "a plugin knows the SDK only; shared code belongs into plugins/internal"},
+		{from: []string{"plugins"}, may: []string{"sdk", "plugins"},
+			advice: "a plugin knows the SDK only; shared code belongs into plugins/internal"},
 		{from: []string{"examples"}, may: []string{"sdk", "examples"}, advice: "an example shows what an author can do, who has the SDK only"},
 		{from: []string{"config"}, may: []string{"config", "sdk/schema"}, advice: "the configuration gets schemas handed in"},
-		{from: base, may: with("sdk/errs", "sdk/schema", "sdk/tracing"), advice: "what all services share knows no service and no plugin kind: take an interface or a value"},
+		{from: base, may: with("sdk/errs", "sdk/schema", "sdk/tracing"),
+			advice: "what all services share knows no service and no plugin kind: take an interface or a value"},
 		{from: []string{"core/auth"}, may: with("core/auth"), advice: "auth stands on the shared packages only"},
-		{from: []string{"core/plugin"}, may: []string{"core/plugin", "config", "sdk", "core/fault", "core/privatedir"}, advice: "the plugin host knows no service and no database"},
-		{from: []string{"core/notify"}, may: with("core/notify", "core/auth", "core/plugin/client", "sdk"), advice: "notifications reach providers through core/plugin/client"},
-		{from: []string{"core/services"}, except: []string{"core/services/*/pages", "core/services/*/module"}, may: with("core/services", "core/auth", "core/notify", "core/plugin", "config", "sdk"), advice: "a service stands on the shared packages, not on the wiring or its pages"},
-		{from: []string{"core/services/*/pages"}, may: with("core/services", "core/auth", "core/console/ui", "core/notify/channels"), advice: "pages show what their service exports, and the settings of channels"},
-		{from: []string{"core/services/*/module"}, may: with("core/services", "core/auth", "core/notify", "core/plugin", "core/module", "core/console/ui", "core/cli/command", "config", "sdk"), advice: "a service is declared by what core/module offers"},
-		{from: []string{"core/module"}, may: with("core/module", "core/auth", "core/notify", "core/plugin", "core/console/ui", "sdk"), advice: "it says what a service is, and knows none"},
-		{from: []string{"core/settings"}, may: with("core/settings", "core/module", "core/auth", "core/notify", "core/plugin", "config", "sdk"), advice: "services are handed in as definitions"},
-		{from: []string{"core/admin"}, may: with("core/admin", "core/settings", "core/module", "core/auth", "core/plugin", "config", "sdk"), advice: "services are handed in as definitions"},
+		{from: []string{"core/plugin"}, may: []string{"core/plugin", "config", "sdk", "core/fault", "core/privatedir"},
+			advice: "the plugin host knows no service and no database"},
+		{from: []string{"core/notify"}, may: with("core/notify", "core/auth", "core/plugin/client", "sdk"),
+			advice: "notifications reach providers through core/plugin/client"},
+		{from: []string{"core/services"}, except: []string{"core/services/*/pages", "core/services/*/module"},
+			may:    with("core/services", "core/auth", "core/notify", "core/plugin", "config", "sdk"),
+			advice: "a service stands on the shared packages, not on the wiring or its pages"},
+		{from: []string{"core/services/*/pages"}, may: with("core/services", "core/auth", "core/console/ui", "core/notify/channels"),
+			advice: "pages show what their service exports, and the settings of channels"},
+		{from: []string{"core/services/*/module"},
+			may: with("core/services", "core/auth", "core/notify", "core/plugin", "core/module", "core/console/ui", "core/cli/command", "config",
+				"sdk"), advice: "a service is declared by what core/module offers"},
+		{from: []string{"core/module"}, may: with("core/module", "core/auth", "core/notify", "core/plugin", "core/console/ui", "sdk"),
+			advice: "it says what a service is, and knows none"},
+		{from: []string{"core/settings"}, may: with("core/settings", "core/module", "core/auth", "core/notify", "core/plugin", "config", "sdk"),
+			advice: "services are handed in as definitions"},
+		{from: []string{"core/admin"}, may: with("core/admin", "core/settings", "core/module", "core/auth", "core/plugin", "config", "sdk"),
+			advice: "services are handed in as definitions"},
 		{from: []string{"core/cli/command"}, may: with("core/auth"), advice: "commands of services stand on it"},
-		{from: []string{"core/supervisor"}, may: with("core/supervisor", "core/plugin", "core/auth", "core/settings", "core/console/ui", "config", "sdk"), advice: "the supervisor is a process of its own, and knows no service and no database"},
-		{from: []string{"core/operator"}, may: with("core/operator", "core/auth"), advice: "the wiring hands in what the operator's commands ask for"},
-		{from: []string{"core/console"}, may: with("core/console", "core/auth"), advice: "the console knows no service: each adds its pages as a section"},
+		{from: []string{"core/supervisor"}, may: with("core/supervisor", "core/plugin", "core/auth", "core/settings", "core/console/ui",
+			"config", "sdk"), advice: "the supervisor is a process of its own, and knows no service and no database"},
+		{from: []string{"core/operator"}, may: with("core/operator", "core/auth"),
+			advice: "the wiring hands in what the operator's commands ask for"},
+		{from: []string{"core/console"}, may: with("core/console", "core/auth"),
+			advice: "the console knows no service: each adds its pages as a section"},
 		{from: []string{"core/cmd"}, may: []string{"core/cli"}, advice: "main only calls core/cli"},
 		{from: []string{"core/internal/testing/testkit"}, may: base, advice: "testkit serves the tests of the shared packages too"},
-		{from: []string{"core/internal/testing"}, may: with("core/internal/testing", "core/plugin", "core/auth", "sdk"), advice: "test support knows no service"},
+		{from: []string{"core/internal/testing"}, may: with("core/internal/testing", "core/plugin", "core/auth", "sdk"),
+			advice: "test support knows no service"},
 	}
 }
 
@@ -171,12 +188,18 @@ func TestForeignModules(t *testing.T) {
 		{"github.com/hashicorp/hcl", []string{"config"}, "HCL is read in config alone: add what is missing there"},
 		{"github.com/docker", []string{"plugins/engine/docker"}, "the container engine is reached through its plugin"},
 		{"github.com/moby", []string{"plugins/engine/docker"}, "the container engine is reached through its plugin"},
-		{"github.com/compose-spec", []string{"plugins/engine/docker", "core/services/containers"}, "compose files concern the containers service and its engine"},
-		{"github.com/gin-gonic/gin", []string{"core/httpd", "core/services", "core/console", "core/supervisor", "core/auth", "core/app", "core/internal/testing/webtest", "plugins/internal/bench"}, "HTTP is for handlers"},
-		{"gorm.io", []string{"core/store", "core/queue", "core/auth", "core/services", "core/notify", "core/internal/testing/testkit"}, "the database is reached through a package that owns its tables"},
-		{"github.com/hashicorp/go-plugin", []string{"core/plugin", "core/internal/testing/testplugin", "sdk", "plugins/internal/bench"}, "processes of plugins are core/plugin's"},
-		{"go.opentelemetry.io/otel/sdk", []string{"sdk/tracing/otlp"}, "who makes spans needs no exporter: it stays out of plugins that are not traced"},
-		{"go.opentelemetry.io/otel/exporters", []string{"sdk/tracing/otlp"}, "who makes spans needs no exporter: it stays out of plugins that are not traced"},
+		{"github.com/compose-spec", []string{"plugins/engine/docker", "core/services/containers"},
+			"compose files concern the containers service and its engine"},
+		{"github.com/gin-gonic/gin", []string{"core/httpd", "core/services", "core/console", "core/supervisor", "core/auth", "core/app",
+			"core/internal/testing/webtest", "plugins/internal/bench"}, "HTTP is for handlers"},
+		{"gorm.io", []string{"core/store", "core/queue", "core/auth", "core/services", "core/notify", "core/internal/testing/testkit"},
+			"the database is reached through a package that owns its tables"},
+		{"github.com/hashicorp/go-plugin", []string{"core/plugin", "core/internal/testing/testplugin", "sdk", "plugins/internal/bench"},
+			"processes of plugins are core/plugin's"},
+		{"go.opentelemetry.io/otel/sdk", []string{"sdk/tracing/otlp"},
+			"who makes spans needs no exporter: it stays out of plugins that are not traced"},
+		{"go.opentelemetry.io/otel/exporters", []string{"sdk/tracing/otlp"},
+			"who makes spans needs no exporter: it stays out of plugins that are not traced"},
 	}
 	for _, p := range packages(t) {
 		for _, imp := range p.Imports {
@@ -190,9 +213,11 @@ func TestForeignModules(t *testing.T) {
 }
 
 func TestWhatThePluginSideDragsAlong(t *testing.T) {
-	heavy := []string{"github.com/gin-gonic/gin", "gorm.io", "github.com/docker", "github.com/moby", "github.com/hashicorp/hcl", "github.com/mattn/go-sqlite3", "github.com/jackc/pgx"}
+	heavy := []string{"github.com/gin-gonic/gin", "gorm.io", "github.com/docker", "github.com/moby", "github.com/hashicorp/hcl",
+		"github.com/mattn/go-sqlite3", "github.com/jackc/pgx"}
 	for _, p := range packages(t) {
-		if !within(p.local(), "sdk", "plugins", "examples") || within(p.local(), "plugins/engine/docker", "plugins/cmd", "plugins/internal/bench") {
+		if !within(p.local(), "sdk", "plugins", "examples") ||
+			within(p.local(), "plugins/engine/docker", "plugins/cmd", "plugins/internal/bench") {
 			continue
 		}
 		for _, dep := range p.Deps {

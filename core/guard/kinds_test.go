@@ -80,7 +80,8 @@ func TestKindIsOneLine(t *testing.T) {
 	if missing := missingParts("empty", recipe); len(missing) > 0 {
 		t.Fatalf("testdata/kind lacks %q", missing)
 	}
-	program := buildOverlay(t, writeOverlay(t, "kind", "sdk/kinds/kinds.go", "\t\tengineKind,\n", "\t\temptyKind,\n"), "core/internal/testing/recipe")
+	program := buildOverlay(t, writeOverlay(t, "kind", "sdk/kinds/kinds.go", "\t\tengineKind,\n", "\t\temptyKind,\n"),
+		"core/internal/testing/recipe")
 	out, err := exec.Command(program).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestEveryFilteredListSaysWhatItHides: whoever writes a page with a filter or a search shows its empty list by ui.EmptyList, which tells what
-// is hidden and leads to all rows.
+// TestEveryFilteredListSaysWhatItHides: whoever writes a page with a filter or a search shows its empty list by ui.EmptyList, which tells
+// what is hidden and leads to all rows.
 func TestEveryFilteredListSaysWhatItHides(t *testing.T) {
 	filters := regexp.MustCompile(`ui\.FilterForm\(|role="search"`)
 	files, err := filepath.Glob("../services/*/pages/*.templ")

@@ -106,7 +106,8 @@ var _, version = 1, 2
 	want := []string{"sample.go:6: dialNext: Opens the next one.", "sample.go:18: limit: What a connection may take.",
 		"sample.go:25: retries: how often it is tried", "sample.go:29: version: these are not counted by name"}
 	if m.commented != 7 || !slices.Equal(m.misbegun, want) {
-		t.Errorf("commented declarations: %d, begun otherwise than with the name\n%s\nwant 7 and\n%s", m.commented, strings.Join(m.misbegun, "\n"), strings.Join(want, "\n"))
+		t.Errorf("commented declarations: %d, begun otherwise than with the name\n%s\nwant 7 and\n%s", m.commented,
+			strings.Join(m.misbegun, "\n"), strings.Join(want, "\n"))
 	}
 	if got, want := m.summary(), "2 of 3 unexported functions have names of one word (67 %), 4 of 7 comments begin otherwise than with the name (57 %)"; got != want {
 		t.Errorf("summary: %s\nwant: %s", got, want)
@@ -182,7 +183,8 @@ func (m *nameMeasure) addComment(fset *token.FileSet, doc *ast.CommentGroup, nam
 	first := strings.TrimRight(words[0], ",:;.")
 	first = strings.TrimSuffix(first, "'s")
 	if !slices.ContainsFunc(names, func(n *ast.Ident) bool { return n.Name == first }) {
-		m.misbegun = append(m.misbegun, fmt.Sprintf("%s:%d: %s: %s", fset.Position(doc.Pos()).Filename, fset.Position(doc.Pos()).Line, names[0].Name, begin))
+		m.misbegun = append(m.misbegun, fmt.Sprintf("%s:%d: %s: %s", fset.Position(doc.Pos()).Filename, fset.Position(doc.Pos()).Line,
+			names[0].Name, begin))
 	}
 }
 

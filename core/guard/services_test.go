@@ -24,7 +24,8 @@ import (
 
 // genericPackages are the folders that serve every service and name none, with all below them.
 var genericPackages = []string{
-	"core/admin", "core/app", "core/auth", "core/cli", "core/console", "core/event", "core/fault", "core/httpd", "core/module", "core/notify", "core/queue",
+	"core/admin", "core/app", "core/auth", "core/cli", "core/console", "core/event", "core/fault", "core/httpd", "core/module", "core/notify",
+	"core/queue",
 	"core/secret", "core/settings", "core/store", "core/texts", "core/timering",
 }
 
@@ -225,7 +226,8 @@ service "empty" {}
 	if at == nil {
 		t.Fatalf("the core does not start (%v):\n%s", cmd.Wait(), &log)
 	}
-	for url, want := range map[string]string{at[1] + "/empty/hello": "hello", at[1] + "/": `"empty":"/empty"`, at[2] + "/readyz": `"empty":"ok"`} {
+	for url, want := range map[string]string{at[1] + "/empty/hello": "hello", at[1] + "/": `"empty":"/empty"`,
+		at[2] + "/readyz": `"empty":"ok"`} {
 		if got := fetchText(ctx, t, url); !strings.Contains(got, want) {
 			t.Errorf("%s answers with %s, want %s", url, got, want)
 		}

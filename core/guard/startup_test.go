@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPluginsStartWithoutPatterns: the process of each built-in plugin contains all of them, so that what a package compiles at its start is
-// kept by every one: patterns cost it a megabyte.
+// TestPluginsStartWithoutPatterns: the process of each built-in plugin contains all of them, so that what a package compiles at its start
+// is kept by every one: patterns cost it a megabyte.
 func TestPluginsStartWithoutPatterns(t *testing.T) {
 	all := packages(t)
 	at := slices.IndexFunc(all, func(p pkg) bool { return p.local() == "plugins/cmd/patchbay-plugins" })

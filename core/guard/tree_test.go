@@ -49,13 +49,15 @@ func TestNoProvidersNameInTheCore(t *testing.T) {
 	pattern := regexp.MustCompile(`(?i)` + strings.Join(names, "|"))
 	files(t, "core", func(path string, content []byte) {
 		// Clients that people point at the proxy have names; so has whoever made them, or a module of the tools.
-		if within(path, "core/docs", "core/guard", "core/services/search/pages/clients") || strings.HasSuffix(path, ".sum") || strings.HasSuffix(path, "go.mod") {
+		if within(path, "core/docs", "core/guard", "core/services/search/pages/clients") || strings.HasSuffix(path, ".sum") ||
+			strings.HasSuffix(path, "go.mod") {
 			return
 		}
 		allowed := asked.FindAllIndex(content, -1)
 		for _, at := range pattern.FindAllIndex(content, -1) {
 			if !slices.ContainsFunc(allowed, func(a []int) bool { return a[0] <= at[0] && at[1] <= a[1] }) {
-				t.Errorf("%s:%d names the provider %q: the core says \"upstream\" or takes it from the configuration", path, line(content, at[0]), content[at[0]:at[1]])
+				t.Errorf("%s:%d names the provider %q: the core says \"upstream\" or takes it from the configuration", path, line(content, at[0]),
+					content[at[0]:at[1]])
 			}
 		}
 	})
@@ -89,16 +91,21 @@ func forbidden() map[string]*regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b` + strings.Join(parts, "") + `\b`)
 	}
 	return map[string]*regexp.Regexp{
-		"do it now, or say in the documents what is not there": regexp.MustCompile(strings.Join([]string{word("TO", "DO").String(), word("FIX", "ME").String(), word("XX", "X").String(), word("HA", "CK").String()}, "|")),
-		"say what it is and why":                               regexp.MustCompile(strings.Join([]string{`(?i)for no` + `w *[.;:)]|(//|#|--) *for no` + `w\b`, any("st", "ub(s|bed)?").String(), any("place", "holders?").String(), any("dum", "my").String(), any("not", " implemented").String()}, "|")),
-		"a path of one machine belongs to nobody else's":       regexp.MustCompile(`(^|[\s"'(=:])/(wo` + `rk|ho` + `me/[a-z]+|ro` + `ot)/`),
-		"name no host of a package registry":                   regexp.MustCompile(`proxy\.gol` + `ang\.org|registry\.np` + `mjs\.org|sum\.gol` + `ang\.org|(?i)art` + `ifactory`),
-		"pin the version":                                      regexp.MustCompile(`@lat` + `est\b`),
+		"do it now, or say in the documents what is not there": regexp.MustCompile(strings.Join([]string{word("TO", "DO").String(),
+			word("FIX", "ME").String(), word("XX", "X").String(), word("HA", "CK").String()}, "|")),
+		"say what it is and why": regexp.MustCompile(strings.Join([]string{`(?i)for no` +
+			`w *[.;:)]|(//|#|--) *for no` + `w\b`, any("st", "ub(s|bed)?").String(), any("place", "holders?").String(), any("dum", "my").String(),
+			any("not", " implemented").String()}, "|")),
+		"a path of one machine belongs to nobody else's": regexp.MustCompile(`(^|[\s"'(=:])/(wo` + `rk|ho` + `me/[a-z]+|ro` + `ot)/`),
+		"name no host of a package registry": regexp.MustCompile(`proxy\.gol` + `ang\.org|registry\.np` + `mjs\.org|sum\.gol` +
+			`ang\.org|(?i)art` + `ifactory`),
+		"pin the version": regexp.MustCompile(`@lat` + `est\b`),
 	}
 }
 
 // text are the endings of files that people read.
-var text = []string{".go", ".md", ".hcl", ".sql", ".proto", ".yml", ".yaml", ".sh", ".ts", ".js", ".mjs", ".json", ".templ", ".css", "Makefile", ".txtar", ".mod"}
+var text = []string{".go", ".md", ".hcl", ".sql", ".proto", ".yml", ".yaml", ".sh", ".ts", ".js", ".mjs", ".json", ".templ", ".css",
+	"Makefile", ".txtar", ".mod"}
 
 func TestWordsThatDoNotBelongHere(t *testing.T) {
 	words := forbidden()

@@ -29,7 +29,8 @@ func (r Route) AuditAction(service string) string {
 		return ""
 	}
 	var words []string
-	verb := map[string]string{http.MethodPost: "create", http.MethodPut: "change", http.MethodPatch: "change", http.MethodDelete: "delete"}[r.Method]
+	verb := map[string]string{http.MethodPost: "create", http.MethodPut: "change", http.MethodPatch: "change",
+		http.MethodDelete: "delete"}[r.Method]
 	segments := strings.Split(strings.Trim(r.Path, "/"), "/")
 	for i, s := range segments {
 		switch {

@@ -81,14 +81,15 @@ func (b *countedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// limitBody puts the bounds around the body of a request, and returns an error for one that is announced as too large. The time within which
-// it must arrive applies also to a body that no handler reads, since the server reads it to its end by itself.
+// limitBody puts the bounds around the body of a request, and returns an error for one that is announced as too large. The time within
+// which it must arrive applies also to a body that no handler reads, since the server reads it to its end by itself.
 func (w *wrapper) limitBody(c *gin.Context, declared int64, needsHeaderToken bool) (*requestBody, error) {
 	timeout := w.opts.BodyTimeout
 	if timeout <= 0 {
 		timeout = bodyTimeout
 	}
-	b := &requestBody{raw: &countedBody{ReadCloser: c.Request.Body}, rc: http.NewResponseController(c.Writer), c: c, w: w, limit: declared, declared: declared}
+	b := &requestBody{raw: &countedBody{ReadCloser: c.Request.Body}, rc: http.NewResponseController(c.Writer), c: c, w: w, limit: declared,
+		declared: declared}
 	if needsHeaderToken && declared > DefaultBodyLimit && !hasBearer(c.Request.Header) {
 		b.limit = DefaultBodyLimit
 	}

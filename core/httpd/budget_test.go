@@ -74,7 +74,8 @@ func TestBodyBudget(t *testing.T) {
 	}})
 	send := func(from, path string, n int, header string) *bufio.Reader {
 		conn := dialFrom(t, from, s)
-		if _, err := fmt.Fprintf(conn, "POST /a%s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n%s\r\n%s", path, n, header, strings.Repeat("x", n)); err != nil {
+		if _, err := fmt.Fprintf(conn, "POST /a%s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n%s\r\n%s", path, n, header,
+			strings.Repeat("x", n)); err != nil {
 			t.Fatal(err)
 		}
 		return bufio.NewReader(conn)
@@ -111,7 +112,8 @@ func TestBodyBudget(t *testing.T) {
 // chunked sends a body whose length is not announced.
 func chunked(t *testing.T, s *httpd.Server, n int) *bufio.Reader {
 	conn := dialFrom(t, "127.0.0.1", s)
-	if _, err := fmt.Fprintf(conn, "POST /a/take HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", n, strings.Repeat("x", n)); err != nil {
+	if _, err := fmt.Fprintf(conn, "POST /a/take HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", n,
+		strings.Repeat("x", n)); err != nil {
 		t.Fatal(err)
 	}
 	return bufio.NewReader(conn)
@@ -121,7 +123,8 @@ func chunked(t *testing.T, s *httpd.Server, n int) *bufio.Reader {
 func TestBudgetCountsNetworks(t *testing.T) {
 	b := httpd.NewBodyBudget(100, 10)
 	for _, tt := range []struct{ addr, refused string }{
-		{"2001:db8::1", ""}, {"2001:db8::2", httpd.RefusedBodyClient}, {"2001:db8:0:1::1", ""}, {"::ffff:192.0.2.1", ""}, {"192.0.2.1", httpd.RefusedBodyClient}, {"192.0.2.2", ""},
+		{"2001:db8::1", ""}, {"2001:db8::2", httpd.RefusedBodyClient}, {"2001:db8:0:1::1", ""}, {"::ffff:192.0.2.1", ""},
+		{"192.0.2.1", httpd.RefusedBodyClient}, {"192.0.2.2", ""},
 	} {
 		if got := b.Reserve(tt.addr, 10); got != tt.refused {
 			t.Errorf("%s: %q", tt.addr, got)

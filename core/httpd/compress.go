@@ -21,7 +21,8 @@ const (
 // streams: their headers would wait for the first data.
 var compressor = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
 	wrap, err := gzhttp.NewWrapper(
-		gzhttp.MinSize(minCompressed), gzhttp.CompressionLevel(compressionLevel), gzhttp.EnableZstd(false), gzhttp.RandomJitter(lengthJitter, 0, false),
+		gzhttp.MinSize(minCompressed), gzhttp.CompressionLevel(compressionLevel), gzhttp.EnableZstd(false),
+		gzhttp.RandomJitter(lengthJitter, 0, false),
 		gzhttp.ContentTypes(textTypes()),
 	)
 	if err != nil {
@@ -32,7 +33,8 @@ var compressor = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
 
 // textTypes are the types of content that are compressed.
 func textTypes() []string {
-	return []string{"text/html", "text/css", "text/javascript", "image/svg+xml", "application/json", "application/manifest+json", "application/atom+xml", "application/feed+json"}
+	return []string{"text/html", "text/css", "text/javascript", "image/svg+xml", "application/json", "application/manifest+json",
+		"application/atom+xml", "application/feed+json"}
 }
 
 // WriteText answers with a text of a type, compressed if the client accepts that.

@@ -21,7 +21,8 @@ func textServer(t *testing.T, text string) string {
 			httpd.WriteText(c, http.StatusTeapot, "text/html; charset=utf-8", []byte(text))
 		}},
 		{Method: http.MethodGet, Path: "/file", Policy: httpd.Public, Handler: httpd.NewFile("text/css; charset=utf-8", []byte(text)).Write},
-		{Method: http.MethodGet, Path: "/brotli", Policy: httpd.Public, Handler: httpd.NewFile("text/css; charset=utf-8", []byte(text)).WithBrotli([]byte("packed")).Write},
+		{Method: http.MethodGet, Path: "/brotli", Policy: httpd.Public,
+			Handler: httpd.NewFile("text/css; charset=utf-8", []byte(text)).WithBrotli([]byte("packed")).Write},
 		{Method: http.MethodGet, Path: "/picture", Policy: httpd.Public, Handler: httpd.NewFile("image/png", []byte(text)).Write},
 	}}}, httpd.Options{})
 	if err != nil {
@@ -116,7 +117,8 @@ func TestFilesThatAClientHas(t *testing.T) {
 	if want := `W/"` + httpd.NewFile("", []byte(text)).Tag() + `"`; tag != want {
 		t.Fatalf("ETag is %q", tag)
 	}
-	if res, body, _ := fetch(t, base+"/file", map[string]string{"Accept-Encoding": "gzip", "If-None-Match": tag}); res.StatusCode != http.StatusNotModified || body != "" {
+	if res, body, _ := fetch(t, base+"/file",
+		map[string]string{"Accept-Encoding": "gzip", "If-None-Match": tag}); res.StatusCode != http.StatusNotModified || body != "" {
 		t.Errorf("with the tag: %d, %q", res.StatusCode, body)
 	}
 	if res, _, _ := fetch(t, base+"/file", map[string]string{"If-None-Match": `W/"other"`}); res.StatusCode != http.StatusOK {

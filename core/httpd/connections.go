@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// ConnectionLimits bounds the connections that are open at once. Where there is no room for a new one, that which is idle longest is closed.
+// ConnectionLimits bounds the connections that are open at once. Where there is no room for a new one, that which is idle longest is
+// closed.
 type ConnectionLimits struct {
 	// Total bounds all; if none of them is idle, further ones wait until one ends.
 	Total int

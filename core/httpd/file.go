@@ -27,7 +27,8 @@ type File struct {
 // NewFile returns a file of a type. Text is compressed once, when a client takes gzip first, as far as gzip can.
 func NewFile(contentType string, content []byte) File {
 	sum := sha256.Sum256(content)
-	return File{contentType, hex.EncodeToString(sum[:8]), content, sync.OnceValue(func() []byte { return packText(contentType, content) }), nil}
+	return File{contentType, hex.EncodeToString(sum[:8]), content, sync.OnceValue(func() []byte { return packText(contentType, content) }),
+		nil}
 }
 
 // WithBrotli returns the file with its content in brotli as well. Clients that accept brotli get that.

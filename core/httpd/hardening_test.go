@@ -118,7 +118,8 @@ func TestEventsOfSeveralLines(t *testing.T) {
 	}})
 	a := ask(t, s, http.MethodGet, "/a/x", nil)
 	want := "id: 7\nevent: note\ndata: one\ndata: two\ndata: three\ndata: id: 9\n\ndata: {}\n\n: heartbeat\n\n"
-	if a.body != want || a.header.Get("Content-Type") != "text/event-stream" || a.header.Get("X-Accel-Buffering") != "no" || a.header.Get("Cache-Control") != "no-cache" {
+	if a.body != want || a.header.Get("Content-Type") != "text/event-stream" || a.header.Get("X-Accel-Buffering") != "no" ||
+		a.header.Get("Cache-Control") != "no-cache" {
 		t.Errorf("%q %v", a.body, a.header)
 	}
 }
@@ -169,7 +170,8 @@ func TestContradictoryRoutesAreAnError(t *testing.T) {
 // TestStrangeRequestTargets: none of them may do more than be answered.
 func TestStrangeRequestTargets(t *testing.T) {
 	s := serve(t, httpd.Options{}, httpd.Mount{Service: "root", BaseURL: "/", Routes: []httpd.Route{get("/x")}})
-	for _, first := range []string{"GET //system/x", "GET /%2e%2e/x", "OPTIONS *", "CONNECT a:1", "GET http://other", "HEAD /x", "OPTIONS /x", "PROPFIND /x", "GET /x%00", "GET /" + strings.Repeat("a/", 2000)} {
+	for _, first := range []string{"GET //system/x", "GET /%2e%2e/x", "OPTIONS *", "CONNECT a:1", "GET http://other", "HEAD /x", "OPTIONS /x",
+		"PROPFIND /x", "GET /x%00", "GET /" + strings.Repeat("a/", 2000)} {
 		conn, err := net.Dial("tcp", s.Addr())
 		if err != nil {
 			t.Fatal(err)

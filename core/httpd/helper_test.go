@@ -45,7 +45,8 @@ func (l *logs) logger() hclog.Logger {
 
 // get is a route that answers with its own name.
 func get(path string) httpd.Route {
-	return httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.Public, Handler: func(c *gin.Context) { c.String(http.StatusOK, path) }}
+	return httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.Public,
+		Handler: func(c *gin.Context) { c.String(http.StatusOK, path) }}
 }
 
 // serve runs a listener with mounts until the test ends.

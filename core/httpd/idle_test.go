@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestClosedConnectionIsNeverIdle: a connection that was closed to make room, and that the server calls idle afterwards, must not be found again
-// by those who look for room: they would close it for ever.
+// TestClosedConnectionIsNeverIdle: a connection that was closed to make room, and that the server calls idle afterwards, must not be
+// found again by those who look for room: they would close it for ever.
 func TestClosedConnectionIsNeverIdle(t *testing.T) {
 	s := &Server{http: &http.Server{}}
 	s.LimitConnections(ConnectionLimits{Total: 1})

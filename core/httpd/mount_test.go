@@ -62,11 +62,16 @@ func TestMountRefusals(t *testing.T) {
 		mounts []httpd.Mount
 		want   string
 	}{
-		{"no policy", []httpd.Mount{{Service: "s", BaseURL: "/s", Routes: []httpd.Route{{Method: "GET", Path: "/a", Handler: ok}}}}, "has no policy"},
-		{"unknown policy", []httpd.Mount{{Service: "s", BaseURL: "/s", Routes: []httpd.Route{{Method: "GET", Path: "/a", Policy: "all", Handler: ok}}}}, "has no policy"},
-		{"no guard", []httpd.Mount{{Service: "s", BaseURL: "/s", Routes: []httpd.Route{{Method: "GET", Path: "/a", Policy: httpd.Admin, Handler: ok}}}}, "needs a guard"},
-		{"no handler", []httpd.Mount{{Service: "s", BaseURL: "/s", Routes: []httpd.Route{{Method: "GET", Path: "/a", Policy: httpd.Public}}}}, "incomplete"},
-		{"relative path", []httpd.Mount{{Service: "s", BaseURL: "/s", Routes: []httpd.Route{{Method: "GET", Path: "a", Policy: httpd.Public, Handler: ok}}}}, "incomplete"},
+		{"no policy", []httpd.Mount{{Service: "s", BaseURL: "/s", Routes: []httpd.Route{{Method: "GET", Path: "/a", Handler: ok}}}},
+			"has no policy"},
+		{"unknown policy", []httpd.Mount{{Service: "s", BaseURL: "/s",
+			Routes: []httpd.Route{{Method: "GET", Path: "/a", Policy: "all", Handler: ok}}}}, "has no policy"},
+		{"no guard", []httpd.Mount{{Service: "s", BaseURL: "/s",
+			Routes: []httpd.Route{{Method: "GET", Path: "/a", Policy: httpd.Admin, Handler: ok}}}}, "needs a guard"},
+		{"no handler", []httpd.Mount{{Service: "s", BaseURL: "/s", Routes: []httpd.Route{{Method: "GET", Path: "/a", Policy: httpd.Public}}}},
+			"incomplete"},
+		{"relative path", []httpd.Mount{{Service: "s", BaseURL: "/s",
+			Routes: []httpd.Route{{Method: "GET", Path: "a", Policy: httpd.Public, Handler: ok}}}}, "incomplete"},
 		{"twice", []httpd.Mount{{Service: "s", BaseURL: "/s", Routes: []httpd.Route{get("/a"), get("/a")}}}, "declared twice"},
 		{"same place", []httpd.Mount{{Service: "s", BaseURL: "/s"}, {Service: "z", BaseURL: "/s/"}}, "mounted at"},
 		{"bad base", []httpd.Mount{{Service: "s", BaseURL: "ftp://x/s"}}, "neither a path nor"},
@@ -138,14 +143,17 @@ func TestRoutingIsSwappedUnderLoad(t *testing.T) {
 func TestUnknownPathsBesidePreflights(t *testing.T) {
 	options := get("/api/*path")
 	options.Method = http.MethodOptions
-	s := serve(t, httpd.Options{}, httpd.Mount{Service: "a", BaseURL: "/a", Routes: []httpd.Route{options, get("/"), get("/api/things"), get("/api/things/:id"), get("/api/files/*rest")}})
+	s := serve(t, httpd.Options{}, httpd.Mount{Service: "a", BaseURL: "/a",
+		Routes: []httpd.Route{options, get("/"), get("/api/things"), get("/api/things/:id"), get("/api/files/*rest")}})
 	for _, tt := range []struct {
 		method, path string
 		status       int
 	}{
-		{http.MethodGet, "/a/api/nothing", http.StatusNotFound}, {http.MethodPost, "/a/api/nothing", http.StatusNotFound}, {http.MethodPost, "/a/api/things/1/2", http.StatusNotFound},
+		{http.MethodGet, "/a/api/nothing", http.StatusNotFound}, {http.MethodPost, "/a/api/nothing", http.StatusNotFound},
+		{http.MethodPost, "/a/api/things/1/2", http.StatusNotFound},
 		{http.MethodPost, "/a/api/things", http.StatusMethodNotAllowed}, {http.MethodDelete, "/a/api/things/1", http.StatusMethodNotAllowed},
-		{http.MethodPut, "/a/api/files/x/y", http.StatusMethodNotAllowed}, {http.MethodPost, "/a/", http.StatusMethodNotAllowed}, {http.MethodPost, "/a", http.StatusMethodNotAllowed},
+		{http.MethodPut, "/a/api/files/x/y", http.StatusMethodNotAllowed}, {http.MethodPost, "/a/", http.StatusMethodNotAllowed},
+		{http.MethodPost, "/a", http.StatusMethodNotAllowed},
 		{http.MethodOptions, "/a/api/nothing", http.StatusOK},
 	} {
 		if got := ask(t, s, tt.method, tt.path, nil); got.status != tt.status {

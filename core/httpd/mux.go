@@ -178,12 +178,14 @@ func newEngine(m Mount, prefix string, opts Options) (_ *gin.Engine, err error) 
 	nothing := func(c *gin.Context) { w.errors(c, fault.New(fault.NotFound, "There is nothing at this address.")) }
 	e.NoRoute(w.wrapHandler(DefaultBodyLimit, false, nothing))
 	e.NoMethod(w.wrapHandler(DefaultBodyLimit, false, func(c *gin.Context) {
-		if path := cmp.Or(strings.TrimPrefix(c.Request.URL.Path, prefix), "/"); !slices.ContainsFunc(m.Routes, func(r Route) bool { return r.answersAt(path) }) {
+		if path := cmp.Or(strings.TrimPrefix(c.Request.URL.Path, prefix), "/"); !slices.ContainsFunc(m.Routes,
+			func(r Route) bool { return r.answersAt(path) }) {
 			// Only the answer to preflights of browsers, which is there for every path, has been found.
 			nothing(c)
 			return
 		}
-		w.errors(c, fault.New(fault.MethodNotAllowed, "This address does not know the method %s.", methodName(c.Request.Method, "of this request")))
+		w.errors(c, fault.New(fault.MethodNotAllowed, "This address does not know the method %s.",
+			methodName(c.Request.Method, "of this request")))
 	}))
 	return e, nil
 }

@@ -150,7 +150,8 @@ func TestErrors(t *testing.T) {
 	}
 	var routes []httpd.Route
 	for path, err := range errs {
-		routes = append(routes, httpd.Route{Method: "GET", Path: path, Policy: httpd.Public, Handler: func(c *gin.Context) { httpd.WriteError(c, err) }})
+		routes = append(routes, httpd.Route{Method: "GET", Path: path, Policy: httpd.Public,
+			Handler: func(c *gin.Context) { httpd.WriteError(c, err) }})
 	}
 	l := &logs{}
 	s := serve(t, httpd.Options{Logger: l.logger()}, httpd.Mount{Service: "s", BaseURL: "/s", Routes: routes})
@@ -174,7 +175,8 @@ func TestErrors(t *testing.T) {
 func TestLogHidesTokensInTheQuery(t *testing.T) {
 	l := &logs{}
 	redact := secret.NewRedactor("tavilyApiKey")
-	s := serve(t, httpd.Options{Logger: l.logger(), Redact: redact.URL}, httpd.Mount{Service: "s", BaseURL: "/s", Routes: []httpd.Route{get("/a")}})
+	s := serve(t, httpd.Options{Logger: l.logger(), Redact: redact.URL},
+		httpd.Mount{Service: "s", BaseURL: "/s", Routes: []httpd.Route{get("/a")}})
 	ask(t, s, "GET", "/s/a?tavilyApiKey=th-abcd-planted&x=1", nil)
 	if text := l.String(); strings.Contains(text, "planted") || !strings.Contains(text, "x=1") {
 		t.Fatalf("log %q", text)

@@ -44,7 +44,8 @@ func Listen(addr, setting string, logger hclog.Logger) (*Server, error) {
 	l, err := net.Listen("tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("the address %s is taken by %s: stop it, or set %s to a free one", addr, cmp.Or(PortHolder(addr), "another program"), setting)
+		return nil, fmt.Errorf("the address %s is taken by %s: stop it, or set %s to a free one", addr,
+			cmp.Or(PortHolder(addr), "another program"), setting)
 	case err != nil:
 		return nil, fmt.Errorf("cannot listen on %s (setting %s): %w", addr, setting, err)
 	}

@@ -160,7 +160,8 @@ func TestLastEventID(t *testing.T) {
 		field         string
 	}{
 		{"", "", 0, ""}, {"5", "", 5, ""}, {"", "7", 7, ""}, {"5", "7", 7, ""}, {" 9 ", "7", 9, ""},
-		{"x", "7", 0, "Last-Event-ID"}, {"-1", "", 0, "Last-Event-ID"}, {"1.5", "", 0, "Last-Event-ID"}, {"99999999999999999999", "", 0, "Last-Event-ID"}, {"5", "-3", 0, "afterId"}, {"", "seven", 0, "afterId"},
+		{"x", "7", 0, "Last-Event-ID"}, {"-1", "", 0, "Last-Event-ID"}, {"1.5", "", 0, "Last-Event-ID"},
+		{"99999999999999999999", "", 0, "Last-Event-ID"}, {"5", "-3", 0, "afterId"}, {"", "seven", 0, "afterId"},
 	} {
 		gc, _ := gin.CreateTestContext(httptest.NewRecorder())
 		gc.Request = recorded(func(r *http.Request) {
@@ -168,7 +169,8 @@ func TestLastEventID(t *testing.T) {
 			r.URL.RawQuery = "afterId=" + c.query
 		})
 		got, err := httpd.LastEventID(gc)
-		if refused := fault.As(err); got != c.want || (err != nil) != (c.field != "") || err != nil && (refused.HTTPStatus() != http.StatusBadRequest || refused.Ext["field"] != c.field) {
+		if refused := fault.As(err); got != c.want || (err != nil) != (c.field != "") || err != nil &&
+			(refused.HTTPStatus() != http.StatusBadRequest || refused.Ext["field"] != c.field) {
 			t.Errorf("%q %q: got %d, %v", c.header, c.query, got, err)
 		}
 	}

@@ -90,7 +90,8 @@ func LastEventID(c *gin.Context) (int64, error) {
 		}
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 {
-			return 0, fault.New(fault.InvalidArgument, "%s must be the id of an event: a whole number from 0 to %d.", given.field, int64(math.MaxInt64)).With("field", given.field)
+			return 0, fault.New(fault.InvalidArgument, "%s must be the id of an event: a whole number from 0 to %d.", given.field,
+				int64(math.MaxInt64)).With("field", given.field)
 		}
 		last = max(last, n)
 	}

@@ -41,7 +41,8 @@ func (l *StreamLimits) Acquire(caller string) (release func(), err error) {
 	defer l.mu.Unlock()
 	switch {
 	case l.byKey[caller] >= l.each:
-		return nil, fault.New(fault.RateLimited, "You have %d %s open, which is the limit: close some.", l.each, l.name).WithRetryAfter(streamRetry)
+		return nil, fault.New(fault.RateLimited, "You have %d %s open, which is the limit: close some.", l.each,
+			l.name).WithRetryAfter(streamRetry)
 	case l.open >= l.total:
 		return nil, fault.New(fault.RateLimited, "%d %s are open, which is the limit.", l.total, l.name).WithRetryAfter(streamRetry)
 	}

@@ -45,7 +45,8 @@ func TestStreamsAreBounded(t *testing.T) {
 
 func TestHTTPSIsKept(t *testing.T) {
 	for _, secure := range []bool{false, true} {
-		s := serve(t, httpd.Options{Secure: func(*http.Request) bool { return secure }}, httpd.Mount{Service: "s", BaseURL: "/s", Routes: []httpd.Route{get("/a")}})
+		s := serve(t, httpd.Options{Secure: func(*http.Request) bool { return secure }},
+			httpd.Mount{Service: "s", BaseURL: "/s", Routes: []httpd.Route{get("/a")}})
 		got := ask(t, s, "GET", "/s/a", nil)
 		for _, name := range []string{"Strict-Transport-Security", "Cross-Origin-Opener-Policy"} {
 			if (got.header.Get(name) != "") != secure {

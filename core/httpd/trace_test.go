@@ -35,16 +35,17 @@ func TestRequestsAreTraced(t *testing.T) {
 	route := func(path string, handler gin.HandlerFunc) httpd.Route {
 		return httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.Public, Handler: handler}
 	}
-	s := serve(t, httpd.Options{Tracer: provider.Tracer(tracing.Scope), Logger: text.logger()}, httpd.Mount{Service: "shop", BaseURL: "/shop", Routes: []httpd.Route{
-		route("/items/:id", func(c *gin.Context) {
-			detached = tracing.SpanOf(httpd.Detach(c.Request.Context())).TraceID()
-			c.Status(http.StatusNoContent)
-		}),
-		route("/broken", func(c *gin.Context) {
-			httpd.WriteError(c, fault.New(fault.UpstreamUnavailable, "It is broken."))
-		}),
-		route("/panic", func(*gin.Context) { panic("private") }),
-	}})
+	s := serve(t, httpd.Options{Tracer: provider.Tracer(tracing.Scope), Logger: text.logger()},
+		httpd.Mount{Service: "shop", BaseURL: "/shop", Routes: []httpd.Route{
+			route("/items/:id", func(c *gin.Context) {
+				detached = tracing.SpanOf(httpd.Detach(c.Request.Context())).TraceID()
+				c.Status(http.StatusNoContent)
+			}),
+			route("/broken", func(c *gin.Context) {
+				httpd.WriteError(c, fault.New(fault.UpstreamUnavailable, "It is broken."))
+			}),
+			route("/panic", func(*gin.Context) { panic("private") }),
+		}})
 	for _, c := range []struct {
 		method, target, name, failure string
 		status                        int
@@ -72,8 +73,10 @@ func TestRequestsAreTraced(t *testing.T) {
 			t.Errorf("%s %s: the span is %q, %v, %v", c.method, c.target, span.Name(), attributes, span.Status())
 		}
 		id := span.SpanContext().TraceID().String()
-		testkit.Eventually(t, 10*time.Second, func() bool { return strings.Contains(text.String(), "trace_id="+id) }, "the log has the id of the trace")
-		if line := lineWith(text.String(), "panic in a handler"); strings.HasSuffix(c.target, "/panic") && !strings.Contains(line, "trace_id="+id) {
+		testkit.Eventually(t, 10*time.Second, func() bool { return strings.Contains(text.String(), "trace_id="+id) },
+			"the log has the id of the trace")
+		if line := lineWith(text.String(), "panic in a handler"); strings.HasSuffix(c.target, "/panic") &&
+			!strings.Contains(line, "trace_id="+id) {
 			t.Errorf("the line about a panic lacks the id of the trace: %s", line)
 		}
 		if strings.Contains(c.target, "items/private") && detached != id {

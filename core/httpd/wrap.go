@@ -144,7 +144,8 @@ func (w *wrapper) wrapHandler(limit int64, needsHeaderToken bool, next gin.Handl
 func (w *wrapper) finishRequest(c *gin.Context, began time.Time) {
 	v := recover()
 	if v != nil && v != http.ErrAbortHandler {
-		w.opts.Logger.Error("panic in a handler", append(withTrace(c, "panic", fmt.Sprint(v), "request_id", RequestID(c)), "stack", string(debug.Stack()))...)
+		w.opts.Logger.Error("panic in a handler",
+			append(withTrace(c, "panic", fmt.Sprint(v), "request_id", RequestID(c)), "stack", string(debug.Stack()))...)
 		if c.Writer.Written() {
 			// Half an answer must not look like a whole one.
 			v = http.ErrAbortHandler
@@ -169,7 +170,8 @@ func (w *wrapper) logRequest(c *gin.Context, began time.Time) {
 		return
 	}
 	args := withTrace(c,
-		"method", methodName(c.Request.Method, "of this request"), "target", w.loggedTarget(c), "status", c.Writer.Status(), "bytes", c.Writer.Size(),
+		"method", methodName(c.Request.Method, "of this request"), "target", w.loggedTarget(c), "status", c.Writer.Status(), "bytes",
+		c.Writer.Size(),
 		"took", time.Since(began).Round(time.Microsecond), "request_id", RequestID(c),
 	)
 	if failed {

@@ -65,7 +65,8 @@ type Instances interface {
 
 // OpenInstances makes a client of each instance by open. It returns the references and clients of those that there are, in
 // the order of refs, and the joined errors of the others; skip, which is not nil, is called for each of these.
-func OpenInstances[T any](refs []string, from Instances, open func(*catalog.Handle) T, skip func(ref string, err error)) (found []string, clients []T, missing error) {
+func OpenInstances[T any](refs []string, from Instances, open func(*catalog.Handle) T,
+	skip func(ref string, err error)) (found []string, clients []T, missing error) {
 	for _, ref := range refs {
 		h, err := from.Handle(ref)
 		if err != nil {

@@ -56,7 +56,8 @@ func (s *Sender) Raise(ctx context.Context, a Alert, repeat time.Duration, chann
 		if r != nil && r.Active && store.IsWithin(now, r.ToldAt, repeat) {
 			return nil
 		}
-		next := alertRecord{Service: a.Service, DedupKey: a.dedupKey(), Kind: a.Kind, Active: true, RaisedAt: store.Millis(now), ToldAt: store.Millis(now)}
+		next := alertRecord{Service: a.Service, DedupKey: a.dedupKey(), Kind: a.Kind, Active: true, RaisedAt: store.Millis(now),
+			ToldAt: store.Millis(now)}
 		if r != nil && r.Active {
 			next.RaisedAt = r.RaisedAt
 		}
@@ -96,7 +97,8 @@ func (s *Sender) Resolve(ctx context.Context, a Alert, channels []string) (told 
 
 // Active returns the dedup keys of a service's active alerts.
 func (s *Sender) Active(ctx context.Context, service string) (keys []string, err error) {
-	err = s.cfg.Store.DB(ctx).Model(&alertRecord{}).Where("service = ? AND active = ?", service, true).Order("dedup_key").Pluck("dedup_key", &keys).Error
+	err = s.cfg.Store.DB(ctx).Model(&alertRecord{}).Where("service = ? AND active = ?", service, true).Order("dedup_key").Pluck("dedup_key",
+		&keys).Error
 	if err != nil {
 		return nil, fmt.Errorf("read the active alerts: %w", err)
 	}

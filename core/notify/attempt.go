@@ -59,7 +59,8 @@ func (s *Sender) attemptDelivery(ctx context.Context, d *delivery, m *message) (
 }
 
 // sendToChannel passes a notification to its channel, within the configured time.
-func (s *Sender) sendToChannel(ctx context.Context, ch client.Notifier, d *delivery, n *sdk.Notification, to sdk.Target, warnings []string, idempotent bool) (sdk.Outcome, []string, error) {
+func (s *Sender) sendToChannel(ctx context.Context, ch client.Notifier, d *delivery, n *sdk.Notification, to sdk.Target, warnings []string,
+	idempotent bool) (sdk.Outcome, []string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	receipt, err := ch.Send(ctx, n, to)

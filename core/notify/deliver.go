@@ -36,7 +36,8 @@ func (s *Sender) Jobs() []queue.Handler {
 			Type: jobDeliver, Safe: true, Limit: workers, MaxAttempts: 1 << 30, Run: s.runDelivery, Finished: s.jobFinished,
 			Backoff: func(int) time.Duration { return 0 },
 		},
-		{Type: jobPurge, Safe: true, Deletes: true, Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) { return nil, s.purgeOld(ctx) }},
+		{Type: jobPurge, Safe: true, Deletes: true,
+			Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) { return nil, s.purgeOld(ctx) }},
 	}
 }
 
@@ -47,7 +48,8 @@ func (s *Sender) Schedules() []queue.Schedule {
 
 // retryAfter returns the error that makes the queue run the job again after wait.
 func retryAfter(wait time.Duration, err error) error {
-	return fault.Wrap(queue.Temporary(err), fault.UpstreamUnavailable, "The notification could not be delivered yet.").WithRetryAfter(max(wait, time.Millisecond))
+	return fault.Wrap(queue.Temporary(err), fault.UpstreamUnavailable,
+		"The notification could not be delivered yet.").WithRetryAfter(max(wait, time.Millisecond))
 }
 
 // errBusy postpones a delivery without counting a failure: nothing was attempted.
@@ -90,7 +92,8 @@ func (s *Sender) runDelivery(ctx context.Context, job *queue.Job, _ queue.Progre
 
 // attemptHoldingGate makes an attempt while the recipient's gate is held, and releases the gate, whatever the channel
 // does.
-func (s *Sender) attemptHoldingGate(ctx context.Context, d *delivery, m *message) (outcome sdk.Outcome, pause time.Duration, warnings []string, err error) {
+func (s *Sender) attemptHoldingGate(ctx context.Context, d *delivery,
+	m *message) (outcome sdk.Outcome, pause time.Duration, warnings []string, err error) {
 	outcome = sdk.Uncertain
 	defer func() {
 		asked := time.Duration(0)
@@ -114,7 +117,8 @@ func (s *Sender) pastDeadline(d *delivery, pause time.Duration) bool {
 }
 
 // recordOutcome stores the outcome of an attempt: a final state, or the next attempt after pause.
-func (s *Sender) recordOutcome(ctx context.Context, d *delivery, outcome sdk.Outcome, pause time.Duration, warnings []string, err error) (any, error) {
+func (s *Sender) recordOutcome(ctx context.Context, d *delivery, outcome sdk.Outcome, pause time.Duration, warnings []string,
+	err error) (any, error) {
 	// What is known now must be written also when the core is stopping.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
@@ -141,7 +145,8 @@ func (s *Sender) recordOutcome(ctx context.Context, d *delivery, outcome sdk.Out
 		}
 		return nil, retryAfter(time.Second, err)
 	}
-	s.cfg.Logger.Warn("a notification could not be delivered yet", "id", d.ID, "channel", d.Channel, "attempt", d.Attempts, "again_in", pause, "error", operatorMessage(err))
+	s.cfg.Logger.Warn("a notification could not be delivered yet", "id", d.ID, "channel", d.Channel, "attempt", d.Attempts, "again_in", pause,
+		"error", operatorMessage(err))
 	return nil, retryAfter(pause, err)
 }
 
@@ -150,7 +155,8 @@ func (s *Sender) completeDelivery(ctx context.Context, d *delivery, state State,
 	if err := s.endDelivery(ctx, d, state, "", warnings); err != nil {
 		return nil, retryAfter(time.Second, err)
 	}
-	s.cfg.Logger.Info("a notification has ended", "id", d.ID, "channel", d.Name, "outcome", state, "attempts", d.Attempts, "warnings", warnings)
+	s.cfg.Logger.Info("a notification has ended", "id", d.ID, "channel", d.Name, "outcome", state, "attempts", d.Attempts, "warnings",
+		warnings)
 	return map[string]any{"state": state}, nil
 }
 
@@ -159,7 +165,8 @@ func (s *Sender) failDelivery(ctx context.Context, d *delivery, state State, rea
 	if err := s.endDelivery(ctx, d, state, reason, nil); err != nil {
 		return retryAfter(time.Second, err)
 	}
-	s.cfg.Logger.Error("a notification was not delivered", "id", d.ID, "channel", d.Name, "instance", d.Channel, "outcome", state, "error", reason)
+	s.cfg.Logger.Error("a notification was not delivered", "id", d.ID, "channel", d.Name, "instance", d.Channel, "outcome", state, "error",
+		reason)
 	return fault.New(fault.Unprocessable, "The notification was not delivered: %s.", strings.TrimSuffix(boundedText(reason), "."))
 }
 

@@ -176,7 +176,8 @@ const orphanAge = time.Hour
 // with a job keeps it.
 func (s *Sender) resubmitOrphans(ctx context.Context) error {
 	var open []delivery
-	err := s.cfg.Store.DB(ctx).Where("ended_at = 0 AND created_at < ?", store.Millis(s.cfg.Now().Add(-orphanAge))).Order("id").Limit(maxRead).Find(&open).Error
+	err := s.cfg.Store.DB(ctx).Where("ended_at = 0 AND created_at < ?",
+		store.Millis(s.cfg.Now().Add(-orphanAge))).Order("id").Limit(maxRead).Find(&open).Error
 	if err != nil {
 		return fmt.Errorf("read the open deliveries: %w", err)
 	}
@@ -200,7 +201,8 @@ func (s *Sender) purgeOld(ctx context.Context) error {
 		if err := w.Where("ended_at > 0 AND ended_at < ?", before).Delete(&delivery{}).Error; err != nil {
 			return err
 		}
-		err := w.Where("created_at < ? AND NOT EXISTS (SELECT 1 FROM notify_deliveries WHERE message_id = notify_messages.id)", before).Delete(&message{}).Error
+		err := w.Where("created_at < ? AND NOT EXISTS (SELECT 1 FROM notify_deliveries WHERE message_id = notify_messages.id)",
+			before).Delete(&message{}).Error
 		if err != nil {
 			return err
 		}

@@ -70,7 +70,8 @@ func textBytes(n *sdk.Notification) int {
 		}
 		return total
 	}
-	return max(sum(func(t sdk.Text) string { return t.Plain }), sum(func(t sdk.Text) string { return t.Markdown }), sum(func(t sdk.Text) string { return t.HTML }))
+	return max(sum(func(t sdk.Text) string { return t.Plain }), sum(func(t sdk.Text) string { return t.Markdown }),
+		sum(func(t sdk.Text) string { return t.HTML }))
 }
 
 // shortenTexts removes the other renderings, since markup cannot be cut anywhere, and cuts the plain texts to most

@@ -27,21 +27,28 @@ func TestFitLeavesWhatAChannelCanDo(t *testing.T) {
 		payload                bool
 		warnings               int
 	}{
-		"nothing":                 {card: c, title: "title", summary: "summary", detail: "detail", payload: true},
-		"image":                   {about: sdk.Descriptor{Capabilities: []string{sdk.CapImage}}, card: c, image: true, title: "title", summary: "summary", detail: "detail", payload: true},
-		"image without a card":    {about: sdk.Descriptor{Capabilities: []string{sdk.CapImage}}, title: "title", summary: "summary", detail: "detail", payload: true},
-		"markdown":                {about: sdk.Descriptor{Capabilities: []string{sdk.CapMarkdown}}, markdown: true, title: "title", summary: "summary", detail: "detail", payload: true},
-		"html":                    {about: sdk.Descriptor{Capabilities: []string{sdk.CapHTML}}, html: true, title: "title", summary: "summary", detail: "detail", payload: true},
-		"just enough room":        {about: sdk.Descriptor{MaxTextBytes: 18}, title: "title", summary: "summary", detail: "detail", payload: true},
-		"one byte less":           {about: sdk.Descriptor{MaxTextBytes: 17}, title: "title", summary: "summary", detail: "de…", payload: true, warnings: 1},
-		"markup is longer":        {about: sdk.Descriptor{MaxTextBytes: 20, Capabilities: []string{sdk.CapHTML}}, title: "title", summary: "summary", detail: "detail", payload: true, warnings: 1},
+		"nothing": {card: c, title: "title", summary: "summary", detail: "detail", payload: true},
+		"image": {about: sdk.Descriptor{Capabilities: []string{sdk.CapImage}}, card: c, image: true, title: "title",
+			summary: "summary", detail: "detail", payload: true},
+		"image without a card": {about: sdk.Descriptor{Capabilities: []string{sdk.CapImage}}, title: "title", summary: "summary",
+			detail: "detail", payload: true},
+		"markdown": {about: sdk.Descriptor{Capabilities: []string{sdk.CapMarkdown}}, markdown: true, title: "title",
+			summary: "summary", detail: "detail", payload: true},
+		"html": {about: sdk.Descriptor{Capabilities: []string{sdk.CapHTML}}, html: true, title: "title", summary: "summary",
+			detail: "detail", payload: true},
+		"just enough room": {about: sdk.Descriptor{MaxTextBytes: 18}, title: "title", summary: "summary", detail: "detail", payload: true},
+		"one byte less": {about: sdk.Descriptor{MaxTextBytes: 17}, title: "title", summary: "summary", detail: "de…", payload: true,
+			warnings: 1},
+		"markup is longer": {about: sdk.Descriptor{MaxTextBytes: 20, Capabilities: []string{sdk.CapHTML}}, title: "title",
+			summary: "summary", detail: "detail", payload: true, warnings: 1},
 		"room for a title":        {about: sdk.Descriptor{MaxTextBytes: 5}, title: "title", payload: true, warnings: 1},
 		"room for part of it":     {about: sdk.Descriptor{MaxTextBytes: 4}, title: "t…", payload: true, warnings: 1},
 		"room for nothing":        {about: sdk.Descriptor{MaxTextBytes: 1}, title: "…", payload: true, warnings: 1},
 		"payload too long to cut": {about: sdk.Descriptor{MaxPayloadBytes: 8}, title: "title", summary: "summary", detail: "detail", warnings: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := &sdk.Notification{ID: "n", Kind: "k", Title: rendered("title"), Summary: rendered("summary"), Detail: rendered("detail"), Payload: []byte(`{"schema":"x","a":1}`)}
+			n := &sdk.Notification{ID: "n", Kind: "k", Title: rendered("title"), Summary: rendered("summary"), Detail: rendered("detail"),
+				Payload: []byte(`{"schema":"x","a":1}`)}
 			warnings := fitToChannel(n, tt.card, &tt.about, keepWhole)
 			for _, text := range []sdk.Text{n.Title, n.Summary, n.Detail} {
 				if (text.Markdown != "") != tt.markdown || (text.HTML != "") != tt.html {
@@ -63,7 +70,8 @@ func TestFitLeavesWhatAChannelCanDo(t *testing.T) {
 
 // TestPayloadOfAnAlertIsWholeOrNotThere has a payload of no known schema.
 func TestPayloadOfAnAlertIsWholeOrNotThere(t *testing.T) {
-	raw, err := json.Marshal(alertPayload(Alert{Service: "search", Kind: "pool_empty", Title: "t", Text: strings.Repeat("t", 400), Fields: map[string]any{"backend": "b"}}, statusRaised))
+	raw, err := json.Marshal(alertPayload(Alert{Service: "search", Kind: "pool_empty", Title: "t", Text: strings.Repeat("t", 400),
+		Fields: map[string]any{"backend": "b"}}, statusRaised))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +91,8 @@ func TestFitKeepsToTheLimits(t *testing.T) {
 		return out
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		about := sdk.Descriptor{MaxTextBytes: rapid.Int64Range(0, 200).Draw(t, "text"), MaxPayloadBytes: rapid.Int64Range(0, 2000).Draw(t, "payload")}
+		about := sdk.Descriptor{MaxTextBytes: rapid.Int64Range(0, 200).Draw(t, "text"),
+			MaxPayloadBytes: rapid.Int64Range(0, 2000).Draw(t, "payload")}
 		for _, c := range []string{sdk.CapMarkdown, sdk.CapHTML} {
 			if rapid.Bool().Draw(t, c) {
 				about.Capabilities = append(about.Capabilities, c)
@@ -107,7 +116,8 @@ func TestFitKeepsToTheLimits(t *testing.T) {
 			t.Fatalf("%d bytes, of %d: %+v", textBytes(n), most, n)
 		}
 		for _, text := range []sdk.Text{n.Title, n.Summary, n.Detail} {
-			if !utf8.ValidString(text.Plain) || text.Markdown != "" && !slices.Contains(about.Capabilities, sdk.CapMarkdown) || text.HTML != "" && !slices.Contains(about.Capabilities, sdk.CapHTML) {
+			if !utf8.ValidString(text.Plain) || text.Markdown != "" && !slices.Contains(about.Capabilities, sdk.CapMarkdown) || text.HTML != "" &&
+				!slices.Contains(about.Capabilities, sdk.CapHTML) {
 				t.Fatalf("%+v", text)
 			}
 		}

@@ -95,9 +95,11 @@ func TestWhatIsOwedComesFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, d := context.Background(), delivery{ID: "ntf_1", MessageID: "ntm_1", Service: "shop", Channel: "notify.ops", State: Sending, Attempts: 1, CreatedAt: time.Now().UnixMilli()}
+	ctx, d := context.Background(), delivery{ID: "ntf_1", MessageID: "ntm_1", Service: "shop", Channel: "notify.ops", State: Sending,
+		Attempts: 1, CreatedAt: time.Now().UnixMilli()}
 	err = st.Tx(ctx, "store", func(ctx context.Context) error {
-		if err := st.Writer(ctx).Create(&message{ID: "ntm_1", Service: "shop", Key: "k", Kind: "k", Title: "t", CreatedAt: d.CreatedAt}).Error; err != nil {
+		if err := st.Writer(ctx).Create(&message{ID: "ntm_1", Service: "shop", Key: "k", Kind: "k", Title: "t",
+			CreatedAt: d.CreatedAt}).Error; err != nil {
 			return err
 		}
 		return st.Writer(ctx).Create(&d).Error

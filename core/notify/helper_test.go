@@ -122,7 +122,8 @@ func (e *env) owned(o *owner) *owner {
 }
 
 func note(title string) *notify.Message {
-	return &notify.Message{Kind: "sold_out", Version: 1, Severity: sdk.Info, Title: sdk.Text{Plain: title}, Payload: []byte(`{"id":"","kind":"sold_out"}`)}
+	return &notify.Message{Kind: "sold_out", Version: 1, Severity: sdk.Info, Title: sdk.Text{Plain: title},
+		Payload: []byte(`{"id":"","kind":"sold_out"}`)}
 }
 
 // post sends a message of the service "shop" to channels.

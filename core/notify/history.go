@@ -25,7 +25,8 @@ type Sent struct {
 
 func (m *message) toSent() Sent {
 	return Sent{
-		ID: m.ID, Service: m.Service, Kind: m.Kind, Schema: m.Schema, Severity: Severity(m.Severity), Title: m.Title, Summary: m.Summary, Detail: m.Detail,
+		ID: m.ID, Service: m.Service, Kind: m.Kind, Schema: m.Schema, Severity: Severity(m.Severity), Title: m.Title, Summary: m.Summary,
+		Detail:  m.Detail,
 		Payload: json.RawMessage(m.Payload), CreatedAt: store.FromMillis(m.CreatedAt), Deliveries: []Delivery{},
 	}
 }

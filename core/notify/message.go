@@ -184,10 +184,12 @@ func (s *Sender) storeMessage(ctx context.Context, p Post) (id string, fresh boo
 	id = s.ids.New("ntm")
 	row := message{
 		ID: id, Service: p.Service, Key: p.Key, Kind: m.Kind, Schema: m.Schema, Version: m.Version, Severity: int(m.Severity),
-		Title: validText(m.Title.Plain), Summary: validText(m.Summary.Plain), Detail: validText(m.Detail.Plain), Payload: string(m.Payload), CreatedAt: store.Millis(p.Time),
+		Title: validText(m.Title.Plain), Summary: validText(m.Summary.Plain), Detail: validText(m.Detail.Plain), Payload: string(m.Payload),
+		CreatedAt: store.Millis(p.Time),
 		Rich: rich{
-			Markdown: rendering{m.Title.Markdown, m.Summary.Markdown, m.Detail.Markdown}, HTML: rendering{m.Title.HTML, m.Summary.HTML, m.Detail.HTML},
-			Links: m.Links, Card: m.Card,
+			Markdown: rendering{m.Title.Markdown, m.Summary.Markdown, m.Detail.Markdown},
+			HTML:     rendering{m.Title.HTML, m.Summary.HTML, m.Detail.HTML},
+			Links:    m.Links, Card: m.Card,
 		},
 	}
 	if row.Key == "" {
@@ -219,7 +221,8 @@ func validText(s string) string {
 // submitDelivery stores one delivery and its job. The caller has a transaction.
 func (s *Sender) submitDelivery(ctx context.Context, messageID string, p Post, to Recipient) error {
 	d := delivery{
-		ID: s.ids.New("ntf"), MessageID: messageID, Service: p.Service, Channel: to.Channel, Name: to.channelName(), Recipient: to.Key, Once: p.Once,
+		ID: s.ids.New("ntf"), MessageID: messageID, Service: p.Service, Channel: to.Channel, Name: to.channelName(), Recipient: to.Key,
+		Once:  p.Once,
 		State: Waiting, CreatedAt: store.Millis(p.Time),
 	}
 	if err := s.cfg.Store.Writer(ctx).Create(&d).Error; err != nil {

@@ -183,7 +183,8 @@ func (s *Sender) sendAlert(ctx context.Context, a Alert, status string, channels
 		return fmt.Errorf("encode the payload of the alert %s.%s: %w", a.Service, a.Kind, err)
 	}
 	p := Post{Service: a.Service, Time: a.Time, Message: &Message{
-		Kind: payload.Kind, Version: payloadVersion, Severity: a.Severity, Title: sdk.Text{Plain: a.Title}, Summary: sdk.Text{Plain: a.Text}, Payload: raw,
+		Kind: payload.Kind, Version: payloadVersion, Severity: a.Severity, Title: sdk.Text{Plain: a.Title}, Summary: sdk.Text{Plain: a.Text},
+		Payload: raw,
 	}}
 	return s.cfg.Store.Tx(ctx, "send alert", func(ctx context.Context) error {
 		if p.To, err = s.alertRecipients(ctx, channels); err != nil {

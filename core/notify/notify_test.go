@@ -46,7 +46,8 @@ type env struct {
 
 func newEnv(t *testing.T, st *store.Store, capabilities ...string) *env {
 	t.Helper()
-	e := &env{T: t, store: st, bus: event.NewBus(), ops: fake.NewNotifier(sdk.Descriptor{Capabilities: capabilities}), log: fake.NewNotifier(sdk.Descriptor{})}
+	e := &env{T: t, store: st, bus: event.NewBus(), ops: fake.NewNotifier(sdk.Descriptor{Capabilities: capabilities}),
+		log: fake.NewNotifier(sdk.Descriptor{})}
 	e.channels = map[string]client.Notifier{"notify.ops": e.ops, "notify.log": e.log}
 	e.start()
 	return e
@@ -74,7 +75,8 @@ func (e *env) start() {
 		e.Fatal(err)
 	}
 	e.queue, err = queue.New(queue.Config{
-		Store: e.store, Bus: e.bus, Handlers: e.sender.Jobs(), Schedules: e.sender.Schedules(), NoSchedules: true, Poll: 20 * time.Millisecond, Grace: 100 * time.Millisecond, Workers: 16,
+		Store: e.store, Bus: e.bus, Handlers: e.sender.Jobs(), Schedules: e.sender.Schedules(), NoSchedules: true, Poll: 20 * time.Millisecond,
+		Grace: 100 * time.Millisecond, Workers: 16,
 	})
 	if err != nil {
 		e.Fatal(err)
@@ -102,7 +104,8 @@ func (e *env) start() {
 }
 
 func alert(title string) notify.Alert {
-	return notify.Alert{Kind: "pool_empty", Severity: sdk.Error, Service: "search", Title: title, Text: "text", Fields: map[string]any{"backend": "search.web"}}
+	return notify.Alert{Kind: "pool_empty", Severity: sdk.Error, Service: "search", Title: title, Text: "text",
+		Fields: map[string]any{"backend": "search.web"}}
 }
 
 func (e *env) send(a notify.Alert, channels ...string) {
@@ -157,7 +160,8 @@ func TestEveryChannelGetsItOnce(t *testing.T) {
 				t.Errorf("%s got %+v: %v", ref, n, err)
 			}
 			var p notify.Payload
-			if err := json.Unmarshal(n.Payload, &p); err != nil || p.ID != n.ID || p.Status != "raised" || p.Severity != "error" || p.Fields["backend"] != "search.web" {
+			if err := json.Unmarshal(n.Payload, &p); err != nil || p.ID != n.ID || p.Status != "raised" || p.Severity != "error" ||
+				p.Fields["backend"] != "search.web" {
 				t.Errorf("payload %s: %v", n.Payload, err)
 			}
 		}

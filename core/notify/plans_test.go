@@ -24,15 +24,17 @@ func fillMessages(t *testing.T, st *store.Store) {
 	values := func(text string) string {
 		return strings.ReplaceAll(text, "?", fmt.Sprintf("(CAST(%d AS BIGINT) - 61000 * (40000 - i))", time.Now().Add(-48*time.Hour).UnixMilli()))
 	}
-	testkit.FillTable(t, st, "notify_messages", "id, service, key, kind, schema, version, severity, title, summary, detail, rich, payload, created_at",
+	testkit.FillTable(t, st, "notify_messages",
+		"id, service, key, kind, schema, version, severity, title, summary, detail, rich, payload, created_at",
 		values("'ntm_' || (100000 + i), CASE WHEN i % 10 = 0 THEN 'other' ELSE 'shop' END, 'k' || i, 'sold_out', '', 1, 1, 'Sold out', '', '', '{}', '{}', ?"), 20_000)
-	testkit.FillTable(t, st, "notify_deliveries", "id, message_id, service, channel, name, recipient, once, state, attempts, error, created_at, attempted_at, ended_at",
+	testkit.FillTable(t, st, "notify_deliveries",
+		"id, message_id, service, channel, name, recipient, once, state, attempts, error, created_at, attempted_at, ended_at",
 		values("'ntf_' || (100000 + i), 'ntm_' || (100000 + i / 2), CASE WHEN i % 10 = 0 THEN 'other' ELSE 'shop' END, 'notify.ops', 'name' || (i % 4), '', FALSE, CASE WHEN i % 4000 = 0 THEN 'waiting' ELSE 'delivered' END, 1, '', ?, ?, CASE WHEN i % 4000 = 0 THEN 0 ELSE ? END"), 40_000)
 	testkit.Analyze(t, st)
 }
 
-// TestNoQueryScans: with many messages and deliveries, every list, look-up and job finds its rows by an index. There are no more alerts than
-// there are conditions that services tell of.
+// TestNoQueryScans: with many messages and deliveries, every list, look-up and job finds its rows by an index. There are no more alerts
+// than there are conditions that services tell of.
 func TestNoQueryScans(t *testing.T) {
 	forEachDialect(t, func(t *testing.T, st *store.Store) {
 		statements := testkit.WatchStatements(t, st)
@@ -69,7 +71,8 @@ func TestNoQueryScans(t *testing.T) {
 			"raised alert":     func() error { _, err := s.Raise(ctx, raised, time.Hour, []string{"notify.ops"}); return err },
 			"resolved alert":   func() error { _, err := s.Resolve(ctx, raised, []string{"notify.ops"}); return err },
 			"message": func() error {
-				_, _, err := s.Post(ctx, notify.Post{Service: "shop", Key: "new", Message: note("Sold out"), To: []notify.Recipient{{Channel: "notify.ops"}}})
+				_, _, err := s.Post(ctx, notify.Post{Service: "shop", Key: "new", Message: note("Sold out"),
+					To: []notify.Recipient{{Channel: "notify.ops"}}})
 				return err
 			},
 			"waiting": func() error {

@@ -28,7 +28,8 @@ func TestPostWithAKeyIsStoredOnce(t *testing.T) {
 			all.Go(func() {
 				// The transactions overlap: none ends before all have begun to post, or waited for that long enough.
 				errs[i] = st.Tx(context.Background(), "post", func(ctx context.Context) (err error) {
-					ids[i], fresh[i], err = e.sender.Post(ctx, notify.Post{Service: "shop", Key: "k", Message: note("a"), To: []notify.Recipient{{Channel: "notify.ops"}}})
+					ids[i], fresh[i], err = e.sender.Post(ctx,
+						notify.Post{Service: "shop", Key: "k", Message: note("a"), To: []notify.Recipient{{Channel: "notify.ops"}}})
 					return err
 				})
 			})
@@ -134,7 +135,8 @@ func TestEndIsToldInItsTransaction(t *testing.T) {
 				e.post(notify.Post{}, "notify.ops")
 				d := e.one("notify.ops")
 				ended, gone, calls := own.heard(t, 1)
-				if d.State != tt.state || len(e.ops.Sent()) != 1 || calls != 2 || len(ended) != 1 || ended[0].State != tt.state || (gone == 1) != (name == "gone") {
+				if d.State != tt.state || len(e.ops.Sent()) != 1 || calls != 2 || len(ended) != 1 || ended[0].State != tt.state ||
+					(gone == 1) != (name == "gone") {
 					t.Errorf("%+v, sent %d, called %d times, heard %+v, %d are gone", d, len(e.ops.Sent()), calls, ended, gone)
 				}
 			})
@@ -152,7 +154,8 @@ func TestOnceIsTriedOnce(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		got, err := e.sender.Wait(ctx, id)
-		if err != nil || len(got) != 1 || got[0].State != notify.Failed || got[0].Attempts != 1 || got[0].Error != "still busy" || len(e.ops.Sent()) != 2 {
+		if err != nil || len(got) != 1 || got[0].State != notify.Failed || got[0].Attempts != 1 || got[0].Error != "still busy" ||
+			len(e.ops.Sent()) != 2 {
 			t.Errorf("%d sent, %+v, %v", len(e.ops.Sent()), got, err)
 		}
 	})

@@ -62,7 +62,8 @@ func TestDeliveriesOfTheFirstSchema(t *testing.T) {
 				t.Fatal(err)
 			}
 			if i < 2 {
-				if _, _, err := old.Submit(ctx, queue.Submission{Type: "notify.deliver", DedupKey: id, Payload: map[string]string{"id": id}}); err != nil {
+				if _, _, err := old.Submit(ctx, queue.Submission{Type: "notify.deliver", DedupKey: id,
+					Payload: map[string]string{"id": id}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -80,7 +81,8 @@ func TestDeliveriesOfTheFirstSchema(t *testing.T) {
 			t.Errorf("%v, want %v", became, want)
 		}
 		sent := e.ops.Sent()
-		if len(sent) != 1 || sent[0].Notification.ID != "ntf_0" || sent[0].Notification.Title.Plain != "t" || sent[0].Notification.Summary.Plain != "x" ||
+		if len(sent) != 1 || sent[0].Notification.ID != "ntf_0" || sent[0].Notification.Title.Plain != "t" ||
+			sent[0].Notification.Summary.Plain != "x" ||
 			sent[0].Notification.Severity != sdk.Error || !strings.HasPrefix(string(sent[0].Notification.Payload), `{"id":"ntf_0"`) {
 			t.Errorf("sent %+v", sent)
 		}
@@ -179,7 +181,8 @@ func TestPurgeKeepsWhatIsOpen(t *testing.T) {
 		testkit.Eventually(t, patience, func() bool { return len(e.log.Sent()) == 3 }, "a new one")
 		e.purge()
 		past, err := e.sender.History(context.Background(), "shop", "", 10)
-		if err != nil || len(past) != 2 || past[0].ID != fresh || past[1].ID != half || len(past[1].Deliveries) != 1 || past[1].Deliveries[0].Channel != "notify.ops" {
+		if err != nil || len(past) != 2 || past[0].ID != fresh || past[1].ID != half || len(past[1].Deliveries) != 1 ||
+			past[1].Deliveries[0].Channel != "notify.ops" {
 			t.Errorf("%+v, %v", past, err)
 		}
 	})

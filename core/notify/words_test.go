@@ -24,9 +24,11 @@ func TestWordsForAnOperator(t *testing.T) {
 		{sdk.Permanent("NO_CHAT", "the chat is not there"), "the chat is not there"},
 		{fmt.Errorf("send: %w", errs.From(sdk.Permanent("NO_CHAT", "the chat is not there")).GRPCStatus().Err()), "the chat is not there"},
 		{fault.New(fault.NotFound, "There is no instance notify.ops."), "There is no instance notify.ops."},
-		{fault.Wrap(context.Canceled, fault.ClientClosedRequest, "The client closed the connection."), "it was interrupted while it was being sent"},
+		{fault.Wrap(context.Canceled, fault.ClientClosedRequest, "The client closed the connection."),
+			"it was interrupted while it was being sent"},
 		{fmt.Errorf("call: %w", context.DeadlineExceeded), "the channel's plugin did not answer in time"},
-		{status.Error(codes.Unavailable, "error reading from server: EOF"), "the channel's plugin ended, or cannot be reached: error reading from server: EOF"},
+		{status.Error(codes.Unavailable, "error reading from server: EOF"),
+			"the channel's plugin ended, or cannot be reached: error reading from server: EOF"},
 		{status.Error(codes.DeadlineExceeded, "context deadline exceeded"), "the channel's plugin did not answer in time"},
 		{status.Error(codes.Internal, "a third party's own words"), "a third party's own words"},
 	} {

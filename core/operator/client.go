@@ -36,13 +36,15 @@ func Connect(ctx context.Context, paths []string) (*Client, error) {
 			dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return dialSocket(ctx, path) }
 			return &Client{&http.Client{Transport: &http.Transport{DialContext: dial}}}, nil
 		case errors.Is(err, fs.ErrPermission):
-			return nil, fault.Wrap(err, fault.Forbidden, "You may not use the socket %s: run the command as root or as the user that the core runs as.", path)
+			return nil, fault.Wrap(err, fault.Forbidden,
+				"You may not use the socket %s: run the command as root or as the user that the core runs as.", path)
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
 		default:
 			return nil, fmt.Errorf("connect to the core: %w", err)
 		}
 	}
-	return nil, fmt.Errorf("%w: nothing answers at %s; start it with patchbay serve, or name its configuration with -config", ErrNoCore, strings.Join(paths, " or "))
+	return nil, fmt.Errorf("%w: nothing answers at %s; start it with patchbay serve, or name its configuration with -config", ErrNoCore,
+		strings.Join(paths, " or "))
 }
 
 // dialSocket connects to a socket whose server is root, this user or, if this user is root, the owner of its directory.

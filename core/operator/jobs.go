@@ -21,7 +21,8 @@ const (
 
 // jobStates are those that jobs can be filtered by.
 func jobStates() []string {
-	return []string{openState, string(queue.Queued), string(queue.Running), string(queue.Success), string(queue.Failed), string(queue.RolledBack), string(queue.Canceled)}
+	return []string{openState, string(queue.Queued), string(queue.Running), string(queue.Success), string(queue.Failed),
+		string(queue.RolledBack), string(queue.Canceled)}
 }
 
 func (s *Server) listJobs(r *http.Request) (JobPage, error) {
@@ -93,7 +94,8 @@ func (s *Server) cancelJob(r *http.Request) (Job, error) {
 func describeJob(j *queue.Job) Job {
 	out := Job{
 		ID: j.ID, Type: j.Type, State: string(j.State), Step: j.Step, Percent: j.Percent, Actor: j.Actor, Attempt: j.Attempt,
-		CancelRequested: j.CancelRequested, CreatedAt: FormatTime(j.CreatedAt), StartedAt: FormatTime(j.StartedAt), FinishedAt: FormatTime(j.FinishedAt),
+		CancelRequested: j.CancelRequested, CreatedAt: FormatTime(j.CreatedAt), StartedAt: FormatTime(j.StartedAt),
+		FinishedAt: FormatTime(j.FinishedAt),
 	}
 	if f := j.Failure; f != nil {
 		out.Failure = &JobFailure{Code: string(f.Code), Message: f.Message, Reason: f.Reason}

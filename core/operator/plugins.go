@@ -20,7 +20,8 @@ func UnknownInstance(ref string, names []string) error {
 	if len(names) == 0 {
 		return fault.New(fault.NotFound, "There is no instance %q of a plugin: plugin.hcl has none.", ref)
 	}
-	return fault.New(fault.NotFound, "There is no instance %q of a plugin; there are: %s.", ref, strings.Join(slices.Sorted(slices.Values(names)), ", "))
+	return fault.New(fault.NotFound, "There is no instance %q of a plugin; there are: %s.", ref,
+		strings.Join(slices.Sorted(slices.Values(names)), ", "))
 }
 
 func (s *Server) listPlugins(*http.Request) (PluginList, error) {

@@ -33,7 +33,8 @@ func parseCron(expr string, now time.Time) (cron.Schedule, error) {
 	}
 	if err != nil {
 
-		return nil, fault.Wrap(err, fault.InvalidArgument, "The cron expression is not valid: %s.", texts.Limit(err.Error(), 300)).With("field", "cron").With("reason", "cron_invalid")
+		return nil, fault.Wrap(err, fault.InvalidArgument, "The cron expression is not valid: %s.", texts.Limit(err.Error(), 300)).With("field",
+			"cron").With("reason", "cron_invalid")
 	}
 	return times, nil
 }

@@ -13,13 +13,16 @@ import (
 )
 
 func TestValidCron(t *testing.T) {
-	for _, ok := range []string{"*/30 * * * *", "15 */30 * * * *", "0 3 * * 1-5", "CRON_TZ=Europe/Berlin 0 3 * * *", "TZ=UTC 5 0 3 * * *", "@daily", "@every 90m", " 0 3 * * * "} {
+	for _, ok := range []string{"*/30 * * * *", "15 */30 * * * *", "0 3 * * 1-5", "CRON_TZ=Europe/Berlin 0 3 * * *", "TZ=UTC 5 0 3 * * *",
+		"@daily", "@every 90m", " 0 3 * * * "} {
 		if err := queue.ValidCron(ok); err != nil {
 			t.Errorf("%q: %v", ok, err)
 		}
 	}
-	bad := []string{"", " ", "every day", "* * * *", "0 0 0 1 1 * 2026", "60 * * * *", "0 0 30 2 *", "*/0 * * * *", "TZ=UTC", "CRON_TZ=Europe/Berlin", "CRON_TZ= ",
-		"CRON_TZ=Nowhere/None 0 3 * * *", "@every", "@reboot", "5-1 * * * *", "-1 * * * *", strings.Repeat("0,", 200) + "0 * * * *", "0 0 0\x00 * *", "%d * * * *"}
+	bad := []string{"", " ", "every day", "* * * *", "0 0 0 1 1 * 2026", "60 * * * *", "0 0 30 2 *", "*/0 * * * *", "TZ=UTC",
+		"CRON_TZ=Europe/Berlin", "CRON_TZ= ",
+		"CRON_TZ=Nowhere/None 0 3 * * *", "@every", "@reboot", "5-1 * * * *", "-1 * * * *", strings.Repeat("0,", 200) + "0 * * * *",
+		"0 0 0\x00 * *", "%d * * * *"}
 	for _, expr := range bad {
 		var told *fault.Error
 		if err := queue.ValidCron(expr); !errors.As(err, &told) || told.Code != fault.InvalidArgument {
@@ -83,7 +86,8 @@ func TestSetSchedule(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		step(2*time.Hour, 3, "the transaction was undone")
-		for field, s := range map[string]queue.Schedule{"name": {Cron: "@daily", Type: "x"}, "type": {Name: "a", Cron: "@daily"}, "cron": {Name: "a", Type: "x", Cron: "0"}} {
+		for field, s := range map[string]queue.Schedule{"name": {Cron: "@daily", Type: "x"}, "type": {Name: "a", Cron: "@daily"},
+			"cron": {Name: "a", Type: "x", Cron: "0"}} {
 			var told *fault.Error
 			if err := q.SetSchedule(t.Context(), s); !errors.As(err, &told) || told.Code != fault.InvalidArgument || told.Ext["field"] != field {
 				t.Errorf("%s: %v", field, err)

@@ -66,7 +66,8 @@ type eventRow struct {
 func (eventRow) TableName() string { return "job_events" }
 
 func (r *eventRow) toEvent() Event {
-	return Event{ID: r.ID, JobID: r.JobID, JobType: r.JobType, Seq: r.Seq, At: store.FromMillis(r.At), Type: r.Type, Data: json.RawMessage(r.Data)}
+	return Event{ID: r.ID, JobID: r.JobID, JobType: r.JobType, Seq: r.Seq, At: store.FromMillis(r.At), Type: r.Type,
+		Data: json.RawMessage(r.Data)}
 }
 
 // Both statements give ids without gaps in the order of commits: see migration 0002.

@@ -140,5 +140,6 @@ func (f Filter) taggedQuery(after *position, limit int) (string, []any) {
 		c.and("EXISTS (SELECT 1 FROM job_locks l WHERE l.resource = ? AND l.job_id = t.job_id)", f.Lock)
 	}
 	f.addColumns(&c)
-	return "SELECT jobs.* FROM job_tags t CROSS JOIN jobs" + c.whereClause() + " AND jobs.id = t.job_id ORDER BY t.created_at DESC, t.job_id DESC" + store.Limit(limit), c.args
+	return "SELECT jobs.* FROM job_tags t CROSS JOIN jobs" + c.whereClause() +
+		" AND jobs.id = t.job_id ORDER BY t.created_at DESC, t.job_id DESC" + store.Limit(limit), c.args
 }

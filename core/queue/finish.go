@@ -129,7 +129,8 @@ func canceledOutcome() outcome {
 }
 
 func interruptedOutcome() outcome {
-	return failureOutcome(Failed, ReasonInterrupted, fault.New(fault.Internal, "The job was interrupted, because the process that ran it ended."))
+	return failureOutcome(Failed, ReasonInterrupted,
+		fault.New(fault.Internal, "The job was interrupted, because the process that ran it ended."))
 }
 
 func (q *Queue) endSuccess(ctx context.Context, own *row, result any) error {

@@ -36,8 +36,8 @@ func meetJob(t *testing.T) meeting {
 	return m
 }
 
-// TestJobThatIsSubmittedAgainBeginsAfterTheCommit: a queued job that a transaction counts on sees what the transaction has written. Who claims jobs
-// meanwhile looks again soon, but not at once.
+// TestJobThatIsSubmittedAgainBeginsAfterTheCommit: a queued job that a transaction counts on sees what the transaction has written. Who
+// claims jobs meanwhile looks again soon, but not at once.
 func TestJobThatIsSubmittedAgainBeginsAfterTheCommit(t *testing.T) {
 	m := meetJob(t)
 	first, second := testkit.Overlap(t, m.db, holdTx,
@@ -64,8 +64,8 @@ func TestJobThatIsSubmittedAgainBeginsAfterTheCommit(t *testing.T) {
 	}
 }
 
-// TestJobBeginsWhileItIsSubmittedAgain: a transaction that has written events does not wait for the job that begins just now, which waits to
-// write one.
+// TestJobBeginsWhileItIsSubmittedAgain: a transaction that has written events does not wait for the job that begins just now, which waits
+// to write one.
 func TestJobBeginsWhileItIsSubmittedAgain(t *testing.T) {
 	m := meetJob(t)
 	var again queue.Job

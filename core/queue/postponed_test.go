@@ -13,7 +13,8 @@ func TestPostponed(t *testing.T) {
 		temporary bool
 		postponed bool
 	}{
-		{nil, false, false}, {plain, false, false}, {Temporary(plain), true, false}, {Postponed(plain), true, true}, {Postponed(nil), false, false},
+		{nil, false, false}, {plain, false, false}, {Temporary(plain), true, false}, {Postponed(plain), true, true},
+		{Postponed(nil), false, false},
 		{Temporary(fmt.Errorf("wrapped: %w", Postponed(plain))), true, true}, {errors.Join(plain, Postponed(plain)), true, true},
 	} {
 		if isTemporary(tt.err) != tt.temporary || isPostponed(tt.err) != tt.postponed {

@@ -161,7 +161,8 @@ func (q *Queue) recoverJob(ctx context.Context, found *row) error {
 		case h == nil || !h.Safe || r.Recoveries > maxRecoveries:
 			return q.endJob(ctx, r, interruptedOutcome())
 		}
-		return q.requeueJob(ctx, r, q.nowMillis(), max(0, r.Attempt-1), EventRequeued, map[string]any{"state": Queued, "reason": ReasonInterrupted})
+		return q.requeueJob(ctx, r, q.nowMillis(), max(0, r.Attempt-1), EventRequeued,
+			map[string]any{"state": Queued, "reason": ReasonInterrupted})
 	})
 }
 

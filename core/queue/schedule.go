@@ -242,7 +242,8 @@ func (q *Queue) fireSchedule(ctx context.Context, s *schedule) error {
 		if moved.RowsAffected == 0 {
 			return q.store.DB(ctx).Raw(`SELECT next_at FROM job_schedules WHERE name = ?`, s.Name).Scan(&stored).Error
 		}
-		_, reused, err := q.Submit(ctx, Submission{Type: s.Type, DedupKey: "schedule/" + s.Name, Locks: s.Locks, Payload: s.Payload, Actor: "schedule"})
+		_, reused, err := q.Submit(ctx, Submission{Type: s.Type, DedupKey: "schedule/" + s.Name, Locks: s.Locks, Payload: s.Payload,
+			Actor: "schedule"})
 		if fault.CodeOf(err) == fault.Conflict {
 			q.log.Info("left out a scheduled run, since a lock is held", "schedule", s.Name)
 			return nil

@@ -222,7 +222,8 @@ func TestPlans(t *testing.T) {
 		for _, s := range q.Statements() {
 			// The tables are empty, so that a plan as for many rows must be asked for.
 			made := st.DB(t.Context()).Session(&gorm.Session{DryRun: true}).Exec(s.SQL, s.Args...).Statement
-			plan := testkit.Explain(t, st, testkit.Statement{SQL: made.SQL.String(), Vars: made.Vars}, "seqscan", "bitmapscan", "sort", "incremental_sort")
+			plan := testkit.Explain(t, st, testkit.Statement{SQL: made.SQL.String(), Vars: made.Vars}, "seqscan", "bitmapscan", "sort",
+				"incremental_sort")
 			bad := []string{"Seq Scan", "SCAN jobs\n", "SCAN job_events", "SCAN job_locks"}
 			if !s.Sorts {
 				bad = append(bad, "Sort", "TEMP B-TREE FOR ORDER")

@@ -14,11 +14,12 @@ import (
 func TestCancelSettles(t *testing.T) {
 	forEachDialect(t, func(t *testing.T, st *store.Store) {
 		cause := make(chan error, 1)
-		h := queue.Handler{Type: "settles", Safe: true, Settles: true, Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
-			<-ctx.Done()
-			cause <- context.Cause(ctx)
-			return nil, queue.EndRolledBack(context.Cause(ctx))
-		}}
+		h := queue.Handler{Type: "settles", Safe: true, Settles: true,
+			Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+				<-ctx.Done()
+				cause <- context.Cause(ctx)
+				return nil, queue.EndRolledBack(context.Cause(ctx))
+			}}
 		cfg := config(st)
 		cfg.Handlers = []queue.Handler{h}
 		q := build(t, cfg)
@@ -51,10 +52,11 @@ func TestCancelSettles(t *testing.T) {
 // The same holds for a job whose process died; one that kills the process each time is cancelled in the end.
 func TestRecoverySettles(t *testing.T) {
 	forEachDialect(t, func(t *testing.T, st *store.Store) {
-		h := queue.Handler{Type: "settles", Safe: true, Settles: true, Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
-			<-ctx.Done()
-			return nil, queue.EndRolledBack(context.Cause(ctx))
-		}}
+		h := queue.Handler{Type: "settles", Safe: true, Settles: true,
+			Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+				<-ctx.Done()
+				return nil, queue.EndRolledBack(context.Cause(ctx))
+			}}
 		cfg := config(st)
 		cfg.Handlers = []queue.Handler{h}
 		q := build(t, cfg)

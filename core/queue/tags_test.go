@@ -55,17 +55,21 @@ func TestListFilters(t *testing.T) {
 		slices.Reverse(all)
 		queued, canceled := queue.Queued, queue.Canceled
 		for i, f := range []queue.Filter{
-			{}, {Types: []string{"a"}}, {Types: []string{"a", "c", "a"}}, {States: []queue.State{queued, canceled}}, {States: []queue.State{canceled}},
-			{Types: []string{"b", "d"}, States: []queue.State{canceled}}, {Types: []string{"b", "d", "zz"}, States: []queue.State{canceled, queued}, Actor: "y"},
+			{}, {Types: []string{"a"}}, {Types: []string{"a", "c", "a"}}, {States: []queue.State{queued, canceled}},
+			{States: []queue.State{canceled}},
+			{Types: []string{"b", "d"}, States: []queue.State{canceled}},
+			{Types: []string{"b", "d", "zz"}, States: []queue.State{canceled, queued}, Actor: "y"},
 			{Tags: []string{"n1"}}, {Tags: []string{"n1", "all"}}, {Tags: []string{"n1", "n2"}}, {Tags: []string{"none"}},
-			{ExceptTypes: []string{"a", "c"}}, {ExceptTypes: []string{"a"}, States: []queue.State{queued, canceled}}, {ExceptTypes: []string{"b"}, Tags: []string{"n1"}},
+			{ExceptTypes: []string{"a", "c"}}, {ExceptTypes: []string{"a"}, States: []queue.State{queued, canceled}},
+			{ExceptTypes: []string{"b"}, Tags: []string{"n1"}},
 			{Tags: []string{"all"}, Types: []string{"a", "b"}, States: []queue.State{queued, canceled}, Actor: "x"},
 		} {
 			var want []string
 			for _, e := range all {
 				has := func(tag string) bool { return slices.Contains(e.tags, tag) }
 				if (f.Types == nil || slices.Contains(f.Types, e.job.Type)) && (f.States == nil || slices.Contains(f.States, e.job.State)) &&
-					!slices.Contains(f.ExceptTypes, e.job.Type) && (f.Actor == "" || f.Actor == e.job.Actor) && !slices.ContainsFunc(f.Tags, func(tag string) bool { return !has(tag) }) {
+					!slices.Contains(f.ExceptTypes, e.job.Type) && (f.Actor == "" || f.Actor == e.job.Actor) &&
+					!slices.ContainsFunc(f.Tags, func(tag string) bool { return !has(tag) }) {
 					want = append(want, e.job.ID)
 				}
 			}
@@ -92,7 +96,8 @@ func TestTagsRefused(t *testing.T) {
 			many[i] = fmt.Sprint("tag", i)
 		}
 		job := submit(t, q, queue.Submission{Type: "x", Tags: many})
-		if diff := cmp.Diff([]string{job.ID}, allPages(t, q, queue.Filter{Tags: []string{"tag4095", "tag0"}})); diff != "" || count(t, st, "job_tags") != 4096 {
+		if diff := cmp.Diff([]string{job.ID}, allPages(t, q, queue.Filter{Tags: []string{"tag4095", "tag0"}})); diff != "" ||
+			count(t, st, "job_tags") != 4096 {
 			t.Error(diff)
 		}
 	})

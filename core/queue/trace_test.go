@@ -74,11 +74,14 @@ func TestJobsAreTraced(t *testing.T) {
 			for _, kv := range span.Attributes() {
 				attributes[string(kv.Key)] = kv.Value.String()
 			}
-			if span.Name() != "job "+kind || attributes["patchbay.job.id"] != job.ID || attributes["patchbay.job.attempt"] != "1" || attributes["error.type"] != want {
+			if span.Name() != "job "+kind || attributes["patchbay.job.id"] != job.ID || attributes["patchbay.job.attempt"] != "1" ||
+				attributes["error.type"] != want {
 				t.Errorf("%s: the span is %q, %v", kind, span.Name(), attributes)
 			}
-			for _, line := range map[string][]string{"wrong": {"a job's attempt failed"}, "panic": {"a job's attempt failed", "a handler panicked"}}[kind] {
-				testkit.Eventually(t, patience, func() bool { return log.hasLine(line, job.ID, "trace_id="+span.SpanContext().TraceID().String()) }, "the log has the trace of: "+line)
+			for _, line := range map[string][]string{"wrong": {"a job's attempt failed"},
+				"panic": {"a job's attempt failed", "a handler panicked"}}[kind] {
+				testkit.Eventually(t, patience, func() bool { return log.hasLine(line, job.ID, "trace_id="+span.SpanContext().TraceID().String()) },
+					"the log has the trace of: "+line)
 			}
 			if kind == "fine" {
 				if got := <-inside; got != span.SpanContext().TraceID().String() {

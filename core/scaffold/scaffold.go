@@ -198,7 +198,8 @@ func (p Plugin) checkInput() error {
 		return fmt.Errorf("there is no template in the language %q: write one of %s", p.Language, strings.Join(Languages(), ", "))
 	}
 	if offered := Kinds(p.Language); !slices.Contains(offered, p.Kind) {
-		return fmt.Errorf("there is no template for the kind %q in the language %s: write one of %s", p.Kind, p.Language, strings.Join(offered, ", "))
+		return fmt.Errorf("there is no template for the kind %q in the language %s: write one of %s", p.Kind, p.Language,
+			strings.Join(offered, ", "))
 	}
 	if p.Language != "go" && (p.SDK != "" || p.Module != "") {
 		return fmt.Errorf("a plugin in the language %s has no Go module: leave out the SDK and the module path", p.Language)

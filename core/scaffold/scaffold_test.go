@@ -126,9 +126,11 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"kind", scaffold.Plugin{Kind: "nope", Name: "a", Dir: t.TempDir()}, "no template for the kind"},
 		{"name", scaffold.Plugin{Kind: "search", Name: "A b", Dir: t.TempDir()}, "must begin with a lower-case letter"},
-		{"kind of a language", scaffold.Plugin{Kind: "search", Language: "node", Name: "a", Dir: t.TempDir()}, "in the language node: write one of notify"},
+		{"kind of a language", scaffold.Plugin{Kind: "search", Language: "node", Name: "a", Dir: t.TempDir()},
+			"in the language node: write one of notify"},
 		{"language", scaffold.Plugin{Kind: "search", Language: "perl", Name: "a", Dir: t.TempDir()}, "write one of go, node, python"},
-		{"module of a language", scaffold.Plugin{Kind: "notify", Language: "node", Name: "a", Dir: t.TempDir(), Module: "a/b"}, "has no Go module"},
+		{"module of a language", scaffold.Plugin{Kind: "notify", Language: "node", Name: "a", Dir: t.TempDir(), Module: "a/b"},
+			"has no Go module"},
 		{"directory", scaffold.Plugin{Kind: "search", Name: "a", Dir: full}, "is not empty"},
 		{"sdk", scaffold.Plugin{Kind: "search", Name: "a", Dir: t.TempDir(), SDK: t.TempDir()}, "no SDK"},
 	} {

@@ -117,7 +117,8 @@ func (k *Keyring) Open(sealed, table, row, column string) ([]byte, error) {
 		k.observe(string(plain))
 		return plain, nil
 	}
-	return nil, fmt.Errorf("open %s.%s: %w: it was sealed with the master key %s, which is not loaded; add that key to SVC_SECRET_KEY", table, column, ErrSealed, id)
+	return nil, fmt.Errorf("open %s.%s: %w: it was sealed with the master key %s, which is not loaded; add that key to SVC_SECRET_KEY", table,
+		column, ErrSealed, id)
 }
 
 // Current reports whether a sealed value was made with the present key. Others should be sealed again.

@@ -104,9 +104,11 @@ func TestLoadFromEnv(t *testing.T) {
 	if want := ring(t, 0xfb, 0xfc).String(); k.String() != want {
 		t.Errorf("%v, want %v", k, want)
 	}
-	for name, env := range map[string]string{"short": "c2hvcnQtc2VjcmV0", "not base64": "se!cret", "second": one + ",c2hvcnQ", "commas": ",,"} {
+	for name, env := range map[string]string{"short": "c2hvcnQtc2VjcmV0", "not base64": "se!cret", "second": one + ",c2hvcnQ",
+		"commas": ",,"} {
 		_, err := secret.LoadKeyring(secret.Options{Env: env})
-		if err == nil || !strings.Contains(err.Error(), "SVC_SECRET_KEY") || strings.Contains(err.Error(), "c2hvcn") || strings.Contains(err.Error(), "se!cret") {
+		if err == nil || !strings.Contains(err.Error(), "SVC_SECRET_KEY") || strings.Contains(err.Error(), "c2hvcn") ||
+			strings.Contains(err.Error(), "se!cret") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

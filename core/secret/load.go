@@ -88,7 +88,8 @@ func readKeyFile(path string) (string, error) {
 		return "", err
 	}
 	if err != nil {
-		return "", fmt.Errorf("load the master key: %w; %s", err, privatedir.OwnerRemedy(path, "make the file readable for the user that runs patchbay"))
+		return "", fmt.Errorf("load the master key: %w; %s", err,
+			privatedir.OwnerRemedy(path, "make the file readable for the user that runs patchbay"))
 	}
 	defer file.Close()
 	info, err := file.Stat()
@@ -117,7 +118,8 @@ func createKeyFile(path string) error {
 	}
 	tmp, err := os.CreateTemp(dir, ".patchbay-key-*") // mode 0600
 	if err != nil {
-		return fmt.Errorf("make the master key: %w; %s", err, privatedir.OwnerRemedy(dir, "make the directory writable for the user that runs patchbay"))
+		return fmt.Errorf("make the master key: %w; %s", err,
+			privatedir.OwnerRemedy(dir, "make the directory writable for the user that runs patchbay"))
 	}
 	defer os.Remove(tmp.Name())
 	raw := make([]byte, KeySize)

@@ -123,7 +123,8 @@ func TestRedactorLearns(t *testing.T) {
 	for in, want := range map[string]string{
 		"a secret-one": "a [redacted]", "short12": "short12", "password pa%ss-word": "password [redacted]", "at pa%25ss-word": "at [redacted]",
 		"smtps://u:pa%25ss-word@mail.example:465/?to=a@example.org": "[redacted]", "smtps://u:other-word@h/": "smtps://u:other-word@h/",
-		"new th-AbCd-" + strings.Repeat("x9", 12): "new [redacted]", "svc_ak_" + strings.Repeat("Z-_", 14): "[redacted]", "svc_ak_ABCDE… is shown so": "svc_ak_ABCDE… is shown so",
+		"new th-AbCd-" + strings.Repeat("x9", 12): "new [redacted]", "svc_ak_" + strings.Repeat("Z-_", 14): "[redacted]",
+		"svc_ak_ABCDE… is shown so": "svc_ak_ABCDE… is shown so",
 	} {
 		if got := r.Values(in); got != want {
 			t.Errorf("%s: got %s, want %s", in, got, want)
@@ -157,7 +158,8 @@ func TestRedactorInLogs(t *testing.T) {
 		r.Add(value)
 		log.Info("known: "+value, "v", value, "e", errors.New("refused "+value))
 		log.Info("lines", "v", "one\n"+value)
-		if strings.Contains(before, secret.Redacted) || strings.Count(out.String(), secret.Redacted) != 4 || strings.Contains(out.String(), "quoted") {
+		if strings.Contains(before, secret.Redacted) || strings.Count(out.String(), secret.Redacted) != 4 ||
+			strings.Contains(out.String(), "quoted") {
 			t.Errorf("JSON %v: %s then %s", asJSON, before, &out)
 		}
 	}

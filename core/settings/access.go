@@ -40,7 +40,8 @@ func (s *Settings) Access(clients *httpd.Clients) auth.Access {
 	}
 	return auth.Access{
 		Forward: auth.Forward{
-			UserHeader: c.UserHeader, GroupHeader: c.GroupHeader, AllowedUser: c.AllowedUser, AllowedGroup: c.AllowedGroup, Secret: c.ProxySecret.Reveal(),
+			UserHeader: c.UserHeader, GroupHeader: c.GroupHeader, AllowedUser: c.AllowedUser, AllowedGroup: c.AllowedGroup,
+			Secret: c.ProxySecret.Reveal(),
 		},
 		Anonymous: c.Anonymous, Trusted: clients, PublicURL: c.PublicURL, BaseURLs: urls,
 	}
@@ -55,5 +56,6 @@ func (s *Settings) Front() (module.Front, error) {
 	if err != nil {
 		return module.Front{}, fmt.Errorf("read trusted_proxies: %w", err)
 	}
-	return module.Front{HTTPAddr: s.Core.HTTPAddr, PublicURL: s.Core.PublicURL, TrustedProxies: s.Core.TrustedProxies, Access: s.Access(clients)}, nil
+	return module.Front{HTTPAddr: s.Core.HTTPAddr, PublicURL: s.Core.PublicURL, TrustedProxies: s.Core.TrustedProxies,
+		Access: s.Access(clients)}, nil
 }

@@ -27,7 +27,8 @@ func checkCore(block *config.Block, c Core) config.Diagnostics {
 		case err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme):
 			found = append(found, schema.Errorf(schema.At("public_url"), "must be an absolute http(s) URL, such as https://patchbay.example.com")...)
 		case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "":
-			found = append(found, schema.Errorf(schema.At("public_url"), "must have no path: give Patchbay a host name of its own, such as https://patchbay.example.com")...)
+			found = append(found, schema.Errorf(schema.At("public_url"),
+				"must have no path: give Patchbay a host name of its own, such as https://patchbay.example.com")...)
 		}
 	}
 	if n := len(c.ProxySecret.Reveal()); n > 0 && n < minProxySecret {
@@ -43,7 +44,8 @@ func checkCore(block *config.Block, c Core) config.Diagnostics {
 	for _, least := range []struct {
 		name           string
 		value, atLeast int64
-	}{{"max_connections", c.MaxConnections, 16}, {"max_connections_each", c.MaxConnectionsEach, 16}, {"max_streams", c.MaxStreams, 1}, {"max_streams_each", c.MaxStreamsEach, 1}} {
+	}{{"max_connections", c.MaxConnections, 16}, {"max_connections_each", c.MaxConnectionsEach, 16}, {"max_streams", c.MaxStreams, 1},
+		{"max_streams_each", c.MaxStreamsEach, 1}} {
 		if least.value < least.atLeast {
 			found = append(found, schema.Errorf(schema.At(least.name), "must be at least %d", least.atLeast)...)
 		}

@@ -92,7 +92,8 @@ func (r *Resolver) pinSpec(spec *host.Spec, p *config.Plugin) {
 
 // PluginSpec returns how a plugin that is not built in is started.
 func (r *Resolver) PluginSpec(p *config.Plugin) host.Spec {
-	spec := host.Spec{Name: p.Name, Path: p.Path, Args: r.Arguments(p), MTLS: p.MTLS, StartTimeout: p.StartTimeout, Env: slices.Clone(r.PluginEnv)}
+	spec := host.Spec{Name: p.Name, Path: p.Path, Args: r.Arguments(p), MTLS: p.MTLS, StartTimeout: p.StartTimeout,
+		Env: slices.Clone(r.PluginEnv)}
 	for _, name := range p.Env {
 		if v, ok := r.env(name); ok {
 			spec.Env = append(spec.Env, name+"="+v)

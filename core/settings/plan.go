@@ -85,7 +85,8 @@ func (s *Settings) openInstance(ctx context.Context, cat *catalog.Catalog, r *Re
 	sch, err := cand.Schema()
 	if err != nil {
 		cand.Close()
-		return leftOut(in, config.ErrorAt(in.Range, "Unusable plugin", fmt.Sprintf("plugin %q describes its configuration wrongly: %v", in.Plugin, err)))
+		return leftOut(in, config.ErrorAt(in.Range, "Unusable plugin",
+			fmt.Sprintf("plugin %q describes its configuration wrongly: %v", in.Plugin, err)))
 	}
 	raw, diags := s.File.DecodeInstance(in, sch)
 	if r.LearnSecrets != nil {
@@ -170,7 +171,8 @@ func LeaveOut(in *config.Instance, found config.Diagnostics) (diags config.Diagn
 	for i, d := range found {
 		if d.Severity == config.Error {
 			found[i].Severity = config.Warning
-			found[i].Detail = strings.TrimPrefix(d.Detail+"; ", "; ") + "the instance is not required: it is left out, and tried again while the core runs"
+			found[i].Detail = strings.TrimPrefix(d.Detail+"; ", "; ") +
+				"the instance is not required: it is left out, and tried again while the core runs"
 		}
 	}
 	return found, absence

@@ -87,7 +87,8 @@ func (r *Resolver) processSpec(in *config.Instance) (host.Spec, error) {
 	case p != nil && p.Path != "":
 		spec = r.PluginSpec(p)
 	case !r.isBuiltin(in.Kind, in.Plugin):
-		return spec, fmt.Errorf("there is no built-in %s plugin %q: name its binary in a block plugin %q { path = \"…\" }", in.Kind, in.Plugin, in.Plugin)
+		return spec, fmt.Errorf("there is no built-in %s plugin %q: name its binary in a block plugin %q { path = \"…\" }", in.Kind, in.Plugin,
+			in.Plugin)
 	case p != nil:
 		spec = r.PluginSpec(p)
 		spec.Path, spec.Args = r.Builtin, []string{in.Kind + "/" + in.Plugin}

@@ -162,7 +162,8 @@ func (s *Settings) decodeStorage() config.Diagnostics {
 		s.Store.URL, s.Store.MigrateWithoutCopy, s.Store.CopyPath = p.URL.Reveal(), !p.MigrationCopy, s.CopyFile()
 		found := diagnosticAt("url", s.Store.CheckURL())
 		if err := s.Store.CheckTools(); err != nil && p.MigrationCopy {
-			found = append(found, schema.Warnf(schema.At("migration_copy"), "an upgrade that changes the schema will not start: %v, or set migration_copy = false", err)...)
+			found = append(found, schema.Warnf(schema.At("migration_copy"),
+				"an upgrade that changes the schema will not start: %v, or set migration_copy = false", err)...)
 		}
 		return append(diags, block.Locate(found)...)
 	}

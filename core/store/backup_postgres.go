@@ -39,7 +39,8 @@ func (c Config) CheckTools() error {
 
 // clientVariables are the parameters of a URL that a program of PostgreSQL gets, with the variables for them.
 var clientVariables = map[string]string{
-	"sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT", "sslcert": "PGSSLCERT", "sslkey": "PGSSLKEY", "channel_binding": "PGCHANNELBINDING",
+	"sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT", "sslcert": "PGSSLCERT", "sslkey": "PGSSLKEY",
+	"channel_binding": "PGCHANNELBINDING",
 	"connect_timeout": "PGCONNECT_TIMEOUT", "target_session_attrs": "PGTARGETSESSIONATTRS",
 }
 
@@ -115,7 +116,8 @@ func (c Config) checkClientVersion(ctx context.Context, conn *pgx.Conn) error {
 		return fmt.Errorf("pg_dump tells the version %q", strings.TrimSpace(text))
 	}
 	if client, err := strconv.Atoi(found[1]); err != nil || client < number/10000 {
-		return fmt.Errorf("pg_dump has the version %s, and the server %d: %s of the server's version or newer", found[1], number/10000, clientPackage)
+		return fmt.Errorf("pg_dump has the version %s, and the server %d: %s of the server's version or newer", found[1], number/10000,
+			clientPackage)
 	}
 	return nil
 }
@@ -174,7 +176,8 @@ func (s *Store) dumpPostgres(ctx context.Context, path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if _, err := s.cfg.runClient(ctx, "pg_dump", "--no-password", "--format=custom", "--no-owner", "--no-privileges", "--table="+pgx.Identifier{schema}.Sanitize()+".*", "--file="+path); err != nil {
+	if _, err := s.cfg.runClient(ctx, "pg_dump", "--no-password", "--format=custom", "--no-owner", "--no-privileges",
+		"--table="+pgx.Identifier{schema}.Sanitize()+".*", "--file="+path); err != nil {
 		return fmt.Errorf("copy the database to %s: %w", path, err)
 	}
 	return s.cfg.checkDump(ctx, path, schema)

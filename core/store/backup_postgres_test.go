@@ -75,7 +75,8 @@ func TestBackupAndReplacePostgres(t *testing.T) {
 	raw, err := os.ReadFile(copied)
 	must(t, err)
 	must(t, os.WriteFile(broken, raw[:len(raw)-20], 0o600))
-	if kept, err := store.ReplacePostgres(t.Context(), cfg, broken, true); err == nil || kept != "" || !strings.Contains(err.Error(), "put the database in place: pg_restore") {
+	if kept, err := store.ReplacePostgres(t.Context(), cfg, broken, true); err == nil || kept != "" ||
+		!strings.Contains(err.Error(), "put the database in place: pg_restore") {
 		t.Errorf("a copy that is cut off: %q, %v", kept, err)
 	}
 	if got := serverNotes(t, cfg.URL, "public"); len(got) != 2 {
@@ -145,7 +146,8 @@ func TestPostgresPasswordIsNoArgument(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(string(text)) {
-		if arguments, password, _ := strings.Cut(strings.TrimSpace(line), " password="); strings.Contains(arguments, secret) || password != secret {
+		if arguments, password, _ := strings.Cut(strings.TrimSpace(line), " password="); strings.Contains(arguments, secret) ||
+			password != secret {
 			t.Errorf("a program was run as %s", line)
 		}
 	}
@@ -166,11 +168,13 @@ func TestBackupNamesThePackage(t *testing.T) {
 	serverNote(t, s, "one")
 	copied := filepath.Join(t.TempDir(), "copy")
 	recordClient(t, "9.6.1")
-	if err := s.Backup(t.Context(), copied); err == nil || !strings.Contains(err.Error(), "pg_dump has the version 9, and the server") || !strings.Contains(err.Error(), "postgresql-client") {
+	if err := s.Backup(t.Context(), copied); err == nil || !strings.Contains(err.Error(), "pg_dump has the version 9, and the server") ||
+		!strings.Contains(err.Error(), "postgresql-client") {
 		t.Errorf("with an older pg_dump: %v", err)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if err := s.Backup(t.Context(), copied); err == nil || !strings.Contains(err.Error(), "needs pg_dump") || !strings.Contains(err.Error(), "postgresql-client") {
+	if err := s.Backup(t.Context(), copied); err == nil || !strings.Contains(err.Error(), "needs pg_dump") ||
+		!strings.Contains(err.Error(), "postgresql-client") {
 		t.Errorf("without pg_dump: %v", err)
 	}
 	if _, err := store.ReplacePostgres(t.Context(), cfg, copied, true); err == nil || !strings.Contains(err.Error(), "postgresql-client") {

@@ -60,7 +60,8 @@ func TestIsDiskFull(t *testing.T) {
 	if err == nil || !store.IsDiskFull(err) {
 		t.Errorf("%v is not recognised", err)
 	}
-	if store.IsDiskFull(nil) || store.IsDiskFull(fmt.Errorf("write: %w", syscall.EIO)) || !store.IsDiskFull(fmt.Errorf("write: %w", syscall.ENOSPC)) {
+	if store.IsDiskFull(nil) || store.IsDiskFull(fmt.Errorf("write: %w", syscall.EIO)) ||
+		!store.IsDiskFull(fmt.Errorf("write: %w", syscall.ENOSPC)) {
 		t.Error("the errors of files are not told apart")
 	}
 }

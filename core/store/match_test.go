@@ -20,7 +20,8 @@ func TestWhereContains(t *testing.T) {
 			}
 		}
 		for text, want := range map[string][]string{
-			"ALPHA": {"Alpha"}, "50%": {"50% off"}, "a_b": {"a_b"}, `k\s`: {`back\slash`}, "文": {"中文"}, "nothing": nil, "": names, "two\nlines": {"two\nlines"},
+			"ALPHA": {"Alpha"}, "50%": {"50% off"}, "a_b": {"a_b"}, `k\s`: {`back\slash`}, "文": {"中文"}, "nothing": nil, "": names,
+			"two\nlines": {"two\nlines"},
 			// These would be in two columns with a line feed between them.
 			"Alpha\nAlpha": nil, "a\nA": nil, "AlphaAlpha": nil, "' OR 1=1 --": nil,
 		} {

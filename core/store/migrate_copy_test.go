@@ -50,7 +50,8 @@ func openCopy(t *testing.T, dialect store.Dialect, path string) *store.Store {
 // nextThings adds a migration to a module, for both dialects.
 func nextThings(m store.Migrations, n int) {
 	for _, dialect := range []string{"sqlite", "postgres"} {
-		m.FS.(fstest.MapFS)[fmt.Sprintf("%s/%04d_more.sql", dialect, n)] = &fstest.MapFile{Data: fmt.Appendf(nil, "-- +goose Up\nCREATE TABLE more%d (id BIGINT);\n", n)}
+		m.FS.(fstest.MapFS)[fmt.Sprintf("%s/%04d_more.sql", dialect, n)] = &fstest.MapFile{Data: fmt.Appendf(nil,
+			"-- +goose Up\nCREATE TABLE more%d (id BIGINT);\n", n)}
 	}
 }
 
@@ -103,8 +104,8 @@ func TestMigrateKeepsACopy(t *testing.T) {
 	})
 }
 
-// TestMigrateNeedsACopy: where PostgreSQL cannot be copied its schema stays as it is, and the error names what is missing and the setting by
-// which it may change all the same.
+// TestMigrateNeedsACopy: where PostgreSQL cannot be copied its schema stays as it is, and the error names what is missing and the setting
+// by which it may change all the same.
 func TestMigrateNeedsACopy(t *testing.T) {
 	cfg, base := withCopies(t, testkit.PostgresConfig(t))
 	st, err := store.Open(t.Context(), cfg)

@@ -43,7 +43,8 @@ func (s *Store) RepairTimes(ctx context.Context, now time.Time) (repaired int64,
 			res := s.Writer(ctx).Exec("UPDATE "+c.Table+" SET "+c.Column+" = ? WHERE "+where, limit, limit)
 			if res.Error == nil {
 				repaired += res.RowsAffected
-				s.log.Warn("stored times lay further ahead than they can, as after a wrong clock: they were set back", "table", c.Table, "column", c.Column, "rows", res.RowsAffected, "longest", c.Longest)
+				s.log.Warn("stored times lay further ahead than they can, as after a wrong clock: they were set back", "table", c.Table, "column",
+					c.Column, "rows", res.RowsAffected, "longest", c.Longest)
 			}
 			return res.Error
 		})

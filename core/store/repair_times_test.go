@@ -31,7 +31,8 @@ func TestRepairTimes(t *testing.T) {
 		}
 		err := st.Tx(t.Context(), "fill", func(ctx context.Context) error {
 			for i, r := range rows {
-				if err := st.Writer(ctx).Exec("INSERT INTO waits (id, open, due, done) VALUES (?, ?, ?, ?)", i, r.open, r.due, r.done).Error; err != nil {
+				if err := st.Writer(ctx).Exec("INSERT INTO waits (id, open, due, done) VALUES (?, ?, ?, ?)", i, r.open, r.due,
+					r.done).Error; err != nil {
 					return err
 				}
 			}

@@ -97,7 +97,8 @@ func (s *Store) releaseReserve() {
 		return
 	}
 	s.reserve.released = true
-	s.log.Warn("the disk is full: the reserve is given to deletions, and other changes are refused until there is space", "file", s.reserve.path)
+	s.log.Warn("the disk is full: the reserve is given to deletions, and other changes are refused until there is space", "file",
+		s.reserve.path)
 }
 
 // settleReserve makes a released reserve again after an essential transaction, once the log of the database has given its space back.
@@ -153,7 +154,8 @@ func (r *reserve) restore() error {
 
 // noSpace returns the answer to a write for which the disk has no space.
 func noSpace(err error) error {
-	return fault.Wrap(err, fault.InsufficientStorage, "There is no space left on the disk of the database: delete what you no longer need, or free some space.")
+	return fault.Wrap(err, fault.InsufficientStorage,
+		"There is no space left on the disk of the database: delete what you no longer need, or free some space.")
 }
 
 // fill writes size bytes into a file, for file systems that cannot allocate them.

@@ -14,7 +14,8 @@ import (
 )
 
 // fillerSchema is a table for rows of any size.
-var fillerSchema = store.Migrations{Module: "filler", FS: fstest.MapFS{"0001_x.sql": {Data: []byte("-- +goose Up\nCREATE TABLE filler (id INTEGER PRIMARY KEY, data BLOB NOT NULL);\n")}}}
+var fillerSchema = store.Migrations{Module: "filler",
+	FS: fstest.MapFS{"0001_x.sql": {Data: []byte("-- +goose Up\nCREATE TABLE filler (id INTEGER PRIMARY KEY, data BLOB NOT NULL);\n")}}}
 
 // TestFullDisk fills the disk of a database by what else lies there: changes are refused with a reason, deletions go on, and the reserve
 // comes back with the space.

@@ -113,7 +113,8 @@ func (s *Store) connectFile(ctx context.Context, db *sql.DB) error {
 func (s *Store) dsn(params string) string {
 	path := (&url.URL{Path: filepath.ToSlash(s.cfg.Path)}).EscapedPath()
 	wait := strconv.FormatInt(s.cfg.WriteWait.Milliseconds(), 10)
-	return "file:" + path + "?_busy_timeout=" + wait + "&_synchronous=NORMAL&_foreign_keys=on&_stmt_cache_size=" + strconv.Itoa(sqliteStatements) + "&" + params
+	return "file:" + path + "?_busy_timeout=" + wait + "&_synchronous=NORMAL&_foreign_keys=on&_stmt_cache_size=" +
+		strconv.Itoa(sqliteStatements) + "&" + params
 }
 
 // prepareFile creates the directory and the file. Its errors say in plain words what prevents that.
@@ -130,14 +131,16 @@ func prepareFile(path string) error {
 	}
 	probe, err := os.CreateTemp(dir, ".patchbay-probe-*")
 	if err != nil {
-		return fmt.Errorf("write to the data directory %s: %w; %s", dir, err, privatedir.OwnerRemedy(dir, "make it writable for the user that runs patchbay"))
+		return fmt.Errorf("write to the data directory %s: %w; %s", dir, err,
+			privatedir.OwnerRemedy(dir, "make it writable for the user that runs patchbay"))
 	}
 	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
 		return fmt.Errorf("write to the data directory %s: %w", dir, err)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return fmt.Errorf("open the database %s: %w; %s", path, err, privatedir.OwnerRemedy(path, "make it readable and writable for the user that runs patchbay"))
+		return fmt.Errorf("open the database %s: %w; %s", path, err,
+			privatedir.OwnerRemedy(path, "make it readable and writable for the user that runs patchbay"))
 	}
 	return file.Close()
 }

@@ -27,7 +27,8 @@ func FromMillis(n int64) time.Time {
 // clockSlack is how far a stored time may lie ahead of a clock that was read before: by somebody who waited for a lock, or elsewhere.
 const clockSlack = time.Minute
 
-// IsWithin reports whether a stored time lies less than d before now. One more than a minute after now, as a wrong clock leaves it, does not.
+// IsWithin reports whether a stored time lies less than d before now. One more than a minute after now, as a wrong clock leaves it, does
+// not.
 func IsWithin(now time.Time, stored int64, d time.Duration) bool {
 	age := Millis(now) - stored
 	return age >= -clockSlack.Milliseconds() && age < d.Milliseconds()

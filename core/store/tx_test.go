@@ -148,7 +148,8 @@ func TestBusyWriterIsNamed(t *testing.T) {
 	cfg := testkit.SQLiteConfig(t)
 	cfg.WriteWait = 50 * time.Millisecond
 	st := testkit.OpenStore(t, cfg, things())
-	for name, second := range map[string]func(context.Context, string, func(context.Context) error) error{"same lane": st.Tx, "queue": st.QueueTx} {
+	for name, second := range map[string]func(context.Context, string, func(context.Context) error) error{"same lane": st.Tx,
+		"queue": st.QueueTx} {
 		t.Run(name, func(t *testing.T) {
 			err := st.Tx(t.Context(), "long import", func(context.Context) error {
 				return second(t.Context(), "quick", func(context.Context) error { return nil })

@@ -23,7 +23,8 @@ type About struct {
 // newAbout returns what a supervisor of a version says.
 func newAbout(version string) About {
 	return About{
-		Version: version, Repository: "https://github.com/patchbay-dev/patchbay", DeveloperName: "The Patchbay developers", DeveloperURL: "https://github.com/patchbay-dev",
+		Version: version, Repository: "https://github.com/patchbay-dev/patchbay", DeveloperName: "The Patchbay developers",
+		DeveloperURL: "https://github.com/patchbay-dev",
 	}
 }
 
@@ -139,13 +140,17 @@ func newAPI(s *Supervisor, base, version, identity string) *api.API {
 	})
 	h := operationsHTTP{s, newAbout(version)}
 	operation := func(id, method, path, tag, summary, text string, errors ...int) api.Operation {
-		return api.Operation{ID: id, Method: method, Path: path, Policy: httpd.Forward, Tag: tag, Summary: summary, Description: text, Errors: errors}
+		return api.Operation{ID: id, Method: method, Path: path, Policy: httpd.Forward, Tag: tag, Summary: summary, Description: text,
+			Errors: errors}
 	}
-	api.Register(a, operation("health", http.MethodGet, "/health", tagAbout, "Is the supervisor alive?", "Says nothing about the core."), h.getHealth)
-	api.Register(a, operation("version", http.MethodGet, "/version", tagAbout, "What the supervisor is", "Its own version, which may differ from the core's."), h.getAbout)
+	api.Register(a, operation("health", http.MethodGet, "/health", tagAbout, "Is the supervisor alive?", "Says nothing about the core."),
+		h.getHealth)
+	api.Register(a, operation("version", http.MethodGet, "/version", tagAbout, "What the supervisor is",
+		"Its own version, which may differ from the core's."), h.getAbout)
 	api.Register(a, operation("self-upgrade", http.MethodGet, "/self-upgrade", tagUpgrade, "The state of self-upgrade",
 		"The operation that changed last, with its progress and log, and the earlier ones."), h.getState)
-	api.Register(a, operation("begin-self-upgrade", http.MethodPost, "/self-upgrade", tagUpgrade, "Upgrade the core, or tell what that would do",
+	api.Register(a, operation("begin-self-upgrade", http.MethodPost, "/self-upgrade", tagUpgrade,
+		"Upgrade the core, or tell what that would do",
 		"Answers as soon as the operation has begun. The same request while it runs gets the same opId; another one is refused with 409 and the opId of the one that runs.", http.StatusConflict), h.postUpgrade)
 	api.Register(a, operation("rollback", http.MethodPost, "/self-upgrade/rollback", tagUpgrade, "Bring the former core back",
 		"Takes back the last upgrade. Where that is not possible the answer is 400, with a reason that programs can tell apart."), h.postRollback)
@@ -186,12 +191,14 @@ func (h operationsHTTP) postRollback(ctx context.Context, in *rollbackInput) (*d
 func (s *Supervisor) stateView() StateView {
 	all := s.Operations()
 	out := StateView{
-		State: Idle, Target: TargetView{s.deployment.sourceName(), ImageView{Tag: "latest"}}, Previous: ImageView{Tag: "unknown"}, Progress: ProgressView{StepDone, "idle"},
-		Logs: []LogLine{}, Earlier: make([]OperationView, 0, len(all)),
+		State: Idle, Target: TargetView{s.deployment.sourceName(), ImageView{Tag: "latest"}}, Previous: ImageView{Tag: "unknown"},
+		Progress: ProgressView{StepDone, "idle"},
+		Logs:     []LogLine{}, Earlier: make([]OperationView, 0, len(all)),
 	}
 	for _, o := range all {
 		out.Earlier = append(out.Earlier, OperationView{
-			OpID: o.ID, State: o.Status, Mode: o.Request.Mode, Target: viewImage(o.Target), Previous: viewImage(o.Previous), Message: o.Message, StartedAt: o.Started, UpdatedAt: o.Updated, Logs: o.Logs,
+			OpID: o.ID, State: o.Status, Mode: o.Request.Mode, Target: viewImage(o.Target), Previous: viewImage(o.Previous), Message: o.Message,
+			StartedAt: o.Started, UpdatedAt: o.Updated, Logs: o.Logs,
 		})
 	}
 	o := lastChanged(all)
@@ -199,7 +206,8 @@ func (s *Supervisor) stateView() StateView {
 		return out
 	}
 	out.State, out.OpID, out.StartedAt, out.UpdatedAt = o.Status, o.ID, &o.Started, &o.Updated
-	out.Target.ImageView, out.Previous, out.Progress, out.Logs = viewImage(o.Target), viewImage(o.Previous), ProgressView{o.Step, o.Message}, o.Logs
+	out.Target.ImageView, out.Previous, out.Progress, out.Logs = viewImage(o.Target), viewImage(o.Previous), ProgressView{o.Step, o.Message},
+		o.Logs
 	if o.Status == Running {
 		out.Request = &RequestView{o.Request.Mode, o.Request.RollbackOnFailure}
 	}

@@ -134,7 +134,9 @@ func (d *container) findCore(ctx context.Context) (*engine.Detail, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, fault.New(fault.InvalidArgument, "No container of a compose project runs an image of %s: set target_image_repo or target_container_id.", d.cfg.ImageRepo).With("reason", "target_not_found")
+		return nil, fault.New(fault.InvalidArgument,
+			"No container of a compose project runs an image of %s: set target_image_repo or target_container_id.", d.cfg.ImageRepo).With("reason",
+			"target_not_found")
 	case 1:
 		return d.engine.Inspect(ctx, found[0].ID)
 	}
@@ -143,7 +145,9 @@ func (d *container) findCore(ctx context.Context) (*engine.Detail, error) {
 		names = append(names, strings.TrimPrefix(c.Name, "/"))
 	}
 	slices.Sort(names)
-	return nil, fault.New(fault.InvalidArgument, "Several containers run an image of %s (%s): set target_compose_service or target_container_id.", d.cfg.ImageRepo, strings.Join(names, ", ")).With("reason", "target_ambiguous")
+	return nil, fault.New(fault.InvalidArgument,
+		"Several containers run an image of %s (%s): set target_compose_service or target_container_id.", d.cfg.ImageRepo,
+		strings.Join(names, ", ")).With("reason", "target_ambiguous")
 }
 
 // isOfRepository reports whether a reference names an image of the core's repository.
@@ -183,7 +187,8 @@ func (d *container) placeOf(c *engine.Detail) (Place, error) {
 		Files: splitPaths(c.Labels[labelFiles]), EnvFiles: splitPaths(c.Labels[labelEnvFiles]), Image: c.Image,
 	}
 	if p.Project == "" || p.Service == "" || p.WorkingDir == "" || len(p.Files) == 0 {
-		return p, fault.New(fault.InvalidArgument, "The container %s was not made by compose: only a compose service can be replaced.", c.Name).With("reason", "not_a_compose_service")
+		return p, fault.New(fault.InvalidArgument, "The container %s was not made by compose: only a compose service can be replaced.",
+			c.Name).With("reason", "not_a_compose_service")
 	}
 	own := d.overridePath()
 	overridden := slices.Contains(p.Files, own)
@@ -191,7 +196,8 @@ func (d *container) placeOf(c *engine.Detail) (Place, error) {
 	for _, path := range append(slices.Clone(p.Files), p.EnvFiles...) {
 		f, err := os.Open(path)
 		if err != nil {
-			return p, fault.New(fault.InvalidArgument, "The compose file %s of the core cannot be read here: mount it at the same path.", path).With("reason", "compose_file_unreadable")
+			return p, fault.New(fault.InvalidArgument, "The compose file %s of the core cannot be read here: mount it at the same path.",
+				path).With("reason", "compose_file_unreadable")
 		}
 		f.Close()
 	}

@@ -28,7 +28,8 @@ func (d *container) tryTarget(ctx context.Context, r *run) error {
 	if err := r.enterStep(StepCheck, "Checking that the image can start"); err != nil {
 		return err
 	}
-	res, err := d.engine.Run(ctx, engine.RunRequest{Image: r.op.Target.ID, Args: d.cfg.VersionCommand, Name: "patchbay-check-" + r.op.Place.Project})
+	res, err := d.engine.Run(ctx, engine.RunRequest{Image: r.op.Target.ID, Args: d.cfg.VersionCommand,
+		Name: "patchbay-check-" + r.op.Place.Project})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -39,7 +40,8 @@ func (d *container) tryTarget(ctx context.Context, r *run) error {
 	case err != nil:
 		return fault.Wrap(err, fault.Conflict, "The image cannot start: %s", client.FailureText(err)).With("reason", "image_does_not_start")
 	case res.ExitCode != 0:
-		return fault.New(fault.Conflict, "The image cannot start: it ended with the exit code %d.%s", res.ExitCode, addedSentence(res.Output)).With("reason", "image_does_not_start")
+		return fault.New(fault.Conflict, "The image cannot start: it ended with the exit code %d.%s", res.ExitCode,
+			addedSentence(res.Output)).With("reason", "image_does_not_start")
 	}
 	return r.compareVersion(versionIn(res.Output))
 }
@@ -52,7 +54,8 @@ func (r *run) compareVersion(told string) error {
 	case want == "":
 		r.op.Target.Version = told
 	case strings.TrimPrefix(told, "v") != strings.TrimPrefix(want, "v"):
-		return fault.New(fault.Conflict, "The image says that it has the version %s, and its label says %s.", told, want).With("reason", "image_version_differs")
+		return fault.New(fault.Conflict, "The image says that it has the version %s, and its label says %s.", told, want).With("reason",
+			"image_version_differs")
 	}
 	return r.recordLine("info", "The image can start, and has the version "+told)
 }

@@ -62,7 +62,8 @@ func (e *patientEngine) Images(ctx context.Context, refs []string) (out []*engin
 }
 
 // Pull implements Engine.
-func (e *patientEngine) Pull(ctx context.Context, req engine.PullRequest, send func(engine.PullProgress) error) (out *engine.Image, err error) {
+func (e *patientEngine) Pull(ctx context.Context, req engine.PullRequest,
+	send func(engine.PullProgress) error) (out *engine.Image, err error) {
 	err = e.callPatiently(ctx, func() (err error) { out, err = e.Engine.Pull(ctx, req, send); return err })
 	return out, err
 }

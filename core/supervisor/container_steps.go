@@ -26,7 +26,8 @@ func (d *container) awaitDriver(ctx context.Context) error {
 		case err == nil && info.Compose != nil:
 			return nil
 		case err == nil:
-			return fault.New(fault.InvalidArgument, "The compose command %q cannot be used: %s", d.cfg.ComposeBin, info.ComposeError).With("reason", "compose_unusable")
+			return fault.New(fault.InvalidArgument, "The compose command %q cannot be used: %s", d.cfg.ComposeBin, info.ComposeError).With("reason",
+				"compose_unusable")
 		case !isEngineGone(err) || time.Since(began) > d.cfg.EngineTimeout:
 			return err
 		}
@@ -75,7 +76,8 @@ func (d *container) fetchTarget(ctx context.Context, r *run) error {
 	if err := r.s.journal.Put(*r.op); err != nil {
 		return err
 	}
-	img, err := d.engine.Pull(ctx, engine.PullRequest{Ref: d.sourceOf(r.op.Request.Target), DockerConfig: d.cfg.DockerConfig}, func(engine.PullProgress) error { return ctx.Err() })
+	img, err := d.engine.Pull(ctx, engine.PullRequest{Ref: d.sourceOf(r.op.Request.Target), DockerConfig: d.cfg.DockerConfig},
+		func(engine.PullProgress) error { return ctx.Err() })
 	if err != nil {
 		return err
 	}
@@ -167,7 +169,8 @@ func (d *container) fetchMissing(ctx context.Context, r *run, i Image) error {
 	if i.Digest == "" {
 		return fault.New(fault.Conflict, "The engine no longer has the image %s, and no registry does.", describeImage(i))
 	}
-	_, err = d.engine.Pull(ctx, engine.PullRequest{Ref: d.cfg.ImageRepo + "@" + i.Digest, DockerConfig: d.cfg.DockerConfig}, func(engine.PullProgress) error { return ctx.Err() })
+	_, err = d.engine.Pull(ctx, engine.PullRequest{Ref: d.cfg.ImageRepo + "@" + i.Digest, DockerConfig: d.cfg.DockerConfig},
+		func(engine.PullProgress) error { return ctx.Err() })
 	return err
 }
 
@@ -199,7 +202,8 @@ func (d *container) runCompose(ctx context.Context, r *run, req engine.ComposeRe
 
 // describePlan implements deployment.
 func (d *container) describePlan(o *Operation) string {
-	text := fmt.Sprintf("Would replace %s by %s in the service %s of the project %s", describeImage(o.Previous), describeImage(o.Target), o.Place.Service, o.Place.Project)
+	text := fmt.Sprintf("Would replace %s by %s in the service %s of the project %s", describeImage(o.Previous), describeImage(o.Target),
+		o.Place.Service, o.Place.Project)
 	if d.overrideFor(o, o.Target) != "" {
 		text += ", by an override of its image"
 	}

@@ -42,7 +42,8 @@ func (r *run) awaitJobs(ctx context.Context) error {
 		case len(running) == 0:
 			return r.recordLine("info", "No job of the core runs")
 		case time.Since(began) > r.s.cfg.JobsTimeout:
-			return r.recordLine("warn", fmt.Sprintf("After %s there still runs: %s. It goes on when the new core has started.", r.s.cfg.JobsTimeout, countJobs(running)))
+			return r.recordLine("warn", fmt.Sprintf("After %s there still runs: %s. It goes on when the new core has started.", r.s.cfg.JobsTimeout,
+				countJobs(running)))
 		}
 		if text := countJobs(running); text != last {
 			last = text

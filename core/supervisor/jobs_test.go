@@ -50,9 +50,12 @@ func TestUpgradeWaitsForJobs(t *testing.T) {
 		limit time.Duration
 		says  []string
 	}{
-		"they end":       {&coreJobs{answers: [][]string{two, {"mail.sweep"}, nil}}, time.Minute, []string{"jobs of the core: 2 × containers.update, 1 × mail.sweep", "jobs of the core: 1 × mail.sweep", "No job of the core runs"}},
-		"they do not":    {&coreJobs{answers: [][]string{two}}, time.Millisecond, []string{"After 1ms there still runs: 2 × containers.update, 1 × mail.sweep. It goes on when"}},
-		"no core":        {&coreJobs{err: errors.New("no core runs with this configuration")}, time.Minute, []string{"cannot be asked whether jobs run, and is replaced all the same: no core runs"}},
+		"they end": {&coreJobs{answers: [][]string{two, {"mail.sweep"}, nil}}, time.Minute,
+			[]string{"jobs of the core: 2 × containers.update, 1 × mail.sweep", "jobs of the core: 1 × mail.sweep", "No job of the core runs"}},
+		"they do not": {&coreJobs{answers: [][]string{two}}, time.Millisecond,
+			[]string{"After 1ms there still runs: 2 × containers.update, 1 × mail.sweep. It goes on when"}},
+		"no core": {&coreJobs{err: errors.New("no core runs with this configuration")}, time.Minute,
+			[]string{"cannot be asked whether jobs run, and is replaced all the same: no core runs"}},
 		"not waited for": {&coreJobs{answers: [][]string{two}}, 0, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

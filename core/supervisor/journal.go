@@ -39,12 +39,14 @@ type Journal struct {
 // supervisor uses the file, or if it cannot be read.
 func OpenJournal(path string) (*Journal, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("make the directory of the state file: %w; %s", err, privatedir.OwnerRemedy(filepath.Dir(path), "make it yourself, writable for the user that runs the supervisor"))
+		return nil, fmt.Errorf("make the directory of the state file: %w; %s", err,
+			privatedir.OwnerRemedy(filepath.Dir(path), "make it yourself, writable for the user that runs the supervisor"))
 	}
 	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		dir := filepath.Dir(path)
-		return nil, fmt.Errorf("open the lock of the state file: %w; %s", err, privatedir.OwnerRemedy(dir, "make "+dir+" writable for the user that runs the supervisor"))
+		return nil, fmt.Errorf("open the lock of the state file: %w; %s", err,
+			privatedir.OwnerRemedy(dir, "make "+dir+" writable for the user that runs the supervisor"))
 	}
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		lock.Close()

@@ -47,13 +47,15 @@ func newContract(t *testing.T) *contract {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &contract{T: t, site: s, mount: newMount(sup, console, identityHeader), pages: console.listRoutes(), schemas: jsonschema.NewCompiler()}
+	c := &contract{T: t, site: s, mount: newMount(sup, console, identityHeader), pages: console.listRoutes(),
+		schemas: jsonschema.NewCompiler()}
 	server, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Shutdown(context.Background()) })
-	if err := server.Mount([]httpd.Mount{c.mount}, httpd.Options{Clients: clients, Guard: access.ForwardGuard(), Secure: access.Secure}); err != nil {
+	if err := server.Mount([]httpd.Mount{c.mount},
+		httpd.Options{Clients: clients, Guard: access.ForwardGuard(), Secure: access.Secure}); err != nil {
 		t.Fatal(err)
 	}
 	server.Serve()
@@ -182,7 +184,8 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 		}
 		if body, ok := op["requestBody"].(map[string]any); ok {
 			media := body["content"].(map[string]any)["application/json"].(map[string]any)
-			c.checkValue(name+" example", media["example"], "paths", path, strings.ToLower(method), "requestBody", "content", "application/json", "schema")
+			c.checkValue(name+" example", media["example"], "paths", path, strings.ToLower(method), "requestBody", "content", "application/json",
+				"schema")
 		}
 	}
 }
@@ -228,6 +231,7 @@ func TestAnswersFitTheDocument(t *testing.T) {
 			t.Errorf("%s: got %d, %s, %s: %v", what, status, kind, raw, err)
 			continue
 		}
-		c.checkValue(what, v, "paths", tt.path, strings.ToLower(tt.method), "responses", strconv.Itoa(tt.want), "content", "application/json", "schema")
+		c.checkValue(what, v, "paths", tt.path, strings.ToLower(tt.method), "responses", strconv.Itoa(tt.want), "content", "application/json",
+			"schema")
 	}
 }

@@ -95,7 +95,8 @@ type view struct {
 func (p *pages) readView(f ui.Form) view {
 	all := p.s.Operations()
 	_, err := p.s.lastUpgrade("")
-	return view{base: p.base, repository: p.s.deployment.sourceName(), kind: p.s.deployment.kindName(), about: p.about, current: lastChanged(all), operations: all, form: f, canRollBack: err == nil}
+	return view{base: p.base, repository: p.s.deployment.sourceName(), kind: p.s.deployment.kindName(), about: p.about,
+		current: lastChanged(all), operations: all, form: f, canRollBack: err == nil}
 }
 
 // textOf returns a text of the page, in the words of the deployment where they differ.
@@ -131,7 +132,8 @@ func (p *pages) streamState(c *gin.Context) {
 // beginUpgrade begins what the form asks for.
 func (p *pages) beginUpgrade(c *gin.Context) {
 	r := Request{
-		Target: Target{Tag: strings.TrimSpace(c.PostForm("tag")), Digest: strings.TrimSpace(c.PostForm("digest"))}, Mode: Mode(c.PostForm("mode")), RollbackOnFailure: c.PostForm("keep") == "",
+		Target: Target{Tag: strings.TrimSpace(c.PostForm("tag")), Digest: strings.TrimSpace(c.PostForm("digest"))},
+		Mode:   Mode(c.PostForm("mode")), RollbackOnFailure: c.PostForm("keep") == "",
 	}
 	p.answerForm(c, func() error { _, err := p.s.Begin(r); return err })
 }

@@ -42,9 +42,11 @@ type Process struct {
 	closers    []func()
 }
 
-// Start brings the supervisor of a configuration up. Diagnostics are of the configuration; with errors among them nothing runs.
-// Another error is one sentence for the operator. core tells what the core is doing. The log goes to output, without the secrets of the configuration.
-func Start(ctx context.Context, src settings.Source, version string, core Core, output io.Writer) (started *Process, diags config.Diagnostics, err error) {
+// Start brings the supervisor of a configuration up. Diagnostics are of the configuration; with errors among them nothing runs. Another
+// error is one sentence for the operator. core tells what the core is doing. The log goes to output, without the secrets of the
+// configuration.
+func Start(ctx context.Context, src settings.Source, version string, core Core,
+	output io.Writer) (started *Process, diags config.Diagnostics, err error) {
 	gin.SetMode(gin.ReleaseMode)
 	p := &Process{}
 	defer func() {
@@ -60,17 +62,20 @@ func Start(ctx context.Context, src settings.Source, version string, core Core, 
 	redact := secret.NewRedactor()
 	redact.Add(append(set.File.Core().Secrets(), set.File.Supervisor().Secrets()...)...)
 	res.LearnSecrets = redact.Add
-	p.log = hclog.New(&hclog.LoggerOptions{Name: "patchbay-supervisor", Level: hclog.LevelFromString(set.Core.LogLevel), Output: redact.Writer(output), JSONFormat: set.Core.LogFormat == "json"})
+	p.log = hclog.New(&hclog.LoggerOptions{Name: "patchbay-supervisor", Level: hclog.LevelFromString(set.Core.LogLevel),
+		Output: redact.Writer(output), JSONFormat: set.Core.LogFormat == "json"})
 	p.log.Info("configuration read", "file", set.ConfigPath())
 	found, err := p.openParts(ctx, set, res, version, core, redact)
 	return p, append(diags, found...), err
 }
 
 // openParts starts the engine's plugin if the core is a container, goes on with what was interrupted, and listens.
-func (p *Process) openParts(ctx context.Context, set *settings.Settings, res *settings.Resolver, version string, core Core, redact *secret.Redactor) (config.Diagnostics, error) {
+func (p *Process) openParts(ctx context.Context, set *settings.Settings, res *settings.Resolver, version string, core Core,
+	redact *secret.Redactor) (config.Diagnostics, error) {
 	block := set.Supervisor
 	cfg := Config{
-		Logger: p.log, StatePath: settings.AbsolutePath(set.File.Dir, block.StatePath), CoreURL: block.CoreURL, HealthTimeout: block.HealthTimeout, Core: core, JobsTimeout: block.JobsTimeout,
+		Logger: p.log, StatePath: settings.AbsolutePath(set.File.Dir, block.StatePath), CoreURL: block.CoreURL,
+		HealthTimeout: block.HealthTimeout, Core: core, JobsTimeout: block.JobsTimeout,
 	}
 	var diags config.Diagnostics
 	if block.Systemd != nil {
@@ -101,7 +106,8 @@ func unitConfig(block settings.SupervisedUnit) *UnitConfig {
 }
 
 // openEngine starts the plugin of the engine that the block names, or of the only one.
-func (p *Process) openEngine(ctx context.Context, set *settings.Settings, res *settings.Resolver, version string, redact *secret.Redactor) (client.Engine, config.Diagnostics, error) {
+func (p *Process) openEngine(ctx context.Context, set *settings.Settings, res *settings.Resolver, version string,
+	redact *secret.Redactor) (client.Engine, config.Diagnostics, error) {
 	in, diags := chooseEngine(set)
 	if diags.HasErrors() {
 		return nil, diags, nil
@@ -109,11 +115,13 @@ func (p *Process) openEngine(ctx context.Context, set *settings.Settings, res *s
 	if address := set.Supervisor.DockerHost; address != "" {
 		res.PluginEnv = []string{"DOCKER_HOST=" + address}
 	}
-	h, err := host.New(host.Config{Logger: p.log, PluginLogLevel: set.Core.LogLevel, SocketDir: set.Core.SocketDir, DataDir: set.DataDir, Redact: redact.Values})
+	h, err := host.New(host.Config{Logger: p.log, PluginLogLevel: set.Core.LogLevel, SocketDir: set.Core.SocketDir, DataDir: set.DataDir,
+		Redact: redact.Values})
 	if err != nil {
 		return nil, nil, err
 	}
-	cat := catalog.New(catalog.Config{Host: h, Logger: p.log, Version: version, UserAgent: "patchbay/" + version, Protected: set.Protected(), Drain: endTime})
+	cat := catalog.New(catalog.Config{Host: h, Logger: p.log, Version: version, UserAgent: "patchbay/" + version, Protected: set.Protected(),
+		Drain: endTime})
 	p.closers = append(p.closers, h.Close, cat.Close)
 	diags = set.File.CheckLock(res.Lock, settings.Platform())
 	if diags.HasErrors() {
@@ -153,7 +161,8 @@ func chooseEngine(set *settings.Settings) (*config.Instance, config.Diagnostics)
 	case 1:
 		return engines[0], nil
 	}
-	return nil, config.ErrorAt(at, "Several container engines", "name the one that runs the core: engine = "+engines[0].Ref()+" in the block supervisor")
+	return nil, config.ErrorAt(at, "Several container engines",
+		"name the one that runs the core: engine = "+engines[0].Ref()+" in the block supervisor")
 }
 
 // startListener serves the endpoints and the pages.
@@ -177,8 +186,9 @@ func (p *Process) startListener(set *settings.Settings, version string) error {
 	})
 	p.http.LimitConnections(httpd.ConnectionLimits{Total: maxConnections, Each: maxConnections / 2, Clients: clients})
 	err = p.http.Mount([]httpd.Mount{newMount(p.supervisor, console, access.Forward.UserHeader)}, httpd.Options{
-		Logger: p.log, Clients: clients, Guard: access.ForwardGuard(), Secure: access.Secure, Streams: httpd.NewStreamLimits(maxStreams, maxStreams),
-		Bodies: httpd.NewBodyBudget(httpd.DefaultBodyBudget, httpd.DefaultBodyBudgetEach),
+		Logger: p.log, Clients: clients, Guard: access.ForwardGuard(), Secure: access.Secure,
+		Streams: httpd.NewStreamLimits(maxStreams, maxStreams),
+		Bodies:  httpd.NewBodyBudget(httpd.DefaultBodyBudget, httpd.DefaultBodyBudgetEach),
 	})
 	if err != nil {
 		return err

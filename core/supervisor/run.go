@@ -74,7 +74,8 @@ func (r *run) replaceCore(ctx context.Context) error {
 	return nil
 }
 
-// prepareTarget does what changes nothing: it finds the core, fetches the target and has it tell its version. The operation may have ended then.
+// prepareTarget does what changes nothing: it finds the core, fetches the target and has it tell its version. The operation may have
+// ended then.
 func (r *run) prepareTarget(ctx context.Context) (ended bool, err error) {
 	if err := r.enterStep(StepPrecheck, "Looking at what runs"); err != nil {
 		return false, err

@@ -106,7 +106,8 @@ func (s *Supervisor) Begin(r Request) (id string, err error) {
 		if running.Request == r && running.Step != StepRollback && running.Step != StepRollbackWait {
 			return running.ID, nil
 		}
-		return "", fault.New(fault.Conflict, "The operation %s is running: wait until it has ended.", running.ID).With("reason", "operation_running").With("opId", running.ID)
+		return "", fault.New(fault.Conflict, "The operation %s is running: wait until it has ended.", running.ID).With("reason",
+			"operation_running").With("opId", running.ID)
 	}
 	target, err := s.deployment.nameTarget(r.Target)
 	if err != nil {
@@ -114,7 +115,8 @@ func (s *Supervisor) Begin(r Request) (id string, err error) {
 	}
 	now := time.Now().UTC()
 	o := &Operation{
-		ID: "sup_" + ulid.Make().String(), Status: Running, Request: r, Step: StepPrecheck, Message: "Looking at what runs", Target: target, Started: now, Updated: now,
+		ID: "sup_" + ulid.Make().String(), Status: Running, Request: r, Step: StepPrecheck, Message: "Looking at what runs", Target: target,
+		Started: now, Updated: now,
 	}
 	return o.ID, s.startOperation(o)
 }
@@ -125,7 +127,8 @@ func (s *Supervisor) BeginRollback(ctx context.Context, id string) error {
 	s.begin.Lock()
 	defer s.begin.Unlock()
 	if running := s.runningOperation(); running != nil {
-		return fault.New(fault.InvalidArgument, "The operation %s is running: wait until it has ended.", running.ID).With("reason", "operation_running")
+		return fault.New(fault.InvalidArgument, "The operation %s is running: wait until it has ended.", running.ID).With("reason",
+			"operation_running")
 	}
 	o, err := s.lastUpgrade(id)
 	if err != nil {
@@ -136,7 +139,8 @@ func (s *Supervisor) BeginRollback(ctx context.Context, id string) error {
 		return err
 	}
 	if current != o.Target.ID && current != o.Previous.ID {
-		return fault.New(fault.InvalidArgument, "The core was changed since the upgrade %s, by something else than the supervisor.", o.ID).With("reason", "changed_since")
+		return fault.New(fault.InvalidArgument, "The core was changed since the upgrade %s, by something else than the supervisor.",
+			o.ID).With("reason", "changed_since")
 	}
 	o.Status, o.Step, o.Failure, o.Updated = Running, StepRollback, "It was asked for by hand.", time.Now().UTC()
 	return s.startOperation(o)
@@ -198,7 +202,8 @@ func checkTarget(r Request) error {
 	case r.Mode != Apply && r.Mode != DryRun:
 		return fault.New(fault.InvalidArgument, `mode must be "apply" or "dry-run".`).With("field", "mode")
 	case len(tag) > maxTag || tag != "" && !isTag(tag):
-		return fault.New(fault.InvalidArgument, "target.tag must be at most %d letters, digits, dots, dashes and underscores.", maxTag).With("field", "tag")
+		return fault.New(fault.InvalidArgument, "target.tag must be at most %d letters, digits, dots, dashes and underscores.",
+			maxTag).With("field", "tag")
 	case digest != "" && !isDigest(digest):
 		return fault.New(fault.InvalidArgument, "target.digest must be sha256: with 64 digits in hexadecimal.").With("field", "digest")
 	}

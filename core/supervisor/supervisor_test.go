@@ -62,7 +62,8 @@ func (s *site) addCore(service string) {
 
 // imageOfVersion is an image of a core, with other names than its id.
 func imageOfVersion(version string, tags ...string) engine.Image {
-	return engine.Image{ID: "sha256:" + strings.Repeat(version, 64), RepoTags: tags, RepoDigests: []string{repository + "@sha256:" + strings.Repeat("a", 63) + version}, Labels: map[string]string{labelVersion: version}}
+	return engine.Image{ID: "sha256:" + strings.Repeat(version, 64), RepoTags: tags,
+		RepoDigests: []string{repository + "@sha256:" + strings.Repeat("a", 63) + version}, Labels: map[string]string{labelVersion: version}}
 }
 
 // supervise starts a supervisor of the site, which ends with the test.
@@ -70,7 +71,8 @@ func (s *site) supervise(t *testing.T, change func(*Config)) *Supervisor {
 	t.Helper()
 	cfg := Config{
 		Logger: hclog.NewNullLogger(), StatePath: s.statePath(), CoreURL: s.url, HealthTimeout: 2 * time.Second,
-		Container: ContainerConfig{Engine: s.engine, ImageRepo: repository, Service: "patchbay", ComposeBin: "docker-compose", VersionCommand: []string{"version"}, EngineTimeout: time.Second},
+		Container: ContainerConfig{Engine: s.engine, ImageRepo: repository, Service: "patchbay", ComposeBin: "docker-compose",
+			VersionCommand: []string{"version"}, EngineTimeout: time.Second},
 	}
 	if change != nil {
 		change(&cfg)
@@ -193,7 +195,8 @@ func TestJournalOfAKilledSupervisor(t *testing.T) {
 	}
 	defer j.Close()
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
-	if want := []string{filepath.Join(dir, ".other.json.123"), filepath.Join(dir, ".state.json.old")}; err != nil || !slices.Equal(left, want) {
+	if want := []string{filepath.Join(dir, ".other.json.123"), filepath.Join(dir, ".state.json.old")}; err != nil ||
+		!slices.Equal(left, want) {
 		t.Errorf("left are %v, want %v: %v", left, want, err)
 	}
 }
@@ -244,12 +247,14 @@ func TestJournal(t *testing.T) {
 
 // TestReferences: tags, digests and addresses as they are written.
 func TestReferences(t *testing.T) {
-	for ref, want := range map[string]string{"a/b": "latest", "a/b:1": "1", "host:5000/a/b": "latest", "host:5000/a/b:2@sha256:1": "2", "a/b@sha256:1": ""} {
+	for ref, want := range map[string]string{"a/b": "latest", "a/b:1": "1", "host:5000/a/b": "latest", "host:5000/a/b:2@sha256:1": "2",
+		"a/b@sha256:1": ""} {
 		if got := tagOf(ref); got != want {
 			t.Errorf("the tag of %s is %q, want %q", ref, got, want)
 		}
 	}
-	for tag, want := range map[string]bool{"1.2.0": true, "v1_a-b": true, "-a": false, ".a": false, "a b": false, "a/b": false, strings.Repeat("a", maxTag): true} {
+	for tag, want := range map[string]bool{"1.2.0": true, "v1_a-b": true, "-a": false, ".a": false, "a b": false, "a/b": false,
+		strings.Repeat("a", maxTag): true} {
 		if isTag(tag) != want {
 			t.Errorf("%q is a tag: %v", tag, !want)
 		}

@@ -84,7 +84,8 @@ func (d *unit) lookAtCore(ctx context.Context, r *run) error {
 	case !status.Loaded:
 		return fault.New(fault.InvalidArgument, "There is no unit %s: set unit.", d.cfg.Unit).With("reason", "target_not_found")
 	case status.Program != program:
-		return fault.New(fault.InvalidArgument, "The unit %s starts %s instead of %s: give it a drop-in that does.", d.cfg.Unit, status.Program, program).With("reason", "unit_not_prepared")
+		return fault.New(fault.InvalidArgument, "The unit %s starts %s instead of %s: give it a drop-in that does.", d.cfg.Unit, status.Program,
+			program).With("reason", "unit_not_prepared")
 	}
 	r.op.Place = Place{Service: d.cfg.Unit}
 	if r.op.Previous.Ref, err = d.store.Current(); err != nil {
@@ -111,7 +112,8 @@ func (d *unit) formerVersion(ctx context.Context, status systemd.Status, folder 
 	}
 	version, err := d.askCore(ctx)
 	if err != nil && status.Active == "active" {
-		return "", fault.New(fault.InvalidArgument, "The core runs but is not reached from here, so that nobody could tell whether a new one answers: set core_url (SVC_SUPERVISOR_CORE_URL). %v", err).With("reason", "core_unreachable")
+		return "", fault.New(fault.InvalidArgument,
+			"The core runs but is not reached from here, so that nobody could tell whether a new one answers: set core_url (SVC_SUPERVISOR_CORE_URL). %v", err).With("reason", "core_unreachable")
 	}
 	return version, nil
 }
@@ -128,12 +130,14 @@ func (d *unit) checkProcess(status systemd.Status, folder string) error {
 		return fault.Wrap(err, fault.Conflict, "What the unit %s runs cannot be told: %v.", d.cfg.Unit, err).With("reason", "process_unreadable")
 	}
 	if !os.SameFile(want, runs) {
-		return fault.New(fault.Conflict, "The unit %s runs another program than %s: restart it first.", d.cfg.Unit, path).With("reason", "another_program")
+		return fault.New(fault.Conflict, "The unit %s runs another program than %s: restart it first.", d.cfg.Unit, path).With("reason",
+			"another_program")
 	}
 	return nil
 }
 
-// askCore returns the version of the core that answers: at its URL, or, where no service has /api/version there, over the operators' socket.
+// askCore returns the version of the core that answers: at its URL, or, where no service has /api/version there, over the operators'
+// socket.
 func (d *unit) askCore(ctx context.Context) (string, error) {
 	version, err := probeVersion(ctx, []string{strings.TrimSuffix(d.s.cfg.CoreURL, "/")})
 	if errors.Is(err, errNotServed) && d.s.cfg.Core != nil {
@@ -156,7 +160,8 @@ func (d *unit) fetchTarget(ctx context.Context, r *run) error {
 		return err
 	}
 	if wanted.Digest != "" && wanted.Digest != found.Digest {
-		return fault.New(fault.Conflict, "The archive of the release %s has the checksum %s instead of %s.", wanted.Tag, found.Digest, wanted.Digest).With("reason", "checksum_differs")
+		return fault.New(fault.Conflict, "The archive of the release %s has the checksum %s instead of %s.", wanted.Tag, found.Digest,
+			wanted.Digest).With("reason", "checksum_differs")
 	}
 	if err := checkOrder(wanted.Tag, found.Version, r.op.Previous.Version); err != nil {
 		return err
@@ -193,7 +198,8 @@ func checkOrder(tag, found, runs string) error {
 		return nil
 	}
 	if from, err := semver.NewVersion(runs); err == nil && to.LessThan(from) {
-		return fault.New(fault.Conflict, "The tag %s is the version %s, which is older than %s: name the version if it is wanted.", tag, found, runs).With("reason", "older_version")
+		return fault.New(fault.Conflict, "The tag %s is the version %s, which is older than %s: name the version if it is wanted.", tag, found,
+			runs).With("reason", "older_version")
 	}
 	return nil
 }
@@ -208,7 +214,8 @@ func (d *unit) tryTarget(ctx context.Context, r *run) error {
 		return fault.Wrap(err, fault.Conflict, "The new core cannot start: %v", err).With("reason", "core_does_not_start")
 	}
 	if version != r.op.Target.Version {
-		return fault.New(fault.Conflict, "The new core says that it has the version %q, and its release says %s.", version, r.op.Target.Version).With("reason", "version_differs")
+		return fault.New(fault.Conflict, "The new core says that it has the version %q, and its release says %s.", version,
+			r.op.Target.Version).With("reason", "version_differs")
 	}
 	return r.recordLine("info", "The new core can start, and has the version "+version)
 }
@@ -233,7 +240,8 @@ func (d *unit) runVersion(ctx context.Context, folder string) (string, error) {
 
 // describePlan implements deployment.
 func (d *unit) describePlan(o *Operation) string {
-	return fmt.Sprintf("Would replace %s by %s in %s, and restart %s", describeBinaries(o.Previous), describeBinaries(o.Target), d.cfg.Dir, d.cfg.Unit)
+	return fmt.Sprintf("Would replace %s by %s in %s, and restart %s", describeBinaries(o.Previous), describeBinaries(o.Target), d.cfg.Dir,
+		d.cfg.Unit)
 }
 
 // discardTarget implements deployment: a folder that is not in use disturbs nobody.
@@ -251,7 +259,8 @@ func (d *unit) currentID(context.Context) (string, error) {
 // checkFormer implements deployment. Whether the binaries are what they were is found out when they are put into use.
 func (d *unit) checkFormer(o *Operation) error {
 	if _, err := os.Stat(d.store.Path(o.Previous.Ref, release.Core)); err != nil {
-		return fault.New(fault.InvalidArgument, "The binaries of the version before the upgrade %s are no longer kept.", o.ID).With("reason", "former_missing")
+		return fault.New(fault.InvalidArgument, "The binaries of the version before the upgrade %s are no longer kept.", o.ID).With("reason",
+			"former_missing")
 	}
 	return nil
 }

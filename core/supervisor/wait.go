@@ -39,8 +39,8 @@ func (r *run) awaitCore(ctx context.Context, want Image) (version string, failur
 	}
 }
 
-// checkAnswer returns what a look at the core of an image has found, from the version that it told and the error of asking: a core that does
-// not answer is waited for, and one with another version is an error.
+// checkAnswer returns what a look at the core of an image has found, from the version that it told and the error of asking: a core that
+// does not answer is waited for, and one with another version is an error.
 func checkAnswer(told string, failure error, want Image) (version, state string, err error) {
 	switch {
 	case failure != nil:

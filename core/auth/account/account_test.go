@@ -18,7 +18,8 @@ func closed() auth.Access { return auth.Access{} }
 func TestFromFirstStartToSignIn(t *testing.T) {
 	each(t, closed(), func(t *testing.T, s *server) {
 		meta := s.browser().want(200, "", "GET", "/meta", nil)
-		if meta["setupNeeded"] != true || meta["anonymous"] != false || meta["version"] != "1.2.3" || meta["passkeys"].(dict)["available"] != true {
+		if meta["setupNeeded"] != true || meta["anonymous"] != false || meta["version"] != "1.2.3" ||
+			meta["passkeys"].(dict)["available"] != true {
 			t.Fatalf("got %v", meta)
 		}
 		token, err := s.users.FirstLink(t.Context())
@@ -36,7 +37,8 @@ func TestFromFirstStartToSignIn(t *testing.T) {
 
 		device := passkeytest.New(t, "localhost", s.base)
 		options := b.call("POST", "/passkeys/registration/options", dict{"name": "Laptop"})
-		made := b.want(201, "", "POST", "/passkeys/registration/verify", dict{"response": json.RawMessage(device.Create(t, json.RawMessage(options.raw)))})
+		made := b.want(201, "", "POST", "/passkeys/registration/verify",
+			dict{"response": json.RawMessage(device.Create(t, json.RawMessage(options.raw)))})
 		if made["name"] != "Laptop" || made["deviceType"] != "singleDevice" || made["lastUsedAt"] != nil {
 			t.Fatalf("got %v", made)
 		}
@@ -49,7 +51,8 @@ func TestFromFirstStartToSignIn(t *testing.T) {
 
 		signIn := func(status int, code string) {
 			t.Helper()
-			b.want(status, code, "POST", "/auth/passkey/verify", dict{"response": json.RawMessage(device.Get(t, json.RawMessage(b.call("POST", "/auth/passkey/options", nil).raw)))})
+			b.want(status, code, "POST", "/auth/passkey/verify",
+				dict{"response": json.RawMessage(device.Get(t, json.RawMessage(b.call("POST", "/auth/passkey/options", nil).raw)))})
 		}
 		signIn(200, "")
 		if got := b.want(200, "", "GET", "/auth/session", nil); got["user"].(dict)["email"] != "ann@example.com" {
@@ -80,7 +83,8 @@ func TestAPIKeysOverHTTP(t *testing.T) {
 		b := s.setUp()
 		made := b.want(201, "", "POST", "/api-keys", dict{"scopes": []string{"search"}, "expiresAt": time.Now().Add(time.Hour)})
 		text, record := made["apiKey"].(string), made["apiKeyRecord"].(dict)
-		if record["name"] != "API key" || record["maskedKey"] != text[:12]+"…"+text[len(text)-4:] || record["lastUsedAt"] != nil || record["expiresAt"] == nil {
+		if record["name"] != "API key" || record["maskedKey"] != text[:12]+"…"+text[len(text)-4:] || record["lastUsedAt"] != nil ||
+			record["expiresAt"] == nil {
 			t.Fatalf("got %v", made)
 		}
 		at := "/api-keys/" + record["id"].(string)
@@ -137,8 +141,10 @@ func TestUsersAndAuditOverHTTP(t *testing.T) {
 		if got := bob.want(200, "", "POST", "/setup", dict{"token": at.Query().Get("token")}); got["user"].(dict)["email"] != "bob@example.com" {
 			t.Fatalf("got %v", got)
 		}
-		b.want(409, "conflict", "PATCH", "/users/"+b.want(200, "", "GET", "/auth/session", nil)["user"].(dict)["id"].(string), dict{"disabled": true})
-		if got := b.want(200, "", "PATCH", "/users/"+id, dict{"role": "admin", "name": "Robert"}); got["role"] != "admin" || got["name"] != "Robert" {
+		b.want(409, "conflict", "PATCH", "/users/"+b.want(200, "", "GET", "/auth/session", nil)["user"].(dict)["id"].(string),
+			dict{"disabled": true})
+		if got := b.want(200, "", "PATCH", "/users/"+id, dict{"role": "admin", "name": "Robert"}); got["role"] != "admin" ||
+			got["name"] != "Robert" {
 			t.Fatalf("got %v", got)
 		}
 		s.key(key).want(200, "", "GET", "/users", nil)
@@ -159,7 +165,8 @@ func TestUsersAndAuditOverHTTP(t *testing.T) {
 		b.want(400, "invalid_argument", "GET", "/audit?cursor=x", nil)
 		b.want(400, "invalid_argument", "GET", "/audit?result=maybe", nil)
 		got := b.want(200, "", "GET", "/audit?action=user.disable&user="+id, nil)["events"].([]any)
-		if len(got) != 1 || got[0].(dict)["actorName"] != "ann@example.com" || got[0].(dict)["address"] != "127.0.0.1" || got[0].(dict)["targetId"] != id {
+		if len(got) != 1 || got[0].(dict)["actorName"] != "ann@example.com" || got[0].(dict)["address"] != "127.0.0.1" ||
+			got[0].(dict)["targetId"] != id {
 			t.Fatalf("got %v", got)
 		}
 		if all := string(b.call("GET", "/audit", nil).raw); strings.Contains(all, key) || strings.Contains(all, at.Query().Get("token")) {

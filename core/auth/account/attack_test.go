@@ -15,7 +15,8 @@ func TestCrossSite(t *testing.T) {
 		key := b.want(201, "", "POST", "/api-keys", dict{})["apiKey"].(string)
 		token, err := s.users.UserLink(t.Context(), b.want(200, "", "GET", "/auth/session", nil)["user"].(dict)["id"].(string))
 		must(t, err)
-		for _, h := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}} {
+		for _, h := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"},
+			{"Origin", "null"}} {
 			evil := s.browser(h...)
 			evil.cookie = b.cookie
 			for _, r := range []struct {
@@ -23,7 +24,8 @@ func TestCrossSite(t *testing.T) {
 				body         any
 			}{
 				{"POST", "/auth/session", dict{"apiKey": key}}, {"DELETE", "/auth/session", nil}, {"POST", "/auth/passkey/options", nil},
-				{"POST", "/auth/passkey/verify", dict{"response": dict{}}}, {"POST", "/setup", dict{"token": token}}, {"POST", "/setup/check", dict{"token": token}},
+				{"POST", "/auth/passkey/verify", dict{"response": dict{}}}, {"POST", "/setup", dict{"token": token}},
+				{"POST", "/setup/check", dict{"token": token}},
 				{"POST", "/users", dict{"email": "eve@example.com", "name": "Eve", "role": "admin"}}, {"POST", "/api-keys", dict{}},
 				{"POST", "/passkeys/registration/options", dict{}}, {"POST", "/sessions/revoke-others", nil},
 			} {
@@ -31,7 +33,8 @@ func TestCrossSite(t *testing.T) {
 			}
 		}
 		// A form cannot pretend to be JSON: what is not declared as JSON is refused.
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.base+"/system/api/users", strings.NewReader(`{"email":"eve@example.com","name":"Eve"}`))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.base+"/system/api/users",
+			strings.NewReader(`{"email":"eve@example.com","name":"Eve"}`))
 		must(t, err)
 		req.Header.Set("Content-Type", "text/plain")
 		req.Header.Set("Sec-Fetch-Site", "cross-site")
@@ -143,7 +146,8 @@ func TestHeadersAreNotWritten(t *testing.T) {
 		if !strings.HasPrefix(link, "https://patchbay.example.com/system/setup?token=") {
 			t.Fatalf("got %s", link)
 		}
-		for _, path := range []string{"/meta", "/auth/session", "/passkeys?next=https://evil.example", "//evil.example", "/%0d%0aSet-Cookie:%20a=b"} {
+		for _, path := range []string{"/meta", "/auth/session", "/passkeys?next=https://evil.example", "//evil.example",
+			"/%0d%0aSet-Cookie:%20a=b"} {
 			a := b.call("GET", path, nil)
 			if a.header.Get("Location") != "" || a.header.Get("Set-Cookie") != "" || strings.Contains(string(a.raw), "evil.example") {
 				t.Errorf("%s: got %v %s", path, a.header, a.raw)

@@ -33,7 +33,8 @@ type Event struct {
 
 func eventOf(e *auth.Event) Event {
 	return Event{
-		e.ID, api.TimeOfMillis(e.At), e.Action, e.Result, optionalText(e.ActorID), e.ActorName, e.Via, e.Address, optionalText(e.TargetID), e.TargetName, optionalText(e.UserID), e.Detail, optionalText(e.RequestID),
+		e.ID, api.TimeOfMillis(e.At), e.Action, e.Result, optionalText(e.ActorID), e.ActorName, e.Via, e.Address, optionalText(e.TargetID),
+		e.TargetName, optionalText(e.UserID), e.Detail, optionalText(e.RequestID),
 	}
 }
 
@@ -58,7 +59,8 @@ type (
 )
 
 func (in *eventInput) eventFilter() auth.EventFilter {
-	f := auth.EventFilter{UserID: in.User, Actor: in.Actor, Action: in.Action, Object: in.Object, Result: in.Result, Cursor: in.Cursor, Limit: in.Limit}
+	f := auth.EventFilter{UserID: in.User, Actor: in.Actor, Action: in.Action, Object: in.Object, Result: in.Result, Cursor: in.Cursor,
+		Limit: in.Limit}
 	if !in.From.IsZero() {
 		f.From = in.From.UnixMilli()
 	}
@@ -85,17 +87,22 @@ func (s *Sets) Audit(a *api.API, base string) {
 	text := func(name, doc string) *huma.Param {
 		return &huma.Param{Name: name, In: "query", Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
 	}
-	a.Document(httpd.Route{Method: http.MethodGet, Path: base + "/audit/export", Policy: httpd.Admin, Audit: "audit.export", Handler: s.exportAudit}, huma.Operation{
+	a.Document(httpd.Route{Method: http.MethodGet, Path: base + "/audit/export", Policy: httpd.Admin, Audit: "audit.export",
+		Handler: s.exportAudit}, huma.Operation{
 		OperationID: "export-audit", Tags: []string{tagUsers}, Summary: "The audit as a file",
 		Description: "All that the filters of the list choose, the newest first.",
 		Parameters: []*huma.Param{
-			{Name: "format", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{httpd.FormatCSV, httpd.FormatNDJSON}, Default: httpd.FormatCSV}},
-			text("user", "As in the list."), text("actor", "As in the list."), text("action", "As in the list."), text("object", "As in the list."), text("result", "As in the list."),
+			{Name: "format", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{httpd.FormatCSV, httpd.FormatNDJSON},
+				Default: httpd.FormatCSV}},
+			text("user", "As in the list."), text("actor", "As in the list."), text("action", "As in the list."), text("object", "As in the list."),
+			text("result", "As in the list."),
 			text("from", "A time in RFC 3339."), text("until", "Likewise."),
 		},
 		Responses: map[string]*huma.Response{
-			"200": {Description: "The file", Content: map[string]*huma.MediaType{"text/csv": {Schema: &huma.Schema{Type: huma.TypeString}}, "application/x-ndjson": {Schema: api.Schema[Event](a)}}},
-			"400": a.ErrorResponse("A parameter is not valid"), "401": a.ErrorResponse("Nobody is signed in"), "403": a.ErrorResponse("Not for this caller"),
+			"200": {Description: "The file", Content: map[string]*huma.MediaType{"text/csv": {Schema: &huma.Schema{Type: huma.TypeString}},
+				"application/x-ndjson": {Schema: api.Schema[Event](a)}}},
+			"400": a.ErrorResponse("A parameter is not valid"), "401": a.ErrorResponse("Nobody is signed in"),
+			"403": a.ErrorResponse("Not for this caller"),
 		},
 	})
 }
@@ -129,12 +136,14 @@ func (s *Sets) exportAudit(c *gin.Context) {
 	}
 }
 
-var eventColumns = []string{"id", "at", "action", "result", "actorId", "actorName", "via", "address", "targetId", "targetName", "userId", "detail", "requestId"}
+var eventColumns = []string{"id", "at", "action", "result", "actorId", "actorName", "via", "address", "targetId", "targetName", "userId",
+	"detail", "requestId"}
 
 func writeEvents(file *httpd.RowFile, rows []auth.Event) error {
 	for i := range rows {
 		e := &rows[i]
-		cells := []string{e.ID, api.TimeOfMillis(e.At).String(), e.Action, e.Result, e.ActorID, e.ActorName, string(e.Via), e.Address, e.TargetID, e.TargetName, e.UserID, e.Detail, e.RequestID}
+		cells := []string{e.ID, api.TimeOfMillis(e.At).String(), e.Action, e.Result, e.ActorID, e.ActorName, string(e.Via), e.Address,
+			e.TargetID, e.TargetName, e.UserID, e.Detail, e.RequestID}
 		if err := file.Write(eventOf(e), cells); err != nil {
 			return err
 		}
@@ -144,7 +153,8 @@ func writeEvents(file *httpd.RowFile, rows []auth.Event) error {
 
 func exportQuery(c *gin.Context) (f auth.EventFilter, format string, err error) {
 	f = auth.EventFilter{
-		UserID: c.Query("user"), Actor: c.Query("actor"), Action: c.Query("action"), Object: c.Query("object"), Result: c.Query("result"), Limit: auth.MaxPage,
+		UserID: c.Query("user"), Actor: c.Query("actor"), Action: c.Query("action"), Object: c.Query("object"), Result: c.Query("result"),
+		Limit: auth.MaxPage,
 	}
 	for name, into := range map[string]*int64{"from": &f.From, "until": &f.Until} {
 		if text := c.Query(name); text != "" {

@@ -38,12 +38,14 @@ func start(t *testing.T, cfg store.Config, access auth.Access) *server {
 	t.Helper()
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	must(t, err)
-	users, err := auth.New(auth.Config{Store: testkit.OpenStore(t, cfg, auth.Migrations()), Keyring: ring, Scopes: []string{"containers", "mail", "releases", "search"}})
+	users, err := auth.New(auth.Config{Store: testkit.OpenStore(t, cfg, auth.Migrations()), Keyring: ring,
+		Scopes: []string{"containers", "mail", "releases", "search"}})
 	must(t, err)
 	access.Trusted, err = httpd.NewClients([]string{"127.0.0.0/8"})
 	must(t, err)
 	routes := account.New(account.Config{Users: users, Access: access, Version: "1.2.3"}).System()
-	h := webtest.Serve(t, httpd.Options{Guard: users.Guard(access), Clients: access.Trusted}, httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: routes})
+	h := webtest.Serve(t, httpd.Options{Guard: users.Guard(access), Clients: access.Trusted},
+		httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: routes})
 	_, port, _ := strings.Cut(h.Addr(), ":")
 	return &server{t: t, users: users, base: "http://localhost:" + port}
 }

@@ -47,10 +47,12 @@ type (
 func (s *Sets) OwnKeys(a *api.API, base string, scopes ...string) {
 	at := base + "/me/api-keys"
 	api.Register(a, api.Operation{
-		ID: "list-own-api-keys", Method: http.MethodGet, Path: at, Policy: httpd.Session, Tag: tagAccount, Summary: "List own API keys", Description: "The newest first, without revoked ones.",
+		ID: "list-own-api-keys", Method: http.MethodGet, Path: at, Policy: httpd.Session, Tag: tagAccount, Summary: "List own API keys",
+		Description: "The newest first, without revoked ones.",
 	}, func(ctx context.Context, _ *struct{}) (*summaryList, error) { return s.keySummaries(ctx) })
 	api.Register(a, api.Operation{
-		ID: "create-own-api-key", Method: http.MethodPost, Path: at, Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Create an API key", Errors: []int{409},
+		ID: "create-own-api-key", Method: http.MethodPost, Path: at, Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount,
+		Summary: "Create an API key", Errors: []int{409},
 	}, func(ctx context.Context, in *summaryInput) (*summaryMade, error) {
 		k, key, err := s.cfg.Users.CreateKey(ctx, principalFrom(ctx), auth.NewKey{Name: in.Body.Name, Scopes: scopes})
 		out := &summaryMade{}
@@ -58,7 +60,8 @@ func (s *Sets) OwnKeys(a *api.API, base string, scopes ...string) {
 		return out, err
 	})
 	api.Register(a, api.Operation{
-		ID: "revoke-own-api-key", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Revoke an API key", Description: "Answers with those that are left.", Errors: []int{404},
+		ID: "revoke-own-api-key", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount,
+		Summary: "Revoke an API key", Description: "Answers with those that are left.", Errors: []int{404},
 	}, func(ctx context.Context, in *ID) (*summaryList, error) {
 		if err := s.cfg.Users.RevokeKey(ctx, principalFrom(ctx), in.ID); err != nil {
 			return nil, err

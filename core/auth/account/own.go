@@ -28,7 +28,8 @@ func passkeyOf(p auth.Passkey) Passkey {
 	if p.BackupEligible {
 		device = "multiDevice"
 	}
-	return Passkey{p.ID, p.Name, p.RPID, device, p.BackedUp, api.TimeOfMillis(p.CreatedAt), api.OptionalTime(p.LastUsedAt), api.OptionalTime(p.RevokedAt)}
+	return Passkey{p.ID, p.Name, p.RPID, device, p.BackedUp, api.TimeOfMillis(p.CreatedAt), api.OptionalTime(p.LastUsedAt),
+		api.OptionalTime(p.RevokedAt)}
 }
 
 type (
@@ -57,7 +58,8 @@ type (
 func (s *Sets) Passkeys(a *api.API, base string) {
 	at := base + "/passkeys"
 	api.Register(a, api.Operation{
-		ID: "list-passkeys", Method: http.MethodGet, Path: at, Policy: httpd.Session, Tag: tagAccount, Summary: "List own passkeys", Description: "The newest first, revoked ones included.",
+		ID: "list-passkeys", Method: http.MethodGet, Path: at, Policy: httpd.Session, Tag: tagAccount, Summary: "List own passkeys",
+		Description: "The newest first, revoked ones included.",
 	}, func(ctx context.Context, _ *struct{}) (*passkeyList, error) {
 		rows, err := s.cfg.Users.Passkeys(ctx, principalFrom(ctx).User.ID)
 		out := &passkeyList{}
@@ -68,7 +70,8 @@ func (s *Sets) Passkeys(a *api.API, base string) {
 		return out, err
 	})
 	api.Register(a, api.Operation{
-		ID: "begin-passkey-registration", Method: http.MethodPost, Path: at + "/registration/options", Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Begin to make a passkey",
+		ID: "begin-passkey-registration", Method: http.MethodPost, Path: at + "/registration/options", Policy: httpd.Session,
+		Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Begin to make a passkey",
 		Description: "The answer is for navigator.credentials.create, by way of PublicKeyCredential.parseCreationOptionsFromJSON. It is good for five minutes and for one answer in the same session.",
 		Errors:      []int{409, 429},
 	}, func(ctx context.Context, in *nameInput) (*optionsOutput, error) {
@@ -80,21 +83,25 @@ func (s *Sets) Passkeys(a *api.API, base string) {
 		return writeOptions(options, err)
 	})
 	api.Register(a, api.Operation{
-		ID: "finish-passkey-registration", Method: http.MethodPost, Path: at + "/registration/verify", Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Keep a passkey",
+		ID: "finish-passkey-registration", Method: http.MethodPost, Path: at + "/registration/verify", Policy: httpd.Session,
+		Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Keep a passkey",
 		Status: http.StatusCreated, BodyLimit: answerLimit, Errors: []int{409},
 	}, func(ctx context.Context, in *passkeyInput) (*passkeyOutput, error) {
 		p, err := s.cfg.Users.FinishRegistration(ctx, principalFrom(ctx), s.cfg.Access.Passkeys(in.httpRequest()), in.Body.Response)
 		return &passkeyOutput{passkeyOf(p)}, err
 	})
 	api.Register(a, api.Operation{
-		ID: "rename-passkey", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Rename an own passkey", Errors: []int{404},
+		ID: "rename-passkey", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount,
+		Summary: "Rename an own passkey", Errors: []int{404},
 	}, func(ctx context.Context, in *passkeyRename) (*passkeyOutput, error) {
 		p, err := s.cfg.Users.RenamePasskey(ctx, principalFrom(ctx), in.ID.ID, in.Body.Name)
 		return &passkeyOutput{passkeyOf(p)}, err
 	})
 	api.Register(a, api.Operation{
-		ID: "revoke-passkey", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.Session, Audit: httpd.Unaudited, Confirm: true, Tag: tagAccount, Summary: "Revoke an own passkey",
-		Description: "Other sessions that began with it end. The last one cannot be revoked.", Status: http.StatusNoContent, Errors: []int{404, 409},
+		ID: "revoke-passkey", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.Session, Audit: httpd.Unaudited, Confirm: true,
+		Tag: tagAccount, Summary: "Revoke an own passkey",
+		Description: "Other sessions that began with it end. The last one cannot be revoked.", Status: http.StatusNoContent,
+		Errors: []int{404, 409},
 	}, func(ctx context.Context, in *ID) (*none, error) {
 		return emptyAnswer(s.cfg.Users.RevokePasskey(ctx, principalFrom(ctx), in.ID))
 	})
@@ -116,7 +123,8 @@ type Key struct {
 func keyOf(k auth.Key) Key {
 	return Key{
 		ID: k.ID, Name: k.Name, Prefix: k.Prefix, MaskedKey: k.Masked, Scopes: append([]string{}, k.Scopes...),
-		CreatedAt: api.TimeOfMillis(k.CreatedAt), ExpiresAt: api.OptionalTime(k.ExpiresAt), LastUsedAt: api.OptionalTime(k.LastUsedAt), RevokedAt: api.OptionalTime(k.RevokedAt),
+		CreatedAt: api.TimeOfMillis(k.CreatedAt), ExpiresAt: api.OptionalTime(k.ExpiresAt), LastUsedAt: api.OptionalTime(k.LastUsedAt),
+		RevokedAt: api.OptionalTime(k.RevokedAt),
 	}
 }
 
@@ -151,7 +159,8 @@ type (
 func (s *Sets) Keys(a *api.API, base string) {
 	at := base + "/api-keys"
 	api.Register(a, api.Operation{
-		ID: "list-api-keys", Method: http.MethodGet, Path: at, Policy: httpd.APIKey, Tag: tagAccount, Summary: "List own API keys", Description: "The newest first, masked, revoked ones included.",
+		ID: "list-api-keys", Method: http.MethodGet, Path: at, Policy: httpd.APIKey, Tag: tagAccount, Summary: "List own API keys",
+		Description: "The newest first, masked, revoked ones included.",
 	}, func(ctx context.Context, _ *struct{}) (*keyList, error) {
 		rows, err := s.cfg.Users.Keys(ctx, principalFrom(ctx).User.ID)
 		out := &keyList{}
@@ -162,16 +171,20 @@ func (s *Sets) Keys(a *api.API, base string) {
 		return out, err
 	})
 	api.Register(a, api.Operation{
-		ID: "create-api-key", Method: http.MethodPost, Path: at, Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Create an API key", Status: http.StatusCreated, Errors: []int{409},
+		ID: "create-api-key", Method: http.MethodPost, Path: at, Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount,
+		Summary: "Create an API key", Status: http.StatusCreated, Errors: []int{409},
 	}, s.createKey)
 	api.Register(a, api.Operation{
-		ID: "revoke-api-key", Method: http.MethodPost, Path: at + "/{id}/revoke", Policy: httpd.APIKey, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Revoke an API key",
-		Description: "It and the sessions that were exchanged from it end at once. Administrators may revoke everybody's.", Status: http.StatusNoContent, Errors: []int{404},
+		ID: "revoke-api-key", Method: http.MethodPost, Path: at + "/{id}/revoke", Policy: httpd.APIKey, Audit: httpd.Unaudited, Tag: tagAccount,
+		Summary:     "Revoke an API key",
+		Description: "It and the sessions that were exchanged from it end at once. Administrators may revoke everybody's.",
+		Status:      http.StatusNoContent, Errors: []int{404},
 	}, func(ctx context.Context, in *ID) (*none, error) {
 		return emptyAnswer(s.cfg.Users.RevokeKey(ctx, principalFrom(ctx), in.ID))
 	})
 	api.Register(a, api.Operation{
-		ID: "reveal-api-key", Method: http.MethodPost, Path: at + "/{id}/reveal", Policy: httpd.Session, Audit: httpd.Unaudited, Confirm: true, Tag: tagAccount, Summary: "Show an own API key in full",
+		ID: "reveal-api-key", Method: http.MethodPost, Path: at + "/{id}/reveal", Policy: httpd.Session, Audit: httpd.Unaudited, Confirm: true,
+		Tag: tagAccount, Summary: "Show an own API key in full",
 		Description: "Needs a passkey check of the last ten minutes.", Errors: []int{404, 409},
 	}, func(ctx context.Context, in *ID) (*keyText, error) {
 		out := &keyText{}
@@ -225,7 +238,8 @@ func (s *Sets) Sessions(a *api.API, base string) {
 		ID: "list-sessions", Method: http.MethodGet, Path: at, Policy: httpd.APIKey, Tag: tagAccount, Summary: "List own sessions",
 	}, s.listSessions)
 	api.Register(a, api.Operation{
-		ID: "revoke-session", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.APIKey, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "End an own session", Status: http.StatusNoContent, Errors: []int{404},
+		ID: "revoke-session", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.APIKey, Audit: httpd.Unaudited, Tag: tagAccount,
+		Summary: "End an own session", Status: http.StatusNoContent, Errors: []int{404},
 	}, func(ctx context.Context, in *ID) (*none, error) {
 		p, err := requireUnscoped(ctx)
 		if err != nil {
@@ -234,7 +248,8 @@ func (s *Sets) Sessions(a *api.API, base string) {
 		return emptyAnswer(s.cfg.Users.EndOwnSession(ctx, p, in.ID))
 	})
 	api.Register(a, api.Operation{
-		ID: "revoke-other-sessions", Method: http.MethodPost, Path: at + "/revoke-others", Policy: httpd.APIKey, Audit: httpd.Unaudited, Tag: tagAccount, Summary: "End all other own sessions",
+		ID: "revoke-other-sessions", Method: http.MethodPost, Path: at + "/revoke-others", Policy: httpd.APIKey, Audit: httpd.Unaudited,
+		Tag: tagAccount, Summary: "End all other own sessions",
 	}, func(ctx context.Context, _ *struct{}) (*revokedOutput, error) {
 		p, err := requireUnscoped(ctx)
 		if err != nil {

@@ -55,7 +55,8 @@ func TestSetsBelowServices(t *testing.T) {
 		status, made := ask(t, "POST", releases+"/api/me/api-keys", b.cookie, "", `{"name":"feed"}`)
 		key, _ := made["api_key"].(string)
 		item, _ := made["item"].(dict)
-		if status != 200 || item["api_key"] != key || item["name"] != "feed" || item["masked_key"] != key[:12]+"…"+key[len(key)-4:] || item["last_used_at"] != nil {
+		if status != 200 || item["api_key"] != key || item["name"] != "feed" || item["masked_key"] != key[:12]+"…"+key[len(key)-4:] ||
+			item["last_used_at"] != nil {
 			t.Fatalf("got %d %v", status, made)
 		}
 		status, list := ask(t, "GET", releases+"/api/me/api-keys", b.cookie, "", "")

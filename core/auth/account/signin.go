@@ -81,16 +81,19 @@ const answerLimit = 64 << 10
 // Auth are the routes of signing in and out: auth/passkey/options, auth/passkey/verify, auth/session.
 func (s *Sets) Auth(a *api.API, base string) {
 	api.Register(a, api.Operation{
-		ID: "begin-passkey-sign-in", Method: http.MethodPost, Path: base + "/auth/passkey/options", Policy: httpd.Public, Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Ask for a passkey",
+		ID: "begin-passkey-sign-in", Method: http.MethodPost, Path: base + "/auth/passkey/options", Policy: httpd.Public, Audit: httpd.Unaudited,
+		Tag: tagSignIn, Summary: "Ask for a passkey",
 		Description: "The answer is for navigator.credentials.get, by way of PublicKeyCredential.parseRequestOptionsFromJSON. It is good for five minutes and for one answer.",
 		Errors:      []int{403, 409, 429},
 	}, s.loginOptions)
 	api.Register(a, api.Operation{
-		ID: "finish-passkey-sign-in", Method: http.MethodPost, Path: base + "/auth/passkey/verify", Policy: httpd.Public, Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Sign in with a passkey",
+		ID: "finish-passkey-sign-in", Method: http.MethodPost, Path: base + "/auth/passkey/verify", Policy: httpd.Public, Audit: httpd.Unaudited,
+		Tag: tagSignIn, Summary: "Sign in with a passkey",
 		BodyLimit: answerLimit, Errors: []int{401, 403, 409, 429},
 	}, s.loginVerify)
 	api.Register(a, api.Operation{
-		ID: "begin-passkey-check", Method: http.MethodPost, Path: base + "/auth/passkey/check/options", Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Ask for a passkey to confirm something with",
+		ID: "begin-passkey-check", Method: http.MethodPost, Path: base + "/auth/passkey/check/options", Policy: httpd.Session,
+		Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Ask for a passkey to confirm something with",
 		Description: "What deletes passkeys, shows secrets or changes users needs a check of the last ten minutes. Null: there is one already. Else as for a sign-in.",
 		Errors:      []int{409},
 	}, func(ctx context.Context, in *requestInput) (*optionsOutput, error) {
@@ -98,22 +101,27 @@ func (s *Sets) Auth(a *api.API, base string) {
 		return writeOptions(options, err)
 	})
 	api.Register(a, api.Operation{
-		ID: "finish-passkey-check", Method: http.MethodPost, Path: base + "/auth/passkey/check/verify", Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Confirm with a passkey",
+		ID: "finish-passkey-check", Method: http.MethodPost, Path: base + "/auth/passkey/check/verify", Policy: httpd.Session,
+		Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Confirm with a passkey",
 		BodyLimit: answerLimit, Status: http.StatusNoContent, Errors: []int{409},
 	}, func(ctx context.Context, in *passkeyInput) (*none, error) {
 		return emptyAnswer(s.cfg.Users.FinishCheck(ctx, principalFrom(ctx), s.cfg.Access.Passkeys(in.httpRequest()), in.Body.Response))
 	})
 	api.Register(a, api.Operation{
-		ID: "get-session", Method: http.MethodGet, Path: base + "/auth/session", Policy: httpd.APIKey, Scoped: true, Tag: tagSignIn, Summary: "Who is signed in",
+		ID: "get-session", Method: http.MethodGet, Path: base + "/auth/session", Policy: httpd.APIKey, Scoped: true, Tag: tagSignIn,
+		Summary: "Who is signed in",
 	}, func(ctx context.Context, _ *struct{}) (*sessionOutput, error) {
 		return &sessionOutput{sessionOf(principalFrom(ctx))}, nil
 	})
 	api.Register(a, api.Operation{
-		ID: "exchange-api-key", Method: http.MethodPost, Path: base + "/auth/session", Policy: httpd.Public, Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Sign in with an API key",
-		Description: "The session has the key's scopes, ends with the key, and is refused where a sign-in with a passkey is asked for.", Errors: []int{401, 403, 429},
+		ID: "exchange-api-key", Method: http.MethodPost, Path: base + "/auth/session", Policy: httpd.Public, Audit: httpd.Unaudited,
+		Tag: tagSignIn, Summary: "Sign in with an API key",
+		Description: "The session has the key's scopes, ends with the key, and is refused where a sign-in with a passkey is asked for.",
+		Errors:      []int{401, 403, 429},
 	}, s.exchangeKey)
 	api.Register(a, api.Operation{
-		ID: "sign-out", Method: http.MethodDelete, Path: base + "/auth/session", Policy: httpd.Public, Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Sign out", Status: http.StatusNoContent,
+		ID: "sign-out", Method: http.MethodDelete, Path: base + "/auth/session", Policy: httpd.Public, Audit: httpd.Unaudited, Tag: tagSignIn,
+		Summary: "Sign out", Status: http.StatusNoContent,
 		Errors: []int{403},
 	}, s.signOut)
 }
@@ -196,7 +204,8 @@ type setupState struct {
 // Setup are the routes of set-up links: setup, setup/check.
 func (s *Sets) Setup(a *api.API, base string) {
 	api.Register(a, api.Operation{
-		ID: "check-setup-link", Method: http.MethodPost, Path: base + "/setup/check", Policy: httpd.Public, Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Look at a set-up link without using it",
+		ID: "check-setup-link", Method: http.MethodPost, Path: base + "/setup/check", Policy: httpd.Public, Audit: httpd.Unaudited,
+		Tag: tagSignIn, Summary: "Look at a set-up link without using it",
 		Errors: []int{401, 403, 429},
 	}, func(ctx context.Context, in *setupCheck) (*setupState, error) {
 		if err := s.cfg.Access.SameSite(in.httpRequest()); err != nil {
@@ -208,7 +217,8 @@ func (s *Sets) Setup(a *api.API, base string) {
 		return out, err
 	})
 	api.Register(a, api.Operation{
-		ID: "use-setup-link", Method: http.MethodPost, Path: base + "/setup", Policy: httpd.Public, Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Use a set-up link and begin a session",
+		ID: "use-setup-link", Method: http.MethodPost, Path: base + "/setup", Policy: httpd.Public, Audit: httpd.Unaudited, Tag: tagSignIn,
+		Summary:     "Use a set-up link and begin a session",
 		Description: "A link works once. With an email address or a name that is refused it stays good.", Errors: []int{401, 403, 429},
 	}, func(ctx context.Context, in *setupInput) (*signedIn, error) {
 		if err := s.cfg.Access.SameSite(in.httpRequest()); err != nil {
@@ -218,7 +228,8 @@ func (s *Sets) Setup(a *api.API, base string) {
 		return s.answerSignIn(&in.Request, cookie, p, err)
 	})
 	api.Register(a, api.Operation{
-		ID: "look-around", Method: http.MethodPost, Path: base + "/setup/look-around", Policy: httpd.Public, Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Use the first set-up link to look around",
+		ID: "look-around", Method: http.MethodPost, Path: base + "/setup/look-around", Policy: httpd.Public, Audit: httpd.Unaudited,
+		Tag: tagSignIn, Summary: "Use the first set-up link to look around",
 		Description: "Begins a session of the built-in administrator developer instead of making the first administrator. It ends when there is a user, after a day at the latest.",
 		Errors:      []int{401, 403, 409, 429},
 	}, func(ctx context.Context, in *setupCheck) (*signedIn, error) {
@@ -252,7 +263,8 @@ type metaOutput struct{ Body Meta }
 // Meta is the route meta.
 func (s *Sets) Meta(a *api.API, base string) {
 	api.Register(a, api.Operation{
-		ID: "get-meta", Method: http.MethodGet, Path: base + "/meta", Policy: httpd.Public, Tag: tagSignIn, Summary: "What a sign-in page needs to know",
+		ID: "get-meta", Method: http.MethodGet, Path: base + "/meta", Policy: httpd.Public, Tag: tagSignIn,
+		Summary: "What a sign-in page needs to know",
 	}, func(ctx context.Context, in *requestInput) (*metaOutput, error) {
 		has, err := s.cfg.Users.HasAdmin(ctx)
 		if err != nil {

@@ -71,7 +71,8 @@ type (
 func (s *Sets) Users(a *api.API, base string) {
 	at := base + "/users"
 	api.Register(a, api.Operation{
-		ID: "list-users", Method: http.MethodGet, Path: at, Policy: httpd.Admin, Tag: tagUsers, Summary: "List the users", Description: "The oldest first.",
+		ID: "list-users", Method: http.MethodGet, Path: at, Policy: httpd.Admin, Tag: tagUsers, Summary: "List the users",
+		Description: "The oldest first.",
 	}, unscopedOnly(func(ctx context.Context, _ *struct{}) (*userList, error) {
 		rows, err := s.cfg.Users.List(ctx)
 		out := &userList{}
@@ -82,7 +83,8 @@ func (s *Sets) Users(a *api.API, base string) {
 		return out, err
 	}))
 	api.Register(a, api.Operation{
-		ID: "create-user", Method: http.MethodPost, Path: at, Policy: httpd.Admin, Audit: httpd.Unaudited, Confirm: true, Tag: tagUsers, Summary: "Add a user", Description: "With an API key, which is shown this once.",
+		ID: "create-user", Method: http.MethodPost, Path: at, Policy: httpd.Admin, Audit: httpd.Unaudited, Confirm: true, Tag: tagUsers,
+		Summary: "Add a user", Description: "With an API key, which is shown this once.",
 		Status: http.StatusCreated, Errors: []int{409},
 	}, unscopedOnly(s.createUser))
 	api.Register(a, api.Operation{
@@ -92,15 +94,18 @@ func (s *Sets) Users(a *api.API, base string) {
 		return &userOutput{userOf(u)}, err
 	}))
 	api.Register(a, api.Operation{
-		ID: "change-user", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Admin, Audit: httpd.Unaudited, Confirm: true, Tag: tagUsers, Summary: "Rename a user, change the role, keep out or let in",
+		ID: "change-user", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Admin, Audit: httpd.Unaudited, Confirm: true,
+		Tag: tagUsers, Summary: "Rename a user, change the role, keep out or let in",
 		Description: "The last administrator who is enabled stays one. A user who is disabled is signed out everywhere.", Errors: []int{404, 409},
 	}, unscopedOnly(func(ctx context.Context, in *userChange) (*userOutput, error) {
 		u, err := s.cfg.Users.Change(ctx, in.ID.ID, auth.UserChange{Name: in.Body.Name, Role: in.Body.Role, Disabled: in.Body.Disabled})
 		return &userOutput{userOf(u)}, err
 	}))
 	api.Register(a, api.Operation{
-		ID: "create-setup-link", Method: http.MethodPost, Path: at + "/{id}/setup-link", Policy: httpd.Admin, Audit: httpd.Unaudited, Confirm: true, Tag: tagUsers, Summary: "Make a link by which a user gets in once",
-		Description: "It is good for a day, and lets the user register a passkey. Former links of the user end.", Status: http.StatusCreated, Errors: []int{404, 409},
+		ID: "create-setup-link", Method: http.MethodPost, Path: at + "/{id}/setup-link", Policy: httpd.Admin, Audit: httpd.Unaudited,
+		Confirm: true, Tag: tagUsers, Summary: "Make a link by which a user gets in once",
+		Description: "It is good for a day, and lets the user register a passkey. Former links of the user end.", Status: http.StatusCreated,
+		Errors: []int{404, 409},
 	}, unscopedOnly(s.createLink))
 }
 

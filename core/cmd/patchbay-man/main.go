@@ -36,5 +36,6 @@ func writeManual(args []string) error {
 	date := time.Unix(seconds, 0).UTC()
 	root := cli.Commands()
 	root.DisableAutoGenTag = true
-	return doc.GenManTree(root, &doc.GenManHeader{Title: "PATCHBAY", Section: "1", Source: "Patchbay " + cli.Version, Manual: "Patchbay", Date: &date}, args[0])
+	return doc.GenManTree(root, &doc.GenManHeader{Title: "PATCHBAY", Section: "1", Source: "Patchbay " + cli.Version, Manual: "Patchbay",
+		Date: &date}, args[0])
 }

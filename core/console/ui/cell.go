@@ -52,7 +52,8 @@ func (r Row) openRow(w io.Writer, picks bool) error {
 	case r.Value == "":
 		return writeMarkup(w, ` data-row><td role="cell" class="pick"></td>`)
 	}
-	return writeMarkup(w, ` data-row><td role="cell" class="pick"><input type="checkbox" name="`, pickField, `" value="`, templ.EscapeString(r.Value),
+	return writeMarkup(w, ` data-row><td role="cell" class="pick"><input type="checkbox" name="`, pickField, `" value="`,
+		templ.EscapeString(r.Value),
 		`" form="`, bulkID, `" aria-label="`, templ.EscapeString(r.Name), `"></td>`)
 }
 
@@ -117,7 +118,8 @@ func Ago(v *View, t time.Time) templ.Component {
 		if t.IsZero() {
 			return writeMarkup(w, `<span class="mut">–</span>`)
 		}
-		return writeMarkup(w, `<time datetime="`, t.UTC().Format(time.RFC3339), `" title="`, templ.EscapeString(v.Exact(t)), `">`, templ.EscapeString(v.Ago(t)), "</time>")
+		return writeMarkup(w, `<time datetime="`, t.UTC().Format(time.RFC3339), `" title="`, templ.EscapeString(v.Exact(t)), `">`,
+			templ.EscapeString(v.Ago(t)), "</time>")
 	})
 }
 

@@ -23,12 +23,17 @@ func TestMarkup(t *testing.T) {
 		component templ.Component
 		want      string
 	}{
-		"text":         {TextCell(Column{Label: "Name"}, "a"), `<td role="cell" data-label="Name">a</td>`},
-		"hostile text": {TextCell(Column{Label: hostile, Class: hostile}, hostile), `<td role="cell" class="` + escaped + `" data-label="` + escaped + `">` + escaped + `</td>`},
-		"title":        {TextCell(Column{Label: "Name", Class: "m", Kind: TitleColumn}, "a"), `<td role="cell" class="m title" data-label="">a</td>`},
-		"note":         {NoteCell(Column{Label: "Name"}, hostile, hostile), `<td role="cell" data-label="Name">` + escaped + ` <span class="sub">` + escaped + `</span></td>`},
-		"row":          {RowOf(Table{}, Row{}), `<tr role="row" data-row></tr>`},
-		"hostile row":  {RowOf(Table{Picks: true}, Row{ID: hostile, Value: hostile, Name: hostile}), `<tr role="row" id="` + escaped + `" data-row><td role="cell" class="pick"><input type="checkbox" name="id" value="` + escaped + `" form="bulk" aria-label="` + escaped + `"></td></tr>`},
+		"text": {TextCell(Column{Label: "Name"}, "a"), `<td role="cell" data-label="Name">a</td>`},
+		"hostile text": {TextCell(Column{Label: hostile, Class: hostile}, hostile),
+			`<td role="cell" class="` + escaped + `" data-label="` + escaped + `">` + escaped + `</td>`},
+		"title": {TextCell(Column{Label: "Name", Class: "m", Kind: TitleColumn}, "a"),
+			`<td role="cell" class="m title" data-label="">a</td>`},
+		"note": {NoteCell(Column{Label: "Name"}, hostile, hostile),
+			`<td role="cell" data-label="Name">` + escaped + ` <span class="sub">` + escaped + `</span></td>`},
+		"row": {RowOf(Table{}, Row{}), `<tr role="row" data-row></tr>`},
+		"hostile row": {RowOf(Table{Picks: true}, Row{ID: hostile, Value: hostile, Name: hostile}),
+			`<tr role="row" id="` + escaped + `" data-row><td role="cell" class="pick"><input type="checkbox" name="id" value="` + escaped +
+				`" form="bulk" aria-label="` + escaped + `"></td></tr>`},
 		"row unpicked": {RowOf(Table{Picks: true}, Row{ID: "a"}), `<tr role="row" id="a" data-row><td role="cell" class="pick"></td></tr>`},
 		"pill":         {Pill(v, "ready"), `<span class="pill ok">` + v.T("state.ready") + `</span>`},
 		"hostile pill": {Pill(v, hostile), `<span class="pill off">` + escaped + `</span>`},

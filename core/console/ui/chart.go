@@ -83,7 +83,8 @@ func (c *Chart) formatValue(v *View, x float64) string {
 // valueRow is the row of a point in the table of a chart, which may have hundreds; like a Cell it is no template.
 func valueRow(v *View, c *Chart, p ChartPoint) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		if err := writeMarkup(w, `<tr><td><time datetime="`, p.At.UTC().Format(time.RFC3339), `">`, templ.EscapeString(v.Minute(p.At)), "</time></td>"); err != nil {
+		if err := writeMarkup(w, `<tr><td><time datetime="`, p.At.UTC().Format(time.RFC3339), `">`, templ.EscapeString(v.Minute(p.At)),
+			"</time></td>"); err != nil {
 			return err
 		}
 		for _, x := range p.Values {

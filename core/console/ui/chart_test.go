@@ -22,12 +22,17 @@ func TestDrawing(t *testing.T) {
 	}{
 		{"counts", Chart{Title: "Requests", Unit: "requests", Format: ChartCount, Interval: 30 * time.Minute, Stacked: true, Sentence: "Many.",
 			Series: []ChartSeries{{"Good", "accent"}, {"Bad", "bad"}}, Points: []ChartPoint{{at, []float64{12345, 0}}}},
-			[]string{"<small>requests per 30 min</small>", `data-interval="1800"`, "data-stacked", `datetime="2026-02-03T03:05:00Z"`, "3 Feb 03:05", `data-v="12345">12,345<`, `data-tone="bad">Bad<`, `aria-label="Requests: Many."`}},
-		{"latency", Chart{Unit: "ms", Format: ChartMillis, Series: []ChartSeries{{"p50", "info"}}, Points: []ChartPoint{{at, []float64{1234.5}}, {at, []float64{math.NaN()}}}},
+			[]string{"<small>requests per 30 min</small>", `data-interval="1800"`, "data-stacked", `datetime="2026-02-03T03:05:00Z"`, "3 Feb 03:05",
+				`data-v="12345">12,345<`, `data-tone="bad">Bad<`, `aria-label="Requests: Many."`}},
+		{"latency", Chart{Unit: "ms", Format: ChartMillis, Series: []ChartSeries{{"p50", "info"}},
+			Points: []ChartPoint{{at, []float64{1234.5}}, {at, []float64{math.NaN()}}}},
 			[]string{"<small>ms</small>", `data-v="1234.5">1.2 s<`, `data-v="">–<`}},
-		{"shares", Chart{Format: ChartPercent, Series: []ChartSeries{{"CPU", "info"}}, Points: []ChartPoint{{at, []float64{12.34}}}}, []string{"12.3 %"}},
-		{"sizes", Chart{Format: ChartBytes, Span: time.Hour, Series: []ChartSeries{{"Memory", "info"}}, Points: []ChartPoint{{at, []float64{3 << 20}}}}, []string{"3.0 MiB", `data-span="3600"`}},
-		{"nothing", Chart{Format: ChartBytes, Series: []ChartSeries{{"<b>", "info"}}}, []string{"&lt;b&gt;", `data-none="No value in this time yet"`}},
+		{"shares", Chart{Format: ChartPercent, Series: []ChartSeries{{"CPU", "info"}}, Points: []ChartPoint{{at, []float64{12.34}}}},
+			[]string{"12.3 %"}},
+		{"sizes", Chart{Format: ChartBytes, Span: time.Hour, Series: []ChartSeries{{"Memory", "info"}},
+			Points: []ChartPoint{{at, []float64{3 << 20}}}}, []string{"3.0 MiB", `data-span="3600"`}},
+		{"nothing", Chart{Format: ChartBytes, Series: []ChartSeries{{"<b>", "info"}}},
+			[]string{"&lt;b&gt;", `data-none="No value in this time yet"`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var page strings.Builder

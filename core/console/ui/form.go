@@ -19,7 +19,8 @@ type Form struct {
 // request has its answer.
 func (k *Kit) ReadForm(c *gin.Context, err error) (Form, bool) {
 	f := fault.As(err)
-	if status := fault.StatusOf(f); status >= http.StatusInternalServerError || status == http.StatusUnauthorized || status == http.StatusNotFound || !WantsPage(c.Request) {
+	if status := fault.StatusOf(f); status >= http.StatusInternalServerError || status == http.StatusUnauthorized ||
+		status == http.StatusNotFound || !WantsPage(c.Request) {
 		k.Fail(c, err)
 		return Form{}, false
 	}

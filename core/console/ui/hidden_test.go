@@ -8,7 +8,8 @@ import (
 // TestFilterTellsWhatItHides: what an empty list says of its filter, and where all rows are.
 func TestFilterTellsWhatItHides(t *testing.T) {
 	archived := func(value string) FilterField {
-		return FilterField{Name: "archived", Label: "Archived", Value: value, Options: []Option{{Label: "Hidden"}, {Value: "include", Label: "Shown"}, {Value: "only", Label: "Only"}}, Wider: []string{"include"}}
+		return FilterField{Name: "archived", Label: "Archived", Value: value,
+			Options: []Option{{Label: "Hidden"}, {Value: "include", Label: "Shown"}, {Value: "only", Label: "Only"}}, Wider: []string{"include"}}
 	}
 	for name, tt := range map[string]struct {
 		fields    []FilterField
@@ -16,9 +17,10 @@ func TestFilterTellsWhatItHides(t *testing.T) {
 		unasked   int
 		all       url.Values
 	}{
-		"nothing set":       {[]FilterField{{Name: "q", Label: "Text"}}, "", 0, url.Values{"tag": {"x"}}},
-		"a text":            {[]FilterField{{Name: "q", Label: "Text", Value: "abc"}}, "Text: abc", 0, url.Values{"tag": {"x"}}},
-		"two":               {[]FilterField{{Name: "q", Label: "Text", Value: "abc"}, archived("only")}, "Text: abc · Archived: Only", 0, url.Values{"tag": {"x"}, "archived": {"include"}}},
+		"nothing set": {[]FilterField{{Name: "q", Label: "Text"}}, "", 0, url.Values{"tag": {"x"}}},
+		"a text":      {[]FilterField{{Name: "q", Label: "Text", Value: "abc"}}, "Text: abc", 0, url.Values{"tag": {"x"}}},
+		"two": {[]FilterField{{Name: "q", Label: "Text", Value: "abc"}, archived("only")}, "Text: abc · Archived: Only", 0,
+			url.Values{"tag": {"x"}, "archived": {"include"}}},
 		"hidden by default": {[]FilterField{archived("")}, "", 1, url.Values{"tag": {"x"}, "archived": {"include"}}},
 		"all shown":         {[]FilterField{archived("include")}, "", 0, url.Values{"tag": {"x"}, "archived": {"include"}}},
 	} {

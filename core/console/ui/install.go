@@ -53,8 +53,9 @@ type manifestIcon struct {
 // addInstallable makes the manifest and the service worker, which name pictures by their present addresses.
 func (a *Assets) addInstallable(dir fs.FS) error {
 	text, err := json.Marshal(manifest{
-		ID: root, Name: "Patchbay", ShortName: "Patchbay", Description: "The console of a self-hosted core: its services, and the plugins that connect them to other systems.",
-		StartURL: root, Scope: root, Display: "standalone", Theme: colourIcon, Background: ColourLight,
+		ID: root, Name: "Patchbay", ShortName: "Patchbay",
+		Description: "The console of a self-hosted core: its services, and the plugins that connect them to other systems.",
+		StartURL:    root, Scope: root, Display: "standalone", Theme: colourIcon, Background: ColourLight,
 		Icons: []manifestIcon{
 			{Src: a.URL("icon-192.png"), Sizes: "192x192", Type: "image/png"},
 			{Src: a.URL("icon-512.png"), Sizes: "512x512", Type: "image/png"},

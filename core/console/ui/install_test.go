@@ -87,7 +87,8 @@ func TestWorker(t *testing.T) {
 	e := engine(t)
 	w := fetched(t, e, WorkerPath+"?subscriptions=/api/web-push/subscriptions")
 	got := w.Header()
-	if got.Get("Content-Type") != "text/javascript; charset=utf-8" || got.Get("Cache-Control") != "no-cache" || got.Get("Service-Worker-Allowed") != "/" ||
+	if got.Get("Content-Type") != "text/javascript; charset=utf-8" || got.Get("Cache-Control") != "no-cache" ||
+		got.Get("Service-Worker-Allowed") != "/" ||
 		strings.Contains(got.Get("Content-Security-Policy"), "unsafe") {
 		t.Errorf("header %v", got)
 	}

@@ -80,8 +80,9 @@ func NewKit(cfg Config) *Kit {
 // View is the view of a request; title is the id of the page's heading.
 func (k *Kit) View(c *gin.Context, title string) *View {
 	v := &View{
-		Lang: k.cfg.Texts.chooseLanguage(readCookie(c, LangCookie), c.GetHeader("Accept-Language")), Theme: validTheme(readCookie(c, ThemeCookie)),
-		Path: c.Request.URL.Path, Target: c.Request.URL.RequestURI(), Principal: auth.From(c.Request.Context()),
+		Lang:  k.cfg.Texts.chooseLanguage(readCookie(c, LangCookie), c.GetHeader("Accept-Language")),
+		Theme: validTheme(readCookie(c, ThemeCookie)),
+		Path:  c.Request.URL.Path, Target: c.Request.URL.RequestURI(), Principal: auth.From(c.Request.Context()),
 		RequestID: httpd.RequestID(c), Origin: k.Origin(c), Now: k.cfg.Now(), folds: readCookie(c, NavCookie), kit: k,
 	}
 	if k.cfg.Warnings != nil {

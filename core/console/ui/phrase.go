@@ -38,8 +38,8 @@ func cutPhrase(text string) (phrase, error) {
 	return p, nil
 }
 
-// fillParameters returns the text with the values of its parameters: args are names and values in turn. A parameter without a value stands as it
-// is written.
+// fillParameters returns the text with the values of its parameters: args are names and values in turn. A parameter without a value
+// stands as it is written.
 func (p phrase) fillParameters(args []any) string {
 	if len(p.names) == 0 {
 		return p.pieces[0]

@@ -46,7 +46,8 @@ func TestPlurals(t *testing.T) {
 		lang  string
 		count int
 		want  string
-	}{{English, 0, "0 jobs"}, {English, 1, "1 job"}, {English, -1, "-1 job"}, {English, 21, "21 jobs"}, {English, 1000001, "1,000,001 jobs"}, {Chinese, 1, "1 jobs"}} {
+	}{{English, 0, "0 jobs"}, {English, 1, "1 job"}, {English, -1, "-1 job"}, {English, 21, "21 jobs"}, {English, 1000001, "1,000,001 jobs"},
+		{Chinese, 1, "1 jobs"}} {
 		v := &View{Lang: test.lang, kit: &Kit{cfg: Config{Texts: texts}}}
 		if got := v.N("a.text", test.count); got != test.want {
 			t.Errorf("%d in %s is %q, want %q", test.count, test.lang, got, test.want)

@@ -20,7 +20,8 @@ const stillEvery = 5 * time.Second
 
 // Growing are the attributes of an element to which Tail adds lines. The script keeps the newest ones, at most keep of them.
 func Growing(url string, keep int) templ.Attributes {
-	return templ.Attributes{"hx-sse:connect": url, "hx-swap": "beforeend", "hx-sse:close": "done", "data-live": true, "data-tail": true, "data-keep": strconv.Itoa(keep)}
+	return templ.Attributes{"hx-sse:connect": url, "hx-swap": "beforeend", "hx-sse:close": "done", "data-live": true, "data-tail": true,
+		"data-keep": strconv.Itoa(keep)}
 }
 
 // Tail adds what comes to an element with the attributes of Growing. It ends when more is closed, with the caller's session, and

@@ -161,7 +161,8 @@ func TestAssets(t *testing.T) {
 	e.GET(a.Route().Path, a.Route().Handler)
 	w := httptest.NewRecorder()
 	e.ServeHTTP(w, httptest.NewRequest(http.MethodGet, a.URL("app.css"), nil))
-	if w.Code != http.StatusOK || !strings.Contains(w.Header().Get("Cache-Control"), "immutable") || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/css") {
+	if w.Code != http.StatusOK || !strings.Contains(w.Header().Get("Cache-Control"), "immutable") ||
+		!strings.HasPrefix(w.Header().Get("Content-Type"), "text/css") {
 		t.Errorf("status %d, headers %v", w.Code, w.Header())
 	}
 	w = httptest.NewRecorder()
@@ -253,7 +254,8 @@ func vendored(t *testing.T, root string) {
 func TestLocalPath(t *testing.T) {
 	for in, want := range map[string]string{
 		"/system/jobs?state=failed": "/system/jobs?state=failed", "/search/tokens": "/search/tokens",
-		"": Home, "https://evil.example/": Home, "//evil.example/": Home, "/\\evil.example": Home, "/a\r\nSet-Cookie: x=y": Home, "javascript:alert(1)": Home,
+		"": Home, "https://evil.example/": Home, "//evil.example/": Home, "/\\evil.example": Home, "/a\r\nSet-Cookie: x=y": Home,
+		"javascript:alert(1)": Home,
 	} {
 		if got := LocalPath(in); got != want {
 			t.Errorf("LocalPath(%q) = %q, want %q", in, got, want)
@@ -284,10 +286,14 @@ func TestForms(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	v := &View{Lang: English, Now: now, kit: NewKit(Config{Texts: tx})}
 	for _, c := range []struct{ got, want string }{
-		{v.Num(1234567), "1,234,567"}, {v.Bytes(512), "512 B"}, {v.Bytes(13 << 20), "13.0 MiB"}, {v.Percent(1, 3), "33.3 %"}, {v.Percent(1, 0), "–"},
-		{v.Millis(1500 * time.Microsecond), "1.5 ms"}, {v.Millis(42 * time.Millisecond), "42 ms"}, {v.Millis(3200 * time.Millisecond), "3.2 s"}, {v.Millis(0), "–"},
-		{v.Ago(now.Add(-5 * time.Minute)), "5 min ago"}, {v.Ago(now.Add(3 * time.Hour)), "in 3 h"}, {v.Ago(now), "just now"}, {v.Ago(time.Time{}), "–"},
-		{v.Exact(now), "2 Jan 2026, 03:04:05 UTC"}, {v.N("home.attention.count", 1), "1 thing needs attention."}, {v.T("no.such.text"), "⟦no.such.text⟧"},
+		{v.Num(1234567), "1,234,567"}, {v.Bytes(512), "512 B"}, {v.Bytes(13 << 20), "13.0 MiB"}, {v.Percent(1, 3), "33.3 %"},
+		{v.Percent(1, 0), "–"},
+		{v.Millis(1500 * time.Microsecond), "1.5 ms"}, {v.Millis(42 * time.Millisecond), "42 ms"}, {v.Millis(3200 * time.Millisecond), "3.2 s"},
+		{v.Millis(0), "–"},
+		{v.Ago(now.Add(-5 * time.Minute)), "5 min ago"}, {v.Ago(now.Add(3 * time.Hour)), "in 3 h"}, {v.Ago(now), "just now"},
+		{v.Ago(time.Time{}), "–"},
+		{v.Exact(now), "2 Jan 2026, 03:04:05 UTC"}, {v.N("home.attention.count", 1), "1 thing needs attention."},
+		{v.T("no.such.text"), "⟦no.such.text⟧"},
 		{v.State("ready"), "ready"}, {v.State("unheard_of"), "unheard_of"},
 	} {
 		if c.got != c.want {

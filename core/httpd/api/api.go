@@ -140,7 +140,8 @@ type Operation struct {
 func (cfg Config) toHuma(o Operation) huma.Operation {
 	op := huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, DefaultStatus: o.Status,
-		Security: cfg.securityOf(o.Policy, o.Confirm), Metadata: map[string]any{"policy": o.Policy, "limit": o.BodyLimit, "confirm": o.Confirm, "scoped": o.Scoped, "audit": o.Audit},
+		Security: cfg.securityOf(o.Policy, o.Confirm),
+		Metadata: map[string]any{"policy": o.Policy, "limit": o.BodyLimit, "confirm": o.Confirm, "scoped": o.Scoped, "audit": o.Audit},
 		// The route has its own limit.
 		MaxBodyBytes: -1, BodyReadTimeout: -1,
 	}

@@ -37,7 +37,8 @@ func start(t *testing.T) (base string) {
 	gin.SetMode(gin.ReleaseMode)
 	a := api.New(api.Config{Title: "Things", Version: "1", BaseURL: "/t", Invalid: "invalid_argument", Tags: []*huma.Tag{{Name: "Things"}},
 		Security: map[string]*huma.SecurityScheme{"accessToken": {Type: "http", Scheme: "bearer"}}})
-	api.Register(a, api.Operation{ID: "put-thing", Method: http.MethodPut, Path: "/things/{id}", Policy: httpd.Public, Tag: "Things", Summary: "Put <a> thing", BodyLimit: 100, Errors: []int{404, 409}},
+	api.Register(a, api.Operation{ID: "put-thing", Method: http.MethodPut, Path: "/things/{id}", Policy: httpd.Public, Tag: "Things",
+		Summary: "Put <a> thing", BodyLimit: 100, Errors: []int{404, 409}},
 		func(_ context.Context, in *input) (*output, error) {
 			switch in.ID {
 			case "busy":
@@ -50,8 +51,10 @@ func start(t *testing.T) (base string) {
 			in.Body.Count += int64(in.Limit)
 			return &output{in.Body}, nil
 		})
-	a.Document(httpd.Route{Method: http.MethodGet, Path: "/own/:id", Policy: httpd.AccessToken, Handler: func(c *gin.Context) { c.String(200, "own") }},
-		huma.Operation{OperationID: "own", Summary: "Own", Tags: []string{"Things"}, Responses: map[string]*huma.Response{"200": {Description: "Text"}, "401": a.ErrorResponse("No token")}})
+	a.Document(httpd.Route{Method: http.MethodGet, Path: "/own/:id", Policy: httpd.AccessToken,
+		Handler: func(c *gin.Context) { c.String(200, "own") }},
+		huma.Operation{OperationID: "own", Summary: "Own", Tags: []string{"Things"},
+			Responses: map[string]*huma.Response{"200": {Description: "Text"}, "401": a.ErrorResponse("No token")}})
 	s, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +133,8 @@ func TestTypedEndpoint(t *testing.T) {
 
 func TestBodyOfUnknownLengthHasTheLimitToo(t *testing.T) {
 	base := start(t)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, base+"/things/a", io.MultiReader(strings.NewReader(`{"name":"n"}`), strings.NewReader(strings.Repeat(" ", 200))))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, base+"/things/a",
+		io.MultiReader(strings.NewReader(`{"name":"n"}`), strings.NewReader(strings.Repeat(" ", 200))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +192,8 @@ func TestPage(t *testing.T) {
 	defer func() { _ = res.Body.Close() }()
 	raw, _ := io.ReadAll(res.Body)
 	page := string(raw)
-	for _, want := range []string{"/t/things/{id}", "Put &lt;a&gt; thing", "At most 5 characters.", `href="/t/docs/style.css"`, "$PATCHBAY/t/own/{id}", "1 to 100. Default 20."} {
+	for _, want := range []string{"/t/things/{id}", "Put &lt;a&gt; thing", "At most 5 characters.", `href="/t/docs/style.css"`,
+		"$PATCHBAY/t/own/{id}", "1 to 100. Default 20."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not hold %q", want)
 		}

@@ -124,7 +124,8 @@ func (a *API) renderPage() ([]byte, error) {
 }
 
 func (a *API) pageOperation(op *huma.Operation, base string) pageOperation {
-	out := pageOperation{ID: op.OperationID, Method: op.Method, Path: base + op.Path, Summary: op.Summary, Description: op.Description, Curl: a.curlCommand(op, base)}
+	out := pageOperation{ID: op.OperationID, Method: op.Method, Path: base + op.Path, Summary: op.Summary, Description: op.Description,
+		Curl: a.curlCommand(op, base)}
 	for _, alternative := range op.Security {
 		for name := range alternative {
 			out.Access = append(out.Access, name)
@@ -172,7 +173,8 @@ func (a *API) listFields(m *huma.MediaType) []pageField {
 	var out []pageField
 	for _, n := range names {
 		p := s.Properties[n]
-		out = append(out, pageField{Name: n, Type: typeName(p), Text: joinSentences("", a.resolveSchema(p), p), Required: slices.Contains(s.Required, n)})
+		out = append(out, pageField{Name: n, Type: typeName(p), Text: joinSentences("", a.resolveSchema(p), p),
+			Required: slices.Contains(s.Required, n)})
 	}
 	return out
 }

@@ -35,7 +35,8 @@ func (a *API) checkMembers(op *huma.Operation, body []byte) error {
 		return nil
 	}
 	for path, item := range a.huma.OpenAPI().Paths {
-		if path != op.Path && !(strings.HasPrefix(path, op.Path+"/{") && strings.Count(path, "/") == strings.Count(op.Path, "/")+1) || item.Get == nil {
+		if path != op.Path && !(strings.HasPrefix(path, op.Path+"/{") && strings.Count(path, "/") == strings.Count(op.Path, "/")+1) ||
+			item.Get == nil {
 			continue
 		}
 		if res := item.Get.Responses["200"]; res != nil && res.Content["application/json"] != nil {

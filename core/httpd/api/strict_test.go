@@ -29,21 +29,22 @@ type tokenBody struct {
 	Labels map[string]string `json:"labels" required:"false"`
 }
 
-// TestUnknownMembers: bodies for users, tokens, keys and channels are refused for a member that nobody knows, at any depth; what GET answers
-// may be put back. Other bodies stay tolerant.
+// TestUnknownMembers: bodies for users, tokens, keys and channels are refused for a member that nobody knows, at any depth; what GET
+// answers may be put back. Other bodies stay tolerant.
 func TestUnknownMembers(t *testing.T) {
 	a := api.New(api.Config{Title: "T", Version: "1", BaseURL: "/t", Invalid: "invalid_argument"})
 	type none struct{}
 	take := func(context.Context, *struct{ Body tokenBody }) (*none, error) { return nil, nil }
 	for _, path := range []string{"/tokens", "/api/users", "/things"} {
 		api.Register(a, api.Operation{ID: "post" + path, Method: http.MethodPost, Path: path, Policy: httpd.Public}, take)
-		api.Register(a, api.Operation{ID: "get" + path, Method: http.MethodGet, Path: path, Policy: httpd.Public}, func(context.Context, *none) (*struct {
-			Body struct {
-				Items []token `json:"items"`
-			}
-		}, error) {
-			return nil, nil
-		})
+		api.Register(a, api.Operation{ID: "get" + path, Method: http.MethodGet, Path: path, Policy: httpd.Public},
+			func(context.Context, *none) (*struct {
+				Body struct {
+					Items []token `json:"items"`
+				}
+			}, error) {
+				return nil, nil
+			})
 	}
 	s, err := httpd.Listen("127.0.0.1:0", "test", hclog.NewNullLogger())
 	if err != nil {

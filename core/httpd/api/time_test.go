@@ -29,7 +29,8 @@ func TestTime(t *testing.T) {
 	if err := json.Unmarshal(raw, &out); err != nil {
 		t.Fatal(err)
 	}
-	if !out.Known.Equal(at.Truncate(time.Millisecond)) || !out.Unknown.IsZero() || !out.Some.OrZero().Equal(out.Known.Time) || !out.None.OrZero().IsZero() {
+	if !out.Known.Equal(at.Truncate(time.Millisecond)) || !out.Unknown.IsZero() || !out.Some.OrZero().Equal(out.Known.Time) ||
+		!out.None.OrZero().IsZero() {
 		t.Errorf("read again: %+v", out)
 	}
 	if err := json.Unmarshal([]byte(`{"known":"yesterday"}`), &out); err == nil {

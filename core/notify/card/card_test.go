@@ -33,7 +33,8 @@ func worst(r *rand.Rand) Card {
 		}
 		return out.String()
 	}
-	c := Card{Kind: many(200), Status: many(200), Tone: Error, Subject: many(300) + separator + many(300), Omitted: many(300), Footer: many(300)}
+	c := Card{Kind: many(200), Status: many(200), Tone: Error, Subject: many(300) + separator + many(300), Omitted: many(300),
+		Footer: many(300)}
 	for range 9 {
 		c.Lines = append(c.Lines, Line{many(300), many(300)})
 	}
@@ -100,14 +101,17 @@ func checkMargins(t testing.TB, img *image.Paletted) {
 
 func TestDraw(t *testing.T) {
 	full := sample()
-	for name, c := range map[string]Card{"sample": full, "empty": {}, "one text": {Subject: "x"}, "another tone": {Subject: "x", Tone: "odd"}} {
+	for name, c := range map[string]Card{"sample": full, "empty": {}, "one text": {Subject: "x"},
+		"another tone": {Subject: "x", Tone: "odd"}} {
 		t.Run(name, func(t *testing.T) { checkMargins(t, decoded(t, c)) })
 	}
 	t.Run("each part shows", func(t *testing.T) {
 		img := decoded(t, full)
 		for part, where := range map[string]image.Rectangle{
-			"name": image.Rect(left, 70, left+200, 120), "footer": image.Rect(right-200, 70, right, 120), "kind": image.Rect(left, 140, left+120, 190),
-			"subject": image.Rect(left, 210, right, 330), "lines": image.Rect(left, 350, right, 520), "omitted": image.Rect(left, 520, left+200, 562),
+			"name": image.Rect(left, 70, left+200, 120), "footer": image.Rect(right-200, 70, right, 120),
+			"kind":    image.Rect(left, 140, left+120, 190),
+			"subject": image.Rect(left, 210, right, 330), "lines": image.Rect(left, 350, right, 520),
+			"omitted": image.Rect(left, 520, left+200, 562),
 		} {
 			if covered(img, where, panel) < 100 {
 				t.Errorf("there is no %s at %v", part, where)
@@ -186,7 +190,8 @@ func TestColumnsHoldWhatTheyWereMadeFor(t *testing.T) {
 	p := painter{typist: typist{face: f}}
 	check := func(t interface{ Errorf(string, ...any) }, l Line) {
 		label, value, size := p.layOutColumns([]Line{l}, 30)
-		if !slices.Equal(p.fitText(l.Label, label, size), p.toGlyphs(l.Label)) || !slices.Equal(p.fitText(l.Value, value, size), p.toGlyphs(l.Value)) {
+		if !slices.Equal(p.fitText(l.Label, label, size), p.toGlyphs(l.Label)) ||
+			!slices.Equal(p.fitText(l.Value, value, size), p.toGlyphs(l.Value)) {
 			t.Errorf("%q and %q are shortened at %f", l.Label, l.Value, size)
 		}
 	}
@@ -248,7 +253,8 @@ func TestMissingCharacters(t *testing.T) {
 	}
 	ty := typist{face: f}
 	for text, want := range map[string]int{
-		"plain 文字 → … ， é ž Ł ő": 0, "🚀": 1, "a🚀b🚀": 2, "👩‍👩‍👧‍👦": 1, "🇨🇳": 1, "한국어": 3, "שלום עולם ועוד": 9, "🚀🚀🚀🚀🚀🚀": maxMarks, "1️⃣": 0, "\u200b\ufe0f": 0,
+		"plain 文字 → … ， é ž Ł ő": 0, "🚀": 1, "a🚀b🚀": 2, "👩‍👩‍👧‍👦": 1, "🇨🇳": 1, "한국어": 3,
+		"שלום עולם ועוד": 9, "🚀🚀🚀🚀🚀🚀": maxMarks, "1️⃣": 0, "\u200b\ufe0f": 0,
 	} {
 		marks := 0
 		for _, g := range ty.toGlyphs(text) {
@@ -269,7 +275,8 @@ func TestFont(t *testing.T) {
 		t.Fatal(err)
 	}
 	ty := typist{face: f}
-	for _, text := range []string{"abcXYZ019!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", "éüñßÆøÿ", "—–‘’“”…→←", "，。：；（）、《》", "的一是了我不人在他有这个上们来到时大地为", "龇龠鼷"} {
+	for _, text := range []string{"abcXYZ019!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", "éüñßÆøÿ", "—–‘’“”…→←",
+		"，。：；（）、《》", "的一是了我不人在他有这个上们来到时大地为", "龇龠鼷"} {
 		for _, r := range text {
 			if !ty.hasRune(r) {
 				t.Errorf("the font lacks %q", r)

@@ -75,7 +75,8 @@ func extendsCluster(r rune) bool {
 
 // plainLetter returns the letter that people write in place of one that has no decomposition.
 func plainLetter(r rune) (rune, bool) {
-	to, ok := map[rune]rune{'ł': 'l', 'Ł': 'L', 'đ': 'd', 'Đ': 'D', 'ħ': 'h', 'Ħ': 'H', 'ı': 'i', 'ŧ': 't', 'Ŧ': 'T', 'ŋ': 'n', 'Ŋ': 'N', 'ĸ': 'k', 'ſ': 's'}[r]
+	to, ok := map[rune]rune{'ł': 'l', 'Ł': 'L', 'đ': 'd', 'Đ': 'D', 'ħ': 'h', 'Ħ': 'H', 'ı': 'i', 'ŧ': 't', 'Ŧ': 'T', 'ŋ': 'n',
+		'Ŋ': 'N', 'ĸ': 'k', 'ſ': 's'}[r]
 	return to, ok
 }
 

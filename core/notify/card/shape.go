@@ -93,7 +93,8 @@ func enclosingRect(x0, y0, x1, y1 float64) image.Rectangle {
 
 // paintBox paints a rectangle with round corners.
 func (c canvas) paintBox(x, y, w, h, radius float64, ink color.RGBA) {
-	c.paintShape(enclosingRect(x, y, x+w, y+h), ink, func(r *vector.Rasterizer, dx, dy float64) { roundRect(r, x+dx, y+dy, w, h, radius, false) })
+	c.paintShape(enclosingRect(x, y, x+w, y+h), ink,
+		func(r *vector.Rasterizer, dx, dy float64) { roundRect(r, x+dx, y+dy, w, h, radius, false) })
 }
 
 func (c canvas) paintDisc(x, y, radius float64, ink color.RGBA) {
@@ -116,14 +117,15 @@ func (c canvas) paintCable(x0, y0, x1, y1, sag, thickness float64, ink color.RGB
 		nx, ny := -dy/length*thickness/2, dx/length*thickness/2
 		left, right = append(left, point{x + nx, y + ny}), append(right, point{x - nx, y - ny})
 	}
-	c.paintShape(enclosingRect(math.Min(x0, x0+sag), y0-thickness, math.Max(x0, x0+sag), y1+thickness), ink, func(r *vector.Rasterizer, dx, dy float64) {
-		r.MoveTo(float32(left[0].x+dx), float32(left[0].y+dy))
-		for _, p := range left[1:] {
-			r.LineTo(float32(p.x+dx), float32(p.y+dy))
-		}
-		for i := len(right) - 1; i >= 0; i-- {
-			r.LineTo(float32(right[i].x+dx), float32(right[i].y+dy))
-		}
-		r.ClosePath()
-	})
+	c.paintShape(enclosingRect(math.Min(x0, x0+sag), y0-thickness, math.Max(x0, x0+sag), y1+thickness), ink,
+		func(r *vector.Rasterizer, dx, dy float64) {
+			r.MoveTo(float32(left[0].x+dx), float32(left[0].y+dy))
+			for _, p := range left[1:] {
+				r.LineTo(float32(p.x+dx), float32(p.y+dy))
+			}
+			for i := len(right) - 1; i >= 0; i-- {
+				r.LineTo(float32(right[i].x+dx), float32(right[i].y+dy))
+			}
+			r.ClosePath()
+		})
 }

@@ -51,7 +51,8 @@ func newEnv(t *testing.T, cfg store.Config) *env {
 	t.Helper()
 	e := &env{T: t, notifiers: map[string]*fake.Notifier{
 		"notify.bot": fake.NewNotifier(sdk.Descriptor{Role: sdk.RoleChat}), "notify.mail": fake.NewNotifier(sdk.Descriptor{Role: sdk.RoleEmail}),
-		"notify.push": fake.NewNotifier(sdk.Descriptor{Role: sdk.RoleWebPush}), "notify.pager": fake.NewNotifier(sdk.Descriptor{}), "notify.chat": fake.NewNotifier(sdk.Descriptor{}),
+		"notify.push": fake.NewNotifier(sdk.Descriptor{Role: sdk.RoleWebPush}), "notify.pager": fake.NewNotifier(sdk.Descriptor{}),
+		"notify.chat": fake.NewNotifier(sdk.Descriptor{}),
 	}}
 	st := testkit.OpenStore(t, cfg, queue.Migrations(), notify.Migrations())
 	ring, err := secret.NewKeyring(bytes.Repeat([]byte{5}, secret.KeySize))
@@ -100,7 +101,8 @@ func (e *env) must(err error) {
 // alert sends an alert of another service to all channels, and returns where it went, by names of the settings.
 func (e *env) alert(n int) (to []string) {
 	e.Helper()
-	e.must(e.sender.Send(e.Context(), notify.Alert{Service: "mall", Kind: "fire", Title: "Fire"}, []string{"notify.bot", "notify.mail", "notify.push", "notify.pager", "notify.chat"}))
+	e.must(e.sender.Send(e.Context(), notify.Alert{Service: "mall", Kind: "fire", Title: "Fire"},
+		[]string{"notify.bot", "notify.mail", "notify.push", "notify.pager", "notify.chat"}))
 	testkit.Eventually(e, patience, func() bool {
 		sent, err := e.sender.History(context.Background(), "mall", "", 10)
 		e.must(err)
@@ -128,12 +130,14 @@ func TestAlertsGoAsTheSettingsSay(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		e := newEnv(t, cfg)
 		ctx := t.Context()
-		e.want(e.alert(1), "notify.bot as bot: delivered", "notify.chat as notify.chat: delivered", "notify.mail as mail: delivered", "notify.pager as pager: delivered", "notify.push as push: delivered")
+		e.want(e.alert(1), "notify.bot as bot: delivered", "notify.chat as notify.chat: delivered", "notify.mail as mail: delivered",
+			"notify.pager as pager: delivered", "notify.push as push: delivered")
 		on, off, token, chat, smtp := true, false, "123:secret", "42", "smtp://u:p@mail.example/?to=a@example.org"
 		_, err := e.manager.MakeVAPIDKeys(ctx)
 		e.must(err)
 		e.must(e.manager.Change(ctx, channels.NotificationChange{
-			Chat: &channels.ChatChange{Enabled: &on, BotToken: &token, ChatID: &chat}, Email: &channels.EmailChange{Enabled: &off, SMTPURL: &smtp}, WebPush: &channels.PushChange{Enabled: &on},
+			Chat: &channels.ChatChange{Enabled: &on, BotToken: &token, ChatID: &chat}, Email: &channels.EmailChange{Enabled: &off, SMTPURL: &smtp},
+			WebPush:  &channels.PushChange{Enabled: &on},
 			Channels: map[string]channels.OtherChange{"pager": {Enabled: &off}}, Events: channels.EventChange{"sold": &off, "unknown": &off},
 		}))
 		for _, browser := range []string{"one", "two"} {
@@ -141,7 +145,8 @@ func TestAlertsGoAsTheSettingsSay(t *testing.T) {
 				P256dh: "BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM", Auth: "tBHItJI5svbpez7KI4CCXg",
 			}}, "browser"))
 		}
-		e.want(e.alert(2), "notify.bot as chat: delivered", "notify.chat as notify.chat: delivered", "notify.push as webPush: delivered", "notify.push as webPush: delivered")
+		e.want(e.alert(2), "notify.bot as chat: delivered", "notify.chat as notify.chat: delivered", "notify.push as webPush: delivered",
+			"notify.push as webPush: delivered")
 		sent := e.notifiers["notify.bot"].Sent()
 		if to := sent[len(sent)-1].Target; to.Secret.Reveal() != token || string(to.JSON) != `{"chatId":"42"}` {
 			t.Errorf("the chat got %+v", to)
@@ -150,12 +155,14 @@ func TestAlertsGoAsTheSettingsSay(t *testing.T) {
 			t.Error("a channel whose instance has the name of a role got that role's secret")
 		}
 		// A channel whose plugin is away keeps no alert from the others, and settings still apply.
-		e.manager.SetChannels([]channels.Channel{{Ref: "notify.pager", Notifier: absent{e.notifiers["notify.pager"]}}, {Ref: "notify.bot", Notifier: absent{e.notifiers["notify.bot"]}}, {Ref: "notify.mail", Notifier: e.notifiers["notify.mail"]}}, nil)
+		e.manager.SetChannels([]channels.Channel{{Ref: "notify.pager", Notifier: absent{e.notifiers["notify.pager"]}},
+			{Ref: "notify.bot", Notifier: absent{e.notifiers["notify.bot"]}}, {Ref: "notify.mail", Notifier: e.notifiers["notify.mail"]}}, nil)
 		e.want(e.alert(3), "notify.bot as chat: delivered", "notify.chat as notify.chat: delivered", "notify.push as push: delivered")
 		e.list()
 		// The push service forgets one browser.
 		e.notifiers["notify.push"].Fail(sdk.Permanent(sdk.ReasonGone, "gone"))
-		e.want(e.alert(4), "notify.bot as chat: delivered", "notify.chat as notify.chat: delivered", "notify.push as webPush: delivered", "notify.push as webPush: failed")
+		e.want(e.alert(4), "notify.bot as chat: delivered", "notify.chat as notify.chat: delivered", "notify.push as webPush: delivered",
+			"notify.push as webPush: failed")
 		if list, err := e.manager.Subscribers(ctx); err != nil || len(list) != 1 {
 			t.Errorf("%+v, %v", list, err)
 		}

@@ -153,7 +153,8 @@ func (m *Manager) mergeChange(set *storedSettings, c NotificationChange, all []c
 	var fields []field
 	if in := c.Chat; in != nil {
 		assign(&set.Chat.Enabled, in.Enabled)
-		fields = append(fields, field{"chat.botToken", in.BotToken, &set.Chat.BotToken, "botToken"}, field{"chat.chatId", in.ChatID, &set.Chat.ChatID, ""})
+		fields = append(fields, field{"chat.botToken", in.BotToken, &set.Chat.BotToken, "botToken"},
+			field{"chat.chatId", in.ChatID, &set.Chat.ChatID, ""})
 	}
 	if in := c.Email; in != nil {
 		assign(&set.Email.Enabled, in.Enabled)
@@ -161,12 +162,14 @@ func (m *Manager) mergeChange(set *storedSettings, c NotificationChange, all []c
 	}
 	if in := c.Webhook; in != nil {
 		assign(&set.Webhook.Enabled, in.Enabled)
-		fields = append(fields, field{"webhook.url", in.URL, &set.Webhook.URL, "url"}, field{"webhook.secret", in.Secret, &set.Webhook.Secret, "secret"})
+		fields = append(fields, field{"webhook.url", in.URL, &set.Webhook.URL, "url"},
+			field{"webhook.secret", in.Secret, &set.Webhook.Secret, "secret"})
 	}
 	if in := c.WebPush; in != nil {
 		assign(&set.WebPush.Enabled, in.Enabled)
 		fields = append(fields, field{"webPush.vapidPublicKey", in.PublicKey, &set.WebPush.PublicKey, ""},
-			field{"webPush.vapidPrivateKey", in.PrivateKey, &set.WebPush.PrivateKey, "vapidPrivateKey"}, field{"webPush.vapidSubject", in.Subject, &set.WebPush.Subject, ""})
+			field{"webPush.vapidPrivateKey", in.PrivateKey, &set.WebPush.PrivateKey, "vapidPrivateKey"},
+			field{"webPush.vapidSubject", in.Subject, &set.WebPush.Subject, ""})
 	}
 	for _, f := range fields {
 		if value, ok := configured[f.name]; ok {
@@ -192,7 +195,8 @@ type field struct {
 
 // checkUnchanged refuses another value for what the configuration sets. What was shown may come back.
 func (f field) checkUnchanged(value string) error {
-	if f.given == nil || keepsStored(*f.given) || f.column == "" && strings.TrimSpace(*f.given) == value || f.column != "" && value != "" && *f.given == value {
+	if f.given == nil || keepsStored(*f.given) || f.column == "" && strings.TrimSpace(*f.given) == value || f.column != "" && value != "" &&
+		*f.given == value {
 		return nil
 	}
 	return invalid(f.name, "The value is set in the configuration and cannot be changed here.")
@@ -255,8 +259,10 @@ func (m *Manager) restorePassword(set *storedSettings, f field, text string) (st
 	}
 	was, err := url.Parse(stored.Reveal())
 	next, err2 := url.Parse(text)
-	if err != nil || err2 != nil || next.Scheme != was.Scheme || next.Host != was.Host || was.User == nil || next.User.String() != url.UserPassword(was.User.Username(), masked).String() {
-		return "", invalid(f.name, "The password is not shown, and only kept for the same server and user: enter it again.").With("reason", "password_masked")
+	if err != nil || err2 != nil || next.Scheme != was.Scheme || next.Host != was.Host || was.User == nil ||
+		next.User.String() != url.UserPassword(was.User.Username(), masked).String() {
+		return "", invalid(f.name, "The password is not shown, and only kept for the same server and user: enter it again.").With("reason",
+			"password_masked")
 	}
 	next.User = was.User
 	return next.String(), nil

@@ -19,12 +19,15 @@ func (m *Manager) Register(a *api.API, tag string) {
 		"Members that are left out stay as they are, and so do secrets that are empty or masked. A channel can be switched on only if it is complete."), m.putNotifications)
 	api.Register(a, op("notifications-test", post, "/api/notifications/test", "Send a test",
 		"To one channel, also one that is switched off, or to all that are on: once each. The answer comes when all have ended, after 35 s at most."), m.postNotificationTest)
-	api.Register(a, op("notifications-history", get, "/api/notifications/history", "What was sent, and what became of it", ""), m.getNotificationHistory)
-	api.Register(a, op("push-subscriptions", get, "/api/web-push/subscriptions", "List the browsers that have subscribed", ""), m.listSubscriptions)
+	api.Register(a, op("notifications-history", get, "/api/notifications/history", "What was sent, and what became of it", ""),
+		m.getNotificationHistory)
+	api.Register(a, op("push-subscriptions", get, "/api/web-push/subscriptions", "List the browsers that have subscribed", ""),
+		m.listSubscriptions)
 	api.Register(a, op("push-subscribe", post, "/api/web-push/subscriptions", "Create or update a subscription",
 		"The subscription as the browser's Push API tells it; one with the same endpoint is replaced."), m.postSubscription)
 	api.Register(a, op("push-unsubscribe", del, "/api/web-push/subscriptions", "Delete a subscription", ""), m.deleteSubscription)
-	api.Register(a, op("push-keys", post, "/api/web-push/keys", "Make a pair of VAPID keys", "All subscriptions end: they are bound to the former keys."), m.postPushKeys)
+	api.Register(a, op("push-keys", post, "/api/web-push/keys", "Make a pair of VAPID keys",
+		"All subscriptions end: they are bound to the former keys."), m.postPushKeys)
 }
 
 func (m *Manager) getNotifications(ctx context.Context, _ *struct{}) (*struct{ Body NotificationSettings }, error) {

@@ -122,7 +122,8 @@ type MessageDelivery struct {
 
 func toMessageDelivery(d notify.Delivery) MessageDelivery {
 	out := MessageDelivery{
-		ID: d.ID, Channel: d.Recipient.Name, Instance: d.Recipient.Channel, State: string(d.State), Attempts: d.Attempts, Error: d.Error, Warnings: d.Warnings,
+		ID: d.ID, Channel: d.Recipient.Name, Instance: d.Recipient.Channel, State: string(d.State), Attempts: d.Attempts, Error: d.Error,
+		Warnings: d.Warnings,
 	}
 	if !d.EndedAt.IsZero() {
 		out.EndedAt = api.TimeOf(d.EndedAt)
@@ -139,7 +140,8 @@ func (m *Manager) History(ctx context.Context, before string, limit int) ([]Sent
 	out := make([]SentMessage, 0, len(rows))
 	for _, r := range rows {
 		sent := SentMessage{
-			ID: r.ID, Kind: r.Kind, Title: r.Title, Summary: r.Summary, Severity: r.Severity.String(), CreatedAt: api.TimeOf(r.CreatedAt), Payload: r.Payload,
+			ID: r.ID, Kind: r.Kind, Title: r.Title, Summary: r.Summary, Severity: r.Severity.String(), CreatedAt: api.TimeOf(r.CreatedAt),
+			Payload:    r.Payload,
 			Deliveries: []MessageDelivery{},
 		}
 		for _, d := range r.Deliveries {

@@ -186,7 +186,8 @@ func (m *Manager) pushTarget(ctx context.Context, set storedSettings, id string)
 	}{{sub.P256dh, "p256dh", &out.Keys.P256dh}, {sub.Auth, "auth", &out.Keys.Auth}} {
 		plain, err := m.cfg.Keyring.Open(f.from, sub.SealedAs, sub.ID, f.column)
 		if err != nil {
-			return sdk.Target{}, fault.Wrap(err, fault.Unprocessable, "The browser's subscription cannot be opened with the present master key: it must subscribe again.")
+			return sdk.Target{}, fault.Wrap(err, fault.Unprocessable,
+				"The browser's subscription cannot be opened with the present master key: it must subscribe again.")
 		}
 		*f.to = string(plain)
 	}

@@ -113,7 +113,8 @@ func (m *Manager) openSecret(set storedSettings, sealed, column string) (schema.
 			}
 		}
 		return "", fault.Wrap(err, fault.InvalidArgument,
-			"%s: What is stored cannot be opened with the present master key. Enter it again, or add the former key to SVC_SECRET_KEY.", field).With("field", field).With("reason", "key_gone")
+			"%s: What is stored cannot be opened with the present master key. Enter it again, or add the former key to SVC_SECRET_KEY.",
+			field).With("field", field).With("reason", "key_gone")
 	}
 	return schema.Secret(plain), nil
 }
@@ -209,8 +210,9 @@ func (m *Manager) Settings(ctx context.Context) (NotificationSettings, error) {
 	}
 	out = NotificationSettings{
 		Events: EventSwitches{}, Locale: m.Locale(), Channels: map[string]OtherSettings{},
-		Chat:    ChatSettings{BotTokenConfigured: set.Chat.BotToken != "", ChatID: set.Chat.ChatID},
-		Email:   EmailSettings{SMTPURL: maskURL(m.revealForDisplay(set, set.Email.SMTPURL, "smtpUrl")), SMTPURLConfigured: set.Email.SMTPURL != ""},
+		Chat: ChatSettings{BotTokenConfigured: set.Chat.BotToken != "", ChatID: set.Chat.ChatID},
+		Email: EmailSettings{SMTPURL: maskURL(m.revealForDisplay(set, set.Email.SMTPURL, "smtpUrl")),
+			SMTPURLConfigured: set.Email.SMTPURL != ""},
 		Webhook: WebhookSettings{URL: m.revealForDisplay(set, set.Webhook.URL, "url"), SecretConfigured: set.Webhook.Secret != ""},
 		WebPush: PushSettings{PublicKey: set.WebPush.PublicKey, Subject: set.WebPush.Subject, Subscriptions: len(subs)},
 	}
@@ -226,7 +228,8 @@ func (m *Manager) Settings(ctx context.Context) (NotificationSettings, error) {
 // addConfigured adds which channels there are, and what the configuration sets for them.
 func (out *NotificationSettings) addConfigured(all []channel, set *storedSettings) error {
 	for role, to := range map[string]*ChannelState{
-		sdk.RoleChat: &out.Chat.ChannelState, sdk.RoleEmail: &out.Email.ChannelState, sdk.RoleWebhook: &out.Webhook.ChannelState, sdk.RoleWebPush: &out.WebPush.ChannelState,
+		sdk.RoleChat: &out.Chat.ChannelState, sdk.RoleEmail: &out.Email.ChannelState, sdk.RoleWebhook: &out.Webhook.ChannelState,
+		sdk.RoleWebPush: &out.WebPush.ChannelState,
 	} {
 		*to = ChannelState{Enabled: set.channelEnabled(role), ReadOnly: []string{}}
 		c := findChannel(all, role)
@@ -247,7 +250,8 @@ func (out *NotificationSettings) addConfigured(all []channel, set *storedSetting
 	}
 	for _, c := range all {
 		if c.role == "" {
-			out.Channels[c.name] = OtherSettings{ChannelState{Enabled: set.channelEnabled(c.name), Available: true, Instance: c.Ref, ReadOnly: []string{}}}
+			out.Channels[c.name] = OtherSettings{ChannelState{Enabled: set.channelEnabled(c.name), Available: true, Instance: c.Ref,
+				ReadOnly: []string{}}}
 		}
 	}
 	return nil

@@ -40,7 +40,8 @@ func (d Desired) Ref() string { return d.Kind + "." + d.Name }
 
 // isSameAs reports whether d and o configure the same instance in the same way.
 func (d Desired) isSameAs(o Desired) bool {
-	return d.Spec.Key() == o.Spec.Key() && string(d.JSON) == string(o.JSON) && d.Timeout == o.Timeout && d.Concurrency == o.Concurrency && d.DataDir == o.DataDir
+	return d.Spec.Key() == o.Spec.Key() && string(d.JSON) == string(o.JSON) && d.Timeout == o.Timeout && d.Concurrency == o.Concurrency &&
+		d.DataDir == o.DataDir
 }
 
 // Config configures a Catalog.
@@ -156,7 +157,8 @@ func (c *Catalog) chooseService(kind, plugin string, d *pluginv1.DescribeRespons
 	for _, k := range d.GetKinds() {
 		offered = append(offered, k.GetService())
 	}
-	return nil, fmt.Errorf("plugin %q offers %s; this core speaks %s for the kind %q", plugin, strings.Join(offered, ", "), strings.Join(spoken, ", "), kind)
+	return nil, fmt.Errorf("plugin %q offers %s; this core speaks %s for the kind %q", plugin, strings.Join(offered, ", "),
+		strings.Join(spoken, ", "), kind)
 }
 
 // Close releases the process. A candidate that became an instance must not be closed.

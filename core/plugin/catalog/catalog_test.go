@@ -90,7 +90,8 @@ func TestRejectedConfigurationLeavesTheOldSet(t *testing.T) {
 	for _, json := range []string{`{"reject":true}`, `{"reject_open":true}`, `{"unheard_of":1}`} {
 		_, err := b.prepare(well("a", `{"answer":"two"}`), well("b", json), well("c", `{}`))
 		var rejection *catalog.Rejection
-		if !errors.As(err, &rejection) || rejection.Ref != "search.b" || !rejection.Diagnostics.HasErrors() || !strings.Contains(err.Error(), "search.b is refused") {
+		if !errors.As(err, &rejection) || rejection.Ref != "search.b" || !rejection.Diagnostics.HasErrors() ||
+			!strings.Contains(err.Error(), "search.b is refused") {
 			t.Fatalf("%s: got %v", json, err)
 		}
 	}
@@ -154,10 +155,12 @@ func TestAnotherServiceVersion(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
-	if _, err := b.catalog.Open(context.Background(), "weather", testplugin.Spec(testplugin.Well)); err == nil || !strings.Contains(err.Error(), `no kind "weather"`) {
+	if _, err := b.catalog.Open(context.Background(), "weather", testplugin.Spec(testplugin.Well)); err == nil ||
+		!strings.Contains(err.Error(), `no kind "weather"`) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := b.catalog.Open(context.Background(), "other", testplugin.Spec(testplugin.Well)); err == nil || !strings.Contains(err.Error(), "patchbay.other.v1.Other") {
+	if _, err := b.catalog.Open(context.Background(), "other", testplugin.Spec(testplugin.Well)); err == nil ||
+		!strings.Contains(err.Error(), "patchbay.other.v1.Other") {
 		t.Errorf("got %v", err)
 	}
 	if st := b.host.Statuses(); len(st) != 0 {
@@ -306,7 +309,8 @@ func TestCallsWaitForTheirEndBeforeRetirement(t *testing.T) {
 		body, err := ask(s, testplugin.OpSlow, `"300ms"`)
 		done <- result{body, err}
 	}()
-	testkit.Eventually(t, within, func() bool { n, err := ask(s, testplugin.OpHanging, ""); return err == nil && n == "1" }, "the call is under way")
+	testkit.Eventually(t, within, func() bool { n, err := ask(s, testplugin.OpHanging, ""); return err == nil && n == "1" },
+		"the call is under way")
 	b.apply(well("a", `{"answer":"new"}`))
 	if got := <-done; got.err != nil || got.body != "old" {
 		t.Errorf("the old call: %+v", got)

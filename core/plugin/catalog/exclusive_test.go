@@ -37,7 +37,8 @@ func TestExclusiveInstancesComeBackWhenCalledOff(t *testing.T) {
 		defer close(ended)
 		_, _ = old.Invoke(hanging, &search.Request{Operation: testplugin.OpHang})
 	}()
-	testkit.Eventually(t, within, func() bool { n, err := ask(old, testplugin.OpHanging, ""); return err == nil && n == "1" }, "the call is under way")
+	testkit.Eventually(t, within, func() bool { n, err := ask(old, testplugin.OpHanging, ""); return err == nil && n == "1" },
+		"the call is under way")
 	change, err := b.prepare(with("a", "new"), with("b", "new"))
 	if err != nil {
 		t.Fatal(err)

@@ -86,7 +86,8 @@ func (f *codehostFacade) Hooks(ctx context.Context, token schema.Secret, repo st
 	return out, err
 }
 
-func (f *codehostFacade) CreateHook(ctx context.Context, token schema.Secret, repo string, spec codehost.HookSpec) (out *codehost.Hook, err error) {
+func (f *codehostFacade) CreateHook(ctx context.Context, token schema.Secret, repo string,
+	spec codehost.HookSpec) (out *codehost.Hook, err error) {
 	err = f.callClient(ctx, "createhook", func(ctx context.Context, c *codehost.Client) (err error) {
 		out, err = c.CreateHook(ctx, token, repo, spec)
 		return err
@@ -94,7 +95,8 @@ func (f *codehostFacade) CreateHook(ctx context.Context, token schema.Secret, re
 	return out, err
 }
 
-func (f *codehostFacade) UpdateHook(ctx context.Context, token schema.Secret, repo, id string, spec codehost.HookSpec) (out *codehost.Hook, err error) {
+func (f *codehostFacade) UpdateHook(ctx context.Context, token schema.Secret, repo, id string,
+	spec codehost.HookSpec) (out *codehost.Hook, err error) {
 	err = f.callClient(ctx, "updatehook", func(ctx context.Context, c *codehost.Client) (err error) {
 		out, err = c.UpdateHook(ctx, token, repo, id, spec)
 		return err

@@ -17,8 +17,8 @@ type DNS interface {
 	dns.MailRouter
 	// Describe returns what the provider can do.
 	Describe() (DNSAbilities, error)
-	// Pin returns the provider with the plugin that serves the instance at present, and the name of that plugin: what it is asked for fails with
-	// ErrOtherPlugin once a reload has given the instance to another one. The name is "" if a reload took the instance away.
+	// Pin returns the provider with the plugin that serves the instance at present, and the name of that plugin: what it is asked for fails
+	// with ErrOtherPlugin once a reload has given the instance to another one. The name is "" if a reload took the instance away.
 	Pin() (pinned DNS, plugin string)
 }
 
@@ -172,5 +172,6 @@ func (f *dnsFacade) SetCatchAll(ctx context.Context, zoneID string) error {
 }
 
 func (f *dnsFacade) RestoreCatchAll(ctx context.Context, zoneID string, snapshot []byte) error {
-	return f.callClient(ctx, "restorecatchall", func(ctx context.Context, c *dns.Client) error { return c.RestoreCatchAll(ctx, zoneID, snapshot) })
+	return f.callClient(ctx, "restorecatchall",
+		func(ctx context.Context, c *dns.Client) error { return c.RestoreCatchAll(ctx, zoneID, snapshot) })
 }

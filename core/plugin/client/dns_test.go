@@ -51,10 +51,12 @@ func TestDNSFacade(t *testing.T) {
 	checks, err := d.CheckRecords(ctx, "1", []dns.RecordSet{{Name: "a.localhost", Type: dns.A}, set})
 	observed := []dns.Observation{{Server: "ns1", Values: []string{"a", "b"}, TTL: 60, Problem: "as asked"}}
 	want("checks", checks, []dns.Check{
-		{Name: "a.localhost", Type: dns.A, Visibility: dns.Unneeded}, {Name: "a.example.com", Type: dns.TXT, Visibility: dns.Different, Observations: observed},
+		{Name: "a.localhost", Type: dns.A, Visibility: dns.Unneeded},
+		{Name: "a.example.com", Type: dns.TXT, Visibility: dns.Different, Observations: observed},
 	}, err)
 	rule, err := d.CreateRule(ctx, "1", "Ada@example.com")
-	want("rule", rule, "rule of ada@example.com", errors.Join(err, d.DeleteRule(ctx, "1", "r"), d.EnableRouting(ctx, "1", "example.com"), d.DisableRouting(ctx, "1", "example.com")))
+	want("rule", rule, "rule of ada@example.com",
+		errors.Join(err, d.DeleteRule(ctx, "1", "r"), d.EnableRouting(ctx, "1", "example.com"), d.DisableRouting(ctx, "1", "example.com")))
 	snapshot, err := d.ReadCatchAll(ctx, "1")
 	want("snapshot", string(snapshot), "snapshot", errors.Join(err, d.SetCatchAll(ctx, "1"), d.RestoreCatchAll(ctx, "1", snapshot)))
 	want("operations", seen, []string{
@@ -94,7 +96,8 @@ func TestDNSErrors(t *testing.T) {
 func TestDNSIsPinnedToAPlugin(t *testing.T) {
 	c := newCatalog(t)
 	apply := func(plugin string, timeout time.Duration) {
-		applyInstances(t, c, catalog.Desired{Kind: dns.Kind, Name: "up", Plugin: plugin, Spec: testplugin.Spec(testplugin.Upstream), Timeout: timeout})
+		applyInstances(t, c, catalog.Desired{Kind: dns.Kind, Name: "up", Plugin: plugin, Spec: testplugin.Spec(testplugin.Upstream),
+			Timeout: timeout})
 	}
 	apply("testplugin", time.Second)
 	handle, err := c.Handle(dns.Kind + ".up")

@@ -30,8 +30,8 @@ type engineFacade struct {
 	observe Observer
 }
 
-// NewEngine makes the facade for a handle. observe may be nil. It is called for all methods but Events and a Logs that follows, with the name of
-// the method in lower case.
+// NewEngine makes the facade for a handle. observe may be nil. It is called for all methods but Events and a Logs that follows, with the
+// name of the method in lower case.
 func NewEngine(h *catalog.Handle, observe Observer) Engine {
 	if observe == nil {
 		observe = ignoreObservation
@@ -87,7 +87,8 @@ func (o *callerError) keepFirst(err error) error {
 }
 
 // callUnbounded makes a call that only its context bounds, which is ctx with the span of the call.
-func (e *engineFacade) callUnbounded(ctx context.Context, operation string, call func(context.Context, *engine.Client, *callerError) error) error {
+func (e *engineFacade) callUnbounded(ctx context.Context, operation string,
+	call func(context.Context, *engine.Client, *callerError) error) error {
 	ctx, span := startSpan(ctx, e.handle.Ref(), operation)
 	began := time.Now()
 	err := e.withClient(ctx, func(_ *catalog.Instance, c *engine.Client) error {
@@ -150,7 +151,8 @@ func (e *engineFacade) Tag(ctx context.Context, image, ref string) error {
 	return e.callBounded(ctx, "tag", func(ctx context.Context, c *engine.Client) error { return c.Tag(ctx, image, ref) })
 }
 
-func (e *engineFacade) Pull(ctx context.Context, req engine.PullRequest, send func(engine.PullProgress) error) (out *engine.Image, err error) {
+func (e *engineFacade) Pull(ctx context.Context, req engine.PullRequest,
+	send func(engine.PullProgress) error) (out *engine.Image, err error) {
 	err = e.callUnbounded(ctx, "pull", func(ctx context.Context, c *engine.Client, mine *callerError) (err error) {
 		out, err = c.Pull(ctx, req, func(p engine.PullProgress) error { return mine.keepFirst(send(p)) })
 		return err
@@ -158,7 +160,8 @@ func (e *engineFacade) Pull(ctx context.Context, req engine.PullRequest, send fu
 	return out, err
 }
 
-func (e *engineFacade) Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (out *engine.ComposeResult, err error) {
+func (e *engineFacade) Compose(ctx context.Context, req engine.ComposeRequest,
+	send func(engine.Line) error) (out *engine.ComposeResult, err error) {
 	err = e.callUnbounded(ctx, "compose", func(ctx context.Context, c *engine.Client, mine *callerError) (err error) {
 		out, err = c.Compose(ctx, req, func(l engine.Line) error { return mine.keepFirst(send(l)) })
 		return err

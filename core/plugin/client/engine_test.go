@@ -86,7 +86,8 @@ func TestEngineGivesTheCallersErrorsBack(t *testing.T) {
 	e, _ := newEngine(t)
 	ctx := t.Context()
 	_, pull := e.Pull(ctx, engine.PullRequest{Ref: testplugin.Endless}, func(engine.PullProgress) error { return errMine })
-	_, compose := e.Compose(ctx, engine.ComposeRequest{Bin: "c", Action: engine.ActionStop, Project: "p", WorkingDir: "/p", Files: []string{"/p/c"}},
+	_, compose := e.Compose(ctx, engine.ComposeRequest{Bin: "c", Action: engine.ActionStop, Project: "p", WorkingDir: "/p",
+		Files: []string{"/p/c"}},
 		func(engine.Line) error { return errMine })
 	for name, err := range map[string]error{
 		"pull": pull, "compose": compose,

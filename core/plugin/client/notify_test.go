@@ -24,7 +24,8 @@ import (
 // newNotifier starts the plugin with one channel behind a facade. retire takes the channel away.
 func newNotifier(t *testing.T, timeout time.Duration, seen *[]error) (n client.Notifier, retire func()) {
 	t.Helper()
-	handles, retire := startInstances(t, catalog.Desired{Kind: notify.Kind, Name: "ops", Spec: testplugin.Spec(testplugin.Channel), Timeout: timeout})
+	handles, retire := startInstances(t, catalog.Desired{Kind: notify.Kind, Name: "ops", Spec: testplugin.Spec(testplugin.Channel),
+		Timeout: timeout})
 	n = client.NewNotifier(handles[0], func(_, _ string, _, _ time.Duration, err error) { *seen = append(*seen, err) })
 	return n, retire
 }

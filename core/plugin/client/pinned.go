@@ -7,7 +7,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 )
 
-// ErrOtherPlugin is the error of a call that was meant for one plugin, after a reload has given the instance to another one. Nothing was sent.
+// ErrOtherPlugin is the error of a call that was meant for one plugin, after a reload has given the instance to another one. Nothing was
+// sent.
 var ErrOtherPlugin = fault.New(fault.Conflict, "The provider was replaced by a reload meanwhile: try again.")
 
 // pinnedHandle is a handle that gives its instance as long as one plugin serves it.

@@ -43,9 +43,10 @@ func (f *translatorFacade) ListModels(ctx context.Context) (out []translator.Mod
 
 // Translate implements Translator.
 func (f *translatorFacade) Translate(ctx context.Context, req translator.Request) (out *translator.Answer, err error) {
-	err = callUnaryWithin(ctx, f.handle, f.observe, "translate", TranslateTimeout, translator.NewClient, func(ctx context.Context, c *translator.Client) (err error) {
-		out, err = c.Translate(ctx, req)
-		return err
-	})
+	err = callUnaryWithin(ctx, f.handle, f.observe, "translate", TranslateTimeout, translator.NewClient,
+		func(ctx context.Context, c *translator.Client) (err error) {
+			out, err = c.Translate(ctx, req)
+			return err
+		})
 	return out, err
 }

@@ -19,11 +19,13 @@ func TestTranslatorFacade(t *testing.T) {
 	tr := client.NewTranslator(handles[0], func(_, operation string, _, _ time.Duration, _ error) { seen = append(seen, operation) })
 	ctx := t.Context()
 	models, err := tr.ListModels(ctx)
-	if diff := cmp.Diff([]translator.Model{{Name: "m", MaxInputTokens: 100, CoolingUntil: time.Unix(1, 0).UTC()}}, models); err != nil || diff != "" {
+	if diff := cmp.Diff([]translator.Model{{Name: "m", MaxInputTokens: 100, CoolingUntil: time.Unix(1, 0).UTC()}}, models); err != nil ||
+		diff != "" {
 		t.Errorf("models: %v, %s", err, diff)
 	}
 	req := translator.Request{
-		Task: translator.Translate, SourceLanguage: "en", TargetLanguage: "zh-CN", Correction: "!", Parts: []translator.Part{{Name: "a", Text: "x", Markdown: true}, {Name: "b", Text: "y"}},
+		Task: translator.Translate, SourceLanguage: "en", TargetLanguage: "zh-CN", Correction: "!",
+		Parts: []translator.Part{{Name: "a", Text: "x", Markdown: true}, {Name: "b", Text: "y"}},
 	}
 	got, err := tr.Translate(ctx, req)
 	want := &translator.Answer{
@@ -37,7 +39,8 @@ func TestTranslatorFacade(t *testing.T) {
 		t.Errorf("answer: %v, %s", err, diff)
 	}
 	for end, outcome := range map[string]translator.Outcome{
-		testplugin.EndLimited: translator.OutcomeRateLimited, testplugin.EndDenied: translator.OutcomeDenied, testplugin.EndDown: translator.OutcomeTemporary,
+		testplugin.EndLimited: translator.OutcomeRateLimited, testplugin.EndDenied: translator.OutcomeDenied,
+		testplugin.EndDown: translator.OutcomeTemporary,
 		testplugin.EndHang: translator.OutcomeTemporary, testplugin.EndMissing: translator.OutcomeRefused,
 	} {
 		req.Parts[1].Text = "text " + end

@@ -44,7 +44,8 @@ func TestRegistryFacade(t *testing.T) {
 	if hosts, err := r.Hosts(ctx); err != nil || len(hosts) != 1 {
 		t.Errorf("%v, %v", hosts, err)
 	}
-	got, err := r.Resolve(ctx, registry.ResolveRequest{Access: registry.Access{DockerConfig: "/c"}, Ref: "one.example/a:1", Known: []string{"x", "y"}})
+	got, err := r.Resolve(ctx, registry.ResolveRequest{Access: registry.Access{DockerConfig: "/c"}, Ref: "one.example/a:1",
+		Known: []string{"x", "y"}})
 	want := &registry.Resolved{
 		Digest: "sha256:1", MediaType: "/c", Detailed: true, PlatformDigest: "x,y",
 		Platforms: []registry.Platform{{OS: "linux", Arch: "arm64", Variant: "v8", Digest: "sha256:2"}},
@@ -97,7 +98,8 @@ func TestUpstreamErrors(t *testing.T) {
 			}
 		}
 	}
-	if _, err := r.Tags(t.Context(), registry.TagsRequest{Repository: "a"}); client.CauseOf(err) != client.CauseRefused || fault.CodeOf(err) != fault.InvalidRequest {
+	if _, err := r.Tags(t.Context(), registry.TagsRequest{Repository: "a"}); client.CauseOf(err) != client.CauseRefused ||
+		fault.CodeOf(err) != fault.InvalidRequest {
 		t.Errorf("no limit: %v", err)
 	}
 	gone, cancel := context.WithCancel(t.Context())
@@ -124,7 +126,8 @@ func TestCodeHostFacade(t *testing.T) {
 	}
 	spec := codehost.HookSpec{URL: "https://one.example/", Secret: "s", Events: []string{"package"}, Active: true}
 	made, err := h.CreateHook(ctx, "t", "a/b", spec)
-	if diff := cmp.Diff(&codehost.Hook{ID: "1", URL: spec.URL, Events: spec.Events, Active: true, ContentType: "s"}, made); err != nil || diff != "" {
+	if diff := cmp.Diff(&codehost.Hook{ID: "1", URL: spec.URL, Events: spec.Events, Active: true, ContentType: "s"}, made); err != nil ||
+		diff != "" {
 		t.Errorf("%v, %s", err, diff)
 	}
 	changed, err := h.UpdateHook(ctx, "t", "a/b", "9", spec)
@@ -148,7 +151,8 @@ func TestCodeHostFacade(t *testing.T) {
 	if _, err := h.ParseWebhook(ctx, d); errs.From(err).Reason != codehost.ReasonInvalidSignature {
 		t.Errorf("%v", err)
 	}
-	if diff := cmp.Diff([]string{"resolve", "createhook", "updatehook", "hooks", "deletehook", "parsewebhook", "parsewebhook"}, seen); diff != "" {
+	if diff := cmp.Diff([]string{"resolve", "createhook", "updatehook", "hooks", "deletehook", "parsewebhook", "parsewebhook"},
+		seen); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -145,10 +145,12 @@ func TestTooLargeMessages(t *testing.T) {
 			t.Errorf("to the plugin: %v", err)
 		}
 		_, err = invoke(context.Background(), c, testplugin.OpBig, "")
-		if e := errs.From(err); e == nil || e.Source != errs.Upstream || e.Reason != errs.ReasonTooLarge || fault.FromPlugin(err).Code != fault.AnswerTooLarge {
+		if e := errs.From(err); e == nil || e.Source != errs.Upstream || e.Reason != errs.ReasonTooLarge ||
+			fault.FromPlugin(err).Code != fault.AnswerTooLarge {
 			t.Errorf("from the plugin: %v", err)
 		}
-		if got, err := invoke(context.Background(), c, testplugin.OpEcho, strings.Repeat("x", search.MaxBody)); err != nil || len(got) != search.MaxBody {
+		if got, err := invoke(context.Background(), c, testplugin.OpEcho, strings.Repeat("x", search.MaxBody)); err != nil ||
+			len(got) != search.MaxBody {
 			t.Errorf("the largest body: %d bytes, %v", len(got), err)
 		}
 	})

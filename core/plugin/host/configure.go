@@ -15,8 +15,8 @@ import (
 // unansweredGrace bounds the removal of an instance whose Configure was not answered.
 const unansweredGrace = 5 * time.Second
 
-// Configure adds an instance, which is also added after each restart. With error diagnostics nothing has changed. A plugin that does not answer in
-// time is asked to remove the instance, since it may have added it nevertheless.
+// Configure adds an instance, which is also added after each restart. With error diagnostics nothing has changed. A plugin that does not
+// answer in time is asked to remove the instance, since it may have added it nevertheless.
 func (p *Process) Configure(ctx context.Context, c *pluginv1.Config) (schema.Diagnostics, error) {
 	l, err := p.Link()
 	if err != nil {
@@ -71,9 +71,8 @@ func (p *Process) endConfigure(id string, number int64) {
 	}
 }
 
-// removeUnanswered asks the process of link to remove an instance whose Configure of that number was not answered. It asks for nothing if the
-// instance was accepted at another time, or a newer Configure of it has begun. One that begins right after this
-// look is not noticed.
+// removeUnanswered asks the process of link to remove an instance whose Configure of that number was not answered. It asks for nothing if
+// the instance was accepted at another time, or a newer Configure of it has begun. One that begins right after this look is not noticed.
 func (p *Process) removeUnanswered(ctx context.Context, link *Link, id string, number int64) {
 	p.mu.Lock()
 	wanted := p.configs[id] != nil || p.configuring[id] != number

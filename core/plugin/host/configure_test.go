@@ -28,7 +28,8 @@ type latePlugin struct {
 	removed []string
 }
 
-func (l *latePlugin) Configure(ctx context.Context, req *pluginv1.ConfigureRequest, _ ...grpc.CallOption) (*pluginv1.ConfigureResponse, error) {
+func (l *latePlugin) Configure(ctx context.Context, req *pluginv1.ConfigureRequest,
+	_ ...grpc.CallOption) (*pluginv1.ConfigureResponse, error) {
 	l.mu.Lock()
 	l.opened = append(l.opened, req.GetConfig().GetInstanceId())
 	late, asked := l.late, l.asked

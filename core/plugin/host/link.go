@@ -193,14 +193,16 @@ func (p *Process) explainStartError(err error) error {
 	switch {
 	case errors.Is(err, errAddress):
 		return errors.Join(errPermanent, fmt.Errorf("plugin %q: %w", p.spec.Name, err))
-	case strings.Contains(text, "incompatible API version"), strings.Contains(text, "incompatible core API version"), strings.Contains(text, "unsupported plugin protocol"):
+	case strings.Contains(text, "incompatible API version"), strings.Contains(text, "incompatible core API version"),
+		strings.Contains(text, "unsupported plugin protocol"):
 		return errors.Join(errPermanent, fmt.Errorf("plugin %q speaks another protocol version: %s", p.spec.Name, firstLine(text)))
 	case strings.Contains(text, "timeout while waiting"):
 		return fmt.Errorf("plugin %q did not answer within %s after its start (start_timeout of its plugin block)", p.spec.Name, p.startTimeout())
 	case strings.Contains(text, "Failed to read any lines"), strings.Contains(text, "exited before"):
 		return fmt.Errorf("plugin %q ended at its start%s", p.spec.Name, p.lastWords())
 	case strings.Contains(text, "Unrecognized remote plugin message"):
-		return fmt.Errorf("plugin %q printed something else than the handshake on stdout; only the SDK may write there before it serves", p.spec.Name)
+		return fmt.Errorf("plugin %q printed something else than the handshake on stdout; only the SDK may write there before it serves",
+			p.spec.Name)
 	}
 	return fmt.Errorf("start plugin %q: %w", p.spec.Name, err)
 }

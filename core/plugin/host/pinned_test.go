@@ -12,20 +12,22 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/pin"
 )
 
-// TestUnpinnedFilesNeverRun changes each part of a pinned plugin, and swaps its executable in a loop while it is started: nothing of what is
-// not pinned runs.
+// TestUnpinnedFilesNeverRun changes each part of a pinned plugin, and swaps its executable in a loop while it is started: nothing of what
+// is not pinned runs.
 func TestUnpinnedFilesNeverRun(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "plugin")
 	must(t, os.MkdirAll(filepath.Join(folder, "lib"), 0o700))
 	ran, script, library := filepath.Join(t.TempDir(), "ran"), filepath.Join(folder, "plugin.sh"), filepath.Join(folder, "lib", "lib.sh")
 	self := testplugin.Spec(testplugin.Well)
 	must(t, os.WriteFile(library, nil, 0o600))
-	must(t, os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\n. '%s'\nexec '%s' '%s' '%s'\n", library, self.Path, self.Args[0], self.Args[1]), 0o700))
+	must(t, os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\n. '%s'\nexec '%s' '%s' '%s'\n", library, self.Path, self.Args[0], self.Args[1]),
+		0o700))
 	sum, err := pin.FileDigest(script)
 	must(t, err)
 	tree, err := pin.TreeDigest(folder)
 	must(t, err)
-	spec := host.Spec{Name: "x", Path: "/bin/sh", Args: []string{script}, Env: self.Env, Digests: map[string]string{script: sum}, Trees: map[string]string{folder: "sha256:" + tree}}
+	spec := host.Spec{Name: "x", Path: "/bin/sh", Args: []string{script}, Env: self.Env, Digests: map[string]string{script: sum},
+		Trees: map[string]string{folder: "sha256:" + tree}}
 	open := func(spec host.Spec, want string) {
 		t.Helper()
 		p, err := testplugin.NewHost(t).Open(t.Context(), spec)

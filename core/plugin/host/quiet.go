@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// quiet logs the lines of a plugin and of go-plugin. Control characters are escaped, since a plugin chooses the text and a terminal may show
-// it. go-plugin's lines about the end of a process have the level Debug, since the host reports that itself, with the reason.
+// quiet logs the lines of a plugin and of go-plugin. Control characters are escaped, since a plugin chooses the text and a terminal may
+// show it. go-plugin's lines about the end of a process have the level Debug, since the host reports that itself, with the reason.
 type quiet struct{ hclog.Logger }
 
 // Trace implements hclog.Logger, as do the others.

@@ -37,7 +37,8 @@ func TestPluginLinesAreEscaped(t *testing.T) {
 	p := start(t, h, testplugin.Spec(testplugin.Well))
 	defer p.Release()
 	c := caller(t, p, "a")
-	reply, err := c.Invoke(t.Context(), &search.Request{Operation: testplugin.OpLog, Body: []byte("\"clear \\u001b[2J \\u009b2J \\u202e end\"")})
+	reply, err := c.Invoke(t.Context(), &search.Request{Operation: testplugin.OpLog,
+		Body: []byte("\"clear \\u001b[2J \\u009b2J \\u202e end\"")})
 	must(t, err)
 	reply.Release()
 	eventually(t, func() bool { return strings.Contains(log.text(), "end") }, "the line is logged")
@@ -46,7 +47,8 @@ func TestPluginLinesAreEscaped(t *testing.T) {
 			t.Errorf("%s have %q", what, text)
 		}
 	}
-	for text, want := range map[string]string{"a\tb 网关 é": "a\tb 网关 é", "\x1b[2J": `\x1b[2J`, "\u009b": `\u009b`, "\xff\n": `\xff\x0a`, "\u202e": `\u202e`} {
+	for text, want := range map[string]string{"a\tb 网关 é": "a\tb 网关 é", "\x1b[2J": `\x1b[2J`, "\u009b": `\u009b`,
+		"\xff\n": `\xff\x0a`, "\u202e": `\u202e`} {
 		if got := host.Printable(text); got != want {
 			t.Errorf("%q is printed as %q, want %q", text, got, want)
 		}

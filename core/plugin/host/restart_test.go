@@ -171,7 +171,8 @@ func TestInstanceRefusedAfterARestartIsTriedAgain(t *testing.T) {
 	// A health check of the killed process may say something else before.
 	eventually(t, func() bool {
 		now := p.Status()
-		return now.State == host.Degraded && strings.Contains(now.Message, "is refused") && strings.Contains(now.Message, "lock the data directory")
+		return now.State == host.Degraded && strings.Contains(now.Message, "is refused") &&
+			strings.Contains(now.Message, "lock the data directory")
 	}, "the restarted plugin refuses the instance whose lock is there")
 	mustAnswer(t, p, "b", "ok")
 	if err := os.Remove(filepath.Join(dirs["a"], "lock")); err != nil {

@@ -40,7 +40,8 @@ type Spec struct {
 // Key returns the same text for specs that may share a process. It shows no value of the environment.
 func (s Spec) Key() string {
 	h := sha256.New()
-	for _, part := range append(append([]string{s.Path, s.Isolate, fmt.Sprint(s.MTLS), fmt.Sprint(s.StartTimeout), fmt.Sprint(len(s.Args))}, s.Args...), s.Env...) {
+	for _, part := range append(append([]string{s.Path, s.Isolate, fmt.Sprint(s.MTLS), fmt.Sprint(s.StartTimeout), fmt.Sprint(len(s.Args))},
+		s.Args...), s.Env...) {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	for _, pinned := range []map[string]string{s.Digests, s.Trees} {

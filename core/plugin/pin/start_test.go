@@ -35,7 +35,8 @@ func TestPythonPrefersLibraries(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "plugin")
 	must(t, os.Mkdir(folder, 0o700))
 	for name, text := range map[string]string{
-		"plugin.py": "import sys, json, helper\nprint(__name__, __file__, sys.argv[1:], helper.where)\n", "json.py": "print('false library')\n", "helper.py": "where = 'beside'\n",
+		"plugin.py": "import sys, json, helper\nprint(__name__, __file__, sys.argv[1:], helper.where)\n", "json.py": "print('false library')\n",
+		"helper.py": "where = 'beside'\n",
 	} {
 		must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
@@ -65,11 +66,13 @@ func TestPythonPrefersLibraries(t *testing.T) {
 	}
 	archive := filepath.Join(t.TempDir(), "app.pyz")
 	pack := exec.Command(python, "-m", "zipapp", folder, "-m", "helper:main", "-o", archive)
-	must(t, os.WriteFile(filepath.Join(folder, "helper.py"), []byte("import sys\nwhere = 'beside'\ndef main(): print(__name__, sys.argv[1:])\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(folder, "helper.py"),
+		[]byte("import sys\nwhere = 'beside'\ndef main(): print(__name__, sys.argv[1:])\n"), 0o600))
 	if out, err := pack.CombinedOutput(); err != nil {
 		t.Fatalf("pack an archive: %v: %s", err, out)
 	}
-	if out, err := exec.Command(python, pin.Arguments(python, []string{archive, "one"})...).CombinedOutput(); err != nil || string(out) != "helper ['one']\n" {
+	if out, err := exec.Command(python, pin.Arguments(python, []string{archive, "one"})...).CombinedOutput(); err != nil ||
+		string(out) != "helper ['one']\n" {
 		t.Errorf("an archive says %q, %v", out, err)
 	}
 	for _, args := range [][]string{{"-m", "plugin", script}, {"-c", "pass", script}, {"plugin.py"}, {}} {

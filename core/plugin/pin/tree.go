@@ -30,7 +30,8 @@ func Folders(script string) []string {
 
 // systemFolders are folders of the system; so are those right below systemParents.
 var (
-	systemFolders = []string{"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/media", "/mnt", "/opt", "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var"}
+	systemFolders = []string{"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/media", "/mnt", "/opt", "/proc",
+		"/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var"}
 	systemParents = []string{"/home", "/proc", "/sys", "/usr", "/usr/local", "/var"}
 )
 
@@ -40,7 +41,8 @@ func CheckFolder(folder string) error {
 		folder = real
 	}
 	home, _ := os.UserHomeDir()
-	if slices.Contains(systemFolders, folder) || slices.Contains(systemParents, filepath.Dir(folder)) || folder == home || folder == filepath.Clean(os.TempDir()) {
+	if slices.Contains(systemFolders, folder) || slices.Contains(systemParents, filepath.Dir(folder)) || folder == home ||
+		folder == filepath.Clean(os.TempDir()) {
 		return fmt.Errorf("%s is a folder of the system, and all that it holds would be pinned: put the file into a folder of its own", folder)
 	}
 	return nil

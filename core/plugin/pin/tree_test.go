@@ -12,13 +12,14 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/pin"
 )
 
-// newTree makes a folder as a plugin in Node has it: a script, a library in node_modules, a link to a program of it, and a link to a library
-// elsewhere, whose folder is returned too.
+// newTree makes a folder as a plugin in Node has it: a script, a library in node_modules, a link to a program of it, and a link to a
+// library elsewhere, whose folder is returned too.
 func newTree(t *testing.T) (folder, elsewhere string) {
 	t.Helper()
 	folder, elsewhere = filepath.Join(t.TempDir(), "plugin"), filepath.Join(t.TempDir(), "library")
 	for path, text := range map[string]string{
-		folder + "/plugin.mjs": "import 'a'", folder + "/node_modules/a/index.js": "a", folder + "/node_modules/a/bin.js": "bin", elsewhere + "/b/index.js": "b",
+		folder + "/plugin.mjs": "import 'a'", folder + "/node_modules/a/index.js": "a", folder + "/node_modules/a/bin.js": "bin",
+		elsewhere + "/b/index.js": "b",
 	} {
 		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		must(t, os.WriteFile(path, []byte(text), 0o600))
@@ -81,7 +82,8 @@ func TestTreeDigestRefuses(t *testing.T) {
 		"compiled":               {func(f, _ string) error { return os.Mkdir(f+"/node_modules/__pycache__", 0o700) }, "holds compiled code"},
 		"compiled behind a link": {func(_, e string) error { return os.Mkdir(e+"/b/__pycache__", 0o700) }, "holds compiled code"},
 		"socket":                 {func(f, _ string) error { return listen(t, f+"/s") }, "neither a file nor a folder"},
-		"link to a socket":       {func(f, e string) error { return errors.Join(listen(t, e+"/s"), os.Symlink(e+"/s", f+"/s")) }, "neither a file nor a folder"},
+		"link to a socket": {func(f, e string) error { return errors.Join(listen(t, e+"/s"), os.Symlink(e+"/s", f+"/s")) },
+			"neither a file nor a folder"},
 		"many files": {func(f, _ string) error {
 			for n := range pin.MaxFiles {
 				if err := os.Symlink("plugin.mjs", fmt.Sprint(f, "/", n)); err != nil {
@@ -114,8 +116,10 @@ func listen(t *testing.T, path string) error {
 func TestSystemFolders(t *testing.T) {
 	t.Setenv("HOME", "/srv/ann")
 	for folder, refused := range map[string]bool{
-		"/": true, "/etc": true, "/tmp": true, "/opt": true, "/usr": true, "/usr/bin": true, "/usr/local/bin": true, "/usr/local/lib": true, "/var/lib": true, "/home/u1": true, "/srv/ann": true, "/proc/self": true,
-		"/etc/patchbay": false, "/opt/plugin": false, "/usr/lib/patchbay": false, "/usr/local/lib/plugin": false, "/var/lib/patchbay": false, "/home/u1/plugin": false, "/srv/ann/plugin": false, "/plugins": false, t.TempDir(): false,
+		"/": true, "/etc": true, "/tmp": true, "/opt": true, "/usr": true, "/usr/bin": true, "/usr/local/bin": true, "/usr/local/lib": true,
+		"/var/lib": true, "/home/u1": true, "/srv/ann": true, "/proc/self": true,
+		"/etc/patchbay": false, "/opt/plugin": false, "/usr/lib/patchbay": false, "/usr/local/lib/plugin": false, "/var/lib/patchbay": false,
+		"/home/u1/plugin": false, "/srv/ann/plugin": false, "/plugins": false, t.TempDir(): false,
 	} {
 		if err := pin.CheckFolder(folder); (err != nil) != refused {
 			t.Errorf("%s: %v", folder, err)

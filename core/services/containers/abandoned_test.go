@@ -28,7 +28,8 @@ func (e *env) openBackup(jobID string, web *record.Service) (path string) {
 	path = filepath.Join(e.dir, jobID+".tar.gz")
 	e.must(os.WriteFile(path+".part", []byte("half"), 0o600))
 	e.must(e.svc.Backups.Store.SaveBackup(context.Background(), &backup.Record{
-		ID: store.NewID("bkp"), StackID: web.StackID, ServiceID: web.ID, JobID: jobID, Kind: record.MountVolume, Target: "data", Status: backup.StatusRunning, Path: path,
+		ID: store.NewID("bkp"), StackID: web.StackID, ServiceID: web.ID, JobID: jobID, Kind: record.MountVolume, Target: "data",
+		Status: backup.StatusRunning, Path: path,
 	}))
 	return path
 }
@@ -38,7 +39,8 @@ func (e *env) wantAbandoned(web *record.Service, step, copyID string) {
 	e.Helper()
 	hist, err := e.svc.History(context.Background(), web.ID)
 	e.must(err)
-	if len(hist) != 1 || hist[0].Status != record.ChangeFailed || hist[0].FinishedAt.IsZero() || !strings.Contains(hist[0].Error, "the step "+step+", and how that ended is not known") {
+	if len(hist) != 1 || hist[0].Status != record.ChangeFailed || hist[0].FinishedAt.IsZero() ||
+		!strings.Contains(hist[0].Error, "the step "+step+", and how that ended is not known") {
 		e.Errorf("the history is %+v", hist)
 	}
 	list, err := e.svc.ListBackups(context.Background(), web.ID)
@@ -51,8 +53,8 @@ func (e *env) wantAbandoned(web *record.Service, step, copyID string) {
 	}
 }
 
-// TestUpdateIsGivenUp: the changes of a job in which the core has ended too often end with it, people are told that their end is not known, and
-// what runs is seen.
+// TestUpdateIsGivenUp: the changes of a job in which the core has ended too often end with it, people are told that their end is not
+// known, and what runs is seen.
 func TestUpdateIsGivenUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		canceled       int
@@ -75,7 +77,8 @@ func TestUpdateIsGivenUp(t *testing.T) {
 					t.Errorf("the log is %s", e.logs(id))
 				}
 				e.wantAbandoned(web, change.StepUp, backup)
-				if sent := e.told(1)[0]; !strings.Contains(string(sent.Payload), "how that ended is not known") || !strings.Contains(string(sent.Payload), web.ID) {
+				if sent := e.told(1)[0]; !strings.Contains(string(sent.Payload), "how that ended is not known") ||
+					!strings.Contains(string(sent.Payload), web.ID) {
 					t.Errorf("people are told %s", sent.Payload)
 				}
 				e.discovered()
@@ -90,7 +93,8 @@ func TestUpdateIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestHousekeepingEndsChanges: a change whose job has ended without it, or is not kept any more, is ended later; that of a job that goes on is not.
+// TestHousekeepingEndsChanges: a change whose job has ended without it, or is not kept any more, is ended later; that of a job that goes
+// on is not.
 func TestHousekeepingEndsChanges(t *testing.T) {
 	forEach(t, func(t *testing.T, e *env) {
 		e.blog()

@@ -22,7 +22,8 @@ func (e *env) announce(id string) error {
 		if err != nil {
 			return err
 		}
-		if _, err = e.svc.Notices.RunAnnounce(context.Background(), &queue.Job{ID: "job_own", Type: notice.JobType, Payload: raw}, nil); err == nil {
+		if _, err = e.svc.Notices.RunAnnounce(context.Background(), &queue.Job{ID: "job_own", Type: notice.JobType, Payload: raw},
+			nil); err == nil {
 			return nil
 		}
 	}
@@ -33,12 +34,15 @@ func (e *env) announce(id string) error {
 func (e *env) silent() string {
 	e.Helper()
 	off, on := false, true
-	e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Events: channels.EventChange{notice.EventNewVersion: &off}}))
-	job, _, err := e.svc.CheckFor(context.Background(), work.ActorSchedule, project.ScanRequest{Scope: work.ScopeAll, Reason: work.ReasonSchedule})
+	e.must(e.svc.Channels().Change(context.Background(),
+		channels.NotificationChange{Events: channels.EventChange{notice.EventNewVersion: &off}}))
+	job, _, err := e.svc.CheckFor(context.Background(), work.ActorSchedule,
+		project.ScanRequest{Scope: work.ScopeAll, Reason: work.ReasonSchedule})
 	e.must(err)
 	e.ended(job.ID)
 	e.announced()
-	e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Events: channels.EventChange{notice.EventNewVersion: &on}}))
+	e.must(e.svc.Channels().Change(context.Background(),
+		channels.NotificationChange{Events: channels.EventChange{notice.EventNewVersion: &on}}))
 	return job.ID
 }
 

@@ -42,7 +42,8 @@ func TestNobodyGetsIn(t *testing.T) {
 		switch {
 		case r.Policy == httpd.Forward && (g.status != 401 || g.json["code"] != "auth_required"):
 			t.Errorf("%s %s: %d %s", r.Method, path, g.status, g.body)
-		case r.Policy == httpd.Public && path != "/api/health" && path != "/api/version" && path != "/openapi.json" && path != "/schemas/:name" && !strings.HasPrefix(path, "/docs"):
+		case r.Policy == httpd.Public && path != "/api/health" && path != "/api/version" && path != "/openapi.json" &&
+			path != "/schemas/:name" && !strings.HasPrefix(path, "/docs"):
 			t.Errorf("%s %s is public", r.Method, path)
 		case strings.HasPrefix(path, "/api/webhooks/") && (g.status < 400 || g.status > 401):
 			t.Errorf("%s %s without a secret: %d %s", r.Method, path, g.status, g.body)
@@ -139,7 +140,8 @@ func (c *contract) refusedWhileArchived(shown bool) {
 }
 
 func serviceUpdate(svc *record.Service) map[string]any {
-	return map[string]any{"scope": "service", "serviceId": svc.ID, "targetTag": svc.Tag, "targetDigest": svc.CandidateDigest, "pullTags": []string{}}
+	return map[string]any{"scope": "service", "serviceId": svc.ID, "targetTag": svc.Tag, "targetDigest": svc.CandidateDigest,
+		"pullTags": []string{}}
 }
 
 func (c *contract) lifecycle() {
@@ -162,7 +164,8 @@ func (c *contract) lifecycle() {
 	}
 	c.refused(404, "not_found", "POST", "/api/stacks/stk_none/lifecycle", `{"action":"stop"}`)
 	c.refused(404, "not_found", "POST", "/api/services/"+unknownID+"/lifecycle", `{"action":"stop"}`)
-	c.refused(409, "conflict", "POST", "/api/stacks/"+c.stackOf("self").ID+"/lifecycle", `{"action":"stop"}`, "reason", "managed_via_supervisor")
+	c.refused(409, "conflict", "POST", "/api/stacks/"+c.stackOf("self").ID+"/lifecycle", `{"action":"stop"}`, "reason",
+		"managed_via_supervisor")
 	c.refused(409, "conflict", "POST", "/api/services/"+self+"/lifecycle", `{"action":"stop"}`, "reason", "managed_via_supervisor")
 	c.whileBusy(stack, web)
 	c.oldCompose()
@@ -175,11 +178,14 @@ func (c *contract) whileBusy(stack, web string) {
 	job := c.call(200, "POST", "/api/services/"+web+"/lifecycle", `{"action":"restart"}`).json["jobId"].(string)
 	<-entered
 	for path, text := range map[string]string{
-		"/api/services/" + web + "/lifecycle": `{"action":"stop"}`, "/api/stacks/" + stack + "/lifecycle": `{"action":"stop"}`, "/api/updates": body(serviceUpdate(c.serviceOf("blog", "web"))),
+		"/api/services/" + web + "/lifecycle": `{"action":"stop"}`, "/api/stacks/" + stack + "/lifecycle": `{"action":"stop"}`,
+		"/api/updates": body(serviceUpdate(c.serviceOf("blog", "web"))),
 	} {
 		c.refused(409, "conflict", "POST", path, text, "existingJobId", job)
 	}
-	if g := c.call(200, "GET", "/api/services/"+web+"/lifecycle-status", ""); fmt.Sprint(g.json["activeJob"]) != fmt.Sprint(map[string]any{"id": job, "type": "service_lifecycle", "status": "running", "action": "restart"}) {
+	if g := c.call(200, "GET", "/api/services/"+web+"/lifecycle-status",
+		""); fmt.Sprint(g.json["activeJob"]) != fmt.Sprint(map[string]any{"id": job, "type": "service_lifecycle", "status": "running",
+		"action": "restart"}) {
 		c.Errorf("the active job: %s", g.body)
 	}
 	if g := c.call(200, "GET", "/api/stacks/"+stack+"/lifecycle-status", ""); !strings.Contains(g.body, job) {
@@ -198,11 +204,13 @@ func (c *contract) oldCompose() {
 	}
 	web := c.serviceOf("blog", "web").ID
 	c.refused(409, "conflict", "POST", "/api/services/"+web+"/lifecycle", `{"action":"start"}`, "reason", "container_missing_for_compose_v1")
-	if g := c.call(200, "GET", "/api/services/"+web+"/lifecycle-status", ""); g.json["unavailableReason"] != "container_missing_for_compose_v1" || g.json["state"] != "stopped" {
+	if g := c.call(200, "GET", "/api/services/"+web+"/lifecycle-status",
+		""); g.json["unavailableReason"] != "container_missing_for_compose_v1" || g.json["state"] != "stopped" {
 		c.Errorf("without a container: %s", g.body)
 	}
 	c.engine.Fail("containers", context.DeadlineExceeded)
-	if g := c.call(200, "GET", "/api/services/"+web+"/lifecycle-status", ""); g.json["unavailableReason"] != "lifecycle_status_unavailable" || g.json["state"] != "unknown" {
+	if g := c.call(200, "GET", "/api/services/"+web+"/lifecycle-status", ""); g.json["unavailableReason"] != "lifecycle_status_unavailable" ||
+		g.json["state"] != "unknown" {
 		c.Errorf("without an engine: %s", g.body)
 	}
 }
@@ -215,15 +223,17 @@ func TestWorkEndpoints(t *testing.T) {
 		blog, web := e.stackOf("blog").ID, e.serviceOf("blog", "web")
 		c.call(200, "GET", "/api/discovery/projects", "")
 		for _, path := range []string{"/api/checks", "/api/runtime-scans"} {
-			for _, ok := range []string{`{"scope":"all"}`, `{"scope":"stack","stackId":"` + blog + `"}`, `{"scope":"service","serviceId":"` + web.ID + `","reason":"ui"}`} {
+			for _, ok := range []string{`{"scope":"all"}`, `{"scope":"stack","stackId":"` + blog + `"}`,
+				`{"scope":"service","serviceId":"` + web.ID + `","reason":"ui"}`} {
 				g := c.call(200, "POST", path, ok)
 				if job := e.ended(g.json["jobId"].(string)); job.Status != "success" {
 					e.Errorf("%s %s: %+v", path, ok, job)
 				}
 			}
 			for text, field := range map[string]string{
-				`{"scope":"none"}`: "scope", `{"scope":"stack"}`: "stackId", `{"scope":"stack","stackId":"x"}`: "stackId", `{"scope":"service","serviceId":"x"}`: "serviceId",
-				`{"scope":"all","reason":"fun"}`: "reason", `{"scope":7}`: "scope",
+				`{"scope":"none"}`: "scope", `{"scope":"stack"}`: "stackId", `{"scope":"stack","stackId":"x"}`: "stackId",
+				`{"scope":"service","serviceId":"x"}`: "serviceId",
+				`{"scope":"all","reason":"fun"}`:      "reason", `{"scope":7}`: "scope",
 			} {
 				c.refused(400, "invalid_argument", "POST", path, text, "field", field)
 			}
@@ -264,7 +274,8 @@ func (c *contract) rollbacks(web *record.Service) {
 	if job, _ := c.updated("blog", "web"); job.Status != "success" {
 		c.Fatalf("the update: %+v", job)
 	}
-	if g := c.call(200, "GET", path+"-target", ""); g.json["available"] != true || g.json["targetDigest"] != digest(1) || g.json["currentDigest"] != digest(2) {
+	if g := c.call(200, "GET", path+"-target", ""); g.json["available"] != true || g.json["targetDigest"] != digest(1) ||
+		g.json["currentDigest"] != digest(2) {
 		c.Errorf("the target: %s", g.body)
 	}
 	id := c.call(200, "POST", path, "").json["jobId"].(string)
@@ -275,8 +286,10 @@ func (c *contract) rollbacks(web *record.Service) {
 	c.refused(409, "conflict", "POST", "/api/services/"+c.serviceOf("self", "patchbay").ID+"/rollback", "", "reason", "managed_via_supervisor")
 	c.refused(404, "not_found", "POST", "/api/backups/bkp_none/restore", "")
 	must := func(rec backup.Record) { c.must(c.svc.Backups.Store.SaveBackup(context.Background(), &rec)) }
-	must(backup.Record{ID: "bkp_failed", StackID: web.StackID, ServiceID: web.ID, Kind: record.MountVolume, Target: "data", Status: backup.StatusFailed, CreatedAt: 1})
-	must(backup.Record{ID: "bkp_gone", StackID: web.StackID, ServiceID: web.ID, Kind: record.MountVolume, Target: "data", Status: backup.StatusSuccess, Path: "/nowhere/x.tar.gz", CreatedAt: 2})
+	must(backup.Record{ID: "bkp_failed", StackID: web.StackID, ServiceID: web.ID, Kind: record.MountVolume, Target: "data",
+		Status: backup.StatusFailed, CreatedAt: 1})
+	must(backup.Record{ID: "bkp_gone", StackID: web.StackID, ServiceID: web.ID, Kind: record.MountVolume, Target: "data",
+		Status: backup.StatusSuccess, Path: "/nowhere/x.tar.gz", CreatedAt: 2})
 	c.refused(409, "conflict", "POST", "/api/backups/bkp_failed/restore", "", "reason", "not_restorable")
 	if job := c.ended(c.call(200, "POST", "/api/backups/bkp_gone/restore", "").json["jobId"].(string)); job.Status != "failed" {
 		c.Errorf("the restore of a backup without a file: %+v", job)

@@ -101,7 +101,8 @@ func (e *env) thousand() string {
 	for s := range 10 {
 		ref := fmt.Sprintf("%s/acme/i%d:1", imageHost, s)
 		images[fmt.Sprint("s", s)] = ref
-		e.engine.AddImage(engine.Image{ID: imageID(s), RepoTags: []string{ref}, RepoDigests: []string{strings.TrimSuffix(ref, ":1") + "@" + digest(s)}})
+		e.engine.AddImage(engine.Image{ID: imageID(s), RepoTags: []string{ref},
+			RepoDigests: []string{strings.TrimSuffix(ref, ":1") + "@" + digest(s)}})
 	}
 	for p := range 100 {
 		name := fmt.Sprintf("p%03d", p)
@@ -113,7 +114,8 @@ func (e *env) thousand() string {
 	list, err := e.engine.Containers(context.Background(), engine.Filter{})
 	e.must(err)
 	for i := range list {
-		for _, l := range []string{"config-hash", "container-number", "depends_on", "image", "oneoff", "project.environment_file.path", "replace", "version"} {
+		for _, l := range []string{"config-hash", "container-number", "depends_on", "image", "oneoff", "project.environment_file.path",
+			"replace", "version"} {
 			list[i].Labels["com.docker.compose."+l] = strings.Repeat("f", 32)
 		}
 		list[i].Labels["com.docker.compose.oneoff"] = "False"

@@ -65,6 +65,7 @@ func (e *env) recipient(role string) notify.Recipient {
 	set, err := e.manager.Settings(context.Background())
 	e.must(err)
 	return notify.Recipient{Name: role, Channel: map[string]string{
-		channels.RoleChat: set.Chat.Instance, channels.RoleEmail: set.Email.Instance, channels.RoleWebhook: set.Webhook.Instance, channels.RoleWebPush: set.WebPush.Instance,
+		channels.RoleChat: set.Chat.Instance, channels.RoleEmail: set.Email.Instance, channels.RoleWebhook: set.Webhook.Instance,
+		channels.RoleWebPush: set.WebPush.Instance,
 	}[role]}
 }

@@ -53,7 +53,8 @@ func TestAskedAheadOfNews(t *testing.T) {
 	}
 	e.checked()
 	web := e.serviceOf("blog", "web")
-	if web.RuntimeDigest != digest(2) || web.CandidateDigest != digest(1) || web.CandidateMatch != project.ArchMatch || !slices.Equal(e.resolves(), []string{webRepo + ":1", webRepo + ":1", webRepo + "@" + digest(2)}) {
+	if web.RuntimeDigest != digest(2) || web.CandidateDigest != digest(1) || web.CandidateMatch != project.ArchMatch ||
+		!slices.Equal(e.resolves(), []string{webRepo + ":1", webRepo + ":1", webRepo + "@" + digest(2)}) {
 		t.Errorf("%+v, asked %v", web, e.resolves())
 	}
 }

@@ -90,7 +90,8 @@ func TestUnchangedNeedsNoDetails(t *testing.T) {
 		e.publish(webRepo+":1", 2)
 		e.discovered()
 		e.checked()
-		if web := e.serviceOf("blog", "web"); web.CandidateDigest != digest(2) || web.CandidateMatch != project.ArchMatch || e.serviceOf("shop", "web").CandidateDigest != "" {
+		if web := e.serviceOf("blog", "web"); web.CandidateDigest != digest(2) || web.CandidateMatch != project.ArchMatch ||
+			e.serviceOf("shop", "web").CandidateDigest != "" {
 			t.Errorf("%+v", web)
 		}
 	})
@@ -111,14 +112,16 @@ func TestPinnedTag(t *testing.T) {
 		e.discovered()
 		e.checked()
 		web := e.serviceOf("blog", "web")
-		if web.Tag != "1" || web.Pinned != digest(1) || web.CandidateDigest != "" || !slices.Equal(e.resolves(), []string{webRepo + ":1"}) || !slices.Equal(web.NewerTags, []string{"2"}) {
+		if web.Tag != "1" || web.Pinned != digest(1) || web.CandidateDigest != "" || !slices.Equal(e.resolves(), []string{webRepo + ":1"}) ||
+			!slices.Equal(web.NewerTags, []string{"2"}) {
 			t.Fatalf("%+v, asked %v", web, e.resolves())
 		}
 		e.publish(webRepo+":1", 2)
 		_, sum := e.checked()
 		d, st, err := e.svc.Service(t.Context(), web.ID)
 		e.must(err)
-		if d.Image.Ref != pinned || d.Image.Tag != "1" || d.Candidate == nil || d.Candidate.Digest != digest(2) || d.Status != project.StatusPinned || !d.Pinned || d.Updatable() || st.Updates != 0 || sum.NewVersions.Count != 1 {
+		if d.Image.Ref != pinned || d.Image.Tag != "1" || d.Candidate == nil || d.Candidate.Digest != digest(2) ||
+			d.Status != project.StatusPinned || !d.Pinned || d.Updatable() || st.Updates != 0 || sum.NewVersions.Count != 1 {
 			t.Errorf("%+v, %+v, %d new versions", d, st, sum.NewVersions.Count)
 		}
 		_, err = e.svc.Update(t.Context(), requestOf(e.serviceOf("blog", "web")))
@@ -147,14 +150,17 @@ func TestLocalImagesAreNotAskedFor(t *testing.T) {
 		runs    bool
 		asked   bool
 	}{
-		"loaded":                                {composeText(map[string]string{"web": webRepo + ":1"}), nil, nil, true, false},
-		"pulled":                                {composeText(map[string]string{"web": webRepo + ":1"}), []string{webRepo + "@" + digest(1)}, nil, true, true},
-		"built":                                 {buildFile, nil, nil, true, false},
-		"built in a store with digests":         {buildFile, []string{webRepo + "@" + digest(1)}, map[string]string{host.LabelProject: "blog"}, true, false},
-		"built and pushed and pulled here":      {buildFile, []string{webRepo + "@" + digest(1)}, nil, true, true},
-		"built and nothing runs":                {buildFile, nil, nil, false, false},
-		"not built and nothing runs":            {composeText(map[string]string{"web": webRepo + ":1"}), nil, nil, false, true},
-		"pulled and built by compose elsewhere": {composeText(map[string]string{"web": webRepo + ":1"}), []string{webRepo + "@" + digest(1)}, map[string]string{host.LabelProject: "ci"}, true, true},
+		"loaded": {composeText(map[string]string{"web": webRepo + ":1"}), nil, nil, true, false},
+		"pulled": {composeText(map[string]string{"web": webRepo + ":1"}), []string{webRepo + "@" + digest(1)},
+			nil, true, true},
+		"built": {buildFile, nil, nil, true, false},
+		"built in a store with digests": {buildFile, []string{webRepo + "@" + digest(1)}, map[string]string{host.LabelProject: "blog"},
+			true, false},
+		"built and pushed and pulled here": {buildFile, []string{webRepo + "@" + digest(1)}, nil, true, true},
+		"built and nothing runs":           {buildFile, nil, nil, false, false},
+		"not built and nothing runs":       {composeText(map[string]string{"web": webRepo + ":1"}), nil, nil, false, true},
+		"pulled and built by compose elsewhere": {composeText(map[string]string{"web": webRepo + ":1"}), []string{webRepo + "@" + digest(1)},
+			map[string]string{host.LabelProject: "ci"}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
@@ -170,7 +176,8 @@ func TestLocalImagesAreNotAskedFor(t *testing.T) {
 			}
 			job, sum := e.checked()
 			web := e.serviceOf("blog", "web")
-			if asked := len(e.registry.Calls()) > 0; asked != tt.asked || job.Status != "success" || sum.ServicesFailed != 0 || web.CheckError != "" || web.CheckedAt == 0 {
+			if asked := len(e.registry.Calls()) > 0; asked != tt.asked || job.Status != "success" || sum.ServicesFailed != 0 ||
+				web.CheckError != "" || web.CheckedAt == 0 {
 				t.Errorf("asked: %v; %+v %+v", asked, sum, web)
 			}
 		})

@@ -7,8 +7,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 
-// TestAnotherArchitectureIsNoCandidate: an index whose manifest for the host's platform is the one that runs is no new version, also if nobody has read
-// the index that runs before.
+// TestAnotherArchitectureIsNoCandidate: an index whose manifest for the host's platform is the one that runs is no new version, also if
+// nobody has read the index that runs before.
 func TestAnotherArchitectureIsNoCandidate(t *testing.T) {
 	for name, tt := range map[string]struct {
 		amd64     int
@@ -26,7 +26,8 @@ func TestAnotherArchitectureIsNoCandidate(t *testing.T) {
 				e.registry.Set(webRepo, "old", fake.Image{Digest: digest(1), Platforms: platforms(1)})
 			}
 			e.publish(webRepo+":1", 2, func(img *fake.Image) {
-				img.Platforms = []registry.Platform{{OS: "linux", Arch: "amd64", Digest: made256("amd64", tt.amd64)}, {OS: "linux", Arch: "arm64", Variant: "v8", Digest: made256("arm64", 2)}}
+				img.Platforms = []registry.Platform{{OS: "linux", Arch: "amd64", Digest: made256("amd64", tt.amd64)},
+					{OS: "linux", Arch: "arm64", Variant: "v8", Digest: made256("arm64", 2)}}
 			})
 			e.discovered()
 			for range 2 {

@@ -43,13 +43,15 @@ func TestCandidates(t *testing.T) {
 		e.publish(webRepo+":1", 1)
 		e.registry.Set(appRepo, "1", fakeImage(7))
 		_, sum := e.checked()
-		if web, app := e.serviceOf("blog", "web"), e.serviceOf("blog", "app"); web.CandidateDigest != "" || app.CandidateDigest != "" || sum.ServicesWithCandidate != 0 {
+		if web, app := e.serviceOf("blog", "web"), e.serviceOf("blog", "app"); web.CandidateDigest != "" || app.CandidateDigest != "" ||
+			sum.ServicesWithCandidate != 0 {
 			t.Errorf("what runs is no candidate: %q %q", web.CandidateDigest, app.CandidateDigest)
 		}
 		e.publish(webRepo+":1", 2)
 		job, sum := e.checked()
 		web := e.serviceOf("blog", "web")
-		if web.CandidateDigest != digest(2) || web.CandidateTag != "1" || web.CandidateMatch != project.ArchMatch || sum.NewVersions.Count != 1 || sum.HostPlatform != "linux/amd64" || job.Status != "success" {
+		if web.CandidateDigest != digest(2) || web.CandidateTag != "1" || web.CandidateMatch != project.ArchMatch ||
+			sum.NewVersions.Count != 1 || sum.HostPlatform != "linux/amd64" || job.Status != "success" {
 			t.Errorf("the candidate: %+v, %+v", web, sum)
 		}
 		since := web.CandidateSince
@@ -122,10 +124,12 @@ func TestRegistryFaults(t *testing.T) {
 				e.registry.Down(imageHost, c.fault)
 				job, sum := e.checked()
 				web, other := e.serviceOf("blog", "web"), e.serviceOf("blog", "other")
-				if !strings.Contains(web.CheckError, c.text) || web.CandidateDigest != digest(2) || other.CheckError != "" || other.CandidateDigest != digest(3) {
+				if !strings.Contains(web.CheckError, c.text) || web.CandidateDigest != digest(2) || other.CheckError != "" ||
+					other.CandidateDigest != digest(3) {
 					t.Errorf("%q %q, %q %q", web.CheckError, web.CandidateDigest, other.CheckError, other.CandidateDigest)
 				}
-				if job.Status != "success" || sum.ServicesFailed != 1 || sum.ServicesChecked != 2 || !strings.Contains(e.logs(job.ID), "warn blog / web: ") {
+				if job.Status != "success" || sum.ServicesFailed != 1 || sum.ServicesChecked != 2 ||
+					!strings.Contains(e.logs(job.ID), "warn blog / web: ") {
 					t.Errorf("%s, %+v\n%s", job.Status, sum, e.logs(job.ID))
 				}
 				asked := 0
@@ -183,7 +187,8 @@ func TestLimitedRegistry(t *testing.T) {
 		down := fake.RegistryUnreachable(webRepo + ":1")
 		e.registry.Fail(imageHost, down, limited, down, down, limited, down, down, down, down)
 		e.checked()
-		if asked := slices.DeleteFunc(e.resolves()[before:], func(ref string) bool { return !strings.HasPrefix(ref, imageHost) }); len(asked) != 3 {
+		if asked := slices.DeleteFunc(e.resolves()[before:],
+			func(ref string) bool { return !strings.HasPrefix(ref, imageHost) }); len(asked) != 3 {
 			t.Errorf("asked %d times in all", len(asked))
 		}
 	})
@@ -264,9 +269,12 @@ func TestIgnoreRules(t *testing.T) {
 		kind, value, tag, version string
 		held                      bool
 	}{
-		"exact tag": {"exact", "1", "1", "", true}, "another tag": {"exact", "2", "1", "", false}, "exact version": {"exact", "1.4.2", "latest", "1.4.2", true},
-		"prefix": {"prefix", "1.4.", "latest", "1.4.2", true}, "another prefix": {"prefix", "1.5.", "latest", "1.4.2", false}, "regex": {"regex", `^1\.\d+\.2$`, "latest", "1.4.2", true},
-		"another regex": {"regex", `beta`, "latest", "1.4.2", false}, "range": {"semver", ">=1.4 <2", "latest", "1.4.2", true}, "another range": {"semver", "^2", "latest", "1.4.2", false},
+		"exact tag": {"exact", "1", "1", "", true}, "another tag": {"exact", "2", "1", "", false},
+		"exact version": {"exact", "1.4.2", "latest", "1.4.2", true},
+		"prefix":        {"prefix", "1.4.", "latest", "1.4.2", true}, "another prefix": {"prefix", "1.5.", "latest", "1.4.2", false},
+		"regex":         {"regex", `^1\.\d+\.2$`, "latest", "1.4.2", true},
+		"another regex": {"regex", `beta`, "latest", "1.4.2", false}, "range": {"semver", ">=1.4 <2", "latest", "1.4.2", true},
+		"another range":  {"semver", "^2", "latest", "1.4.2", false},
 		"range on a tag": {"semver", "^1", "1.4.2", "", true}, "no version yet": {"semver", "^1", "latest", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -277,7 +285,9 @@ func TestIgnoreRules(t *testing.T) {
 			e.checked()
 			web := e.serviceOf("blog", "web")
 			e.must(e.svc.repo.UpdateService(t.Context(), web.ID, map[string]any{"candidate_version": c.version}, 1))
-			id, err := e.svc.AddIgnoreRule(t.Context(), candidate.IgnoreRule{Enabled: true, Scope: candidate.IgnoreScope{Type: work.ScopeService, ServiceID: web.ID}, Match: candidate.RuleMatch{Kind: c.kind, Value: c.value}})
+			id, err := e.svc.AddIgnoreRule(t.Context(),
+				candidate.IgnoreRule{Enabled: true, Scope: candidate.IgnoreScope{Type: work.ScopeService, ServiceID: web.ID},
+					Match: candidate.RuleMatch{Kind: c.kind, Value: c.value}})
 			e.must(err)
 			d, st, err := e.svc.Service(t.Context(), web.ID)
 			e.must(err)

@@ -178,7 +178,8 @@ func TestExamplesFit(t *testing.T) {
 				t.Errorf("%s %s has no example", method, path)
 				continue
 			}
-			c.valid(method+" "+path+" example", []string{"paths", path, method, "requestBody", "content", "application/json", "schema"}, []byte(body(media["example"])))
+			c.valid(method+" "+path+" example", []string{"paths", path, method, "requestBody", "content", "application/json", "schema"},
+				[]byte(body(media["example"])))
 		}
 	}
 }

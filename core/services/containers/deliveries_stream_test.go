@@ -110,7 +110,8 @@ func TestInboxStream(t *testing.T) {
 		e.deliver("d1", body)
 		e.deliver("d1", body)
 		first, second := s.next(), s.next()
-		if first.name != "host_packages_delivery_event" || first.data["deliveryId"] != "d1" || first.data["type"] != webhook.EventReceived || first.data["decision"] != webhook.DecisionProcessed || first.data["attemptCount"] != 1.0 {
+		if first.name != "host_packages_delivery_event" || first.data["deliveryId"] != "d1" || first.data["type"] != webhook.EventReceived ||
+			first.data["decision"] != webhook.DecisionProcessed || first.data["attemptCount"] != 1.0 {
 			t.Errorf("%+v", first)
 		}
 		if second.data["type"] != webhook.EventRepeated || second.data["attemptCount"] != 2.0 || second.id <= first.id {

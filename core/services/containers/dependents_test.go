@@ -18,7 +18,8 @@ import (
 // sharing is a project of which two services share namespaces with web, one through the other, and a third shares nothing.
 func (e *env) sharing() {
 	e.Helper()
-	e.project("blog", 1, map[string]string{"web": webRepo + ":1", "app": appRepo + ":1", "tail": dbRepo + ":1", "idle": imageHost + "/acme/idle:1"})
+	e.project("blog", 1, map[string]string{"web": webRepo + ":1", "app": appRepo + ":1", "tail": dbRepo + ":1",
+		"idle": imageHost + "/acme/idle:1"})
 	e.file("blog/compose.yaml", "services:\n  app:\n    image: "+appRepo+":1\n    pid: service:tail\n  idle:\n    image: "+imageHost+"/acme/idle:1\n  tail:\n    image: "+dbRepo+
 		":1\n    network_mode: container:blog-web-1\n  web:\n    image: "+webRepo+":1\n  absent:\n    image: "+webRepo+":9\n    volumes_from: [web]\n")
 	e.publish(webRepo+":1", 2)
@@ -122,7 +123,8 @@ func TestDependentsRollBack(t *testing.T) {
 			if diff := cmp.Diff([]string{"web", "tail!", "app!"}, did[len(did)-3:]); diff != "" {
 				t.Errorf("the way back: %v", did)
 			}
-			if tail, app := e.engine.ContainersOf("blog", "tail"), e.engine.ContainersOf("blog", "app"); tail[0].State != "running" || app[0].State == "running" {
+			if tail, app := e.engine.ContainersOf("blog", "tail"), e.engine.ContainersOf("blog", "app"); tail[0].State != "running" ||
+				app[0].State == "running" {
 				t.Errorf("tail is %s, app %s\n%s", tail[0].State, app[0].State, e.logs(job.ID))
 			}
 		})

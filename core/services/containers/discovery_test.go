@@ -73,19 +73,26 @@ func TestDiscoveryTransitions(t *testing.T) {
 			{"paused counts as running", func() { e.setState("blog", "paused") }, "skipped", record.ProjectActive, ""},
 			{"no container", func() { e.vanish("blog") }, "marked_stopped", record.ProjectStopped, ""},
 			{"no container yet", func() {}, "skipped", record.ProjectStopped, ""},
-			{"changed while stopped", func() { e.file("blog/compose.yaml", composeText(both, "volumes:\n  data: {}\n")) }, "skipped", record.ProjectStopped, ""},
-			{"no file", func() { e.must(os.Remove(path)) }, "marked_missing / " + record.ArchivedMissing, record.ProjectMissing, record.ArchivedMissing},
+			{"changed while stopped", func() { e.file("blog/compose.yaml", composeText(both, "volumes:\n  data: {}\n")) }, "skipped",
+				record.ProjectStopped, ""},
+			{"no file", func() { e.must(os.Remove(path)) }, "marked_missing / " + record.ArchivedMissing, record.ProjectMissing,
+				record.ArchivedMissing},
 			{"still no file", func() {}, "", record.ProjectMissing, record.ArchivedMissing},
-			{"a directory in its place", func() { e.must(os.Mkdir(path, 0o755)) }, "failed / compose_file_unreadable", record.ProjectInvalid, record.ArchivedMissing},
-			{"the file is back", func() { e.must(os.Remove(path)); e.file("blog/compose.yaml", composeText(both)) }, "marked_stopped", record.ProjectStopped, ""},
+			{"a directory in its place", func() { e.must(os.Mkdir(path, 0o755)) }, "failed / compose_file_unreadable", record.ProjectInvalid,
+				record.ArchivedMissing},
+			{"the file is back", func() { e.must(os.Remove(path)); e.file("blog/compose.yaml", composeText(both)) }, "marked_stopped",
+				record.ProjectStopped, ""},
 			{"containers too", restart, "skipped", record.ProjectActive, ""},
 			{"no YAML", func() { e.file("blog/compose.yaml", "services: [") }, "failed / compose_file_invalid", record.ProjectInvalid, ""},
 			{"no services", func() { e.file("blog/compose.yaml", "services: {}\n") }, "failed / compose_no_services", record.ProjectInvalid, ""},
-			{"unreadable with containers", func() { e.must(os.Remove(path)); e.must(os.Mkdir(path, 0o755)) }, "failed / compose_file_unreadable", record.ProjectInvalid, ""},
+			{"unreadable with containers", func() { e.must(os.Remove(path)); e.must(os.Mkdir(path, 0o755)) }, "failed / compose_file_unreadable",
+				record.ProjectInvalid, ""},
 			{"no file with containers that run", func() { e.must(os.Remove(path)) }, "failed / compose_file_missing", record.ProjectInvalid, ""},
 			{"well again", func() { e.file("blog/compose.yaml", composeText(both)) }, "skipped", record.ProjectActive, ""},
-			{"no file, containers that do not run", func() { e.must(os.Remove(path)); e.setState("blog", "exited") }, "marked_missing / " + record.ArchivedMissing, record.ProjectMissing, record.ArchivedMissing},
-			{"all is back", func() { e.file("blog/compose.yaml", composeText(both)); e.setState("blog", "running") }, "updated", record.ProjectActive, ""},
+			{"no file, containers that do not run", func() { e.must(os.Remove(path)); e.setState("blog", "exited") },
+				"marked_missing / " + record.ArchivedMissing, record.ProjectMissing, record.ArchivedMissing},
+			{"all is back", func() { e.file("blog/compose.yaml", composeText(both)); e.setState("blog", "running") }, "updated",
+				record.ProjectActive, ""},
 		}
 		id := ""
 		for _, s := range steps {
@@ -133,7 +140,8 @@ func TestUserArchiveStays(t *testing.T) {
 			e.discovered()
 			e.file("blog/compose.yaml", composeText(images))
 			e.discovered()
-			if st, app := e.stackOf("blog"), e.serviceOf("blog", "app"); st.ArchivedReason != record.ArchivedByUser || app.ArchivedReason != record.ArchivedByUser {
+			if st, app := e.stackOf("blog"), e.serviceOf("blog", "app"); st.ArchivedReason != record.ArchivedByUser ||
+				app.ArchivedReason != record.ArchivedByUser {
 				t.Errorf("%s: the stack is archived by %q, the service by %q", name, st.ArchivedReason, app.ArchivedReason)
 			}
 		}
@@ -144,7 +152,8 @@ func TestUserArchiveStays(t *testing.T) {
 		e.discovered()
 		e.file("blog/compose.yaml", composeText(images))
 		e.discovered()
-		if p, st := e.projectOf("blog"), e.stackOf("blog"); p.ArchivedReason != record.ArchivedByUser || st.ArchivedReason != record.ArchivedByUser {
+		if p, st := e.projectOf("blog"), e.stackOf("blog"); p.ArchivedReason != record.ArchivedByUser ||
+			st.ArchivedReason != record.ArchivedByUser {
 			t.Errorf("the project is archived by %q, the stack by %q", p.ArchivedReason, st.ArchivedReason)
 		}
 	})
@@ -193,7 +202,8 @@ func TestDiscoveryReadsCompose(t *testing.T) {
 		t.Fatalf("%q %s", did(res, "blog"), e.projectOf("blog").LastError)
 	}
 	st := e.stackOf("blog")
-	if diff := cmp.Diff([]string{filepath.Join(dir, "compose.yaml"), filepath.Join(dir, "more.yaml")}, st.Files); diff != "" || st.WorkingDir != dir {
+	if diff := cmp.Diff([]string{filepath.Join(dir, "compose.yaml"), filepath.Join(dir, "more.yaml")}, st.Files); diff != "" ||
+		st.WorkingDir != dir {
 		t.Errorf("relative labels against %s: %s", st.WorkingDir, diff)
 	}
 	web, plain, tool := e.serviceOf("blog", "web"), e.serviceOf("blog", "plain"), e.serviceOf("blog", "tool")
@@ -203,7 +213,8 @@ func TestDiscoveryReadsCompose(t *testing.T) {
 	if tool.Pinned != digest(5) || tool.Tag != "" || !cmp.Equal(tool.Profiles, []string{"extra"}) || tool.State != record.StateStopped {
 		t.Errorf("tool is %+v", tool)
 	}
-	want := []record.Mount{{Kind: record.MountVolume, Name: "blog_data", Destination: "/data"}, {Kind: record.MountBind, Name: filepath.Join(dir, "conf"), Destination: "/etc/conf", ReadOnly: true}}
+	want := []record.Mount{{Kind: record.MountVolume, Name: "blog_data", Destination: "/data"},
+		{Kind: record.MountBind, Name: filepath.Join(dir, "conf"), Destination: "/etc/conf", ReadOnly: true}}
 	if diff := cmp.Diff(want, web.Mounts); diff != "" {
 		t.Errorf("mounts: %s", diff)
 	}
@@ -254,9 +265,15 @@ func TestBrokenProjectsStayAlone(t *testing.T) {
 		}
 		e.project("broken", 1, map[string]string{"web": webRepo + ":1"})
 		e.file("broken/compose.yaml", "services:\n  web: 7\n")
-		e.engine.AddContainer(engine.Container{Name: "x", Labels: map[string]string{host.LabelConfigHash: "hash", host.LabelComposeVersion: "2", host.LabelProject: "nofiles", host.LabelService: "web"}})
-		e.engine.AddContainer(engine.Container{Name: "y", Labels: map[string]string{host.LabelConfigHash: "hash", host.LabelComposeVersion: "2", host.LabelProject: "relative", host.LabelService: "web", host.LabelFiles: "compose.yaml"}})
-		e.engine.AddContainer(engine.Container{Name: "z", Labels: map[string]string{host.LabelConfigHash: "hash", host.LabelComposeVersion: "2", host.LabelProject: "empty", host.LabelService: "web", host.LabelFiles: " , "}})
+		e.engine.AddContainer(engine.Container{Name: "x",
+			Labels: map[string]string{host.LabelConfigHash: "hash", host.LabelComposeVersion: "2", host.LabelProject: "nofiles",
+				host.LabelService: "web"}})
+		e.engine.AddContainer(engine.Container{Name: "y",
+			Labels: map[string]string{host.LabelConfigHash: "hash", host.LabelComposeVersion: "2", host.LabelProject: "relative",
+				host.LabelService: "web", host.LabelFiles: "compose.yaml"}})
+		e.engine.AddContainer(engine.Container{Name: "z",
+			Labels: map[string]string{host.LabelConfigHash: "hash", host.LabelComposeVersion: "2", host.LabelProject: "empty",
+				host.LabelService: "web", host.LabelFiles: " , "}})
 		res := e.discovered()
 		if len(res.Actions) != 2 || res.Omitted != 5 {
 			t.Errorf("%d actions, %d left out", len(res.Actions), res.Omitted)
@@ -265,7 +282,8 @@ func TestBrokenProjectsStayAlone(t *testing.T) {
 		if diff := cmp.Diff(want, res.Summary); diff != "" {
 			t.Error(diff)
 		}
-		for name, why := range map[string]string{"broken": compose.FileInvalid, "nofiles": compose.FilesMissing, "relative": compose.FilesRelative, "empty": compose.FilesEmpty} {
+		for name, why := range map[string]string{"broken": compose.FileInvalid, "nofiles": compose.FilesMissing,
+			"relative": compose.FilesRelative, "empty": compose.FilesEmpty} {
 			if p := e.projectOf(name); p.Status != record.ProjectInvalid || !strings.HasPrefix(p.LastError, why) || p.StackID != "" {
 				t.Errorf("%s: %+v", name, p)
 			}

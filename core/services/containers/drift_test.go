@@ -25,7 +25,8 @@ func (e *env) madeOf(text string, change func(*engine.Detail)) {
 	e.engine.ConfigureImage(imageID(1), config)
 	e.engine.ScriptContainer(e.engine.ContainersOf("blog", "web")[0].ID, func(d *engine.Detail) {
 		d.State, d.Health, d.RestartPolicy = "running", "healthy", "no"
-		d.Config = &engine.ContainerConfig{ImageConfig: config, NetworkMode: "blog_default", Networks: []string{"blog_default"}, IPCMode: "private"}
+		d.Config = &engine.ContainerConfig{ImageConfig: config, NetworkMode: "blog_default", Networks: []string{"blog_default"},
+			IPCMode: "private"}
 		d.Config.Env = slices.Clone(config.Env)
 		change(d)
 	})
@@ -49,10 +50,12 @@ func TestDrift(t *testing.T) {
 			running: func(d *engine.Detail) {
 				d.Config.Env = append(d.Config.Env, "CHANGED=old", "SAME=x", "REMOVED=1", "HTTP_PROXY=http://p", "affinity:container==x")
 			},
-			want: []drift.Drift{{Field: "environment", Name: "ADDED", Change: drift.Added}, {Field: "environment", Name: "CHANGED", Change: drift.Changed}, {Field: "environment", Name: "REMOVED", Change: drift.Removed}},
+			want: []drift.Drift{{Field: "environment", Name: "ADDED", Change: drift.Added},
+				{Field: "environment", Name: "CHANGED", Change: drift.Changed}, {Field: "environment", Name: "REMOVED", Change: drift.Removed}},
 		},
 		"a variable of the image that was set otherwise": {
-			running: func(d *engine.Detail) { d.Config.Env = []string{"PATH=/bin", "VERSION=2"} }, want: []drift.Drift{{Field: "environment", Name: "VERSION", Change: drift.Changed}},
+			running: func(d *engine.Detail) { d.Config.Env = []string{"PATH=/bin", "VERSION=2"} },
+			want:    []drift.Drift{{Field: "environment", Name: "VERSION", Change: drift.Changed}},
 		},
 		"unresolved": {
 			file: "    environment: [\"DB_PASSWORD=${DB_PASSWORD}\", PASSED]\n    command: serve --token ${TOKEN}\n",
@@ -67,7 +70,8 @@ func TestDrift(t *testing.T) {
 		},
 		"program": {
 			file: "    command: other\n    user: root\n    working_dir: /x\n",
-			want: []drift.Drift{{Field: "command", Name: "", Change: drift.Changed}, {Field: "user", Name: "", Change: drift.Changed}, {Field: "workingDir", Name: "", Change: drift.Changed}},
+			want: []drift.Drift{{Field: "command", Name: "", Change: drift.Changed}, {Field: "user", Name: "", Change: drift.Changed},
+				{Field: "workingDir", Name: "", Change: drift.Changed}},
 		},
 		"an entrypoint drops the command of the image": {
 			file: "    entrypoint: /run\n", running: func(d *engine.Detail) { d.Config.Entrypoint, d.Config.Command = []string{"/run"}, nil },
@@ -77,17 +81,21 @@ func TestDrift(t *testing.T) {
 			running: func(d *engine.Detail) {
 				d.Mounts = []engine.Mount{
 					{Type: "volume", Name: "blog_data", Destination: "/data"}, {Type: "bind", Source: "/srv/conf", Destination: "/conf"},
-					{Type: "volume", Name: strings.Repeat("a", 64), Destination: "/scratch"}, {Type: "volume", Name: strings.Repeat("b", 64), Destination: "/of-the-image"},
+					{Type: "volume", Name: strings.Repeat("a", 64), Destination: "/scratch"},
+					{Type: "volume", Name: strings.Repeat("b", 64), Destination: "/of-the-image"},
 					{Type: "volume", Name: "other", Destination: "/gone"},
 				}
 			},
-			want: []drift.Drift{{Field: "mount", Name: "/conf", Change: drift.Changed}, {Field: "mount", Name: "/gone", Change: drift.Removed}, {Field: "mount", Name: "/new", Change: drift.Added}},
+			want: []drift.Drift{{Field: "mount", Name: "/conf", Change: drift.Changed}, {Field: "mount", Name: "/gone", Change: drift.Removed},
+				{Field: "mount", Name: "/new", Change: drift.Added}},
 		},
 		"networks": {
 			running: func(d *engine.Detail) { d.Config.Networks = []string{"blog_back"} },
-			want:    []drift.Drift{{Field: "network", Name: "blog_back", Change: drift.Removed}, {Field: "network", Name: "blog_default", Change: drift.Added}},
+			want: []drift.Drift{{Field: "network", Name: "blog_back", Change: drift.Removed},
+				{Field: "network", Name: "blog_default", Change: drift.Added}},
 		},
-		"a namespace of another": {file: "    network_mode: host\n", want: []drift.Drift{{Field: "networkMode", Name: "", Change: drift.Changed}}},
+		"a namespace of another": {file: "    network_mode: host\n",
+			want: []drift.Drift{{Field: "networkMode", Name: "", Change: drift.Changed}}},
 		"ports limits and the rest": {
 			file: "    ports: [\"80:80\"]\n    mem_limit: 1m\n    cpus: 0.5\n    pids_limit: 9\n    restart: always\n    privileged: true\n    cap_add: [NET_ADMIN]\n    labels: {a: c}\n",
 			running: func(d *engine.Detail) {
@@ -95,8 +103,12 @@ func TestDrift(t *testing.T) {
 				d.Labels = cloneWith(cloneWith(d.Labels, "a", "b"), "gone", "1")
 			},
 			want: []drift.Drift{
-				{Field: "capabilities", Name: "", Change: drift.Changed}, {Field: "cpus", Name: "", Change: drift.Changed}, {Field: "label", Name: "a", Change: drift.Changed}, {Field: "label", Name: "gone", Change: drift.Removed}, {Field: "memory", Name: "", Change: drift.Changed},
-				{Field: "pids", Name: "", Change: drift.Changed}, {Field: "port", Name: ":80:80/tcp", Change: drift.Added}, {Field: "port", Name: ":81:80/tcp", Change: drift.Removed}, {Field: "privileged", Name: "", Change: drift.Changed}, {Field: "restart", Name: "", Change: drift.Changed},
+				{Field: "capabilities", Name: "", Change: drift.Changed}, {Field: "cpus", Name: "", Change: drift.Changed},
+				{Field: "label", Name: "a", Change: drift.Changed}, {Field: "label", Name: "gone", Change: drift.Removed},
+				{Field: "memory", Name: "", Change: drift.Changed},
+				{Field: "pids", Name: "", Change: drift.Changed}, {Field: "port", Name: ":80:80/tcp", Change: drift.Added},
+				{Field: "port", Name: ":81:80/tcp", Change: drift.Removed}, {Field: "privileged", Name: "", Change: drift.Changed},
+				{Field: "restart", Name: "", Change: drift.Changed},
 			},
 		},
 	}
@@ -130,7 +142,8 @@ func TestDriftNeedsConsent(t *testing.T) {
 	e.madeOf(webFile+"    environment: {ADDED: \"1\"}\n", func(*engine.Detail) {})
 	req := requestOf(e.serviceOf("blog", "web"))
 	_, err := e.svc.Update(t.Context(), req)
-	if f := fault.As(err); err == nil || f.Code != fault.Conflict || f.Ext["reason"] != "drift" || !strings.Contains(f.Message, "environment ADDED") {
+	if f := fault.As(err); err == nil || f.Code != fault.Conflict || f.Ext["reason"] != "drift" ||
+		!strings.Contains(f.Message, "environment ADDED") {
 		t.Fatalf("without consent: %+v", err)
 	}
 	req.Mode = change.ModeDryRun
@@ -156,9 +169,11 @@ func TestDriftWhileQueued(t *testing.T) {
 	id, release := e.heldBack()
 	e.file("blog/compose.yaml", webFile+"    environment: {ADDED: \"1\"}\n")
 	release()
-	if job := e.ended(id); job.Status != "failed" || !strings.Contains(job.ResultReason.Detail, "environment ADDED") || e.runs("blog", "web") != imageID(1) {
+	if job := e.ended(id); job.Status != "failed" || !strings.Contains(job.ResultReason.Detail, "environment ADDED") ||
+		e.runs("blog", "web") != imageID(1) {
 		t.Errorf("%+v", job)
-	} else if log := e.logs(id); job.ResultReason.Summary != "A check before the update failed, so nothing was changed." || strings.Contains(log, "pull failed") {
+	} else if log := e.logs(id); job.ResultReason.Summary != "A check before the update failed, so nothing was changed." ||
+		strings.Contains(log, "pull failed") {
 		t.Errorf("the headline is %q\n%s", job.ResultReason.Summary, log)
 	}
 	if calls := e.engine.CallsOf("pull", "tag", "compose"); len(calls) != 0 {
@@ -169,11 +184,13 @@ func TestDriftWhileQueued(t *testing.T) {
 // TestUnresolvedVariableRefuses: no consent makes a service lose a value, which is never shown.
 func TestUnresolvedVariableRefuses(t *testing.T) {
 	e := newEnv(t)
-	e.madeOf(webFile+"    environment: {DB_PASSWORD: \"${DB_PASSWORD}\"}\n", func(d *engine.Detail) { d.Config.Env = append(d.Config.Env, "DB_PASSWORD=geheim") })
+	e.madeOf(webFile+"    environment: {DB_PASSWORD: \"${DB_PASSWORD}\"}\n",
+		func(d *engine.Detail) { d.Config.Env = append(d.Config.Env, "DB_PASSWORD=geheim") })
 	req := requestOf(e.serviceOf("blog", "web"))
 	req.AllowDrift = true
 	_, err := e.svc.Update(context.Background(), req)
-	if f := fault.As(err); err == nil || f.Ext["reason"] != "unresolved_variables" || !strings.Contains(f.Message, "DB_PASSWORD") || strings.Contains(f.Message, "geheim") {
+	if f := fault.As(err); err == nil || f.Ext["reason"] != "unresolved_variables" || !strings.Contains(f.Message, "DB_PASSWORD") ||
+		strings.Contains(f.Message, "geheim") {
 		t.Fatalf("%+v", err)
 	}
 	e.file("blog/.env", "DB_PASSWORD=geheim\n")

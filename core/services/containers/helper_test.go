@@ -99,8 +99,10 @@ func newEnv(t testing.TB, change ...func(*env)) *env {
 // testSettings are short where waiting is concerned.
 func testSettings() Settings {
 	return Settings{
-		BaseURL: "/", Locale: "zh", Engine: "engine.test", Registries: []string{"registry.test"}, PackageHosts: []string{imageHost}, ComposeBin: "docker-compose",
-		SelfUpgradeURL: "/supervisor/", ImageRepo: imageHost + "/acme/patchbay", Discovery: 60, MaxActions: 200, DeployTimeout: 5, Parallel: 8, PerHost: 5,
+		BaseURL: "/", Locale: "zh", Engine: "engine.test", Registries: []string{"registry.test"}, PackageHosts: []string{imageHost},
+		ComposeBin:     "docker-compose",
+		SelfUpgradeURL: "/supervisor/", ImageRepo: imageHost + "/acme/patchbay", Discovery: 60, MaxActions: 200, DeployTimeout: 5, Parallel: 8,
+		PerHost:       5,
 		RetryAttempts: 3, RetryBaseMS: 1, RetryMaxMS: 4, Cooldown: 21600, UpdateRetries: 2, UpdateBaseMS: 1, UpdateMaxMS: 2,
 		HealthTimeout: 1200 * time.Millisecond, SettleTime: 100 * time.Millisecond,
 	}
@@ -133,11 +135,13 @@ func (e *env) start() {
 	sender := e.notifiers.sender(e, e.store, e.now)
 	e.manager = e.newManager(sender, e.ring)
 	svc, err := New(Config{
-		Sender: sender, Channels: e.manager, Store: e.store, Keyring: e.ring, Settings: e.set, DataDir: filepath.Join(e.dir, "data"), Version: "1.2.3", Now: e.now, OutageWait: e.outageWait,
+		Sender: sender, Channels: e.manager, Store: e.store, Keyring: e.ring, Settings: e.set, DataDir: filepath.Join(e.dir, "data"),
+		Version: "1.2.3", Now: e.now, OutageWait: e.outageWait,
 		Providers: Providers{Engine: eng, Registries: []client.Registry{e.registry}, CodeHost: e.codeHost, Notify: e.notifiers.listed()},
 	})
 	e.must(err)
-	cfg := queue.Config{Store: e.store, Bus: event.NewBus(), Handlers: append(svc.Jobs(), sender.Jobs()...), Schedules: svc.Schedules(), NoSchedules: true, Workers: e.workers}
+	cfg := queue.Config{Store: e.store, Bus: event.NewBus(), Handlers: append(svc.Jobs(), sender.Jobs()...), Schedules: svc.Schedules(),
+		NoSchedules: true, Workers: e.workers}
 	if !e.idle {
 		cfg.Heartbeat, cfg.Poll, cfg.Grace = 100*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
 	}
@@ -237,7 +241,8 @@ func (e *env) container(project, service, image string, files ...string) string 
 	}
 	return e.engine.AddContainer(engine.Container{
 		Name: project + "-" + service + "-1", Image: image,
-		Labels: map[string]string{host.LabelProject: project, host.LabelService: service, engine.LabelNumber: "1", host.LabelWorkingDir: dir, host.LabelFiles: strings.Join(files, ","), host.LabelConfigHash: "hash", host.LabelComposeVersion: "2.40.3"},
+		Labels: map[string]string{host.LabelProject: project, host.LabelService: service, engine.LabelNumber: "1", host.LabelWorkingDir: dir,
+			host.LabelFiles: strings.Join(files, ","), host.LabelConfigHash: "hash", host.LabelComposeVersion: "2.40.3"},
 	})
 }
 

@@ -77,15 +77,18 @@ func newHookEnv(t testing.TB, cfg store.Config) *hookEnv {
 		Sender: sender, Channels: manager,
 		Store: e.store, Keyring: ring, Logger: log, DataDir: t.TempDir(),
 		Settings: Settings{
-			BaseURL: "/", PackageHosts: []string{hookImages}, WebhookSecret: hookTrigger, Parallel: 2, PerHost: 2, RetryBaseMS: 1, RetryMaxMS: 1, ComposeBin: "compose",
-			Discovery: 60, MaxActions: 100, DeployTimeout: 5, HostPlatform: "linux/amd64",
+			BaseURL: "/", PackageHosts: []string{hookImages}, WebhookSecret: hookTrigger, Parallel: 2, PerHost: 2, RetryBaseMS: 1, RetryMaxMS: 1,
+			ComposeBin: "compose",
+			Discovery:  60, MaxActions: 100, DeployTimeout: 5, HostPlatform: "linux/amd64",
 		},
-		Providers: Providers{Engine: fake.NewEngine(), Registries: []client.Registry{fake.NewRegistry(hookImages)}, CodeHost: e.host, Notify: e.notifiers.listed()},
+		Providers: Providers{Engine: fake.NewEngine(), Registries: []client.Registry{fake.NewRegistry(hookImages)}, CodeHost: e.host,
+			Notify: e.notifiers.listed()},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.queue, err = queue.New(queue.Config{Store: e.store, Bus: event.NewBus(), Logger: log, Handlers: append(e.svc.Jobs(), sender.Jobs()...), Poll: 50 * time.Millisecond})
+	e.queue, err = queue.New(queue.Config{Store: e.store, Bus: event.NewBus(), Logger: log, Handlers: append(e.svc.Jobs(), sender.Jobs()...),
+		Poll: 50 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,13 +247,15 @@ func (e *hookEnv) manage(images ...string) (ids []string) {
 	e.Helper()
 	err := e.store.Tx(context.Background(), "manage", func(ctx context.Context) error {
 		dir := e.TempDir()
-		st := record.Stack{ID: store.NewID("stk"), Project: store.NewID("p"), WorkingDir: dir, Files: []string{filepath.Join(dir, "compose.yaml")}, CreatedAt: 1}
+		st := record.Stack{ID: store.NewID("stk"), Project: store.NewID("p"), WorkingDir: dir,
+			Files: []string{filepath.Join(dir, "compose.yaml")}, CreatedAt: 1}
 		files := "services:\n"
 		if err := e.store.Writer(ctx).Create(&st).Error; err != nil {
 			return err
 		}
 		for i, ref := range images {
-			svc := record.Service{ID: store.NewID("svc"), StackID: st.ID, Name: "s" + string(rune('a'+i)), Image: ref, State: record.StateRunning, MinAge: -1, CreatedAt: 1}
+			svc := record.Service{ID: store.NewID("svc"), StackID: st.ID, Name: "s" + string(rune('a'+i)), Image: ref, State: record.StateRunning,
+				MinAge: -1, CreatedAt: 1}
 			svc.Repo, svc.Tag = svc.ImageRef().Repo(), svc.ImageRef().Tag
 			if err := e.store.Writer(ctx).Create(&svc).Error; err != nil {
 				return err

@@ -62,23 +62,28 @@ func TestSync(t *testing.T) {
 		e.post(400, "/sync", `{"resolveConflicts":[{"repo":"t/twice","keepHookId":"1","deleteHookIds":["1"]}]}`)
 		e.post(400, "/sync", `{"repos":["t/fresh"],"resolveConflicts":[{"repo":"t/twice","keepHookId":"1","deleteHookIds":["2"]}]}`)
 		dry := e.sync(`{"dryRun":true,"repos":["t/fresh","T/FRESH"]}`)
-		if len(dry) != 1 || dry["t/fresh"].Action != webhook.ActionCreated || len(e.host.HooksOf("t/fresh")) != 1 || e.repo("t/fresh").WebhookState != webhook.StateUnknown {
+		if len(dry) != 1 || dry["t/fresh"].Action != webhook.ActionCreated || len(e.host.HooksOf("t/fresh")) != 1 ||
+			e.repo("t/fresh").WebhookState != webhook.StateUnknown {
 			t.Errorf("%+v", dry)
 		}
 		e.host.Fail("t/denied", fake.CodeHostError(403, 0), fake.CodeHostError(403, 0))
 		got := e.sync("")
 		for name, want := range map[string][2]string{
-			"t/fresh": {webhook.ActionCreated, webhook.StateOK}, "t/same": {webhook.ActionNoop, webhook.StateOK}, "t/stale": {webhook.ActionUpdated, webhook.StateOK}, "t/twice": {webhook.ActionConflict, webhook.StateConflict}, "t/denied": {webhook.ActionError, webhook.StateError}, "t/moved": {webhook.ActionUpdated, webhook.StateOK},
+			"t/fresh": {webhook.ActionCreated, webhook.StateOK}, "t/same": {webhook.ActionNoop, webhook.StateOK},
+			"t/stale": {webhook.ActionUpdated, webhook.StateOK}, "t/twice": {webhook.ActionConflict, webhook.StateConflict},
+			"t/denied": {webhook.ActionError, webhook.StateError}, "t/moved": {webhook.ActionUpdated, webhook.StateOK},
 		} {
 			if r := e.repo(name); got[name].Action != want[0] || r.WebhookState != want[1] || r.LastSyncAt == 0 || r.LastOp != webhook.OpSync {
 				t.Errorf("%s: %+v %+v", name, got[name], r)
 			}
 		}
 		fresh := e.host.HooksOf("t/fresh")
-		if len(fresh) != 2 || fresh[0].ID != other || !slices.Equal(fresh[1].Events, []string{codehost.EventPackage}) || e.host.SecretOf(fresh[1].ID).Reveal() != e.secret() {
+		if len(fresh) != 2 || fresh[0].ID != other || !slices.Equal(fresh[1].Events, []string{codehost.EventPackage}) ||
+			e.host.SecretOf(fresh[1].ID).Reveal() != e.secret() {
 			t.Errorf("%+v", fresh)
 		}
-		if got["t/same"].HookID != same || got["t/stale"].HookID != stale || !e.host.HooksOf("t/stale")[0].Active || e.host.HooksOf("t/moved")[0].URL != hookCallback {
+		if got["t/same"].HookID != same || got["t/stale"].HookID != stale || !e.host.HooksOf("t/stale")[0].Active ||
+			e.host.HooksOf("t/moved")[0].URL != hookCallback {
 			t.Errorf("%+v", got)
 		}
 		if c := got["t/twice"]; len(c.ConflictHooks) != 2 || len(e.host.HooksOf("t/twice")) != 2 {
@@ -89,7 +94,8 @@ func TestSync(t *testing.T) {
 			t.Errorf("%+v", bad)
 		}
 		good := e.sync(`{"repos":["t/twice"],"resolveConflicts":[{"repo":"t/twice","keepHookId":"` + two + `","deleteHookIds":["` + one + `"]}]}`)
-		if hooks := e.host.HooksOf("t/twice"); good["t/twice"].Action != webhook.ActionNoop || len(hooks) != 1 || hooks[0].ID != two || e.repo("t/twice").WebhookState != webhook.StateOK {
+		if hooks := e.host.HooksOf("t/twice"); good["t/twice"].Action != webhook.ActionNoop || len(hooks) != 1 || hooks[0].ID != two ||
+			e.repo("t/twice").WebhookState != webhook.StateOK {
 			t.Errorf("%+v %+v", good, hooks)
 		}
 		again := e.sync(`{"repos":["t/fresh","t/stale","t/moved"]}`)
@@ -112,7 +118,8 @@ func TestConflictIsResolvedInSpiteOfAnOutage(t *testing.T) {
 		}
 		// The hooks are listed, one is deleted, and the next call does not pass.
 		e.host.Fail("t/many", nil, nil, fake.CodeHostError(503, time.Millisecond))
-		got := e.sync(`{"resolveConflicts":[{"repo":"t/many","keepHookId":"` + ids[0] + `","deleteHookIds":["` + ids[1] + `","` + ids[2] + `"]}]}`)
+		got := e.sync(`{"resolveConflicts":[{"repo":"t/many","keepHookId":"` + ids[0] + `","deleteHookIds":["` + ids[1] + `","` + ids[2] +
+			`"]}]}`)
 		hooks := e.host.HooksOf("t/many")
 		if got["t/many"].Action != webhook.ActionNoop || got["t/many"].HookID != ids[0] || len(hooks) != 1 || hooks[0].ID != ids[0] {
 			t.Errorf("%+v, %+v", got["t/many"], hooks)
@@ -135,7 +142,8 @@ func (c callEnder) CreateHook(ctx context.Context, token schema.Secret, repo str
 	return hook, err
 }
 
-// TestSyncIsCalledOffWhenTheHookIsMade: the webhook is known nevertheless, and gets another callback URL in place of a second one beside it.
+// TestSyncIsCalledOffWhenTheHookIsMade: the webhook is known nevertheless, and gets another callback URL in place of a second one beside
+// it.
 func TestSyncIsCalledOffWhenTheHookIsMade(t *testing.T) {
 	hookDialects(t, func(e *hookEnv) {
 		e.setUp("t/app")
@@ -170,11 +178,13 @@ func TestSyncJobs(t *testing.T) {
 		e.post(404, "/webhook/sync-repo", `{"fullName":"t/unknown"}`)
 		first := e.post(200, "/webhook/sync-all", "")
 		again := e.post(200, "/webhook/sync-all", "")
-		if first.json["reused"] != false || again.json["reused"] != true || again.text("jobId") != first.text("jobId") || first.text("status") != "queued" {
+		if first.json["reused"] != false || again.json["reused"] != true || again.text("jobId") != first.text("jobId") ||
+			first.text("status") != "queued" {
 			t.Errorf("%s %s", first.body, again.body)
 		}
 		one := e.post(200, "/webhook/sync-repo", `{"fullName":"T/A"}`)
-		if same := e.post(200, "/webhook/sync-repo", `{"fullName":"t/a"}`); one.json["reused"] != false || same.json["reused"] != true || same.text("jobId") != one.text("jobId") {
+		if same := e.post(200, "/webhook/sync-repo", `{"fullName":"t/a"}`); one.json["reused"] != false || same.json["reused"] != true ||
+			same.text("jobId") != one.text("jobId") {
 			t.Errorf("%s %s", one.body, same.body)
 		}
 		other := e.post(200, "/webhook/sync-repo", `{"fullName":"t/b"}`)
@@ -182,7 +192,8 @@ func TestSyncJobs(t *testing.T) {
 			t.Errorf("%s", other.body)
 		}
 		over := e.api(200, http.MethodGet, "/webhook/overview", "")
-		if sum := over.json["summary"].(map[string]any); over.json["jobsQueued"] != 3.0 || over.json["jobsRunning"] != 0.0 || sum["queued"] != 2.0 || sum["tracked"] != 3.0 || sum["unknown"] != 1.0 {
+		if sum := over.json["summary"].(map[string]any); over.json["jobsQueued"] != 3.0 || over.json["jobsRunning"] != 0.0 ||
+			sum["queued"] != 2.0 || sum["tracked"] != 3.0 || sum["unknown"] != 1.0 {
 			t.Errorf("%s", over.body)
 		}
 		// A limit and an outage that pass are waited for.
@@ -190,19 +201,22 @@ func TestSyncJobs(t *testing.T) {
 		e.run()
 		var sum webhook.HookSummary
 		job := e.ended(first.text("jobId"))
-		if err := json.Unmarshal(job.Result, &sum); err != nil || job.State != queue.Success || sum.Total != 2 || sum.Error != 0 || job.Actor != "ann" {
+		if err := json.Unmarshal(job.Result, &sum); err != nil || job.State != queue.Success || sum.Total != 2 || sum.Error != 0 ||
+			job.Actor != "ann" {
 			t.Errorf("%+v %v", job, err)
 		}
 		e.ended(one.text("jobId"))
 		e.ended(other.text("jobId"))
-		if r := e.repo("t/a"); r.WebhookState != webhook.StateOK || r.HookID == "" || len(e.host.HooksOf("t/a")) != 1 || len(e.host.HooksOf("t/idle")) != 0 {
+		if r := e.repo("t/a"); r.WebhookState != webhook.StateOK || r.HookID == "" || len(e.host.HooksOf("t/a")) != 1 ||
+			len(e.host.HooksOf("t/idle")) != 0 {
 			t.Errorf("%+v", r)
 		}
 		// One that stays fails the job, and tells no secret.
 		leak := errs.New(errs.Upstream, codes.PermissionDenied, errs.ReasonStatus, "the token "+hookPAT+" may not do that")
 		e.host.Fail("t/b", fault.FromPlugin(leak))
 		bad := e.ended(e.post(200, "/webhook/sync-repo", `{"fullName":"t/b"}`).text("jobId"))
-		if r := e.repo("t/b"); bad.State != queue.Failed || r.WebhookState != webhook.StateError || !strings.Contains(r.LastError, "may not do that") {
+		if r := e.repo("t/b"); bad.State != queue.Failed || r.WebhookState != webhook.StateError ||
+			!strings.Contains(r.LastError, "may not do that") {
 			t.Errorf("%+v %+v", bad, r)
 		}
 		e.host.Fail("t/b", fake.CodeHostError(429, 2*webhook.Patience))
@@ -221,7 +235,8 @@ func TestJobsWhoseIntegrationIsGone(t *testing.T) {
 		e.track("t/b", false)
 		e.track("t/c", false)
 		jobs := []string{
-			e.post(200, "/webhook/sync-repo", `{"fullName":"t/app"}`).text("jobId"), e.post(200, "/repos/selected", `{"fullName":"t/b","selected":true}`).text("jobId"),
+			e.post(200, "/webhook/sync-repo", `{"fullName":"t/app"}`).text("jobId"),
+			e.post(200, "/repos/selected", `{"fullName":"t/b","selected":true}`).text("jobId"),
 			e.post(200, "/webhook/sync-all", "").text("jobId"),
 		}
 		e.api(200, http.MethodPut, "/settings", `{"enabled":false,"callbackUrl":"`+hookCallback+`"}`)
@@ -249,7 +264,9 @@ func TestAudit(t *testing.T) {
 		e.run()
 		audit := func() (out webhook.AuditSummary) {
 			t.Helper()
-			job, _, err := e.svc.queue.SubmitJob(context.Background(), work.Submission{Kind: work.JobHook, Payload: webhook.Payload{Subject: work.Subject{Reason: work.ReasonSchedule}, Op: webhook.OpAuditAll}})
+			job, _, err := e.svc.queue.SubmitJob(context.Background(),
+				work.Submission{Kind: work.JobHook, Payload: webhook.Payload{Subject: work.Subject{Reason: work.ReasonSchedule},
+					Op: webhook.OpAuditAll}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -275,7 +292,8 @@ func TestAudit(t *testing.T) {
 		if got.Total != 5 || got.OK != 1 || got.Missing != 1 || got.Conflict != 1 || got.Error != 2 || len(got.Repos) != 4 {
 			t.Errorf("%+v", got)
 		}
-		for name, want := range map[string]string{"t/good": webhook.StateOK, "t/none": webhook.StateMissing, "t/twice": webhook.StateConflict, "t/down": webhook.StateError, "t/off": webhook.StateError, "t/idle": webhook.StateUnknown} {
+		for name, want := range map[string]string{"t/good": webhook.StateOK, "t/none": webhook.StateMissing, "t/twice": webhook.StateConflict,
+			"t/down": webhook.StateError, "t/off": webhook.StateError, "t/idle": webhook.StateUnknown} {
 			if r := e.repo(name); r.WebhookState != want || (r.LastAuditAt == 0) != (name == "t/idle") {
 				t.Errorf("%s: %+v", name, r)
 			}
@@ -286,7 +304,8 @@ func TestAudit(t *testing.T) {
 			}
 		}
 		over := e.api(200, http.MethodGet, "/webhook/overview", "")
-		if sum := over.json["summary"].(map[string]any); over.text("lastAuditAt") == "" || sum["missing"] != 1.0 || sum["error"] != 2.0 || sum["conflict"] != 1.0 {
+		if sum := over.json["summary"].(map[string]any); over.text("lastAuditAt") == "" || sum["missing"] != 1.0 || sum["error"] != 2.0 ||
+			sum["conflict"] != 1.0 {
 			t.Errorf("%s", over.body)
 		}
 	})

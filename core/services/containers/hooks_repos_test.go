@@ -43,7 +43,8 @@ func TestSelectAndDelete(t *testing.T) {
 		// A code host that refuses keeps the repository, with the error.
 		e.host.Fail("T/App", fake.CodeHostError(403, 0))
 		bad := e.ended(e.post(200, "/repos/delete", `{"fullName":"t/app"}`).text("jobId"))
-		if r := e.repo("t/app"); bad.State != queue.Failed || r == nil || r.Removing || r.WebhookState != webhook.StateError || r.LastError == "" || r.Selected {
+		if r := e.repo("t/app"); bad.State != queue.Failed || r == nil || r.Removing || r.WebhookState != webhook.StateError ||
+			r.LastError == "" || r.Selected {
 			t.Errorf("%+v %+v", bad, r)
 		}
 		e.ended(e.post(200, "/repos/delete", `{"fullName":"t/app"}`).text("jobId"))
@@ -66,7 +67,8 @@ func TestDeleteIsUnderWay(t *testing.T) {
 			t.Errorf("%s", g.body)
 		}
 		page := e.api(200, http.MethodGet, "/repos", "")
-		if r := page.list("repos")[0].(map[string]any); r["removing"] != true || r["webhookState"] != webhook.StateQueued || r["webhookJobId"] != del.text("jobId") {
+		if r := page.list("repos")[0].(map[string]any); r["removing"] != true || r["webhookState"] != webhook.StateQueued ||
+			r["webhookJobId"] != del.text("jobId") {
 			t.Errorf("%s", page.body)
 		}
 		// A person who wants it back gets it, with its webhook.
@@ -148,10 +150,12 @@ func TestBulkSelectAndList(t *testing.T) {
 		}
 		e.ended(jobs[0].ID)
 		for path, want := range map[string][2]int{
-			"/repos": {6, 6}, "/repos?q=T/": {3, 3}, "/repos?selectedFilter=selected": {4, 4}, "/repos?selectedFilter=unselected": {2, 2}, "/repos?page=2&perPage=4": {6, 2}, "/repos?q=%25": {0, 0},
+			"/repos": {6, 6}, "/repos?q=T/": {3, 3}, "/repos?selectedFilter=selected": {4, 4}, "/repos?selectedFilter=unselected": {2, 2},
+			"/repos?page=2&perPage=4": {6, 2}, "/repos?q=%25": {0, 0},
 		} {
 			g := e.api(200, http.MethodGet, path, "")
-			if g.json["filteredTotal"] != float64(want[0]) || len(g.list("repos")) != want[1] || g.json["total"] != 6.0 || g.json["selectedTotal"] != 4.0 {
+			if g.json["filteredTotal"] != float64(want[0]) || len(g.list("repos")) != want[1] || g.json["total"] != 6.0 ||
+				g.json["selectedTotal"] != 4.0 {
 				t.Errorf("%s: %s", path, g.body)
 			}
 		}

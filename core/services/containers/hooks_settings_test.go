@@ -19,13 +19,16 @@ func TestHookSettings(t *testing.T) {
 			return e.api(status, http.MethodPut, "/settings", body)
 		}
 		got := e.api(200, http.MethodGet, "/settings", "")
-		if got.json["enabled"] != false || got.json["patMasked"] != nil || got.json["secretMasked"] != nil || got.json["reposTotal"] != 0.0 || len(got.list("targets")) != 0 {
+		if got.json["enabled"] != false || got.json["patMasked"] != nil || got.json["secretMasked"] != nil || got.json["reposTotal"] != 0.0 ||
+			len(got.list("targets")) != 0 {
 			t.Errorf("fresh: %s", got.body)
 		}
 		with := func(url string) string { return `{"enabled":true,"callbackUrl":"` + url + `","pat":"` + hookPAT + `"}` }
 		for _, url := range []string{
-			"", "x", "http://patchbay.example/api/webhooks/host-packages", "https://patchbay.example/", "https://u:p@patchbay.example/api/webhooks/host-packages",
-			"https://patchbay.example/api/webhooks/host-packages?x=1", "https:///api/webhooks/host-packages", "ftp://localhost/api/webhooks/host-packages", "https://patchbay.example/api/webhooks/host-packages/",
+			"", "x", "http://patchbay.example/api/webhooks/host-packages", "https://patchbay.example/",
+			"https://u:p@patchbay.example/api/webhooks/host-packages",
+			"https://patchbay.example/api/webhooks/host-packages?x=1", "https:///api/webhooks/host-packages",
+			"ftp://localhost/api/webhooks/host-packages", "https://patchbay.example/api/webhooks/host-packages/",
 		} {
 			put(400, with(url))
 		}
@@ -49,7 +52,8 @@ func TestHookSettings(t *testing.T) {
 			}
 		}
 		got = e.api(200, http.MethodGet, "/settings", "")
-		if got.text("patMasked") != webhook.Masked || got.text("secretMasked") != webhook.Masked || got.text("callbackUrl") != hookCallback || got.json["enabled"] != true {
+		if got.text("patMasked") != webhook.Masked || got.text("secretMasked") != webhook.Masked || got.text("callbackUrl") != hookCallback ||
+			got.json["enabled"] != true {
 			t.Errorf("%s", got.body)
 		}
 		put(200, `{"enabled":false,"callbackUrl":"","pat":"another"}`)
@@ -64,7 +68,8 @@ func TestHookSettings(t *testing.T) {
 
 func TestHookSettingsReplaceTargetsAndSelect(t *testing.T) {
 	hookDialects(t, func(e *hookEnv) {
-		e.host.SetResolution("team", codehost.Resolution{Kind: codehost.KindOwner, Owner: "team", Repos: []codehost.Repo{{FullName: "team/a"}, {FullName: "Team/B", Visibility: "private"}}, Warnings: []string{"not all"}})
+		e.host.SetResolution("team", codehost.Resolution{Kind: codehost.KindOwner, Owner: "team",
+			Repos: []codehost.Repo{{FullName: "team/a"}, {FullName: "Team/B", Visibility: "private"}}, Warnings: []string{"not all"}})
 		e.host.SetResolution("me/app", codehost.Resolution{Kind: codehost.KindRepo, Owner: "me", Repos: []codehost.Repo{{FullName: "me/app"}}})
 		begin := `{"enabled":true,"callbackUrl":"` + hookCallback + `","pat":"` + hookPAT + `",`
 		e.api(200, http.MethodPut, "/settings", begin+`"targets":[{"input":"team"},{"input":" me/app "}],"repos":[{"fullName":"TEAM/b","selected":true},{"fullName":"me/new","selected":true},{"fullName":"team/a","selected":false}]}`)
@@ -72,7 +77,8 @@ func TestHookSettingsReplaceTargetsAndSelect(t *testing.T) {
 		if got.json["reposTotal"] != 4.0 || got.json["reposSelectedTotal"] != 2.0 || len(got.list("targets")) != 2 {
 			t.Errorf("%s", got.body)
 		}
-		if r := e.repo("team/b"); r == nil || !r.Selected || r.FullName != "Team/B" || r.WebhookState != webhook.StateQueued || r.Visibility != "private" {
+		if r := e.repo("team/b"); r == nil || !r.Selected || r.FullName != "Team/B" || r.WebhookState != webhook.StateQueued ||
+			r.Visibility != "private" {
 			t.Errorf("%+v", r)
 		}
 		if n := len(e.jobs(work.JobHook)); n != 1 {
@@ -97,7 +103,8 @@ func TestHookSettingsReplaceTargetsAndSelect(t *testing.T) {
 
 func TestResolveAndTargets(t *testing.T) {
 	hookDialects(t, func(e *hookEnv) {
-		team := codehost.Resolution{Kind: codehost.KindOwner, Owner: "team", Repos: []codehost.Repo{{FullName: "team/a", Visibility: "public"}, {FullName: "team/b"}, {FullName: "../odd"}}}
+		team := codehost.Resolution{Kind: codehost.KindOwner, Owner: "team",
+			Repos: []codehost.Repo{{FullName: "team/a", Visibility: "public"}, {FullName: "team/b"}, {FullName: "../odd"}}}
 		e.host.SetResolution("https://host.example/team", team)
 		in := `{"input":"https://host.example/team"}`
 		if g := e.post(422, "/resolve", in); g.text("reason") != webhook.WhyNoToken {
@@ -111,7 +118,8 @@ func TestResolveAndTargets(t *testing.T) {
 			err    error
 			status int
 		}{
-			{fake.CodeHostError(401, 0), 422}, {fake.CodeHostError(403, 0), 422}, {fake.CodeHostError(404, 0), 400}, {fake.CodeHostError(422, 0), 400}, {fake.CodeHostError(429, 2*webhook.Patience), 502},
+			{fake.CodeHostError(401, 0), 422}, {fake.CodeHostError(403, 0), 422}, {fake.CodeHostError(404, 0), 400},
+			{fake.CodeHostError(422, 0), 400}, {fake.CodeHostError(429, 2*webhook.Patience), 502},
 		} {
 			e.host.Fail("https://host.example/team", tt.err)
 			e.post(tt.status, "/resolve", in)
@@ -138,7 +146,8 @@ func TestResolveAndTargets(t *testing.T) {
 		e.post(200, "/repos/selected", `{"fullName":"team/b","selected":true}`)
 		got = e.post(200, "/resolve", in)
 		repos := got.list("repos")
-		if len(repos) != 3 || repos[1].(map[string]any)["selected"] != true || repos[0].(map[string]any)["selected"] != false || repos[0].(map[string]any)["visibility"] != "public" {
+		if len(repos) != 3 || repos[1].(map[string]any)["selected"] != true || repos[0].(map[string]any)["selected"] != false ||
+			repos[0].(map[string]any)["visibility"] != "public" {
 			t.Errorf("%s", got.body)
 		}
 		e.post(200, "/targets/remove", in)
@@ -157,8 +166,10 @@ func TestResolveAndTargets(t *testing.T) {
 func TestHooksNeedAPerson(t *testing.T) {
 	hookDialects(t, func(e *hookEnv) {
 		for _, route := range []string{
-			"GET /settings", "PUT /settings", "GET /repos", "POST /repos/selected", "POST /repos/delete", "POST /repos/bulk-selected", "POST /targets/add", "POST /targets/remove",
-			"POST /resolve", "GET /webhook/overview", "GET /webhook/deliveries", "GET /webhook/deliveries/events", "POST /webhook/sync-all", "POST /webhook/sync-repo", "POST /sync",
+			"GET /settings", "PUT /settings", "GET /repos", "POST /repos/selected", "POST /repos/delete", "POST /repos/bulk-selected",
+			"POST /targets/add", "POST /targets/remove",
+			"POST /resolve", "GET /webhook/overview", "GET /webhook/deliveries", "GET /webhook/deliveries/events", "POST /webhook/sync-all",
+			"POST /webhook/sync-repo", "POST /sync",
 		} {
 			method, path, _ := strings.Cut(route, " ")
 			if g := e.send(method, "/api/host-packages"+path, "{}"); g.status != 401 || g.text("code") != "auth_required" {
@@ -175,7 +186,8 @@ func TestDeployCheckOfHooks(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 		e.setUp()
-		if c := e.svc.checkHooks(ctx); c.Status != "fail" || !strings.Contains(c.Evidence, "selected repository") || strings.Contains(c.Evidence, "token") {
+		if c := e.svc.checkHooks(ctx); c.Status != "fail" || !strings.Contains(c.Evidence, "selected repository") ||
+			strings.Contains(c.Evidence, "token") {
 			t.Errorf("%+v", c)
 		}
 		e.track("team/app", true)

@@ -23,7 +23,8 @@ func hookSign(secret, body string) string {
 // deliver sends a webhook that is signed as it should be.
 func (e *hookEnv) deliver(id, body string) hookGot {
 	e.Helper()
-	return e.send(http.MethodPost, webhook.CallbackPath, body, webhook.HeaderSignature, hookSign(e.secret(), body), webhook.HeaderEvent, "package", webhook.HeaderDelivery, id)
+	return e.send(http.MethodPost, webhook.CallbackPath, body, webhook.HeaderSignature, hookSign(e.secret(), body), webhook.HeaderEvent,
+		"package", webhook.HeaderDelivery, id)
 }
 
 // hookPublished is the body of a delivery in the format of the double.
@@ -60,7 +61,8 @@ func (e *hookEnv) nothingLeaks() {
 		stored = append(stored, rows...)
 	}
 	for _, s := range []schema.Secret{hookPAT, hookTrigger, schema.Secret(e.secret())} {
-		for where, text := range map[string]string{"an answer": e.answers.String(), "the log": e.logs.String(), "a table": strings.Join(stored, "\n")} {
+		for where, text := range map[string]string{"an answer": e.answers.String(), "the log": e.logs.String(),
+			"a table": strings.Join(stored, "\n")} {
 			if s != "" && strings.Contains(text, s.Reveal()) {
 				e.Errorf("a secret stands in %s", where)
 			}

@@ -53,15 +53,16 @@ func (s *Service) Schedules() []queue.Schedule {
 	return []queue.Schedule{{Name: jobHousekeeping, Cron: "23 * * * *", Type: jobHousekeeping}}
 }
 
-// jobEnded runs in the transaction in which a job ends: the changes that it has left open are ended, so is news whose version is no candidate
-// any more, and a job is made that tells people.
+// jobEnded runs in the transaction in which a job ends: the changes that it has left open are ended, so is news whose version is no
+// candidate any more, and a job is made that tells people.
 func (s *Service) jobEnded(ctx context.Context, job queue.Job) error {
 	if slices.Contains([]string{work.JobUpdate, work.JobRollback}, work.PublicType(job.Type)) {
 		if err := s.EndAbandoned(ctx, &job); err != nil {
 			s.log.Error("changes that a job has left open could not be ended; the housekeeping ends them", "job", job.ID, "error", err)
 		}
 	}
-	if slices.Contains([]string{work.JobCheck, work.JobUpdate, work.JobRollback, work.JobDiscovery, work.JobRuntimeScan}, work.PublicType(job.Type)) {
+	if slices.Contains([]string{work.JobCheck, work.JobUpdate, work.JobRollback, work.JobDiscovery, work.JobRuntimeScan},
+		work.PublicType(job.Type)) {
 		// It is done again before anything is sent, and must not keep the announcement from being made.
 		if err := s.Notices.DropOutdated(ctx); err != nil {
 			s.log.Warn("old notices could not be ended", "job", job.ID, "error", err)

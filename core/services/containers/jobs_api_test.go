@@ -96,7 +96,8 @@ func (c *contract) oneJob() {
 	entered, release := c.engine.Hold("pull")
 	id := c.call(200, "POST", "/api/updates", body(serviceUpdate(web))).json["jobId"].(string)
 	<-entered
-	if g := c.call(200, "GET", "/api/jobs/"+id, ""); !strings.Contains(g.body, `"status":"running"`) || !strings.Contains(g.body, `"logs":[{`) {
+	if g := c.call(200, "GET", "/api/jobs/"+id, ""); !strings.Contains(g.body, `"status":"running"`) ||
+		!strings.Contains(g.body, `"logs":[{`) {
 		c.Errorf("while it runs: %s", g.body)
 	}
 	c.call(200, "POST", "/api/jobs/"+id+"/cancel", "")
@@ -162,7 +163,8 @@ func mistakes(e *env) []mistake {
 		return map[string]string{"code": "invalid_argument", "field": field}
 	}
 	coverage := func(missing, extra string) map[string]string {
-		return map[string]string{"code": "invalid_argument", "field": "targets", "missingServiceIds": "[" + missing + "]", "extraServiceIds": "[" + extra + "]"}
+		return map[string]string{"code": "invalid_argument", "field": "targets", "missingServiceIds": "[" + missing + "]",
+			"extraServiceIds": "[" + extra + "]"}
 	}
 	busy := func(why string) map[string]string { return map[string]string{"code": "conflict", "reason": why} }
 	return []mistake{
@@ -185,7 +187,8 @@ func mistakes(e *env) []mistake {
 		{"form of a pull tag", one(web, "pullTags", []string{"a/b"}), 400, bad("pullTags")},
 		{"twice before coverage", all("stack", target(web), target(web)), 400, bad("targets")},
 		{"unknown service", one(web, "serviceId", unknownID, "targetTag", "9"), 400, bad("serviceId")},
-		{"unknown stack before coverage", map[string]any{"scope": "stack", "stackId": "stk_none", "targets": []any{target(web)}}, 400, bad("stackId")},
+		{"unknown stack before coverage", map[string]any{"scope": "stack", "stackId": "stk_none", "targets": []any{target(web)}}, 400,
+			bad("stackId")},
 		{"extra and missing", all("stack", target(db, "targetDigest", digest(3))), 400, coverage(app.ID, db.ID)},
 		{"extra before its tag", all("stack", target(app), target(web, "targetTag", "9")), 400, coverage("", web.ID)},
 		{"missing of everything", all("all", target(app)), 400, coverage(web.ID, "")},
@@ -205,14 +208,16 @@ func (e *env) minimumAge(c *contract) {
 	c.call(200, "PUT", "/api/services/"+web.ID+"/settings", `{"minimumAgeSeconds":3600}`)
 	after := api.TimeOfMillis(web.CandidateSince + 3600_000).String()
 	c.refused(409, "conflict", "POST", "/api/updates", body(serviceUpdate(web)), "reason", "minimum_age", "applyAfter", after)
-	if g := c.call(200, "GET", "/api/services/"+web.ID, ""); !strings.Contains(g.body, `"applyAfter":"`+after) || !strings.Contains(g.body, `"status":"waiting"`) {
+	if g := c.call(200, "GET", "/api/services/"+web.ID, ""); !strings.Contains(g.body, `"applyAfter":"`+after) ||
+		!strings.Contains(g.body, `"status":"waiting"`) {
 		e.Errorf("while it waits: %s", g.body)
 	}
 	c.call(200, "PUT", "/api/services/"+web.ID+"/settings", `{"minimumAgeSeconds":null}`)
 	set := e.set
 	set.MinAge = 2 * 3600_000_000_000
 	e.must(e.svc.Reload(set, e.svc.state.Load().providers))
-	c.refused(409, "conflict", "POST", "/api/updates", body(serviceUpdate(web)), "reason", "minimum_age", "applyAfter", api.TimeOfMillis(web.CandidateSince+7200_000).String())
+	c.refused(409, "conflict", "POST", "/api/updates", body(serviceUpdate(web)), "reason", "minimum_age", "applyAfter",
+		api.TimeOfMillis(web.CandidateSince+7200_000).String())
 	e.advance(2*3600_000_000_000 + 1_000_000_000)
 	if job := e.ended(c.call(200, "POST", "/api/updates", body(serviceUpdate(web))).json["jobId"].(string)); job.Status != "success" {
 		e.Errorf("old enough: %+v", job)

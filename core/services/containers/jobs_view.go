@@ -76,9 +76,11 @@ func jobView(j *queue.Job) Job {
 	var spec jobOptions
 	_ = j.Decode(&spec)
 	out := Job{
-		ID: j.ID, Type: work.PublicType(j.Type), Scope: cmp.Or(spec.Scope, work.ScopeAll), StackID: spec.StackID, ServiceID: spec.ServiceID, Status: string(j.State),
-		Reason: cmp.Or(spec.Reason, work.ReasonManual), CreatedBy: cmp.Or(j.Actor, work.ActorSchedule), CreatedAt: api.TimeOf(j.CreatedAt), AllowArchMismatch: spec.AllowArchMismatch,
-		BackupMode: spec.BackupMode, Action: spec.Action, Mode: spec.Mode, CancelRequested: j.CancelRequested, Summary: j.Result,
+		ID: j.ID, Type: work.PublicType(j.Type), Scope: cmp.Or(spec.Scope, work.ScopeAll), StackID: spec.StackID, ServiceID: spec.ServiceID,
+		Status: string(j.State),
+		Reason: cmp.Or(spec.Reason, work.ReasonManual), CreatedBy: cmp.Or(j.Actor, work.ActorSchedule), CreatedAt: api.TimeOf(j.CreatedAt),
+		AllowArchMismatch: spec.AllowArchMismatch,
+		BackupMode:        spec.BackupMode, Action: spec.Action, Mode: spec.Mode, CancelRequested: j.CancelRequested, Summary: j.Result,
 	}
 	if !j.StartedAt.IsZero() {
 		out.StartedAt = api.TimeOf(j.StartedAt)
@@ -163,7 +165,8 @@ func (s *Service) ListJobs(ctx context.Context, f JobFilter) ([]Job, string, err
 	rows, next, err := s.queue.List(ctx, q, f.Cursor, f.Limit)
 	if err != nil {
 		if known := (*fault.Error)(nil); errors.As(err, &known) && known.Code == fault.InvalidArgument && f.Cursor != "" {
-			return nil, "", fault.Wrap(err, "invalid_jobs_cursor", "The cursor is not valid: take it from nextCursor of the page before.").WithStatus(400).With("field", "cursor")
+			return nil, "", fault.Wrap(err, "invalid_jobs_cursor",
+				"The cursor is not valid: take it from nextCursor of the page before.").WithStatus(400).With("field", "cursor")
 		}
 		return nil, "", fmt.Errorf("list jobs: %w", err)
 	}

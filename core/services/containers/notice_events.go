@@ -179,7 +179,8 @@ func (e noticeEvents) FoundVersions(job *queue.Job) (out notice.FoundVersions, e
 	_ = job.Decode(&spec)
 	out.Reason, out.Scope, out.ServicesChecked = spec.Reason, sum.Scope, sum.ServicesChecked
 	for _, v := range sum.NewVersions.Services {
-		out.Versions = append(out.Versions, notice.FoundVersion{ServiceID: v.ServiceID, CurrentDigest: v.CurrentDigest, CandidateTag: v.CandidateTag, CandidateDigest: v.CandidateDigest})
+		out.Versions = append(out.Versions, notice.FoundVersion{ServiceID: v.ServiceID, CurrentDigest: v.CurrentDigest,
+			CandidateTag: v.CandidateTag, CandidateDigest: v.CandidateDigest})
 	}
 	return out, nil
 }

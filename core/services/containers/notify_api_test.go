@@ -88,7 +88,8 @@ func (c *contract) notifySecrets() {
 		"email":{"enabled":true,"smtpUrl":"`+plantedSMTP+`"},"webhook":{"enabled":true,"url":"https://hooks.example/x","secret":"`+plantedSigning+`"},"webPush":{"enabled":true}}`)
 	g := c.call(200, "GET", "/api/notifications", "")
 	for _, want := range []string{
-		`"botTokenConfigured":true,"chatId":"42"`, `"smtpUrl":"smtp://ops:******@mail.example:587/?to=a@example.org"`, `"vapidPrivateKey":"******"`,
+		`"botTokenConfigured":true,"chatId":"42"`, `"smtpUrl":"smtp://ops:******@mail.example:587/?to=a@example.org"`,
+		`"vapidPrivateKey":"******"`,
 		`"url":"https://hooks.example/x","secretConfigured":true`, `"newVersion":false`,
 	} {
 		if !strings.Contains(g.body, want) {
@@ -99,7 +100,8 @@ func (c *contract) notifySecrets() {
 		c.Errorf("a secret is shown: %s", g.body)
 	}
 	// What was shown can be sent back, and empty keeps as well.
-	c.call(200, "PUT", "/api/notifications", `{"chat":{"botToken":""},"email":{"smtpUrl":"smtp://ops:******@mail.example:587/?to=a@example.org"},"webPush":{"vapidPrivateKey":"******"},"webhook":{"secret":"  "}}`)
+	c.call(200, "PUT", "/api/notifications",
+		`{"chat":{"botToken":""},"email":{"smtpUrl":"smtp://ops:******@mail.example:587/?to=a@example.org"},"webPush":{"vapidPrivateKey":"******"},"webhook":{"secret":"  "}}`)
 	to, err := c.svc.Channels().Target(context.Background(), c.recipient("email"))
 	c.must(err)
 	if to.Secret.Reveal() != plantedSMTP {
@@ -127,7 +129,8 @@ func (c *contract) subscriptions() {
 		c.call(200, "POST", path, body(good))
 	}
 	g := c.call(200, "GET", path, "")
-	if n := strings.Count(g.body, `"host":"push.example"`); n != 1 || strings.Contains(g.body, "push.example/7") || strings.Contains(g.body, good.Keys.Auth) {
+	if n := strings.Count(g.body, `"host":"push.example"`); n != 1 || strings.Contains(g.body, "push.example/7") ||
+		strings.Contains(g.body, good.Keys.Auth) {
 		c.Errorf("%s", g.body)
 	}
 	for field, change := range map[string]func(*channels.Subscription){
@@ -156,7 +159,8 @@ func (c *contract) notifyTests() {
 	g := c.call(200, "POST", "/api/notifications/test", `{"message":"你好 <b>"}`)
 	results := g.json["results"].(map[string]any)
 	ok := func(name string) any { return results[name].(map[string]any)["ok"] }
-	if g.json["ok"] != false || len(results) != 5 || ok("chat") != true || ok("email") != false || ok("webhook") != true || ok("pager") != true || ok("webPush") != false {
+	if g.json["ok"] != false || len(results) != 5 || ok("chat") != true || ok("email") != false || ok("webhook") != true ||
+		ok("pager") != true || ok("webPush") != false {
 		c.Errorf("%s", g.body)
 	}
 	if !strings.Contains(g.body, "the server defers") || !strings.Contains(g.body, "no browser has subscribed") {
@@ -171,10 +175,12 @@ func (c *contract) notifyTests() {
 		c.Errorf("%s", g.body)
 	}
 	c.refused(400, "invalid_argument", "POST", "/api/notifications/test", `{"channel":"nobody"}`, "field", "channel")
-	c.refused(400, "invalid_argument", "POST", "/api/notifications/test", body(map[string]string{"message": strings.Repeat("字", 501)}), "field", "message")
+	c.refused(400, "invalid_argument", "POST", "/api/notifications/test", body(map[string]string{"message": strings.Repeat("字", 501)}),
+		"field", "message")
 	sent := c.notifiers["notify.mail"].Sent()
 	p := payloadOf(c, sent[0].Notification)
-	if p["kind"] != news.NotificationTest || p["debug"].(map[string]any)["rawMessage"] != "你好 <b>" || sent[0].Target.Secret.Reveal() != plantedSMTP {
+	if p["kind"] != news.NotificationTest || p["debug"].(map[string]any)["rawMessage"] != "你好 <b>" ||
+		sent[0].Target.Secret.Reveal() != plantedSMTP {
 		c.Errorf("%+v", p)
 	}
 	g = c.call(200, "GET", "/api/notifications/history?limit=1", "")
@@ -208,20 +214,25 @@ func TestWhatTheConfigurationSets(t *testing.T) {
 	e.notifiers["notify.push"].Configure(map[string]string{"vapid_private_key": "", "vapid_public_key": "the-public-key"})
 	set, err := e.svc.Channels().Settings(t.Context())
 	e.must(err)
-	if fmt.Sprint(set.Chat.ReadOnly) != "[botToken chatId]" || !set.Chat.BotTokenConfigured || set.Chat.ChatID != "-100" || set.WebPush.PublicKey != "the-public-key" || set.WebPush.PrivateKey != webhook.Masked {
+	if fmt.Sprint(set.Chat.ReadOnly) != "[botToken chatId]" || !set.Chat.BotTokenConfigured || set.Chat.ChatID != "-100" ||
+		set.WebPush.PublicKey != "the-public-key" || set.WebPush.PrivateKey != webhook.Masked {
 		t.Errorf("%+v", set)
 	}
 	on := true
-	e.must(e.svc.Channels().Change(t.Context(), channels.NotificationChange{Chat: &channels.ChatChange{Enabled: &on}, WebPush: &channels.PushChange{Enabled: &on}}))
+	e.must(e.svc.Channels().Change(t.Context(),
+		channels.NotificationChange{Chat: &channels.ChatChange{Enabled: &on}, WebPush: &channels.PushChange{Enabled: &on}}))
 	// What was shown may come back, and nothing is lost by it; another value is refused.
 	e.must(e.svc.Channels().Subscribe(t.Context(), browser(1), ""))
 	key, private, chat, other := set.WebPush.PublicKey, set.WebPush.PrivateKey, set.Chat.ChatID, "another"
-	e.must(e.svc.Channels().Change(t.Context(), channels.NotificationChange{Chat: &channels.ChatChange{ChatID: &chat}, WebPush: &channels.PushChange{PublicKey: &key, PrivateKey: &private}}))
+	e.must(e.svc.Channels().Change(t.Context(),
+		channels.NotificationChange{Chat: &channels.ChatChange{ChatID: &chat},
+			WebPush: &channels.PushChange{PublicKey: &key, PrivateKey: &private}}))
 	if subs, err := e.svc.Channels().Subscribers(t.Context()); err != nil || len(subs) != 1 {
 		t.Errorf("%d subscriptions, %v", len(subs), err)
 	}
 	for name, c := range map[string]channels.NotificationChange{
-		"chat.chatId": {Chat: &channels.ChatChange{ChatID: &other}}, "chat.botToken": {Chat: &channels.ChatChange{BotToken: &other}}, "webPush.vapidPublicKey": {WebPush: &channels.PushChange{PublicKey: &other}},
+		"chat.chatId": {Chat: &channels.ChatChange{ChatID: &other}}, "chat.botToken": {Chat: &channels.ChatChange{BotToken: &other}},
+		"webPush.vapidPublicKey": {WebPush: &channels.PushChange{PublicKey: &other}},
 	} {
 		if err := e.svc.Channels().Change(t.Context(), c); err == nil || !strings.Contains(err.Error(), "configuration") {
 			t.Errorf("%s: %v", name, err)

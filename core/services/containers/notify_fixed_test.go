@@ -22,7 +22,8 @@ func TestMaskedPassword(t *testing.T) {
 		e.must(err)
 		return to.Secret.Reveal()
 	}
-	const first, second = "smtp://ops:p%40ss@mail.example:587/?to=a@example.org&from=Ops <o@example.org>", "smtp://ops:p%40ss@mail.example:587/?to=b@example.org"
+	const first, second = "smtp://ops:p%40ss@mail.example:587/?to=a@example.org&from=Ops <o@example.org>",
+		"smtp://ops:p%40ss@mail.example:587/?to=b@example.org"
 	e.must(put(first))
 	for _, same := range []string{"", "******", "••••", strings.Replace(first, "p%40ss", "******", 1)} {
 		if e.must(put(same)); stored() != first {
@@ -32,8 +33,10 @@ func TestMaskedPassword(t *testing.T) {
 	if e.must(put(strings.Replace(second, "p%40ss", "******", 1))); stored() != second {
 		t.Errorf("%q", stored())
 	}
-	for _, other := range []string{"smtp://ops:******@evil.example:587/?to=a@example.org", "smtp://ops:******@mail.example:25/?to=a@example.org",
-		"smtps://ops:******@mail.example:587/?to=a@example.org", "smtp://you:******@mail.example:587/?to=a@example.org", "smtp://ops@mail.example/?to=******"} {
+	for _, other := range []string{"smtp://ops:******@evil.example:587/?to=a@example.org",
+		"smtp://ops:******@mail.example:25/?to=a@example.org",
+		"smtps://ops:******@mail.example:587/?to=a@example.org", "smtp://you:******@mail.example:587/?to=a@example.org",
+		"smtp://ops@mail.example/?to=******"} {
 		if err := put(other); err == nil || !strings.Contains(err.Error(), "password") || stored() != second {
 			t.Errorf("%s: %v, %q", other, err, stored())
 		}

@@ -18,13 +18,15 @@ func TestSecretsStayWithTheirInstance(t *testing.T) {
 		e.set.Notify = []string{"notify.bot", "notify.second"}
 	})
 	on, token, chat := true, plantedToken, "42"
-	e.must(e.svc.Channels().Change(t.Context(), channels.NotificationChange{Chat: &channels.ChatChange{Enabled: &on, BotToken: &token, ChatID: &chat}}))
+	e.must(e.svc.Channels().Change(t.Context(),
+		channels.NotificationChange{Chat: &channels.ChatChange{Enabled: &on, BotToken: &token, ChatID: &chat}}))
 	reload := func(declared ...string) {
 		t.Helper()
 		set := e.svc.settings()
 		set.Notify = declared
 		e.must(e.svc.Reload(set, Providers{
-			Engine: e.engine, Registries: []client.Registry{e.registry}, Notify: []channels.Channel{{Ref: "notify.second", Notifier: e.notifiers["notify.second"]}},
+			Engine: e.engine, Registries: []client.Registry{e.registry},
+			Notify: []channels.Channel{{Ref: "notify.second", Notifier: e.notifiers["notify.second"]}},
 		}))
 	}
 	reload("notify.bot", "notify.second")
@@ -34,7 +36,8 @@ func TestSecretsStayWithTheirInstance(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	reload("notify.second")
-	if got, err = e.svc.Channels().SendTest(t.Context(), "chat", ""); err != nil || !got["chat"].OK || e.notifiers["notify.second"].Sent()[0].Target.Secret.Reveal() != token {
+	if got, err = e.svc.Channels().SendTest(t.Context(), "chat", ""); err != nil || !got["chat"].OK ||
+		e.notifiers["notify.second"].Sent()[0].Target.Secret.Reveal() != token {
 		t.Errorf("%+v, %v", got, err)
 	}
 	reload("notify.bot", "notify.second")

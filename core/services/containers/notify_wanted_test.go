@@ -59,7 +59,8 @@ func TestSwitchedOffMeanwhile(t *testing.T) {
 		e.checked()
 		e.updated("blog", "web")
 		e.announced()
-		e.must(e.svc.Channels().Change(context.Background(), channels.NotificationChange{Events: channels.EventChange{notice.EventUpdate: &off}, Email: &channels.EmailChange{Enabled: &on}}))
+		e.must(e.svc.Channels().Change(context.Background(),
+			channels.NotificationChange{Events: channels.EventChange{notice.EventUpdate: &off}, Email: &channels.EmailChange{Enabled: &on}}))
 		e.told(2)
 		if d := e.deliveries()["email"]; d.State != "failed" || !strings.Contains(d.Error, "the event was switched off") {
 			t.Errorf("%+v", d)
@@ -93,7 +94,8 @@ func TestOldNewsForASlowChannel(t *testing.T) {
 			list, err := e.svc.Channels().History(context.Background(), "", 10)
 			e.must(err)
 			old := list[len(list)-1]
-			return slices.ContainsFunc(old.Deliveries, func(d channels.MessageDelivery) bool { return d.Channel == "email" && d.State == "superseded" })
+			return slices.ContainsFunc(old.Deliveries,
+				func(d channels.MessageDelivery) bool { return d.Channel == "email" && d.State == "superseded" })
 		}, "the mail of it is not sent")
 	}, withChannels)
 }
@@ -118,7 +120,8 @@ func TestKeyIsGone(t *testing.T) {
 	ctx := context.Background()
 	got, err := e.svc.Channels().Settings(ctx)
 	e.must(err)
-	if got.Email.SMTPURL != webhook.Masked || !got.Email.SMTPURLConfigured || !got.Chat.BotTokenConfigured || got.Webhook.URL != webhook.Masked {
+	if got.Email.SMTPURL != webhook.Masked || !got.Email.SMTPURLConfigured || !got.Chat.BotTokenConfigured ||
+		got.Webhook.URL != webhook.Masked {
 		t.Errorf("%+v", got)
 	}
 	for _, role := range sdk.Roles() {
@@ -129,7 +132,8 @@ func TestKeyIsGone(t *testing.T) {
 		}
 	}
 	smtp, url, token := "smtp://mail.example/?to=a@example.org", "https://hooks.example/y", "123456:"+strings.Repeat("u", 35)
-	e.must(e.svc.Channels().Change(ctx, channels.NotificationChange{Email: &channels.EmailChange{SMTPURL: &smtp}, Webhook: &channels.WebhookChange{URL: &url}, Chat: &channels.ChatChange{BotToken: &token}}))
+	e.must(e.svc.Channels().Change(ctx, channels.NotificationChange{Email: &channels.EmailChange{SMTPURL: &smtp},
+		Webhook: &channels.WebhookChange{URL: &url}, Chat: &channels.ChatChange{BotToken: &token}}))
 	for _, role := range []string{sdk.RoleChat, sdk.RoleEmail, sdk.RoleWebhook} {
 		if all, err := e.svc.Channels().SendTest(ctx, role, ""); err != nil || !all[role].OK {
 			t.Errorf("%s: %+v, %v", role, all, err)

@@ -46,7 +46,8 @@ func outageCases() (out []outageCase) {
 			leftovers = []fake.Leftover{fake.FirstCreated, fake.SecondRenamed}
 		}
 		for _, l := range leftovers {
-			out = append(out, outageCase{"up " + string(l) + name, func(e *env) { e.engine.StopInCompose(engine.ActionRecreate, calls, l) }, "success"},
+			out = append(out, outageCase{"up " + string(l) + name, func(e *env) { e.engine.StopInCompose(engine.ActionRecreate, calls, l) },
+				"success"},
 				outageCase{"rollback up " + string(l) + name, func(e *env) {
 					bad(e)
 					e.engine.StopInCompose(engine.ActionRecreate, calls, fake.NotInterrupted, l)
@@ -69,8 +70,8 @@ func outageCases() (out []outageCase) {
 	return out
 }
 
-// TestEngineRestartsInAnUpdate: an engine that restarts says nothing about an update. Its step is done again, what it has stopped is started, and
-// only then it is judged.
+// TestEngineRestartsInAnUpdate: an engine that restarts says nothing about an update. Its step is done again, what it has stopped is
+// started, and only then it is judged.
 func TestEngineRestartsInAnUpdate(t *testing.T) {
 	for _, tt := range outageCases() {
 		t.Run(tt.name, func(t *testing.T) {
@@ -85,7 +86,8 @@ func TestEngineRestartsInAnUpdate(t *testing.T) {
 				image = imageID(1)
 			}
 			list := e.engine.ContainersOf("blog", "web")
-			if job.Status != tt.want || len(list) != 1 || list[0].ImageID != image || list[0].State != "running" || list[0].Name != "blog-web-1" || e.locksHeld() != 0 {
+			if job.Status != tt.want || len(list) != 1 || list[0].ImageID != image || list[0].State != "running" || list[0].Name != "blog-web-1" ||
+				e.locksHeld() != 0 {
 				t.Errorf("%s, want %s: %+v\n%+v\n%s", job.Status, tt.want, list, sum.Stacks, e.logs(job.ID))
 			}
 			if n := e.svc.Outages.Load(); n == 0 {
@@ -95,7 +97,8 @@ func TestEngineRestartsInAnUpdate(t *testing.T) {
 	}
 }
 
-// TestEngineAndCoreRestart: an engine that restarts while no core runs says nothing about an update either, at whatever step the core ended.
+// TestEngineAndCoreRestart: an engine that restarts while no core runs says nothing about an update either, at whatever step the core
+// ended.
 func TestEngineAndCoreRestart(t *testing.T) {
 	for _, l := range leftovers() {
 		t.Run(fmt.Sprintf("%s stopped=%v named=%v recreated=%v", l.step, l.stopped, l.named, l.recreated), func(t *testing.T) {
@@ -132,7 +135,8 @@ func TestEngineRestartLeavesTheOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
 			e.project("blog", 1, map[string]string{"app": appRepo + ":1", "web": webRepo + ":1", "old": dbRepo + ":1"})
-			e.file("blog/compose.yaml", composeText(map[string]string{"app": appRepo + ":1", "old": dbRepo + ":1"})+"  web:\n    image: "+webRepo+":1\n    depends_on: [app]\n")
+			e.file("blog/compose.yaml", composeText(map[string]string{"app": appRepo + ":1",
+				"old": dbRepo + ":1"})+"  web:\n    image: "+webRepo+":1\n    depends_on: [app]\n")
 			e.publish(appRepo+":1", 10)
 			e.publish(webRepo+":1", 11)
 			e.discovered()
@@ -163,8 +167,8 @@ func TestEngineRestartLeavesTheOthers(t *testing.T) {
 	}
 }
 
-// TestStoppedServiceStaysStopped: a service that did not run before an update is never started by it, nor by the rollback, though the engine
-// restarted.
+// TestStoppedServiceStaysStopped: a service that did not run before an update is never started by it, nor by the rollback, though the
+// engine restarted.
 func TestStoppedServiceStaysStopped(t *testing.T) {
 	for name, tt := range map[string]struct {
 		prepare func(e *env)
@@ -191,10 +195,12 @@ func TestStoppedServiceStaysStopped(t *testing.T) {
 			tt.prepare(e)
 			job, sum := e.updated("blog", "web")
 			list := e.engine.ContainersOf("blog", "web")
-			if job.Status != tt.status || len(list) != 1 || list[0].State == "running" || list[0].ImageID != imageID(tt.image) || e.engine.Starts(imageID(1))+e.engine.Starts(imageID(2)) != 0 {
+			if job.Status != tt.status || len(list) != 1 || list[0].State == "running" || list[0].ImageID != imageID(tt.image) ||
+				e.engine.Starts(imageID(1))+e.engine.Starts(imageID(2)) != 0 {
 				t.Errorf("%s: %+v\n%s", job.Status, list, e.logs(job.ID))
 			}
-			if back := sum.Stacks[0].Update.Rollback; (back != nil) != (tt.status == "rolled_back") || back != nil && !back.Stopped || job.ResultReason != nil && strings.Contains(job.ResultReason.Summary, "runs again") {
+			if back := sum.Stacks[0].Update.Rollback; (back != nil) != (tt.status == "rolled_back") || back != nil && !back.Stopped ||
+				job.ResultReason != nil && strings.Contains(job.ResultReason.Summary, "runs again") {
 				t.Errorf("the summary is %+v, %+v", back, job.ResultReason)
 			}
 		})
@@ -229,7 +235,8 @@ func TestEngineDoesNotComeBack(t *testing.T) {
 				e.withData()
 				tt.prepare(e)
 				job, sum := e.updated("blog", "web")
-				if job.Status != "failed" || !strings.Contains(job.ResultReason.Summary, "did not come back in time") || len(sum.Stacks) != 1 || sum.Stacks[0].Update.Reason != failure.EngineAway {
+				if job.Status != "failed" || !strings.Contains(job.ResultReason.Summary, "did not come back in time") || len(sum.Stacks) != 1 ||
+					sum.Stacks[0].Update.Reason != failure.EngineAway {
 					t.Fatalf("%s: %+v %+v\n%s", job.Status, job.ResultReason, sum.Stacks, e.logs(job.ID))
 				}
 				if restarted {
@@ -266,7 +273,8 @@ func bad(e *env) { e.engine.ScriptImage(imageID(2), fake.Unhealthy()) }
 // updateJobs are the ids of the updates, newest first.
 func (e *env) updateJobs() (ids []string) {
 	e.Helper()
-	e.must(e.store.DB(context.Background()).Raw("SELECT id FROM jobs WHERE type = ? ORDER BY id DESC", work.QueueType(work.JobUpdate)).Scan(&ids).Error)
+	e.must(e.store.DB(context.Background()).Raw("SELECT id FROM jobs WHERE type = ? ORDER BY id DESC",
+		work.QueueType(work.JobUpdate)).Scan(&ids).Error)
 	return ids
 }
 
@@ -293,7 +301,8 @@ func TestChangedSinceIsNotResumed(t *testing.T) {
 	}
 	e.must(e.svc.ResumeWaiting(t.Context()))
 	third := e.ended(e.updateJobs()[0])
-	if third.ID == second.ID || third.Status != "failed" || !strings.Contains(third.ResultReason.Detail, change.ChangedSince) || e.runs("blog", "web") != imageID(2) {
+	if third.ID == second.ID || third.Status != "failed" || !strings.Contains(third.ResultReason.Detail, change.ChangedSince) ||
+		e.runs("blog", "web") != imageID(2) {
 		t.Errorf("%+v", third)
 	}
 	hist, err := e.svc.History(t.Context(), e.serviceOf("blog", "web").ID)

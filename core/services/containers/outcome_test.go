@@ -40,7 +40,8 @@ func (e *env) updatedAll(services ...[2]string) (Job, change.UpdateSummary) {
 	req := change.UpdateRequest{Scope: work.ScopeAll}
 	for _, name := range services {
 		svc := e.serviceOf(name[0], name[1])
-		req.Targets = append(req.Targets, project.Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
+		req.Targets = append(req.Targets, project.Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest,
+			PullTags: []string{}})
 	}
 	id, err := e.svc.Update(context.Background(), req)
 	e.must(err)
@@ -64,10 +65,12 @@ func TestTheFailedServiceIsNamed(t *testing.T) {
 	e.checked()
 	job, sum := e.updatedAll([2]string{"blog", "web"}, [2]string{"blog", "db"})
 	db := e.serviceOf("blog", "db")
-	if part := sum.Deciding(); job.Status != "rolled_back" || part == nil || part.FailedService != db.ID || !strings.Contains(part.LastError, "blog-db-1") {
+	if part := sum.Deciding(); job.Status != "rolled_back" || part == nil || part.FailedService != db.ID ||
+		!strings.Contains(part.LastError, "blog-db-1") {
 		t.Fatalf("%+v %+v\n%s", job, sum, e.logs(job.ID))
 	}
-	if why := job.ResultReason; !strings.HasPrefix(why.Detail, "blog / db was rolled back: ") || why.Summary != "The new container did not become healthy. The former version runs again." {
+	if why := job.ResultReason; !strings.HasPrefix(why.Detail, "blog / db was rolled back: ") ||
+		why.Summary != "The new container did not become healthy. The former version runs again." {
 		t.Errorf("the reason is %+v", why)
 	}
 	m := e.told(1)[0]
@@ -77,7 +80,8 @@ func TestTheFailedServiceIsNamed(t *testing.T) {
 		t.Errorf("the summary is %q", m.Summary)
 	}
 	failed, changed, _ := strings.Cut(payload.Human.Detail, "Updated services:")
-	if !strings.Contains(failed, "blog / db") || strings.Contains(failed, "blog / web") || !strings.Contains(changed, "blog / web (1.1.0 -> 1.2.0)") || strings.Contains(changed, "- blog / db") {
+	if !strings.Contains(failed, "blog / db") || strings.Contains(failed, "blog / web") ||
+		!strings.Contains(changed, "blog / web (1.1.0 -> 1.2.0)") || strings.Contains(changed, "- blog / db") {
 		t.Errorf("the detail is\n%s", payload.Human.Detail)
 	}
 }
@@ -95,7 +99,8 @@ func TestTheLastingFailureDecides(t *testing.T) {
 	e.checked()
 	e.engine.Fail("pull", fault.FromPlugin(errs.New(errs.Upstream, codes.NotFound, "NOT_FOUND", "pull: manifest unknown")))
 	job, sum := e.updatedAll([2]string{"a", "svc"}, [2]string{"b", "svc"})
-	if why := job.ResultReason; job.Status != "failed" || why.Summary != "The new image could not be pulled." || why.Detail != "a / svc: pull: manifest unknown" {
+	if why := job.ResultReason; job.Status != "failed" || why.Summary != "The new image could not be pulled." ||
+		why.Detail != "a / svc: pull: manifest unknown" {
 		t.Errorf("%s, %+v, %+v", job.Status, why, sum)
 	}
 }
@@ -164,9 +169,10 @@ func (e *env) atTheEnd(do func(jobID string)) {
 // undone, and nothing is said to have failed. Once all is done a cancellation comes too late.
 func TestCanceledUpdateSaysSo(t *testing.T) {
 	for name, tt := range map[string]struct{ hold, status, headline, message string }{
-		"while pulling":    {"pull", "canceled", "The job was canceled.", "blog / web: the update was canceled."},
-		"while recreating": {"compose recreate", "rolled_back", "The job was canceled. The former version runs again.", "blog / web: the update was canceled; the former version runs again."},
-		"too late":         {"", "success", "", "blog / web: updated."},
+		"while pulling": {"pull", "canceled", "The job was canceled.", "blog / web: the update was canceled."},
+		"while recreating": {"compose recreate", "rolled_back", "The job was canceled. The former version runs again.",
+			"blog / web: the update was canceled; the former version runs again."},
+		"too late": {"", "success", "", "blog / web: updated."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t, withTap, withChannels, func(e *env) { e.set.Locale = "en" })
@@ -199,7 +205,8 @@ func TestCanceledUpdateSaysSo(t *testing.T) {
 				return
 			}
 			part := sum.Stacks[0].Update
-			if !part.Canceled || part.LastError != "The job was canceled." || job.ResultReason.Summary != tt.headline || strings.Contains(e.logs(id), "failed") {
+			if !part.Canceled || part.LastError != "The job was canceled." || job.ResultReason.Summary != tt.headline ||
+				strings.Contains(e.logs(id), "failed") {
 				t.Errorf("%+v, %+v\n%s", part, job.ResultReason, e.logs(id))
 			}
 			hist, err := e.svc.History(t.Context(), part.FailedService)
@@ -229,7 +236,8 @@ func TestCanceledWhileMoreIsPulled(t *testing.T) {
 	_, err = e.svc.CancelJob(t.Context(), id)
 	e.must(err)
 	job, sum := e.summaryOf(id)
-	if job.Status != "canceled" || len(sum.Stacks) != 1 || len(sum.Stacks[0].Update.ChangedServices) != 1 || sum.Deciding() != nil || e.runs("blog", "web") != imageID(2) {
+	if job.Status != "canceled" || len(sum.Stacks) != 1 || len(sum.Stacks[0].Update.ChangedServices) != 1 || sum.Deciding() != nil ||
+		e.runs("blog", "web") != imageID(2) {
 		t.Fatalf("%+v, %+v\n%s", job, sum, e.logs(id))
 	}
 	var payload struct{ Human struct{ Detail string } }
@@ -254,7 +262,9 @@ func TestCanceledTooLateToBeTheCause(t *testing.T) {
 	e.must(err)
 	release()
 	job := e.ended(id)
-	if why := job.ResultReason; job.Status != "rolled_back" || why.Raw != "" || why.Summary != "The new container did not become healthy. The former version runs again." || !strings.Contains(why.Detail, "exit code 4") {
+	if why := job.ResultReason; job.Status != "rolled_back" || why.Raw != "" ||
+		why.Summary != "The new container did not become healthy. The former version runs again." ||
+		!strings.Contains(why.Detail, "exit code 4") {
 		t.Errorf("%s %+v", job.Status, why)
 	}
 	if m := e.told(1)[0]; m.Summary != "blog / web: the update failed and was rolled back." {
@@ -271,11 +281,14 @@ func TestExitCodesAreOfTheRunThatEnded(t *testing.T) {
 		want, denied string
 	}{
 		"a command": {func(e *env) {
-			e.engine.FailCompose(engine.ActionRecreate, engine.ComposeResult{ExitCode: 17, Tail: "no such network"}, engine.ComposeResult{ExitCode: 18})
+			e.engine.FailCompose(engine.ActionRecreate, engine.ComposeResult{ExitCode: 17, Tail: "no such network"},
+				engine.ComposeResult{ExitCode: 18})
 		}, "exit code 17: no such network", ""},
-		"a container that ended":      {func(e *env) { e.engine.ScriptImage(imageID(2), fake.Exited(5)) }, "ended with exit code 5.", ""},
-		"a container between runs":    {func(e *env) { e.engine.ScriptImage(imageID(2), fake.Restarted(1, 3)) }, "keeps restarting, exit code 3.", ""},
-		"a container that runs again": {func(e *env) { e.engine.ScriptImage(imageID(2), fake.Running(), again) }, "keeps restarting.", "exit code"},
+		"a container that ended": {func(e *env) { e.engine.ScriptImage(imageID(2), fake.Exited(5)) }, "ended with exit code 5.", ""},
+		"a container between runs": {func(e *env) { e.engine.ScriptImage(imageID(2), fake.Restarted(1, 3)) },
+			"keeps restarting, exit code 3.", ""},
+		"a container that runs again": {func(e *env) { e.engine.ScriptImage(imageID(2), fake.Running(), again) }, "keeps restarting.",
+			"exit code"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
@@ -292,7 +305,8 @@ func TestExitCodesAreOfTheRunThatEnded(t *testing.T) {
 // TestNoStatusTexts: what gRPC says about a call, and what an engine quotes of it, is not what people read.
 func TestNoStatusTexts(t *testing.T) {
 	broken := fault.FromPlugin(fmt.Errorf("call: %w", status.Error(codes.Internal, "stream terminated by RST_STREAM")))
-	quoted := fault.FromPlugin(fmt.Errorf("call: %w", errs.New(errs.Upstream, codes.Internal, "ENGINE_ERROR", "pull x: rpc error: code = Unknown desc = no such host").GRPCStatus().Err()))
+	quoted := fault.FromPlugin(fmt.Errorf("call: %w",
+		errs.New(errs.Upstream, codes.Internal, "ENGINE_ERROR", "pull x: rpc error: code = Unknown desc = no such host").GRPCStatus().Err()))
 	for name, tt := range map[string]struct {
 		prepare func(e *env)
 		want    string
@@ -309,8 +323,10 @@ func TestNoStatusTexts(t *testing.T) {
 			e.switched()
 			tt.prepare(e)
 			job, sum := e.updated("blog", "web")
-			all := body(job) + body(sum) + e.logs(job.ID) + string(e.told(1)[0].Payload) + e.send("GET", "/api/services/"+e.serviceOf("blog", "web").ID+"/history", "").body
-			if strings.Contains(all, "rpc error") || strings.Contains(all, "RST_STREAM") || !strings.Contains(sum.Stacks[0].Update.LastError, tt.want) {
+			all := body(job) + body(sum) + e.logs(job.ID) + string(e.told(1)[0].Payload) +
+				e.send("GET", "/api/services/"+e.serviceOf("blog", "web").ID+"/history", "").body
+			if strings.Contains(all, "rpc error") || strings.Contains(all, "RST_STREAM") ||
+				!strings.Contains(sum.Stacks[0].Update.LastError, tt.want) {
 				t.Errorf("%s\n%s", sum.Stacks[0].Update.LastError, all)
 			}
 		})

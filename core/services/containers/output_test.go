@@ -19,15 +19,18 @@ func TestOutputOfFailedContainer(t *testing.T) {
 			e.blog()
 			e.engine.ScriptImage(imageID(2), func(d *engine.Detail) {
 				fail(d)
-				d.Config = &engine.ContainerConfig{ImageConfig: engine.ImageConfig{Env: []string{"DB_PASSWORD=planted-password", "DB_URL=postgres://u:planted-in-url@db/x", "MODE=production"}}}
+				d.Config = &engine.ContainerConfig{ImageConfig: engine.ImageConfig{Env: []string{"DB_PASSWORD=planted-password",
+					"DB_URL=postgres://u:planted-in-url@db/x", "MODE=production"}}}
 			})
 			for n := range 40 {
 				e.engine.Write(imageID(2), engine.LogLine{Text: fmt.Sprintf("line %d.", n)})
 			}
-			e.engine.Write(imageID(2), engine.LogLine{Text: "production: login with planted-password and planted-in-url"}, engine.LogLine{Text: "api_key=planted-assigned token: 'planted quoted'", Stderr: true}, engine.LogLine{Text: "\x1b[31m<b>red</b>"})
+			e.engine.Write(imageID(2), engine.LogLine{Text: "production: login with planted-password and planted-in-url"},
+				engine.LogLine{Text: "api_key=planted-assigned token: 'planted quoted'", Stderr: true}, engine.LogLine{Text: "\x1b[31m<b>red</b>"})
 			job, _ := e.updated("blog", "web")
 			log := e.logs(job.ID)
-			for _, want := range []string{"The last lines of blog-web-1:", "blog-web-1 | line 39.", "production: login with [redacted] and [redacted]", "<b>red</b>"} {
+			for _, want := range []string{"The last lines of blog-web-1:", "blog-web-1 | line 39.",
+				"production: login with [redacted] and [redacted]", "<b>red</b>"} {
 				if !strings.Contains(log, want) {
 					t.Errorf("%q is missing", want)
 				}
@@ -61,7 +64,8 @@ func TestOutputIsBounded(t *testing.T) {
 	}
 	e.engine.Fail("logs", broken())
 	job, _ = e.updated("blog", "web")
-	if log := e.logs(job.ID); job.Status != "rolled_back" || !strings.Contains(log, "the output of blog-web-1 cannot be read: the engine does not answer") {
+	if log := e.logs(job.ID); job.Status != "rolled_back" ||
+		!strings.Contains(log, "the output of blog-web-1 cannot be read: the engine does not answer") {
 		t.Errorf("%s\n%s", job.Status, log)
 	}
 }

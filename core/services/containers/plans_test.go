@@ -79,7 +79,8 @@ func TestNoQueryScans(t *testing.T) {
 			"long history":  func() error { _, err := e.svc.Usage.History(ctx, "svc77", "24h"); return err },
 			"use of all":    func() error { _, err := e.svc.Usage.Overview(ctx); return err },
 			"snapshot": func() error {
-				_, err := (&candidate.Store{Store: r.Store}).SnapshotByKey(ctx, candidate.VersionKey{Repo: "r77", Digest: "d77", Platform: "linux/amd64"})
+				_, err := (&candidate.Store{Store: r.Store}).SnapshotByKey(ctx,
+					candidate.VersionKey{Repo: "r77", Digest: "d77", Platform: "linux/amd64"})
 				return err
 			},
 			"delivery events":     func() error { _, err := e.svc.Inbox.EventsAfter(ctx, 49_990); return err },

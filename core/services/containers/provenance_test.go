@@ -24,7 +24,8 @@ func (e *env) labelled(name, img string, labels map[string]string) string {
 // forged are the labels of a container of compose, with some replaced; "" leaves one out.
 func forged(project, service, dir, files string, change map[string]string) map[string]string {
 	labels := map[string]string{
-		host.LabelProject: project, host.LabelService: service, engine.LabelNumber: "1", host.LabelWorkingDir: dir, host.LabelFiles: files, host.LabelConfigHash: "forged", host.LabelComposeVersion: "2.40.3",
+		host.LabelProject: project, host.LabelService: service, engine.LabelNumber: "1", host.LabelWorkingDir: dir, host.LabelFiles: files,
+		host.LabelConfigHash: "forged", host.LabelComposeVersion: "2.40.3",
 	}
 	maps.Copy(labels, change)
 	maps.DeleteFunc(labels, func(_, v string) bool { return v == "" })
@@ -51,7 +52,8 @@ func TestLabelsNameFiles(t *testing.T) {
 		e.labelled(name, webRepo+":1", forged(name, "web", c.dir, c.files, nil))
 		defer func() {
 			p := e.projectOf(name)
-			if p.Status != record.ProjectInvalid || p.StackID != "" || !strings.HasPrefix(p.LastError, c.kind) || strings.Contains(p.LastError, "tops3cret") || strings.Contains(p.LastError, "daemon") {
+			if p.Status != record.ProjectInvalid || p.StackID != "" || !strings.HasPrefix(p.LastError, c.kind) ||
+				strings.Contains(p.LastError, "tops3cret") || strings.Contains(p.LastError, "daemon") {
 				t.Errorf("%s: %+v", name, p)
 			}
 		}()
@@ -104,7 +106,8 @@ func TestForeignContainers(t *testing.T) {
 			t.Helper()
 			e.discovered()
 			p, st, svc := e.projectOf("blog"), e.stackOf("blog"), e.serviceOf("blog", "web")
-			if p.Status != status || p.LastError != project.WarnForeign || p.Move != nil || !slices.Equal(st.Files, []string{file}) || st.WorkingDir != dir {
+			if p.Status != status || p.LastError != project.WarnForeign || p.Move != nil || !slices.Equal(st.Files, []string{file}) ||
+				st.WorkingDir != dir {
 				t.Errorf("%s: the project is %+v, the stack %+v", name, p, st)
 			}
 			if svc.Image != webRepo+":1" || svc.State != state || state == record.StateRunning && svc.RuntimeImage != imageID(1) {
@@ -160,12 +163,14 @@ func TestProjectMoves(t *testing.T) {
 		for range 2 {
 			e.discovered()
 			st, p := e.stackOf("blog"), e.projectOf("blog")
-			if st.WorkingDir != oldDir || e.serviceOf("blog", "web").Tag != "1" || p.LastError != project.WarnMoved || p.Status != record.ProjectStopped {
+			if st.WorkingDir != oldDir || e.serviceOf("blog", "web").Tag != "1" || p.LastError != project.WarnMoved ||
+				p.Status != record.ProjectStopped {
 				t.Fatalf("before: %+v, %+v", st, p)
 			}
 		}
 		list, err := e.svc.ListProjects(t.Context(), project.ArchivedExclude)
-		if err != nil || len(list) != 1 || list[0].Move == nil || list[0].Move.WorkingDir != filepath.Dir(file) || !slices.Equal(list[0].Move.ConfigFiles, []string{file}) {
+		if err != nil || len(list) != 1 || list[0].Move == nil || list[0].Move.WorkingDir != filepath.Dir(file) ||
+			!slices.Equal(list[0].Move.ConfigFiles, []string{file}) {
 			t.Fatalf("shown: %+v, %v", list, err)
 		}
 		accept(409, filepath.Dir(file), filepath.Join(oldDir, "compose.yaml"))
@@ -176,7 +181,8 @@ func TestProjectMoves(t *testing.T) {
 		e.ended(accept(200, filepath.Dir(file), file).json["jobId"].(string))
 		e.discovered()
 		st, p := e.stackOf("blog"), e.projectOf("blog")
-		if st.ID != id || st.WorkingDir != filepath.Dir(file) || !slices.Equal(st.Files, []string{file}) || p.Move != nil || p.LastError != "" || p.Status != record.ProjectActive {
+		if st.ID != id || st.WorkingDir != filepath.Dir(file) || !slices.Equal(st.Files, []string{file}) || p.Move != nil || p.LastError != "" ||
+			p.Status != record.ProjectActive {
 			t.Errorf("after: %+v, %+v", st, p)
 		}
 		if svc := e.serviceOf("blog", "web"); svc.Tag != "1.5" || svc.State != record.StateRunning {
@@ -190,7 +196,8 @@ func TestProjectMoves(t *testing.T) {
 		e.file("blog/compose.yaml", composeText(map[string]string{"web": webRepo + ":2"}))
 		e.labelled("blog-web-1", webRepo+":1", forged("blog", "web", filepath.Dir(file), file+","+filepath.Join(oldDir, "compose.yaml"), nil))
 		e.discovered()
-		if st, p := e.stackOf("blog"), e.projectOf("blog"); len(st.Files) != 1 || p.Move == nil || len(p.Move.ConfigFiles) != 2 || p.Status != record.ProjectActive {
+		if st, p := e.stackOf("blog"), e.projectOf("blog"); len(st.Files) != 1 || p.Move == nil || len(p.Move.ConfigFiles) != 2 ||
+			p.Status != record.ProjectActive {
 			t.Errorf("a further file: %+v, %+v", st, p)
 		}
 	})

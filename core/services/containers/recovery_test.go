@@ -37,8 +37,10 @@ func leftovers() []left {
 		{step: change.StepHealth, pulled: true, named: true, recreated: true},
 		{step: change.StepSync, pulled: true, named: true, recreated: true}, {step: change.StepSync, pulled: true, recreated: true},
 		{step: change.StepExtraTags, pulled: true, named: true, recreated: true},
-		{step: change.StepRollbackTag, pulled: true, named: true, recreated: true, back: true}, {step: change.StepRollbackTag, pulled: true, recreated: true, back: true, restored: true},
-		{step: change.StepRollbackUp, pulled: true, recreated: true, back: true, restored: true}, {step: change.StepRollbackWait, pulled: true, back: true, restored: true},
+		{step: change.StepRollbackTag, pulled: true, named: true, recreated: true, back: true},
+		{step: change.StepRollbackTag, pulled: true, recreated: true, back: true, restored: true},
+		{step: change.StepRollbackUp, pulled: true, recreated: true, back: true, restored: true},
+		{step: change.StepRollbackWait, pulled: true, back: true, restored: true},
 	}
 }
 
@@ -46,37 +48,39 @@ func leftovers() []left {
 // next attempt: the new image where the update was on its way, the former one where the way back had begun.
 func TestRecovery(t *testing.T) {
 	for _, l := range leftovers() {
-		t.Run(fmt.Sprintf("%s pulled=%v stopped=%v named=%v recreated=%v", l.step, l.pulled, l.stopped, l.named, l.recreated), func(t *testing.T) {
-			forEach(t, func(t *testing.T, e *env) {
-				e.blog()
-				e.withData()
-				web := e.serviceOf("blog", "web")
-				id := e.crashed(web, l)
-				e.start()
-				job, sum := e.summaryOf(id)
-				want, image := "success", imageID(2)
-				if l.back {
-					want, image = "rolled_back", imageID(1)
-				}
-				if job.Status != want || len(sum.Stacks) != 1 || e.runs("blog", "web") != image || e.engine.NameOf(webRepo+":1") != image {
-					t.Errorf("%s %+v, runs %s, the name stands for %s\n%s", job.Status, sum.Stacks, record.ShortDigest(e.runs("blog", "web")), record.ShortDigest(e.engine.NameOf(webRepo+":1")), e.logs(id))
-				}
-				if list := e.engine.ContainersOf("blog", "web"); list[0].State != "running" {
-					t.Errorf("the container is %s", list[0].State)
-				}
-				hist, err := e.svc.History(t.Context(), web.ID)
-				e.must(err)
-				if len(hist) != 1 || hist[0].Status != want || hist[0].FromDigest != digest(1) || hist[0].ToDigest != digest(2) || e.locksHeld() != 0 {
-					t.Errorf("the history is %+v, %d locks", hist, e.locksHeld())
-				}
-				if after := e.serviceOf("blog", "web"); (after.CandidateDigest == "") != (image == imageID(2)) || after.RuntimeImage != image {
-					t.Errorf("the service: candidate %q, runs %s", after.CandidateDigest, record.ShortDigest(after.RuntimeImage))
-				}
-				if !strings.Contains(e.logs(id), "The core ended while this job ran") {
-					t.Errorf("the log does not tell of the second attempt:\n%s", e.logs(id))
-				}
+		t.Run(fmt.Sprintf("%s pulled=%v stopped=%v named=%v recreated=%v", l.step, l.pulled, l.stopped, l.named, l.recreated),
+			func(t *testing.T) {
+				forEach(t, func(t *testing.T, e *env) {
+					e.blog()
+					e.withData()
+					web := e.serviceOf("blog", "web")
+					id := e.crashed(web, l)
+					e.start()
+					job, sum := e.summaryOf(id)
+					want, image := "success", imageID(2)
+					if l.back {
+						want, image = "rolled_back", imageID(1)
+					}
+					if job.Status != want || len(sum.Stacks) != 1 || e.runs("blog", "web") != image || e.engine.NameOf(webRepo+":1") != image {
+						t.Errorf("%s %+v, runs %s, the name stands for %s\n%s", job.Status, sum.Stacks, record.ShortDigest(e.runs("blog", "web")),
+							record.ShortDigest(e.engine.NameOf(webRepo+":1")), e.logs(id))
+					}
+					if list := e.engine.ContainersOf("blog", "web"); list[0].State != "running" {
+						t.Errorf("the container is %s", list[0].State)
+					}
+					hist, err := e.svc.History(t.Context(), web.ID)
+					e.must(err)
+					if len(hist) != 1 || hist[0].Status != want || hist[0].FromDigest != digest(1) || hist[0].ToDigest != digest(2) || e.locksHeld() != 0 {
+						t.Errorf("the history is %+v, %d locks", hist, e.locksHeld())
+					}
+					if after := e.serviceOf("blog", "web"); (after.CandidateDigest == "") != (image == imageID(2)) || after.RuntimeImage != image {
+						t.Errorf("the service: candidate %q, runs %s", after.CandidateDigest, record.ShortDigest(after.RuntimeImage))
+					}
+					if !strings.Contains(e.logs(id), "The core ended while this job ran") {
+						t.Errorf("the log does not tell of the second attempt:\n%s", e.logs(id))
+					}
+				})
 			})
-		})
 	}
 }
 
@@ -91,7 +95,8 @@ func (e *env) crashed(web *record.Service, l left) string {
 		return e.store.Writer(ctx).Exec("UPDATE jobs SET state = 'running', owner = 'gone', claims = 1, attempt = 1, started_at = ?, heartbeat_at = 1, detail = '{}' WHERE id = ?", store.Millis(e.now()), id).Error
 	}))
 	rec := &record.Change{
-		ID: store.NewID("chg"), JobID: id, Kind: record.ChangeUpdate, StackID: web.StackID, ServiceID: web.ID, Status: record.ChangeRunning, Step: l.step, Image: web.Image,
+		ID: store.NewID("chg"), JobID: id, Kind: record.ChangeUpdate, StackID: web.StackID, ServiceID: web.ID, Status: record.ChangeRunning,
+		Step: l.step, Image: web.Image,
 		FromImage: imageID(1), FromDigest: digest(1), ToDigest: digest(2), StartedAt: store.Millis(e.now()),
 	}
 	if l.step != change.StepPull {
@@ -116,7 +121,8 @@ func (e *env) leave(l left) {
 	}
 	run := func(action string) {
 		st := e.stackOf("blog")
-		_, err := e.engine.Compose(ctx, engine.ComposeRequest{Bin: "docker-compose", Action: action, Project: "blog", WorkingDir: st.WorkingDir, Files: st.Files, Services: []string{"web"}}, nothing)
+		_, err := e.engine.Compose(ctx, engine.ComposeRequest{Bin: "docker-compose", Action: action, Project: "blog", WorkingDir: st.WorkingDir,
+			Files: st.Files, Services: []string{"web"}}, nothing)
 		e.must(err)
 	}
 	if l.stopped {
@@ -167,7 +173,8 @@ func TestRecoveryOfOtherJobs(t *testing.T) {
 // TestCancelAtEachStep: a person who ends an update finds the former image running, whatever it was doing.
 func TestCancelAtEachStep(t *testing.T) {
 	for op, status := range map[string][]string{
-		"pull": {"canceled"}, "compose stop": {"canceled"}, "archive": {"canceled"}, "tag": {"canceled"}, "compose recreate": {"rolled_back"}, "inspect": {"rolled_back"},
+		"pull": {"canceled"}, "compose stop": {"canceled"}, "archive": {"canceled"}, "tag": {"canceled"}, "compose recreate": {"rolled_back"},
+		"inspect": {"rolled_back"},
 	} {
 		t.Run(op, func(t *testing.T) {
 			e := newEnv(t)
@@ -182,7 +189,8 @@ func TestCancelAtEachStep(t *testing.T) {
 			e.must(err)
 			job := e.ended(id)
 			list := e.engine.ContainersOf("blog", "web")
-			if !slices.Contains(status, job.Status) || list[0].ImageID != imageID(1) || list[0].State != "running" || e.engine.NameOf(webRepo+":1") != imageID(1) || e.locksHeld() != 0 {
+			if !slices.Contains(status, job.Status) || list[0].ImageID != imageID(1) || list[0].State != "running" ||
+				e.engine.NameOf(webRepo+":1") != imageID(1) || e.locksHeld() != 0 {
 				t.Errorf("%s, %s %s\n%s", job.Status, record.ShortDigest(list[0].ImageID), list[0].State, e.logs(id))
 			}
 			files, _ := filepath.Glob(filepath.Join(e.dir, "data", "backups", "*", "*.part"))
@@ -211,11 +219,13 @@ func TestBackupAndRestore(t *testing.T) {
 			e.must(err)
 			return e.ended(job)
 		}
-		if job := restore(); job.Status != "success" || string(e.engine.Contents(ct, "/data")) != "data of the blog" || e.engine.ContainersOf("blog", "web")[0].State != "running" {
+		if job := restore(); job.Status != "success" || string(e.engine.Contents(ct, "/data")) != "data of the blog" ||
+			e.engine.ContainersOf("blog", "web")[0].State != "running" {
 			t.Errorf("%+v, %q", job, e.engine.Contents(ct, "/data"))
 		}
 		e.engine.Fail("restore", broken())
-		if job := restore(); job.Status != "failed" || !strings.Contains(job.ResultReason.Detail, "stay stopped") || e.engine.ContainersOf("blog", "web")[0].State != "exited" {
+		if job := restore(); job.Status != "failed" || !strings.Contains(job.ResultReason.Detail, "stay stopped") ||
+			e.engine.ContainersOf("blog", "web")[0].State != "exited" {
 			t.Errorf("a restore that fails in the middle: %+v", job.ResultReason)
 		}
 		if job := restore(); job.Status != "success" {
@@ -224,7 +234,8 @@ func TestBackupAndRestore(t *testing.T) {
 		rec, err := e.svc.Backups.Store.FindBackup(t.Context(), id)
 		e.must(err)
 		e.must(os.WriteFile(rec.Path, []byte("something else"), 0o600))
-		if job := restore(); job.Status != "failed" || !strings.Contains(job.ResultReason.Detail, "Nothing was restored") || string(e.engine.Contents(ct, "/data")) != "data of the blog" {
+		if job := restore(); job.Status != "failed" || !strings.Contains(job.ResultReason.Detail, "Nothing was restored") ||
+			string(e.engine.Contents(ct, "/data")) != "data of the blog" {
 			t.Errorf("a file that was changed: %+v", job.ResultReason)
 		}
 	})

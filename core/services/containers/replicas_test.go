@@ -117,7 +117,8 @@ func TestReplicasFromTheJournal(t *testing.T) {
 					e.engine.InterruptCompose(engine.ActionRecreate, state)
 					st := e.stackOf("blog")
 					_, err := e.engine.Compose(t.Context(), engine.ComposeRequest{
-						Bin: "docker-compose", Action: engine.ActionRecreate, Project: "blog", WorkingDir: st.WorkingDir, Files: st.Files, Services: []string{"web"},
+						Bin: "docker-compose", Action: engine.ActionRecreate, Project: "blog", WorkingDir: st.WorkingDir, Files: st.Files,
+						Services: []string{"web"},
 					}, func(engine.Line) error { return nil })
 					if err == nil {
 						t.Fatal("it was not interrupted")
@@ -144,7 +145,8 @@ type leavesOneBehind struct {
 	after func()
 }
 
-func (l *leavesOneBehind) Compose(ctx context.Context, req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error) {
+func (l *leavesOneBehind) Compose(ctx context.Context, req engine.ComposeRequest,
+	send func(engine.Line) error) (*engine.ComposeResult, error) {
 	res, err := l.Engine.Compose(ctx, req, send)
 	if req.Action == engine.ActionRecreate && !req.DryRun {
 		l.after()

@@ -89,7 +89,8 @@ func (s *Service) DeployReport(ctx context.Context) (*Report, error) {
 
 // RefreshReport has a report made, unless one is being made.
 func (s *Service) RefreshReport(ctx context.Context) (string, error) {
-	job, _, err := s.queue.Submit(ctx, queue.Submission{Type: jobReport, DedupKey: "report", Payload: work.Subject{Reason: work.ReasonUI}, Actor: auth.Caller(ctx)})
+	job, _, err := s.queue.Submit(ctx, queue.Submission{Type: jobReport, DedupKey: "report", Payload: work.Subject{Reason: work.ReasonUI},
+		Actor: auth.Caller(ctx)})
 	return job.ID, err
 }
 
@@ -124,7 +125,8 @@ func (s *Service) makeReport(ctx context.Context) Report {
 		{"feature.public_base_url", "Links in notifications", "feature", s.checkBaseURL},
 	}
 	for _, c := range channelChecks {
-		checks = append(checks, reportCheck{c.id, c.title, "feature", func(ctx context.Context) ReportCheck { return s.checkChannel(ctx, c.role) }})
+		checks = append(checks, reportCheck{c.id, c.title, "feature",
+			func(ctx context.Context) ReportCheck { return s.checkChannel(ctx, c.role) }})
 	}
 	for _, c := range checks {
 		run, cancel := context.WithTimeout(ctx, time.Duration(s.settings().DeployTimeout)*time.Second)
@@ -146,10 +148,12 @@ func (s *Service) makeReport(ctx context.Context) Report {
 func (s *Service) checkAllowlist(context.Context) ReportCheck {
 	a := s.access.Load()
 	if a.AllowedUser != "" || a.AllowedGroup != "" {
-		return passCheck("A forwarded user or group is allowed.", "user "+cmp.Or(maskName(a.AllowedUser), "none")+", group "+cmp.Or(maskName(a.AllowedGroup), "none"))
+		return passCheck("A forwarded user or group is allowed.",
+			"user "+cmp.Or(maskName(a.AllowedUser), "none")+", group "+cmp.Or(maskName(a.AllowedGroup), "none"))
 	}
 	if a.AnonymousInDev {
-		return failCheck("Everybody who reaches this server may administer it.", "Anybody can run containers on this host.", "allow_anonymous_in_dev is true, and there is no allowlist",
+		return failCheck("Everybody who reaches this server may administer it.", "Anybody can run containers on this host.",
+			"allow_anonymous_in_dev is true, and there is no allowlist",
 			"Set allowed_user or allowed_group in the core block, or allow_anonymous_in_dev = false.")
 	}
 	return skipCheck(naNone, "No proxy signs people in: they use passkeys.")
@@ -161,8 +165,10 @@ func (s *Service) checkProxies(context.Context) ReportCheck {
 		return skipCheck(naNone, "No proxy signs people in.")
 	}
 	if a.OpenLoopback {
-		c := failCheck("Names are believed from this machine, and the listener is open to others.", "A proxy on this machine that passes on headers of its clients lets them name themselves.",
-			"trusted_proxies has loopback, http_addr is open, proxy_secret is not set", "Set proxy_secret in the core block and have the proxy send it in X-Patchbay-Proxy-Secret, or have http_addr listen on 127.0.0.1.")
+		c := failCheck("Names are believed from this machine, and the listener is open to others.",
+			"A proxy on this machine that passes on headers of its clients lets them name themselves.",
+			"trusted_proxies has loopback, http_addr is open, proxy_secret is not set",
+			"Set proxy_secret in the core block and have the proxy send it in X-Patchbay-Proxy-Secret, or have http_addr listen on 127.0.0.1.")
 		c.Required = false
 		return c
 	}

@@ -22,14 +22,16 @@ func (s *Service) checkEngine(ctx context.Context) ReportCheck {
 		return failCheck("The container engine does not answer.", "Nothing can be discovered, checked or updated.", failure.Text(err),
 			"Mount the engine's socket into this container, or set host in the config of the engine's instance.")
 	}
-	return passCheck("The container engine answers.", fmt.Sprintf("version %s, API %s, %s/%s", info.Version, info.APIVersion, info.OS, info.Arch))
+	return passCheck("The container engine answers.",
+		fmt.Sprintf("version %s, API %s, %s/%s", info.Version, info.APIVersion, info.OS, info.Arch))
 }
 
 func (s *Service) checkCompose(ctx context.Context) ReportCheck {
 	bin := s.settings().ComposeBin
 	info, err := s.engine().Info(ctx, bin)
 	if err != nil {
-		return failCheck("The compose command could not be tried.", "Services cannot be updated, started or stopped.", failure.Text(err), "Make the container engine answer first.")
+		return failCheck("The compose command could not be tried.", "Services cannot be updated, started or stopped.", failure.Text(err),
+			"Make the container engine answer first.")
 	}
 	if info.Compose == nil {
 		return failCheck("The compose command does not run.", "Services cannot be updated, started or stopped.", bin+": "+info.ComposeError,
@@ -96,7 +98,8 @@ func (s *Service) checkImages(ctx context.Context) ReportCheck {
 	}
 	switch {
 	case len(bad) > 0:
-		return failCheck("Some services name images that cannot be read.", "They cannot be checked.", texts.JoinSome(bad, 5), "Correct the image in the compose file, or set the variable that it uses.")
+		return failCheck("Some services name images that cannot be read.", "They cannot be checked.", texts.JoinSome(bad, 5),
+			"Correct the image in the compose file, or set the variable that it uses.")
 	case seen == 0:
 		return skipCheck(naPrereq, "No service was found yet.")
 	}
@@ -109,7 +112,8 @@ func (s *Service) checkBackupDir(ctx context.Context) ReportCheck {
 		return skipCheck(naSwitch, "Backups are switched off.")
 	}
 	if err := backup.ProbeDir(set.Backup.BaseDir); err != nil {
-		return failCheck("The directory of backups cannot be written.", "Updates of services with data stop before they change anything.", backup.Reason(err), "Choose another directory in the settings, or make it writable.")
+		return failCheck("The directory of backups cannot be written.", "Updates of services with data stop before they change anything.",
+			backup.Reason(err), "Choose another directory in the settings, or make it writable.")
 	}
 	return passCheck("The directory of backups can be written.", set.Backup.BaseDir)
 }
@@ -140,10 +144,12 @@ func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
 	known, err := s.Credentials(ctx, hosts)
 	evidence := fmt.Sprintf("%d registries, credentials for %s", len(hosts), cmp.Or(texts.JoinSome(known, 5), "none"))
 	if err != nil {
-		return failCheck("The credentials for registries cannot be read.", "Private images cannot be checked or pulled.", failure.Text(err), "Correct docker_config (SVC_DOCKER_CONFIG).")
+		return failCheck("The credentials for registries cannot be read.", "Private images cannot be checked or pulled.", failure.Text(err),
+			"Correct docker_config (SVC_DOCKER_CONFIG).")
 	}
 	if len(refused) > 0 {
-		return failCheck("Some registries refuse to answer without other credentials.", "Their images are not checked.", texts.JoinSome(refused, 5)+"; "+evidence,
+		return failCheck("Some registries refuse to answer without other credentials.", "Their images are not checked.",
+			texts.JoinSome(refused, 5)+"; "+evidence,
 			"Sign in to them, and name the client configuration in docker_config (SVC_DOCKER_CONFIG).")
 	}
 	return passCheck("No registry refused to answer.", evidence)
@@ -159,7 +165,8 @@ func (s *Service) checkCooling(ctx context.Context) ReportCheck {
 		return skipCheck(naNone, "No registry limits requests.")
 	}
 	slices.Sort(resting)
-	return failCheck("Some registries limit requests and are left alone for a while.", "Their images are not checked until then.", texts.JoinSome(resting, 5),
+	return failCheck("Some registries limit requests and are left alone for a while.", "Their images are not checked until then.",
+		texts.JoinSome(resting, 5),
 		"Sign in to them, check less often, or lower registry_cooldown_seconds once the limit is higher.")
 }
 
@@ -177,7 +184,8 @@ func (s *Service) checkHooks(ctx context.Context) ReportCheck {
 	const impact = "New images are seen by scheduled checks alone."
 	setup, err := s.Webhooks.Setup(ctx)
 	if err != nil {
-		return failCheck("The settings of package webhooks cannot be read.", impact, "", "Set the access token again, or restore the key that it was sealed with.")
+		return failCheck("The settings of package webhooks cannot be read.", impact, "",
+			"Set the access token again, or restore the key that it was sealed with.")
 	}
 	if !setup.Enabled {
 		return skipCheck(naSwitch, "Package webhooks are switched off.")
@@ -186,7 +194,8 @@ func (s *Service) checkHooks(ctx context.Context) ReportCheck {
 		return failCheck("The tracked repositories could not be read.", impact, "", "Look at the log of the core.")
 	}
 	if len(setup.Lacks) > 0 {
-		return failCheck("Package webhooks are on, and not complete.", impact, "missing: "+strings.Join(setup.Lacks, ", "), "Complete them in the settings.")
+		return failCheck("Package webhooks are on, and not complete.", impact, "missing: "+strings.Join(setup.Lacks, ", "),
+			"Complete them in the settings.")
 	}
 	return passCheck("Package webhooks are complete.", fmt.Sprintf("%d repositories, %s", setup.Selected, setup.CallbackURL))
 }

@@ -31,7 +31,8 @@ func (s *Service) checkChannel(ctx context.Context, role string) ReportCheck {
 		if f := (*fault.Error)(nil); errors.As(err, &f) {
 			why = f.Message
 		}
-		return failCheck("The channel is switched on and cannot send.", impact, why, "Complete its settings on the page of notifications, or switch it off.")
+		return failCheck("The channel is switched on and cannot send.", impact, why,
+			"Complete its settings on the page of notifications, or switch it off.")
 	}
 	last, err := s.cfg.Channels.LastDeliveries(ctx)
 	if err != nil {

@@ -33,16 +33,18 @@ func (e *env) crashedRestore(backup, checkpoint string) (id string) {
 		return w.Exec("UPDATE jobs SET state = 'running', owner = 'gone', claims = 1, attempt = 1, started_at = ?, heartbeat_at = 1 WHERE id = ?", store.Millis(e.now()), id).Error
 	}))
 	st := e.stackOf("blog")
-	stop := engine.ComposeRequest{Bin: "docker-compose", Action: engine.ActionStop, Project: "blog", WorkingDir: st.WorkingDir, Files: st.Files, Services: []string{"web"}}
+	stop := engine.ComposeRequest{Bin: "docker-compose", Action: engine.ActionStop, Project: "blog", WorkingDir: st.WorkingDir,
+		Files: st.Files, Services: []string{"web"}}
 	_, err = e.engine.Compose(ctx, stop, func(engine.Line) error { return nil })
 	e.must(err)
 	return id
 }
 
-// TestRestoreOfAKilledCore: after a crash a restore is done to its end, or ends in order: what it has stopped is started again, unless the contents
-// may be there in part.
+// TestRestoreOfAKilledCore: after a crash a restore is done to its end, or ends in order: what it has stopped is started again, unless
+// the contents may be there in part.
 func TestRestoreOfAKilledCore(t *testing.T) {
-	checkpoints := map[string]string{"stopped": `{"services":["web"],"begun":false}`, "begun": `{"services":["web"],"begun":true}`, "former version": `["web"]`}
+	checkpoints := map[string]string{"stopped": `{"services":["web"],"begun":false}`, "begun": `{"services":["web"],"begun":true}`,
+		"former version": `["web"]`}
 	for _, tt := range []struct {
 		what, checkpoint       string
 		status, state, content string
@@ -74,7 +76,8 @@ func TestRestoreOfAKilledCore(t *testing.T) {
 				}
 				e.start()
 				job, list := e.ended(id), e.engine.ContainersOf("blog", "web")
-				if job.Status != tt.status || list[0].State != tt.state || string(e.engine.Contents(container, "/data")) != tt.content || e.locksHeld() != 0 {
+				if job.Status != tt.status || list[0].State != tt.state || string(e.engine.Contents(container, "/data")) != tt.content ||
+					e.locksHeld() != 0 {
 					t.Errorf("%s, %s, %q\n%s", job.Status, list[0].State, e.engine.Contents(container, "/data"), e.logs(id))
 				}
 				if strings.Contains(e.logs(id), inTheMiddle) != tt.middle {
@@ -137,7 +140,8 @@ func TestCancelRestoreThatWaits(t *testing.T) {
 	waits, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
 		job := &queue.Job{Checkpoint: []byte(`{"services":["web"],"begun":false}`)}
-		_, err := e.svc.RunRestore(waitedFor{ctx, waits}, job, backup.RestoreJob{Subject: work.Subject{StackID: stack}, BackupIDs: []string{copyID}}, work.NewReporter(e.now, job, silent{}))
+		_, err := e.svc.RunRestore(waitedFor{ctx, waits}, job,
+			backup.RestoreJob{Subject: work.Subject{StackID: stack}, BackupIDs: []string{copyID}}, work.NewReporter(e.now, job, silent{}))
 		ended <- err
 	}()
 	<-waits

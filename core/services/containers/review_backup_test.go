@@ -32,7 +32,8 @@ func (e *env) withVolume(project, mounted string) (id string) {
 	path := e.file(project+"/compose.yaml", "services:\n  web:\n    image: "+webRepo+":1\n    volumes: [\"data:/data\"]\nvolumes:\n  data:\n    name: shared-data\n")
 	return e.engine.AddContainer(engine.Container{
 		Name: project + "-web-1", Image: webRepo + ":1", Mounts: []engine.Mount{{Type: "volume", Name: mounted, Destination: "/data"}},
-		Labels: map[string]string{host.LabelProject: project, host.LabelService: "web", host.LabelWorkingDir: filepath.Dir(path), host.LabelFiles: path, host.LabelConfigHash: "hash", host.LabelComposeVersion: "2.40.3"},
+		Labels: map[string]string{host.LabelProject: project, host.LabelService: "web", host.LabelWorkingDir: filepath.Dir(path),
+			host.LabelFiles: path, host.LabelConfigHash: "hash", host.LabelComposeVersion: "2.40.3"},
 	})
 }
 
@@ -69,9 +70,11 @@ func TestRestoreLeavesNothingStopped(t *testing.T) {
 		{"it works", "shared-data", func(*env) {}, "success", "running", "what was"},
 		{"the engine refuses", "shared-data", func(e *env) { e.engine.Fail("restore", refused) }, "failed", "running", "what is"},
 		{"the engine fails in the middle", "shared-data", func(e *env) { e.engine.Fail("restore", broken) }, "failed", "exited", "what is"},
-		{"stopping fails", "shared-data", func(e *env) { e.engine.FailCompose("stop", engine.ComposeResult{ExitCode: 1}) }, "failed", "running", "what is"},
+		{"stopping fails", "shared-data", func(e *env) { e.engine.FailCompose("stop", engine.ComposeResult{ExitCode: 1}) }, "failed", "running",
+			"what is"},
 		{"another volume is mounted", "other-data", func(*env) {}, "failed", "running", "what is"},
-		{"another stack uses it", "shared-data", func(e *env) { e.withVolume("shop", "shared-data"); e.discovered() }, "failed", "running", "what is"},
+		{"another stack uses it", "shared-data", func(e *env) { e.withVolume("shop", "shared-data"); e.discovered() }, "failed", "running",
+			"what is"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -82,7 +85,8 @@ func TestRestoreLeavesNothingStopped(t *testing.T) {
 			tt.prepare(e)
 			job := e.restored(id)
 			list := e.engine.ContainersOf("blog", "web")
-			if job.Status != tt.status || len(list) != 1 || list[0].State != tt.state || string(e.engine.Contents(container, "/data")) != tt.content {
+			if job.Status != tt.status || len(list) != 1 || list[0].State != tt.state ||
+				string(e.engine.Contents(container, "/data")) != tt.content {
 				t.Errorf("%+v, %+v, %q\n%s", job, list, e.engine.Contents(container, "/data"), e.logs(job.ID))
 			}
 		})
@@ -99,11 +103,15 @@ func TestRemoveBackups(t *testing.T) {
 		add := func(id, target string, at int64) string {
 			path := filepath.Join(e.dir, id)
 			e.must(os.WriteFile(path, nil, 0o600))
-			e.must(e.svc.Backups.Store.SaveBackup(ctx, &backup.Record{ID: id, StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume, Target: target, Status: backup.StatusSuccess, Path: path, CreatedAt: at, CleanupAfter: at}))
+			e.must(e.svc.Backups.Store.SaveBackup(ctx,
+				&backup.Record{ID: id, StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume, Target: target, Status: backup.StatusSuccess,
+					Path: path, CreatedAt: at, CleanupAfter: at}))
 			return path
 		}
 		for i := range backup.DueSlice + 1 {
-			e.must(e.svc.Backups.Store.SaveBackup(ctx, &backup.Record{ID: fmt.Sprintf("bkp_keep%d", i), StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume, Target: fmt.Sprint("v", i), Status: backup.StatusSuccess, CreatedAt: 1, CleanupAfter: 1}))
+			e.must(e.svc.Backups.Store.SaveBackup(ctx,
+				&backup.Record{ID: fmt.Sprintf("bkp_keep%d", i), StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume,
+					Target: fmt.Sprint("v", i), Status: backup.StatusSuccess, CreatedAt: 1, CleanupAfter: 1}))
 		}
 		old, fresh := add("bkp_old", "data", 2), add("bkp_new", "data", 3)
 		job, err := e.svc.queue.SubmitNew(ctx, work.Submission{Kind: "sleeping", Locks: []string{work.ServiceLock(svc.ID)}})
@@ -124,8 +132,8 @@ func TestRemoveBackups(t *testing.T) {
 	})
 }
 
-// TestBackupOfAKilledCore: the files of a backup whose end was not recorded are removed by the next attempt, whether it is whole or not, and
-// also if nothing is to be backed up any more.
+// TestBackupOfAKilledCore: the files of a backup whose end was not recorded are removed by the next attempt, whether it is whole or not,
+// and also if nothing is to be backed up any more.
 func TestBackupOfAKilledCore(t *testing.T) {
 	for _, suffix := range []string{"", ".part"} {
 		for _, enabled := range []bool{true, false} {
@@ -138,8 +146,9 @@ func TestBackupOfAKilledCore(t *testing.T) {
 				file := filepath.Join(e.dir, "begun.tar.gz")
 				e.must(os.WriteFile(file+suffix, []byte("data of the blog"), 0o600))
 				e.must(e.svc.Backups.Store.SaveBackup(t.Context(), &backup.Record{
-					ID: "bkp_begun", StackID: web.StackID, ServiceID: web.ID, JobID: id, Kind: record.MountVolume, Target: "blog_data", Destination: "/data",
-					Status: backup.StatusRunning, Path: file, CreatedAt: 1,
+					ID: "bkp_begun", StackID: web.StackID, ServiceID: web.ID, JobID: id, Kind: record.MountVolume, Target: "blog_data",
+					Destination: "/data",
+					Status:      backup.StatusRunning, Path: file, CreatedAt: 1,
 				}))
 				e.must(e.svc.ChangeSettings(t.Context(), SettingsChange{Backup: &BackupChange{Enabled: &enabled}}))
 				e.start()
@@ -193,7 +202,8 @@ func TestVolumeOverTheLimit(t *testing.T) {
 			if job.Status != "failed" || e.runs("blog", "web") != imageID(1) || e.engine.ContainersOf("blog", "web")[0].State != "running" {
 				t.Errorf("%+v\n%s", job, e.logs(job.ID))
 			}
-			if why := job.ResultReason; why == nil || why.Summary != "The backup failed, so nothing was changed." || !strings.Contains(why.Detail, "limit of 4 bytes. Raise the limit") {
+			if why := job.ResultReason; why == nil || why.Summary != "The backup failed, so nothing was changed." ||
+				!strings.Contains(why.Detail, "limit of 4 bytes. Raise the limit") {
 				t.Errorf("the reason is %+v", why)
 			}
 		})

@@ -195,7 +195,8 @@ func TestStoppedBefore(t *testing.T) {
 	e.ended(action)
 	job, _ := e.updated("blog", "web")
 	list := e.engine.ContainersOf("blog", "web")
-	if job.Status != "success" || len(list) != 1 || list[0].ImageID != imageID(2) || list[0].State != "created" || e.engine.Starts(imageID(2)) != 0 {
+	if job.Status != "success" || len(list) != 1 || list[0].ImageID != imageID(2) || list[0].State != "created" ||
+		e.engine.Starts(imageID(2)) != 0 {
 		t.Errorf("%+v, %+v\n%s", job, list, e.logs(job.ID))
 	}
 }
@@ -226,10 +227,12 @@ func TestChangedWhileDiscovered(t *testing.T) {
 		project, err := e.svc.repo.FindProject(ctx, "blog")
 		e.must(err)
 		gotStack, got := e.stackOf("blog"), e.serviceOf("blog", "web")
-		if project.ArchivedReason != record.ArchivedByUser || project.Status != record.ProjectStopped || gotStack.ArchivedReason != record.ArchivedByUser || len(gotStack.Files) != 2 {
+		if project.ArchivedReason != record.ArchivedByUser || project.Status != record.ProjectStopped ||
+			gotStack.ArchivedReason != record.ArchivedByUser || len(gotStack.Files) != 2 {
 			t.Errorf("%+v %+v", project, gotStack)
 		}
-		if got.ArchivedReason != record.ArchivedByUser || got.AutoRollback || got.Generation != svc.Generation+2 || got.Image != webRepo+":2" || got.CandidateDigest != "" {
+		if got.ArchivedReason != record.ArchivedByUser || got.AutoRollback || got.Generation != svc.Generation+2 || got.Image != webRepo+":2" ||
+			got.CandidateDigest != "" {
 			t.Errorf("%+v", got)
 		}
 		e.must(projects.ArchiveMissing(ctx, st.ID, 5))

@@ -36,20 +36,24 @@ func TestRolledBackIsLeftOut(t *testing.T) {
 		bad, _ := e.updated("blog", "web")
 		web := e.serviceOf("blog", "web")
 		c := e.candidateOf("blog", "web")
-		if bad.Status != "rolled_back" || c == nil || c.RolledBack == nil || c.RolledBack.JobID != bad.ID || c.RolledBack.Manual || c.RolledBack.Error == "" || c.RolledBack.At.IsZero() {
+		if bad.Status != "rolled_back" || c == nil || c.RolledBack == nil || c.RolledBack.JobID != bad.ID || c.RolledBack.Manual ||
+			c.RolledBack.Error == "" || c.RolledBack.At.IsZero() {
 			t.Fatalf("%s leaves %+v", bad.Status, c)
 		}
 		both := change.UpdateRequest{Scope: work.ScopeAll}
 		for _, name := range []string{"web", "db"} {
 			svc := e.serviceOf("blog", name)
-			both.Targets = append(both.Targets, project.Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
+			both.Targets = append(both.Targets, project.Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest,
+				PullTags: []string{}})
 		}
 		var refused *fault.Error
-		if _, err := e.svc.Update(t.Context(), both); !errors.As(err, &refused) || refused.Code != fault.InvalidArgument || !slices.Equal(refused.Ext["extraServiceIds"].([]string), []string{web.ID}) {
+		if _, err := e.svc.Update(t.Context(), both); !errors.As(err, &refused) || refused.Code != fault.InvalidArgument ||
+			!slices.Equal(refused.Ext["extraServiceIds"].([]string), []string{web.ID}) {
 			t.Errorf("with the version that was rolled back: %v", err)
 		}
 		job, sum := e.updatedAll([2]string{"blog", "db"})
-		want := []change.LeftOut{{ServiceID: web.ID, StackID: web.StackID, Name: "blog / web", Digest: digest(2), Reason: "rolled_back", JobID: bad.ID}}
+		want := []change.LeftOut{{ServiceID: web.ID, StackID: web.StackID, Name: "blog / web", Digest: digest(2), Reason: "rolled_back",
+			JobID: bad.ID}}
 		if job.Status != "success" || !slices.Equal(sum.LeftOut, want) || !strings.Contains(e.logs(job.ID), "blog / web: left out") {
 			t.Errorf("%s leaves out %+v\n%s", job.Status, sum.LeftOut, e.logs(job.ID))
 		}
@@ -100,7 +104,9 @@ func TestIgnoreDigest(t *testing.T) {
 	e := newEnv(t)
 	e.blog()
 	web := e.serviceOf("blog", "web")
-	_, err := e.svc.AddIgnoreRule(t.Context(), candidate.IgnoreRule{Enabled: true, Scope: candidate.IgnoreScope{Type: work.ScopeService, ServiceID: web.ID}, Match: candidate.RuleMatch{Kind: "digest", Value: digest(2)}})
+	_, err := e.svc.AddIgnoreRule(t.Context(),
+		candidate.IgnoreRule{Enabled: true, Scope: candidate.IgnoreScope{Type: work.ScopeService, ServiceID: web.ID},
+			Match: candidate.RuleMatch{Kind: "digest", Value: digest(2)}})
 	e.must(err)
 	d, _, err := e.svc.Service(t.Context(), web.ID)
 	e.must(err)

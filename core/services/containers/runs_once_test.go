@@ -15,8 +15,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// addMigration is a project whose web waits for the end of migrate, beside cron, which ends by itself without anybody waiting. Both have ended, and there
-// are new versions of all: 10 of migrate, 11 of web, 12 of cron.
+// addMigration is a project whose web waits for the end of migrate, beside cron, which ends by itself without anybody waiting. Both have
+// ended, and there are new versions of all: 10 of migrate, 11 of web, 12 of cron.
 func (e *env) addMigration() {
 	e.Helper()
 	e.project("shop", 1, map[string]string{"web": webRepo + ":1", "migrate": appRepo + ":1", "cron": dbRepo + ":1"})
@@ -63,29 +63,36 @@ func runOnceCases() []runOnceCase {
 			map[string]int{"migrate": 10, "web": 11}, map[string]string{"migrate": "exited", "web": "running"}, 1, nil},
 		{"a migration that fails", job(10, 3), []string{"web", "migrate"}, "failed", []string{"migrate"},
 			map[string]int{"migrate": 10, "web": 1}, map[string]string{"migrate": "exited", "web": "running"}, 1, nil},
-		{"a dependent that fails", all(job(10, 0), func(e *env) { e.engine.ScriptImage(imageID(11), fake.Unhealthy()) }), []string{"web", "migrate"}, "rolled_back", []string{"migrate", "web", "web"},
+		{"a dependent that fails", all(job(10, 0), func(e *env) { e.engine.ScriptImage(imageID(11), fake.Unhealthy()) }),
+			[]string{"web", "migrate"}, "rolled_back", []string{"migrate", "web", "web"},
 			map[string]int{"migrate": 10, "web": 1}, map[string]string{"migrate": "exited", "web": "running"}, 1, []string{"migrate"}},
 		{"one that ended before", job(12, 0), []string{"cron"}, "success", []string{"cron"},
 			map[string]int{"cron": 12, "migrate": 1}, map[string]string{"cron": "exited"}, 0, nil},
 		{"one that ended before and fails", job(12, 1), []string{"cron"}, "failed", []string{"cron"},
 			map[string]int{"cron": 12}, map[string]string{"cron": "exited"}, 0, nil},
-		{"one that ended before and goes on", func(e *env) { e.engine.ScriptImage(imageID(12), fake.Running()) }, []string{"cron"}, "success", []string{"cron"},
+		{"one that ended before and goes on", func(e *env) { e.engine.ScriptImage(imageID(12), fake.Running()) }, []string{"cron"}, "success",
+			[]string{"cron"},
 			map[string]int{"cron": 12}, map[string]string{"cron": "running"}, 0, nil},
 		{"one that ran and ends", all(job(11, 0)), []string{"web"}, "rolled_back", []string{"web", "web"},
 			map[string]int{"web": 1}, map[string]string{"web": "running"}, 0, nil},
-		{"a server that somebody has stopped", func(e *env) { e.engine.PublishPort(e.idsOf("shop", "cron")[0], "0.0.0.0:80:80/tcp") }, []string{"cron"}, "success", []string{"cron"},
+		{"a server that somebody has stopped", func(e *env) { e.engine.PublishPort(e.idsOf("shop", "cron")[0], "0.0.0.0:80:80/tcp") },
+			[]string{"cron"}, "success", []string{"cron"},
 			map[string]int{"cron": 12}, map[string]string{"cron": "created"}, 0, nil},
-		{"one that the engine would start again", func(e *env) { e.engine.SetRestartPolicy(e.idsOf("shop", "cron")[0], "unless-stopped") }, []string{"cron"}, "success", []string{"cron"},
+		{"one that the engine would start again", func(e *env) { e.engine.SetRestartPolicy(e.idsOf("shop", "cron")[0], "unless-stopped") },
+			[]string{"cron"}, "success", []string{"cron"},
 			map[string]int{"cron": 12}, map[string]string{"cron": "created"}, 0, nil},
-		{"one that somebody has stopped", func(e *env) { e.engine.EndContainer(e.idsOf("shop", "cron")[0], 143) }, []string{"cron"}, "success", []string{"cron"},
+		{"one that somebody has stopped", func(e *env) { e.engine.EndContainer(e.idsOf("shop", "cron")[0], 143) }, []string{"cron"}, "success",
+			[]string{"cron"},
 			map[string]int{"cron": 12}, map[string]string{"cron": "created"}, 0, nil},
-		{"an engine that restarts while it runs", all(job(10, 0), func(e *env) { e.engine.StopInCompose(engine.ActionRecreate, 2, fake.SecondRenamed) }), []string{"web", "migrate"}, "success",
+		{"an engine that restarts while it runs",
+			all(job(10, 0), func(e *env) { e.engine.StopInCompose(engine.ActionRecreate, 2, fake.SecondRenamed) }), []string{"web", "migrate"},
+			"success",
 			nil, map[string]int{"migrate": 10, "web": 11}, map[string]string{"migrate": "exited", "web": "running"}, 1, nil},
 	}
 }
 
-// TestServicesThatEndByThemselves: a service that ends by itself is run once to its end, before those that wait for it, and never again with its
-// former image; one that ran before and ends has failed; one that somebody has stopped stays stopped.
+// TestServicesThatEndByThemselves: a service that ends by itself is run once to its end, before those that wait for it, and never again
+// with its former image; one that ran before and ends has failed; one that somebody has stopped stays stopped.
 func TestServicesThatEndByThemselves(t *testing.T) {
 	for _, tt := range runOnceCases() {
 		t.Run(tt.name, func(t *testing.T) {
@@ -163,8 +170,8 @@ func (e *env) nameOf(id string) string {
 	return svc.Name
 }
 
-// TestPlanOfServicesThatEndByThemselves: a dry run says who ends by itself and who stays stopped, in the order of the update, and that a rollback by
-// hand brings no former image of a migration back.
+// TestPlanOfServicesThatEndByThemselves: a dry run says who ends by itself and who stays stopped, in the order of the update, and that a
+// rollback by hand brings no former image of a migration back.
 func TestPlanOfServicesThatEndByThemselves(t *testing.T) {
 	e := newEnv(t)
 	e.addMigration()
@@ -181,10 +188,12 @@ func TestPlanOfServicesThatEndByThemselves(t *testing.T) {
 	var got []string
 	for _, id := range ids {
 		p := outline[id]
-		got = append(got, fmt.Sprintf("%s runs once %v, stays stopped %v: %s", e.nameOf(id), p.RunsOnce, p.StaysStopped, p.Commands[len(p.Commands)-1]))
+		got = append(got, fmt.Sprintf("%s runs once %v, stays stopped %v: %s", e.nameOf(id), p.RunsOnce, p.StaysStopped,
+			p.Commands[len(p.Commands)-1]))
 	}
 	want := []string{
-		"cron runs once false, stays stopped true: docker-compose recreate shop cron", "migrate runs once true, stays stopped false: docker-compose recreate shop migrate",
+		"cron runs once false, stays stopped true: docker-compose recreate shop cron",
+		"migrate runs once true, stays stopped false: docker-compose recreate shop migrate",
 		"web runs once false, stays stopped false: docker-compose recreate shop web",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -215,7 +224,8 @@ func TestCompletedRunIsNotRepeated(t *testing.T) {
 			e.engine.SetJob(imageID(2), 0)
 			id := e.crashed(e.serviceOf("blog", "web"), l)
 			e.must(e.store.Tx(t.Context(), "mark", func(ctx context.Context) error {
-				return e.store.Writer(ctx).Exec("UPDATE containers_changes SET runs_once = ?, from_state = ? WHERE job_id = ?", change.RunsAwaited, record.StateStopped, id).Error
+				return e.store.Writer(ctx).Exec("UPDATE containers_changes SET runs_once = ?, from_state = ? WHERE job_id = ?", change.RunsAwaited,
+					record.StateStopped, id).Error
 			}))
 			e.start()
 			if job := e.ended(id); job.Status != "success" || e.engine.Starts(imageID(2)) != 1 || e.runs("blog", "web") != imageID(2) {

@@ -30,7 +30,8 @@ func TestProjectsOfOneName(t *testing.T) {
 			if p.Status != record.ProjectActive || p.WorkingDir != dirA || st.WorkingDir != dirA || !slices.Equal(st.Files, []string{first}) {
 				t.Errorf("the first is %+v with %+v", p, st)
 			}
-			if q.Status != record.ProjectInvalid || q.StackID != "" || q.LastError != host.ReasonSameName || q.WorkingDir != dirB || !slices.Equal(q.Files, []string{second}) {
+			if q.Status != record.ProjectInvalid || q.StackID != "" || q.LastError != host.ReasonSameName || q.WorkingDir != dirB ||
+				!slices.Equal(q.Files, []string{second}) {
 				t.Errorf("the second is %+v", q)
 			}
 			if res.Summary.ProjectsSeen != 2 {
@@ -90,7 +91,8 @@ func TestSameNameIsRefused(t *testing.T) {
 	for _, c := range e.engine.CallsOf("compose") {
 		t.Errorf("compose was run: %s", c)
 	}
-	if list, err := e.engine.Containers(ctx, engine.Filter{IDs: []string{foreign}}); err != nil || len(list) != 1 || list[0].State != "running" {
+	if list, err := e.engine.Containers(ctx, engine.Filter{IDs: []string{foreign}}); err != nil || len(list) != 1 ||
+		list[0].State != "running" {
 		t.Errorf("the other container is %+v, %v", list, err)
 	}
 	// A service whose name the other has not is not concerned.

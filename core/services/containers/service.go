@@ -136,7 +136,8 @@ func New(cfg Config) (*Service, error) {
 	}
 	s := &Service{cfg: cfg, log: cfg.Logger, queue: &work.Queue{}, repo: &repository{record.NewStore(cfg.Store)}, live: event.NewBus()}
 	s.Notices = notice.New(notice.Config{
-		Service: ServiceName, Version: s.Version(), Store: s.repo.Store, Sender: cfg.Sender, Channels: cfg.Channels, Events: noticeEvents{s}, Services: noticeEvents{s},
+		Service: ServiceName, Version: s.Version(), Store: s.repo.Store, Sender: cfg.Sender, Channels: cfg.Channels, Events: noticeEvents{s},
+		Services: noticeEvents{s},
 		Settings: func() notice.Settings {
 			set := s.settings()
 			return notice.Settings{Locale: set.Locale, BaseURL: set.BaseURL}
@@ -144,7 +145,8 @@ func New(cfg Config) (*Service, error) {
 		PublicBaseURL: s.PublicBaseURL, Log: s.log, Now: cfg.Now,
 	})
 	s.Webhooks = webhook.New(webhook.Config{
-		Store: s.repo.Store, Keyring: cfg.Keyring, CodeHost: s.codeHost, PackageHosts: func() []string { return s.settings().PackageHosts }, Jobs: s, Live: s.live, Now: cfg.Now,
+		Store: s.repo.Store, Keyring: cfg.Keyring, CodeHost: s.codeHost, PackageHosts: func() []string { return s.settings().PackageHosts },
+		Jobs: s, Live: s.live, Now: cfg.Now,
 	}, s.queue)
 	s.Inbox = webhook.NewInbox(s.Webhooks)
 	s.SetAccess(cfg.Access)
@@ -153,11 +155,13 @@ func New(cfg Config) (*Service, error) {
 	})
 	s.drift = drift.New(s.Host)
 	projects := project.Config{
-		Store: s.repo.Store, Host: s.Host, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Settings: func() project.Settings { return s.settings().projectSettings() },
+		Store: s.repo.Store, Host: s.Host, Jobs: s.queue, Logger: s.log, Now: cfg.Now,
+		Settings: func() project.Settings { return s.settings().projectSettings() },
 	}
 	s.Projects = project.New(projects)
 	s.Discovery = project.NewDiscovery(project.DiscoveryConfig{
-		Config: projects, Projects: s.Projects, Locks: &s.applying, ReadFile: cfg.ReadFile, Resume: func(ctx context.Context) error { return s.Changes.ResumeWaiting(ctx) },
+		Config: projects, Projects: s.Projects, Locks: &s.applying, ReadFile: cfg.ReadFile,
+		Resume: func(ctx context.Context) error { return s.Changes.ResumeWaiting(ctx) },
 	})
 	s.Backups = backup.New(backup.Config{
 		Store: s.repo.Store, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, Now: cfg.Now,
@@ -168,7 +172,8 @@ func New(cfg Config) (*Service, error) {
 	})
 	changes := change.Config{
 		Store: s.repo.Store, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, Now: cfg.Now,
-		Settings: func() change.Settings { return s.settings().changeSettings() }, Drift: s.drift, Backups: s.Backups, NoteEngineChange: s.Discovery.NoteEngineChange,
+		Settings: func() change.Settings { return s.settings().changeSettings() }, Drift: s.drift, Backups: s.Backups,
+		NoteEngineChange: s.Discovery.NoteEngineChange,
 	}
 	s.Changes, s.Lifecycle = change.New(changes), change.NewLifecycle(changes)
 	s.Planner = s.Changes.Planner()

@@ -61,8 +61,10 @@ func (s Settings) Check() schema.Diagnostics {
 		{"check_parallel", s.Parallel, 1, 64}, {"registry_parallel", s.PerHost, 1, 64},
 		{"registry_retry_max_attempts", s.RetryAttempts, 0, 20}, {"registry_retry_base_ms", s.RetryBaseMS, 1, 600000},
 		{"registry_retry_max_ms", s.RetryMaxMS, 1, 600000}, {"registry_cooldown_seconds", s.Cooldown, 0, 7 * 86400},
-		{"update_retry_max_attempts", s.UpdateRetries, 1, 20}, {"update_retry_base_ms", s.UpdateBaseMS, 1, 600000}, {"update_retry_max_ms", s.UpdateMaxMS, 1, 600000},
-		{"health_timeout", int64(s.HealthTimeout / time.Millisecond), 100, 3600_000}, {"settle_time", int64(s.SettleTime / time.Millisecond), 100, 600_000},
+		{"update_retry_max_attempts", s.UpdateRetries, 1, 20}, {"update_retry_base_ms", s.UpdateBaseMS, 1, 600000},
+		{"update_retry_max_ms", s.UpdateMaxMS, 1, 600000},
+		{"health_timeout", int64(s.HealthTimeout / time.Millisecond), 100, 3600_000},
+		{"settle_time", int64(s.SettleTime / time.Millisecond), 100, 600_000},
 		{"minimum_age", int64(s.MinAge / time.Millisecond), 0, 365 * 86400_000},
 	} {
 		if c.v < c.lo || c.v > c.hi {
@@ -71,7 +73,8 @@ func (s Settings) Check() schema.Diagnostics {
 	}
 	for i, root := range s.StackRoots {
 		if !filepath.IsAbs(root) || compose.IsSystemPath(root) {
-			out = append(out, schema.Errorf(schema.At("stack_roots").Index(i), "must be the absolute path of a folder outside of the directories of the system")...)
+			out = append(out, schema.Errorf(schema.At("stack_roots").Index(i),
+				"must be the absolute path of a folder outside of the directories of the system")...)
 		}
 	}
 	if s.CodeHost != "" && s.CodeHostAlias != "" {

@@ -25,7 +25,8 @@ func TestSettingsEndpoints(t *testing.T) {
 }
 
 func rule(service, kind, value string) string {
-	return body(map[string]any{"scope": map[string]any{"type": "service", "serviceId": service}, "match": map[string]any{"kind": kind, "value": value}, "note": "n"})
+	return body(map[string]any{"scope": map[string]any{"type": "service", "serviceId": service},
+		"match": map[string]any{"kind": kind, "value": value}, "note": "n"})
 }
 
 func (c *contract) ignoreRules() {
@@ -42,7 +43,8 @@ func (c *contract) ignoreRules() {
 		c.Errorf("%d rules in %s", n, g.body)
 	}
 	for text, field := range map[string]string{
-		rule(web, "regex", "("): "match.value", rule(web, "semver", "x y"): "match.value", rule(web, "fuzzy", "1"): "match.kind", rule(web, "exact", ""): "match.value",
+		rule(web, "regex", "("): "match.value", rule(web, "semver", "x y"): "match.value", rule(web, "fuzzy", "1"): "match.kind",
+		rule(web, "exact", ""):        "match.value",
 		rule(unknownID, "exact", "1"): "scope.serviceId",
 		strings.ReplaceAll(rule(web, "exact", "1"), `"type":"service"`, `"type":"stack"`): "scope.type",
 		rule(web, "regex", strings.Repeat("a", 100_000)):                                  "match.value",
@@ -69,7 +71,8 @@ func (c *contract) serviceSettings() {
 	path := "/api/services/" + c.serviceOf("blog", "web").ID + "/settings"
 	c.call(200, "PUT", path, `{"autoRollback":false,"backupTargets":{"bindPaths":{"/srv/x":"force"},"volumeNames":{"data":"skip"}},"repoUrl":"https://code.example/acme/web","healthTimeoutSeconds":30,"minimumAgeSeconds":60}`)
 	g := c.call(200, "GET", path, "")
-	for _, want := range []string{`"autoRollback":false`, `"/srv/x":"force"`, `"data":"skip"`, `"repoUrl":"https://code.example/acme/web"`, `"healthTimeoutSeconds":30`, `"minimumAgeSeconds":60`} {
+	for _, want := range []string{`"autoRollback":false`, `"/srv/x":"force"`, `"data":"skip"`, `"repoUrl":"https://code.example/acme/web"`,
+		`"healthTimeoutSeconds":30`, `"minimumAgeSeconds":60`} {
 		if !strings.Contains(g.body, want) {
 			c.Errorf("no %s in %s", want, g.body)
 		}
@@ -80,13 +83,17 @@ func (c *contract) serviceSettings() {
 		c.Errorf("what was left out: %s, before %s", g.body, full)
 	}
 	c.call(200, "PUT", path, `{"autoRollback":true,"repoUrl":null,"healthTimeoutSeconds":null,"minimumAgeSeconds":null}`)
-	if g := c.call(200, "GET", path, ""); !strings.Contains(g.body, `"repoUrl":null`) || !strings.Contains(g.body, `"autoRollback":true`) || strings.Contains(g.body, ":30") || strings.Contains(g.body, ":60") || !strings.Contains(g.body, `"/srv/x":"force"`) {
+	if g := c.call(200, "GET", path, ""); !strings.Contains(g.body, `"repoUrl":null`) || !strings.Contains(g.body, `"autoRollback":true`) ||
+		strings.Contains(g.body, ":30") || strings.Contains(g.body, ":60") || !strings.Contains(g.body, `"/srv/x":"force"`) {
 		c.Errorf("cleared: %s", g.body)
 	}
 	for text, field := range map[string]string{
-		`{"healthTimeoutSeconds":0}`: "healthTimeoutSeconds", `{"healthTimeoutSeconds":3601}`: "healthTimeoutSeconds", `{"minimumAgeSeconds":-1}`: "minimumAgeSeconds",
-		`{"minimumAgeSeconds":31536001}`: "minimumAgeSeconds", `{"repoUrl":"ftp://x"}`: "repoUrl", `{"repoUrl":"https://a:b@code.example/x"}`: "repoUrl", `{"repoUrl":"nonsense"}`: "repoUrl",
-		`{"backupTargets":{"bindPaths":{"/x":"never"},"volumeNames":{}}}`: "backupTargets.bindPaths", `{"backupTargets":{"bindPaths":{},"volumeNames":{"":"skip"}}}`: "backupTargets.volumeNames",
+		`{"healthTimeoutSeconds":0}`: "healthTimeoutSeconds", `{"healthTimeoutSeconds":3601}`: "healthTimeoutSeconds",
+		`{"minimumAgeSeconds":-1}`:       "minimumAgeSeconds",
+		`{"minimumAgeSeconds":31536001}`: "minimumAgeSeconds", `{"repoUrl":"ftp://x"}`: "repoUrl",
+		`{"repoUrl":"https://a:b@code.example/x"}`: "repoUrl", `{"repoUrl":"nonsense"}`: "repoUrl",
+		`{"backupTargets":{"bindPaths":{"/x":"never"},"volumeNames":{}}}`: "backupTargets.bindPaths",
+		`{"backupTargets":{"bindPaths":{},"volumeNames":{"":"skip"}}}`:    "backupTargets.volumeNames",
 		`{"autoRollback":"yes"}`: "autoRollback",
 	} {
 		c.refused(400, "invalid_argument", "PUT", path, text, "field", field)
@@ -96,12 +103,15 @@ func (c *contract) serviceSettings() {
 
 func (c *contract) systemSettings() {
 	c.Helper()
-	backup := `"backup":{"enabled":false,"requireSuccess":true,"baseDir":` + body(filepath.Join(c.dir, "backups")) + `,"skipTargetsOverBytes":5}`
-	if g := c.call(200, "GET", "/api/settings", ""); !strings.Contains(g.body, `"publicBaseUrl":null`) || !strings.Contains(g.body, `"currentUser":"ann@example.com"`) {
+	backup := `"backup":{"enabled":false,"requireSuccess":true,"baseDir":` + body(filepath.Join(c.dir, "backups")) +
+		`,"skipTargetsOverBytes":5}`
+	if g := c.call(200, "GET", "/api/settings", ""); !strings.Contains(g.body, `"publicBaseUrl":null`) ||
+		!strings.Contains(g.body, `"currentUser":"ann@example.com"`) {
 		c.Errorf("the first settings: %s", g.body)
 	}
 	for given, want := range map[string]string{
-		`"https://a.example"`: `"https://a.example/"`, `"  http://a.example/x/ "`: `"http://a.example/x/"`, `""`: `null`, `null`: `null`, `"   "`: `null`,
+		`"https://a.example"`: `"https://a.example/"`, `"  http://a.example/x/ "`: `"http://a.example/x/"`, `""`: `null`, `null`: `null`,
+		`"   "`: `null`,
 	} {
 		c.call(200, "PUT", "/api/settings", `{`+backup+`,"instance":{"publicBaseUrl":`+given+`}}`)
 		if g := c.call(200, "GET", "/api/settings", ""); !strings.Contains(g.body, `"publicBaseUrl":`+want) {
@@ -128,7 +138,8 @@ func (c *contract) systemSettings() {
 		c.refused(400, "invalid_argument", "PUT", "/api/settings", text, "field", field)
 	}
 	before := c.call(200, "GET", "/api/settings", "").body
-	for _, text := range []string{`{}`, `{"backup":{}}`, `{"resourceMonitor":{},"schedules":{"updateCheck":{}},"instance":{}}`, `{"backup":{"requireSuccess":true}}`, `{"schedules":{"updateCheck":{"enabled":true}}}`} {
+	for _, text := range []string{`{}`, `{"backup":{}}`, `{"resourceMonitor":{},"schedules":{"updateCheck":{}},"instance":{}}`,
+		`{"backup":{"requireSuccess":true}}`, `{"schedules":{"updateCheck":{"enabled":true}}}`} {
 		c.call(200, "PUT", "/api/settings", text)
 		if g := c.call(200, "GET", "/api/settings", ""); g.body != before {
 			c.Errorf("after %s: %s, before %s", text, g.body, before)
@@ -162,7 +173,8 @@ func TestSettingsAtTheSameTime(t *testing.T) {
 		for round := range 8 {
 			limit, interval, url := int64(round+1), []int{5, 10, 30, 60}[round%4], fmt.Sprintf("https://a%d.example/", round)
 			changes := []SettingsChange{
-				{Backup: &BackupChange{SkipOverBytes: &limit}}, {Monitor: &MonitorChange{SampleInterval: &interval}}, {Instance: &InstanceChange{PublicBaseURL: project.OptionalText{Set: true, Text: url}}},
+				{Backup: &BackupChange{SkipOverBytes: &limit}}, {Monitor: &MonitorChange{SampleInterval: &interval}},
+				{Instance: &InstanceChange{PublicBaseURL: project.OptionalText{Set: true, Text: url}}},
 			}
 			var work sync.WaitGroup
 			for _, c := range changes {
@@ -175,7 +187,8 @@ func TestSettingsAtTheSameTime(t *testing.T) {
 			work.Wait()
 			set, err := e.svc.systemSettings(t.Context())
 			e.must(err)
-			if set.Backup.SkipOverBytes != limit || set.Monitor.SampleInterval != interval || set.Instance.PublicBaseURL == nil || *set.Instance.PublicBaseURL != url {
+			if set.Backup.SkipOverBytes != limit || set.Monitor.SampleInterval != interval || set.Instance.PublicBaseURL == nil ||
+				*set.Instance.PublicBaseURL != url {
 				t.Fatalf("round %d: %+v", round, set)
 			}
 		}

@@ -55,7 +55,8 @@ func (e *env) open(path string, header ...string) *stream {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	e.must(err)
-	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "text/event-stream" || resp.Header.Get("Cache-Control") != "no-cache" || resp.Header.Get("X-Accel-Buffering") != "no" {
+	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "text/event-stream" || resp.Header.Get("Cache-Control") != "no-cache" ||
+		resp.Header.Get("X-Accel-Buffering") != "no" {
 		e.Fatalf("%s: %d %v", path, resp.StatusCode, resp.Header)
 	}
 	s := &stream{env: e, events: make(chan sseEvent, 10_000), cancel: cancel, done: make(chan struct{})}
@@ -146,8 +147,10 @@ func (e *env) cutAnywhere(path string, all []sseEvent, read func(*stream, int) [
 		older := strconv.FormatInt(max(0, ev.ID-1), 10)
 		want := all[i+1:]
 		for name, open := range map[string]func() *stream{
-			"header": func() *stream { return e.open(path, "Last-Event-ID", id) }, "query": func() *stream { return e.open(path + "?afterId=" + id) },
-			"larger header": func() *stream { return e.open(path+"?afterId="+older, "Last-Event-ID", id) }, "larger query": func() *stream { return e.open(path+"?afterId="+id, "Last-Event-ID", older) },
+			"header":        func() *stream { return e.open(path, "Last-Event-ID", id) },
+			"query":         func() *stream { return e.open(path + "?afterId=" + id) },
+			"larger header": func() *stream { return e.open(path+"?afterId="+older, "Last-Event-ID", id) },
+			"larger query":  func() *stream { return e.open(path+"?afterId="+id, "Last-Event-ID", older) },
 		} {
 			s := open()
 			if have := read(s, len(want)); fmt.Sprint(have) != fmt.Sprint(want) {
@@ -180,7 +183,8 @@ func TestJobStreams(t *testing.T) {
 			t.Fatalf("the events of the job are %+v", own)
 		}
 		for i, ev := range own {
-			if ev.ID != int64(i+1) || !strings.Contains(ev.Data, `"jobId":"`+id) || ev.Name != "job_log" && ev.Name != "job_progress" && ev.Name != "job_status" {
+			if ev.ID != int64(i+1) || !strings.Contains(ev.Data, `"jobId":"`+id) || ev.Name != "job_log" && ev.Name != "job_progress" &&
+				ev.Name != "job_status" {
 				t.Errorf("event %d is %+v", i+1, ev)
 			}
 		}
@@ -210,11 +214,13 @@ func TestStreamsRefuseCursors(t *testing.T) {
 	e := newEnv(t)
 	e.blog()
 	job, _ := e.checked()
-	for _, path := range []string{"/api/jobs/events", "/api/jobs/" + job.ID + "/events", "/api/version-inference/events", "/api/host-packages/webhook/deliveries/events"} {
+	for _, path := range []string{"/api/jobs/events", "/api/jobs/" + job.ID + "/events", "/api/version-inference/events",
+		"/api/host-packages/webhook/deliveries/events"} {
 		header := e.raw("GET", path, "", "X-Test-User", "ann", "Last-Event-ID", "yesterday")
 		query := e.send("GET", path+"?afterId=-1", "")
 		for field, g := range map[string]got{"Last-Event-ID": header, "afterId": query} {
-			if text, _ := g.json["message"].(string); g.status != 400 || g.json["code"] != "invalid_argument" || g.json["field"] != field || !strings.Contains(text, "whole number") {
+			if text, _ := g.json["message"].(string); g.status != 400 || g.json["code"] != "invalid_argument" || g.json["field"] != field ||
+				!strings.Contains(text, "whole number") {
 				t.Errorf("%s with %s: %d %s", path, field, g.status, g.body)
 			}
 		}
@@ -260,7 +266,8 @@ func TestInferenceStream(t *testing.T) {
 	<-live.events
 	// The comment is written before the stream listens for news; the first event that is seen tells that it does.
 	want := func(i int) {
-		e.svc.FindVersion(image.Ref{Host: imageHost, Path: "acme/web", Tag: "1"}, digest(1000+i), record.Platform{OS: "linux", Arch: "amd64"}, "missing")
+		e.svc.FindVersion(image.Ref{Host: imageHost, Path: "acme/web", Tag: "1"}, digest(1000+i), record.Platform{OS: "linux", Arch: "amd64"},
+			"missing")
 	}
 	for i := range 6 {
 		want(i)
@@ -290,7 +297,8 @@ func TestResourceStream(t *testing.T) {
 	e := newEnv(t)
 	e.blog()
 	ct := e.engine.ContainersOf("blog", "web")[0].ID
-	e.engine.SetSample(engine.Sample{ContainerID: ct, SampledAt: e.now().UnixMilli(), HasCPU: true, CPUPercent: 12.5, MemUsed: 1000, MemLimit: 2000})
+	e.engine.SetSample(engine.Sample{ContainerID: ct, SampledAt: e.now().UnixMilli(), HasCPU: true, CPUPercent: 12.5, MemUsed: 1000,
+		MemLimit: 2000})
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
 	wait.Go(func() { e.svc.Usage.Run(ctx) })

@@ -89,9 +89,11 @@ type AuthSettings struct {
 func (s *Service) systemSettings(ctx context.Context) (systemSettings, error) {
 	minute := s.checkMinute.Load()
 	out := systemSettings{
-		Backup:    backup.BackupSettings{Enabled: true, RequireSuccess: true, BaseDir: filepath.Join(s.cfg.DataDir, "backups"), SkipOverBytes: 100 << 20},
-		Monitor:   usage.MonitorSettings{Enabled: true, SampleInterval: 5},
-		Schedules: ScheduleSettings{UpdateCheck: &Schedule{Enabled: true, Cron: fmt.Sprintf("%d %d * * *", minute%60, minute/60)}, WebhookAudit: &Schedule{Enabled: true, Cron: "0 3 * * *"}},
+		Backup: backup.BackupSettings{Enabled: true, RequireSuccess: true, BaseDir: filepath.Join(s.cfg.DataDir, "backups"),
+			SkipOverBytes: 100 << 20},
+		Monitor: usage.MonitorSettings{Enabled: true, SampleInterval: 5},
+		Schedules: ScheduleSettings{UpdateCheck: &Schedule{Enabled: true, Cron: fmt.Sprintf("%d %d * * *", minute%60, minute/60)},
+			WebhookAudit: &Schedule{Enabled: true, Cron: "0 3 * * *"}},
 	}
 	if _, err := s.repo.ReadSetting(ctx, settingSystem, &out); err != nil {
 		return out, fmt.Errorf("read the settings: %w", err)
@@ -133,8 +135,10 @@ func (s *Service) applySchedules(ctx context.Context) error {
 		payload    any
 		by         *Schedule
 	}{
-		{scheduleCheck, work.JobCheck, candidate.CheckJob{Subject: work.Subject{Scope: work.ScopeAll, Reason: work.ReasonSchedule}}, set.Schedules.UpdateCheck},
-		{scheduleAudit, work.JobHook, webhook.Payload{Subject: work.Subject{Reason: work.ReasonSchedule}, Op: webhook.OpAuditAll}, set.Schedules.WebhookAudit},
+		{scheduleCheck, work.JobCheck, candidate.CheckJob{Subject: work.Subject{Scope: work.ScopeAll, Reason: work.ReasonSchedule}},
+			set.Schedules.UpdateCheck},
+		{scheduleAudit, work.JobHook, webhook.Payload{Subject: work.Subject{Reason: work.ReasonSchedule}, Op: webhook.OpAuditAll},
+			set.Schedules.WebhookAudit},
 	} {
 		if sch.by == nil || !sch.by.Enabled {
 			if err := s.queue.RemoveSchedule(ctx, sch.name); err != nil {
@@ -142,7 +146,8 @@ func (s *Service) applySchedules(ctx context.Context) error {
 			}
 			continue
 		}
-		err := s.queue.SetSchedule(ctx, queue.Schedule{Name: sch.name, Cron: sch.by.Cron, Local: true, Type: work.Prefix + sch.kind, Payload: sch.payload})
+		err := s.queue.SetSchedule(ctx, queue.Schedule{Name: sch.name, Cron: sch.by.Cron, Local: true, Type: work.Prefix + sch.kind,
+			Payload: sch.payload})
 		if err != nil {
 			return err
 		}
@@ -165,7 +170,8 @@ func (s *Service) SystemSettings(ctx context.Context) (SystemSettings, error) {
 	out := SystemSettings{Backup: set.Backup, Monitor: set.Monitor, Schedules: set.Schedules, Instance: set.Instance}
 	a := s.access.Load()
 	out.Auth = AuthSettings{
-		ForwardHeaderName: a.UserHeader, GroupHeaderName: a.GroupHeader, AllowAnonymousInDev: a.AnonymousInDev, AuthorizationMode: a.describeMode(),
+		ForwardHeaderName: a.UserHeader, GroupHeaderName: a.GroupHeader, AllowAnonymousInDev: a.AnonymousInDev,
+		AuthorizationMode: a.describeMode(),
 		AllowedUserMasked: maskName(a.AllowedUser), AllowedGroupMasked: maskName(a.AllowedGroup), CurrentGroups: []string{},
 	}
 	if p := auth.From(ctx); p != nil {

@@ -99,7 +99,8 @@ func (set *systemSettings) changeSchedules(c SchedulesChange) error {
 		name   string
 		change *ScheduleChange
 		to     **Schedule
-	}{{"schedules.updateCheck.cron", c.UpdateCheck, &set.Schedules.UpdateCheck}, {"schedules.ghcrWebhookAudit.cron", c.WebhookAudit, &set.Schedules.WebhookAudit}} {
+	}{{"schedules.updateCheck.cron", c.UpdateCheck, &set.Schedules.UpdateCheck},
+		{"schedules.ghcrWebhookAudit.cron", c.WebhookAudit, &set.Schedules.WebhookAudit}} {
 		if sch.change == nil {
 			continue
 		}
@@ -109,7 +110,8 @@ func (set *systemSettings) changeSchedules(c SchedulesChange) error {
 		setGiven(&next.Cron, sch.change.Cron)
 		next.Cron = strings.TrimSpace(next.Cron)
 		if err := queue.ValidCron(next.Cron); next.Enabled && err != nil {
-			return record.InvalidField(sch.name, "The schedule %q is not valid: five fields, or six with seconds first.", next.Cron).With("reason", "cron_invalid")
+			return record.InvalidField(sch.name, "The schedule %q is not valid: five fields, or six with seconds first.", next.Cron).With("reason",
+				"cron_invalid")
 		}
 		*sch.to = &next
 	}
@@ -123,8 +125,10 @@ func (set *systemSettings) changeBaseURL(text string) error {
 		return nil
 	}
 	u, err := url.Parse(text)
-	if err != nil || len(text) > 1024 || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return record.InvalidField("instance.publicBaseUrl", "The public base URL must be an absolute http:// or https:// URL of at most 1024 bytes.")
+	if err != nil || len(text) > 1024 || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
+		return record.InvalidField("instance.publicBaseUrl",
+			"The public base URL must be an absolute http:// or https:// URL of at most 1024 bytes.")
 	}
 	if !strings.HasSuffix(text, "/") {
 		text += "/"
@@ -170,7 +174,8 @@ func (s *Service) checkBackupChange(ctx context.Context, c SettingsChange) error
 		return nil
 	}
 	if err := backup.ProbeDir(next.Backup.BaseDir); err != nil {
-		return record.InvalidField("backup.baseDir", "The directory of backups cannot be written: %s.", backup.Reason(err)).With("reason", "not_writable")
+		return record.InvalidField("backup.baseDir", "The directory of backups cannot be written: %s.", backup.Reason(err)).With("reason",
+			"not_writable")
 	}
 	return nil
 }

@@ -5,10 +5,12 @@ import "testing"
 // TestUpToDateIsSaidOfWhatWasCompared: every service that a check could not compare is unknown, with the reason, and counted as such.
 func TestUpToDateIsSaidOfWhatWasCompared(t *testing.T) {
 	forEach(t, func(t *testing.T, e *env) {
-		e.project("blog", 1, map[string]string{"web": webRepo + ":1", "shell": appRepo + ":1", "stopped": dbRepo + ":1", "local": imageHost + "/acme/local:1", "denied": imageHost + "/acme/denied:1"})
+		e.project("blog", 1, map[string]string{"web": webRepo + ":1", "shell": appRepo + ":1", "stopped": dbRepo + ":1",
+			"local": imageHost + "/acme/local:1", "denied": imageHost + "/acme/denied:1"})
 		// The tag came from the shell that started it: the file has none.
 		e.file("blog/compose.yaml", composeText(map[string]string{
-			"web": webRepo + ":1", "shell": appRepo + ":${IMAGE_TAG}", "stopped": dbRepo + ":1", "local": imageHost + "/acme/local:1", "denied": imageHost + "/acme/denied:1",
+			"web": webRepo + ":1", "shell": appRepo + ":${IMAGE_TAG}", "stopped": dbRepo + ":1", "local": imageHost + "/acme/local:1",
+			"denied": imageHost + "/acme/denied:1",
 		}))
 		e.discovered()
 		states := func() map[string]string {
@@ -38,7 +40,8 @@ func TestUpToDateIsSaidOfWhatWasCompared(t *testing.T) {
 		e.publish(webRepo+":1", 1)
 		e.publish(dbRepo+":1", 1)
 		_, sum := e.checked()
-		want := map[string]string{"web": "ok ", "shell": "unknown no_tag", "stopped": "unknown not_running", "local": "unknown local_image", "denied": "unknown check_failed"}
+		want := map[string]string{"web": "ok ", "shell": "unknown no_tag", "stopped": "unknown not_running", "local": "unknown local_image",
+			"denied": "unknown check_failed"}
 		for name, got := range states() {
 			if got != want[name] {
 				t.Errorf("%s is %q, want %q", name, got, want[name])

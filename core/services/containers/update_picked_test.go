@@ -16,7 +16,8 @@ func (e *env) picked(names ...[2]string) (req change.UpdateRequest) {
 	e.Helper()
 	for _, n := range names {
 		svc := e.serviceOf(n[0], n[1])
-		req.Targets = append(req.Targets, project.Target{ServiceID: svc.ID, TargetTag: svc.Tag, TargetDigest: svc.CandidateDigest, PullTags: []string{}})
+		req.Targets = append(req.Targets, project.Target{ServiceID: svc.ID, TargetTag: svc.Tag, TargetDigest: svc.CandidateDigest,
+			PullTags: []string{}})
 	}
 	return req
 }
@@ -51,7 +52,8 @@ func TestUpdatePicked(t *testing.T) {
 		if got := e.scopesOf(done.Jobs); !slices.Equal(got, []string{work.ScopeStack, work.ScopeService}) || len(done.Refused) != 0 {
 			t.Errorf("a stack and a service are the jobs %v, refused %+v", got, done.Refused)
 		}
-		for _, c := range []struct{ project, name, want string }{{"blog", "web", imageID(2)}, {"blog", "db", imageID(3)}, {"shop", "web", imageID(2)}, {"shop", "db", imageID(1)}} {
+		for _, c := range []struct{ project, name, want string }{{"blog", "web", imageID(2)}, {"blog", "db", imageID(3)},
+			{"shop", "web", imageID(2)}, {"shop", "db", imageID(1)}} {
 			if got := e.runs(c.project, c.name); got != c.want {
 				t.Errorf("%s / %s runs %s, want %s", c.project, c.name, got, c.want)
 			}
@@ -66,7 +68,8 @@ func TestUpdatePicked(t *testing.T) {
 		done, err = e.svc.UpdatePicked(ctx, e.picked([2]string{"shop", "web"}, [2]string{"blog", "web"}))
 		e.must(err)
 		release()
-		if len(done.Jobs) != 1 || len(done.Refused) != 1 || !slices.Equal(done.Refused[0].Services, []string{"shop / web"}) || fault.CodeOf(done.Refused[0].Err) != fault.Conflict {
+		if len(done.Jobs) != 1 || len(done.Refused) != 1 || !slices.Equal(done.Refused[0].Services, []string{"shop / web"}) ||
+			fault.CodeOf(done.Refused[0].Err) != fault.Conflict {
 			t.Errorf("with other work on one of them: %+v", done)
 		}
 		e.scopesOf(append(done.Jobs, busy))
@@ -76,7 +79,8 @@ func TestUpdatePicked(t *testing.T) {
 		if got := e.scopesOf(done.Jobs); !slices.Equal(got, []string{work.ScopeAll}) {
 			t.Errorf("all that can be updated are the jobs %v", got)
 		}
-		gone := change.UpdateRequest{Targets: []project.Target{{ServiceID: "svc_none", TargetTag: "1", TargetDigest: digest(2), PullTags: []string{}}}}
+		gone := change.UpdateRequest{Targets: []project.Target{{ServiceID: "svc_none", TargetTag: "1", TargetDigest: digest(2),
+			PullTags: []string{}}}}
 		if _, err := e.svc.UpdatePicked(ctx, gone); fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("a service that is not there: %v", err)
 		}

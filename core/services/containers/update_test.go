@@ -90,7 +90,8 @@ func updateFaults() []updateFault {
 		{"exits", script(fake.Running(), fake.Exited(3)), change.StepHealth, "rolled_back", "failed", stays},
 		{"restarts", script(fake.Running(), fake.Restarted(1, 7)), change.StepHealth, "rolled_back", "failed", stays},
 		{"never healthy", script(fake.Starting()), change.StepHealth, "rolled_back", "failed", stays},
-		{"another image runs", script(func(d *engine.Detail) { d.ImageID = imageID(66) }), change.StepHealth, "rolled_back", "failed", [2]int{1, 66}},
+		{"another image runs", script(func(d *engine.Detail) { d.ImageID = imageID(66) }), change.StepHealth, "rolled_back", "failed",
+			[2]int{1, 66}},
 		{"file without the service", file(composeText(map[string]string{"db": dbRepo + ":1"})), change.StepUp, "failed", "failed", both},
 		{"file with another image", file(composeText(map[string]string{"web": webRepo + ":7"})), change.StepUp, "failed", "failed", both},
 		{"no file", file(""), change.StepUp, "failed", "failed", both},
@@ -163,7 +164,8 @@ func TestRollbackFails(t *testing.T) {
 				e.engine.Fail(op, append([]error{nil}, times(n, broken())...)...)
 			}
 			job, sum := e.updated("blog", "web")
-			if job.Status != "failed" || !strings.Contains(job.ResultReason.Summary, "so did the rollback") && !strings.Contains(job.ResultReason.Detail, "so did the rollback") {
+			if job.Status != "failed" || !strings.Contains(job.ResultReason.Summary, "so did the rollback") &&
+				!strings.Contains(job.ResultReason.Detail, "so did the rollback") {
 				t.Errorf("%s: %+v\n%+v", job.Status, job.ResultReason, sum.Stacks)
 			}
 			if e.locksHeld() != 0 {
@@ -177,7 +179,8 @@ func TestRollbackFails(t *testing.T) {
 func TestTwoStacks(t *testing.T) {
 	forEach(t, func(t *testing.T, e *env) {
 		e.project("a", 1, map[string]string{"app": appRepo + ":1", "web": webRepo + ":1"})
-		e.file("a/compose.yaml", composeText(map[string]string{"app": appRepo + ":1"})+"  web:\n    image: "+webRepo+":1\n    depends_on: [app]\n")
+		e.file("a/compose.yaml", composeText(map[string]string{"app": appRepo +
+			":1"})+"  web:\n    image: "+webRepo+":1\n    depends_on: [app]\n")
 		e.project("b", 1, map[string]string{"db": dbRepo + ":1"})
 		for i, ref := range []string{appRepo + ":1", webRepo + ":1", dbRepo + ":1"} {
 			e.publish(ref, 10+i)
@@ -188,7 +191,8 @@ func TestTwoStacks(t *testing.T) {
 		app, web, db := e.serviceOf("a", "app"), e.serviceOf("a", "web"), e.serviceOf("b", "db")
 		req := change.UpdateRequest{Scope: work.ScopeAll}
 		for _, svc := range []*record.Service{app, web, db} {
-			req.Targets = append(req.Targets, project.Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest, PullTags: []string{}})
+			req.Targets = append(req.Targets, project.Target{ServiceID: svc.ID, TargetTag: "1", TargetDigest: svc.CandidateDigest,
+				PullTags: []string{}})
 		}
 		id, err := e.svc.Update(t.Context(), req)
 		e.must(err)
@@ -197,7 +201,8 @@ func TestTwoStacks(t *testing.T) {
 			t.Fatalf("%s %+v", job.Status, sum.Stacks)
 		}
 		a, b := sum.Stacks[0].Update, sum.Stacks[1].Update
-		if a.FailedService != app.ID || !cmp.Equal(a.Skipped, []string{web.ID}) || a.Rollback == nil || !cmp.Equal(b.ChangedServices, []string{db.ID}) {
+		if a.FailedService != app.ID || !cmp.Equal(a.Skipped, []string{web.ID}) || a.Rollback == nil ||
+			!cmp.Equal(b.ChangedServices, []string{db.ID}) {
 			t.Errorf("a: %+v\nb: %+v", a, b)
 		}
 		if e.runs("a", "app") != imageID(1) || e.runs("a", "web") != imageID(1) || e.runs("b", "db") != imageID(12) {
@@ -216,7 +221,8 @@ func TestExtraTags(t *testing.T) {
 		t.Fatalf("%+v", job)
 	}
 	u := sum.Stacks[0].Update
-	if !cmp.Equal(u.PullTagsPulled, []string{"1.4"}) || len(u.PullTagWarnings) != 1 || u.PullTagWarnings[0].TagRef != webRepo+":9.9" || u.PullTagWarnings[0].Error == "" {
+	if !cmp.Equal(u.PullTagsPulled, []string{"1.4"}) || len(u.PullTagWarnings) != 1 || u.PullTagWarnings[0].TagRef != webRepo+":9.9" ||
+		u.PullTagWarnings[0].Error == "" {
 		t.Errorf("%+v", u)
 	}
 	if e.engine.NameOf(webRepo+":1.4") != imageID(2) {

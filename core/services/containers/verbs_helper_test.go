@@ -79,7 +79,8 @@ func (e *env) checked() (Job, candidate.CheckSummary) {
 
 // requestOf asks for the candidate of a service.
 func requestOf(svc *record.Service) change.UpdateRequest {
-	return change.UpdateRequest{Scope: work.ScopeService, ServiceID: svc.ID, TargetTag: svc.Tag, TargetDigest: svc.CandidateDigest, PullTags: &[]string{}}
+	return change.UpdateRequest{Scope: work.ScopeService, ServiceID: svc.ID, TargetTag: svc.Tag, TargetDigest: svc.CandidateDigest,
+		PullTags: &[]string{}}
 }
 
 // updated updates a service to its candidate, to the end.

@@ -28,7 +28,8 @@ func TestDeliveriesBesideChecks(t *testing.T) {
 		for w := range 3 {
 			all.Go(func() {
 				for i := range 12 {
-					in := &webhook.Incoming{ID: strconv.Itoa(w) + "-" + strconv.Itoa(i), Event: codehost.EventPackage, Hook: &codehost.Webhook{Action: "published", Owner: "team", FullName: "team/app"}}
+					in := &webhook.Incoming{ID: strconv.Itoa(w) + "-" + strconv.Itoa(i), Event: codehost.EventPackage,
+						Hook: &codehost.Webhook{Action: "published", Owner: "team", FullName: "team/app"}}
 					if out, err := e.svc.Inbox.TakeDelivery(ctx, in); err != nil || len(out.Jobs) != len(ids) {
 						t.Errorf("%+v %v", out, err)
 					}

@@ -34,11 +34,13 @@ func hookSpecOf(t testing.TB, j queue.Job) (spec struct {
 func TestWebhookChecksEachMatchingServiceOnce(t *testing.T) {
 	hookDialects(t, func(e *hookEnv) {
 		e.setUp("Team/App")
-		ids := e.manage(hookImages+"/team/app:1", hookImages+"/team/app-worker:1", hookImages+"/team/other:1", "elsewhere.example/team/app:1", hookImages+"/team/app:2")
+		ids := e.manage(hookImages+"/team/app:1", hookImages+"/team/app-worker:1", hookImages+"/team/other:1", "elsewhere.example/team/app:1",
+			hookImages+"/team/app:2")
 		body := hookPublished("Team/App", "app-worker")
 		g := e.deliver("d1", body)
 		want := []any{ids[0], ids[1], ids[4]}
-		if g.status != 202 || len(g.list("jobIds")) != 3 || g.json["attemptCount"] != 1.0 || g.json["fallbackUsed"] != false || len(g.list("reusedJobIds")) != 0 {
+		if g.status != 202 || len(g.list("jobIds")) != 3 || g.json["attemptCount"] != 1.0 || g.json["fallbackUsed"] != false ||
+			len(g.list("reusedJobIds")) != 0 {
 			t.Fatalf("%d %s", g.status, g.body)
 		}
 		if diff := cmp.Diff(want, g.list("matchedServiceIds")); diff != "" {
@@ -50,14 +52,16 @@ func TestWebhookChecksEachMatchingServiceOnce(t *testing.T) {
 		}
 		for _, j := range jobs {
 			spec := hookSpecOf(t, j)
-			if j.Actor != work.ActorCodeHost || spec.Reason != work.ReasonWebhook || spec.Scope != work.ScopeService || spec.Delivery == nil || spec.Delivery.DeliveryID != "d1" {
+			if j.Actor != work.ActorCodeHost || spec.Reason != work.ReasonWebhook || spec.Scope != work.ScopeService || spec.Delivery == nil ||
+				spec.Delivery.DeliveryID != "d1" {
 				t.Errorf("%+v %+v", j, spec)
 			}
 		}
 		if g := e.deliver("d1", body); g.status != 200 || g.text("reason") != webhook.IgnoredDuplicate || g.json["attemptCount"] != 2.0 {
 			t.Errorf("%d %s", g.status, g.body)
 		}
-		if g := e.deliver("d2", body); g.status != 202 || len(g.list("reusedJobIds")) != 3 || !cmp.Equal(g.list("jobIds"), g.list("reusedJobIds")) {
+		if g := e.deliver("d2", body); g.status != 202 || len(g.list("reusedJobIds")) != 3 ||
+			!cmp.Equal(g.list("jobIds"), g.list("reusedJobIds")) {
 			t.Errorf("%d %s", g.status, g.body)
 		}
 		if n := len(e.jobs(work.JobCheck, work.JobDiscovery)); n != 3 {
@@ -75,14 +79,16 @@ func TestWebhookFallsBackToADiscovery(t *testing.T) {
 			t.Fatalf("%d %s", g.status, g.body)
 		}
 		again := e.deliver("d2", `{"action":"published","owner":"TEAM"}`)
-		if again.status != 202 || again.text("fallbackReason") != webhook.FallbackOwnerOnly || again.text("jobId") != g.text("jobId") || len(again.list("reusedJobIds")) != 1 {
+		if again.status != 202 || again.text("fallbackReason") != webhook.FallbackOwnerOnly || again.text("jobId") != g.text("jobId") ||
+			len(again.list("reusedJobIds")) != 1 {
 			t.Errorf("%d %s", again.status, again.body)
 		}
 		jobs := e.jobs(work.JobDiscovery)
 		if len(jobs) != 1 || len(e.jobs(work.JobCheck)) != 0 {
 			t.Fatalf("%d discoveries", len(jobs))
 		}
-		if spec := hookSpecOf(t, jobs[0]); jobs[0].Actor != work.ActorCodeHost || spec.Reason != work.ReasonWebhook || spec.Delivery.FallbackReason != webhook.FallbackNoMatch {
+		if spec := hookSpecOf(t, jobs[0]); jobs[0].Actor != work.ActorCodeHost || spec.Reason != work.ReasonWebhook ||
+			spec.Delivery.FallbackReason != webhook.FallbackNoMatch {
 			t.Errorf("%+v", spec)
 		}
 	})
@@ -97,7 +103,8 @@ func TestWebhookRefusals(t *testing.T) {
 		all := func(sig string) []string {
 			return []string{webhook.HeaderSignature, sig, webhook.HeaderEvent, "package", webhook.HeaderDelivery, "d"}
 		}
-		if g := send(body, all(hookSign("", body))...); g.status != 401 || g.text("code") != "invalid_signature" || g.text("reason") != webhook.SignatureNoSecret {
+		if g := send(body, all(hookSign("", body))...); g.status != 401 || g.text("code") != "invalid_signature" ||
+			g.text("reason") != webhook.SignatureNoSecret {
 			t.Errorf("before the set-up: %d %s", g.status, g.body)
 		}
 		e.setUp("team/app")
@@ -111,13 +118,15 @@ func TestWebhookRefusals(t *testing.T) {
 			"no signature": {body, []string{webhook.HeaderEvent, "package", webhook.HeaderDelivery, "d"}, 400, "invalid_argument"},
 			"no event":     {body, []string{webhook.HeaderSignature, good, webhook.HeaderDelivery, "d"}, 400, "invalid_argument"},
 			"no delivery":  {body, []string{webhook.HeaderSignature, good, webhook.HeaderEvent, "package"}, 400, "invalid_argument"},
-			"odd delivery": {body, []string{webhook.HeaderSignature, good, webhook.HeaderEvent, "package", webhook.HeaderDelivery, "a b"}, 400, "invalid_argument"},
-			"long id":      {body, []string{webhook.HeaderSignature, good, webhook.HeaderEvent, "package", webhook.HeaderDelivery, strings.Repeat("a", 201)}, 400, "invalid_argument"},
-			"forged":       {body, all(hookSign("guess", body)), 401, "invalid_signature"},
-			"no secret":    {body, all(hookSign("", body)), 401, "invalid_signature"},
-			"other bytes":  {strings.ReplaceAll(body, `":"`, `": "`), all(good), 401, "invalid_signature"},
-			"sha1":         {body, all("sha1=" + good[7:]), 401, "invalid_signature"},
-			"too large":    {strings.Repeat(" ", webhook.BodyLimit+1), all(good), 413, "payload_too_large"},
+			"odd delivery": {body, []string{webhook.HeaderSignature, good, webhook.HeaderEvent, "package", webhook.HeaderDelivery, "a b"}, 400,
+				"invalid_argument"},
+			"long id": {body, []string{webhook.HeaderSignature, good, webhook.HeaderEvent, "package", webhook.HeaderDelivery,
+				strings.Repeat("a", 201)}, 400, "invalid_argument"},
+			"forged":      {body, all(hookSign("guess", body)), 401, "invalid_signature"},
+			"no secret":   {body, all(hookSign("", body)), 401, "invalid_signature"},
+			"other bytes": {strings.ReplaceAll(body, `":"`, `": "`), all(good), 401, "invalid_signature"},
+			"sha1":        {body, all("sha1=" + good[7:]), 401, "invalid_signature"},
+			"too large":   {strings.Repeat(" ", webhook.BodyLimit+1), all(good), 413, "payload_too_large"},
 		} {
 			if g := send(tt.body, tt.header...); g.status != tt.status || g.text("code") != tt.code {
 				t.Errorf("%s: %d %s", name, g.status, g.body)
@@ -163,7 +172,8 @@ func TestWebhookDecisions(t *testing.T) {
 			{"package", published, 202, "", webhook.DecisionProcessed},
 		} {
 			id := "zz" + string(rune('a'+i))
-			g := e.send(http.MethodPost, webhook.CallbackPath, tt.body, webhook.HeaderSignature, hookSign(e.secret(), tt.body), webhook.AliasEvent, tt.event, webhook.AliasDelivery, id)
+			g := e.send(http.MethodPost, webhook.CallbackPath, tt.body, webhook.HeaderSignature, hookSign(e.secret(), tt.body), webhook.AliasEvent,
+				tt.event, webhook.AliasDelivery, id)
 			if g.status != tt.status || g.text("reason") != tt.reason {
 				t.Errorf("%s %s: %d %s", tt.event, tt.body, g.status, g.body)
 			}
@@ -175,7 +185,8 @@ func TestWebhookDecisions(t *testing.T) {
 			switch {
 			case tt.decision == "" && got.Filtered != 0:
 				t.Errorf("%s was recorded: %s", tt.body, page.body)
-			case tt.decision != "" && (len(got.Deliveries) != 1 || got.Deliveries[0].Decision != tt.decision || got.Deliveries[0].Reason != tt.reason && tt.reason != "" || got.Deliveries[0].ResponseStatus != tt.status):
+			case tt.decision != "" && (len(got.Deliveries) != 1 || got.Deliveries[0].Decision != tt.decision ||
+				got.Deliveries[0].Reason != tt.reason && tt.reason != "" || got.Deliveries[0].ResponseStatus != tt.status):
 				t.Errorf("%s: %s", tt.body, page.body)
 			}
 		}
@@ -187,7 +198,8 @@ func TestWebhookDecisions(t *testing.T) {
 		}
 		page := e.api(200, http.MethodGet, "/webhook/deliveries?decision=ignored&perPage=2&page=2", "")
 		sum, _ := page.json["summary"].(map[string]any)
-		if page.json["total"] != 10.0 || page.json["filteredTotal"] != 6.0 || len(page.list("deliveries")) != 2 || sum["processed"] != 2.0 || sum["rejected"] != 2.0 || sum["ignored"] != 6.0 {
+		if page.json["total"] != 10.0 || page.json["filteredTotal"] != 6.0 || len(page.list("deliveries")) != 2 || sum["processed"] != 2.0 ||
+			sum["rejected"] != 2.0 || sum["ignored"] != 6.0 {
 			t.Errorf("%s", page.body)
 		}
 		for _, bad := range []string{"?page=0", "?perPage=201", "?decision=x", "?page=x"} {
@@ -197,7 +209,8 @@ func TestWebhookDecisions(t *testing.T) {
 		if g := e.deliver("off", published); g.status != 200 || g.text("reason") != webhook.IgnoredDisabled {
 			t.Errorf("%d %s", g.status, g.body)
 		}
-		if g := e.send(http.MethodPost, webhook.CallbackPath, published, webhook.HeaderSignature, hookSign("x", published), webhook.HeaderEvent, "package", webhook.HeaderDelivery, "off"); g.status != 401 {
+		if g := e.send(http.MethodPost, webhook.CallbackPath, published, webhook.HeaderSignature, hookSign("x", published), webhook.HeaderEvent,
+			"package", webhook.HeaderDelivery, "off"); g.status != 401 {
 			t.Errorf("%d %s", g.status, g.body)
 		}
 	})
@@ -210,7 +223,8 @@ func TestWebhookIsTakenWholeOrNotAtAll(t *testing.T) {
 		table := "ALTER TABLE containers_delivery_events RENAME TO "
 		exec := func(sql string) {
 			t.Helper()
-			if err := e.store.Tx(context.Background(), "break", func(ctx context.Context) error { return e.store.Writer(ctx).Exec(sql).Error }); err != nil {
+			if err := e.store.Tx(context.Background(), "break",
+				func(ctx context.Context) error { return e.store.Writer(ctx).Exec(sql).Error }); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -23,7 +23,9 @@ func TestAddAlone(t *testing.T) {
 		in := r.svc.messages.PrepareIncoming(content, parsed, message.Stored{Via: "smtp"})
 		add := func(mailboxID, receiptID string, forget ...string) (message.Stored, bool) {
 			receipt := message.Receipt{ID: receiptID, Key: []byte("key")}
-			m, done, err := r.svc.messages.AddAlone(t.Context(), in, message.Delivery{MailboxID: mailboxID, OwnerID: "ada", Address: "box@desk.inbox.test"}, receipt, forget, time.UnixMilli(1_900_000_000_000))
+			m, done, err := r.svc.messages.AddAlone(t.Context(), in,
+				message.Delivery{MailboxID: mailboxID, OwnerID: "ada", Address: "box@desk.inbox.test"}, receipt, forget,
+				time.UnixMilli(1_900_000_000_000))
 			r.must(err)
 			return m, done
 		}
@@ -31,7 +33,8 @@ func TestAddAlone(t *testing.T) {
 			r.must(r.store.DB(t.Context()).Raw("SELECT COUNT(*) FROM " + table).Scan(&n).Error)
 			return n
 		}
-		if _, done := add("mbx_unknown", "dlv_0"); done || count("mail_contents")+count("mail_chunks")+count("mail_messages")+count("mail_search")+count("mail_deliveries") > 0 {
+		if _, done := add("mbx_unknown", "dlv_0"); done ||
+			count("mail_contents")+count("mail_chunks")+count("mail_messages")+count("mail_search")+count("mail_deliveries") > 0 {
 			t.Error("a message is stored for a mailbox that there is not")
 		}
 		first, done := add(id, "dlv_1")
@@ -41,7 +44,8 @@ func TestAddAlone(t *testing.T) {
 		if !done {
 			return
 		}
-		if found := r.get("ada:member", "/api/messages?q=order").list("messages"); len(found) != 1 || found[0]["id"] != first.ID || first.Seq == 0 {
+		if found := r.get("ada:member", "/api/messages?q=order").list("messages"); len(found) != 1 || found[0]["id"] != first.ID ||
+			first.Seq == 0 {
 			t.Errorf("found %v, stored %+v", found, first)
 		}
 		if raw := r.call("ada:member", "GET", "/api/messages/"+first.ID+"/raw", "").body; !strings.HasSuffix(raw, "Your order\r\n") {

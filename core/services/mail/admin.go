@@ -46,8 +46,8 @@ func (a *Admin) ListMailboxes(ctx context.Context, cursor string) (page []mailbo
 	return a.mailboxes.List(ctx, systemCaller(""), mailbox.Filter{}, 200, cursor)
 }
 
-// NewestMessage returns the newest message to an address, or the newest one with a verification code. It reports false if there is none that
-// came after a time.
+// NewestMessage returns the newest message to an address, or the newest one with a verification code. It reports false if there is none
+// that came after a time.
 func (a *Admin) NewestMessage(ctx context.Context, address string, after time.Time, withCode bool) (message.Summary, bool, error) {
 	f := message.Filter{Caller: systemCaller(""), After: after, WithCode: withCode, Limit: 1}
 	if err := chooseAddresses(ctx, a.mailboxes, &f, []string{address}); err != nil {

@@ -29,8 +29,9 @@ const (
 // newAPI declares all JSON endpoints of the service.
 func (s *Service) newAPI(baseURL string) *api.API {
 	a := api.New(api.Config{
-		Title: "Patchbay mail", Version: cmp.Or(s.cfg.Version, "0.0.0-dev"), BaseURL: baseURL, Invalid: fault.InvalidArgument, KnownQueryOnly: true,
-		Description: "Mail domains, mailboxes that are made with one call, and the messages that arrive in them.",
+		Title: "Patchbay mail", Version: cmp.Or(s.cfg.Version, "0.0.0-dev"), BaseURL: baseURL, Invalid: fault.InvalidArgument,
+		KnownQueryOnly: true,
+		Description:    "Mail domains, mailboxes that are made with one call, and the messages that arrive in them.",
 		Tags: []*huma.Tag{
 			{Name: tagPublic}, {Name: tagMailboxes, Description: "Members see their own mailboxes, administrators all."}, {Name: tagMessages},
 			{Name: tagDomains, Description: "For administrators."}, {Name: tagSignIn}, {Name: tagAccount}, {Name: tagUsers},
@@ -72,15 +73,20 @@ func (s *Service) mailboxAPI(a *api.API) {
 	op := func(id, method, path, summary string, errors ...int) api.Operation {
 		return newOperation(id, method, path, tagMailboxes, httpd.APIKey, summary, errors...)
 	}
-	api.Register(a, withText(op("mailboxes", get, "/api/mailboxes", "List mailboxes"), "The newest first. Without status, all but destroyed ones."), s.listMailboxes)
+	api.Register(a, withText(op("mailboxes", get, "/api/mailboxes", "List mailboxes"),
+		"The newest first. Without status, all but destroyed ones."), s.listMailboxes)
 	api.Register(a, withText(withStatus(op("mailbox-create", post, "/api/mailboxes", "Create a mailbox", conflict), http.StatusCreated),
 		"What is left out is chosen at random; without expiresInMinutes the mailbox lives for an hour, with null for ever. For an address that is taken the code is mailbox_exists, with the mailbox if the caller may see it."), s.createMailbox)
-	api.Register(a, withText(withStatus(op("mailbox-ensure", post, "/api/mailboxes/ensure", "Make a mailbox, unless there is one", conflict), http.StatusCreated, http.StatusOK),
+	api.Register(a, withText(withStatus(op("mailbox-ensure", post, "/api/mailboxes/ensure", "Make a mailbox, unless there is one", conflict),
+		http.StatusCreated, http.StatusOK),
 		"201 for a mailbox that was made, 200 for one that there is. That one is never shortened: it lives until the later of both ends, an expired one begins anew, and one of the catch-all becomes registered. Other members than these are refused."), s.ensureMailbox)
-	api.Register(a, withText(op("mailbox-resolve", get, "/api/mailboxes/resolve", "The mailbox with an address", notFound), "Active and expired ones."), s.resolveMailbox)
+	api.Register(a, withText(op("mailbox-resolve", get, "/api/mailboxes/resolve", "The mailbox with an address", notFound),
+		"Active and expired ones."), s.resolveMailbox)
 	api.Register(a, op("mailbox", get, "/api/mailboxes/{id}", "One mailbox, in any state", notFound), s.getMailbox)
-	api.Register(a, op("mailbox-tags", http.MethodPatch, "/api/mailboxes/{id}/tags", "Replace the tags of a mailbox", notFound, conflict), s.setTags)
-	api.Register(a, withText(op("mailbox-delete", http.MethodDelete, "/api/mailboxes/{id}", "Destroy a mailbox", notFound, conflict, http.StatusBadGateway),
+	api.Register(a, op("mailbox-tags", http.MethodPatch, "/api/mailboxes/{id}/tags", "Replace the tags of a mailbox", notFound, conflict),
+		s.setTags)
+	api.Register(a, withText(op("mailbox-delete", http.MethodDelete, "/api/mailboxes/{id}", "Destroy a mailbox", notFound, conflict,
+		http.StatusBadGateway),
 		"Its messages are deleted and its address is free again. It may be repeated. What fails, such as the DNS provider, is tried again until it works."), s.deleteMailbox)
 }
 

@@ -59,7 +59,8 @@ func (s *Service) listCatalog(ctx context.Context, _ *struct{}) (*catalogOutput,
 }
 
 func catalogItemOf(item domain.CatalogItem) CatalogItem {
-	out := CatalogItem{MailDomain: item.Name, RootDomain: item.Name, ProjectStatus: "not_enabled", ProviderAvailability: "missing", NameServers: []string{}}
+	out := CatalogItem{MailDomain: item.Name, RootDomain: item.Name, ProjectStatus: "not_enabled", ProviderAvailability: "missing",
+		NameServers: []string{}}
 	if z := item.Zone; z != nil {
 		out.ProviderAvailability, out.ProviderStatus, out.ZoneID = "available", optionalText(z.Status), &z.ID
 		out.NameServers = append(out.NameServers, z.NameServers...)

@@ -8,8 +8,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
 )
 
-// chooseAddresses has a filter choose the mailboxes of some addresses. name+tag@ without a mailbox of its own stands for the mail to it in the mailbox
-// of name@, if the caller sees that.
+// chooseAddresses has a filter choose the mailboxes of some addresses. name+tag@ without a mailbox of its own stands for the mail to it
+// in the mailbox of name@, if the caller sees that.
 func chooseAddresses(ctx context.Context, boxes *mailbox.Mailboxes, f *message.Filter, addresses []string) error {
 	for _, text := range addresses {
 		named := normalAddress(text)
@@ -43,5 +43,6 @@ func (s *Service) checkWait(ctx context.Context, f message.Filter, c MessageChoi
 			return err
 		}
 	}
-	return fault.New(fault.NotFound, "There is no mailbox %s, and no catch-all would make it for you, so that no message can come.", c.Mailbox[0]).With("field", "mailbox")
+	return fault.New(fault.NotFound, "There is no mailbox %s, and no catch-all would make it for you, so that no message can come.",
+		c.Mailbox[0]).With("field", "mailbox")
 }

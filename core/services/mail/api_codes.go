@@ -38,7 +38,8 @@ type ListedMessage struct {
 	Links []MessageLink   `json:"links,omitempty" doc:"With wait: as in the message by its id."`
 }
 
-// maxWaitedFinds is in how many messages of a list codes and links are looked for, and maxPatternFinds in how many that came before the wait.
+// maxWaitedFinds is in how many messages of a list codes and links are looked for, and maxPatternFinds in how many that came before the
+// wait.
 const maxWaitedFinds, maxPatternFinds = 20, 20
 
 // candidatesOf returns candidates as the API has them.

@@ -35,7 +35,8 @@ func TestCodesAndLinks(t *testing.T) {
 	if got := valuesOf(message["codes"], "value", "place"); got != "111222 text AB12CD html" || message["verification"] != nil {
 		t.Errorf("codes: %s, code %v", got, message["verification"])
 	}
-	if got := message["codes"].([]any)[1].(map[string]any); !strings.Contains(got["around"].(string), "Security code: AB12CD Confirm") || got["confidence"].(float64) < 0.6 {
+	if got := message["codes"].([]any)[1].(map[string]any); !strings.Contains(got["around"].(string), "Security code: AB12CD Confirm") ||
+		got["confidence"].(float64) < 0.6 {
 		t.Errorf("candidate: %v", got)
 	}
 	const links = "Confirm https://a.example/c?t=1 html confirm  https://a.example/u header unsubscribe"
@@ -64,7 +65,8 @@ func TestCodesAndLinks(t *testing.T) {
 		if fmt.Sprint(got.status, " ", code) != want || got.status == 400 && got.json["field"] != "pattern" {
 			t.Errorf("%s: %d %s, want %s", path, got.status, got.body, want)
 		}
-		if got.status == 200 && (valuesOf(got.json["codes"], "value") != code || valuesOf(got.json["links"], "text", "target", "place", "guess") != links || got.json["source"] != "body") {
+		if got.status == 200 && (valuesOf(got.json["codes"], "value") != code ||
+			valuesOf(got.json["links"], "text", "target", "place", "guess") != links || got.json["source"] != "body") {
 			t.Errorf("%s: %s", path, got.body)
 		}
 	}

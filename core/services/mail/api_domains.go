@@ -35,9 +35,11 @@ type Domain struct {
 // domainOf returns a mail domain for answers.
 func domainOf(d domain.Domain) Domain {
 	out := Domain{
-		ID: d.ID, MailDomain: d.Name, RootDomain: d.Name, ZoneID: optionalText(d.ZoneID), Provider: optionalText(d.Provider), BindingSource: d.Binding, Status: d.Status,
+		ID: d.ID, MailDomain: d.Name, RootDomain: d.Name, ZoneID: optionalText(d.ZoneID), Provider: optionalText(d.Provider),
+		BindingSource: d.Binding, Status: d.Status,
 		CatchAllEnabled: d.CatchAll, CatchAllPattern: optionalText(d.CatchAllPattern), SubdomainDNSMode: "wildcard",
-		Records: append([]domain.Record{}, d.Records()...), RecordsCheckedAt: api.OptionalTime(d.CheckedAt), NameServers: append([]string{}, d.NameServers()...),
+		Records: append([]domain.Record{}, d.Records()...), RecordsCheckedAt: api.OptionalTime(d.CheckedAt),
+		NameServers:        append([]string{}, d.NameServers()...),
 		LastProvisionError: optionalText(d.ProvisionError), CreatedAt: api.TimeOfMillis(d.CreatedAt), UpdatedAt: api.TimeOfMillis(d.UpdatedAt),
 		LastProvisionedAt: api.OptionalTime(d.ProvisionedAt), DisabledAt: api.OptionalTime(d.DisabledAt),
 	}
@@ -102,17 +104,25 @@ func (s *Service) domainAPI(a *api.API) {
 	}
 	both := func(o api.Operation) api.Operation { return withStatus(o, http.StatusCreated, http.StatusOK) }
 	api.Register(a, op("domains", get, "/api/domains", "List the mail domains"), s.listDomains)
-	api.Register(a, withText(op("domain-catalog", get, "/api/domains/catalog", "Mail domains and the zones of the DNS provider", upstream), "While the provider limits requests, its zones are missing."), s.listCatalog)
+	api.Register(a, withText(op("domain-catalog", get, "/api/domains/catalog", "Mail domains and the zones of the DNS provider", upstream),
+		"While the provider limits requests, its zones are missing."), s.listCatalog)
 	api.Register(a, withText(both(op("domain-bind", post, "/api/domains/bind", "Make a zone and use it for mail", conflict, upstream)),
 		"201 for a new domain, 200 for one that is provisioned again; it may end with the status provisioning_error. A name below another one is refused with the code subdomain_direct_bind_not_supported and what to bind instead. Where the provider makes no zones, or a person sets the records, the answer names them."), s.bindDomain)
-	api.Register(a, withText(both(op("domain-enable", post, "/api/domains", "Use a zone of the catalog for mail", conflict, upstream)), "201 for a new domain, 200 for one that is provisioned again; it may end with the status provisioning_error."), s.enableDomain)
-	api.Register(a, withText(op("catch-all-enable", post, "/api/domains/{id}/catch-all/enable", "Make a mailbox for each address that gets mail", notFound, conflict, limited, upstream),
+	api.Register(a, withText(both(op("domain-enable", post, "/api/domains", "Use a zone of the catalog for mail", conflict, upstream)),
+		"201 for a new domain, 200 for one that is provisioned again; it may end with the status provisioning_error."), s.enableDomain)
+	api.Register(a, withText(op("catch-all-enable", post, "/api/domains/{id}/catch-all/enable",
+		"Make a mailbox for each address that gets mail", notFound, conflict, limited, upstream),
 		"What the DNS provider did with such mail is kept. On a domain whose catch-all is on it changes the pattern."), s.enableCatchAll)
-	api.Register(a, withText(op("catch-all-disable", post, "/api/domains/{id}/catch-all/disable", "End that, and restore what the DNS provider did before", notFound, conflict, limited, upstream),
+	api.Register(a, withText(op("catch-all-disable", post, "/api/domains/{id}/catch-all/disable",
+		"End that, and restore what the DNS provider did before", notFound, conflict, limited, upstream),
 		"The mailboxes that it has made expire; a day later they are destroyed."), s.disableCatchAll)
-	api.Register(a, op("domain-retry", post, "/api/domains/{id}/retry", "Provision a domain again, and look up its records", notFound, conflict, limited, upstream), s.retryDomain)
-	api.Register(a, withText(op("domain-disable", post, "/api/domains/{id}/disable", "Make no more mailboxes on a domain", notFound, conflict, limited, upstream), "Its mailboxes go on receiving. It may be repeated. With the status provisioning_error it gives up a zone that the DNS provider does not list any more."), s.disableDomain)
-	api.Register(a, withText(withStatus(op("domain-delete", post, "/api/domains/{id}/delete", "Remove a domain, and delete the zone that was made for it", notFound, conflict, limited, upstream), http.StatusNoContent), "A zone that was there before stays, with its records. Refused while the domain has mailboxes that are not destroyed."), s.deleteDomain)
+	api.Register(a, op("domain-retry", post, "/api/domains/{id}/retry", "Provision a domain again, and look up its records", notFound,
+		conflict, limited, upstream), s.retryDomain)
+	api.Register(a, withText(op("domain-disable", post, "/api/domains/{id}/disable", "Make no more mailboxes on a domain", notFound, conflict,
+		limited, upstream), "Its mailboxes go on receiving. It may be repeated. With the status provisioning_error it gives up a zone that the DNS provider does not list any more."), s.disableDomain)
+	api.Register(a, withText(withStatus(op("domain-delete", post, "/api/domains/{id}/delete",
+		"Remove a domain, and delete the zone that was made for it", notFound, conflict, limited, upstream), http.StatusNoContent),
+		"A zone that was there before stays, with its records. Refused while the domain has mailboxes that are not destroyed."), s.deleteDomain)
 }
 
 func (s *Service) listDomains(ctx context.Context, _ *struct{}) (*domainList, error) {

@@ -43,7 +43,8 @@ func (s *Service) inboundAPI(a *api.API) {
 		return &huma.Param{Name: name, In: "header", Description: about, Required: required, Schema: &huma.Schema{Type: huma.TypeString}}
 	}
 	text := func(about string) *huma.Response { return a.ErrorResponse(about) }
-	a.Document(httpd.Route{Method: http.MethodPost, Path: "/api/inbound", Policy: httpd.Signature, BodyLimit: s.maxMessageBytes(), Handler: s.takeInbound}, huma.Operation{
+	a.Document(httpd.Route{Method: http.MethodPost, Path: "/api/inbound", Policy: httpd.Signature, BodyLimit: s.maxMessageBytes(),
+		Handler: s.takeInbound}, huma.Operation{
 		OperationID: "inbound", Tags: []string{tagPublic}, Summary: "Take a message in from a mail worker",
 		Description: "The body is the message as RFC 5322 has it. A delivery with the X-Patchbay-Delivery, the envelope and the bytes of one in the last 24 hours repeats it and stores nothing; without that header its signature is its name. Answers with 5xx ask for another try.",
 		Parameters: []*huma.Param{
@@ -51,10 +52,13 @@ func (s *Service) inboundAPI(a *api.API) {
 			header(inbound.HeaderContentSHA256, "The SHA-256 of the body, in hexadecimal digits.", true),
 			header(inbound.HeaderSignature, "HMAC-SHA256 with inbound_secret, in hexadecimal digits, of four lines with \\n between them: the values of X-Patchbay-Timestamp, X-Patchbay-Envelope-From, X-Patchbay-Envelope-To and X-Patchbay-Content-SHA256.", true),
 			header(inbound.HeaderEnvelopeTo, "The addresses of the recipients, with commas between them. One outside of ASCII, or with a space or comma in quotes, is an encoded word of RFC 2047: =?UTF-8?B?…?=.", true),
-			header(inbound.HeaderEnvelopeFrom, "The address of the sender; none for a bounce. One outside of ASCII is an encoded word of RFC 2047.", false),
-			header(inbound.HeaderDelivery, "A name of the delivery that stays the same when it is tried again: up to 200 visible ASCII characters.", false),
+			header(inbound.HeaderEnvelopeFrom, "The address of the sender; none for a bounce. One outside of ASCII is an encoded word of RFC 2047.",
+				false),
+			header(inbound.HeaderDelivery, "A name of the delivery that stays the same when it is tried again: up to 200 visible ASCII characters.",
+				false),
 		},
-		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"message/rfc822": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+		RequestBody: &huma.RequestBody{Required: true,
+			Content: map[string]*huma.MediaType{"message/rfc822": {Schema: &huma.Schema{Type: huma.TypeString}}}},
 		Responses: map[string]*huma.Response{
 			"200": {Description: "It is stored.", Content: api.JSON(api.Schema[InboundResult](a))},
 			"400": text("A header is missing or wrong"), "401": text("The signature is wrong"), "404": text("None of the recipients has a mailbox"),
@@ -101,8 +105,10 @@ func (s *Service) storeInbound(c *gin.Context) (*InboundResult, error) {
 	}
 	defer content.Close()
 	env := inbound.Envelope{Via: inbound.ViaHTTP}
-	if env.From, err = inbound.DecodeAddress(header.Get(inbound.HeaderEnvelopeFrom)); err != nil || len(env.From) > 320 || strings.ContainsAny(env.From, "\r\n\x00") {
-		return nil, fault.New(fault.InvalidArgument, "%s must hold one address.", inbound.HeaderEnvelopeFrom).With("field", inbound.HeaderEnvelopeFrom)
+	if env.From, err = inbound.DecodeAddress(header.Get(inbound.HeaderEnvelopeFrom)); err != nil || len(env.From) > 320 ||
+		strings.ContainsAny(env.From, "\r\n\x00") {
+		return nil, fault.New(fault.InvalidArgument, "%s must hold one address.", inbound.HeaderEnvelopeFrom).With("field",
+			inbound.HeaderEnvelopeFrom)
 	}
 	out := &InboundResult{Accepted: []InboundDelivery{}, Rejected: []string{}}
 	if env.Recipients, out.Rejected, err = s.findRecipients(c, header.Get(inbound.HeaderEnvelopeTo)); err != nil {
@@ -126,13 +132,15 @@ func (s *Service) findRecipients(c *gin.Context, list string) (found []inbound.R
 	unknown = []string{}
 	addresses := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 	if len(addresses) == 0 || len(addresses) > maxInboundRecipients {
-		return nil, nil, fault.New(fault.InvalidArgument, "%s must hold from 1 to %d addresses.", inbound.HeaderEnvelopeTo, maxInboundRecipients).With("field", inbound.HeaderEnvelopeTo)
+		return nil, nil, fault.New(fault.InvalidArgument, "%s must hold from 1 to %d addresses.", inbound.HeaderEnvelopeTo,
+			maxInboundRecipients).With("field", inbound.HeaderEnvelopeTo)
 	}
 	var refusal error
 	for _, word := range addresses {
 		address, err := inbound.DecodeAddress(word)
 		if err != nil {
-			return nil, nil, fault.New(fault.InvalidArgument, "%s has an encoded word that is not UTF-8 in base64.", inbound.HeaderEnvelopeTo).With("field", inbound.HeaderEnvelopeTo)
+			return nil, nil, fault.New(fault.InvalidArgument, "%s has an encoded word that is not UTF-8 in base64.",
+				inbound.HeaderEnvelopeTo).With("field", inbound.HeaderEnvelopeTo)
 		}
 		r, err := recipients{s.mailboxes}.FindRecipient(c.Request.Context(), normalAddress(address), inbound.CountPlanned(found))
 		switch {

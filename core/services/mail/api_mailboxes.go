@@ -45,8 +45,9 @@ type KeyBrief struct {
 // mailboxOf returns a mailbox for answers.
 func (s *Service) mailboxOf(m mailbox.Mailbox) Mailbox {
 	out := Mailbox{
-		ID: m.ID, UserID: m.OwnerID, LocalPart: m.LocalPart, Subdomain: m.Subdomain, MailDomain: m.MailDomain, RootDomain: m.MailDomain, Address: m.Address,
-		Source: m.Source, Status: m.StatusAt(s.cfg.Now()), CreatedAt: api.TimeOfMillis(m.CreatedAt), ExpiresAt: api.OptionalTime(m.ExpiresAt),
+		ID: m.ID, UserID: m.OwnerID, LocalPart: m.LocalPart, Subdomain: m.Subdomain, MailDomain: m.MailDomain, RootDomain: m.MailDomain,
+		Address: m.Address,
+		Source:  m.Source, Status: m.StatusAt(s.cfg.Now()), CreatedAt: api.TimeOfMillis(m.CreatedAt), ExpiresAt: api.OptionalTime(m.ExpiresAt),
 		DestroyedAt: api.OptionalTime(m.DestroyedAt), CreatedVia: m.CreatedVia, Tags: append([]string{}, m.Tags...),
 	}
 	if m.Status != mailbox.Destroying {
@@ -76,7 +77,8 @@ func (m *Minutes) UnmarshalJSON(raw []byte) error {
 // Schema implements huma.SchemaProvider.
 func (Minutes) Schema(huma.Registry) *huma.Schema {
 	least, most := float64(mailbox.MinMinutes), float64(mailbox.MaxMinutes)
-	return &huma.Schema{Type: huma.TypeInteger, Nullable: true, Minimum: &least, Maximum: &most, Description: "From 60 to 525600; null for a mailbox that does not expire. Left out: 60."}
+	return &huma.Schema{Type: huma.TypeInteger, Nullable: true, Minimum: &least, Maximum: &most,
+		Description: "From 60 to 525600; null for a mailbox that does not expire. Left out: 60."}
 }
 
 func (m Minutes) lifetime() mailbox.Lifetime {
@@ -122,7 +124,8 @@ type MailboxBody struct {
 // sameDomain returns the domain that a request names in one of two members, or in both.
 func sameDomain(mailDomain, rootDomain string) (string, error) {
 	if mailDomain != "" && rootDomain != "" && mailDomain != rootDomain {
-		return "", fault.New(fault.InvalidArgument, "mailDomain and rootDomain name different domains: leave one out.").With("field", "rootDomain")
+		return "", fault.New(fault.InvalidArgument, "mailDomain and rootDomain name different domains: leave one out.").With("field",
+			"rootDomain")
 	}
 	if mailDomain == "" {
 		return rootDomain, nil
@@ -143,7 +146,8 @@ func (s *Service) createMailbox(ctx context.Context, in *mailboxInput) (*mailbox
 	if err != nil {
 		return nil, err
 	}
-	box, err := s.mailboxes.Create(ctx, caller, mailbox.NewMailbox{LocalPart: b.LocalPart, Subdomain: b.Subdomain, MailDomain: name, Lifetime: b.Expires.lifetime(), Tags: b.Tags})
+	box, err := s.mailboxes.Create(ctx, caller,
+		mailbox.NewMailbox{LocalPart: b.LocalPart, Subdomain: b.Subdomain, MailDomain: name, Lifetime: b.Expires.lifetime(), Tags: b.Tags})
 	return s.writeMailbox(ctx, box, err)
 }
 

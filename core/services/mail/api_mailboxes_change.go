@@ -45,13 +45,15 @@ func (b EnsureBody) newMailbox() (mailbox.NewMailbox, error) {
 	}
 	switch {
 	case b.Address != "" && (b.LocalPart != "" || b.Subdomain != "" || name != ""):
-		return mailbox.NewMailbox{}, fault.New(fault.InvalidArgument, "Give either address, or localPart with subdomain and mailDomain.").With("field", "address")
+		return mailbox.NewMailbox{}, fault.New(fault.InvalidArgument,
+			"Give either address, or localPart with subdomain and mailDomain.").With("field", "address")
 	case b.Address == "" && b.LocalPart == "":
 		return mailbox.NewMailbox{}, fault.New(fault.InvalidArgument, "Either address or localPart is required.").With("field", "address")
 	case b.Address == "" && name == "":
 		return mailbox.NewMailbox{}, fault.New(fault.InvalidArgument, "mailDomain is required with localPart.").With("field", "mailDomain")
 	}
-	return mailbox.NewMailbox{Address: b.Address, LocalPart: b.LocalPart, Subdomain: b.Subdomain, MailDomain: name, Lifetime: b.Expires.lifetime(), Tags: b.Tags}, nil
+	return mailbox.NewMailbox{Address: b.Address, LocalPart: b.LocalPart, Subdomain: b.Subdomain, MailDomain: name,
+		Lifetime: b.Expires.lifetime(), Tags: b.Tags}, nil
 }
 
 func (s *Service) ensureMailbox(ctx context.Context, in *ensureInput) (*ensuredOutput, error) {

@@ -91,11 +91,14 @@ func (s *Service) parseStored(ctx context.Context, m message.Stored) (*rfc822.Pa
 // messageOf returns a message with its parts.
 func messageOf(m message.Stored, p *rfc822.Parsed) Message {
 	out := Message{
-		MessageItem: messageItemOf(m.Summary), EnvelopeFrom: optionalText(m.EnvelopeFrom), EnvelopeTo: m.EnvelopeTo, MessageID: optionalText(m.MessageID),
+		MessageItem: messageItemOf(m.Summary), EnvelopeFrom: optionalText(m.EnvelopeFrom), EnvelopeTo: m.EnvelopeTo,
+		MessageID:  optionalText(m.MessageID),
 		DateHeader: api.OptionalTime(m.SentAt), HTML: optionalText(p.HTML), Text: optionalText(p.Text), TextTruncated: p.TextTruncated,
-		Headers: append([]rfc822.Header{}, p.Headers...), Attachments: []MessageAttachment{}, Calendar: append([]rfc822.Event{}, p.Events...), RawDownloadPath: "/api/messages/" + m.ID + "/raw",
-		Recipients: MessageRecipients{To: addressesOf("to", p.To), Cc: addressesOf("cc", p.Cc), Bcc: addressesOf("bcc", p.Bcc), ReplyTo: addressesOf("replyTo", p.ReplyTo)},
-		Via:        m.Via, Client: optionalText(m.Client), TLS: optionalText(m.TLS),
+		Headers: append([]rfc822.Header{}, p.Headers...), Attachments: []MessageAttachment{}, Calendar: append([]rfc822.Event{}, p.Events...),
+		RawDownloadPath: "/api/messages/" + m.ID + "/raw",
+		Recipients: MessageRecipients{To: addressesOf("to", p.To), Cc: addressesOf("cc", p.Cc), Bcc: addressesOf("bcc", p.Bcc),
+			ReplyTo: addressesOf("replyTo", p.ReplyTo)},
+		Via: m.Via, Client: optionalText(m.Client), TLS: optionalText(m.TLS),
 	}
 	out.Codes, out.Links = candidatesOf(code.FindIn(p)), linksOf(p)
 	for _, a := range p.Attachments {

@@ -46,8 +46,10 @@ type Verification struct {
 // messageItemOf returns a message for lists.
 func messageItemOf(m message.Summary) MessageItem {
 	out := MessageItem{
-		ID: m.ID, MailboxID: m.MailboxID, MailboxAddress: m.MailboxAddress, Subject: orText(m.Subject, "(no subject)"), PreviewText: orText(m.Preview, "(no preview)"),
-		FromName: optionalText(m.FromName), FromAddress: optionalText(m.FromAddress), ReceivedAt: api.TimeOfMillis(m.ReceivedAt), SizeBytes: m.Size,
+		ID: m.ID, MailboxID: m.MailboxID, MailboxAddress: m.MailboxAddress, Subject: orText(m.Subject, "(no subject)"),
+		PreviewText: orText(m.Preview, "(no preview)"),
+		FromName:    optionalText(m.FromName), FromAddress: optionalText(m.FromAddress), ReceivedAt: api.TimeOfMillis(m.ReceivedAt),
+		SizeBytes:       m.Size,
 		AttachmentCount: m.Attachments, HasHTML: m.HasHTML, Read: m.ReadAt != 0, ParseStatus: m.ParseStatus,
 	}
 	if m.Code != "" {
@@ -118,8 +120,10 @@ func (s *Service) messageAPI(a *api.API) {
 	op := func(id, method, path, summary string, errors ...int) api.Operation {
 		return newOperation(id, method, path, tagMessages, httpd.APIKey, summary, errors...)
 	}
-	api.Register(a, withText(op("messages", http.MethodGet, "/api/messages", "List messages, or wait for them", notFound), "The newest first. A wait for addresses that get no mail is 404 at once."), s.listMessages)
-	api.Register(a, withText(op("message-code", http.MethodGet, "/api/messages/code", "The newest verification code of a mailbox, or wait for it", notFound),
+	api.Register(a, withText(op("messages", http.MethodGet, "/api/messages", "List messages, or wait for them", notFound),
+		"The newest first. A wait for addresses that get no mail is 404 at once."), s.listMessages)
+	api.Register(a, withText(op("message-code", http.MethodGet, "/api/messages/code",
+		"The newest verification code of a mailbox, or wait for it", notFound),
 		"404 if none has come in time. With pattern, messages without a code that it matches are passed over; the newest 20 are looked at, and those that come."), s.getCode)
 	api.Register(a, op("message", http.MethodGet, "/api/messages/{id}", "One message", notFound), s.getMessage)
 	api.Register(a, op("message-change", http.MethodPatch, "/api/messages/{id}", "Mark a message as read or unread", notFound), s.patchMessage)
@@ -134,7 +138,8 @@ type messagePageKey struct {
 
 // filterOf returns the filter that chooses by mailbox.
 func (s *Service) filterOf(ctx context.Context, c MessageChoice) (message.Filter, error) {
-	f := message.Filter{Caller: callerFrom(ctx), Mailboxes: mailbox.Filter{IDs: c.MailboxID, Statuses: []mailbox.Status{mailbox.Active, mailbox.Expired}}}
+	f := message.Filter{Caller: callerFrom(ctx),
+		Mailboxes: mailbox.Filter{IDs: c.MailboxID, Statuses: []mailbox.Status{mailbox.Active, mailbox.Expired}}}
 	if len(c.MailboxID) == 0 {
 		if err := chooseAddresses(ctx, s.mailboxes, &f, c.Mailbox); err != nil {
 			return f, err
@@ -150,7 +155,8 @@ func (s *Service) filterOf(ctx context.Context, c MessageChoice) (message.Filter
 	for _, text := range c.MailboxStatus {
 		status := mailbox.Status(text)
 		if !slices.Contains([]mailbox.Status{mailbox.Active, mailbox.Expired, mailbox.Destroying, mailbox.Destroyed}, status) {
-			return f, fault.New(fault.InvalidArgument, "mailboxStatus must be active, expired, destroying or destroyed.").With("field", "mailboxStatus")
+			return f, fault.New(fault.InvalidArgument, "mailboxStatus must be active, expired, destroying or destroyed.").With("field",
+				"mailboxStatus")
 		}
 		f.Mailboxes.Statuses = append(f.Mailboxes.Statuses, status)
 	}

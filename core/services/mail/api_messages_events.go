@@ -18,17 +18,22 @@ import (
 func (s *Service) declareMessageEvents(a *api.API) {
 	text := &huma.Schema{Type: huma.TypeString}
 	many := func(name, about string) *huma.Param {
-		return &huma.Param{Name: name, In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeArray, Items: text}, Explode: new(true)}
+		return &huma.Param{Name: name, In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeArray, Items: text},
+			Explode: new(true)}
 	}
-	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/messages/events", Policy: httpd.APIKey, Handler: s.serveMessageEvents}, huma.Operation{
-		OperationID: "message-events", Tags: []string{tagMessages}, Summary: "New messages as they arrive",
-		Description: "Each event has the name message and a message as in the list. A comment comes every 15 s. To go on after a cut, send the id of the last event as the header Last-Event-ID or as afterId; the larger counts.",
-		Parameters: []*huma.Param{
-			many("mailbox", "Addresses of mailboxes; without any, all that the caller may see."), many("mailboxId", "Ids of mailboxes; they count instead of mailbox."),
-			{Name: "afterId", In: "query", Description: "Go on after this event.", Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(float64)}},
-		},
-		Responses: map[string]*huma.Response{"200": {Description: "The stream.", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: text}}}},
-	})
+	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/messages/events", Policy: httpd.APIKey, Handler: s.serveMessageEvents},
+		huma.Operation{
+			OperationID: "message-events", Tags: []string{tagMessages}, Summary: "New messages as they arrive",
+			Description: "Each event has the name message and a message as in the list. A comment comes every 15 s. To go on after a cut, send the id of the last event as the header Last-Event-ID or as afterId; the larger counts.",
+			Parameters: []*huma.Param{
+				many("mailbox", "Addresses of mailboxes; without any, all that the caller may see."),
+				many("mailboxId", "Ids of mailboxes; they count instead of mailbox."),
+				{Name: "afterId", In: "query", Description: "Go on after this event.",
+					Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(float64)}},
+			},
+			Responses: map[string]*huma.Response{"200": {Description: "The stream.",
+				Content: map[string]*huma.MediaType{"text/event-stream": {Schema: text}}}},
+		})
 }
 
 // maxEventPage is how many messages are sent between two looks at the connection.

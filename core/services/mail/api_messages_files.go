@@ -34,8 +34,10 @@ func (s *Service) messageFileAPI(a *api.API) {
 	}
 	add("message-raw", "/api/messages/:id/raw", "The message as it came", "message/rfc822", s.serveRaw)
 	add("message-html", "/api/messages/:id/html", "The HTML of a message for a sandboxed frame", "text/html", s.serveHTML,
-		&huma.Param{Name: "images", In: "query", Description: "remote lets images load from other sites.", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"remote"}}})
-	add("message-attachment", "/api/messages/:id/attachments/:attachmentId", "The content of an attachment", "application/octet-stream", s.serveAttachment,
+		&huma.Param{Name: "images", In: "query", Description: "remote lets images load from other sites.",
+			Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"remote"}}})
+	add("message-attachment", "/api/messages/:id/attachments/:attachmentId", "The content of an attachment", "application/octet-stream",
+		s.serveAttachment,
 		&huma.Param{Name: "attachmentId", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
 	add("mailbox-export", "/api/mailboxes/:id/export", "All messages of a mailbox as an mbox file", "application/mbox", s.serveMbox)
 	s.declareMessageEvents(a)
@@ -112,7 +114,8 @@ func copyRaw(w io.Writer, open rfc822.Opener) error {
 }
 
 // imageTypes are the types that a browser may show as images of a message.
-var imageTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "image/avif": true, "image/bmp": true}
+var imageTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "image/avif": true,
+	"image/bmp": true}
 
 func (s *Service) serveAttachment(c *gin.Context) {
 	ctx := c.Request.Context()

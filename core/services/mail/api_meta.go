@@ -54,9 +54,11 @@ func (s *Service) getMeta(ctx context.Context, in *metaInput) (*metaOutput, erro
 	}
 	passkeys := s.state.Load().access.Passkeys(in.gin.Request)
 	out := Meta{
-		Domains: make([]string, len(active)), UnlimitedTTL: true, DefaultTTL: mailbox.DefaultMinutes, MinTTL: mailbox.MinMinutes, MaxTTL: mailbox.MaxMinutes,
+		Domains: make([]string, len(active)), UnlimitedTTL: true, DefaultTTL: mailbox.DefaultMinutes, MinTTL: mailbox.MinMinutes,
+		MaxTTL: mailbox.MaxMinutes,
 		AddressRules: AddressRules{
-			Format: "localPart@[subdomain.]rootDomain", LocalPartPattern: address.LocalPattern, SubdomainPattern: address.HostPattern, TagPattern: mailbox.TagPattern, Examples: []string{},
+			Format: "localPart@[subdomain.]rootDomain", LocalPartPattern: address.LocalPattern, SubdomainPattern: address.HostPattern,
+			TagPattern: mailbox.TagPattern, Examples: []string{},
 		},
 		PasskeyAuthEnabled: passkeys.Available, PasskeyTrustedOrigins: []string{},
 	}

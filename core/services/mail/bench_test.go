@@ -28,9 +28,12 @@ const (
 // benchQueries are the searches of BenchmarkMillion by name, and benchQueriesRead those after all messages were read.
 var (
 	benchQueries = map[string]string{
-		"rare": "number500000", "common": "order", "two": "order meeting", "phrase": `"order invoice"`, "subject": "subject:garden", "sender": "from:ada report", "excluded": "order -meeting", "without": "-order",
-		"before": "order before:2020-09-14", "missing": "nowhere", "prefix": "or*", "code": "order has:code", "code-alone": "has:code", "attachment-alone": "has:attachment", "code-attachment": "has:code has:attachment",
-		"tag-none": "order tag:none", "tag-few": "spring tag:few", "is-read": "is:read", "is-read-word": "order is:read", "is-read-without": "-order is:read", "is-read-tag": "is:read tag:few",
+		"rare": "number500000", "common": "order", "two": "order meeting", "phrase": `"order invoice"`, "subject": "subject:garden",
+		"sender": "from:ada report", "excluded": "order -meeting", "without": "-order",
+		"before": "order before:2020-09-14", "missing": "nowhere", "prefix": "or*", "code": "order has:code", "code-alone": "has:code",
+		"attachment-alone": "has:attachment", "code-attachment": "has:code has:attachment",
+		"tag-none": "order tag:none", "tag-few": "spring tag:few", "is-read": "is:read", "is-read-word": "order is:read",
+		"is-read-without": "-order is:read", "is-read-tag": "is:read tag:few",
 	}
 	benchQueriesRead = map[string]string{"is-unread": "is:unread", "is-unread-word": "order is:unread"}
 )
@@ -76,12 +79,14 @@ func seedMessages(b testing.TB, r *receiver, messages int) {
 
 // seedStatements returns the statements that make mailboxes, messages and the words of the index.
 func seedStatements(d store.Dialect, messages int) []string {
-	blob, index, document := "BLOB", "INSERT INTO mail_search (docid, subject, sender, recipient, body)", "lower(m.subject), 'ada lovelace ada example com', 'box inbox test', %s"
+	blob, index, document := "BLOB", "INSERT INTO mail_search (docid, subject, sender, recipient, body)",
+		"lower(m.subject), 'ada lovelace ada example com', 'box inbox test', %s"
 	if d == store.Postgres {
 		blob, index = "BYTEA", "INSERT INTO mail_search (seq, doc)"
 		document = "setweight(to_tsvector('simple', m.subject), 'A') || setweight(to_tsvector('simple', 'ada lovelace ada example com'), 'B') || setweight(to_tsvector('simple', 'box inbox test'), 'C') || setweight(to_tsvector('simple', %s), 'D')"
 	}
-	numbers := fmt.Sprintf("(WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < %d) SELECT n FROM c) AS numbers", messages)
+	numbers := fmt.Sprintf("(WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < %d) SELECT n FROM c) AS numbers",
+		messages)
 	// The product of two indexes makes low ones, and so some words, more frequent.
 	word := func(n string, salt int) string {
 		return fmt.Sprintf("(SELECT w FROM bench_words WHERE i = ((%s * %d) %% 44) * ((%s * %d) %% 45))", n, salt, n, salt*7+3)
@@ -165,7 +170,8 @@ func measureLists(b *testing.B, r *receiver) {
 		r.must(err)
 		b.Run("http-"+name, func(b *testing.B) {
 			measureMedian(b, func() {
-				if got := r.call("ada:member", http.MethodGet, "/api/messages?limit=50&cursor="+cursor, ""); strings.Count(got.body, `"mailboxId":`) != 50 {
+				if got := r.call("ada:member", http.MethodGet, "/api/messages?limit=50&cursor="+cursor, ""); strings.Count(got.body,
+					`"mailboxId":`) != 50 {
 					b.Fatalf("got %d %s", got.status, got.body)
 				}
 			})
@@ -185,7 +191,8 @@ func (r *receiver) listFor(b testing.TB, caller mailbox.Caller, text string, bef
 	query, err := message.ParseQuery(text)
 	r.must(err)
 	found, err := r.svc.messages.List(context.Background(), message.Filter{
-		Caller: caller, Mailboxes: mailbox.Filter{Statuses: []mailbox.Status{mailbox.Active, mailbox.Expired}}, Query: query, BeforeSeq: before, Limit: 51,
+		Caller: caller, Mailboxes: mailbox.Filter{Statuses: []mailbox.Status{mailbox.Active, mailbox.Expired}}, Query: query, BeforeSeq: before,
+		Limit: 51,
 	})
 	r.must(err)
 	return len(found)
@@ -194,8 +201,10 @@ func (r *receiver) listFor(b testing.TB, caller mailbox.Caller, text string, bef
 // listRaw fetches the rows of a page, with the columns that it shows, by the bare statement.
 func listRaw(b *testing.B, conn gorm.ConnPool, d store.Dialect, before int64) {
 	b.Helper()
-	rows, err := conn.QueryContext(context.Background(), d.Bind("SELECT seq, id, mailbox_id, mailbox_address, size, received_at, subject, preview, from_name, from_address, attachments, "+
-		"has_html, parse_status, code, code_source, read_at FROM mail_messages WHERE owner_id = ? AND seq < ? ORDER BY seq DESC LIMIT 51"), "ada", before)
+	rows, err := conn.QueryContext(context.Background(),
+		d.Bind("SELECT seq, id, mailbox_id, mailbox_address, size, received_at, subject, preview, from_name, from_address, attachments, "+
+			"has_html, parse_status, code, code_source, read_at FROM mail_messages WHERE owner_id = ? AND seq < ? ORDER BY seq DESC LIMIT 51"),
+		"ada", before)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 )
 
-// interrupter is a provider in front of another one. before, unless it is nil, runs once, before the next call of one of its methods, and named
-// before the next look at the name of its plugin.
+// interrupter is a provider in front of another one. before, unless it is nil, runs once, before the next call of one of its methods, and
+// named before the next look at the name of its plugin.
 type interrupter struct {
 	client.DNS
 	before, named func()

@@ -6,8 +6,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 )
 
-// TestCatchAllIsBetweenTwoStates: when the provider fails in the middle of the end of a catch-all, whatever is done next with the domain leaves no
-// mailbox without mail.
+// TestCatchAllIsBetweenTwoStates: when the provider fails in the middle of the end of a catch-all, whatever is done next with the domain
+// leaves no mailbox without mail.
 func TestCatchAllIsBetweenTwoStates(t *testing.T) {
 	for name, c := range map[string]struct {
 		path, catchAll string

@@ -9,8 +9,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 )
 
-// TestSecondLookIsRefusedForGood: a rule that a destroyed mailbox may have left, and that the provider refuses to be asked for, is looked for once a
-// day in the end, and an administrator sees why it is left.
+// TestSecondLookIsRefusedForGood: a rule that a destroyed mailbox may have left, and that the provider refuses to be asked for, is looked
+// for once a day in the end, and an administrator sees why it is left.
 func TestSecondLookIsRefusedForGood(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		c := ruleRequests["ensure"]
@@ -34,7 +34,8 @@ func TestSecondLookIsRefusedForGood(t *testing.T) {
 		}
 		got := all[0].(dict)
 		why := text(t, got, "error")
-		if got["domainId"] != s.domain("example.com")["id"] || got["mailboxes"] != 1.0 || !strings.HasPrefix(why, "The DNS provider refuses its credentials: ") {
+		if got["domainId"] != s.domain("example.com")["id"] || got["mailboxes"] != 1.0 ||
+			!strings.HasPrefix(why, "The DNS provider refuses its credentials: ") {
 			t.Errorf("got %v", got)
 		}
 		wantPageText(t, why)

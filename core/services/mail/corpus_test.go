@@ -89,7 +89,8 @@ func (r *receiver) eachMessage(user, address string, do func(item map[string]any
 func (r *receiver) showMessage(name, at string) {
 	r.Helper()
 	detail, _ := r.get("ada:member", at).json["message"].(map[string]any)
-	if got := r.call("ada:member", http.MethodGet, at+"/html", ""); detail["html"] != nil && got.status != http.StatusOK || got.status >= http.StatusInternalServerError {
+	if got := r.call("ada:member", http.MethodGet, at+"/html", ""); detail["html"] != nil && got.status != http.StatusOK ||
+		got.status >= http.StatusInternalServerError {
 		r.Errorf("the HTML of %s: %d %s", name, got.status, got.body)
 	}
 	attachments, _ := detail["attachments"].([]any)

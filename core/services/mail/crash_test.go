@@ -187,7 +187,8 @@ func TestMailMakesCatchAllMailboxesOnce(t *testing.T) {
 				t.Fatalf("got the mailboxes %q", ids)
 			}
 		}
-		for _, other := range []string{"shop-x@mail.localhost", "postmaster@mail.localhost", "x", "shop-1@other.example", "shop-1@notmail.localhost"} {
+		for _, other := range []string{"shop-x@mail.localhost", "postmaster@mail.localhost", "x", "shop-1@other.example",
+			"shop-1@notmail.localhost"} {
 			if _, err := s.service.FindRecipient(t.Context(), other); fault.StatusOf(err) != 404 {
 				t.Errorf("%s: got %v", other, err)
 			}
@@ -200,7 +201,9 @@ func TestMailMakesCatchAllMailboxesOnce(t *testing.T) {
 		}
 		// A member takes it over; the end of the catch-all leaves it alone.
 		s.want(409, "mailbox_exists", s.ada, "POST", "/api/mailboxes/ensure", dict{"address": "shop-1@desk.mail.localhost"})
-		if got := s.want(200, "", s.admin, "POST", "/api/mailboxes/ensure", dict{"address": "shop-1@desk.mail.localhost"}); got["source"] != "registered" || got["createdVia"] != "system" || got["expiresAt"] != nil {
+		if got := s.want(200, "", s.admin, "POST", "/api/mailboxes/ensure",
+			dict{"address": "shop-1@desk.mail.localhost"}); got["source"] != "registered" || got["createdVia"] != "system" ||
+			got["expiresAt"] != nil {
 			t.Fatalf("got %v", got)
 		}
 		_, err := s.service.FindRecipient(t.Context(), "shop-3@mail.localhost")

@@ -65,7 +65,8 @@ func (s *Service) CheckDeployment(ctx context.Context) (*DeployReport, error) {
 		}
 	}
 	for _, l := range set.SMTP {
-		cfg.Listeners = append(cfg.Listeners, deploycheck.Listener{Address: l.Listen, Hostname: l.Hostname, CertFile: l.TLSCert, KeyFile: l.TLSKey})
+		cfg.Listeners = append(cfg.Listeners, deploycheck.Listener{Address: l.Listen, Hostname: l.Hostname, CertFile: l.TLSCert,
+			KeyFile: l.TLSKey})
 	}
 	s.reports.making.Lock()
 	defer s.reports.making.Unlock()
@@ -79,7 +80,8 @@ func (s *Service) CheckDeployment(ctx context.Context) (*DeployReport, error) {
 
 // deployAPI declares the endpoint of the deploy check.
 func (s *Service) deployAPI(a *api.API) {
-	api.Register(a, withText(newOperation("deploy-check", http.MethodGet, "/api/deploy-check", tagDomains, httpd.Admin, "Check what mail from other servers needs to arrive"),
+	api.Register(a, withText(newOperation("deploy-check", http.MethodGet, "/api/deploy-check", tagDomains, httpd.Admin,
+		"Check what mail from other servers needs to arrive"),
 		"Looks up the MX records of the domains, the addresses of the host that they name and their reverse names, connects to port 25 of these addresses, and reads the certificate. It takes up to some fifteen seconds."),
 		func(ctx context.Context, _ *struct{}) (*struct{ Body DeployReport }, error) {
 			report, err := s.CheckDeployment(ctx)

@@ -29,8 +29,8 @@ func (s *server) countCalls(method string) (n int) {
 	return n
 }
 
-// TestDomainOfCatalogIsRemoved: whatever its state, a domain that uses a zone of the catalog can be removed, once it has no mailboxes and no
-// catch-all. Its zone stays, and can be used again.
+// TestDomainOfCatalogIsRemoved: whatever its state, a domain that uses a zone of the catalog can be removed, once it has no mailboxes and
+// no catch-all. Its zone stays, and can be used again.
 func TestDomainOfCatalogIsRemoved(t *testing.T) {
 	for name, can := range map[string]client.DNSAbilities{"records": {}, "rules": routed} {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +62,8 @@ func TestDomainOfCatalogIsRemoved(t *testing.T) {
 						t.Errorf("round %d: the zone is deleted: %s", round, s.dns.State())
 					}
 				}
-				s.want(409, "conflict", s.admin, "POST", "/api/domains/"+text(t, s.want(200, "", s.admin, "GET", "/api/domains", nil)["domains"].([]any)[0].(dict), "id")+"/delete", nil)
+				s.want(409, "conflict", s.admin, "POST",
+					"/api/domains/"+text(t, s.want(200, "", s.admin, "GET", "/api/domains", nil)["domains"].([]any)[0].(dict), "id")+"/delete", nil)
 			})
 		})
 	}
@@ -81,7 +82,8 @@ func TestRecordsOfDomains(t *testing.T) {
 		}
 		s.want(409, "conflict", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"})
 		catalog := s.want(200, "", s.admin, "GET", "/api/domains/catalog", nil)
-		if item := catalog["domains"].([]any)[0].(dict); item["mailDomain"] != "example.com" || item["projectStatus"] != "active" || item["providerAvailability"] != "available" {
+		if item := catalog["domains"].([]any)[0].(dict); item["mailDomain"] != "example.com" || item["projectStatus"] != "active" ||
+			item["providerAvailability"] != "available" {
 			t.Fatalf("got %v", catalog)
 		}
 		// Mail that goes somewhere else at present is not diverted.
@@ -89,7 +91,8 @@ func TestRecordsOfDomains(t *testing.T) {
 		must(t, setMX(t, s.dns, zone, "other.example", "10 mx.elsewhere.example"))
 		before := s.dns.State()
 		got = s.want(201, "", s.admin, "POST", "/api/domains", dict{"mailDomain": "other.example", "zoneId": zone})
-		if why := text(t, got, "lastProvisionError"); got["status"] != "provisioning_error" || !strings.Contains(why, "mx.elsewhere.example") || s.dns.State() != before {
+		if why := text(t, got, "lastProvisionError"); got["status"] != "provisioning_error" || !strings.Contains(why, "mx.elsewhere.example") ||
+			s.dns.State() != before {
 			t.Fatalf("got %v", got)
 		}
 		s.want(400, "invalid_argument", s.admin, "POST", "/api/domains", dict{"mailDomain": "none.example", "zoneId": zone})
@@ -101,7 +104,8 @@ func TestRecordsOfDomains(t *testing.T) {
 func TestManualRecords(t *testing.T) {
 	forEach(t, client.DNSAbilities{Manual: true}, func(t *testing.T, s *server) {
 		got := s.want(201, "", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"})
-		if first := got["records"].([]any)[0].(dict); got["status"] != "active" || got["bindingSource"] == "project_bind" || first["state"] != "missing" {
+		if first := got["records"].([]any)[0].(dict); got["status"] != "active" || got["bindingSource"] == "project_bind" ||
+			first["state"] != "missing" {
 			t.Fatalf("got %v", got)
 		}
 		got = s.want(400, "subdomain_direct_bind_not_supported", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "a.b.example.co.uk"})
@@ -191,7 +195,8 @@ func TestCatchAllIsRestored(t *testing.T) {
 		}
 		// Disabling the domain ends its catch-all, too.
 		s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
-		if got := s.want(200, "", s.admin, "POST", at+"/disable", nil); got["status"] != "disabled" || got["catchAllEnabled"] != false || s.dns.State() != before {
+		if got := s.want(200, "", s.admin, "POST", at+"/disable", nil); got["status"] != "disabled" || got["catchAllEnabled"] != false ||
+			s.dns.State() != before {
 			t.Fatalf("got %v with %s", got, s.dns.State())
 		}
 		s.want(409, "conflict", s.admin, "POST", at+"/catch-all/enable", nil)
@@ -240,7 +245,8 @@ func TestFailuresOfTheProvider(t *testing.T) {
 		s.dns.Fail("EnableRouting", fake.DNSError(429, time.Minute))
 		s.want(429, "rate_limited", s.admin, "POST", at+"/retry", nil)
 		s.dns.Fail("ListZones", fake.DNSError(429, time.Minute))
-		if got := s.want(200, "", s.admin, "GET", "/api/domains/catalog", nil)["providerSync"].(dict); got["status"] != "rate_limited" || got["retryAfterSeconds"] != 60.0 {
+		if got := s.want(200, "", s.admin, "GET", "/api/domains/catalog", nil)["providerSync"].(dict); got["status"] != "rate_limited" ||
+			got["retryAfterSeconds"] != 60.0 {
 			t.Fatalf("got %v", got)
 		}
 		s.checkCatchAllFailures(at)

@@ -9,8 +9,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 )
 
-// limitFirstProvider has example.com be active without a provider, with a mailbox, and then be tried again with one that limits requests when the
-// rule of the mailbox is made. It returns the path of the domain.
+// limitFirstProvider has example.com be active without a provider, with a mailbox, and then be tried again with one that limits requests
+// when the rule of the mailbox is made. It returns the path of the domain.
 func (s *server) limitFirstProvider() (at string) {
 	s.t.Helper()
 	s.useNoProvider()
@@ -24,8 +24,8 @@ func (s *server) limitFirstProvider() (at string) {
 	return at
 }
 
-// TestFirstProviderLimitsRequests: a provider that takes mail in from now on, and then limits requests, gets the rules of the mailboxes when it may
-// be asked again.
+// TestFirstProviderLimitsRequests: a provider that takes mail in from now on, and then limits requests, gets the rules of the mailboxes
+// when it may be asked again.
 func TestFirstProviderLimitsRequests(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		s.limitFirstProvider()

@@ -16,19 +16,21 @@ var catchAllChanges = map[string]interruption{
 	"beginning": interruptions["beginning of the catch-all"], "end": interruptions["end of the catch-all"],
 }
 
-// wantZoneUnlisted fails unless example.com is as it was, tells that the provider does not list its zone any more, and has something left to do.
+// wantZoneUnlisted fails unless example.com is as it was, tells that the provider does not list its zone any more, and has something left
+// to do.
 func (s *server) wantZoneUnlisted(status string, catchAll bool) {
 	s.t.Helper()
 	got := s.domain("example.com")
-	if !s.hasPending() || got["status"] != status || got["zoneId"] != "zone-example.com" || got["catchAllEnabled"] != catchAll || got["bindingSource"] != "project_bind" ||
+	if !s.hasPending() || got["status"] != status || got["zoneId"] != "zone-example.com" || got["catchAllEnabled"] != catchAll ||
+		got["bindingSource"] != "project_bind" ||
 		!strings.Contains(text(s.t, got, "lastProvisionError"), "does not list the zone") {
 		s.t.Errorf("got %v", got)
 	}
 }
 
-// TestCatchAllOfZoneThatIsHidden: where the credentials of the provider may not see the zone any more, nothing is forgotten: a catch-all that is to be
-// taken back is when they may again, and until then the domain says what is missing. Some providers say that there is no such zone, others that its
-// credentials may not do this.
+// TestCatchAllOfZoneThatIsHidden: where the credentials of the provider may not see the zone any more, nothing is forgotten: a catch-all
+// that is to be taken back is when they may again, and until then the domain says what is missing. Some providers say that there is no
+// such zone, others that its credentials may not do this.
 func TestCatchAllOfZoneThatIsHidden(t *testing.T) {
 	for name, in := range catchAllChanges {
 		for answer, refused := range map[string]error{"missing": nil, "denied": fake.DNSError(403, 0)} {
@@ -58,7 +60,8 @@ func TestCatchAllOfZoneThatIsHidden(t *testing.T) {
 	}
 }
 
-// TestCatchAllOfZoneThatIsGone: where the zone was deleted by hand, and made again, a person who tries the domain again gives up the former one.
+// TestCatchAllOfZoneThatIsGone: where the zone was deleted by hand, and made again, a person who tries the domain again gives up the
+// former one.
 func TestCatchAllOfZoneThatIsGone(t *testing.T) {
 	for name, in := range catchAllChanges {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +71,8 @@ func TestCatchAllOfZoneThatIsGone(t *testing.T) {
 				s.dns.AddZone("example.com", "kept")
 				s.cleanUp()
 				s.wantZoneUnlisted("active", s.domain("example.com")["catchAllEnabled"].(bool))
-				if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || got["bindingSource"] != "catalog" || got["catchAllEnabled"] != false {
+				if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || got["bindingSource"] != "catalog" ||
+					got["catchAllEnabled"] != false {
 					t.Errorf("got %v", got)
 				}
 				if s.hasPending() {
@@ -80,8 +84,8 @@ func TestCatchAllOfZoneThatIsGone(t *testing.T) {
 	}
 }
 
-// TestZoneIsGoneForRequests: so it is where a person changes the domain, be there a mailbox that lacks its rule or not. Bound again, it has a new zone
-// with the rules of its mailboxes.
+// TestZoneIsGoneForRequests: so it is where a person changes the domain, be there a mailbox that lacks its rule or not. Bound again, it
+// has a new zone with the rules of its mailboxes.
 func TestZoneIsGoneForRequests(t *testing.T) {
 	for _, withMailbox := range []bool{false, true} {
 		forEach(t, routed, func(t *testing.T, s *server) {
@@ -95,7 +99,8 @@ func TestZoneIsGoneForRequests(t *testing.T) {
 			s.want(409, "conflict", s.admin, "POST", at+"/catch-all/disable", nil)
 			s.want(409, "conflict", s.admin, "POST", at+"/retry", nil)
 			s.wantZoneUnlisted("provisioning_error", true)
-			if got := s.want(200, "", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"}); got["bindingSource"] != "project_bind" || got["catchAllEnabled"] != false {
+			if got := s.want(200, "", s.admin, "POST", "/api/domains/bind",
+				dict{"mailDomain": "example.com"}); got["bindingSource"] != "project_bind" || got["catchAllEnabled"] != false {
 				t.Errorf("got %v", got)
 			}
 			s.wantRules("ruled@example.com")
@@ -104,7 +109,8 @@ func TestZoneIsGoneForRequests(t *testing.T) {
 	}
 }
 
-// TestCatchAllThatIsGone: a catch-all that the provider does not find in a zone that there is has ended as well, and the domain stays active.
+// TestCatchAllThatIsGone: a catch-all that the provider does not find in a zone that there is has ended as well, and the domain stays
+// active.
 func TestCatchAllThatIsGone(t *testing.T) {
 	for name, in := range catchAllChanges {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +168,8 @@ func TestNameIsFoundInAnotherZone(t *testing.T) {
 				s.interruptChange(in, fake.DNSError(409, 0))
 				s.useProvider("dns.main", otherAccount{s.dns})
 				s.cleanUp()
-				if got := s.domain("example.com"); got["status"] != "active" || got["zoneId"] != "zone-example.com" || got["bindingSource"] != "project_bind" {
+				if got := s.domain("example.com"); got["status"] != "active" || got["zoneId"] != "zone-example.com" ||
+					got["bindingSource"] != "project_bind" {
 					t.Errorf("got %v", got)
 				}
 			})
@@ -184,7 +191,8 @@ func TestBindFailsAndZoneIsGone(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		s.dns.Fail("EnableRouting", fake.DNSError(500, 0))
 		s.dns.Fail("DeleteZone", fake.DNSError(404, 0))
-		if got := s.want(502, "upstream_unavailable", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"}); got["cleanupRequired"] != nil {
+		if got := s.want(502, "upstream_unavailable", s.admin, "POST", "/api/domains/bind",
+			dict{"mailDomain": "example.com"}); got["cleanupRequired"] != nil {
 			t.Errorf("got %v", got)
 		}
 	})

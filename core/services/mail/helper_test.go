@@ -112,7 +112,8 @@ func (s *server) open() {
 	s.t.Helper()
 	var err error
 	s.service, err = mail.New(s.t.Context(), mail.Config{
-		Store: s.store, Logger: hclog.NewNullLogger(), Settings: s.settings, DNS: s.provider, Metrics: s.registerer(), Users: s.users, Access: s.access, Now: s.clock.now,
+		Store: s.store, Logger: hclog.NewNullLogger(), Settings: s.settings, DNS: s.provider, Metrics: s.registerer(), Users: s.users,
+		Access: s.access, Now: s.clock.now,
 	})
 	must(s.t, err)
 	s.t.Cleanup(s.service.Close)

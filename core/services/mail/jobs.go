@@ -36,8 +36,8 @@ func (s *Service) Schedules() []queue.Schedule {
 // Housekeeping are the types of jobs that clean up.
 func Housekeeping() []string { return []string{jobCleanUp, jobRetention} }
 
-// cleanUp carries on with interrupted changes of domains, adds those of the settings that are missing, such as one whose deletion has ended, and
-// destroys the mailboxes that are due, until none is left or a whole batch has failed.
+// cleanUp carries on with interrupted changes of domains, adds those of the settings that are missing, such as one whose deletion has
+// ended, and destroys the mailboxes that are due, until none is left or a whole batch has failed.
 func (s *Service) cleanUp(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
 	if err := s.domains.Recover(ctx); err != nil {
 		return nil, err

@@ -35,7 +35,8 @@ func (d DownListener) Error() string {
 	if holder == "" {
 		holder = "another program"
 	}
-	return fmt.Sprintf("no mail is taken in on %s, which %s has taken: stop that, or set %s to a free address and restart; it is tried again", d.Address, holder, d.Setting)
+	return fmt.Sprintf("no mail is taken in on %s, which %s has taken: stop that, or set %s to a free address and restart; it is tried again",
+		d.Address, holder, d.Setting)
 }
 
 // listeners are the SMTP servers of a service. One that cannot listen does not keep the service from working, and is tried again.

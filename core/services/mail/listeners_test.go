@@ -9,8 +9,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 )
 
-// TestTakenListener: a listener whose address is taken does not keep the service from starting. It says who has it and which setting is meant,
-// and takes mail in when the address is free.
+// TestTakenListener: a listener whose address is taken does not keep the service from starting. It says who has it and which setting is
+// meant, and takes mail in when the address is free.
 func TestTakenListener(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -38,7 +38,8 @@ func (s *server) loseAnswers() *answerLoser {
 	return l
 }
 
-// TestRuleWhoseAnswerIsLost: a rule that the provider has made for a mailbox in use, without that we know, is found again, and goes with the mailbox.
+// TestRuleWhoseAnswerIsLost: a rule that the provider has made for a mailbox in use, without that we know, is found again, and goes with
+// the mailbox.
 func TestRuleWhoseAnswerIsLost(t *testing.T) {
 	const address = "box@example.com"
 	ensure := func(s *server, status int) {
@@ -82,7 +83,8 @@ func (s *server) catchMailbox(at, address string) {
 	s.want(200, "", s.admin, "POST", at+"/catch-all/disable", nil)
 }
 
-// TestRuleIsMadeTwiceAtOnce: the rule that a retry makes for a mailbox, while ensure makes one that the provider refuses then, goes with the mailbox.
+// TestRuleIsMadeTwiceAtOnce: the rule that a retry makes for a mailbox, while ensure makes one that the provider refuses then, goes with
+// the mailbox.
 func TestRuleIsMadeTwiceAtOnce(t *testing.T) {
 	const address = "caught@desk.example.com"
 	forEach(t, routed, func(t *testing.T, s *server) {
@@ -100,7 +102,8 @@ func TestRuleIsMadeTwiceAtOnce(t *testing.T) {
 	})
 }
 
-// TestRuleWhoseAnswerIsLostBeforeCatchAll: it goes with the mailbox, although the catch-all has made mail to the mailbox do without a rule since.
+// TestRuleWhoseAnswerIsLostBeforeCatchAll: it goes with the mailbox, although the catch-all has made mail to the mailbox do without a
+// rule since.
 func TestRuleWhoseAnswerIsLostBeforeCatchAll(t *testing.T) {
 	const address = "caught@desk.example.com"
 	forEach(t, routed, func(t *testing.T, s *server) {

@@ -11,18 +11,23 @@ import (
 
 func TestMailboxesByAPI(t *testing.T) {
 	forEach(t, client.DNSAbilities{Manual: true}, func(t *testing.T, s *server) {
-		made := s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "Ada", "subdomain": "Desk", "mailDomain": "mail.localhost", "tags": []string{"Signup", "b", "signup"}})
+		made := s.want(201, "", s.ada, "POST", "/api/mailboxes",
+			dict{"localPart": "Ada", "subdomain": "Desk", "mailDomain": "mail.localhost", "tags": []string{"Signup", "b", "signup"}})
 		id := text(t, made, "id")
 		key, _ := made["createdByApiKey"].(dict)
-		if made["address"] != "ada@desk.mail.localhost" || made["status"] != "active" || made["source"] != "registered" || made["createdVia"] != "api_key" ||
-			key["prefix"] != s.ada[:12] || made["expiresAt"] != "2026-03-01T13:00:00.000Z" || made["routingRuleId"] != nil || len(made["tags"].([]any)) != 2 {
+		if made["address"] != "ada@desk.mail.localhost" || made["status"] != "active" || made["source"] != "registered" ||
+			made["createdVia"] != "api_key" ||
+			key["prefix"] != s.ada[:12] || made["expiresAt"] != "2026-03-01T13:00:00.000Z" || made["routingRuleId"] != nil ||
+			len(made["tags"].([]any)) != 2 {
 			t.Fatalf("got %v", made)
 		}
 		// An address that is taken is shown to those who may see it.
-		if got := s.want(409, "mailbox_exists", s.ada, "POST", "/api/mailboxes", dict{"localPart": "ada", "subdomain": "desk"}); got["mailbox"].(dict)["id"] != id {
+		if got := s.want(409, "mailbox_exists", s.ada, "POST", "/api/mailboxes",
+			dict{"localPart": "ada", "subdomain": "desk"}); got["mailbox"].(dict)["id"] != id {
 			t.Fatalf("got %v", got)
 		}
-		if got := s.want(409, "mailbox_exists", s.bob, "POST", "/api/mailboxes", dict{"localPart": "ada", "subdomain": "desk"}); got["mailbox"] != nil {
+		if got := s.want(409, "mailbox_exists", s.bob, "POST", "/api/mailboxes",
+			dict{"localPart": "ada", "subdomain": "desk"}); got["mailbox"] != nil {
 			t.Fatalf("got %v", got)
 		}
 		// Random names are free.
@@ -96,7 +101,8 @@ func TestMailboxesRefused(t *testing.T) {
 				t.Errorf("%v: got %v, want the field %s", tt.body, got, tt.field)
 			}
 		}
-		for _, query := range []string{"?status=gone", "?limit=0", "?limit=201", "?cursor=x", "?scope=all", "?tag=%C3%A4", "?other=1", "/resolve", "/resolve?address=a"} {
+		for _, query := range []string{"?status=gone", "?limit=0", "?limit=201", "?cursor=x", "?scope=all", "?tag=%C3%A4", "?other=1",
+			"/resolve", "/resolve?address=a"} {
 			s.want(400, "invalid_argument", s.ada, "GET", "/api/mailboxes"+query, nil)
 		}
 		s.want(403, "forbidden", s.ada, "POST", "/api/mailboxes", dict{"localPart": "postmaster"})

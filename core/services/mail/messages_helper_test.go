@@ -75,7 +75,8 @@ func newReceiver(t testing.TB, cfg store.Config, change ...func(*Settings)) *rec
 	r.must(err)
 	set := Settings{
 		BaseURL: "/mail", Domains: []string{"inbox.test"}, InboundSecret: schema.Secret(inboundSecret), Resolver: "127.0.0.1:1",
-		SMTP:   []SMTPSettings{{Listen: "127.0.0.1:0", Hostname: "mx.inbox.test", MaxSize: 4 << 20, MaxRecipients: 10, MaxConnections: 50, PerAddress: 50, Timeout: time.Minute}},
+		SMTP: []SMTPSettings{{Listen: "127.0.0.1:0", Hostname: "mx.inbox.test", MaxSize: 4 << 20, MaxRecipients: 10, MaxConnections: 50,
+			PerAddress: 50, Timeout: time.Minute}},
 		Limits: LimitSettings{ParseBudget: 4},
 	}
 	for _, f := range change {
@@ -83,7 +84,8 @@ func newReceiver(t testing.TB, cfg store.Config, change ...func(*Settings)) *rec
 	}
 	bus := event.NewBus()
 	t.Cleanup(bus.Close)
-	r.svc, err = New(context.Background(), Config{Store: r.store, Keyring: ring, Users: users, Bus: bus, Alerts: r.told, Settings: set, DataDir: t.TempDir(), ListenRetry: 20 * time.Millisecond, Logger: hclog.NewNullLogger()})
+	r.svc, err = New(context.Background(), Config{Store: r.store, Keyring: ring, Users: users, Bus: bus, Alerts: r.told, Settings: set,
+		DataDir: t.TempDir(), ListenRetry: 20 * time.Millisecond, Logger: hclog.NewNullLogger()})
 	r.must(err)
 	t.Cleanup(r.svc.Close)
 	r.must(r.svc.Start(context.Background()))
@@ -165,8 +167,9 @@ func (r *receiver) post(to, body, secret string, header ...string) reply {
 	content := hex.EncodeToString(hash[:])
 	digest := hmac.New(sha256.New, []byte(secret))
 	digest.Write([]byte(strings.Join([]string{timestamp, from, to, content}, "\n")))
-	return r.call("", http.MethodPost, "/api/inbound", body, append(header, "Content-Type", "message/rfc822", "X-Patchbay-Timestamp", timestamp, "X-Patchbay-Content-SHA256", content,
-		"X-Patchbay-Signature", hex.EncodeToString(digest.Sum(nil)), "X-Patchbay-Envelope-From", from, "X-Patchbay-Envelope-To", to)...)
+	return r.call("", http.MethodPost, "/api/inbound", body,
+		append(header, "Content-Type", "message/rfc822", "X-Patchbay-Timestamp", timestamp, "X-Patchbay-Content-SHA256", content,
+			"X-Patchbay-Signature", hex.EncodeToString(digest.Sum(nil)), "X-Patchbay-Envelope-From", from, "X-Patchbay-Envelope-To", to)...)
 }
 
 // subjects returns the subjects of a list of messages, joined.

@@ -30,7 +30,8 @@ func TestStatesAreCounted(t *testing.T) {
 			}
 		}
 		for name, want := range map[string]float64{
-			"patchbay_mail_mailboxes active": 2, "patchbay_mail_mailboxes expired": 1, "patchbay_mail_mailboxes destroying": 0, "patchbay_mail_domains active": 1, "patchbay_mail_domains disabled": 0,
+			"patchbay_mail_mailboxes active": 2, "patchbay_mail_mailboxes expired": 1, "patchbay_mail_mailboxes destroying": 0,
+			"patchbay_mail_domains active": 1, "patchbay_mail_domains disabled": 0,
 		} {
 			if n, there := got[name]; !there || n != want {
 				t.Errorf("%s is %v, want %v", name, n, want)

@@ -41,7 +41,8 @@ func TestPluginIsNotedWhileDomainIsChanged(t *testing.T) {
 	}
 }
 
-// TestProviderChangesBeforeItsPluginIsNoted: a change that has begun with one provider goes on with no other one, although nothing was noted.
+// TestProviderChangesBeforeItsPluginIsNoted: a change that has begun with one provider goes on with no other one, although nothing was
+// noted.
 func TestProviderChangesBeforeItsPluginIsNoted(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		i := s.interrupt()

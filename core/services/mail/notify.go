@@ -53,9 +53,11 @@ func (s *Service) newMailAlert(m message.Stored) notify.Alert {
 		title, text = m.MailboxAddress+" 收到新邮件", "来自 "+sender+"："+m.Subject
 	}
 	return notify.Alert{
-		Kind: alertMessage, Severity: sdk.Info, Service: ServiceName, Title: title, Text: text, DedupKey: alertMessage + "/" + m.ID, Time: store.FromMillis(m.ReceivedAt),
+		Kind: alertMessage, Severity: sdk.Info, Service: ServiceName, Title: title, Text: text, DedupKey: alertMessage + "/" + m.ID,
+		Time: store.FromMillis(m.ReceivedAt),
 		Fields: map[string]any{
-			"messageId": m.ID, "mailboxId": m.MailboxID, "mailboxAddress": m.MailboxAddress, "fromName": m.FromName, "fromAddress": m.FromAddress, "subject": m.Subject,
+			"messageId": m.ID, "mailboxId": m.MailboxID, "mailboxAddress": m.MailboxAddress, "fromName": m.FromName, "fromAddress": m.FromAddress,
+			"subject":    m.Subject,
 			"receivedAt": store.FormatTime(store.FromMillis(m.ReceivedAt)), "sizeBytes": m.Size, "attachmentCount": m.Attachments,
 		},
 	}

@@ -43,7 +43,8 @@ func TestCatchAllEndsWhileMailboxIsRegistered(t *testing.T) {
 	s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
 	// The mailbox is stored, and its tags are not.
 	first, second := testkit.Overlap(t, cfg, "LOCK TABLE mail_tags IN ACCESS EXCLUSIVE MODE",
-		s.post(201, s.ada, "/api/mailboxes", `{"localPart": "box", "mailDomain": "example.com"}`), s.post(200, s.admin, at+"/catch-all/disable", ""))
+		s.post(201, s.ada, "/api/mailboxes", `{"localPart": "box", "mailDomain": "example.com"}`),
+		s.post(200, s.admin, at+"/catch-all/disable", ""))
 	must(t, first)
 	must(t, second)
 	s.wantRules("rules=[box@example.com]")
@@ -62,8 +63,8 @@ func TestMailboxesOfUserAreLimited(t *testing.T) {
 	must(t, second)
 }
 
-// TestManyMailboxesAreLockedInOneOrder: a message for several mailboxes and the end of the catch-all do not wait for each other, in whatever order
-// the database finds the mailboxes.
+// TestManyMailboxesAreLockedInOneOrder: a message for several mailboxes and the end of the catch-all do not wait for each other, in
+// whatever order the database finds the mailboxes.
 func TestManyMailboxesAreLockedInOneOrder(t *testing.T) {
 	cfg := testkit.PostgresConfig(t)
 	// One statement finds them by their ids, the other one as they lie in the table.
@@ -79,7 +80,8 @@ func TestManyMailboxesAreLockedInOneOrder(t *testing.T) {
 	}
 	for _, id := range []string{ids[1], ids[0]} {
 		must(t, s.store.Tx(t.Context(), "move a mailbox behind the others", func(ctx context.Context) error {
-			return s.store.Writer(ctx).Exec("UPDATE mail_mailboxes SET cleanup_at = cleanup_at + 1, created_at = created_at + 1 WHERE id = ?", id).Error
+			return s.store.Writer(ctx).Exec("UPDATE mail_mailboxes SET cleanup_at = cleanup_at + 1, created_at = created_at + 1 WHERE id = ?",
+				id).Error
 		}))
 	}
 	receive := func() error {
@@ -88,7 +90,8 @@ func TestManyMailboxesAreLockedInOneOrder(t *testing.T) {
 			return err
 		})
 	}
-	first, second := testkit.Overlap(t, cfg, "SELECT 1 FROM mail_mailboxes WHERE id = '"+ids[1]+"' FOR UPDATE", receive, s.post(200, s.admin, at+"/catch-all/disable", ""))
+	first, second := testkit.Overlap(t, cfg, "SELECT 1 FROM mail_mailboxes WHERE id = '"+ids[1]+"' FOR UPDATE", receive,
+		s.post(200, s.admin, at+"/catch-all/disable", ""))
 	must(t, first)
 	must(t, second)
 }

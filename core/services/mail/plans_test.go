@@ -17,8 +17,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// fillMail makes 20,000 mailboxes, of which one in fifty is not destroyed, with a tag for each, and 40,000 messages in those that are active,
-// of which few have a code. The domains are as few as people add, and need no index.
+// fillMail makes 20,000 mailboxes, of which one in fifty is not destroyed, with a tag for each, and 40,000 messages in those that are
+// active, of which few have a code. The domains are as few as people add, and need no index.
 func (r *receiver) fillMail() {
 	r.Helper()
 	bytes := "BLOB"
@@ -47,9 +47,10 @@ func (r *receiver) fillMail() {
 	testkit.Analyze(r, r.store)
 }
 
-// TestNoQueryScans: with many messages and mailboxes, of which most are destroyed, every list and look-up finds its rows by an index. Left out are
-// counts of mailboxes by state, of which TestLivePlans holds, the look for mailboxes with too many messages, which has to count those of all, by an
-// index alone and only where the settings have a limit, and what forgets the rules of a domain that has got another provider.
+// TestNoQueryScans: with many messages and mailboxes, of which most are destroyed, every list and look-up finds its rows by an index.
+// Left out are counts of mailboxes by state, of which TestLivePlans holds, the look for mailboxes with too many messages, which has to
+// count those of all, by an index alone and only where the settings have a limit, and what forgets the rules of a domain that has got
+// another provider.
 func TestNoQueryScans(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		r := newReceiver(t, cfg, func(s *Settings) { s.Limits.Retention = 24 * time.Hour })
@@ -126,7 +127,8 @@ func (r *receiver) userQueries(ctx context.Context) map[string]func() error {
 			return expectCode(err, fault.NotFound)
 		},
 		"message events": func() error {
-			_, err := r.svc.messages.List(ctx, message.Filter{Caller: caller, Mailboxes: mailbox.Filter{Statuses: mailbox.Workspace()}, AfterSeq: 39_000, OldestFirst: true, Limit: maxEventPage})
+			_, err := r.svc.messages.List(ctx, message.Filter{Caller: caller, Mailboxes: mailbox.Filter{Statuses: mailbox.Workspace()},
+				AfterSeq: 39_000, OldestFirst: true, Limit: maxEventPage})
 			return err
 		},
 		"a message":             func() error { _, err := r.svc.findMessage(ctx, "msg6"); return err },
@@ -149,8 +151,8 @@ func (r *receiver) userQueries(ctx context.Context) map[string]func() error {
 	return queries
 }
 
-// liveQueries returns what asks for mailboxes that are not destroyed. Whether an address has a text is looked up in the order of the list: that
-// may be all of them.
+// liveQueries returns what asks for mailboxes that are not destroyed. Whether an address has a text is looked up in the order of the
+// list: that may be all of them.
 func (r *receiver) liveQueries(ctx context.Context) map[string]func() error {
 	mailboxes := func(in mailboxQuery) func() error {
 		in.Limit = 50
@@ -158,8 +160,10 @@ func (r *receiver) liveQueries(ctx context.Context) map[string]func() error {
 	}
 	return map[string]func() error{
 		"mailboxes": mailboxes(mailboxQuery{}), "active mailboxes": mailboxes(mailboxQuery{Status: []string{"active"}}),
-		"expired mailboxes": mailboxes(mailboxQuery{Status: []string{"expired"}}), "mailboxes of the workspace": mailboxes(mailboxQuery{Scope: "workspace"}),
-		"mailboxes with a tag": mailboxes(mailboxQuery{Tag: []string{"tag350"}}), "mailboxes with a text": mailboxes(mailboxQuery{Query: "box35"}),
+		"expired mailboxes":          mailboxes(mailboxQuery{Status: []string{"expired"}}),
+		"mailboxes of the workspace": mailboxes(mailboxQuery{Scope: "workspace"}),
+		"mailboxes with a tag":       mailboxes(mailboxQuery{Tag: []string{"tag350"}}),
+		"mailboxes with a text":      mailboxes(mailboxQuery{Query: "box35"}),
 	}
 }
 
@@ -175,7 +179,8 @@ func TestLivePlans(t *testing.T) {
 				for _, s := range r.statementsWith("mail_mailboxes", func() { r.must(query()) }) {
 					plan := testkit.Explain(t, r.store, s)
 					whole := !strings.Contains(plan, " INDEX ") && !strings.Contains(plan, "Index")
-					if fields := strings.Fields(plan); whole || slices.Contains(fields, "mail_mailboxes_created") || slices.Contains(fields, "mail_mailboxes_owner") {
+					if fields := strings.Fields(plan); whole || slices.Contains(fields, "mail_mailboxes_created") ||
+						slices.Contains(fields, "mail_mailboxes_owner") {
 						t.Errorf("%s for %s: %s\nreads destroyed mailboxes:\n%s", name, id, s.SQL, plan)
 					}
 				}

@@ -50,13 +50,14 @@ func (s *server) domain(name string) dict {
 	return nil
 }
 
-// TestInstanceGetsAnotherPlugin: the plugin behind the same reference is another provider. It is not asked for what the former one has set up,
-// and sets everything up when the domain is tried again.
+// TestInstanceGetsAnotherPlugin: the plugin behind the same reference is another provider. It is not asked for what the former one has
+// set up, and sets everything up when the domain is tried again.
 func TestInstanceGetsAnotherPlugin(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		at := "/api/domains/" + s.bind()
 		s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "box", "mailDomain": "example.com"})
-		desk := text(t, s.want(201, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "box", "subdomain": "desk", "mailDomain": "example.com"}), "id")
+		desk := text(t, s.want(201, "", s.ada, "POST", "/api/mailboxes",
+			dict{"localPart": "box", "subdomain": "desk", "mailDomain": "example.com"}), "id")
 		s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
 		_, err := s.service.FindRecipient(t.Context(), "caught@example.com")
 		must(t, err)
@@ -114,7 +115,8 @@ func TestAnotherPluginHasNoZone(t *testing.T) {
 		}
 		s.want(200, "", s.admin, "POST", at+"/retry", nil)
 		s.dns.AddZone("example.com", "")
-		if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || !strings.Contains(s.dns.State(), "mx.example.com") {
+		if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" ||
+			!strings.Contains(s.dns.State(), "mx.example.com") {
 			t.Errorf("got %v with %s", got, s.dns.State())
 		}
 	})
@@ -215,7 +217,8 @@ func (s *server) hasPending() bool {
 	return n > 0
 }
 
-// TestDeletionEndsWithAnotherPlugin: a deletion that was interrupted ends, without the zone, if the provider that has it is not in use any more.
+// TestDeletionEndsWithAnotherPlugin: a deletion that was interrupted ends, without the zone, if the provider that has it is not in use
+// any more.
 func TestDeletionEndsWithAnotherPlugin(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		k := &killer{DNS: s.dns}

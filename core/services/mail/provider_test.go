@@ -43,8 +43,8 @@ func TestRoutingBeginsWithCatchAll(t *testing.T) {
 	})
 }
 
-// TestRetryEndsCatchAllOfUnknownOrigin: a catch-all that cannot be taken back, since nobody knows what the provider did before, ends when the
-// domain is tried again, and registered mailboxes get rules.
+// TestRetryEndsCatchAllOfUnknownOrigin: a catch-all that cannot be taken back, since nobody knows what the provider did before, ends when
+// the domain is tried again, and registered mailboxes get rules.
 func TestRetryEndsCatchAllOfUnknownOrigin(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		at := "/api/domains/" + s.bind()
@@ -71,7 +71,8 @@ func TestInstanceGetsAnotherReference(t *testing.T) {
 		s.settings.DNS = "dns.other"
 		s.swapPlugin("fake", client.DNSAbilities{CreateZones: true})
 		s.dns.AddZone("example.com", "")
-		if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || got["provider"] != "dns.other" || got["bindingSource"] != "catalog" {
+		if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || got["provider"] != "dns.other" ||
+			got["bindingSource"] != "catalog" {
 			t.Errorf("got %v", got)
 		}
 		s.want(204, "", s.admin, "POST", at+"/delete", nil)
@@ -101,8 +102,8 @@ func TestProviderIsGoneForATime(t *testing.T) {
 	})
 }
 
-// TestBindFailsWhileProviderChanges: the zone that a bind has made is not deleted at a provider that is put into use meanwhile, and stays if
-// there is none.
+// TestBindFailsWhileProviderChanges: the zone that a bind has made is not deleted at a provider that is put into use meanwhile, and stays
+// if there is none.
 func TestBindFailsWhileProviderChanges(t *testing.T) {
 	for name, change := range map[string]func(*server){
 		"another plugin": func(s *server) {
@@ -117,7 +118,8 @@ func TestBindFailsWhileProviderChanges(t *testing.T) {
 				former.Fail("EnableRouting", fake.DNSError(500, 0))
 				i.before = func() { change(s) }
 				got := s.want(502, "upstream_unavailable", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"})
-				if got["cleanupRequired"] != true || !strings.Contains(former.State(), "example.com") || !strings.Contains(s.dns.State(), "example.com") {
+				if got["cleanupRequired"] != true || !strings.Contains(former.State(), "example.com") ||
+					!strings.Contains(s.dns.State(), "example.com") {
 					t.Errorf("got %v; at the former provider: %s; at the other: %s", got, former.State(), s.dns.State())
 				}
 			})

@@ -36,12 +36,14 @@ func recipientOf(box mailbox.Mailbox, named string) inbound.Recipient {
 func (s *Service) newIngester() *inbound.Ingester {
 	return inbound.New(inbound.Config{
 		Store: s.cfg.Store, Messages: s.messages, Recipients: recipients{s.mailboxes}, Mailboxes: s.mailboxes, Logger: s.log, Now: s.cfg.Now,
-		SpoolDir: s.spoolDir(), Parallel: s.cfg.Settings.Limits.ParseBudget, Within: s.notifyMessages, Stored: s.announceMessages, AddAlone: s.addAlone, Metrics: inbound.NewMetrics(s.cfg.Metrics),
+		SpoolDir: s.spoolDir(), Parallel: s.cfg.Settings.Limits.ParseBudget, Within: s.notifyMessages, Stored: s.announceMessages,
+		AddAlone: s.addAlone, Metrics: inbound.NewMetrics(s.cfg.Metrics),
 	})
 }
 
 // addAlone is that of inbound.Config. What tells the channels needs the transaction.
-func (s *Service) addAlone(ctx context.Context, in *message.Incoming, to message.Delivery, receipt message.Receipt, forget []string, at time.Time) (message.Stored, bool, error) {
+func (s *Service) addAlone(ctx context.Context, in *message.Incoming, to message.Delivery, receipt message.Receipt, forget []string,
+	at time.Time) (message.Stored, bool, error) {
 	if len(s.channelsToTell()) > 0 {
 		return message.Stored{}, false, nil
 	}
@@ -63,8 +65,10 @@ func (s *Service) Start(context.Context) error {
 // serverConfig returns what an smtp block says.
 func (s *Service) serverConfig(set SMTPSettings) inbound.ServerConfig {
 	cfg := inbound.ServerConfig{
-		Ingester: s.ingester, Logger: s.log, Addresses: []string{set.Listen}, Hostname: set.Hostname, MaxBytes: set.MaxSize, MaxRecipients: int(set.MaxRecipients),
-		MaxConnections: int(set.MaxConnections), MaxPerClient: int(set.PerAddress), MessagesPerMinute: int(set.RatePerMinute), LoopbackPerMinute: loopbackRate(set), Timeout: set.Timeout,
+		Ingester: s.ingester, Logger: s.log, Addresses: []string{set.Listen}, Hostname: set.Hostname, MaxBytes: set.MaxSize,
+		MaxRecipients:  int(set.MaxRecipients),
+		MaxConnections: int(set.MaxConnections), MaxPerClient: int(set.PerAddress), MessagesPerMinute: int(set.RatePerMinute),
+		LoopbackPerMinute: loopbackRate(set), Timeout: set.Timeout,
 		CertFile: set.TLSCert, KeyFile: set.TLSKey,
 	}
 	for _, text := range set.ProxyProtocol {
@@ -119,7 +123,8 @@ func (s *Service) subscribe(caller mailbox.Caller) *event.Subscription {
 }
 
 // waitUntil calls look until it reports that it has found something: at once, and whenever messages arrive, no longer than wait.
-func (s *Service) waitUntil(ctx context.Context, caller mailbox.Caller, wait time.Duration, stop <-chan struct{}, look func() (bool, error)) error {
+func (s *Service) waitUntil(ctx context.Context, caller mailbox.Caller, wait time.Duration, stop <-chan struct{},
+	look func() (bool, error)) error {
 	if wait <= 0 {
 		_, err := look()
 		return err

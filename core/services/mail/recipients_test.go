@@ -80,7 +80,8 @@ func TestCatchAllTakesWhatMailAllows(t *testing.T) {
 			if c.want == "" {
 				continue
 			}
-			if got := r.get("root:admin", "/api/messages?mailbox="+url.QueryEscape(c.want)).list("messages"); len(got) != 1 || got[0]["subject"] != subject || got[0]["mailboxAddress"] != c.want {
+			if got := r.get("root:admin", "/api/messages?mailbox="+url.QueryEscape(c.want)).list("messages"); len(got) != 1 ||
+				got[0]["subject"] != subject || got[0]["mailboxAddress"] != c.want {
 				t.Errorf("%s: %v", c.to, got)
 			}
 			if got := r.call("root:admin", "GET", "/api/mailboxes/resolve?address="+url.QueryEscape(c.want), ""); got.status != 200 {
@@ -192,7 +193,8 @@ func TestWaitForWhatNothingTakes(t *testing.T) {
 		is("bob:member", "mailbox=box@desk.inbox.test", false)
 		is("bob:member", "mailboxId="+box, false)
 	}
-	if got := r.call("ada:member", "GET", "/api/messages?wait=1&mailbox=none@desk.inbox.test&mailbox=box@desk.inbox.test", ""); got.status != 200 {
+	if got := r.call("ada:member", "GET", "/api/messages?wait=1&mailbox=none@desk.inbox.test&mailbox=box@desk.inbox.test",
+		""); got.status != 200 {
 		t.Errorf("with one that gets mail: %d %s", got.status, got.body)
 	}
 	if got := r.call("ada:member", "GET", "/api/messages?mailbox=none@desk.inbox.test", ""); got.status != 200 {
@@ -207,7 +209,8 @@ func TestWaitForWhatNothingTakes(t *testing.T) {
 	if got := <-waited; got.status != 200 || got.subjects() != "caught;" {
 		t.Errorf("a catch-all would take it: %d %s", got.status, got.body)
 	}
-	for _, c := range []struct{ user, address string }{{"bob:member", "new@desk.inbox.test"}, {"root:admin", "postmaster@inbox.test"}, {"root:admin", "a..b@inbox.test"}} {
+	for _, c := range []struct{ user, address string }{{"bob:member", "new@desk.inbox.test"}, {"root:admin", "postmaster@inbox.test"},
+		{"root:admin", "a..b@inbox.test"}} {
 		if got := r.call(c.user, "GET", "/api/messages?wait=1&mailbox="+c.address, ""); got.status != 404 {
 			t.Errorf("%s for %s: %d %s", c.address, c.user, got.status, got.body)
 		}

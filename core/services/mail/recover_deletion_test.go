@@ -31,13 +31,14 @@ func (s *server) wantDeleted() {
 func (s *server) wantUndeleted(why string) {
 	s.t.Helper()
 	got := s.domain("example.com")
-	if text := text(s.t, got, "lastProvisionError"); got["status"] != "disabled" || !strings.Contains(text, "could not be deleted") || !strings.Contains(text, why) {
+	if text := text(s.t, got, "lastProvisionError"); got["status"] != "disabled" || !strings.Contains(text, "could not be deleted") ||
+		!strings.Contains(text, why) {
 		s.t.Errorf("got %v, want its deletion not to have ended: %s", got, why)
 	}
 }
 
-// TestDeletionIsRefusedInRecovery: an administrator sees a domain whose deletion the provider refuses, it is tried again at growing intervals, and
-// ends when the provider takes it.
+// TestDeletionIsRefusedInRecovery: an administrator sees a domain whose deletion the provider refuses, it is tried again at growing
+// intervals, and ends when the provider takes it.
 func TestDeletionIsRefusedInRecovery(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		at := s.interruptDeletion(8)
@@ -87,8 +88,8 @@ func TestPersonEndsInterruptedDeletion(t *testing.T) {
 	})
 }
 
-// TestBindAfterInterruptedDeletion: who binds a domain whose deletion was interrupted gives it up, before recovery has looked at it or after. The
-// domain keeps the zone that was made for it, or gets another one if that was deleted already.
+// TestBindAfterInterruptedDeletion: who binds a domain whose deletion was interrupted gives it up, before recovery has looked at it or
+// after. The domain keeps the zone that was made for it, or gets another one if that was deleted already.
 func TestBindAfterInterruptedDeletion(t *testing.T) {
 	for _, deleted := range []bool{false, true} {
 		for _, recovered := range []bool{false, true} {
@@ -207,7 +208,8 @@ func TestCatchAllIsRefusedInRecovery(t *testing.T) {
 		s.interruptChange(interruptions["beginning of the catch-all"], denied, denied)
 		s.cleanUp()
 		s.cleanUp()
-		if got := text(t, s.domain("example.com"), "lastProvisionError"); !strings.Contains(got, "could not be restored") || !strings.Contains(got, "refuses its credentials") {
+		if got := text(t, s.domain("example.com"), "lastProvisionError"); !strings.Contains(got, "could not be restored") ||
+			!strings.Contains(got, "refuses its credentials") {
 			t.Errorf("got %q", got)
 		}
 		if n := s.countCalls("RestoreCatchAll"); n != 1 {

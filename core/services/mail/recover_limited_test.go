@@ -26,8 +26,8 @@ func (s *server) restart() {
 	s.remount()
 }
 
-// TestRecoveryWaitsForLimit: an interrupted provisioning goes on when a provider that limits requests may be asked again, and not before, also
-// after a restart.
+// TestRecoveryWaitsForLimit: an interrupted provisioning goes on when a provider that limits requests may be asked again, and not before,
+// also after a restart.
 func TestRecoveryWaitsForLimit(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -144,7 +144,8 @@ func (s *server) interruptChange(in interruption, failed ...error) (at string) {
 	return at
 }
 
-// TestRecoveryWaitsForLimitOfEveryChange: what was begun with a catch-all, or a deletion, waits for a provider that limits requests as well.
+// TestRecoveryWaitsForLimitOfEveryChange: what was begun with a catch-all, or a deletion, waits for a provider that limits requests as
+// well.
 func TestRecoveryWaitsForLimitOfEveryChange(t *testing.T) {
 	for name, in := range interruptions {
 		t.Run(name, func(t *testing.T) {
@@ -205,7 +206,8 @@ func (s *server) wantWaiting(pause time.Duration) {
 	}
 }
 
-// TestRecoveryWaitsForLimitOfWayBack: recovery waits as well if the provider has met its limit only when the catch-all was to be ours again.
+// TestRecoveryWaitsForLimitOfWayBack: recovery waits as well if the provider has met its limit only when the catch-all was to be ours
+// again.
 func TestRecoveryWaitsForLimitOfWayBack(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		s.interruptChange(interruptions["end of the catch-all"], fake.DNSError(500, 0))
@@ -228,7 +230,8 @@ func TestRecoveryWaitsForLimitOfRetry(t *testing.T) {
 	}
 }
 
-// TestRecoveryDoesNotWaitForEarlierLimit: a limit that was met by a request which has ended does not hold up what a later one has left open.
+// TestRecoveryDoesNotWaitForEarlierLimit: a limit that was met by a request which has ended does not hold up what a later one has left
+// open.
 func TestRecoveryDoesNotWaitForEarlierLimit(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		k := &killer{DNS: s.dns}

@@ -7,8 +7,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 )
 
-// TestReservationIsDeletedWhileItsRuleIsMade: a mailbox that is deleted before it is in use stays so, and leaves no rule; one that has taken the
-// address meanwhile keeps its own.
+// TestReservationIsDeletedWhileItsRuleIsMade: a mailbox that is deleted before it is in use stays so, and leaves no rule; one that has
+// taken the address meanwhile keeps its own.
 func TestReservationIsDeletedWhileItsRuleIsMade(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		i := s.interrupt()
@@ -48,8 +48,8 @@ func TestMailboxIsDeletedWhileItsRuleIsMade(t *testing.T) {
 	})
 }
 
-// TestProviderChangesWhileRuleIsMade: a rule that is made while its domain is given to another provider is not noted as one of the latter, where
-// the mailbox gets a rule of its own.
+// TestProviderChangesWhileRuleIsMade: a rule that is made while its domain is given to another provider is not noted as one of the
+// latter, where the mailbox gets a rule of its own.
 func TestProviderChangesWhileRuleIsMade(t *testing.T) {
 	ways := map[string]func(s *server, begin func()){
 		"create": func(s *server, begin func()) {
@@ -89,7 +89,8 @@ func TestProviderChangesWhileRuleIsMade(t *testing.T) {
 	}
 }
 
-// TestProviderChangesBeforeAnswerIsLost: a rule that a reservation may have at the provider to which its domain is given meanwhile goes with it.
+// TestProviderChangesBeforeAnswerIsLost: a rule that a reservation may have at the provider to which its domain is given meanwhile goes
+// with it.
 func TestProviderChangesBeforeAnswerIsLost(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		i := s.interrupt()
@@ -114,7 +115,8 @@ func TestProviderChangesBeforeAnswerIsLost(t *testing.T) {
 // findMailboxID returns the id of the mailbox that has an address, in whatever state but destroyed.
 func (s *server) findMailboxID(address string) string {
 	s.t.Helper()
-	for _, box := range s.want(200, "", s.admin, "GET", "/api/mailboxes?status=active&status=expired&status=destroying", nil)["mailboxes"].([]any) {
+	for _, box := range s.want(200, "", s.admin, "GET", "/api/mailboxes?status=active&status=expired&status=destroying",
+		nil)["mailboxes"].([]any) {
 		if box.(dict)["address"] == address {
 			return box.(dict)["id"].(string)
 		}

@@ -73,7 +73,8 @@ func TestNotificationsOfNewMail(t *testing.T) {
 	r := newReceiver(t, testkit.SQLiteConfig(t), func(s *Settings) { s.Notify = []string{"notify.ops"} })
 	r.newMailbox("ada", "box")
 	r.deliver("box", "From: Ada <ada@example.com>\nSubject: hello\n\nx\n")
-	if len(r.told.all) != 1 || r.told.all[0].Title != "New mail for box@desk.inbox.test" || r.told.all[0].Text != "From ada@example.com: hello" || r.told.to[0] != "notify.ops" {
+	if len(r.told.all) != 1 || r.told.all[0].Title != "New mail for box@desk.inbox.test" ||
+		r.told.all[0].Text != "From ada@example.com: hello" || r.told.to[0] != "notify.ops" {
 		t.Errorf("told: %+v", r.told.all)
 	}
 	r.told.fail = errors.New("no such channel")

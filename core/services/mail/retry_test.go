@@ -128,8 +128,8 @@ func TestInterruptedRetryIsRefused(t *testing.T) {
 	})
 }
 
-// TestProviderChangesAfterInterruptedRetry: what a crash has interrupted does not go on with another provider, for which the former one, by which
-// mail comes, would be given up.
+// TestProviderChangesAfterInterruptedRetry: what a crash has interrupted does not go on with another provider, for which the former one,
+// by which mail comes, would be given up.
 func TestProviderChangesAfterInterruptedRetry(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		at := s.interruptRetry(fake.DNSError(500, 0))

@@ -31,12 +31,16 @@ type comparedMessage struct {
 
 // comparedTerms are the parts of random searches, with plain filters that do the same.
 var comparedTerms = map[string]func(comparedMessage) bool{
-	"order": hasWord("order"), "market": hasWord("market"), "rare": hasWord("rare"), "nowhere": hasWord("nowhere"), "or*": hasPrefix("or"), "rar*": hasPrefix("rar"), "ordering*": hasPrefix("ordering"),
-	"subject:order": func(m comparedMessage) bool { return slices.Contains(m.subject, "order") }, "subject:or*": func(m comparedMessage) bool { return anyPrefix(m.subject, "or") },
+	"order": hasWord("order"), "market": hasWord("market"), "rare": hasWord("rare"), "nowhere": hasWord("nowhere"), "or*": hasPrefix("or"),
+	"rar*": hasPrefix("rar"), "ordering*": hasPrefix("ordering"),
+	"subject:order": func(m comparedMessage) bool { return slices.Contains(m.subject, "order") },
+	"subject:or*":   func(m comparedMessage) bool { return anyPrefix(m.subject, "or") },
 	`"order market"`: func(m comparedMessage) bool {
-		return strings.Contains(" "+strings.Join(m.subject, " ")+" ", " order market ") || strings.Contains(" "+strings.Join(m.body, " ")+" ", " order market ")
+		return strings.Contains(" "+strings.Join(m.subject, " ")+" ", " order market ") ||
+			strings.Contains(" "+strings.Join(m.body, " ")+" ", " order market ")
 	},
-	"from:ada": func(comparedMessage) bool { return true }, "from:order": func(comparedMessage) bool { return false }, "登录": hasWord("登录"), "登": hasWord("登录"),
+	"from:ada": func(comparedMessage) bool { return true }, "from:order": func(comparedMessage) bool { return false },
+	"登录": hasWord("登录"), "登": hasWord("登录"),
 	"has:code": func(m comparedMessage) bool { return m.code }, "has:attachment": func(m comparedMessage) bool { return m.file },
 	"is:read": func(m comparedMessage) bool { return m.read }, "is:unread": func(m comparedMessage) bool { return !m.read },
 	"tag:few": hasTag("few"), "tag:many": hasTag("many"), "tag:none": hasTag("none"),
@@ -106,7 +110,8 @@ func (r *receiver) addOneCompared(ctx context.Context, m *comparedMessage, numbe
 		return err
 	}
 	defer func() { _ = content.Close() }()
-	parsed := &rfc822.Parsed{Status: rfc822.ParseOK, Subject: strings.Join(m.subject, " "), From: rfc822.Address{Name: "Ada", Address: "ada@example.com"}, Text: strings.Join(m.body, " ")}
+	parsed := &rfc822.Parsed{Status: rfc822.ParseOK, Subject: strings.Join(m.subject, " "),
+		From: rfc822.Address{Name: "Ada", Address: "ada@example.com"}, Text: strings.Join(m.body, " ")}
 	if m.file {
 		parsed.Attachments = []rfc822.Attachment{{Number: 1, Filename: "a.pdf"}}
 	}
@@ -114,7 +119,9 @@ func (r *receiver) addOneCompared(ctx context.Context, m *comparedMessage, numbe
 	if m.code {
 		share.Code = "482913"
 	}
-	added, err := r.svc.messages.Add(ctx, r.svc.messages.PrepareIncoming(content, parsed, share), []message.Delivery{{MailboxID: m.mailboxID, OwnerID: m.owner, Address: "box@desk.inbox.test"}}, time.UnixMilli(1_900_000_000_000+int64(number)))
+	added, err := r.svc.messages.Add(ctx, r.svc.messages.PrepareIncoming(content, parsed, share),
+		[]message.Delivery{{MailboxID: m.mailboxID, OwnerID: m.owner, Address: "box@desk.inbox.test"}},
+		time.UnixMilli(1_900_000_000_000+int64(number)))
 	if err != nil {
 		return err
 	}
@@ -172,8 +179,8 @@ func TestSearchEqualsFilter(t *testing.T) {
 	})
 }
 
-// comparePages compares up to three pages of a search, and one with the oldest first, with the messages that plain filters choose, and returns
-// how many messages there are in all.
+// comparePages compares up to three pages of a search, and one with the oldest first, with the messages that plain filters choose, and
+// returns how many messages there are in all.
 func (r *receiver) comparePages(t *testing.T, all []comparedMessage, f message.Filter, terms []string) int {
 	t.Helper()
 	var err error
@@ -194,7 +201,8 @@ func (r *receiver) comparePages(t *testing.T, all []comparedMessage, f message.F
 			got[i] = m.Seq
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%q of %+v in %v, before %d, after %d, the oldest first %v: got %d messages, want %d", terms, f.Caller, f.Mailboxes.IDs, f.BeforeSeq, f.AfterSeq, f.OldestFirst, len(got), len(want))
+			t.Errorf("%q of %+v in %v, before %d, after %d, the oldest first %v: got %d messages, want %d", terms, f.Caller, f.Mailboxes.IDs,
+				f.BeforeSeq, f.AfterSeq, f.OldestFirst, len(got), len(want))
 		}
 	}
 	oldest := f

@@ -33,9 +33,12 @@ func TestSearchForCodesAndAttachments(t *testing.T) {
 			r.deliver(m.box, m.raw)
 		}
 		for q, want := range map[string]string{
-			"has:code": "both;code;", "has:attachment": "both;file;", "has:code has:attachment": "both;", "has:code -has:attachment": "code;", "order has:code": "both;code;", "order -has:code": "file;plain;",
-			"-has:code": "other;file;plain;", "-has:attachment": "other;code;plain;", "has:code -order": "", "-order has:attachment": "", "-order -has:code": "other;", "subject:code has:code": "code;",
-			"order -has:code -has:attachment": "plain;", "has:code before:2020-01-01": "", "¤code -has:code": "plain;", "¤attachment": "plain;", "has:code is:unread": "both;code;",
+			"has:code": "both;code;", "has:attachment": "both;file;", "has:code has:attachment": "both;", "has:code -has:attachment": "code;",
+			"order has:code": "both;code;", "order -has:code": "file;plain;",
+			"-has:code": "other;file;plain;", "-has:attachment": "other;code;plain;", "has:code -order": "", "-order has:attachment": "",
+			"-order -has:code": "other;", "subject:code has:code": "code;",
+			"order -has:code -has:attachment": "plain;", "has:code before:2020-01-01": "", "¤code -has:code": "plain;", "¤attachment": "plain;",
+			"has:code is:unread": "both;code;",
 		} {
 			if got := r.get("ada:member", "/api/messages?q="+url.QueryEscape(q)).subjects(); got != want {
 				t.Errorf("%s: got %s want %s", q, got, want)
@@ -94,7 +97,8 @@ func TestMarkersOfOldMessages(t *testing.T) {
 			all := list(words)
 			for has, fits := range map[string]func(message.Summary) bool{
 				"has:code": func(m message.Summary) bool { return m.Code != "" }, "-has:code": func(m message.Summary) bool { return m.Code == "" },
-				"has:attachment": func(m message.Summary) bool { return m.Attachments > 0 }, "-has:attachment": func(m message.Summary) bool { return m.Attachments == 0 },
+				"has:attachment":          func(m message.Summary) bool { return m.Attachments > 0 },
+				"-has:attachment":         func(m message.Summary) bool { return m.Attachments == 0 },
 				"has:code has:attachment": func(m message.Summary) bool { return m.Code != "" && m.Attachments > 0 },
 			} {
 				var want []message.Summary
@@ -115,7 +119,8 @@ func TestMarkersOfOldMessages(t *testing.T) {
 	})
 }
 
-// TestMarkersSpareMessages looks at the statements of searches: where the index of words tells what has a code, no message is read for that.
+// TestMarkersSpareMessages looks at the statements of searches: where the index of words tells what has a code, no message is read for
+// that.
 func TestMarkersSpareMessages(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		r := newReceiver(t, cfg)
@@ -124,7 +129,8 @@ func TestMarkersSpareMessages(t *testing.T) {
 		for _, test := range []struct {
 			query, mailboxID string
 			reads            bool
-		}{{"order has:code", "", false}, {"order -has:code", "", false}, {"order has:code", id, true}, {"has:code", "", true}, {"-order has:code", "", false}, {"-has:code", "", true}, {"has:code", id, true}} {
+		}{{"order has:code", "", false}, {"order -has:code", "", false}, {"order has:code", id, true}, {"has:code", "", true},
+			{"-order has:code", "", false}, {"-has:code", "", true}, {"has:code", id, true}} {
 			query, err := message.ParseQuery(test.query)
 			r.must(err)
 			f := message.Filter{Caller: mailbox.Caller{UserID: "ada"}, Query: query, Limit: 51}

@@ -28,14 +28,18 @@ func TestSearchOfMany(t *testing.T) {
 		}
 		empty := []string{"nowhere", `"order number44"`, "has:code order"}
 		for _, text := range []string{
-			"number7", "number9000", "nowhere", "order", "order number44", `"number44 order"`, `"order number44"`, "subject:number1*", "number1*", "order -meeting", "-order", "from:ada number2",
-			"to:box number2", "order before:2020-09-13T12:30:00Z", "number2* before:2020-09-13T12:30:00Z", "number9* after:2020-09-13T15:00:00Z", "order after:2020-09-13T15:10:00Z", "has:code order",
+			"number7", "number9000", "nowhere", "order", "order number44", `"number44 order"`, `"order number44"`, "subject:number1*", "number1*",
+			"order -meeting", "-order", "from:ada number2",
+			"to:box number2", "order before:2020-09-13T12:30:00Z", "number2* before:2020-09-13T12:30:00Z", "number9* after:2020-09-13T15:00:00Z",
+			"order after:2020-09-13T15:10:00Z", "has:code order",
 		} {
 			for _, before := range []int64{0, searchMessages / 2, 10} {
-				for _, f := range []message.Filter{{}, {Mailboxes: mailbox.Filter{IDs: []string{"mbx8"}}}, {Mailboxes: mailbox.Filter{Addresses: []string{"box8@inbox.test", "box3@inbox.test"}}}} {
+				for _, f := range []message.Filter{{}, {Mailboxes: mailbox.Filter{IDs: []string{"mbx8"}}},
+					{Mailboxes: mailbox.Filter{Addresses: []string{"box8@inbox.test", "box3@inbox.test"}}}} {
 					f.BeforeSeq, f.Limit, f.Caller = before, 51, mailbox.Caller{UserID: "ada"}
 					found := r.compareSearch(t, text, f)
-					if whole := before == 0 && len(f.Mailboxes.IDs)+len(f.Mailboxes.Addresses) == 0; whole && (found == 0) != slices.Contains(empty, text) {
+					if whole := before == 0 && len(f.Mailboxes.IDs)+len(f.Mailboxes.Addresses) == 0; whole &&
+						(found == 0) != slices.Contains(empty, text) {
 						t.Errorf("%s finds %d messages", text, found)
 					}
 				}
@@ -96,7 +100,8 @@ func TestFlagPlans(t *testing.T) {
 		r := newReceiver(t, cfg)
 		seedMessages(t, r, searchMessages)
 		r.changeMessages("UPDATE mail_messages SET owner_id = CASE WHEN seq % 4 > 1 THEN 'bob' ELSE owner_id END, read_at = 1 - seq % 2, code = CASE WHEN seq % 9 = 0 THEN '482913' ELSE '' END, attachments = CASE WHEN seq % 9 = 1 THEN 1 ELSE 0 END")
-		for text, index := range map[string]string{"is:read": "mail_messages_read", "is:unread": "mail_messages_unread", "has:code": "mail_messages_code", "has:attachment": "mail_messages_attachments"} {
+		for text, index := range map[string]string{"is:read": "mail_messages_read", "is:unread": "mail_messages_unread",
+			"has:code": "mail_messages_code", "has:attachment": "mail_messages_attachments"} {
 			for suffix, caller := range map[string]mailbox.Caller{"_by_owner": {UserID: "ada"}, "": {UserID: "root", Admin: true}} {
 				for _, s := range r.statementsWith("mail_messages AS m", func() { r.listFor(t, caller, text, 0) }) {
 					if plan := testkit.Explain(t, r.store, s); !slices.Contains(strings.Fields(plan), index+suffix) {
@@ -108,7 +113,8 @@ func TestFlagPlans(t *testing.T) {
 	})
 }
 
-// TestNarrowSearches looks at the statements of searches of which few messages fulfil one of the conditions: the index of words is not asked.
+// TestNarrowSearches looks at the statements of searches of which few messages fulfil one of the conditions: the index of words is not
+// asked.
 func TestNarrowSearches(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		r := newReceiver(t, cfg)
@@ -117,7 +123,8 @@ func TestNarrowSearches(t *testing.T) {
 		for text, want := range map[string]struct {
 			statements int
 			narrow     bool
-		}{"order is:read": {1, true}, "or* is:read": {1, true}, "-order is:read": {1, true}, "order tag:few": {1, true}, "order tag:none": {0, true}, "order is:unread": {1, false}} {
+		}{"order is:read": {1, true}, "or* is:read": {1, true}, "-order is:read": {1, true}, "order tag:few": {1, true},
+			"order tag:none": {0, true}, "order is:unread": {1, false}} {
 			statements := r.statementsWith("mail_search", func() { r.list(t, text, 0) })
 			if len(statements) != want.statements {
 				t.Errorf("%s asks %d times for words: %v", text, len(statements), statements)

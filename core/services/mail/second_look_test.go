@@ -11,8 +11,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 )
 
-// ruleInterrupter is a provider in front of another one. before, beforeDeletion and afterDeletion, unless they are nil, run once, before the next call
-// of CreateRule, and before and after that of DeleteRule.
+// ruleInterrupter is a provider in front of another one. before, beforeDeletion and afterDeletion, unless they are nil, run once, before
+// the next call of CreateRule, and before and after that of DeleteRule.
 type ruleInterrupter struct {
 	client.DNS
 	before, beforeDeletion, afterDeletion func()
@@ -35,7 +35,8 @@ func (i *ruleInterrupter) DeleteRule(ctx context.Context, zoneID, ruleID string)
 	return err
 }
 
-// TestMailboxIsDeletedTwiceAtOnce: the rule of a mailbox is looked for once more also if two requests have deleted the mailbox at the same time.
+// TestMailboxIsDeletedTwiceAtOnce: the rule of a mailbox is looked for once more also if two requests have deleted the mailbox at the
+// same time.
 func TestMailboxIsDeletedTwiceAtOnce(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		i := &ruleInterrupter{DNS: s.dns}
@@ -53,8 +54,8 @@ func TestMailboxIsDeletedTwiceAtOnce(t *testing.T) {
 	})
 }
 
-// TestSecondLookIsRefused: an address is free while the provider refuses to be asked once more for the rule that a destroyed mailbox may have. The
-// rule goes with the mailbox that takes the address, or when the provider answers again.
+// TestSecondLookIsRefused: an address is free while the provider refuses to be asked once more for the rule that a destroyed mailbox may
+// have. The rule goes with the mailbox that takes the address, or when the provider answers again.
 func TestSecondLookIsRefused(t *testing.T) {
 	for name, taken := range map[string]bool{"taken": true, "not taken": false} {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +85,8 @@ func TestSecondLookIsRefused(t *testing.T) {
 	}
 }
 
-// TestSecondLookMeetsReservation: a rule that a destroyed mailbox may have is not forgotten with a mailbox of the same address that could not be made.
+// TestSecondLookMeetsReservation: a rule that a destroyed mailbox may have is not forgotten with a mailbox of the same address that could
+// not be made.
 func TestSecondLookMeetsReservation(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		c := ruleRequests["ensure"]

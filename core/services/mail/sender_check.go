@@ -116,7 +116,8 @@ func (c *senderChecker) checkSome() (int, error) {
 // encodeResult checks the sender of a message, and returns the result as JSON.
 func (c *senderChecker) encodeResult(checker *authresult.Checker, m message.Stored) string {
 	result := checker.Check(c.ctx, authresult.Message{
-		Client: net.ParseIP(m.Client), Helo: m.Helo, EnvelopeFrom: m.EnvelopeFrom, From: m.FromAddress, Unsigned: !m.Signed, Open: c.messages.OpenRaw(c.ctx, m),
+		Client: net.ParseIP(m.Client), Helo: m.Helo, EnvelopeFrom: m.EnvelopeFrom, From: m.FromAddress, Unsigned: !m.Signed,
+		Open: c.messages.OpenRaw(c.ctx, m),
 	})
 	// A Result has no part that cannot be encoded.
 	text, _ := json.Marshal(result)

@@ -114,8 +114,10 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{cfg: cfg, log: cfg.Logger, messages: messages, parsing: semaphore.NewWeighted(max(1, cfg.Settings.Limits.ParseBudget)), waits: httpd.NewStreamLimits(maxWaits, maxWaitsEach).Naming("requests that wait for messages")}
-	s.domains = domain.New(domain.Config{Store: cfg.Store, Mailboxes: mailbox.NewStore(cfg.Store), Connect: s.connectDNS, Logger: cfg.Logger, Now: cfg.Now})
+	s := &Service{cfg: cfg, log: cfg.Logger, messages: messages, parsing: semaphore.NewWeighted(max(1, cfg.Settings.Limits.ParseBudget)),
+		waits: httpd.NewStreamLimits(maxWaits, maxWaitsEach).Naming("requests that wait for messages")}
+	s.domains = domain.New(domain.Config{Store: cfg.Store, Mailboxes: mailbox.NewStore(cfg.Store), Connect: s.connectDNS, Logger: cfg.Logger,
+		Now: cfg.Now})
 	s.mailboxes = mailbox.New(mailbox.Config{
 		Store: cfg.Store, Domains: s.domains, Router: s.domains, Messages: s.messages, Logger: cfg.Logger, Now: cfg.Now,
 		Limits: func() mailbox.Limits { return s.state.Load().settings.mailboxLimits() },

@@ -108,8 +108,10 @@ func (s SMTPSettings) check(at schema.Path) (out schema.Diagnostics) {
 		}
 	}
 	return append(out, checkRanges(at, []valueRange{
-		{"max_message_bytes", s.MaxSize, 1024, 256 << 20}, {"max_recipients", s.MaxRecipients, 1, 1000}, {"max_connections", s.MaxConnections, 1, 100_000},
-		{"max_connections_each", s.PerAddress, 1, 100_000}, {"rate_per_minute", s.RatePerMinute, 0, 1e6}, {"timeout", int64(s.Timeout / time.Second), 1, 3600},
+		{"max_message_bytes", s.MaxSize, 1024, 256 << 20}, {"max_recipients", s.MaxRecipients, 1, 1000},
+		{"max_connections", s.MaxConnections, 1, 100_000},
+		{"max_connections_each", s.PerAddress, 1, 100_000}, {"rate_per_minute", s.RatePerMinute, 0, 1e6},
+		{"timeout", int64(s.Timeout / time.Second), 1, 3600},
 	})...)
 }
 

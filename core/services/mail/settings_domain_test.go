@@ -9,13 +9,14 @@ import (
 func (s *server) wantFromSettings() {
 	s.t.Helper()
 	got := s.domain("example.com")
-	if got["status"] != "active" || got["bindingSource"] != "settings" || got["provider"] != nil || got["zoneId"] != nil || got["lastProvisionError"] != nil {
+	if got["status"] != "active" || got["bindingSource"] != "settings" || got["provider"] != nil || got["zoneId"] != nil ||
+		got["lastProvisionError"] != nil {
 		s.t.Errorf("got %v", got)
 	}
 }
 
-// TestSettingsNameDomainThatIsBeingDeleted: a deletion that was interrupted is carried to its end, also if the settings name the domain meanwhile.
-// That of the settings appears then, without a restart or a reload.
+// TestSettingsNameDomainThatIsBeingDeleted: a deletion that was interrupted is carried to its end, also if the settings name the domain
+// meanwhile. That of the settings appears then, without a restart or a reload.
 func TestSettingsNameDomainThatIsBeingDeleted(t *testing.T) {
 	for name, c := range map[string]struct{ listed, reload bool }{
 		"hidden, start": {}, "hidden, reload": {false, true}, "listed, start": {true, false}, "listed, reload": {true, true},
@@ -46,7 +47,8 @@ func TestSettingsNameDomainThatIsBeingDeleted(t *testing.T) {
 	}
 }
 
-// TestSettingsNameDomainThatIsDeleted: a domain that the settings name is theirs as soon as a person has deleted the one that was bound before.
+// TestSettingsNameDomainThatIsDeleted: a domain that the settings name is theirs as soon as a person has deleted the one that was bound
+// before.
 func TestSettingsNameDomainThatIsDeleted(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		at := "/api/domains/" + s.bind()

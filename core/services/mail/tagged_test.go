@@ -22,7 +22,8 @@ func (r *receiver) sendToAll(subject string, locals ...string) {
 	for i, local := range locals {
 		to[i] = local + atDesk
 	}
-	r.must(smtp.SendMail(r.svc.SMTPAddresses()[0], nil, "bounce@example.com", to, fmt.Appendf(nil, "Subject: %s\r\n\r\nYour code is 482913\r\n", subject)))
+	r.must(smtp.SendMail(r.svc.SMTPAddresses()[0], nil, "bounce@example.com", to,
+		fmt.Appendf(nil, "Subject: %s\r\n\r\nYour code is 482913\r\n", subject)))
 }
 
 // queryOf returns the parameters that choose addresses.
@@ -34,7 +35,8 @@ func queryOf(locals ...string) string {
 	return query.Encode()
 }
 
-// TestOneMessageForEachAddress: a mailbox gets a message for each address of a transaction that leads to it, and each address finds its own.
+// TestOneMessageForEachAddress: a mailbox gets a message for each address of a transaction that leads to it, and each address finds its
+// own.
 func TestOneMessageForEachAddress(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		r := newReceiver(t, cfg)
@@ -56,7 +58,8 @@ func TestOneMessageForEachAddress(t *testing.T) {
 				} else {
 					raw, to := "Subject: "+subject+"\r\n\r\nYour code is 482913\r\n", strings.Join(c.to, atDesk+",")+atDesk
 					// A repetition is answered as the first one.
-					first, again := r.post(to, raw, inboundSecret, "X-Patchbay-Delivery", subject), r.post(to, raw, inboundSecret, "X-Patchbay-Delivery", subject)
+					first, again := r.post(to, raw, inboundSecret, "X-Patchbay-Delivery", subject),
+						r.post(to, raw, inboundSecret, "X-Patchbay-Delivery", subject)
 					if first.status != 200 || len(first.list("accepted")) != len(c.want) || first.body != again.body {
 						t.Errorf("%v: %d %s, again %s", c.to, first.status, first.body, again.body)
 					}
@@ -79,8 +82,8 @@ func TestOneMessageForEachAddress(t *testing.T) {
 	})
 }
 
-// TestChoiceOfTagged: each address of a choice adds its own messages, in a list, in a wait and in a search, and those who see no mailbox of an
-// address get none.
+// TestChoiceOfTagged: each address of a choice adds its own messages, in a list, in a wait and in a search, and those who see no mailbox
+// of an address get none.
 func TestChoiceOfTagged(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		r := newReceiver(t, cfg)

@@ -43,8 +43,8 @@ func (s *server) deleteUnknown() (id string) {
 	return id
 }
 
-// loseAnswerAfterDeletion has a mailbox be deleted while a request for its rule goes on, whose answer is lost then. The rule is there. The calls of
-// CreateRule from that one on end with the errors.
+// loseAnswerAfterDeletion has a mailbox be deleted while a request for its rule goes on, whose answer is lost then. The rule is there.
+// The calls of CreateRule from that one on end with the errors.
 func (s *server) loseAnswerAfterDeletion(prepare func(*server, string), request func(*server, string, int), errs ...error) (at, id string) {
 	s.t.Helper()
 	i := s.interrupt()
@@ -76,7 +76,8 @@ func (s *server) wantGone(id string) {
 	}
 }
 
-// TestAnswerIsLostAfterMailboxIsDeleted: a rule that comes into being after its mailbox was destroyed is deleted, also if nobody hears of it.
+// TestAnswerIsLostAfterMailboxIsDeleted: a rule that comes into being after its mailbox was destroyed is deleted, also if nobody hears of
+// it.
 func TestAnswerIsLostAfterMailboxIsDeleted(t *testing.T) {
 	for name, c := range ruleRequests {
 		t.Run(name, func(t *testing.T) {
@@ -120,8 +121,8 @@ func TestKilledAfterMailboxIsDeleted(t *testing.T) {
 	}
 }
 
-// TestAddressIsTakenAfterLostAnswer: such a rule is that of the mailbox which has the address meanwhile, and goes with it, whether that one needs a
-// rule or not.
+// TestAddressIsTakenAfterLostAnswer: such a rule is that of the mailbox which has the address meanwhile, and goes with it, whether that
+// one needs a rule or not.
 func TestAddressIsTakenAfterLostAnswer(t *testing.T) {
 	for name, caught := range map[string]bool{"registered": false, "caught": true} {
 		t.Run(name, func(t *testing.T) {
@@ -147,8 +148,8 @@ func TestAddressIsTakenAfterLostAnswer(t *testing.T) {
 	}
 }
 
-// TestRuleIsMadeTwiceAndOneIsRefused: of two requests for one rule at once, one loses its answer and the other one is refused; the rule goes with
-// the mailbox all the same.
+// TestRuleIsMadeTwiceAndOneIsRefused: of two requests for one rule at once, one loses its answer and the other one is refused; the rule
+// goes with the mailbox all the same.
 func TestRuleIsMadeTwiceAndOneIsRefused(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		i := s.interrupt()
@@ -168,8 +169,8 @@ func TestRuleIsMadeTwiceAndOneIsRefused(t *testing.T) {
 	})
 }
 
-// TestRuleIsMadeTwiceAndMailboxIsDeleted: of two requests one is answered, the mailbox is deleted with this rule, and the other request makes a rule
-// again, of which nobody hears.
+// TestRuleIsMadeTwiceAndMailboxIsDeleted: of two requests one is answered, the mailbox is deleted with this rule, and the other request
+// makes a rule again, of which nobody hears.
 func TestRuleIsMadeTwiceAndMailboxIsDeleted(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		i := s.interrupt()

@@ -56,8 +56,8 @@ func TestZoneIsListedAgainMeanwhile(t *testing.T) {
 	}
 }
 
-// TestZoneIsGivenUp: who has checked a domain in vain whose zone is not listed any more can disable it, and delete it with its mailboxes then, also
-// if the provider makes no other zone.
+// TestZoneIsGivenUp: who has checked a domain in vain whose zone is not listed any more can disable it, and delete it with its mailboxes
+// then, also if the provider makes no other zone.
 func TestZoneIsGivenUp(t *testing.T) {
 	for name, in := range catchAllChanges {
 		for _, hidden := range []bool{false, true} {
@@ -92,7 +92,8 @@ func TestZoneIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestZoneIsNotGivenUpAtOnce: nobody gives up a zone without having been told that it is not listed, be the domain in error for another reason or not.
+// TestZoneIsNotGivenUpAtOnce: nobody gives up a zone without having been told that it is not listed, be the domain in error for another
+// reason or not.
 func TestZoneIsNotGivenUpAtOnce(t *testing.T) {
 	for status, refused := range map[string]error{"active": nil, "provisioning_error": fake.DNSError(409, 0)} {
 		t.Run(status, func(t *testing.T) {
@@ -139,7 +140,8 @@ func TestZoneIsReplacedWithoutCatchAll(t *testing.T) {
 			s.wantDomain("provisioning_error", true)
 			s.dns.AddZone("example.com", "kept")
 			s.dns.Fail("EnableRouting", refused)
-			if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || got["bindingSource"] != "catalog" || got["zoneId"] != "zone-example.com-2" {
+			if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || got["bindingSource"] != "catalog" ||
+				got["zoneId"] != "zone-example.com-2" {
 				t.Errorf("got %v", got)
 			}
 			s.wantDomain("active", false)
@@ -156,12 +158,14 @@ func TestZoneIsMadeAgainWithoutCatchAll(t *testing.T) {
 		s.dns.HideZone("zone-example.com", true)
 		s.want(200, "", s.admin, "POST", at+"/retry", nil)
 		s.want(200, "", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"})
-		if got := s.domain("example.com"); got["status"] != "provisioning_error" || got["zoneId"] != "zone-example.com" || got["bindingSource"] != "project_bind" {
+		if got := s.domain("example.com"); got["status"] != "provisioning_error" || got["zoneId"] != "zone-example.com" ||
+			got["bindingSource"] != "project_bind" {
 			t.Errorf("got %v", got)
 		}
 		s.dns.HideZone("zone-example.com", false)
 		must(t, s.dns.DeleteZone(t.Context(), "zone-example.com"))
-		if got := s.want(200, "", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"}); got["status"] != "active" || got["bindingSource"] != "project_bind" {
+		if got := s.want(200, "", s.admin, "POST", "/api/domains/bind", dict{"mailDomain": "example.com"}); got["status"] != "active" ||
+			got["bindingSource"] != "project_bind" {
 			t.Errorf("got %v", got)
 		}
 		s.wantRules("rules=[box@example.com]")
@@ -191,15 +195,16 @@ func TestZoneOfRecordsIsReplaced(t *testing.T) {
 		s.want(200, "", s.admin, "POST", at+"/catch-all/enable", nil)
 		must(t, s.dns.DeleteZone(t.Context(), "zone-example.com"))
 		s.dns.AddZone("example.com", "")
-		if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || got["catchAllEnabled"] != true || got["zoneId"] != "zone-example.com-2" {
+		if got := s.want(200, "", s.admin, "POST", at+"/retry", nil); got["status"] != "active" || got["catchAllEnabled"] != true ||
+			got["zoneId"] != "zone-example.com-2" {
 			t.Errorf("got %v", got)
 		}
 		s.wantRules("mx.example.com")
 	})
 }
 
-// TestKilledWhileZoneIsReplaced: whichever step of the provider was the last one, the restarted core goes on in the new zone. Of one that was made, and
-// not noted, it knows when a person checks the domain.
+// TestKilledWhileZoneIsReplaced: whichever step of the provider was the last one, the restarted core goes on in the new zone. Of one that
+// was made, and not noted, it knows when a person checks the domain.
 func TestKilledWhileZoneIsReplaced(t *testing.T) {
 	for name, in := range catchAllChanges {
 		for _, method := range []string{"CreateZone", "EnableRouting", "CreateRule"} {

@@ -7,8 +7,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 )
 
-// TestAddressIsTakenBeforeUnusedRuleIsDeleted: a rule that was made for a mailbox which was destroyed meanwhile is not deleted once another mailbox
-// has taken the address, and the rule with it.
+// TestAddressIsTakenBeforeUnusedRuleIsDeleted: a rule that was made for a mailbox which was destroyed meanwhile is not deleted once
+// another mailbox has taken the address, and the rule with it.
 func TestAddressIsTakenBeforeUnusedRuleIsDeleted(t *testing.T) {
 	for name, status := range map[string]int{"create": 409, "ensure": 201, "end of the catch-all": 200} {
 		t.Run(name, func(t *testing.T) {
@@ -33,8 +33,8 @@ func TestAddressIsTakenBeforeUnusedRuleIsDeleted(t *testing.T) {
 	}
 }
 
-// TestUnusedRuleIsDeleted: a rule that was made for a mailbox which was destroyed meanwhile is deleted if nobody takes the address, also if that
-// fails at first, or if the provider has answered so late that the rule was looked for before.
+// TestUnusedRuleIsDeleted: a rule that was made for a mailbox which was destroyed meanwhile is deleted if nobody takes the address, also
+// if that fails at first, or if the provider has answered so late that the rule was looked for before.
 func TestUnusedRuleIsDeleted(t *testing.T) {
 	for name, late := range map[string]bool{"soon": false, "late": true} {
 		t.Run(name, func(t *testing.T) {
@@ -59,8 +59,8 @@ func TestUnusedRuleIsDeleted(t *testing.T) {
 	}
 }
 
-// TestUnusedRuleIsMadeDuringSecondLook: a rule that nobody needs is deleted as well if it is made after the second look has asked for it, and before
-// the look has ended, as when the host of the core was suspended meanwhile.
+// TestUnusedRuleIsMadeDuringSecondLook: a rule that nobody needs is deleted as well if it is made after the second look has asked for it,
+// and before the look has ended, as when the host of the core was suspended meanwhile.
 func TestUnusedRuleIsMadeDuringSecondLook(t *testing.T) {
 	for name, status := range map[string]int{"create": 409, "ensure": 409, "end of the catch-all": 200} {
 		t.Run(name, func(t *testing.T) {

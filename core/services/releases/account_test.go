@@ -25,13 +25,16 @@ func TestToken(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {
 		s.want(403, "forbidden", s.ada, http.MethodGet, tokenPath, nil)
 		s.want(403, "pat_required", s.ada, http.MethodPost, "/api/sync/starred", nil)
-		if got := s.want(200, "", s.adaCookie, http.MethodGet, tokenPath, nil); got["configured"] != false || got["masked_token"] != nil || got["check"].(dict)["state"] != "idle" {
+		if got := s.want(200, "", s.adaCookie, http.MethodGet, tokenPath, nil); got["configured"] != false || got["masked_token"] != nil ||
+			got["check"].(dict)["state"] != "idle" {
 			t.Errorf("got %v", got)
 		}
-		if got := s.want(200, "", s.adaCookie, http.MethodPost, tokenPath+"/check", dict{"token": "ghp_of_nobody"}); got["state"] != "invalid" || got["owner"] != nil {
+		if got := s.want(200, "", s.adaCookie, http.MethodPost, tokenPath+"/check", dict{"token": "ghp_of_nobody"}); got["state"] != "invalid" ||
+			got["owner"] != nil {
 			t.Errorf("got %v", got)
 		}
-		if got := s.want(200, "", s.adaCookie, http.MethodPost, tokenPath+"/check", dict{"token": adaToken}); got["state"] != "valid" || got["owner"].(dict)["login"] != "ada" {
+		if got := s.want(200, "", s.adaCookie, http.MethodPost, tokenPath+"/check", dict{"token": adaToken}); got["state"] != "valid" ||
+			got["owner"].(dict)["login"] != "ada" {
 			t.Errorf("got %v", got)
 		}
 		s.want(422, "pat_invalid", s.adaCookie, http.MethodPut, tokenPath, dict{"token": "ghp_of_nobody"})
@@ -60,22 +63,27 @@ func TestSync(t *testing.T) {
 		s.host.Change("ada", func(c *fake.CodeHostContent) {
 			c.Owned = []codehost.Repository{own}
 			c.Followers = []codehost.Account{{Login: "old"}}
-			c.Events = []codehost.Event{{ID: "7", Type: codehost.EventFork, Actor: codehost.Account{Login: "grace"}, RepoFullName: "acme/engine", TargetFullName: "grace/engine", CreatedAt: day.Add(3 * time.Hour)}}
-			c.Notifications = []codehost.Notification{{ThreadID: "t1", RepoFullName: "acme/engine", Title: "A question", SubjectType: "Issue", Reason: "mention", UpdatedAt: s.clock.now(), Unread: true}}
+			c.Events = []codehost.Event{{ID: "7", Type: codehost.EventFork, Actor: codehost.Account{Login: "grace"}, RepoFullName: "acme/engine",
+				TargetFullName: "grace/engine", CreatedAt: day.Add(3 * time.Hour)}}
+			c.Notifications = []codehost.Notification{{ThreadID: "t1", RepoFullName: "acme/engine", Title: "A question", SubjectType: "Issue",
+				Reason: "mention", UpdatedAt: s.clock.now(), Unread: true}}
 		})
 		s.host.Change("ada/notes", func(c *fake.CodeHostContent) {
 			c.Stargazers = []codehost.Stargazer{{Account: codehost.Account{Login: "bob"}, StarredAt: day.Add(4 * time.Hour)}}
 		})
 		s.host.Change("acme/engine", func(c *fake.CodeHostContent) {
-			c.Announcements = []codehost.Announcement{{ID: "d1", RepoFullName: "acme/engine", Title: "Roadmap", Body: "Soon", CreatedAt: day.Add(5 * time.Hour)}}
+			c.Announcements = []codehost.Announcement{{ID: "d1", RepoFullName: "acme/engine", Title: "Roadmap", Body: "Soon",
+				CreatedAt: day.Add(5 * time.Hour)}}
 		})
 		s.saveToken()
 		seen := s.want(200, "", s.ada, http.MethodGet, "/api/dashboard/updates", nil)["token"].(string)
 		all := s.want(200, "", s.ada, http.MethodPost, "/api/sync/all", nil)
-		if all["starred"].(dict)["repos"] != 1.0 || all["releases"].(dict)["releases"] != 2.0 || all["notifications"].(dict)["notifications"] != 1.0 || all["social_error"] != nil {
+		if all["starred"].(dict)["repos"] != 1.0 || all["releases"].(dict)["releases"] != 2.0 ||
+			all["notifications"].(dict)["notifications"] != 1.0 || all["social_error"] != nil {
 			t.Errorf("got %v", all)
 		}
-		want := []string{"announcement Roadmap", "repo_star_received bob", "repo_forked grace/engine", "release acme/engine v1.1.0", "release acme/engine v1.0.0"}
+		want := []string{"announcement Roadmap", "repo_star_received bob", "repo_forked grace/engine", "release acme/engine v1.1.0",
+			"release acme/engine v1.0.0"}
 		if got := titles(s.want(200, "", s.ada, http.MethodGet, "/api/feed", nil)); !slices.Equal(got, want) {
 			t.Errorf("got %q", got)
 		}
@@ -84,7 +92,8 @@ func TestSync(t *testing.T) {
 			t.Errorf("Bob sees %q", got)
 		}
 		s.want(404, "not_found", s.bob, http.MethodGet, "/api/releases/1/detail", nil)
-		if starred := s.list(s.ada, "/api/starred"); len(starred) != 1 || starred[0]["starred_at"] != "2026-02-28T00:00:00.000Z" || starred[0]["is_private"] != false {
+		if starred := s.list(s.ada, "/api/starred"); len(starred) != 1 || starred[0]["starred_at"] != "2026-02-28T00:00:00.000Z" ||
+			starred[0]["is_private"] != false {
 			t.Errorf("got %v", starred)
 		}
 		if list := s.list(s.ada, "/api/notifications"); len(list) != 1 || list[0]["unread"] != 1.0 || list[0]["thread_id"] != "t1" {
@@ -114,7 +123,8 @@ func checkSecondSync(t *testing.T, s *server) {
 	t.Helper()
 	s.clock.advance(3 * time.Hour)
 	s.host.Change("ada", func(c *fake.CodeHostContent) { c.Followers = append(c.Followers, codehost.Account{Login: "new"}) })
-	if got := s.want(200, "", s.ada, http.MethodPost, "/api/sync/all", nil); got["social"].(dict)["followers"] != 1.0 || got["notifications"].(dict)["since"] == nil {
+	if got := s.want(200, "", s.ada, http.MethodPost, "/api/sync/all", nil); got["social"].(dict)["followers"] != 1.0 ||
+		got["notifications"].(dict)["since"] == nil {
 		t.Errorf("got %v", got)
 	}
 	got := titles(s.want(200, "", s.ada, http.MethodGet, "/api/feed?types=followers", nil))
@@ -122,7 +132,8 @@ func checkSecondSync(t *testing.T, s *server) {
 		t.Errorf("got %q", got)
 	}
 	// Own releases are shown on request, and mine is what the account owns.
-	s.want(200, "", s.ada, http.MethodPut, "/api/preferences", dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": true, "include_own_releases": true})
+	s.want(200, "", s.ada, http.MethodPut, "/api/preferences",
+		dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": true, "include_own_releases": true})
 	s.want(200, "", s.ada, http.MethodPost, "/api/sync/releases", nil)
 	mine := titles(s.want(200, "", s.ada, http.MethodGet, "/api/feed?scope=mine", nil))
 	if !slices.Equal(mine, []string{"repo_star_received bob", "release ada/notes v1.0.0"}) {
@@ -131,7 +142,8 @@ func checkSecondSync(t *testing.T, s *server) {
 	// An unstarred repository leaves the feed once the whole list is read.
 	s.host.Change("ada", func(c *fake.CodeHostContent) { c.Starred = nil })
 	s.want(200, "", s.ada, http.MethodPost, "/api/sync/starred", nil)
-	if got := titles(s.want(200, "", s.ada, http.MethodGet, "/api/feed?types=releases", nil)); !slices.Equal(got, []string{"release ada/notes v1.0.0"}) {
+	if got := titles(s.want(200, "", s.ada, http.MethodGet, "/api/feed?types=releases", nil)); !slices.Equal(got,
+		[]string{"release ada/notes v1.0.0"}) {
 		t.Errorf("got %q", got)
 	}
 	s.want(200, "", s.adaCookie, http.MethodDelete, tokenPath, nil)

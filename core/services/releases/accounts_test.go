@@ -23,7 +23,8 @@ func (s *server) addAccount(token string) string {
 // notify puts a notification into the inbox of a login.
 func (s *server) notify(login, thread string) {
 	s.host.Change(login, func(c *fake.CodeHostContent) {
-		c.Notifications = []codehost.Notification{{ThreadID: thread, RepoFullName: "acme/engine", Title: thread, SubjectType: "Issue", Reason: "mention", UpdatedAt: s.clock.now(), Unread: true}}
+		c.Notifications = []codehost.Notification{{ThreadID: thread, RepoFullName: "acme/engine", Title: thread, SubjectType: "Issue",
+			Reason: "mention", UpdatedAt: s.clock.now(), Unread: true}}
 	})
 }
 
@@ -70,7 +71,8 @@ func TestSeveralAccounts(t *testing.T) {
 		s.addRepo("bob/notes", day, 1)
 		s.want(200, "", s.ada, http.MethodPut, "/api/repos/bob/notes/following", nil)
 		s.want(200, "", s.ada, http.MethodPost, "/api/sync/releases", nil)
-		if got := s.want(200, "", s.ada, http.MethodGet, "/api/feed?scope=mine", nil)["items"].([]any); len(got) != 1 || got[0].(dict)["repo_full_name"] != "bob/notes" {
+		if got := s.want(200, "", s.ada, http.MethodGet, "/api/feed?scope=mine", nil)["items"].([]any); len(got) != 1 ||
+			got[0].(dict)["repo_full_name"] != "bob/notes" {
 			t.Errorf("got %v", got)
 		}
 		// Without the stars of the second account, and then without the account.
@@ -147,7 +149,8 @@ func TestTogglesAtOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
-				if got := s.send(s.ada, http.MethodPost, "/api/release/reactions/toggle", dict{"release_id": id, "content": "heart"}); got.status != 200 {
+				if got := s.send(s.ada, http.MethodPost, "/api/release/reactions/toggle",
+					dict{"release_id": id, "content": "heart"}); got.status != 200 {
 					t.Errorf("got %d %s", got.status, got.body)
 				}
 			})

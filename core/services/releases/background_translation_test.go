@@ -44,15 +44,20 @@ func TestUnaskedTranslation(t *testing.T) {
 		s.runJob("releases.sync_due")
 		s.publishNow(codehost.Release{ID: "1", TagName: "v1", Body: "nobody wants it in another language"})
 		s.choose(dict{"auto_translate": true})
-		s.want(200, "", s.bob, http.MethodPut, "/api/preferences", dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": false, "include_own_releases": false, "auto_translate": true, "translation_language": "fr"})
+		s.want(200, "", s.bob, http.MethodPut, "/api/preferences",
+			dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": false, "include_own_releases": false, "auto_translate": true,
+				"translation_language": "fr"})
 		carol, key, err := s.users.Create(t.Context(), "carol@example.com", "Carol", auth.Member)
 		must(t, err)
-		s.want(200, "", key, http.MethodPut, "/api/preferences", dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": false, "include_own_releases": false, "auto_translate": true, "translation_language": "zh-CN"})
+		s.want(200, "", key, http.MethodPut, "/api/preferences",
+			dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": false, "include_own_releases": false, "auto_translate": true,
+				"translation_language": "zh-CN"})
 		disabled := true
 		_, err = s.users.Change(t.Context(), carol.ID, auth.UserChange{Disabled: &disabled})
 		must(t, err)
 		s.publishNow(codehost.Release{ID: "2", TagName: "v2", Name: "Second", Body: "faster words"})
-		testkit.Eventually(t, 20*time.Second, func() bool { return len(s.model.Calls()) >= 2 }, "the release is not translated into both languages")
+		testkit.Eventually(t, 20*time.Second, func() bool { return len(s.model.Calls()) >= 2 },
+			"the release is not translated into both languages")
 		s.want(200, "", s.ada, http.MethodPut, "/api/repos/acme/engine/filter", dict{"muted": true})
 		s.want(200, "", s.bob, http.MethodPut, "/api/repos/acme/engine/filter", dict{"keyword": "nothing has it"})
 		s.publishNow(codehost.Release{ID: "3", TagName: "v3", Body: "filters hide it"})
@@ -89,12 +94,14 @@ func (s *server) countUnfinished() (n int) {
 // TestLanguages refuses a language that is not configured, and names those that are.
 func TestLanguages(t *testing.T) {
 	s := startServer(t, sqlite(t), withLanguages)
-	got := s.want(400, "bad_request", s.ada, http.MethodPut, "/api/preferences", dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": true, "include_own_releases": false, "translation_language": "it"})
+	got := s.want(400, "bad_request", s.ada, http.MethodPut, "/api/preferences",
+		dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": true, "include_own_releases": false, "translation_language": "it"})
 	if got["field"] != "translation_language" || got["message"] != "translation_language must be one of de, fr, zh-CN, en." {
 		t.Errorf("got %v", got)
 	}
 	s.choose(dict{"translation_language": "fr", "auto_translate": true})
-	if got := s.want(200, "", s.ada, http.MethodGet, "/api/preferences", nil); got["translation_language"] != "fr" || got["auto_translate"] != true {
+	if got := s.want(200, "", s.ada, http.MethodGet, "/api/preferences", nil); got["translation_language"] != "fr" ||
+		got["auto_translate"] != true {
 		t.Errorf("got %v", got)
 	}
 	// The API's own language stays.
@@ -109,7 +116,8 @@ func TestBriefsWithSummaries(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {
 		s.model.Answer(func(req translator.Request) *translator.Answer {
 			body := "- 更快 [docs](https://elsewhere.example/x) <b>和</b>\n- # 修复 https://elsewhere.example/y\n"
-			return &translator.Answer{Parts: []translator.Part{{Name: translator.PartTitle, Text: "标题"}, {Name: translator.PartBody, Text: body}}, Attempts: []translator.Attempt{{Model: "fake", Outcome: translator.OK}}}
+			return &translator.Answer{Parts: []translator.Part{{Name: translator.PartTitle, Text: "标题"},
+				{Name: translator.PartBody, Text: body}}, Attempts: []translator.Attempt{{Model: "fake", Outcome: translator.OK}}}
 		})
 		held := make(chan struct{})
 		s.model.Before(func(context.Context, translator.Request) { <-held })
@@ -133,7 +141,8 @@ func TestBriefsWithSummaries(t *testing.T) {
 		}, "the brief lacks the summary")
 		calls := len(s.model.Calls())
 		again := s.want(200, "", s.ada, http.MethodPost, "/api/briefs/generate", nil)
-		if text := again["content_markdown"].(string); again["id"] != made["id"] || !strings.Contains(text, "更快 docs") || len(s.model.Calls()) != calls || calls != 1 {
+		if text := again["content_markdown"].(string); again["id"] != made["id"] || !strings.Contains(text, "更快 docs") ||
+			len(s.model.Calls()) != calls || calls != 1 {
 			t.Errorf("%d calls of the model, then %d, and\n%s", calls, len(s.model.Calls()), text)
 		}
 		var waiting int
@@ -155,7 +164,8 @@ func TestUpdatesTellOfTranslations(t *testing.T) {
 		}
 		s.translate(s.ada, "release_summary", id)
 		got := s.want(200, "", s.ada, http.MethodGet, path+token, nil)
-		if feed := got["lists"].(dict)["feed"].(dict); feed["changed"] != true || !slices.Equal(feed["latest_keys"].([]any), []any{"release:" + id}) {
+		if feed := got["lists"].(dict)["feed"].(dict); feed["changed"] != true ||
+			!slices.Equal(feed["latest_keys"].([]any), []any{"release:" + id}) {
 			t.Errorf("got %v", got)
 		}
 	}, withTranslator)

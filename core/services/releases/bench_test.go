@@ -105,8 +105,9 @@ func (m *measurement) median() float64 {
 
 // readRawPage reads a page in the middle of the feed by a query that does not ask who sees what.
 func readRawPage(b *testing.B, st *store.Store) {
-	rows, err := st.DB(context.Background()).Statement.ConnPool.QueryContext(context.Background(), "SELECT r.id, r.ts, r.title, r.body, r.body_truncated, r.html_url, r.tag, r.prerelease, r.node_id, r.reactions, p.full_name, p.avatar_url, p.image_url, p.custom_image "+
-		"FROM release_entries r CROSS JOIN release_repos p WHERE p.id = r.repo_id AND (r.ts, r.id) < (?, ?) ORDER BY r.ts DESC, r.id DESC LIMIT 100", int64(1_600_500_000_000), benchReleases/2)
+	rows, err := st.DB(context.Background()).Statement.ConnPool.QueryContext(context.Background(),
+		"SELECT r.id, r.ts, r.title, r.body, r.body_truncated, r.html_url, r.tag, r.prerelease, r.node_id, r.reactions, p.full_name, p.avatar_url, p.image_url, p.custom_image "+
+			"FROM release_entries r CROSS JOIN release_repos p WHERE p.id = r.repo_id AND (r.ts, r.id) < (?, ?) ORDER BY r.ts DESC, r.id DESC LIMIT 100", int64(1_600_500_000_000), benchReleases/2)
 	must(b, err)
 	var id, ts int64
 	var title, body, url, tag, node, reactions, name, avatar, image string
@@ -140,7 +141,8 @@ func dialPages(b *testing.B, s *server, token string) *pageClient {
 
 // getItems asks for a path; its answer must have a number of items.
 func (c *pageClient) getItems(b *testing.B, path string, items int) {
-	_, err := fmt.Fprintf(c.conn, "GET %s%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", c.prefix, path, c.conn.RemoteAddr(), c.token)
+	_, err := fmt.Fprintf(c.conn, "GET %s%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", c.prefix, path, c.conn.RemoteAddr(),
+		c.token)
 	must(b, err)
 	res, err := http.ReadResponse(c.answers, nil)
 	must(b, err)

@@ -38,7 +38,8 @@ func TestBriefs(t *testing.T) {
 		engine, own := s.addRepo("acme/engine", day, 0), s.addRepo("ada/notes", day, 0)
 		s.publish("acme/engine", codehost.Release{ID: "old", TagName: "v0", PublishedAt: morning.Add(-24*time.Hour - time.Millisecond)})
 		s.publish("acme/engine", codehost.Release{ID: "1", TagName: "v1", PublishedAt: morning})
-		s.publish("acme/engine", codehost.Release{ID: "2", TagName: "pkg/v2", Name: "[v2] of *everything*", Prerelease: true, PublishedAt: morning.Add(time.Hour), HTMLURL: "https://codehost.example/acme/engine/x",
+		s.publish("acme/engine", codehost.Release{ID: "2", TagName: "pkg/v2", Name: "[v2] of *everything*", Prerelease: true,
+			PublishedAt: morning.Add(time.Hour), HTMLURL: "https://codehost.example/acme/engine/x",
 			Body: "Fixes https://codehost.example/acme/engine/issues/12 (https://codehost.example/acme/engine/commit/0123456789abcdef), not https://codehost.example/other/thing/issues/1"})
 		s.publish("acme/engine", codehost.Release{ID: "late", TagName: "v3", PublishedAt: morning.Add(2 * time.Hour)})
 		s.star("ada", engine, day)
@@ -47,18 +48,21 @@ func TestBriefs(t *testing.T) {
 		s.host.Change("ada/notes", func(c *fake.CodeHostContent) {
 			for _, name := range []string{"u0", "u1", "u2", "u3", "u4"} {
 				at := morning.Add(time.Duration(len(c.Stargazers)) * time.Minute)
-				c.Stargazers = append(c.Stargazers, codehost.Stargazer{Account: codehost.Account{Login: name, HTMLURL: "https://codehost.example/" + name}, StarredAt: at})
+				c.Stargazers = append(c.Stargazers, codehost.Stargazer{Account: codehost.Account{Login: name,
+					HTMLURL: "https://codehost.example/" + name}, StarredAt: at})
 			}
 		})
 		s.saveToken()
 		s.want(200, "", s.ada, http.MethodPost, "/api/sync/all", nil)
-		s.want(200, "", s.ada, http.MethodPut, "/api/preferences", dict{"time_zone": "Europe/Berlin", "brief_hour": 10, "brief_daily": true, "include_own_releases": false})
+		s.want(200, "", s.ada, http.MethodPut, "/api/preferences",
+			dict{"time_zone": "Europe/Berlin", "brief_hour": 10, "brief_daily": true, "include_own_releases": false})
 		s.want(200, "", s.ada, http.MethodPost, "/api/briefs/generate", dict{"date": "2026-03-01"})
 		checkBrief(t, s, morning)
 	})
 }
 
-// TestBriefInEnglish writes the brief of a day with more releases than it lists for a reader of English: the words are English, and the count is true.
+// TestBriefInEnglish writes the brief of a day with more releases than it lists for a reader of English: the words are English, and the
+// count is true.
 func TestBriefInEnglish(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {
 		s.addRepo("acme/engine", time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 0)
@@ -71,10 +75,12 @@ func TestBriefInEnglish(t *testing.T) {
 			s.runJob("releases.sync_due")
 			s.clock.advance(time.Minute)
 		}
-		s.want(200, "", s.ada, http.MethodPut, "/api/preferences", dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": true, "include_own_releases": false, "translation_language": "en"})
+		s.want(200, "", s.ada, http.MethodPut, "/api/preferences",
+			dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": true, "include_own_releases": false, "translation_language": "en"})
 		made := s.want(200, "", s.ada, http.MethodPost, "/api/briefs/generate", dict{"date": "2026-03-01"})
 		text := made["content_markdown"].(string)
-		if !strings.HasPrefix(text, "## Project updates\n") || !strings.HasSuffix(text, "\n- 450 more releases are not listed.\n") || strings.ContainsFunc(text, func(r rune) bool { return r > 0x2e80 }) {
+		if !strings.HasPrefix(text, "## Project updates\n") || !strings.HasSuffix(text, "\n- 450 more releases are not listed.\n") ||
+			strings.ContainsFunc(text, func(r rune) bool { return r > 0x2e80 }) {
 			t.Errorf("got %.80s … %s", text, text[max(0, len(text)-80):])
 		}
 		if made["release_count"] != 750.0 || len(made["release_ids"].([]any)) != 300 {
@@ -90,11 +96,13 @@ func checkBrief(t *testing.T, s *server, morning time.Time) {
 	if text := made["content_markdown"].(string); text != wholeBrief {
 		t.Errorf("got\n%s", text)
 	}
-	if made["window_end"] != morning.Add(2*time.Hour).Format("2006-01-02T15:04:05.000Z") || made["effective_local_boundary"] != "10:00" || made["effective_time_zone"] != "Europe/Berlin" || made["release_count"] != 3.0 {
+	if made["window_end"] != morning.Add(2*time.Hour).Format("2006-01-02T15:04:05.000Z") || made["effective_local_boundary"] != "10:00" ||
+		made["effective_time_zone"] != "Europe/Berlin" || made["release_count"] != 3.0 {
 		t.Errorf("got %v", made)
 	}
 	list := s.list(s.ada, "/api/briefs")
-	if len(list) != 1 || list[0]["id"] != made["id"] || list[0]["covers_repo_stars"] != true || list[0]["covers_followers"] != false || len([]rune(list[0]["preview_markdown"].(string))) != 600 {
+	if len(list) != 1 || list[0]["id"] != made["id"] || list[0]["covers_repo_stars"] != true || list[0]["covers_followers"] != false ||
+		len([]rune(list[0]["preview_markdown"].(string))) != 600 {
 		t.Errorf("got %v", list)
 	}
 	path := "/api/briefs/" + made["id"].(string)
@@ -128,18 +136,21 @@ func TestDailyBriefs(t *testing.T) {
 				t.Errorf("got %q, want %q", got, all)
 			}
 		}
-		s.want(200, "", s.bob, http.MethodPut, "/api/preferences", dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": false, "include_own_releases": false})
+		s.want(200, "", s.bob, http.MethodPut, "/api/preferences",
+			dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": false, "include_own_releases": false})
 		s.runJob("releases.write_briefs")
 		s.runJob("releases.write_briefs")
 		want(s.ada, "2026-03-01")
 		want(s.bob)
 		// Another hour begins with the next day.
-		s.want(200, "", s.ada, http.MethodPut, "/api/preferences", dict{"time_zone": "UTC", "brief_hour": 11, "brief_daily": true, "include_own_releases": false})
+		s.want(200, "", s.ada, http.MethodPut, "/api/preferences",
+			dict{"time_zone": "UTC", "brief_hour": 11, "brief_daily": true, "include_own_releases": false})
 		s.runJob("releases.write_briefs")
 		want(s.ada, "2026-03-01")
 		s.clock.advance(3 * 24 * time.Hour)
 		s.runJob("releases.write_briefs")
 		want(s.ada, "2026-03-04", "2026-03-03", "2026-03-02", "2026-03-01")
-		s.want(400, "bad_request", s.ada, http.MethodPut, "/api/preferences", dict{"time_zone": "Mars/Olympus", "brief_hour": 11, "brief_daily": true, "include_own_releases": false})
+		s.want(400, "bad_request", s.ada, http.MethodPut, "/api/preferences",
+			dict{"time_zone": "Mars/Olympus", "brief_hour": 11, "brief_daily": true, "include_own_releases": false})
 	}, withRepos("acme/engine"))
 }

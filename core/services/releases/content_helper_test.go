@@ -33,7 +33,8 @@ func (s *server) addRepo(name string, from time.Time, count int) codehost.Reposi
 func newRelease(name string, i int, at time.Time) codehost.Release {
 	tag := fmt.Sprintf("v1.%d.0", i)
 	return codehost.Release{
-		ID: name + "/" + strconv.Itoa(i), NodeID: "node-" + name + strconv.Itoa(i), TagName: tag, Name: name + " " + tag, Body: "## Changes\r\n\r\nNumber " + strconv.Itoa(i),
+		ID: name + "/" + strconv.Itoa(i), NodeID: "node-" + name + strconv.Itoa(i), TagName: tag, Name: name + " " + tag,
+		Body:    "## Changes\r\n\r\nNumber " + strconv.Itoa(i),
 		HTMLURL: "https://codehost.example/" + name + "/releases/tag/" + tag, PublishedAt: at, Reactions: map[string]int64{"heart": int64(i)},
 	}
 }

@@ -56,7 +56,8 @@ func TestEndpoints(t *testing.T) {
 		if !slices.Contains(routed, e.method+" "+e.routed) {
 			t.Errorf("there is no route %s %s", e.method, e.routed)
 		}
-		if ops, ok := paths[e.documented].(dict); !ok || ops[map[string]string{"GET": "get", "POST": "post", "DELETE": "delete"}[e.method]] == nil {
+		if ops, ok := paths[e.documented].(dict); !ok ||
+			ops[map[string]string{"GET": "get", "POST": "post", "DELETE": "delete"}[e.method]] == nil {
 			t.Errorf("the document has no %s %s", e.method, e.documented)
 		}
 		s.want(401, "unauthorized", "", e.method, e.documented, nil)

@@ -23,8 +23,8 @@ type readFeed struct {
 	} `xml:"entry"`
 }
 
-// TestFeedsChangeWithContentAlone changes what hosts change, and looks at what readers and pollers are told: the ids of entries stay, and only other
-// content is news.
+// TestFeedsChangeWithContentAlone changes what hosts change, and looks at what readers and pollers are told: the ids of entries stay, and
+// only other content is news.
 func TestFeedsChangeWithContentAlone(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {
 		s.addRepo("acme/engine", day, 35)
@@ -105,7 +105,8 @@ func TestFeedsChangeWithContentAlone(t *testing.T) {
 		if first := last.Items[0]; first["date_modified"] == first["date_published"] {
 			t.Errorf("got %v", first)
 		}
-		if got := s.send("", http.MethodGet, "/api/feed.atom?token="+token, nil, "Accept-Encoding", "gzip"); got.header.Get("Content-Encoding") != "gzip" || got.header.Get("ETag") != etag {
+		if got := s.send("", http.MethodGet, "/api/feed.atom?token="+token, nil, "Accept-Encoding",
+			"gzip"); got.header.Get("Content-Encoding") != "gzip" || got.header.Get("ETag") != etag {
 			t.Errorf("a client that takes gzip gets %v", got.header)
 		}
 	}, withRepos("acme/engine"))
@@ -130,12 +131,16 @@ func TestNotificationLeadsToItsRelease(t *testing.T) {
 		s.saveToken()
 		s.host.Change("ada", func(c *fake.CodeHostContent) {
 			for _, title := range []string{"acme/engine v1.0.0", "v1.1.0", "v9"} {
-				c.Notifications = append(c.Notifications, codehost.Notification{ThreadID: title, RepoFullName: "acme/engine", Title: title, SubjectType: "Release", UpdatedAt: day, HTMLURL: "https://codehost.example/acme/engine/releases"})
+				c.Notifications = append(c.Notifications,
+					codehost.Notification{ThreadID: title, RepoFullName: "acme/engine", Title: title, SubjectType: "Release", UpdatedAt: day,
+						HTMLURL: "https://codehost.example/acme/engine/releases"})
 			}
 		})
 		s.want(200, "", s.ada, http.MethodPost, "/api/sync/all", nil)
 		for _, n := range s.list(s.ada, "/api/notifications") {
-			want := map[any]string{"acme/engine v1.0.0": "https://codehost.example/acme/engine/releases/tag/v1.0.0", "v1.1.0": "https://codehost.example/acme/engine/releases/tag/v1.1.0", "v9": "https://codehost.example/acme/engine/releases"}[n["subject_title"]]
+			want := map[any]string{"acme/engine v1.0.0": "https://codehost.example/acme/engine/releases/tag/v1.0.0",
+				"v1.1.0": "https://codehost.example/acme/engine/releases/tag/v1.1.0",
+				"v9":     "https://codehost.example/acme/engine/releases"}[n["subject_title"]]
 			if n["html_url"] != want {
 				t.Errorf("%v leads to %v, want %s", n["subject_title"], n["html_url"], want)
 			}
@@ -150,7 +155,8 @@ func TestReadAtTheHostIsRead(t *testing.T) {
 		s.saveToken()
 		s.host.Change("ada", func(c *fake.CodeHostContent) {
 			for _, thread := range []string{"1", "2", "3"} {
-				c.Notifications = append(c.Notifications, codehost.Notification{ThreadID: thread, RepoFullName: "acme/engine", Title: thread, UpdatedAt: day, Unread: true})
+				c.Notifications = append(c.Notifications,
+					codehost.Notification{ThreadID: thread, RepoFullName: "acme/engine", Title: thread, UpdatedAt: day, Unread: true})
 			}
 		})
 		unread := func() (threads []string) {

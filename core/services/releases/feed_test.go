@@ -38,7 +38,8 @@ func TestFeedWithoutAccount(t *testing.T) {
 			path = "/api/feed?limit=4&cursor=" + next
 		}
 		want := []string{
-			"release acme/engine v1.4.0", "release acme/loom v1.3.0", "release acme/engine v1.3.0", "release acme/loom v1.2.0", "release acme/engine v1.2.0",
+			"release acme/engine v1.4.0", "release acme/loom v1.3.0", "release acme/engine v1.3.0", "release acme/loom v1.2.0",
+			"release acme/engine v1.2.0",
 			"release acme/loom v1.1.0", "release acme/engine v1.1.0", "release acme/loom v1.0.0", "release acme/engine v1.0.0",
 		}
 		if !slices.Equal(all, want) || pages != 3 {
@@ -86,8 +87,10 @@ func TestFeedItemShape(t *testing.T) {
 	s := startServer(t, sqlite(t), withRepos("acme/engine"))
 	s.addRepo("acme/engine", day, 0)
 	s.publish("acme/engine", codehost.Release{
-		ID: "1", NodeID: "n", TagName: "v1.0.0-rc.1", Name: " A \"quoted\"\tname\x01 \u2028 ", Body: "\r\n" + strings.Repeat("é\\", 2000) + "\r\n", HTMLURL: "https://codehost.example/r?a=1&b=<2>",
-		PublishedAt: time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.UTC), Prerelease: true, Reactions: map[string]int64{"plus1": 3, "confused": 9},
+		ID: "1", NodeID: "n", TagName: "v1.0.0-rc.1", Name: " A \"quoted\"\tname\x01 \u2028 ",
+		Body: "\r\n" + strings.Repeat("é\\", 2000) + "\r\n", HTMLURL: "https://codehost.example/r?a=1&b=<2>",
+		PublishedAt: time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.UTC), Prerelease: true,
+		Reactions: map[string]int64{"plus1": 3, "confused": 9},
 	})
 	s.runJob("releases.sync_due")
 	raw := s.send(s.ada, http.MethodGet, "/api/feed", nil).body
@@ -121,7 +124,8 @@ func TestFeedItemShape(t *testing.T) {
 		RepoVisual releases.RepoVisual `json:"repo_visual"`
 	}
 	must(t, json.Unmarshal(items.Items[0], &item))
-	if item.Reactions.Counts.Plus1 != 3 || item.Reactions.Status != "ready" || item.Translated.Status != "disabled" || *item.RepoVisual.OwnerAvatarURL != "https://avatars.example.com/acme" {
+	if item.Reactions.Counts.Plus1 != 3 || item.Reactions.Status != "ready" || item.Translated.Status != "disabled" ||
+		*item.RepoVisual.OwnerAvatarURL != "https://avatars.example.com/acme" {
 		t.Errorf("got %+v", item)
 	}
 	detail := s.want(200, "", s.ada, http.MethodGet, "/api/releases/"+i.ID+"/detail", nil)
@@ -194,19 +198,23 @@ func checkAccess(t *testing.T, s *server) {
 	if head := s.send(s.ada, http.MethodHead, "/api/feed", nil); head.status != 200 || len(head.body) != 0 {
 		t.Errorf("HEAD: got %d with %d bytes", head.status, len(head.body))
 	}
-	for origin, allowed := range map[string]string{"https://patchbay.example.com": "https://patchbay.example.com", "https://evil.example": "", "": ""} {
+	for origin, allowed := range map[string]string{"https://patchbay.example.com": "https://patchbay.example.com", "https://evil.example": "",
+		"": ""} {
 		for _, path := range []string{"/api/feed", "/api/feed?cursor=x"} {
 			got := s.send(s.ada, http.MethodGet, path, nil, "Origin", origin)
 			if got.header.Get("Access-Control-Allow-Origin") != allowed || got.header.Get("Access-Control-Allow-Credentials") != "" {
 				t.Errorf("%s from %q: got %v", path, origin, got.header)
 			}
 		}
-		ask := s.send("", http.MethodOptions, "/api/feed", nil, "Origin", origin, "Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "authorization")
-		if ask.status != 204 || ask.header.Get("Access-Control-Allow-Origin") != allowed || (allowed != "") != strings.Contains(ask.header.Get("Access-Control-Allow-Headers"), "Authorization") {
+		ask := s.send("", http.MethodOptions, "/api/feed", nil, "Origin", origin, "Access-Control-Request-Method", "GET",
+			"Access-Control-Request-Headers", "authorization")
+		if ask.status != 204 || ask.header.Get("Access-Control-Allow-Origin") != allowed ||
+			(allowed != "") != strings.Contains(ask.header.Get("Access-Control-Allow-Headers"), "Authorization") {
 			t.Errorf("OPTIONS from %q: got %d %v", origin, ask.status, ask.header)
 		}
 	}
-	if got := s.send("svc_ak_wrong", http.MethodGet, "/api/feed", nil, "Origin", "https://patchbay.example.com"); got.header.Get("Access-Control-Allow-Origin") == "" {
+	if got := s.send("svc_ak_wrong", http.MethodGet, "/api/feed", nil, "Origin",
+		"https://patchbay.example.com"); got.header.Get("Access-Control-Allow-Origin") == "" {
 		t.Error("a page of the own origin cannot read why it was refused")
 	}
 }
@@ -216,8 +224,10 @@ func TestReleaseByTag(t *testing.T) {
 	s.addRepo("acme/engine", day, 2)
 	s.publish("acme/engine", codehost.Release{ID: "slash", TagName: "pkg/v3.0.0", PublishedAt: day.Add(9 * time.Hour)})
 	s.runJob("releases.sync_due")
-	for _, path := range []string{"/api/repos/Acme/Engine/releases/tag/pkg/v3.0.0/detail", "/api/repos/acme/engine/releases/tag/pkg%2Fv3.0.0/detail"} {
-		if got := s.want(200, "", s.ada, http.MethodGet, path, nil); got["tag_name"] != "pkg/v3.0.0" || got["previous_tag_name"] != "v1.1.0" || got["name"] != nil {
+	for _, path := range []string{"/api/repos/Acme/Engine/releases/tag/pkg/v3.0.0/detail",
+		"/api/repos/acme/engine/releases/tag/pkg%2Fv3.0.0/detail"} {
+		if got := s.want(200, "", s.ada, http.MethodGet, path, nil); got["tag_name"] != "pkg/v3.0.0" || got["previous_tag_name"] != "v1.1.0" ||
+			got["name"] != nil {
 			t.Errorf("%s: got %v", path, got)
 		}
 	}

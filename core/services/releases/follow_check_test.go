@@ -31,8 +31,10 @@ func (s *server) followedNames(key string) (names []string) {
 func TestFollowTakesAddresses(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {
 		for i, format := range []string{
-			"%s", " %s ", "https://codehost.example/%s", "https://codehost.example/%s/", "https://www.codehost.example/%s/releases", "https://codehost.example/%s/releases/tag/v1.0.0?x=1#notes",
-			"http://codehost.example/%s.git", "codehost.example/%s", "git@codehost.example:%s.git", "ssh://git@codehost.example/%s.git", "git+https://codehost.example/%s",
+			"%s", " %s ", "https://codehost.example/%s", "https://codehost.example/%s/", "https://www.codehost.example/%s/releases",
+			"https://codehost.example/%s/releases/tag/v1.0.0?x=1#notes",
+			"http://codehost.example/%s.git", "codehost.example/%s", "git@codehost.example:%s.git", "ssh://git@codehost.example/%s.git",
+			"git+https://codehost.example/%s",
 		} {
 			name := fmt.Sprintf("acme/engine%d", i)
 			s.addRepo(name, day, 1)
@@ -50,12 +52,15 @@ func TestFollowTakesAddresses(t *testing.T) {
 		if got := s.want(200, "", s.bob, http.MethodPost, followPath, dict{"name": "acme/weaver"}); got["full_name"] != "acme/Loom" {
 			t.Errorf("got %v", got)
 		}
-		for _, text := range []string{"", "nonsense", "https://", "https://codehost.example/acme", "a/b/c", "owner/na me", strings.Repeat("x", 501)} {
+		for _, text := range []string{"", "nonsense", "https://", "https://codehost.example/acme", "a/b/c", "owner/na me",
+			strings.Repeat("x", 501)} {
 			s.want(400, "bad_request", s.bob, http.MethodPost, followPath, dict{"name": text})
 		}
 		foreign := errs.BadInput(codehost.ReasonInvalidInput, "not an address of this host")
 		s.host.Fail("https://blog.example/some/post", foreign)
-		if got := s.want(400, "bad_request", s.bob, http.MethodPost, followPath, dict{"name": "https://blog.example/some/post"}); got["reason"] != "other_site" || !strings.Contains(got["message"].(string), "blog.example") {
+		if got := s.want(400, "bad_request", s.bob, http.MethodPost, followPath,
+			dict{"name": "https://blog.example/some/post"}); got["reason"] != "other_site" ||
+			!strings.Contains(got["message"].(string), "blog.example") {
 			t.Errorf("got %v", got)
 		}
 	})
@@ -105,8 +110,8 @@ func TestFollowChecksThatTheRepositoryExists(t *testing.T) {
 	}
 }
 
-// TestFollowAsksWithTheTokenOfTheUser: with a token the check is that account's, and an account that is refused keeps nobody from what everybody
-// sees. What is known already is followed while the code host is down.
+// TestFollowAsksWithTheTokenOfTheUser: with a token the check is that account's, and an account that is refused keeps nobody from what
+// everybody sees. What is known already is followed while the code host is down.
 func TestFollowAsksWithTheTokenOfTheUser(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {
 		s.addRepo("acme/engine", day, 1)
@@ -123,10 +128,12 @@ func TestFollowAsksWithTheTokenOfTheUser(t *testing.T) {
 		secret := s.addRepo("acme/secret", day, 1)
 		secret.Private = true
 		s.host.Change("acme/secret", func(c *fake.CodeHostContent) { c.Repository = &secret })
-		if got := s.want(404, "not_found", s.ada, http.MethodPost, followPath, dict{"name": "acme/secret"}); got["reason"] != "private_repository" {
+		if got := s.want(404, "not_found", s.ada, http.MethodPost, followPath,
+			dict{"name": "acme/secret"}); got["reason"] != "private_repository" {
 			t.Errorf("got %v", got)
 		}
-		if got := s.want(404, "not_found", s.bob, http.MethodPost, followPath, dict{"name": "acme/secret"}); got["reason"] != "no_such_repository" {
+		if got := s.want(404, "not_found", s.bob, http.MethodPost, followPath,
+			dict{"name": "acme/secret"}); got["reason"] != "no_such_repository" {
 			t.Errorf("got %v", got)
 		}
 		s.runJob("releases.sync_due")

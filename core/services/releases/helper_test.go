@@ -86,7 +86,8 @@ func startServer(t testing.TB, cfg store.Config, change ...func(*releases.Settin
 	gin.SetMode(gin.ReleaseMode)
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	must(t, err)
-	s := &server{TB: t, host: fake.NewCodeHost(""), model: fake.NewTranslator("译"), told: fake.NewNotifier(sdk.Descriptor{}), clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
+	s := &server{TB: t, host: fake.NewCodeHost(""), model: fake.NewTranslator("译"), told: fake.NewNotifier(sdk.Descriptor{}),
+		clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
 	s.store = testkit.OpenStore(t, cfg, auth.Migrations(), queue.Migrations(), notify.Migrations(), releases.Migrations())
 	s.watchQueries()
 	s.users, err = auth.New(auth.Config{Store: s.store, Keyring: ring, Scopes: []string{"mail", "releases"}})
@@ -94,7 +95,8 @@ func startServer(t testing.TB, cfg store.Config, change ...func(*releases.Settin
 	s.access.Trusted, err = httpd.NewClients([]string{"127.0.0.0/8"})
 	must(t, err)
 	s.access.PublicURL = "https://patchbay.example.com"
-	s.settings = releases.Settings{BaseURL: "/releases", CodeHosts: []string{"codehost.main"}, Interval: time.Hour, TimeZone: "UTC", BriefHour: 8, Translation: releases.TranslationSettings{BatchTokens: 1800}}
+	s.settings = releases.Settings{BaseURL: "/releases", CodeHosts: []string{"codehost.main"}, Interval: time.Hour, TimeZone: "UTC",
+		BriefHour: 8, Translation: releases.TranslationSettings{BatchTokens: 1800}}
 	for _, f := range change {
 		f(&s.settings)
 	}
@@ -106,7 +108,8 @@ func startServer(t testing.TB, cfg store.Config, change ...func(*releases.Settin
 	must(t, err)
 	s.sender.Use(s.queue)
 	s.service, err = releases.New(context.Background(), releases.Config{
-		Store: s.store, Keyring: ring, Queue: s.queue, Logger: hclog.NewNullLogger(), Settings: s.settings, Users: s.users, Alerts: s.sender, Hosts: []hosts.Host{hosts.NewHost("codehost.main", s.host)},
+		Store: s.store, Keyring: ring, Queue: s.queue, Logger: hclog.NewNullLogger(), Settings: s.settings, Users: s.users, Alerts: s.sender,
+		Hosts:      []hosts.Host{hosts.NewHost("codehost.main", s.host)},
 		Translator: s.translator(), Access: s.access, Now: s.clock.now,
 	})
 	must(t, err)

@@ -21,7 +21,8 @@ func TestImport(t *testing.T) {
 		s.host.Fail("https://blog.example/some/post", foreign, foreign)
 		text := "acme/engine\nacme/loom\nhttps://codehost.example/acme/cards/releases\nhttps://codehost.example/Acme/Loom\nhttps://blog.example/some/post\nhttps://blog.example/other/post\nnonsense"
 		got := s.want(200, "", s.ada, http.MethodPost, importPath, dict{"content": text})
-		if fmt.Sprint(got["followed"]) != "[acme/loom acme/cards]" || got["known"] != 1.0 || got["problem_count"] != 3.0 || got["format"] != "list" {
+		if fmt.Sprint(got["followed"]) != "[acme/loom acme/cards]" || got["known"] != 1.0 || got["problem_count"] != 3.0 ||
+			got["format"] != "list" {
 			t.Errorf("got %v", got)
 		}
 		problems := map[float64]string{}
@@ -34,7 +35,8 @@ func TestImport(t *testing.T) {
 		if n := s.countCalls("resolve"); n != 2 {
 			t.Errorf("the code host was asked %d times, want once for each site", n)
 		}
-		if got := s.want(200, "", s.ada, http.MethodPost, importPath, dict{"content": text}); len(got["followed"].([]any)) != 0 || got["known"] != 3.0 {
+		if got := s.want(200, "", s.ada, http.MethodPost, importPath, dict{"content": text}); len(got["followed"].([]any)) != 0 ||
+			got["known"] != 3.0 {
 			t.Errorf("the second time: got %v", got)
 		}
 		if n := len(s.want(200, "", s.ada, http.MethodGet, "/api/repos/following", nil)["repos"].([]any)); n != 3 {
@@ -46,14 +48,17 @@ func TestImport(t *testing.T) {
 		s.star("ada", secret, day)
 		s.saveToken()
 		s.want(200, "", s.ada, http.MethodPost, "/api/sync/starred", nil)
-		if got := s.want(200, "", s.bob, http.MethodPost, importPath, dict{"content": "acme/secret acme/loom", "format": "list"}); got["problem_count"] != 1.0 || fmt.Sprint(got["followed"]) != "[acme/loom]" {
+		if got := s.want(200, "", s.bob, http.MethodPost, importPath,
+			dict{"content": "acme/secret acme/loom", "format": "list"}); got["problem_count"] != 1.0 ||
+			fmt.Sprint(got["followed"]) != "[acme/loom]" {
 			t.Errorf("got %v", got)
 		}
 		var many strings.Builder
 		for i := range 1001 {
 			fmt.Fprintf(&many, "acme/r%d\n", i)
 		}
-		for named, body := range map[string]dict{"at most 1000": {"content": many.String()}, "content": {}, "format": {"content": "a/b", "format": "csv"}} {
+		for named, body := range map[string]dict{"at most 1000": {"content": many.String()}, "content": {},
+			"format": {"content": "a/b", "format": "csv"}} {
 			if got := s.want(400, "bad_request", s.ada, http.MethodPost, importPath, body); !strings.Contains(fmt.Sprint(got), named) {
 				t.Errorf("%s: got %v", named, got)
 			}

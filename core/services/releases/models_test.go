@@ -27,12 +27,14 @@ func TestModelUse(t *testing.T) {
 		}
 		use, err := s.service.ModelUseOf(asAdmin(), "")
 		must(t, err)
-		if !use.Configured || len(use.Models) == 0 || use.Today.Calls != 53 || use.Today != use.Period || use.DailyTokens != 1_000_000 || len(use.Calls) != 50 || use.Next == "" {
+		if !use.Configured || len(use.Models) == 0 || use.Today.Calls != 53 || use.Today != use.Period || use.DailyTokens != 1_000_000 ||
+			len(use.Calls) != 50 || use.Next == "" {
 			t.Errorf("%d calls, %+v", len(use.Calls), use)
 		}
 		rest, err := s.service.ModelUseOf(asAdmin(), use.Next)
 		must(t, err)
-		if len(rest.Calls) != 3 || rest.Next != "" || rest.Calls[0].ID >= use.Calls[49].ID || use.Calls[0].Outcome != translator.OK || rest.Calls[2].Outcome != translator.OutcomeTemporary {
+		if len(rest.Calls) != 3 || rest.Next != "" || rest.Calls[0].ID >= use.Calls[49].ID || use.Calls[0].Outcome != translator.OK ||
+			rest.Calls[2].Outcome != translator.OutcomeTemporary {
 			t.Errorf("%+v", rest.Calls)
 		}
 		for _, cursor := range []string{"x", "-1", "0", strings.Repeat("9", 30)} {

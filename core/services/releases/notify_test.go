@@ -82,7 +82,8 @@ func TestNotifications(t *testing.T) {
 		}
 		payload := notify.Payload{}
 		must(t, json.Unmarshal(s.told.Sent()[0].Notification.Payload, &payload))
-		if payload.Kind != "releases.release_published" || payload.Fields["tagName"] != "v1.3.0" || payload.Fields["repoFullName"] != "acme/engine" {
+		if payload.Kind != "releases.release_published" || payload.Fields["tagName"] != "v1.3.0" ||
+			payload.Fields["repoFullName"] != "acme/engine" {
 			t.Errorf("got %+v", payload)
 		}
 		channels.chinese.Store(true)
@@ -98,7 +99,8 @@ func TestNotifications(t *testing.T) {
 	}, withRepos("acme/engine"), withChannel)
 }
 
-// TestPrivateReleasesReachNoChannel publishes releases of a public and of a private repository: channels have other readers, and hear of one alone.
+// TestPrivateReleasesReachNoChannel publishes releases of a public and of a private repository: channels have other readers, and hear of
+// one alone.
 func TestPrivateReleasesReachNoChannel(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {
 		public, private := s.addRepo("acme/engine", day, 1), s.addRepo("acme/secret", day, 1)
@@ -124,15 +126,16 @@ func TestPrivateReleasesReachNoChannel(t *testing.T) {
 			t.Errorf("%d notifications, want that of the public release and the brief", n)
 		}
 		for _, sent := range s.told.Sent() {
-			if text := string(sent.Notification.Payload) + sent.Notification.Summary.Plain + sent.Notification.Title.Plain; strings.Contains(text, "secret") || !strings.Contains(text, "acme/engine") {
+			if text := string(sent.Notification.Payload) + sent.Notification.Summary.Plain +
+				sent.Notification.Title.Plain; strings.Contains(text, "secret") || !strings.Contains(text, "acme/engine") {
 				t.Errorf("the channel is told %s", text)
 			}
 		}
 	}, withChannel)
 }
 
-// TestRepositoryThatTurnsPrivateIsNotTold publishes a release of a repository that has become private meanwhile. The visit with a token compares it before
-// it tells of the release.
+// TestRepositoryThatTurnsPrivateIsNotTold publishes a release of a repository that has become private meanwhile. The visit with a token
+// compares it before it tells of the release.
 func TestRepositoryThatTurnsPrivateIsNotTold(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {
 		r := s.addRepo("acme/engine", day, 1)
@@ -165,7 +168,8 @@ func checkBriefNotification(t *testing.T, s *server) {
 		t.Fatalf("got %q", got)
 	}
 	last := s.told.Sent()[1].Notification
-	if text := last.Summary.Plain; !strings.HasPrefix(text, "3 个新版本\nacme/engine v1.") || !strings.Contains(text, "\nhttps://patchbay.example.com/releases/briefs/brf_") {
+	if text := last.Summary.Plain; !strings.HasPrefix(text, "3 个新版本\nacme/engine v1.") ||
+		!strings.Contains(text, "\nhttps://patchbay.example.com/releases/briefs/brf_") {
 		t.Errorf("got %q", text)
 	}
 	// A day without news has a brief and no notification.

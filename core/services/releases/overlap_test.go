@@ -66,7 +66,8 @@ func (s *server) countRows(table string) (n int64) {
 	return n
 }
 
-// TestAccountIsUnlinkedWhileItSignsIn: no session is left that began with an account which was taken away, and the account does not come back.
+// TestAccountIsUnlinkedWhileItSignsIn: no session is left that began with an account which was taken away, and the account does not come
+// back.
 func TestAccountIsUnlinkedWhileItSignsIn(t *testing.T) {
 	s, cfg := startOverlapping(t)
 	ada := codehost.OAuthToken{AccessToken: adaToken}
@@ -158,7 +159,8 @@ func TestAccountIsLinkedByTwoUsersAtOnce(t *testing.T) {
 			return err
 		}
 	}
-	first, second := testkit.Overlap(t, cfg, "LOCK TABLE release_host_accounts IN SHARE MODE", link(s.principal(s.ada)), link(s.principal(s.bob)))
+	first, second := testkit.Overlap(t, cfg, "LOCK TABLE release_host_accounts IN SHARE MODE", link(s.principal(s.ada)),
+		link(s.principal(s.bob)))
 	must(t, first)
 	s.wantCode(second, fault.Conflict)
 }
@@ -182,7 +184,8 @@ func TestFirstAccountsAreLinkedAtOnce(t *testing.T) {
 	}
 }
 
-// TestRepositoriesAreImportedWhileTheyAreSaved: who follows several repositories by their names locks them in the order of those who save them.
+// TestRepositoriesAreImportedWhileTheyAreSaved: who follows several repositories by their names locks them in the order of those who save
+// them.
 func TestRepositoriesAreImportedWhileTheyAreSaved(t *testing.T) {
 	s, cfg := startOverlapping(t)
 	repos, now := repo.NewStore(s.store), s.clock.now()

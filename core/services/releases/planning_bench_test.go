@@ -78,8 +78,10 @@ func (s *server) plan() {
 // TestPlanningQueries compares how many queries it takes to find that nothing is due for few users and for many.
 func TestPlanningQueries(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {
-		s.want(200, "", s.ada, http.MethodPut, "/api/preferences", dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": false, "include_own_releases": false})
-		s.want(200, "", s.bob, http.MethodPut, "/api/preferences", dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": false, "include_own_releases": false})
+		s.want(200, "", s.ada, http.MethodPut, "/api/preferences",
+			dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": false, "include_own_releases": false})
+		s.want(200, "", s.bob, http.MethodPut, "/api/preferences",
+			dict{"time_zone": "UTC", "brief_hour": 8, "brief_daily": false, "include_own_releases": false})
 		few := s.countQueries()
 		s.addUsers(50, 2)
 		if many := s.countQueries(); few < 3 || many != few {

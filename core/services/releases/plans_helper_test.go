@@ -38,7 +38,8 @@ func fillReleases(t *testing.T, st *store.Store, now time.Time) (big []string) {
 		{"release_repos", "host, remote_id, description, full_name, name_key, owner_key, release_count, synced_at, due_at, failures, created_at",
 			"'codehost.main', 'r' || i, '" + text + "', 'o' || (i % 1000) || '/r' || i, 'o' || (i % 1000) || '/r' || i, 'o' || (i % 1000), 10, 1, ? + 1000 * (i - 50), CASE WHEN i % 100 = 0 THEN 1 ELSE 0 END, 1", 10_000},
 		{"release_links", "user_id, repo_id, starred, owned, followed, visible, starred_at",
-			"CASE WHEN i <= 10 THEN '' ELSE 'usr_' || (1 + i % 2000) END, 1 + (i % 2000 * 7 + i / 2000) % 10000, TRUE, FALSE, TRUE, TRUE, i", 20_000},
+			"CASE WHEN i <= 10 THEN '' ELSE 'usr_' || (1 + i % 2000) END, 1 + (i % 2000 * 7 + i / 2000) % 10000, TRUE, FALSE, TRUE, TRUE, i",
+			20_000},
 		{"release_filters", "user_id, repo_id, min_level", "'usr_' || (1 + i % 2000), 1 + (i % 2000 * 7 + i / 2000) % 10000, 1", 20_000},
 		{"release_account_repos", "account_id, user_id, repo_id, starred, owned",
 			"'usr_' || (1 + i % 2000), 'usr_' || (1 + i % 2000), 1 + (i % 2000 * 7 + i / 2000) % 10000, TRUE, i % 10 = 0", 20_000},
@@ -53,21 +54,29 @@ func fillReleases(t *testing.T, st *store.Store, now time.Time) (big []string) {
 			"'usr_' || (1 + i % 2000), 't' || i, '', '', '', '', i, i % 50 = 0, '', 'usr_' || (1 + i % 2000)", 20_000},
 		{"release_host_accounts", "id, user_id, host, remote_id, login, login_key, avatar_url, token, masked, sign_in, state, message, checked_at, due_at, created_at",
 			"'usr_' || i, 'usr_' || i, 'codehost.main', 'a' || i, 'l' || i, 'l' || i, '', 't' || i, '', TRUE, 'valid', '', i, ? + 1000 * (i - 20), i", 5_000},
-		{"release_preferences", "user_id, time_zone, brief_hour, brief_daily, include_own, notify_releases, updated_at", "'usr_' || i, 'UTC', 8, TRUE, FALSE, i % 100 = 1, 1", 5_000},
+		{"release_preferences", "user_id, time_zone, brief_hour, brief_daily, include_own, notify_releases, updated_at",
+			"'usr_' || i, 'UTC', 8, TRUE, FALSE, i % 100 = 1, 1", 5_000},
 		{"release_sync_state", "user_id, name, value", "'usr_' || (1 + i % 2000), 'list' || i, '{}'", 20_000},
 		{"release_briefs", "id, user_id, date, window_start, window_end, time_zone, boundary, release_ids, content, covers_stars, covers_followers, awaits_summaries, created_at, updated_at",
-			"'brf_' || i, 'usr_' || (1 + i % 2000), '2020-01-' || (10 + i % 20), i, i, 'UTC', '08:00', '[]', '', FALSE, FALSE, i % 5000 = 0, i, i", 20_000},
-		{"release_feed_tokens", "id, user_id, name, hash, masked, types, scope, items, org, search, created_at", "'rft_' || i, 'usr_' || (1 + i % 2000), '', 'h' || i, '', '', '', '', '', '', i", 5_000},
-		{"release_sign_ins", "state_hash, browser_hash, user_id, host, verifier, next, expires_at", "'s' || i, 'b' || i, '', '', '', '', ? + 1000 * (i - 20)", 5_000},
+			"'brf_' || i, 'usr_' || (1 + i % 2000), '2020-01-' || (10 + i % 20), i, i, 'UTC', '08:00', '[]', '', FALSE, FALSE, i % 5000 = 0, i, i",
+			20_000},
+		{"release_feed_tokens", "id, user_id, name, hash, masked, types, scope, items, org, search, created_at",
+			"'rft_' || i, 'usr_' || (1 + i % 2000), '', 'h' || i, '', '', '', '', '', '', i", 5_000},
+		{"release_sign_ins", "state_hash, browser_hash, user_id, host, verifier, next, expires_at",
+			"'s' || i, 'b' || i, '', '', '', '', ? + 1000 * (i - 20)", 5_000},
 		{"release_translations", "id, work_key, task, language, title, body, release_id, tokens, state, outcome, job_id, batch_id, priority, deadline, run_at, created_at, updated_at",
-			"'tw_' || i, 'k' || i, 'translate', 'zh-CN', '', '" + text + "', i, 1, CASE WHEN i % 5000 = 0 THEN 'queued' ELSE 'completed' END, 'ready', CASE WHEN i % 1000 = 0 THEN 'job' || i ELSE '' END, '', 1, i, i, i, ? - i", 20_000},
+			"'tw_' || i, 'k' || i, 'translate', 'zh-CN', '', '" + text +
+				"', i, 1, CASE WHEN i % 5000 = 0 THEN 'queued' ELSE 'completed' END, 'ready', CASE WHEN i % 1000 = 0 THEN 'job' || i ELSE '' END, '', 1, i, i, i, ? - i", 20_000},
 		{"release_translated", "release_id, language, kind, hash, work_id", "i, 'zh-CN', 'release_smart', 'h', 'tw_' || i", 20_000},
-		{"release_translation_requests", "id, user_id, producer_ref, kind, variant, entity_id, language, slots, work_id, created_at", "'tr_' || i, 'usr_' || (1 + i % 2000), '', '', '', '', '', '[]', 'tw_' || i, ? - i", 20_000},
-		{"release_translation_batches", "id, job_id, state, reason, works, tokens, created_at", "'batch_' || i, 'job' || i, 'completed', '', 1, 1, ? - i", 10_000},
+		{"release_translation_requests", "id, user_id, producer_ref, kind, variant, entity_id, language, slots, work_id, created_at",
+			"'tr_' || i, 'usr_' || (1 + i % 2000), '', '', '', '', '', '[]', 'tw_' || i, ? - i", 20_000},
+		{"release_translation_batches", "id, job_id, state, reason, works, tokens, created_at",
+			"'batch_' || i, 'job' || i, 'completed', '', 1, 1, ? - i", 10_000},
 		{"release_model_calls", "at, batch_id, task, model, outcome, input_tokens, output_tokens, cost_micros, duration_ms, parts, message",
 			"? - 10000000 * (i / 100), '', '', '', '', 1, 1, 1, 1, 1, ''", 20_000},
 	} {
-		testkit.FillTable(t, st, r.table, r.columns, strings.ReplaceAll(r.values, "?", fmt.Sprintf("CAST(%d AS BIGINT)", now.UnixMilli())), r.count)
+		testkit.FillTable(t, st, r.table, r.columns, strings.ReplaceAll(r.values, "?", fmt.Sprintf("CAST(%d AS BIGINT)", now.UnixMilli())),
+			r.count)
 		big = append(big, r.table)
 	}
 	words := "docid, repo, title, body) SELECT id, '', '', 'a word' || id"
@@ -106,14 +115,17 @@ func newPlanned(t *testing.T, st *store.Store) *planned {
 	must(t, err)
 	host := []hosts.Host{hosts.NewHost("codehost.main", fake.NewCodeHost(""))}
 	p := &planned{store: st, now: time.Now()}
-	p.service, err = releases.New(t.Context(), releases.Config{Store: st, Keyring: ring, Queue: q, Users: users, Hosts: host, Settings: releases.Settings{TimeZone: "UTC", Interval: time.Hour}})
+	p.service, err = releases.New(t.Context(),
+		releases.Config{Store: st, Keyring: ring, Queue: q, Users: users, Hosts: host,
+			Settings: releases.Settings{TimeZone: "UTC", Interval: time.Hour}})
 	must(t, err)
 	t.Cleanup(p.service.Close)
 	must(t, q.Register(p.service.Jobs(), nil))
 	p.repos = repo.NewStore(st)
 	p.feed, p.accounts, p.state = feed.NewStore(st, p.repos), account.NewStore(st, ring), hosts.NewState(st)
 	p.briefs = brief.New(st, p.feed, nil, nil, time.Now)
-	p.works = translate.New(translate.Config{Store: st, Queue: q, Now: time.Now, Settings: func() translate.Settings { return translate.Settings{DailyTokens: 1000} }})
+	p.works = translate.New(translate.Config{Store: st, Queue: q, Now: time.Now,
+		Settings: func() translate.Settings { return translate.Settings{DailyTokens: 1000} }})
 	t.Cleanup(p.works.Close)
 	p.syncer = hosts.New(hosts.Config{
 		Store: st, Repos: p.repos, Feed: p.feed, Accounts: p.accounts, State: p.state, Logger: hclog.NewNullLogger(), Now: time.Now,

@@ -45,7 +45,8 @@ func (p *planned) repoQueries(t *testing.T) map[string]func() error {
 		"a repository by name": func() error { _, err := r.FindByName(ctx, "codehost.main", "o77/r77"); return err },
 		"a repository to see":  func() error { _, err := r.FindVisible(ctx, "usr_8", "o8/r8"); return ignore(err, repo.ErrNoRepo) },
 		"saved repositories": func() error {
-			return r.SaveAll(ctx, []*repo.Repo{{Host: "codehost.main", RemoteID: "r77", FullName: "o77/r77"}, {Host: "codehost.main", RemoteID: "r78", FullName: "o78/new", Private: true}}, p.now)
+			return r.SaveAll(ctx, []*repo.Repo{{Host: "codehost.main", RemoteID: "r77", FullName: "o77/r77"},
+				{Host: "codehost.main", RemoteID: "r78", FullName: "o78/new", Private: true}}, p.now)
 		},
 		"repositories that are due": func() error { _, err := r.Due(ctx, p.now, 300); return err },
 		"what a user sees":          func() error { _, err := r.VisibleTo(ctx, "usr_8"); return err },
@@ -144,7 +145,8 @@ func (p *planned) textQueries(t *testing.T) map[string]func() error {
 		"translations of releases": func() error { _, err := w.OfReleases(ctx, "zh-CN", []int64{release, 78}); return err },
 		"ended translations":       func() error { _, err := w.EndedOf(ctx, "zh-CN", []int64{release, 78}); return err },
 		"asked": func() error {
-			_, _, err := w.Ask(ctx, []translate.Asked{{Demand: &translate.Demand{Source: translate.Source{Task: "translate", Language: "zh-CN", Title: "x"}}}})
+			_, _, err := w.Ask(ctx, []translate.Asked{{Demand: &translate.Demand{Source: translate.Source{Task: "translate", Language: "zh-CN",
+				Title: "x"}}}})
 			return err
 		},
 		"a request":    func() error { _, _, err := w.FindRequest(ctx, "usr_8", "tr_7"); return err },
@@ -159,8 +161,8 @@ func (p *planned) textQueries(t *testing.T) map[string]func() error {
 	}
 }
 
-// TestForeignKeysHaveIndexes: the database finds the rows that refer to a deleted one by an index. PostgreSQL looks for them with statements
-// of its own, of which no plan tells. The keys are the same on both dialects, and SQLite lists them.
+// TestForeignKeysHaveIndexes: the database finds the rows that refer to a deleted one by an index. PostgreSQL looks for them with
+// statements of its own, of which no plan tells. The keys are the same on both dialects, and SQLite lists them.
 func TestForeignKeysHaveIndexes(t *testing.T) {
 	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), releases.Migrations())
 	var without []string

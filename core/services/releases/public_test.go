@@ -71,8 +71,9 @@ func TestPublicReleases(t *testing.T) {
 			}
 		}
 		for path, code := range map[string]string{
-			publicEngine + "?limit=31": "bad_request", publicEngine + "?limit=0": "bad_request", publicEngine + "?limit=x": "bad_request", publicEngine + "?content=secret": "bad_request",
-			publicEngine + "?cursor=x": "bad_request",
+			publicEngine + "?limit=31": "bad_request", publicEngine + "?limit=0": "bad_request", publicEngine + "?limit=x": "bad_request",
+			publicEngine + "?content=secret": "bad_request",
+			publicEngine + "?cursor=x":       "bad_request",
 		} {
 			s.want(400, code, "", http.MethodGet, path, nil)
 		}

@@ -33,7 +33,8 @@ func TestReactions(t *testing.T) {
 		s.want(200, "", s.ada, http.MethodPost, "/api/sync/all", nil)
 		id := s.list(s.ada, "/api/releases")[0]["release_id"].(string)
 		left := s.want(200, "", s.ada, http.MethodPost, togglePath, dict{"release_id": id, "content": "heart"})
-		if r := left["reactions"].(dict); left["release_id"] != id || r["status"] != "ready" || r["counts"].(dict)["heart"] != 3.0 || r["viewer"].(dict)["heart"] != true || r["viewer"].(dict)["eyes"] != false {
+		if r := left["reactions"].(dict); left["release_id"] != id || r["status"] != "ready" || r["counts"].(dict)["heart"] != 3.0 ||
+			r["viewer"].(dict)["heart"] != true || r["viewer"].(dict)["eyes"] != false {
 			t.Errorf("got %v", left)
 		}
 		// The feed has the count from then on, and never who left it.
@@ -62,10 +63,12 @@ func checkReactionErrors(t *testing.T, s *server, id string) {
 		many[i] = fmt.Sprint(i + 1)
 	}
 	s.want(200, "", s.ada, http.MethodPost, refreshPath, dict{"release_ids": many[:100]})
-	for _, body := range []any{dict{}, dict{"release_ids": []string{}}, dict{"release_ids": many}, dict{"release_ids": []string{"abc"}}, dict{"release_ids": []any{1}}, `{"release_ids":`} {
+	for _, body := range []any{dict{}, dict{"release_ids": []string{}}, dict{"release_ids": many}, dict{"release_ids": []string{"abc"}},
+		dict{"release_ids": []any{1}}, `{"release_ids":`} {
 		s.want(400, "bad_request", s.ada, http.MethodPost, refreshPath, body)
 	}
-	for _, body := range []any{dict{"release_id": id}, dict{"release_id": id, "content": "confused"}, dict{"release_id": "x", "content": "heart"}, dict{"content": "heart"}} {
+	for _, body := range []any{dict{"release_id": id}, dict{"release_id": id, "content": "confused"},
+		dict{"release_id": "x", "content": "heart"}, dict{"content": "heart"}} {
 		s.want(400, "bad_request", s.ada, http.MethodPost, togglePath, body)
 	}
 	s.want(401, "unauthorized", "", http.MethodPost, togglePath, dict{"release_id": id, "content": "heart"})
@@ -96,7 +99,8 @@ func checkReactionErrors(t *testing.T, s *server, id string) {
 	if got := s.want(200, "", s.ada, http.MethodPost, refreshPath, dict{"release_ids": []string{id}})["items"].([]any); len(got) != 0 {
 		t.Errorf("a host without reactions gives %v", got)
 	}
-	s.want(403, "pat_forbidden", s.ada, http.MethodPost, togglePath, dict{"release_id": s.list(s.ada, "/api/releases")[1]["release_id"], "content": "heart"})
+	s.want(403, "pat_forbidden", s.ada, http.MethodPost, togglePath,
+		dict{"release_id": s.list(s.ada, "/api/releases")[1]["release_id"], "content": "heart"})
 	s.host.SetAbilities(client.CodeHostAbilities{Viewer: true, Releases: true, Reactions: true})
 	s.host.Fail("readreactions", fake.CodeHostError(401, 0))
 	// A token that the host refuses is none to react with, at the call that finds it and at those after it.
@@ -104,5 +108,6 @@ func checkReactionErrors(t *testing.T, s *server, id string) {
 	for range 2 {
 		s.want(403, "pat_required", s.ada, http.MethodPost, togglePath, refused)
 	}
-	s.want(422, "pat_invalid", s.ada, http.MethodPost, refreshPath, dict{"release_ids": []string{s.list(s.ada, "/api/releases")[1]["release_id"].(string)}})
+	s.want(422, "pat_invalid", s.ada, http.MethodPost, refreshPath,
+		dict{"release_ids": []string{s.list(s.ada, "/api/releases")[1]["release_id"].(string)}})
 }

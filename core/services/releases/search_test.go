@@ -39,10 +39,15 @@ func TestSearch(t *testing.T) {
 		}
 		s.runJob("releases.sync_due")
 		for q, want := range map[string][]string{
-			"proxy": {"v1.1.0", "v1.0.0"}, `"reverse proxy"`: {"v1.0.0"}, "proxy certificates": {"v1.0.0"}, "PROXY": {"v1.1.0", "v1.0.0"}, "certif*": {"v1.0.0"}, "certif": nil,
-			"grosse": nil, "größe": {"v1.1.0"}, "grosze": nil, "登录": {"v1.1.0"}, "登录错误": {"v1.1.0"}, "错误了": nil, "behind": {"v2.0.0"}, "loom": {"v2.0.0"}, "repo:acme": {"v2.0.0", "v1.1.0", "v1.0.0"},
-			"repo:acme/engine tls": {"v1.0.0"}, "title:v1.1.0": {"v1.1.0"}, "title:proxy": nil, "after:2026-03-01": {"v1.1.0", "v2.0.0"}, "before:2026-03-01 proxy": {"v1.0.0"},
-			"": {"v2.0.0", "v1.1.0", "v1.0.0"}, "' OR 1=1 --": nil, `"`: {"v2.0.0", "v1.1.0", "v1.0.0"}, "NEAR/2 *": nil, "proxy -tls": {"v1.1.0"}, "-proxy": {"v2.0.0"}, `-"reverse proxy" repo:engine`: {"v1.1.0"}, "-repo:engine": {"v2.0.0"}, "-title:v1*": {"v2.0.0"}, "after:2026-02-28T12:00:00Z v1*": {"v1.1.0"},
+			"proxy": {"v1.1.0", "v1.0.0"}, `"reverse proxy"`: {"v1.0.0"}, "proxy certificates": {"v1.0.0"}, "PROXY": {"v1.1.0", "v1.0.0"},
+			"certif*": {"v1.0.0"}, "certif": nil,
+			"grosse": nil, "größe": {"v1.1.0"}, "grosze": nil, "登录": {"v1.1.0"}, "登录错误": {"v1.1.0"}, "错误了": nil,
+			"behind": {"v2.0.0"}, "loom": {"v2.0.0"}, "repo:acme": {"v2.0.0", "v1.1.0", "v1.0.0"},
+			"repo:acme/engine tls": {"v1.0.0"}, "title:v1.1.0": {"v1.1.0"}, "title:proxy": nil, "after:2026-03-01": {"v1.1.0", "v2.0.0"},
+			"before:2026-03-01 proxy": {"v1.0.0"},
+			"":                        {"v2.0.0", "v1.1.0", "v1.0.0"}, "' OR 1=1 --": nil, `"`: {"v2.0.0", "v1.1.0", "v1.0.0"}, "NEAR/2 *": nil, "proxy -tls": {"v1.1.0"},
+			"-proxy": {"v2.0.0"}, `-"reverse proxy" repo:engine`: {"v1.1.0"}, "-repo:engine": {"v2.0.0"}, "-title:v1*": {"v2.0.0"},
+			"after:2026-02-28T12:00:00Z v1*": {"v1.1.0"},
 		} {
 			got := s.search(q)
 			slices.Sort(got)
@@ -68,7 +73,8 @@ func checkSearchChanges(t *testing.T, s *server) {
 	t.Helper()
 	first := s.want(200, "", s.ada, http.MethodGet, "/api/feed?q=acme&limit=2", nil)
 	second := s.want(200, "", s.ada, http.MethodGet, "/api/feed?q=acme&limit=2&cursor="+first["next_cursor"].(string), nil)
-	if got := append(titles(first), titles(second)...); !slices.Equal(got, []string{"release v2.0.0", "release v1.1.0", "release v1.0.0"}) || second["next_cursor"] != nil {
+	if got := append(titles(first), titles(second)...); !slices.Equal(got, []string{"release v2.0.0", "release v1.1.0", "release v1.0.0"}) ||
+		second["next_cursor"] != nil {
 		t.Errorf("in pages: got %q", got)
 	}
 	s.host.Change("acme/engine", func(c *fake.CodeHostContent) {

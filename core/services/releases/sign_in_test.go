@@ -22,7 +22,8 @@ var from = auth.Origin{Address: "127.0.0.1", UserAgent: "test"}
 // withSignIn has people sign in at the code host, and makes members of those whose logins are named.
 func withSignIn(logins ...string) func(*releases.Settings) {
 	return func(set *releases.Settings) {
-		set.SignIn = releases.SignInSettings{Name: "Forge", ClientID: "patchbay", ClientSecret: "secret-of-the-application", SignUp: len(logins) > 0, Logins: logins}
+		set.SignIn = releases.SignInSettings{Name: "Forge", ClientID: "patchbay", ClientSecret: "secret-of-the-application",
+			SignUp: len(logins) > 0, Logins: logins}
 	}
 }
 
@@ -37,7 +38,8 @@ func (s *server) principal(key string) *auth.Principal {
 }
 
 // comeBack begins a sign-in, lets the code host give a code for a token, and comes back with it.
-func (s *server) comeBack(p *auth.Principal, token codehost.OAuthToken, change ...func(*releases.SignInAnswer)) (releases.SignInResult, error) {
+func (s *server) comeBack(p *auth.Principal, token codehost.OAuthToken,
+	change ...func(*releases.SignInAnswer)) (releases.SignInResult, error) {
 	s.Helper()
 	start, err := s.service.BeginSignIn(s.Context(), p, from, "/releases/settings")
 	must(s, err)
@@ -85,7 +87,8 @@ func TestSignIn(t *testing.T) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base, http.NoBody)
 		must(t, err)
 		req.AddCookie(auth.Cookie(in.Cookie, false))
-		if p, err := s.users.Recognise(s.access, req); err != nil || p.Via != auth.ViaLinked || p.Strong() || p.CheckedAt != 0 || s.users.RequireConfirmed(p) == nil {
+		if p, err := s.users.Recognise(s.access, req); err != nil || p.Via != auth.ViaLinked || p.Strong() || p.CheckedAt != 0 ||
+			s.users.RequireConfirmed(p) == nil {
 			t.Errorf("got %+v, %v", p, err)
 		}
 		// An account is of one user.
@@ -170,7 +173,8 @@ func TestSignInRefusals(t *testing.T) {
 		must(t, err)
 		page, err := url.Parse(start.Page)
 		must(t, err)
-		_, err = s.service.FinishSignIn(t.Context(), s.principal(s.bob), from, releases.SignInAnswer{State: page.Query().Get("state"), Code: s.host.Grant(start.Page, ada), Browser: start.Browser})
+		_, err = s.service.FinishSignIn(t.Context(), s.principal(s.bob), from,
+			releases.SignInAnswer{State: page.Query().Get("state"), Code: s.host.Grant(start.Page, ada), Browser: start.Browser})
 		s.wantCode(err, "sign_in_failed")
 		_, err = s.service.BeginSignIn(t.Context(), &auth.Principal{User: s.userOf(s.ada), Via: auth.ViaKey}, from, "/")
 		s.wantCode(err, fault.Forbidden)
@@ -222,7 +226,8 @@ func TestRefresh(t *testing.T) {
 		must(t, err)
 		const second = "ghu_ada_second_token"
 		s.host.AddAccount(schema.Secret(second), codehost.Account{ID: "1", Login: "ada"})
-		s.host.SetRefreshed("refresh-1", codehost.OAuthToken{AccessToken: second, RefreshToken: "refresh-2", ExpiresAt: s.clock.now().Add(16 * time.Hour)})
+		s.host.SetRefreshed("refresh-1", codehost.OAuthToken{AccessToken: second, RefreshToken: "refresh-2",
+			ExpiresAt: s.clock.now().Add(16 * time.Hour)})
 		s.clock.advance(8 * time.Hour)
 		s.want(200, "", s.ada, http.MethodPost, "/api/sync/starred", nil)
 		calls := s.host.Calls()

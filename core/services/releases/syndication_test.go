@@ -28,12 +28,14 @@ func TestSyndication(t *testing.T) {
 		s.addRepo("acme/engine", day, 3)
 		s.addRepo("acme/loom", day, 1)
 		s.publish("acme/loom", codehost.Release{
-			ID: "x", TagName: "v2.0.0-rc.1", Name: "Bold & <b>new</b>\x01", Body: "## Notes\n\n<script>alert(1)</script>\n\n[link](/docs) & ]]> 中文", HTMLURL: "https://codehost.example/l?a=1&b=2",
+			ID: "x", TagName: "v2.0.0-rc.1", Name: "Bold & <b>new</b>\x01",
+			Body: "## Notes\n\n<script>alert(1)</script>\n\n[link](/docs) & ]]> 中文", HTMLURL: "https://codehost.example/l?a=1&b=2",
 			PublishedAt: day.Add(9 * time.Hour), Prerelease: true,
 		})
 		s.runJob("releases.sync_due")
 		token, made := s.addFeed(dict{"name": "Everything <1>"})
-		if made["atom_url"] != "https://patchbay.example.com/releases/api/feed.atom?token="+token || !strings.HasPrefix(token, "svc_ft_") || len(token) < 40 {
+		if made["atom_url"] != "https://patchbay.example.com/releases/api/feed.atom?token="+token || !strings.HasPrefix(token, "svc_ft_") ||
+			len(token) < 40 {
 			t.Errorf("got %v", made)
 		}
 		atom := s.send("", http.MethodGet, "/api/feed.atom?token="+token, nil)
@@ -48,7 +50,8 @@ func TestSyndication(t *testing.T) {
 		checkJSONFeed(t, raw.body, 5)
 		for _, body := range [][]byte{atom.body, raw.body} {
 			parsed, err := gofeed.NewParser().ParseString(string(body))
-			if err != nil || parsed.Title != "Everything <1>" || len(parsed.Items) != 5 || parsed.Items[0].Link != "https://codehost.example/l?a=1&b=2" || !parsed.Items[0].PublishedParsed.Equal(day.Add(9*time.Hour)) {
+			if err != nil || parsed.Title != "Everything <1>" || len(parsed.Items) != 5 ||
+				parsed.Items[0].Link != "https://codehost.example/l?a=1&b=2" || !parsed.Items[0].PublishedParsed.Equal(day.Add(9*time.Hour)) {
 				t.Errorf("a reader finds %+v, %v", parsed, err)
 				continue
 			}
@@ -57,10 +60,12 @@ func TestSyndication(t *testing.T) {
 				t.Errorf("got %s", html)
 			}
 		}
-		if n := strings.Count(string(atom.body), token); n != 1 || !strings.Contains(string(atom.body), `<link rel="self" href="https://patchbay.example.com/releases/api/feed.atom?token=`+token+`">`) {
+		if n := strings.Count(string(atom.body), token); n != 1 ||
+			!strings.Contains(string(atom.body), `<link rel="self" href="https://patchbay.example.com/releases/api/feed.atom?token=`+token+`">`) {
 			t.Errorf("the token stands %d times in the feed, want in the link to itself", n)
 		}
-		if strings.Contains(string(raw.body), token) || !strings.Contains(string(raw.body), `"feed_url":"https://patchbay.example.com/releases/api/feed.json"`) {
+		if strings.Contains(string(raw.body), token) ||
+			!strings.Contains(string(raw.body), `"feed_url":"https://patchbay.example.com/releases/api/feed.json"`) {
 			t.Errorf("a feed that was asked for without a token in its address has %s", raw.body)
 		}
 		checkConditionalFeed(t, s, token, atom)
@@ -126,7 +131,8 @@ func checkAtom(t *testing.T, raw []byte, entries int) {
 					}
 				}
 			}
-			if inner["id"] != 1 || inner["title"] != 1 || inner["updated"] != 1 || inner["published"] != 1 || inner["content"] != 1 || inner["author"] != 1 {
+			if inner["id"] != 1 || inner["title"] != 1 || inner["updated"] != 1 || inner["published"] != 1 || inner["content"] != 1 ||
+				inner["author"] != 1 {
 				t.Errorf("an entry has %v", inner)
 			}
 		}
@@ -152,12 +158,14 @@ func checkJSONFeed(t *testing.T, raw []byte, items int) {
 		}
 	}
 	must(t, json.Unmarshal(raw, &doc))
-	if doc.Version != "https://jsonfeed.org/version/1.1" || doc.Title == "" || doc.Home != "https://patchbay.example.com/releases/feed" || len(doc.Items) != items {
+	if doc.Version != "https://jsonfeed.org/version/1.1" || doc.Title == "" || doc.Home != "https://patchbay.example.com/releases/feed" ||
+		len(doc.Items) != items {
 		t.Errorf("got %+v", doc)
 	}
 	seen := map[string]bool{}
 	for _, i := range doc.Items {
-		if _, err := time.Parse(time.RFC3339, i.Published); err != nil || i.ID == "" || seen[i.ID] || i.HTML == nil || len(i.Authors) != 1 || i.Authors[0].Name == "" || len(i.Tags) == 0 {
+		if _, err := time.Parse(time.RFC3339, i.Published); err != nil || i.ID == "" || seen[i.ID] || i.HTML == nil || len(i.Authors) != 1 ||
+			i.Authors[0].Name == "" || len(i.Tags) == 0 {
 			t.Errorf("got %+v, %v", i, err)
 		}
 		seen[i.ID] = true
@@ -177,7 +185,8 @@ func checkConditionalFeed(t *testing.T, s *server, token string, first reply) {
 	s.publish("acme/engine", newRelease("acme/engine", 9, day.AddDate(0, 0, 1)))
 	s.clock.advance(fullInterval)
 	s.runJob("releases.sync_due")
-	if got := s.send("", http.MethodGet, "/api/feed.atom?token="+token, nil, "If-None-Match", etag); got.status != 200 || got.header.Get("ETag") == etag {
+	if got := s.send("", http.MethodGet, "/api/feed.atom?token="+token, nil, "If-None-Match", etag); got.status != 200 ||
+		got.header.Get("ETag") == etag {
 		t.Errorf("got %d after something new", got.status)
 	}
 }

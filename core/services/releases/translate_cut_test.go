@@ -33,7 +33,8 @@ func (s *server) openLines(who string, ids []string) *lineStream {
 	s.Cleanup(func() { _ = conn.Close() })
 	body, err := json.Marshal(dict{"release_ids": ids})
 	must(s, err)
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.base+"/api/translate/releases/batch/stream", strings.NewReader(string(body)))
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.base+"/api/translate/releases/batch/stream",
+		strings.NewReader(string(body)))
 	must(s, err)
 	req.Header.Set("Authorization", "Bearer "+who)
 	must(s, req.Write(conn))

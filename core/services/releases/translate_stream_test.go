@@ -18,7 +18,8 @@ import (
 func TestBatchesOfRequests(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {
 		ids := s.addReleases("First words", "Second words", "Third words")
-		items := []dict{input("release_summary", ids[0]), input("release_summary", ids[1]), input("release_summary", ids[2]), input("release_summary", "999")}
+		items := []dict{input("release_summary", ids[0]), input("release_summary", ids[1]), input("release_summary", ids[2]),
+			input("release_summary", "999")}
 		got := s.want(http.StatusOK, "", s.ada, "POST", "/api/translate/requests", dict{"mode": "async", "items": items})["requests"].([]any)
 		if len(got) != 4 || got[3].(dict)["status"] != "failed" || got[0].(dict)["producer_ref"] != "ref-"+ids[0] {
 			t.Fatalf("%v", got)
@@ -86,7 +87,8 @@ func TestStreamsAreCutAndResumed(t *testing.T) {
 		}
 		close(hold)
 		names, last := s.events(s.ada, path, 9, "Last-Event-ID", "3")
-		if fmt.Sprint(names) != "[completed]" || last["status"] != "completed" || last["result"].(dict)["status"] != "ready" || last["batch_id"] == nil {
+		if fmt.Sprint(names) != "[completed]" || last["status"] != "completed" || last["result"].(dict)["status"] != "ready" ||
+			last["batch_id"] == nil {
 			t.Errorf("%v %v", names, last)
 		}
 		if names, _ := s.events(s.ada, path, 9); fmt.Sprint(names) != "[queued batched running completed]" {
@@ -98,7 +100,8 @@ func TestStreamsAreCutAndResumed(t *testing.T) {
 		for range 2 {
 			reply := s.send(s.ada, "POST", "/api/translate/releases/batch/stream", dict{"release_ids": append(ids, "999")})
 			lines := strings.Split(strings.TrimSpace(string(reply.body)), "\n")
-			if len(lines) != 4 || lines[3] != `{"event":"done"}` || !strings.Contains(string(reply.body), `"status":"missing"`) || strings.Count(string(reply.body), `"status":"ready"`) != 2 {
+			if len(lines) != 4 || lines[3] != `{"event":"done"}` || !strings.Contains(string(reply.body), `"status":"missing"`) ||
+				strings.Count(string(reply.body), `"status":"ready"`) != 2 {
 				t.Errorf("%s", reply.body)
 			}
 		}
@@ -115,13 +118,15 @@ func TestLegacyTranslation(t *testing.T) {
 		if one["status"] != "ready" || one["lang"] != "zh-CN" || one["summary"] != "译First words" {
 			t.Errorf("%v", one)
 		}
-		list := s.want(http.StatusOK, "", s.ada, "POST", "/api/translate/release/detail/batch", dict{"release_ids": append(ids, "999")})["items"].([]any)
+		list := s.want(http.StatusOK, "", s.ada, "POST", "/api/translate/release/detail/batch",
+			dict{"release_ids": append(ids, "999")})["items"].([]any)
 		if len(list) != 3 || list[1].(dict)["status"] != "ready" || list[2].(dict)["status"] != "missing" || list[2].(dict)["id"] != "999" {
 			t.Errorf("%v", list)
 		}
 		task := s.want(http.StatusOK, "", s.bob, "POST", "/api/translate/release/detail?return_mode=task_id", dict{"release_id": ids[1]})
 		names, last := s.events(s.bob, "/api/tasks/"+task["task_id"].(string)+"/events", 9)
-		if task["task_type"] != "translate.release_detail" || names[len(names)-1] != "task.completed" || last["status"] != "succeeded" || last["result"].(dict)["status"] != "ready" {
+		if task["task_type"] != "translate.release_detail" || names[len(names)-1] != "task.completed" || last["status"] != "succeeded" ||
+			last["result"].(dict)["status"] != "ready" {
 			t.Errorf("%v: %v %v", task, names, last)
 		}
 		reply := s.send(s.ada, "POST", "/api/translate/release?return_mode=sse", dict{"release_id": ids[1]})
@@ -135,7 +140,8 @@ func TestLegacyTranslation(t *testing.T) {
 func TestNotificationsAreTranslated(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {
 		s.host.Change("ada", func(c *fake.CodeHostContent) {
-			c.Notifications = []codehost.Notification{{ThreadID: "77", RepoFullName: "acme/tool", Title: "Patterns are lost", SubjectType: "Issue", UpdatedAt: day, Unread: true}}
+			c.Notifications = []codehost.Notification{{ThreadID: "77", RepoFullName: "acme/tool", Title: "Patterns are lost", SubjectType: "Issue",
+				UpdatedAt: day, Unread: true}}
 		})
 		s.want(http.StatusOK, "", s.adaCookie, "PUT", "/api/reaction-token", dict{"token": adaToken})
 		s.want(http.StatusOK, "", s.ada, "POST", "/api/sync/notifications", nil)
@@ -143,7 +149,8 @@ func TestNotificationsAreTranslated(t *testing.T) {
 		if got["status"] != "ready" || got["title"] != "译Patterns are lost" || got["summary"] != nil {
 			t.Errorf("%v", got)
 		}
-		list := s.want(http.StatusOK, "", s.ada, "POST", "/api/translate/notifications/batch", dict{"thread_ids": []string{"77", "78"}})["items"].([]any)
+		list := s.want(http.StatusOK, "", s.ada, "POST", "/api/translate/notifications/batch",
+			dict{"thread_ids": []string{"77", "78"}})["items"].([]any)
 		if list[0].(dict)["status"] != "ready" || list[1].(dict)["status"] != "missing" {
 			t.Errorf("%v", list)
 		}
@@ -151,7 +158,8 @@ func TestNotificationsAreTranslated(t *testing.T) {
 		in := input("notification", "77")
 		in["max_wait_ms"] = -5
 		in["target_slots"] = []string{"title_zh"}
-		if result := s.want(http.StatusOK, "", s.ada, "POST", "/api/translate/requests", dict{"mode": "wait", "item": in})["result"].(dict); result["title_zh"] != "译Patterns are lost" || result["body_md"] != nil {
+		if result := s.want(http.StatusOK, "", s.ada, "POST", "/api/translate/requests",
+			dict{"mode": "wait", "item": in})["result"].(dict); result["title_zh"] != "译Patterns are lost" || result["body_md"] != nil {
 			t.Errorf("%v", result)
 		}
 	}, withTranslator)

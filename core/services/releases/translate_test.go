@@ -56,7 +56,8 @@ func TestTranslationIsReady(t *testing.T) {
 		ids := s.addReleases("## Changes\n\n- faster `parse()`, see #12 by @ada\n")
 		got := s.translate(s.ada, "release_detail", ids[0])
 		result := got["result"].(dict)
-		if got["status"] != "completed" || result["status"] != "ready" || result["title_zh"] != "译acme/tool v1.0.0" || result["body_md"] != "## 译Changes\n\n- 译faster `parse()`, see #12 by @ada" {
+		if got["status"] != "completed" || result["status"] != "ready" || result["title_zh"] != "译acme/tool v1.0.0" ||
+			result["body_md"] != "## 译Changes\n\n- 译faster `parse()`, see #12 by @ada" {
 			t.Fatalf("%v", got)
 		}
 		if result["work_item_id"] == nil || result["batch_id"] == nil || result["error"] != nil || result["producer_ref"] != "ref-"+ids[0] {
@@ -67,7 +68,8 @@ func TestTranslationIsReady(t *testing.T) {
 			t.Errorf("%v", again)
 		}
 		s.want(http.StatusNotFound, "not_found", s.bob, "GET", "/api/translate/requests/"+got["request_id"].(string), nil)
-		if text := s.model.Calls()[0].Parts[1].Text; strings.Contains(text, "parse") || strings.Contains(text, "#12") || strings.Contains(text, "@ada") {
+		if text := s.model.Calls()[0].Parts[1].Text; strings.Contains(text, "parse") || strings.Contains(text, "#12") ||
+			strings.Contains(text, "@ada") {
 			t.Errorf("the model has seen what must not change: %q", text)
 		}
 		item := s.want(http.StatusOK, "", s.ada, "GET", "/api/feed", nil)["items"].([]any)[0].(dict)["translated"].(dict)
@@ -117,7 +119,8 @@ func TestLimitThenReady(t *testing.T) {
 		}
 		use, err := s.service.ModelUseOf(asAdmin(), "")
 		must(t, err)
-		if len(use.Calls) != 2 || use.Calls[1].Outcome != translator.OutcomeRateLimited || use.Calls[0].InputTokens != 10 || use.Today.CostMicros != 1000 || use.Today != use.Period || use.Today.Calls != 2 {
+		if len(use.Calls) != 2 || use.Calls[1].Outcome != translator.OutcomeRateLimited || use.Calls[0].InputTokens != 10 ||
+			use.Today.CostMicros != 1000 || use.Today != use.Period || use.Today.Calls != 2 {
 			t.Errorf("%+v", use)
 		}
 	}, withTranslator)
@@ -141,7 +144,8 @@ func TestAnswersOfAnyCharacters(t *testing.T) {
 			t.Fatalf("%v", got)
 		}
 		s.model.Answer(func(translator.Request) *translator.Answer {
-			return &translator.Answer{Problem: strings.Repeat("误", 1000) + "\x00", Attempts: []translator.Attempt{fake.TranslatorAttempt(translator.OutcomeBadAnswer)}}
+			return &translator.Answer{Problem: strings.Repeat("误", 1000) + "\x00",
+				Attempts: []translator.Attempt{fake.TranslatorAttempt(translator.OutcomeBadAnswer)}}
 		})
 		if got := s.translate(s.ada, "release_smart", ids[0])["result"].(dict); got["error_code"] != "unusable_answer" {
 			t.Errorf("%v", got)
@@ -167,7 +171,8 @@ func TestGarbageIsAnErrorWithASummary(t *testing.T) {
 		s.model.Answer(answer("- 只有一项"))
 		got := s.translate(s.ada, "release_summary", ids[0])
 		result := got["result"].(dict)
-		if got["status"] != "failed" || result["status"] != "error" || result["error_code"] != "markdown_structure_mismatch" || result["error_summary"] != "译文的 Markdown 结构与原文不一致。" || result["error"] != result["error_summary"] || result["error_detail"] == nil {
+		if got["status"] != "failed" || result["status"] != "error" || result["error_code"] != "markdown_structure_mismatch" ||
+			result["error_summary"] != "译文的 Markdown 结构与原文不一致。" || result["error"] != result["error_summary"] || result["error_detail"] == nil {
 			t.Fatalf("%v", got)
 		}
 		calls := s.model.Calls()
@@ -239,7 +244,8 @@ func TestBudgetDisables(t *testing.T) {
 		}
 		got := s.translate(s.ada, "release_summary", ids[1])
 		result := got["result"].(dict)
-		if got["status"] != "completed" || result["status"] != "disabled" || result["error_code"] != "budget_reached" || !strings.Contains(result["error_summary"].(string), "额度") {
+		if got["status"] != "completed" || result["status"] != "disabled" || result["error_code"] != "budget_reached" ||
+			!strings.Contains(result["error_summary"].(string), "额度") {
 			t.Errorf("%v", got)
 		}
 		if n := len(s.model.Calls()); n != 1 {
@@ -254,7 +260,8 @@ func TestBudgetDisables(t *testing.T) {
 func TestWithoutTranslatorNothingIsQueued(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {
 		ids := s.addReleases("Some words of the release")
-		if got := s.translate(s.ada, "release_summary", ids[0]); got["status"] != "completed" || got["result"].(dict)["error_code"] != "not_configured" {
+		if got := s.translate(s.ada, "release_summary", ids[0]); got["status"] != "completed" ||
+			got["result"].(dict)["error_code"] != "not_configured" {
 			t.Errorf("%v", got)
 		}
 		if got := s.want(http.StatusOK, "", s.ada, "POST", "/api/translate/release", dict{"release_id": ids[0]}); got["status"] != "disabled" {
@@ -268,9 +275,10 @@ func TestSummaries(t *testing.T) {
 	forEach(t, func(t *testing.T, s *server) {
 		ids := s.addReleases("Bugfixes", "First")
 		s.host.Change("acme/tool", func(c *fake.CodeHostContent) {
-			c.Comparisons = map[string]codehost.Comparison{"v1.0.0...v1.1.0": {TotalCommits: 1, Commits: []codehost.Commit{{Hash: "1", Subject: "speed up the parser"}}, Files: []codehost.ChangedFile{
-				{Path: "go.sum", Status: "modified", Patch: "+noise"}, {Path: "parser.go", Status: "modified", Patch: "+fast()"},
-			}}}
+			c.Comparisons = map[string]codehost.Comparison{"v1.0.0...v1.1.0": {TotalCommits: 1,
+				Commits: []codehost.Commit{{Hash: "1", Subject: "speed up the parser"}}, Files: []codehost.ChangedFile{
+					{Path: "go.sum", Status: "modified", Patch: "+noise"}, {Path: "parser.go", Status: "modified", Patch: "+fast()"},
+				}}}
 		})
 		s.model.Answer(func(req translator.Request) *translator.Answer {
 			out := &translator.Answer{Attempts: []translator.Attempt{fake.TranslatorAttempt(translator.OK)}}
@@ -282,7 +290,8 @@ func TestSummaries(t *testing.T) {
 			return out
 		})
 		result := s.translate(s.ada, "release_smart", ids[0])["result"].(dict)
-		if text, _ := result["summary_md"].(string); result["status"] != "ready" || !strings.Contains(text, "speed up the parser") || !strings.Contains(text, "+fast()") || strings.Contains(text, "noise") {
+		if text, _ := result["summary_md"].(string); result["status"] != "ready" || !strings.Contains(text, "speed up the parser") ||
+			!strings.Contains(text, "+fast()") || strings.Contains(text, "noise") {
 			t.Errorf("%v", result)
 		}
 		if got := s.translate(s.ada, "release_smart", ids[1])["result"].(dict); got["status"] != "insufficient" {
@@ -304,13 +313,15 @@ func TestTranslationInputs(t *testing.T) {
 	} {
 		in := input("release_summary", ids[0])
 		change(in)
-		if got := s.want(http.StatusBadRequest, "bad_request", s.ada, "POST", "/api/translate/requests", dict{"mode": "async", "item": in}); got["field"] != field {
+		if got := s.want(http.StatusBadRequest, "bad_request", s.ada, "POST", "/api/translate/requests",
+			dict{"mode": "async", "item": in}); got["field"] != field {
 			t.Errorf("%s: %v", field, got)
 		}
 	}
 	one := input("release_summary", ids[0])
 	for name, body := range map[string]any{
-		"both": dict{"mode": "async", "item": one, "items": []dict{one}}, "neither": dict{"mode": "async"}, "mode": dict{"mode": "x", "item": one},
+		"both": dict{"mode": "async", "item": one, "items": []dict{one}}, "neither": dict{"mode": "async"},
+		"mode":            dict{"mode": "x", "item": one},
 		"items that wait": dict{"mode": "wait", "items": []dict{one}}, "no JSON": "{", "61": dict{"mode": "async", "items": make([]dict, 61)},
 	} {
 		if got := s.send(s.ada, "POST", "/api/translate/requests", body); got.status != http.StatusBadRequest {
@@ -322,8 +333,9 @@ func TestTranslationInputs(t *testing.T) {
 		t.Errorf("%v", missing)
 	}
 	for path, body := range map[string]any{
-		"/api/translate/release": dict{}, "/api/translate/releases/batch": dict{"release_ids": []string{}}, "/api/translate/release/detail/batch": dict{"release_ids": make([]string, 21)},
-		"/api/translate/notifications/batch": dict{"thread_ids": "x"}, "/api/translate/release/detail": dict{"release_id": "x"},
+		"/api/translate/release": dict{}, "/api/translate/releases/batch": dict{"release_ids": []string{}},
+		"/api/translate/release/detail/batch": dict{"release_ids": make([]string, 21)},
+		"/api/translate/notifications/batch":  dict{"thread_ids": "x"}, "/api/translate/release/detail": dict{"release_id": "x"},
 	} {
 		s.want(http.StatusBadRequest, "bad_request", s.ada, "POST", path, body)
 	}

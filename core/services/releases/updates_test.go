@@ -50,7 +50,8 @@ func TestUpdates(t *testing.T) {
 		if _, lists = poll("include=inbox", ""); len(lists) != 1 || lists["notifications"] == nil {
 			t.Errorf("got %v", lists)
 		}
-		for query, field := range map[string]string{"token=x": "token", "token=AQ": "token", "include=x": "include", "feed_type=x": "feed_type", "scope=repo": "items"} {
+		for query, field := range map[string]string{"token=x": "token", "token=AQ": "token", "include=x": "include", "feed_type=x": "feed_type",
+			"scope=repo": "items"} {
 			if got := s.want(400, "bad_request", s.ada, http.MethodGet, "/api/dashboard/updates?"+query, nil); got["field"] != field {
 				t.Errorf("%s: got %v", query, got)
 			}

@@ -42,11 +42,13 @@ func TestAdminLists(t *testing.T) {
 		}
 
 		limit, ends := int64(7), time.Now().Add(time.Hour).Truncate(time.Second)
-		if _, err := admin.CreateToken(ctx, access.NewToken{Note: "limited", ExpiresAt: ends, Own: access.TokenLimits{CreditsDay: &limit}}); err != nil {
+		if _, err := admin.CreateToken(ctx, access.NewToken{Note: "limited", ExpiresAt: ends,
+			Own: access.TokenLimits{CreditsDay: &limit}}); err != nil {
 			t.Fatal(err)
 		}
 		tokens, err := admin.ListTokens(ctx)
-		if err != nil || len(tokens) != 1 || tokens[0].Note != "limited" || !tokens[0].ExpiresAt.Equal(ends) || *tokens[0].Limits.CreditsDay != 7 || tokens[0].Limits.RequestsHour != nil {
+		if err != nil || len(tokens) != 1 || tokens[0].Note != "limited" || !tokens[0].ExpiresAt.Equal(ends) ||
+			*tokens[0].Limits.CreditsDay != 7 || tokens[0].Limits.RequestsHour != nil {
 			t.Errorf("the tokens are %+v, %v", tokens, err)
 		}
 		limit = -1

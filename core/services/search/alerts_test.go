@@ -204,7 +204,10 @@ func TestAlertsAfterARestart(t *testing.T) {
 
 func TestAlertSettings(t *testing.T) {
 	for name, s := range map[string]alert.Settings{
-		"share": {ErrorShare: 2, ErrorRequests: 1, ErrorWindow: time.Minute, Repeat: time.Hour}, "requests": {ErrorShare: 0.5, ErrorRequests: 0, ErrorWindow: time.Minute, Repeat: time.Hour}, "window": {ErrorShare: 0.5, ErrorRequests: 1, ErrorWindow: time.Second, Repeat: time.Hour}, "repeat": {ErrorShare: 0.5, ErrorRequests: 1, ErrorWindow: time.Minute, Repeat: 0},
+		"share":    {ErrorShare: 2, ErrorRequests: 1, ErrorWindow: time.Minute, Repeat: time.Hour},
+		"requests": {ErrorShare: 0.5, ErrorRequests: 0, ErrorWindow: time.Minute, Repeat: time.Hour},
+		"window":   {ErrorShare: 0.5, ErrorRequests: 1, ErrorWindow: time.Second, Repeat: time.Hour},
+		"repeat":   {ErrorShare: 0.5, ErrorRequests: 1, ErrorWindow: time.Minute, Repeat: 0},
 	} {
 		if d := (Settings{Retention: time.Hour, Backend: []string{"search.web"}, Alerts: &s}).Check(); !d.HasErrors() {
 			t.Errorf("%s: nothing is found", name)
@@ -265,7 +268,8 @@ func TestAlertsAreInTheReadersLanguage(t *testing.T) {
 		}
 		for _, locale := range []string{"en", "zh"} {
 			args := []any{"search.web", 20, 10, time.Minute}
-			if args = args[:max(strings.Count(english.Text, "%"), 1)]; strings.Contains(alert.WriteAlert(locale, key, notify.Alert{}, args...).Text, "%!") {
+			if args = args[:max(strings.Count(english.Text, "%"), 1)]; strings.Contains(alert.WriteAlert(locale, key, notify.Alert{}, args...).Text,
+				"%!") {
 				t.Errorf("%s in %s does not fit its arguments", key, locale)
 			}
 		}

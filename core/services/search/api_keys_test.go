@@ -43,14 +43,16 @@ func TestKeyAPI(t *testing.T) {
 		for _, bad := range []string{`{"api_key":" "}`, `{"api_key":"a b"}`, `{}`, `{"api_key":"` + strings.Repeat("k", 513) + `"}`} {
 			c.admin(400, "POST", "/api/keys", bad)
 		}
-		g := c.admin(200, "POST", "/api/keys/batch", `{"api_keys":["k-1"," k-1 ","k 2","","good-key-1234567890-abcdef"],"items":[{"api_key":"k-3"}],"group":"g2"}`)
+		g := c.admin(200, "POST", "/api/keys/batch",
+			`{"api_keys":["k-1"," k-1 ","k 2","","good-key-1234567890-abcdef"],"items":[{"api_key":"k-3"}],"group":"g2"}`)
 		want := []string{"created", "duplicate_in_input", "failed", "ignored_empty", "existed", "created"}
 		for i, w := range want {
 			if got := field(t, g, "results", fmt.Sprint(i), "status"); got != w {
 				t.Errorf("line %d is %v, want %s", i+1, got, w)
 			}
 		}
-		if strings.Contains(g.body, "good-key-1234567890") || field(t, g, "summary", "created") != 2.0 || field(t, g, "summary", "valid_lines") != 4.0 {
+		if strings.Contains(g.body, "good-key-1234567890") || field(t, g, "summary", "created") != 2.0 ||
+			field(t, g, "summary", "valid_lines") != 4.0 {
 			t.Errorf("got %s", g.body)
 		}
 		c.admin(400, "POST", "/api/keys/batch", `{}`)
@@ -61,13 +63,15 @@ func TestKeyAPI(t *testing.T) {
 
 		c.admin(200, "POST", "/api/keys/"+id+"/sync-usage", "")
 		g = c.admin(200, "GET", "/api/keys/"+id, "")
-		if g.json["quota_limit"] != 1000.0 || g.json["quota_remaining"] != 997.0 || g.json["status"] != "active" || g.json["quota_synced_at"] == nil {
+		if g.json["quota_limit"] != 1000.0 || g.json["quota_remaining"] != 997.0 || g.json["status"] != "active" ||
+			g.json["quota_synced_at"] == nil {
 			t.Errorf("got %s", g.body)
 		}
 		if g := c.call(200, "GET", "/search/api/summary", ""); g.json["total_quota_limit"] != 1000.0 || g.json["active_keys"] != 3.0 {
 			t.Errorf("got %s", g.body)
 		}
-		for query, want := range map[string]float64{"": 3, "?group=g1": 1, "?group=g1&group=g2": 3, "?status=active": 3, "?status=invalid": 0, "?per_page=1&page=3": 3} {
+		for query, want := range map[string]float64{"": 3, "?group=g1": 1, "?group=g1&group=g2": 3, "?status=active": 3, "?status=invalid": 0,
+			"?per_page=1&page=3": 3} {
 			if g := c.admin(200, "GET", "/api/keys"+query, ""); g.json["total"] != want {
 				t.Errorf("%s: got %s", query, g.body)
 			}

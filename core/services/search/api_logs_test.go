@@ -60,8 +60,9 @@ func TestLogAPI(t *testing.T) {
 		first := items[0].(map[string]any)
 		since := searchtest.Noon.Add(7*6*time.Minute - time.Second).Format(time.RFC3339)
 		for query, want := range map[string]int{
-			"operation=map": 12, "operation=search&operation=map": 24, "result=error&operation=map": countRows(items, "result_status", "error", "operation", "map"),
-			"result=refused": countRows(items, "result_status", "refused"), "http_status=502": countRows(items, "http_status", 502.0),
+			"operation=map": 12, "operation=search&operation=map": 24,
+			"result=error&operation=map": countRows(items, "result_status", "error", "operation", "map"),
+			"result=refused":             countRows(items, "result_status", "refused"), "http_status=502": countRows(items, "http_status", 502.0),
 			"auth_token_id=" + first["auth_token_id"].(string): countRows(items, "auth_token_id", first["auth_token_id"]),
 			"key_id=none": 0, "backend=search.web": countRows(items, "backend", "search.web"), "since=" + since: 14, "until=" + since: 10,
 		} {
@@ -158,7 +159,8 @@ func TestLogIsLive(t *testing.T) {
 			return ""
 		}, func() { cancel(); _ = res.Body.Close() }
 	}
-	if refused := c.admin(400, "GET", "/api/logs/events?afterId=seven", ""); refused.json["code"] != "invalid_request" || refused.json["field"] != "afterId" {
+	if refused := c.admin(400, "GET", "/api/logs/events?afterId=seven", ""); refused.json["code"] != "invalid_request" ||
+		refused.json["field"] != "afterId" {
 		t.Errorf("a cursor that is no number: %s", refused.body)
 	}
 	send := func(text string) {
@@ -191,7 +193,8 @@ func TestLongBodiesAreCut(t *testing.T) {
 	e := newEnv(t, func(e *env) { e.set.LogBodies = true })
 	long := `{"results":["` + strings.Repeat("y", 2*proxy.MaxLogged) + `"]}`
 	e.backend.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) { return reply(200, long), nil }
-	g := e.send("POST", "/search/api/proxy/search", `{"query":"`+strings.Repeat("x", 2*proxy.MaxLogged)+`"}`, "Authorization", "Bearer "+e.token(nil))
+	g := e.send("POST", "/search/api/proxy/search", `{"query":"`+strings.Repeat("x", 2*proxy.MaxLogged)+`"}`, "Authorization",
+		"Bearer "+e.token(nil))
 	if g.status != 200 || g.body != long {
 		t.Fatalf("got %d, %d bytes", g.status, len(g.body))
 	}
@@ -208,7 +211,8 @@ func TestLogIsInOrder(t *testing.T) {
 	e := newEnv(t)
 	sub := e.svc.Live()
 	defer sub.Close()
-	e.svc.RecordWritten([]audit.Entry{{ID: 2, Outcome: audit.Success}, {ID: 4, Outcome: audit.Open}, {ID: 5, Outcome: audit.Refused}}, []audit.Entry{{ID: 3, Outcome: audit.Failure}, {ID: 1, Outcome: audit.Success}})
+	e.svc.RecordWritten([]audit.Entry{{ID: 2, Outcome: audit.Success}, {ID: 4, Outcome: audit.Open}, {ID: 5, Outcome: audit.Refused}},
+		[]audit.Entry{{ID: 3, Outcome: audit.Failure}, {ID: 1, Outcome: audit.Success}})
 	for _, want := range []int64{1, 2, 3, 5} {
 		ev := <-sub.Events()
 		if got := ev.Data.(audit.RequestLog).ID; got != want {

@@ -40,13 +40,15 @@ func TestProxyKeepsToTheDocument(t *testing.T) {
 	proxyRoutes := func(want int, method, path, body string, header ...string) got {
 		t.Helper()
 		g := c.call(want, method, "/search"+path, body, header...)
-		if want >= 400 && (g.json["error"] != g.json["code"] || field(t, g, "detail", "error") != g.json["message"] || g.json["request_id"] == "") {
+		if want >= 400 && (g.json["error"] != g.json["code"] || field(t, g, "detail", "error") != g.json["message"] ||
+			g.json["request_id"] == "") {
 			t.Errorf("%s %s: the members that clients read are missing: %s", method, path, g.body)
 		}
 		return g
 	}
 	for path, body := range map[string]string{
-		"search": `{"query":"x","max_results":3,"topic":"news"}`, "extract": `{"urls":["https://a.example"]}`, "crawl": `{"url":"https://a.example"}`, "map": `{"url":"https://a.example"}`,
+		"search": `{"query":"x","max_results":3,"topic":"news"}`, "extract": `{"urls":["https://a.example"]}`,
+		"crawl": `{"url":"https://a.example"}`, "map": `{"url":"https://a.example"}`,
 	} {
 		proxyRoutes(200, "POST", "/api/proxy/"+path, body, token...)
 		proxyRoutes(401, "POST", "/api/proxy/"+path, body)
@@ -73,7 +75,8 @@ func TestProxyKeepsToTheDocument(t *testing.T) {
 	}
 	fail = nil
 	none := []string{"Authorization", "Bearer " + e.token(&access.Limits{RequestsHour: 1, CreditsHour: 0, CreditsDay: 9, CreditsMonth: 9})}
-	if g := proxyRoutes(429, "POST", "/api/proxy/search", `{"query":"x"}`, none...); g.json["scope"] != "credits" || g.json["window"] != "hour" || g.header.Get("Retry-After") == "" {
+	if g := proxyRoutes(429, "POST", "/api/proxy/search", `{"query":"x"}`, none...); g.json["scope"] != "credits" ||
+		g.json["window"] != "hour" || g.header.Get("Retry-After") == "" {
 		t.Errorf("got %s", g.body)
 	}
 
@@ -85,7 +88,8 @@ func TestProxyKeepsToTheDocument(t *testing.T) {
 	proxyRoutes(401, "POST", "/mcp", message)
 	proxyRoutes(403, "POST", "/mcp", message, append([]string{"Origin", "https://evil.example"}, mcp...)...)
 	proxyRoutes(413, "POST", "/mcp", `{"x":"`+strings.Repeat("x", api.BodyLimit)+`"}`, mcp...)
-	started := proxyRoutes(200, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, mcp...)
+	started := proxyRoutes(200, "POST", "/mcp",
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, mcp...)
 	session := append([]string{"Mcp-Session-Id", started.header.Get("Mcp-Session-Id")}, token...)
 	c.call(204, "DELETE", "/search/mcp", "", session...)
 	proxyRoutes(404, "DELETE", "/mcp", "", session...)

@@ -135,7 +135,8 @@ func (c *contract) call(want int, method, path, body string, header ...string) g
 		return g
 	}
 	if kind == "application/json" {
-		c.valid(what+" answer "+strconv.Itoa(want), append(where, "responses", strconv.Itoa(want), "content", "application/json", "schema"), []byte(g.body))
+		c.valid(what+" answer "+strconv.Itoa(want), append(where, "responses", strconv.Itoa(want), "content", "application/json", "schema"),
+			[]byte(g.body))
 	}
 	return g
 }

@@ -84,18 +84,21 @@ func TestTokenAPI(t *testing.T) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()), knowing(people{"ann": {ID: "ann", Name: "Ann", Email: "ann@example.com"}}))
 		c := newContract(e)
 
-		made := field(t, c.admin(201, "POST", "/api/tokens", `{"note":"first <b>","owner_id":"ann","limits":{"credits_day":7,"requests_minute":9}}`), "token").(string)
+		made := field(t, c.admin(201, "POST", "/api/tokens",
+			`{"note":"first <b>","owner_id":"ann","limits":{"credits_day":7,"requests_minute":9}}`), "token").(string)
 		id := idOf(made)
 		if e.send("POST", "/search/api/proxy/search", `{"query":"x"}`, "Authorization", "Bearer "+made).status != 200 {
 			t.Fatal("the new token does not work")
 		}
 		g := c.admin(200, "GET", "/api/tokens/"+id, "")
-		for name, want := range map[string]any{"note": "first <b>", "enabled": true, "quota_daily_limit": 7.0, "quota_minute_limit": 9.0, "quota_minute_used": 1.0, "quota_hourly_limit": 1000.0, "quota_daily_used": 1.0, "quota_requests_used": 1.0, "quota_state": "normal"} {
+		for name, want := range map[string]any{"note": "first <b>", "enabled": true, "quota_daily_limit": 7.0, "quota_minute_limit": 9.0,
+			"quota_minute_used": 1.0, "quota_hourly_limit": 1000.0, "quota_daily_used": 1.0, "quota_requests_used": 1.0, "quota_state": "normal"} {
 			if g.json[name] != want {
 				t.Errorf("%s is %v, want %v", name, g.json[name], want)
 			}
 		}
-		if field(t, g, "owner", "displayName") != "Ann" || field(t, g, "limits", "credits_day") != 7.0 || field(t, g, "limits", "credits_hour") != nil {
+		if field(t, g, "owner", "displayName") != "Ann" || field(t, g, "limits", "credits_day") != 7.0 ||
+			field(t, g, "limits", "credits_hour") != nil {
 			t.Errorf("got %s", g.body)
 		}
 		e.flush()
@@ -104,8 +107,10 @@ func TestTokenAPI(t *testing.T) {
 		}
 
 		for _, bad := range []struct{ body, field string }{
-			{`{"owner_id":"nobody"}`, "owner_id"}, {`{"note":"` + strings.Repeat("x", 501) + `"}`, "note"}, {`{"expires_at":"2020-01-01T00:00:00Z"}`, "expires_at"},
-			{`{"limits":{"credits_day":-1}}`, "limits.credits_day"}, {`{"limits":{"requests_minute":-1}}`, "limits.requests_minute"}, {`{"expires_at":"tomorrow"}`, "expires_at"}, {"{\"group\":\"a\\u0007b\"}", "group"},
+			{`{"owner_id":"nobody"}`, "owner_id"}, {`{"note":"` + strings.Repeat("x", 501) + `"}`, "note"},
+			{`{"expires_at":"2020-01-01T00:00:00Z"}`, "expires_at"},
+			{`{"limits":{"credits_day":-1}}`, "limits.credits_day"}, {`{"limits":{"requests_minute":-1}}`, "limits.requests_minute"},
+			{`{"expires_at":"tomorrow"}`, "expires_at"}, {"{\"group\":\"a\\u0007b\"}", "group"},
 		} {
 			if g := c.admin(400, "POST", "/api/tokens", bad.body); g.json["code"] != "invalid_request" || g.json["field"] != bad.field {
 				t.Errorf("%s: got %s", bad.body, g.body)
@@ -122,14 +127,16 @@ func TestTokenAPI(t *testing.T) {
 		}
 		c.admin(400, "POST", "/api/tokens/batch", `{"group":"x","count":1001}`)
 		ids := `"` + idOf(texts[0].(string)) + `","` + idOf(texts[1].(string)) + `"`
-		if g := c.admin(200, "PATCH", "/api/tokens/batch/status", `{"ids":[`+ids+`,"nope"],"enabled":false}`); g.json["updated"] != 2.0 || field(t, g, "missing", "0") != "nope" {
+		if g := c.admin(200, "PATCH", "/api/tokens/batch/status", `{"ids":[`+ids+`,"nope"],"enabled":false}`); g.json["updated"] != 2.0 ||
+			field(t, g, "missing", "0") != "nope" {
 			t.Errorf("got %s", g.body)
 		}
 		if g := e.send("POST", "/search/api/proxy/search", `{"query":"x"}`, "Authorization", "Bearer "+texts[0].(string)); g.status != 401 {
 			t.Errorf("a frozen token is let in: %d", g.status)
 		}
 		for query, want := range map[string]float64{
-			"": 4, "?group=team": 3, "?no_group=true": 1, "?enabled=frozen": 2, "?enabled=active&group=team": 1, "?owner=bound": 1, "?owner=unbound": 3, "?owner=ann": 1,
+			"": 4, "?group=team": 3, "?no_group=true": 1, "?enabled=frozen": 2, "?enabled=active&group=team": 1, "?owner=bound": 1,
+			"?owner=unbound": 3, "?owner=ann": 1,
 			"?q=FIRST": 1, "?q=%25": 0, "?q=team": 3, "?quota_state=normal": 4, "?quota_state=day": 0, "?per_page=2&page=2": 4,
 		} {
 			g := c.admin(200, "GET", "/api/tokens"+query, "")
@@ -145,20 +152,23 @@ func TestTokenAPI(t *testing.T) {
 		if g := c.admin(200, "GET", "/api/tokens/groups", ""); !strings.Contains(g.body, `"tokenCount":3`) {
 			t.Errorf("got %s", g.body)
 		}
-		if g := c.admin(200, "GET", "/api/tokens/leaderboard", ""); !strings.Contains(g.body, `"id":"`+id+`"`) || !strings.Contains(g.body, "first <b>") {
+		if g := c.admin(200, "GET", "/api/tokens/leaderboard", ""); !strings.Contains(g.body, `"id":"`+id+`"`) ||
+			!strings.Contains(g.body, "first <b>") {
 			t.Errorf("got %s", g.body)
 		}
 
 		c.admin(204, "PATCH", "/api/tokens/"+id, `{"group":"team","limits":{"credits_day":1},"expires_at":"2099-01-01T00:00:00Z","owner_id":""}`)
 		g = c.admin(200, "GET", "/api/tokens/"+id, "")
-		if g.json["group"] != "team" || g.json["owner"] != nil || g.json["quota_state"] != "day" || g.json["note"] != "first <b>" || g.json["expires_at"] == nil {
+		if g.json["group"] != "team" || g.json["owner"] != nil || g.json["quota_state"] != "day" || g.json["note"] != "first <b>" ||
+			g.json["expires_at"] == nil {
 			t.Errorf("got %s", g.body)
 		}
 		if g := c.admin(200, "GET", "/api/tokens?quota_state=day", ""); g.json["total"] != 1.0 {
 			t.Errorf("got %s", g.body)
 		}
 		c.admin(204, "PATCH", "/api/tokens/"+id, `{"expires_at":"","limits":{},"cache_ttl":60}`)
-		if g := c.admin(200, "GET", "/api/tokens/"+id, ""); g.json["cache_ttl"] != 60.0 || g.json["expires_at"] != nil || field(t, g, "limits", "credits_day") != nil {
+		if g := c.admin(200, "GET", "/api/tokens/"+id, ""); g.json["cache_ttl"] != 60.0 || g.json["expires_at"] != nil ||
+			field(t, g, "limits", "credits_day") != nil {
 			t.Errorf("got %s", g.body)
 		}
 		c.admin(204, "PATCH", "/api/tokens/"+id, `{"cache_ttl":-1}`)
@@ -206,13 +216,15 @@ func TestUserAPI(t *testing.T) {
 			t.Errorf("got %s", g.body)
 		}
 		g := c.member(200, "GET", "/api/user/dashboard", "")
-		if g.json["tokens"] != 1.0 || g.json["dailySuccess"] != 1.0 || field(t, g, "requestRate", "limit") != 500.0 || g.json["lastActivity"] == nil {
+		if g.json["tokens"] != 1.0 || g.json["dailySuccess"] != 1.0 || field(t, g, "requestRate", "limit") != 500.0 ||
+			g.json["lastActivity"] == nil {
 			t.Errorf("got %s", g.body)
 		}
 		if g := c.member(200, "GET", "/api/user/tokens", ""); g.json["total"] != 1.0 {
 			t.Errorf("got %s", g.body)
 		}
-		if g := c.member(200, "GET", "/api/user/logs", ""); len(field(t, g, "items").([]any)) != 1 || field(t, g, "items", "0", "auth_token_id") != idOf(mine) {
+		if g := c.member(200, "GET", "/api/user/logs", ""); len(field(t, g, "items").([]any)) != 1 ||
+			field(t, g, "items", "0", "auth_token_id") != idOf(mine) {
 			t.Errorf("got %s", g.body)
 		}
 		c.member(200, "GET", "/api/user/tokens/"+idOf(mine)+"/metrics", "")
@@ -226,7 +238,8 @@ func TestUserAPI(t *testing.T) {
 		if g := c.member(200, "POST", "/api/user/tokens/"+idOf(mine)+"/secret/rotate", ""); g.json["token"] == mine {
 			t.Errorf("got %s", g.body)
 		}
-		if g := c.member(204, "POST", "/api/user/logout", ""); !strings.Contains(g.header.Get("Set-Cookie"), auth.SessionCookie+"=;") || !strings.Contains(g.header.Get("Set-Cookie"), "Max-Age=0") {
+		if g := c.member(204, "POST", "/api/user/logout", ""); !strings.Contains(g.header.Get("Set-Cookie"), auth.SessionCookie+"=;") ||
+			!strings.Contains(g.header.Get("Set-Cookie"), "Max-Age=0") {
 			t.Errorf("got %v", g.header)
 		}
 		c.call(401, "GET", "/search/api/user/token", "")

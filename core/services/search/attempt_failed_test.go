@@ -31,7 +31,8 @@ func TestNextBackendAnswersWhenTheUpstreamFails(t *testing.T) {
 		credits     int64
 	}{
 		{"the next one answers", answering(503, `{}`), answeringAt(200, `{}`, 3), "crawl", `{"url":"u"}`, 200, "search.spare", 3},
-		{"what the failure cost is charged", answeringAt(500, `{}`, 2), answeringAt(200, `{}`, 3), "crawl", `{"url":"u"}`, 200, "search.spare", 5},
+		{"what the failure cost is charged", answeringAt(500, `{}`, 2), answeringAt(200, `{}`, 3), "crawl", `{"url":"u"}`, 200, "search.spare",
+			5},
 		{"all fail", answeringAt(500, `{"by":"main"}`, 2), answeringAt(502, `{"by":"spare"}`, 1), "crawl", `{"url":"u"}`, 502, "search.spare", 3},
 		{"the next one is down", answeringAt(500, `{"by":"main"}`, 2), failsWith(errDown), "crawl", `{"url":"u"}`, 500, "search.main", 2},
 		{"the next one ends unseen", answeringAt(500, `{"by":"main"}`, 2), failsWith(errTimeout), "crawl", `{"url":"u"}`, 500, "search.main", 5},
@@ -44,7 +45,8 @@ func TestNextBackendAnswersWhenTheUpstreamFails(t *testing.T) {
 			g := e.post(tt.op, token, tt.body)
 			e.flush()
 			last, used := e.lastServed(), e.svc.Table().Get(idOf(token)).Snapshot(searchtest.Noon)
-			if g.status != tt.status || last.Backend != tt.backend || last.Status != tt.status || used.HourlyCredits-before != tt.credits || used.Reserved != 0 {
+			if g.status != tt.status || last.Backend != tt.backend || last.Status != tt.status || used.HourlyCredits-before != tt.credits ||
+				used.Reserved != 0 {
 				t.Errorf("status %d, %+v, %d credits, %d reserved", g.status, last, used.HourlyCredits-before, used.Reserved)
 			}
 		})

@@ -83,8 +83,9 @@ func TestRowOfARequest(t *testing.T) {
 	}
 	e.flush()
 	want := []row{{
-		Operation: "crawl", RequestID: "req_test", TokenID: id, KeyID: keys[0], Backend: "search.web", Client: "192.0.2.1", Outcome: audit.Success,
-		Status: 200, UpstreamStatus: 200, Attempts: 1, Credits: 3,
+		Operation: "crawl", RequestID: "req_test", TokenID: id, KeyID: keys[0], Backend: "search.web", Client: "192.0.2.1",
+		Outcome: audit.Success,
+		Status:  200, UpstreamStatus: 200, Attempts: 1, Credits: 3,
 	}}
 	if diff := cmp.Diff(want, e.rows()); diff != "" {
 		t.Error(diff)

@@ -103,7 +103,8 @@ func TestWhatIsNotKept(t *testing.T) {
 	if n := twice("research", `{"input":"a"}`); n != 2 {
 		t.Errorf("a research is kept")
 	}
-	for name, body := range map[string]string{"a member twice": `{"query":"a","query":"b"}`, "half a pair": `{"query":"\ud800"}`, "a member twice below": `{"query":"c","x":{"y":1,"y":2}}`} {
+	for name, body := range map[string]string{"a member twice": `{"query":"a","query":"b"}`, "half a pair": `{"query":"\ud800"}`,
+		"a member twice below": `{"query":"c","x":{"y":1,"y":2}}`} {
 		if n := twice("search", body); n != 2 {
 			t.Errorf("%s: it is kept", name)
 		}

@@ -65,7 +65,8 @@ var (
 	errDown    = fault.New(fault.PluginUnavailable, "not there")
 	errDied    = fault.FromPlugin(errs.New(errs.Plugin, codes.Unavailable, "UNAVAILABLE", "EOF"))
 	errConnect = fault.FromPlugin(errs.Unavailable(errs.ReasonConnect, "no connection"))
-	errEmpty   = fault.FromPlugin(&errs.Error{Source: errs.Plugin, Code: codes.Unavailable, Reason: errs.ReasonNotReady, RetryAfter: 5 * time.Second})
+	errEmpty   = fault.FromPlugin(&errs.Error{Source: errs.Plugin, Code: codes.Unavailable, Reason: errs.ReasonNotReady,
+		RetryAfter: 5 * time.Second})
 	errTimeout = fault.FromPlugin(errs.New(errs.Upstream, codes.DeadlineExceeded, errs.ReasonTimeout, "no answer"))
 	errCaller  = fault.FromPlugin(errs.BadInput("BAD", "no such depth"))
 )
@@ -124,7 +125,8 @@ func TestErrorsOfTheUpstreamPassTheChain(t *testing.T) {
 		t.Errorf("all down: %d %s", g.status, g.body)
 	}
 	e.backend.invoke, e.more[0].invoke = failsWith(errDown), failsWith(errEmpty)
-	if g := e.post("search", e.token(nil), `{"query":"q"}`); g.status != 503 || g.json["code"] != "not_ready" || g.header.Get("Retry-After") != "5" {
+	if g := e.post("search", e.token(nil), `{"query":"q"}`); g.status != 503 || g.json["code"] != "not_ready" ||
+		g.header.Get("Retry-After") != "5" {
 		t.Errorf("nothing is indexed yet: %d %v %s", g.status, g.header, g.body)
 	}
 }

@@ -26,7 +26,8 @@ func TestPointsAreTheSumsOfTheRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		from, before := searchtest.Noon.Add(30*time.Minute).Unix(), searchtest.Noon.Add(150*time.Minute).Unix()
-		for _, shape := range []struct{ step, width int64 }{{audit.StepFine, audit.StepFine}, {audit.StepFine, 1800}, {audit.StepFine, before - from}, {audit.StepHour, audit.StepHour}} {
+		for _, shape := range []struct{ step, width int64 }{{audit.StepFine, audit.StepFine}, {audit.StepFine, 1800},
+			{audit.StepFine, before - from}, {audit.StepHour, audit.StepHour}} {
 			from, before := from-from%shape.step, before-before%shape.step
 			want := map[string]audit.RequestSums{}
 			for name, sum := range e.expected(shape.step) {

@@ -25,7 +25,8 @@ func TestClientIsSeen(t *testing.T) {
 				t.Fatalf("%s is taken for a client", name)
 			}
 		}
-		if g := e.send("POST", path, body, "Authorization", "Bearer "+token, "User-Agent", "axios/1.7.9", "Content-Type", "application/json"); g.status != 200 || !e.svc.ClientSeen() {
+		if g := e.send("POST", path, body, "Authorization", "Bearer "+token, "User-Agent", "axios/1.7.9", "Content-Type",
+			"application/json"); g.status != 200 || !e.svc.ClientSeen() {
 			t.Fatalf("%d, a library is seen: %v", g.status, e.svc.ClientSeen())
 		}
 		e.send("POST", path, body, "Authorization", "Bearer "+token, "User-Agent", "python-requests/2.32", "Content-Type", "application/json")

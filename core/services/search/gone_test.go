@@ -20,7 +20,8 @@ import (
 func (e *env) charged(token string, credits int64) {
 	e.Helper()
 	id := idOf(token)
-	testkit.Eventually(e, 10*time.Second, func() bool { u := e.used(e.svc, id); return u.Reserved == 0 && u.HourlyCredits == credits }, "the credits of the token")
+	testkit.Eventually(e, 10*time.Second, func() bool { u := e.used(e.svc, id); return u.Reserved == 0 && u.HourlyCredits == credits },
+		"the credits of the token")
 	// The call is settled in memory before it is handed over to be written.
 	testkit.Eventually(e, 10*time.Second, func() bool {
 		e.flush()
@@ -100,14 +101,16 @@ func TestStreamOfAClientThatLeftIsCharged(t *testing.T) {
 	for range 100 {
 		parts = append(parts, "data: "+strings.Repeat("b", 64<<10)+"\n\n")
 	}
-	st := &held{Chunks: searchtest.Chunks{HeadOf: sdk.Head{Status: 200, ContentType: "text/event-stream"}, Parts: parts, UsageOf: &sdk.Usage{Credits: 11}}, next: next}
+	st := &held{Chunks: searchtest.Chunks{HeadOf: sdk.Head{Status: 200, ContentType: "text/event-stream"}, Parts: parts,
+		UsageOf: &sdk.Usage{Credits: 11}}, next: next}
 	e := newEnv(t, func(e *env) {
 		e.backend.stream = func(context.Context, *sdk.Request) (client.SearchStream, error) { return st, nil }
 	})
 	e.listen()
 	token := e.token(nil)
 	ctx, cancel := context.WithCancel(context.Background())
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.base+"/search/api/proxy/research", strings.NewReader(`{"input":"a","stream":true}`))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.base+"/search/api/proxy/research",
+		strings.NewReader(`{"input":"a","stream":true}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,8 @@ func TestExportOfTheLog(t *testing.T) {
 		if err != nil || len(lines) != api.ExportPage+21 {
 			t.Fatalf("%d lines, %v", len(lines), err)
 		}
-		if kind, name := g.header.Get("Content-Type"), g.header.Get("Content-Disposition"); kind != "text/csv; charset=utf-8" || !strings.Contains(name, "patchbay-requests.csv") {
+		if kind, name := g.header.Get("Content-Type"), g.header.Get("Content-Disposition"); kind != "text/csv; charset=utf-8" ||
+			!strings.Contains(name, "patchbay-requests.csv") {
 			t.Errorf("%s, %s", kind, name)
 		}
 		first := list[0].(map[string]any)
@@ -73,7 +74,8 @@ func TestUnknownQueryParameters(t *testing.T) {
 	token := e.token(nil)
 	for _, path := range []string{"/api/tokens", "/api/keys", "/api/logs/list", "/api/logs/events", "/api/metrics", "/api/summary"} {
 		g := c.admin(400, "GET", path+"?per_pages=5", "")
-		if message, _ := g.json["message"].(string); g.json["code"] != "invalid_request" || g.json["field"] != "per_pages" || !strings.Contains(message, "per_pages") {
+		if message, _ := g.json["message"].(string); g.json["code"] != "invalid_request" || g.json["field"] != "per_pages" ||
+			!strings.Contains(message, "per_pages") {
 			t.Errorf("%s: %s", path, g.body)
 		}
 	}
@@ -83,7 +85,8 @@ func TestUnknownQueryParameters(t *testing.T) {
 		}
 	}
 	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	if g := e.send("POST", "/search/mcp?tavilyApiKey="+token+"&client=x", ping, "Accept", "application/json, text/event-stream", "Content-Type", "application/json"); g.status != 200 {
+	if g := e.send("POST", "/search/mcp?tavilyApiKey="+token+"&client=x", ping, "Accept", "application/json, text/event-stream",
+		"Content-Type", "application/json"); g.status != 200 {
 		t.Errorf("mcp: %d %s", g.status, g.body)
 	}
 	if g := e.send("GET", "/search/health?probe=1", ""); g.status != 200 {

@@ -14,8 +14,10 @@ func (e *env) sums(tokenID string) (s sums) {
 	e.Helper()
 	db := e.store.DB(context.Background())
 	err := errors.Join(
-		db.Raw("SELECT COUNT(*), COALESCE(SUM(credits),0) FROM search_requests WHERE token_id = ? AND outcome <> 3", tokenID).Row().Scan(&s.AuditRows, &s.AuditCredits),
-		db.Raw("SELECT COALESCE(SUM(requests),0), COALESCE(SUM(credits),0) FROM quota_usage WHERE token_id = ?", tokenID).Row().Scan(&s.Requests, &s.Credits),
+		db.Raw("SELECT COUNT(*), COALESCE(SUM(credits),0) FROM search_requests WHERE token_id = ? AND outcome <> 3",
+			tokenID).Row().Scan(&s.AuditRows, &s.AuditCredits),
+		db.Raw("SELECT COALESCE(SUM(requests),0), COALESCE(SUM(credits),0) FROM quota_usage WHERE token_id = ?", tokenID).Row().Scan(&s.Requests,
+			&s.Credits),
 	)
 	if err != nil {
 		e.Fatal(err)

@@ -248,5 +248,6 @@ func (e *env) call(svc *Service, tokenID, op, body string) (*proxy.Answer, error
 	if tok == nil {
 		e.Fatalf("token %s is not in the table", tokenID)
 	}
-	return svc.Perform(context.Background(), st, &proxy.Call{Token: tok, Op: o, In: in, RequestID: "req_test", Client: "192.0.2.1", Size: len(body)})
+	return svc.Perform(context.Background(), st,
+		&proxy.Call{Token: tok, Op: o, In: in, RequestID: "req_test", Client: "192.0.2.1", Size: len(body)})
 }

@@ -65,7 +65,8 @@ func TestWhoIsLetIn(t *testing.T) {
 				return
 			}
 			detail, _ := g.json["detail"].(map[string]any)
-			if g.json["code"] != "unauthorized" || g.json["error"] != "unauthorized" || detail["error"] != g.json["message"] || len(calls) != 0 || strings.Contains(g.body, "th-") {
+			if g.json["code"] != "unauthorized" || g.json["error"] != "unauthorized" || detail["error"] != g.json["message"] || len(calls) != 0 ||
+				strings.Contains(g.body, "th-") {
 				t.Errorf("%s", g.body)
 			}
 		})
@@ -85,12 +86,18 @@ func TestRefusals(t *testing.T) {
 		reset         time.Time
 		needed        int
 	}{
-		{"requests", "hour", access.Limits{RequestsHour: 2, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 100, RequestsMinute: 0}, "search", `{"query":"a"}`, 2, 2, 2, searchtest.Noon.Truncate(time.Minute).Add(time.Hour), 0},
-		{"credits", "hour", access.Limits{RequestsHour: 100, CreditsHour: 7, CreditsDay: 100, CreditsMonth: 100, RequestsMinute: 0}, "crawl", `{"url":"a"}`, 2, 7, 6, searchtest.Noon.Truncate(time.Minute).Add(time.Hour), 3},
-		{"credits", "day", access.Limits{RequestsHour: 100, CreditsHour: 100, CreditsDay: 5, CreditsMonth: 100, RequestsMinute: 0}, "map", `{"url":"a"}`, 2, 5, 4, time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC), 2},
-		{"credits", "month", access.Limits{RequestsHour: 100, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 4, RequestsMinute: 0}, "map", `{"url":"a"}`, 2, 4, 4, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), 0},
-		{"requests", "minute", access.Limits{RequestsHour: 100, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 100, RequestsMinute: 3}, "search", `{"query":"a"}`, 3, 3, 3, searchtest.Noon.Add(time.Minute), 0},
-		{"requests", "hour", access.Limits{RequestsHour: 0, CreditsHour: 1, CreditsDay: 1, CreditsMonth: 1, RequestsMinute: 0}, "search", `{"query":"a"}`, 0, 0, 0, searchtest.Noon.Truncate(time.Minute).Add(time.Minute), 0},
+		{"requests", "hour", access.Limits{RequestsHour: 2, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 100, RequestsMinute: 0}, "search",
+			`{"query":"a"}`, 2, 2, 2, searchtest.Noon.Truncate(time.Minute).Add(time.Hour), 0},
+		{"credits", "hour", access.Limits{RequestsHour: 100, CreditsHour: 7, CreditsDay: 100, CreditsMonth: 100, RequestsMinute: 0}, "crawl",
+			`{"url":"a"}`, 2, 7, 6, searchtest.Noon.Truncate(time.Minute).Add(time.Hour), 3},
+		{"credits", "day", access.Limits{RequestsHour: 100, CreditsHour: 100, CreditsDay: 5, CreditsMonth: 100, RequestsMinute: 0}, "map",
+			`{"url":"a"}`, 2, 5, 4, time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC), 2},
+		{"credits", "month", access.Limits{RequestsHour: 100, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 4, RequestsMinute: 0}, "map",
+			`{"url":"a"}`, 2, 4, 4, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), 0},
+		{"requests", "minute", access.Limits{RequestsHour: 100, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 100, RequestsMinute: 3},
+			"search", `{"query":"a"}`, 3, 3, 3, searchtest.Noon.Add(time.Minute), 0},
+		{"requests", "hour", access.Limits{RequestsHour: 0, CreditsHour: 1, CreditsDay: 1, CreditsMonth: 1, RequestsMinute: 0}, "search",
+			`{"query":"a"}`, 0, 0, 0, searchtest.Noon.Truncate(time.Minute).Add(time.Minute), 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.scope+" "+tt.window+" "+strconv.Itoa(tt.limit), func(t *testing.T) {
@@ -103,8 +110,10 @@ func TestRefusals(t *testing.T) {
 			}
 			g := e.post(tt.op, token, tt.body)
 			want := map[string]any{
-				"code": "quota_exhausted", "error": "quota_exhausted", "scope": tt.scope, "window": tt.window, "limit": float64(tt.limit), "used": float64(tt.used),
-				"reset_at": tt.reset.Format("2006-01-02T15:04:05.000Z"), "retry_after": tt.reset.Sub(searchtest.Noon).Seconds(), "request_id": g.header.Get("X-Request-Id"),
+				"code": "quota_exhausted", "error": "quota_exhausted", "scope": tt.scope, "window": tt.window, "limit": float64(tt.limit),
+				"used":     float64(tt.used),
+				"reset_at": tt.reset.Format("2006-01-02T15:04:05.000Z"), "retry_after": tt.reset.Sub(searchtest.Noon).Seconds(),
+				"request_id": g.header.Get("X-Request-Id"),
 			}
 			if tt.needed > 0 {
 				want["needed"] = float64(tt.needed)
@@ -202,7 +211,8 @@ func TestUpstreamsPagesAreData(t *testing.T) {
 		}
 	})
 	g := e.post("search", e.token(nil), `{"query":"a"}`)
-	if g.body != "<html></html>" || g.header.Get("Content-Security-Policy") == "" || g.header.Get("Retry-After") != "7" || g.header.Get("Content-Type") != "Text/HTML" {
+	if g.body != "<html></html>" || g.header.Get("Content-Security-Policy") == "" || g.header.Get("Retry-After") != "7" ||
+		g.header.Get("Content-Type") != "Text/HTML" {
 		t.Errorf("%v %s", g.header, g.body)
 	}
 }
@@ -210,7 +220,8 @@ func TestUpstreamsPagesAreData(t *testing.T) {
 func TestMetricsNameNoToken(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	e := newEnv(t, withKeys)
-	svc, err := New(context.Background(), Config{Store: e.store, Keyring: e.ring, Settings: e.set, Backends: e.backends(), Now: e.clock.Now, Metrics: proxy.NewMetrics(reg)})
+	svc, err := New(context.Background(), Config{Store: e.store, Keyring: e.ring, Settings: e.set, Backends: e.backends(), Now: e.clock.Now,
+		Metrics: proxy.NewMetrics(reg)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,8 @@ func TestMCPOverTheLimit(t *testing.T) {
 	}
 	for _, accept := range []string{"application/json", "text/event-stream", "application/json, text/event-stream"} {
 		g := e.rpc(token, callSearch, "Accept", accept)
-		if g.status != 429 || g.header.Get("Retry-After") == "" || g.json["code"] != "quota_exhausted" || g.json["scope"] != "requests" || g.header.Get("X-Ratelimit-Remaining") != "0" {
+		if g.status != 429 || g.header.Get("Retry-After") == "" || g.json["code"] != "quota_exhausted" || g.json["scope"] != "requests" ||
+			g.header.Get("X-Ratelimit-Remaining") != "0" {
 			t.Errorf("%s: %d %v %s", accept, g.status, g.header, g.body)
 		}
 	}
@@ -94,12 +95,14 @@ func TestMCPBatch(t *testing.T) {
 	e, _ := mcpEnv(t)
 	token := e.token(&access.Limits{RequestsHour: 1, CreditsHour: 100, CreditsDay: 100, CreditsMonth: 100})
 	second := strings.Replace(callSearch, `"id":1`, `"id":"two"`, 1)
-	body := "[" + callSearch + "," + second + `,{"jsonrpc":"2.0","id":3,"method":"tools/list"},{"jsonrpc":"2.0","method":"notifications/initialized"},7]`
+	body := "[" + callSearch + "," + second +
+		`,{"jsonrpc":"2.0","id":3,"method":"tools/list"},{"jsonrpc":"2.0","method":"notifications/initialized"},7]`
 	g := e.rpc(token, body)
 	if g.status != 200 || !strings.HasPrefix(g.body, "[{") || strings.Count(g.body, `"jsonrpc"`) != 4 {
 		t.Fatalf("%d %s", g.status, g.body)
 	}
-	for _, want := range []string{`"code":-32000`, `"retry_after":`, `"scope":"requests"`, `"code":-32600`, `"id":null`, `"web_search"`, `"id":"two"`, `"title":"one"`} {
+	for _, want := range []string{`"code":-32000`, `"retry_after":`, `"scope":"requests"`, `"code":-32600`, `"id":null`, `"web_search"`,
+		`"id":"two"`, `"title":"one"`} {
 		if strings.Count(g.body, want) < 1 {
 			t.Errorf("%s is missing in %s", want, g.body)
 		}
@@ -107,7 +110,8 @@ func TestMCPBatch(t *testing.T) {
 	if g := e.rpc(token, "["+listTools+"]", "Mcp-Protocol-Version", "2025-06-18"); g.status != 400 || !strings.Contains(g.body, "-32600") {
 		t.Errorf("a batch in a version without: %d %s", g.status, g.body)
 	}
-	if g := e.rpc(token, "["+listTools+"]", "Accept", "text/event-stream"); g.status != 200 || !strings.HasPrefix(g.body, "event: message\ndata: {") {
+	if g := e.rpc(token, "["+listTools+"]", "Accept", "text/event-stream"); g.status != 200 ||
+		!strings.HasPrefix(g.body, "event: message\ndata: {") {
 		t.Errorf("a batch as events: %d %s", g.status, g.body)
 	}
 }
@@ -147,14 +151,16 @@ func TestMCPMessages(t *testing.T) {
 			[]string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "web_search"}, 400, `-32020`},
 		{"neither", listTools, []string{"Accept", "text/html"}, 406, "Accept"},
 		{"unknown session", listTools, []string{"Mcp-Session-Id", "x"}, 404, "session_not_found"},
-		{"too large", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`, nil, 413, "payload_too_large"},
+		{"too large", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`, nil, 413,
+			"payload_too_large"},
 	} {
 		g := e.rpc(token, tt.body, tt.header...)
 		if g.status != tt.status || !strings.Contains(g.body, tt.want) || tt.want == "" && g.body != "" {
 			t.Errorf("%s: %d %.300s", tt.name, g.status, g.body)
 		}
 	}
-	if g := e.send(http.MethodPost, "/search/mcp", listTools, "Authorization", "Bearer "+token, "Content-Type", "text/plain"); g.status != 415 {
+	if g := e.send(http.MethodPost, "/search/mcp", listTools, "Authorization", "Bearer "+token, "Content-Type",
+		"text/plain"); g.status != 415 {
 		t.Errorf("text: %d %s", g.status, g.body)
 	}
 	if got := e.used(e.svc, idOf(token)); got.HourlyRequests != 0 {
@@ -204,7 +210,8 @@ func TestMCPWithASlash(t *testing.T) {
 			t.Fatalf("%s: %d %s", path, g.status, g.body)
 		}
 		other := "/search" + api.McpPaths[1-i]
-		if g := e.send(http.MethodPost, other, callSearch, append(header, "Mcp-Session-Id", id)...); g.status != 200 || !strings.Contains(g.body, `"title":"one"`) {
+		if g := e.send(http.MethodPost, other, callSearch, append(header, "Mcp-Session-Id", id)...); g.status != 200 ||
+			!strings.Contains(g.body, `"title":"one"`) {
 			t.Errorf("%s: %d %s", other, g.status, g.body)
 		}
 		if g := e.send(http.MethodDelete, other, "", append(header, "Mcp-Session-Id", id)...); g.status != 204 {

@@ -32,7 +32,8 @@ func TestMCPProgressOfEveryTool(t *testing.T) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		return &sdk.Response{Head: sdk.Head{Status: 200, ContentType: "application/json", ResourceID: "r-" + req.Operation}, Body: []byte(`{"status":"pending"}`)}, nil
+		return &sdk.Response{Head: sdk.Head{Status: 200, ContentType: "application/json", ResourceID: "r-" + req.Operation},
+			Body: []byte(`{"status":"pending"}`)}, nil
 	}}
 	for _, op := range []string{sdk.OpSearch, sdk.OpExtract, sdk.OpCrawl, sdk.OpMap, sdk.OpResearch} {
 		double.On(op, slow)

@@ -63,7 +63,8 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 func (e *env) connect(version, query string, by bearing, opts *gomcp.ClientOptions) *gomcp.ClientSession {
 	e.Helper()
 	client := gomcp.NewClient(&gomcp.Implementation{Name: "test", Version: "1"}, opts)
-	transport := &gomcp.StreamableClientTransport{Endpoint: e.base + "/search/mcp" + query, HTTPClient: &http.Client{Transport: by}, MaxRetries: -1}
+	transport := &gomcp.StreamableClientTransport{Endpoint: e.base + "/search/mcp" + query, HTTPClient: &http.Client{Transport: by},
+		MaxRetries: -1}
 	session, err := client.Connect(context.Background(), transport, &gomcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		e.Fatal(err)
@@ -125,7 +126,8 @@ func TestMCPClients(t *testing.T) {
 				t.Errorf("tools %v", names)
 			}
 			schema, _ := json.Marshal(list.Tools[4].InputSchema)
-			if list.Tools[4].Title != "Title of search" || list.Tools[4].Description != "What search does." || !strings.Contains(string(schema), `"x-kept":1`) {
+			if list.Tools[4].Title != "Title of search" || list.Tools[4].Description != "What search does." ||
+				!strings.Contains(string(schema), `"x-kept":1`) {
 				t.Errorf("the tool is not as described: %+v %s", list.Tools[4], schema)
 			}
 			for _, name := range []string{"web_search", "web-search"} {
@@ -148,7 +150,8 @@ func TestMCPClients(t *testing.T) {
 		t.Errorf("counted %+v", got)
 	}
 	var client, id string
-	if err := e.store.DB(context.Background()).Raw("SELECT client, request_id FROM search_requests LIMIT 1").Row().Scan(&client, &id); err != nil || client != "127.0.0.1" || id == "" {
+	if err := e.store.DB(context.Background()).Raw("SELECT client, request_id FROM search_requests LIMIT 1").Row().Scan(&client,
+		&id); err != nil || client != "127.0.0.1" || id == "" {
 		t.Errorf("the row has %q, %q, %v", client, id, err)
 	}
 	if strings.Contains(e.logs.String(), token) {
@@ -181,7 +184,8 @@ func TestMCPToolErrors(t *testing.T) {
 			t.Errorf("%s %v: error %v, %q", tt.tool, tt.args, res.IsError, contentText(res))
 		}
 	}
-	if _, err := s.CallTool(context.Background(), &gomcp.CallToolParams{Name: "other"}); err == nil || !strings.Contains(err.Error(), "unknown tool") {
+	if _, err := s.CallTool(context.Background(), &gomcp.CallToolParams{Name: "other"}); err == nil ||
+		!strings.Contains(err.Error(), "unknown tool") {
 		t.Errorf("an unknown tool: %v", err)
 	}
 	e.flush()

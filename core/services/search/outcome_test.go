@@ -76,7 +76,8 @@ func TestOutcomes(t *testing.T) {
 		{"an upstream that owes credits", 0, []func() (*sdk.Reply, error){charging(200, -5)}, 200, "", 0, 1},
 		{"400 passes through", 0, []func() (*sdk.Reply, error){ok(400, `{"detail":{"error":"no"}}`)}, 400, "", 0, 1},
 		{"500 passes through", 0, []func() (*sdk.Reply, error){ok(500, `{}`)}, 500, "", 0, 1},
-		{"unreachable", 0, []func() (*sdk.Reply, error){failing(fault.New(fault.UpstreamUnavailable, "No answer."))}, 502, "upstream_unavailable", 0, 1},
+		{"unreachable", 0, []func() (*sdk.Reply, error){failing(fault.New(fault.UpstreamUnavailable, "No answer."))}, 502,
+			"upstream_unavailable", 0, 1},
 		{"plugin down", 0, []func() (*sdk.Reply, error){failing(fault.New(fault.PluginUnavailable, "Down."))}, 502, "plugin_unavailable", 0, 1},
 		{"refused by the plugin", 0, []func() (*sdk.Reply, error){failing(fault.New(fault.InvalidRequest, "No."))}, 400, "invalid_request", 0, 1},
 		{"an error of ours", 0, []func() (*sdk.Reply, error){failing(errors.New("secret detail"))}, 500, "internal", 0, 1},
@@ -91,18 +92,27 @@ func TestOutcomes(t *testing.T) {
 		{"second key", 3, []func() (*sdk.Reply, error){judged(429, sdk.KeyRateLimited), ok(200, `{}`)}, 200, "", 1, 2},
 		{"third key", 4, []func() (*sdk.Reply, error){judged(401, sdk.KeyInvalid), judged(432, sdk.KeyExhausted), ok(200, `{}`)}, 200, "", 1, 3},
 		{"as many keys as there are", 5, []func() (*sdk.Reply, error){judged(403, sdk.KeyInvalid)}, 502, "upstream_unavailable", 0, 5},
-		{"three keys that fail before two that work", 5, []func() (*sdk.Reply, error){judged(401, sdk.KeyInvalid), judged(429, sdk.KeyRateLimited), judged(403, sdk.KeyInvalid), ok(200, `{}`)}, 200, "", 1, 4},
-		{"no answer in time", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonTimeout, "No answer in time.")))}, 502, "upstream_unavailable", 1, 1},
-		{"connection lost", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonLost, "The connection ended.")))}, 502, "upstream_unavailable", 1, 1},
-		{"answer too large", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonTooLarge, "Too large.")))}, 502, "answer_too_large", 1, 1},
-		{"no connection", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonConnect, "Cannot connect.")))}, 502, "upstream_unavailable", 0, 1},
-		{"plugin ends in the middle", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(status.Error(codes.Unavailable, "EOF")))}, 502, "plugin_unavailable", 1, 1},
-		{"plugin ends before", 0, []func() (*sdk.Reply, error){failing(fault.Wrap(exchange.ErrClosed, fault.PluginUnavailable, "Down."))}, 502, "plugin_unavailable", 0, 1},
+		{"three keys that fail before two that work", 5,
+			[]func() (*sdk.Reply, error){judged(401, sdk.KeyInvalid), judged(429, sdk.KeyRateLimited), judged(403, sdk.KeyInvalid), ok(200, `{}`)},
+			200, "", 1, 4},
+		{"no answer in time", 0, []func() (*sdk.Reply,
+			error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonTimeout, "No answer in time.")))}, 502, "upstream_unavailable", 1, 1},
+		{"connection lost", 0, []func() (*sdk.Reply,
+			error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonLost, "The connection ended.")))}, 502, "upstream_unavailable", 1, 1},
+		{"answer too large", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonTooLarge, "Too large.")))},
+			502, "answer_too_large", 1, 1},
+		{"no connection", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonConnect, "Cannot connect.")))},
+			502, "upstream_unavailable", 0, 1},
+		{"plugin ends in the middle", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(status.Error(codes.Unavailable, "EOF")))}, 502,
+			"plugin_unavailable", 1, 1},
+		{"plugin ends before", 0, []func() (*sdk.Reply, error){failing(fault.Wrap(exchange.ErrClosed, fault.PluginUnavailable, "Down."))}, 502,
+			"plugin_unavailable", 0, 1},
 		{"all keys spent", 2, []func() (*sdk.Reply, error){judged(433, sdk.KeyExhausted)}, 502, "upstream_unavailable", 0, 2},
 		{"403 that is not about the key", 2, []func() (*sdk.Reply, error){ok(403, `{}`)}, 403, "", 0, 1},
 		{"401 of which the backend says nothing", 2, []func() (*sdk.Reply, error){ok(401, `{}`), ok(200, `{}`)}, 200, "", 1, 2},
 		{"429 that the backend calls fine", 2, []func() (*sdk.Reply, error){judged(429, sdk.KeyOK), ok(200, `{}`)}, 200, "", 1, 2},
-		{"432 and 433 of which the backend says nothing", 3, []func() (*sdk.Reply, error){ok(432, `{}`), ok(433, `{}`), ok(200, `{}`)}, 200, "", 1, 3},
+		{"432 and 433 of which the backend says nothing", 3, []func() (*sdk.Reply, error){ok(432, `{}`), ok(433, `{}`), ok(200, `{}`)}, 200, "",
+			1, 3},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -115,7 +125,8 @@ func TestOutcomes(t *testing.T) {
 			if g.status != tt.status || tt.code != "" && g.json["code"] != tt.code {
 				t.Errorf("%d %s", g.status, g.body)
 			}
-			if tt.code != "" && (g.json["error"] != tt.code || g.json["request_id"] != g.header.Get("X-Request-Id") || strings.Contains(g.body, "secret")) {
+			if tt.code != "" && (g.json["error"] != tt.code || g.json["request_id"] != g.header.Get("X-Request-Id") ||
+				strings.Contains(g.body, "secret")) {
 				t.Errorf("error body %s", g.body)
 			}
 			if g.header.Get("X-Ratelimit-Remaining") != "499" {
@@ -239,9 +250,12 @@ func TestStreams(t *testing.T) {
 		outcome audit.Outcome
 	}{
 		{"at the price", &searchtest.Chunks{HeadOf: head, Parts: []string{"data: a\n\n", "data: b\n\n"}}, true, 40, audit.Success},
-		{"at the upstream's word", &searchtest.Chunks{HeadOf: head, Parts: []string{"data: a\n\n"}, UsageOf: &sdk.Usage{Credits: 11}}, true, 11, audit.Success},
-		{"breaks off", &searchtest.Chunks{HeadOf: head, Parts: []string{"data: a\n\n"}, End: fault.New(fault.UpstreamUnavailable, "Gone.")}, false, 40, audit.Failure},
-		{"breaks off after the bill", &searchtest.Chunks{HeadOf: head, Parts: []string{"data: a\n\n"}, End: errors.New("gone"), UsageOf: &sdk.Usage{Credits: 5}}, false, 5, audit.Failure},
+		{"at the upstream's word", &searchtest.Chunks{HeadOf: head, Parts: []string{"data: a\n\n"}, UsageOf: &sdk.Usage{Credits: 11}}, true, 11,
+			audit.Success},
+		{"breaks off", &searchtest.Chunks{HeadOf: head, Parts: []string{"data: a\n\n"}, End: fault.New(fault.UpstreamUnavailable, "Gone.")},
+			false, 40, audit.Failure},
+		{"breaks off after the bill", &searchtest.Chunks{HeadOf: head, Parts: []string{"data: a\n\n"}, End: errors.New("gone"),
+			UsageOf: &sdk.Usage{Credits: 5}}, false, 5, audit.Failure},
 		{"panics", &stuck{searchtest.Chunks{HeadOf: head}}, false, 40, audit.Failure},
 	}
 	for _, tt := range tests {
@@ -256,7 +270,8 @@ func TestStreams(t *testing.T) {
 			}
 			e.flush()
 			u := e.used(e.svc, idOf(token))
-			if u.Reserved != 0 || u.HourlyCredits != tt.credits || e.sums(idOf(token)) != (sums{1, tt.credits, 1, tt.credits}) || e.rows()[0].Outcome != tt.outcome {
+			if u.Reserved != 0 || u.HourlyCredits != tt.credits || e.sums(idOf(token)) != (sums{1, tt.credits, 1, tt.credits}) ||
+				e.rows()[0].Outcome != tt.outcome {
 				t.Errorf("%+v %+v", u, e.rows())
 			}
 		})

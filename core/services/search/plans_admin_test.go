@@ -35,7 +35,8 @@ func fillAdmin(t testing.TB, st *store.Store) {
 		fmt.Sprintf("'kev_' || i, 'k' || (i %% 1000), %d, 'system', '', 'marked', 'active', 'cooling_down', ''", now), 50_000)
 	testkit.FillTable(t, st, "search_rollups", rollup, fmt.Sprintf("'all', '', 3600, %d - i * 3600, 'search'%s", hour, zeros), 24*400)
 	testkit.FillTable(t, st, "search_rollups", rollup, fmt.Sprintf("'all', '', 300, %d - i * 300, 'search'%s", hour, zeros), 48*12)
-	testkit.FillTable(t, st, "search_rollups", rollup, fmt.Sprintf("'token', 't' || (i %% 10000), 3600, %d - (i / 10000) * 3600, 'search'%s", hour, zeros), 240_000)
+	testkit.FillTable(t, st, "search_rollups", rollup,
+		fmt.Sprintf("'token', 't' || (i %% 10000), 3600, %d - (i / 10000) * 3600, 'search'%s", hour, zeros), 240_000)
 	testkit.FillTable(t, st, "search_rollups", rollup, fmt.Sprintf("'token', 't' || i, 0, 0, 'search'%s", zeros), 10_000)
 	testkit.FillTable(t, st, "search_rollups", rollup, fmt.Sprintf("'key', 'k' || i, 0, 0, 'search'%s", zeros), 1000)
 	testkit.Execute(t, st, "UPDATE search_tokens SET group_name = 'g' || (created_at % 7), owner_id = CASE WHEN id LIKE '%7' THEN 'usr_' || id ELSE '' END, created_at = created_at - CAST(SUBSTR(id, 2) AS BIGINT), enabled = id NOT LIKE '%99'")
@@ -90,12 +91,15 @@ func adminQueries(s *Service) map[string]struct {
 			_, _, err := s.Keys.Store.KeyPage(ctx, keys.KeyFilter{States: []string{"invalid"}}, 1, 50)
 			return err
 		}, ""},
-		"history of a key":    {func(ctx context.Context) error { _, err := s.Keys.Store.KeyHistory(ctx, "k5", "", 50); return err }, ""},
-		"requests":            {logs(audit.LogFilter{}), "SELECT * FROM search_requests ORDER BY id DESC LIMIT 50"},
-		"requests of a token": {logs(audit.LogFilter{TokenIDs: []string{"t77"}}), "SELECT * FROM search_requests WHERE token_id = 't77' ORDER BY id DESC LIMIT 50"},
-		"requests of tokens":  {logs(audit.LogFilter{TokenIDs: []string{"t77", "t78", "t79"}}), ""},
-		"requests of a key":   {logs(audit.LogFilter{KeyID: "k77"}), "SELECT * FROM search_requests WHERE key_id = 'k77' AND key_id <> '' ORDER BY id DESC LIMIT 50"},
-		"failed requests":     {logs(audit.LogFilter{Outcomes: []string{"error"}}), "SELECT * FROM search_requests WHERE outcome = 2 AND outcome >= 2 ORDER BY id DESC LIMIT 50"},
+		"history of a key": {func(ctx context.Context) error { _, err := s.Keys.Store.KeyHistory(ctx, "k5", "", 50); return err }, ""},
+		"requests":         {logs(audit.LogFilter{}), "SELECT * FROM search_requests ORDER BY id DESC LIMIT 50"},
+		"requests of a token": {logs(audit.LogFilter{TokenIDs: []string{"t77"}}),
+			"SELECT * FROM search_requests WHERE token_id = 't77' ORDER BY id DESC LIMIT 50"},
+		"requests of tokens": {logs(audit.LogFilter{TokenIDs: []string{"t77", "t78", "t79"}}), ""},
+		"requests of a key": {logs(audit.LogFilter{KeyID: "k77"}),
+			"SELECT * FROM search_requests WHERE key_id = 'k77' AND key_id <> '' ORDER BY id DESC LIMIT 50"},
+		"failed requests": {logs(audit.LogFilter{Outcomes: []string{"error"}}),
+			"SELECT * FROM search_requests WHERE outcome = 2 AND outcome >= 2 ORDER BY id DESC LIMIT 50"},
 		"refused of a token":  {logs(audit.LogFilter{TokenIDs: []string{"t77"}, Outcomes: []string{"refused"}}), ""},
 		"requests of an hour": {logs(audit.LogFilter{Since: hour, Until: searchtest.Noon}), ""},
 		"research requests":   {logs(audit.LogFilter{Operations: []string{"research"}}), ""},
@@ -107,10 +111,13 @@ func adminQueries(s *Service) map[string]struct {
 			_, err := s.Log.Store.ListRequests(ctx, audit.LogFilter{}, 0, 500_000, 50)
 			return err
 		}, ""},
-		"details of a request": {func(ctx context.Context) error { _, _, err := s.Log.Store.FindRequest(ctx, 77); return err }, "SELECT * FROM search_requests WHERE id = 77"},
-		"chart of an hour":     {func(ctx context.Context) error { _, err := s.ReadChart(ctx, audit.ScopeAll, "", "1h"); return err }, ""},
-		"chart of a day":       {func(ctx context.Context) error { _, err := s.ReadChart(ctx, audit.ScopeAll, "", "24h"); return err }, "SELECT * FROM search_rollups WHERE scope = 'all' AND subject = '' AND step = 300 AND start >= " + strconv.FormatInt(searchtest.Noon.Unix()-86400, 10)},
-		"chart of a month":     {func(ctx context.Context) error { _, err := s.ReadChart(ctx, audit.ScopeAll, "", "30d"); return err }, ""},
+		"details of a request": {func(ctx context.Context) error { _, _, err := s.Log.Store.FindRequest(ctx, 77); return err },
+			"SELECT * FROM search_requests WHERE id = 77"},
+		"chart of an hour": {func(ctx context.Context) error { _, err := s.ReadChart(ctx, audit.ScopeAll, "", "1h"); return err }, ""},
+		"chart of a day": {func(ctx context.Context) error { _, err := s.ReadChart(ctx, audit.ScopeAll, "", "24h"); return err },
+			"SELECT * FROM search_rollups WHERE scope = 'all' AND subject = '' AND step = 300 AND start >= " +
+				strconv.FormatInt(searchtest.Noon.Unix()-86400, 10)},
+		"chart of a month": {func(ctx context.Context) error { _, err := s.ReadChart(ctx, audit.ScopeAll, "", "30d"); return err }, ""},
 		"chart of a token": {func(ctx context.Context) error {
 			_, err := s.ReadChart(ctx, audit.ScopeToken, "t77", "30d")
 			return err
@@ -221,7 +228,8 @@ func TestRequestsOfOneAreFound(t *testing.T) {
 	statements := testkit.WatchStatements(t, st)
 	r := newEnvOn(t, st).svc.Log.Store
 	for _, of := range []audit.LogFilter{{TokenIDs: []string{"t7"}}, {KeyID: "k7"}} {
-		for _, f := range []audit.LogFilter{{Outcomes: []string{"refused"}}, {Operations: []string{"map"}}, {Outcomes: []string{"error"}, Operations: []string{"map"}}} {
+		for _, f := range []audit.LogFilter{{Outcomes: []string{"refused"}}, {Operations: []string{"map"}},
+			{Outcomes: []string{"error"}, Operations: []string{"map"}}} {
 			f.TokenIDs, f.KeyID = of.TokenIDs, of.KeyID
 			made := statements.During(func() {
 				_, err := r.ListRequests(t.Context(), f, 0, 0, 50)

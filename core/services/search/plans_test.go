@@ -21,12 +21,16 @@ import (
 func fill(t testing.TB, st *store.Store, requests int) {
 	t.Helper()
 	now := searchtest.Noon.UnixMilli()
-	testkit.FillTable(t, st, "search_tokens", "id, hash, sealed, enabled, note, group_name, owner_id, expires_at, created_at, updated_at, deleted_at",
+	testkit.FillTable(t, st, "search_tokens",
+		"id, hash, sealed, enabled, note, group_name, owner_id, expires_at, created_at, updated_at, deleted_at",
 		fmt.Sprintf("'t' || i, 'h', 's', TRUE, '', '', '', 0, %d, %d, 0", now, now), 10_000)
-	testkit.FillTable(t, st, "search_requests", "id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code",
+	testkit.FillTable(t, st, "search_requests",
+		"id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code",
 		fmt.Sprintf("i, %d - (%d - i) * 1000, 'r' || i, 't' || (i %% 10000), 'k', 'search.web', 'search', 1, 200, 200, 1, 9, 9, 9, 1, 9, 9, '127.0.0.1', ''", now, requests), requests)
-	testkit.FillTable(t, st, "quota_usage", "token_id, minute, requests, credits, successes, errors, refused", fmt.Sprintf("'t' || (i %% 10000), %d - i / 10000, 1, 1, 1, 0, 0", now/60000), 300_000)
-	testkit.FillTable(t, st, "search_research", "resource_id, token_id, key_id, created_at", fmt.Sprintf("'x' || i, 't1', 'k', %d", now), 10_000)
+	testkit.FillTable(t, st, "quota_usage", "token_id, minute, requests, credits, successes, errors, refused",
+		fmt.Sprintf("'t' || (i %% 10000), %d - i / 10000, 1, 1, 1, 0, 0", now/60000), 300_000)
+	testkit.FillTable(t, st, "search_research", "resource_id, token_id, key_id, created_at", fmt.Sprintf("'x' || i, 't1', 'k', %d", now),
+		10_000)
 	testkit.Analyze(t, st)
 	// The last process has ended well: there are no roll-ups to make anew.
 	if err := audit.NewStore(st).SetMark(context.Background(), audit.MarkRollups, audit.CleanEnd); err != nil {

@@ -72,7 +72,8 @@ func TestSettingsAreChecked(t *testing.T) {
 		t.Errorf("%v", d)
 	}
 	for name, s := range map[string]Settings{
-		"retention": {Retention: time.Minute, Backend: one}, "backend": {Retention: time.Hour}, "limits": {Retention: time.Hour, Backend: one, Limits: &LimitSet{CreditsDay: -1}},
+		"retention": {Retention: time.Minute, Backend: one}, "backend": {Retention: time.Hour},
+		"limits": {Retention: time.Hour, Backend: one, Limits: &LimitSet{CreditsDay: -1}},
 	} {
 		if d := s.Check(); !d.HasErrors() {
 			t.Errorf("%s: nothing is found", name)

@@ -46,9 +46,11 @@ func TestTextsThatADatabaseRefuses(t *testing.T) {
 		e := newEnvOn(t, testkit.OpenStore(t, cfg, Migrations()))
 		for _, bad := range []string{"%00", "%FF", "a%00b"} {
 			for _, path := range []string{
-				"/api/tokens?q=" + bad, "/api/tokens?group=" + bad, "/api/tokens?owner=" + bad, "/api/tokens/" + bad, "/api/tokens/" + bad + "/metrics", "/api/keys/" + bad,
+				"/api/tokens?q=" + bad, "/api/tokens?group=" + bad, "/api/tokens?owner=" + bad, "/api/tokens/" + bad,
+				"/api/tokens/" + bad + "/metrics", "/api/keys/" + bad,
 				"/api/keys?group=" + bad, "/api/keys?status=" + bad, "/api/keys/" + bad + "/history", "/api/keys/" + bad + "/metrics",
-				"/api/logs/list?auth_token_id=" + bad, "/api/logs/list?key_id=" + bad, "/api/logs/list?backend=" + bad, "/api/logs/list?operation=" + bad,
+				"/api/logs/list?auth_token_id=" + bad, "/api/logs/list?key_id=" + bad, "/api/logs/list?backend=" + bad,
+				"/api/logs/list?operation=" + bad,
 				"/api/logs/list?request_id=" + bad, "/api/user/tokens/" + bad, "/api/user/logs?auth_token_id=" + bad,
 			} {
 				if g := e.send(http.MethodGet, "/search"+path, "", "X-Test-User", asAdmin); g.status >= 500 {
@@ -57,18 +59,21 @@ func TestTextsThatADatabaseRefuses(t *testing.T) {
 			}
 		}
 		for _, body := range []string{`{"ids":["a\u0000b"],"enabled":false}`} {
-			if g := e.send(http.MethodPatch, "/search/api/tokens/batch/status", body, "X-Test-User", asAdmin, "Content-Type", "application/json"); g.status >= 500 {
+			if g := e.send(http.MethodPatch, "/search/api/tokens/batch/status", body, "X-Test-User", asAdmin, "Content-Type",
+				"application/json"); g.status >= 500 {
 				t.Errorf("%s: %d %s", body, g.status, g.body)
 			}
 		}
 		for _, body := range []string{`{"owner_id":"a\u0000b"}`, `{"note":"","group":"a\u0000"}`} {
-			if g := e.send(http.MethodPost, "/search/api/tokens", body, "X-Test-User", asAdmin, "Content-Type", "application/json"); g.status >= 500 {
+			if g := e.send(http.MethodPost, "/search/api/tokens", body, "X-Test-User", asAdmin, "Content-Type",
+				"application/json"); g.status >= 500 {
 				t.Errorf("%s: %d %s", body, g.status, g.body)
 			}
 		}
 		for path, body := range map[string]string{
 			"/api/keys/bulk-actions": `{"action":"enable","key_ids":["a\u0000b"]}`,
-			"/api/tokens":            `{"note":"a\u0000b"}`, "/api/keys": `{"api_key":"tvly-1","group":"a\u0000b"}`, "/api/keys/batch": `{"api_keys":["a\u0000b"]}`,
+			"/api/tokens":            `{"note":"a\u0000b"}`, "/api/keys": `{"api_key":"tvly-1","group":"a\u0000b"}`,
+			"/api/keys/batch":   `{"api_keys":["a\u0000b"]}`,
 			"/api/tokens/batch": `{"group":"a\u0000b","count":1}`,
 		} {
 			if g := e.send(http.MethodPost, "/search"+path, body, "X-Test-User", asAdmin, "Content-Type", "application/json"); g.status >= 500 {

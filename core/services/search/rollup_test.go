@@ -187,7 +187,8 @@ func TestFirstID(t *testing.T) {
 			}
 			var missed, extra int64
 			e.store.DB(ctx).Raw("SELECT COUNT(*) FROM search_requests WHERE time >= ? AND id < ?", at, first).Scan(&missed)
-			e.store.DB(ctx).Raw("SELECT COUNT(*) FROM search_requests WHERE time < ? AND id >= ?", at-audit.IdSlack.Milliseconds(), first).Scan(&extra)
+			e.store.DB(ctx).Raw("SELECT COUNT(*) FROM search_requests WHERE time < ? AND id >= ?", at-audit.IdSlack.Milliseconds(),
+				first).Scan(&extra)
 			if missed != 0 || extra != 0 {
 				t.Fatalf("from minute %d: id %d misses %d rows and takes %d too many", minutes, first, missed, extra)
 			}

@@ -91,15 +91,18 @@ func (s *Service) makeRooms() (err error) {
 	cfg := s.cfg
 	s.Log = audit.New(audit.Config{Store: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Disabled: cfg.Settings.NoAudit})
 	s.Access = access.New(access.Config{
-		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Defaults: cfg.Settings.defaultLimits(), Requests: s.Log, People: cfg.People,
+		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Defaults: cfg.Settings.defaultLimits(), Requests: s.Log,
+		People: cfg.People,
 	})
 	s.Keys = keys.New(keys.Config{
-		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Backend: s.keyUpstream, Requests: s.Log, Reporter: s, Refresh: s.Refresh,
+		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Backend: s.keyUpstream, Requests: s.Log, Reporter: s,
+		Refresh: s.Refresh,
 	})
 	s.Proxy = proxy.New(proxy.Config{
 		Tokens: s.Table(), Keys: s.Keys, Audit: s.Writer(), Research: s.Log.Store, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 	})
-	s.Monitor = alert.NewMonitor(alert.AlertConfig{Backends: s.Proxy, Pool: s.Pool(), Settings: s.alertSettings, Logger: cfg.Logger, Now: cfg.Now})
+	s.Monitor = alert.NewMonitor(alert.AlertConfig{Backends: s.Proxy, Pool: s.Pool(), Settings: s.alertSettings, Logger: cfg.Logger,
+		Now: cfg.Now})
 	s.api, err = api.New(api.Config{
 		Access: s.Access, Keys: s.Keys, Log: s.Log, Proxy: s.Proxy, Catalog: s.LogCatalog, Sessions: cfg.Sessions, Version: cfg.Version,
 		PublicURL: cfg.PublicURL, Now: cfg.Now,
@@ -212,11 +215,13 @@ func (s *Service) Backends() int { return len(s.Chain()) }
 
 // LogCatalog returns what requests can be filtered by at present.
 func (s *Service) LogCatalog() audit.LogCatalog {
-	out := audit.LogCatalog{RetentionDays: int(s.settings.Load().Retention / (24 * time.Hour)), Operations: s.OperationNames(), Backends: []string{}}
+	out := audit.LogCatalog{RetentionDays: int(s.settings.Load().Retention / (24 * time.Hour)), Operations: s.OperationNames(),
+		Backends: []string{}}
 	for _, b := range s.Chain() {
 		out.Backends = append(out.Backends, b.Ref)
 	}
-	out.Results = []string{audit.Success.String(), audit.Failure.String(), audit.Refused.String(), audit.Interrupted.String(), audit.Open.String()}
+	out.Results = []string{audit.Success.String(), audit.Failure.String(), audit.Refused.String(), audit.Interrupted.String(),
+		audit.Open.String()}
 	return out
 }
 

@@ -61,7 +61,8 @@ func (s Settings) Check() schema.Diagnostics {
 		out = append(out, schema.Errorf(schema.At("cache_ttl"), "must be from 0s to 720h")...)
 	}
 	l := s.defaultLimits()
-	for name, v := range map[string]int64{"requests_hour": l.RequestsHour, "credits_hour": l.CreditsHour, "credits_day": l.CreditsDay, "credits_month": l.CreditsMonth, "requests_minute": l.RequestsMinute} {
+	for name, v := range map[string]int64{"requests_hour": l.RequestsHour, "credits_hour": l.CreditsHour, "credits_day": l.CreditsDay,
+		"credits_month": l.CreditsMonth, "requests_minute": l.RequestsMinute} {
 		if v < 0 {
 			out = append(out, schema.Errorf(schema.At("limits").Attr(name), "must not be negative")...)
 		}

@@ -55,7 +55,8 @@ func TestTokens(t *testing.T) {
 		if err := e.svc.SetTokenEnabled(ctx, idOf(deleted), true); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("a deleted token: %v", err)
 		}
-		if _, err := e.svc.CreateToken(ctx, access.NewToken{Note: strings.Repeat("n", access.MaxNote+1)}); fault.CodeOf(err) != fault.InvalidRequest {
+		if _, err := e.svc.CreateToken(ctx, access.NewToken{Note: strings.Repeat("n",
+			access.MaxNote+1)}); fault.CodeOf(err) != fault.InvalidRequest {
 			t.Errorf("a long note: %v", err)
 		}
 	})
@@ -175,10 +176,12 @@ func TestReloadGivesNewDefaultsToTokensWithoutTheirOwn(t *testing.T) {
 	if err := e.svc.Reload(set, e.backend); err != nil {
 		t.Fatal(err)
 	}
-	if got := e.svc.Table().Get(own).Limits; got != (access.Limits{RequestsHour: 1, CreditsHour: 2, CreditsDay: 3, CreditsMonth: 4, RequestsMinute: 0}) {
+	if got := e.svc.Table().Get(own).Limits; got != (access.Limits{RequestsHour: 1, CreditsHour: 2, CreditsDay: 3, CreditsMonth: 4,
+		RequestsMinute: 0}) {
 		t.Errorf("own limits: %+v", got)
 	}
-	if got := e.svc.Table().Get(plain).Limits; got != (access.Limits{RequestsHour: 9, CreditsHour: 8, CreditsDay: 7, CreditsMonth: 6, RequestsMinute: 0}) {
+	if got := e.svc.Table().Get(plain).Limits; got != (access.Limits{RequestsHour: 9, CreditsHour: 8, CreditsDay: 7, CreditsMonth: 6,
+		RequestsMinute: 0}) {
 		t.Errorf("new defaults: %+v", got)
 	}
 }

@@ -66,7 +66,8 @@ func newSite(t *testing.T) *site {
 func (s *site) put(tag, version string, archive []byte) {
 	folder := "/" + tag + "/"
 	s.files[folder+archiveOf(version)] = archive
-	s.signSums(folder, fmt.Sprintf("%x  %s\n%064d  patchbay_%s_linux_s390x.tar.gz\n%064d  other\n", sha256.Sum256(archive), archiveOf(version), 1, version, 2))
+	s.signSums(folder, fmt.Sprintf("%x  %s\n%064d  patchbay_%s_linux_s390x.tar.gz\n%064d  other\n", sha256.Sum256(archive),
+		archiveOf(version), 1, version, 2))
 }
 
 func (s *site) signSums(folder, sums string) {
@@ -112,7 +113,8 @@ func pack(t *testing.T, version string, members ...member) []byte {
 
 // good are the members of an archive as the release tool makes it.
 func good() []member {
-	return []member{{"./patchbay", "core", tar.TypeReg}, {"./patchbay-plugins", "plugins", tar.TypeReg}, {"./README.md", "read me", tar.TypeReg}}
+	return []member{{"./patchbay", "core", tar.TypeReg}, {"./patchbay-plugins", "plugins", tar.TypeReg},
+		{"./README.md", "read me", tar.TypeReg}}
 }
 
 // get does all that is done with a release, and returns the names of the files that it leaves.
@@ -213,7 +215,8 @@ func TestUnpackRefuses(t *testing.T) {
 		members []member
 		ok      bool
 	}{
-		"names that lead out":   {append(good(), member{"../patchbay", "x", tar.TypeReg}, member{"/patchbay", "x", tar.TypeReg}, member{"./../../patchbay", "x", tar.TypeReg}), true},
+		"names that lead out": {append(good(), member{"../patchbay", "x", tar.TypeReg}, member{"/patchbay", "x", tar.TypeReg},
+			member{"./../../patchbay", "x", tar.TypeReg}), true},
 		"links of other names":  {append(good(), member{"./link", "/etc/passwd", tar.TypeSymlink}), true},
 		"a symbolic link":       {[]member{{"./patchbay", "/bin/sh", tar.TypeSymlink}, plugins}, false},
 		"a hard link":           {[]member{{"./patchbay", "/bin/sh", tar.TypeLink}, plugins}, false},

@@ -94,7 +94,8 @@ func (s *Source) folderOf(tag string) string {
 	return strings.TrimSuffix(folder, "/") + "/"
 }
 
-// Find returns the release of a tag. Its checksums must be signed by the key, and a tag that is a version must be the version of the release.
+// Find returns the release of a tag. Its checksums must be signed by the key, and a tag that is a version must be the version of the
+// release.
 func (s *Source) Find(ctx context.Context, tag string) (Release, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
@@ -108,14 +109,17 @@ func (s *Source) Find(ctx context.Context, tag string) (Release, error) {
 		return Release{}, err
 	}
 	if !minisign.Verify(s.key, sums, signed) {
-		return Release{}, fault.New(fault.Conflict, "The signature of %s is not by the public key (public_key): nothing of this release is used.", folder+sumsName).With("reason", "signature_invalid")
+		return Release{}, fault.New(fault.Conflict,
+			"The signature of %s is not by the public key (public_key): nothing of this release is used.", folder+sumsName).With("reason",
+			"signature_invalid")
 	}
 	r, err := findArchive(sums)
 	if err != nil {
 		return r, err
 	}
 	if want := strings.TrimPrefix(tag, "v"); isVersion.MatchString(want) && want != r.Version {
-		return r, fault.New(fault.Conflict, "The release at %s is of the version %s, and not of %s.", folder, r.Version, tag).With("reason", "another_version")
+		return r, fault.New(fault.Conflict, "The release at %s is of the version %s, and not of %s.", folder, r.Version, tag).With("reason",
+			"another_version")
 	}
 	r.url = folder + r.Archive
 	return r, nil
@@ -160,7 +164,8 @@ func (s *Source) Download(ctx context.Context, r Release, to io.Writer) error {
 		return err
 	}
 	if got := "sha256:" + hex.EncodeToString(sum.Sum(nil)); got != r.Digest {
-		return fault.New(fault.Conflict, "The checksum of %s is %s, and %s says %s.", r.Archive, got, sumsName, r.Digest).With("reason", "checksum_differs")
+		return fault.New(fault.Conflict, "The checksum of %s is %s, and %s says %s.", r.Archive, got, sumsName, r.Digest).With("reason",
+			"checksum_differs")
 	}
 	return nil
 }
@@ -188,14 +193,16 @@ func (s *Source) copyFile(ctx context.Context, address string, limit int64, to i
 	case resp.StatusCode == http.StatusNotFound:
 		return fault.New(fault.NotFound, "There is no such release: %s does not exist.", address).With("reason", "no_such_release")
 	case resp.StatusCode != http.StatusOK:
-		return fault.New(fault.UpstreamUnavailable, "%s answers with the status %d.", address, resp.StatusCode).With("reason", "source_unreachable")
+		return fault.New(fault.UpstreamUnavailable, "%s answers with the status %d.", address, resp.StatusCode).With("reason",
+			"source_unreachable")
 	case resp.ContentLength > limit:
 		return tooLarge(address, limit)
 	}
 	n, err := io.Copy(to, io.LimitReader(resp.Body, limit+1))
 	switch {
 	case err != nil:
-		return fault.Wrap(err, fault.UpstreamUnavailable, "%s could not be read to its end: %v", address, err).With("reason", "source_unreachable")
+		return fault.Wrap(err, fault.UpstreamUnavailable, "%s could not be read to its end: %v", address, err).With("reason",
+			"source_unreachable")
 	case n > limit:
 		return tooLarge(address, limit)
 	}

@@ -27,8 +27,9 @@ const (
 	idLength = 12
 )
 
-// Store is a directory with a folder for each version that is kept. The link "current" names the folder in use, so that all binaries change
-// at once when it is replaced. A folder is whole as soon as it has its name, and is not written to again. One process uses a store at a time.
+// Store is a directory with a folder for each version that is kept. The link "current" names the folder in use, so that all binaries
+// change at once when it is replaced. A folder is whole as soon as it has its name, and is not written to again. One process uses a store
+// at a time.
 type Store struct{ dir string }
 
 // NewStore returns the store in a directory, an absolute path.
@@ -37,7 +38,8 @@ func NewStore(dir string) Store { return Store{filepath.Clean(dir)} }
 // Check returns an error unless the directory is there and nobody else could change what is in it.
 func (s Store) Check() error {
 	if err := privatedir.CheckParents(s.dir); err != nil {
-		return fault.Wrap(err, fault.InvalidArgument, "The directory %s (dir) cannot be used: %v.", s.dir, err).With("reason", "directory_unusable")
+		return fault.Wrap(err, fault.InvalidArgument, "The directory %s (dir) cannot be used: %v.", s.dir, err).With("reason",
+			"directory_unusable")
 	}
 	return nil
 }
@@ -53,11 +55,13 @@ func (s Store) Current() (folder string, err error) {
 	link := filepath.Join(s.dir, currentName)
 	to, err := os.Readlink(link)
 	if err != nil {
-		return "", fault.Wrap(err, fault.InvalidArgument, "%s must be a link to the folder of the version in use: %v.", link, err).With("reason", "no_current_version")
+		return "", fault.Wrap(err, fault.InvalidArgument, "%s must be a link to the folder of the version in use: %v.", link, err).With("reason",
+			"no_current_version")
 	}
 	folder = strings.TrimPrefix(filepath.Clean(to), s.dir+string(filepath.Separator))
 	if folder != filepath.Base(folder) || strings.HasPrefix(folder, ".") || folder == currentName {
-		return "", fault.New(fault.InvalidArgument, "%s links to %s, which is no folder beside it.", link, to).With("reason", "no_current_version")
+		return "", fault.New(fault.InvalidArgument, "%s links to %s, which is no folder beside it.", link, to).With("reason",
+			"no_current_version")
 	}
 	return folder, nil
 }
@@ -118,7 +122,8 @@ func (s Store) Add(version string, fill func(dir string) error) (folder, id stri
 		return folder, id, nil
 	}
 	if current, err := s.Current(); err == nil && current == folder {
-		return "", "", fault.New(fault.Conflict, "The binaries in %s were changed while they are in use.", folder).With("reason", "binaries_changed")
+		return "", "", fault.New(fault.Conflict, "The binaries in %s were changed while they are in use.", folder).With("reason",
+			"binaries_changed")
 	}
 	err = os.RemoveAll(filepath.Join(s.dir, folder))
 	for _, step := range []func() error{

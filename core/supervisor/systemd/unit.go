@@ -40,7 +40,8 @@ var startedProgram = regexp.MustCompile(`\bpath=(\S+)`)
 
 // Status asks for the state of the unit.
 func (u Unit) Status(ctx context.Context) (s Status, err error) {
-	out, err := runSystemctl(ctx, "show", "--property=LoadState,ExecStart,ActiveState,SubState,MainPID,NRestarts,ExecMainStatus,Result", "--", string(u))
+	out, err := runSystemctl(ctx, "show", "--property=LoadState,ExecStart,ActiveState,SubState,MainPID,NRestarts,ExecMainStatus,Result", "--",
+		string(u))
 	if err != nil {
 		return s, err
 	}
@@ -101,5 +102,6 @@ func runSystemctl(ctx context.Context, args ...string) (string, error) {
 	if text == "" {
 		text = fmt.Sprint(err)
 	}
-	return "", fault.Wrap(err, fault.Conflict, "systemctl %s failed: %s", args[0], text[:min(len(text), maxOutput)]).With("reason", "systemctl_failed")
+	return "", fault.Wrap(err, fault.Conflict, "systemctl %s failed: %s", args[0], text[:min(len(text), maxOutput)]).With("reason",
+		"systemctl_failed")
 }

@@ -12,8 +12,8 @@ type Column struct {
 	Name, SQL string
 }
 
-// FormatDocumentCondition returns the condition that a row of an FTS4 table has all wanted terms and no excluded one, with its values. It is
-// true where FormatMatch and FormatExcluded say so, but the database looks for the words in the texts of the row instead of the index.
+// FormatDocumentCondition returns the condition that a row of an FTS4 table has all wanted terms and no excluded one, with its values. It
+// is true where FormatMatch and FormatExcluded say so, but the database looks for the words in the texts of the row instead of the index.
 func FormatDocumentCondition(terms []Term, columns []Column) (condition string, values []any) {
 	all := make([]string, len(terms))
 	for i, t := range terms {
@@ -39,7 +39,8 @@ func FormatDocumentCondition(terms []Term, columns []Column) (condition string, 
 	return strings.Join(all, " AND "), values
 }
 
-// formatTexts returns what the text of a column contains, between spaces, if it has the term: the phrase, or each word if the column is named.
+// formatTexts returns what the text of a column contains, between spaces, if it has the term: the phrase, or each word if the column is
+// named.
 func (t Term) formatTexts() []string {
 	texts := slices.Clone(t.words)
 	if t.Column == "" {

@@ -10,8 +10,10 @@ import (
 
 func TestListWords(t *testing.T) {
 	for text, want := range map[string][]string{
-		"": nil, "Hello, World!": {"hello", "world"}, "v1.2.3-rc.1": {"v1", "2", "3", "rc", "1"}, "Crème brûlée": {"creme", "brulee"}, "登录错误": {"登录", "录错", "错误", "误"},
-		"修复bug": {"修复", "复", "bug"}, "ＡＢＣ": {"abc"}, strings.Repeat("x", 60): {strings.Repeat("x", 48)}, "한글": {"한글", "글"}, "a'b\\c:d\"e*": {"a", "b", "c", "d", "e"},
+		"": nil, "Hello, World!": {"hello", "world"}, "v1.2.3-rc.1": {"v1", "2", "3", "rc", "1"}, "Crème brûlée": {"creme", "brulee"},
+		"登录错误":  {"登录", "录错", "错误", "误"},
+		"修复bug": {"修复", "复", "bug"}, "ＡＢＣ": {"abc"}, strings.Repeat("x", 60): {strings.Repeat("x", 48)},
+		"한글": {"한글", "글"}, "a'b\\c:d\"e*": {"a", "b", "c", "d", "e"},
 	} {
 		if got := words.ListWords(text); !slices.Equal(got, want) {
 			t.Errorf("%q: got %q, want %q", text, got, want)
@@ -24,8 +26,10 @@ func TestListWords(t *testing.T) {
 
 func TestFormat(t *testing.T) {
 	for text, want := range map[string][2]string{
-		`one`: {"one", "('one')"}, `one two`: {"one AND two", "('one') & ('two')"}, `"one two"`: {`"one two"`, "('one' <-> 'two')"}, `one*`: {"one*", "('one':*)"},
-		`title:one-two`: {"(title:one AND title:two)", "('one':B & 'two':B)"}, `登录错误`: {`"登录 录错 错误"`, "('登录' <-> '录错' <-> '错误')"}, `登`: {"登*", "('登':*)"}, `' OR "1"=1`: {"or AND 1 AND 1", "('or') & ('1') & ('1')"},
+		`one`: {"one", "('one')"}, `one two`: {"one AND two", "('one') & ('two')"}, `"one two"`: {`"one two"`, "('one' <-> 'two')"},
+		`one*`:          {"one*", "('one':*)"},
+		`title:one-two`: {"(title:one AND title:two)", "('one':B & 'two':B)"},
+		`登录错误`:          {`"登录 录错 错误"`, "('登录' <-> '录错' <-> '错误')"}, `登`: {"登*", "('登':*)"}, `' OR "1"=1`: {"or AND 1 AND 1", "('or') & ('1') & ('1')"},
 	} {
 		var terms []words.Term
 		for rest := text; rest != ""; {
@@ -36,7 +40,8 @@ func TestFormat(t *testing.T) {
 				terms = append(terms, term)
 			}
 		}
-		if match, query := words.FormatMatch(terms), words.FormatTSQuery(terms, map[string]byte{"title": 'B'}); match != want[0] || query != want[1] {
+		if match, query := words.FormatMatch(terms), words.FormatTSQuery(terms, map[string]byte{"title": 'B'}); match != want[0] ||
+			query != want[1] {
 			t.Errorf("%s: got %s and %s, want %s", text, match, query, want)
 		}
 	}
@@ -54,7 +59,8 @@ func TestMarkers(t *testing.T) {
 		}
 	}
 	terms := []words.Term{words.NewMarkerTerm("code", false), words.NewMarkerTerm("file", true)}
-	if match, query := words.FormatMatch(terms), words.FormatTSQuery(terms, nil); match != "(¤code) NOT (¤file)" || query != "('¤code') & !('¤file')" {
+	if match, query := words.FormatMatch(terms), words.FormatTSQuery(terms, nil); match != "(¤code) NOT (¤file)" ||
+		query != "('¤code') & !('¤file')" {
 		t.Errorf("got %s and %s", match, query)
 	}
 }

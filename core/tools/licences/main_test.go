@@ -33,7 +33,8 @@ func TestLicencesAreFoundAndRecognized(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{
-		"LICENSE": mit, "NOTICE.txt": "A notice.\r\n", "inner/pkg/COPYING": mit, "license.go": "package x", "README.md": "MIT", "other/LICENSE": gpl,
+		"LICENSE": mit, "NOTICE.txt": "A notice.\r\n", "inner/pkg/COPYING": mit, "license.go": "package x", "README.md": "MIT",
+		"other/LICENSE": gpl,
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 			t.Fatal(err)
@@ -82,7 +83,8 @@ func TestTheListOfThisTree(t *testing.T) {
 	if !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Error("two runs differ")
 	}
-	for _, want := range []string{"| Go standard library", "| github.com/gin-gonic/gin | v", "| MPL-2.0 | patchbay, patchbay-plugins |", "| htmx.org | 4", "| OFL-1.1 | patchbay |"} {
+	for _, want := range []string{"| Go standard library", "| github.com/gin-gonic/gin | v", "| MPL-2.0 | patchbay, patchbay-plugins |",
+		"| htmx.org | 4", "| OFL-1.1 | patchbay |"} {
 		if !strings.Contains(first.String(), want) {
 			t.Errorf("the list does not hold %q", want)
 		}

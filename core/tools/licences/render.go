@@ -41,7 +41,8 @@ func render(out *bytes.Buffer, all []*component) {
 			notices[n-1].of = append(notices[n-1].of, strings.TrimSpace(c.name+" "+c.version)+", "+t.file)
 			links = appendNew(links, fmt.Sprintf("[%d](#text-%d)", n, n))
 		}
-		fmt.Fprintf(out, "| %s | %s | %s | %s | %s |\n", c.name, c.version, strings.Join(c.kinds(), ", "), strings.Join(c.linkedInto, ", "), strings.Join(links, " "))
+		fmt.Fprintf(out, "| %s | %s | %s | %s | %s |\n", c.name, c.version, strings.Join(c.kinds(), ", "), strings.Join(c.linkedInto, ", "),
+			strings.Join(links, " "))
 	}
 	for i, n := range notices {
 		fmt.Fprintf(out, "\n## Text %d\n\n", i+1)

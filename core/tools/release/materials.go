@@ -16,7 +16,8 @@ import (
 // writeMaterials writes the bill of materials of the binaries of a directory: the modules that they say they are made of.
 func (r *release) writeMaterials(arch, bin string) error {
 	bom := cdx.NewBOM()
-	bom.Metadata = &cdx.Metadata{Timestamp: r.version.Date.Format(time.RFC3339), Component: &cdx.Component{Type: cdx.ComponentTypeApplication, Name: "patchbay", Version: r.version.Name}}
+	bom.Metadata = &cdx.Metadata{Timestamp: r.version.Date.Format(time.RFC3339),
+		Component: &cdx.Component{Type: cdx.ComponentTypeApplication, Name: "patchbay", Version: r.version.Name}}
 	var components []cdx.Component
 	known := map[string]bool{}
 	for _, name := range []string{"patchbay", "patchbay-plugins"} {
@@ -24,10 +25,12 @@ func (r *release) writeMaterials(arch, bin string) error {
 		if err != nil {
 			return fmt.Errorf("read what %s is made of: %w", name, err)
 		}
-		found := []cdx.Component{{Type: cdx.ComponentTypeLibrary, Name: "std", Version: info.GoVersion, PackageURL: "pkg:golang/std@" + info.GoVersion[len("go"):]}}
+		found := []cdx.Component{{Type: cdx.ComponentTypeLibrary, Name: "std", Version: info.GoVersion,
+			PackageURL: "pkg:golang/std@" + info.GoVersion[len("go"):]}}
 		for _, m := range info.Deps {
 			if m.Replace == nil {
-				found = append(found, cdx.Component{Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: "pkg:golang/" + m.Path + "@" + m.Version})
+				found = append(found, cdx.Component{Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version,
+					PackageURL: "pkg:golang/" + m.Path + "@" + m.Version})
 			}
 		}
 		for _, c := range found {

@@ -36,13 +36,18 @@ func (r *release) listFiles(bin string) []packedFile {
 		{source: "core/docs/third-party-licences.md", archive: "third-party-licences.md", pack: docs + "third-party-licences.md", mode: 0o644},
 		{source: "README.md", archive: "README.md", pack: docs + "README.md", mode: 0o644},
 		{source: examples + "plugin.hcl", archive: "plugin.hcl", pack: "/etc/patchbay/plugin.hcl", mode: 0o640, config: true},
-		{source: examples + "patchbay.service", archive: "systemd/patchbay.service", pack: "/usr/lib/systemd/system/patchbay.service", mode: 0o644},
-		{source: examples + "patchbay-supervisor.service", archive: "systemd/patchbay-supervisor.service", pack: "/usr/lib/systemd/system/patchbay-supervisor.service", mode: 0o644},
+		{source: examples + "patchbay.service", archive: "systemd/patchbay.service", pack: "/usr/lib/systemd/system/patchbay.service",
+			mode: 0o644},
+		{source: examples + "patchbay-supervisor.service", archive: "systemd/patchbay-supervisor.service",
+			pack: "/usr/lib/systemd/system/patchbay-supervisor.service", mode: 0o644},
 		{source: examples + "supervised.conf", archive: "systemd/supervised.conf", pack: docs + "examples/supervised.conf", mode: 0o644},
 		{source: examples + "docker.conf", archive: "systemd/docker.conf", pack: docs + "examples/docker.conf", mode: 0o644},
-		{source: filepath.Join(r.work, "bash"), archive: "completions/patchbay.bash", pack: "/usr/share/bash-completion/completions/patchbay", mode: 0o644},
-		{source: filepath.Join(r.work, "zsh"), archive: "completions/_patchbay", pack: "/usr/share/zsh/vendor-completions/_patchbay", mode: 0o644},
-		{source: filepath.Join(r.work, "fish"), archive: "completions/patchbay.fish", pack: "/usr/share/fish/vendor_completions.d/patchbay.fish", mode: 0o644},
+		{source: filepath.Join(r.work, "bash"), archive: "completions/patchbay.bash", pack: "/usr/share/bash-completion/completions/patchbay",
+			mode: 0o644},
+		{source: filepath.Join(r.work, "zsh"), archive: "completions/_patchbay", pack: "/usr/share/zsh/vendor-completions/_patchbay",
+			mode: 0o644},
+		{source: filepath.Join(r.work, "fish"), archive: "completions/patchbay.fish", pack: "/usr/share/fish/vendor_completions.d/patchbay.fish",
+			mode: 0o644},
 	}
 	for _, pattern := range []string{"core/docs/*.md", "sdk/docs/*.md"} {
 		found, _ := filepath.Glob(pattern)
@@ -98,7 +103,8 @@ func (r *release) addToArchive(out *tar.Writer, name string, p packedFile) error
 	if err != nil {
 		return err
 	}
-	if err := out.WriteHeader(&tar.Header{Name: name, Mode: int64(p.mode), Size: info.Size(), ModTime: r.version.Date, Format: tar.FormatPAX}); err != nil {
+	if err := out.WriteHeader(&tar.Header{Name: name, Mode: int64(p.mode), Size: info.Size(), ModTime: r.version.Date,
+		Format: tar.FormatPAX}); err != nil {
 		return err
 	}
 	_, err = io.Copy(out, f)
@@ -142,24 +148,28 @@ func (r *release) describePackage(arch, format string, packed []packedFile) *nfp
 	const scripts = "core/tools/release/scripts/"
 	contents := files.Contents{
 		{Destination: "/etc/patchbay", Type: files.TypeDir, FileInfo: &files.ContentFileInfo{Mode: 0o750, MTime: r.version.Date}},
-		{Source: "/usr/lib/patchbay/patchbay", Destination: "/usr/bin/patchbay", Type: files.TypeSymlink, FileInfo: &files.ContentFileInfo{MTime: r.version.Date}},
+		{Source: "/usr/lib/patchbay/patchbay", Destination: "/usr/bin/patchbay", Type: files.TypeSymlink,
+			FileInfo: &files.ContentFileInfo{MTime: r.version.Date}},
 	}
 	for _, p := range packed {
 		kind := files.TypeFile
 		if p.config {
 			kind = files.TypeConfigNoReplace
 		}
-		contents = append(contents, &files.Content{Source: p.source, Destination: packagePath(format, p), Type: kind, FileInfo: &files.ContentFileInfo{Mode: p.mode, MTime: r.version.Date}})
+		contents = append(contents, &files.Content{Source: p.source, Destination: packagePath(format, p), Type: kind,
+			FileInfo: &files.ContentFileInfo{Mode: p.mode, MTime: r.version.Date}})
 	}
 	version, prerelease, _ := strings.Cut(r.version.Name, "-")
 	return nfpm.WithDefaults(&nfpm.Info{
 		Name: "patchbay", Arch: arch, Platform: "linux", Version: version, Prerelease: prerelease, Section: "net", Priority: "optional",
-		Maintainer: "The Patchbay authors", Vendor: "Patchbay", License: "Apache-2.0", Homepage: "https://github.com/patchbay-dev/patchbay", MTime: r.version.Date,
+		Maintainer: "The Patchbay authors", Vendor: "Patchbay", License: "Apache-2.0", Homepage: "https://github.com/patchbay-dev/patchbay",
+		MTime:       r.version.Date,
 		Description: "self-hosted core that providers are plugged into\nA search proxy, mailboxes, a feed of releases, and updates of containers. Each outside system\nis a plugin in a process of its own, chosen in one file.",
 		Overridables: nfpm.Overridables{
 			Contents: contents, Recommends: []string{"ca-certificates"},
-			Scripts: nfpm.Scripts{PostInstall: scripts + "postinstall.sh", PreRemove: scripts + "preremove.sh", PostRemove: scripts + "postremove.sh"},
-			Deb:     nfpm.Deb{Compression: "gzip"},
+			Scripts: nfpm.Scripts{PostInstall: scripts + "postinstall.sh", PreRemove: scripts + "preremove.sh",
+				PostRemove: scripts + "postremove.sh"},
+			Deb: nfpm.Deb{Compression: "gzip"},
 			// Otherwise the package has the name of the machine that made it.
 			RPM: nfpm.RPM{BuildHost: "patchbay"},
 		},

@@ -8,7 +8,8 @@ import (
 
 // TestZshReadsCompletions: Debian and Fedora look for them in folders of their own.
 func TestZshReadsCompletions(t *testing.T) {
-	for format, want := range map[string]string{"deb": "/usr/share/zsh/vendor-completions/_patchbay", "rpm": "/usr/share/zsh/site-functions/_patchbay"} {
+	for format, want := range map[string]string{"deb": "/usr/share/zsh/vendor-completions/_patchbay",
+		"rpm": "/usr/share/zsh/site-functions/_patchbay"} {
 		found := false
 		for _, p := range (&release{}).listFiles("bin") {
 			found = found || packagePath(format, p) == want

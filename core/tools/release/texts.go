@@ -16,7 +16,8 @@ const manualPackage = "./core/cmd/patchbay-man"
 // writeTexts writes the manual pages and the completions of shells, which are the same for each architecture.
 func (r *release) writeTexts() error {
 	man := filepath.Join(r.work, "man")
-	if err := build.RunGo(nil, "run", "-trimpath", "-ldflags", r.version.LinkFlags(), manualPackage, man, strconv.FormatInt(r.version.Date.Unix(), 10)); err != nil {
+	if err := build.RunGo(nil, "run", "-trimpath", "-ldflags", r.version.LinkFlags(), manualPackage, man,
+		strconv.FormatInt(r.version.Date.Unix(), 10)); err != nil {
 		return err
 	}
 	pages, err := filepath.Glob(filepath.Join(man, "*.1"))

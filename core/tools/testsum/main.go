@@ -58,7 +58,8 @@ type component struct {
 }
 
 func newSummary(out io.Writer) *summary {
-	return &summary{out: out, output: map[string][]string{}, missing: map[string]*component{}, subtests: map[string][]string{}, packages: map[string]string{}, needs: needs{}, notOffered: map[string]bool{}}
+	return &summary{out: out, output: map[string][]string{}, missing: map[string]*component{}, subtests: map[string][]string{},
+		packages: map[string]string{}, needs: needs{}, notOffered: map[string]bool{}}
 }
 
 func main() {

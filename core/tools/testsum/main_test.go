@@ -65,10 +65,12 @@ func TestFailedTestsRunOnceMore(t *testing.T) {
 		{"a test of quota", jsonEvents(pkg, "TestQuotaHolds", "over\n"), true, 0, false, false},
 		{"the package of locks", jsonEvents("github.com/patchbay-dev/patchbay/core/queue", "TestTwice", "twice\n"), true, 0, false, false},
 		{"the package of access", jsonEvents("github.com/patchbay-dev/patchbay/core/auth", "TestUsers", "in\n"), true, 0, false, false},
-		{"too many", jsonEvents(pkg, "TestA", "") + jsonEvents(pkg, "TestB", "") + jsonEvents(pkg, "TestC", "") + jsonEvents(pkg, "TestD", ""), true, 0, false, false},
+		{"too many", jsonEvents(pkg, "TestA", "") + jsonEvents(pkg, "TestB", "") + jsonEvents(pkg, "TestC", "") + jsonEvents(pkg, "TestD", ""),
+			true, 0, false, false},
 		{"three", jsonEvents(pkg, "TestA", "") + jsonEvents(pkg, "TestB", "") + jsonEvents(pkg, "TestC", ""), true, 3, true, true},
 		{"a broken build beside", `{"Action":"build-fail"}` + "\n" + jsonEvents(pkg, "TestPage", "slow\n"), true, 0, false, false},
-		{"a package that failed outside tests", jsonEvents(pkg, "TestPage", "slow\n") + `{"Action":"fail","Package":"p"}` + "\n", true, 0, false, false},
+		{"a package that failed outside tests", jsonEvents(pkg, "TestPage", "slow\n") + `{"Action":"fail","Package":"p"}` + "\n", true, 0, false,
+			false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

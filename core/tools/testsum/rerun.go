@@ -49,7 +49,8 @@ var strictPackage = regexp.MustCompile(`/core/(auth|secret|queue|privatedir)(/|$
 
 // mayRerun reports whether f may be a matter of the machine's speed. pkgOutput is what its package printed outside tests.
 func mayRerun(f *failure, pkgOutput string) bool {
-	return !graveOutput.MatchString(f.output) && !graveOutput.MatchString(pkgOutput) && !strictTest.MatchString(f.test) && !strictPackage.MatchString(f.pkg)
+	return !graveOutput.MatchString(f.output) && !graveOutput.MatchString(pkgOutput) && !strictTest.MatchString(f.test) &&
+		!strictPackage.MatchString(f.pkg)
 }
 
 // rerunFailures runs each failed test once more by run, which returns its output and whether it passed. Tests that pass then are flaky and

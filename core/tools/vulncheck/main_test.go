@@ -69,7 +69,8 @@ func TestOnlyCalledVulnerabilitiesFail(t *testing.T) {
 		t.Errorf("a program that does not call it: %v\n%s", err, &out)
 	}
 	out.Reset()
-	if err := checkModules(t.Context(), &out, db, []string{module(t, `_, _ = url.Parse("a")`)}); err == nil || !strings.Contains(out.String(), "GO-2000-0001") {
+	if err := checkModules(t.Context(), &out, db, []string{module(t, `_, _ = url.Parse("a")`)}); err == nil ||
+		!strings.Contains(out.String(), "GO-2000-0001") {
 		t.Errorf("a program that calls it: %v\n%s", err, &out)
 	}
 }
@@ -89,7 +90,8 @@ func TestADatabaseOutOfReachIsSaid(t *testing.T) {
 		ctx context.Context
 		db  string
 	}{
-		"silent": {short, "http://" + silent.Addr().String()}, "status": {t.Context(), refusing.URL}, "no address": {t.Context(), "http://127.0.0.1:1"},
+		"silent": {short, "http://" + silent.Addr().String()}, "status": {t.Context(), refusing.URL},
+		"no address": {t.Context(), "http://127.0.0.1:1"},
 	} {
 		var out bytes.Buffer
 		err := checkModules(tc.ctx, &out, tc.db, []string{"/nowhere"})

@@ -21,7 +21,8 @@ func (h *CodeHost) Viewer(ctx context.Context, token schema.Secret) (*codehost.V
 }
 
 // ListStarred implements client.CodeHost.
-func (h *CodeHost) ListStarred(ctx context.Context, token schema.Secret, page codehost.PageRequest) (*codehost.Page[codehost.Starred], error) {
+func (h *CodeHost) ListStarred(ctx context.Context, token schema.Secret,
+	page codehost.PageRequest) (*codehost.Page[codehost.Starred], error) {
 	able := func(a client.CodeHostAbilities) bool { return a.Starred }
 	return callCodeHost(ctx, h, "liststarred", "", token, false, able, func(c *CodeHostContent) (*codehost.Page[codehost.Starred], error) {
 		return pageOf(h, c.Starred, page)
@@ -40,7 +41,8 @@ func (h *CodeHost) FindRepository(ctx context.Context, token schema.Secret, repo
 }
 
 // ListReleases implements client.CodeHost.
-func (h *CodeHost) ListReleases(ctx context.Context, token schema.Secret, repo string, page codehost.PageRequest) (*codehost.Page[codehost.Release], error) {
+func (h *CodeHost) ListReleases(ctx context.Context, token schema.Secret, repo string,
+	page codehost.PageRequest) (*codehost.Page[codehost.Release], error) {
 	able := func(a client.CodeHostAbilities) bool { return a.Releases }
 	return callCodeHost(ctx, h, "listreleases", repo, token, true, able, func(c *CodeHostContent) (*codehost.Page[codehost.Release], error) {
 		return pageOf(h, c.Releases, page)
@@ -48,7 +50,8 @@ func (h *CodeHost) ListReleases(ctx context.Context, token schema.Secret, repo s
 }
 
 // ListTags implements client.CodeHost.
-func (h *CodeHost) ListTags(ctx context.Context, token schema.Secret, repo string, page codehost.PageRequest) (*codehost.Page[codehost.Tag], error) {
+func (h *CodeHost) ListTags(ctx context.Context, token schema.Secret, repo string,
+	page codehost.PageRequest) (*codehost.Page[codehost.Tag], error) {
 	able := func(a client.CodeHostAbilities) bool { return a.Tags }
 	return callCodeHost(ctx, h, "listtags", repo, token, true, able, func(c *CodeHostContent) (*codehost.Page[codehost.Tag], error) {
 		return pageOf(h, c.Tags, page)
@@ -56,41 +59,50 @@ func (h *CodeHost) ListTags(ctx context.Context, token schema.Secret, repo strin
 }
 
 // ListNotifications implements client.CodeHost.
-func (h *CodeHost) ListNotifications(ctx context.Context, token schema.Secret, req codehost.NotificationsRequest) (*codehost.Page[codehost.Notification], error) {
+func (h *CodeHost) ListNotifications(ctx context.Context, token schema.Secret,
+	req codehost.NotificationsRequest) (*codehost.Page[codehost.Notification], error) {
 	able := func(a client.CodeHostAbilities) bool { return a.Notifications }
-	return callCodeHost(ctx, h, "listnotifications", "", token, false, able, func(c *CodeHostContent) (*codehost.Page[codehost.Notification], error) {
-		wanted := slices.DeleteFunc(slices.Clone(c.Notifications), func(n codehost.Notification) bool {
-			return n.UpdatedAt.Before(req.Since) || !req.All && !n.Unread
+	return callCodeHost(ctx, h, "listnotifications", "", token, false, able,
+		func(c *CodeHostContent) (*codehost.Page[codehost.Notification], error) {
+			wanted := slices.DeleteFunc(slices.Clone(c.Notifications), func(n codehost.Notification) bool {
+				return n.UpdatedAt.Before(req.Since) || !req.All && !n.Unread
+			})
+			return pageOf(h, wanted, req.PageRequest)
 		})
-		return pageOf(h, wanted, req.PageRequest)
-	})
 }
 
 func isSocial(a client.CodeHostAbilities) bool { return a.Social }
 
 // ListOwned implements client.CodeHost.
-func (h *CodeHost) ListOwned(ctx context.Context, token schema.Secret, page codehost.PageRequest) (*codehost.Page[codehost.Repository], error) {
-	return callCodeHost(ctx, h, "listowned", "", token, false, isSocial, func(c *CodeHostContent) (*codehost.Page[codehost.Repository], error) {
-		return pageOf(h, c.Owned, page)
-	})
+func (h *CodeHost) ListOwned(ctx context.Context, token schema.Secret,
+	page codehost.PageRequest) (*codehost.Page[codehost.Repository], error) {
+	return callCodeHost(ctx, h, "listowned", "", token, false, isSocial,
+		func(c *CodeHostContent) (*codehost.Page[codehost.Repository], error) {
+			return pageOf(h, c.Owned, page)
+		})
 }
 
 // ListStargazers implements client.CodeHost.
-func (h *CodeHost) ListStargazers(ctx context.Context, token schema.Secret, repo string, page codehost.PageRequest) (*codehost.Page[codehost.Stargazer], error) {
-	return callCodeHost(ctx, h, "liststargazers", repo, token, true, isSocial, func(c *CodeHostContent) (*codehost.Page[codehost.Stargazer], error) {
-		return pageOf(h, c.Stargazers, page)
-	})
+func (h *CodeHost) ListStargazers(ctx context.Context, token schema.Secret, repo string,
+	page codehost.PageRequest) (*codehost.Page[codehost.Stargazer], error) {
+	return callCodeHost(ctx, h, "liststargazers", repo, token, true, isSocial,
+		func(c *CodeHostContent) (*codehost.Page[codehost.Stargazer], error) {
+			return pageOf(h, c.Stargazers, page)
+		})
 }
 
 // ListFollowers implements client.CodeHost.
-func (h *CodeHost) ListFollowers(ctx context.Context, token schema.Secret, page codehost.PageRequest) (*codehost.Page[codehost.Account], error) {
-	return callCodeHost(ctx, h, "listfollowers", "", token, false, isSocial, func(c *CodeHostContent) (*codehost.Page[codehost.Account], error) {
-		return pageOf(h, c.Followers, page)
-	})
+func (h *CodeHost) ListFollowers(ctx context.Context, token schema.Secret,
+	page codehost.PageRequest) (*codehost.Page[codehost.Account], error) {
+	return callCodeHost(ctx, h, "listfollowers", "", token, false, isSocial,
+		func(c *CodeHostContent) (*codehost.Page[codehost.Account], error) {
+			return pageOf(h, c.Followers, page)
+		})
 }
 
 // ListEvents implements client.CodeHost.
-func (h *CodeHost) ListEvents(ctx context.Context, token schema.Secret, login string, page codehost.PageRequest) (*codehost.Page[codehost.Event], error) {
+func (h *CodeHost) ListEvents(ctx context.Context, token schema.Secret, login string,
+	page codehost.PageRequest) (*codehost.Page[codehost.Event], error) {
 	able := func(a client.CodeHostAbilities) bool { return a.Events }
 	return callCodeHost(ctx, h, "listevents", login, token, false, able, func(c *CodeHostContent) (*codehost.Page[codehost.Event], error) {
 		return pageOf(h, c.Events, page)
@@ -98,15 +110,17 @@ func (h *CodeHost) ListEvents(ctx context.Context, token schema.Secret, login st
 }
 
 // ListAnnouncements implements client.CodeHost.
-func (h *CodeHost) ListAnnouncements(ctx context.Context, token schema.Secret, repos []string) (*codehost.Page[codehost.Announcement], error) {
+func (h *CodeHost) ListAnnouncements(ctx context.Context, token schema.Secret,
+	repos []string) (*codehost.Page[codehost.Announcement], error) {
 	able := func(a client.CodeHostAbilities) bool { return a.Announcements }
-	return callCodeHost(ctx, h, "listannouncements", "", token, false, able, func(*CodeHostContent) (*codehost.Page[codehost.Announcement], error) {
-		var all []codehost.Announcement
-		for _, repo := range repos {
-			all = append(all, h.contentOf(repo).Announcements...)
-		}
-		return pageOf(h, all, codehost.PageRequest{Size: len(all) + 1})
-	})
+	return callCodeHost(ctx, h, "listannouncements", "", token, false, able,
+		func(*CodeHostContent) (*codehost.Page[codehost.Announcement], error) {
+			var all []codehost.Announcement
+			for _, repo := range repos {
+				all = append(all, h.contentOf(repo).Announcements...)
+			}
+			return pageOf(h, all, codehost.PageRequest{Size: len(all) + 1})
+		})
 }
 
 // Compare implements client.CodeHost.
@@ -152,19 +166,21 @@ func canReact(a client.CodeHostAbilities) bool { return a.Reactions }
 
 // ReadReactions implements client.CodeHost.
 func (h *CodeHost) ReadReactions(ctx context.Context, token schema.Secret, nodeIDs []string) (*codehost.Page[codehost.Reactions], error) {
-	return callCodeHost(ctx, h, "readreactions", "", token, false, canReact, func(*CodeHostContent) (*codehost.Page[codehost.Reactions], error) {
-		var all []codehost.Reactions
-		for _, id := range nodeIDs {
-			if r, ok := h.reactionsTo(id, h.accounts[token].Login); ok {
-				all = append(all, r)
+	return callCodeHost(ctx, h, "readreactions", "", token, false, canReact,
+		func(*CodeHostContent) (*codehost.Page[codehost.Reactions], error) {
+			var all []codehost.Reactions
+			for _, id := range nodeIDs {
+				if r, ok := h.reactionsTo(id, h.accounts[token].Login); ok {
+					all = append(all, r)
+				}
 			}
-		}
-		return pageOf(h, all, codehost.PageRequest{Size: len(all) + 1})
-	})
+			return pageOf(h, all, codehost.PageRequest{Size: len(all) + 1})
+		})
 }
 
 // SetReaction implements client.CodeHost.
-func (h *CodeHost) SetReaction(ctx context.Context, token schema.Secret, nodeID, content string, present bool) (*codehost.ReactionInfo, error) {
+func (h *CodeHost) SetReaction(ctx context.Context, token schema.Secret, nodeID, content string,
+	present bool) (*codehost.ReactionInfo, error) {
 	return callCodeHost(ctx, h, "setreaction", nodeID, token, false, canReact, func(*CodeHostContent) (*codehost.ReactionInfo, error) {
 		login := h.accounts[token].Login
 		if _, ok := h.reactionsTo(nodeID, login); !ok {

@@ -69,7 +69,8 @@ func TestCodeHostLists(t *testing.T) {
 	if err != nil || len(last.Items) != 1 || last.Items[0].ID != "1" || last.NextCursor != "" {
 		t.Errorf("%+v, %v", last, err)
 	}
-	if got, err := h.SetReaction(ctx, "ada", "n2", "heart", true); err != nil || got.Reactions.Counts["heart"] != 1 || len(got.Reactions.Viewer) != 1 {
+	if got, err := h.SetReaction(ctx, "ada", "n2", "heart", true); err != nil || got.Reactions.Counts["heart"] != 1 ||
+		len(got.Reactions.Viewer) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := h.ListReleases(ctx, "ada", "me/none", codehost.PageRequest{}); client.CauseOf(err) != client.CauseMissing {

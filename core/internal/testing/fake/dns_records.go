@@ -47,11 +47,12 @@ func (d *DNS) SetRecords(ctx context.Context, zoneID string, set dns.RecordSet) 
 
 // DeleteRecords implements client.DNS.
 func (d *DNS) DeleteRecords(ctx context.Context, zoneID, name string, recordType dns.Type) (out dns.Outcome, err error) {
-	err = d.inZone(ctx, zoneID, DNSCall{Method: "DeleteRecords", Of: name, Set: dns.RecordSet{Name: name, Type: recordType}}, func(z *dnsZone) error {
-		z.sets = slices.DeleteFunc(slices.Clone(z.sets), sameSet(name, recordType))
-		out = d.outcome(name)
-		return nil
-	})
+	err = d.inZone(ctx, zoneID, DNSCall{Method: "DeleteRecords", Of: name, Set: dns.RecordSet{Name: name, Type: recordType}},
+		func(z *dnsZone) error {
+			z.sets = slices.DeleteFunc(slices.Clone(z.sets), sameSet(name, recordType))
+			out = d.outcome(name)
+			return nil
+		})
 	return out, err
 }
 
@@ -69,7 +70,8 @@ func (d *DNS) outcome(name string) dns.Outcome {
 func (d *DNS) CheckRecords(ctx context.Context, zoneID string, sets []dns.RecordSet) (out []dns.Check, err error) {
 	err = d.inZone(ctx, zoneID, DNSCall{Method: "CheckRecords", Of: zoneID}, func(z *dnsZone) error {
 		for _, want := range sets {
-			check := dns.Check{Name: want.Name, Type: want.Type, Visibility: dns.Missing, Observations: []dns.Observation{{Server: "ns1.example.net"}}}
+			check := dns.Check{Name: want.Name, Type: want.Type, Visibility: dns.Missing,
+				Observations: []dns.Observation{{Server: "ns1.example.net"}}}
 			i := slices.IndexFunc(z.sets, sameSet(want.Name, want.Type))
 			if i >= 0 {
 				check.Observations[0].Values, check.Observations[0].TTL = z.sets[i].Values, z.sets[i].TTL

@@ -86,8 +86,10 @@ func NewEngine() *Engine {
 		info:    engine.Info{Version: "28.0.0", APIVersion: "1.48", OS: "linux", Arch: "amd64"},
 		compose: &engine.Compose{Version: "2.40.3", PullPolicy: true},
 		images:  map[string]*engine.Image{}, names: map[string]string{}, remote: map[string]*engine.Image{}, scripts: map[string][]Step{},
-		errors: map[string][]error{}, exits: map[string][]engine.ComposeResult{}, interruptions: map[string][]Leftover{}, runs: map[string]engine.RunResult{}, stops: map[string][]stopInCompose{}, outage: newOutage(), holds: map[string]*hold{},
-		contents: map[string][]byte{}, samples: map[string]engine.Sample{}, listeners: map[int]chan engine.Event{}, jobs: map[string]int{}, starts: map[string]int{}, hashes: map[string]string{}, output: newOutput(),
+		errors: map[string][]error{}, exits: map[string][]engine.ComposeResult{}, interruptions: map[string][]Leftover{},
+		runs: map[string]engine.RunResult{}, stops: map[string][]stopInCompose{}, outage: newOutage(), holds: map[string]*hold{},
+		contents: map[string][]byte{}, samples: map[string]engine.Sample{}, listeners: map[int]chan engine.Event{}, jobs: map[string]int{},
+		starts: map[string]int{}, hashes: map[string]string{}, output: newOutput(),
 	}
 }
 

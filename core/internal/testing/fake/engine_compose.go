@@ -31,7 +31,8 @@ func (e *Engine) Pull(ctx context.Context, req engine.PullRequest, send func(eng
 	if remote == nil {
 		return nil, fault.FromPlugin(errs.New(errs.Upstream, codes.NotFound, "NOT_FOUND", "pull %s: manifest unknown", req.Ref))
 	}
-	for _, p := range append(reports, engine.PullProgress{CompletedLayers: 1, TotalLayers: 1, Status: "Status: Downloaded newer image for " + req.Ref}) {
+	for _, p := range append(reports, engine.PullProgress{CompletedLayers: 1, TotalLayers: 1,
+		Status: "Status: Downloaded newer image for " + req.Ref}) {
 		if err := send(p); err != nil {
 			return nil, err
 		}

@@ -35,7 +35,8 @@ func (e *Engine) SetHash(service, hash string) {
 }
 
 // hashServices writes the hashes of services, as "config --hash" does.
-func (e *Engine) hashServices(ctx context.Context, req *engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error) {
+func (e *Engine) hashServices(ctx context.Context, req *engine.ComposeRequest,
+	send func(engine.Line) error) (*engine.ComposeResult, error) {
 	if err := e.beginCall(ctx, Call{Op: "hash", Text: strings.Join(req.Services, " ")}); err != nil {
 		return nil, err
 	}

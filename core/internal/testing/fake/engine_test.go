@@ -24,13 +24,15 @@ func newProject(t *testing.T) (*fake.Engine, string) {
 	e.AddImage(engine.Image{ID: "sha256:a", RepoTags: []string{ref}, RepoDigests: []string{"registry.example/app@sha256:1"}})
 	e.Publish(ref, engine.Image{ID: "sha256:b", RepoDigests: []string{"registry.example/app@sha256:2"}})
 	labels := map[string]string{fake.LabelProject: "p", fake.LabelService: "web"}
-	id := e.AddContainer(engine.Container{Name: "p_web_1", Image: ref, Labels: labels, Mounts: []engine.Mount{{Type: "volume", Name: "v", Destination: "/data"}}})
+	id := e.AddContainer(engine.Container{Name: "p_web_1", Image: ref, Labels: labels,
+		Mounts: []engine.Mount{{Type: "volume", Name: "v", Destination: "/data"}}})
 	e.AddContainer(engine.Container{Name: "p_db_1", Image: ref, Labels: map[string]string{fake.LabelProject: "p", fake.LabelService: "db"}})
 	return e, id
 }
 
 func compose(action string) engine.ComposeRequest {
-	return engine.ComposeRequest{Bin: "docker-compose", Action: action, Project: "p", WorkingDir: "/p", Files: []string{"/p/c.yaml"}, Services: []string{"web"}}
+	return engine.ComposeRequest{Bin: "docker-compose", Action: action, Project: "p", WorkingDir: "/p", Files: []string{"/p/c.yaml"},
+		Services: []string{"web"}}
 }
 
 func TestEngineUpdateAndRollback(t *testing.T) {
@@ -82,7 +84,8 @@ func TestEngineFailures(t *testing.T) {
 		t.Error("no error")
 	}
 	e.FailCompose(engine.ActionStop, engine.ComposeResult{ExitCode: 3, Tail: "no"})
-	if res, err := e.Compose(ctx, compose(engine.ActionStop), quiet); err != nil || res.ExitCode != 3 || e.ContainersOf("p", "web")[0].State != "running" {
+	if res, err := e.Compose(ctx, compose(engine.ActionStop), quiet); err != nil || res.ExitCode != 3 ||
+		e.ContainersOf("p", "web")[0].State != "running" {
 		t.Errorf("%+v, %v", res, err)
 	}
 	if _, err := e.Pull(ctx, engine.PullRequest{Ref: "registry.example/none:1"}, quiet); fault.As(err).Code != fault.UpstreamUnavailable {

@@ -53,7 +53,8 @@ func TestInvoke(t *testing.T) {
 
 func TestStreamAndTheRest(t *testing.T) {
 	s := fake.NewSearch(search.Descriptor{})
-	s.On("research", fake.Answer{Response: search.Response{Head: search.Head{Status: 200}}, Chunks: []string{"a", "b"}, Usage: &search.Usage{Credits: 4}})
+	s.On("research", fake.Answer{Response: search.Response{Head: search.Head{Status: 200}}, Chunks: []string{"a", "b"},
+		Usage: &search.Usage{Credits: 4}})
 	st, err := s.Stream(context.Background(), &search.Request{Operation: "research"})
 	if err != nil {
 		t.Fatal(err)

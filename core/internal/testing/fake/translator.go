@@ -31,7 +31,8 @@ func NewTranslator(prefix string) *Translator {
 	t.answer = func(req translator.Request) *translator.Answer {
 		answer := &translator.Answer{Attempts: []translator.Attempt{TranslatorAttempt(translator.OK)}}
 		if req.Task == translator.Summarize {
-			answer.Parts = []translator.Part{{Name: translator.PartTitle, Text: prefix + req.Parts[0].Text}, {Name: translator.PartBody, Text: "- " + prefix + "summary"}}
+			answer.Parts = []translator.Part{{Name: translator.PartTitle, Text: prefix + req.Parts[0].Text},
+				{Name: translator.PartBody, Text: "- " + prefix + "summary"}}
 			return answer
 		}
 		for _, p := range req.Parts {

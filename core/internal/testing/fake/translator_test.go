@@ -10,7 +10,8 @@ import (
 
 func TestTranslator(t *testing.T) {
 	d, ctx := fake.NewTranslator("译"), t.Context()
-	req := translator.Request{Task: translator.Translate, TargetLanguage: "zh-CN", Parts: []translator.Part{{Name: "body", Text: "## Changes\n\n- one"}}}
+	req := translator.Request{Task: translator.Translate, TargetLanguage: "zh-CN",
+		Parts: []translator.Part{{Name: "body", Text: "## Changes\n\n- one"}}}
 	d.Fail(translator.RateLimited(time.Minute, "slow down"), nil)
 	if _, err := d.Translate(ctx, req); translator.OutcomeOf(err) != translator.OutcomeRateLimited {
 		t.Errorf("%v", err)

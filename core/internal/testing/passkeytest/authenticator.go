@@ -91,7 +91,8 @@ func (a *Authenticator) Create(t testing.TB, options any) []byte {
 	must(t, err)
 	raw, err := json.Marshal(map[string]any{
 		"id": b64(a.ID), "rawId": b64(a.ID), "type": "public-key", "clientExtensionResults": map[string]any{},
-		"response": map[string]any{"clientDataJSON": b64(a.clientData(t, "webauthn.create", o.Challenge)), "attestationObject": b64(object), "transports": []string{"internal"}},
+		"response": map[string]any{"clientDataJSON": b64(a.clientData(t, "webauthn.create", o.Challenge)), "attestationObject": b64(object),
+			"transports": []string{"internal"}},
 	})
 	must(t, err)
 	return raw
@@ -111,7 +112,8 @@ func (a *Authenticator) Get(t testing.TB, options any) []byte {
 	must(t, err)
 	raw, err := json.Marshal(map[string]any{
 		"id": b64(a.ID), "rawId": b64(a.ID), "type": "public-key", "clientExtensionResults": map[string]any{},
-		"response": map[string]any{"clientDataJSON": b64(client), "authenticatorData": b64(data), "signature": b64(sig), "userHandle": b64(a.Handle)},
+		"response": map[string]any{"clientDataJSON": b64(client), "authenticatorData": b64(data), "signature": b64(sig),
+			"userHandle": b64(a.Handle)},
 	})
 	must(t, err)
 	return raw

@@ -8,8 +8,8 @@ import (
 // envMails names the variable with a folder of public mails. They are others', and too many to be in the tree.
 const envMails = "PATCHBAY_TEST_MAILS"
 
-// MailsFolder returns the folder of public mails. Without one the test is skipped, also where components are required: it compares with a corpus that
-// whoever changes the parser fetches, see "Mail of others" in performance.md. A variable that names no folder fails the test.
+// MailsFolder returns the folder of public mails. Without one the test is skipped, also where components are required: it compares with a
+// corpus that whoever changes the parser fetches, see "Mail of others" in performance.md. A variable that names no folder fails the test.
 func MailsFolder(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv(envMails)

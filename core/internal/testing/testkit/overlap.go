@@ -15,7 +15,8 @@ const overlapWithin = 20 * time.Second
 
 // Overlap runs second while first is in the middle of its transaction, and returns their errors. The database of cfg must be on
 // PostgreSQL, where transactions run at the same time. The statement hold, such as SELECT … FOR UPDATE or LOCK TABLE, takes the lock that
-// first waits for; it is released when second has ended or waits for a lock as well. Nothing else may wait for locks of the database meanwhile.
+// first waits for; it is released when second has ended or waits for a lock as well. Nothing else may wait for locks of the database
+// meanwhile.
 func Overlap(t testing.TB, cfg store.Config, hold string, first, second func() error) (firstErr, secondErr error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience*3*overlapWithin)
@@ -27,12 +28,14 @@ func Overlap(t testing.TB, cfg store.Config, hold string, first, second func() e
 	Must(t, err)
 
 	firstDone := runAside(first)
-	Eventually(t, overlapWithin, func() bool { return firstDone.hasEnded() || waitingForLocks(ctx, t, watcher) > 0 }, "the first waits for the lock")
+	Eventually(t, overlapWithin, func() bool { return firstDone.hasEnded() || waitingForLocks(ctx, t, watcher) > 0 },
+		"the first waits for the lock")
 	if firstDone.hasEnded() {
 		t.Fatalf("the first has ended with %v and did not wait for: %s", firstDone.err, hold)
 	}
 	secondDone := runAside(second)
-	Eventually(t, overlapWithin, func() bool { return secondDone.hasEnded() || waitingForLocks(ctx, t, watcher) > 1 }, "the second ends or waits for a lock")
+	Eventually(t, overlapWithin, func() bool { return secondDone.hasEnded() || waitingForLocks(ctx, t, watcher) > 1 },
+		"the second ends or waits for a lock")
 	Must(t, tx.Rollback(ctx))
 	Eventually(t, overlapWithin, func() bool { return firstDone.hasEnded() && secondDone.hasEnded() }, "both end")
 	return firstDone.err, secondDone.err

@@ -71,7 +71,8 @@ func (l *StatementLog) During(f func()) []Statement {
 // the last.
 func FillTable(t testing.TB, st *store.Store, table, columns, values string, count int) {
 	t.Helper()
-	sql := fmt.Sprintf("INSERT INTO %s (%s) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %d) SELECT %s FROM n", table, columns, count, values)
+	sql := fmt.Sprintf("INSERT INTO %s (%s) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %d) SELECT %s FROM n",
+		table, columns, count, values)
 	if st.Dialect() == store.Postgres {
 		sql = fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM generate_series(1, CAST(%d AS BIGINT)) AS n(i)", table, columns, values, count)
 	}

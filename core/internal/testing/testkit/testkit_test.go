@@ -71,7 +71,8 @@ func TestPostgresIsEmptyAndOwn(t *testing.T) {
 	}
 	defer conn.Close(context.Background())
 	var n int
-	if err := conn.QueryRow(context.Background(), "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").Scan(&n); err != nil || n != 0 {
+	if err := conn.QueryRow(context.Background(), "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").Scan(&n); err != nil ||
+		n != 0 {
 		t.Fatalf("%d tables, %v", n, err)
 	}
 }

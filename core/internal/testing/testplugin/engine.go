@@ -106,7 +106,8 @@ func (c *containerEngine) Pull(ctx context.Context, req engine.PullRequest, send
 
 func (c *containerEngine) Tag(context.Context, string, string) error { return nil }
 
-func (c *containerEngine) Compose(_ context.Context, req engine.ComposeRequest, send func(engine.Line) error) (*engine.ComposeResult, error) {
+func (c *containerEngine) Compose(_ context.Context, req engine.ComposeRequest,
+	send func(engine.Line) error) (*engine.ComposeResult, error) {
 	err := errors.Join(send(engine.Line{Text: "one"}), send(engine.Line{Text: "two", Stderr: true}))
 	return &engine.ComposeResult{Command: []string{req.Bin}, ExitCode: 1, Tail: "two"}, err
 }

@@ -25,7 +25,8 @@ func ShortDir(t testing.TB) string {
 // NewHost returns a host with short intervals that is closed when the test ends.
 func NewHost(t testing.TB, change ...func(*host.Config)) *host.Host {
 	t.Helper()
-	cfg := host.Config{SocketDir: ShortDir(t), StartTimeout: Within, BackoffMin: time.Millisecond, BackoffMax: 4 * time.Millisecond, PingInterval: time.Minute}
+	cfg := host.Config{SocketDir: ShortDir(t), StartTimeout: Within, BackoffMin: time.Millisecond, BackoffMax: 4 * time.Millisecond,
+		PingInterval: time.Minute}
 	for _, f := range change {
 		f(&cfg)
 	}

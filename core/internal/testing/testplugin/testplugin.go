@@ -86,7 +86,8 @@ func Spec(mode string) host.Spec {
 // Build builds the plugin as a program of its own, command process, in a directory and returns its path.
 func Build(dir string) (string, error) {
 	program := filepath.Join(dir, "testplugin")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "github.com/patchbay-dev/patchbay/core/internal/testing/testplugin/process")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program,
+		"github.com/patchbay-dev/patchbay/core/internal/testing/testplugin/process")
 	if text, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the plugin: %w: %s", err, text)
 	}

@@ -40,9 +40,10 @@ func upstreamPlugin() framework.Plugin {
 	host := codehost.Definition[struct{}]{Build: func(codehost.Instance, struct{}) (codehost.Open, schema.Diagnostics) {
 		return func(context.Context) (codehost.CodeHost, error) { return repos{}, nil }, nil
 	}}
-	vendor := dns.Definition[struct{}]{CreateZones: true, MailRouting: true, Build: func(dns.Instance, struct{}) (dns.Open, schema.Diagnostics) {
-		return func(context.Context) (dns.Provider, error) { return records{}, nil }, nil
-	}}
+	vendor := dns.Definition[struct{}]{CreateZones: true, MailRouting: true,
+		Build: func(dns.Instance, struct{}) (dns.Open, schema.Diagnostics) {
+			return func(context.Context) (dns.Provider, error) { return records{}, nil }, nil
+		}}
 	model := translator.Definition[struct{}]{Build: func(translator.Instance, struct{}) (translator.Open, schema.Diagnostics) {
 		return func(context.Context) (translator.Translator, error) { return words{}, nil }, nil
 	}}
@@ -51,7 +52,8 @@ func upstreamPlugin() framework.Plugin {
 }
 
 func endAs(ctx context.Context, text string) error {
-	code := map[string]codes.Code{EndLimited: codes.ResourceExhausted, EndDenied: codes.Unauthenticated, EndMissing: codes.NotFound, EndDown: codes.Unavailable}
+	code := map[string]codes.Code{EndLimited: codes.ResourceExhausted, EndDenied: codes.Unauthenticated, EndMissing: codes.NotFound,
+		EndDown: codes.Unavailable}
 	for word, c := range code {
 		if strings.HasSuffix(text, word) {
 			e := errs.New(errs.Upstream, c, errs.ReasonStatus, "%s as asked", word)
@@ -95,7 +97,8 @@ func (images) Tags(ctx context.Context, req registry.TagsRequest) (*registry.Tag
 // Config implements registry.Registry.
 func (images) Config(ctx context.Context, req registry.ConfigRequest) (*registry.ImageConfig, error) {
 	return &registry.ImageConfig{
-		Digest: "sha256:2", OS: "linux", Arch: req.Platform, Labels: map[string]string{"a": "b"}, Created: time.UnixMilli(1_700_000_000_123).UTC(),
+		Digest: "sha256:2", OS: "linux", Arch: req.Platform, Labels: map[string]string{"a": "b"},
+		Created: time.UnixMilli(1_700_000_000_123).UTC(),
 	}, endAs(ctx, req.Ref)
 }
 
@@ -114,7 +117,8 @@ func (repos) Resolve(ctx context.Context, token schema.Secret, input string) (*c
 
 // Hooks implements codehost.CodeHost.
 func (repos) Hooks(ctx context.Context, _ schema.Secret, repo string) ([]codehost.Hook, error) {
-	return []codehost.Hook{{ID: "1", URL: "https://one.example/", Events: []string{"package"}, Active: true, ContentType: "json"}}, endAs(ctx, repo)
+	return []codehost.Hook{{ID: "1", URL: "https://one.example/", Events: []string{"package"}, Active: true, ContentType: "json"}},
+		endAs(ctx, repo)
 }
 
 // CreateHook implements codehost.CodeHost.
@@ -138,6 +142,7 @@ func (repos) ParseWebhook(_ context.Context, d codehost.Delivery) (*codehost.Web
 		return nil, codehost.InvalidSignature("wrong as asked")
 	}
 	return &codehost.Webhook{
-		Event: d.Event, Action: string(d.Body), Owner: "a", FullName: "a/b", Package: "c", PackageType: "container", Tags: []string{"1"}, Digest: "sha256:1",
+		Event: d.Event, Action: string(d.Body), Owner: "a", FullName: "a/b", Package: "c", PackageType: "container", Tags: []string{"1"},
+		Digest: "sha256:1",
 	}, nil
 }

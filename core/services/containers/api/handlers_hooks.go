@@ -69,7 +69,8 @@ type Affected struct {
 }
 
 func (h *hookHandlers) postBulkSelected(ctx context.Context, in *struct{ Body BulkSelection }) (*struct{ Body Affected }, error) {
-	n, err := h.s.Webhooks.BulkSelect(ctx, webhook.RepoFilter{Query: in.Body.Query, Selected: in.Body.Filter}, in.Body.Selected, in.Body.DryRun)
+	n, err := h.s.Webhooks.BulkSelect(ctx, webhook.RepoFilter{Query: in.Body.Query, Selected: in.Body.Filter}, in.Body.Selected,
+		in.Body.DryRun)
 	return &struct{ Body Affected }{Affected{true, n}}, err
 }
 
@@ -91,7 +92,8 @@ func (h *hookHandlers) postTargetRemove(ctx context.Context, in *struct{ Body we
 	return api.Done(h.s.Webhooks.RemoveTarget(ctx, in.Body.Input))
 }
 
-func (h *hookHandlers) postResolve(ctx context.Context, in *struct{ Body webhook.HookInput }) (*struct{ Body webhook.RepoCandidates }, error) {
+func (h *hookHandlers) postResolve(ctx context.Context,
+	in *struct{ Body webhook.HookInput }) (*struct{ Body webhook.RepoCandidates }, error) {
 	out, err := h.s.Webhooks.ResolveInput(ctx, in.Body.Input)
 	return &struct{ Body webhook.RepoCandidates }{out}, err
 }

@@ -42,7 +42,8 @@ type RuleID struct {
 }
 
 func (h *settingHandlers) postIgnore(ctx context.Context, in *struct{ Body NewRule }) (*struct{ Body RuleID }, error) {
-	id, err := h.s.AddIgnoreRule(ctx, candidate.IgnoreRule{Enabled: in.Body.Enabled == nil || *in.Body.Enabled, Scope: in.Body.Scope, Match: in.Body.Match, Note: in.Body.Note})
+	id, err := h.s.AddIgnoreRule(ctx, candidate.IgnoreRule{Enabled: in.Body.Enabled == nil || *in.Body.Enabled, Scope: in.Body.Scope,
+		Match: in.Body.Match, Note: in.Body.Note})
 	return &struct{ Body RuleID }{RuleID{id}}, err
 }
 

@@ -106,8 +106,10 @@ type TargetBody struct {
 
 func (b UpdateBody) toRequest() change.UpdateRequest {
 	out := change.UpdateRequest{
-		Scope: b.Scope, StackID: strings.TrimSpace(b.StackID), ServiceID: strings.TrimSpace(b.ServiceID), TargetTag: strings.TrimSpace(b.TargetTag),
-		TargetDigest: strings.TrimSpace(b.TargetDigest), PullTags: b.PullTags, Mode: b.Mode, AllowArchMismatch: b.AllowArchMismatch, AllowDrift: b.AllowDrift, BackupMode: b.BackupMode, Reason: b.Reason,
+		Scope: b.Scope, StackID: strings.TrimSpace(b.StackID), ServiceID: strings.TrimSpace(b.ServiceID),
+		TargetTag:    strings.TrimSpace(b.TargetTag),
+		TargetDigest: strings.TrimSpace(b.TargetDigest), PullTags: b.PullTags, Mode: b.Mode, AllowArchMismatch: b.AllowArchMismatch,
+		AllowDrift: b.AllowDrift, BackupMode: b.BackupMode, Reason: b.Reason,
 	}
 	for _, t := range b.Targets {
 		target := project.Target{ServiceID: t.ServiceID, TargetTag: t.TargetTag, TargetDigest: t.TargetDigest}
@@ -182,7 +184,8 @@ func splitCommas(text string) (out []string) {
 
 func (h *workHandlers) listJobs(ctx context.Context, in *jobQuery) (*struct{ Body JobList }, error) {
 	list, next, err := h.s.ListJobs(ctx, containers.JobFilter{
-		Types: splitCommas(in.Type), Status: splitCommas(in.Status), StackID: in.StackID, ServiceID: in.ServiceID, Limit: in.Limit, Cursor: in.Cursor,
+		Types: splitCommas(in.Type), Status: splitCommas(in.Status), StackID: in.StackID, ServiceID: in.ServiceID, Limit: in.Limit,
+		Cursor: in.Cursor,
 	})
 	return &struct{ Body JobList }{JobList{list, next}}, err
 }

@@ -19,7 +19,9 @@ func (h *handlers) notifyAPI(a *api.API) {
 	h.s.Channels().Register(a, tagNotify)
 	a.Document(httpd.Route{Method: http.MethodGet, Path: "/schemas/:name", Policy: httpd.Public, Handler: h.handleSchema}, huma.Operation{
 		OperationID: "notification-schema", Tags: []string{tagNotify}, Summary: "The JSON Schema of a payload",
-		Parameters: []*huma.Param{{Name: "name", In: "path", Required: true, Description: "The payload's member schema; .schema.json may follow.", Example: news.SchemaJob, Schema: &huma.Schema{Type: huma.TypeString}}},
+		Parameters: []*huma.Param{{Name: "name", In: "path", Required: true,
+			Description: "The payload's member schema; .schema.json may follow.", Example: news.SchemaJob,
+			Schema: &huma.Schema{Type: huma.TypeString}}},
 		Responses: map[string]*huma.Response{
 			"200": {Description: "The schema.", Content: map[string]*huma.MediaType{"application/schema+json": {Schema: &huma.Schema{Type: huma.TypeObject}}}},
 			"404": a.ErrorResponse("There is no such schema."),

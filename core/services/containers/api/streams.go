@@ -173,7 +173,8 @@ func (h *handlers) handleInferenceEvents(c *gin.Context) {
 		missed, ok := h.s.VersionEvents(sent)
 		if !ok {
 			sent = h.s.LastVersionEvent()
-			return []outEvent{{id: sent, name: "version_inference_event", data: candidate.InferenceEvent{Type: "resync_required", TS: api.TimeOf(h.s.Now())}}}
+			return []outEvent{{id: sent, name: "version_inference_event",
+				data: candidate.InferenceEvent{Type: "resync_required", TS: api.TimeOf(h.s.Now())}}}
 		}
 		var out []outEvent
 		for _, ev := range missed {

@@ -63,14 +63,16 @@ func (h *handlers) Trigger(ctx context.Context, b TriggerBody) (jobID string, er
 	b.StackID, b.ServiceID = strings.TrimSpace(b.StackID), strings.TrimSpace(b.ServiceID)
 	switch b.Action {
 	case "check":
-		job, _, err := h.s.CheckFor(ctx, work.ActorWebhook, project.ScanRequest{Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Reason: work.ReasonWebhook})
+		job, _, err := h.s.CheckFor(ctx, work.ActorWebhook,
+			project.ScanRequest{Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Reason: work.ReasonWebhook})
 		return job.ID, err
 	case "update":
 		if len(b.Targets) == 0 {
 			return "", record.InvalidField("targets", "An update needs targets: each with serviceId, targetTag, targetDigest and pullTags.")
 		}
 		in := UpdateBody{
-			Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Targets: b.Targets, AllowArchMismatch: b.AllowArchMismatch, BackupMode: b.BackupMode, Reason: work.ReasonWebhook,
+			Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Targets: b.Targets, AllowArchMismatch: b.AllowArchMismatch,
+			BackupMode: b.BackupMode, Reason: work.ReasonWebhook,
 		}
 		return h.s.UpdateFor(ctx, work.ActorWebhook, in.toRequest())
 	}
@@ -79,7 +81,8 @@ func (h *handlers) Trigger(ctx context.Context, b TriggerBody) (jobID string, er
 
 // handlePackageWebhook takes a package webhook of the code host.
 func (h *handlers) handlePackageWebhook(c *gin.Context) {
-	in := webhook.Incoming{Signature: c.GetHeader(webhook.HeaderSignature), Event: singleHeader(c, webhook.HeaderEvent, webhook.AliasEvent), ID: singleHeader(c, webhook.HeaderDelivery, webhook.AliasDelivery)}
+	in := webhook.Incoming{Signature: c.GetHeader(webhook.HeaderSignature), Event: singleHeader(c, webhook.HeaderEvent, webhook.AliasEvent),
+		ID: singleHeader(c, webhook.HeaderDelivery, webhook.AliasDelivery)}
 	if err := in.CheckHeaders(); err != nil {
 		httpd.WriteError(c, err)
 		return

@@ -93,8 +93,9 @@ func (k *Backups) BackupMount(ctx context.Context, of Subject, container string,
 	}
 	now := k.cfg.Now()
 	rec := &Record{
-		ID: store.NewID("bkp"), StackID: of.StackID, ServiceID: of.ServiceID, JobID: of.JobID, Kind: p.Kind, Target: p.Name, Destination: p.Destination,
-		Status: StatusRunning, CreatedAt: store.Millis(now),
+		ID: store.NewID("bkp"), StackID: of.StackID, ServiceID: of.ServiceID, JobID: of.JobID, Kind: p.Kind, Target: p.Name,
+		Destination: p.Destination,
+		Status:      StatusRunning, CreatedAt: store.Millis(now),
 	}
 	rec.Path = filepath.Join(set.BaseDir, of.StackID, now.UTC().Format("20060102-150405Z")+"-"+rec.ID+".tar.gz")
 	if err := k.Store.SaveBackup(ctx, rec); err != nil {

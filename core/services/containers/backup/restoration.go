@@ -85,7 +85,8 @@ func (k *Backups) RunRestore(ctx context.Context, job *queue.Job, spec RestoreJo
 	case err != nil && (work.IsHandover(ctx) || errors.Is(err, queue.ErrLost)):
 		return out, err
 	case err != nil && m.state.Begun:
-		text := fmt.Sprintf("The restore of %s failed in the middle, and the services that use it stay stopped: restore again. %s", m.backup.Target, failure.Text(err))
+		text := fmt.Sprintf("The restore of %s failed in the middle, and the services that use it stay stopped: restore again. %s",
+			m.backup.Target, failure.Text(err))
 		// Who cancels a job finds it in the log alone.
 		r.LogError(ctx, "%s", text)
 		return out, fault.Wrap(err, fault.Conflict, "%s", text)
@@ -186,7 +187,8 @@ func (m *restoration) startServices(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = m.s.cfg.Host.RunCompose(ctx, m.r, &m.stack, host.ComposeCall{Action: engine.ActionStart, Services: m.state.Services, Scale: scale})
+	_, err = m.s.cfg.Host.RunCompose(ctx, m.r, &m.stack,
+		host.ComposeCall{Action: engine.ActionStart, Services: m.state.Services, Scale: scale})
 	return err
 }
 
@@ -211,8 +213,12 @@ func (k *Backups) usersOf(ctx context.Context, st *record.Stack, b *Record) ([]s
 		return nil, err
 	}
 	for _, svc := range services {
-		uses := svc.ID == b.ServiceID || slices.ContainsFunc(svc.Mounts, func(m record.Mount) bool { return m.Kind == b.Kind && m.Name == b.Target })
-		runs := slices.ContainsFunc(list, func(c engine.Container) bool { return c.Labels[host.LabelService] == svc.Name && c.State == "running" })
+		uses := svc.ID == b.ServiceID || slices.ContainsFunc(svc.Mounts,
+			func(m record.Mount) bool { return m.Kind == b.Kind && m.Name == b.Target })
+		runs := slices.ContainsFunc(list, func(c engine.Container) bool {
+			return c.Labels[host.LabelService] == svc.Name &&
+				c.State == "running"
+		})
 		if uses && runs {
 			users = append(users, svc.Name)
 		}

@@ -38,8 +38,9 @@ type Backup struct {
 
 func (b *Record) toBackup() Backup {
 	return Backup{
-		BackupResult: b.toResult(), StackID: b.StackID, JobID: b.JobID, Destination: b.Destination, CreatedAt: api.TimeOfMillis(b.CreatedAt), FinishedAt: api.TimeOfMillis(b.FinishedAt),
-		Path: b.Path, DeletedAt: api.TimeOfMillis(b.DeletedAt), Restorable: b.Status == StatusSuccess && b.DeletedAt == 0,
+		BackupResult: b.toResult(), StackID: b.StackID, JobID: b.JobID, Destination: b.Destination, CreatedAt: api.TimeOfMillis(b.CreatedAt),
+		FinishedAt: api.TimeOfMillis(b.FinishedAt),
+		Path:       b.Path, DeletedAt: api.TimeOfMillis(b.DeletedAt), Restorable: b.Status == StatusSuccess && b.DeletedAt == 0,
 	}
 }
 
@@ -139,7 +140,8 @@ func (k *Backups) refuseSharedMount(ctx context.Context, st *record.Stack, b *Re
 			continue
 		}
 		if slices.ContainsFunc(svc.Mounts, func(m record.Mount) bool { return m.Kind == b.Kind && m.Name == b.Target }) {
-			return fault.New(fault.Conflict, "%s is used by %s / %s too, which runs: stop that first.", b.Target, other.Project, svc.Name).With("reason", "mount_in_use")
+			return fault.New(fault.Conflict, "%s is used by %s / %s too, which runs: stop that first.", b.Target, other.Project,
+				svc.Name).With("reason", "mount_in_use")
 		}
 	}
 	return nil
@@ -159,7 +161,8 @@ func sameMount(c *engine.Container, b *Record) error {
 			now = filepath.Clean(m.Source)
 		}
 		if now != b.Target {
-			return fault.New(fault.Conflict, "At %s there is %s now, and the backup is of %s. Nothing was restored.", b.Destination, now, b.Target).With("reason", "other_mount")
+			return fault.New(fault.Conflict, "At %s there is %s now, and the backup is of %s. Nothing was restored.", b.Destination, now,
+				b.Target).With("reason", "other_mount")
 		}
 	}
 	return nil

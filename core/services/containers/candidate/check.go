@@ -250,10 +250,12 @@ func (c *checkRun) findCandidate(ctx context.Context, svc *record.Service) (map[
 }
 
 // summarizeCheck sums up what the inventory has of the services after the check.
-func (c *checkRun) summarizeCheck(ctx context.Context, spec *CheckJob, inv *project.Inventory, services []*record.Service) (CheckSummary, error) {
+func (c *checkRun) summarizeCheck(ctx context.Context, spec *CheckJob, inv *project.Inventory,
+	services []*record.Service) (CheckSummary, error) {
 	out := CheckSummary{
-		HostPlatform: c.platform.String(), Scope: spec.Scope, StackIDs: []string{}, ServicesChecked: len(services), ServicesFailed: int(c.failed.Load()),
-		NewVersions: NewVersions{Services: []NewVersion{}}, Delivery: spec.Delivery,
+		HostPlatform: c.platform.String(), Scope: spec.Scope, StackIDs: []string{}, ServicesChecked: len(services),
+		ServicesFailed: int(c.failed.Load()),
+		NewVersions:    NewVersions{Services: []NewVersion{}}, Delivery: spec.Delivery,
 	}
 	for _, old := range services {
 		if !slices.Contains(out.StackIDs, old.StackID) {
@@ -271,9 +273,11 @@ func (c *checkRun) summarizeCheck(ctx context.Context, spec *CheckJob, inv *proj
 			continue
 		}
 		out.NewVersions.Services = append(out.NewVersions.Services, NewVersion{
-			StackID: svc.StackID, StackName: inv.Stacks[svc.StackID].Project, ServiceID: svc.ID, ServiceName: svc.Name, ImageRef: svc.ImageRef().String(),
+			StackID: svc.StackID, StackName: inv.Stacks[svc.StackID].Project, ServiceID: svc.ID, ServiceName: svc.Name,
+			ImageRef:   svc.ImageRef().String(),
 			CurrentTag: svc.Tag, CurrentDigest: svc.RuntimeDigest, CurrentDisplayTag: cmp.Or(svc.RuntimeVersion, svc.Tag),
-			CandidateTag: svc.CandidateTag, CandidateDisplayTag: cmp.Or(svc.CandidateVersion, svc.CandidateTag), CandidateDigest: svc.CandidateDigest,
+			CandidateTag: svc.CandidateTag, CandidateDisplayTag: cmp.Or(svc.CandidateVersion, svc.CandidateTag),
+			CandidateDigest: svc.CandidateDigest,
 		})
 	}
 	out.NewVersions.Count = len(out.NewVersions.Services)

@@ -64,7 +64,8 @@ func (c *checkRun) prepareServices(ctx, meanwhile context.Context, spec *CheckJo
 
 // selectServices returns the services of the inventory that a check is about, in the order of their ids, with the known platforms of the
 // digests that are stored of them.
-func (c *checkRun) selectServices(ctx context.Context, spec *CheckJob, inv *project.Inventory) ([]*record.Service, map[string][]record.ManifestPlatform, error) {
+func (c *checkRun) selectServices(ctx context.Context, spec *CheckJob,
+	inv *project.Inventory) ([]*record.Service, map[string][]record.ManifestPlatform, error) {
 	var services []*record.Service
 	var digests []string
 	c.refs = map[string]image.Ref{}
@@ -130,7 +131,8 @@ func (c *checkRun) askedServices(services []*record.Service) map[string][]*recor
 
 // knownDigests gathers the digests about which no details are needed, by reference: those whose platforms were seen before, and
 // what every service of a reference runs.
-func knownDigests(byRef map[string][]*record.Service, runtime map[string]project.RuntimeState, manifests map[string][]record.ManifestPlatform) map[string]map[string][]record.ManifestPlatform {
+func knownDigests(byRef map[string][]*record.Service, runtime map[string]project.RuntimeState,
+	manifests map[string][]record.ManifestPlatform) map[string]map[string][]record.ManifestPlatform {
 	out := make(map[string]map[string][]record.ManifestPlatform, len(byRef))
 	for ref, list := range byRef {
 		known := map[string][]record.ManifestPlatform{}

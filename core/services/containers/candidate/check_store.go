@@ -29,7 +29,8 @@ type checkResult struct {
 // isNews reports whether a finding differs from what is stored.
 func (f *checkResult) isNews() bool {
 	stored := map[string]any{
-		"check_error": f.svc.CheckError, "check_reason": f.svc.CheckReason, "newer_tags": record.EncodeColumn(f.svc.NewerTags), "candidate_digest": f.svc.CandidateDigest, "candidate_tag": f.svc.CandidateTag,
+		"check_error": f.svc.CheckError, "check_reason": f.svc.CheckReason, "newer_tags": record.EncodeColumn(f.svc.NewerTags),
+		"candidate_digest": f.svc.CandidateDigest, "candidate_tag": f.svc.CandidateTag,
 		"candidate_match": f.svc.CandidateMatch, "candidate_arch": record.EncodeColumn(f.svc.CandidateArch), "tag_digest": f.svc.TagDigest,
 	}
 	for column, v := range f.columns {
@@ -79,7 +80,8 @@ func (r *Store) writeFindings(ctx context.Context, findings []checkResult, now i
 			}
 			news = true
 			f.columns["checked_at"], f.columns["updated_at"] = now, now
-			err := w.Model(&record.Service{}).Where("id = ? AND generation = ? AND image = ?", f.svc.ID, f.svc.Generation, f.svc.Image).Updates(f.columns).Error
+			err := w.Model(&record.Service{}).Where("id = ? AND generation = ? AND image = ?", f.svc.ID, f.svc.Generation,
+				f.svc.Image).Updates(f.columns).Error
 			if err != nil {
 				return err
 			}

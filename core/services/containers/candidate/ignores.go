@@ -33,7 +33,8 @@ type RuleMatch struct {
 }
 
 func toRule(r *record.Ignore) IgnoreRule {
-	return IgnoreRule{ID: r.ID, Enabled: r.Enabled, Scope: IgnoreScope{Type: work.ScopeService, ServiceID: r.ServiceID}, Match: RuleMatch{Kind: r.Kind, Value: r.Value}, Note: r.Note}
+	return IgnoreRule{ID: r.ID, Enabled: r.Enabled, Scope: IgnoreScope{Type: work.ScopeService, ServiceID: r.ServiceID},
+		Match: RuleMatch{Kind: r.Kind, Value: r.Value}, Note: r.Note}
 }
 
 // IgnoreRules lists the rules, of one service if serviceID is not empty.
@@ -62,7 +63,8 @@ func (c *Candidates) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, e
 	if r.Scope.Type != work.ScopeService {
 		return "", record.InvalidField("scope.type", "A rule is for a service: its scope has the type service.")
 	}
-	for field, text := range map[string]string{"scope.serviceId": r.Scope.ServiceID, "match.kind": r.Match.Kind, "match.value": r.Match.Value, "note": r.Note} {
+	for field, text := range map[string]string{"scope.serviceId": r.Scope.ServiceID, "match.kind": r.Match.Kind, "match.value": r.Match.Value,
+		"note": r.Note} {
 		if strings.IndexByte(text, 0) >= 0 {
 			return "", record.InvalidField(field, "A rule holds no NUL character.")
 		}
@@ -76,7 +78,8 @@ func (c *Candidates) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, e
 	if _, err := ignore.Compile(ignore.Rule{Kind: r.Match.Kind, Value: r.Match.Value}); err != nil {
 		return "", err
 	}
-	rec := &record.Ignore{ID: store.NewID("ign"), ServiceID: r.Scope.ServiceID, Enabled: r.Enabled, Kind: r.Match.Kind, Value: r.Match.Value, Note: r.Note, CreatedAt: c.now()}
+	rec := &record.Ignore{ID: store.NewID("ign"), ServiceID: r.Scope.ServiceID, Enabled: r.Enabled, Kind: r.Match.Kind, Value: r.Match.Value,
+		Note: r.Note, CreatedAt: c.now()}
 	return rec.ID, c.store.addIgnore(ctx, rec)
 }
 

@@ -85,14 +85,16 @@ func (f *inference) reportProgress(t *inferTask, current, total int) {
 }
 
 // tagMatchesDigest reports whether a tag resolves to a digest, that of the index or of the platform's manifest.
-func (f *inference) tagMatchesDigest(ctx context.Context, name string, ref image.Ref, tag, digest string, platform record.Platform) (bool, error) {
+func (f *inference) tagMatchesDigest(ctx context.Context, name string, ref image.Ref, tag, digest string,
+	platform record.Platform) (bool, error) {
 	f.mu.Lock()
 	k, ok := f.known[name]
 	f.mu.Unlock()
 	if !ok || f.s.cfg.Now().Sub(k.at) > digestsFor || !version.Strict(tag) {
-		res, err := askRegistry(ctx, f.s.registry, ref.Host, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
-			return in.Resolve(ctx, registry.ResolveRequest{Access: a, Ref: name, Platform: platform.String(), DigestOnly: true})
-		})
+		res, err := askRegistry(ctx, f.s.registry, ref.Host,
+			func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
+				return in.Resolve(ctx, registry.ResolveRequest{Access: a, Ref: name, Platform: platform.String(), DigestOnly: true})
+			})
 		if err != nil {
 			return false, err
 		}
@@ -109,9 +111,10 @@ func (f *inference) tagMatchesDigest(ctx context.Context, name string, ref image
 
 // imageLabel returns the version in the image's labels, or "" if there is none or the image cannot be read.
 func (f *inference) imageLabel(ctx context.Context, ref, host, platform string) string {
-	cfg, err := askRegistry(ctx, f.s.registry, host, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.ImageConfig, error) {
-		return in.Config(ctx, registry.ConfigRequest{Access: a, Ref: ref, Platform: platform})
-	})
+	cfg, err := askRegistry(ctx, f.s.registry, host,
+		func(ctx context.Context, in client.Registry, a registry.Access) (*registry.ImageConfig, error) {
+			return in.Config(ctx, registry.ConfigRequest{Access: a, Ref: ref, Platform: platform})
+		})
 	if err != nil {
 		return ""
 	}

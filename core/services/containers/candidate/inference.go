@@ -100,7 +100,8 @@ type inferTask struct {
 }
 
 func newInference(s *Candidates) *inference {
-	return &inference{s: s, tasks: map[VersionKey]*inferTask{}, wake: make(chan struct{}, 1), known: map[string]knownTag{}, failed: map[VersionKey]time.Time{}}
+	return &inference{s: s, tasks: map[VersionKey]*inferTask{}, wake: make(chan struct{}, 1), known: map[string]knownTag{},
+		failed: map[VersionKey]time.Time{}}
 }
 
 // queueTask queues a task unless there is one already, and returns its state: "queued" for a new one, else "running" or
@@ -122,7 +123,8 @@ func (f *inference) queueTask(ref image.Ref, digest string, platform record.Plat
 	}
 	now := api.TimeOf(f.s.cfg.Now())
 	t := &inferTask{ref: ref, done: make(chan struct{}), InferenceTask: InferenceTask{
-		Key: key.String(), ImageRepo: key.Repo, Digest: digest, HostPlatform: key.Platform, Status: "queued", Reason: reason, EnqueuedAt: now, UpdatedAt: now,
+		Key: key.String(), ImageRepo: key.Repo, Digest: digest, HostPlatform: key.Platform, Status: "queued", Reason: reason, EnqueuedAt: now,
+		UpdatedAt: now,
 	}}
 	f.tasks[key] = t
 	f.queue = append(f.queue, key)

@@ -76,7 +76,8 @@ func (c *Candidates) InferenceOverview(ctx context.Context, q InferenceQuery) (I
 	var picked []InferenceRow
 	for _, r := range rows {
 		out.Summary.countStatus(r.Status)
-		if (q.Status == "" || q.Status == r.Status) && strings.Contains(strings.ToLower(r.ImageRepo+r.Digest+r.ResolvedTag), strings.ToLower(q.Query)) {
+		if (q.Status == "" || q.Status == r.Status) &&
+			strings.Contains(strings.ToLower(r.ImageRepo+r.Digest+r.ResolvedTag), strings.ToLower(q.Query)) {
 			picked = append(picked, *r)
 		}
 	}
@@ -137,7 +138,8 @@ func (c *Candidates) inferenceRows(ctx context.Context) (map[string]*InferenceRo
 	}
 	for i := range snaps {
 		r := row(snaps[i].Repo, snaps[i].Digest, snaps[i].Platform)
-		r.Status, r.ResolvedTag, r.CheckedAt, r.UpdatedAt = "ready", snaps[i].Version, api.TimeOfMillis(snaps[i].CheckedAt), api.TimeOfMillis(snaps[i].CheckedAt)
+		r.Status, r.ResolvedTag, r.CheckedAt, r.UpdatedAt = "ready", snaps[i].Version, api.TimeOfMillis(snaps[i].CheckedAt),
+			api.TimeOfMillis(snaps[i].CheckedAt)
 		if snaps[i].Failed {
 			r.Status = "all_failed"
 		} else if !snaps[i].isFresh(c.now()) {

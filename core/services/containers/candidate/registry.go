@@ -129,7 +129,8 @@ func (r *registries) acquireSlot(ctx context.Context, name string) (leave func()
 	until := h.until
 	r.mu.Unlock()
 	if left := until.Sub(r.s.cfg.Now()); left > 0 {
-		return nil, fault.Wrap(failure.ErrCooling, fault.UpstreamUnavailable, "The registry %s limits requests; it is asked again after %s.", name, store.FormatTime(until)).WithRetryAfter(left)
+		return nil, fault.Wrap(failure.ErrCooling, fault.UpstreamUnavailable, "The registry %s limits requests; it is asked again after %s.",
+			name, store.FormatTime(until)).WithRetryAfter(left)
 	}
 	select {
 	case h.slots <- struct{}{}:
@@ -169,7 +170,8 @@ func (r *registries) restoreCooldowns(ctx context.Context) {
 	for name, stored := range stored {
 		until := store.FromMillis(stored)
 		if until.After(latest) {
-			r.s.cfg.Logger.Warn("a registry was left alone for longer than it can be, as after a wrong clock: the pause was cut short", "host", name, "until", until)
+			r.s.cfg.Logger.Warn("a registry was left alone for longer than it can be, as after a wrong clock: the pause was cut short", "host",
+				name, "until", until)
 			until = latest
 		}
 		if h := r.hostState(name); h.until.IsZero() {
@@ -192,14 +194,16 @@ func isRateLimited(err error) (after time.Duration, yes bool) {
 }
 
 // askRegistry makes one request to a registry, and again if it is limited.
-func askRegistry[T any](ctx context.Context, r *registries, host string, call func(context.Context, client.Registry, registry.Access) (T, error)) (out T, err error) {
+func askRegistry[T any](ctx context.Context, r *registries, host string,
+	call func(context.Context, client.Registry, registry.Access) (T, error)) (out T, err error) {
 	return requestWithRetry(ctx, r, host, func(error) bool { return false }, call)
 }
 
 // requestWithRetry makes one request to a registry, and again if it is limited or retry holds for its error: after the pause that the
 // registry asks for, or one that doubles, neither longer than the settings allow. The settings bound the attempts, whatever
 // their errors; a host that limits the last one is left alone.
-func requestWithRetry[T any](ctx context.Context, r *registries, host string, retry func(error) bool, call func(context.Context, client.Registry, registry.Access) (T, error)) (out T, err error) {
+func requestWithRetry[T any](ctx context.Context, r *registries, host string, retry func(error) bool,
+	call func(context.Context, client.Registry, registry.Access) (T, error)) (out T, err error) {
 	in, err := r.instanceFor(ctx, host)
 	if err != nil {
 		return out, err
@@ -237,11 +241,13 @@ func requestWithRetry[T any](ctx context.Context, r *registries, host string, re
 
 // resolveRef returns what a reference resolves to, with retries. The details of the kept digests are not asked for, so that an
 // unchanged tag costs one request; their platforms are those that are given.
-func (r *registries) resolveRef(ctx context.Context, ref image.Ref, platform record.Platform, kept map[string][]record.ManifestPlatform) (*registry.Resolved, error) {
+func (r *registries) resolveRef(ctx context.Context, ref image.Ref, platform record.Platform,
+	kept map[string][]record.ManifestPlatform) (*registry.Resolved, error) {
 	digests := slices.Sorted(maps.Keys(kept))
-	got, err := requestWithRetry(ctx, r, ref.Host, failure.IsTransient, func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
-		return in.Resolve(ctx, registry.ResolveRequest{Access: a, Ref: ref.String(), Known: digests, Platform: platform.String()})
-	})
+	got, err := requestWithRetry(ctx, r, ref.Host, failure.IsTransient,
+		func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
+			return in.Resolve(ctx, registry.ResolveRequest{Access: a, Ref: ref.String(), Known: digests, Platform: platform.String()})
+		})
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,8 @@ func (c *Candidates) DigestTags(ctx context.Context, serviceID, asked string) (d
 }
 
 func (r *snapshotRecord) toSnapshot(now int64) *Snapshot {
-	return &Snapshot{Digest: r.Digest, Tags: append([]string{}, r.Tags...), ResolvedTag: r.Version, CheckedAt: api.TimeOfMillis(r.CheckedAt), Scan: r.Scan, Stale: !r.isFresh(now)}
+	return &Snapshot{Digest: r.Digest, Tags: append([]string{}, r.Tags...), ResolvedTag: r.Version, CheckedAt: api.TimeOfMillis(r.CheckedAt),
+		Scan: r.Scan, Stale: !r.isFresh(now)}
 }
 
 // DigestVersion returns which tags stand for a digest of a service; nil while that is being found out.

@@ -34,7 +34,8 @@ func TestGathering(t *testing.T) {
 			}
 			calls := []host.ComposeCall{
 				{Action: engine.ActionRecreate, Services: []string{"first"}, Scale: map[string]int{"first": 1}},
-				{Action: engine.ActionRecreate, Services: []string{"good"}}, {Action: engine.ActionRecreate, Services: []string{"bad"}, Scale: map[string]int{"bad": 2}},
+				{Action: engine.ActionRecreate, Services: []string{"good"}},
+				{Action: engine.ActionRecreate, Services: []string{"bad"}, Scale: map[string]int{"bad": 2}},
 				{Action: engine.ActionRecreate, Services: []string{"stopped"}, NoStart: true},
 			}
 			errs := make([]error, len(calls))

@@ -14,10 +14,13 @@ import (
 func TestFilesThatAreRead(t *testing.T) {
 	const good = "services: {a: {image: a}}"
 	dir := write(t, map[string]string{
-		"stack/compose.yaml": good, "stack/sub/compose.yml": good, "stack/secret": good, "stack/secret.conf": good, "outside/compose.yaml": good, "roots/a/compose.yaml": good,
-		"stack/vars": "TAG=1", "outside/vars": "TAG=1", "stack/include.yaml": "include: [../outside/compose.yaml]", "stack/environment.yaml": "include: [{path: compose.yaml, env_file: ../outside/vars}]",
+		"stack/compose.yaml": good, "stack/sub/compose.yml": good, "stack/secret": good, "stack/secret.conf": good, "outside/compose.yaml": good,
+		"roots/a/compose.yaml": good,
+		"stack/vars":           "TAG=1", "outside/vars": "TAG=1", "stack/include.yaml": "include: [../outside/compose.yaml]",
+		"stack/environment.yaml": "include: [{path: compose.yaml, env_file: ../outside/vars}]",
 	})
-	for name, to := range map[string]string{"stack/link.yaml": "../outside/compose.yaml", "stack/typed.yaml": "secret", "stack/inside.yaml": "sub/compose.yml", "stack/passwd.yaml": "/etc/passwd", "linked": "stack"} {
+	for name, to := range map[string]string{"stack/link.yaml": "../outside/compose.yaml", "stack/typed.yaml": "secret",
+		"stack/inside.yaml": "sub/compose.yml", "stack/passwd.yaml": "/etc/passwd", "linked": "stack"} {
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -70,12 +73,17 @@ func TestFilesThatAreRead(t *testing.T) {
 func TestErrorsQuoteNothing(t *testing.T) {
 	const secret = "tops3cret"
 	for name, text := range map[string]string{
-		"list of passwords": "root:" + secret + ":19000:0:99999:7:::\ndaemon:*:19000:0:99999:7:::\n", "scalar": secret, "unknown anchor": "a: *" + secret,
-		"bad tag": "a: !!int " + secret, "bad member": "services: {a: {image: a, " + secret + ": 1}}", "bad value": "services: {a: {image: a, ports: ['" + secret + ":x']}}",
-		"bad root": secret + ": 1\nservices: {a: {image: a}}", "bad template": "services: {a: {image: 'a${" + secret + "'}}", "required": "services: {a: {image: '${A:?" + secret + "}'}}",
-		"remote": "include: ['https://" + secret + "/a.yaml']", "unknown service": "services: {a: {image: a, depends_on: [" + secret + "]}}",
-		"unknown network": "services: {a: {image: a, networks: [" + secret + "]}}", "type": "services: {a: {image: a, restart: [" + secret + "]}}", "double": secret + ": 1\n" + secret + ": 2\n",
-		"duration": "services: {a: {image: a, stop_grace_period: " + secret + "}}", "size": "services: {a: {image: a, mem_limit: " + secret + "}}",
+		"list of passwords": "root:" + secret + ":19000:0:99999:7:::\ndaemon:*:19000:0:99999:7:::\n", "scalar": secret,
+		"unknown anchor": "a: *" + secret,
+		"bad tag":        "a: !!int " + secret, "bad member": "services: {a: {image: a, " + secret + ": 1}}",
+		"bad value": "services: {a: {image: a, ports: ['" + secret + ":x']}}",
+		"bad root":  secret + ": 1\nservices: {a: {image: a}}", "bad template": "services: {a: {image: 'a${" + secret + "'}}",
+		"required": "services: {a: {image: '${A:?" + secret + "}'}}",
+		"remote":   "include: ['https://" + secret + "/a.yaml']", "unknown service": "services: {a: {image: a, depends_on: [" + secret + "]}}",
+		"unknown network": "services: {a: {image: a, networks: [" + secret + "]}}",
+		"type":            "services: {a: {image: a, restart: [" + secret + "]}}", "double": secret + ": 1\n" + secret + ": 2\n",
+		"duration": "services: {a: {image: a, stop_grace_period: " + secret + "}}",
+		"size":     "services: {a: {image: a, mem_limit: " + secret + "}}",
 	} {
 		_, err := loadProject(t, write(t, map[string]string{"compose.yaml": text}))
 		if err == nil || strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "99999") {

@@ -92,7 +92,8 @@ const marker = "patchbay-unresolved-variable"
 
 func (e *Expected) markUnresolved(variable string, seen *Expected) {
 	note := func(entry string, values []string) {
-		if slices.ContainsFunc(values, func(v string) bool { return strings.Contains(v, marker) }) && !slices.Contains(e.Unresolved[entry], variable) {
+		if slices.ContainsFunc(values, func(v string) bool { return strings.Contains(v, marker) }) &&
+			!slices.Contains(e.Unresolved[entry], variable) {
 			e.Unresolved[entry] = append(e.Unresolved[entry], variable)
 		}
 	}
@@ -109,9 +110,11 @@ func (m *model) expectedService(name string) (*Expected, error) {
 		return nil, &Error{Kind: NoServices, Detail: oneLine("there is no service " + name)}
 	}
 	out := &Expected{
-		Env: map[string][]string{}, Unresolved: map[string][]string{}, Command: s.Command, Entrypoint: s.Entrypoint, User: s.User, WorkingDir: s.WorkingDir,
+		Env: map[string][]string{}, Unresolved: map[string][]string{}, Command: s.Command, Entrypoint: s.Entrypoint, User: s.User,
+		WorkingDir:  s.WorkingDir,
 		NetworkMode: s.NetworkMode, PIDMode: s.Pid, IPCMode: s.Ipc, VolumesFrom: s.VolumesFrom, Labels: s.Labels, Restart: s.Restart,
-		Memory: int64(s.MemLimit), NanoCPUs: nanoCPUs(s.CPUS), PIDs: max(0, s.PidsLimit), Privileged: s.Privileged, CapAdd: s.CapAdd, CapDrop: s.CapDrop, Settings: settingsOf(m.project, &s), HasEnvFiles: len(s.EnvFiles) > 0,
+		Memory: int64(s.MemLimit), NanoCPUs: nanoCPUs(s.CPUS), PIDs: max(0, s.PidsLimit), Privileged: s.Privileged, CapAdd: s.CapAdd,
+		CapDrop: s.CapDrop, Settings: settingsOf(m.project, &s), HasEnvFiles: len(s.EnvFiles) > 0,
 	}
 	if err := out.takeEnvironment(&s, m); err != nil {
 		return nil, err

@@ -59,14 +59,18 @@ secrets: {key: {file: ./key}}
 			"A": {"from the file"}, "B": {"dot and more", "$FROM_DOT and more"}, "C": {"3"}, "PASSWORD": {""}, "URL": {"postgres://u:@db/x"},
 			"FROM_DOT": {"dot"}, "EMPTY": {""}, "DOLLAR": {"$HOME"}, "INHERITED": {"/home/me"},
 		},
-		Unresolved: map[string][]string{"PASSWORD": {"DB_PASSWORD"}, "URL": {"DB_PASSWORD"}, "PASSED_ON": {"PASSED_ON"}, compose.EntryCommand: {"TOKEN"}},
-		Command:    []string{"serve", "--token="}, User: "1000",
+		Unresolved: map[string][]string{"PASSWORD": {"DB_PASSWORD"}, "URL": {"DB_PASSWORD"}, "PASSED_ON": {"PASSED_ON"},
+			compose.EntryCommand: {"TOKEN"}},
+		Command: []string{"serve", "--token="}, User: "1000",
 		Mounts: []compose.Mount{
-			{Kind: compose.DockerVolume, Name: "blog_data", Target: "/data"}, {Kind: compose.BindMount, Source: filepath.Join(dir, "conf"), Target: "/etc/conf", ReadOnly: true},
+			{Kind: compose.DockerVolume, Name: "blog_data", Target: "/data"},
+			{Kind: compose.BindMount, Source: filepath.Join(dir, "conf"), Target: "/etc/conf", ReadOnly: true},
 			{Kind: compose.DockerVolume, Target: "/scratch"},
 		},
-		Elsewhere: []string{"/run/secrets/key", "/run"}, Networks: []string{"blog_default", "the-front"}, Ports: []string{"127.0.0.1:8080:80/tcp", ":82:81/tcp"},
-		Labels: map[string]string{"traefik.enable": "true"}, Memory: 64 << 20, NanoCPUs: 100_000_000, Restart: "on-failure:3", Settings: map[string]string{"tmpfs": "/run"}, HasEnvFiles: true,
+		Elsewhere: []string{"/run/secrets/key", "/run"}, Networks: []string{"blog_default", "the-front"},
+		Ports:  []string{"127.0.0.1:8080:80/tcp", ":82:81/tcp"},
+		Labels: map[string]string{"traefik.enable": "true"}, Memory: 64 << 20, NanoCPUs: 100_000_000, Restart: "on-failure:3",
+		Settings: map[string]string{"tmpfs": "/run"}, HasEnvFiles: true,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -77,7 +81,8 @@ secrets: {key: {file: ./key}}
 		}
 	}
 	vpn, err := compose.Expect(t.Context(), src, "vpn", map[string]string{"PORT": "82"})
-	if err != nil || vpn.NetworkMode != "host" || len(vpn.Networks) != 0 || len(vpn.Unresolved) != 0 || vpn.OptionalPIDs != 20 || vpn.OptionalMemory != 1<<20 || vpn.OptionalNanoCPUs != 500_000_000 || !vpn.RestartMatches("no") {
+	if err != nil || vpn.NetworkMode != "host" || len(vpn.Networks) != 0 || len(vpn.Unresolved) != 0 || vpn.OptionalPIDs != 20 ||
+		vpn.OptionalMemory != 1<<20 || vpn.OptionalNanoCPUs != 500_000_000 || !vpn.RestartMatches("no") {
 		t.Errorf("%+v, %v", vpn, err)
 	}
 }

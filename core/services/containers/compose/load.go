@@ -145,7 +145,8 @@ func servicesOf(model *types.Project) []Service {
 	for _, name := range slices.Sorted(maps.Keys(model.Services)) {
 		s := model.Services[name]
 		service := Service{
-			Name: name, Image: strings.TrimSpace(s.Image), Profiles: s.Profiles, DependsOn: slices.Sorted(maps.Keys(s.DependsOn)), Awaited: isAwaited(model, name),
+			Name: name, Image: strings.TrimSpace(s.Image), Profiles: s.Profiles, DependsOn: slices.Sorted(maps.Keys(s.DependsOn)),
+			Awaited:  isAwaited(model, name),
 			HasBuild: s.Build != nil, Labels: s.Labels, Replicas: s.GetScale(), ContainerName: s.ContainerName, SharesWith: sharesWith(&s),
 		}
 		for _, file := range s.EnvFiles {

@@ -98,7 +98,8 @@ volumes: {data: {}, outside: {external: true, name: shared}}
 			{Name: "odd", Image: "UPPER:"},
 			{Name: "tool", Profiles: []string{"dev", "extra"}, HasBuild: true},
 			{
-				Name: "web", Image: "nginx:1.25", Ref: ref("nginx:1.25"), EnvFiles: []string{filepath.Join(dir, "secrets.env")}, DependsOn: []string{"cache", "db"}, Labels: map[string]string{"homepage.name": "Blog"},
+				Name: "web", Image: "nginx:1.25", Ref: ref("nginx:1.25"), EnvFiles: []string{filepath.Join(dir, "secrets.env")},
+				DependsOn: []string{"cache", "db"}, Labels: map[string]string{"homepage.name": "Blog"},
 				Volumes: []compose.Mount{
 					{Kind: "docker-volume", Name: "blog_data", Target: "/var/lib/data"},
 					{Kind: "bind-mount", Source: filepath.Join(dir, "conf"), Target: "/etc/conf", ReadOnly: true},
@@ -159,7 +160,8 @@ func TestLoadIncludesAndExtends(t *testing.T) {
 		t.Errorf("the mount is at %s", got)
 	}
 	var parts []string
-	for _, name := range []string{"base/base.yaml", "base/more/root.yaml", "other/a.yaml", "other/b.yaml", "sub/compose.yaml", "sub/deep/compose.yaml"} {
+	for _, name := range []string{"base/base.yaml", "base/more/root.yaml", "other/a.yaml", "other/b.yaml", "sub/compose.yaml",
+		"sub/deep/compose.yaml"} {
 		parts = append(parts, filepath.Join(dir, name))
 	}
 	if diff := cmp.Diff(parts, p.Parts); diff != "" {
@@ -207,29 +209,41 @@ func TestLoadErrors(t *testing.T) {
 		{"alias within itself", only("services: &s {a: {image: a, x-b: *s}}"), nil, compose.FileInvalid, "within itself", false},
 		{"deep", only("x-a: " + strings.Repeat("[", 9000) + strings.Repeat("]", 9000)), nil, compose.FileInvalid, "nested deeper", false},
 		{"very deep", only("x-a: " + strings.Repeat("[", 2_000_000)), nil, compose.FileInvalid, "", false},
-		{"deep through anchors", only("x-a: &a " + strings.Repeat("[", 60) + strings.Repeat("]", 60) + "\nx-b: &b " + strings.Repeat("[", 60) + "*a" + strings.Repeat("]", 60)), nil, compose.FileInvalid, "nested deeper", false},
-		{"nested variables", only("services: {a: {image: '" + strings.Repeat("${A:-", 5000) + "'}}"), nil, compose.FileInvalid, "nested deeper", false},
-		{"long variables", only("services: {a: {image: '" + strings.Repeat("$A", 50_000) + "'}}"), nil, compose.FileInvalid, "longer than", false},
-		{"growing variables", map[string]string{".env": doubling, "compose.yaml": "services: {a: {image: $Y}}"}, nil, compose.FileInvalid, "become longer", false},
-		{"many variables", map[string]string{".env": "A=" + strings.Repeat("x", 100_000), "compose.yaml": "services: {a: {image: a, labels: {" + strings.Repeat("'$A': x, ", 1) + "x: '" + strings.Repeat("$A", 30_000) + "'}}}"},
+		{"deep through anchors", only("x-a: &a " + strings.Repeat("[", 60) + strings.Repeat("]", 60) + "\nx-b: &b " + strings.Repeat("[", 60) +
+			"*a" + strings.Repeat("]", 60)), nil, compose.FileInvalid, "nested deeper", false},
+		{"nested variables", only("services: {a: {image: '" + strings.Repeat("${A:-", 5000) + "'}}"), nil, compose.FileInvalid, "nested deeper",
+			false},
+		{"long variables", only("services: {a: {image: '" + strings.Repeat("$A", 50_000) + "'}}"), nil, compose.FileInvalid, "longer than",
+			false},
+		{"growing variables", map[string]string{".env": doubling, "compose.yaml": "services: {a: {image: $Y}}"}, nil, compose.FileInvalid,
+			"become longer", false},
+		{"many variables", map[string]string{".env": "A=" + strings.Repeat("x", 100_000),
+			"compose.yaml": "services: {a: {image: a, labels: {" + strings.Repeat("'$A': x, ", 1) + "x: '" + strings.Repeat("$A", 30_000) + "'}}}"},
 			nil, compose.FileInvalid, "become longer", false},
-		{"required variable", only("services: {a: {image: '${A:?needed}'}}"), nil, compose.FileInvalid, "compose.yaml: line 1: a required variable has no value", false},
-		{"large env", map[string]string{".env": strings.Repeat("# x\n", 100_000), "compose.yaml": "services: {a: {image: a}}"}, nil, compose.FileUnreadable, ".env: it is too large", false},
-		{"bad env", map[string]string{".env": "A='topsecret", "compose.yaml": "services: {a: {image: a}}"}, nil, compose.FileInvalid, ".env", false},
-		{"include cycle", map[string]string{"compose.yaml": "include: [b.yaml]", "b.yaml": "include: [compose.yaml]"}, nil, compose.FileInvalid, "cycle", false},
+		{"required variable", only("services: {a: {image: '${A:?needed}'}}"), nil, compose.FileInvalid,
+			"compose.yaml: line 1: a required variable has no value", false},
+		{"large env", map[string]string{".env": strings.Repeat("# x\n", 100_000), "compose.yaml": "services: {a: {image: a}}"}, nil,
+			compose.FileUnreadable, ".env: it is too large", false},
+		{"bad env", map[string]string{".env": "A='topsecret", "compose.yaml": "services: {a: {image: a}}"}, nil, compose.FileInvalid, ".env",
+			false},
+		{"include cycle", map[string]string{"compose.yaml": "include: [b.yaml]", "b.yaml": "include: [compose.yaml]"}, nil, compose.FileInvalid,
+			"cycle", false},
 		{"extends cycle", only("services: {a: {extends: b}, b: {extends: a}}"), nil, compose.FileInvalid, "cycle", false},
-		{"extends cycle by files", map[string]string{"compose.yaml": "services: {a: {extends: {file: b.yaml, service: b}}}", "b.yaml": "services: {b: {extends: {file: compose.yaml, service: a}}}"},
+		{"extends cycle by files", map[string]string{"compose.yaml": "services: {a: {extends: {file: b.yaml, service: b}}}",
+			"b.yaml": "services: {b: {extends: {file: compose.yaml, service: a}}}"},
 			nil, compose.FileInvalid, "cycle", false},
 		{"long chain", loop, nil, compose.FileInvalid, "more than 64 files", false},
 		{"include absent", only("include: [none.yaml]"), nil, compose.FileUnreadable, "none.yaml", false},
 		{"include of a device", only("include: [/dev/zero]"), nil, compose.FileRefused, "zero", false},
 		{"extends of a device", only("services: {a: {extends: {file: /dev/zero, service: b}}}"), nil, compose.FileRefused, "zero", false},
-		{"extends by a merge key", only("x-e: &e {extends: {file: /dev/zero, service: b}}\nservices: {a: {<<: *e}}"), nil, compose.FileInvalid, "not part of the project", false},
+		{"extends by a merge key", only("x-e: &e {extends: {file: /dev/zero, service: b}}\nservices: {a: {<<: *e}}"), nil, compose.FileInvalid,
+			"not part of the project", false},
 		{"extends with a number", only("services: {a: {extends: {file: 1, service: 2}}}"), nil, compose.FileRefused, "", false},
 		{"env of a device", only("include: [{path: compose2.yaml, env_file: /dev/zero}]"), nil, compose.FileRefused, "zero", false},
 		{"remote include", only("include: ['https://example.com/compose.yaml']"), nil, compose.FileInvalid, "remote", false},
 		{"remote repository", only("include: ['git@example.com:a/b.git']"), nil, compose.FileInvalid, "remote", false},
-		{"remote artefact", only("services: {a: {extends: {file: 'oci://example.com/a', service: b}}}"), nil, compose.FileInvalid, "remote", false},
+		{"remote artefact", only("services: {a: {extends: {file: 'oci://example.com/a', service: b}}}"), nil, compose.FileInvalid, "remote",
+			false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -238,7 +252,8 @@ func TestLoadErrors(t *testing.T) {
 			if !errors.As(err, &told) {
 				t.Fatalf("%+v, %v", p, err)
 			}
-			if told.Kind != tt.kind || !strings.Contains(told.Detail, tt.detail) || compose.AllFilesAbsent(err) != tt.all || len(told.Error()) > 400 {
+			if told.Kind != tt.kind || !strings.Contains(told.Detail, tt.detail) || compose.AllFilesAbsent(err) != tt.all ||
+				len(told.Error()) > 400 {
 				t.Errorf("got %q (all: %v), want %s with %q", told, told.All, tt.kind, tt.detail)
 			}
 			if strings.Contains(told.Error(), "topsecret") || strings.Contains(told.Error(), "\n") {
@@ -288,7 +303,8 @@ func TestLoadNeedsAWorkingDir(t *testing.T) {
 		}
 	}
 	dir := write(t, map[string]string{"compose.yaml": "services: {a: {image: a, volumes: ['./d:/d']}}"})
-	p, err := compose.Load(t.Context(), compose.Source{Project: "x", Files: []string{filepath.Join(dir, "compose.yaml")}, Roots: []string{dir}})
+	p, err := compose.Load(t.Context(), compose.Source{Project: "x", Files: []string{filepath.Join(dir, "compose.yaml")},
+		Roots: []string{dir}})
 	if err != nil || p.Services[0].Volumes[0].Source != filepath.Join(dir, "d") {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -298,13 +314,15 @@ func TestLoadEndsWithTheContext(t *testing.T) {
 	dir := write(t, map[string]string{"compose.yaml": "services: {a: {image: a}}"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := compose.Load(ctx, compose.Source{Project: "x", WorkingDir: dir, Files: []string{"compose.yaml"}}); !errors.Is(err, context.Canceled) {
+	if _, err := compose.Load(ctx, compose.Source{Project: "x", WorkingDir: dir, Files: []string{"compose.yaml"}}); !errors.Is(err,
+		context.Canceled) {
 		t.Error(err)
 	}
 }
 
 func FuzzLoad(f *testing.F) {
-	for _, s := range []string{"services: {a: {image: 'a:${B:-1}'}}", "include: [b]\nservices: &s {a: *s}", "services:\n  a:\n    extends: {file: compose.yaml, service: a}", "x: !reset\n"} {
+	for _, s := range []string{"services: {a: {image: 'a:${B:-1}'}}", "include: [b]\nservices: &s {a: *s}",
+		"services:\n  a:\n    extends: {file: compose.yaml, service: a}", "x: !reset\n"} {
 		f.Add(s, "A=1\nB=$A")
 	}
 	f.Fuzz(func(t *testing.T, text, env string) {

@@ -38,9 +38,11 @@ func TestObserveLists(t *testing.T) {
 	lost.Project, lost.WorkingDir = "r", ""
 	empty := container("a", " ,\n")
 	empty.Project = "s"
-	got := compose.Observe([]compose.Observed{odd, odd, {Service: "no project"}, unlabelled, lost, empty, {Project: "p", Service: "one-off"}}, compose.Options{ReadFile: disk{}.read})
+	got := compose.Observe([]compose.Observed{odd, odd, {Service: "no project"}, unlabelled, lost, empty, {Project: "p", Service: "one-off"}},
+		compose.Options{ReadFile: disk{}.read})
 	want := []compose.Group{
-		{Project: "p", Services: []string{"one-off", "web"}, WorkingDir: "/w", Files: []string{"/w/compose.yaml", "/x/b.yaml"}, EnvFiles: []string{"/w/.env", "/etc/vars"}},
+		{Project: "p", Services: []string{"one-off", "web"}, WorkingDir: "/w", Files: []string{"/w/compose.yaml", "/x/b.yaml"},
+			EnvFiles: []string{"/w/.env", "/etc/vars"}},
 		{Project: "q", Services: []string{"a"}, Err: &compose.Error{Kind: compose.FilesMissing}},
 		{Project: "r", Services: []string{"a"}, Err: &compose.Error{Kind: compose.FilesRelative}},
 		{Project: "s", Services: []string{"a"}, Err: &compose.Error{Kind: compose.FilesEmpty}},
@@ -68,28 +70,36 @@ func TestObserveVariants(t *testing.T) {
 		detail   string
 	}{
 		{"superset", map[string]string{"db": "a", "web": "a,o"}, disk{"/w/o": images}, "", "a,o", "superset", compose.WarnSuperset, ""},
-		{"superset in between", map[string]string{"db": "a,c", "web": "a,o,c"}, disk{"/w/o": images}, "", "a,o,c", "superset", compose.WarnSuperset, ""},
-		{"three lists", map[string]string{"db": "a", "x": "a,c", "web": "a,c,o"}, disk{"/w/o": images, "/w/c": images}, "", "a,c,o", "superset", compose.WarnSuperset, ""},
+		{"superset in between", map[string]string{"db": "a,c", "web": "a,o,c"}, disk{"/w/o": images}, "", "a,o,c", "superset",
+			compose.WarnSuperset, ""},
+		{"three lists", map[string]string{"db": "a", "x": "a,c", "web": "a,c,o"}, disk{"/w/o": images, "/w/c": images}, "", "a,c,o", "superset",
+			compose.WarnSuperset, ""},
 		{"extra unreadable", map[string]string{"db": "a", "web": "a,o"}, disk{}, "", "a", "common", compose.WarnUnreadable, ""},
-		{"one of two extras unreadable", map[string]string{"db": "a", "web": "a,o,u"}, disk{"/w/o": images}, "", "a", "common", compose.WarnUnreadable, ""},
+		{"one of two extras unreadable", map[string]string{"db": "a", "web": "a,o,u"}, disk{"/w/o": images}, "", "a", "common",
+			compose.WarnUnreadable, ""},
 		{"extra names others", map[string]string{"db": "a", "web": "a,o"}, disk{"/w/o": other}, "", "a", "common", compose.WarnUnsafe, ""},
-		{"unreadable before unsafe", map[string]string{"db": "a", "web": "a,o,u"}, disk{"/w/o": other}, "", "a", "common", compose.WarnUnreadable, ""},
+		{"unreadable before unsafe", map[string]string{"db": "a", "web": "a,o,u"}, disk{"/w/o": other}, "", "a", "common",
+			compose.WarnUnreadable, ""},
 		{"extra says more", map[string]string{"db": "a", "web": "a,o"}, disk{"/w/o": more}, "", "", "", "", "o says more than images"},
 		{"extra has other roots", map[string]string{"db": "a", "web": "a,o"}, disk{"/w/o": roots}, "", "", "", "", "o says more than images"},
 		{"extra is empty", map[string]string{"db": "a", "web": "a,o"}, disk{"/w/o": ""}, "", "", "", "", "o says more than images"},
-		{"extra without services", map[string]string{"db": "a", "web": "a,o"}, disk{"/w/o": "services: {}"}, "", "", "", "", "o names no service"},
-		{"extra with a null service", map[string]string{"db": "a", "web": "a,o"}, disk{"/w/o": "services: {web: }"}, "", "", "", "", "o says more than images"},
+		{"extra without services", map[string]string{"db": "a", "web": "a,o"}, disk{"/w/o": "services: {}"}, "", "", "", "",
+			"o names no service"},
+		{"extra with a null service", map[string]string{"db": "a", "web": "a,o"}, disk{"/w/o": "services: {web: }"}, "", "", "", "",
+			"o says more than images"},
 		{"extra is no YAML", map[string]string{"db": "a", "web": "a,o"}, disk{"/w/o": "["}, "", "", "", "", "o cannot be read"},
 		{"no superset, extras unreadable", map[string]string{"db": "a,b", "web": "a,c"}, disk{}, "", "a", "common", compose.WarnConflict, ""},
 		{"no superset, one readable", map[string]string{"db": "a,b", "web": "a,c"}, disk{"/w/c": images}, "", "", "", "", "such as c"},
 		{"other order", map[string]string{"db": "a,b", "web": "b,a"}, disk{"/w/a": more, "/w/b": more}, "", "", "", "", "different orders"},
 		{"nothing in common", map[string]string{"db": "a", "web": "b"}, disk{}, "", "", "", "", "no file in common"},
 		{"supervisor", map[string]string{"db": "a", "web": "a,/s/o"}, disk{"/s/o": images}, "/s/./o", "a,/s/o", "superset", "", ""},
-		{"supervisor and another", map[string]string{"db": "a", "web": "a,/s/o,c"}, disk{"/s/o": images, "/w/c": images}, "/s/o", "a,/s/o,c", "superset", compose.WarnSuperset, ""},
+		{"supervisor and another", map[string]string{"db": "a", "web": "a,/s/o,c"}, disk{"/s/o": images, "/w/c": images}, "/s/o", "a,/s/o,c",
+			"superset", compose.WarnSuperset, ""},
 		{"supervisor unreadable", map[string]string{"db": "a", "web": "a,/s/o"}, disk{}, "/s/o", "a", "single", compose.WarnUnreadable, ""},
 		{"supervisor unreadable, alone", map[string]string{"web": "a,/s/o"}, disk{}, "/s/o", "a", "", compose.WarnUnreadable, ""},
 		{"supervisor only", map[string]string{"web": "/s/o"}, disk{}, "/s/o", "", "", "", ""},
-		{"supervisor says more", map[string]string{"db": "a", "web": "a,/s/o"}, disk{"/s/o": more}, "/s/o", "", "", "", "o says more than images"},
+		{"supervisor says more", map[string]string{"db": "a", "web": "a,/s/o"}, disk{"/s/o": more}, "/s/o", "", "", "",
+			"o says more than images"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// settings collects what a service is created with beyond the other members of Expected. The names and texts are those of engine.ImageConfig; a
-// setting about which the files say nothing is not in it.
+// settings collects what a service is created with beyond the other members of Expected. The names and texts are those of
+// engine.ImageConfig; a setting about which the files say nothing is not in it.
 type settings struct{ engine.Settings }
 
 func (s settings) setDuration(name string, d *types.Duration) {

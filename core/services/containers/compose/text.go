@@ -99,7 +99,8 @@ func (r *redactor) walkNode(n *yaml.Node, isSecret bool) {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
 			r.walkNode(key, false)
-			r.walkNode(n.Content[i+1], isSecret || secret.NamesSecret(key.Value) && n.Content[i+1].Kind != yaml.MappingNode && n.Content[i+1].Kind != yaml.SequenceNode)
+			r.walkNode(n.Content[i+1], isSecret || secret.NamesSecret(key.Value) && n.Content[i+1].Kind != yaml.MappingNode &&
+				n.Content[i+1].Kind != yaml.SequenceNode)
 		}
 	case yaml.AliasNode:
 		if isSecret {

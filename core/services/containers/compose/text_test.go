@@ -50,7 +50,8 @@ secrets:
 	if got[0].Err != nil || strings.Contains(shown, "planted") {
 		t.Errorf("shown, %v:\n%s", got[0].Err, shown)
 	}
-	for _, want := range []string{"image: registry.example.com/web:1.2", "--port=80", "PLAIN: shown-1", "LOG_LEVEL=shown-2", "file: ./shown-3.pem", "DB_PASSWORD: ", "JWT_SECRET=", "  worker:"} {
+	for _, want := range []string{"image: registry.example.com/web:1.2", "--port=80", "PLAIN: shown-1", "LOG_LEVEL=shown-2",
+		"file: ./shown-3.pem", "DB_PASSWORD: ", "JWT_SECRET=", "  worker:"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%q is missing in\n%s", want, shown)
 		}

@@ -49,7 +49,8 @@ func (c *comparison) compareAll() {
 	c.noteIf(run.PIDsLimit != e.PIDs && (e.PIDs != 0 || run.PIDsLimit != e.OptionalPIDs), "pids")
 	c.noteIf(!e.RestartMatches(c.running.RestartPolicy), "restart")
 	c.noteIf(run.Privileged != e.Privileged, "privileged")
-	c.noteIf(!slices.Equal(normalizeCapabilities(run.CapAdd), normalizeCapabilities(e.CapAdd)) || !slices.Equal(normalizeCapabilities(run.CapDrop), normalizeCapabilities(e.CapDrop)), "capabilities")
+	c.noteIf(!slices.Equal(normalizeCapabilities(run.CapAdd), normalizeCapabilities(e.CapAdd)) ||
+		!slices.Equal(normalizeCapabilities(run.CapDrop), normalizeCapabilities(e.CapDrop)), "capabilities")
 }
 
 func normalizeCapabilities(names []string) []string {
@@ -123,9 +124,11 @@ func (c *comparison) compareProgram(image engine.ImageConfig) {
 		wanted, running []string
 		given           bool
 	}{
-		{compose.EntryEntrypoint, entrypoint, run.Entrypoint, e.Entrypoint != nil}, {compose.EntryCommand, command, run.Command, e.Command != nil || e.Entrypoint != nil},
+		{compose.EntryEntrypoint, entrypoint, run.Entrypoint, e.Entrypoint != nil},
+		{compose.EntryCommand, command, run.Command, e.Command != nil || e.Entrypoint != nil},
 	} {
-		if !part.given && !known || slices.Equal(part.wanted, part.running) || len(strings.Join(part.wanted, "")) == 0 && len(strings.Join(part.running, "")) == 0 {
+		if !part.given && !known || slices.Equal(part.wanted, part.running) || len(strings.Join(part.wanted, "")) == 0 &&
+			len(strings.Join(part.running, "")) == 0 {
 			continue
 		}
 		if unresolved := e.Unresolved[part.entry]; len(unresolved) > 0 {
@@ -135,7 +138,8 @@ func (c *comparison) compareProgram(image engine.ImageConfig) {
 		c.addDrift(part.entry, "", Changed)
 	}
 	c.noteIf(cmp.Or(e.User, image.User) != run.User && (known || e.User != ""), "user")
-	c.noteIf(path.Clean("/"+cmp.Or(e.WorkingDir, image.WorkingDir)) != path.Clean("/"+run.WorkingDir) && (known || e.WorkingDir != ""), "workingDir")
+	c.noteIf(path.Clean("/"+cmp.Or(e.WorkingDir, image.WorkingDir)) != path.Clean("/"+run.WorkingDir) && (known || e.WorkingDir != ""),
+		"workingDir")
 }
 
 func (c *comparison) compareMounts() {

@@ -150,7 +150,9 @@ func CheckDrift(found []ServiceDrift, allowed bool) error {
 	var changed []ServiceDrift
 	for _, d := range found {
 		if len(d.Unresolved) > 0 {
-			return fault.Wrap(host.ErrFiles, fault.Conflict, "%s runs with values for variables that are not set now, and would lose them: %s. Set them in the project's .env file.", d.Name, texts.JoinSome(d.Unresolved, MaxTold)).
+			return fault.Wrap(host.ErrFiles, fault.Conflict,
+				"%s runs with values for variables that are not set now, and would lose them: %s. Set them in the project's .env file.", d.Name,
+				texts.JoinSome(d.Unresolved, MaxTold)).
 				With("reason", "unresolved_variables").With("variables", d.Unresolved).With("serviceId", d.ServiceID)
 		}
 		if len(d.Drift) > 0 {
@@ -160,6 +162,7 @@ func CheckDrift(found []ServiceDrift, allowed bool) error {
 	if len(changed) == 0 || allowed {
 		return nil
 	}
-	return fault.Wrap(host.ErrFiles, fault.Conflict, "Recreating %s would change more than its image: %s. Allow it with allowDrift.", changed[0].Name, Describe(changed[0].Drift)).
+	return fault.Wrap(host.ErrFiles, fault.Conflict, "Recreating %s would change more than its image: %s. Allow it with allowDrift.",
+		changed[0].Name, Describe(changed[0].Drift)).
 		With("reason", "drift").With("services", changed)
 }

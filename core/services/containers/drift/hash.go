@@ -38,7 +38,8 @@ type toldHashes struct {
 	images map[string]string
 }
 
-// hashOf returns the hash of a service whose name stands for an image, and whether it was told. The image is empty with the second generation.
+// hashOf returns the hash of a service whose name stands for an image, and whether it was told. The image is empty with the second
+// generation.
 func (t *toldHashes) hashOf(name, imageID string) (hash string, told bool) {
 	hash, told = t.hashes[name]
 	return hash, told && t.images[name] == imageID
@@ -57,9 +58,9 @@ func (c *Comparer) NewHashes(st *record.Stack) *Hashes {
 	return &Hashes{c: c, stack: st}
 }
 
-// ExplainsAll reports whether compose would leave a container as it is, or cannot say so. It can where its version is the container's: hashes differ between
-// versions. Where differs is set the second generation gives another hash when it is asked. The first one has the image that the service's name stands for
-// in it, so that nothing is said where that is not the container's.
+// ExplainsAll reports whether compose would leave a container as it is, or cannot say so. It can where its version is the container's:
+// hashes differ between versions. Where differs is set the second generation gives another hash when it is asked. The first one has the
+// image that the service's name stands for in it, so that nothing is said where that is not the container's.
 func (h *Hashes) ExplainsAll(ctx context.Context, svc *record.Service, c *engine.Container, differs bool) (bool, error) {
 	if err := h.readVersion(ctx); err != nil {
 		return false, err
@@ -100,8 +101,8 @@ func (h *Hashes) readVersion(ctx context.Context) error {
 	return nil
 }
 
-// lookUp returns the hash of a service, "" if compose does not tell it. Compose is asked, for all services of the stack at once, unless it has told the
-// hash before and no file has changed since.
+// lookUp returns the hash of a service, "" if compose does not tell it. Compose is asked, for all services of the stack at once, unless
+// it has told the hash before and no file has changed since.
 func (h *Hashes) lookUp(ctx context.Context, name, imageID string) (string, error) {
 	if hash, told := h.told.hashOf(name, imageID); told {
 		return hash, nil
@@ -150,8 +151,8 @@ func (h *Hashes) lookUp(ctx context.Context, name, imageID string) (string, erro
 	return hashes[name], nil
 }
 
-// signFiles returns a value that changes with the files and the version of compose that the hashes depend on. It is not settled while a file was
-// changed just now.
+// signFiles returns a value that changes with the files and the version of compose that the hashes depend on. It is not settled while a
+// file was changed just now.
 func (h *Hashes) signFiles(ctx context.Context) (signature string, settled bool) {
 	p, err := compose.Load(ctx, h.c.host.ComposeSource(h.stack))
 	if err != nil {
@@ -165,7 +166,8 @@ func (h *Hashes) signFiles(ctx context.Context) (signature string, settled bool)
 	return signature + " " + h.version, settled
 }
 
-// namedImages returns the ids of the images that the names of services stand for; none with the second generation, which does not hash them.
+// namedImages returns the ids of the images that the names of services stand for; none with the second generation, which does not hash
+// them.
 func (h *Hashes) namedImages(ctx context.Context, names []string) (map[string]string, error) {
 	out := map[string]string{}
 	if !h.isFirstGeneration() {
@@ -193,15 +195,16 @@ func (h *Hashes) namedImages(ctx context.Context, names []string) (map[string]st
 	return out, nil
 }
 
-// hashDiffers reports whether the second generation gives a service another hash when it is asked than when it creates containers. It leaves env_file out,
-// and has put no container in the place of a service whose namespace or volumes are shared.
+// hashDiffers reports whether the second generation gives a service another hash when it is asked than when it creates containers. It
+// leaves env_file out, and has put no container in the place of a service whose namespace or volumes are shared.
 func hashDiffers(e *compose.Expected) bool {
-	shared := slices.ContainsFunc([]string{e.NetworkMode, e.PIDMode, e.IPCMode}, func(mode string) bool { return sharedMode(mode) == sharedNamespace })
+	shared := slices.ContainsFunc([]string{e.NetworkMode, e.PIDMode, e.IPCMode},
+		func(mode string) bool { return sharedMode(mode) == sharedNamespace })
 	return e.HasEnvFiles || shared || len(e.VolumesFrom) > 0
 }
 
-// namesMadeBy returns the services in the stack's files that have containers which a version of compose has made. Compose refuses to tell the hashes of
-// others, and of those whose profile is not active: services with profiles are compared by their fields alone.
+// namesMadeBy returns the services in the stack's files that have containers which a version of compose has made. Compose refuses to tell
+// the hashes of others, and of those whose profile is not active: services with profiles are compared by their fields alone.
 func (h *Hashes) namesMadeBy(ctx context.Context, version string) (names []string, err error) {
 	list, err := h.c.host.ContainersOf(ctx, h.stack.Project, "")
 	if err != nil {
@@ -230,17 +233,19 @@ func (h *Hashes) askCompose(ctx context.Context, names []string) (map[string]str
 		return nil, err
 	}
 	hashes := map[string]string{}
-	res, err := h.c.host.Engine().Compose(ctx, h.c.host.ComposeRequest(h.stack, host.ComposeCall{Action: engine.ActionHash, Services: names}), func(l engine.Line) error {
-		if name, hash, ok := strings.Cut(strings.TrimSpace(l.Text), " "); ok && !l.Stderr && slices.Contains(names, name) {
-			hashes[name] = hash
-		}
-		return nil
-	})
+	res, err := h.c.host.Engine().Compose(ctx, h.c.host.ComposeRequest(h.stack, host.ComposeCall{Action: engine.ActionHash, Services: names}),
+		func(l engine.Line) error {
+			if name, hash, ok := strings.Cut(strings.TrimSpace(l.Text), " "); ok && !l.Stderr && slices.Contains(names, name) {
+				hashes[name] = hash
+			}
+			return nil
+		})
 	if err != nil {
 		return nil, fmt.Errorf("ask compose for the hashes of services: %w", err)
 	}
 	if res.ExitCode != 0 {
-		return nil, fault.Wrap(host.ErrFiles, fault.Conflict, "The services of %s could not be compared with their files: compose ended with exit code %d.", h.stack.Project, res.ExitCode)
+		return nil, fault.Wrap(host.ErrFiles, fault.Conflict,
+			"The services of %s could not be compared with their files: compose ended with exit code %d.", h.stack.Project, res.ExitCode)
 	}
 	return hashes, nil
 }

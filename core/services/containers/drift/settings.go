@@ -29,22 +29,34 @@ type comparedSetting struct {
 // ComparedSettings are all of them.
 func ComparedSettings() []comparedSetting {
 	return []comparedSetting{
-		{"hostname", "hostname", sameSetting}, {"domainname", "domainname", sameSetting}, {"dns", "dns", sameSetting}, {"dns_opt", "dnsOpt", sameSetting},
-		{"dns_search", "dnsSearch", sameSetting}, {"extra_hosts", "extraHosts", sameSetting}, {"group_add", "groupAdd", sameSetting}, {"read_only", "readOnly", sameSetting},
-		{"tty", "tty", sameSetting}, {"stdin_open", "stdinOpen", sameSetting}, {"security_opt", "securityOpt", sameSetting}, {"sysctls", "sysctls", sameSetting},
-		{"storage_opt", "storageOpt", sameSetting}, {"tmpfs", "tmpfs", sameSetting}, {"uts", "uts", sameSetting}, {"userns_mode", "usernsMode", sameSetting},
-		{"cgroup", "cgroup", IfGiven}, {"cgroup_parent", "cgroupParent", sameSetting}, {"runtime", "runtime", IfGiven}, {"oom_score_adj", "oomScoreAdj", sameSetting},
-		{"oom_kill_disable", "oomKillDisable", sameSetting}, {"shm_size", "shmSize", sameSetting}, {"mem_reservation", "memReservation", sameSetting}, {"memswap_limit", "memswapLimit", sameSetting},
-		{"cpu_shares", "cpuShares", sameSetting}, {"cpuset", "cpuset", sameSetting}, {"device_cgroup_rules", "deviceCgroupRules", sameSetting}, {"devices", "devices", sameSetting},
-		{"ulimits", "ulimits", sameSetting}, {"init", "init", sameSetting}, {"logging", "logging", IfGiven}, {"logging.options", "logging", AmongOthers},
+		{"hostname", "hostname", sameSetting}, {"domainname", "domainname", sameSetting}, {"dns", "dns", sameSetting},
+		{"dns_opt", "dnsOpt", sameSetting},
+		{"dns_search", "dnsSearch", sameSetting}, {"extra_hosts", "extraHosts", sameSetting}, {"group_add", "groupAdd", sameSetting},
+		{"read_only", "readOnly", sameSetting},
+		{"tty", "tty", sameSetting}, {"stdin_open", "stdinOpen", sameSetting}, {"security_opt", "securityOpt", sameSetting},
+		{"sysctls", "sysctls", sameSetting},
+		{"storage_opt", "storageOpt", sameSetting}, {"tmpfs", "tmpfs", sameSetting}, {"uts", "uts", sameSetting},
+		{"userns_mode", "usernsMode", sameSetting},
+		{"cgroup", "cgroup", IfGiven}, {"cgroup_parent", "cgroupParent", sameSetting}, {"runtime", "runtime", IfGiven},
+		{"oom_score_adj", "oomScoreAdj", sameSetting},
+		{"oom_kill_disable", "oomKillDisable", sameSetting}, {"shm_size", "shmSize", sameSetting},
+		{"mem_reservation", "memReservation", sameSetting}, {"memswap_limit", "memswapLimit", sameSetting},
+		{"cpu_shares", "cpuShares", sameSetting}, {"cpuset", "cpuset", sameSetting}, {"device_cgroup_rules", "deviceCgroupRules", sameSetting},
+		{"devices", "devices", sameSetting},
+		{"ulimits", "ulimits", sameSetting}, {"init", "init", sameSetting}, {"logging", "logging", IfGiven},
+		{"logging.options", "logging", AmongOthers},
 		{"stop_signal", "stopSignal", orImage}, {"stop_grace_period", "stopGracePeriod", ifApplied},
-		{"healthcheck.test", "healthcheck", orImage}, {"healthcheck.interval", "healthcheck", orImage}, {"healthcheck.timeout", "healthcheck", orImage},
-		{"healthcheck.start_period", "healthcheck", orImage}, {"healthcheck.start_interval", "healthcheck", orImage}, {"healthcheck.retries", "healthcheck", orImage},
-		{"networks.aliases", "networkAliases", AmongOthers}, {"networks.addresses", "networkAddresses", sameSetting}, {"mac_address", "macAddress", AmongOthers},
+		{"healthcheck.test", "healthcheck", orImage}, {"healthcheck.interval", "healthcheck", orImage},
+		{"healthcheck.timeout", "healthcheck", orImage},
+		{"healthcheck.start_period", "healthcheck", orImage}, {"healthcheck.start_interval", "healthcheck", orImage},
+		{"healthcheck.retries", "healthcheck", orImage},
+		{"networks.aliases", "networkAliases", AmongOthers}, {"networks.addresses", "networkAddresses", sameSetting},
+		{"mac_address", "macAddress", AmongOthers},
 	}
 }
 
-// compareSettings compares the settings that have no member of their own in ContainerConfig. An engine that tells none of them is not compared.
+// compareSettings compares the settings that have no member of their own in ContainerConfig. An engine that tells none of them is not
+// compared.
 func (c *comparison) compareSettings() {
 	running := c.running.Config.Settings
 	if running == nil {

@@ -70,7 +70,8 @@ const MaxComposeLines = 1000
 // RunCompose runs one compose command and logs its output in the job. The error of a failed command has the last lines of its
 // output. A command whose plugin has died, or whose engine was away, is
 // repeated, which repairs what the first one has left.
-func (h *Host) RunCompose(ctx context.Context, r *work.Reporter, st *record.Stack, call ComposeCall) (res *engine.ComposeResult, err error) {
+func (h *Host) RunCompose(ctx context.Context, r *work.Reporter, st *record.Stack,
+	call ComposeCall) (res *engine.ComposeResult, err error) {
 	err = h.ThroughOutage(ctx, func() error {
 		res, err = h.composeOnce(ctx, r, st, call)
 		return err
@@ -103,7 +104,8 @@ func (h *Host) composeOnce(ctx context.Context, r *work.Reporter, st *record.Sta
 		return nil, fmt.Errorf("run compose: %w", err)
 	}
 	if res.ExitCode != 0 {
-		err := fault.New(fault.Conflict, "%s ended with exit code %d: %s", strings.Join(res.Command, " "), res.ExitCode, errs.Plain(lastLines(res.Tail, 6)))
+		err := fault.New(fault.Conflict, "%s ended with exit code %d: %s", strings.Join(res.Command, " "), res.ExitCode,
+			errs.Plain(lastLines(res.Tail, 6)))
 		if h.sawOutage(ctx, before) {
 			return res, fault.Wrap(failure.ErrEngineAway, fault.Conflict, "The engine went away. %s", err.Message)
 		}

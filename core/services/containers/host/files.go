@@ -69,7 +69,8 @@ func (h *Host) SameImage(ctx context.Context, st *record.Stack, svc *record.Serv
 		if r, err := image.Parse(found.Image); err == nil && r.String() == svc.ImageRef().String() {
 			return nil
 		}
-		return fault.Wrap(ErrFiles, fault.Conflict, "The compose files of %s name another image for %s now: %s.", st.Project, svc.Name, found.Image)
+		return fault.Wrap(ErrFiles, fault.Conflict, "The compose files of %s name another image for %s now: %s.", st.Project, svc.Name,
+			found.Image)
 	}
 	return fault.Wrap(ErrFiles, fault.Conflict, "The compose files of %s no longer have the service %s.", st.Project, svc.Name)
 }

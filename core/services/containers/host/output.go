@@ -39,7 +39,8 @@ func (h *Host) OutputRedactor(ctx context.Context, container string) (Redactor, 
 	if err != nil {
 		return Redactor{}, err
 	}
-	r := Redactor{secret.NewRedactor("password", "passwd", "secret", "token", "access_token", "refresh_token", "api_key", "apikey", "key", "authorization")}
+	r := Redactor{secret.NewRedactor("password", "passwd", "secret", "token", "access_token", "refresh_token", "api_key", "apikey", "key",
+		"authorization")}
 	if d.Config == nil {
 		return r, nil
 	}

@@ -38,8 +38,10 @@ func TestSameRepo(t *testing.T) {
 		repo, name string
 		want       bool
 	}{
-		{"docker.io/library/nginx", "nginx", true}, {"docker.io/library/nginx", "library/nginx", true}, {"docker.io/library/nginx", "docker.io/library/nginx", true},
-		{"docker.io/a/b", "a/b", true}, {"docker.io/a/b", "index.docker.io/a/b", true}, {"docker.io/a/b", "b", false}, {"docker.io/a/nginx", "nginx", false},
+		{"docker.io/library/nginx", "nginx", true}, {"docker.io/library/nginx", "library/nginx", true},
+		{"docker.io/library/nginx", "docker.io/library/nginx", true},
+		{"docker.io/a/b", "a/b", true}, {"docker.io/a/b", "index.docker.io/a/b", true}, {"docker.io/a/b", "b", false},
+		{"docker.io/a/nginx", "nginx", false},
 		{"localhost:5000/a", "localhost:5000/a", true}, {"localhost:5000/a", "a", false}, {"ghcr.io/a/b", "a/b", false},
 	} {
 		if got := image.SameRepo(tt.repo, tt.name); got != tt.want {
@@ -49,7 +51,8 @@ func TestSameRepo(t *testing.T) {
 }
 
 func TestTagsAndDigests(t *testing.T) {
-	if !image.ValidDigest(digest) || image.ValidDigest("sha256:xyz") || !image.ValidTag("1.2-alpine") || image.ValidTag("a b") || image.ValidTag("") {
+	if !image.ValidDigest(digest) || image.ValidDigest("sha256:xyz") || !image.ValidTag("1.2-alpine") || image.ValidTag("a b") ||
+		image.ValidTag("") {
 		t.Error("tags and digests are told apart wrongly")
 	}
 }

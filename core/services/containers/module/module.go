@@ -18,7 +18,8 @@ import (
 
 func init() {
 	module.Register(module.Definition{
-		Name: containers.ServiceName, Order: 20, Settings: func() module.Settings { return &containers.Settings{} }, Migrations: containers.Migrations(), Open: openService,
+		Name: containers.ServiceName, Order: 20, Settings: func() module.Settings { return &containers.Settings{} },
+		Migrations: containers.Migrations(), Open: openService,
 	})
 }
 
@@ -36,14 +37,16 @@ func openService(_ context.Context, deps module.Deps, c module.Configuration) (m
 		return nil, err
 	}
 	s.Service, err = containers.New(containers.Config{
-		Store: deps.Store, Keyring: deps.Keyring, Logger: deps.Logger, Settings: settingsOf(c), Providers: providers, DataDir: deps.DataDir, Version: deps.Version,
-		Access: accessInfo(c.Front), Sender: deps.Notify, Channels: deps.Channels,
+		Store: deps.Store, Keyring: deps.Keyring, Logger: deps.Logger, Settings: settingsOf(c), Providers: providers, DataDir: deps.DataDir,
+		Version: deps.Version,
+		Access:  accessInfo(c.Front), Sender: deps.Notify, Channels: deps.Channels,
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.Use(deps.Queue)
-	deps.Metrics.MustRegister(metric.NewCounts("patchbay_containers_services", "Services of active stacks: all of them, those that run, and those with an update that waits.", "state", s.CountServices))
+	deps.Metrics.MustRegister(metric.NewCounts("patchbay_containers_services",
+		"Services of active stacks: all of them, those that run, and those with an update that waits.", "state", s.CountServices))
 	return s, nil
 }
 
@@ -118,5 +121,6 @@ func (s *service) MountAt(base string) (httpd.Mount, error) {
 
 // Pages implements module.Service.
 func (s *service) Pages(at module.Address) (ui.Section, error) {
-	return pages.Section(pages.Config{Service: s.Service, Inbox: s.Inbox, Notices: s.Notices, Usage: s.Usage, Hooks: s.Webhooks, Bus: s.deps.Bus, Base: at.Path})
+	return pages.Section(pages.Config{Service: s.Service, Inbox: s.Inbox, Notices: s.Notices, Usage: s.Usage, Hooks: s.Webhooks,
+		Bus: s.deps.Bus, Base: at.Path})
 }

@@ -102,7 +102,8 @@ func (w Writer) anomalyPayload(e AnomalyEvent) (p payload, err error) {
 		full := cleanField(r.FullName)
 		owner, repo, _ := strings.Cut(full, "/")
 		entries = append(entries, repoPart{
-			Owner: owner, Repo: repo, FullName: full, State: cleanField(r.State), Status: cleanField(r.State), LastError: oneLine(r.LastError, maxExcerpt),
+			Owner: owner, Repo: repo, FullName: full, State: cleanField(r.State), Status: cleanField(r.State),
+			LastError: oneLine(r.LastError, maxExcerpt),
 		})
 	}
 	omitted := e.anomalyCount() - len(listed)

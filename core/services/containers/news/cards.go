@@ -32,7 +32,8 @@ func fitForCard(s string) string {
 func (w Writer) finishCard(c card.Card, lines ...card.Line) *card.Card {
 	c.Kind, c.Status, c.Subject = fitForCard(c.Kind), capitalize(fitForCard(c.Status)), fitForCard(c.Subject)
 	for _, l := range lines {
-		if l = (card.Line{Label: fitForCard(l.Label), Value: fitForCard(l.Value)}); l.Label != "" && l.Value != "" && len(c.Lines) < card.MaxLines {
+		if l = (card.Line{Label: fitForCard(l.Label), Value: fitForCard(l.Value)}); l.Label != "" && l.Value != "" &&
+			len(c.Lines) < card.MaxLines {
 			c.Lines = append(c.Lines, l)
 		}
 	}
@@ -127,12 +128,14 @@ func (w Writer) cardChange(v VersionChange) string {
 	if !ok {
 		return ""
 	}
-	return w.textOf("version.card.change", "current", truncate(fitForCard(current), maxName/2-2), "candidate", truncate(fitForCard(candidate), maxName/2-2))
+	return w.textOf("version.card.change", "current", truncate(fitForCard(current), maxName/2-2), "candidate",
+		truncate(fitForCard(candidate), maxName/2-2))
 }
 
 func (w Writer) anomalyCard(e AnomalyEvent) *card.Card {
 	c := card.Card{
-		Kind: w.textOf("anomaly.card.kind"), Status: w.textOf("anomaly.card.status"), Tone: card.Warning, Subject: w.countText("repos", e.anomalyCount()),
+		Kind: w.textOf("anomaly.card.kind"), Status: w.textOf("anomaly.card.status"), Tone: card.Warning,
+		Subject: w.countText("repos", e.anomalyCount()),
 	}
 	lines := []card.Line{{Label: w.textOf("card.counts"), Value: w.textOf("anomaly.counts",
 		"missing", strconv.Itoa(max(e.Missing, 0)), "conflict", strconv.Itoa(max(e.Conflict, 0)), "error", strconv.Itoa(max(e.Error, 0)))}}

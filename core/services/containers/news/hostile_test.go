@@ -21,9 +21,12 @@ func hostile() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.String(),
 		rapid.SampledFrom([]string{
-			"", " ", "<script>alert(1)</script>", "</pre><b>", `"><img src=x onerror=y>`, "[a](javascript:b)", "1. x", "- x", "# x", "```", "`", "a\\",
-			strings.Repeat("订", 500), strings.Repeat("👩\u200d👩\u200d👧\u200d👦", 60), "שלום\u202eabc\u202c", "\xff\xfe\x80abc", "a\x00b\x1b[31mc\r\nd", "{n}{service}{reason}",
-			"https://evil.example/x", "hthttps://tps://x", "sha256:" + strings.Repeat("ab", 32), "img@sha256:12", "HTTP://X", strings.Repeat("<&\"'>", 100),
+			"", " ", "<script>alert(1)</script>", "</pre><b>", `"><img src=x onerror=y>`, "[a](javascript:b)", "1. x", "- x", "# x", "```", "`",
+			"a\\",
+			strings.Repeat("订", 500), strings.Repeat("👩\u200d👩\u200d👧\u200d👦", 60), "שלום\u202eabc\u202c", "\xff\xfe\x80abc",
+			"a\x00b\x1b[31mc\r\nd", "{n}{service}{reason}",
+			"https://evil.example/x", "hthttps://tps://x", "sha256:" + strings.Repeat("ab", 32), "img@sha256:12", "HTTP://X",
+			strings.Repeat("<&\"'>", 100),
 			"\u2028\u2029\u0085", "🇨🇳👍🏽\ufe0f⃣", "正常名称", "web",
 		}),
 		rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 300), func(b []byte) string { return string(b) }),

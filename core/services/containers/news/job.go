@@ -195,8 +195,10 @@ func (w Writer) serviceBlock(d document, head string, all []VersionChange) docum
 
 func (w Writer) jobPayload(e JobEvent) (p payload, l *links, err error) {
 	p.Job, err = encodeJSON(jobPart{
-		ID: cleanField(e.ID), Type: cleanField(e.Type), Scope: cleanField(e.Scope), Status: cleanField(e.Status), Reason: cleanField(e.Reason), CreatedBy: cleanField(e.CreatedBy),
-		CreatedAt: formatRFC3339(e.CreatedAt), StartedAt: formatRFC3339(e.StartedAt), FinishedAt: formatRFC3339(e.FinishedAt), StackID: cleanField(e.StackID), ServiceID: cleanField(e.ServiceID),
+		ID: cleanField(e.ID), Type: cleanField(e.Type), Scope: cleanField(e.Scope), Status: cleanField(e.Status), Reason: cleanField(e.Reason),
+		CreatedBy: cleanField(e.CreatedBy),
+		CreatedAt: formatRFC3339(e.CreatedAt), StartedAt: formatRFC3339(e.StartedAt), FinishedAt: formatRFC3339(e.FinishedAt),
+		StackID: cleanField(e.StackID), ServiceID: cleanField(e.ServiceID),
 	})
 	if err != nil {
 		return p, nil, err

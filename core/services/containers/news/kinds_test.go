@@ -23,7 +23,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 const publicURL = "https://ops.example.com/patchbay/"
 
 func TestTexts(t *testing.T) {
-	variants := map[string]Writer{"zh": writer("", publicURL), "zh-paths": writer("zh", ""), "en": writer("en", publicURL), "en-paths": writer("en", "")}
+	variants := map[string]Writer{"zh": writer("", publicURL), "zh-paths": writer("zh", ""), "en": writer("en", publicURL),
+		"en-paths": writer("en", "")}
 	for event, e := range samples() {
 		for variant, w := range variants {
 			t.Run(event+"/"+variant, func(t *testing.T) {
@@ -115,21 +116,25 @@ func TestPrimaryURL(t *testing.T) {
 		event any
 		want  string
 	}{
-		"a service by scope": {job("failed", func(e *JobEvent) { e.Scope, e.StackID, e.ServiceID = "service", "stk/1", "svc 1" }), "services/stk%2F1/svc%201"},
+		"a service by scope": {job("failed", func(e *JobEvent) { e.Scope, e.StackID, e.ServiceID = "service", "stk/1", "svc 1" }),
+			"services/stk%2F1/svc%201"},
 		"a service by scope and name": {job("failed", func(e *JobEvent) {
 			e.Scope, e.ServiceID, e.Affected = "service", "svc 1", []VersionChange{unread(service)}
 		}), "services/stk%2F1/svc%201"},
-		"a service without its stack":   {job("failed", func(e *JobEvent) { e.Scope, e.ServiceID = "service", "svc 1" }), "queue/job_01"},
-		"one that changed":              {job("success", func(e *JobEvent) { e.Changed, e.Affected = []VersionChange{unread(service)}, changes(3) }), "services/stk%2F1/svc%201"},
-		"one that could have changed":   {job("success", func(e *JobEvent) { e.Affected = []VersionChange{unread(service)} }), "queue/job_01"},
-		"two that changed":              {job("success", func(e *JobEvent) { e.Changed = changes(2) }), "queue/job_01"},
-		"one new version":               {NewVersionsEvent{JobID: "job_01", Services: []VersionChange{{Service: service}}}, "services/stk%2F1/svc%201"},
+		"a service without its stack": {job("failed", func(e *JobEvent) { e.Scope, e.ServiceID = "service", "svc 1" }), "queue/job_01"},
+		"one that changed": {job("success",
+			func(e *JobEvent) { e.Changed, e.Affected = []VersionChange{unread(service)}, changes(3) }), "services/stk%2F1/svc%201"},
+		"one that could have changed": {job("success", func(e *JobEvent) { e.Affected = []VersionChange{unread(service)} }), "queue/job_01"},
+		"two that changed":            {job("success", func(e *JobEvent) { e.Changed = changes(2) }), "queue/job_01"},
+		"one new version": {NewVersionsEvent{JobID: "job_01", Services: []VersionChange{{Service: service}}},
+			"services/stk%2F1/svc%201"},
 		"two new versions":              {NewVersionsEvent{JobID: "job_01", Services: changes(2)}, "queue/job_01"},
 		"an anomaly":                    {AnomalyEvent{JobID: "job_01", Missing: 1}, "queue/job_01"},
 		"an id that looks like a query": {AnomalyEvent{JobID: "job?x#y", Missing: 1}, "queue/job%3Fx%23y"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for base, prefix := range map[string]string{publicURL: publicURL, "": "/containers/", "https://ops.example.com": "https://ops.example.com/", "javascript:alert(1)": "/containers/"} {
+			for base, prefix := range map[string]string{publicURL: publicURL, "": "/containers/",
+				"https://ops.example.com": "https://ops.example.com/", "javascript:alert(1)": "/containers/"} {
 				m := must(t, writer("", base), c.event)
 				p, err := decodePayload(m.Payload)
 				if err != nil {
@@ -156,7 +161,8 @@ func TestPathsOfTheRoot(t *testing.T) {
 }
 
 func TestEventsThatSayNothing(t *testing.T) {
-	for _, e := range []any{JobEvent{}, NewVersionsEvent{JobID: "job_01"}, NewVersionsEvent{Services: changes(1)}, AnomalyEvent{JobID: "job_01"}, AnomalyEvent{Missing: 1}} {
+	for _, e := range []any{JobEvent{}, NewVersionsEvent{JobID: "job_01"}, NewVersionsEvent{Services: changes(1)},
+		AnomalyEvent{JobID: "job_01"}, AnomalyEvent{Missing: 1}} {
 		if m, err := write(writer("", ""), e); err == nil {
 			t.Errorf("%+v: %+v, want an error", e, m)
 		}
@@ -178,7 +184,8 @@ func TestForChannel(t *testing.T) {
 			if err := json.Unmarshal(raw, &got); err != nil {
 				t.Fatal(err)
 			}
-			if got.Channel != channel || push && (got.Title != m.Title.Plain || got.Body != got.Human.Summary || !strings.HasPrefix(got.Body, m.Summary.Plain) || got.URL == "") {
+			if got.Channel != channel || push && (got.Title != m.Title.Plain || got.Body != got.Human.Summary ||
+				!strings.HasPrefix(got.Body, m.Summary.Plain) || got.URL == "") {
 				t.Errorf("%s for %s: %+v", event, channel, got)
 			}
 			if !push && got.Title+got.Body != "" {
@@ -235,7 +242,8 @@ func TestKindsAndSchemasBelongTogether(t *testing.T) {
 		m := must(t, writer("", ""), e)
 		got[m.Kind] = m.Schema
 	}
-	want := map[string]string{JobFinished: SchemaJob, NewVersionDiscovered: SchemaVersion, WebhookAnomaly: SchemaAnomaly, NotificationTest: SchemaTest}
+	want := map[string]string{JobFinished: SchemaJob, NewVersionDiscovered: SchemaVersion, WebhookAnomaly: SchemaAnomaly,
+		NotificationTest: SchemaTest}
 	if !reflect.DeepEqual(got, want) || len(Kinds()) != len(want) {
 		t.Errorf("kinds and schemas: %v, want %v", got, want)
 	}

@@ -100,8 +100,9 @@ func (w Writer) finishMessage(m notify.Message, p payload) (*notify.Message, err
 
 func (w Writer) serviceLink(s Service, v *versionPart) serviceLink {
 	return serviceLink{
-		StackID: cleanField(s.StackID), StackName: cleanField(s.StackName), ServiceID: cleanField(s.ServiceID), ServiceName: cleanField(s.ServiceName),
-		URL: w.serviceURL(s), versionPart: v,
+		StackID: cleanField(s.StackID), StackName: cleanField(s.StackName), ServiceID: cleanField(s.ServiceID),
+		ServiceName: cleanField(s.ServiceName),
+		URL:         w.serviceURL(s), versionPart: v,
 	}
 }
 

@@ -40,7 +40,8 @@ type document []block
 func plainLine(s string) line { return line{{text: s}} }
 
 func (d document) renderAll() sdk.Text {
-	return sdk.Text{Plain: d.joinBlocks("\n\n", block.renderPlain), Markdown: d.joinBlocks("\n\n", block.renderMarkdown), HTML: d.joinBlocks("", block.renderHTML)}
+	return sdk.Text{Plain: d.joinBlocks("\n\n", block.renderPlain), Markdown: d.joinBlocks("\n\n", block.renderMarkdown),
+		HTML: d.joinBlocks("", block.renderHTML)}
 }
 
 func (d document) joinBlocks(between string, render func(block) string) string {

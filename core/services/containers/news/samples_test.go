@@ -106,7 +106,8 @@ func samples() map[string]any {
 		}),
 		"job-one-of-two-rolled-back": job("rolled_back", func(e *JobEvent) {
 			e.Scope, e.StackID, e.Failure = "stack", "stk_01", "健康检查超时"
-			e.Changed, e.Failed, e.Affected = []VersionChange{webChange}, []VersionChange{{shopAPI, "1", "1", "1.8.2", "1.9.0"}}, []VersionChange{webChange, unread(shopAPI)}
+			e.Changed, e.Failed, e.Affected = []VersionChange{webChange}, []VersionChange{{shopAPI, "1", "1", "1.8.2", "1.9.0"}},
+				[]VersionChange{webChange, unread(shopAPI)}
 		}),
 		"job-canceled-undone": job("rolled_back", func(e *JobEvent) {
 			e.Canceled, e.Failed, e.Affected = true, []VersionChange{webChange}, []VersionChange{webChange}
@@ -117,12 +118,14 @@ func samples() map[string]any {
 		"job-canceled-between": job("canceled", func(e *JobEvent) {
 			e.Canceled, e.Changed, e.Affected = true, []VersionChange{webChange}, []VersionChange{webChange, unread(shopAPI)}
 		}),
-		"version-one-both":      NewVersionsEvent{"job_02", "success", "all", 12, []VersionChange{{shopWeb, "latest", "latest", "1.2.0", "1.3.0"}}},
+		"version-one-both": NewVersionsEvent{"job_02", "success", "all", 12,
+			[]VersionChange{{shopWeb, "latest", "latest", "1.2.0", "1.3.0"}}},
 		"version-one-candidate": NewVersionsEvent{"job_02", "success", "all", 12, []VersionChange{{shopWeb, "stable", "stable", "", "1.3.0"}}},
 		"version-one-current":   NewVersionsEvent{"job_02", "success", "all", 12, []VersionChange{{shopWeb, "stable", "edge", "1.2.0", ""}}},
 		"version-one-neither":   NewVersionsEvent{"job_02", "success", "service", 1, []VersionChange{{shopWeb, "stable", "stable", "", ""}}},
 		"version-long-names": NewVersionsEvent{"job_02", "success", "all", 12, []VersionChange{
-			{longName, "latest", "latest", "2026.03.04-build.20260304.1+gabcdef", "2026.03.05-build.20260305.7+g123456"}, {shopWeb, "latest", "latest", "1.2.0", "1.3.0"},
+			{longName, "latest", "latest", "2026.03.04-build.20260304.1+gabcdef", "2026.03.05-build.20260305.7+g123456"},
+			{shopWeb, "latest", "latest", "1.2.0", "1.3.0"},
 			{Service{"stk_03", "一个名字特别特别长的堆栈用来测试截断效果是否自然", "svc_04", "name-of-a-service-that-never-ends-and-goes-on-and-on"}, "1", "2", "", "2.0"},
 		}},
 		"version-three":    NewVersionsEvent{"job_02", "success", "all", 12, changes(3)},

@@ -31,7 +31,8 @@ func TestShorten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(p.Links.ServiceURLs) != 9 || *p.Links.Truncated.ServiceURLsOmitted != 4 || p.Human.Detail != m.Detail.Plain || p.Body != whole.Human.Summary {
+		if len(p.Links.ServiceURLs) != 9 || *p.Links.Truncated.ServiceURLsOmitted != 4 || p.Human.Detail != m.Detail.Plain ||
+			p.Body != whole.Human.Summary {
 			t.Errorf("shortened to %s", got)
 		}
 	})
@@ -44,7 +45,8 @@ func TestShorten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(p.Links.ServiceURLs) != 0 || p.Links.ServiceURLs == nil || p.Body != whole.Human.Summary || !strings.HasSuffix(p.Human.Detail, ellipsis) {
+		if len(p.Links.ServiceURLs) != 0 || p.Links.ServiceURLs == nil || p.Body != whole.Human.Summary ||
+			!strings.HasSuffix(p.Human.Detail, ellipsis) {
 			t.Errorf("shortened to %s", got)
 		}
 		if got, err = Shorten(raw, 1000); err != nil {

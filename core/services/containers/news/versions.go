@@ -105,7 +105,8 @@ func (w Writer) manyVersions(m *notify.Message, e NewVersionsEvent) {
 
 func (w Writer) versionsPayload(e NewVersionsEvent) (p payload, l *links, err error) {
 	p.Check, err = encodeJSON(checkPart{
-		JobID: cleanField(e.JobID), Status: cleanField(e.JobStatus), Scope: cleanField(e.Scope), ServicesChecked: max(e.ServicesChecked, 0), NewVersions: len(e.Services),
+		JobID: cleanField(e.JobID), Status: cleanField(e.JobStatus), Scope: cleanField(e.Scope), ServicesChecked: max(e.ServicesChecked, 0),
+		NewVersions: len(e.Services),
 	})
 	if err != nil {
 		return p, nil, err

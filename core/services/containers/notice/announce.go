@@ -32,7 +32,8 @@ func (n *Notices) Submit(ctx context.Context, job *queue.Job) error {
 	if n.cfg.Events.NotificationKind(job) == "" {
 		return nil
 	}
-	_, _, err := n.queue.Submit(ctx, queue.Submission{Type: JobType, DedupKey: "announce/" + job.ID, Payload: announcement{JobID: job.ID}, Actor: job.Actor})
+	_, _, err := n.queue.Submit(ctx, queue.Submission{Type: JobType, DedupKey: "announce/" + job.ID, Payload: announcement{JobID: job.ID},
+		Actor: job.Actor})
 	return err
 }
 
@@ -163,7 +164,8 @@ func (n *Notices) newNotices(job *queue.Job, reason string, current []CurrentVer
 		rows = append(rows, noticeRecord{
 			ID: store.NewID("nvn"), ServiceID: svc.ID, JobID: job.ID, Reason: reason, ImageRef: svc.ImageRef().String(), ImageTag: svc.Tag,
 			CurrentTag: svc.Tag, CurrentDisplayTag: ReadableVersion(svc.RuntimeVersion, svc.Tag), CandidateTag: svc.CandidateTag,
-			CandidateDisplayTag: ReadableVersion(svc.CandidateVersion, svc.CandidateTag), CandidateDigest: svc.CandidateDigest, Status: noticePending,
+			CandidateDisplayTag: ReadableVersion(svc.CandidateVersion, svc.CandidateTag), CandidateDigest: svc.CandidateDigest,
+			Status:       noticePending,
 			SentChannels: []string{}, CreatedAt: store.Millis(n.cfg.Now()),
 		})
 	}
@@ -189,7 +191,8 @@ type announced struct {
 
 // postVersions sends the message for some news. The caller has a transaction.
 func (n *Notices) postVersions(ctx context.Context, a announced, to []notify.Recipient) error {
-	ev := news.NewVersionsEvent{JobID: a.job.ID, JobStatus: string(a.job.State), Scope: a.found.Scope, ServicesChecked: a.found.ServicesChecked}
+	ev := news.NewVersionsEvent{JobID: a.job.ID, JobStatus: string(a.job.State), Scope: a.found.Scope,
+		ServicesChecked: a.found.ServicesChecked}
 	named := map[string]news.Service{}
 	for _, c := range a.current {
 		named[c.Service.ID] = c.Named
@@ -198,7 +201,8 @@ func (n *Notices) postVersions(ctx context.Context, a announced, to []notify.Rec
 	for i, row := range a.rows {
 		ids[i] = row.ID
 		change := news.VersionChange{
-			Service: named[row.ServiceID], CurrentTag: row.CurrentTag, CandidateTag: row.CandidateTag, CurrentDisplay: row.CurrentDisplayTag, CandidateDisplay: row.CandidateDisplayTag,
+			Service: named[row.ServiceID], CurrentTag: row.CurrentTag, CandidateTag: row.CandidateTag, CurrentDisplay: row.CurrentDisplayTag,
+			CandidateDisplay: row.CandidateDisplayTag,
 		}
 		if change.CurrentDisplay == change.CandidateDisplay {
 			// A new build of the same version: that it is the same tells nothing.

@@ -22,7 +22,8 @@ const (
 // NotificationEvents implements channels.Host.
 func (n *Notices) NotificationEvents() []channels.Event {
 	return []channels.Event{
-		{Name: EventUpdate, Kind: news.JobFinished}, {Name: EventNewVersion, Kind: news.NewVersionDiscovered}, {Name: EventWebhookAnomaly, Kind: news.WebhookAnomaly},
+		{Name: EventUpdate, Kind: news.JobFinished}, {Name: EventNewVersion, Kind: news.NewVersionDiscovered},
+		{Name: EventWebhookAnomaly, Kind: news.WebhookAnomaly},
 	}
 }
 

@@ -33,6 +33,7 @@ func publicPages(public, site string) string {
 // NewsWriter returns a writer of messages in the service's language.
 func (n *Notices) NewsWriter(ctx context.Context) news.Writer {
 	return news.Writer{
-		Locale: n.cfg.Settings().Locale, BaseURL: n.PublicPages(ctx), SitePath: sitePath(n.cfg.Settings().BaseURL), Version: n.cfg.Version, Source: n.cfg.Service, Now: n.cfg.Now(),
+		Locale: n.cfg.Settings().Locale, BaseURL: n.PublicPages(ctx), SitePath: sitePath(n.cfg.Settings().BaseURL), Version: n.cfg.Version,
+		Source: n.cfg.Service, Now: n.cfg.Now(),
 	}
 }

@@ -69,8 +69,9 @@ func (n *Notices) writeSample(ctx context.Context, kind string) (*notify.Message
 	case news.JobFinished:
 		end, changed := n.cfg.Now(), []news.VersionChange{sampleChange(some[0])}
 		return w.JobFinished(news.JobEvent{
-			ID: job, Type: "update", Scope: "service", Status: "success", Reason: "ui", CreatedBy: auth.Caller(ctx), CreatedAt: end, StartedAt: end, FinishedAt: end,
-			StackID: some[0].StackID, ServiceID: some[0].ServiceID, Changed: changed, Affected: changed,
+			ID: job, Type: "update", Scope: "service", Status: "success", Reason: "ui", CreatedBy: auth.Caller(ctx), CreatedAt: end, StartedAt: end,
+			FinishedAt: end,
+			StackID:    some[0].StackID, ServiceID: some[0].ServiceID, Changed: changed, Affected: changed,
 		})
 	case news.NewVersionDiscovered:
 		ev := news.NewVersionsEvent{JobID: job, JobStatus: "success", Scope: "all", ServicesChecked: len(some)}
@@ -79,7 +80,8 @@ func (n *Notices) writeSample(ctx context.Context, kind string) (*notify.Message
 		}
 		return w.NewVersions(ev)
 	case news.WebhookAnomaly:
-		return w.WebhookAnomaly(news.AnomalyEvent{JobID: job, Status: "success", Missing: 1, Repos: []news.AnomalyRepo{{FullName: "owner/repo", State: "missing"}}})
+		return w.WebhookAnomaly(news.AnomalyEvent{JobID: job, Status: "success", Missing: 1,
+			Repos: []news.AnomalyRepo{{FullName: "owner/repo", State: "missing"}}})
 	case news.NotificationTest:
 		return w.Test(news.TestEvent{})
 	}

@@ -17,8 +17,8 @@ type Task struct {
 
 // Run calls do for each task in a goroutine of its own, at most for as many at once as there are places, and returns when all have ended.
 // Of the tasks that may begin the first in the list does. Once do has returned false, only tasks begin that an earlier attempt had begun.
-// Run returns which tasks it began. Tasks that wait for each other in a circle never begin. A panic of do goes on in the caller of Run, once all
-// that were begun have ended.
+// Run returns which tasks it began. Tasks that wait for each other in a circle never begin. A panic of do goes on in the caller of Run,
+// once all that were begun have ended.
 func Run(tasks []Task, places int, do func(i int, p *Place) bool) (begun []bool) {
 	r := &run{free: places}
 	r.changed.L = &r.mu

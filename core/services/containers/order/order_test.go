@@ -82,7 +82,8 @@ func TestRunEndsAfterAFailure(t *testing.T) {
 		want  []bool
 	}{
 		{"what has not begun is left out", []Task{{}, {After: []int{0}}, {After: []int{1}}}, []bool{true, false, false}},
-		{"what was begun before does not wait for what is left out", []Task{{}, {After: []int{0}}, {After: []int{1}, Begun: true}}, []bool{true, false, true}},
+		{"what was begun before does not wait for what is left out", []Task{{}, {After: []int{0}}, {After: []int{1}, Begun: true}},
+			[]bool{true, false, true}},
 		{"what was begun before goes on", []Task{{}, {After: []int{0}, Begun: true}, {After: []int{1}}}, []bool{true, true, false}},
 	}
 	for _, tt := range tests {

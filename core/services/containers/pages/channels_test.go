@@ -17,7 +17,8 @@ func (s *site) channels() []channels.Channel {
 		s.mail = fake.NewNotifier(sdk.Descriptor{Role: sdk.RoleEmail, Capabilities: []string{sdk.CapHTML}})
 		s.other = fake.NewNotifier(sdk.Descriptor{})
 	}
-	return []channels.Channel{{Ref: "notify.chat", Notifier: s.chat}, {Ref: "notify.mail", Notifier: s.mail}, {Ref: "notify.push", Notifier: s.push}, {Ref: "notify.pager", Notifier: s.other}}
+	return []channels.Channel{{Ref: "notify.chat", Notifier: s.chat}, {Ref: "notify.mail", Notifier: s.mail},
+		{Ref: "notify.push", Notifier: s.push}, {Ref: "notify.pager", Notifier: s.other}}
 }
 
 func (s *site) channel(ref string) (client.Notifier, error) {

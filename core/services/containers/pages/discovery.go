@@ -102,7 +102,8 @@ func inferenceStatuses() []string {
 func (p pages) inferenceView(c *gin.Context) (out inferenceView, err error) {
 	out.Query, out.Status = c.Query("q"), c.Query("status")
 	ctx := c.Request.Context()
-	if out.InferenceOverview, err = p.service.InferenceOverview(ctx, candidate.InferenceQuery{Query: out.Query, Status: out.Status, Page: ui.PageNumber(c.Query("page")), PerPage: jobsShown}); err != nil {
+	if out.InferenceOverview, err = p.service.InferenceOverview(ctx,
+		candidate.InferenceQuery{Query: out.Query, Status: out.Status, Page: ui.PageNumber(c.Query("page")), PerPage: jobsShown}); err != nil {
 		return out, err
 	}
 	list, err := p.service.Overview(ctx, project.ArchivedExclude)

@@ -16,7 +16,8 @@ func TestSeveralFailuresOfAnUpdate(t *testing.T) {
 	s := newSite(t, "/")
 	web, api, db := s.project("shop", "web", webRepo), s.project("blog", "web", webRepo), s.project("wiki", "web", webRepo)
 	sum := change.UpdateSummary{Mode: change.ModeApply, Stacks: []change.StackSummary{{StackID: web.StackID, Name: "shop",
-		Update: change.ChangeSummary{ChangedServices: []string{}, FailureStep: "healthcheck", FailedService: web.ID, LastError: "web is unhealthy",
+		Update: change.ChangeSummary{ChangedServices: []string{}, FailureStep: "healthcheck", FailedService: web.ID,
+			LastError: "web is unhealthy",
 			AlsoFailed: []change.ServiceFailure{
 				{ServiceID: api.ID, FailureStep: "pull", LastError: "the tag is gone " + hostile},
 				{ServiceID: db.ID, FailureStep: "up", LastError: "exit code 2", RolledBack: true},
@@ -31,7 +32,8 @@ func TestSeveralFailuresOfAnUpdate(t *testing.T) {
 	}))
 	v := s.as(s.admin, "en")
 	p := v.get("/queue/job_failed")
-	p.Is(t, "the failures", http.StatusOK, "data-also-failed", "shop / web: It failed at: health check.", "blog / web:", "wiki / web:", "exit code 2", "the tag is gone")
+	p.Is(t, "the failures", http.StatusOK, "data-also-failed", "shop / web: It failed at: health check.", "blog / web:", "wiki / web:",
+		"exit code 2", "the tag is gone")
 	p.Lacks(t, "the failures", hostile)
 	v.SetLanguage("zh")
 	v.get("/queue/job_failed").Is(t, "in Chinese", http.StatusOK, "data-also-failed", "blog / web")

@@ -19,7 +19,8 @@ func (p pages) findHits(ctx context.Context, v *ui.View, text string) (out []ui.
 		}
 		for _, s := range st.Services {
 			if ui.Matches(text, st.Name, s.Name, s.Image.Ref) {
-				out = append(out, ui.Hit{Kind: v.T("containers.service"), Title: st.Name + " / " + s.Name, Detail: s.Image.Ref, Href: p.serviceURL(st.ID, s.ID)})
+				out = append(out, ui.Hit{Kind: v.T("containers.service"), Title: st.Name + " / " + s.Name, Detail: s.Image.Ref,
+					Href: p.serviceURL(st.ID, s.ID)})
 			}
 		}
 	}

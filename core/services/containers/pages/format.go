@@ -41,7 +41,8 @@ func formatNumber[N int | int64](n N) string { return strconv.FormatInt(int64(n)
 // pillTone is the class of a state's pill.
 func pillTone(state string) string {
 	switch state {
-	case "up.running", "hook.ok", "hook.created", "hook.updated", "hook.noop", "hook.removed", "pass", "created", "processed", "arch.match", "project.active", "inference.ready",
+	case "up.running", "hook.ok", "hook.created", "hook.updated", "hook.noop", "hook.removed", "pass", "created", "processed", "arch.match",
+		"project.active", "inference.ready",
 		"channel.on", "delivery.delivered", "severity.success":
 		return "ok"
 	case "updatable", "refreshing", "inference.queued", "inference.running", "updated", "hook.queued", "hook.running",

@@ -63,7 +63,8 @@ func boundAttributes(least, most int) templ.Attributes {
 
 // limitInput is the line of the size from which on backups are left out.
 func limitInput(label, hint string, limit int64) ui.Input {
-	return ui.Input{ID: "limit", Name: "limit", Type: "number", Label: label, Hint: hint, Value: inMebibytes(limit), Field: "backup.skipTargetsOverBytes", Attributes: templ.Attributes{"min": "0", "step": "any"}}
+	return ui.Input{ID: "limit", Name: "limit", Type: "number", Label: label, Hint: hint, Value: inMebibytes(limit),
+		Field: "backup.skipTargetsOverBytes", Attributes: templ.Attributes{"min": "0", "step": "any"}}
 }
 
 // cronField returns what errors call a schedule.

@@ -70,7 +70,8 @@ func newSite(t testing.TB, base string) *site {
 	t.Helper()
 	gin.SetMode(gin.ReleaseMode)
 	s := &site{
-		TB: t, engine: fake.NewEngine(), registry: fake.NewRegistry(), codeHost: fake.NewCodeHost("planted-token"), dir: t.TempDir(), at: strings.TrimSuffix(base, "/"),
+		TB: t, engine: fake.NewEngine(), registry: fake.NewRegistry(), codeHost: fake.NewCodeHost("planted-token"), dir: t.TempDir(),
+		at: strings.TrimSuffix(base, "/"),
 	}
 	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), queue.Migrations(), notify.Migrations(), auth.Migrations(), service.Migrations())
 	s.store = st
@@ -86,14 +87,16 @@ func newSite(t testing.TB, base string) *site {
 		Sender: sender, Channels: manager, Store: st, Keyring: ring, DataDir: filepath.Join(s.dir, "data"), Version: "1.2.3",
 		Providers: service.Providers{Engine: s.engine, Registries: []client.Registry{s.registry}, CodeHost: s.codeHost, Notify: s.channels()},
 		Settings: service.Settings{
-			BaseURL: base, Locale: "zh", ComposeBin: "docker-compose", SelfUpgradeURL: "/supervisor/", ImageRepo: selfRepo, Discovery: 60, MaxActions: 200, DeployTimeout: 5,
+			BaseURL: base, Locale: "zh", ComposeBin: "docker-compose", SelfUpgradeURL: "/supervisor/", ImageRepo: selfRepo, Discovery: 60,
+			MaxActions: 200, DeployTimeout: 5,
 			Parallel: 4, PerHost: 4, RetryBaseMS: 1, RetryMaxMS: 2, UpdateRetries: 1, UpdateBaseMS: 1, UpdateMaxMS: 2,
 			HealthTimeout: time.Second, SettleTime: 50 * time.Millisecond, PackageHosts: []string{"registry.example"},
 		},
 	})
 	must(t, err)
 	bus := event.NewBus()
-	s.queue, err = queue.New(queue.Config{Store: st, Bus: bus, Handlers: append(s.service.Jobs(), sender.Jobs()...), Workers: 4, Poll: 20 * time.Millisecond, Grace: 50 * time.Millisecond})
+	s.queue, err = queue.New(queue.Config{Store: st, Bus: bus, Handlers: append(s.service.Jobs(), sender.Jobs()...), Workers: 4,
+		Poll: 20 * time.Millisecond, Grace: 50 * time.Millisecond})
 	must(t, err)
 	s.service.Use(s.queue)
 	sender.Use(s.queue)
@@ -120,14 +123,17 @@ func (s *site) serve(users *auth.Users, bus *event.Bus, base string) {
 	clients, err := httpd.NewClients(nil)
 	must(s, err)
 	access := auth.Access{Trusted: clients}
-	section, err := Section(Config{Service: s.service, Inbox: s.service.Inbox, Notices: s.service.Notices, Usage: s.service.Usage, Hooks: s.service.Webhooks, Bus: bus, Base: base})
+	section, err := Section(Config{Service: s.service, Inbox: s.service.Inbox, Notices: s.service.Notices, Usage: s.service.Usage,
+		Hooks: s.service.Webhooks, Bus: bus, Base: base})
 	must(s, err)
-	c, err := console.New(console.Config{Users: users, Access: access, Queue: s.queue, Bus: bus, Providers: noProviders{}, Sections: []ui.Section{section}})
+	c, err := console.New(console.Config{Users: users, Access: access, Queue: s.queue, Bus: bus, Providers: noProviders{},
+		Sections: []ui.Section{section}})
 	must(s, err)
 	mount := api.Mount(s.service, s.service.BaseURL())
 	mount.Routes = append(mount.Routes, c.SectionRoutes("containers")...)
 	mount.Errors = c.Errors(mount.Errors)
-	h := webtest.Serve(s, httpd.Options{Guard: users.Guard(access), Clients: clients}, httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: c.Routes(), Errors: c.Errors(nil)}, mount)
+	h := webtest.Serve(s, httpd.Options{Guard: users.Guard(access), Clients: clients},
+		httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: c.Routes(), Errors: c.Errors(nil)}, mount)
 	s.url = "http://" + h.Addr()
 }
 
@@ -138,8 +144,10 @@ func made256(kind string, n int) string {
 // publish makes a reference stand for version n, for registry and engine.
 func (s *site) publish(ref string, n int, steps ...fake.Step) {
 	repo, tag, _ := strings.Cut(ref, ":")
-	s.registry.Set(repo, tag, fake.Image{Digest: made256("digest", n), Platforms: []registry.Platform{{OS: "linux", Arch: "amd64", Digest: made256("amd64", n)}}})
-	s.engine.Publish(ref, engine.Image{ID: made256("image", n), RepoDigests: []string{repo + "@" + made256("digest", n)}, OS: "linux", Arch: "amd64"})
+	s.registry.Set(repo, tag, fake.Image{Digest: made256("digest", n),
+		Platforms: []registry.Platform{{OS: "linux", Arch: "amd64", Digest: made256("amd64", n)}}})
+	s.engine.Publish(ref, engine.Image{ID: made256("image", n), RepoDigests: []string{repo + "@" + made256("digest", n)}, OS: "linux",
+		Arch: "amd64"})
 	if len(steps) == 0 {
 		steps = []fake.Step{fake.Healthy()}
 	}
@@ -152,14 +160,17 @@ func (s *site) project(name, svc, repo string) project.ServiceDetail {
 	dir := filepath.Join(s.dir, name)
 	must(s, os.MkdirAll(dir, 0o755))
 	file := filepath.Join(dir, "compose.yaml")
-	must(s, os.WriteFile(file, fmt.Appendf(nil, "services:\n  %s:\n    image: %s:1\n    volumes: [\"data:/data\"]\nvolumes:\n  data: {}\n", svc, repo), 0o644))
+	must(s, os.WriteFile(file, fmt.Appendf(nil, "services:\n  %s:\n    image: %s:1\n    volumes: [\"data:/data\"]\nvolumes:\n  data: {}\n",
+		svc, repo), 0o644))
 	s.publish(repo+":1", 1)
-	s.engine.AddImage(engine.Image{ID: made256("image", 1), RepoTags: []string{repo + ":1"}, RepoDigests: []string{repo + "@" + made256("digest", 1)}, OS: "linux", Arch: "amd64"})
+	s.engine.AddImage(engine.Image{ID: made256("image", 1), RepoTags: []string{repo + ":1"},
+		RepoDigests: []string{repo + "@" + made256("digest", 1)}, OS: "linux", Arch: "amd64"})
 	id := s.engine.AddContainer(engine.Container{
 		Name: name + "-" + svc + "-1", Image: repo + ":1", Mounts: []engine.Mount{{Type: "volume", Name: name + "_data", Destination: "/data"}},
 		Labels: map[string]string{
-			fake.LabelProject: name, fake.LabelService: svc, "com.docker.compose.project.working_dir": dir, "com.docker.compose.project.config_files": file,
-			"com.docker.compose.config-hash": "hash", "com.docker.compose.version": "2.40.3",
+			fake.LabelProject: name, fake.LabelService: svc, "com.docker.compose.project.working_dir": dir,
+			"com.docker.compose.project.config_files": file,
+			"com.docker.compose.config-hash":          "hash", "com.docker.compose.version": "2.40.3",
 		},
 	})
 	s.engine.SetContents(id, "/data", []byte("contents"))
@@ -204,7 +215,8 @@ func (s *site) ended(id string) service.JobDetail {
 // hosted has the code host know a repository.
 func (s *site) hosted(full string) {
 	owner, _, _ := strings.Cut(full, "/")
-	s.codeHost.SetResolution(full, codehost.Resolution{Kind: codehost.KindRepo, Owner: owner, Repos: []codehost.Repo{{FullName: full, Visibility: "public"}}})
+	s.codeHost.SetResolution(full, codehost.Resolution{Kind: codehost.KindRepo, Owner: owner,
+		Repos: []codehost.Repo{{FullName: full, Visibility: "public"}}})
 }
 
 // visitor is a browser at the site.

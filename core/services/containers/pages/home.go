@@ -41,8 +41,10 @@ func (p pages) homePart(ctx context.Context, v *ui.View) (part ui.HomePart, err 
 	}}
 	if sum.Stacks > 0 {
 		part.Figures = []ui.KeyFigure{
-			{Name: v.T("containers.services"), Value: v.Num(int64(sum.Services)), Href: p.base + "/stacks", Remark: v.T("containers.services.running", "Running", v.Num(int64(sum.Running)), "All", v.Num(int64(sum.Services)))},
-			{Name: v.T("containers.home.updates"), Value: v.Num(int64(sum.Updates)), Href: p.base + "/stacks?show=updates", Remark: v.N("containers.home.stacks", sum.Stacks)},
+			{Name: v.T("containers.services"), Value: v.Num(int64(sum.Services)), Href: p.base + "/stacks",
+				Remark: v.T("containers.services.running", "Running", v.Num(int64(sum.Running)), "All", v.Num(int64(sum.Services)))},
+			{Name: v.T("containers.home.updates"), Value: v.Num(int64(sum.Updates)), Href: p.base + "/stacks?show=updates",
+				Remark: v.N("containers.home.stacks", sum.Stacks)},
 		}
 	}
 	if waiting := waitingUpdates(list); len(waiting) > 0 {
@@ -73,7 +75,8 @@ func (p pages) rolledBack(v *ui.View, list []project.StackDetail, jobs []service
 			continue
 		}
 		seen[j.ServiceID] = true
-		a := ui.Attention{Tone: "warn", Title: v.T("containers.home.rolled_back", "Stack", stack, "Service", svc.Name, "When", v.Ago(ended)), Href: p.base + "/queue/" + j.ID, Action: v.T("home.see")}
+		a := ui.Attention{Tone: "warn", Title: v.T("containers.home.rolled_back", "Stack", stack, "Service", svc.Name, "When", v.Ago(ended)),
+			Href: p.base + "/queue/" + j.ID, Action: v.T("home.see")}
 		if j.ResultReason != nil {
 			a.Text = j.ResultReason.Summary
 		}
@@ -113,7 +116,8 @@ func (p pages) failedChecks(v *ui.View, list []project.StackDetail) (out []ui.At
 		}
 	}
 	if more > 0 {
-		out = append(out, ui.Attention{Tone: "warn", Title: v.N("containers.home.checks_failed", more), Href: p.base + "/stacks", Action: v.T("home.see")})
+		out = append(out, ui.Attention{Tone: "warn", Title: v.N("containers.home.checks_failed", more), Href: p.base + "/stacks",
+			Action: v.T("home.see")})
 	}
 	return out
 }

@@ -198,7 +198,8 @@ func serviceOutcome(u change.ChangeSummary, id string) string {
 	case u.Canceled && u.FailedService == id:
 		return "canceled"
 	}
-	if i := slices.IndexFunc(u.AlsoFailed, func(f change.ServiceFailure) bool { return f.ServiceID == id }); i >= 0 && u.AlsoFailed[i].RolledBack {
+	if i := slices.IndexFunc(u.AlsoFailed, func(f change.ServiceFailure) bool { return f.ServiceID == id }); i >= 0 &&
+		u.AlsoFailed[i].RolledBack {
 		return "rolled_back"
 	} else if i >= 0 && u.AlsoFailed[i].Canceled {
 		return "canceled"

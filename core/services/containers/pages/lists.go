@@ -29,7 +29,8 @@ func archivedField(v *ui.View, chosen string) ui.FilterField {
 func (l stacksView) filterForm(v *ui.View, p pages) ui.Filter {
 	show := []ui.Option{{Label: v.T("containers.filter.show.all")}, {Value: "updates", Label: v.T("containers.filter.show.updates")}}
 	return ui.Filter{Path: p.base + "/stacks", Fields: []ui.FilterField{
-		queryField(v.T("containers.filter.text"), l.Filter.Query), {Name: "show", Label: v.T("containers.filter.show"), Value: l.Filter.Show, Options: show}, archivedField(v, l.Filter.Archived),
+		queryField(v.T("containers.filter.text"), l.Filter.Query),
+		{Name: "show", Label: v.T("containers.filter.show"), Value: l.Filter.Show, Options: show}, archivedField(v, l.Filter.Archived),
 	}}
 }
 
@@ -39,15 +40,18 @@ func (l stacksView) countUpdates() int { return len(waitingUpdates(l.Stacks)) }
 // bulkActions returns what can be done with several services.
 func (l stacksView) bulkActions(v *ui.View, p pages) ui.Bulk {
 	n := l.countUpdates()
-	return ui.Bulk{URL: p.base + "/stacks/update", Filter: l.Filter.queryValues(), Total: n, Shown: n, Buttons: []ui.BulkButton{{Action: "update", Label: v.T("containers.update"), Class: "btn p"}}}
+	return ui.Bulk{URL: p.base + "/stacks/update", Filter: l.Filter.queryValues(), Total: n, Shown: n,
+		Buttons: []ui.BulkButton{{Action: "update", Label: v.T("containers.update"), Class: "btn p"}}}
 }
 
 // serviceColumns are the columns of the services of a stack, with ticks if any of them can be picked.
 func serviceColumns(v *ui.View, st project.StackDetail, picks bool) ui.Table {
-	return ui.Table{Name: v.T("containers.services") + ": " + st.Name, Picks: picks && len(waitingUpdates([]project.StackDetail{st})) > 0, Columns: []ui.Column{
-		{Label: v.T("containers.service"), Kind: ui.TitleColumn}, {Label: v.T("containers.state")}, {Label: v.T("containers.version")},
-		{Label: v.T("containers.cpu"), Class: numbers}, {Label: v.T("containers.memory"), Class: numbers}, {Label: v.T("containers.actions"), Kind: ui.ActionColumn},
-	}}
+	return ui.Table{Name: v.T("containers.services") + ": " + st.Name, Picks: picks && len(waitingUpdates([]project.StackDetail{st})) > 0,
+		Columns: []ui.Column{
+			{Label: v.T("containers.service"), Kind: ui.TitleColumn}, {Label: v.T("containers.state")}, {Label: v.T("containers.version")},
+			{Label: v.T("containers.cpu"), Class: numbers}, {Label: v.T("containers.memory"), Class: numbers},
+			{Label: v.T("containers.actions"), Kind: ui.ActionColumn},
+		}}
 }
 
 // serviceRow returns the row of a service, which can be picked if an update of several takes it along.
@@ -80,7 +84,8 @@ func memoryOf(v *ui.View, all map[string]usage.ResourceUsage, id string) string 
 // jobColumns are the columns of a list of jobs.
 func jobColumns(v *ui.View) ui.Table {
 	return ui.Table{Name: v.T("containers.jobs"), Columns: []ui.Column{
-		{Label: v.T("containers.job"), Kind: ui.TitleColumn}, {Label: v.T("containers.state")}, {Label: v.T("containers.job.by")}, {Label: v.T("containers.took"), Class: numbers}, {Label: v.T("containers.when"), Class: numbers},
+		{Label: v.T("containers.job"), Kind: ui.TitleColumn}, {Label: v.T("containers.state")}, {Label: v.T("containers.job.by")},
+		{Label: v.T("containers.took"), Class: numbers}, {Label: v.T("containers.when"), Class: numbers},
 	}}
 }
 
@@ -96,7 +101,8 @@ func (i inferenceView) filterForm(v *ui.View, p pages) ui.Filter {
 		states = append(states, ui.Option{Value: s, Label: stateText(v, "inference."+s)})
 	}
 	return ui.Filter{Path: p.base + "/queue/version-inference", Fields: []ui.FilterField{
-		queryField(v.T("containers.inference.query"), i.Query), {Name: "status", Label: v.T("containers.state"), Value: i.Status, Options: states},
+		queryField(v.T("containers.inference.query"), i.Query),
+		{Name: "status", Label: v.T("containers.state"), Value: i.Status, Options: states},
 	}}
 }
 
@@ -111,7 +117,8 @@ func (h hooksView) filterForm(v *ui.View, p pages) ui.Filter {
 		decisions = append(decisions, ui.Option{Value: d, Label: stateText(v, d)})
 	}
 	return ui.Filter{Path: p.base + hooksPath, Fields: []ui.FilterField{
-		queryField(v.T("containers.hooks.repo"), h.Filter.Query), {Name: "selected", Label: v.T("containers.filter.show"), Value: h.Filter.Selected, Options: shown},
+		queryField(v.T("containers.hooks.repo"), h.Filter.Query),
+		{Name: "selected", Label: v.T("containers.filter.show"), Value: h.Filter.Selected, Options: shown},
 		{Name: "decision", Label: v.T("containers.hooks.inbox"), Value: h.Filter.Decision, Options: decisions},
 	}}
 }
@@ -133,6 +140,7 @@ func (h hooksView) inboxFilter(v *ui.View, p pages) ui.Filter {
 // repoColumns are the columns of the repositories that are tracked.
 func repoColumns(v *ui.View) ui.Table {
 	return ui.Table{Name: v.T("containers.hooks.repos"), Columns: []ui.Column{
-		{Label: v.T("containers.hooks.repo"), Kind: ui.TitleColumn}, {Label: v.T("containers.state")}, {Label: v.T("containers.hooks.synced"), Class: numbers}, {Label: v.T("containers.actions"), Kind: ui.ActionColumn},
+		{Label: v.T("containers.hooks.repo"), Kind: ui.TitleColumn}, {Label: v.T("containers.state")},
+		{Label: v.T("containers.hooks.synced"), Class: numbers}, {Label: v.T("containers.actions"), Kind: ui.ActionColumn},
 	}}
 }

@@ -29,5 +29,6 @@ func TestLogsAreInTheLanguageOfThePage(t *testing.T) {
 	}
 	texts, err := ui.NewTexts(ui.OwnTexts(), os.DirFS("locales"))
 	must(t, err)
-	sentences.CheckTranslated(t, written, []string{"compose: %s", "compose %s", "%s | %s"}, func(text string) (string, bool) { return texts.Detail(ui.Chinese, text) })
+	sentences.CheckTranslated(t, written, []string{"compose: %s", "compose %s", "%s | %s"},
+		func(text string) (string, bool) { return texts.Detail(ui.Chinese, text) })
 }

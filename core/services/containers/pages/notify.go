@@ -28,7 +28,8 @@ func (p pages) notifyRoutes() []httpd.Route {
 	return []httpd.Route{
 		getRoute(notifyPath, p.showChannels), getRoute(notifyPath+"/live", p.notificationsLive),
 		getRoute(notifyPath+"/preview", func(c *gin.Context) { p.kit.Redirect(c, previewURL(p, notice.PreviewKinds()[0], "")) }),
-		getRoute(notifyPath+"/preview/:kind", p.showPreview), getRoute(notifyPath+"/preview/:kind/mail", p.previewMail), getRoute(notifyPath+"/preview/:kind/card.png", p.previewCard),
+		getRoute(notifyPath+"/preview/:kind", p.showPreview), getRoute(notifyPath+"/preview/:kind/mail", p.previewMail),
+		getRoute(notifyPath+"/preview/:kind/card.png", p.previewCard),
 		postRoute(notifyPath+"/test", p.testChannel), postRoute(notifyPath+"/switch", p.switchChannel),
 		postRoute(notifyPath+"/events", p.saveEvents), postRoute(notifyPath+"/channel", p.saveChannel),
 		postRoute(notifyPath+"/keys", func(c *gin.Context) {
@@ -126,7 +127,8 @@ func channelViews(set channels.NotificationSettings) []channelView {
 	var here, absent []channelView
 	for _, one := range []channelView{
 		{Name: channels.RoleChat, ChannelState: set.Chat.ChannelState}, {Name: channels.RoleEmail, ChannelState: set.Email.ChannelState},
-		{Name: channels.RoleWebhook, ChannelState: set.Webhook.ChannelState}, {Name: channels.RoleWebPush, ChannelState: set.WebPush.ChannelState},
+		{Name: channels.RoleWebhook, ChannelState: set.Webhook.ChannelState},
+		{Name: channels.RoleWebPush, ChannelState: set.WebPush.ChannelState},
 	} {
 		if one.Available {
 			here = append(here, one)
@@ -266,7 +268,8 @@ func (p pages) saveEvents(c *gin.Context) {
 		return &is
 	}
 	err := p.service.Channels().Change(c.Request.Context(), channels.NotificationChange{
-		Events: channels.EventChange{notice.EventUpdate: on("update"), notice.EventNewVersion: on("version"), notice.EventWebhookAnomaly: on("anomaly")},
+		Events: channels.EventChange{notice.EventUpdate: on("update"), notice.EventNewVersion: on("version"),
+			notice.EventWebhookAnomaly: on("anomaly")},
 	})
 	p.finishAction(c, notifyPath, "containers.notify.saved", err)
 }

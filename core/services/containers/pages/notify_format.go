@@ -77,7 +77,8 @@ func schemaOf(payload json.RawMessage) string {
 // whose marks it carries as well.
 var products = [...][2]string{{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}}
 
-var systems = [...][2]string{{"Android", "Android"}, {"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"CrOS", "ChromeOS"}, {"Linux", "Linux"}}
+var systems = [...][2]string{{"Android", "Android"}, {"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"},
+	{"CrOS", "ChromeOS"}, {"Linux", "Linux"}}
 
 // browserName is what a browser says of itself, shortened to what a person tells browsers apart by.
 func browserName(v *ui.View, label string) string {

@@ -31,7 +31,8 @@ type smtpFields struct {
 
 // fieldMembers are the fields by their names in the form.
 func (s *smtpFields) fieldMembers() map[string]*string {
-	return map[string]*string{"host": &s.Host, "port": &s.Port, "security": &s.Security, "user": &s.User, "password": &s.Password, "from": &s.From, "to": &s.To}
+	return map[string]*string{"host": &s.Host, "port": &s.Port, "security": &s.Security, "user": &s.User, "password": &s.Password,
+		"from": &s.From, "to": &s.To}
 }
 
 // parseSMTP returns the parts of an SMTP URL with a masked password, which is left out. It reports whether there is one.

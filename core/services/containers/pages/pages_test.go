@@ -26,7 +26,8 @@ func lived(t testing.TB, base string) (*site, *visitor, project.ServiceDetail) {
 	web := s.project("shop", "web", webRepo)
 	s.publish(webRepo+":1", 2)
 	s.ended(v.began(v.post("/stacks/check", "service", web.ID)).ID)
-	update := v.began(v.post("/stacks/update", "service", web.ID, "target", targetOf(s.find("shop", "web")), "mode", "apply", "backup", "force"))
+	update := v.began(v.post("/stacks/update", "service", web.ID, "target", targetOf(s.find("shop", "web")), "mode", "apply", "backup",
+		"force"))
 	if update.Status != "success" {
 		t.Fatalf("the update ended %s: %+v", update.Status, update)
 	}
@@ -40,7 +41,8 @@ func lived(t testing.TB, base string) (*site, *visitor, project.ServiceDetail) {
 func addresses(s *site, web project.ServiceDetail) []string {
 	svc := "/services/" + web.StackID + "/" + web.ID
 	out := []string{
-		"/stacks", "/stacks?q=nothing", "/stacks?show=updates&archived=include", "/stacks?archived=only", "/stacks/" + web.StackID, "/stacks/update",
+		"/stacks", "/stacks?q=nothing", "/stacks?show=updates&archived=include", "/stacks?archived=only", "/stacks/" + web.StackID,
+		"/stacks/update",
 		"/stacks/update?stack=" + web.StackID, "/stacks/update?service=" + web.ID, svc, svc + "?window=7d",
 		"/queue/version-inference", "/queue/version-inference?q=web&status=missing", "/discovery", "/discovery?archived=include",
 		"/deploy-check", "/settings", "/host-packages", "/host-packages?q=x&selected=selected&decision=ignored",
@@ -71,7 +73,8 @@ func TestPages(t *testing.T) {
 					t.Errorf("%s holds %q", path, at)
 				}
 				for _, m := range href.FindAllStringSubmatch(p.Body, -1) {
-					if link := m[1]; !strings.HasPrefix(link, s.at+"/") && !strings.HasPrefix(link, "/system") && !strings.HasPrefix(link, "/assets") && link != "/supervisor/" && link != ui.ManifestPath {
+					if link := m[1]; !strings.HasPrefix(link, s.at+"/") && !strings.HasPrefix(link, "/system") && !strings.HasPrefix(link, "/assets") &&
+						link != "/supervisor/" && link != ui.ManifestPath {
 						t.Errorf("%s leads to %s", path, link)
 					}
 				}
@@ -90,7 +93,8 @@ func TestStart(t *testing.T) {
 	if p := v.get("/"); p.Status != http.StatusSeeOther || p.Header.Get("Location") != "/containers/stacks" {
 		t.Errorf("status %d, to %s", p.Status, p.Header.Get("Location"))
 	}
-	v.get("/stacks").Is(t, "without a project", http.StatusOK, "No compose project was found yet", "mount the socket of the engine", `href="/containers/deploy-check"`)
+	v.get("/stacks").Is(t, "without a project", http.StatusOK, "No compose project was found yet", "mount the socket of the engine",
+		`href="/containers/deploy-check"`)
 	v.get("/discovery").Is(t, "without a project", http.StatusOK, "A project is found by the labels of its containers")
 	v.Get("/system").Is(t, "the home page", http.StatusOK, `value="containers-stacks"`, `href="/containers/discovery"`)
 	s.project("shop", "web", webRepo)
@@ -175,7 +179,8 @@ func TestLive(t *testing.T) {
 	case <-ctx.Done():
 		t.Fatalf("the update does not pull: %d %s", began.Status, began.Body)
 	}
-	v.get("/queue/"+id).Is(t, "the job", http.StatusOK, "Cancel the job", "its former image is brought back first", "<progress", `hx-sse:connect="/queue/`+id+`/live"`)
+	v.get("/queue/"+id).Is(t, "the job", http.StatusOK, "Cancel the job", "its former image is brought back first", "<progress",
+		`hx-sse:connect="/queue/`+id+`/live"`)
 	v.get("/services/"+web.StackID+"/"+web.ID).Is(t, "the service", http.StatusOK, "A job works on this service: Update.", "/queue/"+id)
 	if p := v.post("/services/"+web.StackID+"/"+web.ID+"/action", "action", "restart"); p.Header.Get("Location") != "/queue/"+id {
 		t.Errorf("a restart meanwhile leads to %q, status %d", p.Header.Get("Location"), p.Status)
@@ -191,7 +196,8 @@ func TestLive(t *testing.T) {
 	}
 	v.get("/queue/"+id).Is(t, "the job at its end", http.StatusOK, "rolled back", "It failed at: health check.")
 	v.get("/queue/"+id).Lacks(t, "the job at its end", "hx-sse:connect", "Cancel the job")
-	for _, path := range []string{"/stacks/" + web.StackID, "/services/" + web.StackID + "/" + web.ID, "/discovery", "/deploy-check", "/queue/version-inference", "/host-packages", "/notifications"} {
+	for _, path := range []string{"/stacks/" + web.StackID, "/services/" + web.StackID + "/" + web.ID, "/discovery", "/deploy-check",
+		"/queue/version-inference", "/host-packages", "/notifications"} {
 		heard(t, open(path+"/live"), "<")
 	}
 	heard(t, open("/host-packages/inbox"), "Nothing has come yet")
@@ -205,7 +211,8 @@ func TestJobsInOneList(t *testing.T) {
 	s, v, web := lived(t, "/containers")
 	for from, to := range map[string]string{
 		"/queue": "/system/jobs", "/queue?type=check&status=open": "/system/jobs?state=open&type=containers.check",
-		"/queue?stackId=" + web.StackID: "/system/jobs?tag=stack%3A" + web.StackID, "/queue?serviceId=" + web.ID: "/system/jobs?tag=service%3A" + web.ID,
+		"/queue?stackId=" + web.StackID: "/system/jobs?tag=stack%3A" + web.StackID,
+		"/queue?serviceId=" + web.ID:    "/system/jobs?tag=service%3A" + web.ID,
 	} {
 		if p := v.get(from); p.Status != http.StatusSeeOther || p.Header.Get("Location") != to {
 			t.Errorf("%s: status %d, to %s", from, p.Status, p.Header.Get("Location"))

@@ -23,24 +23,29 @@ func TestPickedUpdates(t *testing.T) {
 	s.publish(webRepo+":1", 2)
 	v.began(v.post("/stacks/check"))
 	for _, name := range names {
-		v.get("/stacks").Is(t, "the list", http.StatusOK, `value="`+ids[name]+`" form="bulk" aria-label="Select `+name+` / web"`, `action="/stacks/update"`, "Update 3 services")
+		v.get("/stacks").Is(t, "the list", http.StatusOK, `value="`+ids[name]+`" form="bulk" aria-label="Select `+name+` / web"`,
+			`action="/stacks/update"`, "Update 3 services")
 	}
-	v.get("/stacks?q=shop").Is(t, "the filtered list", http.StatusOK, `href="/stacks/update?q=shop"`, "Update the service shown", `<input type="hidden" name="q" value="shop">`)
+	v.get("/stacks?q=shop").Is(t, "the filtered list", http.StatusOK, `href="/stacks/update?q=shop"`, "Update the service shown",
+		`<input type="hidden" name="q" value="shop">`)
 	v.get("/stacks").Lacks(t, "without a filter", "shown</a>")
 
 	filtered := v.get("/stacks/update?q=shop")
-	filtered.Is(t, "by the filter", http.StatusOK, "1 service will be updated", targetOf(s.find("shop", "web")), `name="picked"`, "2 services with new versions are not part of this update", "blog / web", "wiki / web", `href="/stacks?q=shop"`)
+	filtered.Is(t, "by the filter", http.StatusOK, "1 service will be updated", targetOf(s.find("shop", "web")), `name="picked"`,
+		"2 services with new versions are not part of this update", "blog / web", "wiki / web", `href="/stacks?q=shop"`)
 	filtered.Lacks(t, "by the filter", targetOf(s.find("blog", "web")))
 	if p := v.get("/stacks/update?action=update&q=shop"); p.Header.Get("Location") != "/stacks?q=shop" {
 		t.Errorf("without a tick it leads to %q, %d", p.Header.Get("Location"), p.Status)
 	}
 	two := "/stacks/update?action=update&id=" + ids["blog"] + "&id=" + ids["wiki"]
-	v.get(two).Is(t, "by ticks", http.StatusOK, "2 services will be updated", "1 service with a new version is not part of this update", "shop / web", "each stack whose updates were all picked is one job")
+	v.get(two).Is(t, "by ticks", http.StatusOK, "2 services will be updated", "1 service with a new version is not part of this update",
+		"shop / web", "each stack whose updates were all picked is one job")
 	v.SetLanguage("zh")
 	v.get(two).Is(t, "in Chinese", http.StatusOK, "将更新 2 个服务", "另有 1 个有新版本的服务不在本次更新中")
 	v.SetLanguage("en")
 
-	both := []string{"picked", "yes", "mode", "apply", "backup", "skip", "target", targetOf(s.find("blog", "web")), "target", targetOf(s.find("wiki", "web"))}
+	both := []string{"picked", "yes", "mode", "apply", "backup", "skip", "target", targetOf(s.find("blog", "web")), "target",
+		targetOf(s.find("wiki", "web"))}
 	p := v.post("/stacks/update", both...)
 	if p.Status != http.StatusSeeOther || p.Header.Get("Location") != jobsPath {
 		t.Fatalf("two services lead to %q, %d: %s", p.Header.Get("Location"), p.Status, p.Body)
@@ -78,6 +83,7 @@ func TestJobTellsWhatItLeftOut(t *testing.T) {
 	v.began(v.post("/stacks/check"))
 	for _, mode := range []string{"dry-run", "apply"} {
 		job := v.began(v.post("/stacks/update", "target", targetOf(s.find("blog", "web")), "mode", mode, "backup", "skip"))
-		v.get("/queue/"+job.ID).Is(t, mode, http.StatusOK, "1 service is left out: its new version was rolled back", "shop / web", "/queue/"+back.ID)
+		v.get("/queue/"+job.ID).Is(t, mode, http.StatusOK, "1 service is left out: its new version was rolled back", "shop / web",
+			"/queue/"+back.ID)
 	}
 }

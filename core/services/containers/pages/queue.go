@@ -17,7 +17,8 @@ const jobsShown = 50
 
 func (p pages) queueRoutes() []httpd.Route {
 	return []httpd.Route{
-		getRoute("/queue", p.redirectQueue), getRoute("/queue/version-inference", p.showInference), getRoute("/queue/version-inference/live", p.inferenceLive),
+		getRoute("/queue", p.redirectQueue), getRoute("/queue/version-inference", p.showInference),
+		getRoute("/queue/version-inference/live", p.inferenceLive),
 		getRoute("/queue/:jobId", p.showJob), getRoute("/queue/:jobId/live", p.jobLive), postRoute("/queue/:jobId/cancel", p.cancelJob),
 	}
 }

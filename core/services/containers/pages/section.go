@@ -54,7 +54,8 @@ func Section(cfg Config) (ui.Section, error) {
 	if err != nil {
 		return ui.Section{}, err
 	}
-	p := pages{service: cfg.Service, inbox: cfg.Inbox, notices: cfg.Notices, usage: cfg.Usage, hooks: cfg.Hooks, bus: cfg.Bus, base: strings.TrimSuffix(cfg.Base, "/")}
+	p := pages{service: cfg.Service, inbox: cfg.Inbox, notices: cfg.Notices, usage: cfg.Usage, hooks: cfg.Hooks, bus: cfg.Bus,
+		base: strings.TrimSuffix(cfg.Base, "/")}
 	return ui.Section{
 		Service: "containers", Texts: texts, Static: static, Home: p.homePart,
 		Nav: []ui.NavItem{
@@ -88,7 +89,8 @@ func (p pages) pageRoutes() []httpd.Route {
 		// At the root the core leads to the home page.
 		out = append(out, getRoute("/", func(c *gin.Context) { p.kit.Redirect(c, p.base+"/stacks") }))
 	}
-	for _, part := range [][]httpd.Route{p.stackRoutes(), p.serviceRoutes(), p.outputRoutes(), p.queueRoutes(), p.discoveryRoutes(), p.deployRoutes(), p.settingsRoutes(), p.hookRoutes(), p.notifyRoutes()} {
+	for _, part := range [][]httpd.Route{p.stackRoutes(), p.serviceRoutes(), p.outputRoutes(), p.queueRoutes(), p.discoveryRoutes(),
+		p.deployRoutes(), p.settingsRoutes(), p.hookRoutes(), p.notifyRoutes()} {
 		out = append(out, part...)
 	}
 	return out

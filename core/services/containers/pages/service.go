@@ -237,7 +237,8 @@ func readNumber(c *gin.Context, field string) (project.OptionalNumber, error) {
 }
 
 func (p pages) saveService(c *gin.Context, id string) error {
-	change := project.ServiceChange{AutoRollback: new(c.PostForm("auto_rollback") != ""), RepoURL: project.OptionalText{Set: true, Text: c.PostForm("repo_url")}}
+	change := project.ServiceChange{AutoRollback: new(c.PostForm("auto_rollback") != ""),
+		RepoURL: project.OptionalText{Set: true, Text: c.PostForm("repo_url")}}
 	var err error
 	if change.HealthTimeout, err = readNumber(c, "healthTimeoutSeconds"); err != nil {
 		return err
@@ -280,7 +281,8 @@ func choiceOf(s serviceView, m record.Mount) string {
 func (p pages) addIgnore(c *gin.Context, id string) error {
 	_, err := p.service.AddIgnoreRule(c.Request.Context(), candidate.IgnoreRule{
 		Enabled: true, Scope: candidate.IgnoreScope{Type: work.ScopeService, ServiceID: id},
-		Match: candidate.RuleMatch{Kind: c.PostForm("kind"), Value: strings.TrimSpace(c.PostForm("value"))}, Note: strings.TrimSpace(c.PostForm("note")),
+		Match: candidate.RuleMatch{Kind: c.PostForm("kind"), Value: strings.TrimSpace(c.PostForm("value"))},
+		Note:  strings.TrimSpace(c.PostForm("note")),
 	})
 	return err
 }

@@ -75,7 +75,8 @@ func readMebibytes(text string) (int64, error) {
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || n < 0 || n > 1<<30 {
-		return 0, fault.New(fault.InvalidArgument, "The size limit must be a number of MiB, or empty for none.").With("field", "backup.skipTargetsOverBytes")
+		return 0, fault.New(fault.InvalidArgument, "The size limit must be a number of MiB, or empty for none.").With("field",
+			"backup.skipTargetsOverBytes")
 	}
 	return int64(n * (1 << 20)), nil
 }

@@ -197,7 +197,8 @@ func (p pages) updatePicked(c *gin.Context, req change.UpdateRequest) {
 	for _, r := range done.Refused {
 		names = append(names, r.Services...)
 	}
-	p.kit.Done(c, jobsPath, ui.Toast{Kind: "bad", TextID: "containers.update.queued.part", Args: []string{"Jobs", strconv.Itoa(len(done.Jobs)), "Names", shortList(names)}})
+	p.kit.Done(c, jobsPath, ui.Toast{Kind: "bad", TextID: "containers.update.queued.part",
+		Args: []string{"Jobs", strconv.Itoa(len(done.Jobs)), "Names", shortList(names)}})
 }
 
 // shortList returns at most five names of a list in one line.

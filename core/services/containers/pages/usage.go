@@ -32,7 +32,8 @@ func cpuChart(v *ui.View, s serviceView) *ui.Chart {
 }
 
 func memoryChart(v *ui.View, s serviceView) *ui.Chart {
-	out := usageChart(v, s, func(x float64) string { return v.Bytes(int64(x)) }, func(x usage.Sample) float64 { return float64(x.MemUsedBytes) })
+	out := usageChart(v, s, func(x float64) string { return v.Bytes(int64(x)) },
+		func(x usage.Sample) float64 { return float64(x.MemUsedBytes) })
 	out.Title, out.Unit, out.Format = v.T("containers.memory"), "MiB", ui.ChartBytes
 	out.Series = []ui.ChartSeries{{Label: out.Title, Tone: "info"}}
 	return out

@@ -114,7 +114,8 @@ func (d *Discovery) DiscoverProjects(ctx context.Context) (ScanResult, error) {
 	res.Summary.ProjectsSeen = len(groups) + len(shared)
 	running := map[string]bool{}
 	for _, c := range list {
-		running[c.Labels[host.LabelProject]] = running[c.Labels[host.LabelProject]] || c.State == "running" || c.State == "restarting" || c.State == "paused"
+		running[c.Labels[host.LabelProject]] = running[c.Labels[host.LabelProject]] || c.State == "running" || c.State == "restarting" ||
+			c.State == "paused"
 	}
 	for _, g := range groups {
 		a, err := d.recordSeen(ctx, known, g, running[g.Project])
@@ -212,7 +213,8 @@ func (d *Discovery) recordSeen(ctx context.Context, known map[string]*knownProje
 		return d.invalidProject(ctx, k, p, a, g.Err.Error())
 	}
 	p.WorkingDir, p.Files = g.WorkingDir, g.Files
-	found, err := d.cachedProject(ctx, compose.Source{Project: g.Project, WorkingDir: g.WorkingDir, Files: g.Files, EnvFiles: g.EnvFiles, Roots: d.cfg.Host.ReadableRoots()})
+	found, err := d.cachedProject(ctx, compose.Source{Project: g.Project, WorkingDir: g.WorkingDir, Files: g.Files, EnvFiles: g.EnvFiles,
+		Roots: d.cfg.Host.ReadableRoots()})
 	if compose.AllFilesAbsent(err) && !running {
 		return d.archiveMissing(ctx, k, p)
 	}

@@ -115,7 +115,8 @@ func (inv *Inventory) IsActionable(svc *record.Service, allowMismatch bool) bool
 
 // IsApplicable reports whether a service that runs, or ends by itself, has a candidate that nothing holds back.
 func (inv *Inventory) IsApplicable(svc *record.Service, allowMismatch bool) bool {
-	return svc.CandidateDigest != "" && svc.Pinned == "" && !inv.IsArchived(svc) && !inv.IsSelf(svc) && (svc.State != record.StateStopped || svc.RunsOnce()) && inv.IgnoringRule(svc) == nil &&
+	return svc.CandidateDigest != "" && svc.Pinned == "" && !inv.IsArchived(svc) && !inv.IsSelf(svc) &&
+		(svc.State != record.StateStopped || svc.RunsOnce()) && inv.IgnoringRule(svc) == nil &&
 		(svc.CandidateMatch != ArchMismatch || allowMismatch) && inv.ApplyAfter(svc) <= inv.Now
 }
 

@@ -35,7 +35,8 @@ func (d *Discovery) observeProjects(list []engine.Container) []compose.Group {
 func labelsOf(list []engine.Container) []compose.Observed {
 	out := make([]compose.Observed, len(list))
 	for i, c := range list {
-		out[i] = compose.Observed{Project: c.Labels[host.LabelProject], Service: c.Labels[host.LabelService], WorkingDir: c.Labels[host.LabelWorkingDir], EnvFiles: c.Labels[host.LabelEnvFiles]}
+		out[i] = compose.Observed{Project: c.Labels[host.LabelProject], Service: c.Labels[host.LabelService],
+			WorkingDir: c.Labels[host.LabelWorkingDir], EnvFiles: c.Labels[host.LabelEnvFiles]}
 		if files, ok := c.Labels[host.LabelFiles]; ok {
 			out[i].ConfigFiles = &files
 		}
@@ -70,7 +71,8 @@ func (d *Discovery) recordForeignContainers(known map[string]*knownProject, own,
 
 // checkMove returns an error if the files may not be read.
 func (d *Discovery) checkMove(m record.ProjectMove) error {
-	return compose.CheckFiles(compose.Source{WorkingDir: m.WorkingDir, Files: m.ConfigFiles, EnvFiles: m.EnvFiles, Roots: d.cfg.Host.ReadableRoots()})
+	return compose.CheckFiles(compose.Source{WorkingDir: m.WorkingDir, Files: m.ConfigFiles, EnvFiles: m.EnvFiles,
+		Roots: d.cfg.Host.ReadableRoots()})
 }
 
 // holdRelocatedFiles keeps the stack's files for a project whose containers name new ones outside of its working directory.
@@ -133,11 +135,13 @@ func (d *Discovery) AcceptMove(ctx context.Context, name, workingDir string, fil
 		return "", fault.New(fault.Conflict, "A job works on the project.").With("existingJobId", jobs[0].ID)
 	}
 	err = d.store.Tx(ctx, "move a project", func(ctx context.Context) error {
-		columns := map[string]any{"working_dir": workingDir, "files": record.EncodeColumn(files), "env_files": record.EncodeColumn(append([]string{}, p.Move.EnvFiles...))}
+		columns := map[string]any{"working_dir": workingDir, "files": record.EncodeColumn(files),
+			"env_files": record.EncodeColumn(append([]string{}, p.Move.EnvFiles...))}
 		if err := d.store.UpdateStack(ctx, p.StackID, columns, d.now()); err != nil {
 			return err
 		}
-		return d.store.updateProject(ctx, name, map[string]any{"working_dir": workingDir, "files": record.EncodeColumn(files), "move": nil, "last_error": ""})
+		return d.store.updateProject(ctx, name, map[string]any{"working_dir": workingDir, "files": record.EncodeColumn(files), "move": nil,
+			"last_error": ""})
 	})
 	if err != nil {
 		return "", fmt.Errorf("move the project %s: %w", name, err)

@@ -37,7 +37,8 @@ func (p *Projects) ScanRuntime(ctx context.Context, o *Observed, only func(*reco
 }
 
 // takeRuntimes is scanRuntime with services that were read a moment ago, or nil. One for which there may be news is read again.
-func (p *Projects) takeRuntimes(ctx context.Context, o *Observed, services []record.Service, only func(*record.Service) bool) (RuntimeSummary, error) {
+func (p *Projects) takeRuntimes(ctx context.Context, o *Observed, services []record.Service,
+	only func(*record.Service) bool) (RuntimeSummary, error) {
 	var sum RuntimeSummary
 	stacks, err := p.store.ListStacks(ctx)
 	if err != nil {
@@ -82,12 +83,14 @@ func (p *Projects) takeRuntimes(ctx context.Context, o *Observed, services []rec
 
 // DiffersFrom reports whether the runtime state differs from the stored one.
 func DiffersFrom(svc *record.Service, now RuntimeState) bool {
-	return svc.CandidateDigest != "" || now.State == record.StateStopped && now.ID != "" && svc.Ended == "" || svc.State != now.State || svc.RuntimeDigest != now.Digest || svc.RuntimeImage != now.ID || svc.RuntimeError != now.Problem ||
+	return svc.CandidateDigest != "" || now.State == record.StateStopped && now.ID != "" && svc.Ended == "" || svc.State != now.State ||
+		svc.RuntimeDigest != now.Digest || svc.RuntimeImage != now.ID || svc.RuntimeError != now.Problem ||
 		svc.RuntimeVersion != cmp.Or(keptVersion(svc, now), now.version)
 }
 
 // takeRuntime writes what a service runs, if that is news, and drops a candidate that runs by now.
-func (p *Projects) takeRuntime(ctx context.Context, svc *record.Service, o *Observed, now RuntimeState, list []engine.Container) (changed, cleared bool, err error) {
+func (p *Projects) takeRuntime(ctx context.Context, svc *record.Service, o *Observed, now RuntimeState,
+	list []engine.Container) (changed, cleared bool, err error) {
 	columns := map[string]any{}
 	// While a change is under way its new image runs before it has proved healthy: the candidate stays until it has.
 	if cleared = o.isSettled(svc) && svc.CandidateDigest != "" && p.RunsDigest(ctx, now.Digests, svc.CandidateDigest); cleared {
@@ -99,7 +102,8 @@ func (p *Projects) takeRuntime(ctx context.Context, svc *record.Service, o *Obse
 		}
 	}
 	for name, v := range map[string][2]string{
-		"state": {string(svc.State), string(now.State)}, "runtime_digest": {svc.RuntimeDigest, now.Digest}, "runtime_image": {svc.RuntimeImage, now.ID},
+		"state": {string(svc.State), string(now.State)}, "runtime_digest": {svc.RuntimeDigest, now.Digest},
+		"runtime_image": {svc.RuntimeImage, now.ID},
 		"runtime_error": {svc.RuntimeError, now.Problem}, "runtime_version": {svc.RuntimeVersion, cmp.Or(keptVersion(svc, now), now.version)},
 	} {
 		if v[0] != v[1] {

@@ -34,7 +34,8 @@ func (d *Discovery) sameNameGroups(known map[string]*knownProject, foreign []eng
 
 // recordSameNames lists projects whose names belong to others, and forgets those that are there no more. They have no stack: compose
 // would take the containers of both for one project.
-func (d *Discovery) recordSameNames(ctx context.Context, known map[string]*knownProject, groups []compose.Group, res *ScanResult, most int64) error {
+func (d *Discovery) recordSameNames(ctx context.Context, known map[string]*knownProject, groups []compose.Group, res *ScanResult,
+	most int64) error {
 	for _, g := range groups {
 		k := known[g.Project]
 		if k == nil {

@@ -49,7 +49,8 @@ type ServiceChange struct {
 
 // checkBackupTargets returns an error if a choice for a mount is not valid.
 func checkBackupTargets(b *record.BackupTargets) error {
-	for field, choices := range map[string]map[string]record.BackupChoice{"backupTargets.bindPaths": b.BindPaths, "backupTargets.volumeNames": b.VolumeNames} {
+	for field, choices := range map[string]map[string]record.BackupChoice{"backupTargets.bindPaths": b.BindPaths,
+		"backupTargets.volumeNames": b.VolumeNames} {
 		for name, choice := range choices {
 			if !choice.IsValid() || name == "" {
 				return record.InvalidField(field, "The choice for %q must be inherit, skip or force.", name)

@@ -65,7 +65,8 @@ func (p *Projects) Stacks(ctx context.Context, archived string) ([]StackItem, er
 }
 
 func (inv *Inventory) stackItem(st *record.Stack) StackItem {
-	out := StackItem{ID: st.ID, Name: st.Project, Status: "unknown", LastCheckAt: api.TimeOfMillis(st.LastCheckAt), Archived: st.ArchivedAt != 0, Self: inv.ContainsSelf(st.ID)}
+	out := StackItem{ID: st.ID, Name: st.Project, Status: "unknown", LastCheckAt: api.TimeOfMillis(st.LastCheckAt),
+		Archived: st.ArchivedAt != 0, Self: inv.ContainsSelf(st.ID)}
 	states := map[string]record.LifecycleState{}
 	for _, svc := range inv.Services {
 		if svc.StackID != st.ID {
@@ -158,8 +159,9 @@ func (inv *Inventory) stackDetail(st *record.Stack, services []ServiceDetail) St
 	slices.SortFunc(services, func(a, b ServiceDetail) int { return cmp.Compare(a.Name, b.Name) })
 	out := StackDetail{
 		ID: st.ID, Name: st.Project, Compose: ComposeFiles{Type: "path", WorkingDir: st.WorkingDir, Files: append([]string{}, st.Files...)},
-		Services: append([]ServiceDetail{}, services...), LastCheckAt: api.TimeOfMillis(st.LastCheckAt), Archived: st.ArchivedAt != 0, ArchivedReason: st.ArchivedReason,
-		Self: inv.ContainsSelf(st.ID),
+		Services: append([]ServiceDetail{}, services...), LastCheckAt: api.TimeOfMillis(st.LastCheckAt), Archived: st.ArchivedAt != 0,
+		ArchivedReason: st.ArchivedReason,
+		Self:           inv.ContainsSelf(st.ID),
 	}
 	if len(st.EnvFiles) > 0 {
 		out.Compose.EnvFile = st.EnvFiles[0]
@@ -169,10 +171,13 @@ func (inv *Inventory) stackDetail(st *record.Stack, services []ServiceDetail) St
 
 func (inv *Inventory) serviceDetail(svc *record.Service) ServiceDetail {
 	out := ServiceDetail{
-		ID: svc.ID, StackID: svc.StackID, Name: svc.Name, NewerTags: svc.NewerTags, Settings: toServiceSettings(svc), State: svc.State, Status: inv.StatusOf(svc),
-		Mounts: svc.Mounts, CheckedAt: api.TimeOfMillis(svc.CheckedAt), CheckError: svc.CheckError, Archived: svc.ArchivedAt != 0, ArchivedReason: svc.ArchivedReason,
-		Self: inv.IsSelf(svc), RunsOnce: svc.RunsOnce(), Pinned: svc.Pinned != "",
-		Image: ImageState{Ref: svc.Image, Tag: svc.Tag, Digest: svc.RuntimeDigest, DigestError: svc.RuntimeError, ResolvedTag: svc.RuntimeVersion},
+		ID: svc.ID, StackID: svc.StackID, Name: svc.Name, NewerTags: svc.NewerTags, Settings: toServiceSettings(svc), State: svc.State,
+		Status: inv.StatusOf(svc),
+		Mounts: svc.Mounts, CheckedAt: api.TimeOfMillis(svc.CheckedAt), CheckError: svc.CheckError, Archived: svc.ArchivedAt != 0,
+		ArchivedReason: svc.ArchivedReason,
+		Self:           inv.IsSelf(svc), RunsOnce: svc.RunsOnce(), Pinned: svc.Pinned != "",
+		Image: ImageState{Ref: svc.Image, Tag: svc.Tag, Digest: svc.RuntimeDigest, DigestError: svc.RuntimeError,
+			ResolvedTag: svc.RuntimeVersion},
 	}
 	if svc.CandidateDigest == "" {
 		if out.Status == StatusUnknown {
@@ -181,7 +186,8 @@ func (inv *Inventory) serviceDetail(svc *record.Service) ServiceDetail {
 		return out
 	}
 	out.Candidate = &Candidate{
-		Tag: svc.CandidateTag, Digest: svc.CandidateDigest, ResolvedTag: svc.CandidateVersion, ArchMatch: cmp.Or(svc.CandidateMatch, ArchUnknown), Arch: svc.CandidateArch,
+		Tag: svc.CandidateTag, Digest: svc.CandidateDigest, ResolvedTag: svc.CandidateVersion,
+		ArchMatch: cmp.Or(svc.CandidateMatch, ArchUnknown), Arch: svc.CandidateArch,
 		FirstSeenAt: api.TimeOfMillis(svc.CandidateSince), RolledBack: inv.RollbackOf(svc),
 	}
 	if after := inv.ApplyAfter(svc); after > inv.Now {
@@ -205,7 +211,8 @@ func (p *Projects) describeInference(ctx context.Context, svc *record.Service, d
 	case snap == nil:
 		d.Inference = &InferenceState{Status: "pending", ResolvedTag: svc.RuntimeVersion}
 	default:
-		d.Inference = &InferenceState{Status: "ready", CheckedAt: snap.CheckedAt, ResolvedTag: cmp.Or(snap.ResolvedTag, svc.RuntimeVersion), Unresolved: snap.ResolvedTag == ""}
+		d.Inference = &InferenceState{Status: "ready", CheckedAt: snap.CheckedAt, ResolvedTag: cmp.Or(snap.ResolvedTag, svc.RuntimeVersion),
+			Unresolved: snap.ResolvedTag == ""}
 		d.Image.ResolvedTags = snap.Tags
 	}
 	if svc.CandidateDigest != "" && svc.CandidateVersion == "" {

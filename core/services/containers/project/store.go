@@ -49,7 +49,8 @@ func (r *Store) rolledBackCandidates(ctx context.Context) (map[string]rollbackRe
 // dropCandidate makes a service have no candidate, unless a check has found another one meanwhile.
 func (r *Store) dropCandidate(ctx context.Context, svc *record.Service) error {
 	return r.Write(ctx, "drop a candidate", func(_ context.Context, w *gorm.DB) error {
-		return w.Model(&record.Service{}).Where("id = ? AND candidate_digest = ? AND generation = ?", svc.ID, svc.CandidateDigest, svc.Generation).Updates(record.NoCandidate()).Error
+		return w.Model(&record.Service{}).Where("id = ? AND candidate_digest = ? AND generation = ?", svc.ID, svc.CandidateDigest,
+			svc.Generation).Updates(record.NoCandidate()).Error
 	})
 }
 

@@ -29,7 +29,8 @@ const QuietScan = 30_000
 
 // syncProject brings the stack of a project and its services to what the files say. Who archived something by hand finds it
 // archived still; what a discovery archived comes back when it is there again.
-func (d *Discovery) syncProject(ctx context.Context, k *knownProject, p *record.Project, found *compose.Project, envFiles []string) (changed bool, err error) {
+func (d *Discovery) syncProject(ctx context.Context, k *knownProject, p *record.Project, found *compose.Project,
+	envFiles []string) (changed bool, err error) {
 	st := record.Stack{ID: store.NewID("stk"), Project: p.Project, CreatedAt: d.now()}
 	if k.stack != nil {
 		st = *k.stack
@@ -44,7 +45,8 @@ func (d *Discovery) syncProject(ctx context.Context, k *knownProject, p *record.
 	}
 	rows := d.serviceChanges(&next, k.services, found)
 	p.StackID = next.ID
-	moved := k.stack == nil || st.WorkingDir != next.WorkingDir || !slices.Equal(st.Files, next.Files) || !slices.Equal(st.EnvFiles, next.EnvFiles) || st.ArchivedAt != next.ArchivedAt
+	moved := k.stack == nil || st.WorkingDir != next.WorkingDir || !slices.Equal(st.Files, next.Files) ||
+		!slices.Equal(st.EnvFiles, next.EnvFiles) || st.ArchivedAt != next.ArchivedAt
 	if !moved && len(rows) == 0 {
 		return false, d.SaveProject(ctx, k, *p)
 	}
@@ -106,7 +108,8 @@ func (d *Discovery) serviceChanges(st *record.Stack, services []record.Service, 
 // newService returns the record of a service that a stack did not have before.
 func (d *Discovery) newService(stackID, name string) record.Service {
 	return record.Service{
-		ID: store.NewID("svc"), StackID: stackID, Name: name, State: record.StateUnknown, AutoRollback: true, BackupTargets: record.BackupTargets{}.WithDefaults(), MinAge: -1, CreatedAt: d.now(),
+		ID: store.NewID("svc"), StackID: stackID, Name: name, State: record.StateUnknown, AutoRollback: true,
+		BackupTargets: record.BackupTargets{}.WithDefaults(), MinAge: -1, CreatedAt: d.now(),
 	}
 }
 
@@ -173,8 +176,9 @@ func (p *Projects) ListProjects(ctx context.Context, archived string) ([]Project
 	for _, r := range rows {
 		if matchesArchived(archived, r.ArchivedAt != 0) {
 			out = append(out, Project{
-				Project: r.Project, Status: r.Status, StackID: r.StackID, ConfigFiles: r.Files, LastSeenAt: api.TimeOfMillis(r.LastSeenAt), LastScanAt: api.TimeOfMillis(r.LastScanAt),
-				LastError: r.LastError, Archived: r.ArchivedAt != 0, Move: r.Move,
+				Project: r.Project, Status: r.Status, StackID: r.StackID, ConfigFiles: r.Files, LastSeenAt: api.TimeOfMillis(r.LastSeenAt),
+				LastScanAt: api.TimeOfMillis(r.LastScanAt),
+				LastError:  r.LastError, Archived: r.ArchivedAt != 0, Move: r.Move,
 			})
 		}
 	}

@@ -29,7 +29,8 @@ func (r *Store) writeProject(ctx context.Context, old, next *record.Project) err
 
 func upsertProject(w *gorm.DB, old, next *record.Project) error {
 	row := *next
-	err := upsertOn(w, "project", "status", "stack_id", "working_dir", "files", "last_seen_at", "last_scan_at", "last_error", "details", "move").Create(&row).Error
+	err := upsertOn(w, "project", "status", "stack_id", "working_dir", "files", "last_seen_at", "last_scan_at", "last_error", "details",
+		"move").Create(&row).Error
 	if err != nil || old.ArchivedAt == next.ArchivedAt {
 		return err
 	}
@@ -62,7 +63,8 @@ func (r *Store) WriteService(ctx context.Context, c *ServiceRow) error {
 	own := func() *gorm.DB { return w.Model(&record.Service{}).Where("id = ?", c.Next.ID) }
 	columns := []string{"mounts", "profiles", "built", "updated_at"}
 	if c.Old.Image != c.Next.Image {
-		columns = append(columns, "image", "repo", "tag", "pinned", "candidate_digest", "candidate_tag", "candidate_match", "candidate_arch", "candidate_version",
+		columns = append(columns, "image", "repo", "tag", "pinned", "candidate_digest", "candidate_tag", "candidate_match", "candidate_arch",
+			"candidate_version",
 			"candidate_since", "tag_digest", "newer_tags", "check_error", "check_reason", "checked_at", "runtime_digest", "runtime_version")
 		if err := own().Update("generation", gorm.Expr("generation + 1")).Error; err != nil {
 			return err

@@ -24,5 +24,6 @@ func DecodeColumn(raw []byte, v any) error {
 
 // NoCandidate are the columns of a service without one.
 func NoCandidate() map[string]any {
-	return map[string]any{"candidate_digest": "", "candidate_tag": "", "candidate_match": "", "candidate_arch": "null", "candidate_version": "", "candidate_since": 0}
+	return map[string]any{"candidate_digest": "", "candidate_tag": "", "candidate_match": "", "candidate_arch": "null",
+		"candidate_version": "", "candidate_since": 0}
 }

@@ -215,7 +215,8 @@ func (svc *Service) RunsOnce() bool {
 // IsDescribedAs reports whether describedBy, which returned next, has changed nothing: the fields that follow from the image differ
 // only where the image does.
 func (s *Service) IsDescribedAs(next Service) bool {
-	return s.Image == next.Image && s.Built == next.Built && s.Awaited == next.Awaited && s.ArchivedAt == next.ArchivedAt && s.ArchivedReason == next.ArchivedReason &&
+	return s.Image == next.Image && s.Built == next.Built && s.Awaited == next.Awaited && s.ArchivedAt == next.ArchivedAt &&
+		s.ArchivedReason == next.ArchivedReason &&
 		slices.Equal(s.Profiles, next.Profiles) && slices.Equal(s.Mounts, next.Mounts)
 }
 

@@ -41,7 +41,8 @@ const overviewSpan = 3 * time.Minute
 func (u *Usage) Overview(ctx context.Context) (ResourceOverview, error) {
 	set, err := u.cfg.Settings(ctx)
 	out := ResourceOverview{
-		Enabled: set.Enabled, Window: "3m", GeneratedAt: api.TimeOf(u.cfg.Now()), StaleAfterSeconds: max(30, 3*set.SampleInterval), Services: []ResourceUsage{},
+		Enabled: set.Enabled, Window: "3m", GeneratedAt: api.TimeOf(u.cfg.Now()), StaleAfterSeconds: max(30, 3*set.SampleInterval),
+		Services: []ResourceUsage{},
 	}
 	if err != nil || !out.Enabled {
 		return out, err
@@ -66,8 +67,9 @@ func (u *Usage) Overview(ctx context.Context) (ResourceOverview, error) {
 func sumUsage(rows []sampleRecord, now int64, stale int) ResourceUsage {
 	first, last := rows[0], rows[len(rows)-1]
 	out := ResourceUsage{
-		ServiceID: last.ServiceID, SampledAt: api.TimeOfMillis(last.At), CPUPercent: last.CPU, MemUsedBytes: last.MemUsed, MemLimitBytes: last.MemLimit,
-		Stale: now-last.At > int64(stale)*1000, SampleCount: len(rows),
+		ServiceID: last.ServiceID, SampledAt: api.TimeOfMillis(last.At), CPUPercent: last.CPU, MemUsedBytes: last.MemUsed,
+		MemLimitBytes: last.MemLimit,
+		Stale:         now-last.At > int64(stale)*1000, SampleCount: len(rows),
 	}
 	if span := float64(last.At-first.At) / 1000; span > 0 {
 		// A container that was replaced counts from zero again.
@@ -78,7 +80,8 @@ func sumUsage(rows []sampleRecord, now int64, stale int) ResourceUsage {
 
 // windows are the windows of the history, with the width of a point.
 var windows = map[string]struct{ span, step time.Duration }{
-	"3m": {3 * time.Minute, 0}, "1h": {time.Hour, 30 * time.Second}, "24h": {24 * time.Hour, 10 * time.Minute}, "7d": {7 * 24 * time.Hour, time.Hour},
+	"3m": {3 * time.Minute, 0}, "1h": {time.Hour, 30 * time.Second}, "24h": {24 * time.Hour, 10 * time.Minute},
+	"7d": {7 * 24 * time.Hour, time.Hour},
 }
 
 // ResourceHistory is the use of resources by a service in a window.

@@ -106,7 +106,8 @@ type Sample struct {
 
 func (r *sampleRecord) toSample() Sample {
 	return Sample{
-		SampledAt: api.TimeOfMillis(r.At), CPUPercent: r.CPU, MemUsedBytes: r.MemUsed, MemLimitBytes: r.MemLimit, NetRxBytes: r.NetRx, NetTxBytes: r.NetTx,
+		SampledAt: api.TimeOfMillis(r.At), CPUPercent: r.CPU, MemUsedBytes: r.MemUsed, MemLimitBytes: r.MemLimit, NetRxBytes: r.NetRx,
+		NetTxBytes:     r.NetTx,
 		BlockReadBytes: r.BlockRead, BlockWriteBytes: r.BlockWrite, PIDs: r.Pids, ContainerCount: r.Containers,
 	}
 }

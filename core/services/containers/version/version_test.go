@@ -15,10 +15,13 @@ func TestParse(t *testing.T) {
 	for tag, want := range map[string]string{
 		"1.25.3": "[1 25 3]", "v1.2": "[1 2]", "15": "[15]", "17.11-alpine": "[17 11] -alpine", "2025.04.0": "[2025 04 0]",
 		"1.25.3-alpine3.19": "[1 25 3] -alpine3.19", "3.11.4-slim-bookworm": "[3 11 4] -slim-bookworm", "2.0.0-rc.1": "[2 0 0] rc.1",
-		"2.0.0-rc1-alpine": "[2 0 0] rc1 -alpine", "1.0.0rc1": "[1 0 0] rc1", "3.12.0b3-slim": "[3 12 0] b3 -slim", "4.0.0-SNAPSHOT": "[4 0 0] SNAPSHOT",
-		"2024-01-15": "[2024 01 15]", "RELEASE.2023-01-02T03-04-05Z": "RELEASE. [2023 01 02 03 04 05]", "version-1.2.3": "version- [1 2 3]",
-		"1.2.3-ls45": "[1 2 3] -ls45", "1.2.3.4": "[1 2 3 4]", "8u342-jdk": "[8] u342-jdk", "amd64-2.1.0": "amd64- [2 1 0]", "17.0.1_12-jre": "[17 0 1] _12-jre",
-		"1.2.3-0": "[1 2 3] -0", "release-v1.2": "release- [1 2]", "1.0.0+build5": "[1 0 0] +build5", "99999999999999999999999999.1": "[99999999999999999999999999 1]",
+		"2.0.0-rc1-alpine": "[2 0 0] rc1 -alpine", "1.0.0rc1": "[1 0 0] rc1", "3.12.0b3-slim": "[3 12 0] b3 -slim",
+		"4.0.0-SNAPSHOT": "[4 0 0] SNAPSHOT",
+		"2024-01-15":     "[2024 01 15]", "RELEASE.2023-01-02T03-04-05Z": "RELEASE. [2023 01 02 03 04 05]", "version-1.2.3": "version- [1 2 3]",
+		"1.2.3-ls45": "[1 2 3] -ls45", "1.2.3.4": "[1 2 3 4]", "8u342-jdk": "[8] u342-jdk", "amd64-2.1.0": "amd64- [2 1 0]",
+		"17.0.1_12-jre": "[17 0 1] _12-jre",
+		"1.2.3-0":       "[1 2 3] -0", "release-v1.2": "release- [1 2]", "1.0.0+build5": "[1 0 0] +build5",
+		"99999999999999999999999999.1": "[99999999999999999999999999 1]",
 	} {
 		v, ok := version.Parse(tag)
 		got := ""
@@ -31,7 +34,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %q %v, want %q", tag, got, ok, want)
 		}
 	}
-	for _, tag := range []string{"", "latest", "stable-alpine", "sha-1234567", "7e3a1b2", "pr-12", "feature-1.2", "v", "-1", "1.2.3é", "alpine", "1..2x", "build-55", string(make([]byte, 200))} {
+	for _, tag := range []string{"", "latest", "stable-alpine", "sha-1234567", "7e3a1b2", "pr-12", "feature-1.2", "v", "-1", "1.2.3é",
+		"alpine", "1..2x", "build-55", string(make([]byte, 200))} {
 		if v, ok := version.Parse(tag); ok {
 			t.Errorf("%q was read as %+v", tag, v)
 		}
@@ -47,8 +51,10 @@ func TestNewer(t *testing.T) {
 	}{
 		{"plain", "1.25.3", []string{"1.25.3", "1.25.10", "1.26.0", "1.24.9", "1.26", "2", "latest"}, 0, []string{"1.26.0", "1.25.10"}},
 		{"limit", "1", []string{"2", "3", "4"}, 2, []string{"4", "3"}},
-		{"variant", "17.11-alpine", []string{"17.12", "17.12-alpine", "17.12-alpine3.20", "18.0-bookworm", "18.1-alpine"}, 0, []string{"18.1-alpine", "17.12-alpine"}},
-		{"base system", "1.25-alpine3.19", []string{"1.25-alpine3.20", "1.26-alpine3.9", "1.26-alpine", "1.25-alpine3.18"}, 0, []string{"1.26-alpine3.9", "1.25-alpine3.20"}},
+		{"variant", "17.11-alpine", []string{"17.12", "17.12-alpine", "17.12-alpine3.20", "18.0-bookworm", "18.1-alpine"}, 0,
+			[]string{"18.1-alpine", "17.12-alpine"}},
+		{"base system", "1.25-alpine3.19", []string{"1.25-alpine3.20", "1.26-alpine3.9", "1.26-alpine", "1.25-alpine3.18"}, 0,
+			[]string{"1.26-alpine3.9", "1.25-alpine3.20"}},
 		{"leading zeros", "2025.04.0", []string{"2025.4.1", "2025.10.0", "2025.03.9", "3.0.0"}, 0, []string{"2025.10.0", "2025.4.1"}},
 		{"dates are no releases", "15", []string{"16", "20240115"}, 0, []string{"16"}},
 		{"dates", "2024-01-15", []string{"2024-02-01", "2023-12-31", "2025.1.1"}, 0, []string{"2024-02-01"}},
@@ -91,7 +97,8 @@ func TestResolve(t *testing.T) {
 }
 
 func TestStrict(t *testing.T) {
-	for tag, want := range map[string]bool{"1.2.3": true, "v0.0.10": true, "1.2": false, "1.2.3-rc1": false, "01.2.3": false, "1.2.3.4": false, "2025.04.0": false, "": false} {
+	for tag, want := range map[string]bool{"1.2.3": true, "v0.0.10": true, "1.2": false, "1.2.3-rc1": false, "01.2.3": false,
+		"1.2.3.4": false, "2025.04.0": false, "": false} {
 		if version.Strict(tag) != want {
 			t.Errorf("%q is not %v", tag, want)
 		}
@@ -100,7 +107,8 @@ func TestStrict(t *testing.T) {
 
 func TestSemver(t *testing.T) {
 	for tag, want := range map[string]string{
-		"1.2": "1.2.0", "2025.04.00": "2025.4.0", "1.2.3.4-x": "1.2.3", "2.0.0-RC01": "2.0.0-rc.1", "1.0b3": "1.0.0-b.3", "9999999999999999999": "",
+		"1.2": "1.2.0", "2025.04.00": "2025.4.0", "1.2.3.4-x": "1.2.3", "2.0.0-RC01": "2.0.0-rc.1", "1.0b3": "1.0.0-b.3",
+		"9999999999999999999": "",
 	} {
 		v, _ := version.Parse(tag)
 		if got, _ := v.Semver(); got != want {

@@ -41,7 +41,8 @@ type HookDelivery struct {
 
 func (d *deliveryRecord) toDelivery() HookDelivery {
 	out := HookDelivery{
-		DeliveryID: d.DeliveryID, ReceivedAt: api.TimeOfMillis(d.LastAt), FirstReceivedAt: api.TimeOfMillis(d.FirstAt), Owner: d.Owner, FullName: d.FullName, Event: d.Event, Action: d.Action,
+		DeliveryID: d.DeliveryID, ReceivedAt: api.TimeOfMillis(d.LastAt), FirstReceivedAt: api.TimeOfMillis(d.FirstAt), Owner: d.Owner,
+		FullName: d.FullName, Event: d.Event, Action: d.Action,
 		Decision: d.Decision, Reason: d.Reason, ResponseStatus: d.Status, JobIDs: append([]string{}, d.JobIDs...), AttemptCount: d.Attempts,
 	}
 	_, out.Repo, _ = strings.Cut(d.FullName, "/")

@@ -60,7 +60,8 @@ func (r *hookStore) receiveDelivery(ctx context.Context, id string, now int64) (
 }
 
 func (r *hookStore) deliveryEvents(ctx context.Context, after int64) (out []DeliveryEvent, err error) {
-	err = r.DB(ctx).Raw("SELECT id, at, data FROM containers_delivery_events WHERE id > ? ORDER BY id"+store.Limit(DeliverySlice), after).Scan(&out).Error
+	err = r.DB(ctx).Raw("SELECT id, at, data FROM containers_delivery_events WHERE id > ? ORDER BY id"+store.Limit(DeliverySlice),
+		after).Scan(&out).Error
 	return out, err
 }
 
@@ -105,7 +106,8 @@ func (r *hookStore) countDeliveries(ctx context.Context) (map[string]int64, erro
 }
 
 // pageDeliveries reads a page, the newest first, and how many there are in all of them.
-func (r *hookStore) pageDeliveries(ctx context.Context, f DeliveryFilter, offset, limit int) (out []deliveryRecord, filtered int64, err error) {
+func (r *hookStore) pageDeliveries(ctx context.Context, f DeliveryFilter, offset,
+	limit int) (out []deliveryRecord, filtered int64, err error) {
 	if err = f.applyFilter(r.DB(ctx).Model(&deliveryRecord{})).Count(&filtered).Error; err != nil {
 		return nil, 0, fmt.Errorf("count the deliveries of a filter: %w", err)
 	}
@@ -117,9 +119,11 @@ func (r *hookStore) pageDeliveries(ctx context.Context, f DeliveryFilter, offset
 
 // deleteOld deletes the oldest events and deliveries that are older than a time, in milliseconds, at most limit of each.
 func (r *hookStore) deleteOld(ctx context.Context, before int64, limit int) error {
-	for table, t := range map[string][2]string{"containers_delivery_events": {"id", "at"}, "containers_deliveries": {"delivery_id", "last_at"}} {
+	for table, t := range map[string][2]string{"containers_delivery_events": {"id", "at"},
+		"containers_deliveries": {"delivery_id", "last_at"}} {
 		err := r.Write(ctx, "delete old rows", func(_ context.Context, w *gorm.DB) error {
-			return w.Exec(fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s < ? ORDER BY %[3]s LIMIT ?)", table, t[0], t[1]), before, limit).Error
+			return w.Exec(fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s < ? ORDER BY %[3]s LIMIT ?)", table,
+				t[0], t[1]), before, limit).Error
 		})
 		if err != nil {
 			return fmt.Errorf("delete from %s: %w", table, err)

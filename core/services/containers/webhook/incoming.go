@@ -73,8 +73,8 @@ func (in *Incoming) CheckHeaders() error {
 	return nil
 }
 
-// Authenticate checks the signature of a delivery over its body, which readBody returns, and then has the plugin parse it. It reports whether the
-// integration is on.
+// Authenticate checks the signature of a delivery over its body, which readBody returns, and then has the plugin parse it. It reports
+// whether the integration is on.
 func (i *Inbox) Authenticate(ctx context.Context, in *Incoming, readBody func() ([]byte, error)) (enabled bool, err error) {
 	cfg, err := i.hooks.hookConfig(ctx)
 	if err != nil {

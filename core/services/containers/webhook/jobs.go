@@ -87,13 +87,15 @@ func (w *Webhooks) SyncRepoHook(ctx context.Context, full string) (out SyncJob, 
 		if reused {
 			return nil
 		}
-		return w.store.updateRepos(ctx, []string{name}, map[string]any{"job_id": job.ID, "webhook_state": StateQueued, "last_op": OpSync, "last_error": ""})
+		return w.store.updateRepos(ctx, []string{name},
+			map[string]any{"job_id": job.ID, "webhook_state": StateQueued, "last_op": OpSync, "last_error": ""})
 	})
 	return out, err
 }
 
 func pendingRemovalError(jobID string) error {
-	return fault.New(fault.Conflict, "The webhook of this repository is being taken away.").With("reason", "unregister_in_progress").With("existingJobId", jobID)
+	return fault.New(fault.Conflict, "The webhook of this repository is being taken away.").With("reason",
+		"unregister_in_progress").With("existingJobId", jobID)
 }
 
 // SyncRequest asks for a synchronisation that the caller waits for.
@@ -169,7 +171,8 @@ func (w *Webhooks) selectedNames(ctx context.Context, asked []string) ([]string,
 }
 
 // forEachRepo calls do for repositories, several at once, and returns the results in their order. An error of do ends it.
-func (h *syncer) forEachRepo(ctx context.Context, names []string, r *work.Reporter, do func(context.Context, string) (SyncResult, error)) ([]SyncResult, error) {
+func (h *syncer) forEachRepo(ctx context.Context, names []string, r *work.Reporter,
+	do func(context.Context, string) (SyncResult, error)) ([]SyncResult, error) {
 	out := make([]SyncResult, len(names))
 	var mu sync.Mutex
 	done := 0

@@ -101,8 +101,10 @@ func (r *repoRecord) settleState(open map[string]string) {
 
 func (r *repoRecord) toTrackedRepo() TrackedRepo {
 	return TrackedRepo{
-		FullName: r.FullName, Selected: r.Selected, Visibility: r.Visibility, WebhookState: r.WebhookState, WebhookJobID: r.JobID, HookID: r.HookID,
-		Removing: r.Removing, LastActivity: api.TimeOfMillis(r.LastActivity), LastSyncAt: api.TimeOfMillis(r.LastSyncAt), LastAuditAt: api.TimeOfMillis(r.LastAuditAt), LastOp: r.LastOp, LastError: r.LastError,
+		FullName: r.FullName, Selected: r.Selected, Visibility: r.Visibility, WebhookState: r.WebhookState, WebhookJobID: r.JobID,
+		HookID:   r.HookID,
+		Removing: r.Removing, LastActivity: api.TimeOfMillis(r.LastActivity), LastSyncAt: api.TimeOfMillis(r.LastSyncAt),
+		LastAuditAt: api.TimeOfMillis(r.LastAuditAt), LastOp: r.LastOp, LastError: r.LastError,
 	}
 }
 

@@ -23,7 +23,8 @@ func (w *Webhooks) unregisterHooks(ctx context.Context, names []string, r *work.
 		return nil, err
 	}
 	h := &syncer{hooks: w, host: w.cfg.CodeHost(), cfg: cfg}
-	results, err := h.forEachRepo(ctx, names, r, func(ctx context.Context, name string) (SyncResult, error) { return h.removeHook(ctx, name, r) })
+	results, err := h.forEachRepo(ctx, names, r,
+		func(ctx context.Context, name string) (SyncResult, error) { return h.removeHook(ctx, name, r) })
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,8 @@ func (h *syncer) recordRemoved(ctx context.Context, name string) error {
 	if err != nil || gone {
 		return err
 	}
-	return h.hooks.store.updateRepo(ctx, name, map[string]any{"webhook_state": StateUnknown, "hook_id": "", "last_error": "", "last_sync_at": h.hooks.now()})
+	return h.hooks.store.updateRepo(ctx, name,
+		map[string]any{"webhook_state": StateUnknown, "hook_id": "", "last_error": "", "last_sync_at": h.hooks.now()})
 }
 
 // AuditSummary is the summary of an audit.

@@ -14,7 +14,8 @@ import (
 func (w *Webhooks) openHookJobs(ctx context.Context) (map[string]string, error) {
 	out, cursor := map[string]string{}, ""
 	for {
-		jobs, next, err := w.queue.List(ctx, queue.Filter{Types: work.QualifiedTypes(hookJobTypes()), States: []queue.State{queue.Queued, queue.Running}}, cursor, 200)
+		jobs, next, err := w.queue.List(ctx, queue.Filter{Types: work.QualifiedTypes(hookJobTypes()),
+			States: []queue.State{queue.Queued, queue.Running}}, cursor, 200)
 		if err != nil {
 			return nil, fmt.Errorf("read the jobs about webhooks: %w", err)
 		}
@@ -239,7 +240,8 @@ type HookCounts struct {
 }
 
 func (c *HookCounts) countState(state string) {
-	field := map[string]*int{StateOK: &c.OK, StateMissing: &c.Missing, StateError: &c.Error, StateConflict: &c.Conflict, StateQueued: &c.Queued, hookRunning: &c.Running}[state]
+	field := map[string]*int{StateOK: &c.OK, StateMissing: &c.Missing, StateError: &c.Error, StateConflict: &c.Conflict,
+		StateQueued: &c.Queued, hookRunning: &c.Running}[state]
 	if field == nil {
 		field = &c.Unknown
 	}

@@ -185,7 +185,8 @@ func (w *Webhooks) Setup(ctx context.Context) (Setup, error) {
 		lacks bool
 		text  string
 	}{
-		{w.cfg.CodeHost() == nil, "codehost in plugin.hcl"}, {cfg.PAT == "", "an access token"}, {checkCallback(cfg.CallbackURL) != nil, "a callback URL that the code host reaches"},
+		{w.cfg.CodeHost() == nil, "codehost in plugin.hcl"}, {cfg.PAT == "", "an access token"},
+		{checkCallback(cfg.CallbackURL) != nil, "a callback URL that the code host reaches"},
 		{cfg.Secret == "", "the secret, which storing the settings makes"}, {out.Selected == 0, "a selected repository"},
 	} {
 		if c.lacks {

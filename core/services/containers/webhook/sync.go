@@ -154,7 +154,8 @@ func (h *syncer) planSync(ctx context.Context, row *repoRecord) (res SyncResult,
 	case len(ours) > 1:
 		res.Action, res.Message = ActionConflict, fmt.Sprintf("%d webhooks have the callback URL.", len(ours))
 		for _, k := range ours {
-			res.ConflictHooks = append(res.ConflictHooks, ConflictHook{ID: k.ID, URL: k.URL, Events: append([]string{}, k.Events...), Active: k.Active})
+			res.ConflictHooks = append(res.ConflictHooks,
+				ConflictHook{ID: k.ID, URL: k.URL, Events: append([]string{}, k.Events...), Active: k.Active})
 		}
 	case h.hookMatches(&ours[0]):
 		res.Action, res.HookID = ActionNoop, ours[0].ID

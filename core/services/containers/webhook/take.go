@@ -89,7 +89,8 @@ func (i *Inbox) takeOnce(ctx context.Context, in *Incoming) (Outcome, error) {
 	out.Attempts = row.Attempts
 	row.Event, row.Reason, row.JobIDs = texts.Limit(in.Event, 100), out.Reason, append([]string{}, out.Jobs...)
 	if in.Hook != nil {
-		row.Owner, row.FullName, row.Action = texts.Limit(in.Hook.Owner, maxRepoName), texts.Limit(in.Hook.FullName, maxRepoName), texts.Limit(in.Hook.Action, 100)
+		row.Owner, row.FullName, row.Action = texts.Limit(in.Hook.Owner, maxRepoName), texts.Limit(in.Hook.FullName, maxRepoName),
+			texts.Limit(in.Hook.Action, 100)
 	}
 	row.Decision, row.Status = DecisionIgnored, http.StatusOK
 	switch {

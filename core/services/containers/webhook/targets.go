@@ -55,7 +55,8 @@ func (w *Webhooks) ResolveInput(ctx context.Context, input string) (RepoCandidat
 	out := RepoCandidates{Kind: res.Kind, Owner: res.Owner, Repos: []RepoCandidate{}, Warnings: append([]string{}, res.Warnings...)}
 	for _, r := range res.Repos {
 		out.Repos = append(out.Repos, RepoCandidate{
-			FullName: r.FullName, Selected: selected[strings.ToLower(r.FullName)], Visibility: r.Visibility, LastActivity: api.TimeOfMillis(store.Millis(r.LastActivity)),
+			FullName: r.FullName, Selected: selected[strings.ToLower(r.FullName)], Visibility: r.Visibility,
+			LastActivity: api.TimeOfMillis(store.Millis(r.LastActivity)),
 		})
 	}
 	return out, nil
@@ -111,7 +112,8 @@ func (c *secrets) explainResolve(err error) error {
 	case client.CauseRefused:
 		return record.InvalidField("input", "The code host refuses the input: %s", text)
 	case client.CauseLimited:
-		return fault.New(fault.UpstreamUnavailable, "The code host limits requests.").With("reason", "upstream_limited").WithRetryAfter(fault.As(err).RetryAfter)
+		return fault.New(fault.UpstreamUnavailable, "The code host limits requests.").With("reason",
+			"upstream_limited").WithRetryAfter(fault.As(err).RetryAfter)
 	case client.CauseUnreachable:
 		return fault.New(fault.UpstreamUnavailable, "The code host does not answer as it should: %s", text).With("reason", "upstream_unavailable")
 	}
@@ -150,7 +152,8 @@ func badRequest(err error) error {
 }
 
 func (w *Webhooks) newTarget(input string, res *codehost.Resolution) *targetRecord {
-	out := &targetRecord{Input: strings.TrimSpace(input), Kind: codehost.KindRepo, Owner: texts.Limit(res.Owner, maxRepoName), Warnings: []string{}, CreatedAt: w.now()}
+	out := &targetRecord{Input: strings.TrimSpace(input), Kind: codehost.KindRepo, Owner: texts.Limit(res.Owner, maxRepoName),
+		Warnings: []string{}, CreatedAt: w.now()}
 	if res.Kind == codehost.KindOwner {
 		out.Kind = codehost.KindOwner
 	}
@@ -173,7 +176,8 @@ func (w *Webhooks) storeTarget(ctx context.Context, t *targetRecord, res *codeho
 		}
 		seen[name] = true
 		rows = append(rows, repoRecord{
-			Name: name, FullName: r.FullName, WebhookState: StateUnknown, Visibility: texts.Limit(r.Visibility, 50), LastActivity: store.Millis(r.LastActivity), CreatedAt: w.now(),
+			Name: name, FullName: r.FullName, WebhookState: StateUnknown, Visibility: texts.Limit(r.Visibility, 50),
+			LastActivity: store.Millis(r.LastActivity), CreatedAt: w.now(),
 		})
 	}
 	if err := w.store.addRepos(ctx, rows); err != nil {

@@ -27,7 +27,8 @@ const (
 
 // JobTypes are all of them.
 func JobTypes() []string {
-	return []string{JobCheck, JobDiscovery, JobRuntimeScan, JobUpdate, JobRollback, JobServiceLifecycle, JobStackLifecycle, JobRestore, JobHook, JobHookSyncAll, JobHookSyncRepo}
+	return []string{JobCheck, JobDiscovery, JobRuntimeScan, JobUpdate, JobRollback, JobServiceLifecycle, JobStackLifecycle, JobRestore,
+		JobHook, JobHookSyncAll, JobHookSyncRepo}
 }
 
 // QueueType returns a type of job as the queue has it.

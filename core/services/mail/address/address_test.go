@@ -63,7 +63,8 @@ func FuzzParse(f *testing.F) {
 }
 
 func FuzzParseRecipient(f *testing.F) {
-	for _, seed := range []string{"o'brien@mail.localhost", `"a b"@example.com`, `"a\"\\"@example.com`, "用户@example.com", "JOSE\u0301@example.com", "a+b@example.com", "İ@example.com"} {
+	for _, seed := range []string{"o'brien@mail.localhost", `"a b"@example.com`, `"a\"\\"@example.com`, "用户@example.com",
+		"JOSE\u0301@example.com", "a+b@example.com", "İ@example.com"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -16,8 +16,8 @@ const Postmaster = "postmaster"
 // special are the ASCII characters besides letters, digits and dots that a local part may have without quotes.
 const special = "!#$%&'*+-/=?^_`{|}~"
 
-// ParseRecipient reads an address to which mail comes, as RFC 5321 and RFC 6531 allow it: more than Parse, which bounds the names that people choose.
-// A local part has quotes in the result only where it needs them. Its error is a fault.InvalidArgument.
+// ParseRecipient reads an address to which mail comes, as RFC 5321 and RFC 6531 allow it: more than Parse, which bounds the names that
+// people choose. A local part has quotes in the result only where it needs them. Its error is a fault.InvalidArgument.
 func ParseRecipient(text string) (Address, error) {
 	text = strings.TrimSpace(text)
 	at := strings.LastIndexByte(text, '@')
@@ -81,7 +81,8 @@ func QuoteLocal(local string) string {
 
 // isPrintable reports whether a text is UTF-8 without control characters, and not more than spaces.
 func isPrintable(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsRune(text, utf8.RuneError) && strings.TrimSpace(text) != "" && strings.IndexFunc(text, func(r rune) bool { return r != ' ' && !unicode.IsGraphic(r) }) < 0
+	return utf8.ValidString(text) && !strings.ContainsRune(text, utf8.RuneError) && strings.TrimSpace(text) != "" &&
+		strings.IndexFunc(text, func(r rune) bool { return r != ' ' && !unicode.IsGraphic(r) }) < 0
 }
 
 // isDotString reports whether a local part needs no quotes.

@@ -114,8 +114,9 @@ func TestCheck(t *testing.T) {
 		},
 		{
 			name: "strict alignment", raw: signed, client: client, envelopeFrom: "bounce@example.com",
-			zone: zone{"example.com": "v=spf1 ip4:192.0.2.1 -all", "key._domainkey.example.com": key, "_dmarc.mail.example.com": "v=DMARC1; p=reject; adkim=s; aspf=s"},
-			spf:  Pass, dkim: []Value{Pass}, dmarc: Fail, policy: "reject",
+			zone: zone{"example.com": "v=spf1 ip4:192.0.2.1 -all", "key._domainkey.example.com": key,
+				"_dmarc.mail.example.com": "v=DMARC1; p=reject; adkim=s; aspf=s"},
+			spf: Pass, dkim: []Value{Pass}, dmarc: Fail, policy: "reject",
 		},
 		{
 			name: "a changed body", raw: strings.Replace(signed, "Hello!", "Hullo!", 1), client: client, envelopeFrom: "bounce@example.com",

@@ -22,7 +22,8 @@ func BenchmarkFindBest(b *testing.B) {
 	text := benchText(10<<10, "The garden has %d flowers, and the order of delivery was confirmed for place %d on Tuesday.\n")
 	half := benchText(5<<10, "The garden has %d flowers, and the order of delivery was confirmed for place %d on Tuesday.\n")
 	html := benchText(5<<10, "<tr><td style=\"padding:4px\"><p class=\"line\">The garden has %d flowers, and place %d is <b>confirmed</b>.</p></td></tr>\n")
-	for _, m := range []struct{ name, text, html string }{{"text", text, ""}, {"both", half, html}, {"code", half + "Your code is 482913.\n", html}} {
+	for _, m := range []struct{ name, text, html string }{{"text", text, ""}, {"both", half, html},
+		{"code", half + "Your code is 482913.\n", html}} {
 		b.Run(m.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -74,7 +74,8 @@ func findAll(subject, text, htmlText string, least float64) []Code {
 	return found
 }
 
-// Best returns the verification code among the candidates. It reports false where none is likely enough, or where several are equally likely.
+// Best returns the verification code among the candidates. It reports false where none is likely enough, or where several are equally
+// likely.
 func Best(found []Code) (Code, bool) {
 	if len(found) == 0 || found[0].Confidence < Threshold {
 		return Code{}, false
@@ -92,7 +93,8 @@ func FindIn(p *rfc822.Parsed) []Code {
 	return Find(p.Subject, p.Text, rfc822.HTMLText(p.HTML, MaxText))
 }
 
-// addCodes adds the candidates of a part that have at least the confidence least. A value that was found before keeps its place, and the higher confidence.
+// addCodes adds the candidates of a part that have at least the confidence least. A value that was found before keeps its place, and the
+// higher confidence.
 func (p *part) addCodes(found []Code, least float64) []Code {
 	for _, f := range p.forms {
 		confidence := p.rateForm(f, least)

@@ -19,11 +19,13 @@ func TestFind(t *testing.T) {
 	}{
 		{"digits after a keyword in the subject", "Your verification code: 482913", "", "", found{"482913", Subject}},
 		{"digits before a keyword in the subject", "482913 is your Example confirmation code", "", "", found{"482913", Subject}},
-		{"the body after a subject without a code", "Welcome", "Your verification code is 739201. It expires in 10 minutes.", "", found{"739201", Text}},
+		{"the body after a subject without a code", "Welcome", "Your verification code is 739201. It expires in 10 minutes.", "",
+			found{"739201", Text}},
 		{"mixed letters and digits", "Sign in", "Security code: A7K29Q", "", found{"A7K29Q", Text}},
 		{"Chinese", "登录提醒", "您的验证码是 582014，10分钟内有效。", "", found{"582014", Text}},
 		{"Chinese without spaces", "【示例】验证码：0917", "", "", found{"0917", Subject}},
-		{"the code on a line of its own", "Confirm your address", "Hello Ada,\r\n\r\nuse this passcode:\r\n\r\n    4821\r\n\r\nThe team", "", found{"4821", Text}},
+		{"the code on a line of its own", "Confirm your address", "Hello Ada,\r\n\r\nuse this passcode:\r\n\r\n    4821\r\n\r\nThe team", "",
+			found{"4821", Text}},
 		{"the text of HTML", "Log in", "", "One-time code\n920144\nValid for 5 minutes", found{"920144", HTML}},
 		{"a prefix of one letter", "Example", "G-582913 is your verification code.", "", found{"582913", Text}},
 		{"a year beside the code", "Your login code", "Login code: 8842\nCopyright 2026 Example", "", found{"8842", Text}},
@@ -31,7 +33,8 @@ func TestFind(t *testing.T) {
 		{"a link after the code", "Hi", "OTP 445566 https://example.com/login?token=9912345", "", found{"445566", Text}},
 		{"a code bound to a site", "Hi", "Your code is 123987.\n\n@example.com #123987", "", found{"123987", Text}},
 		{"the same code twice", "OTP 777123", "OTP 777123", "", found{"777123", Subject}},
-		{"letters in brackets with their name", "Welcome", "Press the button to finish. (Code FQYKPR) If you did not ask, do nothing.", "", found{"FQYKPR", Text}},
+		{"letters in brackets with their name", "Welcome", "Press the button to finish. (Code FQYKPR) If you did not ask, do nothing.", "",
+			found{"FQYKPR", Text}},
 		{"letters in brackets, Korean", "환영합니다", "아래 버튼을 클릭하세요. (코드 FQYKPR) 무시하셔도 됩니다.", "", found{"FQYKPR", Text}},
 		{"a Turkish ending", "Merhaba", "Lütfen tek kullanımlık şifre 482913'yi kullanın.", "", found{"482913", Text}},
 		{"a Korean ending", "안내", "482913는 shop.example의 OTP입니다.", "", found{"482913", Text}},
@@ -77,7 +80,8 @@ func TestFindReadsTheBeginningOfLongTexts(t *testing.T) {
 }
 
 func FuzzFind(f *testing.F) {
-	for _, seed := range []string{"Your verification code: 482913", "您的验证码是 582014", "otp", "G-1234 otp", "@1234", "\xff1234\xffotp", "1\n2\n3\n4 code", "code 4KQ-7XR", "İ code 1234"} {
+	for _, seed := range []string{"Your verification code: 482913", "您的验证码是 582014", "otp", "G-1234 otp", "@1234",
+		"\xff1234\xffotp", "1\n2\n3\n4 code", "code 4KQ-7XR", "İ code 1234"} {
 		f.Add(seed, seed)
 	}
 	f.Fuzz(func(t *testing.T, subject, body string) {
@@ -86,7 +90,8 @@ func FuzzFind(f *testing.F) {
 			t.Errorf("found %d codes", len(all))
 		}
 		for _, c := range all {
-			if n := len(strings.ReplaceAll(c.Value, "-", "")); n < minLength || n > maxLength || !utf8.ValidString(c.Value+c.Around) || c.Confidence < 0 || c.Confidence > 1 {
+			if n := len(strings.ReplaceAll(c.Value, "-", "")); n < minLength || n > maxLength || !utf8.ValidString(c.Value+c.Around) ||
+				c.Confidence < 0 || c.Confidence > 1 {
 				t.Errorf("found %+v in %q and %q", c, subject, body)
 			}
 		}

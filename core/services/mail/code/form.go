@@ -37,8 +37,8 @@ func findForms(text string) (found []form) {
 	return found
 }
 
-// findGroup returns the code of several words that begins with the word s: characters that stand apart, two groups of three or four, or three
-// of two. Groups with letters have a hyphen between them.
+// findGroup returns the code of several words that begins with the word s: characters that stand apart, two groups of three or four, or
+// three of two. Groups with letters have a hyphen between them.
 func findGroup(text string, s span) (span, bool) {
 	size := s.end - s.start
 	digits, ok := isGroup(text[s.start:s.end])
@@ -140,7 +140,8 @@ func isPartOfMore(text string, f form) bool {
 		return true
 	}
 	around := wordAround(text, f.span)
-	if strings.Contains(around, "@") && !strings.HasPrefix(around, "@") || strings.Contains(around, "://") || strings.HasPrefix(around, "www.") {
+	if strings.Contains(around, "@") && !strings.HasPrefix(around, "@") || strings.Contains(around, "://") ||
+		strings.HasPrefix(around, "www.") {
 		return true
 	}
 	// Groups of digits beside it make it a telephone number, an account or an amount.
@@ -182,7 +183,8 @@ func joinsWords(s string, i, step int) bool {
 			return false
 		}
 		other := i + step
-		return other >= 0 && other < len(s) && isAlphanumeric(s[other]) && (s[i] != ',' && s[i] != '.' && s[i] != ':' && s[i] != '=' || step > 0 || isDigit(s[other]))
+		return other >= 0 && other < len(s) && isAlphanumeric(s[other]) &&
+			(s[i] != ',' && s[i] != '.' && s[i] != ':' && s[i] != '=' || step > 0 || isDigit(s[other]))
 	}
 	if step < 0 {
 		return isAlphabetic(lastRune(s[:i+1]))
@@ -192,7 +194,8 @@ func joinsWords(s string, i, step int) bool {
 
 // hasShortPrefix reports whether a single letter and a hyphen stand before start, as in "G-123456".
 func hasShortPrefix(text string, start int) bool {
-	return start >= 2 && text[start-1] == '-' && isLetter(text[start-2]) && (start == 2 || !isAlphanumeric(text[start-3]) && text[start-3] != '-')
+	return start >= 2 && text[start-1] == '-' && isLetter(text[start-2]) &&
+		(start == 2 || !isAlphanumeric(text[start-3]) && text[start-3] != '-')
 }
 
 // wordAround returns the text around s up to the next space.

@@ -90,7 +90,8 @@ func (p *part) lowerRating(f form, rating float64, alone bool) float64 {
 	switch {
 	case f.digits == 0 && (!direct && !alone || rating < 0.8 || !p.looksDrawn(f) || !p.isClosed(f.span)):
 		return 0
-	case rating > 0.3 && !p.hasContext && !p.subjectSays && sale.MatchString(p.lower[max(0, f.start-sentence):min(len(p.lower), f.end+sentence)]):
+	case rating > 0.3 && !p.hasContext && !p.subjectSays &&
+		sale.MatchString(p.lower[max(0, f.start-sentence):min(len(p.lower), f.end+sentence)]):
 		return min(rating, 0.3)
 	case p.isCounted(f.span, direct):
 		return 0.1
@@ -106,7 +107,8 @@ func (p *part) lowerRating(f form, rating float64, alone bool) float64 {
 
 // looksDrawn reports whether a word of letters looks drawn by lot.
 func (p *part) looksDrawn(f form) bool {
-	return hasFewVowels(f.value) || f.letters >= 5 && strings.ToUpper(f.value) == f.value && strings.ToUpper(p.lineAround(f.span)) != p.lineAround(f.span)
+	return hasFewVowels(f.value) || f.letters >= 5 && strings.ToUpper(f.value) == f.value &&
+		strings.ToUpper(p.lineAround(f.span)) != p.lineAround(f.span)
 }
 
 // isClosed reports whether something ends a line or a sentence, or stands in quotes, after what announces it, or in brackets with that.
@@ -122,8 +124,8 @@ func (p *part) isClosed(s span) bool {
 	return before == "" || strings.ContainsRune(":：\n\"“", lastRune(before)) || isJoined(toLower(before[max(0, len(before)-20):]))
 }
 
-// wordsBefore returns the last word before i that names a code and the last one that names another number, and whether a word of the context
-// is near.
+// wordsBefore returns the last word before i that names a code and the last one that names another number, and whether a word of the
+// context is near.
 func (p *part) wordsBefore(i int) (named, other foundWord, context bool) {
 	n := sort.Search(len(p.words), func(k int) bool { return p.words[k].end > i })
 	for k := n - 1; k >= 0 && i-p.words[k].end < paragraph; k-- {
@@ -245,7 +247,8 @@ func (p *part) isCounted(s span, named bool) bool {
 	case '$', '€', '£', '¥', '￥', '₽', '₩', '+', '№', '〒', '°', '©':
 		return true
 	case '#':
-		return s.start >= 2 && p.text[s.start-1] == '#' && !named && !strings.Contains(wordAround(p.text, s), "@") && !strings.Contains(p.lineAround(s), "@")
+		return s.start >= 2 && p.text[s.start-1] == '#' && !named && !strings.Contains(wordAround(p.text, s), "@") &&
+			!strings.Contains(p.lineAround(s), "@")
 	}
 	return counted.MatchString(p.lower[s.end:min(len(p.lower), s.end+16)])
 }
@@ -258,7 +261,8 @@ func (p *part) isCountOfWord(end int) bool {
 // isPlace reports whether a number looks like that of a house or a postcode.
 func (p *part) isPlace(f form) bool {
 	after := p.text[f.end:min(len(p.text), f.end+60)]
-	return streets.MatchString(after) || f.digits == 5 && (state.MatchString(p.text[max(0, f.start-5):f.start]) || town.MatchString(after)) || f.digits == 4 && town.MatchString(after)
+	return streets.MatchString(after) || f.digits == 5 && (state.MatchString(p.text[max(0, f.start-5):f.start]) || town.MatchString(after)) ||
+		f.digits == 4 && town.MatchString(after)
 }
 
 // isAlone reports whether nothing else stands in the line.

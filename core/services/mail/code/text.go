@@ -11,8 +11,8 @@ import (
 // span is a range of bytes.
 type span struct{ start, end int }
 
-// normalizeText returns the beginning of a text in one form: composed, with ASCII digits and letters for those of full width, plain spaces and
-// no characters that are not seen.
+// normalizeText returns the beginning of a text in one form: composed, with ASCII digits and letters for those of full width, plain
+// spaces and no characters that are not seen.
 func normalizeText(text string) string {
 	if len(text) > MaxText {
 		cut := MaxText
@@ -77,7 +77,8 @@ func isAlphabetic(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 0 && isAlphanumeric(byte(r))
 	}
-	return unicode.IsLetter(r) && r != utf8.RuneError && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) && r != 'ー'
+	return unicode.IsLetter(r) && r != utf8.RuneError && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) &&
+		r != 'ー'
 }
 
 func firstRune(s string) rune {

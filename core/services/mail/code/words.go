@@ -115,7 +115,8 @@ func findWords(lower string) (found []foundWord) {
 		best := foundWord{}
 		for _, w := range wordsByBytes.lists[n] {
 			end := i + len(w.text)
-			if len(w.text) <= best.end-best.start || !strings.HasPrefix(lower[i:], w.text) || isAlphabetic(lastRune(w.text)) && isAlphabetic(firstRune(lower[end:])) {
+			if len(w.text) <= best.end-best.start || !strings.HasPrefix(lower[i:], w.text) || isAlphabetic(lastRune(w.text)) &&
+				isAlphabetic(firstRune(lower[end:])) {
 				continue
 			}
 			best = foundWord{span{i, end}, w.kind}

@@ -131,11 +131,13 @@ func checkMX(ctx context.Context, cfg Config, name string) Finding {
 	evidence := strings.Join(hosts, ", ")
 	switch {
 	case len(hosts) == 0 && err != nil && !isNotFound(err):
-		return fail("mx", name, "The MX records could not be looked up.", err.Error(), "See that this machine reaches a DNS server, or set resolver in the block of the service.")
+		return fail("mx", name, "The MX records could not be looked up.", err.Error(),
+			"See that this machine reaches a DNS server, or set resolver in the block of the service.")
 	case len(hosts) == 0:
 		return fail("mx", name, "The domain has no MX record.", "", "Set the records that the page of the domains shows.")
 	case !slices.Contains(hosts, strings.ToLower(cfg.Host)):
-		return fail("mx", name, "The MX records name other hosts: mail goes there.", evidence, "Replace them by the records that the page of the domains shows.")
+		return fail("mx", name, "The MX records name other hosts: mail goes there.", evidence,
+			"Replace them by the records that the page of the domains shows.")
 	case len(hosts) > 1:
 		return pass("mx", name, "The MX records name this server, and others besides.", evidence)
 	}

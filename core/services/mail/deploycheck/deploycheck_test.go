@@ -79,7 +79,8 @@ func (z zone) answer(query dnsmessage.Message) *dnsmessage.Message {
 		case q.Type == dnsmessage.TypePTR:
 			body = &dnsmessage.PTRResource{PTR: dnsmessage.MustNewName(value)}
 		}
-		reply.Answers = append(reply.Answers, dnsmessage.Resource{Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: dnsmessage.ClassINET, TTL: 60}, Body: body})
+		reply.Answers = append(reply.Answers, dnsmessage.Resource{Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type,
+			Class: dnsmessage.ClassINET, TTL: 60}, Body: body})
 	}
 	return reply
 }
@@ -113,7 +114,8 @@ func certificate(t *testing.T, name string, from time.Time, valid time.Duration)
 	if err != nil {
 		t.Fatal(err)
 	}
-	form := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: from, NotAfter: from.Add(valid)}
+	form := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: from,
+		NotAfter: from.Add(valid)}
 	der, err := x509.CreateCertificate(rand.Reader, form, form, &private.PublicKey, private)
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +125,8 @@ func certificate(t *testing.T, name string, from time.Time, valid time.Duration)
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for file, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "EC PRIVATE KEY", Bytes: secret}} {
+	for file, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der},
+		"key.pem": {Type: "EC PRIVATE KEY", Bytes: secret}} {
 		if err := os.WriteFile(filepath.Join(dir, file), pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -169,28 +172,43 @@ func TestChecks(t *testing.T) {
 		// want are the checks that fail, by id, with a part of their summary; none if all pass.
 		want map[string]string
 	}{
-		"all is well":     {},
-		"no MX":           {zone: func(z zone) { delete(z, "MX inbox.test.") }, want: map[string]string{"mx": "no MX record"}},
-		"MX elsewhere":    {zone: func(z zone) { z["MX inbox.test."] = []string{"mx.other.test."} }, want: map[string]string{"mx": "name other hosts"}},
-		"one of two MX":   {zone: func(z zone) { z["MX inbox.test."] = []string{"mx.other.test.", "MX.inbox.test."} }},
-		"MX unknown":      {zone: func(z zone) { z["MX inbox.test."] = []string{"broken"} }, want: map[string]string{"mx": "could not be looked up"}},
-		"no host":         {change: func(c *Config) { c.Host = "" }, want: map[string]string{"mx": "is not known"}},
-		"no address":      {zone: func(z zone) { delete(z, "A mx.inbox.test.") }, want: map[string]string{"address": "no address"}},
-		"address unknown": {zone: func(z zone) { z["A mx.inbox.test."] = []string{"broken"} }, want: map[string]string{"address": "could not be looked up"}},
-		"port closed":     {change: func(c *Config) { c.Port = "1" }, want: map[string]string{"port": "does not answer"}},
-		"no mail server":  {change: func(c *Config) { c.Port = greeter(t, "SSH-2.0-x\r\n") }, want: map[string]string{"port": "is no mail server"}},
-		"another server":  {change: func(c *Config) { c.Port = greeter(t, "220 mx.other.test ESMTP\r\n") }, want: map[string]string{"port": "Another mail server"}},
-		"endless line":    {change: func(c *Config) { c.Port = greeter(t, strings.Repeat("220", 5000)) }, want: map[string]string{"port": "is no mail server"}},
-		"no reverse":      {zone: func(z zone) { delete(z, "PTR 9.0.0.127.in-addr.arpa.") }, want: map[string]string{"reverse": "has no reverse name"}},
-		"other reverse":   {zone: func(z zone) { z["PTR 9.0.0.127.in-addr.arpa."] = []string{"host-1.isp.test."} }, want: map[string]string{"reverse": "another one"}},
-		"reverse unknown": {zone: func(z zone) { z["PTR 9.0.0.127.in-addr.arpa."] = []string{"broken"} }, want: map[string]string{"reverse": "could not be looked up"}},
-		"loopback":        {change: func(c *Config) { c.Listeners[0].Address = "127.0.0.1:2525" }, want: map[string]string{"listener": "this machine alone"}},
-		"no listener":     {change: func(c *Config) { c.Listeners = nil }, want: map[string]string{"port": "Another mail server"}},
-		"no certificate":  {change: func(c *Config) { c.Listeners[0].CertFile = "" }, want: map[string]string{"certificate": "without encryption"}},
-		"unreadable":      {change: func(c *Config) { c.Listeners[0].KeyFile = "/nowhere" }, want: map[string]string{"certificate": "cannot be read"}},
-		"expired":         {change: func(c *Config) { c.Now = func() time.Time { return now.Add(100 * day) } }, want: map[string]string{"certificate": "has expired"}},
-		"expires":         {change: func(c *Config) { c.Now = func() time.Time { return now.Add(80 * day) } }, want: map[string]string{"certificate": "within two weeks"}},
-		"not valid yet":   {change: func(c *Config) { c.Now = func() time.Time { return now.Add(-10 * day) } }, want: map[string]string{"certificate": "not valid yet"}},
+		"all is well": {},
+		"no MX":       {zone: func(z zone) { delete(z, "MX inbox.test.") }, want: map[string]string{"mx": "no MX record"}},
+		"MX elsewhere": {zone: func(z zone) { z["MX inbox.test."] = []string{"mx.other.test."} },
+			want: map[string]string{"mx": "name other hosts"}},
+		"one of two MX": {zone: func(z zone) { z["MX inbox.test."] = []string{"mx.other.test.", "MX.inbox.test."} }},
+		"MX unknown": {zone: func(z zone) { z["MX inbox.test."] = []string{"broken"} },
+			want: map[string]string{"mx": "could not be looked up"}},
+		"no host":    {change: func(c *Config) { c.Host = "" }, want: map[string]string{"mx": "is not known"}},
+		"no address": {zone: func(z zone) { delete(z, "A mx.inbox.test.") }, want: map[string]string{"address": "no address"}},
+		"address unknown": {zone: func(z zone) { z["A mx.inbox.test."] = []string{"broken"} },
+			want: map[string]string{"address": "could not be looked up"}},
+		"port closed": {change: func(c *Config) { c.Port = "1" }, want: map[string]string{"port": "does not answer"}},
+		"no mail server": {change: func(c *Config) { c.Port = greeter(t, "SSH-2.0-x\r\n") },
+			want: map[string]string{"port": "is no mail server"}},
+		"another server": {change: func(c *Config) { c.Port = greeter(t, "220 mx.other.test ESMTP\r\n") },
+			want: map[string]string{"port": "Another mail server"}},
+		"endless line": {change: func(c *Config) { c.Port = greeter(t, strings.Repeat("220", 5000)) },
+			want: map[string]string{"port": "is no mail server"}},
+		"no reverse": {zone: func(z zone) { delete(z, "PTR 9.0.0.127.in-addr.arpa.") },
+			want: map[string]string{"reverse": "has no reverse name"}},
+		"other reverse": {zone: func(z zone) { z["PTR 9.0.0.127.in-addr.arpa."] = []string{"host-1.isp.test."} },
+			want: map[string]string{"reverse": "another one"}},
+		"reverse unknown": {zone: func(z zone) { z["PTR 9.0.0.127.in-addr.arpa."] = []string{"broken"} },
+			want: map[string]string{"reverse": "could not be looked up"}},
+		"loopback": {change: func(c *Config) { c.Listeners[0].Address = "127.0.0.1:2525" },
+			want: map[string]string{"listener": "this machine alone"}},
+		"no listener": {change: func(c *Config) { c.Listeners = nil }, want: map[string]string{"port": "Another mail server"}},
+		"no certificate": {change: func(c *Config) { c.Listeners[0].CertFile = "" },
+			want: map[string]string{"certificate": "without encryption"}},
+		"unreadable": {change: func(c *Config) { c.Listeners[0].KeyFile = "/nowhere" },
+			want: map[string]string{"certificate": "cannot be read"}},
+		"expired": {change: func(c *Config) { c.Now = func() time.Time { return now.Add(100 * day) } },
+			want: map[string]string{"certificate": "has expired"}},
+		"expires": {change: func(c *Config) { c.Now = func() time.Time { return now.Add(80 * day) } },
+			want: map[string]string{"certificate": "within two weeks"}},
+		"not valid yet": {change: func(c *Config) { c.Now = func() time.Time { return now.Add(-10 * day) } },
+			want: map[string]string{"certificate": "not valid yet"}},
 		"other name": {change: func(c *Config) {
 			c.Listeners[0].CertFile, c.Listeners[0].KeyFile = certificate(t, "www.inbox.test", now.Add(-day), 90*day)
 		}, want: map[string]string{"certificate": "for other names"}},
@@ -202,7 +220,8 @@ func TestChecks(t *testing.T) {
 			if test.zone != nil {
 				test.zone(z)
 			}
-			cfg := Config{Resolver: z.start(t), Host: "mx.inbox.test", Domains: []string{"inbox.test"}, Port: open, Listeners: []Listener{{Address: "0.0.0.0:25", Hostname: "mx.inbox.test", CertFile: cert, KeyFile: key}}}
+			cfg := Config{Resolver: z.start(t), Host: "mx.inbox.test", Domains: []string{"inbox.test"}, Port: open,
+				Listeners: []Listener{{Address: "0.0.0.0:25", Hostname: "mx.inbox.test", CertFile: cert, KeyFile: key}}}
 			if test.change != nil {
 				test.change(&cfg)
 			}

@@ -25,9 +25,11 @@ func checkHost(ctx context.Context, cfg Config) []Finding {
 	addresses, err := lookupAddresses(ctx, cfg)
 	switch {
 	case err != nil:
-		return []Finding{fail("address", cfg.Host, "The addresses of the host could not be looked up.", err.Error(), "See that this machine reaches a DNS server, or set resolver in the block of the service.")}
+		return []Finding{fail("address", cfg.Host, "The addresses of the host could not be looked up.", err.Error(),
+			"See that this machine reaches a DNS server, or set resolver in the block of the service.")}
 	case len(addresses) == 0:
-		return []Finding{fail("address", cfg.Host, "The host has no address.", "", "Set an A record, and an AAAA record where there is IPv6, of the host to the public address of this server.")}
+		return []Finding{fail("address", cfg.Host, "The host has no address.", "",
+			"Set an A record, and an AAAA record where there is IPv6, of the host to the public address of this server.")}
 	}
 	out := make([]Finding, 1+2*len(addresses))
 	out[0] = pass("address", cfg.Host, "The host has an address.", strings.Join(addresses, ", "))
@@ -80,7 +82,8 @@ func checkPort(ctx context.Context, cfg Config, address string) Finding {
 		return fail("port", at, "What answers at the port for mail is no mail server.", line, remedy)
 	}
 	if !slices.ContainsFunc(cfg.Listeners, func(l Listener) bool { return strings.HasPrefix(line, "220 "+l.Hostname+" ") }) {
-		return fail("port", at, "Another mail server answers at the port for mail.", line, "Stop the other server, or point the address of the host to this one.")
+		return fail("port", at, "Another mail server answers at the port for mail.", line,
+			"Stop the other server, or point the address of the host to this one.")
 	}
 	return pass("port", at, "This server answers at the port for mail.", line)
 }
@@ -101,7 +104,8 @@ func checkReverse(ctx context.Context, cfg Config, address string) Finding {
 	}
 	switch {
 	case len(names) == 0 && err != nil && !isNotFound(err):
-		return fail("reverse", address, "The reverse name could not be looked up.", err.Error(), "See that this machine reaches a DNS server, or set resolver in the block of the service.")
+		return fail("reverse", address, "The reverse name could not be looked up.", err.Error(),
+			"See that this machine reaches a DNS server, or set resolver in the block of the service.")
 	case len(names) == 0:
 		return fail("reverse", address, "The address has no reverse name.", "", remedy)
 	case !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(known, name) }):
@@ -117,16 +121,19 @@ func checkCertificate(cfg Config, l Listener) Finding {
 		host = l.Hostname
 	}
 	if l.CertFile == "" {
-		return fail("certificate", host, "There is no certificate: mail comes without encryption.", l.Address, "Set tls_cert and tls_key in the smtp block to a certificate of the host name.")
+		return fail("certificate", host, "There is no certificate: mail comes without encryption.", l.Address,
+			"Set tls_cert and tls_key in the smtp block to a certificate of the host name.")
 	}
 	pair, err := tls.LoadX509KeyPair(l.CertFile, l.KeyFile)
 	if err != nil {
-		return fail("certificate", host, "The certificate cannot be read.", err.Error(), "See that tls_cert and tls_key name files in PEM that belong together, and that this process may read them.")
+		return fail("certificate", host, "The certificate cannot be read.", err.Error(),
+			"See that tls_cert and tls_key name files in PEM that belong together, and that this process may read them.")
 	}
 	// LoadX509KeyPair has parsed it.
 	leaf, err := x509.ParseCertificate(pair.Certificate[0])
 	if err != nil {
-		return fail("certificate", host, "The certificate cannot be read.", err.Error(), "See that tls_cert and tls_key name files in PEM that belong together, and that this process may read them.")
+		return fail("certificate", host, "The certificate cannot be read.", err.Error(),
+			"See that tls_cert and tls_key name files in PEM that belong together, and that this process may read them.")
 	}
 	const renew = "Renew the certificate; the files are read again by themselves."
 	evidence, now := "valid until "+leaf.NotAfter.UTC().Format(time.DateOnly), cfg.Now()
@@ -134,9 +141,11 @@ func checkCertificate(cfg Config, l Listener) Finding {
 	case now.After(leaf.NotAfter):
 		return fail("certificate", host, "The certificate has expired.", evidence, renew)
 	case now.Before(leaf.NotBefore):
-		return fail("certificate", host, "The certificate is not valid yet.", "valid from "+leaf.NotBefore.UTC().Format(time.DateOnly), "See that the clock of this machine is right.")
+		return fail("certificate", host, "The certificate is not valid yet.", "valid from "+leaf.NotBefore.UTC().Format(time.DateOnly),
+			"See that the clock of this machine is right.")
 	case leaf.VerifyHostname(host) != nil:
-		return fail("certificate", host, "The certificate is for other names.", strings.Join(leaf.DNSNames, ", "), "Get a certificate for the host name that the MX records name.")
+		return fail("certificate", host, "The certificate is for other names.", strings.Join(leaf.DNSNames, ", "),
+			"Get a certificate for the host name that the MX records name.")
 	case leaf.NotAfter.Sub(now) < expiresSoon:
 		return fail("certificate", host, "The certificate expires within two weeks.", evidence, renew)
 	}

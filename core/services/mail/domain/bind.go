@@ -42,7 +42,8 @@ func parseApex(text string) (string, error) {
 		return "", fault.New(fault.InvalidArgument, "%s is a public suffix, which nobody can bind.", name).With("field", "mailDomain")
 	}
 	if apex != name {
-		return "", fault.New(CodeSubdomain, "%s lies below %s: bind %s, and make mailboxes with the subdomain %s.", name, apex, apex, strings.TrimSuffix(name, "."+apex)).
+		return "", fault.New(CodeSubdomain, "%s lies below %s: bind %s, and make mailboxes with the subdomain %s.", name, apex, apex,
+			strings.TrimSuffix(name, "."+apex)).
 			WithStatus(http.StatusBadRequest).With("field", "mailDomain").With("mailDomain", name).With("recommendedApex", apex).
 			With("recommendedMailboxSubdomain", strings.TrimSuffix(name, "."+apex))
 	}
@@ -65,7 +66,8 @@ func (d *Domains) Enable(ctx context.Context, text, zoneID string) (row Domain, 
 		return Domain{}, false, explainFailure(err)
 	}
 	if !slices.ContainsFunc(zones, func(z dns.Zone) bool { return z.ID == zoneID && z.Name == name }) {
-		return Domain{}, false, fault.New(fault.InvalidArgument, "The DNS provider has no zone %s with this id.", name).With("field", "zoneId").With("rootDomain", name).With("zoneId", zoneID)
+		return Domain{}, false, fault.New(fault.InvalidArgument, "The DNS provider has no zone %s with this id.", name).With("field",
+			"zoneId").With("rootDomain", name).With("zoneId", zoneID)
 	}
 	return d.add(ctx, c, Domain{Name: name, ZoneID: zoneID, Binding: FromCatalog}, false)
 }
@@ -132,9 +134,9 @@ func (d *Domains) Retry(ctx context.Context, id string) (Domain, error) {
 	})
 }
 
-// reprovisionDomain provisions a domain that there is with a provider, anew if it had another one. A provider that limits requests does not change
-// the status: what a crash has interrupted, or what has made the domain a routed one, goes on at RetryAt. Any other failure leaves
-// ProvisioningError, but a domain that works as before stays active, and the failure is returned.
+// reprovisionDomain provisions a domain that there is with a provider, anew if it had another one. A provider that limits requests does
+// not change the status: what a crash has interrupted, or what has made the domain a routed one, goes on at RetryAt. Any other failure
+// leaves ProvisioningError, but a domain that works as before stays active, and the failure is returned.
 func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Domain, create bool) error {
 	if row.Operation == opDelete {
 		if err := d.giveUpDeletion(context.WithoutCancel(ctx), c, row); err != nil {
@@ -198,8 +200,8 @@ func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Doma
 	return d.finishFailed(ctx, row, failed)
 }
 
-// worksAsBefore reports whether an active domain still brings mail although it could not be provisioned again: the provider has said nothing about
-// it, since it was not reached or a reload has replaced it, or has refused no more than the rule of a mailbox.
+// worksAsBefore reports whether an active domain still brings mail although it could not be provisioned again: the provider has said
+// nothing about it, since it was not reached or a reload has replaced it, or has refused no more than the rule of a mailbox.
 func worksAsBefore(former, row Domain, failed error) bool {
 	return former.Status == Active && former.Routed == row.Routed && (!isRefusal(failed) || isReplaced(failed) || row.Step == stepRules)
 }

@@ -80,7 +80,8 @@ func (d *Domains) takeCatchAll(ctx context.Context, row *Domain) error {
 	return explainFailure(failed)
 }
 
-// giveBackCatchAll restores what the provider did before, and forgets it. The operation ends only if that worked, or there is nothing to restore.
+// giveBackCatchAll restores what the provider did before, and forgets it. The operation ends only if that worked, or there is nothing to
+// restore.
 func (d *Domains) giveBackCatchAll(ctx context.Context, c Connection, row *Domain) error {
 	if err := d.restoreCatchAll(ctx, c, row); err != nil {
 		d.noteLimit(row, err)
@@ -127,7 +128,8 @@ func (d *Domains) endCatchAll(ctx context.Context, row *Domain) error {
 	return d.dropCatchAll(ctx, row)
 }
 
-// resumeCatchAll ends what has begun with the catch-all of a domain and is not known to have ended: the beginning goes back, the end goes on.
+// resumeCatchAll ends what has begun with the catch-all of a domain and is not known to have ended: the beginning goes back, the end goes
+// on.
 func (d *Domains) resumeCatchAll(ctx context.Context, row *Domain) error {
 	switch row.Operation {
 	case opCatchAllEnable:
@@ -142,8 +144,8 @@ func (d *Domains) resumeCatchAll(ctx context.Context, row *Domain) error {
 	return nil
 }
 
-// dropCatchAll stores a domain without its catch-all, which the provider does not have any more, and expires the mailboxes that it has made.
-// It locks the domain before its mailboxes, as whoever makes a mailbox does.
+// dropCatchAll stores a domain without its catch-all, which the provider does not have any more, and expires the mailboxes that it has
+// made. It locks the domain before its mailboxes, as whoever makes a mailbox does.
 func (d *Domains) dropCatchAll(ctx context.Context, row *Domain) error {
 	former := *row
 	row.CatchAll, row.CatchAllSnapshot, row.CatchAllPattern, row.CatchAllOwnerID = false, nil, "", ""
@@ -193,8 +195,8 @@ func (d *Domains) restoreRouting(ctx context.Context, c Connection, row *Domain,
 	return cmp.Or(d.persist(ctx, row), failed)
 }
 
-// addMissingRules makes the rules of the registered mailboxes that have none. A rule of somebody else for one of the addresses does not keep the
-// other mailboxes from getting theirs; it is the error.
+// addMissingRules makes the rules of the registered mailboxes that have none. A rule of somebody else for one of the addresses does not
+// keep the other mailboxes from getting theirs; it is the error.
 func (d *Domains) addMissingRules(ctx context.Context, row *Domain) error {
 	missing, err := d.cfg.Mailboxes.ListUnrouted(ctx, row.ID)
 	if err != nil {
@@ -212,8 +214,8 @@ func (d *Domains) addMissingRules(ctx context.Context, row *Domain) error {
 	return foreign
 }
 
-// addMissingRule makes the rule of a mailbox. Before its id is known, the request is noted: the rule goes with the mailbox also if the answer of
-// the provider is lost.
+// addMissingRule makes the rule of a mailbox. Before its id is known, the request is noted: the rule goes with the mailbox also if the
+// answer of the provider is lost.
 func (d *Domains) addMissingRule(ctx context.Context, row Domain, box Unrouted, enabled map[string]bool) error {
 	if needed, err := d.beginRule(ctx, box); err != nil || !needed {
 		return err
@@ -237,5 +239,6 @@ func (d *Domains) beginRule(ctx context.Context, box Unrouted) (needed bool, err
 // endRule is EndRule of the mailboxes in a transaction of its own.
 func (d *Domains) endRule(ctx context.Context, mailboxID, ruleID string) error {
 	at := d.cfg.Now()
-	return d.cfg.Store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error { return d.cfg.Mailboxes.EndRule(ctx, mailboxID, ruleID, at) })
+	return d.cfg.Store.Tx(ctx, "note the rule of a mailbox",
+		func(ctx context.Context) error { return d.cfg.Mailboxes.EndRule(ctx, mailboxID, ruleID, at) })
 }

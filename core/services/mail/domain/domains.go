@@ -71,8 +71,8 @@ func New(cfg Config) *Domains {
 	return &Domains{Store: NewStore(cfg.Store), cfg: cfg, busy: map[string]bool{}}
 }
 
-// AddFromSettings makes the domains that the settings name, and that there are not, as active ones. A deleted one comes back, once its deletion has
-// ended; one that was disabled stays so. One that somebody changes at present is left out. It may be repeated.
+// AddFromSettings makes the domains that the settings name, and that there are not, as active ones. A deleted one comes back, once its
+// deletion has ended; one that was disabled stays so. One that somebody changes at present is left out. It may be repeated.
 func (d *Domains) AddFromSettings(ctx context.Context, names []string) error {
 	for _, name := range names {
 		if err := d.addFromSettings(ctx, name); err != nil {

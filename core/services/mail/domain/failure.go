@@ -57,7 +57,8 @@ func isLimited(err error) bool { return fault.CodeOf(err) == fault.RateLimited }
 // isRefusal reports whether an error is an answer of the provider that a person can do something about.
 func isRefusal(err error) bool { return fault.StatusOf(err) == http.StatusConflict }
 
-// IsDeclined reports whether an error says that the provider has not done what it was to do, and will not: it has answered so, or was not asked.
+// IsDeclined reports whether an error says that the provider has not done what it was to do, and will not: it has answered so, or was not
+// asked.
 func IsDeclined(err error) bool {
 	return isRefusal(err) || isLimited(err) || client.CauseOf(err) == client.CauseDenied
 }

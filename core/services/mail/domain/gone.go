@@ -11,20 +11,22 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/dns"
 )
 
-// errZoneUnlisted is in the chain of errors about a zone that the provider does not list any more. Whether the zone was deleted there, or is hidden
-// from the credentials, is not to be told from what a provider answers: nothing is forgotten until it shows another zone of the name.
+// errZoneUnlisted is in the chain of errors about a zone that the provider does not list any more. Whether the zone was deleted there, or
+// is hidden from the credentials, is not to be told from what a provider answers: nothing is forgotten until it shows another zone of the
+// name.
 var errZoneUnlisted = errors.New("the DNS provider does not list the zone")
 
 func errUnlisted() error {
-	return fault.Wrap(errZoneUnlisted, fault.Conflict, "The DNS provider does not list the zone of the domain any more. If its credentials lack the permission, grant it again. "+
-		"If the zone was deleted there, make it again, and then use \"Check again\". To give the zone up, use \"Check again\" and then \"Disable\".")
+	return fault.Wrap(errZoneUnlisted, fault.Conflict,
+		"The DNS provider does not list the zone of the domain any more. If its credentials lack the permission, grant it again. "+
+			"If the zone was deleted there, make it again, and then use \"Check again\". To give the zone up, use \"Check again\" and then \"Disable\".")
 }
 
 // catchAllGone is what a domain tells of a catch-all that was not found where it was to be restored.
 const catchAllGone = "The DNS provider did not find the catch-all that was to be restored: set at the provider what is to become of mail without a mailbox."
 
-// restoreCatchAll has the provider do again what it did before the catch-all of a domain. Where the provider lists the zone, and says that what is
-// to be restored does not exist any more, that is the end of it: the operation ends, and the domain tells so.
+// restoreCatchAll has the provider do again what it did before the catch-all of a domain. Where the provider lists the zone, and says
+// that what is to be restored does not exist any more, that is the end of it: the operation ends, and the domain tells so.
 func (d *Domains) restoreCatchAll(ctx context.Context, c Connection, row *Domain) error {
 	failed := explainFailure(c.DNS.RestoreCatchAll(ctx, row.ZoneID, row.CatchAllSnapshot))
 	if failed = explainUnlistedZone(ctx, c, *row, failed); !isMissing(failed) {
@@ -36,8 +38,9 @@ func (d *Domains) restoreCatchAll(ctx context.Context, c Connection, row *Domain
 	return nil
 }
 
-// explainUnlistedZone returns the failure of a request about the zone of a domain. It is errZoneUnlisted if the provider has refused the request, and
-// does not list the zone any more. That the name is found in another zone, such as one of another account, says nothing about this one.
+// explainUnlistedZone returns the failure of a request about the zone of a domain. It is errZoneUnlisted if the provider has refused the
+// request, and does not list the zone any more. That the name is found in another zone, such as one of another account, says nothing
+// about this one.
 func explainUnlistedZone(ctx context.Context, c Connection, row Domain, failed error) error {
 	switch client.CauseOf(failed) {
 	case client.CauseMissing, client.CauseDenied, client.CauseRefused:
@@ -63,8 +66,8 @@ func (d *Domains) replaceUnlistedZone(ctx context.Context, c Connection, row *Do
 	return cmp.Or(d.persist(ctx, row), failed)
 }
 
-// leaveUnlistedZone is moveToOtherZone for a domain that could not be provisioned. It reports true if the domain has another zone now, and false with
-// the failure if the provider lists the zone, or there is no other one.
+// leaveUnlistedZone is moveToOtherZone for a domain that could not be provisioned. It reports true if the domain has another zone now,
+// and false with the failure if the provider lists the zone, or there is no other one.
 func (d *Domains) leaveUnlistedZone(ctx context.Context, c Connection, row *Domain, create bool, failed error) (moved bool, err error) {
 	if !errors.Is(explainUnlistedZone(ctx, c, *row, failed), errZoneUnlisted) {
 		return false, failed
@@ -77,15 +80,16 @@ func (d *Domains) leaveUnlistedZone(ctx context.Context, c Connection, row *Doma
 	return err == nil, err
 }
 
-// moveToOtherZone gives a domain another zone than one that the provider does not list any more: the zone that it has of the name, or, for a domain
-// that is bound, a new one. What the domain had in the former zone is forgotten then, and its provisioning has begun. Without another zone all of
-// it is kept.
+// moveToOtherZone gives a domain another zone than one that the provider does not list any more: the zone that it has of the name, or,
+// for a domain that is bound, a new one. What the domain had in the former zone is forgotten then, and its provisioning has begun.
+// Without another zone all of it is kept.
 func (d *Domains) moveToOtherZone(ctx context.Context, c Connection, row *Domain, create bool) error {
 	zone, created, err := d.findOtherZone(ctx, c, *row, create)
 	if err != nil {
 		return err
 	}
-	d.cfg.Logger.Warn("a mail domain gets another zone than one that the DNS provider does not list any more", "domain", row.Name, "former", row.ZoneID, "zone", zone.ID)
+	d.cfg.Logger.Warn("a mail domain gets another zone than one that the DNS provider does not list any more", "domain", row.Name, "former",
+		row.ZoneID, "zone", zone.ID)
 	former := *row
 	row.endOperation()
 	row.beginOperation(opProvision)
@@ -98,8 +102,8 @@ func (d *Domains) moveToOtherZone(ctx context.Context, c Connection, row *Domain
 	return nil
 }
 
-// findOtherZone returns the zone that the provider has of the name of a domain, or makes one. The zone of the domain, which may be listed again by
-// now, is no other one.
+// findOtherZone returns the zone that the provider has of the name of a domain, or makes one. The zone of the domain, which may be listed
+// again by now, is no other one.
 func (d *Domains) findOtherZone(ctx context.Context, c Connection, row Domain, create bool) (zone *dns.Zone, created bool, err error) {
 	can, err := c.DNS.Describe()
 	if err != nil {

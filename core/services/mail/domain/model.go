@@ -77,7 +77,8 @@ func (Domain) TableName() string { return "mail_domains" }
 // beginOperation journals a change that is under way. A limit that the provider has told of in an earlier one does not hold it up.
 func (d *Domain) beginOperation(operation string) { d.Operation, d.RetryAt = operation, 0 }
 
-// endOperation takes the operation that is under way out of the journal, and what recovery has noted about it. A domain in error goes on telling one.
+// endOperation takes the operation that is under way out of the journal, and what recovery has noted about it. A domain in error goes on
+// telling one.
 func (d *Domain) endOperation() {
 	if d.RecoveryTries > 0 {
 		d.ProvisionError, d.RetryAt, d.RecoveryTries = "", 0, 0
@@ -94,7 +95,8 @@ func (d Domain) isDeleted() bool { return d.DeletedAt != 0 && d.Operation == "" 
 // KeepsCatchAll reports whether the catch-all is on and nobody has begun to end it: until then mail needs no rules.
 func (d Domain) KeepsCatchAll() bool { return d.CatchAll && d.Operation != opCatchAllDisable }
 
-// KeepsRulesOf reports whether the rules that mailboxes have in a former state of the domain are good in this one: they are rules of the same zone.
+// KeepsRulesOf reports whether the rules that mailboxes have in a former state of the domain are good in this one: they are rules of the
+// same zone.
 func (d Domain) KeepsRulesOf(former Domain) bool {
 	return d.Provider == former.Provider && d.Plugin == former.Plugin && d.ZoneID == former.ZoneID
 }

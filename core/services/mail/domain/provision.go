@@ -41,7 +41,8 @@ func planRecords(name, mxHost string) (out []Record) {
 		state = string(dns.Unneeded)
 	}
 	for _, at := range []string{name, "*." + name} {
-		out = append(out, Record{Type: string(dns.MX), Name: at, Value: mxPreference + " " + mxHost, TTL: recordTTL, State: state, Found: []string{}})
+		out = append(out, Record{Type: string(dns.MX), Name: at, Value: mxPreference + " " + mxHost, TTL: recordTTL, State: state,
+			Found: []string{}})
 	}
 	return out
 }
@@ -142,7 +143,8 @@ func refuseForeignRecords(ctx context.Context, c Connection, zoneID string, set 
 	}
 	for _, p := range present {
 		if len(p.Values) > 0 && !slices.Equal(p.Values, set.Values) {
-			return fault.New(fault.Conflict, "%s has other %s records already (%s): delete them at the DNS provider first.", set.Name, set.Type, p.Values[0])
+			return fault.New(fault.Conflict, "%s has other %s records already (%s): delete them at the DNS provider first.", set.Name, set.Type,
+				p.Values[0])
 		}
 	}
 	return nil

@@ -27,7 +27,8 @@ func (d *Domains) Recover(ctx context.Context) error {
 	}
 	for _, row := range pending {
 		if err := d.recoverDomain(ctx, row.ID, row.Name); err != nil {
-			d.cfg.Logger.Warn("what was begun with a mail domain could not be ended; it is tried again", "domain", row.Name, "operation", row.Operation, "error", err)
+			d.cfg.Logger.Warn("what was begun with a mail domain could not be ended; it is tried again", "domain", row.Name, "operation",
+				row.Operation, "error", err)
 		}
 	}
 	return ctx.Err()
@@ -81,21 +82,24 @@ func (d *Domains) resumeProvisioning(ctx context.Context, row *Domain) error {
 // resumeDeletion goes on with a deletion. A zone at a former provider is left there.
 func (d *Domains) resumeDeletion(ctx context.Context, row *Domain) error {
 	if hasOtherProvider(d.cfg.Connect(), *row) {
-		d.cfg.Logger.Warn("the zone of a deleted mail domain is left at its former DNS provider", "domain", row.Name, "provider", row.Provider, "plugin", row.Plugin)
+		d.cfg.Logger.Warn("the zone of a deleted mail domain is left at its former DNS provider", "domain", row.Name, "provider", row.Provider,
+			"plugin", row.Plugin)
 		return d.endDeletion(ctx, row)
 	}
 	return d.deleteZone(ctx, row)
 }
 
-// isPostponed reports whether recovery leaves a domain alone until later. What a former provider has asked for says nothing about the next one.
+// isPostponed reports whether recovery leaves a domain alone until later. What a former provider has asked for says nothing about the
+// next one.
 func (d *Domains) isPostponed(row Domain) bool {
 	wait := time.UnixMilli(row.RetryAt).Sub(d.cfg.Now())
 	// Where it is longer, the clock was set back since.
 	return wait > 0 && wait <= MaxCooldown && !hasOtherProvider(d.cfg.Connect(), row)
 }
 
-// postponeRecovery notes in a domain why recovery could not end its operation, and when that is tried again. A deleted domain is listed again, as a
-// disabled one, since somebody may have to do something. It returns the failure, or nil if that is known already and nobody was asked.
+// postponeRecovery notes in a domain why recovery could not end its operation, and when that is tried again. A deleted domain is listed
+// again, as a disabled one, since somebody may have to do something. It returns the failure, or nil if that is known already and nobody
+// was asked.
 func (d *Domains) postponeRecovery(ctx context.Context, row *Domain, failed error) error {
 	if failed == nil || ctx.Err() != nil || row.Operation == "" {
 		return failed
@@ -122,8 +126,8 @@ func pendingError(operation string, failed error) string {
 	return what + ", which is tried again: " + messageOf(failed)
 }
 
-// RetryPause returns the pause after a failure that others have preceded: a minute at first, then twice as long each time up to the longest,
-// which is a day at most.
+// RetryPause returns the pause after a failure that others have preceded: a minute at first, then twice as long each time up to the
+// longest, which is a day at most.
 func RetryPause(failures int, longest time.Duration) time.Duration {
 	return min(time.Minute<<min(failures, 11), longest)
 }

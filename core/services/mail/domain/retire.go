@@ -30,8 +30,8 @@ func (d *Domains) Disable(ctx context.Context, id string) (Domain, error) {
 	})
 }
 
-// endCatchAllOrZone ends the catch-all of a domain. Where a person has tried that before, or has checked the domain, and was told that the provider
-// does not list the zone any more, the domain is left without the zone.
+// endCatchAllOrZone ends the catch-all of a domain. Where a person has tried that before, or has checked the domain, and was told that
+// the provider does not list the zone any more, the domain is left without the zone.
 func (d *Domains) endCatchAllOrZone(ctx context.Context, row *Domain) error {
 	enabling := row.Operation == opCatchAllEnable
 	told := row.Status == ProvisioningError && (enabling || row.Operation == opCatchAllDisable)
@@ -45,14 +45,16 @@ func (d *Domains) endCatchAllOrZone(ctx context.Context, row *Domain) error {
 	if !told || !errors.Is(err, errZoneUnlisted) {
 		return err
 	}
-	d.cfg.Logger.Warn("the zone of a mail domain is given up, which the DNS provider does not list any more", "domain", row.Name, "zone", row.ZoneID)
+	d.cfg.Logger.Warn("the zone of a mail domain is given up, which the DNS provider does not list any more", "domain", row.Name, "zone",
+		row.ZoneID)
 	row.endOperation()
 	row.ProvisionError = zoneGivenUp
 	return d.forgetZone(ctx, row)
 }
 
-// Delete deletes the zone that was made for a domain, and then hides the domain. A zone of the catalog stays, with its records. It refuses a domain with mailboxes that are not destroyed.
-// It may be repeated. A failure leaves the domain as it was: also one whose deletion recovery tries again.
+// Delete deletes the zone that was made for a domain, and then hides the domain. A zone of the catalog stays, with its records. It
+// refuses a domain with mailboxes that are not destroyed. It may be repeated. A failure leaves the domain as it was: also one whose
+// deletion recovery tries again.
 func (d *Domains) Delete(ctx context.Context, id string) error {
 	if row, err := d.findAny(ctx, id); err != nil || row.DeletedAt != 0 {
 		return err
@@ -143,8 +145,8 @@ func (d *Domains) endDeletion(ctx context.Context, row *Domain) error {
 	return d.persist(ctx, row)
 }
 
-// giveUpDeletion keeps a domain whose deletion has not ended. If the provider does not list its zone any more, that is replaced when the domain is
-// provisioned. A provider that cannot be asked for its zones leaves the deletion to go on.
+// giveUpDeletion keeps a domain whose deletion has not ended. If the provider does not list its zone any more, that is replaced when the
+// domain is provisioned. A provider that cannot be asked for its zones leaves the deletion to go on.
 func (d *Domains) giveUpDeletion(ctx context.Context, c Connection, row *Domain) error {
 	if row.Binding == FromBind && row.ZoneID != "" && sameProvider(c, *row) == nil {
 		if _, err := listsZone(ctx, c, *row); err != nil {

@@ -47,8 +47,9 @@ func (d *Domains) addRoute(ctx context.Context, row Domain, address string, enab
 	return ruleID, explainFailure(err)
 }
 
-// RemoveRoute deletes the rule of an address. row is the domain in the state in which it has this rule: the provider of another one is not asked.
-// That there is no rule, or no zone, is no error. A rule whose id is not known, because making it was interrupted, is found first.
+// RemoveRoute deletes the rule of an address. row is the domain in the state in which it has this rule: the provider of another one is
+// not asked. That there is no rule, or no zone, is no error. A rule whose id is not known, because making it was interrupted, is found
+// first.
 func (d *Domains) RemoveRoute(ctx context.Context, row Domain, address, ruleID string, known bool) error {
 	if known && ruleID == "" {
 		return nil

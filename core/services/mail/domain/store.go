@@ -40,7 +40,8 @@ func (s *Store) FindByName(ctx context.Context, name string) (Domain, bool, erro
 
 // FindForHost returns the active domain with the longest name that host is or lies below. It reports false if there is none.
 func (s *Store) FindForHost(ctx context.Context, host string) (Domain, bool, error) {
-	return optional(s.take(s.store.DB(ctx).Where("name IN ? AND status = ? AND deleted_at = 0", address.Parents(host), Active).Order("LENGTH(name) DESC")))
+	return optional(s.take(s.store.DB(ctx).Where("name IN ? AND status = ? AND deleted_at = 0", address.Parents(host),
+		Active).Order("LENGTH(name) DESC")))
 }
 
 func (s *Store) take(q *gorm.DB) (d Domain, err error) {
@@ -83,8 +84,8 @@ func (s *Store) insert(ctx context.Context, d *Domain) (bool, error) {
 	return done.RowsAffected > 0, done.Error
 }
 
-// save writes a domain in the running transaction. A plugin that the caller does not know stays: it may have been noted after the caller has read
-// the domain.
+// save writes a domain in the running transaction. A plugin that the caller does not know stays: it may have been noted after the caller
+// has read the domain.
 func (s *Store) save(ctx context.Context, d *Domain) error {
 	w := s.store.Writer(ctx)
 	if d.Plugin == "" {

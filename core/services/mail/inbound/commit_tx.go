@@ -12,7 +12,8 @@ func (p *pending) reset() {
 	p.answer.assign("")
 }
 
-// writeAlone stores a batch of one message for one recipient by one statement, if that can be done. It reports false if it has stored nothing.
+// writeAlone stores a batch of one message for one recipient by one statement, if that can be done. It reports false if it has stored
+// nothing.
 func (c *committer) writeAlone(batch []*pending) (bool, error) {
 	p := batch[0]
 	p.reset()
@@ -116,7 +117,8 @@ func (c *committer) forgetDeliveries() {
 	if len(forget) == 0 {
 		return
 	}
-	err := c.cfg.Store.Tx(context.Background(), "forget deliveries", func(ctx context.Context) error { return c.cfg.Messages.DeleteReceipts(ctx, forget) })
+	err := c.cfg.Store.Tx(context.Background(), "forget deliveries",
+		func(ctx context.Context) error { return c.cfg.Messages.DeleteReceipts(ctx, forget) })
 	if err != nil {
 		c.cfg.Logger.Warn("deliveries cannot be forgotten yet", "error", err)
 		return

@@ -18,8 +18,8 @@ import (
 // maxCommand is the longest command line, in bytes.
 const maxCommand = 8192
 
-// The numbers of Postfix: so many refused recipients, or commands that bring no message, may come on one connection. The next ones are answered
-// late, and then the connection ends.
+// The numbers of Postfix: so many refused recipients, or commands that bring no message, may come on one connection. The next ones are
+// answered late, and then the connection ends.
 const (
 	maxRefusedRecipients = 20
 	maxIdleCommands      = 100
@@ -27,8 +27,8 @@ const (
 	answerDelay          = time.Second
 )
 
-// front stands between a connection and the SMTP library. It hands out one command line at a time, so that it sees each of them, refuses what
-// the library would let pass, bounds what a client may do without sending mail, and does STARTTLS.
+// front stands between a connection and the SMTP library. It hands out one command line at a time, so that it sees each of them, refuses
+// what the library would let pass, bounds what a client may do without sending mail, and does STARTTLS.
 type front struct {
 	net.Conn
 	server *Server
@@ -190,7 +190,8 @@ func (f *front) restoreRecipient(to string) string {
 	return to
 }
 
-// beginChunk reads as many bytes as a BDAT command announces past the library's reader of lines; it reads them whether or not it wants them.
+// beginChunk reads as many bytes as a BDAT command announces past the library's reader of lines; it reads them whether or not it wants
+// them.
 func (f *front) beginChunk(arg string) {
 	words := strings.Fields(arg)
 	if len(words) == 0 || len(words) > 2 || len(words) == 2 && !strings.EqualFold(words[1], "LAST") {

@@ -16,7 +16,8 @@ import (
 func TestBareCR(t *testing.T) {
 	e := newEnv(t, testkit.SQLiteConfig(t), nil)
 	for _, command := range []string{
-		"EHLO cli\rent", "NOOP\r", "NOOP \r", "NOOP\rRSET", "RSET\r", "VRFY x\ry", "MAIL FROM:<a\rb@example.com>", "MAIL FROM:<a@example.com>\r", "RCPT TO:<box@inbox.test>\rX",
+		"EHLO cli\rent", "NOOP\r", "NOOP \r", "NOOP\rRSET", "RSET\r", "VRFY x\ry", "MAIL FROM:<a\rb@example.com>", "MAIL FROM:<a@example.com>\r",
+		"RCPT TO:<box@inbox.test>\rX",
 		"DATA\r", "BDAT 5 LAST\r", "STARTTLS\r", "QUIT\r", "\r",
 	} {
 		c := e.greeted()
@@ -63,8 +64,8 @@ func TestPipelining(t *testing.T) {
 	}
 }
 
-// TestTooMuchWithoutAMessage: who sends commands that bring no message, or names recipients that there are not, is answered late, then not any more.
-// TLS begins no new count.
+// TestTooMuchWithoutAMessage: who sends commands that bring no message, or names recipients that there are not, is answered late, then
+// not any more. TLS begins no new count.
 func TestTooMuchWithoutAMessage(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")

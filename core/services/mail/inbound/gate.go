@@ -23,7 +23,8 @@ type connectionGate struct {
 }
 
 func newConnectionGate(total, perClient int, m *Metrics) *connectionGate {
-	return &connectionGate{total: total, perClient: perClient, metrics: m, open: map[*gatedConn]struct{}{}, by: map[string]int{}, pending: map[net.Conn]struct{}{}}
+	return &connectionGate{total: total, perClient: perClient, metrics: m, open: map[*gatedConn]struct{}{}, by: map[string]int{},
+		pending: map[net.Conn]struct{}{}}
 }
 
 // wrap returns l without the connections beyond the bounds, which are answered with 421. It accepts until it is closed.

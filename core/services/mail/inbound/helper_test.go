@@ -75,7 +75,8 @@ func newEnv(t testing.TB, database store.Config, change func(*ServerConfig)) *en
 		t.Fatal(err)
 	}
 	e.ingester = New(Config{
-		Store: e.store, Messages: e.messages, Recipients: e.boxes, Mailboxes: e.boxes, Logger: hclog.New(&hclog.LoggerOptions{Output: t.Output()}), SpoolDir: t.TempDir(),
+		Store: e.store, Messages: e.messages, Recipients: e.boxes, Mailboxes: e.boxes,
+		Logger: hclog.New(&hclog.LoggerOptions{Output: t.Output()}), SpoolDir: t.TempDir(),
 		Stored: func(all []message.Stored) {
 			e.mu.Lock()
 			defer e.mu.Unlock()
@@ -84,7 +85,8 @@ func newEnv(t testing.TB, database store.Config, change func(*ServerConfig)) *en
 	})
 	t.Cleanup(e.ingester.Close)
 	cfg := ServerConfig{
-		Ingester: e.ingester, Logger: hclog.New(&hclog.LoggerOptions{Output: t.Output()}), Addresses: []string{"127.0.0.1:0"}, Hostname: "mx.inbox.test",
+		Ingester: e.ingester, Logger: hclog.New(&hclog.LoggerOptions{Output: t.Output()}), Addresses: []string{"127.0.0.1:0"},
+		Hostname: "mx.inbox.test",
 		MaxBytes: 4 << 20, MaxRecipients: 3, MaxConnections: 50, MaxPerClient: 50, Timeout: 20 * time.Second,
 	}
 	if change != nil {

@@ -71,7 +71,8 @@ type Config struct {
 	Stored func([]message.Stored)
 	// AddAlone may store a message for one recipient in a transaction of its own, and note that the mailbox has got it, where Within has
 	// nothing to do. It reports false if it has done nothing; nil stands for one that never does anything.
-	AddAlone func(ctx context.Context, in *message.Incoming, to message.Delivery, receipt message.Receipt, forget []string, at time.Time) (message.Stored, bool, error)
+	AddAlone func(ctx context.Context, in *message.Incoming, to message.Delivery, receipt message.Receipt, forget []string,
+		at time.Time) (message.Stored, bool, error)
 	// Metrics may be nil.
 	Metrics *Metrics
 }
@@ -173,7 +174,8 @@ func (g *Ingester) prepare(ctx context.Context, env Envelope, content *message.C
 		return nil, fmt.Errorf("read a message: %w", err)
 	}
 	in := g.cfg.Messages.PrepareIncoming(content, parsed, message.Stored{
-		Via: env.Via, EnvelopeFrom: texts.OneLine(env.From, maxEnvelope), Client: env.Client, Helo: texts.OneLine(env.Helo, maxEnvelope), TLS: env.TLS,
+		Via: env.Via, EnvelopeFrom: texts.OneLine(env.From, maxEnvelope), Client: env.Client, Helo: texts.OneLine(env.Helo, maxEnvelope),
+		TLS: env.TLS,
 	})
 	if found, ok := g.findCode(in); ok {
 		in.Message.Code, in.Message.CodeSource = found.Value, found.Source.Place()

@@ -186,16 +186,17 @@ func (s *Server) withProxies(l net.Listener) net.Listener {
 	if len(s.cfg.Proxies) == 0 {
 		return l
 	}
-	return &proxyproto.Listener{Listener: l, ReadHeaderTimeout: proxyHeaderTime, ConnPolicy: func(o proxyproto.ConnPolicyOptions) (proxyproto.Policy, error) {
-		if addr, err := netip.ParseAddrPort(o.Upstream.String()); err == nil {
-			for _, p := range s.cfg.Proxies {
-				if p.Contains(addr.Addr().Unmap()) {
-					return proxyproto.REQUIRE, nil
+	return &proxyproto.Listener{Listener: l, ReadHeaderTimeout: proxyHeaderTime,
+		ConnPolicy: func(o proxyproto.ConnPolicyOptions) (proxyproto.Policy, error) {
+			if addr, err := netip.ParseAddrPort(o.Upstream.String()); err == nil {
+				for _, p := range s.cfg.Proxies {
+					if p.Contains(addr.Addr().Unmap()) {
+						return proxyproto.REQUIRE, nil
+					}
 				}
 			}
-		}
-		return proxyproto.SKIP, nil
-	}}
+			return proxyproto.SKIP, nil
+		}}
 }
 
 // smtpLog writes what the library reports to the log.

@@ -62,8 +62,10 @@ func TestMessageIsStoredAsItCame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Subject != "Your verification code: 482913" || m.FromName != "Adé" || m.FromAddress != "ada@example.com" || m.Code != "482913" || m.CodeSource != "subject" ||
-			m.EnvelopeFrom != "ada@example.com" || m.EnvelopeTo != "box@inbox.test" || m.Client != "127.0.0.1" || m.Helo != "client.example.com" || m.ParseStatus != rfc822.ParseOK {
+		if m.Subject != "Your verification code: 482913" || m.FromName != "Adé" || m.FromAddress != "ada@example.com" || m.Code != "482913" ||
+			m.CodeSource != "subject" ||
+			m.EnvelopeFrom != "ada@example.com" || m.EnvelopeTo != "box@inbox.test" || m.Client != "127.0.0.1" || m.Helo != "client.example.com" ||
+			m.ParseStatus != rfc822.ParseOK {
 			t.Errorf("stored as %+v", m)
 		}
 	})

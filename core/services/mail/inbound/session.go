@@ -88,7 +88,8 @@ func (s *session) Data(r io.Reader) error {
 // refuseRate refuses a message of an address that has sent too many.
 func (s *Server) refuseRate() error {
 	s.metrics().countRefusal(refusedRate)
-	return &smtp.SMTPError{Code: 450, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "Too many messages from your address, try again later"}
+	return &smtp.SMTPError{Code: 450, EnhancedCode: smtp.EnhancedCode{4, 7, 1},
+		Message: "Too many messages from your address, try again later"}
 }
 
 // explainError returns an error as an answer. What is behind it stays in the log.
@@ -103,13 +104,15 @@ func (s *Server) explainError(err error) error {
 		return answer
 	case errors.Is(err, errBareLineEnd):
 		s.metrics().countRefusal(refusedLineEnds)
-		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 5, 2}, Message: "Lines must end with CR and LF: the message has one of them alone"}
+		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 5, 2},
+			Message: "Lines must end with CR and LF: the message has one of them alone"}
 	case isUnknownRecipient(err):
 		s.metrics().countRefusal(refusedUnknown)
 		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "Mailbox unavailable"}
 	case errors.Is(err, smtp.ErrTooLongLine):
 		s.metrics().countRefusal(refusedLineLength)
-		return &smtp.SMTPError{Code: 554, EnhancedCode: smtp.EnhancedCode{5, 6, 0}, Message: fmt.Sprintf("A line of the message is longer than %d bytes", maxLine)}
+		return &smtp.SMTPError{Code: 554, EnhancedCode: smtp.EnhancedCode{5, 6, 0},
+			Message: fmt.Sprintf("A line of the message is longer than %d bytes", maxLine)}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &timeout) && timeout.Timeout(), errors.Is(err, net.ErrClosed):
 		s.metrics().countRefusal(refusedIncomplete)
 		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 4, 2}, Message: "The message did not arrive as a whole"}

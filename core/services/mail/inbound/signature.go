@@ -35,7 +35,8 @@ func DeliveryID(header http.Header) (string, error) {
 		return "signature " + strings.ToLower(header.Get(HeaderSignature)), nil
 	}
 	if len(id) > maxDeliveryID || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fault.New(fault.InvalidArgument, "%s must hold at most %d visible ASCII characters.", HeaderDelivery, maxDeliveryID).With("field", HeaderDelivery)
+		return "", fault.New(fault.InvalidArgument, "%s must hold at most %d visible ASCII characters.", HeaderDelivery,
+			maxDeliveryID).With("field", HeaderDelivery)
 	}
 	return "id " + id, nil
 }
@@ -51,8 +52,8 @@ func errSignature(text string) error {
 }
 
 // CheckSignature returns an error unless a request is signed with the secret. The signature is the HMAC-SHA256, in hexadecimal digits, of
-// four lines without an end of line after the last: the timestamp, the sender and the recipients of the envelope as their headers have them,
-// and the SHA-256 of the body. It is checked before any of the body is read.
+// four lines without an end of line after the last: the timestamp, the sender and the recipients of the envelope as their headers have
+// them, and the SHA-256 of the body. It is checked before any of the body is read.
 func CheckSignature(secret string, header http.Header, now time.Time) error {
 	for _, name := range []string{HeaderTimestamp, HeaderEnvelopeFrom, HeaderEnvelopeTo, HeaderContentSHA256, HeaderSignature} {
 		if len(header.Values(name)) > 1 {
@@ -75,7 +76,8 @@ func CheckSignature(secret string, header http.Header, now time.Time) error {
 		return err
 	}
 	want := hmac.New(sha256.New, []byte(secret))
-	_, _ = io.WriteString(want, strings.Join([]string{timestamp, header.Get(HeaderEnvelopeFrom), header.Get(HeaderEnvelopeTo), header.Get(HeaderContentSHA256)}, "\n"))
+	_, _ = io.WriteString(want, strings.Join([]string{timestamp, header.Get(HeaderEnvelopeFrom), header.Get(HeaderEnvelopeTo),
+		header.Get(HeaderContentSHA256)}, "\n"))
 	if !hmac.Equal(want.Sum(nil), sent) {
 		return errSignature("The signature is not that of timestamp, envelope and content hash with the secret of the service.")
 	}

@@ -48,8 +48,8 @@ const (
 	inLineAfterCR
 )
 
-// scan looks at what comes of a message. It returns how much of it belongs to the message, and whether that is its end. It finds the end where
-// the library does: what follows a bare CR is in the middle of a line.
+// scan looks at what comes of a message. It returns how much of it belongs to the message, and whether that is its end. It finds the end
+// where the library does: what follows a bare CR is in the middle of a line.
 func (d *dataScanner) scan(p []byte) (n int, end bool) {
 	for i := 0; i < len(p); i++ {
 		switch c := p[i]; d.state {

@@ -17,8 +17,8 @@ const (
 	Unsubscribe Guess = "unsubscribe"
 )
 
-// labels has the beginnings of words that say what a link is for, in lower case, with commas between them. What is looked for first comes first:
-// "confirm that you want a new password" is a reset.
+// labels has the beginnings of words that say what a link is for, in lower case, with commas between them. What is looked for first comes
+// first: "confirm that you want a new password" is a reset.
 var labels = []struct {
 	guess Guess
 	words []string

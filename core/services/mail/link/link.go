@@ -72,7 +72,8 @@ type list struct {
 // isFull reports whether no more links are looked at.
 func (l *list) isFull() bool { return l.seen >= maxSeen || len(l.links) >= maxLinks }
 
-// addTarget adds a link with its label and the text before it. A target that is there already keeps its place; its guess becomes the surer one.
+// addTarget adds a link with its label and the text before it. A target that is there already keeps its place; its guess becomes the
+// surer one.
 func (l *list) addTarget(place Place, target, label, before string) {
 	l.seen++
 	target = strings.TrimSpace(target)

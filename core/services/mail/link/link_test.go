@@ -17,21 +17,30 @@ func TestFind(t *testing.T) {
 	}{
 		{"a button and a footer", rfc822.Parsed{HTML: `<style>a{color:red}</style><p>Hi</p><a href="https://a.example/c?t=1&amp;u=2"><b>Confirm</b> your&nbsp;address</a>` +
 			`<p><a href="https://a.example/privacy">Privacy</a> <a href="https://a.example/x9">Unsubscribe</a></p>`},
-			[]string{"Confirm your address|https://a.example/c?t=1&u=2|html|confirm", "Privacy|https://a.example/privacy|html|", "Unsubscribe|https://a.example/x9|html|unsubscribe"}},
-		{"an image in a link", rfc822.Parsed{HTML: `<a href="https://a.example/r"><img src="b.png" alt="Reset password"></a>`}, []string{"Reset password|https://a.example/r|html|reset"}},
+			[]string{"Confirm your address|https://a.example/c?t=1&u=2|html|confirm", "Privacy|https://a.example/privacy|html|",
+				"Unsubscribe|https://a.example/x9|html|unsubscribe"}},
+		{"an image in a link", rfc822.Parsed{HTML: `<a href="https://a.example/r"><img src="b.png" alt="Reset password"></a>`},
+			[]string{"Reset password|https://a.example/r|html|reset"}},
 		{"a label that says nothing", rfc822.Parsed{HTML: `<p>To reset your password, click <a href="https://a.example/1">here</a>.</p><p>Terms are <a href="https://a.example/2">here</a>.</p>`},
 			[]string{"here|https://a.example/1|html|reset", "here|https://a.example/2|html|"}},
-		{"the target says it", rfc822.Parsed{HTML: `<a href="https://a.example/users/verify/77">Get started</a>`}, []string{"Get started|https://a.example/users/verify/77|html|confirm"}},
-		{"a link that is not closed", rfc822.Parsed{HTML: `<a href="https://a.example/1">One<a href="https://a.example/2">Two`}, []string{"One|https://a.example/1|html|", "Two|https://a.example/2|html|"}},
+		{"the target says it", rfc822.Parsed{HTML: `<a href="https://a.example/users/verify/77">Get started</a>`},
+			[]string{"Get started|https://a.example/users/verify/77|html|confirm"}},
+		{"a link that is not closed", rfc822.Parsed{HTML: `<a href="https://a.example/1">One<a href="https://a.example/2">Two`},
+			[]string{"One|https://a.example/1|html|", "Two|https://a.example/2|html|"}},
 		{"no links", rfc822.Parsed{HTML: `<a href="#top">Top</a><a href="javascript:alert(1)">x</a><a href="/relative">y</a><a name="z">z</a><a href="https://">none</a>`, Text: "https:// and http:/x"}, nil},
 		{"in a text behind its words", rfc822.Parsed{Text: "Reset your password: https://a.example/p/1.\nOur shop (https://a.example/shop) is open.\n"},
 			[]string{"Reset your password|https://a.example/p/1|text|reset", "Our shop is open|https://a.example/shop|text|"}},
-		{"in a text below its words", rfc822.Parsed{Text: "Please confirm your address:\r\n\r\n   <https://a.example/k/1?a=(b)>\r\n"}, []string{"Please confirm your address|https://a.example/k/1?a=(b)|text|confirm"}},
-		{"between Chinese marks", rfc822.Parsed{Text: "请点击（https://a.example/k/2）验证您的邮箱。"}, []string{"请点击 验证您的邮箱|https://a.example/k/2|text|confirm"}},
-		{"the same in text and HTML", rfc822.Parsed{HTML: `<a href="https://a.example/1">Page</a>`, Text: "Confirm: https://a.example/1"}, []string{"Page|https://a.example/1|html|confirm"}},
-		{"List-Unsubscribe", rfc822.Parsed{Text: "Bye: https://a.example/u", Headers: []rfc822.Header{{Key: "List-unsubscribe", Value: "<mailto:out@a.example?subject=x>, <https://a.example/u>"}}},
+		{"in a text below its words", rfc822.Parsed{Text: "Please confirm your address:\r\n\r\n   <https://a.example/k/1?a=(b)>\r\n"},
+			[]string{"Please confirm your address|https://a.example/k/1?a=(b)|text|confirm"}},
+		{"between Chinese marks", rfc822.Parsed{Text: "请点击（https://a.example/k/2）验证您的邮箱。"},
+			[]string{"请点击 验证您的邮箱|https://a.example/k/2|text|confirm"}},
+		{"the same in text and HTML", rfc822.Parsed{HTML: `<a href="https://a.example/1">Page</a>`, Text: "Confirm: https://a.example/1"},
+			[]string{"Page|https://a.example/1|html|confirm"}},
+		{"List-Unsubscribe", rfc822.Parsed{Text: "Bye: https://a.example/u",
+			Headers: []rfc822.Header{{Key: "List-unsubscribe", Value: "<mailto:out@a.example?subject=x>, <https://a.example/u>"}}},
 			[]string{"Bye|https://a.example/u|text|unsubscribe", "|mailto:out@a.example?subject=x|header|unsubscribe"}},
-		{"an address of mail", rfc822.Parsed{HTML: `<a href="mailto:help@a.example">Write to us</a>`}, []string{"Write to us|mailto:help@a.example|html|"}},
+		{"an address of mail", rfc822.Parsed{HTML: `<a href="mailto:help@a.example">Write to us</a>`},
+			[]string{"Write to us|mailto:help@a.example|html|"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := make([]string, 0)
@@ -68,7 +77,8 @@ func TestGuess(t *testing.T) {
 
 func TestFindIsBounded(t *testing.T) {
 	many := strings.Repeat(`<a href="https://a.example/`+strings.Repeat("x", 90)+`">x</a> `, 3000) + strings.Repeat("<", 1<<20)
-	if got := Find(&rfc822.Parsed{HTML: many, Text: strings.Repeat("https://a.example/"+strings.Repeat("(", 50)+" ", 10000)}); len(got) > maxLinks {
+	if got := Find(&rfc822.Parsed{HTML: many,
+		Text: strings.Repeat("https://a.example/"+strings.Repeat("(", 50)+" ", 10000)}); len(got) > maxLinks {
 		t.Errorf("%d links", len(got))
 	}
 	// One line with very many links is not copied for each of them.
@@ -78,7 +88,8 @@ func TestFindIsBounded(t *testing.T) {
 	}); n > 50_000 {
 		t.Errorf("%.0f allocations", n)
 	}
-	if got := Find(&rfc822.Parsed{Text: strings.Repeat("验证", 200) + "https://a.example/1"}); len(got) != 1 || got[0].Guess != Confirm || !utf8.ValidString(got[0].Text) {
+	if got := Find(&rfc822.Parsed{Text: strings.Repeat("验证", 200) + "https://a.example/1"}); len(got) != 1 || got[0].Guess != Confirm ||
+		!utf8.ValidString(got[0].Text) {
 		t.Errorf("a long line gives %+v", got)
 	}
 	if got := Find(&rfc822.Parsed{Text: "https://a.example/" + strings.Repeat("x", maxTarget)}); len(got) != 0 {

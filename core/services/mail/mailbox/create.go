@@ -109,7 +109,8 @@ func (m *Mailboxes) placeOf(ctx context.Context, caller Caller, text string) (pl
 		if err != nil {
 			return place{}, err
 		}
-		return place{}, fault.New(fault.InvalidArgument, "The address does not belong to an active mail domain.").With("field", "address").With("activeRootDomains", names)
+		return place{}, fault.New(fault.InvalidArgument, "The address does not belong to an active mail domain.").With("field",
+			"address").With("activeRootDomains", names)
 	}
 	return place{a.Local, strings.TrimSuffix(strings.TrimSuffix(a.Host, d.Name), "."), d}, nil
 }
@@ -150,14 +151,16 @@ func (m *Mailboxes) chooseDomain(ctx context.Context, name string) (domain.Domai
 			return d, nil
 		}
 	}
-	return domain.Domain{}, fault.New(fault.InvalidArgument, "The mail domain %s is not active.", name).With("field", "mailDomain").With("rootDomain", name)
+	return domain.Domain{}, fault.New(fault.InvalidArgument, "The mail domain %s is not active.", name).With("field",
+		"mailDomain").With("rootDomain", name)
 }
 
 // register makes a mailbox at a place: at once, or by way of a reservation while the provider makes a rule for it.
 func (m *Mailboxes) register(ctx context.Context, caller Caller, at place, expires int64, tags []string) (Mailbox, error) {
 	box := Mailbox{
-		ID: store.NewID("mbx"), DomainID: at.domain.ID, OwnerID: caller.UserID, LocalPart: at.local, Subdomain: at.subdomain, MailDomain: at.domain.Name,
-		Address: at.local + "@" + at.host(), Source: Registered, Status: Active, CreatedAt: m.cfg.Now().UnixMilli(), ExpiresAt: expires,
+		ID: store.NewID("mbx"), DomainID: at.domain.ID, OwnerID: caller.UserID, LocalPart: at.local, Subdomain: at.subdomain,
+		MailDomain: at.domain.Name,
+		Address:    at.local + "@" + at.host(), Source: Registered, Status: Active, CreatedAt: m.cfg.Now().UnixMilli(), ExpiresAt: expires,
 		CreatedVia: caller.Via, KeyID: caller.KeyID, KeyName: caller.KeyName, KeyPrefix: caller.KeyPrefix, Tags: tags,
 	}
 	d, err := m.insertOwned(ctx, caller, &box)
@@ -216,7 +219,8 @@ func (m *Mailboxes) checkCount(ctx context.Context, caller Caller) error {
 	return err
 }
 
-// shareActive returns the domain of a mailbox, which stays as it is until the end of the transaction. It fails if that is not active any more.
+// shareActive returns the domain of a mailbox, which stays as it is until the end of the transaction. It fails if that is not active any
+// more.
 func (m *Mailboxes) shareActive(ctx context.Context, box Mailbox) (domain.Domain, error) {
 	d, err := m.cfg.Domains.ShareDomain(ctx, box.DomainID)
 	if err != nil && fault.CodeOf(err) != fault.NotFound {

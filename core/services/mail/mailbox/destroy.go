@@ -13,8 +13,8 @@ import (
 // maxCleanupError is how much of the message of an error is kept with a mailbox, in bytes.
 const maxCleanupError = 1000
 
-// Destroy deletes the messages and the rule of a mailbox, and gives its address free. One that is destroyed already stays so, and one that another
-// call destroys is returned while that goes on. What fails is tried again by CleanUp.
+// Destroy deletes the messages and the rule of a mailbox, and gives its address free. One that is destroyed already stays so, and one
+// that another call destroys is returned while that goes on. What fails is tried again by CleanUp.
 func (m *Mailboxes) Destroy(ctx context.Context, caller Caller, id string) (Mailbox, error) {
 	box, err := m.FindMailbox(ctx, id)
 	switch {
@@ -27,8 +27,8 @@ func (m *Mailboxes) Destroy(ctx context.Context, caller Caller, id string) (Mail
 	return destroyed, explainError(caller, box.MailDomain, err)
 }
 
-// destroyMailbox runs the steps that destroy a mailbox, unless another call does. still, if not nil, may refuse it in the transaction that begins
-// them, which locks the domain before the mailbox.
+// destroyMailbox runs the steps that destroy a mailbox, unless another call does. still, if not nil, may refuse it in the transaction
+// that begins them, which locks the domain before the mailbox.
 func (m *Mailboxes) destroyMailbox(ctx context.Context, found Mailbox, still func(Mailbox) bool) (box Mailbox, err error) {
 	var d domain.Domain
 	id, refused, begun := found.ID, false, false
@@ -75,8 +75,9 @@ func (m *Mailboxes) destroyMailbox(ctx context.Context, found Mailbox, still fun
 	return box, err
 }
 
-// storeDestroyed marks a mailbox whose contents and rule are deleted as destroyed, in the running transaction. A request for its rule may come to the
-// provider after that: unless this was looked at before, it is when the request must have ended. So it is if a rule was made during this look.
+// storeDestroyed marks a mailbox whose contents and rule are deleted as destroyed, in the running transaction. A request for its rule may
+// come to the provider after that: unless this was looked at before, it is when the request must have ended. So it is if a rule was made
+// during this look.
 func (m *Mailboxes) storeDestroyed(ctx context.Context, box *Mailbox, made bool) error {
 	now := m.cfg.Now()
 	if box.CleanupAt = 0; box.RuleRequests > 0 && (box.DestroyedAt == 0 || made) {
@@ -84,15 +85,17 @@ func (m *Mailboxes) storeDestroyed(ctx context.Context, box *Mailbox, made bool)
 	} else {
 		box.RuleRequests = 0
 	}
-	box.Status, box.DestroyedAt, box.RuleID, box.CleanupError, box.CleanupTries = Destroyed, cmp.Or(box.DestroyedAt, now.UnixMilli()), "", "", 0
+	box.Status, box.DestroyedAt, box.RuleID, box.CleanupError, box.CleanupTries = Destroyed, cmp.Or(box.DestroyedAt, now.UnixMilli()), "", "",
+		0
 	return m.updateMailbox(ctx, box.ID, map[string]any{
 		"status": box.Status, "destroyed_at": box.DestroyedAt, "rule_id": "", "rule_requests": box.RuleRequests,
 		"cleanup_error": "", "cleanup_at": box.CleanupAt, "cleanup_tries": 0,
 	})
 }
 
-// reopenDestruction begins to destroy a destroyed mailbox once more, for whose address a rule may have been made since: it has the address again
-// until that has ended, or the provider refuses it. Where another mailbox has taken the address, the rule goes with that one.
+// reopenDestruction begins to destroy a destroyed mailbox once more, for whose address a rule may have been made since: it has the
+// address again until that has ended, or the provider refuses it. Where another mailbox has taken the address, the rule goes with that
+// one.
 func (m *Mailboxes) reopenDestruction(ctx context.Context, id string) error {
 	return m.store.Tx(ctx, "look at a destroyed mailbox again", func(ctx context.Context) error {
 		box, err := m.lockMailbox(ctx, id)
@@ -130,8 +133,8 @@ func (m *Mailboxes) removeContents(ctx context.Context, d domain.Domain, box Mai
 	return m.cfg.Messages.DeleteMailboxMessages(ctx, box.ID)
 }
 
-// noteFailure keeps why a mailbox could not be destroyed, and when that is tried again. One that was destroyed before gives its address free until
-// then if the provider has refused to be asked for its rule: that may last.
+// noteFailure keeps why a mailbox could not be destroyed, and when that is tried again. One that was destroyed before gives its address
+// free until then if the provider has refused to be asked for its rule: that may last.
 func (m *Mailboxes) noteFailure(ctx context.Context, box Mailbox, cause error) {
 	said, longest, isRefused := fault.As(cause), time.Hour, box.DestroyedAt != 0 && domain.IsDeclined(cause)
 	if isRefused {
@@ -159,7 +162,8 @@ func (m *Mailboxes) noteFailure(ctx context.Context, box Mailbox, cause error) {
 }
 
 // CleanUp destroys the mailboxes that have been expired for a day, and goes on with those whose destruction has failed or was
-// interrupted, or after which a rule may have been made. It returns how many it destroyed, and how many failed; these do not hold up the others.
+// interrupted, or after which a rule may have been made. It returns how many it destroyed, and how many failed; these do not hold up the
+// others.
 func (m *Mailboxes) CleanUp(ctx context.Context, batch int) (destroyed, failed int, err error) {
 	due, err := m.listDue(ctx, m.cfg.Now(), batch)
 	if err != nil {

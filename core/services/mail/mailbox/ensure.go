@@ -40,7 +40,8 @@ func (m *Mailboxes) Ensure(ctx context.Context, caller Caller, in NewMailbox) (b
 	return Mailbox{}, false, errExists()
 }
 
-// extendMailbox gives a mailbox a later end. It returns errNoMailbox if the mailbox is destroyed meanwhile. It locks the domain before the mailbox.
+// extendMailbox gives a mailbox a later end. It returns errNoMailbox if the mailbox is destroyed meanwhile. It locks the domain before
+// the mailbox.
 func (m *Mailboxes) extendMailbox(ctx context.Context, caller Caller, found Mailbox, expires int64) (box Mailbox, err error) {
 	var d domain.Domain
 	err = m.store.Tx(ctx, "extend mailbox", func(ctx context.Context) error {
@@ -75,8 +76,8 @@ func (m *Mailboxes) extendMailbox(ctx context.Context, caller Caller, found Mail
 	return box, explainError(caller, d.Name, err)
 }
 
-// addMissingRule makes the rule of a mailbox that is in use without one, where the provider needs it. It returns errNoMailbox if the mailbox is
-// destroyed meanwhile. It locks the domain before the mailbox.
+// addMissingRule makes the rule of a mailbox that is in use without one, where the provider needs it. It returns errNoMailbox if the
+// mailbox is destroyed meanwhile. It locks the domain before the mailbox.
 func (m *Mailboxes) addMissingRule(ctx context.Context, d domain.Domain, box Mailbox) (Mailbox, error) {
 	if needed, err := m.cfg.Router.NeedsRoute(d, box.host()); err != nil || !needed {
 		return box, err
@@ -115,8 +116,8 @@ func (m *Mailboxes) endRule(ctx context.Context, d domain.Domain, mailboxID, rul
 	return m.noteRule(ctx, d, func(ctx context.Context) error { return m.EndRule(ctx, mailboxID, ruleID, at) })
 }
 
-// noteRule calls note in a transaction if the rules of a state of a domain are still good. Whoever has given the domain to another provider makes
-// its rules there.
+// noteRule calls note in a transaction if the rules of a state of a domain are still good. Whoever has given the domain to another
+// provider makes its rules there.
 func (m *Mailboxes) noteRule(ctx context.Context, d domain.Domain, note func(context.Context) error) error {
 	return m.store.Tx(ctx, "note the rule of a mailbox", func(ctx context.Context) error {
 		now, err := m.cfg.Domains.ShareDomain(ctx, d.ID)

@@ -18,8 +18,8 @@ const (
 // errNoMailbox is for an id or an address without a mailbox.
 var errNoMailbox = fault.New(fault.NotFound, "There is no such mailbox.")
 
-// explainError returns an error as a caller is told of it who wants to change a mailbox of a domain: what has become of the DNS provider is for
-// administrators.
+// explainError returns an error as a caller is told of it who wants to change a mailbox of a domain: what has become of the DNS provider
+// is for administrators.
 func explainError(caller Caller, mailDomain string, err error) error {
 	if caller.Admin || !errors.Is(err, domain.ErrOtherProvider) {
 		return err

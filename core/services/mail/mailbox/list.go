@@ -83,8 +83,8 @@ func (m *Mailboxes) HasMailbox(ctx context.Context, caller Caller, f Filter) (bo
 	return len(ids) > 0, err
 }
 
-// isLive is the condition of the indexes without destroyed mailboxes. SQLite uses them only where a statement has it in the same words. PostgreSQL
-// finds out by itself that a state is another one; told so, it would expect too few rows.
+// isLive is the condition of the indexes without destroyed mailboxes. SQLite uses them only where a statement has it in the same words.
+// PostgreSQL finds out by itself that a state is another one; told so, it would expect too few rows.
 const isLive = "status <> 'destroyed'"
 
 // whereStatus adds the condition on the state, which for an expired mailbox follows from the time.

@@ -65,15 +65,16 @@ type Mailbox struct {
 	DestroyedAt int64
 	// RuleID is the provider's id of the routing rule for the address; "" for none that is known.
 	RuleID string
-	// RuleRequests is how many requests for this rule have an outcome that is not known: they go on, or the answer is lost. Each may have made it.
+	// RuleRequests is how many requests for this rule have an outcome that is not known: they go on, or the answer is lost. Each may have
+	// made it.
 	RuleRequests int
 	CreatedVia   Via
 	// KeyID, KeyName and KeyPrefix are those of the API key that made it, also after that is revoked.
 	KeyID     string
 	KeyName   string
 	KeyPrefix string
-	// CleanupAt is when destroying it is tried next, or a destroyed one is looked at again, CleanupTries how often that has failed, and CleanupError
-	// why.
+	// CleanupAt is when destroying it is tried next, or a destroyed one is looked at again, CleanupTries how often that has failed, and
+	// CleanupError why.
 	CleanupAt    int64
 	CleanupTries int
 	CleanupError string
@@ -147,7 +148,8 @@ func (l Lifetime) expiry(now time.Time) (int64, error) {
 		minutes = DefaultMinutes
 	}
 	if minutes < MinMinutes || minutes > MaxMinutes {
-		return 0, fault.New(fault.InvalidArgument, "expiresInMinutes must be from %d to %d, or null.", MinMinutes, MaxMinutes).With("field", "expiresInMinutes")
+		return 0, fault.New(fault.InvalidArgument, "expiresInMinutes must be from %d to %d, or null.", MinMinutes, MaxMinutes).With("field",
+			"expiresInMinutes")
 	}
 	return now.Add(time.Duration(minutes) * time.Minute).UnixMilli(), nil
 }

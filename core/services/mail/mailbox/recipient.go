@@ -49,8 +49,8 @@ func (m *Mailboxes) MakeForMail(ctx context.Context, text string) (Mailbox, erro
 // everybody sees all mailboxes, as arriving mail does.
 var everybody = Caller{Admin: true}
 
-// findNamed returns the mailbox of an address to which mail comes, or else that of name@ for name+tag@, with its address. It looks only at what the
-// caller sees, and reports false if there is none.
+// findNamed returns the mailbox of an address to which mail comes, or else that of name@ for name+tag@, with its address. It looks only
+// at what the caller sees, and reports false if there is none.
 func (m *Mailboxes) findNamed(ctx context.Context, caller Caller, text string) (a address.Address, box Mailbox, found bool, err error) {
 	if a, err = address.ParseRecipient(text); err != nil {
 		return a, box, false, errUnknownRecipient()
@@ -85,8 +85,8 @@ func (m *Mailboxes) findPostmaster(ctx context.Context) (Mailbox, error) {
 	return Mailbox{}, errUnknownRecipient()
 }
 
-// FindTagged returns the address of the mailbox that gets mail to a tagged address which has none itself, "" for any other address. What the caller
-// does not see is as if it were not there.
+// FindTagged returns the address of the mailbox that gets mail to a tagged address which has none itself, "" for any other address. What
+// the caller does not see is as if it were not there.
 func (m *Mailboxes) FindTagged(ctx context.Context, caller Caller, text string) (string, error) {
 	if !strings.Contains(text, "+") {
 		return "", nil

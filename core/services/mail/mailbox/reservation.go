@@ -12,8 +12,8 @@ import (
 const maxRoutes = 2
 
 // activateReservation has the provider route the address of a reservation, and puts the mailbox into use. What fails is taken back; what
-// cannot be taken back now is left to the clean-up, since a reservation is a mailbox that is being destroyed. If the answer of the provider is
-// lost, the clean-up looks for the rule once more.
+// cannot be taken back now is left to the clean-up, since a reservation is a mailbox that is being destroyed. If the answer of the
+// provider is lost, the clean-up looks for the rule once more.
 func (m *Mailboxes) activateReservation(ctx context.Context, d domain.Domain, box Mailbox) (Mailbox, error) {
 	for round := 1; ; round++ {
 		ruleID, failed := m.cfg.Router.AddRoute(ctx, d, box.Address)
@@ -36,8 +36,8 @@ func (m *Mailboxes) activateReservation(ctx context.Context, d domain.Domain, bo
 	}
 }
 
-// useReservation puts a reservation into use with the rule that was made for it on a former state of its domain. It returns the present state; if
-// mail needs another rule there, the reservation stays one. It locks the domain before the mailbox.
+// useReservation puts a reservation into use with the rule that was made for it on a former state of its domain. It returns the present
+// state; if mail needs another rule there, the reservation stays one. It locks the domain before the mailbox.
 func (m *Mailboxes) useReservation(ctx context.Context, former domain.Domain, box *Mailbox, ruleID string) (now domain.Domain, err error) {
 	err = m.store.Tx(ctx, "activate mailbox", func(ctx context.Context) error {
 		if now, err = m.shareActive(ctx, *box); err != nil {
@@ -56,8 +56,8 @@ func (m *Mailboxes) useReservation(ctx context.Context, former domain.Domain, bo
 	return now, err
 }
 
-// lockReservation locks a reservation in the running transaction. The error for one that somebody has begun to destroy is a conflict, and wraps
-// errNoMailbox.
+// lockReservation locks a reservation in the running transaction. The error for one that somebody has begun to destroy is a conflict, and
+// wraps errNoMailbox.
 func (m *Mailboxes) lockReservation(ctx context.Context, box Mailbox) error {
 	now, err := m.lockMailbox(ctx, box.ID)
 	if err != nil && !errors.Is(err, errNoMailbox) {
@@ -70,9 +70,9 @@ func (m *Mailboxes) lockReservation(ctx context.Context, box Mailbox) error {
 	return nil
 }
 
-// cancelReservation deletes a reservation that is not put into use, and its rule on a state of the domain. A reservation whose rule is not known
-// becomes a destroyed mailbox. If somebody destroys it, or has destroyed it meanwhile, another mailbox may have the address, and this rule: then the
-// clean-up looks for the rule, while nobody else can have the address.
+// cancelReservation deletes a reservation that is not put into use, and its rule on a state of the domain. A reservation whose rule is
+// not known becomes a destroyed mailbox. If somebody destroys it, or has destroyed it meanwhile, another mailbox may have the address,
+// and this rule: then the clean-up looks for the rule, while nobody else can have the address.
 func (m *Mailboxes) cancelReservation(ctx context.Context, d domain.Domain, box Mailbox, ruleID string, known bool) {
 	var err error
 	isReserved := false

@@ -158,8 +158,8 @@ func (s *Store) CountLive(ctx context.Context, domainID string) (n int64, err er
 	return n, err
 }
 
-// lockOwner keeps others that lock the same user from going on before the end of the running transaction, so that what is counted stays true.
-// On SQLite transactions run one after the other anyway.
+// lockOwner keeps others that lock the same user from going on before the end of the running transaction, so that what is counted stays
+// true. On SQLite transactions run one after the other anyway.
 func (s *Store) lockOwner(ctx context.Context, userID string) error {
 	if s.store.Dialect() != store.Postgres {
 		return nil
@@ -173,19 +173,22 @@ func (s *Store) countOwned(ctx context.Context, userID string) (n int64, err err
 	return n, err
 }
 
-// listDue returns the mailboxes whose destruction is due, and destroyed ones that are to be looked at again, those that have waited longest first.
+// listDue returns the mailboxes whose destruction is due, and destroyed ones that are to be looked at again, those that have waited
+// longest first.
 func (s *Store) listDue(ctx context.Context, now time.Time, limit int) (out []Mailbox, err error) {
-	err = s.store.DB(ctx).Where("status IN ('destroying', 'destroyed') AND cleanup_at > 0 AND cleanup_at <= ?", now.UnixMilli()).Order("cleanup_at, id").Limit(limit).Find(&out).Error
+	err = s.store.DB(ctx).Where("status IN ('destroying', 'destroyed') AND cleanup_at > 0 AND cleanup_at <= ?",
+		now.UnixMilli()).Order("cleanup_at, id").Limit(limit).Find(&out).Error
 	if err != nil || len(out) == limit {
 		return out, err
 	}
 	var expired []Mailbox
-	err = s.store.DB(ctx).Where("status = 'active' AND expires_at > 0 AND expires_at <= ?", now.Add(-keepExpired).UnixMilli()).Order("expires_at, id").Limit(limit - len(out)).Find(&expired).Error
+	err = s.store.DB(ctx).Where("status = 'active' AND expires_at > 0 AND expires_at <= ?",
+		now.Add(-keepExpired).UnixMilli()).Order("expires_at, id").Limit(limit - len(out)).Find(&expired).Error
 	return append(out, expired...), err
 }
 
-// ListCleanupFailures returns, for each domain that has some, the mailboxes whose destruction, or a later look for their rule, has failed. That is
-// tried again.
+// ListCleanupFailures returns, for each domain that has some, the mailboxes whose destruction, or a later look for their rule, has
+// failed. That is tried again.
 func (s *Store) ListCleanupFailures(ctx context.Context) (out []CleanupFailure, err error) {
 	err = s.store.DB(ctx).Model(&Mailbox{}).Select("domain_id, COUNT(*) AS mailboxes, MAX(cleanup_error) AS error").
 		Where("cleanup_at > 0 AND cleanup_error <> ''").Group("domain_id").Order("domain_id").Scan(&out).Error
@@ -198,8 +201,8 @@ func (s *Store) ListUnrouted(ctx context.Context, domainID string) (out []domain
 	return out, err
 }
 
-// BeginRule notes, in the running transaction, that the provider is asked to make the rule of an active mailbox, which may exist from now on. It
-// reports false if the mailbox needs none: it is not active any more, or has a rule that is known.
+// BeginRule notes, in the running transaction, that the provider is asked to make the rule of an active mailbox, which may exist from now
+// on. It reports false if the mailbox needs none: it is not active any more, or has a rule that is known.
 func (s *Store) BeginRule(ctx context.Context, mailboxID string) (needed bool, err error) {
 	done := s.store.Writer(ctx).Model(&Mailbox{}).Where("id = ? AND status = ? AND rule_id = ''", mailboxID, Active).
 		Update("rule_requests", gorm.Expr("rule_requests + 1"))
@@ -211,9 +214,10 @@ func (s *Store) addRuleRequests(ctx context.Context, id string, n int) error {
 	return s.updateMailbox(ctx, id, map[string]any{"rule_requests": gorm.Expr("rule_requests + ?", n)})
 }
 
-// EndRule notes, in the running transaction, how such a request has ended: with a rule, or for "" without one. What is known of other requests
-// stays. The rule of a mailbox that is not active any more is left to the clean-up, which looks for it when it does anyway, or from a time on if it
-// would not: nobody else can have the address, and the rule with it, while the clean-up looks for the rule and deletes it.
+// EndRule notes, in the running transaction, how such a request has ended: with a rule, or for "" without one. What is known of other
+// requests stays. The rule of a mailbox that is not active any more is left to the clean-up, which looks for it when it does anyway, or
+// from a time on if it would not: nobody else can have the address, and the rule with it, while the clean-up looks for the rule and
+// deletes it.
 func (s *Store) EndRule(ctx context.Context, mailboxID, ruleID string, at time.Time) error {
 	changes := map[string]any{"rule_requests": gorm.Expr("CASE WHEN rule_requests > 0 THEN rule_requests - 1 ELSE 0 END")}
 	if ruleID == "" {
@@ -233,16 +237,18 @@ func (s *Store) EndRule(ctx context.Context, mailboxID, ruleID string, at time.T
 
 // ForgetRules makes the rules of the mailboxes of a domain unknown to us, in the running transaction.
 func (s *Store) ForgetRules(ctx context.Context, domainID string) error {
-	return s.updateMany(ctx, "domain_id = ? AND (rule_id <> '' OR rule_requests > 0)", domainID).Updates(map[string]any{"rule_id": "", "rule_requests": 0}).Error
+	return s.updateMany(ctx, "domain_id = ? AND (rule_id <> '' OR rule_requests > 0)",
+		domainID).Updates(map[string]any{"rule_id": "", "rule_requests": 0}).Error
 }
 
 // ExpireCaught ends the time of the mailboxes that the catch-all of a domain has made, in the running transaction.
 func (s *Store) ExpireCaught(ctx context.Context, domainID string, at time.Time) error {
-	return s.updateMany(ctx, isLive+" AND domain_id = ? AND source = ? AND status = ?", domainID, CatchAll, Active).Update("expires_at", at.UnixMilli()).Error
+	return s.updateMany(ctx, isLive+" AND domain_id = ? AND source = ? AND status = ?", domainID, CatchAll, Active).Update("expires_at",
+		at.UnixMilli()).Error
 }
 
-// updateMany returns an update of the mailboxes that a condition selects, which it locks in the order of their ids. PostgreSQL would lock them in
-// the order in which it finds them, so that two transactions could wait for each other.
+// updateMany returns an update of the mailboxes that a condition selects, which it locks in the order of their ids. PostgreSQL would lock
+// them in the order in which it finds them, so that two transactions could wait for each other.
 func (s *Store) updateMany(ctx context.Context, condition string, args ...any) *gorm.DB {
 	w := s.store.Writer(ctx)
 	ids := w.Model(&Mailbox{}).Select("id").Where(condition, args...).Order("id").Clauses(clause.Locking{Strength: "NO KEY UPDATE"})

@@ -25,7 +25,8 @@ func NormaliseTags(tags []string) ([]string, error) {
 	for _, t := range tags {
 		t = strings.ToLower(norm.NFC.String(strings.TrimSpace(t)))
 		if !tagRule.MatchString(t) {
-			return nil, fault.New(fault.InvalidArgument, "A tag must have 1 to 32 of the characters a-z, 0-9, \".\", \"_\", \":\", \"/\" and \"-\", and begin with a letter or digit.").With("field", "tags")
+			return nil, fault.New(fault.InvalidArgument,
+				"A tag must have 1 to 32 of the characters a-z, 0-9, \".\", \"_\", \":\", \"/\" and \"-\", and begin with a letter or digit.").With("field", "tags")
 		}
 		if !slices.Contains(out, t) {
 			out = append(out, t)

@@ -15,7 +15,8 @@ type codec struct {
 
 // newCodec returns a codec, which may be used by several goroutines.
 func newCodec() (*codec, error) {
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(chunkSize))
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2),
+		zstd.WithWindowSize(chunkSize))
 	if err != nil {
 		return nil, fmt.Errorf("prepare the compression: %w", err)
 	}

@@ -85,7 +85,8 @@ func (s *Store) DeleteReceipts(ctx context.Context, ids []string) error {
 func (s *Store) DeleteOldReceipts(ctx context.Context, before time.Time) (n int, err error) {
 	err = s.store.Tx(ctx, "delete deliveries", func(ctx context.Context) error {
 		w := s.store.Writer(ctx)
-		old := s.store.DB(ctx).Model(&Receipt{}).Select("id").Where("received_at < ?", store.Millis(before)).Order("received_at").Limit(deleteBatch)
+		old := s.store.DB(ctx).Model(&Receipt{}).Select("id").Where("received_at < ?",
+			store.Millis(before)).Order("received_at").Limit(deleteBatch)
 		done := w.Where("id IN (?)", old).Delete(&Receipt{})
 		n = int(done.RowsAffected)
 		return done.Error

@@ -40,8 +40,9 @@ func newStatements(d store.Dialect) statements {
 		setAuth:    d.Bind("UPDATE mail_messages SET auth_at = ?, auth = ? WHERE seq = ?"),
 		addContent: d.Bind("INSERT INTO mail_contents (hash, size) VALUES (?, ?)"),
 		addChunk:   d.Bind("INSERT INTO mail_chunks (content_id, number, data) VALUES (?, ?, ?)"),
-		addMessage: d.Bind("INSERT INTO mail_messages (" + columnsBefore + ", content_id, " + columnsAfter + ") VALUES (" + valuesBefore + ", ?, " + valuesAfter + ")"),
-		addWords:   "INSERT INTO mail_search (docid, subject, sender, recipient, body) VALUES (?, ?, ?, ?, ?)",
+		addMessage: d.Bind("INSERT INTO mail_messages (" + columnsBefore + ", content_id, " + columnsAfter + ") VALUES (" + valuesBefore +
+			", ?, " + valuesAfter + ")"),
+		addWords: "INSERT INTO mail_search (docid, subject, sender, recipient, body) VALUES (?, ?, ?, ?, ?)",
 
 		findReceipts:   d.Bind("SELECT id, received_at, messages FROM mail_deliveries WHERE key = ? AND received_at >= ? ORDER BY received_at"),
 		addReceipt:     d.Bind("INSERT INTO mail_deliveries (id, key, received_at, messages) VALUES (?, ?, ?, ?)"),
@@ -53,7 +54,8 @@ func newStatements(d store.Dialect) statements {
 		s.addWords = "INSERT INTO mail_search (seq, doc) VALUES ($1, CAST($2 AS tsvector))"
 		s.deleteReceipts = "DELETE FROM mail_deliveries WHERE id = ANY(string_to_array($1, ' '))"
 		// Foreign keys are looked at in the end.
-		whole := "message AS (INSERT INTO mail_messages (" + columnsBefore + ", content_id, " + columnsAfter + ") SELECT " + valuesBefore + ", nextval(pg_get_serial_sequence('mail_contents', 'id')), " + valuesAfter +
+		whole := "message AS (INSERT INTO mail_messages (" + columnsBefore + ", content_id, " + columnsAfter + ") SELECT " + valuesBefore +
+			", nextval(pg_get_serial_sequence('mail_contents', 'id')), " + valuesAfter +
 			"%s RETURNING seq, content_id, hash, size), " +
 			"content AS (INSERT INTO mail_contents (id, hash, size) OVERRIDING SYSTEM VALUE SELECT content_id, hash, size FROM message), " +
 			"chunk AS (INSERT INTO mail_chunks (content_id, number, data) SELECT content_id, 0, ? FROM message), " +
@@ -77,7 +79,8 @@ func (m *Stored) valuesBefore() []any {
 func (m *Stored) valuesAfter() []any {
 	return []any{
 		m.Hash, m.Size, m.ReceivedAt, m.EnvelopeFrom, m.EnvelopeTo, m.MessageID,
-		m.SentAt, m.Subject, m.Preview, m.FromName, m.FromAddress, m.Attachments, m.HasHTML, string(m.ParseStatus), string(m.Parser), m.Code, m.CodeSource, m.Via, m.Client, m.Helo, m.TLS, m.Signed,
+		m.SentAt, m.Subject, m.Preview, m.FromName, m.FromAddress, m.Attachments, m.HasHTML, string(m.ParseStatus), string(m.Parser), m.Code,
+		m.CodeSource, m.Via, m.Client, m.Helo, m.TLS, m.Signed,
 	}
 }
 
@@ -86,10 +89,11 @@ func (m *Stored) valuesWhole(in *Incoming) []any {
 	return slices.Concat(m.valuesBefore(), m.valuesAfter(), []any{in.chunk, words.FormatVector(in.documentFor(m.recipientText()).sections())})
 }
 
-// AddAlone stores an incoming message for one recipient with its delivery in a transaction of its own, notes that the mailbox has got it, and
-// forgets deliveries, if one statement can do that: for a small message, on PostgreSQL. It reports false if it has stored nothing, which is so
-// for a mailbox that is not active and for a delivery with a key that is known, too. The message is that of Add.
-func (s *Store) AddAlone(ctx context.Context, in *Incoming, to Delivery, receipt Receipt, forget []string, at time.Time) (m Stored, done bool, err error) {
+// AddAlone stores an incoming message for one recipient with its delivery in a transaction of its own, notes that the mailbox has got it,
+// and forgets deliveries, if one statement can do that: for a small message, on PostgreSQL. It reports false if it has stored nothing,
+// which is so for a mailbox that is not active and for a delivery with a key that is known, too. The message is that of Add.
+func (s *Store) AddAlone(ctx context.Context, in *Incoming, to Delivery, receipt Receipt, forget []string,
+	at time.Time) (m Stored, done bool, err error) {
 	if in.chunk == nil || receipt.ID == "" || s.store.Dialect() != store.Postgres {
 		return Stored{}, false, nil
 	}
@@ -97,7 +101,8 @@ func (s *Store) AddAlone(ctx context.Context, in *Incoming, to Delivery, receipt
 	m.ID = store.NewID("msg")
 	receipt.AddMessage(m.MailboxID, m.ID)
 	err = s.store.RunStatement(ctx, "store mail", func(conn gorm.ConnPool) error {
-		before := []any{strings.Join(forget, " "), m.ReceivedAt, m.ReceivedAt, m.MailboxID, receipt.Key, receipt.ID, receipt.Key, m.ReceivedAt, receipt.Messages}
+		before := []any{strings.Join(forget, " "), m.ReceivedAt, m.ReceivedAt, m.MailboxID, receipt.Key, receipt.ID, receipt.Key, m.ReceivedAt,
+			receipt.Messages}
 		return conn.QueryRowContext(ctx, s.sql.addAlone, slices.Concat(before, m.valuesWhole(in))...).Scan(&m.Seq, &m.ContentID)
 	})
 	switch {
@@ -120,7 +125,8 @@ func (m *Stored) recipientText() string {
 // deliveredTo returns the message for one of its recipients.
 func (in *Incoming) deliveredTo(d Delivery, at time.Time) Stored {
 	m := in.Message
-	m.MailboxID, m.OwnerID, m.MailboxAddress, m.EnvelopeTo, m.ReceivedAt = d.MailboxID, d.OwnerID, d.Address, cmp.Or(d.EnvelopeTo, d.Address), store.Millis(at)
+	m.MailboxID, m.OwnerID, m.MailboxAddress, m.EnvelopeTo, m.ReceivedAt = d.MailboxID, d.OwnerID, d.Address, cmp.Or(d.EnvelopeTo, d.Address),
+		store.Millis(at)
 	return m
 }
 
@@ -153,7 +159,8 @@ func (s *Store) addMessage(ctx context.Context, conn gorm.ConnPool, in *Incoming
 		}
 	}
 	m.ID, m.ContentID = store.NewID("msg"), *content
-	if err := s.insertRow(ctx, conn, &m.Seq, s.sql.addMessage, slices.Concat(m.valuesBefore(), []any{m.ContentID}, m.valuesAfter())...); err != nil {
+	if err := s.insertRow(ctx, conn, &m.Seq, s.sql.addMessage,
+		slices.Concat(m.valuesBefore(), []any{m.ContentID}, m.valuesAfter())...); err != nil {
 		return err
 	}
 	return s.addDocument(ctx, conn, m.Seq, in.documentFor(m.recipientText()))

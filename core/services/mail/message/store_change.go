@@ -44,8 +44,8 @@ func (s *Store) SetAuth(ctx context.Context, checked []Stored, at time.Time, res
 	})
 }
 
-// DeleteOld deletes up to one batch of messages that came before a time, the oldest first, and returns how many. In the order of the time there
-// is an end to the look for them; in that of Seq all messages would be read to find that none is old.
+// DeleteOld deletes up to one batch of messages that came before a time, the oldest first, and returns how many. In the order of the time
+// there is an end to the look for them; in that of Seq all messages would be read to find that none is old.
 func (s *Store) DeleteOld(ctx context.Context, before time.Time) (int, error) {
 	return s.deleteSome(ctx, func(q *gorm.DB) *gorm.DB {
 		return q.Where("received_at < ?", store.Millis(before)).Order("received_at, seq")
@@ -55,13 +55,15 @@ func (s *Store) DeleteOld(ctx context.Context, before time.Time) (int, error) {
 // FullMailboxes returns the mailboxes with more than keep messages, and for each the Seq of the oldest one that it may keep.
 func (s *Store) FullMailboxes(ctx context.Context, keep int) (limits map[string]int64, err error) {
 	var full []string
-	if err := s.store.DB(ctx).Raw("SELECT mailbox_id FROM mail_messages GROUP BY mailbox_id HAVING COUNT(*) > ?", keep).Scan(&full).Error; err != nil {
+	if err := s.store.DB(ctx).Raw("SELECT mailbox_id FROM mail_messages GROUP BY mailbox_id HAVING COUNT(*) > ?",
+		keep).Scan(&full).Error; err != nil {
 		return nil, err
 	}
 	limits = map[string]int64{}
 	for _, id := range full {
 		var seqs []int64
-		err := s.store.DB(ctx).Raw("SELECT seq FROM mail_messages WHERE mailbox_id = ? ORDER BY seq DESC LIMIT 1 OFFSET ?", id, keep-1).Scan(&seqs).Error
+		err := s.store.DB(ctx).Raw("SELECT seq FROM mail_messages WHERE mailbox_id = ? ORDER BY seq DESC LIMIT 1 OFFSET ?", id,
+			keep-1).Scan(&seqs).Error
 		if err != nil {
 			return nil, err
 		}

@@ -36,8 +36,8 @@ func (s *Store) deleteSome(ctx context.Context, choose func(*gorm.DB) *gorm.DB) 
 	return n, err
 }
 
-// lockContents keeps others from deleting copies of messages before the end of the running transaction: of two that delete the last copies at
-// once, each would leave the raw bytes to the other. Contents are locked before messages, in the order of their ids.
+// lockContents keeps others from deleting copies of messages before the end of the running transaction: of two that delete the last
+// copies at once, each would leave the raw bytes to the other. Contents are locked before messages, in the order of their ids.
 func (s *Store) lockContents(ctx context.Context, rows []Stored) error {
 	if s.store.Dialect() != store.Postgres {
 		return nil

@@ -51,8 +51,8 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Summary, error) {
 	return findSummaries(s.chooseOrdered(ctx, f, inOrder))
 }
 
-// prepareFilter checks a filter, and looks up what makes it narrower: the mailboxes and the messages that it can choose, if they are few, and
-// the first message that is too new.
+// prepareFilter checks a filter, and looks up what makes it narrower: the mailboxes and the messages that it can choose, if they are few,
+// and the first message that is too new.
 func (s *Store) prepareFilter(ctx context.Context, f *Filter) (err error) {
 	chosen := &f.Mailboxes
 	if chosen.Tags, err = mailbox.NormaliseTags(append(chosen.Tags, f.Query.Tags...)); err != nil {
@@ -150,7 +150,8 @@ func addConditions(q *gorm.DB, f Filter, indexSeq string) *gorm.DB {
 	}
 	if !after.IsZero() {
 		q = q.Where("m.received_at > ?", store.Millis(after))
-		boundSeq(" > COALESCE((SELECT seq FROM mail_messages WHERE received_at <= ? ORDER BY received_at DESC, seq DESC LIMIT 1), 0)", store.Millis(after))
+		boundSeq(" > COALESCE((SELECT seq FROM mail_messages WHERE received_at <= ? ORDER BY received_at DESC, seq DESC LIMIT 1), 0)",
+			store.Millis(after))
 	}
 	if !f.Query.Before.IsZero() {
 		q = q.Where("m.received_at < ?", store.Millis(f.Query.Before))

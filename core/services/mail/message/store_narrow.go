@@ -27,11 +27,12 @@ const ownerSeq = "m.seq + 0"
 
 // usesOwnerFlags reports whether a statement for the filter is to read an index of ownerSeq.
 func (s *Store) usesOwnerFlags(f Filter) bool {
-	return s.store.Dialect() == store.Postgres && !f.Caller.Admin && !f.isNarrow && !f.OldestFirst && len(f.Query.terms) == 0 && !f.Mailboxes.NamesMailboxes() && len(f.flagConditions()) > 0
+	return s.store.Dialect() == store.Postgres && !f.Caller.Admin && !f.isNarrow && !f.OldestFirst && len(f.Query.terms) == 0 &&
+		!f.Mailboxes.NamesMailboxes() && len(f.flagConditions()) > 0
 }
 
-// flagConditions returns those of the conditions with indexes that the filter has. With words the index of words knows codes and attachments,
-// and with one mailbox an index of its own has the codes.
+// flagConditions returns those of the conditions with indexes that the filter has. With words the index of words knows codes and
+// attachments, and with one mailbox an index of its own has the codes.
 func (f *Filter) flagConditions() (all []string) {
 	if f.Query.Unread != nil {
 		if *f.Query.Unread {
@@ -49,9 +50,9 @@ func (f *Filter) flagConditions() (all []string) {
 	return all
 }
 
-// narrowFilter looks for few messages among which all are that the filter chooses: those of its mailboxes, of which the ids are given unless
-// there are too many, or those that fulfil one of its conditions. Several conditions of which each is fulfilled by many messages, and all by
-// few, would otherwise have the database look at many. A condition that is alone is left to its index.
+// narrowFilter looks for few messages among which all are that the filter chooses: those of its mailboxes, of which the ids are given
+// unless there are too many, or those that fulfil one of its conditions. Several conditions of which each is fulfilled by many messages,
+// and all by few, would otherwise have the database look at many. A condition that is alone is left to its index.
 func (s *Store) narrowFilter(ctx context.Context, f *Filter, mailboxes []string) error {
 	hasTerms := len(f.Query.terms) > 0
 	if hasTerms && len(mailboxes) > 0 && len(mailboxes) <= fewMailboxes {
@@ -98,8 +99,8 @@ func (f *Filter) setFew(seqs []int64) {
 	}
 }
 
-// listSeqs returns the Seq of messages within the bounds of a filter that fulfil a condition, which an index knows: all if there are no more
-// than fewMessages. Of mailboxes the caller has to know that they are visible.
+// listSeqs returns the Seq of messages within the bounds of a filter that fulfil a condition, which an index knows: all if there are no
+// more than fewMessages. Of mailboxes the caller has to know that they are visible.
 func (s *Store) listSeqs(ctx context.Context, f *Filter, condition string, values ...any) (found []int64, err error) {
 	q, seq := s.store.DB(ctx).Table("mail_messages AS m").Select("m.seq").Where(condition, values...), "m.seq"
 	if len(values) == 0 && !f.Caller.Admin {

@@ -45,7 +45,8 @@ func (r *rawReader) Read(p []byte) (int, error) {
 // next loads the next piece.
 func (r *rawReader) next() error {
 	var data [][]byte
-	err := r.store.store.DB(r.ctx).Raw("SELECT data FROM mail_chunks WHERE content_id = ? AND number = ?", r.content, r.number).Scan(&data).Error
+	err := r.store.store.DB(r.ctx).Raw("SELECT data FROM mail_chunks WHERE content_id = ? AND number = ?", r.content,
+		r.number).Scan(&data).Error
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,8 @@ const (
 )
 
 // The columns of SQLite's index of words, by the names that a search has for them, "" for that of the body.
-var documentColumns = []words.Column{{Name: columnSubject, SQL: "w.subject"}, {Name: columnSender, SQL: "w.sender"}, {Name: columnRecipient, SQL: "w.recipient"}, {SQL: "w.body"}}
+var documentColumns = []words.Column{{Name: columnSubject, SQL: "w.subject"}, {Name: columnSender, SQL: "w.sender"},
+	{Name: columnRecipient, SQL: "w.recipient"}, {SQL: "w.body"}}
 
 // whereWords adds the condition that a message has the words of a search. indexSeq is the column of the index of words that equals
 // m.seq, "" if bounds on it spare the database nothing.
@@ -40,14 +41,16 @@ func (s *Store) whereWords(q *gorm.DB, search Query, use wordUse) (_ *gorm.DB, i
 		if !search.hasWords() {
 			return q.Where("m.seq NOT IN (SELECT docid FROM mail_search WHERE mail_search MATCH ?)", words.FormatExcluded(search.terms)), ""
 		}
-		return q.Table("mail_search AS w CROSS JOIN mail_messages AS m").Where("m.seq = w.docid AND w.mail_search MATCH ?", words.FormatMatch(search.terms)), "w.docid"
+		return q.Table("mail_search AS w CROSS JOIN mail_messages AS m").Where("m.seq = w.docid AND w.mail_search MATCH ?",
+			words.FormatMatch(search.terms)), "w.docid"
 	}
 	condition := "(w.doc @@ CAST(? AS tsquery)) IS TRUE"
 	if use == sorted {
 		// In this form the condition is one that the index of words can answer.
 		condition = "w.doc @@ CAST(? AS tsquery)"
 	}
-	return q.Table("mail_messages AS m JOIN mail_search AS w ON w.seq = m.seq").Where(condition, words.FormatTSQuery(search.terms, weights)), "w.seq"
+	return q.Table("mail_messages AS m JOIN mail_search AS w ON w.seq = m.seq").Where(condition, words.FormatTSQuery(search.terms, weights)),
+		"w.seq"
 }
 
 const (
@@ -58,9 +61,9 @@ const (
 	fewMatches = 4000
 )
 
-// readsRecentFirst reports whether the words of a search are looked for in the newest documents before the index is asked. PostgreSQL cannot
-// know how many documents have a rare word: it expects many and reads the newest first, which may be all of them. SQLite gathers all documents
-// with a short prefix, or with words that are excluded, before it returns one.
+// readsRecentFirst reports whether the words of a search are looked for in the newest documents before the index is asked. PostgreSQL
+// cannot know how many documents have a rare word: it expects many and reads the newest first, which may be all of them. SQLite gathers
+// all documents with a short prefix, or with words that are excluded, before it returns one.
 func (s *Store) readsRecentFirst(search Query) bool {
 	if s.store.Dialect() == store.Postgres {
 		return search.hasWords()
@@ -68,8 +71,9 @@ func (s *Store) readsRecentFirst(search Query) bool {
 	return len(search.terms) > 0 && (!search.hasWords() || words.HasShortPrefix(search.terms))
 }
 
-// searchRecentFirst is List for a search for which readsRecentFirst holds. Only a bounded number of documents is read at first, which is enough
-// for frequent words; then the index is asked. On PostgreSQL the matches are counted before, and few of them are found by the index.
+// searchRecentFirst is List for a search for which readsRecentFirst holds. Only a bounded number of documents is read at first, which is
+// enough for frequent words; then the index is asked. On PostgreSQL the matches are counted before, and few of them are found by the
+// index.
 func (s *Store) searchRecentFirst(ctx context.Context, f Filter) ([]Summary, error) {
 	last := f.BeforeSeq - 1
 	if f.BeforeSeq <= 0 {
@@ -97,8 +101,8 @@ func (s *Store) searchRecentFirst(ctx context.Context, f Filter) ([]Summary, err
 	return findSummaries(s.chooseOrdered(ctx, f, use))
 }
 
-// hasFewMatches reports whether no more than fewMatches documents have the words of a search, in whatever part and order: PostgreSQL's index
-// of words tells that by itself, while it would read the documents to see where the words stand.
+// hasFewMatches reports whether no more than fewMatches documents have the words of a search, in whatever part and order: PostgreSQL's
+// index of words tells that by itself, while it would read the documents to see where the words stand.
 func (s *Store) hasFewMatches(ctx context.Context, search Query) (bool, error) {
 	var anywhere []words.Term
 	for _, t := range search.terms {
@@ -122,7 +126,8 @@ func (s *Store) boundByTime(ctx context.Context, f *Filter) error {
 		return nil
 	}
 	var later []int64
-	err := s.store.DB(ctx).Raw("SELECT seq FROM mail_messages WHERE received_at >= ? ORDER BY received_at, seq LIMIT 1", store.Millis(f.Query.Before.Add(clockTolerance))).Scan(&later).Error
+	err := s.store.DB(ctx).Raw("SELECT seq FROM mail_messages WHERE received_at >= ? ORDER BY received_at, seq LIMIT 1",
+		store.Millis(f.Query.Before.Add(clockTolerance))).Scan(&later).Error
 	if err == nil && len(later) > 0 && (f.BeforeSeq <= 0 || later[0] < f.BeforeSeq) {
 		f.BeforeSeq = later[0]
 	}

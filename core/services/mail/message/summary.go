@@ -37,7 +37,8 @@ const summaryColumns = "m.seq, m.id, m.mailbox_id, m.mailbox_address, m.size, m.
 
 // scanRow reads the summary from a row.
 func (m *Summary) scanRow(rows *sql.Rows) error {
-	return rows.Scan(&m.Seq, &m.ID, &m.MailboxID, &m.MailboxAddress, &m.Size, &m.ReceivedAt, &m.Subject, &m.Preview, &m.FromName, &m.FromAddress,
+	return rows.Scan(&m.Seq, &m.ID, &m.MailboxID, &m.MailboxAddress, &m.Size, &m.ReceivedAt, &m.Subject, &m.Preview, &m.FromName,
+		&m.FromAddress,
 		&m.Attachments, &m.HasHTML, &m.ParseStatus, &m.Code, &m.CodeSource, &m.ReadAt)
 }
 

@@ -54,5 +54,6 @@ func (in *Incoming) documentFor(address string) document {
 
 // sections returns the words by the parts of the index.
 func (d document) sections() []words.Section {
-	return []words.Section{{Weight: 'A', Words: d.subject}, {Weight: 'B', Words: d.sender}, {Weight: 'C', Words: d.recipient}, {Weight: 'D', Words: d.body}}
+	return []words.Section{{Weight: 'A', Words: d.subject}, {Weight: 'B', Words: d.sender}, {Weight: 'C', Words: d.recipient},
+		{Weight: 'D', Words: d.body}}
 }

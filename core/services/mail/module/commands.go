@@ -40,28 +40,29 @@ func (c commands) createCommand() *cobra.Command {
 	var local, subdomain, domain, owner string
 	var minutes int
 	var forever, asJSON bool
-	create := &cobra.Command{Use: "create", Short: "Make a mailbox and print its address", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return c.withAdmin(cmd.Context(), func(r *module.Records, admin *mail.Admin) error {
-			ownerID, err := findOwner(cmd.Context(), r, owner)
-			if err != nil {
+	create := &cobra.Command{Use: "create", Short: "Make a mailbox and print its address", Args: command.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.withAdmin(cmd.Context(), func(r *module.Records, admin *mail.Admin) error {
+				ownerID, err := findOwner(cmd.Context(), r, owner)
+				if err != nil {
+					return err
+				}
+				box, err := admin.CreateMailbox(cmd.Context(), ownerID, mailbox.NewMailbox{
+					LocalPart: local, Subdomain: subdomain, MailDomain: domain, Lifetime: mailbox.Lifetime{Minutes: minutes, Forever: forever},
+				})
+				if err != nil {
+					return err
+				}
+				if err := r.Users.Record(command.Acting(cmd), "mail.mailboxes.create", box.ID, nil); err != nil {
+					return err
+				}
+				if asJSON {
+					return json.NewEncoder(c.Out).Encode(map[string]string{"id": box.ID, "address": box.Address})
+				}
+				_, err = fmt.Fprintln(c.Out, box.Address)
 				return err
-			}
-			box, err := admin.CreateMailbox(cmd.Context(), ownerID, mailbox.NewMailbox{
-				LocalPart: local, Subdomain: subdomain, MailDomain: domain, Lifetime: mailbox.Lifetime{Minutes: minutes, Forever: forever},
 			})
-			if err != nil {
-				return err
-			}
-			if err := r.Users.Record(command.Acting(cmd), "mail.mailboxes.create", box.ID, nil); err != nil {
-				return err
-			}
-			if asJSON {
-				return json.NewEncoder(c.Out).Encode(map[string]string{"id": box.ID, "address": box.Address})
-			}
-			_, err = fmt.Fprintln(c.Out, box.Address)
-			return err
-		})
-	}}
+		}}
 	flags := create.Flags()
 	flags.StringVar(&local, "name", "", "the part before the @; random if left out")
 	flags.StringVar(&subdomain, "subdomain", "", "labels before the domain")
@@ -142,32 +143,33 @@ func (c commands) waitCommand() *cobra.Command {
 	var code bool
 	var timeout time.Duration
 	var after time.Duration
-	wait := &cobra.Command{Use: "wait ADDRESS", Short: "Wait for a message and print its subject, or its verification code", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return c.withAdmin(cmd.Context(), func(_ *module.Records, admin *mail.Admin) error {
-			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
-			defer cancel()
-			since := time.Now().Add(-after)
-			for {
-				m, found, err := admin.NewestMessage(ctx, args[0], since, code)
-				switch {
-				case ctx.Err() != nil:
-					return errors.New("no message has arrived in time")
-				case err != nil:
-					return err
-				case found && code:
-					_, err = fmt.Fprintln(c.Out, m.Code)
-					return err
-				case found:
-					_, err = fmt.Fprintln(c.Out, m.Subject)
-					return err
+	wait := &cobra.Command{Use: "wait ADDRESS", Short: "Wait for a message and print its subject, or its verification code",
+		Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withAdmin(cmd.Context(), func(_ *module.Records, admin *mail.Admin) error {
+				ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
+				defer cancel()
+				since := time.Now().Add(-after)
+				for {
+					m, found, err := admin.NewestMessage(ctx, args[0], since, code)
+					switch {
+					case ctx.Err() != nil:
+						return errors.New("no message has arrived in time")
+					case err != nil:
+						return err
+					case found && code:
+						_, err = fmt.Fprintln(c.Out, m.Code)
+						return err
+					case found:
+						_, err = fmt.Fprintln(c.Out, m.Subject)
+						return err
+					}
+					select {
+					case <-ctx.Done():
+					case <-time.After(waitPause):
+					}
 				}
-				select {
-				case <-ctx.Done():
-				case <-time.After(waitPause):
-				}
-			}
-		})
-	}}
+			})
+		}}
 	wait.Flags().BoolVar(&code, "code", false, "wait for a verification code, and print that alone")
 	wait.Flags().DurationVar(&timeout, "timeout", time.Minute, "how long to wait")
 	wait.Flags().DurationVar(&after, "since", 10*time.Minute, "messages that are as old as that count as well")

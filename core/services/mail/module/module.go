@@ -13,7 +13,8 @@ import (
 
 func init() {
 	module.Register(module.Definition{
-		Name: mail.ServiceName, Order: 15, Settings: func() module.Settings { return &mail.Settings{} }, Migrations: mail.Migrations(), Open: openService, Commands: newCommands,
+		Name: mail.ServiceName, Order: 15, Settings: func() module.Settings { return &mail.Settings{} }, Migrations: mail.Migrations(),
+		Open: openService, Commands: newCommands,
 	})
 }
 
@@ -33,7 +34,8 @@ func openService(ctx context.Context, deps module.Deps, c module.Configuration) 
 		return nil, err
 	}
 	s, err := mail.New(ctx, mail.Config{
-		Store: deps.Store, Keyring: deps.Keyring, Metrics: deps.Metrics, Bus: deps.Bus, Alerts: deps.Notify, Logger: deps.Logger, Settings: settingsOf(c), Users: deps.Users, DNS: provider, Access: c.Front.Access,
+		Store: deps.Store, Keyring: deps.Keyring, Metrics: deps.Metrics, Bus: deps.Bus, Alerts: deps.Notify, Logger: deps.Logger,
+		Settings: settingsOf(c), Users: deps.Users, DNS: provider, Access: c.Front.Access,
 		DataDir: deps.DataDir, Version: deps.Version,
 	})
 	if err != nil {

@@ -14,7 +14,8 @@ func (p pages) createMailbox(c *gin.Context) {
 	var box service.Mailbox
 	if err == nil {
 		box, err = p.service.CreateMailbox(c.Request.Context(), service.MailboxBody{
-			LocalPart: strings.TrimSpace(c.PostForm("localPart")), Subdomain: strings.TrimSpace(c.PostForm("subdomain")), MailDomain: c.PostForm("mailDomain"), Expires: life,
+			LocalPart: strings.TrimSpace(c.PostForm("localPart")), Subdomain: strings.TrimSpace(c.PostForm("subdomain")),
+			MailDomain: c.PostForm("mailDomain"), Expires: life,
 		})
 	}
 	if err != nil {
@@ -23,7 +24,8 @@ func (p pages) createMailbox(c *gin.Context) {
 		}
 		return
 	}
-	p.kit.Done(c, p.inboxURL(place{Mailbox: box.ID}), ui.Toast{Kind: "ok", TextID: "mail.mailbox.made", Args: []string{"Address", box.Address}})
+	p.kit.Done(c, p.inboxURL(place{Mailbox: box.ID}),
+		ui.Toast{Kind: "ok", TextID: "mail.mailbox.made", Args: []string{"Address", box.Address}})
 }
 
 func (p pages) extendMailbox(c *gin.Context) {

@@ -32,7 +32,8 @@ func serveInbox(t *testing.T) (*service.Service, *webtest.Browser) {
 	bus := event.NewBus()
 	t.Cleanup(bus.Close)
 	svc, err := service.New(t.Context(), service.Config{
-		Store: st, Keyring: ring, Users: users, Bus: bus, DataDir: t.TempDir(), Logger: hclog.NewNullLogger(), Settings: service.Settings{BaseURL: "/mail", Domains: []string{"inbox.test"}},
+		Store: st, Keyring: ring, Users: users, Bus: bus, DataDir: t.TempDir(), Logger: hclog.NewNullLogger(),
+		Settings: service.Settings{BaseURL: "/mail", Domains: []string{"inbox.test"}},
 	})
 	must(t, err)
 	t.Cleanup(svc.Close)
@@ -42,7 +43,8 @@ func serveInbox(t *testing.T) (*service.Service, *webtest.Browser) {
 	must(t, err)
 	assets, err := ui.NewAssets(section.Static)
 	must(t, err)
-	mount := httpd.Mount{Service: service.ServiceName, BaseURL: "/mail", Routes: section.Routes(ui.NewKit(ui.Config{Texts: texts, Assets: assets}))}
+	mount := httpd.Mount{Service: service.ServiceName, BaseURL: "/mail",
+		Routes: section.Routes(ui.NewKit(ui.Config{Texts: texts, Assets: assets}))}
 	server := webtest.Serve(t, httpd.Options{Guard: webtest.NamedUserGuard(auth.ViaSession)}, mount)
 	b := webtest.NewBrowser(t, "http://"+server.Addr(), "en")
 	b.Header.Set(webtest.UserHeader, "ada:member")
@@ -56,12 +58,17 @@ func TestEmptyListSaysWhatItHides(t *testing.T) {
 	box, err := svc.CreateMailbox(ctx, service.MailboxBody{LocalPart: "hello", Subdomain: "desk", MailDomain: "inbox.test"})
 	must(t, err)
 	for path, want := range map[string][]string{
-		"/mail/inbox":                               {"Left out unless you ask for it: Mailboxes: Expired.", `href="/mail/inbox?show=expired" data-show-all>Show the expired ones<`},
-		"/mail/inbox?show=expired":                  {"Hidden by the filter: Mailboxes: Expired.", `href="/mail/inbox" data-show-all>Show the active ones<`},
-		"/mail/inbox?q=none-such":                   {"Hidden by the filter: Search: none-such · Mailboxes: Active.", `href="/mail/inbox" data-show-all>Clear filter<`},
-		"/mail/inbox?q=none-such&show=expired":      {"Hidden by the filter: Search: none-such · Mailboxes: Expired.", `href="/mail/inbox?show=expired" data-show-all>Clear filter<`},
-		"/mail/inbox?q=none-such&mailbox=" + box.ID: {"Hidden by the filter: Search: none-such.", `href="/mail/inbox?mailbox=` + box.ID + `" data-show-all>Show all<`},
-		"/mail/inbox?mailbox=" + box.ID:             {"hello@desk.inbox.test", "!data-show-all"},
+		"/mail/inbox": {"Left out unless you ask for it: Mailboxes: Expired.",
+			`href="/mail/inbox?show=expired" data-show-all>Show the expired ones<`},
+		"/mail/inbox?show=expired": {"Hidden by the filter: Mailboxes: Expired.",
+			`href="/mail/inbox" data-show-all>Show the active ones<`},
+		"/mail/inbox?q=none-such": {"Hidden by the filter: Search: none-such · Mailboxes: Active.",
+			`href="/mail/inbox" data-show-all>Clear filter<`},
+		"/mail/inbox?q=none-such&show=expired": {"Hidden by the filter: Search: none-such · Mailboxes: Expired.",
+			`href="/mail/inbox?show=expired" data-show-all>Clear filter<`},
+		"/mail/inbox?q=none-such&mailbox=" + box.ID: {"Hidden by the filter: Search: none-such.",
+			`href="/mail/inbox?mailbox=` + box.ID + `" data-show-all>Show all<`},
+		"/mail/inbox?mailbox=" + box.ID: {"hello@desk.inbox.test", "!data-show-all"},
 	} {
 		page := b.Get(path)
 		for _, text := range want {

@@ -43,8 +43,10 @@ type place struct {
 // readPlace reads the address of a page.
 func readPlace(c *gin.Context) place {
 	return place{
-		Mailbox: c.Query("mailbox"), Message: c.Query("message"), Search: strings.TrimSpace(c.Query("q")), Boxes: strings.TrimSpace(c.Query("boxes")),
-		Expired: c.Query("show") == "expired", Cursor: c.Query("cursor"), View: c.Query("view"), Images: c.Query("images") == "remote", Wide: c.Query("wide") == "1",
+		Mailbox: c.Query("mailbox"), Message: c.Query("message"), Search: strings.TrimSpace(c.Query("q")),
+		Boxes:   strings.TrimSpace(c.Query("boxes")),
+		Expired: c.Query("show") == "expired", Cursor: c.Query("cursor"), View: c.Query("view"), Images: c.Query("images") == "remote",
+		Wide: c.Query("wide") == "1",
 	}
 }
 
@@ -63,7 +65,8 @@ func (p pages) placeURL(path string, at place) string {
 	if at.Wide {
 		wide = "1"
 	}
-	return ui.Address(p.base+path, "mailbox", at.Mailbox, "message", at.Message, "q", at.Search, "boxes", at.Boxes, "show", show, "cursor", at.Cursor, "view", at.View, "images", images, "wide", wide)
+	return ui.Address(p.base+path, "mailbox", at.Mailbox, "message", at.Message, "q", at.Search, "boxes", at.Boxes, "show", show, "cursor",
+		at.Cursor, "view", at.View, "images", images, "wide", wide)
 }
 
 // inboxView is what the inbox shows.
@@ -194,11 +197,14 @@ func (at place) inMailbox(mailbox string) place {
 	return place{Mailbox: mailbox, Boxes: at.Boxes, Expired: at.Expired}
 }
 
-// activeFilter is what keeps messages out of the list: the search, and, while no mailbox is chosen, that messages of expired mailboxes have a list of
-// their own.
+// activeFilter is what keeps messages out of the list: the search, and, while no mailbox is chosen, that messages of expired mailboxes
+// have a list of their own.
 func (at place) activeFilter(v *ui.View, p pages) ui.Filter {
-	f := ui.Filter{Path: p.base + inboxPath, Hidden: []string{"mailbox", at.Mailbox}, Fields: []ui.FilterField{{Name: "q", Label: v.T("mail.search"), Value: at.Search}}}
-	show := ui.FilterField{Name: "show", Label: v.T("mail.mailboxes"), Options: []ui.Option{{Label: v.T("mail.expired")}, {Value: "active", Label: v.T("mail.active")}, {Value: "expired", Label: v.T("mail.expired")}}}
+	f := ui.Filter{Path: p.base + inboxPath, Hidden: []string{"mailbox", at.Mailbox},
+		Fields: []ui.FilterField{{Name: "q", Label: v.T("mail.search"), Value: at.Search}}}
+	show := ui.FilterField{Name: "show", Label: v.T("mail.mailboxes"),
+		Options: []ui.Option{{Label: v.T("mail.expired")}, {Value: "active", Label: v.T("mail.active")},
+			{Value: "expired", Label: v.T("mail.expired")}}}
 	if at.Expired {
 		show.Value = "expired"
 	}
@@ -235,7 +241,8 @@ func readLifetime(c *gin.Context) (service.Minutes, error) {
 	text := c.PostForm("lifetime")
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return service.Minutes{}, fault.New(fault.InvalidArgument, "The lifetime is a number of minutes, or 0 for no end.").With("field", "lifetime")
+		return service.Minutes{}, fault.New(fault.InvalidArgument, "The lifetime is a number of minutes, or 0 for no end.").With("field",
+			"lifetime")
 	}
 	return service.NewMinutes(n), nil
 }

@@ -78,10 +78,12 @@ func (p pages) pageRoutes() []httpd.Route {
 	return []httpd.Route{
 		get("/", func(c *gin.Context) { p.kit.Redirect(c, p.base+inboxPath) }),
 		get(inboxPath, p.showInbox), get(inboxPath+"/live", p.inboxLive),
-		post("/mailboxes", p.createMailbox), post("/mailboxes/:id/extend", p.extendMailbox), post("/mailboxes/:id/tags", p.setTags), post("/mailboxes/:id/delete", p.deleteMailbox),
+		post("/mailboxes", p.createMailbox), post("/mailboxes/:id/extend", p.extendMailbox), post("/mailboxes/:id/tags", p.setTags),
+		post("/mailboxes/:id/delete", p.deleteMailbox),
 		post("/messages/:id/unread", p.markUnread), post("/messages/:id/delete", p.deleteMessage),
 		get(docsPath, p.showDocs),
-		admin(get(deployPath, p.deployCheck)), {Method: http.MethodPost, Path: deployPath, Policy: httpd.Admin, BodyLimit: formLimit, Audit: httpd.Unaudited, Handler: p.checkDeployment},
+		admin(get(deployPath, p.deployCheck)), {Method: http.MethodPost, Path: deployPath, Policy: httpd.Admin, BodyLimit: formLimit,
+			Audit: httpd.Unaudited, Handler: p.checkDeployment},
 		admin(get(domainsPath, p.showDomains)), admin(post(domainsPath, p.bindDomain)), admin(post(domainsPath+"/enable", p.enableDomain)),
 		admin(post(domainsPath+"/:id/catch-all", p.setCatchAll)), admin(post(domainsPath+"/:id/retry", p.retryDomain)),
 		admin(post(domainsPath+"/:id/disable", p.disableDomain)), admin(post(domainsPath+"/:id/delete", p.deleteDomain)),
@@ -107,7 +109,8 @@ const mailboxesFound = 10
 func (p pages) findHits(ctx context.Context, v *ui.View, text string) (out []ui.Hit, err error) {
 	list, err := p.service.Mailboxes(ctx, nil, text, mailboxesFound, "")
 	for _, m := range list.Items {
-		out = append(out, ui.Hit{Kind: v.T("mail.mailbox"), Title: m.Address, Detail: strings.Join(m.Tags, ", "), Href: p.inboxURL(place{Mailbox: m.ID})})
+		out = append(out, ui.Hit{Kind: v.T("mail.mailbox"), Title: m.Address, Detail: strings.Join(m.Tags, ", "),
+			Href: p.inboxURL(place{Mailbox: m.ID})})
 	}
 	return out, err
 }
@@ -119,10 +122,12 @@ func (p pages) homePart(ctx context.Context, v *ui.View) (part ui.HomePart, err 
 		return part, err
 	}
 	for _, down := range p.downListeners(v) {
-		part.Attention = append(part.Attention, ui.Attention{Tone: "bad", Title: v.T("mail.smtp.down", "Address", down.Address), Text: downText(v, down), Href: p.base + inboxPath})
+		part.Attention = append(part.Attention, ui.Attention{Tone: "bad", Title: v.T("mail.smtp.down", "Address", down.Address),
+			Text: downText(v, down), Href: p.base + inboxPath})
 	}
 	part.Steps = []ui.Step{{
-		ID: "mail-mailbox", Title: v.T("mail.step"), Text: v.T("mail.step.text"), Href: p.base + inboxPath + "?open=" + newMailbox, Action: v.T("mail.mailbox.new"), Done: len(list.Items) > 0,
+		ID: "mail-mailbox", Title: v.T("mail.step"), Text: v.T("mail.step.text"), Href: p.base + inboxPath + "?open=" + newMailbox,
+		Action: v.T("mail.mailbox.new"), Done: len(list.Items) > 0,
 	}}
 	if len(list.Items) > 0 {
 		part.Figures, err = p.unreadFigure(ctx, v)

@@ -13,9 +13,12 @@ func TestParseCalendar(t *testing.T) {
 		want       []Event
 	}{
 		{"UTC", begin + "SUMMARY:Review\\, weekly\nDTSTART:20261121T100000Z\nDTEND:20261121T110000Z\nORGANIZER;CN=\"Ada: Lovelace\":mailto:ada@example.com\nLOCATION:Room 5\nRRULE:FREQ=WEEKLY\n" + end,
-			[]Event{{"REQUEST", "Review, weekly", "Room 5", "Ada: Lovelace <ada@example.com>", "2026-11-21T10:00:00Z", "2026-11-21T11:00:00Z", "", true}}},
-		{"a zone", begin + "SUMMARY:A\nDTSTART;TZID=Europe/Berlin:20260721T100000\n" + end, []Event{{Method: "REQUEST", Summary: "A", Start: "2026-07-21T08:00:00Z"}}},
-		{"an unknown zone", begin + "SUMMARY:A\nDTSTART;TZID=Nowhere Time:20260721T100000\n" + end, []Event{{Method: "REQUEST", Summary: "A", Start: "2026-07-21T10:00:00", Zone: "Nowhere Time"}}},
+			[]Event{{"REQUEST", "Review, weekly", "Room 5", "Ada: Lovelace <ada@example.com>", "2026-11-21T10:00:00Z", "2026-11-21T11:00:00Z", "",
+				true}}},
+		{"a zone", begin + "SUMMARY:A\nDTSTART;TZID=Europe/Berlin:20260721T100000\n" + end,
+			[]Event{{Method: "REQUEST", Summary: "A", Start: "2026-07-21T08:00:00Z"}}},
+		{"an unknown zone", begin + "SUMMARY:A\nDTSTART;TZID=Nowhere Time:20260721T100000\n" + end,
+			[]Event{{Method: "REQUEST", Summary: "A", Start: "2026-07-21T10:00:00", Zone: "Nowhere Time"}}},
 		{"a day", begin + "SUMMARY:A\nDTSTART;VALUE=DATE:20260721\n" + end, []Event{{Method: "REQUEST", Summary: "A", Start: "2026-07-21"}}},
 		{"folds", begin + "SUMMARY:A long\n  name\nDESCRIPTION:x\n" + end, []Event{{Method: "REQUEST", Summary: "A long name"}}},
 		{"an alarm", begin + "SUMMARY:A\nBEGIN:VALARM\nSUMMARY:B\nEND:VALARM\n" + end, []Event{{Method: "REQUEST", Summary: "A"}}},

@@ -61,10 +61,14 @@ var corpusBodies = []string{
 // corpus returns messages: every header with every body, and some that have a form of their own.
 func corpus() map[string]string {
 	all := map[string]string{
-		"empty": "", "NUL": "\x00\x00\x00", "line ends": "\r\n\r\n\r\n", "OLE file": "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00\x00", "no line end": "Subject: x",
-		"nested": nested(200), "many parts": manyParts(10_000), "LF alone": "Subject: x\nFrom: ada@example.com\n\nbody\n", "CR alone": "Subject: x\rFrom: a@example.com\r\rbody\r",
-		"header without end": strings.Repeat("X-Field: value\r\n", 200_000), "one long line": strings.Repeat("x", 2_000_000), "colons": strings.Repeat(":", 100_000),
-		"encoded words": "Subject: " + strings.Repeat("=?utf-8?q?x?= ", 10_000) + "\r\n\r\n", "commas": "To: " + strings.Repeat("a@example.com,", 20_000) + "\r\n\r\n",
+		"empty": "", "NUL": "\x00\x00\x00", "line ends": "\r\n\r\n\r\n", "OLE file": "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00\x00",
+		"no line end": "Subject: x",
+		"nested":      nested(200), "many parts": manyParts(10_000), "LF alone": "Subject: x\nFrom: ada@example.com\n\nbody\n",
+		"CR alone":           "Subject: x\rFrom: a@example.com\r\rbody\r",
+		"header without end": strings.Repeat("X-Field: value\r\n", 200_000), "one long line": strings.Repeat("x", 2_000_000),
+		"colons":        strings.Repeat(":", 100_000),
+		"encoded words": "Subject: " + strings.Repeat("=?utf-8?q?x?= ", 10_000) + "\r\n\r\n",
+		"commas":        "To: " + strings.Repeat("a@example.com,", 20_000) + "\r\n\r\n",
 		"NUL in a name": "Content-Type: text/x; name=\x00a\r\nFrom: =?utf-8?q?A=00da?= <ada@example.com>\r\n\r\nx",
 		"parentheses":   "From: " + strings.Repeat("(", 20_000) + "\r\nDate: " + strings.Repeat("(", 20_000) + "\r\n\r\nx",
 	}

@@ -17,10 +17,14 @@ var styleRules = []string{"media", "supports", "container", "layer", "keyframes"
 
 // styleFunctions are the functions that stay in values. None of them takes an address.
 var styleFunctions = []string{
-	"rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color", "color-mix", "light-dark", "calc", "min", "max", "clamp", "round", "var", "env", "counter", "counters", "attr",
-	"linear-gradient", "radial-gradient", "conic-gradient", "repeating-linear-gradient", "repeating-radial-gradient", "-webkit-linear-gradient", "-webkit-radial-gradient", "-moz-linear-gradient",
-	"matrix", "rotate", "scale", "scalex", "scaley", "skew", "skewx", "skewy", "translate", "translatex", "translatey", "translate3d", "rotatex", "rotatey", "rotatez", "scale3d", "matrix3d", "perspective",
-	"blur", "brightness", "contrast", "drop-shadow", "grayscale", "hue-rotate", "invert", "opacity", "saturate", "sepia", "cubic-bezier", "steps", "rect", "inset", "circle", "ellipse", "polygon",
+	"rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color", "color-mix", "light-dark", "calc", "min", "max", "clamp",
+	"round", "var", "env", "counter", "counters", "attr",
+	"linear-gradient", "radial-gradient", "conic-gradient", "repeating-linear-gradient", "repeating-radial-gradient",
+	"-webkit-linear-gradient", "-webkit-radial-gradient", "-moz-linear-gradient",
+	"matrix", "rotate", "scale", "scalex", "scaley", "skew", "skewx", "skewy", "translate", "translatex", "translatey", "translate3d",
+	"rotatex", "rotatey", "rotatez", "scale3d", "matrix3d", "perspective",
+	"blur", "brightness", "contrast", "drop-shadow", "grayscale", "hue-rotate", "invert", "opacity", "saturate", "sepia", "cubic-bezier",
+	"steps", "rect", "inset", "circle", "ellipse", "polygon",
 	"minmax", "repeat", "fit-content",
 }
 

@@ -213,7 +213,8 @@ func splitList(value string) (items []string) {
 // maxBlank is the longest first line of spaces that is left out.
 const maxBlank = 1000
 
-// skipMboxLine returns r without a first line of spaces and spaces before the first field, and without the line that mailbox files put before a message.
+// skipMboxLine returns r without a first line of spaces and spaces before the first field, and without the line that mailbox files put
+// before a message.
 func skipMboxLine(r io.Reader) *bufio.Reader {
 	b := bufio.NewReader(r)
 	if head, _ := b.Peek(maxBlank); len(head) > 0 && (head[0] == ' ' || head[0] == '\t') {

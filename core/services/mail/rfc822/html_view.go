@@ -20,8 +20,10 @@ type HTMLView struct {
 
 // viewElements are the elements that stay. Those with content that is not text, such as script and style, go with it.
 var viewElements = []string{
-	"a", "abbr", "address", "article", "aside", "b", "bdi", "bdo", "big", "blockquote", "br", "caption", "center", "cite", "code", "col", "colgroup",
-	"dd", "del", "details", "dfn", "div", "dl", "dt", "em", "figcaption", "figure", "font", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header",
+	"a", "abbr", "address", "article", "aside", "b", "bdi", "bdo", "big", "blockquote", "br", "caption", "center", "cite", "code", "col",
+	"colgroup",
+	"dd", "del", "details", "dfn", "div", "dl", "dt", "em", "figcaption", "figure", "font", "footer", "h1", "h2", "h3", "h4", "h5", "h6",
+	"header",
 	"hr", "i", "img", "ins", "kbd", "li", "main", "mark", "ol", "p", "pre", "q", "rp", "rt", "ruby", "s", "samp", "section", "small", "span",
 	"strike", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "time", "tr", "tt", "u", "ul", "var", "wbr",
 }
@@ -174,9 +176,11 @@ func newViewPolicy() *bluemonday.Policy {
 	p.AllowAttrs("dir").Matching(bluemonday.Direction).Globally()
 	p.AllowAttrs("lang", "title").Globally()
 	p.AllowAttrs("align", "valign").Matching(wordPattern).Globally()
-	p.AllowAttrs("width", "height", "border", "cellpadding", "cellspacing", "hspace", "vspace").Matching(lengthPattern).OnElements("table", "td", "th", "tr", "col", "colgroup", "img", "hr")
+	p.AllowAttrs("width", "height", "border", "cellpadding", "cellspacing", "hspace", "vspace").Matching(lengthPattern).OnElements("table",
+		"td", "th", "tr", "col", "colgroup", "img", "hr")
 	p.AllowAttrs("bgcolor", "color").Matching(colorPattern).OnElements("table", "td", "th", "tr", "tbody", "thead", "font", "div", "hr")
-	p.AllowAttrs("colspan", "rowspan", "span", "start", "size").Matching(bluemonday.Integer).OnElements("td", "th", "col", "colgroup", "ol", "font", "hr")
+	p.AllowAttrs("colspan", "rowspan", "span", "start", "size").Matching(bluemonday.Integer).OnElements("td", "th", "col", "colgroup", "ol",
+		"font", "hr")
 	p.AllowAttrs("face").Matching(facePattern).OnElements("font")
 	p.AllowAttrs("alt").OnElements("img")
 	p.AllowAttrs("src").OnElements("img")

@@ -212,7 +212,8 @@ func (c *collector) finish(parser Parser) *Parsed {
 
 // attachment describes the leaf.
 func (l *leaf) attachment(number int, size int64) Attachment {
-	a := Attachment{Number: number, Filename: safeFilename(l.filename), ContentType: safeType(l.contentType), Size: size, Disposition: DispositionUnknown}
+	a := Attachment{Number: number, Filename: safeFilename(l.filename), ContentType: safeType(l.contentType), Size: size,
+		Disposition: DispositionUnknown}
 	if a.Filename == "" && a.ContentType == calendarType {
 		a.Filename = calendarName
 	}

@@ -79,8 +79,8 @@ func (w *streamWalk) walkEntity(header textproto.Header, body io.Reader, depth i
 	}
 }
 
-// leafType returns the type of an entity without parts. A type that cannot be read is that of text in the message itself, or where it says that it is
-// text, and that of an attachment elsewhere.
+// leafType returns the type of an entity without parts. A type that cannot be read is that of text in the message itself, or where it
+// says that it is text, and that of an attachment elsewhere.
 func leafType(kind string, params map[string]string, depth int) string {
 	switch {
 	case strings.HasPrefix(kind, "multipart/"), kind == "", kind == "text":

@@ -78,11 +78,13 @@ func TestParseCorpus(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	p := checkParsed(t, crlf(corpusHeaders[0]+corpusBodies[16]))
-	if p.Parser != StreamParser || p.Subject != "Hello" || p.From != (Address{"Ada Lovelace", "ada@example.com"}) || p.MessageID != "<1@example.com>" || p.Date.Year() != 2026 ||
+	if p.Parser != StreamParser || p.Subject != "Hello" || p.From != (Address{"Ada Lovelace", "ada@example.com"}) ||
+		p.MessageID != "<1@example.com>" || p.Date.Year() != 2026 ||
 		p.Text != "text" || len(p.Attachments) != 1 || len(p.To) != 1 {
 		t.Fatalf("parsed %+v", p)
 	}
-	if a := p.Attachments[0]; a.Filename != "你.pdf" || a.Size != 5 || a.ContentType != "application/pdf" || a.Disposition != DispositionAttachment {
+	if a := p.Attachments[0]; a.Filename != "你.pdf" || a.Size != 5 || a.ContentType != "application/pdf" ||
+		a.Disposition != DispositionAttachment {
 		t.Errorf("attachment %+v", a)
 	}
 	for _, test := range []struct {
@@ -95,17 +97,20 @@ func TestParse(t *testing.T) {
 		{"encoded words and lists", crlf(corpusHeaders[2] + corpusBodies[0]), func(p *Parsed) bool {
 			return p.Subject == "你好 wörld" && p.From == Address{"Lovelace, Ada", "ada@example.com"}
 		}},
-		{"mbox line", crlf(corpusHeaders[1] + corpusBodies[0]), func(p *Parsed) bool { return p.Subject == "with an mbox line" && p.Status == ParseOK }},
+		{"mbox line", crlf(corpusHeaders[1] + corpusBodies[0]),
+			func(p *Parsed) bool { return p.Subject == "with an mbox line" && p.Status == ParseOK }},
 		{"no final boundary", crlf(corpusHeaders[0] + corpusBodies[12]), func(p *Parsed) bool {
 			return p.Parser == TolerantParser && strings.Contains(p.Text, "no final boundary")
 		}},
-		{"unknown charset", crlf(corpusHeaders[0] + corpusBodies[6]), func(p *Parsed) bool { return p.Parser == TolerantParser && strings.Contains(p.Text, "unknown") }},
+		{"unknown charset", crlf(corpusHeaders[0] + corpusBodies[6]),
+			func(p *Parsed) bool { return p.Parser == TolerantParser && strings.Contains(p.Text, "unknown") }},
 		{"deep nesting", nested(200), func(p *Parsed) bool {
 			return p.Status == ParseFailed && p.Subject == "nested" && strings.Contains(p.Text, "deep")
 		}},
 		{"many parts", manyParts(10_000), func(p *Parsed) bool { return p.Status == ParseFailed && p.Subject == "parts" }},
 		{"no header", "just text\r\n", func(p *Parsed) bool { return strings.Contains(p.Text, "just text") }},
-		{"a long text", crlf(corpusHeaders[0]) + "\r\n\r\n" + strings.Repeat("0123456789abcde\n", MaxText/16+10), func(p *Parsed) bool { return p.TextTruncated && len(p.Text) == MaxText }},
+		{"a long text", crlf(corpusHeaders[0]) + "\r\n\r\n" + strings.Repeat("0123456789abcde\n", MaxText/16+10),
+			func(p *Parsed) bool { return p.TextTruncated && len(p.Text) == MaxText }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if p := checkParsed(t, test.raw); !test.want(p) {

@@ -10,7 +10,8 @@ import (
 )
 
 // tolerantParser is the library with what costs too much switched off.
-var tolerantParser = enmime.NewParser(enmime.DisableTextConversion(true), enmime.SkipMalformedParts(true), enmime.MultipartWOBoundaryAsSinglePart(true),
+var tolerantParser = enmime.NewParser(enmime.DisableTextConversion(true), enmime.SkipMalformedParts(true),
+	enmime.MultipartWOBoundaryAsSinglePart(true),
 	enmime.MaxStoredPartErrors(10), enmime.StripMediaTypeInvalidCharacters(true))
 
 // walkTolerant calls visit for each leaf that the tolerant parser finds.
@@ -70,7 +71,8 @@ func (w *tolerantWalk) walkPart(p *enmime.Part, depth int) error {
 
 // partLeaf describes a part without parts.
 func partLeaf(p *enmime.Part) *leaf {
-	l := &leaf{contentType: strings.ToLower(p.ContentType), disposition: strings.ToLower(p.Disposition), filename: p.FileName, contentID: p.ContentID, charset: p.Charset, body: bytes.NewReader(p.Content)}
+	l := &leaf{contentType: strings.ToLower(p.ContentType), disposition: strings.ToLower(p.Disposition), filename: p.FileName,
+		contentID: p.ContentID, charset: p.Charset, body: bytes.NewReader(p.Content)}
 	if l.contentType == "" || strings.HasPrefix(l.contentType, "multipart/") {
 		l.contentType = "text/plain"
 	}

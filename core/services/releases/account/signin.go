@@ -52,7 +52,8 @@ func hashText(text string) string { return hex.EncodeToString(secret.HashToken(t
 // AddSignIn keeps a sign-in that has begun, and forgets those whose time is over.
 func (s *Store) AddSignIn(ctx context.Context, in SignIn, now time.Time) error {
 	row := signInRow{
-		StateHash: hashText(in.State), BrowserHash: hashText(in.Browser), UserID: in.UserID, Host: in.Host, Next: in.Next, ExpiresAt: store.Millis(now.Add(SignInFor)),
+		StateHash: hashText(in.State), BrowserHash: hashText(in.Browser), UserID: in.UserID, Host: in.Host, Next: in.Next,
+		ExpiresAt: store.Millis(now.Add(SignInFor)),
 	}
 	row.Verifier = s.ring.Seal([]byte(in.Verifier.Reveal()), signInTable, row.StateHash, verifierColumn)
 	return s.store.Tx(ctx, "begin sign-in", func(ctx context.Context) error {
@@ -69,12 +70,14 @@ func (s *Store) TakeSignIn(ctx context.Context, state, browser string, now time.
 	var rows []signInRow
 	err = s.store.Tx(ctx, "end sign-in", func(ctx context.Context) error {
 		rows = nil
-		return s.store.Writer(ctx).Clauses(clause.Returning{}).Where("state_hash = ? AND browser_hash = ? AND expires_at > ?", hashText(state), hashText(browser), store.Millis(now)).Delete(&rows).Error
+		return s.store.Writer(ctx).Clauses(clause.Returning{}).Where("state_hash = ? AND browser_hash = ? AND expires_at > ?", hashText(state),
+			hashText(browser), store.Millis(now)).Delete(&rows).Error
 	})
 	if err != nil || len(rows) == 0 {
 		return in, false, err
 	}
 	row := rows[0]
 	verifier, err := s.ring.Open(row.Verifier, signInTable, row.StateHash, verifierColumn)
-	return SignIn{State: state, Browser: browser, UserID: row.UserID, Host: row.Host, Verifier: schema.Secret(verifier), Next: row.Next}, err == nil, err
+	return SignIn{State: state, Browser: browser, UserID: row.UserID, Host: row.Host, Verifier: schema.Secret(verifier), Next: row.Next},
+		err == nil, err
 }

@@ -61,8 +61,8 @@ type Reader interface {
 	Between(ctx context.Context, userID string, types feed.Types, from, until time.Time, limit int) ([]feed.Item, error)
 }
 
-// Summarizer returns the summaries in a language that there are of releases, as Markdown lists by the ids of the releases, and has the others
-// made. It reports whether some are on their way.
+// Summarizer returns the summaries in a language that there are of releases, as Markdown lists by the ids of the releases, and has the
+// others made. It reports whether some are on their way.
 type Summarizer func(ctx context.Context, language string, ids []int64) (found map[int64]string, waiting bool, err error)
 
 // LanguageOf returns the language in which a user reads, such as zh-CN.
@@ -85,8 +85,9 @@ func New(s *store.Store, reader Reader, languageOf LanguageOf, summarize Summari
 // maxSocial is how many stars and followers are counted for a brief.
 const maxSocial = 1000
 
-// Generate writes the brief of a user for a window, in the place of the one that there is. One that was begun later stays, and is returned: a
-// brief that was begun before it may lack a release. The feed is read before the transaction that stores the brief, so that nobody waits.
+// Generate writes the brief of a user for a window, in the place of the one that there is. One that was begun later stays, and is
+// returned: a brief that was begun before it may lack a release. The feed is read before the transaction that stores the brief, so that
+// nobody waits.
 func (b *Briefs) Generate(ctx context.Context, userID string, w Window, zone *time.Location) (written Brief, err error) {
 	row, err := b.composeBrief(ctx, userID, w, zone)
 	if err != nil {
@@ -144,8 +145,10 @@ func (b *Briefs) composeBrief(ctx context.Context, userID string, w Window, zone
 		return Brief{}, err
 	}
 	return Brief{
-		ID: store.NewID("brf"), UserID: userID, Date: w.Date, WindowStart: store.Millis(w.Start), WindowEnd: store.Millis(w.End), TimeZone: zone.String(), Boundary: w.Boundary,
-		ReleaseIDs: string(raw), More: c.more, Content: c.write(), CoversStars: len(c.stars) > 0, CoversFollowers: len(c.others) > 0, AwaitsSummaries: waiting, CreatedAt: begun, UpdatedAt: begun,
+		ID: store.NewID("brf"), UserID: userID, Date: w.Date, WindowStart: store.Millis(w.Start), WindowEnd: store.Millis(w.End),
+		TimeZone: zone.String(), Boundary: w.Boundary,
+		ReleaseIDs: string(raw), More: c.more, Content: c.write(), CoversStars: len(c.stars) > 0, CoversFollowers: len(c.others) > 0,
+		AwaitsSummaries: waiting, CreatedAt: begun, UpdatedAt: begun,
 	}, nil
 }
 
@@ -190,14 +193,15 @@ func (b *Briefs) Refresh(ctx context.Context, row Brief) (written bool, err erro
 	return err == nil, err
 }
 
-// saveBrief stores a brief in the running transaction, unless there is one of the same window that was begun later, and returns the one that is
-// stored then. One of the same window keeps its id.
+// saveBrief stores a brief in the running transaction, unless there is one of the same window that was begun later, and returns the one
+// that is stored then. One of the same window keeps its id.
 func (b *Briefs) saveBrief(ctx context.Context, row Brief) (saved Brief, err error) {
 	w := b.store.Writer(ctx)
 	err = w.Clauses(clause.OnConflict{
-		Columns:   []clause.Column{{Name: "user_id"}, {Name: "window_start"}, {Name: "window_end"}},
-		DoUpdates: clause.AssignmentColumns([]string{"date", "time_zone", "boundary", "release_ids", "more", "content", "covers_stars", "covers_followers", "awaits_summaries", "updated_at"}),
-		Where:     clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "release_briefs.updated_at <= excluded.updated_at"}}},
+		Columns: []clause.Column{{Name: "user_id"}, {Name: "window_start"}, {Name: "window_end"}},
+		DoUpdates: clause.AssignmentColumns([]string{"date", "time_zone", "boundary", "release_ids", "more", "content", "covers_stars",
+			"covers_followers", "awaits_summaries", "updated_at"}),
+		Where: clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "release_briefs.updated_at <= excluded.updated_at"}}},
 	}).Create(&row).Error
 	if err != nil {
 		return saved, err
@@ -215,7 +219,8 @@ func (b *Briefs) Missing(ctx context.Context, userID string, hour int, zone *tim
 	now := b.now()
 	latest := LatestWindow(now, hour, zone)
 	var dates []string
-	if err := b.store.DB(ctx).Model(&Brief{}).Where("user_id = ?", userID).Order("date DESC").Limit(1).Pluck("date", &dates).Error; err != nil {
+	if err := b.store.DB(ctx).Model(&Brief{}).Where("user_id = ?", userID).Order("date DESC").Limit(1).Pluck("date",
+		&dates).Error; err != nil {
 		return nil, err
 	}
 	if len(dates) == 0 {
@@ -238,7 +243,8 @@ const recentDays = 3
 func (b *Briefs) LatestDates(ctx context.Context) (map[string]string, error) {
 	var found []struct{ UserID, Date string }
 	// Grouped by users, SQLite looks through the briefs of all days.
-	err := b.store.DB(ctx).Model(&Brief{}).Select("user_id, date").Where("date >= ?", b.now().AddDate(0, 0, -recentDays).Format(time.DateOnly)).Order("date").Find(&found).Error
+	err := b.store.DB(ctx).Model(&Brief{}).Select("user_id, date").Where("date >= ?",
+		b.now().AddDate(0, 0, -recentDays).Format(time.DateOnly)).Order("date").Find(&found).Error
 	dates := make(map[string]string, len(found))
 	for _, f := range found {
 		dates[f.UserID] = f.Date

@@ -61,7 +61,8 @@ func (c content) write() string {
 	if len(c.stars) > 0 {
 		b.WriteString("\n" + w.stars + "\n\n")
 		for _, group := range groupByRepo(c.stars) {
-			fmt.Fprintf(&b, "- [%s](%s)%s%s\n", escapeMarkdown(group[0].RepoFullName), "/focus/repo/"+group[0].RepoFullName, w.colon, w.namesOf(group, visibleStars))
+			fmt.Fprintf(&b, "- [%s](%s)%s%s\n", escapeMarkdown(group[0].RepoFullName), "/focus/repo/"+group[0].RepoFullName, w.colon,
+				w.namesOf(group, visibleStars))
 		}
 	}
 	if len(c.others) > 0 {
@@ -102,7 +103,8 @@ func ReleasePath(repoFullName, tag string) string {
 
 // writeRelease writes a release with the points of its summary, or else whether it has notes.
 func (w wording) writeRelease(b *strings.Builder, i *feed.Item, zone *time.Location, points []string) {
-	fmt.Fprintf(b, "- [%s](%s?from=briefs) · %s", escapeMarkdown(i.Title), ReleasePath(i.RepoFullName, i.Tag), store.FromMillis(i.TS).In(zone).Format("2006-01-02 15:04"))
+	fmt.Fprintf(b, "- [%s](%s?from=briefs) · %s", escapeMarkdown(i.Title), ReleasePath(i.RepoFullName, i.Tag),
+		store.FromMillis(i.TS).In(zone).Format("2006-01-02 15:04"))
 	if i.Prerelease {
 		b.WriteString(w.prerelease)
 	}
@@ -200,7 +202,8 @@ func (w wording) namesOf(items []feed.Item, visible int) string {
 }
 
 // markdownEscapes are the marks of Markdown with what shows them.
-var markdownEscapes = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "*", `\*`, "_", `\_`, "`", "\\`", "<", `\<`, ">", `\>`, "&", `\&`, "#", `\#`, "|", `\|`, "~", `\~`, "!", `\!`, "\n", " ")
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "*", `\*`, "_", `\_`, "`", "\\`", "<", `\<`, ">", `\>`, "&",
+	`\&`, "#", `\#`, "|", `\|`, "~", `\~`, "!", `\!`, "\n", " ")
 
 // escapeMarkdown returns a text that Markdown shows as it is.
 func escapeMarkdown(s string) string { return markdownEscapes.Replace(s) }

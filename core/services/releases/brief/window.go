@@ -75,7 +75,8 @@ func WindowOn(date string, now time.Time, hour int, zone *time.Location) (Window
 	}
 	w := windowOf(day.Year(), day.Month(), day.Day(), hour, zone)
 	if w.End.After(now) {
-		return Window{}, fault.New(fault.BadRequest, "The day of the brief has not ended yet: it ends at %s.", w.End.UTC().Format(time.RFC3339)).With("field", "date")
+		return Window{}, fault.New(fault.BadRequest, "The day of the brief has not ended yet: it ends at %s.",
+			w.End.UTC().Format(time.RFC3339)).With("field", "date")
 	}
 	return w, nil
 }

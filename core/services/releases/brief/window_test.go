@@ -42,15 +42,18 @@ func TestWindows(t *testing.T) {
 		{"Asia/Kathmandu", "2026-01-01", 8, "2025-12-31T02:15:00Z", "2026-01-01T02:15:00Z", "08:00"},
 	} {
 		w, err := WindowOn(tc.date, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), tc.hour, loadZone(t, tc.zone))
-		if err != nil || w.Start.UTC().Format(time.RFC3339) != tc.start || w.End.UTC().Format(time.RFC3339) != tc.end || w.Boundary != tc.boundary || w.Date != tc.date {
-			t.Errorf("%s %s %d: got %s to %s, %s (%v)", tc.zone, tc.date, tc.hour, w.Start.UTC().Format(time.RFC3339), w.End.UTC().Format(time.RFC3339), w.Boundary, err)
+		if err != nil || w.Start.UTC().Format(time.RFC3339) != tc.start || w.End.UTC().Format(time.RFC3339) != tc.end ||
+			w.Boundary != tc.boundary || w.Date != tc.date {
+			t.Errorf("%s %s %d: got %s to %s, %s (%v)", tc.zone, tc.date, tc.hour, w.Start.UTC().Format(time.RFC3339),
+				w.End.UTC().Format(time.RFC3339), w.Boundary, err)
 		}
 	}
 }
 
 // TestWindowsFollowEachOther walks through two years hour by hour: the latest window is over, and begins where the one before ended.
 func TestWindowsFollowEachOther(t *testing.T) {
-	for _, name := range []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago", "Asia/Shanghai", "Africa/Casablanca"} {
+	for _, name := range []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago", "Asia/Shanghai",
+		"Africa/Casablanca"} {
 		zone := loadZone(t, name)
 		for _, hour := range []int{0, 2, 8, 23} {
 			former := Window{}

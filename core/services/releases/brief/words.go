@@ -21,7 +21,8 @@ var (
 	}
 	english = wording{
 		projects: "## Project updates", social: "## Stars and followers", stars: "### Stars", followers: "### Followers",
-		noReleases: "- There is no new release in this time.", hasNotes: "  - It has notes: see its page.", noNotes: "  - It has no notes.", links: "  - Links: ",
+		noReleases: "- There is no new release in this time.", hasNotes: "  - It has notes: see its page.", noNotes: "  - It has no notes.",
+		links:      "  - Links: ",
 		prerelease: " · pre-release", more: "- %d more releases are not listed.", others: " and others, %d in all", comma: ", ", colon: ": ",
 	}
 )

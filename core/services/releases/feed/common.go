@@ -9,8 +9,8 @@ import (
 // lookedAt is among how many releases for each of the page words are looked for that many releases have.
 const lookedAt = 12
 
-// listCommon looks for words that many releases have among the latest ones: to list all that have them takes longer the more there are. It finds nothing
-// for other words, and may find fewer than there are.
+// listCommon looks for words that many releases have among the latest ones: to list all that have them takes longer the more there are.
+// It finds nothing for other words, and may find fewer than there are.
 func (s *Store) listCommon(ctx context.Context, q Query, after *place) ([]Item, error) {
 	if common, err := s.repos.AreCommon(ctx, q.Search.terms); err != nil || !common {
 		return nil, err

@@ -24,7 +24,8 @@ func (s *Store) AddEvents(ctx context.Context, all []Event) (added int, err erro
 		added = 0
 		for begin := 0; begin < len(all); begin += eventBatch {
 			batch := all[begin:min(begin+eventBatch, len(all))]
-			res := s.store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "user_id"}, {Name: "event_key"}}, DoNothing: true}).Create(&batch)
+			res := s.store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "user_id"}, {Name: "event_key"}},
+				DoNothing: true}).Create(&batch)
 			if res.Error != nil {
 				return res.Error
 			}

@@ -12,7 +12,8 @@ func (s *Store) SetRead(ctx context.Context, userID string, releaseID int64, rea
 		if !read {
 			return s.store.Writer(ctx).Exec("DELETE FROM release_reads WHERE user_id = ? AND release_id = ?", userID, releaseID).Error
 		}
-		return s.store.Writer(ctx).Exec("INSERT INTO release_reads (user_id, release_id) VALUES (?, ?) ON CONFLICT DO NOTHING", userID, releaseID).Error
+		return s.store.Writer(ctx).Exec("INSERT INTO release_reads (user_id, release_id) VALUES (?, ?) ON CONFLICT DO NOTHING", userID,
+			releaseID).Error
 	})
 }
 

@@ -86,7 +86,8 @@ const releaseColumns = "r.id, r.ts, r.title, r.body, r.body_truncated, r.html_ur
 // scanRelease reads the columns of releaseColumns.
 func scanRelease(rows *sql.Rows, i *Item) error {
 	i.Kind = Release
-	return rows.Scan(&i.Seq, &i.TS, &i.Title, &i.Body, &i.BodyTruncated, &i.HTMLURL, &i.Tag, &i.Prerelease, &i.NodeID, &i.Reactions, &i.EntryURL, &i.ChangedAt, &i.RepoFullName, &i.AvatarURL, &i.ImageURL, &i.CustomImage)
+	return rows.Scan(&i.Seq, &i.TS, &i.Title, &i.Body, &i.BodyTruncated, &i.HTMLURL, &i.Tag, &i.Prerelease, &i.NodeID, &i.Reactions,
+		&i.EntryURL, &i.ChangedAt, &i.RepoFullName, &i.AvatarURL, &i.ImageURL, &i.CustomImage)
 }
 
 // visibleRelease is the condition that a user sees the release e, in its repository and with the user's filters. It has two
@@ -109,7 +110,8 @@ func (s *Store) listReleases(ctx context.Context, q Query, after *place) ([]Item
 
 // queryReleases returns the releases e that a query without its columns chooses.
 func (s *Store) queryReleases(ctx context.Context, q Query, chosen string, values []any) ([]Item, error) {
-	text := "SELECT " + releaseColumns + " FROM (SELECT e.id" + chosen + ") c CROSS JOIN release_entries r CROSS JOIN release_repos p WHERE r.id = c.id AND p.id = r.repo_id ORDER BY r.ts DESC, r.id DESC"
+	text := "SELECT " + releaseColumns + " FROM (SELECT e.id" + chosen +
+		") c CROSS JOIN release_entries r CROSS JOIN release_repos p WHERE r.id = c.id AND p.id = r.repo_id ORDER BY r.ts DESC, r.id DESC"
 	return s.queryItems(ctx, &q, text, values, q.Limit+1, scanRelease)
 }
 
@@ -150,7 +152,8 @@ const eventColumns = "e.id, e.kind, e.ts, e.repo_full_name, e.title, e.body, e.b
 	"COALESCE(p.avatar_url, ''), COALESCE(p.image_url, ''), COALESCE(p.custom_image, ?)"
 
 func scanEvent(rows *sql.Rows, i *Item) error {
-	err := rows.Scan(&i.Seq, &i.Kind, &i.TS, &i.RepoFullName, &i.Title, &i.Body, &i.BodyTruncated, &i.HTMLURL, &i.ActorLogin, &i.ActorAvatar, &i.ActorURL, &i.AvatarURL, &i.ImageURL, &i.CustomImage)
+	err := rows.Scan(&i.Seq, &i.Kind, &i.TS, &i.RepoFullName, &i.Title, &i.Body, &i.BodyTruncated, &i.HTMLURL, &i.ActorLogin, &i.ActorAvatar,
+		&i.ActorURL, &i.AvatarURL, &i.ImageURL, &i.CustomImage)
 	i.EntryURL = i.HTMLURL
 	return err
 }
@@ -194,7 +197,8 @@ func chooseEvents(q Query, after *place) (text string, values []any) {
 
 // queryItems runs a query past gorm, whose building of statements would cost as much as the query. A caller who goes away ends a search
 // alone: watching for that costs a page a fifth of its time.
-func (s *Store) queryItems(ctx context.Context, q *Query, text string, values []any, size int, scan func(*sql.Rows, *Item) error) (items []Item, err error) {
+func (s *Store) queryItems(ctx context.Context, q *Query, text string, values []any, size int,
+	scan func(*sql.Rows, *Item) error) (items []Item, err error) {
 	if !q.Search.isSet() {
 		ctx = context.WithoutCancel(ctx)
 	}

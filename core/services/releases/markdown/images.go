@@ -10,8 +10,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// rewriteLinks returns HTML with links in the place of images, whose text is that of the image or else its address. Within a link the text
-// stands alone. Addresses that are relative are those of base, unless it is nil. What it returns is not safe: the policy is applied after it.
+// rewriteLinks returns HTML with links in the place of images, whose text is that of the image or else its address. Within a link the
+// text stands alone. Addresses that are relative are those of base, unless it is nil. What it returns is not safe: the policy is applied
+// after it.
 func rewriteLinks(source []byte, base *url.URL) []byte {
 	lower := bytes.ToLower(source)
 	if !bytes.Contains(lower, []byte("<img")) && (base == nil || !bytes.Contains(lower, []byte("<a"))) {

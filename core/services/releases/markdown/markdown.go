@@ -41,34 +41,38 @@ type Renderer struct {
 // NewRenderer returns a renderer. Links that begin with a slash lead below base, a path.
 func NewRenderer(base string) *Renderer {
 	extensions := []goldmark.Extender{
-		extension.Linkify, extension.Strikethrough, extension.TaskList, extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+		extension.Linkify, extension.Strikethrough, extension.TaskList,
+		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
 	}
 	code := goldmark.WithRendererOptions(rendererhtml.WithUnsafe(), renderer.WithNodeRenderers(util.Prioritized(codeRenderer{}, 100)))
 	ofNotes := func(more ...goldmark.Extender) goldmark.Markdown {
 		return goldmark.New(
 			goldmark.WithExtensions(append(append(more, emoji.Emoji), extensions...)...), code,
-			goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(linkTransformer{}, 500), util.Prioritized(noteTransformer{}, 600))),
+			goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(linkTransformer{}, 500),
+				util.Prioritized(noteTransformer{}, 600))),
 		)
 	}
 	return &Renderer{
-		markdown: goldmark.New(goldmark.WithExtensions(extensions...), code, goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(linkTransformer{base}, 500)))),
-		notes:    ofNotes(extension.NewFootnote(extension.WithFootnoteIDPrefixFunction(footnotePrefix))),
-		plain:    ofNotes(),
-		policy:   newPolicy(),
+		markdown: goldmark.New(goldmark.WithExtensions(extensions...), code,
+			goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(linkTransformer{base}, 500)))),
+		notes:  ofNotes(extension.NewFootnote(extension.WithFootnoteIDPrefixFunction(footnotePrefix))),
+		plain:  ofNotes(),
+		policy: newPolicy(),
 	}
 }
 
 // focusable has what may be wider than the page take the focus, so that it is scrolled with keys. What the policy leaves of the
 // elements begins in no other way.
-var focusable = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<pre class=", `<pre tabindex="0" class=`, "<table>", `<table tabindex="0">`)
+var focusable = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<pre class=", `<pre tabindex="0" class=`, "<table>",
+	`<table tabindex="0">`)
 
 // Render returns Markdown as HTML.
 func (r *Renderer) Render(source string) string {
 	return r.renderWith(r.markdown, source, nil, parser.NewContext())
 }
 
-// RenderNotes returns the notes of a release as HTML, as its code host shows them. Relative addresses lead to the page of the release, and the names of
-// issues, people and commits to theirs.
+// RenderNotes returns the notes of a release as HTML, as its code host shows them. Relative addresses lead to the page of the release,
+// and the names of issues, people and commits to theirs.
 func (r *Renderer) RenderNotes(source string, of Page) string {
 	ctx := parser.NewContext()
 	ctx.Set(pageKey, of)
@@ -92,10 +96,12 @@ func (r *Renderer) renderWith(m goldmark.Markdown, source string, base *url.URL,
 // newPolicy returns what of HTML may stay. Images are not part of it: they would tell another site that the page is read.
 func newPolicy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
-	p.AllowElements("p", "br", "hr", "h3", "h4", "h5", "h6", "ul", "ol", "li", "dl", "dt", "dd", "blockquote", "pre", "code", "kbd", "samp", "var", "em", "strong", "b", "i", "u", "s", "del", "ins",
+	p.AllowElements("p", "br", "hr", "h3", "h4", "h5", "h6", "ul", "ol", "li", "dl", "dt", "dd", "blockquote", "pre", "code", "kbd", "samp",
+		"var", "em", "strong", "b", "i", "u", "s", "del", "ins",
 		"sub", "sup", "details", "summary", "table", "thead", "tbody", "tr", "th", "td", "a", "span", "div")
 	p.AllowAttrs("class").Matching(regexp.MustCompile(`^(chroma|[a-z]{1,2}[0-9]?|line)$`)).OnElements("span", "code", "pre")
-	p.AllowAttrs("class").Matching(regexp.MustCompile(`^alert(-title|( alert-(note|tip|important|warning|caution)))$`)).OnElements("p", "blockquote")
+	p.AllowAttrs("class").Matching(regexp.MustCompile(`^alert(-title|( alert-(note|tip|important|warning|caution)))$`)).OnElements("p",
+		"blockquote")
 	p.AllowAttrs("id").Matching(regexp.MustCompile(`^n[0-9a-f]{8}-fn(ref)?[0-9]*:[0-9]+$`)).OnElements("li", "sup")
 	p.AllowAttrs("align").Matching(regexp.MustCompile(`^(left|right|center)$`)).OnElements("th", "td")
 	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
@@ -111,7 +117,8 @@ func newPolicy() *bluemonday.Policy {
 	return p
 }
 
-// linkTransformer has links that begin with a slash lead below base, if that is set, lowers headings below those of the page, and makes links of images.
+// linkTransformer has links that begin with a slash lead below base, if that is set, lowers headings below those of the page, and makes
+// links of images.
 type linkTransformer struct{ base string }
 
 // Transform implements parser.ASTTransformer.
@@ -213,7 +220,8 @@ func highlight(code, language string) string {
 		return html.EscapeString(code)
 	}
 	var b strings.Builder
-	if err := formatter.New(formatter.WithClasses(true), formatter.PreventSurroundingPre(true)).Format(&b, styles.Fallback, tokens); err != nil {
+	if err := formatter.New(formatter.WithClasses(true), formatter.PreventSurroundingPre(true)).Format(&b, styles.Fallback,
+		tokens); err != nil {
 		return html.EscapeString(code)
 	}
 	return b.String()

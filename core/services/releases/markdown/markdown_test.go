@@ -32,16 +32,26 @@ func TestRender(t *testing.T) {
 func TestRenderHostile(t *testing.T) {
 	r := NewRenderer("/releases")
 	for _, source := range []string{
-		"<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<img src=javascript:alert(1) alt='<script>alert(1)</script>'>", "<img alt=y src='x&quot; onerror=alert(1)'>", "<svg/onload=alert(1)>", "[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))", "[x](data:text/html,<script>)",
-		"<a href=\"javascript:alert(1)\">x</a>", "<a href=\" &#14; javascript:alert(1)\">x</a>", "<iframe src=https://evil.example></iframe>", "<form action=https://evil.example><input name=p></form>",
-		"<style>@import 'https://evil.example'</style>", "<p style=\"background:url(https://evil.example)\">x</p>", "<link rel=stylesheet href=https://evil.example>", "<base href=https://evil.example>",
-		"<meta http-equiv=refresh content=\"0;url=https://evil.example\">", "<object data=https://evil.example></object>", "<embed src=https://evil.example>", "<video src=https://evil.example autoplay>",
-		"<audio src=https://evil.example>", "<math><mtext></p><style><img src=x onerror=alert(1)></style></mtext></math>", "<div onmouseover=alert(1)>x</div>", "<details open ontoggle=alert(1)>x</details>",
-		"![x](javascript:alert(1))", "![x](https://evil.example/pixel.gif)", "<input autofocus onfocus=alert(1)>", "<x id=login name=x>", "```<script>\n</code></pre><script>alert(1)</script>\n```",
-		"```html\n</code></pre><img src=x onerror=alert(1)>\n```", "<noscript><p title=\"</noscript><img src=x onerror=alert(1)>\">", "[x](vbscript:msgbox(1))", "<a href=\"//evil.example\" target=x>y</a>", "`<img src=x onerror=alert(1)>`",
+		"<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<img src=javascript:alert(1) alt='<script>alert(1)</script>'>",
+		"<img alt=y src='x&quot; onerror=alert(1)'>", "<svg/onload=alert(1)>", "[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))",
+		"[x](data:text/html,<script>)",
+		"<a href=\"javascript:alert(1)\">x</a>", "<a href=\" &#14; javascript:alert(1)\">x</a>", "<iframe src=https://evil.example></iframe>",
+		"<form action=https://evil.example><input name=p></form>",
+		"<style>@import 'https://evil.example'</style>", "<p style=\"background:url(https://evil.example)\">x</p>",
+		"<link rel=stylesheet href=https://evil.example>", "<base href=https://evil.example>",
+		"<meta http-equiv=refresh content=\"0;url=https://evil.example\">", "<object data=https://evil.example></object>",
+		"<embed src=https://evil.example>", "<video src=https://evil.example autoplay>",
+		"<audio src=https://evil.example>", "<math><mtext></p><style><img src=x onerror=alert(1)></style></mtext></math>",
+		"<div onmouseover=alert(1)>x</div>", "<details open ontoggle=alert(1)>x</details>",
+		"![x](javascript:alert(1))", "![x](https://evil.example/pixel.gif)", "<input autofocus onfocus=alert(1)>", "<x id=login name=x>",
+		"```<script>\n</code></pre><script>alert(1)</script>\n```",
+		"```html\n</code></pre><img src=x onerror=alert(1)>\n```", "<noscript><p title=\"</noscript><img src=x onerror=alert(1)>\">",
+		"[x](vbscript:msgbox(1))", "<a href=\"//evil.example\" target=x>y</a>", "`<img src=x onerror=alert(1)>`",
 	} {
-		got := strings.ToLower(r.Render(source) + r.RenderNotes(source, NewPage("https://codehost.example/acme/engine/releases/tag/v1", "acme/engine")))
-		for _, bad := range []string{"<script", "<img", "<svg", "<iframe", "<form", "<input", "<style", "<link", "<base", "<meta", "<object", "<embed", "<video", "<audio", "javascript:", "vbscript:", "data:text", " style=", " id=", " name="} {
+		got := strings.ToLower(r.Render(source) +
+			r.RenderNotes(source, NewPage("https://codehost.example/acme/engine/releases/tag/v1", "acme/engine")))
+		for _, bad := range []string{"<script", "<img", "<svg", "<iframe", "<form", "<input", "<style", "<link", "<base", "<meta", "<object",
+			"<embed", "<video", "<audio", "javascript:", "vbscript:", "data:text", " style=", " id=", " name="} {
 			if strings.Contains(got, bad) {
 				t.Errorf("%q\ngives %q, which has %s", source, got, bad)
 			}

@@ -18,7 +18,8 @@ import (
 type Page struct {
 	// address is that of the page, nil if it is not known.
 	address *url.URL
-	// repo is the address of its repository, and root that of the host, without a slash at the end; "" if the address is not one of a repository.
+	// repo is the address of its repository, and root that of the host, without a slash at the end; "" if the address is not one of a
+	// repository.
 	repo, root string
 }
 
@@ -29,7 +30,8 @@ func NewPage(address, fullName string) (p Page) {
 		return p
 	}
 	p.address = u
-	if before, rest, ok := strings.Cut(address, "/"+fullName); ok && fullName != "" && strings.Contains(before, "://") && (rest == "" || strings.HasPrefix(rest, "/")) {
+	if before, rest, ok := strings.Cut(address, "/"+fullName); ok && fullName != "" && strings.Contains(before, "://") &&
+		(rest == "" || strings.HasPrefix(rest, "/")) {
 		p.root, p.repo = before, before+"/"+fullName
 	}
 	return p
@@ -144,7 +146,8 @@ func markAlert(quote *ast.Blockquote, source []byte) {
 	}
 }
 
-// namePattern finds what may name an issue, a commit or a person: a repository and an issue, a repository and a commit, a commit, or a person.
+// namePattern finds what may name an issue, a commit or a person: a repository and an issue, a repository and a commit, a commit, or a
+// person.
 var namePattern = regexp.MustCompile(`(?:([\w.-]+/[\w.-]+)?#([0-9]{1,9}))|(?:([\w.-]+/[\w.-]+)@([0-9a-f]{7,40}))|([0-9a-f]{7,40})|(?:@([A-Za-z][A-Za-z0-9-]{0,38}))`)
 
 // maxNames is how many names in the notes of one release become links.
@@ -213,7 +216,8 @@ func (p Page) addressOf(part func(i int) string) (address, label string) {
 // standsAlone reports whether a part of a text is a word of its own.
 func standsAlone(value []byte, from, to int) bool {
 	isPart := func(c byte) bool {
-		return c == '_' || c == '-' || c == '/' || c == '@' || c == '#' || c == '&' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '.'
+		return c == '_' || c == '-' || c == '/' || c == '@' || c == '#' || c == '&' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' ||
+			c >= 'a' && c <= 'z' || c == '.'
 	}
 	if from > 0 && isPart(value[from-1]) {
 		return false
@@ -225,7 +229,8 @@ func standsAlone(value []byte, from, to int) bool {
 	return to == len(value) || !isPart(value[to])
 }
 
-// shortenAddress shows an address of the same host as the host does: an issue by its number, a comparison by its ends, a commit by its first digits.
+// shortenAddress shows an address of the same host as the host does: an issue by its number, a comparison by its ends, a commit by its
+// first digits.
 func shortenAddress(n *ast.AutoLink, source []byte, page Page) {
 	address := string(n.URL(source))
 	rest, ok := strings.CutPrefix(address, page.root+"/")

@@ -18,7 +18,8 @@ func TestNotesAsTheHostShowsThem(t *testing.T) {
 	commit := "0123456789abcdef0123456789abcdef01234567"
 	for _, tt := range []struct{ name, source, want string }{
 		{"an issue", "Fixes #12.", "Fixes " + link(host+"/acme/engine/issues/12", "#12") + "."},
-		{"an issue in brackets", "(#12, #13)", "(" + link(host+"/acme/engine/issues/12", "#12") + ", " + link(host+"/acme/engine/issues/13", "#13") + ")"},
+		{"an issue in brackets", "(#12, #13)", "(" + link(host+"/acme/engine/issues/12", "#12") + ", " +
+			link(host+"/acme/engine/issues/13", "#13") + ")"},
 		{"an issue elsewhere", "acme/loom#7 too", link(host+"/acme/loom/issues/7", "acme/loom#7") + " too"},
 		{"a person", "by @ada-lovelace in", "by " + link(host+"/ada-lovelace", "@ada-lovelace") + " in"},
 		{"the end of a sentence", "Thanks @ada.", "Thanks " + link(host+"/ada", "@ada") + "."},
@@ -26,14 +27,16 @@ func TestNotesAsTheHostShowsThem(t *testing.T) {
 		{"a short commit", "see 01ab23f", "see " + link(host+"/acme/engine/commit/01ab23f", "01ab23f")},
 		{"a commit elsewhere", "acme/loom@01ab23f", link(host+"/acme/loom/commit/01ab23f", "acme/loom@01ab23f")},
 		{"the address of an issue", host + "/acme/engine/pull/12", link(host+"/acme/engine/pull/12", "#12")},
-		{"the address of a comparison", host + "/acme/engine/compare/v1.1.0...v1.2.0", link(host+"/acme/engine/compare/v1.1.0...v1.2.0", "v1.1.0...v1.2.0")},
+		{"the address of a comparison", host + "/acme/engine/compare/v1.1.0...v1.2.0",
+			link(host+"/acme/engine/compare/v1.1.0...v1.2.0", "v1.1.0...v1.2.0")},
 		{"the address of an issue elsewhere", host + "/acme/loom/issues/3", link(host+"/acme/loom/issues/3", "acme/loom#3")},
 		{"a relative link", "[guide](docs/guide.md)", link(host+"/acme/engine/releases/tag/docs/guide.md", "guide")},
 		{"a link from the root", "[guide](/acme/engine/wiki)", link("https://codehost.example/acme/engine/wiki", "guide")},
 		{"a relative image", "![shot](../shot.png)", link(host+"/acme/engine/releases/shot.png", "shot")},
 		{"relative HTML", `<a href="x?a=1&amp;b=2">x</a>`, `<a href="` + host + "/acme/engine/releases/tag/x?a=1&amp;b=2" + outward + "x</a>"},
 		{"emoji", ":rocket: Features", "<p>🚀 Features</p>"},
-		{"an alert", "> [!WARNING]\n> Back up *first*.", `<blockquote class="alert alert-warning"><p class="alert-title">Warning</p>` + "\n<p>Back up <em>first</em>.</p>"},
+		{"an alert", "> [!WARNING]\n> Back up *first*.",
+			`<blockquote class="alert alert-warning"><p class="alert-title">Warning</p>` + "\n<p>Back up <em>first</em>.</p>"},
 		{"an alert of its own paragraph", "> [!note]\n>\n> Text", `<p class="alert-title">Note</p>` + "\n<p>Text</p>"},
 		{"a footnote", "Text[^1].\n\n[^1]: More #5.", `<li id="n`},
 		{"a footnote's text", "Text[^1].\n\n[^1]: More #5.", "<p>More " + link(host+"/acme/engine/issues/5", "#5")},
@@ -43,14 +46,17 @@ func TestNotesAsTheHostShowsThem(t *testing.T) {
 		}
 	}
 	for _, source := range []string{
-		"color #fff", "C# 12", "a#12b", "&#12;", "`#12 @ada`", "ada@example.com", "@types/node 1.2", "1234567", "deadbeef", "v1.2.3#4", "[#12](https://example.com)", "https://example.com/#12", "https://example.com/@ada",
-		"```\n#12 @ada\n```", "a/b/c#12", "2026-11-27", `<a href="https://example.com">see #12 by @ada</a>`, "<code>#12</code>", "<KBD>@ada</KBD>", "file-01ab23f.tar.gz",
+		"color #fff", "C# 12", "a#12b", "&#12;", "`#12 @ada`", "ada@example.com", "@types/node 1.2", "1234567", "deadbeef", "v1.2.3#4",
+		"[#12](https://example.com)", "https://example.com/#12", "https://example.com/@ada",
+		"```\n#12 @ada\n```", "a/b/c#12", "2026-11-27", `<a href="https://example.com">see #12 by @ada</a>`, "<code>#12</code>",
+		"<KBD>@ada</KBD>", "file-01ab23f.tar.gz",
 	} {
 		if got := r.RenderNotes(source, page); strings.Contains(got, `href="`+host) {
 			t.Errorf("%q\ngives %q, and names nothing", source, got)
 		}
 	}
-	for _, unknown := range []Page{NewPage("", "acme/engine"), NewPage("javascript:alert(1)", "x/y"), NewPage("https://example.com/feed/1", "acme/engine"), {}} {
+	for _, unknown := range []Page{NewPage("", "acme/engine"), NewPage("javascript:alert(1)", "x/y"),
+		NewPage("https://example.com/feed/1", "acme/engine"), {}} {
 		if got := r.RenderNotes("Fixes #12 by @ada", unknown); strings.Contains(got, "<a") {
 			t.Errorf("on a page that is not a repository's: %q", got)
 		}

@@ -17,7 +17,8 @@ import (
 
 func init() {
 	module.Register(module.Definition{
-		Name: releases.ServiceName, Order: 17, Settings: func() module.Settings { return &releases.Settings{} }, Migrations: releases.Migrations(), EndGrants: account.EndGrants, Open: openService,
+		Name: releases.ServiceName, Order: 17, Settings: func() module.Settings { return &releases.Settings{} },
+		Migrations: releases.Migrations(), EndGrants: account.EndGrants, Open: openService,
 	})
 }
 
@@ -33,7 +34,8 @@ func settingsOf(c module.Configuration) releases.Settings { return *c.Settings.(
 // openService makes the service.
 func openService(ctx context.Context, deps module.Deps, c module.Configuration) (module.Service, error) {
 	s, err := releases.New(ctx, releases.Config{
-		Store: deps.Store, Keyring: deps.Keyring, Queue: deps.Queue, Alerts: deps.Notify, Logger: deps.Logger, Settings: settingsOf(c), Users: deps.Users, Hosts: openHosts(deps, c), Translator: openTranslator(deps, c), Access: c.Front.Access,
+		Store: deps.Store, Keyring: deps.Keyring, Queue: deps.Queue, Alerts: deps.Notify, Logger: deps.Logger, Settings: settingsOf(c),
+		Users: deps.Users, Hosts: openHosts(deps, c), Translator: openTranslator(deps, c), Access: c.Front.Access,
 		Version: deps.Version, Metrics: deps.Metrics,
 	})
 	if err != nil {

@@ -36,7 +36,8 @@ func serveFeed(t *testing.T) *webtest.Browser {
 	q, err := queue.New(queue.Config{Store: st, Bus: bus})
 	must(t, err)
 	svc, err := service.New(t.Context(), service.Config{
-		Store: st, Keyring: ring, Users: users, Queue: q, Logger: hclog.NewNullLogger(), Hosts: []sync.Host{sync.NewHost("codehost.main", fake.NewCodeHost(""))},
+		Store: st, Keyring: ring, Users: users, Queue: q, Logger: hclog.NewNullLogger(),
+		Hosts:    []sync.Host{sync.NewHost("codehost.main", fake.NewCodeHost(""))},
 		Settings: service.Settings{BaseURL: "/releases", CodeHosts: []string{"codehost.main"}, Repos: []string{"acme/engine"}, TimeZone: "UTC"},
 	})
 	must(t, err)
@@ -67,7 +68,8 @@ func TestEmptyListSaysWhatItHides(t *testing.T) {
 		"/releases/focus/mine":                                  "Repository: Own repositories",
 	} {
 		page := b.Get(path)
-		if !strings.Contains(page.Body, "Hidden by the filter: "+filter+".") || !strings.Contains(page.Body, `href="/releases/feed" data-show-all`) {
+		if !strings.Contains(page.Body, "Hidden by the filter: "+filter+".") ||
+			!strings.Contains(page.Body, `href="/releases/feed" data-show-all`) {
 			t.Errorf("%s does not say what it hides: status %d\n%s", path, page.Status, page.Body)
 		}
 	}

@@ -211,7 +211,8 @@ func (w feedView) activeFilter(v *ui.View, p pages) ui.Filter {
 		kind = v.T("releases.tab." + w.Types)
 	}
 	return ui.Filter{Path: p.base + feedPath, Fields: []ui.FilterField{
-		{Name: "q", Label: v.T("releases.search"), Value: w.Search}, {Name: "scope", Label: v.T("releases.repo"), Value: scope}, {Name: "types", Label: v.T("releases.tabs"), Value: kind},
+		{Name: "q", Label: v.T("releases.search"), Value: w.Search}, {Name: "scope", Label: v.T("releases.repo"), Value: scope},
+		{Name: "types", Label: v.T("releases.tabs"), Value: kind},
 	}}
 }
 

@@ -31,7 +31,8 @@ func callTable(v *ui.View) ui.Table {
 	title := column("model", "")
 	title.Kind = ui.TitleColumn
 	return ui.Table{Name: v.T("releases.calls"), Columns: []ui.Column{
-		title, column("at", "nowrap"), column("task", ""), column("outcome", ""), column("input", "r"), column("output", "r"), column("cost", "r"), column("duration", "r"),
+		title, column("at", "nowrap"), column("task", ""), column("outcome", ""), column("input", "r"), column("output", "r"),
+		column("cost", "r"), column("duration", "r"),
 	}}
 }
 

@@ -140,5 +140,6 @@ func (p pages) publishRepo(c *gin.Context) {
 }
 
 func (p pages) unpublishRepo(c *gin.Context) {
-	p.finishAction(c, p.base+publicReposPath, "releases.public.unpublished", p.service.UnpublishRepo(c.Request.Context(), c.Param("owner")+"/"+c.Param("repo")))
+	p.finishAction(c, p.base+publicReposPath, "releases.public.unpublished",
+		p.service.UnpublishRepo(c.Request.Context(), c.Param("owner")+"/"+c.Param("repo")))
 }

@@ -96,16 +96,20 @@ func (p pages) pageRoutes() []httpd.Route {
 	}
 	routes := []httpd.Route{
 		public(get(service.SignInPath, p.beginSignIn)), public(get(service.SignInCallbackPath, p.finishSignIn)),
-		admin(get(publicReposPath, p.publicRepos)), admin(post(publicReposPath, p.publishRepo)), admin(post(publicReposPath+"/:owner/:repo/delete", p.unpublishRepo)),
+		admin(get(publicReposPath, p.publicRepos)), admin(post(publicReposPath, p.publishRepo)),
+		admin(post(publicReposPath+"/:owner/:repo/delete", p.unpublishRepo)),
 		importing, admin(get(hostsPath, p.showHosts)), admin(get(modelsPath, p.showModels)),
-		get("/", p.redirectToFeed), get("/live", p.feedLive), public(get("/:owner/:repo/releases/tag/*tag", p.releaseOrPublic)), public(get("/:owner/:repo/releases", p.publicReleases)),
+		get("/", p.redirectToFeed), get("/live", p.feedLive), public(get("/:owner/:repo/releases/tag/*tag", p.releaseOrPublic)),
+		public(get("/:owner/:repo/releases", p.publicReleases)),
 		get(briefsPath, p.showBriefs), get(briefsPath+"/:id", p.showBrief), post(briefsPath, p.writeBrief),
 		get(inboxPath, p.showInbox), post("/sync", p.startSync), post("/read/:id", p.setRead),
-		get(reposPath, p.showRepos), post(reposPath, p.followRepo), post(reposPath+"/:owner/:repo/unfollow", p.unfollowRepo), post(reposPath+"/:owner/:repo/filter", p.setFilter),
+		get(reposPath, p.showRepos), post(reposPath, p.followRepo), post(reposPath+"/:owner/:repo/unfollow", p.unfollowRepo),
+		post(reposPath+"/:owner/:repo/filter", p.setFilter),
 		get(reactionsPath+"/:id/live", p.reactionsLive), post(reactionsPath+"/:id", p.toggleReaction),
 		get(translationsPath+"/:id/:lane/live", p.translationLive), post(translationsPath+"/:id/:lane", p.startTranslation),
 		get(settingsPath, p.showSettings), post(settingsPath, p.savePreferences),
-		session(post(settingsPath+"/token", p.saveToken)), session(post(accountsPath+"/:id", p.setAccountReads)), session(post(accountsPath+"/:id/delete", p.deleteAccount)),
+		session(post(settingsPath+"/token", p.saveToken)), session(post(accountsPath+"/:id", p.setAccountReads)),
+		session(post(accountsPath+"/:id/delete", p.deleteAccount)),
 		session(post(feedsPath, p.addFeed)), session(post(feedsPath+"/:id/delete", p.deleteFeed)),
 	}
 	for _, path := range feedPaths() {
@@ -134,7 +138,8 @@ func (p pages) homePart(ctx context.Context, v *ui.View) (part ui.HomePart, err 
 		return part, err
 	}
 	part.Steps = []ui.Step{{
-		ID: "releases-repos", Title: v.T("releases.step"), Text: v.T("releases.step.text"), Href: p.base + reposPath, Action: v.T("releases.nav.repos"), Done: status.SeesRepos,
+		ID: "releases-repos", Title: v.T("releases.step"), Text: v.T("releases.step.text"), Href: p.base + reposPath,
+		Action: v.T("releases.nav.repos"), Done: status.SeesRepos,
 	}}
 	if status.SeesRepos {
 		part.Figures, err = p.unreadFigure(ctx, v, status.Unread)

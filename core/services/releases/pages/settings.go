@@ -80,7 +80,8 @@ func (p pages) savePreferences(c *gin.Context) {
 		err = fault.New(fault.BadRequest, "The hour is from 0 to 23.").With("field", "brief_hour")
 	} else {
 		err = p.service.SavePreferences(c.Request.Context(), service.Preferences{
-			TimeZone: strings.TrimSpace(c.PostForm("time_zone")), BriefHour: hour, BriefDaily: c.PostForm("brief_daily") != "", IncludeOwn: c.PostForm("include_own") != "",
+			TimeZone: strings.TrimSpace(c.PostForm("time_zone")), BriefHour: hour, BriefDaily: c.PostForm("brief_daily") != "",
+			IncludeOwn:     c.PostForm("include_own") != "",
 			NotifyReleases: c.PostForm("notify_releases") != "", NotifyBrief: c.PostForm("notify_brief") != "",
 			Language: c.PostForm("translation_language"), AutoTranslate: c.PostForm("auto_translate") != "",
 		})
@@ -110,9 +111,10 @@ func (p pages) saveToken(c *gin.Context) {
 }
 
 func (p pages) setAccountReads(c *gin.Context) {
-	p.finishAction(c, p.base+settingsPath, "releases.saved", p.service.SetAccountReads(c.Request.Context(), c.Param("id"), service.AccountReads{
-		Stars: c.PostForm("stars") != "", Inbox: c.PostForm("inbox") != "", Activity: c.PostForm("activity") != "",
-	}))
+	p.finishAction(c, p.base+settingsPath, "releases.saved",
+		p.service.SetAccountReads(c.Request.Context(), c.Param("id"), service.AccountReads{
+			Stars: c.PostForm("stars") != "", Inbox: c.PostForm("inbox") != "", Activity: c.PostForm("activity") != "",
+		}))
 }
 
 func (p pages) deleteAccount(c *gin.Context) {
@@ -120,7 +122,8 @@ func (p pages) deleteAccount(c *gin.Context) {
 }
 
 func (p pages) addFeed(c *gin.Context) {
-	made, err := p.service.AddFeedToken(c.Request, c.PostForm("name"), service.FeedSelection{Types: c.PostForm("types"), Query: c.PostForm("q")})
+	made, err := p.service.AddFeedToken(c.Request, c.PostForm("name"),
+		service.FeedSelection{Types: c.PostForm("types"), Query: c.PostForm("q")})
 	if err != nil {
 		if form, ok := p.kit.ReadForm(c, err); ok {
 			p.renderSettings(c, settingsView{FeedForm: form})
@@ -183,7 +186,9 @@ func (p pages) unfollowRepo(c *gin.Context) {
 }
 
 func (p pages) setFilter(c *gin.Context) {
-	p.finishAction(c, p.base+reposPath, "releases.saved", p.service.SetFilter(c.Request.Context(), c.Param("owner"), c.Param("repo"), service.RepoFilter{
-		Muted: c.PostForm("muted") != "", NoPrereleases: c.PostForm("no_prereleases") != "", MinLevel: c.PostForm("min_level"), Keyword: c.PostForm("keyword"),
-	}))
+	p.finishAction(c, p.base+reposPath, "releases.saved",
+		p.service.SetFilter(c.Request.Context(), c.Param("owner"), c.Param("repo"), service.RepoFilter{
+			Muted: c.PostForm("muted") != "", NoPrereleases: c.PostForm("no_prereleases") != "", MinLevel: c.PostForm("min_level"),
+			Keyword: c.PostForm("keyword"),
+		}))
 }

@@ -56,12 +56,14 @@ func (p pages) finishSignIn(c *gin.Context) {
 		p.kit.Redirect(c, result.Next)
 		return
 	}
-	p.finishAction(c, result.Next, "releases.sign_in.linked", p.service.StartSync(auth.With(c.Request.Context(), p.service.Recognise(c.Request))))
+	p.finishAction(c, result.Next, "releases.sign_in.linked",
+		p.service.StartSync(auth.With(c.Request.Context(), p.service.Recognise(c.Request))))
 }
 
 // setSignInCookie keeps a value in the browser for so many seconds, and only for the pages of a sign-in.
 func (p pages) setSignInCookie(c *gin.Context, value string, age int) {
 	http.SetCookie(c.Writer, &http.Cookie{
-		Name: signInCookie, Value: value, Path: p.base + service.SignInPath, MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: p.service.IsSecure(c.Request),
+		Name: signInCookie, Value: value, Path: p.base + service.SignInPath, MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: p.service.IsSecure(c.Request),
 	})
 }

@@ -28,7 +28,8 @@ func (accountRepo) TableName() string { return "release_account_repos" }
 // ReplaceStarred sets which repositories an account of a user has starred.
 func (s *Store) ReplaceStarred(ctx context.Context, userID, accountID string, all []Starred) error {
 	return s.store.RetryTx(ctx, "replace stars", func(ctx context.Context) error {
-		err := s.store.Writer(ctx).Model(&accountRepo{}).Where("account_id = ? AND starred", accountID).Updates(map[string]any{"starred": false, "starred_at": 0}).Error
+		err := s.store.Writer(ctx).Model(&accountRepo{}).Where("account_id = ? AND starred",
+			accountID).Updates(map[string]any{"starred": false, "starred_at": 0}).Error
 		if err != nil {
 			return err
 		}
@@ -45,7 +46,8 @@ func (s *Store) ReplaceStarred(ctx context.Context, userID, accountID string, al
 // ReplaceOwned sets which repositories an account of a user owns.
 func (s *Store) ReplaceOwned(ctx context.Context, userID, accountID string, repoIDs []int64) error {
 	return s.store.RetryTx(ctx, "replace own repositories", func(ctx context.Context) error {
-		if err := s.store.Writer(ctx).Model(&accountRepo{}).Where("account_id = ? AND owned", accountID).Update("owned", false).Error; err != nil {
+		if err := s.store.Writer(ctx).Model(&accountRepo{}).Where("account_id = ? AND owned", accountID).Update("owned",
+			false).Error; err != nil {
 			return err
 		}
 		for _, id := range repoIDs {
@@ -69,7 +71,8 @@ func (s *Store) ForgetAccount(ctx context.Context, userID, accountID string) err
 
 // addAccountRepo adds a row, or sets the columns of the one that there is.
 func (s *Store) addAccountRepo(ctx context.Context, row accountRepo, columns ...string) error {
-	return s.store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "account_id"}, {Name: "repo_id"}}, DoUpdates: clause.AssignmentColumns(columns)}).Create(&row).Error
+	return s.store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "account_id"}, {Name: "repo_id"}},
+		DoUpdates: clause.AssignmentColumns(columns)}).Create(&row).Error
 }
 
 // mergeAccounts sets the links of a user to what the user's accounts come to: a repository is starred or owned if it is so by one of

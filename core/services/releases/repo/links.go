@@ -17,7 +17,8 @@ func (s *Store) SetFollowed(ctx context.Context, userID string, repoID int64, fo
 			}
 			return s.addLink(ctx, Link{UserID: userID, RepoID: repoID, Followed: true, Visible: true}, "followed", "visible")
 		}
-		if err := s.store.Writer(ctx).Model(&Link{}).Where("user_id = ? AND repo_id = ?", userID, repoID).Update("followed", false).Error; err != nil {
+		if err := s.store.Writer(ctx).Model(&Link{}).Where("user_id = ? AND repo_id = ?", userID, repoID).Update("followed",
+			false).Error; err != nil {
 			return err
 		}
 		return s.settleLinks(ctx, userID)
@@ -35,7 +36,8 @@ func (s *Store) checkFollows(ctx context.Context, userID string, repoID int64) e
 	var n int64
 	err := s.store.DB(ctx).Model(&Link{}).Where("user_id = ? AND followed AND repo_id <> ?", userID, repoID).Count(&n).Error
 	if err == nil && n >= MaxFollowed {
-		return fault.New(fault.Conflict, "You follow %d repositories, which is the limit: unfollow some first.", MaxFollowed).With("limit", MaxFollowed)
+		return fault.New(fault.Conflict, "You follow %d repositories, which is the limit: unfollow some first.", MaxFollowed).With("limit",
+			MaxFollowed)
 	}
 	return err
 }
@@ -57,7 +59,8 @@ func (s *Store) ReplaceFollowed(ctx context.Context, userID string, repoIDs []in
 
 // addLink adds a link, or sets the columns of the one that there is.
 func (s *Store) addLink(ctx context.Context, l Link, columns ...string) error {
-	return s.store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "user_id"}, {Name: "repo_id"}}, DoUpdates: clause.AssignmentColumns(columns)}).Create(&l).Error
+	return s.store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "user_id"}, {Name: "repo_id"}},
+		DoUpdates: clause.AssignmentColumns(columns)}).Create(&l).Error
 }
 
 // settleLinks sets what a user sees by the links and the wish to see own repositories, and removes links without a reason.
@@ -116,7 +119,8 @@ func (s *Store) ListFollowed(ctx context.Context, userID string, limit int) (fou
 		Joins("LEFT JOIN release_links l ON l.repo_id = p.id AND l.user_id = ? AND l.visible AND l.user_id <> ''", userID).
 		Joins("LEFT JOIN release_links e ON e.repo_id = p.id AND e.user_id = '' AND e.visible").
 		Joins("LEFT JOIN release_filters f ON f.repo_id = p.id AND f.user_id = ?", userID).
-		Where("p.id IN (SELECT repo_id FROM release_links WHERE user_id IN (?, '') AND visible)", userID).Order("p.name_key").Limit(limit).Find(&found).Error
+		Where("p.id IN (SELECT repo_id FROM release_links WHERE user_id IN (?, '') AND visible)",
+			userID).Order("p.name_key").Limit(limit).Find(&found).Error
 	return found, err
 }
 
@@ -129,7 +133,8 @@ func (s *Store) MoveLinks(ctx context.Context, from, to int64) error {
 			return err
 		}
 		for _, table := range []string{"release_links", "release_filters"} {
-			move := "UPDATE " + table + " SET repo_id = ? WHERE repo_id = ? AND NOT EXISTS (SELECT 1 FROM " + table + " o WHERE o.user_id = " + table + ".user_id AND o.repo_id = ?)"
+			move := "UPDATE " + table + " SET repo_id = ? WHERE repo_id = ? AND NOT EXISTS (SELECT 1 FROM " + table + " o WHERE o.user_id = " +
+				table + ".user_id AND o.repo_id = ?)"
 			if err := w.Exec(move, to, from, to).Error; err != nil {
 				return err
 			}

@@ -31,7 +31,8 @@ func (s *Store) HoldNamed(ctx context.Context, host string, fullNames []string) 
 	return s.lockRepos(ctx, "SHARE", []string{host}, keys, nil)
 }
 
-// lockSaved locks what saveRepo is going to change of the repositories that are stored. It changes none if their ids at the hosts are not given.
+// lockSaved locks what saveRepo is going to change of the repositories that are stored. It changes none if their ids at the hosts are not
+// given.
 func (s *Store) lockSaved(ctx context.Context, all []*Repo) error {
 	var hosts, keys, remoteIDs []string
 	for _, r := range all {
@@ -43,8 +44,8 @@ func (s *Store) lockSaved(ctx context.Context, all []*Repo) error {
 	return s.lockRepos(ctx, "NO KEY UPDATE", slices.Compact(hosts), keys, remoteIDs)
 }
 
-// lockRepos locks the repositories of some hosts that have one of the names or ids at their hosts, in the order of their ids, which stay when a
-// repository is renamed. SQLite runs one transaction after the other anyway.
+// lockRepos locks the repositories of some hosts that have one of the names or ids at their hosts, in the order of their ids, which stay
+// when a repository is renamed. SQLite runs one transaction after the other anyway.
 func (s *Store) lockRepos(ctx context.Context, strength string, hosts, keys, remoteIDs []string) error {
 	if s.store.Dialect() != store.Postgres || len(hosts) == 0 {
 		return nil

@@ -93,7 +93,8 @@ func TestRepositoryIsRenamedWhileReleasesAreStored(t *testing.T) {
 	renamed[0].FullName = "acme/renamed"
 	first, second := testkit.Overlap(t, o.cfg, "LOCK TABLE release_bodies IN SHARE MODE",
 		func() error {
-			return add(repo.Release{RemoteID: "1", Tag: "v1", Hash: "changed"}, repo.Release{RemoteID: "2", Tag: "v2", BodyTruncated: true, FullBody: "all of it"})
+			return add(repo.Release{RemoteID: "1", Tag: "v1", Hash: "changed"},
+				repo.Release{RemoteID: "2", Tag: "v2", BodyTruncated: true, FullBody: "all of it"})
 		},
 		func() error { return o.SaveAll(t.Context(), renamed, time.Now()) })
 	testkit.Must(t, first)
@@ -126,8 +127,8 @@ func TestLinksMoveWhileARepositoryIsFollowed(t *testing.T) {
 	}
 }
 
-// TestRenamedRepositoryIsSavedUnderTwoNames: of two transactions that save a repository under its former and its present name, and others beside
-// it, one waits for the other.
+// TestRenamedRepositoryIsSavedUnderTwoNames: of two transactions that save a repository under its former and its present name, and others
+// beside it, one waits for the other.
 func TestRenamedRepositoryIsSavedUnderTwoNames(t *testing.T) {
 	o := startOverlapping(t)
 	o.save(t, "a", "b", "c")
@@ -189,7 +190,8 @@ func TestReleasesAreAddedTwiceAtOnce(t *testing.T) {
 	}
 }
 
-// TestRepositoriesAreRenamedWhileTheyAreStarred: who renames several repositories waits for one who makes links to them, or the other way round.
+// TestRepositoriesAreRenamedWhileTheyAreStarred: who renames several repositories waits for one who makes links to them, or the other way
+// round.
 func TestRepositoriesAreRenamedWhileTheyAreStarred(t *testing.T) {
 	o := startOverlapping(t)
 	all := o.save(t, "a", "b")

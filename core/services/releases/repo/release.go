@@ -42,8 +42,10 @@ func CutBody(text string) (body, full string, truncated bool) {
 // NewRelease returns a release of a code host as it is stored. found is when it was read.
 func NewRelease(in codehost.Release, found time.Time) Release {
 	out := Release{
-		RemoteID: texts.Limit(in.ID, maxURL), NodeID: texts.Limit(in.NodeID, maxURL), Tag: texts.OneLine(in.TagName, maxTitle), Title: texts.OneLine(in.Name, maxTitle),
-		HTMLURL: texts.Limit(in.HTMLURL, maxURL), PublishedAt: store.Millis(in.PublishedAt), Prerelease: in.Prerelease, Level: LevelOf(in.TagName),
+		RemoteID: texts.Limit(in.ID, maxURL), NodeID: texts.Limit(in.NodeID, maxURL), Tag: texts.OneLine(in.TagName, maxTitle),
+		Title:   texts.OneLine(in.Name, maxTitle),
+		HTMLURL: texts.Limit(in.HTMLURL, maxURL), PublishedAt: store.Millis(in.PublishedAt), Prerelease: in.Prerelease,
+		Level: LevelOf(in.TagName),
 	}
 	if out.Title == "" {
 		out.Title = out.Tag
@@ -70,7 +72,8 @@ func NewRelease(in codehost.Release, found time.Time) Release {
 	if hasOwnTime {
 		stamp = strconv.FormatInt(own, 10)
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{out.Tag, out.Title, out.FullBody, out.HTMLURL, out.NodeID, stamp, strconv.FormatBool(out.Prerelease)}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{out.Tag, out.Title, out.FullBody, out.HTMLURL, out.NodeID, stamp,
+		strconv.FormatBool(out.Prerelease)}, "\x00")))
 	out.Hash = hex.EncodeToString(sum[:16])
 	return out
 }

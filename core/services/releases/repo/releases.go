@@ -22,10 +22,11 @@ type Changes struct {
 	Updated int
 }
 
-// AddReleases stores releases of a repository, of which the latest comes first, and returns what was new. Drafts are the caller's to leave out.
-// One that was deleted at its host and made anew, with the same tag and another id, stays the same release. listed reports whether the host still
-// has a release with an id that is not among all; nil is for a list that is whole.
-func (s *Store) AddReleases(ctx context.Context, repoID int64, all []Release, now time.Time, listed func(remoteID string) bool) (out Changes, err error) {
+// AddReleases stores releases of a repository, of which the latest comes first, and returns what was new. Drafts are the caller's to
+// leave out. One that was deleted at its host and made anew, with the same tag and another id, stays the same release. listed reports
+// whether the host still has a release with an id that is not among all; nil is for a list that is whole.
+func (s *Store) AddReleases(ctx context.Context, repoID int64, all []Release, now time.Time,
+	listed func(remoteID string) bool) (out Changes, err error) {
 	if len(all) == 0 {
 		return out, nil
 	}
@@ -76,9 +77,10 @@ func (s *Store) AddReleases(ctx context.Context, repoID int64, all []Release, no
 	return out, err
 }
 
-// holdKnown returns what is stored of releases, by their ids at the host, and their repository. If some are new, it locks the repository first, so
-// that nobody else adds them.
-func (s *Store) holdKnown(ctx context.Context, repoID int64, all []Release, listed func(remoteID string) bool) (known map[string]Release, of Repo, err error) {
+// holdKnown returns what is stored of releases, by their ids at the host, and their repository. If some are new, it locks the repository
+// first, so that nobody else adds them.
+func (s *Store) holdKnown(ctx context.Context, repoID int64, all []Release,
+	listed func(remoteID string) bool) (known map[string]Release, of Repo, err error) {
 	if known, err = s.knownReleases(ctx, repoID, all); err != nil {
 		return nil, of, err
 	}
@@ -95,8 +97,10 @@ func (s *Store) holdKnown(ctx context.Context, repoID int64, all []Release, list
 	return known, of, s.addRecreated(ctx, repoID, all, known, listed)
 }
 
-// addRecreated adds to known what is stored of releases that have got another id at their host: those with the tag of one that the host has no more.
-func (s *Store) addRecreated(ctx context.Context, repoID int64, all []Release, known map[string]Release, listed func(remoteID string) bool) error {
+// addRecreated adds to known what is stored of releases that have got another id at their host: those with the tag of one that the host
+// has no more.
+func (s *Store) addRecreated(ctx context.Context, repoID int64, all []Release, known map[string]Release,
+	listed func(remoteID string) bool) error {
 	here, tags := map[string]bool{}, []string{}
 	for _, r := range all {
 		here[r.RemoteID] = true
@@ -222,14 +226,16 @@ func (s *Store) FindRelease(ctx context.Context, id int64) (r Release, p Repo, e
 
 // FindByTag returns the release of a repository with a tag, with its whole text. The name is looked for at all hosts.
 func (s *Store) FindByTag(ctx context.Context, fullName, tag string) (r Release, p Repo, err error) {
-	return s.takeRelease(ctx, s.store.DB(ctx).Where("tag = ? AND repo_id IN (SELECT id FROM release_repos WHERE name_key = ?)", tag, KeyOf(fullName)).Order("ts DESC, id DESC"))
+	return s.takeRelease(ctx, s.store.DB(ctx).Where("tag = ? AND repo_id IN (SELECT id FROM release_repos WHERE name_key = ?)", tag,
+		KeyOf(fullName)).Order("ts DESC, id DESC"))
 }
 
-// FindPage returns the page at its host of the latest release of a repository with a text as its tag or title, "" if there is none. The name is looked
-// for at all hosts.
+// FindPage returns the page at its host of the latest release of a repository with a text as its tag or title, "" if there is none. The
+// name is looked for at all hosts.
 func (s *Store) FindPage(ctx context.Context, fullName, text string) (address string, err error) {
 	var found []string
-	err = s.store.DB(ctx).Model(&Release{}).Where("(tag = ? OR title = ?) AND repo_id IN (SELECT id FROM release_repos WHERE name_key = ?)", text, text, KeyOf(fullName)).
+	err = s.store.DB(ctx).Model(&Release{}).Where("(tag = ? OR title = ?) AND repo_id IN (SELECT id FROM release_repos WHERE name_key = ?)",
+		text, text, KeyOf(fullName)).
 		Order("ts DESC, id DESC").Limit(1).Pluck("html_url", &found).Error
 	if len(found) > 0 {
 		address = found[0]
@@ -257,7 +263,8 @@ func (s *Store) takeRelease(ctx context.Context, q *gorm.DB) (r Release, p Repo,
 // PreviousTag returns the tag of the release before one in the same repository, "" if there is none.
 func (s *Store) PreviousTag(ctx context.Context, r Release) (tag string, err error) {
 	var tags []string
-	err = s.store.DB(ctx).Model(&Release{}).Where("repo_id = ? AND (ts, id) < (?, ?)", r.RepoID, r.TS, r.ID).Order("ts DESC, id DESC").Limit(1).Pluck("tag", &tags).Error
+	err = s.store.DB(ctx).Model(&Release{}).Where("repo_id = ? AND (ts, id) < (?, ?)", r.RepoID, r.TS,
+		r.ID).Order("ts DESC, id DESC").Limit(1).Pluck("tag", &tags).Error
 	if len(tags) > 0 {
 		tag = tags[0]
 	}

@@ -31,10 +31,10 @@ func (s *Store) Save(ctx context.Context, r *Repo, now time.Time) error {
 	return s.SaveAll(ctx, []*Repo{r}, now)
 }
 
-// SaveAll saves repositories as Save does, in one transaction. It locks those that are stored in the order of their ids, and then saves all in
-// the order of their hosts and names: of two transactions that save the same repositories, also under different names, one waits for the other.
-// Releases come after their repository, and links after all repositories. A new name locks more than that: renamed repositories and links that are
-// made to them meanwhile may wait for each other, and are tried again.
+// SaveAll saves repositories as Save does, in one transaction. It locks those that are stored in the order of their ids, and then saves
+// all in the order of their hosts and names: of two transactions that save the same repositories, also under different names, one waits
+// for the other. Releases come after their repository, and links after all repositories. A new name locks more than that: renamed
+// repositories and links that are made to them meanwhile may wait for each other, and are tried again.
 func (s *Store) SaveAll(ctx context.Context, all []*Repo, now time.Time) error {
 	return s.store.RetryTx(ctx, "save repositories", func(ctx context.Context) error {
 		if err := s.lockSaved(ctx, all); err != nil {
@@ -66,7 +66,8 @@ func (s *Store) saveRepo(ctx context.Context, r *Repo, now time.Time) (turnedPri
 	r.NameKey, r.OwnerKey = KeyOf(r.FullName), KeyOf(OwnerOf(r.FullName))
 	w := s.store.Writer(ctx)
 	var found []Repo
-	if err := w.Where("host = ? AND (name_key = ? OR remote_id = ? AND remote_id <> '')", r.Host, r.NameKey, r.RemoteID).Find(&found).Error; err != nil {
+	if err := w.Where("host = ? AND (name_key = ? OR remote_id = ? AND remote_id <> '')", r.Host, r.NameKey,
+		r.RemoteID).Find(&found).Error; err != nil {
 		return false, err
 	}
 	old := pickSame(found, *r)
@@ -75,7 +76,8 @@ func (s *Store) saveRepo(ctx context.Context, r *Repo, now time.Time) (turnedPri
 		if err := s.freeName(ctx, found, *r); err != nil {
 			return false, err
 		}
-		return false, w.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "host"}, {Name: "name_key"}}, DoUpdates: clause.AssignmentColumns([]string{"full_name"})}).Create(r).Error
+		return false, w.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "host"}, {Name: "name_key"}},
+			DoUpdates: clause.AssignmentColumns([]string{"full_name"})}).Create(r).Error
 	}
 	r.ID = old.ID
 	if err := s.freeName(ctx, found, *r); err != nil || r.RemoteID == "" {
@@ -83,8 +85,9 @@ func (s *Store) saveRepo(ctx context.Context, r *Repo, now time.Time) (turnedPri
 		return false, err
 	}
 	err = w.Model(&Repo{}).Where("id = ?", r.ID).Updates(map[string]any{
-		"remote_id": r.RemoteID, "full_name": r.FullName, "name_key": r.NameKey, "owner_key": r.OwnerKey, "description": r.Description, "html_url": r.HTMLURL,
-		"private": r.Private, "avatar_url": r.AvatarURL, "image_url": r.ImageURL, "custom_image": r.CustomImage,
+		"remote_id": r.RemoteID, "full_name": r.FullName, "name_key": r.NameKey, "owner_key": r.OwnerKey, "description": r.Description,
+		"html_url": r.HTMLURL,
+		"private":  r.Private, "avatar_url": r.AvatarURL, "image_url": r.ImageURL, "custom_image": r.CustomImage,
 	}).Error
 	if err == nil && r.FullName != old.FullName {
 		// The index has the name.
@@ -152,14 +155,16 @@ func (s *Store) FindByName(ctx context.Context, host, fullName string) (r Repo, 
 
 // Due returns repositories that somebody sees and whose releases are to be read, those that wait longest first.
 func (s *Store) Due(ctx context.Context, now time.Time, limit int) (found []Repo, err error) {
-	err = s.store.DB(ctx).Where("due_at <= ? AND EXISTS (SELECT 1 FROM release_links l WHERE l.repo_id = release_repos.id AND l.visible)", store.Millis(now)).
+	err = s.store.DB(ctx).Where("due_at <= ? AND EXISTS (SELECT 1 FROM release_links l WHERE l.repo_id = release_repos.id AND l.visible)",
+		store.Millis(now)).
 		Order("due_at, id").Limit(limit).Find(&found).Error
 	return found, err
 }
 
 // VisibleTo returns the repositories that a user sees, by name.
 func (s *Store) VisibleTo(ctx context.Context, userID string) (found []Repo, err error) {
-	err = s.store.DB(ctx).Where("id IN (SELECT repo_id FROM release_links WHERE user_id IN (?, '') AND visible)", userID).Order("name_key").Find(&found).Error
+	err = s.store.DB(ctx).Where("id IN (SELECT repo_id FROM release_links WHERE user_id IN (?, '') AND visible)",
+		userID).Order("name_key").Find(&found).Error
 	return found, err
 }
 
@@ -190,7 +195,8 @@ func InScope(scope Scope, column string) (condition string, values []any) {
 	for _, key := range keys {
 		values = append(values, KeyOf(key))
 	}
-	return " AND " + column + " IN (SELECT id FROM release_repos WHERE " + named + " IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(values)), ", ") + "))", values
+	return " AND " + column + " IN (SELECT id FROM release_repos WHERE " + named + " IN (" +
+		strings.TrimSuffix(strings.Repeat("?, ", len(values)), ", ") + "))", values
 }
 
 // Scope confines lists to repositories. The zero value is no scope.
@@ -240,7 +246,8 @@ type Stats struct {
 // CountAll counts the repositories that somebody sees.
 func (s *Store) CountAll(ctx context.Context, now time.Time) (out Stats, err error) {
 	err = s.store.DB(ctx).Raw("SELECT COUNT(*) AS total, COALESCE(SUM(CASE WHEN due_at <= ? THEN 1 ELSE 0 END), 0) AS due, COALESCE(SUM(CASE WHEN failures > 0 THEN 1 ELSE 0 END), 0) AS failing "+
-		"FROM release_repos WHERE EXISTS (SELECT 1 FROM release_links l WHERE l.repo_id = release_repos.id AND l.visible)", store.Millis(now)).Scan(&out).Error
+		"FROM release_repos WHERE EXISTS (SELECT 1 FROM release_links l WHERE l.repo_id = release_repos.id AND l.visible)",
+		store.Millis(now)).Scan(&out).Error
 	return out, err
 }
 

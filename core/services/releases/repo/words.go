@@ -26,7 +26,8 @@ func (s *Store) indexRelease(ctx context.Context, r *Release, fullName string) e
 	if r.Tag != r.Title {
 		title += "\n" + r.Tag
 	}
-	sections := []words.Section{{Weight: 'A', Words: words.ListWords(fullName)}, {Weight: 'B', Words: words.ListWords(title)}, {Weight: 'C', Words: words.ListWords(r.FullBody)}}
+	sections := []words.Section{{Weight: 'A', Words: words.ListWords(fullName)}, {Weight: 'B', Words: words.ListWords(title)},
+		{Weight: 'C', Words: words.ListWords(r.FullBody)}}
 	w := s.store.Writer(ctx)
 	if s.store.Dialect() == store.Postgres {
 		return w.Exec("INSERT INTO release_search (docid, doc) VALUES (?, CAST(? AS tsvector))", r.ID, words.FormatVector(sections)).Error
@@ -91,7 +92,8 @@ const commonShare = 8
 // minCommon is how many releases there must be, so that it matters which words are common.
 const minCommon = 5000
 
-// AreCommon reports whether so many releases have all terms that one finds a page of them sooner by looking at each release than in the index.
+// AreCommon reports whether so many releases have all terms that one finds a page of them sooner by looking at each release than in the
+// index.
 func (s *Store) AreCommon(ctx context.Context, terms []words.Term) (bool, error) {
 	if !words.HasWanted(terms) {
 		return false, nil
@@ -102,14 +104,16 @@ func (s *Store) AreCommon(ctx context.Context, terms []words.Term) (bool, error)
 		return false, err
 	}
 	condition, value := s.matchWords(terms)
-	err := s.store.DB(ctx).Raw("SELECT COUNT(*) FROM (SELECT 1 FROM release_search WHERE "+condition+store.Limit(total/commonShare)+") c", value).Scan(&found).Error
+	err := s.store.DB(ctx).Raw("SELECT COUNT(*) FROM (SELECT 1 FROM release_search WHERE "+condition+store.Limit(total/commonShare)+") c",
+		value).Scan(&found).Error
 	return found >= total/commonShare, err
 }
 
 // maxWordSpan is between how many ids HaveWords looks.
 const maxWordSpan = 50_000
 
-// HaveWords returns those of releases, in their order, that have all terms. It reports false if their ids are too far apart to be looked up together.
+// HaveWords returns those of releases, in their order, that have all terms. It reports false if their ids are too far apart to be looked
+// up together.
 func (s *Store) HaveWords(ctx context.Context, terms []words.Term, ids []int64) (have []int64, ok bool, err error) {
 	if len(ids) == 0 {
 		return nil, true, nil
@@ -120,7 +124,8 @@ func (s *Store) HaveWords(ctx context.Context, terms []words.Term, ids []int64) 
 	}
 	condition, value := s.matchWords(terms)
 	var found []int64
-	err = s.store.DB(ctx).Raw("SELECT docid FROM release_search WHERE "+condition+" AND docid >= ? AND docid <= ?", value, first, last).Scan(&found).Error
+	err = s.store.DB(ctx).Raw("SELECT docid FROM release_search WHERE "+condition+" AND docid >= ? AND docid <= ?", value, first,
+		last).Scan(&found).Error
 	slices.Sort(found)
 	return slices.DeleteFunc(slices.Clone(ids), func(id int64) bool {
 		_, has := slices.BinarySearch(found, id)

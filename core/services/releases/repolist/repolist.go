@@ -149,8 +149,8 @@ func cutText(text string) string {
 
 var errNoRepository = errors.New("write owner/name, or the address of a repository")
 
-// ParseAddress returns the site and the name of a repository from its name or its address, such as https://forge.example/owner/name/releases or
-// git@forge.example:owner/name.git. The site is "" for a name alone.
+// ParseAddress returns the site and the name of a repository from its name or its address, such as
+// https://forge.example/owner/name/releases or git@forge.example:owner/name.git. The site is "" for a name alone.
 func ParseAddress(text string) (site, name string, err error) {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "git+")
 	path := text
@@ -185,7 +185,8 @@ func (p *Parsed) parseList(text string) {
 	for line := range strings.Lines(text) {
 		number++
 		line, _, _ = strings.Cut(line, "#")
-		for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\r' || r == '\n' || r == '\ufeff' }) {
+		for word := range strings.FieldsFuncSeq(line,
+			func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\r' || r == '\n' || r == '\ufeff' }) {
 			p.add(number, word)
 		}
 	}
@@ -311,7 +312,8 @@ func (p *Parsed) parsePackage(text string) error {
 // addPackage takes a dependency.
 func (p *Parsed) addPackage(line int, name, version string) {
 	address, _, _ := strings.Cut(version, "#")
-	if kind, rest, ok := strings.Cut(address, ":"); ok && !strings.HasPrefix(rest, "//") && !strings.Contains(kind, "/") && !strings.Contains(kind, "@") {
+	if kind, rest, ok := strings.Cut(address, ":"); ok && !strings.HasPrefix(rest, "//") && !strings.Contains(kind, "/") &&
+		!strings.Contains(kind, "@") {
 		// The shorthand of a code host, which names it by a word.
 		address = rest
 	}

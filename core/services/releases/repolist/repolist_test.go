@@ -53,7 +53,8 @@ func TestParse(t *testing.T) {
 	}{
 		"list": {
 			repolist.List, "\ufeffacme/engine, acme/loom\r\n# a comment\n\nhttps://www.Forge.example/acme/loom/releases/tag/v1 # the same elsewhere\ngit@forge.example:acme/cards.git\nACME/Engine\nnonsense\na/b/c\nhttps://forge.example/one\nacme/..\n",
-			"1 acme/engine; 1 acme/loom; 4 forge.example acme/loom; 5 forge.example acme/cards", "7 nonsense; 8 a/b/c; 9 https://forge.example/one; 10 acme/..",
+			"1 acme/engine; 1 acme/loom; 4 forge.example acme/loom; 5 forge.example acme/cards",
+			"7 nonsense; 8 a/b/c; 9 https://forge.example/one; 10 acme/..",
 		},
 		"opml":         {repolist.OPML, opml, "4 forge.example acme/engine; 6 forge.example acme/loom", "5 https://blog.example/feed.xml"},
 		"go.mod":       {repolist.GoMod, goMod, "5 forge.example acme/engine; 8 forge.example acme/loom", "11 gopkg.example/yaml.v3"},

@@ -12,12 +12,14 @@ func readsStars(a account.Account) bool    { return a.ReadsStars }
 func readsInbox(a account.Account) bool    { return a.ReadsInbox }
 func readsActivity(a account.Account) bool { return a.ReadsActivity }
 
-// errAccountGone says that what was read with an account is not kept: the account was taken away meanwhile, or is not read for that any more.
+// errAccountGone says that what was read with an account is not kept: the account was taken away meanwhile, or is not read for that any
+// more.
 var errAccountGone = errors.New("the account was taken away while it was read, or is not read for this any more")
 
 // withAccounts calls read with each account of a user that wanted chooses. One that fails does not keep the others from being read;
 // it is an error if the user has no account, or a token that is refused, but none if an account goes while it is read.
-func (s *Syncer) withAccounts(ctx context.Context, userID string, wanted func(account.Account) bool, read func(caller, account.Account) error) error {
+func (s *Syncer) withAccounts(ctx context.Context, userID string, wanted func(account.Account) bool,
+	read func(caller, account.Account) error) error {
 	all, err := s.cfg.Accounts.List(ctx, userID)
 	if err != nil {
 		return err
@@ -44,10 +46,11 @@ func (s *Syncer) withAccounts(ctx context.Context, userID string, wanted func(ac
 	return errors.Join(problems...)
 }
 
-// storeRead calls store in a transaction, which stores what a caller has read, after LockAll for the user. What is known of the account is read
-// in store: it may have been forgotten meanwhile. The error is errAccountGone, and store is not called, if the account was taken away, or is
-// one that wanted does not choose any more.
-func (s *Syncer) storeRead(ctx context.Context, c caller, wanted func(account.Account) bool, name string, store func(ctx context.Context) error) error {
+// storeRead calls store in a transaction, which stores what a caller has read, after LockAll for the user. What is known of the account
+// is read in store: it may have been forgotten meanwhile. The error is errAccountGone, and store is not called, if the account was taken
+// away, or is one that wanted does not choose any more.
+func (s *Syncer) storeRead(ctx context.Context, c caller, wanted func(account.Account) bool, name string,
+	store func(ctx context.Context) error) error {
 	return s.cfg.Store.Tx(ctx, name, func(ctx context.Context) error {
 		all, err := s.cfg.Accounts.LockAll(ctx, c.userID)
 		if err != nil {

@@ -37,32 +37,38 @@ func finish[T any](h *interruptedHost, method string, answer T, err error) (T, e
 	return answer, err
 }
 
-func (h *interruptedHost) ListStarred(ctx context.Context, token schema.Secret, req codehost.PageRequest) (*codehost.Page[codehost.Starred], error) {
+func (h *interruptedHost) ListStarred(ctx context.Context, token schema.Secret,
+	req codehost.PageRequest) (*codehost.Page[codehost.Starred], error) {
 	page, err := h.CodeHost.ListStarred(ctx, token, req)
 	return finish(h, "liststarred", page, err)
 }
 
-func (h *interruptedHost) ListOwned(ctx context.Context, token schema.Secret, req codehost.PageRequest) (*codehost.Page[codehost.Repository], error) {
+func (h *interruptedHost) ListOwned(ctx context.Context, token schema.Secret,
+	req codehost.PageRequest) (*codehost.Page[codehost.Repository], error) {
 	page, err := h.CodeHost.ListOwned(ctx, token, req)
 	return finish(h, "listowned", page, err)
 }
 
-func (h *interruptedHost) ListStargazers(ctx context.Context, token schema.Secret, name string, req codehost.PageRequest) (*codehost.Page[codehost.Stargazer], error) {
+func (h *interruptedHost) ListStargazers(ctx context.Context, token schema.Secret, name string,
+	req codehost.PageRequest) (*codehost.Page[codehost.Stargazer], error) {
 	page, err := h.CodeHost.ListStargazers(ctx, token, name, req)
 	return finish(h, "liststargazers", page, err)
 }
 
-func (h *interruptedHost) ListFollowers(ctx context.Context, token schema.Secret, req codehost.PageRequest) (*codehost.Page[codehost.Account], error) {
+func (h *interruptedHost) ListFollowers(ctx context.Context, token schema.Secret,
+	req codehost.PageRequest) (*codehost.Page[codehost.Account], error) {
 	page, err := h.CodeHost.ListFollowers(ctx, token, req)
 	return finish(h, "listfollowers", page, err)
 }
 
-func (h *interruptedHost) ListNotifications(ctx context.Context, token schema.Secret, req codehost.NotificationsRequest) (*codehost.Page[codehost.Notification], error) {
+func (h *interruptedHost) ListNotifications(ctx context.Context, token schema.Secret,
+	req codehost.NotificationsRequest) (*codehost.Page[codehost.Notification], error) {
 	page, err := h.CodeHost.ListNotifications(ctx, token, req)
 	return finish(h, "listnotifications", page, err)
 }
 
-func (h *interruptedHost) RefreshToken(ctx context.Context, app codehost.OAuthClient, refreshToken schema.Secret) (*codehost.OAuthToken, error) {
+func (h *interruptedHost) RefreshToken(ctx context.Context, app codehost.OAuthClient,
+	refreshToken schema.Secret) (*codehost.OAuthToken, error) {
 	token, err := h.CodeHost.RefreshToken(ctx, app, refreshToken)
 	return finish(h, "refreshtoken", token, err)
 }
@@ -136,7 +142,8 @@ func (s *syncing) addStars(logins ...string) {
 	s.host.Change("ada", func(c *fake.CodeHostContent) { c.Owned = []codehost.Repository{notes} })
 }
 
-// TestAccountIsGoneDuringACall: nothing more is read with an account that is taken away, or not read for that any more, and that is no error.
+// TestAccountIsGoneDuringACall: nothing more is read with an account that is taken away, or not read for that any more, and that is no
+// error.
 func TestAccountIsGoneDuringACall(t *testing.T) {
 	for name, end := range map[string]func(*syncing, context.Context) error{
 		"taken away": func(s *syncing, ctx context.Context) error { return s.accounts.Delete(ctx, adaID) },
@@ -159,8 +166,8 @@ func TestAccountIsGoneDuringACall(t *testing.T) {
 	}
 }
 
-// TestReadIsForgottenDuringACall: those who follow a user, or have starred a repository, are not news when what was known of them is forgotten
-// while they are read.
+// TestReadIsForgottenDuringACall: those who follow a user, or have starred a repository, are not news when what was known of them is
+// forgotten while they are read.
 func TestReadIsForgottenDuringACall(t *testing.T) {
 	for _, method := range []string{"listfollowers", "liststargazers"} {
 		t.Run(method, func(t *testing.T) {
@@ -181,8 +188,8 @@ func TestReadIsForgottenDuringACall(t *testing.T) {
 	}
 }
 
-// TestNotificationsAreForgottenDuringACall: notifications that are forgotten while those since the last time are read come back with the next
-// reading.
+// TestNotificationsAreForgottenDuringACall: notifications that are forgotten while those since the last time are read come back with the
+// next reading.
 func TestNotificationsAreForgottenDuringACall(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		s := startOwner(t, cfg)

@@ -18,30 +18,31 @@ func (s *Syncer) readEvents(ctx context.Context, c caller, login string) (added 
 	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Event], error) {
 		return c.host.Social.ListEvents(ctx, c.token, login, req)
 	}
-	err = readPages(ctx, s, c, codehost.PageRequest{Size: listSize}, maxEventPages, ask, func(page *codehost.Page[codehost.Event]) (bool, error) {
-		var events []feed.Event
-		for _, in := range page.Items {
-			ev := s.newEvent(c, feed.ReleaseUpdate, in.Actor, "event/"+in.ID)
-			ev.RepoFullName, ev.Title, ev.HTMLURL, ev.TS = in.RepoFullName, in.Title, texts.Limit(in.HTMLURL, maxURL), timeOr(in.CreatedAt, ev.TS)
-			if in.Type == codehost.EventFork {
-				ev.Kind = feed.RepoForked
-				if ev.Title = in.TargetFullName; in.TargetFullName != "" {
-					ev.RepoFullName = in.TargetFullName
+	err = readPages(ctx, s, c, codehost.PageRequest{Size: listSize}, maxEventPages, ask,
+		func(page *codehost.Page[codehost.Event]) (bool, error) {
+			var events []feed.Event
+			for _, in := range page.Items {
+				ev := s.newEvent(c, feed.ReleaseUpdate, in.Actor, "event/"+in.ID)
+				ev.RepoFullName, ev.Title, ev.HTMLURL, ev.TS = in.RepoFullName, in.Title, texts.Limit(in.HTMLURL, maxURL), timeOr(in.CreatedAt, ev.TS)
+				if in.Type == codehost.EventFork {
+					ev.Kind = feed.RepoForked
+					if ev.Title = in.TargetFullName; in.TargetFullName != "" {
+						ev.RepoFullName = in.TargetFullName
+					}
+				} else if ev.Title == "" {
+					ev.Title = in.TagName
 				}
-			} else if ev.Title == "" {
-				ev.Title = in.TagName
+				ev.Title = texts.OneLine(ev.Title, maxText)
+				if err := s.setEventRepo(ctx, c, &ev, in.RepoFullName); err != nil {
+					return false, err
+				}
+				events = append(events, ev)
 			}
-			ev.Title = texts.OneLine(ev.Title, maxText)
-			if err := s.setEventRepo(ctx, c, &ev, in.RepoFullName); err != nil {
-				return false, err
-			}
-			events = append(events, ev)
-		}
-		n, err := s.addEvents(ctx, c, events)
-		added += n
-		// A page without anything new is followed by such.
-		return n > 0, err
-	})
+			n, err := s.addEvents(ctx, c, events)
+			added += n
+			// A page without anything new is followed by such.
+			return n > 0, err
+		})
 	return added, err
 }
 
@@ -96,7 +97,8 @@ func (s *Syncer) readAnnouncements(ctx context.Context, c caller) (added int, er
 		var events []feed.Event
 		for _, in := range page.Items {
 			ev := s.newEvent(c, feed.Announcement, in.Author, "announcement/"+in.ID)
-			ev.RepoFullName, ev.RepoID, ev.Title, ev.HTMLURL = in.RepoFullName, byName[repo.KeyOf(in.RepoFullName)].ID, texts.OneLine(in.Title, maxText), texts.Limit(in.HTMLURL, maxURL)
+			ev.RepoFullName, ev.RepoID, ev.Title, ev.HTMLURL = in.RepoFullName, byName[repo.KeyOf(in.RepoFullName)].ID,
+				texts.OneLine(in.Title, maxText), texts.Limit(in.HTMLURL, maxURL)
 			ev.Body, _, ev.BodyTruncated = repo.CutBody(in.Body)
 			ev.TS = timeOr(in.CreatedAt, ev.TS)
 			events = append(events, ev)

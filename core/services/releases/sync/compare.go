@@ -73,7 +73,8 @@ func digestOf(c *codehost.Comparison) string {
 // isNoise reports whether the changes of a file tell nothing to people: what is generated, locked or binary.
 func isNoise(f codehost.ChangedFile) bool {
 	name := path.Base(f.Path)
-	if f.Patch == "" || strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, "-lock.json") || strings.HasSuffix(name, "-lock.yaml") || name == "go.sum" || strings.Contains(name, ".min.") || strings.HasSuffix(name, ".snap") {
+	if f.Patch == "" || strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, "-lock.json") || strings.HasSuffix(name, "-lock.yaml") ||
+		name == "go.sum" || strings.Contains(name, ".min.") || strings.HasSuffix(name, ".snap") {
 		return true
 	}
 	for part := range strings.SplitSeq(path.Dir(f.Path), "/") {

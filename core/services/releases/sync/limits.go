@@ -62,7 +62,8 @@ func (s *Syncer) Limits(ctx context.Context) (out []Limit, err error) {
 	}
 	for _, r := range rows {
 		key := limitKey{r.Host, r.AccountID}
-		limit := Limit{Host: r.Host, AccountID: r.AccountID, Quota: codehost.Quota{Limit: r.CallLimit, Remaining: r.Remaining}, SeenAt: store.FromMillis(r.SeenAt), PausedUntil: paused[key]}
+		limit := Limit{Host: r.Host, AccountID: r.AccountID, Quota: codehost.Quota{Limit: r.CallLimit, Remaining: r.Remaining},
+			SeenAt: store.FromMillis(r.SeenAt), PausedUntil: paused[key]}
 		if r.ResetAt != 0 {
 			limit.Quota.ResetAt = store.FromMillis(r.ResetAt)
 		}

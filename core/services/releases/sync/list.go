@@ -22,8 +22,8 @@ const (
 	maxListPages = 200
 )
 
-// releaseList is what is known of the list of releases of a repository. Hosts sort it by the date of the commit, so that a release of an old
-// commit appears anywhere. Each page is asked for at each visit, with the validators of its last answer.
+// releaseList is what is known of the list of releases of a repository. Hosts sort it by the date of the commit, so that a release of an
+// old commit appears anywhere. Each page is asked for at each visit, with the validators of its last answer.
 type releaseList struct {
 	Pages []listPage `json:"pages"`
 	// Next is the page from which the next visit goes on, after the first one; 0 after the list was read to its end.

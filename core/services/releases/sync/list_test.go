@@ -22,7 +22,8 @@ func (s *syncing) setReleases(count int) {
 	s.host.Change(listed, func(c *fake.CodeHostContent) {
 		c.Releases = nil
 		for i := range count {
-			c.Releases = append(c.Releases, codehost.Release{ID: fmt.Sprint("id", i+1), TagName: fmt.Sprint("r", i+1), Name: fmt.Sprint("Release ", i+1), PublishedAt: s.now.Add(-time.Duration(i+1) * time.Hour)})
+			c.Releases = append(c.Releases, codehost.Release{ID: fmt.Sprint("id", i+1), TagName: fmt.Sprint("r", i+1),
+				Name: fmt.Sprint("Release ", i+1), PublishedAt: s.now.Add(-time.Duration(i+1) * time.Hour)})
 		}
 	})
 }

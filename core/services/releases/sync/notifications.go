@@ -96,13 +96,14 @@ func (s *Syncer) readNotifications(ctx context.Context, c caller) (out Notificat
 	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Notification], error) {
 		return c.host.Account.ListNotifications(ctx, c.token, codehost.NotificationsRequest{PageRequest: req, Since: known.Since, All: true})
 	}
-	err = readPages(ctx, s, c, codehost.PageRequest{Size: pageSize}, maxNotificationPages, ask, func(page *codehost.Page[codehost.Notification]) (bool, error) {
-		if page.PollInterval > 0 {
-			next.NotBefore = now.Add(min(page.PollInterval, maxPollInterval))
-		}
-		all = append(all, page.Items...)
-		return true, nil
-	})
+	err = readPages(ctx, s, c, codehost.PageRequest{Size: pageSize}, maxNotificationPages, ask,
+		func(page *codehost.Page[codehost.Notification]) (bool, error) {
+			if page.PollInterval > 0 {
+				next.NotBefore = now.Add(min(page.PollInterval, maxPollInterval))
+			}
+			all = append(all, page.Items...)
+			return true, nil
+		})
 	if err != nil {
 		return out, err
 	}
@@ -138,22 +139,23 @@ type unreadList struct {
 	from int64
 }
 
-// listUnread reads what an account has not read at its host. That something was read there does not change when it was updated: a list of what has
-// changed does not have it.
+// listUnread reads what an account has not read at its host. That something was read there does not change when it was updated: a list of
+// what has changed does not have it.
 func (s *Syncer) listUnread(ctx context.Context, c caller) (out unreadList, err error) {
 	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Notification], error) {
 		return c.host.Account.ListNotifications(ctx, c.token, codehost.NotificationsRequest{PageRequest: req})
 	}
-	err = readPages(ctx, s, c, codehost.PageRequest{Size: pageSize}, maxNotificationPages, ask, func(page *codehost.Page[codehost.Notification]) (bool, error) {
-		out.from = -1
-		for _, n := range page.Items {
-			out.threads = append(out.threads, texts.OneLine(n.ThreadID, maxText))
-			if page.NextCursor != "" {
-				out.from = store.Millis(n.UpdatedAt)
+	err = readPages(ctx, s, c, codehost.PageRequest{Size: pageSize}, maxNotificationPages, ask,
+		func(page *codehost.Page[codehost.Notification]) (bool, error) {
+			out.from = -1
+			for _, n := range page.Items {
+				out.threads = append(out.threads, texts.OneLine(n.ThreadID, maxText))
+				if page.NextCursor != "" {
+					out.from = store.Millis(n.UpdatedAt)
+				}
 			}
-		}
-		return true, nil
-	})
+			return true, nil
+		})
 	return out, err
 }
 
@@ -163,7 +165,8 @@ func (s *State) setUnread(ctx context.Context, userID, accountID string, unread 
 		return s.store.Writer(ctx).Model(&Notification{}).Where("user_id = ? AND account_id = ?", userID, accountID)
 	}
 	// Of the last time there may be others on the page that was not read.
-	if err := store.WhereNotIn(of().Where("unread AND updated_at > ?", unread.from), "thread_id", unread.threads).Update("unread", false).Error; err != nil {
+	if err := store.WhereNotIn(of().Where("unread AND updated_at > ?", unread.from), "thread_id", unread.threads).Update("unread",
+		false).Error; err != nil {
 		return err
 	}
 	return store.WhereIn(of().Where("NOT unread"), "thread_id", unread.threads).Update("unread", true).Error
@@ -173,8 +176,10 @@ func (s *State) setUnread(ctx context.Context, userID, accountID string, unread 
 func (s *State) saveNotifications(ctx context.Context, userID, accountID string, all []codehost.Notification) error {
 	for _, n := range all {
 		row := Notification{
-			UserID: userID, AccountID: accountID, ThreadID: texts.OneLine(n.ThreadID, maxText), RepoFullName: texts.OneLine(n.RepoFullName, maxText), SubjectTitle: texts.OneLine(n.Title, maxText),
-			SubjectType: texts.OneLine(n.SubjectType, maxText), Reason: texts.OneLine(n.Reason, maxText), UpdatedAt: store.Millis(n.UpdatedAt), Unread: n.Unread, HTMLURL: texts.Limit(n.HTMLURL, maxURL),
+			UserID: userID, AccountID: accountID, ThreadID: texts.OneLine(n.ThreadID, maxText),
+			RepoFullName: texts.OneLine(n.RepoFullName, maxText), SubjectTitle: texts.OneLine(n.Title, maxText),
+			SubjectType: texts.OneLine(n.SubjectType, maxText), Reason: texts.OneLine(n.Reason, maxText), UpdatedAt: store.Millis(n.UpdatedAt),
+			Unread: n.Unread, HTMLURL: texts.Limit(n.HTMLURL, maxURL),
 		}
 		if err := s.store.Writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error; err != nil {
 			return err

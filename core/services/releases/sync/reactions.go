@@ -120,7 +120,8 @@ func (s *Syncer) ToggleReaction(ctx context.Context, userID string, of repo.Reac
 		return out, refineDenied(err)
 	}
 	if !ok {
-		return out, fault.New("pat_required", "The release is of the code host %s, of which you have no personal access token.", of.Host).WithStatus(http.StatusForbidden)
+		return out, fault.New("pat_required", "The release is of the code host %s, of which you have no personal access token.",
+			of.Host).WithStatus(http.StatusForbidden)
 	}
 	if of.NodeID == "" {
 		return out, fault.New("sync_required", "Nothing is known of reactions to the release: sync the releases first.").WithStatus(http.StatusConflict)
@@ -145,11 +146,12 @@ func (s *Syncer) ToggleReaction(ctx context.Context, userID string, of repo.Reac
 
 // errNoReactions is for a release whose reactions the code host does not let the token read or change.
 func errNoReactions(cause error) error {
-	return fault.Wrap(cause, "pat_forbidden", "The code host does not let the personal access token react to this release.").WithStatus(http.StatusForbidden)
+	return fault.Wrap(cause, "pat_forbidden",
+		"The code host does not let the personal access token react to this release.").WithStatus(http.StatusForbidden)
 }
 
-// refineDenied returns the error of a change of a reaction, which tells a token that may not react from one that is refused. The change needs
-// a token that is good: one that is refused is answered like none.
+// refineDenied returns the error of a change of a reaction, which tells a token that may not react from one that is refused. The change
+// needs a token that is good: one that is refused is answered like none.
 func refineDenied(err error) error {
 	if f := fault.As(err); f != nil && f.Code == "pat_invalid" {
 		return fault.Wrap(err, "pat_required", "%s", f.Message).WithStatus(http.StatusForbidden)

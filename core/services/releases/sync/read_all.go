@@ -14,7 +14,8 @@ import (
 
 // readAll reads repositories that were not read since a time, also not by others while it works. One that fails does not keep the
 // others from being read; the error is that of the last one if all have failed.
-func (s *Syncer) readAll(ctx context.Context, all []repo.Repo, unlessSince time.Time, progress func(done, total int)) (out ReleasesResult, err error) {
+func (s *Syncer) readAll(ctx context.Context, all []repo.Repo, unlessSince time.Time,
+	progress func(done, total int)) (out ReleasesResult, err error) {
 	began := s.cfg.Now()
 	var mu gosync.Mutex
 	var failure error

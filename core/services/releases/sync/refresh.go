@@ -36,7 +36,8 @@ func (s *Syncer) refreshExpired(ctx context.Context, h Host, a account.Account) 
 
 // needsRefresh reports whether the token of an account can be refreshed, and has to be.
 func (s *Syncer) needsRefresh(a account.Account) bool {
-	return a.RefreshToken != "" && a.ExpiresAt != 0 && s.cfg.OAuth != nil && !s.cfg.Now().Add(refreshBefore).Before(store.FromMillis(a.ExpiresAt))
+	return a.RefreshToken != "" && a.ExpiresAt != 0 && s.cfg.OAuth != nil &&
+		!s.cfg.Now().Add(refreshBefore).Before(store.FromMillis(a.ExpiresAt))
 }
 
 // refreshToken replaces the token of an account, unless that gets another one meanwhile.
@@ -47,7 +48,8 @@ func (s *Syncer) refreshToken(ctx context.Context, h Host, a *account.Account) e
 	}
 	token, err := h.OAuth.RefreshToken(ctx, s.cfg.OAuth(), old)
 	if isUnauthenticated(err) {
-		failure := s.cfg.Accounts.SetState(ctx, a.ID, a.Token, account.Invalid, "The code host does not refresh the sign-in: sign in there again.", s.cfg.Now())
+		failure := s.cfg.Accounts.SetState(ctx, a.ID, a.Token, account.Invalid,
+			"The code host does not refresh the sign-in: sign in there again.", s.cfg.Now())
 		return errors.Join(failure, tokenRefused(err))
 	}
 	if err != nil {

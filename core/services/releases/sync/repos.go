@@ -185,7 +185,8 @@ func isCallersFault(err error) bool {
 
 // storeReleases stores releases and tells of those that are new to a repository which was read before.
 // listed is that of Store.AddReleases.
-func (s *Syncer) storeReleases(ctx context.Context, r repo.Repo, batch []repo.Release, listed func(remoteID string) bool) (changes repo.Changes, err error) {
+func (s *Syncer) storeReleases(ctx context.Context, r repo.Repo, batch []repo.Release,
+	listed func(remoteID string) bool) (changes repo.Changes, err error) {
 	err = s.cfg.Store.Tx(ctx, "store releases", func(ctx context.Context) error {
 		if changes, err = s.cfg.Repos.AddReleases(ctx, r.ID, batch, s.cfg.Now(), listed); err != nil {
 			return err
@@ -201,9 +202,10 @@ func (s *Syncer) storeReleases(ctx context.Context, r repo.Repo, batch []repo.Re
 // describeRepo reads what the host says of a repository and compares it with what is stored: a new name is taken over, one that has become
 // private is withdrawn from whoever sees it without access, and one whose name belongs to another repository now is not mixed with that.
 func (s *Syncer) describeRepo(ctx context.Context, c caller, r *repo.Repo) error {
-	info, err := callHost(ctx, s, c, func(i *codehost.RepositoryInfo) codehost.Meta { return i.Meta }, func() (*codehost.RepositoryInfo, error) {
-		return c.host.Releases.FindRepository(ctx, c.token, r.FullName)
-	})
+	info, err := callHost(ctx, s, c, func(i *codehost.RepositoryInfo) codehost.Meta { return i.Meta },
+		func() (*codehost.RepositoryInfo, error) {
+			return c.host.Releases.FindRepository(ctx, c.token, r.FullName)
+		})
 	if info == nil {
 		if r.RemoteID != "" && !r.Private && c.accountID == "" && client.CauseOf(err) == client.CauseMissing {
 			// Nobody sees it without access any more.
@@ -235,7 +237,8 @@ func (s *Syncer) describeRepo(ctx context.Context, c caller, r *repo.Repo) error
 // repoOf returns a repository of a host as it is stored.
 func repoOf(host string, in codehost.Repository) repo.Repo {
 	return repo.Repo{
-		Host: host, RemoteID: in.ID, FullName: in.FullName, Description: texts.OneLine(in.Description, maxText), HTMLURL: texts.Limit(in.HTMLURL, maxURL), Private: in.Private, AvatarURL: in.Owner.AvatarURL,
+		Host: host, RemoteID: in.ID, FullName: in.FullName, Description: texts.OneLine(in.Description, maxText),
+		HTMLURL: texts.Limit(in.HTMLURL, maxURL), Private: in.Private, AvatarURL: in.Owner.AvatarURL,
 		ImageURL: in.OpenGraphImageURL, CustomImage: in.CustomOpenGraphImage,
 	}
 }
@@ -271,7 +274,8 @@ func (s *Syncer) readTags(ctx context.Context, c caller, r repo.Repo) (added int
 		var batch []repo.Release
 		for i, tag := range page.Items {
 			if isNew[tag.Name] && (r.SyncedAt > 0 || !tag.CreatedAt.IsZero() || i == 0) {
-				batch = append(batch, repo.NewRelease(codehost.Release{TagName: tag.Name, HTMLURL: tag.HTMLURL, PublishedAt: tag.CreatedAt}, s.cfg.Now()))
+				batch = append(batch, repo.NewRelease(codehost.Release{TagName: tag.Name, HTMLURL: tag.HTMLURL, PublishedAt: tag.CreatedAt},
+					s.cfg.Now()))
 			}
 		}
 		changes, err := s.storeReleases(ctx, r, batch, nil)

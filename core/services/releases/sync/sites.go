@@ -56,8 +56,8 @@ func (s *Syncer) ownsSite(ctx context.Context, h Host, userID, site, fullName st
 	return err == nil, err
 }
 
-// FindAtHost returns what a code host says of a repository now, to the accounts of a user and then to anybody. It is private only if an account
-// of the user sees it.
+// FindAtHost returns what a code host says of a repository now, to the accounts of a user and then to anybody. It is private only if an
+// account of the user sees it.
 func (s *Syncer) FindAtHost(ctx context.Context, h Host, userID, fullName string) (codehost.Repository, error) {
 	all := []caller{}
 	if own, ok, err := s.callerSeeing(ctx, userID, h.Ref, 0); err == nil && ok {
@@ -65,9 +65,10 @@ func (s *Syncer) FindAtHost(ctx context.Context, h Host, userID, fullName string
 	}
 	var last error
 	for _, c := range append(all, caller{host: h}) {
-		info, err := callHost(ctx, s, c, func(i *codehost.RepositoryInfo) codehost.Meta { return i.Meta }, func() (*codehost.RepositoryInfo, error) {
-			return h.Releases.FindRepository(ctx, c.token, fullName)
-		})
+		info, err := callHost(ctx, s, c, func(i *codehost.RepositoryInfo) codehost.Meta { return i.Meta },
+			func() (*codehost.RepositoryInfo, error) {
+				return h.Releases.FindRepository(ctx, c.token, fullName)
+			})
 		switch {
 		case info != nil && info.Repository.Private && c.accountID == "":
 			return codehost.Repository{}, fault.New(fault.NotFound, "The code host shows it to nobody without an account.")

@@ -94,12 +94,13 @@ func (s *Syncer) readOwned(ctx context.Context, c caller) (owned []ownedRepo, er
 	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Repository], error) {
 		return c.host.Social.ListOwned(ctx, c.token, req)
 	}
-	err = readPages(ctx, s, c, codehost.PageRequest{Size: listSize}, maxStarPages, ask, func(page *codehost.Page[codehost.Repository]) (bool, error) {
-		for _, r := range page.Items {
-			owned = append(owned, ownedRepo{repoOf(c.host.Ref, r), r.Stars})
-		}
-		return true, nil
-	})
+	err = readPages(ctx, s, c, codehost.PageRequest{Size: listSize}, maxStarPages, ask,
+		func(page *codehost.Page[codehost.Repository]) (bool, error) {
+			for _, r := range page.Items {
+				owned = append(owned, ownedRepo{repoOf(c.host.Ref, r), r.Stars})
+			}
+			return true, nil
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -131,10 +132,11 @@ func (s *Syncer) readStargazers(ctx context.Context, c caller, r ownedRepo) (add
 	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Stargazer], error) {
 		return c.host.Social.ListStargazers(ctx, c.token, r.FullName, req)
 	}
-	err = readPages(ctx, s, c, codehost.PageRequest{Size: listSize}, maxStargazerPages, ask, func(page *codehost.Page[codehost.Stargazer]) (bool, error) {
-		all = append(all, page.Items...)
-		return true, nil
-	})
+	err = readPages(ctx, s, c, codehost.PageRequest{Size: listSize}, maxStargazerPages, ask,
+		func(page *codehost.Page[codehost.Stargazer]) (bool, error) {
+			all = append(all, page.Items...)
+			return true, nil
+		})
 	if err != nil {
 		return 0, err
 	}
@@ -174,8 +176,10 @@ func (s *Syncer) readStargazers(ctx context.Context, c caller, r ownedRepo) (add
 // newEvent begins an event that was found now.
 func (s *Syncer) newEvent(c caller, kind feed.Kind, actor codehost.Account, key string) feed.Event {
 	return feed.Event{
-		UserID: c.userID, AccountID: c.accountID, Kind: kind, TS: store.Millis(s.cfg.Now()), EventKey: c.host.Ref + "/" + texts.OneLine(key, maxText),
-		ActorLogin: texts.OneLine(actor.Login, maxText), ActorAvatar: texts.Limit(actor.AvatarURL, maxURL), ActorURL: texts.Limit(actor.HTMLURL, maxURL),
+		UserID: c.userID, AccountID: c.accountID, Kind: kind, TS: store.Millis(s.cfg.Now()),
+		EventKey:   c.host.Ref + "/" + texts.OneLine(key, maxText),
+		ActorLogin: texts.OneLine(actor.Login, maxText), ActorAvatar: texts.Limit(actor.AvatarURL, maxURL),
+		ActorURL: texts.Limit(actor.HTMLURL, maxURL),
 	}
 }
 
@@ -185,10 +189,11 @@ func (s *Syncer) readFollowers(ctx context.Context, c caller) (added int, err er
 	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Account], error) {
 		return c.host.Social.ListFollowers(ctx, c.token, req)
 	}
-	err = readPages(ctx, s, c, codehost.PageRequest{Size: listSize}, maxFollowerPages, ask, func(page *codehost.Page[codehost.Account]) (bool, error) {
-		all = append(all, page.Items...)
-		return true, nil
-	})
+	err = readPages(ctx, s, c, codehost.PageRequest{Size: listSize}, maxFollowerPages, ask,
+		func(page *codehost.Page[codehost.Account]) (bool, error) {
+			all = append(all, page.Items...)
+			return true, nil
+		})
 	if err != nil {
 		return 0, err
 	}

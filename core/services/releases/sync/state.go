@@ -91,7 +91,8 @@ func (s *State) addMembers(ctx context.Context, userID, list string, logins []st
 	err = s.store.Tx(ctx, "add members", func(ctx context.Context) error {
 		added = nil
 		for _, login := range logins {
-			res := s.store.Writer(ctx).Exec("INSERT INTO release_members (user_id, member_of, login) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", userID, list, login)
+			res := s.store.Writer(ctx).Exec("INSERT INTO release_members (user_id, member_of, login) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+				userID, list, login)
 			if res.Error != nil {
 				return res.Error
 			}

@@ -36,7 +36,8 @@ type syncing struct {
 // startSyncing adds repositories with two releases each.
 func startSyncing(t *testing.T, cfg store.Config, count int) *syncing {
 	t.Helper()
-	s := &syncing{host: &interruptedHost{CodeHost: fake.NewCodeHost("")}, store: testkit.OpenStore(t, cfg, releases.Migrations()), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	s := &syncing{host: &interruptedHost{CodeHost: fake.NewCodeHost("")}, store: testkit.OpenStore(t, cfg, releases.Migrations()),
+		now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	s.restart(t)
 	repos := repo.NewStore(s.store)
 	must(t, s.store.Tx(t.Context(), "add repositories", func(ctx context.Context) error {
@@ -45,7 +46,8 @@ func startSyncing(t *testing.T, cfg store.Config, count int) *syncing {
 			s.host.Change(name, func(c *fake.CodeHostContent) {
 				c.Repository = &codehost.Repository{ID: name, FullName: name}
 				for v := range 2 {
-					c.Releases = append(c.Releases, codehost.Release{ID: fmt.Sprint(name, v), TagName: fmt.Sprintf("v%d", 2-v), PublishedAt: s.now.Add(-time.Hour)})
+					c.Releases = append(c.Releases, codehost.Release{ID: fmt.Sprint(name, v), TagName: fmt.Sprintf("v%d", 2-v),
+						PublishedAt: s.now.Add(-time.Hour)})
 				}
 			})
 			r := repo.Repo{Host: "codehost.main", FullName: name}
@@ -69,8 +71,9 @@ func (s *syncing) restart(t *testing.T) {
 	s.accounts = account.NewStore(s.store, ring)
 	repos := repo.NewStore(s.store)
 	s.Syncer = sync.New(sync.Config{
-		Store: s.store, Repos: repos, Feed: feed.NewStore(s.store, repos), Accounts: s.accounts, State: sync.NewState(s.store), Logger: hclog.NewNullLogger(),
-		Now: func() time.Time { return s.now }, Interval: func() time.Duration { return time.Hour },
+		Store: s.store, Repos: repos, Feed: feed.NewStore(s.store, repos), Accounts: s.accounts, State: sync.NewState(s.store),
+		Logger: hclog.NewNullLogger(),
+		Now:    func() time.Time { return s.now }, Interval: func() time.Duration { return time.Hour },
 		Hosts: func() []sync.Host { return []sync.Host{sync.NewHost("codehost.main", s.host)} },
 		OAuth: func() codehost.OAuthClient { return codehost.OAuthClient{} },
 	})
@@ -109,7 +112,8 @@ func TestSyncBesideSchedule(t *testing.T) {
 		}
 		// A sync right after it reads nothing, and tells of nothing new.
 		s.now = s.now.Add(10 * time.Second)
-		if res, err = s.Releases(t.Context(), "", func(int, int) {}); err != nil || res.Repos != count || res.Releases != 0 || s.countLists() != count {
+		if res, err = s.Releases(t.Context(), "", func(int, int) {}); err != nil || res.Repos != count || res.Releases != 0 ||
+			s.countLists() != count {
 			t.Errorf("got %+v, %v", res, err)
 		}
 	})
@@ -127,7 +131,8 @@ func TestKnownLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		known, err := s.Limits(t.Context())
-		if err != nil || len(known) != 1 || known[0].Host != "codehost.main" || known[0].AccountID != "" || known[0].Quota.Limit != 60 || known[0].Quota.Remaining != 8 || !known[0].PausedUntil.IsZero() {
+		if err != nil || len(known) != 1 || known[0].Host != "codehost.main" || known[0].AccountID != "" || known[0].Quota.Limit != 60 ||
+			known[0].Quota.Remaining != 8 || !known[0].PausedUntil.IsZero() {
 			t.Errorf("after calls: %+v, %v", known, err)
 		}
 		s.now = s.now.Add(2 * time.Hour)
@@ -202,10 +207,12 @@ func TestFailuresSayWhatIsWrong(t *testing.T) {
 		code fault.Code
 		said string
 	}{
-		"no such repository": {fake.CodeHostError(404, 0), fault.NotFound, "The code host has no repository acme/r0, or shows it to none of the accounts here."},
-		"no access":          {fake.CodeHostError(403, 0), fault.Forbidden, "The code host lets no account here read acme/r0."},
-		"unreachable":        {fake.CodeHostError(502, 0), fault.NotReady, "The code host cannot be reached: "},
-		"a limit":            {fake.CodeHostError(429, time.Hour), fault.RateLimited, "The code host asked to be left alone until 2026-03-01T13:00:00.000Z."},
+		"no such repository": {fake.CodeHostError(404, 0), fault.NotFound,
+			"The code host has no repository acme/r0, or shows it to none of the accounts here."},
+		"no access":   {fake.CodeHostError(403, 0), fault.Forbidden, "The code host lets no account here read acme/r0."},
+		"unreachable": {fake.CodeHostError(502, 0), fault.NotReady, "The code host cannot be reached: "},
+		"a limit": {fake.CodeHostError(429, time.Hour), fault.RateLimited,
+			"The code host asked to be left alone until 2026-03-01T13:00:00.000Z."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := startSyncing(t, testkit.SQLiteConfig(t), 1)

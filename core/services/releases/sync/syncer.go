@@ -166,7 +166,8 @@ func callHost[T any](ctx context.Context, s *Syncer, c caller, metaOf func(T) co
 
 // pausedError is the error of a call that is not made.
 func (s *Syncer) pausedError(until time.Time) error {
-	return fault.New(fault.RateLimited, "The code host asked to be left alone until %s.", store.FormatTime(until)).WithRetryAfter(until.Sub(s.cfg.Now()))
+	return fault.New(fault.RateLimited, "The code host asked to be left alone until %s.",
+		store.FormatTime(until)).WithRetryAfter(until.Sub(s.cfg.Now()))
 }
 
 // noteFailure pauses calls where the host asks for it, and marks a token that it refuses. It returns the error.
@@ -184,7 +185,8 @@ func (s *Syncer) noteFailure(ctx context.Context, c caller, err error) error {
 		}
 		return s.pausedError(s.cfg.Now().Add(min(wait, maxPause)))
 	case isUnauthenticated(err) && c.accountID != "":
-		if failure := s.cfg.Accounts.SetState(ctx, c.accountID, c.sealed, account.Invalid, "The code host refuses the token.", s.cfg.Now()); failure != nil {
+		if failure := s.cfg.Accounts.SetState(ctx, c.accountID, c.sealed, account.Invalid, "The code host refuses the token.",
+			s.cfg.Now()); failure != nil {
 			return errors.Join(failure, err)
 		}
 		return tokenRefused(err)
@@ -227,7 +229,8 @@ func (s *Syncer) PauseOf(ctx context.Context, userID string) (pause time.Duratio
 func pageMeta[T any](p *codehost.Page[T]) codehost.Meta { return p.Meta }
 
 // readPages reads the pages of a list, at most limit of them, until take returns false.
-func readPages[T any](ctx context.Context, s *Syncer, c caller, first codehost.PageRequest, limit int, ask func(codehost.PageRequest) (*codehost.Page[T], error), take func(*codehost.Page[T]) (bool, error)) error {
+func readPages[T any](ctx context.Context, s *Syncer, c caller, first codehost.PageRequest, limit int,
+	ask func(codehost.PageRequest) (*codehost.Page[T], error), take func(*codehost.Page[T]) (bool, error)) error {
 	req := first
 	for range limit {
 		page, err := callHost(ctx, s, c, pageMeta[T], func() (*codehost.Page[T], error) { return ask(req) })

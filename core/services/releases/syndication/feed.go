@@ -108,10 +108,12 @@ func atomPersonOf(name, url string) *atomPerson {
 
 // WriteAtom writes a feed as Atom.
 func WriteAtom(w io.Writer, f Feed) error {
-	out := atomFeed{ID: f.ID, Title: f.Title, Updated: formatTime(f.Updated), Author: atomPerson{Name: f.Title}, Links: addLink(addLink(nil, "alternate", f.HomeURL), "self", f.SelfURL)}
+	out := atomFeed{ID: f.ID, Title: f.Title, Updated: formatTime(f.Updated), Author: atomPerson{Name: f.Title},
+		Links: addLink(addLink(nil, "alternate", f.HomeURL), "self", f.SelfURL)}
 	for _, e := range f.Entries {
 		entry := atomEntry{
-			Base: e.URL, ID: e.ID, Title: e.Title, Updated: formatTime(e.Updated), Published: formatTime(e.Published), Author: atomPersonOf(e.Author, e.AuthorURL), Links: addLink(nil, "alternate", e.URL),
+			Base: e.URL, ID: e.ID, Title: e.Title, Updated: formatTime(e.Updated), Published: formatTime(e.Published),
+			Author: atomPersonOf(e.Author, e.AuthorURL), Links: addLink(nil, "alternate", e.URL),
 			Content: atomContent{"html", e.HTML},
 		}
 		for _, tag := range e.Tags {
@@ -151,9 +153,11 @@ type (
 
 // WriteJSON writes a feed as JSON Feed.
 func WriteJSON(w io.Writer, f Feed) error {
-	out := jsonFeed{Version: "https://jsonfeed.org/version/1.1", Title: f.Title, HomeURL: f.HomeURL, SelfURL: f.SelfURL, Items: make([]jsonItem, len(f.Entries))}
+	out := jsonFeed{Version: "https://jsonfeed.org/version/1.1", Title: f.Title, HomeURL: f.HomeURL, SelfURL: f.SelfURL,
+		Items: make([]jsonItem, len(f.Entries))}
 	for i, e := range f.Entries {
-		out.Items[i] = jsonItem{ID: e.ID, URL: e.URL, Title: e.Title, HTML: e.HTML, Published: formatTime(e.Published), Updated: formatTime(e.Updated), Tags: e.Tags}
+		out.Items[i] = jsonItem{ID: e.ID, URL: e.URL, Title: e.Title, HTML: e.HTML, Published: formatTime(e.Published),
+			Updated: formatTime(e.Updated), Tags: e.Tags}
 		if e.Author != "" {
 			out.Items[i].Authors = []jsonAuthor{{e.Author, e.AuthorURL}}
 		}

@@ -78,7 +78,8 @@ func (t *Translations) claimBatch(ctx context.Context, jobID string) (claimed []
 	err = t.store.Tx(ctx, "claim translations", func(ctx context.Context) error {
 		claimed = nil
 		var waiting []Work
-		err := t.store.DB(ctx).Where("state = ? AND run_at <= ?", Queued, store.Millis(now)).Order("priority, deadline, created_at, id").Limit(consideredAtOnce).Find(&waiting).Error
+		err := t.store.DB(ctx).Where("state = ? AND run_at <= ?", Queued,
+			store.Millis(now)).Order("priority, deadline, created_at, id").Limit(consideredAtOnce).Find(&waiting).Error
 		if err != nil || len(waiting) == 0 {
 			return err
 		}
@@ -101,7 +102,8 @@ func (t *Translations) fillBatch(waiting []Work, now time.Time) (batch []Work, r
 	budget, sum := t.batchTokens(), int64(0)
 	due := false
 	for _, w := range waiting {
-		if w.Task != first.Task || w.Language != first.Language || len(batch) > 0 && (sum+w.Tokens > budget || w.Task == translator.Summarize) || reason == reasonTokens {
+		if w.Task != first.Task || w.Language != first.Language || len(batch) > 0 && (sum+w.Tokens > budget || w.Task == translator.Summarize) ||
+			reason == reasonTokens {
 			if next == 0 || w.Deadline < next {
 				next = max(w.Deadline, 1)
 			}
@@ -186,7 +188,8 @@ func (t *Translations) Finish(ctx context.Context, jobID string, ids []string) e
 // finishBatch notes that a batch has ended.
 func (t *Translations) finishBatch(ctx context.Context, id string, state State) error {
 	return t.store.Tx(ctx, "finish batch", func(ctx context.Context) error {
-		return t.store.Writer(ctx).Exec("UPDATE release_translation_batches SET state = ?, finished_at = ? WHERE id = ?", state, store.Millis(t.cfg.Now()), id).Error
+		return t.store.Writer(ctx).Exec("UPDATE release_translation_batches SET state = ?, finished_at = ? WHERE id = ?", state,
+			store.Millis(t.cfg.Now()), id).Error
 	})
 }
 

@@ -21,14 +21,19 @@ func TestBatchesAreFilled(t *testing.T) {
 		next         time.Duration
 		leavesNobody bool
 	}{
-		"one that is due":        {[]Work{work("a", text, "zh-CN", 10, 0)}, "[a]", reasonDeadline, 0, true},
-		"none is due":            {[]Work{work("a", text, "zh-CN", 10, time.Second), work("b", text, "zh-CN", 10, 2*time.Second)}, "[a b]", "", time.Second, false},
-		"one takes others along": {[]Work{work("a", text, "zh-CN", 10, 0), work("b", text, "zh-CN", 10, time.Hour)}, "[a b]", reasonDeadline, 0, true},
-		"full before it is due":  {[]Work{work("a", text, "zh-CN", 60, time.Hour), work("b", text, "zh-CN", 40, time.Hour), work("c", text, "zh-CN", 1, time.Minute)}, "[a b]", reasonTokens, time.Minute, false},
-		"too large for the rest": {[]Work{work("a", text, "zh-CN", 60, 0), work("b", text, "zh-CN", 50, time.Hour), work("c", text, "zh-CN", 30, time.Hour)}, "[a c]", reasonDeadline, time.Hour, false},
-		"larger than a batch":    {[]Work{work("a", text, "zh-CN", 900, time.Hour)}, "[a]", reasonTokens, 0, true},
-		"languages apart":        {[]Work{work("a", text, "zh-CN", 10, 0), work("b", text, "de", 10, 0)}, "[a]", reasonDeadline, 0, false},
-		"summaries alone":        {[]Work{work("a", summary, "zh-CN", 10, time.Hour), work("b", summary, "zh-CN", 10, time.Hour)}, "[a]", reasonTokens, time.Hour, false},
+		"one that is due": {[]Work{work("a", text, "zh-CN", 10, 0)}, "[a]", reasonDeadline, 0, true},
+		"none is due": {[]Work{work("a", text, "zh-CN", 10, time.Second), work("b", text, "zh-CN", 10, 2*time.Second)}, "[a b]", "",
+			time.Second, false},
+		"one takes others along": {[]Work{work("a", text, "zh-CN", 10, 0), work("b", text, "zh-CN", 10, time.Hour)}, "[a b]", reasonDeadline, 0,
+			true},
+		"full before it is due": {[]Work{work("a", text, "zh-CN", 60, time.Hour), work("b", text, "zh-CN", 40, time.Hour),
+			work("c", text, "zh-CN", 1, time.Minute)}, "[a b]", reasonTokens, time.Minute, false},
+		"too large for the rest": {[]Work{work("a", text, "zh-CN", 60, 0), work("b", text, "zh-CN", 50, time.Hour),
+			work("c", text, "zh-CN", 30, time.Hour)}, "[a c]", reasonDeadline, time.Hour, false},
+		"larger than a batch": {[]Work{work("a", text, "zh-CN", 900, time.Hour)}, "[a]", reasonTokens, 0, true},
+		"languages apart":     {[]Work{work("a", text, "zh-CN", 10, 0), work("b", text, "de", 10, 0)}, "[a]", reasonDeadline, 0, false},
+		"summaries alone": {[]Work{work("a", summary, "zh-CN", 10, time.Hour), work("b", summary, "zh-CN", 10, time.Hour)}, "[a]",
+			reasonTokens, time.Hour, false},
 	} {
 		tr := &Translations{cfg: Config{Settings: func() Settings { return Settings{BatchTokens: 100} }}}
 		batch, reason, next := tr.fillBatch(tt.waiting, now)
@@ -49,7 +54,8 @@ func TestBatchesAreFilled(t *testing.T) {
 func TestKeysAreOfTheText(t *testing.T) {
 	one := Source{Task: translator.Translate, Language: "zh-CN", Title: "T", Body: "B"}
 	same, others := one, []Source{
-		{Task: translator.Summarize, Language: "zh-CN", Title: "T", Body: "B"}, {Task: translator.Translate, Language: "de", Title: "T", Body: "B"},
+		{Task: translator.Summarize, Language: "zh-CN", Title: "T", Body: "B"},
+		{Task: translator.Translate, Language: "de", Title: "T", Body: "B"},
 		{Task: translator.Translate, Language: "zh-CN", Title: "TB"}, {Task: translator.Translate, Language: "zh-CN", Body: "TB"},
 	}
 	same.Language = "ZH-cn"

@@ -72,15 +72,17 @@ func (r *run) noteCalls(ctx context.Context, req translator.Request, attempts []
 	calls := make([]Call, len(attempts))
 	for i, a := range attempts {
 		calls[i] = Call{
-			At: store.Millis(r.cfg.Now()), BatchID: r.batchID, Task: req.Task, Model: a.Model, Outcome: a.Outcome, InputTokens: a.InputTokens, OutputTokens: a.OutputTokens,
-			CostMicros: a.CostMicros, DurationMs: a.Duration.Milliseconds(), Parts: len(req.Parts), Message: texts.Limit(a.Message, maxDetail),
+			At: store.Millis(r.cfg.Now()), BatchID: r.batchID, Task: req.Task, Model: a.Model, Outcome: a.Outcome, InputTokens: a.InputTokens,
+			OutputTokens: a.OutputTokens,
+			CostMicros:   a.CostMicros, DurationMs: a.Duration.Milliseconds(), Parts: len(req.Parts), Message: texts.Limit(a.Message, maxDetail),
 		}
 	}
 	if len(calls) == 0 {
 		return nil
 	}
 	// What was paid for is noted even if nobody wants the answer any more.
-	err := r.store.Tx(context.WithoutCancel(ctx), "note model calls", func(ctx context.Context) error { return r.store.Writer(ctx).Create(&calls).Error })
+	err := r.store.Tx(context.WithoutCancel(ctx), "note model calls",
+		func(ctx context.Context) error { return r.store.Writer(ctx).Create(&calls).Error })
 	if err == nil && r.cfg.Noted != nil {
 		for _, call := range calls {
 			r.cfg.Noted(call)

@@ -65,7 +65,8 @@ func (t *Translations) demandOne(ctx context.Context, d Demand, set Settings, le
 	}
 	w = Work{
 		ID: found.ID, WorkKey: key, Task: d.Task, Language: d.Language, Title: d.Title, Body: d.Body, ReleaseID: d.ReleaseID,
-		Tokens: tokens, State: Queued, Priority: d.Priority, Deadline: store.Millis(now.Add(d.Linger)), RunAt: store.Millis(now), Progress: found.Progress,
+		Tokens: tokens, State: Queued, Priority: d.Priority, Deadline: store.Millis(now.Add(d.Linger)), RunAt: store.Millis(now),
+		Progress:  found.Progress,
 		CreatedAt: store.Millis(now), UpdatedAt: store.Millis(now),
 	}
 	put := t.store.Writer(ctx)
@@ -103,7 +104,8 @@ func (t *Translations) hurryWork(ctx context.Context, w Work, d Demand, now time
 		return w, nil
 	}
 	w.Priority, w.Deadline = min(w.Priority, d.Priority), min(w.Deadline, deadline)
-	return w, t.store.Writer(ctx).Exec("UPDATE release_translations SET priority = ?, deadline = ? WHERE id = ? AND state = ?", w.Priority, w.Deadline, w.ID, Queued).Error
+	return w, t.store.Writer(ctx).Exec("UPDATE release_translations SET priority = ?, deadline = ? WHERE id = ? AND state = ?", w.Priority,
+		w.Deadline, w.ID, Queued).Error
 }
 
 // jobsEvery is the grain of the times at which jobs begin.

@@ -124,7 +124,8 @@ func (t *Translations) works(ctx context.Context, asked []Asked) ([]Work, error)
 // linkRelease notes which work is the translation of a release.
 func (t *Translations) linkRelease(ctx context.Context, r ReleaseText, w Work) error {
 	return t.store.Writer(ctx).Exec("INSERT INTO release_translated (release_id, language, kind, hash, work_id) VALUES (?, ?, ?, ?, ?) "+
-		"ON CONFLICT (release_id, language, kind) DO UPDATE SET hash = excluded.hash, work_id = excluded.work_id", r.ReleaseID, w.Language, r.Kind, r.Hash, w.ID).Error
+		"ON CONFLICT (release_id, language, kind) DO UPDATE SET hash = excluded.hash, work_id = excluded.work_id", r.ReleaseID, w.Language,
+		r.Kind, r.Hash, w.ID).Error
 }
 
 // errNoRequest is for a request that does not exist, or is another user's.

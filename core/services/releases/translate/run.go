@@ -96,7 +96,8 @@ func (r *run) fillCalls(e *pendingWork) {
 		}
 		pending++
 		last := len(r.calls) - 1
-		if last < 0 || r.calls[last][0].work.Task == translator.Summarize || len(r.calls[last]) >= translator.MaxParts || tokensOf(r.calls[last])+translator.EstimateTokens(u.text) > budget {
+		if last < 0 || r.calls[last][0].work.Task == translator.Summarize || len(r.calls[last]) >= translator.MaxParts ||
+			tokensOf(r.calls[last])+translator.EstimateTokens(u.text) > budget {
 			r.calls = append(r.calls, nil)
 			last++
 		}

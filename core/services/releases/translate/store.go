@@ -79,7 +79,8 @@ func (t *Translations) Follow(ctx context.Context, ids []string, changed func(Wo
 }
 
 // tellChanged reads the works that have not ended and tells of those whose state has changed. It reports whether some have not ended.
-func (t *Translations) tellChanged(ctx context.Context, ids []string, seen map[string]State, changed func(Work) error) (open bool, err error) {
+func (t *Translations) tellChanged(ctx context.Context, ids []string, seen map[string]State,
+	changed func(Work) error) (open bool, err error) {
 	var unfinished []string
 	for _, id := range ids {
 		if !seen[id].Final() {
@@ -105,7 +106,8 @@ func (t *Translations) tellChanged(ctx context.Context, ids []string, seen map[s
 // ReleaseWorks puts back the works of a job that has ended without them.
 func (t *Translations) ReleaseWorks(ctx context.Context, job queue.Job) error {
 	return t.store.Tx(ctx, "release translations", func(ctx context.Context) error {
-		return t.store.Writer(ctx).Exec("UPDATE release_translations SET state = ?, job_id = '' WHERE job_id = ? AND state IN (?, ?)", Queued, job.ID, Batched, Running).Error
+		return t.store.Writer(ctx).Exec("UPDATE release_translations SET state = ?, job_id = '' WHERE job_id = ? AND state IN (?, ?)", Queued,
+			job.ID, Batched, Running).Error
 	})
 }
 
@@ -114,7 +116,8 @@ func (t *Translations) saveWork(ctx context.Context, w *Work, jobID string) (sav
 	w.UpdatedAt = store.Millis(t.cfg.Now())
 	err = t.store.Tx(ctx, "save translation", func(ctx context.Context) error {
 		res := t.store.Writer(ctx).Model(&Work{}).Where("id = ? AND job_id = ?", w.ID, jobID).Select(
-			"State", "Outcome", "OutTitle", "OutBody", "ErrorCode", "ErrorDetail", "Model", "BatchID", "JobID", "RunAt", "Attempts", "Progress", "UpdatedAt").Updates(w)
+			"State", "Outcome", "OutTitle", "OutBody", "ErrorCode", "ErrorDetail", "Model", "BatchID", "JobID", "RunAt", "Attempts", "Progress",
+			"UpdatedAt").Updates(w)
 		saved = res.RowsAffected > 0
 		t.publishAfterCommit(ctx, w.ID)
 		return res.Error

@@ -17,7 +17,8 @@ const partChanges = "changes"
 func (r *run) summarize(ctx context.Context, u *unit) error {
 	w := u.work
 	req := translator.Request{Task: translator.Summarize, TargetLanguage: w.Language, Correction: u.correction}
-	for _, p := range []translator.Part{{Name: translator.PartTitle, Text: w.Title}, {Name: translator.PartBody, Text: cutRunes(w.Body, maxSummarized), Markdown: true}} {
+	for _, p := range []translator.Part{{Name: translator.PartTitle, Text: w.Title},
+		{Name: translator.PartBody, Text: cutRunes(w.Body, maxSummarized), Markdown: true}} {
 		if strings.TrimSpace(p.Text) != "" {
 			req.Parts = append(req.Parts, p)
 		}
@@ -39,7 +40,8 @@ func (r *run) summarize(ctx context.Context, u *unit) error {
 }
 
 // summarizeChanges asks once more with what changed since the release before, if that is known.
-func (r *run) summarizeChanges(ctx context.Context, releaseID int64, req translator.Request, before *translator.Answer) (*translator.Answer, error) {
+func (r *run) summarizeChanges(ctx context.Context, releaseID int64, req translator.Request,
+	before *translator.Answer) (*translator.Answer, error) {
 	changes, err := r.cfg.Compare(ctx, releaseID)
 	if err != nil {
 		// The notes alone decide then.

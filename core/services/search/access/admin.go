@@ -97,11 +97,14 @@ func (a *TokenAdmin) tokenRecord(id, text string, n NewToken) tokenRecord {
 	now := a.now().UnixMilli()
 	r := tokenRecord{
 		ID: id, Hash: secret.HashToken(text), Sealed: a.keyring.Seal([]byte(text), "search_tokens", id, "sealed"), Enabled: true,
-		Note: n.Note, GroupName: n.Group, OwnerID: n.OwnerID, ExpiresAt: store.Millis(n.ExpiresAt), CacheTTL: n.CacheTTL, CreatedAt: now, UpdatedAt: now,
+		Note: n.Note, GroupName: n.Group, OwnerID: n.OwnerID, ExpiresAt: store.Millis(n.ExpiresAt), CacheTTL: n.CacheTTL, CreatedAt: now,
+		UpdatedAt: now,
 	}
-	r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute = n.Own.RequestsHour, n.Own.CreditsHour, n.Own.CreditsDay, n.Own.CreditsMonth, n.Own.RequestsMinute
+	r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute = n.Own.RequestsHour,
+		n.Own.CreditsHour, n.Own.CreditsDay, n.Own.CreditsMonth, n.Own.RequestsMinute
 	if l := n.Limits; l != nil {
-		r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute = &l.RequestsHour, &l.CreditsHour, &l.CreditsDay, &l.CreditsMonth, &l.RequestsMinute
+		r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute = &l.RequestsHour, &l.CreditsHour,
+			&l.CreditsDay, &l.CreditsMonth, &l.RequestsMinute
 	}
 	return r
 }
@@ -163,8 +166,9 @@ func (a *TokenAdmin) ListTokens(ctx context.Context) ([]StoredToken, error) {
 		}
 		for _, r := range records {
 			out = append(out, StoredToken{
-				ID: r.ID, Enabled: r.Enabled, Note: r.Note, Group: r.GroupName, OwnerID: r.OwnerID, ExpiresAt: api.OptionalTime(r.ExpiresAt), CreatedAt: api.TimeOfMillis(r.CreatedAt),
-				Limits: TokenLimits{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute},
+				ID: r.ID, Enabled: r.Enabled, Note: r.Note, Group: r.GroupName, OwnerID: r.OwnerID, ExpiresAt: api.OptionalTime(r.ExpiresAt),
+				CreatedAt: api.TimeOfMillis(r.CreatedAt),
+				Limits:    TokenLimits{r.LimitRequests, r.LimitCreditsHour, r.LimitCreditsDay, r.LimitCreditsMonth, r.LimitRequestsMinute},
 			})
 		}
 		if len(records) < ListPage {

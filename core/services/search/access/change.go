@@ -90,7 +90,8 @@ func CheckLabels(note, group *string) error {
 		if len(*l.text) > l.max {
 			return fault.InvalidField(l.field, "The %s has more than %d bytes.", l.field, l.max)
 		}
-		if !utf8.ValidString(*l.text) || strings.ContainsFunc(*l.text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
+		if !utf8.ValidString(*l.text) || strings.ContainsFunc(*l.text,
+			func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
 			return fault.InvalidField(l.field, "The %s holds a control character or is not valid UTF-8.", l.field)
 		}
 	}

@@ -29,6 +29,7 @@ func (s *clientStore) hasClients(ctx context.Context) (bool, error) {
 // addClient stores the first use by a kind of client.
 func (s *clientStore) addClient(ctx context.Context, kind string, now time.Time) error {
 	return s.store.Tx(ctx, "note the first client", func(ctx context.Context) error {
-		return s.store.DB(ctx).Exec("INSERT INTO search_clients (kind, first_at) VALUES (?, ?) ON CONFLICT (kind) DO NOTHING", kind, now.UnixMilli()).Error
+		return s.store.DB(ctx).Exec("INSERT INTO search_clients (kind, first_at) VALUES (?, ?) ON CONFLICT (kind) DO NOTHING", kind,
+			now.UnixMilli()).Error
 	})
 }

@@ -94,10 +94,12 @@ func (c *counter) reserve(now time.Time, price int64, l Limits) *Exceeded {
 // checkLimits returns the limit that a request at the price would exceed, or nil. The caller holds the mutex.
 func (c *counter) checkLimits(now time.Time, price int64, l Limits) *Exceeded {
 	if used := c.requests.sum; used >= l.RequestsHour {
-		return &Exceeded{Scope: "requests", Window: "hour", Limit: l.RequestsHour, Used: used, ResetAt: c.requests.freedAt(now, time.Minute, used-l.RequestsHour+1)}
+		return &Exceeded{Scope: "requests", Window: "hour", Limit: l.RequestsHour, Used: used,
+			ResetAt: c.requests.freedAt(now, time.Minute, used-l.RequestsHour+1)}
 	}
 	if used := c.seconds.sum; l.RequestsMinute > 0 && used >= l.RequestsMinute {
-		return &Exceeded{Scope: "requests", Window: "minute", Limit: l.RequestsMinute, Used: used, ResetAt: c.seconds.freedAt(now, time.Second, used-l.RequestsMinute+1)}
+		return &Exceeded{Scope: "requests", Window: "minute", Limit: l.RequestsMinute, Used: used,
+			ResetAt: c.seconds.freedAt(now, time.Second, used-l.RequestsMinute+1)}
 	}
 	return c.checkCredits(now, price, l)
 }
@@ -256,8 +258,9 @@ func (c *counter) readSums(now time.Time) Used {
 func (c *counter) sumsLocked(now time.Time) Used {
 	c.advance(now)
 	return Used{
-		MinuteRequests: c.seconds.sum, HourlyRequests: c.requests.sum, HourlyCredits: c.credits.sum, DailyCredits: c.day.credits, MonthlyCredits: c.month.credits,
-		Reserved: c.reserved, DailySuccess: c.day.successes, DailyError: c.day.errors,
+		MinuteRequests: c.seconds.sum, HourlyRequests: c.requests.sum, HourlyCredits: c.credits.sum, DailyCredits: c.day.credits,
+		MonthlyCredits: c.month.credits,
+		Reserved:       c.reserved, DailySuccess: c.day.successes, DailyError: c.day.errors,
 		MonthlySuccess: c.month.successes, MonthlyRefused: c.month.refused,
 	}
 }
@@ -283,7 +286,8 @@ func (c *counter) hourlyWindow(now time.Time, limit int64) (remaining int64, res
 
 // ReachedLimit returns the limit as the audit keeps it.
 func (x *Exceeded) ReachedLimit() *audit.ReachedLimit {
-	return &audit.ReachedLimit{Scope: x.Scope, Window: x.Window, Limit: x.Limit, Used: x.Used, ResetAt: api.TimeOf(x.ResetAt), Needed: x.Needed}
+	return &audit.ReachedLimit{Scope: x.Scope, Window: x.Window, Limit: x.Limit, Used: x.Used, ResetAt: api.TimeOf(x.ResetAt),
+		Needed: x.Needed}
 }
 
 // AsFault returns the fault that the client gets.

@@ -98,7 +98,8 @@ func (m *model) refusal(price int64) string {
 
 func drawLimits(t *rapid.T) Limits {
 	n := rapid.Int64Range(0, 30)
-	return Limits{RequestsHour: n.Draw(t, "requests"), CreditsHour: n.Draw(t, "hour"), CreditsDay: n.Draw(t, "day"), CreditsMonth: n.Draw(t, "month"), RequestsMinute: rapid.Int64Range(0, 4).Draw(t, "minute")}
+	return Limits{RequestsHour: n.Draw(t, "requests"), CreditsHour: n.Draw(t, "hour"), CreditsDay: n.Draw(t, "day"),
+		CreditsMonth: n.Draw(t, "month"), RequestsMinute: rapid.Int64Range(0, 4).Draw(t, "minute")}
 }
 
 func TestCounterAgainstAModel(t *testing.T) {
@@ -243,7 +244,8 @@ func TestSettlingInTheNextMonth(t *testing.T) {
 	c.settle(now, began, 5, 5, audit.Success)
 	want := Used{HourlyRequests: 1, HourlyCredits: 5}
 	u := c.snapshot(now)
-	if got := (Used{HourlyRequests: u.HourlyRequests, HourlyCredits: u.HourlyCredits, DailyCredits: u.DailyCredits, MonthlyCredits: u.MonthlyCredits, MonthlySuccess: u.MonthlySuccess}); !cmp.Equal(got, want) {
+	if got := (Used{HourlyRequests: u.HourlyRequests, HourlyCredits: u.HourlyCredits, DailyCredits: u.DailyCredits,
+		MonthlyCredits: u.MonthlyCredits, MonthlySuccess: u.MonthlySuccess}); !cmp.Equal(got, want) {
 		t.Errorf("what began last month belongs there: %s", cmp.Diff(want, got))
 	}
 }

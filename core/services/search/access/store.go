@@ -118,7 +118,8 @@ func (f TokenFilter) applyTo(q *gorm.DB, spent map[string]string) *gorm.DB {
 }
 
 // TokenPage returns one page of a list, the newest first, and how many there are in all.
-func (r *Store) TokenPage(ctx context.Context, f TokenFilter, spent map[string]string, page, perPage int) (out []tokenRecord, total int64, err error) {
+func (r *Store) TokenPage(ctx context.Context, f TokenFilter, spent map[string]string, page,
+	perPage int) (out []tokenRecord, total int64, err error) {
 	if err = f.applyTo(r.db(ctx).Model(&tokenRecord{}), spent).Count(&total).Error; err != nil {
 		return nil, 0, err
 	}
@@ -138,7 +139,8 @@ func (r *Store) liveToken(ctx context.Context, id string) (tokenRecord, error) {
 // FirstTokenOf returns the oldest enabled token of a user.
 func (r *Store) FirstTokenOf(ctx context.Context, user string, now int64) (tokenRecord, error) {
 	var out tokenRecord
-	err := r.db(ctx).Where("owner_id = ? AND deleted_at = 0 AND enabled AND (expires_at = 0 OR expires_at > ?)", user, now).Order("created_at, id").Take(&out).Error
+	err := r.db(ctx).Where("owner_id = ? AND deleted_at = 0 AND enabled AND (expires_at = 0 OR expires_at > ?)", user,
+		now).Order("created_at, id").Take(&out).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return out, fault.New(fault.NotFound, "This user has no access token that can be used.")
 	}

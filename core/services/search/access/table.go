@@ -60,7 +60,8 @@ type Table struct {
 }
 
 func newTable(store *Store, defaults Limits, now func() time.Time) *Table {
-	return &Table{store: store, defaults: defaults, now: now, byID: map[string]*Token{}, Unknown: map[string]time.Time{}, deleted: map[string]bool{}}
+	return &Table{store: store, defaults: defaults, now: now, byID: map[string]*Token{}, Unknown: map[string]time.Time{},
+		deleted: map[string]bool{}}
 }
 
 // SetDefaults gives new limits to the tokens that have none of their own.

@@ -64,7 +64,8 @@ func (l TokenLimits) check() error {
 		field string
 		value *int64
 	}{
-		{"requests_hour", l.RequestsHour}, {"credits_hour", l.CreditsHour}, {"credits_day", l.CreditsDay}, {"credits_month", l.CreditsMonth}, {"requests_minute", l.RequestsMinute},
+		{"requests_hour", l.RequestsHour}, {"credits_hour", l.CreditsHour}, {"credits_day", l.CreditsDay}, {"credits_month", l.CreditsMonth},
+		{"requests_minute", l.RequestsMinute},
 	} {
 		if limit.value != nil && *limit.value < 0 {
 			return fault.InvalidField("limits."+limit.field, "The limit %s must not be negative.", limit.field)
@@ -221,7 +222,8 @@ func (t *AuthToken) UsedUp() (out []audit.ReachedLimit) {
 		}
 	}
 	if t.MinuteLimit > 0 && t.MinuteUsed >= t.MinuteLimit {
-		out = append(out, audit.ReachedLimit{Scope: "requests", Window: "minute", Limit: t.MinuteLimit, Used: t.MinuteUsed, ResetAt: t.MinuteResetAt})
+		out = append(out, audit.ReachedLimit{Scope: "requests", Window: "minute", Limit: t.MinuteLimit, Used: t.MinuteUsed,
+			ResetAt: t.MinuteResetAt})
 	}
 	return out
 }

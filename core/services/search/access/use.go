@@ -60,7 +60,8 @@ func (a *Access) DashboardOf(ctx context.Context, user string) (Dashboard, error
 		out.HourlyCreditsUsed, out.HourlyCreditsLimit = out.HourlyCreditsUsed+u.HourlyCredits, out.HourlyCreditsLimit+l.CreditsHour
 		out.DailyCreditsUsed, out.DailyCreditsLimit = out.DailyCreditsUsed+u.DailyCredits, out.DailyCreditsLimit+l.CreditsDay
 		out.MonthlyCreditsUsed, out.MonthlyCreditsLimit = out.MonthlyCreditsUsed+u.MonthlyCredits, out.MonthlyCreditsLimit+l.CreditsMonth
-		out.DailySuccess, out.DailyFailure, out.MonthlySuccess = out.DailySuccess+u.DailySuccess, out.DailyFailure+u.DailyError, out.MonthlySuccess+u.MonthlySuccess
+		out.DailySuccess, out.DailyFailure, out.MonthlySuccess = out.DailySuccess+u.DailySuccess, out.DailyFailure+u.DailyError,
+			out.MonthlySuccess+u.MonthlySuccess
 		last = max(last, ever[r.ID].LastAt)
 	}
 	out.LastActivity = api.OptionalTime(last)

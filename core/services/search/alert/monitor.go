@@ -190,7 +190,8 @@ func (m *Monitor) CheckAll(ctx context.Context) {
 	}
 	for key := range m.told {
 		if kind, ref, _ := strings.Cut(key, "/"); !round.seen[key] {
-			m.reportFinding(ctx, &round, finding{key: key, over: true, good: WriteAlert(round.locale, alertBackendRemoved, notify.Alert{Kind: kind}, ref)})
+			m.reportFinding(ctx, &round, finding{key: key, over: true,
+				good: WriteAlert(round.locale, alertBackendRemoved, notify.Alert{Kind: kind}, ref)})
 		}
 	}
 }
@@ -233,8 +234,10 @@ func (m *Monitor) checkErrors(set Settings, b proxy.Backend, locale string) find
 	about := map[string]any{"backend": b.Ref, "calls": total, "failed": failed, "window_seconds": int64(set.ErrorWindow / time.Second)}
 	return finding{
 		key: alertUpstreamErrors + "/" + b.Ref, bad: set.tooManyFailed(total, failed), over: total > 0 && !much,
-		news: WriteAlert(locale, alertUpstreamErrors, notify.Alert{Kind: alertUpstreamErrors, Severity: sdk.Error, Fields: about}, b.Ref, total, failed, set.ErrorWindow),
-		good: WriteAlert(locale, alertUpstreamWorks, notify.Alert{Kind: alertUpstreamErrors, Fields: about}, b.Ref, total, failed, set.ErrorWindow),
+		news: WriteAlert(locale, alertUpstreamErrors, notify.Alert{Kind: alertUpstreamErrors, Severity: sdk.Error, Fields: about}, b.Ref, total,
+			failed, set.ErrorWindow),
+		good: WriteAlert(locale, alertUpstreamWorks, notify.Alert{Kind: alertUpstreamErrors, Fields: about}, b.Ref, total, failed,
+			set.ErrorWindow),
 	}
 }
 

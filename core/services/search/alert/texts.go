@@ -19,9 +19,11 @@ const (
 // EnglishAlerts returns the texts in English, by their keys.
 func EnglishAlerts() map[string]alertText {
 	return map[string]alertText{
-		alertPoolEmpty:      {"No upstream key can be used", "The backend %s needs a key, and every key of the pool is invalid, exhausted, cooling down or disabled."},
-		alertPoolUsable:     {"Upstream keys can be used again", "The backend %s has had a usable key for a while."},
-		alertUpstreamErrors: {"A search backend fails often", "Of %[2]d calls to %[1]s in the last %[4]s, %[3]d failed: an error of the upstream, or no answer."},
+		alertPoolEmpty: {"No upstream key can be used",
+			"The backend %s needs a key, and every key of the pool is invalid, exhausted, cooling down or disabled."},
+		alertPoolUsable: {"Upstream keys can be used again", "The backend %s has had a usable key for a while."},
+		alertUpstreamErrors: {"A search backend fails often",
+			"Of %[2]d calls to %[1]s in the last %[4]s, %[3]d failed: an error of the upstream, or no answer."},
 		alertUpstreamWorks:  {"A search backend answers again", "Of %[2]d calls to %[1]s in the last %[4]s, %[3]d failed."},
 		AlertKeyInvalid:     {"An upstream key is invalid", "The upstream refuses the key %s. It is not used until somebody adds it again."},
 		alertBackendRemoved: {"A search backend was removed", "The backend %s is not in use any more."},

@@ -53,17 +53,21 @@ func (h *proxyHandlers) proxyOperations(a *api.API) map[string]huma.Operation {
 	research.Responses["200"].Content["text/event-stream"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 	result := huma.Operation{
 		OperationID: "research-result", Summary: "Result of a research", Tags: []string{tagProxy}, Responses: h.proxyAnswers(a, http.StatusOK),
-		Parameters: []*huma.Param{pathParam("request_id"), {Name: "include_usage", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean}, Description: "Report the credits that the research cost."}},
+		Parameters: []*huma.Param{pathParam("request_id"),
+			{Name: "include_usage", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean},
+				Description: "Report the credits that the research cost."}},
 	}
 	result.Responses["202"] = &huma.Response{Description: "The research is still running", Content: api.JSON(api.Schema[proxied](a))}
-	usage := huma.Operation{OperationID: "usage", Summary: "What the token has used", Tags: []string{tagProxy}, Responses: map[string]*huma.Response{
-		"200": {Description: "OK", Headers: rateLimitHeaders(), Content: api.JSON(api.Schema[usageBody](a))},
-		"401": {Description: "No token, or one that is not valid", Content: api.JSON(api.Schema[proxyError](a))},
-		"429": {Description: "Too many tokens that are not valid", Content: api.JSON(api.Schema[proxyError](a))},
-	}}
-	health := huma.Operation{OperationID: "health", Summary: "Is the service alive", Tags: []string{tagPublic}, Metadata: map[string]any{api.AnyQuery: true}, Responses: map[string]*huma.Response{
-		"200": {Description: "ok", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}},
-	}}
+	usage := huma.Operation{OperationID: "usage", Summary: "What the token has used", Tags: []string{tagProxy},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "OK", Headers: rateLimitHeaders(), Content: api.JSON(api.Schema[usageBody](a))},
+			"401": {Description: "No token, or one that is not valid", Content: api.JSON(api.Schema[proxyError](a))},
+			"429": {Description: "Too many tokens that are not valid", Content: api.JSON(api.Schema[proxyError](a))},
+		}}
+	health := huma.Operation{OperationID: "health", Summary: "Is the service alive", Tags: []string{tagPublic},
+		Metadata: map[string]any{api.AnyQuery: true}, Responses: map[string]*huma.Response{
+			"200": {Description: "ok", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+		}}
 	return map[string]huma.Operation{
 		"POST /api/proxy/search":              post("search", sdk.OpSearch, "Search", `{"query": "patch bay", "max_results": 5}`),
 		"POST /api/proxy/extract":             post("extract", sdk.OpExtract, "Text of pages", `{"urls": ["https://example.com"]}`),
@@ -98,7 +102,8 @@ func (h *proxyHandlers) proxyAnswers(a *api.API, success int) map[string]*huma.R
 	}
 	limited := body("A limit of the token is used up")
 	limited.Headers = rateLimitHeaders()
-	limited.Headers["Retry-After"] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "Seconds until it may be tried again."}
+	limited.Headers["Retry-After"] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeInteger},
+		Description: "Seconds until it may be tried again."}
 	return map[string]*huma.Response{
 		strconv.Itoa(success): {Description: "The upstream's answer", Headers: rateLimitHeaders(), Content: api.JSON(api.Schema[proxied](a))},
 		"400":                 body("The body is not valid"),
@@ -132,7 +137,9 @@ func (h *proxyHandlers) mcpOperation(a *api.API, id, summary string) huma.Operat
 		Metadata: map[string]any{api.AnyQuery: true},
 		Security: []map[string][]string{{"accessToken": {}}, {"queryToken": {}}},
 		Responses: map[string]*huma.Response{
-			"200": {Description: "JSON-RPC answers", Content: map[string]*huma.MediaType{"application/json": {Schema: anything}, "text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+			"200": {Description: "JSON-RPC answers",
+				Content: map[string]*huma.MediaType{"application/json": {Schema: anything},
+					"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},
 			"202": {Description: "Nothing to answer"}, "204": {Description: "The session has ended"},
 		},
 	}
@@ -158,7 +165,8 @@ func (h *logHandlers) documentEvents(a *api.API, id, tag, summary string) huma.O
 			"200": {Description: "The stream", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: text}}},
 		},
 	}
-	op.Parameters = []*huma.Param{{Name: "afterId", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "The same as Last-Event-ID; the larger counts."}}
+	op.Parameters = []*huma.Param{{Name: "afterId", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger},
+		Description: "The same as Last-Event-ID; the larger counts."}}
 	for _, name := range []string{"auth_token_id", "key_id", "operation", "result"} {
 		op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Schema: text})
 	}
@@ -167,7 +175,8 @@ func (h *logHandlers) documentEvents(a *api.API, id, tag, summary string) huma.O
 }
 
 func denialResponses(a *api.API) map[string]*huma.Response {
-	return map[string]*huma.Response{"401": a.ErrorResponse("Unauthorized"), "403": a.ErrorResponse("Forbidden"), "429": a.ErrorResponse("Too many API keys that are not valid"), "500": a.ErrorResponse("Internal Server Error")}
+	return map[string]*huma.Response{"401": a.ErrorResponse("Unauthorized"), "403": a.ErrorResponse("Forbidden"),
+		"429": a.ErrorResponse("Too many API keys that are not valid"), "500": a.ErrorResponse("Internal Server Error")}
 }
 
 func (h *keyHandlers) keysOperation(a *api.API, id, summary, text string) huma.Operation {
@@ -176,7 +185,8 @@ func (h *keyHandlers) keysOperation(a *api.API, id, summary, text string) huma.O
 		RequestBody: &huma.RequestBody{Required: true, Content: api.JSON(api.Schema[keysInput](a))},
 		Responses: map[string]*huma.Response{
 			"200": {Description: "OK", Content: api.JSON(api.Schema[validation](a))},
-			"400": a.ErrorResponse("Bad Request"), "408": a.ErrorResponse("The body did not arrive in time"), "409": a.ErrorResponse("No backend needs keys"), "413": a.ErrorResponse("The body is too large"),
+			"400": a.ErrorResponse("Bad Request"), "408": a.ErrorResponse("The body did not arrive in time"),
+			"409": a.ErrorResponse("No backend needs keys"), "413": a.ErrorResponse("The body is too large"),
 		},
 	}
 	op.Responses["200"].Content["text/event-stream"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}

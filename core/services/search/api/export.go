@@ -38,7 +38,8 @@ func (h *userHandlers) exportUserLogs(ctx context.Context, in *exportQuery) (*hu
 }
 
 // exportLog reads the first page, so that what is wrong with the filters is an answer, and returns what writes the file.
-func (h *logHandlers) exportLog(ctx context.Context, format string, f audit.LogFilter, change func(*audit.RequestLog)) (*huma.StreamResponse, error) {
+func (h *logHandlers) exportLog(ctx context.Context, format string, f audit.LogFilter,
+	change func(*audit.RequestLog)) (*huma.StreamResponse, error) {
 	rows, err := h.log.ReadRequests(ctx, f, 0, 0, ExportPage)
 	if err != nil {
 		return nil, err
@@ -47,12 +48,14 @@ func (h *logHandlers) exportLog(ctx context.Context, format string, f audit.LogF
 }
 
 // exportFile returns what writes a file; rows are its first page.
-func (h *logHandlers) exportFile(format string, f audit.LogFilter, rows []audit.RequestLog, change func(*audit.RequestLog)) *huma.StreamResponse {
+func (h *logHandlers) exportFile(format string, f audit.LogFilter, rows []audit.RequestLog,
+	change func(*audit.RequestLog)) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) { h.writeExport(humagin.Unwrap(hc), format, f, rows, change) }}
 }
 
 // writeExport writes page after page; rows are the first one.
-func (h *logHandlers) writeExport(c *gin.Context, format string, f audit.LogFilter, rows []audit.RequestLog, change func(*audit.RequestLog)) {
+func (h *logHandlers) writeExport(c *gin.Context, format string, f audit.LogFilter, rows []audit.RequestLog,
+	change func(*audit.RequestLog)) {
 	file, err := httpd.NewRowFile(c, "patchbay-requests", format, exportColumns)
 	for err == nil {
 		for i := range rows {
@@ -77,8 +80,10 @@ func (h *logHandlers) writeExport(c *gin.Context, format string, f audit.LogFilt
 
 // exportColumns are the members of RequestLog, save for the limit, which error_message tells.
 var exportColumns = []string{
-	"id", "created_at", "request_id", "auth_token_id", "key_id", "backend", "operation", "result_status", "http_status", "upstream_status", "business_credits",
-	"duration_ms", "upstream_ms", "plugin_ms", "attempts", "request_body_bytes", "response_body_bytes", "client_ip", "error_code", "cached", "error_message",
+	"id", "created_at", "request_id", "auth_token_id", "key_id", "backend", "operation", "result_status", "http_status", "upstream_status",
+	"business_credits",
+	"duration_ms", "upstream_ms", "plugin_ms", "attempts", "request_body_bytes", "response_body_bytes", "client_ip", "error_code", "cached",
+	"error_message",
 }
 
 // csvCells returns the values of a row in the order of exportColumns.
@@ -86,8 +91,10 @@ func csvCells(r *audit.RequestLog) []string {
 	n := func(v int) string { return strconv.Itoa(v) }
 	ms := func(v audit.Millis) string { return strconv.FormatFloat(float64(v), 'f', -1, 64) }
 	return []string{
-		strconv.FormatInt(r.ID, 10), r.CreatedAt.String(), r.RequestID, r.TokenID, r.KeyID, r.Backend, r.Operation, r.ResultStatus, n(r.HTTPStatus), n(r.UpstreamStatus),
-		strconv.FormatInt(r.Credits, 10), ms(r.DurationMS), ms(r.UpstreamMS), ms(r.PluginMS), n(r.Attempts), n(r.RequestBytes), n(r.ResponseBytes), r.ClientIP,
+		strconv.FormatInt(r.ID, 10), r.CreatedAt.String(), r.RequestID, r.TokenID, r.KeyID, r.Backend, r.Operation, r.ResultStatus,
+		n(r.HTTPStatus), n(r.UpstreamStatus),
+		strconv.FormatInt(r.Credits, 10), ms(r.DurationMS), ms(r.UpstreamMS), ms(r.PluginMS), n(r.Attempts), n(r.RequestBytes),
+		n(r.ResponseBytes), r.ClientIP,
 		r.ErrorCode, strconv.FormatBool(r.Cached), r.ErrorMessage,
 	}
 }

@@ -103,7 +103,8 @@ func (b keysInput) keyValues() ([]string, error) {
 		return nil, fault.InvalidField("api_keys", "There is no key in the request.")
 	}
 	if len(values) > access.MaxBatch {
-		return nil, fault.New("too_many_items", "One request takes at most %d keys.", access.MaxBatch).WithStatus(400).With("field", "api_keys").With("limit", access.MaxBatch)
+		return nil, fault.New("too_many_items", "One request takes at most %d keys.", access.MaxBatch).WithStatus(400).With("field",
+			"api_keys").With("limit", access.MaxBatch)
 	}
 	return values, access.CheckLabels(nil, &b.Group)
 }

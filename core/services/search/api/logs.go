@@ -35,7 +35,8 @@ type LogQuery struct {
 
 func (q *LogQuery) toFilter() audit.LogFilter {
 	f := audit.LogFilter{
-		KeyID: q.KeyID, Operations: q.Operations, Outcomes: q.Results, Backend: q.Backend, Statuses: q.Statuses, RequestID: q.RequestID, Since: q.Since, Until: q.Until,
+		KeyID: q.KeyID, Operations: q.Operations, Outcomes: q.Results, Backend: q.Backend, Statuses: q.Statuses, RequestID: q.RequestID,
+		Since: q.Since, Until: q.Until,
 	}
 	if q.TokenID != "" {
 		f.TokenIDs = []string{q.TokenID}

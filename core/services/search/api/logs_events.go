@@ -25,7 +25,8 @@ func (h *userHandlers) handleUserLogEvents(c *gin.Context) {
 // "lagged" and reads the list again.
 func (h *logHandlers) handleLogEvents(c *gin.Context) {
 	h.followLog(c, func(r *audit.RequestLog) bool {
-		return matchesFilter(c.Query("auth_token_id"), r.TokenID) && matchesFilter(c.Query("key_id"), r.KeyID) && matchesFilter(c.Query("operation"), r.Operation) &&
+		return matchesFilter(c.Query("auth_token_id"), r.TokenID) && matchesFilter(c.Query("key_id"), r.KeyID) &&
+			matchesFilter(c.Query("operation"), r.Operation) &&
 			matchesFilter(c.Query("result"), r.ResultStatus)
 	})
 }

@@ -30,7 +30,8 @@ func ToolsOf(backends []*sdk.Descriptor) (tools []mcp.Tool) {
 				continue
 			}
 			names[op.Tool] = true
-			tools = append(tools, mcp.Tool{Name: op.Tool, Title: op.Title, Description: op.Description, InputSchema: op.InputSchema, Operation: op.Name})
+			tools = append(tools, mcp.Tool{Name: op.Tool, Title: op.Title, Description: op.Description, InputSchema: op.InputSchema,
+				Operation: op.Name})
 		}
 	}
 	return tools

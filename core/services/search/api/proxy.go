@@ -59,7 +59,8 @@ func newProxyHandlers(cfg Config) (*proxyHandlers, error) {
 		return nil, fmt.Errorf("make the MCP endpoint: %w", err)
 	}
 	return &proxyHandlers{
-		proxy: cfg.Proxy, access: cfg.Access, guessed: guessed, Mcp: endpoint, publicURL: cfg.PublicURL, now: cfg.Now, ResearchPause: researchPause,
+		proxy: cfg.Proxy, access: cfg.Access, guessed: guessed, Mcp: endpoint, publicURL: cfg.PublicURL, now: cfg.Now,
+		ResearchPause: researchPause,
 	}, nil
 }
 
@@ -116,7 +117,8 @@ func (h *proxyHandlers) servePost(c *gin.Context, operation string) error {
 		return err
 	}
 	return h.writeAnswer(c, st, &proxy.Call{
-		Token: tok, Op: op, In: in, Query: "", Size: len(raw), RequestID: httpd.RequestID(c), Client: httpd.ClientAddr(c), Project: projectName(c),
+		Token: tok, Op: op, In: in, Query: "", Size: len(raw), RequestID: httpd.RequestID(c), Client: httpd.ClientAddr(c),
+		Project: projectName(c),
 	})
 }
 
@@ -128,7 +130,8 @@ func (h *proxyHandlers) identifyWithoutHeader(c *gin.Context, text string) (*acc
 		return h.authenticate(c, text)
 	case h.state.Load().settings.DevOpenAdmin:
 		// Nothing but the address lets such a call in: a page of another site may have made a browser send it.
-		if http.NewCrossOriginProtection().Check(c.Request) != nil || !httpd.IsOwnHost(c.Request.Host, h.publicURL, h.state.Load().settings.BaseURL) {
+		if http.NewCrossOriginProtection().Check(c.Request) != nil ||
+			!httpd.IsOwnHost(c.Request.Host, h.publicURL, h.state.Load().settings.BaseURL) {
 			return nil, fault.New(fault.Forbidden, "The request comes from another site.")
 		}
 		httpd.SetAuthenticated(c)
@@ -190,7 +193,8 @@ func (h *proxyHandlers) researchResult(c *gin.Context) error {
 		return err
 	}
 	return h.writeAnswer(c, st, &proxy.Call{
-		Token: tok, Op: op, Resource: id, Query: researchQuery(c), RequestID: httpd.RequestID(c), Client: httpd.ClientAddr(c), Project: projectName(c),
+		Token: tok, Op: op, Resource: id, Query: researchQuery(c), RequestID: httpd.RequestID(c), Client: httpd.ClientAddr(c),
+		Project: projectName(c),
 	})
 }
 

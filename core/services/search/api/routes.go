@@ -19,7 +19,8 @@ const (
 // plainRoutes returns the routes that have plain handlers.
 func (h *proxyHandlers) plainRoutes() []httpd.Route {
 	post := func(path, op string, limit int64) httpd.Route {
-		return httpd.Route{Method: http.MethodPost, Path: "/api/proxy/" + path, Policy: httpd.AccessToken, BodyLimit: limit, Handler: h.HandlePost(op)}
+		return httpd.Route{Method: http.MethodPost, Path: "/api/proxy/" + path, Policy: httpd.AccessToken, BodyLimit: limit,
+			Handler: h.HandlePost(op)}
 	}
 	return append(h.mcpRoutes(), []httpd.Route{
 		post("search", sdk.OpSearch, BodyLimit),

@@ -108,7 +108,8 @@ func (h *tokenHandlers) patchToken(ctx context.Context, in *tokenChange) (*struc
 	}
 	if l := in.Body.Limits; l != nil {
 		c.RequestsHour, c.RequestsMinute = &access.Override{Value: l.RequestsHour}, &access.Override{Value: l.RequestsMinute}
-		c.CreditsHour, c.CreditsDay, c.CreditsMonth = &access.Override{Value: l.CreditsHour}, &access.Override{Value: l.CreditsDay}, &access.Override{Value: l.CreditsMonth}
+		c.CreditsHour, c.CreditsDay, c.CreditsMonth = &access.Override{Value: l.CreditsHour}, &access.Override{Value: l.CreditsDay},
+			&access.Override{Value: l.CreditsMonth}
 	}
 	return nil, h.access.AssignToken(ctx, in.ID, c)
 }

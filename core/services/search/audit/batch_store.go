@@ -132,13 +132,16 @@ func (b *batch) write(ctx context.Context, st *store.Store, sql *statements, aga
 		}
 		for i := range b.updates {
 			e := &b.updates[i]
-			if _, err := conn.ExecContext(ctx, sql.update, e.KeyID, e.Backend, int(e.Outcome), e.Status, e.Upstream, e.Credits, e.Duration.Microseconds(),
-				e.UpstreamTime.Microseconds(), e.PluginTime.Microseconds(), e.Attempts, e.ResponseBytes, e.ErrorCode, e.Cached, e.Detail, e.ID); err != nil {
+			if _, err := conn.ExecContext(ctx, sql.update, e.KeyID, e.Backend, int(e.Outcome), e.Status, e.Upstream, e.Credits,
+				e.Duration.Microseconds(),
+				e.UpstreamTime.Microseconds(), e.PluginTime.Microseconds(), e.Attempts, e.ResponseBytes, e.ErrorCode, e.Cached, e.Detail,
+				e.ID); err != nil {
 				return err
 			}
 		}
 		for _, u := range b.usage {
-			if _, err := conn.ExecContext(ctx, sql.upsert, u.TokenID, u.Minute, u.Requests, u.Credits, u.Successes, u.Errors, u.Refused); err != nil {
+			if _, err := conn.ExecContext(ctx, sql.upsert, u.TokenID, u.Minute, u.Requests, u.Credits, u.Successes, u.Errors,
+				u.Refused); err != nil {
 				return err
 			}
 		}
@@ -180,8 +183,10 @@ func insertArgs(rows []Entry) []any {
 	args := make([]any, 0, len(rows)*rowColumns)
 	for i := range rows {
 		e := &rows[i]
-		args = append(args, e.ID, e.Time.UnixMilli(), e.RequestID, e.TokenID, e.KeyID, e.Backend, e.Operation, int(e.Outcome), e.Status, e.Upstream, e.Credits,
-			e.Duration.Microseconds(), e.UpstreamTime.Microseconds(), e.PluginTime.Microseconds(), e.Attempts, e.RequestBytes, e.ResponseBytes, e.Client, e.ErrorCode, e.Cached, e.Detail)
+		args = append(args, e.ID, e.Time.UnixMilli(), e.RequestID, e.TokenID, e.KeyID, e.Backend, e.Operation, int(e.Outcome), e.Status,
+			e.Upstream, e.Credits,
+			e.Duration.Microseconds(), e.UpstreamTime.Microseconds(), e.PluginTime.Microseconds(), e.Attempts, e.RequestBytes, e.ResponseBytes,
+			e.Client, e.ErrorCode, e.Cached, e.Detail)
 	}
 	return args
 }

@@ -65,7 +65,8 @@ type OperationShare struct {
 
 func (t *RequestSums) chartSums() ChartSums {
 	out := ChartSums{Requests: t.Requests, Successes: t.Successes, Errors: t.Errors, Refused: t.Refused, Credits: t.Credits}
-	out.P50MS, out.P95MS, out.P99MS = roundToThousandths(t.quantile(0.5)), roundToThousandths(t.quantile(0.95)), roundToThousandths(t.quantile(0.99))
+	out.P50MS, out.P95MS, out.P99MS = roundToThousandths(t.quantile(0.5)), roundToThousandths(t.quantile(0.95)),
+		roundToThousandths(t.quantile(0.99))
 	if t.Requests > 0 {
 		out.MeanMS = roundToThousandths(float64(t.DurationUS) / 1000 / float64(t.Requests))
 	}
@@ -155,8 +156,8 @@ func (l *Log) ReadChart(ctx context.Context, scope, subject, window string) (*Ch
 	return out, nil
 }
 
-// PointsOf returns the roll-ups of a subject in points of width seconds, of which the first begins at from. An operation may have two for the
-// same time: one of the rows that are stored, and one of those that are not yet.
+// PointsOf returns the roll-ups of a subject in points of width seconds, of which the first begins at from. An operation may have two for
+// the same time: one of the rows that are stored, and one of those that are not yet.
 func (l *Log) PointsOf(ctx context.Context, scope, subject string, step, width, from, before int64) ([]RollupPoint, error) {
 	l.rollups.storing.Lock()
 	defer l.rollups.storing.Unlock()

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// PurgeOldRecords deletes audit rows, bodies, counters and research ids that are past their time, in slices. retention is how long rows are kept.
+// PurgeOldRecords deletes audit rows, bodies, counters and research ids that are past their time, in slices. retention is how long rows
+// are kept.
 func (l *Log) PurgeOldRecords(ctx context.Context, retention time.Duration) error {
 	now := l.now()
 	rows := now.Add(-retention)

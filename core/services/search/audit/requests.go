@@ -56,10 +56,12 @@ func (r *requestRow) toLog() RequestLog {
 // toLog returns the row of a request that has just been written.
 func (e *Entry) toLog() RequestLog {
 	r := requestRow{
-		ID: e.ID, Time: e.Time.UnixMilli(), RequestID: e.RequestID, TokenID: e.TokenID, KeyID: e.KeyID, Backend: e.Backend, Operation: e.Operation,
-		Outcome: e.Outcome, Status: e.Status, UpstreamStatus: e.Upstream, Credits: e.Credits, DurationUS: e.Duration.Microseconds(),
+		ID: e.ID, Time: e.Time.UnixMilli(), RequestID: e.RequestID, TokenID: e.TokenID, KeyID: e.KeyID, Backend: e.Backend,
+		Operation: e.Operation,
+		Outcome:   e.Outcome, Status: e.Status, UpstreamStatus: e.Upstream, Credits: e.Credits, DurationUS: e.Duration.Microseconds(),
 		UpstreamUS: e.UpstreamTime.Microseconds(), PluginUS: e.PluginTime.Microseconds(), Attempts: e.Attempts,
-		RequestBytes: e.RequestBytes, ResponseBytes: e.ResponseBytes, Client: e.Client, ErrorCode: e.ErrorCode, Cached: e.Cached, Detail: e.Detail,
+		RequestBytes: e.RequestBytes, ResponseBytes: e.ResponseBytes, Client: e.Client, ErrorCode: e.ErrorCode, Cached: e.Cached,
+		Detail: e.Detail,
 	}
 	return r.toLog()
 }

@@ -59,7 +59,8 @@ type rollups struct {
 }
 
 func newRollups(store *Store, log hclog.Logger, now func() time.Time) *rollups {
-	return &rollups{store: store, log: log, now: now, pending: map[rollupKey]*RequestSums{}, stop: make(chan struct{}), done: make(chan struct{})}
+	return &rollups{store: store, log: log, now: now, pending: map[rollupKey]*RequestSums{}, stop: make(chan struct{}),
+		done: make(chan struct{})}
 }
 
 // start keeps the stored sums fresh until close.

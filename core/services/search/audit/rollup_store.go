@@ -68,7 +68,8 @@ func (r *Store) addSlice(ctx context.Context, sql string, keys []rollupKey, add 
 		conn := r.store.Writer(ctx).Statement.ConnPool
 		for _, k := range keys {
 			s := add[k]
-			args := []any{k.Scope, k.Subject, k.Step, k.Start, k.Operation, s.LastAt, s.Requests, s.Successes, s.Errors, s.Refused, s.Credits, s.DurationUS}
+			args := []any{k.Scope, k.Subject, k.Step, k.Start, k.Operation, s.LastAt, s.Requests, s.Successes, s.Errors, s.Refused, s.Credits,
+				s.DurationUS}
 			for _, n := range s.Hist {
 				args = append(args, n)
 			}
@@ -89,7 +90,8 @@ func (r *Store) ReadMark(ctx context.Context, name string) (at int64, err error)
 // SetMark stores a time in Unix milliseconds under a name.
 func (r *Store) SetMark(ctx context.Context, name string, at int64) error {
 	return r.store.Tx(ctx, "set mark", func(ctx context.Context) error {
-		return r.store.Writer(ctx).Exec("INSERT INTO search_marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at", name, at).Error
+		return r.store.Writer(ctx).Exec("INSERT INTO search_marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at",
+			name, at).Error
 	})
 }
 
@@ -151,7 +153,8 @@ type RollupPoint struct {
 // rollupPoints returns the rows of a subject between two moments in Unix seconds, added up in points of width seconds. LastAt is not read.
 func (r *Store) rollupPoints(ctx context.Context, scope, subject string, step, width, from, before int64) (out []RollupPoint, err error) {
 	rows, err := r.db(ctx).Raw("SELECT start - (start - ?) % ? AS point, operation, "+rollupSums()+" FROM search_rollups "+
-		"WHERE scope = ? AND subject = ? AND step = ? AND start >= ? AND start < ? GROUP BY point, operation", from, width, scope, subject, step, from, before).Rows()
+		"WHERE scope = ? AND subject = ? AND step = ? AND start >= ? AND start < ? GROUP BY point, operation", from, width, scope, subject, step,
+		from, before).Rows()
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +195,8 @@ func (r *Store) PurgeRollups(ctx context.Context, step int64, before time.Time, 
 		}
 		more = len(keys) == limit
 		for _, k := range keys {
-			err := w.Exec("DELETE FROM search_rollups WHERE scope = ? AND subject = ? AND step = ? AND start = ? AND operation = ?", k.Scope, k.Subject, k.Step, k.Start, k.Operation).Error
+			err := w.Exec("DELETE FROM search_rollups WHERE scope = ? AND subject = ? AND step = ? AND start = ? AND operation = ?", k.Scope,
+				k.Subject, k.Step, k.Start, k.Operation).Error
 			if err != nil {
 				return err
 			}

@@ -31,7 +31,8 @@ func (s *RequestSums) AddScaled(o *RequestSums, sign int64) {
 }
 
 func (s *RequestSums) empty() bool {
-	return s.Requests == 0 && s.Successes == 0 && s.Errors == 0 && s.Refused == 0 && s.Credits == 0 && s.DurationUS == 0 && s.Hist == [buckets]int64{}
+	return s.Requests == 0 && s.Successes == 0 && s.Errors == 0 && s.Refused == 0 && s.Credits == 0 && s.DurationUS == 0 &&
+		s.Hist == [buckets]int64{}
 }
 
 // quantile returns the latency below which a share of the answered requests stayed, in milliseconds, interpolated within its

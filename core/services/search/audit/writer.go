@@ -63,7 +63,8 @@ type Record struct {
 
 // newWriter makes a writer that has not started. stored hears of the rows of each write.
 func newWriter(st *store.Store, log hclog.Logger, stored func(inserts, updates []Entry)) *Writer {
-	a := &Writer{stored: stored, store: st, sql: newStatements(st.Dialect()), log: log, kick: make(chan struct{}, 1), done: make(chan struct{})}
+	a := &Writer{stored: stored, store: st, sql: newStatements(st.Dialect()), log: log, kick: make(chan struct{}, 1),
+		done: make(chan struct{})}
 	a.room = sync.NewCond(&a.mu)
 	return a
 }

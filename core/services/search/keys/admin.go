@@ -78,7 +78,8 @@ func (a *KeyAdmin) addKey(ctx context.Context, group, value string) (AddedKey, e
 		return AddedKey{ID: r.ID, Status: "exists"}, nil
 	case found:
 		before := r.State
-		err = a.Store.update(ctx, &r, map[string]any{"deleted_at": 0, "state": KeyActive, "reason": "", "until": 0, "updated_at": max(now, r.UpdatedAt+1), "state_changed_at": now})
+		err = a.Store.update(ctx, &r, map[string]any{"deleted_at": 0, "state": KeyActive, "reason": "", "until": 0,
+			"updated_at": max(now, r.UpdatedAt+1), "state_changed_at": now})
 		if err == nil {
 			err = a.Store.recordKeyEvent(ctx, r.ID, KeyRestored, before, KeyActive, "", now)
 		}
@@ -136,7 +137,8 @@ func (a *KeyAdmin) ListKeys(ctx context.Context) ([]StoredKey, error) {
 			return nil, err
 		}
 		for _, r := range records {
-			out = append(out, StoredKey{r.ID, r.State, r.GroupName, r.Reason, api.OptionalTime(r.Until), api.TimeOfMillis(r.CreatedAt), api.OptionalTime(r.StateChangedAt)})
+			out = append(out, StoredKey{r.ID, r.State, r.GroupName, r.Reason, api.OptionalTime(r.Until), api.TimeOfMillis(r.CreatedAt),
+				api.OptionalTime(r.StateChangedAt)})
 		}
 		if len(records) < listedAtOnce {
 			return out, nil

@@ -191,7 +191,8 @@ func TestPoolKeepsItsPromises(t *testing.T) {
 				}
 			},
 			"mark": func(t *rapid.T) {
-				state := rapid.SampledFrom([]sdk.KeyState{sdk.KeyUnknown, sdk.KeyOK, sdk.KeyInvalid, sdk.KeyRateLimited, sdk.KeyExhausted}).Draw(t, "state")
+				state := rapid.SampledFrom([]sdk.KeyState{sdk.KeyUnknown, sdk.KeyOK, sdk.KeyInvalid, sdk.KeyRateLimited, sdk.KeyExhausted}).Draw(t,
+					"state")
 				p.ApplyVerdict(rapid.SampledFrom(ids).Draw(t, "id"), sdk.KeyVerdict{State: state})
 			},
 			"wait": func(t *rapid.T) { c.Advance(searchtest.DrawStep(t)) },

@@ -149,7 +149,8 @@ func (k *Keys) SyncKey(ctx context.Context, id string) error {
 	}
 	if r.State == KeyExhausted && !spent && st.Limit > 0 && st.Used < st.Limit {
 		// The plan was raised, or reset before its month was over.
-		return k.changeKey(ctx, id, keyChange{operation: KeyMarked, reason: "The upstream reports that quota is left.", from: KeyExhausted, to: KeyActive})
+		return k.changeKey(ctx, id, keyChange{operation: KeyMarked, reason: "The upstream reports that quota is left.", from: KeyExhausted,
+			to: KeyActive})
 	}
 	return nil
 }

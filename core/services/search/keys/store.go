@@ -139,7 +139,8 @@ type Facet struct {
 
 func (r *Store) keyFacet(ctx context.Context, column string) ([]Facet, error) {
 	out := []Facet{}
-	err := r.db(ctx).Raw("SELECT " + column + " AS value, COUNT(*) AS count FROM search_keys WHERE deleted_at = 0 GROUP BY " + column + " ORDER BY " + column).Scan(&out).Error
+	err := r.db(ctx).Raw("SELECT " + column + " AS value, COUNT(*) AS count FROM search_keys WHERE deleted_at = 0 GROUP BY " + column +
+		" ORDER BY " + column).Scan(&out).Error
 	return out, err
 }
 

@@ -31,13 +31,14 @@ const maxKeys = 10_000
 
 func (c commands) keyAdd() *cobra.Command {
 	var keyGroup string
-	add := &cobra.Command{Use: "add", Short: "Add upstream keys, one a line on standard input", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		keys, numbers, err := c.readKeys()
-		if err != nil {
-			return err
-		}
-		return c.WithRecords(cmd.Context(), func(r *module.Records) error { return c.addKeys(command.Acting(cmd), r, keyGroup, keys, numbers) })
-	}}
+	add := &cobra.Command{Use: "add", Short: "Add upstream keys, one a line on standard input", Args: command.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			keys, numbers, err := c.readKeys()
+			if err != nil {
+				return err
+			}
+			return c.WithRecords(cmd.Context(), func(r *module.Records) error { return c.addKeys(command.Acting(cmd), r, keyGroup, keys, numbers) })
+		}}
 	add.Flags().StringVar(&keyGroup, "group", "", "group of the keys")
 	return add
 }

@@ -14,9 +14,12 @@ import (
 
 func (c commands) keyCommand() *cobra.Command {
 	return command.Group("key", "Upstream keys of the search service", c.keyAdd(), c.keyList(),
-		c.keyChange("enable", "Take an upstream key into use again", "search.keys.status.change", func(ctx context.Context, a *search.Admin, id string) error { return a.SetKeyEnabled(ctx, id, true) }),
-		c.keyChange("disable", "Take an upstream key out of use", "search.keys.status.change", func(ctx context.Context, a *search.Admin, id string) error { return a.SetKeyEnabled(ctx, id, false) }),
-		c.keyChange("delete", "Delete an upstream key; adding it again restores it", "search.keys.delete", func(ctx context.Context, a *search.Admin, id string) error { return a.DeleteKey(ctx, id) }))
+		c.keyChange("enable", "Take an upstream key into use again", "search.keys.status.change",
+			func(ctx context.Context, a *search.Admin, id string) error { return a.SetKeyEnabled(ctx, id, true) }),
+		c.keyChange("disable", "Take an upstream key out of use", "search.keys.status.change",
+			func(ctx context.Context, a *search.Admin, id string) error { return a.SetKeyEnabled(ctx, id, false) }),
+		c.keyChange("delete", "Delete an upstream key; adding it again restores it", "search.keys.delete",
+			func(ctx context.Context, a *search.Admin, id string) error { return a.DeleteKey(ctx, id) }))
 }
 
 func (c commands) keyList() *cobra.Command {

@@ -17,7 +17,8 @@ import (
 
 func init() {
 	module.Register(module.Definition{
-		Name: "search", Order: 10, Settings: func() module.Settings { return &search.Settings{} }, Migrations: search.Migrations(), EndGrants: access.EndGrants, Open: openService, Commands: newCommands,
+		Name: "search", Order: 10, Settings: func() module.Settings { return &search.Settings{} }, Migrations: search.Migrations(),
+		EndGrants: access.EndGrants, Open: openService, Commands: newCommands,
 	})
 }
 

@@ -21,9 +21,12 @@ import (
 
 func (c commands) tokenCommand() *cobra.Command {
 	return command.Group("token", "Access tokens of the search service", c.tokenCreate(), c.tokenList(),
-		c.tokenChange("enable", "Enable a token", func(ctx context.Context, a *search.Admin, id string) error { return a.SetTokenEnabled(ctx, id, true) }),
-		c.tokenChange("disable", "Disable a token", func(ctx context.Context, a *search.Admin, id string) error { return a.SetTokenEnabled(ctx, id, false) }),
-		c.tokenChange("delete", "Delete a token for good", func(ctx context.Context, a *search.Admin, id string) error { return a.DeleteToken(ctx, id) }))
+		c.tokenChange("enable", "Enable a token",
+			func(ctx context.Context, a *search.Admin, id string) error { return a.SetTokenEnabled(ctx, id, true) }),
+		c.tokenChange("disable", "Disable a token",
+			func(ctx context.Context, a *search.Admin, id string) error { return a.SetTokenEnabled(ctx, id, false) }),
+		c.tokenChange("delete", "Delete a token for good",
+			func(ctx context.Context, a *search.Admin, id string) error { return a.DeleteToken(ctx, id) }))
 }
 
 // limitFlags are the limits of a token to make, by the names of their flags.
@@ -50,7 +53,8 @@ func (c commands) tokenCreate() *cobra.Command {
 	create := &cobra.Command{Use: "create", Short: "Make an access token and print it", Args: command.NoArgs}
 	create.Flags().StringVar(&n.Note, "note", "", "what the token is for")
 	create.Flags().StringVar(&n.Group, "group", "", "group of the token")
-	create.Flags().StringVar(&expires, "expires", "", "when it ends: a time such as 2027-01-31T12:00:00Z, or from now on, such as 12h or 30d (default: never)")
+	create.Flags().StringVar(&expires, "expires", "",
+		"when it ends: a time such as 2027-01-31T12:00:00Z, or from now on, such as 12h or 30d (default: never)")
 	create.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	limits := limitFlags(&n.Own)
 	for name, l := range limits {
@@ -152,7 +156,8 @@ func formatLimits(l access.TokenLimits) string {
 		value *int64
 		unit  string
 	}{
-		{l.RequestsMinute, "requests/min"}, {l.RequestsHour, "requests/h"}, {l.CreditsHour, "credits/h"}, {l.CreditsDay, "credits/day"}, {l.CreditsMonth, "credits/month"},
+		{l.RequestsMinute, "requests/min"}, {l.RequestsHour, "requests/h"}, {l.CreditsHour, "credits/h"}, {l.CreditsDay, "credits/day"},
+		{l.CreditsMonth, "credits/month"},
 	} {
 		if p.value != nil {
 			parts = append(parts, fmt.Sprint(*p.value, " ", p.unit))
@@ -163,14 +168,15 @@ func formatLimits(l access.TokenLimits) string {
 
 // tokenChange returns a command that does something to one token.
 func (c commands) tokenChange(use, short string, change func(context.Context, *search.Admin, string) error) *cobra.Command {
-	return &cobra.Command{Use: use + " ID", Short: short + ", named by the four characters after th-", Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
-			if err := change(cmd.Context(), adminOf(r), args[0]); err != nil {
-				return nameTokens(cmd.Context(), r, args[0], err)
-			}
-			return r.Users.Record(command.Acting(cmd), "search.tokens."+use, args[0], nil)
-		})
-	}}
+	return &cobra.Command{Use: use + " ID", Short: short + ", named by the four characters after th-", Args: command.Exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.WithRecords(cmd.Context(), func(r *module.Records) error {
+				if err := change(cmd.Context(), adminOf(r), args[0]); err != nil {
+					return nameTokens(cmd.Context(), r, args[0], err)
+				}
+				return r.Users.Record(command.Acting(cmd), "search.tokens."+use, args[0], nil)
+			})
+		}}
 }
 
 // nameTokens adds the ids of the tokens that there are to the error for an unknown one.

@@ -33,7 +33,8 @@ type bulk struct {
 
 // bulkTokens returns what can be done with several tokens.
 func (p pages) bulkTokens(c *gin.Context) bulk {
-	t := tokensView{Query: c.Request.FormValue("q"), Group: c.Request.FormValue("group"), Enabled: c.Request.FormValue("enabled"), Quota: c.Request.FormValue("quota")}
+	t := tokensView{Query: c.Request.FormValue("q"), Group: c.Request.FormValue("group"), Enabled: c.Request.FormValue("enabled"),
+		Quota: c.Request.FormValue("quota")}
 	return bulk{
 		path: p.base + "/tokens", of: "token", filter: t.filterValues(),
 		listMatches: func(ctx context.Context, page int) ([]string, error) {
@@ -118,8 +119,9 @@ func (p pages) askBulk(of func(*gin.Context) bulk) gin.HandlerFunc {
 		v := p.newView(c, "search."+b.of+"s.title")
 		text := "search.bulk." + b.of + "." + picked.Action
 		q := ui.BulkQuestion{
-			Picked: picked, Title: v.N(text, len(ids)), Text: v.T(text + ".text"), Names: ids[:min(len(ids), namesShown)], More: max(0, len(ids)-namesShown),
-			URL: b.path + "/bulk", Back: b.listURL(), Filter: b.filter, Label: v.T("search." + picked.Action), Class: "btn",
+			Picked: picked, Title: v.N(text, len(ids)), Text: v.T(text + ".text"), Names: ids[:min(len(ids), namesShown)],
+			More: max(0, len(ids)-namesShown),
+			URL:  b.path + "/bulk", Back: b.listURL(), Filter: b.filter, Label: v.T("search." + picked.Action), Class: "btn",
 		}
 		if picked.Action == "delete" {
 			q.Class, q.TypedName = "btn bad", strconv.Itoa(len(ids))
@@ -150,6 +152,7 @@ func (p pages) runBulk(of func(*gin.Context) bulk) gin.HandlerFunc {
 		if failed > 0 {
 			kind = "bad"
 		}
-		p.kit.Done(c, b.listURL(), ui.Toast{Kind: kind, TextID: "list.done", Args: []string{"Done", strconv.Itoa(len(ids) - failed), "Failed", strconv.Itoa(failed)}})
+		p.kit.Done(c, b.listURL(), ui.Toast{Kind: kind, TextID: "list.done",
+			Args: []string{"Done", strconv.Itoa(len(ids) - failed), "Failed", strconv.Itoa(failed)}})
 	}
 }

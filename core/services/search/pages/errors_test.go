@@ -13,7 +13,9 @@ import (
 // try sends a request with a token, whatever comes of it.
 func (s *site) try(id, query string) {
 	s.Helper()
-	_, _ = s.service.Try(context.Background(), proxy.Trial{TokenID: id, Operation: "search", Body: []byte(`{"query":"` + query + `"}`), RequestID: "req_01J00000000000000000000000", Client: "192.0.2.7"})
+	_, _ = s.service.Try(context.Background(),
+		proxy.Trial{TokenID: id, Operation: "search", Body: []byte(`{"query":"` + query + `"}`), RequestID: "req_01J00000000000000000000000",
+			Client: "192.0.2.7"})
 	must(s, s.service.Flush(context.Background()))
 }
 
@@ -50,7 +52,8 @@ func TestWhichLimitIsUsedUp(t *testing.T) {
 	s.try(id, "second")
 	rows, err := s.service.Requests(t.Context(), audit.LogFilter{TokenIDs: []string{id}}, "", 1)
 	must(t, err)
-	if l := rows.Items[0].Limit.Of; rows.Items[0].HTTPStatus != 429 || l == nil || l.Scope != "requests" || l.Window != "hour" || l.Used != 1 || l.Limit != 1 || l.ResetAt.IsZero() {
+	if l := rows.Items[0].Limit.Of; rows.Items[0].HTTPStatus != 429 || l == nil || l.Scope != "requests" || l.Window != "hour" ||
+		l.Used != 1 || l.Limit != 1 || l.ResetAt.IsZero() {
 		t.Errorf("request %+v, limit %+v", rows.Items[0], l)
 	}
 	for _, path := range []string{"/search/requests", "/search/requests/" + itoa(rows.Items[0].ID), "/search/tokens", "/search/tokens/" + id} {

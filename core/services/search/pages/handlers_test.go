@@ -55,7 +55,8 @@ func (f filled) addresses() []string {
 		"/search/tokens/" + f.bobs, "/search/tokens/" + f.bobs + "?window=1h", "/search/tokens/" + f.nobodys,
 		"/search/keys", "/search/keys?status=disabled", "/search/keys?group=nothing",
 		"/search/keys/" + f.keyIDs[0], "/search/keys/" + f.keyIDs[1] + "?window=30d",
-		"/search/requests", "/search/requests?token=" + f.bobs + "&operation=search&result=success", "/search/requests?key=" + f.keyIDs[0], "/search/requests/" + row,
+		"/search/requests", "/search/requests?token=" + f.bobs + "&operation=search&result=success", "/search/requests?key=" + f.keyIDs[0],
+		"/search/requests/" + row,
 		"/search/playground", "/search/playground?operation=map&token=" + f.bobs, "/search/guide", "/system",
 	}
 }
@@ -153,7 +154,8 @@ func TestMembersSeeTheirOwn(t *testing.T) {
 		t.Errorf("the start of a member: %d %q", p.Status, p.Header.Get("Location"))
 	}
 	foreign := []string{f.eves, f.nobodys, f.keyIDs[0]}
-	for _, path := range []string{"/search/tokens", "/search/tokens/" + f.bobs, "/search/requests", "/search/requests?key=" + f.keyIDs[0][:1], "/search/requests/" + strconv.FormatInt(f.bobRow, 10), "/search/playground", "/search/guide", "/system"} {
+	for _, path := range []string{"/search/tokens", "/search/tokens/" + f.bobs, "/search/requests", "/search/requests?key=" + f.keyIDs[0][:1],
+		"/search/requests/" + strconv.FormatInt(f.bobRow, 10), "/search/playground", "/search/guide", "/system"} {
 		p := v.Get(path)
 		p.Is(t, path, 200)
 		p.Lacks(t, path, foreign...)
@@ -173,7 +175,9 @@ func TestMembersSeeTheirOwn(t *testing.T) {
 	for _, path := range []string{"/search/overview", "/search/keys", "/search/keys/" + f.keyIDs[0]} {
 		v.Get(path).Is(t, path, 403)
 	}
-	for _, path := range []string{"/search/tokens", "/search/tokens/" + f.bobs + "/settings", "/search/tokens/" + f.bobs + "/enable", "/search/tokens/" + f.bobs + "/disable", "/search/tokens/" + f.bobs + "/delete", "/search/keys", "/search/keys/" + f.keyIDs[0] + "/delete"} {
+	for _, path := range []string{"/search/tokens", "/search/tokens/" + f.bobs + "/settings", "/search/tokens/" + f.bobs + "/enable",
+		"/search/tokens/" + f.bobs + "/disable", "/search/tokens/" + f.bobs + "/delete", "/search/keys",
+		"/search/keys/" + f.keyIDs[0] + "/delete"} {
 		v.Post(path).Is(t, path, 403)
 	}
 	for _, path := range []string{"/search/tokens/" + f.eves + "/reveal", "/search/tokens/" + f.eves + "/rotate"} {
@@ -198,7 +202,8 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 	v := f.as(f.admin, "en")
 	v.Header.Set("Sec-Fetch-Site", "cross-site")
 	for _, path := range []string{
-		"/search/tokens", "/search/tokens/" + f.bobs + "/delete", "/search/tokens/" + f.bobs + "/rotate", "/search/tokens/" + f.bobs + "/reveal", "/search/keys",
+		"/search/tokens", "/search/tokens/" + f.bobs + "/delete", "/search/tokens/" + f.bobs + "/rotate", "/search/tokens/" + f.bobs + "/reveal",
+		"/search/keys",
 		"/search/keys/" + f.keyIDs[0] + "/delete", "/search/playground", "/search/guide/test",
 	} {
 		p := v.Post(path, "note", "theirs", "keys", "their-key")
@@ -223,7 +228,8 @@ func TestKeysAreManaged(t *testing.T) {
 	keys, err := s.service.FindKeys(t.Context(), keys.KeyFilter{}, 1, 10)
 	must(t, err)
 	id := keys.Items[0].ID
-	for _, tt := range []struct{ action, state string }{{"disable", "disabled"}, {"enable", "active"}, {"quarantine", "invalid"}, {"release", "active"}, {"sync", "active"}} {
+	for _, tt := range []struct{ action, state string }{{"disable", "disabled"}, {"enable", "active"}, {"quarantine", "invalid"},
+		{"release", "active"}, {"sync", "active"}} {
 		if p := v.Post("/search/keys/"+id+"/"+tt.action, "reason", hostile); p.Status != http.StatusSeeOther {
 			t.Fatalf("%s: %d\n%s", tt.action, p.Status, p.Body)
 		}
@@ -235,7 +241,8 @@ func TestKeysAreManaged(t *testing.T) {
 		p.Is(t, tt.action, 200)
 		p.Lacks(t, tt.action, append(markup, "⟦", "secret-a", "secret-b")...)
 	}
-	v.Post("/search/keys/"+id+"/delete", "confirm_name", "another").Is(t, "delete with another name", http.StatusBadRequest, "Type the name to confirm")
+	v.Post("/search/keys/"+id+"/delete", "confirm_name", "another").Is(t, "delete with another name", http.StatusBadRequest,
+		"Type the name to confirm")
 	if p := v.Post("/search/keys/"+id+"/delete", "confirm_name", id); p.Header.Get("Location") != "/search/keys" {
 		t.Errorf("delete: %d to %q", p.Status, p.Header.Get("Location"))
 	}
@@ -254,12 +261,14 @@ func TestPlayground(t *testing.T) {
 	if n := f.backend.calls(); n != calls {
 		t.Errorf("loading the page again made %d calls", n-calls)
 	}
-	for body, text := range map[string]string{`{"query":`: "JSON", `{"query":"x","max_results":99}`: "max_results", `{"query":"x","stream":true}`: "", `[]`: ""} {
+	for body, text := range map[string]string{`{"query":`: "JSON", `{"query":"x","max_results":99}`: "max_results",
+		`{"query":"x","stream":true}`: "", `[]`: ""} {
 		p := v.posted(t, "/search/playground", "operation", "search", "token", f.bobs, "raw", body)
 		p.Is(t, body, 200, `role="alert"`, text)
 		p.Lacks(t, body, markup...)
 	}
-	v.posted(t, "/search/playground", "operation", "search", "token", f.bobs, "f.query", "x", "f.max_results", "many").Is(t, "a word for a number", 200, "max_results")
+	v.posted(t, "/search/playground", "operation", "search", "token", f.bobs, "f.query", "x", "f.max_results", "many").Is(t,
+		"a word for a number", 200, "max_results")
 	f.backend.answers(500, `{"detail":"`+hostileJSON+`"}`)
 	p = v.posted(t, "/search/playground", "operation", "search", "token", f.bobs, "f.query", "x")
 	p.Is(t, "an error upstream", 200, "500")

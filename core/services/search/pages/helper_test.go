@@ -156,13 +156,15 @@ func (s *site) serve(st *store.Store) {
 	access := auth.Access{Trusted: clients}
 	section, err := Section(s.service, "/search", "/search")
 	must(s, err)
-	c, err := console.New(console.Config{Users: s.users, Access: access, Queue: q, Bus: bus, Providers: noProviders{}, Sections: []ui.Section{section}})
+	c, err := console.New(console.Config{Users: s.users, Access: access, Queue: q, Bus: bus, Providers: noProviders{},
+		Sections: []ui.Section{section}})
 	must(s, err)
 	mount, err := s.service.Mount()
 	must(s, err)
 	mount.Routes = append(mount.Routes, c.SectionRoutes("search")...)
 	mount.Errors = c.Errors(mount.Errors)
-	h := webtest.Serve(s, httpd.Options{Guard: s.users.Guard(access), Clients: clients}, httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: c.Routes(), Errors: c.Errors(nil)}, mount)
+	h := webtest.Serve(s, httpd.Options{Guard: s.users.Guard(access), Clients: clients},
+		httpd.Mount{Service: httpd.CoreService, BaseURL: "/", Routes: c.Routes(), Errors: c.Errors(nil)}, mount)
 	s.base = "http://" + h.Addr()
 }
 
@@ -195,7 +197,9 @@ func (s *site) keys(group string, values ...string) (ids []string) {
 // searched makes a request with a token and returns the number of its row.
 func (s *site) searched(id string) int64 {
 	s.Helper()
-	_, err := s.service.Try(context.Background(), proxy.Trial{TokenID: id, Operation: "search", Body: []byte(`{"query":"` + hostileJSON + `"}`), RequestID: "req_01J00000000000000000000000", Client: "192.0.2.7"})
+	_, err := s.service.Try(context.Background(),
+		proxy.Trial{TokenID: id, Operation: "search", Body: []byte(`{"query":"` + hostileJSON + `"}`),
+			RequestID: "req_01J00000000000000000000000", Client: "192.0.2.7"})
 	must(s, err)
 	must(s, s.service.Flush(context.Background()))
 	rows, err := s.service.Requests(context.Background(), audit.LogFilter{TokenIDs: []string{id}}, "", 1)

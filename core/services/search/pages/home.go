@@ -49,12 +49,14 @@ func (p pages) findAttention(ctx context.Context, v *ui.View) (out []ui.Attentio
 	}
 	for _, k := range list.Items {
 		out = append(out, ui.Attention{
-			Tone: "warn", Title: v.T("search.home.key_invalid", "ID", k.ID), Text: v.T("search.home.key_invalid.text"), Href: p.base + "/keys/" + k.ID, Action: v.T("home.see"),
+			Tone: "warn", Title: v.T("search.home.key_invalid", "ID", k.ID), Text: v.T("search.home.key_invalid.text"),
+			Href: p.base + "/keys/" + k.ID, Action: v.T("home.see"),
 		})
 	}
 	if more := int(list.Total) - len(list.Items); more > 0 {
 		out = append(out, ui.Attention{
-			Tone: "warn", Title: v.N("search.home.keys_invalid", more), Href: p.base + "/keys?status=" + string(keys.KeyInvalid), Action: v.T("home.see"),
+			Tone: "warn", Title: v.N("search.home.keys_invalid", more), Href: p.base + "/keys?status=" + string(keys.KeyInvalid),
+			Action: v.T("home.see"),
 		})
 	}
 	return out, nil
@@ -74,7 +76,8 @@ func (p pages) keyFigures(ctx context.Context, v *ui.View) ([]ui.KeyFigure, erro
 		Name: v.T("search.home.requests"), Value: v.Num(sum.Requests), Href: p.base + "/overview",
 		Remark: answered,
 	}, {
-		Name: v.T("search.home.credits"), Value: v.Num(sum.Credits), Href: p.base + "/tokens", Remark: v.T("search.home.refused", "Refused", v.Num(sum.Refused)),
+		Name: v.T("search.home.credits"), Value: v.Num(sum.Credits), Href: p.base + "/tokens",
+		Remark: v.T("search.home.refused", "Refused", v.Num(sum.Refused)),
 	}}
 	if p.service.NeedsKeys() {
 		states := p.service.KeyStates()
@@ -96,11 +99,17 @@ func (p pages) firstSteps(ctx context.Context, v *ui.View) ([]ui.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	command := "curl -s " + v.ServiceURL(p.url, p.base) + `/api/proxy/search -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"query":"hello"}'`
+	command := "curl -s " + v.ServiceURL(p.url, p.base) +
+		`/api/proxy/search -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"query":"hello"}'`
 	return []ui.Step{
-		{ID: "search-token", Title: v.T("search.step.token"), Text: v.T("search.step.token.text"), Href: p.base + "/tokens?open=" + newToken, Action: v.T("search.tokens.create"), Done: has},
-		{ID: "search-request", Title: v.T("search.step.request"), Text: v.T("search.step.request.text"), Command: command, Href: p.base + "/playground", Action: v.T("search.nav.playground"), Done: sum.TotalRequests > 0},
-		{ID: "search-client", Title: v.T("search.step.client"), Text: v.T("search.step.client.text"), Href: p.base + "/guide", Action: v.T("search.step.client.action"), Done: p.service.ClientSeen()},
-		{ID: "search-provider", Title: v.T("search.step.provider"), Text: v.T("search.step.provider.text"), Href: "/system/plugins/add?kind=search", Action: v.T("search.step.provider.action"), Done: p.service.Backends() > 1 || p.service.NeedsKeys()},
+		{ID: "search-token", Title: v.T("search.step.token"), Text: v.T("search.step.token.text"), Href: p.base + "/tokens?open=" + newToken,
+			Action: v.T("search.tokens.create"), Done: has},
+		{ID: "search-request", Title: v.T("search.step.request"), Text: v.T("search.step.request.text"), Command: command,
+			Href: p.base + "/playground", Action: v.T("search.nav.playground"), Done: sum.TotalRequests > 0},
+		{ID: "search-client", Title: v.T("search.step.client"), Text: v.T("search.step.client.text"), Href: p.base + "/guide",
+			Action: v.T("search.step.client.action"), Done: p.service.ClientSeen()},
+		{ID: "search-provider", Title: v.T("search.step.provider"), Text: v.T("search.step.provider.text"),
+			Href: "/system/plugins/add?kind=search", Action: v.T("search.step.provider.action"), Done: p.service.Backends() > 1 ||
+				p.service.NeedsKeys()},
 	}, nil
 }

@@ -52,7 +52,8 @@ func (p pages) startReindex(c *gin.Context) {
 // sourceTable returns the columns of the sources of an index.
 func sourceTable(v *ui.View) ui.Table {
 	return ui.Table{Name: v.T("search.index.sources"), Columns: []ui.Column{
-		{Label: v.T("search.index.source"), Kind: ui.TitleColumn, Class: "m"}, {Label: v.T("search.state")}, {Label: v.T("search.index.documents"), Class: numbers},
+		{Label: v.T("search.index.source"), Kind: ui.TitleColumn, Class: "m"}, {Label: v.T("search.state")},
+		{Label: v.T("search.index.documents"), Class: numbers},
 		{Label: v.T("search.index.visited"), Class: "nowrap"}, {Label: v.T("search.index.next"), Class: "nowrap"},
 	}}
 }
@@ -75,7 +76,8 @@ func leftOutCount(s proxy.IndexSource) (n int64) {
 
 // leftOutReasons are the reasons that have words of their own.
 var leftOutReasons = []string{
-	"empty", "too_large", "generated", "sensitive", "link", "unreadable", "binary", "encoding", "key", "no_text", "damaged", "encrypted", "too_slow",
+	"empty", "too_large", "generated", "sensitive", "link", "unreadable", "binary", "encoding", "key", "no_text", "damaged", "encrypted",
+	"too_slow",
 	"noindex", "robots", "status", "redirect", "timeout", "failed",
 }
 

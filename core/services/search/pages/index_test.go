@@ -19,7 +19,8 @@ func crawlStatus(done int64) *sdk.IndexStatus {
 		}},
 		{Name: "https://docs.example.org/" + hostile, Kind: sdk.SourceSite, State: sdk.SourceIndexing, Documents: 34, Done: done, Total: 40},
 		{
-			Name: "https://down.example.org/", Kind: sdk.SourceSite, State: sdk.SourceFailed, LastVisit: time.Now().Add(-time.Hour), NextVisit: time.Now().Add(time.Hour),
+			Name: "https://down.example.org/", Kind: sdk.SourceSite, State: sdk.SourceFailed, LastVisit: time.Now().Add(-time.Hour),
+			NextVisit: time.Now().Add(time.Hour),
 			LastError: "page answered with status 503 " + strings.Repeat("very ", 100) + "long",
 		},
 	}}
@@ -37,7 +38,8 @@ func TestIndexPage(t *testing.T) {
 	v.Get("/search/index").Is(t, "a backend that does not answer", http.StatusOK, "The provider does not answer.")
 	s.backend.setIndex(crawlStatus(12))
 	p := v.Get("/search/index")
-	p.Is(t, "page", http.StatusOK, "search.web", "1,234", "5.0 MiB", "12 of 40", `<progress class="bar" max="40" value="12"`, "page answered with status 503", "degraded", "changes are followed", "Re-index",
+	p.Is(t, "page", http.StatusOK, "search.web", "1,234", "5.0 MiB", "12 of 40", `<progress class="bar" max="40" value="12"`,
+		"page answered with status 503", "degraded", "changes are followed", "Re-index",
 		"docs: 1,501 not indexed", "unknown character encoding", "1,500", "docs/a.txt, docs/", "of_its_own")
 	p.Lacks(t, "page", "very long", hostile)
 	v.Get("/search/overview").Is(t, "overview", http.StatusOK, "Search index", "1,234 documents")

@@ -60,7 +60,8 @@ func (p pages) showKeys(c *gin.Context) { p.renderKeys(c, ui.Form{}) }
 
 // renderKeys shows the list of keys with the form that adds some.
 func (p pages) renderKeys(c *gin.Context, form ui.Form) {
-	k := keysView{Group: c.Query("group"), State: c.Query("status"), Needed: p.service.NeedsKeys(), Form: form, Open: form.Refused() || ui.Opens(c, newKeys)}
+	k := keysView{Group: c.Query("group"), State: c.Query("status"), Needed: p.service.NeedsKeys(), Form: form, Open: form.Refused() ||
+		ui.Opens(c, newKeys)}
 	var err error
 	if k.List, err = p.service.FindKeys(c.Request.Context(), k.keyFilter(), ui.PageNumber(c.Query("page")), perPage); err != nil {
 		p.kit.Fail(c, err)
@@ -122,7 +123,8 @@ func (p pages) addKeys(c *gin.Context) {
 		kind = "bad"
 	}
 	p.kit.Done(c, p.base+"/keys", ui.Toast{Kind: kind, TextID: "search.keys.added", Args: []string{
-		"Created", strconv.Itoa(counts["created"] + counts["restored"]), "Existed", strconv.Itoa(counts["exists"]), "Failed", strconv.Itoa(counts["invalid"]),
+		"Created", strconv.Itoa(counts["created"] + counts["restored"]), "Existed", strconv.Itoa(counts["exists"]), "Failed",
+		strconv.Itoa(counts["invalid"]),
 	}})
 }
 

@@ -57,7 +57,8 @@ func TestFormFollowsTheSchema(t *testing.T) {
 	for _, in := range fields {
 		kinds[in.Name] = in.Kind
 	}
-	want := map[string]string{"query": "text", "max_results": "number", "topic": "choice", "include_images": "checkbox", "include_domains": "list"}
+	want := map[string]string{"query": "text", "max_results": "number", "topic": "choice", "include_images": "checkbox",
+		"include_domains": "list"}
 	for name, kind := range want {
 		if kinds[name] != kind {
 			t.Errorf("%s is a %q, want %q", name, kinds[name], kind)

@@ -196,7 +196,8 @@ func (p pages) playCall(c *gin.Context) {
 	if play.Raw = strings.TrimSpace(c.PostForm("raw")); play.Raw != "" {
 		raw = []byte(play.Raw)
 	}
-	answer, err := p.service.Try(ctx, proxy.Trial{TokenID: play.Token, Operation: play.Operation, Body: raw, RequestID: httpd.RequestID(c), Client: httpd.ClientAddr(c)})
+	answer, err := p.service.Try(ctx, proxy.Trial{TokenID: play.Token, Operation: play.Operation, Body: raw, RequestID: httpd.RequestID(c),
+		Client: httpd.ClientAddr(c)})
 	if err != nil {
 		play.Error = fault.As(err)
 	} else {
@@ -280,7 +281,8 @@ func (p pages) testConnection(c *gin.Context) {
 	}
 	began := time.Now()
 	a, err := p.service.Try(ctx, proxy.Trial{
-		TokenID: id, Operation: proxy.OpSearch, Body: []byte(`{"query":"patchbay","max_results":1}`), RequestID: httpd.RequestID(c), Client: httpd.ClientAddr(c),
+		TokenID: id, Operation: proxy.OpSearch, Body: []byte(`{"query":"patchbay","max_results":1}`), RequestID: httpd.RequestID(c),
+		Client: httpd.ClientAddr(c),
 	})
 	r := &testResult{Status: a.Status, Took: time.Since(began), OK: err == nil && a.Status < 300}
 	if err != nil {

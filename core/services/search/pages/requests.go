@@ -32,12 +32,14 @@ func requestFilterOf(c *gin.Context) requestFilter {
 }
 
 func (f requestFilter) pageURL(path, cursor string) string {
-	return ui.Address(path, "token", f.Token, "operation", f.Operation, "result", f.Result, "key", f.Key, "request_id", f.RequestID, "cursor", cursor)
+	return ui.Address(path, "token", f.Token, "operation", f.Operation, "result", f.Result, "key", f.Key, "request_id", f.RequestID, "cursor",
+		cursor)
 }
 
 // exportURL is the address of a file of all that the list is confined to, in the words of the API.
 func (f requestFilter) exportURL(path, format string) string {
-	return ui.Address(path, "format", format, "auth_token_id", f.Token, "operation", f.Operation, "result", f.Result, "key_id", f.Key, "request_id", f.RequestID)
+	return ui.Address(path, "format", format, "auth_token_id", f.Token, "operation", f.Operation, "result", f.Result, "key_id", f.Key,
+		"request_id", f.RequestID)
 }
 
 // exportPath is where a viewer gets the file: members that of their own tokens.
@@ -64,7 +66,8 @@ func (f requestFilter) logFilter() audit.LogFilter {
 // matchesRequest reports whether a request that has just ended belongs into the list.
 func (f requestFilter) matchesRequest(r audit.RequestLog) bool {
 	is := func(wanted, have string) bool { return wanted == "" || wanted == have }
-	return is(f.Token, r.TokenID) && is(f.Operation, r.Operation) && is(f.Result, r.ResultStatus) && is(f.Key, r.KeyID) && is(f.RequestID, r.RequestID)
+	return is(f.Token, r.TokenID) && is(f.Operation, r.Operation) && is(f.Result, r.ResultStatus) && is(f.Key, r.KeyID) &&
+		is(f.RequestID, r.RequestID)
 }
 
 type requestsView struct {
@@ -160,10 +163,11 @@ func (p pages) requestsLive(c *gin.Context) {
 	}
 	sub := p.service.Live()
 	defer sub.Close()
-	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), isRequestEnded(match)), func(v *ui.View) (templ.Component, bool, error) {
-		list, err := p.requestsView(c.Request.Context(), f)
-		return requestTable(v, p, list.listRows(v, p)), false, err
-	})
+	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), isRequestEnded(match)),
+		func(v *ui.View) (templ.Component, bool, error) {
+			list, err := p.requestsView(c.Request.Context(), f)
+			return requestTable(v, p, list.listRows(v, p)), false, err
+		})
 }
 
 // wakesList are the requests at which the list is made anew: for members those of the tokens that they have now, so that the

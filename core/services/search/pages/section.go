@@ -58,7 +58,8 @@ func Section(s Service, base, url string) (ui.Section, error) {
 			{TextID: "search.nav.guide", Icon: ui.IconBook, Href: base + "/guide", Key: "i"},
 		},
 		Actions: []ui.NavItem{
-			{TextID: "search.tokens.create", Href: base + "/tokens?open=" + newToken, Admin: true}, {TextID: "search.keys.add", Href: base + "/keys?open=" + newKeys, Admin: true},
+			{TextID: "search.tokens.create", Href: base + "/tokens?open=" + newToken, Admin: true},
+			{TextID: "search.keys.add", Href: base + "/keys?open=" + newKeys, Admin: true},
 		},
 		Find: p.findHits, Counts: p.countPending,
 		Routes: func(kit *ui.Kit) []httpd.Route {
@@ -92,8 +93,12 @@ func (p pages) pageRoutes() []httpd.Route {
 		get("/tokens/:id", httpd.APIKey, p.showTokenPage),
 		get("/tokens/:id/live", httpd.APIKey, p.tokenLive),
 		post("/tokens/:id/settings", httpd.Admin, p.changeToken),
-		post("/tokens/:id/enable", httpd.Admin, p.tokenAction(func(ctx context.Context, id string) error { return p.service.SetTokenEnabled(ctx, id, true) }, "search.token.enabled")),
-		post("/tokens/:id/disable", httpd.Admin, p.tokenAction(func(ctx context.Context, id string) error { return p.service.SetTokenEnabled(ctx, id, false) }, "search.token.disabled")),
+		post("/tokens/:id/enable", httpd.Admin, p.tokenAction(func(ctx context.Context,
+			id string) error {
+			return p.service.SetTokenEnabled(ctx, id, true)
+		}, "search.token.enabled")),
+		post("/tokens/:id/disable", httpd.Admin,
+			p.tokenAction(func(ctx context.Context, id string) error { return p.service.SetTokenEnabled(ctx, id, false) }, "search.token.disabled")),
 		post("/tokens/:id/delete", httpd.Admin, p.deleteToken),
 		{Method: http.MethodPost, Path: "/tokens/:id/reveal", Policy: httpd.APIKey, Confirm: true, BodyLimit: formLimit, Handler: p.revealToken},
 		post("/tokens/:id/rotate", httpd.APIKey, p.rotateToken),
@@ -102,7 +107,8 @@ func (p pages) pageRoutes() []httpd.Route {
 		get("/keys/bulk", httpd.Admin, p.askBulk(p.bulkKeys)),
 		post("/keys/bulk", httpd.Admin, p.runBulk(p.bulkKeys)),
 		get("/keys/:id", httpd.Admin, p.showKey),
-		{Method: http.MethodPost, Path: "/keys/:id/:action", Policy: httpd.Admin, Audit: "search.keys.change", BodyLimit: formLimit, Handler: p.changeKey},
+		{Method: http.MethodPost, Path: "/keys/:id/:action", Policy: httpd.Admin, Audit: "search.keys.change", BodyLimit: formLimit,
+			Handler: p.changeKey},
 		get("/requests", httpd.APIKey, p.showRequests),
 		get("/requests/live", httpd.APIKey, p.requestsLive),
 		get("/requests/:id", httpd.APIKey, p.showRequest),

@@ -54,7 +54,8 @@ func TestTokensAreShownOnce(t *testing.T) {
 		v.Get("/search/tokens/"+id).Is(t, action, 200, "/"+word+`"`)
 	}
 	v.Post("/search/tokens/"+id+"/delete").Is(t, "delete without the name", http.StatusBadRequest, "Type the name to confirm")
-	if p := v.Post("/search/tokens/"+id+"/delete", "confirm_name", id); p.Status != http.StatusSeeOther || p.Header.Get("Location") != "/search/tokens" {
+	if p := v.Post("/search/tokens/"+id+"/delete", "confirm_name", id); p.Status != http.StatusSeeOther ||
+		p.Header.Get("Location") != "/search/tokens" {
 		t.Errorf("delete: %d to %q", p.Status, p.Header.Get("Location"))
 	}
 	v.Get("/search/tokens/"+id).Is(t, "deleted", 404)

@@ -181,7 +181,8 @@ func (p pages) tokenLive(c *gin.Context) {
 	}
 	sub := p.service.Live()
 	defer sub.Close()
-	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), isRequestEnded(func(r audit.RequestLog) bool { return r.TokenID == id })), func(v *ui.View) (templ.Component, bool, error) {
+	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(),
+		isRequestEnded(func(r audit.RequestLog) bool { return r.TokenID == id })), func(v *ui.View) (templ.Component, bool, error) {
 		// The token may have been given to somebody else meanwhile.
 		if _, err := p.ownToken(c.Request.Context(), id); err != nil {
 			return nil, true, err
@@ -219,7 +220,8 @@ func readSettings(c *gin.Context, t access.AuthToken) (access.TokenChange, error
 	change := access.TokenChange{Note: &note, Group: &group, OwnerID: &owner}
 	for field, to := range map[string]**access.Override{
 		"requests_minute": &change.RequestsMinute,
-		"requests_hour":   &change.RequestsHour, "credits_hour": &change.CreditsHour, "credits_day": &change.CreditsDay, "credits_month": &change.CreditsMonth, "cache_ttl": &change.CacheTTL,
+		"requests_hour":   &change.RequestsHour, "credits_hour": &change.CreditsHour, "credits_day": &change.CreditsDay,
+		"credits_month": &change.CreditsMonth, "cache_ttl": &change.CacheTTL,
 	} {
 		n, err := readNumber(c, field)
 		if err != nil {

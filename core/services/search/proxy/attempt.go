@@ -292,7 +292,8 @@ func (a *attempt) callAndCount(ctx context.Context, req *sdk.Request) (*Answer, 
 // invokePlugin sends the request to the backend's plugin, whole or as a stream, and measures the time of upstream and
 // plugin.
 func (a *attempt) invokePlugin(ctx context.Context, req *sdk.Request) (*Answer, error) {
-	req.Operation, req.ResourceID, req.Query, req.Body, req.RequestID = a.call.Op.Name, a.call.Resource, a.call.Query, a.call.In.body, a.call.RequestID
+	req.Operation, req.ResourceID, req.Query, req.Body, req.RequestID = a.call.Op.Name, a.call.Resource, a.call.Query, a.call.In.body,
+		a.call.RequestID
 	if a.call.In.Stream {
 		return a.openStream(ctx, req)
 	}

@@ -148,5 +148,6 @@ func (a *attempt) storeInCache(ans *Answer) {
 		return
 	}
 	head := sdk.Head{Status: ans.Head.Status, ContentType: ans.Head.ContentType}
-	a.state.cache.put(&cachedAnswer{key: a.cachePolicy.keyFor(a.link, a.call.Op.Name), storedAt: a.proxy.now(), head: head, body: bytes.Clone(body)})
+	a.state.cache.put(&cachedAnswer{key: a.cachePolicy.keyFor(a.link, a.call.Op.Name), storedAt: a.proxy.now(), head: head,
+		body: bytes.Clone(body)})
 }

@@ -146,7 +146,8 @@ func NewState(set Settings, refs []string, backends []client.Search) (*State, er
 	if err != nil {
 		return nil, err
 	}
-	return &State{settings: set, chain: chain, Operations: mergeOperations(chain), routes: routesByOperation(chain), cache: newCache(maxCacheBytes)}, nil
+	return &State{settings: set, chain: chain, Operations: mergeOperations(chain), routes: routesByOperation(chain),
+		cache: newCache(maxCacheBytes)}, nil
 }
 
 // Operation returns an operation that some backend offers.
@@ -262,5 +263,6 @@ func isOutcomeUnknown(err error) bool {
 		return true
 	}
 	// A plugin that ended in the middle of the call leaves the bare status of its connection.
-	return errors.Is(err, context.Canceled) || e.Code == codes.DeadlineExceeded || e.Code == codes.Canceled || e.Reason == codes.Unavailable.String()
+	return errors.Is(err, context.Canceled) || e.Code == codes.DeadlineExceeded || e.Code == codes.Canceled ||
+		e.Reason == codes.Unavailable.String()
 }

@@ -117,8 +117,9 @@ func readIndex(ctx context.Context, l *chainedBackend) Index {
 	out := Index{Backend: l.ref, Documents: st.Documents, Bytes: st.Bytes, Reindexing: st.Reindexing}
 	for _, s := range st.Sources {
 		out.Sources = append(out.Sources, IndexSource{
-			Name: s.Name, Site: s.Kind == sdk.SourceSite, State: sourceStates[s.State], Documents: s.Documents, LastVisit: s.LastVisit, NextVisit: s.NextVisit,
-			Done: s.Done, Total: s.Total, LastError: texts.OneLine(s.LastError, maxSourceError),
+			Name: s.Name, Site: s.Kind == sdk.SourceSite, State: sourceStates[s.State], Documents: s.Documents, LastVisit: s.LastVisit,
+			NextVisit: s.NextVisit,
+			Done:      s.Done, Total: s.Total, LastError: texts.OneLine(s.LastError, maxSourceError),
 			LeftOut: leftOutOf(s.LeftOut),
 		})
 	}
@@ -126,7 +127,8 @@ func readIndex(ctx context.Context, l *chainedBackend) Index {
 }
 
 // sourceStates are the words for the states of a source.
-var sourceStates = map[sdk.SourceState]string{sdk.SourceReady: "ready", sdk.SourcePending: "queued", sdk.SourceIndexing: "running", sdk.SourceFailed: "failed"}
+var sourceStates = map[sdk.SourceState]string{sdk.SourceReady: "ready", sdk.SourcePending: "queued", sdk.SourceIndexing: "running",
+	sdk.SourceFailed: "failed"}
 
 // Reindex starts to index everything of a backend again. It does not wait for the end; searches are answered meanwhile.
 func (p *Proxy) Reindex(ctx context.Context, backend string) error {

@@ -91,7 +91,8 @@ func TestBodies(t *testing.T) {
 
 func TestBodyTokenIsRead(t *testing.T) {
 	for body, want := range map[string]string{
-		`{"api_key":"` + searchtest.SomeToken + `"}`: searchtest.SomeToken, `{"api_key":7}`: "", `{"api_key":null}`: "", `{"apiKey":"x"}`: "", `{}`: "",
+		`{"api_key":"` + searchtest.SomeToken + `"}`: searchtest.SomeToken, `{"api_key":7}`: "", `{"api_key":null}`: "", `{"apiKey":"x"}`: "",
+		`{}`: "",
 		`{"api_key":"th\u002daB3d-abcdefghijklmnopqrstuvwx"}`: searchtest.SomeToken,
 	} {
 		if in, err := ParseInput([]byte(body), nil); err != nil || in.Token != want {
@@ -101,7 +102,8 @@ func TestBodyTokenIsRead(t *testing.T) {
 }
 
 func FuzzBody(f *testing.F) {
-	for _, s := range []string{``, `{}`, `{"api_key":"t","query":"a"}`, `{"API_KEY":1,"apikey":2,"x":{"api_key":3}}`, `{"query":"th\u002d","urls":["a"],"max_results":3}`, `{"a":1,"a":2,"tavilyApiKey":{}}`, "{\"query\":\"\xff\"}"} {
+	for _, s := range []string{``, `{}`, `{"api_key":"t","query":"a"}`, `{"API_KEY":1,"apikey":2,"x":{"api_key":3}}`,
+		`{"query":"th\u002d","urls":["a"],"max_results":3}`, `{"a":1,"a":2,"tavilyApiKey":{}}`, "{\"query\":\"\xff\"}"} {
 		f.Add([]byte(s))
 	}
 	ops := searchtest.Operations()

@@ -46,16 +46,20 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{"operation"})
 	}
 	m := &Metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_search_requests_total", Help: "Admitted requests by operation and status."}, []string{"operation", "status"}),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_search_requests_total",
+			Help: "Admitted requests by operation and status."}, []string{"operation", "status"}),
 		duration: histogram("patchbay_search_request_duration_seconds", "Time from admission to the answer."),
 		upstream: histogram("patchbay_search_upstream_duration_seconds", "Time that the upstream took for the attempt that answered."),
 		plugin:   histogram("patchbay_search_plugin_duration_seconds", "Time that the call to the provider took beyond the upstream's."),
-		credits:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_search_credits_total", Help: "Credits charged."}, []string{"operation"}),
-		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_search_refusals_total", Help: "Requests that a limit turned away."}, []string{"scope", "window"}),
-		series:   map[seriesKey]series{},
+		credits: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_search_credits_total", Help: "Credits charged."},
+			[]string{"operation"}),
+		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_search_refusals_total",
+			Help: "Requests that a limit turned away."}, []string{"scope", "window"}),
+		series: map[seriesKey]series{},
 	}
 	if reg != nil {
-		reg.MustRegister(m.requests, m.duration, m.upstream, m.plugin, m.credits, m.refusals, metric.NewCounts("patchbay_search_keys", "Upstream keys by state.", "state", m.countKeys))
+		reg.MustRegister(m.requests, m.duration, m.upstream, m.plugin, m.credits, m.refusals,
+			metric.NewCounts("patchbay_search_keys", "Upstream keys by state.", "state", m.countKeys))
 	}
 	return m
 }
@@ -70,7 +74,8 @@ func (m *Metrics) seriesOf(operation string, status int) series {
 	}
 	s = series{
 		requests: m.requests.WithLabelValues(operation, strconv.Itoa(status)), credits: m.credits.WithLabelValues(operation),
-		duration: m.duration.WithLabelValues(operation), upstream: m.upstream.WithLabelValues(operation), plugin: m.plugin.WithLabelValues(operation),
+		duration: m.duration.WithLabelValues(operation), upstream: m.upstream.WithLabelValues(operation),
+		plugin: m.plugin.WithLabelValues(operation),
 	}
 	m.mu.Lock()
 	m.series[k] = s

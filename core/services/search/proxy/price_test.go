@@ -13,7 +13,8 @@ func TestPrice(t *testing.T) {
 		{CountField: "limit", DefaultCount: 50, Unit: 10, Rate: 1, Cases: []sdk.PriceCase{{Field: "instructions", Rate: 2}}},
 		{CountField: "limit", DefaultCount: 50, Unit: 5, Rate: 1, Cases: depth},
 	}
-	model := []sdk.PriceTerm{{Rate: 40, Cases: []sdk.PriceCase{{Field: "model", Equals: "pro", Rate: 100}, {Field: "model", Equals: "mini", Rate: 20}}}}
+	model := []sdk.PriceTerm{{Rate: 40, Cases: []sdk.PriceCase{{Field: "model", Equals: "pro", Rate: 100},
+		{Field: "model", Equals: "mini", Rate: 20}}}}
 	tests := []struct {
 		name  string
 		terms []sdk.PriceTerm

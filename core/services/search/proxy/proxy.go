@@ -72,7 +72,8 @@ type Proxy struct {
 // New makes a Proxy without backends: Use gives it some.
 func New(cfg Config) *Proxy {
 	return &Proxy{
-		tokens: cfg.Tokens, keys: cfg.Keys, pool: cfg.Keys.Pool(), audit: cfg.Audit, records: cfg.Research, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now,
+		tokens: cfg.Tokens, keys: cfg.Keys, pool: cfg.Keys.Pool(), audit: cfg.Audit, records: cfg.Research, metrics: cfg.Metrics,
+		log: cfg.Logger, now: cfg.Now,
 		research: newResources(),
 	}
 }

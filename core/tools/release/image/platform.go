@@ -51,7 +51,8 @@ func joinImages(v build.Version, files []string) (v1.ImageIndex, error) {
 			return nil, fmt.Errorf("%s: another file has an image for %s", file, cfg.Architecture)
 		}
 		known[cfg.Architecture] = true
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: plainImage{img}, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: cfg.OS, Architecture: cfg.Architecture}}})
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: plainImage{img},
+			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: cfg.OS, Architecture: cfg.Architecture}}})
 	}
 	return mutate.Annotations(index, map[string]string{
 		"org.opencontainers.image.version": v.Name, "org.opencontainers.image.revision": v.Commit,
@@ -74,9 +75,10 @@ func normalizeImage(saved v1.Image, date time.Time) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	img, err := mutate.ConfigFile(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON), &v1.ConfigFile{
-		OS: former.OS, Architecture: former.Architecture, Config: config, Created: v1.Time{Time: date}, RootFS: v1.RootFS{Type: "layers"},
-	})
+	img, err := mutate.ConfigFile(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON),
+		&v1.ConfigFile{
+			OS: former.OS, Architecture: former.Architecture, Config: config, Created: v1.Time{Time: date}, RootFS: v1.RootFS{Type: "layers"},
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +92,8 @@ func normalizeImage(saved v1.Image, date time.Time) (v1.Image, error) {
 		if err != nil {
 			return nil, err
 		}
-		if img, err = mutate.Append(img, mutate.Addendum{Layer: normalized, History: v1.History{Created: v1.Time{Time: date}, CreatedBy: "examples/deploy/Dockerfile"}}); err != nil {
+		if img, err = mutate.Append(img, mutate.Addendum{Layer: normalized,
+			History: v1.History{Created: v1.Time{Time: date}, CreatedBy: "examples/deploy/Dockerfile"}}); err != nil {
 			return nil, err
 		}
 	}
@@ -122,7 +125,8 @@ func normalizeLayer(layer v1.Layer, machine elf.Machine, date time.Time) ([]byte
 		if err := checkProgram(content, machine); err != nil {
 			return nil, fmt.Errorf("%s: %w", file.Name, err)
 		}
-		header := &tar.Header{Typeflag: file.Typeflag, Name: file.Name, Linkname: file.Linkname, Size: file.Size, Mode: file.Mode, Uid: file.Uid, Gid: file.Gid, ModTime: date}
+		header := &tar.Header{Typeflag: file.Typeflag, Name: file.Name, Linkname: file.Linkname, Size: file.Size, Mode: file.Mode, Uid: file.Uid,
+			Gid: file.Gid, ModTime: date}
 		if err := w.WriteHeader(header); err != nil {
 			return nil, err
 		}

@@ -98,17 +98,19 @@ func blockSpans(source string) (spans []span) {
 	return spans
 }
 
-// inline finds what must not change within a line: HTML, addresses of pages, mail and files, mentions, issues, commits, numbers of vulnerabilities,
-// marks of alerts and footnotes, codes of emoji, and masks that stood in the source.
+// inline finds what must not change within a line: HTML, addresses of pages, mail and files, mentions, issues, commits, numbers of
+// vulnerabilities, marks of alerts and footnotes, codes of emoji, and masks that stood in the source.
 var inline = regexp.MustCompile(strings.Join([]string{
 	`<!--[\s\S]*?-->`, `</?[A-Za-z][^<>\n]*>`, `<https?://[^<>\s]*>`,
 	`(?:https?|ftp)://[^\s<>"'` + "`" + `\]\[（）。，、；：！？]+`,
 	`⟦\d+⟧`,
 	`[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]*[A-Za-z0-9_-](?:#\d+\b|@[0-9a-f]{7,40}\b)`,
 	`#\d+\b`, `\bGH-\d+\b`, `\b[0-9a-f]{7,40}\b`,
-	`\bCVE-\d{4}-\d{4,}\b`, `\bGHSA(?:-[0-9a-z]{4}){3}\b`, `(?i:\[!(?:note|tip|important|warning|caution)\])`, `\[\^[^\]\s]+\]:?`, `:(?:[a-z][a-z0-9_+-]*|[+-]1):`,
+	`\bCVE-\d{4}-\d{4,}\b`, `\bGHSA(?:-[0-9a-z]{4}){3}\b`, `(?i:\[!(?:note|tip|important|warning|caution)\])`, `\[\^[^\]\s]+\]:?`,
+	`:(?:[a-z][a-z0-9_+-]*|[+-]1):`,
 	`[A-Za-z0-9._%+-]*[A-Za-z0-9]@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b`,
-	`[A-Za-z]:\\[^\s<>"'` + "`" + `]*[A-Za-z0-9_]`, `(?:~|\.{1,2})?/[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]*)*[A-Za-z0-9_/-]`, `[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+\.[a-z0-9]{1,8}\b`,
+	`[A-Za-z]:\\[^\s<>"'` + "`" + `]*[A-Za-z0-9_]`, `(?:~|\.{1,2})?/[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]*)*[A-Za-z0-9_/-]`,
+	`[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+\.[a-z0-9]{1,8}\b`,
 	`\b[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.[a-z]{2,24}\b(?:/[A-Za-z0-9._~/?#=&%+-]*[A-Za-z0-9/_=-])?`,
 	`@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:/[A-Za-z0-9_.-]+)?`,
 }, "|"))
@@ -162,8 +164,8 @@ func firstInline(source string) (first span) {
 	return first
 }
 
-// isReference reports whether what looks like a reference is one: a mention, number, path or emoji within a word is not, and neither is a word
-// or a number that could be the hash of a commit.
+// isReference reports whether what looks like a reference is one: a mention, number, path or emoji within a word is not, and neither is a
+// word or a number that could be the hash of a commit.
 func isReference(source string, s span) bool {
 	found := source[s.from:s.to]
 	switch c := found[0]; {

@@ -99,7 +99,8 @@ func TestStructures(t *testing.T) {
 func longBody(sections int) string {
 	var b strings.Builder
 	for i := range sections {
-		fmt.Fprintf(&b, "## Section %d\n\nPlain words with `code %d`, [a link](https://x.example/%d) and #%d by @ada.\nA second line.\n\n", i, i, i, i)
+		fmt.Fprintf(&b, "## Section %d\n\nPlain words with `code %d`, [a link](https://x.example/%d) and #%d by @ada.\nA second line.\n\n", i, i,
+			i, i)
 		fmt.Fprintf(&b, "```sh\n# comment %d\n\n- not an item\nmake install\n```\n\n- first\n  - nested\n\n    ```go\n    f(%d)\n\n    g()\n    ```\n- second\n\n| h1 | h2 |\n|----|----|\n| c%d | d |\n\n", i, i, i)
 	}
 	return b.String()
@@ -138,7 +139,8 @@ func TestLongBodiesAreSplitOutsideOfCode(t *testing.T) {
 }
 
 func TestChunksKeepWhatStandsAroundThem(t *testing.T) {
-	for _, source := range []string{"", "\n\n", "one", "\n one \n\n", strings.Repeat("- an item of a list\n", 200), strings.Repeat("x", 5000), "a | b\n--|--\nc | d\n" + strings.Repeat("e | f\n", 500)} {
+	for _, source := range []string{"", "\n\n", "one", "\n one \n\n", strings.Repeat("- an item of a list\n", 200), strings.Repeat("x", 5000),
+		"a | b\n--|--\nc | d\n" + strings.Repeat("e | f\n", 500)} {
 		var whole strings.Builder
 		for _, c := range prose.Split(source, 50) {
 			whole.WriteString(c.Join(c.Text))

@@ -54,7 +54,8 @@ func TestIDsAreKept(t *testing.T) {
 					t.Errorf("%s of %s as %s: %d %s", method, id, accept, status, body)
 				}
 			}
-			if status, body := sendMessage(t, url, "application/json", message, "Mcp-Protocol-Version", "2099-01-01"); status != 400 || !strings.Contains(body, `"id":`+id+",") {
+			if status, body := sendMessage(t, url, "application/json", message, "Mcp-Protocol-Version", "2099-01-01"); status != 400 ||
+				!strings.Contains(body, `"id":`+id+",") {
 				t.Errorf("%s of %s that is refused: %d %s", method, id, status, body)
 			}
 		}
@@ -70,7 +71,8 @@ func TestIDsAreKept(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"true", "{}", "[1]"} {
-		if status, body := sendMessage(t, url, "application/json", fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"ping"}`, id)); status != 400 || !strings.Contains(body, "-32600") {
+		if status, body := sendMessage(t, url, "application/json",
+			fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"ping"}`, id)); status != 400 || !strings.Contains(body, "-32600") {
 			t.Errorf("an id that is none, %s: %d %s", id, status, body)
 		}
 	}
@@ -87,7 +89,8 @@ func TestProgress(t *testing.T) {
 		body := streamUntil(t, url, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"a":1,"progressToken":%s}}}`, token), func(sofar string) bool {
 			return strings.Count(sofar, "notifications/progress") >= 2
 		}, told)
-		if !strings.Contains(body, `"params":{"progressToken":`+token+`,"progress":`) || !strings.HasSuffix(strings.TrimSpace(body), `"text":"op{}"}]}}`) {
+		if !strings.Contains(body, `"params":{"progressToken":`+token+`,"progress":`) ||
+			!strings.HasSuffix(strings.TrimSpace(body), `"text":"op{}"}]}}`) {
 			t.Errorf("token %s: %s", token, body)
 		}
 	}
@@ -124,9 +127,12 @@ func streamUntil(t *testing.T, url, message string, enough func(string) bool, to
 
 // TestNoProgress: who does not ask for it, or by a token that is none, is answered as a whole.
 func TestNoProgress(t *testing.T) {
-	for _, meta := range []string{`{}`, `{"progressToken":null}`, `{"progressToken":true}`, `{"progressToken":{"a":1}}`, `{"progressToken":[1]}`, `7`} {
-		url := serve(t, Config{Progress: time.Nanosecond}, func(context.Context, Call) (*Result, error) { return &Result{Body: []byte("{}")}, nil })
-		status, body := sendMessage(t, url, "application/json, text/event-stream", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":`+meta+`}}`)
+	for _, meta := range []string{`{}`, `{"progressToken":null}`, `{"progressToken":true}`, `{"progressToken":{"a":1}}`,
+		`{"progressToken":[1]}`, `7`} {
+		url := serve(t, Config{Progress: time.Nanosecond},
+			func(context.Context, Call) (*Result, error) { return &Result{Body: []byte("{}")}, nil })
+		status, body := sendMessage(t, url, "application/json, text/event-stream",
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":`+meta+`}}`)
 		if status != 200 || strings.Contains(body, "notifications/progress") {
 			t.Errorf("%s: %d %s", meta, status, body)
 		}
@@ -151,7 +157,9 @@ func TestCancelledCallGetsNoResponse(t *testing.T) {
 				ended <- fmt.Sprint(status, body)
 			}()
 			<-entered
-			if status, body := sendMessage(t, url, accept, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`,"reason":"no more"}}`, headerSession, session); status != 202 || body != "" {
+			if status, body := sendMessage(t, url, accept,
+				`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`,"reason":"no more"}}`, headerSession,
+				session); status != 202 || body != "" {
 				t.Errorf("the cancellation: %d %s", status, body)
 			}
 			if got := <-ended; got != "202" {
@@ -172,7 +180,9 @@ func TestCancelledCallOfABatch(t *testing.T) {
 	session := beginSession(t, url, "2025-03-26")
 	ended := make(chan string, 1)
 	go func() {
-		_, body := sendMessage(t, url, "application/json", `[{"jsonrpc":"2.0","id":1.5,"method":"tools/call","params":{"name":"x"}},{"jsonrpc":"2.0","id":2,"method":"ping"}]`, headerSession, session)
+		_, body := sendMessage(t, url, "application/json",
+			`[{"jsonrpc":"2.0","id":1.5,"method":"tools/call","params":{"name":"x"}},{"jsonrpc":"2.0","id":2,"method":"ping"}]`, headerSession,
+			session)
 		ended <- body
 	}()
 	<-entered
@@ -186,7 +196,8 @@ func TestCancelledCallOfABatch(t *testing.T) {
 
 func beginSession(t *testing.T, url, version string) string {
 	t.Helper()
-	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
+	req, err := http.NewRequest(http.MethodPost, url,
+		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -136,7 +136,8 @@ func (p *post) exchangeCalls() error {
 		return nil
 	}
 	defer sessions.endCalls(p.session, &p.messages)
-	server, err := p.tools.server.Connect(context.WithValue(p.c.Request.Context(), exchangeKey{}, x), x, &sdk.ServerSessionOptions{State: p.sessionState()})
+	server, err := p.tools.server.Connect(context.WithValue(p.c.Request.Context(), exchangeKey{}, x), x,
+		&sdk.ServerSessionOptions{State: p.sessionState()})
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, "The request could not be taken.")
 	}

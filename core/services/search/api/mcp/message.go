@@ -143,5 +143,6 @@ func (p *post) checkHeaders(h http.Header) *jsonrpc.Error {
 }
 
 func versionMismatch(header string) *jsonrpc.Error {
-	return &jsonrpc.Error{Code: sdk.CodeHeaderMismatch, Message: "the header " + header + " is missing or says something else than the message"}
+	return &jsonrpc.Error{Code: sdk.CodeHeaderMismatch,
+		Message: "the header " + header + " is missing or says something else than the message"}
 }

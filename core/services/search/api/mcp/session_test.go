@@ -38,7 +38,8 @@ func TestSessionsAreBounded(t *testing.T) {
 }
 
 func TestToolsThatCannotBeOffered(t *testing.T) {
-	if _, err := NewTools([]Tool{{Name: "x", InputSchema: `{"type":"object","properties":{"a":{"type":"object","x-mcp-header":7}}}`}}); err == nil {
+	if _, err := NewTools([]Tool{{Name: "x",
+		InputSchema: `{"type":"object","properties":{"a":{"type":"object","x-mcp-header":7}}}`}}); err == nil {
 		t.Error("a schema that the SDK does not take has passed")
 	}
 	if _, err := NewTools([]Tool{{Name: "x", InputSchema: `[]`}, {Name: "y"}}); err != nil {

@@ -84,7 +84,8 @@ func schemaOf(t Tool) json.RawMessage {
 func onlyServed(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		switch method {
-		case methodInitialize, "ping", "server/discover", "tools/list", methodCallTool, "prompts/list", "resources/list", "resources/templates/list":
+		case methodInitialize, "ping", "server/discover", "tools/list", methodCallTool, "prompts/list", "resources/list",
+			"resources/templates/list":
 			return next(ctx, method, req)
 		}
 		if strings.HasPrefix(method, "notifications/") {

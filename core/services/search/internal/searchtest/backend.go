@@ -12,7 +12,8 @@ import (
 func Operations() []sdk.Operation {
 	flat := func(rate int64) []sdk.PriceTerm { return []sdk.PriceTerm{{Rate: rate}} }
 	return []sdk.Operation{
-		{Name: sdk.OpSearch, Required: []string{"query"}, Price: []sdk.PriceTerm{{Rate: 1, Cases: []sdk.PriceCase{{Field: "search_depth", Equals: "advanced", Rate: 2}}}}},
+		{Name: sdk.OpSearch, Required: []string{"query"},
+			Price: []sdk.PriceTerm{{Rate: 1, Cases: []sdk.PriceCase{{Field: "search_depth", Equals: "advanced", Rate: 2}}}}},
 		{Name: sdk.OpExtract, Required: []string{"urls"}, Price: []sdk.PriceTerm{{CountField: "urls", DefaultCount: 1, Unit: 5, Rate: 1}}},
 		{Name: sdk.OpCrawl, Required: []string{"url"}, Price: flat(3)},
 		{Name: sdk.OpMap, Required: []string{"url"}, Price: flat(2)},

@@ -22,7 +22,8 @@ var compilers = map[string]struct{ command, debian string }{
 
 // LinkFlags give the core its version.
 func (v Version) LinkFlags() string {
-	return "-s -w -X github.com/patchbay-dev/patchbay/core/cli.Version=" + v.Name + " -X github.com/patchbay-dev/patchbay/core/cli.Commit=" + v.Commit
+	return "-s -w -X github.com/patchbay-dev/patchbay/core/cli.Version=" + v.Name + " -X github.com/patchbay-dev/patchbay/core/cli.Commit=" +
+		v.Commit
 }
 
 // CompileBinaries compiles the binaries for an architecture into a directory: static ones, which run on any distribution.
@@ -38,13 +39,15 @@ func (v Version) CompileBinaries(arch, dir string) error {
 		}
 		env = append(env, "CC="+c.command)
 	}
-	err := RunGo(env, "build", "-trimpath", "-buildvcs=false", "-tags", "netgo,osusergo,sqlite_omit_load_extension", "-ldflags", v.LinkFlags()+" -linkmode external -extldflags -static",
+	err := RunGo(env, "build", "-trimpath", "-buildvcs=false", "-tags", "netgo,osusergo,sqlite_omit_load_extension", "-ldflags",
+		v.LinkFlags()+" -linkmode external -extldflags -static",
 		"-o", filepath.Join(dir, "patchbay"), CorePackage)
 	if err != nil {
 		return err
 	}
 	env = append(env, "CGO_ENABLED=0")
-	return RunGo(env, "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", filepath.Join(dir, "patchbay-plugins"), pluginsPackage)
+	return RunGo(env, "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", filepath.Join(dir, "patchbay-plugins"),
+		pluginsPackage)
 }
 
 // RunGo runs the go command in the root of the repository; env nil means the environment of this process.

@@ -32,7 +32,8 @@ func TestWrite(t *testing.T) {
 				must(t, err)
 				signature, err := os.ReadFile(filepath.Join(dir, "SHA256SUMS.minisig"))
 				must(t, err)
-				if !minisign.Verify(public, sums, signature) || strings.Count(string(sums), "\n") != n+1 || !strings.Contains(string(sums), artefact+"\n") {
+				if !minisign.Verify(public, sums, signature) || strings.Count(string(sums), "\n") != n+1 ||
+					!strings.Contains(string(sums), artefact+"\n") {
 					t.Errorf("with %s the checksums are\n%s%s", artefact, sums, signature)
 				}
 			}

@@ -31,8 +31,7 @@ func (x *Changes) EndAbandoned(ctx context.Context, job *queue.Job) error {
 				return err
 			}
 			rec.Status, rec.Reason, rec.FinishedAt = record.ChangeFailed, reason, x.now()
-			rec.Error = fmt.Sprintf("%s It had come to the step %s, and how that ended is not known: look at what runs before you try again.", why,
-				rec.Step)
+			rec.Error = fmt.Sprintf("%s It had come to the step %s, and how that ended is not known: look at what runs before you try again.", why, rec.Step)
 			if err := x.store.finishChange(ctx, rec, rec.ServiceID, x.now()); err != nil {
 				return err
 			}

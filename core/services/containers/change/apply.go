@@ -134,8 +134,7 @@ func (c *change) runSteps(ctx context.Context) error {
 		name string
 		do   func(context.Context) error
 	}{
-		{StepPull, c.pullAllowed}, {StepBackup, c.backupMounts}, {StepTag, c.tagTarget}, {StepUp, c.composeUp}, {StepHealth, c.awaitHealth},
-		{StepSync, c.syncTag}, {StepExtraTags, c.pullSteps().extraTags},
+		{StepPull, c.pullAllowed}, {StepBackup, c.backupMounts}, {StepTag, c.tagTarget}, {StepUp, c.composeUp}, {StepHealth, c.awaitHealth}, {StepSync, c.syncTag}, {StepExtraTags, c.pullSteps().extraTags},
 	}
 	for _, step := range steps[min(stepOrder(c.rec.Step), len(steps)):] {
 		if err := c.journalStep(ctx, step.name); err != nil {
@@ -199,8 +198,7 @@ func (c *change) nameFormer(ctx context.Context) {
 	}
 	ctx, cancel := work.OutlastJob(ctx, 5*time.Minute)
 	defer cancel()
-	if err := c.s.cfg.Host.ThroughOutage(ctx,
-		func() error { return c.s.cfg.Host.Engine().Tag(ctx, c.rec.FromImage, c.svc.ImageRef().String()) }); err != nil {
+	if err := c.s.cfg.Host.ThroughOutage(ctx, func() error { return c.s.cfg.Host.Engine().Tag(ctx, c.rec.FromImage, c.svc.ImageRef().String()) }); err != nil {
 		c.r.LogWarning(ctx, "%s: the name could not be given back to the former image: %s", c.displayName(), failure.Text(err))
 	}
 }

@@ -79,8 +79,7 @@ func (pl *Planner) planDependents(ctx context.Context, st *record.Stack, svc *re
 		if err != nil {
 			return err
 		}
-		res, err := pl.cfg.Host.ComposeDry(ctx, st,
-			host.ComposeCall{Action: engine.ActionRecreate, Services: []string{d.Name}, Scale: scale, Force: true})
+		res, err := pl.cfg.Host.ComposeDry(ctx, st, host.ComposeCall{Action: engine.ActionRecreate, Services: []string{d.Name}, Scale: scale, Force: true})
 		if err != nil {
 			return err
 		}
@@ -106,8 +105,7 @@ func (x *Changes) dependentRecords(ctx context.Context, st *record.Stack, svc *r
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, record.Dependent{ServiceID: dependents[i].ID, Name: dependents[i].Name, ImageID: now.ID, Replicas: now.Replicas,
-			Stopped: now.State == record.StateStopped})
+		out = append(out, record.Dependent{ServiceID: dependents[i].ID, Name: dependents[i].Name, ImageID: now.ID, Replicas: now.Replicas, Stopped: now.State == record.StateStopped})
 	}
 	return out, nil
 }
@@ -136,8 +134,7 @@ func (c dependentSteps) recreateDependent(ctx context.Context, d record.Dependen
 	if err := c.keepImage(ctx, &svc, d.ImageID); err != nil {
 		return err
 	}
-	call := host.ComposeCall{Action: engine.ActionRecreate, Services: []string{d.Name}, Scale: map[string]int{d.Name: d.Replicas},
-		Force: true, NoStart: d.Stopped}
+	call := host.ComposeCall{Action: engine.ActionRecreate, Services: []string{d.Name}, Scale: map[string]int{d.Name: d.Replicas}, Force: true, NoStart: d.Stopped}
 	_, err = c.s.cfg.Host.RunCompose(ctx, c.r, &c.stack, call)
 	return err
 }
@@ -163,8 +160,7 @@ func (c dependentSteps) restartDependents(ctx context.Context) {
 		if d.Stopped {
 			continue
 		}
-		if _, err := c.s.cfg.Host.RunCompose(ctx, c.r, &c.stack,
-			host.ComposeCall{Action: engine.ActionRestart, Services: []string{d.Name}}); err != nil {
+		if _, err := c.s.cfg.Host.RunCompose(ctx, c.r, &c.stack, host.ComposeCall{Action: engine.ActionRestart, Services: []string{d.Name}}); err != nil {
 			c.r.LogError(ctx, "%s: %s, which shares namespaces with it, could not be restarted: %s", c.displayName(), d.Name, failure.Text(err))
 		}
 	}

@@ -45,8 +45,7 @@ func (c dependentSteps) pullFollowers(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			c.r.LogWarning(ctx, "%s: the new image of %s, which shares namespaces or volumes with it, could not be pulled: %s", c.displayName(),
-				d.Name, failure.Text(err))
+			c.r.LogWarning(ctx, "%s: the new image of %s, which shares namespaces or volumes with it, could not be pulled: %s", c.displayName(), d.Name, failure.Text(err))
 			d.Follows = false
 		}
 	}
@@ -66,8 +65,7 @@ func (x *Changes) recreateLeft(ctx context.Context, changes []*change) error {
 				continue
 			}
 			if err := c.dependentSteps().recreateOutdated(ctx, d); err != nil {
-				c.r.LogError(ctx, "%s: %s, which shares namespaces or volumes with it, does not run as it did: %s", c.displayName(), d.Name,
-					failure.Text(err))
+				c.r.LogError(ctx, "%s: %s, which shares namespaces or volumes with it, does not run as it did: %s", c.displayName(), d.Name, failure.Text(err))
 				failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run as it did: %s", c.stack.Project, d.Name, failure.Text(err))
 			}
 		}

@@ -26,8 +26,7 @@ type watched struct {
 // waitHealthy waits until the service has exactly the wanted containers and they are healthy: by their health check, or,
 // without one, by running for the settling time without a restart. The containers are looked up each time: compose may
 // replace them.
-func (h *healthChecker) waitHealthy(ctx context.Context, r *work.Reporter, st *record.Stack, svc *record.Service,
-	want wantedContainers) error {
+func (h *healthChecker) waitHealthy(ctx context.Context, r *work.Reporter, st *record.Stack, svc *record.Service, want wantedContainers) error {
 	set := h.cfg.Settings()
 	limit := set.HealthTimeout
 	if svc.HealthTimeout > 0 {
@@ -88,8 +87,7 @@ func (h *healthChecker) checkInterrupted(state string, outages int64) error {
 
 // inspectContainers inspects the containers once. The state is empty if all are healthy, else it says what is awaited. The
 // grace is their longest start period.
-func (h *healthChecker) inspectContainers(ctx context.Context, st *record.Stack, svc *record.Service, want wantedContainers,
-	seen map[string]*watched) (state string, grace time.Duration, err error) {
+func (h *healthChecker) inspectContainers(ctx context.Context, st *record.Stack, svc *record.Service, want wantedContainers, seen map[string]*watched) (state string, grace time.Duration, err error) {
 	list, err := h.cfg.Host.AllContainersOf(ctx, st.Project, svc.Name)
 	if err != nil {
 		return "", 0, err
@@ -106,8 +104,7 @@ func (h *healthChecker) inspectContainers(ctx context.Context, st *record.Stack,
 			return "", 0, fmt.Errorf("inspect %s: %w", c.Name, err)
 		}
 		if d.ImageID != want.imageID {
-			return "", 0, fault.New(fault.Conflict, "The container %s runs image %s instead of %s.", d.Name, record.ShortDigest(d.ImageID),
-				record.ShortDigest(want.imageID))
+			return "", 0, fault.New(fault.Conflict, "The container %s runs image %s instead of %s.", d.Name, record.ShortDigest(d.ImageID), record.ShortDigest(want.imageID))
 		}
 		grace = max(grace, time.Duration(d.StartPeriodMS)*time.Millisecond)
 		var waits string

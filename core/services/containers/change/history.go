@@ -36,10 +36,8 @@ func (x *Changes) History(ctx context.Context, id string) ([]Change, error) {
 	out := make([]Change, len(rows))
 	for i, r := range rows {
 		out[i] = Change{
-			ID: r.ID, JobID: r.JobID, Kind: r.Kind, Status: r.Status, Step: r.Step, FromDigest: cmp.Or(r.FromDigest, r.FromImage),
-			FromVersion: r.FromVersion,
-			ToDigest:    cmp.Or(r.ToDigest, r.ToImage), ToVersion: r.ToVersion, Error: r.Error, StartedAt: api.TimeOfMillis(r.StartedAt),
-			FinishedAt: api.TimeOfMillis(r.FinishedAt),
+			ID: r.ID, JobID: r.JobID, Kind: r.Kind, Status: r.Status, Step: r.Step, FromDigest: cmp.Or(r.FromDigest, r.FromImage), FromVersion: r.FromVersion,
+			ToDigest: cmp.Or(r.ToDigest, r.ToImage), ToVersion: r.ToVersion, Error: r.Error, StartedAt: api.TimeOfMillis(r.StartedAt), FinishedAt: api.TimeOfMillis(r.FinishedAt),
 		}
 	}
 	return out, nil

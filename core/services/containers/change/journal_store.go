@@ -88,8 +88,7 @@ func (r *Store) changesOfJob(ctx context.Context, jobID string) (map[string]reco
 
 // OpenChanges are the changes of a job that have not ended and do not wait for the engine.
 func (r *Store) OpenChanges(ctx context.Context, jobID string) (out []record.Change, err error) {
-	err = r.DB(ctx).Where("job_id = ? AND status = ? AND waits_since = 0", jobID,
-		record.ChangeRunning).Order("started_at, id").Find(&out).Error
+	err = r.DB(ctx).Where("job_id = ? AND status = ? AND waits_since = 0", jobID, record.ChangeRunning).Order("started_at, id").Find(&out).Error
 	return out, err
 }
 
@@ -137,7 +136,6 @@ func (r *Store) adoptChange(ctx context.Context, id, jobID string) (*record.Chan
 
 // jobsOfOpenChanges returns the ids of the jobs with changes that have not ended.
 func (r *Store) jobsOfOpenChanges(ctx context.Context) (ids []string, err error) {
-	err = r.DB(ctx).Model(&record.Change{}).Distinct("job_id").Where("status = ? AND waits_since = 0",
-		record.ChangeRunning).Order("job_id").Pluck("job_id", &ids).Error
+	err = r.DB(ctx).Model(&record.Change{}).Distinct("job_id").Where("status = ? AND waits_since = 0", record.ChangeRunning).Order("job_id").Pluck("job_id", &ids).Error
 	return ids, err
 }

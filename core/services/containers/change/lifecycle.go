@@ -89,8 +89,7 @@ func pointerTo(s string) *string {
 }
 
 // serviceStates returns the states of services of one stack, as the engine reports them.
-func (l *Lifecycle) serviceStates(ctx context.Context, inv *project.Inventory,
-	services []*record.Service) (map[string]record.LifecycleState, string) {
+func (l *Lifecycle) serviceStates(ctx context.Context, inv *project.Inventory, services []*record.Service) (map[string]record.LifecycleState, string) {
 	out := map[string]record.LifecycleState{}
 	if len(services) == 0 {
 		return out, ""
@@ -182,8 +181,7 @@ func (l *Lifecycle) ServiceAction(ctx context.Context, id, action string) (strin
 	}
 	if action == ActionStart {
 		if why := l.cannotStart(ctx, inv, svc); why != "" {
-			return "", fault.New(fault.Conflict, "%s has no container yet, and this compose starts only what is there.", svc.Name).With("reason",
-				why)
+			return "", fault.New(fault.Conflict, "%s has no container yet, and this compose starts only what is there.", svc.Name).With("reason", why)
 		}
 	}
 	return l.cfg.Jobs.SubmitNew(ctx, work.Submission{

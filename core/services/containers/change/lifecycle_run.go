@@ -86,8 +86,7 @@ func (l *Lifecycle) RunLifecycle(ctx context.Context, job *queue.Job, spec Lifec
 }
 
 // lifecycleScale is the number of containers that the services had when the job began, also in a later attempt.
-func (l *Lifecycle) lifecycleScale(ctx context.Context, job *queue.Job, r *work.Reporter, st *record.Stack,
-	services []record.Service) (map[string]int, error) {
+func (l *Lifecycle) lifecycleScale(ctx context.Context, job *queue.Job, r *work.Reporter, st *record.Stack, services []record.Service) (map[string]int, error) {
 	scale := map[string]int{}
 	if len(job.Checkpoint) > 0 {
 		return scale, record.DecodeColumn(job.Checkpoint, &scale)

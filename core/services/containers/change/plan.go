@@ -71,8 +71,7 @@ func (pl *Planner) planUpdate(ctx context.Context, inv *project.Inventory, spec 
 }
 
 // planService returns what an update would do to a service.
-func (pl *Planner) planService(ctx context.Context, st *record.Stack, svc *record.Service, t project.Target, with []project.Target,
-	backupMode string) (ServicePlan, error) {
+func (pl *Planner) planService(ctx context.Context, st *record.Stack, svc *record.Service, t project.Target, with []project.Target, backupMode string) (ServicePlan, error) {
 	p, err := pl.outlineService(ctx, st, svc, t, with)
 	if err != nil {
 		return p, err
@@ -86,8 +85,7 @@ func (pl *Planner) planService(ctx context.Context, st *record.Stack, svc *recor
 }
 
 // outlineService returns the plan of a service with what would run, and with the plan of its dependents. with are all targets of the job.
-func (pl *Planner) outlineService(ctx context.Context, st *record.Stack, svc *record.Service, t project.Target,
-	with []project.Target) (ServicePlan, error) {
+func (pl *Planner) outlineService(ctx context.Context, st *record.Stack, svc *record.Service, t project.Target, with []project.Target) (ServicePlan, error) {
 	ref := svc.ImageRef()
 	p := ServicePlan{
 		ServiceID: svc.ID, StackID: st.ID, Name: st.Project + " / " + svc.Name, FromDigest: svc.RuntimeDigest, ToDigest: t.TargetDigest,
@@ -111,8 +109,7 @@ func (pl *Planner) outlineService(ctx context.Context, st *record.Stack, svc *re
 	if err != nil {
 		return p, err
 	}
-	res, err := pl.cfg.Host.ComposeDry(ctx, st,
-		host.ComposeCall{Action: engine.ActionRecreate, Services: []string{svc.Name}, Scale: scale, NoStart: p.StaysStopped})
+	res, err := pl.cfg.Host.ComposeDry(ctx, st, host.ComposeCall{Action: engine.ActionRecreate, Services: []string{svc.Name}, Scale: scale, NoStart: p.StaysStopped})
 	if err != nil {
 		return p, err
 	}
@@ -136,8 +133,7 @@ func (pl *Planner) Outline(ctx context.Context, ids []string) (map[string]Servic
 		if svc == nil || inv.Stacks[svc.StackID] == nil || svc.CandidateDigest == "" {
 			continue
 		}
-		if out[id], err = pl.outlineService(ctx, inv.Stacks[svc.StackID], svc, project.Target{TargetDigest: svc.CandidateDigest},
-			with); err != nil {
+		if out[id], err = pl.outlineService(ctx, inv.Stacks[svc.StackID], svc, project.Target{TargetDigest: svc.CandidateDigest}, with); err != nil {
 			return nil, err
 		}
 	}

@@ -28,11 +28,10 @@ func (c pullSteps) fetchImage(ctx context.Context, ref string) (id string, err e
 	c.r.LogInfo(ctx, "%s: pulling %s", c.displayName(), ref)
 	var img *engine.Image
 	err = c.s.cfg.Host.RetryStep(ctx, func() (err error) {
-		img, err = c.s.cfg.Host.Engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.cfg.Settings().DockerConfig},
-			func(p engine.PullProgress) error {
-				c.reportPull(ctx, ref, p)
-				return ctx.Err()
-			})
+		img, err = c.s.cfg.Host.Engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.cfg.Settings().DockerConfig}, func(p engine.PullProgress) error {
+			c.reportPull(ctx, ref, p)
+			return ctx.Err()
+		})
 		return err
 	})
 	if err != nil {
@@ -58,8 +57,7 @@ func downloadProgress(p engine.PullProgress) *work.DownloadProgress {
 		Status: p.Status, ActiveLayers: []work.LayerProgress{},
 	}
 	for _, l := range p.Active {
-		d.ActiveLayers = append(d.ActiveLayers, work.LayerProgress{ID: l.ID, Status: l.Status, CurrentBytes: l.CurrentBytes,
-			TotalBytes: l.TotalBytes})
+		d.ActiveLayers = append(d.ActiveLayers, work.LayerProgress{ID: l.ID, Status: l.Status, CurrentBytes: l.CurrentBytes, TotalBytes: l.TotalBytes})
 	}
 	return d
 }
@@ -70,8 +68,7 @@ func (c pullSteps) extraTags(ctx context.Context) error {
 		ref := c.svc.ImageRef().WithTag(tag)
 		c.reportProgress(ctx, 0.97, "pulling "+ref)
 		err := c.s.cfg.Host.RetryStep(ctx, func() error {
-			_, err := c.s.cfg.Host.Engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.cfg.Settings().DockerConfig},
-				func(engine.PullProgress) error { return ctx.Err() })
+			_, err := c.s.cfg.Host.Engine().Pull(ctx, engine.PullRequest{Ref: ref, DockerConfig: c.s.cfg.Settings().DockerConfig}, func(engine.PullProgress) error { return ctx.Err() })
 			return err
 		})
 		switch {

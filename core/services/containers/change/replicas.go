@@ -83,8 +83,7 @@ func (h *healthChecker) checkStopped(ctx context.Context, st *record.Stack, svc 
 	}
 	for _, c := range list {
 		if c.ImageID != want.imageID {
-			return fault.New(fault.Conflict, "The container %s has image %s instead of %s.", c.Name, record.ShortDigest(c.ImageID),
-				record.ShortDigest(want.imageID))
+			return fault.New(fault.Conflict, "The container %s has image %s instead of %s.", c.Name, record.ShortDigest(c.ImageID), record.ShortDigest(want.imageID))
 		}
 	}
 	return nil

@@ -53,8 +53,7 @@ func (x *Changes) settleChanges(ctx context.Context, spec changeOptions, r *work
 			}
 			return out, err
 		}
-		if err := cmp.Or(x.recreateLeft(ctx, []*change{c}),
-			x.startStopped(ctx, r, &c.stack, []*change{c}, x.othersThatRan(ctx, spec, &c.svc))); err != nil {
+		if err := cmp.Or(x.recreateLeft(ctx, []*change{c}), x.startStopped(ctx, r, &c.stack, []*change{c}, x.othersThatRan(ctx, spec, &c.svc))); err != nil {
 			failed = err
 		}
 		sum := newStackSummary(&c.stack)
@@ -97,8 +96,7 @@ func (x *Changes) settleChange(ctx context.Context, spec changeOptions, r *work.
 
 // newChange takes a record up. The service goes by the name of the image that it had when the change began: the project's
 // files may say something else by now.
-func (x *Changes) newChange(r *work.Reporter, rec *record.Change, svc record.Service, st record.Stack, spec changeOptions,
-	t project.Target) *change {
+func (x *Changes) newChange(r *work.Reporter, rec *record.Change, svc record.Service, st record.Stack, spec changeOptions, t project.Target) *change {
 	if ref, err := image.Parse(rec.Image); err == nil {
 		svc.Image, svc.Repo, svc.Tag, svc.Pinned = rec.Image, ref.Repo(), ref.Tag, ref.Digest
 	}

@@ -29,13 +29,11 @@ func listLeftOut(inv *project.Inventory, spec *UpdateJob) (out []LeftOut) {
 	for _, svc := range inv.Services {
 		mark := inv.RollbackOf(svc)
 		isTarget := slices.ContainsFunc(spec.Targets, func(t project.Target) bool { return t.ServiceID == svc.ID })
-		if mark == nil || isTarget || spec.Scope == work.ScopeStack && svc.StackID != spec.StackID ||
-			!inv.IsApplicable(svc, spec.AllowArchMismatch) {
+		if mark == nil || isTarget || spec.Scope == work.ScopeStack && svc.StackID != spec.StackID || !inv.IsApplicable(svc, spec.AllowArchMismatch) {
 			continue
 		}
 		out = append(out, LeftOut{
-			ServiceID: svc.ID, StackID: svc.StackID, Name: inv.Stacks[svc.StackID].Project + " / " + svc.Name, Digest: svc.CandidateDigest,
-			Reason: record.ChangeRolledBack, JobID: mark.JobID,
+			ServiceID: svc.ID, StackID: svc.StackID, Name: inv.Stacks[svc.StackID].Project + " / " + svc.Name, Digest: svc.CandidateDigest, Reason: record.ChangeRolledBack, JobID: mark.JobID,
 		})
 	}
 	slices.SortFunc(out, func(a, b LeftOut) int { return cmp.Compare(a.Name, b.Name) })
@@ -45,7 +43,6 @@ func listLeftOut(inv *project.Inventory, spec *UpdateJob) (out []LeftOut) {
 // reportLeftOut writes the services that an update leaves out into the log of its job.
 func reportLeftOut(ctx context.Context, r *work.Reporter, list []LeftOut) {
 	for _, l := range list {
-		r.LogWarning(ctx, "%s: left out, since %s was rolled back before; update it by itself, or ignore that version", l.Name,
-			record.ShortDigest(l.Digest))
+		r.LogWarning(ctx, "%s: left out, since %s was rolled back before; update it by itself, or ignore that version", l.Name, record.ShortDigest(l.Digest))
 	}
 }

@@ -28,8 +28,7 @@ type restart struct {
 }
 
 // ranBefore returns the services of a job's targets that ran when it began, also in a later attempt.
-func (x *Changes) ranBefore(ctx context.Context, job *queue.Job, targets []project.Target, r *work.Reporter,
-	inv *project.Inventory) (ran []string, err error) {
+func (x *Changes) ranBefore(ctx context.Context, job *queue.Job, targets []project.Target, r *work.Reporter, inv *project.Inventory) (ran []string, err error) {
 	if len(job.Checkpoint) > 0 {
 		r.Resumed = true
 		return ran, record.DecodeColumn(job.Checkpoint, &ran)
@@ -63,12 +62,10 @@ func (x *Changes) startStopped(ctx context.Context, r *work.Reporter, st *record
 	defer cancel()
 	var failed error
 	for _, item := range x.toRestart(ctx, changes, others) {
-		err := x.cfg.Host.RepeatAfterOutage(ctx, r, st.Project+" / "+item.svc.Name,
-			func(ctx context.Context) error { return x.restartService(ctx, r, st, item) })
+		err := x.cfg.Host.RepeatAfterOutage(ctx, r, st.Project+" / "+item.svc.Name, func(ctx context.Context) error { return x.restartService(ctx, r, st, item) })
 		if err != nil {
 			r.LogError(ctx, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failure.Text(err))
-			failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name,
-				failure.Text(err))
+			failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failure.Text(err))
 		}
 	}
 	return failed
@@ -102,10 +99,7 @@ func (x *Changes) restartService(ctx context.Context, r *work.Reporter, st *reco
 	if err != nil {
 		return err
 	}
-	stopped := slices.ContainsFunc(list, func(c engine.Container) bool {
-		return c.State == "exited" || c.State == "created" ||
-			c.State == "dead"
-	})
+	stopped := slices.ContainsFunc(list, func(c engine.Container) bool { return c.State == "exited" || c.State == "created" || c.State == "dead" })
 	other := slices.ContainsFunc(list, func(c engine.Container) bool {
 		return item.imageID != "" && c.ImageID != item.imageID || c.ImageID != list[0].ImageID
 	})

@@ -39,8 +39,7 @@ type gatheredTurn struct {
 // runCommand runs the command of one service, or has it run with those of others. While it waits for that it leaves its
 // place. If a common command
 // fails, each runs its own, so that the error is its own.
-func (g *gathering) runCommand(ctx context.Context, place *order.Place, call host.ComposeCall,
-	do func(context.Context, host.ComposeCall) error) error {
+func (g *gathering) runCommand(ctx context.Context, place *order.Place, call host.ComposeCall, do func(context.Context, host.ComposeCall) error) error {
 	own := &gathered{call: call, told: make(chan gatheredTurn, 1)}
 	g.mu.Lock()
 	g.waiting = append(g.waiting, own)
@@ -65,8 +64,7 @@ func (g *gathering) runCommand(ctx context.Context, place *order.Place, call hos
 }
 
 // leadGroup runs one command for all that have gathered and can be done in one with own, and gives the turn to the next.
-func (g *gathering) leadGroup(ctx context.Context, own *gathered,
-	do func(context.Context, host.ComposeCall) error) (alone bool, err error) {
+func (g *gathering) leadGroup(ctx context.Context, own *gathered, do func(context.Context, host.ComposeCall) error) (alone bool, err error) {
 	g.mu.Lock()
 	var with, left []*gathered
 	for _, other := range g.waiting {

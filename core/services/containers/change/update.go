@@ -117,9 +117,8 @@ func (x *Changes) refuseUnseenDrift(ctx context.Context, inv *project.Inventory,
 // submitUpdate queues the job of a request that was checked.
 func (x *Changes) submitUpdate(ctx context.Context, inv *project.Inventory, req *UpdateRequest, actor string) (string, error) {
 	payload := UpdateJob{
-		Subject: work.Subject{Scope: req.Scope, StackID: req.StackID, ServiceID: req.ServiceID, Reason: req.Reason},
-		changeOptions: changeOptions{Mode: req.Mode, Targets: req.Targets, AllowDrift: req.AllowDrift, BackupMode: req.BackupMode,
-			Images: map[string]string{}},
+		Subject:       work.Subject{Scope: req.Scope, StackID: req.StackID, ServiceID: req.ServiceID, Reason: req.Reason},
+		changeOptions: changeOptions{Mode: req.Mode, Targets: req.Targets, AllowDrift: req.AllowDrift, BackupMode: req.BackupMode, Images: map[string]string{}},
 
 		AllowArchMismatch: req.AllowArchMismatch,
 	}
@@ -207,8 +206,7 @@ func (r *UpdateRequest) normalizeSingle() error {
 const maxPullTags = 20
 
 func normalizeTarget(t *project.Target) error {
-	t.ServiceID, t.TargetTag, t.TargetDigest = strings.TrimSpace(t.ServiceID), strings.TrimSpace(t.TargetTag),
-		strings.TrimSpace(t.TargetDigest)
+	t.ServiceID, t.TargetTag, t.TargetDigest = strings.TrimSpace(t.ServiceID), strings.TrimSpace(t.TargetTag), strings.TrimSpace(t.TargetDigest)
 	if t.TargetDigest != "" && !strings.Contains(t.TargetDigest, ":") {
 		t.TargetDigest = "sha256:" + t.TargetDigest
 	}
@@ -270,8 +268,7 @@ func checkCoverage(inv *project.Inventory, r *UpdateRequest) error {
 	}
 	slices.Sort(missing)
 	slices.Sort(extra)
-	return record.InvalidField("targets", "The targets must be exactly the services that can be updated.").With("missingServiceIds",
-		missing).With("extraServiceIds", extra)
+	return record.InvalidField("targets", "The targets must be exactly the services that can be updated.").With("missingServiceIds", missing).With("extraServiceIds", extra)
 }
 
 // checkApplicable returns an error if a target no longer matches the result of the last check.
@@ -285,13 +282,11 @@ func checkApplicable(inv *project.Inventory, t project.Target, allowMismatch boo
 	case svc.Pinned != "":
 		return fault.New(fault.Conflict, "The project pins %s to a digest: change the digest in its files.", svc.Name).With("reason", "pinned")
 	case t.TargetTag != svc.Tag:
-		return record.InvalidField("targetTag", "The project names the tag %q; another tag is not applied.", svc.Tag).With("expectedTag",
-			svc.Tag).With("gotTag", t.TargetTag)
+		return record.InvalidField("targetTag", "The project names the tag %q; another tag is not applied.", svc.Tag).With("expectedTag", svc.Tag).With("gotTag", t.TargetTag)
 	case svc.CandidateDigest == "" || t.TargetDigest != svc.CandidateDigest:
 		return fault.New(fault.Conflict, "The target digest no longer matches the last check; check again.").With("reason", "rescan_required")
 	case svc.CandidateMatch == project.ArchMismatch && !allowMismatch:
-		return record.InvalidField("allowArchMismatch", "The new version of %s is not made for this host's architecture.",
-			svc.Name).With("reason", "arch_mismatch")
+		return record.InvalidField("allowArchMismatch", "The new version of %s is not made for this host's architecture.", svc.Name).With("reason", "arch_mismatch")
 	}
 	if after := inv.ApplyAfter(svc); after > inv.Now {
 		return fault.New(fault.Conflict, "The new version of %s has not reached the minimum age.", svc.Name).

@@ -37,8 +37,7 @@ func jobResult(ctx context.Context, done []*change) error {
 		return nil
 	}
 	if failed == nil {
-		return queue.EndRolledBack(fault.New(fault.Conflict, "%s was rolled back: %s%s", back.displayName(), back.rec.Error,
-			othersText(done, back)))
+		return queue.EndRolledBack(fault.New(fault.Conflict, "%s was rolled back: %s%s", back.displayName(), back.rec.Error, othersText(done, back)))
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -166,11 +165,9 @@ func (u *updateRun) beginUpdate(ctx context.Context, st record.Stack, svc record
 		return nil, err
 	}
 	rec, err = u.s.store.BeginChange(ctx, &record.Change{
-		ID: store.NewID("chg"), JobID: u.job.ID, Kind: record.ChangeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: record.ChangeRunning,
-		Step: StepPull, Image: svc.Image,
+		ID: store.NewID("chg"), JobID: u.job.ID, Kind: record.ChangeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: record.ChangeRunning, Step: StepPull, Image: svc.Image,
 		FromImage: running.ID, FromDigest: running.Digest, FromVersion: svc.RuntimeVersion, FromState: running.State,
-		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: u.s.now(), Replicas: running.Replicas, RunsOnce: once,
-		Dependents: markFollowers(dependents, u.spec.Targets),
+		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: u.s.now(), Replicas: running.Replicas, RunsOnce: once, Dependents: markFollowers(dependents, u.spec.Targets),
 	})
 	if err != nil {
 		return nil, err

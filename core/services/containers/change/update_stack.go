@@ -72,8 +72,7 @@ func (u *updateRun) updateTargets(ctx context.Context, g TargetGroup) (*StackSum
 			if e.change != nil {
 				sum.addWaiting(e.change, e.err)
 			} else if ctx.Err() == nil {
-				sum.AddFailure(ServiceFailure{ServiceID: svc.ID, FailureStep: stepPrecheck, LastError: failure.Text(e.err),
-					Reason: failure.Code(e.err)}, nil)
+				sum.AddFailure(ServiceFailure{ServiceID: svc.ID, FailureStep: stepPrecheck, LastError: failure.Text(e.err), Reason: failure.Code(e.err)}, nil)
 				e.err = fault.Wrap(e.err, fault.Conflict, "%s / %s: %s", g.Stack.Project, svc.Name, failure.Text(e.err))
 			}
 			if err == nil || errors.Is(e.err, failure.ErrEngineAway) && !errors.Is(err, failure.ErrEngineAway) {
@@ -151,8 +150,7 @@ func (x *Changes) OrderTargets(ctx context.Context, jobID string, g TargetGroup)
 		works[i] = append([]string{svc.Name, "image " + svc.ImageRef().String()}, host.DependentNames(p, list, svc.Name)...)
 		tasks[i].Begun = wasBegun(&svc)
 		for j := range i {
-			if needs[svc.Name][out.Svcs[j].Name] || slices.ContainsFunc(works[i],
-				func(name string) bool { return slices.Contains(works[j], name) }) {
+			if needs[svc.Name][out.Svcs[j].Name] || slices.ContainsFunc(works[i], func(name string) bool { return slices.Contains(works[j], name) }) {
 				tasks[i].After = append(tasks[i].After, j)
 			}
 		}

@@ -81,8 +81,7 @@ func (sum *StackSummary) AddFailure(f ServiceFailure, back *RollbackSummary) {
 	if u.FailedService != "" {
 		u.AlsoFailed = append(u.AlsoFailed, ServiceFailure{u.FailedService, u.FailureStep, u.LastError, u.Reason, u.Canceled, true})
 	}
-	u.FailedService, u.FailureStep, u.LastError, u.Reason, u.Canceled, u.Rollback = f.ServiceID, f.FailureStep, f.LastError, f.Reason,
-		f.Canceled, back
+	u.FailedService, u.FailureStep, u.LastError, u.Reason, u.Canceled, u.Rollback = f.ServiceID, f.FailureStep, f.LastError, f.Reason, f.Canceled, back
 }
 
 // RollbackSummary tells what brought the former image back.
@@ -113,8 +112,7 @@ func (sum *StackSummary) addChange(ctx context.Context, c *change) {
 		u.ChangedServices, u.TargetTagsPulled = append(u.ChangedServices, id), append(u.TargetTagsPulled, c.svc.ImageRef().String())
 		return
 	}
-	failure := ServiceFailure{ServiceID: id, FailureStep: cmp.Or(c.outcome.FailureStep, c.rec.Step), LastError: c.rec.Error,
-		Reason: c.rec.Reason, Canceled: c.isCanceled()}
+	failure := ServiceFailure{ServiceID: id, FailureStep: cmp.Or(c.outcome.FailureStep, c.rec.Step), LastError: c.rec.Error, Reason: c.rec.Reason, Canceled: c.isCanceled()}
 	if c.rec.Status == record.ChangeFailed && stepOrder(c.rec.Step) < 0 {
 		failure.FailureStep = c.rec.Step
 	}

@@ -27,18 +27,14 @@ func (c *change) awaitNextJob(ctx context.Context, cause error) error {
 		return fmt.Errorf("write the journal: %w", err)
 	}
 	c.s.waiting.Store(true)
-	c.r.LogError(ctx, "%s: the engine did not come back at the step %s (%s); another job goes on when it does", c.displayName(), c.rec.Step,
-		failure.Text(cause))
-	return fault.Wrap(failure.ErrEngineAway, fault.Conflict,
-		"%s: The engine did not come back within %s. Another job goes on at the step %s when it does.", c.displayName(),
-		c.s.cfg.Host.OutageWait(), c.rec.Step).
+	c.r.LogError(ctx, "%s: the engine did not come back at the step %s (%s); another job goes on when it does", c.displayName(), c.rec.Step, failure.Text(cause))
+	return fault.Wrap(failure.ErrEngineAway, fault.Conflict, "%s: The engine did not come back within %s. Another job goes on at the step %s when it does.", c.displayName(), c.s.cfg.Host.OutageWait(), c.rec.Step).
 		With("reason", failure.EngineAway)
 }
 
 // addWaiting adds a change that is left open to the summary.
 func (sum *StackSummary) addWaiting(c *change, cause error) {
-	sum.AddFailure(ServiceFailure{ServiceID: c.svc.ID, FailureStep: c.rec.Step, LastError: failure.Text(cause), Reason: failure.Code(cause)},
-		nil)
+	sum.AddFailure(ServiceFailure{ServiceID: c.svc.ID, FailureStep: c.rec.Step, LastError: failure.Text(cause), Reason: failure.Code(cause)}, nil)
 	sum.Backup = append(sum.Backup, c.outcome.Backups...)
 }
 
@@ -81,8 +77,7 @@ func (x *Changes) resumeChange(ctx context.Context, rec *record.Change) error {
 	if svc == nil || inv.Stacks[svc.StackID] == nil {
 		return x.endWaiting(ctx, rec, "The service is gone.")
 	}
-	sub := work.Submission{Kind: work.JobUpdate, Key: "resume/" + rec.ID, Actor: work.ActorSchedule, Services: []string{svc.ID},
-		Stacks: []string{svc.StackID}}
+	sub := work.Submission{Kind: work.JobUpdate, Key: "resume/" + rec.ID, Actor: work.ActorSchedule, Services: []string{svc.ID}, Stacks: []string{svc.StackID}}
 	// The payloads of both types of jobs are parts of this one.
 	payload := struct {
 		UpdateJob
@@ -106,8 +101,7 @@ func (x *Changes) resumeChange(ctx context.Context, rec *record.Change) error {
 	case fault.CodeOf(err) != fault.NotFound:
 		return err
 	}
-	payload.Scope, payload.StackID, payload.ServiceID, payload.Mode, payload.Resumes = work.ScopeService, svc.StackID, svc.ID, ModeApply,
-		rec.ID
+	payload.Scope, payload.StackID, payload.ServiceID, payload.Mode, payload.Resumes = work.ScopeService, svc.StackID, svc.ID, ModeApply, rec.ID
 	payload.Targets = slices.DeleteFunc(payload.Targets, func(t project.Target) bool { return t.ServiceID != svc.ID })
 	sub.Payload = payload
 	sub.Locks = []string{work.ServiceLock(svc.ID)}

@@ -216,7 +216,7 @@ func (p pages) restoreBackup(c *gin.Context, id string) (string, error) {
 	}
 	backupID := c.PostForm("backup")
 	if !slices.ContainsFunc(list, func(b backup.Backup) bool { return b.ID == backupID }) {
-		return "", fault.New(fault.NotFound, "There is no such backupID of this service.")
+		return "", fault.New(fault.NotFound, "There is no such backup of this service.")
 	}
 	return p.service.Restore(ctx, backupID)
 }

@@ -323,7 +323,7 @@ func TestReloadSwapsChainsUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	var last *backend
+	last := e.more[0]
 	for i := range 30 {
 		set := e.set
 		next := &backend{desc: e.backend.desc, invoke: answering(200, `{}`)}
@@ -335,9 +335,7 @@ func TestReloadSwapsChainsUnderLoad(t *testing.T) {
 		if err := e.svc.Reload(set, chain...); err != nil {
 			t.Fatal(err)
 		}
-		if last != nil {
-			last.retire()
-		}
+		last.retire()
 		last = next
 	}
 	close(stop)

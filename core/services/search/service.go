@@ -154,9 +154,10 @@ func (s *Service) Prepare(set Settings, backends ...client.Search) (commit func(
 	}
 	return func() {
 		s.Table().SetDefaults(set.defaultLimits())
-		s.settings.Store(&set)
-		useAPI()
+		// The tools of MCP come after the operations that they call.
 		s.Use(next)
+		useAPI()
+		s.settings.Store(&set)
 		if set.DevOpenAdmin {
 			s.cfg.Logger.Warn("dev_open_admin is on: calls without a token are let through; never use this in production")
 		}

@@ -125,13 +125,14 @@ func (h *proxyHandlers) servePost(c *gin.Context, operation string) error {
 // identifyWithoutHeader returns the token of a request that has none in its header. text is the token found
 // elsewhere, or "".
 func (h *proxyHandlers) identifyWithoutHeader(c *gin.Context, text string) (*access.Token, error) {
+	set := h.state.Load().settings
 	switch {
 	case text != "":
 		return h.authenticate(c, text)
-	case h.state.Load().settings.DevOpenAdmin:
+	case set.DevOpenAdmin:
 		// Nothing but the address lets such a call in: a page of another site may have made a browser send it.
 		if http.NewCrossOriginProtection().Check(c.Request) != nil ||
-			!httpd.IsOwnHost(c.Request.Host, h.publicURL, h.state.Load().settings.BaseURL) {
+			!httpd.IsOwnHost(c.Request.Host, h.publicURL, set.BaseURL) {
 			return nil, fault.New(fault.Forbidden, "The request comes from another site.")
 		}
 		httpd.SetAuthenticated(c)

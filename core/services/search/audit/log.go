@@ -128,17 +128,19 @@ const topicRequests = "search.requests"
 
 // Flush waits until the audit of all requests that have ended is written, roll-ups included.
 func (l *Log) Flush(ctx context.Context) error {
-	if l.writer == nil {
-		return nil
-	}
-	if err := l.FlushRows(ctx); err != nil {
+	if err := l.FlushRows(ctx); err != nil || l.writer == nil {
 		return err
 	}
 	return l.rollups.flush(ctx)
 }
 
 // FlushRows is Flush without the roll-ups, which may be some seconds behind.
-func (l *Log) FlushRows(ctx context.Context) error { return l.writer.flush(ctx) }
+func (l *Log) FlushRows(ctx context.Context) error {
+	if l.writer == nil {
+		return nil
+	}
+	return l.writer.flush(ctx)
+}
 
 // DropUnstored drops the roll-ups that are not stored yet, as a crash does. The next start computes them again.
 func (l *Log) DropUnstored() { l.rollups.dropUnstored() }

@@ -18,6 +18,12 @@ func TestDetailOfARefusal(t *testing.T) {
 	if l.ErrorMessage != "The access token has used its hourly limit of 5 requests." {
 		t.Errorf("message: %s", l.ErrorMessage)
 	}
+	x.Needed, x.Scope, x.Limit, x.Used = 40, "credits", 100, 70
+	var reserved RequestLog
+	reserved.setDetail(Refused, x.Encode())
+	if want := "The call reserves 40 credits, and 70 are used or reserved of the access token's hourly limit of 100 credits."; reserved.ErrorMessage != want {
+		t.Errorf("message: %s, want: %s", reserved.ErrorMessage, want)
+	}
 	var old RequestLog
 	if old.setDetail(Refused, ""); old.Limit.Of != nil || old.ErrorMessage != "" {
 		t.Errorf("a row without detail: %+v", old)

@@ -33,7 +33,7 @@ func fillTables(t testing.TB, st *store.Store, now int64) (big []string) {
 		{"containers_samples", "service_id, at, cpu, mem_used, mem_limit, net_rx, net_tx, block_read, block_write, pids, containers",
 			"'svc' || (i % 100), ? - 5000 * (i / 100), 1, 1, 1, 1, 1, 1, 1, 1, 1", 300_000},
 		{"containers_deliveries", "delivery_id, first_at, last_at, decision, status",
-			"'d' || i, ? - 1000 * i, 5 + i, 'processed', 202", 50_000},
+			"'d' || i, ? - 1000 * i, ? - 1000 * i, 'processed', 202", 50_000},
 		{"containers_delivery_events", "at, data",
 			"? - 1000 * i, '{}'", 50_000},
 		{"containers_snapshots", "repo, digest, platform, tags, scan, checked_at",

@@ -119,6 +119,9 @@ func (r *Reader) beginSandbox() error {
 func (r *Reader) Read(ctx context.Context, data []byte) (title, text string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if ctx.Err() != nil {
+		return "", "", ErrTooSlow
+	}
 	if err := r.beginSandbox(); err != nil {
 		return "", "", err
 	}

@@ -128,12 +128,16 @@ type Target struct {
 }
 
 // Actionable reports whether an update of the whole stack, which is not archived, takes the service along.
-func (d *ServiceDetail) Actionable() bool { return d.applicable() && d.Candidate.RolledBack == nil }
+func (d *ServiceDetail) Actionable() bool {
+	return d.hasApplicableUpdate() && d.Candidate.RolledBack == nil
+}
 
 // LeftOut reports whether such an update leaves the service out because its candidate was rolled back.
-func (d *ServiceDetail) LeftOut() bool { return d.applicable() && d.Candidate.RolledBack != nil }
+func (d *ServiceDetail) LeftOut() bool {
+	return d.hasApplicableUpdate() && d.Candidate.RolledBack != nil
+}
 
-func (d *ServiceDetail) applicable() bool {
+func (d *ServiceDetail) hasApplicableUpdate() bool {
 	return (d.Status == StatusUpdatable || d.Status == StatusHint) && !d.Archived && !d.Self && (d.State != record.StateStopped || d.RunsOnce)
 }
 

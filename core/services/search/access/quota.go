@@ -142,9 +142,9 @@ func nextMonth(now time.Time) time.Time {
 	return time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// settle replaces a reservation by the credits that were used. began is when the request was admitted: its credits
+// settleReservation replaces a reservation by the credits that were used. began is when the request was admitted: its credits
 // count for that minute, day and month.
-func (c *counter) settle(now, began time.Time, price, credits int64, outcome audit.Outcome) {
+func (c *counter) settleReservation(now, began time.Time, price, credits int64, outcome audit.Outcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
@@ -315,7 +315,7 @@ func (t *Token) ReplaceReservation(now time.Time, price, next int64) *Exceeded {
 
 // Settle replaces a reservation by the credits that were used. began is when the request was admitted.
 func (t *Token) Settle(now, began time.Time, price, credits int64, outcome audit.Outcome) {
-	t.counter.settle(now, began, price, credits, outcome)
+	t.counter.settleReservation(now, began, price, credits, outcome)
 }
 
 // CountRefused counts a request that was refused.

@@ -40,7 +40,7 @@ func TestRefusalsAreTrue(t *testing.T) {
 		if c.reserve(searchtest.Noon, tt.used, free) != nil || c.reserve(searchtest.Noon, tt.reserved, free) != nil {
 			t.Fatal("the use before was refused")
 		}
-		c.settle(searchtest.Noon, searchtest.Noon, tt.used, tt.used, audit.Success)
+		c.settleReservation(searchtest.Noon, searchtest.Noon, tt.used, tt.used, audit.Success)
 		x := c.reserve(searchtest.Noon, tt.price, tt.limits)
 		if x == nil || x.ReachedLimit().RefusalText() != tt.want || x.Needed != tt.needed {
 			t.Errorf("%s: %+v", tt.name, x)

@@ -130,7 +130,7 @@ func TestCounterAgainstAModel(t *testing.T) {
 				i := rapid.IntRange(0, len(m.open)-1).Draw(t, "which")
 				r := m.open[i]
 				r.credits = rapid.Int64Range(0, 8).Draw(t, "credits")
-				c.settle(m.now, r.at, r.price, r.credits, audit.Success)
+				c.settleReservation(m.now, r.at, r.price, r.credits, audit.Success)
 				m.open = append(m.open[:i:i], m.open[i+1:]...)
 				m.requests = append(m.requests, r)
 			},
@@ -199,7 +199,7 @@ func TestLimitsHoldExactlyUnderConcurrency(t *testing.T) {
 						if u := c.snapshot(now); u.HourlyCredits+u.Reserved > top.Load() {
 							top.Store(u.HourlyCredits + u.Reserved)
 						}
-						c.settle(now, now, tt.price, tt.price, audit.Success)
+						c.settleReservation(now, now, tt.price, tt.price, audit.Success)
 					}
 				})
 			}
@@ -225,7 +225,7 @@ func TestAFailureGivesTheReservationBack(t *testing.T) {
 	if x := c.reserve(searchtest.Noon, 1, l); x == nil || x.Used != 2 {
 		t.Fatalf("a reservation counts as used: %+v", x)
 	}
-	c.settle(searchtest.Noon, searchtest.Noon, 2, 0, audit.Failure)
+	c.settleReservation(searchtest.Noon, searchtest.Noon, 2, 0, audit.Failure)
 	if x := c.reserve(searchtest.Noon, 2, l); x != nil {
 		t.Fatalf("after a failure: %+v", x)
 	}
@@ -241,7 +241,7 @@ func TestSettlingInTheNextMonth(t *testing.T) {
 		t.Fatal(x)
 	}
 	now := began.Add(2 * time.Second)
-	c.settle(now, began, 5, 5, audit.Success)
+	c.settleReservation(now, began, 5, 5, audit.Success)
 	want := Used{HourlyRequests: 1, HourlyCredits: 5}
 	u := c.snapshot(now)
 	if got := (Used{HourlyRequests: u.HourlyRequests, HourlyCredits: u.HourlyCredits, DailyCredits: u.DailyCredits,
@@ -271,7 +271,7 @@ func TestAClockThatIsSetBack(t *testing.T) {
 		if x := c.reserve(now, 1, DefaultLimits()); x != nil {
 			t.Fatal(x)
 		}
-		c.settle(now, now, 1, 1, audit.Success)
+		c.settleReservation(now, now, 1, 1, audit.Success)
 	}
 	if u := c.snapshot(searchtest.Noon); u.HourlyRequests != 5 || u.Reserved != 0 {
 		t.Errorf("%+v", u)

@@ -21,9 +21,9 @@ func newGuesses(now func() time.Time) (*limit.Limiter, error) {
 	return limit.New(limit.Config{Burst: Guesses, Every: guessEvery, Now: now})
 }
 
-// authenticate finds the token of a text. Its error is a fault.Unauthorized, or, for a client that has shown too many
+// authenticateToken finds the token of a text. Its error is a fault.Unauthorized, or, for a client that has shown too many
 // that are not valid, a fault.RateLimited.
-func (h *proxyHandlers) authenticate(c *gin.Context, text string) (*access.Token, error) {
+func (h *proxyHandlers) authenticateToken(c *gin.Context, text string) (*access.Token, error) {
 	t, err := h.access.Table().AuthenticateToken(c.Request.Context(), text)
 	if err == nil {
 		httpd.SetAuthenticated(c)

@@ -85,7 +85,7 @@ func (h *proxyHandlers) mcpCaller(c *gin.Context) (*mcpCaller, error) {
 	var tok *access.Token
 	var err error
 	if given {
-		tok, err = h.authenticate(c, text)
+		tok, err = h.authenticateToken(c, text)
 	} else {
 		text = tokenOfQuery(c.Request)
 		tok, err = h.identifyWithoutHeader(c, text)

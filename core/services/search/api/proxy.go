@@ -90,7 +90,7 @@ func (h *proxyHandlers) servePost(c *gin.Context, operation string) error {
 	var tok *access.Token
 	var err error
 	if given {
-		if tok, err = h.authenticate(c, header); err != nil {
+		if tok, err = h.authenticateToken(c, header); err != nil {
 			return err
 		}
 	}
@@ -128,7 +128,7 @@ func (h *proxyHandlers) identifyWithoutHeader(c *gin.Context, text string) (*acc
 	set := h.state.Load().settings
 	switch {
 	case text != "":
-		return h.authenticate(c, text)
+		return h.authenticateToken(c, text)
 	case set.DevOpenAdmin:
 		// Nothing but the address lets such a call in: a page of another site may have made a browser send it.
 		if http.NewCrossOriginProtection().Check(c.Request) != nil ||
@@ -212,7 +212,7 @@ func researchQuery(c *gin.Context) string {
 // headerToken returns the token of a request without a body.
 func (h *proxyHandlers) headerToken(c *gin.Context) (*access.Token, error) {
 	if text, given := bearerToken(c.Request.Header); given {
-		return h.authenticate(c, text)
+		return h.authenticateToken(c, text)
 	}
 	return h.identifyWithoutHeader(c, "")
 }

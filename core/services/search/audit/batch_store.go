@@ -43,7 +43,7 @@ func (b *batch) addRecord(r *Record) {
 			return
 		}
 	}
-	u := b.usageOf(r.TokenID, r.minute())
+	u := b.usageOf(r.TokenID, r.startMinute())
 	if !r.written {
 		b.inserts = append(b.inserts, r.Entry)
 		if r.Outcome != Refused {

@@ -81,7 +81,7 @@ func (l *Log) Writer() *Writer { return l.writer }
 
 // CheckWriter returns an error while rows cannot be written.
 func (l *Log) CheckWriter() error {
-	if l.writer != nil && !l.writer.healthy() {
+	if l.writer != nil && !l.writer.isHealthy() {
 		return errors.New("audit rows cannot be written")
 	}
 	return nil
@@ -139,7 +139,7 @@ func (l *Log) FlushRows(ctx context.Context) error {
 	if l.writer == nil {
 		return nil
 	}
-	return l.writer.flush(ctx)
+	return l.writer.flushRecords(ctx)
 }
 
 // DropUnstored drops the roll-ups that are not stored yet, as a crash does. The next start computes them again.

@@ -52,8 +52,8 @@ type Entry struct {
 	ResponseBody []byte
 }
 
-// minute returns the bucket of the quota that the request belongs to.
-func (e *Entry) minute() int64 { return e.Time.Unix() / 60 }
+// startMinute returns the bucket of the quota that the request belongs to.
+func (e *Entry) startMinute() int64 { return e.Time.Unix() / 60 }
 
 // UsageRecord counts what a token used in one minute.
 type UsageRecord struct {

@@ -149,7 +149,7 @@ func (r *rollups) flush(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	// What is not stored goes back to what came meanwhile.
+	// Sums that were not stored are added to those that came meanwhile.
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for k, s := range rest {

@@ -80,7 +80,7 @@ func (a *Writer) Begin(r *Record) {
 	r.ID = a.nextID.Add(1)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.enqueue(r)
+	a.enqueueRecord(r)
 }
 
 // Annotate changes a record that has not ended. One that has been written is written again.
@@ -89,7 +89,7 @@ func (a *Writer) Annotate(r *Record, set func(*Record)) {
 	defer a.mu.Unlock()
 	set(r)
 	if r.written {
-		a.enqueue(r)
+		a.enqueueRecord(r)
 	}
 }
 
@@ -100,11 +100,11 @@ func (a *Writer) End(r *Record, set func(*Record)) {
 	set(r)
 	r.Finished = true
 	// In one piece with the above: a write in between would take the end along and leave it to be counted once more.
-	a.enqueue(r)
+	a.enqueueRecord(r)
 }
 
-// enqueue puts a record into the queue unless it is there. The caller holds the mutex.
-func (a *Writer) enqueue(r *Record) {
+// enqueueRecord puts a record into the queue unless it is there. The caller holds the mutex.
+func (a *Writer) enqueueRecord(r *Record) {
 	if r.queued {
 		return
 	}
@@ -116,12 +116,12 @@ func (a *Writer) enqueue(r *Record) {
 	r.seq = a.queued
 	a.pending = append(a.pending, r)
 	if len(a.pending) == 1 {
-		a.wake()
+		a.wakeWriter()
 	}
 }
 
-// wake has the writer look at the queue. The caller holds the mutex.
-func (a *Writer) wake() {
+// wakeWriter has the writer look at the queue. The caller holds the mutex.
+func (a *Writer) wakeWriter() {
 	if a.closed {
 		return
 	}
@@ -131,11 +131,11 @@ func (a *Writer) wake() {
 	}
 }
 
-// healthy reports whether the last write went through.
-func (a *Writer) healthy() bool { return !a.failed.Load() }
+// isHealthy reports whether the last write went through.
+func (a *Writer) isHealthy() bool { return !a.failed.Load() }
 
-// flush waits until everything that was queued before has been written, or ctx ends.
-func (a *Writer) flush(ctx context.Context) error {
+// flushRecords waits until everything that was queued before has been written, or ctx ends.
+func (a *Writer) flushRecords(ctx context.Context) error {
 	a.mu.Lock()
 	upTo := a.queued
 	a.mu.Unlock()
@@ -238,7 +238,7 @@ func (a *Writer) finishWrite() {
 // scheduleFlush has the writer come back for what is pending. The caller holds the mutex.
 func (a *Writer) scheduleFlush() {
 	if len(a.pending) > 0 {
-		a.wake()
+		a.wakeWriter()
 	}
 }
 

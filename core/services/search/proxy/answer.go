@@ -29,8 +29,8 @@ func (a *Answer) Body() []byte {
 	return a.Reply.Body
 }
 
-// discard releases the memory of the answer and closes its stream.
-func (a *Answer) discard() {
+// discardStream releases the memory of the answer and closes its stream.
+func (a *Answer) discardStream() {
 	a.Reply.Release()
 	if a.Stream != nil {
 		a.Stream.Close()

@@ -181,10 +181,10 @@ func (a *attempt) callWithKeys(ctx context.Context) (*Answer, error) {
 	var tried []string
 	pool, group := a.proxy.pool, a.link.keyGroup()
 	for until := time.Now().Add(a.callTimeout()); len(tried) == 0 || a.clientCtx.Err() == nil && time.Now().Before(until); {
-		id, value, ok := pool.PickKey(group, a.call.caller(), tried)
+		id, value, ok := pool.PickKey(group, a.call.keyCaller(), tried)
 		if !ok && len(tried) == 0 {
 			a.proxy.keys.LoadNewKeys(ctx)
-			id, value, ok = pool.PickKey(group, a.call.caller(), tried)
+			id, value, ok = pool.PickKey(group, a.call.keyCaller(), tried)
 		}
 		if !ok {
 			break
@@ -200,7 +200,7 @@ func (a *attempt) callWithKeys(ctx context.Context) (*Answer, error) {
 			return ans, nil
 		}
 		a.lastKeyError = a.errorOf(ans)
-		ans.discard()
+		ans.discardStream()
 		tried = append(tried, id)
 	}
 	return nil, fault.Wrap(errNoKey, fault.UpstreamUnavailable, "No upstream key is available.").WithRetryAfter(pool.UsableAfter(group))
@@ -227,7 +227,7 @@ func (a *attempt) callWithoutCredential(ctx context.Context) (*Answer, error) {
 		return nil, err
 	}
 	if keyVerdictOf(&ans.Head).State != sdk.KeyUnknown {
-		ans.discard()
+		ans.discardStream()
 		return nil, fault.Wrap(errBusy, fault.UpstreamUnavailable, "The upstream takes no requests at the moment.")
 	}
 	a.recordResearch(ans)
@@ -270,7 +270,7 @@ func (a *attempt) callWithBoundKey(ctx context.Context, l *chainedBackend, id st
 		return nil, err
 	}
 	if a.proxy.pool.ApplyVerdict(id, keyVerdictOf(&ans.Head)) {
-		ans.discard()
+		ans.discardStream()
 		return nil, fault.New(fault.UpstreamUnavailable, "The upstream key of this research is not available at the moment.")
 	}
 	return ans, nil

@@ -19,7 +19,7 @@ type failedAnswer struct {
 // discard releases the answer; f may be nil.
 func (f *failedAnswer) discard() {
 	if f != nil {
-		f.answer.discard()
+		f.answer.discardStream()
 	}
 }
 

@@ -92,7 +92,7 @@ type Call struct {
 	Project string
 }
 
-func (c *Call) caller() keys.Caller { return keys.Caller{Token: c.Token.Id, Project: c.Project} }
+func (c *Call) keyCaller() keys.Caller { return keys.Caller{Token: c.Token.Id, Project: c.Project} }
 
 // Perform admits the call against the token's quota, runs it and settles its cost. Its errors are faults that the
 // client may see.

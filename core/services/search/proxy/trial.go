@@ -79,7 +79,7 @@ func (p *Proxy) Try(ctx context.Context, t Trial) (TrialAnswer, error) {
 	if err != nil {
 		return TrialAnswer{}, err
 	}
-	defer ans.discard()
+	defer ans.discardStream()
 	return TrialAnswer{ans.Head.Status, ans.Head.ContentType, bytes.Clone(ans.Body()), time.Since(began), ans.Cached}, nil
 }
 

@@ -34,7 +34,7 @@ func (s siteAddress) directoryName() string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// shownName is what may be shown of the address: a query may hold what is not for everyone.
+// shownName returns the address without its query, which may hold a secret.
 func (s siteAddress) shownName() string {
 	return s.url.Scheme + "://" + s.url.Host + s.url.EscapedPath()
 }

@@ -89,7 +89,7 @@ func (r *noticeStore) isCurrent(ctx context.Context, messageID string) (bool, er
 	return found.News == 0 || found.Current > 0, err
 }
 
-// endNotices writes into the news of a message what became of one delivery, and of all once they have ended.
+// endNotices records the outcome of one delivery in the notices of a message, and that of all once they have ended.
 func (r *noticeStore) endNotices(ctx context.Context, d notify.Delivery, all []notify.Delivery, now int64) error {
 	return r.Write(ctx, "end notices", func(ctx context.Context, w *gorm.DB) error {
 		rows, err := r.listMessageNotices(ctx, d.MessageID)

@@ -27,7 +27,7 @@ type Stacks interface {
 	ComposeTexts(ctx context.Context, stackID string) ([]project.ComposeText, error)
 }
 
-// Archive hides what is not used any more.
+// Archive hides stacks and services that are not used any more, and shows them again.
 type Archive interface {
 	ArchiveStack(ctx context.Context, id string) error
 	RestoreStack(ctx context.Context, id string) error

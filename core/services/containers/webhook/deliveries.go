@@ -18,7 +18,7 @@ const (
 	DecisionRejected  = "rejected"
 )
 
-// TopicDeliveries is where news of deliveries is published; its data is a deliveryEvent.
+// TopicDeliveries is the topic of the events of deliveries. Their data is a DeliveryEvent.
 const TopicDeliveries = "containers.deliveries"
 
 // HookDelivery is a webhook that was received.

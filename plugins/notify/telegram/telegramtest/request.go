@@ -136,7 +136,7 @@ func checkPhoto(raw []byte) error {
 	return nil
 }
 
-// imageSize is an image's width and height, or 0 for what is no image.
+// imageSize returns the width and height of an image, or 0 for data that is no image.
 func imageSize(raw []byte) (int, int) {
 	c, _, err := image.DecodeConfig(bytes.NewReader(raw))
 	if err != nil {

@@ -32,15 +32,17 @@ func (o *output) change(do func()) {
 }
 
 // Write adds lines to the output of a container, or of all containers of an image, by its id.
-func (e *Engine) Write(id string, lines ...engine.LogLine) {
+func (e *engineContainers) Write(id string, lines ...engine.LogLine) {
 	e.output.change(func() { e.output.lines[id] = append(e.output.lines[id], lines...) })
 }
 
 // EndOutput ends the output of a container for those that follow it.
-func (e *Engine) EndOutput(id string) { e.output.change(func() { e.output.ended[id] = true }) }
+func (e *engineContainers) EndOutput(id string) {
+	e.output.change(func() { e.output.ended[id] = true })
+}
 
 // Logs implements client.Engine. What the image's containers write comes before what the container itself does.
-func (e *Engine) Logs(ctx context.Context, req engine.LogRequest, send func(engine.LogLine) error) error {
+func (e *engineContainers) Logs(ctx context.Context, req engine.LogRequest, send func(engine.LogLine) error) error {
 	if err := e.beginCall(ctx, Call{Op: "logs", Text: req.Container}); err != nil {
 		return err
 	}

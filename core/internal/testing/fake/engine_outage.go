@@ -27,7 +27,7 @@ func errAway() error {
 
 // Stop ends the engine as a restart of its daemon does: containers end, streams of events too, and calls fail until so many others than
 // Events have failed; below 0 until Start.
-func (e *Engine) Stop(calls int) {
+func (e *engineState) Stop(calls int) {
 	e.mu.Lock()
 	followers := e.stop(calls)
 	e.mu.Unlock()
@@ -35,7 +35,7 @@ func (e *Engine) Stop(calls int) {
 }
 
 // stop is Stop for who holds the lock. Events has returned to everybody when the result has been waited for.
-func (e *Engine) stop(calls int) (followers *sync.WaitGroup) {
+func (e *engineState) stop(calls int) (followers *sync.WaitGroup) {
 	followers = e.outage.followers
 	e.outage.followers = new(sync.WaitGroup)
 	e.outage.calls = calls
@@ -50,7 +50,7 @@ func (e *Engine) stop(calls int) (followers *sync.WaitGroup) {
 }
 
 // Start has an engine be there again that was stopped.
-func (e *Engine) Start() {
+func (e *engineState) Start() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.outage.calls = 0
@@ -72,7 +72,7 @@ type stopInCompose struct {
 }
 
 // failInOutage returns the error of a call while the engine is away.
-func (e *Engine) failInOutage(op string) error {
+func (e *engineState) failInOutage(op string) error {
 	if e.outage.calls == 0 {
 		return nil
 	}

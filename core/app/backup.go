@@ -106,14 +106,14 @@ func (a *App) runBackup(ctx context.Context, _ *queue.Job, _ queue.Progress) (an
 	} else {
 		a.backups.record(nil)
 	}
-	if told := a.tellBackup(context.WithoutCancel(ctx), set.Backup, err); told != nil {
+	if told := a.updateBackupAlert(context.WithoutCancel(ctx), set.Backup, err); told != nil {
 		a.log.Error("the channels were not told of a backup", "error", told)
 	}
 	return done, err
 }
 
-// tellBackup raises or ends the alert about failed backups.
-func (a *App) tellBackup(ctx context.Context, b *settings.Backup, failure error) (err error) {
+// updateBackupAlert raises or ends the alert about failed backups.
+func (a *App) updateBackupAlert(ctx context.Context, b *settings.Backup, failure error) (err error) {
 	alert := notify.Alert{Service: httpd.CoreService, Kind: alertBackup, Severity: sdk.Error}
 	chinese := a.notify.Locale() == "zh"
 	if failure == nil {

@@ -16,9 +16,9 @@ type run struct {
 	op *Operation
 }
 
-// carryOut does the steps of the operation from the one that it stands at. When ctx ends, nothing more is written: the next start
+// runSteps does the steps of the operation from the one that it stands at. When ctx ends, nothing more is written: the next start
 // goes on.
-func (r *run) carryOut(ctx context.Context) {
+func (r *run) runSteps(ctx context.Context) {
 	if r.op.Step == StepRollback || r.op.Step == StepRollbackWait {
 		r.rollBack(ctx)
 		return

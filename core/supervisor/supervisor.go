@@ -188,7 +188,7 @@ func (s *Supervisor) resumeOperation(o *Operation) {
 	s.work.Go(func() {
 		defer s.busy.Store(false)
 		r := &run{s: s, op: o}
-		r.carryOut(s.life)
+		r.runSteps(s.life)
 	})
 }
 

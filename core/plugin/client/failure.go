@@ -14,14 +14,14 @@ import (
 func FailureText(err error) string {
 	var f *fault.Error
 	e := errs.From(err)
-	if errors.As(err, &f) && (e.Source == errs.Caller || e.Message == "" || !saidByProvider(e)) {
+	if errors.As(err, &f) && (e.Source == errs.Caller || e.Message == "" || !isProviderMessage(e)) {
 		return errs.Plain(f.Message)
 	}
 	return errs.Plain(e.Message)
 }
 
-// saidByProvider reports whether the message of e is a provider's own: gRPC itself names no source, and its words are about
+// isProviderMessage reports whether the message of e is a provider's own: gRPC itself names no source, and its words are about
 // connections and frames.
-func saidByProvider(e *errs.Error) bool {
+func isProviderMessage(e *errs.Error) bool {
 	return e.Code != codes.Unknown && (e.Source != errs.Plugin || e.Reason != e.Code.String())
 }

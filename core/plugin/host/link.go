@@ -87,7 +87,7 @@ func (p *Process) startCommand(dir string, executable *os.File) (*Link, error) {
 		}
 	}
 	setProcessGroup(cmd)
-	p.output.startNewLife()
+	p.output.beginOutput()
 	l := &Link{command: newCommand(cmd, dir, p.spec.MTLS), exited: make(chan struct{})}
 	p.attempt = l
 	l.client = plugin.NewClient(&plugin.ClientConfig{

@@ -105,8 +105,8 @@ func (r *ring) lastLine() string {
 	return ""
 }
 
-// startNewLife begins the output of a new start. Earlier lines stay stored.
-func (r *ring) startNewLife() {
+// beginOutput begins the output of a new start. Earlier lines stay stored.
+func (r *ring) beginOutput() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.partial, r.overlong, r.fresh = nil, false, 0

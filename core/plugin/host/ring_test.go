@@ -37,7 +37,7 @@ func TestRing(t *testing.T) {
 	if r.lastLine() != "a [redacted] line" {
 		t.Errorf("a secret is kept: %q", r.lastLine())
 	}
-	r.startNewLife()
+	r.beginOutput()
 	if r.lastLine() != "" || len(r.copyLines()) != ringLines {
 		t.Error("after reset: the last words of an earlier life, or its lines are gone")
 	}

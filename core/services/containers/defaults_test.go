@@ -14,7 +14,7 @@ import (
 func TestChecksAreDailyByDefault(t *testing.T) {
 	forEach(t, func(_ *testing.T, e *env) {
 		ctx := context.Background()
-		e.must(e.svc.drawCheckMinute(ctx))
+		e.must(e.svc.pickCheckMinute(ctx))
 		first, err := e.svc.systemSettings(ctx)
 		e.must(err)
 		check := first.Schedules.UpdateCheck
@@ -22,7 +22,7 @@ func TestChecksAreDailyByDefault(t *testing.T) {
 			e.Fatalf("%+v", check)
 		}
 		e.svc.checkMinute.Store(-1)
-		e.must(e.svc.drawCheckMinute(ctx))
+		e.must(e.svc.pickCheckMinute(ctx))
 		second, err := e.svc.systemSettings(ctx)
 		e.must(err)
 		if second.Schedules.UpdateCheck.Cron != check.Cron {

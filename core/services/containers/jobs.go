@@ -20,7 +20,7 @@ const (
 // Jobs are the handlers of the service's work.
 func (s *Service) Jobs() []queue.Handler {
 	now := s.cfg.Now
-	settles := func(h queue.Handler) queue.Handler {
+	withSettling := func(h queue.Handler) queue.Handler {
 		h.Settles = true
 		return h
 	}
@@ -28,11 +28,11 @@ func (s *Service) Jobs() []queue.Handler {
 		work.NewHandler(now, work.JobDiscovery, 1, 30*time.Minute, s.RunDiscovery),
 		work.NewHandler(now, work.JobCheck, 2, 2*time.Hour, s.RunCheck),
 		work.NewHandler(now, work.JobRuntimeScan, 1, 30*time.Minute, s.RunRuntimeScan),
-		settles(work.NewHandler(now, work.JobUpdate, 3, 12*time.Hour, host.WatchingOutages(s.Host, s.RunUpdate))),
-		settles(work.NewHandler(now, work.JobRollback, 3, 2*time.Hour, host.WatchingOutages(s.Host, s.RunRollback))),
+		withSettling(work.NewHandler(now, work.JobUpdate, 3, 12*time.Hour, host.WatchingOutages(s.Host, s.RunUpdate))),
+		withSettling(work.NewHandler(now, work.JobRollback, 3, 2*time.Hour, host.WatchingOutages(s.Host, s.RunRollback))),
 		work.NewHandler(now, work.JobServiceLifecycle, 4, time.Hour, host.WatchingOutages(s.Host, s.RunLifecycle)),
 		work.NewHandler(now, work.JobStackLifecycle, 2, time.Hour, host.WatchingOutages(s.Host, s.RunLifecycle)),
-		settles(work.NewHandler(now, work.JobRestore, 1, 12*time.Hour, host.WatchingOutages(s.Host, s.RunRestore))),
+		withSettling(work.NewHandler(now, work.JobRestore, 1, 12*time.Hour, host.WatchingOutages(s.Host, s.RunRestore))),
 		work.NewHandler(now, work.JobHook, 1, time.Hour, s.Webhooks.RunHook),
 		work.NewHandler(now, work.JobHookSyncAll, 1, 2*time.Hour, s.Webhooks.RunHookSyncAll),
 		work.NewHandler(now, work.JobHookSyncRepo, 5, 30*time.Minute, s.Webhooks.RunHookSyncRepo),

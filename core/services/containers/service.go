@@ -230,7 +230,7 @@ func (s *Service) SetAccess(a AccessInfo) { s.access.Store(&a) }
 
 // Start begins the work in the background: schedules that people have set, version inference and samples.
 func (s *Service) Start(ctx context.Context) error {
-	if err := s.drawCheckMinute(ctx); err != nil {
+	if err := s.pickCheckMinute(ctx); err != nil {
 		return err
 	}
 	if err := s.applySchedules(ctx); err != nil {

@@ -102,9 +102,9 @@ func (s *Service) systemSettings(ctx context.Context) (systemSettings, error) {
 	return out, nil
 }
 
-// drawCheckMinute sets the minute of the day at which this instance checks everything unless people choose another time.
+// pickCheckMinute sets the minute of the day at which this instance checks everything unless people choose another time.
 // It is drawn at the first start, so that not all instances ask the registries at the same time.
-func (s *Service) drawCheckMinute(ctx context.Context) error {
+func (s *Service) pickCheckMinute(ctx context.Context) error {
 	var minute int64
 	at, err := s.repo.ReadSetting(ctx, settingCheckMinute, &minute)
 	if err == nil && at == 0 {

@@ -44,8 +44,8 @@ type BackupResult struct {
 	Error     string `json:"error,omitempty"`
 }
 
-// notData are mounts that hold no data of the service: what belongs to the host.
-func notData(m record.Mount) bool {
+// isSystemMount reports whether a mount belongs to the host and holds no data of the service.
+func isSystemMount(m record.Mount) bool {
 	if m.Kind != record.MountBind {
 		return false
 	}
@@ -72,7 +72,7 @@ func (k *Backups) PlanBackup(ctx context.Context, svc *record.Service, mode stri
 	}
 	for _, m := range svc.Mounts {
 		choice := svc.BackupTargets.ChoiceFor(m)
-		if choice == record.BackupSkip || m.ReadOnly || notData(m) && choice != record.BackupForce {
+		if choice == record.BackupSkip || m.ReadOnly || isSystemMount(m) && choice != record.BackupForce {
 			continue
 		}
 		p := BackupPlan{Mount: m, Choice: choice}

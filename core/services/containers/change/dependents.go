@@ -131,7 +131,7 @@ func (c dependentSteps) recreateDependent(ctx context.Context, d record.Dependen
 	if err != nil {
 		return err
 	}
-	if err := c.keepImage(ctx, &svc, d.ImageID); err != nil {
+	if err := c.retagDependent(ctx, &svc, d.ImageID); err != nil {
 		return err
 	}
 	call := host.ComposeCall{Action: engine.ActionRecreate, Services: []string{d.Name}, Scale: map[string]int{d.Name: d.Replicas}, Force: true, NoStart: d.Stopped}
@@ -139,8 +139,8 @@ func (c dependentSteps) recreateDependent(ctx context.Context, d record.Dependen
 	return err
 }
 
-// keepImage gives the name of a dependent's image back to the one that it runs, if another has got it.
-func (c dependentSteps) keepImage(ctx context.Context, svc *record.Service, imageID string) error {
+// retagDependent gives the name of a dependent's image back to the one that it runs, if another has got it.
+func (c dependentSteps) retagDependent(ctx context.Context, svc *record.Service, imageID string) error {
 	ref := svc.ImageRef()
 	if imageID == "" || svc.Repo == "" || ref.Digest != "" {
 		return nil

@@ -16,8 +16,8 @@ import (
 // healthPause is the pause between two looks at a new container.
 const healthPause = 500 * time.Millisecond
 
-// watched is what was seen of a container so far.
-type watched struct {
+// containerWatch holds what was seen of a container so far.
+type containerWatch struct {
 	restarts int
 	started  int64
 	since    time.Time
@@ -34,7 +34,7 @@ func (h *healthChecker) waitHealthy(ctx context.Context, r *work.Reporter, st *r
 	}
 	limit = want.runTimeLimit(svc, limit)
 	begin, grace, outages := time.Now(), time.Duration(0), h.cfg.Host.OutageCount()
-	seen := map[string]*watched{}
+	seen := map[string]*containerWatch{}
 	for {
 		state, wait, err := h.inspectContainers(ctx, st, svc, want, seen)
 		if ctx.Err() == nil && failure.IsEngineGone(err) {
@@ -87,7 +87,7 @@ func (h *healthChecker) checkInterrupted(state string, outages int64) error {
 
 // inspectContainers inspects the containers once. The state is empty if all are healthy, else it says what is awaited. The
 // grace is their longest start period.
-func (h *healthChecker) inspectContainers(ctx context.Context, st *record.Stack, svc *record.Service, want wantedContainers, seen map[string]*watched) (state string, grace time.Duration, err error) {
+func (h *healthChecker) inspectContainers(ctx context.Context, st *record.Stack, svc *record.Service, want wantedContainers, seen map[string]*containerWatch) (state string, grace time.Duration, err error) {
 	list, err := h.cfg.Host.AllContainersOf(ctx, st.Project, svc.Name)
 	if err != nil {
 		return "", 0, err
@@ -124,10 +124,10 @@ func (h *healthChecker) inspectContainers(ctx context.Context, st *record.Stack,
 }
 
 // checkHealth returns what a container is waiting for, "" if it is healthy, or an error if it will not become healthy.
-func (h *healthChecker) checkHealth(d *engine.Detail, seen map[string]*watched) (waits string, err error) {
+func (h *healthChecker) checkHealth(d *engine.Detail, seen map[string]*containerWatch) (waits string, err error) {
 	w := seen[d.ID]
 	if w == nil {
-		w = &watched{restarts: d.RestartCount, started: d.StartedAt, since: time.Now()}
+		w = &containerWatch{restarts: d.RestartCount, started: d.StartedAt, since: time.Now()}
 		seen[d.ID] = w
 	}
 	switch {

@@ -110,7 +110,7 @@ func (l *Lifecycle) checkScale(ctx context.Context, st *record.Stack, scale map[
 	}
 	for _, name := range slices.Sorted(maps.Keys(scale)) {
 		list := slices.DeleteFunc(slices.Clone(all), func(c engine.Container) bool { return c.Labels[host.LabelService] != name })
-		if err := (wantedContainers{replicas: scale[name]}).mustHave(name, list); err != nil {
+		if err := (wantedContainers{replicas: scale[name]}).requireReplicas(name, list); err != nil {
 			return err
 		}
 	}

@@ -63,8 +63,8 @@ func (w wantedContainers) checkReplicas(list []engine.Container) (missing string
 	return "", nil
 }
 
-// mustHave is check where nothing is awaited.
-func (w wantedContainers) mustHave(service string, list []engine.Container) error {
+// requireReplicas returns an error unless a service has as many containers as wanted.
+func (w wantedContainers) requireReplicas(service string, list []engine.Container) error {
 	missing, err := w.checkReplicas(list)
 	if missing != "" {
 		err = fault.New(fault.Conflict, "%s is not as it was: %s.", service, missing)
@@ -78,7 +78,7 @@ func (h *healthChecker) checkStopped(ctx context.Context, st *record.Stack, svc 
 	if err != nil {
 		return err
 	}
-	if err := want.mustHave(svc.Name, list); err != nil {
+	if err := want.requireReplicas(svc.Name, list); err != nil {
 		return err
 	}
 	for _, c := range list {

@@ -25,7 +25,7 @@ func (c *comparison) addDrift(field, name, change string) {
 	c.out.Drift = append(c.out.Drift, Drift{Field: field, Name: name, Change: change})
 }
 
-func (c *comparison) noteIf(different bool, field string) {
+func (c *comparison) addDifference(different bool, field string) {
 	if different {
 		c.addDrift(field, "", Changed)
 	}
@@ -44,12 +44,12 @@ func (c *comparison) compareAll() {
 	c.compareLabels()
 	c.compareSettings()
 	e, run := c.expected, c.running.Config
-	c.noteIf(run.MemoryBytes != e.Memory && (e.Memory != 0 || run.MemoryBytes != e.OptionalMemory), "memory")
-	c.noteIf(run.NanoCPUs != e.NanoCPUs && (e.NanoCPUs != 0 || run.NanoCPUs != e.OptionalNanoCPUs), "cpus")
-	c.noteIf(run.PIDsLimit != e.PIDs && (e.PIDs != 0 || run.PIDsLimit != e.OptionalPIDs), "pids")
-	c.noteIf(!e.RestartMatches(c.running.RestartPolicy), "restart")
-	c.noteIf(run.Privileged != e.Privileged, "privileged")
-	c.noteIf(!slices.Equal(normalizeCapabilities(run.CapAdd), normalizeCapabilities(e.CapAdd)) ||
+	c.addDifference(run.MemoryBytes != e.Memory && (e.Memory != 0 || run.MemoryBytes != e.OptionalMemory), "memory")
+	c.addDifference(run.NanoCPUs != e.NanoCPUs && (e.NanoCPUs != 0 || run.NanoCPUs != e.OptionalNanoCPUs), "cpus")
+	c.addDifference(run.PIDsLimit != e.PIDs && (e.PIDs != 0 || run.PIDsLimit != e.OptionalPIDs), "pids")
+	c.addDifference(!e.RestartMatches(c.running.RestartPolicy), "restart")
+	c.addDifference(run.Privileged != e.Privileged, "privileged")
+	c.addDifference(!slices.Equal(normalizeCapabilities(run.CapAdd), normalizeCapabilities(e.CapAdd)) ||
 		!slices.Equal(normalizeCapabilities(run.CapDrop), normalizeCapabilities(e.CapDrop)), "capabilities")
 }
 
@@ -137,8 +137,8 @@ func (c *comparison) compareProgram(image engine.ImageConfig) {
 		}
 		c.addDrift(part.entry, "", Changed)
 	}
-	c.noteIf(cmp.Or(e.User, image.User) != run.User && (known || e.User != ""), "user")
-	c.noteIf(path.Clean("/"+cmp.Or(e.WorkingDir, image.WorkingDir)) != path.Clean("/"+run.WorkingDir) && (known || e.WorkingDir != ""),
+	c.addDifference(cmp.Or(e.User, image.User) != run.User && (known || e.User != ""), "user")
+	c.addDifference(path.Clean("/"+cmp.Or(e.WorkingDir, image.WorkingDir)) != path.Clean("/"+run.WorkingDir) && (known || e.WorkingDir != ""),
 		"workingDir")
 }
 
@@ -187,7 +187,7 @@ func (c *comparison) compareNetworks() {
 		if wanted == "" && running != sharedNamespace && running != "host" && running != "none" {
 			continue
 		}
-		c.noteIf(wanted != running, mode.field)
+		c.addDifference(wanted != running, mode.field)
 	}
 	if e.NetworkMode == "" && sharedMode(run.NetworkMode) != sharedNamespace {
 		c.compareSets("network", e.Networks, run.Networks)

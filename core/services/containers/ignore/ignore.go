@@ -51,7 +51,7 @@ type Matcher struct {
 func Compile(r Rule) (Matcher, error) {
 	value := strings.TrimSpace(r.Value)
 	if value == "" || len(value) > maxValue {
-		return Matcher{}, bad("match.value", fmt.Sprintf("The value of a rule has 1 to %d bytes.", maxValue))
+		return Matcher{}, invalidRule("match.value", fmt.Sprintf("The value of a rule has 1 to %d bytes.", maxValue))
 	}
 	switch r.Kind {
 	case Exact:
@@ -61,30 +61,30 @@ func Compile(r Rule) (Matcher, error) {
 	case Regex:
 		pattern, err := regexp.Compile(r.Value)
 		if err != nil {
-			return Matcher{}, bad("match.value", "The regular expression is not valid: "+err.Error()+".")
+			return Matcher{}, invalidRule("match.value", "The regular expression is not valid: "+err.Error()+".")
 		}
 		return Matcher{matchTag: pattern.MatchString}, nil
 	case Semver:
 		return compileRange(value)
 	case Digest:
 		if !image.ValidDigest(value) {
-			return Matcher{}, bad("match.value", "A digest is sha256: and 64 hexadecimal digits.")
+			return Matcher{}, invalidRule("match.value", "A digest is sha256: and 64 hexadecimal digits.")
 		}
 		return Matcher{digest: value}, nil
 	}
-	return Matcher{}, bad("match.kind", "The kind of a rule is exact, prefix, regex, semver or digest.")
+	return Matcher{}, invalidRule("match.kind", "The kind of a rule is exact, prefix, regex, semver or digest.")
 }
 
 func compileRange(value string) (Matcher, error) {
 	limits, err := semver.NewConstraint(value)
 	if err != nil {
-		return Matcher{}, bad("match.value", "The range of versions is not valid.")
+		return Matcher{}, invalidRule("match.value", "The range of versions is not valid.")
 	}
 	limits.IncludePrerelease = true
 	return Matcher{matchVersion: limits.Check}, nil
 }
 
-func bad(field, msg string) error {
+func invalidRule(field, msg string) error {
 	return fault.New(fault.InvalidArgument, "%s", msg).With("field", field)
 }
 

@@ -74,7 +74,7 @@ func (w Writer) anomalyDetail(e AnomalyEvent) document {
 		}
 		d = append(d, b)
 	}
-	return w.addPlaces(d,
+	return w.addLinks(d,
 		block{head: w.linkedLine(w.textOf("open.job"), w.jobURL(e.JobID))},
 		block{head: w.linkedLine(w.textOf("open.settings"), w.settingsURL())})
 }

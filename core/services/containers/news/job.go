@@ -174,7 +174,7 @@ func (w Writer) jobDetail(e JobEvent) document {
 	if text := cleanExcerpt(e.Excerpt); text != "" && text != cleanExcerpt(e.Failure) {
 		d = append(d, block{head: plainLine(w.textOf("job.excerpt")), code: text})
 	}
-	return w.addPlaces(d, block{head: w.linkedLine(w.textOf("open.job"), w.jobURL(e.ID))})
+	return w.addLinks(d, block{head: w.linkedLine(w.textOf("open.job"), w.jobURL(e.ID))})
 }
 
 // serviceBlock adds a list of services with their versions, if there are any.

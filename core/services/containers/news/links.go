@@ -72,8 +72,8 @@ func (w Writer) pathHint() document {
 	return document{{head: plainLine(w.textOf("hint"))}}
 }
 
-// addPlaces adds blocks that say where there is more. With a public base URL the links of the message say it.
-func (w Writer) addPlaces(d document, blocks ...block) document {
+// addLinks adds blocks that say where there is more. With a public base URL the links of the message say it.
+func (w Writer) addLinks(d document, blocks ...block) document {
 	if _, absolute := w.linkBase(); absolute {
 		return d
 	}

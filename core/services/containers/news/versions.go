@@ -100,7 +100,7 @@ func (w Writer) manyVersions(m *notify.Message, e NewVersionsEvent) {
 	}
 	m.Title, m.Summary = inlineText(w.countText("version.many", len(e.Services))), document{summary}.renderAll()
 	d := append(w.pathHint(), detail)
-	m.Detail = w.addPlaces(d, block{head: w.linkedLine(w.textOf("open.check"), w.jobURL(e.JobID))}).renderAll()
+	m.Detail = w.addLinks(d, block{head: w.linkedLine(w.textOf("open.check"), w.jobURL(e.JobID))}).renderAll()
 }
 
 func (w Writer) versionsPayload(e NewVersionsEvent) (p payload, l *links, err error) {

@@ -10,15 +10,15 @@ import (
 // of numbering, and the same variant. "1.25-alpine3.19" and "1.26-alpine3.20" are of one family; "1.25" and "1.25.3",
 // "1.25-alpine" and "1.25-slim", and "15" and "20240115" are not.
 func Family(a, b Version) bool {
-	return a.Prefix == b.Prefix && a.date == b.date && len(a.Parts) == len(b.Parts) && byYear(a) == byYear(b) &&
-		variant(a.Suffix) == variant(b.Suffix)
+	return a.Prefix == b.Prefix && a.date == b.date && len(a.Parts) == len(b.Parts) && isYearBased(a) == isYearBased(b) &&
+		normalizeVariant(a.Suffix) == normalizeVariant(b.Suffix)
 }
 
-// byYear tells numbers that begin with a year, a date or a build from those of releases.
-func byYear(v Version) bool { return len(strings.TrimLeft(v.Parts[0], "0")) >= 4 }
+// isYearBased reports whether the numbers begin with a year, a date or a build, and are not those of a release.
+func isYearBased(v Version) bool { return len(strings.TrimLeft(v.Parts[0], "0")) >= 4 }
 
-// variant is a suffix without the numbers that grow within the variant.
-func variant(suffix string) string {
+// normalizeVariant returns a suffix without the numbers that grow within the variant.
+func normalizeVariant(suffix string) string {
 	var out strings.Builder
 	for _, word := range strings.FieldsFunc(suffix, func(r rune) bool { return r == '-' || r == '_' || r == '+' }) {
 		if m := counterPattern.FindStringSubmatch(word); m != nil {
@@ -33,7 +33,7 @@ func variant(suffix string) string {
 // is only meaningful within a family.
 func Compare(a, b Version) int {
 	for i := range max(len(a.Parts), len(b.Parts)) {
-		if c := compareDigits(part(a, i), part(b, i)); c != 0 {
+		if c := compareDigits(partAt(a, i), partAt(b, i)); c != 0 {
 			return c
 		}
 	}
@@ -46,7 +46,7 @@ func Compare(a, b Version) int {
 	return cmp.Or(compareText(a.Pre, b.Pre), compareText(a.Suffix, b.Suffix))
 }
 
-func part(v Version, i int) string {
+func partAt(v Version, i int) string {
 	if i < len(v.Parts) {
 		return v.Parts[i]
 	}
@@ -61,7 +61,7 @@ func compareDigits(a, b string) int {
 
 // compareText compares texts, and the numbers in them as numbers.
 func compareText(a, b string) int {
-	x, y := pieces(a), pieces(b)
+	x, y := splitVersion(a), splitVersion(b)
 	for i := range min(len(x), len(y)) {
 		c := cmp.Compare(x[i], y[i])
 		if isDigit(x[i][0]) && isDigit(y[i][0]) {
@@ -74,8 +74,8 @@ func compareText(a, b string) int {
 	return cmp.Compare(len(x), len(y))
 }
 
-// pieces splits a text into its numbers and the words between them.
-func pieces(s string) (out []string) {
+// splitVersion splits a text into its numbers and the words between them.
+func splitVersion(s string) (out []string) {
 	s = strings.ToLower(s)
 	for len(s) > 0 {
 		i := 1
@@ -114,7 +114,7 @@ func Newer(current string, tags []string, limit int) []string {
 		}
 	}
 	slices.SortFunc(found, func(a, b tagged) int {
-		return cmp.Or(Compare(b.Version, a.Version), differ(a.v, now.v)-differ(b.v, now.v), cmp.Compare(a.tag, b.tag))
+		return cmp.Or(Compare(b.Version, a.Version), countDifference(a.v, now.v)-countDifference(b.v, now.v), cmp.Compare(a.tag, b.tag))
 	})
 	found = slices.CompactFunc(found, func(a, b tagged) bool { return Compare(a.Version, b.Version) == 0 })
 	if limit > 0 && len(found) > limit {
@@ -127,7 +127,7 @@ func Newer(current string, tags []string, limit int) []string {
 	return out
 }
 
-func differ(a, b bool) int {
+func countDifference(a, b bool) int {
 	if a != b {
 		return 1
 	}
@@ -141,16 +141,16 @@ func Resolve(digestTags []string, raw string) string {
 	var best tagged
 	for _, tag := range digestTags {
 		v, ok := Parse(tag)
-		if ok && tag != raw && (best.tag == "" || telling(tagged{v, tag}, best) > 0) {
+		if ok && tag != raw && (best.tag == "" || compareSpecificity(tagged{v, tag}, best) > 0) {
 			best = tagged{v, tag}
 		}
 	}
 	return best.tag
 }
 
-// telling is positive if a says more than b.
-func telling(a, b tagged) int {
-	strict := differ(Strict(a.tag), false) - differ(Strict(b.tag), false)
+// compareSpecificity is positive if a says more than b.
+func compareSpecificity(a, b tagged) int {
+	strict := countDifference(Strict(a.tag), false) - countDifference(Strict(b.tag), false)
 	if strict != 0 || Strict(a.tag) {
 		return cmp.Or(strict, Compare(a.Version, b.Version), cmp.Compare(b.tag, a.tag))
 	}

@@ -104,13 +104,13 @@ func (v Version) Semver() (text string, ok bool) {
 	}
 	text = strings.Join(parts, ".")
 	if v.Pre != "" {
-		text += "-" + preOf(v.Pre)
+		text += "-" + paddedPrerelease(v.Pre)
 	}
 	return text, true
 }
 
-// preOf writes a prerelease so that its numbers are compared as numbers.
-func preOf(pre string) string {
+// paddedPrerelease writes a prerelease so that its numbers are compared as numbers.
+func paddedPrerelease(pre string) string {
 	pre = digitsPattern.ReplaceAllStringFunc(pre, func(digits string) string {
 		if digits = strings.TrimLeft(digits, "0"); digits == "" {
 			digits = "0"

@@ -98,16 +98,16 @@ func (d *Domains) add(ctx context.Context, c Connection, row Domain, bind bool) 
 	ctx = context.WithoutCancel(ctx)
 	if failed := d.provisionDomain(ctx, c, &row, bind); failed != nil {
 		if isLimited(failed) || bind && !isRefusal(failed) {
-			return Domain{}, false, d.takeBack(ctx, &row, failed)
+			return Domain{}, false, d.rollbackBind(ctx, &row, failed)
 		}
 		return row, true, d.finishFailed(ctx, &row, failed)
 	}
 	return row, true, d.finishActive(ctx, &row)
 }
 
-// takeBack deletes a new domain whose provisioning failed, with the zone that was made for it. If that fails as well, the
+// rollbackBind deletes a new domain whose provisioning failed, with the zone that was made for it. If that fails as well, the
 // domain stays with ProvisioningError, so that it can be tried again or deleted.
-func (d *Domains) takeBack(ctx context.Context, row *Domain, failed error) error {
+func (d *Domains) rollbackBind(ctx context.Context, row *Domain, failed error) error {
 	if row.Binding == FromBind {
 		if err := d.removeZone(ctx, *row); err != nil {
 			d.cfg.Logger.Warn("the zone of a mail domain that could not be bound is left over", "domain", row.Name, "error", err)
@@ -186,7 +186,7 @@ func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Doma
 			return err
 		}
 		return failed
-	case worksAsBefore(former, *row, failed):
+	case stillReceives(former, *row, failed):
 		row.Status, row.ProvisionError, row.Operation, row.Step = former.Status, messageOf(failed), former.Operation, former.Step
 		if isRefusal(failed) && row.Operation == opProvision {
 			// What a crash has interrupted is tried again, unless somebody has to do something before.
@@ -200,9 +200,9 @@ func (d *Domains) reprovisionDomain(ctx context.Context, c Connection, row *Doma
 	return d.finishFailed(ctx, row, failed)
 }
 
-// worksAsBefore reports whether an active domain still brings mail although it could not be provisioned again: the provider has said
+// stillReceives reports whether an active domain still brings mail although it could not be provisioned again: the provider has said
 // nothing about it, since it was not reached or a reload has replaced it, or has refused no more than the rule of a mailbox.
-func worksAsBefore(former, row Domain, failed error) bool {
+func stillReceives(former, row Domain, failed error) bool {
 	return former.Status == Active && former.Routed == row.Routed && (!isRefusal(failed) || isReplaced(failed) || row.Step == stepRules)
 }
 

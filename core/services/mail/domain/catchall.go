@@ -32,7 +32,7 @@ func (d *Domains) EnableCatchAll(ctx context.Context, id, ownerID, pattern strin
 			return fault.New(fault.Conflict, "The provisioning of the mail domain has not finished: use \"Check again\" first.")
 		}
 		if !row.CatchAll {
-			if err := d.takeCatchAll(context.WithoutCancel(ctx), row); err != nil {
+			if err := d.enableProviderCatchAll(context.WithoutCancel(ctx), row); err != nil {
 				return err
 			}
 			row.CatchAllOwnerID = ownerID
@@ -53,8 +53,8 @@ func checkPattern(pattern string) error {
 	return nil
 }
 
-// takeCatchAll has the provider hand mail that no rule is for to us. A failure restores what was there.
-func (d *Domains) takeCatchAll(ctx context.Context, row *Domain) error {
+// enableProviderCatchAll has the provider hand mail that no rule is for to us. A failure restores what was there.
+func (d *Domains) enableProviderCatchAll(ctx context.Context, row *Domain) error {
 	c, routing, err := d.routing(*row)
 	if err != nil || !routing {
 		return err

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/mail/api"
 	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
@@ -50,7 +51,7 @@ func (a *Admin) ListMailboxes(ctx context.Context, cursor string) (page []mailbo
 // that came after a time.
 func (a *Admin) NewestMessage(ctx context.Context, address string, after time.Time, withCode bool) (message.Summary, bool, error) {
 	f := message.Filter{Caller: systemCaller(""), After: after, WithCode: withCode, Limit: 1}
-	if err := chooseAddresses(ctx, a.mailboxes, &f, []string{address}); err != nil {
+	if err := api.ChooseAddresses(ctx, a.mailboxes, &f, []string{address}); err != nil {
 		return message.Summary{}, false, err
 	}
 	box, err := a.mailboxes.Resolve(ctx, f.Caller, f.Mailboxes.Addresses[0])

@@ -83,6 +83,8 @@ func TestCodesAndLinks(t *testing.T) {
 func TestWaitForPattern(t *testing.T) {
 	r := newReceiver(t, testkit.SQLiteConfig(t))
 	r.newMailbox("ada", "box")
+	// The newest 20 are looked at.
+	const maxPatternFinds = 20
 	for i := range maxPatternFinds + 2 {
 		r.deliver("box", fmt.Sprintf("Subject: Your verification code: 1111%02d\n\nx\n", i))
 	}

@@ -166,7 +166,7 @@ func measureLists(b *testing.B, r *receiver) {
 				}
 			})
 		})
-		cursor, err := store.EncodeCursor(messagePageKey{before})
+		cursor, err := store.EncodeCursor(pageKey{before})
 		r.must(err)
 		b.Run("http-"+name, func(b *testing.B) {
 			measureMedian(b, func() {

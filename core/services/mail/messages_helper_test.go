@@ -112,6 +112,11 @@ func (r *receiver) newMailbox(user, local string, tags ...string) string {
 	return box.ID
 }
 
+// pageKey is the place of a message in the list, as cursors have it.
+type pageKey struct {
+	Seq int64 `json:"s"`
+}
+
 // reply is an answer of the API, read whole.
 type reply struct {
 	status int

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/mail/api"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -83,7 +85,7 @@ func TestNoQueryScans(t *testing.T) {
 			"rule of a mailbox":     inTx(func(ctx context.Context) error { return boxes.EndRule(ctx, "mbx100", "rule", time.Now()) }),
 		}
 		for id, role := range map[string]auth.Role{"usr7": auth.Member, "root": auth.Admin} {
-			for name, query := range r.userQueries(auth.With(ctx, &auth.Principal{User: auth.User{ID: id, Role: role}, Via: auth.ViaSession})) {
+			for name, query := range r.userQueries(id, role) {
 				queries[name+" for "+id] = query
 			}
 		}
@@ -101,43 +103,40 @@ func expectCode(err error, code fault.Code) error {
 }
 
 // userQueries returns what pages and the API ask for a user.
-func (r *receiver) userQueries(ctx context.Context) map[string]func() error {
-	caller := callerFrom(ctx)
+func (r *receiver) userQueries(id string, role auth.Role) map[string]func() error {
+	ctx := auth.With(r.Context(), &auth.Principal{User: auth.User{ID: id, Role: role}, Via: auth.ViaSession})
+	caller := mailbox.Caller{UserID: id, Admin: role == auth.Admin, Via: mailbox.ViaWeb}
 	// A later page: SQLite calls it a scan if all messages are read from the newest on, although the limit ends that.
-	cursor, err := store.EncodeCursor(messagePageKey{39_000})
+	cursor, err := store.EncodeCursor(pageKey{39_000})
 	r.must(err)
-	messages := func(choice MessageChoice, search string) func() error {
+	messages := func(choice api.MessageChoice, search string) func() error {
 		return func() error { _, err := r.svc.Messages(ctx, choice, search, 50, cursor); return err }
 	}
 	own := fmt.Sprintf("msg%d", map[bool]int{true: 26, false: 36}[caller.Admin])
 	queries := map[string]func() error{
-		"messages":                     messages(MessageChoice{}, ""),
-		"messages of active mailboxes": messages(MessageChoice{MailboxStatus: []string{"active"}}, ""),
-		"messages of the workspace":    messages(MessageChoice{Scope: "workspace"}, ""),
-		"messages of a mailbox":        messages(MessageChoice{MailboxID: []string{"mbx350"}}, ""),
-		"messages of an address":       messages(MessageChoice{Mailbox: []string{"box350@inbox.test"}}, ""),
-		"messages of addresses":        messages(MessageChoice{Mailbox: []string{"box350@inbox.test", "box850@inbox.test"}}, ""),
-		"messages of a tag":            messages(MessageChoice{}, "tag:tag350"),
-		"unread messages":              messages(MessageChoice{}, "is:unread"),
-		"unread messages with a code":  messages(MessageChoice{}, "is:unread has:code"),
-		"unread messages of some days": messages(MessageChoice{}, "is:unread after:2020-01-01"),
-		"messages before a day":        messages(MessageChoice{}, "before:2020-01-01"),
-		"code": func() error {
-			_, err := r.svc.getCode(ctx, &codeQuery{Mailbox: "box350@inbox.test"})
-			return expectCode(err, fault.NotFound)
-		},
+		"messages":                     messages(api.MessageChoice{}, ""),
+		"messages of active mailboxes": messages(api.MessageChoice{MailboxStatus: []string{"active"}}, ""),
+		"messages of the workspace":    messages(api.MessageChoice{Scope: "workspace"}, ""),
+		"messages of a mailbox":        messages(api.MessageChoice{MailboxID: []string{"mbx350"}}, ""),
+		"messages of an address":       messages(api.MessageChoice{Mailbox: []string{"box350@inbox.test"}}, ""),
+		"messages of addresses":        messages(api.MessageChoice{Mailbox: []string{"box350@inbox.test", "box850@inbox.test"}}, ""),
+		"messages of a tag":            messages(api.MessageChoice{}, "tag:tag350"),
+		"unread messages":              messages(api.MessageChoice{}, "is:unread"),
+		"unread messages with a code":  messages(api.MessageChoice{}, "is:unread has:code"),
+		"unread messages of some days": messages(api.MessageChoice{}, "is:unread after:2020-01-01"),
+		"messages before a day":        messages(api.MessageChoice{}, "before:2020-01-01"),
+		"code":                         r.ask(id, role, "/api/messages/code?mailbox=box350@inbox.test", http.StatusNotFound),
 		"message events": func() error {
 			_, err := r.svc.messages.List(ctx, message.Filter{Caller: caller, Mailboxes: mailbox.Filter{Statuses: mailbox.Workspace()},
-				AfterSeq: 39_000, OldestFirst: true, Limit: maxEventPage})
+				AfterSeq: 39_000, OldestFirst: true, Limit: 200})
 			return err
 		},
-		"a message":             func() error { _, err := r.svc.findMessage(ctx, "msg6"); return err },
 		"mark of a message":     func() error { return r.svc.MarkMessage(ctx, "msg16", true) },
 		"end of a message":      func() error { return r.svc.DeleteMessage(ctx, own) },
 		"a mailbox":             func() error { _, err := r.svc.Mailbox(ctx, "mbx350"); return err },
 		"mailbox of an address": func() error { _, err := r.svc.mailboxes.Resolve(ctx, caller, "box850@inbox.test"); return err },
 		"new mailbox": func() error {
-			_, err := r.svc.CreateMailbox(ctx, MailboxBody{LocalPart: "new-" + caller.UserID, MailDomain: "inbox.test"})
+			_, err := r.svc.CreateMailbox(ctx, api.MailboxBody{LocalPart: "new-" + caller.UserID, MailDomain: "inbox.test"})
 			return err
 		},
 		"destroyed mailboxes": func() error { _, err := r.svc.Mailboxes(ctx, []string{"destroyed"}, "", 50, ""); return err },
@@ -145,26 +144,31 @@ func (r *receiver) userQueries(ctx context.Context) map[string]func() error {
 	}
 	if !caller.Admin {
 		// Among those of all users PostgreSQL expects few messages in mailboxes without a tag, and reads the table while it is small.
-		queries["messages without a tag"] = messages(MessageChoice{}, "-tag:tag350")
+		queries["messages without a tag"] = messages(api.MessageChoice{}, "-tag:tag350")
 	}
-	maps.Copy(queries, r.liveQueries(ctx))
+	maps.Copy(queries, r.liveQueries(id, role))
 	return queries
+}
+
+// ask returns what sends a request to the API as a user, and fails for another status.
+func (r *receiver) ask(id string, role auth.Role, path string, status int) func() error {
+	return func() error {
+		if got := r.call(id+":"+string(role), http.MethodGet, path, ""); got.status != status {
+			return fmt.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+		return nil
+	}
 }
 
 // liveQueries returns what asks for mailboxes that are not destroyed. Whether an address has a text is looked up in the order of the
 // list: that may be all of them.
-func (r *receiver) liveQueries(ctx context.Context) map[string]func() error {
-	mailboxes := func(in mailboxQuery) func() error {
-		in.Limit = 50
-		return func() error { _, err := r.svc.listMailboxes(ctx, &in); return err }
+func (r *receiver) liveQueries(id string, role auth.Role) map[string]func() error {
+	out := map[string]func() error{}
+	for name, choice := range map[string]string{"mailboxes": "", "active mailboxes": "status=active", "expired mailboxes": "status=expired",
+		"mailboxes of the workspace": "scope=workspace", "mailboxes with a tag": "tag=tag350", "mailboxes with a text": "q=box35"} {
+		out[name] = r.ask(id, role, "/api/mailboxes?"+choice, http.StatusOK)
 	}
-	return map[string]func() error{
-		"mailboxes": mailboxes(mailboxQuery{}), "active mailboxes": mailboxes(mailboxQuery{Status: []string{"active"}}),
-		"expired mailboxes":          mailboxes(mailboxQuery{Status: []string{"expired"}}),
-		"mailboxes of the workspace": mailboxes(mailboxQuery{Scope: "workspace"}),
-		"mailboxes with a tag":       mailboxes(mailboxQuery{Tag: []string{"tag350"}}),
-		"mailboxes with a text":      mailboxes(mailboxQuery{Query: "box35"}),
-	}
+	return out
 }
 
 // TestLivePlans: what asks for mailboxes that are not destroyed reads none that are.
@@ -173,7 +177,7 @@ func TestLivePlans(t *testing.T) {
 		r := newReceiver(t, cfg)
 		r.fillMail()
 		for id, role := range map[string]auth.Role{"usr7": auth.Member, "root": auth.Admin} {
-			queries := r.liveQueries(auth.With(t.Context(), &auth.Principal{User: auth.User{ID: id, Role: role}, Via: auth.ViaSession}))
+			queries := r.liveQueries(id, role)
 			queries["metrics"] = func() error { _, err := r.svc.countMailboxes(t.Context()); return err }
 			for name, query := range queries {
 				for _, s := range r.statementsWith("mail_mailboxes", func() { r.must(query()) }) {

@@ -7,29 +7,30 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/services/mail/address"
 	"github.com/patchbay-dev/patchbay/core/services/mail/inbound"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
 )
 
 // recipients finds the mailboxes for arriving mail.
-type recipients struct{ boxes *mailbox.Mailboxes }
+type recipients struct{ *mailbox.Mailboxes }
 
 // FindRecipient implements inbound.Recipients.
-func (r recipients) FindRecipient(ctx context.Context, address string, planned int) (inbound.Recipient, error) {
-	box, err := r.boxes.FindForMail(ctx, address, planned)
-	return recipientOf(box, address), err
+func (r recipients) FindRecipient(ctx context.Context, named string, planned int) (inbound.Recipient, error) {
+	box, err := r.FindForMail(ctx, named, planned)
+	return recipientOf(box, named), err
 }
 
 // MakeRecipient implements inbound.Recipients.
-func (r recipients) MakeRecipient(ctx context.Context, address string) (inbound.Recipient, error) {
-	box, err := r.boxes.MakeForMail(ctx, address)
-	return recipientOf(box, address), err
+func (r recipients) MakeRecipient(ctx context.Context, named string) (inbound.Recipient, error) {
+	box, err := r.MakeForMail(ctx, named)
+	return recipientOf(box, named), err
 }
 
 // recipientOf returns a mailbox as the recipient that a sender has named.
 func recipientOf(box mailbox.Mailbox, named string) inbound.Recipient {
-	return inbound.Recipient{MailboxID: box.ID, OwnerID: box.OwnerID, Address: box.Address, EnvelopeTo: normalAddress(named)}
+	return inbound.Recipient{MailboxID: box.ID, OwnerID: box.OwnerID, Address: box.Address, EnvelopeTo: address.Normalise(named)}
 }
 
 // newIngester returns the one way into the mailboxes.
@@ -120,34 +121,4 @@ func (s *Service) subscribe(caller mailbox.Caller) *event.Subscription {
 		return s.cfg.Bus.Subscribe(topicMessages)
 	}
 	return s.cfg.Bus.Subscribe(topicOwner(caller.UserID))
-}
-
-// waitUntil calls look until it reports that it has found something: at once, and whenever messages arrive, no longer than wait.
-func (s *Service) waitUntil(ctx context.Context, caller mailbox.Caller, wait time.Duration, stop <-chan struct{},
-	look func() (bool, error)) error {
-	if wait <= 0 {
-		_, err := look()
-		return err
-	}
-	sub := s.subscribe(caller)
-	defer sub.Close()
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	for {
-		if found, err := look(); err != nil || found {
-			return err
-		}
-		select {
-		case _, open := <-sub.Events():
-			if !open {
-				return nil
-			}
-		case <-timer.C:
-			return nil
-		case <-stop:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 }

@@ -216,17 +216,3 @@ func TestWaitForWhatNothingTakes(t *testing.T) {
 		}
 	}
 }
-
-// TestWaitsOfUser: a user may have 500 waits open, and is told what is open.
-func TestWaitsOfUser(t *testing.T) {
-	r := newReceiver(t, testkit.SQLiteConfig(t))
-	for range maxWaitsEach {
-		release, err := r.svc.waits.Acquire("ada")
-		r.must(err)
-		t.Cleanup(release)
-	}
-	_, err := r.svc.waits.Acquire("ada")
-	if err == nil || !strings.Contains(err.Error(), "500 requests that wait for messages open") {
-		t.Errorf("got %v", err)
-	}
-}

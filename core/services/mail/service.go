@@ -11,15 +11,13 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
-	"github.com/patchbay-dev/patchbay/core/auth/account"
 	"github.com/patchbay-dev/patchbay/core/event"
-	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/mail/address"
+	"github.com/patchbay-dev/patchbay/core/services/mail/api"
 	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
 	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 	"github.com/patchbay-dev/patchbay/core/services/mail/inbound"
@@ -67,20 +65,17 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Service is the mail service.
+// Service is the mail service. What it may be asked is in its API.
 type Service struct {
-	cfg      Config
-	log      hclog.Logger
-	messages *message.Store
-	ingester *inbound.Ingester
-	checker  *senderChecker
-	// parsing bounds the messages that are parsed for readers at once, and waits the requests that wait for messages.
-	parsing   *semaphore.Weighted
-	waits     *httpd.StreamLimits
+	*api.API
+	cfg       Config
+	log       hclog.Logger
+	messages  *message.Store
+	ingester  *inbound.Ingester
+	checker   *senderChecker
 	domains   *domain.Domains
 	mailboxes *mailbox.Mailboxes
 	state     atomic.Pointer[state]
-	reports   deployReports
 	listeners listeners
 }
 
@@ -88,16 +83,11 @@ type Service struct {
 type state struct {
 	settings Settings
 	dns      client.DNS
-	accounts *account.Sets
-	access   auth.Access
+	api      api.Settings
 }
 
-const (
-	// maxWaits and maxWaitsEach bound the requests that wait for messages, all of them and those of one user.
-	maxWaits, maxWaitsEach = 2000, 500
-	// senderTimeout bounds the check of one sender.
-	senderTimeout = 10 * time.Second
-)
+// senderTimeout bounds the check of one sender.
+const senderTimeout = 10 * time.Second
 
 // New makes the service and the domains that the settings name. The migrations have run.
 func New(ctx context.Context, cfg Config) (*Service, error) {
@@ -114,8 +104,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{cfg: cfg, log: cfg.Logger, messages: messages, parsing: semaphore.NewWeighted(max(1, cfg.Settings.Limits.ParseBudget)),
-		waits: httpd.NewStreamLimits(maxWaits, maxWaitsEach).Naming("requests that wait for messages")}
+	s := &Service{cfg: cfg, log: cfg.Logger, messages: messages}
 	s.domains = domain.New(domain.Config{Store: cfg.Store, Mailboxes: mailbox.NewStore(cfg.Store), Connect: s.connectDNS, Logger: cfg.Logger,
 		Now: cfg.Now})
 	s.mailboxes = mailbox.New(mailbox.Config{
@@ -127,6 +116,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 		return nil, err
 	}
 	s.ingester = s.newIngester()
+	s.API = s.newAPI()
 	s.checker = newSenderChecker(messages, authresult.New(authresult.NewResolver(cfg.Settings.Resolver), senderTimeout), s.log, cfg.Now)
 	s.registerStates(cfg.Metrics)
 	return s, nil
@@ -142,8 +132,17 @@ func (s *Service) Prepare(set Settings, provider client.DNS, access auth.Access)
 
 // use puts settings into use.
 func (s *Service) use(set Settings, provider client.DNS, access auth.Access) {
-	accounts := account.New(account.Config{Users: s.cfg.Users, Access: access, Version: s.cfg.Version})
-	s.state.Store(&state{settings: set, dns: provider, accounts: accounts, access: access})
+	s.state.Store(&state{settings: set, dns: provider, api: set.apiSettings(access)})
+}
+
+// newAPI makes the API of the service.
+func (s *Service) newAPI() *api.API {
+	return api.New(api.Config{
+		Mailboxes: s.mailboxes, Recipients: recipients{s.mailboxes}, Messages: s.messages, Domains: s.domains, Ingester: s.ingester,
+		Users: s.cfg.Users, Settings: func() api.Settings { return s.state.Load().api }, Connect: s.connectDNS, Follow: s.subscribe,
+		AddMissing: s.tryAddDomains, ParseBudget: s.cfg.Settings.Limits.ParseBudget, SpoolDir: s.spoolDir(), Version: s.cfg.Version,
+		Now: s.cfg.Now,
+	})
 }
 
 // tryAddDomains is addDomains where a failure is left to the clean-up.

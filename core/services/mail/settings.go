@@ -5,7 +5,11 @@ import (
 	"net"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/services/mail/address"
+	"github.com/patchbay-dev/patchbay/core/services/mail/api"
+	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
+	"github.com/patchbay-dev/patchbay/core/services/mail/deploycheck"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
@@ -50,6 +54,24 @@ type LimitSettings struct {
 // mailboxLimits returns the limits of mailboxes.
 func (s Settings) mailboxLimits() mailbox.Limits {
 	return mailbox.Limits{PerUser: s.Limits.PerUser, CatchAll: s.Limits.CatchAll}
+}
+
+// defaultMessageBytes is the largest message where no smtp block says more.
+const defaultMessageBytes = 25 << 20
+
+// apiSettings returns what the API needs of the settings.
+func (s Settings) apiSettings(access auth.Access) api.Settings {
+	out := api.Settings{Access: access, InboundSecret: s.InboundSecret.Reveal(),
+		Deploy: deploycheck.Config{Resolver: authresult.NewResolver(s.Resolver), Host: s.mxHost()}}
+	for _, l := range s.SMTP {
+		out.MaxMessageBytes = max(out.MaxMessageBytes, l.MaxSize)
+		out.Deploy.Listeners = append(out.Deploy.Listeners, deploycheck.Listener{Address: l.Listen, Hostname: l.Hostname, CertFile: l.TLSCert,
+			KeyFile: l.TLSKey})
+	}
+	if out.MaxMessageBytes == 0 {
+		out.MaxMessageBytes = defaultMessageBytes
+	}
+	return out
 }
 
 // mxHost returns the host that MX records name, "" if it is not known.

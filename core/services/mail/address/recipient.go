@@ -35,6 +35,14 @@ func ParseRecipient(text string) (Address, error) {
 	return Join(local, host)
 }
 
+// Normalise returns an address as it is stored. One to which no mail comes is in lower case.
+func Normalise(text string) string {
+	if a, err := ParseRecipient(text); err == nil {
+		return a.String()
+	}
+	return strings.ToLower(strings.TrimSpace(text))
+}
+
 // parseAnyLocal normalises a local part: lower case, composed, with quotes if it needs them.
 func parseAnyLocal(text string) (string, bool) {
 	quoted := strings.HasPrefix(text, `"`)

@@ -6,14 +6,14 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/mail"
+	"github.com/patchbay-dev/patchbay/core/services/mail/api"
 )
 
 func (p pages) createMailbox(c *gin.Context) {
 	life, err := readLifetime(c)
-	var box service.Mailbox
+	var box api.Mailbox
 	if err == nil {
-		box, err = p.service.CreateMailbox(c.Request.Context(), service.MailboxBody{
+		box, err = p.service.CreateMailbox(c.Request.Context(), api.MailboxBody{
 			LocalPart: strings.TrimSpace(c.PostForm("localPart")), Subdomain: strings.TrimSpace(c.PostForm("subdomain")),
 			MailDomain: c.PostForm("mailDomain"), Expires: life,
 		})
@@ -31,7 +31,7 @@ func (p pages) createMailbox(c *gin.Context) {
 func (p pages) extendMailbox(c *gin.Context) {
 	ctx := c.Request.Context()
 	box, err := p.service.Mailbox(ctx, c.Param("id"))
-	var life service.Minutes
+	var life api.Minutes
 	if err == nil {
 		life, err = readLifetime(c)
 	}

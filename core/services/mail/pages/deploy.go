@@ -7,7 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/mail"
+	"github.com/patchbay-dev/patchbay/core/services/mail/api"
 	"github.com/patchbay-dev/patchbay/core/services/mail/deploycheck"
 )
 
@@ -33,7 +33,7 @@ func (p pages) checkDeployment(c *gin.Context) {
 }
 
 // sortedChecks returns the checks of a report, those that failed first.
-func sortedChecks(r *service.DeployReport) []deploycheck.Finding {
+func sortedChecks(r *api.DeployReport) []deploycheck.Finding {
 	order := []string{deploycheck.Fail, deploycheck.NotApplicable, deploycheck.Pass}
 	out := slices.Clone(r.Checks)
 	slices.SortStableFunc(out, func(a, b deploycheck.Finding) int {

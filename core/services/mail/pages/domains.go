@@ -7,7 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
-	service "github.com/patchbay-dev/patchbay/core/services/mail"
+	"github.com/patchbay-dev/patchbay/core/services/mail/api"
 )
 
 const (
@@ -18,11 +18,11 @@ const (
 
 // domainsView is what the page of domains shows.
 type domainsView struct {
-	Domains []service.Domain
+	Domains []api.Domain
 	// Failures tell, by the id of a domain, of mailboxes that could not be destroyed.
-	Failures map[string]service.CleanupFailure
+	Failures map[string]api.CleanupFailure
 	// Zones are those of the DNS provider that are not used for mail.
-	Zones []service.CatalogItem
+	Zones []api.CatalogItem
 	// Limited reports whether the provider limits requests; Failure says why it did not answer.
 	Limited bool
 	Failure string

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/mail"
+	"github.com/patchbay-dev/patchbay/core/services/mail/api"
 	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 )
 
@@ -381,7 +381,7 @@ func domainsPage(v *ui.View, p pages, d domainsView) templ.Component {
 }
 
 // domainCard is a domain with its records, its catch-all, what could not be deleted of its mailboxes, and what can be done.
-func domainCard(v *ui.View, p pages, d service.Domain, failure service.CleanupFailure) templ.Component {
+func domainCard(v *ui.View, p pages, d api.Domain, failure api.CleanupFailure) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1033,7 +1033,7 @@ func onOff(on bool) string {
 }
 
 // patternOf returns the pattern of a catch-all, "" for all addresses.
-func patternOf(d service.Domain) string {
+func patternOf(d api.Domain) string {
 	if d.CatchAllPattern == nil {
 		return ""
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	service "github.com/patchbay-dev/patchbay/core/services/mail"
+	"github.com/patchbay-dev/patchbay/core/services/mail/api"
 )
 
 var must = testkit.Must
@@ -55,7 +56,7 @@ func serveInbox(t *testing.T) (*service.Service, *webtest.Browser) {
 func TestEmptyListSaysWhatItHides(t *testing.T) {
 	svc, b := serveInbox(t)
 	ctx := auth.With(context.Background(), &auth.Principal{User: auth.User{ID: "ada", Role: auth.Member}, Via: auth.ViaSession})
-	box, err := svc.CreateMailbox(ctx, service.MailboxBody{LocalPart: "hello", Subdomain: "desk", MailDomain: "inbox.test"})
+	box, err := svc.CreateMailbox(ctx, api.MailboxBody{LocalPart: "hello", Subdomain: "desk", MailDomain: "inbox.test"})
 	must(t, err)
 	for path, want := range map[string][]string{
 		"/mail/inbox": {"Left out unless you ask for it: Mailboxes: Expired.",

@@ -6,6 +6,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/mail"
+	"github.com/patchbay-dev/patchbay/core/services/mail/api"
 	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
 	"github.com/patchbay-dev/patchbay/core/services/mail/link"
 	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
@@ -21,16 +22,16 @@ func roleText(v *ui.View) string {
 }
 
 // hostOf returns what stands behind the @ of an address.
-func hostOf(box service.Mailbox) string {
+func hostOf(box api.Mailbox) string {
 	_, host, _ := strings.Cut(box.Address, "@")
 	return host
 }
 
 // tagText returns the tags as they are filled in.
-func tagText(box service.Mailbox) string { return strings.Join(box.Tags, ", ") }
+func tagText(box api.Mailbox) string { return strings.Join(box.Tags, ", ") }
 
 // senderText returns who a message is from, in a list.
-func senderText(v *ui.View, m service.MessageItem) string {
+func senderText(v *ui.View, m api.MessageItem) string {
 	switch {
 	case m.FromName != nil:
 		return *m.FromName
@@ -41,7 +42,7 @@ func senderText(v *ui.View, m service.MessageItem) string {
 }
 
 // fullSender returns the name and the address of who a message is from.
-func fullSender(v *ui.View, m service.Message) string {
+func fullSender(v *ui.View, m api.Message) string {
 	if m.FromName != nil && m.FromAddress != nil {
 		return *m.FromName + " <" + *m.FromAddress + ">"
 	}
@@ -52,7 +53,7 @@ func fullSender(v *ui.View, m service.Message) string {
 const maxFollowed = 3
 
 // linksToFollow returns the links of a message that confirm something or reset a password.
-func linksToFollow(m service.Message) (out []service.MessageLink) {
+func linksToFollow(m api.Message) (out []api.MessageLink) {
 	for _, l := range m.Links {
 		if len(out) < maxFollowed && l.Guess != nil && *l.Guess != string(link.Unsubscribe) {
 			out = append(out, l)
@@ -65,7 +66,7 @@ func linksToFollow(m service.Message) (out []service.MessageLink) {
 const maxShownAddresses = 50
 
 // addressText returns addresses with their names.
-func addressText(all []service.MessageAddress) string {
+func addressText(all []api.MessageAddress) string {
 	shown := make([]string, len(all))
 	for i, a := range all {
 		switch {
@@ -101,7 +102,7 @@ func momentText(v *ui.View, moment string) string {
 }
 
 // fileName returns the name of an attachment.
-func fileName(v *ui.View, a service.MessageAttachment) string {
+func fileName(v *ui.View, a api.MessageAttachment) string {
 	if a.Filename != nil {
 		return *a.Filename
 	}
@@ -116,7 +117,7 @@ func (w inboxView) olderPlace() place {
 }
 
 // htmlURL is the address of the HTML of a message.
-func (p pages) htmlURL(w inboxView, m service.Message) string {
+func (p pages) htmlURL(w inboxView, m api.Message) string {
 	images := ""
 	if w.Images {
 		images = "remote"

@@ -12,7 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
-	service "github.com/patchbay-dev/patchbay/core/services/mail"
+	"github.com/patchbay-dev/patchbay/core/services/mail/api"
 )
 
 const (
@@ -72,11 +72,11 @@ func (p pages) placeURL(path string, at place) string {
 // inboxView is what the inbox shows.
 type inboxView struct {
 	place
-	Boxes    service.MailboxPage
-	Messages service.MessagePage
+	Boxes    api.MailboxPage
+	Messages api.MessagePage
 	// Box is the chosen mailbox, Open the message that is read; nil for none.
-	Box  *service.Mailbox
-	Read *service.Message
+	Box  *api.Mailbox
+	Read *api.Message
 	// Domains are those in which mailboxes can be made.
 	Domains []string
 	// SearchError says what is wrong with the search.
@@ -103,13 +103,13 @@ func (p pages) readLists(ctx context.Context, v *ui.View, at place) (w inboxView
 	if w.Boxes, err = p.service.Mailboxes(ctx, at.mailboxStatuses(), at.Boxes, shownMailboxes, ""); err != nil {
 		return w, err
 	}
-	choice := service.MessageChoice{MailboxStatus: at.mailboxStatuses()}
+	choice := api.MessageChoice{MailboxStatus: at.mailboxStatuses()}
 	if at.Mailbox != "" {
 		box, err := p.service.Mailbox(ctx, at.Mailbox)
 		if err != nil {
 			return w, err
 		}
-		w.Box, choice = &box, service.MessageChoice{MailboxID: []string{box.ID}}
+		w.Box, choice = &box, api.MessageChoice{MailboxID: []string{box.ID}}
 	}
 	w.Messages, err = p.service.Messages(ctx, choice, at.Search, shownMessages, at.Cursor)
 	if f := fault.As(err); err != nil && f.Code == fault.InvalidArgument {
@@ -237,12 +237,12 @@ func lifetimeChoices() []int {
 }
 
 // readLifetime reads the choice of a form.
-func readLifetime(c *gin.Context) (service.Minutes, error) {
+func readLifetime(c *gin.Context) (api.Minutes, error) {
 	text := c.PostForm("lifetime")
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return service.Minutes{}, fault.New(fault.InvalidArgument, "The lifetime is a number of minutes, or 0 for no end.").With("field",
+		return api.Minutes{}, fault.New(fault.InvalidArgument, "The lifetime is a number of minutes, or 0 for no end.").With("field",
 			"lifetime")
 	}
-	return service.NewMinutes(n), nil
+	return api.NewMinutes(n), nil
 }

@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/mail"
+	"github.com/patchbay-dev/patchbay/core/services/mail/api"
 )
 
 func inboxPage(v *ui.View, p pages, w inboxView) templ.Component {
@@ -1184,7 +1184,7 @@ func nothing(v *ui.View, p pages, w inboxView) templ.Component {
 }
 
 // boxHead is what there is to know and to do about the chosen mailbox.
-func boxHead(v *ui.View, p pages, w inboxView, box service.Mailbox) templ.Component {
+func boxHead(v *ui.View, p pages, w inboxView, box api.Mailbox) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -12,12 +12,12 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/mail"
+	"github.com/patchbay-dev/patchbay/core/services/mail/api"
 	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
 )
 
 // reader shows a message.
-func reader(v *ui.View, p pages, w inboxView, m service.Message) templ.Component {
+func reader(v *ui.View, p pages, w inboxView, m api.Message) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -896,7 +896,7 @@ func partLink(v *ui.View, p pages, w inboxView, part string) templ.Component {
 }
 
 // recipientList are the addresses of a field, if it has any.
-func recipientList(label string, all []service.MessageAddress) templ.Component {
+func recipientList(label string, all []api.MessageAddress) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/mail"
+	"github.com/patchbay-dev/patchbay/core/services/mail/api"
 )
 
 //go:embed locales static
@@ -30,14 +31,14 @@ const (
 
 // pages are the handlers. They keep nothing between requests.
 type pages struct {
-	service *service.Service
+	service Service
 	kit     *ui.Kit
 	// base is the path of the service, url its whole address as clients on this machine know it.
 	base, url string
 }
 
 // Section are the pages of a mail service that is mounted at base, a path; url is its whole address.
-func Section(s *service.Service, base, url string) (ui.Section, error) {
+func Section(s Service, base, url string) (ui.Section, error) {
 	texts, err := fs.Sub(files, "locales")
 	if err != nil {
 		return ui.Section{}, err
@@ -144,7 +145,7 @@ const (
 // unreadFigure returns the unread mail of the last days, with how many messages have a verification code.
 func (p pages) unreadFigure(ctx context.Context, v *ui.View) ([]ui.KeyFigure, error) {
 	search := "is:unread after:" + v.Now.UTC().AddDate(0, 0, -unreadDays).Format(time.DateOnly)
-	unread, err := p.service.Messages(ctx, service.MessageChoice{}, search, maxUnread, "")
+	unread, err := p.service.Messages(ctx, api.MessageChoice{}, search, maxUnread, "")
 	if err != nil {
 		return nil, err
 	}

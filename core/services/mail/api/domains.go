@@ -1,14 +1,25 @@
-package mail
+package api
 
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 )
+
+// domainHandlers answers what is asked about mail domains.
+type domainHandlers struct {
+	domains  domains
+	failures mailboxReader
+	connect  func() domain.Connection
+	// addMissing adds the domains that the settings name and that there are not.
+	addMissing func(context.Context)
+	now        func() time.Time
+}
 
 // Domain is a mail domain in answers.
 type Domain struct {
@@ -93,7 +104,7 @@ type (
 	}
 )
 
-func (s *Service) domainAPI(a *api.API) {
+func (h *domainHandlers) domainAPI(a *api.API) {
 	const (
 		get, post          = http.MethodGet, http.MethodPost
 		notFound, conflict = http.StatusNotFound, http.StatusConflict
@@ -103,34 +114,34 @@ func (s *Service) domainAPI(a *api.API) {
 		return newOperation(id, method, path, tagDomains, httpd.Admin, summary, errors...)
 	}
 	both := func(o api.Operation) api.Operation { return withStatus(o, http.StatusCreated, http.StatusOK) }
-	api.Register(a, op("domains", get, "/api/domains", "List the mail domains"), s.listDomains)
+	api.Register(a, op("domains", get, "/api/domains", "List the mail domains"), h.listDomains)
 	api.Register(a, withText(op("domain-catalog", get, "/api/domains/catalog", "Mail domains and the zones of the DNS provider", upstream),
-		"While the provider limits requests, its zones are missing."), s.listCatalog)
+		"While the provider limits requests, its zones are missing."), h.listCatalog)
 	api.Register(a, withText(both(op("domain-bind", post, "/api/domains/bind", "Make a zone and use it for mail", conflict, upstream)),
-		"201 for a new domain, 200 for one that is provisioned again; it may end with the status provisioning_error. A name below another one is refused with the code subdomain_direct_bind_not_supported and what to bind instead. Where the provider makes no zones, or a person sets the records, the answer names them."), s.bindDomain)
+		"201 for a new domain, 200 for one that is provisioned again; it may end with the status provisioning_error. A name below another one is refused with the code subdomain_direct_bind_not_supported and what to bind instead. Where the provider makes no zones, or a person sets the records, the answer names them."), h.bindDomain)
 	api.Register(a, withText(both(op("domain-enable", post, "/api/domains", "Use a zone of the catalog for mail", conflict, upstream)),
-		"201 for a new domain, 200 for one that is provisioned again; it may end with the status provisioning_error."), s.enableDomain)
+		"201 for a new domain, 200 for one that is provisioned again; it may end with the status provisioning_error."), h.enableDomain)
 	api.Register(a, withText(op("catch-all-enable", post, "/api/domains/{id}/catch-all/enable",
 		"Make a mailbox for each address that gets mail", notFound, conflict, limited, upstream),
-		"What the DNS provider did with such mail is kept. On a domain whose catch-all is on it changes the pattern."), s.enableCatchAll)
+		"What the DNS provider did with such mail is kept. On a domain whose catch-all is on it changes the pattern."), h.enableCatchAll)
 	api.Register(a, withText(op("catch-all-disable", post, "/api/domains/{id}/catch-all/disable",
 		"End that, and restore what the DNS provider did before", notFound, conflict, limited, upstream),
-		"The mailboxes that it has made expire; a day later they are destroyed."), s.disableCatchAll)
+		"The mailboxes that it has made expire; a day later they are destroyed."), h.disableCatchAll)
 	api.Register(a, op("domain-retry", post, "/api/domains/{id}/retry", "Provision a domain again, and look up its records", notFound,
-		conflict, limited, upstream), s.retryDomain)
+		conflict, limited, upstream), h.retryDomain)
 	api.Register(a, withText(op("domain-disable", post, "/api/domains/{id}/disable", "Make no more mailboxes on a domain", notFound, conflict,
-		limited, upstream), "Its mailboxes go on receiving. It may be repeated. With the status provisioning_error it gives up a zone that the DNS provider does not list any more."), s.disableDomain)
+		limited, upstream), "Its mailboxes go on receiving. It may be repeated. With the status provisioning_error it gives up a zone that the DNS provider does not list any more."), h.disableDomain)
 	api.Register(a, withText(withStatus(op("domain-delete", post, "/api/domains/{id}/delete",
 		"Remove a domain, and delete the zone that was made for it", notFound, conflict, limited, upstream), http.StatusNoContent),
-		"A zone that was there before stays, with its records. Refused while the domain has mailboxes that are not destroyed."), s.deleteDomain)
+		"A zone that was there before stays, with its records. Refused while the domain has mailboxes that are not destroyed."), h.deleteDomain)
 }
 
-func (s *Service) listDomains(ctx context.Context, _ *struct{}) (*domainList, error) {
-	domains, err := s.Domains(ctx)
+func (h *domainHandlers) listDomains(ctx context.Context, _ *struct{}) (*domainList, error) {
+	domains, err := h.Domains(ctx)
 	if err != nil {
 		return nil, err
 	}
-	failures, err := s.mailboxes.ListCleanupFailures(ctx)
+	failures, err := h.failures.ListCleanupFailures(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -155,53 +166,53 @@ func writeDomain(ctx context.Context, d domain.Domain, created bool, err error) 
 	return out, nil
 }
 
-func (s *Service) bindDomain(ctx context.Context, in *bindInput) (*domainOutput, error) {
+func (h *domainHandlers) bindDomain(ctx context.Context, in *bindInput) (*domainOutput, error) {
 	name, err := sameDomain(in.Body.MailDomain, in.Body.RootDomain)
 	if err != nil {
 		return nil, err
 	}
-	d, created, err := s.domains.Bind(ctx, name)
+	d, created, err := h.domains.Bind(ctx, name)
 	return writeDomain(ctx, d, created, err)
 }
 
-func (s *Service) enableDomain(ctx context.Context, in *enableInput) (*domainOutput, error) {
+func (h *domainHandlers) enableDomain(ctx context.Context, in *enableInput) (*domainOutput, error) {
 	name, err := sameDomain(in.Body.MailDomain, in.Body.RootDomain)
 	if err != nil {
 		return nil, err
 	}
-	d, created, err := s.domains.Enable(ctx, name, in.Body.ZoneID)
+	d, created, err := h.domains.Enable(ctx, name, in.Body.ZoneID)
 	return writeDomain(ctx, d, created, err)
 }
 
-func (s *Service) enableCatchAll(ctx context.Context, in *catchAllInput) (*domainOutput, error) {
+func (h *domainHandlers) enableCatchAll(ctx context.Context, in *catchAllInput) (*domainOutput, error) {
 	pattern := ""
 	if in.Body != nil {
 		pattern = in.Body.Pattern
 	}
-	d, err := s.domains.EnableCatchAll(ctx, in.ID, auth.From(ctx).User.ID, pattern)
+	d, err := h.domains.EnableCatchAll(ctx, in.ID, auth.From(ctx).User.ID, pattern)
 	return writeDomain(ctx, d, false, err)
 }
 
-func (s *Service) disableCatchAll(ctx context.Context, in *DomainPath) (*domainOutput, error) {
-	d, err := s.domains.DisableCatchAll(ctx, in.ID)
+func (h *domainHandlers) disableCatchAll(ctx context.Context, in *DomainPath) (*domainOutput, error) {
+	d, err := h.domains.DisableCatchAll(ctx, in.ID)
 	return writeDomain(ctx, d, false, err)
 }
 
-func (s *Service) retryDomain(ctx context.Context, in *DomainPath) (*domainOutput, error) {
-	d, err := s.domains.Retry(ctx, in.ID)
+func (h *domainHandlers) retryDomain(ctx context.Context, in *DomainPath) (*domainOutput, error) {
+	d, err := h.domains.Retry(ctx, in.ID)
 	return writeDomain(ctx, d, false, err)
 }
 
-func (s *Service) disableDomain(ctx context.Context, in *DomainPath) (*domainOutput, error) {
-	d, err := s.domains.Disable(ctx, in.ID)
+func (h *domainHandlers) disableDomain(ctx context.Context, in *DomainPath) (*domainOutput, error) {
+	d, err := h.domains.Disable(ctx, in.ID)
 	return writeDomain(ctx, d, false, err)
 }
 
-func (s *Service) deleteDomain(ctx context.Context, in *DomainPath) (*struct{}, error) {
-	if err := s.domains.Delete(ctx, in.ID); err != nil {
+func (h *domainHandlers) deleteDomain(ctx context.Context, in *DomainPath) (*struct{}, error) {
+	if err := h.domains.Delete(ctx, in.ID); err != nil {
 		return nil, err
 	}
 	// The settings may name it as well.
-	s.tryAddDomains(context.WithoutCancel(ctx))
+	h.addMissing(context.WithoutCancel(ctx))
 	return nil, nil
 }

@@ -1,12 +1,10 @@
-package mail
+package api
 
 import (
 	"context"
 	"strconv"
-	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
-	"github.com/patchbay-dev/patchbay/core/services/mail/address"
 	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
 	"github.com/patchbay-dev/patchbay/core/services/mail/code"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
@@ -65,12 +63,12 @@ type MessageAttachment struct {
 // attachmentPrefix begins the ids of attachments, which are unique in a message.
 const attachmentPrefix = "att_"
 
-func (s *Service) getMessage(ctx context.Context, in *MessagePath) (*messageOutput, error) {
-	m, err := s.findMessage(ctx, in.ID)
+func (h *messageHandlers) getMessage(ctx context.Context, in *MessagePath) (*messageOutput, error) {
+	m, err := h.findMessage(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	parsed, err := s.parseStored(ctx, m)
+	parsed, err := h.parseStored(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -80,12 +78,12 @@ func (s *Service) getMessage(ctx context.Context, in *MessagePath) (*messageOutp
 }
 
 // parseStored parses a stored message. Only some are parsed at once.
-func (s *Service) parseStored(ctx context.Context, m message.Stored) (*rfc822.Parsed, error) {
-	if err := s.parsing.Acquire(ctx, 1); err != nil {
+func (h *messageHandlers) parseStored(ctx context.Context, m message.Stored) (*rfc822.Parsed, error) {
+	if err := h.parsing.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer s.parsing.Release(1)
-	return rfc822.Parse(s.messages.OpenRaw(ctx, m))
+	defer h.parsing.Release(1)
+	return rfc822.Parse(h.messages.OpenRaw(ctx, m))
 }
 
 // messageOf returns a message with its parts.
@@ -117,12 +115,4 @@ func addressesOf(kind string, all []rfc822.Address) []MessageAddress {
 		out[i] = MessageAddress{"rcp_" + kind + "_" + strconv.Itoa(i+1), kind, optionalText(a.Name), a.Address}
 	}
 	return out
-}
-
-// normalAddress returns an address as it is stored.
-func normalAddress(text string) string {
-	if a, err := address.ParseRecipient(text); err == nil {
-		return a.String()
-	}
-	return strings.ToLower(strings.TrimSpace(text))
 }

@@ -1,18 +1,18 @@
-package mail
+package api
 
 import (
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
+	"github.com/patchbay-dev/patchbay/core/services/mail/address"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
 )
 
-// chooseAddresses has a filter choose the mailboxes of some addresses. name+tag@ without a mailbox of its own stands for the mail to it
+// ChooseAddresses has a filter choose the mailboxes of some addresses. name+tag@ without a mailbox of its own stands for the mail to it
 // in the mailbox of name@, if the caller sees that.
-func chooseAddresses(ctx context.Context, boxes *mailbox.Mailboxes, f *message.Filter, addresses []string) error {
+func ChooseAddresses(ctx context.Context, boxes tagFinder, f *message.Filter, addresses []string) error {
 	for _, text := range addresses {
-		named := normalAddress(text)
+		named := address.Normalise(text)
 		holder, err := boxes.FindTagged(ctx, f.Caller, named)
 		if err != nil {
 			return err
@@ -27,11 +27,11 @@ func chooseAddresses(ctx context.Context, boxes *mailbox.Mailboxes, f *message.F
 }
 
 // checkWait refuses a wait for mailboxes that there are not, where no catch-all would make one that the caller may see.
-func (s *Service) checkWait(ctx context.Context, f message.Filter, c MessageChoice, seconds int) error {
+func (h *messageHandlers) checkWait(ctx context.Context, f message.Filter, c MessageChoice, seconds int) error {
 	if seconds <= 0 || !f.Mailboxes.NamesMailboxes() {
 		return nil
 	}
-	there, err := s.mailboxes.HasMailbox(ctx, f.Caller, f.Mailboxes)
+	there, err := h.boxes.HasMailbox(ctx, f.Caller, f.Mailboxes)
 	if err != nil || there {
 		return err
 	}
@@ -39,7 +39,7 @@ func (s *Service) checkWait(ctx context.Context, f message.Filter, c MessageChoi
 		return fault.New(fault.NotFound, "There is no such mailbox, so that no message can come.").With("field", "mailboxId")
 	}
 	for _, text := range f.Mailboxes.Addresses {
-		if caught, err := s.mailboxes.WouldCatch(ctx, f.Caller, text); err != nil || caught {
+		if caught, err := h.recipients.WouldCatch(ctx, f.Caller, text); err != nil || caught {
 			return err
 		}
 	}

@@ -1,18 +1,53 @@
-package mail
+package api
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 )
+
+// mailboxHandlers answers what is asked about mailboxes.
+type mailboxHandlers struct {
+	boxes mailboxes
+	users *auth.Users
+	now   func() time.Time
+}
+
+func (h *mailboxHandlers) mailboxAPI(a *api.API) {
+	const (
+		get, post          = http.MethodGet, http.MethodPost
+		notFound, conflict = http.StatusNotFound, http.StatusConflict
+	)
+	op := func(id, method, path, summary string, errors ...int) api.Operation {
+		return newOperation(id, method, path, tagMailboxes, httpd.APIKey, summary, errors...)
+	}
+	api.Register(a, withText(op("mailboxes", get, "/api/mailboxes", "List mailboxes"),
+		"The newest first. Without status, all but destroyed ones."), h.listMailboxes)
+	api.Register(a, withText(withStatus(op("mailbox-create", post, "/api/mailboxes", "Create a mailbox", conflict), http.StatusCreated),
+		"What is left out is chosen at random; without expiresInMinutes the mailbox lives for an hour, with null for ever. For an address that is taken the code is mailbox_exists, with the mailbox if the caller may see it."), h.createMailbox)
+	api.Register(a, withText(withStatus(op("mailbox-ensure", post, "/api/mailboxes/ensure", "Make a mailbox, unless there is one", conflict),
+		http.StatusCreated, http.StatusOK),
+		"201 for a mailbox that was made, 200 for one that there is. That one is never shortened: it lives until the later of both ends, an expired one begins anew, and one of the catch-all becomes registered. Other members than these are refused."), h.ensureMailbox)
+	api.Register(a, withText(op("mailbox-resolve", get, "/api/mailboxes/resolve", "The mailbox with an address", notFound),
+		"Active and expired ones."), h.resolveMailbox)
+	api.Register(a, op("mailbox", get, "/api/mailboxes/{id}", "One mailbox, in any state", notFound), h.getMailbox)
+	api.Register(a, op("mailbox-tags", http.MethodPatch, "/api/mailboxes/{id}/tags", "Replace the tags of a mailbox", notFound, conflict),
+		h.setTags)
+	api.Register(a, withText(op("mailbox-delete", http.MethodDelete, "/api/mailboxes/{id}", "Destroy a mailbox", notFound, conflict,
+		http.StatusBadGateway),
+		"Its messages are deleted and its address is free again. It may be repeated. What fails, such as the DNS provider, is tried again until it works."), h.deleteMailbox)
+}
 
 // Mailbox is a mailbox in answers.
 type Mailbox struct {
@@ -43,11 +78,11 @@ type KeyBrief struct {
 }
 
 // mailboxOf returns a mailbox for answers.
-func (s *Service) mailboxOf(m mailbox.Mailbox) Mailbox {
+func (h *mailboxHandlers) mailboxOf(m mailbox.Mailbox) Mailbox {
 	out := Mailbox{
 		ID: m.ID, UserID: m.OwnerID, LocalPart: m.LocalPart, Subdomain: m.Subdomain, MailDomain: m.MailDomain, RootDomain: m.MailDomain,
 		Address: m.Address,
-		Source:  m.Source, Status: m.StatusAt(s.cfg.Now()), CreatedAt: api.TimeOfMillis(m.CreatedAt), ExpiresAt: api.OptionalTime(m.ExpiresAt),
+		Source:  m.Source, Status: m.StatusAt(h.now()), CreatedAt: api.TimeOfMillis(m.CreatedAt), ExpiresAt: api.OptionalTime(m.ExpiresAt),
 		DestroyedAt: api.OptionalTime(m.DestroyedAt), CreatedVia: m.CreatedVia, Tags: append([]string{}, m.Tags...),
 	}
 	if m.Status != mailbox.Destroying {
@@ -133,8 +168,19 @@ func sameDomain(mailDomain, rootDomain string) (string, error) {
 	return mailDomain, nil
 }
 
-func (s *Service) createMailbox(ctx context.Context, in *mailboxInput) (*mailboxOutput, error) {
-	caller, err := s.creatorFrom(ctx)
+// creatorFrom is callerFrom with the API key that was shown.
+func (h *mailboxHandlers) creatorFrom(ctx context.Context) (mailbox.Caller, error) {
+	caller := callerFrom(ctx)
+	if caller.Via != mailbox.ViaAPIKey {
+		return caller, nil
+	}
+	key, err := h.users.FindKey(ctx, auth.From(ctx).KeyID)
+	caller.KeyID, caller.KeyName, caller.KeyPrefix = key.ID, key.Name, key.Prefix
+	return caller, err
+}
+
+func (h *mailboxHandlers) createMailbox(ctx context.Context, in *mailboxInput) (*mailboxOutput, error) {
+	caller, err := h.creatorFrom(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -146,30 +192,30 @@ func (s *Service) createMailbox(ctx context.Context, in *mailboxInput) (*mailbox
 	if err != nil {
 		return nil, err
 	}
-	box, err := s.mailboxes.Create(ctx, caller,
+	box, err := h.boxes.Create(ctx, caller,
 		mailbox.NewMailbox{LocalPart: b.LocalPart, Subdomain: b.Subdomain, MailDomain: name, Lifetime: b.Expires.lifetime(), Tags: b.Tags})
-	return s.writeMailbox(ctx, box, err)
+	return h.writeMailbox(ctx, box, err)
 }
 
 // writeMailbox returns the answer with a mailbox, or the error with the mailbox that is in the way.
-func (s *Service) writeMailbox(ctx context.Context, box mailbox.Mailbox, err error) (*mailboxOutput, error) {
+func (h *mailboxHandlers) writeMailbox(ctx context.Context, box mailbox.Mailbox, err error) (*mailboxOutput, error) {
 	var taken *mailbox.ExistsError
 	if errors.As(err, &taken) {
-		return nil, fault.As(err).With("mailbox", s.mailboxOf(taken.Mailbox))
+		return nil, fault.As(err).With("mailbox", h.mailboxOf(taken.Mailbox))
 	}
 	if err != nil {
 		return nil, err
 	}
 	httpd.NoteObject(ctx, box.ID)
-	return &mailboxOutput{s.mailboxOf(box)}, nil
+	return &mailboxOutput{h.mailboxOf(box)}, nil
 }
 
-func (s *Service) getMailbox(ctx context.Context, in *MailboxPath) (*mailboxOutput, error) {
-	box, err := s.mailboxes.Get(ctx, callerFrom(ctx), in.ID)
-	return s.writeMailbox(ctx, box, err)
+func (h *mailboxHandlers) getMailbox(ctx context.Context, in *MailboxPath) (*mailboxOutput, error) {
+	box, err := h.boxes.Get(ctx, callerFrom(ctx), in.ID)
+	return h.writeMailbox(ctx, box, err)
 }
 
-func (s *Service) listMailboxes(ctx context.Context, in *mailboxQuery) (*mailboxList, error) {
+func (h *mailboxHandlers) listMailboxes(ctx context.Context, in *mailboxQuery) (*mailboxList, error) {
 	f := mailbox.Filter{Tags: in.Tag, Text: in.Query}
 	for _, status := range in.Status {
 		f.Statuses = append(f.Statuses, mailbox.Status(status))
@@ -177,14 +223,14 @@ func (s *Service) listMailboxes(ctx context.Context, in *mailboxQuery) (*mailbox
 	if in.Scope == "workspace" && len(f.Statuses) == 0 {
 		f.Statuses = mailbox.Workspace()
 	}
-	page, next, err := s.mailboxes.List(ctx, callerFrom(ctx), f, in.Limit, in.Cursor)
+	page, next, err := h.boxes.List(ctx, callerFrom(ctx), f, in.Limit, in.Cursor)
 	if err != nil {
 		return nil, err
 	}
 	out := &mailboxList{}
 	out.Body.Mailboxes = make([]Mailbox, len(page))
 	for i, m := range page {
-		out.Body.Mailboxes[i] = s.mailboxOf(m)
+		out.Body.Mailboxes[i] = h.mailboxOf(m)
 	}
 	if next != "" {
 		out.Body.NextCursor = &next

@@ -1,4 +1,4 @@
-package mail
+package api
 
 import (
 	"context"
@@ -56,17 +56,17 @@ func (b EnsureBody) newMailbox() (mailbox.NewMailbox, error) {
 		Lifetime: b.Expires.lifetime(), Tags: b.Tags}, nil
 }
 
-func (s *Service) ensureMailbox(ctx context.Context, in *ensureInput) (*ensuredOutput, error) {
+func (h *mailboxHandlers) ensureMailbox(ctx context.Context, in *ensureInput) (*ensuredOutput, error) {
 	wanted, err := in.Body.newMailbox()
 	if err != nil {
 		return nil, err
 	}
-	caller, err := s.creatorFrom(ctx)
+	caller, err := h.creatorFrom(ctx)
 	if err != nil {
 		return nil, err
 	}
-	box, created, err := s.mailboxes.Ensure(ctx, caller, wanted)
-	answer, err := s.writeMailbox(ctx, box, err)
+	box, created, err := h.boxes.Ensure(ctx, caller, wanted)
+	answer, err := h.writeMailbox(ctx, box, err)
 	if err != nil {
 		return nil, err
 	}
@@ -77,17 +77,17 @@ func (s *Service) ensureMailbox(ctx context.Context, in *ensureInput) (*ensuredO
 	return out, nil
 }
 
-func (s *Service) resolveMailbox(ctx context.Context, in *resolveQuery) (*mailboxOutput, error) {
-	box, err := s.mailboxes.Resolve(ctx, callerFrom(ctx), in.Address)
-	return s.writeMailbox(ctx, box, err)
+func (h *mailboxHandlers) resolveMailbox(ctx context.Context, in *resolveQuery) (*mailboxOutput, error) {
+	box, err := h.boxes.Resolve(ctx, callerFrom(ctx), in.Address)
+	return h.writeMailbox(ctx, box, err)
 }
 
-func (s *Service) setTags(ctx context.Context, in *tagsInput) (*mailboxOutput, error) {
-	box, err := s.mailboxes.SetTags(ctx, callerFrom(ctx), in.ID, in.Body.Tags)
-	return s.writeMailbox(ctx, box, err)
+func (h *mailboxHandlers) setTags(ctx context.Context, in *tagsInput) (*mailboxOutput, error) {
+	box, err := h.boxes.SetTags(ctx, callerFrom(ctx), in.ID, in.Body.Tags)
+	return h.writeMailbox(ctx, box, err)
 }
 
-func (s *Service) deleteMailbox(ctx context.Context, in *MailboxPath) (*mailboxOutput, error) {
-	box, err := s.mailboxes.Destroy(ctx, callerFrom(ctx), in.ID)
-	return s.writeMailbox(ctx, box, err)
+func (h *mailboxHandlers) deleteMailbox(ctx context.Context, in *MailboxPath) (*mailboxOutput, error) {
+	box, err := h.boxes.Destroy(ctx, callerFrom(ctx), in.ID)
+	return h.writeMailbox(ctx, box, err)
 }

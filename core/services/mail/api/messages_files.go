@@ -1,4 +1,4 @@
-package mail
+package api
 
 import (
 	"errors"
@@ -20,8 +20,11 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
 )
 
-// messageFileAPI declares the endpoints of messages that answer with files.
-func (s *Service) messageFileAPI(a *api.API) {
+// fileHandlers answers with files: messages, their attachments and mailboxes.
+type fileHandlers struct{ *messageHandlers }
+
+// fileAPI declares the endpoints of messages that answer with files.
+func (h *fileHandlers) fileAPI(a *api.API) {
 	id := &huma.Param{Name: "id", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}
 	add := func(op, path, summary, kind string, handler gin.HandlerFunc, more ...*huma.Param) {
 		a.Document(httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.APIKey, Handler: handler}, huma.Operation{
@@ -32,15 +35,14 @@ func (s *Service) messageFileAPI(a *api.API) {
 			},
 		})
 	}
-	add("message-raw", "/api/messages/:id/raw", "The message as it came", "message/rfc822", s.serveRaw)
-	add("message-html", "/api/messages/:id/html", "The HTML of a message for a sandboxed frame", "text/html", s.serveHTML,
+	add("message-raw", "/api/messages/:id/raw", "The message as it came", "message/rfc822", h.serveRaw)
+	add("message-html", "/api/messages/:id/html", "The HTML of a message for a sandboxed frame", "text/html", h.serveHTML,
 		&huma.Param{Name: "images", In: "query", Description: "remote lets images load from other sites.",
 			Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"remote"}}})
 	add("message-attachment", "/api/messages/:id/attachments/:attachmentId", "The content of an attachment", "application/octet-stream",
-		s.serveAttachment,
+		h.serveAttachment,
 		&huma.Param{Name: "attachmentId", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
-	add("mailbox-export", "/api/mailboxes/:id/export", "All messages of a mailbox as an mbox file", "application/mbox", s.serveMbox)
-	s.declareMessageEvents(a)
+	add("mailbox-export", "/api/mailboxes/:id/export", "All messages of a mailbox as an mbox file", "application/mbox", h.serveMbox)
 }
 
 // safeFile sets the headers of a file that somebody else has written: nothing in it runs here.
@@ -89,9 +91,9 @@ func (w *timedWriter) end(err error) {
 	}
 }
 
-func (s *Service) serveRaw(c *gin.Context) {
+func (h *fileHandlers) serveRaw(c *gin.Context) {
 	ctx := c.Request.Context()
-	m, err := s.findMessage(ctx, c.Param("id"))
+	m, err := h.findMessage(ctx, c.Param("id"))
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
@@ -99,7 +101,7 @@ func (s *Service) serveRaw(c *gin.Context) {
 	safeFile(c, "message/rfc822", m.ID+".eml")
 	c.Header("Content-Length", strconv.FormatInt(m.Size, 10))
 	w := newTimedWriter(c)
-	w.end(copyRaw(w, s.messages.OpenRaw(ctx, m)))
+	w.end(copyRaw(w, h.messages.OpenRaw(ctx, m)))
 }
 
 // copyRaw writes raw bytes.
@@ -117,23 +119,23 @@ func copyRaw(w io.Writer, open rfc822.Opener) error {
 var imageTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "image/avif": true,
 	"image/bmp": true}
 
-func (s *Service) serveAttachment(c *gin.Context) {
+func (h *fileHandlers) serveAttachment(c *gin.Context) {
 	ctx := c.Request.Context()
-	m, err := s.findMessage(ctx, c.Param("id"))
+	m, err := h.findMessage(ctx, c.Param("id"))
 	number := 0
 	if err == nil {
 		number, err = attachmentNumber(c.Param("attachmentId"))
 	}
 	if err == nil {
-		err = s.parsing.Acquire(ctx, 1)
+		err = h.parsing.Acquire(ctx, 1)
 	}
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
 	}
-	defer s.parsing.Release(1)
+	defer h.parsing.Release(1)
 	w := newTimedWriter(c)
-	err = rfc822.ReadAttachment(m.Parser, s.messages.OpenRaw(ctx, m), number, func(a rfc822.Attachment, r io.Reader) error {
+	err = rfc822.ReadAttachment(m.Parser, h.messages.OpenRaw(ctx, m), number, func(a rfc822.Attachment, r io.Reader) error {
 		kind := a.ContentType
 		if !imageTypes[kind] {
 			kind = "application/octet-stream"
@@ -161,12 +163,12 @@ func attachmentNumber(id string) (int, error) {
 }
 
 // serveHTML answers with a document that runs nothing. Its policy says so once more.
-func (s *Service) serveHTML(c *gin.Context) {
+func (h *fileHandlers) serveHTML(c *gin.Context) {
 	ctx := c.Request.Context()
-	m, err := s.findMessage(ctx, c.Param("id"))
+	m, err := h.findMessage(ctx, c.Param("id"))
 	var parsed *rfc822.Parsed
 	if err == nil {
-		parsed, err = s.parseStored(ctx, m)
+		parsed, err = h.parseStored(ctx, m)
 	}
 	if err == nil && parsed.HTML == "" {
 		err = fault.New(fault.NotFound, "The message has no HTML.")
@@ -188,14 +190,14 @@ func (s *Service) serveHTML(c *gin.Context) {
 		}
 		return ""
 	}})
-	h := c.Writer.Header()
-	h.Set("Content-Security-Policy", "default-src 'none'; img-src "+images+"; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; "+
+	header := c.Writer.Header()
+	header.Set("Content-Security-Policy", "default-src 'none'; img-src "+images+"; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; "+
 		"sandbox allow-same-origin allow-popups allow-popups-to-escape-sandbox")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cache-Control", "private, no-store")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Cache-Control", "private, no-store")
 	if blocked {
 		// A reader offers to show what was left out.
-		h.Set("X-Patchbay-Images", "blocked")
+		header.Set("X-Patchbay-Images", "blocked")
 	}
 	httpd.WriteBody(c, http.StatusOK, "text/html; charset=utf-8", []byte(document))
 }
@@ -203,9 +205,9 @@ func (s *Service) serveHTML(c *gin.Context) {
 // exportPage is how many messages are listed at once for an export.
 const exportPage = 200
 
-func (s *Service) serveMbox(c *gin.Context) {
+func (h *fileHandlers) serveMbox(c *gin.Context) {
 	ctx := c.Request.Context()
-	box, err := s.mailboxes.Get(ctx, callerFrom(ctx), c.Param("id"))
+	box, err := h.boxes.Get(ctx, callerFrom(ctx), c.Param("id"))
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
@@ -215,10 +217,10 @@ func (s *Service) serveMbox(c *gin.Context) {
 	f := message.Filter{Caller: callerFrom(ctx), OldestFirst: true, Limit: exportPage}
 	f.Mailboxes.IDs = []string{box.ID}
 	for {
-		page, err := s.messages.ListStored(ctx, f)
+		page, err := h.messages.ListStored(ctx, f)
 		for _, m := range page {
 			if err == nil {
-				err = message.WriteMbox(w, m, s.messages.OpenRaw(ctx, m))
+				err = message.WriteMbox(w, m, h.messages.OpenRaw(ctx, m))
 			}
 			f.AfterSeq = m.Seq
 		}

@@ -1,4 +1,4 @@
-package mail
+package api
 
 import (
 	"encoding/json"
@@ -15,13 +15,13 @@ import (
 )
 
 // declareMessageEvents declares the stream of new messages.
-func (s *Service) declareMessageEvents(a *api.API) {
+func (h *messageHandlers) declareMessageEvents(a *api.API) {
 	text := &huma.Schema{Type: huma.TypeString}
 	many := func(name, about string) *huma.Param {
 		return &huma.Param{Name: name, In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeArray, Items: text},
 			Explode: new(true)}
 	}
-	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/messages/events", Policy: httpd.APIKey, Handler: s.serveMessageEvents},
+	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/messages/events", Policy: httpd.APIKey, Handler: h.serveMessageEvents},
 		huma.Operation{
 			OperationID: "message-events", Tags: []string{tagMessages}, Summary: "New messages as they arrive",
 			Description: "Each event has the name message and a message as in the list. A comment comes every 15 s. To go on after a cut, send the id of the last event as the header Last-Event-ID or as afterId; the larger counts.",
@@ -40,17 +40,17 @@ func (s *Service) declareMessageEvents(a *api.API) {
 const maxEventPage = 200
 
 // serveMessageEvents sends the messages that arrive until the client goes.
-func (s *Service) serveMessageEvents(c *gin.Context) {
+func (h *messageHandlers) serveMessageEvents(c *gin.Context) {
 	ctx := c.Request.Context()
-	f, err := s.filterOf(ctx, MessageChoice{Mailbox: c.QueryArray("mailbox"), MailboxID: c.QueryArray("mailboxId")})
+	f, err := h.filterOf(ctx, MessageChoice{Mailbox: c.QueryArray("mailbox"), MailboxID: c.QueryArray("mailboxId")})
 	if err == nil {
 		f.AfterSeq, err = httpd.LastEventID(c)
 	}
 	// The subscription comes before the look at what there is: nothing is missed between them.
-	sub := s.subscribe(f.Caller)
+	sub := h.follow(f.Caller)
 	defer sub.Close()
 	if err == nil && c.GetHeader("Last-Event-ID") == "" && c.Query("afterId") == "" {
-		f.AfterSeq, err = s.messages.LastSeq(ctx)
+		f.AfterSeq, err = h.messages.LastSeq(ctx)
 	}
 	var release func()
 	if err == nil {
@@ -65,7 +65,7 @@ func (s *Service) serveMessageEvents(c *gin.Context) {
 	f.OldestFirst, f.Limit = true, maxEventPage
 	sendNew := func(event.Event) error {
 		for {
-			found, err := s.messages.List(ctx, f)
+			found, err := h.messages.List(ctx, f)
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package mail
+package api
 
 import (
 	"context"
@@ -19,8 +19,9 @@ type MessagePage struct {
 }
 
 // Messages returns messages, the newest first, that are in the chosen mailboxes and fit a search.
-func (s *Service) Messages(ctx context.Context, choice MessageChoice, search string, limit int, cursor string) (MessagePage, error) {
-	out, err := s.listMessages(ctx, &messageQuery{MessageChoice: choice, Query: search, Limit: limit, Cursor: cursor})
+func (h *messageHandlers) Messages(ctx context.Context, choice MessageChoice, search string, limit int,
+	cursor string) (MessagePage, error) {
+	out, err := h.listMessages(ctx, &messageQuery{MessageChoice: choice, Query: search, Limit: limit, Cursor: cursor})
 	if err != nil {
 		return MessagePage{}, err
 	}
@@ -32,8 +33,8 @@ func (s *Service) Messages(ctx context.Context, choice MessageChoice, search str
 }
 
 // Message returns a message with all that it says.
-func (s *Service) Message(ctx context.Context, id string) (Message, error) {
-	out, err := s.getMessage(ctx, &MessagePath{ID: id})
+func (h *messageHandlers) Message(ctx context.Context, id string) (Message, error) {
+	out, err := h.getMessage(ctx, &MessagePath{ID: id})
 	if err != nil {
 		return Message{}, err
 	}
@@ -41,22 +42,22 @@ func (s *Service) Message(ctx context.Context, id string) (Message, error) {
 }
 
 // MarkMessage marks a message as read or unread.
-func (s *Service) MarkMessage(ctx context.Context, id string, read bool) error {
+func (h *messageHandlers) MarkMessage(ctx context.Context, id string, read bool) error {
 	in := &messageChange{MessagePath: MessagePath{ID: id}}
 	in.Body.Read = read
-	_, err := s.patchMessage(ctx, in)
+	_, err := h.patchMessage(ctx, in)
 	return err
 }
 
 // DeleteMessage deletes a message.
-func (s *Service) DeleteMessage(ctx context.Context, id string) error {
-	_, err := s.deleteMessage(ctx, &MessagePath{ID: id})
+func (h *messageHandlers) DeleteMessage(ctx context.Context, id string) error {
+	_, err := h.deleteMessage(ctx, &MessagePath{ID: id})
 	return err
 }
 
 // FollowMessages returns a subscription that tells of new messages which the caller may see.
-func (s *Service) FollowMessages(ctx context.Context) *event.Subscription {
-	return s.subscribe(callerFrom(ctx))
+func (h *messageHandlers) FollowMessages(ctx context.Context) *event.Subscription {
+	return h.follow(callerFrom(ctx))
 }
 
 // MailboxPage is a page of the list of mailboxes.
@@ -67,8 +68,8 @@ type MailboxPage struct {
 }
 
 // Mailboxes returns mailboxes in some states, the newest first, whose address has a text.
-func (s *Service) Mailboxes(ctx context.Context, statuses []string, text string, limit int, cursor string) (MailboxPage, error) {
-	out, err := s.listMailboxes(ctx, &mailboxQuery{Status: statuses, Query: text, Limit: limit, Cursor: cursor})
+func (h *mailboxHandlers) Mailboxes(ctx context.Context, statuses []string, text string, limit int, cursor string) (MailboxPage, error) {
+	out, err := h.listMailboxes(ctx, &mailboxQuery{Status: statuses, Query: text, Limit: limit, Cursor: cursor})
 	if err != nil {
 		return MailboxPage{}, err
 	}
@@ -76,8 +77,8 @@ func (s *Service) Mailboxes(ctx context.Context, statuses []string, text string,
 }
 
 // Mailbox returns a mailbox.
-func (s *Service) Mailbox(ctx context.Context, id string) (Mailbox, error) {
-	out, err := s.getMailbox(ctx, &MailboxPath{ID: id})
+func (h *mailboxHandlers) Mailbox(ctx context.Context, id string) (Mailbox, error) {
+	out, err := h.getMailbox(ctx, &MailboxPath{ID: id})
 	if err != nil {
 		return Mailbox{}, err
 	}
@@ -85,8 +86,8 @@ func (s *Service) Mailbox(ctx context.Context, id string) (Mailbox, error) {
 }
 
 // CreateMailbox makes a mailbox.
-func (s *Service) CreateMailbox(ctx context.Context, body MailboxBody) (Mailbox, error) {
-	out, err := s.createMailbox(ctx, &mailboxInput{Body: &body})
+func (h *mailboxHandlers) CreateMailbox(ctx context.Context, body MailboxBody) (Mailbox, error) {
+	out, err := h.createMailbox(ctx, &mailboxInput{Body: &body})
 	if err != nil {
 		return Mailbox{}, err
 	}
@@ -94,8 +95,8 @@ func (s *Service) CreateMailbox(ctx context.Context, body MailboxBody) (Mailbox,
 }
 
 // ActiveDomains returns the names of the domains in which mailboxes can be made, sorted.
-func (s *Service) ActiveDomains(ctx context.Context) ([]string, error) {
-	list, err := s.domains.ListActive(ctx)
+func (h *domainHandlers) ActiveDomains(ctx context.Context) ([]string, error) {
+	list, err := h.domains.ListActive(ctx)
 	names := make([]string, len(list))
 	for i, d := range list {
 		names[i] = d.Name
@@ -116,27 +117,27 @@ func cursorText(next *string) string {
 func NewMinutes(n int) Minutes { return Minutes{isNull: n == 0, value: n} }
 
 // ExtendMailbox lets the mailbox with an address live longer; it never shortens it.
-func (s *Service) ExtendMailbox(ctx context.Context, address string, life Minutes) (Mailbox, error) {
-	box, _, err := s.mailboxes.Ensure(ctx, callerFrom(ctx), mailbox.NewMailbox{Address: address, Lifetime: life.lifetime()})
-	return s.noteMailbox(ctx, box, err)
+func (h *mailboxHandlers) ExtendMailbox(ctx context.Context, address string, life Minutes) (Mailbox, error) {
+	box, _, err := h.boxes.Ensure(ctx, callerFrom(ctx), mailbox.NewMailbox{Address: address, Lifetime: life.lifetime()})
+	return h.noteMailbox(ctx, box, err)
 }
 
 // SetMailboxTags replaces the tags of a mailbox.
-func (s *Service) SetMailboxTags(ctx context.Context, id string, tags []string) (Mailbox, error) {
-	box, err := s.mailboxes.SetTags(ctx, callerFrom(ctx), id, tags)
-	return s.noteMailbox(ctx, box, err)
+func (h *mailboxHandlers) SetMailboxTags(ctx context.Context, id string, tags []string) (Mailbox, error) {
+	box, err := h.boxes.SetTags(ctx, callerFrom(ctx), id, tags)
+	return h.noteMailbox(ctx, box, err)
 }
 
 // DestroyMailbox destroys a mailbox with its messages.
-func (s *Service) DestroyMailbox(ctx context.Context, id string) error {
-	box, err := s.mailboxes.Destroy(ctx, callerFrom(ctx), id)
-	_, err = s.noteMailbox(ctx, box, err)
+func (h *mailboxHandlers) DestroyMailbox(ctx context.Context, id string) error {
+	box, err := h.boxes.Destroy(ctx, callerFrom(ctx), id)
+	_, err = h.noteMailbox(ctx, box, err)
 	return err
 }
 
 // noteMailbox returns a mailbox as answers have it.
-func (s *Service) noteMailbox(ctx context.Context, box mailbox.Mailbox, err error) (Mailbox, error) {
-	out, err := s.writeMailbox(ctx, box, err)
+func (h *mailboxHandlers) noteMailbox(ctx context.Context, box mailbox.Mailbox, err error) (Mailbox, error) {
+	out, err := h.writeMailbox(ctx, box, err)
 	if err != nil {
 		return Mailbox{}, err
 	}
@@ -144,8 +145,8 @@ func (s *Service) noteMailbox(ctx context.Context, box mailbox.Mailbox, err erro
 }
 
 // Domains returns the mail domains.
-func (s *Service) Domains(ctx context.Context) ([]Domain, error) {
-	rows, err := s.domains.ListDomains(ctx)
+func (h *domainHandlers) Domains(ctx context.Context) ([]Domain, error) {
+	rows, err := h.domains.ListDomains(ctx)
 	out := make([]Domain, len(rows))
 	for i, d := range rows {
 		out[i] = domainOf(d)
@@ -154,8 +155,8 @@ func (s *Service) Domains(ctx context.Context) ([]Domain, error) {
 }
 
 // CleanupFailures returns, by the id of a domain, its mailboxes that could not be destroyed, or may have left a rule at the DNS provider.
-func (s *Service) CleanupFailures(ctx context.Context) (map[string]CleanupFailure, error) {
-	list, err := s.mailboxes.ListCleanupFailures(ctx)
+func (h *domainHandlers) CleanupFailures(ctx context.Context) (map[string]CleanupFailure, error) {
+	list, err := h.failures.ListCleanupFailures(ctx)
 	all := make(map[string]CleanupFailure, len(list))
 	for _, f := range list {
 		all[f.DomainID] = CleanupFailure(f)
@@ -164,8 +165,8 @@ func (s *Service) CleanupFailures(ctx context.Context) (map[string]CleanupFailur
 }
 
 // Catalog returns the mail domains with the zones of the DNS provider, and how current these are.
-func (s *Service) Catalog(ctx context.Context) ([]CatalogItem, ProviderSync, error) {
-	out, err := s.listCatalog(ctx, nil)
+func (h *domainHandlers) Catalog(ctx context.Context) ([]CatalogItem, ProviderSync, error) {
+	out, err := h.listCatalog(ctx, nil)
 	if err != nil {
 		return nil, ProviderSync{}, err
 	}
@@ -173,43 +174,43 @@ func (s *Service) Catalog(ctx context.Context) ([]CatalogItem, ProviderSync, err
 }
 
 // BindDomain makes a zone and uses it for mail.
-func (s *Service) BindDomain(ctx context.Context, name string) (Domain, error) {
+func (h *domainHandlers) BindDomain(ctx context.Context, name string) (Domain, error) {
 	in := &bindInput{}
 	in.Body.MailDomain = name
-	return bodyOf(s.bindDomain(ctx, in))
+	return bodyOf(h.bindDomain(ctx, in))
 }
 
 // EnableDomain uses a zone of the catalog for mail.
-func (s *Service) EnableDomain(ctx context.Context, name, zoneID string) (Domain, error) {
+func (h *domainHandlers) EnableDomain(ctx context.Context, name, zoneID string) (Domain, error) {
 	in := &enableInput{}
 	in.Body.MailDomain, in.Body.ZoneID = name, zoneID
-	return bodyOf(s.enableDomain(ctx, in))
+	return bodyOf(h.enableDomain(ctx, in))
 }
 
 // EnableCatchAll makes a mailbox for each address that gets mail and whose local part matches a pattern, which may be empty.
-func (s *Service) EnableCatchAll(ctx context.Context, id, pattern string) (Domain, error) {
-	d, err := s.domains.EnableCatchAll(ctx, id, auth.From(ctx).User.ID, pattern)
+func (h *domainHandlers) EnableCatchAll(ctx context.Context, id, pattern string) (Domain, error) {
+	d, err := h.domains.EnableCatchAll(ctx, id, auth.From(ctx).User.ID, pattern)
 	return bodyOf(writeDomain(ctx, d, false, err))
 }
 
 // DisableCatchAll ends that, and restores what the provider did before.
-func (s *Service) DisableCatchAll(ctx context.Context, id string) (Domain, error) {
-	return bodyOf(s.disableCatchAll(ctx, &DomainPath{ID: id}))
+func (h *domainHandlers) DisableCatchAll(ctx context.Context, id string) (Domain, error) {
+	return bodyOf(h.disableCatchAll(ctx, &DomainPath{ID: id}))
 }
 
 // RetryDomain provisions a domain again and looks up its records.
-func (s *Service) RetryDomain(ctx context.Context, id string) (Domain, error) {
-	return bodyOf(s.retryDomain(ctx, &DomainPath{ID: id}))
+func (h *domainHandlers) RetryDomain(ctx context.Context, id string) (Domain, error) {
+	return bodyOf(h.retryDomain(ctx, &DomainPath{ID: id}))
 }
 
 // DisableDomain makes no more mailboxes on a domain.
-func (s *Service) DisableDomain(ctx context.Context, id string) (Domain, error) {
-	return bodyOf(s.disableDomain(ctx, &DomainPath{ID: id}))
+func (h *domainHandlers) DisableDomain(ctx context.Context, id string) (Domain, error) {
+	return bodyOf(h.disableDomain(ctx, &DomainPath{ID: id}))
 }
 
 // DeleteDomain deletes a domain, with its zone if that was made for it.
-func (s *Service) DeleteDomain(ctx context.Context, id string) error {
-	_, err := s.deleteDomain(ctx, &DomainPath{ID: id})
+func (h *domainHandlers) DeleteDomain(ctx context.Context, id string) error {
+	_, err := h.deleteDomain(ctx, &DomainPath{ID: id})
 	return err
 }
 

@@ -1,13 +1,17 @@
-package mail
+package api
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 	"github.com/gin-gonic/gin"
 
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/mail/address"
+	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 )
 
@@ -36,6 +40,17 @@ type AddressRules struct {
 	Examples         []string `json:"examples" nullable:"false"`
 }
 
+// metaHandlers answers what clients need to know.
+type metaHandlers struct {
+	domains  domainReader
+	connect  func() domain.Connection
+	settings func() Settings
+}
+
+func (h *metaHandlers) metaAPI(a *api.API) {
+	api.Register(a, newOperation("meta", http.MethodGet, "/api/meta", tagPublic, httpd.Public, "What a client needs to know"), h.getMeta)
+}
+
 // metaInput lets the handler see the request.
 type metaInput struct{ gin *gin.Context }
 
@@ -47,12 +62,12 @@ func (r *metaInput) Resolve(ctx huma.Context) []error {
 
 type metaOutput struct{ Body Meta }
 
-func (s *Service) getMeta(ctx context.Context, in *metaInput) (*metaOutput, error) {
-	active, err := s.domains.ListActive(ctx)
+func (h *metaHandlers) getMeta(ctx context.Context, in *metaInput) (*metaOutput, error) {
+	active, err := h.domains.ListActive(ctx)
 	if err != nil {
 		return nil, err
 	}
-	passkeys := s.state.Load().access.Passkeys(in.gin.Request)
+	passkeys := h.settings().Access.Passkeys(in.gin.Request)
 	out := Meta{
 		Domains: make([]string, len(active)), UnlimitedTTL: true, DefaultTTL: mailbox.DefaultMinutes, MinTTL: mailbox.MinMinutes,
 		MaxTTL: mailbox.MaxMinutes,
@@ -66,7 +81,7 @@ func (s *Service) getMeta(ctx context.Context, in *metaInput) (*metaOutput, erro
 		out.PasskeyTrustedOrigins = append(out.PasskeyTrustedOrigins, passkeys.URL)
 	}
 	out.CatchAllManagement, out.CatchAllEnablement = true, len(active) > 0
-	if provider := s.connectDNS().DNS; provider != nil {
+	if provider := h.connect().DNS; provider != nil {
 		can, err := provider.Describe()
 		out.DomainLifecycle, out.DomainBinding = err == nil, err == nil && can.CreateZones
 	}

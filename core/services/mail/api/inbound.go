@@ -1,9 +1,10 @@
-package mail
+package api
 
 import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
@@ -11,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/mail/address"
 	"github.com/patchbay-dev/patchbay/core/services/mail/inbound"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -30,21 +32,26 @@ type InboundDelivery struct {
 	MessageID *string `json:"messageId" doc:"A repeated delivery has the id of the first one; null if that did not reach this mailbox." example:"msg_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }
 
-const (
-	// defaultMessageBytes is the largest message where no smtp block says more.
-	defaultMessageBytes = 25 << 20
-	// maxInboundRecipients is how many recipients one request may name.
-	maxInboundRecipients = 100
-)
+// maxInboundRecipients is how many recipients one request may name.
+const maxInboundRecipients = 100
 
-// inboundAPI declares the endpoint for mail workers.
-func (s *Service) inboundAPI(a *api.API) {
+// inboundHandlers takes mail in from mail workers.
+type inboundHandlers struct {
+	ingester   ingester
+	recipients recipients
+	settings   func() Settings
+	spoolDir   string
+	now        func() time.Time
+}
+
+// inboundAPI declares the endpoint for mail workers. limit is the size of the largest message.
+func (h *inboundHandlers) inboundAPI(a *api.API, limit int64) {
 	header := func(name, about string, required bool) *huma.Param {
 		return &huma.Param{Name: name, In: "header", Description: about, Required: required, Schema: &huma.Schema{Type: huma.TypeString}}
 	}
 	text := func(about string) *huma.Response { return a.ErrorResponse(about) }
-	a.Document(httpd.Route{Method: http.MethodPost, Path: "/api/inbound", Policy: httpd.Signature, BodyLimit: s.maxMessageBytes(),
-		Handler: s.takeInbound}, huma.Operation{
+	a.Document(httpd.Route{Method: http.MethodPost, Path: "/api/inbound", Policy: httpd.Signature, BodyLimit: limit,
+		Handler: h.takeInbound}, huma.Operation{
 		OperationID: "inbound", Tags: []string{tagPublic}, Summary: "Take a message in from a mail worker",
 		Description: "The body is the message as RFC 5322 has it. A delivery with the X-Patchbay-Delivery, the envelope and the bytes of one in the last 24 hours repeats it and stores nothing; without that header its signature is its name. Answers with 5xx ask for another try.",
 		Parameters: []*huma.Param{
@@ -67,20 +74,8 @@ func (s *Service) inboundAPI(a *api.API) {
 	})
 }
 
-// maxMessageBytes returns the size of the largest message.
-func (s *Service) maxMessageBytes() int64 {
-	size := int64(0)
-	for _, set := range s.state.Load().settings.SMTP {
-		size = max(size, set.MaxSize)
-	}
-	if size == 0 {
-		return defaultMessageBytes
-	}
-	return size
-}
-
-func (s *Service) takeInbound(c *gin.Context) {
-	out, err := s.storeInbound(c)
+func (h *inboundHandlers) takeInbound(c *gin.Context) {
+	out, err := h.storeInbound(c)
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
@@ -89,17 +84,17 @@ func (s *Service) takeInbound(c *gin.Context) {
 }
 
 // storeInbound checks a signed message and stores it.
-func (s *Service) storeInbound(c *gin.Context) (*InboundResult, error) {
+func (h *inboundHandlers) storeInbound(c *gin.Context) (*InboundResult, error) {
 	ctx, header := c.Request.Context(), c.Request.Header
-	secret := s.state.Load().settings.InboundSecret.Reveal()
+	secret := h.settings().InboundSecret
 	if secret == "" {
 		return nil, fault.New(fault.NotReady, "Taking mail in by HTTP is switched off: set inbound_secret in service \"mail\".")
 	}
-	if err := inbound.CheckSignature(secret, header, s.cfg.Now()); err != nil {
+	if err := inbound.CheckSignature(secret, header, h.now()); err != nil {
 		return nil, err
 	}
 	httpd.SetAuthenticated(c)
-	content, err := inbound.ReadSigned(header, c.Request.Body, s.spoolDir())
+	content, err := inbound.ReadSigned(header, c.Request.Body, h.spoolDir)
 	if err != nil {
 		return nil, explainInbound(err)
 	}
@@ -111,13 +106,13 @@ func (s *Service) storeInbound(c *gin.Context) (*InboundResult, error) {
 			inbound.HeaderEnvelopeFrom)
 	}
 	out := &InboundResult{Accepted: []InboundDelivery{}, Rejected: []string{}}
-	if env.Recipients, out.Rejected, err = s.findRecipients(c, header.Get(inbound.HeaderEnvelopeTo)); err != nil {
+	if env.Recipients, out.Rejected, err = h.findRecipients(c, header.Get(inbound.HeaderEnvelopeTo)); err != nil {
 		return nil, err
 	}
 	if env.DeliveryID, err = inbound.DeliveryID(header); err != nil {
 		return nil, err
 	}
-	delivered, err := s.ingester.Ingest(ctx, env, content)
+	delivered, err := h.ingester.Ingest(ctx, env, content)
 	if err != nil {
 		return nil, explainInbound(err)
 	}
@@ -128,7 +123,7 @@ func (s *Service) storeInbound(c *gin.Context) (*InboundResult, error) {
 }
 
 // findRecipients finds the mailboxes for a list of addresses. It fails if there is none for any of them.
-func (s *Service) findRecipients(c *gin.Context, list string) (found []inbound.Recipient, unknown []string, err error) {
+func (h *inboundHandlers) findRecipients(c *gin.Context, list string) (found []inbound.Recipient, unknown []string, err error) {
 	unknown = []string{}
 	addresses := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 	if len(addresses) == 0 || len(addresses) > maxInboundRecipients {
@@ -137,17 +132,17 @@ func (s *Service) findRecipients(c *gin.Context, list string) (found []inbound.R
 	}
 	var refusal error
 	for _, word := range addresses {
-		address, err := inbound.DecodeAddress(word)
+		named, err := inbound.DecodeAddress(word)
 		if err != nil {
 			return nil, nil, fault.New(fault.InvalidArgument, "%s has an encoded word that is not UTF-8 in base64.",
 				inbound.HeaderEnvelopeTo).With("field", inbound.HeaderEnvelopeTo)
 		}
-		r, err := recipients{s.mailboxes}.FindRecipient(c.Request.Context(), normalAddress(address), inbound.CountPlanned(found))
+		r, err := h.recipients.FindRecipient(c.Request.Context(), address.Normalise(named), inbound.CountPlanned(found))
 		switch {
 		case err == nil:
 			found = inbound.AddRecipient(found, r)
 		case fault.CodeOf(err) == mailbox.CodeUnknown || fault.CodeOf(err) == mailbox.CodeExpired:
-			unknown, refusal = append(unknown, address), err
+			unknown, refusal = append(unknown, named), err
 		default:
 			return nil, nil, err
 		}

@@ -1,7 +1,8 @@
-package mail
+package api
 
 import (
 	"context"
+	"net/http"
 	"regexp"
 	"slices"
 	"time"
@@ -36,6 +37,16 @@ type ListedMessage struct {
 	MessageItem
 	Codes []CodeCandidate `json:"codes,omitempty" doc:"With wait: as in the message by its id."`
 	Links []MessageLink   `json:"links,omitempty" doc:"With wait: as in the message by its id."`
+}
+
+// codeHandlers answers what is asked about verification codes.
+type codeHandlers struct{ *messageHandlers }
+
+// codeAPI declares the endpoint of verification codes.
+func (h *codeHandlers) codeAPI(a *api.API) {
+	api.Register(a, withText(messageOperation("message-code", http.MethodGet, "/api/messages/code",
+		"The newest verification code of a mailbox, or wait for it", http.StatusNotFound),
+		"404 if none has come in time. With pattern, messages without a code that it matches are passed over; the newest 20 are looked at, and those that come."), h.getCode)
 }
 
 // maxWaitedFinds is in how many messages of a list codes and links are looked for, and maxPatternFinds in how many that came before the
@@ -90,11 +101,11 @@ func laterOf(a, b time.Time) time.Time {
 }
 
 // parseByID parses a stored message. It returns nil for one that is gone.
-func (s *Service) parseByID(ctx context.Context, id string) (*rfc822.Parsed, error) {
-	m, err := s.messages.Find(ctx, id)
+func (h *messageHandlers) parseByID(ctx context.Context, id string) (*rfc822.Parsed, error) {
+	m, err := h.messages.Find(ctx, id)
 	if err == nil {
 		var parsed *rfc822.Parsed
-		if parsed, err = s.parseStored(ctx, m); err == nil {
+		if parsed, err = h.parseStored(ctx, m); err == nil {
 			return parsed, nil
 		}
 	}
@@ -105,8 +116,8 @@ func (s *Service) parseByID(ctx context.Context, id string) (*rfc822.Parsed, err
 }
 
 // addFinds adds codes and links to a message of the list.
-func (s *Service) addFinds(ctx context.Context, m *ListedMessage, pattern *regexp.Regexp) error {
-	parsed, err := s.parseByID(ctx, m.ID)
+func (h *messageHandlers) addFinds(ctx context.Context, m *ListedMessage, pattern *regexp.Regexp) error {
+	parsed, err := h.parseByID(ctx, m.ID)
 	if err != nil || parsed == nil {
 		return err
 	}
@@ -137,7 +148,7 @@ type MessageCode struct {
 	Links          []MessageLink   `json:"links" nullable:"false" doc:"As in the message by its id."`
 }
 
-func (s *Service) getCode(ctx context.Context, in *codeQuery) (*codeOutput, error) {
+func (h *codeHandlers) getCode(ctx context.Context, in *codeQuery) (*codeOutput, error) {
 	if in.Mailbox == "" && in.MailboxID == "" {
 		return nil, fault.New(fault.InvalidArgument, "Say which mailbox: mailbox is its address.").With("field", "mailbox")
 	}
@@ -147,7 +158,7 @@ func (s *Service) getCode(ctx context.Context, in *codeQuery) (*codeOutput, erro
 	} else {
 		choice.Mailbox = []string{in.Mailbox}
 	}
-	f, err := s.filterOf(ctx, choice)
+	f, err := h.filterOf(ctx, choice)
 	if err != nil {
 		return nil, err
 	}
@@ -155,15 +166,15 @@ func (s *Service) getCode(ctx context.Context, in *codeQuery) (*codeOutput, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkWait(ctx, f, choice, in.Wait); err != nil {
+	if err := h.checkWait(ctx, f, choice, in.Wait); err != nil {
 		return nil, err
 	}
 	f.After = laterOf(in.After, in.Since)
 	if pattern != nil {
-		return s.findCodeLike(ctx, f, pattern, in.Wait)
+		return h.findCodeLike(ctx, f, pattern, in.Wait)
 	}
 	f.WithCode, f.Limit = true, 1
-	found, err := s.listWaiting(ctx, f, in.Wait)
+	found, err := h.listWaiting(ctx, f, in.Wait)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +182,7 @@ func (s *Service) getCode(ctx context.Context, in *codeQuery) (*codeOutput, erro
 		return nil, errNoCode()
 	}
 	out := &codeOutput{messageCodeOf(found[0], found[0].Code, found[0].CodeSource)}
-	parsed, err := s.parseByID(ctx, found[0].ID)
+	parsed, err := h.parseByID(ctx, found[0].ID)
 	if err != nil {
 		return nil, err
 	}
@@ -189,17 +200,17 @@ func messageCodeOf(m message.Summary, value, source string) MessageCode {
 }
 
 // findCodeLike returns the newest code that a pattern matches, or waits for it.
-func (s *Service) findCodeLike(ctx context.Context, f message.Filter, pattern *regexp.Regexp, wait int) (out *codeOutput, err error) {
+func (h *codeHandlers) findCodeLike(ctx context.Context, f message.Filter, pattern *regexp.Regexp, wait int) (out *codeOutput, err error) {
 	f.Limit = maxPatternFinds
-	err = s.waitForRequest(ctx, wait, func() (bool, error) {
+	err = h.waitForRequest(ctx, wait, func() (bool, error) {
 		for {
-			found, err := s.messages.List(ctx, f)
+			found, err := h.messages.List(ctx, f)
 			if err != nil || len(found) == 0 {
 				return false, err
 			}
 			for _, m := range found {
 				f.AfterSeq = max(f.AfterSeq, m.Seq)
-				if out, err = s.matchCode(ctx, m, pattern); err != nil || out != nil {
+				if out, err = h.matchCode(ctx, m, pattern); err != nil || out != nil {
 					return out != nil, err
 				}
 			}
@@ -214,8 +225,8 @@ func (s *Service) findCodeLike(ctx context.Context, f message.Filter, pattern *r
 }
 
 // matchCode returns the code of a message among those that a pattern matches, nil for none.
-func (s *Service) matchCode(ctx context.Context, m message.Summary, pattern *regexp.Regexp) (*codeOutput, error) {
-	parsed, err := s.parseByID(ctx, m.ID)
+func (h *codeHandlers) matchCode(ctx context.Context, m message.Summary, pattern *regexp.Regexp) (*codeOutput, error) {
+	parsed, err := h.parseByID(ctx, m.ID)
 	if err != nil || parsed == nil {
 		return nil, err
 	}

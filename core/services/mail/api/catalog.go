@@ -1,4 +1,4 @@
-package mail
+package api
 
 import (
 	"context"
@@ -34,8 +34,8 @@ type catalogOutput struct {
 	}
 }
 
-func (s *Service) listCatalog(ctx context.Context, _ *struct{}) (*catalogOutput, error) {
-	catalog, err := s.domains.ListCatalog(ctx)
+func (h *domainHandlers) listCatalog(ctx context.Context, _ *struct{}) (*catalogOutput, error) {
+	catalog, err := h.domains.ListCatalog(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -48,9 +48,9 @@ func (s *Service) listCatalog(ctx context.Context, _ *struct{}) (*catalogOutput,
 	switch {
 	case catalog.Limited:
 		seconds := httpd.RetrySeconds(catalog.RetryAfter)
-		at := api.TimeOf(s.cfg.Now().Add(catalog.RetryAfter))
+		at := api.TimeOf(h.now().Add(catalog.RetryAfter))
 		sync.Status, sync.RetryAfter, sync.RetryAfterSeconds = "rate_limited", &at, &seconds
-	case s.connectDNS().DNS == nil:
+	case h.connect().DNS == nil:
 		sync.Status = "none"
 	default:
 		sync.Status = "live"

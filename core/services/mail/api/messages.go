@@ -1,4 +1,4 @@
-package mail
+package api
 
 import (
 	"context"
@@ -7,7 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
@@ -17,6 +20,31 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
+
+const (
+	// maxWaits and maxWaitsEach bound the requests that wait for messages, all of them and those of one user.
+	maxWaits, maxWaitsEach = 2000, 500
+)
+
+// messageHandlers answers what is asked about messages.
+type messageHandlers struct {
+	messages   messages
+	boxes      mailboxReader
+	recipients recipients
+	follow     func(mailbox.Caller) *event.Subscription
+	// parsing bounds the messages that are parsed for readers at once, and waits the requests that wait for messages.
+	parsing *semaphore.Weighted
+	waits   *httpd.StreamLimits
+	now     func() time.Time
+}
+
+func newMessageHandlers(cfg Config) *messageHandlers {
+	return &messageHandlers{
+		messages: cfg.Messages, boxes: cfg.Mailboxes, recipients: cfg.Recipients, follow: cfg.Follow,
+		parsing: semaphore.NewWeighted(max(1, cfg.ParseBudget)),
+		waits:   httpd.NewStreamLimits(maxWaits, maxWaitsEach).Naming("requests that wait for messages"), now: cfg.Now,
+	}
+}
 
 // MessageItem is a message in lists.
 type MessageItem struct {
@@ -115,20 +143,14 @@ type (
 )
 
 // messageAPI declares the endpoints of messages that answer with JSON.
-func (s *Service) messageAPI(a *api.API) {
+func (h *messageHandlers) messageAPI(a *api.API) {
 	const notFound = http.StatusNotFound
-	op := func(id, method, path, summary string, errors ...int) api.Operation {
-		return newOperation(id, method, path, tagMessages, httpd.APIKey, summary, errors...)
-	}
+	op := messageOperation
 	api.Register(a, withText(op("messages", http.MethodGet, "/api/messages", "List messages, or wait for them", notFound),
-		"The newest first. A wait for addresses that get no mail is 404 at once."), s.listMessages)
-	api.Register(a, withText(op("message-code", http.MethodGet, "/api/messages/code",
-		"The newest verification code of a mailbox, or wait for it", notFound),
-		"404 if none has come in time. With pattern, messages without a code that it matches are passed over; the newest 20 are looked at, and those that come."), s.getCode)
-	api.Register(a, op("message", http.MethodGet, "/api/messages/{id}", "One message", notFound), s.getMessage)
-	api.Register(a, op("message-change", http.MethodPatch, "/api/messages/{id}", "Mark a message as read or unread", notFound), s.patchMessage)
-	api.Register(a, op("message-delete", http.MethodDelete, "/api/messages/{id}", "Delete a message", notFound), s.deleteMessage)
-	s.messageFileAPI(a)
+		"The newest first. A wait for addresses that get no mail is 404 at once."), h.listMessages)
+	api.Register(a, op("message", http.MethodGet, "/api/messages/{id}", "One message", notFound), h.getMessage)
+	api.Register(a, op("message-change", http.MethodPatch, "/api/messages/{id}", "Mark a message as read or unread", notFound), h.patchMessage)
+	api.Register(a, op("message-delete", http.MethodDelete, "/api/messages/{id}", "Delete a message", notFound), h.deleteMessage)
 }
 
 // messagePageKey is the place of a message in the list.
@@ -137,11 +159,11 @@ type messagePageKey struct {
 }
 
 // filterOf returns the filter that chooses by mailbox.
-func (s *Service) filterOf(ctx context.Context, c MessageChoice) (message.Filter, error) {
+func (h *messageHandlers) filterOf(ctx context.Context, c MessageChoice) (message.Filter, error) {
 	f := message.Filter{Caller: callerFrom(ctx),
 		Mailboxes: mailbox.Filter{IDs: c.MailboxID, Statuses: []mailbox.Status{mailbox.Active, mailbox.Expired}}}
 	if len(c.MailboxID) == 0 {
-		if err := chooseAddresses(ctx, s.mailboxes, &f, c.Mailbox); err != nil {
+		if err := ChooseAddresses(ctx, h.recipients, &f, c.Mailbox); err != nil {
 			return f, err
 		}
 	}
@@ -163,8 +185,8 @@ func (s *Service) filterOf(ctx context.Context, c MessageChoice) (message.Filter
 	return f, nil
 }
 
-func (s *Service) listMessages(ctx context.Context, in *messageQuery) (*messageList, error) {
-	f, err := s.filterOf(ctx, in.MessageChoice)
+func (h *messageHandlers) listMessages(ctx context.Context, in *messageQuery) (*messageList, error) {
+	f, err := h.filterOf(ctx, in.MessageChoice)
 	if err != nil {
 		return nil, err
 	}
@@ -183,10 +205,10 @@ func (s *Service) listMessages(ctx context.Context, in *messageQuery) (*messageL
 		}
 		f.BeforeSeq = key.Seq
 	}
-	if err := s.checkWait(ctx, f, in.MessageChoice, in.Wait); err != nil {
+	if err := h.checkWait(ctx, f, in.MessageChoice, in.Wait); err != nil {
 		return nil, err
 	}
-	found, err := s.listWaiting(ctx, f, in.Wait)
+	found, err := h.listWaiting(ctx, f, in.Wait)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +225,7 @@ func (s *Service) listMessages(ctx context.Context, in *messageQuery) (*messageL
 	for i, m := range found {
 		out.Body.Messages[i].MessageItem = messageItemOf(m)
 		if in.Wait > 0 && i < maxWaitedFinds {
-			if err := s.addFinds(ctx, &out.Body.Messages[i], pattern); err != nil {
+			if err := h.addFinds(ctx, &out.Body.Messages[i], pattern); err != nil {
 				return nil, err
 			}
 		}
@@ -212,34 +234,64 @@ func (s *Service) listMessages(ctx context.Context, in *messageQuery) (*messageL
 }
 
 // listWaiting lists the messages of a filter. While there are none it waits for some, for so many seconds.
-func (s *Service) listWaiting(ctx context.Context, f message.Filter, seconds int) (found []message.Summary, err error) {
-	err = s.waitForRequest(ctx, seconds, func() (bool, error) {
+func (h *messageHandlers) listWaiting(ctx context.Context, f message.Filter, seconds int) (found []message.Summary, err error) {
+	err = h.waitForRequest(ctx, seconds, func() (bool, error) {
 		var err error
-		found, err = s.messages.List(ctx, f)
+		found, err = h.messages.List(ctx, f)
 		return len(found) > 0, err
 	})
 	return found, err
 }
 
 // waitForRequest is waitUntil for a request, of which a user may have a bounded number.
-func (s *Service) waitForRequest(ctx context.Context, seconds int, look func() (bool, error)) error {
+func (h *messageHandlers) waitForRequest(ctx context.Context, seconds int, look func() (bool, error)) error {
 	if seconds > 0 {
-		release, err := s.waits.Acquire(auth.From(ctx).User.ID)
+		release, err := h.waits.Acquire(auth.From(ctx).User.ID)
 		if err != nil {
 			return err
 		}
 		defer release()
 	}
-	return s.waitUntil(ctx, callerFrom(ctx), time.Duration(seconds)*time.Second, httpd.Draining(ctx), look)
+	return h.waitUntil(ctx, callerFrom(ctx), time.Duration(seconds)*time.Second, httpd.Draining(ctx), look)
+}
+
+// waitUntil calls look until it reports that it has found something: at once, and whenever messages arrive, no longer than wait.
+func (h *messageHandlers) waitUntil(ctx context.Context, caller mailbox.Caller, wait time.Duration, stop <-chan struct{},
+	look func() (bool, error)) error {
+	if wait <= 0 {
+		_, err := look()
+		return err
+	}
+	sub := h.follow(caller)
+	defer sub.Close()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		if found, err := look(); err != nil || found {
+			return err
+		}
+		select {
+		case _, open := <-sub.Events():
+			if !open {
+				return nil
+			}
+		case <-timer.C:
+			return nil
+		case <-stop:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // findMessage returns a message that the caller may see. That of a mailbox that is being destroyed is there no more.
-func (s *Service) findMessage(ctx context.Context, id string) (message.Stored, error) {
-	m, err := s.messages.Find(ctx, id)
+func (h *messageHandlers) findMessage(ctx context.Context, id string) (message.Stored, error) {
+	m, err := h.messages.Find(ctx, id)
 	if err != nil {
 		return m, err
 	}
-	box, err := s.mailboxes.Get(ctx, callerFrom(ctx), m.MailboxID)
+	box, err := h.boxes.Get(ctx, callerFrom(ctx), m.MailboxID)
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
 		return m, err
 	}
@@ -249,28 +301,28 @@ func (s *Service) findMessage(ctx context.Context, id string) (message.Stored, e
 	return m, nil
 }
 
-func (s *Service) patchMessage(ctx context.Context, in *messageChange) (*messageItemOutput, error) {
-	m, err := s.findMessage(ctx, in.ID)
+func (h *messageHandlers) patchMessage(ctx context.Context, in *messageChange) (*messageItemOutput, error) {
+	m, err := h.findMessage(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	at := time.Time{}
 	if in.Body.Read {
-		at = s.cfg.Now()
+		at = h.now()
 	}
-	if err := s.messages.SetRead(ctx, m.ID, at); err != nil {
+	if err := h.messages.SetRead(ctx, m.ID, at); err != nil {
 		return nil, err
 	}
 	m.ReadAt = store.Millis(at)
 	return &messageItemOutput{messageItemOf(m.Summary)}, nil
 }
 
-func (s *Service) deleteMessage(ctx context.Context, in *MessagePath) (*struct{}, error) {
-	m, err := s.findMessage(ctx, in.ID)
+func (h *messageHandlers) deleteMessage(ctx context.Context, in *MessagePath) (*struct{}, error) {
+	m, err := h.findMessage(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.messages.Delete(ctx, m)
+	return nil, h.messages.Delete(ctx, m)
 }
 
 // authenticationOf returns the stored result of checking the sender, nil if that is still to come.

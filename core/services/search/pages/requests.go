@@ -109,8 +109,11 @@ func limitName(v *ui.View, l audit.ReachedLimit) string {
 	return v.T("search.quota." + l.Window)
 }
 
+// requestPages are the pages of the log of requests.
+type requestPages struct{ pages }
+
 // requestsView reads the list. Members see the requests of their own tokens.
-func (p pages) requestsView(ctx context.Context, f requestFilter) (requestsView, error) {
+func (p requestPages) requestsView(ctx context.Context, f requestFilter) (requestsView, error) {
 	out := requestsView{Filter: f, Catalog: p.service.LogCatalog()}
 	who := auth.From(ctx)
 	l := f.logFilter()
@@ -143,17 +146,17 @@ func (p pages) requestsView(ctx context.Context, f requestFilter) (requestsView,
 	return out, err
 }
 
-func (p pages) showRequests(c *gin.Context) {
+func (p requestPages) showRequests(c *gin.Context) {
 	list, err := p.requestsView(c.Request.Context(), requestFilterOf(c))
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
 	v := p.newView(c, "search.requests.title")
-	p.kit.Render(c, v, http.StatusOK, requestsPage(v, p, list))
+	p.kit.Render(c, v, http.StatusOK, requestsPage(v, p.pages, list))
 }
 
-func (p pages) requestsLive(c *gin.Context) {
+func (p requestPages) requestsLive(c *gin.Context) {
 	f := requestFilterOf(c)
 	f.Cursor = ""
 	match, err := p.wakesList(c.Request.Context(), f)
@@ -166,13 +169,13 @@ func (p pages) requestsLive(c *gin.Context) {
 	p.kit.Stream(c, lookEvery, ui.Wake(c.Request.Context(), sub.Events(), isRequestEnded(match)),
 		func(v *ui.View) (templ.Component, bool, error) {
 			list, err := p.requestsView(c.Request.Context(), f)
-			return requestTable(v, p, list.listRows(v, p)), false, err
+			return requestTable(v, p.pages, list.listRows(v, p.pages)), false, err
 		})
 }
 
 // wakesList are the requests at which the list is made anew: for members those of the tokens that they have now, so that the
 // traffic of others costs nothing.
-func (p pages) wakesList(ctx context.Context, f requestFilter) (func(audit.RequestLog) bool, error) {
+func (p requestPages) wakesList(ctx context.Context, f requestFilter) (func(audit.RequestLog) bool, error) {
 	who := auth.From(ctx)
 	if who.Admin() {
 		return f.matchesRequest, nil
@@ -195,7 +198,7 @@ func isRequestEnded(match func(audit.RequestLog) bool) func(event.Event) bool {
 }
 
 // ownRequest is a request that the caller may see. A foreign one does not exist for members, and no key does.
-func (p pages) ownRequest(ctx context.Context, number string) (audit.RequestDetails, error) {
+func (p requestPages) ownRequest(ctx context.Context, number string) (audit.RequestDetails, error) {
 	absent := fault.New(fault.NotFound, "There is no such request, or it is past its time.")
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || id < 1 {
@@ -215,7 +218,7 @@ func (p pages) ownRequest(ctx context.Context, number string) (audit.RequestDeta
 	return r, nil
 }
 
-func (p pages) showRequest(c *gin.Context) {
+func (p requestPages) showRequest(c *gin.Context) {
 	ctx := c.Request.Context()
 	r, err := p.ownRequest(ctx, c.Param("id"))
 	if err != nil {
@@ -229,7 +232,7 @@ func (p pages) showRequest(c *gin.Context) {
 	}
 	v := p.newView(c, "")
 	v.Title = v.T("search.request.title", "ID", strconv.FormatInt(r.ID, 10))
-	p.kit.Render(c, v, http.StatusOK, requestPage(v, p, r, notes[r.TokenID]))
+	p.kit.Render(c, v, http.StatusOK, requestPage(v, p.pages, r, notes[r.TokenID]))
 }
 
 // toDuration is a time of the log as a duration.

@@ -68,10 +68,13 @@ func (t tokensView) tokenFilter() access.TokenFilter {
 	return f
 }
 
-func (p pages) showTokens(c *gin.Context) { p.renderTokens(c, ui.Form{}) }
+// tokenPages are the pages of access tokens.
+type tokenPages struct{ pages }
+
+func (p tokenPages) showTokens(c *gin.Context) { p.renderTokens(c, ui.Form{}) }
 
 // renderTokens shows the list of tokens with the form that makes one.
-func (p pages) renderTokens(c *gin.Context, form ui.Form) {
+func (p tokenPages) renderTokens(c *gin.Context, form ui.Form) {
 	ctx := c.Request.Context()
 	who := auth.From(ctx)
 	t := tokensView{
@@ -91,7 +94,7 @@ func (p pages) renderTokens(c *gin.Context, form ui.Form) {
 		return
 	}
 	v := p.newView(c, "search.tokens.title")
-	p.kit.Render(c, v, form.Status(), tokensPage(v, p, t))
+	p.kit.Render(c, v, form.Status(), tokensPage(v, p.pages, t))
 }
 
 // readNumber reads a field that may be empty.
@@ -107,7 +110,7 @@ func readNumber(c *gin.Context, field string) (*int64, error) {
 	return &n, nil
 }
 
-func (p pages) createToken(c *gin.Context) {
+func (p tokenPages) createToken(c *gin.Context) {
 	text, err := p.service.CreateToken(c.Request.Context(), access.NewToken{Note: c.PostForm("note"), Group: c.PostForm("group")})
 	if err != nil {
 		if form, ok := p.kit.ReadForm(c, err); ok {
@@ -119,7 +122,7 @@ func (p pages) createToken(c *gin.Context) {
 }
 
 // showToken answers with the page of a token and the token in full, shown once below a heading.
-func (p pages) showToken(c *gin.Context, text, heading string) {
+func (p tokenPages) showToken(c *gin.Context, text, heading string) {
 	id := access.TokenID(text)
 	p.kit.ShowOnce(c, p.base+"/tokens/"+id, ui.Secret{Of: id, Name: heading, Text: text})
 }
@@ -137,10 +140,10 @@ type tokenView struct {
 	Form ui.Form
 }
 
-func (p pages) showTokenPage(c *gin.Context) { p.renderToken(c, ui.Form{}) }
+func (p tokenPages) showTokenPage(c *gin.Context) { p.renderToken(c, ui.Form{}) }
 
 // renderToken shows a token with the form of its settings.
-func (p pages) renderToken(c *gin.Context, form ui.Form) {
+func (p tokenPages) renderToken(c *gin.Context, form ui.Form) {
 	ctx := c.Request.Context()
 	w, err := windowOf(c)
 	t := tokenView{Window: w, Form: form}
@@ -164,16 +167,16 @@ func (p pages) renderToken(c *gin.Context, form ui.Form) {
 	v := p.newView(c, "")
 	v.Title = v.T("search.token.title", "ID", t.ID)
 	v.AddCharts()
-	p.kit.Render(c, v, form.Status(), tokenPage(v, p, t))
+	p.kit.Render(c, v, form.Status(), tokenPage(v, p.pages, t))
 }
 
 // recentRequests are the last requests of a token.
-func (p pages) recentRequests(ctx context.Context, id string) ([]audit.RequestLog, error) {
+func (p tokenPages) recentRequests(ctx context.Context, id string) ([]audit.RequestLog, error) {
 	list, err := p.service.Requests(ctx, audit.LogFilter{TokenIDs: []string{id}}, "", 15)
 	return list.Items, err
 }
 
-func (p pages) tokenLive(c *gin.Context) {
+func (p tokenPages) tokenLive(c *gin.Context) {
 	id := c.Param("id")
 	if _, err := p.ownToken(c.Request.Context(), id); err != nil {
 		p.kit.Fail(c, err)
@@ -188,11 +191,11 @@ func (p pages) tokenLive(c *gin.Context) {
 			return nil, true, err
 		}
 		rows, err := p.recentRequests(c.Request.Context(), id)
-		return requestTable(v, p, requestRows{Items: rows, OneToken: true}), false, err
+		return requestTable(v, p.pages, requestRows{Items: rows, OneToken: true}), false, err
 	})
 }
 
-func (p pages) changeToken(c *gin.Context) {
+func (p tokenPages) changeToken(c *gin.Context) {
 	t, err := p.service.Token(c.Request.Context(), c.Param("id"))
 	var change access.TokenChange
 	if err == nil {
@@ -244,7 +247,7 @@ func readSettings(c *gin.Context, t access.AuthToken) (access.TokenChange, error
 	return change, nil
 }
 
-func (p pages) tokenAction(do func(context.Context, string) error, done string) gin.HandlerFunc {
+func (p tokenPages) tokenAction(do func(context.Context, string) error, done string) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		id := c.Param("id")
 		if err := do(c.Request.Context(), id); err != nil {
@@ -255,7 +258,7 @@ func (p pages) tokenAction(do func(context.Context, string) error, done string) 
 	}
 }
 
-func (p pages) deleteToken(c *gin.Context) {
+func (p tokenPages) deleteToken(c *gin.Context) {
 	id := c.Param("id")
 	err := ui.CheckTypedName(c, id)
 	if err == nil {
@@ -268,15 +271,15 @@ func (p pages) deleteToken(c *gin.Context) {
 	p.kit.Done(c, p.base+"/tokens", ui.Toast{Kind: "ok", TextID: "search.token.deleted"})
 }
 
-func (p pages) revealToken(c *gin.Context) {
+func (p tokenPages) revealToken(c *gin.Context) {
 	p.showSecret(c, p.service.TokenText, "search.token.revealed")
 }
 
-func (p pages) rotateToken(c *gin.Context) {
+func (p tokenPages) rotateToken(c *gin.Context) {
 	p.showSecret(c, p.service.RotateToken, "search.token.rotated")
 }
 
-func (p pages) showSecret(c *gin.Context, get func(context.Context, string) (string, error), title string) {
+func (p tokenPages) showSecret(c *gin.Context, get func(context.Context, string) (string, error), title string) {
 	ctx := c.Request.Context()
 	t, err := p.ownToken(ctx, c.Param("id"))
 	if err != nil {

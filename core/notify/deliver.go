@@ -70,7 +70,7 @@ func (s *Sender) runDelivery(ctx context.Context, job *queue.Job, _ queue.Progre
 	case d.State.Final():
 		return map[string]any{"state": d.State}, nil
 	}
-	if e, ok := s.pendingOutcomeOf(d.ID); ok {
+	if e, ok := s.pending.findOutcome(d.ID); ok {
 		return s.flushPendingOutcome(ctx, d, e)
 	}
 	m, err := s.readMessage(ctx, d.MessageID)
@@ -141,7 +141,7 @@ func (s *Sender) recordOutcome(ctx context.Context, d *delivery, outcome sdk.Out
 	}
 	if err := s.updateDelivery(ctx, d.ID, map[string]any{"state": state, "error": boundedText(operatorMessage(err))}); err != nil {
 		if d.attempted {
-			s.savePendingOutcome(d.ID, pendingOutcome{state: Waiting})
+			s.pending.saveOutcome(d.ID, pendingOutcome{state: Waiting})
 		}
 		return nil, retryAfter(time.Second, err)
 	}

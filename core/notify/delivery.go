@@ -11,102 +11,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// State is the state of a delivery.
-type State string
-
-// The states. The last four are final.
-const (
-	// Waiting for its first or next attempt.
-	Waiting State = "waiting"
-	// Sending: an attempt is under way.
-	Sending State = "sending"
-	// Delivered: the channel has taken it.
-	Delivered State = "delivered"
-	// Failed: it was not delivered, and will not be.
-	Failed State = "failed"
-	// Unknown: it may have been delivered; it is not sent again, since the receiver could not tell.
-	Unknown State = "unknown"
-	// Superseded: it was not sent, since what it tells was no longer so.
-	Superseded State = "superseded"
-)
-
-// Final reports whether a delivery in this state never changes again.
-func (s State) Final() bool { return s != Waiting && s != Sending }
-
-// delivery is one message on its way to one recipient.
-type delivery struct {
-	ID        string `gorm:"primaryKey"`
-	MessageID string
-	Service   string
-	// Channel, Name and Recipient are what Recipient has.
-	Channel   string
-	Name      string
-	Recipient string
-	Once      bool
-	State     State
-	Attempts  int
-	// Error is what the last attempt that failed ended with.
-	Error       string
-	Warnings    []string `gorm:"serializer:json"`
-	CreatedAt   int64    `gorm:"autoCreateTime:false"`
-	AttemptedAt int64
-	EndedAt     int64
-	// attempted says that this process has passed the delivery to the channel.
-	attempted bool
-	// gone says that the channel does not know the recipient any more.
-	gone bool
-}
-
-// TableName implements gorm's Tabler.
-func (delivery) TableName() string { return "notify_deliveries" }
-
-func (d *delivery) toRecipient() Recipient {
-	return Recipient{Channel: d.Channel, Name: d.Name, Key: d.Recipient}
-}
-
-// abandonedState returns the state of a delivery that is abandoned. It is Unknown if an earlier process was sending
-// it.
-func (d *delivery) abandonedState() State {
-	if d.State == Sending && !d.attempted {
-		return Unknown
-	}
-	return Failed
-}
-
-// Delivery is a copy of a delivery as it was when it was read.
-type Delivery struct {
-	ID, MessageID string
-	Recipient
-	State    State
-	Attempts int
-	// Error is what the last attempt that failed ended with, without secrets.
-	Error string
-	// Warnings are what was shortened, left out or replaced in what was delivered.
-	Warnings  []string
-	CreatedAt time.Time
-	// AttemptedAt is zero before the first attempt, EndedAt until the state is final.
-	AttemptedAt, EndedAt time.Time
-}
-
-func (d *delivery) toDelivery() Delivery {
-	return Delivery{
-		ID: d.ID, MessageID: d.MessageID, Recipient: d.toRecipient(), State: d.State, Attempts: d.Attempts, Error: d.Error, Warnings: d.Warnings,
-		CreatedAt: store.FromMillis(d.CreatedAt), AttemptedAt: store.FromMillis(d.AttemptedAt), EndedAt: store.FromMillis(d.EndedAt),
-	}
-}
-
-// readDelivery returns a delivery, or nil if it does not exist.
-func (s *Sender) readDelivery(ctx context.Context, id string) (*delivery, error) {
-	var found []delivery
-	if err := s.cfg.Store.DB(ctx).Where("id = ?", id).Find(&found).Error; err != nil {
-		return nil, fmt.Errorf("read the delivery: %w", err)
-	}
-	if len(found) == 0 {
-		return nil, nil
-	}
-	return &found[0], nil
-}
-
 // updateDelivery stores values of a delivery that is not final.
 func (s *Sender) updateDelivery(ctx context.Context, id string, values map[string]any) error {
 	err := s.cfg.Store.QueueTx(ctx, "mark delivery", func(ctx context.Context) error {
@@ -152,10 +56,10 @@ func (s *Sender) endDelivery(ctx context.Context, d *delivery, state State, reas
 		return nil
 	})
 	if err != nil {
-		s.savePendingOutcome(d.ID, pendingOutcome{state: state, reason: reason, warnings: warnings, gone: d.gone})
+		s.pending.saveOutcome(d.ID, pendingOutcome{state: state, reason: reason, warnings: warnings, gone: d.gone})
 		return fmt.Errorf("end the delivery: %w", err)
 	}
-	s.dropPendingOutcome(d.ID)
+	s.pending.dropOutcome(d.ID)
 	return nil
 }
 

@@ -107,12 +107,12 @@ func TestWhatIsOwedComesFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.savePendingOutcome(d.ID, pendingOutcome{state: Waiting})
+	s.pending.saveOutcome(d.ID, pendingOutcome{state: Waiting})
 	job := &queue.Job{ID: "job_1", Payload: []byte(`{"id":"ntf_1"}`)}
 	if _, err := s.runDelivery(ctx, job, nil); err == nil {
 		t.Error("the first run is to end with a repetition")
 	}
-	if _, ok := s.pendingOutcomeOf(d.ID); ok {
+	if _, ok := s.pending.findOutcome(d.ID); ok {
 		t.Error("the outcome is still pending")
 	}
 	if _, err := s.runDelivery(ctx, job, nil); err != nil || len(ch.Sent()) != 1 {

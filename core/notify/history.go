@@ -31,13 +31,20 @@ func (m *message) toSent() Sent {
 	}
 }
 
+// history reads messages and deliveries, and tells when deliveries have ended.
+type history struct {
+	store *store.Store
+	// live tells of deliveries that have ended.
+	live *event.Bus
+}
+
 // maxRead bounds the rows that are read at once.
 const maxRead = 500
 
 // Deliveries returns the newest deliveries of all services, newest first, at most 500.
-func (s *Sender) Deliveries(ctx context.Context, limit int) ([]Delivery, error) {
+func (h *history) Deliveries(ctx context.Context, limit int) ([]Delivery, error) {
 	var rows []delivery
-	if err := s.cfg.Store.DB(ctx).Order("id DESC").Limit(min(max(limit, 1), maxRead)).Find(&rows).Error; err != nil {
+	if err := h.store.DB(ctx).Order("id DESC").Limit(min(max(limit, 1), maxRead)).Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("read the deliveries: %w", err)
 	}
 	return toDeliveries(rows), nil
@@ -53,8 +60,8 @@ func toDeliveries(rows []delivery) []Delivery {
 
 // History returns the messages of a service that are older than the message before, or the newest if before is empty:
 // newest first, at most 500.
-func (s *Sender) History(ctx context.Context, service, before string, limit int) ([]Sent, error) {
-	db := s.cfg.Store.DB(ctx).Where("service = ?", service)
+func (h *history) History(ctx context.Context, service, before string, limit int) ([]Sent, error) {
+	db := h.store.DB(ctx).Where("service = ?", service)
 	if before != "" {
 		db = db.Where("id < ?", before)
 	}
@@ -67,7 +74,7 @@ func (s *Sender) History(ctx context.Context, service, before string, limit int)
 		out[i], at[rows[i].ID], ids[i] = rows[i].toSent(), i, rows[i].ID
 	}
 	var found []delivery
-	if err := s.cfg.Store.DB(ctx).Where("message_id IN ?", ids).Order("id").Find(&found).Error; err != nil {
+	if err := h.store.DB(ctx).Where("message_id IN ?", ids).Order("id").Find(&found).Error; err != nil {
 		return nil, fmt.Errorf("read the deliveries: %w", err)
 	}
 	for i := range found {
@@ -78,10 +85,10 @@ func (s *Sender) History(ctx context.Context, service, before string, limit int)
 }
 
 // Latest returns the newest delivery of a service for each channel name.
-func (s *Sender) Latest(ctx context.Context, service string) (map[string]Delivery, error) {
+func (h *history) Latest(ctx context.Context, service string) (map[string]Delivery, error) {
 	var rows []delivery
 	// Each step finds the next name by the index: to group by names reads all deliveries of the service.
-	err := s.cfg.Store.DB(ctx).Raw("WITH RECURSIVE names(name) AS (SELECT MIN(name) FROM notify_deliveries WHERE service = ? UNION ALL "+
+	err := h.store.DB(ctx).Raw("WITH RECURSIVE names(name) AS (SELECT MIN(name) FROM notify_deliveries WHERE service = ? UNION ALL "+
 		"SELECT (SELECT MIN(name) FROM notify_deliveries WHERE service = ? AND name > names.name) FROM names WHERE names.name IS NOT NULL) "+
 		"SELECT d.* FROM names JOIN notify_deliveries d ON d.id = (SELECT MAX(id) FROM notify_deliveries WHERE service = ? AND name = names.name)", service, service, service).Scan(&rows).Error
 	if err != nil {
@@ -101,16 +108,16 @@ const topicEnded = "notify.ended"
 const pollInterval = 2 * time.Second
 
 // Wait waits until all deliveries of a message have ended or ctx ends, and returns them. The end of ctx is no error.
-func (s *Sender) Wait(ctx context.Context, messageID string) ([]Delivery, error) {
-	ended := s.live.Subscribe(topicEnded)
+func (h *history) Wait(ctx context.Context, messageID string) ([]Delivery, error) {
+	ended := h.live.Subscribe(topicEnded)
 	defer ended.Close()
 	for {
 		// A caller who has waited long enough still gets to see how far it is.
-		all, err := s.DeliveriesOf(context.WithoutCancel(ctx), messageID)
+		all, err := h.DeliveriesOf(context.WithoutCancel(ctx), messageID)
 		if err != nil || ctx.Err() != nil || allFinal(all) {
 			return all, err
 		}
-		if err := s.waitForEnd(ctx, ended.Events(), messageID); err != nil {
+		if err := h.waitForEnd(ctx, ended.Events(), messageID); err != nil {
 			return all, nil
 		}
 	}
@@ -119,7 +126,7 @@ func (s *Sender) Wait(ctx context.Context, messageID string) ([]Delivery, error)
 var errClosed = errors.New("the bus is closed")
 
 // waitForEnd waits until a delivery of the message may have ended, pollInterval has passed or ctx ends.
-func (s *Sender) waitForEnd(ctx context.Context, events <-chan event.Event, messageID string) error {
+func (h *history) waitForEnd(ctx context.Context, events <-chan event.Event, messageID string) error {
 	timer := time.NewTimer(pollInterval)
 	defer timer.Stop()
 	for {
@@ -140,9 +147,9 @@ func (s *Sender) waitForEnd(ctx context.Context, events <-chan event.Event, mess
 }
 
 // DeliveriesOf returns the deliveries of one message, within the transaction of ctx if there is one.
-func (s *Sender) DeliveriesOf(ctx context.Context, messageID string) ([]Delivery, error) {
+func (h *history) DeliveriesOf(ctx context.Context, messageID string) ([]Delivery, error) {
 	var rows []delivery
-	if err := s.cfg.Store.DB(ctx).Where("message_id = ?", messageID).Order("id").Find(&rows).Error; err != nil {
+	if err := h.store.DB(ctx).Where("message_id = ?", messageID).Order("id").Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("read the deliveries: %w", err)
 	}
 	return toDeliveries(rows), nil
@@ -153,10 +160,22 @@ func allFinal(all []Delivery) bool {
 }
 
 // readMessage returns a message, or nil if it does not exist.
-func (s *Sender) readMessage(ctx context.Context, id string) (*message, error) {
+func (h *history) readMessage(ctx context.Context, id string) (*message, error) {
 	var found []message
-	if err := s.cfg.Store.DB(ctx).Where("id = ?", id).Find(&found).Error; err != nil {
+	if err := h.store.DB(ctx).Where("id = ?", id).Find(&found).Error; err != nil {
 		return nil, fmt.Errorf("read the message: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	return &found[0], nil
+}
+
+// readDelivery returns a delivery, or nil if it does not exist.
+func (h *history) readDelivery(ctx context.Context, id string) (*delivery, error) {
+	var found []delivery
+	if err := h.store.DB(ctx).Where("id = ?", id).Find(&found).Error; err != nil {
+		return nil, fmt.Errorf("read the delivery: %w", err)
 	}
 	if len(found) == 0 {
 		return nil, nil

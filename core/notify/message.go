@@ -16,60 +16,6 @@ import (
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
-// message is what is sent, stored once for all channels.
-type message struct {
-	ID      string `gorm:"primaryKey"`
-	Service string
-	// Key is the ID, or what makes the message the same as another of the service.
-	Key      string
-	Kind     string
-	Schema   string
-	Version  int
-	Severity int
-	Title    string
-	Summary  string
-	Detail   string
-	Rich     rich `gorm:"serializer:json"`
-	Payload  string
-	// CreatedAt is what receivers get to know as the time of the news.
-	CreatedAt int64 `gorm:"autoCreateTime:false"`
-}
-
-// TableName implements gorm's Tabler.
-func (message) TableName() string { return "notify_messages" }
-
-// rich is the part of a message that only some channels can show.
-type rich struct {
-	Markdown rendering  `json:"markdown,omitzero"`
-	HTML     rendering  `json:"html,omitzero"`
-	Links    []sdk.Link `json:"links,omitempty"`
-	Card     *card.Card `json:"card,omitempty"`
-}
-
-type rendering struct {
-	Title   string `json:"title,omitempty"`
-	Summary string `json:"summary,omitempty"`
-	Detail  string `json:"detail,omitempty"`
-}
-
-// Recipient is where a message goes.
-type Recipient struct {
-	// Channel is the reference of an instance, such as notify.ops.
-	Channel string
-	// Name is what payloads call the channel; empty means the instance's name.
-	Name string
-	// Key tells several recipients of one channel apart; empty where there is one.
-	Key string
-}
-
-func (r Recipient) channelName() string {
-	if r.Name != "" {
-		return r.Name
-	}
-	_, name, _ := strings.Cut(r.Channel, ".")
-	return name
-}
-
 // Message is what a service has written for people and machines.
 type Message struct {
 	// Schema names the payload's schema. A payload without one is that of an alert.

@@ -89,6 +89,7 @@ type Config struct {
 
 // Sender sends alerts. Its handlers belong into the queue that it is given with Use.
 type Sender struct {
+	*history
 	cfg     Config
 	ids     *store.IDs
 	queue   Queue
@@ -97,8 +98,6 @@ type Sender struct {
 	// owners are the services that serve their messages, by name. channels may be nil.
 	owners   map[string]Owner
 	channels Channels
-	// live tells of deliveries that have ended.
-	live *event.Bus
 }
 
 // New makes a sender. Before Use nothing can be sent.
@@ -122,7 +121,7 @@ func New(cfg Config) (*Sender, error) {
 		cfg.Retention = 30 * 24 * time.Hour
 	}
 	return &Sender{
-		cfg: cfg, ids: store.NewIDs(cfg.Now), owners: map[string]Owner{}, live: event.NewBus(),
+		history: &history{cfg.Store, event.NewBus()}, cfg: cfg, ids: store.NewIDs(cfg.Now), owners: map[string]Owner{},
 	}, nil
 }
 

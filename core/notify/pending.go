@@ -21,29 +21,29 @@ type pendingOutcomes struct {
 	byID map[string]pendingOutcome
 }
 
-// savePendingOutcome keeps the outcome of a delivery in memory until it can be stored.
-func (s *Sender) savePendingOutcome(id string, e pendingOutcome) {
-	s.pending.mu.Lock()
-	defer s.pending.mu.Unlock()
-	if s.pending.byID == nil {
-		s.pending.byID = map[string]pendingOutcome{}
+// saveOutcome keeps the outcome of a delivery in memory until it can be stored.
+func (p *pendingOutcomes) saveOutcome(id string, e pendingOutcome) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.byID == nil {
+		p.byID = map[string]pendingOutcome{}
 	}
-	s.pending.byID[id] = e
+	p.byID[id] = e
 }
 
-// pendingOutcomeOf returns the pending outcome of a delivery. ok is false if it has none.
-func (s *Sender) pendingOutcomeOf(id string) (e pendingOutcome, ok bool) {
-	s.pending.mu.Lock()
-	defer s.pending.mu.Unlock()
-	e, ok = s.pending.byID[id]
+// findOutcome returns the pending outcome of a delivery. ok is false if it has none.
+func (p *pendingOutcomes) findOutcome(id string) (e pendingOutcome, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e, ok = p.byID[id]
 	return e, ok
 }
 
-// dropPendingOutcome removes the pending outcome of a delivery.
-func (s *Sender) dropPendingOutcome(id string) {
-	s.pending.mu.Lock()
-	defer s.pending.mu.Unlock()
-	delete(s.pending.byID, id)
+// dropOutcome removes the pending outcome of a delivery.
+func (p *pendingOutcomes) dropOutcome(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.byID, id)
 }
 
 // flushPendingOutcome stores the pending outcome of a delivery.
@@ -53,7 +53,7 @@ func (s *Sender) flushPendingOutcome(ctx context.Context, d *delivery, e pending
 	case Waiting:
 		err := s.updateDelivery(ctx, d.ID, map[string]any{"state": Waiting})
 		if err == nil {
-			s.dropPendingOutcome(d.ID)
+			s.pending.dropOutcome(d.ID)
 		}
 		return nil, retryAfter(0, errors.Join(errBusy, err))
 	case Delivered, Superseded:

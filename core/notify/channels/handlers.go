@@ -8,35 +8,39 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 )
 
+// handlers answers the requests.
+type handlers struct{ *Manager }
+
 // Register declares the endpoints below /api/notifications and /api/web-push, with a tag of the document.
 func (m *Manager) Register(a *api.API, tag string) {
+	h := handlers{m}
 	op := func(id, method, path, summary, text string) api.Operation {
 		return api.Operation{ID: id, Method: method, Path: path, Policy: httpd.Forward, Tag: tag, Summary: summary, Description: text}
 	}
 	get, post, put, del := http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
-	api.Register(a, op("notifications", get, "/api/notifications", "Settings of notifications", ""), m.getNotifications)
+	api.Register(a, op("notifications", get, "/api/notifications", "Settings of notifications", ""), h.getNotifications)
 	api.Register(a, op("notifications-change", put, "/api/notifications", "Change the settings of notifications",
-		"Members that are left out stay as they are, and so do secrets that are empty or masked. A channel can be switched on only if it is complete."), m.putNotifications)
+		"Members that are left out stay as they are, and so do secrets that are empty or masked. A channel can be switched on only if it is complete."), h.putNotifications)
 	api.Register(a, op("notifications-test", post, "/api/notifications/test", "Send a test",
-		"To one channel, also one that is switched off, or to all that are on: once each. The answer comes when all have ended, after 35 s at most."), m.postNotificationTest)
+		"To one channel, also one that is switched off, or to all that are on: once each. The answer comes when all have ended, after 35 s at most."), h.postNotificationTest)
 	api.Register(a, op("notifications-history", get, "/api/notifications/history", "What was sent, and what became of it", ""),
-		m.getNotificationHistory)
+		h.getNotificationHistory)
 	api.Register(a, op("push-subscriptions", get, "/api/web-push/subscriptions", "List the browsers that have subscribed", ""),
-		m.listSubscriptions)
+		h.listSubscriptions)
 	api.Register(a, op("push-subscribe", post, "/api/web-push/subscriptions", "Create or update a subscription",
-		"The subscription as the browser's Push API tells it; one with the same endpoint is replaced."), m.postSubscription)
-	api.Register(a, op("push-unsubscribe", del, "/api/web-push/subscriptions", "Delete a subscription", ""), m.deleteSubscription)
+		"The subscription as the browser's Push API tells it; one with the same endpoint is replaced."), h.postSubscription)
+	api.Register(a, op("push-unsubscribe", del, "/api/web-push/subscriptions", "Delete a subscription", ""), h.deleteSubscription)
 	api.Register(a, op("push-keys", post, "/api/web-push/keys", "Make a pair of VAPID keys",
-		"All subscriptions end: they are bound to the former keys."), m.postPushKeys)
+		"All subscriptions end: they are bound to the former keys."), h.postPushKeys)
 }
 
-func (m *Manager) getNotifications(ctx context.Context, _ *struct{}) (*struct{ Body NotificationSettings }, error) {
-	set, err := m.Settings(ctx)
+func (h handlers) getNotifications(ctx context.Context, _ *struct{}) (*struct{ Body NotificationSettings }, error) {
+	set, err := h.Settings(ctx)
 	return &struct{ Body NotificationSettings }{set}, err
 }
 
-func (m *Manager) putNotifications(ctx context.Context, in *struct{ Body NotificationChange }) (*api.OKAnswer, error) {
-	return api.Done(m.Change(ctx, in.Body))
+func (h handlers) putNotifications(ctx context.Context, in *struct{ Body NotificationChange }) (*api.OKAnswer, error) {
+	return api.Done(h.Change(ctx, in.Body))
 }
 
 // TestRequest asks for a test.
@@ -51,14 +55,14 @@ type TestAnswer struct {
 	Results map[string]TestResult `json:"results"`
 }
 
-func (m *Manager) postNotificationTest(ctx context.Context, in *struct {
+func (h handlers) postNotificationTest(ctx context.Context, in *struct {
 	Body *TestRequest `required:"false"`
 }) (*struct{ Body TestAnswer }, error) {
 	req := TestRequest{}
 	if in.Body != nil {
 		req = *in.Body
 	}
-	got, err := m.SendTest(ctx, req.Channel, req.Message)
+	got, err := h.SendTest(ctx, req.Channel, req.Message)
 	out := TestAnswer{OK: len(got) > 0, Results: got}
 	for _, r := range got {
 		out.OK = out.OK && r.OK
@@ -72,11 +76,11 @@ type History struct {
 	Next          string        `json:"nextBefore,omitempty" doc:"before of the next page; left out at the end."`
 }
 
-func (m *Manager) getNotificationHistory(ctx context.Context, in *struct {
+func (h handlers) getNotificationHistory(ctx context.Context, in *struct {
 	Before string `query:"before" maxLength:"64" doc:"Only those before this one."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }) (*struct{ Body History }, error) {
-	list, err := m.History(ctx, in.Before, in.Limit+1)
+	list, err := h.History(ctx, in.Before, in.Limit+1)
 	out := History{Notifications: list}
 	if len(list) > in.Limit {
 		out.Notifications = list[:in.Limit]
@@ -90,16 +94,16 @@ type SubscriberList struct {
 	Subscriptions []Subscriber `json:"subscriptions"`
 }
 
-func (m *Manager) listSubscriptions(ctx context.Context, _ *struct{}) (*struct{ Body SubscriberList }, error) {
-	list, err := m.Subscribers(ctx)
+func (h handlers) listSubscriptions(ctx context.Context, _ *struct{}) (*struct{ Body SubscriberList }, error) {
+	list, err := h.Subscribers(ctx)
 	return &struct{ Body SubscriberList }{SubscriberList{list}}, err
 }
 
-func (m *Manager) postSubscription(ctx context.Context, in *struct {
+func (h handlers) postSubscription(ctx context.Context, in *struct {
 	Agent string `header:"User-Agent"`
 	Body  Subscription
 }) (*api.OKAnswer, error) {
-	return api.Done(m.Subscribe(ctx, in.Body, in.Agent))
+	return api.Done(h.Subscribe(ctx, in.Body, in.Agent))
 }
 
 // Unsubscription names a subscription.
@@ -108,8 +112,8 @@ type Unsubscription struct {
 	ID       string `json:"id" required:"false" maxLength:"64" doc:"Instead of the endpoint, which only the browser knows."`
 }
 
-func (m *Manager) deleteSubscription(ctx context.Context, in *struct{ Body Unsubscription }) (*api.OKAnswer, error) {
-	deleted, err := m.Unsubscribe(ctx, in.Body.Endpoint, in.Body.ID)
+func (h handlers) deleteSubscription(ctx context.Context, in *struct{ Body Unsubscription }) (*api.OKAnswer, error) {
+	deleted, err := h.Unsubscribe(ctx, in.Body.Endpoint, in.Body.ID)
 	return &api.OKAnswer{Body: api.OK{OK: deleted}}, err
 }
 
@@ -118,7 +122,7 @@ type PushKey struct {
 	PublicKey string `json:"vapidPublicKey"`
 }
 
-func (m *Manager) postPushKeys(ctx context.Context, _ *struct{}) (*struct{ Body PushKey }, error) {
-	key, err := m.MakeVAPIDKeys(ctx)
+func (h handlers) postPushKeys(ctx context.Context, _ *struct{}) (*struct{ Body PushKey }, error) {
+	key, err := h.MakeVAPIDKeys(ctx)
 	return &struct{ Body PushKey }{PushKey{key}}, err
 }

@@ -60,7 +60,7 @@ type Host interface {
 
 // Manager keeps the settings of channels. It is safe for concurrent use.
 type Manager struct {
-	cfg Config
+	*records
 	// service is the name of host.
 	service string
 	host    Host
@@ -87,7 +87,7 @@ func New(cfg Config) (*Manager, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
 	}
-	m := &Manager{cfg: cfg, changing: make(chan struct{}, 1)}
+	m := &Manager{records: &records{cfg}, changing: make(chan struct{}, 1)}
 	m.listed.Store(&listed{})
 	cfg.Sender.UseChannels(m)
 	return m, nil
@@ -116,8 +116,6 @@ func (m *Manager) declaredEvents() []Event {
 	}
 	return m.host.NotificationEvents()
 }
-
-func (m *Manager) now() int64 { return store.Millis(m.cfg.Now()) }
 
 // channel is a Channel with its place in the settings.
 type channel struct {

@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
-	"github.com/patchbay-dev/patchbay/core/fault"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
-	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
 // masked stands for a secret that is set.
@@ -97,43 +94,6 @@ func (set *storedSettings) eventEnabled(events []Event, kind string) bool {
 		}
 	}
 	return true
-}
-
-// openSecret returns a stored text of the settings in the clear.
-func (m *Manager) openSecret(set storedSettings, sealed, column string) (schema.Secret, error) {
-	if sealed == "" {
-		return "", nil
-	}
-	plain, err := m.cfg.Keyring.Open(sealed, set.sealedAs, settingsName, column)
-	if err != nil {
-		field := column
-		for role, all := range attributes {
-			if slices.ContainsFunc(all, func(a attribute) bool { return a.member == column }) {
-				field = role + "." + column
-			}
-		}
-		return "", fault.Wrap(err, fault.InvalidArgument,
-			"%s: What is stored cannot be opened with the present master key. Enter it again, or add the former key to SVC_SECRET_KEY.",
-			field).With("field", field).With("reason", "key_gone")
-	}
-	return schema.Secret(plain), nil
-}
-
-// revealForDisplay returns a stored text in the clear, or masked if it cannot be opened: it can be entered again.
-func (m *Manager) revealForDisplay(set storedSettings, sealed, column string) string {
-	plain, err := m.openSecret(set, sealed, column)
-	if err != nil {
-		m.cfg.Logger.Warn("a setting of notifications cannot be opened", "setting", column, "error", err)
-		return masked
-	}
-	return plain.Reveal()
-}
-
-func (m *Manager) sealSecret(set *storedSettings, plain, column string) string {
-	if plain == "" {
-		return ""
-	}
-	return m.cfg.Keyring.Seal([]byte(plain), set.sealedAs, settingsName, column)
 }
 
 // EventSwitches say which events are told, by name.

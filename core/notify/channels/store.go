@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
 const (
@@ -46,11 +49,16 @@ type subscriptionRecord struct {
 // TableName implements gorm's Tabler.
 func (subscriptionRecord) TableName() string { return subscriptionsTable }
 
+// records keeps the settings and the subscriptions, with their secrets sealed.
+type records struct{ cfg Config }
+
+func (r *records) now() int64 { return store.Millis(r.cfg.Now()) }
+
 // readSettings returns the stored settings, or the defaults.
-func (m *Manager) readSettings(ctx context.Context) (storedSettings, error) {
+func (r *records) readSettings(ctx context.Context) (storedSettings, error) {
 	out := storedSettings{sealedAs: settingsTable}
 	var rows []settingsRecord
-	if err := m.cfg.Store.DB(ctx).Where("name = ?", settingsName).Find(&rows).Error; err != nil {
+	if err := r.cfg.Store.DB(ctx).Where("name = ?", settingsName).Find(&rows).Error; err != nil {
 		return out, fmt.Errorf("read the settings of notifications: %w", err)
 	}
 	if len(rows) == 0 {
@@ -64,34 +72,34 @@ func (m *Manager) readSettings(ctx context.Context) (storedSettings, error) {
 }
 
 // writeSettings stores settings. With endSubscriptions it deletes all subscriptions in the same transaction.
-func (m *Manager) writeSettings(ctx context.Context, set storedSettings, endSubscriptions bool) error {
+func (r *records) writeSettings(ctx context.Context, set storedSettings, endSubscriptions bool) error {
 	raw, err := json.Marshal(set)
 	if err != nil {
 		return fmt.Errorf("encode the settings of notifications: %w", err)
 	}
-	return m.cfg.Store.Tx(ctx, "change notifications", func(ctx context.Context) error {
-		w := m.cfg.Store.Writer(ctx)
+	return r.cfg.Store.Tx(ctx, "change notifications", func(ctx context.Context) error {
+		w := r.cfg.Store.Writer(ctx)
 		if endSubscriptions {
 			if err := w.Where("1 = 1").Delete(&subscriptionRecord{}).Error; err != nil {
 				return fmt.Errorf("delete the subscriptions of the former keys: %w", err)
 			}
 		}
-		row := settingsRecord{Name: settingsName, Value: string(raw), SealedAs: set.sealedAs, UpdatedAt: m.now()}
+		row := settingsRecord{Name: settingsName, Value: string(raw), SealedAs: set.sealedAs, UpdatedAt: r.now()}
 		return w.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 	})
 }
 
-func (m *Manager) readSubscriptions(ctx context.Context) (out []subscriptionRecord, err error) {
-	if err = m.cfg.Store.DB(ctx).Order("id").Find(&out).Error; err != nil {
+func (r *records) readSubscriptions(ctx context.Context) (out []subscriptionRecord, err error) {
+	if err = r.cfg.Store.DB(ctx).Order("id").Find(&out).Error; err != nil {
 		return nil, fmt.Errorf("read the push subscriptions: %w", err)
 	}
 	return out, nil
 }
 
 // readSubscription returns a subscription, or nil if it does not exist.
-func (m *Manager) readSubscription(ctx context.Context, id string) (*subscriptionRecord, error) {
+func (r *records) readSubscription(ctx context.Context, id string) (*subscriptionRecord, error) {
 	var rows []subscriptionRecord
-	if err := m.cfg.Store.DB(ctx).Where("id = ?", id).Find(&rows).Error; err != nil {
+	if err := r.cfg.Store.DB(ctx).Where("id = ?", id).Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("read the push subscription: %w", err)
 	}
 	if len(rows) == 0 {
@@ -101,9 +109,9 @@ func (m *Manager) readSubscription(ctx context.Context, id string) (*subscriptio
 }
 
 // storeSubscription stores a subscription with its keys sealed, in place of one with the same endpoint.
-func (m *Manager) storeSubscription(ctx context.Context, row subscriptionRecord, keys SubscriptionKeys) error {
-	return m.cfg.Store.Tx(ctx, "subscribe", func(ctx context.Context) error {
-		w := m.cfg.Store.Writer(ctx)
+func (r *records) storeSubscription(ctx context.Context, row subscriptionRecord, keys SubscriptionKeys) error {
+	return r.cfg.Store.Tx(ctx, "subscribe", func(ctx context.Context) error {
+		w := r.cfg.Store.Writer(ctx)
 		var found []subscriptionRecord
 		if err := w.Where("endpoint = ?", row.Endpoint).Find(&found).Error; err != nil {
 			return err
@@ -119,7 +127,7 @@ func (m *Manager) storeSubscription(ctx context.Context, row subscriptionRecord,
 			return fault.New(fault.InvalidArgument, "There are %d subscriptions already, and no more are kept.", maxSubscriptions)
 		}
 		seal := func(plain, column string) string {
-			return m.cfg.Keyring.Seal([]byte(plain), subscriptionsTable, row.ID, column)
+			return r.cfg.Keyring.Seal([]byte(plain), subscriptionsTable, row.ID, column)
 		}
 		row.P256dh, row.Auth, row.SealedAs = seal(keys.P256dh, "p256dh"), seal(keys.Auth, "auth"), subscriptionsTable
 		return w.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
@@ -127,11 +135,48 @@ func (m *Manager) storeSubscription(ctx context.Context, row subscriptionRecord,
 }
 
 // deleteSubscriptions deletes the subscriptions with an endpoint or an id, and returns how many there were.
-func (m *Manager) deleteSubscriptions(ctx context.Context, endpoint, id string) (n int64, err error) {
-	err = m.cfg.Store.Tx(ctx, "unsubscribe", func(ctx context.Context) error {
-		done := m.cfg.Store.Writer(ctx).Where("endpoint = ? AND endpoint <> '' OR id = ?", endpoint, id).Delete(&subscriptionRecord{})
+func (r *records) deleteSubscriptions(ctx context.Context, endpoint, id string) (n int64, err error) {
+	err = r.cfg.Store.Tx(ctx, "unsubscribe", func(ctx context.Context) error {
+		done := r.cfg.Store.Writer(ctx).Where("endpoint = ? AND endpoint <> '' OR id = ?", endpoint, id).Delete(&subscriptionRecord{})
 		n = done.RowsAffected
 		return done.Error
 	})
 	return n, err
+}
+
+// openSecret returns a stored text of the settings in the clear.
+func (r *records) openSecret(set storedSettings, sealed, column string) (schema.Secret, error) {
+	if sealed == "" {
+		return "", nil
+	}
+	plain, err := r.cfg.Keyring.Open(sealed, set.sealedAs, settingsName, column)
+	if err != nil {
+		field := column
+		for role, all := range attributes {
+			if slices.ContainsFunc(all, func(a attribute) bool { return a.member == column }) {
+				field = role + "." + column
+			}
+		}
+		return "", fault.Wrap(err, fault.InvalidArgument,
+			"%s: What is stored cannot be opened with the present master key. Enter it again, or add the former key to SVC_SECRET_KEY.",
+			field).With("field", field).With("reason", "key_gone")
+	}
+	return schema.Secret(plain), nil
+}
+
+// revealForDisplay returns a stored text in the clear, or masked if it cannot be opened: it can be entered again.
+func (r *records) revealForDisplay(set storedSettings, sealed, column string) string {
+	plain, err := r.openSecret(set, sealed, column)
+	if err != nil {
+		r.cfg.Logger.Warn("a setting of notifications cannot be opened", "setting", column, "error", err)
+		return masked
+	}
+	return plain.Reveal()
+}
+
+func (r *records) sealSecret(set *storedSettings, plain, column string) string {
+	if plain == "" {
+		return ""
+	}
+	return r.cfg.Keyring.Seal([]byte(plain), set.sealedAs, settingsName, column)
 }

@@ -16,8 +16,9 @@ import (
 
 // Admin has the verbs that need no running service: the command line calls them beside one.
 type Admin struct {
-	mailboxes *mailbox.Mailboxes
-	messages  *message.Store
+	mailboxes  *mailbox.Mailboxes
+	recipients *mailbox.Recipients
+	messages   *message.Store
 }
 
 // NewAdmin makes the verbs. The migrations have run.
@@ -26,10 +27,11 @@ func NewAdmin(st *store.Store) (*Admin, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Admin{messages: messages, mailboxes: mailbox.New(mailbox.Config{
+	cfg := mailbox.Config{
 		Store: st, Domains: domain.NewStore(st), Router: noProvider{}, Messages: messages, Logger: hclog.NewNullLogger(), Now: time.Now,
 		Limits: func() mailbox.Limits { return mailbox.Limits{} },
-	})}, nil
+	}
+	return &Admin{mailboxes: mailbox.New(cfg), recipients: mailbox.NewRecipients(cfg), messages: messages}, nil
 }
 
 // systemCaller acts for whoever may use the command line.
@@ -51,7 +53,7 @@ func (a *Admin) ListMailboxes(ctx context.Context, cursor string) (page []mailbo
 // that came after a time.
 func (a *Admin) NewestMessage(ctx context.Context, address string, after time.Time, withCode bool) (message.Summary, bool, error) {
 	f := message.Filter{Caller: systemCaller(""), After: after, WithCode: withCode, Limit: 1}
-	if err := api.ChooseAddresses(ctx, a.mailboxes, &f, []string{address}); err != nil {
+	if err := api.ChooseAddresses(ctx, a.recipients, &f, []string{address}); err != nil {
 		return message.Summary{}, false, err
 	}
 	box, err := a.mailboxes.Resolve(ctx, f.Caller, f.Mailboxes.Addresses[0])

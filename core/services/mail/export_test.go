@@ -8,7 +8,7 @@ import (
 
 // FindRecipient finds the mailbox for arriving mail, and makes it if need be, as the listener does for a whole message.
 func (s *Service) FindRecipient(ctx context.Context, address string) (inbound.Recipient, error) {
-	all := recipients{s.mailboxes}
+	all := s.recipients
 	found, err := all.FindRecipient(ctx, address, 0)
 	if err != nil || found.MailboxID != "" {
 		return found, err

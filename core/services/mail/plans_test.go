@@ -67,7 +67,7 @@ func TestNoQueryScans(t *testing.T) {
 		}
 		queries := map[string]func() error{
 			"mail for an address": func() error {
-				_, err := boxes.FindForMail(ctx, "nobody@inbox.test", 0)
+				_, err := r.svc.recipients.FindForMail(ctx, "nobody@inbox.test", 0)
 				return expectCode(err, mailbox.CodeUnknown)
 			},
 			"receipt of messages":   inTx(received),

@@ -14,7 +14,7 @@ import (
 )
 
 // recipients finds the mailboxes for arriving mail.
-type recipients struct{ *mailbox.Mailboxes }
+type recipients struct{ *mailbox.Recipients }
 
 // FindRecipient implements inbound.Recipients.
 func (r recipients) FindRecipient(ctx context.Context, named string, planned int) (inbound.Recipient, error) {
@@ -36,7 +36,7 @@ func recipientOf(box mailbox.Mailbox, named string) inbound.Recipient {
 // newIngester returns the one way into the mailboxes.
 func (s *Service) newIngester() *inbound.Ingester {
 	return inbound.New(inbound.Config{
-		Store: s.cfg.Store, Messages: s.messages, Recipients: recipients{s.mailboxes}, Mailboxes: s.mailboxes, Logger: s.log, Now: s.cfg.Now,
+		Store: s.cfg.Store, Messages: s.messages, Recipients: s.recipients, Mailboxes: s.mailboxes, Logger: s.log, Now: s.cfg.Now,
 		SpoolDir: s.spoolDir(), Parallel: s.cfg.Settings.Limits.ParseBudget, Within: s.notifyMessages, Stored: s.announceMessages,
 		AddAlone: s.addAlone, Metrics: inbound.NewMetrics(s.cfg.Metrics),
 	})

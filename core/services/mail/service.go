@@ -68,15 +68,16 @@ type Config struct {
 // Service is the mail service. What it may be asked is in its API.
 type Service struct {
 	*api.API
-	cfg       Config
-	log       hclog.Logger
-	messages  *message.Store
-	ingester  *inbound.Ingester
-	checker   *senderChecker
-	domains   *domain.Domains
-	mailboxes *mailbox.Mailboxes
-	state     atomic.Pointer[state]
-	listeners listeners
+	cfg        Config
+	log        hclog.Logger
+	messages   *message.Store
+	ingester   *inbound.Ingester
+	checker    *senderChecker
+	domains    *domain.Domains
+	mailboxes  *mailbox.Mailboxes
+	recipients recipients
+	state      atomic.Pointer[state]
+	listeners  listeners
 }
 
 // state is what a reload replaces at once.
@@ -107,10 +108,11 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	s := &Service{cfg: cfg, log: cfg.Logger, messages: messages}
 	s.domains = domain.New(domain.Config{Store: cfg.Store, Mailboxes: mailbox.NewStore(cfg.Store), Connect: s.connectDNS, Logger: cfg.Logger,
 		Now: cfg.Now})
-	s.mailboxes = mailbox.New(mailbox.Config{
+	boxes := mailbox.Config{
 		Store: cfg.Store, Domains: s.domains, Router: s.domains, Messages: s.messages, Logger: cfg.Logger, Now: cfg.Now,
 		Limits: func() mailbox.Limits { return s.state.Load().settings.mailboxLimits() },
-	})
+	}
+	s.mailboxes, s.recipients = mailbox.New(boxes), recipients{mailbox.NewRecipients(boxes)}
 	s.use(cfg.Settings, cfg.DNS, cfg.Access)
 	if err := s.addDomains(ctx); err != nil {
 		return nil, err
@@ -138,7 +140,7 @@ func (s *Service) use(set Settings, provider client.DNS, access auth.Access) {
 // newAPI makes the API of the service.
 func (s *Service) newAPI() *api.API {
 	return api.New(api.Config{
-		Mailboxes: s.mailboxes, Recipients: recipients{s.mailboxes}, Messages: s.messages, Domains: s.domains, Ingester: s.ingester,
+		Mailboxes: s.mailboxes, Recipients: s.recipients, Messages: s.messages, Domains: s.domains, Ingester: s.ingester,
 		Users: s.cfg.Users, Settings: func() api.Settings { return s.state.Load().api }, Connect: s.connectDNS, Follow: s.subscribe,
 		AddMissing: s.tryAddDomains, ParseBudget: s.cfg.Settings.Limits.ParseBudget, SpoolDir: s.spoolDir(), Version: s.cfg.Version,
 		Now: s.cfg.Now,

@@ -22,22 +22,6 @@ func errUnlisted() error {
 			"If the zone was deleted there, make it again, and then use \"Check again\". To give the zone up, use \"Check again\" and then \"Disable\".")
 }
 
-// catchAllGone is what a domain tells of a catch-all that was not found where it was to be restored.
-const catchAllGone = "The DNS provider did not find the catch-all that was to be restored: set at the provider what is to become of mail without a mailbox."
-
-// restoreCatchAll has the provider do again what it did before the catch-all of a domain. Where the provider lists the zone, and says
-// that what is to be restored does not exist any more, that is the end of it: the operation ends, and the domain tells so.
-func (d *Domains) restoreCatchAll(ctx context.Context, c Connection, row *Domain) error {
-	failed := explainFailure(c.DNS.RestoreCatchAll(ctx, row.ZoneID, row.CatchAllSnapshot))
-	if failed = explainUnlistedZone(ctx, c, *row, failed); !isMissing(failed) {
-		return failed
-	}
-	d.cfg.Logger.Warn("there is no catch-all of a mail domain any more that could be restored", "domain", row.Name, "error", failed)
-	row.endOperation()
-	row.ProvisionError = catchAllGone
-	return nil
-}
-
 // explainUnlistedZone returns the failure of a request about the zone of a domain. It is errZoneUnlisted if the provider has refused the
 // request, and does not list the zone any more. That the name is found in another zone, such as one of another account, says nothing
 // about this one.
@@ -54,25 +38,25 @@ func explainUnlistedZone(ctx context.Context, c Connection, row Domain, failed e
 }
 
 // replaceUnlistedZone is moveToOtherZone for a domain whose catch-all is to be taken back. Without another zone the domain is in error.
-func (d *Domains) replaceUnlistedZone(ctx context.Context, c Connection, row *Domain, create bool) error {
-	failed := d.moveToOtherZone(ctx, c, row, create)
+func (p *provisioner) replaceUnlistedZone(ctx context.Context, c Connection, row *Domain, create bool) error {
+	failed := p.moveToOtherZone(ctx, c, row, create)
 	if failed == nil {
 		return nil
 	}
 	if isRefusal(failed) {
 		row.Status, row.ProvisionError = ProvisioningError, messageOf(failed)
 	}
-	d.noteLimit(row, failed)
-	return cmp.Or(d.persist(ctx, row), failed)
+	p.noteLimit(row, failed)
+	return cmp.Or(p.persist(ctx, row), failed)
 }
 
 // leaveUnlistedZone is moveToOtherZone for a domain that could not be provisioned. It reports true if the domain has another zone now,
 // and false with the failure if the provider lists the zone, or there is no other one.
-func (d *Domains) leaveUnlistedZone(ctx context.Context, c Connection, row *Domain, create bool, failed error) (moved bool, err error) {
+func (p *provisioner) leaveUnlistedZone(ctx context.Context, c Connection, row *Domain, create bool, failed error) (moved bool, err error) {
 	if !errors.Is(explainUnlistedZone(ctx, c, *row, failed), errZoneUnlisted) {
 		return false, failed
 	}
-	err = d.moveToOtherZone(ctx, c, row, create)
+	err = p.moveToOtherZone(ctx, c, row, create)
 	if err != nil && !isRefusal(failed) {
 		// A domain that works as before stays active.
 		err = failed
@@ -83,18 +67,18 @@ func (d *Domains) leaveUnlistedZone(ctx context.Context, c Connection, row *Doma
 // moveToOtherZone gives a domain another zone than one that the provider does not list any more: the zone that it has of the name, or,
 // for a domain that is bound, a new one. What the domain had in the former zone is forgotten then, and its provisioning has begun.
 // Without another zone all of it is kept.
-func (d *Domains) moveToOtherZone(ctx context.Context, c Connection, row *Domain, create bool) error {
-	zone, created, err := d.findOtherZone(ctx, c, *row, create)
+func (p *provisioner) moveToOtherZone(ctx context.Context, c Connection, row *Domain, create bool) error {
+	zone, created, err := p.findOtherZone(ctx, c, *row, create)
 	if err != nil {
 		return err
 	}
-	d.cfg.Logger.Warn("a mail domain gets another zone than one that the DNS provider does not list any more", "domain", row.Name, "former",
+	p.cfg.Logger.Warn("a mail domain gets another zone than one that the DNS provider does not list any more", "domain", row.Name, "former",
 		row.ZoneID, "zone", zone.ID)
 	former := *row
 	row.endOperation()
 	row.beginOperation(opProvision)
 	row.Status, row.ProvisionError = ProvisioningError, notFinished
-	if err := d.forgetZone(ctx, row); err != nil {
+	if err := p.forgetZone(ctx, row); err != nil {
 		*row = former
 		return err
 	}
@@ -104,7 +88,7 @@ func (d *Domains) moveToOtherZone(ctx context.Context, c Connection, row *Domain
 
 // findOtherZone returns the zone that the provider has of the name of a domain, or makes one. The zone of the domain, which may be listed
 // again by now, is no other one.
-func (d *Domains) findOtherZone(ctx context.Context, c Connection, row Domain, create bool) (zone *dns.Zone, created bool, err error) {
+func (p *provisioner) findOtherZone(ctx context.Context, c Connection, row Domain, create bool) (zone *dns.Zone, created bool, err error) {
 	can, err := c.DNS.Describe()
 	if err != nil {
 		return nil, false, explainFailure(err)

@@ -30,6 +30,22 @@ const (
 	FromBind     Binding = "project_bind"
 )
 
+// The operations that change a domain at the provider, as they are journaled.
+const (
+	opProvision       = "provision"
+	opCatchAllEnable  = "catch_all_enable"
+	opCatchAllDisable = "catch_all_disable"
+	opDelete          = "delete"
+)
+
+// The steps of opProvision.
+const (
+	stepZone    = "zone"
+	stepRouting = "routing"
+	stepRules   = "rules"
+	stepRecords = "records"
+)
+
 // Domain is a mail domain as it is stored. Times are Unix milliseconds, 0 for none.
 type Domain struct {
 	ID   string `gorm:"primaryKey"`
@@ -73,6 +89,9 @@ type Domain struct {
 
 // TableName implements gorm's Tabler.
 func (Domain) TableName() string { return "mail_domains" }
+
+// notFinished is the error of a domain whose provisioning goes on or was interrupted.
+const notFinished = "The provisioning has not finished."
 
 // beginOperation journals a change that is under way. A limit that the provider has told of in an earlier one does not hold it up.
 func (d *Domain) beginOperation(operation string) { d.Operation, d.RetryAt = operation, 0 }

@@ -8,22 +8,6 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/dns"
 )
 
-// The operations that change a domain at the provider, as they are journaled.
-const (
-	opProvision       = "provision"
-	opCatchAllEnable  = "catch_all_enable"
-	opCatchAllDisable = "catch_all_disable"
-	opDelete          = "delete"
-)
-
-// The steps of opProvision.
-const (
-	stepZone    = "zone"
-	stepRouting = "routing"
-	stepRules   = "rules"
-	stepRecords = "records"
-)
-
 // recordTTL is the time to live of the records, in seconds.
 const recordTTL = 3600
 
@@ -47,9 +31,15 @@ func planRecords(name, mxHost string) (out []Record) {
 	return out
 }
 
+// provisioner has providers bring mail for domains to us, and does it again where that did not work.
+type provisioner struct {
+	*journal
+	catchAlls *catchAlls
+}
+
 // provisionDomain has a provider bring mail for a domain to us, step by step; each may be repeated. The row is stored before each
 // step. It changes neither the status nor the operation. Without a provider the domain keeps what it has at the former one.
-func (d *Domains) provisionDomain(ctx context.Context, c Connection, row *Domain, create bool) error {
+func (p *provisioner) provisionDomain(ctx context.Context, c Connection, row *Domain, create bool) error {
 	if c.DNS == nil {
 		row.setRecords(planRecords(row.Name, c.MXHost))
 		return nil
@@ -59,19 +49,19 @@ func (d *Domains) provisionDomain(ctx context.Context, c Connection, row *Domain
 	if err != nil {
 		return explainFailure(err)
 	}
-	if err := d.provisionZone(ctx, c, row, create && can.CreateZones); err != nil {
+	if err := p.provisionZone(ctx, c, row, create && can.CreateZones); err != nil {
 		return explainFailure(err)
 	}
 	if can.MailRouting {
 		if row.CatchAll && len(row.CatchAllSnapshot) == 0 {
 			// It was not at a provider, or nobody knows what that did before. From now on this one decides by rules.
-			if err := d.dropCatchAll(ctx, row); err != nil {
+			if err := p.catchAlls.dropCatchAll(ctx, row); err != nil {
 				return err
 			}
 		}
 		// Mailboxes that are made from now on get rules.
 		row.Routed = true
-		if err := d.persistStep(ctx, row, stepRouting); err != nil {
+		if err := p.persistStep(ctx, row, stepRouting); err != nil {
 			return err
 		}
 		row.setRecords(nil)
@@ -79,21 +69,21 @@ func (d *Domains) provisionDomain(ctx context.Context, c Connection, row *Domain
 		if err != nil || row.KeepsCatchAll() {
 			return explainFailure(err)
 		}
-		if err := d.persistStep(ctx, row, stepRules); err != nil {
+		if err := p.persistStep(ctx, row, stepRules); err != nil {
 			return err
 		}
-		return explainFailure(d.addMissingRules(ctx, row))
+		return explainFailure(p.catchAlls.addMissingRules(ctx, row))
 	}
-	if err := d.provisionRecords(ctx, c, row); err != nil {
+	if err := p.provisionRecords(ctx, c, row); err != nil {
 		return explainFailure(err)
 	}
-	d.checkRecords(ctx, c, row)
+	p.checkRecords(ctx, c, row)
 	return nil
 }
 
 // provisionZone finds or makes the zone of a domain. Only a zone that was made here is ever deleted here.
-func (d *Domains) provisionZone(ctx context.Context, c Connection, row *Domain, create bool) error {
-	if err := d.persistStep(ctx, row, stepZone); err != nil {
+func (p *provisioner) provisionZone(ctx context.Context, c Connection, row *Domain, create bool) error {
+	if err := p.persistStep(ctx, row, stepZone); err != nil {
 		return err
 	}
 	if row.ZoneID != "" {
@@ -115,13 +105,13 @@ func (d *Domains) provisionZone(ctx context.Context, c Connection, row *Domain, 
 }
 
 // provisionRecords sets the records of a domain, where no other ones are in the way.
-func (d *Domains) provisionRecords(ctx context.Context, c Connection, row *Domain) error {
+func (p *provisioner) provisionRecords(ctx context.Context, c Connection, row *Domain) error {
 	planned := planRecords(row.Name, c.MXHost)
 	if len(planned) == 0 && !dns.IsLocal(row.Name) {
 		return fault.New(fault.Conflict, "The host name for the MX records is not known: set mx_host in the block of the service.")
 	}
 	row.setRecords(planned)
-	if err := d.persistStep(ctx, row, stepRecords); err != nil {
+	if err := p.persistStep(ctx, row, stepRecords); err != nil {
 		return err
 	}
 	for _, set := range recordSets(planned) {
@@ -160,7 +150,7 @@ func recordSets(records []Record) []dns.RecordSet {
 }
 
 // checkRecords looks up whether the records of a domain can be seen, in the zone that the provider has. What fails leaves them unknown.
-func (d *Domains) checkRecords(ctx context.Context, c Connection, row *Domain) {
+func (p *provisioner) checkRecords(ctx context.Context, c Connection, row *Domain) {
 	records := row.Records()
 	if len(records) == 0 || c.DNS == nil {
 		return
@@ -176,7 +166,7 @@ func (d *Domains) checkRecords(ctx context.Context, c Connection, row *Domain) {
 	}
 	checks, err := c.DNS.CheckRecords(ctx, zoneID, recordSets(records))
 	if err != nil || len(checks) != len(records) {
-		d.cfg.Logger.Debug("the records of a mail domain could not be looked up", "domain", row.Name, "error", err)
+		p.cfg.Logger.Debug("the records of a mail domain could not be looked up", "domain", row.Name, "error", err)
 		return
 	}
 	for i, check := range checks {
@@ -188,5 +178,5 @@ func (d *Domains) checkRecords(ctx context.Context, c Connection, row *Domain) {
 		records[i].Found = slices.Compact(records[i].Found)
 	}
 	row.setRecords(records)
-	row.CheckedAt = d.cfg.Now().UnixMilli()
+	row.CheckedAt = p.cfg.Now().UnixMilli()
 }

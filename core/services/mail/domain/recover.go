@@ -132,18 +132,6 @@ func RetryPause(failures int, longest time.Duration) time.Duration {
 	return min(time.Minute<<min(failures, 11), longest)
 }
 
-// noteLimit notes until when a provider wants no requests, if a failure says that it limits them. The caller stores the domain.
-func (d *Domains) noteLimit(row *Domain, failed error) {
-	if failed = explainFailure(failed); isLimited(failed) {
-		row.RetryAt = d.retryTime(fault.As(failed).RetryAfter)
-	}
-}
-
-// retryTime returns the time after a pause, which MaxCooldown bounds, in Unix milliseconds.
-func (d *Domains) retryTime(pause time.Duration) int64 {
-	return d.cfg.Now().Add(min(pause, MaxCooldown)).UnixMilli()
-}
-
 // CheckRecords looks up the records of the domains that lack some, now and then.
 func (d *Domains) CheckRecords(ctx context.Context) error {
 	c := d.cfg.Connect()

@@ -144,16 +144,3 @@ func (d *Domains) endDeletion(ctx context.Context, row *Domain) error {
 	row.ZoneID, row.DeletedAt = "", cmp.Or(row.DeletedAt, d.cfg.Now().UnixMilli())
 	return d.persist(ctx, row)
 }
-
-// giveUpDeletion keeps a domain whose deletion has not ended. If the provider does not list its zone any more, that is replaced when the
-// domain is provisioned. A provider that cannot be asked for its zones leaves the deletion to go on.
-func (d *Domains) giveUpDeletion(ctx context.Context, c Connection, row *Domain) error {
-	if row.Binding == FromBind && row.ZoneID != "" && sameProvider(c, *row) == nil {
-		if _, err := listsZone(ctx, c, *row); err != nil {
-			return err
-		}
-	}
-	row.endOperation()
-	row.DeletedAt = 0
-	return d.persist(ctx, row)
-}

@@ -5,32 +5,35 @@ import (
 	"strings"
 )
 
+// router has the providers of domains route mail for single addresses to us.
+type router struct{ connect func() Connection }
+
 // routing reports whether the provider of a domain routes mail by rules, and returns the connection to it.
-func (d *Domains) routing(row Domain) (Connection, bool, error) {
+func (r *router) routing(row Domain) (Connection, bool, error) {
 	if !row.Routed {
 		return Connection{}, false, nil
 	}
-	c := d.cfg.Connect()
+	c := r.connect()
 	return c, true, sameProvider(c, row)
 }
 
 // NeedsRoute reports whether the provider must be told of a mailbox at a host of the domain.
-func (d *Domains) NeedsRoute(row Domain, host string) (bool, error) {
+func (r *router) NeedsRoute(row Domain, host string) (bool, error) {
 	if row.KeepsCatchAll() && host == row.Name {
 		return false, nil
 	}
-	_, routing, err := d.routing(row)
+	_, routing, err := r.routing(row)
 	return routing, err
 }
 
 // AddRoute has the provider accept mail for an address, and returns the id of its rule, "" where the catch-all does without.
-func (d *Domains) AddRoute(ctx context.Context, row Domain, address string) (ruleID string, err error) {
-	return d.addRoute(ctx, row, address, map[string]bool{row.Name: true})
+func (r *router) AddRoute(ctx context.Context, row Domain, address string) (ruleID string, err error) {
+	return r.addRoute(ctx, row, address, map[string]bool{row.Name: true})
 }
 
 // addRoute is AddRoute where the provider accepts mail for some hosts already. It adds the one of the address.
-func (d *Domains) addRoute(ctx context.Context, row Domain, address string, enabled map[string]bool) (ruleID string, err error) {
-	c, routing, err := d.routing(row)
+func (r *router) addRoute(ctx context.Context, row Domain, address string, enabled map[string]bool) (ruleID string, err error) {
+	c, routing, err := r.routing(row)
 	if err != nil || !routing {
 		return "", err
 	}
@@ -50,11 +53,11 @@ func (d *Domains) addRoute(ctx context.Context, row Domain, address string, enab
 // RemoveRoute deletes the rule of an address. row is the domain in the state in which it has this rule: the provider of another one is
 // not asked. That there is no rule, or no zone, is no error. A rule whose id is not known, because making it was interrupted, is found
 // first.
-func (d *Domains) RemoveRoute(ctx context.Context, row Domain, address, ruleID string, known bool) error {
+func (r *router) RemoveRoute(ctx context.Context, row Domain, address, ruleID string, known bool) error {
 	if known && ruleID == "" {
 		return nil
 	}
-	c, routing, err := d.routing(row)
+	c, routing, err := r.routing(row)
 	if err != nil || !routing {
 		return err
 	}

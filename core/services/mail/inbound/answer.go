@@ -69,11 +69,11 @@ func newAnswers() *answers {
 	return &answers{open: map[string]*Answer{}, seen: map[string]bool{}, changed: make(chan struct{}, 1)}
 }
 
-// begin returns an answer that goes over a connection.
-func (a *answers) begin(conn net.Conn) *Answer { return &Answer{all: a, conn: conn} }
+// beginAnswer returns an answer that goes over a connection.
+func (a *answers) beginAnswer(conn net.Conn) *Answer { return &Answer{all: a, conn: conn} }
 
-// assign says under which id the delivery of an answer is stored, "" if the transaction has failed.
-func (a *Answer) assign(id string) {
+// setDelivery says under which id the delivery of an answer is stored, "" if the transaction has failed.
+func (a *Answer) setDelivery(id string) {
 	if a == nil {
 		return
 	}
@@ -111,16 +111,16 @@ func (a *Answer) setState(state answerState) {
 	}
 }
 
-// fail notes that the delivery was refused, although it may be stored.
-func (a *Answer) fail() {
+// failDelivery notes that the delivery was refused, although it may be stored.
+func (a *Answer) failDelivery() {
 	if a != nil {
 		a.setState(answerLost)
 	}
 }
 
-// ended notes that the connection has ended with err: nil where the client had said QUIT. An answer that the client's machine has
+// noteEnd notes that the connection has ended with err: nil where the client had said QUIT. An answer that the client's machine has
 // acknowledged counts as seen unless the connection was reset.
-func (a *Answer) ended(err error) {
+func (a *Answer) noteEnd(err error) {
 	acknowledged, known := isAcknowledged(a.conn)
 	a.all.mu.Lock()
 	written := a.state == answerWritten
@@ -161,8 +161,8 @@ func (a *answers) toForget() []string {
 	return slices.Sorted(maps.Keys(a.seen))
 }
 
-// forgotten notes that deliveries are not stored any more.
-func (a *answers) forgotten(ids []string) {
+// forgetDeliveries notes that deliveries are not stored any more.
+func (a *answers) forgetDeliveries(ids []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, id := range ids {

@@ -24,11 +24,11 @@ type certificateFile struct {
 	lookedAt time.Time
 }
 
-// load reads the files.
-func (f *certificateFile) load() (*tls.Certificate, error) {
+// loadCertificate reads the files.
+func (f *certificateFile) loadCertificate() (*tls.Certificate, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	changed, err := f.modified()
+	changed, err := f.modifiedTimes()
 	if err != nil {
 		return nil, fmt.Errorf("read the certificate for mail: %w", err)
 	}
@@ -40,8 +40,8 @@ func (f *certificateFile) load() (*tls.Certificate, error) {
 	return f.loaded, nil
 }
 
-// modified returns when the two files were changed.
-func (f *certificateFile) modified() (at [2]time.Time, err error) {
+// modifiedTimes returns when the two files were changed.
+func (f *certificateFile) modifiedTimes() (at [2]time.Time, err error) {
 	for i, name := range []string{f.cert, f.key} {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -55,7 +55,7 @@ func (f *certificateFile) modified() (at [2]time.Time, err error) {
 // getCertificate implements tls.Config.GetCertificate. While new files cannot be used, the former certificate stays.
 func (f *certificateFile) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if f.isStale() {
-		if _, err := f.load(); err != nil {
+		if _, err := f.loadCertificate(); err != nil {
 			f.logger.Error("the new certificate for mail cannot be used", "error", err)
 		}
 	}
@@ -72,6 +72,6 @@ func (f *certificateFile) isStale() bool {
 		return false
 	}
 	f.lookedAt = time.Now()
-	changed, err := f.modified()
+	changed, err := f.modifiedTimes()
 	return err == nil && changed != f.changed
 }

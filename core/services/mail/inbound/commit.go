@@ -65,7 +65,7 @@ type pending struct {
 
 func newCommitter(cfg *Config, answers *answers) *committer {
 	c := &committer{cfg: cfg, answers: answers, queue: make(chan *pending), closing: make(chan struct{}), done: make(chan struct{})}
-	go c.run()
+	go c.runTransactions()
 	return c
 }
 
@@ -75,8 +75,8 @@ func (c *committer) close() {
 	<-c.done
 }
 
-// commit stores a message and waits until it is durable. The end of ctx does not undo a transaction that has begun.
-func (c *committer) commit(ctx context.Context, p *pending) ([]Delivered, error) {
+// storeMessage stores a message and waits until it is durable. The end of ctx does not undo a transaction that has begun.
+func (c *committer) storeMessage(ctx context.Context, p *pending) ([]Delivered, error) {
 	p.done = make(chan struct{})
 	select {
 	case c.queue <- p:
@@ -89,8 +89,8 @@ func (c *committer) commit(ctx context.Context, p *pending) ([]Delivered, error)
 	return p.out, p.err
 }
 
-// run writes one transaction after the other.
-func (c *committer) run() {
+// runTransactions writes one transaction after the other.
+func (c *committer) runTransactions() {
 	defer close(c.done)
 	// gathered are the messages that make up the next transaction, written those whose transaction has ended.
 	var gathered, written []*pending
@@ -161,7 +161,7 @@ func (c *committer) finishBatch(batch []*pending) {
 			p.err = err
 		}
 	}
-	c.announce(batch)
+	c.announceStored(batch)
 	for _, p := range batch {
 		close(p.done)
 	}
@@ -243,7 +243,7 @@ func (c *committer) storePending(ctx context.Context, p *pending, at time.Time, 
 		return nil
 	}
 	receipt.ReceivedAt = store.Millis(at)
-	p.answer.assign(receipt.ID)
+	p.answer.setDelivery(receipt.ID)
 	return c.cfg.Messages.AddReceipt(ctx, receipt)
 }
 
@@ -261,8 +261,8 @@ func (p *pending) addStored(to Recipient, m message.Stored) {
 	p.stored = append(p.stored, m)
 }
 
-// announce passes on what was stored.
-func (c *committer) announce(batch []*pending) {
+// announceStored passes on what was stored.
+func (c *committer) announceStored(batch []*pending) {
 	var all []message.Stored
 	for _, p := range batch {
 		if p.err == nil {

@@ -9,7 +9,7 @@ import (
 // reset forgets what a former try of the transaction has done.
 func (p *pending) reset() {
 	p.there, p.out, p.stored, p.repeated = nil, nil, nil, false
-	p.answer.assign("")
+	p.answer.setDelivery("")
 }
 
 // writeAlone stores a batch of one message for one recipient by one statement, if that can be done. It reports false if it has stored
@@ -24,8 +24,8 @@ func (c *committer) writeAlone(batch []*pending) (bool, error) {
 	m, done, err := c.cfg.AddAlone(context.Background(), p.in, message.Delivery(p.to[0]), receipt, forget, c.cfg.Now())
 	if done {
 		p.addStored(p.to[0], m)
-		p.answer.assign(receipt.ID)
-		c.answers.forgotten(forget)
+		p.answer.setDelivery(receipt.ID)
+		c.answers.forgetDeliveries(forget)
 	}
 	return done || err != nil, err
 }
@@ -44,7 +44,7 @@ func (c *committer) writeTransaction(batch []*pending) error {
 		return c.storeBatch(ctx, batch)
 	})
 	if err == nil {
-		c.answers.forgotten(forget)
+		c.answers.forgetDeliveries(forget)
 		return nil
 	}
 	for _, p := range batch {
@@ -97,7 +97,7 @@ func (c *committer) findFirst(ctx context.Context, p *pending) error {
 			continue
 		}
 		p.repeated = true
-		p.answer.assign(first.ID)
+		p.answer.setDelivery(first.ID)
 		left := first.MessageIDs()
 		for _, r := range p.there {
 			id := ""
@@ -123,5 +123,5 @@ func (c *committer) forgetDeliveries() {
 		c.cfg.Logger.Warn("deliveries cannot be forgotten yet", "error", err)
 		return
 	}
-	c.answers.forgotten(forget)
+	c.answers.forgetDeliveries(forget)
 }

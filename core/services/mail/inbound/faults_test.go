@@ -113,7 +113,7 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	writeCertificate(t, cert, key)
 	f := &certificateFile{cert: cert, key: key, logger: hclog.NewNullLogger()}
-	old, err := f.load()
+	old, err := f.loadCertificate()
 	if err != nil {
 		t.Fatal(err)
 	}

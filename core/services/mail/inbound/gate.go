@@ -76,9 +76,9 @@ func (l *gatedListener) acceptAll() {
 				return
 			}
 		case !l.gate.beginAdmission(c):
-			l.refuse(c)
+			l.refuseConn(c)
 		default:
-			go l.admit(c)
+			go l.admitConn(c)
 		}
 	}
 }
@@ -93,18 +93,18 @@ func (l *gatedListener) deliver(a accepted) bool {
 	}
 }
 
-// admit hands a connection to Accept, or refuses it. It waits for the header of a proxy for the time that withProxies sets.
-func (l *gatedListener) admit(c net.Conn) {
+// admitConn hands a connection to Accept, or refuses it. It waits for the header of a proxy for the time that withProxies sets.
+func (l *gatedListener) admitConn(c net.Conn) {
 	gated := l.gate.admit(c, limit.Client(hostOf(c.RemoteAddr())))
 	if gated == nil {
-		l.refuse(c)
+		l.refuseConn(c)
 	} else if !l.deliver(accepted{conn: gated}) {
 		_ = gated.Close()
 	}
 }
 
-// refuse answers a connection beyond the bounds.
-func (l *gatedListener) refuse(c net.Conn) {
+// refuseConn answers a connection beyond the bounds.
+func (l *gatedListener) refuseConn(c net.Conn) {
 	l.gate.metrics.countRefusal(refusedConnections)
 	go refuseConnection(c)
 }

@@ -15,13 +15,13 @@ type gatedConn struct {
 	answer atomic.Pointer[Answer]
 }
 
-// follow has the next write be the answer to a delivery.
-func (c *gatedConn) follow(a *Answer) { c.answer.Store(a) }
+// answerNext has the next write be the answer to a delivery.
+func (c *gatedConn) answerNext(a *Answer) { c.answer.Store(a) }
 
 // endAnswer says that the connection ends, if an answer is followed.
 func (c *gatedConn) endAnswer(err error) {
 	if a := c.answer.Swap(nil); a != nil {
-		a.ended(err)
+		a.noteEnd(err)
 	}
 }
 

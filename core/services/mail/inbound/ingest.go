@@ -140,7 +140,7 @@ type Delivered struct {
 // Ingest stores a message for its recipients. When it returns nil, the message is durable. content stays the caller's.
 func (g *Ingester) Ingest(ctx context.Context, env Envelope, content *message.Content) ([]Delivered, error) {
 	started := time.Now()
-	in, err := g.prepare(ctx, env, content)
+	in, err := g.prepareMessage(ctx, env, content)
 	if err != nil {
 		return nil, err
 	}
@@ -148,9 +148,9 @@ func (g *Ingester) Ingest(ctx context.Context, env Envelope, content *message.Co
 	if env.Answer != nil || env.DeliveryID != "" {
 		p.key = deliveryKey(&env, in.Message.Hash)
 	}
-	out, err := g.commits.commit(ctx, p)
+	out, err := g.commits.storeMessage(ctx, p)
 	if err != nil {
-		env.Answer.fail()
+		env.Answer.failDelivery()
 		return nil, err
 	}
 	if p.repeated {
@@ -163,8 +163,8 @@ func (g *Ingester) Ingest(ctx context.Context, env Envelope, content *message.Co
 // maxEnvelope is how much of a text of the envelope is kept, in bytes.
 const maxEnvelope = 512
 
-// prepare parses a message and finds its verification code.
-func (g *Ingester) prepare(ctx context.Context, env Envelope, content *message.Content) (*message.Incoming, error) {
+// prepareMessage parses a message and finds its verification code.
+func (g *Ingester) prepareMessage(ctx context.Context, env Envelope, content *message.Content) (*message.Incoming, error) {
 	if err := g.parsing.Acquire(ctx, 1); err != nil {
 		return nil, fmt.Errorf("wait for the parser: %w", err)
 	}

@@ -88,7 +88,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	s.plain, s.secured = s.newSMTP(), s.newSMTP()
 	if cfg.CertFile != "" {
 		certificate := &certificateFile{cert: cfg.CertFile, key: cfg.KeyFile, logger: cfg.Logger}
-		if _, err := certificate.load(); err != nil {
+		if _, err := certificate.loadCertificate(); err != nil {
 			return nil, err
 		}
 		s.tls = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.getCertificate}

@@ -76,12 +76,12 @@ func (s *session) Data(r io.Reader) error {
 	if secured := s.front.secured; secured != nil {
 		env.TLS = tls.VersionName(secured.ConnectionState().Version)
 	}
-	env.Answer = s.server.cfg.Ingester.answers.begin(s.front.gated.Conn)
+	env.Answer = s.server.cfg.Ingester.answers.beginAnswer(s.front.gated.Conn)
 	if _, err := s.server.cfg.Ingester.Ingest(s.server.ctx, env, content); err != nil {
 		return s.server.explainError(err)
 	}
 	s.front.countMessage()
-	s.front.gated.follow(env.Answer)
+	s.front.gated.answerNext(env.Answer)
 	return nil
 }
 

@@ -105,7 +105,7 @@ func (m *Mailboxes) placeOf(ctx context.Context, caller Caller, text string) (pl
 		return place{}, err
 	}
 	if !found {
-		names, err := m.activeNames(ctx)
+		names, err := activeNames(ctx, m.cfg.Domains)
 		if err != nil {
 			return place{}, err
 		}
@@ -115,8 +115,9 @@ func (m *Mailboxes) placeOf(ctx context.Context, caller Caller, text string) (pl
 	return place{a.Local, strings.TrimSuffix(strings.TrimSuffix(a.Host, d.Name), "."), d}, nil
 }
 
-func (m *Mailboxes) activeNames(ctx context.Context) ([]string, error) {
-	active, err := m.cfg.Domains.ListActive(ctx)
+// activeNames returns the names of the active domains.
+func activeNames(ctx context.Context, all domains) ([]string, error) {
+	active, err := all.ListActive(ctx)
 	names := make([]string, len(active))
 	for i, d := range active {
 		names[i] = d.Name

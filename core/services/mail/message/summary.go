@@ -3,8 +3,6 @@ package message
 import (
 	"database/sql"
 
-	"gorm.io/gorm"
-
 	"github.com/patchbay-dev/patchbay/core/services/mail/rfc822"
 )
 
@@ -40,21 +38,4 @@ func (m *Summary) scanRow(rows *sql.Rows) error {
 	return rows.Scan(&m.Seq, &m.ID, &m.MailboxID, &m.MailboxAddress, &m.Size, &m.ReceivedAt, &m.Subject, &m.Preview, &m.FromName,
 		&m.FromAddress,
 		&m.Attachments, &m.HasHTML, &m.ParseStatus, &m.Code, &m.CodeSource, &m.ReadAt)
-}
-
-// findSummaries returns the messages that q chooses. It fills them without gorm, which takes longer for that than the database.
-func findSummaries(q *gorm.DB) ([]Summary, error) {
-	rows, err := q.Select(summaryColumns).Rows()
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var found []Summary
-	for rows.Next() {
-		found = append(found, Summary{})
-		if err := found[len(found)-1].scanRow(rows); err != nil {
-			return nil, err
-		}
-	}
-	return found, rows.Err()
 }

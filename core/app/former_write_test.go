@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/notify"
@@ -158,7 +159,7 @@ func (f *former) fillContainers(ctx context.Context, folder string) {
 	on, cron, interval, public := true, "15 4 * * *", 30, "https://patchbay.example/"
 	must(t, f.containers.ChangeSettings(ctx, containers.SettingsChange{
 		Monitor:   &containers.MonitorChange{Enabled: &on, SampleInterval: &interval},
-		Instance:  &containers.InstanceChange{PublicBaseURL: project.OptionalText{Set: true, Text: public}},
+		Instance:  &containers.InstanceChange{PublicBaseURL: api.OptionalText{Set: true, Text: public}},
 		Schedules: &containers.SchedulesChange{UpdateCheck: &containers.ScheduleChange{Enabled: &on, Cron: &cron}},
 	}))
 	must(t, f.containers.Webhooks.ChangeHookSettings(ctx,

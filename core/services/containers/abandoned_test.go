@@ -107,7 +107,7 @@ func TestHousekeepingEndsChanges(t *testing.T) {
 			e.must(err)
 		}
 		keep()
-		if open, err := (&change.Store{Store: e.svc.repo.Store}).OpenChanges(t.Context(), id); err != nil || len(open) != 1 {
+		if open, err := (&change.Store{Store: e.svc.repo}).OpenChanges(t.Context(), id); err != nil || len(open) != 1 {
 			t.Errorf("of a job that goes on: %+v, %v", open, err)
 		}
 		e.exec("DELETE FROM job_locks")

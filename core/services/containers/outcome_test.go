@@ -158,7 +158,7 @@ func withTap(e *env) { e.asEngine = &tap{Engine: e.engine} }
 func (e *env) atTheEnd(do func(jobID string)) {
 	web, once := e.serviceOf("blog", "web"), sync.Once{}
 	e.asEngine.(*tap).before = func() {
-		list, err := (&change.Store{Store: e.svc.repo.Store}).ChangesOf(context.Background(), web.ID, 1)
+		list, err := (&change.Store{Store: e.svc.repo}).ChangesOf(context.Background(), web.ID, 1)
 		if err == nil && len(list) == 1 && list[0].Status != record.ChangeRunning {
 			once.Do(func() { do(list[0].JobID) })
 		}

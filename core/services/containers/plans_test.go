@@ -62,24 +62,24 @@ func TestNoQueryScans(t *testing.T) {
 			"a service":           func() error { _, err := r.FindService(ctx, "svc77"); return err },
 			"services of a stack": func() error { _, err := r.ListStackServices(ctx, "stk7"); return err },
 			"services of a repo":  func() error { _, err := r.ListRepoServices(ctx, "registry.example/a/r77"); return err },
-			"history":             func() error { _, err := (&change.Store{Store: r.Store}).ChangesOf(ctx, "svc77", 50); return err },
+			"history":             func() error { _, err := (&change.Store{Store: r}).ChangesOf(ctx, "svc77", 50); return err },
 			"last change": func() error {
-				_, err := (&change.Store{Store: r.Store}).LastChange(ctx, &record.Service{ID: "svc77"})
+				_, err := (&change.Store{Store: r}).LastChange(ctx, &record.Service{ID: "svc77"})
 				return err
 			},
-			"open changes":         func() error { _, err := (&change.Store{Store: r.Store}).OpenChanges(ctx, "job77"); return err },
-			"change of a job":      func() error { _, err := (&change.Store{Store: r.Store}).ChangeOf(ctx, "job77", "svc77"); return err },
-			"backups of a service": func() error { _, err := (&backup.Store{Store: r.Store}).ListBackups(ctx, "svc77", 100); return err },
-			"open backups":         func() error { return (&backup.Store{Store: r.Store}).FailOpen(ctx, "job77", "svc77", now) },
+			"open changes":         func() error { _, err := (&change.Store{Store: r}).OpenChanges(ctx, "job77"); return err },
+			"change of a job":      func() error { _, err := (&change.Store{Store: r}).ChangeOf(ctx, "job77", "svc77"); return err },
+			"backups of a service": func() error { _, err := (&backup.Store{Store: r}).ListBackups(ctx, "svc77", 100); return err },
+			"open backups":         func() error { return (&backup.Store{Store: r}).FailOpen(ctx, "job77", "svc77", now) },
 			"due backups": func() error {
-				_, err := (&backup.Store{Store: r.Store}).ListDue(ctx, 1000, &backup.Record{})
+				_, err := (&backup.Store{Store: r}).ListDue(ctx, 1000, &backup.Record{})
 				return err
 			},
 			"short history": func() error { _, err := e.svc.Usage.History(ctx, "svc77", "3m"); return err },
 			"long history":  func() error { _, err := e.svc.Usage.History(ctx, "svc77", "24h"); return err },
 			"use of all":    func() error { _, err := e.svc.Usage.Overview(ctx); return err },
 			"snapshot": func() error {
-				_, err := (&candidate.Store{Store: r.Store}).SnapshotByKey(ctx,
+				_, err := (&candidate.Store{Store: r}).SnapshotByKey(ctx,
 					candidate.VersionKey{Repo: "r77", Digest: "d77", Platform: "linux/amd64"})
 				return err
 			},

@@ -105,7 +105,7 @@ func (e *env) crashed(web *record.Service, l left) string {
 	if l.back {
 		rec.Error = "it was unhealthy"
 	}
-	_, err = (&change.Store{Store: e.svc.repo.Store}).BeginChange(ctx, rec)
+	_, err = (&change.Store{Store: e.svc.repo}).BeginChange(ctx, rec)
 	e.must(err)
 	e.leave(l)
 	return id

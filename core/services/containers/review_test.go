@@ -78,7 +78,7 @@ func TestSharedName(t *testing.T) {
 	second, err := e.svc.Update(context.Background(), requestOf(e.serviceOf("other", "web")))
 	e.must(err)
 	for deadline := time.Now().Add(patience); ; {
-		if list, err := (&change.Store{Store: e.svc.repo.Store}).OpenChanges(context.Background(), second); err == nil && len(list) == 1 {
+		if list, err := (&change.Store{Store: e.svc.repo}).OpenChanges(context.Background(), second); err == nil && len(list) == 1 {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -123,7 +123,7 @@ func TestCancelledThenEnded(t *testing.T) {
 		if job := e.ended(id); job.Status != "rolled_back" || e.runs("blog", "web") != imageID(1) {
 			t.Errorf("%+v\n%s", job, e.logs(id))
 		}
-		if open, err := (&change.Store{Store: e.svc.repo.Store}).OpenChanges(ctx, id); err != nil || len(open) != 0 || e.locksHeld() != 0 {
+		if open, err := (&change.Store{Store: e.svc.repo}).OpenChanges(ctx, id); err != nil || len(open) != 0 || e.locksHeld() != 0 {
 			t.Errorf("%+v, %v, %d locks", open, err, e.locksHeld())
 		}
 	})
@@ -220,7 +220,7 @@ func TestChangedWhileDiscovered(t *testing.T) {
 		change := project.ServiceRow{Old: *svc, Next: *svc}
 		change.Next.Image, change.Next.CandidateDigest = webRepo+":2", ""
 		e.setService("blog", "web", map[string]any{"auto_rollback": false, "generation": svc.Generation + 1})
-		projects := &project.Store{Store: e.svc.repo.Store}
+		projects := &project.Store{Store: e.svc.repo}
 		e.must(e.store.Tx(ctx, "sync", func(ctx context.Context) error {
 			return errors.Join(projects.WriteStack(ctx, st, &next), projects.WriteService(ctx, &change))
 		}))

@@ -92,7 +92,7 @@ type Service struct {
 	*backup.Backups
 	cfg    Config
 	log    hclog.Logger
-	repo   *repository
+	repo   *record.Store
 	state  atomic.Pointer[state]
 	access atomic.Pointer[AccessInfo]
 	queue  *work.Queue
@@ -134,9 +134,9 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Store == nil || cfg.Keyring == nil || cfg.Sender == nil || cfg.Channels == nil {
 		return nil, errors.New("the containers service needs a database, a keyring, a sender of notifications and the settings of channels")
 	}
-	s := &Service{cfg: cfg, log: cfg.Logger, queue: &work.Queue{}, repo: &repository{record.NewStore(cfg.Store)}, live: event.NewBus()}
+	s := &Service{cfg: cfg, log: cfg.Logger, queue: &work.Queue{}, repo: record.NewStore(cfg.Store), live: event.NewBus()}
 	s.Notices = notice.New(notice.Config{
-		Service: ServiceName, Version: s.Version(), Store: s.repo.Store, Sender: cfg.Sender, Channels: cfg.Channels, Events: noticeEvents{s},
+		Service: ServiceName, Version: s.Version(), Store: s.repo, Sender: cfg.Sender, Channels: cfg.Channels, Events: noticeEvents{s},
 		Services: noticeEvents{s},
 		Settings: func() notice.Settings {
 			set := s.settings()
@@ -145,17 +145,17 @@ func New(cfg Config) (*Service, error) {
 		PublicBaseURL: s.PublicBaseURL, Log: s.log, Now: cfg.Now,
 	})
 	s.Webhooks = webhook.New(webhook.Config{
-		Store: s.repo.Store, Keyring: cfg.Keyring, CodeHost: s.codeHost, PackageHosts: func() []string { return s.settings().PackageHosts },
+		Store: s.repo, Keyring: cfg.Keyring, CodeHost: s.codeHost, PackageHosts: func() []string { return s.settings().PackageHosts },
 		Jobs: s, Live: s.live, Now: cfg.Now,
 	}, s.queue)
 	s.Inbox = webhook.NewInbox(s.Webhooks)
 	s.SetAccess(cfg.Access)
 	s.Host = host.New(host.Config{
-		Store: s.repo.Store, Engine: s.engine, Settings: func() host.Settings { return s.settings().hostSettings() }, OutageWait: cfg.OutageWait,
+		Store: s.repo, Engine: s.engine, Settings: func() host.Settings { return s.settings().hostSettings() }, OutageWait: cfg.OutageWait,
 	})
 	s.drift = drift.New(s.Host)
 	projects := project.Config{
-		Store: s.repo.Store, Host: s.Host, Jobs: s.queue, Logger: s.log, Now: cfg.Now,
+		Store: s.repo, Host: s.Host, Jobs: s.queue, Logger: s.log, Now: cfg.Now,
 		Settings: func() project.Settings { return s.settings().projectSettings() },
 	}
 	s.Projects = project.New(projects)
@@ -164,27 +164,27 @@ func New(cfg Config) (*Service, error) {
 		Resume: func(ctx context.Context) error { return s.Changes.ResumeWaiting(ctx) },
 	})
 	s.Backups = backup.New(backup.Config{
-		Store: s.repo.Store, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, Now: cfg.Now,
+		Store: s.repo, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, Now: cfg.Now,
 		Settings: func(ctx context.Context) (backup.BackupSettings, error) {
 			set, err := s.systemSettings(ctx)
 			return set.Backup, err
 		},
 	})
 	changes := change.Config{
-		Store: s.repo.Store, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, Now: cfg.Now,
+		Store: s.repo, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, Now: cfg.Now,
 		Settings: func() change.Settings { return s.settings().changeSettings() }, Drift: s.drift, Backups: s.Backups,
 		NoteEngineChange: s.Discovery.NoteEngineChange,
 	}
 	s.Changes, s.Lifecycle = change.New(changes), change.NewLifecycle(changes)
 	s.Planner = s.Changes.Planner()
 	s.Candidates = candidate.New(candidate.Config{
-		Store: s.repo.Store, Projects: s.Projects, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Events: s.live, Engine: s.engine,
+		Store: s.repo, Projects: s.Projects, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Events: s.live, Engine: s.engine,
 		Settings:   func() candidate.RegistrySettings { return s.settings().registrySettings() },
 		Registries: func() []client.Registry { return s.state.Load().providers.Registries },
 	})
 	s.Projects.UseVersions(s.Candidates)
 	s.Usage = usage.New(usage.Config{
-		Store: s.repo.Store, Containers: s, Engine: func() usage.Engine { return s.engine() }, Live: s.live, Log: s.log, Now: cfg.Now,
+		Store: s.repo, Containers: s, Engine: func() usage.Engine { return s.engine() }, Live: s.live, Log: s.log, Now: cfg.Now,
 		Settings: func(ctx context.Context) (usage.MonitorSettings, error) {
 			set, err := s.systemSettings(ctx)
 			return set.Monitor, err

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
-	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
 // TestSettingsEndpoints goes through ignore rules, settings, and the deploy check.
@@ -174,7 +174,7 @@ func TestSettingsAtTheSameTime(t *testing.T) {
 			limit, interval, url := int64(round+1), []int{5, 10, 30, 60}[round%4], fmt.Sprintf("https://a%d.example/", round)
 			changes := []SettingsChange{
 				{Backup: &BackupChange{SkipOverBytes: &limit}}, {Monitor: &MonitorChange{SampleInterval: &interval}},
-				{Instance: &InstanceChange{PublicBaseURL: project.OptionalText{Set: true, Text: url}}},
+				{Instance: &InstanceChange{PublicBaseURL: api.OptionalText{Set: true, Text: url}}},
 			}
 			var work sync.WaitGroup
 			for _, c := range changes {

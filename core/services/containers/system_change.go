@@ -7,11 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"gorm.io/gorm"
-
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
-	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
@@ -51,7 +49,7 @@ type ScheduleChange struct {
 
 // InstanceChange changes InstanceSettings.
 type InstanceChange struct {
-	PublicBaseURL project.OptionalText `json:"publicBaseUrl" required:"false" doc:"Absolute URL before the links in notifications; null for none."`
+	PublicBaseURL api.OptionalText `json:"publicBaseUrl" required:"false" maxLength:"1024" example:"https://code.example/acme/web" doc:"Absolute URL before the links in notifications; null for none."`
 }
 
 // setGiven sets *to to *value unless value is nil.
@@ -143,7 +141,7 @@ func (s *Service) ChangeSettings(ctx context.Context, c SettingsChange) error {
 	if err := s.checkBackupChange(ctx, c); err != nil {
 		return err
 	}
-	err := s.repo.ChangeSetting(ctx, settingSystem, func(ctx context.Context, _ *gorm.DB) error {
+	err := s.repo.ChangeSetting(ctx, settingSystem, func(ctx context.Context) error {
 		set, err := s.systemSettings(ctx)
 		if err != nil {
 			return err

@@ -240,7 +240,7 @@ func TestStopWithSeveralOpen(t *testing.T) {
 				e.stop(e.queue, e.svc)
 				e.start()
 				job := e.ended(id)
-				open, err := (&change.Store{Store: e.svc.repo.Store}).OpenChanges(context.Background(), id)
+				open, err := (&change.Store{Store: e.svc.repo}).OpenChanges(context.Background(), id)
 				if p := job.Progress; p == nil || p.Current > p.Total {
 					t.Errorf("the progress is %+v", p)
 				}
@@ -319,7 +319,7 @@ func TestBegunTargetsAreKnown(t *testing.T) {
 	for i, status := range []string{record.ChangeFailed, record.ChangeSuccess, record.ChangeRunning} {
 		svc := e.serviceOf("shop", fmt.Sprintf("a%d", i+1))
 		group.Svcs, group.Targets = append(group.Svcs, *svc), append(group.Targets, project.Target{ServiceID: svc.ID})
-		_, err := (&change.Store{Store: e.svc.repo.Store}).BeginChange(t.Context(), &record.Change{ID: fmt.Sprintf("chg_%d", i), JobID: "job_1", Kind: record.ChangeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: status, Step: change.StepUp, StartedAt: 1})
+		_, err := (&change.Store{Store: e.svc.repo}).BeginChange(t.Context(), &record.Change{ID: fmt.Sprintf("chg_%d", i), JobID: "job_1", Kind: record.ChangeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: status, Step: change.StepUp, StartedAt: 1})
 		e.must(err)
 	}
 	_, tasks, err := e.svc.OrderTargets(t.Context(), "job_1", group)

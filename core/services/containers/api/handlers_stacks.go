@@ -159,11 +159,11 @@ func (h *stackHandlers) getServiceSettings(ctx context.Context, in *ServicePath)
 
 // ServiceSettingsBody changes the settings of a service. Members that are left out stay as they are.
 type ServiceSettingsBody struct {
-	AutoRollback  *bool                  `json:"autoRollback" required:"false" doc:"Whether the former image comes back when an update fails."`
-	BackupTargets *record.BackupTargets  `json:"backupTargets" required:"false"`
-	RepoURL       project.OptionalText   `json:"repoUrl" required:"false" doc:"Where the service is developed; null clears it."`
-	HealthTimeout project.OptionalNumber `json:"healthTimeoutSeconds" required:"false" doc:"1 to 3600; null for the default."`
-	MinAge        project.OptionalNumber `json:"minimumAgeSeconds" required:"false" doc:"0 to 31536000; null for the default."`
+	AutoRollback  *bool                 `json:"autoRollback" required:"false" doc:"Whether the former image comes back when an update fails."`
+	BackupTargets *record.BackupTargets `json:"backupTargets" required:"false"`
+	RepoURL       api.OptionalText      `json:"repoUrl" required:"false" maxLength:"1024" example:"https://code.example/acme/web" doc:"Where the service is developed; null clears it."`
+	HealthTimeout api.OptionalNumber    `json:"healthTimeoutSeconds" required:"false" example:"60" doc:"1 to 3600; null for the default."`
+	MinAge        api.OptionalNumber    `json:"minimumAgeSeconds" required:"false" example:"60" doc:"0 to 31536000; null for the default."`
 }
 
 func (h *stackHandlers) putServiceSettings(ctx context.Context, in *struct {

@@ -54,7 +54,7 @@ func (r *Store) cacheManifest(ctx context.Context, digest string, platforms []re
 
 // storeCooldown stores until when a registry is left alone, in Unix milliseconds, and forgets those whose time is over.
 func (r *Store) storeCooldown(ctx context.Context, host string, until, now int64) error {
-	return r.ChangeSetting(ctx, settingCooldowns, func(ctx context.Context, _ *gorm.DB) error {
+	return r.ChangeSetting(ctx, settingCooldowns, func(ctx context.Context) error {
 		stored := map[string]int64{}
 		if _, err := r.ReadSetting(ctx, settingCooldowns, &stored); err != nil {
 			return err

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"gorm.io/gorm"
-
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
@@ -24,7 +22,7 @@ func (x *Changes) EndAbandoned(ctx context.Context, job *queue.Job) error {
 	if job.Failure != nil {
 		why, reason = cmp.Or(job.Failure.Message, why), cmp.Or(job.Failure.Reason, reason)
 	}
-	return x.store.Write(ctx, "end abandoned changes", func(ctx context.Context, _ *gorm.DB) error {
+	return x.store.Tx(ctx, "end abandoned changes", func(ctx context.Context) error {
 		for i := range open {
 			rec := &open[i]
 			if err := x.cfg.Backups.FailOpenBackups(ctx, rec.JobID, rec.ServiceID); err != nil {

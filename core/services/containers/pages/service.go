@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
@@ -222,8 +223,8 @@ func (p pages) restoreBackup(c *gin.Context, id string) (string, error) {
 }
 
 // readNumber reads a whole number of a form; an empty field has no value.
-func readNumber(c *gin.Context, field string) (project.OptionalNumber, error) {
-	out := project.OptionalNumber{Set: true}
+func readNumber(c *gin.Context, field string) (api.OptionalNumber, error) {
+	out := api.OptionalNumber{Set: true}
 	value := strings.TrimSpace(c.PostForm(field))
 	if value == "" {
 		return out, nil
@@ -238,7 +239,7 @@ func readNumber(c *gin.Context, field string) (project.OptionalNumber, error) {
 
 func (p pages) saveService(c *gin.Context, id string) error {
 	change := project.ServiceChange{AutoRollback: new(c.PostForm("auto_rollback") != ""),
-		RepoURL: project.OptionalText{Set: true, Text: c.PostForm("repo_url")}}
+		RepoURL: api.OptionalText{Set: true, Text: c.PostForm("repo_url")}}
 	var err error
 	if change.HealthTimeout, err = readNumber(c, "healthTimeoutSeconds"); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
-	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 )
 
 func (p pages) settingsRoutes() []httpd.Route {
@@ -52,7 +52,7 @@ func (p pages) saveSettings(c *gin.Context) {
 			WebhookAudit: &service.ScheduleChange{Enabled: on("audit"), Cron: text("audit_cron")},
 		}
 	case "instance":
-		change.Instance = &service.InstanceChange{PublicBaseURL: project.OptionalText{Set: true, Text: *text("url")}}
+		change.Instance = &service.InstanceChange{PublicBaseURL: api.OptionalText{Set: true, Text: *text("url")}}
 	default:
 		err = fault.New(fault.InvalidArgument, "The form does not say what to change.")
 	}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
@@ -42,9 +43,9 @@ const (
 type ServiceChange struct {
 	AutoRollback  *bool
 	BackupTargets *record.BackupTargets
-	RepoURL       OptionalText
+	RepoURL       api.OptionalText
 	// HealthTimeout and MinAge are in seconds; no value means the default.
-	HealthTimeout, MinAge OptionalNumber
+	HealthTimeout, MinAge api.OptionalNumber
 }
 
 // checkBackupTargets returns an error if a choice for a mount is not valid.
@@ -79,13 +80,13 @@ func (p *Projects) ChangeService(ctx context.Context, id string, c ServiceChange
 		if n.Value != nil && (*n.Value < 1 || *n.Value > maxHealthTimeout) {
 			return record.InvalidField("healthTimeoutSeconds", "The health timeout must be from 1 to %d seconds.", maxHealthTimeout)
 		}
-		columns["health_timeout"] = n.valueOr(0)
+		columns["health_timeout"] = n.ValueOr(0)
 	}
 	if n := c.MinAge; n.Set {
 		if n.Value != nil && (*n.Value < 0 || *n.Value > maxMinAge) {
 			return record.InvalidField("minimumAgeSeconds", "The minimum age must be from 0 to %d seconds.", maxMinAge)
 		}
-		columns["min_age"] = n.valueOr(-1)
+		columns["min_age"] = n.ValueOr(-1)
 	}
 	if c.RepoURL.Set {
 		text := strings.TrimSpace(c.RepoURL.Text)

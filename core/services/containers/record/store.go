@@ -116,16 +116,16 @@ func (r *Store) ReadSetting(ctx context.Context, name string, v any) (updatedAt 
 	return rows[0].UpdatedAt, nil
 }
 
-// ChangeSetting is write for reading a setting and writing what follows from it: such transactions on the same setting run one after
+// ChangeSetting is Tx for reading a setting and writing what follows from it: such transactions on the same setting run one after
 // the other. SQLite has one writer anyway.
-func (r *Store) ChangeSetting(ctx context.Context, name string, f func(ctx context.Context, w *gorm.DB) error) error {
+func (r *Store) ChangeSetting(ctx context.Context, name string, f func(ctx context.Context) error) error {
 	return r.Write(ctx, "change "+name, func(ctx context.Context, w *gorm.DB) error {
 		if r.Dialect() == store.Postgres {
 			if err := w.Exec("SELECT pg_advisory_xact_lock(hashtext(?))", "containers_settings/"+name).Error; err != nil {
 				return err
 			}
 		}
-		return f(ctx, w)
+		return f(ctx)
 	})
 }
 

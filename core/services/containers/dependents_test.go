@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -139,11 +140,11 @@ func TestDependentsAreLocked(t *testing.T) {
 	id, err := e.svc.Update(t.Context(), requestOf(e.serviceOf("blog", "web")))
 	e.must(err)
 	<-entered
-	_, err = e.svc.ServiceAction(t.Context(), e.serviceOf("blog", "app").ID, change.ActionRestart)
+	_, err = e.svc.ServiceAction(t.Context(), e.serviceOf("blog", "app").ID, lifecycle.ActionRestart)
 	if fault.CodeOf(err) != fault.Conflict {
 		t.Errorf("a restart of a dependent meanwhile: %v", err)
 	}
-	other, err := e.svc.ServiceAction(t.Context(), e.serviceOf("blog", "idle").ID, change.ActionRestart)
+	other, err := e.svc.ServiceAction(t.Context(), e.serviceOf("blog", "idle").ID, lifecycle.ActionRestart)
 	e.must(err)
 	release()
 	e.ended(other)

@@ -1,7 +1,9 @@
 package containers
 
 import (
+	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -9,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/deploycheck"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -71,4 +74,23 @@ func TestFormerFailures(t *testing.T) {
 			t.Errorf("%s: %+v", code, text)
 		}
 	}
+}
+
+// deployCheck makes a report of the deploy check and returns one of its checks.
+func deployCheck(t testing.TB, svc *Service, id string) deploycheck.ReportCheck {
+	t.Helper()
+	ctx := context.Background()
+	_, err := svc.RunReport(ctx, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep, err := svc.DeployReport(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(rep.Checks, func(c deploycheck.ReportCheck) bool { return c.ID == id })
+	if i < 0 {
+		t.Fatalf("no check %s: %+v", id, rep.Checks)
+	}
+	return rep.Checks[i]
 }

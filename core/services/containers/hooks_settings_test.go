@@ -1,7 +1,6 @@
 package containers
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -181,21 +180,20 @@ func TestHooksNeedAPerson(t *testing.T) {
 
 func TestDeployCheckOfHooks(t *testing.T) {
 	hookDialects(t, func(e *hookEnv) {
-		ctx := context.Background()
-		if c := e.svc.checkHooks(ctx); c.Status != "na" || c.NAReason != naSwitch {
+		if c := deployCheck(e, e.svc, "feature.github_packages"); c.Status != "na" || c.NAReason != "disabled_by_switch" {
 			t.Errorf("%+v", c)
 		}
 		e.setUp()
-		if c := e.svc.checkHooks(ctx); c.Status != "fail" || !strings.Contains(c.Evidence, "selected repository") ||
+		if c := deployCheck(e, e.svc, "feature.github_packages"); c.Status != "fail" || !strings.Contains(c.Evidence, "selected repository") ||
 			strings.Contains(c.Evidence, "token") {
 			t.Errorf("%+v", c)
 		}
 		e.track("team/app", true)
-		if c := e.svc.checkHooks(ctx); c.Status != "pass" {
+		if c := deployCheck(e, e.svc, "feature.github_packages"); c.Status != "pass" {
 			t.Errorf("%+v", c)
 		}
 		e.without()
-		if c := e.svc.checkHooks(ctx); c.Status != "fail" || !strings.Contains(c.Evidence, "codehost") {
+		if c := deployCheck(e, e.svc, "feature.github_packages"); c.Status != "fail" || !strings.Contains(c.Evidence, "codehost") {
 			t.Errorf("%+v", c)
 		}
 	})

@@ -6,16 +6,14 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/deploycheck"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
-// The housekeeping that the API does not show.
-const (
-	jobHousekeeping = work.Prefix + "housekeeping"
-	jobReport       = work.Prefix + "deploy_check"
-)
+// jobHousekeeping is the housekeeping that the API does not show.
+const jobHousekeeping = work.Prefix + "housekeeping"
 
 // Jobs are the handlers of the service's work.
 func (s *Service) Jobs() []queue.Handler {
@@ -44,7 +42,7 @@ func (s *Service) Jobs() []queue.Handler {
 		queue.Handler{Type: jobHousekeeping, Safe: true, Deletes: true, Limit: 1, Timeout: time.Hour, Run: s.purgeOldRecords},
 		// What cannot be announced within a few hours is no news any more.
 		queue.Handler{Type: notice.JobType, Safe: true, Limit: 2, Timeout: 2 * time.Minute, MaxAttempts: 40, Run: s.Notices.RunAnnounce},
-		queue.Handler{Type: jobReport, Safe: true, Limit: 1, Timeout: 5 * time.Minute, Run: s.runReport})
+		queue.Handler{Type: deploycheck.JobType, Safe: true, Limit: 1, Timeout: 5 * time.Minute, Run: s.RunReport})
 }
 
 // Schedules say when work is due that nobody asks for. People's own schedules are in the system settings; discovery and

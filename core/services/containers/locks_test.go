@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -244,13 +245,13 @@ func (m *lockModel) rollBack(t *rapid.T) {
 
 func (m *lockModel) actService(t *rapid.T) {
 	id := m.service(t)
-	job, err := m.svc.ServiceAction(context.Background(), id, rapid.SampledFrom([]string{change.ActionStart, change.ActionRestart}).Draw(t, "action"))
+	job, err := m.svc.ServiceAction(context.Background(), id, rapid.SampledFrom([]string{lifecycle.ActionStart, lifecycle.ActionRestart}).Draw(t, "action"))
 	m.asked(t, job, err, id)
 }
 
 func (m *lockModel) actStack(t *rapid.T) {
 	id := m.stack(t)
-	job, err := m.svc.StackAction(context.Background(), id, change.ActionRestart)
+	job, err := m.svc.StackAction(context.Background(), id, lifecycle.ActionRestart)
 	m.asked(t, job, err, m.stacks[id]...)
 }
 
@@ -341,7 +342,7 @@ func (m *lockModel) holders(t *rapid.T) {
 				want = job
 			}
 		}
-		if have := st.ActiveJob; want == "" && have != nil || want != "" && (have == nil || have.ID != want) {
+		if have := st.ActiveJob.Of; want == "" && have != nil || want != "" && (have == nil || have.ID != want) {
 			t.Fatalf("the job of %s is %+v, want %q", id, have, want)
 		}
 	}

@@ -158,7 +158,7 @@ func TestOneBrowserIsGone(t *testing.T) {
 		if e.must(err); last[sdk.RoleWebPush].State != string(notify.Delivered) {
 			t.Errorf("%+v", last[sdk.RoleWebPush])
 		}
-		if c := e.svc.checkChannel(context.Background(), sdk.RoleWebPush); c.Status != "pass" {
+		if c := deployCheck(e, e.svc, "feature.notifications.web_push"); c.Status != "pass" {
 			t.Errorf("%+v", c)
 		}
 		if list, err := e.svc.Channels().Subscribers(context.Background()); err != nil || len(list) != 1 {

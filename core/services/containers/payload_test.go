@@ -8,6 +8,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -34,7 +35,7 @@ func TestPayloadsOfFormerVersions(t *testing.T) {
 		{[]string{work.JobRuntimeScan}, &project.RuntimeScanJob{}, `{` + subject + `}`},
 		{[]string{work.JobUpdate}, &change.UpdateJob{}, `{` + subject + `,` + changes + `,"allowArchMismatch":true}`},
 		{[]string{work.JobRollback}, &change.RollbackJob{}, `{` + subject + `,` + changes + `,"changeId":"chg_1"}`},
-		{[]string{work.JobServiceLifecycle, work.JobStackLifecycle}, &change.LifecycleJob{}, `{` + subject + `,"action":"stop"}`},
+		{[]string{work.JobServiceLifecycle, work.JobStackLifecycle}, &lifecycle.Job{}, `{` + subject + `,"action":"stop"}`},
 		{[]string{work.JobRestore}, &backup.RestoreJob{}, `{` + subject + `,"backupIds":["bkp_1"]}`},
 		{[]string{work.JobHook, work.JobHookSyncAll, work.JobHookSyncRepo}, &webhook.Payload{}, `{` + subject + `,"op":"sync","repo":"t/app"}`},
 	} {

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -152,8 +153,8 @@ func TestRecoveryOfOtherJobs(t *testing.T) {
 			work.JobCheck:            func() (string, error) { return e.svc.Check(ctx, project.ScanRequest{Scope: work.ScopeAll}) },
 			work.JobDiscovery:        func() (string, error) { return e.svc.Discover(ctx) },
 			work.JobRuntimeScan:      func() (string, error) { return e.svc.RuntimeScan(ctx, project.ScanRequest{Scope: work.ScopeAll}) },
-			work.JobServiceLifecycle: func() (string, error) { return e.svc.ServiceAction(ctx, web.ID, change.ActionRestart) },
-			work.JobStackLifecycle:   func() (string, error) { return e.svc.StackAction(ctx, web.StackID, change.ActionRestart) },
+			work.JobServiceLifecycle: func() (string, error) { return e.svc.ServiceAction(ctx, web.ID, lifecycle.ActionRestart) },
+			work.JobStackLifecycle:   func() (string, error) { return e.svc.StackAction(ctx, web.StackID, lifecycle.ActionRestart) },
 			work.JobRollback:         func() (string, error) { return e.svc.Rollback(ctx, web.ID, false) },
 		} {
 			e.stop(e.queue, e.svc)

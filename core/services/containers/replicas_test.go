@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -231,11 +232,11 @@ func TestLifecycleKeepsReplicas(t *testing.T) {
 		e.blog()
 		e.replica("blog-web-2", "2", "running")
 		web := e.serviceOf("blog", "web")
-		id, err := e.svc.ServiceAction(t.Context(), web.ID, change.ActionStop)
+		id, err := e.svc.ServiceAction(t.Context(), web.ID, lifecycle.ActionStop)
 		e.must(err)
 		e.ended(id)
 		e.engine.InterruptCompose(engine.ActionStart, fake.FirstRenamed)
-		id, err = e.svc.ServiceAction(t.Context(), web.ID, change.ActionStart)
+		id, err = e.svc.ServiceAction(t.Context(), web.ID, lifecycle.ActionStart)
 		e.must(err)
 		if job := e.ended(id); job.Status != "success" {
 			t.Errorf("%+v\n%s", job, e.logs(id))
@@ -244,7 +245,7 @@ func TestLifecycleKeepsReplicas(t *testing.T) {
 
 		// A later attempt of the job goes by the number that the first one has noted.
 		e.stop(e.queue, e.svc)
-		id, err = e.svc.ServiceAction(t.Context(), web.ID, change.ActionStart)
+		id, err = e.svc.ServiceAction(t.Context(), web.ID, lifecycle.ActionStart)
 		e.must(err)
 		e.must(e.store.Tx(t.Context(), "crash", func(ctx context.Context) error {
 			if err := e.store.Writer(ctx).Exec(`INSERT INTO job_checkpoints (job_id, data) VALUES (?, '{"web":3}')`, id).Error; err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -190,7 +191,7 @@ func TestStoppedBefore(t *testing.T) {
 	e := newEnv(t)
 	e.blog()
 	e.engine.ScriptImage(imageID(2), fake.Unhealthy())
-	action, err := e.svc.ServiceAction(context.Background(), e.serviceOf("blog", "web").ID, change.ActionStop)
+	action, err := e.svc.ServiceAction(context.Background(), e.serviceOf("blog", "web").ID, lifecycle.ActionStop)
 	e.must(err)
 	e.ended(action)
 	job, _ := e.updated("blog", "web")

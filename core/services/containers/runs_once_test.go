@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/health"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -224,7 +225,7 @@ func TestCompletedRunIsNotRepeated(t *testing.T) {
 			e.engine.SetJob(imageID(2), 0)
 			id := e.crashed(e.serviceOf("blog", "web"), l)
 			e.must(e.store.Tx(t.Context(), "mark", func(ctx context.Context) error {
-				return e.store.Writer(ctx).Exec("UPDATE containers_changes SET runs_once = ?, from_state = ? WHERE job_id = ?", change.RunsAwaited,
+				return e.store.Writer(ctx).Exec("UPDATE containers_changes SET runs_once = ?, from_state = ? WHERE job_id = ?", health.RunsAwaited,
 					record.StateStopped, id).Error
 			}))
 			e.start()

@@ -7,8 +7,8 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
-	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -66,11 +66,11 @@ func TestSameNameIsRefused(t *testing.T) {
 	web, db, st := e.serviceOf("shop", "web"), e.serviceOf("shop", "db"), e.stackOf("shop")
 	ctx := t.Context()
 	for name, submit := range map[string]func() (string, error){
-		"service stop":    func() (string, error) { return e.svc.ServiceAction(ctx, web.ID, change.ActionStop) },
-		"service start":   func() (string, error) { return e.svc.ServiceAction(ctx, web.ID, change.ActionStart) },
-		"service restart": func() (string, error) { return e.svc.ServiceAction(ctx, web.ID, change.ActionRestart) },
-		"stack stop":      func() (string, error) { return e.svc.StackAction(ctx, st.ID, change.ActionStop) },
-		"stack restart":   func() (string, error) { return e.svc.StackAction(ctx, st.ID, change.ActionRestart) },
+		"service stop":    func() (string, error) { return e.svc.ServiceAction(ctx, web.ID, lifecycle.ActionStop) },
+		"service start":   func() (string, error) { return e.svc.ServiceAction(ctx, web.ID, lifecycle.ActionStart) },
+		"service restart": func() (string, error) { return e.svc.ServiceAction(ctx, web.ID, lifecycle.ActionRestart) },
+		"stack stop":      func() (string, error) { return e.svc.StackAction(ctx, st.ID, lifecycle.ActionStop) },
+		"stack restart":   func() (string, error) { return e.svc.StackAction(ctx, st.ID, lifecycle.ActionRestart) },
 	} {
 		id, err := submit()
 		if err != nil {
@@ -96,7 +96,7 @@ func TestSameNameIsRefused(t *testing.T) {
 		t.Errorf("the other container is %+v, %v", list, err)
 	}
 	// A service whose name the other has not is not concerned.
-	id, err := e.svc.ServiceAction(ctx, db.ID, change.ActionStop)
+	id, err := e.svc.ServiceAction(ctx, db.ID, lifecycle.ActionStop)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,8 +22,10 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/deploycheck"
 	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -88,8 +90,9 @@ type Service struct {
 	*candidate.Candidates
 	*change.Changes
 	*change.Planner
-	*change.Lifecycle
+	*lifecycle.Lifecycle
 	*backup.Backups
+	*deploycheck.Reports
 	cfg    Config
 	log    hclog.Logger
 	repo   *record.Store
@@ -175,7 +178,10 @@ func New(cfg Config) (*Service, error) {
 		Settings: func() change.Settings { return s.settings().changeSettings() }, Drift: s.drift, Backups: s.Backups,
 		NoteEngineChange: s.Discovery.NoteEngineChange,
 	}
-	s.Changes, s.Lifecycle = change.New(changes), change.NewLifecycle(changes)
+	s.Changes = change.New(changes)
+	s.Lifecycle = lifecycle.New(lifecycle.Config{
+		Store: s.repo, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, ComposeBin: s.ComposeCommand,
+	})
 	s.Planner = s.Changes.Planner()
 	s.Candidates = candidate.New(candidate.Config{
 		Store: s.repo, Projects: s.Projects, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Events: s.live, Engine: s.engine,
@@ -188,6 +194,18 @@ func New(cfg Config) (*Service, error) {
 		Settings: func(ctx context.Context) (usage.MonitorSettings, error) {
 			set, err := s.systemSettings(ctx)
 			return set.Monitor, err
+		},
+	})
+	s.Reports = deploycheck.New(deploycheck.Config{
+		Store: s.repo, Jobs: s.queue, Engine: s.engine, Channels: cfg.Channels, Registries: s.Candidates, Webhooks: s.Webhooks, Now: cfg.Now,
+		Settings: func() deploycheck.Settings {
+			set := s.settings()
+			return deploycheck.Settings{ComposeBin: set.ComposeBin, Timeout: time.Duration(set.DeployTimeout) * time.Second}
+		},
+		Access: s.reportAccess, PublicBaseURL: s.PublicBaseURL, ReadableRoots: s.ReadableRoots,
+		Backups: func(ctx context.Context) (backup.BackupSettings, error) {
+			set, err := s.systemSettings(ctx)
+			return set.Backup, err
 		},
 	})
 	if err := s.Reload(cfg.Settings, cfg.Providers); err != nil {

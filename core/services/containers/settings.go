@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/services/containers/health"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -115,7 +116,7 @@ func (s Settings) registrySettings() candidate.RegistrySettings {
 
 // changeSettings returns those that are about changes.
 func (s Settings) changeSettings() change.Settings {
-	return change.Settings{ComposeBin: s.ComposeBin, DockerConfig: s.DockerConfig, HealthTimeout: s.HealthTimeout, SettleTime: s.SettleTime}
+	return change.Settings{ComposeBin: s.ComposeBin, DockerConfig: s.DockerConfig, Health: health.Settings{Timeout: s.HealthTimeout, SettleTime: s.SettleTime}}
 }
 
 // CodeHostRef returns the code host in either spelling, "" for none.

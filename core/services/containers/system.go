@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
+	"github.com/patchbay-dev/patchbay/core/services/containers/deploycheck"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -21,7 +22,6 @@ import (
 const (
 	settingSystem  = "system"
 	settingWelcome = "deploy_welcome"
-	settingReport  = "deploy_report"
 	// settingCheckMinute is the minute of the day of the daily check.
 	settingCheckMinute = "check_minute"
 )
@@ -179,6 +179,13 @@ func (s *Service) SystemSettings(ctx context.Context) (SystemSettings, error) {
 		out.Auth.MatchedBy = matchedBy(p)
 	}
 	return out, err
+}
+
+// reportAccess returns what the deploy check may tell of it.
+func (s *Service) reportAccess() deploycheck.Access {
+	a := s.access.Load()
+	return deploycheck.Access{AllowedUser: maskName(a.AllowedUser), AllowedGroup: maskName(a.AllowedGroup), AnonymousInDev: a.AnonymousInDev,
+		OpenLoopback: a.OpenLoopback, TrustedProxies: a.TrustedProxies}
 }
 
 // describeMode returns how people sign in, in words.

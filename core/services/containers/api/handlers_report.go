@@ -5,13 +5,13 @@ import (
 	"net/http"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
-	"github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/deploycheck"
 )
 
 // reportAPI declares the endpoints of the deploy check.
 func (h *handlers) reportAPI(a *api.API) {
 	last := newOperation("deploy-report", http.MethodGet, "/api/deploy-check/report", tagDeploy, "The last report of the deploy check")
-	last.Also = map[int]any{http.StatusOK: containers.Report{}, http.StatusAccepted: PendingReport{}}
+	last.Also = map[int]any{http.StatusOK: deploycheck.Report{}, http.StatusAccepted: PendingReport{}}
 	api.Register(a, last, h.getReport)
 	refresh := newOperation("deploy-report-refresh", http.MethodPost, "/api/deploy-check/report/refresh", tagDeploy, "Have a report made")
 	refresh.Status = http.StatusAccepted

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
@@ -102,14 +103,14 @@ func (h *stackHandlers) restoreService(ctx context.Context, in *ServicePath) (*a
 	return api.Done(h.s.RestoreService(ctx, in.ID))
 }
 
-func (h *stackHandlers) stackStatus(ctx context.Context, in *StackPath) (*struct{ Body change.StackLifecycle }, error) {
+func (h *stackHandlers) stackStatus(ctx context.Context, in *StackPath) (*struct{ Body lifecycle.StackLifecycle }, error) {
 	st, err := h.s.StackLifecycle(ctx, in.ID)
-	return &struct{ Body change.StackLifecycle }{st}, err
+	return &struct{ Body lifecycle.StackLifecycle }{st}, err
 }
 
-func (h *stackHandlers) serviceStatus(ctx context.Context, in *ServicePath) (*struct{ Body change.ServiceLifecycle }, error) {
+func (h *stackHandlers) serviceStatus(ctx context.Context, in *ServicePath) (*struct{ Body lifecycle.ServiceLifecycle }, error) {
 	st, err := h.s.ServiceLifecycle(ctx, in.ID)
-	return &struct{ Body change.ServiceLifecycle }{st}, err
+	return &struct{ Body lifecycle.ServiceLifecycle }{st}, err
 }
 
 // ActionBody asks for a lifecycle action.

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,144 +9,14 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/health"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
-	"github.com/patchbay-dev/patchbay/core/services/containers/order"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
-
-// The steps of a change, in order. The journal has the one that is about to be done, so that after a crash it is known
-// what may have happened and what has not.
-const (
-	StepPull         = "pull"
-	StepBackup       = "backup"
-	StepTag          = "tag"
-	StepUp           = "up"
-	StepHealth       = "healthcheck"
-	StepSync         = "sync_configured_tag"
-	StepExtraTags    = "pull_extra_tags"
-	StepRollbackTag  = "rollback_tag"
-	StepRollbackUp   = "rollback_up"
-	StepRollbackWait = "rollback_healthcheck"
-	stepDone         = "done"
-	// stepPrecheck is where a change fails that the checks before it refuse. Nothing was changed then, and the journal has
-	// another step.
-	stepPrecheck = "precheck"
-)
-
-// change is one service on its way to another image.
-type change struct {
-	s       *Changes
-	r       *work.Reporter
-	rec     *record.Change
-	svc     record.Service
-	stack   record.Stack
-	spec    changeOptions
-	target  project.Target
-	started time.Time
-	// share is the part of the change in the progress of its job, in percent.
-	share float64
-	// place is the one that the change has among those that are worked on at the same time; nil where it is alone.
-	place *order.Place
-	// beside has the commands of those that are worked on at the same time; nil where it is alone.
-	beside  *gathering
-	outcome changeOutcome
-	// recreated is the number of outages of the engine before the service was recreated last; -1 if this attempt has not recreated it.
-	recreated int64
-}
-
-// changeOutcome is what the summary of a job tells about a service.
-type changeOutcome struct {
-	TagsPulled  []string
-	Warnings    []PullWarning
-	FailureStep string
-	// Cut tells that further tags were not pulled, because the job was canceled.
-	Cut     bool
-	Trigger string
-	Backups []backup.BackupResult
-}
-
-// PullWarning is a further tag that could not be pulled.
-type PullWarning struct {
-	ServiceID string `json:"serviceId"`
-	TagRef    string `json:"tagRef"`
-	Error     string `json:"error"`
-}
-
-// stepOrder is where a step stands; rollback steps come after all others.
-func stepOrder(step string) int {
-	for i, s := range []string{StepPull, StepBackup, StepTag, StepUp, StepHealth, StepSync, StepExtraTags, stepDone} {
-		if s == step {
-			return i
-		}
-	}
-	return -1
-}
-
-// journalStep stores the step in the journal. It is called before the step is carried out.
-func (c *change) journalStep(ctx context.Context, step string) error {
-	c.rec.Step = step
-	if err := c.s.store.saveChange(context.WithoutCancel(ctx), c.rec); err != nil {
-		return fmt.Errorf("write the journal: %w", err)
-	}
-	return nil
-}
-
-// reportProgress reports the progress of the change. The fraction is from 0 to 1.
-func (c *change) reportProgress(ctx context.Context, fraction float64, message string) {
-	c.r.NoteShare(c.svc.ID, c.share*fraction)
-	c.r.UpdateProgress(ctx, func(p *work.ProgressState) {
-		p.Phase, p.Message, p.CurrentTarget, p.Download = c.rec.Step, message, c.displayName(), nil
-	})
-}
-
-// composeCall is a compose command on the service that keeps the number of its containers.
-func (c *change) composeCall(action string) host.ComposeCall {
-	call := host.ComposeCall{Action: action, Services: []string{c.svc.Name}}
-	if c.rec.Replicas > 0 {
-		call.Scale = map[string]int{c.svc.Name: c.rec.Replicas}
-	}
-	return call
-}
-
-// wantedAfter returns the containers that must be there at the end of the change.
-func (c *change) wantedAfter(imageID, digest string) wantedContainers {
-	return wantedContainers{imageID: imageID, digest: digest, replicas: c.rec.Replicas, runsOnce: c.rec.RunsOnce}
-}
-
-func (c *change) displayName() string { return c.stack.Project + " / " + c.svc.Name }
-
-// runSteps updates the service to its target, beginning with the step in the journal. The outcome is stored in the record; an
-// error is returned only if the whole job must end.
-func (c *change) runSteps(ctx context.Context) error {
-	unlock, err := c.imageLock(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if stepOrder(c.rec.Step) < 0 {
-		return c.rollbackSteps().rollBack(ctx, c.rec.Error)
-	}
-	steps := []struct {
-		name string
-		do   func(context.Context) error
-	}{
-		{StepPull, c.pullAllowed}, {StepBackup, c.backupMounts}, {StepTag, c.tagTarget}, {StepUp, c.composeUp}, {StepHealth, c.awaitHealth}, {StepSync, c.syncTag}, {StepExtraTags, c.pullSteps().extraTags},
-	}
-	for _, step := range steps[min(stepOrder(c.rec.Step), len(steps)):] {
-		if err := c.journalStep(ctx, step.name); err != nil {
-			return err
-		}
-		if err := c.runStep(ctx, step.do); err != nil {
-			return c.handleFailure(ctx, step.name, err)
-		}
-	}
-	return c.finishChange(ctx, record.ChangeSuccess, nil)
-}
 
 func (c *change) pullAllowed(ctx context.Context) error {
 	if err := c.checkAllowed(ctx); err != nil {
@@ -233,7 +104,7 @@ func (c *change) recreateWithDependents(ctx context.Context) error {
 
 func (c *change) awaitHealth(ctx context.Context) error {
 	if c.staysStopped() {
-		return c.s.health.checkStopped(ctx, &c.stack, &c.svc, c.wantedAfter(c.rec.ToImage, c.rec.ToDigest))
+		return c.s.health.CheckStopped(ctx, &c.stack, &c.svc, c.wantedAfter(c.rec.ToImage, c.rec.ToDigest))
 	}
 	if c.rec.RunsOnce != "" {
 		c.reportProgress(ctx, 0.8, "waiting until it has run to its end")
@@ -261,26 +132,99 @@ func (c *change) syncTag(ctx context.Context) error {
 	})
 }
 
-// finishChange stores the outcome of the change, and what the service runs now.
-func (c *change) finishChange(ctx context.Context, status string, cause error) error {
-	ctx = context.WithoutCancel(ctx)
-	c.rec.Status, c.rec.FinishedAt = status, c.s.now()
-	if status == record.ChangeSuccess {
-		c.rec.Step = stepDone
+// awaitHealthy waits until the wanted containers and those of dependents are healthy. What a request of an interrupted compose command has
+// created after the repair is put in order by recreate, and so is what an outage of the engine has stopped: containers that it ended say
+// nothing about their image.
+func (c *change) awaitHealthy(ctx context.Context, want health.Wanted, recreate func(context.Context) error) error {
+	await := func() error {
+		// Whoever only waits leaves its place to another one.
+		c.place.Leave()
+		defer c.place.Return()
+		if err := c.s.health.WaitHealthy(ctx, c.r, &c.stack, &c.svc, want); err != nil {
+			return err
+		}
+		return c.dependentSteps().awaitDependents(ctx)
 	}
-	if cause != nil {
-		c.rec.Error, c.rec.Reason = failure.Text(cause), failure.Code(cause)
+	if c.recreated >= 0 && c.recreated != c.s.cfg.Host.OutageCount() {
+		if err := recreate(ctx); err != nil {
+			return err
+		}
 	}
-	if err := c.s.store.finishChange(ctx, c.rec, c.svc.ID, c.s.now()); err != nil {
-		return fmt.Errorf("write the journal: %w", err)
+	err := await()
+	// Nobody has seen what happened between two attempts of a job: the engine may have been away then.
+	if unseen := c.recreated < 0 && errors.Is(err, health.ErrNotRunning); !unseen && !errors.Is(err, health.ErrLeftover) {
+		return err
 	}
-	changed := []string{c.svc.ID}
-	for _, d := range c.rec.Dependents {
-		changed = append(changed, d.ServiceID)
+	if err := recreate(ctx); err != nil {
+		return err
 	}
-	c.s.cfg.Projects.RefreshServices(ctx, changed)
-	if status == record.ChangeSuccess {
-		c.reportSuccess(ctx)
+	return await()
+}
+
+// checkAllowed returns a precheckError if the change may no longer begin, because the service was archived or the project's
+// files name another image since the change was requested.
+func (c *change) checkAllowed(ctx context.Context) error {
+	if err := c.runPrecheck(ctx); err != nil {
+		return precheckError{err}
 	}
 	return nil
+}
+
+func (c *change) runPrecheck(ctx context.Context) error {
+	svc, err := c.s.store.FindService(ctx, c.svc.ID)
+	if err != nil {
+		return err
+	}
+	st, err := c.s.store.FindStack(ctx, svc.StackID)
+	if err != nil {
+		return err
+	}
+	want := cmp.Or(c.spec.Images[svc.ID], c.rec.Image)
+	switch {
+	case svc.ArchivedAt != 0 || st.ArchivedAt != 0:
+		return record.ArchivedError(svc.Name)
+	case svc.Image != want || c.rec.Image != want:
+		return fault.New(fault.Conflict, "The compose files of %s name another image for %s now: %s.", st.Project, svc.Name, svc.Image)
+	}
+	c.stack = st
+	return c.checkDrift(ctx)
+}
+
+// imageLock is held while a change moves the name of an image. Services of several stacks may share the name: without the
+// lock one change would recreate its service from what the other has just named.
+func (c *change) imageLock(ctx context.Context) (unlock func(), err error) {
+	key := "image/" + c.svc.ImageRef().String()
+	if ctx.Err() == nil {
+		return c.s.cfg.Locks.LockKey(ctx, key)
+	}
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
+	defer cancel()
+	return c.s.cfg.Locks.LockKey(wait, key)
+}
+
+// precheckError is why the checks before a change refuse it.
+type precheckError struct{ error }
+
+// Unwrap returns what the check found.
+func (p precheckError) Unwrap() error { return p.error }
+
+// hasCompleted reports whether the service ends by itself and has done so with its new image: an earlier attempt of the job has run it.
+func (c *change) hasCompleted(ctx context.Context) (bool, error) {
+	if c.rec.RunsOnce == "" || c.rec.ToImage == c.rec.FromImage {
+		return false, nil
+	}
+	list, err := c.s.cfg.Host.ContainersOf(ctx, c.stack.Project, c.svc.Name)
+	if err != nil || len(list) != c.rec.Replicas {
+		return false, err
+	}
+	for _, ct := range list {
+		d, err := c.s.cfg.Host.Engine().Inspect(ctx, ct.ID)
+		if err != nil {
+			return false, fmt.Errorf("inspect %s: %w", ct.Name, err)
+		}
+		if d.ImageID != c.rec.ToImage || !project.IsComplete(d) {
+			return false, nil
+		}
+	}
+	return true, nil
 }

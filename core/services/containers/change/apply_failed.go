@@ -11,12 +11,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
-// precheckError is why the checks before a change refuse it.
-type precheckError struct{ error }
-
-// Unwrap returns what the check found.
-func (p precheckError) Unwrap() error { return p.error }
-
 // handleFailure undoes the change after a failed step. Before the image was tagged nothing is to be undone; after that the
 // former image is brought back.
 func (c *change) handleFailure(ctx context.Context, step string, err error) error {
@@ -75,4 +69,11 @@ func (c *change) handleFailure(ctx context.Context, step string, err error) erro
 		return c.finishChange(ctx, record.ChangeFailed, err)
 	}
 	return c.rollbackSteps().rollBack(ctx, failure.Text(err))
+}
+
+// leaveFailedRun ends the change of a service that ends by itself and has failed. Its former image gets its name back and is not run.
+func (c *change) leaveFailedRun(ctx context.Context, cause error) error {
+	c.r.LogWarning(ctx, "%s: it ends by itself, so its former image is not run again", c.displayName())
+	c.nameFormer(ctx)
+	return c.finishChange(ctx, record.ChangeFailed, cause)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
+	"github.com/patchbay-dev/patchbay/core/services/containers/health"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -20,8 +21,7 @@ import (
 // Settings are those of the service that are about changes.
 type Settings struct {
 	ComposeBin, DockerConfig string
-	// HealthTimeout is how long a new container may take to become healthy, SettleTime how long one without a health check must run.
-	HealthTimeout, SettleTime time.Duration
+	Health                   health.Settings
 }
 
 // Config is what changes need.
@@ -54,18 +54,16 @@ type backups interface {
 
 // Changes updates services and rolls them back.
 type Changes struct {
-	cfg     Config
-	store   *Store
-	health  *healthChecker
-	planner *Planner
+	cfg    Config
+	store  *Store
+	health *health.Checker
 	// waiting tells that there may be changes that wait for the engine.
 	waiting atomic.Bool
 }
 
 // New returns the changes. Some of an earlier process may wait for the engine.
 func New(cfg Config) *Changes {
-	x := &Changes{cfg: cfg, store: &Store{cfg.Store}, health: &healthChecker{cfg: cfg}}
-	x.planner = &Planner{cfg: cfg, store: x.store, changes: x}
+	x := &Changes{cfg: cfg, store: &Store{cfg.Store}, health: health.New(cfg.Host, func() health.Settings { return cfg.Settings().Health })}
 	x.waiting.Store(true)
 	return x
 }
@@ -76,40 +74,3 @@ func (x *Changes) now() int64 { return store.Millis(x.cfg.Now()) }
 func (x *Changes) ChangesOfJob(ctx context.Context, jobID string) (map[string]record.Change, error) {
 	return x.store.changesOfJob(ctx, jobID)
 }
-
-// Planner returns who tells what changes would do.
-func (x *Changes) Planner() *Planner { return x.planner }
-
-// Planner tells what updates would do, and changes nothing.
-type Planner struct {
-	cfg     Config
-	store   *Store
-	changes *Changes
-}
-
-// healthChecker finds out whether services consist of the wanted containers, and whether these are healthy.
-type healthChecker struct{ cfg Config }
-
-// Lifecycle starts, stops and restarts services and stacks.
-type Lifecycle struct {
-	cfg   Config
-	store *record.Store
-}
-
-// NewLifecycle returns the lifecycle.
-func NewLifecycle(cfg Config) *Lifecycle { return &Lifecycle{cfg: cfg, store: cfg.Store} }
-
-// dependentSteps are the steps of a change that are about the dependents of its service.
-type dependentSteps struct{ *change }
-
-func (c *change) dependentSteps() dependentSteps { return dependentSteps{c} }
-
-// pullSteps are the steps of a change that pull images.
-type pullSteps struct{ *change }
-
-func (c *change) pullSteps() pullSteps { return pullSteps{c} }
-
-// rollbackSteps are the steps of a change that bring a former image back.
-type rollbackSteps struct{ *change }
-
-func (c *change) rollbackSteps() rollbackSteps { return rollbackSteps{c} }

@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
@@ -76,10 +77,10 @@ func (pl *Planner) planService(ctx context.Context, st *record.Stack, svc *recor
 	if err != nil {
 		return p, err
 	}
-	if p.BackupTargets, err = pl.cfg.Backups.PlanBackup(ctx, svc, backupMode); err != nil {
+	if p.BackupTargets, err = pl.changes.cfg.Backups.PlanBackup(ctx, svc, backupMode); err != nil {
 		return p, err
 	}
-	drift, err := pl.cfg.Drift.Compare(ctx, st, svc)
+	drift, err := pl.changes.cfg.Drift.Compare(ctx, st, svc)
 	p.Drift, p.Unresolved = append(drift.Drift, p.Drift...), append(drift.Unresolved, p.Unresolved...)
 	return p, err
 }
@@ -92,10 +93,10 @@ func (pl *Planner) outlineService(ctx context.Context, st *record.Stack, svc *re
 		ArchMatch: svc.CandidateMatch, PullTags: t.PullTags, AutoRollback: svc.AutoRollback, Dependents: []Dependent{},
 		Commands: []string{"pull " + ref.WithDigest(t.TargetDigest), fmt.Sprintf("tag %s %s", ref.WithDigest(t.TargetDigest), ref)},
 	}
-	if err := pl.cfg.Host.SameImage(ctx, st, svc); err != nil {
+	if err := pl.changes.cfg.Host.SameImage(ctx, st, svc); err != nil {
 		return p, err
 	}
-	running, err := pl.cfg.Projects.RunningImage(ctx, st, svc)
+	running, err := pl.changes.cfg.Projects.RunningImage(ctx, st, svc)
 	if err != nil {
 		return p, err
 	}
@@ -105,11 +106,11 @@ func (pl *Planner) outlineService(ctx context.Context, st *record.Stack, svc *re
 	}
 	stopped := running.State == record.StateStopped
 	p.RunsOnce, p.Starts, p.StaysStopped = once != "", stopped && running.ID == "", once == "" && stopped && running.ID != ""
-	scale, err := pl.cfg.Host.ScaleOf(ctx, st, svc.Name)
+	scale, err := pl.changes.cfg.Host.ScaleOf(ctx, st, svc.Name)
 	if err != nil {
 		return p, err
 	}
-	res, err := pl.cfg.Host.ComposeDry(ctx, st, host.ComposeCall{Action: engine.ActionRecreate, Services: []string{svc.Name}, Scale: scale, NoStart: p.StaysStopped})
+	res, err := pl.changes.cfg.Host.ComposeDry(ctx, st, host.ComposeCall{Action: engine.ActionRecreate, Services: []string{svc.Name}, Scale: scale, NoStart: p.StaysStopped})
 	if err != nil {
 		return p, err
 	}
@@ -120,7 +121,7 @@ func (pl *Planner) outlineService(ctx context.Context, st *record.Stack, svc *re
 // Outline returns what updates of services to their candidates would run, by the ids of the services. Those without a
 // candidate are left out.
 func (pl *Planner) Outline(ctx context.Context, ids []string) (map[string]ServicePlan, error) {
-	inv, err := pl.cfg.Projects.LoadInventory(ctx)
+	inv, err := pl.changes.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -138,4 +139,65 @@ func (pl *Planner) Outline(ctx context.Context, ids []string) (map[string]Servic
 		}
 	}
 	return out, nil
+}
+
+// Planner tells what updates would do, and changes nothing.
+type Planner struct{ changes *Changes }
+
+// Planner returns who tells what changes would do.
+func (x *Changes) Planner() *Planner { return &Planner{x} }
+
+// Dependents are the services that are recreated with some services, by the ids of these. Services without any are left
+// out.
+func (pl *Planner) Dependents(ctx context.Context, ids []string) (map[string][]Dependent, error) {
+	inv, err := pl.changes.cfg.Projects.LoadInventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]Dependent{}
+	for _, id := range ids {
+		svc := inv.Services[id]
+		if svc == nil || inv.Stacks[svc.StackID] == nil {
+			continue
+		}
+		found, err := pl.changes.cfg.Host.DependentServices(ctx, inv.Stacks[svc.StackID], svc.Name)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range found {
+			out[id] = append(out[id], Dependent{ServiceID: d.ID, Name: d.Name})
+		}
+	}
+	return out, nil
+}
+
+// planDependents adds the dependents of a service, and what recreating them would change, to its plan. What is a target of the job itself
+// is recreated there.
+func (pl *Planner) planDependents(ctx context.Context, st *record.Stack, svc *record.Service, with []project.Target, p *ServicePlan) error {
+	dependents, err := pl.changes.cfg.Host.DependentServices(ctx, st, svc.Name)
+	if err != nil {
+		return err
+	}
+	for i := range dependents {
+		d := &dependents[i]
+		p.Dependents = append(p.Dependents, Dependent{ServiceID: d.ID, Name: d.Name})
+		if slices.ContainsFunc(with, func(t project.Target) bool { return t.ServiceID == d.ID }) {
+			continue
+		}
+		scale, err := pl.changes.cfg.Host.ScaleOf(ctx, st, d.Name)
+		if err != nil {
+			return err
+		}
+		res, err := pl.changes.cfg.Host.ComposeDry(ctx, st, host.ComposeCall{Action: engine.ActionRecreate, Services: []string{d.Name}, Scale: scale, Force: true})
+		if err != nil {
+			return err
+		}
+		drift, err := pl.changes.cfg.Drift.Compare(ctx, st, d)
+		if err != nil {
+			return err
+		}
+		p.Commands = append(p.Commands, strings.Join(res.Command, " "))
+		p.Drift, p.Unresolved = append(p.Drift, drift.Drift...), append(p.Unresolved, drift.Unresolved...)
+	}
+	return nil
 }

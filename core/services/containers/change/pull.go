@@ -83,3 +83,8 @@ func (c pullSteps) extraTags(ctx context.Context) error {
 	}
 	return nil
 }
+
+// pullSteps are the steps of a change that pull images.
+type pullSteps struct{ *change }
+
+func (c *change) pullSteps() pullSteps { return pullSteps{c} }

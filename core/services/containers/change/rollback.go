@@ -1,26 +1,14 @@
 package change
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/httpd/api"
-	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
-	"github.com/patchbay-dev/patchbay/core/services/containers/host"
-	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
-	"github.com/patchbay-dev/patchbay/core/store"
-	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
-
-// rollbackTime bounds an automatic rollback, which goes on when its job is cancelled.
-const rollbackTime = 15 * time.Minute
 
 // rollBack brings the exact former image back: its id gets the name in the project, and compose recreates the service.
 func (c rollbackSteps) rollBack(ctx context.Context, trigger string) error {
@@ -77,274 +65,16 @@ func (c rollbackSteps) recreateFormer(ctx context.Context) error {
 	return c.recreateWithDependents(ctx)
 }
 
-// stopDetached is stop for a job that may have been cancelled.
-func (c *change) stopDetached(ctx context.Context) error {
-	ctx, cancel := work.OutlastJob(ctx, 5*time.Minute)
-	defer cancel()
-	return c.stopService(ctx)
-}
-
-func (c *change) stopService(ctx context.Context) error {
-	_, err := c.s.cfg.Host.RunCompose(ctx, c.r, &c.stack, host.ComposeCall{Action: engine.ActionStop, Services: []string{c.svc.Name}})
-	return err
-}
-
 // awaitFormer waits until the former version is healthy; a service that did not run before is stopped again instead.
 func (c rollbackSteps) awaitFormer(ctx context.Context) error {
 	if c.staysStopped() {
-		return c.s.health.checkStopped(ctx, &c.stack, &c.svc, c.wantedAfter(c.rec.FromImage, ""))
+		return c.s.health.CheckStopped(ctx, &c.stack, &c.svc, c.wantedAfter(c.rec.FromImage, ""))
 	}
 	c.reportProgress(ctx, 0.95, "waiting until the former version is healthy")
 	return c.awaitHealthy(ctx, c.wantedAfter(c.rec.FromImage, ""), c.recreateFormer)
 }
 
-// RollbackTarget is what a rollback of a service would bring back.
-type RollbackTarget struct {
-	Available         bool     `json:"available"`
-	CurrentDigest     string   `json:"currentDigest,omitempty"`
-	CurrentTag        string   `json:"currentDisplayTag,omitempty"`
-	TargetDigest      string   `json:"targetDigest,omitempty"`
-	TargetTag         string   `json:"targetDisplayTag,omitempty"`
-	SourceUpdateJobID string   `json:"sourceUpdateJobId,omitempty"`
-	SourceFinishedAt  api.Time `json:"sourceFinishedAt,omitempty,omitzero"`
-	UnavailableReason string   `json:"unavailableReason,omitempty" enum:"no_update,changed_since,image_gone,managed_via_supervisor,archived,busy,runs_once"`
-	ActiveJobID       string   `json:"activeJobId,omitempty"`
-	ActiveJobStatus   string   `json:"activeJobStatus,omitempty"`
+// rollbackSteps are the steps of a change that bring a former image back.
+type rollbackSteps struct{ *change }
 
-	change *record.Change
-}
-
-// RollbackTarget tells what a rollback of a service would bring back: the image from before its last change that is
-// in force.
-func (x *Changes) RollbackTarget(ctx context.Context, id string) (RollbackTarget, error) {
-	inv, err := x.cfg.Projects.LoadInventory(ctx)
-	if err != nil {
-		return RollbackTarget{}, err
-	}
-	svc := inv.Services[id]
-	if svc == nil {
-		return RollbackTarget{}, fault.New(fault.NotFound, record.NoService)
-	}
-	out := RollbackTarget{CurrentDigest: svc.RuntimeDigest, CurrentTag: cmp.Or(svc.RuntimeVersion, svc.Tag)}
-	holders, err := x.cfg.Jobs.Holders(ctx, []string{work.ServiceLock(id)})
-	if err != nil {
-		return out, err
-	}
-	if job, ok := holders[work.ServiceLock(id)]; ok {
-		out.ActiveJobID, out.ActiveJobStatus = job.ID, string(job.State)
-	}
-	last, err := x.store.LastChange(ctx, svc)
-	if err != nil {
-		return out, err
-	}
-	switch {
-	case inv.IsSelf(svc):
-		out.UnavailableReason = "managed_via_supervisor"
-	case inv.IsArchived(svc):
-		out.UnavailableReason = "archived"
-	case last == nil || last.FromImage == "":
-		out.UnavailableReason = "no_update"
-	case last.RunsOnce != "":
-		out.UnavailableReason = "runs_once"
-	case svc.RuntimeImage != "" && last.ToImage != svc.RuntimeImage, last.Image != svc.Image:
-		out.UnavailableReason = "changed_since"
-	}
-	if last == nil || out.UnavailableReason == "no_update" {
-		return out, nil
-	}
-	out.change = last
-	out.TargetDigest, out.TargetTag, out.SourceUpdateJobID = last.FromDigest, cmp.Or(last.FromVersion, svc.Tag), last.JobID
-	out.SourceFinishedAt = api.TimeOfMillis(last.FinishedAt)
-	if out.UnavailableReason == "" && last.FromDigest == "" {
-		// Without a digest the image cannot be fetched again: it must still be there.
-		found, err := x.cfg.Host.Engine().Images(ctx, []string{last.FromImage})
-		if err != nil {
-			return out, err
-		}
-		if len(found) != 1 || found[0] == nil {
-			out.UnavailableReason = "image_gone"
-		}
-	}
-	if out.UnavailableReason == "" && out.ActiveJobID != "" {
-		out.UnavailableReason = "busy"
-	}
-	out.Available = out.UnavailableReason == ""
-	return out, nil
-}
-
-// RollbackJob is the payload of JobRollback.
-type RollbackJob struct {
-	work.Subject
-	changeOptions
-	// ChangeID is the change that is taken back.
-	ChangeID string `json:"changeId,omitempty"`
-}
-
-// Rollback queues a rollback of a service to the image from before its last change. allowDrift is as in UpdateRequest.
-func (x *Changes) Rollback(ctx context.Context, id string, allowDrift bool) (string, error) {
-	t, err := x.RollbackTarget(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	if !t.Available {
-		f := fault.New(fault.Conflict, "The service cannot be rolled back: %s.", t.UnavailableReason).With("reason", t.UnavailableReason)
-		if t.ActiveJobID != "" {
-			f = f.With("existingJobId", t.ActiveJobID)
-		}
-		return "", f
-	}
-	svc, err := x.store.FindService(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	inv, err := x.cfg.Projects.LoadInventory(ctx)
-	if err != nil {
-		return "", err
-	}
-	if err := x.refuseDrift(ctx, inv, []string{id}, allowDrift); err != nil {
-		return "", err
-	}
-	more, err := x.dependentLocks(ctx, inv, &svc)
-	if err != nil {
-		return "", err
-	}
-	return x.cfg.Jobs.SubmitNew(ctx, work.Submission{
-		Kind: work.JobRollback, Locks: work.AddLocks([]string{work.ServiceLock(id)}, more), Services: []string{id}, Stacks: []string{svc.StackID},
-		Payload: RollbackJob{
-			Subject:       work.Subject{Scope: work.ScopeService, StackID: svc.StackID, ServiceID: id, Reason: work.ReasonUI},
-			changeOptions: changeOptions{AllowDrift: allowDrift}, ChangeID: t.change.ID,
-		},
-	})
-}
-
-// RunRollback brings the image from before a change back.
-func (x *Changes) RunRollback(ctx context.Context, job *queue.Job, spec RollbackJob, r *work.Reporter) (any, error) {
-	if spec.Resumes != "" {
-		return x.runResumed(ctx, job, spec.changeOptions, r)
-	}
-	open, err := x.begunChanges(ctx, job, r)
-	if err != nil {
-		return nil, err
-	}
-	if len(open) > 0 && ctx.Err() != nil && !work.IsHandover(ctx) {
-		return x.settleChanges(ctx, spec.changeOptions, r, open)
-	}
-	source, err := x.store.changeByID(ctx, spec.ChangeID)
-	if err != nil {
-		return nil, err
-	}
-	svc, err := x.store.FindService(ctx, spec.ServiceID)
-	if err != nil {
-		return nil, err
-	}
-	st, err := x.store.FindStack(ctx, svc.StackID)
-	if err != nil {
-		return nil, err
-	}
-	unlock, err := x.cfg.Locks.LockKey(ctx, st.ID)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	var rec *record.Change
-	err = x.cfg.Host.ThroughOutage(ctx, func() (err error) {
-		rec, err = x.beginRollback(ctx, job, r, &st, &svc, &source)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	c := x.newChange(r, rec, svc, st, spec.changeOptions, project.Target{})
-	c.share = 100
-	if rec.Status == record.ChangeRunning {
-		if err := c.rollbackSteps().backTo(ctx); err != nil {
-			return c.summarizeWaiting(err), err
-		}
-	}
-	err = x.startStopped(ctx, r, &st, []*change{c}, nil)
-	return c.summarizeChange(ctx), cmp.Or(jobResult(ctx, []*change{c}), err)
-}
-
-// beginRollback writes what is there before anything is changed. After a crash it finds the record of the attempt before.
-func (x *Changes) beginRollback(ctx context.Context, job *queue.Job, r *work.Reporter, st *record.Stack, svc *record.Service, source *record.Change) (*record.Change, error) {
-	rec, err := x.store.ChangeOf(ctx, job.ID, svc.ID)
-	if err != nil {
-		return nil, fmt.Errorf("read the journal: %w", err)
-	}
-	if rec != nil {
-		return rec, nil
-	}
-	running, err := x.cfg.Projects.RunningImage(ctx, st, svc)
-	if err != nil {
-		return nil, err
-	}
-	if running.ID != "" && running.ID != source.ToImage {
-		return nil, fault.New(fault.Conflict, "%s runs another image by now.", svc.Name).With("reason", "changed_since")
-	}
-	if err := x.keepRunning(ctx, r, nil, svc.ID, &running); err != nil {
-		return nil, err
-	}
-	dependents, err := x.dependentRecords(ctx, st, svc)
-	if err != nil {
-		return nil, err
-	}
-	return x.store.BeginChange(ctx, &record.Change{
-		ID: store.NewID("chg"), JobID: job.ID, Kind: record.ChangeRollback, StackID: st.ID, ServiceID: svc.ID, Status: record.ChangeRunning, Step: StepPull,
-		Image: source.Image, FromImage: running.ID, FromDigest: running.Digest, FromVersion: svc.RuntimeVersion, FromState: running.State,
-		ToImage: source.FromImage, ToDigest: source.FromDigest, ToVersion: source.FromVersion, StartedAt: x.now(), Replicas: running.Replicas, Dependents: dependents,
-	})
-}
-
-// backTo is the way of a manual rollback: the image is there or fetched, named, run and watched; if it does not become
-// healthy, what ran before comes back.
-func (c rollbackSteps) backTo(ctx context.Context) error {
-	unlock, err := c.imageLock(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if stepOrder(c.rec.Step) < 0 {
-		return c.rollBack(ctx, c.rec.Error)
-	}
-	for _, step := range []struct {
-		name string
-		do   func(context.Context) error
-	}{{StepPull, c.ensureFormer}, {StepTag, c.tagTarget}, {StepUp, c.composeUp}, {StepHealth, c.awaitHealth}, {StepSync, c.syncTag}} {
-		if stepOrder(step.name) < stepOrder(c.rec.Step) {
-			continue
-		}
-		if err := c.journalStep(ctx, step.name); err != nil {
-			return err
-		}
-		if err := c.runStep(ctx, step.do); err != nil {
-			return c.handleFailure(ctx, step.name, err)
-		}
-	}
-	return c.finishChange(ctx, record.ChangeSuccess, nil)
-}
-
-// ensureFormer makes sure that the engine has the image to go back to.
-func (c rollbackSteps) ensureFormer(ctx context.Context) error {
-	if err := c.checkAllowed(ctx); err != nil {
-		return err
-	}
-	found, err := c.s.cfg.Host.Engine().Images(ctx, []string{c.rec.ToImage})
-	if err != nil {
-		return err
-	}
-	if len(found) == 1 && found[0] != nil {
-		return nil
-	}
-	if c.rec.ToDigest == "" {
-		return fault.New(fault.Conflict, "The former image %s is no longer there.", record.ShortDigest(c.rec.ToImage))
-	}
-	c.target.TargetDigest = c.rec.ToDigest
-	want := c.rec.ToImage
-	if err := c.pullSteps().pullTarget(ctx); err != nil {
-		return err
-	}
-	if c.rec.ToImage != want {
-		return fmt.Errorf("the registry gave image %s instead of %s", record.ShortDigest(c.rec.ToImage), record.ShortDigest(want))
-	}
-	return nil
-}
+func (c *change) rollbackSteps() rollbackSteps { return rollbackSteps{c} }

@@ -6,10 +6,9 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/health"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
-	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -25,30 +24,6 @@ type restart struct {
 	imageID string
 	// of is the change that brought the service to its image; nil without one.
 	of *change
-}
-
-// ranBefore returns the services of a job's targets that ran when it began, also in a later attempt.
-func (x *Changes) ranBefore(ctx context.Context, job *queue.Job, targets []project.Target, r *work.Reporter, inv *project.Inventory) (ran []string, err error) {
-	if len(job.Checkpoint) > 0 {
-		r.Resumed = true
-		return ran, record.DecodeColumn(job.Checkpoint, &ran)
-	}
-	var o *project.Observed
-	err = x.cfg.Host.ThroughOutage(ctx, func() (err error) {
-		o, _, err = x.cfg.Projects.ObserveEngine(ctx, "")
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	ran = []string{}
-	for _, t := range targets {
-		svc := inv.Services[t.ServiceID]
-		if svc != nil && inv.Stacks[svc.StackID] != nil && o.StateOf(inv.Stacks[svc.StackID].Project, svc).State != record.StateStopped {
-			ran = append(ran, svc.ID)
-		}
-	}
-	return ran, r.Progress.Checkpoint(ctx, ran)
 }
 
 // startStopped starts what an outage of the engine during the job has stopped: the services that its changes have left to
@@ -114,7 +89,7 @@ func (x *Changes) restartService(ctx context.Context, r *work.Reporter, st *reco
 	if item.of != nil {
 		item.of.dependentSteps().restartDependents(ctx)
 	}
-	return x.health.waitHealthy(ctx, r, st, &item.svc, wantedContainers{imageID: list[0].ImageID, replicas: len(list)})
+	return x.health.WaitHealthy(ctx, r, st, &item.svc, health.Wanted{ImageID: list[0].ImageID, Replicas: len(list)})
 }
 
 // othersThatRan are the services of a job's stack, besides one, that ran when the job began which this one goes on for.

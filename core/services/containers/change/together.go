@@ -93,3 +93,6 @@ func (g *gathering) leadGroup(ctx context.Context, own *gathered, do func(contex
 	}
 	return len(with) == 0, err
 }
+
+// StackPlaces is how many services of a stack are worked on at the same time. Those that are only watched take no place.
+const StackPlaces = 4

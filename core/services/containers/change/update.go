@@ -14,12 +14,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// The modes of an update.
-const (
-	ModeApply  = "apply"
-	ModeDryRun = "dry-run"
-)
-
 // UpdateRequest asks for an update.
 type UpdateRequest struct {
 	Scope             string
@@ -35,27 +29,6 @@ type UpdateRequest struct {
 	AllowDrift bool
 	BackupMode string
 	Reason     string
-}
-
-// changeOptions are what the payload of a job says about its changes.
-type changeOptions struct {
-	Mode    string           `json:"mode,omitempty"`
-	Targets []project.Target `json:"targets,omitempty"`
-	// Images go from service to the image that the project named when the job was made.
-	Images     map[string]string `json:"images,omitempty"`
-	AllowDrift bool              `json:"allowDrift,omitempty"`
-	BackupMode string            `json:"backupMode,omitempty"`
-	// Resumes is the change that a job goes on with, which an earlier one has left because the engine did not come back.
-	Resumes string `json:"resumes,omitempty"`
-	// Ran are the services that ran when that earlier job began.
-	Ran []string `json:"ran,omitempty"`
-}
-
-// UpdateJob is the payload of JobUpdate.
-type UpdateJob struct {
-	work.Subject
-	changeOptions
-	AllowArchMismatch bool `json:"allowArchMismatch,omitempty"`
 }
 
 // Update queues an update that a person asks for. What is asked for is checked in this order: the scope and its ids, the targets'

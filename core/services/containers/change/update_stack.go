@@ -8,17 +8,14 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
+	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
-	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
-	"github.com/patchbay-dev/patchbay/sdk/engine"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
-
-// StackPlaces is how many services of a stack are worked on at the same time. Those that are only watched take no place.
-const StackPlaces = 4
 
 // updateStack updates the targets of one stack. What ran before and was stopped with the engine meanwhile is started at the end.
 func (u *updateRun) updateStack(ctx context.Context, g TargetGroup) (*StackSummary, []*change, error) {
@@ -110,87 +107,54 @@ func (u *updateRun) updateTarget(ctx context.Context, g *TargetGroup, i int, at 
 	return c, err
 }
 
-// OrderTargets puts services after those that they depend on, and returns what each has to wait for. These are those, and of
-// the ones before it
-// in the list all that work on the same containers or image. Where the files or the engine do not tell, all wait for each other.
-func (x *Changes) OrderTargets(ctx context.Context, jobID string, g TargetGroup) (TargetGroup, []order.Task, error) {
-	// Those that have ended count as well: others may wait for them.
-	begun, err := x.store.changesOfJob(context.WithoutCancel(ctx), jobID)
+// updateRun is one attempt to run the job of an update.
+type updateRun struct {
+	s    *Changes
+	job  *queue.Job
+	spec UpdateJob
+	r    *work.Reporter
+	// done are the changes that have ended, of all stacks.
+	done []*change
+}
+
+// beginUpdate writes what is there before anything is changed. After a crash it finds the record of the attempt before.
+func (u *updateRun) beginUpdate(ctx context.Context, st record.Stack, svc record.Service, t project.Target) (*change, error) {
+	rec, err := u.s.store.ChangeOf(ctx, u.job.ID, svc.ID)
 	if err != nil {
-		return g, nil, fmt.Errorf("read the journal: %w", err)
+		return nil, fmt.Errorf("read the journal: %w", err)
 	}
-	wasBegun := func(svc *record.Service) bool {
-		_, ok := begun[svc.ID]
-		return ok
+	if rec != nil {
+		return u.s.newChange(u.r, rec, svc, st, u.spec.changeOptions, t), nil
 	}
-	tasks := make([]order.Task, len(g.Svcs))
-	p, err := x.cfg.Host.LoadProject(ctx, &g.Stack)
-	list, unknown := x.cfg.Host.ContainersOf(ctx, g.Stack.Project, "")
-	if err != nil || unknown != nil {
-		for i := range tasks {
-			tasks[i].Begun = wasBegun(&g.Svcs[i])
-			if i > 0 {
-				tasks[i].After = []int{i - 1}
-			}
+	var running project.RunningImage
+	var dependents []record.Dependent
+	err = u.s.cfg.Host.ThroughOutage(ctx, func() (err error) {
+		if running, err = u.s.cfg.Projects.RunningImage(ctx, &st, &svc); err == nil {
+			dependents, err = u.s.dependentRecords(ctx, &st, &svc)
 		}
-		return g, tasks, nil
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	needs := findDependencies(p, list)
-	depths := dependencyDepths(needs)
-	index := make([]int, len(g.Svcs))
-	for i := range index {
-		index[i] = i
+	if err := u.s.keepRunning(ctx, u.r, u.spec.Ran, svc.ID, &running); err != nil {
+		return nil, err
 	}
-	slices.SortStableFunc(index, func(a, b int) int { return depths[g.Svcs[a].Name] - depths[g.Svcs[b].Name] })
-	out := TargetGroup{Stack: g.Stack}
-	works := make([][]string, len(index))
-	for i, at := range index {
-		svc := g.Svcs[at]
-		out.Targets, out.Svcs = append(out.Targets, g.Targets[at]), append(out.Svcs, svc)
-		works[i] = append([]string{svc.Name, "image " + svc.ImageRef().String()}, host.DependentNames(p, list, svc.Name)...)
-		tasks[i].Begun = wasBegun(&svc)
-		for j := range i {
-			if needs[svc.Name][out.Svcs[j].Name] || slices.ContainsFunc(works[i], func(name string) bool { return slices.Contains(works[j], name) }) {
-				tasks[i].After = append(tasks[i].After, j)
-			}
-		}
+	var once string
+	err = u.s.cfg.Host.ThroughOutage(ctx, func() (err error) {
+		once, err = u.s.whyRunsOnce(ctx, &st, &svc, &running)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return out, tasks, nil
-}
-
-// findDependencies returns which services each one depends on, directly or through others. list are the project's containers.
-func findDependencies(p *compose.Project, list []engine.Container) map[string]map[string]bool {
-	needs := map[string]map[string]bool{}
-	for _, svc := range p.Services {
-		needs[svc.Name] = map[string]bool{}
+	rec, err = u.s.store.BeginChange(ctx, &record.Change{
+		ID: store.NewID("chg"), JobID: u.job.ID, Kind: record.ChangeUpdate, StackID: st.ID, ServiceID: svc.ID, Status: record.ChangeRunning, Step: StepPull, Image: svc.Image,
+		FromImage: running.ID, FromDigest: running.Digest, FromVersion: svc.RuntimeVersion, FromState: running.State,
+		ToDigest: t.TargetDigest, ToVersion: svc.CandidateVersion, StartedAt: u.s.now(), Replicas: running.Replicas, RunsOnce: once, Dependents: markFollowers(dependents, u.spec.Targets),
+	})
+	if err != nil {
+		return nil, err
 	}
-	for _, svc := range p.Services {
-		for _, on := range svc.DependsOn {
-			if p.Service(on) != nil {
-				needs[svc.Name][on] = true
-			}
-		}
-		for _, name := range host.DependentNames(p, list, svc.Name) {
-			needs[name][svc.Name] = true
-		}
-	}
-	for range p.Services {
-		for _, all := range needs {
-			for on := range all {
-				for further := range needs[on] {
-					all[further] = true
-				}
-			}
-		}
-	}
-	return needs
-}
-
-// dependencyDepths returns how many services each one depends on. Services in a circle depend on themselves.
-func dependencyDepths(needs map[string]map[string]bool) map[string]int {
-	depths := map[string]int{}
-	for name, all := range needs {
-		depths[name] = len(all)
-	}
-	return depths
+	return u.s.newChange(u.r, rec, svc, st, u.spec.changeOptions, t), nil
 }

@@ -13,38 +13,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
-// runStep does a step of the change, again where the engine was away meanwhile.
-func (c *change) runStep(ctx context.Context, do func(context.Context) error) error {
-	return c.s.cfg.Host.RepeatAfterOutage(ctx, c.r, c.displayName(), do)
-}
-
-// awaitNextJob leaves the change open at its step, because the engine did not come back within the time that a job waits. Once it answers
-// another job goes on from there. The error is that of this job.
-func (c *change) awaitNextJob(ctx context.Context, cause error) error {
-	ctx = context.WithoutCancel(ctx)
-	c.rec.WaitsSince = c.s.now()
-	if err := c.s.store.saveChange(ctx, c.rec); err != nil {
-		return fmt.Errorf("write the journal: %w", err)
-	}
-	c.s.waiting.Store(true)
-	c.r.LogError(ctx, "%s: the engine did not come back at the step %s (%s); another job goes on when it does", c.displayName(), c.rec.Step, failure.Text(cause))
-	return fault.Wrap(failure.ErrEngineAway, fault.Conflict, "%s: The engine did not come back within %s. Another job goes on at the step %s when it does.", c.displayName(), c.s.cfg.Host.OutageWait(), c.rec.Step).
-		With("reason", failure.EngineAway)
-}
-
-// addWaiting adds a change that is left open to the summary.
-func (sum *StackSummary) addWaiting(c *change, cause error) {
-	sum.AddFailure(ServiceFailure{ServiceID: c.svc.ID, FailureStep: c.rec.Step, LastError: failure.Text(cause), Reason: failure.Code(cause)}, nil)
-	sum.Backup = append(sum.Backup, c.outcome.Backups...)
-}
-
-// summarizeWaiting is summarizeChange for a change that is left open.
-func (c *change) summarizeWaiting(cause error) UpdateSummary {
-	sum := newStackSummary(&c.stack)
-	sum.addWaiting(c, cause)
-	return UpdateSummary{Mode: ModeApply, Targets: []project.Target{}, Stacks: []StackSummary{*sum}}
-}
-
 // ResumeWaiting queues a job for each change that waits for the engine, which answers again. One whose service something else works on
 // is left for the next time.
 func (x *Changes) ResumeWaiting(ctx context.Context) error {
@@ -143,21 +111,4 @@ func (x *Changes) endWaiting(ctx context.Context, rec *record.Change, why string
 	rec.Status, rec.Reason, rec.FinishedAt, rec.WaitsSince = record.ChangeFailed, failure.EngineAway, x.now(), 0
 	rec.Error = fmt.Sprintf("The engine did not come back at the step %s. %s", rec.Step, why)
 	return x.store.finishChange(context.WithoutCancel(ctx), rec, rec.ServiceID, x.now())
-}
-
-// keepRunning makes a service count as running that was stopped only because the engine went away: in this job, or in one before whose
-// change still waits. ran are the services that ran when the job began.
-func (x *Changes) keepRunning(ctx context.Context, r *work.Reporter, ran []string, serviceID string, running *project.RunningImage) error {
-	if running.State != record.StateStopped {
-		return nil
-	}
-	waits, err := x.store.waitingChange(ctx, serviceID)
-	if err != nil {
-		return fmt.Errorf("read the journal: %w", err)
-	}
-	disturbed := r.Resumed || x.cfg.Host.OutageCount() != r.Outages
-	if waits != nil && waits.FromState != record.StateStopped || disturbed && slices.Contains(ran, serviceID) {
-		running.State = record.StateRunning
-	}
-	return nil
 }

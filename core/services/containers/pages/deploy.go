@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/deploycheck"
 )
 
 func (p pages) deployRoutes() []httpd.Route {
@@ -27,7 +28,7 @@ func (p pages) deployRoutes() []httpd.Route {
 // deployView is the last report.
 type deployView struct {
 	// Report is nil while the first is being made.
-	Report  *service.Report
+	Report  *deploycheck.Report
 	Welcome service.Welcome
 }
 
@@ -57,7 +58,7 @@ func (p pages) deployLive(c *gin.Context) {
 }
 
 // checkText is a part of a check in the language of the page; the service writes English.
-func checkText(v *ui.View, c service.ReportCheck, part, english string) string {
+func checkText(v *ui.View, c deploycheck.ReportCheck, part, english string) string {
 	if english == "" || v.Lang == ui.English {
 		return english
 	}
@@ -65,7 +66,7 @@ func checkText(v *ui.View, c service.ReportCheck, part, english string) string {
 }
 
 // checksOf are those of a group, what fails first.
-func (d deployView) checksOf(group string) (out []service.ReportCheck) {
+func (d deployView) checksOf(group string) (out []deploycheck.ReportCheck) {
 	for _, status := range []string{"fail", "na", "pass"} {
 		for _, c := range d.Report.Checks {
 			if c.Group == group && c.Status == status {

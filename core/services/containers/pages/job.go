@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -128,7 +129,7 @@ type result struct {
 	Check     *candidate.CheckSummary
 	Discovery *project.ScanResult
 	Runtime   *project.RuntimeSummary
-	Lifecycle *change.LifecycleSummary
+	Lifecycle *lifecycle.Summary
 	Restore   *backup.RestoreSummary
 	Hooks     *hookResult
 	// Raw is the summary as it is, where there is nothing else to show of it.
@@ -158,7 +159,7 @@ func resultOf(j service.Job) (out result) {
 	case work.JobRuntimeScan:
 		out.Runtime, ok = readResult[project.RuntimeSummary](j)
 	case work.JobServiceLifecycle, work.JobStackLifecycle:
-		out.Lifecycle, ok = readResult[change.LifecycleSummary](j)
+		out.Lifecycle, ok = readResult[lifecycle.Summary](j)
 	case work.JobRestore:
 		out.Restore, ok = readResult[backup.RestoreSummary](j)
 	case work.JobHook, work.JobHookSyncAll, work.JobHookSyncRepo:

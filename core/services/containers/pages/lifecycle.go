@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -23,16 +23,16 @@ type lifecycleView struct {
 func (l lifecycleView) possibleActions() []string {
 	switch l.State {
 	case record.StateRunning:
-		return []string{change.ActionRestart, change.ActionStop}
+		return []string{lifecycle.ActionRestart, lifecycle.ActionStop}
 	case record.StateStopped:
-		return []string{change.ActionStart}
+		return []string{lifecycle.ActionStart}
 	}
-	return []string{change.ActionStart, change.ActionRestart, change.ActionStop}
+	return []string{lifecycle.ActionStart, lifecycle.ActionRestart, lifecycle.ActionStop}
 }
 
 // actionQuestion is the question before an action; a start needs none.
 func (l lifecycleView) actionQuestion(v *ui.View, p pages, action string) string {
-	if action == change.ActionStart {
+	if action == lifecycle.ActionStart {
 		return ""
 	}
 	return v.T("containers."+action+".confirm", "Name", l.Name, "Command", p.lifecycleCommand(l.Project, action, l.Service))

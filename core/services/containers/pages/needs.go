@@ -10,8 +10,10 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/deploycheck"
 	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
+	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
@@ -47,8 +49,8 @@ type Projects interface {
 
 // Lifecycle starts and stops services.
 type Lifecycle interface {
-	ServiceLifecycle(ctx context.Context, id string) (change.ServiceLifecycle, error)
-	StackLifecycle(ctx context.Context, id string) (change.StackLifecycle, error)
+	ServiceLifecycle(ctx context.Context, id string) (lifecycle.ServiceLifecycle, error)
+	StackLifecycle(ctx context.Context, id string) (lifecycle.StackLifecycle, error)
 	ServiceAction(ctx context.Context, id string, action string) (string, error)
 	StackAction(ctx context.Context, id string, action string) (string, error)
 	Dependents(ctx context.Context, ids []string) (map[string][]change.Dependent, error)
@@ -108,7 +110,7 @@ type Settings interface {
 
 // DeployCheck keeps the deploy check.
 type DeployCheck interface {
-	DeployReport(ctx context.Context) (*service.Report, error)
+	DeployReport(ctx context.Context) (*deploycheck.Report, error)
 	RefreshReport(ctx context.Context) (string, error)
 	Welcome(ctx context.Context) (out service.Welcome, err error)
 	SetWelcome(ctx context.Context, never bool) error

@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
@@ -93,7 +94,7 @@ func (p pages) handleChange(toast string, do func(c *gin.Context, id string) err
 type serviceView struct {
 	project.ServiceDetail
 	Stack     project.StackItem
-	Lifecycle change.ServiceLifecycle
+	Lifecycle lifecycle.ServiceLifecycle
 	Rollback  change.RollbackTarget
 	Rules     []candidate.IgnoreRule
 	Backups   []backup.Backup
@@ -118,8 +119,8 @@ func (s serviceView) lifecycleButtons(p pages) lifecycleView {
 		URL: s.pageURL(p) + "/action", Project: s.Stack.Name, Service: s.Name, Name: s.Stack.Name + " / " + s.Name, State: s.Lifecycle.State,
 		Unavailable: textOrEmpty(s.Lifecycle.UnavailableReason),
 	}
-	if s.Lifecycle.ActiveJob != nil {
-		l.Jobs = []work.ActiveJob{*s.Lifecycle.ActiveJob}
+	if s.Lifecycle.ActiveJob.Of != nil {
+		l.Jobs = []work.ActiveJob{*s.Lifecycle.ActiveJob.Of}
 	}
 	return l
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
-	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
@@ -185,7 +185,7 @@ func (p pages) startScan(c *gin.Context) {
 // stackView is one stack.
 type stackView struct {
 	project.StackDetail
-	Lifecycle change.StackLifecycle
+	Lifecycle lifecycle.StackLifecycle
 	Usage     map[string]usage.ResourceUsage
 	Jobs      []service.Job
 }

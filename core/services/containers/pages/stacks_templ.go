@@ -1511,7 +1511,7 @@ func stackParts(v *ui.View, p pages, st stackView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = lifecycle(v, p, lifecycleView{
+		templ_7745c5c3_Err = lifecycleForm(v, p, lifecycleView{
 			URL: p.base + "/stacks/" + st.ID + "/action", Project: st.Name, Name: st.Name, State: st.Lifecycle.State, Jobs: st.Lifecycle.ActiveJobs, Unavailable: textOrEmpty(st.Lifecycle.UnavailableReason),
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -1642,7 +1642,7 @@ func selfNote(v *ui.View, p pages) templ.Component {
 }
 
 // lifecycle are the buttons to start, stop and restart, with what they run.
-func lifecycle(v *ui.View, p pages, l lifecycleView) templ.Component {
+func lifecycleForm(v *ui.View, p pages, l lifecycleView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -7,16 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
-	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
-
-// engineWait is for how long a job that goes on waits for the engine.
-const engineWait = 5 * time.Minute
 
 // begunChanges returns the changes that an earlier attempt of the job has begun and not ended. If there are any, it waits for
 // the engine, which may start later than the core.
@@ -38,6 +33,28 @@ func (x *Changes) begunChanges(ctx context.Context, job *queue.Job, r *work.Repo
 		}
 	}
 	return open, nil
+}
+
+// completeRecord gives the number of containers to a record that a version without it has written.
+func (x *Changes) completeRecord(ctx context.Context, rec *record.Change) error {
+	if rec.Replicas > 0 {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	svc, err := x.store.FindService(ctx, rec.ServiceID)
+	if err != nil {
+		return err
+	}
+	st, err := x.store.FindStack(ctx, svc.StackID)
+	if err != nil {
+		return err
+	}
+	running, err := x.cfg.Projects.RunningImage(ctx, &st, &svc)
+	if err != nil {
+		return err
+	}
+	rec.Replicas = running.Replicas
+	return x.store.saveChange(ctx, rec)
 }
 
 // settleChanges ends the changes that an earlier attempt has left open, for a canceled job, which begins nothing new.
@@ -94,52 +111,5 @@ func (x *Changes) settleChange(ctx context.Context, spec changeOptions, r *work.
 	return c, c.runSteps(ctx)
 }
 
-// newChange takes a record up. The service goes by the name of the image that it had when the change began: the project's
-// files may say something else by now.
-func (x *Changes) newChange(r *work.Reporter, rec *record.Change, svc record.Service, st record.Stack, spec changeOptions, t project.Target) *change {
-	if ref, err := image.Parse(rec.Image); err == nil {
-		svc.Image, svc.Repo, svc.Tag, svc.Pinned = rec.Image, ref.Repo(), ref.Tag, ref.Digest
-	}
-	return &change{s: x, r: r, rec: rec, svc: svc, stack: st, spec: spec, target: t, started: x.cfg.Now(), recreated: -1}
-}
-
-// checkAllowed returns a precheckError if the change may no longer begin, because the service was archived or the project's
-// files name another image since the change was requested.
-func (c *change) checkAllowed(ctx context.Context) error {
-	if err := c.runPrecheck(ctx); err != nil {
-		return precheckError{err}
-	}
-	return nil
-}
-
-func (c *change) runPrecheck(ctx context.Context) error {
-	svc, err := c.s.store.FindService(ctx, c.svc.ID)
-	if err != nil {
-		return err
-	}
-	st, err := c.s.store.FindStack(ctx, svc.StackID)
-	if err != nil {
-		return err
-	}
-	want := cmp.Or(c.spec.Images[svc.ID], c.rec.Image)
-	switch {
-	case svc.ArchivedAt != 0 || st.ArchivedAt != 0:
-		return record.ArchivedError(svc.Name)
-	case svc.Image != want || c.rec.Image != want:
-		return fault.New(fault.Conflict, "The compose files of %s name another image for %s now: %s.", st.Project, svc.Name, svc.Image)
-	}
-	c.stack = st
-	return c.checkDrift(ctx)
-}
-
-// imageLock is held while a change moves the name of an image. Services of several stacks may share the name: without the
-// lock one change would recreate its service from what the other has just named.
-func (c *change) imageLock(ctx context.Context) (unlock func(), err error) {
-	key := "image/" + c.svc.ImageRef().String()
-	if ctx.Err() == nil {
-		return c.s.cfg.Locks.LockKey(ctx, key)
-	}
-	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
-	defer cancel()
-	return c.s.cfg.Locks.LockKey(wait, key)
-}
+// engineWait is for how long a job that goes on waits for the engine.
+const engineWait = 5 * time.Minute

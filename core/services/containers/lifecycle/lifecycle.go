@@ -1,12 +1,14 @@
-package change
+// Package lifecycle starts, stops and restarts services and stacks, and tells whether they run.
+package lifecycle
 
 import (
 	"context"
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -23,15 +25,9 @@ const (
 
 // ServiceLifecycle is whether a service runs, and what works on it.
 type ServiceLifecycle struct {
-	State             record.LifecycleState `json:"state" enum:"running,stopped,partial,unknown"`
-	ActiveJob         *work.ActiveJob       `json:"activeJob"`
-	UnavailableReason *string               `json:"unavailableReason" doc:"Why it cannot be started or stopped here; null if it can."`
-}
-
-// TransformSchema implements huma.SchemaTransformer: activeJob may be null.
-func (ServiceLifecycle) TransformSchema(_ huma.Registry, schema *huma.Schema) *huma.Schema {
-	schema.Properties["activeJob"] = &huma.Schema{AnyOf: []*huma.Schema{schema.Properties["activeJob"], {Type: "null"}}}
-	return schema
+	State             record.LifecycleState        `json:"state" enum:"running,stopped,partial,unknown"`
+	ActiveJob         api.Optional[work.ActiveJob] `json:"activeJob"`
+	UnavailableReason *string                      `json:"unavailableReason" doc:"Why it cannot be started or stopped here; null if it can."`
 }
 
 // StackLifecycle is whether a stack runs, and what works on its services.
@@ -65,7 +61,7 @@ func (l *Lifecycle) ServiceLifecycle(ctx context.Context, id string) (ServiceLif
 	}
 	out := ServiceLifecycle{}
 	if len(jobs) > 0 {
-		out.ActiveJob = &jobs[0]
+		out.ActiveJob.Of = &jobs[0]
 	}
 	states, why := l.serviceStates(ctx, inv, []*record.Service{svc})
 	out.State = states[id]
@@ -118,7 +114,7 @@ func (l *Lifecycle) cannotStart(ctx context.Context, inv *project.Inventory, svc
 	if err != nil || len(list) > 0 {
 		return ""
 	}
-	info, err := l.cfg.Host.Engine().Info(ctx, l.cfg.Settings().ComposeBin)
+	info, err := l.cfg.Host.Engine().Info(ctx, l.cfg.ComposeBin())
 	if err == nil && info.Compose != nil && !info.Compose.PullPolicy {
 		return unavailableNone
 	}
@@ -186,7 +182,7 @@ func (l *Lifecycle) ServiceAction(ctx context.Context, id, action string) (strin
 	}
 	return l.cfg.Jobs.SubmitNew(ctx, work.Submission{
 		Kind: work.JobServiceLifecycle, Locks: []string{work.ServiceLock(id)}, Services: []string{id}, Stacks: []string{svc.StackID},
-		Payload: LifecycleJob{work.Subject{Scope: work.ScopeService, StackID: svc.StackID, ServiceID: id, Reason: work.ReasonUI}, action},
+		Payload: Job{work.Subject{Scope: work.ScopeService, StackID: svc.StackID, ServiceID: id, Reason: work.ReasonUI}, action},
 	})
 }
 
@@ -210,10 +206,42 @@ func (l *Lifecycle) StackAction(ctx context.Context, id, action string) (string,
 	}
 	sub := work.Submission{
 		Kind: work.JobStackLifecycle, Stacks: []string{id}, Locks: []string{"containers/stack/" + id},
-		Payload: LifecycleJob{work.Subject{Scope: work.ScopeStack, StackID: id, Reason: work.ReasonUI}, action},
+		Payload: Job{work.Subject{Scope: work.ScopeStack, StackID: id, Reason: work.ReasonUI}, action},
 	}
 	for _, svc := range inv.MembersOf(id) {
 		sub.Locks, sub.Services = append(sub.Locks, work.ServiceLock(svc.ID)), append(sub.Services, svc.ID)
 	}
 	return l.cfg.Jobs.SubmitNew(ctx, sub)
+}
+
+// Lifecycle starts, stops and restarts services and stacks.
+type Lifecycle struct{ cfg Config }
+
+// Config is what the lifecycle needs.
+type Config struct {
+	Store    *record.Store
+	Host     *host.Host
+	Projects *project.Projects
+	Jobs     *work.Queue
+	// Locks has a lock for each stack.
+	Locks  *work.KeyedMutex
+	Logger hclog.Logger
+	// ComposeBin returns the compose command in use.
+	ComposeBin func() string
+}
+
+// New returns the lifecycle.
+func New(cfg Config) *Lifecycle { return &Lifecycle{cfg} }
+
+// Job is the payload of JobServiceLifecycle and JobStackLifecycle.
+type Job struct {
+	work.Subject
+	Action string `json:"action,omitempty"`
+}
+
+// Summary is the summary of a lifecycle job.
+type Summary struct {
+	Action  string                `json:"action"`
+	Command []string              `json:"command"`
+	State   record.LifecycleState `json:"state"`
 }

@@ -1,13 +1,7 @@
 package change
 
 import (
-	"cmp"
-	"context"
-	"slices"
-	"time"
-
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
-	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
@@ -98,66 +92,19 @@ func newStackSummary(st *record.Stack) *StackSummary {
 	}}
 }
 
-// addChange adds a finished change to the summary, with what runs now.
-func (sum *StackSummary) addChange(ctx context.Context, c *change) {
-	u, id := &sum.Update, c.svc.ID
-	u.OldDigests[id], u.NewDigests[id] = cmp.Or(c.rec.FromDigest, c.rec.FromImage), cmp.Or(c.rec.ToDigest, c.rec.ToImage)
-	if runs := c.runsNow(ctx); runs != "" {
-		u.FinalDigests[id] = runs
-	}
-	u.PullTagsPulled = append(u.PullTagsPulled, c.outcome.TagsPulled...)
-	u.PullTagWarnings = append(u.PullTagWarnings, c.outcome.Warnings...)
-	sum.Backup = append(sum.Backup, c.outcome.Backups...)
-	if c.rec.Status == record.ChangeSuccess {
-		u.ChangedServices, u.TargetTagsPulled = append(u.ChangedServices, id), append(u.TargetTagsPulled, c.svc.ImageRef().String())
-		return
-	}
-	failure := ServiceFailure{ServiceID: id, FailureStep: cmp.Or(c.outcome.FailureStep, c.rec.Step), LastError: c.rec.Error, Reason: c.rec.Reason, Canceled: c.isCanceled()}
-	if c.rec.Status == record.ChangeFailed && stepOrder(c.rec.Step) < 0 {
-		failure.FailureStep = c.rec.Step
-	}
-	var back *RollbackSummary
-	if c.rec.Status == record.ChangeRolledBack {
-		back = &RollbackSummary{Trigger: c.outcome.Trigger, ToDigests: map[string]string{id: u.OldDigests[id]}, Stopped: c.staysStopped()}
-	}
-	sum.AddFailure(failure, back)
+// PullWarning is a further tag that could not be pulled.
+type PullWarning struct {
+	ServiceID string `json:"serviceId"`
+	TagRef    string `json:"tagRef"`
+	Error     string `json:"error"`
 }
 
-// isCanceled reports whether the change did not succeed because its job was canceled.
-func (c *change) isCanceled() bool { return c.rec.Reason == failure.Canceled }
-
-// engineAnswer is for how long the engine is asked what runs after a change.
-const engineAnswer = time.Minute
-
-// runsNow returns the digest of what the service's containers are made from, or the id of the image where it has none. It is
-// empty where they differ, there are none, or the engine does not answer.
-func (c *change) runsNow(ctx context.Context) string {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineAnswer)
-	defer cancel()
-	o, _, err := c.s.cfg.Projects.ObserveEngine(ctx, c.stack.Project)
-	if err != nil {
-		c.r.LogWarning(ctx, "%s: the engine does not tell what runs: %s", c.displayName(), failure.Text(err))
-		return ""
-	}
-	now := o.StateOf(c.stack.Project, &c.svc)
-	if now.Problem == project.RuntimeAmbiguous {
-		return ""
-	}
-	known := []string{c.rec.ToDigest, c.rec.FromDigest}
-	if now.ID == c.rec.FromImage {
-		slices.Reverse(known)
-	}
-	for _, digest := range known {
-		if digest != "" && slices.Contains(now.Digests, digest) {
-			return digest
-		}
-	}
-	return cmp.Or(now.Digest, now.ID)
-}
-
-// summarizeChange returns the summary of a job with one service.
-func (c *change) summarizeChange(ctx context.Context) UpdateSummary {
-	sum := newStackSummary(&c.stack)
-	sum.addChange(ctx, c)
-	return UpdateSummary{Mode: ModeApply, Targets: []project.Target{}, Stacks: []StackSummary{*sum}}
+// LeftOut is a service that an update of a stack or of everything does not include, because its candidate was rolled back.
+type LeftOut struct {
+	ServiceID string `json:"serviceId" example:"svc_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	StackID   string `json:"stackId" example:"stk_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
+	Name      string `json:"name" example:"blog / web"`
+	Digest    string `json:"digest"`
+	Reason    string `json:"reason" enum:"rolled_back"`
+	JobID     string `json:"jobId" doc:"The job that brought the former image back."`
 }

@@ -1,4 +1,4 @@
-package change
+package lifecycle
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/containers/health"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -14,26 +15,13 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// LifecycleJob is the payload of JobServiceLifecycle and JobStackLifecycle.
-type LifecycleJob struct {
-	work.Subject
-	Action string `json:"action,omitempty"`
-}
-
-// LifecycleSummary is the summary of a lifecycle job.
-type LifecycleSummary struct {
-	Action  string                `json:"action"`
-	Command []string              `json:"command"`
-	State   record.LifecycleState `json:"state"`
-}
-
 // RunLifecycle runs the compose command, and reads afterwards what runs. It may be repeated: the commands lead to a state.
-func (l *Lifecycle) RunLifecycle(ctx context.Context, job *queue.Job, spec LifecycleJob, r *work.Reporter) (any, error) {
-	st, err := l.store.FindStack(ctx, spec.StackID)
+func (l *Lifecycle) RunLifecycle(ctx context.Context, job *queue.Job, spec Job, r *work.Reporter) (any, error) {
+	st, err := l.cfg.Store.FindStack(ctx, spec.StackID)
 	if err != nil {
 		return nil, err
 	}
-	services, err := l.store.ListStackServices(ctx, st.ID)
+	services, err := l.cfg.Store.ListStackServices(ctx, st.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +53,7 @@ func (l *Lifecycle) RunLifecycle(ctx context.Context, job *queue.Job, spec Lifec
 		err = l.checkScale(ctx, &st, scale)
 	}
 	l.cfg.Projects.RefreshServices(context.WithoutCancel(ctx), ids)
-	out := LifecycleSummary{Action: spec.Action, Command: []string{}, State: record.StateUnknown}
+	out := Summary{Action: spec.Action, Command: []string{}, State: record.StateUnknown}
 	if res != nil {
 		out.Command = res.Command
 	}
@@ -73,7 +61,7 @@ func (l *Lifecycle) RunLifecycle(ctx context.Context, job *queue.Job, spec Lifec
 		return out, err
 	}
 	states := map[string]record.LifecycleState{}
-	if services, err = l.store.ListStackServices(ctx, st.ID); err != nil {
+	if services, err = l.cfg.Store.ListStackServices(ctx, st.ID); err != nil {
 		return out, err
 	}
 	for _, svc := range services {
@@ -110,7 +98,7 @@ func (l *Lifecycle) checkScale(ctx context.Context, st *record.Stack, scale map[
 	}
 	for _, name := range slices.Sorted(maps.Keys(scale)) {
 		list := slices.DeleteFunc(slices.Clone(all), func(c engine.Container) bool { return c.Labels[host.LabelService] != name })
-		if err := (wantedContainers{replicas: scale[name]}).requireReplicas(name, list); err != nil {
+		if err := (health.Wanted{Replicas: scale[name]}).RequireReplicas(name, list); err != nil {
 			return err
 		}
 	}

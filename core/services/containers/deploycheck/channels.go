@@ -1,4 +1,4 @@
-package containers
+package deploycheck
 
 import (
 	"context"
@@ -18,9 +18,9 @@ var channelChecks = []struct{ id, role, title string }{
 }
 
 // checkChannel looks whether a channel that is switched on has what it needs, and what became of its last delivery.
-func (s *Service) checkChannel(ctx context.Context, role string) ReportCheck {
+func (r *Reports) checkChannel(ctx context.Context, role string) ReportCheck {
 	const impact = "Nobody hears of updates and new versions by this channel."
-	enabled, err := s.cfg.Channels.CheckRole(ctx, role)
+	enabled, err := r.cfg.Channels.CheckRole(ctx, role)
 	switch {
 	case !enabled && err != nil:
 		return failCheck("The settings of notifications cannot be read.", impact, "", "Look at the log of the core.")
@@ -34,7 +34,7 @@ func (s *Service) checkChannel(ctx context.Context, role string) ReportCheck {
 		return failCheck("The channel is switched on and cannot send.", impact, why,
 			"Complete its settings on the page of notifications, or switch it off.")
 	}
-	last, err := s.cfg.Channels.LastDeliveries(ctx)
+	last, err := r.cfg.Channels.LastDeliveries(ctx)
 	if err != nil {
 		return failCheck("The last deliveries cannot be read.", impact, "", "Look at the log of the core.")
 	}

@@ -1,4 +1,5 @@
-package change
+// Package health waits until services consist of the wanted containers and these are healthy.
+package health
 
 import (
 	"context"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -23,24 +25,23 @@ type containerWatch struct {
 	since    time.Time
 }
 
-// waitHealthy waits until the service has exactly the wanted containers and they are healthy: by their health check, or,
+// WaitHealthy waits until the service has exactly the wanted containers and they are healthy: by their health check, or,
 // without one, by running for the settling time without a restart. The containers are looked up each time: compose may
 // replace them.
-func (h *healthChecker) waitHealthy(ctx context.Context, r *work.Reporter, st *record.Stack, svc *record.Service, want wantedContainers) error {
-	set := h.cfg.Settings()
-	limit := set.HealthTimeout
+func (h *Checker) WaitHealthy(ctx context.Context, r *work.Reporter, st *record.Stack, svc *record.Service, want Wanted) error {
+	limit := h.settings().Timeout
 	if svc.HealthTimeout > 0 {
 		limit = time.Duration(svc.HealthTimeout) * time.Second
 	}
 	limit = want.runTimeLimit(svc, limit)
-	begin, grace, outages := time.Now(), time.Duration(0), h.cfg.Host.OutageCount()
+	begin, grace, outages := time.Now(), time.Duration(0), h.host.OutageCount()
 	seen := map[string]*containerWatch{}
 	for {
 		state, wait, err := h.inspectContainers(ctx, st, svc, want, seen)
 		if ctx.Err() == nil && failure.IsEngineGone(err) {
 			// An engine that is restarted says nothing about the service: it is asked again while there is time.
 			state, err = stateAway, nil
-			_ = h.cfg.Host.AskEngine(ctx)
+			_ = h.host.AskEngine(ctx)
 		}
 		if err != nil {
 			return err
@@ -49,14 +50,14 @@ func (h *healthChecker) waitHealthy(ctx context.Context, r *work.Reporter, st *r
 			return err
 		}
 		if state == "" {
-			return h.cfg.Host.RetryStep(ctx, func() error { return h.checkDigest(ctx, svc, want) })
+			return h.host.RetryStep(ctx, func() error { return h.checkDigest(ctx, svc, want) })
 		}
 		grace = max(grace, wait)
-		if time.Since(begin) > limit+grace && want.runsOnce == runsAsBefore && state == stateRunning {
+		if time.Since(begin) > limit+grace && want.RunsOnce == RunsAsBefore && state == stateRunning {
 			r.LogWarning(ctx, "%s / %s still runs after %s, and is not waited for any longer", st.Project, svc.Name, limit)
-			return h.cfg.Host.RetryStep(ctx, func() error { return h.checkDigest(ctx, svc, want) })
+			return h.host.RetryStep(ctx, func() error { return h.checkDigest(ctx, svc, want) })
 		}
-		if time.Since(begin) > limit+grace && want.runsOnce != "" {
+		if time.Since(begin) > limit+grace && want.RunsOnce != "" {
 			return fault.New(fault.Conflict, "%s did not end within %s: %s", svc.Name, limit, state)
 		}
 		if time.Since(begin) > limit+grace {
@@ -69,26 +70,19 @@ func (h *healthChecker) waitHealthy(ctx context.Context, r *work.Reporter, st *r
 	}
 }
 
-// States of containers that wait for something, besides those in words.
-const (
-	stateAway    = "the engine does not answer"
-	stateCreated = "the container is created"
-	stateRunning = "it runs to its end"
-)
-
 // checkInterrupted returns an error if a state cannot get better by itself because the engine was away since the given number of outages:
 // nobody starts a container any more that was only created.
-func (h *healthChecker) checkInterrupted(state string, outages int64) error {
-	if state == stateCreated && h.cfg.Host.OutageCount() != outages {
-		return fault.Wrap(errNotRunning, fault.Conflict, "The engine went away before it started a container.")
+func (h *Checker) checkInterrupted(state string, outages int64) error {
+	if state == stateCreated && h.host.OutageCount() != outages {
+		return fault.Wrap(ErrNotRunning, fault.Conflict, "The engine went away before it started a container.")
 	}
 	return nil
 }
 
 // inspectContainers inspects the containers once. The state is empty if all are healthy, else it says what is awaited. The
 // grace is their longest start period.
-func (h *healthChecker) inspectContainers(ctx context.Context, st *record.Stack, svc *record.Service, want wantedContainers, seen map[string]*containerWatch) (state string, grace time.Duration, err error) {
-	list, err := h.cfg.Host.AllContainersOf(ctx, st.Project, svc.Name)
+func (h *Checker) inspectContainers(ctx context.Context, st *record.Stack, svc *record.Service, want Wanted, seen map[string]*containerWatch) (state string, grace time.Duration, err error) {
+	list, err := h.host.AllContainersOf(ctx, st.Project, svc.Name)
 	if err != nil {
 		return "", 0, err
 	}
@@ -96,19 +90,19 @@ func (h *healthChecker) inspectContainers(ctx context.Context, st *record.Stack,
 		return missing, 0, err
 	}
 	for _, c := range list {
-		d, err := h.cfg.Host.Engine().Inspect(ctx, c.ID)
+		d, err := h.host.Engine().Inspect(ctx, c.ID)
 		if fault.CodeOf(err) == fault.NotFound {
 			return "a container was replaced", 0, nil
 		}
 		if err != nil {
 			return "", 0, fmt.Errorf("inspect %s: %w", c.Name, err)
 		}
-		if d.ImageID != want.imageID {
-			return "", 0, fault.New(fault.Conflict, "The container %s runs image %s instead of %s.", d.Name, record.ShortDigest(d.ImageID), record.ShortDigest(want.imageID))
+		if d.ImageID != want.ImageID {
+			return "", 0, fault.New(fault.Conflict, "The container %s runs image %s instead of %s.", d.Name, record.ShortDigest(d.ImageID), record.ShortDigest(want.ImageID))
 		}
 		grace = max(grace, time.Duration(d.StartPeriodMS)*time.Millisecond)
 		var waits string
-		if want.runsOnce != "" {
+		if want.RunsOnce != "" {
 			waits, err = checkEnded(d)
 		} else {
 			waits, err = h.checkHealth(d, seen)
@@ -124,7 +118,7 @@ func (h *healthChecker) inspectContainers(ctx context.Context, st *record.Stack,
 }
 
 // checkHealth returns what a container is waiting for, "" if it is healthy, or an error if it will not become healthy.
-func (h *healthChecker) checkHealth(d *engine.Detail, seen map[string]*containerWatch) (waits string, err error) {
+func (h *Checker) checkHealth(d *engine.Detail, seen map[string]*containerWatch) (waits string, err error) {
 	w := seen[d.ID]
 	if w == nil {
 		w = &containerWatch{restarts: d.RestartCount, started: d.StartedAt, since: time.Now()}
@@ -132,7 +126,7 @@ func (h *healthChecker) checkHealth(d *engine.Detail, seen map[string]*container
 	}
 	switch {
 	case d.State == "exited" || d.State == "dead" || d.Error != "":
-		return "", fault.Wrap(errNotRunning, fault.Conflict, "The container %s ended with exit code %d%s.", d.Name, d.ExitCode, describeState(d))
+		return "", fault.Wrap(ErrNotRunning, fault.Conflict, "The container %s ended with exit code %d%s.", d.Name, d.ExitCode, describeState(d))
 	case d.State == "restarting" || d.RestartCount > w.restarts || d.RestartCount > 0 && d.StartedAt != w.started:
 		code := ""
 		if d.State == "restarting" {
@@ -149,7 +143,7 @@ func (h *healthChecker) checkHealth(d *engine.Detail, seen map[string]*container
 	case d.Health == "healthy":
 		return "", nil
 	}
-	settle := h.cfg.Settings().SettleTime
+	settle := h.settings().SettleTime
 	if w.started != d.StartedAt {
 		w.started, w.since = d.StartedAt, time.Now()
 	}
@@ -159,29 +153,49 @@ func (h *healthChecker) checkHealth(d *engine.Detail, seen map[string]*container
 	return "", nil
 }
 
-func describeState(d *engine.Detail) string {
-	switch {
-	case d.OOMKilled:
-		return ": it ran out of memory"
-	case d.Error != "":
-		return ": " + d.Error
-	case d.HealthLog != "":
-		return ": " + d.HealthLog
-	}
-	return ""
-}
-
 // checkDigest makes sure that the image is the one that was asked for.
-func (h *healthChecker) checkDigest(ctx context.Context, svc *record.Service, want wantedContainers) error {
-	if want.digest == "" {
+func (h *Checker) checkDigest(ctx context.Context, svc *record.Service, want Wanted) error {
+	if want.Digest == "" {
 		return nil
 	}
-	found, err := h.cfg.Host.Engine().Images(ctx, []string{want.imageID})
+	found, err := h.host.Engine().Images(ctx, []string{want.ImageID})
 	if err != nil {
 		return err
 	}
-	if len(found) == 1 && found[0] != nil && slices.Contains(record.DigestsInRepo(svc.Repo, found[0].RepoDigests), want.digest) {
+	if len(found) == 1 && found[0] != nil && slices.Contains(record.DigestsInRepo(svc.Repo, found[0].RepoDigests), want.Digest) {
 		return nil
 	}
-	return fault.New(fault.Conflict, "The image that runs is not known under the digest %s.", want.digest)
+	return fault.New(fault.Conflict, "The image that runs is not known under the digest %s.", want.Digest)
+}
+
+// Checker finds out whether services consist of the wanted containers, and whether these are healthy.
+type Checker struct {
+	host     *host.Host
+	settings func() Settings
+}
+
+// Settings say how long things may take.
+type Settings struct {
+	// Timeout is how long a new container may take to become healthy, SettleTime how long one without a health check must run.
+	Timeout, SettleTime time.Duration
+}
+
+// New returns a checker. settings returns those in use.
+func New(h *host.Host, settings func() Settings) *Checker { return &Checker{h, settings} }
+
+// CheckStopped makes sure that a service that does not run consists of the wanted containers.
+func (h *Checker) CheckStopped(ctx context.Context, st *record.Stack, svc *record.Service, want Wanted) error {
+	list, err := h.host.AllContainersOf(ctx, st.Project, svc.Name)
+	if err != nil {
+		return err
+	}
+	if err := want.RequireReplicas(svc.Name, list); err != nil {
+		return err
+	}
+	for _, c := range list {
+		if c.ImageID != want.ImageID {
+			return fault.New(fault.Conflict, "The container %s has image %s instead of %s.", c.Name, record.ShortDigest(c.ImageID), record.ShortDigest(want.ImageID))
+		}
+	}
+	return nil
 }

@@ -10,16 +10,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
-// LeftOut is a service that an update of a stack or of everything does not include, because its candidate was rolled back.
-type LeftOut struct {
-	ServiceID string `json:"serviceId" example:"svc_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-	StackID   string `json:"stackId" example:"stk_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-	Name      string `json:"name" example:"blog / web"`
-	Digest    string `json:"digest"`
-	Reason    string `json:"reason" enum:"rolled_back"`
-	JobID     string `json:"jobId" doc:"The job that brought the former image back."`
-}
-
 // listLeftOut returns the services that an update does not include only because their candidates were rolled back, by name. An
 // update of one service leaves none out.
 func listLeftOut(inv *project.Inventory, spec *UpdateJob) (out []LeftOut) {

@@ -1,4 +1,4 @@
-package containers
+package deploycheck
 
 import (
 	"cmp"
@@ -16,8 +16,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
-func (s *Service) checkEngine(ctx context.Context) ReportCheck {
-	info, err := s.engine().Info(ctx, "")
+func (r *Reports) checkEngine(ctx context.Context) ReportCheck {
+	info, err := r.cfg.Engine().Info(ctx, "")
 	if err != nil {
 		return failCheck("The container engine does not answer.", "Nothing can be discovered, checked or updated.", failure.Text(err),
 			"Mount the engine's socket into this container, or set host in the config of the engine's instance.")
@@ -26,9 +26,9 @@ func (s *Service) checkEngine(ctx context.Context) ReportCheck {
 		fmt.Sprintf("version %s, API %s, %s/%s", info.Version, info.APIVersion, info.OS, info.Arch))
 }
 
-func (s *Service) checkCompose(ctx context.Context) ReportCheck {
-	bin := s.settings().ComposeBin
-	info, err := s.engine().Info(ctx, bin)
+func (r *Reports) checkCompose(ctx context.Context) ReportCheck {
+	bin := r.cfg.Settings().ComposeBin
+	info, err := r.cfg.Engine().Info(ctx, bin)
 	if err != nil {
 		return failCheck("The compose command could not be tried.", "Services cannot be updated, started or stopped.", failure.Text(err),
 			"Make the container engine answer first.")
@@ -40,8 +40,8 @@ func (s *Service) checkCompose(ctx context.Context) ReportCheck {
 	return passCheck("The compose command runs.", bin+" "+info.Compose.Version)
 }
 
-func (s *Service) checkFiles(ctx context.Context) ReportCheck {
-	projects, err := s.repo.ListProjects(ctx)
+func (r *Reports) checkFiles(ctx context.Context) ReportCheck {
+	projects, err := r.cfg.Store.ListProjects(ctx)
 	if err != nil {
 		return failCheck("The projects could not be read.", "", "", "Look at the log of the core.")
 	}
@@ -53,7 +53,7 @@ func (s *Service) checkFiles(ctx context.Context) ReportCheck {
 		}
 		seen++
 		for _, f := range p.Files {
-			if err := checkReadable(compose.Source{WorkingDir: p.WorkingDir, Files: []string{f}, Roots: s.ReadableRoots()}); err != nil {
+			if err := checkReadable(compose.Source{WorkingDir: p.WorkingDir, Files: []string{f}, Roots: r.cfg.ReadableRoots()}); err != nil {
 				bad = append(bad, f)
 			}
 		}
@@ -80,8 +80,8 @@ func checkReadable(src compose.Source) error {
 	return err
 }
 
-func (s *Service) checkImages(ctx context.Context) ReportCheck {
-	services, err := s.repo.ListServices(ctx)
+func (r *Reports) checkImages(ctx context.Context) ReportCheck {
+	services, err := r.cfg.Store.ListServices(ctx)
 	if err != nil {
 		return failCheck("The services could not be read.", "", "", "Look at the log of the core.")
 	}
@@ -106,22 +106,22 @@ func (s *Service) checkImages(ctx context.Context) ReportCheck {
 	return passCheck("All services name an image.", fmt.Sprintf("%d services", seen))
 }
 
-func (s *Service) checkBackupDir(ctx context.Context) ReportCheck {
-	set, err := s.systemSettings(ctx)
-	if err != nil || !set.Backup.Enabled {
+func (r *Reports) checkBackupDir(ctx context.Context) ReportCheck {
+	set, err := r.cfg.Backups(ctx)
+	if err != nil || !set.Enabled {
 		return skipCheck(naSwitch, "Backups are switched off.")
 	}
-	if err := backup.ProbeDir(set.Backup.BaseDir); err != nil {
+	if err := backup.ProbeDir(set.BaseDir); err != nil {
 		return failCheck("The directory of backups cannot be written.", "Updates of services with data stop before they change anything.",
 			backup.Reason(err), "Choose another directory in the settings, or make it writable.")
 	}
-	return passCheck("The directory of backups can be written.", set.Backup.BaseDir)
+	return passCheck("The directory of backups can be written.", set.BaseDir)
 }
 
 // checkRegistries tells which registries are likely to want credentials that are not there: those whose services could not
 // be checked.
-func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
-	services, err := s.repo.ListServices(ctx)
+func (r *Reports) checkRegistries(ctx context.Context) ReportCheck {
+	services, err := r.cfg.Store.ListServices(ctx)
 	if err != nil {
 		return failCheck("The services could not be read.", "", "", "Look at the log of the core.")
 	}
@@ -141,7 +141,7 @@ func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
 	if len(hosts) == 0 {
 		return skipCheck(naPrereq, "No service was found yet.")
 	}
-	known, err := s.Credentials(ctx, hosts)
+	known, err := r.cfg.Registries.Credentials(ctx, hosts)
 	evidence := fmt.Sprintf("%d registries, credentials for %s", len(hosts), cmp.Or(texts.JoinSome(known, 5), "none"))
 	if err != nil {
 		return failCheck("The credentials for registries cannot be read.", "Private images cannot be checked or pulled.", failure.Text(err),
@@ -156,9 +156,9 @@ func (s *Service) checkRegistries(ctx context.Context) ReportCheck {
 }
 
 // checkCooling tells which registries are left alone because they limit requests.
-func (s *Service) checkCooling(ctx context.Context) ReportCheck {
+func (r *Reports) checkCooling(ctx context.Context) ReportCheck {
 	var resting []string
-	for host, until := range s.CoolingHosts(ctx) {
+	for host, until := range r.cfg.Registries.CoolingHosts(ctx) {
 		resting = append(resting, host+" until "+store.FormatTime(until))
 	}
 	if len(resting) == 0 {
@@ -170,8 +170,8 @@ func (s *Service) checkCooling(ctx context.Context) ReportCheck {
 		"Sign in to them, check less often, or lower registry_cooldown_seconds once the limit is higher.")
 }
 
-func (s *Service) checkBaseURL(ctx context.Context) ReportCheck {
-	if url := s.PublicBaseURL(ctx); url != "" {
+func (r *Reports) checkBaseURL(ctx context.Context) ReportCheck {
+	if url := r.cfg.PublicBaseURL(ctx); url != "" {
 		return passCheck("Links in notifications can be clicked.", url)
 	}
 	c := skipCheck(naPrereq, "Links in notifications are paths.")
@@ -180,9 +180,9 @@ func (s *Service) checkBaseURL(ctx context.Context) ReportCheck {
 }
 
 // checkHooks is the part of the deploy check about package webhooks.
-func (s *Service) checkHooks(ctx context.Context) ReportCheck {
+func (r *Reports) checkHooks(ctx context.Context) ReportCheck {
 	const impact = "New images are seen by scheduled checks alone."
-	setup, err := s.Webhooks.Setup(ctx)
+	setup, err := r.cfg.Webhooks.Setup(ctx)
 	if err != nil {
 		return failCheck("The settings of package webhooks cannot be read.", impact, "",
 			"Set the access token again, or restore the key that it was sealed with.")

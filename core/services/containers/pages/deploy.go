@@ -12,7 +12,10 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/deploycheck"
 )
 
-func (p pages) deployRoutes() []httpd.Route {
+// deployPages are the page of the deploy check.
+type deployPages struct{ pages }
+
+func (p deployPages) deployRoutes() []httpd.Route {
 	return []httpd.Route{
 		getRoute("/deploy-check", p.showDeployCheck), getRoute("/deploy-check/live", p.deployLive),
 		postRoute("/deploy-check/refresh", func(c *gin.Context) {
@@ -32,7 +35,7 @@ type deployView struct {
 	Welcome service.Welcome
 }
 
-func (p pages) deployView(c *gin.Context) (out deployView, err error) {
+func (p deployPages) deployView(c *gin.Context) (out deployView, err error) {
 	if out.Report, err = p.service.DeployReport(c.Request.Context()); err != nil {
 		return out, err
 	}
@@ -40,17 +43,17 @@ func (p pages) deployView(c *gin.Context) (out deployView, err error) {
 	return out, err
 }
 
-func (p pages) showDeployCheck(c *gin.Context) {
+func (p deployPages) showDeployCheck(c *gin.Context) {
 	d, err := p.deployView(c)
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
 	v := p.newView(c, "containers.deploy.title")
-	p.kit.Render(c, v, http.StatusOK, deployPage(v, p, d))
+	p.kit.Render(c, v, http.StatusOK, deployPage(v, p.pages, d))
 }
 
-func (p pages) deployLive(c *gin.Context) {
+func (p deployPages) deployLive(c *gin.Context) {
 	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
 		d, err := p.deployView(c)
 		return deployParts(v, d), false, err

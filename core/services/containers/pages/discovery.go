@@ -17,7 +17,10 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
-func (p pages) discoveryRoutes() []httpd.Route {
+// discoveryPages are the pages of discovery and of version inference.
+type discoveryPages struct{ pages }
+
+func (p discoveryPages) discoveryRoutes() []httpd.Route {
 	return []httpd.Route{
 		getRoute("/discovery", p.showDiscovery), getRoute("/discovery/live", p.discoveryLive),
 		postRoute("/discovery/scan", func(c *gin.Context) {
@@ -30,12 +33,13 @@ func (p pages) discoveryRoutes() []httpd.Route {
 			id, err := p.service.AcceptMove(c.Request.Context(), c.PostForm("project"), c.PostForm("workingDir"), files)
 			p.answerJob(c, id, err)
 		}),
+		getRoute("/queue/version-inference", p.showInference), getRoute("/queue/version-inference/live", p.inferenceLive),
 		postRoute("/discovery/restore", p.archiveProject(false, "containers.project.restored")),
 	}
 }
 
 // archiveProject takes the name of a project from a form: it may hold whatever compose allows.
-func (p pages) archiveProject(archive bool, toast string) gin.HandlerFunc {
+func (p discoveryPages) archiveProject(archive bool, toast string) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		name := c.PostForm("project")
 		p.finishAction(c, "/discovery", toast, p.service.ArchiveProject(c.Request.Context(), name, archive), "Name", name)
@@ -49,7 +53,7 @@ type discoveryView struct {
 	Last     []service.Job
 }
 
-func (p pages) discoveryView(ctx context.Context, archived string) (out discoveryView, err error) {
+func (p discoveryPages) discoveryView(ctx context.Context, archived string) (out discoveryView, err error) {
 	out.Archived = archived
 	if out.Projects, err = p.service.ListProjects(ctx, archived); err != nil {
 		return out, err
@@ -58,21 +62,21 @@ func (p pages) discoveryView(ctx context.Context, archived string) (out discover
 	return out, err
 }
 
-func (p pages) showDiscovery(c *gin.Context) {
+func (p discoveryPages) showDiscovery(c *gin.Context) {
 	d, err := p.discoveryView(c.Request.Context(), c.Query("archived"))
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
 	v := p.newView(c, "containers.discovery.title")
-	p.kit.Render(c, v, http.StatusOK, discoveryPage(v, p, d))
+	p.kit.Render(c, v, http.StatusOK, discoveryPage(v, p.pages, d))
 }
 
-func (p pages) discoveryLive(c *gin.Context) {
+func (p discoveryPages) discoveryLive(c *gin.Context) {
 	archived := c.Query("archived")
 	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
 		d, err := p.discoveryView(c.Request.Context(), archived)
-		return discoveryParts(v, p, d), false, err
+		return discoveryParts(v, p.pages, d), false, err
 	})
 }
 
@@ -99,7 +103,7 @@ func inferenceStatuses() []string {
 	return []string{"missing", "queued", "running", "ready", "stale", "all_failed"}
 }
 
-func (p pages) inferenceView(c *gin.Context) (out inferenceView, err error) {
+func (p discoveryPages) inferenceView(c *gin.Context) (out inferenceView, err error) {
 	out.Query, out.Status = c.Query("q"), c.Query("status")
 	ctx := c.Request.Context()
 	if out.InferenceOverview, err = p.service.InferenceOverview(ctx,
@@ -127,19 +131,19 @@ func (i inferenceView) pageURL(path string, page int) string {
 	return ui.Address(path, "q", i.Query, "status", i.Status, "page", number)
 }
 
-func (p pages) showInference(c *gin.Context) {
+func (p discoveryPages) showInference(c *gin.Context) {
 	i, err := p.inferenceView(c)
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
 	v := p.newView(c, "containers.inference.title")
-	p.kit.Render(c, v, http.StatusOK, inferencePage(v, p, i))
+	p.kit.Render(c, v, http.StatusOK, inferencePage(v, p.pages, i))
 }
 
-func (p pages) inferenceLive(c *gin.Context) {
+func (p discoveryPages) inferenceLive(c *gin.Context) {
 	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
 		i, err := p.inferenceView(c)
-		return inferenceParts(v, p, i), false, err
+		return inferenceParts(v, p.pages, i), false, err
 	})
 }

@@ -152,45 +152,6 @@ func textOrEmpty(s *string) string {
 	return *s
 }
 
-// summed are the counts of the stacks.
-type summed struct{ Stacks, Services, Running, Updates int }
-
-func sumUp(list []project.StackDetail) (out summed) {
-	for _, st := range list {
-		out.Stacks++
-		for i := range st.Services {
-			s := &st.Services[i]
-			if s.Archived {
-				continue
-			}
-			out.Services++
-			if s.State == record.StateRunning {
-				out.Running++
-			}
-			if s.Actionable() && !st.Archived {
-				out.Updates++
-			}
-		}
-	}
-	return out
-}
-
-// statusOf is what there is to do with a service: up to date only counts once it was checked.
-func statusOf(s serviceView) string {
-	if s.Candidate == nil && s.CheckedAt.IsZero() {
-		return "unchecked"
-	}
-	return serviceStatus(s.ServiceDetail)
-}
-
-// inferenceText tells why no tags are known that stand for what runs.
-func inferenceText(v *ui.View, s serviceView) string {
-	if s.Inference == nil || s.Inference.Status == "ready" {
-		return v.T("containers.tags.none")
-	}
-	return v.T("containers.tags.pending")
-}
-
 // backupState is what became of a backup, also later.
 func backupState(b backup.Backup) string {
 	if !b.DeletedAt.IsZero() {

@@ -20,8 +20,11 @@ const (
 	lookedAtJobs = 20
 )
 
+// homePages are what other pages show of this service.
+type homePages struct{ pages }
+
 // homePart returns what the home page shows to administrators.
-func (p pages) homePart(ctx context.Context, v *ui.View) (part ui.HomePart, err error) {
+func (p homePages) homePart(ctx context.Context, v *ui.View) (part ui.HomePart, err error) {
 	if !v.Admin() {
 		return part, nil
 	}
@@ -48,25 +51,13 @@ func (p pages) homePart(ctx context.Context, v *ui.View) (part ui.HomePart, err 
 		}
 	}
 	if waiting := waitingUpdates(list); len(waiting) > 0 {
-		part.Card = updatesCard(v, p, waiting)
+		part.Card = updatesCard(v, p.pages, waiting)
 	}
 	return part, nil
 }
 
-// waitingUpdates returns the services whose new version may be applied.
-func waitingUpdates(list []project.StackDetail) (out []updateRow) {
-	for _, st := range list {
-		for _, s := range st.Services {
-			if s.Actionable() && !s.Archived && !st.Archived {
-				out = append(out, updateRow{st, s})
-			}
-		}
-	}
-	return out
-}
-
 // rolledBack returns the services whose latest update was rolled back of late, as long as the same version waits for them.
-func (p pages) rolledBack(v *ui.View, list []project.StackDetail, jobs []service.Job) (out []ui.Attention) {
+func (p homePages) rolledBack(v *ui.View, list []project.StackDetail, jobs []service.Job) (out []ui.Attention) {
 	seen := map[string]bool{}
 	for _, j := range jobs {
 		stack, svc := findService(list, j.ServiceID)
@@ -85,20 +76,8 @@ func (p pages) rolledBack(v *ui.View, list []project.StackDetail, jobs []service
 	return out
 }
 
-// findService returns a service that is not archived with the name of its stack, or nil.
-func findService(list []project.StackDetail, id string) (stack string, svc *project.ServiceDetail) {
-	for i := range list {
-		for j := range list[i].Services {
-			if s := &list[i].Services[j]; s.ID == id && !s.Archived {
-				return list[i].Name, s
-			}
-		}
-	}
-	return "", nil
-}
-
 // failedChecks returns the services whose last check told nothing.
-func (p pages) failedChecks(v *ui.View, list []project.StackDetail) (out []ui.Attention) {
+func (p homePages) failedChecks(v *ui.View, list []project.StackDetail) (out []ui.Attention) {
 	more := 0
 	for i := range list {
 		for j := range list[i].Services {
@@ -120,4 +99,33 @@ func (p pages) failedChecks(v *ui.View, list []project.StackDetail) (out []ui.At
 			Action: v.T("home.see")})
 	}
 	return out
+}
+
+// findHits returns the stacks and services that a text finds. The pages are for administrators.
+func (p homePages) findHits(ctx context.Context, v *ui.View, text string) (out []ui.Hit, err error) {
+	if !v.Admin() {
+		return nil, nil
+	}
+	all, err := p.service.Overview(ctx, project.ArchivedExclude)
+	for _, st := range all {
+		if ui.Matches(text, st.Name) {
+			out = append(out, ui.Hit{Kind: v.T("containers.stack"), Title: st.Name, Href: p.base + "/stacks/" + st.ID})
+		}
+		for _, s := range st.Services {
+			if ui.Matches(text, st.Name, s.Name, s.Image.Ref) {
+				out = append(out, ui.Hit{Kind: v.T("containers.service"), Title: st.Name + " / " + s.Name, Detail: s.Image.Ref,
+					Href: p.serviceURL(st.ID, s.ID)})
+			}
+		}
+	}
+	return out, err
+}
+
+// countPending returns how many updates wait.
+func (p homePages) countPending(ctx context.Context) (map[string]int, error) {
+	all, err := p.service.Overview(ctx, project.ArchivedExclude)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]int{p.base + "/stacks": sumUp(all).Updates}, nil
 }

@@ -22,9 +22,12 @@ const (
 	deliveriesShown = 30
 )
 
-func (p pages) hookRoutes() []httpd.Route {
+// hookPages are the pages of package webhooks.
+type hookPages struct{ pages }
+
+func (p hookPages) hookRoutes() []httpd.Route {
 	return []httpd.Route{
-		getRoute(hooksPath, p.showHooks), getRoute(hooksPath+"/live", p.hooksLive), getRoute(hooksPath+"/inbox", p.inboxLive),
+		getRoute(hooksPath, func(c *gin.Context) { p.renderHooks(c, pageForm{}) }), getRoute(hooksPath+"/live", p.hooksLive), getRoute(hooksPath+"/inbox", p.inboxLive),
 		postRoute(hooksPath+"/settings", p.saveHooks),
 		postRoute(hooksPath+"/targets", p.addTarget),
 		postRoute(hooksPath+"/targets/remove", func(c *gin.Context) {
@@ -95,7 +98,7 @@ func (h hooksView) countAttention() int {
 	return h.Sum.Summary.Missing + h.Sum.Summary.Conflict + h.Sum.Summary.Error
 }
 
-func (p pages) hooksView(ctx context.Context, f hookFilter) (out hooksView, err error) {
+func (p hookPages) hooksView(ctx context.Context, f hookFilter) (out hooksView, err error) {
 	out.Filter = f
 	if out.Settings, err = p.hooks.HookSettings(ctx); err != nil {
 		return out, err
@@ -115,10 +118,8 @@ func (p pages) hooksView(ctx context.Context, f hookFilter) (out hooksView, err 
 	return out, err
 }
 
-func (p pages) showHooks(c *gin.Context) { p.renderHooks(c, pageForm{}) }
-
 // renderHooks shows the package webhooks with a form that was refused.
-func (p pages) renderHooks(c *gin.Context, refused pageForm) {
+func (p hookPages) renderHooks(c *gin.Context, refused pageForm) {
 	h, err := p.hooksView(c.Request.Context(), hookFilterOf(c.Query))
 	if err != nil {
 		p.kit.Fail(c, err)
@@ -126,42 +127,42 @@ func (p pages) renderHooks(c *gin.Context, refused pageForm) {
 	}
 	h.pageForm, h.Open = refused, refused.name == targetForm || ui.Opens(c, newTarget)
 	v := p.newView(c, "containers.hooks.title")
-	p.kit.Render(c, v, refused.form.Status(), hooksPage(v, p, h))
+	p.kit.Render(c, v, refused.form.Status(), hooksPage(v, p.pages, h))
 }
 
-func (p pages) hooksLive(c *gin.Context) {
+func (p hookPages) hooksLive(c *gin.Context) {
 	f := hookFilterOf(c.Query)
 	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
 		h, err := p.hooksView(c.Request.Context(), f)
-		return repoParts(v, p, h), false, err
+		return repoParts(v, p.pages, h), false, err
 	})
 }
 
 // inboxLive is made anew at each delivery.
-func (p pages) inboxLive(c *gin.Context) {
+func (p hookPages) inboxLive(c *gin.Context) {
 	ctx, f := c.Request.Context(), hookFilterOf(c.Query)
 	sub := p.inbox.LiveDeliveries()
 	defer sub.Close()
 	p.kit.Stream(c, lookEvery, ui.Wake(ctx, sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
 		list, err := p.inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: f.Decision}, 1, deliveriesShown)
-		return inboxParts(v, p, hooksView{Filter: f, Inbox: list}), false, err
+		return inboxParts(v, p.pages, hooksView{Filter: f, Inbox: list}), false, err
 	})
 }
 
-func (p pages) saveHooks(c *gin.Context) {
+func (p hookPages) saveHooks(c *gin.Context) {
 	err := p.hooks.ChangeHookSettings(c.Request.Context(), webhook.HookChange{
 		Enabled: c.PostForm("enabled") != "", CallbackURL: c.PostForm("callback"), PAT: c.PostForm("pat"),
 	})
 	p.doneHooks(c, hookForm, "containers.hooks.saved", err)
 }
 
-func (p pages) addTarget(c *gin.Context) {
+func (p hookPages) addTarget(c *gin.Context) {
 	t, n, err := p.hooks.AddTarget(c.Request.Context(), c.PostForm("input"))
 	p.doneHooks(c, targetForm, "containers.hooks.target.added", err, "Input", t.Input, "N", strconv.Itoa(n))
 }
 
 // doneHooks answers a form of the page of package webhooks, which shows what is wrong with it.
-func (p pages) doneHooks(c *gin.Context, name, toast string, err error, args ...string) {
+func (p hookPages) doneHooks(c *gin.Context, name, toast string, err error, args ...string) {
 	if err == nil {
 		p.finishAction(c, hooksPath, toast, nil, args...)
 		return
@@ -172,7 +173,7 @@ func (p pages) doneHooks(c *gin.Context, name, toast string, err error, args ...
 }
 
 // syncHooks has one webhook, or all, brought in line.
-func (p pages) syncHooks(c *gin.Context) {
+func (p hookPages) syncHooks(c *gin.Context) {
 	ctx, repo := c.Request.Context(), c.PostForm("repo")
 	var job webhook.SyncJob
 	var err error
@@ -185,7 +186,7 @@ func (p pages) syncHooks(c *gin.Context) {
 }
 
 // hookConflict asks the code host which webhooks of a repository are there more than once.
-func (p pages) hookConflict(c *gin.Context) {
+func (p hookPages) hookConflict(c *gin.Context) {
 	repo := c.Query("repo")
 	list, err := p.hooks.SyncHooks(c.Request.Context(), webhook.SyncRequest{DryRun: true, Repos: []string{repo}})
 	if err == nil && len(list) != 1 {
@@ -196,11 +197,11 @@ func (p pages) hookConflict(c *gin.Context) {
 		return
 	}
 	v := p.newView(c, "containers.hooks.conflict")
-	p.kit.Render(c, v, http.StatusOK, conflictPage(v, p, list[0]))
+	p.kit.Render(c, v, http.StatusOK, conflictPage(v, p.pages, list[0]))
 }
 
 // resolveConflict keeps one webhook and deletes the others that the person saw.
-func (p pages) resolveConflict(c *gin.Context) {
+func (p hookPages) resolveConflict(c *gin.Context) {
 	repo, keep := c.PostForm("repo"), c.PostForm("keep")
 	if err := ui.CheckTypedName(c, repo); err != nil {
 		p.kit.Fail(c, err)

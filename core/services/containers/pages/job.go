@@ -11,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
@@ -20,6 +21,15 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
+
+// jobPages are the pages of a job.
+type jobPages struct{ pages }
+
+func (p jobPages) jobRoutes() []httpd.Route {
+	return []httpd.Route{
+		getRoute("/queue/:jobId", p.showJob), getRoute("/queue/:jobId/live", p.jobLive), postRoute("/queue/:jobId/cancel", p.cancelJob),
+	}
+}
 
 // jobView is one job with what its page shows.
 type jobView struct {
@@ -35,20 +45,12 @@ type jobView struct {
 // liveLines is how many lines of its log the page of a running job shows, since each change sends all of them.
 const liveLines = 300
 
-func (p pages) jobView(ctx context.Context, id string) (out jobView, err error) {
+func (p jobPages) jobView(ctx context.Context, id string) (out jobView, err error) {
 	if out.JobDetail, err = p.service.JobDetail(ctx, id); err != nil {
 		return out, err
 	}
-	list, err := p.service.Overview(ctx, project.ArchivedInclude)
-	if err != nil {
+	if out.Names, out.stacks, err = p.readNames(ctx); err != nil {
 		return out, err
-	}
-	out.Names, out.stacks = map[string]string{}, map[string]string{}
-	for _, st := range list {
-		out.Names[st.ID] = st.Name
-		for _, s := range st.Services {
-			out.Names[s.ID], out.stacks[s.ID] = st.Name+" / "+s.Name, st.ID
-		}
 	}
 	out.Result = resultOf(out.Job)
 	if over := len(out.Logs) - liveLines; over > 0 && !isFinal(out.Status) {
@@ -87,7 +89,7 @@ func (j jobView) serviceNames(ids []string) string {
 	return strings.Join(names, ", ")
 }
 
-func (p pages) showJob(c *gin.Context) {
+func (p jobPages) showJob(c *gin.Context) {
 	j, err := p.jobView(c.Request.Context(), c.Param("jobId"))
 	if err != nil {
 		p.kit.Fail(c, err)
@@ -95,10 +97,10 @@ func (p pages) showJob(c *gin.Context) {
 	}
 	v := p.newView(c, "")
 	v.Title = jobName(v, j.Job)
-	p.kit.Render(c, v, http.StatusOK, jobPage(v, p, j))
+	p.kit.Render(c, v, http.StatusOK, jobPage(v, p.pages, j))
 }
 
-func (p pages) jobLive(c *gin.Context) {
+func (p jobPages) jobLive(c *gin.Context) {
 	ctx, id := c.Request.Context(), c.Param("jobId")
 	if _, err := p.service.JobDetail(ctx, id); err != nil {
 		p.kit.Fail(c, err)
@@ -108,11 +110,11 @@ func (p pages) jobLive(c *gin.Context) {
 	defer sub.Close()
 	p.kit.Stream(c, lookEvery, ui.Wake(ctx, sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
 		j, err := p.jobView(ctx, id)
-		return jobParts(v, p, j), isFinal(j.Status), err
+		return jobParts(v, p.pages, j), isFinal(j.Status), err
 	})
 }
 
-func (p pages) cancelJob(c *gin.Context) {
+func (p jobPages) cancelJob(c *gin.Context) {
 	id := c.Param("jobId")
 	_, err := p.service.CancelJob(c.Request.Context(), id)
 	if err != nil {

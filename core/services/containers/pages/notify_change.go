@@ -9,25 +9,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 )
 
-// setting is one field of the form of a channel.
-type setting struct {
-	// Channel and Member are its place in the settings of the API.
-	Channel, Member string
-	// Kind is the type of the input; a field with Options is a choice of them.
-	Kind    string
-	Options []string
-	// Value is what stands in the field; for a secret always empty.
-	Value string
-	// Secret fields keep what is stored when they are left empty; Set tells whether there is something.
-	Secret, Set bool
-	// Fixed fields are set in the configuration.
-	Fixed bool
-	// Err is why the value was refused; nil if it was not.
-	Err *fault.Error
-}
-
-func (f setting) fieldID() string { return f.Channel + "-" + f.Member }
-
 // settingsOf are the fields of a channel, with what was sent in place of what is stored.
 func settingsOf(n notifyView, ch channelView) (out []setting) {
 	set := n.Settings
@@ -81,7 +62,7 @@ func formError(n notifyView, ch channelView) *fault.Error {
 }
 
 // saveChannel stores the fields of a channel. Secrets that are left empty stay as they are.
-func (p pages) saveChannel(c *gin.Context) {
+func (p notifyPages) saveChannel(c *gin.Context) {
 	form := channelForm{Channel: c.PostForm("channel"), Values: map[string]string{}}
 	field := func(name string) *string {
 		text, sent := c.GetPostForm(name)

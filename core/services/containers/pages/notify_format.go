@@ -17,9 +17,6 @@ import (
 // labelShown is how much of what a browser says of itself is shown where it is not known, in characters.
 const labelShown = 60
 
-// isFixed reports whether the configuration sets a member.
-func (ch channelView) isFixed(member string) bool { return slices.Contains(ch.ReadOnly, member) }
-
 // anyRole reports whether there is a channel whose recipient is set in the console.
 func anyRole(n notifyView) bool {
 	return slices.ContainsFunc(n.Channels, func(ch channelView) bool { return ch.Available && ch.hasRole() })

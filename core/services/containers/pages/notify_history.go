@@ -7,14 +7,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 )
 
-// historyView is a page of the history.
-type historyView struct {
-	Messages []channels.SentMessage
-	// Before is where it begins; empty for the newest. Next is where the next page begins; empty at the end.
-	Before, Next string
-}
-
-func (p pages) readHistory(ctx context.Context, before string) (out historyView, err error) {
+func (p notifyPages) readHistory(ctx context.Context, before string) (out historyView, err error) {
 	out.Before = before
 	out.Messages, err = p.service.Channels().History(ctx, before, messagesShown+1)
 	if len(out.Messages) > messagesShown {

@@ -22,7 +22,7 @@ func previewURL(p pages, kind, part string) string {
 }
 
 // previewOf is the preview that an address asks for, with its language; it answers itself when there is none.
-func (p pages) previewOf(c *gin.Context) (got notice.Preview, locale string, ok bool) {
+func (p notifyPages) previewOf(c *gin.Context) (got notice.Preview, locale string, ok bool) {
 	set, err := p.service.Channels().Settings(c.Request.Context())
 	if err == nil {
 		got, err = p.notices.Preview(c.Request.Context(), c.Param("kind"))
@@ -35,18 +35,18 @@ func (p pages) previewOf(c *gin.Context) (got notice.Preview, locale string, ok 
 }
 
 // showPreview shows what a notification of a kind looks like in each form.
-func (p pages) showPreview(c *gin.Context) {
+func (p notifyPages) showPreview(c *gin.Context) {
 	got, locale, ok := p.previewOf(c)
 	if !ok {
 		return
 	}
 	v := p.newView(c, "containers.notify.preview")
 	v.Frames = true
-	p.kit.Render(c, v, http.StatusOK, previewPage(v, p, got, locale))
+	p.kit.Render(c, v, http.StatusOK, previewPage(v, p.pages, got, locale))
 }
 
 // previewMail is the HTML text alone, as mail shows it.
-func (p pages) previewMail(c *gin.Context) {
+func (p notifyPages) previewMail(c *gin.Context) {
 	got, locale, ok := p.previewOf(c)
 	if !ok {
 		return
@@ -64,7 +64,7 @@ func (p pages) previewMail(c *gin.Context) {
 }
 
 // previewCard is the picture of a kind.
-func (p pages) previewCard(c *gin.Context) {
+func (p notifyPages) previewCard(c *gin.Context) {
 	kind := c.Param("kind")
 	if !slices.Contains(notice.PreviewKinds(), kind) {
 		p.kit.Fail(c, fault.New(fault.NotFound, "There is no kind of notification %q.", kind))

@@ -110,7 +110,7 @@ func (s *smtpFields) composeSMTP(stored string) (string, error) {
 }
 
 // sentSMTP returns the SMTP URL of a form, or nil if it was left empty and nothing is stored.
-func (p pages) sentSMTP(c *gin.Context, field, hidden func(name string) *string) (*string, error) {
+func (p notifyPages) sentSMTP(c *gin.Context, field, hidden func(name string) *string) (*string, error) {
 	n, err := p.settingsView(c.Request.Context())
 	if err != nil {
 		return nil, err

@@ -25,7 +25,10 @@ const (
 	outputTime = 10 * time.Second
 )
 
-func (p pages) outputRoutes() []httpd.Route {
+// outputPages show what containers write.
+type outputPages struct{ pages }
+
+func (p outputPages) outputRoutes() []httpd.Route {
 	return []httpd.Route{getRoute(servicePath+"/logs", p.showOutput), getRoute(servicePath+"/logs/live", p.outputLive)}
 }
 
@@ -42,7 +45,7 @@ type outputView struct {
 }
 
 // outputView reads the containers of the service that the address names.
-func (p pages) outputView(c *gin.Context) (out outputView, err error) {
+func (p outputPages) outputView(c *gin.Context) (out outputView, err error) {
 	if out.ServiceDetail, out.Stack, err = p.knownService(c); err != nil {
 		return out, err
 	}
@@ -55,7 +58,7 @@ func (p pages) outputView(c *gin.Context) (out outputView, err error) {
 	return out, nil
 }
 
-func (p pages) showOutput(c *gin.Context) {
+func (p outputPages) showOutput(c *gin.Context) {
 	o, err := p.outputView(c)
 	if err != nil {
 		p.kit.Fail(c, err)
@@ -74,11 +77,11 @@ func (p pages) showOutput(c *gin.Context) {
 			o.Failure = v.Fault(fault.As(err))
 		}
 	}
-	p.kit.Render(c, v, http.StatusOK, outputPage(v, p, o))
+	p.kit.Render(c, v, http.StatusOK, outputPage(v, p.pages, o))
 }
 
 // outputLive follows the log of a container.
-func (p pages) outputLive(c *gin.Context) {
+func (p outputPages) outputLive(c *gin.Context) {
 	o, err := p.outputView(c)
 	if err != nil {
 		p.kit.Fail(c, err)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
@@ -20,7 +21,19 @@ type rollbackView struct {
 	Dependents []change.Dependent
 }
 
-func (p pages) rollbackView(c *gin.Context) (out rollbackView, err error) {
+// rollbackPages ask before a rollback, and start it.
+type rollbackPages struct{ pages }
+
+func (p rollbackPages) rollbackRoutes() []httpd.Route {
+	return []httpd.Route{
+		getRoute(servicePath+"/rollback", p.confirmRollback),
+		postRoute(servicePath+"/rollback", p.handleJob(func(c *gin.Context, id string) (string, error) {
+			return p.service.Rollback(c.Request.Context(), id, c.PostForm("drift") != "")
+		})),
+	}
+}
+
+func (p rollbackPages) rollbackView(c *gin.Context) (out rollbackView, err error) {
 	ctx := c.Request.Context()
 	if out.ServiceDetail, out.Stack, err = p.knownService(c); err != nil {
 		return out, err
@@ -36,7 +49,7 @@ func (p pages) rollbackView(c *gin.Context) (out rollbackView, err error) {
 	return out, err
 }
 
-func (p pages) confirmRollback(c *gin.Context) {
+func (p rollbackPages) confirmRollback(c *gin.Context) {
 	r, err := p.rollbackView(c)
 	if err != nil {
 		p.kit.Fail(c, err)
@@ -44,7 +57,7 @@ func (p pages) confirmRollback(c *gin.Context) {
 	}
 	v := p.newView(c, "containers.rollback")
 	v.Path = p.base + "/stacks"
-	p.kit.Render(c, v, http.StatusOK, rollbackPage(v, p, r))
+	p.kit.Render(c, v, http.StatusOK, rollbackPage(v, p.pages, r))
 }
 
 // rollbackCommands are what a rollback runs, in words.

@@ -24,17 +24,14 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
-const servicePath = "/services/:stackId/:serviceId"
+// servicePages are the pages of a service.
+type servicePages struct{ pages }
 
-func (p pages) serviceRoutes() []httpd.Route {
+func (p servicePages) serviceRoutes() []httpd.Route {
 	return []httpd.Route{
-		getRoute(servicePath, p.serviceDetail), getRoute(servicePath+"/live", p.serviceLive),
+		getRoute(servicePath, func(c *gin.Context) { p.renderService(c, pageForm{}) }), getRoute(servicePath+"/live", p.serviceLive),
 		postRoute(servicePath+"/action", p.handleJob(func(c *gin.Context, id string) (string, error) {
 			return p.service.ServiceAction(c.Request.Context(), id, c.PostForm("action"))
-		})),
-		getRoute(servicePath+"/rollback", p.confirmRollback),
-		postRoute(servicePath+"/rollback", p.handleJob(func(c *gin.Context, id string) (string, error) {
-			return p.service.Rollback(c.Request.Context(), id, c.PostForm("drift") != "")
 		})),
 		postRoute(servicePath+"/restore-backup", p.handleJob(p.restoreBackup)),
 		postRoute(servicePath+"/settings", p.changeForm(serviceForm, "containers.service.saved", p.saveService)),
@@ -54,39 +51,6 @@ func (p pages) serviceRoutes() []httpd.Route {
 		postRoute(servicePath+"/restore", p.handleChange("containers.service.restored", func(c *gin.Context, id string) error {
 			return p.service.RestoreService(c.Request.Context(), id)
 		})),
-	}
-}
-
-// knownService reports whether the service of a page's address belongs to its stack.
-func (p pages) knownService(c *gin.Context) (project.ServiceDetail, project.StackItem, error) {
-	d, st, err := p.service.Service(c.Request.Context(), c.Param("serviceId"))
-	if err == nil && d.StackID != c.Param("stackId") {
-		err = fault.New(fault.NotFound, "There is no such service in this stack.")
-	}
-	return d, st, err
-}
-
-// handleJob is a handler that makes a job for a service.
-func (p pages) handleJob(do func(c *gin.Context, id string) (string, error)) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		d, _, err := p.knownService(c)
-		if err != nil {
-			p.kit.Fail(c, err)
-			return
-		}
-		job, err := do(c, d.ID)
-		p.answerJob(c, job, err)
-	}
-}
-
-// handleChange is a handler that changes a service at once and goes back to its page.
-func (p pages) handleChange(toast string, do func(c *gin.Context, id string) error) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		d, _, err := p.knownService(c)
-		if err == nil {
-			err = do(c, d.ID)
-		}
-		p.finishAction(c, returnPath(c, "/services/"+d.StackID+"/"+d.ID), toast, err)
 	}
 }
 
@@ -125,7 +89,7 @@ func (s serviceView) lifecycleButtons(p pages) lifecycleView {
 	return l
 }
 
-func (p pages) serviceView(c *gin.Context) (out serviceView, err error) {
+func (p servicePages) serviceView(c *gin.Context) (out serviceView, err error) {
 	ctx := c.Request.Context()
 	if out.Window = c.DefaultQuery("window", "1h"); !slices.Contains(chartWindows(), out.Window) {
 		return out, fault.New(fault.InvalidArgument, "The window is 3m, 1h, 24h or 7d.").With("field", "window")
@@ -147,7 +111,7 @@ func (p pages) serviceView(c *gin.Context) (out serviceView, err error) {
 }
 
 // readDetails reads what happened to a service.
-func (p pages) readDetails(ctx context.Context, s *serviceView) (err error) {
+func (p servicePages) readDetails(ctx context.Context, s *serviceView) (err error) {
 	if s.Backups, err = p.service.ListBackups(ctx, s.ID); err != nil {
 		return err
 	}
@@ -167,10 +131,8 @@ func (p pages) readDetails(ctx context.Context, s *serviceView) (err error) {
 	return err
 }
 
-func (p pages) serviceDetail(c *gin.Context) { p.renderService(c, pageForm{}) }
-
 // renderService shows a service with a form that was refused.
-func (p pages) renderService(c *gin.Context, refused pageForm) {
+func (p servicePages) renderService(c *gin.Context, refused pageForm) {
 	s, err := p.serviceView(c)
 	if err != nil {
 		p.kit.Fail(c, err)
@@ -188,22 +150,22 @@ func (p pages) renderService(c *gin.Context, refused pageForm) {
 		s.Samples = history.Samples
 	}
 	v.AddCharts("usage.js")
-	p.kit.Render(c, v, refused.form.Status(), servicePage(v, p, s))
+	p.kit.Render(c, v, refused.form.Status(), servicePage(v, p.pages, s))
 }
 
-func (p pages) serviceLive(c *gin.Context) {
+func (p servicePages) serviceLive(c *gin.Context) {
 	if _, _, err := p.knownService(c); err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
 	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
 		s, err := p.serviceView(c)
-		return serviceParts(v, p, s), false, err
+		return serviceParts(v, p.pages, s), false, err
 	})
 }
 
 // restoreBackup asks for the name of the service, so that nobody replaces data by a slip.
-func (p pages) restoreBackup(c *gin.Context, id string) (string, error) {
+func (p servicePages) restoreBackup(c *gin.Context, id string) (string, error) {
 	ctx := c.Request.Context()
 	d, _, err := p.service.Service(ctx, id)
 	if err != nil {
@@ -238,7 +200,7 @@ func readNumber(c *gin.Context, field string) (api.OptionalNumber, error) {
 	return out, nil
 }
 
-func (p pages) saveService(c *gin.Context, id string) error {
+func (p servicePages) saveService(c *gin.Context, id string) error {
 	change := project.ServiceChange{AutoRollback: new(c.PostForm("auto_rollback") != ""),
 		RepoURL: api.OptionalText{Set: true, Text: c.PostForm("repo_url")}}
 	var err error
@@ -280,7 +242,7 @@ func choiceOf(s serviceView, m record.Mount) string {
 	return "inherit"
 }
 
-func (p pages) addIgnore(c *gin.Context, id string) error {
+func (p servicePages) addIgnore(c *gin.Context, id string) error {
 	_, err := p.service.AddIgnoreRule(c.Request.Context(), candidate.IgnoreRule{
 		Enabled: true, Scope: candidate.IgnoreScope{Type: work.ScopeService, ServiceID: id},
 		Match: candidate.RuleMatch{Kind: c.PostForm("kind"), Value: strings.TrimSpace(c.PostForm("value"))},
@@ -301,3 +263,49 @@ func (s serviceView) restorableBackups() (out []backup.Backup) {
 	}
 	return out
 }
+
+// statusOf is what there is to do with a service: up to date only counts once it was checked.
+func statusOf(s serviceView) string {
+	if s.Candidate == nil && s.CheckedAt.IsZero() {
+		return "unchecked"
+	}
+	return serviceStatus(s.ServiceDetail)
+}
+
+// inferenceText tells why no tags are known that stand for what runs.
+func inferenceText(v *ui.View, s serviceView) string {
+	if s.Inference == nil || s.Inference.Status == "ready" {
+		return v.T("containers.tags.none")
+	}
+	return v.T("containers.tags.pending")
+}
+
+// changeForm returns a handler of a form on the page of a service. The page shows what is wrong with it.
+func (p servicePages) changeForm(name, toast string, do func(c *gin.Context, id string) error) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		d, _, err := p.knownService(c)
+		if err != nil {
+			p.kit.Fail(c, err)
+			return
+		}
+		if err := do(c, d.ID); err != nil {
+			if form, ok := p.kit.ReadForm(c, err); ok {
+				p.renderService(c, pageForm{name, form})
+			}
+			return
+		}
+		p.kit.Done(c, p.serviceURL(d.StackID, d.ID), ui.Toast{Kind: "ok", TextID: toast})
+	}
+}
+
+// ignoreVersion adds a rule that keeps back one version of a service, known by its digest. The note names the version.
+func (p servicePages) ignoreVersion(c *gin.Context, id string) error {
+	_, err := p.service.AddIgnoreRule(c.Request.Context(), candidate.IgnoreRule{
+		Enabled: true, Scope: candidate.IgnoreScope{Type: work.ScopeService, ServiceID: id},
+		Match: candidate.RuleMatch{Kind: "digest", Value: c.PostForm("digest")}, Note: c.PostForm("version"),
+	})
+	return err
+}
+
+// chartWindows are the stretches of time that charts show.
+func chartWindows() []string { return []string{"3m", "1h", "24h", "7d"} }

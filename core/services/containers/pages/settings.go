@@ -4,36 +4,39 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
 
+	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 )
 
-func (p pages) settingsRoutes() []httpd.Route {
-	return []httpd.Route{getRoute("/settings", p.showSettings), postRoute("/settings", p.saveSettings)}
+// settingsPages are the page of the settings.
+type settingsPages struct{ pages }
+
+func (p settingsPages) settingsRoutes() []httpd.Route {
+	return []httpd.Route{getRoute("/settings", func(c *gin.Context) { p.renderSettings(c, pageForm{}) }), postRoute("/settings", p.saveSettings)}
 }
 
-func (p pages) showSettings(c *gin.Context) { p.renderSettings(c, pageForm{}) }
-
 // renderSettings shows the settings with a form that was refused.
-func (p pages) renderSettings(c *gin.Context, refused pageForm) {
+func (p settingsPages) renderSettings(c *gin.Context, refused pageForm) {
 	set, err := p.service.SystemSettings(c.Request.Context())
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
 	v := p.newView(c, "containers.settings.title")
-	p.kit.Render(c, v, refused.form.Status(), settingsPage(v, p, settingsView{set, refused}))
+	p.kit.Render(c, v, refused.form.Status(), settingsPage(v, p.pages, settingsView{set, refused}))
 }
 
 // sampleIntervals are the pauses between two samples that can be chosen, in seconds.
 func sampleIntervals() []int { return []int{5, 10, 30, 60, 300} }
 
 // saveSettings stores the part of the settings that a form is about, and leaves the rest alone.
-func (p pages) saveSettings(c *gin.Context) {
+func (p settingsPages) saveSettings(c *gin.Context) {
 	var change service.SettingsChange
 	var err error
 	on := func(field string) *bool { return new(c.PostForm(field) != "") }
@@ -100,4 +103,24 @@ func cronID(example string) string {
 		return "weekly"
 	}
 	return "daily"
+}
+
+// settingsView is what the page of the settings shows.
+type settingsView struct {
+	service.SystemSettings
+	pageForm
+}
+
+// limitInput is the line of the size from which on backups are left out.
+func limitInput(label, hint string, limit int64) ui.Input {
+	return ui.Input{ID: "limit", Name: "limit", Type: "number", Label: label, Hint: hint, Value: inMebibytes(limit),
+		Field: "backup.skipTargetsOverBytes", Attributes: templ.Attributes{"min": "0", "step": "any"}}
+}
+
+// cronField returns what errors call a schedule.
+func cronField(name string) string {
+	if name == "check" {
+		return "schedules.updateCheck.cron"
+	}
+	return "schedules.ghcrWebhookAudit.cron"
 }

@@ -3,16 +3,16 @@ package pages
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
+	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -20,11 +20,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
-func (p pages) stackRoutes() []httpd.Route {
+// stackPages are the pages of all stacks and of one.
+type stackPages struct{ pages }
+
+func (p stackPages) stackRoutes() []httpd.Route {
 	return []httpd.Route{
 		getRoute("/stacks", p.showStacks), getRoute("/stacks/live", p.stacksLive),
 		postRoute("/stacks/check", p.startCheck), postRoute("/stacks/scan", p.startScan),
-		getRoute("/stacks/update", p.confirmUpdate), postRoute("/stacks/update", p.startUpdate),
 		getRoute("/stacks/:stackId/files", p.composeFiles),
 		getRoute("/stacks/:stackId", p.showStack), getRoute("/stacks/:stackId/live", p.stackLive),
 		postRoute("/stacks/:stackId/action", func(c *gin.Context) {
@@ -39,34 +41,6 @@ func (p pages) stackRoutes() []httpd.Route {
 			p.finishAction(c, "/stacks/"+id, "containers.stack.restored", p.service.RestoreStack(c.Request.Context(), id))
 		}),
 	}
-}
-
-// stackFilter is what the list of stacks is confined to, as in its address.
-type stackFilter struct{ Query, Show, Archived string }
-
-func stackFilterOf(c *gin.Context) stackFilter {
-	return stackFilter{strings.TrimSpace(c.Query("q")), c.Query("show"), c.Query("archived")}
-}
-
-func (f stackFilter) queryValues() url.Values {
-	return ui.Query("q", f.Query, "show", f.Show, "archived", f.Archived)
-}
-
-func (f stackFilter) pageURL(path string) string {
-	return ui.Address(path, "q", f.Query, "show", f.Show, "archived", f.Archived)
-}
-
-func (f stackFilter) isEmpty() bool { return f == stackFilter{} }
-
-// includesService reports whether the list shows a service.
-func (f stackFilter) includesService(st *project.StackDetail, s *project.ServiceDetail) bool {
-	if s.Archived && f.Archived != project.ArchivedInclude && f.Archived != project.ArchivedOnly {
-		return false
-	}
-	if f.Show == "updates" && s.Candidate == nil {
-		return false
-	}
-	return strings.Contains(strings.ToLower(st.Name+" "+s.Name+" "+s.Image.Ref), strings.ToLower(f.Query))
 }
 
 // stacksView is what the page of all stacks shows.
@@ -86,7 +60,7 @@ type stacksView struct {
 	ChecksOff bool
 }
 
-func (p pages) stacksView(ctx context.Context, f stackFilter) (out stacksView, err error) {
+func (p stackPages) stacksView(ctx context.Context, f stackFilter) (out stacksView, err error) {
 	out.Filter = f
 	all, err := p.service.Overview(ctx, project.ArchivedInclude)
 	if err != nil {
@@ -105,7 +79,7 @@ func (p pages) stacksView(ctx context.Context, f stackFilter) (out stacksView, e
 		}
 	}
 	out.Hidden = int64(len(all) - len(out.Stacks))
-	if out.Jobs, err = p.openJobs(ctx); err != nil {
+	if out.Jobs, _, err = p.service.ListJobs(ctx, service.JobFilter{Status: []string{"running", "queued"}, Limit: 50}); err != nil {
 		return out, err
 	}
 	projects, err := p.service.ListProjects(ctx, project.ArchivedExclude)
@@ -123,7 +97,7 @@ func (p pages) stacksView(ctx context.Context, f stackFilter) (out stacksView, e
 }
 
 // readUsage is what the services use, by their ids.
-func (p pages) readUsage(ctx context.Context) (map[string]usage.ResourceUsage, error) {
+func (p stackPages) readUsage(ctx context.Context) (map[string]usage.ResourceUsage, error) {
 	list, err := p.usage.Overview(ctx)
 	out := make(map[string]usage.ResourceUsage, len(list.Services))
 	for _, u := range list.Services {
@@ -134,7 +108,7 @@ func (p pages) readUsage(ctx context.Context) (map[string]usage.ResourceUsage, e
 	return out, err
 }
 
-func (p pages) showStacks(c *gin.Context) {
+func (p stackPages) showStacks(c *gin.Context) {
 	list, err := p.stacksView(c.Request.Context(), stackFilterOf(c))
 	if err != nil {
 		p.kit.Fail(c, err)
@@ -145,26 +119,15 @@ func (p pages) showStacks(c *gin.Context) {
 		return
 	}
 	v := p.newView(c, "containers.stacks.title")
-	p.kit.Render(c, v, http.StatusOK, stacksPage(v, p, list))
+	p.kit.Render(c, v, http.StatusOK, stacksPage(v, p.pages, list))
 }
 
-func (p pages) stacksLive(c *gin.Context) {
+func (p stackPages) stacksLive(c *gin.Context) {
 	f := stackFilterOf(c)
 	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
 		list, err := p.stacksView(c.Request.Context(), f)
-		return stacksParts(v, p, list), false, err
+		return stacksParts(v, p.pages, list), false, err
 	})
-}
-
-// scopeName is what a form is about: a service, a stack or everything.
-func scopeName(serviceID, stackID string) string {
-	switch {
-	case serviceID != "":
-		return work.ScopeService
-	case stackID != "":
-		return work.ScopeStack
-	}
-	return work.ScopeAll
 }
 
 func scanOf(c *gin.Context) project.ScanRequest {
@@ -172,12 +135,12 @@ func scanOf(c *gin.Context) project.ScanRequest {
 	return project.ScanRequest{Scope: scopeName(svc, stack), StackID: stack, ServiceID: svc, Reason: work.ReasonUI}
 }
 
-func (p pages) startCheck(c *gin.Context) {
+func (p stackPages) startCheck(c *gin.Context) {
 	id, err := p.service.Check(c.Request.Context(), scanOf(c))
 	p.answerJob(c, id, err)
 }
 
-func (p pages) startScan(c *gin.Context) {
+func (p stackPages) startScan(c *gin.Context) {
 	id, err := p.service.RuntimeScan(c.Request.Context(), scanOf(c))
 	p.answerJob(c, id, err)
 }
@@ -193,7 +156,7 @@ type stackView struct {
 // countUpdates is how many services an update of the stack takes along.
 func (s stackView) countUpdates() int { return sumUp([]project.StackDetail{s.StackDetail}).Updates }
 
-func (p pages) stackView(ctx context.Context, id string) (out stackView, err error) {
+func (p stackPages) stackView(ctx context.Context, id string) (out stackView, err error) {
 	if out.StackDetail, err = p.service.Stack(ctx, id); err != nil {
 		return out, err
 	}
@@ -207,7 +170,7 @@ func (p pages) stackView(ctx context.Context, id string) (out stackView, err err
 	return out, err
 }
 
-func (p pages) showStack(c *gin.Context) {
+func (p stackPages) showStack(c *gin.Context) {
 	st, err := p.stackView(c.Request.Context(), c.Param("stackId"))
 	if err != nil {
 		p.kit.Fail(c, err)
@@ -215,10 +178,10 @@ func (p pages) showStack(c *gin.Context) {
 	}
 	v := p.newView(c, "")
 	v.Title = st.Name
-	p.kit.Render(c, v, http.StatusOK, stackPage(v, p, st))
+	p.kit.Render(c, v, http.StatusOK, stackPage(v, p.pages, st))
 }
 
-func (p pages) stackLive(c *gin.Context) {
+func (p stackPages) stackLive(c *gin.Context) {
 	id := c.Param("stackId")
 	if _, err := p.service.Stack(c.Request.Context(), id); err != nil {
 		p.kit.Fail(c, err)
@@ -226,11 +189,100 @@ func (p pages) stackLive(c *gin.Context) {
 	}
 	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
 		st, err := p.stackView(c.Request.Context(), id)
-		return stackParts(v, p, st), false, err
+		return stackParts(v, p.pages, st), false, err
 	})
 }
 
-// lifecycleCommand is what a start, stop or restart runs, in words.
-func (p pages) lifecycleCommand(project, action, svc string) string {
-	return strings.TrimSpace(p.service.ComposeCommand() + " -p " + project + " " + action + " " + svc)
+// readNotices reads what the list of stacks tells above it.
+func (p stackPages) readNotices(ctx context.Context, list *stacksView) (err error) {
+	if list.Blocking, err = p.countBlocking(ctx); err != nil {
+		return err
+	}
+	set, err := p.service.SystemSettings(ctx)
+	if err != nil {
+		return err
+	}
+	list.ChecksOff = set.Schedules.UpdateCheck != nil && !set.Schedules.UpdateCheck.Enabled
+	return nil
+}
+
+// countBlocking is how many deploy checks the page tells of.
+func (p stackPages) countBlocking(ctx context.Context) (int, error) {
+	w, err := p.service.Welcome(ctx)
+	if err != nil || w.NeverAutoOpen {
+		return 0, err
+	}
+	rep, err := p.service.DeployReport(ctx)
+	if err != nil || rep == nil {
+		return 0, err
+	}
+	return len(rep.Overall.Blocking), nil
+}
+
+// filesView is what the page of the compose files of a stack shows.
+type filesView struct {
+	Stack project.StackDetail
+	Files []project.ComposeText
+	// Drift is what the files say and no container has; DriftError says why that is not known.
+	Drift      []drift.ServiceDrift
+	DriftError string
+}
+
+func (p stackPages) composeFiles(c *gin.Context) {
+	ctx := c.Request.Context()
+	var f filesView
+	var err error
+	if f.Stack, err = p.service.Stack(ctx, c.Param("stackId")); err == nil {
+		f.Files, err = p.service.ComposeTexts(ctx, f.Stack.ID)
+	}
+	if err != nil {
+		p.kit.Fail(c, err)
+		return
+	}
+	v := p.newView(c, "containers.files.title")
+	v.Path = p.base + "/stacks"
+	var ids []string
+	for _, s := range f.Stack.Services {
+		if !s.Archived {
+			ids = append(ids, s.ID)
+		}
+	}
+	if f.Drift, err = p.service.Drift(ctx, ids); err != nil {
+		f.DriftError = v.Fault(fault.As(err))
+	}
+	p.kit.Render(c, v, http.StatusOK, filesPage(v, p.pages, f))
+}
+
+// waitingServices are the services of the stack whose new version may be applied.
+func (f filesView) waitingServices() []updateRow {
+	return waitingUpdates([]project.StackDetail{f.Stack})
+}
+
+// lifecycleView is what can be started and stopped: a stack, or a service of it.
+type lifecycleView struct {
+	// URL takes the action; Project and Service are what compose is told, Name is what people call it.
+	URL, Project, Service, Name string
+	State                       record.LifecycleState
+	Jobs                        []work.ActiveJob
+	// Unavailable is why it cannot be started or stopped; empty if it can.
+	Unavailable string
+}
+
+// possibleActions are those that make sense in a state.
+func (l lifecycleView) possibleActions() []string {
+	switch l.State {
+	case record.StateRunning:
+		return []string{lifecycle.ActionRestart, lifecycle.ActionStop}
+	case record.StateStopped:
+		return []string{lifecycle.ActionStart}
+	}
+	return []string{lifecycle.ActionStart, lifecycle.ActionRestart, lifecycle.ActionStop}
+}
+
+// actionQuestion is the question before an action; a start needs none.
+func (l lifecycleView) actionQuestion(v *ui.View, p pages, action string) string {
+	if action == lifecycle.ActionStart {
+		return ""
+	}
+	return v.T("containers."+action+".confirm", "Name", l.Name, "Command", p.lifecycleCommand(l.Project, action, l.Service))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
@@ -77,12 +78,14 @@ type updateView struct {
 	NotPicked []updateRow
 }
 
-type updateRow struct {
-	Stack   project.StackDetail
-	Service project.ServiceDetail
+// updatePages ask before an update, and start it.
+type updatePages struct{ pages }
+
+func (p updatePages) updateRoutes() []httpd.Route {
+	return []httpd.Route{getRoute("/stacks/update", p.confirmUpdate), postRoute("/stacks/update", p.startUpdate)}
 }
 
-func (p pages) updateView(ctx context.Context, choice updateChoice) (out updateView, err error) {
+func (p updatePages) updateView(ctx context.Context, choice updateChoice) (out updateView, err error) {
 	out.updateChoice = choice
 	stackID, serviceID := choice.StackID, choice.ServiceID
 	list, err := p.service.Overview(ctx, project.ArchivedExclude)
@@ -118,7 +121,7 @@ func (p pages) updateView(ctx context.Context, choice updateChoice) (out updateV
 	return out, nil
 }
 
-func (p pages) confirmUpdate(c *gin.Context) {
+func (p updatePages) confirmUpdate(c *gin.Context) {
 	choice := updateChoiceOf(c)
 	if c.Query("action") != "" && len(choice.Picked) == 0 {
 		p.kit.Done(c, choice.Filter.pageURL(p.base+"/stacks"), ui.Toast{Kind: "info", TextID: "list.nothing_picked"})
@@ -147,11 +150,11 @@ func (p pages) confirmUpdate(c *gin.Context) {
 	}
 	v := p.newView(c, "containers.update.title")
 	v.Path = p.base + "/stacks"
-	p.kit.Render(c, v, http.StatusOK, updatePage(v, p, u))
+	p.kit.Render(c, v, http.StatusOK, updatePage(v, p.pages, u))
 }
 
 // startUpdate makes the job. The targets are those that the person saw: if others have come since, the service says so.
-func (p pages) startUpdate(c *gin.Context) {
+func (p updatePages) startUpdate(c *gin.Context) {
 	stackID, serviceID := c.PostForm("stack"), c.PostForm("service")
 	req := change.UpdateRequest{
 		Scope: scopeName(serviceID, stackID), StackID: stackID, ServiceID: serviceID, Mode: c.PostForm("mode"), BackupMode: c.PostForm("backup"),
@@ -175,7 +178,7 @@ func (p pages) startUpdate(c *gin.Context) {
 
 // updatePicked makes the jobs of services that were chosen in the list of stacks, and goes on to the job, or to the list of
 // jobs where there are several.
-func (p pages) updatePicked(c *gin.Context, req change.UpdateRequest) {
+func (p updatePages) updatePicked(c *gin.Context, req change.UpdateRequest) {
 	done, err := p.service.UpdatePicked(c.Request.Context(), req)
 	if err != nil {
 		p.kit.Fail(c, err)
@@ -214,4 +217,9 @@ func shortList(names []string) string {
 func targetOf(s project.ServiceDetail) string {
 	t := s.Target()
 	return t.ServiceID + " " + t.TargetTag + " " + t.TargetDigest
+}
+
+// archOf are the platforms of a candidate.
+func archOf(u updateView) string {
+	return textOrDash(strings.Join(u.Rows[0].Service.Candidate.Arch, ", "))
 }

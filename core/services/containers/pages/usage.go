@@ -7,9 +7,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/usage"
 )
 
-// chartWindows are the stretches of time that charts show.
-func chartWindows() []string { return []string{"3m", "1h", "24h", "7d"} }
-
 // windowScale returns how long a window is, and which stretch of it one sample of the history stands for; 0 in the shortest,
 // which has every sample.
 func windowScale(window string) (span, interval time.Duration) {

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 
 	"github.com/gin-gonic/gin"
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
-	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 )
 
@@ -27,14 +27,14 @@ func (h *handlers) handleDeliveryEvents(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	sub := h.s.Live().Subscribe(webhook.TopicDeliveries)
+	sub := h.cfg.live.Subscribe(webhook.TopicDeliveries)
 	defer sub.Close()
-	last, err := h.s.Inbox.LastEventID(ctx)
+	last, err := h.cfg.inbox.LastEventID(ctx)
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
 	}
-	in := &inboxReader{s: h.s, sent: last}
+	in := &inboxReader{inbox: h.cfg.inbox, log: h.cfg.log, sent: last}
 	if cursorGiven(c) {
 		in.sent = min(last, after)
 	}
@@ -55,8 +55,9 @@ func (h *handlers) handleDeliveryEvents(c *gin.Context) {
 
 // inboxReader knows how far a stream is.
 type inboxReader struct {
-	s    *containers.Service
-	sent int64
+	inbox inbox
+	log   hclog.Logger
+	sent  int64
 }
 
 // nextEvents returns the events that follow from ev. If ev is not the next in order, because some were lost, they are read
@@ -71,9 +72,9 @@ func (in *inboxReader) nextEvents(ctx context.Context, ev event.Event) (out []ou
 		return []outEvent{in.outEventOf(stored)}
 	}
 	for {
-		rows, err := in.s.Inbox.EventsAfter(ctx, in.sent)
+		rows, err := in.inbox.EventsAfter(ctx, in.sent)
 		if err != nil {
-			in.s.Logger().Warn("the events of deliveries cannot be read", "error", err)
+			in.log.Warn("the events of deliveries cannot be read", "error", err)
 			failed := map[string]string{"type": eventDeliveryFailed, "error": "The events cannot be read."}
 			return append(out, outEvent{name: eventDeliveryFailed, data: failed, last: true})
 		}

@@ -4,20 +4,22 @@ import (
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
-	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 )
 
 // hookHandlers answers requests about package webhooks.
-type hookHandlers struct{ s *containers.Service }
+type hookHandlers struct {
+	hooks hooks
+	inbox deliveries
+}
 
 func (h *hookHandlers) getHookSettings(ctx context.Context, _ *struct{}) (*struct{ Body webhook.HookSettings }, error) {
-	out, err := h.s.Webhooks.HookSettings(ctx)
+	out, err := h.hooks.HookSettings(ctx)
 	return &struct{ Body webhook.HookSettings }{out}, err
 }
 
 func (h *hookHandlers) putHookSettings(ctx context.Context, in *struct{ Body webhook.HookChange }) (*api.OKAnswer, error) {
-	return api.Done(h.s.Webhooks.ChangeHookSettings(ctx, in.Body))
+	return api.Done(h.hooks.ChangeHookSettings(ctx, in.Body))
 }
 
 func (h *hookHandlers) listRepos(ctx context.Context, in *struct {
@@ -26,7 +28,7 @@ func (h *hookHandlers) listRepos(ctx context.Context, in *struct {
 	Query    string `query:"q" maxLength:"200" doc:"Looked for in names."`
 	Selected string `query:"selectedFilter" enum:"all,selected,unselected" default:"all"`
 }) (*struct{ Body webhook.RepoPage }, error) {
-	out, err := h.s.Webhooks.TrackedRepos(ctx, webhook.RepoFilter{Query: in.Query, Selected: in.Selected}, in.Page, in.PerPage)
+	out, err := h.hooks.TrackedRepos(ctx, webhook.RepoFilter{Query: in.Query, Selected: in.Selected}, in.Page, in.PerPage)
 	return &struct{ Body webhook.RepoPage }{out}, err
 }
 
@@ -37,7 +39,7 @@ type HookJob struct {
 }
 
 func (h *hookHandlers) postRepoSelected(ctx context.Context, in *struct{ Body webhook.RepoSelected }) (*struct{ Body HookJob }, error) {
-	id, err := h.s.Webhooks.SelectRepo(ctx, in.Body.FullName, in.Body.Selected)
+	id, err := h.hooks.SelectRepo(ctx, in.Body.FullName, in.Body.Selected)
 	return &struct{ Body HookJob }{HookJob{true, id}}, err
 }
 
@@ -47,7 +49,7 @@ type RepoNamed struct {
 }
 
 func (h *hookHandlers) postRepoDelete(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body HookJob }, error) {
-	id, err := h.s.Webhooks.DeleteRepo(ctx, in.Body.FullName)
+	id, err := h.hooks.DeleteRepo(ctx, in.Body.FullName)
 	return &struct{ Body HookJob }{HookJob{true, id}}, err
 }
 
@@ -69,7 +71,7 @@ type Affected struct {
 }
 
 func (h *hookHandlers) postBulkSelected(ctx context.Context, in *struct{ Body BulkSelection }) (*struct{ Body Affected }, error) {
-	n, err := h.s.Webhooks.BulkSelect(ctx, webhook.RepoFilter{Query: in.Body.Query, Selected: in.Body.Filter}, in.Body.Selected,
+	n, err := h.hooks.BulkSelect(ctx, webhook.RepoFilter{Query: in.Body.Query, Selected: in.Body.Filter}, in.Body.Selected,
 		in.Body.DryRun)
 	return &struct{ Body Affected }{Affected{true, n}}, err
 }
@@ -84,22 +86,22 @@ type TargetAdded struct {
 }
 
 func (h *hookHandlers) postTarget(ctx context.Context, in *struct{ Body webhook.HookInput }) (*struct{ Body TargetAdded }, error) {
-	t, n, err := h.s.Webhooks.AddTarget(ctx, in.Body.Input)
+	t, n, err := h.hooks.AddTarget(ctx, in.Body.Input)
 	return &struct{ Body TargetAdded }{TargetAdded{true, t.Kind, t.Owner, n, t.Warnings}}, err
 }
 
 func (h *hookHandlers) postTargetRemove(ctx context.Context, in *struct{ Body webhook.HookInput }) (*api.OKAnswer, error) {
-	return api.Done(h.s.Webhooks.RemoveTarget(ctx, in.Body.Input))
+	return api.Done(h.hooks.RemoveTarget(ctx, in.Body.Input))
 }
 
 func (h *hookHandlers) postResolve(ctx context.Context,
 	in *struct{ Body webhook.HookInput }) (*struct{ Body webhook.RepoCandidates }, error) {
-	out, err := h.s.Webhooks.ResolveInput(ctx, in.Body.Input)
+	out, err := h.hooks.ResolveInput(ctx, in.Body.Input)
 	return &struct{ Body webhook.RepoCandidates }{out}, err
 }
 
 func (h *hookHandlers) getHookOverview(ctx context.Context, _ *struct{}) (*struct{ Body webhook.HookOverview }, error) {
-	out, err := h.s.Webhooks.HookOverview(ctx)
+	out, err := h.hooks.HookOverview(ctx)
 	return &struct{ Body webhook.HookOverview }{out}, err
 }
 
@@ -109,17 +111,17 @@ func (h *hookHandlers) listDeliveries(ctx context.Context, in *struct {
 	Decision string `query:"decision" enum:"processed,ignored,rejected"`
 	Query    string `query:"q" maxLength:"200" doc:"Looked for in ids, repositories, owners and reasons."`
 }) (*struct{ Body webhook.DeliveryPage }, error) {
-	out, err := h.s.Inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: in.Decision, Query: in.Query}, in.Page, in.PerPage)
+	out, err := h.inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: in.Decision, Query: in.Query}, in.Page, in.PerPage)
 	return &struct{ Body webhook.DeliveryPage }{out}, err
 }
 
 func (h *hookHandlers) postSyncAll(ctx context.Context, _ *struct{}) (*struct{ Body webhook.SyncJob }, error) {
-	out, err := h.s.Webhooks.SyncAllHooks(ctx)
+	out, err := h.hooks.SyncAllHooks(ctx)
 	return &struct{ Body webhook.SyncJob }{out}, err
 }
 
 func (h *hookHandlers) postSyncRepo(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body webhook.SyncJob }, error) {
-	out, err := h.s.Webhooks.SyncRepoHook(ctx, in.Body.FullName)
+	out, err := h.hooks.SyncRepoHook(ctx, in.Body.FullName)
 	return &struct{ Body webhook.SyncJob }{out}, err
 }
 
@@ -143,6 +145,6 @@ func (h *hookHandlers) postSync(ctx context.Context, in *struct {
 	if in.Body != nil {
 		req = webhook.SyncRequest{DryRun: in.Body.DryRun, Repos: in.Body.Repos, Conflicts: in.Body.Conflicts}
 	}
-	res, err := h.s.Webhooks.SyncHooks(ctx, req)
+	res, err := h.hooks.SyncHooks(ctx, req)
 	return &struct{ Body SyncResults }{SyncResults{true, append([]webhook.SyncResult{}, res...)}}, err
 }

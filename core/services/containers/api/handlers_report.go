@@ -3,20 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
-
-	"github.com/patchbay-dev/patchbay/core/httpd/api"
-	"github.com/patchbay-dev/patchbay/core/services/containers/deploycheck"
 )
-
-// reportAPI declares the endpoints of the deploy check.
-func (h *handlers) reportAPI(a *api.API) {
-	last := newOperation("deploy-report", http.MethodGet, "/api/deploy-check/report", tagDeploy, "The last report of the deploy check")
-	last.Also = map[int]any{http.StatusOK: deploycheck.Report{}, http.StatusAccepted: PendingReport{}}
-	api.Register(a, last, h.getReport)
-	refresh := newOperation("deploy-report-refresh", http.MethodPost, "/api/deploy-check/report/refresh", tagDeploy, "Have a report made")
-	refresh.Status = http.StatusAccepted
-	api.Register(a, refresh, h.postReport)
-}
 
 // PendingReport tells that a report is being made.
 type PendingReport struct {
@@ -30,7 +17,7 @@ type reportAnswer struct {
 }
 
 func (h *handlers) getReport(ctx context.Context, _ *struct{}) (*reportAnswer, error) {
-	rep, err := h.s.DeployReport(ctx)
+	rep, err := h.cfg.service.DeployReport(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +28,6 @@ func (h *handlers) getReport(ctx context.Context, _ *struct{}) (*reportAnswer, e
 }
 
 func (h *handlers) postReport(ctx context.Context, _ *struct{}) (*struct{ Body PendingReport }, error) {
-	_, err := h.s.RefreshReport(ctx)
+	_, err := h.cfg.service.RefreshReport(ctx)
 	return &struct{ Body PendingReport }{PendingReport{"pending", 1000}}, err
 }

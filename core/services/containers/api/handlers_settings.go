@@ -14,7 +14,11 @@ import (
 )
 
 // settingHandlers answers requests about settings and the use of resources.
-type settingHandlers struct{ s *containers.Service }
+type settingHandlers struct {
+	s     settingService
+	usage resources
+	live  *event.Bus
+}
 
 // RuleList is a list of ignore rules.
 type RuleList struct {
@@ -94,26 +98,26 @@ func (h *settingHandlers) getResourceHistory(ctx context.Context, in *struct {
 	ServicePath
 	Window string `query:"window" enum:"3m,1h,24h,7d" default:"1h"`
 }) (*struct{ Body usage.ResourceHistory }, error) {
-	out, err := h.s.Usage.History(ctx, in.ID, in.Window)
+	out, err := h.usage.History(ctx, in.ID, in.Window)
 	return &struct{ Body usage.ResourceHistory }{out}, err
 }
 
 func (h *settingHandlers) getResourceOverview(ctx context.Context, _ *struct{}) (*struct{ Body usage.ResourceOverview }, error) {
-	out, err := h.s.Usage.Overview(ctx)
+	out, err := h.usage.Overview(ctx)
 	return &struct{ Body usage.ResourceOverview }{out}, err
 }
 
 // handleResourceEvents sends the samples of a service: those of the last minutes at once, then each as it is taken.
 func (h *settingHandlers) handleResourceEvents(c *gin.Context) {
 	ctx, id := c.Request.Context(), c.Param("service_id")
-	sub := h.s.Live().Subscribe(usage.TopicSamples + id)
+	sub := h.live.Subscribe(usage.TopicSamples + id)
 	defer sub.Close()
-	recent, err := h.s.Usage.History(ctx, id, "3m")
+	recent, err := h.usage.History(ctx, id, "3m")
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
 	}
-	leave := h.s.Usage.Watch(id)
+	leave := h.usage.Watch(id)
 	defer leave()
 	source := make(chan event.Event)
 	go func() {
@@ -131,13 +135,4 @@ func (h *settingHandlers) handleResourceEvents(c *gin.Context) {
 		}
 		return []outEvent{{id: ev.Seq, name: ev.Type, data: ev.Data}}
 	})
-}
-
-func forwardEvents[T any](done <-chan struct{}, to chan<- T, item T) bool {
-	select {
-	case to <- item:
-		return true
-	case <-done:
-		return false
-	}
 }

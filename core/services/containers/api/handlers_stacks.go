@@ -9,7 +9,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
-	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
 	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
@@ -17,49 +16,7 @@ import (
 )
 
 // stackHandlers answers requests about stacks and services.
-type stackHandlers struct{ s *containers.Service }
-
-// StackPath names a stack.
-type StackPath struct {
-	ID string `path:"stack_id" maxLength:"64" example:"stk_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-}
-
-// ServicePath names a service.
-type ServicePath struct {
-	ID string `path:"service_id" maxLength:"64" example:"svc_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-}
-
-// ProjectPath names a project.
-type ProjectPath struct {
-	Project string `path:"project" maxLength:"200" example:"blog"`
-}
-
-type archivedQuery struct {
-	Archived string `query:"archived" enum:"exclude,include,only" default:"exclude" doc:"Which of the archived to show."`
-}
-
-// JobID names the job that was made.
-type JobID struct {
-	JobID string `json:"jobId" example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-}
-
-type jobAnswer struct{ Body JobID }
-
-func answerJob(id string, err error) (*jobAnswer, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &jobAnswer{JobID{id}}, nil
-}
-
-// VersionInfo is the version in effect.
-type VersionInfo struct {
-	Version string `json:"version" example:"1.4.0"`
-}
-
-func (h *stackHandlers) getVersion(context.Context, *struct{}) (*struct{ Body VersionInfo }, error) {
-	return &struct{ Body VersionInfo }{VersionInfo{h.s.Version()}}, nil
-}
+type stackHandlers struct{ s stackService }
 
 // StackList is a list of stacks.
 type StackList struct {

@@ -14,7 +14,7 @@ import (
 )
 
 // workHandlers answers requests about checks, updates and jobs.
-type workHandlers struct{ s *containers.Service }
+type workHandlers struct{ s workService }
 
 func (h *workHandlers) postDiscovery(ctx context.Context, _ *struct{}) (*jobAnswer, error) {
 	return answerJob(h.s.Discover(ctx))

@@ -16,7 +16,7 @@ import (
 
 // notifyAPI declares the endpoints of notifications, and the schemas of the service's payloads.
 func (h *handlers) notifyAPI(a *api.API) {
-	h.s.Channels().Register(a, tagNotify)
+	h.cfg.channels.Register(a, tagNotify)
 	a.Document(httpd.Route{Method: http.MethodGet, Path: "/schemas/:name", Policy: httpd.Public, Handler: h.handleSchema}, huma.Operation{
 		OperationID: "notification-schema", Tags: []string{tagNotify}, Summary: "The JSON Schema of a payload",
 		Parameters: []*huma.Param{{Name: "name", In: "path", Required: true,

@@ -2,12 +2,10 @@ package api
 
 import (
 	"encoding/json"
-	"io"
 	"maps"
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -15,49 +13,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
-
-// outEvent is an event on its way to a client.
-type outEvent struct {
-	id   int64
-	name string
-	data any
-	// last ends the stream.
-	last bool
-}
-
-// followEvents writes what comes until the source ends, the client goes, may read no more, or the server stops.
-func followEvents[T any](c *gin.Context, source <-chan T, write func(T) []outEvent) {
-	release, err := auth.AcquireStream(c)
-	if err != nil {
-		httpd.WriteError(c, err)
-		return
-	}
-	defer release()
-	out := httpd.NewEvents(c)
-	if out.Beat() != nil {
-		return
-	}
-	auth.FollowEvents(c, out, source, func(item T) error {
-		for _, ev := range write(item) {
-			raw, err := json.Marshal(ev.data)
-			if err != nil {
-				return err
-			}
-			if err := out.Send(ev.id, ev.name, raw); err != nil {
-				return err
-			}
-			if ev.last {
-				return io.EOF
-			}
-		}
-		return nil
-	})
-}
-
-// cursorGiven reports whether a client says where to go on.
-func cursorGiven(c *gin.Context) bool {
-	return c.GetHeader("Last-Event-ID") != "" || c.Query("afterId") != ""
-}
 
 // eventBody is the data of an event: what was stored, with the job, the time and the type.
 func eventBody(ev *queue.Event, kind string) map[string]any {
@@ -109,13 +64,13 @@ func (h *handlers) handleAllJobEvents(c *gin.Context) {
 	ctx := c.Request.Context()
 	after, err := httpd.LastEventID(c)
 	if err == nil && !cursorGiven(c) {
-		after, err = h.s.Queue().LastEventID(ctx)
+		after, err = h.cfg.queue.LastEventID(ctx)
 	}
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
 	}
-	events, err := h.s.Queue().FollowAll(ctx, after)
+	events, err := h.cfg.queue.FollowAll(ctx, after)
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
@@ -133,7 +88,7 @@ func (h *handlers) handleAllJobEvents(c *gin.Context) {
 // handleJobEvents sends the events of one job, from the beginning unless the client says where to go on, and ends with it.
 func (h *handlers) handleJobEvents(c *gin.Context) {
 	ctx := c.Request.Context()
-	j, err := h.s.FindJob(ctx, c.Param("job_id"))
+	j, err := h.cfg.service.FindJob(ctx, c.Param("job_id"))
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
@@ -143,7 +98,7 @@ func (h *handlers) handleJobEvents(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	events, err := h.s.Queue().Follow(ctx, j.ID, after)
+	events, err := h.cfg.queue.Follow(ctx, j.ID, after)
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
@@ -163,18 +118,18 @@ func (h *handlers) handleInferenceEvents(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	sub := h.s.Live().Subscribe(candidate.EventsTopic)
+	sub := h.cfg.live.Subscribe(candidate.EventsTopic)
 	defer sub.Close()
 	if !cursorGiven(c) {
-		after = h.s.LastVersionEvent()
+		after = h.cfg.service.LastVersionEvent()
 	}
 	sent := after
 	catchUp := func() []outEvent {
-		missed, ok := h.s.VersionEvents(sent)
+		missed, ok := h.cfg.service.VersionEvents(sent)
 		if !ok {
-			sent = h.s.LastVersionEvent()
+			sent = h.cfg.service.LastVersionEvent()
 			return []outEvent{{id: sent, name: "version_inference_event",
-				data: candidate.InferenceEvent{Type: "resync_required", TS: api.TimeOf(h.s.Now())}}}
+				data: candidate.InferenceEvent{Type: "resync_required", TS: api.TimeOf(h.cfg.now())}}}
 		}
 		var out []outEvent
 		for _, ev := range missed {

@@ -34,7 +34,7 @@ type TriggerBody struct {
 
 // handleTrigger takes the generic trigger.
 func (h *handlers) handleTrigger(c *gin.Context) {
-	if err := h.s.CheckTriggerSecret(c.GetHeader(headerWebhookSecret)); err != nil {
+	if err := h.cfg.service.CheckTriggerSecret(c.GetHeader(headerWebhookSecret)); err != nil {
 		httpd.WriteError(c, err)
 		return
 	}
@@ -63,7 +63,7 @@ func (h *handlers) Trigger(ctx context.Context, b TriggerBody) (jobID string, er
 	b.StackID, b.ServiceID = strings.TrimSpace(b.StackID), strings.TrimSpace(b.ServiceID)
 	switch b.Action {
 	case "check":
-		job, _, err := h.s.CheckFor(ctx, work.ActorWebhook,
+		job, _, err := h.cfg.service.CheckFor(ctx, work.ActorWebhook,
 			project.ScanRequest{Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Reason: work.ReasonWebhook})
 		return job.ID, err
 	case "update":
@@ -74,7 +74,7 @@ func (h *handlers) Trigger(ctx context.Context, b TriggerBody) (jobID string, er
 			Scope: b.Scope, StackID: b.StackID, ServiceID: b.ServiceID, Targets: b.Targets, AllowArchMismatch: b.AllowArchMismatch,
 			BackupMode: b.BackupMode, Reason: work.ReasonWebhook,
 		}
-		return h.s.UpdateFor(ctx, work.ActorWebhook, in.toRequest())
+		return h.cfg.service.UpdateFor(ctx, work.ActorWebhook, in.toRequest())
 	}
 	return "", record.InvalidField("action", "The action must be check or update.")
 }
@@ -87,7 +87,7 @@ func (h *handlers) handlePackageWebhook(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	enabled, err := h.s.Inbox.Authenticate(c.Request.Context(), &in, func() ([]byte, error) { return httpd.ReadBody(c) })
+	enabled, err := h.cfg.inbox.Authenticate(c.Request.Context(), &in, func() ([]byte, error) { return httpd.ReadBody(c) })
 	if err == nil && in.Hook != nil {
 		httpd.SetAuthenticated(c)
 	}
@@ -102,7 +102,7 @@ func (h *handlers) handlePackageWebhook(c *gin.Context) {
 		answerIgnored(c, webhook.IgnoredEvent, 0)
 		return
 	}
-	out, err := h.s.Inbox.TakeDelivery(c.Request.Context(), &in)
+	out, err := h.cfg.inbox.TakeDelivery(c.Request.Context(), &in)
 	switch {
 	case err != nil:
 		httpd.WriteError(c, err)

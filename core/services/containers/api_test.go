@@ -34,7 +34,7 @@ func (e *env) town() {
 // TestNobodyGetsIn: without an identity every route but the public ones answers 401, whatever the method carries.
 func TestNobodyGetsIn(t *testing.T) {
 	e := newEnv(t)
-	mount := mountAPI(e.svc, e.svc.BaseURL())
+	mount := mountAPI(e.svc, e.svc.settings().BaseURL)
 	for _, r := range mount.Routes {
 		path := strings.NewReplacer("{stack_id}", "x", "{service_id}", "x", "{job_id}", "x", "{project}", "x", "{backup_id}", "x",
 			":stack_id", "x", ":service_id", "x", ":job_id", "x", ":project", "x", ":backup_id", "x").Replace(r.Path)

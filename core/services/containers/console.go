@@ -42,9 +42,6 @@ func (s *Service) CheckTriggerSecret(shown string) error {
 	return nil
 }
 
-// BaseURL returns where the service is mounted.
-func (s *Service) BaseURL() string { return s.settings().BaseURL }
-
 // Queue returns the queue of the service's jobs.
 func (s *Service) Queue() *work.Queue { return s.queue }
 

@@ -144,7 +144,7 @@ func (c *contract) refused(status int, code, method, path, body string, members 
 func TestEveryRouteIsInTheDocument(t *testing.T) {
 	e := newEnv(t)
 	c := newContract(e)
-	mount := mountAPI(e.svc, e.svc.BaseURL())
+	mount := mountAPI(e.svc, e.svc.settings().BaseURL)
 	documented, served := 0, 0
 	for _, item := range c.paths() {
 		documented += len(item.(map[string]any))

@@ -126,7 +126,7 @@ func (e *hookEnv) run() {
 
 func (e *hookEnv) listen(log hclog.Logger) {
 	e.Helper()
-	mount := mountAPI(e.svc, e.svc.BaseURL())
+	mount := mountAPI(e.svc, e.svc.settings().BaseURL)
 	guard := func(c *gin.Context, _ string, _ httpd.Route) error {
 		if c.GetHeader("X-Test-User") == "" {
 			return fault.New("auth_required", "Sign in.").WithStatus(http.StatusUnauthorized)

@@ -31,7 +31,7 @@ func testGuard(c *gin.Context, _ string, r httpd.Route) error {
 // listen serves the routes of the service.
 func (e *env) listen() {
 	e.Helper()
-	mount := mountAPI(e.svc, e.svc.BaseURL())
+	mount := mountAPI(e.svc, e.svc.settings().BaseURL)
 	e.base = "http://" + webtest.Serve(e, httpd.Options{Guard: e.guard}, mount).Addr()
 }
 

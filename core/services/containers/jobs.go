@@ -68,3 +68,6 @@ func (s *Service) jobEnded(ctx context.Context, job queue.Job) error {
 	}
 	return s.Notices.Submit(ctx, &job)
 }
+
+// Housekeeping are the types of jobs, as the queue has them, that clean up or serve others.
+func Housekeeping() []string { return []string{jobHousekeeping, deploycheck.JobType, notice.JobType} }

@@ -12,9 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
-	"github.com/patchbay-dev/patchbay/core/services/containers/deploycheck"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
-	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
@@ -110,9 +108,6 @@ func resultReason(j *queue.Job) *ResultReason {
 	}
 	return out
 }
-
-// Housekeeping are the types of jobs, as the queue has them, that clean up or serve others.
-func Housekeeping() []string { return []string{jobHousekeeping, deploycheck.JobType, notice.JobType} }
 
 // JobOf returns what the API shows of a job of the queue; false if it shows no such job. The figures of its progress are left out.
 func JobOf(id, queued string, payload json.RawMessage) (Job, bool) {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -126,94 +125,6 @@ type state struct {
 	providers Providers
 }
 
-// New makes the service. The migrations have run. It works once Use has given it the queue and Start was called.
-func New(cfg Config) (*Service, error) {
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = hclog.NewNullLogger()
-	}
-	if cfg.Store == nil || cfg.Keyring == nil || cfg.Sender == nil || cfg.Channels == nil {
-		return nil, errors.New("the containers service needs a database, a keyring, a sender of notifications and the settings of channels")
-	}
-	s := &Service{cfg: cfg, log: cfg.Logger, queue: &work.Queue{}, repo: record.NewStore(cfg.Store), live: event.NewBus()}
-	s.Notices = notice.New(notice.Config{
-		Service: ServiceName, Version: s.Version(), Store: s.repo, Sender: cfg.Sender, Channels: cfg.Channels, Events: noticeEvents{s},
-		Services: noticeEvents{s},
-		Settings: func() notice.Settings {
-			set := s.settings()
-			return notice.Settings{Locale: set.Locale, BaseURL: set.BaseURL}
-		},
-		PublicBaseURL: s.PublicBaseURL, Log: s.log, Now: cfg.Now,
-	})
-	s.Webhooks = webhook.New(webhook.Config{
-		Store: s.repo, Keyring: cfg.Keyring, CodeHost: s.codeHost, PackageHosts: func() []string { return s.settings().PackageHosts },
-		Jobs: s, Live: s.live, Now: cfg.Now,
-	}, s.queue)
-	s.Inbox = webhook.NewInbox(s.Webhooks)
-	s.SetAccess(cfg.Access)
-	s.Host = host.New(host.Config{
-		Store: s.repo, Engine: s.engine, Settings: func() host.Settings { return s.settings().hostSettings() }, OutageWait: cfg.OutageWait,
-	})
-	s.drift = drift.New(s.Host)
-	projects := project.Config{
-		Store: s.repo, Host: s.Host, Jobs: s.queue, Logger: s.log, Now: cfg.Now,
-		Settings: func() project.Settings { return s.settings().projectSettings() },
-	}
-	s.Projects = project.New(projects)
-	s.Discovery = project.NewDiscovery(project.DiscoveryConfig{
-		Config: projects, Projects: s.Projects, Locks: &s.applying, ReadFile: cfg.ReadFile,
-		Resume: func(ctx context.Context) error { return s.Changes.ResumeWaiting(ctx) },
-	})
-	s.Backups = backup.New(backup.Config{
-		Store: s.repo, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, Now: cfg.Now,
-		Settings: func(ctx context.Context) (backup.BackupSettings, error) {
-			set, err := s.systemSettings(ctx)
-			return set.Backup, err
-		},
-	})
-	changes := change.Config{
-		Store: s.repo, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, Now: cfg.Now,
-		Settings: func() change.Settings { return s.settings().changeSettings() }, Drift: s.drift, Backups: s.Backups,
-		NoteEngineChange: s.Discovery.NoteEngineChange,
-	}
-	s.Changes = change.New(changes)
-	s.Lifecycle = lifecycle.New(lifecycle.Config{
-		Store: s.repo, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, ComposeBin: s.ComposeCommand,
-	})
-	s.Planner = s.Changes.Planner()
-	s.Candidates = candidate.New(candidate.Config{
-		Store: s.repo, Projects: s.Projects, Jobs: s.queue, Logger: s.log, Now: cfg.Now, Events: s.live, Engine: s.engine,
-		Settings:   func() candidate.RegistrySettings { return s.settings().registrySettings() },
-		Registries: func() []client.Registry { return s.state.Load().providers.Registries },
-	})
-	s.Projects.UseVersions(s.Candidates)
-	s.Usage = usage.New(usage.Config{
-		Store: s.repo, Containers: s, Engine: func() usage.Engine { return s.engine() }, Live: s.live, Log: s.log, Now: cfg.Now,
-		Settings: func(ctx context.Context) (usage.MonitorSettings, error) {
-			set, err := s.systemSettings(ctx)
-			return set.Monitor, err
-		},
-	})
-	s.Reports = deploycheck.New(deploycheck.Config{
-		Store: s.repo, Jobs: s.queue, Engine: s.engine, Channels: cfg.Channels, Registries: s.Candidates, Webhooks: s.Webhooks, Now: cfg.Now,
-		Settings: func() deploycheck.Settings {
-			set := s.settings()
-			return deploycheck.Settings{ComposeBin: set.ComposeBin, Timeout: time.Duration(set.DeployTimeout) * time.Second}
-		},
-		Access: s.reportAccess, PublicBaseURL: s.PublicBaseURL, ReadableRoots: s.ReadableRoots,
-		Backups: func(ctx context.Context) (backup.BackupSettings, error) {
-			set, err := s.systemSettings(ctx)
-			return set.Backup, err
-		},
-	})
-	if err := s.Reload(cfg.Settings, cfg.Providers); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
 // Use gives the service the queue, which runs the handlers of Jobs.
 func (s *Service) Use(q *queue.Queue) {
 	s.queue.Queue = q
@@ -245,23 +156,6 @@ func (s *Service) Prepare(set Settings, p Providers) (commit func(), err error) 
 
 // SetAccess tells how people are let in from now on.
 func (s *Service) SetAccess(a AccessInfo) { s.access.Store(&a) }
-
-// Start begins the work in the background: schedules that people have set, version inference and samples.
-func (s *Service) Start(ctx context.Context) error {
-	if err := s.pickCheckMinute(ctx); err != nil {
-		return err
-	}
-	if err := s.applySchedules(ctx); err != nil {
-		return fmt.Errorf("set the schedules: %w", err)
-	}
-	run, cancel := context.WithCancel(context.Background())
-	s.stop = cancel
-	s.background.Go(func() { s.Candidates.FindVersions(run) })
-	s.background.Go(func() { s.Usage.Run(run) })
-	s.background.Go(func() { s.DiscoverAlways(run) })
-	s.background.Go(func() { s.WatchEngine(run) })
-	return nil
-}
 
 // Close ends the work in the background. The queue has been stopped.
 func (s *Service) Close() {

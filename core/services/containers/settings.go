@@ -121,3 +121,38 @@ func (s Settings) changeSettings() change.Settings {
 
 // CodeHostRef returns the code host in either spelling, "" for none.
 func (s Settings) CodeHostRef() string { return cmp.Or(s.CodeHost, s.CodeHostAlias) }
+
+// AccessInfo tells how people are let in. Names are masked.
+type AccessInfo struct {
+	UserHeader, GroupHeader   string
+	AllowedUser, AllowedGroup string
+	// AnonymousInDev lets callers without an identity in while there is no allowlist.
+	AnonymousInDev bool
+	// TrustedProxies is whether any address but this machine's may name people.
+	TrustedProxies []string
+	// OpenLoopback tells that names are believed from this machine without a secret although others reach the listener.
+	OpenLoopback bool
+}
+
+// describeMode returns how people sign in, in words.
+func (a AccessInfo) describeMode() string {
+	switch {
+	case a.AllowedUser != "" && a.AllowedGroup != "":
+		return "user_or_group"
+	case a.AllowedUser != "":
+		return "user"
+	case a.AllowedGroup != "":
+		return "group"
+	case a.AnonymousInDev:
+		return "anonymous_dev"
+	}
+	return "none"
+}
+
+// maskName shows the first letter of a name.
+func maskName(name string) string {
+	for _, r := range name {
+		return string(r) + "***"
+	}
+	return ""
+}

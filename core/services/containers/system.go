@@ -26,18 +26,6 @@ const (
 	settingCheckMinute = "check_minute"
 )
 
-// AccessInfo tells how people are let in. Names are masked.
-type AccessInfo struct {
-	UserHeader, GroupHeader   string
-	AllowedUser, AllowedGroup string
-	// AnonymousInDev lets callers without an identity in while there is no allowlist.
-	AnonymousInDev bool
-	// TrustedProxies is whether any address but this machine's may name people.
-	TrustedProxies []string
-	// OpenLoopback tells that names are believed from this machine without a secret although others reach the listener.
-	OpenLoopback bool
-}
-
 // Schedule is work by the clock.
 type Schedule struct {
 	Enabled bool   `json:"enabled"`
@@ -188,21 +176,6 @@ func (s *Service) reportAccess() deploycheck.Access {
 		OpenLoopback: a.OpenLoopback, TrustedProxies: a.TrustedProxies}
 }
 
-// describeMode returns how people sign in, in words.
-func (a AccessInfo) describeMode() string {
-	switch {
-	case a.AllowedUser != "" && a.AllowedGroup != "":
-		return "user_or_group"
-	case a.AllowedUser != "":
-		return "user"
-	case a.AllowedGroup != "":
-		return "group"
-	case a.AnonymousInDev:
-		return "anonymous_dev"
-	}
-	return "none"
-}
-
 func matchedBy(p *auth.Principal) string {
 	switch {
 	case p.Via == auth.ViaForward:
@@ -211,14 +184,6 @@ func matchedBy(p *auth.Principal) string {
 		return "anonymous_dev"
 	}
 	return "session"
-}
-
-// maskName shows the first letter of a name.
-func maskName(name string) string {
-	for _, r := range name {
-		return string(r) + "***"
-	}
-	return ""
 }
 
 // Welcome says whether the deploy check opens by itself.

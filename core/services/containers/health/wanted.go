@@ -54,7 +54,7 @@ func (w Wanted) RequireReplicas(service string, list []engine.Container) error {
 
 // Why a service ends by itself, as the journal has it.
 const (
-	// runsAwaited: another service waits for its end with success.
+	// RunsAwaited: another service waits for its end with success.
 	RunsAwaited = "awaited"
 	// RunsAsBefore: its containers had ended with 0 by themselves when the change began.
 	RunsAsBefore = "before"

@@ -75,8 +75,8 @@ func (w Writer) anomalyDetail(e AnomalyEvent) document {
 		d = append(d, b)
 	}
 	return w.addLinks(d,
-		block{head: w.linkedLine(w.textOf("open.job"), w.jobURL(e.JobID))},
-		block{head: w.linkedLine(w.textOf("open.settings"), w.settingsURL())})
+		block{head: w.linkedLine(w.textOf("open.job"), w.pageURL("queue", e.JobID))},
+		block{head: w.linkedLine(w.textOf("open.settings"), w.pageURL("settings"))})
 }
 
 func (w Writer) anomalyLine(r AnomalyRepo) string {
@@ -107,8 +107,8 @@ func (w Writer) anomalyPayload(e AnomalyEvent) (p payload, err error) {
 		})
 	}
 	omitted := e.anomalyCount() - len(listed)
-	job := w.jobURL(e.JobID)
-	p.Links = &links{PrimaryURL: job, JobURL: job, SettingsURL: w.settingsURL(), Truncated: truncated{ReposOmitted: &omitted}}
+	job := w.pageURL("queue", e.JobID)
+	p.Links = &links{PrimaryURL: job, JobURL: job, SettingsURL: w.pageURL("settings"), Truncated: truncated{ReposOmitted: &omitted}}
 	p.Links.Repos, err = encodeAll(entries)
 	return p, err
 }

@@ -174,7 +174,7 @@ func (w Writer) jobDetail(e JobEvent) document {
 	if text := cleanExcerpt(e.Excerpt); text != "" && text != cleanExcerpt(e.Failure) {
 		d = append(d, block{head: plainLine(w.textOf("job.excerpt")), code: text})
 	}
-	return w.addLinks(d, block{head: w.linkedLine(w.textOf("open.job"), w.jobURL(e.ID))})
+	return w.addLinks(d, block{head: w.linkedLine(w.textOf("open.job"), w.pageURL("queue", e.ID))})
 }
 
 // serviceBlock adds a list of services with their versions, if there are any.
@@ -208,7 +208,7 @@ func (w Writer) jobPayload(e JobEvent) (p payload, l *links, err error) {
 	for _, v := range listed {
 		entries = append(entries, w.serviceLink(v.Service, nil))
 	}
-	l = &links{PrimaryURL: w.jobURL(e.ID), JobURL: w.jobURL(e.ID), Truncated: truncated{ServiceURLsOmitted: &omitted}}
+	l = &links{PrimaryURL: w.pageURL("queue", e.ID), JobURL: w.pageURL("queue", e.ID), Truncated: truncated{ServiceURLsOmitted: &omitted}}
 	if only, ok := e.onlyService(); ok {
 		l.PrimaryURL = firstOf(w.serviceURL(only.Service), l.JobURL)
 	}

@@ -24,10 +24,6 @@ func (w Writer) pageURL(segments ...string) string {
 	return prefix + strings.Join(segments, "/")
 }
 
-func (w Writer) jobURL(id string) string { return w.pageURL("queue", id) }
-
-func (w Writer) settingsURL() string { return w.pageURL("settings") }
-
 // serviceURL returns the page of a service. A service that lacks an id has none.
 func (w Writer) serviceURL(s Service) string {
 	if s.StackID == "" || s.ServiceID == "" {

@@ -8,7 +8,7 @@ import (
 // Test writes out a notification that shows whether notifications arrive.
 func (w Writer) Test(e TestEvent) (*notify.Message, error) {
 	text := firstOf(cleanExcerpt(e.Message), w.textOf("test.message"))
-	channel, settings := cleanField(e.Channel), w.settingsURL()
+	channel, settings := cleanField(e.Channel), w.pageURL("settings")
 	m := notify.Message{
 		Kind: NotificationTest, Schema: SchemaTest, Severity: sdk.Info,
 		Title:   inlineText(w.textOf("test.title")),

@@ -100,7 +100,7 @@ func (w Writer) manyVersions(m *notify.Message, e NewVersionsEvent) {
 	}
 	m.Title, m.Summary = inlineText(w.countText("version.many", len(e.Services))), document{summary}.renderAll()
 	d := append(w.pathHint(), detail)
-	m.Detail = w.addLinks(d, block{head: w.linkedLine(w.textOf("open.check"), w.jobURL(e.JobID))}).renderAll()
+	m.Detail = w.addLinks(d, block{head: w.linkedLine(w.textOf("open.check"), w.pageURL("queue", e.JobID))}).renderAll()
 }
 
 func (w Writer) versionsPayload(e NewVersionsEvent) (p payload, l *links, err error) {
@@ -116,7 +116,7 @@ func (w Writer) versionsPayload(e NewVersionsEvent) (p payload, l *links, err er
 	for _, v := range listed {
 		entries = append(entries, w.serviceLink(v.Service, v.versionPart()))
 	}
-	l = &links{PrimaryURL: w.jobURL(e.JobID), JobURL: w.jobURL(e.JobID), Truncated: truncated{ServiceURLsOmitted: &omitted}}
+	l = &links{PrimaryURL: w.pageURL("queue", e.JobID), JobURL: w.pageURL("queue", e.JobID), Truncated: truncated{ServiceURLsOmitted: &omitted}}
 	if len(e.Services) == 1 {
 		l.PrimaryURL = firstOf(w.serviceURL(e.Services[0].Service), l.JobURL)
 	}

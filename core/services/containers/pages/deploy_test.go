@@ -9,7 +9,7 @@ import (
 
 // TestEveryDeployCheckHasTexts: the checks of the service have a title of their own in both languages.
 func TestEveryDeployCheckHasTexts(t *testing.T) {
-	source, err := os.ReadFile("../report.go")
+	source, err := os.ReadFile("../deploycheck/report.go")
 	if err != nil {
 		t.Fatal(err)
 	}

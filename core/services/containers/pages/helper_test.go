@@ -129,7 +129,7 @@ func (s *site) serve(users *auth.Users, bus *event.Bus, base string) {
 	c, err := console.New(console.Config{Users: users, Access: access, Queue: s.queue, Bus: bus, Providers: noProviders{},
 		Sections: []ui.Section{section}})
 	must(s, err)
-	mount := api.Mount(s.service, s.service.BaseURL())
+	mount := api.Mount(s.service, base)
 	mount.Routes = append(mount.Routes, c.SectionRoutes("containers")...)
 	mount.Errors = c.Errors(mount.Errors)
 	h := webtest.Serve(s, httpd.Options{Guard: users.Guard(access), Clients: clients},

@@ -12,7 +12,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
-	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -66,10 +65,10 @@ type Config struct {
 // Candidates looks for new versions: it asks the registries what they have under the tags of services, and finds the versions behind
 // digests.
 type Candidates struct {
-	cfg       Config
-	store     *Store
-	registry  *registries
-	inference *inference
+	*registries
+	*inference
+	cfg   Config
+	store *Store
 	// platform is the host's, once the engine has told it.
 	platform atomic.Pointer[record.Platform]
 }
@@ -77,51 +76,19 @@ type Candidates struct {
 // New returns the candidates.
 func New(cfg Config) *Candidates {
 	c := &Candidates{cfg: cfg, store: &Store{cfg.Store}}
-	c.registry, c.inference = newRegistries(c), newInference(c)
+	c.registries, c.inference = newRegistries(c), newInference(c)
 	return c
 }
 
 // ForgetSettings has what depends on the settings found out again.
 func (c *Candidates) ForgetSettings() {
 	c.platform.Store(nil)
-	c.registry.resetHosts()
-}
-
-// FindVersions runs the search for the versions behind digests until ctx ends.
-func (c *Candidates) FindVersions(ctx context.Context) { c.inference.runTasks(ctx) }
-
-// FindVersion has the version behind a digest found out, and returns how that stands: "queued", "running", or "failed"
-// shortly after a failure.
-func (c *Candidates) FindVersion(ref image.Ref, digest string, platform record.Platform, reason string) (status string) {
-	return c.inference.queueTask(ref, digest, platform, reason)
-}
-
-// AwaitVersions waits until no search for the digests is queued or running, at most for the given time.
-func (c *Candidates) AwaitVersions(ctx context.Context, digests []string, most time.Duration) {
-	c.inference.awaitDigests(ctx, digests, most)
-}
-
-// CollectGarbage deletes what was found of versions and was not used for long.
-func (c *Candidates) CollectGarbage(ctx context.Context) error {
-	return c.inference.collectGarbage(ctx)
-}
-
-// LastVersionEvent returns the id of the last event of the search for versions.
-func (c *Candidates) LastVersionEvent() int64 { return c.inference.lastID() }
-
-// VersionEvents returns the events of the search for versions after an id. It returns false if some of them are no longer kept.
-func (c *Candidates) VersionEvents(after int64) ([]InferenceEvent, bool) {
-	return c.inference.eventsSince(after)
-}
-
-// CoolingHosts returns the registries that are not asked for a while, each with the end of that time.
-func (c *Candidates) CoolingHosts(ctx context.Context) map[string]time.Time {
-	return c.registry.coolingHosts(ctx)
+	c.registries.resetHosts()
 }
 
 // Credentials returns for which of the registries there are credentials. The first one's reader is asked.
 func (c *Candidates) Credentials(ctx context.Context, hosts []string) ([]string, error) {
-	return askRegistry(ctx, c.registry, hosts[0], func(ctx context.Context, in client.Registry, a registry.Access) ([]string, error) {
+	return askRegistry(ctx, c.registries, hosts[0], func(ctx context.Context, in client.Registry, a registry.Access) ([]string, error) {
 		return in.Credentials(ctx, a, hosts)
 	})
 }

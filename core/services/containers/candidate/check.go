@@ -200,7 +200,7 @@ func (c *checkRun) wantVersions(ref image.Ref, digests ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, digest := range digests {
-		c.wanted = append(c.wanted, func() { c.s.inference.queueTask(ref, digest, c.platform, "new_version") })
+		c.wanted = append(c.wanted, func() { c.s.FindVersion(ref, digest, c.platform, "new_version") })
 	}
 }
 

@@ -215,7 +215,7 @@ func (c *checkRun) resolveOnce(ctx context.Context, ref image.Ref) (*registry.Re
 				return
 			}
 			defer end()
-			a.res, a.err = c.s.registry.resolveRef(ctx, ref, c.platform, known)
+			a.res, a.err = c.s.registries.resolveRef(ctx, ref, c.platform, known)
 		})
 		if !c.dropInsufficient(ref, a) {
 			return a.res, a.err

@@ -31,7 +31,7 @@ type Scan struct {
 // tried.
 func (f *inference) inferVersion(ctx context.Context, key VersionKey, t *inferTask) (*snapshotRecord, error) {
 	snap := &snapshotRecord{Repo: key.Repo, Digest: key.Digest, Platform: key.Platform, Tags: []string{}, CheckedAt: f.s.now()}
-	all, err := f.s.registry.listTags(ctx, t.ref, tagsFor)
+	all, err := f.s.registries.listTags(ctx, t.ref, tagsFor)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (f *inference) tagMatchesDigest(ctx context.Context, name string, ref image
 	k, ok := f.known[name]
 	f.mu.Unlock()
 	if !ok || f.s.cfg.Now().Sub(k.at) > digestsFor || !version.Strict(tag) {
-		res, err := askRegistry(ctx, f.s.registry, ref.Host,
+		res, err := askRegistry(ctx, f.s.registries, ref.Host,
 			func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
 				return in.Resolve(ctx, registry.ResolveRequest{Access: a, Ref: name, Platform: platform.String(), DigestOnly: true})
 			})
@@ -111,7 +111,7 @@ func (f *inference) tagMatchesDigest(ctx context.Context, name string, ref image
 
 // imageLabel returns the version in the image's labels, or "" if there is none or the image cannot be read.
 func (f *inference) imageLabel(ctx context.Context, ref, host, platform string) string {
-	cfg, err := askRegistry(ctx, f.s.registry, host,
+	cfg, err := askRegistry(ctx, f.s.registries, host,
 		func(ctx context.Context, in client.Registry, a registry.Access) (*registry.ImageConfig, error) {
 			return in.Config(ctx, registry.ConfigRequest{Access: a, Ref: ref, Platform: platform})
 		})
@@ -121,8 +121,8 @@ func (f *inference) imageLabel(ctx context.Context, ref, host, platform string) 
 	return strings.TrimSpace(cfg.Labels[project.LabelVersion])
 }
 
-// awaitDigests waits until no task for the digests is queued or running, at most for the given time.
-func (f *inference) awaitDigests(ctx context.Context, digests []string, most time.Duration) {
+// AwaitVersions waits until no search for the digests is queued or running, at most for the given time.
+func (f *inference) AwaitVersions(ctx context.Context, digests []string, most time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	for {

@@ -104,9 +104,9 @@ func newInference(s *Candidates) *inference {
 		failed: map[VersionKey]time.Time{}}
 }
 
-// queueTask queues a task unless there is one already, and returns its state: "queued" for a new one, else "running" or
-// "force".
-func (f *inference) queueTask(ref image.Ref, digest string, platform record.Platform, reason string) (status string) {
+// FindVersion has the version behind a digest found out, and returns how that stands: "queued", "running", or "failed"
+// shortly after a failure.
+func (f *inference) FindVersion(ref image.Ref, digest string, platform record.Platform, reason string) (status string) {
 	if digest == "" {
 		return ""
 	}
@@ -154,8 +154,8 @@ func (f *inference) publishEvent(kind string, t *inferTask, resolved string, fai
 	f.s.cfg.Events.Publish(EventsTopic, event.Event{Seq: ev.ID, Type: kind, Data: ev})
 }
 
-// eventsSince returns the events after a number. It returns false if some of them are no longer kept.
-func (f *inference) eventsSince(after int64) (events []InferenceEvent, ok bool) {
+// VersionEvents returns the events of the search for versions after an id. It returns false if some of them are no longer kept.
+func (f *inference) VersionEvents(after int64) (events []InferenceEvent, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if after > f.last || len(f.ring) > 0 && after < f.ring[0].ID-1 {
@@ -169,14 +169,15 @@ func (f *inference) eventsSince(after int64) (events []InferenceEvent, ok bool) 
 	return events, true
 }
 
-func (f *inference) lastID() int64 {
+// LastVersionEvent returns the id of the last event of the search for versions.
+func (f *inference) LastVersionEvent() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.last
 }
 
-// runTasks runs queued tasks until ctx ends.
-func (f *inference) runTasks(ctx context.Context) {
+// FindVersions runs the search for the versions behind digests until ctx ends.
+func (f *inference) FindVersions(ctx context.Context) {
 	slots := make(chan struct{}, inferWorkers)
 	var workers sync.WaitGroup
 	defer workers.Wait()

@@ -72,7 +72,7 @@ func (c *Candidates) InferenceOverview(ctx context.Context, q InferenceQuery) (I
 	if err != nil {
 		return out, err
 	}
-	c.inference.addProgress(&out, rows)
+	c.addProgress(&out, rows)
 	var picked []InferenceRow
 	for _, r := range rows {
 		out.Summary.countStatus(r.Status)

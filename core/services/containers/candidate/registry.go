@@ -70,8 +70,8 @@ func (r *registries) hostState(name string) *registryHost {
 	return h
 }
 
-// coolingHosts returns the hosts that are not asked for a while, each with the end of that time.
-func (r *registries) coolingHosts(ctx context.Context) map[string]time.Time {
+// CoolingHosts returns the registries that are not asked for a while, each with the end of that time.
+func (r *registries) CoolingHosts(ctx context.Context) map[string]time.Time {
 	r.restoreCooldowns(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -53,7 +53,7 @@ func (c *Candidates) DigestTags(ctx context.Context, serviceID, asked string) (d
 		return "", nil, fmt.Errorf("read the snapshot: %w", err)
 	}
 	if rec == nil || !rec.isFresh(c.now()) {
-		c.inference.queueTask(ref, digest, platform, cmp.Or(map[bool]string{true: "stale"}[rec != nil], "missing"))
+		c.FindVersion(ref, digest, platform, cmp.Or(map[bool]string{true: "stale"}[rec != nil], "missing"))
 		return digest, nil, nil
 	}
 	return digest, rec.toSnapshot(c.now()), nil
@@ -90,8 +90,8 @@ func (c *Candidates) RefreshInference(ctx context.Context, serviceID, digest str
 		return image.Ref{}, "", err
 	}
 	ref := svc.ImageRef()
-	c.registry.lists.forgetRepo(ref.Repo())
-	if c.inference.queueTask(ref, digest, platform, "force") == "running" {
+	c.registries.lists.forgetRepo(ref.Repo())
+	if c.FindVersion(ref, digest, platform, "force") == "running" {
 		return ref, "running", nil
 	}
 	return ref, "force", nil
@@ -113,8 +113,8 @@ type GCState struct {
 	LastError       string   `json:"lastError,omitempty"`
 }
 
-// collectGarbage deletes snapshots and manifests that were not used for long.
-func (f *inference) collectGarbage(ctx context.Context) error {
+// CollectGarbage deletes what was found of versions and was not used for long.
+func (f *inference) CollectGarbage(ctx context.Context) error {
 	began := f.s.cfg.Now()
 	before := began.Add(-snapshotKeep).UnixMilli()
 	deleted, err := f.s.store.deleteSnapshots(ctx, before)

@@ -83,7 +83,7 @@ func (c *Candidates) newerTags(ctx context.Context, ref image.Ref) ([]string, er
 	if !isVersioned(ref.Tag) {
 		return nil, nil
 	}
-	tags, err := c.registry.listTags(ctx, ref, tagsFor)
+	tags, err := c.registries.listTags(ctx, ref, tagsFor)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,9 @@ func (x *Changes) dependentRecords(ctx context.Context, st *record.Stack, svc *r
 	return out, nil
 }
 
-// markFollowers marks the dependents that are targets of the job themselves.
+// markFollowers marks the dependents that are targets of the job themselves. Such a dependent follows the service that it depends on: it is
+// recreated once, with its own new image, and not before that with the former one. Its image is pulled before anything is recreated, so
+// that it is away for a short time only.
 func markFollowers(dependents []record.Dependent, targets []project.Target) []record.Dependent {
 	for i, d := range dependents {
 		dependents[i].Follows = slices.ContainsFunc(targets, func(t project.Target) bool { return t.ServiceID == d.ServiceID })

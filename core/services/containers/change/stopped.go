@@ -2,13 +2,16 @@ package change
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/health"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -101,4 +104,66 @@ func (x *Changes) othersThatRan(ctx context.Context, spec changeOptions, besides
 		}
 	}
 	return out
+}
+
+// recreateLeft recreates the dependents that changes have left to later ones which did not come to it: they still share namespaces or
+// volumes with containers that are gone.
+func (x *Changes) recreateLeft(ctx context.Context, changes []*change) error {
+	if work.IsHandover(ctx) {
+		return nil
+	}
+	var failed error
+	for _, c := range changes {
+		for _, d := range c.rec.Dependents {
+			if !d.Follows {
+				continue
+			}
+			if err := c.dependentSteps().recreateOutdated(ctx, d); err != nil {
+				c.r.LogError(ctx, "%s: %s, which shares namespaces or volumes with it, does not run as it did: %s", c.displayName(), d.Name, failure.Text(err))
+				failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run as it did: %s", c.stack.Project, d.Name, failure.Text(err))
+			}
+		}
+	}
+	return failed
+}
+
+// ranBefore returns the services of a job's targets that ran when it began, also in a later attempt.
+func (x *Changes) ranBefore(ctx context.Context, job *queue.Job, targets []project.Target, r *work.Reporter, inv *project.Inventory) (ran []string, err error) {
+	if len(job.Checkpoint) > 0 {
+		r.Resumed = true
+		return ran, record.DecodeColumn(job.Checkpoint, &ran)
+	}
+	var o *project.Observed
+	err = x.cfg.Host.ThroughOutage(ctx, func() (err error) {
+		o, _, err = x.cfg.Projects.ObserveEngine(ctx, "")
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	ran = []string{}
+	for _, t := range targets {
+		svc := inv.Services[t.ServiceID]
+		if svc != nil && inv.Stacks[svc.StackID] != nil && o.StateOf(inv.Stacks[svc.StackID].Project, svc).State != record.StateStopped {
+			ran = append(ran, svc.ID)
+		}
+	}
+	return ran, r.Progress.Checkpoint(ctx, ran)
+}
+
+// keepRunning makes a service count as running that was stopped only because the engine went away: in this job, or in one before whose
+// change still waits. ran are the services that ran when the job began.
+func (x *Changes) keepRunning(ctx context.Context, r *work.Reporter, ran []string, serviceID string, running *project.RunningImage) error {
+	if running.State != record.StateStopped {
+		return nil
+	}
+	waits, err := x.store.waitingChange(ctx, serviceID)
+	if err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	disturbed := r.Resumed || x.cfg.Host.OutageCount() != r.Outages
+	if waits != nil && waits.FromState != record.StateStopped || disturbed && slices.Contains(ran, serviceID) {
+		running.State = record.StateRunning
+	}
+	return nil
 }

@@ -11,19 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
-)
-
-// What became of the backup of a mount.
-const (
-	StatusRunning = "running"
-	StatusSuccess = "success"
-	StatusFailed  = "failed"
-	StatusSkipped = "skipped_by_size"
 )
 
 // BackupPlan is a mount that an update would copy before.
@@ -195,37 +188,6 @@ func (k *Backups) writeArchive(ctx context.Context, container string, p BackupPl
 	return in.size, hex.EncodeToString(sum.Sum(nil)), os.Rename(path+".part", path)
 }
 
-// Record is a copy of one mount.
-type Record struct {
-	ID           string `gorm:"primaryKey"`
-	StackID      string
-	ServiceID    string
-	JobID        string
-	Kind         string
-	Target       string
-	Destination  string
-	Status       string
-	Path         string
-	Size         int64
-	Digest       string
-	Error        string
-	CreatedAt    int64 `gorm:"autoCreateTime:false"`
-	FinishedAt   int64
-	CleanupAfter int64
-	DeletedAt    int64
-}
-
-// TableName implements gorm's Tabler.
-func (Record) TableName() string { return "containers_backups" }
-
-// BackupSettings say what is copied before an update.
-type BackupSettings struct {
-	Enabled        bool   `json:"enabled" doc:"Whether mounts are backed up before an update."`
-	RequireSuccess bool   `json:"requireSuccess" doc:"Whether an update stops when a backup fails, or a mount is too large for one."`
-	BaseDir        string `json:"baseDir" maxLength:"1024" doc:"Absolute path below which backups are kept." example:"/data/backups"`
-	SkipOverBytes  int64  `json:"skipTargetsOverBytes" minimum:"0" doc:"The most bytes of a mount that is not forced; 0 for no limit. A larger one is left out, or stops the update where requireSuccess is true." example:"104857600"`
-}
-
 // ProbeDir makes a directory where it is missing, and returns an error unless files can be written in it.
 func ProbeDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -238,3 +200,7 @@ func ProbeDir(dir string) error {
 	_, err = probe.WriteString("ok")
 	return errors.Join(err, probe.Close(), os.Remove(probe.Name()))
 }
+
+// backupKeep is for how long backups are kept: as long as a stack needs to prove stable. The newest of each mount is kept
+// for good.
+const backupKeep = time.Hour

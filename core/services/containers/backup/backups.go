@@ -54,3 +54,11 @@ type Subject struct {
 func (k *Backups) FailOpenBackups(ctx context.Context, jobID, serviceID string) error {
 	return k.Store.FailOpen(ctx, jobID, serviceID, k.now())
 }
+
+// BackupSettings say what is copied before an update.
+type BackupSettings struct {
+	Enabled        bool   `json:"enabled" doc:"Whether mounts are backed up before an update."`
+	RequireSuccess bool   `json:"requireSuccess" doc:"Whether an update stops when a backup fails, or a mount is too large for one."`
+	BaseDir        string `json:"baseDir" maxLength:"1024" doc:"Absolute path below which backups are kept." example:"/data/backups"`
+	SkipOverBytes  int64  `json:"skipTargetsOverBytes" minimum:"0" doc:"The most bytes of a mount that is not forced; 0 for no limit. A larger one is left out, or stops the update where requireSuccess is true." example:"104857600"`
+}

@@ -19,12 +19,6 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// RestoreJob is the payload of JobRestore.
-type RestoreJob struct {
-	work.Subject
-	BackupIDs []string `json:"backupIds,omitempty"`
-}
-
 // restoration is one attempt to restore a backup.
 type restoration struct {
 	s      *Backups

@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
@@ -18,10 +17,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
-
-// backupKeep is for how long backups are kept: as long as a stack needs to prove stable. The newest of each mount is kept
-// for good.
-const backupKeep = time.Hour
 
 // Backup is a copy of a mount.
 type Backup struct {
@@ -166,4 +161,10 @@ func sameMount(c *engine.Container, b *Record) error {
 		}
 	}
 	return nil
+}
+
+// RestoreJob is the payload of JobRestore.
+type RestoreJob struct {
+	work.Subject
+	BackupIDs []string `json:"backupIds,omitempty"`
 }

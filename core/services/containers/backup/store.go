@@ -60,3 +60,34 @@ func (r *Store) ListDue(ctx context.Context, now int64, after *Record) (out []Re
 
 // DueSlice is how many backups are looked at in one go.
 const DueSlice = 1000
+
+// Record is a copy of one mount.
+type Record struct {
+	ID           string `gorm:"primaryKey"`
+	StackID      string
+	ServiceID    string
+	JobID        string
+	Kind         string
+	Target       string
+	Destination  string
+	Status       string
+	Path         string
+	Size         int64
+	Digest       string
+	Error        string
+	CreatedAt    int64 `gorm:"autoCreateTime:false"`
+	FinishedAt   int64
+	CleanupAfter int64
+	DeletedAt    int64
+}
+
+// TableName implements gorm's Tabler.
+func (Record) TableName() string { return "containers_backups" }
+
+// What became of the backup of a mount.
+const (
+	StatusRunning = "running"
+	StatusSuccess = "success"
+	StatusFailed  = "failed"
+	StatusSkipped = "skipped_by_size"
+)

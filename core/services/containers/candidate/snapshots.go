@@ -113,7 +113,7 @@ type GCState struct {
 	LastError       string   `json:"lastError,omitempty"`
 }
 
-// CollectGarbage deletes what was found of versions and was not used for long.
+// CollectGarbage deletes snapshots and manifests that were not used for long.
 func (f *inference) CollectGarbage(ctx context.Context) error {
 	began := f.s.cfg.Now()
 	before := began.Add(-snapshotKeep).UnixMilli()

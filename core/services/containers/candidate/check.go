@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -50,13 +48,6 @@ func newCheckSubmission(req project.ScanRequest, actor string, from *work.Delive
 	return sub
 }
 
-// CheckJob is the payload of JobCheck.
-type CheckJob struct {
-	work.Subject
-	// Delivery is the webhook that asked for the check; nil for others.
-	Delivery *work.DeliverySource `json:"delivery,omitempty"`
-}
-
 // CheckSummary is the summary of a check.
 type CheckSummary struct {
 	HostPlatform          string               `json:"hostPlatform" example:"linux/amd64"`
@@ -89,33 +80,6 @@ type NewVersion struct {
 	CandidateTag        string `json:"candidateTag"`
 	CandidateDisplayTag string `json:"candidateDisplayTag"`
 	CandidateDigest     string `json:"candidateDigest"`
-}
-
-// checkRun is one run of a check.
-type checkRun struct {
-	s        *Candidates
-	r        *work.Reporter
-	platform record.Platform
-	runtime  map[string]project.RuntimeState
-	// refs are the images of the services, by the service's id.
-	refs   map[string]image.Ref
-	total  int
-	failed atomic.Int64
-	// turns bound how many services the registries are asked about at once.
-	turns chan struct{}
-	// background is what goes on beside the job's own goroutine until it ends.
-	background sync.WaitGroup
-
-	mu       sync.Mutex
-	findings []checkResult
-	// wanted ask for the versions behind digests, once the findings are stored.
-	wanted   []func()
-	reported time.Time
-	// known are the digests about which a reference's answer needs no details; observed tells that the engine has said what runs.
-	known    map[string]map[string][]record.ManifestPlatform
-	observed bool
-	// asked are the references that were asked for, so that services with the same image cost one request.
-	asked map[string]*answer
 }
 
 // RunCheck asks the registries about the services of a job, several at once, and meanwhile the engine what runs.

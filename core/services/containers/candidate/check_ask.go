@@ -5,23 +5,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/services/containers/version"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
-
-// answer is what a reference resolves to.
-type answer struct {
-	once sync.Once
-	res  *registry.Resolved
-	err  error
-	// ahead tells that the registry was asked before the engine has said what runs.
-	ahead bool
-}
 
 // prepareServices reads what there is to check and what of it runs, and stores the latter where it is news. Meanwhile the
 // registries are asked
@@ -262,4 +253,17 @@ func (c *checkRun) newerTags(ctx context.Context, ref image.Ref) ([]string, erro
 	}
 	defer end()
 	return c.s.newerTags(ctx, ref)
+}
+
+// newerTags are the tags of the same family that are newer than a service's, for information. Nothing is asked for a tag that
+// names no version.
+func (c *Candidates) newerTags(ctx context.Context, ref image.Ref) ([]string, error) {
+	if !isVersioned(ref.Tag) {
+		return nil, nil
+	}
+	tags, err := c.registries.listTags(ctx, ref, tagsFor)
+	if err != nil {
+		return nil, err
+	}
+	return version.Newer(ref.Tag, tags, newerLimit), nil
 }

@@ -17,9 +17,6 @@ const settingCooldowns = "registry_cooldowns"
 // maxIDs is how many ids one statement names.
 const maxIDs = 500
 
-// Store holds the queries about checks, snapshots and ignore rules. It decides nothing.
-type Store struct{ *record.Store }
-
 // checkResult is what a check found of one service: the columns that it sets.
 type checkResult struct {
 	svc     *record.Service

@@ -52,11 +52,8 @@ func (c *Candidates) IgnoreRules(ctx context.Context, serviceID string) ([]Ignor
 	return out, nil
 }
 
-// maxRuleNote bounds a note in bytes, maxRules the rules of one service.
-const (
-	maxRuleNote = 500
-	maxRules    = 100
-)
+// maxRuleNote bounds a note in bytes.
+const maxRuleNote = 500
 
 // AddIgnoreRule stores a rule and returns its id.
 func (c *Candidates) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, error) {

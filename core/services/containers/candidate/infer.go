@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
@@ -18,20 +19,11 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/registry"
 )
 
-// Scan counts what was looked at for a snapshot.
-type Scan struct {
-	TagsTotal  int `json:"repoTagsTotal"`
-	Considered int `json:"repoTagsConsidered"`
-	OK         int `json:"manifestsOk"`
-	Timeout    int `json:"manifestsTimeout"`
-	Error      int `json:"manifestsError"`
-}
-
 // inferVersion finds the tags of a digest. It tries the newest versions first, until one matches and its shorter aliases were
 // tried.
 func (f *inference) inferVersion(ctx context.Context, key VersionKey, t *inferTask) (*snapshotRecord, error) {
-	snap := &snapshotRecord{Repo: key.Repo, Digest: key.Digest, Platform: key.Platform, Tags: []string{}, CheckedAt: f.s.now()}
-	all, err := f.s.registries.listTags(ctx, t.ref, tagsFor)
+	snap := &snapshotRecord{Repo: key.Repo, Digest: key.Digest, Platform: key.Platform, Tags: []string{}, CheckedAt: f.now()}
+	all, err := f.registries.listTags(ctx, t.ref, tagsFor)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +72,7 @@ func (f *inference) reportProgress(t *inferTask, current, total int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t.Progress = &InferenceProgress{Current: current, Total: total, Percent: 100 * current / max(1, total)}
-	t.UpdatedAt = api.TimeOf(f.s.cfg.Now())
+	t.UpdatedAt = api.TimeOf(f.cfg.Now())
 	f.publishEvent("task_progress", t, "", nil)
 }
 
@@ -90,15 +82,15 @@ func (f *inference) tagMatchesDigest(ctx context.Context, name string, ref image
 	f.mu.Lock()
 	k, ok := f.known[name]
 	f.mu.Unlock()
-	if !ok || f.s.cfg.Now().Sub(k.at) > digestsFor || !version.Strict(tag) {
-		res, err := askRegistry(ctx, f.s.registries, ref.Host,
+	if !ok || f.cfg.Now().Sub(k.at) > digestsFor || !version.Strict(tag) {
+		res, err := askRegistry(ctx, f.registries, ref.Host,
 			func(ctx context.Context, in client.Registry, a registry.Access) (*registry.Resolved, error) {
 				return in.Resolve(ctx, registry.ResolveRequest{Access: a, Ref: name, Platform: platform.String(), DigestOnly: true})
 			})
 		if err != nil {
 			return false, err
 		}
-		k = knownTag{digest: res.Digest, at: f.s.cfg.Now()}
+		k = knownTag{digest: res.Digest, at: f.cfg.Now()}
 		f.mu.Lock()
 		if len(f.known) > 50000 {
 			f.known = map[string]knownTag{}
@@ -106,12 +98,12 @@ func (f *inference) tagMatchesDigest(ctx context.Context, name string, ref image
 		f.known[name] = k
 		f.mu.Unlock()
 	}
-	return k.digest == digest || f.s.cfg.Projects.RunsDigest(ctx, []string{digest}, k.digest), nil
+	return k.digest == digest || f.cfg.Projects.RunsDigest(ctx, []string{digest}, k.digest), nil
 }
 
 // imageLabel returns the version in the image's labels, or "" if there is none or the image cannot be read.
 func (f *inference) imageLabel(ctx context.Context, ref, host, platform string) string {
-	cfg, err := askRegistry(ctx, f.s.registries, host,
+	cfg, err := askRegistry(ctx, f.registries, host,
 		func(ctx context.Context, in client.Registry, a registry.Access) (*registry.ImageConfig, error) {
 			return in.Config(ctx, registry.ConfigRequest{Access: a, Ref: ref, Platform: platform})
 		})
@@ -143,4 +135,77 @@ func (f *inference) AwaitVersions(ctx context.Context, digests []string, most ti
 			return
 		}
 	}
+}
+
+// FindVersions runs the search for the versions behind digests until ctx ends.
+func (f *inference) FindVersions(ctx context.Context) {
+	slots := make(chan struct{}, inferWorkers)
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	for {
+		key, t := f.nextTask()
+		if t == nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-f.wake:
+			}
+			continue
+		}
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		workers.Go(func() {
+			defer func() { <-slots }()
+			f.runTask(ctx, key, t)
+		})
+	}
+}
+
+func (f *inference) nextTask() (VersionKey, *inferTask) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.queue) == 0 {
+		return VersionKey{}, nil
+	}
+	key := f.queue[0]
+	f.queue = f.queue[1:]
+	return key, f.tasks[key]
+}
+
+func (f *inference) runTask(ctx context.Context, key VersionKey, t *inferTask) {
+	f.mu.Lock()
+	t.Status, t.StartedAt = "running", api.TimeOf(f.cfg.Now())
+	t.UpdatedAt = t.StartedAt
+	f.publishEvent("task_started", t, "", nil)
+	f.mu.Unlock()
+	snap, err := f.inferVersion(ctx, key, t)
+	if err == nil {
+		err = f.store.storeSnapshot(ctx, snap)
+	}
+	resolved := ""
+	if snap != nil {
+		resolved = snap.Version
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rememberFailure(key, err != nil && ctx.Err() == nil)
+	delete(f.tasks, key)
+	t.UpdatedAt = api.TimeOf(f.cfg.Now())
+	f.publishEvent("task_finished", t, resolved, err)
+	close(t.done)
+}
+
+// rememberFailure stores whether the last task of key failed. The caller holds the mutex.
+func (f *inference) rememberFailure(key VersionKey, failed bool) {
+	if !failed {
+		delete(f.failed, key)
+		return
+	}
+	if len(f.failed) >= maxFailed {
+		clear(f.failed)
+	}
+	f.failed[key] = f.cfg.Now()
 }

@@ -1,7 +1,6 @@
 package candidate
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"time"
@@ -17,12 +16,6 @@ const (
 	inferWorkers = 4
 	// inferTags is how many tags of a repository are looked at for one digest at most.
 	inferTags = 200
-	// snapshotFor is for how long a snapshot holds, snapshotKeep when it is
-	// deleted.
-	snapshotFor = 7 * 24 * time.Hour
-	// FailedFor is the pause after a snapshot that failed whole.
-	FailedFor    = 10 * time.Minute
-	snapshotKeep = 30 * 24 * time.Hour
 	// RingSize is how many events can be replayed.
 	RingSize = 2000
 	// EventsTopic is where they are published.
@@ -32,12 +25,6 @@ const (
 	// digestsFor is for how long it is remembered what a tag that looks final stands for.
 	digestsFor = 24 * time.Hour
 )
-
-// VersionKey is the subject of a task.
-type VersionKey struct{ Repo, Digest, Platform string }
-
-// String returns the key of a task.
-func (k VersionKey) String() string { return k.Repo + "@" + k.Digest + "#" + k.Platform }
 
 // InferenceTask is a task that waits or runs.
 type InferenceTask struct {
@@ -73,7 +60,8 @@ type InferenceEvent struct {
 
 // inference finds the versions behind digests: which tags of a repository stand for the same image.
 type inference struct {
-	s *Candidates
+	base
+	registries *registries
 
 	mu    sync.Mutex
 	tasks map[VersionKey]*inferTask
@@ -99,8 +87,8 @@ type inferTask struct {
 	done chan struct{}
 }
 
-func newInference(s *Candidates) *inference {
-	return &inference{s: s, tasks: map[VersionKey]*inferTask{}, wake: make(chan struct{}, 1), known: map[string]knownTag{},
+func newInference(b base, r *registries) *inference {
+	return &inference{base: b, registries: r, tasks: map[VersionKey]*inferTask{}, wake: make(chan struct{}, 1), known: map[string]knownTag{},
 		failed: map[VersionKey]time.Time{}}
 }
 
@@ -117,11 +105,11 @@ func (f *inference) FindVersion(ref image.Ref, digest string, platform record.Pl
 		f.mu.Unlock()
 		return status
 	}
-	if at, ok := f.failed[key]; ok && reason != "force" && f.s.cfg.Now().Sub(at) < FailedFor {
+	if at, ok := f.failed[key]; ok && reason != "force" && f.cfg.Now().Sub(at) < FailedFor {
 		f.mu.Unlock()
 		return "failed"
 	}
-	now := api.TimeOf(f.s.cfg.Now())
+	now := api.TimeOf(f.cfg.Now())
 	t := &inferTask{ref: ref, done: make(chan struct{}), InferenceTask: InferenceTask{
 		Key: key.String(), ImageRepo: key.Repo, Digest: digest, HostPlatform: key.Platform, Status: "queued", Reason: reason, EnqueuedAt: now,
 		UpdatedAt: now,
@@ -140,7 +128,7 @@ func (f *inference) FindVersion(ref image.Ref, digest string, platform record.Pl
 // publishEvent publishes an event about a task. The caller holds the mutex.
 func (f *inference) publishEvent(kind string, t *inferTask, resolved string, failed error) {
 	f.last++
-	ev := InferenceEvent{ID: f.last, Type: kind, Resolved: resolved, TS: api.TimeOf(f.s.cfg.Now())}
+	ev := InferenceEvent{ID: f.last, Type: kind, Resolved: resolved, TS: api.TimeOf(f.cfg.Now())}
 	if t != nil {
 		task := t.InferenceTask
 		ev.Task = &task
@@ -151,7 +139,7 @@ func (f *inference) publishEvent(kind string, t *inferTask, resolved string, fai
 	if f.ring = append(f.ring, ev); len(f.ring) > RingSize {
 		f.ring = slices.Clone(f.ring[len(f.ring)-RingSize:])
 	}
-	f.s.cfg.Events.Publish(EventsTopic, event.Event{Seq: ev.ID, Type: kind, Data: ev})
+	f.cfg.Events.Publish(EventsTopic, event.Event{Seq: ev.ID, Type: kind, Data: ev})
 }
 
 // VersionEvents returns the events of the search for versions after an id. It returns false if some of them are no longer kept.
@@ -176,78 +164,15 @@ func (f *inference) LastVersionEvent() int64 {
 	return f.last
 }
 
-// FindVersions runs the search for the versions behind digests until ctx ends.
-func (f *inference) FindVersions(ctx context.Context) {
-	slots := make(chan struct{}, inferWorkers)
-	var workers sync.WaitGroup
-	defer workers.Wait()
-	for {
-		key, t := f.nextTask()
-		if t == nil {
-			select {
-			case <-ctx.Done():
-				return
-			case <-f.wake:
-			}
-			continue
-		}
-		select {
-		case slots <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-		workers.Go(func() {
-			defer func() { <-slots }()
-			f.runTask(ctx, key, t)
-		})
-	}
-}
-
-func (f *inference) nextTask() (VersionKey, *inferTask) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.queue) == 0 {
-		return VersionKey{}, nil
-	}
-	key := f.queue[0]
-	f.queue = f.queue[1:]
-	return key, f.tasks[key]
-}
-
-func (f *inference) runTask(ctx context.Context, key VersionKey, t *inferTask) {
-	f.mu.Lock()
-	t.Status, t.StartedAt = "running", api.TimeOf(f.s.cfg.Now())
-	t.UpdatedAt = t.StartedAt
-	f.publishEvent("task_started", t, "", nil)
-	f.mu.Unlock()
-	snap, err := f.inferVersion(ctx, key, t)
-	if err == nil {
-		err = f.s.store.storeSnapshot(ctx, snap)
-	}
-	resolved := ""
-	if snap != nil {
-		resolved = snap.Version
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.rememberFailure(key, err != nil && ctx.Err() == nil)
-	delete(f.tasks, key)
-	t.UpdatedAt = api.TimeOf(f.s.cfg.Now())
-	f.publishEvent("task_finished", t, resolved, err)
-	close(t.done)
-}
-
 // maxFailed is how many searches that failed are remembered.
 const maxFailed = 10_000
 
-// rememberFailure stores whether the last task of key failed. The caller holds the mutex.
-func (f *inference) rememberFailure(key VersionKey, failed bool) {
-	if !failed {
-		delete(f.failed, key)
-		return
-	}
-	if len(f.failed) >= maxFailed {
-		clear(f.failed)
-	}
-	f.failed[key] = f.s.cfg.Now()
+// GCState is what the removal of old snapshots did last.
+type GCState struct {
+	RetentionDays   int      `json:"retentionDays"`
+	IntervalSeconds int      `json:"intervalSeconds"`
+	LastRunAt       api.Time `json:"lastRunAt,omitempty,omitzero"`
+	LastDeleted     int64    `json:"lastDeleted"`
+	LastDurationMS  int64    `json:"lastDurationMs"`
+	LastError       string   `json:"lastError,omitempty"`
 }

@@ -26,7 +26,7 @@ import (
 // registries asks registries for the service: it chooses the instance for a host, bounds the requests to one host, tries
 // again where a registry limits them, and leaves a host alone that goes on limiting.
 type registries struct {
-	s *Candidates
+	base
 
 	mu    sync.Mutex
 	hosts map[string]*registryHost
@@ -43,8 +43,8 @@ type registryHost struct {
 	until time.Time
 }
 
-func newRegistries(s *Candidates) *registries {
-	r := &registries{s: s}
+func newRegistries(b base) *registries {
+	r := &registries{base: b}
 	r.resetHosts()
 	return r
 }
@@ -64,7 +64,7 @@ func (r *registries) resetHosts() {
 func (r *registries) hostState(name string) *registryHost {
 	h := r.hosts[name]
 	if h == nil {
-		h = &registryHost{slots: make(chan struct{}, max(1, r.s.cfg.Settings().PerHost))}
+		h = &registryHost{slots: make(chan struct{}, max(1, r.cfg.Settings().PerHost))}
 		r.hosts[name] = h
 	}
 	return h
@@ -77,7 +77,7 @@ func (r *registries) CoolingHosts(ctx context.Context) map[string]time.Time {
 	defer r.mu.Unlock()
 	out := map[string]time.Time{}
 	for name, h := range r.hosts {
-		if h.until.After(r.s.cfg.Now()) {
+		if h.until.After(r.cfg.Now()) {
 			out[name] = h.until
 		}
 	}
@@ -93,7 +93,7 @@ func (r *registries) instanceFor(ctx context.Context, host string) (client.Regis
 		return in, nil
 	}
 	var failed error
-	for _, in := range r.s.cfg.Registries() {
+	for _, in := range r.cfg.Registries() {
 		hosts, err := in.Hosts(ctx)
 		if err != nil {
 			failed = errors.Join(failed, err)
@@ -128,7 +128,7 @@ func (r *registries) acquireSlot(ctx context.Context, name string) (leave func()
 	h := r.hostState(name)
 	until := h.until
 	r.mu.Unlock()
-	if left := until.Sub(r.s.cfg.Now()); left > 0 {
+	if left := until.Sub(r.cfg.Now()); left > 0 {
 		return nil, fault.Wrap(failure.ErrCooling, fault.UpstreamUnavailable, "The registry %s limits requests; it is asked again after %s.",
 			name, store.FormatTime(until)).WithRetryAfter(left)
 	}
@@ -142,14 +142,14 @@ func (r *registries) acquireSlot(ctx context.Context, name string) (leave func()
 
 // coolDown leaves a host alone for a while, also in the next process.
 func (r *registries) coolDown(ctx context.Context, name string) {
-	pause := time.Duration(r.s.cfg.Settings().Cooldown) * time.Second
-	until := r.s.cfg.Now().Add(pause)
+	pause := time.Duration(r.cfg.Settings().Cooldown) * time.Second
+	until := r.cfg.Now().Add(pause)
 	r.mu.Lock()
 	r.hostState(name).until = until
 	r.mu.Unlock()
-	r.s.cfg.Logger.Warn("a registry limits requests and is left alone", "host", name, "for", pause)
-	if err := r.s.store.storeCooldown(context.WithoutCancel(ctx), name, store.Millis(until), r.s.now()); err != nil {
-		r.s.cfg.Logger.Warn("that a registry is left alone could not be stored", "host", name, "error", err)
+	r.cfg.Logger.Warn("a registry limits requests and is left alone", "host", name, "for", pause)
+	if err := r.store.storeCooldown(context.WithoutCancel(ctx), name, store.Millis(until), r.now()); err != nil {
+		r.cfg.Logger.Warn("that a registry is left alone could not be stored", "host", name, "error", err)
 	}
 }
 
@@ -161,16 +161,16 @@ func (r *registries) restoreCooldowns(ctx context.Context) {
 		return
 	}
 	stored := map[string]int64{}
-	if _, err := r.s.store.ReadSetting(ctx, settingCooldowns, &stored); err != nil {
-		r.s.cfg.Logger.Warn("which registries are left alone could not be read", "error", err)
+	if _, err := r.store.ReadSetting(ctx, settingCooldowns, &stored); err != nil {
+		r.cfg.Logger.Warn("which registries are left alone could not be read", "error", err)
 		return
 	}
 	r.restored = true
-	latest := r.s.cfg.Now().Add(time.Duration(r.s.cfg.Settings().Cooldown) * time.Second)
+	latest := r.cfg.Now().Add(time.Duration(r.cfg.Settings().Cooldown) * time.Second)
 	for name, stored := range stored {
 		until := store.FromMillis(stored)
 		if until.After(latest) {
-			r.s.cfg.Logger.Warn("a registry was left alone for longer than it can be, as after a wrong clock: the pause was cut short", "host",
+			r.cfg.Logger.Warn("a registry was left alone for longer than it can be, as after a wrong clock: the pause was cut short", "host",
 				name, "until", until)
 			until = latest
 		}
@@ -208,7 +208,7 @@ func requestWithRetry[T any](ctx context.Context, r *registries, host string, re
 	if err != nil {
 		return out, err
 	}
-	set := r.s.cfg.Settings()
+	set := r.cfg.Settings()
 	access := registry.Access{DockerConfig: set.DockerConfig}
 	pause, longest := time.Duration(set.RetryBaseMS)*time.Millisecond, time.Duration(max(set.RetryBaseMS, set.RetryMaxMS))*time.Millisecond
 	for attempt := int64(1); ; attempt++ {
@@ -256,8 +256,44 @@ func (r *registries) resolveRef(ctx context.Context, ref image.Ref, platform rec
 		got.PlatformDigest = choosePlatform(got.Platforms, platform, got.Digest)
 		return got, nil
 	}
-	if err := r.s.store.cacheManifest(ctx, got.Digest, fromPlatforms(got.Platforms), r.s.now()); err != nil {
+	if err := r.store.cacheManifest(ctx, got.Digest, fromPlatforms(got.Platforms), r.now()); err != nil {
 		return nil, fmt.Errorf("keep a manifest: %w", err)
 	}
 	return got, nil
+}
+
+// tagLists keeps the tags of repositories for a while.
+type tagLists struct {
+	mu   sync.Mutex
+	list map[string]tagList
+}
+
+type tagList struct {
+	at   time.Time
+	tags []string
+}
+
+// getFresh returns the tags of a repository if they were read less than age ago, else nil.
+func (t *tagLists) getFresh(repo string, now time.Time, age time.Duration) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if l, ok := t.list[repo]; ok && now.Sub(l.at) < age {
+		return l.tags
+	}
+	return nil
+}
+
+func (t *tagLists) putTags(repo string, tags []string, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.list == nil || len(t.list) > 2000 {
+		t.list = map[string]tagList{}
+	}
+	t.list[repo] = tagList{at: now, tags: tags}
+}
+
+func (t *tagLists) forgetRepo(repo string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.list, repo)
 }

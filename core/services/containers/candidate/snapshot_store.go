@@ -90,3 +90,30 @@ func (r *Store) deleteIgnore(ctx context.Context, id string) (deleted bool, err 
 	})
 	return deleted, err
 }
+
+// Scan counts what was looked at for a snapshot.
+type Scan struct {
+	TagsTotal  int `json:"repoTagsTotal"`
+	Considered int `json:"repoTagsConsidered"`
+	OK         int `json:"manifestsOk"`
+	Timeout    int `json:"manifestsTimeout"`
+	Error      int `json:"manifestsError"`
+}
+
+// maxRules bounds the rules of one service.
+const maxRules = 100
+
+// FailedFor is the pause after a snapshot that failed whole.
+const FailedFor = 10 * time.Minute
+
+const (
+	// snapshotFor is for how long a snapshot holds, snapshotKeep when it is deleted.
+	snapshotFor  = 7 * 24 * time.Hour
+	snapshotKeep = 30 * 24 * time.Hour
+)
+
+// VersionKey is the subject of a task.
+type VersionKey struct{ Repo, Digest, Platform string }
+
+// String returns the key of a task.
+func (k VersionKey) String() string { return k.Repo + "@" + k.Digest + "#" + k.Platform }

@@ -97,30 +97,14 @@ func (c *Candidates) RefreshInference(ctx context.Context, serviceID, digest str
 	return ref, "force", nil
 }
 
-func (t *tagLists) forgetRepo(repo string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.list, repo)
-}
-
-// GCState is what the removal of old snapshots did last.
-type GCState struct {
-	RetentionDays   int      `json:"retentionDays"`
-	IntervalSeconds int      `json:"intervalSeconds"`
-	LastRunAt       api.Time `json:"lastRunAt,omitempty,omitzero"`
-	LastDeleted     int64    `json:"lastDeleted"`
-	LastDurationMS  int64    `json:"lastDurationMs"`
-	LastError       string   `json:"lastError,omitempty"`
-}
-
 // CollectGarbage deletes snapshots and manifests that were not used for long.
 func (f *inference) CollectGarbage(ctx context.Context) error {
-	began := f.s.cfg.Now()
+	began := f.cfg.Now()
 	before := began.Add(-snapshotKeep).UnixMilli()
-	deleted, err := f.s.store.deleteSnapshots(ctx, before)
+	deleted, err := f.store.deleteSnapshots(ctx, before)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.gc = GCState{LastRunAt: api.TimeOf(began), LastDeleted: deleted, LastDurationMS: f.s.cfg.Now().Sub(began).Milliseconds()}
+	f.gc = GCState{LastRunAt: api.TimeOf(began), LastDeleted: deleted, LastDurationMS: f.cfg.Now().Sub(began).Milliseconds()}
 	if err != nil {
 		f.gc.LastError = "the database refused"
 	}

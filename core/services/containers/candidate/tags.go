@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
@@ -22,39 +21,9 @@ const (
 	newerLimit = 5
 )
 
-// tagLists keeps the tags of repositories for a while.
-type tagLists struct {
-	mu   sync.Mutex
-	list map[string]tagList
-}
-
-type tagList struct {
-	at   time.Time
-	tags []string
-}
-
-// getFresh returns the tags of a repository if they were read less than age ago, else nil.
-func (t *tagLists) getFresh(repo string, now time.Time, age time.Duration) []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if l, ok := t.list[repo]; ok && now.Sub(l.at) < age {
-		return l.tags
-	}
-	return nil
-}
-
-func (t *tagLists) putTags(repo string, tags []string, now time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.list == nil || len(t.list) > 2000 {
-		t.list = map[string]tagList{}
-	}
-	t.list[repo] = tagList{at: now, tags: tags}
-}
-
 // listTags returns the tags of a repository, which may have been read up to age ago.
 func (r *registries) listTags(ctx context.Context, ref image.Ref, age time.Duration) ([]string, error) {
-	now := r.s.cfg.Now()
+	now := r.cfg.Now()
 	if kept := r.lists.getFresh(ref.Repo(), now, age); kept != nil {
 		return kept, nil
 	}
@@ -75,19 +44,6 @@ func (r *registries) listTags(ctx context.Context, ref image.Ref, age time.Durat
 	all = slices.Compact(all)
 	r.lists.putTags(ref.Repo(), all, now)
 	return all, nil
-}
-
-// newerTags are the tags of the same family that are newer than a service's, for information. Nothing is asked for a tag that
-// names no version.
-func (c *Candidates) newerTags(ctx context.Context, ref image.Ref) ([]string, error) {
-	if !isVersioned(ref.Tag) {
-		return nil, nil
-	}
-	tags, err := c.registries.listTags(ctx, ref, tagsFor)
-	if err != nil {
-		return nil, err
-	}
-	return version.Newer(ref.Tag, tags, newerLimit), nil
 }
 
 func isVersioned(tag string) bool {

@@ -31,28 +31,6 @@ func (c *comparison) addDifference(different bool, field string) {
 	}
 }
 
-func (c *comparison) compareAll() {
-	var image engine.ImageConfig
-	if c.image != nil {
-		image = *c.image.Config
-	}
-	c.compareEnvironment(image)
-	c.compareProgram(image)
-	c.compareMounts()
-	c.compareNetworks()
-	c.compareSets("port", c.expected.Ports, withoutAnyAddress(c.running.Config.Ports))
-	c.compareLabels()
-	c.compareSettings()
-	e, run := c.expected, c.running.Config
-	c.addDifference(run.MemoryBytes != e.Memory && (e.Memory != 0 || run.MemoryBytes != e.OptionalMemory), "memory")
-	c.addDifference(run.NanoCPUs != e.NanoCPUs && (e.NanoCPUs != 0 || run.NanoCPUs != e.OptionalNanoCPUs), "cpus")
-	c.addDifference(run.PIDsLimit != e.PIDs && (e.PIDs != 0 || run.PIDsLimit != e.OptionalPIDs), "pids")
-	c.addDifference(!e.RestartMatches(c.running.RestartPolicy), "restart")
-	c.addDifference(run.Privileged != e.Privileged, "privileged")
-	c.addDifference(!slices.Equal(normalizeCapabilities(run.CapAdd), normalizeCapabilities(e.CapAdd)) ||
-		!slices.Equal(normalizeCapabilities(run.CapDrop), normalizeCapabilities(e.CapDrop)), "capabilities")
-}
-
 func normalizeCapabilities(names []string) []string {
 	out := []string{}
 	for _, n := range names {

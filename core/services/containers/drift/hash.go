@@ -6,14 +6,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
-	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -27,30 +25,6 @@ type Hashes struct {
 	version string
 	// told is what compose has told last.
 	told toldHashes
-}
-
-// toldHashes are the hashes of services as compose has told them.
-type toldHashes struct {
-	// signature changes with the files that they come from.
-	signature string
-	hashes    map[string]string
-	// images are the images that the names of the services stood for: the first generation hashes them too.
-	images map[string]string
-}
-
-// hashOf returns the hash of a service whose name stands for an image, and whether it was told. The image is empty with the second
-// generation.
-func (t *toldHashes) hashOf(name, imageID string) (hash string, told bool) {
-	hash, told = t.hashes[name]
-	return hash, told && t.images[name] == imageID
-}
-
-// hashCache keeps what compose has told of the services of stacks, for as long as none of their files changes.
-type hashCache struct {
-	// asking keeps changes of one stack from asking compose all at once.
-	asking work.KeyedMutex
-	mu     sync.Mutex
-	kept   map[string]toldHashes
 }
 
 // NewHashes returns the hashes of a stack's services, which are read when they are needed.

@@ -2,7 +2,9 @@ package project
 
 import (
 	"context"
+	"sync"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -34,3 +36,14 @@ func NewDiscovery(cfg DiscoveryConfig) *Discovery {
 }
 
 func (d *Discovery) now() int64 { return store.Millis(d.cfg.Now()) }
+
+// parseCache keeps what the files of projects say for as long as none of them changes.
+type parseCache struct {
+	mu   sync.Mutex
+	kept map[string]parsedProject
+}
+
+type parsedProject struct {
+	signature string
+	project   *compose.Project
+}

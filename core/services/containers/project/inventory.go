@@ -9,8 +9,8 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/ignore"
+	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
-	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
 // Inventory is everything that is managed, as it stood at one moment.
@@ -120,19 +120,6 @@ func (inv *Inventory) IsApplicable(svc *record.Service, allowMismatch bool) bool
 		(svc.CandidateMatch != ArchMismatch || allowMismatch) && inv.ApplyAfter(svc) <= inv.Now
 }
 
-// The words for what there is to do with a service.
-const (
-	statusOK           = "ok"
-	StatusUpdatable    = "updatable"
-	StatusHint         = "hint"
-	StatusArchMismatch = "archMismatch"
-	StatusBlocked      = "blocked"
-	statusWaiting      = "waiting"
-	StatusPinned       = "pinned"
-	// statusUnknown: what runs was not compared with the registry.
-	StatusUnknown = "unknown"
-)
-
 // The reasons for which a service was not compared; the others are those of runtimeState.
 const (
 	unknownUnchecked = "never_checked"
@@ -233,26 +220,17 @@ func SumStates(states map[string]record.LifecycleState) record.LifecycleState {
 	return record.StatePartial
 }
 
-// StateOf returns the state of a service with the given containers.
-func StateOf(list []engine.Container) record.LifecycleState {
-	running := 0
-	for _, c := range list {
-		if c.State == "running" || c.State == "restarting" {
-			running++
-		}
-	}
-	switch {
-	case running == 0:
-		return record.StateStopped
-	case running == len(list):
-		return record.StateRunning
-	}
-	return record.StatePartial
-}
-
 // The answers to whether an image is made for the host.
 const (
 	ArchMatch    = "match"
 	ArchMismatch = "mismatch"
 	ArchUnknown  = "unknown"
 )
+
+func (p *Projects) selfRepo() string {
+	r, err := image.Parse(p.cfg.Settings().ImageRepo)
+	if err != nil {
+		return ""
+	}
+	return r.Repo()
+}

@@ -119,3 +119,30 @@ func (o *Observed) StateOf(project string, svc *record.Service) RuntimeState {
 	}
 	return out
 }
+
+// Why it is not known what a service runs.
+const (
+	runtimeNone      = "not_running"
+	RuntimeLocal     = "local_image"
+	RuntimeAmbiguous = "ambiguous"
+)
+
+// LabelVersion is the label in which an image names its version.
+const LabelVersion = "org.opencontainers.image.version"
+
+// StateOf returns the state of a service with the given containers.
+func StateOf(list []engine.Container) record.LifecycleState {
+	running := 0
+	for _, c := range list {
+		if c.State == "running" || c.State == "restarting" {
+			running++
+		}
+	}
+	switch {
+	case running == 0:
+		return record.StateStopped
+	case running == len(list):
+		return record.StateRunning
+	}
+	return record.StatePartial
+}

@@ -8,22 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 )
-
-// parseCache keeps what the files of projects say for as long as none of them changes.
-type parseCache struct {
-	mu   sync.Mutex
-	kept map[string]parsedProject
-}
-
-type parsedProject struct {
-	signature string
-	project   *compose.Project
-}
 
 // settleFiles is how old a file must be before its time and size are trusted: a file may change twice within the
 // resolution of its time.

@@ -1,12 +1,9 @@
 package project
 
 import (
-	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 
-	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -97,54 +94,4 @@ func (d *Discovery) holdRelocatedFiles(k *knownProject, g *compose.Group) {
 	}
 	g.Warning = k.warning
 	g.WorkingDir, g.Files, g.EnvFiles = k.stack.WorkingDir, k.stack.Files, k.stack.EnvFiles
-}
-
-// AcceptMove gives a project's stack the files that its containers come from. They are named as Projects shows them, so
-// that nothing is taken over that nobody has seen. It returns the job of the discovery that reads them.
-func (d *Discovery) AcceptMove(ctx context.Context, name, workingDir string, files []string) (jobID string, err error) {
-	unlock, err := d.cfg.Locks.LockKey(ctx, "discovery")
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	p, err := d.store.FindProject(ctx, name)
-	switch {
-	case err != nil:
-		return "", err
-	case p.Move == nil || p.StackID == "":
-		return "", fault.New(fault.Conflict, "The files of the project have not moved.").With("reason", "not_moved")
-	case p.Move.WorkingDir != workingDir || !slices.Equal(p.Move.ConfigFiles, files):
-		return "", fault.New(fault.Conflict, "The files of the project have changed since they were shown.").With("reason", "changed_since")
-	}
-	if err := d.checkMove(*p.Move); err != nil {
-		return "", fault.Wrap(err, fault.Conflict, "The files of the project cannot be read: %v", err)
-	}
-	services, err := d.store.ListStackServices(ctx, p.StackID)
-	if err != nil {
-		return "", err
-	}
-	ids := make([]string, len(services))
-	for i := range services {
-		ids[i] = services[i].ID
-	}
-	jobs, err := d.cfg.Jobs.ActiveJobs(ctx, ids)
-	if err != nil {
-		return "", err
-	}
-	if len(jobs) > 0 {
-		return "", fault.New(fault.Conflict, "A job works on the project.").With("existingJobId", jobs[0].ID)
-	}
-	err = d.store.Tx(ctx, "move a project", func(ctx context.Context) error {
-		columns := map[string]any{"working_dir": workingDir, "files": record.EncodeColumn(files),
-			"env_files": record.EncodeColumn(append([]string{}, p.Move.EnvFiles...))}
-		if err := d.store.UpdateStack(ctx, p.StackID, columns, d.now()); err != nil {
-			return err
-		}
-		return d.store.updateProject(ctx, name, map[string]any{"working_dir": workingDir, "files": record.EncodeColumn(files), "move": nil,
-			"last_error": ""})
-	})
-	if err != nil {
-		return "", fmt.Errorf("move the project %s: %w", name, err)
-	}
-	return d.Discover(ctx)
 }

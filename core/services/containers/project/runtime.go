@@ -12,16 +12,6 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
-// Why it is not known what a service runs.
-const (
-	runtimeNone      = "not_running"
-	RuntimeLocal     = "local_image"
-	RuntimeAmbiguous = "ambiguous"
-)
-
-// LabelVersion is the label in which an image names its version.
-const LabelVersion = "org.opencontainers.image.version"
-
 // RuntimeSummary is the summary of a runtime scan.
 type RuntimeSummary struct {
 	Scope             string `json:"scope"`

@@ -8,7 +8,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
-	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
@@ -35,14 +34,6 @@ func validArchived(filter string) error {
 		return record.InvalidField("archived", "The filter archived must be exclude, include or only.")
 	}
 	return nil
-}
-
-func (p *Projects) selfRepo() string {
-	r, err := image.Parse(p.cfg.Settings().ImageRepo)
-	if err != nil {
-		return ""
-	}
-	return r.Repo()
 }
 
 // Stacks lists the stacks by name.

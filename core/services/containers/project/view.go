@@ -150,3 +150,16 @@ func (d *ServiceDetail) Updatable() bool {
 func (d *ServiceDetail) Target() Target {
 	return Target{ServiceID: d.ID, TargetTag: d.Candidate.Tag, TargetDigest: d.Candidate.Digest, PullTags: []string{}}
 }
+
+// The words for what there is to do with a service.
+const (
+	statusOK           = "ok"
+	StatusUpdatable    = "updatable"
+	StatusHint         = "hint"
+	StatusArchMismatch = "archMismatch"
+	StatusBlocked      = "blocked"
+	statusWaiting      = "waiting"
+	StatusPinned       = "pinned"
+	// statusUnknown: what runs was not compared with the registry.
+	StatusUnknown = "unknown"
+)

@@ -22,7 +22,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
-	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -131,7 +130,7 @@ func (f *former) fillChannels(ctx context.Context) {
 	must(f.t, err)
 	subject := "mailto:ops@example.org"
 	must(f.t, f.channels.Change(ctx, channels.NotificationChange{
-		Events: channels.EventChange{notice.EventWebhookAnomaly: &off}, Chat: &channels.ChatChange{Enabled: &on, BotToken: &token, ChatID: &chat},
+		Events: channels.EventChange{"ghcrWebhookAnomaly": &off}, Chat: &channels.ChatChange{Enabled: &on, BotToken: &token, ChatID: &chat},
 		Email:   &channels.EmailChange{Enabled: &off, SMTPURL: &smtp},
 		Webhook: &channels.WebhookChange{Enabled: &on, URL: &address, Secret: &signing},
 		WebPush: &channels.PushChange{Enabled: &on, Subject: &subject}, Channels: map[string]channels.OtherChange{"main": {Enabled: &off}},

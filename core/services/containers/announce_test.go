@@ -267,11 +267,11 @@ func TestSwitches(t *testing.T) {
 	off, on := false, true
 	change := func(c channels.NotificationChange) { e.must(e.svc.Channels().Change(context.Background(), c)) }
 	e.threeNew()
-	change(channels.NotificationChange{Events: channels.EventChange{notice.EventNewVersion: &off}})
+	change(channels.NotificationChange{Events: channels.EventChange{"newVersion": &off}})
 	e.scheduled()
 	e.told(0)
 	change(channels.NotificationChange{
-		Events: channels.EventChange{notice.EventNewVersion: &on}, Chat: &channels.ChatChange{Enabled: &off}, Email: &channels.EmailChange{Enabled: &off}, WebPush: &channels.PushChange{Enabled: &off},
+		Events: channels.EventChange{"newVersion": &on}, Chat: &channels.ChatChange{Enabled: &off}, Email: &channels.EmailChange{Enabled: &off}, WebPush: &channels.PushChange{Enabled: &off},
 		Channels: map[string]channels.OtherChange{"pager": {Enabled: &off}},
 	})
 	e.scheduled()

@@ -35,14 +35,14 @@ func (e *env) silent() string {
 	e.Helper()
 	off, on := false, true
 	e.must(e.svc.Channels().Change(context.Background(),
-		channels.NotificationChange{Events: channels.EventChange{notice.EventNewVersion: &off}}))
+		channels.NotificationChange{Events: channels.EventChange{"newVersion": &off}}))
 	job, _, err := e.svc.CheckFor(context.Background(), work.ActorSchedule,
 		project.ScanRequest{Scope: work.ScopeAll, Reason: work.ReasonSchedule})
 	e.must(err)
 	e.ended(job.ID)
 	e.announced()
 	e.must(e.svc.Channels().Change(context.Background(),
-		channels.NotificationChange{Events: channels.EventChange{notice.EventNewVersion: &on}}))
+		channels.NotificationChange{Events: channels.EventChange{"newVersion": &on}}))
 	return job.ID
 }
 

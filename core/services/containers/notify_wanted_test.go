@@ -11,7 +11,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 	"github.com/patchbay-dev/patchbay/core/secret"
-	"github.com/patchbay-dev/patchbay/core/services/containers/notice"
 	"github.com/patchbay-dev/patchbay/core/services/containers/webhook"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
@@ -60,7 +59,7 @@ func TestSwitchedOffMeanwhile(t *testing.T) {
 		e.updated("blog", "web")
 		e.announced()
 		e.must(e.svc.Channels().Change(context.Background(),
-			channels.NotificationChange{Events: channels.EventChange{notice.EventUpdate: &off}, Email: &channels.EmailChange{Enabled: &on}}))
+			channels.NotificationChange{Events: channels.EventChange{"update": &off}, Email: &channels.EmailChange{Enabled: &on}}))
 		e.told(2)
 		if d := e.deliveries()["email"]; d.State != "failed" || !strings.Contains(d.Error, "the event was switched off") {
 			t.Errorf("%+v", d)

@@ -31,11 +31,6 @@ const (
 // MaxEntries is how many services or repositories a payload, and a text, lists. The rest is counted.
 const MaxEntries = 10
 
-// Kinds are all of them.
-func Kinds() []string {
-	return []string{JobFinished, NewVersionDiscovered, WebhookAnomaly, NotificationTest}
-}
-
 // Schemas are the JSON Schemas of the payloads, each in a file named after its schema, such as
 // svc.notification.job.v2.schema.json.
 func Schemas() fs.FS { return schemas.FS() }

@@ -12,19 +12,14 @@ import (
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
-// The names that the settings have for the service's events.
-const (
-	EventUpdate         = "update"
-	EventNewVersion     = "newVersion"
-	EventWebhookAnomaly = "ghcrWebhookAnomaly"
-)
-
 // NotificationEvents implements channels.Host.
-func (n *Notices) NotificationEvents() []channels.Event {
-	return []channels.Event{
-		{Name: EventUpdate, Kind: news.JobFinished}, {Name: EventNewVersion, Kind: news.NewVersionDiscovered},
-		{Name: EventWebhookAnomaly, Kind: news.WebhookAnomaly},
+func (n *Notices) NotificationEvents() (out []channels.Event) {
+	for _, k := range Kinds() {
+		if k.Event != "" {
+			out = append(out, channels.Event{Name: k.Event, Kind: k.Name})
+		}
 	}
+	return out
 }
 
 // NotificationLocale implements channels.Host.

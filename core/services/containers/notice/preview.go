@@ -12,7 +12,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/notify/card"
 	"github.com/patchbay-dev/patchbay/core/services/containers/news"
-	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // Preview is what a notification of a kind looks like, written about this instance's own services.
@@ -22,9 +21,6 @@ type Preview struct {
 	HTML    string
 	Payload json.RawMessage
 }
-
-// PreviewKinds are the kinds that there is a preview of.
-func PreviewKinds() []string { return news.Kinds() }
 
 // Preview writes a notification of a kind, and sends nothing.
 func (n *Notices) Preview(ctx context.Context, kind string) (Preview, error) {
@@ -56,6 +52,10 @@ func (n *Notices) PreviewCard(ctx context.Context, kind string) ([]byte, error) 
 
 // writeSample writes a notification of a kind, with services of this instance where there are any.
 func (n *Notices) writeSample(ctx context.Context, kind string) (*notify.Message, error) {
+	k, ok := findKind(kind)
+	if !ok {
+		return nil, fault.New(fault.NotFound, "There is no kind of notification %q.", kind)
+	}
 	w := n.NewsWriter(ctx)
 	some, err := n.cfg.Services.SomeServices(ctx, 3)
 	if err != nil {
@@ -64,28 +64,7 @@ func (n *Notices) writeSample(ctx context.Context, kind string) (*notify.Message
 	if len(some) == 0 {
 		some = append(some, news.Service{StackID: "stk_0", StackName: "stack", ServiceID: "svc_0", ServiceName: "service"})
 	}
-	job := store.NewID("job")
-	switch kind {
-	case news.JobFinished:
-		end, changed := n.cfg.Now(), []news.VersionChange{sampleChange(some[0])}
-		return w.JobFinished(news.JobEvent{
-			ID: job, Type: "update", Scope: "service", Status: "success", Reason: "ui", CreatedBy: auth.Caller(ctx), CreatedAt: end, StartedAt: end,
-			FinishedAt: end,
-			StackID:    some[0].StackID, ServiceID: some[0].ServiceID, Changed: changed, Affected: changed,
-		})
-	case news.NewVersionDiscovered:
-		ev := news.NewVersionsEvent{JobID: job, JobStatus: "success", Scope: "all", ServicesChecked: len(some)}
-		for _, svc := range some {
-			ev.Services = append(ev.Services, sampleChange(svc))
-		}
-		return w.NewVersions(ev)
-	case news.WebhookAnomaly:
-		return w.WebhookAnomaly(news.AnomalyEvent{JobID: job, Status: "success", Missing: 1,
-			Repos: []news.AnomalyRepo{{FullName: "owner/repo", State: "missing"}}})
-	case news.NotificationTest:
-		return w.Test(news.TestEvent{})
-	}
-	return nil, fault.New(fault.NotFound, "There is no kind of notification %q.", kind)
+	return k.Sample(w, auth.Caller(ctx), some)
 }
 
 func sampleChange(svc news.Service) news.VersionChange {

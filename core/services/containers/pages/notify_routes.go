@@ -16,7 +16,7 @@ import (
 func (p notifyPages) notifyRoutes() []httpd.Route {
 	return []httpd.Route{
 		getRoute(notifyPath, func(c *gin.Context) { p.showNotifications(c, http.StatusOK, nil) }), getRoute(notifyPath+"/live", p.notificationsLive),
-		getRoute(notifyPath+"/preview", func(c *gin.Context) { p.kit.Redirect(c, previewURL(p.pages, notice.PreviewKinds()[0], "")) }),
+		getRoute(notifyPath+"/preview", func(c *gin.Context) { p.kit.Redirect(c, previewURL(p.pages, notice.Kinds()[0].Name, "")) }),
 		getRoute(notifyPath+"/preview/:kind", p.showPreview), getRoute(notifyPath+"/preview/:kind/mail", p.previewMail),
 		getRoute(notifyPath+"/preview/:kind/card.png", p.previewCard),
 		postRoute(notifyPath+"/test", p.testChannel), postRoute(notifyPath+"/switch", p.switchChannel),
@@ -96,13 +96,12 @@ func (p notifyPages) switchChannel(c *gin.Context) {
 }
 
 func (p notifyPages) saveEvents(c *gin.Context) {
-	on := func(field string) *bool {
-		is := c.PostForm(field) != ""
-		return &is
+	events := channels.EventChange{}
+	for _, k := range notice.Kinds() {
+		if k.Event != "" {
+			events[k.Event] = new(c.PostForm(k.Switch) != "")
+		}
 	}
-	err := p.service.Channels().Change(c.Request.Context(), channels.NotificationChange{
-		Events: channels.EventChange{notice.EventUpdate: on("update"), notice.EventNewVersion: on("version"),
-			notice.EventWebhookAnomaly: on("anomaly")},
-	})
+	err := p.service.Channels().Change(c.Request.Context(), channels.NotificationChange{Events: events})
 	p.finishAction(c, notifyPath, "containers.notify.saved", err)
 }

@@ -65,7 +65,7 @@ func TestNotificationsPage(t *testing.T) {
 	v.post("/notifications/events", "version", "yes").Is(t, "the events", http.StatusSeeOther)
 	set, err := s.service.Channels().Settings(t.Context())
 	must(t, err)
-	if want := (channels.EventSwitches{notice.EventUpdate: false, notice.EventNewVersion: true, notice.EventWebhookAnomaly: false}); !maps.Equal(set.Events, want) {
+	if want := (channels.EventSwitches{"update": false, "newVersion": true, "ghcrWebhookAnomaly": false}); !maps.Equal(set.Events, want) {
 		t.Errorf("events %+v, want %+v", set.Events, want)
 	}
 	if member := s.as(s.member, "en"); member.get("/notifications").Status != http.StatusForbidden {
@@ -312,7 +312,8 @@ func TestNotificationsPreview(t *testing.T) {
 	if p := v.get("/notifications/preview"); p.Header.Get("Location") != "/containers/notifications/preview/job_finished" {
 		t.Errorf("status %d, to %q", p.Status, p.Header.Get("Location"))
 	}
-	for _, kind := range notice.PreviewKinds() {
+	for _, k := range notice.Kinds() {
+		kind := k.Name
 		at := "/notifications/preview/" + kind
 		p := v.get(at)
 		p.Is(t, kind, http.StatusOK, `aria-current="page"`, s.at+at+"/mail", s.at+at+"/card.png", "&#34;schema&#34;", `sandbox="allow-popups`, `href="/containers/schemas/svc.notification.`)

@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -28,7 +29,7 @@ func (e *env) openBackup(jobID string, web *record.Service) (path string) {
 	path = filepath.Join(e.dir, jobID+".tar.gz")
 	e.must(os.WriteFile(path+".part", []byte("half"), 0o600))
 	e.must(e.svc.Backups.Store.SaveBackup(context.Background(), &backup.Record{
-		ID: store.NewID("bkp"), StackID: web.StackID, ServiceID: web.ID, JobID: jobID, Kind: record.MountVolume, Target: "data",
+		ID: store.NewID("bkp"), StackID: web.StackID, ServiceID: web.ID, JobID: jobID, Kind: compose.DockerVolume, Target: "data",
 		Status: backup.StatusRunning, Path: path,
 	}))
 	return path

@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
@@ -286,9 +287,9 @@ func (c *contract) rollbacks(web *record.Service) {
 	c.refused(409, "conflict", "POST", "/api/services/"+c.serviceOf("self", "patchbay").ID+"/rollback", "", "reason", "managed_via_supervisor")
 	c.refused(404, "not_found", "POST", "/api/backups/bkp_none/restore", "")
 	must := func(rec backup.Record) { c.must(c.svc.Backups.Store.SaveBackup(context.Background(), &rec)) }
-	must(backup.Record{ID: "bkp_failed", StackID: web.StackID, ServiceID: web.ID, Kind: record.MountVolume, Target: "data",
+	must(backup.Record{ID: "bkp_failed", StackID: web.StackID, ServiceID: web.ID, Kind: compose.DockerVolume, Target: "data",
 		Status: backup.StatusFailed, CreatedAt: 1})
-	must(backup.Record{ID: "bkp_gone", StackID: web.StackID, ServiceID: web.ID, Kind: record.MountVolume, Target: "data",
+	must(backup.Record{ID: "bkp_gone", StackID: web.StackID, ServiceID: web.ID, Kind: compose.DockerVolume, Target: "data",
 		Status: backup.StatusSuccess, Path: "/nowhere/x.tar.gz", CreatedAt: 2})
 	c.refused(409, "conflict", "POST", "/api/backups/bkp_failed/restore", "", "reason", "not_restorable")
 	if job := c.ended(c.call(200, "POST", "/api/backups/bkp_gone/restore", "").json["jobId"].(string)); job.Status != "failed" {

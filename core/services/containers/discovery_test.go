@@ -213,8 +213,8 @@ func TestDiscoveryReadsCompose(t *testing.T) {
 	if tool.Pinned != digest(5) || tool.Tag != "" || !cmp.Equal(tool.Profiles, []string{"extra"}) || tool.State != record.StateStopped {
 		t.Errorf("tool is %+v", tool)
 	}
-	want := []record.Mount{{Kind: record.MountVolume, Name: "blog_data", Destination: "/data"},
-		{Kind: record.MountBind, Name: filepath.Join(dir, "conf"), Destination: "/etc/conf", ReadOnly: true}}
+	want := []record.Mount{{Kind: compose.DockerVolume, Name: "blog_data", Destination: "/data"},
+		{Kind: compose.BindMount, Name: filepath.Join(dir, "conf"), Destination: "/etc/conf", ReadOnly: true}}
 	if diff := cmp.Diff(want, web.Mounts); diff != "" {
 		t.Errorf("mounts: %s", diff)
 	}

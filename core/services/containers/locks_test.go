@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -155,7 +156,7 @@ func newLockModel(t *testing.T, cfg store.Config) *lockModel {
 			svc := m.serviceOf(project, name)
 			m.stacks[id] = append(m.stacks[id], svc.ID)
 			m.names[svc.ID] = [2]string{project, name}
-			m.must(m.svc.Backups.Store.SaveBackup(t.Context(), &backup.Record{ID: "bkp_" + svc.ID, StackID: id, ServiceID: svc.ID, Kind: record.MountVolume, Target: "data", Status: backup.StatusSuccess, Path: "/nowhere", CreatedAt: 1}))
+			m.must(m.svc.Backups.Store.SaveBackup(t.Context(), &backup.Record{ID: "bkp_" + svc.ID, StackID: id, ServiceID: svc.ID, Kind: compose.DockerVolume, Target: "data", Status: backup.StatusSuccess, Path: "/nowhere", CreatedAt: 1}))
 		}
 	}
 	return m

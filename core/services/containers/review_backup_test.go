@@ -16,8 +16,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
-	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
@@ -104,13 +104,13 @@ func TestRemoveBackups(t *testing.T) {
 			path := filepath.Join(e.dir, id)
 			e.must(os.WriteFile(path, nil, 0o600))
 			e.must(e.svc.Backups.Store.SaveBackup(ctx,
-				&backup.Record{ID: id, StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume, Target: target, Status: backup.StatusSuccess,
+				&backup.Record{ID: id, StackID: svc.StackID, ServiceID: svc.ID, Kind: compose.DockerVolume, Target: target, Status: backup.StatusSuccess,
 					Path: path, CreatedAt: at, CleanupAfter: at}))
 			return path
 		}
 		for i := range backup.DueSlice + 1 {
 			e.must(e.svc.Backups.Store.SaveBackup(ctx,
-				&backup.Record{ID: fmt.Sprintf("bkp_keep%d", i), StackID: svc.StackID, ServiceID: svc.ID, Kind: record.MountVolume,
+				&backup.Record{ID: fmt.Sprintf("bkp_keep%d", i), StackID: svc.StackID, ServiceID: svc.ID, Kind: compose.DockerVolume,
 					Target: fmt.Sprint("v", i), Status: backup.StatusSuccess, CreatedAt: 1, CleanupAfter: 1}))
 		}
 		old, fresh := add("bkp_old", "data", 2), add("bkp_new", "data", 3)
@@ -146,7 +146,7 @@ func TestBackupOfAKilledCore(t *testing.T) {
 				file := filepath.Join(e.dir, "begun.tar.gz")
 				e.must(os.WriteFile(file+suffix, []byte("data of the blog"), 0o600))
 				e.must(e.svc.Backups.Store.SaveBackup(t.Context(), &backup.Record{
-					ID: "bkp_begun", StackID: web.StackID, ServiceID: web.ID, JobID: id, Kind: record.MountVolume, Target: "blog_data",
+					ID: "bkp_begun", StackID: web.StackID, ServiceID: web.ID, JobID: id, Kind: compose.DockerVolume, Target: "blog_data",
 					Destination: "/data",
 					Status:      backup.StatusRunning, Path: file, CreatedAt: 1,
 				}))

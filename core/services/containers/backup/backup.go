@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -39,7 +40,7 @@ type BackupResult struct {
 
 // isSystemMount reports whether a mount belongs to the host and holds no data of the service.
 func isSystemMount(m record.Mount) bool {
-	if m.Kind != record.MountBind {
+	if m.Kind != compose.BindMount {
 		return false
 	}
 	if strings.HasSuffix(m.Name, ".sock") || m.Name == "/" {

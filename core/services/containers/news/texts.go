@@ -12,11 +12,7 @@ const (
 	english = "en"
 )
 
-// textTables returns the texts by language and key. Words in braces are filled in.
-func textTables() map[string]map[string]string {
-	return map[string]map[string]string{chinese: chineseTexts(), english: englishTexts()}
-}
-
+// chineseTexts returns the texts by key. Words in braces are filled in.
 func chineseTexts() map[string]string {
 	return map[string]string{
 		"between":   "：",

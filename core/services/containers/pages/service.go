@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/lifecycle"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -222,24 +223,12 @@ func (p servicePages) saveService(c *gin.Context, id string) error {
 			continue
 		}
 		choices := change.BackupTargets.VolumeNames
-		if m.Kind == "bind-mount" {
+		if m.Kind == compose.BindMount {
 			choices = change.BackupTargets.BindPaths
 		}
 		choices[m.Name] = choice
 	}
 	return p.service.ChangeService(c.Request.Context(), id, change)
-}
-
-// choiceOf is what a person has chosen for a mount.
-func choiceOf(s serviceView, m record.Mount) string {
-	choices := s.Settings.BackupTargets.VolumeNames
-	if m.Kind == "bind-mount" {
-		choices = s.Settings.BackupTargets.BindPaths
-	}
-	if choice := choices[m.Name]; choice != "" {
-		return string(choice)
-	}
-	return "inherit"
 }
 
 func (p servicePages) addIgnore(c *gin.Context, id string) error {

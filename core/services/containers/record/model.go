@@ -3,6 +3,7 @@ package record
 import (
 	"slices"
 
+	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 )
 
@@ -81,19 +82,13 @@ type ProjectMove struct {
 
 // Mount is a volume or directory of a service that may be backed up.
 type Mount struct {
-	// Kind is docker-volume or bind-mount.
+	// Kind is compose.DockerVolume or compose.BindMount.
 	Kind string `json:"kind"`
 	// Name is that of a volume, or the path on the host.
 	Name        string `json:"name"`
 	Destination string `json:"destination"`
 	ReadOnly    bool   `json:"readOnly,omitempty"`
 }
-
-// The kinds of mounts.
-const (
-	MountVolume = "docker-volume"
-	MountBind   = "bind-mount"
-)
 
 // BackupChoice says whether a mount is backed up before an update: inherit (the general setting and its size limit decide),
 // skip or force.
@@ -131,7 +126,7 @@ func (b BackupTargets) WithDefaults() BackupTargets {
 // ChoiceFor returns the choice for a mount.
 func (b BackupTargets) ChoiceFor(m Mount) BackupChoice {
 	choices := b.VolumeNames
-	if m.Kind == MountBind {
+	if m.Kind == compose.BindMount {
 		choices = b.BindPaths
 	}
 	if c := choices[m.Name]; c != "" {

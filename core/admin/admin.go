@@ -85,7 +85,7 @@ func OpenRecords(ctx context.Context, src settings.Source) (*Records, config.Dia
 
 // ResetLink makes a link by which a user gets in again; the former keys, passkeys and sessions end.
 func (r *Records) ResetLink(ctx context.Context, email string) (string, error) {
-	token, err := r.Users.ResetLink(ctx, email)
+	token, err := r.Users.Links.Reset(ctx, email)
 	if err != nil {
 		return "", err
 	}

@@ -49,15 +49,15 @@ func callers(t *testing.T, a *App) []caller {
 	t.Helper()
 	ctx := t.Context()
 	from := auth.Origin{Address: "192.0.2.1"}
-	token, err := a.users.FirstLink(ctx)
+	token, err := a.users.Links.CreateFirst(ctx)
 	must(t, err)
-	adminCookie, admin, err := a.users.UseSetup(ctx, token, "admin@example.com", "Admin", from)
+	adminCookie, admin, err := a.users.Links.Use(ctx, token, "admin@example.com", "Admin", from)
 	must(t, err)
 	member, memberKey, err := a.users.Create(ctx, "member@example.com", "Member", auth.Member)
 	must(t, err)
-	token, err = a.users.UserLink(ctx, member.ID)
+	token, err = a.users.Links.CreateForUser(ctx, member.ID)
 	must(t, err)
-	memberCookie, _, err := a.users.UseSetup(ctx, token, "", "", from)
+	memberCookie, _, err := a.users.Links.Use(ctx, token, "", "", from)
 	must(t, err)
 	gone, goneKey, err := a.users.Create(ctx, "gone@example.com", "Gone", auth.Admin)
 	must(t, err)
@@ -65,18 +65,18 @@ func callers(t *testing.T, a *App) []caller {
 	_, err = a.users.Change(ctx, gone.ID, auth.UserChange{Disabled: &yes})
 	must(t, err)
 	key := func(scopes ...string) string {
-		_, text, err := a.users.CreateKey(ctx, admin, auth.NewKey{Scopes: scopes})
+		_, text, err := a.users.Keys.Create(ctx, admin, auth.NewKey{Scopes: scopes})
 		must(t, err)
 		return text
 	}
 	adminKey, searchKey, mailKey, releasesKey, containersKey := key(), key("search"), key("mail"), key("releases"), key("containers")
 	// A key that an earlier version has made, for a service that this core does not have.
-	former, formerKey, err := a.users.CreateKey(ctx, admin, auth.NewKey{Scopes: []string{"search"}})
+	former, formerKey, err := a.users.Keys.Create(ctx, admin, auth.NewKey{Scopes: []string{"search"}})
 	must(t, err)
 	must(t, a.store.Tx(ctx, "write a former scope", func(ctx context.Context) error {
 		return a.store.Writer(ctx).Exec(`UPDATE api_keys SET scopes = 'former' WHERE id = ?`, former.ID).Error
 	}))
-	exchanged, _, err := a.users.Exchange(ctx, adminKey, from)
+	exchanged, _, err := a.users.Sessions.Exchange(ctx, adminKey, from)
 	must(t, err)
 	accessToken, err := search.NewAdmin(a.store, a.keyring, nil).CreateToken(ctx, access.NewToken{Note: "test"})
 	must(t, err)

@@ -21,7 +21,7 @@ func (a *App) SetupLink(ctx context.Context) (string, error) {
 	if c := a.set.Core; c.AllowedUser != "" || c.AllowedGroup != "" {
 		return "", nil
 	}
-	token, err := a.users.FirstLink(auth.Acting(ctx, auth.Actor{Name: "patchbay serve", Via: auth.ViaCommand}))
+	token, err := a.users.Links.CreateFirst(auth.Acting(ctx, auth.Actor{Name: "patchbay serve", Via: auth.ViaCommand}))
 	if err != nil || token == "" {
 		return "", err
 	}

@@ -17,7 +17,7 @@ func TestSetupLinkAtStart(t *testing.T) {
 	if !ok {
 		t.Fatalf("got %q", link)
 	}
-	_, p, err := a.users.UseSetup(t.Context(), token, "ann@example.com", "Ann", auth.Origin{Address: "192.0.2.1"})
+	_, p, err := a.users.Links.Use(t.Context(), token, "ann@example.com", "Ann", auth.Origin{Address: "192.0.2.1"})
 	must(t, err)
 	if !p.Admin() {
 		t.Fatalf("got %+v", p)
@@ -42,10 +42,10 @@ func TestResetLinkBesideARunningCore(t *testing.T) {
 	if !ok || !strings.HasPrefix(at, "http://localhost:") || !strings.HasSuffix(at, "/system/setup") {
 		t.Fatalf("got %q", link)
 	}
-	if _, _, err := a.users.Exchange(t.Context(), key, auth.Origin{}); err == nil {
+	if _, _, err := a.users.Sessions.Exchange(t.Context(), key, auth.Origin{}); err == nil {
 		t.Fatal("the former key still works")
 	}
-	_, p, err := a.users.UseSetup(t.Context(), token, "", "", auth.Origin{Address: "192.0.2.1"})
+	_, p, err := a.users.Links.Use(t.Context(), token, "", "", auth.Origin{Address: "192.0.2.1"})
 	must(t, err)
 	if p.User.Email != "ann@example.com" {
 		t.Fatalf("got %+v", p.User)

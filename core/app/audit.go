@@ -15,7 +15,7 @@ func (a *App) ReloadBySignal(ctx context.Context) (config.Diagnostics, error) {
 		failure = diags.Err()
 	}
 	acting := auth.Acting(context.WithoutCancel(ctx), auth.Actor{Name: "SIGHUP", Via: auth.ViaCommand})
-	if noted := a.users.Record(acting, "core.reload", "", failure); noted != nil {
+	if noted := a.users.Journal.Record(acting, "core.reload", "", failure); noted != nil {
 		a.log.Error("a reload is not in the audit", "error", noted)
 	}
 	return diags, err

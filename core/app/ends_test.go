@@ -32,11 +32,11 @@ func makeOneOfEach(t *testing.T, a *App, email string) *possessions {
 	ctx := t.Context()
 	user, key, err := a.users.Create(ctx, email, "One", auth.Admin)
 	must(t, err)
-	link, err := a.users.UserLink(ctx, user.ID)
+	link, err := a.users.Links.CreateForUser(ctx, user.ID)
 	must(t, err)
-	cookie, p, err := a.users.UseSetup(ctx, link, "", "", auth.Origin{Address: "192.0.2.1"})
+	cookie, p, err := a.users.Links.Use(ctx, link, "", "", auth.Origin{Address: "192.0.2.1"})
 	must(t, err)
-	exchanged, _, err := a.users.Exchange(ctx, key, auth.Origin{Address: "192.0.2.1"})
+	exchanged, _, err := a.users.Sessions.Exchange(ctx, key, auth.Origin{Address: "192.0.2.1"})
 	must(t, err)
 	token, err := search.NewAdmin(a.store, a.keyring, nil).CreateToken(ctx, access.NewToken{OwnerID: user.ID})
 	must(t, err)
@@ -50,7 +50,7 @@ func makeOneOfEach(t *testing.T, a *App, email string) *possessions {
 		t.Fatalf("make a feed: %d %s", status, body)
 	}
 	// The link that opens the account once more.
-	second, err := a.users.UserLink(ctx, user.ID)
+	second, err := a.users.Links.CreateForUser(ctx, user.ID)
 	must(t, err)
 	get := func(path string, h1 http.Header) func() int {
 		return func() int { status, _ := h.ask(http.MethodGet, path, h1, ""); return status }
@@ -140,7 +140,7 @@ func TestWhatAUserOwnsEndsWithTheUser(t *testing.T) {
 			must(t, err)
 		}, nil, nil},
 		{"reset with a link", func(h *possessions) {
-			_, err := a.users.ResetLink(ctx, h.user.Email)
+			_, err := a.users.Links.Reset(ctx, h.user.Email)
 			must(t, err)
 		}, nil, nil},
 		{"disable", change(auth.UserChange{Disabled: &yes}), nil, []string{"API key", "access token", "feed token", "set-up link"}},
@@ -189,9 +189,9 @@ func TestEveryGrantIsKnown(t *testing.T) {
 func TestNewWaysInAskForThePasskey(t *testing.T) {
 	a := startApp(t, nil)
 	ctx := t.Context()
-	link, err := a.users.FirstLink(ctx)
+	link, err := a.users.Links.CreateFirst(ctx)
 	must(t, err)
-	cookie, p, err := a.users.UseSetup(ctx, link, "ann@example.com", "Ann", auth.Origin{Address: "192.0.2.1"})
+	cookie, p, err := a.users.Links.Use(ctx, link, "ann@example.com", "Ann", auth.Origin{Address: "192.0.2.1"})
 	must(t, err)
 	h := &possessions{t: t, a: a, user: p.User}
 	session := http.Header{"Cookie": {auth.SessionCookie + "=" + cookie}}

@@ -169,7 +169,7 @@ func (f *former) describe() string {
 	people, err := f.users.List(ctx)
 	add("users", people, err)
 	for _, u := range people {
-		keys, err := f.users.Keys(ctx, u.ID)
+		keys, err := f.users.Keys.List(ctx, u.ID)
 		add("api keys of "+u.Email, keys, err)
 	}
 	tokens, err := f.search.FindTokens(ctx, access.TokenFilter{}, 1, 20)

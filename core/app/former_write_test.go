@@ -103,7 +103,7 @@ func (f *former) fill(folder string) {
 	for i, email := range []string{"ann@example.org", "ben@example.org"} {
 		u, _, err := f.users.Create(ctx, email, strings.ToUpper(email[:3]), []auth.Role{auth.Admin, auth.Member}[i])
 		must(t, err)
-		_, _, err = f.users.CreateKey(ctx, &auth.Principal{User: u, Via: auth.ViaSession},
+		_, _, err = f.users.Keys.Create(ctx, &auth.Principal{User: u, Via: auth.ViaSession},
 			auth.NewKey{Name: "script", Scopes: []string{"search"}})
 		must(t, err)
 		_, err = f.search.CreateToken(ctx, access.NewToken{Note: "token of " + email, Group: "people", OwnerID: u.ID})

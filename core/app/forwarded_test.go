@@ -45,7 +45,7 @@ func TestForwardedUsersOfFormerDatabase(t *testing.T) {
 			{"max@example.org", "max@example.org", 2},
 		} {
 			user := visit(who.name).User
-			keys, err := f.users.Keys(t.Context(), user.ID)
+			keys, err := f.users.Keys.List(t.Context(), user.ID)
 			must(t, err)
 			if user.Email != who.email || len(keys) != who.keys {
 				t.Errorf("%.20q has the account %q with %d keys", who.name, user.Email, len(keys))
@@ -56,7 +56,7 @@ func TestForwardedUsersOfFormerDatabase(t *testing.T) {
 		}
 		for _, name := range []string{"anna", `corp\ben`, long + "2"} {
 			user := visit(name).User
-			keys, err := f.users.Keys(t.Context(), user.ID)
+			keys, err := f.users.Keys.List(t.Context(), user.ID)
 			must(t, err)
 			if len(keys) != 0 || user.ID != visit(name).User.ID {
 				t.Errorf("%.20q has the account %q with %d keys", name, user.Email, len(keys))

@@ -80,7 +80,7 @@ func (a *App) buildHandler(set *settings.Settings) (http.Handler, error) {
 	redact := secret.NewRedactor("api_key", "apikey", "tavilyApiKey", "token", "key", "secret")
 	access := set.Access(a.clients)
 	return httpd.NewHandler(mounts, httpd.Options{
-		Logger: a.log.Named("http"), Redact: redact.URL, Clients: a.clients, Guard: a.users.Guard(access), Audit: a.users.AuditRequests(),
+		Logger: a.log.Named("http"), Redact: redact.URL, Clients: a.clients, Guard: a.users.Guard(access), Audit: a.users.Journal.AuditRequests(),
 		Secure: access.Secure, Streams: a.streams, Observe: a.shared.observeRequest, Tracer: a.tracer,
 		Bodies: a.bodies, Refused: a.shared.countRefusal,
 	})

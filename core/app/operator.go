@@ -22,7 +22,7 @@ const (
 func (a *App) startOperator() {
 	served, err := operator.Serve(operator.Config{
 		Paths: operator.SocketPaths(a.set.DataDir, a.set.Core.SocketDir), Core: operatorCore{a}, Plugins: operatorPlugins{a}, Jobs: a.queue,
-		Audit: a.users, Logger: a.log.Named("operator"),
+		Audit: a.users.Journal, Logger: a.log.Named("operator"),
 	})
 	if err != nil {
 		a.log.Warn("commands such as patchbay reload and patchbay status cannot reach this core; set socket_dir in the core block to a short path that nobody else can write to", "reason", err)

@@ -61,7 +61,7 @@ func TestOperatorCommandsAreAudited(t *testing.T) {
 		t.Errorf("an unknown instance: %v", err)
 	}
 
-	events, _, err := a.users.Events(t.Context(), auth.EventFilter{Limit: 50})
+	events, _, err := a.users.Journal.Events(t.Context(), auth.EventFilter{Limit: 50})
 	must(t, err)
 	rows := map[string]bool{}
 	for _, e := range events {

@@ -29,7 +29,7 @@ func TestAllReferencesAreCables(t *testing.T) {
 
 // TestScopesAreTheServices: API keys can be confined to the services that the core has.
 func TestScopesAreTheServices(t *testing.T) {
-	if got := startApp(t, nil).users.Scopes(); !cmp.Equal(got, []string{"search", "mail", "releases", "containers"}) {
+	if got := startApp(t, nil).users.Keys.Scopes(); !cmp.Equal(got, []string{"search", "mail", "releases", "containers"}) {
 		t.Errorf("the scopes are %q", got)
 	}
 }

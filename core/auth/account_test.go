@@ -15,20 +15,20 @@ import (
 func TestSetupLink(t *testing.T) {
 	each(t, func(t *testing.T, u *auth.Users, now *clock) {
 		ctx := t.Context()
-		old, err := u.FirstLink(ctx)
+		old, err := u.Links.CreateFirst(ctx)
 		must(t, err)
-		token, err := u.FirstLink(ctx)
+		token, err := u.Links.CreateFirst(ctx)
 		must(t, err)
-		_, err = u.SetupFirst(ctx, old)
+		_, err = u.Links.IsFirst(ctx, old)
 		wantCode(t, err, "invalid_setup_link")
-		first, err := u.SetupFirst(ctx, token)
+		first, err := u.Links.IsFirst(ctx, token)
 		must(t, err)
 		if !first {
 			t.Fatal("it should make the first administrator")
 		}
-		_, _, err = u.UseSetup(ctx, token, "no address", "Ann", client)
+		_, _, err = u.Links.Use(ctx, token, "no address", "Ann", client)
 		wantCode(t, err, "invalid_argument")
-		cookieText, p, err := u.UseSetup(ctx, token, " Ann@Example.com", " Ann ", client)
+		cookieText, p, err := u.Links.Use(ctx, token, " Ann@Example.com", " Ann ", client)
 		must(t, err)
 		if p.User.Email != "ann@example.com" || !p.Admin() || !p.Strong() || p.SessionID == "" {
 			t.Fatalf("got %+v", p)
@@ -37,47 +37,47 @@ func TestSetupLink(t *testing.T) {
 		if code, _ := decide(t, g, httpd.Session, request(cookie(cookieText))); code != "" {
 			t.Fatalf("the session is refused: %q", code)
 		}
-		_, _, err = u.UseSetup(ctx, token, "eve@example.com", "Eve", client)
+		_, _, err = u.Links.Use(ctx, token, "eve@example.com", "Eve", client)
 		wantCode(t, err, "invalid_setup_link")
-		if again, err := u.FirstLink(ctx); err != nil || again != "" {
+		if again, err := u.Links.CreateFirst(ctx); err != nil || again != "" {
 			t.Fatalf("a link although there is a user: %q %v", again, err)
 		}
 
 		// A link for a user: used once, good for a day, replaced by the next.
-		link, err := u.ResetLink(ctx, "ann@example.com")
+		link, err := u.Links.Reset(ctx, "ann@example.com")
 		must(t, err)
 		if code, _ := decide(t, g, httpd.Session, request(cookie(cookieText))); code != "unauthorized" {
 			t.Fatalf("the session outlived the reset: %q", code)
 		}
-		first, err = u.SetupFirst(ctx, link)
+		first, err = u.Links.IsFirst(ctx, link)
 		must(t, err)
 		if first {
 			t.Fatal("it is for a user")
 		}
-		_, p, err = u.UseSetup(ctx, link, "ignored", "", client)
+		_, p, err = u.Links.Use(ctx, link, "ignored", "", client)
 		must(t, err)
 		if p.User.Email != "ann@example.com" {
 			t.Fatalf("got %+v", p.User)
 		}
-		link, err = u.UserLink(ctx, p.User.ID)
+		link, err = u.Links.CreateForUser(ctx, p.User.ID)
 		must(t, err)
 		now.add(auth.SetupFor)
-		_, _, err = u.UseSetup(ctx, link, "", "", client)
+		_, _, err = u.Links.Use(ctx, link, "", "", client)
 		wantCode(t, err, "invalid_setup_link")
 
 		now.add(time.Hour)
 		for range 10 {
-			_, _, err = u.UseSetup(ctx, strings.Repeat("x", len(link)), "", "", client)
+			_, _, err = u.Links.Use(ctx, strings.Repeat("x", len(link)), "", "", client)
 			wantCode(t, err, "invalid_setup_link")
 		}
-		link, err = u.UserLink(ctx, p.User.ID)
+		link, err = u.Links.CreateForUser(ctx, p.User.ID)
 		must(t, err)
-		_, _, err = u.UseSetup(ctx, link, "", "", client)
+		_, _, err = u.Links.Use(ctx, link, "", "", client)
 		wantCode(t, err, "rate_limited")
-		_, err = u.SetupFirst(ctx, link)
+		_, err = u.Links.IsFirst(ctx, link)
 		must(t, err)
 		now.add(6 * time.Second)
-		_, _, err = u.UseSetup(ctx, link, "", "", client)
+		_, _, err = u.Links.Use(ctx, link, "", "", client)
 		must(t, err)
 		must(t, u.Purge(ctx))
 	})
@@ -87,13 +87,13 @@ func TestSetupLink(t *testing.T) {
 // address out.
 func TestLookingAtASetupLinkIsNoFailedSignIn(t *testing.T) {
 	each(t, func(t *testing.T, u *auth.Users, _ *clock) {
-		token, err := u.FirstLink(t.Context())
+		token, err := u.Links.CreateFirst(t.Context())
 		must(t, err)
 		for range 30 {
-			_, err := u.SetupFirst(t.Context(), strings.Repeat("x", len(token)))
+			_, err := u.Links.IsFirst(t.Context(), strings.Repeat("x", len(token)))
 			wantCode(t, err, "invalid_setup_link")
 		}
-		_, _, err = u.UseSetup(t.Context(), token, "ann@example.com", "Ann", client)
+		_, _, err = u.Links.Use(t.Context(), token, "ann@example.com", "Ann", client)
 		must(t, err)
 	})
 }
@@ -101,13 +101,13 @@ func TestLookingAtASetupLinkIsNoFailedSignIn(t *testing.T) {
 // TestSetupLinkTwiceAtOnce: of several who open a link at once one gets in.
 func TestSetupLinkTwiceAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, u *auth.Users, _ *clock) {
-		token, err := u.FirstLink(t.Context())
+		token, err := u.Links.CreateFirst(t.Context())
 		must(t, err)
 		var wg sync.WaitGroup
 		var in atomic.Int64
 		for i := range 6 {
 			wg.Go(func() {
-				_, _, err := u.UseSetup(t.Context(), token, string(rune('a'+i))+"@example.com", "A", client)
+				_, _, err := u.Links.Use(t.Context(), token, string(rune('a'+i))+"@example.com", "A", client)
 				if err == nil {
 					in.Add(1)
 				} else if fault.CodeOf(err) != "invalid_setup_link" {
@@ -128,7 +128,7 @@ func TestKeys(t *testing.T) {
 		_, p := enter(t, u)
 		ctx = auth.With(ctx, p)
 		g := u.Guard(auth.Access{})
-		key, text, err := u.CreateKey(ctx, p, auth.NewKey{Scopes: []string{"search", "mail", "search"}, ExpiresAt: now.now.Add(time.Hour)})
+		key, text, err := u.Keys.Create(ctx, p, auth.NewKey{Scopes: []string{"search", "mail", "search"}, ExpiresAt: now.now.Add(time.Hour)})
 		must(t, err)
 		if key.Name != "API key" || strings.Join(key.Scopes, ",") != "mail,search" || key.Masked != text[:12]+"…"+text[len(text)-4:] {
 			t.Fatalf("got %+v", key)
@@ -136,51 +136,51 @@ func TestKeys(t *testing.T) {
 		if code, _ := decide(t, g, httpd.APIKey, request(bearer(text))); code != "" {
 			t.Fatalf("the key is refused: %q", code)
 		}
-		list, err := u.Keys(ctx, p.User.ID)
+		list, err := u.Keys.List(ctx, p.User.ID)
 		must(t, err)
 		if len(list) != 1 || list[0].LastUsedAt != now.now.UnixMilli() {
 			t.Fatalf("got %+v", list)
 		}
-		shown, err := u.RevealKey(ctx, p, key.ID)
+		shown, err := u.Keys.Reveal(ctx, p, key.ID)
 		must(t, err)
 		if shown != text {
 			t.Fatal("another key is shown")
 		}
-		session, exchanged, err := u.Exchange(ctx, text, client)
+		session, exchanged, err := u.Sessions.Exchange(ctx, text, client)
 		must(t, err)
-		_, err = u.RevealKey(ctx, exchanged, key.ID)
+		_, err = u.Keys.Reveal(ctx, exchanged, key.ID)
 		wantCode(t, err, "forbidden")
 
 		// A key makes no keys, and neither does a session that was exchanged from one.
 		_, byKey := decide(t, g, httpd.APIKey, request(bearer(text)))
 		for _, by := range []*auth.Principal{exchanged, byKey} {
-			_, _, err = u.CreateKey(ctx, by, auth.NewKey{Scopes: []string{"mail"}, ExpiresAt: now.now.Add(time.Minute)})
+			_, _, err = u.Keys.Create(ctx, by, auth.NewKey{Scopes: []string{"mail"}, ExpiresAt: now.now.Add(time.Minute)})
 			wantCode(t, err, "forbidden")
 		}
-		all, _, err := u.CreateKey(ctx, p, auth.NewKey{Name: strings.Repeat("ä", 80)})
+		all, _, err := u.Keys.Create(ctx, p, auth.NewKey{Name: strings.Repeat("ä", 80)})
 		must(t, err)
-		wantCode(t, u.RevokeKey(ctx, exchanged, all.ID), "forbidden")
+		wantCode(t, u.Keys.Revoke(ctx, exchanged, all.ID), "forbidden")
 
 		_, bobKey, err := u.Create(ctx, "bob@example.com", "Bob", auth.Member)
 		must(t, err)
-		_, bob, err := u.Exchange(ctx, bobKey, client)
+		_, bob, err := u.Sessions.Exchange(ctx, bobKey, client)
 		must(t, err)
-		wantCode(t, u.RevokeKey(ctx, bob, key.ID), "not_found")
-		wantCode(t, u.RevokeKey(ctx, p, "key_none"), "not_found")
+		wantCode(t, u.Keys.Revoke(ctx, bob, key.ID), "not_found")
+		wantCode(t, u.Keys.Revoke(ctx, p, "key_none"), "not_found")
 		strong := *bob
 		strong.Via, strong.CheckedAt = auth.ViaSession, now.now.UnixMilli()
-		_, err = u.RevealKey(ctx, &strong, key.ID)
+		_, err = u.Keys.Reveal(ctx, &strong, key.ID)
 		wantCode(t, err, "not_found")
 
-		must(t, u.RevokeKey(ctx, p, key.ID))
-		must(t, u.RevokeKey(ctx, p, key.ID))
+		must(t, u.Keys.Revoke(ctx, p, key.ID))
+		must(t, u.Keys.Revoke(ctx, p, key.ID))
 		if code, _ := decide(t, g, httpd.APIKey, request(bearer(text))); code != "invalid_api_key" {
 			t.Fatalf("revoked, and got %q", code)
 		}
 		if code, _ := decide(t, g, httpd.APIKey, request(cookie(session))); code != "unauthorized" {
 			t.Fatalf("the session outlived its key: %q", code)
 		}
-		_, err = u.RevealKey(ctx, p, key.ID)
+		_, err = u.Keys.Reveal(ctx, p, key.ID)
 		wantCode(t, err, "conflict")
 		now.add(2 * time.Minute)
 		for _, k := range []struct {
@@ -190,12 +190,12 @@ func TestKeys(t *testing.T) {
 			{"long name", auth.NewKey{Name: strings.Repeat("ä", 81)}}, {"control character", auth.NewKey{Name: "a\x00b"}},
 			{"scope", auth.NewKey{Scopes: []string{"admin"}}}, {"past", auth.NewKey{ExpiresAt: now.now}},
 		} {
-			_, _, err := u.CreateKey(ctx, p, k.ask)
+			_, _, err := u.Keys.Create(ctx, p, k.ask)
 			if fault.CodeOf(err) != fault.InvalidArgument {
 				t.Errorf("%s: got %v", k.name, err)
 			}
 		}
-		_, _, err = u.CreateKey(ctx, &auth.Principal{Via: auth.ViaAnonymous}, auth.NewKey{})
+		_, _, err = u.Keys.Create(ctx, &auth.Principal{Via: auth.ViaAnonymous}, auth.NewKey{})
 		wantCode(t, err, "conflict")
 	})
 }
@@ -220,11 +220,11 @@ func TestChangeUser(t *testing.T) {
 		if got.Role != auth.Admin || got.Name != "Anne" {
 			t.Fatalf("got %+v", got)
 		}
-		bobSession, _, err := u.Exchange(ctx, key, client)
+		bobSession, _, err := u.Sessions.Exchange(ctx, key, client)
 		must(t, err)
 		_, err = u.Change(ctx, p.User.ID, auth.UserChange{Disabled: &yes})
 		must(t, err)
-		_, err = u.UserLink(ctx, p.User.ID)
+		_, err = u.Links.CreateForUser(ctx, p.User.ID)
 		wantCode(t, err, "conflict")
 		_, err = u.Change(ctx, bob.ID, auth.UserChange{Role: &member})
 		wantCode(t, err, "conflict")
@@ -240,8 +240,8 @@ func TestChangeUser(t *testing.T) {
 		if code, _ := decide(t, g, httpd.Admin, request(cookie(bobSession))); code != "forbidden" {
 			t.Fatalf("the role is not current: %q", code)
 		}
-		for _, e := range []error{u.Disable(ctx, "nobody@example.com"), u.RevokePasskey(ctx, p, "psk_none"),
-			u.EndOwnSession(ctx, p, "ses_none")} {
+		for _, e := range []error{u.Disable(ctx, "nobody@example.com"), u.Passkeys.Revoke(ctx, p, "psk_none"),
+			u.Sessions.EndOwn(ctx, p, "ses_none")} {
 			wantCode(t, e, "not_found")
 		}
 	})
@@ -292,40 +292,40 @@ func TestSessions(t *testing.T) {
 		_, key, err := u.Create(t.Context(), "a@example.com", "A", auth.Admin)
 		must(t, err)
 		g := u.Guard(auth.Access{})
-		first, p, err := u.Exchange(t.Context(), key, client)
+		first, p, err := u.Sessions.Exchange(t.Context(), key, client)
 		must(t, err)
 		// A sign-in ends the session that the browser had, and never takes a value over that somebody set.
 		from := client
 		from.Former = first
-		second, _, err := u.Exchange(t.Context(), key, from)
+		second, _, err := u.Sessions.Exchange(t.Context(), key, from)
 		must(t, err)
 		from.Former = strings.Repeat("a", len(first))
-		third, p3, err := u.Exchange(t.Context(), key, from)
+		third, p3, err := u.Sessions.Exchange(t.Context(), key, from)
 		must(t, err)
 		for text, want := range map[string]string{first: "unauthorized", from.Former: "unauthorized", second: "", third: ""} {
 			if code, _ := decide(t, g, httpd.APIKey, request(cookie(text))); code != want {
 				t.Fatalf("got %q, want %q", code, want)
 			}
 		}
-		list, err := u.Sessions(t.Context(), p.User.ID)
+		list, err := u.Sessions.List(t.Context(), p.User.ID)
 		must(t, err)
 		if len(list) != 2 || list[0].BeganWith != "api_key" || list[0].Address != client.Address || list[0].UserAgent != "test" {
 			t.Fatalf("got %+v", list)
 		}
 		_, other, err := u.Create(t.Context(), "b@example.com", "B", auth.Admin)
 		must(t, err)
-		_, b, err := u.Exchange(t.Context(), other, client)
+		_, b, err := u.Sessions.Exchange(t.Context(), other, client)
 		must(t, err)
-		wantCode(t, u.EndOwnSession(t.Context(), b, p3.SessionID), "not_found")
-		n, err := u.EndOtherSessions(t.Context(), p3)
+		wantCode(t, u.Sessions.EndOwn(t.Context(), b, p3.SessionID), "not_found")
+		n, err := u.Sessions.EndOthers(t.Context(), p3)
 		must(t, err)
 		if n != 1 {
 			t.Fatalf("%d ended", n)
 		}
-		must(t, u.EndOwnSession(t.Context(), p3, p3.SessionID))
-		must(t, u.EndSession(t.Context(), b.SessionID))
-		must(t, u.SignOut(t.Context(), "x"))
-		must(t, u.SignOut(t.Context(), from.Former))
+		must(t, u.Sessions.EndOwn(t.Context(), p3, p3.SessionID))
+		must(t, u.Sessions.End(t.Context(), b.SessionID))
+		must(t, u.Sessions.SignOut(t.Context(), "x"))
+		must(t, u.Sessions.SignOut(t.Context(), from.Former))
 		if code, _ := decide(t, g, httpd.APIKey, request(cookie(third))); code != "unauthorized" {
 			t.Fatalf("got %q", code)
 		}

@@ -59,13 +59,13 @@ func keyShaped(text string) bool {
 }
 
 // byKey recognises an API key. It is looked up at each request, so that a revocation counts at once.
-func (u *Users) byKey(ctx context.Context, text string) (*Principal, error) {
+func (ks *Keys) byKey(ctx context.Context, text string) (*Principal, error) {
 	if !keyShaped(text) {
 		return nil, errKey()
 	}
-	key, user, err := u.findKey(ctx, secret.HashToken(text))
+	key, user, err := ks.findKey(ctx, secret.HashToken(text))
 	switch {
-	case errors.Is(err, sql.ErrNoRows), err == nil && key.expired(u.cfg.Now()):
+	case errors.Is(err, sql.ErrNoRows), err == nil && key.expired(ks.cfg.Now()):
 		return nil, errKey()
 	case err != nil:
 		return nil, wrapStoreError("read API key", err)
@@ -73,18 +73,18 @@ func (u *Users) byKey(ctx context.Context, text string) (*Principal, error) {
 		return nil, errDisabled()
 	}
 	p := &Principal{Via: ViaKey, KeyID: key.ID, Scopes: key.scopeList(), User: user}
-	if now := u.cfg.Now().UnixMilli(); now-key.LastUsedAt > touchAfter.Milliseconds() {
-		u.touchRow(ctx, &apiKey{}, "id", key.ID, map[string]any{"last_used_at": now})
+	if now := ks.cfg.Now().UnixMilli(); now-key.LastUsedAt > touchAfter.Milliseconds() {
+		ks.rows.touchRow(ctx, &apiKey{}, "id", key.ID, map[string]any{"last_used_at": now})
 	}
 	return p, nil
 }
 
 // findKey returns the key with a hash that is not revoked, with what recognising it needs, and its user. It runs past gorm, which would
 // take longer than the query, at each request.
-func (u *Users) findKey(ctx context.Context, hash []byte) (k apiKey, user User, err error) {
+func (ks *Keys) findKey(ctx context.Context, hash []byte) (k apiKey, user User, err error) {
 	const text = "SELECT k.id, k.scopes, k.expires_at, k.last_used_at, u.id, u.email, u.name, u.role, u.disabled, u.forwarded, u.forwarded_as, u.created_at, u.updated_at " +
 		"FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.hash = ? AND k.revoked_at = 0"
-	row := u.cfg.Store.DB(ctx).Statement.ConnPool.QueryRowContext(ctx, u.cfg.Store.Dialect().Bind(text), hash)
+	row := ks.cfg.Store.DB(ctx).Statement.ConnPool.QueryRowContext(ctx, ks.cfg.Store.Dialect().Bind(text), hash)
 	err = row.Scan(&k.ID, &k.Scopes, &k.ExpiresAt, &k.LastUsedAt, &user.ID, &user.Email, &user.Name, &user.Role, &user.Disabled,
 		&user.Forwarded, &user.ForwardedAs, &user.CreatedAt, &user.UpdatedAt)
 	return k, user, err
@@ -96,15 +96,15 @@ func (k *apiKey) expired(now time.Time) bool {
 }
 
 // liveKey finds the key with an id that is neither revoked nor expired; nil if there is none.
-func (u *Users) liveKey(ctx context.Context, id string) (*apiKey, error) {
+func (ks *Keys) liveKey(ctx context.Context, id string) (*apiKey, error) {
 	var k apiKey
-	err := u.cfg.Store.DB(ctx).Where("id = ? AND revoked_at = 0", id).Take(&k).Error
+	err := ks.cfg.Store.DB(ctx).Where("id = ? AND revoked_at = 0", id).Take(&k).Error
 	switch {
 	case errors.Is(err, gorm.ErrRecordNotFound):
 		return nil, nil
 	case err != nil:
 		return nil, wrapStoreError("read API key", err)
-	case k.expired(u.cfg.Now()):
+	case k.expired(ks.cfg.Now()):
 		return nil, nil
 	}
 	return &k, nil

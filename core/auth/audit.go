@@ -16,9 +16,12 @@ import (
 // ViaWebhook is the way of a webhook, whose secret or signature its handler checks.
 const ViaWebhook Via = "webhook"
 
+// Journal keeps the audit: what users did, and what was refused.
+type Journal struct{ cfg Config }
+
 // AuditRequests writes the audit of requests: a row with the result "started" before the handler runs, which gets its result
 // with the answer. A request whose row cannot be written is refused.
-func (u *Users) AuditRequests() httpd.Audit {
+func (j *Journal) AuditRequests() httpd.Audit {
 	return func(c *gin.Context, action, object string) (func(int, string), error) {
 		ctx := context.WithoutCancel(c.Request.Context())
 		if From(ctx) == nil {
@@ -26,22 +29,22 @@ func (u *Users) AuditRequests() httpd.Audit {
 		}
 		e := Event{ID: store.NewID("evt"), Action: action, Result: ResultStarted, TargetID: texts.Limit(object, maxDetail),
 			RequestID: httpd.RequestID(c)}
-		err := u.cfg.Store.Tx(ctx, "begin audit row", func(ctx context.Context) error { return u.recordEvent(ctx, e) })
+		err := j.cfg.Store.Tx(ctx, "begin audit row", func(ctx context.Context) error { return j.recordEvent(ctx, e) })
 		if err != nil {
 			return nil, wrapStoreError("write the audit", err)
 		}
-		return func(status int, object string) { u.completeRow(ctx, e.ID, status, object) }, nil
+		return func(status int, object string) { j.completeRow(ctx, e.ID, status, object) }, nil
 	}
 }
 
-func (u *Users) completeRow(ctx context.Context, id string, status int, object string) {
+func (j *Journal) completeRow(ctx context.Context, id string, status int, object string) {
 	values := map[string]any{"result": resultOf(status), "target_id": texts.Limit(object, maxDetail),
 		"detail": fmt.Sprintf("status %d", status)}
-	err := u.cfg.Store.Tx(ctx, "complete audit row", func(ctx context.Context) error {
-		return u.cfg.Store.Writer(ctx).Model(&Event{}).Where("id = ?", id).Updates(values).Error
+	err := j.cfg.Store.Tx(ctx, "complete audit row", func(ctx context.Context) error {
+		return j.cfg.Store.Writer(ctx).Model(&Event{}).Where("id = ?", id).Updates(values).Error
 	})
 	if err != nil {
-		u.cfg.Logger.Error("the result of a request is not in the audit", "event", id, "status", status, "error", err)
+		j.cfg.Logger.Error("the result of a request is not in the audit", "event", id, "status", status, "error", err)
 	}
 }
 
@@ -56,18 +59,18 @@ func resultOf(status int) string {
 }
 
 // Record writes what was done without a request, by whom the context names as acting, and with what result.
-func (u *Users) Record(ctx context.Context, action, object string, failure error) error {
+func (j *Journal) Record(ctx context.Context, action, object string, failure error) error {
 	e := Event{Action: action, TargetID: texts.Limit(object, maxDetail), Result: ResultOK}
 	if failure != nil {
 		e.Result, e.Detail = ResultFailed, string(fault.CodeOf(failure))
 	}
-	return u.cfg.Store.Tx(ctx, "write audit row", func(ctx context.Context) error { return u.recordEvent(ctx, e) })
+	return j.cfg.Store.Tx(ctx, "write audit row", func(ctx context.Context) error { return j.recordEvent(ctx, e) })
 }
 
 // Actions are the actions that the audit holds, in alphabetical order.
-func (u *Users) Actions(ctx context.Context) (out []string, err error) {
+func (j *Journal) Actions(ctx context.Context) (out []string, err error) {
 	// Each step finds the next one by the index: to look for what is distinct reads all of the audit.
-	err = u.cfg.Store.DB(ctx).Raw("WITH RECURSIVE actions(action) AS (SELECT MIN(action) FROM account_events UNION ALL " +
+	err = j.cfg.Store.DB(ctx).Raw("WITH RECURSIVE actions(action) AS (SELECT MIN(action) FROM account_events UNION ALL " +
 		"SELECT (SELECT MIN(action) FROM account_events WHERE action > actions.action) FROM actions WHERE action IS NOT NULL) " +
 		"SELECT action FROM actions WHERE action IS NOT NULL ORDER BY action").Scan(&out).Error
 	return out, wrapStoreError("list the actions of the audit", err)

@@ -17,7 +17,7 @@ import (
 
 // BeginRegistration asks a browser to make a passkey for the principal's user. The options are for
 // navigator.credentials.create; the answer is due within five minutes, in the same session.
-func (u *Users) BeginRegistration(ctx context.Context, p *Principal, c Capability,
+func (pk *Passkeys) BeginRegistration(ctx context.Context, p *Principal, c Capability,
 	name string) (*protocol.PublicKeyCredentialCreationOptions, error) {
 	if !p.HasAccount() {
 		return nil, errNoAccount()
@@ -32,12 +32,12 @@ func (u *Users) BeginRegistration(ctx context.Context, p *Principal, c Capabilit
 	if err != nil {
 		return nil, err
 	}
-	who, err := u.loadHolder(u.cfg.Store.DB(ctx), p.User)
+	who, err := pk.loadHolder(pk.cfg.Store.DB(ctx), p.User)
 	if err != nil {
 		return nil, err
 	}
 	n := int64(len(who.credentials))
-	if err := u.checkNewWayIn(p, n); err != nil {
+	if err := pk.checkNewWayIn(p, n); err != nil {
 		return nil, err
 	}
 	if err := checkPasskeyCount(n); err != nil {
@@ -47,7 +47,7 @@ func (u *Users) BeginRegistration(ctx context.Context, p *Principal, c Capabilit
 	if err != nil {
 		return nil, wrapStoreError("begin registration", err)
 	}
-	if err := u.storeChallenge(ctx, challenge{Kind: kindRegister, UserID: p.User.ID, SessionID: p.SessionID, Name: name}, data,
+	if err := pk.storeChallenge(ctx, challenge{Kind: kindRegister, UserID: p.User.ID, SessionID: p.SessionID, Name: name}, data,
 		p.Address); err != nil {
 		return nil, err
 	}
@@ -55,12 +55,12 @@ func (u *Users) BeginRegistration(ctx context.Context, p *Principal, c Capabilit
 }
 
 // FinishRegistration verifies what a browser has made and keeps it. The answer is the JSON of the credential.
-func (u *Users) FinishRegistration(ctx context.Context, p *Principal, c Capability, answer []byte) (out Passkey, err error) {
+func (pk *Passkeys) FinishRegistration(ctx context.Context, p *Principal, c Capability, answer []byte) (out Passkey, err error) {
 	lib, err := newRelyingParty(c)
 	if err != nil {
 		return out, err
 	}
-	asked, data, err := u.consumeChallenge(ctx, kindRegister, answer)
+	asked, data, err := pk.consumeChallenge(ctx, kindRegister, answer)
 	if err != nil {
 		return out, err
 	}
@@ -73,25 +73,25 @@ func (u *Users) FinishRegistration(ctx context.Context, p *Principal, c Capabili
 	}
 	credential, err := lib.CreateCredential(holder{user: p.User}, data, parsed)
 	if err != nil {
-		u.recordRefusal(ctx, Event{Action: EventPasskeyAdded, UserID: p.User.ID}, errRegistration(err))
+		pk.journal.recordRefusal(ctx, Event{Action: EventPasskeyAdded, UserID: p.User.ID}, errRegistration(err))
 		return out, errRegistration(err)
 	}
-	row := passkey{ID: store.NewID("psk"), UserID: p.User.ID, RPID: data.RelyingPartyID, Name: asked.Name, CreatedAt: u.cfg.Now().UnixMilli()}
+	row := passkey{ID: store.NewID("psk"), UserID: p.User.ID, RPID: data.RelyingPartyID, Name: asked.Name, CreatedAt: pk.cfg.Now().UnixMilli()}
 	if err := row.setCredential(*credential); err != nil {
 		return out, err
 	}
-	err = u.cfg.Store.Tx(ctx, "keep passkey", func(ctx context.Context) error {
-		if err := u.LockOwner(ctx, p); err != nil {
+	err = pk.cfg.Store.Tx(ctx, "keep passkey", func(ctx context.Context) error {
+		if err := pk.sessions.LockOwner(ctx, p); err != nil {
 			return err
 		}
-		n, err := u.countPasskeys(ctx, row.UserID)
+		n, err := pk.countPasskeys(ctx, row.UserID)
 		if err != nil {
 			return err
 		}
 		if err := checkPasskeyCount(n); err != nil {
 			return err
 		}
-		made := u.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "credential_id"}},
+		made := pk.cfg.Store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "credential_id"}},
 			DoNothing: true}).Create(&row)
 		if made.Error != nil {
 			return made.Error
@@ -100,11 +100,11 @@ func (u *Users) FinishRegistration(ctx context.Context, p *Principal, c Capabili
 			return fault.New(fault.Conflict, "This passkey is registered already.")
 		}
 		if p.Via == ViaSession {
-			if err := u.noteCheck(ctx, p); err != nil {
+			if err := pk.noteCheck(ctx, p); err != nil {
 				return err
 			}
 		}
-		return u.recordEvent(ctx, Event{Action: EventPasskeyAdded, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
+		return pk.journal.recordEvent(ctx, Event{Action: EventPasskeyAdded, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
 	})
 	return row.toPasskey(), wrapStoreError("keep passkey", err)
 }
@@ -114,38 +114,38 @@ func errRegistration(err error) error {
 }
 
 // BeginLogin asks a browser for any passkey of this server. The options are for navigator.credentials.get.
-func (u *Users) BeginLogin(ctx context.Context, c Capability, from Origin) (*protocol.PublicKeyCredentialRequestOptions, error) {
+func (pk *Passkeys) BeginLogin(ctx context.Context, c Capability, from Origin) (*protocol.PublicKeyCredentialRequestOptions, error) {
 	lib, err := newRelyingParty(c)
 	if err != nil {
 		return nil, err
 	}
-	if err := u.allowAttempt(from); err != nil {
+	if err := pk.sessions.allowAttempt(from); err != nil {
 		return nil, err
 	}
 	options, data, err := lib.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {
 		return nil, wrapStoreError("begin login", err)
 	}
-	return &options.Response, u.storeChallenge(ctx, challenge{Kind: kindLogin}, data, from.Address)
+	return &options.Response, pk.storeChallenge(ctx, challenge{Kind: kindLogin}, data, from.Address)
 }
 
 // FinishLogin verifies the answer and begins a session. The answer is the JSON of the assertion. Whatever is wrong with it
 // is the same refusal, so that nobody learns which credentials exist.
-func (u *Users) FinishLogin(ctx context.Context, c Capability, answer []byte, from Origin) (cookie string, p *Principal, err error) {
+func (pk *Passkeys) FinishLogin(ctx context.Context, c Capability, answer []byte, from Origin) (cookie string, p *Principal, err error) {
 	lib, err := newRelyingParty(c)
 	if err != nil {
 		return "", nil, err
 	}
-	if err := u.allowAttempt(from); err != nil {
+	if err := pk.sessions.allowAttempt(from); err != nil {
 		return "", nil, err
 	}
 	var who string
 	defer func() {
 		if err != nil {
-			u.recordFailure(ctx, from, ViaSession, EventSessionBegan, who, err)
+			pk.sessions.recordFailure(ctx, from, ViaSession, EventSessionBegan, who, err)
 		}
 	}()
-	_, data, err := u.consumeChallenge(ctx, kindLogin, answer)
+	_, data, err := pk.consumeChallenge(ctx, kindLogin, answer)
 	if err != nil {
 		return "", nil, err
 	}
@@ -154,8 +154,8 @@ func (u *Users) FinishLogin(ctx context.Context, c Capability, answer []byte, fr
 		return "", nil, errPasskey(err)
 	}
 	p = &Principal{Via: ViaSession, Address: from.Address}
-	err = u.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
-		user, row, err := u.verifyAssertion(ctx, lib, data, parsed)
+	err = pk.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
+		user, row, err := pk.verifyAssertion(ctx, lib, data, parsed)
 		if row != nil {
 			who = row.UserID
 		}
@@ -164,7 +164,8 @@ func (u *Users) FinishLogin(ctx context.Context, c Capability, answer []byte, fr
 		}
 		p.User = user
 		var s session
-		cookie, s, err = u.beginSession(Acting(ctx, Actor{Address: from.Address}), user, session{PasskeyID: row.ID, BeganWith: beganWithPasskey},
+		cookie, s, err = pk.sessions.beginSession(Acting(ctx, Actor{Address: from.Address}), user,
+			session{PasskeyID: row.ID, BeganWith: beganWithPasskey},
 			ViaSession, from)
 		p.SessionID, p.Since, p.CheckedAt = s.ID, s.CreatedAt, s.CheckedAt
 		return err
@@ -177,9 +178,9 @@ func (u *Users) FinishLogin(ctx context.Context, c Capability, answer []byte, fr
 
 // verifyAssertion checks an assertion and advances the passkey's counter, in the running transaction. It locks and returns the passkey's
 // user. With an error the passkey is nil unless it is known which one was shown.
-func (u *Users) verifyAssertion(ctx context.Context, lib *webauthn.WebAuthn, data webauthn.SessionData,
+func (pk *Passkeys) verifyAssertion(ctx context.Context, lib *webauthn.WebAuthn, data webauthn.SessionData,
 	parsed *protocol.ParsedCredentialAssertionData) (user User, row *passkey, err error) {
-	user, err = u.lockUser(ctx, "id IN (SELECT user_id FROM passkeys WHERE credential_id = ?)", parsed.RawID)
+	user, err = pk.rows.lockUser(ctx, "id IN (SELECT user_id FROM passkeys WHERE credential_id = ?)", parsed.RawID)
 	if fault.CodeOf(err) == fault.NotFound {
 		return user, nil, errPasskey(err)
 	}
@@ -187,7 +188,7 @@ func (u *Users) verifyAssertion(ctx context.Context, lib *webauthn.WebAuthn, dat
 		return user, nil, err
 	}
 	row = &passkey{}
-	w := u.cfg.Store.Writer(ctx)
+	w := pk.cfg.Store.Writer(ctx)
 	err = w.Where("credential_id = ? AND revoked_at = 0", parsed.RawID).Take(row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return user, nil, errPasskey(err)
@@ -207,14 +208,15 @@ func (u *Users) verifyAssertion(ctx context.Context, lib *webauthn.WebAuthn, dat
 		return user, row, errPasskey(err)
 	}
 	if credential.Authenticator.CloneWarning {
-		u.cfg.Logger.Warn("a passkey may have been copied: its counter went back; the sign-in was refused", "passkey", row.ID, "user", row.UserID)
+		pk.cfg.Logger.Warn("a passkey may have been copied: its counter went back; the sign-in was refused", "passkey", row.ID, "user",
+			row.UserID)
 		return user, row, errPasskey(errors.New("the counter of the passkey did not go on"))
 	}
 	if err := row.setCredential(*credential); err != nil {
 		return user, row, err
 	}
 	return user, row, w.Model(&passkey{}).Where("id = ?", row.ID).Updates(map[string]any{
-		"record": row.Record, "backed_up": row.BackedUp, "last_used_at": u.cfg.Now().UnixMilli(),
+		"record": row.Record, "backed_up": row.BackedUp, "last_used_at": pk.cfg.Now().UnixMilli(),
 	}).Error
 }
 
@@ -232,7 +234,7 @@ func explainCeremony(err error) error {
 }
 
 // loadHolder returns a user with the passkeys that are not revoked.
-func (u *Users) loadHolder(db *gorm.DB, user User) (holder, error) {
+func (pk *Passkeys) loadHolder(db *gorm.DB, user User) (holder, error) {
 	var rows []passkey
 	out := holder{user: user}
 	if err := db.Where("user_id = ? AND revoked_at = 0", user.ID).Find(&rows).Error; err != nil {

@@ -35,17 +35,17 @@ type challenge struct {
 func (challenge) TableName() string { return "passkey_challenges" }
 
 // storeChallenge stores a challenge.
-func (u *Users) storeChallenge(ctx context.Context, c challenge, data *webauthn.SessionData, address string) error {
-	if wait, ok := u.ceremonies.Take(limit.Client(address)); !ok {
+func (pk *Passkeys) storeChallenge(ctx context.Context, c challenge, data *webauthn.SessionData, address string) error {
+	if wait, ok := pk.asked.Take(limit.Client(address)); !ok {
 		return fault.New(fault.RateLimited, "There were too many requests for passkeys from this address.").WithRetryAfter(wait)
 	}
 	raw, err := json.Marshal(data)
 	if err != nil {
 		return wrapStoreError("write challenge", err)
 	}
-	c.Hash, c.Data, c.ExpiresAt = secret.HashToken(data.Challenge), string(raw), u.cfg.Now().Add(challengeFor).UnixMilli()
-	return wrapStoreError("store challenge", u.cfg.Store.Tx(ctx, "store challenge", func(ctx context.Context) error {
-		return u.cfg.Store.Writer(ctx).Create(&c).Error
+	c.Hash, c.Data, c.ExpiresAt = secret.HashToken(data.Challenge), string(raw), pk.cfg.Now().Add(challengeFor).UnixMilli()
+	return wrapStoreError("store challenge", pk.cfg.Store.Tx(ctx, "store challenge", func(ctx context.Context) error {
+		return pk.cfg.Store.Writer(ctx).Create(&c).Error
 	}))
 }
 
@@ -54,19 +54,19 @@ func errChallenge() error {
 }
 
 // consumeChallenge returns the challenge that a browser answers and deletes it, so that it can be answered once only.
-func (u *Users) consumeChallenge(ctx context.Context, kind string, answer []byte) (c challenge, data webauthn.SessionData, err error) {
+func (pk *Passkeys) consumeChallenge(ctx context.Context, kind string, answer []byte) (c challenge, data webauthn.SessionData, err error) {
 	text := challengeIn(answer)
 	if text == "" {
 		return c, data, errChallenge()
 	}
 	var rows []challenge
-	err = u.cfg.Store.Tx(ctx, "use challenge", func(ctx context.Context) error {
-		return u.cfg.Store.Writer(ctx).Raw("DELETE FROM passkey_challenges WHERE hash = ? RETURNING *", secret.HashToken(text)).Scan(&rows).Error
+	err = pk.cfg.Store.Tx(ctx, "use challenge", func(ctx context.Context) error {
+		return pk.cfg.Store.Writer(ctx).Raw("DELETE FROM passkey_challenges WHERE hash = ? RETURNING *", secret.HashToken(text)).Scan(&rows).Error
 	})
 	if err != nil {
 		return c, data, wrapStoreError("use challenge", err)
 	}
-	if len(rows) == 0 || rows[0].Kind != kind || rows[0].ExpiresAt <= u.cfg.Now().UnixMilli() {
+	if len(rows) == 0 || rows[0].Kind != kind || rows[0].ExpiresAt <= pk.cfg.Now().UnixMilli() {
 		return c, data, errChallenge()
 	}
 	return rows[0], data, wrapStoreError("read challenge", json.Unmarshal([]byte(rows[0].Data), &data))

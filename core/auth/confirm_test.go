@@ -27,40 +27,40 @@ func TestPasskeyCheck(t *testing.T) {
 		if code, _ := confirm(); code != "" {
 			t.Fatalf("after the sign-in: got %q", code)
 		}
-		if options, err := u.BeginCheck(t.Context(), who, c); err != nil || options != nil {
+		if options, err := u.Passkeys.BeginCheck(t.Context(), who, c); err != nil || options != nil {
 			t.Fatalf("a check right after the sign-in: %v, %v", options, err)
 		}
 		now.add(10 * time.Minute)
 		if code, _ := confirm(); code != "passkey_check_required" {
 			t.Fatalf("after ten minutes: got %q", code)
 		}
-		_, err = u.BeginRegistration(t.Context(), who, c, "Mine")
+		_, err = u.Passkeys.BeginRegistration(t.Context(), who, c, "Mine")
 		wantCode(t, err, "passkey_check_required")
-		wantCode(t, u.CheckNewWayIn(t.Context(), who), "passkey_check_required")
+		wantCode(t, u.Passkeys.CheckNewWayIn(t.Context(), who), "passkey_check_required")
 
 		// Neither another person's passkey nor an answer from another session will do.
 		bob, _, err := u.Create(t.Context(), "bob@example.com", "Bob", auth.Member)
 		must(t, err)
-		link, err := u.UserLink(t.Context(), bob.ID)
+		link, err := u.Links.CreateForUser(t.Context(), bob.ID)
 		must(t, err)
-		_, bobIn, err := u.UseSetup(t.Context(), link, "", "", client)
+		_, bobIn, err := u.Links.Use(t.Context(), link, "", "", client)
 		must(t, err)
 		foreign := passkeytest.New(t, a.RPID, a.Origin)
 		_, err = register(t, u, bobIn, c, foreign, "Bob's")
 		must(t, err)
-		options, err := u.BeginCheck(t.Context(), who, c)
+		options, err := u.Passkeys.BeginCheck(t.Context(), who, c)
 		must(t, err)
-		wantCode(t, u.FinishCheck(t.Context(), who, c, foreign.Get(t, options)), "invalid_passkey")
-		options, err = u.BeginCheck(t.Context(), who, c)
+		wantCode(t, u.Passkeys.FinishCheck(t.Context(), who, c, foreign.Get(t, options)), "invalid_passkey")
+		options, err = u.Passkeys.BeginCheck(t.Context(), who, c)
 		must(t, err)
-		wantCode(t, u.FinishCheck(t.Context(), p, c, a.Get(t, options)), "challenge_expired")
+		wantCode(t, u.Passkeys.FinishCheck(t.Context(), p, c, a.Get(t, options)), "challenge_expired")
 		if code, _ := confirm(); code != "passkey_check_required" {
 			t.Fatalf("got %q", code)
 		}
 
-		options, err = u.BeginCheck(t.Context(), who, c)
+		options, err = u.Passkeys.BeginCheck(t.Context(), who, c)
 		must(t, err)
-		must(t, u.FinishCheck(t.Context(), who, c, a.Get(t, options)))
+		must(t, u.Passkeys.FinishCheck(t.Context(), who, c, a.Get(t, options)))
 		if code, _ := confirm(); code != "" {
 			t.Fatalf("after the check: got %q", code)
 		}
@@ -73,11 +73,11 @@ func TestConfirmationIsForSessions(t *testing.T) {
 	each(t, func(t *testing.T, u *auth.Users, now *clock) {
 		_, key, err := u.Create(t.Context(), "ann@example.com", "Ann", auth.Admin)
 		must(t, err)
-		exchanged, p, err := u.Exchange(t.Context(), key, client)
+		exchanged, p, err := u.Sessions.Exchange(t.Context(), key, client)
 		must(t, err)
-		link, err := u.UserLink(t.Context(), p.User.ID)
+		link, err := u.Links.CreateForUser(t.Context(), p.User.ID)
 		must(t, err)
-		set, _, err := u.UseSetup(t.Context(), link, "", "", client)
+		set, _, err := u.Links.Use(t.Context(), link, "", "", client)
 		must(t, err)
 		f := auth.Forward{UserHeader: "X-Forwarded-User", AllowedUser: "alice"}
 		plain, proxied := u.Guard(auth.Access{Anonymous: true}), u.Guard(auth.Access{Forward: f, Trusted: clients(t, "127.0.0.0/8")})
@@ -127,7 +127,7 @@ func TestSessionEndsAfterNinetyDays(t *testing.T) {
 		if code, _ := decide(t, g, httpd.Session, request(cookie(text))); code != "unauthorized" {
 			t.Fatalf("after ninety days: got %q", code)
 		}
-		left, err := u.Sessions(t.Context(), p.User.ID)
+		left, err := u.Sessions.List(t.Context(), p.User.ID)
 		must(t, err)
 		if len(left) != 0 {
 			t.Fatalf("got %+v", left)

@@ -30,12 +30,12 @@ func newDeveloper() User { return User{ID: "developer", Name: "developer", Role:
 // LookAround uses up a set-up link that would make the first administrator and begins a session of the built-in developer
 // instead. The session ends when there is a user, and after a day at the latest.
 func (u *Users) LookAround(ctx context.Context, token string, from Origin) (cookie string, p *Principal, err error) {
-	if err := u.allowAttempt(from); err != nil {
+	if err := u.Sessions.allowAttempt(from); err != nil {
 		return "", nil, err
 	}
 	p = &Principal{Via: ViaDeveloper, User: newDeveloper(), Address: from.Address}
 	err = u.cfg.Store.Tx(ctx, "begin developer session", func(ctx context.Context) error {
-		user, err := u.useLink(ctx, token)
+		user, err := u.Links.useLink(ctx, token)
 		if err != nil {
 			return err
 		}
@@ -54,11 +54,11 @@ func (u *Users) LookAround(ctx context.Context, token string, from Origin) (cook
 		}
 		p.SessionID, p.Since = s.ID, s.CreatedAt
 		ctx = Acting(ctx, Actor{Name: p.User.Name, Address: from.Address, Via: ViaDeveloper})
-		return u.recordEvent(ctx, Event{Action: EventSessionBegan, TargetID: s.ID, TargetName: p.User.Name,
+		return u.Journal.recordEvent(ctx, Event{Action: EventSessionBegan, TargetID: s.ID, TargetName: p.User.Name,
 			Detail: "began with: " + beganWithSetup})
 	})
 	if err != nil {
-		u.failedLink(ctx, from, err)
+		u.Links.failedLink(ctx, from, err)
 		return "", nil, wrapStoreError("begin developer session", err)
 	}
 	return cookie, p, nil
@@ -81,8 +81,8 @@ func (u *Users) byDeveloperSession(ctx context.Context, text string) (*Principal
 }
 
 // endDeveloperSession ends the developer session of a cookie, if there is one.
-func (u *Users) endDeveloperSession(ctx context.Context, cookie string) error {
-	return wrapStoreError("end developer session", u.cfg.Store.Tx(ctx, "end developer session", func(ctx context.Context) error {
-		return u.cfg.Store.Writer(ctx).Where("hash = ?", secret.HashToken(cookie)).Delete(&developerSession{}).Error
+func (ss *Sessions) endDeveloperSession(ctx context.Context, cookie string) error {
+	return wrapStoreError("end developer session", ss.cfg.Store.Tx(ctx, "end developer session", func(ctx context.Context) error {
+		return ss.cfg.Store.Writer(ctx).Where("hash = ?", secret.HashToken(cookie)).Delete(&developerSession{}).Error
 	}))
 }

@@ -6,10 +6,8 @@ import (
 	"time"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
@@ -81,12 +79,12 @@ const (
 )
 
 // recordEvent writes an event into the running transaction.
-func (u *Users) recordEvent(ctx context.Context, e Event) error {
+func (j *Journal) recordEvent(ctx context.Context, e Event) error {
 	a := actorOf(ctx)
 	if e.ID == "" {
 		e.ID = store.NewID("evt")
 	}
-	e.At = u.cfg.Now().UnixMilli()
+	e.At = j.cfg.Now().UnixMilli()
 	e.ActorID, e.ActorName, e.Address = a.ID, texts.Limit(a.Name, maxEmail), texts.Limit(a.Address, maxDetail)
 	if e.Via == "" {
 		e.Via = a.Via
@@ -95,18 +93,18 @@ func (u *Users) recordEvent(ctx context.Context, e Event) error {
 		e.Result = ResultOK
 	}
 	e.TargetName, e.Detail = texts.Limit(e.TargetName, maxEmail), texts.Limit(e.Detail, maxDetail)
-	return wrapStoreError("write the audit of accounts", u.cfg.Store.Writer(ctx).Create(&e).Error)
+	return wrapStoreError("write the audit of accounts", j.cfg.Store.Writer(ctx).Create(&e).Error)
 }
 
 // recordRefusal records an attempt that was refused because of err. A failure to record it is only logged.
-func (u *Users) recordRefusal(ctx context.Context, e Event, err error) {
+func (j *Journal) recordRefusal(ctx context.Context, e Event, err error) {
 	f := fault.As(err)
 	if f.Code == fault.Internal || ctx.Err() != nil {
 		return
 	}
 	e.Result, e.Detail = ResultRefused, string(f.Code)
-	if failed := u.cfg.Store.Tx(ctx, "note refusal", func(ctx context.Context) error { return u.recordEvent(ctx, e) }); failed != nil {
-		u.cfg.Logger.Warn("a refused sign-in was not noted", "error", failed)
+	if failed := j.cfg.Store.Tx(ctx, "note refusal", func(ctx context.Context) error { return j.recordEvent(ctx, e) }); failed != nil {
+		j.cfg.Logger.Warn("a refused sign-in was not noted", "error", failed)
 	}
 }
 
@@ -127,12 +125,12 @@ type eventCursor struct {
 }
 
 // Events are those that a filter chooses, the newest first, and where the next page begins, "" on the last.
-func (u *Users) Events(ctx context.Context, f EventFilter) (out []Event, next string, err error) {
+func (j *Journal) Events(ctx context.Context, f EventFilter) (out []Event, next string, err error) {
 	if f.Limit <= 0 {
 		f.Limit = DefaultPage
 	}
 	f.Limit = min(f.Limit, MaxPage)
-	q := u.cfg.Store.DB(ctx).Order("id DESC").Limit(f.Limit + 1)
+	q := j.cfg.Store.DB(ctx).Order("id DESC").Limit(f.Limit + 1)
 	for _, c := range []struct{ column, value string }{
 		{"user_id", f.UserID}, {"action", f.Action}, {"result", f.Result},
 	} {
@@ -196,56 +194,9 @@ func scanEvents(q *gorm.DB) (out []Event, err error) {
 	return out, rows.Err()
 }
 
-const jobPurge = "auth.purge"
-
-// Jobs are the handlers of the module's background work.
-func (u *Users) Jobs() []queue.Handler {
-	return []queue.Handler{{Type: jobPurge, Safe: true, Deletes: true, Timeout: time.Hour,
-		Run: func(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
-			return nil, u.Purge(ctx)
-		}}}
-}
-
-// Schedules say when that work is due.
-func (u *Users) Schedules() []queue.Schedule {
-	return []queue.Schedule{{Name: jobPurge, Cron: "41 * * * *", Type: jobPurge}}
-}
-
-// Purge deletes what is past its time: sessions, challenges, set-up links, and events of more than 400 days. It locks no users, and does
-// not wait for rows of theirs.
-func (u *Users) Purge(ctx context.Context) error {
-	if err := u.PurgeSessions(ctx); err != nil {
-		return err
-	}
-	now := u.cfg.Now()
-	err := u.cfg.Store.Tx(ctx, "delete what is past its time", func(ctx context.Context) error {
-		for _, model := range []any{&challenge{}, &developerSession{}, &setupLink{}} {
-			if err := u.purgeRows(ctx, model, "expires_at <= ?", now.UnixMilli()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	for more := err == nil; more; {
-		if err = ctx.Err(); err != nil {
-			break
-		}
-		more, err = u.purgeEvents(ctx, now.Add(-eventsFor))
-	}
-	return wrapStoreError("delete what is past its time", err)
-}
-
-// purgeRows deletes, in the running transaction, the rows of a table by hash that a condition selects. It leaves out those that another
-// transaction has locked, which are deleted there or by the next purge: it waits for nobody who may wait for it.
-func (u *Users) purgeRows(ctx context.Context, model any, condition string, args ...any) error {
-	w := u.cfg.Store.Writer(ctx)
-	free := w.Model(model).Select("hash").Where(condition, args...).Clauses(clause.Locking{Strength: "UPDATE", Options: "SKIP LOCKED"})
-	return w.Where("hash IN (?)", free).Delete(model).Error
-}
-
-func (u *Users) purgeEvents(ctx context.Context, before time.Time) (more bool, err error) {
-	err = u.cfg.Store.Tx(ctx, "delete old events", func(ctx context.Context) error {
-		w := u.cfg.Store.Writer(ctx)
+func (j *Journal) purgeEvents(ctx context.Context, before time.Time) (more bool, err error) {
+	err = j.cfg.Store.Tx(ctx, "delete old events", func(ctx context.Context) error {
+		w := j.cfg.Store.Writer(ctx)
 		old := w.Session(&gorm.Session{NewDB: true}).Model(&Event{}).Select("id").Where("at < ?", before.UnixMilli()).Limit(purgeSlice)
 		done := w.Where("id IN (?)", old).Delete(&Event{})
 		more = done.RowsAffected == purgeSlice

@@ -17,24 +17,24 @@ import (
 
 func TestEvents(t *testing.T) {
 	each(t, func(t *testing.T, u *auth.Users, now *clock) {
-		token, err := u.FirstLink(auth.Acting(t.Context(), auth.Actor{Name: "command line", Via: auth.ViaCommand}))
+		token, err := u.Links.CreateFirst(auth.Acting(t.Context(), auth.Actor{Name: "command line", Via: auth.ViaCommand}))
 		must(t, err)
-		cookieText, p, err := u.UseSetup(t.Context(), token, "ann@example.com", "Ann", client)
+		cookieText, p, err := u.Links.Use(t.Context(), token, "ann@example.com", "Ann", client)
 		must(t, err)
 		ctx := auth.With(t.Context(), p)
-		key, text, err := u.CreateKey(ctx, p, auth.NewKey{Name: "laptop"})
+		key, text, err := u.Keys.Create(ctx, p, auth.NewKey{Name: "laptop"})
 		must(t, err)
-		_, err = u.RevealKey(ctx, p, key.ID)
+		_, err = u.Keys.Reveal(ctx, p, key.ID)
 		must(t, err)
-		_, _, err = u.Exchange(t.Context(), "svc_ak_wrong", client)
+		_, _, err = u.Sessions.Exchange(t.Context(), "svc_ak_wrong", client)
 		wantCode(t, err, "invalid_api_key")
-		must(t, u.RevokeKey(ctx, p, key.ID))
+		must(t, u.Keys.Revoke(ctx, p, key.ID))
 		// What is refused inside a transaction leaves no event behind that says it was done.
 		yes := true
 		_, err = u.Change(ctx, p.User.ID, auth.UserChange{Disabled: &yes})
 		wantCode(t, err, "conflict")
 
-		all, next, err := u.Events(ctx, auth.EventFilter{})
+		all, next, err := u.Journal.Events(ctx, auth.EventFilter{})
 		must(t, err)
 		var got []string
 		for _, e := range all {
@@ -63,7 +63,7 @@ func TestEvents(t *testing.T) {
 		var ids []string
 		f := auth.EventFilter{Limit: 3}
 		for {
-			page, next, err := u.Events(ctx, f)
+			page, next, err := u.Journal.Events(ctx, f)
 			must(t, err)
 			for _, e := range page {
 				ids = append(ids, e.ID)
@@ -82,16 +82,16 @@ func TestEvents(t *testing.T) {
 			{auth.EventFilter{UserID: p.User.ID}, 6}, {auth.EventFilter{Actor: p.User.ID}, 6}, {auth.EventFilter{Result: auth.ResultRefused}, 1},
 			{auth.EventFilter{Action: auth.EventKeyRevoked}, 1}, {auth.EventFilter{Action: auth.EventKeyRevoked, Result: auth.ResultRefused}, 0},
 		} {
-			if page, _, err := u.Events(ctx, tc.filter); err != nil || len(page) != tc.n {
+			if page, _, err := u.Journal.Events(ctx, tc.filter); err != nil || len(page) != tc.n {
 				t.Errorf("%+v: got %d, %v", tc.filter, len(page), err)
 			}
 		}
-		_, _, err = u.Events(ctx, auth.EventFilter{Cursor: "x"})
+		_, _, err = u.Journal.Events(ctx, auth.EventFilter{Cursor: "x"})
 		wantCode(t, err, "invalid_argument")
 
 		now.add(400*24*time.Hour - time.Minute)
 		must(t, u.Purge(ctx))
-		if left, _, err := u.Events(ctx, auth.EventFilter{}); err != nil || len(left) != len(all) {
+		if left, _, err := u.Journal.Events(ctx, auth.EventFilter{}); err != nil || len(left) != len(all) {
 			t.Fatalf("%d are left, %v", len(left), err)
 		}
 		now.add(2 * time.Minute)
@@ -100,7 +100,7 @@ func TestEvents(t *testing.T) {
 		}
 		_, err = u.Jobs()[0].Run(ctx, nil, nil)
 		must(t, err)
-		if left, _, err := u.Events(ctx, auth.EventFilter{}); err != nil || len(left) != 0 {
+		if left, _, err := u.Journal.Events(ctx, auth.EventFilter{}); err != nil || len(left) != 0 {
 			t.Fatalf("%d are left, %v", len(left), err)
 		}
 	})
@@ -115,7 +115,7 @@ func TestEventsAreReadWhole(t *testing.T) {
 			TargetName: "target name", UserID: "user id", Detail: "detail", RequestID: "request id",
 		}
 		must(t, st.Tx(t.Context(), "insert", func(ctx context.Context) error { return st.Writer(ctx).Create(&want).Error }))
-		got, _, err := u.Events(t.Context(), auth.EventFilter{UserID: want.UserID})
+		got, _, err := u.Journal.Events(t.Context(), auth.EventFilter{UserID: want.UserID})
 		must(t, err)
 		if diff := cmp.Diff([]auth.Event{want}, got); diff != "" {
 			t.Error(diff)
@@ -151,7 +151,7 @@ func TestWrongKeysAreSlowedDown(t *testing.T) {
 func TestScopedKeysAndTheCore(t *testing.T) {
 	forEach(t, func(t *testing.T, u *auth.Users, _ *store.Store) {
 		_, p := enter(t, u)
-		_, scoped, err := u.CreateKey(t.Context(), p, auth.NewKey{Scopes: []string{"search"}})
+		_, scoped, err := u.Keys.Create(t.Context(), p, auth.NewKey{Scopes: []string{"search"}})
 		must(t, err)
 		g := u.Guard(auth.Access{PublicURL: publicURL})
 		for policy, want := range map[httpd.Policy]string{httpd.APIKey: "forbidden", httpd.Admin: "forbidden", httpd.Session: "forbidden",
@@ -163,7 +163,7 @@ func TestScopedKeysAndTheCore(t *testing.T) {
 		if code := decideFor(t, g, "mail", httpd.APIKey, request(bearer(scoped))); code != "forbidden" {
 			t.Errorf("another service: %q", code)
 		}
-		session, _, err := u.Exchange(t.Context(), scoped, client)
+		session, _, err := u.Sessions.Exchange(t.Context(), scoped, client)
 		must(t, err)
 		if code := decideFor(t, g, httpd.CoreService, httpd.Admin, request(cookie(session))); code != "forbidden" {
 			t.Errorf("exchanged: %q", code)

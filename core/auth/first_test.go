@@ -42,23 +42,23 @@ func TestSetupLinkUntilThereIsAnAdministrator(t *testing.T) {
 		_, _, err := u.Create(ctx, "ann@example.com", "Ann", auth.Member)
 		must(t, err)
 		must(t, st.Tx(ctx, "test", func(ctx context.Context) error { return st.Writer(ctx).Exec("UPDATE users SET role = 'member'").Error }))
-		token, err := u.FirstLink(ctx)
+		token, err := u.Links.CreateFirst(ctx)
 		must(t, err)
-		if first, err := u.SetupFirst(ctx, token); err != nil || !first {
+		if first, err := u.Links.IsFirst(ctx, token); err != nil || !first {
 			t.Fatalf("the link: %v, %v", first, err)
 		}
-		if _, _, err := u.UseSetup(ctx, token, "ann@example.com", "Ann", client); fault.CodeOf(err) != fault.InvalidArgument {
+		if _, _, err := u.Links.Use(ctx, token, "ann@example.com", "Ann", client); fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("with the address of the member: %v", err)
 		}
 		if _, _, err := u.LookAround(ctx, token, client); fault.CodeOf(err) != fault.Conflict {
 			t.Errorf("look around beside a member: %v", err)
 		}
-		_, p, err := u.UseSetup(ctx, token, "bob@example.com", "Bob", client)
+		_, p, err := u.Links.Use(ctx, token, "bob@example.com", "Bob", client)
 		must(t, err)
 		if p.User.Role != auth.Admin {
 			t.Errorf("the link made a %s", p.User.Role)
 		}
-		if again, err := u.FirstLink(ctx); err != nil || again != "" {
+		if again, err := u.Links.CreateFirst(ctx); err != nil || again != "" {
 			t.Errorf("one more link: %q, %v", again, err)
 		}
 	})

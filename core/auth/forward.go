@@ -46,14 +46,14 @@ func (u *Users) byForwarded(db *gorm.DB, n forwardedName) (user User, err error)
 // a new one.
 func (u *Users) claimForwarded(ctx context.Context, name string, n forwardedName) (user User, err error) {
 	err = u.cfg.Store.Tx(ctx, "create user", func(ctx context.Context) error {
-		if err := u.lockFirstUser(ctx); err != nil {
+		if err := u.rows.lockFirstUser(ctx); err != nil {
 			return err
 		}
 		w := u.cfg.Store.Writer(ctx)
 		if user, err = u.byForwarded(w, n); !errors.Is(err, gorm.ErrRecordNotFound) {
 			return err // nil for a visit of the same name that was faster
 		}
-		former, err := u.lockUser(ctx, "email = ?", n.former)
+		former, err := u.rows.lockUser(ctx, "email = ?", n.former)
 		taken := err == nil
 		if err != nil && fault.CodeOf(err) != fault.NotFound {
 			return err
@@ -87,7 +87,7 @@ func (u *Users) claimForwarded(ctx context.Context, name string, n forwardedName
 }
 
 func (u *Users) recordForwarded(ctx context.Context, action string, user User, detail string) error {
-	return u.recordEvent(ctx, Event{Action: action, Via: ViaForward, TargetID: user.ID, TargetName: user.Email, UserID: user.ID,
+	return u.Journal.recordEvent(ctx, Event{Action: action, Via: ViaForward, TargetID: user.ID, TargetName: user.Email, UserID: user.ID,
 		Detail: detail})
 }
 
@@ -116,7 +116,7 @@ func (u *Users) demoteForwarded(ctx context.Context, name string) error {
 func (u *Users) setForwardedRole(ctx context.Context, id string, role Role) error {
 	ctx = Acting(ctx, Actor{Name: "forwarded identity", Via: ViaForward})
 	return wrapStoreError("change the role of a forwarded identity", u.cfg.Store.Tx(ctx, "change role", func(ctx context.Context) error {
-		user, err := u.lockUser(ctx, "id = ?", id)
+		user, err := u.rows.lockUser(ctx, "id = ?", id)
 		if err != nil {
 			return err
 		}

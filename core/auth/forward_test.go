@@ -82,9 +82,9 @@ func TestForwardedRoleFollowsTheHeader(t *testing.T) {
 		if code != "" {
 			t.Fatalf("got %q", code)
 		}
-		_, key, err := u.CreateKey(t.Context(), bob, auth.NewKey{})
+		_, key, err := u.Keys.Create(t.Context(), bob, auth.NewKey{})
 		must(t, err)
-		session, _, err := u.Exchange(t.Context(), key, client)
+		session, _, err := u.Sessions.Exchange(t.Context(), key, client)
 		must(t, err)
 		check := func(when, want string) {
 			t.Helper()

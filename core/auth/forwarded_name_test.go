@@ -122,7 +122,7 @@ func forget(t *testing.T, st *store.Store) {
 // makeKey returns the text of a new API key of a user whom the proxy has signed in.
 func makeKey(t *testing.T, u *auth.Users, userID string) string {
 	t.Helper()
-	_, key, err := u.CreateKey(t.Context(), &auth.Principal{User: auth.User{ID: userID}, Via: auth.ViaForward}, auth.NewKey{})
+	_, key, err := u.Keys.Create(t.Context(), &auth.Principal{User: auth.User{ID: userID}, Via: auth.ViaForward}, auth.NewKey{})
 	must(t, err)
 	return key
 }
@@ -161,7 +161,7 @@ func TestFirstSpellingKeepsTheAccount(t *testing.T) {
 			{was, auth.EventUserClaimed, "forwarded name: Anna"},
 			{other, auth.EventUserCreated, "another spelling than the account anna@forwarded.invalid"},
 		} {
-			events, _, err := u.Events(t.Context(), auth.EventFilter{UserID: want.user, Action: want.action})
+			events, _, err := u.Journal.Events(t.Context(), auth.EventFilter{UserID: want.user, Action: want.action})
 			must(t, err)
 			if len(events) != 1 || events[0].Detail != want.detail || events[0].Via != auth.ViaForward {
 				t.Errorf("%s: got %+v", want.action, events)

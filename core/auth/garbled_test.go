@@ -27,19 +27,19 @@ func TestGarbledAnswers(t *testing.T) {
 		var raw []byte
 		if making {
 			p.CheckedAt = now.UnixMilli()
-			options, err := u.BeginRegistration(t.Context(), p, c, "")
+			options, err := u.Passkeys.BeginRegistration(t.Context(), p, c, "")
 			must(t, err)
 			raw = passkeytest.New(t, "patchbay.example.com", publicURL).Create(t, options)
 		} else {
-			options, err := u.BeginLogin(t.Context(), c, client)
+			options, err := u.Passkeys.BeginLogin(t.Context(), c, client)
 			must(t, err)
 			raw = a.Get(t, options)
 		}
 		raw = garble(r, t, raw, making)
 		if making {
-			_, err = u.FinishRegistration(t.Context(), p, c, raw)
+			_, err = u.Passkeys.FinishRegistration(t.Context(), p, c, raw)
 		} else {
-			_, _, err = u.FinishLogin(t.Context(), c, raw, client)
+			_, _, err = u.Passkeys.FinishLogin(t.Context(), c, raw, client)
 		}
 		if status := fault.StatusOf(err); err == nil || status >= 500 || status < 400 {
 			r.Fatalf("got %v for %s", err, raw)

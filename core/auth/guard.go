@@ -76,7 +76,7 @@ type guard struct {
 func (g *guard) checkRequest(c *gin.Context, service string, r httpd.Route) error {
 	p, err := g.authenticateRequest(c.Request)
 	if err != nil {
-		return g.users.badKey(httpd.ClientAddr(c), err)
+		return g.users.Keys.badKey(httpd.ClientAddr(c), err)
 	}
 	if p == nil {
 		return errNobody(r.Policy)
@@ -93,7 +93,7 @@ func (g *guard) checkRequest(c *gin.Context, service string, r httpd.Route) erro
 		return err
 	}
 	if r.Confirm {
-		if err := g.users.RequireConfirmed(p); err != nil {
+		if err := g.users.Passkeys.RequireConfirmed(p); err != nil {
 			return err
 		}
 	}
@@ -168,14 +168,14 @@ func (g *guard) credentialPrincipal(r *http.Request) (*Principal, error) {
 			if len(values) > 1 {
 				return nil, errKey()
 			}
-			return g.users.byKey(ctx, strings.TrimSpace(text))
+			return g.users.Keys.byKey(ctx, strings.TrimSpace(text))
 		}
 	}
 	cookies := r.CookiesNamed(SessionCookie)
 	if len(cookies) != 1 {
 		return nil, nil
 	}
-	if p, err := g.users.bySession(ctx, cookies[0].Value); p != nil || err != nil {
+	if p, err := g.users.Sessions.bySession(ctx, cookies[0].Value); p != nil || err != nil {
 		return p, err
 	}
 	return g.developerPrincipal(ctx, cookies[0].Value)

@@ -106,7 +106,7 @@ func TestGuard(t *testing.T) {
 		must(t, err)
 		_, gone, err := users.Create(ctx, "gone@example.com", "Gone", auth.Admin)
 		must(t, err)
-		session, _, err := users.Exchange(ctx, admin, auth.Origin{Address: "127.0.0.1", UserAgent: "test"})
+		session, _, err := users.Sessions.Exchange(ctx, admin, auth.Origin{Address: "127.0.0.1", UserAgent: "test"})
 		must(t, err)
 		must(t, users.Disable(ctx, "gone@example.com"))
 
@@ -148,11 +148,11 @@ func TestGuard(t *testing.T) {
 		if _, p := decide(t, g, httpd.Admin, request(cookie(session))); p.Via != auth.ViaExchanged || p.User.Email != "admin@example.com" {
 			t.Fatalf("got %+v", p)
 		}
-		must(t, users.SignOut(ctx, session))
+		must(t, users.Sessions.SignOut(ctx, session))
 		if code, _ := decide(t, g, httpd.Admin, request(cookie(session))); code != "unauthorized" {
 			t.Fatalf("after the sign-out: got %q", code)
 		}
-		session, _, err = users.Exchange(ctx, admin, auth.Origin{})
+		session, _, err = users.Sessions.Exchange(ctx, admin, auth.Origin{})
 		must(t, err)
 		_, err = users.Reset(ctx, "admin@example.com")
 		must(t, err)
@@ -167,7 +167,7 @@ func TestSessionExpires(t *testing.T) {
 	users := open(t, func() time.Time { return now })
 	_, key, err := users.Create(t.Context(), "a@example.com", "A", auth.Admin)
 	must(t, err)
-	text, _, err := users.Exchange(t.Context(), key, auth.Origin{})
+	text, _, err := users.Sessions.Exchange(t.Context(), key, auth.Origin{})
 	must(t, err)
 	g := users.Guard(auth.Access{})
 	for range 3 {
@@ -181,7 +181,7 @@ func TestSessionExpires(t *testing.T) {
 	if code, _ := decide(t, g, httpd.Admin, request(cookie(text))); code != "unauthorized" {
 		t.Fatalf("got %q", code)
 	}
-	must(t, users.PurgeSessions(t.Context()))
+	must(t, users.Sessions.Purge(t.Context()))
 }
 
 // TestCookieIsRenewed: a session that is used lasts longer, in the browser as well.
@@ -190,7 +190,7 @@ func TestCookieIsRenewed(t *testing.T) {
 	users := open(t, func() time.Time { return now })
 	_, key, err := users.Create(t.Context(), "a@example.com", "A", auth.Admin)
 	must(t, err)
-	text, _, err := users.Exchange(t.Context(), key, auth.Origin{})
+	text, _, err := users.Sessions.Exchange(t.Context(), key, auth.Origin{})
 	must(t, err)
 	g := users.Guard(auth.Access{})
 	for _, step := range []struct {
@@ -248,7 +248,7 @@ func TestAnonymousDevelopment(t *testing.T) {
 // TestDeveloperSessionEnds: with the first user, after a day, and where an allowlist says who is let in.
 func TestDeveloperSessionEnds(t *testing.T) {
 	each(t, func(t *testing.T, u *auth.Users, now *clock) {
-		link, err := u.FirstLink(t.Context())
+		link, err := u.Links.CreateFirst(t.Context())
 		must(t, err)
 		text, p, err := u.LookAround(t.Context(), link, client)
 		must(t, err)
@@ -269,7 +269,7 @@ func TestDeveloperSessionEnds(t *testing.T) {
 			t.Fatalf("after a day: got %q", code)
 		}
 		must(t, u.Purge(t.Context()))
-		link, err = u.FirstLink(t.Context())
+		link, err = u.Links.CreateFirst(t.Context())
 		must(t, err)
 		text, _, err = u.LookAround(t.Context(), link, client)
 		must(t, err)

@@ -13,14 +13,26 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/patchbay-dev/patchbay/core/auth/limit"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
+// Keys keeps the API keys.
+type Keys struct {
+	cfg      Config
+	rows     *userStore
+	passkeys *Passkeys
+	sessions *Sessions
+	journal  *Journal
+	// wrong counts the wrong keys of each client's address.
+	wrong *limit.Limiter
+}
+
 // Scopes returns the services that a new API key can be confined to. Keys that have another scope stay valid: they allow
 // nothing more.
-func (u *Users) Scopes() []string { return u.cfg.Scopes }
+func (ks *Keys) Scopes() []string { return ks.cfg.Scopes }
 
 // maxKeys is how many keys of one user may be valid at once.
 const maxKeys = 200
@@ -45,35 +57,35 @@ type NewKey struct {
 	ExpiresAt time.Time
 }
 
-// CreateKey makes an API key for the principal's user. API keys, and sessions that were exchanged from them, make none: what a
+// Create makes an API key for the principal's user. API keys, and sessions that were exchanged from them, make none: what a
 // key has made would outlive it. A user with a passkey must have shown it in the last ten minutes.
-func (u *Users) CreateKey(ctx context.Context, p *Principal, k NewKey) (Key, string, error) {
-	row, err := u.newKey(p, k)
+func (ks *Keys) Create(ctx context.Context, p *Principal, k NewKey) (Key, string, error) {
+	row, err := ks.newKey(p, k)
 	if err != nil {
 		return Key{}, "", err
 	}
-	if err := u.CheckNewWayIn(ctx, p); err != nil {
+	if err := ks.passkeys.CheckNewWayIn(ctx, p); err != nil {
 		return Key{}, "", err
 	}
 	var text string
-	err = u.cfg.Store.Tx(ctx, "create API key", func(ctx context.Context) error {
-		if err := u.LockOwner(ctx, p); err != nil {
+	err = ks.cfg.Store.Tx(ctx, "create API key", func(ctx context.Context) error {
+		if err := ks.sessions.LockOwner(ctx, p); err != nil {
 			return err
 		}
-		if err := u.checkKeyCount(ctx, row.UserID); err != nil {
+		if err := ks.checkKeyCount(ctx, row.UserID); err != nil {
 			return err
 		}
-		text, err = u.insertKey(ctx, row)
+		text, err = ks.insertKey(ctx, row)
 		return err
 	})
 	if err != nil {
 		return Key{}, "", wrapStoreError("create API key", err)
 	}
-	return u.keyView(*row), text, nil
+	return ks.keyView(*row), text, nil
 }
 
 // newKey checks what is asked for.
-func (u *Users) newKey(p *Principal, k NewKey) (*apiKey, error) {
+func (ks *Keys) newKey(p *Principal, k NewKey) (*apiKey, error) {
 	if !p.HasAccount() {
 		return nil, errNoAccount()
 	}
@@ -91,20 +103,20 @@ func (u *Users) newKey(p *Principal, k NewKey) (*apiKey, error) {
 	slices.Sort(scopes)
 	scopes = slices.Compact(scopes)
 	for _, s := range scopes {
-		if !slices.Contains(u.cfg.Scopes, s) {
-			return nil, fault.New(fault.InvalidArgument, "A scope must be one of %s.", strings.Join(u.cfg.Scopes, ", ")).With("field", "scopes")
+		if !slices.Contains(ks.cfg.Scopes, s) {
+			return nil, fault.New(fault.InvalidArgument, "A scope must be one of %s.", strings.Join(ks.cfg.Scopes, ", ")).With("field", "scopes")
 		}
 	}
-	if !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(u.cfg.Now()) {
+	if !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(ks.cfg.Now()) {
 		return nil, fault.New(fault.InvalidArgument, "The key would have expired already.").With("field", "expiresAt")
 	}
 	return &apiKey{UserID: p.User.ID, Name: name, Scopes: strings.Join(scopes, ","), ExpiresAt: store.Millis(k.ExpiresAt)}, nil
 }
 
 // checkKeyCount refuses one more key for a user who has as many as may be.
-func (u *Users) checkKeyCount(ctx context.Context, userID string) error {
+func (ks *Keys) checkKeyCount(ctx context.Context, userID string) error {
 	var n int64
-	err := u.cfg.Store.DB(ctx).Model(&apiKey{}).Where("user_id = ? AND revoked_at = 0", userID).Count(&n).Error
+	err := ks.cfg.Store.DB(ctx).Model(&apiKey{}).Where("user_id = ? AND revoked_at = 0", userID).Count(&n).Error
 	if err == nil && n >= maxKeys {
 		return fault.New(fault.Conflict, "There are %d API keys already: revoke some first.", n)
 	}
@@ -120,19 +132,19 @@ func scopesAllow(outer, inner []string) bool {
 }
 
 // insertKey gives a row its secret and stores it in the running transaction.
-func (u *Users) insertKey(ctx context.Context, row *apiKey) (string, error) {
+func (ks *Keys) insertKey(ctx context.Context, row *apiKey) (string, error) {
 	raw := make([]byte, keyBytes)
 	if _, err := rand.Read(raw); err != nil {
 		return "", err
 	}
 	text := keyPrefix + base64.RawURLEncoding.EncodeToString(raw)
-	row.ID, row.CreatedAt = store.NewID("key"), u.cfg.Now().UnixMilli()
+	row.ID, row.CreatedAt = store.NewID("key"), ks.cfg.Now().UnixMilli()
 	row.Hash, row.Prefix = secret.HashToken(text), text[:12]
-	row.Sealed = u.cfg.Keyring.Seal([]byte(text), "api_keys", row.ID, "sealed")
-	if err := u.cfg.Store.Writer(ctx).Create(row).Error; err != nil {
+	row.Sealed = ks.cfg.Keyring.Seal([]byte(text), "api_keys", row.ID, "sealed")
+	if err := ks.cfg.Store.Writer(ctx).Create(row).Error; err != nil {
 		return "", err
 	}
-	return text, u.recordEvent(ctx, Event{Action: EventKeyCreated, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID,
+	return text, ks.journal.recordEvent(ctx, Event{Action: EventKeyCreated, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID,
 		Detail: "scopes: " + orAll(row.Scopes)})
 }
 
@@ -143,30 +155,30 @@ func orAll(scopes string) string {
 	return scopes
 }
 
-// Keys are the API keys of a user, the newest first, revoked ones included.
-func (u *Users) Keys(ctx context.Context, userID string) ([]Key, error) {
+// List returns the API keys of a user, the newest first, revoked ones included.
+func (ks *Keys) List(ctx context.Context, userID string) ([]Key, error) {
 	var rows []apiKey
-	err := u.cfg.Store.DB(ctx).Where("user_id = ?", userID).Order("created_at DESC, id DESC").Find(&rows).Error
+	err := ks.cfg.Store.DB(ctx).Where("user_id = ?", userID).Order("created_at DESC, id DESC").Find(&rows).Error
 	out := make([]Key, len(rows))
 	for i, row := range rows {
-		out[i] = u.keyView(row)
+		out[i] = ks.keyView(row)
 	}
 	return out, wrapStoreError("list API keys", err)
 }
 
-// FindKey returns an API key by its id, also a revoked one.
-func (u *Users) FindKey(ctx context.Context, id string) (Key, error) {
+// Find returns an API key by its id, also a revoked one.
+func (ks *Keys) Find(ctx context.Context, id string) (Key, error) {
 	var row apiKey
-	err := u.cfg.Store.DB(ctx).Where("id = ?", id).Take(&row).Error
+	err := ks.cfg.Store.DB(ctx).Where("id = ?", id).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		err = errNoKey()
 	}
-	return u.keyView(row), wrapStoreError("read API key", err)
+	return ks.keyView(row), wrapStoreError("read API key", err)
 }
 
-func (u *Users) keyView(row apiKey) Key {
+func (ks *Keys) keyView(row apiKey) Key {
 	masked := row.Prefix + "…"
-	if text, err := u.unsealKey(row); err == nil {
+	if text, err := ks.unsealKey(row); err == nil {
 		masked = secret.Mask(text)
 	}
 	return Key{
@@ -175,18 +187,18 @@ func (u *Users) keyView(row apiKey) Key {
 	}
 }
 
-func (u *Users) unsealKey(row apiKey) (string, error) {
-	text, err := u.cfg.Keyring.Open(row.Sealed, "api_keys", row.ID, "sealed")
+func (ks *Keys) unsealKey(row apiKey) (string, error) {
+	text, err := ks.cfg.Keyring.Open(row.Sealed, "api_keys", row.ID, "sealed")
 	return string(text), err
 }
 
-// RevealKey is the full text of an own key. It needs a passkey check of the last minutes.
-func (u *Users) RevealKey(ctx context.Context, p *Principal, id string) (text string, err error) {
-	if err := u.RequireConfirmed(p); err != nil {
+// Reveal is the full text of an own key. It needs a passkey check of the last minutes.
+func (ks *Keys) Reveal(ctx context.Context, p *Principal, id string) (text string, err error) {
+	if err := ks.passkeys.RequireConfirmed(p); err != nil {
 		return "", err
 	}
-	err = u.cfg.Store.Tx(ctx, "reveal API key", func(ctx context.Context) error {
-		row, err := u.keyOf(ctx, id)
+	err = ks.cfg.Store.Tx(ctx, "reveal API key", func(ctx context.Context) error {
+		row, err := ks.keyOf(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -196,10 +208,10 @@ func (u *Users) RevealKey(ctx context.Context, p *Principal, id string) (text st
 		if row.RevokedAt != 0 {
 			return fault.New(fault.Conflict, "This API key is revoked.")
 		}
-		if text, err = u.unsealKey(row); err != nil {
+		if text, err = ks.unsealKey(row); err != nil {
 			return err
 		}
-		return u.recordEvent(ctx, Event{Action: EventKeyRevealed, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
+		return ks.journal.recordEvent(ctx, Event{Action: EventKeyRevealed, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
 	})
 	if err != nil {
 		return "", wrapStoreError("reveal API key", err)
@@ -207,39 +219,39 @@ func (u *Users) RevealKey(ctx context.Context, p *Principal, id string) (text st
 	return text, nil
 }
 
-// OpenKeys are the own keys that are not revoked, the newest first, with their texts by id. The texts are there only after
+// RevealAll returns the own keys that are not revoked, the newest first, with their texts by id. The texts are there only after
 // a passkey check of the last minutes.
-func (u *Users) OpenKeys(ctx context.Context, p *Principal) (out []Key, texts map[string]string, err error) {
+func (ks *Keys) RevealAll(ctx context.Context, p *Principal) (out []Key, texts map[string]string, err error) {
 	texts = map[string]string{}
-	err = u.cfg.Store.Tx(ctx, "reveal API keys", func(ctx context.Context) error {
+	err = ks.cfg.Store.Tx(ctx, "reveal API keys", func(ctx context.Context) error {
 		var rows []apiKey
-		err := u.cfg.Store.Writer(ctx).Where("user_id = ? AND revoked_at = 0", p.User.ID).Order("created_at DESC, id DESC").Find(&rows).Error
+		err := ks.cfg.Store.Writer(ctx).Where("user_id = ? AND revoked_at = 0", p.User.ID).Order("created_at DESC, id DESC").Find(&rows).Error
 		if err != nil {
 			return err
 		}
 		for _, row := range rows {
-			out = append(out, u.keyView(row))
-			if u.RequireConfirmed(p) != nil {
+			out = append(out, ks.keyView(row))
+			if ks.passkeys.RequireConfirmed(p) != nil {
 				continue
 			}
-			if texts[row.ID], err = u.unsealKey(row); err != nil {
+			if texts[row.ID], err = ks.unsealKey(row); err != nil {
 				return err
 			}
 		}
 		if len(texts) == 0 {
 			return nil
 		}
-		return u.recordEvent(ctx, Event{Action: EventKeyRevealed, UserID: p.User.ID, TargetID: p.User.ID, TargetName: p.User.Email,
+		return ks.journal.recordEvent(ctx, Event{Action: EventKeyRevealed, UserID: p.User.ID, TargetID: p.User.ID, TargetName: p.User.Email,
 			Detail: "all"})
 	})
 	return out, texts, wrapStoreError("reveal API keys", err)
 }
 
-// RevokeKey ends a key and the sessions that were exchanged from it, at once. It may be called again. Members may revoke
+// Revoke ends a key and the sessions that were exchanged from it, at once. It may be called again. Members may revoke
 // their own, administrators all; an API key with scopes only those that may do no more than itself.
-func (u *Users) RevokeKey(ctx context.Context, p *Principal, id string) error {
-	return wrapStoreError("revoke API key", u.cfg.Store.Tx(ctx, "revoke API key", func(ctx context.Context) error {
-		row, err := u.keyOf(ctx, id)
+func (ks *Keys) Revoke(ctx context.Context, p *Principal, id string) error {
+	return wrapStoreError("revoke API key", ks.cfg.Store.Tx(ctx, "revoke API key", func(ctx context.Context) error {
+		row, err := ks.keyOf(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -249,25 +261,25 @@ func (u *Users) RevokeKey(ctx context.Context, p *Principal, id string) error {
 		if !scopesAllow(p.Scopes, row.scopeList()) {
 			return fault.New(fault.Forbidden, "This API key cannot revoke one for other services than its own.")
 		}
-		if _, err := u.lockUser(ctx, "id = ?", row.UserID); err != nil {
+		if _, err := ks.rows.lockUser(ctx, "id = ?", row.UserID); err != nil {
 			return err
 		}
-		if row, err = u.keyOf(ctx, id); err != nil || row.RevokedAt != 0 {
+		if row, err = ks.keyOf(ctx, id); err != nil || row.RevokedAt != 0 {
 			return err
 		}
-		w := u.cfg.Store.Writer(ctx)
-		if err := w.Model(&apiKey{}).Where("id = ?", row.ID).Update("revoked_at", u.cfg.Now().UnixMilli()).Error; err != nil {
+		w := ks.cfg.Store.Writer(ctx)
+		if err := w.Model(&apiKey{}).Where("id = ?", row.ID).Update("revoked_at", ks.cfg.Now().UnixMilli()).Error; err != nil {
 			return err
 		}
 		if err := w.Where("key_id = ?", row.ID).Delete(&session{}).Error; err != nil {
 			return err
 		}
-		return u.recordEvent(ctx, Event{Action: EventKeyRevoked, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
+		return ks.journal.recordEvent(ctx, Event{Action: EventKeyRevoked, TargetID: row.ID, TargetName: row.Name, UserID: row.UserID})
 	}))
 }
 
-func (u *Users) keyOf(ctx context.Context, id string) (row apiKey, err error) {
-	err = u.cfg.Store.Writer(ctx).Where("id = ?", id).Take(&row).Error
+func (ks *Keys) keyOf(ctx context.Context, id string) (row apiKey, err error) {
+	err = ks.cfg.Store.Writer(ctx).Where("id = ?", id).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		err = errNoKey()
 	}

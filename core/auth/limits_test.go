@@ -13,11 +13,11 @@ import (
 func beginRegistration(t *testing.T, u *auth.Users, p *auth.Principal) (finish func() error) {
 	t.Helper()
 	c := able(t, publicURL)
-	options, err := u.BeginRegistration(t.Context(), p, c, "")
+	options, err := u.Passkeys.BeginRegistration(t.Context(), p, c, "")
 	must(t, err)
 	answer := passkeytest.New(t, "patchbay.example.com", publicURL).Create(t, options)
 	return func() error {
-		_, err := u.FinishRegistration(t.Context(), p, c, answer)
+		_, err := u.Passkeys.FinishRegistration(t.Context(), p, c, answer)
 		return err
 	}
 }
@@ -32,7 +32,7 @@ func TestPasskeysBegunAtOnce(t *testing.T) {
 		last, another := beginRegistration(t, u, p), beginRegistration(t, u, p)
 		must(t, last())
 		wantCode(t, another(), "conflict")
-		_, err := u.BeginRegistration(t.Context(), p, able(t, publicURL), "")
+		_, err := u.Passkeys.BeginRegistration(t.Context(), p, able(t, publicURL), "")
 		wantCode(t, err, "conflict")
 	})
 }
@@ -41,7 +41,7 @@ func TestPasskeysBegunAtOnce(t *testing.T) {
 func TestTwoKeysAtOnce(t *testing.T) {
 	cfg, u, _ := openPostgres(t)
 	_, p := enter(t, u)
-	create := func() error { _, _, err := u.CreateKey(t.Context(), p, auth.NewKey{}); return err }
+	create := func() error { _, _, err := u.Keys.Create(t.Context(), p, auth.NewKey{}); return err }
 	for range 199 {
 		must(t, create())
 	}
@@ -55,7 +55,7 @@ func TestResetWhileAWayInIsMade(t *testing.T) {
 	cfg, u, _ := openPostgres(t)
 	_, p := enter(t, u)
 	link := ""
-	reset := func() (err error) { link, err = u.ResetLink(t.Context(), p.User.Email); return err }
+	reset := func() (err error) { link, err = u.Links.Reset(t.Context(), p.User.Email); return err }
 	checkNoCredential := func() {
 		t.Helper()
 		has, err := u.HasCredential(t.Context(), p.User.ID)
@@ -69,10 +69,10 @@ func TestResetWhileAWayInIsMade(t *testing.T) {
 	must(t, second)
 	checkNoCredential()
 
-	_, p, err := u.UseSetup(t.Context(), link, "", "", client)
+	_, p, err := u.Links.Use(t.Context(), link, "", "", client)
 	must(t, err)
 	first, second = testkit.Overlap(t, cfg, holdEvents, reset,
-		func() error { _, _, err := u.CreateKey(t.Context(), p, auth.NewKey{}); return err })
+		func() error { _, _, err := u.Keys.Create(t.Context(), p, auth.NewKey{}); return err })
 	must(t, first)
 	wantCode(t, second, "unauthorized")
 	checkNoCredential()

@@ -34,31 +34,31 @@ func (u *Users) AddLinked(ctx context.Context, account, name string, from Origin
 	return user, wrapStoreError("create linked user", err)
 }
 
-// SignInLinked begins a session for the user to whom an account elsewhere is linked, after a service has recognised the account.
+// BeginLinked begins a session for the user to whom an account elsewhere is linked, after a service has recognised the account.
 // It shows no secrets and confirms nothing, since nobody has shown a passkey.
-func (u *Users) SignInLinked(ctx context.Context, userID string, from Origin) (cookie string, err error) {
-	err = u.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
-		user, err := u.lockUser(ctx, "id = ?", userID)
+func (ss *Sessions) BeginLinked(ctx context.Context, userID string, from Origin) (cookie string, err error) {
+	err = ss.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
+		user, err := ss.rows.lockUser(ctx, "id = ?", userID)
 		if err != nil {
 			return err
 		}
-		cookie, _, err = u.beginSession(Acting(ctx, Actor{Address: from.Address}), user, session{BeganWith: beganWithLinked}, ViaLinked, from)
+		cookie, _, err = ss.beginSession(Acting(ctx, Actor{Address: from.Address}), user, session{BeganWith: beganWithLinked}, ViaLinked, from)
 		return err
 	})
 	return cookie, wrapStoreError("begin session", err)
 }
 
-// CheckSignIn returns an error if a client has failed too often of late to sign in.
-func (u *Users) CheckSignIn(from Origin) error { return u.allowAttempt(from) }
+// CheckAttempt returns an error if a client has failed too often of late to sign in.
+func (ss *Sessions) CheckAttempt(from Origin) error { return ss.allowAttempt(from) }
 
-// FailSignIn counts and records a sign-in with an account elsewhere that has failed.
-func (u *Users) FailSignIn(ctx context.Context, from Origin, err error) {
-	u.recordFailure(ctx, from, ViaLinked, EventSessionBegan, "", err)
+// FailLinked counts and records a sign-in with an account elsewhere that has failed.
+func (ss *Sessions) FailLinked(ctx context.Context, from Origin, err error) {
+	ss.recordFailure(ctx, from, ViaLinked, EventSessionBegan, "", err)
 }
 
 // HasCredential reports whether a user has a passkey or a live API key, and so a way in besides accounts elsewhere.
 func (u *Users) HasCredential(ctx context.Context, userID string) (bool, error) {
-	n, err := u.countPasskeys(ctx, userID)
+	n, err := u.Passkeys.countPasskeys(ctx, userID)
 	if err != nil || n > 0 {
 		return n > 0, err
 	}

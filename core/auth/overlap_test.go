@@ -51,7 +51,7 @@ func TestTwoChangesOfOneUser(t *testing.T) {
 		{"disabled on the command line and demoted", func() error { return u.Disable(t.Context(), "bob@example.com") },
 			change(id, auth.UserChange{Role: &member}), auth.User{Name: "Bob", Role: auth.Member, Disabled: true}},
 		{"renamed and reset", change(id, auth.UserChange{Name: &name}),
-			func() error { _, err := u.ResetLink(t.Context(), "bob@example.com"); return err }, auth.User{Name: name, Role: auth.Admin}},
+			func() error { _, err := u.Links.Reset(t.Context(), "bob@example.com"); return err }, auth.User{Name: name, Role: auth.Admin}},
 		{"disabled and demoted by the proxy", change(id, auth.UserChange{Disabled: &yes}),
 			func() error { decideFor(t, g, "search", httpd.Forward, visit); return nil }, auth.User{Name: "Bob", Role: auth.Member, Disabled: true}},
 	} {
@@ -107,7 +107,7 @@ func TestTwoLinksOfOneUser(t *testing.T) {
 	cfg, u, st := openPostgres(t)
 	user, _, err := u.Create(t.Context(), "ann@example.com", "Ann", auth.Admin)
 	must(t, err)
-	link := func() error { _, err := u.UserLink(t.Context(), user.ID); return err }
+	link := func() error { _, err := u.Links.CreateForUser(t.Context(), user.ID); return err }
 	wantOneLink(t, cfg, st, link)
 }
 
@@ -116,14 +116,14 @@ func TestResetWhileALinkIsUsed(t *testing.T) {
 	cfg, u, _ := openPostgres(t)
 	user, _, err := u.Create(t.Context(), "ann@example.com", "Ann", auth.Admin)
 	must(t, err)
-	link, err := u.UserLink(t.Context(), user.ID)
+	link, err := u.Links.CreateForUser(t.Context(), user.ID)
 	must(t, err)
-	use := func() error { _, _, err := u.UseSetup(t.Context(), link, "", "", client); return err }
-	reset := func() (err error) { link, err = u.ResetLink(t.Context(), user.Email); return err }
+	use := func() error { _, _, err := u.Links.Use(t.Context(), link, "", "", client); return err }
+	reset := func() (err error) { link, err = u.Links.Reset(t.Context(), user.Email); return err }
 	first, second := testkit.Overlap(t, cfg, holdEvents, use, reset)
 	must(t, first)
 	must(t, second)
-	sessions, err := u.Sessions(t.Context(), user.ID)
+	sessions, err := u.Sessions.List(t.Context(), user.ID)
 	must(t, err)
 	if len(sessions) != 0 {
 		t.Errorf("a session has outlived the reset: %+v", sessions)
@@ -141,11 +141,11 @@ func TestUserIsDisabledWhileItSignsIn(t *testing.T) {
 	a := passkeytest.New(t, "patchbay.example.com", publicURL)
 	_, err := register(t, u, p, c, a, "")
 	must(t, err)
-	_, key, err := u.CreateKey(t.Context(), p, auth.NewKey{})
+	_, key, err := u.Keys.Create(t.Context(), p, auth.NewKey{})
 	must(t, err)
-	link, err := u.UserLink(t.Context(), p.User.ID)
+	link, err := u.Links.CreateForUser(t.Context(), p.User.ID)
 	must(t, err)
-	options, err := u.BeginLogin(t.Context(), c, client)
+	options, err := u.Passkeys.BeginLogin(t.Context(), c, client)
 	must(t, err)
 	answer := a.Get(t, options)
 	disable := func() error { return u.Disable(t.Context(), p.User.Email) }
@@ -153,10 +153,10 @@ func TestUserIsDisabledWhileItSignsIn(t *testing.T) {
 		name   string
 		signIn func() error
 	}{
-		{"passkey", func() error { _, _, err := u.FinishLogin(t.Context(), c, answer, client); return err }},
-		{"API key", func() error { _, _, err := u.Exchange(t.Context(), key, client); return err }},
-		{"account elsewhere", func() error { _, err := u.SignInLinked(t.Context(), p.User.ID, client); return err }},
-		{"link", func() error { _, _, err := u.UseSetup(t.Context(), link, "", "", client); return err }},
+		{"passkey", func() error { _, _, err := u.Passkeys.FinishLogin(t.Context(), c, answer, client); return err }},
+		{"API key", func() error { _, _, err := u.Sessions.Exchange(t.Context(), key, client); return err }},
+		{"account elsewhere", func() error { _, err := u.Sessions.BeginLinked(t.Context(), p.User.ID, client); return err }},
+		{"link", func() error { _, _, err := u.Links.Use(t.Context(), link, "", "", client); return err }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			first, second := testkit.Overlap(t, cfg, holdEvents, tc.signIn, disable)
@@ -165,7 +165,7 @@ func TestUserIsDisabledWhileItSignsIn(t *testing.T) {
 			no := false
 			_, err := u.Change(t.Context(), p.User.ID, auth.UserChange{Disabled: &no})
 			must(t, err)
-			sessions, err := u.Sessions(t.Context(), p.User.ID)
+			sessions, err := u.Sessions.List(t.Context(), p.User.ID)
 			must(t, err)
 			if len(sessions) != 0 {
 				t.Errorf("a session is left: %+v", sessions)
@@ -174,7 +174,7 @@ func TestUserIsDisabledWhileItSignsIn(t *testing.T) {
 	}
 	t.Run("ErrDisabled", func(t *testing.T) {
 		first, second := testkit.Overlap(t, cfg, holdEvents, disable,
-			func() error { _, _, err := u.Exchange(t.Context(), key, client); return err })
+			func() error { _, _, err := u.Sessions.Exchange(t.Context(), key, client); return err })
 		must(t, first)
 		wantCode(t, second, "account_disabled")
 	})
@@ -191,7 +191,7 @@ func TestPasskeyIsRevokedTwiceAtOnce(t *testing.T) {
 		made, err = register(t, u, p, c, passkeytest.New(t, "patchbay.example.com", publicURL), "")
 		must(t, err)
 	}
-	revoke := func() error { return u.RevokePasskey(t.Context(), p, made.ID) }
+	revoke := func() error { return u.Passkeys.Revoke(t.Context(), p, made.ID) }
 	first, second := testkit.Overlap(t, cfg, holdEvents, revoke, revoke)
 	must(t, first)
 	must(t, second)
@@ -200,22 +200,22 @@ func TestPasskeyIsRevokedTwiceAtOnce(t *testing.T) {
 // TestTwoFirstLinks: of two links for the first administrator that are made at the same time one is good.
 func TestTwoFirstLinks(t *testing.T) {
 	cfg, u, st := openPostgres(t)
-	link := func() error { _, err := u.FirstLink(t.Context()); return err }
+	link := func() error { _, err := u.Links.CreateFirst(t.Context()); return err }
 	wantOneLink(t, cfg, st, link)
 }
 
 // TestFirstLinkIsUsedWhileItIsMade: a link for the first administrator that is made while another one is used makes no second.
 func TestFirstLinkIsUsedWhileItIsMade(t *testing.T) {
 	cfg, u, _ := openPostgres(t)
-	token, err := u.FirstLink(t.Context())
+	token, err := u.Links.CreateFirst(t.Context())
 	must(t, err)
 	next := ""
 	first, second := testkit.Overlap(t, cfg, holdEvents,
 		func() error {
-			_, _, err := u.UseSetup(t.Context(), token, "ann@example.com", "Ann", client)
+			_, _, err := u.Links.Use(t.Context(), token, "ann@example.com", "Ann", client)
 			return err
 		},
-		func() (err error) { next, err = u.FirstLink(t.Context()); return err })
+		func() (err error) { next, err = u.Links.CreateFirst(t.Context()); return err })
 	must(t, first)
 	must(t, second)
 	if next != "" {
@@ -243,10 +243,10 @@ func TestFirstLinkIsUsedWhileAUserIsMade(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg, u, _ := openPostgres(t)
-			token, err := u.FirstLink(t.Context())
+			token, err := u.Links.CreateFirst(t.Context())
 			must(t, err)
 			first, second := testkit.Overlap(t, cfg, holdEvents, func() error { return add(t, u) }, func() error {
-				_, _, err := u.UseSetup(t.Context(), token, "ann@example.com", "Ann", client)
+				_, _, err := u.Links.Use(t.Context(), token, "ann@example.com", "Ann", client)
 				return err
 			})
 			must(t, first)

@@ -11,6 +11,7 @@ import (
 	"github.com/go-webauthn/webauthn/webauthn"
 	"gorm.io/gorm"
 
+	"github.com/patchbay-dev/patchbay/core/auth/limit"
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
@@ -66,10 +67,20 @@ func (p *passkey) toPasskey() Passkey {
 	return Passkey{p.ID, p.Name, p.RPID, err == nil && c.Flags.BackupEligible, p.BackedUp, p.CreatedAt, p.LastUsedAt, p.RevokedAt}
 }
 
-// Passkeys are those of a user, the newest first, revoked ones included.
-func (u *Users) Passkeys(ctx context.Context, userID string) ([]Passkey, error) {
+// Passkeys keeps the passkeys.
+type Passkeys struct {
+	cfg      Config
+	rows     *userStore
+	sessions *Sessions
+	journal  *Journal
+	// asked counts the challenges of each client's address.
+	asked *limit.Limiter
+}
+
+// List returns the passkeys of a user, the newest first, revoked ones included.
+func (pk *Passkeys) List(ctx context.Context, userID string) ([]Passkey, error) {
 	var rows []passkey
-	err := u.cfg.Store.DB(ctx).Where("user_id = ?", userID).Order("created_at DESC, id DESC").Find(&rows).Error
+	err := pk.cfg.Store.DB(ctx).Where("user_id = ?", userID).Order("created_at DESC, id DESC").Find(&rows).Error
 	out := make([]Passkey, len(rows))
 	for i := range rows {
 		out[i] = rows[i].toPasskey()
@@ -77,55 +88,55 @@ func (u *Users) Passkeys(ctx context.Context, userID string) ([]Passkey, error) 
 	return out, wrapStoreError("list passkeys", err)
 }
 
-// RenamePasskey gives an own passkey a name of at most 80 characters.
-func (u *Users) RenamePasskey(ctx context.Context, p *Principal, id, name string) (out Passkey, err error) {
+// Rename gives an own passkey a name of at most 80 characters.
+func (pk *Passkeys) Rename(ctx context.Context, p *Principal, id, name string) (out Passkey, err error) {
 	name = strings.TrimSpace(name)
 	if err := checkName(name); err != nil {
 		return out, err
 	}
-	err = u.ownPasskey(ctx, p, id, func(ctx context.Context, row *passkey) error {
+	err = pk.ownPasskey(ctx, p, id, func(ctx context.Context, row *passkey) error {
 		was := row.Name
 		row.Name, out = name, row.toPasskey()
 		out.Name = name
 		if was == name {
 			return nil
 		}
-		if err := u.cfg.Store.Writer(ctx).Model(&passkey{}).Where("id = ?", id).Update("name", name).Error; err != nil {
+		if err := pk.cfg.Store.Writer(ctx).Model(&passkey{}).Where("id = ?", id).Update("name", name).Error; err != nil {
 			return err
 		}
-		return u.recordEvent(ctx, Event{Action: EventPasskeyRenamed, TargetID: id, TargetName: name, UserID: p.User.ID,
+		return pk.journal.recordEvent(ctx, Event{Action: EventPasskeyRenamed, TargetID: id, TargetName: name, UserID: p.User.ID,
 			Detail: "formerly: " + was})
 	})
 	return out, wrapStoreError("rename passkey", err)
 }
 
-// RevokePasskey ends an own passkey and the sessions that began with it, save the one of this request. It needs a passkey check
+// Revoke ends an own passkey and the sessions that began with it, save the one of this request. It needs a passkey check
 // of the last minutes, and refuses to end the last one. It may be called again.
-func (u *Users) RevokePasskey(ctx context.Context, p *Principal, id string) error {
-	if err := u.RequireConfirmed(p); err != nil {
+func (pk *Passkeys) Revoke(ctx context.Context, p *Principal, id string) error {
+	if err := pk.RequireConfirmed(p); err != nil {
 		return err
 	}
-	return wrapStoreError("revoke passkey", u.ownPasskey(ctx, p, id, func(ctx context.Context, row *passkey) error {
+	return wrapStoreError("revoke passkey", pk.ownPasskey(ctx, p, id, func(ctx context.Context, row *passkey) error {
 		if row.RevokedAt != 0 {
 			return nil
 		}
-		w := u.cfg.Store.Writer(ctx)
-		if err := u.notTheLastPasskey(ctx, row); err != nil {
+		w := pk.cfg.Store.Writer(ctx)
+		if err := pk.notTheLastPasskey(ctx, row); err != nil {
 			return err
 		}
-		if err := w.Model(&passkey{}).Where("id = ?", id).Update("revoked_at", u.cfg.Now().UnixMilli()).Error; err != nil {
+		if err := w.Model(&passkey{}).Where("id = ?", id).Update("revoked_at", pk.cfg.Now().UnixMilli()).Error; err != nil {
 			return err
 		}
 		if err := w.Where("passkey_id = ? AND user_id = ? AND id <> ?", id, row.UserID, p.SessionID).Delete(&session{}).Error; err != nil {
 			return err
 		}
-		return u.recordEvent(ctx, Event{Action: EventPasskeyRevoked, TargetID: id, TargetName: row.Name, UserID: row.UserID})
+		return pk.journal.recordEvent(ctx, Event{Action: EventPasskeyRevoked, TargetID: id, TargetName: row.Name, UserID: row.UserID})
 	}))
 }
 
 // notTheLastPasskey refuses when the user, whom the caller has locked, has no other passkey.
-func (u *Users) notTheLastPasskey(ctx context.Context, row *passkey) error {
-	n, err := u.countPasskeys(ctx, row.UserID)
+func (pk *Passkeys) notTheLastPasskey(ctx context.Context, row *passkey) error {
+	n, err := pk.countPasskeys(ctx, row.UserID)
 	if err == nil && n < 2 {
 		err = fault.New("last_way_in", "This is your last passkey: register another one first.").WithStatus(http.StatusConflict)
 	}
@@ -141,19 +152,19 @@ func checkPasskeyCount(n int64) error {
 }
 
 // countPasskeys returns how many passkeys of a user are not revoked.
-func (u *Users) countPasskeys(ctx context.Context, userID string) (n int64, err error) {
-	err = u.cfg.Store.DB(ctx).Model(&passkey{}).Where("user_id = ? AND revoked_at = 0", userID).Count(&n).Error
+func (pk *Passkeys) countPasskeys(ctx context.Context, userID string) (n int64, err error) {
+	err = pk.cfg.Store.DB(ctx).Model(&passkey{}).Where("user_id = ? AND revoked_at = 0", userID).Count(&n).Error
 	return n, wrapStoreError("count passkeys", err)
 }
 
 // ownPasskey runs f in a transaction with a passkey of the principal's user, who is locked.
-func (u *Users) ownPasskey(ctx context.Context, p *Principal, id string, f func(context.Context, *passkey) error) error {
-	return u.cfg.Store.Tx(ctx, "change passkey", func(ctx context.Context) error {
-		if _, err := u.lockUser(ctx, "id = ?", p.User.ID); err != nil {
+func (pk *Passkeys) ownPasskey(ctx context.Context, p *Principal, id string, f func(context.Context, *passkey) error) error {
+	return pk.cfg.Store.Tx(ctx, "change passkey", func(ctx context.Context) error {
+		if _, err := pk.rows.lockUser(ctx, "id = ?", p.User.ID); err != nil {
 			return err
 		}
 		var row passkey
-		err := u.cfg.Store.Writer(ctx).Where("id = ? AND user_id = ?", id, p.User.ID).Take(&row).Error
+		err := pk.cfg.Store.Writer(ctx).Where("id = ? AND user_id = ?", id, p.User.ID).Take(&row).Error
 		if errors.Is(err, gorm.ErrRecordNotFound) {
 			return fault.New(fault.NotFound, "There is no such passkey.")
 		}

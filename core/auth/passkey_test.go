@@ -46,9 +46,9 @@ var client = auth.Origin{Address: "192.0.2.7", UserAgent: "test"}
 // enter makes the first administrator by a set-up link.
 func enter(t *testing.T, u *auth.Users) (string, *auth.Principal) {
 	t.Helper()
-	token, err := u.FirstLink(t.Context())
+	token, err := u.Links.CreateFirst(t.Context())
 	must(t, err)
-	cookie, p, err := u.UseSetup(t.Context(), token, "Ann@example.com", "Ann", client)
+	cookie, p, err := u.Links.Use(t.Context(), token, "Ann@example.com", "Ann", client)
 	must(t, err)
 	return cookie, p
 }
@@ -56,16 +56,16 @@ func enter(t *testing.T, u *auth.Users) (string, *auth.Principal) {
 func register(t *testing.T, u *auth.Users, p *auth.Principal, c auth.Capability, a *passkeytest.Authenticator,
 	name string) (auth.Passkey, error) {
 	t.Helper()
-	options, err := u.BeginRegistration(t.Context(), p, c, name)
+	options, err := u.Passkeys.BeginRegistration(t.Context(), p, c, name)
 	must(t, err)
-	return u.FinishRegistration(t.Context(), p, c, a.Create(t, options))
+	return u.Passkeys.FinishRegistration(t.Context(), p, c, a.Create(t, options))
 }
 
 func login(t *testing.T, u *auth.Users, c auth.Capability, a *passkeytest.Authenticator) (string, *auth.Principal, error) {
 	t.Helper()
-	options, err := u.BeginLogin(t.Context(), c, client)
+	options, err := u.Passkeys.BeginLogin(t.Context(), c, client)
 	must(t, err)
-	return u.FinishLogin(t.Context(), c, a.Get(t, options), client)
+	return u.Passkeys.FinishLogin(t.Context(), c, a.Get(t, options), client)
 }
 
 func wantCode(t *testing.T, err error, code string) {
@@ -85,7 +85,7 @@ func TestPasskey(t *testing.T) {
 		if made.Name != "Laptop" || made.RPID != "patchbay.example.com" {
 			t.Fatalf("got %+v", made)
 		}
-		options, err := u.BeginRegistration(t.Context(), p, c, "")
+		options, err := u.Passkeys.BeginRegistration(t.Context(), p, c, "")
 		must(t, err)
 		var shown struct {
 			Attestation            string
@@ -99,7 +99,7 @@ func TestPasskey(t *testing.T) {
 			t.Fatalf("got the options %+v", shown)
 		}
 
-		login1, err := u.BeginLogin(t.Context(), c, client)
+		login1, err := u.Passkeys.BeginLogin(t.Context(), c, client)
 		must(t, err)
 		var asked struct {
 			AllowCredentials []any
@@ -110,7 +110,7 @@ func TestPasskey(t *testing.T) {
 			t.Fatalf("got the options %+v", asked)
 		}
 		answer := a.Get(t, login1)
-		cookieText, who, err := u.FinishLogin(t.Context(), c, answer, client)
+		cookieText, who, err := u.Passkeys.FinishLogin(t.Context(), c, answer, client)
 		must(t, err)
 		if who.User.Email != "ann@example.com" || !who.Strong() || cookieText == setup {
 			t.Fatalf("got %+v", who)
@@ -119,7 +119,7 @@ func TestPasskey(t *testing.T) {
 		if code, got := decide(t, g, httpd.Session, request(cookie(cookieText))); code != "" || got.SessionID != who.SessionID {
 			t.Fatalf("the session is refused: %q", code)
 		}
-		_, _, err = u.FinishLogin(t.Context(), c, answer, client)
+		_, _, err = u.Passkeys.FinishLogin(t.Context(), c, answer, client)
 		wantCode(t, err, "challenge_expired")
 
 		// A counter that stays at zero is what synchronised passkeys have; one that has moved must go on.
@@ -138,31 +138,31 @@ func TestPasskey(t *testing.T) {
 		_, _, err = login(t, u, c, a)
 		must(t, err)
 
-		renamed, err := u.RenamePasskey(t.Context(), who, made.ID, "Key ring")
+		renamed, err := u.Passkeys.Rename(t.Context(), who, made.ID, "Key ring")
 		must(t, err)
-		list, err := u.Passkeys(t.Context(), who.User.ID)
+		list, err := u.Passkeys.List(t.Context(), who.User.ID)
 		must(t, err)
 		if len(list) != 1 || list[0].Name != "Key ring" || renamed.Name != "Key ring" || list[0].LastUsedAt != now.now.UnixMilli() {
 			t.Fatalf("got %+v", list)
 		}
 		_, other, err := u.Create(t.Context(), "bob@example.com", "Bob", auth.Member)
 		must(t, err)
-		_, bob, err := u.Exchange(t.Context(), other, client)
+		_, bob, err := u.Sessions.Exchange(t.Context(), other, client)
 		must(t, err)
-		wantCode(t, u.RevokePasskey(t.Context(), bob, made.ID), "forbidden")
+		wantCode(t, u.Passkeys.Revoke(t.Context(), bob, made.ID), "forbidden")
 		bob.Via, bob.CheckedAt = auth.ViaSession, now.now.UnixMilli()
-		wantCode(t, u.RevokePasskey(t.Context(), bob, made.ID), "not_found")
-		wantCode(t, u.RevokePasskey(t.Context(), who, made.ID), "last_way_in")
+		wantCode(t, u.Passkeys.Revoke(t.Context(), bob, made.ID), "not_found")
+		wantCode(t, u.Passkeys.Revoke(t.Context(), who, made.ID), "last_way_in")
 		_, err = register(t, u, who, c, passkeytest.New(t, a.RPID, a.Origin), "Spare")
 		must(t, err)
 
 		// Its own session outlives the revocation, others that began with it do not.
-		must(t, u.RevokePasskey(t.Context(), who, made.ID))
-		must(t, u.RevokePasskey(t.Context(), who, made.ID))
+		must(t, u.Passkeys.Revoke(t.Context(), who, made.ID))
+		must(t, u.Passkeys.Revoke(t.Context(), who, made.ID))
 		a.Counter = 9
 		_, _, err = login(t, u, c, a)
 		wantCode(t, err, "invalid_passkey")
-		left, err := u.Sessions(t.Context(), who.User.ID)
+		left, err := u.Sessions.List(t.Context(), who.User.ID)
 		must(t, err)
 		if len(left) != 2 {
 			t.Fatalf("got the sessions %+v", left)
@@ -198,33 +198,33 @@ func TestPasskeyRefusals(t *testing.T) {
 				now.add(time.Minute)
 				bad := *a
 				tc.change(&bad)
-				options, err := u.BeginLogin(t.Context(), c, client)
+				options, err := u.Passkeys.BeginLogin(t.Context(), c, client)
 				must(t, err)
-				_, _, err = u.FinishLogin(t.Context(), c, bad.Get(t, options), client)
+				_, _, err = u.Passkeys.FinishLogin(t.Context(), c, bad.Get(t, options), client)
 				wantCode(t, err, tc.code)
 				// Also an answer that failed has used the challenge up.
-				_, _, err = u.FinishLogin(t.Context(), c, a.Get(t, options), client)
+				_, _, err = u.Passkeys.FinishLogin(t.Context(), c, a.Get(t, options), client)
 				wantCode(t, err, "challenge_expired")
 			})
 		}
 		t.Run("ErrExpiredChallenge", func(t *testing.T) {
-			options, err := u.BeginLogin(t.Context(), c, client)
+			options, err := u.Passkeys.BeginLogin(t.Context(), c, client)
 			must(t, err)
 			now.add(5 * time.Minute)
-			_, _, err = u.FinishLogin(t.Context(), c, a.Get(t, options), client)
+			_, _, err = u.Passkeys.FinishLogin(t.Context(), c, a.Get(t, options), client)
 			wantCode(t, err, "challenge_expired")
 		})
 		t.Run("ErrChallengeOfRegistration", func(t *testing.T) {
 			p.CheckedAt = now.now.UnixMilli()
-			options, err := u.BeginRegistration(t.Context(), p, c, "")
+			options, err := u.Passkeys.BeginRegistration(t.Context(), p, c, "")
 			must(t, err)
-			_, _, err = u.FinishLogin(t.Context(), c, a.Get(t, options), client)
+			_, _, err = u.Passkeys.FinishLogin(t.Context(), c, a.Get(t, options), client)
 			wantCode(t, err, "challenge_expired")
 		})
 		t.Run("ErrGarbage", func(t *testing.T) {
 			now.add(time.Hour)
 			for _, raw := range []string{"", "{}", "[]", `{"response":{"clientDataJSON":"%%"}}`, `{"response":{"clientDataJSON":"e30"}}`, "\xff"} {
-				_, _, err := u.FinishLogin(t.Context(), c, []byte(raw), client)
+				_, _, err := u.Passkeys.FinishLogin(t.Context(), c, []byte(raw), client)
 				wantCode(t, err, "challenge_expired")
 			}
 		})
@@ -239,15 +239,15 @@ func TestPasskeyRefusals(t *testing.T) {
 		t.Run("ErrTooMany", func(t *testing.T) {
 			now.add(time.Hour)
 			for range 10 {
-				_, _, err := u.FinishLogin(t.Context(), c, []byte("{}"), client)
+				_, _, err := u.Passkeys.FinishLogin(t.Context(), c, []byte("{}"), client)
 				wantCode(t, err, "challenge_expired")
 			}
-			_, _, err := u.FinishLogin(t.Context(), c, []byte("{}"), client)
+			_, _, err := u.Passkeys.FinishLogin(t.Context(), c, []byte("{}"), client)
 			wantCode(t, err, "rate_limited")
 			if fault.As(err).RetryAfter <= 0 {
 				t.Fatal("it does not say when to come back")
 			}
-			_, _, err = u.FinishLogin(t.Context(), c, []byte("{}"), auth.Origin{Address: "192.0.2.8"})
+			_, _, err = u.Passkeys.FinishLogin(t.Context(), c, []byte("{}"), auth.Origin{Address: "192.0.2.8"})
 			wantCode(t, err, "challenge_expired")
 		})
 	})
@@ -279,24 +279,24 @@ func TestPasskeyRegistrationRefusals(t *testing.T) {
 		_, err = register(t, u, p, c, a, "")
 		wantCode(t, err, "conflict")
 
-		options, err := u.BeginRegistration(t.Context(), p, c, "")
+		options, err := u.Passkeys.BeginRegistration(t.Context(), p, c, "")
 		must(t, err)
 		elsewhere := *p
 		elsewhere.SessionID = "ses_other"
-		_, err = u.FinishRegistration(t.Context(), &elsewhere, c, fresh().Create(t, options))
+		_, err = u.Passkeys.FinishRegistration(t.Context(), &elsewhere, c, fresh().Create(t, options))
 		wantCode(t, err, "challenge_expired")
 
-		options, err = u.BeginRegistration(t.Context(), p, c, "")
+		options, err = u.Passkeys.BeginRegistration(t.Context(), p, c, "")
 		must(t, err)
 		now.add(5 * time.Minute)
-		_, err = u.FinishRegistration(t.Context(), p, c, fresh().Create(t, options))
+		_, err = u.Passkeys.FinishRegistration(t.Context(), p, c, fresh().Create(t, options))
 		wantCode(t, err, "challenge_expired")
 
-		_, err = u.BeginRegistration(t.Context(), p, auth.Access{}.Passkeys(httptest.NewRequest("GET", "http://192.0.2.1/", nil)), "")
+		_, err = u.Passkeys.BeginRegistration(t.Context(), p, auth.Access{}.Passkeys(httptest.NewRequest("GET", "http://192.0.2.1/", nil)), "")
 		wantCode(t, err, "passkeys_unavailable")
-		_, err = u.BeginRegistration(t.Context(), p, c, "a\nb")
+		_, err = u.Passkeys.BeginRegistration(t.Context(), p, c, "a\nb")
 		wantCode(t, err, "invalid_argument")
-		_, err = u.BeginRegistration(t.Context(), &auth.Principal{Via: auth.ViaAnonymous}, c, "")
+		_, err = u.Passkeys.BeginRegistration(t.Context(), &auth.Principal{Via: auth.ViaAnonymous}, c, "")
 		wantCode(t, err, "conflict")
 	})
 }

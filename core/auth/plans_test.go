@@ -46,34 +46,34 @@ func TestNoQueryScans(t *testing.T) {
 		statements := testkit.WatchStatements(t, st)
 		admin, key, err := u.Create(t.Context(), "ada@example.com", "Ada", auth.Admin)
 		must(t, err)
-		session, p, err := u.Exchange(t.Context(), key, client)
+		session, p, err := u.Sessions.Exchange(t.Context(), key, client)
 		must(t, err)
 		fillAccounts(t, st)
 		ctx, g := t.Context(), u.Guard(auth.Access{})
 		forward := auth.Forward{UserHeader: "X-Forwarded-User", AllowedUser: "bob"}
 		byProxy := u.Guard(auth.Access{Forward: forward, Trusted: clients(t, "127.0.0.0/8")})
 		events := func(f auth.EventFilter) func() error {
-			return func() error { _, _, err := u.Events(ctx, f); return err }
+			return func() error { _, _, err := u.Journal.Events(ctx, f); return err }
 		}
 		statements.CheckScans(t, st, map[string]func() error{
 			"audit":                events(auth.EventFilter{}),
 			"audit of an account":  events(auth.EventFilter{UserID: "usr_7"}),
 			"audit of an action":   events(auth.EventFilter{Action: "rare.7"}),
 			"audit of a time":      events(auth.EventFilter{From: 9000000000100, Until: 9000000000200}),
-			"actions of the audit": func() error { _, err := u.Actions(ctx); return err },
+			"actions of the audit": func() error { _, err := u.Journal.Actions(ctx); return err },
 			"session":              func() error { decide(t, g, httpd.Admin, request(cookie(session))); return nil },
 			"forwarded name":       func() error { decide(t, byProxy, httpd.Admin, request(header("X-Forwarded-User", "bob"))); return nil },
 			"refused name":         func() error { decide(t, byProxy, httpd.Admin, request(header("X-Forwarded-User", "eve"))); return nil },
-			"key":                  func() error { _, err := u.FindKey(ctx, "key_7"); return err },
-			"keys":                 func() error { _, err := u.Keys(ctx, "usr_7"); return err },
-			"passkeys":             func() error { _, err := u.Passkeys(ctx, "usr_7"); return err },
-			"sessions":             func() error { _, err := u.Sessions(ctx, "usr_7"); return err },
+			"key":                  func() error { _, err := u.Keys.Find(ctx, "key_7"); return err },
+			"keys":                 func() error { _, err := u.Keys.List(ctx, "usr_7"); return err },
+			"passkeys":             func() error { _, err := u.Passkeys.List(ctx, "usr_7"); return err },
+			"sessions":             func() error { _, err := u.Sessions.List(ctx, "usr_7"); return err },
 			"account":              func() error { _, err := u.Get(ctx, "usr_7"); return err },
 			"accounts by id":       func() error { _, err := u.ByID(ctx, []string{"usr_7", admin.ID}); return err },
-			"other sessions":       func() error { _, err := u.EndOtherSessions(ctx, p); return err },
-			"a session's end":      func() error { return u.EndSession(ctx, "ses_7") },
+			"other sessions":       func() error { _, err := u.Sessions.EndOthers(ctx, p); return err },
+			"a session's end":      func() error { return u.Sessions.End(ctx, "ses_7") },
 			"purge":                func() error { return u.Purge(ctx) },
-			"set-up link":          func() error { _, err := u.UserLink(ctx, "usr_8"); return err },
+			"set-up link":          func() error { _, err := u.Links.CreateForUser(ctx, "usr_8"); return err },
 			"disabled account":     func() error { return u.Disable(ctx, "u9@example.com") },
 		}, "users", "api_keys", "passkeys", "sessions", "account_events")
 	})
@@ -84,7 +84,7 @@ func TestActions(t *testing.T) {
 	forEach(t, func(t *testing.T, u *auth.Users, _ *store.Store) {
 		actions := func() []string {
 			t.Helper()
-			out, err := u.Actions(t.Context())
+			out, err := u.Journal.Actions(t.Context())
 			must(t, err)
 			return out
 		}
@@ -92,7 +92,7 @@ func TestActions(t *testing.T) {
 			t.Errorf("an empty audit has the actions %v", got)
 		}
 		for _, action := range []string{"b", "a", "c", "b", "B"} {
-			must(t, u.Record(auth.Acting(context.Background(), auth.Actor{Name: "test"}), action, "", nil))
+			must(t, u.Journal.Record(auth.Acting(context.Background(), auth.Actor{Name: "test"}), action, "", nil))
 		}
 		got := actions()
 		slices.Sort(got)

@@ -12,7 +12,7 @@ import (
 // countEvents counts the events with an action about an object.
 func countEvents(t *testing.T, u *auth.Users, action, object string) int {
 	t.Helper()
-	events, _, err := u.Events(t.Context(), auth.EventFilter{Action: action, Object: object})
+	events, _, err := u.Journal.Events(t.Context(), auth.EventFilter{Action: action, Object: object})
 	must(t, err)
 	return len(events)
 }
@@ -22,7 +22,7 @@ func TestKeyIsRevokedMeanwhile(t *testing.T) {
 	cfg, u, _ := openPostgres(t)
 	_, p := enter(t, u)
 	var id string
-	revoke := func() error { return u.RevokeKey(t.Context(), p, id) }
+	revoke := func() error { return u.Keys.Revoke(t.Context(), p, id) }
 	for _, tc := range []struct {
 		name  string
 		first func() error
@@ -32,7 +32,7 @@ func TestKeyIsRevokedMeanwhile(t *testing.T) {
 		{"reset", func() error { _, err := u.Reset(t.Context(), p.User.Email); return err }, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			key, _, err := u.CreateKey(t.Context(), p, auth.NewKey{})
+			key, _, err := u.Keys.Create(t.Context(), p, auth.NewKey{})
 			must(t, err)
 			id = key.ID
 			first, second := testkit.Overlap(t, cfg, holdEvents, tc.first, revoke)
@@ -49,7 +49,7 @@ func TestKeyIsRevokedMeanwhile(t *testing.T) {
 func TestSessionIsEndedTwiceAtOnce(t *testing.T) {
 	cfg, u, _ := openPostgres(t)
 	_, p := enter(t, u)
-	end := func() error { return u.EndSession(t.Context(), p.SessionID) }
+	end := func() error { return u.Sessions.End(t.Context(), p.SessionID) }
 	first, second := testkit.Overlap(t, cfg, holdEvents, end, end)
 	must(t, first)
 	must(t, second)
@@ -63,17 +63,17 @@ func TestSessionsAreEndedDuringASignIn(t *testing.T) {
 	cfg, u, st := openPostgres(t)
 	_, p := enter(t, u)
 	for name, end := range map[string]func() error{
-		"other sessions": func() error { _, err := u.EndOtherSessions(t.Context(), p); return err },
+		"other sessions": func() error { _, err := u.Sessions.EndOthers(t.Context(), p); return err },
 		"linked sessions": func() error {
-			return st.Tx(t.Context(), "test", func(ctx context.Context) error { return u.EndLinkedSessions(ctx, p.User.ID) })
+			return st.Tx(t.Context(), "test", func(ctx context.Context) error { return u.Sessions.EndLinked(ctx, p.User.ID) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			first, second := testkit.Overlap(t, cfg, holdEvents,
-				func() error { _, err := u.SignInLinked(t.Context(), p.User.ID, client); return err }, end)
+				func() error { _, err := u.Sessions.BeginLinked(t.Context(), p.User.ID, client); return err }, end)
 			must(t, first)
 			must(t, second)
-			left, err := u.Sessions(t.Context(), p.User.ID)
+			left, err := u.Sessions.List(t.Context(), p.User.ID)
 			must(t, err)
 			if len(left) != 1 || left[0].ID != p.SessionID {
 				t.Errorf("got %+v", left)
@@ -88,15 +88,15 @@ func TestPurgeDuringAReset(t *testing.T) {
 	now := time.Now()
 	u, _ := openOn(t, cfg, func() time.Time { return now })
 	_, p := enter(t, u)
-	_, err := u.BeginRegistration(t.Context(), p, able(t, publicURL), "")
+	_, err := u.Passkeys.BeginRegistration(t.Context(), p, able(t, publicURL), "")
 	must(t, err)
-	_, err = u.UserLink(t.Context(), p.User.ID)
+	_, err = u.Links.CreateForUser(t.Context(), p.User.ID)
 	must(t, err)
 	now = now.Add(2 * auth.SetupFor)
 	// A purge stops after the challenges and before the set-up links.
 	first, second := testkit.Overlap(t, cfg, "LOCK TABLE developer_sessions IN SHARE MODE",
 		func() error { return u.Purge(t.Context()) },
-		func() error { _, err := u.ResetLink(t.Context(), p.User.Email); return err })
+		func() error { _, err := u.Links.Reset(t.Context(), p.User.Email); return err })
 	must(t, first)
 	must(t, second)
 }
@@ -111,7 +111,7 @@ func TestSessionsArePurgedDuringAReset(t *testing.T) {
 	u, st := openOn(t, cfg, func() time.Time { return now })
 	_, p := enter(t, u)
 	for range 2 {
-		_, err := u.SignInLinked(t.Context(), p.User.ID, client)
+		_, err := u.Sessions.BeginLinked(t.Context(), p.User.ID, client)
 		must(t, err)
 	}
 	var ids []string
@@ -123,7 +123,7 @@ func TestSessionsArePurgedDuringAReset(t *testing.T) {
 	}
 	now = now.Add(365 * 24 * time.Hour)
 	first, second := testkit.Overlap(t, cfg, "SELECT 1 FROM sessions WHERE id = '"+ids[1]+"' FOR UPDATE",
-		func() error { _, err := u.ResetLink(t.Context(), p.User.Email); return err },
+		func() error { _, err := u.Links.Reset(t.Context(), p.User.Email); return err },
 		func() error { return u.Purge(t.Context()) })
 	must(t, first)
 	must(t, second)

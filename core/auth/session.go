@@ -8,9 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/secret"
-	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 const (
@@ -55,20 +53,20 @@ type Origin struct {
 }
 
 // Exchange begins a session for an API key. It has the key's scopes and ends with the key.
-func (u *Users) Exchange(ctx context.Context, key string, from Origin) (cookie string, p *Principal, err error) {
-	if err := u.allowAttempt(from); err != nil {
+func (ss *Sessions) Exchange(ctx context.Context, key string, from Origin) (cookie string, p *Principal, err error) {
+	if err := ss.allowAttempt(from); err != nil {
 		return "", nil, err
 	}
-	if p, err = u.byKey(ctx, key); err != nil {
-		u.recordFailure(ctx, from, ViaKey, EventSessionBegan, "", err)
+	if p, err = ss.keys.byKey(ctx, key); err != nil {
+		ss.recordFailure(ctx, from, ViaKey, EventSessionBegan, "", err)
 		return "", nil, err
 	}
-	err = u.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
-		if p.User, err = u.lockUser(ctx, "id = ?", p.User.ID); err != nil {
+	err = ss.cfg.Store.Tx(ctx, "begin session", func(ctx context.Context) error {
+		if p.User, err = ss.rows.lockUser(ctx, "id = ?", p.User.ID); err != nil {
 			return err
 		}
 		var s session
-		cookie, s, err = u.beginSession(Acting(ctx, Actor{Address: from.Address}), p.User, session{KeyID: p.KeyID, BeganWith: beganWithKey},
+		cookie, s, err = ss.beginSession(Acting(ctx, Actor{Address: from.Address}), p.User, session{KeyID: p.KeyID, BeganWith: beganWithKey},
 			ViaKey, from)
 		p.SessionID, p.Since = s.ID, s.CreatedAt
 		return err
@@ -78,13 +76,13 @@ func (u *Users) Exchange(ctx context.Context, key string, from Origin) (cookie s
 }
 
 // bySession recognises the value of a cookie. Nil without an error means that there is no such session.
-func (u *Users) bySession(ctx context.Context, text string) (*Principal, error) {
+func (ss *Sessions) bySession(ctx context.Context, text string) (*Principal, error) {
 	if len(text) != sessionChars {
 		return nil, nil
 	}
 	var s session
-	now := u.cfg.Now()
-	err := u.cfg.Store.DB(ctx).Where("hash = ? AND expires_at > ? AND created_at > ?", secret.HashToken(text), now.UnixMilli(),
+	now := ss.cfg.Now()
+	err := ss.cfg.Store.DB(ctx).Where("hash = ? AND expires_at > ? AND created_at > ?", secret.HashToken(text), now.UnixMilli(),
 		now.Add(-sessionMax).UnixMilli()).Take(&s).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil, nil
@@ -100,18 +98,18 @@ func (u *Users) bySession(ctx context.Context, text string) (*Principal, error) 
 		p.Via = ViaLinked
 	}
 	if s.KeyID != "" {
-		key, err := u.liveKey(ctx, s.KeyID)
+		key, err := ss.keys.liveKey(ctx, s.KeyID)
 		if err != nil || key == nil {
 			return nil, err
 		}
 		p.Via, p.Scopes = ViaExchanged, key.scopeList()
 	}
-	if p.User, err = u.loadUser(ctx, s.UserID); err != nil {
+	if p.User, err = ss.rows.loadUser(ctx, s.UserID); err != nil {
 		return nil, err
 	}
 	if now.UnixMilli()-s.SeenAt > touchAfter.Milliseconds() {
 		p.renewed = text
-		u.touchRow(ctx, &session{}, "hash", s.Hash, map[string]any{"seen_at": now.UnixMilli(), "expires_at": s.endAfter(now)})
+		ss.rows.touchRow(ctx, &session{}, "hash", s.Hash, map[string]any{"seen_at": now.UnixMilli(), "expires_at": s.endAfter(now)})
 	}
 	return p, nil
 }
@@ -121,21 +119,10 @@ func (s *session) endAfter(now time.Time) int64 {
 	return min(now.Add(sessionFor).UnixMilli(), time.UnixMilli(s.CreatedAt).Add(sessionMax).UnixMilli())
 }
 
-// touchRow stores that a row was used. A failure is only logged.
-func (u *Users) touchRow(ctx context.Context, model any, column string, id any, values map[string]any) {
-	ctx = store.Essential(ctx)
-	err := u.cfg.Store.Tx(ctx, "note use", func(ctx context.Context) error {
-		return u.cfg.Store.Writer(ctx).Model(model).Where(column+" = ?", id).Updates(values).Error
-	})
-	if err != nil && ctx.Err() == nil {
-		u.cfg.Logger.Warn("the use of a sign-in was not noted", "error", err)
-	}
-}
-
-// PurgeSessions deletes those whose time is over. None that is used lasts longer than sessionMax, see endAfter.
-func (u *Users) PurgeSessions(ctx context.Context) error {
-	return wrapStoreError("delete old sessions", u.cfg.Store.Tx(ctx, "delete old sessions", func(ctx context.Context) error {
-		return u.purgeRows(ctx, &session{}, "expires_at <= ?", u.cfg.Now().UnixMilli())
+// Purge deletes those whose time is over. None that is used lasts longer than sessionMax, see endAfter.
+func (ss *Sessions) Purge(ctx context.Context) error {
+	return wrapStoreError("delete old sessions", ss.cfg.Store.Tx(ctx, "delete old sessions", func(ctx context.Context) error {
+		return ss.rows.purgeRows(ctx, &session{}, "expires_at <= ?", ss.cfg.Now().UnixMilli())
 	}))
 }
 
@@ -147,20 +134,4 @@ func Cookie(value string, secure bool) *http.Cookie {
 		c.MaxAge = -1
 	}
 	return c
-}
-
-func (u *Users) loadUser(ctx context.Context, id string) (User, error) {
-	var out User
-	err := u.cfg.Store.DB(ctx).Where("id = ?", id).Take(&out).Error
-	if err != nil {
-		return out, wrapStoreError("read user", err)
-	}
-	if out.Disabled {
-		return out, errDisabled()
-	}
-	return out, nil
-}
-
-func errDisabled() error {
-	return fault.New("account_disabled", "This account is disabled.").WithStatus(http.StatusForbidden)
 }

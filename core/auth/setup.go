@@ -27,53 +27,62 @@ type setupLink struct {
 // TableName implements gorm's Tabler.
 func (setupLink) TableName() string { return "setup_links" }
 
-// FirstLink makes the token of a link that makes the first administrator; "" once there is one. Former ones end.
-func (u *Users) FirstLink(ctx context.Context) (token string, err error) {
-	err = u.cfg.Store.Tx(ctx, "make set-up link", func(ctx context.Context) error {
-		if err := u.lockFirstUser(ctx); err != nil {
+// Links keeps the set-up links.
+type Links struct {
+	cfg      Config
+	users    *Users
+	rows     *userStore
+	sessions *Sessions
+	journal  *Journal
+}
+
+// CreateFirst makes the token of a link that makes the first administrator; "" once there is one. Former ones end.
+func (ls *Links) CreateFirst(ctx context.Context) (token string, err error) {
+	err = ls.cfg.Store.Tx(ctx, "make set-up link", func(ctx context.Context) error {
+		if err := ls.rows.lockFirstUser(ctx); err != nil {
 			return err
 		}
-		has, err := u.HasAdmin(ctx)
+		has, err := ls.users.HasAdmin(ctx)
 		if err != nil || has {
 			return err
 		}
-		token, err = u.createLink(ctx, User{})
+		token, err = ls.createLink(ctx, User{})
 		return err
 	})
 	return token, wrapStoreError("make set-up link", err)
 }
 
-// UserLink makes the token of a link by which a user gets in once, to register a passkey. Former ones end.
-func (u *Users) UserLink(ctx context.Context, id string) (token string, err error) {
-	err = u.cfg.Store.Tx(ctx, "make set-up link", func(ctx context.Context) error {
-		user, err := u.lockUser(ctx, "id = ?", id)
+// CreateForUser makes the token of a link by which a user gets in once, to register a passkey. Former ones end.
+func (ls *Links) CreateForUser(ctx context.Context, id string) (token string, err error) {
+	err = ls.cfg.Store.Tx(ctx, "make set-up link", func(ctx context.Context) error {
+		user, err := ls.rows.lockUser(ctx, "id = ?", id)
 		if err != nil {
 			return err
 		}
 		if user.Disabled {
 			return fault.New(fault.Conflict, "This account is disabled: enable it first.")
 		}
-		token, err = u.createLink(ctx, user)
+		token, err = ls.createLink(ctx, user)
 		return err
 	})
 	return token, wrapStoreError("make set-up link", err)
 }
 
-// ResetLink lets a user back in with a new set-up link, as Reset does with a new API key.
-func (u *Users) ResetLink(ctx context.Context, email string) (token string, err error) {
-	err = u.changeUser(ctx, email, func(ctx context.Context, user User) error {
-		if err := u.removeCredentials(ctx, user); err != nil {
+// Reset lets a user back in with a new set-up link, as Users.Reset does with a new API key.
+func (ls *Links) Reset(ctx context.Context, email string) (token string, err error) {
+	err = ls.users.changeUser(ctx, email, func(ctx context.Context, user User) error {
+		if err := ls.users.removeCredentials(ctx, user); err != nil {
 			return err
 		}
-		token, err = u.createLink(ctx, user)
+		token, err = ls.createLink(ctx, user)
 		return err
 	})
 	return token, err
 }
 
 // createLink makes the token of a set-up link in the running transaction, and ends former ones. The caller has locked them.
-func (u *Users) createLink(ctx context.Context, user User) (string, error) {
-	w, now := u.cfg.Store.Writer(ctx), u.cfg.Now()
+func (ls *Links) createLink(ctx context.Context, user User) (string, error) {
+	w, now := ls.cfg.Store.Writer(ctx), ls.cfg.Now()
 	if err := w.Where("user_id = ?", user.ID).Delete(&setupLink{}).Error; err != nil {
 		return "", err
 	}
@@ -82,7 +91,7 @@ func (u *Users) createLink(ctx context.Context, user User) (string, error) {
 	if err := w.Create(&row).Error; err != nil {
 		return "", err
 	}
-	return token, u.recordEvent(ctx, Event{Action: EventSetupLinkMade, TargetID: user.ID, TargetName: user.Email, UserID: user.ID})
+	return token, ls.journal.recordEvent(ctx, Event{Action: EventSetupLinkMade, TargetID: user.ID, TargetName: user.Email, UserID: user.ID})
 }
 
 func errLink() error {
@@ -95,54 +104,54 @@ func errHasAdmin() error {
 		"There is an administrator already: sign in, or ask for a link of your own.").WithStatus(http.StatusConflict)
 }
 
-// SetupFirst reports whether a token makes the first administrator, so that email and name are needed; an error if it is no
+// IsFirst reports whether a token makes the first administrator, so that email and name are needed; an error if it is no
 // good. It uses nothing up, and a wrong token is no failed sign-in: a page of another site can make a browser ask.
-func (u *Users) SetupFirst(ctx context.Context, token string) (bool, error) {
-	row, err := u.liveLink(ctx, token)
+func (ls *Links) IsFirst(ctx context.Context, token string) (bool, error) {
+	row, err := ls.liveLink(ctx, token)
 	if err != nil {
 		return false, err
 	}
 	if row.UserID == "" {
-		has, err := u.HasAdmin(ctx)
+		has, err := ls.users.HasAdmin(ctx)
 		if err == nil && has {
 			err = errHasAdmin()
 		}
 		return err == nil, err
 	}
-	user, err := u.Get(ctx, row.UserID)
+	user, err := ls.users.Get(ctx, row.UserID)
 	if err == nil && user.Disabled {
 		err = errDisabled()
 	}
 	return false, err
 }
 
-// UseSetup uses a set-up link up: it makes the first administrator with this email and name, or takes the user whom the link
+// Use uses a set-up link up: it makes the first administrator with this email and name, or takes the user whom the link
 // is for (email and name are ignored then), and begins a session. With an email or name that is refused the link stays good.
-func (u *Users) UseSetup(ctx context.Context, token, email, name string, from Origin) (cookie string, p *Principal, err error) {
-	if err := u.allowAttempt(from); err != nil {
+func (ls *Links) Use(ctx context.Context, token, email, name string, from Origin) (cookie string, p *Principal, err error) {
+	if err := ls.sessions.allowAttempt(from); err != nil {
 		return "", nil, err
 	}
 	p = &Principal{Via: ViaSession, Address: from.Address}
-	err = u.cfg.Store.Tx(ctx, "use set-up link", func(ctx context.Context) error {
-		if p.User, err = u.useLink(ctx, token); err != nil {
+	err = ls.cfg.Store.Tx(ctx, "use set-up link", func(ctx context.Context) error {
+		if p.User, err = ls.useLink(ctx, token); err != nil {
 			return err
 		}
 		ctx = Acting(ctx, Actor{Address: from.Address, Via: ViaSession})
 		if p.User.ID == "" {
-			if p.User, err = u.createFirstAdmin(ctx, email, name); err != nil {
+			if p.User, err = ls.users.createFirstAdmin(ctx, email, name); err != nil {
 				return err
 			}
 		}
-		if err := u.recordFor(ctx, p.User, Event{Action: EventSetupLinkOpened, TargetID: p.User.ID}); err != nil {
+		if err := ls.journal.recordFor(ctx, p.User, Event{Action: EventSetupLinkOpened, TargetID: p.User.ID}); err != nil {
 			return err
 		}
 		var s session
-		cookie, s, err = u.beginSession(ctx, p.User, session{BeganWith: beganWithSetup}, ViaSession, from)
+		cookie, s, err = ls.sessions.beginSession(ctx, p.User, session{BeganWith: beganWithSetup}, ViaSession, from)
 		p.SessionID, p.Since, p.CheckedAt = s.ID, s.CreatedAt, s.CheckedAt
 		return err
 	})
 	if err != nil {
-		u.failedLink(ctx, from, err)
+		ls.failedLink(ctx, from, err)
 		return "", nil, wrapStoreError("use set-up link", err)
 	}
 	return cookie, p, nil
@@ -150,15 +159,15 @@ func (u *Users) UseSetup(ctx context.Context, token, email, name string, from Or
 
 // useLink uses the link of a token up in the running transaction. It locks and returns the user whom the link is for. For the first
 // administrator it calls lockFirstUser and returns a user without an id.
-func (u *Users) useLink(ctx context.Context, token string) (user User, err error) {
-	row, err := u.liveLink(ctx, token)
+func (ls *Links) useLink(ctx context.Context, token string) (user User, err error) {
+	row, err := ls.liveLink(ctx, token)
 	if err != nil {
 		return user, err
 	}
 	if row.UserID == "" {
-		err = u.lockFirstUser(ctx)
+		err = ls.rows.lockFirstUser(ctx)
 	} else {
-		user, err = u.lockUser(ctx, "id = ?", row.UserID)
+		user, err = ls.rows.lockUser(ctx, "id = ?", row.UserID)
 	}
 	if err == nil && user.Disabled {
 		err = errDisabled()
@@ -166,7 +175,7 @@ func (u *Users) useLink(ctx context.Context, token string) (user User, err error
 	if err != nil {
 		return user, err
 	}
-	done := u.cfg.Store.Writer(ctx).Where("hash = ?", row.Hash).Delete(&setupLink{})
+	done := ls.cfg.Store.Writer(ctx).Where("hash = ?", row.Hash).Delete(&setupLink{})
 	if done.Error == nil && done.RowsAffected == 0 {
 		return user, errLink()
 	}
@@ -174,9 +183,9 @@ func (u *Users) useLink(ctx context.Context, token string) (user User, err error
 }
 
 // failedLink counts and notes an attempt with a set-up link that is no good. Other errors are not the link's.
-func (u *Users) failedLink(ctx context.Context, from Origin, err error) {
+func (ls *Links) failedLink(ctx context.Context, from Origin, err error) {
 	if fault.CodeOf(err) == fault.CodeOf(errLink()) {
-		u.recordFailure(ctx, from, ViaSession, EventSetupLinkOpened, "", err)
+		ls.sessions.recordFailure(ctx, from, ViaSession, EventSetupLinkOpened, "", err)
 	}
 }
 
@@ -203,15 +212,15 @@ func (u *Users) createFirstAdmin(ctx context.Context, email, name string) (User,
 	if made.Error != nil {
 		return user, made.Error
 	}
-	return user, u.recordFor(ctx, user, Event{Action: EventUserCreated, TargetID: user.ID, Detail: "role: " + string(Admin)})
+	return user, u.Journal.recordFor(ctx, user, Event{Action: EventUserCreated, TargetID: user.ID, Detail: "role: " + string(Admin)})
 }
 
-func (u *Users) liveLink(ctx context.Context, token string) (row setupLink, err error) {
+func (ls *Links) liveLink(ctx context.Context, token string) (row setupLink, err error) {
 	if len(token) != sessionChars {
 		return row, errLink()
 	}
 	var rows []setupLink
-	err = u.cfg.Store.DB(ctx).Where("hash = ? AND expires_at > ?", secret.HashToken(token), u.cfg.Now().UnixMilli()).Find(&rows).Error
+	err = ls.cfg.Store.DB(ctx).Where("hash = ? AND expires_at > ?", secret.HashToken(token), ls.cfg.Now().UnixMilli()).Find(&rows).Error
 	if err == nil && len(rows) == 0 {
 		err = errLink()
 	}

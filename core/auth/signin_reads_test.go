@@ -30,18 +30,18 @@ func TestSignInReadsItsUserOnce(t *testing.T) {
 		if reads["passkeys"] != 2 {
 			t.Errorf("a registration reads the passkeys %d times", reads["passkeys"])
 		}
-		options, err := u.BeginLogin(t.Context(), c, client)
+		options, err := u.Passkeys.BeginLogin(t.Context(), c, client)
 		must(t, err)
 		answer := a.Get(t, options)
-		link, err := u.UserLink(t.Context(), p.User.ID)
+		link, err := u.Links.CreateForUser(t.Context(), p.User.ID)
 		must(t, err)
-		_, key, err := u.CreateKey(t.Context(), p, auth.NewKey{})
+		_, key, err := u.Keys.Create(t.Context(), p, auth.NewKey{})
 		must(t, err)
 		for name, signIn := range map[string]func() error{
-			"passkey":           func() error { _, _, err := u.FinishLogin(t.Context(), c, answer, client); return err },
-			"set-up link":       func() error { _, _, err := u.UseSetup(t.Context(), link, "", "", client); return err },
-			"API key":           func() error { _, _, err := u.Exchange(t.Context(), key, client); return err },
-			"account elsewhere": func() error { _, err := u.SignInLinked(t.Context(), p.User.ID, client); return err },
+			"passkey":           func() error { _, _, err := u.Passkeys.FinishLogin(t.Context(), c, answer, client); return err },
+			"set-up link":       func() error { _, _, err := u.Links.Use(t.Context(), link, "", "", client); return err },
+			"API key":           func() error { _, _, err := u.Sessions.Exchange(t.Context(), key, client); return err },
+			"account elsewhere": func() error { _, err := u.Sessions.BeginLinked(t.Context(), p.User.ID, client); return err },
 		} {
 			clear(reads)
 			must(t, signIn())

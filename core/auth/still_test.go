@@ -17,14 +17,14 @@ func TestStill(t *testing.T) {
 		must(t, err)
 		user, key, err := users.Create(ctx, "a@example.com", "A", auth.Admin)
 		must(t, err)
-		session, _, err := users.Exchange(ctx, key, auth.Origin{Address: "127.0.0.1"})
+		session, _, err := users.Sessions.Exchange(ctx, key, auth.Origin{Address: "127.0.0.1"})
 		must(t, err)
 		_, byKey := decide(t, g, httpd.Admin, request(bearer(key)))
 		_, bySession := decide(t, g, httpd.Admin, request(cookie(session)))
 		if !byKey.Still() || !bySession.Still() {
 			t.Fatal("nothing has changed")
 		}
-		must(t, users.EndSession(ctx, bySession.SessionID))
+		must(t, users.Sessions.End(ctx, bySession.SessionID))
 		if !byKey.Still() || bySession.Still() {
 			t.Error("the session has ended")
 		}
@@ -35,7 +35,7 @@ func TestStill(t *testing.T) {
 			t.Error("the user is no administrator any more")
 		}
 		_, byKey = decide(t, g, httpd.APIKey, request(bearer(key)))
-		must(t, users.RevokeKey(ctx, byKey, byKey.KeyID))
+		must(t, users.Keys.Revoke(ctx, byKey, byKey.KeyID))
 		if byKey.Still() {
 			t.Error("the key is revoked")
 		}

@@ -15,11 +15,11 @@ func tooMany(wait time.Duration) error {
 
 // badKey counts wrong API keys. After too many of them the answer says only that. A right key is always taken: whoever
 // shares an address with one who guesses is not shut out, and no number of guesses finds 256 bits.
-func (u *Users) badKey(addr string, err error) error {
+func (ks *Keys) badKey(addr string, err error) error {
 	if fault.CodeOf(err) != codeKey {
 		return err
 	}
-	if wait, ok := u.badKeys.Take(limit.Client(addr)); !ok {
+	if wait, ok := ks.wrong.Take(limit.Client(addr)); !ok {
 		return tooMany(wait)
 	}
 	return err

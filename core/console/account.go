@@ -77,7 +77,7 @@ func (c *Console) showAccountPage(gc *gin.Context) {
 
 func (c *Console) showAccount(gc *gin.Context, status int, a accountView) {
 	v := c.kit.View(gc, "account.title")
-	a.Scopes = c.cfg.Users.Scopes()
+	a.Scopes = c.cfg.Users.Keys.Scopes()
 	if err := c.fillAccount(gc.Request.Context(), gc, &a); err != nil {
 		c.kit.Fail(gc, err)
 		return
@@ -91,13 +91,13 @@ func (c *Console) fillAccount(ctx context.Context, gc *gin.Context, a *accountVi
 	if !p.HasAccount() {
 		return nil
 	}
-	if a.Passkeys, err = c.cfg.Users.Passkeys(ctx, p.User.ID); err != nil {
+	if a.Passkeys, err = c.cfg.Users.Passkeys.List(ctx, p.User.ID); err != nil {
 		return err
 	}
-	if a.Keys, err = c.cfg.Users.Keys(ctx, p.User.ID); err != nil {
+	if a.Keys, err = c.cfg.Users.Keys.List(ctx, p.User.ID); err != nil {
 		return err
 	}
-	a.Sessions, err = c.cfg.Users.Sessions(ctx, p.User.ID)
+	a.Sessions, err = c.cfg.Users.Sessions.List(ctx, p.User.ID)
 	return err
 }
 
@@ -112,19 +112,19 @@ func (c *Console) afterAccount(gc *gin.Context, err error, part, textID string, 
 
 func (c *Console) renamePasskey(gc *gin.Context) {
 	ctx := gc.Request.Context()
-	p, err := c.cfg.Users.RenamePasskey(ctx, auth.From(ctx), gc.Param("id"), gc.PostForm("name"))
+	p, err := c.cfg.Users.Passkeys.Rename(ctx, auth.From(ctx), gc.Param("id"), gc.PostForm("name"))
 	c.afterAccount(gc, err, "#passkeys", "account.passkey.renamed", "Name", p.Name)
 }
 
 func (c *Console) revokePasskey(gc *gin.Context) {
 	ctx := gc.Request.Context()
 	p, id := auth.From(ctx), gc.Param("id")
-	list, err := c.cfg.Users.Passkeys(ctx, p.User.ID)
+	list, err := c.cfg.Users.Passkeys.List(ctx, p.User.ID)
 	if i := slices.IndexFunc(list, func(k auth.Passkey) bool { return k.ID == id }); err == nil && i >= 0 {
 		err = ui.CheckTypedName(gc, list[i].Name)
 	}
 	if err == nil {
-		err = c.cfg.Users.RevokePasskey(ctx, p, id)
+		err = c.cfg.Users.Passkeys.Revoke(ctx, p, id)
 	}
 	c.afterAccount(gc, err, "#passkeys", "account.passkey.revoked")
 }
@@ -154,7 +154,7 @@ func (c *Console) createKey(gc *gin.Context) {
 	var key auth.Key
 	var text string
 	if err == nil {
-		key, text, err = c.cfg.Users.CreateKey(ctx, auth.From(ctx), k)
+		key, text, err = c.cfg.Users.Keys.Create(ctx, auth.From(ctx), k)
 	}
 	if err != nil {
 		if form, ok := c.kit.ReadForm(gc, err); ok {
@@ -167,7 +167,7 @@ func (c *Console) createKey(gc *gin.Context) {
 
 func (c *Console) revealKey(gc *gin.Context) {
 	ctx := gc.Request.Context()
-	text, err := c.cfg.Users.RevealKey(ctx, auth.From(ctx), gc.Param("id"))
+	text, err := c.cfg.Users.Keys.Reveal(ctx, auth.From(ctx), gc.Param("id"))
 	c.showSecret(gc, gc.Param("id"), text, err)
 }
 
@@ -188,24 +188,24 @@ func (c *Console) showSecret(gc *gin.Context, name, text string, err error) {
 func (c *Console) revokeKey(gc *gin.Context) {
 	ctx := gc.Request.Context()
 	p, id := auth.From(ctx), gc.Param("id")
-	list, err := c.cfg.Users.Keys(ctx, p.User.ID)
+	list, err := c.cfg.Users.Keys.List(ctx, p.User.ID)
 	if i := slices.IndexFunc(list, func(k auth.Key) bool { return k.ID == id }); err == nil && i >= 0 {
 		err = ui.CheckTypedName(gc, list[i].Name)
 	}
 	if err == nil {
-		err = c.cfg.Users.RevokeKey(ctx, p, id)
+		err = c.cfg.Users.Keys.Revoke(ctx, p, id)
 	}
 	c.afterAccount(gc, err, "#keys", "account.key.revoked")
 }
 
 func (c *Console) endSession(gc *gin.Context) {
 	ctx := gc.Request.Context()
-	c.afterAccount(gc, c.cfg.Users.EndOwnSession(ctx, auth.From(ctx), gc.Param("id")), "#sessions", "account.session.ended")
+	c.afterAccount(gc, c.cfg.Users.Sessions.EndOwn(ctx, auth.From(ctx), gc.Param("id")), "#sessions", "account.session.ended")
 }
 
 func (c *Console) endOtherSessions(gc *gin.Context) {
 	ctx := gc.Request.Context()
-	_, err := c.cfg.Users.EndOtherSessions(ctx, auth.From(ctx))
+	_, err := c.cfg.Users.Sessions.EndOthers(ctx, auth.From(ctx))
 	c.afterAccount(gc, err, "#sessions", "account.sessions.ended")
 }
 

@@ -38,8 +38,8 @@ func (c *Console) showAudit(gc *gin.Context) {
 	}
 	var next string
 	var err error
-	if a.Events, next, err = c.cfg.Users.Events(gc.Request.Context(), f); err == nil {
-		a.Actions, err = c.cfg.Users.Actions(gc.Request.Context())
+	if a.Events, next, err = c.cfg.Users.Journal.Events(gc.Request.Context(), f); err == nil {
+		a.Actions, err = c.cfg.Users.Journal.Actions(gc.Request.Context())
 	}
 	if err != nil {
 		c.kit.Fail(gc, err)

@@ -169,7 +169,7 @@ func TestOrderOfProviders(t *testing.T) {
 // Each end of a change says what is true afterwards.
 func TestOutcomesOfChanges(t *testing.T) {
 	s := newSite(t)
-	link, err := s.users.FirstLink(t.Context())
+	link, err := s.users.Links.CreateFirst(t.Context())
 	must(t, err)
 	if link != "" {
 		t.Fatal("there is no user")

@@ -165,7 +165,7 @@ func TestSetup(t *testing.T) {
 	s := newSite(t)
 	users, err := s.users.List(t.Context())
 	must(t, err)
-	token, err := s.users.UserLink(t.Context(), users[0].ID)
+	token, err := s.users.Links.CreateForUser(t.Context(), users[0].ID)
 	must(t, err)
 	v := s.visitor()
 	v.Get("/system/setup?token="+token).Says(t, "This link signs you in once")

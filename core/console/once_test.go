@@ -17,7 +17,7 @@ func (s *site) confirmed(email string) *webtest.Browser {
 	v := s.visitor()
 	for _, u := range users {
 		if u.Email == email {
-			link, err := s.users.UserLink(s.t.Context(), u.ID)
+			link, err := s.users.Links.CreateForUser(s.t.Context(), u.ID)
 			must(s.t, err)
 			if p := v.Post("/system/setup", "token", link); p.Status != http.StatusSeeOther {
 				s.t.Fatalf("set-up: status %d", p.Status)
@@ -48,7 +48,7 @@ func TestInvitation(t *testing.T) {
 	users, err := s.users.List(t.Context())
 	must(t, err)
 	invited := users[len(users)-1]
-	keys, err := s.users.Keys(t.Context(), invited.ID)
+	keys, err := s.users.Keys.List(t.Context(), invited.ID)
 	must(t, err)
 	if invited.Email != "new@example.com" || invited.Role != auth.Member || len(keys) != 0 {
 		t.Errorf("invited %+v with %d keys", invited, len(keys))

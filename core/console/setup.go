@@ -27,7 +27,7 @@ type setupView struct {
 func (c *Console) showSetup(gc *gin.Context) {
 	v := c.kit.View(gc, "setup.title")
 	page, status := setupView{Token: gc.Query("token")}, http.StatusOK
-	first, err := c.cfg.Users.SetupFirst(gc.Request.Context(), page.Token)
+	first, err := c.cfg.Users.Links.IsFirst(gc.Request.Context(), page.Token)
 	if err != nil {
 		e := fault.As(err)
 		page.Dead, page.Failure, status = true, v.Fault(e), fault.StatusOf(e)
@@ -45,7 +45,7 @@ func (c *Console) useSetup(gc *gin.Context) {
 		return
 	}
 	page := setupView{Token: gc.PostForm("token"), Email: gc.PostForm("email"), Name: gc.PostForm("name")}
-	cookie, _, err := c.cfg.Users.UseSetup(gc.Request.Context(), page.Token, page.Email, page.Name, auth.OriginFrom(gc))
+	cookie, _, err := c.cfg.Users.Links.Use(gc.Request.Context(), page.Token, page.Email, page.Name, auth.OriginFrom(gc))
 	if err != nil {
 		e := fault.As(err)
 		v := c.kit.View(gc, "setup.title")
@@ -77,7 +77,7 @@ func (c *Console) lookAround(gc *gin.Context) {
 
 // firstAdministrator leads somebody who is here without an account to the page that makes the first administrator.
 func (c *Console) firstAdministrator(gc *gin.Context) {
-	token, err := c.cfg.Users.FirstLink(gc.Request.Context())
+	token, err := c.cfg.Users.Links.CreateFirst(gc.Request.Context())
 	if err == nil && token == "" {
 		err = fault.New(fault.Conflict, "There is an administrator already: sign in.")
 	}

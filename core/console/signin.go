@@ -73,7 +73,7 @@ func (c *Console) signInByKey(gc *gin.Context) {
 		return
 	}
 	next := ui.LocalPath(gc.PostForm("next"))
-	cookie, _, err := c.cfg.Users.Exchange(gc.Request.Context(), gc.PostForm("key"), auth.OriginFrom(gc))
+	cookie, _, err := c.cfg.Users.Sessions.Exchange(gc.Request.Context(), gc.PostForm("key"), auth.OriginFrom(gc))
 	if err != nil {
 		e := fault.As(err)
 		v := c.kit.View(gc, "signin.title")
@@ -92,7 +92,7 @@ func (c *Console) signOut(gc *gin.Context) {
 		c.kit.Fail(gc, err)
 		return
 	}
-	if err := c.cfg.Users.SignOut(gc.Request.Context(), sessionOf(gc)); err != nil {
+	if err := c.cfg.Users.Sessions.SignOut(gc.Request.Context(), sessionOf(gc)); err != nil {
 		c.kit.Fail(gc, err)
 		return
 	}

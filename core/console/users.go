@@ -110,7 +110,7 @@ func (c *Console) linkUser(gc *gin.Context) {
 		c.refuseUser(gc, err)
 		return
 	}
-	token, err := c.cfg.Users.UserLink(ctx, user.ID)
+	token, err := c.cfg.Users.Links.CreateForUser(ctx, user.ID)
 	if err != nil {
 		c.refuseUser(gc, err)
 		return

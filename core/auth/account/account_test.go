@@ -22,7 +22,7 @@ func TestFromFirstStartToSignIn(t *testing.T) {
 			meta["passkeys"].(dict)["available"] != true {
 			t.Fatalf("got %v", meta)
 		}
-		token, err := s.users.FirstLink(t.Context())
+		token, err := s.users.Links.CreateFirst(t.Context())
 		must(t, err)
 		b := s.browser()
 		if got := b.want(200, "", "POST", "/setup/check", dict{"token": token}); got["first"] != true {

@@ -13,7 +13,7 @@ func TestCrossSite(t *testing.T) {
 	each(t, closed(), func(t *testing.T, s *server) {
 		b := s.setUp()
 		key := b.want(201, "", "POST", "/api-keys", dict{})["apiKey"].(string)
-		token, err := s.users.UserLink(t.Context(), b.want(200, "", "GET", "/auth/session", nil)["user"].(dict)["id"].(string))
+		token, err := s.users.Links.CreateForUser(t.Context(), b.want(200, "", "GET", "/auth/session", nil)["user"].(dict)["id"].(string))
 		must(t, err)
 		for _, h := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"},
 			{"Origin", "null"}} {
@@ -162,7 +162,7 @@ func TestHeadersAreNotWritten(t *testing.T) {
 func TestDeveloperSession(t *testing.T) {
 	each(t, auth.Access{}, func(t *testing.T, s *server) {
 		s.browser().want(401, "unauthorized", "GET", "/users", nil)
-		link, err := s.users.FirstLink(t.Context())
+		link, err := s.users.Links.CreateFirst(t.Context())
 		must(t, err)
 		b := s.browser()
 		s.browser("Sec-Fetch-Site", "cross-site").want(403, "forbidden", "POST", "/setup/look-around", dict{"token": link})
@@ -192,7 +192,7 @@ func TestDeveloperSession(t *testing.T) {
 // TestDeveloperSessionIsSignedOut: it ends where other sessions end.
 func TestDeveloperSessionIsSignedOut(t *testing.T) {
 	each(t, auth.Access{}, func(t *testing.T, s *server) {
-		link, err := s.users.FirstLink(t.Context())
+		link, err := s.users.Links.CreateFirst(t.Context())
 		must(t, err)
 		b := s.browser()
 		b.want(200, "", "POST", "/setup/look-around", dict{"token": link})
@@ -207,7 +207,7 @@ func TestLookAroundIsForTheFirstLink(t *testing.T) {
 	each(t, auth.Access{}, func(t *testing.T, s *server) {
 		user, _, err := s.users.Create(t.Context(), "ann@example.com", "Ann", auth.Admin)
 		must(t, err)
-		link, err := s.users.UserLink(t.Context(), user.ID)
+		link, err := s.users.Links.CreateForUser(t.Context(), user.ID)
 		must(t, err)
 		s.browser().want(409, "conflict", "POST", "/setup/look-around", dict{"token": link})
 		s.browser().want(200, "", "POST", "/setup", dict{"token": link})

@@ -76,7 +76,7 @@ func (s *Sets) Audit(a *api.API, base string) {
 		ID: "list-audit", Method: http.MethodGet, Path: base + "/audit", Policy: httpd.Admin, Tag: tagUsers, Summary: "Who changed or saw what",
 		Description: "The newest first, for 400 days.",
 	}, unscopedOnly(func(ctx context.Context, in *eventInput) (*eventList, error) {
-		rows, next, err := s.cfg.Users.Events(ctx, in.eventFilter())
+		rows, next, err := s.cfg.Users.Journal.Events(ctx, in.eventFilter())
 		out := &eventList{}
 		out.Body.NextCursor, out.Body.Events = optionalText(next), make([]Event, len(rows))
 		for i := range rows {
@@ -118,7 +118,7 @@ func (s *Sets) exportAudit(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	rows, next, err := s.cfg.Users.Events(c.Request.Context(), f)
+	rows, next, err := s.cfg.Users.Journal.Events(c.Request.Context(), f)
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
@@ -129,7 +129,7 @@ func (s *Sets) exportAudit(c *gin.Context) {
 			break
 		}
 		f.Cursor = next
-		rows, next, err = s.cfg.Users.Events(c.Request.Context(), f)
+		rows, next, err = s.cfg.Users.Journal.Events(c.Request.Context(), f)
 	}
 	if err != nil {
 		file.Abort(err)

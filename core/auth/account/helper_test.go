@@ -134,7 +134,7 @@ func (b *browser) want(status int, code, method, path string, body any) map[stri
 // setUp makes the first administrator by the link.
 func (s *server) setUp() *browser {
 	s.t.Helper()
-	token, err := s.users.FirstLink(s.t.Context())
+	token, err := s.users.Links.CreateFirst(s.t.Context())
 	must(s.t, err)
 	b := s.browser()
 	b.want(200, "", "POST", "/setup", map[string]string{"token": token, "email": "ann@example.com", "name": "Ann"})

@@ -54,7 +54,7 @@ func (s *Sets) OwnKeys(a *api.API, base string, scopes ...string) {
 		ID: "create-own-api-key", Method: http.MethodPost, Path: at, Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount,
 		Summary: "Create an API key", Errors: []int{409},
 	}, func(ctx context.Context, in *summaryInput) (*summaryMade, error) {
-		k, key, err := s.cfg.Users.CreateKey(ctx, principalFrom(ctx), auth.NewKey{Name: in.Body.Name, Scopes: scopes})
+		k, key, err := s.cfg.Users.Keys.Create(ctx, principalFrom(ctx), auth.NewKey{Name: in.Body.Name, Scopes: scopes})
 		out := &summaryMade{}
 		out.Body.Item, out.Body.APIKey = summaryOf(k, key), key
 		return out, err
@@ -63,7 +63,7 @@ func (s *Sets) OwnKeys(a *api.API, base string, scopes ...string) {
 		ID: "revoke-own-api-key", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount,
 		Summary: "Revoke an API key", Description: "Answers with those that are left.", Errors: []int{404},
 	}, func(ctx context.Context, in *ID) (*summaryList, error) {
-		if err := s.cfg.Users.RevokeKey(ctx, principalFrom(ctx), in.ID); err != nil {
+		if err := s.cfg.Users.Keys.Revoke(ctx, principalFrom(ctx), in.ID); err != nil {
 			return nil, err
 		}
 		return s.keySummaries(ctx)
@@ -71,7 +71,7 @@ func (s *Sets) OwnKeys(a *api.API, base string, scopes ...string) {
 }
 
 func (s *Sets) keySummaries(ctx context.Context) (*summaryList, error) {
-	keys, texts, err := s.cfg.Users.OpenKeys(ctx, principalFrom(ctx))
+	keys, texts, err := s.cfg.Users.Keys.RevealAll(ctx, principalFrom(ctx))
 	out := &summaryList{}
 	out.Body.Items = make([]KeySummary, len(keys))
 	for i, k := range keys {

@@ -61,7 +61,7 @@ func (s *Sets) Passkeys(a *api.API, base string) {
 		ID: "list-passkeys", Method: http.MethodGet, Path: at, Policy: httpd.Session, Tag: tagAccount, Summary: "List own passkeys",
 		Description: "The newest first, revoked ones included.",
 	}, func(ctx context.Context, _ *struct{}) (*passkeyList, error) {
-		rows, err := s.cfg.Users.Passkeys(ctx, principalFrom(ctx).User.ID)
+		rows, err := s.cfg.Users.Passkeys.List(ctx, principalFrom(ctx).User.ID)
 		out := &passkeyList{}
 		out.Body.Passkeys = make([]Passkey, len(rows))
 		for i, p := range rows {
@@ -79,7 +79,7 @@ func (s *Sets) Passkeys(a *api.API, base string) {
 		if in.Body != nil {
 			name = in.Body.Name
 		}
-		options, err := s.cfg.Users.BeginRegistration(ctx, principalFrom(ctx), s.cfg.Access.Passkeys(in.httpRequest()), name)
+		options, err := s.cfg.Users.Passkeys.BeginRegistration(ctx, principalFrom(ctx), s.cfg.Access.Passkeys(in.httpRequest()), name)
 		return writeOptions(options, err)
 	})
 	api.Register(a, api.Operation{
@@ -87,14 +87,14 @@ func (s *Sets) Passkeys(a *api.API, base string) {
 		Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Keep a passkey",
 		Status: http.StatusCreated, BodyLimit: answerLimit, Errors: []int{409},
 	}, func(ctx context.Context, in *passkeyInput) (*passkeyOutput, error) {
-		p, err := s.cfg.Users.FinishRegistration(ctx, principalFrom(ctx), s.cfg.Access.Passkeys(in.httpRequest()), in.Body.Response)
+		p, err := s.cfg.Users.Passkeys.FinishRegistration(ctx, principalFrom(ctx), s.cfg.Access.Passkeys(in.httpRequest()), in.Body.Response)
 		return &passkeyOutput{passkeyOf(p)}, err
 	})
 	api.Register(a, api.Operation{
 		ID: "rename-passkey", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount,
 		Summary: "Rename an own passkey", Errors: []int{404},
 	}, func(ctx context.Context, in *passkeyRename) (*passkeyOutput, error) {
-		p, err := s.cfg.Users.RenamePasskey(ctx, principalFrom(ctx), in.ID.ID, in.Body.Name)
+		p, err := s.cfg.Users.Passkeys.Rename(ctx, principalFrom(ctx), in.ID.ID, in.Body.Name)
 		return &passkeyOutput{passkeyOf(p)}, err
 	})
 	api.Register(a, api.Operation{
@@ -103,7 +103,7 @@ func (s *Sets) Passkeys(a *api.API, base string) {
 		Description: "Other sessions that began with it end. The last one cannot be revoked.", Status: http.StatusNoContent,
 		Errors: []int{404, 409},
 	}, func(ctx context.Context, in *ID) (*none, error) {
-		return emptyAnswer(s.cfg.Users.RevokePasskey(ctx, principalFrom(ctx), in.ID))
+		return emptyAnswer(s.cfg.Users.Passkeys.Revoke(ctx, principalFrom(ctx), in.ID))
 	})
 }
 
@@ -162,7 +162,7 @@ func (s *Sets) Keys(a *api.API, base string) {
 		ID: "list-api-keys", Method: http.MethodGet, Path: at, Policy: httpd.APIKey, Tag: tagAccount, Summary: "List own API keys",
 		Description: "The newest first, masked, revoked ones included.",
 	}, func(ctx context.Context, _ *struct{}) (*keyList, error) {
-		rows, err := s.cfg.Users.Keys(ctx, principalFrom(ctx).User.ID)
+		rows, err := s.cfg.Users.Keys.List(ctx, principalFrom(ctx).User.ID)
 		out := &keyList{}
 		out.Body.APIKeys = make([]Key, len(rows))
 		for i, k := range rows {
@@ -180,7 +180,7 @@ func (s *Sets) Keys(a *api.API, base string) {
 		Description: "It and the sessions that were exchanged from it end at once. Administrators may revoke everybody's.",
 		Status:      http.StatusNoContent, Errors: []int{404},
 	}, func(ctx context.Context, in *ID) (*none, error) {
-		return emptyAnswer(s.cfg.Users.RevokeKey(ctx, principalFrom(ctx), in.ID))
+		return emptyAnswer(s.cfg.Users.Keys.Revoke(ctx, principalFrom(ctx), in.ID))
 	})
 	api.Register(a, api.Operation{
 		ID: "reveal-api-key", Method: http.MethodPost, Path: at + "/{id}/reveal", Policy: httpd.Session, Audit: httpd.Unaudited, Confirm: true,
@@ -189,7 +189,7 @@ func (s *Sets) Keys(a *api.API, base string) {
 	}, func(ctx context.Context, in *ID) (*keyText, error) {
 		out := &keyText{}
 		var err error
-		out.Body.APIKey, err = s.cfg.Users.RevealKey(ctx, principalFrom(ctx), in.ID)
+		out.Body.APIKey, err = s.cfg.Users.Keys.Reveal(ctx, principalFrom(ctx), in.ID)
 		return out, err
 	})
 }
@@ -202,7 +202,7 @@ func (s *Sets) createKey(ctx context.Context, in *keyInput) (*keyOutput, error) 
 		}
 		ask.ExpiresAt = *in.Body.ExpiresAt
 	}
-	k, key, err := s.cfg.Users.CreateKey(ctx, principalFrom(ctx), ask)
+	k, key, err := s.cfg.Users.Keys.Create(ctx, principalFrom(ctx), ask)
 	return &keyOutput{MadeKey{key, keyOf(k)}}, err
 }
 
@@ -245,7 +245,7 @@ func (s *Sets) Sessions(a *api.API, base string) {
 		if err != nil {
 			return nil, err
 		}
-		return emptyAnswer(s.cfg.Users.EndOwnSession(ctx, p, in.ID))
+		return emptyAnswer(s.cfg.Users.Sessions.EndOwn(ctx, p, in.ID))
 	})
 	api.Register(a, api.Operation{
 		ID: "revoke-other-sessions", Method: http.MethodPost, Path: at + "/revoke-others", Policy: httpd.APIKey, Audit: httpd.Unaudited,
@@ -256,7 +256,7 @@ func (s *Sets) Sessions(a *api.API, base string) {
 			return nil, err
 		}
 		out := &revokedOutput{}
-		out.Body.Revoked, err = s.cfg.Users.EndOtherSessions(ctx, p)
+		out.Body.Revoked, err = s.cfg.Users.Sessions.EndOthers(ctx, p)
 		return out, err
 	})
 }
@@ -266,7 +266,7 @@ func (s *Sets) listSessions(ctx context.Context, _ *struct{}) (*sessionList, err
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.cfg.Users.Sessions(ctx, p.User.ID)
+	rows, err := s.cfg.Users.Sessions.List(ctx, p.User.ID)
 	out := &sessionList{}
 	out.Body.Sessions = make([]SessionInfo, len(rows))
 	for i, r := range rows {

@@ -97,7 +97,7 @@ func (s *Sets) Auth(a *api.API, base string) {
 		Description: "What deletes passkeys, shows secrets or changes users needs a check of the last ten minutes. Null: there is one already. Else as for a sign-in.",
 		Errors:      []int{409},
 	}, func(ctx context.Context, in *requestInput) (*optionsOutput, error) {
-		options, err := s.cfg.Users.BeginCheck(ctx, principalFrom(ctx), s.cfg.Access.Passkeys(in.httpRequest()))
+		options, err := s.cfg.Users.Passkeys.BeginCheck(ctx, principalFrom(ctx), s.cfg.Access.Passkeys(in.httpRequest()))
 		return writeOptions(options, err)
 	})
 	api.Register(a, api.Operation{
@@ -105,7 +105,7 @@ func (s *Sets) Auth(a *api.API, base string) {
 		Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Confirm with a passkey",
 		BodyLimit: answerLimit, Status: http.StatusNoContent, Errors: []int{409},
 	}, func(ctx context.Context, in *passkeyInput) (*none, error) {
-		return emptyAnswer(s.cfg.Users.FinishCheck(ctx, principalFrom(ctx), s.cfg.Access.Passkeys(in.httpRequest()), in.Body.Response))
+		return emptyAnswer(s.cfg.Users.Passkeys.FinishCheck(ctx, principalFrom(ctx), s.cfg.Access.Passkeys(in.httpRequest()), in.Body.Response))
 	})
 	api.Register(a, api.Operation{
 		ID: "get-session", Method: http.MethodGet, Path: base + "/auth/session", Policy: httpd.APIKey, Scoped: true, Tag: tagSignIn,
@@ -130,7 +130,7 @@ func (s *Sets) loginOptions(ctx context.Context, in *requestInput) (*optionsOutp
 	if err := s.cfg.Access.SameSite(in.httpRequest()); err != nil {
 		return nil, err
 	}
-	options, err := s.cfg.Users.BeginLogin(ctx, s.cfg.Access.Passkeys(in.httpRequest()), in.signInOrigin())
+	options, err := s.cfg.Users.Passkeys.BeginLogin(ctx, s.cfg.Access.Passkeys(in.httpRequest()), in.signInOrigin())
 	return writeOptions(options, err)
 }
 
@@ -147,7 +147,7 @@ func (s *Sets) loginVerify(ctx context.Context, in *passkeyInput) (*signedIn, er
 	if err := s.cfg.Access.SameSite(in.httpRequest()); err != nil {
 		return nil, err
 	}
-	cookie, p, err := s.cfg.Users.FinishLogin(ctx, s.cfg.Access.Passkeys(in.httpRequest()), in.Body.Response, in.signInOrigin())
+	cookie, p, err := s.cfg.Users.Passkeys.FinishLogin(ctx, s.cfg.Access.Passkeys(in.httpRequest()), in.Body.Response, in.signInOrigin())
 	return s.answerSignIn(&in.Request, cookie, p, err)
 }
 
@@ -155,7 +155,7 @@ func (s *Sets) exchangeKey(ctx context.Context, in *sessionInput) (*signedIn, er
 	if err := s.cfg.Access.SameSite(in.httpRequest()); err != nil {
 		return nil, err
 	}
-	cookie, p, err := s.cfg.Users.Exchange(ctx, in.Body.APIKey, in.signInOrigin())
+	cookie, p, err := s.cfg.Users.Sessions.Exchange(ctx, in.Body.APIKey, in.signInOrigin())
 	return s.answerSignIn(&in.Request, cookie, p, err)
 }
 
@@ -171,7 +171,7 @@ func (s *Sets) signOut(ctx context.Context, in *requestInput) (*signedOut, error
 		return nil, err
 	}
 	for _, c := range in.httpRequest().CookiesNamed(auth.SessionCookie) {
-		if err := s.cfg.Users.SignOut(ctx, c.Value); err != nil {
+		if err := s.cfg.Users.Sessions.SignOut(ctx, c.Value); err != nil {
 			return nil, err
 		}
 	}
@@ -213,7 +213,7 @@ func (s *Sets) Setup(a *api.API, base string) {
 		}
 		out := &setupState{}
 		var err error
-		out.Body.First, err = s.cfg.Users.SetupFirst(ctx, in.Body.Token)
+		out.Body.First, err = s.cfg.Users.Links.IsFirst(ctx, in.Body.Token)
 		return out, err
 	})
 	api.Register(a, api.Operation{
@@ -224,7 +224,7 @@ func (s *Sets) Setup(a *api.API, base string) {
 		if err := s.cfg.Access.SameSite(in.httpRequest()); err != nil {
 			return nil, err
 		}
-		cookie, p, err := s.cfg.Users.UseSetup(ctx, in.Body.Token, in.Body.Email, in.Body.Name, in.signInOrigin())
+		cookie, p, err := s.cfg.Users.Links.Use(ctx, in.Body.Token, in.Body.Email, in.Body.Name, in.signInOrigin())
 		return s.answerSignIn(&in.Request, cookie, p, err)
 	})
 	api.Register(a, api.Operation{

@@ -114,7 +114,7 @@ func (s *Sets) createUser(ctx context.Context, in *userInput) (*userMade, error)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := s.cfg.Users.Keys(ctx, u.ID)
+	keys, err := s.cfg.Users.Keys.List(ctx, u.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (s *Sets) createUser(ctx context.Context, in *userInput) (*userMade, error)
 }
 
 func (s *Sets) createLink(ctx context.Context, in *linkInput) (*linkOutput, error) {
-	token, err := s.cfg.Users.UserLink(ctx, in.ID.ID)
+	token, err := s.cfg.Users.Links.CreateForUser(ctx, in.ID.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -100,9 +100,9 @@ func TestSeveralAccounts(t *testing.T) {
 // cookieOf returns a session of Ada or Bob.
 func (s *server) cookieOf(key string) string {
 	s.Helper()
-	link, err := s.users.UserLink(s.Context(), s.userOf(key).ID)
+	link, err := s.users.Links.CreateForUser(s.Context(), s.userOf(key).ID)
 	must(s, err)
-	cookie, _, err := s.users.UseSetup(s.Context(), link, "", "", from)
+	cookie, _, err := s.users.Links.Use(s.Context(), link, "", "", from)
 	must(s, err)
 	return cookie
 }

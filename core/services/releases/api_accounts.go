@@ -161,7 +161,7 @@ func (s *Service) unlinkAccount(ctx context.Context, a own.Account, all []own.Ac
 		return err
 	}
 	if a.SignIn {
-		if err := s.cfg.Users.EndLinkedSessions(ctx, a.UserID); err != nil {
+		if err := s.cfg.Users.Sessions.EndLinked(ctx, a.UserID); err != nil {
 			return err
 		}
 	}

@@ -127,7 +127,7 @@ func (s *Service) addFeedToken(ctx context.Context, in *feedTokenInput) (*feedTo
 	if err != nil {
 		return nil, err
 	}
-	if err := s.cfg.Users.CheckNewWayIn(ctx, auth.From(ctx)); err != nil {
+	if err := s.cfg.Users.Passkeys.CheckNewWayIn(ctx, auth.From(ctx)); err != nil {
 		return nil, err
 	}
 	b := in.Body

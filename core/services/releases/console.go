@@ -155,7 +155,7 @@ func (s *Service) FeedTokens(ctx context.Context) ([]FeedToken, error) {
 
 // HasPasskey reports whether the caller has a passkey, which must be shown before a feed for readers is made.
 func (s *Service) HasPasskey(ctx context.Context) (bool, error) {
-	return s.cfg.Users.HasPasskey(ctx, auth.From(ctx).User.ID)
+	return s.cfg.Users.Passkeys.Has(ctx, auth.From(ctx).User.ID)
 }
 
 // AddFeedToken makes a feed for readers of the caller, who makes the request r.

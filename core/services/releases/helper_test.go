@@ -147,9 +147,9 @@ func (s *server) addPeople() {
 	ada, key, err := s.users.Create(ctx, "ada@example.com", "Ada", auth.Member)
 	must(s, err)
 	s.ada, s.adaID = key, ada.ID
-	link, err := s.users.UserLink(ctx, ada.ID)
+	link, err := s.users.Links.CreateForUser(ctx, ada.ID)
 	must(s, err)
-	s.adaCookie, _, err = s.users.UseSetup(ctx, link, "", "", auth.Origin{Address: "127.0.0.1"})
+	s.adaCookie, _, err = s.users.Links.Use(ctx, link, "", "", auth.Origin{Address: "127.0.0.1"})
 	must(s, err)
 	_, s.bob, err = s.users.Create(ctx, "bob@example.com", "Bob", auth.Member)
 	must(s, err)

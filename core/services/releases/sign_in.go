@@ -128,12 +128,12 @@ func (s *Service) BeginSignIn(ctx context.Context, p *auth.Principal, from auth.
 	if err != nil {
 		return out, err
 	}
-	if err := s.cfg.Users.CheckSignIn(from); err != nil {
+	if err := s.cfg.Users.Sessions.CheckAttempt(from); err != nil {
 		return out, err
 	}
 	userID, err := checkLinker(p)
 	if err == nil && userID != "" {
-		err = s.cfg.Users.CheckNewWayIn(ctx, p)
+		err = s.cfg.Users.Passkeys.CheckNewWayIn(ctx, p)
 	}
 	if err != nil {
 		return out, err
@@ -155,12 +155,12 @@ func (s *Service) BeginSignIn(ctx context.Context, p *auth.Principal, from auth.
 
 // FinishSignIn ends a sign-in: it begins a session for the user to whom the account is linked, or links it to the user who began.
 func (s *Service) FinishSignIn(ctx context.Context, p *auth.Principal, from auth.Origin, answer SignInAnswer) (out SignInResult, err error) {
-	if err := s.cfg.Users.CheckSignIn(from); err != nil {
+	if err := s.cfg.Users.Sessions.CheckAttempt(from); err != nil {
 		return out, err
 	}
 	defer func() {
 		if fault.CodeOf(err) == codeSignIn {
-			s.cfg.Users.FailSignIn(ctx, from, err)
+			s.cfg.Users.Sessions.FailLinked(ctx, from, err)
 		}
 	}()
 	host, st, err := s.signInHost()
@@ -241,7 +241,7 @@ func (s *Service) linkAccount(ctx context.Context, p *auth.Principal, host strin
 		if _, err := s.accounts.LockAll(ctx, p.User.ID); err != nil {
 			return err
 		}
-		if err := s.cfg.Users.LockOwner(ctx, p); err != nil {
+		if err := s.cfg.Users.Sessions.LockOwner(ctx, p); err != nil {
 			return err
 		}
 		_, err = s.saveAccount(ctx, p.User.ID, host, token, owner, true)
@@ -262,7 +262,7 @@ func (s *Service) signInAccount(ctx context.Context, set SignInSettings, host st
 				return err
 			}
 		}
-		if cookie, err = s.cfg.Users.SignInLinked(ctx, userID, from); err != nil {
+		if cookie, err = s.cfg.Users.Sessions.BeginLinked(ctx, userID, from); err != nil {
 			return err
 		}
 		_, err = s.saveAccount(ctx, userID, host, token, owner, true)

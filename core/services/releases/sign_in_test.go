@@ -30,9 +30,9 @@ func withSignIn(logins ...string) func(*releases.Settings) {
 // principal begins a session of a user and returns its principal.
 func (s *server) principal(key string) *auth.Principal {
 	s.Helper()
-	link, err := s.users.UserLink(s.Context(), s.userOf(key).ID)
+	link, err := s.users.Links.CreateForUser(s.Context(), s.userOf(key).ID)
 	must(s, err)
-	_, p, err := s.users.UseSetup(s.Context(), link, "", "", from)
+	_, p, err := s.users.Links.Use(s.Context(), link, "", "", from)
 	must(s, err)
 	return p
 }
@@ -88,7 +88,7 @@ func TestSignIn(t *testing.T) {
 		must(t, err)
 		req.AddCookie(auth.Cookie(in.Cookie, false))
 		if p, err := s.users.Recognise(s.access, req); err != nil || p.Via != auth.ViaLinked || p.Strong() || p.CheckedAt != 0 ||
-			s.users.RequireConfirmed(p) == nil {
+			s.users.Passkeys.RequireConfirmed(p) == nil {
 			t.Errorf("got %+v, %v", p, err)
 		}
 		// An account is of one user.
@@ -97,10 +97,10 @@ func TestSignIn(t *testing.T) {
 		_, err = s.comeBack(nil, bob)
 		s.wantCode(err, "sign_in_failed")
 		// The last way in stays: Ada has no passkey, and her API key goes.
-		keys, err := s.users.Keys(t.Context(), s.adaID)
+		keys, err := s.users.Keys.List(t.Context(), s.adaID)
 		must(t, err)
 		for _, k := range keys {
-			must(t, s.users.RevokeKey(t.Context(), s.principal(s.ada), k.ID))
+			must(t, s.users.Keys.Revoke(t.Context(), s.principal(s.ada), k.ID))
 		}
 		s.want(409, "last_github_connection_guard", in.Cookie, http.MethodDelete, tokenPath, nil)
 	}, withSignIn())
@@ -113,7 +113,7 @@ func TestLinkingWithASessionThatHasEnded(t *testing.T) {
 		must(t, s.users.Disable(t.Context(), email))
 		_, err := s.comeBack(p, codehost.OAuthToken{AccessToken: adaToken})
 		s.wantCode(err, "account_disabled")
-		_, err = s.users.ResetLink(t.Context(), email)
+		_, err = s.users.Links.Reset(t.Context(), email)
 		must(t, err)
 		_, err = s.comeBack(p, codehost.OAuthToken{AccessToken: adaToken})
 		s.wantCode(err, fault.Unauthorized)
@@ -276,9 +276,9 @@ func TestStolenSessionLinksNothing(t *testing.T) {
 	fresh, err := s.users.Recognise(s.access, req)
 	must(t, err)
 	fresh.CheckedAt = time.Now().UnixMilli()
-	options, err := s.users.BeginRegistration(t.Context(), fresh, able, "Laptop")
+	options, err := s.users.Passkeys.BeginRegistration(t.Context(), fresh, able, "Laptop")
 	must(t, err)
-	_, err = s.users.FinishRegistration(t.Context(), fresh, able, device.Create(t, options))
+	_, err = s.users.Passkeys.FinishRegistration(t.Context(), fresh, able, device.Create(t, options))
 	must(t, err)
 	stolen := s.principal(s.ada)
 	stolen.CheckedAt = 0

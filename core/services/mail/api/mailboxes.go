@@ -174,7 +174,7 @@ func (h *mailboxHandlers) creatorFrom(ctx context.Context) (mailbox.Caller, erro
 	if caller.Via != mailbox.ViaAPIKey {
 		return caller, nil
 	}
-	key, err := h.users.FindKey(ctx, auth.From(ctx).KeyID)
+	key, err := h.users.Keys.Find(ctx, auth.From(ctx).KeyID)
 	caller.KeyID, caller.KeyName, caller.KeyPrefix = key.ID, key.Name, key.Prefix
 	return caller, err
 }

@@ -53,7 +53,7 @@ func (c commands) createCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := r.Users.Record(command.Acting(cmd), "mail.mailboxes.create", box.ID, nil); err != nil {
+				if err := r.Users.Journal.Record(command.Acting(cmd), "mail.mailboxes.create", box.ID, nil); err != nil {
 					return err
 				}
 				if asJSON {

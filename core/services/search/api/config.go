@@ -29,5 +29,5 @@ type Config struct {
 
 // Sessions ends sign-ins.
 type Sessions interface {
-	EndSession(ctx context.Context, id string) error
+	End(ctx context.Context, id string) error
 }

@@ -112,7 +112,7 @@ type logoutAnswer struct {
 // endSession ends the session of the request. With an API key there is none to end.
 func (h *userHandlers) endSession(ctx context.Context, _ *struct{}) (*logoutAnswer, error) {
 	if p := auth.From(ctx); p.SessionID != "" && h.sessions != nil {
-		if err := h.sessions.EndSession(ctx, p.SessionID); err != nil {
+		if err := h.sessions.End(ctx, p.SessionID); err != nil {
 			return nil, err
 		}
 	}

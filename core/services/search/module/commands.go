@@ -76,7 +76,7 @@ func (c commands) addKeys(ctx context.Context, r *module.Records, keyGroup strin
 			ids = append(ids, a.ID)
 		}
 	}
-	if err := r.Users.Record(ctx, "search.keys.create", strings.Join(ids, " "), nil); err != nil {
+	if err := r.Users.Journal.Record(ctx, "search.keys.create", strings.Join(ids, " "), nil); err != nil {
 		return err
 	}
 	bad := 0

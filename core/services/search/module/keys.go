@@ -55,7 +55,7 @@ func (c commands) keyChange(use, short, action string, change func(context.Conte
 			if err := change(cmd.Context(), adminOf(r), args[0]); err != nil {
 				return nameKeys(cmd.Context(), r, args[0], err)
 			}
-			return r.Users.Record(command.Acting(cmd), action, args[0], nil)
+			return r.Users.Journal.Record(command.Acting(cmd), action, args[0], nil)
 		})
 	}}
 }

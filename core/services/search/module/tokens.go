@@ -110,7 +110,7 @@ func (c commands) createToken(ctx context.Context, r *module.Records, n access.N
 	if err != nil {
 		return err
 	}
-	if err := r.Users.Record(ctx, "search.tokens.create", access.TokenID(text), nil); err != nil {
+	if err := r.Users.Journal.Record(ctx, "search.tokens.create", access.TokenID(text), nil); err != nil {
 		return err
 	}
 	if asJSON {
@@ -174,7 +174,7 @@ func (c commands) tokenChange(use, short string, change func(context.Context, *s
 				if err := change(cmd.Context(), adminOf(r), args[0]); err != nil {
 					return nameTokens(cmd.Context(), r, args[0], err)
 				}
-				return r.Users.Record(command.Acting(cmd), "search.tokens."+use, args[0], nil)
+				return r.Users.Journal.Record(command.Acting(cmd), "search.tokens."+use, args[0], nil)
 			})
 		}}
 }

@@ -122,7 +122,7 @@ func newSiteOn(t testing.TB, st *store.Store) *site {
 	s.users, err = auth.New(auth.Config{Store: st, Keyring: ring, Scopes: []string{"containers", "mail", "search"}})
 	must(t, err)
 	s.service, err = service.New(t.Context(), service.Config{
-		Store: st, Keyring: ring, Logger: hclog.NewNullLogger(), Backends: []client.Search{s.backend}, People: s.users, Sessions: s.users,
+		Store: st, Keyring: ring, Logger: hclog.NewNullLogger(), Backends: []client.Search{s.backend}, People: s.users, Sessions: s.users.Sessions,
 		Settings: service.Settings{BaseURL: "/search", Backend: []string{"search.web"}, Retention: 768 * 3600e9, LogBodies: true},
 	})
 	must(t, err)
@@ -231,11 +231,11 @@ func (s *site) as(key, lang string) *visitor {
 func (v *visitor) confirm(key string) {
 	v.Helper()
 	from := auth.Origin{Address: "192.0.2.1"}
-	_, p, err := v.users.Exchange(context.Background(), key, from)
+	_, p, err := v.users.Sessions.Exchange(context.Background(), key, from)
 	must(v, err)
-	link, err := v.users.UserLink(context.Background(), p.User.ID)
+	link, err := v.users.Links.CreateForUser(context.Background(), p.User.ID)
 	must(v, err)
-	cookie, _, err := v.users.UseSetup(context.Background(), link, "", "", from)
+	cookie, _, err := v.users.Links.Use(context.Background(), link, "", "", from)
 	must(v, err)
 	v.Client.Jar.SetCookies(nil, []*http.Cookie{auth.Cookie(cookie, false)})
 }

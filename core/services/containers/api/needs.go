@@ -36,15 +36,15 @@ type archive interface {
 	RestoreStack(ctx context.Context, id string) error
 	ArchiveService(ctx context.Context, id string) error
 	RestoreService(ctx context.Context, id string) error
-	History(ctx context.Context, id string) ([]change.Change, error)
 }
 
-// lifecycles starts and stops services.
+// lifecycles starts and stops services, and tells what happened to them.
 type lifecycles interface {
 	ServiceLifecycle(ctx context.Context, id string) (lifecycle.ServiceLifecycle, error)
 	StackLifecycle(ctx context.Context, id string) (lifecycle.StackLifecycle, error)
 	ServiceAction(ctx context.Context, id, action string) (string, error)
 	StackAction(ctx context.Context, id, action string) (string, error)
+	History(ctx context.Context, id string) ([]change.Change, error)
 }
 
 // stackService is what the requests about stacks and services need.

@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,20 +18,23 @@ import (
 
 const accountPath = "/system/account"
 
-func (c *Console) accountRoutes() []httpd.Route {
-	post := func(path string, p httpd.Policy, h gin.HandlerFunc) httpd.Route {
-		return httpd.Route{Method: http.MethodPost, Path: accountPath + path, Policy: p, BodyLimit: formLimit, Audit: httpd.Unaudited, Handler: h}
+// accountPages are those of the own account.
+type accountPages struct{ *base }
+
+func (h *accountPages) routes() []httpd.Route {
+	post := func(path string, p httpd.Policy, handler gin.HandlerFunc) httpd.Route {
+		return httpd.Route{Method: http.MethodPost, Path: accountPath + path, Policy: p, BodyLimit: formLimit, Audit: httpd.Unaudited,
+			Handler: handler}
 	}
 	return []httpd.Route{
-		{Method: http.MethodGet, Path: accountPath, Policy: httpd.APIKey, Handler: c.showAccountPage},
-		post("/first-administrator", httpd.Admin, c.firstAdministrator),
-		post("/passkeys/:id/rename", httpd.Session, c.renamePasskey),
-		withConfirmation(post("/passkeys/:id/revoke", httpd.Session, c.revokePasskey)),
-		post("/keys", httpd.Session, c.createKey),
-		withConfirmation(post("/keys/:id/reveal", httpd.Session, c.revealKey)),
-		post("/keys/:id/revoke", httpd.APIKey, c.revokeKey),
-		post("/sessions/:id/end", httpd.APIKey, c.endSession),
-		post("/sessions/end-others", httpd.APIKey, c.endOtherSessions),
+		{Method: http.MethodGet, Path: accountPath, Policy: httpd.APIKey, Handler: h.showAccountPage},
+		post("/passkeys/:id/rename", httpd.Session, h.renamePasskey),
+		withConfirmation(post("/passkeys/:id/revoke", httpd.Session, h.revokePasskey)),
+		post("/keys", httpd.Session, h.createKey),
+		withConfirmation(post("/keys/:id/reveal", httpd.Session, h.revealKey)),
+		post("/keys/:id/revoke", httpd.APIKey, h.revokeKey),
+		post("/sessions/:id/end", httpd.APIKey, h.endSession),
+		post("/sessions/end-others", httpd.APIKey, h.endOtherSessions),
 	}
 }
 
@@ -71,62 +73,62 @@ func (a accountView) hasPasskey() bool {
 }
 
 // showAccountPage shows the account of the caller.
-func (c *Console) showAccountPage(gc *gin.Context) {
-	c.showAccount(gc, http.StatusOK, accountView{Secret: c.kit.TakeSecret(gc, accountPath), Open: ui.Opened(gc)})
+func (h *accountPages) showAccountPage(gc *gin.Context) {
+	h.showAccount(gc, http.StatusOK, accountView{Secret: h.kit.TakeSecret(gc, accountPath), Open: ui.Opened(gc)})
 }
 
-func (c *Console) showAccount(gc *gin.Context, status int, a accountView) {
-	v := c.kit.View(gc, "account.title")
-	a.Scopes = c.cfg.Users.Keys.Scopes()
-	if err := c.fillAccount(gc.Request.Context(), gc, &a); err != nil {
-		c.kit.Fail(gc, err)
+func (h *accountPages) showAccount(gc *gin.Context, status int, a accountView) {
+	v := h.kit.View(gc, "account.title")
+	a.Scopes = h.cfg.Users.Keys.Scopes()
+	if err := h.fillAccount(gc.Request.Context(), gc, &a); err != nil {
+		h.kit.Fail(gc, err)
 		return
 	}
-	c.kit.Render(gc, v, status, accountPage(v, a))
+	h.kit.Render(gc, v, status, accountPage(v, a))
 }
 
-func (c *Console) fillAccount(ctx context.Context, gc *gin.Context, a *accountView) (err error) {
+func (h *accountPages) fillAccount(ctx context.Context, gc *gin.Context, a *accountView) (err error) {
 	p := auth.From(ctx)
-	a.User, a.Strong, a.Capability = p.User, p.Strong(), c.cfg.Access.Passkeys(gc.Request)
+	a.User, a.Strong, a.Capability = p.User, p.Strong(), h.cfg.Access.Passkeys(gc.Request)
 	if !p.HasAccount() {
 		return nil
 	}
-	if a.Passkeys, err = c.cfg.Users.Passkeys.List(ctx, p.User.ID); err != nil {
+	if a.Passkeys, err = h.cfg.Users.Passkeys.List(ctx, p.User.ID); err != nil {
 		return err
 	}
-	if a.Keys, err = c.cfg.Users.Keys.List(ctx, p.User.ID); err != nil {
+	if a.Keys, err = h.cfg.Users.Keys.List(ctx, p.User.ID); err != nil {
 		return err
 	}
-	a.Sessions, err = c.cfg.Users.Sessions.List(ctx, p.User.ID)
+	a.Sessions, err = h.cfg.Users.Sessions.List(ctx, p.User.ID)
 	return err
 }
 
 // afterAccount answers an action on the account page.
-func (c *Console) afterAccount(gc *gin.Context, err error, part, textID string, args ...string) {
+func (h *accountPages) afterAccount(gc *gin.Context, err error, part, textID string, args ...string) {
 	if err != nil {
-		c.kit.Fail(gc, err)
+		h.kit.Fail(gc, err)
 		return
 	}
-	c.kit.Done(gc, accountPath+part, ui.Toast{Kind: "ok", TextID: textID, Args: args})
+	h.kit.Done(gc, accountPath+part, ui.Toast{Kind: "ok", TextID: textID, Args: args})
 }
 
-func (c *Console) renamePasskey(gc *gin.Context) {
+func (h *accountPages) renamePasskey(gc *gin.Context) {
 	ctx := gc.Request.Context()
-	p, err := c.cfg.Users.Passkeys.Rename(ctx, auth.From(ctx), gc.Param("id"), gc.PostForm("name"))
-	c.afterAccount(gc, err, "#passkeys", "account.passkey.renamed", "Name", p.Name)
+	p, err := h.cfg.Users.Passkeys.Rename(ctx, auth.From(ctx), gc.Param("id"), gc.PostForm("name"))
+	h.afterAccount(gc, err, "#passkeys", "account.passkey.renamed", "Name", p.Name)
 }
 
-func (c *Console) revokePasskey(gc *gin.Context) {
+func (h *accountPages) revokePasskey(gc *gin.Context) {
 	ctx := gc.Request.Context()
 	p, id := auth.From(ctx), gc.Param("id")
-	list, err := c.cfg.Users.Passkeys.List(ctx, p.User.ID)
+	list, err := h.cfg.Users.Passkeys.List(ctx, p.User.ID)
 	if i := slices.IndexFunc(list, func(k auth.Passkey) bool { return k.ID == id }); err == nil && i >= 0 {
 		err = ui.CheckTypedName(gc, list[i].Name)
 	}
 	if err == nil {
-		err = c.cfg.Users.Passkeys.Revoke(ctx, p, id)
+		err = h.cfg.Users.Passkeys.Revoke(ctx, p, id)
 	}
-	c.afterAccount(gc, err, "#passkeys", "account.passkey.revoked")
+	h.afterAccount(gc, err, "#passkeys", "account.passkey.revoked")
 }
 
 // maxKeyDays is for how many days a key can be made that ends.
@@ -144,7 +146,7 @@ func readKeyDays(text string) (int, error) {
 	return n, nil
 }
 
-func (c *Console) createKey(gc *gin.Context) {
+func (h *accountPages) createKey(gc *gin.Context) {
 	ctx := gc.Request.Context()
 	k := auth.NewKey{Name: gc.PostForm("name"), Scopes: gc.PostFormArray("scope")}
 	days, err := readKeyDays(gc.PostForm("days"))
@@ -154,59 +156,59 @@ func (c *Console) createKey(gc *gin.Context) {
 	var key auth.Key
 	var text string
 	if err == nil {
-		key, text, err = c.cfg.Users.Keys.Create(ctx, auth.From(ctx), k)
+		key, text, err = h.cfg.Users.Keys.Create(ctx, auth.From(ctx), k)
 	}
 	if err != nil {
-		if form, ok := c.kit.ReadForm(gc, err); ok {
-			c.showAccount(gc, form.Status(), accountView{Form: form, Open: newAPIKey})
+		if form, ok := h.kit.ReadForm(gc, err); ok {
+			h.showAccount(gc, form.Status(), accountView{Form: form, Open: newAPIKey})
 		}
 		return
 	}
-	c.showSecret(gc, key.Name, text, err)
+	h.showSecret(gc, key.Name, text, err)
 }
 
-func (c *Console) revealKey(gc *gin.Context) {
+func (h *accountPages) revealKey(gc *gin.Context) {
 	ctx := gc.Request.Context()
-	text, err := c.cfg.Users.Keys.Reveal(ctx, auth.From(ctx), gc.Param("id"))
-	c.showSecret(gc, gc.Param("id"), text, err)
+	text, err := h.cfg.Users.Keys.Reveal(ctx, auth.From(ctx), gc.Param("id"))
+	h.showSecret(gc, gc.Param("id"), text, err)
 }
 
 // showSecret answers with the account page and a key in full, shown once.
-func (c *Console) showSecret(gc *gin.Context, name, text string, err error) {
+func (h *accountPages) showSecret(gc *gin.Context, name, text string, err error) {
 	if err == nil {
-		c.kit.ShowOnce(gc, accountPath, ui.Secret{Of: accountPath, Name: name, Text: text})
+		h.kit.ShowOnce(gc, accountPath, ui.Secret{Of: accountPath, Name: name, Text: text})
 		return
 	}
 	e := fault.As(err)
 	if fault.StatusOf(e) >= http.StatusInternalServerError {
-		c.kit.Fail(gc, err)
+		h.kit.Fail(gc, err)
 		return
 	}
-	c.showAccount(gc, fault.StatusOf(e), accountView{Failure: c.kit.View(gc, "").Fault(e)})
+	h.showAccount(gc, fault.StatusOf(e), accountView{Failure: h.kit.View(gc, "").Fault(e)})
 }
 
-func (c *Console) revokeKey(gc *gin.Context) {
+func (h *accountPages) revokeKey(gc *gin.Context) {
 	ctx := gc.Request.Context()
 	p, id := auth.From(ctx), gc.Param("id")
-	list, err := c.cfg.Users.Keys.List(ctx, p.User.ID)
+	list, err := h.cfg.Users.Keys.List(ctx, p.User.ID)
 	if i := slices.IndexFunc(list, func(k auth.Key) bool { return k.ID == id }); err == nil && i >= 0 {
 		err = ui.CheckTypedName(gc, list[i].Name)
 	}
 	if err == nil {
-		err = c.cfg.Users.Keys.Revoke(ctx, p, id)
+		err = h.cfg.Users.Keys.Revoke(ctx, p, id)
 	}
-	c.afterAccount(gc, err, "#keys", "account.key.revoked")
+	h.afterAccount(gc, err, "#keys", "account.key.revoked")
 }
 
-func (c *Console) endSession(gc *gin.Context) {
+func (h *accountPages) endSession(gc *gin.Context) {
 	ctx := gc.Request.Context()
-	c.afterAccount(gc, c.cfg.Users.Sessions.EndOwn(ctx, auth.From(ctx), gc.Param("id")), "#sessions", "account.session.ended")
+	h.afterAccount(gc, h.cfg.Users.Sessions.EndOwn(ctx, auth.From(ctx), gc.Param("id")), "#sessions", "account.session.ended")
 }
 
-func (c *Console) endOtherSessions(gc *gin.Context) {
+func (h *accountPages) endOtherSessions(gc *gin.Context) {
 	ctx := gc.Request.Context()
-	_, err := c.cfg.Users.Sessions.EndOthers(ctx, auth.From(ctx))
-	c.afterAccount(gc, err, "#sessions", "account.sessions.ended")
+	_, err := h.cfg.Users.Sessions.EndOthers(ctx, auth.From(ctx))
+	h.afterAccount(gc, err, "#sessions", "account.sessions.ended")
 }
 
 // timeOfMillis is a time in Unix milliseconds; 0 is none.
@@ -241,9 +243,4 @@ func scopeText(v *ui.View, scopes []string) string {
 		return v.T("account.key.all")
 	}
 	return strings.Join(scopes, ", ")
-}
-
-// setupURL is the address of a set-up link, as this browser sees the core.
-func (c *Console) setupURL(gc *gin.Context, token string) string {
-	return c.cfg.Access.OriginOf(gc.Request) + "/system/setup?token=" + url.QueryEscape(token)
 }

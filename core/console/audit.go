@@ -23,7 +23,7 @@ func auditResults() []string {
 	return []string{auth.ResultOK, auth.ResultRefused, auth.ResultFailed, auth.ResultStarted}
 }
 
-func (c *Console) showAudit(gc *gin.Context) {
+func (h *userPages) showAudit(gc *gin.Context) {
 	a := auditView{
 		Actor: gc.Query("actor"), Action: gc.Query("action"), Object: gc.Query("object"), Result: gc.Query("result"), From: gc.Query("from"),
 		Until: gc.Query("until"), Cursor: gc.Query("cursor"),
@@ -38,11 +38,11 @@ func (c *Console) showAudit(gc *gin.Context) {
 	}
 	var next string
 	var err error
-	if a.Events, next, err = c.cfg.Users.Journal.Events(gc.Request.Context(), f); err == nil {
-		a.Actions, err = c.cfg.Users.Journal.Actions(gc.Request.Context())
+	if a.Events, next, err = h.cfg.Users.Journal.Events(gc.Request.Context(), f); err == nil {
+		a.Actions, err = h.cfg.Users.Journal.Actions(gc.Request.Context())
 	}
 	if err != nil {
-		c.kit.Fail(gc, err)
+		h.kit.Fail(gc, err)
 		return
 	}
 	if next != "" {
@@ -50,8 +50,8 @@ func (c *Console) showAudit(gc *gin.Context) {
 		q.Set("cursor", next)
 		a.Next = auditPath + "?" + q.Encode()
 	}
-	v := c.kit.View(gc, "audit.title")
-	c.kit.Render(gc, v, http.StatusOK, auditPageOf(v, a))
+	v := h.kit.View(gc, "audit.title")
+	h.kit.Render(gc, v, http.StatusOK, auditPageOf(v, a))
 }
 
 // filterQuery are the filters in an address.

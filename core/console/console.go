@@ -42,8 +42,14 @@ type Config struct {
 
 // Console is the pages. Between requests it keeps the counts of the navigation alone, and may be made anew at a reload.
 type Console struct {
-	cfg    Config
-	kit    *ui.Kit
+	*base
+	account   *accountPages
+	users     *userPages
+	jobs      *jobPages
+	plugins   *pluginPages
+	providers *providerPages
+	signIn    *signInPages
+
 	assets *ui.Assets
 	texts  *ui.Texts
 
@@ -64,7 +70,9 @@ func New(cfg Config) (*Console, error) {
 			static = append(static, s.Static)
 		}
 	}
-	c := &Console{cfg: cfg}
+	b := &base{cfg: cfg}
+	c := &Console{base: b, account: &accountPages{b}, users: &userPages{b}, jobs: &jobPages{b}, plugins: &pluginPages{b},
+		providers: &providerPages{b}, signIn: &signInPages{b}}
 	var err error
 	if c.texts, err = ui.NewTexts(texts...); err != nil {
 		return nil, fmt.Errorf("make the console: %w", err)
@@ -82,7 +90,7 @@ func New(cfg Config) (*Console, error) {
 			}
 			return p
 		},
-		SignIn: c.signInPage,
+		SignIn: c.signIn.signInPage,
 	})
 	return c, nil
 }
@@ -105,18 +113,8 @@ func (c *Console) navGroups() []ui.NavGroup {
 
 // Routes are the pages of the core, for its mount.
 func (c *Console) Routes() []httpd.Route {
-	out := []httpd.Route{
-		c.assets.Route(),
-		{Method: http.MethodGet, Path: "/system/sign-in", Policy: httpd.Public, Handler: c.signIn},
-		{Method: http.MethodPost, Path: "/system/sign-in", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.signInByKey},
-		{Method: http.MethodPost, Path: "/system/sign-out", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.signOut},
-		{Method: http.MethodGet, Path: "/system/setup", Policy: httpd.Public, Handler: c.showSetup},
-		{Method: http.MethodPost, Path: "/system/setup", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.useSetup},
-		{Method: http.MethodPost, Path: "/system/setup/look-around", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.lookAround},
-		{Method: http.MethodPost, Path: "/system/preferences", Policy: httpd.Public, BodyLimit: formLimit, Handler: c.savePreferences},
-	}
-	return slices.Concat(out, c.assets.InstallRoutes(), c.homeRoutes(), c.pluginRoutes(), c.providerRoutes(), c.jobRoutes(), c.findRoutes(),
-		c.accountRoutes(), c.userRoutes())
+	return slices.Concat([]httpd.Route{c.assets.Route()}, c.signIn.routes(), c.assets.InstallRoutes(), c.homeRoutes(), c.plugins.routes(),
+		c.providers.routes(), c.jobs.routes(), c.findRoutes(), c.account.routes(), c.users.routes())
 }
 
 // formLimit is the largest body of a form, in bytes.

@@ -21,13 +21,16 @@ const (
 	jobPage  = 50
 )
 
-func (c *Console) jobRoutes() []httpd.Route {
+// jobPages are those of the jobs.
+type jobPages struct{ *base }
+
+func (h *jobPages) routes() []httpd.Route {
 	return []httpd.Route{
-		{Method: http.MethodGet, Path: jobsPath, Policy: httpd.Admin, Handler: c.showJobs},
-		{Method: http.MethodGet, Path: jobsPath + "/live", Policy: httpd.Admin, Handler: c.jobsLive},
-		{Method: http.MethodGet, Path: jobsPath + "/:id", Policy: httpd.Admin, Handler: c.showJob},
-		{Method: http.MethodGet, Path: jobsPath + "/:id/live", Policy: httpd.Admin, Handler: c.jobLive},
-		{Method: http.MethodPost, Path: jobsPath + "/:id/cancel", Policy: httpd.Admin, BodyLimit: formLimit, Handler: c.cancelJob},
+		{Method: http.MethodGet, Path: jobsPath, Policy: httpd.Admin, Handler: h.showJobs},
+		{Method: http.MethodGet, Path: jobsPath + "/live", Policy: httpd.Admin, Handler: h.jobsLive},
+		{Method: http.MethodGet, Path: jobsPath + "/:id", Policy: httpd.Admin, Handler: h.showJob},
+		{Method: http.MethodGet, Path: jobsPath + "/:id/live", Policy: httpd.Admin, Handler: h.jobLive},
+		{Method: http.MethodPost, Path: jobsPath + "/:id/cancel", Policy: httpd.Admin, BodyLimit: formLimit, Handler: h.cancelJob},
 	}
 }
 
@@ -73,7 +76,7 @@ type jobsView struct {
 }
 
 // queueFilter returns what the filter asks of the queue.
-func (c *Console) queueFilter(f jobFilter) queue.Filter {
+func (h *jobPages) queueFilter(f jobFilter) queue.Filter {
 	var q queue.Filter
 	switch f.State {
 	case "":
@@ -85,7 +88,7 @@ func (c *Console) queueFilter(f jobFilter) queue.Filter {
 	if f.Type != "" {
 		q.Types = []string{f.Type}
 	} else if f.Housekeeping != shownHousekeeping {
-		q.ExceptTypes = c.housekeepingTypes()
+		q.ExceptTypes = h.housekeepingTypes()
 	}
 	if f.Tag != "" {
 		q.Tags = []string{f.Tag}
@@ -94,35 +97,35 @@ func (c *Console) queueFilter(f jobFilter) queue.Filter {
 }
 
 // housekeepingTypes returns the types of jobs that clean up or keep figures.
-func (c *Console) housekeepingTypes() []string {
+func (h *jobPages) housekeepingTypes() []string {
 	out := []string{"auth.purge", "notify.purge"}
-	for _, s := range c.cfg.Sections {
+	for _, s := range h.cfg.Sections {
 		out = append(out, s.Housekeeping...)
 	}
 	return out
 }
 
-func (c *Console) jobsView(ctx context.Context, v *ui.View, f jobFilter) (jobsView, error) {
-	jobs, next, err := c.cfg.Queue.List(ctx, c.queueFilter(f), f.Cursor, jobPage)
+func (h *jobPages) jobsView(ctx context.Context, v *ui.View, f jobFilter) (jobsView, error) {
+	jobs, next, err := h.cfg.Queue.List(ctx, h.queueFilter(f), f.Cursor, jobPage)
 	if err != nil {
 		return jobsView{}, err
 	}
 	if next != "" {
 		next = f.pageURL(jobsPath, next)
 	}
-	targets, err := c.jobTargets(ctx, v, jobs)
-	return jobsView{Filter: f, Jobs: jobs, Types: c.cfg.Queue.Types(), Targets: targets, Next: next}, err
+	targets, err := h.jobTargets(ctx, v, jobs)
+	return jobsView{Filter: f, Jobs: jobs, Types: h.cfg.Queue.Types(), Targets: targets, Next: next}, err
 }
 
 // jobTargets returns what jobs work on, by their ids: as their service says, or as the text of their type does.
-func (c *Console) jobTargets(ctx context.Context, v *ui.View, jobs []queue.Job) (map[string]ui.JobTarget, error) {
+func (h *jobPages) jobTargets(ctx context.Context, v *ui.View, jobs []queue.Job) (map[string]ui.JobTarget, error) {
 	out := make(map[string]ui.JobTarget, len(jobs))
 	asked := make([]ui.Job, len(jobs))
 	for i, j := range jobs {
 		asked[i] = ui.Job{ID: j.ID, Type: j.Type, Payload: j.Payload}
 		out[j.ID] = ui.JobTarget{Text: v.Word("job."+j.Type+".target", "–")}
 	}
-	for _, s := range c.cfg.Sections {
+	for _, s := range h.cfg.Sections {
 		if s.JobTargets == nil {
 			continue
 		}
@@ -135,22 +138,22 @@ func (c *Console) jobTargets(ctx context.Context, v *ui.View, jobs []queue.Job) 
 	return out, nil
 }
 
-func (c *Console) showJobs(gc *gin.Context) {
-	v := c.kit.View(gc, "jobs.title")
-	list, err := c.jobsView(gc.Request.Context(), v, filterOf(gc))
+func (h *jobPages) showJobs(gc *gin.Context) {
+	v := h.kit.View(gc, "jobs.title")
+	list, err := h.jobsView(gc.Request.Context(), v, filterOf(gc))
 	if err != nil {
-		c.kit.Fail(gc, err)
+		h.kit.Fail(gc, err)
 		return
 	}
-	c.kit.Render(gc, v, http.StatusOK, jobsPage(v, list))
+	h.kit.Render(gc, v, http.StatusOK, jobsPage(v, list))
 }
 
-func (c *Console) jobsLive(gc *gin.Context) {
-	sub := c.cfg.Bus.Subscribe("job/")
+func (h *jobPages) jobsLive(gc *gin.Context) {
+	sub := h.cfg.Bus.Subscribe("job/")
 	defer sub.Close()
 	f := filterOf(gc)
-	c.kit.Stream(gc, lookEvery, ui.Wake(gc.Request.Context(), sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
-		list, err := c.jobsView(gc.Request.Context(), v, f)
+	h.kit.Stream(gc, lookEvery, ui.Wake(gc.Request.Context(), sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
+		list, err := h.jobsView(gc.Request.Context(), v, f)
 		return jobTable(v, list), false, err
 	})
 }
@@ -162,56 +165,56 @@ type jobDetail struct {
 	Target ui.JobTarget
 }
 
-func (c *Console) jobDetail(gc *gin.Context, v *ui.View) (jobDetail, error) {
+func (h *jobPages) jobDetail(gc *gin.Context, v *ui.View) (jobDetail, error) {
 	ctx, id := gc.Request.Context(), gc.Param("id")
-	job, err := c.cfg.Queue.Get(ctx, id)
+	job, err := h.cfg.Queue.Get(ctx, id)
 	if err != nil {
 		return jobDetail{}, err
 	}
 	// The newest events are the ones that are looked for.
-	events, err := c.cfg.Queue.Events(ctx, id, max(0, job.LastSeq-500), 500)
+	events, err := h.cfg.Queue.Events(ctx, id, max(0, job.LastSeq-500), 500)
 	if err != nil {
 		return jobDetail{}, err
 	}
-	targets, err := c.jobTargets(ctx, v, []queue.Job{job})
+	targets, err := h.jobTargets(ctx, v, []queue.Job{job})
 	return jobDetail{job, events, targets[id]}, err
 }
 
-func (c *Console) showJob(gc *gin.Context) {
-	v := c.kit.View(gc, "")
-	d, err := c.jobDetail(gc, v)
+func (h *jobPages) showJob(gc *gin.Context) {
+	v := h.kit.View(gc, "")
+	d, err := h.jobDetail(gc, v)
 	if err != nil {
-		c.kit.Fail(gc, err)
+		h.kit.Fail(gc, err)
 		return
 	}
 	if d.Target.Page != "" {
-		c.kit.Redirect(gc, d.Target.Page)
+		h.kit.Redirect(gc, d.Target.Page)
 		return
 	}
 	v.Title = v.Word("job."+d.Type, d.Type)
-	c.kit.Render(gc, v, http.StatusOK, jobDetailPage(v, d))
+	h.kit.Render(gc, v, http.StatusOK, jobDetailPage(v, d))
 }
 
-func (c *Console) jobLive(gc *gin.Context) {
-	if _, err := c.cfg.Queue.Get(gc.Request.Context(), gc.Param("id")); err != nil {
-		c.kit.Fail(gc, err)
+func (h *jobPages) jobLive(gc *gin.Context) {
+	if _, err := h.cfg.Queue.Get(gc.Request.Context(), gc.Param("id")); err != nil {
+		h.kit.Fail(gc, err)
 		return
 	}
-	sub := c.cfg.Bus.Subscribe(queue.TopicOf(gc.Param("id")))
+	sub := h.cfg.Bus.Subscribe(queue.TopicOf(gc.Param("id")))
 	defer sub.Close()
-	c.kit.Stream(gc, lookEvery, ui.Wake(gc.Request.Context(), sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
-		d, err := c.jobDetail(gc, v)
+	h.kit.Stream(gc, lookEvery, ui.Wake(gc.Request.Context(), sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
+		d, err := h.jobDetail(gc, v)
 		return jobParts(v, d), d.State.Final(), err
 	})
 }
 
-func (c *Console) cancelJob(gc *gin.Context) {
-	job, err := c.cfg.Queue.Cancel(gc.Request.Context(), gc.Param("id"))
+func (h *jobPages) cancelJob(gc *gin.Context) {
+	job, err := h.cfg.Queue.Cancel(gc.Request.Context(), gc.Param("id"))
 	if err != nil {
-		c.kit.Fail(gc, err)
+		h.kit.Fail(gc, err)
 		return
 	}
-	c.kit.Done(gc, jobsPath+"/"+job.ID, ui.Toast{Kind: "info", TextID: "jobs.canceled"})
+	h.kit.Done(gc, jobsPath+"/"+job.ID, ui.Toast{Kind: "info", TextID: "jobs.canceled"})
 }
 
 // shownState is the state of a job with the wish that it stop.

@@ -23,139 +23,143 @@ const (
 	logEvery = time.Second
 )
 
-func (c *Console) pluginRoutes() []httpd.Route {
+// pluginPages are those of the plugin instances.
+type pluginPages struct{ *base }
+
+func (h *pluginPages) routes() []httpd.Route {
 	return []httpd.Route{
-		{Method: http.MethodGet, Path: pluginsPath, Policy: httpd.Admin, Handler: c.showPlugins},
-		{Method: http.MethodGet, Path: pluginsPath + "/live", Policy: httpd.Admin, Handler: c.pluginsLive},
-		{Method: http.MethodGet, Path: instancePath + ":ref", Policy: httpd.Admin, Handler: c.showInstance},
-		{Method: http.MethodGet, Path: instancePath + ":ref/live", Policy: httpd.Admin, Handler: c.instanceLive},
+		{Method: http.MethodGet, Path: pluginsPath, Policy: httpd.Admin, Handler: h.showPlugins},
+		{Method: http.MethodGet, Path: pluginsPath + "/live", Policy: httpd.Admin, Handler: h.pluginsLive},
+		{Method: http.MethodGet, Path: instancePath + ":ref", Policy: httpd.Admin, Handler: h.showInstance},
+		{Method: http.MethodGet, Path: instancePath + ":ref/live", Policy: httpd.Admin, Handler: h.instanceLive},
 		{Method: http.MethodPost, Path: instancePath + ":ref/check", Policy: httpd.Admin, Audit: httpd.Unaudited, BodyLimit: formLimit,
-			Handler: c.checkInstance},
+			Handler: h.checkInstance},
 		{Method: http.MethodPost, Path: instancePath + ":ref/test", Policy: httpd.Admin, Audit: "core.plugins.test", BodyLimit: formLimit,
-			Handler: c.sendTest},
+			Handler: h.sendTest},
 		{Method: http.MethodPost, Path: instancePath + ":ref/restart", Policy: httpd.Admin, Audit: "core.plugins.restart", BodyLimit: formLimit,
-			Handler: c.restartInstance},
-		{Method: http.MethodGet, Path: availablePath, Policy: httpd.Admin, Handler: c.showAvailable},
-		{Method: http.MethodGet, Path: availablePath + "/:kind/:name", Policy: httpd.Admin, Handler: c.availableOne},
+			Handler: h.restartInstance},
+		{Method: http.MethodGet, Path: availablePath, Policy: httpd.Admin, Handler: h.showAvailable},
+		{Method: http.MethodGet, Path: availablePath + "/:kind/:name", Policy: httpd.Admin, Handler: h.availableOne},
 	}
 }
 
-func (c *Console) showPlugins(gc *gin.Context) {
-	v := c.kit.View(gc, "plugins.title")
-	reason, at := c.cfg.Providers.Rejected()
-	c.kit.Render(gc, v, http.StatusOK, pluginsPage(v, c.cfg.Providers.Instances(), c.listReferences(), reason, at))
+func (h *pluginPages) showPlugins(gc *gin.Context) {
+	v := h.kit.View(gc, "plugins.title")
+	reason, at := h.cfg.Providers.Rejected()
+	h.kit.Render(gc, v, http.StatusOK, pluginsPage(v, h.cfg.Providers.Instances(), h.listReferences(), reason, at))
 }
 
-func (c *Console) pluginsLive(gc *gin.Context) {
-	c.kit.Stream(gc, lookEvery, nil, func(v *ui.View) (templ.Component, bool, error) {
-		return pluginTable(v, c.cfg.Providers.Instances()), false, nil
+func (h *pluginPages) pluginsLive(gc *gin.Context) {
+	h.kit.Stream(gc, lookEvery, nil, func(v *ui.View) (templ.Component, bool, error) {
+		return pluginTable(v, h.cfg.Providers.Instances()), false, nil
 	})
 }
 
 // findInstance is the instance that the address names.
-func (c *Console) findInstance(gc *gin.Context) (Instance, []string, error) {
+func (h *pluginPages) findInstance(gc *gin.Context) (Instance, []string, error) {
 	ref := gc.Param("ref")
-	all := c.cfg.Providers.Instances()
+	all := h.cfg.Providers.Instances()
 	i := slices.IndexFunc(all, func(in Instance) bool { return in.Ref == ref })
 	if i < 0 {
 		return Instance{}, nil, fault.New(fault.NotFound, "There is no instance with this name in plugin.hcl.")
 	}
 	// One that was left out has no process and no log.
-	lines, err := c.cfg.Providers.Logs(ref)
+	lines, err := h.cfg.Providers.Logs(ref)
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
 		return Instance{}, nil, err
 	}
 	return all[i], lines, nil
 }
 
-func (c *Console) showInstance(gc *gin.Context) {
-	in, lines, err := c.findInstance(gc)
+func (h *pluginPages) showInstance(gc *gin.Context) {
+	in, lines, err := h.findInstance(gc)
 	if err != nil {
-		c.kit.Fail(gc, err)
+		h.kit.Fail(gc, err)
 		return
 	}
-	v := c.kit.View(gc, "")
+	v := h.kit.View(gc, "")
 	v.Title = in.Ref
-	c.kit.Render(gc, v, http.StatusOK, instancePage(v, in, lines, c.listReferences()))
+	h.kit.Render(gc, v, http.StatusOK, instancePage(v, in, lines, h.listReferences()))
 }
 
-func (c *Console) instanceLive(gc *gin.Context) {
-	if _, _, err := c.findInstance(gc); err != nil {
-		c.kit.Fail(gc, err)
+func (h *pluginPages) instanceLive(gc *gin.Context) {
+	if _, _, err := h.findInstance(gc); err != nil {
+		h.kit.Fail(gc, err)
 		return
 	}
-	c.kit.Stream(gc, logEvery, nil, func(v *ui.View) (templ.Component, bool, error) {
-		in, lines, err := c.findInstance(gc)
+	h.kit.Stream(gc, logEvery, nil, func(v *ui.View) (templ.Component, bool, error) {
+		in, lines, err := h.findInstance(gc)
 		return instanceParts(v, in, lines), false, err
 	})
 }
 
-func (c *Console) checkInstance(gc *gin.Context) {
+func (h *pluginPages) checkInstance(gc *gin.Context) {
 	ref := gc.Param("ref")
-	h, err := c.cfg.Providers.Check(gc.Request.Context(), ref)
+	health, err := h.cfg.Providers.Check(gc.Request.Context(), ref)
 	if err != nil {
-		c.kit.Fail(gc, err)
+		h.kit.Fail(gc, err)
 		return
 	}
-	v := c.kit.View(gc, "")
+	v := h.kit.View(gc, "")
 	t := ui.Toast{Kind: "ok", TextID: "plugins.checked.ok",
-		Args: []string{"Ref", ref, "State", v.State(h.State), "Message", texts.Truncate(h.Message, maxToast), "Took", v.Millis(h.Took)}}
-	if h.State != "ready" {
+		Args: []string{"Ref", ref, "State", v.State(health.State), "Message", texts.Truncate(health.Message, maxToast), "Took",
+			v.Millis(health.Took)}}
+	if health.State != "ready" {
 		t.Kind, t.TextID = "bad", "plugins.checked.bad"
 	}
-	c.kit.Done(gc, instancePath+ref, t)
+	h.kit.Done(gc, instancePath+ref, t)
 }
 
 // sendTest sends a test message through a notification channel.
-func (c *Console) sendTest(gc *gin.Context) {
+func (h *pluginPages) sendTest(gc *gin.Context) {
 	ref := gc.Param("ref")
-	v := c.kit.View(gc, "")
-	h, err := c.cfg.Providers.SendTest(gc.Request.Context(), ref, v.T("plugins.test.title"),
+	v := h.kit.View(gc, "")
+	health, err := h.cfg.Providers.SendTest(gc.Request.Context(), ref, v.T("plugins.test.title"),
 		v.T("plugins.test.message", "Ref", ref, "Who", v.Who()))
 	if err != nil {
-		c.kit.Fail(gc, err)
+		h.kit.Fail(gc, err)
 		return
 	}
-	t := ui.Toast{Kind: "ok", TextID: "plugins.tested.ok", Args: []string{"Ref", ref, "Took", v.Millis(h.Took)}}
-	if h.State != "ready" {
-		t = ui.Toast{Kind: "bad", TextID: "plugins.tested.bad", Args: []string{"Ref", ref, "Message", texts.Truncate(h.Message, maxToast)}}
+	t := ui.Toast{Kind: "ok", TextID: "plugins.tested.ok", Args: []string{"Ref", ref, "Took", v.Millis(health.Took)}}
+	if health.State != "ready" {
+		t = ui.Toast{Kind: "bad", TextID: "plugins.tested.bad", Args: []string{"Ref", ref, "Message", texts.Truncate(health.Message, maxToast)}}
 	}
-	c.kit.Done(gc, instancePath+ref, t)
+	h.kit.Done(gc, instancePath+ref, t)
 }
 
-func (c *Console) restartInstance(gc *gin.Context) {
+func (h *pluginPages) restartInstance(gc *gin.Context) {
 	ref := gc.Param("ref")
-	if err := c.cfg.Providers.Restart(ref); err != nil {
-		c.kit.Fail(gc, err)
+	if err := h.cfg.Providers.Restart(ref); err != nil {
+		h.kit.Fail(gc, err)
 		return
 	}
-	c.kit.Done(gc, instancePath+ref, ui.Toast{Kind: "info", TextID: "plugins.restarted", Args: []string{"Ref", ref}})
+	h.kit.Done(gc, instancePath+ref, ui.Toast{Kind: "info", TextID: "plugins.restarted", Args: []string{"Ref", ref}})
 }
 
-func (c *Console) showAvailable(gc *gin.Context) {
-	list, err := c.cfg.Providers.Available(gc.Request.Context())
+func (h *pluginPages) showAvailable(gc *gin.Context) {
+	list, err := h.cfg.Providers.Available(gc.Request.Context())
 	if err != nil {
-		c.kit.Fail(gc, err)
+		h.kit.Fail(gc, err)
 		return
 	}
-	v := c.kit.View(gc, "available.title")
-	c.kit.Render(gc, v, http.StatusOK, availablePage(v, list))
+	v := h.kit.View(gc, "available.title")
+	h.kit.Render(gc, v, http.StatusOK, availablePage(v, list))
 }
 
-func (c *Console) availableOne(gc *gin.Context) {
-	list, err := c.cfg.Providers.Available(gc.Request.Context())
+func (h *pluginPages) availableOne(gc *gin.Context) {
+	list, err := h.cfg.Providers.Available(gc.Request.Context())
 	if err != nil {
-		c.kit.Fail(gc, err)
+		h.kit.Fail(gc, err)
 		return
 	}
 	i := slices.IndexFunc(list, func(p Plugin) bool { return p.Kind == gc.Param("kind") && p.Name == gc.Param("name") })
 	if i < 0 {
-		c.kit.Fail(gc, fault.New(fault.NotFound, "There is no plugin with this name."))
+		h.kit.Fail(gc, fault.New(fault.NotFound, "There is no plugin with this name."))
 		return
 	}
-	v := c.kit.View(gc, "")
+	v := h.kit.View(gc, "")
 	v.Title = list[i].Name
-	c.kit.Render(gc, v, http.StatusOK, availableOnePage(v, list[i]))
+	h.kit.Render(gc, v, http.StatusOK, availableOnePage(v, list[i]))
 }
 
 // logText is the log of a process as one text.

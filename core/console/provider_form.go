@@ -177,7 +177,7 @@ func (u useField) modeOf(refs []string, ref string) string {
 }
 
 // readProposal returns what a form asks for.
-func (c *Console) readProposal(gc *gin.Context) (Proposal, error) {
+func (h *providerPages) readProposal(gc *gin.Context) (Proposal, error) {
 	p := Proposal{
 		Add: gc.PostForm("add"), Name: strings.TrimSpace(gc.PostForm("name")), Set: gc.PostForm("set"), Remove: gc.PostForm("remove"),
 		Draft: gc.PostForm("draft"),
@@ -187,9 +187,9 @@ func (c *Console) readProposal(gc *gin.Context) (Proposal, error) {
 	var err error
 	switch {
 	case p.Add != "":
-		choice, err = c.findChoice(gc, p.Add)
+		choice, err = h.findChoice(gc, p.Add)
 		kind, _, _ := strings.Cut(p.Add, "/")
-		for _, r := range c.cfg.Configurator.References() {
+		for _, r := range h.cfg.Configurator.References() {
 			u := useField{Reference: r}
 			if mode := gc.PostForm(u.fieldName()); r.Kind == kind && mode != useNot && mode != useUndecided {
 				r.Refs = u.withRef(mode, kind+"."+p.Name)
@@ -197,9 +197,9 @@ func (c *Console) readProposal(gc *gin.Context) (Proposal, error) {
 			}
 		}
 	case p.Set != "":
-		choice, current, err = c.cfg.Configurator.Settings(gc.Request.Context(), p.Set)
+		choice, current, err = h.cfg.Configurator.Settings(gc.Request.Context(), p.Set)
 	case p.Remove == "":
-		p.Uses, err = c.readOrder(gc)
+		p.Uses, err = h.readOrder(gc)
 	}
 	if err != nil {
 		return p, err
@@ -250,14 +250,14 @@ func readSetting(gc *gin.Context, s Setting, current Current) (Value, bool) {
 }
 
 // readOrder returns the instances that a reference is to name, by the places that a form gives them.
-func (c *Console) readOrder(gc *gin.Context) ([]Reference, error) {
-	r, err := c.findReference(gc.PostForm("use"))
+func (h *providerPages) readOrder(gc *gin.Context) ([]Reference, error) {
+	r, err := h.findReference(gc.PostForm("use"))
 	if err != nil {
 		return nil, err
 	}
 	places := map[string]int{}
 	r.Refs = nil
-	for _, in := range c.cfg.Providers.Instances() {
+	for _, in := range h.cfg.Providers.Instances() {
 		if in.Kind != r.Kind {
 			continue
 		}

@@ -24,66 +24,66 @@ type setupView struct {
 }
 
 // showSetup shows what a set-up link is for. The link is used up by the form, not by looking at it.
-func (c *Console) showSetup(gc *gin.Context) {
-	v := c.kit.View(gc, "setup.title")
+func (h *signInPages) showSetup(gc *gin.Context) {
+	v := h.kit.View(gc, "setup.title")
 	page, status := setupView{Token: gc.Query("token")}, http.StatusOK
-	first, err := c.cfg.Users.Links.IsFirst(gc.Request.Context(), page.Token)
+	first, err := h.cfg.Users.Links.IsFirst(gc.Request.Context(), page.Token)
 	if err != nil {
 		e := fault.As(err)
 		page.Dead, page.Failure, status = true, v.Fault(e), fault.StatusOf(e)
 	}
 	page.First = first
-	n, err := c.cfg.Users.Count(gc.Request.Context())
+	n, err := h.cfg.Users.Count(gc.Request.Context())
 	page.LookAround = err == nil && n == 0
-	c.kit.Render(gc, v, status, setupPage(v, page))
+	h.kit.Render(gc, v, status, setupPage(v, page))
 }
 
 // useSetup begins the session of a set-up link.
-func (c *Console) useSetup(gc *gin.Context) {
-	if err := c.cfg.Access.SameSite(gc.Request); err != nil {
-		c.kit.Fail(gc, err)
+func (h *signInPages) useSetup(gc *gin.Context) {
+	if err := h.cfg.Access.SameSite(gc.Request); err != nil {
+		h.kit.Fail(gc, err)
 		return
 	}
 	page := setupView{Token: gc.PostForm("token"), Email: gc.PostForm("email"), Name: gc.PostForm("name")}
-	cookie, _, err := c.cfg.Users.Links.Use(gc.Request.Context(), page.Token, page.Email, page.Name, auth.OriginFrom(gc))
+	cookie, _, err := h.cfg.Users.Links.Use(gc.Request.Context(), page.Token, page.Email, page.Name, auth.OriginFrom(gc))
 	if err != nil {
 		e := fault.As(err)
-		v := c.kit.View(gc, "setup.title")
+		v := h.kit.View(gc, "setup.title")
 		page.First, page.Dead = e.Code == fault.InvalidArgument, e.Code != fault.InvalidArgument
 		page.Failure = v.Fault(e)
-		c.kit.Render(gc, v, fault.StatusOf(e), setupPage(v, page))
+		h.kit.Render(gc, v, fault.StatusOf(e), setupPage(v, page))
 		return
 	}
-	http.SetCookie(gc.Writer, auth.Cookie(cookie, c.cfg.Access.Secure(gc.Request)))
-	c.kit.Done(gc, accountPath, ui.Toast{Kind: "ok", TextID: "setup.done"})
+	http.SetCookie(gc.Writer, auth.Cookie(cookie, h.cfg.Access.Secure(gc.Request)))
+	h.kit.Done(gc, accountPath, ui.Toast{Kind: "ok", TextID: "setup.done"})
 }
 
 // lookAround begins a session of the built-in developer with the set-up link.
-func (c *Console) lookAround(gc *gin.Context) {
-	if err := c.cfg.Access.SameSite(gc.Request); err != nil {
-		c.kit.Fail(gc, err)
+func (h *signInPages) lookAround(gc *gin.Context) {
+	if err := h.cfg.Access.SameSite(gc.Request); err != nil {
+		h.kit.Fail(gc, err)
 		return
 	}
-	cookie, _, err := c.cfg.Users.LookAround(gc.Request.Context(), gc.PostForm("token"), auth.OriginFrom(gc))
+	cookie, _, err := h.cfg.Users.LookAround(gc.Request.Context(), gc.PostForm("token"), auth.OriginFrom(gc))
 	if err != nil {
 		e := fault.As(err)
-		v := c.kit.View(gc, "setup.title")
-		c.kit.Render(gc, v, fault.StatusOf(e), setupPage(v, setupView{Dead: true, Failure: v.Fault(e)}))
+		v := h.kit.View(gc, "setup.title")
+		h.kit.Render(gc, v, fault.StatusOf(e), setupPage(v, setupView{Dead: true, Failure: v.Fault(e)}))
 		return
 	}
-	http.SetCookie(gc.Writer, auth.Cookie(cookie, c.cfg.Access.Secure(gc.Request)))
-	c.kit.Redirect(gc, ui.Home)
+	http.SetCookie(gc.Writer, auth.Cookie(cookie, h.cfg.Access.Secure(gc.Request)))
+	h.kit.Redirect(gc, ui.Home)
 }
 
 // firstAdministrator leads somebody who is here without an account to the page that makes the first administrator.
-func (c *Console) firstAdministrator(gc *gin.Context) {
-	token, err := c.cfg.Users.Links.CreateFirst(gc.Request.Context())
+func (h *signInPages) firstAdministrator(gc *gin.Context) {
+	token, err := h.cfg.Users.Links.CreateFirst(gc.Request.Context())
 	if err == nil && token == "" {
 		err = fault.New(fault.Conflict, "There is an administrator already: sign in.")
 	}
 	if err != nil {
-		c.kit.Fail(gc, err)
+		h.kit.Fail(gc, err)
 		return
 	}
-	c.kit.Redirect(gc, "/system/setup?token="+url.QueryEscape(token))
+	h.kit.Redirect(gc, "/system/setup?token="+url.QueryEscape(token))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd"
 )
 
 // signInView is what the sign-in page shows.
@@ -31,8 +32,25 @@ type signInView struct {
 // logCommands show the log of the core, which has the set-up link of a first start.
 const logCommands = "journalctl -u patchbay | grep system/setup\ndocker compose logs patchbay | grep system/setup"
 
+// signInPages are those to sign in and out, and of set-up links.
+type signInPages struct{ *base }
+
+func (h *signInPages) routes() []httpd.Route {
+	return []httpd.Route{
+		{Method: http.MethodGet, Path: "/system/sign-in", Policy: httpd.Public, Handler: h.signIn},
+		{Method: http.MethodPost, Path: "/system/sign-in", Policy: httpd.Public, BodyLimit: formLimit, Handler: h.signInByKey},
+		{Method: http.MethodPost, Path: "/system/sign-out", Policy: httpd.Public, BodyLimit: formLimit, Handler: h.signOut},
+		{Method: http.MethodGet, Path: "/system/setup", Policy: httpd.Public, Handler: h.showSetup},
+		{Method: http.MethodPost, Path: "/system/setup", Policy: httpd.Public, BodyLimit: formLimit, Handler: h.useSetup},
+		{Method: http.MethodPost, Path: "/system/setup/look-around", Policy: httpd.Public, BodyLimit: formLimit, Handler: h.lookAround},
+		{Method: http.MethodPost, Path: accountPath + "/first-administrator", Policy: httpd.Admin, BodyLimit: formLimit,
+			Audit: httpd.Unaudited, Handler: h.firstAdministrator},
+		{Method: http.MethodPost, Path: "/system/preferences", Policy: httpd.Public, BodyLimit: formLimit, Handler: h.savePreferences},
+	}
+}
+
 // signInPage is the page that whoever is not recognised gets in place of another one.
-func (c *Console) signInPage(gc *gin.Context, v *ui.View) templ.Component {
+func (h *signInPages) signInPage(gc *gin.Context, v *ui.View) templ.Component {
 	next := ui.Home
 	if gc.Request.Method == http.MethodGet {
 		next = gc.Request.URL.RequestURI()
@@ -40,15 +58,15 @@ func (c *Console) signInPage(gc *gin.Context, v *ui.View) templ.Component {
 		next = from.RequestURI() // the page of the form that was sent
 	}
 	v.Title = v.T("signin.title")
-	return signInPage(v, c.signInView(gc, v, next))
+	return signInPage(v, h.signInView(gc, v, next))
 }
 
-func (c *Console) signInView(gc *gin.Context, v *ui.View, next string) signInView {
-	n, err := c.cfg.Users.Count(gc.Request.Context())
-	has, adminErr := c.cfg.Users.HasAdmin(gc.Request.Context())
-	out := signInView{Next: ui.LocalPath(next), Passkeys: c.cfg.Access.Passkeys(gc.Request), First: err == nil && n == 0,
+func (h *signInPages) signInView(gc *gin.Context, v *ui.View, next string) signInView {
+	n, err := h.cfg.Users.Count(gc.Request.Context())
+	has, adminErr := h.cfg.Users.HasAdmin(gc.Request.Context())
+	out := signInView{Next: ui.LocalPath(next), Passkeys: h.cfg.Access.Passkeys(gc.Request), First: err == nil && n == 0,
 		NoAdmin: adminErr == nil && !has}
-	for _, s := range c.cfg.Sections {
+	for _, s := range h.cfg.Sections {
 		if s.SignIn == nil || out.First {
 			continue
 		}
@@ -61,52 +79,52 @@ func (c *Console) signInView(gc *gin.Context, v *ui.View, next string) signInVie
 }
 
 // signIn shows the page by its own address.
-func (c *Console) signIn(gc *gin.Context) {
-	v := c.kit.View(gc, "signin.title")
-	c.kit.Render(gc, v, http.StatusOK, signInPage(v, c.signInView(gc, v, gc.Query("next"))))
+func (h *signInPages) signIn(gc *gin.Context) {
+	v := h.kit.View(gc, "signin.title")
+	h.kit.Render(gc, v, http.StatusOK, signInPage(v, h.signInView(gc, v, gc.Query("next"))))
 }
 
 // signInByKey begins a session for an API key.
-func (c *Console) signInByKey(gc *gin.Context) {
-	if err := c.cfg.Access.SameSite(gc.Request); err != nil {
-		c.kit.Fail(gc, err)
+func (h *signInPages) signInByKey(gc *gin.Context) {
+	if err := h.cfg.Access.SameSite(gc.Request); err != nil {
+		h.kit.Fail(gc, err)
 		return
 	}
 	next := ui.LocalPath(gc.PostForm("next"))
-	cookie, _, err := c.cfg.Users.Sessions.Exchange(gc.Request.Context(), gc.PostForm("key"), auth.OriginFrom(gc))
+	cookie, _, err := h.cfg.Users.Sessions.Exchange(gc.Request.Context(), gc.PostForm("key"), auth.OriginFrom(gc))
 	if err != nil {
 		e := fault.As(err)
-		v := c.kit.View(gc, "signin.title")
-		page := c.signInView(gc, v, next)
+		v := h.kit.View(gc, "signin.title")
+		page := h.signInView(gc, v, next)
 		page.Failure = v.Fault(e)
-		c.kit.Render(gc, v, fault.StatusOf(e), signInPage(v, page))
+		h.kit.Render(gc, v, fault.StatusOf(e), signInPage(v, page))
 		return
 	}
-	http.SetCookie(gc.Writer, auth.Cookie(cookie, c.cfg.Access.Secure(gc.Request)))
-	c.kit.Redirect(gc, next)
+	http.SetCookie(gc.Writer, auth.Cookie(cookie, h.cfg.Access.Secure(gc.Request)))
+	h.kit.Redirect(gc, next)
 }
 
 // signOut ends the session of the cookie.
-func (c *Console) signOut(gc *gin.Context) {
-	if err := c.cfg.Access.SameSite(gc.Request); err != nil {
-		c.kit.Fail(gc, err)
+func (h *signInPages) signOut(gc *gin.Context) {
+	if err := h.cfg.Access.SameSite(gc.Request); err != nil {
+		h.kit.Fail(gc, err)
 		return
 	}
-	if err := c.cfg.Users.Sessions.SignOut(gc.Request.Context(), sessionOf(gc)); err != nil {
-		c.kit.Fail(gc, err)
+	if err := h.cfg.Users.Sessions.SignOut(gc.Request.Context(), sessionOf(gc)); err != nil {
+		h.kit.Fail(gc, err)
 		return
 	}
-	http.SetCookie(gc.Writer, auth.Cookie("", c.cfg.Access.Secure(gc.Request)))
-	c.kit.Done(gc, "/system/sign-in", ui.Toast{Kind: "ok", TextID: "signout.done"})
+	http.SetCookie(gc.Writer, auth.Cookie("", h.cfg.Access.Secure(gc.Request)))
+	h.kit.Done(gc, "/system/sign-in", ui.Toast{Kind: "ok", TextID: "signout.done"})
 }
 
 // savePreferences keeps the theme and the language.
-func (c *Console) savePreferences(gc *gin.Context) {
-	if err := c.cfg.Access.SameSite(gc.Request); err != nil {
-		c.kit.Fail(gc, err)
+func (h *signInPages) savePreferences(gc *gin.Context) {
+	if err := h.cfg.Access.SameSite(gc.Request); err != nil {
+		h.kit.Fail(gc, err)
 		return
 	}
-	c.kit.SavePreferences(gc)
+	h.kit.SavePreferences(gc)
 }
 
 // sessionOf is the value of the session cookie; "" unless there is exactly one.

@@ -19,17 +19,20 @@ const (
 	newUser = "new-user"
 )
 
-func (c *Console) userRoutes() []httpd.Route {
-	post := func(path string, h gin.HandlerFunc) httpd.Route {
+// userPages are those of the users and of the audit.
+type userPages struct{ *base }
+
+func (h *userPages) routes() []httpd.Route {
+	post := func(path string, handler gin.HandlerFunc) httpd.Route {
 		return httpd.Route{Method: http.MethodPost, Path: usersPath + path, Policy: httpd.Admin, BodyLimit: formLimit, Audit: httpd.Unaudited,
-			Handler: h}
+			Handler: handler}
 	}
 	return []httpd.Route{
-		{Method: http.MethodGet, Path: usersPath, Policy: httpd.Admin, Handler: c.showUserList},
-		withConfirmation(post("", c.createUser)),
-		withConfirmation(post("/:id/change", c.changeUser)),
-		withConfirmation(post("/:id/link", c.linkUser)),
-		{Method: http.MethodGet, Path: auditPath, Policy: httpd.Admin, Handler: c.showAudit},
+		{Method: http.MethodGet, Path: usersPath, Policy: httpd.Admin, Handler: h.showUserList},
+		withConfirmation(post("", h.createUser)),
+		withConfirmation(post("/:id/change", h.changeUser)),
+		withConfirmation(post("/:id/link", h.linkUser)),
+		{Method: http.MethodGet, Path: auditPath, Policy: httpd.Admin, Handler: h.showAudit},
 	}
 }
 
@@ -45,48 +48,48 @@ type usersView struct {
 	Failure string
 }
 
-func (c *Console) showUserList(gc *gin.Context) {
-	c.showUsers(gc, http.StatusOK, usersView{Open: ui.Opens(gc, newUser), Link: c.kit.TakeSecret(gc, usersPath)})
+func (h *userPages) showUserList(gc *gin.Context) {
+	h.showUsers(gc, http.StatusOK, usersView{Open: ui.Opens(gc, newUser), Link: h.kit.TakeSecret(gc, usersPath)})
 }
 
-func (c *Console) showUsers(gc *gin.Context, status int, u usersView) {
+func (h *userPages) showUsers(gc *gin.Context, status int, u usersView) {
 	var err error
-	if u.Users, err = c.cfg.Users.List(gc.Request.Context()); err != nil {
-		c.kit.Fail(gc, err)
+	if u.Users, err = h.cfg.Users.List(gc.Request.Context()); err != nil {
+		h.kit.Fail(gc, err)
 		return
 	}
-	v := c.kit.View(gc, "users.title")
-	c.kit.Render(gc, v, status, usersPage(v, u))
+	v := h.kit.View(gc, "users.title")
+	h.kit.Render(gc, v, status, usersPage(v, u))
 }
 
 // refuseUser answers with the page of users and why an action was refused.
-func (c *Console) refuseUser(gc *gin.Context, err error) {
+func (h *userPages) refuseUser(gc *gin.Context, err error) {
 	e := fault.As(err)
 	if fault.StatusOf(e) >= http.StatusInternalServerError {
-		c.kit.Fail(gc, err)
+		h.kit.Fail(gc, err)
 		return
 	}
-	c.showUsers(gc, fault.StatusOf(e), usersView{Failure: c.kit.View(gc, "").Fault(e)})
+	h.showUsers(gc, fault.StatusOf(e), usersView{Failure: h.kit.View(gc, "").Fault(e)})
 }
 
-func (c *Console) createUser(gc *gin.Context) {
+func (h *userPages) createUser(gc *gin.Context) {
 	ctx := gc.Request.Context()
-	user, token, err := c.cfg.Users.Invite(ctx, gc.PostForm("email"), gc.PostForm("name"), auth.Role(gc.PostForm("role")))
+	user, token, err := h.cfg.Users.Invite(ctx, gc.PostForm("email"), gc.PostForm("name"), auth.Role(gc.PostForm("role")))
 	if err != nil {
-		if form, ok := c.kit.ReadForm(gc, err); ok {
-			c.showUsers(gc, form.Status(), usersView{Form: form, Open: true})
+		if form, ok := h.kit.ReadForm(gc, err); ok {
+			h.showUsers(gc, form.Status(), usersView{Form: form, Open: true})
 		}
 		return
 	}
-	c.showLink(gc, user, token)
+	h.showLink(gc, user, token)
 }
 
 // showLink answers with the page of users and the set-up link of one, shown once.
-func (c *Console) showLink(gc *gin.Context, user auth.User, token string) {
-	c.kit.ShowOnce(gc, usersPath, ui.Secret{Of: usersPath, Name: user.Email, Text: c.setupURL(gc, token)})
+func (h *userPages) showLink(gc *gin.Context, user auth.User, token string) {
+	h.kit.ShowOnce(gc, usersPath, ui.Secret{Of: usersPath, Name: user.Email, Text: h.setupURL(gc, token)})
 }
 
-func (c *Console) changeUser(gc *gin.Context) {
+func (h *userPages) changeUser(gc *gin.Context) {
 	var change auth.UserChange
 	if role := auth.Role(gc.PostForm("role")); role != "" {
 		change.Role = &role
@@ -95,27 +98,27 @@ func (c *Console) changeUser(gc *gin.Context) {
 		disabled := state == "true"
 		change.Disabled = &disabled
 	}
-	user, err := c.cfg.Users.Change(gc.Request.Context(), gc.Param("id"), change)
+	user, err := h.cfg.Users.Change(gc.Request.Context(), gc.Param("id"), change)
 	if err != nil {
-		c.refuseUser(gc, err)
+		h.refuseUser(gc, err)
 		return
 	}
-	c.kit.Done(gc, usersPath, ui.Toast{Kind: "ok", TextID: "users.changed", Args: []string{"Name", user.Name}})
+	h.kit.Done(gc, usersPath, ui.Toast{Kind: "ok", TextID: "users.changed", Args: []string{"Name", user.Name}})
 }
 
-func (c *Console) linkUser(gc *gin.Context) {
+func (h *userPages) linkUser(gc *gin.Context) {
 	ctx := gc.Request.Context()
-	user, err := c.cfg.Users.Get(ctx, gc.Param("id"))
+	user, err := h.cfg.Users.Get(ctx, gc.Param("id"))
 	if err != nil {
-		c.refuseUser(gc, err)
+		h.refuseUser(gc, err)
 		return
 	}
-	token, err := c.cfg.Users.Links.CreateForUser(ctx, user.ID)
+	token, err := h.cfg.Users.Links.CreateForUser(ctx, user.ID)
 	if err != nil {
-		c.refuseUser(gc, err)
+		h.refuseUser(gc, err)
 		return
 	}
-	c.showLink(gc, user, token)
+	h.showLink(gc, user, token)
 }
 
 func userState(u auth.User) string {

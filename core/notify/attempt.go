@@ -36,7 +36,7 @@ func (s *Sender) attemptDelivery(ctx context.Context, d *delivery, m *message) (
 	if d.State == Sending && (d.Once || !idempotent) {
 		return sdk.Uncertain, nil, errors.New(interruptedMessage)
 	}
-	to, err := s.targetOf(ctx, d, m)
+	to, err := s.findTarget(ctx, d, m)
 	var nobody *noRecipient
 	switch {
 	case errors.As(err, &nobody), errors.Is(err, errSuperseded):
@@ -48,7 +48,7 @@ func (s *Sender) attemptDelivery(ctx context.Context, d *delivery, m *message) (
 	if err != nil {
 		return sdk.Refused, nil, err
 	}
-	warnings := fitToChannel(n, m.Rich.Card, about, s.shortenerOf(m))
+	warnings := fitToChannel(n, m.Rich.Card, about, s.shortenerFor(m))
 	d.Attempts++
 	err = s.updateDelivery(ctx, d.ID, map[string]any{"state": Sending, "attempts": d.Attempts, "attempted_at": store.Millis(s.cfg.Now())})
 	if err != nil {
@@ -83,8 +83,8 @@ func (s *Sender) sendToChannel(ctx context.Context, ch client.Notifier, d *deliv
 // maxWarnings bounds the warnings of one delivery that are stored.
 const maxWarnings = 20
 
-// targetOf returns where a delivery goes, or why it is not sent any more.
-func (s *Sender) targetOf(ctx context.Context, d *delivery, m *message) (sdk.Target, error) {
+// findTarget returns where a delivery goes, or why it is not sent any more.
+func (s *Sender) findTarget(ctx context.Context, d *delivery, m *message) (sdk.Target, error) {
 	if !d.Once {
 		if err := s.checkWanted(ctx, d, m); err != nil {
 			return sdk.Target{}, err

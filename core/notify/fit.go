@@ -13,8 +13,8 @@ import (
 // shortener returns a payload of at most max bytes that is still valid.
 type shortener func(payload json.RawMessage, max int64) (json.RawMessage, error)
 
-// shortenerOf returns what shortens the payload of a message. That of an alert cannot be shortened.
-func (s *Sender) shortenerOf(m *message) shortener {
+// shortenerFor returns what shortens the payload of a message. That of an alert cannot be shortened.
+func (s *Sender) shortenerFor(m *message) shortener {
 	if o := s.owners[m.Service]; o != nil && m.Schema != "" {
 		return o.ShortenPayload
 	}

@@ -288,7 +288,7 @@ func (m *Manager) checkComplete(ctx context.Context, set *storedSettings, all []
 	if role == sdk.RoleWebPush {
 		return m.checkPushComplete(c, set)
 	}
-	to, err := m.targetOf(ctx, *set, notify.Recipient{Channel: c.Ref, Name: role})
+	to, err := m.openTarget(ctx, *set, notify.Recipient{Channel: c.Ref, Name: role})
 	if err != nil {
 		return err
 	}

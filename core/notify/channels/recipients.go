@@ -136,10 +136,10 @@ func (m *Manager) Target(ctx context.Context, r notify.Recipient) (sdk.Target, e
 	if made := set.Instances[r.Name]; made != "" && made != r.Channel && slices.Contains(m.listed.Load().declared, made) {
 		return sdk.Target{}, notify.NoRecipient(fmt.Sprintf("the settings of the channel %s were made for %s, which is not the one that plays it now: save them again for %s", r.Name, made, r.Channel))
 	}
-	return m.targetOf(ctx, set, r)
+	return m.openTarget(ctx, set, r)
 }
 
-func (m *Manager) targetOf(ctx context.Context, set storedSettings, r notify.Recipient) (sdk.Target, error) {
+func (m *Manager) openTarget(ctx context.Context, set storedSettings, r notify.Recipient) (sdk.Target, error) {
 	switch r.Name {
 	case sdk.RoleChat:
 		secret, err := m.openSecret(set, set.Chat.BotToken, "botToken")

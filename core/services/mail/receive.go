@@ -19,17 +19,17 @@ type recipients struct{ *mailbox.Recipients }
 // FindRecipient implements inbound.Recipients.
 func (r recipients) FindRecipient(ctx context.Context, named string, planned int) (inbound.Recipient, error) {
 	box, err := r.FindForMail(ctx, named, planned)
-	return recipientOf(box, named), err
+	return newRecipient(box, named), err
 }
 
 // MakeRecipient implements inbound.Recipients.
 func (r recipients) MakeRecipient(ctx context.Context, named string) (inbound.Recipient, error) {
 	box, err := r.MakeForMail(ctx, named)
-	return recipientOf(box, named), err
+	return newRecipient(box, named), err
 }
 
-// recipientOf returns a mailbox as the recipient that a sender has named.
-func recipientOf(box mailbox.Mailbox, named string) inbound.Recipient {
+// newRecipient returns a mailbox as the recipient that a sender has named.
+func newRecipient(box mailbox.Mailbox, named string) inbound.Recipient {
 	return inbound.Recipient{MailboxID: box.ID, OwnerID: box.OwnerID, Address: box.Address, EnvelopeTo: address.Normalise(named)}
 }
 

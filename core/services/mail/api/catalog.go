@@ -42,7 +42,7 @@ func (h *domainHandlers) listCatalog(ctx context.Context, _ *struct{}) (*catalog
 	out := &catalogOutput{}
 	out.Body.Domains = make([]CatalogItem, len(catalog.Items))
 	for i, item := range catalog.Items {
-		out.Body.Domains[i] = catalogItemOf(item)
+		out.Body.Domains[i] = formatCatalogItem(item)
 	}
 	sync := &out.Body.ProviderSync
 	switch {
@@ -58,7 +58,7 @@ func (h *domainHandlers) listCatalog(ctx context.Context, _ *struct{}) (*catalog
 	return out, nil
 }
 
-func catalogItemOf(item domain.CatalogItem) CatalogItem {
+func formatCatalogItem(item domain.CatalogItem) CatalogItem {
 	out := CatalogItem{MailDomain: item.Name, RootDomain: item.Name, ProjectStatus: "not_enabled", ProviderAvailability: "missing",
 		NameServers: []string{}}
 	if z := item.Zone; z != nil {
@@ -66,7 +66,7 @@ func catalogItemOf(item domain.CatalogItem) CatalogItem {
 		out.NameServers = append(out.NameServers, z.NameServers...)
 	}
 	if item.Domain != nil {
-		d := domainOf(*item.Domain)
+		d := formatDomain(*item.Domain)
 		out.ProjectStatus, out.Domain.Of = string(d.Status), &d
 		if out.ZoneID == nil {
 			out.ZoneID = d.ZoneID

@@ -53,8 +53,8 @@ func (h *codeHandlers) codeAPI(a *api.API) {
 // wait.
 const maxWaitedFinds, maxPatternFinds = 20, 20
 
-// candidatesOf returns candidates as the API has them.
-func candidatesOf(found []code.Code) []CodeCandidate {
+// formatCandidates returns candidates as the API has them.
+func formatCandidates(found []code.Code) []CodeCandidate {
 	out := make([]CodeCandidate, len(found))
 	for i, c := range found {
 		out[i] = CodeCandidate{c.Value, c.Source, c.Around, c.Confidence}
@@ -62,8 +62,8 @@ func candidatesOf(found []code.Code) []CodeCandidate {
 	return out
 }
 
-// linksOf returns the links of a message as the API has them.
-func linksOf(p *rfc822.Parsed) []MessageLink {
+// findLinks returns the links of a message as the API has them.
+func findLinks(p *rfc822.Parsed) []MessageLink {
 	found := link.Find(p)
 	out := make([]MessageLink, len(found))
 	for i, l := range found {
@@ -92,8 +92,8 @@ func narrowCodes(found []code.Code, pattern *regexp.Regexp) []code.Code {
 	return slices.DeleteFunc(found, func(c code.Code) bool { return !pattern.MatchString(c.Value) })
 }
 
-// laterOf returns the later of two times.
-func laterOf(a, b time.Time) time.Time {
+// laterTime returns the later of two times.
+func laterTime(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}
@@ -121,7 +121,7 @@ func (h *messageHandlers) addFinds(ctx context.Context, m *ListedMessage, patter
 	if err != nil || parsed == nil {
 		return err
 	}
-	m.Codes, m.Links = candidatesOf(narrowCodes(code.FindIn(parsed), pattern)), linksOf(parsed)
+	m.Codes, m.Links = formatCandidates(narrowCodes(code.FindIn(parsed), pattern)), findLinks(parsed)
 	return nil
 }
 
@@ -158,7 +158,7 @@ func (h *codeHandlers) getCode(ctx context.Context, in *codeQuery) (*codeOutput,
 	} else {
 		choice.Mailbox = []string{in.Mailbox}
 	}
-	f, err := h.filterOf(ctx, choice)
+	f, err := h.newFilter(ctx, choice)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (h *codeHandlers) getCode(ctx context.Context, in *codeQuery) (*codeOutput,
 	if err := h.checkWait(ctx, f, choice, in.Wait); err != nil {
 		return nil, err
 	}
-	f.After = laterOf(in.After, in.Since)
+	f.After = laterTime(in.After, in.Since)
 	if pattern != nil {
 		return h.findCodeLike(ctx, f, pattern, in.Wait)
 	}
@@ -181,21 +181,21 @@ func (h *codeHandlers) getCode(ctx context.Context, in *codeQuery) (*codeOutput,
 	if len(found) == 0 {
 		return nil, errNoCode()
 	}
-	out := &codeOutput{messageCodeOf(found[0], found[0].Code, found[0].CodeSource)}
+	out := &codeOutput{newMessageCode(found[0], found[0].Code, found[0].CodeSource)}
 	parsed, err := h.parseByID(ctx, found[0].ID)
 	if err != nil {
 		return nil, err
 	}
 	if parsed != nil {
-		out.Body.Codes, out.Body.Links = candidatesOf(code.FindIn(parsed)), linksOf(parsed)
+		out.Body.Codes, out.Body.Links = formatCandidates(code.FindIn(parsed)), findLinks(parsed)
 	}
 	return out, nil
 }
 
 func errNoCode() error { return fault.New(fault.NotFound, "No verification code has arrived.") }
 
-// messageCodeOf returns a code of a message, without its candidates and links.
-func messageCodeOf(m message.Summary, value, source string) MessageCode {
+// newMessageCode returns a code of a message, without its candidates and links.
+func newMessageCode(m message.Summary, value, source string) MessageCode {
 	return MessageCode{value, source, m.ID, m.MailboxAddress, api.TimeOfMillis(m.ReceivedAt), []CodeCandidate{}, []MessageLink{}}
 }
 
@@ -235,7 +235,7 @@ func (h *codeHandlers) matchCode(ctx context.Context, m message.Summary, pattern
 	if !ok {
 		return nil, nil
 	}
-	out := &codeOutput{messageCodeOf(m, best.Value, best.Source.Place())}
-	out.Body.Codes, out.Body.Links = candidatesOf(codes), linksOf(parsed)
+	out := &codeOutput{newMessageCode(m, best.Value, best.Source.Place())}
+	out.Body.Codes, out.Body.Links = formatCandidates(codes), findLinks(parsed)
 	return out, nil
 }

@@ -43,8 +43,8 @@ type Domain struct {
 	DisabledAt         *api.Time       `json:"disabledAt" nullable:"true"`
 }
 
-// domainOf returns a mail domain for answers.
-func domainOf(d domain.Domain) Domain {
+// formatDomain returns a mail domain for answers.
+func formatDomain(d domain.Domain) Domain {
 	out := Domain{
 		ID: d.ID, MailDomain: d.Name, RootDomain: d.Name, ZoneID: optionalText(d.ZoneID), Provider: optionalText(d.Provider),
 		BindingSource: d.Binding, Status: d.Status,
@@ -159,7 +159,7 @@ func writeDomain(ctx context.Context, d domain.Domain, created bool, err error) 
 		return nil, err
 	}
 	httpd.NoteObject(ctx, d.ID)
-	out := &domainOutput{Status: http.StatusOK, Body: domainOf(d)}
+	out := &domainOutput{Status: http.StatusOK, Body: formatDomain(d)}
 	if created {
 		out.Status = http.StatusCreated
 	}

@@ -77,8 +77,8 @@ type KeyBrief struct {
 	Prefix string `json:"prefix" doc:"The first 12 characters."`
 }
 
-// mailboxOf returns a mailbox for answers.
-func (h *mailboxHandlers) mailboxOf(m mailbox.Mailbox) Mailbox {
+// formatMailbox returns a mailbox for answers.
+func (h *mailboxHandlers) formatMailbox(m mailbox.Mailbox) Mailbox {
 	out := Mailbox{
 		ID: m.ID, UserID: m.OwnerID, LocalPart: m.LocalPart, Subdomain: m.Subdomain, MailDomain: m.MailDomain, RootDomain: m.MailDomain,
 		Address: m.Address,
@@ -201,13 +201,13 @@ func (h *mailboxHandlers) createMailbox(ctx context.Context, in *mailboxInput) (
 func (h *mailboxHandlers) writeMailbox(ctx context.Context, box mailbox.Mailbox, err error) (*mailboxOutput, error) {
 	var taken *mailbox.ExistsError
 	if errors.As(err, &taken) {
-		return nil, fault.As(err).With("mailbox", h.mailboxOf(taken.Mailbox))
+		return nil, fault.As(err).With("mailbox", h.formatMailbox(taken.Mailbox))
 	}
 	if err != nil {
 		return nil, err
 	}
 	httpd.NoteObject(ctx, box.ID)
-	return &mailboxOutput{h.mailboxOf(box)}, nil
+	return &mailboxOutput{h.formatMailbox(box)}, nil
 }
 
 func (h *mailboxHandlers) getMailbox(ctx context.Context, in *MailboxPath) (*mailboxOutput, error) {
@@ -230,7 +230,7 @@ func (h *mailboxHandlers) listMailboxes(ctx context.Context, in *mailboxQuery) (
 	out := &mailboxList{}
 	out.Body.Mailboxes = make([]Mailbox, len(page))
 	for i, m := range page {
-		out.Body.Mailboxes[i] = h.mailboxOf(m)
+		out.Body.Mailboxes[i] = h.formatMailbox(m)
 	}
 	if next != "" {
 		out.Body.NextCursor = &next

@@ -73,7 +73,7 @@ func (h *messageHandlers) getMessage(ctx context.Context, in *MessagePath) (*mes
 		return nil, err
 	}
 	out := &messageOutput{}
-	out.Body.Message = messageOf(m, parsed)
+	out.Body.Message = formatMessage(m, parsed)
 	return out, nil
 }
 
@@ -86,30 +86,30 @@ func (h *messageHandlers) parseStored(ctx context.Context, m message.Stored) (*r
 	return rfc822.Parse(h.messages.OpenRaw(ctx, m))
 }
 
-// messageOf returns a message with its parts.
-func messageOf(m message.Stored, p *rfc822.Parsed) Message {
+// formatMessage returns a message with its parts.
+func formatMessage(m message.Stored, p *rfc822.Parsed) Message {
 	out := Message{
-		MessageItem: messageItemOf(m.Summary), EnvelopeFrom: optionalText(m.EnvelopeFrom), EnvelopeTo: m.EnvelopeTo,
+		MessageItem: formatMessageItem(m.Summary), EnvelopeFrom: optionalText(m.EnvelopeFrom), EnvelopeTo: m.EnvelopeTo,
 		MessageID:  optionalText(m.MessageID),
 		DateHeader: api.OptionalTime(m.SentAt), HTML: optionalText(p.HTML), Text: optionalText(p.Text), TextTruncated: p.TextTruncated,
 		Headers: append([]rfc822.Header{}, p.Headers...), Attachments: []MessageAttachment{}, Calendar: append([]rfc822.Event{}, p.Events...),
 		RawDownloadPath: "/api/messages/" + m.ID + "/raw",
-		Recipients: MessageRecipients{To: addressesOf("to", p.To), Cc: addressesOf("cc", p.Cc), Bcc: addressesOf("bcc", p.Bcc),
-			ReplyTo: addressesOf("replyTo", p.ReplyTo)},
+		Recipients: MessageRecipients{To: formatAddresses("to", p.To), Cc: formatAddresses("cc", p.Cc), Bcc: formatAddresses("bcc", p.Bcc),
+			ReplyTo: formatAddresses("replyTo", p.ReplyTo)},
 		Via: m.Via, Client: optionalText(m.Client), TLS: optionalText(m.TLS),
 	}
-	out.Codes, out.Links = candidatesOf(code.FindIn(p)), linksOf(p)
+	out.Codes, out.Links = formatCandidates(code.FindIn(p)), findLinks(p)
 	for _, a := range p.Attachments {
 		out.Attachments = append(out.Attachments, MessageAttachment{
 			attachmentPrefix + strconv.Itoa(a.Number), optionalText(a.Filename), a.ContentType, a.Size, optionalText(a.ContentID), a.Disposition,
 		})
 	}
-	out.Authentication.Of = authenticationOf(m)
+	out.Authentication.Of = decodeAuthentication(m)
 	return out
 }
 
-// addressesOf returns the addresses of one kind.
-func addressesOf(kind string, all []rfc822.Address) []MessageAddress {
+// formatAddresses returns the addresses of one kind.
+func formatAddresses(kind string, all []rfc822.Address) []MessageAddress {
 	out := make([]MessageAddress, len(all))
 	for i, a := range all {
 		out[i] = MessageAddress{"rcp_" + kind + "_" + strconv.Itoa(i+1), kind, optionalText(a.Name), a.Address}

@@ -71,8 +71,8 @@ type Verification struct {
 	Method string `json:"method" enum:"rules"`
 }
 
-// messageItemOf returns a message for lists.
-func messageItemOf(m message.Summary) MessageItem {
+// formatMessageItem returns a message for lists.
+func formatMessageItem(m message.Summary) MessageItem {
 	out := MessageItem{
 		ID: m.ID, MailboxID: m.MailboxID, MailboxAddress: m.MailboxAddress, Subject: orText(m.Subject, "(no subject)"),
 		PreviewText: orText(m.Preview, "(no preview)"),
@@ -158,8 +158,8 @@ type messagePageKey struct {
 	Seq int64 `json:"s"`
 }
 
-// filterOf returns the filter that chooses by mailbox.
-func (h *messageHandlers) filterOf(ctx context.Context, c MessageChoice) (message.Filter, error) {
+// newFilter returns the filter that chooses by mailbox.
+func (h *messageHandlers) newFilter(ctx context.Context, c MessageChoice) (message.Filter, error) {
 	f := message.Filter{Caller: callerFrom(ctx),
 		Mailboxes: mailbox.Filter{IDs: c.MailboxID, Statuses: []mailbox.Status{mailbox.Active, mailbox.Expired}}}
 	if len(c.MailboxID) == 0 {
@@ -186,7 +186,7 @@ func (h *messageHandlers) filterOf(ctx context.Context, c MessageChoice) (messag
 }
 
 func (h *messageHandlers) listMessages(ctx context.Context, in *messageQuery) (*messageList, error) {
-	f, err := h.filterOf(ctx, in.MessageChoice)
+	f, err := h.newFilter(ctx, in.MessageChoice)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (h *messageHandlers) listMessages(ctx context.Context, in *messageQuery) (*
 	if err != nil {
 		return nil, err
 	}
-	f.After, f.Limit = laterOf(in.After, in.Since), in.Limit+1
+	f.After, f.Limit = laterTime(in.After, in.Since), in.Limit+1
 	if in.Cursor != "" {
 		var key messagePageKey
 		if err := store.DecodeCursor(in.Cursor, &key); err != nil {
@@ -223,7 +223,7 @@ func (h *messageHandlers) listMessages(ctx context.Context, in *messageQuery) (*
 	}
 	out.Body.Messages = make([]ListedMessage, len(found))
 	for i, m := range found {
-		out.Body.Messages[i].MessageItem = messageItemOf(m)
+		out.Body.Messages[i].MessageItem = formatMessageItem(m)
 		if in.Wait > 0 && i < maxWaitedFinds {
 			if err := h.addFinds(ctx, &out.Body.Messages[i], pattern); err != nil {
 				return nil, err
@@ -314,7 +314,7 @@ func (h *messageHandlers) patchMessage(ctx context.Context, in *messageChange) (
 		return nil, err
 	}
 	m.ReadAt = store.Millis(at)
-	return &messageItemOutput{messageItemOf(m.Summary)}, nil
+	return &messageItemOutput{formatMessageItem(m.Summary)}, nil
 }
 
 func (h *messageHandlers) deleteMessage(ctx context.Context, in *MessagePath) (*struct{}, error) {
@@ -325,8 +325,8 @@ func (h *messageHandlers) deleteMessage(ctx context.Context, in *MessagePath) (*
 	return nil, h.messages.Delete(ctx, m)
 }
 
-// authenticationOf returns the stored result of checking the sender, nil if that is still to come.
-func authenticationOf(m message.Stored) *authresult.Result {
+// decodeAuthentication returns the stored result of checking the sender, nil if that is still to come.
+func decodeAuthentication(m message.Stored) *authresult.Result {
 	var r authresult.Result
 	if m.AuthAt == 0 || json.Unmarshal([]byte(m.Auth), &r) != nil {
 		return nil

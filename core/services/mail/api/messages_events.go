@@ -42,7 +42,7 @@ const maxEventPage = 200
 // serveMessageEvents sends the messages that arrive until the client goes.
 func (h *messageHandlers) serveMessageEvents(c *gin.Context) {
 	ctx := c.Request.Context()
-	f, err := h.filterOf(ctx, MessageChoice{Mailbox: c.QueryArray("mailbox"), MailboxID: c.QueryArray("mailboxId")})
+	f, err := h.newFilter(ctx, MessageChoice{Mailbox: c.QueryArray("mailbox"), MailboxID: c.QueryArray("mailboxId")})
 	if err == nil {
 		f.AfterSeq, err = httpd.LastEventID(c)
 	}
@@ -87,7 +87,7 @@ func (h *messageHandlers) serveMessageEvents(c *gin.Context) {
 // sendMessages sends an event for each message.
 func sendMessages(out *httpd.Events, found []message.Summary) error {
 	for _, m := range found {
-		raw, err := json.Marshal(messageItemOf(m))
+		raw, err := json.Marshal(formatMessageItem(m))
 		if err != nil {
 			return err
 		}

@@ -149,7 +149,7 @@ func (h *domainHandlers) Domains(ctx context.Context) ([]Domain, error) {
 	rows, err := h.domains.ListDomains(ctx)
 	out := make([]Domain, len(rows))
 	for i, d := range rows {
-		out[i] = domainOf(d)
+		out[i] = formatDomain(d)
 	}
 	return out, err
 }
@@ -177,35 +177,35 @@ func (h *domainHandlers) Catalog(ctx context.Context) ([]CatalogItem, ProviderSy
 func (h *domainHandlers) BindDomain(ctx context.Context, name string) (Domain, error) {
 	in := &bindInput{}
 	in.Body.MailDomain = name
-	return bodyOf(h.bindDomain(ctx, in))
+	return unwrapDomain(h.bindDomain(ctx, in))
 }
 
 // EnableDomain uses a zone of the catalog for mail.
 func (h *domainHandlers) EnableDomain(ctx context.Context, name, zoneID string) (Domain, error) {
 	in := &enableInput{}
 	in.Body.MailDomain, in.Body.ZoneID = name, zoneID
-	return bodyOf(h.enableDomain(ctx, in))
+	return unwrapDomain(h.enableDomain(ctx, in))
 }
 
 // EnableCatchAll makes a mailbox for each address that gets mail and whose local part matches a pattern, which may be empty.
 func (h *domainHandlers) EnableCatchAll(ctx context.Context, id, pattern string) (Domain, error) {
 	d, err := h.domains.EnableCatchAll(ctx, id, auth.From(ctx).User.ID, pattern)
-	return bodyOf(writeDomain(ctx, d, false, err))
+	return unwrapDomain(writeDomain(ctx, d, false, err))
 }
 
 // DisableCatchAll ends that, and restores what the provider did before.
 func (h *domainHandlers) DisableCatchAll(ctx context.Context, id string) (Domain, error) {
-	return bodyOf(h.disableCatchAll(ctx, &DomainPath{ID: id}))
+	return unwrapDomain(h.disableCatchAll(ctx, &DomainPath{ID: id}))
 }
 
 // RetryDomain provisions a domain again and looks up its records.
 func (h *domainHandlers) RetryDomain(ctx context.Context, id string) (Domain, error) {
-	return bodyOf(h.retryDomain(ctx, &DomainPath{ID: id}))
+	return unwrapDomain(h.retryDomain(ctx, &DomainPath{ID: id}))
 }
 
 // DisableDomain makes no more mailboxes on a domain.
 func (h *domainHandlers) DisableDomain(ctx context.Context, id string) (Domain, error) {
-	return bodyOf(h.disableDomain(ctx, &DomainPath{ID: id}))
+	return unwrapDomain(h.disableDomain(ctx, &DomainPath{ID: id}))
 }
 
 // DeleteDomain deletes a domain, with its zone if that was made for it.
@@ -214,8 +214,8 @@ func (h *domainHandlers) DeleteDomain(ctx context.Context, id string) error {
 	return err
 }
 
-// bodyOf returns the domain in an answer.
-func bodyOf(out *domainOutput, err error) (Domain, error) {
+// unwrapDomain returns the domain in an answer.
+func unwrapDomain(out *domainOutput, err error) (Domain, error) {
 	if err != nil {
 		return Domain{}, err
 	}

@@ -110,7 +110,7 @@ func (c *Checker) checkSPF(ctx context.Context, m Message) Check {
 	if sender == "" {
 		sender = "postmaster@" + m.Helo
 	}
-	domain := domainOf(sender)
+	domain := cutDomain(sender)
 	switch {
 	case m.Client == nil:
 		return Check{None, domain, "the address of the sending host is not known"}
@@ -120,7 +120,7 @@ func (c *Checker) checkSPF(ctx context.Context, m Message) Check {
 	result, err := spf.CheckHostWithSender(m.Client, m.Helo, sender, spf.WithContext(ctx), spf.WithResolver(c.resolver))
 	check := Check{Value(result), domain, ""}
 	if check.Result != Pass && err != nil {
-		check.Reason = reasonOf(err)
+		check.Reason = explainError(err)
 	}
 	return check
 }
@@ -145,10 +145,10 @@ func (c *Checker) checkDKIM(ctx context.Context, m Message) (all []Check) {
 		LookupTXT:        func(domain string) ([]string, error) { return c.resolver.LookupTXT(ctx, domain) },
 	})
 	for _, v := range found {
-		all = append(all, Check{valueOfDKIM(v.Err), strings.ToLower(texts.OneLine(v.Domain, 253)), reasonOf(v.Err)})
+		all = append(all, Check{valueOfDKIM(v.Err), strings.ToLower(texts.OneLine(v.Domain, 253)), explainError(v.Err)})
 	}
 	if err != nil && !errors.Is(err, dkim.ErrTooManySignatures) {
-		all = append(all, Check{PermError, "", reasonOf(err)})
+		all = append(all, Check{PermError, "", explainError(err)})
 	}
 	return all
 }
@@ -166,8 +166,8 @@ func valueOfDKIM(err error) Value {
 	return Fail
 }
 
-// reasonOf returns an error as a short text.
-func reasonOf(err error) string {
+// explainError returns an error as a short text.
+func explainError(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -177,8 +177,8 @@ func reasonOf(err error) string {
 	return texts.OneLine(strings.TrimPrefix(err.Error(), "dkim: "), 200)
 }
 
-// domainOf returns the domain of an address in lower case.
-func domainOf(address string) string {
+// cutDomain returns the domain of an address in lower case.
+func cutDomain(address string) string {
 	return strings.ToLower(strings.TrimSuffix(address[strings.LastIndexByte(address, '@')+1:], "."))
 }
 

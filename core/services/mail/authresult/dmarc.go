@@ -10,7 +10,7 @@ import (
 
 // checkDMARC checks whether SPF or DKIM has passed for the domain of the From field. It returns the domain's policy.
 func (c *Checker) checkDMARC(ctx context.Context, m Message, r Result) (check Check, policy string) {
-	domain := domainOf(m.From)
+	domain := cutDomain(m.From)
 	if m.From == "" || !isDomain(domain) {
 		return Check{None, "", "there is no domain to check"}, ""
 	}
@@ -21,7 +21,7 @@ func (c *Checker) checkDMARC(ctx context.Context, m Message, r Result) (check Ch
 	case err != nil && (dmarc.IsTempFail(err) || ctx.Err() != nil):
 		return Check{TempError, domain, "the DNS did not answer"}, ""
 	case err != nil:
-		return Check{PermError, domain, reasonOf(err)}, ""
+		return Check{PermError, domain, explainError(err)}, ""
 	}
 	policy = string(record.Policy)
 	if of != domain && record.SubdomainPolicy != "" {
@@ -47,7 +47,7 @@ func (c *Checker) checkDMARC(ctx context.Context, m Message, r Result) (check Ch
 func (c *Checker) findPolicy(ctx context.Context, domain string) (*dmarc.Record, string, error) {
 	options := &dmarc.LookupOptions{LookupTXT: func(name string) ([]string, error) { return c.resolver.LookupTXT(ctx, name) }}
 	record, err := dmarc.LookupWithOptions(domain, options)
-	organisation := organisationOf(domain)
+	organisation := findOrganisation(domain)
 	if errors.Is(err, dmarc.ErrNoPolicy) && organisation != domain {
 		record, err = dmarc.LookupWithOptions(organisation, options)
 		return record, organisation, err
@@ -57,11 +57,11 @@ func (c *Checker) findPolicy(ctx context.Context, domain string) (*dmarc.Record,
 
 // isAligned reports whether two domains are the same or, unless the mode is strict, belong to the same organisation.
 func isAligned(a, b string, mode dmarc.AlignmentMode) bool {
-	return a == b || mode != dmarc.AlignmentStrict && organisationOf(a) == organisationOf(b)
+	return a == b || mode != dmarc.AlignmentStrict && findOrganisation(a) == findOrganisation(b)
 }
 
-// organisationOf returns the domain that an organisation has registered, for a domain at or below it.
-func organisationOf(domain string) string {
+// findOrganisation returns the domain that an organisation has registered, for a domain at or below it.
+func findOrganisation(domain string) string {
 	if registered, err := publicsuffix.EffectiveTLDPlusOne(domain); err == nil {
 		return registered
 	}

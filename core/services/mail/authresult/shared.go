@@ -30,7 +30,7 @@ type lookup struct {
 // shareAnswer returns the answer to a question, which ask gets if nobody else has asked it.
 func shareAnswer[T any](ctx context.Context, r *sharedResolver, question string, ask func() (T, error)) (answer T, err error) {
 	for {
-		l, first := r.lookupOf(question)
+		l, first := r.findLookup(question)
 		if first {
 			answer, err = ask()
 			l.answer, l.err = answer, err
@@ -51,8 +51,8 @@ func shareAnswer[T any](ctx context.Context, r *sharedResolver, question string,
 	}
 }
 
-// lookupOf returns the lookup of a question, and whether the caller is the first to ask.
-func (r *sharedResolver) lookupOf(question string) (l *lookup, first bool) {
+// findLookup returns the lookup of a question, and whether the caller is the first to ask.
+func (r *sharedResolver) findLookup(question string) (l *lookup, first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l, found := r.lookups[question]

@@ -193,7 +193,7 @@ func (a *catchAlls) restoreRouting(ctx context.Context, c Connection, row *Domai
 	case isRefusal(failed) && !isReplaced(failed) && !errors.Is(failed, errZoneUnlisted):
 		// Somebody has to do something before. A zone that has taken the catch-all is there after all.
 		row.endOperation()
-		row.ProvisionError = messageOf(failed)
+		row.ProvisionError = operatorMessage(failed)
 	}
 	// What the provider has said last counts.
 	a.noteLimit(row, failed)

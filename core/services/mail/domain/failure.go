@@ -68,5 +68,5 @@ func isReplaced(err error) bool {
 	return errors.Is(err, ErrOtherProvider) || errors.Is(err, client.ErrOtherPlugin)
 }
 
-// messageOf returns what a person is told of an error.
-func messageOf(err error) string { return fault.As(err).Message }
+// operatorMessage returns what a person is told of an error.
+func operatorMessage(err error) string { return fault.As(err).Message }

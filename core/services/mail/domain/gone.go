@@ -44,7 +44,7 @@ func (p *provisioner) replaceUnlistedZone(ctx context.Context, c Connection, row
 		return nil
 	}
 	if isRefusal(failed) {
-		row.Status, row.ProvisionError = ProvisioningError, messageOf(failed)
+		row.Status, row.ProvisionError = ProvisioningError, operatorMessage(failed)
 	}
 	p.noteLimit(row, failed)
 	return cmp.Or(p.persist(ctx, row), failed)

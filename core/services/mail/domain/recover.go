@@ -123,7 +123,7 @@ func pendingError(operation string, failed error) string {
 	if operation == opDelete {
 		what = "The domain could not be deleted"
 	}
-	return what + ", which is tried again: " + messageOf(failed)
+	return what + ", which is tried again: " + operatorMessage(failed)
 }
 
 // RetryPause returns the pause after a failure that others have preceded: a minute at first, then twice as long each time up to the

@@ -58,7 +58,7 @@ func (p *provisioner) reprovisionDomain(ctx context.Context, c Connection, row *
 		}
 		return failed
 	case stillReceives(former, *row, failed):
-		row.Status, row.ProvisionError, row.Operation, row.Step = former.Status, messageOf(failed), former.Operation, former.Step
+		row.Status, row.ProvisionError, row.Operation, row.Step = former.Status, operatorMessage(failed), former.Operation, former.Step
 		if isRefusal(failed) && row.Operation == opProvision {
 			// What a crash has interrupted is tried again, unless somebody has to do something before.
 			row.endOperation()
@@ -89,7 +89,7 @@ func (p *provisioner) finishActive(ctx context.Context, row *Domain) error {
 func (p *provisioner) finishFailed(ctx context.Context, row *Domain, failed error) error {
 	p.cfg.Logger.Warn("a mail domain could not be provisioned", "domain", row.Name, "step", row.Step, "error", failed)
 	row.endOperation()
-	row.Status, row.ProvisionError = ProvisioningError, messageOf(failed)
+	row.Status, row.ProvisionError = ProvisioningError, operatorMessage(failed)
 	return p.persist(ctx, row)
 }
 

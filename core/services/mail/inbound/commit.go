@@ -129,11 +129,11 @@ func (c *committer) runTransactions() {
 
 // isWorthwhile reports whether a batch is written while others wait for the disk.
 func isWorthwhile(batch []*pending) bool {
-	return len(batch) >= worthwhile || sizeOf(batch) >= maxBatchBytes
+	return len(batch) >= worthwhile || sumSizes(batch) >= maxBatchBytes
 }
 
-// sizeOf returns the size of the messages in a batch, in bytes.
-func sizeOf(batch []*pending) (size int64) {
+// sumSizes returns the size of the messages in a batch, in bytes.
+func sumSizes(batch []*pending) (size int64) {
 	for _, p := range batch {
 		size += p.in.Message.Size
 	}
@@ -142,7 +142,7 @@ func sizeOf(batch []*pending) (size int64) {
 
 // collectWaiting returns a batch with the messages that wait beside it.
 func (c *committer) collectWaiting(batch []*pending) []*pending {
-	for len(batch) < maxBatch && sizeOf(batch) < maxBatchBytes {
+	for len(batch) < maxBatch && sumSizes(batch) < maxBatchBytes {
 		select {
 		case p := <-c.queue:
 			batch = append(batch, p)

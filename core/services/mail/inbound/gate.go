@@ -95,7 +95,7 @@ func (l *gatedListener) deliver(a accepted) bool {
 
 // admitConn hands a connection to Accept, or refuses it. It waits for the header of a proxy for the time that withProxies sets.
 func (l *gatedListener) admitConn(c net.Conn) {
-	gated := l.gate.admit(c, limit.Client(hostOf(c.RemoteAddr())))
+	gated := l.gate.admit(c, limit.Client(clientHost(c.RemoteAddr())))
 	if gated == nil {
 		l.refuseConn(c)
 	} else if !l.deliver(accepted{conn: gated}) {
@@ -109,8 +109,8 @@ func (l *gatedListener) refuseConn(c net.Conn) {
 	go refuseConnection(c)
 }
 
-// hostOf returns an address without its port.
-func hostOf(a net.Addr) string {
+// clientHost returns an address without its port.
+func clientHost(a net.Addr) string {
 	if host, _, err := net.SplitHostPort(a.String()); err == nil {
 		return host
 	}

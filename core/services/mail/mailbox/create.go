@@ -69,7 +69,7 @@ func (m *Mailboxes) Create(ctx context.Context, caller Caller, in NewMailbox) (M
 // findPlace finds the domain of a mailbox and checks its name.
 func (m *Mailboxes) findPlace(ctx context.Context, caller Caller, in NewMailbox) (p place, err error) {
 	if in.Address != "" {
-		return m.placeOf(ctx, caller, in.Address)
+		return m.parsePlace(ctx, caller, in.Address)
 	}
 	if p.subdomain, err = address.ParseSubdomain(in.Subdomain); err != nil {
 		return place{}, err
@@ -91,8 +91,8 @@ func (m *Mailboxes) findPlace(ctx context.Context, caller Caller, in NewMailbox)
 	return p, err
 }
 
-// placeOf is findPlace for a whole address.
-func (m *Mailboxes) placeOf(ctx context.Context, caller Caller, text string) (place, error) {
+// parsePlace is findPlace for a whole address.
+func (m *Mailboxes) parsePlace(ctx context.Context, caller Caller, text string) (place, error) {
 	a, err := address.Parse(text)
 	if err != nil {
 		return place{}, err

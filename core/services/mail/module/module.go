@@ -24,8 +24,8 @@ type service struct {
 	deps module.Deps
 }
 
-// settingsOf returns the settings as the type of the service.
-func settingsOf(c module.Configuration) mail.Settings { return *c.Settings.(*mail.Settings) }
+// readSettings returns the settings as the type of the service.
+func readSettings(c module.Configuration) mail.Settings { return *c.Settings.(*mail.Settings) }
 
 // openService makes the service.
 func openService(ctx context.Context, deps module.Deps, c module.Configuration) (module.Service, error) {
@@ -35,7 +35,7 @@ func openService(ctx context.Context, deps module.Deps, c module.Configuration) 
 	}
 	s, err := mail.New(ctx, mail.Config{
 		Store: deps.Store, Keyring: deps.Keyring, Metrics: deps.Metrics, Bus: deps.Bus, Alerts: deps.Notify, Logger: deps.Logger,
-		Settings: settingsOf(c), Users: deps.Users, DNS: provider, Access: c.Front.Access,
+		Settings: readSettings(c), Users: deps.Users, DNS: provider, Access: c.Front.Access,
 		DataDir: deps.DataDir, Version: deps.Version,
 	})
 	if err != nil {
@@ -46,7 +46,7 @@ func openService(ctx context.Context, deps module.Deps, c module.Configuration) 
 
 // openDNS returns the DNS provider that the settings name, nil for none.
 func openDNS(deps module.Deps, c module.Configuration) (client.DNS, error) {
-	ref := settingsOf(c).DNS
+	ref := readSettings(c).DNS
 	if ref == "" {
 		return nil, nil
 	}
@@ -63,7 +63,7 @@ func (s *service) Prepare(c module.Configuration) (commit func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Service.Prepare(settingsOf(c), provider, c.Front.Access)
+	return s.Service.Prepare(readSettings(c), provider, c.Front.Access)
 }
 
 // Pages implements module.Service.

@@ -21,8 +21,8 @@ func roleText(v *ui.View) string {
 	return "member"
 }
 
-// hostOf returns what stands behind the @ of an address.
-func hostOf(box api.Mailbox) string {
+// mailboxHost returns what stands behind the @ of an address.
+func mailboxHost(box api.Mailbox) string {
 	_, host, _ := strings.Cut(box.Address, "@")
 	return host
 }

@@ -137,7 +137,7 @@ type keyView struct {
 
 func (p pages) showKey(c *gin.Context) {
 	ctx := c.Request.Context()
-	w, err := windowOf(c)
+	w, err := readWindow(c)
 	k := keyView{Window: w}
 	if err == nil {
 		k.APIKey, err = p.service.Key(ctx, c.Param("id"))

@@ -16,8 +16,8 @@ import (
 // chartWindows are the stretches of time that charts show.
 func chartWindows() []string { return []string{"1h", "24h", "30d"} }
 
-// windowOf is the stretch that a page's address names; 24h without one.
-func windowOf(c *gin.Context) (string, error) {
+// readWindow is the stretch that a page's address names; 24h without one.
+func readWindow(c *gin.Context) (string, error) {
 	w := c.DefaultQuery("window", "24h")
 	if !slices.Contains(chartWindows(), w) {
 		return "", fault.New(fault.InvalidRequest, "The window is 1h, 24h or 30d.").With("field", "window")
@@ -41,7 +41,7 @@ type overviewView struct {
 
 func (p pages) showOverview(c *gin.Context) {
 	ctx := c.Request.Context()
-	w, err := windowOf(c)
+	w, err := readWindow(c)
 	if err != nil {
 		p.kit.Fail(c, err)
 		return

@@ -27,7 +27,7 @@ const (
 // requestFilter is what the list is confined to, as in its address.
 type requestFilter struct{ Token, Operation, Result, Key, RequestID, Cursor string }
 
-func requestFilterOf(c *gin.Context) requestFilter {
+func readRequestFilter(c *gin.Context) requestFilter {
 	return requestFilter{c.Query("token"), c.Query("operation"), c.Query("result"), c.Query("key"), c.Query("request_id"), c.Query("cursor")}
 }
 
@@ -147,7 +147,7 @@ func (p requestPages) requestsView(ctx context.Context, f requestFilter) (reques
 }
 
 func (p requestPages) showRequests(c *gin.Context) {
-	list, err := p.requestsView(c.Request.Context(), requestFilterOf(c))
+	list, err := p.requestsView(c.Request.Context(), readRequestFilter(c))
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
@@ -157,7 +157,7 @@ func (p requestPages) showRequests(c *gin.Context) {
 }
 
 func (p requestPages) requestsLive(c *gin.Context) {
-	f := requestFilterOf(c)
+	f := readRequestFilter(c)
 	f.Cursor = ""
 	match, err := p.wakesList(c.Request.Context(), f)
 	if err != nil {

@@ -145,7 +145,7 @@ func (p tokenPages) showTokenPage(c *gin.Context) { p.renderToken(c, ui.Form{}) 
 // renderToken shows a token with the form of its settings.
 func (p tokenPages) renderToken(c *gin.Context, form ui.Form) {
 	ctx := c.Request.Context()
-	w, err := windowOf(c)
+	w, err := readWindow(c)
 	t := tokenView{Window: w, Form: form}
 	if err == nil {
 		t.AuthToken, err = p.ownToken(ctx, c.Param("id"))

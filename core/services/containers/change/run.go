@@ -8,9 +8,28 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
 
+// changeStep is one step of a change.
+type changeStep struct {
+	name string
+	do   func(context.Context) error
+}
+
 // runSteps updates the service to its target, beginning with the step in the journal. The outcome is stored in the record; an
 // error is returned only if the whole job must end.
 func (c *change) runSteps(ctx context.Context) error {
+	return c.runFromJournal(ctx, []changeStep{{StepPull, c.pullAllowed}, {StepBackup, c.backupMounts}, {StepTag, c.tagTarget}, {StepUp, c.composeUp},
+		{StepHealth, c.awaitHealth}, {StepSync, c.syncTag}, {StepExtraTags, c.pullSteps().extraTags}})
+}
+
+// backTo is the way of a manual rollback: the image is there or fetched, named, run and watched; if it does not become
+// healthy, what ran before comes back.
+func (c rollbackSteps) backTo(ctx context.Context) error {
+	return c.runFromJournal(ctx, []changeStep{{StepPull, c.ensureFormer}, {StepTag, c.tagTarget}, {StepUp, c.composeUp},
+		{StepHealth, c.awaitHealth}, {StepSync, c.syncTag}})
+}
+
+// runFromJournal runs the steps from the one in the journal on. A change that was being rolled back is rolled back.
+func (c *change) runFromJournal(ctx context.Context, steps []changeStep) error {
 	unlock, err := c.imageLock(ctx)
 	if err != nil {
 		return err
@@ -19,38 +38,7 @@ func (c *change) runSteps(ctx context.Context) error {
 	if stepOrder(c.rec.Step) < 0 {
 		return c.rollbackSteps().rollBack(ctx, c.rec.Error)
 	}
-	steps := []struct {
-		name string
-		do   func(context.Context) error
-	}{
-		{StepPull, c.pullAllowed}, {StepBackup, c.backupMounts}, {StepTag, c.tagTarget}, {StepUp, c.composeUp}, {StepHealth, c.awaitHealth}, {StepSync, c.syncTag}, {StepExtraTags, c.pullSteps().extraTags},
-	}
-	for _, step := range steps[min(stepOrder(c.rec.Step), len(steps)):] {
-		if err := c.journalStep(ctx, step.name); err != nil {
-			return err
-		}
-		if err := c.runStep(ctx, step.do); err != nil {
-			return c.handleFailure(ctx, step.name, err)
-		}
-	}
-	return c.finishChange(ctx, record.ChangeSuccess, nil)
-}
-
-// backTo is the way of a manual rollback: the image is there or fetched, named, run and watched; if it does not become
-// healthy, what ran before comes back.
-func (c rollbackSteps) backTo(ctx context.Context) error {
-	unlock, err := c.imageLock(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if stepOrder(c.rec.Step) < 0 {
-		return c.rollBack(ctx, c.rec.Error)
-	}
-	for _, step := range []struct {
-		name string
-		do   func(context.Context) error
-	}{{StepPull, c.ensureFormer}, {StepTag, c.tagTarget}, {StepUp, c.composeUp}, {StepHealth, c.awaitHealth}, {StepSync, c.syncTag}} {
+	for _, step := range steps {
 		if stepOrder(step.name) < stepOrder(c.rec.Step) {
 			continue
 		}

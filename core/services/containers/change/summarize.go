@@ -25,7 +25,8 @@ func (sum *StackSummary) addChange(ctx context.Context, c *change) {
 		u.ChangedServices, u.TargetTagsPulled = append(u.ChangedServices, id), append(u.TargetTagsPulled, c.svc.ImageRef().String())
 		return
 	}
-	failure := ServiceFailure{ServiceID: id, FailureStep: cmp.Or(c.outcome.FailureStep, c.rec.Step), LastError: c.rec.Error, Reason: c.rec.Reason, Canceled: c.isCanceled()}
+	failure := ServiceFailure{ServiceID: id, FailureStep: cmp.Or(c.outcome.FailureStep, c.rec.Step), LastError: c.rec.Error,
+		Reason: c.rec.Reason, Canceled: c.rec.Reason == failure.Canceled}
 	if c.rec.Status == record.ChangeFailed && stepOrder(c.rec.Step) < 0 {
 		failure.FailureStep = c.rec.Step
 	}
@@ -35,9 +36,6 @@ func (sum *StackSummary) addChange(ctx context.Context, c *change) {
 	}
 	sum.AddFailure(failure, back)
 }
-
-// isCanceled reports whether the change did not succeed because its job was canceled.
-func (c *change) isCanceled() bool { return c.rec.Reason == failure.Canceled }
 
 // engineAnswer is for how long the engine is asked what runs after a change.
 const engineAnswer = time.Minute
@@ -77,7 +75,8 @@ func (c *change) summarizeChange(ctx context.Context) UpdateSummary {
 
 // addWaiting adds a change that is left open to the summary.
 func (sum *StackSummary) addWaiting(c *change, cause error) {
-	sum.AddFailure(ServiceFailure{ServiceID: c.svc.ID, FailureStep: c.rec.Step, LastError: failure.Text(cause), Reason: failure.Code(cause)}, nil)
+	sum.AddFailure(ServiceFailure{ServiceID: c.svc.ID, FailureStep: c.rec.Step, LastError: failure.Text(cause), Reason: failure.Code(cause)},
+		nil)
 	sum.Backup = append(sum.Backup, c.outcome.Backups...)
 }
 

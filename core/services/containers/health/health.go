@@ -15,6 +15,21 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
+// Checker finds out whether services consist of the wanted containers, and whether these are healthy.
+type Checker struct {
+	host     *host.Host
+	settings func() Settings
+}
+
+// Settings say how long things may take.
+type Settings struct {
+	// Timeout is how long a new container may take to become healthy, SettleTime how long one without a health check must run.
+	Timeout, SettleTime time.Duration
+}
+
+// New returns a checker. settings returns those in use.
+func New(h *host.Host, settings func() Settings) *Checker { return &Checker{h, settings} }
+
 // healthPause is the pause between two looks at a new container.
 const healthPause = 500 * time.Millisecond
 
@@ -167,21 +182,6 @@ func (h *Checker) checkDigest(ctx context.Context, svc *record.Service, want Wan
 	}
 	return fault.New(fault.Conflict, "The image that runs is not known under the digest %s.", want.Digest)
 }
-
-// Checker finds out whether services consist of the wanted containers, and whether these are healthy.
-type Checker struct {
-	host     *host.Host
-	settings func() Settings
-}
-
-// Settings say how long things may take.
-type Settings struct {
-	// Timeout is how long a new container may take to become healthy, SettleTime how long one without a health check must run.
-	Timeout, SettleTime time.Duration
-}
-
-// New returns a checker. settings returns those in use.
-func New(h *host.Host, settings func() Settings) *Checker { return &Checker{h, settings} }
 
 // CheckStopped makes sure that a service that does not run consists of the wanted containers.
 func (h *Checker) CheckStopped(ctx context.Context, st *record.Stack, svc *record.Service, want Wanted) error {

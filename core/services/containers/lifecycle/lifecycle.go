@@ -23,6 +23,25 @@ const (
 	ActionRestart = "restart"
 )
 
+// Lifecycle starts, stops and restarts services and stacks.
+type Lifecycle struct{ cfg Config }
+
+// Config is what the lifecycle needs.
+type Config struct {
+	Store    *record.Store
+	Host     *host.Host
+	Projects *project.Projects
+	Jobs     *work.Queue
+	// Locks has a lock for each stack.
+	Locks  *work.KeyedMutex
+	Logger hclog.Logger
+	// ComposeBin returns the compose command in use.
+	ComposeBin func() string
+}
+
+// New returns the lifecycle.
+func New(cfg Config) *Lifecycle { return &Lifecycle{cfg} }
+
 // ServiceLifecycle is whether a service runs, and what works on it.
 type ServiceLifecycle struct {
 	State             record.LifecycleState        `json:"state" enum:"running,stopped,partial,unknown"`
@@ -213,25 +232,6 @@ func (l *Lifecycle) StackAction(ctx context.Context, id, action string) (string,
 	}
 	return l.cfg.Jobs.SubmitNew(ctx, sub)
 }
-
-// Lifecycle starts, stops and restarts services and stacks.
-type Lifecycle struct{ cfg Config }
-
-// Config is what the lifecycle needs.
-type Config struct {
-	Store    *record.Store
-	Host     *host.Host
-	Projects *project.Projects
-	Jobs     *work.Queue
-	// Locks has a lock for each stack.
-	Locks  *work.KeyedMutex
-	Logger hclog.Logger
-	// ComposeBin returns the compose command in use.
-	ComposeBin func() string
-}
-
-// New returns the lifecycle.
-func New(cfg Config) *Lifecycle { return &Lifecycle{cfg} }
 
 // Job is the payload of JobServiceLifecycle and JobStackLifecycle.
 type Job struct {

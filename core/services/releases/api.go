@@ -2,14 +2,56 @@ package releases
 
 import (
 	"cmp"
-	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/patchbay-dev/patchbay/core/auth/account"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 )
+
+// APIConfig is what the API needs.
+type APIConfig struct {
+	Readers      *Readers
+	Reading      *Reading
+	Following    *Following
+	Links        *Links
+	Feeds        *Feeds
+	Translator   *Translator
+	Translations *translate.Translations
+	Tasks        *Tasks
+	// Sets returns what declares the endpoints for the caller's own keys.
+	Sets func() *account.Sets
+	// Origin returns the origin whose pages may call the API that is mounted below a base URL, "" for none.
+	Origin func(baseURL string) string
+	// Version is the core's own.
+	Version string
+}
+
+// API is the HTTP API of the service.
+type API struct {
+	cfg         APIConfig
+	readers     *readHandlers
+	tasks       *taskHandlers
+	accounts    *accountHandlers
+	public      *publicHandlers
+	reactions   *reactionHandlers
+	syndication *syndicationHandlers
+	follow      *followHandlers
+	translate   *translateHandlers
+}
+
+// NewAPI returns the API.
+func NewAPI(cfg APIConfig) *API {
+	translate := &translateHandlers{cfg.Readers, cfg.Translator, cfg.Translations}
+	return &API{
+		cfg: cfg, readers: &readHandlers{cfg.Reading, cfg.Translator}, tasks: &taskHandlers{cfg.Reading, cfg.Tasks, cfg.Translator, translate},
+		accounts: &accountHandlers{cfg.Links}, public: &publicHandlers{cfg.Reading}, reactions: &reactionHandlers{cfg.Reading},
+		syndication: &syndicationHandlers{cfg.Feeds}, follow: &followHandlers{cfg.Readers, cfg.Following}, translate: translate,
+	}
+}
 
 // The groups of operations in the document.
 const (
@@ -25,25 +67,25 @@ const (
 )
 
 // newAPI declares all endpoints of the service.
-func (s *Service) newAPI(baseURL string) *api.API {
+func (s *API) declare(baseURL string) *api.API {
 	a := api.New(api.Config{
 		Title: "Patchbay releases", Version: cmp.Or(s.cfg.Version, "0.0.0-dev"), BaseURL: baseURL, Invalid: fault.BadRequest,
 		Description: "The releases of the repositories that a person has starred or follows, with notifications and daily briefs.",
 		Tags:        []*huma.Tag{{Name: tagRead}, {Name: tagSync}, {Name: tagFollow}, {Name: tagReact}, {Name: tagTranslate}, {Name: tagSyndication}, {Name: tagToken, Description: "For signed-in people, not for API keys."}, {Name: tagAccount}},
 	})
-	s.declareFeed(a)
-	s.declareUpdates(a)
-	s.readAPI(a)
-	s.declareTasks(a)
-	s.tokenAPI(a)
-	s.accountsAPI(a)
-	s.publicAPI(a)
-	s.reactionAPI(a)
-	s.syndicationAPI(a)
-	s.followAPI(a)
-	s.importAPI(a)
-	s.translateAPI(a)
-	s.state.Load().sets.OwnKeys(a, "/api", ServiceName)
+	s.readers.declareFeed(a)
+	s.readers.declareUpdates(a)
+	s.readers.readAPI(a)
+	s.tasks.declareTasks(a)
+	s.accounts.tokenAPI(a)
+	s.accounts.accountsAPI(a)
+	s.public.publicAPI(a)
+	s.reactions.reactionAPI(a)
+	s.syndication.syndicationAPI(a)
+	s.follow.followAPI(a)
+	s.follow.importAPI(a)
+	s.translate.translateAPI(a, s.tasks.serveTask)
+	s.cfg.Sets().OwnKeys(a, "/api", "releases")
 	return a
 }
 
@@ -53,15 +95,3 @@ func newOperation(id, method, path, tag string, policy httpd.Policy, summary str
 }
 
 func withText(o api.Operation, text string) api.Operation { o.Description = text; return o }
-
-// readAPI declares the lists and releases.
-func (s *Service) readAPI(a *api.API) {
-	op := func(id, path, summary string, errors ...int) api.Operation {
-		return newOperation(id, http.MethodGet, path, tagRead, httpd.APIKey, summary, errors...)
-	}
-	api.Register(a, withText(op("starred", "/api/starred", "Starred repositories"), "At most 2000, the latest star first."), s.listStarred)
-	api.Register(a, withText(op("releases", "/api/releases", "The latest releases"), "At most 200, of the repositories that the caller sees."), s.listReleases)
-	api.Register(a, withText(op("release", "/api/releases/{release_id}/detail", "A release with its whole text", http.StatusNotFound), "404 for a release of a repository that the caller does not see, unless a brief of the caller names it."), s.getRelease)
-	api.Register(a, withText(op("notifications", "/api/notifications", "Notifications"), "At most 200, the latest first."), s.listNotifications)
-	s.declareReleaseByTag(a)
-}

@@ -41,52 +41,6 @@ type FeedActor struct {
 	HTMLURL   *string `json:"html_url"`
 }
 
-// RepoVisual is how a repository is shown.
-type RepoVisual struct {
-	OwnerAvatarURL    *string `json:"owner_avatar_url"`
-	OpenGraphImageURL *string `json:"open_graph_image_url"`
-	UsesCustomImage   bool    `json:"uses_custom_open_graph_image"`
-}
-
-// TranslatedItem is the state of a translation.
-type TranslatedItem struct {
-	Lang          string  `json:"lang" example:"zh-CN"`
-	Status        string  `json:"status" enum:"ready,missing,disabled,error,insufficient"`
-	Title         *string `json:"title"`
-	Summary       *string `json:"summary"`
-	ErrorCode     *string `json:"error_code"`
-	ErrorSummary  *string `json:"error_summary"`
-	ErrorDetail   *string `json:"error_detail"`
-	AutoTranslate *bool   `json:"auto_translate"`
-}
-
-// ReleaseReactions are the reactions to a release.
-type ReleaseReactions struct {
-	Counts ReactionCounts `json:"counts"`
-	Viewer ReactionViewer `json:"viewer" doc:"What the caller has left; only a refresh tells."`
-	Status string         `json:"status" enum:"ready,sync_required"`
-}
-
-// ReactionCounts are how often each reaction was left.
-type ReactionCounts struct {
-	Plus1  int64 `json:"plus1"`
-	Laugh  int64 `json:"laugh"`
-	Heart  int64 `json:"heart"`
-	Hooray int64 `json:"hooray"`
-	Rocket int64 `json:"rocket"`
-	Eyes   int64 `json:"eyes"`
-}
-
-// ReactionViewer says which reactions the caller has left.
-type ReactionViewer struct {
-	Plus1  bool `json:"plus1"`
-	Laugh  bool `json:"laugh"`
-	Heart  bool `json:"heart"`
-	Hooray bool `json:"hooray"`
-	Rocket bool `json:"rocket"`
-	Eyes   bool `json:"eyes"`
-}
-
 // FeedPage is a page of the feed.
 type FeedPage struct {
 	Items      []FeedItem `json:"items" nullable:"false"`
@@ -107,13 +61,13 @@ func feedParams(types string) []*huma.Param {
 }
 
 // declareFeed declares the feed, whose handler is its own to be fast.
-func (s *Service) declareFeed(a *api.API) {
+func (h *readHandlers) declareFeed(a *api.API) {
 	least, most := 1.0, float64(feed.MaxLimit)
 	params := append(feedParams("types"),
 		&huma.Param{Name: "q", In: "query", Description: "Words that a release has: \"a phrase\", the beginning of a word*, repo:, title:, before: and after: a day. With it the feed has releases alone.", Schema: &huma.Schema{Type: huma.TypeString}},
 		&huma.Param{Name: "cursor", In: "query", Description: "next_cursor of the page before.", Schema: &huma.Schema{Type: huma.TypeString}},
 		&huma.Param{Name: "limit", In: "query", Description: "30 if left out; clamped to 1 to 100.", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most}})
-	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/feed", Policy: httpd.APIKey, Handler: s.serveFeed}, huma.Operation{
+	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/feed", Policy: httpd.APIKey, Handler: h.serveFeed}, huma.Operation{
 		OperationID: "feed", Tags: []string{tagRead}, Summary: "The feed, the newest first",
 		Description: "Releases of the repositories that the caller sees: starred, followed, configured for everybody, and own ones if wanted.",
 		Parameters:  params,
@@ -121,37 +75,28 @@ func (s *Service) declareFeed(a *api.API) {
 	})
 }
 
-// readFeedQuery reads the parameters that choose items. types is the name of that for types.
-func (s *Service) readFeedQuery(c *gin.Context, types string) (q feed.Query, err error) {
-	ctx := c.Request.Context()
-	q.UserID = readerOf(ctx)
-	if q.Types, err = feed.ParseTypes(c.Query(types), types); err != nil {
-		return q, err
-	}
-	q.Scope, err = feed.ParseScope(c.Query("scope"), c.Query("items"), c.Query("org"), func() ([]string, error) { return s.loginsOf(ctx, q.UserID) })
-	return q, err
+// readFeedChoice reads the parameters that choose items. types is the name of that for types.
+func readFeedChoice(c *gin.Context, types string) feed.Choice {
+	return feed.Choice{Types: c.Query(types), Scope: c.Query("scope"), Items: c.Query("items"), Org: c.Query("org")}
 }
 
-func (s *Service) serveFeed(c *gin.Context) {
-	q, err := s.readFeedQuery(c, "types")
-	q.Cursor, q.Limit = c.Query("cursor"), feed.DefaultLimit
-	if text := c.Query("limit"); text != "" && err == nil {
-		n, failure := strconv.Atoi(text)
-		if failure != nil {
+func (h *readHandlers) serveFeed(c *gin.Context) {
+	choice := readFeedChoice(c, "types")
+	choice.Search, choice.Cursor, choice.Limit = c.Query("q"), c.Query("cursor"), feed.DefaultLimit
+	var err error
+	if text := c.Query("limit"); text != "" {
+		if choice.Limit, err = strconv.Atoi(text); err != nil {
 			err = fault.New(fault.BadRequest, "limit must be a number.").With("field", "limit")
 		}
-		q.Limit = feed.ClampLimit(n)
-	}
-	if err == nil {
-		q.Search, err = feed.ParseSearch(c.Query("q"))
+		choice.Limit = feed.ClampLimit(choice.Limit)
 	}
 	var page feed.Page
 	if err == nil {
-		page, err = s.feed.List(c.Request.Context(), q)
+		page, err = h.reading.ListFeed(c.Request.Context(), choice)
 	}
 	var translated map[int64]Translated
 	if err == nil {
-		translated, err = s.translatedOf(c.Request.Context(), DefaultLanguage, releaseIDs(page.Items), false)
+		translated, err = h.translator.Find(c.Request.Context(), DefaultLanguage, releaseIDs(page.Items), false)
 	}
 	if err != nil {
 		httpd.WriteError(c, err)
@@ -159,7 +104,7 @@ func (s *Service) serveFeed(c *gin.Context) {
 	}
 	buf := feedBuffers.Get().(*[]byte)
 	defer feedBuffers.Put(buf)
-	*buf = appendFeedPage((*buf)[:0], page, translated, s.noTranslation(DefaultLanguage))
+	*buf = appendFeedPage((*buf)[:0], page, translated, h.translator.NoTranslation(DefaultLanguage))
 	c.Header("Cache-Control", "no-store")
 	httpd.WriteBody(c, http.StatusOK, "application/json", *buf)
 }

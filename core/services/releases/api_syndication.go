@@ -3,8 +3,6 @@ package releases
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"io"
 	"net/http"
 	"net/url"
@@ -13,43 +11,13 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
-	"github.com/patchbay-dev/patchbay/core/auth"
-	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
-	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
-	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
-	"github.com/patchbay-dev/patchbay/core/services/releases/markdown"
 	"github.com/patchbay-dev/patchbay/core/services/releases/syndication"
-	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// FeedSelection chooses what a feed for readers has, in the words of the feed endpoint.
-type FeedSelection struct {
-	Types string `json:"types,omitempty" maxLength:"100"`
-	Scope string `json:"scope,omitempty" enum:",repo,repos,org,mine"`
-	Items string `json:"items,omitempty" maxLength:"3000"`
-	Org   string `json:"org,omitempty" maxLength:"100"`
-	Query string `json:"q,omitempty" maxLength:"500"`
-}
-
-// FeedToken is a token that reads one feed.
-type FeedToken struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	MaskedToken string `json:"masked_token"`
-	FeedSelection
-	CreatedAt  api.Time  `json:"created_at"`
-	LastUsedAt *api.Time `json:"last_used_at" nullable:"true" doc:"To the hour."`
-}
-
-// NewFeedToken is a token that was made, with what is told this once.
-type NewFeedToken struct {
-	FeedToken
-	Token   string `json:"token" doc:"It is sensitive, and not shown again."`
-	AtomURL string `json:"atom_url" doc:"With the token. A path if no public_url is configured."`
-	JSONURL string `json:"json_url"`
-}
+// syndicationHandlers serves the feeds for readers, and manages their tokens.
+type syndicationHandlers struct{ feeds *Feeds }
 
 type (
 	feedTokensOutput struct {
@@ -69,22 +37,15 @@ type (
 	}
 )
 
-const (
-	atomPath = "/api/feed.atom"
-	jsonPath = "/api/feed.json"
-	// defaultFeedName is the title of a feed that was given none.
-	defaultFeedName = "Releases"
-)
-
 // syndicationAPI declares the feeds for readers and their tokens.
-func (s *Service) syndicationAPI(a *api.API) {
+func (h *syndicationHandlers) syndicationAPI(a *api.API) {
 	const path = "/api/feed-tokens"
 	op := func(id, method, path, summary string, errors ...int) api.Operation {
 		return newOperation(id, method, path, tagSyndication, httpd.Session, summary, errors...)
 	}
-	api.Register(a, withText(op("feed-tokens", http.MethodGet, path, "Tokens of feeds for readers"), "The newest first."), s.listFeedTokens)
-	api.Register(a, op("feed-token-add", http.MethodPost, path, "Make a feed for readers", http.StatusConflict, http.StatusForbidden), s.addFeedToken)
-	api.Register(a, withText(op("feed-token-delete", http.MethodDelete, path+"/{token_id}", "Delete a token", http.StatusNotFound), "Its feed can no longer be read."), s.deleteFeedToken)
+	api.Register(a, withText(op("feed-tokens", http.MethodGet, path, "Tokens of feeds for readers"), "The newest first."), h.listFeedTokens)
+	api.Register(a, op("feed-token-add", http.MethodPost, path, "Make a feed for readers", http.StatusConflict, http.StatusForbidden), h.addFeedToken)
+	api.Register(a, withText(op("feed-token-delete", http.MethodDelete, path+"/{token_id}", "Delete a token", http.StatusNotFound), "Its feed can no longer be read."), h.deleteFeedToken)
 	for _, f := range []struct {
 		id, path, media, summary string
 		write                    func(io.Writer, syndication.Feed) error
@@ -92,7 +53,7 @@ func (s *Service) syndicationAPI(a *api.API) {
 		{"feed-atom", atomPath, syndication.AtomType, "The feed of a token as Atom", syndication.WriteAtom},
 		{"feed-json", jsonPath, syndication.JSONType, "The feed of a token as JSON Feed", syndication.WriteJSON},
 	} {
-		a.Document(httpd.Route{Method: http.MethodGet, Path: f.path, Policy: httpd.AccessToken, Handler: func(c *gin.Context) { s.serveSyndication(c, f.path, f.media, f.write) }}, huma.Operation{
+		a.Document(httpd.Route{Method: http.MethodGet, Path: f.path, Policy: httpd.AccessToken, Handler: func(c *gin.Context) { h.serveSyndication(c, f.path, f.media, f.write) }}, huma.Operation{
 			OperationID: f.id, Tags: []string{tagSyndication}, Summary: f.summary,
 			Description: "The latest 50 items, with ETag. The token stands in the query, or as Bearer in the header Authorization.",
 			Parameters:  []*huma.Param{{Name: "token", In: "query", Schema: &huma.Schema{Type: huma.TypeString}}},
@@ -104,147 +65,48 @@ func (s *Service) syndicationAPI(a *api.API) {
 	}
 }
 
-func feedTokenOf(t own.FeedToken) FeedToken {
-	return FeedToken{t.ID, t.Name, t.Masked, FeedSelection{t.Types, t.Scope, t.Items, t.Org, t.Search}, api.TimeOfMillis(t.CreatedAt), api.OptionalTime(t.LastUsedAt)}
-}
-
-func (s *Service) listFeedTokens(ctx context.Context, _ *struct{}) (*feedTokensOutput, error) {
-	userID, err := ownerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found, err := s.accounts.ListFeedTokens(ctx, userID)
+func (h *syndicationHandlers) listFeedTokens(ctx context.Context, _ *struct{}) (*feedTokensOutput, error) {
 	out := &feedTokensOutput{}
-	out.Body.Tokens = make([]FeedToken, len(found))
-	for i, t := range found {
-		out.Body.Tokens[i] = feedTokenOf(t)
-	}
+	var err error
+	out.Body.Tokens, err = h.feeds.FeedTokens(ctx)
 	return out, err
 }
 
-func (s *Service) addFeedToken(ctx context.Context, in *feedTokenInput) (*feedTokenOutput, error) {
-	userID, err := ownerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.cfg.Users.Passkeys.CheckNewWayIn(ctx, auth.From(ctx)); err != nil {
-		return nil, err
-	}
-	b := in.Body
-	t := own.FeedToken{UserID: userID, Name: strings.TrimSpace(b.Name), Types: b.Types, Scope: b.Scope, Items: b.Items, Org: b.Org, Search: b.Query}
-	if t.Name == "" {
-		t.Name = defaultFeedName
-	}
-	if _, err := s.queryOfToken(ctx, t); err != nil {
-		return nil, err
-	}
-	t, text, err := s.accounts.AddFeedToken(ctx, t, s.cfg.Now())
-	if err != nil {
-		return nil, err
-	}
-	httpd.NoteObject(ctx, t.ID)
-	base := s.publicBase()
-	return &feedTokenOutput{NewFeedToken{feedTokenOf(t), text, base + atomPath + "?token=" + text, base + jsonPath + "?token=" + text}}, nil
+func (h *syndicationHandlers) addFeedToken(ctx context.Context, in *feedTokenInput) (*feedTokenOutput, error) {
+	added, err := h.feeds.AddFeedToken(ctx, in.Body.Name, in.Body.FeedSelection)
+	return &feedTokenOutput{added}, err
 }
 
-func (s *Service) deleteFeedToken(ctx context.Context, in *feedTokenID) (*api.OKAnswer, error) {
-	userID, err := ownerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return api.Done(s.accounts.DeleteFeedToken(ctx, userID, in.ID))
+func (h *syndicationHandlers) deleteFeedToken(ctx context.Context, in *feedTokenID) (*api.OKAnswer, error) {
+	return api.Done(h.feeds.DeleteFeedToken(ctx, in.ID))
 }
 
-// publicBase returns the address of the service as browsers see it; its path alone if that is not known.
-func (s *Service) publicBase() string {
-	st := s.state.Load()
-	base := strings.TrimSuffix(st.settings.BaseURL, "/")
-	if strings.HasPrefix(base, "/") || base == "" {
-		base = strings.TrimSuffix(st.access.PublicURL, "/") + base
-	}
-	return base
-}
-
-// queryOfToken returns what the feed of a token has.
-func (s *Service) queryOfToken(ctx context.Context, t own.FeedToken) (q feed.Query, err error) {
-	q.UserID, q.Limit = t.UserID, syndicatedItems
-	if q.Types, err = feed.ParseTypes(t.Types, "types"); err != nil {
-		return q, err
-	}
-	if q.Search, err = feed.ParseSearch(t.Search); err != nil {
-		return q, err
-	}
-	q.Scope, err = feed.ParseScope(t.Scope, t.Items, t.Org, func() ([]string, error) { return s.loginsOf(ctx, q.UserID) })
-	return q, err
-}
-
-// readFeedToken returns the token of a request, whose user may still use the service.
-func (s *Service) readFeedToken(c *gin.Context) (t own.FeedToken, err error) {
+// serveSyndication answers with the feed of a token in a format.
+func (h *syndicationHandlers) serveSyndication(c *gin.Context, path, media string, write func(io.Writer, syndication.Feed) error) {
 	ctx := c.Request.Context()
 	text := c.Query("token")
 	if scheme, value, ok := strings.Cut(c.GetHeader("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		text = strings.TrimSpace(value)
 	}
-	t, ok, err := s.accounts.FindFeedToken(ctx, text)
-	if err != nil {
-		return t, err
-	}
-	refused := fault.New("invalid_feed_token", "The token of the feed is unknown, or was deleted.").WithStatus(http.StatusUnauthorized)
-	if !ok {
-		return t, refused
-	}
-	user, err := s.cfg.Users.Get(ctx, t.UserID)
-	if f := fault.As(err); err != nil && f.Code == fault.NotFound {
-		return t, refused
-	}
-	if err == nil && user.Disabled {
-		err = fault.New("account_disabled", "This account is disabled.").WithStatus(http.StatusForbidden)
-	}
-	if err == nil {
-		err = s.accounts.NoteFeedTokenUse(ctx, t, s.cfg.Now())
-	}
-	return t, err
-}
-
-// syndicatedItems is how many items a feed for readers has.
-const syndicatedItems = 50
-
-// serveSyndication answers with the feed of a token in a format.
-func (s *Service) serveSyndication(c *gin.Context, path, media string, write func(io.Writer, syndication.Feed) error) {
-	ctx := c.Request.Context()
-	t, err := s.readFeedToken(c)
-	var q feed.Query
-	if err == nil {
-		q, err = s.queryOfToken(ctx, t)
-	}
-	var marks []feed.Mark
-	if err == nil {
-		marks, err = s.feed.Marks(ctx, q)
-	}
+	found, err := h.feeds.OpenFeed(ctx, text)
 	if err != nil {
 		httpd.WriteError(c, err)
 		return
 	}
-	base := s.publicBase()
-	self := base + path
+	self := h.feeds.PublicBase() + path
 	if inQuery := c.Query("token"); inQuery != "" {
 		self += "?token=" + url.QueryEscape(inQuery)
 	}
-	// It is weak: the same state is sent as it is, and compressed.
-	etag := etagOf(marks, t.ID, media, s.cfg.Version, self)
+	etag := h.feeds.ETag(found, media, self)
 	c.Header("ETag", etag)
 	c.Header("Cache-Control", "private, no-cache")
 	if strings.Contains(c.GetHeader("If-None-Match"), strings.TrimPrefix(etag, "W/")) {
 		c.Status(http.StatusNotModified)
 		return
 	}
-	page, err := s.feed.List(ctx, q)
+	about, err := h.feeds.Syndicate(ctx, found, self)
 	var body bytes.Buffer
 	if err == nil {
-		about := s.syndicate(t, page.Items, base)
-		if !strings.HasPrefix(base, "/") {
-			about.SelfURL = self
-		}
 		err = write(&body, about)
 	}
 	if err != nil {
@@ -253,63 +115,4 @@ func (s *Service) serveSyndication(c *gin.Context, path, media string, write fun
 		return
 	}
 	httpd.WriteText(c, http.StatusOK, media+"; charset=utf-8", body.Bytes())
-}
-
-// etagOf identifies a state of a feed in a format.
-func etagOf(marks []feed.Mark, parts ...string) string {
-	h := sha256.New()
-	for _, part := range parts {
-		_, _ = h.Write([]byte(part + "\x00"))
-	}
-	for i := range marks {
-		_, _ = h.Write(marks[i].Digest[:])
-	}
-	return `W/"` + hex.EncodeToString(h.Sum(nil)[:16]) + `"`
-}
-
-// syndicate returns items as a feed for readers.
-func (s *Service) syndicate(t own.FeedToken, items []feed.Item, base string) syndication.Feed {
-	out := syndication.Feed{ID: syndication.NewID("feed", t.ID), Title: t.Name, Updated: store.FromMillis(t.CreatedAt)}
-	if !strings.HasPrefix(base, "/") {
-		out.HomeURL = base + "/feed"
-	}
-	render := markdown.NewRenderer(base)
-	for n := range items {
-		i := &items[n]
-		at, changed := store.FromMillis(i.TS), store.FromMillis(max(i.TS, i.ChangedAt))
-		if changed.After(out.Updated) {
-			out.Updated = changed
-		}
-		e := syndication.Entry{ID: syndication.NewID("item", i.EntryURL, i.ID()), URL: i.HTMLURL, Title: syndicatedTitle(i), Published: at, Updated: changed, Author: i.ActorLogin, AuthorURL: i.ActorURL}
-		if i.Body != "" {
-			e.HTML = render.RenderNotes(i.Body, markdown.NewPage(i.HTMLURL, i.RepoFullName))
-		}
-		if i.Kind == feed.Release {
-			e.Author = i.RepoFullName
-		}
-		e.Tags = []string{string(i.Kind)}
-		if i.Prerelease {
-			e.Tags = append(e.Tags, "prerelease")
-		}
-		out.Entries = append(out.Entries, e)
-	}
-	return out
-}
-
-// syndicatedTitle names an item in words.
-func syndicatedTitle(i *feed.Item) string {
-	switch i.Kind {
-	case feed.StarReceived:
-		return actorLogin(i) + " starred " + i.RepoFullName
-	case feed.FollowerNew:
-		return actorLogin(i) + " follows you"
-	case feed.RepoForked:
-		return actorLogin(i) + " forked " + i.Title
-	case feed.ReleaseUpdate:
-		return actorLogin(i) + " released " + shownTitle(i)
-	}
-	if tag := i.TagBeside(); tag != "" {
-		return i.RepoFullName + ": " + i.Title + " (" + tag + ")"
-	}
-	return i.RepoFullName + ": " + i.Title
 }

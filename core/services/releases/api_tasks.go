@@ -15,6 +15,14 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 )
 
+// taskHandlers runs tasks.
+type taskHandlers struct {
+	reading    *Reading
+	tasks      *Tasks
+	translator *Translator
+	translate  *translateHandlers
+}
+
 // TaskAccepted tells of a task that was queued.
 type TaskAccepted struct {
 	Mode     string `json:"mode" enum:"task_id"`
@@ -26,12 +34,12 @@ type TaskAccepted struct {
 const sseType = "text/event-stream"
 
 // declareTasks declares the endpoints that run tasks, and the events of one.
-func (s *Service) declareTasks(a *api.API) {
+func (h *taskHandlers) declareTasks(a *api.API) {
 	declare := func(id, path, task, summary string, result *huma.Schema, body *huma.RequestBody) {
 		text := &huma.Schema{Type: huma.TypeString}
 		answer := api.JSON(&huma.Schema{AnyOf: []*huma.Schema{result, api.Schema[TaskAccepted](a)}})
 		answer[sseType] = &huma.MediaType{Schema: text}
-		a.Document(httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.APIKey, Handler: func(c *gin.Context) { s.serveTask(c, task) }}, huma.Operation{
+		a.Document(httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.APIKey, Handler: func(c *gin.Context) { h.serveTask(c, task) }}, huma.Operation{
 			OperationID: id, Tags: []string{tagSync}, Summary: summary, RequestBody: body,
 			Parameters: []*huma.Param{returnModeParam()},
 			Responses: map[string]*huma.Response{
@@ -45,9 +53,9 @@ func (s *Service) declareTasks(a *api.API) {
 	declare("sync-notifications", "/api/sync/notifications", taskNotifications, "Read the notifications", api.Schema[NotificationsResult](a), nil)
 	declare("sync-all", "/api/sync/all", taskAll, "Read everything", api.Schema[AllResult](a), nil)
 	declare("brief-generate", "/api/briefs/generate", taskBrief, "Write a brief", api.Schema[BriefContent](a), &huma.RequestBody{Content: api.JSON(api.Schema[briefBody](a))})
-	s.briefAPI(a)
+	h.briefAPI(a)
 	id := &huma.Param{Name: "task_id", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}
-	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/tasks/:task_id/events", Policy: httpd.APIKey, Handler: s.serveTaskEvents}, huma.Operation{
+	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/tasks/:task_id/events", Policy: httpd.APIKey, Handler: h.serveTaskEvents}, huma.Operation{
 		OperationID: "task-events", Tags: []string{tagSync}, Summary: "The events of a task", Parameters: []*huma.Param{id},
 		Description: "task.created, task.running, task.progress, and last task.completed with the result or the error, or task.canceled. To go on after a cut, send the id of the last event as the header Last-Event-ID.",
 		Responses: map[string]*huma.Response{
@@ -87,7 +95,7 @@ func readBriefDate(c *gin.Context) (string, error) {
 }
 
 // serveTask runs a task and answers in the way that the request asks for.
-func (s *Service) serveTask(c *gin.Context, task string) {
+func (h *taskHandlers) serveTask(c *gin.Context, task string) {
 	ctx := c.Request.Context()
 	mode := c.DefaultQuery("return_mode", "sync")
 	in := taskPayload{}
@@ -101,18 +109,18 @@ func (s *Service) serveTask(c *gin.Context, task string) {
 	case err != nil:
 	case task == taskBrief:
 		if in.Date, err = readBriefDate(c); err == nil {
-			_, _, err = s.briefWindow(ctx, userID, in.Date)
+			_, _, err = h.tasks.BriefWindow(ctx, userID, in.Date)
 		}
 	case kind != "":
 		in.EntityID, err = readEntityID(c, kind)
 	}
 	if err == nil && kind != "" && mode == "sync" {
-		s.serveTranslation(c, kind, in)
+		h.translate.serveTranslation(c, Wanted{userID, kind, in.EntityID})
 		return
 	}
 	var job queue.Job
 	if err == nil {
-		job, err = s.submitTask(ctx, task, in)
+		job, err = h.tasks.Submit(ctx, task, in)
 	}
 	if err != nil {
 		httpd.WriteError(c, err)
@@ -124,9 +132,9 @@ func (s *Service) serveTask(c *gin.Context, task string) {
 	case "task_id":
 		c.JSON(http.StatusOK, TaskAccepted{"task_id", job.ID, task, taskStatus(job.State)})
 	case "sse":
-		s.streamTask(c, job, 0)
+		h.streamTask(c, job, 0)
 	default:
-		result, err := s.waitForTask(ctx, job)
+		result, err := h.tasks.Wait(ctx, job)
 		if err != nil {
 			httpd.WriteError(c, err)
 			return
@@ -135,9 +143,9 @@ func (s *Service) serveTask(c *gin.Context, task string) {
 	}
 }
 
-func (s *Service) serveTaskEvents(c *gin.Context) {
+func (h *taskHandlers) serveTaskEvents(c *gin.Context) {
 	ctx := c.Request.Context()
-	job, err := s.findTask(ctx, readerOf(ctx), c.Param("task_id"))
+	job, err := h.tasks.Find(ctx, readerOf(ctx), c.Param("task_id"))
 	after := int64(0)
 	if err == nil {
 		after, err = lastEventID(c)
@@ -146,13 +154,13 @@ func (s *Service) serveTaskEvents(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	s.streamTask(c, job, after)
+	h.streamTask(c, job, after)
 }
 
 // streamTask sends the events of a task after a number, until it ends.
-func (s *Service) streamTask(c *gin.Context, job queue.Job, after int64) {
+func (h *taskHandlers) streamTask(c *gin.Context, job queue.Job, after int64) {
 	ctx := c.Request.Context()
-	events, err := s.cfg.Queue.Follow(ctx, job.ID, after)
+	events, err := h.tasks.FollowTask(ctx, job.ID, after)
 	var release func()
 	if err == nil {
 		release, err = auth.AcquireStream(c)

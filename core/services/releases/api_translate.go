@@ -17,6 +17,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 )
 
+// translateHandlers answers with translations.
+type translateHandlers struct {
+	readers      *Readers
+	translator   *Translator
+	translations *translate.Translations
+}
+
 const tagTranslate = "Translation"
 
 const (
@@ -26,8 +33,6 @@ const (
 	maxWait = time.Minute
 	// defaultWait is how long mode=wait waits without max_wait_ms.
 	defaultWait = 30 * time.Second
-	// maxLinger is how long a text waits for others with which it is sent, shortLinger if somebody waits for it.
-	maxLinger, shortLinger = 2 * time.Second, 200 * time.Millisecond
 )
 
 // TranslationInput asks for a translation.
@@ -113,20 +118,20 @@ type (
 	requestOutput struct{ Body TranslationAnswer }
 )
 
-// translateAPI declares the endpoints of translations.
-func (s *Service) translateAPI(a *api.API) {
+// translateAPI declares the endpoints of translations. serveTask runs a task.
+func (h *translateHandlers) translateAPI(a *api.API, serveTask func(c *gin.Context, task string)) {
 	stream := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 	answers := api.JSON(&huma.Schema{AnyOf: []*huma.Schema{api.Schema[TranslationAnswer](a), api.Schema[TranslationsAccepted](a)}})
 	answers[sseType] = stream
-	a.Document(httpd.Route{Method: http.MethodPost, Path: "/api/translate/requests", Policy: httpd.APIKey, Audit: httpd.Unaudited, Handler: s.serveTranslationRequest}, huma.Operation{
+	a.Document(httpd.Route{Method: http.MethodPost, Path: "/api/translate/requests", Policy: httpd.APIKey, Audit: httpd.Unaudited, Handler: h.serveTranslationRequest}, huma.Operation{
 		OperationID: "translation-request", Tags: []string{tagTranslate}, Summary: "Ask for translations",
 		Description: "mode=async answers at once, wait when the translation is there or max_wait_ms is over, and stream with the events of the request. The same text is translated once, whoever asks.",
 		RequestBody: &huma.RequestBody{Required: true, Content: api.JSON(api.Schema[TranslationBody](a))},
 		Responses:   map[string]*huma.Response{"200": {Description: "The request or the requests, or the events.", Content: answers}, "400": a.ErrorResponse("A member is not valid")},
 	})
 	get := withText(newOperation("translation", http.MethodGet, "/api/translate/requests/{request_id}", tagTranslate, httpd.APIKey, "A request for a translation", http.StatusNotFound), "Requests are kept for a week.")
-	api.Register(a, get, s.getTranslation)
-	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/translate/requests/:request_id/stream", Policy: httpd.APIKey, Handler: s.serveTranslationStream}, huma.Operation{
+	api.Register(a, get, h.getTranslation)
+	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/translate/requests/:request_id/stream", Policy: httpd.APIKey, Handler: h.serveTranslationStream}, huma.Operation{
 		OperationID: "translation-events", Tags: []string{tagTranslate}, Summary: "The events of a request",
 		Description: "One for each phase: queued, batched, running, and last completed or failed with the result. To go on after a cut, send the id of the last event as the header Last-Event-ID.",
 		Parameters:  []*huma.Param{{Name: "request_id", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}},
@@ -135,8 +140,8 @@ func (s *Service) translateAPI(a *api.API) {
 	results := withText(newOperation("translation-results", http.MethodPost, "/api/translate/results", tagTranslate, httpd.APIKey, "The results of translations"),
 		"Those that nobody has asked for yet are queued. To poll costs nothing.")
 	results.Audit = httpd.Unaudited
-	api.Register(a, results, s.listTranslationResults)
-	s.declareLegacyTranslation(a)
+	api.Register(a, results, h.listTranslationResults)
+	h.declareLegacyTranslation(a, serveTask)
 }
 
 func badTranslation(field, format string, args ...any) error {
@@ -144,7 +149,7 @@ func badTranslation(field, format string, args ...any) error {
 }
 
 // check returns what is wrong with an input. prefix is where it stands in the body.
-func (s *Service) checkInput(in *TranslationInput, prefix string) error {
+func (h *translateHandlers) checkInput(in *TranslationInput, prefix string) error {
 	for _, given := range []struct {
 		field, value string
 		limit        int
@@ -158,8 +163,8 @@ func (s *Service) checkInput(in *TranslationInput, prefix string) error {
 	switch {
 	case !slices.Contains([]string{kindSummary, kindSmart, kindDetail, kindNotification}, in.Kind):
 		return badTranslation(prefix+"kind", "%skind must be release_summary, release_smart, release_detail or notification.", prefix)
-	case !containsLanguage(s.Languages(), in.TargetLang):
-		return badTranslation(prefix+"target_lang", "%starget_lang must be one of %s.", prefix, strings.Join(s.Languages(), ", "))
+	case !containsLanguage(h.readers.Languages(), in.TargetLang):
+		return badTranslation(prefix+"target_lang", "%starget_lang must be one of %s.", prefix, strings.Join(h.readers.Languages(), ", "))
 	case len(in.SourceBlocks) < 1 || len(in.SourceBlocks) > 16:
 		return badTranslation(prefix+"source_blocks", "%ssource_blocks must have 1 to 16 blocks.", prefix)
 	case len(in.TargetSlots) < 1:
@@ -193,7 +198,7 @@ func (in *TranslationInput) wait() time.Duration {
 }
 
 // askInputs returns what the inputs of a user ask for.
-func (s *Service) askInputs(ctx context.Context, userID string, inputs []TranslationInput, priority int, retry bool) ([]translate.Asked, error) {
+func (h *translateHandlers) askInputs(ctx context.Context, userID string, inputs []TranslationInput, priority int, retry bool) ([]translate.Asked, error) {
 	asked := make([]translate.Asked, len(inputs))
 	for i := range inputs {
 		in := &inputs[i]
@@ -204,7 +209,7 @@ func (s *Service) askInputs(ctx context.Context, userID string, inputs []Transla
 			linger = min(linger, shortLinger)
 		}
 		var err error
-		if asked[i], err = s.askFor(ctx, r, priority, linger, retry); err != nil {
+		if asked[i], err = h.translator.askFor(ctx, r, priority, linger, retry); err != nil {
 			return nil, err
 		}
 	}
@@ -225,7 +230,7 @@ func requestStatus(w translate.Work) string {
 // resultOf returns the result of a request, or how far it is.
 func resultOf(r *translate.Request, w translate.Work) TranslationResult {
 	out := TranslationResult{
-		ProducerRef: r.ProducerRef, EntityID: r.EntityID, Kind: r.Kind, Variant: r.Variant, Status: string(w.Outcome), WorkItemID: optional(w.ID), BatchID: optional(w.BatchID),
+		ProducerRef: r.ProducerRef, EntityID: r.EntityID, Kind: r.Kind, Variant: r.Variant, Status: string(w.Outcome), WorkItemID: api.TextOrNull(w.ID), BatchID: api.TextOrNull(w.BatchID),
 	}
 	if !w.State.Final() {
 		out.Status = requestStatus(w)
@@ -238,13 +243,13 @@ func resultOf(r *translate.Request, w translate.Work) TranslationResult {
 				value = w.OutTitle
 			}
 			if r.Wants(slot) {
-				*text = optional(value)
+				*text = api.TextOrNull(value)
 			}
 		}
 	}
 	if w.ErrorCode != "" {
 		summary := errorSummary(w.ErrorCode, r.Language)
-		out.ErrorCode, out.ErrorSummary, out.ErrorDetail = &w.ErrorCode, &summary, optional(w.ErrorDetail)
+		out.ErrorCode, out.ErrorSummary, out.ErrorDetail = &w.ErrorCode, &summary, api.TextOrNull(w.ErrorDetail)
 		if w.Outcome == translate.Failure {
 			out.Error = &summary
 		}
@@ -256,29 +261,29 @@ func answerOf(r *translate.Request, w translate.Work) TranslationAnswer {
 	return TranslationAnswer{r.ID, requestStatus(w), resultOf(r, w)}
 }
 
-func (s *Service) getTranslation(ctx context.Context, in *requestInput) (*requestOutput, error) {
-	r, w, err := s.translations.FindRequest(ctx, readerOf(ctx), in.ID)
+func (h *translateHandlers) getTranslation(ctx context.Context, in *requestInput) (*requestOutput, error) {
+	r, w, err := h.translations.FindRequest(ctx, readerOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
 	return &requestOutput{answerOf(&r, w)}, nil
 }
 
-func (s *Service) listTranslationResults(ctx context.Context, in *resultsInput) (*resultsOutput, error) {
+func (h *translateHandlers) listTranslationResults(ctx context.Context, in *resultsInput) (*resultsOutput, error) {
 	userID, err := ownerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for i := range in.Body.Items {
-		if err := s.checkInput(&in.Body.Items[i], ""); err != nil {
+		if err := h.checkInput(&in.Body.Items[i], ""); err != nil {
 			return nil, err
 		}
 	}
-	asked, err := s.askInputs(ctx, userID, in.Body.Items, translate.Background, in.Body.RetryOnError)
+	asked, err := h.askInputs(ctx, userID, in.Body.Items, translate.Background, in.Body.RetryOnError)
 	if err != nil {
 		return nil, err
 	}
-	works, err := s.translations.Works(ctx, asked)
+	works, err := h.translations.Works(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +296,7 @@ func (s *Service) listTranslationResults(ctx context.Context, in *resultsInput) 
 }
 
 // readTranslationBody reads the body of a request for translations.
-func (s *Service) readTranslationBody(c *gin.Context) (body TranslationBody, err error) {
+func (h *translateHandlers) readTranslationBody(c *gin.Context) (body TranslationBody, err error) {
 	raw, err := httpd.ReadBody(c)
 	if err != nil {
 		return body, err
@@ -312,10 +317,10 @@ func (s *Service) readTranslationBody(c *gin.Context) (body TranslationBody, err
 		return body, badTranslation("items", "items may be %d at most.", maxTranslations)
 	}
 	if body.Item != nil {
-		return body, s.checkInput(body.Item, "item.")
+		return body, h.checkInput(body.Item, "item.")
 	}
 	for i := range body.Items {
-		if err := s.checkInput(&body.Items[i], "items."); err != nil {
+		if err := h.checkInput(&body.Items[i], "items."); err != nil {
 			return body, err
 		}
 	}

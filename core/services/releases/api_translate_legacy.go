@@ -1,7 +1,6 @@
 package releases
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -16,14 +15,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 )
-
-// Translation is the translation of one thing.
-type Translation struct {
-	Lang    string  `json:"lang" example:"zh-CN"`
-	Status  string  `json:"status" enum:"ready,disabled"`
-	Title   *string `json:"title"`
-	Summary *string `json:"summary"`
-}
 
 // TranslationItem is the translation of one of several things.
 type TranslationItem struct {
@@ -68,7 +59,7 @@ const legacyWait = 100 * time.Second
 const ndjsonType = "application/x-ndjson"
 
 // declareLegacyTranslation declares the endpoints that answer with translations themselves.
-func (s *Service) declareLegacyTranslation(a *api.API) {
+func (h *translateHandlers) declareLegacyTranslation(a *api.API, serveTask func(c *gin.Context, task string)) {
 	document := func(id, path, summary, text string, body *huma.Schema, answer map[string]*huma.MediaType, handle gin.HandlerFunc, params ...*huma.Param) {
 		a.Document(httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.APIKey, Audit: httpd.Unaudited, Handler: handle}, huma.Operation{
 			OperationID: id, Tags: []string{tagTranslate}, Summary: summary, Description: text, Parameters: params, RequestBody: &huma.RequestBody{Required: true, Content: api.JSON(body)},
@@ -81,14 +72,14 @@ func (s *Service) declareLegacyTranslation(a *api.API) {
 	one := func(id, path, task, summary string, body *huma.Schema) {
 		answer := api.JSON(&huma.Schema{AnyOf: []*huma.Schema{api.Schema[Translation](a), api.Schema[TaskAccepted](a)}})
 		answer[sseType] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
-		document(id, path, summary, "", body, answer, func(c *gin.Context) { s.serveTask(c, task) }, mode)
+		document(id, path, summary, "", body, answer, func(c *gin.Context) { serveTask(c, task) }, mode)
 	}
 	one("translate-release", "/api/translate/release", taskTranslateRelease, "Translate a release as lists show it", api.Schema[translateReleaseBody](a))
 	one("translate-release-detail", "/api/translate/release/detail", taskTranslateDetail, "Translate the whole text of a release", api.Schema[translateReleaseBody](a))
 	one("translate-notification", "/api/translate/notification", taskTranslateNotification, "Translate a notification", api.Schema[translateThreadBody](a))
 	list := api.JSON(api.Schema[TranslationList](a))
 	some := func(id, path, kind, summary string, most int, body *huma.Schema) {
-		document(id, path, summary, "What is not there in time is processing; ask for it again.", body, list, func(c *gin.Context) { s.serveTranslations(c, kind, most, false) })
+		document(id, path, summary, "What is not there in time is processing; ask for it again.", body, list, func(c *gin.Context) { h.serveTranslations(c, kind, most, false) })
 	}
 	releases := api.Schema[translateReleasesBody](a)
 	some("translate-releases", "/api/translate/releases/batch", kindSummary, "Translate up to 60 releases as lists show them", maxTranslations, releases)
@@ -96,7 +87,7 @@ func (s *Service) declareLegacyTranslation(a *api.API) {
 	some("translate-notifications", "/api/translate/notifications/batch", kindNotification, "Translate up to 60 notifications", maxTranslations, api.Schema[translateThreadsBody](a))
 	document("translate-releases-stream", "/api/translate/releases/batch/stream", "Translate up to 60 releases, each line as soon as it is there",
 		"Lines of JSON: item for each release, and last done or error. After a cut, ask again: what is translated comes at once.", releases,
-		map[string]*huma.MediaType{ndjsonType: {Schema: api.Schema[BatchEvent](a)}}, func(c *gin.Context) { s.serveTranslations(c, kindSummary, maxTranslations, true) })
+		map[string]*huma.MediaType{ndjsonType: {Schema: api.Schema[BatchEvent](a)}}, func(c *gin.Context) { h.serveTranslations(c, kindSummary, maxTranslations, true) })
 }
 
 // readIDs reads the ids of a body.
@@ -129,7 +120,7 @@ func readIDs(c *gin.Context, kind string, most int) ([]string, error) {
 }
 
 // serveTranslations answers with the translations of several things, in lines if streamed.
-func (s *Service) serveTranslations(c *gin.Context, kind string, most int, streamed bool) {
+func (h *translateHandlers) serveTranslations(c *gin.Context, kind string, most int, streamed bool) {
 	ctx := c.Request.Context()
 	userID, err := ownerOf(ctx)
 	var ids []string
@@ -139,19 +130,19 @@ func (s *Service) serveTranslations(c *gin.Context, kind string, most int, strea
 	asked := make([]translate.Asked, len(ids))
 	for i, id := range ids {
 		if err == nil {
-			asked[i], err = s.askFor(ctx, translate.Request{UserID: userID, Kind: kind, EntityID: id, Language: DefaultLanguage}, translate.Interactive, shortLinger, false)
+			asked[i], err = h.translator.askFor(ctx, translate.Request{UserID: userID, Kind: kind, EntityID: id, Language: DefaultLanguage}, translate.Interactive, shortLinger, false)
 		}
 	}
 	var works []translate.Work
 	if err == nil {
-		works, err = s.translations.Works(ctx, asked)
+		works, err = h.translations.Works(ctx, asked)
 	}
 	if err == nil && streamed {
-		s.streamTranslations(c, ids, works)
+		h.streamTranslations(c, ids, works)
 		return
 	}
 	if err == nil {
-		works, err = s.waitForWorks(ctx, works, legacyWait, nil)
+		works, err = h.translator.Wait(ctx, works, legacyWait, nil)
 	}
 	if err != nil {
 		httpd.WriteError(c, err)
@@ -172,7 +163,7 @@ func translationItem(id string, w translate.Work) TranslationItem {
 		out.Status = "processing"
 		return out
 	}
-	out.Title, out.Summary = optional(w.OutTitle), optional(w.OutBody)
+	out.Title, out.Summary = api.TextOrNull(w.OutTitle), api.TextOrNull(w.OutBody)
 	if w.ErrorCode != "" {
 		summary := errorSummary(w.ErrorCode, DefaultLanguage)
 		out.Error = &summary
@@ -180,49 +171,8 @@ func translationItem(id string, w translate.Work) TranslationItem {
 	return out
 }
 
-// waitForWorks returns works when all have ended, or as they are when a time is over. changed may be nil; it is called with the number
-// of each work that has ended.
-func (s *Service) waitForWorks(ctx context.Context, works []translate.Work, wait time.Duration, changed func(i int, w translate.Work) error) ([]translate.Work, error) {
-	bounded, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	places := map[string][]int{}
-	var ids []string
-	for i, w := range works {
-		if w.ID == "" {
-			if changed != nil {
-				if err := changed(i, w); err != nil {
-					return works, err
-				}
-			}
-			continue
-		}
-		if places[w.ID] == nil {
-			ids = append(ids, w.ID)
-		}
-		places[w.ID] = append(places[w.ID], i)
-	}
-	if len(ids) == 0 {
-		return works, nil
-	}
-	err := s.translations.Follow(bounded, ids, func(w translate.Work) error {
-		for _, i := range places[w.ID] {
-			works[i] = w
-			if changed != nil && w.State.Final() {
-				if err := changed(i, w); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	if bounded.Err() != nil && ctx.Err() == nil {
-		err = nil
-	}
-	return works, err
-}
-
 // streamTranslations sends a line for each work as soon as it has ended.
-func (s *Service) streamTranslations(c *gin.Context, ids []string, works []translate.Work) {
+func (h *translateHandlers) streamTranslations(c *gin.Context, ids []string, works []translate.Work) {
 	release, err := auth.AcquireStream(c)
 	if err != nil {
 		httpd.WriteError(c, err)
@@ -247,7 +197,7 @@ func (s *Service) streamTranslations(c *gin.Context, ids []string, works []trans
 		return err
 	}
 	ctx := c.Request.Context()
-	works, err = s.waitForWorks(ctx, works, legacyWait, func(i int, w translate.Work) error {
+	works, err = h.translator.Wait(ctx, works, legacyWait, func(i int, w translate.Work) error {
 		item := translationItem(ids[i], w)
 		return send(BatchEvent{Event: "item", Item: &item})
 	})
@@ -266,4 +216,45 @@ func (s *Service) streamTranslations(c *gin.Context, ids []string, works []trans
 		return
 	}
 	_ = send(BatchEvent{Event: "done"})
+}
+
+// readEntityID reads what a request wants translated.
+func readEntityID(c *gin.Context, kind string) (string, error) {
+	raw, err := httpd.ReadBody(c)
+	if err != nil {
+		return "", err
+	}
+	field := "release_id"
+	if kind == kindNotification {
+		field = "thread_id"
+	}
+	var body map[string]json.RawMessage
+	var id string
+	if json.Unmarshal(raw, &body) != nil || json.Unmarshal(body[field], &id) != nil || id == "" || len(id) > 200 {
+		return "", badTranslation(field, "The body must be a JSON object with the text %s.", field)
+	}
+	if kind != kindNotification {
+		_, err = parseReleaseID(id)
+	}
+	return id, err
+}
+
+// serveTranslation answers with the translation of one thing.
+func (h *translateHandlers) serveTranslation(c *gin.Context, in Wanted) {
+	ctx := c.Request.Context()
+	w, err := h.translator.demandOne(ctx, in)
+	var works []translate.Work
+	if err == nil {
+		works, err = h.translator.Wait(ctx, []translate.Work{w}, legacyWait, nil)
+	}
+	var out Translation
+	if err == nil {
+		out, err = translationOf(works[0])
+	}
+	if err != nil {
+		httpd.WriteError(c, err)
+		return
+	}
+	c.Header("Cache-Control", "no-store")
+	c.JSON(http.StatusOK, out)
 }

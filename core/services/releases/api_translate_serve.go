@@ -3,7 +3,6 @@ package releases
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 
@@ -12,15 +11,16 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 )
 
-func (s *Service) serveTranslationRequest(c *gin.Context) {
+func (h *translateHandlers) serveTranslationRequest(c *gin.Context) {
 	ctx := c.Request.Context()
 	userID, err := ownerOf(ctx)
 	var body TranslationBody
 	if err == nil {
-		body, err = s.readTranslationBody(c)
+		body, err = h.readTranslationBody(c)
 	}
 	inputs, priority := body.Items, translate.Background
 	if body.Item != nil {
@@ -31,12 +31,12 @@ func (s *Service) serveTranslationRequest(c *gin.Context) {
 	}
 	var asked []translate.Asked
 	if err == nil {
-		asked, err = s.askInputs(ctx, userID, inputs, priority, false)
+		asked, err = h.askInputs(ctx, userID, inputs, priority, false)
 	}
 	var requests []translate.Request
 	var works []translate.Work
 	if err == nil {
-		requests, works, err = s.translations.Ask(ctx, asked)
+		requests, works, err = h.translations.Ask(ctx, asked)
 	}
 	if err != nil {
 		httpd.WriteError(c, err)
@@ -51,11 +51,11 @@ func (s *Service) serveTranslationRequest(c *gin.Context) {
 		}
 		c.JSON(http.StatusOK, out)
 	case body.Mode == modeStream:
-		s.streamTranslation(c, requests[0], works[0], 0)
+		h.streamTranslation(c, requests[0], works[0], 0)
 	default:
 		w := works[0]
 		if body.Mode == modeWait {
-			w, err = s.waitForTranslation(ctx, w, body.Item)
+			w, err = h.waitForTranslation(ctx, w, body.Item)
 		}
 		if err != nil {
 			httpd.WriteError(c, err)
@@ -66,14 +66,14 @@ func (s *Service) serveTranslationRequest(c *gin.Context) {
 }
 
 // waitForTranslation returns a work when it has ended, or as it is when the time of the request is over.
-func (s *Service) waitForTranslation(ctx context.Context, w translate.Work, in *TranslationInput) (translate.Work, error) {
-	works, err := s.waitForWorks(ctx, []translate.Work{w}, in.wait(), nil)
+func (h *translateHandlers) waitForTranslation(ctx context.Context, w translate.Work, in *TranslationInput) (translate.Work, error) {
+	works, err := h.translator.Wait(ctx, []translate.Work{w}, in.wait(), nil)
 	return works[0], err
 }
 
-func (s *Service) serveTranslationStream(c *gin.Context) {
+func (h *translateHandlers) serveTranslationStream(c *gin.Context) {
 	ctx := c.Request.Context()
-	r, w, err := s.translations.FindRequest(ctx, readerOf(ctx), c.Param("request_id"))
+	r, w, err := h.translations.FindRequest(ctx, readerOf(ctx), c.Param("request_id"))
 	after := int64(0)
 	if err == nil {
 		after, err = lastEventID(c)
@@ -82,7 +82,7 @@ func (s *Service) serveTranslationStream(c *gin.Context) {
 		httpd.WriteError(c, err)
 		return
 	}
-	s.streamTranslation(c, r, w, after)
+	h.streamTranslation(c, r, w, after)
 }
 
 // lastEventID is httpd.LastEventID with the code of bad requests of this API.
@@ -126,18 +126,18 @@ func translationEvent(r *translate.Request, w translate.Work, phase int64) Trans
 		past.Outcome = ""
 		event.Status = requestStatus(past)
 		if phase > 1 {
-			event.BatchID = optional(w.BatchID)
+			event.BatchID = api.TextOrNull(w.BatchID)
 		}
 		return event
 	}
 	result := resultOf(r, w)
 	event.Event, event.Status = requestStatus(w), requestStatus(w)
-	event.BatchID, event.Result, event.Error = optional(w.BatchID), &result, result.Error
+	event.BatchID, event.Result, event.Error = api.TextOrNull(w.BatchID), &result, result.Error
 	return event
 }
 
 // streamTranslation sends the phases of a request after a number, until it has ended. A phase that was passed meanwhile is sent too.
-func (s *Service) streamTranslation(c *gin.Context, r translate.Request, w translate.Work, after int64) {
+func (h *translateHandlers) streamTranslation(c *gin.Context, r translate.Request, w translate.Work, after int64) {
 	release, err := auth.AcquireStream(c)
 	if err != nil {
 		httpd.WriteError(c, err)
@@ -150,7 +150,7 @@ func (s *Service) streamTranslation(c *gin.Context, r translate.Request, w trans
 	}
 	ctx, stop := context.WithCancel(c.Request.Context())
 	defer stop()
-	auth.FollowEvents(c, out, s.followWork(ctx, w), func(w translate.Work) error {
+	auth.FollowEvents(c, out, h.translator.FollowWork(ctx, w), func(w translate.Work) error {
 		for after < phaseOf(w) {
 			after++
 			raw, err := json.Marshal(translationEvent(&r, w, after))
@@ -166,28 +166,4 @@ func (s *Service) streamTranslation(c *gin.Context, r translate.Request, w trans
 		}
 		return nil
 	})
-}
-
-// followWork sends a work as it is, and whenever it has changed. The channel is closed when the work has ended, or ctx ends.
-func (s *Service) followWork(ctx context.Context, w translate.Work) <-chan translate.Work {
-	news := make(chan translate.Work)
-	send := func(w translate.Work) error {
-		select {
-		case news <- w:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	go func() {
-		defer close(news)
-		if w.ID == "" {
-			_ = send(w)
-			return
-		}
-		if err := s.translations.Follow(ctx, []string{w.ID}, send); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
-			s.log.Error("a translation could not be followed", "work", w.ID, "error", err)
-		}
-	}()
-	return news
 }

@@ -72,7 +72,7 @@ func TestUnaskedTranslation(t *testing.T) {
 		for who, language := range map[string]string{s.ada: "de", s.bob: "fr"} {
 			ctx := auth.With(context.Background(), &auth.Principal{User: s.userOf(who)})
 			testkit.Eventually(t, 20*time.Second, func() bool {
-				r, err := s.service.Release(ctx, "acme/engine", "v2")
+				r, err := s.service.Release(ctx, "acme/engine", "v2", "")
 				must(t, err)
 				item := r.Translated.Of
 				return item.Status == "ready" && item.Lang == language && strings.Contains(*item.Summary, "译faster words")

@@ -46,7 +46,7 @@ func appendFeedItem(b []byte, i *feed.Item, t Translated, absent []byte) []byte 
 	b = append(b, `,"repo_visual":`...)
 	b = appendVisual(b, i)
 	b = append(b, `,"title":`...)
-	b = appendOptional(b, shownTitle(i))
+	b = appendOptional(b, i.ShownTitle())
 	b = append(b, `,"body":`...)
 	b = appendOptional(b, i.Body)
 	b = append(b, `,"body_truncated":`...)
@@ -61,7 +61,7 @@ func appendFeedItem(b []byte, i *feed.Item, t Translated, absent []byte) []byte 
 	b = append(b, `,"unread":null`...)
 	if i.Kind != feed.Release {
 		b = append(b, `,"actor":{"login":`...)
-		b = appendText(b, actorLogin(i))
+		b = appendText(b, i.ActorName())
 		b = append(b, `,"avatar_url":`...)
 		b = appendOptional(b, i.ActorAvatar)
 		b = append(b, `,"html_url":`...)
@@ -134,14 +134,6 @@ func appendVisual(b []byte, i *feed.Item) []byte {
 	return append(strconv.AppendBool(b, i.CustomImage), '}')
 }
 
-// shownTitle returns the title of an item. Stars and followers have none.
-func shownTitle(i *feed.Item) string {
-	if i.Kind == feed.ReleaseUpdate && i.Title == "" {
-		return i.RepoFullName + " released"
-	}
-	return i.Title
-}
-
 // subjectOf returns the subtitle and the subject type of a kind.
 func subjectOf(k feed.Kind) (subtitle, subject string) {
 	switch k {
@@ -153,14 +145,6 @@ func subjectOf(k feed.Kind) (subtitle, subject string) {
 		return "Fork", "repository"
 	}
 	return "", ""
-}
-
-// actorLogin returns who caused an event. An account that is deleted is shown as ghost, as code hosts do.
-func actorLogin(i *feed.Item) string {
-	if i.ActorLogin == "" {
-		return "ghost"
-	}
-	return i.ActorLogin
 }
 
 // appendOptional appends a text, null for an empty one.

@@ -10,14 +10,33 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repolist"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
+
+// FollowConfig is what Following needs.
+type FollowConfig struct {
+	Store  *store.Store
+	Repos  *repo.Store
+	Syncer *sync.Syncer
+	// Hosts returns the code hosts in use.
+	Hosts func() []sync.Host
+	// PublicPages reports whether the settings allow public pages.
+	PublicPages func() bool
+	Now         func() time.Time
+}
+
+// Following changes which repositories people see: those that users follow, that everybody sees, and that are published.
+type Following struct{ cfg FollowConfig }
+
+// NewFollowing returns what changes which repositories people see.
+func NewFollowing(cfg FollowConfig) *Following { return &Following{cfg} }
 
 // followCheckTime bounds how long a code host is asked about a repository before it is followed.
 const followCheckTime = 8 * time.Second
 
 // Follow has the caller see a repository, which is named as owner/name or by its address at one of the code hosts. It returns the name that
 // the code host has for it.
-func (s *Service) Follow(ctx context.Context, text string) (string, error) {
+func (fl *Following) Follow(ctx context.Context, text string) (string, error) {
 	userID, err := ownerOf(ctx)
 	if err != nil {
 		return "", err
@@ -26,26 +45,26 @@ func (s *Service) Follow(ctx context.Context, text string) (string, error) {
 	if err != nil {
 		return "", fault.New(fault.BadRequest, "Write owner/name, or the address of a repository.").With("field", "name").With("reason", "no_repository")
 	}
-	return s.followAfterCheck(ctx, userID, site, name)
+	return fl.followAfterCheck(ctx, userID, site, name)
 }
 
 // followAfterCheck has a user see a repository of the code host with a site, or of the main one if site is "". One that is private can only be starred.
 // Unless it is known already, the code host is asked whether it exists.
-func (s *Service) followAfterCheck(ctx context.Context, userID, site, name string) (string, error) {
+func (fl *Following) followAfterCheck(ctx context.Context, userID, site, name string) (string, error) {
 	ask, cancel := context.WithTimeout(ctx, followCheckTime)
 	defer cancel()
-	host, err := s.syncer.MainHost()
+	host, err := fl.cfg.Syncer.MainHost()
 	if err == nil && site != "" {
-		host, err = s.findSite(ask, userID, site, name)
+		host, err = fl.findSite(ask, userID, site, name)
 	}
 	if err != nil {
 		return "", err
 	}
 	private := false
-	if known, err := s.isKnown(ctx, userID, host.Ref, name); err != nil {
+	if known, err := fl.isKnown(ctx, userID, host.Ref, name); err != nil {
 		return "", err
 	} else if !known {
-		found, err := s.syncer.FindAtHost(ask, host, userID, name)
+		found, err := fl.cfg.Syncer.FindAtHost(ask, host, userID, name)
 		if err != nil {
 			return "", checkFailure(ask, err, name)
 		}
@@ -54,12 +73,12 @@ func (s *Service) followAfterCheck(ctx context.Context, userID, site, name strin
 			name = canonical
 		}
 	}
-	return name, s.followAt(ctx, userID, host.Ref, name, private)
+	return name, fl.followAt(ctx, userID, host.Ref, name, private)
 }
 
 // findSite returns the code host whose site stands in an address.
-func (s *Service) findSite(ctx context.Context, userID, site, name string) (sync.Host, error) {
-	host, owned, err := s.syncer.FindSite(ctx, userID, site, name)
+func (fl *Following) findSite(ctx context.Context, userID, site, name string) (sync.Host, error) {
+	host, owned, err := fl.cfg.Syncer.FindSite(ctx, userID, site, name)
 	if err != nil {
 		return host, checkFailure(ctx, err, name)
 	}
@@ -70,15 +89,15 @@ func (s *Service) findSite(ctx context.Context, userID, site, name string) (sync
 }
 
 // isKnown reports whether a repository was found at its code host when it was last read, or is seen by the user.
-func (s *Service) isKnown(ctx context.Context, userID, host, name string) (bool, error) {
-	r, err := s.repos.FindByName(ctx, host, name)
+func (fl *Following) isKnown(ctx context.Context, userID, host, name string) (bool, error) {
+	r, err := fl.cfg.Repos.FindByName(ctx, host, name)
 	if errors.Is(err, repo.ErrNoRepo) {
 		return false, nil
 	}
 	if err != nil || r.RemoteID != "" && r.Failures == 0 {
 		return err == nil, err
 	}
-	return s.repos.Sees(ctx, userID, r.ID)
+	return fl.cfg.Repos.Sees(ctx, userID, r.ID)
 }
 
 // checkFailure returns what a user is told of a repository that a code host does not show, or could not be asked about within the time of ctx.

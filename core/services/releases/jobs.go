@@ -10,7 +10,17 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
+
+// Rounds does the work that is due by the clock.
+type Rounds struct {
+	cfg   TaskConfig
+	tasks *Tasks
+}
+
+// NewRounds returns what does the work that is due. tasks reads the accounts of users.
+func NewRounds(cfg TaskConfig, tasks *Tasks) *Rounds { return &Rounds{cfg, tasks} }
 
 const (
 	// jobSync reads the repositories and accounts that are due.
@@ -20,6 +30,10 @@ const (
 	// jobIndex indexes the words of releases that are not indexed: those of before there was an index, and of repositories that
 	// were renamed.
 	jobIndex = "releases.index_words"
+	// jobRefreshBriefs writes briefs again for which summaries have come.
+	jobRefreshBriefs = "releases.refresh_briefs"
+	// jobTranslateUpkeep deletes what is old, and picks up what was left over.
+	jobTranslateUpkeep = "releases.translate_upkeep"
 )
 
 const (
@@ -27,31 +41,35 @@ const (
 	reposAtOnce, accountsAtOnce = 300, 20
 	// taskTimeout bounds a task.
 	taskTimeout = 30 * time.Minute
+	// refreshedFor is how long after its end a brief waits for summaries.
+	refreshedFor = 48 * time.Hour
+	// refreshedAtOnce is how many briefs one job writes again.
+	refreshedAtOnce = 500
 	// indexedAtOnce is how many releases one transaction indexes.
 	indexedAtOnce = 200
 )
 
 // Jobs are the handlers of the service's background work.
-func (s *Service) Jobs() []queue.Handler {
+func (ro *Rounds) Jobs() []queue.Handler {
 	handlers := []queue.Handler{
-		{Type: jobSync, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.syncDue},
-		{Type: jobBriefs, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.writeBriefs},
-		{Type: jobRefreshBriefs, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.refreshBriefs},
-		{Type: jobIndex, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.indexWords},
-		{Type: jobTranslateUpkeep, Safe: true, Limit: 1, Timeout: taskTimeout, Run: s.keepTranslations},
+		{Type: jobSync, Safe: true, Limit: 1, Timeout: taskTimeout, Run: ro.syncDue},
+		{Type: jobBriefs, Safe: true, Limit: 1, Timeout: taskTimeout, Run: ro.writeBriefs},
+		{Type: jobRefreshBriefs, Safe: true, Limit: 1, Timeout: taskTimeout, Run: ro.refreshBriefs},
+		{Type: jobIndex, Safe: true, Limit: 1, Timeout: taskTimeout, Run: ro.indexWords},
+		{Type: jobTranslateUpkeep, Safe: true, Limit: 1, Timeout: taskTimeout, Run: ro.keepTranslations},
 	}
 	for _, task := range allTasks {
-		h := queue.Handler{Type: jobType(task), Safe: true, Limit: 2, Timeout: taskTimeout, Run: s.runTask(task)}
+		h := queue.Handler{Type: jobType(task), Safe: true, Limit: 2, Timeout: taskTimeout, Run: ro.tasks.Run(task)}
 		if translatedKind(task) != "" {
-			h.Limit, h.Finished = 1, s.translations.ReleaseWorks
+			h.Limit, h.Finished = 1, ro.cfg.Translations.ReleaseWorks
 		}
 		handlers = append(handlers, h)
 	}
-	return append(handlers, s.translations.Handler())
+	return append(handlers, ro.cfg.Translations.Handler())
 }
 
 // Schedules say when that work is due.
-func (s *Service) Schedules() []queue.Schedule {
+func (ro *Rounds) Schedules() []queue.Schedule {
 	return []queue.Schedule{
 		{Name: jobSync, Cron: "* * * * *", Type: jobSync},
 		{Name: jobBriefs, Cron: "*/5 * * * *", Type: jobBriefs},
@@ -67,8 +85,8 @@ func Housekeeping() []string {
 }
 
 // syncDue reads the repositories and accounts that are due.
-func (s *Service) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (any, error) {
-	if len(s.state.Load().hosts) == 0 {
+func (ro *Rounds) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (any, error) {
+	if len(ro.cfg.Hosts()) == 0 {
 		return nil, nil
 	}
 	result := struct {
@@ -76,7 +94,7 @@ func (s *Service) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (
 		Releases int `json:"releases"`
 		Accounts int `json:"accounts"`
 	}{}
-	due, err := s.accounts.Due(ctx, s.cfg.Now(), accountsAtOnce)
+	due, err := ro.cfg.Accounts.Due(ctx, ro.cfg.Now(), accountsAtOnce)
 	if err != nil {
 		return result, err
 	}
@@ -86,47 +104,47 @@ func (s *Service) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (
 			continue
 		}
 		seen[a.UserID] = true
-		if err := s.syncAccounts(ctx, a, p); err != nil {
-			s.log.Warn("the accounts of a user at a code host were not all read", "user", a.UserID, "error", err)
+		if err := ro.syncAccounts(ctx, a, p); err != nil {
+			ro.cfg.Logger.Warn("the accounts of a user at a code host were not all read", "user", a.UserID, "error", err)
 			continue
 		}
 		result.Accounts++
 	}
-	res, err := s.syncer.Due(ctx, reposAtOnce)
+	res, err := ro.cfg.Syncer.Due(ctx, reposAtOnce)
 	result.Repos, result.Releases = res.Repos, res.Releases
 	if err != nil && ctx.Err() == nil {
 		// The repositories have noted what is wrong with each, and when they are due again.
-		s.log.Debug("no repository that was due could be read", "error", err)
+		ro.cfg.Logger.Debug("no repository that was due could be read", "error", err)
 		err = nil
 	}
 	return result, err
 }
 
 // syncAccounts reads the accounts of the user of one that is due. Those of a user who is disabled wait.
-func (s *Service) syncAccounts(ctx context.Context, a own.Account, p queue.Progress) error {
-	next := sync.NextDue(a.UserID, s.cfg.Now(), s.state.Load().settings.Interval)
-	if err := s.accounts.SetDue(ctx, a.UserID, next); err != nil {
+func (ro *Rounds) syncAccounts(ctx context.Context, a own.Account, p queue.Progress) error {
+	next := sync.NextDue(a.UserID, ro.cfg.Now(), ro.cfg.Interval())
+	if err := ro.cfg.Accounts.SetDue(ctx, a.UserID, next); err != nil {
 		return err
 	}
-	user, err := s.cfg.Users.Get(ctx, a.UserID)
+	user, err := ro.cfg.Users.Get(ctx, a.UserID)
 	if err != nil || user.Disabled {
 		return err
 	}
-	if _, err := s.syncStarred(ctx, a.UserID, p); err != nil {
+	if _, err := ro.tasks.syncStarred(ctx, a.UserID, p); err != nil {
 		return err
 	}
-	_, social := s.syncSocial(ctx, a.UserID, p)
-	_, err = s.syncNotifications(ctx, a.UserID, p)
+	_, social := ro.tasks.syncSocial(ctx, a.UserID, p)
+	_, err = ro.tasks.syncNotifications(ctx, a.UserID, p)
 	return errors.Join(social, err)
 }
 
 // indexWords is the job that enters releases without an entry into the index of words, and reports how many it entered.
-func (s *Service) indexWords(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+func (ro *Rounds) indexWords(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
 	result := struct {
 		Releases int `json:"releases"`
 	}{}
 	for ctx.Err() == nil {
-		n, err := s.repos.IndexMissing(ctx, indexedAtOnce)
+		n, err := ro.cfg.Repos.IndexMissing(ctx, indexedAtOnce)
 		result.Releases += n
 		if err != nil || n < indexedAtOnce {
 			return result, err
@@ -136,8 +154,8 @@ func (s *Service) indexWords(ctx context.Context, _ *queue.Job, _ queue.Progress
 }
 
 // writeBriefs writes the briefs whose days have ended. A user whose brief fails does not keep those of others from being written.
-func (s *Service) writeBriefs(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
-	due, err := s.usersWithoutBrief(ctx)
+func (ro *Rounds) writeBriefs(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+	due, err := ro.usersWithoutBrief(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -146,14 +164,14 @@ func (s *Service) writeBriefs(ctx context.Context, _ *queue.Job, _ queue.Progres
 		Failed  int `json:"failed"`
 	}{}
 	for _, prefs := range due {
-		n, err := s.writeBriefsOf(ctx, prefs)
+		n, err := ro.writeBriefsOf(ctx, prefs)
 		result.Written += n
 		if err != nil {
 			if ctx.Err() != nil {
 				return result, err
 			}
 			result.Failed++
-			s.log.Error("the brief of a user was not written", "user", prefs.UserID, "error", err)
+			ro.cfg.Logger.Error("the brief of a user was not written", "user", prefs.UserID, "error", err)
 		}
 	}
 	return result, nil
@@ -161,20 +179,20 @@ func (s *Service) writeBriefs(ctx context.Context, _ *queue.Job, _ queue.Progres
 
 // usersWithoutBrief returns the preferences of the users who want a daily brief and do not have the latest one. How many queries it
 // makes does not depend on how many users there are.
-func (s *Service) usersWithoutBrief(ctx context.Context) (due []own.Preferences, err error) {
-	users, err := s.cfg.Users.List(ctx)
+func (ro *Rounds) usersWithoutBrief(ctx context.Context) (due []own.Preferences, err error) {
+	users, err := ro.cfg.Users.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := s.accounts.AllPreferences(ctx)
+	chosen, err := ro.cfg.Accounts.AllPreferences(ctx)
 	if err != nil {
 		return nil, err
 	}
-	latest, err := s.briefs.LatestDates(ctx)
+	latest, err := ro.cfg.Briefs.LatestDates(ctx, ro.cfg.Now())
 	if err != nil {
 		return nil, err
 	}
-	defaults, now := s.defaultPreferences(), s.cfg.Now()
+	defaults, now := ro.cfg.Readers.DefaultPreferences(), ro.cfg.Now()
 	zones := map[string]*time.Location{}
 	for _, u := range users {
 		prefs, ok := chosen[u.ID]
@@ -199,9 +217,9 @@ func (s *Service) usersWithoutBrief(ctx context.Context) (due []own.Preferences,
 }
 
 // writeBriefsOf writes the briefs that a user lacks. One who sees no repository gets none.
-func (s *Service) writeBriefsOf(ctx context.Context, prefs own.Preferences) (written int, err error) {
+func (ro *Rounds) writeBriefsOf(ctx context.Context, prefs own.Preferences) (written int, err error) {
 	userID := prefs.UserID
-	visible, err := s.repos.SeesAny(ctx, userID)
+	visible, err := ro.cfg.Repos.SeesAny(ctx, userID)
 	if err != nil || !visible {
 		return 0, err
 	}
@@ -209,17 +227,17 @@ func (s *Service) writeBriefsOf(ctx context.Context, prefs own.Preferences) (wri
 	if err != nil {
 		return 0, err
 	}
-	missing, err := s.briefs.Missing(ctx, userID, prefs.BriefHour, zone)
+	missing, err := ro.cfg.Briefs.Missing(ctx, userID, prefs.BriefHour, zone)
 	if err != nil {
 		return 0, err
 	}
 	for i, w := range missing {
 		// The channels hear of the last one: the others are made up for.
 		tell := prefs.NotifyBrief && i == len(missing)-1
-		err := s.cfg.Store.Tx(ctx, "write brief", func(ctx context.Context) error {
-			b, err := s.briefs.Generate(ctx, userID, w, zone)
+		err := ro.cfg.Store.Tx(ctx, "write brief", func(ctx context.Context) error {
+			b, err := ro.cfg.Briefs.Generate(ctx, userID, w, zone)
 			if err == nil && tell {
-				s.notifyBrief(ctx, b)
+				ro.cfg.Announcer.AnnounceBrief(ctx, b)
 			}
 			return err
 		})
@@ -229,4 +247,27 @@ func (s *Service) writeBriefsOf(ctx context.Context, prefs own.Preferences) (wri
 		written++
 	}
 	return written, nil
+}
+
+// refreshBriefs writes the briefs again that wait for summaries, and reports how many.
+func (ro *Rounds) refreshBriefs(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+	result := struct {
+		Written int `json:"written"`
+	}{}
+	waiting, err := ro.cfg.Briefs.ListAwaiting(ctx, store.Millis(ro.cfg.Now().Add(-refreshedFor)), refreshedAtOnce)
+	for _, b := range waiting {
+		written, err := ro.cfg.Briefs.Refresh(ctx, b)
+		if err != nil {
+			return result, err
+		}
+		if written {
+			result.Written++
+		}
+	}
+	return result, err
+}
+
+// keepTranslations picks up translations that wait without a job, and deletes what is old.
+func (ro *Rounds) keepTranslations(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
+	return nil, errors.Join(ro.cfg.Translations.SubmitLeftOver(ctx), ro.cfg.Translations.DeleteOld(ctx))
 }

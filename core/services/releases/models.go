@@ -35,7 +35,7 @@ const (
 )
 
 // ModelUseOf returns what language models do for the service, to administrators. cursor is "" or the Next of the page before.
-func (s *Service) ModelUseOf(ctx context.Context, cursor string) (out ModelUse, err error) {
+func (tr *Translator) ModelUse(ctx context.Context, cursor string) (out ModelUse, err error) {
 	if p := auth.From(ctx); p == nil || !p.Admin() {
 		return out, fault.New(fault.Forbidden, "This is for administrators.")
 	}
@@ -45,22 +45,22 @@ func (s *Service) ModelUseOf(ctx context.Context, cursor string) (out ModelUse, 
 			return out, fault.New(fault.BadRequest, "cursor must be one that the page before has given.").With("field", "cursor")
 		}
 	}
-	st := s.state.Load()
-	out.DailyTokens, out.DailyCost = st.settings.Translation.DailyTokens, st.settings.Translation.DailyCost
-	if out.Configured = st.translator != nil; out.Configured {
+	set := tr.cfg.Settings()
+	out.DailyTokens, out.DailyCost = set.DailyTokens, set.DailyCost
+	if out.Configured = set.Model != nil; out.Configured {
 		asking, cancel := context.WithTimeout(ctx, listModelsTimeout)
 		defer cancel()
-		if out.Models, err = st.translator.ListModels(asking); err != nil {
+		if out.Models, err = set.Model.ListModels(asking); err != nil {
 			out.Problem = fault.As(err).Message
 		}
 	}
-	if out.Today, err = s.translations.UsageSince(ctx, time.Now().UTC().Truncate(24*time.Hour)); err != nil {
+	if out.Today, err = tr.cfg.Translations.UsageSince(ctx, time.Now().UTC().Truncate(24*time.Hour)); err != nil {
 		return out, err
 	}
-	if out.Period, err = s.translations.UsageSince(ctx, time.Time{}); err != nil {
+	if out.Period, err = tr.cfg.Translations.UsageSince(ctx, time.Time{}); err != nil {
 		return out, err
 	}
-	out.Calls, err = s.translations.ListCalls(ctx, before, shownCalls+1)
+	out.Calls, err = tr.cfg.Translations.ListCalls(ctx, before, shownCalls+1)
 	if len(out.Calls) > shownCalls {
 		out.Calls = out.Calls[:shownCalls]
 		out.Next = strconv.FormatInt(out.Calls[shownCalls-1].ID, 10)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/services/releases/account"
@@ -17,6 +18,37 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
+
+// NoticeConfig is what an Announcer needs.
+type NoticeConfig struct {
+	// Alerts sends notifications; nil sends none.
+	Alerts     Alerter
+	Accounts   *account.Store
+	Repos      *repo.Store
+	Users      *auth.Users
+	Readers    *Readers
+	Translator *Translator
+	// Channels returns the channels that hear of releases and briefs.
+	Channels func() []string
+	// PublicBase returns the address of the service as browsers see it; its path alone if that is not known.
+	PublicBase func() string
+	Logger     hclog.Logger
+	Now        func() time.Time
+}
+
+// Announcer tells channels of new releases and briefs.
+type Announcer struct{ cfg NoticeConfig }
+
+// NewAnnouncer returns what tells channels of releases and briefs.
+func NewAnnouncer(cfg NoticeConfig) *Announcer { return &Announcer{cfg} }
+
+// channels returns the channels that are told, none if nothing can be sent.
+func (a *Announcer) channels() []string {
+	if a.cfg.Alerts == nil {
+		return nil
+	}
+	return a.cfg.Channels()
+}
 
 // Alerter sends notifications.
 type Alerter interface {
@@ -43,21 +75,17 @@ const (
 
 // announceReleases tells the channels of new releases and has them translated, for users who want that, in the transaction that
 // stores these. A channel that cannot be told costs no release.
-func (s *Service) announceReleases(ctx context.Context, r repo.Repo, found []repo.Release) error {
-	st := s.state.Load()
-	channels := st.settings.Notify
-	if s.cfg.Alerts == nil {
-		channels = nil
-	}
-	if len(channels) == 0 && st.translator == nil {
+func (a *Announcer) AnnounceReleases(ctx context.Context, r repo.Repo, found []repo.Release) error {
+	channels := a.channels()
+	if len(channels) == 0 && !a.cfg.Translator.Enabled() {
 		return nil
 	}
 	announced := 0
 	for _, release := range found {
-		if s.cfg.Now().Sub(store.FromMillis(release.TS)) > announcedFor || announced == announcedAtOnce {
+		if a.cfg.Now().Sub(store.FromMillis(release.TS)) > announcedFor || announced == announcedAtOnce {
 			continue
 		}
-		wants, err := s.preferencesFor(ctx, release.ID)
+		wants, err := a.preferencesFor(ctx, release.ID)
 		if err != nil {
 			return err
 		}
@@ -65,7 +93,7 @@ func (s *Service) announceReleases(ctx context.Context, r repo.Repo, found []rep
 			continue
 		}
 		announced++
-		if err := s.translateUnasked(ctx, release, wants.languages); err != nil {
+		if err := a.cfg.Translator.TranslateUnasked(ctx, release, wants.languages); err != nil {
 			return err
 		}
 		if !wants.notification || len(channels) == 0 {
@@ -74,8 +102,8 @@ func (s *Service) announceReleases(ctx context.Context, r repo.Repo, found []rep
 		if r.Private {
 			continue // others read the channels as well
 		}
-		if err := s.cfg.Alerts.Send(ctx, s.newReleaseAlert(r, release), channels); err != nil {
-			s.log.Error("nobody is told of a release", "release", release.ID, "error", err)
+		if err := a.cfg.Alerts.Send(ctx, a.newReleaseAlert(r, release), channels); err != nil {
+			a.cfg.Logger.Error("nobody is told of a release", "release", release.ID, "error", err)
 		}
 	}
 	return nil
@@ -88,12 +116,12 @@ type releaseWants struct {
 }
 
 // preferencesFor returns what users who are not disabled, and see a release, want of it.
-func (s *Service) preferencesFor(ctx context.Context, id int64) (wants releaseWants, err error) {
-	found, err := s.accounts.WantingReleases(ctx, id)
+func (a *Announcer) preferencesFor(ctx context.Context, id int64) (wants releaseWants, err error) {
+	found, err := a.cfg.Accounts.WantingReleases(ctx, id)
 	if err != nil {
 		return wants, err
 	}
-	users, err := s.usersOf(ctx, found)
+	users, err := a.usersOf(ctx, found)
 	if err != nil {
 		return wants, err
 	}
@@ -103,7 +131,7 @@ func (s *Service) preferencesFor(ctx context.Context, id int64) (wants releaseWa
 			continue
 		}
 		wants.notification = wants.notification || p.NotifyReleases
-		if language := s.languageFor(p); p.AutoTranslate && !slices.Contains(wants.languages, language) {
+		if language := a.cfg.Readers.LanguageFor(p); p.AutoTranslate && !slices.Contains(wants.languages, language) {
 			wants.languages = append(wants.languages, language)
 		}
 	}
@@ -114,14 +142,14 @@ func (s *Service) preferencesFor(ctx context.Context, id int64) (wants releaseWa
 const usersAtOnce = 500
 
 // usersOf returns the users whose preferences are given, by their ids; those that do not exist are left out.
-func (s *Service) usersOf(ctx context.Context, preferences []account.Preferences) (map[string]auth.User, error) {
+func (a *Announcer) usersOf(ctx context.Context, preferences []account.Preferences) (map[string]auth.User, error) {
 	users := map[string]auth.User{}
 	for part := range slices.Chunk(preferences, usersAtOnce) {
 		ids := make([]string, len(part))
 		for i, p := range part {
 			ids[i] = p.UserID
 		}
-		found, err := s.cfg.Users.ByID(ctx, ids)
+		found, err := a.cfg.Users.ByID(ctx, ids)
 		if err != nil {
 			return nil, err
 		}
@@ -131,16 +159,16 @@ func (s *Service) usersOf(ctx context.Context, preferences []account.Preferences
 }
 
 // newReleaseAlert describes a release.
-func (s *Service) newReleaseAlert(r repo.Repo, release repo.Release) notify.Alert {
+func (a *Announcer) newReleaseAlert(r repo.Repo, release repo.Release) notify.Alert {
 	title, text := r.FullName+" released "+release.Tag, release.Title
-	if s.cfg.Alerts.Locale() == "zh" {
+	if a.cfg.Alerts.Locale() == "zh" {
 		title = r.FullName + " 发布了 " + release.Tag
 	}
 	if release.HTMLURL != "" {
 		text += "\n" + release.HTMLURL
 	}
 	return notify.Alert{
-		Kind: alertRelease, Severity: sdk.Info, Service: ServiceName, Title: title, Text: text, DedupKey: alertRelease + "/" + strconv.FormatInt(release.ID, 10), Time: s.cfg.Now(),
+		Kind: alertRelease, Severity: sdk.Info, Service: "releases", Title: title, Text: text, DedupKey: alertRelease + "/" + strconv.FormatInt(release.ID, 10), Time: a.cfg.Now(),
 		Fields: map[string]any{
 			"releaseId": strconv.FormatInt(release.ID, 10), "repoFullName": r.FullName, "tagName": release.Tag, "name": release.Title, "htmlUrl": release.HTMLURL,
 			"publishedAt": store.FormatTime(store.FromMillis(release.TS)), "prerelease": release.Prerelease,
@@ -149,17 +177,17 @@ func (s *Service) newReleaseAlert(r repo.Repo, release repo.Release) notify.Aler
 }
 
 // notifyBrief tells the channels of a brief, in the transaction that stores it. One without anything new for others to know is not told of.
-func (s *Service) notifyBrief(ctx context.Context, b brief.Brief) {
-	channels := s.state.Load().settings.Notify
-	if s.cfg.Alerts == nil || len(channels) == 0 {
+func (a *Announcer) AnnounceBrief(ctx context.Context, b brief.Brief) {
+	channels := a.channels()
+	if len(channels) == 0 {
 		return
 	}
-	told, err := s.publicReleases(ctx, b)
+	told, err := a.publicReleases(ctx, b)
 	if err == nil && (len(told) > 0 || b.CoversStars || b.CoversFollowers) {
-		err = s.cfg.Alerts.Send(ctx, s.newBriefAlert(b, told), channels)
+		err = a.cfg.Alerts.Send(ctx, a.newBriefAlert(b, told), channels)
 	}
 	if err != nil {
-		s.log.Error("nobody is told of a brief", "brief", b.ID, "error", err)
+		a.cfg.Logger.Error("nobody is told of a brief", "brief", b.ID, "error", err)
 	}
 }
 
@@ -167,13 +195,13 @@ func (s *Service) notifyBrief(ctx context.Context, b brief.Brief) {
 type publicRelease struct{ id, name string }
 
 // publicReleases returns the releases of a brief whose repositories are not private: others read the channels as well.
-func (s *Service) publicReleases(ctx context.Context, b brief.Brief) (all []publicRelease, err error) {
+func (a *Announcer) publicReleases(ctx context.Context, b brief.Brief) (all []publicRelease, err error) {
 	for _, id := range b.Releases() {
 		n, err := strconv.ParseInt(id, 10, 64)
 		if err != nil {
 			return nil, err
 		}
-		release, r, err := s.repos.FindRelease(ctx, n)
+		release, r, err := a.cfg.Repos.FindRelease(ctx, n)
 		if errors.Is(err, repo.ErrNoRelease) {
 			continue // it was deleted since the brief was composed
 		}
@@ -188,13 +216,13 @@ func (s *Service) publicReleases(ctx context.Context, b brief.Brief) (all []publ
 }
 
 // newBriefAlert describes a brief by its releases.
-func (s *Service) newBriefAlert(b brief.Brief, told []publicRelease) notify.Alert {
+func (a *Announcer) newBriefAlert(b brief.Brief, told []publicRelease) notify.Alert {
 	number := strconv.Itoa(len(told))
 	if b.More > 0 {
 		number += "+" // some of the others may be private
 	}
 	title, count := "Releases of "+b.Date, number+" new releases"
-	if s.cfg.Alerts.Locale() == "zh" {
+	if a.cfg.Alerts.Locale() == "zh" {
 		title, count = b.Date+" 版本日报", number+" 个新版本"
 	}
 	lines, ids := []string{count}, make([]string, len(told))
@@ -207,11 +235,11 @@ func (s *Service) newBriefAlert(b brief.Brief, told []publicRelease) notify.Aler
 	if len(told) > listedReleases {
 		lines = append(lines, "…")
 	}
-	if base := s.publicBase(); !strings.HasPrefix(base, "/") {
+	if base := a.cfg.PublicBase(); !strings.HasPrefix(base, "/") {
 		lines = append(lines, base+"/briefs/"+b.ID)
 	}
 	return notify.Alert{
-		Kind: alertBrief, Severity: sdk.Info, Service: ServiceName, Title: title, Text: strings.Join(lines, "\n"), DedupKey: alertBrief + "/" + b.ID, Time: s.cfg.Now(),
+		Kind: alertBrief, Severity: sdk.Info, Service: "releases", Title: title, Text: strings.Join(lines, "\n"), DedupKey: alertBrief + "/" + b.ID, Time: a.cfg.Now(),
 		Fields: map[string]any{"briefId": b.ID, "userId": b.UserID, "date": b.Date, "releaseCount": len(ids), "releaseIds": ids},
 	}
 }

@@ -197,7 +197,7 @@ func TestRepositoriesAreImportedWhileTheyAreSaved(t *testing.T) {
 	}
 	followed, saved := testkit.Overlap(t, cfg, "SELECT 1 FROM release_repos WHERE remote_id = 'b' FOR UPDATE",
 		func() error {
-			_, err := s.service.ImportRepos(s.context(s.bob), "acme/a acme/b acme/c")
+			_, err := s.service.ImportRepos(s.context(s.bob), "", "acme/a acme/b acme/c")
 			return err
 		},
 		func() error { return repos.SaveAll(t.Context(), []*repo.Repo{all[0], all[2]}, now) })

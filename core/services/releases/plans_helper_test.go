@@ -123,7 +123,7 @@ func newPlanned(t *testing.T, st *store.Store) *planned {
 	must(t, q.Register(p.service.Jobs(), nil))
 	p.repos = repo.NewStore(st)
 	p.feed, p.accounts, p.state = feed.NewStore(st, p.repos), account.NewStore(st, ring), hosts.NewState(st)
-	p.briefs = brief.New(st, p.feed, nil, nil, time.Now)
+	p.briefs = brief.New(brief.NewStore(st), p.feed, nil, nil, time.Now)
 	p.works = translate.New(translate.Config{Store: st, Queue: q, Now: time.Now,
 		Settings: func() translate.Settings { return translate.Settings{DailyTokens: 1000} }})
 	t.Cleanup(p.works.Close)

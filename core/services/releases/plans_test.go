@@ -104,7 +104,7 @@ func (p *planned) feedQueries(t *testing.T) map[string]func() error {
 		"a brief":          func() error { _, err := p.briefs.Find(ctx, "usr_8", "brf_7"); return err },
 		"missing briefs":   func() error { _, err := p.briefs.Missing(ctx, "usr_8", 8, time.UTC); return err },
 		"awaiting briefs":  func() error { _, err := p.briefs.ListAwaiting(ctx, 10, 10); return err },
-		"latest briefs":    func() error { _, err := p.briefs.LatestDates(ctx); return err },
+		"latest briefs":    func() error { _, err := p.briefs.LatestDates(ctx, p.now); return err },
 		"briefs that name": func() error { _, err := p.briefs.Names(ctx, "usr_8", 77); return err },
 	}
 }

@@ -78,7 +78,7 @@ func TestPublicReleases(t *testing.T) {
 			s.want(400, code, "", http.MethodGet, path, nil)
 		}
 		s.want(404, "not_found", "", http.MethodGet, "/api/public/repos/acme/hidden/releases", nil)
-		if state, err := s.service.PublicStateOf(t.Context()); err != nil || !state.Enabled || fmt.Sprint(state.Repos) != "[acme/engine]" {
+		if state, err := s.service.PublicState(t.Context()); err != nil || !state.Enabled || fmt.Sprint(state.Repos) != "[acme/engine]" {
 			t.Errorf("got %+v, %v", state, err)
 		}
 		must(t, s.service.UnpublishRepo(t.Context(), "acme/engine"))

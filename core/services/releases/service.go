@@ -6,7 +6,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -15,8 +14,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/auth/account"
-	"github.com/patchbay-dev/patchbay/core/auth/limit"
-	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
@@ -49,23 +46,11 @@ func Migrations() store.Migrations {
 		store.StoredTime{Table: "release_translations", Column: "deadline", Where: "state = 'queued'", Longest: day})
 }
 
-// TaskQueue runs tasks.
-type TaskQueue interface {
-	// Submit queues a job, or returns the unfinished one that is the same work.
-	Submit(ctx context.Context, sub queue.Submission) (job queue.Job, reused bool, err error)
-	// Get reads a job.
-	Get(ctx context.Context, id string) (queue.Job, error)
-	// List returns jobs, the latest first.
-	List(ctx context.Context, f queue.Filter, cursor string, limit int) (jobs []queue.Job, next string, err error)
-	// Follow sends the events of a job after a sequence number.
-	Follow(ctx context.Context, jobID string, afterSeq int64) (<-chan queue.Event, error)
-}
-
 // Config is what the service needs.
 type Config struct {
 	Store    *store.Store
 	Keyring  *secret.Keyring
-	Queue    TaskQueue
+	Queue    Queue
 	Logger   hclog.Logger
 	Settings Settings
 	Users    *auth.Users
@@ -85,24 +70,26 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Service is the service of the release feed.
+// Service is the service of the release feed. What it may be asked is in its rooms.
 type Service struct {
-	cfg      Config
-	log      hclog.Logger
-	repos    *repo.Store
-	feed     *feed.Store
-	accounts *own.Store
-	reads    *sync.State
-	syncer   *sync.Syncer
-	briefs   *brief.Briefs
-	// translations translate releases and notifications.
+	*Readers
+	*Following
+	*Links
+	*SignIns
+	*Translator
+	*Reading
+	*Feeds
+	*Tasks
+	*Rounds
+	*Announcer
+	*API
+	cfg          Config
+	repos        *repo.Store
+	accounts     *own.Store
+	reads        *sync.State
+	syncer       *sync.Syncer
 	translations *translate.Translations
-	metrics      *metrics
 	state        atomic.Pointer[state]
-	// signIns counts the sign-ins that begin at an address.
-	signIns *limit.Limiter
-	// publicReads counts what an address reads without an account.
-	publicReads *limit.Limiter
 }
 
 // state is what a reload replaces at once.
@@ -126,37 +113,84 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
 	}
-	repos := repo.NewStore(cfg.Store)
-	s := &Service{
-		cfg: cfg, log: cfg.Logger, repos: repos, feed: feed.NewStore(cfg.Store, repos), accounts: own.NewStore(cfg.Store, cfg.Keyring), reads: sync.NewState(cfg.Store),
-	}
-	s.briefs = brief.New(cfg.Store, s.feed, s.briefLanguage, s.summariesFor, cfg.Now)
-	s.syncer = sync.New(sync.Config{
-		Store: cfg.Store, Repos: s.repos, Feed: s.feed, Accounts: s.accounts, State: s.reads, Logger: cfg.Logger, Now: cfg.Now,
-		Hosts:    func() []sync.Host { return s.state.Load().hosts },
-		Interval: func() time.Duration { return s.state.Load().settings.Interval },
-		OAuth:    func() codehost.OAuthClient { return s.state.Load().oauthClient() },
-		Found:    s.announceReleases,
-	})
-	s.metrics = newMetrics(cfg.Metrics, s.countRepos)
-	var err error
-	if s.signIns, err = limit.New(limit.Config{Burst: 20, Every: 6 * time.Second, Now: cfg.Now}); err != nil {
+	s := &Service{cfg: cfg}
+	if err := s.makeRooms(); err != nil {
 		return nil, err
 	}
-	if s.publicReads, err = limit.New(limit.Config{Burst: publicBurst, Every: publicEvery, Now: cfg.Now}); err != nil {
-		return nil, err
-	}
-	s.translations = s.newTranslations()
 	s.use(cfg.Settings, cfg.Hosts, cfg.Translator, cfg.Access)
-	return s, s.followConfigured(ctx, cfg.Settings)
+	return s, s.followShared(ctx, cfg.Settings)
+}
+
+// makeRooms makes the rooms of the service and tells each what it needs of the others.
+func (s *Service) makeRooms() (err error) {
+	cfg := s.cfg
+	s.repos, s.accounts, s.reads = repo.NewStore(cfg.Store), own.NewStore(cfg.Store, cfg.Keyring), sync.NewState(cfg.Store)
+	items, briefStore := feed.NewStore(cfg.Store, s.repos), brief.NewStore(cfg.Store)
+	s.Readers = NewReaders(ReaderConfig{Store: cfg.Store, Repos: s.repos, Accounts: s.accounts, Briefs: briefStore,
+		Settings: s.readerSettings, Now: cfg.Now})
+	hosts := func() []sync.Host { return s.state.Load().hosts }
+	interval := func() time.Duration { return s.state.Load().settings.Interval }
+	s.syncer = sync.New(sync.Config{
+		Store: cfg.Store, Repos: s.repos, Feed: items, Accounts: s.accounts, State: s.reads, Logger: cfg.Logger, Now: cfg.Now, Hosts: hosts,
+		Interval: interval, OAuth: func() codehost.OAuthClient { return s.Application() },
+		Found: func(ctx context.Context, r repo.Repo, found []repo.Release) error {
+			return s.Announcer.AnnounceReleases(ctx, r, found)
+		},
+	})
+	s.translations = s.newTranslations(newMetrics(cfg.Metrics, s.countRepos))
+	s.Translator = NewTranslator(TranslatorConfig{Translations: s.translations, Repos: s.repos, Reads: s.reads, Readers: s.Readers,
+		Logger: cfg.Logger, Settings: s.translatorSettings})
+	briefs := brief.New(briefStore, items, s.BriefLanguage, s.SummariesFor, cfg.Now)
+	publicPages := func() bool { return s.state.Load().settings.PublicPages }
+	s.Following = NewFollowing(FollowConfig{Store: cfg.Store, Repos: s.repos, Syncer: s.syncer, Hosts: hosts, PublicPages: publicPages,
+		Now: cfg.Now})
+	s.Links = NewLinks(LinkConfig{Store: cfg.Store, Accounts: s.accounts, Repos: s.repos, Feed: items, Reads: s.reads, Users: cfg.Users,
+		Syncer: s.syncer, Now: cfg.Now})
+	if s.SignIns, err = NewSignIns(SignInConfig{Store: cfg.Store, Accounts: s.accounts, Users: cfg.Users, Links: s.Links,
+		MainHost: s.syncer.MainHost, Settings: func() SignInSettings { return s.state.Load().settings.SignIn },
+		RedirectURL: s.redirectURL, Now: cfg.Now}); err != nil {
+		return err
+	}
+	if s.Reading, err = NewReading(ReadingConfig{Store: cfg.Store, Repos: s.repos, Feed: items, Reads: s.reads, Briefs: briefs,
+		Users: cfg.Users, Syncer: s.syncer, Readers: s.Readers, Translator: s.Translator, Translations: s.translations, Logger: cfg.Logger, PublicPages: publicPages,
+		Now: cfg.Now}); err != nil {
+		return err
+	}
+	s.Feeds = NewFeeds(FeedsConfig{Accounts: s.accounts, Users: cfg.Users, Feed: items, Readers: s.Readers, PublicBase: s.publicBase,
+		Version: cfg.Version, Now: cfg.Now})
+	s.Announcer = NewAnnouncer(NoticeConfig{Alerts: cfg.Alerts, Accounts: s.accounts, Repos: s.repos, Users: cfg.Users, Readers: s.Readers,
+		Translator: s.Translator, Channels: func() []string { return s.state.Load().settings.Notify }, PublicBase: s.publicBase,
+		Logger: cfg.Logger, Now: cfg.Now})
+	work := TaskConfig{Store: cfg.Store, Queue: cfg.Queue, Users: cfg.Users, Accounts: s.accounts, Repos: s.repos, Briefs: briefs,
+		Syncer: s.syncer, Translations: s.translations, Readers: s.Readers, Translator: s.Translator, Announcer: s.Announcer, Hosts: hosts,
+		Interval: interval, Logger: cfg.Logger, Now: cfg.Now}
+	s.Tasks = NewTasks(work)
+	s.Rounds = NewRounds(work, s.Tasks)
+	s.API = NewAPI(APIConfig{Readers: s.Readers, Reading: s.Reading, Following: s.Following, Links: s.Links, Feeds: s.Feeds,
+		Translator: s.Translator, Translations: s.translations, Tasks: s.Tasks, Sets: func() *account.Sets { return s.state.Load().sets },
+		Origin: func(baseURL string) string { return allowedOrigin(baseURL, s.state.Load().access.PublicURL) }, Version: cfg.Version})
+	return nil
+}
+
+// readerSettings returns what readers get who have chosen nothing.
+func (s *Service) readerSettings() ReaderSettings {
+	set := s.state.Load().settings
+	return ReaderSettings{Languages: set.Translation.Languages, TimeZone: set.TimeZone, BriefHour: int(set.BriefHour)}
+}
+
+// translatorSettings returns what translates.
+func (s *Service) translatorSettings() TranslatorSettings {
+	st := s.state.Load()
+	set := st.settings.Translation
+	return TranslatorSettings{Model: st.translator, Briefs: set.Briefs, DailyTokens: set.DailyTokens, DailyCost: set.DailyCost}
 }
 
 // Prepare checks other settings and returns what puts them into use.
 func (s *Service) Prepare(set Settings, hosts []sync.Host, model translator.Translator, access auth.Access) (commit func(), err error) {
 	return func() {
 		s.use(set, hosts, model, access)
-		if err := s.followConfigured(context.Background(), set); err != nil {
-			s.log.Error("the repositories of the new settings could not be added; a restart tries again", "error", err)
+		if err := s.followShared(context.Background(), set); err != nil {
+			s.cfg.Logger.Error("the repositories of the new settings could not be added; a restart tries again", "error", err)
 		}
 	}, nil
 }
@@ -167,43 +201,13 @@ func (s *Service) use(set Settings, hosts []sync.Host, model translator.Translat
 	s.state.Store(&state{settings: set, hosts: hosts, translator: model, sets: sets, access: access})
 }
 
-// followConfigured has everybody see the repositories of the settings, and no others that only former settings had.
-func (s *Service) followConfigured(ctx context.Context, set Settings) error {
-	err := s.cfg.Store.Tx(ctx, "follow configured repositories", func(ctx context.Context) error {
-		repos, ids := make([]*repo.Repo, len(set.Repos)), make([]int64, len(set.Repos))
-		for i, text := range set.Repos {
-			host, name := splitRepoSetting(text)
-			if host == "" && len(set.CodeHosts) > 0 {
-				host = set.CodeHosts[0]
-			}
-			name, err := repo.ParseName(name)
-			if err != nil {
-				return err
-			}
-			repos[i] = &repo.Repo{Host: host, FullName: name}
-		}
-		if err := s.repos.SaveAll(ctx, repos, s.cfg.Now()); err != nil {
-			return err
-		}
-		for i, r := range repos {
-			ids[i] = r.ID
-		}
-		return s.repos.ReplaceFollowed(ctx, repo.Everybody, ids)
-	})
+// followShared has everybody see the repositories of the settings.
+func (s *Service) followShared(ctx context.Context, set Settings) error {
+	repos, err := set.sharedRepos()
 	if err != nil {
-		return fmt.Errorf("follow the repositories of the settings: %w", err)
+		return err
 	}
-	return nil
-}
-
-// addRepo returns the repository of a host with a name, held for the running transaction. One that is not known is added, and read at the
-// next chance.
-func (s *Service) addRepo(ctx context.Context, host, name string) (repo.Repo, error) {
-	r := repo.Repo{Host: host, FullName: name}
-	if err := s.repos.Save(ctx, &r, s.cfg.Now()); err != nil {
-		return r, err
-	}
-	return s.repos.Hold(ctx, r.ID)
+	return s.FollowConfigured(ctx, repos)
 }
 
 // Ready returns why the service cannot work, or nil.

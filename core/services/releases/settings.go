@@ -97,3 +97,20 @@ func splitRepoSetting(text string) (host, name string) {
 	}
 	return "", text
 }
+
+// sharedRepos returns the repositories that everybody sees.
+func (s Settings) sharedRepos() ([]*repo.Repo, error) {
+	repos := make([]*repo.Repo, len(s.Repos))
+	for i, text := range s.Repos {
+		host, name := splitRepoSetting(text)
+		if host == "" && len(s.CodeHosts) > 0 {
+			host = s.CodeHosts[0]
+		}
+		name, err := repo.ParseName(name)
+		if err != nil {
+			return nil, err
+		}
+		repos[i] = &repo.Repo{Host: host, FullName: name}
+	}
+	return repos, nil
+}

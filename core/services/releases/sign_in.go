@@ -3,9 +3,9 @@ package releases
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/oauth2"
 
@@ -16,10 +16,39 @@ import (
 	"github.com/patchbay-dev/patchbay/core/secret"
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
+	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
+
+// SignInConfig is what SignIns need.
+type SignInConfig struct {
+	Store    *store.Store
+	Accounts *own.Store
+	Users    *auth.Users
+	// Links keeps the accounts with which people sign in.
+	Links *Links
+	// MainHost returns the code host at which they do.
+	MainHost func() (sync.Host, error)
+	Settings func() SignInSettings
+	// RedirectURL returns the address to which the code host sends people back, "" if the public address of the core is unknown.
+	RedirectURL func() string
+	Now         func() time.Time
+}
+
+// SignIns lets people sign in with their accounts at the code host.
+type SignIns struct {
+	cfg SignInConfig
+	// begun counts the sign-ins that begin at an address.
+	begun *limit.Limiter
+}
+
+// NewSignIns returns what lets people sign in.
+func NewSignIns(cfg SignInConfig) (*SignIns, error) {
+	begun, err := limit.New(limit.Config{Burst: 20, Every: 6 * time.Second, Now: cfg.Now})
+	return &SignIns{cfg, begun}, err
+}
 
 // SignInPath is where a sign-in at the code host begins, SignInCallbackPath where the host sends people back to.
 const (
@@ -55,59 +84,36 @@ type SignInResult struct {
 }
 
 // SignInName returns what people call the code host at which they sign in, "" if they do not.
-func (s *Service) SignInName() string {
-	if set := s.state.Load().settings.SignIn; set.enabled() {
+func (si *SignIns) SignInName() string {
+	if set := si.cfg.Settings(); set.Enabled() {
 		return set.Name
 	}
 	return ""
 }
 
-// Recognise returns who makes a request of a route that needs nobody; nil for nobody.
-func (s *Service) Recognise(r *http.Request) *auth.Principal {
-	p, err := s.cfg.Users.Recognise(s.state.Load().access, r)
-	if err != nil {
-		return nil
-	}
-	return p
-}
-
-// IsSecure reports whether a browser has come by https.
-func (s *Service) IsSecure(r *http.Request) bool { return s.state.Load().access.Secure(r) }
-
-// oauthClient returns the application as which people sign in.
-func (st *state) oauthClient() codehost.OAuthClient {
-	set := st.settings.SignIn
-	return codehost.OAuthClient{ID: set.ClientID, Secret: set.ClientSecret, RedirectURL: st.redirectURL()}
-}
-
-// redirectURL returns the address to which the code host sends people back, "" if the public address of the core is unknown.
-func (st *state) redirectURL() string {
-	origin := allowedOrigin(st.settings.BaseURL, st.access.PublicURL)
-	base, err := url.Parse(st.settings.BaseURL)
-	if origin == "" || err != nil {
-		return ""
-	}
-	return origin + strings.TrimSuffix(base.Path, "/") + SignInCallbackPath
+// Application returns the application as which people sign in.
+func (si *SignIns) Application() codehost.OAuthClient {
+	set := si.cfg.Settings()
+	return codehost.OAuthClient{ID: set.ClientID, Secret: set.ClientSecret, RedirectURL: si.cfg.RedirectURL()}
 }
 
 // signInHost returns the code host at which people sign in.
-func (s *Service) signInHost() (sync.Host, *state, error) {
-	st := s.state.Load()
-	if !st.settings.SignIn.enabled() {
-		return sync.Host{}, nil, fault.New(fault.NotFound, "Nobody signs in at a code host here: the settings have no sign_in.")
+func (si *SignIns) signInHost() (sync.Host, error) {
+	if !si.cfg.Settings().Enabled() {
+		return sync.Host{}, fault.New(fault.NotFound, "Nobody signs in at a code host here: the settings have no sign_in.")
 	}
-	if st.redirectURL() == "" {
-		return sync.Host{}, nil, fault.New(fault.NotReady, "Set public_url (SVC_PUBLIC_URL): the code host must know where to send people back to.")
+	if si.cfg.RedirectURL() == "" {
+		return sync.Host{}, fault.New(fault.NotReady, "Set public_url (SVC_PUBLIC_URL): the code host must know where to send people back to.")
 	}
-	host, err := s.syncer.MainHost()
+	host, err := si.cfg.MainHost()
 	if err != nil {
-		return host, nil, err
+		return host, err
 	}
 	can, err := host.Abilities()
 	if err == nil && !(can.OAuth && can.Viewer) {
 		err = fault.New(fault.NotReady, "Nobody can sign in at the code host %s.", host.Ref)
 	}
-	return host, st, err
+	return host, err
 }
 
 // checkLinker returns the id of the user to whom an account is linked, "" for somebody who signs in. An API key links nothing.
@@ -123,22 +129,22 @@ func checkLinker(p *auth.Principal) (string, error) {
 
 // BeginSignIn begins a sign-in at the code host, or the linking of an account to the user who is signed in. next is the page of
 // ours at which it ends.
-func (s *Service) BeginSignIn(ctx context.Context, p *auth.Principal, from auth.Origin, next string) (out SignInStart, err error) {
-	host, st, err := s.signInHost()
+func (si *SignIns) BeginSignIn(ctx context.Context, p *auth.Principal, from auth.Origin, next string) (out SignInStart, err error) {
+	host, err := si.signInHost()
 	if err != nil {
 		return out, err
 	}
-	if err := s.cfg.Users.Sessions.CheckAttempt(from); err != nil {
+	if err := si.cfg.Users.Sessions.CheckAttempt(from); err != nil {
 		return out, err
 	}
 	userID, err := checkLinker(p)
 	if err == nil && userID != "" {
-		err = s.cfg.Users.Passkeys.CheckNewWayIn(ctx, p)
+		err = si.cfg.Users.Passkeys.CheckNewWayIn(ctx, p)
 	}
 	if err != nil {
 		return out, err
 	}
-	if wait, ok := s.signIns.Take(limit.Client(from.Address)); !ok {
+	if wait, ok := si.begun.Take(limit.Client(from.Address)); !ok {
 		return out, fault.New(fault.RateLimited, "Too many sign-ins have begun at this address.").WithRetryAfter(wait)
 	}
 	in := own.SignIn{
@@ -146,28 +152,28 @@ func (s *Service) BeginSignIn(ctx context.Context, p *auth.Principal, from auth.
 		UserID: userID, Host: host.Ref, Verifier: schema.Secret(oauth2.GenerateVerifier()), Next: next,
 	}
 	out.Browser = in.Browser
-	out.Page, err = host.OAuth.AuthorizeURL(ctx, codehost.AuthorizeRequest{Client: st.oauthClient(), State: in.State, CodeChallenge: oauth2.S256ChallengeFromVerifier(in.Verifier.Reveal())})
+	out.Page, err = host.OAuth.AuthorizeURL(ctx, codehost.AuthorizeRequest{Client: si.Application(), State: in.State, CodeChallenge: oauth2.S256ChallengeFromVerifier(in.Verifier.Reveal())})
 	if err != nil {
 		return out, err
 	}
-	return out, s.accounts.AddSignIn(ctx, in, s.cfg.Now())
+	return out, si.cfg.Accounts.AddSignIn(ctx, in, si.cfg.Now())
 }
 
 // FinishSignIn ends a sign-in: it begins a session for the user to whom the account is linked, or links it to the user who began.
-func (s *Service) FinishSignIn(ctx context.Context, p *auth.Principal, from auth.Origin, answer SignInAnswer) (out SignInResult, err error) {
-	if err := s.cfg.Users.Sessions.CheckAttempt(from); err != nil {
+func (si *SignIns) FinishSignIn(ctx context.Context, p *auth.Principal, from auth.Origin, answer SignInAnswer) (out SignInResult, err error) {
+	if err := si.cfg.Users.Sessions.CheckAttempt(from); err != nil {
 		return out, err
 	}
 	defer func() {
 		if fault.CodeOf(err) == codeSignIn {
-			s.cfg.Users.Sessions.FailLinked(ctx, from, err)
+			si.cfg.Users.Sessions.FailLinked(ctx, from, err)
 		}
 	}()
-	host, st, err := s.signInHost()
+	host, err := si.signInHost()
 	if err != nil {
 		return out, err
 	}
-	in, ok, err := s.accounts.TakeSignIn(ctx, answer.State, answer.Browser, s.cfg.Now())
+	in, ok, err := si.cfg.Accounts.TakeSignIn(ctx, answer.State, answer.Browser, si.cfg.Now())
 	if err != nil {
 		return out, err
 	}
@@ -185,14 +191,14 @@ func (s *Service) FinishSignIn(ctx context.Context, p *auth.Principal, from auth
 	if in.UserID != "" && in.UserID != linker {
 		return out, fault.New(codeSignIn, "Somebody else is signed in than the one who began to link an account: begin again.").WithStatus(http.StatusForbidden)
 	}
-	token, owner, err := s.exchangeCode(ctx, host, st.oauthClient(), answer.Code, in.Verifier)
+	token, owner, err := si.exchangeCode(ctx, host, si.Application(), answer.Code, in.Verifier)
 	if err != nil {
 		return out, err
 	}
 	if in.UserID != "" {
-		return out, s.linkAccount(ctx, p, host.Ref, token, owner)
+		return out, si.linkAccount(ctx, p, host.Ref, token, owner)
 	}
-	out.Cookie, err = s.signInAccount(ctx, st.settings.SignIn, host.Ref, token, owner, from)
+	out.Cookie, err = si.signInAccount(ctx, host.Ref, token, owner, from)
 	return out, err
 }
 
@@ -209,7 +215,7 @@ func errHostRefuses(answer SignInAnswer) error {
 }
 
 // exchangeCode returns the token for a code, and whose it is.
-func (s *Service) exchangeCode(ctx context.Context, host sync.Host, app codehost.OAuthClient, code string, verifier schema.Secret) (codehost.OAuthToken, codehost.Account, error) {
+func (si *SignIns) exchangeCode(ctx context.Context, host sync.Host, app codehost.OAuthClient, code string, verifier schema.Secret) (codehost.OAuthToken, codehost.Account, error) {
 	token, err := host.OAuth.ExchangeCode(ctx, app, schema.Secret(code), verifier)
 	if err != nil {
 		if client.CauseOf(err) == client.CauseDenied {
@@ -229,50 +235,51 @@ func (s *Service) exchangeCode(ctx context.Context, host sync.Host, app codehost
 
 // linkAccount links an account to the user of a principal, who signs in with it from then on. It locks the accounts of the user before
 // the user, and refuses when the user was disabled or the session has ended since the request was recognised.
-func (s *Service) linkAccount(ctx context.Context, p *auth.Principal, host string, token codehost.OAuthToken, owner codehost.Account) error {
-	return s.cfg.Store.Tx(ctx, "link account", func(ctx context.Context) error {
-		linked, ok, err := s.accounts.LockSignIn(ctx, host, owner.ID)
+func (si *SignIns) linkAccount(ctx context.Context, p *auth.Principal, host string, token codehost.OAuthToken, owner codehost.Account) error {
+	return si.cfg.Store.Tx(ctx, "link account", func(ctx context.Context) error {
+		linked, ok, err := si.cfg.Accounts.LockSignIn(ctx, host, owner.ID)
 		if err != nil {
 			return err
 		}
 		if ok && linked.UserID != p.User.ID {
 			return fault.New(fault.Conflict, "The account %s is linked to another user.", owner.Login)
 		}
-		if _, err := s.accounts.LockAll(ctx, p.User.ID); err != nil {
+		if _, err := si.cfg.Accounts.LockAll(ctx, p.User.ID); err != nil {
 			return err
 		}
-		if err := s.cfg.Users.Sessions.LockOwner(ctx, p); err != nil {
+		if err := si.cfg.Users.Sessions.LockOwner(ctx, p); err != nil {
 			return err
 		}
-		_, err = s.saveAccount(ctx, p.User.ID, host, token, owner, true)
+		_, err = si.cfg.Links.SaveAccount(ctx, p.User.ID, host, token, owner, true)
 		return err
 	})
 }
 
 // signInAccount begins a session for the user to whom an account is linked. A user is made for it if the settings allow that.
-func (s *Service) signInAccount(ctx context.Context, set SignInSettings, host string, token codehost.OAuthToken, owner codehost.Account, from auth.Origin) (cookie string, err error) {
-	err = s.cfg.Store.Tx(ctx, "sign in with account", func(ctx context.Context) error {
-		linked, ok, err := s.accounts.LockSignIn(ctx, host, owner.ID)
+func (si *SignIns) signInAccount(ctx context.Context, host string, token codehost.OAuthToken, owner codehost.Account, from auth.Origin) (cookie string, err error) {
+	err = si.cfg.Store.Tx(ctx, "sign in with account", func(ctx context.Context) error {
+		linked, ok, err := si.cfg.Accounts.LockSignIn(ctx, host, owner.ID)
 		if err != nil {
 			return err
 		}
 		userID := linked.UserID
 		if !ok {
-			if userID, err = s.signUp(ctx, set, host, owner, from); err != nil {
+			if userID, err = si.signUp(ctx, host, owner, from); err != nil {
 				return err
 			}
 		}
-		if cookie, err = s.cfg.Users.Sessions.BeginLinked(ctx, userID, from); err != nil {
+		if cookie, err = si.cfg.Users.Sessions.BeginLinked(ctx, userID, from); err != nil {
 			return err
 		}
-		_, err = s.saveAccount(ctx, userID, host, token, owner, true)
+		_, err = si.cfg.Links.SaveAccount(ctx, userID, host, token, owner, true)
 		return err
 	})
 	return cookie, err
 }
 
 // signUp makes a member of somebody whom nobody here knows, and returns the id.
-func (s *Service) signUp(ctx context.Context, set SignInSettings, host string, owner codehost.Account, from auth.Origin) (string, error) {
+func (si *SignIns) signUp(ctx context.Context, host string, owner codehost.Account, from auth.Origin) (string, error) {
+	set := si.cfg.Settings()
 	isLogin := func(login string) bool { return strings.EqualFold(login, owner.Login) }
 	if !set.SignUp || len(set.Logins) > 0 && !slices.ContainsFunc(set.Logins, isLogin) {
 		return "", fault.New(codeSignIn, "The account %s is linked to no user here. Sign in otherwise and link it in the settings of releases, or ask an administrator for a user.", owner.Login).WithStatus(http.StatusForbidden)
@@ -282,7 +289,7 @@ func (s *Service) signUp(ctx context.Context, set SignInSettings, host string, o
 		name = owner.Login
 	}
 	_, instance, _ := strings.Cut(host, ".")
-	user, err := s.cfg.Users.AddLinked(ctx, mailboxOf(owner.Login)+"-"+mailboxOf(owner.ID)+"-"+mailboxOf(instance), name, from)
+	user, err := si.cfg.Users.AddLinked(ctx, mailboxOf(owner.Login)+"-"+mailboxOf(owner.ID)+"-"+mailboxOf(instance), name, from)
 	return user.ID, err
 }
 

@@ -13,8 +13,8 @@ type SignInSettings struct {
 	Logins       []string      `patchbay:"logins" doc:"Logins that may become members. None: everybody who has an account at the code host may."`
 }
 
-// enabled reports whether people sign in at the code host.
-func (s SignInSettings) enabled() bool { return s.ClientID != "" }
+// Enabled reports whether people sign in at the code host.
+func (s SignInSettings) Enabled() bool { return s.ClientID != "" }
 
 // check finds what the types cannot express.
 func (s SignInSettings) check(hasHosts bool) (out schema.Diagnostics) {
@@ -22,10 +22,10 @@ func (s SignInSettings) check(hasHosts bool) (out schema.Diagnostics) {
 	if (s.ClientID == "") != (s.ClientSecret == "") {
 		out = append(out, schema.Errorf(at.Attr("client_secret"), "client_id and client_secret belong together: set both or none")...)
 	}
-	if s.enabled() && !hasHosts {
+	if s.Enabled() && !hasHosts {
 		out = append(out, schema.Errorf(at.Attr("client_id"), "needs codehosts: people sign in at the first one")...)
 	}
-	if !s.enabled() && (s.SignUp || len(s.Logins) > 0) {
+	if !s.Enabled() && (s.SignUp || len(s.Logins) > 0) {
 		out = append(out, schema.Errorf(at.Attr("client_id"), "must be set for sign_up and logins")...)
 	}
 	return out

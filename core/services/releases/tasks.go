@@ -7,11 +7,56 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
+	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
+
+// Queue runs tasks.
+type Queue interface {
+	// Submit queues a job, or returns the unfinished one that is the same work.
+	Submit(ctx context.Context, sub queue.Submission) (job queue.Job, reused bool, err error)
+	// Get reads a job.
+	Get(ctx context.Context, id string) (queue.Job, error)
+	// List returns jobs, the latest first.
+	List(ctx context.Context, f queue.Filter, cursor string, limit int) (jobs []queue.Job, next string, err error)
+	// Follow sends the events of a job after a sequence number.
+	Follow(ctx context.Context, jobID string, afterSeq int64) (<-chan queue.Event, error)
+}
+
+// TaskConfig is what Tasks and Rounds need.
+type TaskConfig struct {
+	Store        *store.Store
+	Queue        Queue
+	Users        *auth.Users
+	Accounts     *own.Store
+	Repos        *repo.Store
+	Briefs       *brief.Briefs
+	Syncer       *sync.Syncer
+	Translations *translate.Translations
+	Readers      *Readers
+	Translator   *Translator
+	Announcer    *Announcer
+	// Hosts returns the code hosts in use, Interval how often each account is read.
+	Hosts    func() []sync.Host
+	Interval func() time.Duration
+	Logger   hclog.Logger
+	Now      func() time.Time
+}
+
+// Tasks does work that users ask for, each as a job of the queue.
+type Tasks struct{ cfg TaskConfig }
+
+// NewTasks returns what does the work that users ask for.
+func NewTasks(cfg TaskConfig) *Tasks { return &Tasks{cfg} }
 
 // taskPrefix begins the type of a job that is a task of a user. What follows is the type of the task, with "_" for ".".
 const taskPrefix = "releases.task_"
@@ -74,19 +119,19 @@ func taskStatus(state queue.State) string {
 }
 
 // submitTask queues a task of a user. A sync that is under way already is returned instead of another one.
-func (s *Service) submitTask(ctx context.Context, task string, in taskPayload) (queue.Job, error) {
+func (t *Tasks) Submit(ctx context.Context, task string, in taskPayload) (queue.Job, error) {
 	sub := queue.Submission{Type: jobType(task), Payload: in, Actor: in.UserID, Tags: []string{"releases:" + in.UserID}}
 	if task != taskBrief {
 		sub.DedupKey = in.UserID + in.EntityID
 	}
-	job, _, err := s.cfg.Queue.Submit(ctx, sub)
+	job, _, err := t.cfg.Queue.Submit(ctx, sub)
 	return job, err
 }
 
 // findTask returns the job of a task of a user.
-func (s *Service) findTask(ctx context.Context, userID, id string) (queue.Job, error) {
+func (t *Tasks) Find(ctx context.Context, userID, id string) (queue.Job, error) {
 	none := fault.New(fault.NotFound, "There is no such task.")
-	job, err := s.cfg.Queue.Get(ctx, id)
+	job, err := t.cfg.Queue.Get(ctx, id)
 	if err != nil {
 		if fault.As(err).Code == fault.NotFound {
 			err = none
@@ -100,11 +145,16 @@ func (s *Service) findTask(ctx context.Context, userID, id string) (queue.Job, e
 	return job, nil
 }
 
+// FollowTask sends the events of a task after a sequence number.
+func (t *Tasks) FollowTask(ctx context.Context, id string, after int64) (<-chan queue.Event, error) {
+	return t.cfg.Queue.Follow(ctx, id, after)
+}
+
 // waitForTask returns the result of a task when it has ended, or its failure.
-func (s *Service) waitForTask(ctx context.Context, job queue.Job) (json.RawMessage, error) {
+func (t *Tasks) Wait(ctx context.Context, job queue.Job) (json.RawMessage, error) {
 	following, stop := context.WithCancel(ctx)
 	defer stop()
-	events, err := s.cfg.Queue.Follow(following, job.ID, 0)
+	events, err := t.cfg.Queue.Follow(following, job.ID, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +163,7 @@ func (s *Service) waitForTask(ctx context.Context, job queue.Job) (json.RawMessa
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if job, err = s.cfg.Queue.Get(ctx, job.ID); err != nil {
+	if job, err = t.cfg.Queue.Get(ctx, job.ID); err != nil {
 		return nil, err
 	}
 	switch {
@@ -122,26 +172,26 @@ func (s *Service) waitForTask(ctx context.Context, job queue.Job) (json.RawMessa
 	case job.State == queue.Success:
 		return job.Result, nil
 	}
-	return nil, s.taskFault(ctx, job)
+	return nil, t.taskFault(ctx, job)
 }
 
 // taskFault returns why a task did not succeed. Where a code host asked for a pause, it has how long that lasts.
-func (s *Service) taskFault(ctx context.Context, job queue.Job) error {
+func (t *Tasks) taskFault(ctx context.Context, job queue.Job) error {
 	if job.Failure == nil {
 		return fault.New(fault.Internal, "The task did not succeed.")
 	}
 	f := fault.New(job.Failure.Code, "%s", job.Failure.Message)
 	switch job.Failure.Code {
-	case codeTokenRequired:
+	case sync.CodeTokenRequired:
 		f = f.WithStatus(http.StatusForbidden)
-	case codeTokenInvalid:
+	case sync.CodeTokenInvalid:
 		f = f.WithStatus(http.StatusUnprocessableEntity)
 	case fault.RateLimited:
 		var in taskPayload
 		err := job.Decode(&in)
 		var pause time.Duration
 		if err == nil {
-			pause, err = s.syncer.PauseOf(ctx, in.UserID)
+			pause, err = t.cfg.Syncer.PauseOf(ctx, in.UserID)
 		}
 		if err != nil {
 			return err
@@ -150,12 +200,6 @@ func (s *Service) taskFault(ctx context.Context, job queue.Job) error {
 	}
 	return f.With("task_id", job.ID)
 }
-
-// The codes of faults about personal access tokens.
-const (
-	codeTokenRequired fault.Code = "pat_required"
-	codeTokenInvalid  fault.Code = "pat_invalid"
-)
 
 // Results of tasks, as answers have them.
 type (
@@ -191,26 +235,26 @@ type (
 )
 
 // runTask does the work of a task.
-func (s *Service) runTask(task string) func(context.Context, *queue.Job, queue.Progress) (any, error) {
+func (t *Tasks) Run(task string) func(context.Context, *queue.Job, queue.Progress) (any, error) {
 	return func(ctx context.Context, job *queue.Job, p queue.Progress) (any, error) {
 		var in taskPayload
 		if err := job.Decode(&in); err != nil {
 			return nil, err
 		}
 		if kind := translatedKind(task); kind != "" {
-			return s.translateInTask(ctx, job, kind, in)
+			return t.cfg.Translator.translateInTask(ctx, job, Wanted{in.UserID, kind, in.EntityID})
 		}
 		switch task {
 		case taskStarred:
-			return s.syncStarred(ctx, in.UserID, p)
+			return t.syncStarred(ctx, in.UserID, p)
 		case taskReleases:
-			return s.syncReleases(ctx, in.UserID, p)
+			return t.syncReleases(ctx, in.UserID, p)
 		case taskNotifications:
-			return s.syncNotifications(ctx, in.UserID, p)
+			return t.syncNotifications(ctx, in.UserID, p)
 		case taskAll:
-			return s.syncAll(ctx, in.UserID, p)
+			return t.syncAll(ctx, in.UserID, p)
 		}
-		return s.generateBrief(ctx, in.UserID, in.Date, p)
+		return t.generateBrief(ctx, in.UserID, in.Date, p)
 	}
 }
 
@@ -222,8 +266,8 @@ func tellStage(ctx context.Context, p queue.Progress, stage string, result any) 
 	p.Emit(ctx, eventStage, map[string]any{"stage": stage, "result": result})
 }
 
-func (s *Service) syncStarred(ctx context.Context, userID string, p queue.Progress) (out StarredResult, err error) {
-	out.Repos, err = s.syncer.Starred(ctx, userID)
+func (t *Tasks) syncStarred(ctx context.Context, userID string, p queue.Progress) (out StarredResult, err error) {
+	out.Repos, err = t.cfg.Syncer.Starred(ctx, userID)
 	if err == nil {
 		tellStage(ctx, p, "star_refreshed", out)
 	}
@@ -233,10 +277,10 @@ func (s *Service) syncStarred(ctx context.Context, userID string, p queue.Progre
 // tellEvery is how often the progress of reading repositories is told.
 const tellEvery = 2 * time.Second
 
-func (s *Service) syncReleases(ctx context.Context, userID string, p queue.Progress) (out ReleasesResult, err error) {
-	told := s.cfg.Now()
-	res, err := s.syncer.Releases(ctx, userID, func(done, total int) {
-		if now := s.cfg.Now(); now.Sub(told) >= tellEvery {
+func (t *Tasks) syncReleases(ctx context.Context, userID string, p queue.Progress) (out ReleasesResult, err error) {
+	told := t.cfg.Now()
+	res, err := t.cfg.Syncer.Releases(ctx, userID, func(done, total int) {
+		if now := t.cfg.Now(); now.Sub(told) >= tellEvery {
 			told = now
 			p.Percent(ctx, 100*done/total)
 			tellStage(ctx, p, "release_progress", map[string]int{"total_repos": total, "done_repos": done})
@@ -249,8 +293,8 @@ func (s *Service) syncReleases(ctx context.Context, userID string, p queue.Progr
 	return out, err
 }
 
-func (s *Service) syncNotifications(ctx context.Context, userID string, p queue.Progress) (out NotificationsResult, err error) {
-	res, err := s.syncer.Notifications(ctx, userID)
+func (t *Tasks) syncNotifications(ctx context.Context, userID string, p queue.Progress) (out NotificationsResult, err error) {
+	res, err := t.cfg.Syncer.Notifications(ctx, userID)
 	out.Notifications = res.Notifications
 	if !res.Since.IsZero() {
 		since := api.TimeOf(res.Since)
@@ -262,8 +306,8 @@ func (s *Service) syncNotifications(ctx context.Context, userID string, p queue.
 	return out, err
 }
 
-func (s *Service) syncSocial(ctx context.Context, userID string, p queue.Progress) (out SocialResult, err error) {
-	res, err := s.syncer.Social(ctx, userID)
+func (t *Tasks) syncSocial(ctx context.Context, userID string, p queue.Progress) (out SocialResult, err error) {
+	res, err := t.cfg.Syncer.Social(ctx, userID)
 	out = SocialResult(res)
 	tellStage(ctx, p, "social_summary", out)
 	return out, err
@@ -271,35 +315,35 @@ func (s *Service) syncSocial(ctx context.Context, userID string, p queue.Progres
 
 // syncAll reads everything of a user: without an account at the code host the releases of what the user sees, and nothing else. What happened around
 // the user may fail without the rest.
-func (s *Service) syncAll(ctx context.Context, userID string, p queue.Progress) (out AllResult, err error) {
-	has, err := s.syncer.HasAccount(ctx, userID)
+func (t *Tasks) syncAll(ctx context.Context, userID string, p queue.Progress) (out AllResult, err error) {
+	has, err := t.cfg.Syncer.HasAccount(ctx, userID)
 	if err != nil {
 		return out, err
 	}
 	if !has {
-		out.Releases, err = s.syncReleases(ctx, userID, p)
+		out.Releases, err = t.syncReleases(ctx, userID, p)
 		return out, err
 	}
-	if out.Starred, err = s.syncStarred(ctx, userID, p); err != nil {
+	if out.Starred, err = t.syncStarred(ctx, userID, p); err != nil {
 		return out, err
 	}
-	if out.Releases, err = s.syncReleases(ctx, userID, p); err != nil {
+	if out.Releases, err = t.syncReleases(ctx, userID, p); err != nil {
 		return out, err
 	}
-	if out.Social, err = s.syncSocial(ctx, userID, p); err != nil {
+	if out.Social, err = t.syncSocial(ctx, userID, p); err != nil {
 		out.SocialError = fault.As(err).Message
 	}
-	out.Notifications, err = s.syncNotifications(ctx, userID, p)
+	out.Notifications, err = t.syncNotifications(ctx, userID, p)
 	return out, err
 }
 
 // generateBrief writes the brief of a user for a date, "" for the latest.
-func (s *Service) generateBrief(ctx context.Context, userID, date string, p queue.Progress) (BriefContent, error) {
-	w, zone, err := s.briefWindow(ctx, userID, date)
+func (t *Tasks) generateBrief(ctx context.Context, userID, date string, p queue.Progress) (BriefContent, error) {
+	w, zone, err := t.BriefWindow(ctx, userID, date)
 	if err != nil {
 		return BriefContent{}, err
 	}
-	b, err := s.briefs.Generate(ctx, userID, w, zone)
+	b, err := t.cfg.Briefs.Generate(ctx, userID, w, zone)
 	if err != nil {
 		return BriefContent{}, err
 	}
@@ -308,8 +352,8 @@ func (s *Service) generateBrief(ctx context.Context, userID, date string, p queu
 }
 
 // briefWindow returns the window of a user for a date, "" for the latest.
-func (s *Service) briefWindow(ctx context.Context, userID, date string) (w brief.Window, zone *time.Location, err error) {
-	prefs, err := s.preferencesOf(ctx, userID)
+func (t *Tasks) BriefWindow(ctx context.Context, userID, date string) (w brief.Window, zone *time.Location, err error) {
+	prefs, err := t.cfg.Readers.PreferencesFor(ctx, userID)
 	if err != nil {
 		return w, nil, err
 	}
@@ -317,8 +361,51 @@ func (s *Service) briefWindow(ctx context.Context, userID, date string) (w brief
 		return w, nil, err
 	}
 	if date == "" {
-		return brief.LatestWindow(s.cfg.Now(), prefs.BriefHour, zone), zone, nil
+		return brief.LatestWindow(t.cfg.Now(), prefs.BriefHour, zone), zone, nil
 	}
-	w, err = brief.WindowOn(date, s.cfg.Now(), prefs.BriefHour, zone)
+	w, err = brief.WindowOn(date, t.cfg.Now(), prefs.BriefHour, zone)
 	return w, zone, err
+}
+
+// StartSync begins to read everything that the caller sees: with an account, that as well.
+func (t *Tasks) StartSync(ctx context.Context) error {
+	userID, err := ownerOf(ctx)
+	if err != nil {
+		return err
+	}
+	task := taskReleases
+	if has, err := t.cfg.Syncer.HasAccount(ctx, userID); err != nil {
+		return err
+	} else if has {
+		task = taskAll
+	}
+	_, err = t.Submit(ctx, task, taskPayload{UserID: userID})
+	return err
+}
+
+// WriteBrief writes the caller's latest brief and returns its id.
+func (t *Tasks) WriteBrief(ctx context.Context) (string, error) {
+	userID, err := ownerOf(ctx)
+	if err != nil {
+		return "", err
+	}
+	w, zone, err := t.BriefWindow(ctx, userID, "")
+	if err != nil {
+		return "", err
+	}
+	b, err := t.cfg.Briefs.Generate(ctx, userID, w, zone)
+	return b.ID, err
+}
+
+// translatedKind returns the kind of what a task translates, "" for other tasks.
+func translatedKind(task string) string {
+	switch task {
+	case taskTranslateRelease:
+		return kindSummary
+	case taskTranslateDetail:
+		return kindDetail
+	case taskTranslateNotification:
+		return kindNotification
+	}
+	return ""
 }

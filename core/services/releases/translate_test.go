@@ -117,7 +117,7 @@ func TestLimitThenReady(t *testing.T) {
 		if got := s.translate(s.ada, "release_summary", ids[0]); got["result"].(dict)["status"] != "ready" {
 			t.Errorf("%v", got)
 		}
-		use, err := s.service.ModelUseOf(asAdmin(), "")
+		use, err := s.service.ModelUse(asAdmin(), "")
 		must(t, err)
 		if len(use.Calls) != 2 || use.Calls[1].Outcome != translator.OutcomeRateLimited || use.Calls[0].InputTokens != 10 ||
 			use.Today.CostMicros != 1000 || use.Today != use.Period || use.Today.Calls != 2 {

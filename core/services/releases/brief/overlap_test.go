@@ -37,7 +37,7 @@ func TestReleaseIsStoredWhileABriefIsWritten(t *testing.T) {
 				meanwhile()
 				return nil, false, nil
 			}
-			briefs := brief.New(st, feed.NewStore(st, repos), inChinese, summarize, func() time.Time { return now })
+			briefs := brief.New(brief.NewStore(st), feed.NewStore(st, repos), inChinese, summarize, func() time.Time { return now })
 			written, err := briefs.Generate(ctx, "usr_ada", window, time.UTC)
 			testkit.Must(t, err)
 			return written

@@ -3,6 +3,7 @@
 package feed
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -138,3 +139,14 @@ func (Event) TableName() string { return "release_events" }
 func (e *Event) setRepo() {
 	e.EventRank, e.NameKey, e.OwnerKey = e.Kind.Rank(), repo.KeyOf(e.RepoFullName), repo.KeyOf(repo.OwnerOf(e.RepoFullName))
 }
+
+// ShownTitle returns the title of an item. Stars and followers have none.
+func (i *Item) ShownTitle() string {
+	if i.Kind == ReleaseUpdate && i.Title == "" {
+		return i.RepoFullName + " released"
+	}
+	return i.Title
+}
+
+// ActorName returns who caused an event. An account that is deleted is shown as ghost, as code hosts do.
+func (i *Item) ActorName() string { return cmp.Or(i.ActorLogin, "ghost") }

@@ -50,7 +50,7 @@ func feedPaths() []string {
 
 // place is what the feed shows, as its address has it.
 type place struct {
-	service.FeedChoice
+	feed.Choice
 	// Path is that of the page below the service.
 	Path string
 }
@@ -156,20 +156,20 @@ func (p pages) readFeed(ctx context.Context, at place) (w feedView, err error) {
 	if w.Status, err = p.service.StatusOf(ctx); err != nil {
 		return w, err
 	}
-	prefs, err := p.service.PreferencesOf(ctx)
+	prefs, err := p.service.Preferences(ctx)
 	if err != nil {
 		return w, err
 	}
 	if w.Zone, err = time.LoadLocation(prefs.TimeZone); err != nil {
 		return w, err
 	}
-	page, err := p.service.FeedPageOf(ctx, at.FeedChoice)
+	page, err := p.service.ListFeedAndReads(ctx, at.Choice)
 	if f := fault.As(err); err != nil && f.Ext["field"] == "q" {
 		w.SearchError = f
 	} else if err != nil {
 		return w, err
 	}
-	if w.Translated, err = p.service.TranslationsOf(ctx, page.Items); err != nil {
+	if w.Translated, err = p.service.TranslateItems(ctx, page.Items); err != nil {
 		return w, err
 	}
 	briefs, err := p.service.Briefs(ctx)

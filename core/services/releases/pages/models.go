@@ -16,7 +16,7 @@ const modelsPath = hostsPath + "/models"
 
 func (p pages) showModels(c *gin.Context) {
 	cursor := c.Query("cursor")
-	use, err := p.service.ModelUseOf(c.Request.Context(), cursor)
+	use, err := p.service.ModelUse(c.Request.Context(), cursor)
 	if err != nil {
 		p.kit.Fail(c, err)
 		return

@@ -120,7 +120,7 @@ func languageOf(t *service.PublicText) templ.Attributes {
 func (p pages) publicRepos(c *gin.Context) { p.renderPublicRepos(c, ui.Form{}) }
 
 func (p pages) renderPublicRepos(c *gin.Context, form ui.Form) {
-	state, err := p.service.PublicStateOf(c.Request.Context())
+	state, err := p.service.PublicState(c.Request.Context())
 	if err != nil {
 		p.kit.Fail(c, err)
 		return

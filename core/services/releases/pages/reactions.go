@@ -55,9 +55,9 @@ func (p pages) reactionsLive(c *gin.Context) {
 
 func (p pages) toggleReaction(c *gin.Context) {
 	ctx := c.Request.Context()
-	r, err := p.service.ReleaseByID(ctx, c.Param("id"))
+	r, err := p.service.ReleaseByID(ctx, c.Param("id"), "")
 	if err == nil {
-		err = p.service.ToggleReaction(ctx, r.ReleaseID, c.PostForm("content"))
+		_, err = p.service.ToggleReaction(ctx, r.ReleaseID, c.PostForm("content"))
 	}
 	if err != nil {
 		p.kit.Fail(c, err)

@@ -22,7 +22,7 @@ func (p pages) feedURL(path string) string {
 func (p pages) showRelease(c *gin.Context) {
 	ctx := c.Request.Context()
 	repo, tag := c.Param("owner")+"/"+c.Param("repo"), strings.TrimPrefix(c.Param("tag"), "/")
-	r, err := p.service.Release(ctx, repo, tag)
+	r, err := p.service.Release(ctx, repo, tag, "")
 	if err == nil && c.Request.Method == http.MethodGet {
 		err = p.service.SetRead(ctx, r.ReleaseID, true)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/services/releases/markdown"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repolist"
 )
@@ -155,7 +156,7 @@ const (
 
 // unreadFigure returns the unread releases of the last days, beside the unread notifications of the code hosts.
 func (p pages) unreadFigure(ctx context.Context, v *ui.View, notifications int64) ([]ui.KeyFigure, error) {
-	page, err := p.service.FeedPageOf(ctx, service.FeedChoice{Types: "releases", Limit: maxUnread})
+	page, err := p.service.ListFeedAndReads(ctx, feed.Choice{Types: "releases", Limit: maxUnread})
 	if err != nil {
 		return nil, err
 	}

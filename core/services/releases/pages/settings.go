@@ -54,7 +54,7 @@ func (p pages) renderSettings(c *gin.Context, w settingsView) {
 	status, err := p.service.StatusOf(ctx)
 	w.HasHosts, w.HasChannels, w.Languages, w.HasTranslator = status.HasHosts, status.HasChannels, status.Languages, status.HasTranslator
 	if err == nil {
-		w.Preferences, err = p.service.PreferencesOf(ctx)
+		w.Preferences, err = p.service.Preferences(ctx)
 	}
 	if err == nil && w.HasAccount {
 		w.Accounts, err = p.service.Accounts(ctx)
@@ -97,7 +97,7 @@ func (p pages) savePreferences(c *gin.Context) {
 
 func (p pages) saveToken(c *gin.Context) {
 	ctx := c.Request.Context()
-	err := p.service.AddAccount(ctx, c.PostForm("token"))
+	_, err := p.service.AddAccount(ctx, c.PostForm("token"))
 	if err == nil {
 		err = p.service.StartSync(ctx)
 	}
@@ -111,10 +111,10 @@ func (p pages) saveToken(c *gin.Context) {
 }
 
 func (p pages) setAccountReads(c *gin.Context) {
-	p.finishAction(c, p.base+settingsPath, "releases.saved",
-		p.service.SetAccountReads(c.Request.Context(), c.Param("id"), service.AccountReads{
-			Stars: c.PostForm("stars") != "", Inbox: c.PostForm("inbox") != "", Activity: c.PostForm("activity") != "",
-		}))
+	_, err := p.service.SetAccountReads(c.Request.Context(), c.Param("id"), service.AccountReads{
+		Stars: c.PostForm("stars") != "", Inbox: c.PostForm("inbox") != "", Activity: c.PostForm("activity") != "",
+	})
+	p.finishAction(c, p.base+settingsPath, "releases.saved", err)
 }
 
 func (p pages) deleteAccount(c *gin.Context) {
@@ -122,13 +122,16 @@ func (p pages) deleteAccount(c *gin.Context) {
 }
 
 func (p pages) addFeed(c *gin.Context) {
-	made, err := p.service.AddFeedToken(c.Request, c.PostForm("name"),
+	made, err := p.service.AddFeedToken(c.Request.Context(), c.PostForm("name"),
 		service.FeedSelection{Types: c.PostForm("types"), Query: c.PostForm("q")})
 	if err != nil {
 		if form, ok := p.kit.ReadForm(c, err); ok {
 			p.renderSettings(c, settingsView{FeedForm: form})
 		}
 		return
+	}
+	if strings.HasPrefix(made.AtomURL, "/") {
+		made.AtomURL = p.service.Origin(c.Request) + made.AtomURL
 	}
 	p.kit.ShowOnce(c, p.base+settingsPath+"#feeds", ui.Secret{Of: p.base + settingsPath, Name: made.Name, Text: made.AtomURL})
 }
@@ -171,7 +174,7 @@ func (p pages) followRepo(c *gin.Context) {
 }
 
 func (p pages) importRepos(c *gin.Context) {
-	result, err := p.service.ImportRepos(c.Request.Context(), c.PostForm("content"))
+	result, err := p.service.ImportRepos(c.Request.Context(), "", c.PostForm("content"))
 	if err != nil {
 		if form, ok := p.kit.ReadForm(c, err); ok {
 			p.renderRepos(c, form, nil)
@@ -186,9 +189,9 @@ func (p pages) unfollowRepo(c *gin.Context) {
 }
 
 func (p pages) setFilter(c *gin.Context) {
-	p.finishAction(c, p.base+reposPath, "releases.saved",
-		p.service.SetFilter(c.Request.Context(), c.Param("owner"), c.Param("repo"), service.RepoFilter{
-			Muted: c.PostForm("muted") != "", NoPrereleases: c.PostForm("no_prereleases") != "", MinLevel: c.PostForm("min_level"),
-			Keyword: c.PostForm("keyword"),
-		}))
+	_, err := p.service.SetFilter(c.Request.Context(), c.Param("owner"), c.Param("repo"), service.RepoFilter{
+		Muted: c.PostForm("muted") != "", NoPrereleases: c.PostForm("no_prereleases") != "", MinLevel: c.PostForm("min_level"),
+		Keyword: c.PostForm("keyword"),
+	})
+	p.finishAction(c, p.base+reposPath, "releases.saved", err)
 }

@@ -84,7 +84,7 @@ func (p pages) liveTranslation(r service.ReleaseDetail, lane string) templ.Attri
 func (p pages) translationLive(c *gin.Context) {
 	ctx := c.Request.Context()
 	p.kit.Stream(c, translatingEvery, nil, func(v *ui.View) (templ.Component, bool, error) {
-		r, err := p.service.ReleaseByID(ctx, c.Param("id"))
+		r, err := p.service.ReleaseByID(ctx, c.Param("id"), "")
 		lane := laneOf(c.Param("lane"), r)
 		return releaseText(v, p, r, lane), !isUnderWay(textOf(r, lane)), err
 	})
@@ -92,7 +92,7 @@ func (p pages) translationLive(c *gin.Context) {
 
 func (p pages) startTranslation(c *gin.Context) {
 	ctx := c.Request.Context()
-	r, err := p.service.ReleaseByID(ctx, c.Param("id"))
+	r, err := p.service.ReleaseByID(ctx, c.Param("id"), "")
 	lane := laneOf(c.Param("lane"), r)
 	if err == nil {
 		err = p.service.StartTranslation(ctx, r.ReleaseID, lane == laneSummary)

@@ -120,7 +120,7 @@ func (s *Syncer) ToggleReaction(ctx context.Context, userID string, of repo.Reac
 		return out, refineDenied(err)
 	}
 	if !ok {
-		return out, fault.New("pat_required", "The release is of the code host %s, of which you have no personal access token.",
+		return out, fault.New(CodeTokenRequired, "The release is of the code host %s, of which you have no personal access token.",
 			of.Host).WithStatus(http.StatusForbidden)
 	}
 	if of.NodeID == "" {
@@ -153,8 +153,8 @@ func errNoReactions(cause error) error {
 // refineDenied returns the error of a change of a reaction, which tells a token that may not react from one that is refused. The change
 // needs a token that is good: one that is refused is answered like none.
 func refineDenied(err error) error {
-	if f := fault.As(err); f != nil && f.Code == "pat_invalid" {
-		return fault.Wrap(err, "pat_required", "%s", f.Message).WithStatus(http.StatusForbidden)
+	if f := fault.As(err); f != nil && f.Code == CodeTokenInvalid {
+		return fault.Wrap(err, CodeTokenRequired, "%s", f.Message).WithStatus(http.StatusForbidden)
 	}
 	if cause := client.CauseOf(err); cause == client.CauseDenied && !isUnauthenticated(err) || cause == client.CauseMissing {
 		return errNoReactions(err)

@@ -30,14 +30,20 @@ type starState struct {
 	Repos      int                 `json:"repos"`
 }
 
+// The codes of faults about personal access tokens.
+const (
+	CodeTokenRequired fault.Code = "pat_required"
+	CodeTokenInvalid  fault.Code = "pat_invalid"
+)
+
 // errNoAccount is for a user without a token.
 func errNoAccount() error {
-	return fault.New("pat_required", "Save a personal access token of the code host in the settings first.").WithStatus(http.StatusForbidden)
+	return fault.New(CodeTokenRequired, "Save a personal access token of the code host in the settings first.").WithStatus(http.StatusForbidden)
 }
 
 // tokenRefused returns the error of a token that the code host refuses.
 func tokenRefused(cause error) error {
-	return fault.Wrap(cause, "pat_invalid", "The code host refuses the personal access token: save another one in the settings.").WithStatus(http.StatusUnprocessableEntity)
+	return fault.Wrap(cause, CodeTokenInvalid, "The code host refuses the personal access token: save another one in the settings.").WithStatus(http.StatusUnprocessableEntity)
 }
 
 // HasAccount reports whether a user has saved a token.

@@ -1,0 +1,17 @@
+package releases
+
+import (
+	"net/url"
+	"strings"
+)
+
+// redirectURL returns the address to which the code host sends people back, "" if the public address of the core is unknown.
+func (s *Service) redirectURL() string {
+	st := s.state.Load()
+	origin := allowedOrigin(st.settings.BaseURL, st.access.PublicURL)
+	base, err := url.Parse(st.settings.BaseURL)
+	if origin == "" || err != nil {
+		return ""
+	}
+	return origin + strings.TrimSuffix(base.Path, "/") + SignInCallbackPath
+}

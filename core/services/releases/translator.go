@@ -1,0 +1,305 @@
+package releases
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
+	"github.com/patchbay-dev/patchbay/sdk/translator"
+)
+
+// TranslatorSettings are what translates, and what that may take.
+type TranslatorSettings struct {
+	// Model translates; nil if none is configured.
+	Model translator.Translator
+	// Briefs says that briefs have summaries of releases.
+	Briefs      bool
+	DailyTokens int64
+	DailyCost   float64
+}
+
+// TranslatorConfig is what a Translator needs.
+type TranslatorConfig struct {
+	Translations *translate.Translations
+	Repos        *repo.Store
+	Reads        *sync.State
+	Readers      *Readers
+	Logger       hclog.Logger
+	Settings     func() TranslatorSettings
+}
+
+// Translator has what users see translated.
+type Translator struct{ cfg TranslatorConfig }
+
+// NewTranslator returns what has releases and notifications translated.
+func NewTranslator(cfg TranslatorConfig) *Translator { return &Translator{cfg} }
+
+// Enabled reports whether something translates.
+func (tr *Translator) Enabled() bool { return tr.cfg.Settings().Model != nil }
+
+// TranslatedItem is the state of a translation.
+type TranslatedItem struct {
+	Lang          string  `json:"lang" example:"zh-CN"`
+	Status        string  `json:"status" enum:"ready,missing,disabled,error,insufficient"`
+	Title         *string `json:"title"`
+	Summary       *string `json:"summary"`
+	ErrorCode     *string `json:"error_code"`
+	ErrorSummary  *string `json:"error_summary"`
+	ErrorDetail   *string `json:"error_detail"`
+	AutoTranslate *bool   `json:"auto_translate"`
+}
+
+// Translation is the translation of one thing.
+type Translation struct {
+	Lang    string  `json:"lang" example:"zh-CN"`
+	Status  string  `json:"status" enum:"ready,disabled"`
+	Title   *string `json:"title"`
+	Summary *string `json:"summary"`
+}
+
+// The kinds of what is translated.
+const (
+	kindSummary      = "release_summary"
+	kindDetail       = "release_detail"
+	kindSmart        = "release_smart"
+	kindNotification = "notification"
+)
+
+// maxLinger is how long a text waits for others with which it is sent, shortLinger if somebody waits for it.
+const maxLinger, shortLinger = 2 * time.Second, 200 * time.Millisecond
+
+// sourceOf returns the text of something that a user sees, nil if there is no such thing for the user. The text is the one that is
+// stored, whatever the caller has seen.
+func (tr *Translator) sourceOf(ctx context.Context, userID, kind, entityID, language string) (*translate.Source, *translate.ReleaseText, error) {
+	if kind == kindNotification {
+		n, found, err := tr.cfg.Reads.FindNotification(ctx, userID, entityID)
+		if err != nil || !found {
+			return nil, nil, err
+		}
+		return &translate.Source{Task: translator.Translate, Language: language, Title: n.SubjectTitle}, nil, nil
+	}
+	id, err := parseReleaseID(entityID)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, p, err := tr.cfg.Repos.FindRelease(ctx, id)
+	if err == nil {
+		err = tr.cfg.Readers.CheckVisibleTo(ctx, userID, r, p)
+	}
+	if errors.Is(err, repo.ErrNoRelease) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if kind == kindSmart {
+		source, text := summarySource(r, language)
+		return &source, &text, nil
+	}
+	source := &translate.Source{Task: translator.Translate, Language: language, Title: r.Title, Body: r.Body}
+	if kind == kindDetail {
+		source.Body = r.FullBody
+	}
+	return source, &translate.ReleaseText{ReleaseID: r.ID, Kind: kind, Hash: r.Hash}, nil
+}
+
+// askFor returns what a request asks for.
+func (tr *Translator) askFor(ctx context.Context, r translate.Request, priority int, linger time.Duration, retry bool) (translate.Asked, error) {
+	source, text, err := tr.sourceOf(ctx, r.UserID, r.Kind, r.EntityID, r.Language)
+	asked := translate.Asked{Request: r, Release: text}
+	if err == nil && source != nil {
+		asked.Demand = &translate.Demand{Source: *source, Priority: priority, Linger: linger, Retry: retry}
+	}
+	return asked, err
+}
+
+// TranslationsOf returns the translations of the releases among items of the feed into the caller's language, by their ids.
+func (tr *Translator) TranslateItems(ctx context.Context, items []feed.Item) (map[int64]Translated, error) {
+	language, err := tr.cfg.Readers.Language(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return tr.Find(ctx, language, releaseIDs(items), false)
+}
+
+// releaseIDs returns the ids of the releases among items of the feed.
+func releaseIDs(items []feed.Item) (ids []int64) {
+	for i := range items {
+		if items[i].Kind == feed.Release {
+			ids = append(ids, items[i].Seq)
+		}
+	}
+	return ids
+}
+
+// errorSummaries tell people why there is no translation, in the languages that are read here.
+var errorSummaries = map[string][2]string{
+	translate.CodeNotConfigured: {"未配置翻译服务。", "No translator is configured."},
+	translate.CodeBudget:        {"今天的翻译额度已用完，明天（UTC）恢复。", "The translation budget of today is used up. It begins anew at 00:00 UTC."},
+	translate.CodeStructure:     {"译文的 Markdown 结构与原文不一致。", "The structure of the translation differs from that of the text."},
+	translate.CodeTooLong:       {"正文过长，无法翻译。", "The text is too long to be translated."},
+	translate.CodeUnusable:      {"模型返回的内容无法使用。", "The model's answer could not be used."},
+	translate.CodeRejected:      {"翻译服务拒绝了请求。", "The translation service refused the request."},
+	translate.CodeUnavailable:   {"翻译服务暂时不可用。", "The translation service is not available at present."},
+	translate.CodeInternal:      {"翻译时发生内部错误。", "An internal error occurred."},
+}
+
+// errorSummary returns why there is no translation, for people who read a language.
+func errorSummary(code, language string) string {
+	words := errorSummaries[code]
+	if strings.HasPrefix(strings.ToLower(language), "zh") {
+		return words[0]
+	}
+	return words[1]
+}
+
+// Translated is what there is of a release in another language.
+type Translated struct{ Text, Smart *TranslatedItem }
+
+// translatedOf returns the translations of releases into a language. The whole text is taken before the beginning, which is left out
+// if only the whole is wanted.
+func (tr *Translator) Find(ctx context.Context, language string, ids []int64, whole bool) (map[int64]Translated, error) {
+	if !tr.Enabled() {
+		return nil, nil
+	}
+	found, err := tr.cfg.Translations.OfReleases(ctx, language, ids)
+	out := make(map[int64]Translated, len(ids))
+	for _, w := range found {
+		t := out[w.Of]
+		item := itemOf(w.Work)
+		switch {
+		case w.Kind == kindSmart:
+			t.Smart = item
+		case whole && w.Kind == kindSummary:
+		case t.Text == nil || t.Text.Status != statusReady || w.Kind == kindDetail && item.Status == statusReady:
+			t.Text = item
+		}
+		out[w.Of] = t
+	}
+	return out, err
+}
+
+const (
+	statusReady   = "ready"
+	statusMissing = "missing"
+)
+
+// itemOf returns a work as answers about releases have it.
+func itemOf(w translate.Work) *TranslatedItem {
+	no := false
+	item := &TranslatedItem{Lang: w.Language, Status: string(w.Outcome), AutoTranslate: &no}
+	switch {
+	case !w.State.Final():
+		// It is on its way.
+		item.Status = statusMissing
+	case w.Outcome == translate.Ready:
+		item.Title, item.Summary = api.TextOrNull(w.OutTitle), api.TextOrNull(w.OutBody)
+	case w.ErrorCode != "":
+		summary := errorSummary(w.ErrorCode, w.Language)
+		item.ErrorCode, item.ErrorSummary, item.ErrorDetail = &w.ErrorCode, &summary, api.TextOrNull(w.ErrorDetail)
+	}
+	return item
+}
+
+// noTranslation is what stands for a translation that there is not: it is missing, or disabled where nothing translates.
+func (tr *Translator) NoTranslation(language string) *TranslatedItem {
+	if tr.Enabled() {
+		return &TranslatedItem{Lang: language, Status: statusMissing}
+	}
+	no := false
+	return &TranslatedItem{Lang: language, Status: string(translate.Disabled), AutoTranslate: &no}
+}
+
+// StartTranslation has a release translated into the caller's language, or summarised. What has failed is tried once more.
+func (tr *Translator) StartTranslation(ctx context.Context, id string, summary bool) error {
+	userID, err := ownerOf(ctx)
+	if err != nil {
+		return err
+	}
+	kind := kindDetail
+	if summary {
+		kind = kindSmart
+	}
+	language, err := tr.cfg.Readers.Language(ctx)
+	if err != nil {
+		return err
+	}
+	asked, err := tr.askFor(ctx, translate.Request{UserID: userID, Kind: kind, EntityID: id, Language: language}, translate.Interactive, 0, true)
+	if err != nil {
+		return err
+	}
+	if asked.Demand == nil {
+		return repo.ErrNoRelease
+	}
+	works, err := tr.cfg.Translations.Works(ctx, []translate.Asked{asked})
+	if err == nil && works[0].Outcome == translate.Disabled {
+		err = fault.New(fault.QuotaExhausted, "%s", errorSummary(works[0].ErrorCode, "en"))
+	}
+	return err
+}
+
+// Wanted is one thing that a user wants translated into the default language.
+type Wanted struct{ UserID, Kind, EntityID string }
+
+// demandOne returns the work for one thing that a user sees, or an error that says that there is no such thing.
+func (tr *Translator) demandOne(ctx context.Context, in Wanted) (translate.Work, error) {
+	asked, err := tr.askFor(ctx, translate.Request{UserID: in.UserID, Kind: in.Kind, EntityID: in.EntityID, Language: DefaultLanguage},
+		translate.Interactive, 0, false)
+	if err != nil {
+		return translate.Work{}, err
+	}
+	works, err := tr.cfg.Translations.Works(ctx, []translate.Asked{asked})
+	if err != nil {
+		return translate.Work{}, err
+	}
+	if works[0].Outcome == translate.Missing {
+		if in.Kind == kindNotification {
+			return works[0], fault.New(fault.NotFound, "There is no such notification.")
+		}
+		return works[0], repo.ErrNoRelease
+	}
+	return works[0], nil
+}
+
+// translationOf returns a work that has ended as an answer about one thing, or why it failed.
+func translationOf(w translate.Work) (Translation, error) {
+	if !w.State.Final() {
+		return Translation{}, fault.New(fault.Timeout, "The translation takes longer: ask for it again later.")
+	}
+	if w.Outcome == translate.Failure {
+		return Translation{}, fault.New(fault.Internal, "%s", errorSummary(w.ErrorCode, w.Language))
+	}
+	return Translation{w.Language, string(w.Outcome), api.TextOrNull(w.OutTitle), api.TextOrNull(w.OutBody)}, nil
+}
+
+// translateInTask translates one thing as a part of the task's own job.
+func (tr *Translator) translateInTask(ctx context.Context, job *queue.Job, in Wanted) (out Translation, err error) {
+	w, err := tr.demandOne(ctx, in)
+	if err == nil && w.ID != "" {
+		if err = tr.cfg.Translations.Finish(ctx, job.ID, []string{w.ID}); err == nil {
+			var works []translate.Work
+			if works, err = tr.cfg.Translations.List(ctx, []string{w.ID}); err == nil && len(works) > 0 {
+				w = works[0]
+			}
+		}
+	}
+	if err != nil {
+		return out, err
+	}
+	return translationOf(w)
+}
+
+// orElse returns the translations of a release, with none for those that there are not.
+func (t Translated) orElse(none *TranslatedItem) Translated {
+	return Translated{cmp.Or(t.Text, none), cmp.Or(t.Smart, none)}
+}

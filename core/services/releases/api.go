@@ -9,12 +9,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 )
 
 // APIConfig is what the API needs.
 type APIConfig struct {
-	Readers      *Readers
+	Readers      *reader.Readers
 	Reading      *Reading
 	Following    *Following
 	Links        *Links

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 )
 
 // FeedItem is an item of the feed. All members are always there but actor.
@@ -96,7 +97,7 @@ func (h *readHandlers) serveFeed(c *gin.Context) {
 	}
 	var translated map[int64]Translated
 	if err == nil {
-		translated, err = h.translator.Find(c.Request.Context(), DefaultLanguage, releaseIDs(page.Items), false)
+		translated, err = h.translator.Find(c.Request.Context(), reader.DefaultLanguage, releaseIDs(page.Items), false)
 	}
 	if err != nil {
 		httpd.WriteError(c, err)
@@ -104,7 +105,7 @@ func (h *readHandlers) serveFeed(c *gin.Context) {
 	}
 	buf := feedBuffers.Get().(*[]byte)
 	defer feedBuffers.Put(buf)
-	*buf = appendFeedPage((*buf)[:0], page, translated, h.translator.NoTranslation(DefaultLanguage))
+	*buf = appendFeedPage((*buf)[:0], page, translated, h.translator.NoTranslation(reader.DefaultLanguage))
 	c.Header("Cache-Control", "no-store")
 	httpd.WriteBody(c, http.StatusOK, "application/json", *buf)
 }

@@ -6,11 +6,12 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 )
 
 // followHandlers changes what users follow, and what they have chosen.
 type followHandlers struct {
-	readers   *Readers
+	readers   *reader.Readers
 	following *Following
 }
 
@@ -41,8 +42,8 @@ type (
 		Body RepoFilter
 	}
 	filterOutput      struct{ Body RepoFilter }
-	preferencesInput  struct{ Body Preferences }
-	preferencesOutput struct{ Body Preferences }
+	preferencesInput  struct{ Body reader.Preferences }
+	preferencesOutput struct{ Body reader.Preferences }
 )
 
 func (h *followHandlers) followAPI(a *api.API) {

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 )
 
 // readHandlers answers what users read.
@@ -51,7 +52,7 @@ func (h *readHandlers) listNotifications(ctx context.Context, _ *struct{}) (*not
 }
 
 func (h *readHandlers) getRelease(ctx context.Context, in *releaseInput) (*releaseOutput, error) {
-	detail, err := h.reading.ReleaseByID(ctx, in.ID, DefaultLanguage)
+	detail, err := h.reading.ReleaseByID(ctx, in.ID, reader.DefaultLanguage)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (h *readHandlers) serveReleaseByTag(c *gin.Context) {
 		httpd.WriteError(c, fault.New(fault.NotFound, "There is nothing at this address."))
 		return
 	}
-	out, err := h.reading.Release(c.Request.Context(), c.Param("owner")+"/"+c.Param("repo"), tag, DefaultLanguage)
+	out, err := h.reading.Release(c.Request.Context(), c.Param("owner")+"/"+c.Param("repo"), tag, reader.DefaultLanguage)
 	if err != nil {
 		httpd.WriteError(c, err)
 		return

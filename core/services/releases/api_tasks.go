@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 )
 
 // taskHandlers runs tasks.
@@ -99,7 +100,7 @@ func (h *taskHandlers) serveTask(c *gin.Context, task string) {
 	ctx := c.Request.Context()
 	mode := c.DefaultQuery("return_mode", "sync")
 	in := taskPayload{}
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	in.UserID = userID
 	if mode != "sync" && mode != "task_id" && mode != "sse" && err == nil {
 		err = fault.New(fault.BadRequest, "return_mode must be sync, task_id or sse.").With("field", "return_mode")
@@ -145,7 +146,7 @@ func (h *taskHandlers) serveTask(c *gin.Context, task string) {
 
 func (h *taskHandlers) serveTaskEvents(c *gin.Context) {
 	ctx := c.Request.Context()
-	job, err := h.tasks.Find(ctx, readerOf(ctx), c.Param("task_id"))
+	job, err := h.tasks.Find(ctx, reader.ID(ctx), c.Param("task_id"))
 	after := int64(0)
 	if err == nil {
 		after, err = lastEventID(c)

@@ -14,12 +14,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 )
 
 // translateHandlers answers with translations.
 type translateHandlers struct {
-	readers      *Readers
+	readers      *reader.Readers
 	translator   *Translator
 	translations *translate.Translations
 }
@@ -163,7 +164,7 @@ func (h *translateHandlers) checkInput(in *TranslationInput, prefix string) erro
 	switch {
 	case !slices.Contains([]string{kindSummary, kindSmart, kindDetail, kindNotification}, in.Kind):
 		return badTranslation(prefix+"kind", "%skind must be release_summary, release_smart, release_detail or notification.", prefix)
-	case !containsLanguage(h.readers.Languages(), in.TargetLang):
+	case !reader.HasLanguage(h.readers.Languages(), in.TargetLang):
 		return badTranslation(prefix+"target_lang", "%starget_lang must be one of %s.", prefix, strings.Join(h.readers.Languages(), ", "))
 	case len(in.SourceBlocks) < 1 || len(in.SourceBlocks) > 16:
 		return badTranslation(prefix+"source_blocks", "%ssource_blocks must have 1 to 16 blocks.", prefix)
@@ -262,7 +263,7 @@ func answerOf(r *translate.Request, w translate.Work) TranslationAnswer {
 }
 
 func (h *translateHandlers) getTranslation(ctx context.Context, in *requestInput) (*requestOutput, error) {
-	r, w, err := h.translations.FindRequest(ctx, readerOf(ctx), in.ID)
+	r, w, err := h.translations.FindRequest(ctx, reader.ID(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +271,7 @@ func (h *translateHandlers) getTranslation(ctx context.Context, in *requestInput
 }
 
 func (h *translateHandlers) listTranslationResults(ctx context.Context, in *resultsInput) (*resultsOutput, error) {
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	if err != nil {
 		return nil, err
 	}

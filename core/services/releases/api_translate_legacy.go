@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 )
 
@@ -122,7 +123,7 @@ func readIDs(c *gin.Context, kind string, most int) ([]string, error) {
 // serveTranslations answers with the translations of several things, in lines if streamed.
 func (h *translateHandlers) serveTranslations(c *gin.Context, kind string, most int, streamed bool) {
 	ctx := c.Request.Context()
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	var ids []string
 	if err == nil {
 		ids, err = readIDs(c, kind, most)
@@ -130,7 +131,7 @@ func (h *translateHandlers) serveTranslations(c *gin.Context, kind string, most 
 	asked := make([]translate.Asked, len(ids))
 	for i, id := range ids {
 		if err == nil {
-			asked[i], err = h.translator.askFor(ctx, translate.Request{UserID: userID, Kind: kind, EntityID: id, Language: DefaultLanguage}, translate.Interactive, shortLinger, false)
+			asked[i], err = h.translator.askFor(ctx, translate.Request{UserID: userID, Kind: kind, EntityID: id, Language: reader.DefaultLanguage}, translate.Interactive, shortLinger, false)
 		}
 	}
 	var works []translate.Work
@@ -158,14 +159,14 @@ func (h *translateHandlers) serveTranslations(c *gin.Context, kind string, most 
 
 // translationItem returns a work as answers about several things have it.
 func translationItem(id string, w translate.Work) TranslationItem {
-	out := TranslationItem{ID: id, Lang: DefaultLanguage, Status: string(w.Outcome)}
+	out := TranslationItem{ID: id, Lang: reader.DefaultLanguage, Status: string(w.Outcome)}
 	if !w.State.Final() {
 		out.Status = "processing"
 		return out
 	}
 	out.Title, out.Summary = api.TextOrNull(w.OutTitle), api.TextOrNull(w.OutBody)
 	if w.ErrorCode != "" {
-		summary := errorSummary(w.ErrorCode, DefaultLanguage)
+		summary := errorSummary(w.ErrorCode, reader.DefaultLanguage)
 		out.Error = &summary
 	}
 	return out

@@ -12,12 +12,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 )
 
 func (h *translateHandlers) serveTranslationRequest(c *gin.Context) {
 	ctx := c.Request.Context()
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	var body TranslationBody
 	if err == nil {
 		body, err = h.readTranslationBody(c)
@@ -73,7 +74,7 @@ func (h *translateHandlers) waitForTranslation(ctx context.Context, w translate.
 
 func (h *translateHandlers) serveTranslationStream(c *gin.Context) {
 	ctx := c.Request.Context()
-	r, w, err := h.translations.FindRequest(ctx, readerOf(ctx), c.Param("request_id"))
+	r, w, err := h.translations.FindRequest(ctx, reader.ID(ctx), c.Param("request_id"))
 	after := int64(0)
 	if err == nil {
 		after, err = lastEventID(c)

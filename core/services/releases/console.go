@@ -2,6 +2,8 @@ package releases
 
 import (
 	"context"
+
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 )
 
 // The pages use the same verbs as the API. The caller is the principal of the context.
@@ -24,8 +26,8 @@ func (s *Service) StatusOf(ctx context.Context) (out Status, err error) {
 	st := s.state.Load()
 	out.HasHosts, out.HasChannels = len(st.hosts) > 0, len(st.settings.Notify) > 0
 	out.Languages, out.HasTranslator = s.ReadingLanguages(), st.translator != nil
-	if out.SeesRepos, err = s.repos.SeesAny(ctx, readerOf(ctx)); err == nil {
-		out.Unread, err = s.reads.CountUnread(ctx, readerOf(ctx))
+	if out.SeesRepos, err = s.repos.SeesAny(ctx, reader.ID(ctx)); err == nil {
+		out.Unread, err = s.reads.CountUnread(ctx, reader.ID(ctx))
 	}
 	return out, err
 }

@@ -16,6 +16,7 @@ import (
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/services/releases/markdown"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/syndication"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -25,7 +26,7 @@ type FeedsConfig struct {
 	Accounts *own.Store
 	Users    *auth.Users
 	Feed     *feed.Store
-	Readers  *Readers
+	Readers  *reader.Readers
 	// PublicBase returns the address of the service as browsers see it; its path alone if that is not known.
 	PublicBase func() string
 	// Version is the core's own.
@@ -79,7 +80,7 @@ func feedTokenOf(t own.FeedToken) FeedToken {
 
 // FeedTokens returns the caller's tokens of feeds for readers, the newest first.
 func (fs *Feeds) FeedTokens(ctx context.Context) ([]FeedToken, error) {
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func (fs *Feeds) AddFeedToken(ctx context.Context, name string, of FeedSelection
 	if len([]rune(name)) > 80 {
 		return out, fault.New(fault.BadRequest, "The name has at most 80 characters.").With("field", "name")
 	}
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -121,7 +122,7 @@ func (fs *Feeds) AddFeedToken(ctx context.Context, name string, of FeedSelection
 
 // DeleteFeedToken deletes a token of a feed for readers.
 func (fs *Feeds) DeleteFeedToken(ctx context.Context, id string) error {
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repolist"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
@@ -37,7 +38,7 @@ const followCheckTime = 8 * time.Second
 // Follow has the caller see a repository, which is named as owner/name or by its address at one of the code hosts. It returns the name that
 // the code host has for it.
 func (fl *Following) Follow(ctx context.Context, text string) (string, error) {
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	if err != nil {
 		return "", err
 	}

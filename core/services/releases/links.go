@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -65,7 +66,7 @@ func accountOf(a own.Account) Account {
 
 // Accounts returns the caller's accounts at the code host.
 func (l *Links) Accounts(ctx context.Context) ([]Account, error) {
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ func (l *Links) AddAccount(ctx context.Context, token string) (Account, error) {
 
 // lockAccount returns an account of the caller, and all of them, locked for the running transaction.
 func (l *Links) lockAccount(ctx context.Context, id string) (a own.Account, all []own.Account, err error) {
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	if err != nil {
 		return a, nil, err
 	}

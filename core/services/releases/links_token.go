@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -62,7 +63,7 @@ func ownerOfToken(a codehost.Account) api.Optional[TokenOwner] {
 
 // TokenStatus tells of the token of the caller's first account.
 func (l *Links) TokenStatus(ctx context.Context) (out TokenStatus, err error) {
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -125,7 +126,7 @@ func (l *Links) SaveToken(ctx context.Context, text string) (TokenStatus, error)
 // saveToken keeps the token of a user whom the code host knows by it. replace takes the first account away if it is another one, with
 // which the user does not sign in.
 func (l *Links) saveToken(ctx context.Context, text string, replace bool) (saved own.Account, err error) {
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	if err != nil {
 		return saved, err
 	}
@@ -162,7 +163,7 @@ func (l *Links) saveToken(ctx context.Context, text string, replace bool) (saved
 
 // DeleteToken takes the caller's first account away.
 func (l *Links) DeleteToken(ctx context.Context) error {
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	if err != nil {
 		return err
 	}

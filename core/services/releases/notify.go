@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
@@ -26,7 +28,7 @@ type NoticeConfig struct {
 	Accounts   *account.Store
 	Repos      *repo.Store
 	Users      *auth.Users
-	Readers    *Readers
+	Readers    *reader.Readers
 	Translator *Translator
 	// Channels returns the channels that hear of releases and briefs.
 	Channels func() []string

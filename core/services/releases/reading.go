@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/auth/limit"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
@@ -27,7 +29,7 @@ type ReadingConfig struct {
 	Briefs       *brief.Briefs
 	Users        *auth.Users
 	Syncer       *sync.Syncer
-	Readers      *Readers
+	Readers      *reader.Readers
 	Translator   *Translator
 	Translations *translate.Translations
 	Logger       hclog.Logger
@@ -109,7 +111,7 @@ func (rd *Reading) releaseDetail(ctx context.Context, r repo.Release, p repo.Rep
 
 // ListFeed returns a page of the feed.
 func (rd *Reading) ListFeed(ctx context.Context, choice feed.Choice) (page feed.Page, err error) {
-	q, err := rd.cfg.Readers.FeedQuery(ctx, readerOf(ctx), choice, "types")
+	q, err := rd.cfg.Readers.FeedQuery(ctx, reader.ID(ctx), choice, "types")
 	if err == nil {
 		page, err = rd.cfg.Feed.List(ctx, q)
 	}
@@ -120,7 +122,7 @@ func (rd *Reading) ListFeed(ctx context.Context, choice feed.Choice) (page feed.
 func (rd *Reading) ListFeedAndReads(ctx context.Context, choice feed.Choice) (feed.Page, error) {
 	page, err := rd.ListFeed(ctx, choice)
 	if err == nil {
-		err = rd.cfg.Feed.MarkRead(ctx, readerOf(ctx), page.Items)
+		err = rd.cfg.Feed.MarkRead(ctx, reader.ID(ctx), page.Items)
 	}
 	return page, err
 }
@@ -173,7 +175,7 @@ func (rd *Reading) SetRead(ctx context.Context, id string, read bool) error {
 	if err != nil {
 		return err
 	}
-	return rd.cfg.Feed.SetRead(ctx, readerOf(ctx), n, read)
+	return rd.cfg.Feed.SetRead(ctx, reader.ID(ctx), n, read)
 }
 
 // HasPasskey reports whether the caller has a passkey, which must be shown before a feed for readers is made.

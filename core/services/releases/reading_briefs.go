@@ -5,6 +5,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 )
 
 // previewLength is how many characters of a brief lists show.
@@ -67,7 +68,7 @@ func firstCharacters(s string, n int) string {
 
 // Briefs returns the caller's briefs, the latest first.
 func (rd *Reading) Briefs(ctx context.Context) ([]BriefSummary, error) {
-	found, err := rd.cfg.Briefs.List(ctx, readerOf(ctx))
+	found, err := rd.cfg.Briefs.List(ctx, reader.ID(ctx))
 	out := make([]BriefSummary, len(found))
 	for i, b := range found {
 		out[i] = briefSummaryOf(b)
@@ -77,7 +78,7 @@ func (rd *Reading) Briefs(ctx context.Context) ([]BriefSummary, error) {
 
 // Brief returns a brief of the caller.
 func (rd *Reading) Brief(ctx context.Context, id string) (BriefDetail, error) {
-	b, err := rd.cfg.Briefs.Find(ctx, readerOf(ctx), id)
+	b, err := rd.cfg.Briefs.Find(ctx, reader.ID(ctx), id)
 	if err != nil {
 		return BriefDetail{}, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 )
 
 const (
@@ -49,7 +50,7 @@ type NotificationItem struct {
 
 // Starred returns the repositories that the caller has starred, the latest first.
 func (rd *Reading) Starred(ctx context.Context) ([]StarredRepoItem, error) {
-	found, err := rd.cfg.Repos.ListStarred(ctx, readerOf(ctx), maxStarred)
+	found, err := rd.cfg.Repos.ListStarred(ctx, reader.ID(ctx), maxStarred)
 	out := make([]StarredRepoItem, len(found))
 	for i, r := range found {
 		out[i] = StarredRepoItem{r.ID, r.FullName, api.TextOrNull(r.Description), r.HTMLURL, api.OptionalTime(r.StarredAt), r.Private}
@@ -62,7 +63,7 @@ func (rd *Reading) LatestReleases(ctx context.Context) ([]ReleaseItem, error) {
 	out := []ReleaseItem{}
 	cursor := ""
 	for len(out) < maxReleases {
-		page, err := rd.cfg.Feed.List(ctx, feed.Query{UserID: readerOf(ctx), Types: feed.Types{Releases: true}, Limit: feed.MaxLimit, Cursor: cursor})
+		page, err := rd.cfg.Feed.List(ctx, feed.Query{UserID: reader.ID(ctx), Types: feed.Types{Releases: true}, Limit: feed.MaxLimit, Cursor: cursor})
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +86,7 @@ const releaseSubject = "Release"
 
 // Notifications returns the caller's notifications, the latest first.
 func (rd *Reading) Notifications(ctx context.Context) ([]NotificationItem, error) {
-	found, err := rd.cfg.Reads.ListNotifications(ctx, readerOf(ctx), maxNotifications)
+	found, err := rd.cfg.Reads.ListNotifications(ctx, reader.ID(ctx), maxNotifications)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
@@ -70,7 +71,7 @@ func (rd *Reading) ReadReactions(ctx context.Context, releaseIDs []string) ([]Re
 			ids = append(ids, id)
 		}
 	}
-	user := readerOf(ctx)
+	user := reader.ID(ctx)
 	if has, err := rd.cfg.Syncer.HasAccount(ctx, user); err != nil || !has {
 		return out, err
 	}
@@ -95,7 +96,7 @@ func (rd *Reading) ToggleReaction(ctx context.Context, releaseID, content string
 	if !slices.Contains(repo.ReactionNames, content) {
 		return out, fault.New(fault.BadRequest, "content must be one of %s.", strings.Join(repo.ReactionNames, ", ")).With("field", "content")
 	}
-	user, err := ownerOf(ctx)
+	user, err := reader.OwnerID(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -155,7 +156,7 @@ func (rd *Reading) ReactionsTo(ctx context.Context, releaseID string) (out React
 		return out, err
 	}
 	out.Reactions = known
-	out.CanReact, err = rd.cfg.Syncer.CanReact(ctx, readerOf(ctx), of)
+	out.CanReact, err = rd.cfg.Syncer.CanReact(ctx, reader.ID(ctx), of)
 	return out, err
 }
 

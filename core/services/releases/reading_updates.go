@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 )
 
@@ -89,7 +90,7 @@ func queryHash(choice feed.Choice, include []string, userID string) uint64 {
 
 // FindUpdates compares lists with what a client has seen, by the token of the answer before. include names the lists.
 func (rd *Reading) FindUpdates(ctx context.Context, choice feed.Choice, include, token string) (out UpdatesAnswer, err error) {
-	q, err := rd.cfg.Readers.FeedQuery(ctx, readerOf(ctx), choice, "feed_type")
+	q, err := rd.cfg.Readers.FeedQuery(ctx, reader.ID(ctx), choice, "feed_type")
 	if err != nil {
 		return out, err
 	}
@@ -175,7 +176,7 @@ func (rd *Reading) markTranslations(ctx context.Context, marks []feed.Mark) erro
 			ids = append(ids, id)
 		}
 	}
-	ended, err := rd.cfg.Translations.EndedOf(ctx, DefaultLanguage, ids)
+	ended, err := rd.cfg.Translations.EndedOf(ctx, reader.DefaultLanguage, ids)
 	for _, e := range ended {
 		marks[places[e.ReleaseID]].Extend(e.Kind, string(e.Outcome), strconv.FormatInt(e.UpdatedAt, 36))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 )
 
@@ -37,7 +38,7 @@ var levelNames = []string{"", "patch", "minor", "major"}
 
 // Followed returns the repositories that the caller sees.
 func (fl *Following) Followed(ctx context.Context) ([]FollowedRepo, error) {
-	found, err := fl.cfg.Repos.ListFollowed(ctx, readerOf(ctx), maxFollowed)
+	found, err := fl.cfg.Repos.ListFollowed(ctx, reader.ID(ctx), maxFollowed)
 	out := make([]FollowedRepo, len(found))
 	for i, r := range found {
 		out[i] = FollowedRepo{
@@ -51,7 +52,7 @@ func (fl *Following) Followed(ctx context.Context) ([]FollowedRepo, error) {
 
 // FollowNamed has the caller see a repository of the main code host.
 func (fl *Following) FollowNamed(ctx context.Context, owner, name string) error {
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (fl *Following) followAt(ctx context.Context, userID, host, name string, pr
 
 // findOwn returns the id of the caller, and a repository that the caller sees.
 func (fl *Following) findOwn(ctx context.Context, owner, name string) (userID string, found repo.Repo, err error) {
-	if userID, err = ownerOf(ctx); err != nil {
+	if userID, err = reader.OwnerID(ctx); err != nil {
 		return "", found, err
 	}
 	fullName, err := repo.ParseName(owner + "/" + name)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repolist"
 )
@@ -28,7 +29,7 @@ type ImportResult struct {
 
 // ImportRepos has the caller follow the repositories that a text names. format is "" to find it by the text.
 func (fl *Following) ImportRepos(ctx context.Context, format, content string) (out ImportResult, err error) {
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	if err != nil {
 		return out, err
 	}

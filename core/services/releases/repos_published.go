@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 )
 
@@ -54,7 +55,7 @@ func (fl *Following) publishRepo(ctx context.Context, id int64) error {
 		if r.Private {
 			return fault.New(fault.BadRequest, "%s is private at its code host.", r.FullName).With("field", "name")
 		}
-		return fl.cfg.Repos.Publish(ctx, r.ID, readerOf(ctx), fl.cfg.Now())
+		return fl.cfg.Repos.Publish(ctx, r.ID, reader.ID(ctx), fl.cfg.Now())
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
@@ -72,7 +73,7 @@ type Config struct {
 
 // Service is the service of the release feed. What it may be asked is in its rooms.
 type Service struct {
-	*Readers
+	*reader.Readers
 	*Following
 	*Links
 	*SignIns
@@ -126,7 +127,7 @@ func (s *Service) makeRooms() (err error) {
 	cfg := s.cfg
 	s.repos, s.accounts, s.reads = repo.NewStore(cfg.Store), own.NewStore(cfg.Store, cfg.Keyring), sync.NewState(cfg.Store)
 	items, briefStore := feed.NewStore(cfg.Store, s.repos), brief.NewStore(cfg.Store)
-	s.Readers = NewReaders(ReaderConfig{Store: cfg.Store, Repos: s.repos, Accounts: s.accounts, Briefs: briefStore,
+	s.Readers = reader.New(reader.Config{Store: cfg.Store, Repos: s.repos, Accounts: s.accounts, Briefs: briefStore,
 		Settings: s.readerSettings, Now: cfg.Now})
 	hosts := func() []sync.Host { return s.state.Load().hosts }
 	interval := func() time.Duration { return s.state.Load().settings.Interval }
@@ -173,9 +174,9 @@ func (s *Service) makeRooms() (err error) {
 }
 
 // readerSettings returns what readers get who have chosen nothing.
-func (s *Service) readerSettings() ReaderSettings {
+func (s *Service) readerSettings() reader.Settings {
 	set := s.state.Load().settings
-	return ReaderSettings{Languages: set.Translation.Languages, TimeZone: set.TimeZone, BriefHour: int(set.BriefHour)}
+	return reader.Settings{Languages: set.Translation.Languages, TimeZone: set.TimeZone, BriefHour: int(set.BriefHour)}
 }
 
 // translatorSettings returns what translates.

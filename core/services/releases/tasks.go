@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
@@ -42,7 +44,7 @@ type TaskConfig struct {
 	Briefs       *brief.Briefs
 	Syncer       *sync.Syncer
 	Translations *translate.Translations
-	Readers      *Readers
+	Readers      *reader.Readers
 	Translator   *Translator
 	Announcer    *Announcer
 	// Hosts returns the code hosts in use, Interval how often each account is read.
@@ -369,7 +371,7 @@ func (t *Tasks) BriefWindow(ctx context.Context, userID, date string) (w brief.W
 
 // StartSync begins to read everything that the caller sees: with an account, that as well.
 func (t *Tasks) StartSync(ctx context.Context) error {
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	if err != nil {
 		return err
 	}
@@ -385,7 +387,7 @@ func (t *Tasks) StartSync(ctx context.Context) error {
 
 // WriteBrief writes the caller's latest brief and returns its id.
 func (t *Tasks) WriteBrief(ctx context.Context) (string, error) {
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 	"github.com/patchbay-dev/patchbay/sdk/translator"
@@ -97,7 +98,7 @@ func (tr *Translator) TranslateUnasked(ctx context.Context, r repo.Release, lang
 // summariesFor returns the summaries in a language that there are of releases, by their ids, and asks for the others. It reports whether some are on
 // their way. There are none in a language into which nothing is translated.
 func (tr *Translator) SummariesFor(ctx context.Context, language string, ids []int64) (found map[int64]string, waiting bool, err error) {
-	if set := tr.cfg.Settings(); set.Model == nil || !set.Briefs || len(ids) == 0 || !containsLanguage(tr.cfg.Readers.Languages(), language) {
+	if set := tr.cfg.Settings(); set.Model == nil || !set.Briefs || len(ids) == 0 || !reader.HasLanguage(tr.cfg.Readers.Languages(), language) {
 		return nil, false, nil
 	}
 	works, err := tr.cfg.Translations.OfReleases(ctx, language, ids)

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
@@ -33,7 +35,7 @@ type TranslatorConfig struct {
 	Translations *translate.Translations
 	Repos        *repo.Store
 	Reads        *sync.State
-	Readers      *Readers
+	Readers      *reader.Readers
 	Logger       hclog.Logger
 	Settings     func() TranslatorSettings
 }
@@ -222,7 +224,7 @@ func (tr *Translator) NoTranslation(language string) *TranslatedItem {
 
 // StartTranslation has a release translated into the caller's language, or summarised. What has failed is tried once more.
 func (tr *Translator) StartTranslation(ctx context.Context, id string, summary bool) error {
-	userID, err := ownerOf(ctx)
+	userID, err := reader.OwnerID(ctx)
 	if err != nil {
 		return err
 	}
@@ -253,7 +255,7 @@ type Wanted struct{ UserID, Kind, EntityID string }
 
 // demandOne returns the work for one thing that a user sees, or an error that says that there is no such thing.
 func (tr *Translator) demandOne(ctx context.Context, in Wanted) (translate.Work, error) {
-	asked, err := tr.askFor(ctx, translate.Request{UserID: in.UserID, Kind: in.Kind, EntityID: in.EntityID, Language: DefaultLanguage},
+	asked, err := tr.askFor(ctx, translate.Request{UserID: in.UserID, Kind: in.Kind, EntityID: in.EntityID, Language: reader.DefaultLanguage},
 		translate.Interactive, 0, false)
 	if err != nil {
 		return translate.Work{}, err

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 )
 
 // textOrEmpty returns a text that may be absent.
@@ -26,7 +27,7 @@ type settingsView struct {
 	// HasPasskey says that a passkey is asked for before a feed for readers is made.
 	HasPasskey  bool
 	Accounts    []service.Account
-	Preferences service.Preferences
+	Preferences reader.Preferences
 	// HasAccount says that the caller is a user, HasHosts that a code host is in use, HasChannels that notifications go somewhere.
 	HasAccount, HasHosts, HasChannels bool
 	// SignInName is the name of the code host at which people sign in, "" for none.
@@ -79,7 +80,7 @@ func (p pages) savePreferences(c *gin.Context) {
 	if err != nil {
 		err = fault.New(fault.BadRequest, "The hour is from 0 to 23.").With("field", "brief_hour")
 	} else {
-		err = p.service.SavePreferences(c.Request.Context(), service.Preferences{
+		err = p.service.SavePreferences(c.Request.Context(), reader.Preferences{
 			TimeZone: strings.TrimSpace(c.PostForm("time_zone")), BriefHour: hour, BriefDaily: c.PostForm("brief_daily") != "",
 			IncludeOwn:     c.PostForm("include_own") != "",
 			NotifyReleases: c.PostForm("notify_releases") != "", NotifyBrief: c.PostForm("notify_brief") != "",

@@ -1,4 +1,5 @@
-package releases
+// Package reader tells what those who read the service have chosen, and what they may see.
+package reader
 
 import (
 	"context"
@@ -14,15 +15,15 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// ReaderSettings are what readers get who have chosen nothing, and the languages that they may choose.
-type ReaderSettings struct {
+// Settings are what readers get who have chosen nothing, and the languages that they may choose.
+type Settings struct {
 	Languages []string
 	TimeZone  string
 	BriefHour int
 }
 
-// ReaderConfig is what Readers need.
-type ReaderConfig struct {
+// Config is what Readers need.
+type Config struct {
 	Store    *store.Store
 	Repos    *repo.Store
 	Accounts *own.Store
@@ -30,19 +31,19 @@ type ReaderConfig struct {
 	Briefs interface {
 		Names(ctx context.Context, userID string, releaseID int64) (bool, error)
 	}
-	Settings func() ReaderSettings
+	Settings func() Settings
 	Now      func() time.Time
 }
 
 // Readers tells what those who read the service have chosen, and what they may see.
-type Readers struct{ cfg ReaderConfig }
+type Readers struct{ cfg Config }
 
-// NewReaders returns the readers of the service.
-func NewReaders(cfg ReaderConfig) *Readers { return &Readers{cfg} }
+// New returns the readers of the service.
+func New(cfg Config) *Readers { return &Readers{cfg} }
 
 // checkVisible returns an error for a release that the caller does not see: neither its repository, nor a brief that names it.
 func (rs *Readers) CheckVisible(ctx context.Context, r repo.Release, p repo.Repo) error {
-	return rs.CheckVisibleTo(ctx, readerOf(ctx), r, p)
+	return rs.CheckVisibleTo(ctx, ID(ctx), r, p)
 }
 
 // checkVisibleTo is checkVisible for a user.
@@ -57,11 +58,11 @@ func (rs *Readers) CheckVisibleTo(ctx context.Context, user string, r repo.Relea
 	return err
 }
 
-// readerOf returns the id of who reads: a user's, or that of the built-in developer, who sees what everybody sees.
-func readerOf(ctx context.Context) string { return auth.From(ctx).User.ID }
+// ID returns the id of who reads: a user's, or that of the built-in developer, who sees what everybody sees.
+func ID(ctx context.Context) string { return auth.From(ctx).User.ID }
 
-// ownerOf returns the id of the user who makes a request, or an error for who is none and can own nothing.
-func ownerOf(ctx context.Context) (string, error) {
+// OwnerID returns the id of the user who makes a request, or an error for who is none and can own nothing.
+func OwnerID(ctx context.Context) (string, error) {
 	p := auth.From(ctx)
 	if !p.HasAccount() {
 		return "", fault.New(fault.Forbidden, "This needs an account: create the first user, and sign in.")
@@ -82,7 +83,7 @@ func (rs *Readers) DefaultPreferences() own.Preferences {
 
 // languageOf returns the language in which the caller reads translations on the pages.
 func (rs *Readers) Language(ctx context.Context) (string, error) {
-	prefs, err := rs.PreferencesFor(ctx, readerOf(ctx))
+	prefs, err := rs.PreferencesFor(ctx, ID(ctx))
 	return rs.LanguageFor(prefs), err
 }
 
@@ -98,7 +99,7 @@ func (rs *Readers) LanguageFor(prefs own.Preferences) string {
 // ReadingLanguages returns the languages in which a user may read: those of translations, and English, in which briefs are written without a translator.
 func (rs *Readers) ReadingLanguages() []string {
 	languages := rs.Languages()
-	if containsLanguage(languages, "en") {
+	if HasLanguage(languages, "en") {
 		return languages
 	}
 	return append(slices.Clip(languages), "en")
@@ -143,7 +144,7 @@ type Preferences struct {
 
 // PreferencesOf returns what the caller has chosen.
 func (rs *Readers) Preferences(ctx context.Context) (Preferences, error) {
-	p, err := rs.PreferencesFor(ctx, readerOf(ctx))
+	p, err := rs.PreferencesFor(ctx, ID(ctx))
 	return Preferences{
 		p.TimeZone, p.BriefHour, p.BriefDaily, p.IncludeOwn, p.NotifyReleases, p.NotifyBrief, p.Language, p.AutoTranslate,
 	}, err
@@ -154,7 +155,7 @@ func (rs *Readers) SavePreferences(ctx context.Context, p Preferences) error {
 	if p.BriefHour < 0 || p.BriefHour > 23 {
 		return fault.New(fault.BadRequest, "The hour is from 0 to 23.").With("field", "brief_hour")
 	}
-	userID, err := ownerOf(ctx)
+	userID, err := OwnerID(ctx)
 	if err != nil {
 		return err
 	}
@@ -184,13 +185,13 @@ const DefaultLanguage = "zh-CN"
 // Languages returns the languages that may be asked for, at least one; the first is that of readers who have chosen none.
 func (rs *Readers) Languages() []string {
 	languages := rs.cfg.Settings().Languages
-	if containsLanguage(languages, DefaultLanguage) {
+	if HasLanguage(languages, DefaultLanguage) {
 		return languages
 	}
 	return append(slices.Clip(languages), DefaultLanguage)
 }
 
-// containsLanguage reports whether one of the languages is the given one, in any case of its letters.
-func containsLanguage(languages []string, language string) bool {
+// HasLanguage reports whether one of the languages is the given one, in any case of its letters.
+func HasLanguage(languages []string, language string) bool {
 	return slices.ContainsFunc(languages, func(l string) bool { return strings.EqualFold(l, language) })
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
+	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 )
 
@@ -109,7 +110,7 @@ func readIDs(c *gin.Context, kind string, most int) ([]string, error) {
 	var out []string
 	for _, id := range ids {
 		if kind != kindNotification {
-			if _, err := parseReleaseID(id); err != nil {
+			if _, err := repo.ParseReleaseID(id); err != nil {
 				return nil, badTranslation(field, "%s must be ids of releases: whole numbers as text.", field)
 			}
 		}
@@ -235,7 +236,7 @@ func readEntityID(c *gin.Context, kind string) (string, error) {
 		return "", badTranslation(field, "The body must be a JSON object with the text %s.", field)
 	}
 	if kind != kindNotification {
-		_, err = parseReleaseID(id)
+		_, err = repo.ParseReleaseID(id)
 	}
 	return id, err
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/auth/limit"
-	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
@@ -75,15 +74,6 @@ type ReleaseDetail struct {
 	Smart           api.Optional[TranslatedItem] `json:"smart"`
 }
 
-// parseReleaseID reads the id of a release.
-func parseReleaseID(text string) (int64, error) {
-	id, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || id < 1 {
-		return 0, fault.New(fault.BadRequest, "release_id must be a whole number as text.").With("field", "release_id")
-	}
-	return id, nil
-}
-
 // releaseDetail returns a release with its translation into a language.
 func (rd *Reading) releaseDetail(ctx context.Context, r repo.Release, p repo.Repo, language string) (out ReleaseDetail, err error) {
 	previous, err := rd.cfg.Repos.PreviousTag(ctx, r)
@@ -138,7 +128,7 @@ func (rd *Reading) Release(ctx context.Context, repoName, tag, language string) 
 
 // ReleaseByID returns a release by its id, with its translation into a language, "" for that of the caller.
 func (rd *Reading) ReleaseByID(ctx context.Context, id, language string) (ReleaseDetail, error) {
-	n, err := parseReleaseID(id)
+	n, err := repo.ParseReleaseID(id)
 	if err != nil {
 		return ReleaseDetail{}, err
 	}
@@ -164,7 +154,7 @@ func (rd *Reading) showRelease(ctx context.Context, r repo.Release, p repo.Repo,
 
 // SetRead notes whether the caller has read a release.
 func (rd *Reading) SetRead(ctx context.Context, id string, read bool) error {
-	n, err := parseReleaseID(id)
+	n, err := repo.ParseReleaseID(id)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (rd *Reading) ReadReactions(ctx context.Context, releaseIDs []string) ([]Re
 	out := []ReactionItem{}
 	ids := make([]int64, 0, len(releaseIDs))
 	for i, text := range releaseIDs {
-		id, err := parseReleaseID(strings.TrimSpace(text))
+		id, err := repo.ParseReleaseID(strings.TrimSpace(text))
 		if err != nil {
 			return nil, fault.As(err).With("field", "release_ids["+strconv.Itoa(i)+"]")
 		}
@@ -100,7 +100,7 @@ func (rd *Reading) ToggleReaction(ctx context.Context, releaseID, content string
 	if err != nil {
 		return out, err
 	}
-	id, err := parseReleaseID(releaseID)
+	id, err := repo.ParseReleaseID(releaseID)
 	if err == nil {
 		err = rd.cfg.Syncer.CheckReactor(ctx, user)
 	}
@@ -147,7 +147,7 @@ type ReactionBar struct {
 // ReactionsTo returns the reactions to a release as they were last read.
 func (rd *Reading) ReactionsTo(ctx context.Context, releaseID string) (out ReactionBar, err error) {
 	out.ReleaseID = releaseID
-	id, err := parseReleaseID(releaseID)
+	id, err := repo.ParseReleaseID(releaseID)
 	if err != nil {
 		return out, err
 	}

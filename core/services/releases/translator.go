@@ -90,7 +90,7 @@ func (tr *Translator) sourceOf(ctx context.Context, userID, kind, entityID, lang
 		}
 		return &translate.Source{Task: translator.Translate, Language: language, Title: n.SubjectTitle}, nil, nil
 	}
-	id, err := parseReleaseID(entityID)
+	id, err := repo.ParseReleaseID(entityID)
 	if err != nil {
 		return nil, nil, err
 	}

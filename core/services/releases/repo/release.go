@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
@@ -107,4 +108,13 @@ func cutText(s string, n int) string {
 		return texts.OneLine(s, n)
 	}
 	return s
+}
+
+// ParseReleaseID reads the id of a release.
+func ParseReleaseID(text string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 1 {
+		return 0, fault.New(fault.BadRequest, "release_id must be a whole number as text.").With("field", "release_id")
+	}
+	return id, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
 // APIConfig is what the API needs.
@@ -20,7 +21,7 @@ type APIConfig struct {
 	Following    *Following
 	Links        *Links
 	Feeds        *Feeds
-	Translator   *Translator
+	Translator   *translation.Translator
 	Translations *translate.Translations
 	Tasks        *Tasks
 	// Sets returns what declares the endpoints for the caller's own keys.

@@ -12,27 +12,28 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
 // FeedItem is an item of the feed. All members are always there but actor.
 type FeedItem struct {
-	Kind          string                         `json:"kind" enum:"release,repo_star_received,follower_received,announcement,release_update,repo_forked"`
-	TS            api.Time                       `json:"ts" doc:"By which the feed is sorted."`
-	ID            string                         `json:"id"`
-	RepoFullName  *string                        `json:"repo_full_name" example:"golang/go"`
-	RepoVisual    api.Optional[RepoVisual]       `json:"repo_visual"`
-	Title         *string                        `json:"title"`
-	Body          *string                        `json:"body" doc:"Markdown, at most 3000 characters."`
-	BodyTruncated bool                           `json:"body_truncated"`
-	Subtitle      *string                        `json:"subtitle"`
-	Reason        *string                        `json:"reason"`
-	SubjectType   *string                        `json:"subject_type" enum:"discussion,release,repository"`
-	HTMLURL       *string                        `json:"html_url"`
-	Unread        *int                           `json:"unread" doc:"Always null: notifications are not in the feed."`
-	Actor         *FeedActor                     `json:"actor,omitempty"`
-	Translated    api.Optional[TranslatedItem]   `json:"translated"`
-	Smart         api.Optional[TranslatedItem]   `json:"smart"`
-	Reactions     api.Optional[ReleaseReactions] `json:"reactions"`
+	Kind          string                                   `json:"kind" enum:"release,repo_star_received,follower_received,announcement,release_update,repo_forked"`
+	TS            api.Time                                 `json:"ts" doc:"By which the feed is sorted."`
+	ID            string                                   `json:"id"`
+	RepoFullName  *string                                  `json:"repo_full_name" example:"golang/go"`
+	RepoVisual    api.Optional[RepoVisual]                 `json:"repo_visual"`
+	Title         *string                                  `json:"title"`
+	Body          *string                                  `json:"body" doc:"Markdown, at most 3000 characters."`
+	BodyTruncated bool                                     `json:"body_truncated"`
+	Subtitle      *string                                  `json:"subtitle"`
+	Reason        *string                                  `json:"reason"`
+	SubjectType   *string                                  `json:"subject_type" enum:"discussion,release,repository"`
+	HTMLURL       *string                                  `json:"html_url"`
+	Unread        *int                                     `json:"unread" doc:"Always null: notifications are not in the feed."`
+	Actor         *FeedActor                               `json:"actor,omitempty"`
+	Translated    api.Optional[translation.TranslatedItem] `json:"translated"`
+	Smart         api.Optional[translation.TranslatedItem] `json:"smart"`
+	Reactions     api.Optional[ReleaseReactions]           `json:"reactions"`
 }
 
 // FeedActor is who caused an event.
@@ -95,9 +96,9 @@ func (h *readHandlers) serveFeed(c *gin.Context) {
 	if err == nil {
 		page, err = h.reading.ListFeed(c.Request.Context(), choice)
 	}
-	var translated map[int64]Translated
+	var translated map[int64]translation.Translated
 	if err == nil {
-		translated, err = h.translator.Find(c.Request.Context(), reader.DefaultLanguage, releaseIDs(page.Items), false)
+		translated, err = h.translator.Find(c.Request.Context(), reader.DefaultLanguage, translation.ReleaseIDs(page.Items), false)
 	}
 	if err != nil {
 		httpd.WriteError(c, err)

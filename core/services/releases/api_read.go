@@ -12,12 +12,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
 // readHandlers answers what users read.
 type readHandlers struct {
 	reading    *Reading
-	translator *Translator
+	translator *translation.Translator
 }
 
 type (

@@ -14,13 +14,14 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
 // taskHandlers runs tasks.
 type taskHandlers struct {
 	reading    *Reading
 	tasks      *Tasks
-	translator *Translator
+	translator *translation.Translator
 	translate  *translateHandlers
 }
 
@@ -116,7 +117,7 @@ func (h *taskHandlers) serveTask(c *gin.Context, task string) {
 		in.EntityID, err = readEntityID(c, kind)
 	}
 	if err == nil && kind != "" && mode == "sync" {
-		h.translate.serveTranslation(c, Wanted{userID, kind, in.EntityID})
+		h.translate.serveTranslation(c, translation.Wanted{userID, kind, in.EntityID})
 		return
 	}
 	var job queue.Job

@@ -16,12 +16,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
 // translateHandlers answers with translations.
 type translateHandlers struct {
 	readers      *reader.Readers
-	translator   *Translator
+	translator   *translation.Translator
 	translations *translate.Translations
 }
 
@@ -162,7 +163,7 @@ func (h *translateHandlers) checkInput(in *TranslationInput, prefix string) erro
 		}
 	}
 	switch {
-	case !slices.Contains([]string{kindSummary, kindSmart, kindDetail, kindNotification}, in.Kind):
+	case !slices.Contains([]string{translation.KindSummary, translation.KindSmart, translation.KindDetail, translation.KindNotification}, in.Kind):
 		return badTranslation(prefix+"kind", "%skind must be release_summary, release_smart, release_detail or notification.", prefix)
 	case !reader.HasLanguage(h.readers.Languages(), in.TargetLang):
 		return badTranslation(prefix+"target_lang", "%starget_lang must be one of %s.", prefix, strings.Join(h.readers.Languages(), ", "))
@@ -205,12 +206,12 @@ func (h *translateHandlers) askInputs(ctx context.Context, userID string, inputs
 		in := &inputs[i]
 		r := translate.Request{UserID: userID, ProducerRef: in.ProducerRef, Kind: in.Kind, Variant: in.Variant, EntityID: in.EntityID, Language: in.TargetLang}
 		r.SetSlots(in.TargetSlots)
-		linger := min(in.wait()/4, maxLinger)
+		linger := min(in.wait()/4, translation.MaxLinger)
 		if priority == translate.Interactive {
-			linger = min(linger, shortLinger)
+			linger = min(linger, translation.ShortLinger)
 		}
 		var err error
-		if asked[i], err = h.translator.askFor(ctx, r, priority, linger, retry); err != nil {
+		if asked[i], err = h.translator.AskFor(ctx, r, priority, linger, retry); err != nil {
 			return nil, err
 		}
 	}
@@ -249,7 +250,7 @@ func resultOf(r *translate.Request, w translate.Work) TranslationResult {
 		}
 	}
 	if w.ErrorCode != "" {
-		summary := errorSummary(w.ErrorCode, r.Language)
+		summary := translation.ErrorSummary(w.ErrorCode, r.Language)
 		out.ErrorCode, out.ErrorSummary, out.ErrorDetail = &w.ErrorCode, &summary, api.TextOrNull(w.ErrorDetail)
 		if w.Outcome == translate.Failure {
 			out.Error = &summary

@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
 // TranslationItem is the translation of one of several things.
@@ -72,7 +73,7 @@ func (h *translateHandlers) declareLegacyTranslation(a *api.API, serveTask func(
 	}
 	mode := returnModeParam()
 	one := func(id, path, task, summary string, body *huma.Schema) {
-		answer := api.JSON(&huma.Schema{AnyOf: []*huma.Schema{api.Schema[Translation](a), api.Schema[TaskAccepted](a)}})
+		answer := api.JSON(&huma.Schema{AnyOf: []*huma.Schema{api.Schema[translation.Translation](a), api.Schema[TaskAccepted](a)}})
 		answer[sseType] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 		document(id, path, summary, "", body, answer, func(c *gin.Context) { serveTask(c, task) }, mode)
 	}
@@ -84,12 +85,12 @@ func (h *translateHandlers) declareLegacyTranslation(a *api.API, serveTask func(
 		document(id, path, summary, "What is not there in time is processing; ask for it again.", body, list, func(c *gin.Context) { h.serveTranslations(c, kind, most, false) })
 	}
 	releases := api.Schema[translateReleasesBody](a)
-	some("translate-releases", "/api/translate/releases/batch", kindSummary, "Translate up to 60 releases as lists show them", maxTranslations, releases)
-	some("translate-release-details", "/api/translate/release/detail/batch", kindDetail, "Translate the whole texts of up to 20 releases", maxDetails, releases)
-	some("translate-notifications", "/api/translate/notifications/batch", kindNotification, "Translate up to 60 notifications", maxTranslations, api.Schema[translateThreadsBody](a))
+	some("translate-releases", "/api/translate/releases/batch", translation.KindSummary, "Translate up to 60 releases as lists show them", maxTranslations, releases)
+	some("translate-release-details", "/api/translate/release/detail/batch", translation.KindDetail, "Translate the whole texts of up to 20 releases", maxDetails, releases)
+	some("translate-notifications", "/api/translate/notifications/batch", translation.KindNotification, "Translate up to 60 notifications", maxTranslations, api.Schema[translateThreadsBody](a))
 	document("translate-releases-stream", "/api/translate/releases/batch/stream", "Translate up to 60 releases, each line as soon as it is there",
 		"Lines of JSON: item for each release, and last done or error. After a cut, ask again: what is translated comes at once.", releases,
-		map[string]*huma.MediaType{ndjsonType: {Schema: api.Schema[BatchEvent](a)}}, func(c *gin.Context) { h.serveTranslations(c, kindSummary, maxTranslations, true) })
+		map[string]*huma.MediaType{ndjsonType: {Schema: api.Schema[BatchEvent](a)}}, func(c *gin.Context) { h.serveTranslations(c, translation.KindSummary, maxTranslations, true) })
 }
 
 // readIDs reads the ids of a body.
@@ -99,7 +100,7 @@ func readIDs(c *gin.Context, kind string, most int) ([]string, error) {
 		return nil, err
 	}
 	field := "release_ids"
-	if kind == kindNotification {
+	if kind == translation.KindNotification {
 		field = "thread_ids"
 	}
 	var body map[string]json.RawMessage
@@ -109,7 +110,7 @@ func readIDs(c *gin.Context, kind string, most int) ([]string, error) {
 	}
 	var out []string
 	for _, id := range ids {
-		if kind != kindNotification {
+		if kind != translation.KindNotification {
 			if _, err := repo.ParseReleaseID(id); err != nil {
 				return nil, badTranslation(field, "%s must be ids of releases: whole numbers as text.", field)
 			}
@@ -132,7 +133,7 @@ func (h *translateHandlers) serveTranslations(c *gin.Context, kind string, most 
 	asked := make([]translate.Asked, len(ids))
 	for i, id := range ids {
 		if err == nil {
-			asked[i], err = h.translator.askFor(ctx, translate.Request{UserID: userID, Kind: kind, EntityID: id, Language: reader.DefaultLanguage}, translate.Interactive, shortLinger, false)
+			asked[i], err = h.translator.AskFor(ctx, translate.Request{UserID: userID, Kind: kind, EntityID: id, Language: reader.DefaultLanguage}, translate.Interactive, translation.ShortLinger, false)
 		}
 	}
 	var works []translate.Work
@@ -167,7 +168,7 @@ func translationItem(id string, w translate.Work) TranslationItem {
 	}
 	out.Title, out.Summary = api.TextOrNull(w.OutTitle), api.TextOrNull(w.OutBody)
 	if w.ErrorCode != "" {
-		summary := errorSummary(w.ErrorCode, reader.DefaultLanguage)
+		summary := translation.ErrorSummary(w.ErrorCode, reader.DefaultLanguage)
 		out.Error = &summary
 	}
 	return out
@@ -227,7 +228,7 @@ func readEntityID(c *gin.Context, kind string) (string, error) {
 		return "", err
 	}
 	field := "release_id"
-	if kind == kindNotification {
+	if kind == translation.KindNotification {
 		field = "thread_id"
 	}
 	var body map[string]json.RawMessage
@@ -235,23 +236,23 @@ func readEntityID(c *gin.Context, kind string) (string, error) {
 	if json.Unmarshal(raw, &body) != nil || json.Unmarshal(body[field], &id) != nil || id == "" || len(id) > 200 {
 		return "", badTranslation(field, "The body must be a JSON object with the text %s.", field)
 	}
-	if kind != kindNotification {
+	if kind != translation.KindNotification {
 		_, err = repo.ParseReleaseID(id)
 	}
 	return id, err
 }
 
 // serveTranslation answers with the translation of one thing.
-func (h *translateHandlers) serveTranslation(c *gin.Context, in Wanted) {
+func (h *translateHandlers) serveTranslation(c *gin.Context, in translation.Wanted) {
 	ctx := c.Request.Context()
-	w, err := h.translator.demandOne(ctx, in)
+	w, err := h.translator.DemandOne(ctx, in)
 	var works []translate.Work
 	if err == nil {
 		works, err = h.translator.Wait(ctx, []translate.Work{w}, legacyWait, nil)
 	}
-	var out Translation
+	var out translation.Translation
 	if err == nil {
-		out, err = translationOf(works[0])
+		out, err = translation.TranslationOf(works[0])
 	}
 	if err != nil {
 		httpd.WriteError(c, err)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
 // feedBuffers are used again for pages of the feed.
@@ -19,7 +20,7 @@ const (
 )
 
 // appendFeedPage appends a FeedPage as JSON. none stands for a translation that there is not.
-func appendFeedPage(b []byte, page feed.Page, translated map[int64]Translated, none *TranslatedItem) []byte {
+func appendFeedPage(b []byte, page feed.Page, translated map[int64]translation.Translated, none *translation.TranslatedItem) []byte {
 	absent := appendTranslated(nil, none)
 	b = append(b, `{"items":[`...)
 	for i := range page.Items {
@@ -34,7 +35,7 @@ func appendFeedPage(b []byte, page feed.Page, translated map[int64]Translated, n
 }
 
 // appendFeedItem appends a FeedItem as JSON. absent is the JSON of a translation that there is not.
-func appendFeedItem(b []byte, i *feed.Item, t Translated, absent []byte) []byte {
+func appendFeedItem(b []byte, i *feed.Item, t translation.Translated, absent []byte) []byte {
 	b = append(b, `{"kind":"`...)
 	b = append(b, i.Kind...)
 	b = append(b, `","ts":"`...)
@@ -87,7 +88,7 @@ func appendFeedItem(b []byte, i *feed.Item, t Translated, absent []byte) []byte 
 }
 
 // appendTranslatedOr appends a TranslatedItem, or absent for nil.
-func appendTranslatedOr(b []byte, t *TranslatedItem, absent []byte) []byte {
+func appendTranslatedOr(b []byte, t *translation.TranslatedItem, absent []byte) []byte {
 	if t == nil {
 		return append(b, absent...)
 	}
@@ -95,7 +96,7 @@ func appendTranslatedOr(b []byte, t *TranslatedItem, absent []byte) []byte {
 }
 
 // appendTranslated appends a TranslatedItem.
-func appendTranslated(b []byte, t *TranslatedItem) []byte {
+func appendTranslated(b []byte, t *translation.TranslatedItem) []byte {
 	b = append(b, `{"lang":`...)
 	b = appendText(b, t.Lang)
 	b = append(b, `,"status":"`...)

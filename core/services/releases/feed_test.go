@@ -12,6 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
 
@@ -120,7 +121,7 @@ func TestFeedItemShape(t *testing.T) {
 	}
 	var item struct {
 		Reactions  releases.ReleaseReactions
-		Translated releases.TranslatedItem
+		Translated translation.TranslatedItem
 		RepoVisual releases.RepoVisual `json:"repo_visual"`
 	}
 	must(t, json.Unmarshal(items.Items[0], &item))

@@ -17,6 +17,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
@@ -29,7 +30,7 @@ type NoticeConfig struct {
 	Repos      *repo.Store
 	Users      *auth.Users
 	Readers    *reader.Readers
-	Translator *Translator
+	Translator *translation.Translator
 	// Channels returns the channels that hear of releases and briefs.
 	Channels func() []string
 	// PublicBase returns the address of the service as browsers see it; its path alone if that is not known.

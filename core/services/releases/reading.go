@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -29,7 +30,7 @@ type ReadingConfig struct {
 	Users        *auth.Users
 	Syncer       *sync.Syncer
 	Readers      *reader.Readers
-	Translator   *Translator
+	Translator   *translation.Translator
 	Translations *translate.Translations
 	Logger       hclog.Logger
 	// PublicPages reports whether the settings allow public pages.
@@ -59,19 +60,19 @@ type RepoVisual struct {
 
 // ReleaseDetail is a release with all that is known of it.
 type ReleaseDetail struct {
-	ReleaseID       string                       `json:"release_id"`
-	RepoFullName    *string                      `json:"repo_full_name"`
-	RepoVisual      api.Optional[RepoVisual]     `json:"repo_visual"`
-	TagName         string                       `json:"tag_name"`
-	PreviousTagName *string                      `json:"previous_tag_name" doc:"The tag of the release before this one in the same repository."`
-	Name            *string                      `json:"name"`
-	Body            *string                      `json:"body" doc:"Markdown, whole."`
-	HTMLURL         string                       `json:"html_url"`
-	PublishedAt     *api.Time                    `json:"published_at" nullable:"true"`
-	IsPrerelease    bool                         `json:"is_prerelease"`
-	IsDraft         bool                         `json:"is_draft"`
-	Translated      api.Optional[TranslatedItem] `json:"translated"`
-	Smart           api.Optional[TranslatedItem] `json:"smart"`
+	ReleaseID       string                                   `json:"release_id"`
+	RepoFullName    *string                                  `json:"repo_full_name"`
+	RepoVisual      api.Optional[RepoVisual]                 `json:"repo_visual"`
+	TagName         string                                   `json:"tag_name"`
+	PreviousTagName *string                                  `json:"previous_tag_name" doc:"The tag of the release before this one in the same repository."`
+	Name            *string                                  `json:"name"`
+	Body            *string                                  `json:"body" doc:"Markdown, whole."`
+	HTMLURL         string                                   `json:"html_url"`
+	PublishedAt     *api.Time                                `json:"published_at" nullable:"true"`
+	IsPrerelease    bool                                     `json:"is_prerelease"`
+	IsDraft         bool                                     `json:"is_draft"`
+	Translated      api.Optional[translation.TranslatedItem] `json:"translated"`
+	Smart           api.Optional[translation.TranslatedItem] `json:"smart"`
 }
 
 // releaseDetail returns a release with its translation into a language.
@@ -94,7 +95,7 @@ func (rd *Reading) releaseDetail(ctx context.Context, r repo.Release, p repo.Rep
 	if err != nil {
 		return out, err
 	}
-	translated := found[r.ID].orElse(rd.cfg.Translator.NoTranslation(language))
+	translated := found[r.ID].OrElse(rd.cfg.Translator.NoTranslation(language))
 	out.Translated.Of, out.Smart.Of = translated.Text, translated.Smart
 	return out, nil
 }

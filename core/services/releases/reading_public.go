@@ -7,6 +7,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -138,8 +139,8 @@ func (rd *Reading) publicItems(ctx context.Context, found []repo.Release, conten
 }
 
 // publicText returns a translation that is there, nil for one that is not.
-func publicText(t *TranslatedItem) *PublicText {
-	if t == nil || t.Status != statusReady {
+func publicText(t *translation.TranslatedItem) *PublicText {
+	if t == nil || t.Status != translation.StatusReady {
 		return nil
 	}
 	return &PublicText{Lang: &t.Lang, Title: t.Title, Body: t.Summary}

@@ -22,6 +22,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/translator"
@@ -77,7 +78,7 @@ type Service struct {
 	*Following
 	*Links
 	*SignIns
-	*Translator
+	*translation.Translator
 	*Reading
 	*Feeds
 	*Tasks
@@ -139,7 +140,7 @@ func (s *Service) makeRooms() (err error) {
 		},
 	})
 	s.translations = s.newTranslations(newMetrics(cfg.Metrics, s.countRepos))
-	s.Translator = NewTranslator(TranslatorConfig{Translations: s.translations, Repos: s.repos, Reads: s.reads, Readers: s.Readers,
+	s.Translator = translation.New(translation.Config{Translations: s.translations, Repos: s.repos, Reads: s.reads, Readers: s.Readers,
 		Logger: cfg.Logger, Settings: s.translatorSettings})
 	briefs := brief.New(briefStore, items, s.BriefLanguage, s.SummariesFor, cfg.Now)
 	publicPages := func() bool { return s.state.Load().settings.PublicPages }
@@ -180,10 +181,10 @@ func (s *Service) readerSettings() reader.Settings {
 }
 
 // translatorSettings returns what translates.
-func (s *Service) translatorSettings() TranslatorSettings {
+func (s *Service) translatorSettings() translation.Settings {
 	st := s.state.Load()
 	set := st.settings.Translation
-	return TranslatorSettings{Model: st.translator, Briefs: set.Briefs, DailyTokens: set.DailyTokens, DailyCost: set.DailyCost}
+	return translation.Settings{Model: st.translator, Briefs: set.Briefs, DailyTokens: set.DailyTokens, DailyCost: set.DailyCost}
 }
 
 // Prepare checks other settings and returns what puts them into use.

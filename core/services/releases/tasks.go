@@ -19,6 +19,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -45,7 +46,7 @@ type TaskConfig struct {
 	Syncer       *sync.Syncer
 	Translations *translate.Translations
 	Readers      *reader.Readers
-	Translator   *Translator
+	Translator   *translation.Translator
 	Announcer    *Announcer
 	// Hosts returns the code hosts in use, Interval how often each account is read.
 	Hosts    func() []sync.Host
@@ -244,7 +245,7 @@ func (t *Tasks) Run(task string) func(context.Context, *queue.Job, queue.Progres
 			return nil, err
 		}
 		if kind := translatedKind(task); kind != "" {
-			return t.cfg.Translator.translateInTask(ctx, job, Wanted{in.UserID, kind, in.EntityID})
+			return t.cfg.Translator.TranslateInTask(ctx, job, translation.Wanted{in.UserID, kind, in.EntityID})
 		}
 		switch task {
 		case taskStarred:
@@ -403,11 +404,11 @@ func (t *Tasks) WriteBrief(ctx context.Context) (string, error) {
 func translatedKind(task string) string {
 	switch task {
 	case taskTranslateRelease:
-		return kindSummary
+		return translation.KindSummary
 	case taskTranslateDetail:
-		return kindDetail
+		return translation.KindDetail
 	case taskTranslateNotification:
-		return kindNotification
+		return translation.KindNotification
 	}
 	return ""
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
@@ -138,11 +139,11 @@ type feedView struct {
 	SearchError *fault.Error
 	Zone        *time.Location
 	// Translated are the translations that there are, by the ids of releases.
-	Translated map[int64]service.Translated
+	Translated map[int64]translation.Translated
 }
 
 // translationOf returns a release in another language, nil if it is not translated.
-func (w feedView) translationOf(i feed.Item) *service.TranslatedItem {
+func (w feedView) translationOf(i feed.Item) *translation.TranslatedItem {
 	t := w.Translated[i.Seq].Text
 	if i.Kind != feed.Release || t == nil || t.Status != "ready" {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
 // modelsPath is that of the page of language models, for administrators.
@@ -37,7 +37,7 @@ func callTable(v *ui.View) ui.Table {
 }
 
 // olderCalls is the address of the calls before those of a page, "" if there are none.
-func (p pages) olderCalls(use service.ModelUse) string {
+func (p pages) olderCalls(use translation.ModelUse) string {
 	if use.Next == "" {
 		return ""
 	}

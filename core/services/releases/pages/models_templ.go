@@ -5,16 +5,17 @@ package pages
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
 	"strconv"
 	"time"
 
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/releases"
+
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -170,7 +171,7 @@ func adminTabs(v *ui.View, p pages, path string) templ.Component {
 }
 
 // modelsPage shows administrators what language models have done, and what that has cost. Figures are on the first page.
-func modelsPage(v *ui.View, p pages, use service.ModelUse, first bool) templ.Component {
+func modelsPage(v *ui.View, p pages, use translation.ModelUse, first bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -307,7 +308,7 @@ func modelsPage(v *ui.View, p pages, use service.ModelUse, first bool) templ.Com
 	})
 }
 
-func modelFigures(v *ui.View, use service.ModelUse) templ.Component {
+func modelFigures(v *ui.View, use translation.ModelUse) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -357,7 +358,7 @@ func modelFigures(v *ui.View, use service.ModelUse) templ.Component {
 }
 
 // modelList are the models in the order in which they are tried.
-func modelList(v *ui.View, use service.ModelUse) templ.Component {
+func modelList(v *ui.View, use translation.ModelUse) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -464,7 +465,7 @@ func modelList(v *ui.View, use service.ModelUse) templ.Component {
 	})
 }
 
-func callList(v *ui.View, p pages, use service.ModelUse) templ.Component {
+func callList(v *ui.View, p pages, use translation.ModelUse) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
 // translationsPath is followed by the id of a release and a lane.
@@ -38,24 +39,24 @@ func laneOf(word string, r service.ReleaseDetail) string {
 }
 
 // textOf returns what there is of a release in a lane.
-func textOf(r service.ReleaseDetail, lane string) service.TranslatedItem {
+func textOf(r service.ReleaseDetail, lane string) translation.TranslatedItem {
 	item := r.Translated.Of
 	if lane == laneSummary {
 		item = r.Smart.Of
 	}
 	if item == nil {
-		return service.TranslatedItem{Status: "disabled"}
+		return translation.TranslatedItem{Status: "disabled"}
 	}
 	return *item
 }
 
 // isUnderWay reports whether a translation is on its way.
-func isUnderWay(t service.TranslatedItem) bool {
+func isUnderWay(t translation.TranslatedItem) bool {
 	return t.Status == "missing" && t.AutoTranslate != nil && !*t.AutoTranslate
 }
 
 // mayAsk reports whether the page has a button that asks for a translation.
-func mayAsk(t service.TranslatedItem) bool {
+func mayAsk(t translation.TranslatedItem) bool {
 	return !isUnderWay(t) && (t.Status == "missing" || t.Status == "error" || t.Status == "disabled" && t.ErrorCode != nil)
 }
 

@@ -5,12 +5,14 @@ package pages
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+
 	"github.com/patchbay-dev/patchbay/core/console/ui"
+
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
 // lanes lead to the text of a release, its translation and its summary.
@@ -188,7 +190,7 @@ func ownText(v *ui.View, p pages, r service.ReleaseDetail) templ.Component {
 	})
 }
 
-func translatedText(v *ui.View, p pages, r service.ReleaseDetail, lane string, t service.TranslatedItem) templ.Component {
+func translatedText(v *ui.View, p pages, r service.ReleaseDetail, lane string, t translation.TranslatedItem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -1,4 +1,4 @@
-package releases
+package translation
 
 import (
 	"cmp"
@@ -20,8 +20,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/translator"
 )
 
-// TranslatorSettings are what translates, and what that may take.
-type TranslatorSettings struct {
+// Settings are what translates, and what that may take.
+type Settings struct {
 	// Model translates; nil if none is configured.
 	Model translator.Translator
 	// Briefs says that briefs have summaries of releases.
@@ -30,21 +30,21 @@ type TranslatorSettings struct {
 	DailyCost   float64
 }
 
-// TranslatorConfig is what a Translator needs.
-type TranslatorConfig struct {
+// Config is what a Translator needs.
+type Config struct {
 	Translations *translate.Translations
 	Repos        *repo.Store
 	Reads        *sync.State
 	Readers      *reader.Readers
 	Logger       hclog.Logger
-	Settings     func() TranslatorSettings
+	Settings     func() Settings
 }
 
 // Translator has what users see translated.
-type Translator struct{ cfg TranslatorConfig }
+type Translator struct{ cfg Config }
 
-// NewTranslator returns what has releases and notifications translated.
-func NewTranslator(cfg TranslatorConfig) *Translator { return &Translator{cfg} }
+// New returns what has releases and notifications translated.
+func New(cfg Config) *Translator { return &Translator{cfg} }
 
 // Enabled reports whether something translates.
 func (tr *Translator) Enabled() bool { return tr.cfg.Settings().Model != nil }
@@ -71,19 +71,19 @@ type Translation struct {
 
 // The kinds of what is translated.
 const (
-	kindSummary      = "release_summary"
-	kindDetail       = "release_detail"
-	kindSmart        = "release_smart"
-	kindNotification = "notification"
+	KindSummary      = "release_summary"
+	KindDetail       = "release_detail"
+	KindSmart        = "release_smart"
+	KindNotification = "notification"
 )
 
-// maxLinger is how long a text waits for others with which it is sent, shortLinger if somebody waits for it.
-const maxLinger, shortLinger = 2 * time.Second, 200 * time.Millisecond
+// MaxLinger is how long a text waits for others with which it is sent, shortLinger if somebody waits for it.
+const MaxLinger, ShortLinger = 2 * time.Second, 200 * time.Millisecond
 
 // sourceOf returns the text of something that a user sees, nil if there is no such thing for the user. The text is the one that is
 // stored, whatever the caller has seen.
 func (tr *Translator) sourceOf(ctx context.Context, userID, kind, entityID, language string) (*translate.Source, *translate.ReleaseText, error) {
-	if kind == kindNotification {
+	if kind == KindNotification {
 		n, found, err := tr.cfg.Reads.FindNotification(ctx, userID, entityID)
 		if err != nil || !found {
 			return nil, nil, err
@@ -104,19 +104,19 @@ func (tr *Translator) sourceOf(ctx context.Context, userID, kind, entityID, lang
 	if err != nil {
 		return nil, nil, err
 	}
-	if kind == kindSmart {
+	if kind == KindSmart {
 		source, text := summarySource(r, language)
 		return &source, &text, nil
 	}
 	source := &translate.Source{Task: translator.Translate, Language: language, Title: r.Title, Body: r.Body}
-	if kind == kindDetail {
+	if kind == KindDetail {
 		source.Body = r.FullBody
 	}
 	return source, &translate.ReleaseText{ReleaseID: r.ID, Kind: kind, Hash: r.Hash}, nil
 }
 
-// askFor returns what a request asks for.
-func (tr *Translator) askFor(ctx context.Context, r translate.Request, priority int, linger time.Duration, retry bool) (translate.Asked, error) {
+// AskFor returns what a request asks for.
+func (tr *Translator) AskFor(ctx context.Context, r translate.Request, priority int, linger time.Duration, retry bool) (translate.Asked, error) {
 	source, text, err := tr.sourceOf(ctx, r.UserID, r.Kind, r.EntityID, r.Language)
 	asked := translate.Asked{Request: r, Release: text}
 	if err == nil && source != nil {
@@ -131,11 +131,11 @@ func (tr *Translator) TranslateItems(ctx context.Context, items []feed.Item) (ma
 	if err != nil {
 		return nil, err
 	}
-	return tr.Find(ctx, language, releaseIDs(items), false)
+	return tr.Find(ctx, language, ReleaseIDs(items), false)
 }
 
-// releaseIDs returns the ids of the releases among items of the feed.
-func releaseIDs(items []feed.Item) (ids []int64) {
+// ReleaseIDs returns the ids of the releases among items of the feed.
+func ReleaseIDs(items []feed.Item) (ids []int64) {
 	for i := range items {
 		if items[i].Kind == feed.Release {
 			ids = append(ids, items[i].Seq)
@@ -156,8 +156,8 @@ var errorSummaries = map[string][2]string{
 	translate.CodeInternal:      {"翻译时发生内部错误。", "An internal error occurred."},
 }
 
-// errorSummary returns why there is no translation, for people who read a language.
-func errorSummary(code, language string) string {
+// ErrorSummary returns why there is no translation, for people who read a language.
+func ErrorSummary(code, language string) string {
 	words := errorSummaries[code]
 	if strings.HasPrefix(strings.ToLower(language), "zh") {
 		return words[0]
@@ -180,10 +180,10 @@ func (tr *Translator) Find(ctx context.Context, language string, ids []int64, wh
 		t := out[w.Of]
 		item := itemOf(w.Work)
 		switch {
-		case w.Kind == kindSmart:
+		case w.Kind == KindSmart:
 			t.Smart = item
-		case whole && w.Kind == kindSummary:
-		case t.Text == nil || t.Text.Status != statusReady || w.Kind == kindDetail && item.Status == statusReady:
+		case whole && w.Kind == KindSummary:
+		case t.Text == nil || t.Text.Status != StatusReady || w.Kind == KindDetail && item.Status == StatusReady:
 			t.Text = item
 		}
 		out[w.Of] = t
@@ -192,7 +192,7 @@ func (tr *Translator) Find(ctx context.Context, language string, ids []int64, wh
 }
 
 const (
-	statusReady   = "ready"
+	StatusReady   = "ready"
 	statusMissing = "missing"
 )
 
@@ -207,7 +207,7 @@ func itemOf(w translate.Work) *TranslatedItem {
 	case w.Outcome == translate.Ready:
 		item.Title, item.Summary = api.TextOrNull(w.OutTitle), api.TextOrNull(w.OutBody)
 	case w.ErrorCode != "":
-		summary := errorSummary(w.ErrorCode, w.Language)
+		summary := ErrorSummary(w.ErrorCode, w.Language)
 		item.ErrorCode, item.ErrorSummary, item.ErrorDetail = &w.ErrorCode, &summary, api.TextOrNull(w.ErrorDetail)
 	}
 	return item
@@ -228,15 +228,15 @@ func (tr *Translator) StartTranslation(ctx context.Context, id string, summary b
 	if err != nil {
 		return err
 	}
-	kind := kindDetail
+	kind := KindDetail
 	if summary {
-		kind = kindSmart
+		kind = KindSmart
 	}
 	language, err := tr.cfg.Readers.Language(ctx)
 	if err != nil {
 		return err
 	}
-	asked, err := tr.askFor(ctx, translate.Request{UserID: userID, Kind: kind, EntityID: id, Language: language}, translate.Interactive, 0, true)
+	asked, err := tr.AskFor(ctx, translate.Request{UserID: userID, Kind: kind, EntityID: id, Language: language}, translate.Interactive, 0, true)
 	if err != nil {
 		return err
 	}
@@ -245,7 +245,7 @@ func (tr *Translator) StartTranslation(ctx context.Context, id string, summary b
 	}
 	works, err := tr.cfg.Translations.Works(ctx, []translate.Asked{asked})
 	if err == nil && works[0].Outcome == translate.Disabled {
-		err = fault.New(fault.QuotaExhausted, "%s", errorSummary(works[0].ErrorCode, "en"))
+		err = fault.New(fault.QuotaExhausted, "%s", ErrorSummary(works[0].ErrorCode, "en"))
 	}
 	return err
 }
@@ -253,9 +253,9 @@ func (tr *Translator) StartTranslation(ctx context.Context, id string, summary b
 // Wanted is one thing that a user wants translated into the default language.
 type Wanted struct{ UserID, Kind, EntityID string }
 
-// demandOne returns the work for one thing that a user sees, or an error that says that there is no such thing.
-func (tr *Translator) demandOne(ctx context.Context, in Wanted) (translate.Work, error) {
-	asked, err := tr.askFor(ctx, translate.Request{UserID: in.UserID, Kind: in.Kind, EntityID: in.EntityID, Language: reader.DefaultLanguage},
+// DemandOne returns the work for one thing that a user sees, or an error that says that there is no such thing.
+func (tr *Translator) DemandOne(ctx context.Context, in Wanted) (translate.Work, error) {
+	asked, err := tr.AskFor(ctx, translate.Request{UserID: in.UserID, Kind: in.Kind, EntityID: in.EntityID, Language: reader.DefaultLanguage},
 		translate.Interactive, 0, false)
 	if err != nil {
 		return translate.Work{}, err
@@ -265,7 +265,7 @@ func (tr *Translator) demandOne(ctx context.Context, in Wanted) (translate.Work,
 		return translate.Work{}, err
 	}
 	if works[0].Outcome == translate.Missing {
-		if in.Kind == kindNotification {
+		if in.Kind == KindNotification {
 			return works[0], fault.New(fault.NotFound, "There is no such notification.")
 		}
 		return works[0], repo.ErrNoRelease
@@ -273,20 +273,20 @@ func (tr *Translator) demandOne(ctx context.Context, in Wanted) (translate.Work,
 	return works[0], nil
 }
 
-// translationOf returns a work that has ended as an answer about one thing, or why it failed.
-func translationOf(w translate.Work) (Translation, error) {
+// TranslationOf returns a work that has ended as an answer about one thing, or why it failed.
+func TranslationOf(w translate.Work) (Translation, error) {
 	if !w.State.Final() {
 		return Translation{}, fault.New(fault.Timeout, "The translation takes longer: ask for it again later.")
 	}
 	if w.Outcome == translate.Failure {
-		return Translation{}, fault.New(fault.Internal, "%s", errorSummary(w.ErrorCode, w.Language))
+		return Translation{}, fault.New(fault.Internal, "%s", ErrorSummary(w.ErrorCode, w.Language))
 	}
 	return Translation{w.Language, string(w.Outcome), api.TextOrNull(w.OutTitle), api.TextOrNull(w.OutBody)}, nil
 }
 
-// translateInTask translates one thing as a part of the task's own job.
-func (tr *Translator) translateInTask(ctx context.Context, job *queue.Job, in Wanted) (out Translation, err error) {
-	w, err := tr.demandOne(ctx, in)
+// TranslateInTask translates one thing as a part of the task's own job.
+func (tr *Translator) TranslateInTask(ctx context.Context, job *queue.Job, in Wanted) (out Translation, err error) {
+	w, err := tr.DemandOne(ctx, in)
 	if err == nil && w.ID != "" {
 		if err = tr.cfg.Translations.Finish(ctx, job.ID, []string{w.ID}); err == nil {
 			var works []translate.Work
@@ -298,10 +298,10 @@ func (tr *Translator) translateInTask(ctx context.Context, job *queue.Job, in Wa
 	if err != nil {
 		return out, err
 	}
-	return translationOf(w)
+	return TranslationOf(w)
 }
 
-// orElse returns the translations of a release, with none for those that there are not.
-func (t Translated) orElse(none *TranslatedItem) Translated {
+// OrElse returns the translations of a release, with none for those that there are not.
+func (t Translated) OrElse(none *TranslatedItem) Translated {
 	return Translated{cmp.Or(t.Text, none), cmp.Or(t.Smart, none)}
 }

@@ -1,4 +1,4 @@
-package releases
+package translation
 
 import (
 	"context"
@@ -84,10 +84,10 @@ func (tr *Translator) TranslateUnasked(ctx context.Context, r repo.Release, lang
 	var asked []translate.Asked
 	for _, language := range languages {
 		asked = append(asked, translate.Asked{
-			Release: &translate.ReleaseText{ReleaseID: r.ID, Kind: kindSummary, Hash: r.Hash},
+			Release: &translate.ReleaseText{ReleaseID: r.ID, Kind: KindSummary, Hash: r.Hash},
 			Demand: &translate.Demand{
 				Source:   translate.Source{Task: translator.Translate, Language: language, Title: r.Title, Body: r.Body},
-				Priority: translate.Background, Linger: maxLinger,
+				Priority: translate.Background, Linger: MaxLinger,
 			},
 		})
 	}
@@ -115,7 +115,7 @@ func (tr *Translator) SummariesFor(ctx context.Context, language string, ids []i
 		waiting = waiting || w.ID != "" && !w.State.Final()
 	}
 	for _, w := range works {
-		if w.Kind == kindSmart {
+		if w.Kind == KindSmart {
 			add(w.Of, w.Work)
 		}
 	}
@@ -144,5 +144,5 @@ func (tr *Translator) SummariesFor(ctx context.Context, language string, ids []i
 // summarySource returns what is summarised of a release.
 func summarySource(r repo.Release, language string) (translate.Source, translate.ReleaseText) {
 	return translate.Source{Task: translator.Summarize, Language: language, Title: r.Title, Body: r.FullBody, ReleaseID: r.ID},
-		translate.ReleaseText{ReleaseID: r.ID, Kind: kindSmart, Hash: r.Hash}
+		translate.ReleaseText{ReleaseID: r.ID, Kind: KindSmart, Hash: r.Hash}
 }

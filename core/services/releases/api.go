@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
@@ -19,7 +20,7 @@ type APIConfig struct {
 	Readers      *reader.Readers
 	Reading      *Reading
 	Following    *Following
-	Links        *Links
+	Links        *link.Links
 	Feeds        *Feeds
 	Translator   *translation.Translator
 	Translations *translate.Translations

@@ -6,24 +6,25 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 )
 
 // accountHandlers manages the accounts at the code hosts, and their tokens.
-type accountHandlers struct{ links *Links }
+type accountHandlers struct{ links *link.Links }
 
 type (
 	accountsOutput struct {
 		Body struct {
-			Accounts []Account `json:"accounts" nullable:"false"`
+			Accounts []link.Account `json:"accounts" nullable:"false"`
 		}
 	}
-	accountOutput struct{ Body Account }
+	accountOutput struct{ Body link.Account }
 	accountInput  struct {
 		ID string `path:"id" maxLength:"64"`
 	}
 	accountReadsInput struct {
 		ID   string `path:"id" maxLength:"64"`
-		Body AccountReads
+		Body link.AccountReads
 	}
 )
 

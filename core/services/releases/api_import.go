@@ -19,14 +19,8 @@ type (
 	importOutput struct{ Body ImportResult }
 )
 
-const (
-	// maxProblems is how many problems of an import are told.
-	maxProblems = 200
-	// maxSites is how many sites the addresses of an import may have.
-	maxSites = 20
-	// importLimit is the largest body of a request for an import: JSON may need more bytes than the text that it holds.
-	importLimit = 2 * repolist.MaxSize
-)
+// importLimit is the largest body of a request for an import: JSON may need more bytes than the text that it holds.
+const importLimit = 2 * repolist.MaxSize
 
 // importAPI declares the import of repositories.
 func (h *followHandlers) importAPI(a *api.API) {

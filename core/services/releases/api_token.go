@@ -6,6 +6,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 )
 
 type (
@@ -14,8 +15,8 @@ type (
 			Token string `json:"token" minLength:"8" maxLength:"512" doc:"It is sensitive."`
 		}
 	}
-	tokenStatusOutput struct{ Body TokenStatus }
-	tokenAnswerOutput struct{ Body TokenAnswer }
+	tokenStatusOutput struct{ Body link.TokenStatus }
+	tokenAnswerOutput struct{ Body link.TokenAnswer }
 )
 
 func (h *accountHandlers) tokenAPI(a *api.API) {

@@ -11,6 +11,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/repolist"
 )
 
+const (
+	// maxProblems is how many problems of an import are told.
+	maxProblems = 200
+	// maxSites is how many sites the addresses of an import may have.
+	maxSites = 20
+)
+
 // ImportProblem is an entry of an import that was not followed.
 type ImportProblem struct {
 	Line    int    `json:"line" doc:"From 1 on."`

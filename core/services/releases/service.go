@@ -18,6 +18,7 @@ import (
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
@@ -76,7 +77,7 @@ type Config struct {
 type Service struct {
 	*reader.Readers
 	*Following
-	*Links
+	*link.Links
 	*SignIns
 	*translation.Translator
 	*Reading
@@ -146,7 +147,7 @@ func (s *Service) makeRooms() (err error) {
 	publicPages := func() bool { return s.state.Load().settings.PublicPages }
 	s.Following = NewFollowing(FollowConfig{Store: cfg.Store, Repos: s.repos, Syncer: s.syncer, Hosts: hosts, PublicPages: publicPages,
 		Now: cfg.Now})
-	s.Links = NewLinks(LinkConfig{Store: cfg.Store, Accounts: s.accounts, Repos: s.repos, Feed: items, Reads: s.reads, Users: cfg.Users,
+	s.Links = link.New(link.Config{Store: cfg.Store, Accounts: s.accounts, Repos: s.repos, Feed: items, Reads: s.reads, Users: cfg.Users,
 		Syncer: s.syncer, Now: cfg.Now})
 	if s.SignIns, err = NewSignIns(SignInConfig{Store: cfg.Store, Accounts: s.accounts, Users: cfg.Users, Links: s.Links,
 		MainHost: s.syncer.MainHost, Settings: func() SignInSettings { return s.state.Load().settings.SignIn },

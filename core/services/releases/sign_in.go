@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
+	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
@@ -28,7 +29,7 @@ type SignInConfig struct {
 	Accounts *own.Store
 	Users    *auth.Users
 	// Links keeps the accounts with which people sign in.
-	Links *Links
+	Links *link.Links
 	// MainHost returns the code host at which they do.
 	MainHost func() (sync.Host, error)
 	Settings func() SignInSettings

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 )
 
@@ -26,7 +27,7 @@ func textOrEmpty(s *string) string {
 type settingsView struct {
 	// HasPasskey says that a passkey is asked for before a feed for readers is made.
 	HasPasskey  bool
-	Accounts    []service.Account
+	Accounts    []link.Account
 	Preferences reader.Preferences
 	// HasAccount says that the caller is a user, HasHosts that a code host is in use, HasChannels that notifications go somewhere.
 	HasAccount, HasHosts, HasChannels bool
@@ -112,7 +113,7 @@ func (p pages) saveToken(c *gin.Context) {
 }
 
 func (p pages) setAccountReads(c *gin.Context) {
-	_, err := p.service.SetAccountReads(c.Request.Context(), c.Param("id"), service.AccountReads{
+	_, err := p.service.SetAccountReads(c.Request.Context(), c.Param("id"), link.AccountReads{
 		Stars: c.PostForm("stars") != "", Inbox: c.PostForm("inbox") != "", Activity: c.PostForm("activity") != "",
 	})
 	p.finishAction(c, p.base+settingsPath, "releases.saved", err)

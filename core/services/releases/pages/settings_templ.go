@@ -11,9 +11,11 @@ import (
 
 	"github.com/a-h/templ"
 	templruntime "github.com/a-h/templ/runtime"
+
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 )
 
 func settingsPage(v *ui.View, p pages, w settingsView) templ.Component {
@@ -934,7 +936,7 @@ func feedTokens(v *ui.View, p pages, w settingsView) templ.Component {
 }
 
 // accountCard is an account at the code host, with what is read with it.
-func accountCard(v *ui.View, p pages, a service.Account) templ.Component {
+func accountCard(v *ui.View, p pages, a link.Account) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1197,7 +1199,7 @@ func accountCard(v *ui.View, p pages, a service.Account) templ.Component {
 	})
 }
 
-func tokenState(v *ui.View, check service.TokenCheck) templ.Component {
+func tokenState(v *ui.View, check link.TokenCheck) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -1,4 +1,4 @@
-package releases
+package link
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
 
-// LinkConfig is what Links need.
-type LinkConfig struct {
+// Config is what Links need.
+type Config struct {
 	Store    *store.Store
 	Accounts *own.Store
 	Repos    *repo.Store
@@ -30,10 +30,10 @@ type LinkConfig struct {
 }
 
 // Links links accounts at the code hosts to users.
-type Links struct{ cfg LinkConfig }
+type Links struct{ cfg Config }
 
-// NewLinks returns what links accounts to users.
-func NewLinks(cfg LinkConfig) *Links { return &Links{cfg} }
+// New returns what links accounts to users.
+func New(cfg Config) *Links { return &Links{cfg} }
 
 // maxAccounts is how many accounts a user may have.
 const maxAccounts = 20

@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
 	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
@@ -19,7 +20,7 @@ import (
 type APIConfig struct {
 	Readers      *reader.Readers
 	Reading      *Reading
-	Following    *Following
+	Following    *follow.Following
 	Links        *link.Links
 	Feeds        *Feeds
 	Translator   *translation.Translator

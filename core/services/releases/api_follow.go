@@ -6,13 +6,14 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 )
 
 // followHandlers changes what users follow, and what they have chosen.
 type followHandlers struct {
 	readers   *reader.Readers
-	following *Following
+	following *follow.Following
 }
 
 // FollowAnswer names what is followed.
@@ -28,7 +29,7 @@ type (
 	}
 	followedOutput struct {
 		Body struct {
-			Repos []FollowedRepo `json:"repos" nullable:"false"`
+			Repos []follow.FollowedRepo `json:"repos" nullable:"false"`
 		}
 	}
 	followInput struct {
@@ -39,9 +40,9 @@ type (
 	followOutput struct{ Body FollowAnswer }
 	filterInput  struct {
 		RepoPath
-		Body RepoFilter
+		Body follow.RepoFilter
 	}
-	filterOutput      struct{ Body RepoFilter }
+	filterOutput      struct{ Body follow.RepoFilter }
 	preferencesInput  struct{ Body reader.Preferences }
 	preferencesOutput struct{ Body reader.Preferences }
 )

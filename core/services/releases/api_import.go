@@ -6,6 +6,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repolist"
 )
 
@@ -16,7 +17,7 @@ type (
 			Content string `json:"content" doc:"At most 256 KiB that name 1000 repositories."`
 		}
 	}
-	importOutput struct{ Body ImportResult }
+	importOutput struct{ Body follow.ImportResult }
 )
 
 // importLimit is the largest body of a request for an import: JSON may need more bytes than the text that it holds.

@@ -18,6 +18,7 @@ import (
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
 	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
@@ -76,7 +77,7 @@ type Config struct {
 // Service is the service of the release feed. What it may be asked is in its rooms.
 type Service struct {
 	*reader.Readers
-	*Following
+	*follow.Following
 	*link.Links
 	*SignIns
 	*translation.Translator
@@ -145,7 +146,7 @@ func (s *Service) makeRooms() (err error) {
 		Logger: cfg.Logger, Settings: s.translatorSettings})
 	briefs := brief.New(briefStore, items, s.BriefLanguage, s.SummariesFor, cfg.Now)
 	publicPages := func() bool { return s.state.Load().settings.PublicPages }
-	s.Following = NewFollowing(FollowConfig{Store: cfg.Store, Repos: s.repos, Syncer: s.syncer, Hosts: hosts, PublicPages: publicPages,
+	s.Following = follow.New(follow.Config{Store: cfg.Store, Repos: s.repos, Syncer: s.syncer, Hosts: hosts, PublicPages: publicPages,
 		Now: cfg.Now})
 	s.Links = link.New(link.Config{Store: cfg.Store, Accounts: s.accounts, Repos: s.repos, Feed: items, Reads: s.reads, Users: cfg.Users,
 		Syncer: s.syncer, Now: cfg.Now})

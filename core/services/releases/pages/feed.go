@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
@@ -218,9 +219,9 @@ func (w feedView) activeFilter(v *ui.View, p pages) ui.Filter {
 }
 
 // countFiltered returns how many repositories have a filter that may hide releases.
-func countFiltered(list []service.FollowedRepo) (n int) {
+func countFiltered(list []follow.FollowedRepo) (n int) {
 	for _, r := range list {
-		if r.Filter != (service.RepoFilter{}) {
+		if r.Filter != (follow.RepoFilter{}) {
 			n++
 		}
 	}

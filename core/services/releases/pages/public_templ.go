@@ -8,9 +8,11 @@ package pages
 import (
 	"github.com/a-h/templ"
 	templruntime "github.com/a-h/templ/runtime"
+
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
 )
 
 // publicReleasesPage shows everybody the releases of a published repository.
@@ -623,7 +625,7 @@ func publicReleasePage(v *ui.View, p pages, r service.ReleaseDetail) templ.Compo
 }
 
 // publicReposPage lets administrators publish repositories.
-func publicReposPage(v *ui.View, p pages, state service.PublicState, form ui.Form) templ.Component {
+func publicReposPage(v *ui.View, p pages, state follow.PublicState, form ui.Form) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
 	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 )
@@ -145,7 +146,7 @@ func (p pages) deleteFeed(c *gin.Context) {
 func (p pages) showRepos(c *gin.Context) { p.renderRepos(c, ui.Form{}, nil) }
 
 // renderRepos shows the repositories that the caller sees, with the form that follows another one, and what an import has done.
-func (p pages) renderRepos(c *gin.Context, form ui.Form, imported *service.ImportResult) {
+func (p pages) renderRepos(c *gin.Context, form ui.Form, imported *follow.ImportResult) {
 	ctx := c.Request.Context()
 	list, err := p.service.Followed(ctx)
 	if err != nil {
@@ -191,7 +192,7 @@ func (p pages) unfollowRepo(c *gin.Context) {
 }
 
 func (p pages) setFilter(c *gin.Context) {
-	_, err := p.service.SetFilter(c.Request.Context(), c.Param("owner"), c.Param("repo"), service.RepoFilter{
+	_, err := p.service.SetFilter(c.Request.Context(), c.Param("owner"), c.Param("repo"), follow.RepoFilter{
 		Muted: c.PostForm("muted") != "", NoPrereleases: c.PostForm("no_prereleases") != "", MinLevel: c.PostForm("min_level"),
 		Keyword: c.PostForm("keyword"),
 	})

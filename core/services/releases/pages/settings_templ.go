@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
 	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 )
 
@@ -1275,7 +1276,7 @@ func tokenState(v *ui.View, check link.TokenCheck) templ.Component {
 	})
 }
 
-func reposPage(v *ui.View, p pages, list []service.FollowedRepo, status service.Status, hasAccount bool, form ui.Form, imported *service.ImportResult) templ.Component {
+func reposPage(v *ui.View, p pages, list []follow.FollowedRepo, status service.Status, hasAccount bool, form ui.Form, imported *follow.ImportResult) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1660,7 +1661,7 @@ func reposPage(v *ui.View, p pages, list []service.FollowedRepo, status service.
 }
 
 // importResult says what an import has done, and what is wrong with which line.
-func importResult(v *ui.View, r service.ImportResult) templ.Component {
+func importResult(v *ui.View, r follow.ImportResult) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1792,7 +1793,7 @@ func importResult(v *ui.View, r service.ImportResult) templ.Component {
 }
 
 // reasons says why a repository is seen, and what is hidden of it.
-func reasons(v *ui.View, r service.FollowedRepo) templ.Component {
+func reasons(v *ui.View, r follow.FollowedRepo) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1907,7 +1908,7 @@ func reasons(v *ui.View, r service.FollowedRepo) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if r.Filter != (service.RepoFilter{}) {
+		} else if r.Filter != (follow.RepoFilter{}) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 180, "<span class=\"pill warn\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1930,7 +1931,7 @@ func reasons(v *ui.View, r service.FollowedRepo) templ.Component {
 	})
 }
 
-func filterForm(v *ui.View, p pages, r service.FollowedRepo) templ.Component {
+func filterForm(v *ui.View, p pages, r follow.FollowedRepo) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -1,4 +1,4 @@
-package releases
+package follow
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// FollowConfig is what Following needs.
-type FollowConfig struct {
+// Config is what Following needs.
+type Config struct {
 	Store  *store.Store
 	Repos  *repo.Store
 	Syncer *sync.Syncer
@@ -27,10 +27,10 @@ type FollowConfig struct {
 }
 
 // Following changes which repositories people see: those that users follow, that everybody sees, and that are published.
-type Following struct{ cfg FollowConfig }
+type Following struct{ cfg Config }
 
-// NewFollowing returns what changes which repositories people see.
-func NewFollowing(cfg FollowConfig) *Following { return &Following{cfg} }
+// New returns what changes which repositories people see.
+func New(cfg Config) *Following { return &Following{cfg} }
 
 // followCheckTime bounds how long a code host is asked about a repository before it is followed.
 const followCheckTime = 8 * time.Second

@@ -8,8 +8,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
-	"github.com/patchbay-dev/patchbay/core/services/releases"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/services/releases/signin"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -73,7 +73,7 @@ func TestAccountIsUnlinkedWhileItSignsIn(t *testing.T) {
 	ada := codehost.OAuthToken{AccessToken: adaToken}
 	_, err := s.comeBack(s.principal(s.ada), ada)
 	must(t, err)
-	var in releases.SignInResult
+	var in signin.SignInResult
 	signedIn, unlinked := testkit.Overlap(t, cfg, "LOCK TABLE users IN ACCESS EXCLUSIVE MODE",
 		func() (err error) { in, err = s.comeBack(nil, ada); return err },
 		s.unlinkLater())

@@ -3,6 +3,8 @@ package releases
 import (
 	"net/url"
 	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/services/releases/signin"
 )
 
 // redirectURL returns the address to which the code host sends people back, "" if the public address of the core is unknown.
@@ -13,5 +15,5 @@ func (s *Service) redirectURL() string {
 	if origin == "" || err != nil {
 		return ""
 	}
-	return origin + strings.TrimSuffix(base.Path, "/") + SignInCallbackPath
+	return origin + strings.TrimSuffix(base.Path, "/") + signin.SignInCallbackPath
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/services/releases/signin"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
@@ -79,7 +80,7 @@ type Service struct {
 	*reader.Readers
 	*follow.Following
 	*link.Links
-	*SignIns
+	*signin.SignIns
 	*translation.Translator
 	*Reading
 	*Feeds
@@ -150,8 +151,8 @@ func (s *Service) makeRooms() (err error) {
 		Now: cfg.Now})
 	s.Links = link.New(link.Config{Store: cfg.Store, Accounts: s.accounts, Repos: s.repos, Feed: items, Reads: s.reads, Users: cfg.Users,
 		Syncer: s.syncer, Now: cfg.Now})
-	if s.SignIns, err = NewSignIns(SignInConfig{Store: cfg.Store, Accounts: s.accounts, Users: cfg.Users, Links: s.Links,
-		MainHost: s.syncer.MainHost, Settings: func() SignInSettings { return s.state.Load().settings.SignIn },
+	if s.SignIns, err = signin.New(signin.Config{Store: cfg.Store, Accounts: s.accounts, Users: cfg.Users, Links: s.Links,
+		MainHost: s.syncer.MainHost, Settings: func() signin.Settings { return s.state.Load().settings.SignIn },
 		RedirectURL: s.redirectURL, Now: cfg.Now}); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/services/releases/signin"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/translator"
 )
@@ -20,7 +21,7 @@ type Settings struct {
 	Translator  string              `patchbay:"translator,ref=translator" doc:"What translates, such as translator.main. Unset: nothing is translated."`
 	Translation TranslationSettings `patchbay:"translation" doc:"What is translated, and what that may take."`
 	PublicPages bool                `patchbay:"public_pages,default=false" doc:"Whether everybody may read, without an account, the releases of repositories that an administrator has published."`
-	SignIn      SignInSettings      `patchbay:"sign_in" doc:"Sign-in at the first code host, as an application that is registered there."`
+	SignIn      signin.Settings     `patchbay:"sign_in" doc:"Sign-in at the first code host, as an application that is registered there."`
 	TimeZone    string              `patchbay:"time_zone,default=UTC" doc:"The IANA time zone of users who have chosen none, such as Europe/Berlin."`
 	BriefHour   int64               `patchbay:"brief_hour,default=8" doc:"The hour, 0 to 23, at which the day of a brief ends for users who have chosen none."`
 }
@@ -74,7 +75,7 @@ func (s Settings) Check() (out schema.Diagnostics) {
 		out = append(out, schema.Errorf(schema.At("time_zone"), "must be an IANA time zone, such as Europe/Berlin")...)
 	}
 	out = append(out, s.Translation.check()...)
-	out = append(out, s.SignIn.check(len(s.CodeHosts) > 0)...)
+	out = append(out, s.SignIn.Check(len(s.CodeHosts) > 0)...)
 	if s.BriefHour < 0 || s.BriefHour > 23 {
 		out = append(out, schema.Errorf(schema.At("brief_hour"), "must be from 0 to 23")...)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/passkeytest"
 	"github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/signin"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
@@ -22,7 +23,7 @@ var from = auth.Origin{Address: "127.0.0.1", UserAgent: "test"}
 // withSignIn has people sign in at the code host, and makes members of those whose logins are named.
 func withSignIn(logins ...string) func(*releases.Settings) {
 	return func(set *releases.Settings) {
-		set.SignIn = releases.SignInSettings{Name: "Forge", ClientID: "patchbay", ClientSecret: "secret-of-the-application",
+		set.SignIn = signin.Settings{Name: "Forge", ClientID: "patchbay", ClientSecret: "secret-of-the-application",
 			SignUp: len(logins) > 0, Logins: logins}
 	}
 }
@@ -39,7 +40,7 @@ func (s *server) principal(key string) *auth.Principal {
 
 // comeBack begins a sign-in, lets the code host give a code for a token, and comes back with it.
 func (s *server) comeBack(p *auth.Principal, token codehost.OAuthToken,
-	change ...func(*releases.SignInAnswer)) (releases.SignInResult, error) {
+	change ...func(*signin.SignInAnswer)) (signin.SignInResult, error) {
 	s.Helper()
 	start, err := s.service.BeginSignIn(s.Context(), p, from, "/releases/settings")
 	must(s, err)
@@ -48,7 +49,7 @@ func (s *server) comeBack(p *auth.Principal, token codehost.OAuthToken,
 	if got := page.Query().Get("redirect_uri"); got != "https://patchbay.example.com/releases/sign-in/callback" {
 		s.Errorf("people are sent back to %s", got)
 	}
-	answer := releases.SignInAnswer{State: page.Query().Get("state"), Code: s.host.Grant(start.Page, token), Browser: start.Browser}
+	answer := signin.SignInAnswer{State: page.Query().Get("state"), Code: s.host.Grant(start.Page, token), Browser: start.Browser}
 	for _, f := range change {
 		f(&answer)
 	}
@@ -145,24 +146,24 @@ func TestSignInRefusals(t *testing.T) {
 		p := s.principal(s.ada)
 		_, err := s.comeBack(p, ada)
 		must(t, err)
-		var used releases.SignInAnswer
-		_, err = s.comeBack(nil, ada, func(a *releases.SignInAnswer) { used = *a })
+		var used signin.SignInAnswer
+		_, err = s.comeBack(nil, ada, func(a *signin.SignInAnswer) { used = *a })
 		must(t, err)
 		_, err = s.service.FinishSignIn(t.Context(), nil, from, used)
 		s.wantCode(err, "sign_in_failed")
-		for name, change := range map[string]func(*releases.SignInAnswer){
-			"another browser": func(a *releases.SignInAnswer) { a.Browser = "x" },
-			"no browser":      func(a *releases.SignInAnswer) { a.Browser = "" },
-			"another state":   func(a *releases.SignInAnswer) { a.State += "x" },
-			"no code":         func(a *releases.SignInAnswer) { a.Code = "" },
-			"another code":    func(a *releases.SignInAnswer) { a.Code = "x" },
-			"too late":        func(*releases.SignInAnswer) { s.clock.advance(11 * time.Minute) },
+		for name, change := range map[string]func(*signin.SignInAnswer){
+			"another browser": func(a *signin.SignInAnswer) { a.Browser = "x" },
+			"no browser":      func(a *signin.SignInAnswer) { a.Browser = "" },
+			"another state":   func(a *signin.SignInAnswer) { a.State += "x" },
+			"no code":         func(a *signin.SignInAnswer) { a.Code = "" },
+			"another code":    func(a *signin.SignInAnswer) { a.Code = "x" },
+			"too late":        func(*signin.SignInAnswer) { s.clock.advance(11 * time.Minute) },
 		} {
 			if got, err := s.comeBack(nil, ada, change); fault.CodeOf(err) != "sign_in_failed" || got.Cookie != "" {
 				t.Errorf("%s: got %+v, %v", name, got, err)
 			}
 		}
-		_, err = s.comeBack(nil, ada, func(a *releases.SignInAnswer) {
+		_, err = s.comeBack(nil, ada, func(a *signin.SignInAnswer) {
 			a.Code, a.Error, a.Description = "", "access_denied", "The user has denied your application access.\x00"
 		})
 		if err == nil || !strings.Contains(err.Error(), "The user has denied your application access.") {
@@ -174,7 +175,7 @@ func TestSignInRefusals(t *testing.T) {
 		page, err := url.Parse(start.Page)
 		must(t, err)
 		_, err = s.service.FinishSignIn(t.Context(), s.principal(s.bob), from,
-			releases.SignInAnswer{State: page.Query().Get("state"), Code: s.host.Grant(start.Page, ada), Browser: start.Browser})
+			signin.SignInAnswer{State: page.Query().Get("state"), Code: s.host.Grant(start.Page, ada), Browser: start.Browser})
 		s.wantCode(err, "sign_in_failed")
 		_, err = s.service.BeginSignIn(t.Context(), &auth.Principal{User: s.userOf(s.ada), Via: auth.ViaKey}, from, "/")
 		s.wantCode(err, fault.Forbidden)

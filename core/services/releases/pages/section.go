@@ -19,6 +19,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/services/releases/markdown"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repolist"
+	"github.com/patchbay-dev/patchbay/core/services/releases/signin"
 )
 
 //go:embed locales static
@@ -96,7 +97,7 @@ func (p pages) pageRoutes() []httpd.Route {
 		return r
 	}
 	routes := []httpd.Route{
-		public(get(service.SignInPath, p.beginSignIn)), public(get(service.SignInCallbackPath, p.finishSignIn)),
+		public(get(signin.SignInPath, p.beginSignIn)), public(get(signin.SignInCallbackPath, p.finishSignIn)),
 		admin(get(publicReposPath, p.publicRepos)), admin(post(publicReposPath, p.publishRepo)),
 		admin(post(publicReposPath+"/:owner/:repo/delete", p.unpublishRepo)),
 		importing, admin(get(hostsPath, p.showHosts)), admin(get(modelsPath, p.showModels)),

@@ -17,6 +17,7 @@ import (
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
 	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
 	"github.com/patchbay-dev/patchbay/core/services/releases/link"
+	"github.com/patchbay-dev/patchbay/core/services/releases/signin"
 )
 
 func settingsPage(v *ui.View, p pages, w settingsView) templ.Component {
@@ -134,7 +135,7 @@ func settingsPage(v *ui.View, p pages, w settingsView) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var7 templ.SafeURL
-					templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinURLErrs(p.pageURL(service.SignInPath, "?next=", p.base, settingsPath))
+					templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinURLErrs(p.pageURL(signin.SignInPath, "?next=", p.base, settingsPath))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/releases/pages/settings.templ`, Line: 25, Col: 109}
 					}

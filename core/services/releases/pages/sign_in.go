@@ -8,7 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/signin"
 )
 
 const (
@@ -24,7 +24,7 @@ func (p pages) signInWay(v *ui.View) *ui.SignInWay {
 	if name == "" {
 		return nil
 	}
-	return &ui.SignInWay{Label: v.T("releases.sign_in", "Name", name), Href: p.base + service.SignInPath}
+	return &ui.SignInWay{Label: v.T("releases.sign_in", "Name", name), Href: p.base + signin.SignInPath}
 }
 
 // beginSignIn sends a browser to the code host: to sign in, or to link an account to the user who is signed in.
@@ -44,7 +44,7 @@ func (p pages) beginSignIn(c *gin.Context) {
 func (p pages) finishSignIn(c *gin.Context) {
 	browser, _ := c.Cookie(signInCookie)
 	p.setSignInCookie(c, "", -1)
-	result, err := p.service.FinishSignIn(c.Request.Context(), p.service.Recognise(c.Request), auth.OriginFrom(c), service.SignInAnswer{
+	result, err := p.service.FinishSignIn(c.Request.Context(), p.service.Recognise(c.Request), auth.OriginFrom(c), signin.SignInAnswer{
 		State: c.Query("state"), Code: c.Query("code"), Error: c.Query("error"), Description: c.Query("error_description"), Browser: browser,
 	})
 	if err != nil {
@@ -63,7 +63,7 @@ func (p pages) finishSignIn(c *gin.Context) {
 // setSignInCookie keeps a value in the browser for so many seconds, and only for the pages of a sign-in.
 func (p pages) setSignInCookie(c *gin.Context, value string, age int) {
 	http.SetCookie(c.Writer, &http.Cookie{
-		Name: signInCookie, Value: value, Path: p.base + service.SignInPath, MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Name: signInCookie, Value: value, Path: p.base + signin.SignInPath, MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: p.service.IsSecure(c.Request),
 	})
 }

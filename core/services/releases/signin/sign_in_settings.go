@@ -1,11 +1,11 @@
-package releases
+package signin
 
 import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// SignInSettings is the block sign_in of the service.
-type SignInSettings struct {
+// Settings is the block sign_in of the service.
+type Settings struct {
 	Name         string        `patchbay:"name,default=the code host" doc:"What people call the code host, such as GitHub."`
 	ClientID     string        `patchbay:"client_id,default=" doc:"Id of the application at the code host. Unset: nobody signs in there. Its callback is public_url, base_url and /sign-in/callback."`
 	ClientSecret schema.Secret `patchbay:"client_secret,default=" doc:"Secret of the application."`
@@ -14,10 +14,10 @@ type SignInSettings struct {
 }
 
 // Enabled reports whether people sign in at the code host.
-func (s SignInSettings) Enabled() bool { return s.ClientID != "" }
+func (s Settings) Enabled() bool { return s.ClientID != "" }
 
-// check finds what the types cannot express.
-func (s SignInSettings) check(hasHosts bool) (out schema.Diagnostics) {
+// Check finds what the types cannot express.
+func (s Settings) Check(hasHosts bool) (out schema.Diagnostics) {
 	at := schema.At("sign_in")
 	if (s.ClientID == "") != (s.ClientSecret == "") {
 		out = append(out, schema.Errorf(at.Attr("client_secret"), "client_id and client_secret belong together: set both or none")...)

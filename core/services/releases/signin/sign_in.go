@@ -1,4 +1,4 @@
-package releases
+package signin
 
 import (
 	"context"
@@ -23,8 +23,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
-// SignInConfig is what SignIns need.
-type SignInConfig struct {
+// Config is what SignIns need.
+type Config struct {
 	Store    *store.Store
 	Accounts *own.Store
 	Users    *auth.Users
@@ -32,7 +32,7 @@ type SignInConfig struct {
 	Links *link.Links
 	// MainHost returns the code host at which they do.
 	MainHost func() (sync.Host, error)
-	Settings func() SignInSettings
+	Settings func() Settings
 	// RedirectURL returns the address to which the code host sends people back, "" if the public address of the core is unknown.
 	RedirectURL func() string
 	Now         func() time.Time
@@ -40,13 +40,13 @@ type SignInConfig struct {
 
 // SignIns lets people sign in with their accounts at the code host.
 type SignIns struct {
-	cfg SignInConfig
+	cfg Config
 	// begun counts the sign-ins that begin at an address.
 	begun *limit.Limiter
 }
 
-// NewSignIns returns what lets people sign in.
-func NewSignIns(cfg SignInConfig) (*SignIns, error) {
+// New returns what lets people sign in.
+func New(cfg Config) (*SignIns, error) {
 	begun, err := limit.New(limit.Config{Burst: 20, Every: 6 * time.Second, Now: cfg.Now})
 	return &SignIns{cfg, begun}, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
 	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
+	"github.com/patchbay-dev/patchbay/core/services/releases/syndication"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
@@ -22,7 +23,7 @@ type APIConfig struct {
 	Reading      *Reading
 	Following    *follow.Following
 	Links        *link.Links
-	Feeds        *Feeds
+	Feeds        *syndication.Feeds
 	Translator   *translation.Translator
 	Translations *translate.Translations
 	Tasks        *Tasks

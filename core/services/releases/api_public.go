@@ -23,14 +23,12 @@ type publicHandlers struct{ reading *Reading }
 
 const (
 	publicPath = "/api/public/repos/:owner/:repo/releases"
-	// defaultPublicLimit and maxPublicLimit are how many releases a page has.
-	defaultPublicLimit, maxPublicLimit = 6, 30
+	// defaultPublicLimit is how many releases a page has.
+	defaultPublicLimit = 6
 	// pendingRetry is when to ask again for a repository that has not been read yet.
 	pendingRetry = 30 * time.Second
 	// publicMaxAge is how long an answer may be kept, in seconds.
 	publicMaxAge = "60"
-	// publicBurst and publicEvery bound the requests of one address.
-	publicBurst, publicEvery = 60, time.Second
 )
 
 // publicAPI declares what everybody may read.

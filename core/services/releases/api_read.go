@@ -105,10 +105,3 @@ func (h *readHandlers) readAPI(a *api.API) {
 	api.Register(a, withText(op("notifications", "/api/notifications", "Notifications"), "At most 200, the latest first."), h.listNotifications)
 	h.declareReleaseByTag(a)
 }
-
-// The lists whose changes are told, in the order of the token.
-const (
-	listFeed          = "feed"
-	listBriefs        = "briefs"
-	listNotifications = "notifications"
-)

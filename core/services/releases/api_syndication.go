@@ -17,21 +17,21 @@ import (
 )
 
 // syndicationHandlers serves the feeds for readers, and manages their tokens.
-type syndicationHandlers struct{ feeds *Feeds }
+type syndicationHandlers struct{ feeds *syndication.Feeds }
 
 type (
 	feedTokensOutput struct {
 		Body struct {
-			Tokens []FeedToken `json:"tokens" nullable:"false"`
+			Tokens []syndication.FeedToken `json:"tokens" nullable:"false"`
 		}
 	}
 	feedTokenInput struct {
 		Body struct {
 			Name string `json:"name,omitempty" maxLength:"80" doc:"The title of the feed; Releases if left out."`
-			FeedSelection
+			syndication.FeedSelection
 		}
 	}
-	feedTokenOutput struct{ Body NewFeedToken }
+	feedTokenOutput struct{ Body syndication.NewFeedToken }
 	feedTokenID     struct {
 		ID string `path:"token_id" maxLength:"64"`
 	}
@@ -50,8 +50,8 @@ func (h *syndicationHandlers) syndicationAPI(a *api.API) {
 		id, path, media, summary string
 		write                    func(io.Writer, syndication.Feed) error
 	}{
-		{"feed-atom", atomPath, syndication.AtomType, "The feed of a token as Atom", syndication.WriteAtom},
-		{"feed-json", jsonPath, syndication.JSONType, "The feed of a token as JSON Feed", syndication.WriteJSON},
+		{"feed-atom", syndication.AtomPath, syndication.AtomType, "The feed of a token as Atom", syndication.WriteAtom},
+		{"feed-json", syndication.JsonPath, syndication.JSONType, "The feed of a token as JSON Feed", syndication.WriteJSON},
 	} {
 		a.Document(httpd.Route{Method: http.MethodGet, Path: f.path, Policy: httpd.AccessToken, Handler: func(c *gin.Context) { h.serveSyndication(c, f.path, f.media, f.write) }}, huma.Operation{
 			OperationID: f.id, Tags: []string{tagSyndication}, Summary: f.summary,

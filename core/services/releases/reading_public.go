@@ -2,6 +2,7 @@ package releases
 
 import (
 	"context"
+	"time"
 
 	"github.com/patchbay-dev/patchbay/core/auth/limit"
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -9,6 +10,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+const (
+	// maxPublicLimit is how many releases a page may have.
+	maxPublicLimit = 30
+	// publicBurst and publicEvery bound the requests of one address.
+	publicBurst, publicEvery = 60, time.Second
 )
 
 // What an answer has of each release.

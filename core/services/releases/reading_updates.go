@@ -18,6 +18,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 )
 
+// The lists whose changes are told, in the order of the token.
+const (
+	listFeed          = "feed"
+	listBriefs        = "briefs"
+	listNotifications = "notifications"
+)
+
 var updateLists = []string{listFeed, listBriefs, listNotifications}
 
 const (

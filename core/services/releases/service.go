@@ -24,6 +24,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/signin"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
+	"github.com/patchbay-dev/patchbay/core/services/releases/syndication"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -83,7 +84,7 @@ type Service struct {
 	*signin.SignIns
 	*translation.Translator
 	*Reading
-	*Feeds
+	*syndication.Feeds
 	*Tasks
 	*Rounds
 	*Announcer
@@ -161,7 +162,7 @@ func (s *Service) makeRooms() (err error) {
 		Now: cfg.Now}); err != nil {
 		return err
 	}
-	s.Feeds = NewFeeds(FeedsConfig{Accounts: s.accounts, Users: cfg.Users, Feed: items, Readers: s.Readers, PublicBase: s.publicBase,
+	s.Feeds = syndication.New(syndication.Config{Accounts: s.accounts, Users: cfg.Users, Feed: items, Readers: s.Readers, PublicBase: s.publicBase,
 		Version: cfg.Version, Now: cfg.Now})
 	s.Announcer = NewAnnouncer(NoticeConfig{Alerts: cfg.Alerts, Accounts: s.accounts, Repos: s.repos, Users: cfg.Users, Readers: s.Readers,
 		Translator: s.Translator, Channels: func() []string { return s.state.Load().settings.Notify }, PublicBase: s.publicBase,

@@ -10,10 +10,10 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
-	service "github.com/patchbay-dev/patchbay/core/services/releases"
 	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
 	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
+	"github.com/patchbay-dev/patchbay/core/services/releases/syndication"
 )
 
 // textOrEmpty returns a text that may be absent.
@@ -39,7 +39,7 @@ type settingsView struct {
 	// HasTranslator says that releases can be translated.
 	HasTranslator bool
 	// Feeds are the feeds for readers; NewFeed is one that is shown this once.
-	Feeds   []service.FeedToken
+	Feeds   []syndication.FeedToken
 	NewFeed ui.Secret
 	// The forms as they were sent.
 	TokenForm, Form, FeedForm ui.Form
@@ -126,7 +126,7 @@ func (p pages) deleteAccount(c *gin.Context) {
 
 func (p pages) addFeed(c *gin.Context) {
 	made, err := p.service.AddFeedToken(c.Request.Context(), c.PostForm("name"),
-		service.FeedSelection{Types: c.PostForm("types"), Query: c.PostForm("q")})
+		syndication.FeedSelection{Types: c.PostForm("types"), Query: c.PostForm("q")})
 	if err != nil {
 		if form, ok := p.kit.ReadForm(c, err); ok {
 			p.renderSettings(c, settingsView{FeedForm: form})

@@ -6,7 +6,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/syndication"
 )
 
 // liveAttributes are the attributes that keep the first page of the feed current.
@@ -74,7 +74,7 @@ func tabID(types string) string {
 }
 
 // feedContent says what a feed for readers has.
-func feedContent(v *ui.View, f service.FeedToken) string {
+func feedContent(v *ui.View, f syndication.FeedToken) string {
 	text := v.T("releases.tab." + tabID(f.Types))
 	for _, part := range []string{f.Scope, f.Items, f.Org, f.Query} {
 		if part != "" {

@@ -1,4 +1,4 @@
-package releases
+package syndication
 
 import (
 	"cmp"
@@ -17,12 +17,11 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/services/releases/markdown"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
-	"github.com/patchbay-dev/patchbay/core/services/releases/syndication"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// FeedsConfig is what Feeds need.
-type FeedsConfig struct {
+// Config is what Feeds need.
+type Config struct {
 	Accounts *own.Store
 	Users    *auth.Users
 	Feed     *feed.Store
@@ -35,10 +34,10 @@ type FeedsConfig struct {
 }
 
 // Feeds are the feeds of users for feed readers, each with a token that reads it.
-type Feeds struct{ cfg FeedsConfig }
+type Feeds struct{ cfg Config }
 
-// NewFeeds returns the feeds for feed readers.
-func NewFeeds(cfg FeedsConfig) *Feeds { return &Feeds{cfg} }
+// New returns the feeds for feed readers.
+func New(cfg Config) *Feeds { return &Feeds{cfg} }
 
 // FeedSelection chooses what a feed for readers has, in the words of the feed endpoint.
 type FeedSelection struct {
@@ -68,8 +67,8 @@ type NewFeedToken struct {
 }
 
 const (
-	atomPath = "/api/feed.atom"
-	jsonPath = "/api/feed.json"
+	AtomPath = "/api/feed.atom"
+	JsonPath = "/api/feed.json"
 	// defaultFeedName is the title of a feed that was given none.
 	defaultFeedName = "Releases"
 )
@@ -117,7 +116,7 @@ func (fs *Feeds) AddFeedToken(ctx context.Context, name string, of FeedSelection
 	}
 	httpd.NoteObject(ctx, t.ID)
 	base := fs.cfg.PublicBase()
-	return NewFeedToken{feedTokenOf(t), text, base + atomPath + "?token=" + text, base + jsonPath + "?token=" + text}, nil
+	return NewFeedToken{feedTokenOf(t), text, base + AtomPath + "?token=" + text, base + JsonPath + "?token=" + text}, nil
 }
 
 // DeleteFeedToken deletes a token of a feed for readers.
@@ -188,7 +187,7 @@ func (fs *Feeds) ETag(f FeedOfToken, media, self string) string {
 }
 
 // Syndicate returns the feed of a token for readers. self is its address.
-func (fs *Feeds) Syndicate(ctx context.Context, f FeedOfToken, self string) (out syndication.Feed, err error) {
+func (fs *Feeds) Syndicate(ctx context.Context, f FeedOfToken, self string) (out Feed, err error) {
 	page, err := fs.cfg.Feed.List(ctx, f.query)
 	if err != nil {
 		return out, err
@@ -217,8 +216,8 @@ func etagOf(marks []feed.Mark, parts ...string) string {
 }
 
 // syndicate returns items as a feed for readers.
-func syndicate(t own.FeedToken, items []feed.Item, base string) syndication.Feed {
-	out := syndication.Feed{ID: syndication.NewID("feed", t.ID), Title: t.Name, Updated: store.FromMillis(t.CreatedAt)}
+func syndicate(t own.FeedToken, items []feed.Item, base string) Feed {
+	out := Feed{ID: NewID("feed", t.ID), Title: t.Name, Updated: store.FromMillis(t.CreatedAt)}
 	if !strings.HasPrefix(base, "/") {
 		out.HomeURL = base + "/feed"
 	}
@@ -229,7 +228,7 @@ func syndicate(t own.FeedToken, items []feed.Item, base string) syndication.Feed
 		if changed.After(out.Updated) {
 			out.Updated = changed
 		}
-		e := syndication.Entry{ID: syndication.NewID("item", i.EntryURL, i.ID()), URL: i.HTMLURL, Title: syndicatedTitle(i), Published: at, Updated: changed, Author: i.ActorLogin, AuthorURL: i.ActorURL}
+		e := Entry{ID: NewID("item", i.EntryURL, i.ID()), URL: i.HTMLURL, Title: syndicatedTitle(i), Published: at, Updated: changed, Author: i.ActorLogin, AuthorURL: i.ActorURL}
 		if i.Body != "" {
 			e.HTML = render.RenderNotes(i.Body, markdown.NewPage(i.HTMLURL, i.RepoFullName))
 		}

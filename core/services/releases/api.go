@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
 	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 	"github.com/patchbay-dev/patchbay/core/services/releases/syndication"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
@@ -20,7 +21,7 @@ import (
 // APIConfig is what the API needs.
 type APIConfig struct {
 	Readers      *reader.Readers
-	Reading      *Reading
+	Reading      *reading.Reading
 	Following    *follow.Following
 	Links        *link.Links
 	Feeds        *syndication.Feeds

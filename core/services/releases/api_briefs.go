@@ -6,11 +6,12 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 )
 
 type (
-	briefsOutput struct{ Body []BriefSummary }
-	briefOutput  struct{ Body BriefDetail }
+	briefsOutput struct{ Body []reading.BriefSummary }
+	briefOutput  struct{ Body reading.BriefDetail }
 	briefInput   struct {
 		ID string `path:"brief_id" maxLength:"64"`
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
@@ -21,7 +22,7 @@ type FeedItem struct {
 	TS            api.Time                                 `json:"ts" doc:"By which the feed is sorted."`
 	ID            string                                   `json:"id"`
 	RepoFullName  *string                                  `json:"repo_full_name" example:"golang/go"`
-	RepoVisual    api.Optional[RepoVisual]                 `json:"repo_visual"`
+	RepoVisual    api.Optional[reading.RepoVisual]         `json:"repo_visual"`
 	Title         *string                                  `json:"title"`
 	Body          *string                                  `json:"body" doc:"Markdown, at most 3000 characters."`
 	BodyTruncated bool                                     `json:"body_truncated"`
@@ -33,7 +34,7 @@ type FeedItem struct {
 	Actor         *FeedActor                               `json:"actor,omitempty"`
 	Translated    api.Optional[translation.TranslatedItem] `json:"translated"`
 	Smart         api.Optional[translation.TranslatedItem] `json:"smart"`
-	Reactions     api.Optional[ReleaseReactions]           `json:"reactions"`
+	Reactions     api.Optional[reading.ReleaseReactions]   `json:"reactions"`
 }
 
 // FeedActor is who caused an event.

@@ -16,10 +16,11 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 )
 
 // publicHandlers answers everybody.
-type publicHandlers struct{ reading *Reading }
+type publicHandlers struct{ reading *reading.Reading }
 
 const (
 	publicPath = "/api/public/repos/:owner/:repo/releases"
@@ -34,25 +35,25 @@ const (
 // publicAPI declares what everybody may read.
 func (h *publicHandlers) publicAPI(a *api.API) {
 	text := &huma.Schema{Type: huma.TypeString}
-	least, most := 1.0, float64(maxPublicLimit)
+	least, most := 1.0, float64(reading.MaxPublicLimit)
 	a.Document(httpd.Route{Method: http.MethodGet, Path: publicPath, Policy: httpd.Public, Handler: h.servePublic}, huma.Operation{
 		OperationID: "public-releases", Tags: []string{tagRead}, Summary: "Releases of a published repository, without an account",
 		Description: "404 unless public_pages is set and an administrator has published the repository. Nothing is translated for it: translated and polished are what is there already.",
 		Parameters: []*huma.Param{
 			{Name: "owner", In: "path", Required: true, Schema: text}, {Name: "repo", In: "path", Required: true, Schema: text},
-			{Name: "content", In: "query", Description: "original if left out.", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{contentOriginal, contentTranslated, contentPolished, contentAll}}},
+			{Name: "content", In: "query", Description: "original if left out.", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{reading.ContentOriginal, reading.ContentTranslated, reading.ContentPolished, reading.ContentAll}}},
 			{Name: "limit", In: "query", Description: "6 if left out.", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most}},
 			{Name: "cursor", In: "query", Description: "next_cursor of the page before.", Schema: text},
 		},
 		Responses: map[string]*huma.Response{
-			"200": {Description: "A page, with ETag.", Content: api.JSON(api.Schema[PublicPage](a))}, "202": {Description: "The repository has not been read yet; Retry-After says when to ask again.", Content: api.JSON(api.Schema[PublicPage](a))},
+			"200": {Description: "A page, with ETag.", Content: api.JSON(api.Schema[reading.PublicPage](a))}, "202": {Description: "The repository has not been read yet; Retry-After says when to ask again.", Content: api.JSON(api.Schema[reading.PublicPage](a))},
 			"304": {Description: "Nothing has changed since If-None-Match."}, "400": a.ErrorResponse("A parameter is not valid"), "404": a.ErrorResponse("There is no such published repository"), "429": a.ErrorResponse("Too many requests of one address"),
 		},
 	})
 }
 
 func (h *publicHandlers) servePublic(c *gin.Context) {
-	page, err := PublicPage{}, h.reading.AllowPublic(httpd.ClientAddr(c))
+	page, err := reading.PublicPage{}, h.reading.AllowPublic(httpd.ClientAddr(c))
 	count := defaultPublicLimit
 	if text := c.Query("limit"); text != "" && err == nil {
 		if count, err = strconv.Atoi(text); err != nil {
@@ -60,7 +61,7 @@ func (h *publicHandlers) servePublic(c *gin.Context) {
 		}
 	}
 	if err == nil {
-		page, err = h.reading.PublicReleases(c.Request.Context(), c.Param("owner")+"/"+c.Param("repo"), c.DefaultQuery("content", contentOriginal), c.Query("cursor"), count)
+		page, err = h.reading.PublicReleases(c.Request.Context(), c.Param("owner")+"/"+c.Param("repo"), c.DefaultQuery("content", reading.ContentOriginal), c.Query("cursor"), count)
 	}
 	var body []byte
 	if err == nil {

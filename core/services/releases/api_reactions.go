@@ -6,10 +6,11 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 )
 
 // reactionHandlers reads and leaves reactions.
-type reactionHandlers struct{ reading *Reading }
+type reactionHandlers struct{ reading *reading.Reading }
 
 type (
 	refreshInput struct {
@@ -19,7 +20,7 @@ type (
 	}
 	refreshOutput struct {
 		Body struct {
-			Items []ReactionItem `json:"items" nullable:"false"`
+			Items []reading.ReactionItem `json:"items" nullable:"false"`
 		}
 	}
 	toggleInput struct {
@@ -28,7 +29,7 @@ type (
 			Content   string `json:"content" enum:"plus1,laugh,heart,hooray,rocket,eyes"`
 		}
 	}
-	toggleOutput struct{ Body ReactionItem }
+	toggleOutput struct{ Body reading.ReactionItem }
 )
 
 func (h *reactionHandlers) reactionAPI(a *api.API) {

@@ -12,23 +12,24 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
 // readHandlers answers what users read.
 type readHandlers struct {
-	reading    *Reading
+	reading    *reading.Reading
 	translator *translation.Translator
 }
 
 type (
-	starredOutput       struct{ Body []StarredRepoItem }
-	releasesOutput      struct{ Body []ReleaseItem }
-	notificationsOutput struct{ Body []NotificationItem }
+	starredOutput       struct{ Body []reading.StarredRepoItem }
+	releasesOutput      struct{ Body []reading.ReleaseItem }
+	notificationsOutput struct{ Body []reading.NotificationItem }
 	releaseInput        struct {
 		ID string `path:"release_id" maxLength:"20"`
 	}
-	releaseOutput struct{ Body ReleaseDetail }
+	releaseOutput struct{ Body reading.ReleaseDetail }
 )
 
 func (h *readHandlers) listStarred(ctx context.Context, _ *struct{}) (*starredOutput, error) {
@@ -75,7 +76,7 @@ func (h *readHandlers) declareReleaseByTag(a *api.API) {
 	a.Document(httpd.Route{Method: http.MethodGet, Path: tagPath, Policy: httpd.APIKey, Handler: h.serveReleaseByTag}, huma.Operation{
 		OperationID: "release-by-tag", Tags: []string{tagRead}, Summary: "A release by its repository and tag", Description: "The tag may have slashes.",
 		Parameters: []*huma.Param{path("owner"), path("repo"), path("tag")},
-		Responses:  map[string]*huma.Response{"200": {Description: "The release.", Content: api.JSON(api.Schema[ReleaseDetail](a))}, "404": a.ErrorResponse("There is no such release")},
+		Responses:  map[string]*huma.Response{"200": {Description: "The release.", Content: api.JSON(api.Schema[reading.ReleaseDetail](a))}, "404": a.ErrorResponse("There is no such release")},
 	})
 }
 

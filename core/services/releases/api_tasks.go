@@ -14,12 +14,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
 // taskHandlers runs tasks.
 type taskHandlers struct {
-	reading    *Reading
+	reading    *reading.Reading
 	tasks      *Tasks
 	translator *translation.Translator
 	translate  *translateHandlers
@@ -54,7 +55,7 @@ func (h *taskHandlers) declareTasks(a *api.API) {
 	declare("sync-releases", "/api/sync/releases", taskReleases, "Read the releases of the repositories that the caller sees", api.Schema[ReleasesResult](a), nil)
 	declare("sync-notifications", "/api/sync/notifications", taskNotifications, "Read the notifications", api.Schema[NotificationsResult](a), nil)
 	declare("sync-all", "/api/sync/all", taskAll, "Read everything", api.Schema[AllResult](a), nil)
-	declare("brief-generate", "/api/briefs/generate", taskBrief, "Write a brief", api.Schema[BriefContent](a), &huma.RequestBody{Content: api.JSON(api.Schema[briefBody](a))})
+	declare("brief-generate", "/api/briefs/generate", taskBrief, "Write a brief", api.Schema[reading.BriefContent](a), &huma.RequestBody{Content: api.JSON(api.Schema[briefBody](a))})
 	h.briefAPI(a)
 	id := &huma.Param{Name: "task_id", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}
 	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/tasks/:task_id/events", Policy: httpd.APIKey, Handler: h.serveTaskEvents}, huma.Operation{

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 )
 
 func (h *readHandlers) declareUpdates(a *api.API) {
@@ -20,7 +21,7 @@ func (h *readHandlers) declareUpdates(a *api.API) {
 		OperationID: "dashboard-updates", Tags: []string{tagRead}, Summary: "Whether lists have changed",
 		Description: "The first call, and one whose parameters differ from those of the token, tells of no change.",
 		Parameters:  params,
-		Responses:   map[string]*huma.Response{"200": {Description: "The changes.", Content: api.JSON(api.Schema[UpdatesAnswer](a))}, "400": a.ErrorResponse("A parameter is not valid")},
+		Responses:   map[string]*huma.Response{"200": {Description: "The changes.", Content: api.JSON(api.Schema[reading.UpdatesAnswer](a))}, "400": a.ErrorResponse("A parameter is not valid")},
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
@@ -120,9 +121,9 @@ func TestFeedItemShape(t *testing.T) {
 		t.Errorf("there are other members: %v", members)
 	}
 	var item struct {
-		Reactions  releases.ReleaseReactions
+		Reactions  reading.ReleaseReactions
 		Translated translation.TranslatedItem
-		RepoVisual releases.RepoVisual `json:"repo_visual"`
+		RepoVisual reading.RepoVisual `json:"repo_visual"`
 	}
 	must(t, json.Unmarshal(items.Items[0], &item))
 	if item.Reactions.Counts.Plus1 != 3 || item.Reactions.Status != "ready" || item.Translated.Status != "disabled" ||

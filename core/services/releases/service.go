@@ -21,6 +21,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
 	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/signin"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
@@ -83,7 +84,7 @@ type Service struct {
 	*link.Links
 	*signin.SignIns
 	*translation.Translator
-	*Reading
+	*reading.Reading
 	*syndication.Feeds
 	*Tasks
 	*Rounds
@@ -157,7 +158,7 @@ func (s *Service) makeRooms() (err error) {
 		RedirectURL: s.redirectURL, Now: cfg.Now}); err != nil {
 		return err
 	}
-	if s.Reading, err = NewReading(ReadingConfig{Store: cfg.Store, Repos: s.repos, Feed: items, Reads: s.reads, Briefs: briefs,
+	if s.Reading, err = reading.New(reading.Config{Store: cfg.Store, Repos: s.repos, Feed: items, Reads: s.reads, Briefs: briefs,
 		Users: cfg.Users, Syncer: s.syncer, Readers: s.Readers, Translator: s.Translator, Translations: s.translations, Logger: cfg.Logger, PublicPages: publicPages,
 		Now: cfg.Now}); err != nil {
 		return err

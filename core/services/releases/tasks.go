@@ -16,6 +16,7 @@ import (
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
@@ -341,17 +342,17 @@ func (t *Tasks) syncAll(ctx context.Context, userID string, p queue.Progress) (o
 }
 
 // generateBrief writes the brief of a user for a date, "" for the latest.
-func (t *Tasks) generateBrief(ctx context.Context, userID, date string, p queue.Progress) (BriefContent, error) {
+func (t *Tasks) generateBrief(ctx context.Context, userID, date string, p queue.Progress) (reading.BriefContent, error) {
 	w, zone, err := t.BriefWindow(ctx, userID, date)
 	if err != nil {
-		return BriefContent{}, err
+		return reading.BriefContent{}, err
 	}
 	b, err := t.cfg.Briefs.Generate(ctx, userID, w, zone)
 	if err != nil {
-		return BriefContent{}, err
+		return reading.BriefContent{}, err
 	}
 	tellStage(ctx, p, "generate", map[string]any{"id": b.ID, "date": b.Date})
-	return briefContentOf(b), nil
+	return reading.BriefContentOf(b), nil
 }
 
 // briefWindow returns the window of a user for a date, "" for the latest.

@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 )
 
 const (
@@ -36,7 +37,7 @@ func (p pages) publicView(c *gin.Context, title string) *ui.View {
 func (p pages) publicReleases(c *gin.Context) {
 	name, content := c.Param("owner")+"/"+c.Param("repo"), c.DefaultQuery("content", publicLanes[0])
 	err := p.service.AllowPublic(httpd.ClientAddr(c))
-	var page service.PublicPage
+	var page reading.PublicPage
 	if err == nil {
 		page, err = p.service.PublicReleases(c.Request.Context(), name, content, c.Query("cursor"), publicPageSize)
 	}
@@ -56,7 +57,7 @@ func (p pages) releaseOrPublic(c *gin.Context) {
 		return
 	}
 	err := p.service.AllowPublic(httpd.ClientAddr(c))
-	var r service.ReleaseDetail
+	var r reading.ReleaseDetail
 	if err == nil {
 		r, err = p.service.PublicRelease(c.Request.Context(), c.Param("owner")+"/"+c.Param("repo"), strings.TrimPrefix(c.Param("tag"), "/"))
 	}
@@ -98,7 +99,7 @@ func (p pages) publicURL(name, content, cursor string) templ.SafeURL {
 }
 
 // publicText returns the text of a release in a lane of a public page, nil if it is not there.
-func publicText(r service.PublicRelease, content string) *service.PublicText {
+func publicText(r reading.PublicRelease, content string) *reading.PublicText {
 	switch content {
 	case "translated":
 		return r.Translated.Of
@@ -109,7 +110,7 @@ func publicText(r service.PublicRelease, content string) *service.PublicText {
 }
 
 // languageOf returns the attribute that names the language of a text; none for the original.
-func languageOf(t *service.PublicText) templ.Attributes {
+func languageOf(t *reading.PublicText) templ.Attributes {
 	if t.Lang == nil {
 		return nil
 	}

@@ -11,12 +11,12 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 
-	service "github.com/patchbay-dev/patchbay/core/services/releases"
 	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 )
 
 // publicReleasesPage shows everybody the releases of a published repository.
-func publicReleasesPage(v *ui.View, p pages, page service.PublicPage, content string) templ.Component {
+func publicReleasesPage(v *ui.View, p pages, page reading.PublicPage, content string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -263,7 +263,7 @@ func publicReleasesPage(v *ui.View, p pages, page service.PublicPage, content st
 }
 
 // publicRelease is a release of a published repository. t is nil for a text that is not there.
-func publicRelease(v *ui.View, p pages, repo string, r service.PublicRelease, t *service.PublicText) templ.Component {
+func publicRelease(v *ui.View, p pages, repo string, r reading.PublicRelease, t *reading.PublicText) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -435,7 +435,7 @@ func publicRelease(v *ui.View, p pages, repo string, r service.PublicRelease, t 
 }
 
 // publicReleasePage shows everybody a release of a published repository.
-func publicReleasePage(v *ui.View, p pages, r service.ReleaseDetail) templ.Component {
+func publicReleasePage(v *ui.View, p pages, r reading.ReleaseDetail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

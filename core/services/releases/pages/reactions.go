@@ -7,7 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 )
 
 // reactedParameter says in the address of a release that a reaction to it was changed.
@@ -23,7 +23,7 @@ type reaction struct {
 }
 
 // reactionList returns the reactions in the order of the page.
-func reactionList(bar service.ReactionBar) []reaction {
+func reactionList(bar reading.ReactionBar) []reaction {
 	n, left := bar.Reactions.Counts, bar.Reactions.Viewer
 	return []reaction{
 		{"plus1", "👍", n.Plus1, left.Plus1}, {"laugh", "😄", n.Laugh, left.Laugh}, {"heart", "❤️", n.Heart, left.Heart},
@@ -32,13 +32,13 @@ func reactionList(bar service.ReactionBar) []reaction {
 }
 
 // hasReactions reports whether anybody has left a reaction.
-func hasReactions(bar service.ReactionBar) bool {
-	return bar.Reactions.Counts != service.ReactionCounts{}
+func hasReactions(bar reading.ReactionBar) bool {
+	return bar.Reactions.Counts != reading.ReactionCounts{}
 }
 
 // liveReactions are the attributes by which the page asks once for the present reactions: only the code host knows which of them
 // the reader has left.
-func (p pages) liveReactions(bar service.ReactionBar) templ.Attributes {
+func (p pages) liveReactions(bar reading.ReactionBar) templ.Attributes {
 	if !bar.CanReact {
 		return templ.Attributes{}
 	}

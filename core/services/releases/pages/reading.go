@@ -8,7 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 )
 
 // feedURL returns the page of the feed to which an action leads back.
@@ -26,7 +26,7 @@ func (p pages) showRelease(c *gin.Context) {
 	if err == nil && c.Request.Method == http.MethodGet {
 		err = p.service.SetRead(ctx, r.ReleaseID, true)
 	}
-	var bar service.ReactionBar
+	var bar reading.ReactionBar
 	if err == nil {
 		look := p.service.ReactionsTo
 		if c.Query(reactedParameter) != "" {

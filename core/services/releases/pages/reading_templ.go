@@ -10,13 +10,15 @@ import (
 
 	"github.com/a-h/templ"
 	templruntime "github.com/a-h/templ/runtime"
+
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 
 	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 )
 
 // releasePage shows a release with its whole text.
-func releasePage(v *ui.View, p pages, r service.ReleaseDetail, lane string, bar service.ReactionBar, back string) templ.Component {
+func releasePage(v *ui.View, p pages, r reading.ReleaseDetail, lane string, bar reading.ReactionBar, back string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -316,7 +318,7 @@ func releasePage(v *ui.View, p pages, r service.ReleaseDetail, lane string, bar 
 }
 
 // reactions are how often each was left, and for who has a token a button to leave it or take it back.
-func reactions(v *ui.View, p pages, bar service.ReactionBar) templ.Component {
+func reactions(v *ui.View, p pages, bar reading.ReactionBar) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -497,7 +499,7 @@ func reactions(v *ui.View, p pages, bar service.ReactionBar) templ.Component {
 	})
 }
 
-func inboxPage(v *ui.View, p pages, list []service.NotificationItem, status service.Status) templ.Component {
+func inboxPage(v *ui.View, p pages, list []reading.NotificationItem, status service.Status) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -776,7 +778,7 @@ func inboxPage(v *ui.View, p pages, list []service.NotificationItem, status serv
 	})
 }
 
-func briefsPage(v *ui.View, p pages, list []service.BriefSummary, status service.Status) templ.Component {
+func briefsPage(v *ui.View, p pages, list []reading.BriefSummary, status service.Status) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -951,7 +953,7 @@ func briefsPage(v *ui.View, p pages, list []service.BriefSummary, status service
 	})
 }
 
-func briefPage(v *ui.View, p pages, b service.BriefDetail) templ.Component {
+func briefPage(v *ui.View, p pages, b reading.BriefDetail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
-	service "github.com/patchbay-dev/patchbay/core/services/releases"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
@@ -25,13 +25,13 @@ const (
 const translatingEvery = time.Second
 
 // isTranslatable reports whether releases have lanes: something translates, or there is something to say about it.
-func isTranslatable(r service.ReleaseDetail) bool {
+func isTranslatable(r reading.ReleaseDetail) bool {
 	t := r.Translated.Of
 	return t != nil && (t.Status != "disabled" || t.ErrorCode != nil)
 }
 
 // laneOf returns the lane that an address chooses, "" for the text itself.
-func laneOf(word string, r service.ReleaseDetail) string {
+func laneOf(word string, r reading.ReleaseDetail) string {
 	if (word == laneTranslated || word == laneSummary) && isTranslatable(r) {
 		return word
 	}
@@ -39,7 +39,7 @@ func laneOf(word string, r service.ReleaseDetail) string {
 }
 
 // textOf returns what there is of a release in a lane.
-func textOf(r service.ReleaseDetail, lane string) translation.TranslatedItem {
+func textOf(r reading.ReleaseDetail, lane string) translation.TranslatedItem {
 	item := r.Translated.Of
 	if lane == laneSummary {
 		item = r.Smart.Of
@@ -61,7 +61,7 @@ func mayAsk(t translation.TranslatedItem) bool {
 }
 
 // laneURL is the address of a release in a lane.
-func (p pages) laneURL(r service.ReleaseDetail, lane string) templ.SafeURL {
+func (p pages) laneURL(r reading.ReleaseDetail, lane string) templ.SafeURL {
 	var query []string
 	if lane != "" {
 		query = []string{"lane", lane}
@@ -75,7 +75,7 @@ func (p pages) translatedURL(i feed.Item) templ.SafeURL {
 }
 
 // liveTranslation are the attributes by which the page waits for a translation.
-func (p pages) liveTranslation(r service.ReleaseDetail, lane string) templ.Attributes {
+func (p pages) liveTranslation(r reading.ReleaseDetail, lane string) templ.Attributes {
 	if lane == "" || !isUnderWay(textOf(r, lane)) {
 		return templ.Attributes{}
 	}

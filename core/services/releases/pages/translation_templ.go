@@ -11,12 +11,12 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 
-	service "github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
 // lanes lead to the text of a release, its translation and its summary.
-func lanes(v *ui.View, p pages, r service.ReleaseDetail, lane string) templ.Component {
+func lanes(v *ui.View, p pages, r reading.ReleaseDetail, lane string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -105,7 +105,7 @@ func lanes(v *ui.View, p pages, r service.ReleaseDetail, lane string) templ.Comp
 }
 
 // releaseText is the text of a release in a lane.
-func releaseText(v *ui.View, p pages, r service.ReleaseDetail, lane string) templ.Component {
+func releaseText(v *ui.View, p pages, r reading.ReleaseDetail, lane string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -141,7 +141,7 @@ func releaseText(v *ui.View, p pages, r service.ReleaseDetail, lane string) temp
 	})
 }
 
-func ownText(v *ui.View, p pages, r service.ReleaseDetail) templ.Component {
+func ownText(v *ui.View, p pages, r reading.ReleaseDetail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -190,7 +190,7 @@ func ownText(v *ui.View, p pages, r service.ReleaseDetail) templ.Component {
 	})
 }
 
-func translatedText(v *ui.View, p pages, r service.ReleaseDetail, lane string, t translation.TranslatedItem) templ.Component {
+func translatedText(v *ui.View, p pages, r reading.ReleaseDetail, lane string, t translation.TranslatedItem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

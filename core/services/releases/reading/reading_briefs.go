@@ -1,4 +1,4 @@
-package releases
+package reading
 
 import (
 	"context"
@@ -53,7 +53,7 @@ func briefSummaryOf(b brief.Brief) BriefSummary {
 	return BriefSummary{briefHeadOf(b), firstCharacters(b.Content, previewLength), b.CoversStars, b.CoversFollowers, api.TimeOfMillis(b.CreatedAt), api.TimeOfMillis(b.UpdatedAt)}
 }
 
-func briefContentOf(b brief.Brief) BriefContent { return BriefContent{briefHeadOf(b), b.Content} }
+func BriefContentOf(b brief.Brief) BriefContent { return BriefContent{briefHeadOf(b), b.Content} }
 
 // firstCharacters returns the first n characters of a text.
 func firstCharacters(s string, n int) string {

@@ -1,4 +1,4 @@
-package releases
+package reading
 
 import (
 	"context"
@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// maxPublicLimit is how many releases a page may have.
-	maxPublicLimit = 30
+	// MaxPublicLimit is how many releases a page may have.
+	MaxPublicLimit = 30
 	// publicBurst and publicEvery bound the requests of one address.
 	publicBurst, publicEvery = 60, time.Second
 )
 
 // What an answer has of each release.
 const (
-	contentOriginal   = "original"
-	contentTranslated = "translated"
-	contentPolished   = "polished"
-	contentAll        = "all"
+	ContentOriginal   = "original"
+	ContentTranslated = "translated"
+	ContentPolished   = "polished"
+	ContentAll        = "all"
 )
 
 // PublicRepo is a repository whose releases everybody may read.
@@ -80,12 +80,12 @@ func (rd *Reading) findPublished(ctx context.Context, fullName string) (repo.Rep
 // PublicReleases returns a page of the releases of a published repository. content is what it has of each.
 func (rd *Reading) PublicReleases(ctx context.Context, fullName, content, cursor string, count int) (out PublicPage, err error) {
 	switch content {
-	case contentOriginal, contentTranslated, contentPolished, contentAll:
+	case ContentOriginal, ContentTranslated, ContentPolished, ContentAll:
 	default:
 		return out, fault.New(fault.BadRequest, "content must be original, translated, polished or all.").With("field", "content")
 	}
-	if count < 1 || count > maxPublicLimit {
-		return out, fault.New(fault.BadRequest, "limit must be from 1 to %d.", maxPublicLimit).With("field", "limit")
+	if count < 1 || count > MaxPublicLimit {
+		return out, fault.New(fault.BadRequest, "limit must be from 1 to %d.", MaxPublicLimit).With("field", "limit")
 	}
 	var after *repo.Position
 	if cursor != "" {
@@ -129,17 +129,17 @@ func (rd *Reading) publicItems(ctx context.Context, found []repo.Release, conten
 	if err != nil {
 		return nil, err
 	}
-	wants := func(one string) bool { return content == one || content == contentAll }
+	wants := func(one string) bool { return content == one || content == ContentAll }
 	out := make([]PublicRelease, len(found))
 	for i, r := range found {
 		out[i] = PublicRelease{TagName: r.Tag, HTMLURL: r.HTMLURL, PublishedAt: api.OptionalTime(r.TS), IsPrerelease: r.Prerelease, BodyTruncated: r.BodyTruncated}
-		if wants(contentOriginal) {
+		if wants(ContentOriginal) {
 			out[i].Original.Of = &PublicText{Title: api.TextOrNull(r.Title), Body: api.TextOrNull(r.Body)}
 		}
-		if wants(contentTranslated) {
+		if wants(ContentTranslated) {
 			out[i].Translated.Of = publicText(translated[r.ID].Text)
 		}
-		if wants(contentPolished) {
+		if wants(ContentPolished) {
 			out[i].Polished.Of = publicText(translated[r.ID].Smart)
 		}
 	}

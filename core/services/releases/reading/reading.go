@@ -1,4 +1,4 @@
-package releases
+package reading
 
 import (
 	"context"
@@ -20,8 +20,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// ReadingConfig is what Reading needs.
-type ReadingConfig struct {
+// Config is what Reading needs.
+type Config struct {
 	Store        *store.Store
 	Repos        *repo.Store
 	Feed         *feed.Store
@@ -40,13 +40,13 @@ type ReadingConfig struct {
 
 // Reading shows users what they see: the feed, releases with their translations and reactions, briefs and notifications.
 type Reading struct {
-	cfg ReadingConfig
+	cfg Config
 	// publicReads counts what an address reads without an account.
 	publicReads *limit.Limiter
 }
 
-// NewReading returns what shows users what they see.
-func NewReading(cfg ReadingConfig) (*Reading, error) {
+// New returns what shows users what they see.
+func New(cfg Config) (*Reading, error) {
 	reads, err := limit.New(limit.Config{Burst: publicBurst, Every: publicEvery, Now: cfg.Now})
 	return &Reading{cfg, reads}, err
 }

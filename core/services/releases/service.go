@@ -20,6 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
 	"github.com/patchbay-dev/patchbay/core/services/releases/link"
+	"github.com/patchbay-dev/patchbay/core/services/releases/notice"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
@@ -62,7 +63,7 @@ type Config struct {
 	Settings Settings
 	Users    *auth.Users
 	// Alerts sends notifications; nil sends none.
-	Alerts Alerter
+	Alerts notice.Alerter
 	// Hosts are the code hosts that the settings name.
 	Hosts []sync.Host
 	// Translator translates; nil without one.
@@ -88,7 +89,7 @@ type Service struct {
 	*syndication.Feeds
 	*Tasks
 	*Rounds
-	*Announcer
+	*notice.Announcer
 	*API
 	cfg          Config
 	repos        *repo.Store
@@ -165,7 +166,7 @@ func (s *Service) makeRooms() (err error) {
 	}
 	s.Feeds = syndication.New(syndication.Config{Accounts: s.accounts, Users: cfg.Users, Feed: items, Readers: s.Readers, PublicBase: s.publicBase,
 		Version: cfg.Version, Now: cfg.Now})
-	s.Announcer = NewAnnouncer(NoticeConfig{Alerts: cfg.Alerts, Accounts: s.accounts, Repos: s.repos, Users: cfg.Users, Readers: s.Readers,
+	s.Announcer = notice.New(notice.Config{Alerts: cfg.Alerts, Accounts: s.accounts, Repos: s.repos, Users: cfg.Users, Readers: s.Readers,
 		Translator: s.Translator, Channels: func() []string { return s.state.Load().settings.Notify }, PublicBase: s.publicBase,
 		Logger: cfg.Logger, Now: cfg.Now})
 	work := TaskConfig{Store: cfg.Store, Queue: cfg.Queue, Users: cfg.Users, Accounts: s.accounts, Repos: s.repos, Briefs: briefs,

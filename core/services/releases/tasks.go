@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
+	"github.com/patchbay-dev/patchbay/core/services/releases/notice"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
@@ -48,7 +49,7 @@ type TaskConfig struct {
 	Translations *translate.Translations
 	Readers      *reader.Readers
 	Translator   *translation.Translator
-	Announcer    *Announcer
+	Announcer    *notice.Announcer
 	// Hosts returns the code hosts in use, Interval how often each account is read.
 	Hosts    func() []sync.Host
 	Interval func() time.Duration

@@ -1,4 +1,4 @@
-package releases
+package notice
 
 import (
 	"context"
@@ -22,8 +22,8 @@ import (
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
-// NoticeConfig is what an Announcer needs.
-type NoticeConfig struct {
+// Config is what an Announcer needs.
+type Config struct {
 	// Alerts sends notifications; nil sends none.
 	Alerts     Alerter
 	Accounts   *account.Store
@@ -40,10 +40,10 @@ type NoticeConfig struct {
 }
 
 // Announcer tells channels of new releases and briefs.
-type Announcer struct{ cfg NoticeConfig }
+type Announcer struct{ cfg Config }
 
-// NewAnnouncer returns what tells channels of releases and briefs.
-func NewAnnouncer(cfg NoticeConfig) *Announcer { return &Announcer{cfg} }
+// New returns what tells channels of releases and briefs.
+func New(cfg Config) *Announcer { return &Announcer{cfg} }
 
 // channels returns the channels that are told, none if nothing can be sent.
 func (a *Announcer) channels() []string {

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
+	"github.com/patchbay-dev/patchbay/core/services/releases/task"
 )
 
 // HostLimit is the limit of a code host for one token.
@@ -90,7 +91,7 @@ func (s *Service) OverviewOf(ctx context.Context) (out Overview, err error) {
 	}
 	var types []string
 	for _, h := range s.Jobs() {
-		if _, ok := taskType(h.Type); ok {
+		if _, ok := task.TypeOfJob(h.Type); ok {
 			types = append(types, h.Type)
 		}
 	}

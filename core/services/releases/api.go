@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 	"github.com/patchbay-dev/patchbay/core/services/releases/syndication"
+	"github.com/patchbay-dev/patchbay/core/services/releases/task"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
@@ -27,7 +28,7 @@ type APIConfig struct {
 	Feeds        *syndication.Feeds
 	Translator   *translation.Translator
 	Translations *translate.Translations
-	Tasks        *Tasks
+	Tasks        *task.Tasks
 	// Sets returns what declares the endpoints for the caller's own keys.
 	Sets func() *account.Sets
 	// Origin returns the origin whose pages may call the API that is mounted below a base URL, "" for none.

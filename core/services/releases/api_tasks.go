@@ -15,13 +15,14 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
+	"github.com/patchbay-dev/patchbay/core/services/releases/task"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
 // taskHandlers runs tasks.
 type taskHandlers struct {
 	reading    *reading.Reading
-	tasks      *Tasks
+	tasks      *task.Tasks
 	translator *translation.Translator
 	translate  *translateHandlers
 }
@@ -51,11 +52,11 @@ func (h *taskHandlers) declareTasks(a *api.API) {
 			},
 		})
 	}
-	declare("sync-starred", "/api/sync/starred", taskStarred, "Read the starred repositories", api.Schema[StarredResult](a), nil)
-	declare("sync-releases", "/api/sync/releases", taskReleases, "Read the releases of the repositories that the caller sees", api.Schema[ReleasesResult](a), nil)
-	declare("sync-notifications", "/api/sync/notifications", taskNotifications, "Read the notifications", api.Schema[NotificationsResult](a), nil)
-	declare("sync-all", "/api/sync/all", taskAll, "Read everything", api.Schema[AllResult](a), nil)
-	declare("brief-generate", "/api/briefs/generate", taskBrief, "Write a brief", api.Schema[reading.BriefContent](a), &huma.RequestBody{Content: api.JSON(api.Schema[briefBody](a))})
+	declare("sync-starred", "/api/sync/starred", task.Starred, "Read the starred repositories", api.Schema[task.StarredResult](a), nil)
+	declare("sync-releases", "/api/sync/releases", task.Releases, "Read the releases of the repositories that the caller sees", api.Schema[task.ReleasesResult](a), nil)
+	declare("sync-notifications", "/api/sync/notifications", task.Notifications, "Read the notifications", api.Schema[task.NotificationsResult](a), nil)
+	declare("sync-all", "/api/sync/all", task.All, "Read everything", api.Schema[task.AllResult](a), nil)
+	declare("brief-generate", "/api/briefs/generate", task.Brief, "Write a brief", api.Schema[reading.BriefContent](a), &huma.RequestBody{Content: api.JSON(api.Schema[briefBody](a))})
 	h.briefAPI(a)
 	id := &huma.Param{Name: "task_id", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}
 	a.Document(httpd.Route{Method: http.MethodGet, Path: "/api/tasks/:task_id/events", Policy: httpd.APIKey, Handler: h.serveTaskEvents}, huma.Operation{
@@ -98,19 +99,19 @@ func readBriefDate(c *gin.Context) (string, error) {
 }
 
 // serveTask runs a task and answers in the way that the request asks for.
-func (h *taskHandlers) serveTask(c *gin.Context, task string) {
+func (h *taskHandlers) serveTask(c *gin.Context, name string) {
 	ctx := c.Request.Context()
 	mode := c.DefaultQuery("return_mode", "sync")
-	in := taskPayload{}
+	in := task.Payload{}
 	userID, err := reader.OwnerID(ctx)
 	in.UserID = userID
 	if mode != "sync" && mode != "task_id" && mode != "sse" && err == nil {
 		err = fault.New(fault.BadRequest, "return_mode must be sync, task_id or sse.").With("field", "return_mode")
 	}
-	kind := translatedKind(task)
+	kind := task.TranslatedKind(name)
 	switch {
 	case err != nil:
-	case task == taskBrief:
+	case name == task.Brief:
 		if in.Date, err = readBriefDate(c); err == nil {
 			_, _, err = h.tasks.BriefWindow(ctx, userID, in.Date)
 		}
@@ -123,7 +124,7 @@ func (h *taskHandlers) serveTask(c *gin.Context, task string) {
 	}
 	var job queue.Job
 	if err == nil {
-		job, err = h.tasks.Submit(ctx, task, in)
+		job, err = h.tasks.Submit(ctx, name, in)
 	}
 	if err != nil {
 		httpd.WriteError(c, err)
@@ -133,7 +134,7 @@ func (h *taskHandlers) serveTask(c *gin.Context, task string) {
 	c.Header("Cache-Control", "no-store")
 	switch mode {
 	case "task_id":
-		c.JSON(http.StatusOK, TaskAccepted{"task_id", job.ID, task, taskStatus(job.State)})
+		c.JSON(http.StatusOK, TaskAccepted{"task_id", job.ID, name, task.StatusName(job.State)})
 	case "sse":
 		h.streamTask(c, job, 0)
 	default:
@@ -195,16 +196,16 @@ func (h *taskHandlers) streamTask(c *gin.Context, job queue.Job, after int64) {
 
 // taskEvent returns an event of a job as one of its task, and whether it is the last. The name is "" for one that is not sent.
 func taskEvent(job queue.Job, ev queue.Event) (name string, data map[string]any, last bool) {
-	task, _ := taskType(job.Type)
+	kind, _ := task.TypeOfJob(job.Type)
 	data = map[string]any{"task_id": job.ID}
 	switch ev.Type {
 	case queue.EventQueued:
-		data["task_type"], data["status"], data["source"] = task, "queued", "api"
+		data["task_type"], data["status"], data["source"] = kind, "queued", "api"
 		return "task.created", data, false
 	case queue.EventRunning:
 		data["status"] = "running"
 		return "task.running", data, false
-	case eventStage:
+	case task.EventStage:
 		var stage struct {
 			Stage  string         `json:"stage"`
 			Result map[string]any `json:"result"`
@@ -229,7 +230,7 @@ func finishedEvent(data map[string]any, ev queue.Event) (string, map[string]any,
 		Code, Message string
 	}
 	_ = json.Unmarshal(ev.Data, &end)
-	data["status"] = taskStatus(end.State)
+	data["status"] = task.StatusName(end.State)
 	if end.State == queue.Canceled {
 		return "task.canceled", data, true
 	}

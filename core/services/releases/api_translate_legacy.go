@@ -15,6 +15,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
+	"github.com/patchbay-dev/patchbay/core/services/releases/task"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
@@ -77,9 +78,9 @@ func (h *translateHandlers) declareLegacyTranslation(a *api.API, serveTask func(
 		answer[sseType] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 		document(id, path, summary, "", body, answer, func(c *gin.Context) { serveTask(c, task) }, mode)
 	}
-	one("translate-release", "/api/translate/release", taskTranslateRelease, "Translate a release as lists show it", api.Schema[translateReleaseBody](a))
-	one("translate-release-detail", "/api/translate/release/detail", taskTranslateDetail, "Translate the whole text of a release", api.Schema[translateReleaseBody](a))
-	one("translate-notification", "/api/translate/notification", taskTranslateNotification, "Translate a notification", api.Schema[translateThreadBody](a))
+	one("translate-release", "/api/translate/release", task.TranslateRelease, "Translate a release as lists show it", api.Schema[translateReleaseBody](a))
+	one("translate-release-detail", "/api/translate/release/detail", task.TranslateDetail, "Translate the whole text of a release", api.Schema[translateReleaseBody](a))
+	one("translate-notification", "/api/translate/notification", task.TranslateNotification, "Translate a notification", api.Schema[translateThreadBody](a))
 	list := api.JSON(api.Schema[TranslationList](a))
 	some := func(id, path, kind, summary string, most int, body *huma.Schema) {
 		document(id, path, summary, "What is not there in time is processing; ask for it again.", body, list, func(c *gin.Context) { h.serveTranslations(c, kind, most, false) })

@@ -27,6 +27,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/signin"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/services/releases/syndication"
+	"github.com/patchbay-dev/patchbay/core/services/releases/task"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -58,7 +59,7 @@ func Migrations() store.Migrations {
 type Config struct {
 	Store    *store.Store
 	Keyring  *secret.Keyring
-	Queue    Queue
+	Queue    task.Queue
 	Logger   hclog.Logger
 	Settings Settings
 	Users    *auth.Users
@@ -87,8 +88,8 @@ type Service struct {
 	*translation.Translator
 	*reading.Reading
 	*syndication.Feeds
-	*Tasks
-	*Rounds
+	*task.Tasks
+	*task.Rounds
 	*notice.Announcer
 	*API
 	cfg          Config
@@ -169,11 +170,11 @@ func (s *Service) makeRooms() (err error) {
 	s.Announcer = notice.New(notice.Config{Alerts: cfg.Alerts, Accounts: s.accounts, Repos: s.repos, Users: cfg.Users, Readers: s.Readers,
 		Translator: s.Translator, Channels: func() []string { return s.state.Load().settings.Notify }, PublicBase: s.publicBase,
 		Logger: cfg.Logger, Now: cfg.Now})
-	work := TaskConfig{Store: cfg.Store, Queue: cfg.Queue, Users: cfg.Users, Accounts: s.accounts, Repos: s.repos, Briefs: briefs,
+	work := task.Config{Store: cfg.Store, Queue: cfg.Queue, Users: cfg.Users, Accounts: s.accounts, Repos: s.repos, Briefs: briefs,
 		Syncer: s.syncer, Translations: s.translations, Readers: s.Readers, Translator: s.Translator, Announcer: s.Announcer, Hosts: hosts,
 		Interval: interval, Logger: cfg.Logger, Now: cfg.Now}
-	s.Tasks = NewTasks(work)
-	s.Rounds = NewRounds(work, s.Tasks)
+	s.Tasks = task.New(work)
+	s.Rounds = task.NewRounds(work, s.Tasks)
 	s.API = NewAPI(APIConfig{Readers: s.Readers, Reading: s.Reading, Following: s.Following, Links: s.Links, Feeds: s.Feeds,
 		Translator: s.Translator, Translations: s.translations, Tasks: s.Tasks, Sets: func() *account.Sets { return s.state.Load().sets },
 		Origin: func(baseURL string) string { return allowedOrigin(baseURL, s.state.Load().access.PublicURL) }, Version: cfg.Version})

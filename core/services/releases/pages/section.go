@@ -20,6 +20,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/markdown"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repolist"
 	"github.com/patchbay-dev/patchbay/core/services/releases/signin"
+	"github.com/patchbay-dev/patchbay/core/services/releases/task"
 )
 
 //go:embed locales static
@@ -54,7 +55,7 @@ func Section(s *service.Service, base string) (ui.Section, error) {
 	base = strings.TrimSuffix(base, "/")
 	p := pages{service: s, base: base, markdown: markdown.NewRenderer(base)}
 	return ui.Section{
-		Service: service.ServiceName, Housekeeping: service.Housekeeping(), Texts: texts, Static: static, Home: p.homePart, SignIn: p.signInWay,
+		Service: service.ServiceName, Housekeeping: task.Housekeeping(), Texts: texts, Static: static, Home: p.homePart, SignIn: p.signInWay,
 		Nav: []ui.NavItem{
 			{TextID: "releases.nav.feed", Icon: ui.IconList, Href: p.base + feedPath, Key: "f"},
 			{TextID: "releases.nav.repos", Icon: ui.IconBoxes, Href: p.base + reposPath, Key: "y"},

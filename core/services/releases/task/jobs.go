@@ -1,4 +1,4 @@
-package releases
+package task
 
 import (
 	"context"
@@ -15,12 +15,12 @@ import (
 
 // Rounds does the work that is due by the clock.
 type Rounds struct {
-	cfg   TaskConfig
+	cfg   Config
 	tasks *Tasks
 }
 
 // NewRounds returns what does the work that is due. tasks reads the accounts of users.
-func NewRounds(cfg TaskConfig, tasks *Tasks) *Rounds { return &Rounds{cfg, tasks} }
+func NewRounds(cfg Config, tasks *Tasks) *Rounds { return &Rounds{cfg, tasks} }
 
 const (
 	// jobSync reads the repositories and accounts that are due.
@@ -60,7 +60,7 @@ func (ro *Rounds) Jobs() []queue.Handler {
 	}
 	for _, task := range allTasks {
 		h := queue.Handler{Type: jobType(task), Safe: true, Limit: 2, Timeout: taskTimeout, Run: ro.tasks.Run(task)}
-		if translatedKind(task) != "" {
+		if TranslatedKind(task) != "" {
 			h.Limit, h.Finished = 1, ro.cfg.Translations.ReleaseWorks
 		}
 		handlers = append(handlers, h)

@@ -1,4 +1,4 @@
-package releases
+package task
 
 import (
 	"context"
@@ -37,8 +37,8 @@ type Queue interface {
 	Follow(ctx context.Context, jobID string, afterSeq int64) (<-chan queue.Event, error)
 }
 
-// TaskConfig is what Tasks and Rounds need.
-type TaskConfig struct {
+// Config is what Tasks and Rounds need.
+type Config struct {
 	Store        *store.Store
 	Queue        Queue
 	Users        *auth.Users
@@ -58,32 +58,32 @@ type TaskConfig struct {
 }
 
 // Tasks does work that users ask for, each as a job of the queue.
-type Tasks struct{ cfg TaskConfig }
+type Tasks struct{ cfg Config }
 
-// NewTasks returns what does the work that users ask for.
-func NewTasks(cfg TaskConfig) *Tasks { return &Tasks{cfg} }
+// New returns what does the work that users ask for.
+func New(cfg Config) *Tasks { return &Tasks{cfg} }
 
 // taskPrefix begins the type of a job that is a task of a user. What follows is the type of the task, with "_" for ".".
 const taskPrefix = "releases.task_"
 
 // The types of tasks.
 const (
-	taskStarred       = "sync.starred"
-	taskReleases      = "sync.releases"
-	taskNotifications = "sync.notifications"
-	taskAll           = "sync.all"
-	taskBrief         = "brief.generate"
+	Starred       = "sync.starred"
+	Releases      = "sync.releases"
+	Notifications = "sync.notifications"
+	All           = "sync.all"
+	Brief         = "brief.generate"
 
-	taskTranslateRelease      = "translate.release"
-	taskTranslateDetail       = "translate.release_detail"
-	taskTranslateNotification = "translate.notification"
+	TranslateRelease      = "translate.release"
+	TranslateDetail       = "translate.release_detail"
+	TranslateNotification = "translate.notification"
 )
 
 // allTasks are the types of tasks.
-var allTasks = []string{taskStarred, taskReleases, taskNotifications, taskAll, taskBrief, taskTranslateRelease, taskTranslateDetail, taskTranslateNotification}
+var allTasks = []string{Starred, Releases, Notifications, All, Brief, TranslateRelease, TranslateDetail, TranslateNotification}
 
-// taskPayload is what a task works on.
-type taskPayload struct {
+// Payload is what a task works on.
+type Payload struct {
 	UserID string `json:"user_id"`
 	// Date is that of a brief, "" for the latest.
 	Date string `json:"date,omitempty"`
@@ -102,8 +102,8 @@ func jobType(task string) string {
 	return string(raw)
 }
 
-// taskType returns the type of the task that a job is. It reports false for other jobs.
-func taskType(job string) (string, bool) {
+// TypeOfJob returns the type of the task that a job is. It reports false for other jobs.
+func TypeOfJob(job string) (string, bool) {
 	for _, task := range allTasks {
 		if jobType(task) == job {
 			return task, true
@@ -112,8 +112,8 @@ func taskType(job string) (string, bool) {
 	return "", false
 }
 
-// taskStatus returns the status of a task whose job is in a state.
-func taskStatus(state queue.State) string {
+// StatusName returns the status of a task whose job is in a state.
+func StatusName(state queue.State) string {
 	switch state {
 	case queue.Success:
 		return "succeeded"
@@ -124,9 +124,9 @@ func taskStatus(state queue.State) string {
 }
 
 // submitTask queues a task of a user. A sync that is under way already is returned instead of another one.
-func (t *Tasks) Submit(ctx context.Context, task string, in taskPayload) (queue.Job, error) {
+func (t *Tasks) Submit(ctx context.Context, task string, in Payload) (queue.Job, error) {
 	sub := queue.Submission{Type: jobType(task), Payload: in, Actor: in.UserID, Tags: []string{"releases:" + in.UserID}}
-	if task != taskBrief {
+	if task != Brief {
 		sub.DedupKey = in.UserID + in.EntityID
 	}
 	job, _, err := t.cfg.Queue.Submit(ctx, sub)
@@ -143,8 +143,8 @@ func (t *Tasks) Find(ctx context.Context, userID, id string) (queue.Job, error) 
 		}
 		return job, err
 	}
-	var payload taskPayload
-	if _, ok := taskType(job.Type); !ok || job.Decode(&payload) != nil || payload.UserID != userID {
+	var payload Payload
+	if _, ok := TypeOfJob(job.Type); !ok || job.Decode(&payload) != nil || payload.UserID != userID {
 		return job, none
 	}
 	return job, nil
@@ -192,7 +192,7 @@ func (t *Tasks) taskFault(ctx context.Context, job queue.Job) error {
 	case sync.CodeTokenInvalid:
 		f = f.WithStatus(http.StatusUnprocessableEntity)
 	case fault.RateLimited:
-		var in taskPayload
+		var in Payload
 		err := job.Decode(&in)
 		var pause time.Duration
 		if err == nil {
@@ -242,33 +242,33 @@ type (
 // runTask does the work of a task.
 func (t *Tasks) Run(task string) func(context.Context, *queue.Job, queue.Progress) (any, error) {
 	return func(ctx context.Context, job *queue.Job, p queue.Progress) (any, error) {
-		var in taskPayload
+		var in Payload
 		if err := job.Decode(&in); err != nil {
 			return nil, err
 		}
-		if kind := translatedKind(task); kind != "" {
+		if kind := TranslatedKind(task); kind != "" {
 			return t.cfg.Translator.TranslateInTask(ctx, job, translation.Wanted{in.UserID, kind, in.EntityID})
 		}
 		switch task {
-		case taskStarred:
+		case Starred:
 			return t.syncStarred(ctx, in.UserID, p)
-		case taskReleases:
+		case Releases:
 			return t.syncReleases(ctx, in.UserID, p)
-		case taskNotifications:
+		case Notifications:
 			return t.syncNotifications(ctx, in.UserID, p)
-		case taskAll:
+		case All:
 			return t.syncAll(ctx, in.UserID, p)
 		}
 		return t.generateBrief(ctx, in.UserID, in.Date, p)
 	}
 }
 
-// eventStage is the type of the events by which a task tells what it has done.
-const eventStage = "task_stage"
+// EventStage is the type of the events by which a task tells what it has done.
+const EventStage = "task_stage"
 
 // tellStage adds an event to a task: the name of a stage, and what it has brought.
 func tellStage(ctx context.Context, p queue.Progress, stage string, result any) {
-	p.Emit(ctx, eventStage, map[string]any{"stage": stage, "result": result})
+	p.Emit(ctx, EventStage, map[string]any{"stage": stage, "result": result})
 }
 
 func (t *Tasks) syncStarred(ctx context.Context, userID string, p queue.Progress) (out StarredResult, err error) {
@@ -378,13 +378,13 @@ func (t *Tasks) StartSync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	task := taskReleases
+	task := Releases
 	if has, err := t.cfg.Syncer.HasAccount(ctx, userID); err != nil {
 		return err
 	} else if has {
-		task = taskAll
+		task = All
 	}
-	_, err = t.Submit(ctx, task, taskPayload{UserID: userID})
+	_, err = t.Submit(ctx, task, Payload{UserID: userID})
 	return err
 }
 
@@ -402,14 +402,14 @@ func (t *Tasks) WriteBrief(ctx context.Context) (string, error) {
 	return b.ID, err
 }
 
-// translatedKind returns the kind of what a task translates, "" for other tasks.
-func translatedKind(task string) string {
+// TranslatedKind returns the kind of what a task translates, "" for other tasks.
+func TranslatedKind(task string) string {
 	switch task {
-	case taskTranslateRelease:
+	case TranslateRelease:
 		return translation.KindSummary
-	case taskTranslateDetail:
+	case TranslateDetail:
 		return translation.KindDetail
-	case taskTranslateNotification:
+	case TranslateNotification:
 		return translation.KindNotification
 	}
 	return ""

@@ -12,6 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/releases"
+	"github.com/patchbay-dev/patchbay/core/services/releases/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reading"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
@@ -96,7 +97,7 @@ func TestFeedItemShape(t *testing.T) {
 	})
 	s.runJob("releases.sync_due")
 	raw := s.send(s.ada, http.MethodGet, "/api/feed", nil).body
-	var page releases.FeedPage
+	var page api.FeedPage
 	must(t, json.Unmarshal(raw, &page))
 	if len(page.Items) != 1 {
 		t.Fatalf("got %s", raw)
@@ -109,7 +110,7 @@ func TestFeedItemShape(t *testing.T) {
 	var items struct{ Items []json.RawMessage }
 	must(t, json.Unmarshal(raw, &items))
 	must(t, json.Unmarshal(items.Items[0], &members))
-	kind := reflect.TypeFor[releases.FeedItem]()
+	kind := reflect.TypeFor[api.FeedItem]()
 	for n := range kind.NumField() {
 		name, option, _ := strings.Cut(kind.Field(n).Tag.Get("json"), ",")
 		if _, ok := members[name]; !ok && option == "" {

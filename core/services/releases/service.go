@@ -16,6 +16,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth/account"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
+	"github.com/patchbay-dev/patchbay/core/services/releases/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
@@ -91,7 +92,7 @@ type Service struct {
 	*task.Tasks
 	*task.Rounds
 	*notice.Announcer
-	*API
+	*api.API
 	cfg          Config
 	repos        *repo.Store
 	accounts     *own.Store
@@ -175,7 +176,7 @@ func (s *Service) makeRooms() (err error) {
 		Interval: interval, Logger: cfg.Logger, Now: cfg.Now}
 	s.Tasks = task.New(work)
 	s.Rounds = task.NewRounds(work, s.Tasks)
-	s.API = NewAPI(APIConfig{Readers: s.Readers, Reading: s.Reading, Following: s.Following, Links: s.Links, Feeds: s.Feeds,
+	s.API = api.New(api.Config{Readers: s.Readers, Reading: s.Reading, Following: s.Following, Links: s.Links, Feeds: s.Feeds,
 		Translator: s.Translator, Translations: s.translations, Tasks: s.Tasks, Sets: func() *account.Sets { return s.state.Load().sets },
 		Origin: func(baseURL string) string { return allowedOrigin(baseURL, s.state.Load().access.PublicURL) }, Version: cfg.Version})
 	return nil

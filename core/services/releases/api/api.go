@@ -1,4 +1,4 @@
-package releases
+package api
 
 import (
 	"cmp"
@@ -19,8 +19,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 )
 
-// APIConfig is what the API needs.
-type APIConfig struct {
+// Config is what the API needs.
+type Config struct {
 	Readers      *reader.Readers
 	Reading      *reading.Reading
 	Following    *follow.Following
@@ -39,7 +39,7 @@ type APIConfig struct {
 
 // API is the HTTP API of the service.
 type API struct {
-	cfg         APIConfig
+	cfg         Config
 	readers     *readHandlers
 	tasks       *taskHandlers
 	accounts    *accountHandlers
@@ -50,8 +50,8 @@ type API struct {
 	translate   *translateHandlers
 }
 
-// NewAPI returns the API.
-func NewAPI(cfg APIConfig) *API {
+// New returns the API.
+func New(cfg Config) *API {
 	translate := &translateHandlers{cfg.Readers, cfg.Translator, cfg.Translations}
 	return &API{
 		cfg: cfg, readers: &readHandlers{cfg.Reading, cfg.Translator}, tasks: &taskHandlers{cfg.Reading, cfg.Tasks, cfg.Translator, translate},

@@ -1,6 +1,8 @@
 package releases
 
 import (
+	"time"
+
 	"context"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,12 +19,16 @@ type metrics struct {
 // newMetrics makes the metrics and registers them; a nil registerer leaves them unregistered.
 func newMetrics(reg prometheus.Registerer, countRepos metric.Counter) *metrics {
 	m := &metrics{
-		calls:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_releases_model_calls_total", Help: "Calls of language models by model and outcome."}, []string{"model", "outcome"}),
-		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_releases_model_tokens_total", Help: "Tokens that language models have read (input) and written (output)."}, []string{"model", "direction"}),
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_releases_model_calls_total",
+			Help: "Calls of language models by model and outcome."}, []string{"model", "outcome"}),
+		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_releases_model_tokens_total",
+			Help: "Tokens that language models have read (input) and written (output)."}, []string{"model", "direction"}),
 	}
 	if reg != nil {
 		reg.MustRegister(m.calls, m.tokens,
-			metric.NewCounts("patchbay_releases_repositories", "Repositories that somebody sees: all of them, those that are due, and those that could not be read the last time.", "state", countRepos))
+			metric.NewCounts("patchbay_releases_repositories",
+				"Repositories that somebody sees: all of them, those that are due, and those that could not be read the last time.", "state",
+				countRepos))
 	}
 	return m
 }
@@ -37,4 +43,19 @@ func (m *metrics) observeCall(c translate.Call) {
 func (s *Service) countRepos(ctx context.Context) (map[string]int64, error) {
 	n, err := s.repos.CountAll(ctx, s.cfg.Now())
 	return map[string]int64{"all": n.Total, "due": n.Due, "failing": n.Failing}, err
+}
+
+// newTranslations makes what translates and counts its calls.
+func (s *Service) newTranslations(counts *metrics) *translate.Translations {
+	return translate.New(translate.Config{
+		Store: s.cfg.Store, Queue: s.cfg.Queue, Logger: s.cfg.Logger, Compare: s.syncer.CompareDigest,
+		// Jobs run by the clock of the queue.
+		Now: time.Now, Noted: counts.observeCall,
+		Settings: func() translate.Settings {
+			st := s.state.Load()
+			set := st.settings.Translation
+			return translate.Settings{Translator: st.translator, DailyTokens: set.DailyTokens, DailyCostMicros: int64(set.DailyCost * 1e6),
+				BatchTokens: set.BatchTokens}
+		},
+	})
 }

@@ -162,12 +162,14 @@ func (s *Service) makeRooms() (err error) {
 		return err
 	}
 	if s.Reading, err = reading.New(reading.Config{Store: cfg.Store, Repos: s.repos, Feed: items, Reads: s.reads, Briefs: briefs,
-		Users: cfg.Users, Syncer: s.syncer, Readers: s.Readers, Translator: s.Translator, Translations: s.translations, Logger: cfg.Logger, PublicPages: publicPages,
-		Now: cfg.Now}); err != nil {
+		Users: cfg.Users, Syncer: s.syncer, Readers: s.Readers, Translator: s.Translator, Translations: s.translations, Logger: cfg.Logger,
+		PublicPages: publicPages,
+		Now:         cfg.Now}); err != nil {
 		return err
 	}
-	s.Feeds = syndication.New(syndication.Config{Accounts: s.accounts, Users: cfg.Users, Feed: items, Readers: s.Readers, PublicBase: s.publicBase,
-		Version: cfg.Version, Now: cfg.Now})
+	s.Feeds = syndication.New(syndication.Config{Accounts: s.accounts, Users: cfg.Users, Feed: items, Readers: s.Readers,
+		PublicBase: s.publicBase,
+		Version:    cfg.Version, Now: cfg.Now})
 	s.Announcer = notice.New(notice.Config{Alerts: cfg.Alerts, Accounts: s.accounts, Repos: s.repos, Users: cfg.Users, Readers: s.Readers,
 		Translator: s.Translator, Channels: func() []string { return s.state.Load().settings.Notify }, PublicBase: s.publicBase,
 		Logger: cfg.Logger, Now: cfg.Now})

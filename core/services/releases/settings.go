@@ -62,7 +62,8 @@ func (s Settings) Check() (out schema.Diagnostics) {
 		if _, err := repo.ParseName(name); err != nil {
 			out = append(out, schema.Errorf(schema.At("repos").Index(i), "must be owner/name, such as golang/go")...)
 		} else if host != "" && !s.hasHost(host) {
-			out = append(out, schema.Errorf(schema.At("repos").Index(i), "%s", fmt.Sprintf("names the code host %s, which is not one of codehosts", host))...)
+			out = append(out, schema.Errorf(schema.At("repos").Index(i), "%s",
+				fmt.Sprintf("names the code host %s, which is not one of codehosts", host))...)
 		}
 	}
 	if len(s.Repos) > 0 && len(s.CodeHosts) == 0 {

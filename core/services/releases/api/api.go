@@ -1,3 +1,4 @@
+// Package api is the HTTP API of the release feed. Its handlers read requests and write answers; what they say is found by the rooms.
 package api
 
 import (
@@ -73,12 +74,13 @@ const (
 	tagAccount = "Own account"
 )
 
-// newAPI declares all endpoints of the service.
+// declare declares all endpoints of the service.
 func (s *API) declare(baseURL string) *api.API {
 	a := api.New(api.Config{
 		Title: "Patchbay releases", Version: cmp.Or(s.cfg.Version, "0.0.0-dev"), BaseURL: baseURL, Invalid: fault.BadRequest,
 		Description: "The releases of the repositories that a person has starred or follows, with notifications and daily briefs.",
-		Tags:        []*huma.Tag{{Name: tagRead}, {Name: tagSync}, {Name: tagFollow}, {Name: tagReact}, {Name: tagTranslate}, {Name: tagSyndication}, {Name: tagToken, Description: "For signed-in people, not for API keys."}, {Name: tagAccount}},
+		Tags: []*huma.Tag{{Name: tagRead}, {Name: tagSync}, {Name: tagFollow}, {Name: tagReact}, {Name: tagTranslate},
+			{Name: tagSyndication}, {Name: tagToken, Description: "For signed-in people, not for API keys."}, {Name: tagAccount}},
 	})
 	s.readers.declareFeed(a)
 	s.readers.declareUpdates(a)

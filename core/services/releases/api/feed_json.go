@@ -106,7 +106,8 @@ func appendTranslated(b []byte, t *translation.TranslatedItem) []byte {
 		name  string
 		value *string
 	}{
-		{`,"title":`, t.Title}, {`,"summary":`, t.Summary}, {`,"error_code":`, t.ErrorCode}, {`,"error_summary":`, t.ErrorSummary}, {`,"error_detail":`, t.ErrorDetail},
+		{`,"title":`, t.Title}, {`,"summary":`, t.Summary}, {`,"error_code":`, t.ErrorCode}, {`,"error_summary":`, t.ErrorSummary},
+		{`,"error_detail":`, t.ErrorDetail},
 	} {
 		b = append(b, member.name...)
 		if member.value == nil {

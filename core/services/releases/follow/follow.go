@@ -1,3 +1,4 @@
+// Package follow changes which repositories people see: those that users follow, that everybody sees, and that are published.
 package follow
 
 import (
@@ -44,13 +45,14 @@ func (fl *Following) Follow(ctx context.Context, text string) (string, error) {
 	}
 	site, name, err := repolist.ParseAddress(text)
 	if err != nil {
-		return "", fault.New(fault.BadRequest, "Write owner/name, or the address of a repository.").With("field", "name").With("reason", "no_repository")
+		return "", fault.New(fault.BadRequest, "Write owner/name, or the address of a repository.").With("field", "name").With("reason",
+			"no_repository")
 	}
 	return fl.followAfterCheck(ctx, userID, site, name)
 }
 
-// followAfterCheck has a user see a repository of the code host with a site, or of the main one if site is "". One that is private can only be starred.
-// Unless it is known already, the code host is asked whether it exists.
+// followAfterCheck has a user see a repository of the code host with a site, or of the main one if site is "". One that is private can
+// only be starred. Unless it is known already, the code host is asked whether it exists.
 func (fl *Following) followAfterCheck(ctx context.Context, userID, site, name string) (string, error) {
 	ask, cancel := context.WithTimeout(ctx, followCheckTime)
 	defer cancel()
@@ -84,7 +86,8 @@ func (fl *Following) findSite(ctx context.Context, userID, site, name string) (s
 		return host, checkFailure(ctx, err, name)
 	}
 	if !owned {
-		return host, fault.New(fault.BadRequest, "%s is none of the code hosts: only their repositories can be followed.", site).With("field", "name").With("reason", "other_site")
+		return host, fault.New(fault.BadRequest, "%s is none of the code hosts: only their repositories can be followed.", site).With("field",
+			"name").With("reason", "other_site")
 	}
 	return host, nil
 }
@@ -101,7 +104,8 @@ func (fl *Following) isKnown(ctx context.Context, userID, host, name string) (bo
 	return fl.cfg.Repos.Sees(ctx, userID, r.ID)
 }
 
-// checkFailure returns what a user is told of a repository that a code host does not show, or could not be asked about within the time of ctx.
+// checkFailure returns what a user is told of a repository that a code host does not show, or could not be asked about within the time of
+// ctx.
 func checkFailure(ctx context.Context, err error, name string) error {
 	tell := func(code fault.Code, reason, format string, args ...any) error {
 		return fault.Wrap(err, code, format, args...).With("field", "name").With("reason", reason).WithRetryAfter(fault.As(err).RetryAfter)
@@ -112,13 +116,16 @@ func checkFailure(ctx context.Context, err error, name string) error {
 		// Its words tell until when.
 		return fault.As(err).With("field", "name").With("reason", "host_limited")
 	case cause == client.CauseMissing || code == fault.NotFound:
-		return tell(fault.NotFound, "no_such_repository", "The code host has no repository %s, or does not show it to you. Nothing was followed.", name)
+		return tell(fault.NotFound, "no_such_repository",
+			"The code host has no repository %s, or does not show it to you. Nothing was followed.", name)
 	case cause == client.CauseDenied:
 		return tell(fault.Forbidden, "repository_denied", "The code host does not let you see the repository %s. Nothing was followed.", name)
 	case cause == client.CauseRefused:
-		return tell(fault.BadRequest, "repository_refused", "The code host does not take %s for the name of a repository. Nothing was followed.", name)
+		return tell(fault.BadRequest, "repository_refused", "The code host does not take %s for the name of a repository. Nothing was followed.",
+			name)
 	case cause == client.CauseUnreachable || ctx.Err() != nil || code == fault.PluginUnavailable || code == fault.UpstreamUnavailable:
-		return tell(fault.NotReady, "host_unreachable", "The code host cannot be reached just now, so that %s could not be checked. Nothing was followed: try again later.", name)
+		return tell(fault.NotReady, "host_unreachable",
+			"The code host cannot be reached just now, so that %s could not be checked. Nothing was followed: try again later.", name)
 	}
 	return err
 }

@@ -12,14 +12,14 @@ import (
 // hostsPath is that of the page of administrators.
 const hostsPath = "/hosts"
 
-func (p pages) showHosts(c *gin.Context) {
+func (p *adminPages) showHosts(c *gin.Context) {
 	w, err := p.service.OverviewOf(c.Request.Context())
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
 	}
 	v := p.newView(c, "releases.nav.hosts", hostsPath)
-	p.kit.Render(c, v, http.StatusOK, hostsPage(v, p, w))
+	p.kit.Render(c, v, http.StatusOK, hostsPage(v, p.pages, w))
 }
 
 // limitName says whose calls a limit is for.

@@ -14,7 +14,7 @@ import (
 // modelsPath is that of the page of language models, for administrators.
 const modelsPath = hostsPath + "/models"
 
-func (p pages) showModels(c *gin.Context) {
+func (p *adminPages) showModels(c *gin.Context) {
 	cursor := c.Query("cursor")
 	use, err := p.service.ModelUse(c.Request.Context(), cursor)
 	if err != nil {
@@ -22,7 +22,7 @@ func (p pages) showModels(c *gin.Context) {
 		return
 	}
 	v := p.newView(c, "releases.nav.models", hostsPath)
-	p.kit.Render(c, v, http.StatusOK, modelsPage(v, p, use, cursor == ""))
+	p.kit.Render(c, v, http.StatusOK, modelsPage(v, p.pages, use, cursor == ""))
 }
 
 // callTable is the list of calls.

@@ -34,7 +34,7 @@ func (p pages) publicView(c *gin.Context, title string) *ui.View {
 }
 
 // publicReleases shows the releases of a published repository.
-func (p pages) publicReleases(c *gin.Context) {
+func (p *readingPages) publicReleases(c *gin.Context) {
 	name, content := c.Param("owner")+"/"+c.Param("repo"), c.DefaultQuery("content", publicLanes[0])
 	err := p.service.AllowPublic(httpd.ClientAddr(c))
 	var page reading.PublicPage
@@ -46,11 +46,11 @@ func (p pages) publicReleases(c *gin.Context) {
 		return
 	}
 	v := p.publicView(c, page.Repo.FullName)
-	p.kit.Render(c, v, http.StatusOK, publicReleasesPage(v, p, page, content))
+	p.kit.Render(c, v, http.StatusOK, publicReleasesPage(v, p.pages, page, content))
 }
 
 // releaseOrPublic shows a release to who is recognised, and one of a published repository to everybody else.
-func (p pages) releaseOrPublic(c *gin.Context) {
+func (p *readingPages) releaseOrPublic(c *gin.Context) {
 	if who := p.service.Recognise(c.Request); who != nil && who.In(service.ServiceName) {
 		c.Request = c.Request.WithContext(auth.With(c.Request.Context(), who))
 		p.showRelease(c)
@@ -70,12 +70,12 @@ func (p pages) releaseOrPublic(c *gin.Context) {
 		title = *r.Name
 	}
 	v := p.publicView(c, title)
-	p.kit.Render(c, v, http.StatusOK, publicReleasePage(v, p, r))
+	p.kit.Render(c, v, http.StatusOK, publicReleasePage(v, p.pages, r))
 }
 
 // failPublic answers with an error. Who is not signed in learns of nothing that is not published: there may be something after the
 // sign-in.
-func (p pages) failPublic(c *gin.Context, err error) {
+func (p *readingPages) failPublic(c *gin.Context, err error) {
 	if fault.CodeOf(err) == fault.NotFound && p.service.Recognise(c.Request) == nil {
 		err = fault.New(fault.Unauthorized, "Sign in to see this.")
 	}
@@ -115,32 +115,4 @@ func languageOf(t *reading.PublicText) templ.Attributes {
 		return nil
 	}
 	return templ.Attributes{"lang": *t.Lang}
-}
-
-// publicRepos shows administrators which repositories are published.
-func (p pages) publicRepos(c *gin.Context) { p.renderPublicRepos(c, ui.Form{}) }
-
-func (p pages) renderPublicRepos(c *gin.Context, form ui.Form) {
-	state, err := p.service.PublicState(c.Request.Context())
-	if err != nil {
-		p.kit.Fail(c, err)
-		return
-	}
-	v := p.newView(c, "releases.nav.public", hostsPath)
-	p.kit.Render(c, v, max(http.StatusOK, form.Status()), publicReposPage(v, p, state, form))
-}
-
-func (p pages) publishRepo(c *gin.Context) {
-	if err := p.service.PublishRepo(c.Request.Context(), c.PostForm("name")); err != nil {
-		if form, ok := p.kit.ReadForm(c, err); ok {
-			p.renderPublicRepos(c, form)
-		}
-		return
-	}
-	p.finishAction(c, p.base+publicReposPath, "releases.public.published", nil)
-}
-
-func (p pages) unpublishRepo(c *gin.Context) {
-	p.finishAction(c, p.base+publicReposPath, "releases.public.unpublished",
-		p.service.UnpublishRepo(c.Request.Context(), c.Param("owner")+"/"+c.Param("repo")))
 }

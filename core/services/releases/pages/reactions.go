@@ -45,15 +45,15 @@ func (p pages) liveReactions(bar reading.ReactionBar) templ.Attributes {
 	return ui.Live(p.base + reactionsPath + "/" + bar.ReleaseID + "/live")
 }
 
-func (p pages) reactionsLive(c *gin.Context) {
+func (p *readingPages) reactionsLive(c *gin.Context) {
 	ctx := c.Request.Context()
 	p.kit.Stream(c, time.Minute, nil, func(v *ui.View) (templ.Component, bool, error) {
 		bar, err := p.service.RefreshReactions(ctx, c.Param("id"))
-		return reactions(v, p, bar), true, err
+		return reactions(v, p.pages, bar), true, err
 	})
 }
 
-func (p pages) toggleReaction(c *gin.Context) {
+func (p *readingPages) toggleReaction(c *gin.Context) {
 	ctx := c.Request.Context()
 	r, err := p.service.ReleaseByID(ctx, c.Param("id"), "")
 	if err == nil {

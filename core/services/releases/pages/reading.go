@@ -19,7 +19,7 @@ func (p pages) feedURL(path string) string {
 	return ui.LocalPath(p.base + path)
 }
 
-func (p pages) showRelease(c *gin.Context) {
+func (p *readingPages) showRelease(c *gin.Context) {
 	ctx := c.Request.Context()
 	repo, tag := c.Param("owner")+"/"+c.Param("repo"), strings.TrimPrefix(c.Param("tag"), "/")
 	r, err := p.service.Release(ctx, repo, tag, "")
@@ -44,7 +44,7 @@ func (p pages) showRelease(c *gin.Context) {
 	if r.Name != nil {
 		v.Title = *r.Name
 	}
-	p.kit.Render(c, v, http.StatusOK, releasePage(v, p, r, laneOf(c.Query("lane"), r), bar, p.feedURL(c.Query("from"))))
+	p.kit.Render(c, v, http.StatusOK, releasePage(v, p.pages, r, laneOf(c.Query("lane"), r), bar, p.feedURL(c.Query("from"))))
 }
 
 // tagURL is the page of a release of a repository.
@@ -52,7 +52,7 @@ func (p pages) tagURL(repo, tag string) string {
 	return p.base + "/" + repo + "/releases/tag/" + url.PathEscape(tag)
 }
 
-func (p pages) setRead(c *gin.Context) {
+func (p *readingPages) setRead(c *gin.Context) {
 	read := c.PostForm("read") != "no"
 	if err := p.service.SetRead(c.Request.Context(), c.Param("id"), read); err != nil {
 		p.kit.Fail(c, err)
@@ -61,11 +61,11 @@ func (p pages) setRead(c *gin.Context) {
 	p.kit.Redirect(c, p.feedURL(c.PostForm("back"))+"#i-"+url.PathEscape(c.Param("id")))
 }
 
-func (p pages) startSync(c *gin.Context) {
+func (p *readingPages) startSync(c *gin.Context) {
 	p.finishAction(c, p.feedURL(c.PostForm("back")), "releases.sync.begun", p.service.StartSync(c.Request.Context()))
 }
 
-func (p pages) showInbox(c *gin.Context) {
+func (p *readingPages) showInbox(c *gin.Context) {
 	ctx := c.Request.Context()
 	list, err := p.service.Notifications(ctx)
 	if err != nil {
@@ -78,10 +78,10 @@ func (p pages) showInbox(c *gin.Context) {
 		return
 	}
 	v := p.newView(c, "releases.tab.inbox", feedPath)
-	p.kit.Render(c, v, http.StatusOK, inboxPage(v, p, list, status))
+	p.kit.Render(c, v, http.StatusOK, inboxPage(v, p.pages, list, status))
 }
 
-func (p pages) showBriefs(c *gin.Context) {
+func (p *readingPages) showBriefs(c *gin.Context) {
 	ctx := c.Request.Context()
 	list, err := p.service.Briefs(ctx)
 	if err != nil {
@@ -94,10 +94,10 @@ func (p pages) showBriefs(c *gin.Context) {
 		return
 	}
 	v := p.newView(c, "releases.tab.briefs", feedPath)
-	p.kit.Render(c, v, http.StatusOK, briefsPage(v, p, list, status))
+	p.kit.Render(c, v, http.StatusOK, briefsPage(v, p.pages, list, status))
 }
 
-func (p pages) showBrief(c *gin.Context) {
+func (p *readingPages) showBrief(c *gin.Context) {
 	b, err := p.service.Brief(c.Request.Context(), c.Param("id"))
 	if err != nil {
 		p.kit.Fail(c, err)
@@ -105,10 +105,10 @@ func (p pages) showBrief(c *gin.Context) {
 	}
 	v := p.newView(c, "releases.brief", feedPath)
 	v.Title = v.T("releases.brief.of", "Date", b.Date)
-	p.kit.Render(c, v, http.StatusOK, briefPage(v, p, b))
+	p.kit.Render(c, v, http.StatusOK, briefPage(v, p.pages, b))
 }
 
-func (p pages) writeBrief(c *gin.Context) {
+func (p *readingPages) writeBrief(c *gin.Context) {
 	id, err := p.service.WriteBrief(c.Request.Context())
 	p.finishAction(c, p.base+briefsPath+"/"+id, "releases.brief.written", err)
 }

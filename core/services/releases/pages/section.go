@@ -35,15 +35,27 @@ const (
 
 // pages are the handlers. They keep nothing between requests.
 type pages struct {
-	service  *service.Service
+	service  Service
 	kit      *ui.Kit
 	markdown *markdown.Renderer
 	// base is the path of the service.
 	base string
 }
 
+// The pages of a subject share what all pages have.
+type (
+	// settingsPages show and change what the caller has chosen, and the repositories that the caller follows.
+	settingsPages struct{ pages }
+	// signInPages begin and end sign-ins at the code host.
+	signInPages struct{ pages }
+	// adminPages are for administrators.
+	adminPages struct{ pages }
+	// readingPages show releases, briefs and notifications.
+	readingPages struct{ pages }
+)
+
 // Section are the pages of a service that is mounted at base, a path.
-func Section(s *service.Service, base string) (ui.Section, error) {
+func Section(s Service, base string) (ui.Section, error) {
 	texts, err := fs.Sub(files, "locales")
 	if err != nil {
 		return ui.Section{}, err
@@ -86,7 +98,8 @@ func (p pages) pageRoutes() []httpd.Route {
 		r.Policy = httpd.Session
 		return r
 	}
-	importing := post(reposPath+"/import", p.importRepos)
+	signIn, admins, reading, settings := &signInPages{p}, &adminPages{p}, &readingPages{p}, &settingsPages{p}
+	importing := post(reposPath+"/import", settings.importRepos)
 	// A form needs up to three bytes for one of its text.
 	importing.BodyLimit = 4 * repolist.MaxSize
 	admin := func(r httpd.Route) httpd.Route {
@@ -98,22 +111,22 @@ func (p pages) pageRoutes() []httpd.Route {
 		return r
 	}
 	routes := []httpd.Route{
-		public(get(signin.SignInPath, p.beginSignIn)), public(get(signin.SignInCallbackPath, p.finishSignIn)),
-		admin(get(publicReposPath, p.publicRepos)), admin(post(publicReposPath, p.publishRepo)),
-		admin(post(publicReposPath+"/:owner/:repo/delete", p.unpublishRepo)),
-		importing, admin(get(hostsPath, p.showHosts)), admin(get(modelsPath, p.showModels)),
-		get("/", p.redirectToFeed), get("/live", p.feedLive), public(get("/:owner/:repo/releases/tag/*tag", p.releaseOrPublic)),
-		public(get("/:owner/:repo/releases", p.publicReleases)),
-		get(briefsPath, p.showBriefs), get(briefsPath+"/:id", p.showBrief), post(briefsPath, p.writeBrief),
-		get(inboxPath, p.showInbox), post("/sync", p.startSync), post("/read/:id", p.setRead),
-		get(reposPath, p.showRepos), post(reposPath, p.followRepo), post(reposPath+"/:owner/:repo/unfollow", p.unfollowRepo),
-		post(reposPath+"/:owner/:repo/filter", p.setFilter),
-		get(reactionsPath+"/:id/live", p.reactionsLive), post(reactionsPath+"/:id", p.toggleReaction),
-		get(translationsPath+"/:id/:lane/live", p.translationLive), post(translationsPath+"/:id/:lane", p.startTranslation),
-		get(settingsPath, p.showSettings), post(settingsPath, p.savePreferences),
-		session(post(settingsPath+"/token", p.saveToken)), session(post(accountsPath+"/:id", p.setAccountReads)),
-		session(post(accountsPath+"/:id/delete", p.deleteAccount)),
-		session(post(feedsPath, p.addFeed)), session(post(feedsPath+"/:id/delete", p.deleteFeed)),
+		public(get(signin.SignInPath, signIn.beginSignIn)), public(get(signin.SignInCallbackPath, signIn.finishSignIn)),
+		admin(get(publicReposPath, admins.publicRepos)), admin(post(publicReposPath, admins.publishRepo)),
+		admin(post(publicReposPath+"/:owner/:repo/delete", admins.unpublishRepo)),
+		importing, admin(get(hostsPath, admins.showHosts)), admin(get(modelsPath, admins.showModels)),
+		get("/", p.redirectToFeed), get("/live", p.feedLive), public(get("/:owner/:repo/releases/tag/*tag", reading.releaseOrPublic)),
+		public(get("/:owner/:repo/releases", reading.publicReleases)),
+		get(briefsPath, reading.showBriefs), get(briefsPath+"/:id", reading.showBrief), post(briefsPath, reading.writeBrief),
+		get(inboxPath, reading.showInbox), post("/sync", reading.startSync), post("/read/:id", reading.setRead),
+		get(reposPath, settings.showRepos), post(reposPath, settings.followRepo), post(reposPath+"/:owner/:repo/unfollow", settings.unfollowRepo),
+		post(reposPath+"/:owner/:repo/filter", settings.setFilter),
+		get(reactionsPath+"/:id/live", reading.reactionsLive), post(reactionsPath+"/:id", reading.toggleReaction),
+		get(translationsPath+"/:id/:lane/live", reading.translationLive), post(translationsPath+"/:id/:lane", reading.startTranslation),
+		get(settingsPath, settings.showSettings), post(settingsPath, settings.savePreferences),
+		session(post(settingsPath+"/token", settings.saveToken)), session(post(accountsPath+"/:id", settings.setAccountReads)),
+		session(post(accountsPath+"/:id/delete", settings.deleteAccount)),
+		session(post(feedsPath, settings.addFeed)), session(post(feedsPath+"/:id/delete", settings.deleteFeed)),
 	}
 	for _, path := range feedPaths() {
 		routes = append(routes, get(path, p.showFeed))

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
 	"github.com/patchbay-dev/patchbay/core/services/releases/link"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/syndication"
@@ -45,12 +43,12 @@ type settingsView struct {
 	TokenForm, Form, FeedForm ui.Form
 }
 
-func (p pages) showSettings(c *gin.Context) {
+func (p *settingsPages) showSettings(c *gin.Context) {
 	p.renderSettings(c, settingsView{NewFeed: p.kit.TakeSecret(c, p.base+settingsPath)})
 }
 
 // renderSettings shows the settings with the forms of w.
-func (p pages) renderSettings(c *gin.Context, w settingsView) {
+func (p *settingsPages) renderSettings(c *gin.Context, w settingsView) {
 	ctx := c.Request.Context()
 	w.HasAccount = auth.From(ctx).HasAccount()
 	w.SignInName = p.service.SignInName()
@@ -74,10 +72,10 @@ func (p pages) renderSettings(c *gin.Context, w settingsView) {
 	}
 	v := p.newView(c, "releases.nav.settings", settingsPath)
 	code := max(w.TokenForm.Status(), w.Form.Status(), w.FeedForm.Status())
-	p.kit.Render(c, v, code, settingsPage(v, p, w))
+	p.kit.Render(c, v, code, settingsPage(v, p.pages, w))
 }
 
-func (p pages) savePreferences(c *gin.Context) {
+func (p *settingsPages) savePreferences(c *gin.Context) {
 	hour, err := strconv.Atoi(c.PostForm("brief_hour"))
 	if err != nil {
 		err = fault.New(fault.BadRequest, "The hour is from 0 to 23.").With("field", "brief_hour")
@@ -98,7 +96,7 @@ func (p pages) savePreferences(c *gin.Context) {
 	p.finishAction(c, p.base+settingsPath, "releases.saved", nil)
 }
 
-func (p pages) saveToken(c *gin.Context) {
+func (p *settingsPages) saveToken(c *gin.Context) {
 	ctx := c.Request.Context()
 	_, err := p.service.AddAccount(ctx, c.PostForm("token"))
 	if err == nil {
@@ -113,18 +111,18 @@ func (p pages) saveToken(c *gin.Context) {
 	p.finishAction(c, p.base+settingsPath, "releases.token.saved", nil)
 }
 
-func (p pages) setAccountReads(c *gin.Context) {
+func (p *settingsPages) setAccountReads(c *gin.Context) {
 	_, err := p.service.SetAccountReads(c.Request.Context(), c.Param("id"), link.AccountReads{
 		Stars: c.PostForm("stars") != "", Inbox: c.PostForm("inbox") != "", Activity: c.PostForm("activity") != "",
 	})
 	p.finishAction(c, p.base+settingsPath, "releases.saved", err)
 }
 
-func (p pages) deleteAccount(c *gin.Context) {
+func (p *settingsPages) deleteAccount(c *gin.Context) {
 	p.finishAction(c, p.base+settingsPath, "releases.account.deleted", p.service.DeleteAccount(c.Request.Context(), c.Param("id")))
 }
 
-func (p pages) addFeed(c *gin.Context) {
+func (p *settingsPages) addFeed(c *gin.Context) {
 	made, err := p.service.AddFeedToken(c.Request.Context(), c.PostForm("name"),
 		syndication.FeedSelection{Types: c.PostForm("types"), Query: c.PostForm("q")})
 	if err != nil {
@@ -139,62 +137,6 @@ func (p pages) addFeed(c *gin.Context) {
 	p.kit.ShowOnce(c, p.base+settingsPath+"#feeds", ui.Secret{Of: p.base + settingsPath, Name: made.Name, Text: made.AtomURL})
 }
 
-func (p pages) deleteFeed(c *gin.Context) {
+func (p *settingsPages) deleteFeed(c *gin.Context) {
 	p.finishAction(c, p.base+settingsPath+"#feeds", "releases.feeds.deleted", p.service.DeleteFeedToken(c.Request.Context(), c.Param("id")))
-}
-
-func (p pages) showRepos(c *gin.Context) { p.renderRepos(c, ui.Form{}, nil) }
-
-// renderRepos shows the repositories that the caller sees, with the form that follows another one, and what an import has done.
-func (p pages) renderRepos(c *gin.Context, form ui.Form, imported *follow.ImportResult) {
-	ctx := c.Request.Context()
-	list, err := p.service.Followed(ctx)
-	if err != nil {
-		p.kit.Fail(c, err)
-		return
-	}
-	status, err := p.service.StatusOf(ctx)
-	if err != nil {
-		p.kit.Fail(c, err)
-		return
-	}
-	v := p.newView(c, "releases.nav.repos", reposPath)
-	p.kit.Render(c, v, max(http.StatusOK, form.Status()), reposPage(v, p, list, status, auth.From(ctx).HasAccount(), form, imported))
-}
-
-func (p pages) followRepo(c *gin.Context) {
-	if _, err := p.service.Follow(c.Request.Context(), c.PostForm("name")); err != nil {
-		if f := fault.As(err); f.Ext["field"] == "name" && (f.Code == fault.NotFound || f.Code == fault.NotReady) {
-			// What the code host says of the name stands at the field.
-			err = f.WithStatus(http.StatusUnprocessableEntity)
-		}
-		if form, ok := p.kit.ReadForm(c, err); ok {
-			p.renderRepos(c, form, nil)
-		}
-		return
-	}
-	p.finishAction(c, p.base+reposPath, "releases.followed", nil)
-}
-
-func (p pages) importRepos(c *gin.Context) {
-	result, err := p.service.ImportRepos(c.Request.Context(), "", c.PostForm("content"))
-	if err != nil {
-		if form, ok := p.kit.ReadForm(c, err); ok {
-			p.renderRepos(c, form, nil)
-		}
-		return
-	}
-	p.renderRepos(c, ui.Form{}, &result)
-}
-
-func (p pages) unfollowRepo(c *gin.Context) {
-	p.finishAction(c, p.base+reposPath, "releases.unfollowed", p.service.Unfollow(c.Request.Context(), c.Param("owner"), c.Param("repo")))
-}
-
-func (p pages) setFilter(c *gin.Context) {
-	_, err := p.service.SetFilter(c.Request.Context(), c.Param("owner"), c.Param("repo"), follow.RepoFilter{
-		Muted: c.PostForm("muted") != "", NoPrereleases: c.PostForm("no_prereleases") != "", MinLevel: c.PostForm("min_level"),
-		Keyword: c.PostForm("keyword"),
-	})
-	p.finishAction(c, p.base+reposPath, "releases.saved", err)
 }

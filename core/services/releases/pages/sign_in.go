@@ -28,7 +28,7 @@ func (p pages) signInWay(v *ui.View) *ui.SignInWay {
 }
 
 // beginSignIn sends a browser to the code host: to sign in, or to link an account to the user who is signed in.
-func (p pages) beginSignIn(c *gin.Context) {
+func (p *signInPages) beginSignIn(c *gin.Context) {
 	next := ui.LocalPath(c.Query("next"))
 	start, err := p.service.BeginSignIn(c.Request.Context(), p.service.Recognise(c.Request), auth.OriginFrom(c), next)
 	if err != nil {
@@ -41,7 +41,7 @@ func (p pages) beginSignIn(c *gin.Context) {
 }
 
 // finishSignIn takes a browser back from the code host.
-func (p pages) finishSignIn(c *gin.Context) {
+func (p *signInPages) finishSignIn(c *gin.Context) {
 	browser, _ := c.Cookie(signInCookie)
 	p.setSignInCookie(c, "", -1)
 	result, err := p.service.FinishSignIn(c.Request.Context(), p.service.Recognise(c.Request), auth.OriginFrom(c), signin.SignInAnswer{
@@ -61,7 +61,7 @@ func (p pages) finishSignIn(c *gin.Context) {
 }
 
 // setSignInCookie keeps a value in the browser for so many seconds, and only for the pages of a sign-in.
-func (p pages) setSignInCookie(c *gin.Context, value string, age int) {
+func (p *signInPages) setSignInCookie(c *gin.Context, value string, age int) {
 	http.SetCookie(c.Writer, &http.Cookie{
 		Name: signInCookie, Value: value, Path: p.base + signin.SignInPath, MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: p.service.IsSecure(c.Request),

@@ -82,16 +82,16 @@ func (p pages) liveTranslation(r reading.ReleaseDetail, lane string) templ.Attri
 	return ui.Live(p.base + translationsPath + "/" + r.ReleaseID + "/" + lane + "/live")
 }
 
-func (p pages) translationLive(c *gin.Context) {
+func (p *readingPages) translationLive(c *gin.Context) {
 	ctx := c.Request.Context()
 	p.kit.Stream(c, translatingEvery, nil, func(v *ui.View) (templ.Component, bool, error) {
 		r, err := p.service.ReleaseByID(ctx, c.Param("id"), "")
 		lane := laneOf(c.Param("lane"), r)
-		return releaseText(v, p, r, lane), !isUnderWay(textOf(r, lane)), err
+		return releaseText(v, p.pages, r, lane), !isUnderWay(textOf(r, lane)), err
 	})
 }
 
-func (p pages) startTranslation(c *gin.Context) {
+func (p *readingPages) startTranslation(c *gin.Context) {
 	ctx := c.Request.Context()
 	r, err := p.service.ReleaseByID(ctx, c.Param("id"), "")
 	lane := laneOf(c.Param("lane"), r)

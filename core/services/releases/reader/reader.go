@@ -41,12 +41,12 @@ type Readers struct{ cfg Config }
 // New returns the readers of the service.
 func New(cfg Config) *Readers { return &Readers{cfg} }
 
-// checkVisible returns an error for a release that the caller does not see: neither its repository, nor a brief that names it.
+// CheckVisible returns an error for a release that the caller does not see: neither its repository, nor a brief that names it.
 func (rs *Readers) CheckVisible(ctx context.Context, r repo.Release, p repo.Repo) error {
 	return rs.CheckVisibleTo(ctx, ID(ctx), r, p)
 }
 
-// checkVisibleTo is checkVisible for a user.
+// CheckVisibleTo is checkVisible for a user.
 func (rs *Readers) CheckVisibleTo(ctx context.Context, user string, r repo.Release, p repo.Repo) error {
 	visible, err := rs.cfg.Repos.Sees(ctx, user, p.ID)
 	if err == nil && !visible {
@@ -70,24 +70,24 @@ func OwnerID(ctx context.Context) (string, error) {
 	return p.User.ID, nil
 }
 
-// preferencesOf returns what a user has chosen, or else the defaults of the settings.
+// PreferencesFor returns what a user has chosen, or else the defaults of the settings.
 func (rs *Readers) PreferencesFor(ctx context.Context, userID string) (own.Preferences, error) {
 	return rs.cfg.Accounts.Preferences(ctx, userID, rs.DefaultPreferences())
 }
 
-// defaultPreferences returns those of a user who has chosen nothing.
+// DefaultPreferences returns those of a user who has chosen nothing.
 func (rs *Readers) DefaultPreferences() own.Preferences {
 	set := rs.cfg.Settings()
 	return own.Preferences{TimeZone: set.TimeZone, BriefHour: set.BriefHour, BriefDaily: true}
 }
 
-// languageOf returns the language in which the caller reads translations on the pages.
+// Language returns the language in which the caller reads translations on the pages.
 func (rs *Readers) Language(ctx context.Context) (string, error) {
 	prefs, err := rs.PreferencesFor(ctx, ID(ctx))
 	return rs.LanguageFor(prefs), err
 }
 
-// languageFor returns the language in which a user reads translations: the chosen one, or else the first of the settings.
+// LanguageFor returns the language in which a user reads translations: the chosen one, or else the first of the settings.
 func (rs *Readers) LanguageFor(prefs own.Preferences) string {
 	languages := rs.Languages()
 	if slices.Contains(languages, prefs.Language) {
@@ -96,7 +96,8 @@ func (rs *Readers) LanguageFor(prefs own.Preferences) string {
 	return languages[0]
 }
 
-// ReadingLanguages returns the languages in which a user may read: those of translations, and English, in which briefs are written without a translator.
+// ReadingLanguages returns the languages in which a user may read: those of translations, and English, in which briefs are written
+// without a translator.
 func (rs *Readers) ReadingLanguages() []string {
 	languages := rs.Languages()
 	if HasLanguage(languages, "en") {
@@ -105,7 +106,7 @@ func (rs *Readers) ReadingLanguages() []string {
 	return append(slices.Clip(languages), "en")
 }
 
-// briefLanguage returns the language in which a user reads briefs: the chosen one, or else the first of the settings.
+// BriefLanguage returns the language in which a user reads briefs: the chosen one, or else the first of the settings.
 func (rs *Readers) BriefLanguage(ctx context.Context, userID string) (string, error) {
 	prefs, err := rs.PreferencesFor(ctx, userID)
 	if slices.Contains(rs.ReadingLanguages(), prefs.Language) {
@@ -114,7 +115,7 @@ func (rs *Readers) BriefLanguage(ctx context.Context, userID string) (string, er
 	return rs.Languages()[0], err
 }
 
-// loginsOf returns the logins of a user at the code host, none without an account there.
+// Logins returns the logins of a user at the code host, none without an account there.
 func (rs *Readers) Logins(ctx context.Context, userID string) (logins []string, err error) {
 	all, err := rs.cfg.Accounts.List(ctx, userID)
 	for _, a := range all {
@@ -123,7 +124,7 @@ func (rs *Readers) Logins(ctx context.Context, userID string) (logins []string, 
 	return logins, err
 }
 
-// feedQuery returns the query of a user for chosen items. types is the name of the parameter for types.
+// FeedQuery returns the query of a user for chosen items. types is the name of the parameter for types.
 func (rs *Readers) FeedQuery(ctx context.Context, userID string, choice feed.Choice, types string) (feed.Query, error) {
 	return choice.Query(userID, types, func() ([]string, error) { return rs.Logins(ctx, userID) })
 }
@@ -142,7 +143,7 @@ type Preferences struct {
 	AutoTranslate bool   `json:"auto_translate,omitempty" doc:"Whether new releases that the caller sees are translated unasked."`
 }
 
-// PreferencesOf returns what the caller has chosen.
+// Preferences returns what the caller has chosen.
 func (rs *Readers) Preferences(ctx context.Context) (Preferences, error) {
 	p, err := rs.PreferencesFor(ctx, ID(ctx))
 	return Preferences{

@@ -1,3 +1,4 @@
+// Package reading shows users what they see: the feed, releases with their translations and reactions, briefs and notifications.
 package reading
 
 import (
@@ -82,7 +83,8 @@ func (rd *Reading) releaseDetail(ctx context.Context, r repo.Release, p repo.Rep
 		return out, err
 	}
 	out = ReleaseDetail{
-		ReleaseID: strconv.FormatInt(r.ID, 10), RepoFullName: &p.FullName, TagName: r.Tag, PreviousTagName: api.TextOrNull(previous), Body: api.TextOrNull(r.FullBody), HTMLURL: r.HTMLURL,
+		ReleaseID: strconv.FormatInt(r.ID, 10), RepoFullName: &p.FullName, TagName: r.Tag, PreviousTagName: api.TextOrNull(previous),
+		Body: api.TextOrNull(r.FullBody), HTMLURL: r.HTMLURL,
 		PublishedAt: api.OptionalTime(r.TS), IsPrerelease: r.Prerelease,
 	}
 	if r.Title != r.Tag {

@@ -43,7 +43,8 @@ func errNoAccount() error {
 
 // tokenRefused returns the error of a token that the code host refuses.
 func tokenRefused(cause error) error {
-	return fault.Wrap(cause, CodeTokenInvalid, "The code host refuses the personal access token: save another one in the settings.").WithStatus(http.StatusUnprocessableEntity)
+	return fault.Wrap(cause, CodeTokenInvalid,
+		"The code host refuses the personal access token: save another one in the settings.").WithStatus(http.StatusUnprocessableEntity)
 }
 
 // HasAccount reports whether a user has saved a token.

@@ -74,7 +74,8 @@ const (
 )
 
 func feedTokenOf(t own.FeedToken) FeedToken {
-	return FeedToken{t.ID, t.Name, t.Masked, FeedSelection{t.Types, t.Scope, t.Items, t.Org, t.Search}, api.TimeOfMillis(t.CreatedAt), api.OptionalTime(t.LastUsedAt)}
+	return FeedToken{t.ID, t.Name, t.Masked, FeedSelection{t.Types, t.Scope, t.Items, t.Org, t.Search}, api.TimeOfMillis(t.CreatedAt),
+		api.OptionalTime(t.LastUsedAt)}
 }
 
 // FeedTokens returns the caller's tokens of feeds for readers, the newest first.
@@ -130,7 +131,8 @@ func (fs *Feeds) DeleteFeedToken(ctx context.Context, id string) error {
 
 // queryOfToken returns what the feed of a token has.
 func (fs *Feeds) queryOfToken(ctx context.Context, t own.FeedToken) (feed.Query, error) {
-	q, err := fs.cfg.Readers.FeedQuery(ctx, t.UserID, feed.Choice{Types: t.Types, Scope: t.Scope, Items: t.Items, Org: t.Org, Search: t.Search}, "types")
+	q, err := fs.cfg.Readers.FeedQuery(ctx, t.UserID,
+		feed.Choice{Types: t.Types, Scope: t.Scope, Items: t.Items, Org: t.Org, Search: t.Search}, "types")
 	q.Limit = syndicatedItems
 	return q, err
 }
@@ -228,7 +230,8 @@ func syndicate(t own.FeedToken, items []feed.Item, base string) Feed {
 		if changed.After(out.Updated) {
 			out.Updated = changed
 		}
-		e := Entry{ID: NewID("item", i.EntryURL, i.ID()), URL: i.HTMLURL, Title: syndicatedTitle(i), Published: at, Updated: changed, Author: i.ActorLogin, AuthorURL: i.ActorURL}
+		e := Entry{ID: NewID("item", i.EntryURL, i.ID()), URL: i.HTMLURL, Title: syndicatedTitle(i), Published: at, Updated: changed,
+			Author: i.ActorLogin, AuthorURL: i.ActorURL}
 		if i.Body != "" {
 			e.HTML = render.RenderNotes(i.Body, markdown.NewPage(i.HTMLURL, i.RepoFullName))
 		}

@@ -1,3 +1,4 @@
+// Package task does work in the background: tasks that users ask for, and rounds that are due by the clock.
 package task
 
 import (
@@ -123,7 +124,7 @@ func StatusName(state queue.State) string {
 	return string(state)
 }
 
-// submitTask queues a task of a user. A sync that is under way already is returned instead of another one.
+// Submit queues a task of a user. A sync that is under way already is returned instead of another one.
 func (t *Tasks) Submit(ctx context.Context, task string, in Payload) (queue.Job, error) {
 	sub := queue.Submission{Type: jobType(task), Payload: in, Actor: in.UserID, Tags: []string{"releases:" + in.UserID}}
 	if task != Brief {
@@ -133,7 +134,7 @@ func (t *Tasks) Submit(ctx context.Context, task string, in Payload) (queue.Job,
 	return job, err
 }
 
-// findTask returns the job of a task of a user.
+// Find returns the job of a task of a user.
 func (t *Tasks) Find(ctx context.Context, userID, id string) (queue.Job, error) {
 	none := fault.New(fault.NotFound, "There is no such task.")
 	job, err := t.cfg.Queue.Get(ctx, id)
@@ -155,7 +156,7 @@ func (t *Tasks) FollowTask(ctx context.Context, id string, after int64) (<-chan 
 	return t.cfg.Queue.Follow(ctx, id, after)
 }
 
-// waitForTask returns the result of a task when it has ended, or its failure.
+// Wait returns the result of a task when it has ended, or its failure.
 func (t *Tasks) Wait(ctx context.Context, job queue.Job) (json.RawMessage, error) {
 	following, stop := context.WithCancel(ctx)
 	defer stop()
@@ -239,7 +240,7 @@ type (
 	}
 )
 
-// runTask does the work of a task.
+// Run does the work of a task.
 func (t *Tasks) Run(task string) func(context.Context, *queue.Job, queue.Progress) (any, error) {
 	return func(ctx context.Context, job *queue.Job, p queue.Progress) (any, error) {
 		var in Payload
@@ -247,7 +248,7 @@ func (t *Tasks) Run(task string) func(context.Context, *queue.Job, queue.Progres
 			return nil, err
 		}
 		if kind := TranslatedKind(task); kind != "" {
-			return t.cfg.Translator.TranslateInTask(ctx, job, translation.Wanted{in.UserID, kind, in.EntityID})
+			return t.cfg.Translator.TranslateInTask(ctx, job, translation.Wanted{UserID: in.UserID, Kind: kind, EntityID: in.EntityID})
 		}
 		switch task {
 		case Starred:
@@ -318,8 +319,8 @@ func (t *Tasks) syncSocial(ctx context.Context, userID string, p queue.Progress)
 	return out, err
 }
 
-// syncAll reads everything of a user: without an account at the code host the releases of what the user sees, and nothing else. What happened around
-// the user may fail without the rest.
+// syncAll reads everything of a user: without an account at the code host the releases of what the user sees, and nothing else. What
+// happened around the user may fail without the rest.
 func (t *Tasks) syncAll(ctx context.Context, userID string, p queue.Progress) (out AllResult, err error) {
 	has, err := t.cfg.Syncer.HasAccount(ctx, userID)
 	if err != nil {
@@ -356,7 +357,7 @@ func (t *Tasks) generateBrief(ctx context.Context, userID, date string, p queue.
 	return reading.BriefContentOf(b), nil
 }
 
-// briefWindow returns the window of a user for a date, "" for the latest.
+// BriefWindow returns the window of a user for a date, "" for the latest.
 func (t *Tasks) BriefWindow(ctx context.Context, userID, date string) (w brief.Window, zone *time.Location, err error) {
 	prefs, err := t.cfg.Readers.PreferencesFor(ctx, userID)
 	if err != nil {

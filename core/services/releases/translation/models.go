@@ -34,7 +34,7 @@ const (
 	listModelsTimeout = 3 * time.Second
 )
 
-// ModelUseOf returns what language models do for the service, to administrators. cursor is "" or the Next of the page before.
+// ModelUse returns what language models do for the service, to administrators. cursor is "" or the Next of the page before.
 func (tr *Translator) ModelUse(ctx context.Context, cursor string) (out ModelUse, err error) {
 	if p := auth.From(ctx); p == nil || !p.Admin() {
 		return out, fault.New(fault.Forbidden, "This is for administrators.")

@@ -1,3 +1,4 @@
+// Package translation has what users see translated, and tells what there is of it.
 package translation
 
 import (
@@ -82,7 +83,8 @@ const MaxLinger, ShortLinger = 2 * time.Second, 200 * time.Millisecond
 
 // sourceOf returns the text of something that a user sees, nil if there is no such thing for the user. The text is the one that is
 // stored, whatever the caller has seen.
-func (tr *Translator) sourceOf(ctx context.Context, userID, kind, entityID, language string) (*translate.Source, *translate.ReleaseText, error) {
+func (tr *Translator) sourceOf(ctx context.Context, userID, kind, entityID,
+	language string) (*translate.Source, *translate.ReleaseText, error) {
 	if kind == KindNotification {
 		n, found, err := tr.cfg.Reads.FindNotification(ctx, userID, entityID)
 		if err != nil || !found {
@@ -116,7 +118,8 @@ func (tr *Translator) sourceOf(ctx context.Context, userID, kind, entityID, lang
 }
 
 // AskFor returns what a request asks for.
-func (tr *Translator) AskFor(ctx context.Context, r translate.Request, priority int, linger time.Duration, retry bool) (translate.Asked, error) {
+func (tr *Translator) AskFor(ctx context.Context, r translate.Request, priority int, linger time.Duration,
+	retry bool) (translate.Asked, error) {
 	source, text, err := tr.sourceOf(ctx, r.UserID, r.Kind, r.EntityID, r.Language)
 	asked := translate.Asked{Request: r, Release: text}
 	if err == nil && source != nil {
@@ -125,7 +128,7 @@ func (tr *Translator) AskFor(ctx context.Context, r translate.Request, priority 
 	return asked, err
 }
 
-// TranslationsOf returns the translations of the releases among items of the feed into the caller's language, by their ids.
+// TranslateItems returns the translations of the releases among items of the feed into the caller's language, by their ids.
 func (tr *Translator) TranslateItems(ctx context.Context, items []feed.Item) (map[int64]Translated, error) {
 	language, err := tr.cfg.Readers.Language(ctx)
 	if err != nil {
@@ -168,7 +171,7 @@ func ErrorSummary(code, language string) string {
 // Translated is what there is of a release in another language.
 type Translated struct{ Text, Smart *TranslatedItem }
 
-// translatedOf returns the translations of releases into a language. The whole text is taken before the beginning, which is left out
+// Find returns the translations of releases into a language. The whole text is taken before the beginning, which is left out
 // if only the whole is wanted.
 func (tr *Translator) Find(ctx context.Context, language string, ids []int64, whole bool) (map[int64]Translated, error) {
 	if !tr.Enabled() {
@@ -213,7 +216,7 @@ func itemOf(w translate.Work) *TranslatedItem {
 	return item
 }
 
-// noTranslation is what stands for a translation that there is not: it is missing, or disabled where nothing translates.
+// NoTranslation is what stands for a translation that there is not: it is missing, or disabled where nothing translates.
 func (tr *Translator) NoTranslation(language string) *TranslatedItem {
 	if tr.Enabled() {
 		return &TranslatedItem{Lang: language, Status: statusMissing}
@@ -236,7 +239,8 @@ func (tr *Translator) StartTranslation(ctx context.Context, id string, summary b
 	if err != nil {
 		return err
 	}
-	asked, err := tr.AskFor(ctx, translate.Request{UserID: userID, Kind: kind, EntityID: id, Language: language}, translate.Interactive, 0, true)
+	asked, err := tr.AskFor(ctx, translate.Request{UserID: userID, Kind: kind, EntityID: id, Language: language}, translate.Interactive, 0,
+		true)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,109 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
+	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
+)
+
+// followHandlers changes what users follow, and what they have chosen.
+type followHandlers struct {
+	readers   *reader.Readers
+	following *follow.Following
+}
+
+// FollowAnswer names what is followed.
+type FollowAnswer struct {
+	FullName string `json:"full_name" example:"golang/go" doc:"As the code host has it."`
+}
+
+type (
+	// RepoPath names a repository.
+	RepoPath struct {
+		Owner string `path:"owner" maxLength:"100"`
+		Repo  string `path:"repo" maxLength:"100"`
+	}
+	followedOutput struct {
+		Body struct {
+			Repos []follow.FollowedRepo `json:"repos" nullable:"false"`
+		}
+	}
+	followInput struct {
+		Body struct {
+			Name string `json:"name" maxLength:"500" example:"https://github.com/golang/go" doc:"owner/name at the first code host, or an address of the repository at one of the code hosts."`
+		}
+	}
+	followOutput struct{ Body FollowAnswer }
+	filterInput  struct {
+		RepoPath
+		Body follow.RepoFilter
+	}
+	filterOutput      struct{ Body follow.RepoFilter }
+	preferencesInput  struct{ Body reader.Preferences }
+	preferencesOutput struct{ Body reader.Preferences }
+)
+
+func (h *followHandlers) followAPI(a *api.API) {
+	op := func(id, method, path, summary string, errors ...int) api.Operation {
+		return newOperation(id, method, path, tagFollow, httpd.APIKey, summary, errors...)
+	}
+	const notFound = http.StatusNotFound
+	checked := "The code host is asked whether the repository exists. If that cannot be found out now, nothing is followed. Its releases are read within a minute or two."
+	api.Register(a, op("followed", http.MethodGet, "/api/repos/following", "The repositories that the caller sees"), h.listFollowed)
+	byAddress := withText(op("follow-address", http.MethodPost, "/api/repos/following", "Follow a repository by its name or address",
+		notFound, http.StatusConflict, http.StatusServiceUnavailable), checked)
+	byAddress.Audit = "releases.repos.following.change"
+	api.Register(a, byAddress, h.followAddress)
+	api.Register(a, withText(op("follow", http.MethodPut, "/api/repos/{owner}/{repo}/following", "Follow a repository without a star",
+		notFound, http.StatusConflict, http.StatusServiceUnavailable), checked), h.followRepo)
+	api.Register(a, op("unfollow", http.MethodDelete, "/api/repos/{owner}/{repo}/following", "No longer follow a repository", notFound),
+		h.unfollowRepo)
+	api.Register(a, withText(op("filter", http.MethodPut, "/api/repos/{owner}/{repo}/filter",
+		"Choose which releases of a repository are shown", notFound), "An empty object shows all."), h.putFilter)
+	api.Register(a, op("preferences", http.MethodGet, "/api/preferences", "What the caller has chosen"), h.getPreferences)
+	api.Register(a, op("preferences-save", http.MethodPut, "/api/preferences", "Choose"), h.putPreferences)
+}
+
+func (h *followHandlers) listFollowed(ctx context.Context, _ *struct{}) (*followedOutput, error) {
+	out := &followedOutput{}
+	var err error
+	out.Body.Repos, err = h.following.Followed(ctx)
+	return out, err
+}
+
+func (h *followHandlers) followRepo(ctx context.Context, in *RepoPath) (*api.OKAnswer, error) {
+	return api.Done(h.following.FollowNamed(ctx, in.Owner, in.Repo))
+}
+
+func (h *followHandlers) followAddress(ctx context.Context, in *followInput) (*followOutput, error) {
+	name, err := h.following.Follow(ctx, in.Body.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &followOutput{FollowAnswer{name}}, nil
+}
+
+func (h *followHandlers) unfollowRepo(ctx context.Context, in *RepoPath) (*api.OKAnswer, error) {
+	return api.Done(h.following.Unfollow(ctx, in.Owner, in.Repo))
+}
+
+func (h *followHandlers) putFilter(ctx context.Context, in *filterInput) (*filterOutput, error) {
+	filter, err := h.following.SetFilter(ctx, in.Owner, in.Repo, in.Body)
+	return &filterOutput{filter}, err
+}
+
+func (h *followHandlers) getPreferences(ctx context.Context, _ *struct{}) (*preferencesOutput, error) {
+	p, err := h.readers.Preferences(ctx)
+	return &preferencesOutput{p}, err
+}
+
+func (h *followHandlers) putPreferences(ctx context.Context, in *preferencesInput) (*preferencesOutput, error) {
+	if err := h.readers.SavePreferences(ctx, in.Body); err != nil {
+		return nil, err
+	}
+	return h.getPreferences(ctx, nil)
+}

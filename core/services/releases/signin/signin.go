@@ -1,0 +1,312 @@
+// Package signin lets people sign in with their accounts at the code host.
+package signin
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/auth/limit"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
+	"github.com/patchbay-dev/patchbay/core/services/releases/link"
+	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
+	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
+	"github.com/patchbay-dev/patchbay/sdk/schema"
+)
+
+// Config is what SignIns need.
+type Config struct {
+	Store    *store.Store
+	Accounts *own.Store
+	Users    *auth.Users
+	// Links keeps the accounts with which people sign in.
+	Links *link.Links
+	// MainHost returns the code host at which they do.
+	MainHost func() (sync.Host, error)
+	Settings func() Settings
+	// RedirectURL returns the address to which the code host sends people back, "" if the public address of the core is unknown.
+	RedirectURL func() string
+	Now         func() time.Time
+}
+
+// SignIns lets people sign in with their accounts at the code host.
+type SignIns struct {
+	cfg Config
+	// begun counts the sign-ins that begin at an address.
+	begun *limit.Limiter
+}
+
+// New returns what lets people sign in.
+func New(cfg Config) (*SignIns, error) {
+	begun, err := limit.New(limit.Config{Burst: 20, Every: 6 * time.Second, Now: cfg.Now})
+	return &SignIns{cfg, begun}, err
+}
+
+// SignInPath is where a sign-in at the code host begins, SignInCallbackPath where the host sends people back to.
+const (
+	SignInPath         = "/sign-in"
+	SignInCallbackPath = SignInPath + "/callback"
+)
+
+const (
+	// stateLength is of states and of what the browser keeps, in characters.
+	stateLength = 43
+	// maxHostWords bounds what the code host says of a refusal, in bytes.
+	maxHostWords = 300
+)
+
+// codeSignIn is the code of a sign-in that does not end well.
+const codeSignIn fault.Code = "sign_in_failed"
+
+// SignInStart is where a browser goes to sign in, and what it keeps until it comes back.
+type SignInStart struct{ Page, Browser string }
+
+// SignInAnswer is what a browser comes back with.
+type SignInAnswer struct {
+	// State, Code, Error and Description are what the code host has sent, Browser what the browser has kept.
+	State, Code, Error, Description, Browser string
+}
+
+// SignInResult is how a sign-in has ended.
+type SignInResult struct {
+	// Next is the page at which it ends.
+	Next string
+	// Cookie is that of the new session; "" if an account was linked to the user who had one.
+	Cookie string
+}
+
+// SignInName returns what people call the code host at which they sign in, "" if they do not.
+func (si *SignIns) SignInName() string {
+	if set := si.cfg.Settings(); set.Enabled() {
+		return set.Name
+	}
+	return ""
+}
+
+// Application returns the application as which people sign in.
+func (si *SignIns) Application() codehost.OAuthClient {
+	set := si.cfg.Settings()
+	return codehost.OAuthClient{ID: set.ClientID, Secret: set.ClientSecret, RedirectURL: si.cfg.RedirectURL()}
+}
+
+// signInHost returns the code host at which people sign in.
+func (si *SignIns) signInHost() (sync.Host, error) {
+	if !si.cfg.Settings().Enabled() {
+		return sync.Host{}, fault.New(fault.NotFound, "Nobody signs in at a code host here: the settings have no sign_in.")
+	}
+	if si.cfg.RedirectURL() == "" {
+		return sync.Host{}, fault.New(fault.NotReady, "Set public_url (SVC_PUBLIC_URL): the code host must know where to send people back to.")
+	}
+	host, err := si.cfg.MainHost()
+	if err != nil {
+		return host, err
+	}
+	can, err := host.Abilities()
+	if err == nil && !(can.OAuth && can.Viewer) {
+		err = fault.New(fault.NotReady, "Nobody can sign in at the code host %s.", host.Ref)
+	}
+	return host, err
+}
+
+// checkLinker returns the id of the user to whom an account is linked, "" for somebody who signs in. An API key links nothing.
+func checkLinker(p *auth.Principal) (string, error) {
+	switch {
+	case p == nil || !p.HasAccount():
+		return "", nil
+	case p.Via == auth.ViaKey || p.Via == auth.ViaExchanged:
+		return "", fault.New(fault.Forbidden, "An API key links no accounts: sign in with a passkey.")
+	}
+	return p.User.ID, nil
+}
+
+// BeginSignIn begins a sign-in at the code host, or the linking of an account to the user who is signed in. next is the page of
+// ours at which it ends.
+func (si *SignIns) BeginSignIn(ctx context.Context, p *auth.Principal, from auth.Origin, next string) (out SignInStart, err error) {
+	host, err := si.signInHost()
+	if err != nil {
+		return out, err
+	}
+	if err := si.cfg.Users.Sessions.CheckAttempt(from); err != nil {
+		return out, err
+	}
+	userID, err := checkLinker(p)
+	if err == nil && userID != "" {
+		err = si.cfg.Users.Passkeys.CheckNewWayIn(ctx, p)
+	}
+	if err != nil {
+		return out, err
+	}
+	if wait, ok := si.begun.Take(limit.Client(from.Address)); !ok {
+		return out, fault.New(fault.RateLimited, "Too many sign-ins have begun at this address.").WithRetryAfter(wait)
+	}
+	in := own.SignIn{
+		State: secret.RandomString(stateLength, secret.Alphanumeric), Browser: secret.RandomString(stateLength, secret.Alphanumeric),
+		UserID: userID, Host: host.Ref, Verifier: schema.Secret(oauth2.GenerateVerifier()), Next: next,
+	}
+	out.Browser = in.Browser
+	out.Page, err = host.OAuth.AuthorizeURL(ctx,
+		codehost.AuthorizeRequest{Client: si.Application(), State: in.State,
+			CodeChallenge: oauth2.S256ChallengeFromVerifier(in.Verifier.Reveal())})
+	if err != nil {
+		return out, err
+	}
+	return out, si.cfg.Accounts.AddSignIn(ctx, in, si.cfg.Now())
+}
+
+// FinishSignIn ends a sign-in: it begins a session for the user to whom the account is linked, or links it to the user who began.
+func (si *SignIns) FinishSignIn(ctx context.Context, p *auth.Principal, from auth.Origin,
+	answer SignInAnswer) (out SignInResult, err error) {
+	if err := si.cfg.Users.Sessions.CheckAttempt(from); err != nil {
+		return out, err
+	}
+	defer func() {
+		if fault.CodeOf(err) == codeSignIn {
+			si.cfg.Users.Sessions.FailLinked(ctx, from, err)
+		}
+	}()
+	host, err := si.signInHost()
+	if err != nil {
+		return out, err
+	}
+	in, ok, err := si.cfg.Accounts.TakeSignIn(ctx, answer.State, answer.Browser, si.cfg.Now())
+	if err != nil {
+		return out, err
+	}
+	if !ok || in.Host != host.Ref {
+		return out, fault.New(codeSignIn, "This sign-in is unknown, was used already, or began in another browser or more than ten minutes ago: begin again.").WithStatus(http.StatusBadRequest)
+	}
+	out.Next = in.Next
+	if answer.Error != "" || answer.Code == "" {
+		return out, errHostRefuses(answer)
+	}
+	linker, err := checkLinker(p)
+	if err != nil {
+		return out, err
+	}
+	if in.UserID != "" && in.UserID != linker {
+		return out, fault.New(codeSignIn, "Somebody else is signed in than the one who began to link an account: begin again.").WithStatus(http.StatusForbidden)
+	}
+	token, owner, err := si.exchangeCode(ctx, host, si.Application(), answer.Code, in.Verifier)
+	if err != nil {
+		return out, err
+	}
+	if in.UserID != "" {
+		return out, si.linkAccount(ctx, p, host.Ref, token, owner)
+	}
+	out.Cookie, err = si.signInAccount(ctx, host.Ref, token, owner, from)
+	return out, err
+}
+
+// errHostRefuses is the error of a person whom the code host has sent back without a code.
+func errHostRefuses(answer SignInAnswer) error {
+	words := texts.OneLine(answer.Description, maxHostWords)
+	if words == "" {
+		words = texts.OneLine(answer.Error, maxHostWords)
+	}
+	if words == "" {
+		words = "no code was sent"
+	}
+	return fault.New(codeSignIn, "The code host has not let you in: %s", words).WithStatus(http.StatusForbidden)
+}
+
+// exchangeCode returns the token for a code, and whose it is.
+func (si *SignIns) exchangeCode(ctx context.Context, host sync.Host, app codehost.OAuthClient, code string,
+	verifier schema.Secret) (codehost.OAuthToken, codehost.Account, error) {
+	token, err := host.OAuth.ExchangeCode(ctx, app, schema.Secret(code), verifier)
+	if err != nil {
+		if client.CauseOf(err) == client.CauseDenied {
+			err = fault.Wrap(err, codeSignIn, "The code host refuses the code of this sign-in: begin again. If that does not help, the application's id, secret or callback in the settings is wrong.").WithStatus(http.StatusForbidden)
+		}
+		return codehost.OAuthToken{}, codehost.Account{}, err
+	}
+	info, err := host.Account.Viewer(ctx, token.AccessToken)
+	if err != nil {
+		return *token, codehost.Account{}, err
+	}
+	if info.Account.ID == "" || info.Account.Login == "" {
+		return *token, info.Account, fault.New(codeSignIn, "The code host does not say whose the account is.").WithStatus(http.StatusBadGateway)
+	}
+	return *token, info.Account, nil
+}
+
+// linkAccount links an account to the user of a principal, who signs in with it from then on. It locks the accounts of the user before
+// the user, and refuses when the user was disabled or the session has ended since the request was recognised.
+func (si *SignIns) linkAccount(ctx context.Context, p *auth.Principal, host string, token codehost.OAuthToken,
+	owner codehost.Account) error {
+	return si.cfg.Store.Tx(ctx, "link account", func(ctx context.Context) error {
+		linked, ok, err := si.cfg.Accounts.LockSignIn(ctx, host, owner.ID)
+		if err != nil {
+			return err
+		}
+		if ok && linked.UserID != p.User.ID {
+			return fault.New(fault.Conflict, "The account %s is linked to another user.", owner.Login)
+		}
+		if _, err := si.cfg.Accounts.LockAll(ctx, p.User.ID); err != nil {
+			return err
+		}
+		if err := si.cfg.Users.Sessions.LockOwner(ctx, p); err != nil {
+			return err
+		}
+		_, err = si.cfg.Links.SaveAccount(ctx, p.User.ID, host, token, owner, true)
+		return err
+	})
+}
+
+// signInAccount begins a session for the user to whom an account is linked. A user is made for it if the settings allow that.
+func (si *SignIns) signInAccount(ctx context.Context, host string, token codehost.OAuthToken, owner codehost.Account,
+	from auth.Origin) (cookie string, err error) {
+	err = si.cfg.Store.Tx(ctx, "sign in with account", func(ctx context.Context) error {
+		linked, ok, err := si.cfg.Accounts.LockSignIn(ctx, host, owner.ID)
+		if err != nil {
+			return err
+		}
+		userID := linked.UserID
+		if !ok {
+			if userID, err = si.signUp(ctx, host, owner, from); err != nil {
+				return err
+			}
+		}
+		if cookie, err = si.cfg.Users.Sessions.BeginLinked(ctx, userID, from); err != nil {
+			return err
+		}
+		_, err = si.cfg.Links.SaveAccount(ctx, userID, host, token, owner, true)
+		return err
+	})
+	return cookie, err
+}
+
+// signUp makes a member of somebody whom nobody here knows, and returns the id.
+func (si *SignIns) signUp(ctx context.Context, host string, owner codehost.Account, from auth.Origin) (string, error) {
+	set := si.cfg.Settings()
+	isLogin := func(login string) bool { return strings.EqualFold(login, owner.Login) }
+	if !set.SignUp || len(set.Logins) > 0 && !slices.ContainsFunc(set.Logins, isLogin) {
+		return "", fault.New(codeSignIn, "The account %s is linked to no user here. Sign in otherwise and link it in the settings of releases, or ask an administrator for a user.", owner.Login).WithStatus(http.StatusForbidden)
+	}
+	name := owner.Name
+	if name == "" {
+		name = owner.Login
+	}
+	_, instance, _ := strings.Cut(host, ".")
+	user, err := si.cfg.Users.AddLinked(ctx, mailboxOf(owner.Login)+"-"+mailboxOf(owner.ID)+"-"+mailboxOf(instance), name, from)
+	return user.ID, err
+}
+
+// mailboxOf returns a text of which only what a local part of an address may have is left.
+func mailboxOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(text))
+}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth/account"
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/releases/follow"
 	"github.com/patchbay-dev/patchbay/core/services/releases/link"
@@ -61,19 +60,6 @@ func New(cfg Config) *API {
 	}
 }
 
-// The groups of operations in the document.
-const (
-	tagRead   = "Read"
-	tagSync   = "Sync, briefs and tasks"
-	tagFollow = "Following"
-	tagToken  = "Accounts at the code host"
-	tagReact  = "Reactions"
-	// tagSyndication has what feed readers read.
-	tagSyndication = "Feeds for readers"
-	// tagAccount has the name that core/auth/account gives it.
-	tagAccount = "Own account"
-)
-
 // declare declares all endpoints of the service.
 func (s *API) declare(baseURL string) *api.API {
 	a := api.New(api.Config{
@@ -97,10 +83,3 @@ func (s *API) declare(baseURL string) *api.API {
 	s.cfg.Sets().OwnKeys(a, "/api", "releases")
 	return a
 }
-
-// newOperation begins the declaration of an endpoint.
-func newOperation(id, method, path, tag string, policy httpd.Policy, summary string, errors ...int) api.Operation {
-	return api.Operation{ID: id, Method: method, Path: path, Policy: policy, Tag: tag, Summary: summary, Errors: errors}
-}
-
-func withText(o api.Operation, text string) api.Operation { o.Description = text; return o }

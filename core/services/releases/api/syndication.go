@@ -53,7 +53,7 @@ func (h *syndicationHandlers) syndicationAPI(a *api.API) {
 		write                    func(io.Writer, syndication.Feed) error
 	}{
 		{"feed-atom", syndication.AtomPath, syndication.AtomType, "The feed of a token as Atom", syndication.WriteAtom},
-		{"feed-json", syndication.JsonPath, syndication.JSONType, "The feed of a token as JSON Feed", syndication.WriteJSON},
+		{"feed-json", syndication.JSONPath, syndication.JSONType, "The feed of a token as JSON Feed", syndication.WriteJSON},
 	} {
 		a.Document(httpd.Route{Method: http.MethodGet, Path: f.path, Policy: httpd.AccessToken,
 			Handler: func(c *gin.Context) { h.serveSyndication(c, f.path, f.media, f.write) }}, huma.Operation{

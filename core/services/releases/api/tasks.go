@@ -35,8 +35,6 @@ type TaskAccepted struct {
 	Status   string `json:"status" enum:"queued,running"`
 }
 
-const sseType = "text/event-stream"
-
 // declareTasks declares the endpoints that run tasks, and the events of one.
 func (h *taskHandlers) declareTasks(a *api.API) {
 	declare := func(id, path, task, summary string, result *huma.Schema, body *huma.RequestBody) {

@@ -55,6 +55,7 @@ func briefSummaryOf(b brief.Brief) BriefSummary {
 		api.TimeOfMillis(b.CreatedAt), api.TimeOfMillis(b.UpdatedAt)}
 }
 
+// BriefContentOf returns a brief as it is told of when it was written.
 func BriefContentOf(b brief.Brief) BriefContent { return BriefContent{briefHeadOf(b), b.Content} }
 
 // firstCharacters returns the first n characters of a text.

@@ -67,8 +67,10 @@ type NewFeedToken struct {
 }
 
 const (
+	// AtomPath is where the feed of a token is read as Atom.
 	AtomPath = "/api/feed.atom"
-	JsonPath = "/api/feed.json"
+	// JSONPath is where it is read as JSON Feed.
+	JSONPath = "/api/feed.json"
 	// defaultFeedName is the title of a feed that was given none.
 	defaultFeedName = "Releases"
 )
@@ -117,7 +119,7 @@ func (fs *Feeds) AddFeedToken(ctx context.Context, name string, of FeedSelection
 	}
 	httpd.NoteObject(ctx, t.ID)
 	base := fs.cfg.PublicBase()
-	return NewFeedToken{feedTokenOf(t), text, base + AtomPath + "?token=" + text, base + JsonPath + "?token=" + text}, nil
+	return NewFeedToken{feedTokenOf(t), text, base + AtomPath + "?token=" + text, base + JSONPath + "?token=" + text}, nil
 }
 
 // DeleteFeedToken deletes a token of a feed for readers.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
@@ -63,66 +62,6 @@ type Tasks struct{ cfg Config }
 
 // New returns what does the work that users ask for.
 func New(cfg Config) *Tasks { return &Tasks{cfg} }
-
-// taskPrefix begins the type of a job that is a task of a user. What follows is the type of the task, with "_" for ".".
-const taskPrefix = "releases.task_"
-
-// The types of tasks.
-const (
-	Starred       = "sync.starred"
-	Releases      = "sync.releases"
-	Notifications = "sync.notifications"
-	All           = "sync.all"
-	Brief         = "brief.generate"
-
-	TranslateRelease      = "translate.release"
-	TranslateDetail       = "translate.release_detail"
-	TranslateNotification = "translate.notification"
-)
-
-// allTasks are the types of tasks.
-var allTasks = []string{Starred, Releases, Notifications, All, Brief, TranslateRelease, TranslateDetail, TranslateNotification}
-
-// Payload is what a task works on.
-type Payload struct {
-	UserID string `json:"user_id"`
-	// Date is that of a brief, "" for the latest.
-	Date string `json:"date,omitempty"`
-	// EntityID is what is translated: a release, or the thread of a notification.
-	EntityID string `json:"entity_id,omitempty"`
-}
-
-// jobType returns the type of the job of a task.
-func jobType(task string) string {
-	raw := []byte(taskPrefix + task)
-	for i := len(taskPrefix); i < len(raw); i++ {
-		if raw[i] == '.' {
-			raw[i] = '_'
-		}
-	}
-	return string(raw)
-}
-
-// TypeOfJob returns the type of the task that a job is. It reports false for other jobs.
-func TypeOfJob(job string) (string, bool) {
-	for _, task := range allTasks {
-		if jobType(task) == job {
-			return task, true
-		}
-	}
-	return "", false
-}
-
-// StatusName returns the status of a task whose job is in a state.
-func StatusName(state queue.State) string {
-	switch state {
-	case queue.Success:
-		return "succeeded"
-	case queue.RolledBack:
-		return string(queue.Failed)
-	}
-	return string(state)
-}
 
 // Submit queues a task of a user. A sync that is under way already is returned instead of another one.
 func (t *Tasks) Submit(ctx context.Context, task string, in Payload) (queue.Job, error) {
@@ -207,39 +146,6 @@ func (t *Tasks) taskFault(ctx context.Context, job queue.Job) error {
 	return f.With("task_id", job.ID)
 }
 
-// Results of tasks, as answers have them.
-type (
-	// StarredResult tells how many repositories are starred.
-	StarredResult struct {
-		Repos int `json:"repos"`
-	}
-	// ReleasesResult tells how many repositories were read, and how many releases are new or have changed.
-	ReleasesResult struct {
-		Repos       int      `json:"repos"`
-		Releases    int      `json:"releases"`
-		FailedRepos []string `json:"failed_repos,omitempty" doc:"Some of those that could not be read."`
-	}
-	// NotificationsResult tells how many notifications were read, and from which time on.
-	NotificationsResult struct {
-		Notifications int       `json:"notifications"`
-		Since         *api.Time `json:"since" nullable:"true"`
-	}
-	// SocialResult tells how many items are new in the feed.
-	SocialResult struct {
-		RepoStars int `json:"repo_stars"`
-		Followers int `json:"followers"`
-		Events    int `json:"events"`
-	}
-	// AllResult is the result of all of them.
-	AllResult struct {
-		Starred       StarredResult       `json:"starred"`
-		Releases      ReleasesResult      `json:"releases"`
-		Social        SocialResult        `json:"social"`
-		Notifications NotificationsResult `json:"notifications"`
-		SocialError   string              `json:"social_error,omitempty"`
-	}
-)
-
 // Run does the work of a task.
 func (t *Tasks) Run(task string) func(context.Context, *queue.Job, queue.Progress) (any, error) {
 	return func(ctx context.Context, job *queue.Job, p queue.Progress) (any, error) {
@@ -262,85 +168,6 @@ func (t *Tasks) Run(task string) func(context.Context, *queue.Job, queue.Progres
 		}
 		return t.generateBrief(ctx, in.UserID, in.Date, p)
 	}
-}
-
-// EventStage is the type of the events by which a task tells what it has done.
-const EventStage = "task_stage"
-
-// tellStage adds an event to a task: the name of a stage, and what it has brought.
-func tellStage(ctx context.Context, p queue.Progress, stage string, result any) {
-	p.Emit(ctx, EventStage, map[string]any{"stage": stage, "result": result})
-}
-
-func (t *Tasks) syncStarred(ctx context.Context, userID string, p queue.Progress) (out StarredResult, err error) {
-	out.Repos, err = t.cfg.Syncer.Starred(ctx, userID)
-	if err == nil {
-		tellStage(ctx, p, "star_refreshed", out)
-	}
-	return out, err
-}
-
-// tellEvery is how often the progress of reading repositories is told.
-const tellEvery = 2 * time.Second
-
-func (t *Tasks) syncReleases(ctx context.Context, userID string, p queue.Progress) (out ReleasesResult, err error) {
-	told := t.cfg.Now()
-	res, err := t.cfg.Syncer.Releases(ctx, userID, func(done, total int) {
-		if now := t.cfg.Now(); now.Sub(told) >= tellEvery {
-			told = now
-			p.Percent(ctx, 100*done/total)
-			tellStage(ctx, p, "release_progress", map[string]int{"total_repos": total, "done_repos": done})
-		}
-	})
-	out = ReleasesResult{res.Repos, res.Releases, res.Failed}
-	if err == nil {
-		tellStage(ctx, p, "release_summary", out)
-	}
-	return out, err
-}
-
-func (t *Tasks) syncNotifications(ctx context.Context, userID string, p queue.Progress) (out NotificationsResult, err error) {
-	res, err := t.cfg.Syncer.Notifications(ctx, userID)
-	out.Notifications = res.Notifications
-	if !res.Since.IsZero() {
-		since := api.TimeOf(res.Since)
-		out.Since = &since
-	}
-	if err == nil {
-		tellStage(ctx, p, "notifications_summary", out)
-	}
-	return out, err
-}
-
-func (t *Tasks) syncSocial(ctx context.Context, userID string, p queue.Progress) (out SocialResult, err error) {
-	res, err := t.cfg.Syncer.Social(ctx, userID)
-	out = SocialResult(res)
-	tellStage(ctx, p, "social_summary", out)
-	return out, err
-}
-
-// syncAll reads everything of a user: without an account at the code host the releases of what the user sees, and nothing else. What
-// happened around the user may fail without the rest.
-func (t *Tasks) syncAll(ctx context.Context, userID string, p queue.Progress) (out AllResult, err error) {
-	has, err := t.cfg.Syncer.HasAccount(ctx, userID)
-	if err != nil {
-		return out, err
-	}
-	if !has {
-		out.Releases, err = t.syncReleases(ctx, userID, p)
-		return out, err
-	}
-	if out.Starred, err = t.syncStarred(ctx, userID, p); err != nil {
-		return out, err
-	}
-	if out.Releases, err = t.syncReleases(ctx, userID, p); err != nil {
-		return out, err
-	}
-	if out.Social, err = t.syncSocial(ctx, userID, p); err != nil {
-		out.SocialError = fault.As(err).Message
-	}
-	out.Notifications, err = t.syncNotifications(ctx, userID, p)
-	return out, err
 }
 
 // generateBrief writes the brief of a user for a date, "" for the latest.
@@ -401,17 +228,4 @@ func (t *Tasks) WriteBrief(ctx context.Context) (string, error) {
 	}
 	b, err := t.cfg.Briefs.Generate(ctx, userID, w, zone)
 	return b.ID, err
-}
-
-// TranslatedKind returns the kind of what a task translates, "" for other tasks.
-func TranslatedKind(task string) string {
-	switch task {
-	case TranslateRelease:
-		return translation.KindSummary
-	case TranslateDetail:
-		return translation.KindDetail
-	case TranslateNotification:
-		return translation.KindNotification
-	}
-	return ""
 }

@@ -195,6 +195,7 @@ func (tr *Translator) Find(ctx context.Context, language string, ids []int64, wh
 }
 
 const (
+	// StatusReady is the status of a translation that is there.
 	StatusReady   = "ready"
 	statusMissing = "missing"
 )

@@ -17,10 +17,24 @@ import (
 
 // Store holds the queries about repositories and their releases. Methods that change something do so in the transaction of
 // their context, or in one of their own.
-type Store struct{ store *store.Store }
+type Store struct {
+	store *store.Store
+	*wordIndex
+	*links
+	*publications
+}
+
+// wordIndex holds the queries about the words of releases.
+type wordIndex struct{ store *store.Store }
+
+// links holds the queries about which repositories users see.
+type links struct{ store *store.Store }
+
+// publications holds the queries about the repositories that everybody may read.
+type publications struct{ store *store.Store }
 
 // NewStore makes the store. The migrations of the service have run.
-func NewStore(s *store.Store) *Store { return &Store{store: s} }
+func NewStore(s *store.Store) *Store { return &Store{s, &wordIndex{s}, &links{s}, &publications{s}} }
 
 // ErrNoRepo is for a repository that is not stored.
 var ErrNoRepo = fault.New(fault.NotFound, "There is no such repository.")

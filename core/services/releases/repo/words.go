@@ -18,7 +18,7 @@ const (
 var searchWeights = map[string]byte{ColumnRepo: 'A', ColumnTitle: 'B'}
 
 // indexRelease puts the words of a release into the index, in the place of those that it had.
-func (s *Store) indexRelease(ctx context.Context, r *Release, fullName string) error {
+func (s *wordIndex) indexRelease(ctx context.Context, r *Release, fullName string) error {
 	if err := s.dropWords(ctx, []int64{r.ID}); err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (s *Store) indexRelease(ctx context.Context, r *Release, fullName string) e
 }
 
 // dropWords takes the words of releases out of the index.
-func (s *Store) dropWords(ctx context.Context, ids []int64) error {
+func (s *wordIndex) dropWords(ctx context.Context, ids []int64) error {
 	for _, id := range ids {
 		if err := s.store.Writer(ctx).Exec("DELETE FROM release_search WHERE docid = ?", id).Error; err != nil {
 			return err
@@ -47,7 +47,7 @@ func (s *Store) dropWords(ctx context.Context, ids []int64) error {
 }
 
 // IndexMissing indexes at most limit releases whose words are not in the index as they are now. It returns how many.
-func (s *Store) IndexMissing(ctx context.Context, limit int) (indexed int, err error) {
+func (s *wordIndex) IndexMissing(ctx context.Context, limit int) (indexed int, err error) {
 	err = s.store.Tx(ctx, "index releases", func(ctx context.Context) error {
 		var rows []struct {
 			Release
@@ -79,7 +79,7 @@ func (s *Store) IndexMissing(ctx context.Context, limit int) (indexed int, err e
 }
 
 // matchWords returns the condition that a row of the index has terms, and its value.
-func (s *Store) matchWords(terms []words.Term) (condition string, value any) {
+func (s *wordIndex) matchWords(terms []words.Term) (condition string, value any) {
 	if s.store.Dialect() == store.Postgres {
 		return "doc @@ CAST(? AS tsquery)", words.FormatTSQuery(terms, searchWeights)
 	}
@@ -94,7 +94,7 @@ const minCommon = 5000
 
 // AreCommon reports whether so many releases have all terms that one finds a page of them sooner by looking at each release than in the
 // index.
-func (s *Store) AreCommon(ctx context.Context, terms []words.Term) (bool, error) {
+func (s *wordIndex) AreCommon(ctx context.Context, terms []words.Term) (bool, error) {
 	if !words.HasWanted(terms) {
 		return false, nil
 	}
@@ -114,7 +114,7 @@ const maxWordSpan = 50_000
 
 // HaveWords returns those of releases, in their order, that have all terms. It reports false if their ids are too far apart to be looked
 // up together.
-func (s *Store) HaveWords(ctx context.Context, terms []words.Term, ids []int64) (have []int64, ok bool, err error) {
+func (s *wordIndex) HaveWords(ctx context.Context, terms []words.Term, ids []int64) (have []int64, ok bool, err error) {
 	if len(ids) == 0 {
 		return nil, true, nil
 	}
@@ -134,7 +134,7 @@ func (s *Store) HaveWords(ctx context.Context, terms []words.Term, ids []int64) 
 }
 
 // WithWords returns the condition that the release with the id in a column has all terms, and none of those that are excluded.
-func (s *Store) WithWords(terms []words.Term, column string) (condition string, values []any) {
+func (s *wordIndex) WithWords(terms []words.Term, column string) (condition string, values []any) {
 	if len(terms) == 0 {
 		return "", nil
 	}

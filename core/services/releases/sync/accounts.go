@@ -18,7 +18,7 @@ var errAccountGone = errors.New("the account was taken away while it was read, o
 
 // withAccounts calls read with each account of a user that wanted chooses. One that fails does not keep the others from being read;
 // it is an error if the user has no account, or a token that is refused, but none if an account goes while it is read.
-func (s *Syncer) withAccounts(ctx context.Context, userID string, wanted func(account.Account) bool,
+func (s *hostCaller) withAccounts(ctx context.Context, userID string, wanted func(account.Account) bool,
 	read func(caller, account.Account) error) error {
 	all, err := s.cfg.Accounts.List(ctx, userID)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Syncer) withAccounts(ctx context.Context, userID string, wanted func(ac
 // storeRead calls store in a transaction, which stores what a caller has read, after LockAll for the user. What is known of the account
 // is read in store: it may have been forgotten meanwhile. The error is errAccountGone, and store is not called, if the account was taken
 // away, or is one that wanted does not choose any more.
-func (s *Syncer) storeRead(ctx context.Context, c caller, wanted func(account.Account) bool, name string,
+func (s *hostCaller) storeRead(ctx context.Context, c caller, wanted func(account.Account) bool, name string,
 	store func(ctx context.Context) error) error {
 	return s.cfg.Store.Tx(ctx, name, func(ctx context.Context) error {
 		all, err := s.cfg.Accounts.LockAll(ctx, c.userID)
@@ -66,7 +66,7 @@ func (s *Syncer) storeRead(ctx context.Context, c caller, wanted func(account.Ac
 }
 
 // callerOfAccount returns the caller that an account is at its host.
-func (s *Syncer) callerOfAccount(ctx context.Context, a account.Account) (caller, error) {
+func (s *hostCaller) callerOfAccount(ctx context.Context, a account.Account) (caller, error) {
 	if a.State == account.Invalid {
 		return caller{}, tokenRefused(nil)
 	}
@@ -79,7 +79,7 @@ func (s *Syncer) callerOfAccount(ctx context.Context, a account.Account) (caller
 
 // callerSeeing returns the account of a user at a host that has starred or owns a repository, or else the first one there. It reports
 // false if the user has none at that host.
-func (s *Syncer) callerSeeing(ctx context.Context, userID, host string, repoID int64) (c caller, ok bool, err error) {
+func (s *hostCaller) callerSeeing(ctx context.Context, userID, host string, repoID int64) (c caller, ok bool, err error) {
 	all, err := s.cfg.Accounts.Seeing(ctx, userID, host, repoID)
 	if err != nil || len(all) == 0 {
 		return c, false, err

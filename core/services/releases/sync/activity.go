@@ -18,7 +18,7 @@ func (s *Syncer) readEvents(ctx context.Context, c caller, login string) (added 
 	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Event], error) {
 		return c.host.Social.ListEvents(ctx, c.token, login, req)
 	}
-	err = readPages(ctx, s, c, codehost.PageRequest{Size: listSize}, maxEventPages, ask,
+	err = readPages(ctx, s.hostCaller, c, codehost.PageRequest{Size: listSize}, maxEventPages, ask,
 		func(page *codehost.Page[codehost.Event]) (bool, error) {
 			var events []feed.Event
 			for _, in := range page.Items {
@@ -88,7 +88,7 @@ func (s *Syncer) readAnnouncements(ctx context.Context, c caller) (added int, er
 	}
 	for begin := 0; begin < len(names); begin += codehostBatch {
 		batch := names[begin:min(begin+codehostBatch, len(names))]
-		page, err := callHost(ctx, s, c, pageMeta[codehost.Announcement], func() (*codehost.Page[codehost.Announcement], error) {
+		page, err := callHost(ctx, s.hostCaller, c, pageMeta[codehost.Announcement], func() (*codehost.Page[codehost.Announcement], error) {
 			return c.host.Social.ListAnnouncements(ctx, c.token, batch)
 		})
 		if page == nil {

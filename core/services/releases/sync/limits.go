@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"gorm.io/gorm/clause"
-
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
@@ -19,29 +17,6 @@ type Limit struct {
 	SeenAt time.Time
 	// PausedUntil is until when the host is left alone; zero for no pause.
 	PausedUntil time.Time
-}
-
-type limitRow struct {
-	Host      string `gorm:"primaryKey"`
-	AccountID string `gorm:"primaryKey"`
-	CallLimit int64
-	Remaining int64
-	ResetAt   int64
-	SeenAt    int64
-}
-
-// TableName implements gorm's Tabler.
-func (limitRow) TableName() string { return "release_host_limits" }
-
-// saveQuota stores what a host has said of its limit for an account.
-func (s *State) saveQuota(ctx context.Context, host, accountID string, q codehost.Quota, now time.Time) error {
-	row := limitRow{Host: host, AccountID: accountID, CallLimit: q.Limit, Remaining: q.Remaining, SeenAt: store.Millis(now)}
-	if !q.ResetAt.IsZero() {
-		row.ResetAt = store.Millis(q.ResetAt)
-	}
-	return s.store.Tx(ctx, "save quota", func(ctx context.Context) error {
-		return s.store.Writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
-	})
 }
 
 type limitKey struct{ host, accountID string }

@@ -169,7 +169,7 @@ func (v *listVisit) goOnAt(at int) {
 // readPage reads one page, stores its releases, and reports whether it is the last one.
 func (v *listVisit) readPage(ctx context.Context, at int, cursor string) (last bool, err error) {
 	known := v.list.findPage(at, cursor)
-	page, err := callHost(ctx, v.Syncer, v.caller, pageMeta[codehost.Release], func() (*codehost.Page[codehost.Release], error) {
+	page, err := callHost(ctx, v.hostCaller, v.caller, pageMeta[codehost.Release], func() (*codehost.Page[codehost.Release], error) {
 		req := codehost.PageRequest{Cursor: cursor, Size: releasePageSize, Validators: known.Validators}
 		return v.caller.host.Releases.ListReleases(ctx, v.caller.token, v.repo.FullName, req)
 	})

@@ -13,7 +13,7 @@ import (
 )
 
 // CheckAccount returns an error for a user without a token that can be used.
-func (s *Syncer) CheckAccount(ctx context.Context, userID string) error {
+func (s *reactor) CheckAccount(ctx context.Context, userID string) error {
 	all, err := s.cfg.Accounts.List(ctx, userID)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (s *Syncer) CheckAccount(ctx context.Context, userID string) error {
 }
 
 // CanReact reports whether a user may react to a release: there is a token of its code host, which has reactions.
-func (s *Syncer) CanReact(ctx context.Context, userID string, of repo.Reactable) (bool, error) {
+func (s *reactor) CanReact(ctx context.Context, userID string, of repo.Reactable) (bool, error) {
 	all, err := s.cfg.Accounts.Seeing(ctx, userID, of.Host, of.RepoID)
 	if err != nil || len(all) == 0 || of.NodeID == "" {
 		return false, err
@@ -47,7 +47,7 @@ func (s *Syncer) CanReact(ctx context.Context, userID string, of repo.Reactable)
 // Reactions reads the reactions to at most codehost.MaxReactionNodes releases as a user sees them, by the ids of the releases,
 // and keeps how many there are. Each is read with the account that sees its repository. Releases of code hosts where the user has no
 // account, and those that the host does not show, are left out.
-func (s *Syncer) Reactions(ctx context.Context, userID string, all []repo.Reactable) (map[int64]codehost.Reactions, error) {
+func (s *reactor) Reactions(ctx context.Context, userID string, all []repo.Reactable) (map[int64]codehost.Reactions, error) {
 	if err := s.CheckAccount(ctx, userID); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (s *Syncer) Reactions(ctx context.Context, userID string, all []repo.Reacta
 }
 
 // readReactions reads the reactions to releases with one account into found, and keeps how many there are.
-func (s *Syncer) readReactions(ctx context.Context, c caller, all []repo.Reactable, found map[int64]codehost.Reactions) error {
+func (s *reactor) readReactions(ctx context.Context, c caller, all []repo.Reactable, found map[int64]codehost.Reactions) error {
 	can, err := c.host.Abilities()
 	if err != nil || !can.Reactions {
 		return err
@@ -85,7 +85,7 @@ func (s *Syncer) readReactions(ctx context.Context, c caller, all []repo.Reactab
 	for _, r := range all {
 		nodes, byNode[r.NodeID] = append(nodes, r.NodeID), r.ID
 	}
-	page, err := callHost(ctx, s, c, pageMeta[codehost.Reactions], func() (*codehost.Page[codehost.Reactions], error) {
+	page, err := callHost(ctx, s.hostCaller, c, pageMeta[codehost.Reactions], func() (*codehost.Page[codehost.Reactions], error) {
 		return c.host.Reactions.ReadReactions(ctx, c.token, nodes)
 	})
 	if page == nil {
@@ -100,7 +100,7 @@ func (s *Syncer) readReactions(ctx context.Context, c caller, all []repo.Reactab
 }
 
 // CheckReactor returns an error for a user without a token that a reaction can be left with: a refused token is answered like none.
-func (s *Syncer) CheckReactor(ctx context.Context, userID string) error {
+func (s *reactor) CheckReactor(ctx context.Context, userID string) error {
 	if err := s.CheckAccount(ctx, userID); err != nil {
 		return refineDenied(err)
 	}
@@ -109,7 +109,8 @@ func (s *Syncer) CheckReactor(ctx context.Context, userID string) error {
 
 // ToggleReaction leaves a reaction of a user to a release, or takes it back if the user has left it, and returns the reactions
 // from then on. Calls for the same user come one after the other, so that each sees what the one before has done.
-func (s *Syncer) ToggleReaction(ctx context.Context, userID string, of repo.Reactable, content string) (out codehost.Reactions, err error) {
+func (s *reactor) ToggleReaction(ctx context.Context, userID string, of repo.Reactable,
+	content string) (out codehost.Reactions, err error) {
 	if err := s.CheckReactor(ctx, userID); err != nil {
 		return out, err
 	}
@@ -134,9 +135,10 @@ func (s *Syncer) ToggleReaction(ctx context.Context, userID string, of repo.Reac
 	if !ok {
 		return out, errNoReactions(nil)
 	}
-	info, err := callHost(ctx, s, c, func(i *codehost.ReactionInfo) codehost.Meta { return i.Meta }, func() (*codehost.ReactionInfo, error) {
-		return c.host.Reactions.SetReaction(ctx, c.token, of.NodeID, content, !slices.Contains(left.Viewer, content))
-	})
+	info, err := callHost(ctx, s.hostCaller, c, func(i *codehost.ReactionInfo) codehost.Meta { return i.Meta },
+		func() (*codehost.ReactionInfo, error) {
+			return c.host.Reactions.SetReaction(ctx, c.token, of.NodeID, content, !slices.Contains(left.Viewer, content))
+		})
 	if info == nil {
 		return out, refineDenied(err)
 	}

@@ -15,7 +15,7 @@ const refreshBefore = time.Minute
 
 // refreshExpired returns an account with a token that has not expired. A refresh token is good for one call, so that callers at the
 // same time share one.
-func (s *Syncer) refreshExpired(ctx context.Context, h Host, a account.Account) (account.Account, error) {
+func (s *hostCaller) refreshExpired(ctx context.Context, h Host, a account.Account) (account.Account, error) {
 	if !s.needsRefresh(a) {
 		return a, nil
 	}
@@ -35,13 +35,13 @@ func (s *Syncer) refreshExpired(ctx context.Context, h Host, a account.Account) 
 }
 
 // needsRefresh reports whether the token of an account can be refreshed, and has to be.
-func (s *Syncer) needsRefresh(a account.Account) bool {
+func (s *hostCaller) needsRefresh(a account.Account) bool {
 	return a.RefreshToken != "" && a.ExpiresAt != 0 && s.cfg.OAuth != nil &&
 		!s.cfg.Now().Add(refreshBefore).Before(store.FromMillis(a.ExpiresAt))
 }
 
 // refreshToken replaces the token of an account, unless that gets another one meanwhile.
-func (s *Syncer) refreshToken(ctx context.Context, h Host, a *account.Account) error {
+func (s *hostCaller) refreshToken(ctx context.Context, h Host, a *account.Account) error {
 	old, err := s.cfg.Accounts.RefreshTokenOf(*a)
 	if err != nil {
 		return fmt.Errorf("open the refresh token of an account: %w", err)

@@ -3,7 +3,6 @@ package sync
 import (
 	"context"
 	"errors"
-	"fmt"
 	"hash/fnv"
 	"strconv"
 	"time"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
-	"github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
@@ -119,42 +117,6 @@ func jitter(id string, interval time.Duration) time.Duration {
 	return time.Duration(h.Sum64() % uint64(max(interval, 1)))
 }
 
-// callersFor returns who may ask for a repository: users who see it, the latest checked token first, and nobody for one that is
-// not private.
-func (s *Syncer) callersFor(ctx context.Context, h Host, r repo.Repo) (all []caller, err error) {
-	watchers, err := s.cfg.Accounts.WatchersOf(ctx, h.Ref, r.ID)
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range watchers {
-		c, err := s.callerOf(ctx, h, a)
-		if err != nil && (isCallersFault(err) || isUnauthenticated(err)) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, c)
-	}
-	if !r.Private {
-		all = append(all, caller{host: h})
-	}
-	return all, nil
-}
-
-// callerOf returns the caller that an account is. A token that has expired is refreshed.
-func (s *Syncer) callerOf(ctx context.Context, h Host, a account.Account) (caller, error) {
-	a, err := s.refreshExpired(ctx, h, a)
-	if err != nil {
-		return caller{}, err
-	}
-	token, err := s.cfg.Accounts.Token(a)
-	if err != nil {
-		return caller{}, fmt.Errorf("open the token of an account: %w", err)
-	}
-	return caller{host: h, accountID: a.ID, remoteID: a.RemoteID, userID: a.UserID, token: token, sealed: a.Token}, nil
-}
-
 // readRepo reads a repository with the first caller that may.
 func (s *Syncer) readRepo(ctx context.Context, r *repo.Repo) (out RepoResult, err error) {
 	h, err := s.findHost(r.Host)
@@ -202,7 +164,7 @@ func (s *Syncer) storeReleases(ctx context.Context, r repo.Repo, batch []repo.Re
 // describeRepo reads what the host says of a repository and compares it with what is stored: a new name is taken over, one that has become
 // private is withdrawn from whoever sees it without access, and one whose name belongs to another repository now is not mixed with that.
 func (s *Syncer) describeRepo(ctx context.Context, c caller, r *repo.Repo) error {
-	info, err := callHost(ctx, s, c, func(i *codehost.RepositoryInfo) codehost.Meta { return i.Meta },
+	info, err := callHost(ctx, s.hostCaller, c, func(i *codehost.RepositoryInfo) codehost.Meta { return i.Meta },
 		func() (*codehost.RepositoryInfo, error) {
 			return c.host.Releases.FindRepository(ctx, c.token, r.FullName)
 		})
@@ -252,7 +214,7 @@ func (s *Syncer) readTags(ctx context.Context, c caller, r repo.Repo) (added int
 	if can, err := c.host.Abilities(); err != nil || !can.Tags {
 		return 0, err
 	}
-	page, err := callHost(ctx, s, c, pageMeta[codehost.Tag], func() (*codehost.Page[codehost.Tag], error) {
+	page, err := callHost(ctx, s.hostCaller, c, pageMeta[codehost.Tag], func() (*codehost.Page[codehost.Tag], error) {
 		return c.host.Releases.ListTags(ctx, c.token, r.FullName, codehost.PageRequest{Size: pageSize})
 	})
 	if page == nil {

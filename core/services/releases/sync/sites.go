@@ -42,7 +42,7 @@ func (s *Syncer) ownsSite(ctx context.Context, h Host, userID, site, fullName st
 		c = own
 	}
 	none := func(*codehost.Resolution) codehost.Meta { return codehost.Meta{} }
-	_, err := callHost(ctx, s, c, none, func() (*codehost.Resolution, error) {
+	_, err := callHost(ctx, s.hostCaller, c, none, func() (*codehost.Resolution, error) {
 		return h.Names.Resolve(ctx, c.token, "https://"+site+"/"+fullName)
 	})
 	var e *errs.Error
@@ -65,7 +65,7 @@ func (s *Syncer) FindAtHost(ctx context.Context, h Host, userID, fullName string
 	}
 	var last error
 	for _, c := range append(all, caller{host: h}) {
-		info, err := callHost(ctx, s, c, func(i *codehost.RepositoryInfo) codehost.Meta { return i.Meta },
+		info, err := callHost(ctx, s.hostCaller, c, func(i *codehost.RepositoryInfo) codehost.Meta { return i.Meta },
 			func() (*codehost.RepositoryInfo, error) {
 				return h.Releases.FindRepository(ctx, c.token, fullName)
 			})

@@ -94,7 +94,7 @@ func (s *Syncer) readOwned(ctx context.Context, c caller) (owned []ownedRepo, er
 	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Repository], error) {
 		return c.host.Social.ListOwned(ctx, c.token, req)
 	}
-	err = readPages(ctx, s, c, codehost.PageRequest{Size: listSize}, maxStarPages, ask,
+	err = readPages(ctx, s.hostCaller, c, codehost.PageRequest{Size: listSize}, maxStarPages, ask,
 		func(page *codehost.Page[codehost.Repository]) (bool, error) {
 			for _, r := range page.Items {
 				owned = append(owned, ownedRepo{repoOf(c.host.Ref, r), r.Stars})
@@ -132,7 +132,7 @@ func (s *Syncer) readStargazers(ctx context.Context, c caller, r ownedRepo) (add
 	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Stargazer], error) {
 		return c.host.Social.ListStargazers(ctx, c.token, r.FullName, req)
 	}
-	err = readPages(ctx, s, c, codehost.PageRequest{Size: listSize}, maxStargazerPages, ask,
+	err = readPages(ctx, s.hostCaller, c, codehost.PageRequest{Size: listSize}, maxStargazerPages, ask,
 		func(page *codehost.Page[codehost.Stargazer]) (bool, error) {
 			all = append(all, page.Items...)
 			return true, nil
@@ -189,7 +189,7 @@ func (s *Syncer) readFollowers(ctx context.Context, c caller) (added int, err er
 	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Account], error) {
 		return c.host.Social.ListFollowers(ctx, c.token, req)
 	}
-	err = readPages(ctx, s, c, codehost.PageRequest{Size: listSize}, maxFollowerPages, ask,
+	err = readPages(ctx, s.hostCaller, c, codehost.PageRequest{Size: listSize}, maxFollowerPages, ask,
 		func(page *codehost.Page[codehost.Account]) (bool, error) {
 			all = append(all, page.Items...)
 			return true, nil

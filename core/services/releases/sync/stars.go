@@ -105,7 +105,7 @@ func (s *Syncer) readStarred(ctx context.Context, c caller) (int, error) {
 	ask := func(req codehost.PageRequest) (*codehost.Page[codehost.Starred], error) {
 		return c.host.Account.ListStarred(ctx, c.token, req)
 	}
-	err = readPages(ctx, s, c, req, maxStarPages, ask, func(page *codehost.Page[codehost.Starred]) (bool, error) {
+	err = readPages(ctx, s.hostCaller, c, req, maxStarPages, ask, func(page *codehost.Page[codehost.Starred]) (bool, error) {
 		if unchanged = page.NotModified; unchanged {
 			return false, nil
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sync/singleflight"
 
-	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
@@ -89,41 +88,29 @@ type Config struct {
 
 // Syncer reads code hosts into the database. Its methods may be called from several goroutines.
 type Syncer struct {
-	cfg     Config
+	*hostCaller
+	*reactor
 	running singleflight.Group
+}
+
+// hostCaller calls code hosts for the accounts of users, with tokens that are valid, and leaves hosts alone that ask for it.
+type hostCaller struct {
+	cfg Config
 	// refreshing refreshes each token once.
 	refreshing singleflight.Group
+}
+
+// reactor reads and leaves reactions.
+type reactor struct {
+	*hostCaller
 	// toggles makes reactions of a user come one after the other.
 	toggles userLocks
 }
 
 // New returns a Syncer.
-func New(cfg Config) *Syncer { return &Syncer{cfg: cfg} }
-
-const (
-	// maxPause bounds how long a host is left alone when it asks for that.
-	maxPause = 24 * time.Hour
-	// defaultPause is how long a host is left alone that refuses because of a limit and does not say for how long.
-	defaultPause = time.Minute
-)
-
-// findHost returns the host with a reference.
-func (s *Syncer) findHost(ref string) (Host, error) {
-	for _, h := range s.cfg.Hosts() {
-		if h.Ref == ref {
-			return h, nil
-		}
-	}
-	return Host{}, fault.New(fault.NotReady, "The code host %s is not in use any more.", ref)
-}
-
-// MainHost returns the code host of accounts.
-func (s *Syncer) MainHost() (Host, error) {
-	hosts := s.cfg.Hosts()
-	if len(hosts) == 0 {
-		return Host{}, fault.New(fault.NotReady, "No code host is configured: set codehosts in service \"releases\".")
-	}
-	return hosts[0], nil
+func New(cfg Config) *Syncer {
+	calls := &hostCaller{cfg: cfg}
+	return &Syncer{hostCaller: calls, reactor: &reactor{hostCaller: calls}}
 }
 
 // caller is who asks a host: the account whose token is used, or nobody.
@@ -141,7 +128,7 @@ type caller struct {
 }
 
 // callHost makes a call, unless the host asked to be left alone, and takes note of what its answer says about limits.
-func callHost[T any](ctx context.Context, s *Syncer, c caller, metaOf func(T) codehost.Meta, ask func() (T, error)) (out T, err error) {
+func callHost[T any](ctx context.Context, s *hostCaller, c caller, metaOf func(T) codehost.Meta, ask func() (T, error)) (out T, err error) {
 	until, err := s.cfg.State.PausedUntil(ctx, c.host.Ref, c.accountID, s.cfg.Now())
 	if err != nil {
 		return out, err
@@ -164,72 +151,10 @@ func callHost[T any](ctx context.Context, s *Syncer, c caller, metaOf func(T) co
 	return out, s.pause(ctx, c, q.ResetAt.Sub(s.cfg.Now()))
 }
 
-// pausedError is the error of a call that is not made.
-func (s *Syncer) pausedError(until time.Time) error {
-	return fault.New(fault.RateLimited, "The code host asked to be left alone until %s.",
-		store.FormatTime(until)).WithRetryAfter(until.Sub(s.cfg.Now()))
-}
-
-// noteFailure pauses calls where the host asks for it, and marks a token that it refuses. It returns the error.
-func (s *Syncer) noteFailure(ctx context.Context, c caller, err error) error {
-	f := fault.As(err)
-	cause := client.CauseOf(err)
-	switch {
-	case cause == client.CauseLimited || f.RetryAfter > 0 && cause != client.CauseOther:
-		wait := f.RetryAfter
-		if wait <= 0 {
-			wait = defaultPause
-		}
-		if failure := s.pause(ctx, c, wait); failure != nil {
-			return errors.Join(failure, err)
-		}
-		return s.pausedError(s.cfg.Now().Add(min(wait, maxPause)))
-	case isUnauthenticated(err) && c.accountID != "":
-		if failure := s.cfg.Accounts.SetState(ctx, c.accountID, c.sealed, account.Invalid, "The code host refuses the token.",
-			s.cfg.Now()); failure != nil {
-			return errors.Join(failure, err)
-		}
-		return tokenRefused(err)
-	}
-	return err
-}
-
-func (s *Syncer) pause(ctx context.Context, c caller, wait time.Duration) error {
-	until := s.cfg.Now().Add(min(wait, maxPause))
-	s.cfg.Logger.Info("a code host is left alone for a while", "host", c.host.Ref, "account", c.accountID, "until", store.FormatTime(until))
-	return s.cfg.State.pause(ctx, c.host.Ref, c.accountID, until)
-}
-
-// PauseOf returns how long the code host of accounts is still left alone with the tokens of a user and without one, whichever is
-// longest; 0 if it is not.
-func (s *Syncer) PauseOf(ctx context.Context, userID string) (pause time.Duration, err error) {
-	h, err := s.MainHost()
-	if err != nil {
-		return 0, err
-	}
-	all, err := s.cfg.Accounts.List(ctx, userID)
-	if err != nil {
-		return 0, err
-	}
-	ids := []string{""}
-	for _, a := range all {
-		ids = append(ids, a.ID)
-	}
-	now := s.cfg.Now()
-	for _, id := range ids {
-		until, err := s.cfg.State.PausedUntil(ctx, h.Ref, id, now)
-		if err != nil {
-			return 0, err
-		}
-		pause = max(pause, until.Sub(now))
-	}
-	return max(pause, 0), nil
-}
-
 func pageMeta[T any](p *codehost.Page[T]) codehost.Meta { return p.Meta }
 
 // readPages reads the pages of a list, at most limit of them, until take returns false.
-func readPages[T any](ctx context.Context, s *Syncer, c caller, first codehost.PageRequest, limit int,
+func readPages[T any](ctx context.Context, s *hostCaller, c caller, first codehost.PageRequest, limit int,
 	ask func(codehost.PageRequest) (*codehost.Page[T], error), take func(*codehost.Page[T]) (bool, error)) error {
 	req := first
 	for range limit {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"gorm.io/gorm/clause"
-
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate/prose"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -69,19 +67,12 @@ func (t *Translations) demandOne(ctx context.Context, d Demand, set Settings, le
 		Progress:  found.Progress,
 		CreatedAt: store.Millis(now), UpdatedAt: store.Millis(now),
 	}
-	put := t.store.Writer(ctx)
-	if w.ID == "" {
-		w.ID = t.ids.New("tw")
-		put = put.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "work_key"}}, DoNothing: true}).Create(&w)
-	} else {
-		// Somebody else may have asked for it again at the same moment.
-		put = put.Model(&Work{}).Where("id = ? AND state = ?", w.ID, found.State).Select("*").Updates(&w)
-	}
-	if put.Error == nil && put.RowsAffected == 0 {
+	saved, err := t.saveDemanded(ctx, &w, found.State)
+	if err == nil && !saved {
 		return t.findWork(ctx, "work_key = ?", key)
 	}
 	t.publishAfterCommit(ctx, w.ID)
-	return w, put.Error
+	return w, err
 }
 
 // asksAgain reports whether a demand has a work tried once more that has ended.

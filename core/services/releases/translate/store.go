@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"gorm.io/gorm/clause"
+
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -123,4 +125,17 @@ func (t *Translations) saveWork(ctx context.Context, w *Work, jobID string) (sav
 		return res.Error
 	})
 	return saved, err
+}
+
+// saveDemanded stores a work that is asked for: a new one, without an id, or one that has ended in a state. It reports false if somebody
+// else has asked for it at the same moment.
+func (t *Translations) saveDemanded(ctx context.Context, w *Work, ended State) (bool, error) {
+	put := t.store.Writer(ctx)
+	if w.ID == "" {
+		w.ID = t.ids.New("tw")
+		put = put.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "work_key"}}, DoNothing: true}).Create(w)
+	} else {
+		put = put.Model(&Work{}).Where("id = ? AND state = ?", w.ID, ended).Select("*").Updates(w)
+	}
+	return put.RowsAffected > 0, put.Error
 }

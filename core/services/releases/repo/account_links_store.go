@@ -26,7 +26,7 @@ type accountRepo struct {
 func (accountRepo) TableName() string { return "release_account_repos" }
 
 // ReplaceStarred sets which repositories an account of a user has starred.
-func (s *Store) ReplaceStarred(ctx context.Context, userID, accountID string, all []Starred) error {
+func (s *links) ReplaceStarred(ctx context.Context, userID, accountID string, all []Starred) error {
 	return s.store.RetryTx(ctx, "replace stars", func(ctx context.Context) error {
 		err := s.store.Writer(ctx).Model(&accountRepo{}).Where("account_id = ? AND starred",
 			accountID).Updates(map[string]any{"starred": false, "starred_at": 0}).Error
@@ -44,7 +44,7 @@ func (s *Store) ReplaceStarred(ctx context.Context, userID, accountID string, al
 }
 
 // ReplaceOwned sets which repositories an account of a user owns.
-func (s *Store) ReplaceOwned(ctx context.Context, userID, accountID string, repoIDs []int64) error {
+func (s *links) ReplaceOwned(ctx context.Context, userID, accountID string, repoIDs []int64) error {
 	return s.store.RetryTx(ctx, "replace own repositories", func(ctx context.Context) error {
 		if err := s.store.Writer(ctx).Model(&accountRepo{}).Where("account_id = ? AND owned", accountID).Update("owned",
 			false).Error; err != nil {
@@ -60,7 +60,7 @@ func (s *Store) ReplaceOwned(ctx context.Context, userID, accountID string, repo
 }
 
 // ForgetAccount removes what comes from an account of a user at a code host.
-func (s *Store) ForgetAccount(ctx context.Context, userID, accountID string) error {
+func (s *links) ForgetAccount(ctx context.Context, userID, accountID string) error {
 	return s.store.Tx(ctx, "forget stars", func(ctx context.Context) error {
 		if err := s.store.Writer(ctx).Where("account_id = ?", accountID).Delete(&accountRepo{}).Error; err != nil {
 			return err
@@ -70,14 +70,14 @@ func (s *Store) ForgetAccount(ctx context.Context, userID, accountID string) err
 }
 
 // addAccountRepo adds a row, or sets the columns of the one that there is.
-func (s *Store) addAccountRepo(ctx context.Context, row accountRepo, columns ...string) error {
+func (s *links) addAccountRepo(ctx context.Context, row accountRepo, columns ...string) error {
 	return s.store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "account_id"}, {Name: "repo_id"}},
 		DoUpdates: clause.AssignmentColumns(columns)}).Create(&row).Error
 }
 
 // mergeAccounts sets the links of a user to what the user's accounts come to: a repository is starred or owned if it is so by one of
 // them, and its star is the latest. Its callers have locked the user's accounts, so that no account changes meanwhile.
-func (s *Store) mergeAccounts(ctx context.Context, userID string) error {
+func (s *links) mergeAccounts(ctx context.Context, userID string) error {
 	w := s.store.Writer(ctx)
 	if err := w.Where("user_id = ? AND NOT starred AND NOT owned", userID).Delete(&accountRepo{}).Error; err != nil {
 		return err
@@ -96,7 +96,7 @@ func (s *Store) mergeAccounts(ctx context.Context, userID string) error {
 }
 
 // moveAccountRepos gives what accounts have to do with a repository to another, in the running transaction.
-func (s *Store) moveAccountRepos(ctx context.Context, from, to int64) error {
+func (s *links) moveAccountRepos(ctx context.Context, from, to int64) error {
 	w := s.store.Writer(ctx)
 	err := w.Exec("UPDATE release_account_repos SET repo_id = ? WHERE repo_id = ? AND NOT EXISTS (SELECT 1 FROM release_account_repos o WHERE o.account_id = release_account_repos.account_id AND o.repo_id = ?)", to, from, to).Error
 	if err != nil {

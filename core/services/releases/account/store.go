@@ -23,73 +23,6 @@ const (
 	maxURL  = 2000
 )
 
-// State is what is known of a token.
-type State string
-
-// The states.
-const (
-	// Valid: the code host accepted it at the last check.
-	Valid State = "valid"
-	// Invalid: the code host refused it.
-	Invalid State = "invalid"
-)
-
-// Account is a user's account at a code host. Times are Unix milliseconds.
-type Account struct {
-	// ID is the user's own for the first account.
-	ID     string `gorm:"primaryKey"`
-	UserID string
-	// Host is the reference of the code host's instance.
-	Host      string
-	RemoteID  string
-	Login     string
-	LoginKey  string
-	AvatarURL string
-	// Token is sealed; Masked is what of it may be shown.
-	Token  string
-	Masked string
-	// RefreshToken is sealed; "" for a token that the user has saved. ExpiresAt is when the token ends, 0 for never.
-	RefreshToken string
-	ExpiresAt    int64
-	// SignIn says that the user signs in with the account.
-	SignIn bool
-	// ReadsStars, ReadsInbox and ReadsActivity say what is read with it: stars, notifications, and who stars, follows and does what.
-	ReadsStars, ReadsInbox, ReadsActivity bool
-
-	State   State
-	Message string
-	// CheckedAt is when the code host was last asked about the token, DueAt when the account is read next.
-	CheckedAt int64
-	DueAt     int64
-	CreatedAt int64 `gorm:"autoCreateTime:false"`
-}
-
-// TableName implements gorm's Tabler.
-func (Account) TableName() string { return "release_host_accounts" }
-
-// Preferences are what a user has chosen.
-type Preferences struct {
-	UserID string `gorm:"primaryKey"`
-	// TimeZone is an IANA name. The day of a brief ends at BriefHour in it.
-	TimeZone  string
-	BriefHour int
-	// BriefDaily has a brief written every day.
-	BriefDaily bool
-	// IncludeOwn shows the releases of the user's own repositories.
-	IncludeOwn bool
-	// NotifyReleases and NotifyBrief have the channels told of new releases and of the daily brief.
-	NotifyReleases bool
-	NotifyBrief    bool
-	// Language is the one in which the user reads translations, "" for that of the settings. AutoTranslate has new releases
-	// translated into it unasked.
-	Language      string
-	AutoTranslate bool
-	UpdatedAt     int64 `gorm:"autoUpdateTime:false"`
-}
-
-// TableName implements gorm's Tabler.
-func (Preferences) TableName() string { return "release_preferences" }
-
 // Store keeps accounts and preferences.
 type Store struct {
 	store *store.Store
@@ -202,7 +135,8 @@ func (s *Store) RefreshTokenOf(a Account) (schema.Secret, error) {
 
 // Save keeps the account to which a token belongs, in the place of what was known of it, after LockAll. It is read at the next chance.
 // signIn says that the user signs in with it; a token that is saved for such an account leaves that as it is.
-func (s *Store) Save(ctx context.Context, userID, host string, token codehost.OAuthToken, owner codehost.Account, signIn bool, now time.Time) (Account, error) {
+func (s *Store) Save(ctx context.Context, userID, host string, token codehost.OAuthToken, owner codehost.Account, signIn bool,
+	now time.Time) (Account, error) {
 	all, err := s.LockAll(ctx, userID)
 	if err != nil {
 		return Account{}, err
@@ -257,7 +191,8 @@ func (s *Store) ReplaceToken(ctx context.Context, a *Account, token codehost.OAu
 	s.setToken(a, token)
 	return s.store.Tx(ctx, "keep refreshed token", func(ctx context.Context) error {
 		return s.store.Writer(ctx).Model(&Account{}).Where("id = ? AND token = ?", a.ID, former).Updates(map[string]any{
-			"token": a.Token, "masked": a.Masked, "refresh_token": a.RefreshToken, "expires_at": a.ExpiresAt, "state": Valid, "message": "", "checked_at": store.Millis(now),
+			"token": a.Token, "masked": a.Masked, "refresh_token": a.RefreshToken, "expires_at": a.ExpiresAt, "state": Valid, "message": "",
+			"checked_at": store.Millis(now),
 		}).Error
 	})
 }
@@ -282,7 +217,8 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 // is stored: it differs whenever a token is saved.
 func (s *Store) SetState(ctx context.Context, id, sealed string, state State, message string, now time.Time) error {
 	return s.store.Tx(ctx, "note token state", func(ctx context.Context) error {
-		return s.store.Writer(ctx).Model(&Account{}).Where("id = ? AND token = ?", id, sealed).Updates(map[string]any{"state": state, "message": message, "checked_at": store.Millis(now)}).Error
+		return s.store.Writer(ctx).Model(&Account{}).Where("id = ? AND token = ?", id,
+			sealed).Updates(map[string]any{"state": state, "message": message, "checked_at": store.Millis(now)}).Error
 	})
 }
 
@@ -302,8 +238,10 @@ func (s *Store) Due(ctx context.Context, now time.Time, limit int) (found []Acco
 // WatchersOf returns the valid accounts at a host whose users see a repository, those that have starred or own it first, then the
 // latest checked.
 func (s *Store) WatchersOf(ctx context.Context, host string, repoID int64) (found []Account, err error) {
-	err = s.store.DB(ctx).Where("host = ? AND state = ? AND user_id IN (SELECT user_id FROM release_links WHERE repo_id = ?)", host, Valid, repoID).
-		Order(clause.OrderBy{Expression: clause.Expr{SQL: "(" + seesRepo + ") DESC, checked_at DESC, id", Vars: []any{repoID}}}).Find(&found).Error
+	err = s.store.DB(ctx).Where("host = ? AND state = ? AND user_id IN (SELECT user_id FROM release_links WHERE repo_id = ?)", host, Valid,
+		repoID).
+		Order(clause.OrderBy{Expression: clause.Expr{SQL: "(" + seesRepo + ") DESC, checked_at DESC, id",
+			Vars: []any{repoID}}}).Find(&found).Error
 	return found, err
 }
 

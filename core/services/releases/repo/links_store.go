@@ -9,7 +9,7 @@ import (
 )
 
 // SetFollowed says whether a user follows a repository without a star. Everybody may be the user.
-func (s *Store) SetFollowed(ctx context.Context, userID string, repoID int64, followed bool) error {
+func (s *links) SetFollowed(ctx context.Context, userID string, repoID int64, followed bool) error {
 	return s.store.Tx(ctx, "follow repository", func(ctx context.Context) error {
 		if followed {
 			if err := s.checkFollows(ctx, userID, repoID); err != nil {
@@ -29,7 +29,7 @@ func (s *Store) SetFollowed(ctx context.Context, userID string, repoID int64, fo
 const MaxFollowed = 1000
 
 // checkFollows returns an error if a user may not follow one more repository. Everybody may.
-func (s *Store) checkFollows(ctx context.Context, userID string, repoID int64) error {
+func (s *links) checkFollows(ctx context.Context, userID string, repoID int64) error {
 	if userID == Everybody {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (s *Store) checkFollows(ctx context.Context, userID string, repoID int64) e
 }
 
 // ReplaceFollowed sets which repositories a user follows without a star.
-func (s *Store) ReplaceFollowed(ctx context.Context, userID string, repoIDs []int64) error {
+func (s *links) ReplaceFollowed(ctx context.Context, userID string, repoIDs []int64) error {
 	return s.store.Tx(ctx, "replace followed repositories", func(ctx context.Context) error {
 		if err := s.store.Writer(ctx).Model(&Link{}).Where("user_id = ? AND followed", userID).Update("followed", false).Error; err != nil {
 			return err
@@ -58,13 +58,13 @@ func (s *Store) ReplaceFollowed(ctx context.Context, userID string, repoIDs []in
 }
 
 // addLink adds a link, or sets the columns of the one that there is.
-func (s *Store) addLink(ctx context.Context, l Link, columns ...string) error {
+func (s *links) addLink(ctx context.Context, l Link, columns ...string) error {
 	return s.store.Writer(ctx).Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "user_id"}, {Name: "repo_id"}},
 		DoUpdates: clause.AssignmentColumns(columns)}).Create(&l).Error
 }
 
 // settleLinks sets what a user sees by the links and the wish to see own repositories, and removes links without a reason.
-func (s *Store) settleLinks(ctx context.Context, userID string) error {
+func (s *links) settleLinks(ctx context.Context, userID string) error {
 	w := s.store.Writer(ctx)
 	if err := w.Where("user_id = ? AND NOT starred AND NOT owned AND NOT followed", userID).Delete(&Link{}).Error; err != nil {
 		return err
@@ -73,12 +73,12 @@ func (s *Store) settleLinks(ctx context.Context, userID string) error {
 }
 
 // SettleLinks sets anew which repositories a user sees, after the user's preferences have changed.
-func (s *Store) SettleLinks(ctx context.Context, userID string) error {
+func (s *links) SettleLinks(ctx context.Context, userID string) error {
 	return s.store.Tx(ctx, "settle links", func(ctx context.Context) error { return s.settleLinks(ctx, userID) })
 }
 
 // SetFilter sets what a user does not want to see of a repository.
-func (s *Store) SetFilter(ctx context.Context, f Filter) error {
+func (s *links) SetFilter(ctx context.Context, f Filter) error {
 	return s.store.Tx(ctx, "set filter", func(ctx context.Context) error {
 		if f.IsEmpty() {
 			return s.store.Writer(ctx).Where("user_id = ? AND repo_id = ?", f.UserID, f.RepoID).Delete(&Filter{}).Error
@@ -94,7 +94,7 @@ type StarredItem struct {
 }
 
 // ListStarred returns the repositories that a user has starred, the latest star first.
-func (s *Store) ListStarred(ctx context.Context, userID string, limit int) (found []StarredItem, err error) {
+func (s *links) ListStarred(ctx context.Context, userID string, limit int) (found []StarredItem, err error) {
 	err = s.store.DB(ctx).Table("release_links AS l").Select("p.*, l.starred_at").Joins("JOIN release_repos p ON p.id = l.repo_id").
 		Where("l.user_id = ? AND l.starred", userID).Order("l.starred_at DESC, p.name_key").Limit(limit).Find(&found).Error
 	return found, err
@@ -112,7 +112,7 @@ type FollowedItem struct {
 }
 
 // ListFollowed returns the repositories that a user sees, by name.
-func (s *Store) ListFollowed(ctx context.Context, userID string, limit int) (found []FollowedItem, err error) {
+func (s *links) ListFollowed(ctx context.Context, userID string, limit int) (found []FollowedItem, err error) {
 	err = s.store.DB(ctx).Table("release_repos AS p").
 		Select("p.*, COALESCE(l.starred, ?) AS starred, COALESCE(l.owned, ?) AS owned, COALESCE(l.followed, ?) AS followed, (e.repo_id IS NOT NULL) AS shared, "+
 			"COALESCE(f.muted, ?) AS muted, COALESCE(f.no_prereleases, ?) AS no_prereleases, COALESCE(f.min_level, 0) AS min_level, COALESCE(f.keyword, '') AS keyword", false, false, false, false, false).
@@ -126,7 +126,7 @@ func (s *Store) ListFollowed(ctx context.Context, userID string, limit int) (fou
 
 // MoveLinks gives the links of a repository to another, and deletes it: both names are of one repository. It locks the repository that it
 // deletes before the links, as whoever follows it does.
-func (s *Store) MoveLinks(ctx context.Context, from, to int64) error {
+func (s *links) MoveLinks(ctx context.Context, from, to int64) error {
 	return s.store.Tx(ctx, "move links", func(ctx context.Context) error {
 		w := s.store.Writer(ctx)
 		if err := w.Clauses(clause.Locking{Strength: "UPDATE"}).Where("id = ?", from).Find(&[]Repo{}).Error; err != nil {

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
 
 // State keeps where lists were read up to, and when code hosts may be asked again.
@@ -103,4 +104,27 @@ func (s *State) addMembers(ctx context.Context, userID, list string, logins []st
 		return nil
 	})
 	return added, err
+}
+
+type limitRow struct {
+	Host      string `gorm:"primaryKey"`
+	AccountID string `gorm:"primaryKey"`
+	CallLimit int64
+	Remaining int64
+	ResetAt   int64
+	SeenAt    int64
+}
+
+// TableName implements gorm's Tabler.
+func (limitRow) TableName() string { return "release_host_limits" }
+
+// saveQuota stores what a host has said of its limit for an account.
+func (s *State) saveQuota(ctx context.Context, host, accountID string, q codehost.Quota, now time.Time) error {
+	row := limitRow{Host: host, AccountID: accountID, CallLimit: q.Limit, Remaining: q.Remaining, SeenAt: store.Millis(now)}
+	if !q.ResetAt.IsZero() {
+		row.ResetAt = store.Millis(q.ResetAt)
+	}
+	return s.store.Tx(ctx, "save quota", func(ctx context.Context) error {
+		return s.store.Writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
+	})
 }

@@ -51,7 +51,7 @@ func (c call) requestHeader() (http.Header, error) {
 }
 
 // apiURL returns the address of a path, each part of which is escaped.
-func (h *host) apiURL(query url.Values, parts ...string) *url.URL {
+func (h *apiClient) apiURL(query url.Values, parts ...string) *url.URL {
 	u := *h.base
 	for _, p := range parts {
 		u.RawPath = u.EscapedPath() + "/" + url.PathEscape(p)
@@ -62,7 +62,7 @@ func (h *host) apiURL(query url.Values, parts ...string) *url.URL {
 }
 
 // callAPI makes a request and decodes the answer into out, unless that is nil. Every status that is no success is an error.
-func (h *host) callAPI(ctx context.Context, c call, out any) (http.Header, error) {
+func (h *apiClient) callAPI(ctx context.Context, c call, out any) (http.Header, error) {
 	res, err := h.fetchAnswer(ctx, c)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (h *host) callAPI(ctx context.Context, c call, out any) (http.Header, error
 }
 
 // fetchAnswer makes a request. Every status that is no success is an error, save 304 to a conditional request.
-func (h *host) fetchAnswer(ctx context.Context, c call) (*httpx.Response, error) {
+func (h *apiClient) fetchAnswer(ctx context.Context, c call) (*httpx.Response, error) {
 	header, err := c.requestHeader()
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (c call) decodeAnswer(res *httpx.Response, out any) error {
 
 // sendRequest makes a request, and goes where a repository has moved to. A request that changes something stays what it is; the
 // token goes to the configured host alone.
-func (h *host) sendRequest(ctx context.Context, req *httpx.Request) (*httpx.Response, error) {
+func (h *apiClient) sendRequest(ctx context.Context, req *httpx.Request) (*httpx.Response, error) {
 	for range maxRedirects + 1 {
 		res, err := h.http.Do(ctx, req)
 		if err != nil || !hasMoved(req.Method, res.Status) {
@@ -161,7 +161,7 @@ func listPage[T any](ctx context.Context, h *host, token schema.Secret, first *u
 }
 
 // nextPage returns the next page, nil on the last one. The token goes to the configured host alone.
-func (h *host) nextPage(from *url.URL, header http.Header) (*url.URL, error) {
+func (h *apiClient) nextPage(from *url.URL, header http.Header) (*url.URL, error) {
 	for _, value := range header["Link"] {
 		for _, part := range strings.Split(value, ",") {
 			target, params, _ := strings.Cut(strings.TrimSpace(part), ">")

@@ -73,7 +73,7 @@ func (h *host) queryGraphQL(ctx context.Context, token schema.Secret, query stri
 }
 
 // refusedGraphQL returns the error that an entry of "errors" means.
-func (h *host) refusedGraphQL(c call, res *httpx.Response, said graphqlError) error {
+func (h *apiClient) refusedGraphQL(c call, res *httpx.Response, said graphqlError) error {
 	code, ok := graphqlCodes[said.Type]
 	if !ok {
 		code = codes.InvalidArgument
@@ -89,7 +89,7 @@ func (h *host) refusedGraphQL(c call, res *httpx.Response, said graphqlError) er
 }
 
 // untilReset returns how long a limit that is used up lasts.
-func (h *host) untilReset(header http.Header) time.Duration {
+func (h *apiClient) untilReset(header http.Header) time.Duration {
 	if after := httpx.RetryAfter(header.Get("Retry-After"), h.now()); after > 0 {
 		return after
 	}

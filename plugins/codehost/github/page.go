@@ -82,7 +82,7 @@ func fetchPage[I, O any](ctx context.Context, h *host, p pageCall, convert func(
 }
 
 // readMeta returns what the header of an answer says.
-func (h *host) readMeta(header http.Header) codehost.Meta {
+func (h *apiClient) readMeta(header http.Header) codehost.Meta {
 	out := codehost.Meta{Validators: codehost.Validators{ETag: printableText(header.Get("Etag")),
 		LastModified: printableText(header.Get("Last-Modified"))}}
 	if seconds, err := strconv.Atoi(header.Get("X-Poll-Interval")); err == nil && seconds > 0 {

@@ -54,7 +54,7 @@ func buildInstance(inst codehost.Instance, cfg Config) (codehost.Open, schema.Di
 	if err != nil {
 		diags = append(diags, schema.Errorf(schema.At("base_url"), "%v", err)...)
 	}
-	h := &host{timeout: cfg.Timeout, now: time.Now, log: inst.Log}
+	h := &host{&apiClient{timeout: cfg.Timeout, now: time.Now, log: inst.Log}}
 	if err == nil {
 		h.base, h.web = base, webURL(base)
 		h.pages = base.Scheme + "://" + h.web
@@ -81,7 +81,7 @@ func buildInstance(inst codehost.Instance, cfg Config) (codehost.Open, schema.Di
 }
 
 // ownAddresses returns where the configuration says that the API and the pages are.
-func (h *host) ownAddresses() []*url.URL {
+func (h *apiClient) ownAddresses() []*url.URL {
 	own := []*url.URL{h.base}
 	if web, err := url.Parse(h.pages); err == nil {
 		own = append(own, web)
@@ -99,7 +99,10 @@ func webURL(base *url.URL) string {
 }
 
 // host implements codehost.CodeHost.
-type host struct {
+type host struct{ *apiClient }
+
+// apiClient calls the API of GitHub.
+type apiClient struct {
 	http    *httpx.Client
 	base    *url.URL
 	web     string
@@ -110,4 +113,4 @@ type host struct {
 }
 
 // Close lets idle connections go.
-func (h *host) Close() error { return h.http.Close() }
+func (h *apiClient) Close() error { return h.http.Close() }

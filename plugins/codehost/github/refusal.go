@@ -17,7 +17,7 @@ import (
 )
 
 // refusalError returns the error that an answer without success means.
-func (h *host) refusalError(c call, res *httpx.Response) error {
+func (h *apiClient) refusalError(c call, res *httpx.Response) error {
 	text := c.redactSecrets(errorMessage(res.Body))
 	code, reason := classifyStatus(res.Status)
 	after, limited := h.readLimit(res, text)
@@ -70,7 +70,7 @@ func classifyStatus(status int) (codes.Code, string) {
 const secondaryPause = time.Minute
 
 // readLimit reports whether an answer says that a limit is used up, and when it is worth asking again.
-func (h *host) readLimit(res *httpx.Response, text string) (after time.Duration, limited bool) {
+func (h *apiClient) readLimit(res *httpx.Response, text string) (after time.Duration, limited bool) {
 	after = httpx.RetryAfter(res.Header.Get("Retry-After"), h.now())
 	if res.Status != http.StatusForbidden && res.Status != http.StatusTooManyRequests {
 		return after, false

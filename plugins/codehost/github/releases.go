@@ -104,7 +104,7 @@ func (h *host) ListTags(ctx context.Context, token schema.Secret, repo string,
 }
 
 // webURL returns the address of a page for people.
-func (h *host) webURL(path string) string { return h.pages + "/" + path }
+func (h *apiClient) webURL(path string) string { return h.pages + "/" + path }
 
 // Limits of a comparison.
 const (

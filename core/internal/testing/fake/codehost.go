@@ -31,7 +31,10 @@ type CodeHostCall struct {
 }
 
 // CodeHost is a double of client.CodeHost: accounts, repositories and hooks in memory. It is safe for concurrent use.
-type CodeHost struct {
+type CodeHost struct{ *codeHostState }
+
+// codeHostState is what the double has, and what it was asked.
+type codeHostState struct {
 	mu          sync.Mutex
 	token       schema.Secret
 	resolutions map[string]codehost.Resolution
@@ -57,16 +60,16 @@ var _ client.CodeHost = (*CodeHost)(nil)
 
 // NewCodeHost makes a double that accepts one token; with an empty one it accepts all.
 func NewCodeHost(token schema.Secret) *CodeHost {
-	return &CodeHost{
+	return &CodeHost{&codeHostState{
 		token: token, resolutions: map[string]codehost.Resolution{}, hooks: map[string][]codehost.Hook{},
 		secrets: map[string]schema.Secret{}, queued: map[string][]error{}, last: 100, abilities: allCodeHostAbilities,
 		accounts: map[schema.Secret]codehost.Account{}, content: map[string]*CodeHostContent{}, viewers: map[string]map[string][]string{},
 		grants: map[string]oauthGrant{}, refreshed: map[schema.Secret]codehost.OAuthToken{},
-	}
+	}}
 }
 
 // SetResolution sets what an input stands for. The repositories exist from then on.
-func (h *CodeHost) SetResolution(input string, r codehost.Resolution) {
+func (h *codeHostState) SetResolution(input string, r codehost.Resolution) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.resolutions[input] = r
@@ -76,42 +79,42 @@ func (h *CodeHost) SetResolution(input string, r codehost.Resolution) {
 }
 
 // AddHook puts a hook into a repository and returns its id. The repository exists from then on.
-func (h *CodeHost) AddHook(repo string, spec codehost.HookSpec) string {
+func (h *codeHostState) AddHook(repo string, spec codehost.HookSpec) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.addHook(repo, spec).ID
 }
 
 // HooksOf are the hooks of a repository.
-func (h *CodeHost) HooksOf(repo string) []codehost.Hook {
+func (h *codeHostState) HooksOf(repo string) []codehost.Hook {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.hooks[repo])
 }
 
 // SecretOf is the secret of a hook, which the host itself does not tell.
-func (h *CodeHost) SecretOf(id string) schema.Secret {
+func (h *codeHostState) SecretOf(id string) schema.Secret {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.secrets[id]
 }
 
 // Fail appends what the next calls about an input or a repository end with, one each; nil lets one pass.
-func (h *CodeHost) Fail(of string, errs ...error) {
+func (h *codeHostState) Fail(of string, errs ...error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.queued[of] = append(h.queued[of], errs...)
 }
 
 // OnParse sets what ParseWebhook answers.
-func (h *CodeHost) OnParse(f func(codehost.Delivery) (*codehost.Webhook, error)) {
+func (h *codeHostState) OnParse(f func(codehost.Delivery) (*codehost.Webhook, error)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.parse = f
 }
 
 // Calls are the calls so far, in order.
-func (h *CodeHost) Calls() []CodeHostCall {
+func (h *codeHostState) Calls() []CodeHostCall {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.calls)
@@ -138,7 +141,7 @@ func CodeHostError(status int, after time.Duration) error {
 }
 
 // beginCall records a call and returns the error that was asked for. The caller holds the lock.
-func (h *CodeHost) beginCall(ctx context.Context, c CodeHostCall) error {
+func (h *codeHostState) beginCall(ctx context.Context, c CodeHostCall) error {
 	if ctx.Err() != nil {
 		return fault.FromPlugin(ctx.Err())
 	}

@@ -77,7 +77,7 @@ func (h *CodeHost) Change(of string, change func(*CodeHostContent)) {
 }
 
 // contentOf returns what an account or a repository has. The caller holds the lock.
-func (h *CodeHost) contentOf(of string) *CodeHostContent {
+func (h *codeHostState) contentOf(of string) *CodeHostContent {
 	if h.content[of] == nil {
 		h.content[of] = &CodeHostContent{}
 	}
@@ -85,7 +85,7 @@ func (h *CodeHost) contentOf(of string) *CodeHostContent {
 }
 
 // charge counts a call. The caller holds the lock.
-func (h *CodeHost) charge() error {
+func (h *codeHostState) charge() error {
 	if h.quota == nil {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (h *CodeHost) charge() error {
 }
 
 // describe returns what an answer says of the quota. The caller holds the lock.
-func (h *CodeHost) describe() codehost.Meta {
+func (h *codeHostState) describe() codehost.Meta {
 	if h.quota == nil {
 		return codehost.Meta{}
 	}

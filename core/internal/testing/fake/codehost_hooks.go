@@ -10,7 +10,7 @@ import (
 )
 
 // addHook makes a hook. The caller holds the lock.
-func (h *CodeHost) addHook(repo string, spec codehost.HookSpec) *codehost.Hook {
+func (h *codeHostState) addHook(repo string, spec codehost.HookSpec) *codehost.Hook {
 	h.last++
 	hook := hookOf(strconv.Itoa(h.last), spec)
 	h.hooks[repo] = append(h.hooks[repo], hook)
@@ -23,7 +23,7 @@ func hookOf(id string, spec codehost.HookSpec) codehost.Hook {
 }
 
 // hookIndex returns the index of a hook, or -1. The caller holds the lock.
-func (h *CodeHost) hookIndex(repo, id string) int {
+func (h *codeHostState) hookIndex(repo, id string) int {
 	return slices.IndexFunc(h.hooks[repo], func(k codehost.Hook) bool { return k.ID == id })
 }
 

@@ -12,7 +12,7 @@ func (r Repo) ownerLogin() string {
 }
 
 // visibleRepos are the repositories that a request may see: private ones with a token only.
-func (s *Server) visibleRepos(r *http.Request, match func(Repo) bool) []Repo {
+func (s *state) visibleRepos(r *http.Request, match func(Repo) bool) []Repo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seen := slices.DeleteFunc(slices.Clone(s.repos), func(repo Repo) bool { return repo.Private && tokenFrom(r) == "" || !match(repo) })
@@ -26,13 +26,13 @@ func ownedBy(owner string) func(Repo) bool {
 	return func(r Repo) bool { return strings.EqualFold(r.ownerLogin(), owner) }
 }
 
-func (s *Server) loginFrom(r *http.Request) string {
+func (s *state) loginFrom(r *http.Request) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tokens[tokenFrom(r)]
 }
 
-func (s *Server) isOrg(login string) bool {
+func (s *state) isOrg(login string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.orgs[strings.ToLower(login)]
@@ -75,7 +75,7 @@ func (s *Server) ofUser(w http.ResponseWriter, r *http.Request) {
 }
 
 // findNamedRepo is the repository of a path; without it the request is answered.
-func (s *Server) findNamedRepo(w http.ResponseWriter, r *http.Request) (Repo, bool) {
+func (s *state) findNamedRepo(w http.ResponseWriter, r *http.Request) (Repo, bool) {
 	full := r.PathValue("owner") + "/" + r.PathValue("name")
 	found := s.visibleRepos(r, func(r Repo) bool { return strings.EqualFold(r.FullName, full) })
 	if len(found) == 0 {

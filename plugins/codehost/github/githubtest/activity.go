@@ -76,7 +76,7 @@ type Discussion struct {
 }
 
 // Account returns an account, which is made if need be. Call it within Change.
-func (s *Server) Account(login string) *Account {
+func (s *state) Account(login string) *Account {
 	if s.accounts[login] == nil {
 		s.accounts[login] = &Account{ID: int64(100 + len(s.accounts)), Login: login}
 	}
@@ -84,7 +84,7 @@ func (s *Server) Account(login string) *Account {
 }
 
 // Content returns what a repository has. Call it within Change.
-func (s *Server) Content(repo string) *Content {
+func (s *state) Content(repo string) *Content {
 	key := strings.ToLower(repo)
 	if s.content[key] == nil {
 		s.content[key] = &Content{}
@@ -108,14 +108,14 @@ type Quota struct {
 }
 
 // SetQuota sets the rate limit. An answer 304 costs nothing.
-func (s *Server) SetQuota(q Quota) {
+func (s *state) SetQuota(q Quota) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.quota = &q
 }
 
 // Remaining returns how many requests are left.
-func (s *Server) Remaining() int {
+func (s *state) Remaining() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.quota.Remaining
@@ -150,7 +150,7 @@ func (s *Server) withRateLimit(next http.Handler) http.Handler {
 }
 
 // refuseOverLimit answers a request over the limit.
-func (s *Server) refuseOverLimit(w http.ResponseWriter) bool {
+func (s *state) refuseOverLimit(w http.ResponseWriter) bool {
 	s.mu.Lock()
 	q := s.quota
 	var limit Quota
@@ -174,7 +174,7 @@ func (s *Server) refuseOverLimit(w http.ResponseWriter) bool {
 }
 
 // chargeRequest writes the headers of the rate limit, and counts the request if it costs something.
-func (s *Server) chargeRequest(w http.ResponseWriter, costs bool) {
+func (s *state) chargeRequest(w http.ResponseWriter, costs bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.quota == nil {
@@ -192,7 +192,7 @@ func (s *Server) chargeRequest(w http.ResponseWriter, costs bool) {
 }
 
 // viewAccount returns an account as the REST API shows it.
-func (s *Server) viewAccount(login string) map[string]any {
+func (s *state) viewAccount(login string) map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.Account(login)
@@ -200,7 +200,7 @@ func (s *Server) viewAccount(login string) map[string]any {
 }
 
 // requireAccount returns a copy of the account of a request's token; without one the request is answered.
-func (s *Server) requireAccount(w http.ResponseWriter, r *http.Request) (Account, bool) {
+func (s *state) requireAccount(w http.ResponseWriter, r *http.Request) (Account, bool) {
 	login := s.loginFrom(r)
 	if login == "" {
 		writeError(w, 401, "Requires authentication")
@@ -212,7 +212,7 @@ func (s *Server) requireAccount(w http.ResponseWriter, r *http.Request) (Account
 }
 
 // findContent returns a copy of what a path's repository has; without one the request is answered.
-func (s *Server) findContent(w http.ResponseWriter, r *http.Request) (string, Content, bool) {
+func (s *state) findContent(w http.ResponseWriter, r *http.Request) (string, Content, bool) {
 	repo, ok := s.findNamedRepo(w, r)
 	if !ok {
 		return "", Content{}, false

@@ -48,7 +48,11 @@ type Answer struct {
 // Server is the double. URL is its base_url.
 type Server struct {
 	*httptest.Server
+	*state
+}
 
+// state is what the double has, and what it was asked.
+type state struct {
 	mu       sync.Mutex
 	tokens   map[string]string
 	orgs     map[string]bool
@@ -70,8 +74,8 @@ type Server struct {
 // New starts a double that ends with the test. Nobody has access before Token was called.
 func New(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{tokens: map[string]string{}, orgs: map[string]bool{}, hooks: map[string][]Hook{}, lastID: 1000,
-		accounts: map[string]*Account{}, content: map[string]*Content{}, challenges: map[string]string{}}
+	s := &Server{state: &state{tokens: map[string]string{}, orgs: map[string]bool{}, hooks: map[string][]Hook{}, lastID: 1000,
+		accounts: map[string]*Account{}, content: map[string]*Content{}, challenges: map[string]string{}}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /user", s.answerUser)
 	mux.HandleFunc("GET /user/repos", s.answerOwnRepos)
@@ -133,21 +137,21 @@ func tokenFrom(r *http.Request) string {
 }
 
 // Token makes a token of a person known.
-func (s *Server) Token(token, login string) {
+func (s *state) Token(token, login string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tokens[token] = login
 }
 
 // AddOrg makes an account an organisation; all others with repositories are persons.
-func (s *Server) AddOrg(login string) {
+func (s *state) AddOrg(login string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.orgs[strings.ToLower(login)] = true
 }
 
 // AddRepo adds a repository.
-func (s *Server) AddRepo(r Repo) {
+func (s *state) AddRepo(r Repo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.ID == 0 {
@@ -157,7 +161,7 @@ func (s *Server) AddRepo(r Repo) {
 }
 
 // AddHook adds a webhook to a repository and returns its id.
-func (s *Server) AddHook(repo string, h Hook) int64 {
+func (s *state) AddHook(repo string, h Hook) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lastID++
@@ -167,28 +171,28 @@ func (s *Server) AddHook(repo string, h Hook) int64 {
 }
 
 // Hooks are the webhooks of a repository.
-func (s *Server) Hooks(repo string) []Hook {
+func (s *state) Hooks(repo string) []Hook {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.hooks[strings.ToLower(repo)])
 }
 
 // Instead sets what answers before the double does; nil from it, or a nil function, leaves the request to the double.
-func (s *Server) Instead(f func(*http.Request) *Answer) {
+func (s *state) Instead(f func(*http.Request) *Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.instead = f
 }
 
 // PageSize bounds how much a page of a list holds, below what is asked for.
-func (s *Server) PageSize(n int) {
+func (s *state) PageSize(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pageSize = n
 }
 
 // Requests are those since the last call, as method and path with query.
-func (s *Server) Requests() []string {
+func (s *state) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := s.requests

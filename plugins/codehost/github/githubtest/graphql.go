@@ -16,7 +16,7 @@ type Query struct {
 }
 
 // Queries are the requests to the GraphQL API so far.
-func (s *Server) Queries() []Query {
+func (s *state) Queries() []Query {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.queries)
@@ -124,7 +124,7 @@ func (s *Server) queryOwned(login, _ string, variables map[string]any) (any, []a
 }
 
 // findRelease returns a release by its node id. The caller holds the lock.
-func (s *Server) findRelease(nodeID string) *Release {
+func (s *state) findRelease(nodeID string) *Release {
 	for _, c := range s.content {
 		for _, r := range c.Releases {
 			if r.NodeID() == nodeID {

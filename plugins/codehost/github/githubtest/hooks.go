@@ -43,7 +43,7 @@ func (s spec) applyTo(h Hook) Hook {
 }
 
 // administeredRepo is the repository of a path whose webhooks the request may see.
-func (s *Server) administeredRepo(w http.ResponseWriter, r *http.Request) (string, bool) {
+func (s *state) administeredRepo(w http.ResponseWriter, r *http.Request) (string, bool) {
 	repo, ok := s.findNamedRepo(w, r)
 	if ok && s.loginFrom(r) == "" {
 		writeError(w, 404, "Not Found")

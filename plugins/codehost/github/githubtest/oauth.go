@@ -19,7 +19,7 @@ type OAuthApp struct {
 }
 
 // SetOAuthApp registers the application. Its token has to be made known by Token.
-func (s *Server) SetOAuthApp(app OAuthApp) {
+func (s *state) SetOAuthApp(app OAuthApp) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.app = app

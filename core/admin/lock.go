@@ -111,10 +111,10 @@ func findAbilities(ctx context.Context, h *host.Host, spec host.Spec) ([]string,
 		return nil, err
 	}
 	defer process.Release()
-	return abilitiesOf(process.Describe()), nil
+	return listAbilities(process.Describe()), nil
 }
 
-func abilitiesOf(about *pluginv1.DescribeResponse) (all []string) {
+func listAbilities(about *pluginv1.DescribeResponse) (all []string) {
 	for _, k := range about.GetKinds() {
 		all = append(all, k.GetName())
 		for _, c := range k.GetCapabilities() {

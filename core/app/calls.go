@@ -49,8 +49,8 @@ func (s *callStats) addCall(ref string, took time.Duration, failed bool) {
 	m.took += took
 }
 
-// callsOf returns the calls of an instance, and the mean latency of each of its minutes with calls in milliseconds, the newest last.
-func (s *callStats) callsOf(ref string) (calls, failures int64, latency []float64) {
+// countCalls returns the calls of an instance, and the mean latency of each of its minutes with calls in milliseconds, the newest last.
+func (s *callStats) countCalls(ref string) (calls, failures int64, latency []float64) {
 	now := s.now().Unix() / 60
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -117,7 +117,7 @@ func (a *App) checkChange(ctx context.Context, c *change) error {
 		if err := a.checkSwitches(set); err != nil {
 			diags = append(diags, config.ErrorAt(config.Range{File: a.cfg.Path}, "A restart is needed", err.Error())...)
 		}
-		c.Findings = append(c.Findings, findingsOf(set, c.proposal.Instance(), diags)...)
+		c.Findings = append(c.Findings, newFindings(set, c.proposal.Instance(), diags)...)
 		c.Difference, err = a.differenceTo(set.File, base)
 		if err != nil {
 			return err
@@ -133,8 +133,8 @@ func (a *App) checkChange(ctx context.Context, c *change) error {
 	return nil
 }
 
-// findingsOf returns diagnostics by the settings of an instance that they are about.
-func findingsOf(set *settings.Settings, ref string, diags config.Diagnostics) (out []console.Finding) {
+// newFindings returns diagnostics by the settings of an instance that they are about.
+func newFindings(set *settings.Settings, ref string, diags config.Diagnostics) (out []console.Finding) {
 	in := set.Instance(ref)
 	for _, d := range diags {
 		f := console.Finding{Text: d.String(), Warning: d.Severity != config.Error}
@@ -221,7 +221,7 @@ func (p *providers) Choices(ctx context.Context) (out []console.Choice, err erro
 		for _, k := range info.About.GetKinds() {
 			out = append(out, console.Choice{
 				Kind: k.GetName(), Plugin: info.Name, Version: info.Version, Summary: info.Summary, Origin: info.Origin,
-				Settings: settingsOf(k.GetConfig(), ""),
+				Settings: listSettings(k.GetConfig(), ""),
 			})
 		}
 	}
@@ -257,20 +257,20 @@ func (p *providers) Settings(ctx context.Context, ref string) (console.Choice, m
 	if err != nil {
 		return choice, nil, err
 	}
-	s, err := p.schemaOf(ctx, in)
+	s, err := p.findSchema(ctx, in)
 	if err != nil {
 		return choice, nil, err
 	}
 	_, _ = set.File.DecodeInstance(in, s)
 	current := map[string]console.Current{}
 	for name, w := range set.File.Written(in) {
-		current[name] = currentOf(w)
+		current[name] = newCurrent(w)
 	}
 	return choice, current, nil
 }
 
-// schemaOf returns the schema of the config block of an instance.
-func (p *providers) schemaOf(ctx context.Context, in *config.Instance) (*schema.Schema, error) {
+// findSchema returns the schema of the config block of an instance.
+func (p *providers) findSchema(ctx context.Context, in *config.Instance) (*schema.Schema, error) {
 	found, err := p.listPlugins(ctx)
 	if err != nil {
 		return nil, err

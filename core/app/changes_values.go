@@ -164,8 +164,8 @@ func textLines(text string) []string {
 	return out
 }
 
-// currentOf returns a written setting as a form has it.
-func currentOf(w config.Written) console.Current {
+// newCurrent returns a written setting as a form has it.
+func newCurrent(w config.Written) console.Current {
 	if w.Expression != "" {
 		return console.Current{Expression: w.Expression}
 	}

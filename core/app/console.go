@@ -131,7 +131,7 @@ type providers struct {
 
 // newProviders returns what the console sees of the plugins in file.
 func newProviders(a *App, file *config.File) *providers {
-	return &providers{app: a, file: file, shown: sync.OnceValue(func() map[string]string { return blocksOf(file) })}
+	return &providers{app: a, file: file, shown: sync.OnceValue(func() map[string]string { return listBlocks(file) })}
 }
 
 // stateOff is the state of an instance that is left out.
@@ -146,11 +146,11 @@ func (p *providers) Instances() []console.Instance {
 			Ref: in.Ref(), Kind: in.Kind, Plugin: in.Plugin, Name: in.Name, State: stateOff, Place: in.Range.Short(),
 			Config: shown[fmt.Sprintf("%s %q %q {", in.Kind, in.Plugin, in.Name)],
 		}
-		i.Calls, i.Failures, i.Latency = p.app.metrics.history.callsOf(i.Ref)
+		i.Calls, i.Failures, i.Latency = p.app.metrics.history.countCalls(i.Ref)
 		if current := p.currentInstance(i.Ref); current != nil {
 			st, how := current.Process().Status(), current.Condition()
 			i.Version, i.State, i.Message, i.Since, i.Checked = st.Version, string(how.State), how.Message, how.Since, how.Checked
-			i.PID, i.Restarts, i.Memory, i.Events = st.PID, st.Restarts, residentMemory(st.PID), eventsOf(current.Process().Events())
+			i.PID, i.Restarts, i.Memory, i.Events = st.PID, st.Restarts, residentMemory(st.PID), newEvents(current.Process().Events())
 		} else if left, ok := p.app.absent.find(i.Ref); ok {
 			i.Message, i.Since = left.reason, left.since
 		}
@@ -159,8 +159,8 @@ func (p *providers) Instances() []console.Instance {
 	return out
 }
 
-// blocksOf returns the blocks of a file in effect, by their first line.
-func blocksOf(file *config.File) map[string]string {
+// listBlocks returns the blocks of a file in effect, by their first line.
+func listBlocks(file *config.File) map[string]string {
 	var b bytes.Buffer
 	out := map[string]string{}
 	if err := file.Show(&b); err != nil {

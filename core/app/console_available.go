@@ -72,14 +72,14 @@ func describeAvailable(info *admin.PluginInfo) console.Plugin {
 	out.Documentation = strings.TrimSpace(info.About.GetDocumentation())
 	for _, k := range info.About.GetKinds() {
 		out.Capabilities = append(out.Capabilities, k.GetCapabilities()...)
-		out.Settings = append(out.Settings, settingsOf(k.GetConfig(), "")...)
+		out.Settings = append(out.Settings, listSettings(k.GetConfig(), "")...)
 	}
 	out.Block = info.Blocks()
 	return out
 }
 
-// settingsOf returns the attributes of a config block and of the blocks in it; prefix stands before their names.
-func settingsOf(s *pluginv1.Schema, prefix string) (out []console.Setting) {
+// listSettings returns the attributes of a config block and of the blocks in it; prefix stands before their names.
+func listSettings(s *pluginv1.Schema, prefix string) (out []console.Setting) {
 	for _, a := range s.GetAttributes() {
 		set := console.Setting{
 			Name: prefix + a.GetName(), Type: strings.ToLower(strings.TrimPrefix(a.GetType().String(), "TYPE_")), Doc: a.GetDoc(),
@@ -91,7 +91,7 @@ func settingsOf(s *pluginv1.Schema, prefix string) (out []console.Setting) {
 		out = append(out, set)
 	}
 	for _, b := range s.GetBlocks() {
-		inner := settingsOf(b.GetSchema(), prefix+b.GetName()+".")
+		inner := listSettings(b.GetSchema(), prefix+b.GetName()+".")
 		for i := range inner {
 			inner[i].Repeated = inner[i].Repeated || b.GetNesting() != pluginv1.Nesting_NESTING_SINGLE
 		}

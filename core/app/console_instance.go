@@ -13,8 +13,8 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
-// eventsOf returns what happened to a process, as the console shows it.
-func eventsOf(events []host.Event) []console.Event {
+// newEvents returns what happened to a process, as the console shows it.
+func newEvents(events []host.Event) []console.Event {
 	out := make([]console.Event, len(events))
 	for i, e := range events {
 		out[i] = console.Event{At: e.At, Kind: string(e.Kind), Detail: e.Detail, PID: e.PID, Exit: e.Signal}

@@ -17,7 +17,7 @@ func TestCallStats(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	s := newCallStats()
 	s.now = func() time.Time { return now }
-	if calls, failures, latency := s.callsOf("search.docs"); calls != 0 || failures != 0 || latency != nil {
+	if calls, failures, latency := s.countCalls("search.docs"); calls != 0 || failures != 0 || latency != nil {
 		t.Errorf("before the first call: %d, %d, %v", calls, failures, latency)
 	}
 	s.addCall("search.docs", 10*time.Millisecond, false)
@@ -25,17 +25,17 @@ func TestCallStats(t *testing.T) {
 	now = now.Add(2 * time.Minute)
 	s.addCall("search.docs", 4*time.Millisecond, false)
 	s.addCall("search.other", time.Second, true)
-	calls, failures, latency := s.callsOf("search.docs")
+	calls, failures, latency := s.countCalls("search.docs")
 	if calls != 3 || failures != 1 || !cmp.Equal(latency, []float64{15, 4}) {
 		t.Errorf("got %d calls, %d failures, %v", calls, failures, latency)
 	}
 	now = now.Add((callMinutes - 1) * time.Minute)
-	if _, _, latency := s.callsOf("search.docs"); !cmp.Equal(latency, []float64{4}) {
+	if _, _, latency := s.countCalls("search.docs"); !cmp.Equal(latency, []float64{4}) {
 		t.Errorf("when the first minute is too old: %v", latency)
 	}
 	now = now.Add(time.Minute)
 	s.addCall("search.docs", 8*time.Millisecond, false)
-	if calls, _, latency := s.callsOf("search.docs"); calls != 4 || !cmp.Equal(latency, []float64{8}) {
+	if calls, _, latency := s.countCalls("search.docs"); calls != 4 || !cmp.Equal(latency, []float64{8}) {
 		t.Errorf("when a place is used again: %d calls, %v", calls, latency)
 	}
 }
@@ -59,7 +59,7 @@ service "search" {
 	set, diags, err := settings.Source{Path: path, Env: func(string) (string, bool) { return "", false }, Services: Modules()}.Read()
 	must(t, err)
 	must(t, diags.Err())
-	blocks := blocksOf(set.File)
+	blocks := listBlocks(set.File)
 	docs, spare := blocks[`search "files" "docs" {`], blocks[`search "files" "spare" {`]
 	if !strings.Contains(docs, `timeout = "5s" # plugin.hcl:3`) || !strings.HasSuffix(docs, "}\n") || strings.Contains(docs, "spare") {
 		t.Errorf("the first block is:\n%s", docs)

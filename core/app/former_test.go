@@ -56,7 +56,7 @@ func TestFormerDatabase(t *testing.T) {
 				cfg := freshConfig(t, cfg.Dialect)
 				loadDump(t, cfg, dump)
 				st := testkit.OpenStore(t, cfg, settings.Source{Services: Modules()}.Migrations()...)
-				if diff := cmp.Diff(schemaOf(t, fresh), schemaOf(t, st)); diff != "" {
+				if diff := cmp.Diff(findSchema(t, fresh), findSchema(t, st)); diff != "" {
 					t.Errorf("its schema is not that of a fresh database (-fresh +migrated):\n%s", diff)
 				}
 				must(t, st.Close())
@@ -73,8 +73,8 @@ func TestFormerDatabase(t *testing.T) {
 	})
 }
 
-// schemaOf returns the tables, columns and indexes of a database, sorted.
-func schemaOf(t *testing.T, st *store.Store) (out []string) {
+// findSchema returns the tables, columns and indexes of a database, sorted.
+func findSchema(t *testing.T, st *store.Store) (out []string) {
 	t.Helper()
 	query := `SELECT type || ' ' || name || ': ' || COALESCE(sql, '') FROM sqlite_master ORDER BY 1`
 	if st.Dialect() == store.Postgres {

@@ -59,8 +59,8 @@ func newPluginMetrics(reg prometheus.Registerer, log hclog.Logger) *pluginMetric
 	return m
 }
 
-// seriesOf returns the metrics of an instance, and makes them at its first call.
-func (m *pluginMetrics) seriesOf(ref string) callSeries {
+// findSeries returns the metrics of an instance, and makes them at its first call.
+func (m *pluginMetrics) findSeries(ref string) callSeries {
 	m.mu.RLock()
 	s, ok := m.series[ref]
 	m.mu.RUnlock()
@@ -110,7 +110,7 @@ func (m *pluginMetrics) Collect(ch chan<- prometheus.Metric) {
 
 // observeCall counts a call to an instance. It is a client.Observer.
 func (m *pluginMetrics) observeCall(ref, operation string, took, upstream time.Duration, err error) {
-	s := m.seriesOf(ref)
+	s := m.findSeries(ref)
 	s.calls.Inc()
 	m.history.addCall(ref, took, err != nil)
 	s.hop.Observe(max(0, took-upstream).Seconds())

@@ -46,7 +46,7 @@ func (o operatorCore) Status(ctx context.Context) (operator.Status, error) {
 	checks := found.states()
 	out := operator.Status{
 		Version: a.cfg.Version, StartedAt: operator.FormatTime(a.began), Uptime: int64(time.Since(a.began).Seconds()), Ready: found.Ready,
-		Database: statusOf("database", "", checks), Services: []operator.ServiceStatus{}, Plugins: operatorPlugins{a}.List(),
+		Database: newStatus("database", "", checks), Services: []operator.ServiceStatus{}, Plugins: operatorPlugins{a}.List(),
 		LastReload: a.outcome.describeLast(), Jobs: operator.JobCounts{Running: running, Queued: queued},
 	}
 	set := a.inUse.Load()
@@ -54,13 +54,13 @@ func (o operatorCore) Status(ctx context.Context) (operator.Status, error) {
 		if _, asked := checks[s.name]; !asked {
 			checks[s.name] = stateOK
 		}
-		out.Services = append(out.Services, statusOf(s.name, set.Service(s.name).BaseURL, checks))
+		out.Services = append(out.Services, newStatus(s.name, set.Service(s.name).BaseURL, checks))
 	}
 	return out, nil
 }
 
-// statusOf returns what a check of the readiness says.
-func statusOf(name, baseURL string, checks map[string]string) operator.ServiceStatus {
+// newStatus returns what a check of the readiness says.
+func newStatus(name, baseURL string, checks map[string]string) operator.ServiceStatus {
 	out := operator.ServiceStatus{Name: name, BaseURL: baseURL, Ready: checks[name] == stateOK}
 	if !out.Ready {
 		out.Message = checks[name]

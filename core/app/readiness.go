@@ -48,13 +48,13 @@ func (a *App) checkReadiness(ctx context.Context) readiness {
 		r.Ready = r.Ready && (!required || p.State == stateOK)
 		r.Parts = append(r.Parts, p)
 	}
-	ask("database", true, func() string { return stateOf(a.store.Ping(ctx)) })
+	ask("database", true, func() string { return readyState(a.store.Ping(ctx)) })
 	for _, s := range a.services {
 		if checker, ok := s.Service.(module.ReadinessChecker); ok {
-			ask(s.name, true, func() string { return stateOf(checker.Ready()) })
+			ask(s.name, true, func() string { return readyState(checker.Ready()) })
 		}
 		if checker, ok := s.Service.(module.ImpairmentChecker); ok {
-			ask(s.name, false, func() string { return stateOf(checker.Impaired()) })
+			ask(s.name, false, func() string { return readyState(checker.Impaired()) })
 		}
 	}
 	for _, in := range a.catalog.Instances() {
@@ -82,8 +82,8 @@ func (a *App) checkReadiness(ctx context.Context) readiness {
 	return r
 }
 
-// stateOf returns "ok", or what an error says.
-func stateOf(err error) string {
+// readyState returns "ok", or what an error says.
+func readyState(err error) string {
 	if err != nil {
 		return err.Error()
 	}

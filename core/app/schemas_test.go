@@ -31,13 +31,13 @@ func TestEverySchemaMigrates(t *testing.T) {
 		if len(dumps) == 0 {
 			t.Fatal("there is no dump")
 		}
-		want := schemaOf(t, testkit.OpenStore(t, cfg, settings.Source{Services: Modules()}.Migrations()...))
+		want := findSchema(t, testkit.OpenStore(t, cfg, settings.Source{Services: Modules()}.Migrations()...))
 		for _, dump := range dumps {
 			t.Run(strings.TrimSuffix(filepath.Base(dump), ".sql.gz"), func(t *testing.T) {
 				cfg := freshConfig(t, cfg.Dialect)
 				loadDump(t, cfg, dump)
 				f := newFormer(t, cfg)
-				if diff := cmp.Diff(want, schemaOf(t, f.store)); diff != "" {
+				if diff := cmp.Diff(want, findSchema(t, f.store)); diff != "" {
 					t.Errorf("its schema is not that of a fresh database (-fresh +migrated):\n%s", diff)
 				}
 				f.checkRecords()
@@ -86,7 +86,7 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 		migrations := settings.Source{Services: Modules()}.Migrations()
 		st := testkit.OpenStore(t, cfg, migrations[:len(migrations)-1]...)
 		markNewer(t, st)
-		before := schemaOf(t, st)
+		before := findSchema(t, st)
 		err := st.Migrate(t.Context(), migrations...)
 		var newer *store.NewerError
 		if !errors.As(err, &newer) || newer.Module != "search" || newer.Database != 9999 || newer.Program <= 0 {
@@ -98,7 +98,7 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 				t.Errorf("the error %q lacks %q", err, advice)
 			}
 		}
-		if diff := cmp.Diff(before, schemaOf(t, st)); diff != "" {
+		if diff := cmp.Diff(before, findSchema(t, st)); diff != "" {
 			t.Errorf("the schema was changed: %s", diff)
 		}
 	})

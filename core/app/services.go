@@ -41,7 +41,7 @@ func (a *App) openServices(ctx context.Context) error {
 
 // openService opens a service on the instances that run.
 func (a *App) openService(ctx context.Context, s settings.Service) (module.Service, error) {
-	c, err := configurationOf(a.set, s.Name, a.catalog)
+	c, err := newConfiguration(a.set, s.Name, a.catalog)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +52,8 @@ func (a *App) openService(ctx context.Context, s settings.Service) (module.Servi
 	}, c)
 }
 
-// configurationOf returns what the settings say for a service that is switched on, with the instances that it may use.
-func configurationOf(set *settings.Settings, name string, from module.Instances) (module.Configuration, error) {
+// newConfiguration returns what the settings say for a service that is switched on, with the instances that it may use.
+func newConfiguration(set *settings.Settings, name string, from module.Instances) (module.Configuration, error) {
 	front, err := set.Front()
 	return module.Configuration{Settings: set.Service(name).Block, Instances: from, Front: front}, err
 }
@@ -86,7 +86,7 @@ func (a *App) refreshServices(ctx context.Context) error {
 func (a *App) prepareServices(set *settings.Settings, from module.Instances) (commit func(), err error) {
 	var commits []func()
 	for _, s := range a.services {
-		c, err := configurationOf(set, s.name, from)
+		c, err := newConfiguration(set, s.name, from)
 		if err != nil {
 			return nil, err
 		}

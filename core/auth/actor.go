@@ -23,8 +23,8 @@ func Acting(ctx context.Context, a Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }
 
-// actorOf is who acts: as named, else the principal of the request.
-func actorOf(ctx context.Context) Actor {
+// actingUser is who acts: as named, else the principal of the request.
+func actingUser(ctx context.Context) Actor {
 	if a, ok := ctx.Value(actorKey{}).(Actor); ok {
 		return a
 	}

@@ -38,7 +38,7 @@ func (j *Journal) AuditRequests() httpd.Audit {
 }
 
 func (j *Journal) completeRow(ctx context.Context, id string, status int, object string) {
-	values := map[string]any{"result": resultOf(status), "target_id": texts.Limit(object, maxDetail),
+	values := map[string]any{"result": resultByStatus(status), "target_id": texts.Limit(object, maxDetail),
 		"detail": fmt.Sprintf("status %d", status)}
 	err := j.cfg.Store.Tx(ctx, "complete audit row", func(ctx context.Context) error {
 		return j.cfg.Store.Writer(ctx).Model(&Event{}).Where("id = ?", id).Updates(values).Error
@@ -48,7 +48,7 @@ func (j *Journal) completeRow(ctx context.Context, id string, status int, object
 	}
 }
 
-func resultOf(status int) string {
+func resultByStatus(status int) string {
 	switch {
 	case status >= http.StatusInternalServerError:
 		return ResultFailed

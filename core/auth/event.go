@@ -80,7 +80,7 @@ const (
 
 // recordEvent writes an event into the running transaction.
 func (j *Journal) recordEvent(ctx context.Context, e Event) error {
-	a := actorOf(ctx)
+	a := actingUser(ctx)
 	if e.ID == "" {
 		e.ID = store.NewID("evt")
 	}

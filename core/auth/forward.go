@@ -58,7 +58,7 @@ func (u *Users) claimForwarded(ctx context.Context, name string, n forwardedName
 		if err != nil && fault.CodeOf(err) != fault.NotFound {
 			return err
 		}
-		if taken && n.isAccountOf(former) {
+		if taken && n.namesAccount(former) {
 			if user = former; user.Disabled {
 				return nil // it keeps all these names out, whoever of them visits first
 			}

@@ -47,13 +47,13 @@ func newForwardedName(name string) forwardedName {
 		}
 	}
 	n.key = hex.EncodeToString(secret.HashToken(spelled))
-	n.ownAddress = labelOf(lower) + "@" + n.key[:32] + "." + reservedDomain
+	n.ownAddress = newLabel(lower) + "@" + n.key[:32] + "." + reservedDomain
 	return n
 }
 
-// isAccountOf reports whether a user's account is that of the name: the name has claimed it, or it is of an earlier version and
+// namesAccount reports whether a user's account is that of the name: the name has claimed it, or it is of an earlier version and
 // no name has claimed it yet.
-func (n forwardedName) isAccountOf(u User) bool {
+func (n forwardedName) namesAccount(u User) bool {
 	if u.ForwardedAs != "" {
 		return u.ForwardedAs == n.key
 	}
@@ -78,8 +78,8 @@ func isReserved(name string) bool {
 	return at >= 0 && (domain == reservedDomain || strings.HasSuffix(domain, "."+reservedDomain) || "@"+domain == linkedDomain)
 }
 
-// labelOf returns the letters and digits of a name with single dots between them, which is the local part of an address.
-func labelOf(name string) string {
+// newLabel returns the letters and digits of a name with single dots between them, which is the local part of an address.
+func newLabel(name string) string {
 	parts := strings.FieldsFunc(name[:min(len(name), maxLabel)], func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	if len(parts) == 0 {
 		return "name"

@@ -34,7 +34,7 @@ func (u *Users) Guard(a Access) httpd.Guard {
 
 func newGuard(u *Users, a Access) *guard {
 	g := &guard{users: u, access: a, cross: http.NewCrossOriginProtection()}
-	if origin := originOf(a.PublicURL); origin != "" {
+	if origin := cutOrigin(a.PublicURL); origin != "" {
 		// An error would mean that it is no origin, and then no browser sends it.
 		_ = g.cross.AddTrustedOrigin(origin)
 	}
@@ -151,7 +151,7 @@ func (g *guard) authenticateRequest(r *http.Request) (*Principal, error) {
 	case err != nil:
 		return nil, err
 	case p != nil:
-		p.User.Role = g.access.roleOf(p.User)
+		p.User.Role = g.access.effectiveRole(p.User)
 		return p, nil
 	case allowed:
 		return g.users.forwardedPrincipal(r.Context(), name)

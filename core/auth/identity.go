@@ -94,11 +94,11 @@ func isUnfilled(v string) bool {
 	return false
 }
 
-// roleOf returns the role that a user has now. That of a forwarded user counts only as long as the allowlist can let the
+// effectiveRole returns the role that a user has now. That of a forwarded user counts only as long as the allowlist can let the
 // user in.
-func (a Access) roleOf(u User) Role {
+func (a Access) effectiveRole(u User) Role {
 	f := a.Forward
-	if !u.Forwarded || f.AllowedGroup != "" || f.AllowedUser != "" && newForwardedName(f.AllowedUser).isAccountOf(u) {
+	if !u.Forwarded || f.AllowedGroup != "" || f.AllowedUser != "" && newForwardedName(f.AllowedUser).namesAccount(u) {
 		return u.Role
 	}
 	return Member

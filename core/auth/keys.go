@@ -198,7 +198,7 @@ func (ks *Keys) Reveal(ctx context.Context, p *Principal, id string) (text strin
 		return "", err
 	}
 	err = ks.cfg.Store.Tx(ctx, "reveal API key", func(ctx context.Context) error {
-		row, err := ks.keyOf(ctx, id)
+		row, err := ks.readKey(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -251,7 +251,7 @@ func (ks *Keys) RevealAll(ctx context.Context, p *Principal) (out []Key, texts m
 // their own, administrators all; an API key with scopes only those that may do no more than itself.
 func (ks *Keys) Revoke(ctx context.Context, p *Principal, id string) error {
 	return wrapStoreError("revoke API key", ks.cfg.Store.Tx(ctx, "revoke API key", func(ctx context.Context) error {
-		row, err := ks.keyOf(ctx, id)
+		row, err := ks.readKey(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -264,7 +264,7 @@ func (ks *Keys) Revoke(ctx context.Context, p *Principal, id string) error {
 		if _, err := ks.rows.lockUser(ctx, "id = ?", row.UserID); err != nil {
 			return err
 		}
-		if row, err = ks.keyOf(ctx, id); err != nil || row.RevokedAt != 0 {
+		if row, err = ks.readKey(ctx, id); err != nil || row.RevokedAt != 0 {
 			return err
 		}
 		w := ks.cfg.Store.Writer(ctx)
@@ -278,7 +278,7 @@ func (ks *Keys) Revoke(ctx context.Context, p *Principal, id string) error {
 	}))
 }
 
-func (ks *Keys) keyOf(ctx context.Context, id string) (row apiKey, err error) {
+func (ks *Keys) readKey(ctx context.Context, id string) (row apiKey, err error) {
 	err = ks.cfg.Store.Writer(ctx).Where("id = ?", id).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		err = errNoKey()

@@ -41,17 +41,17 @@ func (a Access) Passkeys(r *http.Request) Capability {
 			"Put a reverse proxy with a certificate in front and set public_url (SVC_PUBLIC_URL) to its https address; until then sign in with an API key."}
 	}
 	// A proxy may have changed the host that the browser asked for.
-	if hostOf(r.Host) != host && (a.Trusted == nil || !a.Trusted.Trusted(peerAddress(r)) || !isProxied(r)) {
+	if cutPort(r.Host) != host && (a.Trusted == nil || !a.Trusted.Trusted(peerAddress(r)) || !isProxied(r)) {
 		return Capability{Reason: "other_address",
-			Message: "Passkeys belong to the address of this server, " + originOf(a.PublicURL) + ": open it there, or sign in with an API key.",
-			URL:     originOf(a.PublicURL)}
+			Message: "Passkeys belong to the address of this server, " + cutOrigin(a.PublicURL) + ": open it there, or sign in with an API key.",
+			URL:     cutOrigin(a.PublicURL)}
 	}
-	return Capability{Available: true, rpID: host, origin: originOf(a.PublicURL), URL: originOf(a.PublicURL)}
+	return Capability{Available: true, rpID: host, origin: cutOrigin(a.PublicURL), URL: cutOrigin(a.PublicURL)}
 }
 
 // unnamedHost returns the capability of a core without a public URL: passkeys work on localhost only.
 func unnamedHost(r *http.Request) Capability {
-	host := hostOf(r.Host)
+	host := cutPort(r.Host)
 	if isLocalhost(host) && plainPort(r.Host) {
 		scheme := "http://"
 		if r.TLS != nil {
@@ -81,15 +81,15 @@ func plainPort(host string) bool {
 	return !found || port != "" && len(port) <= 5 && strings.Trim(port, "0123456789") == ""
 }
 
-func hostOf(host string) string {
+func cutPort(host string) string {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
 	return strings.ToLower(strings.Trim(host, "[]"))
 }
 
-// originOf is the origin of an absolute URL, "" for what is none. A port that the scheme implies is left out, as browsers do.
-func originOf(raw string) string {
+// cutOrigin is the origin of an absolute URL, "" for what is none. A port that the scheme implies is left out, as browsers do.
+func cutOrigin(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {
 		return ""
@@ -122,7 +122,7 @@ func (a Access) Secure(r *http.Request) bool {
 		}
 	}
 	u, err := url.Parse(a.PublicURL)
-	return err == nil && u.Scheme == "https" && hostOf(r.Host) == strings.ToLower(u.Hostname())
+	return err == nil && u.Scheme == "https" && cutPort(r.Host) == strings.ToLower(u.Hostname())
 }
 
 // OriginOf returns the origin under which browsers see the core: that of PublicURL, or else that of a request.

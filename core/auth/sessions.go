@@ -180,7 +180,7 @@ func (ss *Sessions) LockOwner(ctx context.Context, p *Principal) error {
 
 // recordFor writes what a user did to the own account on a route that recognises nobody.
 func (j *Journal) recordFor(ctx context.Context, user User, e Event) error {
-	a := actorOf(ctx)
+	a := actingUser(ctx)
 	a.ID, a.Name, e.TargetName, e.UserID = user.ID, user.Email, user.Email, user.ID
 	return j.recordEvent(Acting(ctx, a), e)
 }

@@ -5,12 +5,10 @@ package console
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
-	"github.com/patchbay-dev/patchbay/core/console/ui"
-)
+import "github.com/patchbay-dev/patchbay/core/console/ui"
 
 // changePage shows what a change does to the file, and what came of it.
 func changePage(v *ui.View, c changeView) templ.Component {
@@ -376,7 +374,7 @@ func changePage(v *ui.View, c changeView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if back := formOf(c.Change); back != "" && c.State != ChangeApplied {
+			if back := formPath(c.Change); back != "" && c.State != ChangeApplied {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<a class=\"btn\" href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -51,7 +51,7 @@ const (
 	shownHousekeeping = "shown"
 )
 
-func filterOf(gc *gin.Context) jobFilter {
+func readFilter(gc *gin.Context) jobFilter {
 	return jobFilter{gc.Query("state"), gc.Query("type"), gc.Query("tag"), gc.Query("housekeeping"), gc.Query("cursor")}
 }
 
@@ -140,7 +140,7 @@ func (h *jobPages) jobTargets(ctx context.Context, v *ui.View, jobs []queue.Job)
 
 func (h *jobPages) showJobs(gc *gin.Context) {
 	v := h.kit.View(gc, "jobs.title")
-	list, err := h.jobsView(gc.Request.Context(), v, filterOf(gc))
+	list, err := h.jobsView(gc.Request.Context(), v, readFilter(gc))
 	if err != nil {
 		h.kit.Fail(gc, err)
 		return
@@ -151,7 +151,7 @@ func (h *jobPages) showJobs(gc *gin.Context) {
 func (h *jobPages) jobsLive(gc *gin.Context) {
 	sub := h.cfg.Bus.Subscribe("job/")
 	defer sub.Close()
-	f := filterOf(gc)
+	f := readFilter(gc)
 	h.kit.Stream(gc, lookEvery, ui.Wake(gc.Request.Context(), sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {
 		list, err := h.jobsView(gc.Request.Context(), v, f)
 		return jobTable(v, list), false, err

@@ -93,7 +93,7 @@ func newProviderForm(choice Choice, ref string, current map[string]Current, draf
 			continue
 		}
 		known[s.Name] = true
-		field := fieldOf(s, current[s.Name], draft)
+		field := newField(s, current[s.Name], draft)
 		_, written := current[s.Name]
 		if s.Required || s.Secret || written || field.Text != "" || len(field.Findings) > 0 {
 			f.Main = append(f.Main, field)
@@ -115,8 +115,8 @@ func newProviderForm(choice Choice, ref string, current map[string]Current, draf
 	return f
 }
 
-// fieldOf returns the field of a setting with what was sent before, else with what stands in the file.
-func fieldOf(s Setting, current Current, draft Change) settingField {
+// newField returns the field of a setting with what was sent before, else with what stands in the file.
+func newField(s Setting, current Current, draft Change) settingField {
 	field := settingField{Setting: s, Text: current.Text, Expression: current.Expression, Source: Keep}
 	if s.Secret && current.Expression == "" {
 		field.Source = FromForm
@@ -153,7 +153,7 @@ func (f *providerForm) addUses(refs []Reference, wanted string, draft Change) {
 		}
 		for _, sent := range draft.Proposal.Uses {
 			if sent.Service == r.Service && sent.Attribute == r.Attribute {
-				u.Mode = u.modeOf(sent.Refs, f.Kind+"."+draft.Proposal.Name)
+				u.Mode = u.useMode(sent.Refs, f.Kind+"."+draft.Proposal.Name)
 			}
 		}
 		if draft.ID != "" && len(draft.Proposal.Uses) == 0 {
@@ -163,8 +163,8 @@ func (f *providerForm) addUses(refs []Reference, wanted string, draft Change) {
 	}
 }
 
-// modeOf returns how refs name an instance.
-func (u useField) modeOf(refs []string, ref string) string {
+// useMode returns how refs name an instance.
+func (u useField) useMode(refs []string, ref string) string {
 	switch i := slices.Index(refs, ref); {
 	case i < 0:
 		return useNot

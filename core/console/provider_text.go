@@ -12,8 +12,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 )
 
-// kindsOf returns the kinds of plugins, in their order.
-func kindsOf(choices []Choice) (kinds []string) {
+// listKinds returns the kinds of plugins, in their order.
+func listKinds(choices []Choice) (kinds []string) {
 	for _, p := range choices {
 		if !slices.Contains(kinds, p.Kind) {
 			kinds = append(kinds, p.Kind)
@@ -41,8 +41,8 @@ func addAddress(p Choice, wanted string) string {
 	return to
 }
 
-// placeOf returns the place of an instance in a reference, from 1; 0 if it is not named.
-func placeOf(r Reference, in Instance) int { return slices.Index(r.Refs, in.Ref) + 1 }
+// findPlace returns the place of an instance in a reference, from 1; 0 if it is not named.
+func findPlace(r Reference, in Instance) int { return slices.Index(r.Refs, in.Ref) + 1 }
 
 // invalidAttributes returns the attributes of a field with findings.
 func invalidAttributes(id string, list []Finding) templ.Attributes {
@@ -106,8 +106,8 @@ func referencesTo(refs []Reference, ref string) (out []Reference) {
 // maxRestarts is how many ends of a process its page shows.
 const maxRestarts = 20
 
-// endsOf returns the events of a process that tell of its ends.
-func endsOf(events []Event) (ends []Event) {
+// filterEnds returns the events of a process that tell of its ends.
+func filterEnds(events []Event) (ends []Event) {
 	for _, e := range events {
 		if e.Kind == "ended" || e.Kind == "failed" || e.Kind == "restart" {
 			ends = append(ends, e)

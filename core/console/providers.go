@@ -78,8 +78,8 @@ func (h *providerPages) findReference(name string) (Reference, error) {
 	return refs[i], nil
 }
 
-// draftOf returns what was sent before and is meant to be corrected; the zero value if nothing was.
-func (h *providerPages) draftOf(gc *gin.Context) Change {
+// readDraft returns what was sent before and is meant to be corrected; the zero value if nothing was.
+func (h *providerPages) readDraft(gc *gin.Context) Change {
 	draft, err := h.cfg.Configurator.Change(callerID(gc), gc.Query("draft"))
 	if err != nil {
 		return Change{}
@@ -100,7 +100,7 @@ func (h *providerPages) addProvider(gc *gin.Context) {
 		h.kit.Fail(gc, err)
 		return
 	}
-	draft := h.draftOf(gc)
+	draft := h.readDraft(gc)
 	f := newProviderForm(choice, "", nil, draft)
 	f.Writing = h.cfg.Configurator.Writing()
 	f.addUses(h.cfg.Configurator.References(), gc.Query("for"), draft)
@@ -130,7 +130,7 @@ func (h *providerPages) instanceSettings(gc *gin.Context) {
 		h.kit.Fail(gc, err)
 		return
 	}
-	f := newProviderForm(choice, ref, current, h.draftOf(gc))
+	f := newProviderForm(choice, ref, current, h.readDraft(gc))
 	f.Writing = h.cfg.Configurator.Writing()
 	v := h.kit.View(gc, "")
 	v.Title = v.T("provider.set.title", "Ref", ref)
@@ -169,14 +169,14 @@ func (h *providerPages) proposeChange(gc *gin.Context) {
 		return
 	}
 	to := changePath + "/" + change.ID
-	if back := formOf(change); change.Errors() && back != "" {
+	if back := formPath(change); change.Errors() && back != "" {
 		to = back
 	}
 	h.kit.Redirect(gc, to)
 }
 
-// formOf returns the address of the form from which a change came, filled in; "" for one that came from a button.
-func formOf(change Change) string {
+// formPath returns the address of the form from which a change came, filled in; "" for one that came from a button.
+func formPath(change Change) string {
 	query := "?" + url.Values{"draft": {change.ID}}.Encode()
 	switch p := change.Proposal; {
 	case p.Add != "":

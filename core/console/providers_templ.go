@@ -5,11 +5,11 @@ package console
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
+
 import (
 	"strings"
-
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 )
@@ -193,7 +193,7 @@ func choosePage(v *ui.View, choices []Choice, w Writing) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, kind := range kindsOf(choices) {
+			for _, kind := range listKinds(choices) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<h2>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -2040,7 +2040,7 @@ func usePage(v *ui.View, r Reference, instances []Instance, choices []Choice, w 
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							if placeOf(r, in) == n+1 {
+							if findPlace(r, in) == n+1 {
 								templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 171, " selected")
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
@@ -2053,7 +2053,7 @@ func usePage(v *ui.View, r Reference, instances []Instance, choices []Choice, w 
 							var templ_7745c5c3_Var108 string
 							templ_7745c5c3_Var108, templ_7745c5c3_Err = templ.JoinStringErrs(formatNumber(n + 1))
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/providers.templ`, Line: 208, Col: 106}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/providers.templ`, Line: 208, Col: 108}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var108))
 							if templ_7745c5c3_Err != nil {
@@ -2125,7 +2125,7 @@ func usePage(v *ui.View, r Reference, instances []Instance, choices []Choice, w 
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						if placeOf(r, in) > 0 {
+						if findPlace(r, in) > 0 {
 							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 180, " checked")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
@@ -2138,7 +2138,7 @@ func usePage(v *ui.View, r Reference, instances []Instance, choices []Choice, w 
 						var templ_7745c5c3_Var113 string
 						templ_7745c5c3_Var113, templ_7745c5c3_Err = templ.JoinStringErrs(in.Ref)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/providers.templ`, Line: 213, Col: 133}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/providers.templ`, Line: 213, Col: 135}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var113))
 						if templ_7745c5c3_Err != nil {
@@ -2151,7 +2151,7 @@ func usePage(v *ui.View, r Reference, instances []Instance, choices []Choice, w 
 						var templ_7745c5c3_Var114 string
 						templ_7745c5c3_Var114, templ_7745c5c3_Err = templ.JoinStringErrs(in.Plugin)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/providers.templ`, Line: 213, Col: 169}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/providers.templ`, Line: 213, Col: 171}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var114))
 						if templ_7745c5c3_Err != nil {

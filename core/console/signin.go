@@ -110,7 +110,7 @@ func (h *signInPages) signOut(gc *gin.Context) {
 		h.kit.Fail(gc, err)
 		return
 	}
-	if err := h.cfg.Users.Sessions.SignOut(gc.Request.Context(), sessionOf(gc)); err != nil {
+	if err := h.cfg.Users.Sessions.SignOut(gc.Request.Context(), sessionCookie(gc)); err != nil {
 		h.kit.Fail(gc, err)
 		return
 	}
@@ -127,8 +127,8 @@ func (h *signInPages) savePreferences(gc *gin.Context) {
 	h.kit.SavePreferences(gc)
 }
 
-// sessionOf is the value of the session cookie; "" unless there is exactly one.
-func sessionOf(gc *gin.Context) string {
+// sessionCookie is the value of the session cookie; "" unless there is exactly one.
+func sessionCookie(gc *gin.Context) string {
 	if cookies := gc.Request.CookiesNamed(auth.SessionCookie); len(cookies) == 1 {
 		return cookies[0].Value
 	}

@@ -46,7 +46,7 @@ func (c *Clients) Trusted(peer string) bool {
 
 // Addr returns the client's address: the peer, or, behind trusted proxies, the last address that is none of theirs.
 func (c *Clients) Addr(r *http.Request) string {
-	peer := peerOf(r.RemoteAddr)
+	peer := peerAddress(r.RemoteAddr)
 	forwarded := r.Header["X-Forwarded-For"]
 	if len(forwarded) == 0 || !c.Trusted(peer) {
 		return peer
@@ -84,7 +84,7 @@ func ClientNetwork(addr string) string {
 	return p.String()
 }
 
-func peerOf(remote string) string {
+func peerAddress(remote string) string {
 	i := strings.LastIndexByte(remote, ':')
 	if i < 0 {
 		return remote
@@ -97,5 +97,5 @@ func ClientAddr(c *gin.Context) string {
 	if v, ok := c.Get(keyClient); ok {
 		return v.(*Clients).Addr(c.Request)
 	}
-	return peerOf(c.Request.RemoteAddr)
+	return peerAddress(c.Request.RemoteAddr)
 }

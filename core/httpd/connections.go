@@ -70,7 +70,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		conn := &limitedConn{Conn: c, listener: l}
-		if addr := peerOf(c.RemoteAddr().String()); l.limits.Each > 0 && (l.limits.Clients == nil || !l.limits.Clients.Trusted(addr)) {
+		if addr := peerAddress(c.RemoteAddr().String()); l.limits.Each > 0 && (l.limits.Clients == nil || !l.limits.Clients.Trusted(addr)) {
 			conn.client = ClientNetwork(addr)
 		}
 		if !l.makeRoomForClient(conn.client) {

@@ -29,7 +29,7 @@ func (w *wrapper) startSpan(c *gin.Context) {
 	if route := c.FullPath(); route != "" {
 		name += " " + route
 	}
-	trusted := w.opts.Clients != nil && w.opts.Clients.Trusted(peerOf(c.Request.RemoteAddr))
+	trusted := w.opts.Clients != nil && w.opts.Clients.Trusted(peerAddress(c.Request.RemoteAddr))
 	ctx, span := tracing.StartRequest(c.Request.Context(), w.opts.Tracer, name, c.Request.Header, trusted)
 	span.SetString("http.request.method", method)
 	span.SetString("http.route", c.FullPath())

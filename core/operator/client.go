@@ -54,7 +54,7 @@ func dialSocket(ctx context.Context, path string) (net.Conn, error) {
 		return nil, err
 	}
 	_, uid, err := privatedir.Peer(conn.(*net.UnixConn))
-	if err == nil && uid != 0 && uid != os.Geteuid() && (os.Geteuid() != 0 || uid != ownerOf(filepath.Dir(path))) {
+	if err == nil && uid != 0 && uid != os.Geteuid() && (os.Geteuid() != 0 || uid != fileOwner(filepath.Dir(path))) {
 		err = fmt.Errorf("the socket %s is served by another user (uid %d)", path, uid)
 	}
 	if err != nil {
@@ -64,8 +64,8 @@ func dialSocket(ctx context.Context, path string) (net.Conn, error) {
 	return conn, nil
 }
 
-// ownerOf returns the user to whom a file belongs, or -1.
-func ownerOf(path string) int {
+// fileOwner returns the user to whom a file belongs, or -1.
+func fileOwner(path string) int {
 	info, err := os.Stat(path)
 	if err != nil {
 		return -1

@@ -22,7 +22,7 @@ func CheckParents(path string) error {
 		if err != nil {
 			return err
 		}
-		uid := ownerOf(info)
+		uid := fileOwner(info)
 		switch {
 		case !info.IsDir():
 			return fmt.Errorf("%s is no directory", p)
@@ -41,8 +41,8 @@ func CheckPrivate(path string) error {
 	switch {
 	case err != nil:
 		return err
-	case !info.IsDir() || ownerOf(info) != os.Geteuid() || info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("%s is not a directory of this user alone (%s, uid %d)", path, info.Mode(), ownerOf(info))
+	case !info.IsDir() || fileOwner(info) != os.Geteuid() || info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("%s is not a directory of this user alone (%s, uid %d)", path, info.Mode(), fileOwner(info))
 	}
 	return nil
 }
@@ -55,8 +55,8 @@ func CheckSocket(path string) error {
 		return err
 	case info.Mode().Type() != fs.ModeSocket:
 		return fmt.Errorf("%s is no socket", path)
-	case ownerOf(info) != os.Geteuid():
-		return fmt.Errorf("%s belongs to another user (uid %d)", path, ownerOf(info))
+	case fileOwner(info) != os.Geteuid():
+		return fmt.Errorf("%s belongs to another user (uid %d)", path, fileOwner(info))
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func OwnerRemedy(path, other string) string {
 		info, err = os.Lstat(path)
 	}
 	uid := os.Geteuid()
-	if err != nil || uid == 0 || ownerOf(info) == uid {
+	if err != nil || uid == 0 || fileOwner(info) == uid {
 		return other
 	}
 	dir := path
@@ -79,10 +79,10 @@ func OwnerRemedy(path, other string) string {
 		dir = filepath.Dir(path)
 	}
 	return fmt.Sprintf("%s belongs to uid %d, and patchbay runs as uid %d: as root, run chown -R %d:%d %s (of a container: on its volume, on the host)",
-		path, ownerOf(info), uid, uid, os.Getegid(), dir)
+		path, fileOwner(info), uid, uid, os.Getegid(), dir)
 }
 
-func ownerOf(info fs.FileInfo) int {
+func fileOwner(info fs.FileInfo) int {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(st.Uid)
 	}

@@ -91,7 +91,7 @@ func (q *Queue) applyOutcome(ctx context.Context, own *row, h *Handler, result a
 	case err == nil:
 		return q.endSuccess(ctx, own, result)
 	case errors.As(err, &undone):
-		return q.endJob(ctx, own, failureOutcome(RolledBack, reasonOf(own, err, cause), err).withResult(result))
+		return q.endJob(ctx, own, failureOutcome(RolledBack, failureReason(own, err, cause), err).withResult(result))
 	case errors.Is(cause, ErrStopping) && h.Safe && h.Settles:
 		return q.requeueStopped(ctx, own)
 	case own.CancelRequested != 0 || errors.Is(cause, ErrCanceled):
@@ -103,7 +103,7 @@ func (q *Queue) applyOutcome(ctx context.Context, own *row, h *Handler, result a
 	case isTemporary(err) && own.Attempt < h.MaxAttempts:
 		return q.requeueForRetry(ctx, own, h, err)
 	}
-	return q.endJob(ctx, own, failureOutcome(Failed, reasonOf(own, err, cause), err).withResult(result))
+	return q.endJob(ctx, own, failureOutcome(Failed, failureReason(own, err, cause), err).withResult(result))
 }
 
 // requeueStopped puts a job back because the queue stops. The attempt does not count.
@@ -111,8 +111,8 @@ func (q *Queue) requeueStopped(ctx context.Context, own *row) error {
 	return q.requeueJob(ctx, own, q.nowMillis(), own.Attempt-1, EventRequeued, map[string]any{"state": Queued, "reason": "stopping"})
 }
 
-// reasonOf returns the reason of a failed attempt, or "" if the error code says enough.
-func reasonOf(own *row, err, cause error) string {
+// failureReason returns the reason of a failed attempt, or "" if the error code says enough.
+func failureReason(own *row, err, cause error) string {
 	switch {
 	case errors.Is(err, errPanic):
 		return ReasonPanic

@@ -173,7 +173,7 @@ func (r *Redactor) knownReplacer() *strings.Replacer {
 func (r *Redactor) buildReplacer() *strings.Replacer {
 	var all []string
 	for v := range r.values {
-		all = append(all, spellingsOf(v)...)
+		all = append(all, listSpellings(v)...)
 	}
 	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) }) // the longest match wins
 	pairs := make([]string, 0, 2*len(all))
@@ -186,8 +186,8 @@ func (r *Redactor) buildReplacer() *strings.Replacer {
 // escape matches an escaped byte of a URL.
 var escape = regexp.MustCompile(`%[0-9A-F]{2}`)
 
-// spellingsOf returns the forms that a value may have in a text: escaped for JSON, Go or a URL.
-func spellingsOf(v string) []string {
+// listSpellings returns the forms that a value may have in a text: escaped for JSON, Go or a URL.
+func listSpellings(v string) []string {
 	quoted := strconv.Quote(v)
 	quoted = quoted[1 : len(quoted)-1]
 	all := []string{v, jsonEscape(v), quoted, strings.ReplaceAll(v, `"`, `\"`)}

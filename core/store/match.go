@@ -32,12 +32,12 @@ func WhereContains(q *gorm.DB, text string, columns ...string) *gorm.DB {
 // WhereIn adds the condition that a column has one of the values. They travel as one parameter: there may be more of them
 // than a statement has parameters.
 func WhereIn(q *gorm.DB, column string, values []string) *gorm.DB {
-	return q.Where(column+" IN "+listOf(q), toList(values))
+	return q.Where(column+" IN "+parameterList(q), toList(values))
 }
 
 // WhereNotIn adds the condition that a column has none of the values, which may be any number.
 func WhereNotIn(q *gorm.DB, column string, values []string) *gorm.DB {
-	return q.Where(column+" NOT IN "+listOf(q), toList(values))
+	return q.Where(column+" NOT IN "+parameterList(q), toList(values))
 }
 
 // WhereInNumbers is WhereIn for numbers.
@@ -53,8 +53,8 @@ func WhereInNumbers(q *gorm.DB, column string, values []int64) *gorm.DB {
 	return q.Where(column+" IN (SELECT value FROM json_each(?))", "["+text+"]")
 }
 
-// listOf returns the expression that takes a list apart in the database.
-func listOf(q *gorm.DB) string {
+// parameterList returns the expression that takes a list apart in the database.
+func parameterList(q *gorm.DB) string {
 	if isPostgres(q) {
 		return "(SELECT jsonb_array_elements_text(CAST(? AS jsonb)))"
 	}

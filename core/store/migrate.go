@@ -152,7 +152,7 @@ func readMigrations(folder fs.FS, dialect Dialect) ([]*goose.Migration, error) {
 	if err != nil {
 		return nil, err
 	}
-	types := typesOf(dialect)
+	types := columnTypes(dialect)
 	var migrations []*goose.Migration
 	for _, name := range append(names, own...) {
 		version, err := goose.NumericComponent(name)
@@ -175,8 +175,8 @@ func readMigrations(folder fs.FS, dialect Dialect) ([]*goose.Migration, error) {
 	return migrations, nil
 }
 
-// typesOf returns the replacements that make the text of a file for both dialects one for dialect.
-func typesOf(dialect Dialect) *strings.Replacer {
+// columnTypes returns the replacements that make the text of a file for both dialects one for dialect.
+func columnTypes(dialect Dialect) *strings.Replacer {
 	if dialect == Postgres {
 		return strings.NewReplacer(" INTEGER PRIMARY KEY AUTOINCREMENT", " BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
 			" INTEGER", " BIGINT", " BLOB", " BYTEA", " REAL", " DOUBLE PRECISION",

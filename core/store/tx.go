@@ -65,7 +65,7 @@ func isDeadlock(err error) bool {
 
 // DB returns the handle for reading: the transaction in ctx, else the pool of readers.
 func (s *Store) DB(ctx context.Context) *gorm.DB {
-	if st := s.txStateOf(ctx); st != nil {
+	if st := s.currentTx(ctx); st != nil {
 		return st.db.WithContext(ctx)
 	}
 	return s.reader.WithContext(ctx)
@@ -74,7 +74,7 @@ func (s *Store) DB(ctx context.Context) *gorm.DB {
 // Writer returns the handle for writing: the transaction in ctx, else a handle on which everything fails with
 // ErrNoTx.
 func (s *Store) Writer(ctx context.Context) *gorm.DB {
-	if st := s.txStateOf(ctx); st != nil {
+	if st := s.currentTx(ctx); st != nil {
 		return st.db.WithContext(ctx)
 	}
 	db := s.reader.WithContext(ctx)
@@ -83,20 +83,20 @@ func (s *Store) Writer(ctx context.Context) *gorm.DB {
 }
 
 // InTx reports whether ctx carries a running transaction of this store.
-func (s *Store) InTx(ctx context.Context) bool { return s.txStateOf(ctx) != nil }
+func (s *Store) InTx(ctx context.Context) bool { return s.currentTx(ctx) != nil }
 
 // AfterCommit runs f once the outermost transaction in ctx has committed, and not at all if it, or the joined part that
 // called AfterCommit, is rolled back. Without a transaction f runs at once.
 func (s *Store) AfterCommit(ctx context.Context, f func()) {
-	if st := s.txStateOf(ctx); st != nil {
+	if st := s.currentTx(ctx); st != nil {
 		st.after = append(st.after, f)
 		return
 	}
 	f()
 }
 
-// txStateOf returns the running transaction of this store in ctx, or nil.
-func (s *Store) txStateOf(ctx context.Context) *txState {
+// currentTx returns the running transaction of this store in ctx, or nil.
+func (s *Store) currentTx(ctx context.Context) *txState {
 	st, _ := ctx.Value(txKey{s}).(*txState)
 	if st == nil || st.done {
 		return nil
@@ -106,7 +106,7 @@ func (s *Store) txStateOf(ctx context.Context) *txState {
 
 // runTx runs fn in the transaction in ctx, else in a new one on l, and then the functions of AfterCommit.
 func (s *Store) runTx(ctx context.Context, l *lane, name string, fn func(context.Context) error) error {
-	if st := s.txStateOf(ctx); st != nil {
+	if st := s.currentTx(ctx); st != nil {
 		return st.runNested(ctx, name, fn)
 	}
 	if err := s.admitWrite(ctx); err != nil {

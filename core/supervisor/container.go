@@ -77,7 +77,7 @@ func (d *container) sourceName() string { return d.cfg.ImageRepo }
 
 // nameTarget implements deployment.
 func (d *container) nameTarget(t Target) (Image, error) {
-	return Image{Tag: t.Tag, Digest: t.Digest, Ref: d.nameOf(t)}, nil
+	return Image{Tag: t.Tag, Digest: t.Digest, Ref: d.findName(t)}, nil
 }
 
 func (d *container) timeAway() time.Duration { return time.Duration(d.engine.waited.Load()) }
@@ -156,16 +156,16 @@ func (d *container) isOfRepository(ref string) bool {
 	return ok && (rest == "" || rest[0] == ':' || rest[0] == '@')
 }
 
-// nameOf returns the reference by which compose asks for an image: its tag if it has one.
-func (d *container) nameOf(t Target) string {
+// findName returns the reference by which compose asks for an image: its tag if it has one.
+func (d *container) findName(t Target) string {
 	if t.Tag == "" {
 		return d.cfg.ImageRepo + "@" + t.Digest
 	}
 	return d.cfg.ImageRepo + ":" + t.Tag
 }
 
-// sourceOf returns the reference by which the registry is asked for an image: its digest if it is known.
-func (d *container) sourceOf(t Target) string {
+// findSource returns the reference by which the registry is asked for an image: its digest if it is known.
+func (d *container) findSource(t Target) string {
 	if t.Digest != "" {
 		return d.cfg.ImageRepo + "@" + t.Digest
 	}
@@ -180,8 +180,8 @@ func overrideBeside(statePath string) string {
 	return filepath.Join(filepath.Dir(statePath), "self-upgrade.override.yml")
 }
 
-// placeOf returns where the core's container stands. Its files must be readable here under their own paths.
-func (d *container) placeOf(c *engine.Detail) (Place, error) {
+// findPlace returns where the core's container stands. Its files must be readable here under their own paths.
+func (d *container) findPlace(c *engine.Detail) (Place, error) {
 	p := Place{
 		Project: c.Labels[engine.LabelProject], Service: c.Labels[engine.LabelService], WorkingDir: c.Labels[labelWorkingDir],
 		Files: splitPaths(c.Labels[labelFiles]), EnvFiles: splitPaths(c.Labels[labelEnvFiles]), Image: c.Image,
@@ -238,9 +238,9 @@ func splitPaths(label string) (paths []string) {
 	return paths
 }
 
-// urlsOf returns where the core in a container may be reached: where the settings say, or by its published port and by the
+// listURLs returns where the core in a container may be reached: where the settings say, or by its published port and by the
 // name of its service.
-func (d *container) urlsOf(c *engine.Detail) (urls []string) {
+func (d *container) listURLs(c *engine.Detail) (urls []string) {
 	if d.s.cfg.CoreURL != "" {
 		return []string{strings.TrimSuffix(d.s.cfg.CoreURL, "/")}
 	}
@@ -274,21 +274,21 @@ func (d *container) urlsOf(c *engine.Detail) (urls []string) {
 	return slices.Compact(urls)
 }
 
-// imageOf returns the image that a container runs.
-func (d *container) imageOf(ctx context.Context, c *engine.Detail) (Image, error) {
-	out := Image{Ref: c.Image, Tag: tagOf(c.Image), ID: c.ImageID}
+// findImage returns the image that a container runs.
+func (d *container) findImage(ctx context.Context, c *engine.Detail) (Image, error) {
+	out := Image{Ref: c.Image, Tag: cutTag(c.Image), ID: c.ImageID}
 	found, err := d.engine.Images(ctx, []string{c.ImageID})
 	if err != nil {
 		return out, err
 	}
 	if found[0] != nil {
-		out.Digest, out.Version = d.digestOf(found[0]), found[0].Labels[labelVersion]
+		out.Digest, out.Version = d.findDigest(found[0]), found[0].Labels[labelVersion]
 	}
 	return out, nil
 }
 
-// digestOf returns the digest of an image in the core's repository; "" if it has none.
-func (d *container) digestOf(img *engine.Image) string {
+// findDigest returns the digest of an image in the core's repository; "" if it has none.
+func (d *container) findDigest(img *engine.Image) string {
 	for _, ref := range img.RepoDigests {
 		if digest, ok := strings.CutPrefix(ref, d.cfg.ImageRepo+"@"); ok {
 			return digest
@@ -297,8 +297,8 @@ func (d *container) digestOf(img *engine.Image) string {
 	return ""
 }
 
-// tagOf returns the tag of a reference, or what stands for one.
-func tagOf(ref string) string {
+// cutTag returns the tag of a reference, or what stands for one.
+func cutTag(ref string) string {
 	ref, _, digested := strings.Cut(ref, "@")
 	if i := strings.LastIndex(ref, ":"); i > strings.LastIndex(ref, "/") {
 		return ref[i+1:]

@@ -43,13 +43,13 @@ func (d *container) lookAtCore(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	if r.op.Place, err = d.placeOf(c); err != nil {
+	if r.op.Place, err = d.findPlace(c); err != nil {
 		return err
 	}
-	if r.op.Previous, err = d.imageOf(ctx, c); err != nil {
+	if r.op.Previous, err = d.findImage(ctx, c); err != nil {
 		return err
 	}
-	version, err := probeVersion(ctx, d.urlsOf(c))
+	version, err := probeVersion(ctx, d.listURLs(c))
 	switch {
 	case err == nil:
 		r.op.Previous.Version = version
@@ -76,7 +76,7 @@ func (d *container) fetchTarget(ctx context.Context, r *run) error {
 	if err := r.s.journal.Put(*r.op); err != nil {
 		return err
 	}
-	img, err := d.engine.Pull(ctx, engine.PullRequest{Ref: d.sourceOf(r.op.Request.Target), DockerConfig: d.cfg.DockerConfig},
+	img, err := d.engine.Pull(ctx, engine.PullRequest{Ref: d.findSource(r.op.Request.Target), DockerConfig: d.cfg.DockerConfig},
 		func(engine.PullProgress) error { return ctx.Err() })
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (d *container) fetchTarget(ctx context.Context, r *run) error {
 	d.discardTarget(ctx, r)
 	r.op.Target.ID, r.op.Target.Version = img.ID, img.Labels[labelVersion]
 	// An image may have several digests: that of its manifest, and those of indexes that list it.
-	if digest := d.digestOf(img); digest != "" && r.op.Request.Target.Digest == "" {
+	if digest := d.findDigest(img); digest != "" && r.op.Request.Target.Digest == "" {
 		r.op.Target.Digest = digest
 	}
 	return r.recordLine("info", "Pulled "+describeImage(r.op.Target))
@@ -180,7 +180,7 @@ func (d *container) nameImage(ctx context.Context, r *run, i Image, override str
 	if override == "" {
 		ref = r.op.Place.Image
 	}
-	if tagOf(ref) == "" {
+	if cutTag(ref) == "" {
 		return nil
 	}
 	return d.engine.Tag(ctx, i.ID, ref)

@@ -38,7 +38,7 @@ func (d *container) lookOnce(ctx context.Context, r *run, want Image, first map[
 	if state, err := d.checkContainer(c, want, first); state != "" || err != nil {
 		return "", state, err
 	}
-	version, err = probeVersion(ctx, d.urlsOf(c))
+	version, err = probeVersion(ctx, d.listURLs(c))
 	return checkAnswer(version, err, want)
 }
 

@@ -121,11 +121,11 @@ func statePage(v *ui.View, p view) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Field(v, p.form, ui.Input{ID: "tag", Name: "tag", Label: v.T("supervisor.tag"), Value: "latest", MaxLength: maxTag, Hint: p.textOf(v, "tag.hint", "Repository", p.repository)}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Field(v, p.form, ui.Input{ID: "tag", Name: "tag", Label: v.T("supervisor.tag"), Value: "latest", MaxLength: maxTag, Hint: p.translateText(v, "tag.hint", "Repository", p.repository)}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Field(v, p.form, ui.Input{ID: "digest", Name: "digest", Label: v.T("supervisor.digest"), MaxLength: maxDigest, Hint: p.textOf(v, "digest.hint")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Field(v, p.form, ui.Input{ID: "digest", Name: "digest", Label: v.T("supervisor.digest"), MaxLength: maxDigest, Hint: p.translateText(v, "digest.hint")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -144,9 +144,9 @@ func statePage(v *ui.View, p view) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var6 string
-			templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(p.textOf(v, "keep"))
+			templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(p.translateText(v, "keep"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `supervisor/page.templ`, Line: 21, Col: 144}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `supervisor/page.templ`, Line: 21, Col: 151}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 			if templ_7745c5c3_Err != nil {
@@ -209,9 +209,9 @@ func statePage(v *ui.View, p view) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var11 string
-			templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(p.textOf(v, "upgrade.hint"))
+			templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(p.translateText(v, "upgrade.hint"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `supervisor/page.templ`, Line: 27, Col: 48}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `supervisor/page.templ`, Line: 27, Col: 55}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 			if templ_7745c5c3_Err != nil {
@@ -463,7 +463,7 @@ func stateParts(v *ui.View, p view) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.ActionButton(v, ui.Action{URL: p.base + "/rollback", Label: v.T("supervisor.roll_back"), Class: "btn bad", Question: p.textOf(v, "roll_back.question")}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.ActionButton(v, ui.Action{URL: p.base + "/rollback", Label: v.T("supervisor.roll_back"), Class: "btn bad", Question: p.translateText(v, "roll_back.question")}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -709,9 +709,9 @@ func steps(v *ui.View, p view) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var36 string
-			templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(p.textOf(v, "step."+string(s.step)))
+			templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(p.translateText(v, "step."+string(s.step)))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `supervisor/page.templ`, Line: 102, Col: 89}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `supervisor/page.templ`, Line: 102, Col: 96}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var36))
 			if templ_7745c5c3_Err != nil {

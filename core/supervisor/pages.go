@@ -99,8 +99,8 @@ func (p *pages) readView(f ui.Form) view {
 		current: lastChanged(all), operations: all, form: f, canRollBack: err == nil}
 }
 
-// textOf returns a text of the page, in the words of the deployment where they differ.
-func (v view) textOf(u *ui.View, key string, args ...any) string {
+// translateText returns a text of the page, in the words of the deployment where they differ.
+func (v view) translateText(u *ui.View, key string, args ...any) string {
 	if v.kind == unitKind && slices.Contains(unitTexts(), key) {
 		key = unitKind + "." + key
 	}

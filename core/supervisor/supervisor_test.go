@@ -249,7 +249,7 @@ func TestJournal(t *testing.T) {
 func TestReferences(t *testing.T) {
 	for ref, want := range map[string]string{"a/b": "latest", "a/b:1": "1", "host:5000/a/b": "latest", "host:5000/a/b:2@sha256:1": "2",
 		"a/b@sha256:1": ""} {
-		if got := tagOf(ref); got != want {
+		if got := cutTag(ref); got != want {
 			t.Errorf("the tag of %s is %q, want %q", ref, got, want)
 		}
 	}
@@ -265,7 +265,7 @@ func TestReferences(t *testing.T) {
 		Ports:       []string{"127.0.0.1:9000:8080/tcp", "::1:9001:8080/tcp", "::8080/tcp", ":53:8080/udp", "0.0.0.0:9002:8080/tcp"},
 	}}
 	want := []string{"http://127.0.0.1:9000", "http://127.0.0.1:9002", "http://[::1]:9001", "http://core:8080"}
-	if got := core.urlsOf(d); !slices.Equal(got, want) {
+	if got := core.listURLs(d); !slices.Equal(got, want) {
 		t.Errorf("the addresses are %q, want %q", got, want)
 	}
 	if !core.isOfRepository(repository+"@sha256:1") || core.isOfRepository(repository+"-side:1") {

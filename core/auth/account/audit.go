@@ -31,7 +31,7 @@ type Event struct {
 	RequestID  *string  `json:"requestId"`
 }
 
-func eventOf(e *auth.Event) Event {
+func newEvent(e *auth.Event) Event {
 	return Event{
 		e.ID, api.TimeOfMillis(e.At), e.Action, e.Result, optionalText(e.ActorID), e.ActorName, e.Via, e.Address, optionalText(e.TargetID),
 		e.TargetName, optionalText(e.UserID), e.Detail, optionalText(e.RequestID),
@@ -80,7 +80,7 @@ func (s *Sets) Audit(a *api.API, base string) {
 		out := &eventList{}
 		out.Body.NextCursor, out.Body.Events = optionalText(next), make([]Event, len(rows))
 		for i := range rows {
-			out.Body.Events[i] = eventOf(&rows[i])
+			out.Body.Events[i] = newEvent(&rows[i])
 		}
 		return out, err
 	}))
@@ -144,7 +144,7 @@ func writeEvents(file *httpd.RowFile, rows []auth.Event) error {
 		e := &rows[i]
 		cells := []string{e.ID, api.TimeOfMillis(e.At).String(), e.Action, e.Result, e.ActorID, e.ActorName, string(e.Via), e.Address,
 			e.TargetID, e.TargetName, e.UserID, e.Detail, e.RequestID}
-		if err := file.Write(eventOf(e), cells); err != nil {
+		if err := file.Write(newEvent(e), cells); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ type KeySummary struct {
 	LastUsedAt *api.Time `json:"last_used_at" nullable:"true"`
 }
 
-func summaryOf(k auth.Key, full string) KeySummary {
+func newKeySummary(k auth.Key, full string) KeySummary {
 	return KeySummary{k.ID, k.Name, optionalText(full), k.Masked, api.TimeOfMillis(k.CreatedAt), api.OptionalTime(k.LastUsedAt)}
 }
 
@@ -56,7 +56,7 @@ func (s *Sets) OwnKeys(a *api.API, base string, scopes ...string) {
 	}, func(ctx context.Context, in *summaryInput) (*summaryMade, error) {
 		k, key, err := s.cfg.Users.Keys.Create(ctx, principalFrom(ctx), auth.NewKey{Name: in.Body.Name, Scopes: scopes})
 		out := &summaryMade{}
-		out.Body.Item, out.Body.APIKey = summaryOf(k, key), key
+		out.Body.Item, out.Body.APIKey = newKeySummary(k, key), key
 		return out, err
 	})
 	api.Register(a, api.Operation{
@@ -75,7 +75,7 @@ func (s *Sets) keySummaries(ctx context.Context) (*summaryList, error) {
 	out := &summaryList{}
 	out.Body.Items = make([]KeySummary, len(keys))
 	for i, k := range keys {
-		out.Body.Items[i] = summaryOf(k, texts[k.ID])
+		out.Body.Items[i] = newKeySummary(k, texts[k.ID])
 	}
 	return out, err
 }

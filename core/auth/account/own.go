@@ -23,7 +23,7 @@ type Passkey struct {
 	RevokedAt  *api.Time `json:"revokedAt" nullable:"true"`
 }
 
-func passkeyOf(p auth.Passkey) Passkey {
+func newPasskey(p auth.Passkey) Passkey {
 	device := "singleDevice"
 	if p.BackupEligible {
 		device = "multiDevice"
@@ -65,7 +65,7 @@ func (s *Sets) Passkeys(a *api.API, base string) {
 		out := &passkeyList{}
 		out.Body.Passkeys = make([]Passkey, len(rows))
 		for i, p := range rows {
-			out.Body.Passkeys[i] = passkeyOf(p)
+			out.Body.Passkeys[i] = newPasskey(p)
 		}
 		return out, err
 	})
@@ -88,14 +88,14 @@ func (s *Sets) Passkeys(a *api.API, base string) {
 		Status: http.StatusCreated, BodyLimit: answerLimit, Errors: []int{409},
 	}, func(ctx context.Context, in *passkeyInput) (*passkeyOutput, error) {
 		p, err := s.cfg.Users.Passkeys.FinishRegistration(ctx, principalFrom(ctx), s.cfg.Access.Passkeys(in.httpRequest()), in.Body.Response)
-		return &passkeyOutput{passkeyOf(p)}, err
+		return &passkeyOutput{newPasskey(p)}, err
 	})
 	api.Register(a, api.Operation{
 		ID: "rename-passkey", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount,
 		Summary: "Rename an own passkey", Errors: []int{404},
 	}, func(ctx context.Context, in *passkeyRename) (*passkeyOutput, error) {
 		p, err := s.cfg.Users.Passkeys.Rename(ctx, principalFrom(ctx), in.ID.ID, in.Body.Name)
-		return &passkeyOutput{passkeyOf(p)}, err
+		return &passkeyOutput{newPasskey(p)}, err
 	})
 	api.Register(a, api.Operation{
 		ID: "revoke-passkey", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.Session, Audit: httpd.Unaudited, Confirm: true,
@@ -120,7 +120,7 @@ type Key struct {
 	RevokedAt  *api.Time `json:"revokedAt" nullable:"true"`
 }
 
-func keyOf(k auth.Key) Key {
+func newKey(k auth.Key) Key {
 	return Key{
 		ID: k.ID, Name: k.Name, Prefix: k.Prefix, MaskedKey: k.Masked, Scopes: append([]string{}, k.Scopes...),
 		CreatedAt: api.TimeOfMillis(k.CreatedAt), ExpiresAt: api.OptionalTime(k.ExpiresAt), LastUsedAt: api.OptionalTime(k.LastUsedAt),
@@ -166,7 +166,7 @@ func (s *Sets) Keys(a *api.API, base string) {
 		out := &keyList{}
 		out.Body.APIKeys = make([]Key, len(rows))
 		for i, k := range rows {
-			out.Body.APIKeys[i] = keyOf(k)
+			out.Body.APIKeys[i] = newKey(k)
 		}
 		return out, err
 	})
@@ -203,7 +203,7 @@ func (s *Sets) createKey(ctx context.Context, in *keyInput) (*keyOutput, error) 
 		ask.ExpiresAt = *in.Body.ExpiresAt
 	}
 	k, key, err := s.cfg.Users.Keys.Create(ctx, principalFrom(ctx), ask)
-	return &keyOutput{MadeKey{key, keyOf(k)}}, err
+	return &keyOutput{MadeKey{key, newKey(k)}}, err
 }
 
 // SessionInfo is a session of the caller.

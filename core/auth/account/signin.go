@@ -30,7 +30,7 @@ type Session struct {
 	CanReveal       bool        `json:"canReveal" doc:"Whether full API keys are shown again, which needs a sign-in with a passkey."`
 }
 
-func sessionOf(p *auth.Principal) Session {
+func newSession(p *auth.Principal) Session {
 	since := p.Since
 	if since == 0 {
 		since = time.Now().UnixMilli()
@@ -111,7 +111,7 @@ func (s *Sets) Auth(a *api.API, base string) {
 		ID: "get-session", Method: http.MethodGet, Path: base + "/auth/session", Policy: httpd.APIKey, Scoped: true, Tag: tagSignIn,
 		Summary: "Who is signed in",
 	}, func(ctx context.Context, _ *struct{}) (*sessionOutput, error) {
-		return &sessionOutput{sessionOf(principalFrom(ctx))}, nil
+		return &sessionOutput{newSession(principalFrom(ctx))}, nil
 	})
 	api.Register(a, api.Operation{
 		ID: "exchange-api-key", Method: http.MethodPost, Path: base + "/auth/session", Policy: httpd.Public, Audit: httpd.Unaudited,
@@ -163,7 +163,7 @@ func (s *Sets) answerSignIn(r *Request, cookie string, p *auth.Principal, err er
 	if err != nil {
 		return nil, err
 	}
-	return &signedIn{SetCookie: s.sessionCookie(r.httpRequest(), cookie), Body: sessionOf(p)}, nil
+	return &signedIn{SetCookie: s.sessionCookie(r.httpRequest(), cookie), Body: newSession(p)}, nil
 }
 
 func (s *Sets) signOut(ctx context.Context, in *requestInput) (*signedOut, error) {

@@ -16,17 +16,17 @@ func TestTimesInJSON(t *testing.T) {
 		value any
 		want  string
 	}{
-		"user": {userOf(user),
+		"user": {newUser(user),
 			`{"id":"usr_1","email":"ann@example.com","name":"Ann","role":"admin","disabled":false,"createdAt":"2026-01-02T03:04:05.006Z","updatedAt":"2026-01-02T03:04:05.006Z"}`},
-		"key": {keyOf(auth.Key{ID: "key_1", Name: "CI", CreatedAt: at, ExpiresAt: at + 1000}),
+		"key": {newKey(auth.Key{ID: "key_1", Name: "CI", CreatedAt: at, ExpiresAt: at + 1000}),
 			`{"id":"key_1","name":"CI","prefix":"","maskedKey":"","scopes":[],"createdAt":"2026-01-02T03:04:05.006Z","expiresAt":"2026-01-02T03:04:06.006Z","lastUsedAt":null,"revokedAt":null}`},
-		"summary of a key": {summaryOf(auth.Key{ID: "key_1", Name: "CI", CreatedAt: at, LastUsedAt: at}, ""),
+		"summary of a key": {newKeySummary(auth.Key{ID: "key_1", Name: "CI", CreatedAt: at, LastUsedAt: at}, ""),
 			`{"id":"key_1","name":"CI","api_key":null,"masked_key":"","created_at":"2026-01-02T03:04:05.006Z","last_used_at":"2026-01-02T03:04:05.006Z"}`},
-		"passkey": {passkeyOf(auth.Passkey{ID: "pk_1", Name: "Laptop", CreatedAt: at, LastUsedAt: at}),
+		"passkey": {newPasskey(auth.Passkey{ID: "pk_1", Name: "Laptop", CreatedAt: at, LastUsedAt: at}),
 			`{"id":"pk_1","name":"Laptop","rpId":"","deviceType":"singleDevice","backedUp":false,"createdAt":"2026-01-02T03:04:05.006Z","lastUsedAt":"2026-01-02T03:04:05.006Z","revokedAt":null}`},
-		"session": {sessionOf(&auth.Principal{User: user, Via: auth.ViaKey, Since: at}),
+		"session": {newSession(&auth.Principal{User: user, Via: auth.ViaKey, Since: at}),
 			`{"user":{"id":"usr_1","email":"ann@example.com","name":"Ann","role":"admin"},"authenticatedAt":"2026-01-02T03:04:05.006Z","via":"api_key","sessionId":null,"scopes":[],"canReveal":false}`},
-		"event": {eventOf(&auth.Event{ID: "evt_1", At: at, Action: "session.begin", Result: "ok", Via: auth.ViaKey}),
+		"event": {newEvent(&auth.Event{ID: "evt_1", At: at, Action: "session.begin", Result: "ok", Via: auth.ViaKey}),
 			`{"id":"evt_1","at":"2026-01-02T03:04:05.006Z","action":"session.begin","result":"ok","actorId":null,"actorName":"","via":"api_key","address":"","targetId":null,"targetName":"","userId":null,"detail":"","requestId":null}`},
 	} {
 		got, err := json.Marshal(tt.value)

@@ -23,7 +23,7 @@ type User struct {
 	UpdatedAt api.Time  `json:"updatedAt"`
 }
 
-func userOf(u auth.User) User {
+func newUser(u auth.User) User {
 	return User{u.ID, u.Email, u.Name, u.Role, u.Disabled, api.TimeOfMillis(u.CreatedAt), api.TimeOfMillis(u.UpdatedAt)}
 }
 
@@ -78,7 +78,7 @@ func (s *Sets) Users(a *api.API, base string) {
 		out := &userList{}
 		out.Body.Users = make([]User, len(rows))
 		for i, u := range rows {
-			out.Body.Users[i] = userOf(u)
+			out.Body.Users[i] = newUser(u)
 		}
 		return out, err
 	}))
@@ -91,7 +91,7 @@ func (s *Sets) Users(a *api.API, base string) {
 		ID: "get-user", Method: http.MethodGet, Path: at + "/{id}", Policy: httpd.Admin, Tag: tagUsers, Summary: "One user", Errors: []int{404},
 	}, unscopedOnly(func(ctx context.Context, in *ID) (*userOutput, error) {
 		u, err := s.cfg.Users.Get(ctx, in.ID)
-		return &userOutput{userOf(u)}, err
+		return &userOutput{newUser(u)}, err
 	}))
 	api.Register(a, api.Operation{
 		ID: "change-user", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Admin, Audit: httpd.Unaudited, Confirm: true,
@@ -99,7 +99,7 @@ func (s *Sets) Users(a *api.API, base string) {
 		Description: "The last administrator who is enabled stays one. A user who is disabled is signed out everywhere.", Errors: []int{404, 409},
 	}, unscopedOnly(func(ctx context.Context, in *userChange) (*userOutput, error) {
 		u, err := s.cfg.Users.Change(ctx, in.ID.ID, auth.UserChange{Name: in.Body.Name, Role: in.Body.Role, Disabled: in.Body.Disabled})
-		return &userOutput{userOf(u)}, err
+		return &userOutput{newUser(u)}, err
 	}))
 	api.Register(a, api.Operation{
 		ID: "create-setup-link", Method: http.MethodPost, Path: at + "/{id}/setup-link", Policy: httpd.Admin, Audit: httpd.Unaudited,
@@ -119,9 +119,9 @@ func (s *Sets) createUser(ctx context.Context, in *userInput) (*userMade, error)
 		return nil, err
 	}
 	out := &userMade{}
-	out.Body.User, out.Body.InitialKey.APIKey = userOf(u), key
+	out.Body.User, out.Body.InitialKey.APIKey = newUser(u), key
 	if len(keys) > 0 {
-		out.Body.InitialKey.APIKeyRecord = keyOf(keys[0])
+		out.Body.InitialKey.APIKeyRecord = newKey(keys[0])
 	}
 	return out, nil
 }
@@ -132,12 +132,12 @@ func (s *Sets) createLink(ctx context.Context, in *linkInput) (*linkOutput, erro
 		return nil, err
 	}
 	out := &linkOutput{}
-	out.Body.URL, out.Body.ExpiresAt = SetupURL(s.originOf(in.httpRequest()), token), api.TimeOf(time.Now().Add(auth.SetupFor))
+	out.Body.URL, out.Body.ExpiresAt = SetupURL(s.requestOrigin(in.httpRequest()), token), api.TimeOf(time.Now().Add(auth.SetupFor))
 	return out, nil
 }
 
-// originOf returns the address at which this browser reaches the core.
-func (s *Sets) originOf(r *http.Request) string {
+// requestOrigin returns the address at which this browser reaches the core.
+func (s *Sets) requestOrigin(r *http.Request) string {
 	if s.cfg.Access.PublicURL != "" {
 		return s.cfg.Access.PublicURL
 	}

@@ -11,8 +11,8 @@ func (f FilterField) isNarrow() bool { return f.Value != "" && !slices.Contains(
 // hidesUnasked reports whether rows are left out because the field is not set.
 func (f FilterField) hidesUnasked() bool { return f.Value == "" && len(f.Wider) > 0 }
 
-// labelOf returns the words for a value of the field.
-func (f FilterField) labelOf(value string) string {
+// optionLabel returns the words for a value of the field.
+func (f FilterField) optionLabel(value string) string {
 	for _, o := range f.Options {
 		if o.Value == value {
 			return o.Label
@@ -26,7 +26,7 @@ func (f Filter) describeValues() string {
 	var parts []string
 	for _, field := range f.Fields {
 		if field.isNarrow() {
-			parts = append(parts, field.Label+": "+field.labelOf(field.Value))
+			parts = append(parts, field.Label+": "+field.optionLabel(field.Value))
 		}
 	}
 	return strings.Join(parts, " · ")

@@ -111,16 +111,16 @@ func ReadPicked(c *gin.Context) Picked {
 func (p Picked) hiddenFields(filter url.Values) []string {
 	out := []string{"action", p.Action}
 	if p.All {
-		return append(append(out, allField, "yes"), pairsOf(filter)...)
+		return append(append(out, allField, "yes"), listPairs(filter)...)
 	}
 	for _, id := range p.IDs {
 		out = append(out, pickField, id)
 	}
-	return append(out, pairsOf(filter)...)
+	return append(out, listPairs(filter)...)
 }
 
-// pairsOf returns names and values in turn, in the order of the names.
-func pairsOf(values url.Values) (out []string) {
+// listPairs returns names and values in turn, in the order of the names.
+func listPairs(values url.Values) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		for _, value := range values[name] {
 			out = append(out, name, value)

@@ -75,7 +75,7 @@ func (s *Secrets) dropExpired(now time.Time) {
 
 // ShowOnce answers a form that has made a secret: the browser goes on to a page of ours, which takes it with TakeSecret.
 func (k *Kit) ShowOnce(c *gin.Context, to string, s Secret) {
-	k.setCookie(c, onceCookie, k.cfg.Secrets.addSecret(userOf(c), s, k.cfg.Now()), int(onceFor/time.Second))
+	k.setCookie(c, onceCookie, k.cfg.Secrets.addSecret(principalUser(c), s, k.cfg.Now()), int(onceFor/time.Second))
 	k.Redirect(c, to)
 }
 
@@ -86,15 +86,15 @@ func (k *Kit) TakeSecret(c *gin.Context, of string) (s Secret) {
 	if id == "" || c.Request.Method != http.MethodGet {
 		return s
 	}
-	s, found := k.cfg.Secrets.takeSecret(id, userOf(c), of, k.cfg.Now())
+	s, found := k.cfg.Secrets.takeSecret(id, principalUser(c), of, k.cfg.Now())
 	if found {
 		k.setCookie(c, onceCookie, "", -1)
 	}
 	return s
 }
 
-// userOf returns the id of the caller; "" for one without an account.
-func userOf(c *gin.Context) string {
+// principalUser returns the id of the caller; "" for one without an account.
+func principalUser(c *gin.Context) string {
 	if p := auth.From(c.Request.Context()); p != nil {
 		return p.User.ID
 	}

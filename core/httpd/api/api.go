@@ -140,7 +140,7 @@ type Operation struct {
 func (cfg Config) toHuma(o Operation) huma.Operation {
 	op := huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, DefaultStatus: o.Status,
-		Security: cfg.securityOf(o.Policy, o.Confirm),
+		Security: cfg.securityFor(o.Policy, o.Confirm),
 		Metadata: map[string]any{"policy": o.Policy, "limit": o.BodyLimit, "confirm": o.Confirm, "scoped": o.Scoped, "audit": o.Audit},
 		// The route has its own limit.
 		MaxBodyBytes: -1, BodyReadTimeout: -1,
@@ -157,8 +157,8 @@ func (cfg Config) toHuma(o Operation) huma.Operation {
 	return op
 }
 
-// securityOf returns the security requirements of a route. Several entries are alternatives.
-func (cfg Config) securityOf(p httpd.Policy, confirm bool) []map[string][]string {
+// securityFor returns the security requirements of a route. Several entries are alternatives.
+func (cfg Config) securityFor(p httpd.Policy, confirm bool) []map[string][]string {
 	if cfg.ForwardHeader != "" && p != httpd.Public {
 		return []map[string][]string{{schemeForwarded: {}}}
 	}
@@ -186,7 +186,7 @@ func Register[I, O any](a *API, op Operation, handler func(context.Context, *I) 
 	huma.Register(a.huma, h, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handler(ctx, in)
 		if err != nil {
-			return nil, &problem{c: ginOf(ctx), api: a, err: err}
+			return nil, &problem{c: ginContext(ctx), api: a, err: err}
 		}
 		return out, nil
 	})
@@ -250,7 +250,7 @@ func (a *API) findOperation(method, path string) *huma.Operation {
 func (a *API) Document(r httpd.Route, op huma.Operation) {
 	op.Method, op.Path = r.Method, openAPIPath(r.Path)
 	if op.Security == nil {
-		op.Security = a.cfg.securityOf(r.Policy, r.Confirm)
+		op.Security = a.cfg.securityFor(r.Policy, r.Confirm)
 	}
 	if a.cfg.KnownQueryOnly && op.Metadata[AnyQuery] == nil && op.Responses["400"] == nil {
 		op.Responses["400"] = a.ErrorResponse("A query parameter is not known")
@@ -329,8 +329,8 @@ func (adapter) ServeHTTP(w http.ResponseWriter, _ *http.Request) { w.WriteHeader
 
 type ginKey struct{}
 
-// ginOf is the request of a handler's context.
-func ginOf(ctx context.Context) *gin.Context {
+// ginContext is the request of a handler's context.
+func ginContext(ctx context.Context) *gin.Context {
 	c, _ := ctx.Value(ginKey{}).(*gin.Context)
 	return c
 }

@@ -14,16 +14,16 @@ func (a *API) fillExamples() {
 			continue
 		}
 		if m := op.RequestBody.Content["application/json"]; m != nil && m.Example == nil {
-			if ex := a.exampleOf(m.Schema); ex != nil {
+			if ex := a.newExample(m.Schema); ex != nil {
 				m.Example = ex
 			}
 		}
 	}
 }
 
-// exampleOf returns an example value of a schema, or nil if the schema says too little. An object has the members that are
+// newExample returns an example value of a schema, or nil if the schema says too little. An object has the members that are
 // required or have an example of their own.
-func (a *API) exampleOf(s *huma.Schema) any {
+func (a *API) newExample(s *huma.Schema) any {
 	if s == nil {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (a *API) exampleOf(s *huma.Schema) any {
 	case s.Type == huma.TypeBoolean:
 		return true
 	case s.Type == huma.TypeArray:
-		if ex := a.exampleOf(s.Items); ex != nil {
+		if ex := a.newExample(s.Items); ex != nil {
 			return []any{ex}
 		}
 		return nil
@@ -51,7 +51,7 @@ func (a *API) exampleOf(s *huma.Schema) any {
 		if len(p.Examples) == 0 && !slices.Contains(s.Required, name) {
 			continue
 		}
-		if ex := a.exampleOf(p); ex != nil {
+		if ex := a.newExample(p); ex != nil {
 			out[name] = ex
 		}
 	}

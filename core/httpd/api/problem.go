@@ -64,14 +64,14 @@ func installErrors() {
 		huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
 			c := humagin.Unwrap(ctx)
 			api, _ := c.MustGet(keyAPI).(*API)
-			return &problem{c: c, api: api, err: faultOf(api, status, msg, errs)}
+			return &problem{c: c, api: api, err: newFault(api, status, msg, errs)}
 		}
 		huma.NewError = func(status int, msg string, _ ...error) huma.StatusError { return &Body{Code: msg, status: status} }
 	})
 }
 
-// faultOf returns the first finding of huma's validation as a fault that names its field.
-func faultOf(a *API, status int, msg string, errs []error) error {
+// newFault returns the first finding of huma's validation as a fault that names its field.
+func newFault(a *API, status int, msg string, errs []error) error {
 	if status >= http.StatusInternalServerError {
 		return fault.New(fault.Internal, "Something went wrong on our side.")
 	}
@@ -85,7 +85,7 @@ func faultOf(a *API, status int, msg string, errs []error) error {
 			continue
 		}
 		detail := d.ErrorDetail()
-		field := fieldOf(detail.Location)
+		field := cutField(detail.Location)
 		if field == "" {
 			field = fieldOfNumber(detail.Message)
 			if field != "" {
@@ -112,8 +112,8 @@ func fieldOfNumber(message string) string {
 	return ""
 }
 
-// fieldOf is the member or parameter without the part of the request that it stands in.
-func fieldOf(location string) string {
+// cutField is the member or parameter without the part of the request that it stands in.
+func cutField(location string) string {
 	_, field, _ := strings.Cut(location, ".")
 	return field
 }

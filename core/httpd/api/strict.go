@@ -42,7 +42,7 @@ func (a *API) checkMembers(op *huma.Operation, body []byte) error {
 		if res := item.Get.Responses["200"]; res != nil && res.Content["application/json"] != nil {
 			answer := res.Content["application/json"].Schema
 			known = append(known, answer)
-			known = append(known, a.itemsOf(answer)...)
+			known = append(known, a.listItems(answer)...)
 		}
 	}
 	if name := a.unknownMember(known, body, ""); name != "" {
@@ -63,8 +63,8 @@ func (a *API) resolve(s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// itemsOf returns the schemas of the items of a list, or of the lists in its envelope.
-func (a *API) itemsOf(s *huma.Schema) (items []*huma.Schema) {
+// listItems returns the schemas of the items of a list, or of the lists in its envelope.
+func (a *API) listItems(s *huma.Schema) (items []*huma.Schema) {
 	s = a.resolve(s)
 	if s == nil {
 		return nil
@@ -102,7 +102,7 @@ func (a *API) unknownMember(known []*huma.Schema, raw []byte, prefix string) str
 			return found
 		}
 		for _, item := range jsonItems(members[name]) {
-			if found := a.unknownMember(a.itemsOf(inner[0]), item, prefix+name+"."); found != "" {
+			if found := a.unknownMember(a.listItems(inner[0]), item, prefix+name+"."); found != "" {
 				return found
 			}
 		}

@@ -85,8 +85,8 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// folderOf returns the URL of the folder of a tag, with a slash at its end.
-func (s *Source) folderOf(tag string) string {
+// joinFolder returns the URL of the folder of a tag, with a slash at its end.
+func (s *Source) joinFolder(tag string) string {
 	folder := strings.ReplaceAll(s.cfg.URL, "{tag}", url.PathEscape(tag))
 	if tag == latestTag && s.cfg.LatestURL != "" {
 		folder = s.cfg.LatestURL
@@ -99,7 +99,7 @@ func (s *Source) folderOf(tag string) string {
 func (s *Source) Find(ctx context.Context, tag string) (Release, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	folder := s.folderOf(tag)
+	folder := s.joinFolder(tag)
 	sums, err := s.readFile(ctx, folder+sumsName, maxSums)
 	if err != nil {
 		return Release{}, err

@@ -73,11 +73,11 @@ func (h *CodeHost) SetQuota(q *codehost.Quota) {
 func (h *CodeHost) Change(of string, change func(*CodeHostContent)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	change(h.contentOf(of))
+	change(h.findContent(of))
 }
 
-// contentOf returns what an account or a repository has. The caller holds the lock.
-func (h *codeHostState) contentOf(of string) *CodeHostContent {
+// findContent returns what an account or a repository has. The caller holds the lock.
+func (h *codeHostState) findContent(of string) *CodeHostContent {
 	if h.content[of] == nil {
 		h.content[of] = &CodeHostContent{}
 	}
@@ -128,7 +128,7 @@ func callCodeHost[T any](
 	} else if !repo {
 		name = account.Login
 	}
-	content := h.contentOf(name)
+	content := h.findContent(name)
 	if repo && content.Repository == nil {
 		return out, CodeHostError(404, 0)
 	}

@@ -12,13 +12,13 @@ import (
 // addHook makes a hook. The caller holds the lock.
 func (h *codeHostState) addHook(repo string, spec codehost.HookSpec) *codehost.Hook {
 	h.last++
-	hook := hookOf(strconv.Itoa(h.last), spec)
+	hook := newHook(strconv.Itoa(h.last), spec)
 	h.hooks[repo] = append(h.hooks[repo], hook)
 	h.secrets[hook.ID] = spec.Secret
 	return &hook
 }
 
-func hookOf(id string, spec codehost.HookSpec) codehost.Hook {
+func newHook(id string, spec codehost.HookSpec) codehost.Hook {
 	return codehost.Hook{ID: id, URL: spec.URL, Events: slices.Clone(spec.Events), Active: spec.Active, ContentType: "json"}
 }
 
@@ -68,7 +68,7 @@ func (h *CodeHost) UpdateHook(ctx context.Context, token schema.Secret, repo, id
 	if i < 0 {
 		return nil, CodeHostError(404, 0)
 	}
-	hook := hookOf(id, spec)
+	hook := newHook(id, spec)
 	h.hooks[repo] = slices.Clone(h.hooks[repo])
 	h.hooks[repo][i], h.secrets[id] = hook, spec.Secret
 	return &hook, nil

@@ -117,7 +117,7 @@ func (h *CodeHost) ListAnnouncements(ctx context.Context, token schema.Secret,
 		func(*CodeHostContent) (*codehost.Page[codehost.Announcement], error) {
 			var all []codehost.Announcement
 			for _, repo := range repos {
-				all = append(all, h.contentOf(repo).Announcements...)
+				all = append(all, h.findContent(repo).Announcements...)
 			}
 			return pageOf(h, all, codehost.PageRequest{Size: len(all) + 1})
 		})

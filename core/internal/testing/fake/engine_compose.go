@@ -63,7 +63,7 @@ func (e *Engine) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 
 func (e *Engine) performAction(req *engine.ComposeRequest, res *engine.ComposeResult) (lines []string) {
 	var all []*held
-	for _, h := range e.containersOf(req.Project, "") {
+	for _, h := range e.findContainers(req.Project, "") {
 		if len(req.Services) == 0 || slices.Contains(req.Services, h.Labels[LabelService]) {
 			all = append(all, h)
 		}

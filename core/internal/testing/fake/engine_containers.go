@@ -66,14 +66,14 @@ func (e *engineContainers) RemoveContainer(id string) {
 func (e *engineContainers) ContainersOf(project, service string) (out []engine.Container) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, h := range e.containersOf(project, service) {
+	for _, h := range e.findContainers(project, service) {
 		out = append(out, h.Container)
 	}
 	return out
 }
 
-// containersOf returns the containers of a service, or of a project if service is empty.
-func (e *engineContainers) containersOf(project, service string) (out []*held) {
+// findContainers returns the containers of a service, or of a project if service is empty.
+func (e *engineContainers) findContainers(project, service string) (out []*held) {
 	for _, h := range e.containers {
 		if h.Labels[LabelProject] == project && (service == "" || h.Labels[LabelService] == service) {
 			out = append(out, h)

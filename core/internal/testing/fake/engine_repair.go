@@ -44,7 +44,7 @@ func (e *Engine) InterruptCompose(action string, leftovers ...Leftover) {
 }
 
 func (e *Engine) leaveInterrupted(req *engine.ComposeRequest, state Leftover) {
-	for _, old := range slices.Clone(e.containersOf(req.Project, "")) {
+	for _, old := range slices.Clone(e.findContainers(req.Project, "")) {
 		if len(req.Services) > 0 && !slices.Contains(req.Services, old.Labels[LabelService]) {
 			continue
 		}
@@ -82,7 +82,7 @@ func (e *Engine) leaveInterrupted(req *engine.ComposeRequest, state Leftover) {
 // repairProject does what engine.Repair describes.
 func (e *Engine) repairProject(project string) {
 	var list []engine.Container
-	for _, h := range e.containersOf(project, "") {
+	for _, h := range e.findContainers(project, "") {
 		list = append(list, h.Container)
 	}
 	repairs := engine.Repair(list)
@@ -98,7 +98,7 @@ func (e *Engine) repairProject(project string) {
 
 // scaleService gives a service a number of containers. New ones are copies of the first.
 func (e *Engine) scaleService(project, service string, n int) {
-	list := e.containersOf(project, service)
+	list := e.findContainers(project, service)
 	if len(list) == 0 {
 		return
 	}

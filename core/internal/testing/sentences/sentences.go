@@ -28,7 +28,7 @@ func Written(t testing.TB, dir string, calls Calls, field string) map[string]str
 	out := map[string]string{}
 	set := token.NewFileSet()
 	add := func(x ast.Expr) {
-		if text := textOf(x); strings.ContainsFunc(text, func(r rune) bool { return r != '%' && r != 's' }) {
+		if text := exprText(x); strings.ContainsFunc(text, func(r rune) bool { return r != '%' && r != 's' }) {
 			out[set.Position(x.Pos()).String()] = text
 		}
 	}
@@ -50,7 +50,7 @@ func Written(t testing.TB, dir string, calls Calls, field string) map[string]str
 				}
 			case *ast.AssignStmt:
 				for i, left := range n.Lhs {
-					if field != "" && len(n.Rhs) == len(n.Lhs) && nameOf(left) == field {
+					if field != "" && len(n.Rhs) == len(n.Lhs) && exprName(left) == field {
 						add(n.Rhs[i])
 					}
 				}
@@ -61,8 +61,8 @@ func Written(t testing.TB, dir string, calls Calls, field string) map[string]str
 	return out
 }
 
-// nameOf returns a field of a variable as x.y, "" for anything else.
-func nameOf(x ast.Expr) string {
+// exprName returns a field of a variable as x.y, "" for anything else.
+func exprName(x ast.Expr) string {
 	field, ok := x.(*ast.SelectorExpr)
 	if !ok {
 		return ""
@@ -74,17 +74,17 @@ func nameOf(x ast.Expr) string {
 	return variable.Name + "." + field.Sel.Name
 }
 
-// textOf returns the text of an expression: a literal, a sum with one, or a call of fmt.Sprintf. "%s" stands for what varies.
-func textOf(x ast.Expr) string {
+// exprText returns the text of an expression: a literal, a sum with one, or a call of fmt.Sprintf. "%s" stands for what varies.
+func exprText(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.BasicLit:
 		text, _ := strconv.Unquote(x.Value)
 		return verbs.ReplaceAllString(text, "%s")
 	case *ast.BinaryExpr:
-		return textOf(x.X) + textOf(x.Y)
+		return exprText(x.X) + exprText(x.Y)
 	case *ast.CallExpr:
-		if nameOf(x.Fun) == "fmt.Sprintf" {
-			return textOf(x.Args[0])
+		if exprName(x.Fun) == "fmt.Sprintf" {
+			return exprText(x.Args[0])
 		}
 	}
 	return "%s"

@@ -69,7 +69,7 @@ func (in *inboxReader) nextEvents(ctx context.Context, ev event.Event) (out []ou
 		return nil
 	case ok && stored.ID == in.sent+1:
 		in.sent = stored.ID
-		return []outEvent{in.outEventOf(stored)}
+		return []outEvent{in.newOutEvent(stored)}
 	}
 	for {
 		rows, err := in.inbox.EventsAfter(ctx, in.sent)
@@ -80,7 +80,7 @@ func (in *inboxReader) nextEvents(ctx context.Context, ev event.Event) (out []ou
 		}
 		for _, row := range rows {
 			in.sent = row.ID
-			out = append(out, in.outEventOf(row))
+			out = append(out, in.newOutEvent(row))
 		}
 		if len(rows) < webhook.DeliverySlice {
 			return out
@@ -88,6 +88,6 @@ func (in *inboxReader) nextEvents(ctx context.Context, ev event.Event) (out []ou
 	}
 }
 
-func (in *inboxReader) outEventOf(ev webhook.DeliveryEvent) outEvent {
+func (in *inboxReader) newOutEvent(ev webhook.DeliveryEvent) outEvent {
 	return outEvent{id: ev.ID, name: eventDelivery, data: json.RawMessage(ev.Data)}
 }

@@ -25,7 +25,7 @@ func eventBody(ev *queue.Event, kind string) map[string]any {
 	}
 	if ev.Type != queue.EventLog && ev.Type != work.EventProgress {
 		body = map[string]any{"event": ev.Type, "detail": maps.Clone(body)}
-		if status := statusOf(ev); status != "" {
+		if status := eventStatus(ev); status != "" {
 			body["status"] = status
 		}
 	}
@@ -33,8 +33,8 @@ func eventBody(ev *queue.Event, kind string) map[string]any {
 	return body
 }
 
-// statusOf is the status of a job after an event that changes it.
-func statusOf(ev *queue.Event) string {
+// eventStatus is the status of a job after an event that changes it.
+func eventStatus(ev *queue.Event) string {
 	switch ev.Type {
 	case queue.EventQueued, queue.EventRequeued, queue.EventRetry:
 		return string(queue.Queued)
@@ -48,8 +48,8 @@ func statusOf(ev *queue.Event) string {
 	return ""
 }
 
-// nameOf is the name of an event of a single job.
-func nameOf(ev *queue.Event) string {
+// eventName is the name of an event of a single job.
+func eventName(ev *queue.Event) string {
 	switch ev.Type {
 	case queue.EventLog:
 		return "job_log"
@@ -79,7 +79,7 @@ func (h *handlers) handleAllJobEvents(c *gin.Context) {
 		if !work.IsShown(ev.JobType) {
 			return nil
 		}
-		body := eventBody(&ev, nameOf(&ev))
+		body := eventBody(&ev, eventName(&ev))
 		body["jobType"] = work.PublicType(ev.JobType)
 		return []outEvent{{id: ev.ID, name: "job_event", data: body}}
 	})
@@ -104,7 +104,7 @@ func (h *handlers) handleJobEvents(c *gin.Context) {
 		return
 	}
 	followEvents(c, events, func(ev queue.Event) []outEvent {
-		name := nameOf(&ev)
+		name := eventName(&ev)
 		return []outEvent{{id: ev.Seq, name: name, data: eventBody(&ev, name), last: ev.Type == queue.EventFinished}}
 	})
 }

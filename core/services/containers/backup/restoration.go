@@ -157,7 +157,7 @@ func (m *restoration) replaceContents(ctx context.Context) error {
 // stopServices stops what uses the mount. Which services those are is kept for later attempts, which find them stopped.
 func (m *restoration) stopServices(ctx context.Context) (err error) {
 	if !m.stopped {
-		if m.state.Services, err = m.s.usersOf(ctx, &m.stack, &m.backup); err != nil {
+		if m.state.Services, err = m.s.listUsers(ctx, &m.stack, &m.backup); err != nil {
 			return err
 		}
 		if err := m.r.Progress.Checkpoint(ctx, m.state); err != nil {
@@ -195,8 +195,8 @@ func (m *restoration) startDetached(ctx context.Context) {
 	}
 }
 
-// usersOf returns the services that use a mount and run.
-func (k *Backups) usersOf(ctx context.Context, st *record.Stack, b *Record) ([]string, error) {
+// listUsers returns the services that use a mount and run.
+func (k *Backups) listUsers(ctx context.Context, st *record.Stack, b *Record) ([]string, error) {
 	users := []string{}
 	services, err := k.Store.ListStackServices(ctx, st.ID)
 	if err != nil {

@@ -198,7 +198,7 @@ func (c *checkRun) takeTurn(ctx context.Context) (end func(), err error) {
 // before it was known what runs has no details and names a digest that needs them.
 func (c *checkRun) resolveOnce(ctx context.Context, ref image.Ref) (*registry.Resolved, error) {
 	for {
-		a, known := c.answerOf(ref)
+		a, known := c.findAnswer(ref)
 		a.once.Do(func() {
 			end, err := c.takeTurn(ctx)
 			if err != nil {
@@ -214,8 +214,8 @@ func (c *checkRun) resolveOnce(ctx context.Context, ref image.Ref) (*registry.Re
 	}
 }
 
-// answerOf returns the answer about a reference, which may be still to come, and the digests that it needs no details for.
-func (c *checkRun) answerOf(ref image.Ref) (*answer, map[string][]record.ManifestPlatform) {
+// findAnswer returns the answer about a reference, which may be still to come, and the digests that it needs no details for.
+func (c *checkRun) findAnswer(ref image.Ref) (*answer, map[string][]record.ManifestPlatform) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	name := ref.String()

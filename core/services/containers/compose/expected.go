@@ -114,7 +114,7 @@ func (m *model) expectedService(name string) (*Expected, error) {
 		WorkingDir:  s.WorkingDir,
 		NetworkMode: s.NetworkMode, PIDMode: s.Pid, IPCMode: s.Ipc, VolumesFrom: s.VolumesFrom, Labels: s.Labels, Restart: s.Restart,
 		Memory: int64(s.MemLimit), NanoCPUs: nanoCPUs(s.CPUS), PIDs: max(0, s.PidsLimit), Privileged: s.Privileged, CapAdd: s.CapAdd,
-		CapDrop: s.CapDrop, Settings: settingsOf(m.project, &s), HasEnvFiles: len(s.EnvFiles) > 0,
+		CapDrop: s.CapDrop, Settings: listSettings(m.project, &s), HasEnvFiles: len(s.EnvFiles) > 0,
 	}
 	if err := out.takeEnvironment(&s, m); err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func (a access) escapedFile(path string) string {
 func (e *Expected) takeMounts(project *types.Project, s *types.ServiceConfig) {
 	for _, v := range s.Volumes {
 		target := filepath.Clean(v.Target)
-		if m, ok := mountOf(project, v); ok {
+		if m, ok := newMount(project, v); ok {
 			m.Target = target
 			e.Mounts = append(e.Mounts, m)
 		} else if v.Type == types.VolumeTypeVolume {

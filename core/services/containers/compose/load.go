@@ -22,7 +22,7 @@ func loadProject(ctx context.Context, src Source) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Project{Name: src.Project, Files: m.files, Parts: m.parts, Services: servicesOf(m.project)}
+	out := &Project{Name: src.Project, Files: m.files, Parts: m.parts, Services: listServices(m.project)}
 	if len(out.Services) == 0 {
 		return nil, &Error{Kind: NoServices}
 	}
@@ -140,7 +140,7 @@ func withoutVersion(text []byte) []byte {
 	return bytes.Join(lines, []byte("\n"))
 }
 
-func servicesOf(model *types.Project) []Service {
+func listServices(model *types.Project) []Service {
 	var out []Service
 	for _, name := range slices.Sorted(maps.Keys(model.Services)) {
 		s := model.Services[name]
@@ -156,7 +156,7 @@ func servicesOf(model *types.Project) []Service {
 			service.Ref = ref
 		}
 		for _, v := range s.Volumes {
-			if m, ok := mountOf(model, v); ok {
+			if m, ok := newMount(model, v); ok {
 				service.Volumes = append(service.Volumes, m)
 			}
 		}
@@ -194,8 +194,8 @@ func sharesWith(s *types.ServiceConfig) (out []string) {
 	return slices.Compact(out)
 }
 
-// mountOf leaves out what has no name or holds no data: anonymous volumes, memory, pipes and images.
-func mountOf(model *types.Project, v types.ServiceVolumeConfig) (Mount, bool) {
+// newMount leaves out what has no name or holds no data: anonymous volumes, memory, pipes and images.
+func newMount(model *types.Project, v types.ServiceVolumeConfig) (Mount, bool) {
 	m := Mount{Target: v.Target, ReadOnly: v.ReadOnly}
 	switch {
 	case v.Source == "":

@@ -85,14 +85,14 @@ func (c *counter) countAlias(n *yaml.Node) (extent, error) {
 	return e, err
 }
 
-// fieldOf finds a member of a mapping, through aliases; nil without one.
-func fieldOf(n *yaml.Node, name string) *yaml.Node {
-	_, value := memberOf(n, name)
+// findField finds a member of a mapping, through aliases; nil without one.
+func findField(n *yaml.Node, name string) *yaml.Node {
+	_, value := findMember(n, name)
 	return value
 }
 
-// memberOf is field with the key.
-func memberOf(n *yaml.Node, name string) (key, value *yaml.Node) {
+// findMember is field with the key.
+func findMember(n *yaml.Node, name string) (key, value *yaml.Node) {
 	n = followAlias(n)
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil, nil

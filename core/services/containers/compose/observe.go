@@ -110,7 +110,7 @@ func observeGroup(name string, containers []Observed, o Options) Group {
 	}
 	slices.Sort(g.Services)
 	g.Services = slices.Compact(g.Services)
-	variants, err := variantsOf(containers)
+	variants, err := listVariants(containers)
 	if err != nil {
 		g.Err = err
 		return g
@@ -120,8 +120,8 @@ func observeGroup(name string, containers []Observed, o Options) Group {
 	return g
 }
 
-// variantsOf collects the different lists; the error is for a project without any.
-func variantsOf(containers []Observed) (variants []Variant, err *Error) {
+// listVariants collects the different lists; the error is for a project without any.
+func listVariants(containers []Observed) (variants []Variant, err *Error) {
 	err = &Error{Kind: FilesMissing}
 	dir := ""
 	for _, c := range containers {

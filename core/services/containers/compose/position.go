@@ -56,7 +56,7 @@ func loaderError(err error, files []string, w *walker) *Error {
 	}
 	for _, path := range modelPath.FindAllString(err.Error(), -1) {
 		for _, file := range slices.Concat(files, w.extraFiles(files)) {
-			if line := lineOf(w.files[file], strings.Split(path, ".")); line > 0 {
+			if line := findLine(w.files[file], strings.Split(path, ".")); line > 0 {
 				return invalidProject(filepath.Base(file) + ": line " + strconv.Itoa(line) + ": " + detail)
 			}
 		}
@@ -64,8 +64,8 @@ func loaderError(err error, files []string, w *walker) *Error {
 	return invalidProject(detail)
 }
 
-// lineOf returns the line of the deepest part of path that a file has; 0 where there is less than two of its parts.
-func lineOf(text []byte, path []string) (line int) {
+// findLine returns the line of the deepest part of path that a file has; 0 where there is less than two of its parts.
+func findLine(text []byte, path []string) (line int) {
 	docs, err := parseNodes(text)
 	if err != nil {
 		return 0
@@ -73,7 +73,7 @@ func lineOf(text []byte, path []string) (line int) {
 	for _, doc := range docs {
 		node := doc
 		for i, name := range path {
-			key, value := memberOf(node, name)
+			key, value := findMember(node, name)
 			if key == nil {
 				break
 			}

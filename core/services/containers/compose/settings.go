@@ -20,8 +20,8 @@ func (s settings) setDuration(name string, d *types.Duration) {
 	}
 }
 
-// settingsOf returns the settings of a service.
-func settingsOf(project *types.Project, s *types.ServiceConfig) map[string]string {
+// listSettings returns the settings of a service.
+func listSettings(project *types.Project, s *types.ServiceConfig) map[string]string {
 	out := settings{engine.Settings{}}
 	out.SetText("hostname", s.Hostname)
 	out.SetText("domainname", s.DomainName)

@@ -40,7 +40,7 @@ func (c *chooser) chooseFiles() {
 	case len(lists) == 1:
 		c.takeVariant("single", lists[0], "")
 	default:
-		c.chooseOf(lists)
+		c.chooseFrom(lists)
 	}
 }
 
@@ -69,8 +69,8 @@ func (c *chooser) withoutOverride() (lists []Variant, dropped bool) {
 	return lists, true
 }
 
-// chooseOf decides between at least two lists.
-func (c *chooser) chooseOf(lists []Variant) {
+// chooseFrom decides between at least two lists.
+func (c *chooser) chooseFrom(lists []Variant) {
 	longest := lists[len(lists)-1]
 	common := longest
 	common.ConfigFiles = slices.DeleteFunc(slices.Clone(longest.ConfigFiles), func(f string) bool {
@@ -189,10 +189,10 @@ func imageOnly(text []byte) (services []string, err error) {
 	if len(docs) != 1 || !slices.Equal(mappingKeys(docs[0]), []string{"services"}) {
 		return nil, errors.New("says more than images")
 	}
-	all := fieldOf(docs[0], "services")
+	all := findField(docs[0], "services")
 	for _, name := range mappingKeys(all) {
-		service := fieldOf(all, name)
-		if !slices.Equal(mappingKeys(service), []string{"image"}) || fieldOf(service, "image").Kind != yaml.ScalarNode {
+		service := findField(all, name)
+		if !slices.Equal(mappingKeys(service), []string{"image"}) || findField(service, "image").Kind != yaml.ScalarNode {
 			return nil, errors.New("says more than images")
 		}
 		services = append(services, name)

@@ -66,19 +66,19 @@ func (w *walker) walkFile(v visit, env map[string]string) error {
 }
 
 func (w *walker) walkReferences(doc *yaml.Node, v visit, env map[string]string) error {
-	if list := fieldOf(doc, "include"); list != nil && list.Kind == yaml.SequenceNode && !v.extended {
+	if list := findField(doc, "include"); list != nil && list.Kind == yaml.SequenceNode && !v.extended {
 		for _, item := range list.Content {
 			if err := w.walkInclude(followAlias(item), v, env); err != nil {
 				return err
 			}
 		}
 	}
-	services := fieldOf(doc, "services")
+	services := findField(doc, "services")
 	if services == nil || services.Kind != yaml.MappingNode {
 		return nil
 	}
 	for i := 1; i < len(services.Content); i += 2 {
-		for _, name := range textValues(fieldOf(fieldOf(services.Content[i], "extends"), "file")) {
+		for _, name := range textValues(findField(findField(services.Content[i], "extends"), "file")) {
 			path, err := w.resolveName(name, v.dir, env)
 			if err != nil {
 				return err
@@ -96,8 +96,8 @@ func (w *walker) walkInclude(item *yaml.Node, v visit, env map[string]string) er
 	names, dir := textValues(item), ""
 	var envFiles []string
 	if item.Kind == yaml.MappingNode {
-		names, envFiles = textValues(fieldOf(item, "path")), textValues(fieldOf(item, "env_file"))
-		for _, text := range textValues(fieldOf(item, "project_directory")) {
+		names, envFiles = textValues(findField(item, "path")), textValues(findField(item, "env_file"))
+		for _, text := range textValues(findField(item, "project_directory")) {
 			var err error
 			if dir, err = w.resolveName(text, v.dir, env); err != nil {
 				return err

@@ -81,9 +81,9 @@ type toldHashes struct {
 	images map[string]string
 }
 
-// hashOf returns the hash of a service whose name stands for an image, and whether it was told. The image is empty with the second
+// findHash returns the hash of a service whose name stands for an image, and whether it was told. The image is empty with the second
 // generation.
-func (t *toldHashes) hashOf(name, imageID string) (hash string, told bool) {
+func (t *toldHashes) findHash(name, imageID string) (hash string, told bool) {
 	hash, told = t.hashes[name]
 	return hash, told && t.images[name] == imageID
 }

@@ -78,7 +78,7 @@ func (h *Hashes) readVersion(ctx context.Context) error {
 // lookUp returns the hash of a service, "" if compose does not tell it. Compose is asked, for all services of the stack at once, unless
 // it has told the hash before and no file has changed since.
 func (h *Hashes) lookUp(ctx context.Context, name, imageID string) (string, error) {
-	if hash, told := h.told.hashOf(name, imageID); told {
+	if hash, told := h.told.findHash(name, imageID); told {
 		return hash, nil
 	}
 	cache := &h.c.hashes
@@ -91,7 +91,7 @@ func (h *Hashes) lookUp(ctx context.Context, name, imageID string) (string, erro
 	cache.mu.Lock()
 	kept := cache.kept[h.stack.ID]
 	cache.mu.Unlock()
-	if hash, told := kept.hashOf(name, imageID); told && settled && kept.signature == signature {
+	if hash, told := kept.findHash(name, imageID); told && settled && kept.signature == signature {
 		return hash, nil
 	}
 	names, err := h.namesMadeBy(ctx, h.version)

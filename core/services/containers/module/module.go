@@ -37,7 +37,7 @@ func openService(_ context.Context, deps module.Deps, c module.Configuration) (m
 		return nil, err
 	}
 	s.Service, err = containers.New(containers.Config{
-		Store: deps.Store, Keyring: deps.Keyring, Logger: deps.Logger, Settings: settingsOf(c), Providers: providers, DataDir: deps.DataDir,
+		Store: deps.Store, Keyring: deps.Keyring, Logger: deps.Logger, Settings: readSettings(c), Providers: providers, DataDir: deps.DataDir,
 		Version: deps.Version,
 		Access:  accessInfo(c.Front), Sender: deps.Notify, Channels: deps.Channels,
 	})
@@ -50,8 +50,8 @@ func openService(_ context.Context, deps module.Deps, c module.Configuration) (m
 	return s, nil
 }
 
-// settingsOf returns the settings as the type of the service.
-func settingsOf(c module.Configuration) containers.Settings {
+// readSettings returns the settings as the type of the service.
+func readSettings(c module.Configuration) containers.Settings {
 	return *c.Settings.(*containers.Settings)
 }
 
@@ -67,7 +67,7 @@ func accessInfo(f module.Front) containers.AccessInfo {
 // openProviders returns the instances that the settings name. A registry that is not required and does not run is left out, as
 // long as there is another one, and so is a channel of notifications.
 func (s *service) openProviders(c module.Configuration) (p containers.Providers, err error) {
-	set, observe := settingsOf(c), s.deps.Observe
+	set, observe := readSettings(c), s.deps.Observe
 	h, err := c.Instances.Handle(set.Engine)
 	if err != nil {
 		return p, err
@@ -104,7 +104,7 @@ func (s *service) Prepare(c module.Configuration) (commit func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	use, err := s.Service.Prepare(settingsOf(c), providers)
+	use, err := s.Service.Prepare(readSettings(c), providers)
 	if err != nil {
 		return nil, err
 	}

@@ -36,12 +36,12 @@ func (w Writer) WebhookAnomaly(e AnomalyEvent) (*notify.Message, error) {
 	}
 	return w.finishMessage(notify.Message{
 		Kind: WebhookAnomaly, Schema: SchemaAnomaly, Severity: sdk.Warning,
-		Title:   inlineText(w.textOf("anomaly.title")),
+		Title:   inlineText(w.fillText("anomaly.title")),
 		Summary: document{{head: plainLine(w.anomalySummary(e))}}.renderAll(),
 		Detail:  w.anomalyDetail(e).renderAll(),
 		Links: w.absoluteLinks(
-			sdk.Link{Label: w.textOf("open.job"), URL: p.Links.JobURL},
-			sdk.Link{Label: w.textOf("open.settings"), URL: p.Links.SettingsURL}),
+			sdk.Link{Label: w.fillText("open.job"), URL: p.Links.JobURL},
+			sdk.Link{Label: w.fillText("open.settings"), URL: p.Links.SettingsURL}),
 		Card: w.anomalyCard(e),
 	}, p)
 }
@@ -49,23 +49,23 @@ func (w Writer) WebhookAnomaly(e AnomalyEvent) (*notify.Message, error) {
 func (w Writer) anomalySummary(e AnomalyEvent) string {
 	n := strconv.Itoa(e.anomalyCount())
 	if len(e.Repos) == 0 {
-		return w.textOf("anomaly.summary.none", "n", n)
+		return w.fillText("anomaly.summary.none", "n", n)
 	}
 	listed, _ := firstEntries(e.Repos)
 	var repos []string
 	for _, r := range listed {
-		repos = append(repos, w.textOf("anomaly.state", "repo", repoOf(r), "state", cleanName(r.State)))
+		repos = append(repos, w.fillText("anomaly.state", "repo", cleanRepo(r), "state", cleanName(r.State)))
 	}
 	if omitted := e.anomalyCount() - len(listed); omitted > 0 {
 		repos = append(repos, w.countText("moreRepos", omitted))
 	}
-	return w.textOf("anomaly.summary", "n", n, "repos", strings.Join(repos, w.textOf("enum")))
+	return w.fillText("anomaly.summary", "n", n, "repos", strings.Join(repos, w.fillText("enum")))
 }
 
 func (w Writer) anomalyDetail(e AnomalyEvent) document {
 	d := w.pathHint()
 	if listed, _ := firstEntries(e.Repos); len(listed) > 0 {
-		b := block{head: plainLine(w.textOf("anomaly.head"))}
+		b := block{head: plainLine(w.fillText("anomaly.head"))}
 		for _, r := range listed {
 			b.items = append(b.items, plainLine(w.anomalyLine(r)))
 		}
@@ -75,18 +75,18 @@ func (w Writer) anomalyDetail(e AnomalyEvent) document {
 		d = append(d, b)
 	}
 	return w.addLinks(d,
-		block{head: w.linkedLine(w.textOf("open.job"), w.pageURL("queue", e.JobID))},
-		block{head: w.linkedLine(w.textOf("open.settings"), w.pageURL("settings"))})
+		block{head: w.linkedLine(w.fillText("open.job"), w.pageURL("queue", e.JobID))},
+		block{head: w.linkedLine(w.fillText("open.settings"), w.pageURL("settings"))})
 }
 
 func (w Writer) anomalyLine(r AnomalyRepo) string {
 	if why := oneLine(r.LastError, maxField); why != "" {
-		return w.textOf("anomaly.error", "repo", repoOf(r), "state", cleanName(r.State), "error", why)
+		return w.fillText("anomaly.error", "repo", cleanRepo(r), "state", cleanName(r.State), "error", why)
 	}
-	return w.textOf("anomaly.state", "repo", repoOf(r), "state", cleanName(r.State))
+	return w.fillText("anomaly.state", "repo", cleanRepo(r), "state", cleanName(r.State))
 }
 
-func repoOf(r AnomalyRepo) string { return firstOf(cleanName(r.FullName), "-") }
+func cleanRepo(r AnomalyRepo) string { return firstText(cleanName(r.FullName), "-") }
 
 func (w Writer) anomalyPayload(e AnomalyEvent) (p payload, err error) {
 	p.Job, err = encodeJSON(auditPart{

@@ -17,7 +17,7 @@ var unfit = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://\S*|https?:\S*|@?sha\d+:
 
 // cardLabel returns a stack and its service, neither so long that the other one does not show.
 func cardLabel(s Service) string {
-	stack, service := truncate(fitForCard(stackOf(s)), maxName/2-2), truncate(fitForCard(serviceOf(s)), maxName/2-2)
+	stack, service := truncate(fitForCard(cleanStack(s)), maxName/2-2), truncate(fitForCard(cleanService(s)), maxName/2-2)
 	if stack == "" {
 		return service
 	}
@@ -52,7 +52,7 @@ func capitalize(s string) string {
 
 func (w Writer) jobCard(e JobEvent, o outcome) *card.Card {
 	all := e.subjectServices()
-	c := card.Card{Kind: w.textOf("job.card.kind"), Status: w.jobStatus(e, o), Tone: o.tone, Subject: w.jobCardSubject(e)}
+	c := card.Card{Kind: w.fillText("job.card.kind"), Status: w.jobStatus(e, o), Tone: o.tone, Subject: w.jobCardSubject(e)}
 	var names, change string
 	if len(all) == 1 {
 		change = w.cardChange(all[0])
@@ -63,7 +63,7 @@ func (w Writer) jobCard(e JobEvent, o outcome) *card.Card {
 		for i, s := range shown {
 			labels[i] = truncate(cardLabel(s.Service), maxName/shownNames-2)
 		}
-		names = strings.Join(labels, w.textOf("enum"))
+		names = strings.Join(labels, w.fillText("enum"))
 		if rest := len(all) - len(shown); rest > 0 {
 			c.Omitted = w.countText("card.more", rest)
 		}
@@ -77,18 +77,18 @@ func (w Writer) jobCard(e JobEvent, o outcome) *card.Card {
 		ended = e.FinishedAt.UTC().Format("2006-01-02 15:04:05 UTC")
 	}
 	return w.finishCard(c,
-		card.Line{Label: w.textOf("card.version"), Value: change},
-		card.Line{Label: w.textOf("card.type"), Value: w.jobType(e)},
-		card.Line{Label: w.textOf("card.duration"), Value: took},
-		card.Line{Label: w.textOf("card.finished"), Value: ended},
-		card.Line{Label: w.textOf("card.services"), Value: names})
+		card.Line{Label: w.fillText("card.version"), Value: change},
+		card.Line{Label: w.fillText("card.type"), Value: w.jobType(e)},
+		card.Line{Label: w.fillText("card.duration"), Value: took},
+		card.Line{Label: w.fillText("card.finished"), Value: ended},
+		card.Line{Label: w.fillText("card.services"), Value: names})
 }
 
 func (w Writer) jobCardSubject(e JobEvent) string {
 	all := e.subjectServices()
 	switch len(all) {
 	case 0:
-		return w.textOf("job.card.none")
+		return w.fillText("job.card.none")
 	case 1:
 		return cardLabel(all[0].Service)
 	}
@@ -101,21 +101,21 @@ func (w Writer) jobType(e JobEvent) string {
 	if kind == "" || scope == "" {
 		return kind + scope
 	}
-	return w.textOf("card.scoped", "type", kind, "scope", scope)
+	return w.fillText("card.scoped", "type", kind, "scope", scope)
 }
 
 func (w Writer) versionsCard(e NewVersionsEvent) *card.Card {
-	c := card.Card{Kind: w.textOf("version.card.kind"), Status: w.textOf("version.card.status"), Tone: card.Info}
-	checked := card.Line{Label: w.textOf("card.checked"), Value: w.countText("services", max(e.ServicesChecked, len(e.Services)))}
+	c := card.Card{Kind: w.fillText("version.card.kind"), Status: w.fillText("version.card.status"), Tone: card.Info}
+	checked := card.Line{Label: w.fillText("card.checked"), Value: w.countText("services", max(e.ServicesChecked, len(e.Services)))}
 	if len(e.Services) == 1 {
 		v := e.Services[0]
 		c.Subject = cardLabel(v.Service)
-		return w.finishCard(c, card.Line{Label: w.textOf("card.version"), Value: w.cardChange(v)}, checked)
+		return w.finishCard(c, card.Line{Label: w.fillText("card.version"), Value: w.cardChange(v)}, checked)
 	}
 	c.Subject = w.countText("services", len(e.Services))
 	var lines []card.Line
 	for _, v := range e.Services[:min(len(e.Services), card.MaxLines)] {
-		lines = append(lines, card.Line{Label: cardLabel(v.Service), Value: firstOf(w.cardChange(v), w.textOf("version.card.status"))})
+		lines = append(lines, card.Line{Label: cardLabel(v.Service), Value: firstText(w.cardChange(v), w.fillText("version.card.status"))})
 	}
 	if rest := len(e.Services) - len(lines); rest > 0 {
 		c.Omitted = w.countText("card.more", rest)
@@ -128,20 +128,20 @@ func (w Writer) cardChange(v VersionChange) string {
 	if !ok {
 		return ""
 	}
-	return w.textOf("version.card.change", "current", truncate(fitForCard(current), maxName/2-2), "candidate",
+	return w.fillText("version.card.change", "current", truncate(fitForCard(current), maxName/2-2), "candidate",
 		truncate(fitForCard(candidate), maxName/2-2))
 }
 
 func (w Writer) anomalyCard(e AnomalyEvent) *card.Card {
 	c := card.Card{
-		Kind: w.textOf("anomaly.card.kind"), Status: w.textOf("anomaly.card.status"), Tone: card.Warning,
+		Kind: w.fillText("anomaly.card.kind"), Status: w.fillText("anomaly.card.status"), Tone: card.Warning,
 		Subject: w.countText("repos", e.anomalyCount()),
 	}
-	lines := []card.Line{{Label: w.textOf("card.counts"), Value: w.textOf("anomaly.counts",
+	lines := []card.Line{{Label: w.fillText("card.counts"), Value: w.fillText("anomaly.counts",
 		"missing", strconv.Itoa(max(e.Missing, 0)), "conflict", strconv.Itoa(max(e.Conflict, 0)), "error", strconv.Itoa(max(e.Error, 0)))}}
 	shown := e.Repos[:min(len(e.Repos), card.MaxLines-1)]
 	for _, r := range shown {
-		lines = append(lines, card.Line{Label: repoOf(r), Value: w.textOrWord("state.", r.State)})
+		lines = append(lines, card.Line{Label: cleanRepo(r), Value: w.textOrWord("state.", r.State)})
 	}
 	if rest := e.anomalyCount() - len(shown); rest > 0 && len(shown) > 0 {
 		c.Omitted = w.countText("card.moreRepos", rest)
@@ -151,7 +151,7 @@ func (w Writer) anomalyCard(e AnomalyEvent) *card.Card {
 
 func (w Writer) testCard(channel string) *card.Card {
 	return w.finishCard(
-		card.Card{Kind: w.textOf("test.title"), Status: w.textOf("test.card.status"), Tone: card.Info, Subject: w.textOf("test.message")},
-		card.Line{Label: w.textOf("card.channel"), Value: firstOf(channel, w.textOf("test.all"))},
-		card.Line{Label: w.textOf("card.app"), Value: w.Version})
+		card.Card{Kind: w.fillText("test.title"), Status: w.fillText("test.card.status"), Tone: card.Info, Subject: w.fillText("test.message")},
+		card.Line{Label: w.fillText("card.channel"), Value: firstText(channel, w.fillText("test.all"))},
+		card.Line{Label: w.fillText("card.app"), Value: w.Version})
 }

@@ -70,21 +70,21 @@ func firstEntries[T any](all []T) ([]T, int) {
 	return all[:MaxEntries], len(all) - MaxEntries
 }
 
-// stackOf returns the name of a service's stack for people.
-func stackOf(s Service) string { return firstOf(cleanName(s.StackName), cleanName(s.StackID)) }
+// cleanStack returns the name of a service's stack for people.
+func cleanStack(s Service) string { return firstText(cleanName(s.StackName), cleanName(s.StackID)) }
 
-func serviceOf(s Service) string {
-	return firstOf(cleanName(s.ServiceName), cleanName(s.ServiceID), "-")
+func cleanService(s Service) string {
+	return firstText(cleanName(s.ServiceName), cleanName(s.ServiceID), "-")
 }
 
 func serviceLabel(s Service) string {
-	if stack := stackOf(s); stack != "" {
-		return stack + " / " + serviceOf(s)
+	if stack := cleanStack(s); stack != "" {
+		return stack + " / " + cleanService(s)
 	}
-	return serviceOf(s)
+	return cleanService(s)
 }
 
-func firstOf(all ...string) string {
+func firstText(all ...string) string {
 	for _, s := range all {
 		if s != "" {
 			return s

@@ -37,7 +37,7 @@ type outcome struct {
 	tone     card.Tone
 }
 
-func outcomeOf(e JobEvent) outcome {
+func newOutcome(e JobEvent) outcome {
 	switch e.Status {
 	case statusSuccess:
 		return outcome{"success", sdk.Success, card.Success}
@@ -116,10 +116,10 @@ func (w Writer) JobFinished(e JobEvent) (*notify.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := outcomeOf(e)
+	o := newOutcome(e)
 	m := notify.Message{
 		Kind: JobFinished, Schema: SchemaJob, Severity: o.severity,
-		Title:   inlineText(w.textOf("job.title", "status", w.jobStatus(e, o))),
+		Title:   inlineText(w.fillText("job.title", "status", w.jobStatus(e, o))),
 		Summary: document{{head: plainLine(w.jobSummary(e, o))}}.renderAll(),
 		Detail:  w.jobDetail(e).renderAll(),
 		Card:    w.jobCard(e, o),
@@ -128,13 +128,13 @@ func (w Writer) JobFinished(e JobEvent) (*notify.Message, error) {
 	if l.PrimaryURL == l.JobURL {
 		open = "open.job"
 	}
-	m.Links = w.absoluteLinks(sdk.Link{Label: w.textOf(open), URL: l.PrimaryURL}, sdk.Link{Label: w.textOf("open.job"), URL: l.JobURL})
+	m.Links = w.absoluteLinks(sdk.Link{Label: w.fillText(open), URL: l.PrimaryURL}, sdk.Link{Label: w.fillText("open.job"), URL: l.JobURL})
 	return w.finishMessage(m, p)
 }
 
 func (w Writer) jobStatus(e JobEvent, o outcome) string {
 	if o.key != "other" {
-		return w.textOf("job.status." + o.key)
+		return w.fillText("job.status." + o.key)
 	}
 	return cleanName(e.Status)
 }
@@ -142,9 +142,9 @@ func (w Writer) jobStatus(e JobEvent, o outcome) string {
 func (w Writer) jobSummary(e JobEvent, o outcome) string {
 	status := w.jobStatus(e, o)
 	if len(e.subjectServices()) == 0 {
-		return w.textOf("job.none."+o.key, "status", status)
+		return w.fillText("job.none."+o.key, "status", status)
 	}
-	return w.textOf("job."+o.key, "subject", w.jobSubject(e), "status", status)
+	return w.fillText("job."+o.key, "subject", w.jobSubject(e), "status", status)
 }
 
 // jobSubject returns the one service with its versions, or how many there are.
@@ -154,9 +154,9 @@ func (w Writer) jobSubject(e JobEvent) string {
 		return w.countText("job.subject.many", len(all))
 	}
 	if current, candidate, ok := all[0].readableChange(); ok {
-		return w.textOf("job.subject.one.change", "service", serviceLabel(all[0].Service), "current", current, "candidate", candidate)
+		return w.fillText("job.subject.one.change", "service", serviceLabel(all[0].Service), "current", current, "candidate", candidate)
 	}
-	return w.textOf("job.subject.one", "service", serviceLabel(all[0].Service))
+	return w.fillText("job.subject.one", "service", serviceLabel(all[0].Service))
 }
 
 func (w Writer) jobDetail(e JobEvent) document {
@@ -169,12 +169,12 @@ func (w Writer) jobDetail(e JobEvent) document {
 	}
 	d := w.serviceBlock(w.serviceBlock(w.pathHint(), head, e.subjectServices()), "job.changed", e.otherChanges())
 	if why := oneLine(e.Failure, maxExcerpt); why != "" {
-		d = append(d, block{head: plainLine(w.textOf("job.failure", "reason", why))})
+		d = append(d, block{head: plainLine(w.fillText("job.failure", "reason", why))})
 	}
 	if text := cleanExcerpt(e.Excerpt); text != "" && text != cleanExcerpt(e.Failure) {
-		d = append(d, block{head: plainLine(w.textOf("job.excerpt")), code: text})
+		d = append(d, block{head: plainLine(w.fillText("job.excerpt")), code: text})
 	}
-	return w.addLinks(d, block{head: w.linkedLine(w.textOf("open.job"), w.pageURL("queue", e.ID))})
+	return w.addLinks(d, block{head: w.linkedLine(w.fillText("open.job"), w.pageURL("queue", e.ID))})
 }
 
 // serviceBlock adds a list of services with their versions, if there are any.
@@ -183,7 +183,7 @@ func (w Writer) serviceBlock(d document, head string, all []VersionChange) docum
 		return d
 	}
 	listed, omitted := firstEntries(all)
-	b := block{head: plainLine(w.textOf(head))}
+	b := block{head: plainLine(w.fillText(head))}
 	for _, v := range listed {
 		b.items = append(b.items, w.linkedLine(w.changeLabel(v), w.serviceURL(v.Service)))
 	}
@@ -210,7 +210,7 @@ func (w Writer) jobPayload(e JobEvent) (p payload, l *links, err error) {
 	}
 	l = &links{PrimaryURL: w.pageURL("queue", e.ID), JobURL: w.pageURL("queue", e.ID), Truncated: truncated{ServiceURLsOmitted: &omitted}}
 	if only, ok := e.onlyService(); ok {
-		l.PrimaryURL = firstOf(w.serviceURL(only.Service), l.JobURL)
+		l.PrimaryURL = firstText(w.serviceURL(only.Service), l.JobURL)
 	}
 	l.ServiceURLs, err = encodeAll(entries)
 	p.Links = l

@@ -50,7 +50,7 @@ func (w Writer) absoluteLinks(all ...sdk.Link) (out []sdk.Link) {
 // linkedLine returns a line that leads to an address: a link, or the text and the path as code.
 func (w Writer) linkedLine(text, address string) line {
 	_, absolute := w.linkBase()
-	between := w.textOf("between")
+	between := w.fillText("between")
 	switch {
 	case address == "":
 		return plainLine(text)
@@ -65,7 +65,7 @@ func (w Writer) pathHint() document {
 	if _, absolute := w.linkBase(); absolute {
 		return nil
 	}
-	return document{{head: plainLine(w.textOf("hint"))}}
+	return document{{head: plainLine(w.fillText("hint"))}}
 }
 
 // addLinks adds blocks that say where there is more. With a public base URL the links of the message say it.

@@ -174,8 +174,8 @@ func (w Writer) textTable() map[string]string {
 	return chineseTexts()
 }
 
-// textOf returns the text of a key, with pairs of names and values filled in. Values are taken as they are.
-func (w Writer) textOf(key string, pairs ...string) string {
+// fillText returns the text of a key, with pairs of names and values filled in. Values are taken as they are.
+func (w Writer) fillText(key string, pairs ...string) string {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		pairs[i] = "{" + pairs[i] + "}"
 	}
@@ -195,18 +195,18 @@ func (w Writer) countText(key string, n int) string {
 	if _, ok := w.textTable()[key+".one"]; ok && n == 1 {
 		key += ".one"
 	}
-	return w.textOf(key, "n", strconv.Itoa(n))
+	return w.fillText(key, "n", strconv.Itoa(n))
 }
 
 func (w Writer) formatDuration(d time.Duration) string {
 	switch h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60; {
 	case d < time.Second:
-		return w.textOf("duration.short")
+		return w.fillText("duration.short")
 	case d < time.Minute:
-		return w.textOf("duration.seconds", "s", strconv.Itoa(s))
+		return w.fillText("duration.seconds", "s", strconv.Itoa(s))
 	case d < time.Hour:
-		return w.textOf("duration.minutes", "m", strconv.Itoa(m), "s", strconv.Itoa(s))
+		return w.fillText("duration.minutes", "m", strconv.Itoa(m), "s", strconv.Itoa(s))
 	default:
-		return w.textOf("duration.hours", "h", strconv.Itoa(h), "m", strconv.Itoa(m))
+		return w.fillText("duration.hours", "h", strconv.Itoa(h), "m", strconv.Itoa(m))
 	}
 }

@@ -20,15 +20,15 @@ func (v VersionChange) readableChange() (current, candidate string, ok bool) {
 	if current == "" && candidate == "" {
 		return "", "", false
 	}
-	current, candidate = firstOf(current, cleanName(v.CurrentTag)), firstOf(candidate, cleanName(v.CandidateTag))
+	current, candidate = firstText(current, cleanName(v.CurrentTag)), firstText(candidate, cleanName(v.CandidateTag))
 	return current, candidate, current != "" && candidate != ""
 }
 
 func (v VersionChange) versionPart() *versionPart {
 	return &versionPart{
 		CurrentTag: cleanField(v.CurrentTag), CandidateTag: cleanField(v.CandidateTag),
-		CurrentDisplayTag:   firstOf(cleanField(v.CurrentDisplay), cleanField(v.CurrentTag)),
-		CandidateDisplayTag: firstOf(cleanField(v.CandidateDisplay), cleanField(v.CandidateTag)),
+		CurrentDisplayTag:   firstText(cleanField(v.CurrentDisplay), cleanField(v.CurrentTag)),
+		CandidateDisplayTag: firstText(cleanField(v.CandidateDisplay), cleanField(v.CandidateTag)),
 	}
 }
 
@@ -54,7 +54,7 @@ func (w Writer) NewVersions(e NewVersionsEvent) (*notify.Message, error) {
 	} else {
 		w.manyVersions(&m, e)
 	}
-	m.Links = w.absoluteLinks(sdk.Link{Label: w.textOf(open), URL: l.PrimaryURL})
+	m.Links = w.absoluteLinks(sdk.Link{Label: w.fillText(open), URL: l.PrimaryURL})
 	out, err := w.finishMessage(m, p)
 	if err == nil && len(e.Services) > 1 {
 		// The payload's summary lists them, for readers that show nothing else; for people the title counts them and the
@@ -66,13 +66,13 @@ func (w Writer) NewVersions(e NewVersionsEvent) (*notify.Message, error) {
 
 // oneVersion has one sentence; what can be done about it is the link.
 func (w Writer) oneVersion(m *notify.Message, v VersionChange) {
-	sentence := w.textOf("version.one", "service", serviceLabel(v.Service))
+	sentence := w.fillText("version.one", "service", serviceLabel(v.Service))
 	if current, candidate, ok := v.readableChange(); ok {
-		sentence = w.textOf("version.one.change", "service", serviceLabel(v.Service), "current", current, "candidate", candidate)
+		sentence = w.fillText("version.one.change", "service", serviceLabel(v.Service), "current", current, "candidate", candidate)
 	}
-	m.Title, m.Summary = inlineText(serviceOf(v.Service)), document{{head: plainLine(sentence)}}.renderAll()
+	m.Title, m.Summary = inlineText(cleanService(v.Service)), document{{head: plainLine(sentence)}}.renderAll()
 	if d := w.pathHint(); len(d) > 0 {
-		m.Detail = append(d, block{head: w.linkedLine(w.textOf("open.service"), w.serviceURL(v.Service))}).renderAll()
+		m.Detail = append(d, block{head: w.linkedLine(w.fillText("open.service"), w.serviceURL(v.Service))}).renderAll()
 	}
 }
 
@@ -82,7 +82,7 @@ func (w Writer) changeLabel(v VersionChange) string {
 	if !ok {
 		return serviceLabel(v.Service)
 	}
-	return w.textOf("version.item.change", "service", serviceLabel(v.Service), "current", current, "candidate", candidate)
+	return w.fillText("version.item.change", "service", serviceLabel(v.Service), "current", current, "candidate", candidate)
 }
 
 func (w Writer) manyVersions(m *notify.Message, e NewVersionsEvent) {
@@ -100,7 +100,7 @@ func (w Writer) manyVersions(m *notify.Message, e NewVersionsEvent) {
 	}
 	m.Title, m.Summary = inlineText(w.countText("version.many", len(e.Services))), document{summary}.renderAll()
 	d := append(w.pathHint(), detail)
-	m.Detail = w.addLinks(d, block{head: w.linkedLine(w.textOf("open.check"), w.pageURL("queue", e.JobID))}).renderAll()
+	m.Detail = w.addLinks(d, block{head: w.linkedLine(w.fillText("open.check"), w.pageURL("queue", e.JobID))}).renderAll()
 }
 
 func (w Writer) versionsPayload(e NewVersionsEvent) (p payload, l *links, err error) {
@@ -118,7 +118,7 @@ func (w Writer) versionsPayload(e NewVersionsEvent) (p payload, l *links, err er
 	}
 	l = &links{PrimaryURL: w.pageURL("queue", e.JobID), JobURL: w.pageURL("queue", e.JobID), Truncated: truncated{ServiceURLsOmitted: &omitted}}
 	if len(e.Services) == 1 {
-		l.PrimaryURL = firstOf(w.serviceURL(e.Services[0].Service), l.JobURL)
+		l.PrimaryURL = firstText(w.serviceURL(e.Services[0].Service), l.JobURL)
 	}
 	l.ServiceURLs, err = encodeAll(entries)
 	p.Links = l

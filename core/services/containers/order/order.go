@@ -39,7 +39,7 @@ func Run(tasks []Task, places int, do func(i int, p *Place) bool) (begun []bool)
 			case ended[i]:
 			case begun[i]:
 				open++
-			case next < 0 && (task.Begun || !r.stopped) && allOf(ended, task.After):
+			case next < 0 && (task.Begun || !r.stopped) && allSet(ended, task.After):
 				next = i
 			case left < 0 && task.Begun:
 				left = i
@@ -86,7 +86,7 @@ func callTask(do func(i int, p *Place) bool, i int, p *Place) (ok bool, panicked
 	return do(i, p), nil
 }
 
-func allOf(set []bool, indexes []int) bool {
+func allSet(set []bool, indexes []int) bool {
 	for _, i := range indexes {
 		if !set[i] {
 			return false

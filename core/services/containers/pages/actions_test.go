@@ -23,7 +23,7 @@ func TestUpdates(t *testing.T) {
 	s.publish(webRepo+":1", 2)
 	check := v.began(v.post("/stacks/check", "stack", web.StackID))
 	v.get("/queue/"+check.ID).Is(t, "the check", http.StatusOK, "1 services checked: 1 with a new version", "/stacks/update?service="+web.ID)
-	target := targetOf(s.find("shop", "web"))
+	target := updateTarget(s.find("shop", "web"))
 
 	for _, path := range []string{"/stacks/update", "/stacks/update?stack=" + web.StackID, "/stacks/update?service=" + web.ID} {
 		v.get(path).Is(t, path, http.StatusOK, made256("digest", 1), made256("digest", 2), "docker-compose recreate shop web", target,
@@ -44,7 +44,7 @@ func TestUpdates(t *testing.T) {
 
 	s.publish(webRepo+":1", 3, fake.Exited(3))
 	v.began(v.post("/stacks/check", "service", web.ID))
-	bad := v.began(v.post("/stacks/update", "service", web.ID, "target", targetOf(s.find("shop", "web")), "mode", "apply", "backup", "skip"))
+	bad := v.began(v.post("/stacks/update", "service", web.ID, "target", updateTarget(s.find("shop", "web")), "mode", "apply", "backup", "skip"))
 	if bad.Status != "rolled_back" {
 		t.Fatalf("a crash ends %s", bad.Status)
 	}
@@ -62,7 +62,7 @@ func TestUpdates(t *testing.T) {
 	all := v.get("/stacks/update")
 	all.Is(t, "an update of everything", http.StatusOK, "There is nothing to update", "shop / web",
 		"Updates of several services leave this version out", "Ignore this version")
-	v.get("/stacks/update?service="+web.ID).Is(t, "an update all the same", http.StatusOK, targetOf(s.find("shop", "web")),
+	v.get("/stacks/update?service="+web.ID).Is(t, "an update all the same", http.StatusOK, updateTarget(s.find("shop", "web")),
 		"The update to 1 failed and was rolled back")
 	v.SetLanguage("zh")
 	v.get("/stacks/update").Is(t, "an update of everything in Chinese", http.StatusOK, "更新到 1 失败，已回滚", "忽略此版本")
@@ -95,7 +95,7 @@ func TestRollbackNeedsConsent(t *testing.T) {
 	none.Lacks(t, "no form", "<form method=\"post\" action=\""+svc+"/rollback")
 	s.publish(webRepo+":1", 2)
 	v.began(v.post("/stacks/check", "stack", web.StackID))
-	v.began(v.post("/stacks/update", "service", web.ID, "target", targetOf(s.find("shop", "web")), "mode", "apply", "backup", "skip"))
+	v.began(v.post("/stacks/update", "service", web.ID, "target", updateTarget(s.find("shop", "web")), "mode", "apply", "backup", "skip"))
 	s.engine.ConfigureImage(made256("image", 2), engine.ImageConfig{})
 	s.engine.ScriptContainer(s.engine.ContainersOf("shop", "web")[0].ID, func(d *engine.Detail) {
 		d.RestartPolicy, d.Config = "no", &engine.ContainerConfig{ImageConfig: engine.ImageConfig{Env: []string{"GONE=planted-value"}},
@@ -135,7 +135,7 @@ func TestUpdateWithDrift(t *testing.T) {
 	v.SetLanguage("zh")
 	v.get("/stacks/update?service="+web.ID).Is(t, "the update in Chinese", http.StatusOK, "环境变量", "将移除", "同时应用这些变更")
 	v.SetLanguage("en")
-	target := targetOf(s.find("shop", "web"))
+	target := updateTarget(s.find("shop", "web"))
 	v.post("/stacks/update", "service", web.ID, "target", target, "mode", "apply").Is(t, "without consent", http.StatusConflict, "GONE")
 	dry := v.began(v.post("/stacks/update", "service", web.ID, "target", target, "mode", "dry-run"))
 	v.get("/queue/"+dry.ID).Is(t, "the plan", http.StatusOK, "Other changes", "GONE")

@@ -68,8 +68,8 @@ func checkText(v *ui.View, c deploycheck.ReportCheck, part, english string) stri
 	return v.Word("containers.deploy."+c.ID+"."+part, english)
 }
 
-// checksOf are those of a group, what fails first.
-func (d deployView) checksOf(group string) (out []deploycheck.ReportCheck) {
+// filterChecks are those of a group, what fails first.
+func (d deployView) filterChecks(group string) (out []deploycheck.ReportCheck) {
 	for _, status := range []string{"fail", "na", "pass"} {
 		for _, c := range d.Report.Checks {
 			if c.Group == group && c.Status == status {

@@ -282,7 +282,7 @@ func deployParts(v *ui.View, d deployView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				for _, c := range d.checksOf(group) {
+				for _, c := range d.filterChecks(group) {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<li><p class=\"pills\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

@@ -77,8 +77,8 @@ func nextVersion(d project.ServiceDetail) string {
 // cpuText is a share of processor time; 100 is one core.
 func cpuText(percent float64) string { return strconv.FormatFloat(percent, 'f', 1, 64) + " %" }
 
-// stateOf sums the states of services up.
-func stateOf(services []project.ServiceDetail) string {
+// summarizeState sums the states of services up.
+func summarizeState(services []project.ServiceDetail) string {
 	n, all := map[record.LifecycleState]int{}, 0
 	for _, s := range services {
 		if !s.Archived {

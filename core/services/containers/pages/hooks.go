@@ -39,7 +39,7 @@ func (p hookPages) hookRoutes() []httpd.Route {
 			p.finishAction(c, returnPath(c, hooksPath), "containers.hooks.selected", err, "Repo", c.PostForm("repo"))
 		}),
 		postRoute(hooksPath+"/repos/bulk", func(c *gin.Context) {
-			n, err := p.hooks.BulkSelect(c.Request.Context(), hookFilterOf(c.PostForm).repoFilter(), c.PostForm("to") == "selected", false)
+			n, err := p.hooks.BulkSelect(c.Request.Context(), readHookFilter(c.PostForm).repoFilter(), c.PostForm("to") == "selected", false)
 			p.finishAction(c, returnPath(c, hooksPath), "containers.hooks.selected.many", err, "N", strconv.Itoa(n))
 		}),
 		postRoute(hooksPath+"/repos/delete", func(c *gin.Context) {
@@ -57,7 +57,7 @@ type hookFilter struct {
 	Page                      int
 }
 
-func hookFilterOf(value func(string) string) hookFilter {
+func readHookFilter(value func(string) string) hookFilter {
 	f := hookFilter{Query: strings.TrimSpace(value("q")), Selected: value("selected"), Decision: value("decision")}
 	f.Page = ui.PageNumber(value("page"))
 	return f
@@ -120,7 +120,7 @@ func (p hookPages) hooksView(ctx context.Context, f hookFilter) (out hooksView, 
 
 // renderHooks shows the package webhooks with a form that was refused.
 func (p hookPages) renderHooks(c *gin.Context, refused pageForm) {
-	h, err := p.hooksView(c.Request.Context(), hookFilterOf(c.Query))
+	h, err := p.hooksView(c.Request.Context(), readHookFilter(c.Query))
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
@@ -131,7 +131,7 @@ func (p hookPages) renderHooks(c *gin.Context, refused pageForm) {
 }
 
 func (p hookPages) hooksLive(c *gin.Context) {
-	f := hookFilterOf(c.Query)
+	f := readHookFilter(c.Query)
 	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
 		h, err := p.hooksView(c.Request.Context(), f)
 		return repoParts(v, p.pages, h), false, err
@@ -140,7 +140,7 @@ func (p hookPages) hooksLive(c *gin.Context) {
 
 // inboxLive is made anew at each delivery.
 func (p hookPages) inboxLive(c *gin.Context) {
-	ctx, f := c.Request.Context(), hookFilterOf(c.Query)
+	ctx, f := c.Request.Context(), readHookFilter(c.Query)
 	sub := p.inbox.LiveDeliveries()
 	defer sub.Close()
 	p.kit.Stream(c, lookEvery, ui.Wake(ctx, sub.Events(), nil), func(v *ui.View) (templ.Component, bool, error) {

@@ -52,7 +52,7 @@ func (p jobPages) jobView(ctx context.Context, id string) (out jobView, err erro
 	if out.Names, out.stacks, err = p.readNames(ctx); err != nil {
 		return out, err
 	}
-	out.Result = resultOf(out.Job)
+	out.Result = collectResult(out.Job)
 	if over := len(out.Logs) - liveLines; over > 0 && !isFinal(out.Status) {
 		out.Before, out.Logs = over, out.Logs[over:]
 	}
@@ -138,7 +138,7 @@ type result struct {
 	Raw string
 }
 
-func resultOf(j service.Job) (out result) {
+func collectResult(j service.Job) (out result) {
 	raw := strings.TrimSpace(string(j.Summary))
 	if raw == "" || raw == "{}" {
 		return out

@@ -63,8 +63,8 @@ func serviceRow(v *ui.View, st project.StackDetail, s project.ServiceDetail) ui.
 	return row
 }
 
-// cpuOf returns the processor time that a service uses, in words.
-func cpuOf(all map[string]usage.ResourceUsage, id string) string {
+// formatCPU returns the processor time that a service uses, in words.
+func formatCPU(all map[string]usage.ResourceUsage, id string) string {
 	u, ok := all[id]
 	if !ok {
 		return "–"
@@ -72,8 +72,8 @@ func cpuOf(all map[string]usage.ResourceUsage, id string) string {
 	return cpuText(u.CPUPercent)
 }
 
-// memoryOf returns the memory that a service uses, in words.
-func memoryOf(v *ui.View, all map[string]usage.ResourceUsage, id string) string {
+// formatMemory returns the memory that a service uses, in words.
+func formatMemory(v *ui.View, all map[string]usage.ResourceUsage, id string) string {
 	u, ok := all[id]
 	if !ok {
 		return "–"

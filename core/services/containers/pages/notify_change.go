@@ -9,8 +9,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
 )
 
-// settingsOf are the fields of a channel, with what was sent in place of what is stored.
-func settingsOf(n notifyView, ch channelView) (out []setting) {
+// listSettings are the fields of a channel, with what was sent in place of what is stored.
+func listSettings(n notifyView, ch channelView) (out []setting) {
 	set := n.Settings
 	switch ch.Name {
 	case channels.RoleChat:
@@ -53,7 +53,7 @@ func formError(n notifyView, ch channelView) *fault.Error {
 	if n.Form.Channel != ch.Name {
 		return nil
 	}
-	for _, f := range settingsOf(n, ch) {
+	for _, f := range listSettings(n, ch) {
 		if f.Err != nil {
 			return nil
 		}

@@ -41,8 +41,8 @@ func settledAttributes(m channels.SentMessage) templ.Attributes {
 	return templ.Attributes{"hx-morph-skip": hasEnded(m)}
 }
 
-// autocompleteOf is what a browser may fill into a field.
-func autocompleteOf(f setting) string {
+// autocompleteFor is what a browser may fill into a field.
+func autocompleteFor(f setting) string {
 	if f.Kind == "password" {
 		return "new-password"
 	}
@@ -59,8 +59,8 @@ func exampleHCL(ch channelView) string {
 	return fmt.Sprintf("notify \"<plugin>\" %q {}\n# in service \"containers\":\nnotify = [%s]", name, strings.Join(refs, ", "))
 }
 
-// schemaOf is the name of the schema of a payload.
-func schemaOf(payload json.RawMessage) string {
+// findSchema is the name of the schema of a payload.
+func findSchema(payload json.RawMessage) string {
 	var p struct {
 		Schema string `json:"schema"`
 	}
@@ -79,7 +79,7 @@ var systems = [...][2]string{{"Android", "Android"}, {"iPhone", "iPhone"}, {"iPa
 
 // browserName is what a browser says of itself, shortened to what a person tells browsers apart by.
 func browserName(v *ui.View, label string) string {
-	product, system := markOf(products[:], label), markOf(systems[:], label)
+	product, system := findMark(products[:], label), findMark(systems[:], label)
 	switch {
 	case product != "" && system != "":
 		return product + " · " + system
@@ -91,7 +91,7 @@ func browserName(v *ui.View, label string) string {
 	return texts.Truncate(label, labelShown)
 }
 
-func markOf(known [][2]string, label string) string {
+func findMark(known [][2]string, label string) string {
 	for _, k := range known {
 		if strings.Contains(label, k[0]) {
 			return k[1]

@@ -20,8 +20,8 @@ func previewURL(p pages, kind, part string) string {
 	return p.base + notifyPath + "/preview/" + kind + part
 }
 
-// previewOf is the preview that an address asks for, with its language; it answers itself when there is none.
-func (p notifyPages) previewOf(c *gin.Context) (got notice.Preview, locale string, ok bool) {
+// readPreview is the preview that an address asks for, with its language; it answers itself when there is none.
+func (p notifyPages) readPreview(c *gin.Context) (got notice.Preview, locale string, ok bool) {
 	set, err := p.service.Channels().Settings(c.Request.Context())
 	if err == nil {
 		got, err = p.notices.Preview(c.Request.Context(), c.Param("kind"))
@@ -35,7 +35,7 @@ func (p notifyPages) previewOf(c *gin.Context) (got notice.Preview, locale strin
 
 // showPreview shows what a notification of a kind looks like in each form.
 func (p notifyPages) showPreview(c *gin.Context) {
-	got, locale, ok := p.previewOf(c)
+	got, locale, ok := p.readPreview(c)
 	if !ok {
 		return
 	}
@@ -46,7 +46,7 @@ func (p notifyPages) showPreview(c *gin.Context) {
 
 // previewMail is the HTML text alone, as mail shows it.
 func (p notifyPages) previewMail(c *gin.Context) {
-	got, locale, ok := p.previewOf(c)
+	got, locale, ok := p.readPreview(c)
 	if !ok {
 		return
 	}

@@ -153,7 +153,7 @@ func channelSettings(v *ui.View, p pages, n notifyView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				for _, f := range settingsOf(n, ch) {
+				for _, f := range listSettings(n, ch) {
 					templ_7745c5c3_Err = settingField(v, f).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -549,9 +549,9 @@ func settingField(v *ui.View, f setting) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var30 string
-			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(autocompleteOf(f))
+			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(autocompleteFor(f))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/notify_settings.templ`, Line: 76, Col: 36}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/notify_settings.templ`, Line: 76, Col: 37}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 			if templ_7745c5c3_Err != nil {

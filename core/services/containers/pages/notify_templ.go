@@ -2160,9 +2160,9 @@ func previewPage(v *ui.View, p pages, got notice.Preview, locale string) templ.C
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var115 templ.SafeURL
-			templ_7745c5c3_Var115, templ_7745c5c3_Err = templ.JoinURLErrs(p.pageURL("/schemas/", schemaOf(got.Payload)))
+			templ_7745c5c3_Var115, templ_7745c5c3_Err = templ.JoinURLErrs(p.pageURL("/schemas/", findSchema(got.Payload)))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/notify.templ`, Line: 296, Col: 107}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/notify.templ`, Line: 296, Col: 109}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var115))
 			if templ_7745c5c3_Err != nil {
@@ -2175,7 +2175,7 @@ func previewPage(v *ui.View, p pages, got notice.Preview, locale string) templ.C
 			var templ_7745c5c3_Var116 string
 			templ_7745c5c3_Var116, templ_7745c5c3_Err = templ.JoinStringErrs(v.T("containers.notify.schema"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/notify.templ`, Line: 296, Col: 143}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `services/containers/pages/notify.templ`, Line: 296, Col: 145}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var116))
 			if templ_7745c5c3_Err != nil {

@@ -26,7 +26,7 @@ func lived(t testing.TB, base string) (*site, *visitor, project.ServiceDetail) {
 	web := s.project("shop", "web", webRepo)
 	s.publish(webRepo+":1", 2)
 	s.ended(v.began(v.post("/stacks/check", "service", web.ID)).ID)
-	update := v.began(v.post("/stacks/update", "service", web.ID, "target", targetOf(s.find("shop", "web")), "mode", "apply", "backup",
+	update := v.began(v.post("/stacks/update", "service", web.ID, "target", updateTarget(s.find("shop", "web")), "mode", "apply", "backup",
 		"force"))
 	if update.Status != "success" {
 		t.Fatalf("the update ended %s: %+v", update.Status, update)
@@ -133,7 +133,7 @@ func TestSelf(t *testing.T) {
 	p.Lacks(t, "the service", svc+"/action", "/stacks/update?service=", svc+"/rollback")
 	v.post(svc+"/action", "action", "stop").Is(t, "a stop", http.StatusConflict, "use the supervisor")
 	v.post("/stacks/"+self.StackID+"/action", "action", "stop").Is(t, "a stop of the stack", http.StatusConflict)
-	v.post("/stacks/update", "service", self.ID, "target", targetOf(s.find("patchbay", "core"))).Is(t, "an update", http.StatusConflict)
+	v.post("/stacks/update", "service", self.ID, "target", updateTarget(s.find("patchbay", "core"))).Is(t, "an update", http.StatusConflict)
 }
 
 // heard reads the next event of a stream whose data holds a text.
@@ -172,7 +172,7 @@ func TestLive(t *testing.T) {
 		return lines
 	}
 	entered, release := s.engine.Hold("pull")
-	began := v.post("/stacks/update", "service", web.ID, "target", targetOf(web), "mode", "apply", "backup", "skip")
+	began := v.post("/stacks/update", "service", web.ID, "target", updateTarget(web), "mode", "apply", "backup", "skip")
 	id := strings.TrimPrefix(began.Header.Get("Location"), "/queue/")
 	select {
 	case <-entered:

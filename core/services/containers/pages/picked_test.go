@@ -31,9 +31,9 @@ func TestPickedUpdates(t *testing.T) {
 	v.get("/stacks").Lacks(t, "without a filter", "shown</a>")
 
 	filtered := v.get("/stacks/update?q=shop")
-	filtered.Is(t, "by the filter", http.StatusOK, "1 service will be updated", targetOf(s.find("shop", "web")), `name="picked"`,
+	filtered.Is(t, "by the filter", http.StatusOK, "1 service will be updated", updateTarget(s.find("shop", "web")), `name="picked"`,
 		"2 services with new versions are not part of this update", "blog / web", "wiki / web", `href="/stacks?q=shop"`)
-	filtered.Lacks(t, "by the filter", targetOf(s.find("blog", "web")))
+	filtered.Lacks(t, "by the filter", updateTarget(s.find("blog", "web")))
 	if p := v.get("/stacks/update?action=update&q=shop"); p.Header.Get("Location") != "/stacks?q=shop" {
 		t.Errorf("without a tick it leads to %q, %d", p.Header.Get("Location"), p.Status)
 	}
@@ -44,8 +44,8 @@ func TestPickedUpdates(t *testing.T) {
 	v.get(two).Is(t, "in Chinese", http.StatusOK, "将更新 2 个服务", "另有 1 个有新版本的服务不在本次更新中")
 	v.SetLanguage("en")
 
-	both := []string{"picked", "yes", "mode", "apply", "backup", "skip", "target", targetOf(s.find("blog", "web")), "target",
-		targetOf(s.find("wiki", "web"))}
+	both := []string{"picked", "yes", "mode", "apply", "backup", "skip", "target", updateTarget(s.find("blog", "web")), "target",
+		updateTarget(s.find("wiki", "web"))}
 	p := v.post("/stacks/update", both...)
 	if p.Status != http.StatusSeeOther || p.Header.Get("Location") != jobsPath {
 		t.Fatalf("two services lead to %q, %d: %s", p.Header.Get("Location"), p.Status, p.Body)
@@ -64,7 +64,7 @@ func TestPickedUpdates(t *testing.T) {
 		t.Errorf("what was not picked runs %s", got)
 	}
 	v.post("/stacks/update", "picked", "yes", "mode", "apply").Is(t, "no target", http.StatusBadRequest, "targets")
-	one := v.began(v.post("/stacks/update", "picked", "yes", "mode", "dry-run", "target", targetOf(s.find("shop", "web"))))
+	one := v.began(v.post("/stacks/update", "picked", "yes", "mode", "dry-run", "target", updateTarget(s.find("shop", "web"))))
 	if !strings.HasPrefix(one.ID, "job_") || one.Mode != "dry-run" {
 		t.Errorf("one service is the job %+v", one)
 	}
@@ -78,11 +78,11 @@ func TestJobTellsWhatItLeftOut(t *testing.T) {
 	web := s.project("shop", "web", webRepo)
 	s.publish(webRepo+":1", 2)
 	v.began(v.post("/stacks/check"))
-	v.began(v.post("/stacks/update", "service", web.ID, "target", targetOf(s.find("shop", "web")), "mode", "apply", "backup", "skip"))
+	v.began(v.post("/stacks/update", "service", web.ID, "target", updateTarget(s.find("shop", "web")), "mode", "apply", "backup", "skip"))
 	back := v.began(v.post("/services/" + web.StackID + "/" + web.ID + "/rollback"))
 	v.began(v.post("/stacks/check"))
 	for _, mode := range []string{"dry-run", "apply"} {
-		job := v.began(v.post("/stacks/update", "target", targetOf(s.find("blog", "web")), "mode", mode, "backup", "skip"))
+		job := v.began(v.post("/stacks/update", "target", updateTarget(s.find("blog", "web")), "mode", mode, "backup", "skip"))
 		v.get("/queue/"+job.ID).Is(t, mode, http.StatusOK, "1 service is left out: its new version was rolled back", "shop / web",
 			"/queue/"+back.ID)
 	}

@@ -253,8 +253,8 @@ func (s serviceView) restorableBackups() (out []backup.Backup) {
 	return out
 }
 
-// statusOf is what there is to do with a service: up to date only counts once it was checked.
-func statusOf(s serviceView) string {
+// rowStatus is what there is to do with a service: up to date only counts once it was checked.
+func rowStatus(s serviceView) string {
 	if s.Candidate == nil && s.CheckedAt.IsZero() {
 		return "unchecked"
 	}

@@ -751,7 +751,7 @@ func candidateCard(v *ui.View, p pages, s serviceView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = pill(v, statusOf(s)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = pill(v, rowStatus(s)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

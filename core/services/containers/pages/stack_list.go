@@ -87,7 +87,7 @@ func sumUp(list []project.StackDetail) (out summed) {
 // stackFilter is what the list of stacks is confined to, as in its address.
 type stackFilter struct{ Query, Show, Archived string }
 
-func stackFilterOf(c *gin.Context) stackFilter {
+func readStackFilter(c *gin.Context) stackFilter {
 	return stackFilter{strings.TrimSpace(c.Query("q")), c.Query("show"), c.Query("archived")}
 }
 

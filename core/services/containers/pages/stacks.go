@@ -109,7 +109,7 @@ func (p stackPages) readUsage(ctx context.Context) (map[string]usage.ResourceUsa
 }
 
 func (p stackPages) showStacks(c *gin.Context) {
-	list, err := p.stacksView(c.Request.Context(), stackFilterOf(c))
+	list, err := p.stacksView(c.Request.Context(), readStackFilter(c))
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
@@ -123,25 +123,25 @@ func (p stackPages) showStacks(c *gin.Context) {
 }
 
 func (p stackPages) stacksLive(c *gin.Context) {
-	f := stackFilterOf(c)
+	f := readStackFilter(c)
 	p.serveLive(c, func(v *ui.View) (templ.Component, bool, error) {
 		list, err := p.stacksView(c.Request.Context(), f)
 		return stacksParts(v, p.pages, list), false, err
 	})
 }
 
-func scanOf(c *gin.Context) project.ScanRequest {
+func readScan(c *gin.Context) project.ScanRequest {
 	stack, svc := c.PostForm("stack"), c.PostForm("service")
 	return project.ScanRequest{Scope: scopeName(svc, stack), StackID: stack, ServiceID: svc, Reason: work.ReasonUI}
 }
 
 func (p stackPages) startCheck(c *gin.Context) {
-	id, err := p.service.Check(c.Request.Context(), scanOf(c))
+	id, err := p.service.Check(c.Request.Context(), readScan(c))
 	p.answerJob(c, id, err)
 }
 
 func (p stackPages) startScan(c *gin.Context) {
-	id, err := p.service.RuntimeScan(c.Request.Context(), scanOf(c))
+	id, err := p.service.RuntimeScan(c.Request.Context(), readScan(c))
 	p.answerJob(c, id, err)
 }
 

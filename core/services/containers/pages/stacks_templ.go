@@ -631,7 +631,7 @@ func stackCard(v *ui.View, p pages, st project.StackDetail, used map[string]usag
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = pill(v, "up."+stateOf(st.Services)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = pill(v, "up."+summarizeState(st.Services)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -923,7 +923,7 @@ func serviceTable(v *ui.View, p pages, st project.StackDetail, used map[string]u
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = ui.TextCell(list.Columns[3], cpuOf(used, s.ID)).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = ui.TextCell(list.Columns[3], formatCPU(used, s.ID)).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -931,7 +931,7 @@ func serviceTable(v *ui.View, p pages, st project.StackDetail, used map[string]u
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = ui.TextCell(list.Columns[4], memoryOf(v, used, s.ID)).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = ui.TextCell(list.Columns[4], formatMemory(v, used, s.ID)).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

@@ -26,8 +26,8 @@ type updateChoice struct {
 	Picked []string
 }
 
-func updateChoiceOf(c *gin.Context) updateChoice {
-	return updateChoice{StackID: c.Query("stack"), ServiceID: c.Query("service"), Filter: stackFilterOf(c), Picked: ui.ReadPicked(c).IDs}
+func readUpdateChoice(c *gin.Context) updateChoice {
+	return updateChoice{StackID: c.Query("stack"), ServiceID: c.Query("service"), Filter: readStackFilter(c), Picked: ui.ReadPicked(c).IDs}
 }
 
 // isPicked reports whether the services were chosen in the list of stacks.
@@ -122,7 +122,7 @@ func (p updatePages) updateView(ctx context.Context, choice updateChoice) (out u
 }
 
 func (p updatePages) confirmUpdate(c *gin.Context) {
-	choice := updateChoiceOf(c)
+	choice := readUpdateChoice(c)
 	if c.Query("action") != "" && len(choice.Picked) == 0 {
 		p.kit.Done(c, choice.Filter.pageURL(p.base+"/stacks"), ui.Toast{Kind: "info", TextID: "list.nothing_picked"})
 		return
@@ -213,13 +213,13 @@ func shortList(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// targetOf is a target as a form carries it.
-func targetOf(s project.ServiceDetail) string {
+// updateTarget is a target as a form carries it.
+func updateTarget(s project.ServiceDetail) string {
 	t := s.Target()
 	return t.ServiceID + " " + t.TargetTag + " " + t.TargetDigest
 }
 
-// archOf are the platforms of a candidate.
-func archOf(u updateView) string {
+// updateArch are the platforms of a candidate.
+func updateArch(u updateView) string {
 	return textOrDash(strings.Join(u.Rows[0].Service.Candidate.Arch, ", "))
 }

@@ -21,7 +21,7 @@ const (
 // observeProjects groups containers by project.
 func (d *Discovery) observeProjects(list []engine.Container) []compose.Group {
 	roots := d.cfg.Host.ReadableRoots()
-	return compose.Observe(labelsOf(list), compose.Options{
+	return compose.Observe(observeLabels(list), compose.Options{
 		ReadFile: d.readFile(), SupervisorOverride: d.cfg.Host.OverridePath(),
 		Check: func(workingDir, path string) error {
 			return compose.CheckFiles(compose.Source{WorkingDir: workingDir, Files: []string{path}, Roots: roots})
@@ -29,7 +29,7 @@ func (d *Discovery) observeProjects(list []engine.Container) []compose.Group {
 	})
 }
 
-func labelsOf(list []engine.Container) []compose.Observed {
+func observeLabels(list []engine.Container) []compose.Observed {
 	out := make([]compose.Observed, len(list))
 	for i, c := range list {
 		out[i] = compose.Observed{Project: c.Labels[host.LabelProject], Service: c.Labels[host.LabelService],

@@ -118,7 +118,7 @@ func describedBy(r record.Service, f compose.Service) record.Service {
 	if r.ArchivedReason == record.ArchivedRemoved {
 		r.ArchivedAt, r.ArchivedReason = 0, ""
 	}
-	r.Profiles, r.Mounts, r.Built, r.Awaited = append([]string(nil), f.Profiles...), mountsOf(f), f.HasBuild, f.Awaited
+	r.Profiles, r.Mounts, r.Built, r.Awaited = append([]string(nil), f.Profiles...), listMounts(f), f.HasBuild, f.Awaited
 	ref, text := f.Ref, f.Image
 	legible := ref != image.Ref{}
 	if legible {
@@ -138,7 +138,7 @@ func describedBy(r record.Service, f compose.Service) record.Service {
 	return r
 }
 
-func mountsOf(f compose.Service) []record.Mount {
+func listMounts(f compose.Service) []record.Mount {
 	var out []record.Mount
 	for _, m := range f.Volumes {
 		mount := record.Mount{Kind: m.Kind, Name: m.Name, Destination: m.Target, ReadOnly: m.ReadOnly}

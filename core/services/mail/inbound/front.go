@@ -66,8 +66,8 @@ func newFront(s *Server, c net.Conn, gated *gatedConn) *front {
 	return &front{Conn: c, server: s, in: bufio.NewReaderSize(c, maxCommand), gated: gated, greeted: true, closed: c.Close}
 }
 
-// frontOf returns the front of a connection of the library, which has no other ones.
-func frontOf(c net.Conn) *front { return c.(*front) }
+// asFront returns the front of a connection of the library, which has no other ones.
+func asFront(c net.Conn) *front { return c.(*front) }
 
 // Close implements net.Conn.
 func (f *front) Close() error { return f.closed() }

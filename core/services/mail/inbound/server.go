@@ -177,7 +177,7 @@ func (s *Server) newSession(c *smtp.Conn) (smtp.Session, error) {
 	if addr, err := netip.ParseAddrPort(c.Conn().RemoteAddr().String()); err == nil {
 		client = addr.Addr().Unmap().WithZone("").String()
 	}
-	return &session{server: s, conn: c, front: frontOf(c.Conn()), client: client}, nil
+	return &session{server: s, conn: c, front: asFront(c.Conn()), client: client}, nil
 }
 
 // withProxies returns l with the addresses that trusted proxies name. Nobody else is waited for or believed: what begins as the

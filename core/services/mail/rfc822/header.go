@@ -53,8 +53,8 @@ func readFields(r *bufio.Reader) []Header {
 	return fields
 }
 
-// readFieldsOf is readFields for a message in memory.
-func readFieldsOf(raw []byte) []Header { return readFields(bufio.NewReader(bytes.NewReader(raw))) }
+// parseFields is readFields for a message in memory.
+func parseFields(raw []byte) []Header { return readFields(bufio.NewReader(bytes.NewReader(raw))) }
 
 // readLine reads a line, or at most limit bytes of a longer one.
 func readLine(r *bufio.Reader, limit int) (line []byte, err error) {
@@ -105,11 +105,11 @@ func (p *Parsed) setHeader(raw []Header, charset string) {
 	p.MessageID = texts.OneLine(p.fieldValue("Message-Id"), 998)
 	p.Date = parseDate(p.fieldValue("Date"))
 	p.From = Address{}
-	p.To, p.Cc, p.Bcc = addressesOf(fields, "To"), addressesOf(fields, "Cc"), addressesOf(fields, "Bcc")
-	p.ReplyTo = addressesOf(fields, "Reply-To")
-	if from := addressesOf(fields, "From"); len(from) > 0 {
+	p.To, p.Cc, p.Bcc = listAddresses(fields, "To"), listAddresses(fields, "Cc"), listAddresses(fields, "Bcc")
+	p.ReplyTo = listAddresses(fields, "Reply-To")
+	if from := listAddresses(fields, "From"); len(from) > 0 {
 		p.From = from[0]
-	} else if sender := addressesOf(fields, "Sender"); len(sender) > 0 {
+	} else if sender := listAddresses(fields, "Sender"); len(sender) > 0 {
 		p.From = sender[0]
 	}
 }
@@ -124,8 +124,8 @@ func (p *Parsed) fieldValue(key string) string {
 	return ""
 }
 
-// addressesOf returns the addresses of all fields with a name.
-func addressesOf(fields []Header, key string) (found []Address) {
+// listAddresses returns the addresses of all fields with a name.
+func listAddresses(fields []Header, key string) (found []Address) {
 	for _, f := range fields {
 		if !strings.EqualFold(f.Key, key) || f.Value == "" {
 			continue

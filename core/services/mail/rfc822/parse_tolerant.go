@@ -24,7 +24,7 @@ func walkTolerant(r io.Reader, visit leafVisitor) error {
 		return errTooLarge
 	case looksComplex(raw):
 		return errTooComplex
-	case len(readFieldsOf(raw)) == 0:
+	case len(parseFields(raw)) == 0:
 		return errNoHeader
 	}
 	root, err := tolerantParser.ReadParts(bytes.NewReader(raw))

@@ -52,7 +52,7 @@ func appendFeedItem(b []byte, i *feed.Item, t translation.Translated, absent []b
 	b = appendOptional(b, i.Body)
 	b = append(b, `,"body_truncated":`...)
 	b = strconv.AppendBool(b, i.BodyTruncated)
-	subtitle, subject := subjectOf(i.Kind)
+	subtitle, subject := findSubject(i.Kind)
 	b = append(b, `,"subtitle":`...)
 	b = appendOptional(b, subtitle)
 	b = append(b, `,"reason":null,"subject_type":`...)
@@ -136,8 +136,8 @@ func appendVisual(b []byte, i *feed.Item) []byte {
 	return append(strconv.AppendBool(b, i.CustomImage), '}')
 }
 
-// subjectOf returns the subtitle and the subject type of a kind.
-func subjectOf(k feed.Kind) (subtitle, subject string) {
+// findSubject returns the subtitle and the subject type of a kind.
+func findSubject(k feed.Kind) (subtitle, subject string) {
 	switch k {
 	case feed.Announcement:
 		return "仓库公告", "discussion"

@@ -239,8 +239,8 @@ func requestStatus(w translate.Work) string {
 	return string(w.State)
 }
 
-// resultOf returns the result of a request, or how far it is.
-func resultOf(r *translate.Request, w translate.Work) TranslationResult {
+// newResult returns the result of a request, or how far it is.
+func newResult(r *translate.Request, w translate.Work) TranslationResult {
 	out := TranslationResult{
 		ProducerRef: r.ProducerRef, EntityID: r.EntityID, Kind: r.Kind, Variant: r.Variant, Status: string(w.Outcome),
 		WorkItemID: api.TextOrNull(w.ID), BatchID: api.TextOrNull(w.BatchID),
@@ -270,8 +270,8 @@ func resultOf(r *translate.Request, w translate.Work) TranslationResult {
 	return out
 }
 
-func answerOf(r *translate.Request, w translate.Work) TranslationAnswer {
-	return TranslationAnswer{r.ID, requestStatus(w), resultOf(r, w)}
+func newAnswer(r *translate.Request, w translate.Work) TranslationAnswer {
+	return TranslationAnswer{r.ID, requestStatus(w), newResult(r, w)}
 }
 
 func (h *translateHandlers) getTranslation(ctx context.Context, in *requestInput) (*requestOutput, error) {
@@ -279,7 +279,7 @@ func (h *translateHandlers) getTranslation(ctx context.Context, in *requestInput
 	if err != nil {
 		return nil, err
 	}
-	return &requestOutput{answerOf(&r, w)}, nil
+	return &requestOutput{newAnswer(&r, w)}, nil
 }
 
 func (h *translateHandlers) listTranslationResults(ctx context.Context, in *resultsInput) (*resultsOutput, error) {
@@ -303,7 +303,7 @@ func (h *translateHandlers) listTranslationResults(ctx context.Context, in *resu
 	out := &resultsOutput{}
 	out.Body.Items = make([]TranslationResult, len(works))
 	for i, w := range works {
-		out.Body.Items[i] = resultOf(&asked[i].Request, w)
+		out.Body.Items[i] = newResult(&asked[i].Request, w)
 	}
 	return out, nil
 }

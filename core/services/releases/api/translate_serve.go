@@ -62,7 +62,7 @@ func (h *translateHandlers) serveTranslationRequest(c *gin.Context) {
 			httpd.WriteError(c, err)
 			return
 		}
-		c.JSON(http.StatusOK, answerOf(&requests[0], w))
+		c.JSON(http.StatusOK, newAnswer(&requests[0], w))
 	}
 }
 
@@ -108,8 +108,8 @@ type TranslationEvent struct {
 // phases are the events of a request; the id of an event is its number, from 1 on. The last one is failed where the work has failed.
 var phases = []translate.State{translate.Queued, translate.Batched, translate.Running, translate.Completed}
 
-// phaseOf returns the number of the phase in which a work is.
-func phaseOf(w translate.Work) int64 {
+// findPhase returns the number of the phase in which a work is.
+func findPhase(w translate.Work) int64 {
 	for i, p := range phases {
 		if w.State == p {
 			return int64(i + 1)
@@ -131,7 +131,7 @@ func translationEvent(r *translate.Request, w translate.Work, phase int64) Trans
 		}
 		return event
 	}
-	result := resultOf(r, w)
+	result := newResult(r, w)
 	event.Event, event.Status = requestStatus(w), requestStatus(w)
 	event.BatchID, event.Result, event.Error = api.TextOrNull(w.BatchID), &result, result.Error
 	return event
@@ -152,7 +152,7 @@ func (h *translateHandlers) streamTranslation(c *gin.Context, r translate.Reques
 	ctx, stop := context.WithCancel(c.Request.Context())
 	defer stop()
 	auth.FollowEvents(c, out, h.translator.FollowWork(ctx, w), func(w translate.Work) error {
-		for after < phaseOf(w) {
+		for after < findPhase(w) {
 			after++
 			raw, err := json.Marshal(translationEvent(&r, w, after))
 			if err == nil {

@@ -89,7 +89,7 @@ func (b *Briefs) composeBrief(ctx context.Context, userID string, w Window, zone
 		return Brief{}, err
 	}
 	var waiting bool
-	if c.summaries, waiting, err = b.summarize(ctx, language, idsOf(c.releases)); err != nil {
+	if c.summaries, waiting, err = b.summarize(ctx, language, listIDs(c.releases)); err != nil {
 		return Brief{}, fmt.Errorf("summarise the releases of a brief: %w", err)
 	}
 	ids := make([]string, 0, len(c.releases))
@@ -110,8 +110,8 @@ func (b *Briefs) composeBrief(ctx context.Context, userID string, w Window, zone
 	}, nil
 }
 
-// idsOf returns the ids of releases.
-func idsOf(items []feed.Item) []int64 {
+// listIDs returns the ids of releases.
+func listIDs(items []feed.Item) []int64 {
 	ids := make([]int64, len(items))
 	for i := range items {
 		ids[i] = items[i].Seq

@@ -62,11 +62,11 @@ func (c content) write() string {
 		b.WriteString("\n" + w.stars + "\n\n")
 		for _, group := range groupByRepo(c.stars) {
 			fmt.Fprintf(&b, "- [%s](%s)%s%s\n", escapeMarkdown(group[0].RepoFullName), "/focus/repo/"+group[0].RepoFullName, w.colon,
-				w.namesOf(group, visibleStars))
+				w.joinNames(group, visibleStars))
 		}
 	}
 	if len(c.others) > 0 {
-		b.WriteString("\n" + w.followers + "\n\n- " + w.namesOf(c.others, visibleFollowers) + "\n")
+		b.WriteString("\n" + w.followers + "\n\n- " + w.joinNames(c.others, visibleFollowers) + "\n")
 	}
 	return b.String()
 }
@@ -124,7 +124,7 @@ func (w wording) writeRelease(b *strings.Builder, i *feed.Item, zone *time.Locat
 	if len(points) == 0 {
 		b.WriteString(w.hasNotes + "\n")
 	}
-	if links := linksOf(i); len(links) > 0 {
+	if links := listLinks(i); len(links) > 0 {
 		b.WriteString(w.links + strings.Join(links, " · ") + "\n")
 	}
 }
@@ -164,8 +164,8 @@ func summaryPoints(list string) (points []string) {
 // reference finds the pages of issues, pull requests and commits.
 var reference = regexp.MustCompile(`https?://[^\s()<>\[\]"']+/(issues|pull|pulls|commit)/([0-9a-f]{1,40})\b`)
 
-// linksOf returns the first links of a text into its own repository.
-func linksOf(i *feed.Item) (links []string) {
+// listLinks returns the first links of a text into its own repository.
+func listLinks(i *feed.Item) (links []string) {
 	own := strings.ToLower(repoURL(*i)) + "/"
 	seen := map[string]bool{}
 	for _, m := range reference.FindAllStringSubmatch(i.Body, -1) {
@@ -185,8 +185,8 @@ func linksOf(i *feed.Item) (links []string) {
 	return links
 }
 
-// namesOf returns the names of who caused items, the first visible of them as links.
-func (w wording) namesOf(items []feed.Item, visible int) string {
+// joinNames returns the names of who caused items, the first visible of them as links.
+func (w wording) joinNames(items []feed.Item, visible int) string {
 	var names []string
 	for i := range items {
 		if i == visible {

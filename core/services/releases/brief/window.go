@@ -26,16 +26,16 @@ const maxGap = 26 * 60
 func resolveLocal(year int, month time.Month, day, hour int, zone *time.Location) time.Time {
 	wall := time.Date(year, month, day, hour, 0, 0, 0, time.UTC)
 	for minute := range maxGap {
-		if at, ok := momentOf(wall.Add(time.Duration(minute)*time.Minute), zone); ok {
+		if at, ok := findMoment(wall.Add(time.Duration(minute)*time.Minute), zone); ok {
 			return at
 		}
 	}
 	return wall
 }
 
-// momentOf returns the earliest moment at which clocks in a zone show wall, a time that is written as UTC. It reports false if
+// findMoment returns the earliest moment at which clocks in a zone show wall, a time that is written as UTC. It reports false if
 // they never do.
-func momentOf(wall time.Time, zone *time.Location) (at time.Time, ok bool) {
+func findMoment(wall time.Time, zone *time.Location) (at time.Time, ok bool) {
 	for _, around := range []time.Duration{-26 * time.Hour, 0, 26 * time.Hour} {
 		_, offset := wall.Add(around).In(zone).Zone()
 		candidate := wall.Add(-time.Duration(offset) * time.Second)
@@ -47,8 +47,8 @@ func momentOf(wall time.Time, zone *time.Location) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// windowOf returns the window whose end is on a day.
-func windowOf(year int, month time.Month, day, hour int, zone *time.Location) Window {
+// newWindow returns the window whose end is on a day.
+func newWindow(year int, month time.Month, day, hour int, zone *time.Location) Window {
 	w := Window{
 		Date:  time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly),
 		Start: resolveLocal(year, month, day-1, hour, zone), End: resolveLocal(year, month, day, hour, zone),
@@ -60,9 +60,9 @@ func windowOf(year int, month time.Month, day, hour int, zone *time.Location) Wi
 // LatestWindow returns the last window that has ended.
 func LatestWindow(now time.Time, hour int, zone *time.Location) Window {
 	local := now.In(zone)
-	w := windowOf(local.Year(), local.Month(), local.Day(), hour, zone)
+	w := newWindow(local.Year(), local.Month(), local.Day(), hour, zone)
 	for back := 1; w.End.After(now); back++ {
-		w = windowOf(local.Year(), local.Month(), local.Day()-back, hour, zone)
+		w = newWindow(local.Year(), local.Month(), local.Day()-back, hour, zone)
 	}
 	return w
 }
@@ -73,7 +73,7 @@ func WindowOn(date string, now time.Time, hour int, zone *time.Location) (Window
 	if err != nil || day.Year() < 1970 {
 		return Window{}, fault.New(fault.BadRequest, "date must be a day such as 2026-03-29.").With("field", "date")
 	}
-	w := windowOf(day.Year(), day.Month(), day.Day(), hour, zone)
+	w := newWindow(day.Year(), day.Month(), day.Day(), hour, zone)
 	if w.End.After(now) {
 		return Window{}, fault.New(fault.BadRequest, "The day of the brief has not ended yet: it ends at %s.",
 			w.End.UTC().Format(time.RFC3339)).With("field", "date")

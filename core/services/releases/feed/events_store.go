@@ -71,7 +71,7 @@ func (s *Store) Between(ctx context.Context, userID string, types Types, from, u
 		if len(page) <= q.Limit {
 			return items, nil
 		}
-		after = placeOf(&page[len(page)-1])
+		after = newPlace(&page[len(page)-1])
 	}
 	return items, nil
 }

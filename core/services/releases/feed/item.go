@@ -92,8 +92,8 @@ type place struct {
 	Seq  int64 `json:"i"`
 }
 
-// placeOf returns where an item stands.
-func placeOf(i *Item) place { return place{i.TS, i.Kind.Rank(), i.Seq} }
+// newPlace returns where an item stands.
+func newPlace(i *Item) place { return place{i.TS, i.Kind.Rank(), i.Seq} }
 
 // isBefore reports whether one place is nearer to the beginning of the feed than another.
 func (p place) isBefore(q place) bool {

@@ -33,10 +33,10 @@ func (m *Mark) ReleaseID() int64 {
 
 // Extend has the digest differ by further texts as well.
 func (m *Mark) Extend(parts ...string) {
-	m.Digest = digestOf(string(m.Digest[:]) + "\x00" + strings.Join(parts, "\x00"))
+	m.Digest = digestText(string(m.Digest[:]) + "\x00" + strings.Join(parts, "\x00"))
 }
 
-func digestOf(text string) (digest [6]byte) {
+func digestText(text string) (digest [6]byte) {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text))
 	var sum [8]byte
@@ -87,7 +87,7 @@ func ReadMarks(ctx context.Context, s *store.Store, lists ...MarkQuery) ([][]Mar
 	}
 	ctx = context.WithoutCancel(ctx)
 	text := s.Dialect().Bind("SELECT " + strings.Join(columns, ", "))
-	if err := connOf(s.DB(ctx)).QueryRowContext(ctx, text, values...).Scan(into...); err != nil {
+	if err := connPool(s.DB(ctx)).QueryRowContext(ctx, text, values...).Scan(into...); err != nil {
 		return nil, err
 	}
 	for i, list := range lists {
@@ -111,7 +111,7 @@ func parseMarks(text string, limit int) []Mark {
 		}
 		state, key, _ := strings.Cut(line, "\t")
 		at, _, _ := strings.Cut(state, " ")
-		m := Mark{Key: key, Digest: digestOf(line)}
+		m := Mark{Key: key, Digest: digestText(line)}
 		m.At, _ = strconv.ParseInt(at, 10, 64)
 		marks = append(marks, m)
 	}

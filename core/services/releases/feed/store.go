@@ -42,7 +42,7 @@ func (s *Store) List(ctx context.Context, q Query) (out Page, err error) {
 	}
 	if len(out.Items) > q.Limit {
 		out.Items = out.Items[:q.Limit]
-		out.Next, err = store.EncodeCursor(placeOf(&out.Items[q.Limit-1]))
+		out.Next, err = store.EncodeCursor(newPlace(&out.Items[q.Limit-1]))
 	}
 	return out, err
 }
@@ -71,7 +71,7 @@ func mergeItems(a, b []Item) []Item {
 	}
 	out := make([]Item, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
-		if placeOf(&a[0]).isBefore(placeOf(&b[0])) {
+		if newPlace(&a[0]).isBefore(newPlace(&b[0])) {
 			out, a = append(out, a[0]), a[1:]
 		} else {
 			out, b = append(out, b[0]), b[1:]
@@ -202,7 +202,7 @@ func (s *Store) queryItems(ctx context.Context, q *Query, text string, values []
 	if !q.Search.isSet() {
 		ctx = context.WithoutCancel(ctx)
 	}
-	rows, err := connOf(s.store.DB(ctx)).QueryContext(ctx, s.store.Dialect().Bind(text), values...)
+	rows, err := connPool(s.store.DB(ctx)).QueryContext(ctx, s.store.Dialect().Bind(text), values...)
 	if err != nil {
 		return nil, err
 	}
@@ -217,4 +217,4 @@ func (s *Store) queryItems(ctx context.Context, q *Query, text string, values []
 	return items, rows.Err()
 }
 
-func connOf(db *gorm.DB) gorm.ConnPool { return db.Statement.ConnPool }
+func connPool(db *gorm.DB) gorm.ConnPool { return db.Statement.ConnPool }

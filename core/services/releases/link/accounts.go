@@ -58,7 +58,7 @@ type AccountReads struct {
 	Activity bool `json:"activity" doc:"Who stars its repositories and follows it, and what those release whom it follows."`
 }
 
-func accountOf(a own.Account) Account {
+func newAccount(a own.Account) Account {
 	return Account{
 		ID: a.ID, Host: a.Host, Login: a.Login, AvatarURL: api.TextOrNull(a.AvatarURL), MaskedToken: a.Masked, SignIn: a.SignIn,
 		Check:        TokenCheck{string(a.State), api.TextOrNull(a.Message), api.OptionalTime(a.CheckedAt)},
@@ -78,7 +78,7 @@ func (l *Links) Accounts(ctx context.Context) ([]Account, error) {
 	}
 	out := make([]Account, len(all))
 	for i, a := range all {
-		out[i] = accountOf(a)
+		out[i] = newAccount(a)
 	}
 	return out, nil
 }
@@ -86,7 +86,7 @@ func (l *Links) Accounts(ctx context.Context) ([]Account, error) {
 // AddAccount adds the account of a token to those of the caller.
 func (l *Links) AddAccount(ctx context.Context, token string) (Account, error) {
 	saved, err := l.saveToken(ctx, token, false)
-	return accountOf(saved), err
+	return newAccount(saved), err
 }
 
 // lockAccount returns an account of the caller, and all of them, locked for the running transaction.
@@ -122,7 +122,7 @@ func (l *Links) SetAccountReads(ctx context.Context, id string, reads AccountRea
 		}
 		return l.cfg.Accounts.SetReads(ctx, a)
 	})
-	return accountOf(a), err
+	return newAccount(a), err
 }
 
 // DeleteAccount takes an account of the caller away.

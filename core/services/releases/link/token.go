@@ -71,11 +71,11 @@ func (l *Links) TokenStatus(ctx context.Context) (out TokenStatus, err error) {
 	if err != nil {
 		return out, err
 	}
-	return tokenStatusOf(a, ok), nil
+	return newTokenStatus(a, ok), nil
 }
 
-// tokenStatusOf returns what is told of the token of an account; ok says that there is one.
-func tokenStatusOf(a own.Account, ok bool) TokenStatus {
+// newTokenStatus returns what is told of the token of an account; ok says that there is one.
+func newTokenStatus(a own.Account, ok bool) TokenStatus {
 	out := TokenStatus{Configured: ok, Check: TokenCheck{State: "idle"}}
 	if ok {
 		out.SignIn = a.SignIn
@@ -120,7 +120,7 @@ func (l *Links) findTokenOwner(ctx context.Context, token schema.Secret) (owner 
 // is another one's.
 func (l *Links) SaveToken(ctx context.Context, text string) (TokenStatus, error) {
 	saved, err := l.saveToken(ctx, text, true)
-	return tokenStatusOf(saved, true), err
+	return newTokenStatus(saved, true), err
 }
 
 // saveToken keeps the token of a user whom the code host knows by it. replace takes the first account away if it is another one, with

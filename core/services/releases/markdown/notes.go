@@ -72,7 +72,7 @@ func (noteTransformer) Transform(doc *ast.Document, source text.Reader, ctx pars
 		case *ast.Blockquote:
 			markAlert(n, source.Source())
 		case *ast.RawHTML:
-			inside = max(0, inside+nestingOf(n, source.Source()))
+			inside = max(0, inside+countNesting(n, source.Source()))
 			return ast.WalkSkipChildren, nil
 		case *ast.Link, *ast.CodeSpan:
 			return ast.WalkSkipChildren, nil
@@ -100,8 +100,8 @@ func (noteTransformer) Transform(doc *ast.Document, source text.Reader, ctx pars
 // nestingTag finds a tag of a link or of code.
 var nestingTag = regexp.MustCompile(`(?i)^<(/?)(?:a|code|kbd|samp|pre)[\s>]`)
 
-// nestingOf returns 1 for a tag that opens a link or code, -1 for one that closes it, and 0 for any other.
-func nestingOf(n *ast.RawHTML, source []byte) int {
+// countNesting returns 1 for a tag that opens a link or code, -1 for one that closes it, and 0 for any other.
+func countNesting(n *ast.RawHTML, source []byte) int {
 	found := nestingTag.FindSubmatch(n.Segments.Value(source))
 	switch {
 	case found == nil:
@@ -165,7 +165,7 @@ func linkNames(n *ast.Text, source []byte, page Page, limit int) (count int) {
 			}
 			return string(value[at[2*i]:at[2*i+1]])
 		}
-		address, label := page.addressOf(part)
+		address, label := page.joinAddress(part)
 		if address == "" || count == limit || !standsAlone(value, at[0], at[1]) {
 			continue
 		}
@@ -195,8 +195,8 @@ func linkNames(n *ast.Text, source []byte, page Page, limit int) (count int) {
 // shortCommit is how many digits of a commit are shown.
 const shortCommit = 7
 
-// addressOf returns the address of what namePattern has found, and what is shown of it; "" for what names nothing.
-func (p Page) addressOf(part func(i int) string) (address, label string) {
+// joinAddress returns the address of what namePattern has found, and what is shown of it; "" for what names nothing.
+func (p Page) joinAddress(part func(i int) string) (address, label string) {
 	repo, issue, commitRepo, commitOf, commit, person := part(1), part(2), part(3), part(4), part(5), part(6)
 	switch {
 	case issue != "" && repo != "":

@@ -28,13 +28,13 @@ type service struct {
 	deps module.Deps
 }
 
-// settingsOf returns the settings as the type of the service.
-func settingsOf(c module.Configuration) releases.Settings { return *c.Settings.(*releases.Settings) }
+// readSettings returns the settings as the type of the service.
+func readSettings(c module.Configuration) releases.Settings { return *c.Settings.(*releases.Settings) }
 
 // openService makes the service.
 func openService(ctx context.Context, deps module.Deps, c module.Configuration) (module.Service, error) {
 	s, err := releases.New(ctx, releases.Config{
-		Store: deps.Store, Keyring: deps.Keyring, Queue: deps.Queue, Alerts: deps.Notify, Logger: deps.Logger, Settings: settingsOf(c),
+		Store: deps.Store, Keyring: deps.Keyring, Queue: deps.Queue, Alerts: deps.Notify, Logger: deps.Logger, Settings: readSettings(c),
 		Users: deps.Users, Hosts: openHosts(deps, c), Translator: openTranslator(deps, c), Access: c.Front.Access,
 		Version: deps.Version, Metrics: deps.Metrics,
 	})
@@ -47,7 +47,7 @@ func openService(ctx context.Context, deps module.Deps, c module.Configuration) 
 // openHosts returns the code hosts that the settings name. One that does not run is left out: what was read from it can be read
 // here all the same.
 func openHosts(deps module.Deps, c module.Configuration) []sync.Host {
-	refs, clients, _ := module.OpenInstances(settingsOf(c).CodeHosts, c.Instances,
+	refs, clients, _ := module.OpenInstances(readSettings(c).CodeHosts, c.Instances,
 		func(h *catalog.Handle) client.CodeHost { return client.NewCodeHost(h, deps.Observe) },
 		func(ref string, err error) {
 			deps.Logger.Warn("a code host is left out", "codehost", ref, "error", err)
@@ -61,7 +61,7 @@ func openHosts(deps module.Deps, c module.Configuration) []sync.Host {
 
 // openTranslator returns the translator that the settings name, nil if there is none or if it does not run.
 func openTranslator(deps module.Deps, c module.Configuration) translator.Translator {
-	ref := settingsOf(c).Translator
+	ref := readSettings(c).Translator
 	if ref == "" {
 		return nil
 	}
@@ -78,7 +78,7 @@ func openTranslator(deps module.Deps, c module.Configuration) translator.Transla
 
 // Prepare implements module.Service.
 func (s *service) Prepare(c module.Configuration) (commit func(), err error) {
-	return s.Service.Prepare(settingsOf(c), openHosts(s.deps, c), openTranslator(s.deps, c), c.Front.Access)
+	return s.Service.Prepare(readSettings(c), openHosts(s.deps, c), openTranslator(s.deps, c), c.Front.Access)
 }
 
 // Pages implements module.Service.

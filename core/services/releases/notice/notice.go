@@ -125,7 +125,7 @@ func (a *Announcer) preferencesFor(ctx context.Context, id int64) (wants release
 	if err != nil {
 		return wants, err
 	}
-	users, err := a.usersOf(ctx, found)
+	users, err := a.findUsers(ctx, found)
 	if err != nil {
 		return wants, err
 	}
@@ -145,8 +145,8 @@ func (a *Announcer) preferencesFor(ctx context.Context, id int64) (wants release
 // usersAtOnce is how many users one query reads: a statement has a limited number of parameters.
 const usersAtOnce = 500
 
-// usersOf returns the users whose preferences are given, by their ids; those that do not exist are left out.
-func (a *Announcer) usersOf(ctx context.Context, preferences []account.Preferences) (map[string]auth.User, error) {
+// findUsers returns the users whose preferences are given, by their ids; those that do not exist are left out.
+func (a *Announcer) findUsers(ctx context.Context, preferences []account.Preferences) (map[string]auth.User, error) {
 	users := map[string]auth.User{}
 	for part := range slices.Chunk(preferences, usersAtOnce) {
 		ids := make([]string, len(part))

@@ -143,8 +143,8 @@ type feedView struct {
 	Translated map[int64]translation.Translated
 }
 
-// translationOf returns a release in another language, nil if it is not translated.
-func (w feedView) translationOf(i feed.Item) *translation.TranslatedItem {
+// findTranslation returns a release in another language, nil if it is not translated.
+func (w feedView) findTranslation(i feed.Item) *translation.TranslatedItem {
 	t := w.Translated[i.Seq].Text
 	if i.Kind != feed.Release || t == nil || t.Status != "ready" {
 		return nil

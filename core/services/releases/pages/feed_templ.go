@@ -1120,7 +1120,7 @@ func feedItem(v *ui.View, p pages, w feedView, i feed.Item) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if t := w.translationOf(i); t != nil {
+		if t := w.findTranslation(i); t != nil {
 			if t.Title != nil {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<p class=\"excerpt\"><a href=\"")
 				if templ_7745c5c3_Err != nil {

@@ -109,8 +109,8 @@ func publicText(r reading.PublicRelease, content string) *reading.PublicText {
 	return r.Original.Of
 }
 
-// languageOf returns the attribute that names the language of a text; none for the original.
-func languageOf(t *reading.PublicText) templ.Attributes {
+// languageAttributes returns the attribute that names the language of a text; none for the original.
+func languageAttributes(t *reading.PublicText) templ.Attributes {
 	if t.Lang == nil {
 		return nil
 	}

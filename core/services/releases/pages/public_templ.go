@@ -408,7 +408,7 @@ func publicRelease(v *ui.View, p pages, repo string, r reading.PublicRelease, t 
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, languageOf(t))
+			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, languageAttributes(t))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

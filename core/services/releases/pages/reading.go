@@ -44,7 +44,7 @@ func (p *readingPages) showRelease(c *gin.Context) {
 	if r.Name != nil {
 		v.Title = *r.Name
 	}
-	p.kit.Render(c, v, http.StatusOK, releasePage(v, p.pages, r, laneOf(c.Query("lane"), r), bar, p.feedURL(c.Query("from"))))
+	p.kit.Render(c, v, http.StatusOK, releasePage(v, p.pages, r, findLane(c.Query("lane"), r), bar, p.feedURL(c.Query("from"))))
 }
 
 // tagURL is the page of a release of a repository.

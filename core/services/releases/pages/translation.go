@@ -30,16 +30,16 @@ func isTranslatable(r reading.ReleaseDetail) bool {
 	return t != nil && (t.Status != "disabled" || t.ErrorCode != nil)
 }
 
-// laneOf returns the lane that an address chooses, "" for the text itself.
-func laneOf(word string, r reading.ReleaseDetail) string {
+// findLane returns the lane that an address chooses, "" for the text itself.
+func findLane(word string, r reading.ReleaseDetail) string {
 	if (word == laneTranslated || word == laneSummary) && isTranslatable(r) {
 		return word
 	}
 	return ""
 }
 
-// textOf returns what there is of a release in a lane.
-func textOf(r reading.ReleaseDetail, lane string) translation.TranslatedItem {
+// findText returns what there is of a release in a lane.
+func findText(r reading.ReleaseDetail, lane string) translation.TranslatedItem {
 	item := r.Translated.Of
 	if lane == laneSummary {
 		item = r.Smart.Of
@@ -76,7 +76,7 @@ func (p pages) translatedURL(i feed.Item) templ.SafeURL {
 
 // liveTranslation are the attributes by which the page waits for a translation.
 func (p pages) liveTranslation(r reading.ReleaseDetail, lane string) templ.Attributes {
-	if lane == "" || !isUnderWay(textOf(r, lane)) {
+	if lane == "" || !isUnderWay(findText(r, lane)) {
 		return templ.Attributes{}
 	}
 	return ui.Live(p.base + translationsPath + "/" + r.ReleaseID + "/" + lane + "/live")
@@ -86,15 +86,15 @@ func (p *readingPages) translationLive(c *gin.Context) {
 	ctx := c.Request.Context()
 	p.kit.Stream(c, translatingEvery, nil, func(v *ui.View) (templ.Component, bool, error) {
 		r, err := p.service.ReleaseByID(ctx, c.Param("id"), "")
-		lane := laneOf(c.Param("lane"), r)
-		return releaseText(v, p.pages, r, lane), !isUnderWay(textOf(r, lane)), err
+		lane := findLane(c.Param("lane"), r)
+		return releaseText(v, p.pages, r, lane), !isUnderWay(findText(r, lane)), err
 	})
 }
 
 func (p *readingPages) startTranslation(c *gin.Context) {
 	ctx := c.Request.Context()
 	r, err := p.service.ReleaseByID(ctx, c.Param("id"), "")
-	lane := laneOf(c.Param("lane"), r)
+	lane := findLane(c.Param("lane"), r)
 	if err == nil {
 		err = p.service.StartTranslation(ctx, r.ReleaseID, lane == laneSummary)
 	}

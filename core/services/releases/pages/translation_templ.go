@@ -131,7 +131,7 @@ func releaseText(v *ui.View, p pages, r reading.ReleaseDetail, lane string) temp
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = translatedText(v, p, r, lane, textOf(r, lane)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = translatedText(v, p, r, lane, findText(r, lane)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -45,18 +45,18 @@ type BriefContent struct {
 	Content string `json:"content_markdown"`
 }
 
-func briefHeadOf(b brief.Brief) BriefHead {
+func newBriefHead(b brief.Brief) BriefHead {
 	return BriefHead{b.ID, b.Date, api.TimeOfMillis(b.WindowStart), api.TimeOfMillis(b.WindowEnd), b.TimeZone, b.Boundary, b.Count(),
 		b.Releases()}
 }
 
-func briefSummaryOf(b brief.Brief) BriefSummary {
-	return BriefSummary{briefHeadOf(b), firstCharacters(b.Content, previewLength), b.CoversStars, b.CoversFollowers,
+func newBriefSummary(b brief.Brief) BriefSummary {
+	return BriefSummary{newBriefHead(b), firstCharacters(b.Content, previewLength), b.CoversStars, b.CoversFollowers,
 		api.TimeOfMillis(b.CreatedAt), api.TimeOfMillis(b.UpdatedAt)}
 }
 
 // BriefContentOf returns a brief as it is told of when it was written.
-func BriefContentOf(b brief.Brief) BriefContent { return BriefContent{briefHeadOf(b), b.Content} }
+func BriefContentOf(b brief.Brief) BriefContent { return BriefContent{newBriefHead(b), b.Content} }
 
 // firstCharacters returns the first n characters of a text.
 func firstCharacters(s string, n int) string {
@@ -74,7 +74,7 @@ func (rd *Reading) Briefs(ctx context.Context) ([]BriefSummary, error) {
 	found, err := rd.cfg.Briefs.List(ctx, reader.ID(ctx))
 	out := make([]BriefSummary, len(found))
 	for i, b := range found {
-		out[i] = briefSummaryOf(b)
+		out[i] = newBriefSummary(b)
 	}
 	return out, err
 }
@@ -85,5 +85,5 @@ func (rd *Reading) Brief(ctx context.Context, id string) (BriefDetail, error) {
 	if err != nil {
 		return BriefDetail{}, err
 	}
-	return BriefDetail{briefSummaryOf(b), b.Content}, nil
+	return BriefDetail{newBriefSummary(b), b.Content}, nil
 }

@@ -46,8 +46,8 @@ type ReactionItem struct {
 	Reactions ReleaseReactions `json:"reactions"`
 }
 
-// reactionsOf returns reactions as answers have them.
-func reactionsOf(in codehost.Reactions) (out ReleaseReactions) {
+// newReactions returns reactions as answers have them.
+func newReactions(in codehost.Reactions) (out ReleaseReactions) {
 	out.Status = "ready"
 	counts := []*int64{&out.Counts.Plus1, &out.Counts.Laugh, &out.Counts.Heart, &out.Counts.Hooray, &out.Counts.Rocket, &out.Counts.Eyes}
 	viewer := []*bool{&out.Viewer.Plus1, &out.Viewer.Laugh, &out.Viewer.Heart, &out.Viewer.Hooray, &out.Viewer.Rocket, &out.Viewer.Eyes}
@@ -85,7 +85,7 @@ func (rd *Reading) ReadReactions(ctx context.Context, releaseIDs []string) ([]Re
 	}
 	for _, r := range visible {
 		if reactions, ok := found[r.ID]; ok {
-			out = append(out, ReactionItem{strconv.FormatInt(r.ID, 10), reactionsOf(reactions)})
+			out = append(out, ReactionItem{strconv.FormatInt(r.ID, 10), newReactions(reactions)})
 		}
 	}
 	return out, nil
@@ -115,7 +115,7 @@ func (rd *Reading) ToggleReaction(ctx context.Context, releaseID, content string
 	if err != nil {
 		return out, err
 	}
-	return ReactionItem{releaseID, reactionsOf(reactions)}, nil
+	return ReactionItem{releaseID, newReactions(reactions)}, nil
 }
 
 // findReactable returns a release that the caller sees, with how often each reaction was left when it was last read.

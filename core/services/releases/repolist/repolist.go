@@ -301,9 +301,9 @@ func (p *Parsed) parsePackage(text string) error {
 		for name := range versions {
 			names = append(names, name)
 		}
-		slices.SortFunc(names, func(a, b string) int { return lineOf(text, a) - lineOf(text, b) })
+		slices.SortFunc(names, func(a, b string) int { return findLine(text, a) - findLine(text, b) })
 		for _, name := range names {
-			p.addPackage(lineOf(text, name), name, versions[name])
+			p.addPackage(findLine(text, name), name, versions[name])
 		}
 	}
 	return nil
@@ -324,8 +324,8 @@ func (p *Parsed) addPackage(line int, name, version string) {
 	p.add(line, address)
 }
 
-// lineOf returns the line on which a member of a JSON text stands.
-func lineOf(text, member string) int {
+// findLine returns the line on which a member of a JSON text stands.
+func findLine(text, member string) int {
 	at := strings.Index(text, fmt.Sprintf("%q", member))
 	return 1 + strings.Count(text[:max(0, at)], "\n")
 }

@@ -297,12 +297,12 @@ func (si *SignIns) signUp(ctx context.Context, host string, owner codehost.Accou
 		name = owner.Login
 	}
 	_, instance, _ := strings.Cut(host, ".")
-	user, err := si.cfg.Users.AddLinked(ctx, mailboxOf(owner.Login)+"-"+mailboxOf(owner.ID)+"-"+mailboxOf(instance), name, from)
+	user, err := si.cfg.Users.AddLinked(ctx, cutMailbox(owner.Login)+"-"+cutMailbox(owner.ID)+"-"+cutMailbox(instance), name, from)
 	return user.ID, err
 }
 
-// mailboxOf returns a text of which only what a local part of an address may have is left.
-func mailboxOf(text string) string {
+// cutMailbox returns a text of which only what a local part of an address may have is left.
+func cutMailbox(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r

@@ -74,7 +74,7 @@ func (s *hostCaller) callerOfAccount(ctx context.Context, a account.Account) (ca
 	if err != nil {
 		return caller{}, err
 	}
-	return s.callerOf(ctx, h, a)
+	return s.newCaller(ctx, h, a)
 }
 
 // callerSeeing returns the account of a user at a host that has starred or owns a repository, or else the first one there. It reports

@@ -43,7 +43,7 @@ func (s *Syncer) CompareDigest(ctx context.Context, releaseID int64) (string, er
 	for _, c := range callers {
 		var found *codehost.Comparison
 		if found, err = h.Compare.Compare(ctx, c.token, p.FullName, previous, r.Tag); err == nil {
-			return digestOf(found), nil
+			return digestComparison(found), nil
 		}
 		if !isCallersFault(err) {
 			break
@@ -52,8 +52,8 @@ func (s *Syncer) CompareDigest(ctx context.Context, releaseID int64) (string, er
 	return "", err
 }
 
-// digestOf returns a comparison as a text.
-func digestOf(c *codehost.Comparison) string {
+// digestComparison returns a comparison as a text.
+func digestComparison(c *codehost.Comparison) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d commits\n", max(c.TotalCommits, int64(len(c.Commits))))
 	for _, commit := range c.Commits[:min(len(c.Commits), maxDigestCommits)] {

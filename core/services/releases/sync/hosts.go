@@ -21,7 +21,7 @@ func (s *hostCaller) callersFor(ctx context.Context, h Host, r repo.Repo) (all [
 		return nil, err
 	}
 	for _, a := range watchers {
-		c, err := s.callerOf(ctx, h, a)
+		c, err := s.newCaller(ctx, h, a)
 		if err != nil && (isCallersFault(err) || isUnauthenticated(err)) {
 			continue
 		}
@@ -36,8 +36,8 @@ func (s *hostCaller) callersFor(ctx context.Context, h Host, r repo.Repo) (all [
 	return all, nil
 }
 
-// callerOf returns the caller that an account is. A token that has expired is refreshed.
-func (s *hostCaller) callerOf(ctx context.Context, h Host, a account.Account) (caller, error) {
+// newCaller returns the caller that an account is. A token that has expired is refreshed.
+func (s *hostCaller) newCaller(ctx context.Context, h Host, a account.Account) (caller, error) {
 	a, err := s.refreshExpired(ctx, h, a)
 	if err != nil {
 		return caller{}, err

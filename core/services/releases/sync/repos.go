@@ -177,7 +177,7 @@ func (s *Syncer) describeRepo(ctx context.Context, c caller, r *repo.Repo) error
 		}
 		return err
 	}
-	described := repoOf(c.host.Ref, info.Repository)
+	described := newRepo(c.host.Ref, info.Repository)
 	if described.RemoteID == "" {
 		// A host without ids: the name is one.
 		described.RemoteID = repo.KeyOf(described.FullName)
@@ -196,8 +196,8 @@ func (s *Syncer) describeRepo(ctx context.Context, c caller, r *repo.Repo) error
 	return errors.Join(failure, err)
 }
 
-// repoOf returns a repository of a host as it is stored.
-func repoOf(host string, in codehost.Repository) repo.Repo {
+// newRepo returns a repository of a host as it is stored.
+func newRepo(host string, in codehost.Repository) repo.Repo {
 	return repo.Repo{
 		Host: host, RemoteID: in.ID, FullName: in.FullName, Description: texts.OneLine(in.Description, maxText),
 		HTMLURL: texts.Limit(in.HTMLURL, maxURL), Private: in.Private, AvatarURL: in.Owner.AvatarURL,

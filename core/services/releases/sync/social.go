@@ -97,7 +97,7 @@ func (s *Syncer) readOwned(ctx context.Context, c caller) (owned []ownedRepo, er
 	err = readPages(ctx, s.hostCaller, c, codehost.PageRequest{Size: listSize}, maxStarPages, ask,
 		func(page *codehost.Page[codehost.Repository]) (bool, error) {
 			for _, r := range page.Items {
-				owned = append(owned, ownedRepo{repoOf(c.host.Ref, r), r.Stars})
+				owned = append(owned, ownedRepo{newRepo(c.host.Ref, r), r.Stars})
 			}
 			return true, nil
 		})

@@ -120,7 +120,7 @@ func (s *Syncer) readStarred(ctx context.Context, c caller) (int, error) {
 	}
 	repos := make([]*repo.Repo, len(all))
 	for i, star := range all {
-		r := repoOf(c.host.Ref, star.Repository)
+		r := newRepo(c.host.Ref, star.Repository)
 		repos[i] = &r
 	}
 	// What locks the account, such as a sign-in, does not wait for the repositories.

@@ -98,8 +98,8 @@ func addLink(links []atomLink, rel, url string) []atomLink {
 	return append(links, atomLink{rel, url})
 }
 
-// atomPersonOf returns an author; nil for none.
-func atomPersonOf(name, url string) *atomPerson {
+// newAtomPerson returns an author; nil for none.
+func newAtomPerson(name, url string) *atomPerson {
 	if name == "" {
 		return nil
 	}
@@ -113,7 +113,7 @@ func WriteAtom(w io.Writer, f Feed) error {
 	for _, e := range f.Entries {
 		entry := atomEntry{
 			Base: e.URL, ID: e.ID, Title: e.Title, Updated: formatTime(e.Updated), Published: formatTime(e.Published),
-			Author: atomPersonOf(e.Author, e.AuthorURL), Links: addLink(nil, "alternate", e.URL),
+			Author: newAtomPerson(e.Author, e.AuthorURL), Links: addLink(nil, "alternate", e.URL),
 			Content: atomContent{"html", e.HTML},
 		}
 		for _, tag := range e.Tags {

@@ -75,7 +75,7 @@ const (
 	defaultFeedName = "Releases"
 )
 
-func feedTokenOf(t own.FeedToken) FeedToken {
+func newFeedToken(t own.FeedToken) FeedToken {
 	return FeedToken{t.ID, t.Name, t.Masked, FeedSelection{t.Types, t.Scope, t.Items, t.Org, t.Search}, api.TimeOfMillis(t.CreatedAt),
 		api.OptionalTime(t.LastUsedAt)}
 }
@@ -89,7 +89,7 @@ func (fs *Feeds) FeedTokens(ctx context.Context) ([]FeedToken, error) {
 	found, err := fs.cfg.Accounts.ListFeedTokens(ctx, userID)
 	out := make([]FeedToken, len(found))
 	for i, t := range found {
-		out[i] = feedTokenOf(t)
+		out[i] = newFeedToken(t)
 	}
 	return out, err
 }
@@ -119,7 +119,7 @@ func (fs *Feeds) AddFeedToken(ctx context.Context, name string, of FeedSelection
 	}
 	httpd.NoteObject(ctx, t.ID)
 	base := fs.cfg.PublicBase()
-	return NewFeedToken{feedTokenOf(t), text, base + AtomPath + "?token=" + text, base + JSONPath + "?token=" + text}, nil
+	return NewFeedToken{newFeedToken(t), text, base + AtomPath + "?token=" + text, base + JSONPath + "?token=" + text}, nil
 }
 
 // DeleteFeedToken deletes a token of a feed for readers.
@@ -187,7 +187,7 @@ func (fs *Feeds) findFeedToken(ctx context.Context, text string) (own.FeedToken,
 // ETag identifies the state of a feed that is sent in a format under an address. It is weak: the same state is sent as it is, and
 // compressed.
 func (fs *Feeds) ETag(f FeedOfToken, media, self string) string {
-	return etagOf(f.marks, f.token.ID, media, fs.cfg.Version, self)
+	return newETag(f.marks, f.token.ID, media, fs.cfg.Version, self)
 }
 
 // Syndicate returns the feed of a token for readers. self is its address.
@@ -207,8 +207,8 @@ func (fs *Feeds) Syndicate(ctx context.Context, f FeedOfToken, self string) (out
 // syndicatedItems is how many items a feed for readers has.
 const syndicatedItems = 50
 
-// etagOf identifies a state of a feed in a format.
-func etagOf(marks []feed.Mark, parts ...string) string {
+// newETag identifies a state of a feed in a format.
+func newETag(marks []feed.Mark, parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {
 		_, _ = h.Write([]byte(part + "\x00"))

@@ -164,7 +164,7 @@ func (ro *Rounds) writeBriefs(ctx context.Context, _ *queue.Job, _ queue.Progres
 		Failed  int `json:"failed"`
 	}{}
 	for _, prefs := range due {
-		n, err := ro.writeBriefsOf(ctx, prefs)
+		n, err := ro.writeUserBriefs(ctx, prefs)
 		result.Written += n
 		if err != nil {
 			if ctx.Err() != nil {
@@ -205,7 +205,7 @@ func (ro *Rounds) usersWithoutBrief(ctx context.Context) (due []own.Preferences,
 		}
 		zone, ok := zones[prefs.TimeZone]
 		if !ok {
-			// writeBriefsOf tells of a zone that is unknown.
+			// writeUserBriefs tells of a zone that is unknown.
 			zone, _ = time.LoadLocation(prefs.TimeZone)
 			zones[prefs.TimeZone] = zone
 		}
@@ -216,8 +216,8 @@ func (ro *Rounds) usersWithoutBrief(ctx context.Context) (due []own.Preferences,
 	return due, nil
 }
 
-// writeBriefsOf writes the briefs that a user lacks. One who sees no repository gets none.
-func (ro *Rounds) writeBriefsOf(ctx context.Context, prefs own.Preferences) (written int, err error) {
+// writeUserBriefs writes the briefs that a user lacks. One who sees no repository gets none.
+func (ro *Rounds) writeUserBriefs(ctx context.Context, prefs own.Preferences) (written int, err error) {
 	userID := prefs.UserID
 	visible, err := ro.cfg.Repos.SeesAny(ctx, userID)
 	if err != nil || !visible {

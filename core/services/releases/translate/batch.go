@@ -42,7 +42,7 @@ func (t *Translations) runJob(ctx context.Context, job *queue.Job, _ queue.Progr
 		Works   int `json:"works"`
 	}{}
 	for {
-		works, err := t.worksOf(ctx, job.ID)
+		works, err := t.listWorks(ctx, job.ID)
 		if err == nil && len(works) == 0 {
 			works, err = t.claimBatch(ctx, job.ID)
 		}
@@ -57,8 +57,8 @@ func (t *Translations) runJob(ctx context.Context, job *queue.Job, _ queue.Progr
 	}
 }
 
-// worksOf returns the works that a job has begun and not ended, of one batch.
-func (t *Translations) worksOf(ctx context.Context, jobID string) (works []Work, err error) {
+// listWorks returns the works that a job has begun and not ended, of one batch.
+func (t *Translations) listWorks(ctx context.Context, jobID string) (works []Work, err error) {
 	err = t.store.DB(ctx).Where("job_id = ? AND state IN (?, ?)", jobID, Batched, Running).Order("batch_id, created_at, id").Find(&works).Error
 	for i := range works {
 		if works[i].BatchID != works[0].BatchID {
@@ -174,7 +174,7 @@ func (t *Translations) Finish(ctx context.Context, jobID string, ids []string) e
 	})
 	for err == nil {
 		var works []Work
-		if works, err = t.worksOf(ctx, jobID); err != nil || len(works) == 0 {
+		if works, err = t.listWorks(ctx, jobID); err != nil || len(works) == 0 {
 			break
 		}
 		err = t.runBatch(ctx, jobID, works)

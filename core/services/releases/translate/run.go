@@ -97,7 +97,7 @@ func (r *run) fillCalls(e *pendingWork) {
 		pending++
 		last := len(r.calls) - 1
 		if last < 0 || r.calls[last][0].work.Task == translator.Summarize || len(r.calls[last]) >= translator.MaxParts ||
-			tokensOf(r.calls[last])+translator.EstimateTokens(u.text) > budget {
+			countTokens(r.calls[last])+translator.EstimateTokens(u.text) > budget {
 			r.calls = append(r.calls, nil)
 			last++
 		}
@@ -109,7 +109,7 @@ func (r *run) fillCalls(e *pendingWork) {
 	}
 }
 
-func tokensOf(units []*unit) (n int64) {
+func countTokens(units []*unit) (n int64) {
 	for _, u := range units {
 		n += translator.EstimateTokens(u.text)
 	}

@@ -36,14 +36,14 @@ func (t *Translations) List(ctx context.Context, ids []string) (works []Work, er
 	return works, err
 }
 
-// topicOf is where changes of a work are published.
-func topicOf(id string) string { return "work/" + id }
+// workTopic is where changes of a work are published.
+func workTopic(id string) string { return "work/" + id }
 
 // publishAfterCommit tells who waits that a work has changed.
 func (t *Translations) publishAfterCommit(ctx context.Context, ids ...string) {
 	t.store.AfterCommit(ctx, func() {
 		for _, id := range ids {
-			t.bus.Publish(topicOf(id), event.Event{})
+			t.bus.Publish(workTopic(id), event.Event{})
 		}
 	})
 }
@@ -56,7 +56,7 @@ const pollEvery = 5 * time.Second
 func (t *Translations) Follow(ctx context.Context, ids []string, changed func(Work) error) error {
 	topics := make([]string, len(ids))
 	for i, id := range ids {
-		topics[i] = topicOf(id)
+		topics[i] = workTopic(id)
 	}
 	news := t.bus.Subscribe(topics...)
 	defer news.Close()

@@ -81,9 +81,9 @@ const (
 // MaxLinger is how long a text waits for others with which it is sent, shortLinger if somebody waits for it.
 const MaxLinger, ShortLinger = 2 * time.Second, 200 * time.Millisecond
 
-// sourceOf returns the text of something that a user sees, nil if there is no such thing for the user. The text is the one that is
+// findSource returns the text of something that a user sees, nil if there is no such thing for the user. The text is the one that is
 // stored, whatever the caller has seen.
-func (tr *Translator) sourceOf(ctx context.Context, userID, kind, entityID,
+func (tr *Translator) findSource(ctx context.Context, userID, kind, entityID,
 	language string) (*translate.Source, *translate.ReleaseText, error) {
 	if kind == KindNotification {
 		n, found, err := tr.cfg.Reads.FindNotification(ctx, userID, entityID)
@@ -120,7 +120,7 @@ func (tr *Translator) sourceOf(ctx context.Context, userID, kind, entityID,
 // AskFor returns what a request asks for.
 func (tr *Translator) AskFor(ctx context.Context, r translate.Request, priority int, linger time.Duration,
 	retry bool) (translate.Asked, error) {
-	source, text, err := tr.sourceOf(ctx, r.UserID, r.Kind, r.EntityID, r.Language)
+	source, text, err := tr.findSource(ctx, r.UserID, r.Kind, r.EntityID, r.Language)
 	asked := translate.Asked{Request: r, Release: text}
 	if err == nil && source != nil {
 		asked.Demand = &translate.Demand{Source: *source, Priority: priority, Linger: linger, Retry: retry}
@@ -181,7 +181,7 @@ func (tr *Translator) Find(ctx context.Context, language string, ids []int64, wh
 	out := make(map[int64]Translated, len(ids))
 	for _, w := range found {
 		t := out[w.Of]
-		item := itemOf(w.Work)
+		item := newItem(w.Work)
 		switch {
 		case w.Kind == KindSmart:
 			t.Smart = item
@@ -200,8 +200,8 @@ const (
 	statusMissing = "missing"
 )
 
-// itemOf returns a work as answers about releases have it.
-func itemOf(w translate.Work) *TranslatedItem {
+// newItem returns a work as answers about releases have it.
+func newItem(w translate.Work) *TranslatedItem {
 	no := false
 	item := &TranslatedItem{Lang: w.Language, Status: string(w.Outcome), AutoTranslate: &no}
 	switch {

@@ -145,7 +145,7 @@ func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, id := resultOf(ans), ans.Head.ResourceID
+	out, id := newResult(ans), ans.Head.ResourceID
 	if t.Operation == sdk.OpResearch && id != "" && !out.Failed {
 		return m.awaitResult(ctx, c, id, out)
 	}

@@ -26,8 +26,8 @@ const (
 	maxMessage = 2000
 )
 
-// resultOf takes an answer over and frees it.
-func resultOf(ans *proxy.Answer) *mcp.Result {
+// newResult takes an answer over and frees it.
+func newResult(ans *proxy.Answer) *mcp.Result {
 	defer ans.Reply.Release()
 	if ans.Head.Status >= 400 {
 		text := fmt.Sprintf("The upstream answered %d: %s", ans.Head.Status, upstreamMessage(ans.Body()))
@@ -103,7 +103,7 @@ func (m *mcpCaller) pollResult(ctx context.Context, question *proxy.Call) (*mcp.
 		return nil, err
 	}
 	status := ans.Head.Status
-	out := resultOf(ans)
+	out := newResult(ans)
 	if status >= 500 {
 		return nil, fault.Wrap(errors.New(string(out.Body)), fault.UpstreamUnavailable, "%s", out.Body)
 	}

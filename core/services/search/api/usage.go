@@ -43,10 +43,10 @@ func (h *proxyHandlers) handleUsage(c *gin.Context) {
 	}
 	c.Header("Cache-Control", "no-store")
 	h.rateHeaders(c, tok)
-	c.JSON(http.StatusOK, usageOf(tok, h.now()))
+	c.JSON(http.StatusOK, newUsage(tok, h.now()))
 }
 
-func usageOf(t *access.Token, now time.Time) usageBody {
+func newUsage(t *access.Token, now time.Time) usageBody {
 	u, l := t.Snapshot(now), t.Limits
 	return usageBody{
 		TokenID: t.Id, DailySuccess: u.DailySuccess, DailyError: u.DailyError,

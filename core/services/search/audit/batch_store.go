@@ -43,7 +43,7 @@ func (b *batch) addRecord(r *Record) {
 			return
 		}
 	}
-	u := b.usageOf(r.TokenID, r.startMinute())
+	u := b.usageRecord(r.TokenID, r.startMinute())
 	if !r.written {
 		b.inserts = append(b.inserts, r.Entry)
 		if r.Outcome != Refused {
@@ -70,7 +70,7 @@ func (b *batch) addRecord(r *Record) {
 	}
 }
 
-func (b *batch) usageOf(token string, minute int64) *UsageRecord {
+func (b *batch) usageRecord(token string, minute int64) *UsageRecord {
 	k := usageKey{token, minute}
 	u := b.usage[k]
 	if u == nil {

@@ -71,8 +71,8 @@ func (r *requestRow) scanTargets() []any {
 	}
 }
 
-// outcomeOf returns the outcome of a word.
-func outcomeOf(word string) (Outcome, bool) {
+// parseOutcome returns the outcome of a word.
+func parseOutcome(word string) (Outcome, bool) {
 	for o := Open; o <= Interrupted; o++ {
 		if o.String() == word {
 			return o, true
@@ -92,7 +92,7 @@ func (r *Store) idRange(ctx context.Context, f *LogFilter) (from, before int64, 
 			return 0, 0, fault.InvalidField("request_id", "Only ids that this service has made can be looked for: req_ and 26 characters.")
 		}
 		at := ulid.Time(id.Time())
-		f.Since, f.Until = laterOf(f.Since, at.Add(-requestIDSpread)), earlierOf(f.Until, at.Add(requestIDSpread))
+		f.Since, f.Until = laterTime(f.Since, at.Add(-requestIDSpread)), earlierTime(f.Until, at.Add(requestIDSpread))
 	}
 	if !f.Since.IsZero() {
 		if from, err = r.FirstID(ctx, f.Since.UnixMilli()); err != nil {
@@ -105,14 +105,14 @@ func (r *Store) idRange(ctx context.Context, f *LogFilter) (from, before int64, 
 	return from, before, err
 }
 
-func laterOf(a, b time.Time) time.Time {
+func laterTime(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
 	return b
 }
 
-func earlierOf(a, b time.Time) time.Time {
+func earlierTime(a, b time.Time) time.Time {
 	if !a.IsZero() && a.Before(b) {
 		return a
 	}
@@ -149,7 +149,7 @@ func (f LogFilter) applyTo(q *gorm.DB) (*gorm.DB, error) {
 	if len(f.Outcomes) > 0 {
 		var numbers []int
 		for _, word := range f.Outcomes {
-			o, ok := outcomeOf(word)
+			o, ok := parseOutcome(word)
 			if !ok {
 				return nil, fault.InvalidField("result", "The result is one of success, error, refused, interrupted, open.")
 			}

@@ -40,13 +40,13 @@ type RequestLog struct {
 // Millis is a time in milliseconds, exact to the microsecond.
 type Millis float64
 
-func millisOf(us int64) Millis { return Millis(float64(us) / 1000) }
+func toMillis(us int64) Millis { return Millis(float64(us) / 1000) }
 
 func (r *requestRow) toLog() RequestLog {
 	l := RequestLog{
 		ID: r.ID, CreatedAt: api.TimeOfMillis(r.Time), RequestID: r.RequestID, TokenID: r.TokenID, KeyID: r.KeyID, Backend: r.Backend,
 		Operation: r.Operation, ResultStatus: r.Outcome.String(), HTTPStatus: r.Status, UpstreamStatus: r.UpstreamStatus, Credits: r.Credits,
-		DurationMS: millisOf(r.DurationUS), UpstreamMS: millisOf(r.UpstreamUS), PluginMS: millisOf(r.PluginUS), Attempts: r.Attempts,
+		DurationMS: toMillis(r.DurationUS), UpstreamMS: toMillis(r.UpstreamUS), PluginMS: toMillis(r.PluginUS), Attempts: r.Attempts,
 		RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, ClientIP: r.Client, ErrorCode: r.ErrorCode, Cached: r.Cached,
 	}
 	l.setDetail(r.Outcome, r.Detail)
@@ -109,17 +109,17 @@ func (l *Log) Requests(ctx context.Context, f LogFilter, cursor string, limit in
 	// Backwards there is a page whence we came; forwards, if more than fits was found.
 	older, newer := more || at.After > 0, at.Before > 0 || at.After > 0 && more
 	if older {
-		if out.NextCursor, err = cursorOf(logPosition{Before: rows[len(rows)-1].ID}); err != nil {
+		if out.NextCursor, err = newCursor(logPosition{Before: rows[len(rows)-1].ID}); err != nil {
 			return out, err
 		}
 	}
 	if newer {
-		out.PrevCursor, err = cursorOf(logPosition{After: rows[0].ID})
+		out.PrevCursor, err = newCursor(logPosition{After: rows[0].ID})
 	}
 	return out, err
 }
 
-func cursorOf(p logPosition) (*string, error) {
+func newCursor(p logPosition) (*string, error) {
 	text, err := store.EncodeCursor(p)
 	return &text, err
 }
@@ -134,10 +134,10 @@ type RequestDetails struct {
 // Request is one request, with its bodies where they are kept.
 func (l *Log) Request(ctx context.Context, id int64) (RequestDetails, error) {
 	row, body, err := l.Store.FindRequest(ctx, id)
-	return RequestDetails{row.toLog(), textOf(body.Request), textOf(body.Response)}, err
+	return RequestDetails{row.toLog(), asText(body.Request), asText(body.Response)}, err
 }
 
-func textOf(body []byte) *string {
+func asText(body []byte) *string {
 	if body == nil {
 		return nil
 	}

@@ -107,8 +107,8 @@ func (r *rollups) addEntries(entries []Entry) {
 }
 
 func (r *rollups) addOne(e *Entry) {
-	one := sumsOf(e)
-	for _, k := range keysOf(e) {
+	one := newSums(e)
+	for _, k := range rollupKeys(e) {
 		s := r.pending[k]
 		if s == nil {
 			s = &RequestSums{}
@@ -118,8 +118,8 @@ func (r *rollups) addOne(e *Entry) {
 	}
 }
 
-// keysOf returns the rows that a request adds to.
-func keysOf(e *Entry) []rollupKey {
+// rollupKeys returns the rows that a request adds to.
+func rollupKeys(e *Entry) []rollupKey {
 	out := make([]rollupKey, 0, 9)
 	at := e.Time.Unix()
 	for _, w := range [...]struct{ scope, subject string }{{ScopeAll, ""}, {ScopeToken, e.TokenID}, {ScopeKey, e.KeyID}} {

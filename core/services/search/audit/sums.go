@@ -64,8 +64,8 @@ func (s *RequestSums) quantile(q float64) float64 {
 	return float64(bucketBounds[len(bucketBounds)-1])
 }
 
-// sumsOf returns what one request adds. A refused one has no latency.
-func sumsOf(e *Entry) RequestSums {
+// newSums returns what one request adds. A refused one has no latency.
+func newSums(e *Entry) RequestSums {
 	s := RequestSums{Credits: e.Credits, LastAt: e.Time.UnixMilli()}
 	switch e.Outcome {
 	case Success:

@@ -17,7 +17,7 @@ func (l *Log) Windows(ctx context.Context) (Windows, error) {
 	now := l.now().UTC()
 	today := now.Truncate(24 * time.Hour)
 	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
-	from := earlierOf(month, today.Add(-24*time.Hour))
+	from := earlierTime(month, today.Add(-24*time.Hour))
 	days, err := l.PointsOf(ctx, ScopeAll, "", StepHour, int64(24*time.Hour/time.Second), from.Unix(), now.Unix()+1)
 	if err != nil {
 		return Windows{}, err

@@ -23,8 +23,8 @@ func newCommands(line module.CommandLine) []*cobra.Command {
 	return []*cobra.Command{c.tokenCommand(), c.keyCommand()}
 }
 
-// adminOf returns the verbs that need no running service.
-func adminOf(r *module.Records) *search.Admin { return search.NewAdmin(r.Store, r.Keyring, nil) }
+// newAdmin returns the verbs that need no running service.
+func newAdmin(r *module.Records) *search.Admin { return search.NewAdmin(r.Store, r.Keyring, nil) }
 
 // maxKeys is how many keys are added at once.
 const maxKeys = 10_000
@@ -66,7 +66,7 @@ func (c commands) readKeys() (keys []string, numbers []int, err error) {
 
 // addKeys adds keys and tells what became of each; numbers are the lines on which they stood.
 func (c commands) addKeys(ctx context.Context, r *module.Records, keyGroup string, keys []string, numbers []int) error {
-	added, err := adminOf(r).AddKeys(ctx, keyGroup, keys)
+	added, err := newAdmin(r).AddKeys(ctx, keyGroup, keys)
 	if err != nil {
 		return err
 	}

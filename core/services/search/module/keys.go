@@ -30,7 +30,7 @@ func (c commands) keyList() *cobra.Command {
 			return err
 		}
 		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
-			keys, err := adminOf(r).ListKeys(cmd.Context())
+			keys, err := newAdmin(r).ListKeys(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func (c commands) keyList() *cobra.Command {
 func (c commands) keyChange(use, short, action string, change func(context.Context, *search.Admin, string) error) *cobra.Command {
 	return &cobra.Command{Use: use + " ID", Short: short, Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
 		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
-			if err := change(cmd.Context(), adminOf(r), args[0]); err != nil {
+			if err := change(cmd.Context(), newAdmin(r), args[0]); err != nil {
 				return nameKeys(cmd.Context(), r, args[0], err)
 			}
 			return r.Users.Journal.Record(command.Acting(cmd), action, args[0], nil)
@@ -65,7 +65,7 @@ func nameKeys(ctx context.Context, r *module.Records, id string, err error) erro
 	if fault.CodeOf(err) != fault.NotFound {
 		return err
 	}
-	keys, failed := adminOf(r).ListKeys(ctx)
+	keys, failed := newAdmin(r).ListKeys(ctx)
 	if failed != nil {
 		return errors.Join(err, failed)
 	}

@@ -106,7 +106,7 @@ func parseExpiry(text string, now time.Time) (time.Time, error) {
 
 // createToken makes a token and prints it.
 func (c commands) createToken(ctx context.Context, r *module.Records, n access.NewToken, asJSON bool) error {
-	text, err := adminOf(r).CreateToken(ctx, n)
+	text, err := newAdmin(r).CreateToken(ctx, n)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (c commands) tokenList() *cobra.Command {
 			return err
 		}
 		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
-			tokens, err := adminOf(r).ListTokens(cmd.Context())
+			tokens, err := newAdmin(r).ListTokens(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -171,7 +171,7 @@ func (c commands) tokenChange(use, short string, change func(context.Context, *s
 	return &cobra.Command{Use: use + " ID", Short: short + ", named by the four characters after th-", Args: command.Exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.WithRecords(cmd.Context(), func(r *module.Records) error {
-				if err := change(cmd.Context(), adminOf(r), args[0]); err != nil {
+				if err := change(cmd.Context(), newAdmin(r), args[0]); err != nil {
 					return nameTokens(cmd.Context(), r, args[0], err)
 				}
 				return r.Users.Journal.Record(command.Acting(cmd), "search.tokens."+use, args[0], nil)
@@ -184,7 +184,7 @@ func nameTokens(ctx context.Context, r *module.Records, id string, err error) er
 	if fault.CodeOf(err) != fault.NotFound {
 		return err
 	}
-	tokens, failed := adminOf(r).ListTokens(ctx)
+	tokens, failed := newAdmin(r).ListTokens(ctx)
 	if failed != nil {
 		return errors.Join(err, failed)
 	}

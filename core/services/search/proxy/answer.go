@@ -37,9 +37,9 @@ func (a *Answer) discardStream() {
 	}
 }
 
-// keyVerdictOf returns what an answer says about its upstream key: the backend's verdict, else the meaning of a
+// newKeyVerdict returns what an answer says about its upstream key: the backend's verdict, else the meaning of a
 // status that concerns keys alone and that no client may see.
-func keyVerdictOf(h *sdk.Head) sdk.KeyVerdict {
+func newKeyVerdict(h *sdk.Head) sdk.KeyVerdict {
 	switch h.Key.State {
 	case sdk.KeyInvalid, sdk.KeyRateLimited, sdk.KeyExhausted:
 		return h.Key

@@ -195,19 +195,19 @@ func (a *attempt) callWithKeys(ctx context.Context) (*Answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !pool.ApplyVerdict(id, keyVerdictOf(&ans.Head)) {
+		if !pool.ApplyVerdict(id, newKeyVerdict(&ans.Head)) {
 			a.recordResearch(ans)
 			return ans, nil
 		}
-		a.lastKeyError = a.errorOf(ans)
+		a.lastKeyError = a.errorText(ans)
 		ans.discardStream()
 		tried = append(tried, id)
 	}
 	return nil, fault.Wrap(errNoKey, fault.UpstreamUnavailable, "No upstream key is available.").WithRetryAfter(pool.UsableAfter(group))
 }
 
-// errorOf returns what an answer says of its error, or "".
-func (a *attempt) errorOf(ans *Answer) string {
+// errorText returns what an answer says of its error, or "".
+func (a *attempt) errorText(ans *Answer) string {
 	return errorSentence(ans.Head.ContentType, ans.Body(), a.call.In.body)
 }
 
@@ -226,7 +226,7 @@ func (a *attempt) callWithoutCredential(ctx context.Context) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if keyVerdictOf(&ans.Head).State != sdk.KeyUnknown {
+	if newKeyVerdict(&ans.Head).State != sdk.KeyUnknown {
 		ans.discardStream()
 		return nil, fault.Wrap(errBusy, fault.UpstreamUnavailable, "The upstream takes no requests at the moment.")
 	}
@@ -269,7 +269,7 @@ func (a *attempt) callWithBoundKey(ctx context.Context, l *chainedBackend, id st
 	if err != nil {
 		return nil, err
 	}
-	if a.proxy.pool.ApplyVerdict(id, keyVerdictOf(&ans.Head)) {
+	if a.proxy.pool.ApplyVerdict(id, newKeyVerdict(&ans.Head)) {
 		ans.discardStream()
 		return nil, fault.New(fault.UpstreamUnavailable, "The upstream key of this research is not available at the moment.")
 	}

@@ -41,8 +41,8 @@ type window struct {
 
 type callCount struct{ calls, failed int }
 
-// windowOf returns the window of a backend. A window of another length starts empty. The caller holds the mutex.
-func (f *failures) windowOf(ref string, length time.Duration) *window {
+// findWindow returns the window of a backend. A window of another length starts empty. The caller holds the mutex.
+func (f *failures) findWindow(ref string, length time.Duration) *window {
 	slice := max(length/failureSlices, time.Second)
 	w := f.byRef[ref]
 	if w == nil || w.slice != slice {
@@ -59,7 +59,7 @@ func (f *failures) windowOf(ref string, length time.Duration) *window {
 func (f *failures) countCall(ref string, now time.Time, length time.Duration, failed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	w := f.windowOf(ref, length)
+	w := f.findWindow(ref, length)
 	p := w.parts.At(now.UnixNano() / int64(w.slice))
 	p.calls++
 	if failed {
@@ -71,7 +71,7 @@ func (f *failures) countCall(ref string, now time.Time, length time.Duration, fa
 func (f *failures) sumCalls(ref string, now time.Time, length time.Duration) (calls, failed int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	w := f.windowOf(ref, length)
+	w := f.findWindow(ref, length)
 	for p := range w.parts.Latest(now.UnixNano() / int64(w.slice)) {
 		calls, failed = calls+p.calls, failed+p.failed
 	}

@@ -60,8 +60,8 @@ const (
 	maxLeftOutName  = 200
 )
 
-// leftOutOf returns what a backend says of what a source's index lacks, within the bounds.
-func leftOutOf(all []sdk.IndexLeftOut) (out []LeftOut) {
+// newLeftOut returns what a backend says of what a source's index lacks, within the bounds.
+func newLeftOut(all []sdk.IndexLeftOut) (out []LeftOut) {
 	for _, l := range all[:min(len(all), maxLeftOut)] {
 		one := LeftOut{Reason: texts.OneLine(l.Reason, maxLeftOutName), Count: l.Count}
 		for _, name := range l.Names[:min(len(l.Names), maxLeftOutNames)] {
@@ -120,7 +120,7 @@ func readIndex(ctx context.Context, l *chainedBackend) Index {
 			Name: s.Name, Site: s.Kind == sdk.SourceSite, State: sourceStates[s.State], Documents: s.Documents, LastVisit: s.LastVisit,
 			NextVisit: s.NextVisit,
 			Done:      s.Done, Total: s.Total, LastError: texts.OneLine(s.LastError, maxSourceError),
-			LeftOut: leftOutOf(s.LeftOut),
+			LeftOut: newLeftOut(s.LeftOut),
 		})
 	}
 	return out

@@ -64,7 +64,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-func (m *Metrics) seriesOf(operation string, status int) series {
+func (m *Metrics) findSeries(operation string, status int) series {
 	k := seriesKey{operation, status}
 	m.mu.RLock()
 	s, ok := m.series[k]
@@ -84,7 +84,7 @@ func (m *Metrics) seriesOf(operation string, status int) series {
 }
 
 func (m *Metrics) observeRequest(operation string, status int, took, upstream, plugin time.Duration, credits int64) {
-	s := m.seriesOf(operation, status)
+	s := m.findSeries(operation, status)
 	s.requests.Inc()
 	s.credits.Add(float64(credits))
 	s.duration.Observe(took.Seconds())

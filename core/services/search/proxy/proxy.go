@@ -167,7 +167,7 @@ func (p *Proxy) settleCall(r *audit.Record, c *Call, run *attempt, ans *Answer, 
 			upstream, credits = 0, run.spent
 		}
 		if status >= 400 {
-			outcome, code, detail = audit.Failure, "upstream_error", run.errorOf(ans)
+			outcome, code, detail = audit.Failure, "upstream_error", run.errorText(ans)
 		}
 	case isOutcomeUnknown(err):
 		credits = run.reserved

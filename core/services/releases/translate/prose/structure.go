@@ -13,7 +13,7 @@ import (
 // Compare returns how the structure of a translation differs from that of its source, "" if it does not: the blocks and their order,
 // the contents of code and HTML, and the targets of links and images.
 func Compare(source, translated string) string {
-	a, b := outlineOf(source), outlineOf(translated)
+	a, b := newOutline(source), newOutline(translated)
 	for i := range min(len(a.blocks), len(b.blocks)) {
 		if a.blocks[i] != b.blocks[i] {
 			return fmt.Sprintf("block %d is %s in the text and %s in the answer", i+1, shorten(a.blocks[i]), shorten(b.blocks[i]))
@@ -50,7 +50,7 @@ type outline struct {
 	blocks, inlines []string
 }
 
-func outlineOf(source string) (out outline) {
+func newOutline(source string) (out outline) {
 	raw := []byte(strings.ReplaceAll(source, "\r\n", "\n"))
 	doc := parser.Parse(text.NewReader(raw))
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -70,31 +70,31 @@ func outlineOf(source string) (out outline) {
 }
 
 func describeBlock(n ast.Node, source []byte) string {
-	word := strings.Repeat(">", depthOf(n)) + n.Kind().String()
+	word := strings.Repeat(">", measureDepth(n)) + n.Kind().String()
 	switch n := n.(type) {
 	case *ast.Heading:
 		return fmt.Sprintf("%s %d", word, n.Level)
 	case *ast.List:
 		return fmt.Sprintf("%s %c %d", word, n.Marker, n.Start)
 	case *ast.FencedCodeBlock:
-		return word + " " + string(n.Language(source)) + " " + linesOf(n, source)
+		return word + " " + string(n.Language(source)) + " " + joinLines(n, source)
 	case *ast.CodeBlock, *ast.HTMLBlock:
-		return word + " " + linesOf(n, source)
+		return word + " " + joinLines(n, source)
 	case *ast.TextBlock, *ast.Paragraph:
 		// Whether the items of a list have blank lines between them may change with a word.
-		return strings.Repeat(">", depthOf(n)) + "Paragraph"
+		return strings.Repeat(">", measureDepth(n)) + "Paragraph"
 	}
 	return word
 }
 
-func depthOf(n ast.Node) (depth int) {
+func measureDepth(n ast.Node) (depth int) {
 	for p := n.Parent(); p != nil; p = p.Parent() {
 		depth++
 	}
 	return depth
 }
 
-func linesOf(n ast.Node, source []byte) string { return string(n.Lines().Value(source)) }
+func joinLines(n ast.Node, source []byte) string { return string(n.Lines().Value(source)) }
 
 // describeInline returns what an inline element is, "" for one whose words are translated.
 func describeInline(n ast.Node, source []byte) string {

@@ -226,7 +226,7 @@ func (a *answer) takeMessage(m jsonrpc.Message, x *exchange) error {
 	if a.initialize && r.Error == nil {
 		a.beginSession(r)
 	}
-	a.status = a.statusOf(r)
+	a.status = a.responseStatus(r)
 	raw := encodeResponse(a.clientCall(r.ID).id, r)
 	if a.events != nil || !a.asJSON && a.status == http.StatusOK {
 		a.openStream()
@@ -248,8 +248,8 @@ func (a *answer) beginSession(r *jsonrpc.Response) {
 	}
 }
 
-// statusOf is 200, save for errors that the newer versions show in the status too.
-func (a *answer) statusOf(r *jsonrpc.Response) int {
+// responseStatus is 200, save for errors that the newer versions show in the status too.
+func (a *answer) responseStatus(r *jsonrpc.Response) int {
 	var e *jsonrpc.Error
 	if a.version < versionPerCall || a.batch || !errors.As(r.Error, &e) {
 		return http.StatusOK

@@ -29,14 +29,14 @@ func NewOrigins(publicURL, baseURL string) *Origins {
 			continue
 		}
 		o.hosts[strings.ToLower(u.Hostname())] = true
-		o.origins[originOf(u)] = true
+		o.origins[cutOrigin(u)] = true
 		o.public = o.public || i == 0
 	}
 	return o
 }
 
-// originOf leaves the usual ports out.
-func originOf(u *url.URL) string {
+// cutOrigin leaves the usual ports out.
+func cutOrigin(u *url.URL) string {
 	scheme, host, port := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()
 	if port == "" || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
 		return scheme + "://" + host
@@ -67,5 +67,5 @@ func (o *Origins) isSameOrigin(origin, host string) bool {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return false
 	}
-	return o.origins[originOf(u)] || strings.EqualFold(u.Host, host)
+	return o.origins[cutOrigin(u)] || strings.EqualFold(u.Host, host)
 }

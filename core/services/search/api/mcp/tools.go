@@ -66,11 +66,11 @@ func addTool(server *sdk.Server, t Tool) (err error) {
 			err = fmt.Errorf("%v", v)
 		}
 	}()
-	server.AddTool(&sdk.Tool{Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: schemaOf(t)}, toolHandler(t))
+	server.AddTool(&sdk.Tool{Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: toolSchema(t)}, toolHandler(t))
 	return nil
 }
 
-func schemaOf(t Tool) json.RawMessage {
+func toolSchema(t Tool) json.RawMessage {
 	var shape struct {
 		Type any `json:"type"`
 	}

@@ -81,7 +81,7 @@ func (c *commandLine) userEnable() *cobra.Command {
 	no := false
 	return &cobra.Command{Use: "enable EMAIL", Short: "Let a user in again who was kept out", Args: command.Exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.changeUser(cmd, args[0], auth.UserChange{Disabled: &no})
+			return c.withRecords(cmd.Context(), changeUser(cmd, args[0], auth.UserChange{Disabled: &no}))
 		}}
 }
 
@@ -89,19 +89,19 @@ func (c *commandLine) userRole() *cobra.Command {
 	return &cobra.Command{Use: "role EMAIL admin|member", Short: "Make a user an administrator or a member", Args: command.Exactly(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			role := auth.Role(args[1])
-			return c.changeUser(cmd, args[0], auth.UserChange{Role: &role})
+			return c.withRecords(cmd.Context(), changeUser(cmd, args[0], auth.UserChange{Role: &role}))
 		}}
 }
 
-// changeUser changes the user of an email address.
-func (c *commandLine) changeUser(cmd *cobra.Command, email string, change auth.UserChange) error {
-	return c.withRecords(cmd.Context(), func(r *admin.Records) error {
+// changeUser returns what changes the user of an email address.
+func changeUser(cmd *cobra.Command, email string, change auth.UserChange) func(*admin.Records) error {
+	return func(r *admin.Records) error {
 		user, err := r.Users.ByEmail(cmd.Context(), email)
 		if err == nil {
 			_, err = r.Users.Change(command.Acting(cmd), user.ID, change)
 		}
 		return err
-	})
+	}
 }
 
 func (c *commandLine) userReset() *cobra.Command {

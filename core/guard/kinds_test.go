@@ -80,7 +80,7 @@ func TestKindIsOneLine(t *testing.T) {
 	if missing := missingParts("empty", recipe); len(missing) > 0 {
 		t.Fatalf("testdata/kind lacks %q", missing)
 	}
-	program := buildOverlay(t, writeOverlay(t, "kind", "sdk/kinds/kinds.go", "\t\tengineKind,\n", "\t\temptyKind,\n"),
+	program := buildOverlay(t, writeOverlay(t, "kind", edit{"sdk/kinds/kinds.go", "\t\tengineKind,\n", "\t\temptyKind,\n"}),
 		"core/internal/testing/recipe")
 	out, err := exec.Command(program).CombinedOutput()
 	if err != nil {

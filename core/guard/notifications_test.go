@@ -11,7 +11,7 @@ import (
 func TestNotificationIsOneLine(t *testing.T) {
 	t.Parallel()
 	const last = "\t\ttrialKind,\n"
-	overlay := writeOverlay(t, "notification", "core/services/containers/notice/kinds.go", last, strings.Replace(last, "trial", "nothing", 1))
+	overlay := writeOverlay(t, "notification", edit{"core/services/containers/notice/kinds.go", last, strings.Replace(last, "trial", "nothing", 1)})
 	out, err := exec.Command(buildOverlay(t, overlay, "core/services/containers/notice/recipe")).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

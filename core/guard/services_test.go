@@ -3,12 +3,10 @@ package guard
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -133,67 +131,13 @@ func TestServiceWords(t *testing.T) {
 	}
 }
 
-// writeOverlay returns the file for "go build -overlay" that adds the files of a recipe, a folder below testdata, to the tree,
-// and a line to one of the tree's files, after the only one that is last.
-func writeOverlay(t *testing.T, recipe, list, last, added string) string {
-	t.Helper()
-	top, dir := root(t), t.TempDir()
-	recipe, err := filepath.Abs(filepath.Join("testdata", recipe))
-	if err != nil {
-		t.Fatal(err)
-	}
-	overlay := struct{ Replace map[string]string }{map[string]string{}}
-	err = filepath.WalkDir(recipe, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(recipe, path)
-		if err != nil {
-			return err
-		}
-		if _, err := os.Stat(filepath.Join(top, rel)); err == nil {
-			t.Errorf("%s is in the tree", rel)
-		}
-		overlay.Replace[filepath.Join(top, rel)] = path
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(top, list))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Count(string(text), last) != 1 {
-		t.Fatalf("%s does not have %q once", list, last)
-	}
-	overlay.Replace[filepath.Join(top, list)] = writeFile(t, dir, path.Base(list), []byte(strings.Replace(string(text), last, last+added, 1)))
-	raw, err := json.Marshal(overlay)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return writeFile(t, dir, "overlay.json", raw)
-}
-
-// buildOverlay builds a package of the tree with an overlay, and returns the binary.
-func buildOverlay(t *testing.T, overlay, pkg string) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), path.Base(pkg))
-	build := exec.Command("go", "build", "-trimpath", "-overlay", overlay, "-o", binary, module+"/"+pkg)
-	build.Dir = root(t)
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	return binary
-}
-
 // TestServiceIsOneLine follows the recipe of core/docs/CONTRIBUTING.md: beside the folder of a service, which stands in
 // testdata/service, one line of the tree changes. A core that is built so accepts the block of the service, mounts it, and
 // reports it as ready.
 func TestServiceIsOneLine(t *testing.T) {
 	t.Parallel()
 	const last = "\t_ \"" + module + "/core/services/search/module\"\n"
-	core := buildOverlay(t, writeOverlay(t, "service", serviceList, last, strings.Replace(last, "search", "empty", 1)), "core/cmd/patchbay")
+	core := buildOverlay(t, writeOverlay(t, "service", edit{serviceList, last, strings.Replace(last, "search", "empty", 1)}), "core/cmd/patchbay")
 	dir := t.TempDir()
 	plugins := writeFile(t, dir, "plugins", []byte("#!/bin/sh\necho '[]'\n"))
 	if err := os.Chmod(plugins, 0o700); err != nil {

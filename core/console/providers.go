@@ -21,8 +21,7 @@ const (
 	proposePath = pluginsPath + "/propose"
 )
 
-// providerRoutes are the pages that change plugin.hcl. What a form asks for is checked, shown, and applied by another form.
-// providerPages are those that choose and set up providers.
+// providerPages choose and set up providers in plugin.hcl. They check and show what a form asks for; another form applies it.
 type providerPages struct{ *base }
 
 func (h *providerPages) routes() []httpd.Route {

@@ -149,7 +149,7 @@ func newEngine(m Mount, prefix string, opts Options) (_ *gin.Engine, err error) 
 	if err := e.SetTrustedProxies(nil); err != nil {
 		return nil, err
 	}
-	// ContextWithFallback stays off: gin uses its contexts again, so that none may outlive its request as a context.Context.
+	// A gin.Context does not serve as a context.Context: gin uses its contexts again, so none may outlive its request.
 	// Handlers pass c.Request.Context() on.
 	e.HandleMethodNotAllowed, e.RedirectTrailingSlash = true, false
 	w := &wrapper{opts: opts, service: m.Service, errors: m.Errors}

@@ -137,7 +137,7 @@ func (codec) Unmarshal(data mem.BufferSlice, v any) error {
 	return f.decodeFrame(data)
 }
 
-// gRPC finds codecs in a registry that may only be written while the program initialises.
+// init registers the codec: gRPC finds codecs in a registry that may only be written while the program initialises.
 func init() { encoding.RegisterCodecV2(codec{}) }
 
 // Message is a whole message of the other side. Head and Body are valid until Release.

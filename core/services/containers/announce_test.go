@@ -100,7 +100,7 @@ func (e *env) notices(serviceID string) (out []string) {
 	return out
 }
 
-// town is three services of two projects, each with a new version.
+// threeNew makes three services of two projects, each with a new version.
 func (e *env) threeNew() {
 	e.Helper()
 	e.project("blog", 1, map[string]string{"web": imageHost + "/acme/web:1", "db": imageHost + "/acme/db:1"})

@@ -16,7 +16,7 @@ import (
 
 const unknownID = "svc_01K9ZS5T9W1V6Q0P9A8E7C6B5D"
 
-// host of the tests: blog has a new version of its only service, shop has one of two, and patchbay is the instance itself.
+// town is the host of the tests: blog has a new version of its only service, shop has one of two, and patchbay is the instance itself.
 func (e *env) town() {
 	e.Helper()
 	e.project("blog", 1, map[string]string{"web": webRepo + ":1"})

@@ -45,7 +45,7 @@ func (e *env) withData() {
 	e.discovered()
 }
 
-// fault is something that goes wrong in an update, and how it ends.
+// updateFault is something that goes wrong in an update, and how it ends.
 type updateFault struct {
 	name string
 	do   func(*env)

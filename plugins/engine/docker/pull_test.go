@@ -85,7 +85,7 @@ func TestPull(t *testing.T) {
 	})
 }
 
-// A registry that answers every request for a manifest with one status.
+// statusRegistry returns the address of a registry that answers every request for a manifest with one status.
 func statusRegistry(t *testing.T, status int, body string) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -79,7 +79,7 @@ func ask[T any](t testing.TB, c *core, path string) T {
 	return decode[T](t, c.api(t, http.MethodGet, path, "", http.StatusOK).body)
 }
 
-// begin makes a job and returns its id.
+// beginJob makes a job and returns its id.
 func (c *core) beginJob(t testing.TB, path, body string) string {
 	t.Helper()
 	return decode[struct{ JobID string }](t, c.api(t, http.MethodPost, path, body, http.StatusOK).body).JobID

@@ -200,7 +200,7 @@ func (g *Guard) checkAddr(pair netip.AddrPort) error {
 	return nil
 }
 
-// DialContext connects as net.Dialer does, to permitted addresses only. RefusalOf tells its refusals from other errors.
+// DialContext connects as net.Dialer does, to permitted addresses only. FindRefusal tells its refusals from other errors.
 func (g *Guard) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	return g.guardDialer(&net.Dialer{})(ctx, network, addr)
 }

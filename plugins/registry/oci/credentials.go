@@ -89,7 +89,7 @@ func (c *credentials) loadFile(path string) (*configFile, error) {
 	return f, nil
 }
 
-// forgetCredential has the next credentialOf ask again.
+// forgetCredential has the next findCredential ask again.
 func (c *credentials) forgetCredential(path, domain string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -44,7 +44,7 @@ func Plugin() framework.Plugin {
 const (
 	maxTimeout  = 5 * time.Minute
 	dialTimeout = 3 * time.Second
-	// Bounds of answers, in bytes.
+	// maxManifest and the next four bound answers, in bytes.
 	maxManifest = 4 << 20
 	maxConfig   = 8 << 20
 	maxTags     = 8 << 20

@@ -21,7 +21,7 @@ func (c *Comparer) Compare(ctx context.Context, st *record.Stack, svc *record.Se
 	return c.CompareWith(ctx, st, svc, c.NewHashes(st))
 }
 
-// CompareWith is driftOf with the hashes of the stack's services.
+// CompareWith is Compare with the hashes of the stack's services.
 func (c *Comparer) CompareWith(ctx context.Context, st *record.Stack, svc *record.Service, hashes *Hashes) (ServiceDrift, error) {
 	out := ServiceDrift{ServiceID: svc.ID, Name: st.Project + " / " + svc.Name, Drift: []Drift{}, Unresolved: []string{}}
 	list, err := c.host.ContainersOf(ctx, st.Project, svc.Name)

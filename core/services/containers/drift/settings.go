@@ -10,13 +10,13 @@ import (
 const (
 	// sameSetting: both say the same, or neither says anything.
 	sameSetting = iota
-	// ifGiven: the engine has a value of its own where the files say nothing.
+	// IfGiven: the engine has a value of its own where the files say nothing.
 	IfGiven
 	// orImage: the image's value counts where the files say nothing.
 	orImage
 	// ifApplied: the first generation of compose leaves it out.
 	ifApplied
-	// amongOthers: compose and the engine add lines of their own.
+	// AmongOthers: compose and the engine add lines of their own.
 	AmongOthers
 )
 

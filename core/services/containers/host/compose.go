@@ -22,7 +22,7 @@ type ComposeCall struct {
 	Services []string
 	// Scale is the number of containers of services, where it is not what the files say.
 	Scale map[string]int
-	// Force has ActionRecreate replace containers that are as they should be; noStart has it start nothing.
+	// Force has ActionRecreate replace containers that are as they should be; NoStart has it start nothing.
 	Force, NoStart bool
 }
 
@@ -126,7 +126,7 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines, " · ")
 }
 
-// reasonSameName: a project of another directory has the name. Compose tells projects apart by their names alone.
+// ReasonSameName: a project of another directory has the name. Compose tells projects apart by their names alone.
 const ReasonSameName = "project_name_shared"
 
 // RefuseSameName returns an error if a compose command would touch containers of another directory's project: compose would take

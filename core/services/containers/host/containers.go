@@ -93,7 +93,7 @@ func (h *Host) ContainersOf(ctx context.Context, project, service string) ([]eng
 	return engine.Repair(list).Keep, err
 }
 
-// AllContainersOf is containersOf with the leftovers of interrupted commands.
+// AllContainersOf is ContainersOf with the leftovers of interrupted commands.
 func (h *Host) AllContainersOf(ctx context.Context, project, service string) ([]engine.Container, error) {
 	labels := []string{LabelProject + "=" + project}
 	if service != "" {

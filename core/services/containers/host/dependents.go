@@ -60,7 +60,7 @@ func serviceOfContainer(p *compose.Project, list []engine.Container, container s
 	return ""
 }
 
-// DependentServices returns the services of a stack that are recreated with a service. Its error wraps errFiles if the
+// DependentServices returns the services of a stack that are recreated with a service. Its error wraps ErrFiles if the
 // stack's files cannot be read.
 func (h *Host) DependentServices(ctx context.Context, st *record.Stack, provider string) ([]record.Service, error) {
 	p, err := h.LoadProject(ctx, st)

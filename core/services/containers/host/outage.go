@@ -130,8 +130,8 @@ func (h *Host) ThroughOutage(ctx context.Context, call func() error) error {
 	}
 }
 
-// RepeatAfterOutage does something, and does it again when it failed after the engine was away meanwhile. The error wraps errEngineLost
-// if the engine does not come back.
+// RepeatAfterOutage does something, and does it again when it failed after the engine was away meanwhile. The error wraps
+// failure.ErrEngineLost if the engine does not come back.
 func (h *Host) RepeatAfterOutage(ctx context.Context, r *work.Reporter, name string, do func(context.Context) error) error {
 	for attempt := 1; ; attempt++ {
 		before := h.Outages.Load()

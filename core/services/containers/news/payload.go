@@ -47,7 +47,7 @@ type links struct {
 	PrimaryURL  string `json:"primaryUrl"`
 	JobURL      string `json:"jobUrl"`
 	SettingsURL string `json:"settingsUrl,omitempty"`
-	// ServiceURLs are serviceLinks and Repos are repoParts; at most one of both is there.
+	// ServiceURLs holds values of serviceLink, Repos those of repoPart. At most one of both is there.
 	ServiceURLs []json.RawMessage `json:"serviceUrls,omitzero"`
 	Repos       []json.RawMessage `json:"repos,omitzero"`
 	Truncated   truncated         `json:"truncated"`

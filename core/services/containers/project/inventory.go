@@ -120,7 +120,7 @@ func (inv *Inventory) IsApplicable(svc *record.Service, allowMismatch bool) bool
 		(svc.CandidateMatch != ArchMismatch || allowMismatch) && inv.ApplyAfter(svc) <= inv.Now
 }
 
-// The reasons for which a service was not compared; the others are those of runtimeState.
+// The reasons for which a service was not compared; the others are those of RuntimeState.Problem.
 const (
 	unknownUnchecked = "never_checked"
 	unknownFailed    = "check_failed"

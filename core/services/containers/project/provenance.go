@@ -12,9 +12,9 @@ import (
 
 // Warnings about a project's containers.
 const (
-	// warnForeign: containers that bear the project's name were passed over.
+	// WarnForeign: containers that bear the project's name were passed over.
 	WarnForeign = "warning:foreign_containers_ignored"
-	// warnMoved: the project's containers come from other files than its stack; see ProjectMove.
+	// WarnMoved: the project's containers come from other files than its stack; see ProjectMove.
 	WarnMoved = "warning:project_moved"
 )
 

@@ -26,7 +26,7 @@ func (p *Projects) ScanRuntime(ctx context.Context, o *Observed, only func(*reco
 	return p.takeRuntimes(ctx, o, nil, only)
 }
 
-// takeRuntimes is scanRuntime with services that were read a moment ago, or nil. One for which there may be news is read again.
+// takeRuntimes is ScanRuntime with services that were read a moment ago, or nil. One for which there may be news is read again.
 func (p *Projects) takeRuntimes(ctx context.Context, o *Observed, services []record.Service,
 	only func(*record.Service) bool) (RuntimeSummary, error) {
 	var sum RuntimeSummary

@@ -160,6 +160,6 @@ const (
 	StatusBlocked      = "blocked"
 	statusWaiting      = "waiting"
 	StatusPinned       = "pinned"
-	// statusUnknown: what runs was not compared with the registry.
+	// StatusUnknown: what runs was not compared with the registry.
 	StatusUnknown = "unknown"
 )

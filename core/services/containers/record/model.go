@@ -146,8 +146,7 @@ type Service struct {
 	// Pinned is the digest that the files name; the service has its tag beside it, if they name one.
 	Pinned string
 	// Awaited tells that another service waits for its end with success; Ended how a service that does not run has ended:
-	// endedWell, endedOtherwise
-	// or "" where nobody has looked.
+	// EndedWell, EndedOtherwise, or "" where nobody has looked.
 	Awaited bool
 	Ended   string
 	// Built tells that the files say how to build the image.
@@ -197,7 +196,7 @@ func (s *Service) ImageRef() image.Ref {
 
 // How the containers of a service have ended that does not run.
 const (
-	// endedWell: by themselves, with 0.
+	// EndedWell: by themselves, with 0.
 	EndedWell      = "well"
 	EndedOtherwise = "otherwise"
 )
@@ -207,8 +206,8 @@ func (svc *Service) RunsOnce() bool {
 	return svc.Awaited || svc.State == StateStopped && svc.Ended == EndedWell
 }
 
-// IsDescribedAs reports whether describedBy, which returned next, has changed nothing: the fields that follow from the image differ
-// only where the image does.
+// IsDescribedAs reports whether next has what s has from the compose files. The fields that follow from the image are not compared:
+// they differ only where the image does.
 func (s *Service) IsDescribedAs(next Service) bool {
 	return s.Image == next.Image && s.Built == next.Built && s.Awaited == next.Awaited && s.ArchivedAt == next.ArchivedAt &&
 		s.ArchivedReason == next.ArchivedReason &&
@@ -261,7 +260,7 @@ type Change struct {
 	// Replicas is the number of containers that the service had when the change began, or that its files give it if it had
 	// none; 0 in records of older versions.
 	Replicas int
-	// RunsOnce says why the service ends by itself: runsAwaited or runsAsBefore; "" if it does not.
+	// RunsOnce says why the service ends by itself: health.RunsAwaited or health.RunsAsBefore; "" if it does not.
 	RunsOnce string
 	// Dependents are recreated with the service, in this order.
 	Dependents []Dependent `gorm:"serializer:json"`

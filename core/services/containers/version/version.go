@@ -27,15 +27,15 @@ type Version struct {
 }
 
 var (
-	// A word before the numbers, with its separator.
+	// wordPattern matches a word before the numbers, with its separator.
 	wordPattern   = regexp.MustCompile(`^(?:[A-Za-z]+[-_.]|[A-Za-z][A-Za-z0-9]*[-_])`)
 	vPattern      = regexp.MustCompile(`^[vV]\d`)
 	datePattern   = regexp.MustCompile(`^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2})-(\d{2})-(\d{2})Z)?([-_.+].*)?$`)
 	numberPattern = regexp.MustCompile(`^(\d+(?:\.\d+)*)(.*)$`)
 	prePattern    = regexp.MustCompile(`(?i)^[-_.]?((?:alpha|beta|rc|cr|pre|preview|dev|snapshot|nightly|canary|next|edge|unstable|testing|milestone)(?:[-_.]?\d+)*|[-_.]?(?:a|b|c|m|ea|pr)\d+)([-_.+].*)?$`)
-	// What may follow the numbers without being a prerelease.
+	// suffixPattern matches what may follow the numbers without being a prerelease.
 	suffixPattern = regexp.MustCompile(`^(?:u\d+)?(?:[-_.+][A-Za-z0-9].*)?$`)
-	// Numbers that grow within one variant: of a base system, and of builds.
+	// counterPattern matches numbers that grow within one variant: of a base system, and of builds.
 	counterPattern = regexp.MustCompile(`(?i)^(alpine|debian|ubuntu|ubi|el|fc|ls|r|rev|build|p|patch|u|)\d+(\.\d+)*$`)
 	strictPattern  = regexp.MustCompile(`^v?(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}$`)
 	digitsPattern  = regexp.MustCompile(`\d+`)

@@ -61,7 +61,7 @@ type syncer struct {
 	cfg   secrets
 }
 
-// newSyncer returns a hookSyncer. If a setting is missing, the error is a fault.InvalidArgument with a reason.
+// newSyncer returns a syncer. If a setting is missing, the error is a fault.InvalidArgument with a reason.
 func (w *Webhooks) newSyncer(ctx context.Context) (*syncer, error) {
 	cfg, err := w.hookConfig(ctx)
 	if err != nil {

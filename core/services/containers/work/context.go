@@ -11,7 +11,7 @@ import (
 // jobContext is the key of the context of a job in one that outlasts it.
 type jobContext struct{}
 
-// OutlastJob returns a context for what is carried out to its end also when the job is cancelled. isHandover still tells of the job.
+// OutlastJob returns a context for what is carried out to its end also when the job is cancelled. IsHandover still tells of the job.
 func OutlastJob(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithValue(context.WithoutCancel(ctx), jobContext{}, ctx), limit)
 }

@@ -82,7 +82,7 @@ func (r *Reporter) UpdateProgress(ctx context.Context, change func(*ProgressStat
 	r.storeChanged(ctx, isNews)
 }
 
-// UpdateOften is updateProgress for what changes all the time: it is stored only now and then.
+// UpdateOften is UpdateProgress for what changes all the time: it is stored only now and then.
 func (r *Reporter) UpdateOften(ctx context.Context, change func(*ProgressState)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -87,7 +87,7 @@ func (q *Queue) SubmitJob(ctx context.Context, sub Submission) (queue.Job, bool,
 	return job, reused, err
 }
 
-// SubmitNew is submitJob for callers who want no other's job: the same work under way is a conflict.
+// SubmitNew is SubmitJob for callers who want no other's job: the same work under way is a conflict.
 func (q *Queue) SubmitNew(ctx context.Context, sub Submission) (string, error) {
 	job, reused, err := q.SubmitJob(ctx, sub)
 	if err != nil {

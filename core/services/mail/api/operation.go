@@ -15,7 +15,7 @@ const (
 	tagMailboxes = "Mailboxes"
 	tagMessages  = "Messages"
 	tagDomains   = "Domains"
-	// The groups of accounts have the names that core/auth/account gives them.
+	// tagSignIn, tagAccount and tagUsers have the names that core/auth/account gives them.
 	tagSignIn  = "Sign-in"
 	tagAccount = "Own account"
 	tagUsers   = "Users"

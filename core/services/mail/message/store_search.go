@@ -23,7 +23,7 @@ const (
 	oneByOne
 )
 
-// The columns of SQLite's index of words, by the names that a search has for them, "" for that of the body.
+// documentColumns are the columns of SQLite's index of words, by the names that a search has for them, "" for that of the body.
 var documentColumns = []words.Column{{Name: columnSubject, SQL: "w.subject"}, {Name: columnSender, SQL: "w.sender"},
 	{Name: columnRecipient, SQL: "w.recipient"}, {SQL: "w.body"}}
 

@@ -36,7 +36,7 @@ func quoteCSSString(s string) string {
 	return out.String()
 }
 
-// write appends the token as it is written.
+// writeTo appends the token as it is written.
 func (t cssToken) writeTo(out *strings.Builder) {
 	switch t.kind {
 	case cssName:

@@ -46,7 +46,7 @@ func (rs *Readers) CheckVisible(ctx context.Context, r repo.Release, p repo.Repo
 	return rs.CheckVisibleTo(ctx, ID(ctx), r, p)
 }
 
-// CheckVisibleTo is checkVisible for a user.
+// CheckVisibleTo is CheckVisible for a user.
 func (rs *Readers) CheckVisibleTo(ctx context.Context, user string, r repo.Release, p repo.Repo) error {
 	visible, err := rs.cfg.Repos.Sees(ctx, user, p.ID)
 	if err == nil && !visible {

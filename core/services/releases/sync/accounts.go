@@ -7,7 +7,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/account"
 )
 
-// What accounts may be read for.
+// readsStars, readsInbox and readsActivity report what an account may be read for.
 func readsStars(a account.Account) bool    { return a.ReadsStars }
 func readsInbox(a account.Account) bool    { return a.ReadsInbox }
 func readsActivity(a account.Account) bool { return a.ReadsActivity }

@@ -78,7 +78,7 @@ const (
 	KindNotification = "notification"
 )
 
-// MaxLinger is how long a text waits for others with which it is sent, shortLinger if somebody waits for it.
+// MaxLinger is how long a text waits for others with which it is sent, ShortLinger if somebody waits for it.
 const MaxLinger, ShortLinger = 2 * time.Second, 200 * time.Millisecond
 
 // findSource returns the text of something that a user sees, nil if there is no such thing for the user. The text is the one that is

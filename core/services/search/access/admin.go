@@ -24,7 +24,7 @@ type TokenAdmin struct {
 	changed func(tokenRecord)
 }
 
-// NewTokenAdmin makes a tokenAdmin on a database whose migrations have run; now nil means time.Now.
+// NewTokenAdmin makes a TokenAdmin on a database whose migrations have run; now nil means time.Now.
 func NewTokenAdmin(st *store.Store, keyring *secret.Keyring, now func() time.Time) *TokenAdmin {
 	if now == nil {
 		now = time.Now

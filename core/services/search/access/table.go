@@ -16,7 +16,7 @@ const (
 	tokenIDLen     = 4
 	tokenSecretLen = 24
 	tokenLen       = len(tokenPrefix) + tokenIDLen + 1 + tokenSecretLen
-	// UnknownFor is how long an unknown id is remembered as such; maxUnknown bounds the memory for that.
+	// UnknownFor is how long an unknown id is remembered as such.
 	UnknownFor = time.Second
 	// MaxUnknown bounds the unknown ids that are remembered.
 	MaxUnknown = 4096

@@ -37,7 +37,7 @@ type Log struct {
 	live *event.Bus
 }
 
-// New makes a log that writes nothing before startWriting.
+// New makes a log that writes nothing before StartWriting.
 func New(cfg Config) *Log {
 	l := &Log{Store: &Store{cfg.Store}, log: cfg.Logger, now: cfg.Now, live: event.NewBus()}
 	l.rollups = newRollups(l.Store, cfg.Logger, cfg.Now)
@@ -120,7 +120,7 @@ func (l *Log) RecordWritten(inserts, updates []Entry) {
 	}
 }
 
-// Live subscribes to requests as they end. The data of the events are RequestLogs; close the subscription when done.
+// Live subscribes to requests as they end. The data of each event is a RequestLog; close the subscription when done.
 func (l *Log) Live() *event.Subscription { return l.live.Subscribe(topicRequests) }
 
 // topicRequests is where ended requests are published.

@@ -256,7 +256,7 @@ func (r *rollups) lifetimeSums(ctx context.Context, scope string, subjects []str
 	return out, nil
 }
 
-// markRollups names the mark of the last store; cleanEnd stands there after an end in good order.
+// MarkRollups names the mark of the last store; CleanEnd stands there after an end in good order.
 const (
 	MarkRollups = "rollups"
 	CleanEnd    = -1

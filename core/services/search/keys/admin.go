@@ -23,7 +23,7 @@ type KeyAdmin struct {
 	changed func(context.Context) error
 }
 
-// NewKeyAdmin makes a keyAdmin on a database whose migrations have run; now nil means time.Now.
+// NewKeyAdmin makes a KeyAdmin on a database whose migrations have run; now nil means time.Now.
 func NewKeyAdmin(st *store.Store, keyring *secret.Keyring, now func() time.Time) *KeyAdmin {
 	if now == nil {
 		now = time.Now

@@ -315,7 +315,7 @@ func (a *attempt) invokePlugin(ctx context.Context, req *sdk.Request) (*Answer, 
 }
 
 // openStream sends the request to the backend's plugin and returns a streamed answer. The stream ends after
-// streamLimit.
+// audit.StreamLimit.
 func (a *attempt) openStream(ctx context.Context, req *sdk.Request) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, audit.StreamLimit)
 	began := time.Now()

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxCacheBytes bounds the cached answers together, maxCacheEntry each of them.
+	// maxCacheBytes bounds the bodies of all cached answers together.
 	maxCacheBytes = 64 << 20
 	// MaxCacheEntry bounds the body of a cached answer, in bytes.
 	MaxCacheEntry = 1 << 20

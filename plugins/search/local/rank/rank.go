@@ -17,8 +17,8 @@ import (
 const (
 	// saturation is how often a word must be there to weigh half of what it can.
 	saturation = 3.0
-	// A text of typicalText words is neither favoured for its length nor the opposite; textShare is how much the length
-	// matters, from 0 to 1. The other two are for titles, headings and paths.
+	// typicalText is the number of words of a text that is neither favoured for its length nor the opposite. textShare is how much
+	// the length matters, from 0 to 1. The other two are for titles, headings and paths.
 	typicalText  = 160
 	textShare    = 0.5
 	typicalShort = 4

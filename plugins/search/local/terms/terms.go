@@ -36,7 +36,7 @@ type Term struct {
 const (
 	// maxWord is how long a word may be, in bytes; a longer one is no word of a language.
 	maxWord = 128
-	// maxJoined bounds what is joined, in words and bytes.
+	// maxJoinedWords and maxJoined bound what is joined, in words and bytes.
 	maxJoinedWords = 6
 	maxJoined      = 64
 	// maxKnown is how many words an analyzer remembers.

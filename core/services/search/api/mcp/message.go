@@ -23,7 +23,7 @@ const (
 // messages are those of one body.
 type messages struct {
 	batch bool
-	// calls have ids of ours, see keepID.
+	// calls have ids of ours, see keepCall.
 	calls         []*jsonrpc.Request
 	clients       []clientCall
 	notifications []*jsonrpc.Request

@@ -109,12 +109,8 @@ type Done struct {
 }
 
 type (
-	aboutOutput    struct{ Body About }
-	stateOutput    struct{ Body StateView }
 	upgradeInput   struct{ Body UpgradeBody }
-	upgradeOutput  struct{ Body OperationID }
 	rollbackInput  struct{ Body RollbackBody }
-	doneOutput     struct{ Body Done }
 	nothing        struct{}
 	operationsHTTP struct {
 		s     *Supervisor
@@ -157,19 +153,19 @@ func newAPI(s *Supervisor, base, version, identity string) *api.API {
 	return a
 }
 
-func (h operationsHTTP) getHealth(context.Context, *nothing) (*doneOutput, error) {
-	return &doneOutput{Done{true}}, nil
+func (h operationsHTTP) getHealth(context.Context, *nothing) (*api.Out[Done], error) {
+	return api.AnswerWith(Done{true}, nil)
 }
 
-func (h operationsHTTP) getAbout(context.Context, *nothing) (*aboutOutput, error) {
-	return &aboutOutput{h.about}, nil
+func (h operationsHTTP) getAbout(context.Context, *nothing) (*api.Out[About], error) {
+	return api.AnswerWith(h.about, nil)
 }
 
-func (h operationsHTTP) getState(context.Context, *nothing) (*stateOutput, error) {
-	return &stateOutput{h.s.stateView()}, nil
+func (h operationsHTTP) getState(context.Context, *nothing) (*api.Out[StateView], error) {
+	return api.AnswerWith(h.s.stateView(), nil)
 }
 
-func (h operationsHTTP) postUpgrade(_ context.Context, in *upgradeInput) (*upgradeOutput, error) {
+func (h operationsHTTP) postUpgrade(_ context.Context, in *upgradeInput) (*api.Out[OperationID], error) {
 	r := Request{Mode: in.Body.Mode, RollbackOnFailure: in.Body.RollbackOnFailure == nil || *in.Body.RollbackOnFailure}
 	if t := in.Body.Target; t != nil {
 		if r.Target.Tag = t.Tag; t.Digest != nil {
@@ -180,11 +176,11 @@ func (h operationsHTTP) postUpgrade(_ context.Context, in *upgradeInput) (*upgra
 		}
 	}
 	id, err := h.s.Begin(r)
-	return &upgradeOutput{OperationID{id}}, err
+	return api.AnswerWith(OperationID{id}, err)
 }
 
-func (h operationsHTTP) postRollback(ctx context.Context, in *rollbackInput) (*doneOutput, error) {
-	return &doneOutput{Done{true}}, h.s.BeginRollback(ctx, in.Body.OpID)
+func (h operationsHTTP) postRollback(ctx context.Context, in *rollbackInput) (*api.Out[Done], error) {
+	return api.AnswerWith(Done{true}, h.s.BeginRollback(ctx, in.Body.OpID))
 }
 
 // stateView returns the state for programs.

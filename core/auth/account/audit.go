@@ -50,11 +50,9 @@ type (
 		Cursor string    `query:"cursor" maxLength:"2048" doc:"The nextCursor of the page before."`
 		Limit  int       `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	}
-	eventList struct {
-		Body struct {
-			Events     []Event `json:"events" nullable:"false"`
-			NextCursor *string `json:"nextCursor" doc:"Null on the last page."`
-		}
+	eventListBody struct {
+		Events     []Event `json:"events" nullable:"false"`
+		NextCursor *string `json:"nextCursor" doc:"Null on the last page."`
 	}
 )
 
@@ -75,9 +73,9 @@ func (s *Sets) Audit(a *api.API, base string) {
 	api.Register(a, api.Operation{
 		ID: "list-audit", Method: http.MethodGet, Path: base + "/audit", Policy: httpd.Admin, Tag: tagUsers, Summary: "Who changed or saw what",
 		Description: "The newest first, for 400 days.",
-	}, unscopedOnly(func(ctx context.Context, in *eventInput) (*eventList, error) {
+	}, unscopedOnly(func(ctx context.Context, in *eventInput) (*api.Out[eventListBody], error) {
 		rows, next, err := s.cfg.Users.Journal.Events(ctx, in.eventFilter())
-		out := &eventList{}
+		out := &api.Out[eventListBody]{}
 		out.Body.NextCursor, out.Body.Events = optionalText(next), make([]Event, len(rows))
 		for i := range rows {
 			out.Body.Events[i] = newEvent(&rows[i])

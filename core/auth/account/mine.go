@@ -24,16 +24,12 @@ func newKeySummary(k auth.Key, full string) KeySummary {
 }
 
 type (
-	summaryList struct {
-		Body struct {
-			Items []KeySummary `json:"items" nullable:"false"`
-		}
+	summaryListBody struct {
+		Items []KeySummary `json:"items" nullable:"false"`
 	}
-	summaryMade struct {
-		Body struct {
-			Item   KeySummary `json:"item"`
-			APIKey string     `json:"api_key" doc:"The full key. It is sensitive."`
-		}
+	summaryMadeBody struct {
+		Item   KeySummary `json:"item"`
+		APIKey string     `json:"api_key" doc:"The full key. It is sensitive."`
 	}
 	summaryInput struct {
 		Body struct {
@@ -49,20 +45,18 @@ func (s *Sets) OwnKeys(a *api.API, base string, scopes ...string) {
 	api.Register(a, api.Operation{
 		ID: "list-own-api-keys", Method: http.MethodGet, Path: at, Policy: httpd.Session, Tag: tagAccount, Summary: "List own API keys",
 		Description: "The newest first, without revoked ones.",
-	}, func(ctx context.Context, _ *struct{}) (*summaryList, error) { return s.keySummaries(ctx) })
+	}, func(ctx context.Context, _ *struct{}) (*api.Out[summaryListBody], error) { return s.keySummaries(ctx) })
 	api.Register(a, api.Operation{
 		ID: "create-own-api-key", Method: http.MethodPost, Path: at, Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount,
 		Summary: "Create an API key", Errors: []int{409},
-	}, func(ctx context.Context, in *summaryInput) (*summaryMade, error) {
+	}, func(ctx context.Context, in *summaryInput) (*api.Out[summaryMadeBody], error) {
 		k, key, err := s.cfg.Users.Keys.Create(ctx, principalFrom(ctx), auth.NewKey{Name: in.Body.Name, Scopes: scopes})
-		out := &summaryMade{}
-		out.Body.Item, out.Body.APIKey = newKeySummary(k, key), key
-		return out, err
+		return api.AnswerWith(summaryMadeBody{Item: newKeySummary(k, key), APIKey: key}, err)
 	})
 	api.Register(a, api.Operation{
 		ID: "revoke-own-api-key", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount,
 		Summary: "Revoke an API key", Description: "Answers with those that are left.", Errors: []int{404},
-	}, func(ctx context.Context, in *ID) (*summaryList, error) {
+	}, func(ctx context.Context, in *ID) (*api.Out[summaryListBody], error) {
 		if err := s.cfg.Users.Keys.Revoke(ctx, principalFrom(ctx), in.ID); err != nil {
 			return nil, err
 		}
@@ -70,9 +64,9 @@ func (s *Sets) OwnKeys(a *api.API, base string, scopes ...string) {
 	})
 }
 
-func (s *Sets) keySummaries(ctx context.Context) (*summaryList, error) {
+func (s *Sets) keySummaries(ctx context.Context) (*api.Out[summaryListBody], error) {
 	keys, texts, err := s.cfg.Users.Keys.RevealAll(ctx, principalFrom(ctx))
-	out := &summaryList{}
+	out := &api.Out[summaryListBody]{}
 	out.Body.Items = make([]KeySummary, len(keys))
 	for i, k := range keys {
 		out.Body.Items[i] = newKeySummary(k, texts[k.ID])

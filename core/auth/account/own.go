@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -33,13 +34,10 @@ func newPasskey(p auth.Passkey) Passkey {
 }
 
 type (
-	passkeyList struct {
-		Body struct {
-			Passkeys []Passkey `json:"passkeys" nullable:"false"`
-		}
+	passkeyListBody struct {
+		Passkeys []Passkey `json:"passkeys" nullable:"false"`
 	}
-	passkeyOutput struct{ Body Passkey }
-	nameInput     struct {
+	nameInput struct {
 		Request
 		Body *struct {
 			Name string `json:"name,omitempty" maxLength:"80" doc:"Default: Passkey."`
@@ -60,9 +58,9 @@ func (s *Sets) Passkeys(a *api.API, base string) {
 	api.Register(a, api.Operation{
 		ID: "list-passkeys", Method: http.MethodGet, Path: at, Policy: httpd.Session, Tag: tagAccount, Summary: "List own passkeys",
 		Description: "The newest first, revoked ones included.",
-	}, func(ctx context.Context, _ *struct{}) (*passkeyList, error) {
+	}, func(ctx context.Context, _ *struct{}) (*api.Out[passkeyListBody], error) {
 		rows, err := s.cfg.Users.Passkeys.List(ctx, principalFrom(ctx).User.ID)
-		out := &passkeyList{}
+		out := &api.Out[passkeyListBody]{}
 		out.Body.Passkeys = make([]Passkey, len(rows))
 		for i, p := range rows {
 			out.Body.Passkeys[i] = newPasskey(p)
@@ -74,7 +72,7 @@ func (s *Sets) Passkeys(a *api.API, base string) {
 		Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Begin to make a passkey",
 		Description: "The answer is for navigator.credentials.create, by way of PublicKeyCredential.parseCreationOptionsFromJSON. It is good for five minutes and for one answer in the same session.",
 		Errors:      []int{409, 429},
-	}, func(ctx context.Context, in *nameInput) (*optionsOutput, error) {
+	}, func(ctx context.Context, in *nameInput) (*api.Out[json.RawMessage], error) {
 		name := ""
 		if in.Body != nil {
 			name = in.Body.Name
@@ -86,16 +84,16 @@ func (s *Sets) Passkeys(a *api.API, base string) {
 		ID: "finish-passkey-registration", Method: http.MethodPost, Path: at + "/registration/verify", Policy: httpd.Session,
 		Audit: httpd.Unaudited, Tag: tagAccount, Summary: "Keep a passkey",
 		Status: http.StatusCreated, BodyLimit: answerLimit, Errors: []int{409},
-	}, func(ctx context.Context, in *passkeyInput) (*passkeyOutput, error) {
+	}, func(ctx context.Context, in *passkeyInput) (*api.Out[Passkey], error) {
 		p, err := s.cfg.Users.Passkeys.FinishRegistration(ctx, principalFrom(ctx), s.cfg.Access.Passkeys(in.httpRequest()), in.Body.Response)
-		return &passkeyOutput{newPasskey(p)}, err
+		return api.AnswerWith(newPasskey(p), err)
 	})
 	api.Register(a, api.Operation{
 		ID: "rename-passkey", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount,
 		Summary: "Rename an own passkey", Errors: []int{404},
-	}, func(ctx context.Context, in *passkeyRename) (*passkeyOutput, error) {
+	}, func(ctx context.Context, in *passkeyRename) (*api.Out[Passkey], error) {
 		p, err := s.cfg.Users.Passkeys.Rename(ctx, principalFrom(ctx), in.ID.ID, in.Body.Name)
-		return &passkeyOutput{newPasskey(p)}, err
+		return api.AnswerWith(newPasskey(p), err)
 	})
 	api.Register(a, api.Operation{
 		ID: "revoke-passkey", Method: http.MethodDelete, Path: at + "/{id}", Policy: httpd.Session, Audit: httpd.Unaudited, Confirm: true,
@@ -135,23 +133,18 @@ type MadeKey struct {
 }
 
 type (
-	keyList struct {
-		Body struct {
-			APIKeys []Key `json:"apiKeys" nullable:"false"`
-		}
+	keyListBody struct {
+		APIKeys []Key `json:"apiKeys" nullable:"false"`
 	}
-	keyOutput struct{ Body MadeKey }
-	keyInput  struct {
+	keyInput struct {
 		Body struct {
 			Name      string     `json:"name,omitempty" maxLength:"80" doc:"Default: API key."`
 			Scopes    []string   `json:"scopes,omitempty" maxItems:"32" nullable:"false" doc:"Names of services; none means all."`
 			ExpiresAt *time.Time `json:"expiresAt,omitempty" doc:"Absent: it does not expire."`
 		}
 	}
-	keyText struct {
-		Body struct {
-			APIKey string `json:"apiKey" doc:"The full key. It is sensitive."`
-		}
+	keyTextBody struct {
+		APIKey string `json:"apiKey" doc:"The full key. It is sensitive."`
 	}
 )
 
@@ -161,9 +154,9 @@ func (s *Sets) Keys(a *api.API, base string) {
 	api.Register(a, api.Operation{
 		ID: "list-api-keys", Method: http.MethodGet, Path: at, Policy: httpd.APIKey, Tag: tagAccount, Summary: "List own API keys",
 		Description: "The newest first, masked, revoked ones included.",
-	}, func(ctx context.Context, _ *struct{}) (*keyList, error) {
+	}, func(ctx context.Context, _ *struct{}) (*api.Out[keyListBody], error) {
 		rows, err := s.cfg.Users.Keys.List(ctx, principalFrom(ctx).User.ID)
-		out := &keyList{}
+		out := &api.Out[keyListBody]{}
 		out.Body.APIKeys = make([]Key, len(rows))
 		for i, k := range rows {
 			out.Body.APIKeys[i] = newKey(k)
@@ -186,15 +179,13 @@ func (s *Sets) Keys(a *api.API, base string) {
 		ID: "reveal-api-key", Method: http.MethodPost, Path: at + "/{id}/reveal", Policy: httpd.Session, Audit: httpd.Unaudited, Confirm: true,
 		Tag: tagAccount, Summary: "Show an own API key in full",
 		Description: "Needs a passkey check of the last ten minutes.", Errors: []int{404, 409},
-	}, func(ctx context.Context, in *ID) (*keyText, error) {
-		out := &keyText{}
-		var err error
-		out.Body.APIKey, err = s.cfg.Users.Keys.Reveal(ctx, principalFrom(ctx), in.ID)
-		return out, err
+	}, func(ctx context.Context, in *ID) (*api.Out[keyTextBody], error) {
+		key, err := s.cfg.Users.Keys.Reveal(ctx, principalFrom(ctx), in.ID)
+		return api.AnswerWith(keyTextBody{key}, err)
 	})
 }
 
-func (s *Sets) createKey(ctx context.Context, in *keyInput) (*keyOutput, error) {
+func (s *Sets) createKey(ctx context.Context, in *keyInput) (*api.Out[MadeKey], error) {
 	ask := auth.NewKey{Name: in.Body.Name, Scopes: in.Body.Scopes}
 	if in.Body.ExpiresAt != nil {
 		if in.Body.ExpiresAt.IsZero() {
@@ -203,7 +194,7 @@ func (s *Sets) createKey(ctx context.Context, in *keyInput) (*keyOutput, error) 
 		ask.ExpiresAt = *in.Body.ExpiresAt
 	}
 	k, key, err := s.cfg.Users.Keys.Create(ctx, principalFrom(ctx), ask)
-	return &keyOutput{MadeKey{key, newKey(k)}}, err
+	return api.AnswerWith(MadeKey{key, newKey(k)}, err)
 }
 
 // SessionInfo is a session of the caller.
@@ -219,15 +210,11 @@ type SessionInfo struct {
 }
 
 type (
-	sessionList struct {
-		Body struct {
-			Sessions []SessionInfo `json:"sessions" nullable:"false"`
-		}
+	sessionListBody struct {
+		Sessions []SessionInfo `json:"sessions" nullable:"false"`
 	}
-	revokedOutput struct {
-		Body struct {
-			Revoked int64 `json:"revoked" doc:"How many sessions ended."`
-		}
+	revokedOutputBody struct {
+		Revoked int64 `json:"revoked" doc:"How many sessions ended."`
 	}
 )
 
@@ -250,24 +237,23 @@ func (s *Sets) Sessions(a *api.API, base string) {
 	api.Register(a, api.Operation{
 		ID: "revoke-other-sessions", Method: http.MethodPost, Path: at + "/revoke-others", Policy: httpd.APIKey, Audit: httpd.Unaudited,
 		Tag: tagAccount, Summary: "End all other own sessions",
-	}, func(ctx context.Context, _ *struct{}) (*revokedOutput, error) {
+	}, func(ctx context.Context, _ *struct{}) (*api.Out[revokedOutputBody], error) {
 		p, err := requireUnscoped(ctx)
 		if err != nil {
 			return nil, err
 		}
-		out := &revokedOutput{}
-		out.Body.Revoked, err = s.cfg.Users.Sessions.EndOthers(ctx, p)
-		return out, err
+		revoked, err := s.cfg.Users.Sessions.EndOthers(ctx, p)
+		return api.AnswerWith(revokedOutputBody{revoked}, err)
 	})
 }
 
-func (s *Sets) listSessions(ctx context.Context, _ *struct{}) (*sessionList, error) {
+func (s *Sets) listSessions(ctx context.Context, _ *struct{}) (*api.Out[sessionListBody], error) {
 	p, err := requireUnscoped(ctx)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := s.cfg.Users.Sessions.List(ctx, p.User.ID)
-	out := &sessionList{}
+	out := &api.Out[sessionListBody]{}
 	out.Body.Sessions = make([]SessionInfo, len(rows))
 	for i, r := range rows {
 		out.Body.Sessions[i] = SessionInfo{

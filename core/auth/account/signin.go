@@ -65,10 +65,6 @@ type (
 	signedOut struct {
 		SetCookie string `header:"Set-Cookie"`
 	}
-	sessionOutput struct{ Body Session }
-	optionsOutput struct {
-		Body json.RawMessage
-	}
 )
 
 // Answer is what a browser has made of the options.
@@ -96,7 +92,7 @@ func (s *Sets) Auth(a *api.API, base string) {
 		Audit: httpd.Unaudited, Tag: tagSignIn, Summary: "Ask for a passkey to confirm something with",
 		Description: "What deletes passkeys, shows secrets or changes users needs a check of the last ten minutes. Null: there is one already. Else as for a sign-in.",
 		Errors:      []int{409},
-	}, func(ctx context.Context, in *requestInput) (*optionsOutput, error) {
+	}, func(ctx context.Context, in *requestInput) (*api.Out[json.RawMessage], error) {
 		options, err := s.cfg.Users.Passkeys.BeginCheck(ctx, principalFrom(ctx), s.cfg.Access.Passkeys(in.httpRequest()))
 		return writeOptions(options, err)
 	})
@@ -110,8 +106,8 @@ func (s *Sets) Auth(a *api.API, base string) {
 	api.Register(a, api.Operation{
 		ID: "get-session", Method: http.MethodGet, Path: base + "/auth/session", Policy: httpd.APIKey, Scoped: true, Tag: tagSignIn,
 		Summary: "Who is signed in",
-	}, func(ctx context.Context, _ *struct{}) (*sessionOutput, error) {
-		return &sessionOutput{newSession(principalFrom(ctx))}, nil
+	}, func(ctx context.Context, _ *struct{}) (*api.Out[Session], error) {
+		return api.AnswerWith(newSession(principalFrom(ctx)), nil)
 	})
 	api.Register(a, api.Operation{
 		ID: "exchange-api-key", Method: http.MethodPost, Path: base + "/auth/session", Policy: httpd.Public, Audit: httpd.Unaudited,
@@ -126,7 +122,7 @@ func (s *Sets) Auth(a *api.API, base string) {
 	}, s.signOut)
 }
 
-func (s *Sets) loginOptions(ctx context.Context, in *requestInput) (*optionsOutput, error) {
+func (s *Sets) loginOptions(ctx context.Context, in *requestInput) (*api.Out[json.RawMessage], error) {
 	if err := s.cfg.Access.SameSite(in.httpRequest()); err != nil {
 		return nil, err
 	}
@@ -135,12 +131,11 @@ func (s *Sets) loginOptions(ctx context.Context, in *requestInput) (*optionsOutp
 }
 
 // writeOptions returns the answer with the options of a ceremony.
-func writeOptions(options any, err error) (*optionsOutput, error) {
+func writeOptions(options any, err error) (*api.Out[json.RawMessage], error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := json.Marshal(options)
-	return &optionsOutput{raw}, err
+	return api.AnswerWith[json.RawMessage](json.Marshal(options))
 }
 
 func (s *Sets) loginVerify(ctx context.Context, in *passkeyInput) (*signedIn, error) {
@@ -195,10 +190,8 @@ type setupCheck struct {
 	}
 }
 
-type setupState struct {
-	Body struct {
-		First bool `json:"first" doc:"Whether the link makes the first administrator, so that email and name are asked for."`
-	}
+type setupStateBody struct {
+	First bool `json:"first" doc:"Whether the link makes the first administrator, so that email and name are asked for."`
 }
 
 // Setup are the routes of set-up links: setup, setup/check.
@@ -207,14 +200,12 @@ func (s *Sets) Setup(a *api.API, base string) {
 		ID: "check-setup-link", Method: http.MethodPost, Path: base + "/setup/check", Policy: httpd.Public, Audit: httpd.Unaudited,
 		Tag: tagSignIn, Summary: "Look at a set-up link without using it",
 		Errors: []int{401, 403, 429},
-	}, func(ctx context.Context, in *setupCheck) (*setupState, error) {
+	}, func(ctx context.Context, in *setupCheck) (*api.Out[setupStateBody], error) {
 		if err := s.cfg.Access.SameSite(in.httpRequest()); err != nil {
 			return nil, err
 		}
-		out := &setupState{}
-		var err error
-		out.Body.First, err = s.cfg.Users.Links.IsFirst(ctx, in.Body.Token)
-		return out, err
+		first, err := s.cfg.Users.Links.IsFirst(ctx, in.Body.Token)
+		return api.AnswerWith(setupStateBody{first}, err)
 	})
 	api.Register(a, api.Operation{
 		ID: "use-setup-link", Method: http.MethodPost, Path: base + "/setup", Policy: httpd.Public, Audit: httpd.Unaudited, Tag: tagSignIn,
@@ -258,14 +249,12 @@ type PasskeyMeta struct {
 	URL       *string `json:"url" doc:"Address at which they work, if it is known."`
 }
 
-type metaOutput struct{ Body Meta }
-
 // Meta is the route meta.
 func (s *Sets) Meta(a *api.API, base string) {
 	api.Register(a, api.Operation{
 		ID: "get-meta", Method: http.MethodGet, Path: base + "/meta", Policy: httpd.Public, Tag: tagSignIn,
 		Summary: "What a sign-in page needs to know",
-	}, func(ctx context.Context, in *requestInput) (*metaOutput, error) {
+	}, func(ctx context.Context, in *requestInput) (*api.Out[Meta], error) {
 		has, err := s.cfg.Users.HasAdmin(ctx)
 		if err != nil {
 			return nil, err
@@ -275,11 +264,11 @@ func (s *Sets) Meta(a *api.API, base string) {
 			return nil, err
 		}
 		c, f := s.cfg.Access.Passkeys(in.httpRequest()), s.cfg.Access.Forward
-		return &metaOutput{Meta{
+		return api.AnswerWith(Meta{
 			Version: s.cfg.Version, SetupNeeded: !has, Anonymous: p != nil && !p.HasAccount(),
 			ForwardAuth: f.AllowedUser != "" || f.AllowedGroup != "",
 			Passkeys:    PasskeyMeta{c.Available, optionalText(c.Reason), optionalText(c.Message), optionalText(c.URL)},
-		}}, nil
+		}, nil)
 	})
 }
 

@@ -28,24 +28,19 @@ func newUser(u auth.User) User {
 }
 
 type (
-	userList struct {
-		Body struct {
-			Users []User `json:"users" nullable:"false"`
-		}
+	userListBody struct {
+		Users []User `json:"users" nullable:"false"`
 	}
-	userOutput struct{ Body User }
-	userInput  struct {
+	userInput struct {
 		Body struct {
 			Email string    `json:"email" minLength:"3" maxLength:"254"`
 			Name  string    `json:"name" minLength:"1" maxLength:"80"`
 			Role  auth.Role `json:"role,omitempty" enum:"admin,member" default:"member"`
 		}
 	}
-	userMade struct {
-		Body struct {
-			User       User    `json:"user"`
-			InitialKey MadeKey `json:"initialKey"`
-		}
+	userMadeBody struct {
+		User       User    `json:"user"`
+		InitialKey MadeKey `json:"initialKey"`
 	}
 	userChange struct {
 		ID
@@ -59,11 +54,9 @@ type (
 		Request
 		ID
 	}
-	linkOutput struct {
-		Body struct {
-			URL       string   `json:"url" doc:"Whoever opens it is signed in as the user. It is sensitive."`
-			ExpiresAt api.Time `json:"expiresAt"`
-		}
+	linkOutputBody struct {
+		URL       string   `json:"url" doc:"Whoever opens it is signed in as the user. It is sensitive."`
+		ExpiresAt api.Time `json:"expiresAt"`
 	}
 )
 
@@ -73,9 +66,9 @@ func (s *Sets) Users(a *api.API, base string) {
 	api.Register(a, api.Operation{
 		ID: "list-users", Method: http.MethodGet, Path: at, Policy: httpd.Admin, Tag: tagUsers, Summary: "List the users",
 		Description: "The oldest first.",
-	}, unscopedOnly(func(ctx context.Context, _ *struct{}) (*userList, error) {
+	}, unscopedOnly(func(ctx context.Context, _ *struct{}) (*api.Out[userListBody], error) {
 		rows, err := s.cfg.Users.List(ctx)
-		out := &userList{}
+		out := &api.Out[userListBody]{}
 		out.Body.Users = make([]User, len(rows))
 		for i, u := range rows {
 			out.Body.Users[i] = newUser(u)
@@ -89,17 +82,17 @@ func (s *Sets) Users(a *api.API, base string) {
 	}, unscopedOnly(s.createUser))
 	api.Register(a, api.Operation{
 		ID: "get-user", Method: http.MethodGet, Path: at + "/{id}", Policy: httpd.Admin, Tag: tagUsers, Summary: "One user", Errors: []int{404},
-	}, unscopedOnly(func(ctx context.Context, in *ID) (*userOutput, error) {
+	}, unscopedOnly(func(ctx context.Context, in *ID) (*api.Out[User], error) {
 		u, err := s.cfg.Users.Get(ctx, in.ID)
-		return &userOutput{newUser(u)}, err
+		return api.AnswerWith(newUser(u), err)
 	}))
 	api.Register(a, api.Operation{
 		ID: "change-user", Method: http.MethodPatch, Path: at + "/{id}", Policy: httpd.Admin, Audit: httpd.Unaudited, Confirm: true,
 		Tag: tagUsers, Summary: "Rename a user, change the role, keep out or let in",
 		Description: "The last administrator who is enabled stays one. A user who is disabled is signed out everywhere.", Errors: []int{404, 409},
-	}, unscopedOnly(func(ctx context.Context, in *userChange) (*userOutput, error) {
+	}, unscopedOnly(func(ctx context.Context, in *userChange) (*api.Out[User], error) {
 		u, err := s.cfg.Users.Change(ctx, in.ID.ID, auth.UserChange{Name: in.Body.Name, Role: in.Body.Role, Disabled: in.Body.Disabled})
-		return &userOutput{newUser(u)}, err
+		return api.AnswerWith(newUser(u), err)
 	}))
 	api.Register(a, api.Operation{
 		ID: "create-setup-link", Method: http.MethodPost, Path: at + "/{id}/setup-link", Policy: httpd.Admin, Audit: httpd.Unaudited,
@@ -109,7 +102,7 @@ func (s *Sets) Users(a *api.API, base string) {
 	}, unscopedOnly(s.createLink))
 }
 
-func (s *Sets) createUser(ctx context.Context, in *userInput) (*userMade, error) {
+func (s *Sets) createUser(ctx context.Context, in *userInput) (*api.Out[userMadeBody], error) {
 	u, key, err := s.cfg.Users.Create(ctx, in.Body.Email, in.Body.Name, in.Body.Role)
 	if err != nil {
 		return nil, err
@@ -118,7 +111,7 @@ func (s *Sets) createUser(ctx context.Context, in *userInput) (*userMade, error)
 	if err != nil {
 		return nil, err
 	}
-	out := &userMade{}
+	out := &api.Out[userMadeBody]{}
 	out.Body.User, out.Body.InitialKey.APIKey = newUser(u), key
 	if len(keys) > 0 {
 		out.Body.InitialKey.APIKeyRecord = newKey(keys[0])
@@ -126,14 +119,13 @@ func (s *Sets) createUser(ctx context.Context, in *userInput) (*userMade, error)
 	return out, nil
 }
 
-func (s *Sets) createLink(ctx context.Context, in *linkInput) (*linkOutput, error) {
+func (s *Sets) createLink(ctx context.Context, in *linkInput) (*api.Out[linkOutputBody], error) {
 	token, err := s.cfg.Users.Links.CreateForUser(ctx, in.ID.ID)
 	if err != nil {
 		return nil, err
 	}
-	out := &linkOutput{}
-	out.Body.URL, out.Body.ExpiresAt = SetupURL(s.requestOrigin(in.httpRequest()), token), api.TimeOf(time.Now().Add(auth.SetupFor))
-	return out, nil
+	return api.AnswerWith(linkOutputBody{URL: SetupURL(s.requestOrigin(in.httpRequest()), token),
+		ExpiresAt: api.TimeOf(time.Now().Add(auth.SetupFor))}, nil)
 }
 
 // requestOrigin returns the address at which this browser reaches the core.

@@ -34,9 +34,8 @@ func (m *Manager) Register(a *api.API, tag string) {
 		"All subscriptions end: they are bound to the former keys."), h.postPushKeys)
 }
 
-func (h handlers) getNotifications(ctx context.Context, _ *struct{}) (*struct{ Body NotificationSettings }, error) {
-	set, err := h.Settings(ctx)
-	return &struct{ Body NotificationSettings }{set}, err
+func (h handlers) getNotifications(ctx context.Context, _ *struct{}) (*api.Out[NotificationSettings], error) {
+	return api.AnswerWith(h.Settings(ctx))
 }
 
 func (h handlers) putNotifications(ctx context.Context, in *struct{ Body NotificationChange }) (*api.OKAnswer, error) {
@@ -57,7 +56,7 @@ type TestAnswer struct {
 
 func (h handlers) postNotificationTest(ctx context.Context, in *struct {
 	Body *TestRequest `required:"false"`
-}) (*struct{ Body TestAnswer }, error) {
+}) (*api.Out[TestAnswer], error) {
 	req := TestRequest{}
 	if in.Body != nil {
 		req = *in.Body
@@ -67,7 +66,7 @@ func (h handlers) postNotificationTest(ctx context.Context, in *struct {
 	for _, r := range got {
 		out.OK = out.OK && r.OK
 	}
-	return &struct{ Body TestAnswer }{out}, err
+	return api.AnswerWith(out, err)
 }
 
 // History is a page of what was sent.
@@ -79,14 +78,14 @@ type History struct {
 func (h handlers) getNotificationHistory(ctx context.Context, in *struct {
 	Before string `query:"before" maxLength:"64" doc:"Only those before this one."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-}) (*struct{ Body History }, error) {
+}) (*api.Out[History], error) {
 	list, err := h.History(ctx, in.Before, in.Limit+1)
 	out := History{Notifications: list}
 	if len(list) > in.Limit {
 		out.Notifications = list[:in.Limit]
 		out.Next = list[in.Limit-1].ID
 	}
-	return &struct{ Body History }{out}, err
+	return api.AnswerWith(out, err)
 }
 
 // SubscriberList is a list of subscriptions.
@@ -94,9 +93,9 @@ type SubscriberList struct {
 	Subscriptions []Subscriber `json:"subscriptions"`
 }
 
-func (h handlers) listSubscriptions(ctx context.Context, _ *struct{}) (*struct{ Body SubscriberList }, error) {
+func (h handlers) listSubscriptions(ctx context.Context, _ *struct{}) (*api.Out[SubscriberList], error) {
 	list, err := h.Subscribers(ctx)
-	return &struct{ Body SubscriberList }{SubscriberList{list}}, err
+	return api.AnswerWith(SubscriberList{list}, err)
 }
 
 func (h handlers) postSubscription(ctx context.Context, in *struct {
@@ -122,7 +121,7 @@ type PushKey struct {
 	PublicKey string `json:"vapidPublicKey"`
 }
 
-func (h handlers) postPushKeys(ctx context.Context, _ *struct{}) (*struct{ Body PushKey }, error) {
+func (h handlers) postPushKeys(ctx context.Context, _ *struct{}) (*api.Out[PushKey], error) {
 	key, err := h.MakeVAPIDKeys(ctx)
-	return &struct{ Body PushKey }{PushKey{key}}, err
+	return api.AnswerWith(PushKey{key}, err)
 }

@@ -38,6 +38,6 @@ type VersionInfo struct {
 	Version string `json:"version" example:"1.4.0"`
 }
 
-func (h *handlers) getVersion(context.Context, *struct{}) (*struct{ Body VersionInfo }, error) {
-	return &struct{ Body VersionInfo }{VersionInfo{h.cfg.version}}, nil
+func (h *handlers) getVersion(context.Context, *struct{}) (*api.Out[VersionInfo], error) {
+	return api.AnswerWith(VersionInfo{h.cfg.version}, nil)
 }

@@ -13,9 +13,8 @@ type hookHandlers struct {
 	inbox deliveries
 }
 
-func (h *hookHandlers) getHookSettings(ctx context.Context, _ *struct{}) (*struct{ Body webhook.HookSettings }, error) {
-	out, err := h.hooks.HookSettings(ctx)
-	return &struct{ Body webhook.HookSettings }{out}, err
+func (h *hookHandlers) getHookSettings(ctx context.Context, _ *struct{}) (*api.Out[webhook.HookSettings], error) {
+	return api.AnswerWith(h.hooks.HookSettings(ctx))
 }
 
 func (h *hookHandlers) putHookSettings(ctx context.Context, in *struct{ Body webhook.HookChange }) (*api.OKAnswer, error) {
@@ -27,9 +26,8 @@ func (h *hookHandlers) listRepos(ctx context.Context, in *struct {
 	PerPage  int    `query:"perPage" minimum:"1" maximum:"200" default:"50"`
 	Query    string `query:"q" maxLength:"200" doc:"Looked for in names."`
 	Selected string `query:"selectedFilter" enum:"all,selected,unselected" default:"all"`
-}) (*struct{ Body webhook.RepoPage }, error) {
-	out, err := h.hooks.TrackedRepos(ctx, webhook.RepoFilter{Query: in.Query, Selected: in.Selected}, in.Page, in.PerPage)
-	return &struct{ Body webhook.RepoPage }{out}, err
+}) (*api.Out[webhook.RepoPage], error) {
+	return api.AnswerWith(h.hooks.TrackedRepos(ctx, webhook.RepoFilter{Query: in.Query, Selected: in.Selected}, in.Page, in.PerPage))
 }
 
 // HookJob is the answer of an endpoint that may make a job.
@@ -38,9 +36,9 @@ type HookJob struct {
 	JobID string `json:"jobId,omitempty" doc:"Left out if there is nothing to do." example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }
 
-func (h *hookHandlers) postRepoSelected(ctx context.Context, in *struct{ Body webhook.RepoSelected }) (*struct{ Body HookJob }, error) {
+func (h *hookHandlers) postRepoSelected(ctx context.Context, in *struct{ Body webhook.RepoSelected }) (*api.Out[HookJob], error) {
 	id, err := h.hooks.SelectRepo(ctx, in.Body.FullName, in.Body.Selected)
-	return &struct{ Body HookJob }{HookJob{true, id}}, err
+	return api.AnswerWith(HookJob{true, id}, err)
 }
 
 // RepoNamed names a repository.
@@ -48,9 +46,9 @@ type RepoNamed struct {
 	FullName string `json:"fullName" maxLength:"300" example:"ann/blog"`
 }
 
-func (h *hookHandlers) postRepoDelete(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body HookJob }, error) {
+func (h *hookHandlers) postRepoDelete(ctx context.Context, in *struct{ Body RepoNamed }) (*api.Out[HookJob], error) {
 	id, err := h.hooks.DeleteRepo(ctx, in.Body.FullName)
-	return &struct{ Body HookJob }{HookJob{true, id}}, err
+	return api.AnswerWith(HookJob{true, id}, err)
 }
 
 // BulkSelection selects the repositories that fit a filter, or not.
@@ -70,10 +68,10 @@ type Affected struct {
 	Affected int  `json:"affected"`
 }
 
-func (h *hookHandlers) postBulkSelected(ctx context.Context, in *struct{ Body BulkSelection }) (*struct{ Body Affected }, error) {
+func (h *hookHandlers) postBulkSelected(ctx context.Context, in *struct{ Body BulkSelection }) (*api.Out[Affected], error) {
 	n, err := h.hooks.BulkSelect(ctx, webhook.RepoFilter{Query: in.Body.Query, Selected: in.Body.Filter}, in.Body.Selected,
 		in.Body.DryRun)
-	return &struct{ Body Affected }{Affected{true, n}}, err
+	return api.AnswerWith(Affected{true, n}, err)
 }
 
 // TargetAdded is a target that repositories are tracked by from now on.
@@ -85,9 +83,9 @@ type TargetAdded struct {
 	Warnings   []string `json:"warnings"`
 }
 
-func (h *hookHandlers) postTarget(ctx context.Context, in *struct{ Body webhook.HookInput }) (*struct{ Body TargetAdded }, error) {
+func (h *hookHandlers) postTarget(ctx context.Context, in *struct{ Body webhook.HookInput }) (*api.Out[TargetAdded], error) {
 	t, n, err := h.hooks.AddTarget(ctx, in.Body.Input)
-	return &struct{ Body TargetAdded }{TargetAdded{true, t.Kind, t.Owner, n, t.Warnings}}, err
+	return api.AnswerWith(TargetAdded{true, t.Kind, t.Owner, n, t.Warnings}, err)
 }
 
 func (h *hookHandlers) postTargetRemove(ctx context.Context, in *struct{ Body webhook.HookInput }) (*api.OKAnswer, error) {
@@ -95,14 +93,12 @@ func (h *hookHandlers) postTargetRemove(ctx context.Context, in *struct{ Body we
 }
 
 func (h *hookHandlers) postResolve(ctx context.Context,
-	in *struct{ Body webhook.HookInput }) (*struct{ Body webhook.RepoCandidates }, error) {
-	out, err := h.hooks.ResolveInput(ctx, in.Body.Input)
-	return &struct{ Body webhook.RepoCandidates }{out}, err
+	in *struct{ Body webhook.HookInput }) (*api.Out[webhook.RepoCandidates], error) {
+	return api.AnswerWith(h.hooks.ResolveInput(ctx, in.Body.Input))
 }
 
-func (h *hookHandlers) getHookOverview(ctx context.Context, _ *struct{}) (*struct{ Body webhook.HookOverview }, error) {
-	out, err := h.hooks.HookOverview(ctx)
-	return &struct{ Body webhook.HookOverview }{out}, err
+func (h *hookHandlers) getHookOverview(ctx context.Context, _ *struct{}) (*api.Out[webhook.HookOverview], error) {
+	return api.AnswerWith(h.hooks.HookOverview(ctx))
 }
 
 func (h *hookHandlers) listDeliveries(ctx context.Context, in *struct {
@@ -110,19 +106,16 @@ func (h *hookHandlers) listDeliveries(ctx context.Context, in *struct {
 	PerPage  int    `query:"perPage" minimum:"1" maximum:"200" default:"50"`
 	Decision string `query:"decision" enum:"processed,ignored,rejected"`
 	Query    string `query:"q" maxLength:"200" doc:"Looked for in ids, repositories, owners and reasons."`
-}) (*struct{ Body webhook.DeliveryPage }, error) {
-	out, err := h.inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: in.Decision, Query: in.Query}, in.Page, in.PerPage)
-	return &struct{ Body webhook.DeliveryPage }{out}, err
+}) (*api.Out[webhook.DeliveryPage], error) {
+	return api.AnswerWith(h.inbox.Deliveries(ctx, webhook.DeliveryFilter{Decision: in.Decision, Query: in.Query}, in.Page, in.PerPage))
 }
 
-func (h *hookHandlers) postSyncAll(ctx context.Context, _ *struct{}) (*struct{ Body webhook.SyncJob }, error) {
-	out, err := h.hooks.SyncAllHooks(ctx)
-	return &struct{ Body webhook.SyncJob }{out}, err
+func (h *hookHandlers) postSyncAll(ctx context.Context, _ *struct{}) (*api.Out[webhook.SyncJob], error) {
+	return api.AnswerWith(h.hooks.SyncAllHooks(ctx))
 }
 
-func (h *hookHandlers) postSyncRepo(ctx context.Context, in *struct{ Body RepoNamed }) (*struct{ Body webhook.SyncJob }, error) {
-	out, err := h.hooks.SyncRepoHook(ctx, in.Body.FullName)
-	return &struct{ Body webhook.SyncJob }{out}, err
+func (h *hookHandlers) postSyncRepo(ctx context.Context, in *struct{ Body RepoNamed }) (*api.Out[webhook.SyncJob], error) {
+	return api.AnswerWith(h.hooks.SyncRepoHook(ctx, in.Body.FullName))
 }
 
 // SyncBody asks for a synchronisation that the caller waits for.
@@ -140,11 +133,11 @@ type SyncResults struct {
 
 func (h *hookHandlers) postSync(ctx context.Context, in *struct {
 	Body *SyncBody `required:"false"`
-}) (*struct{ Body SyncResults }, error) {
+}) (*api.Out[SyncResults], error) {
 	req := webhook.SyncRequest{}
 	if in.Body != nil {
 		req = webhook.SyncRequest{DryRun: in.Body.DryRun, Repos: in.Body.Repos, Conflicts: in.Body.Conflicts}
 	}
 	res, err := h.hooks.SyncHooks(ctx, req)
-	return &struct{ Body SyncResults }{SyncResults{true, append([]webhook.SyncResult{}, res...)}}, err
+	return api.AnswerWith(SyncResults{true, append([]webhook.SyncResult{}, res...)}, err)
 }

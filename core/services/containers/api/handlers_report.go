@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"net/http"
 )
 
@@ -27,7 +28,7 @@ func (h *handlers) getReport(ctx context.Context, _ *struct{}) (*reportAnswer, e
 	return &reportAnswer{http.StatusOK, rep}, nil
 }
 
-func (h *handlers) postReport(ctx context.Context, _ *struct{}) (*struct{ Body PendingReport }, error) {
+func (h *handlers) postReport(ctx context.Context, _ *struct{}) (*api.Out[PendingReport], error) {
 	_, err := h.cfg.service.RefreshReport(ctx)
-	return &struct{ Body PendingReport }{PendingReport{"pending", 1000}}, err
+	return api.AnswerWith(PendingReport{"pending", 1000}, err)
 }

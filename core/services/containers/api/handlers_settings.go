@@ -27,9 +27,9 @@ type RuleList struct {
 
 func (h *settingHandlers) listIgnores(ctx context.Context, in *struct {
 	ServiceID string `query:"serviceId" maxLength:"64" doc:"Only rules of this service."`
-}) (*struct{ Body RuleList }, error) {
+}) (*api.Out[RuleList], error) {
 	list, err := h.s.IgnoreRules(ctx, in.ServiceID)
-	return &struct{ Body RuleList }{RuleList{list}}, err
+	return api.AnswerWith(RuleList{list}, err)
 }
 
 // NewRule is an ignore rule to make.
@@ -45,10 +45,10 @@ type RuleID struct {
 	RuleID string `json:"ruleId" example:"ign_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }
 
-func (h *settingHandlers) postIgnore(ctx context.Context, in *struct{ Body NewRule }) (*struct{ Body RuleID }, error) {
+func (h *settingHandlers) postIgnore(ctx context.Context, in *struct{ Body NewRule }) (*api.Out[RuleID], error) {
 	id, err := h.s.AddIgnoreRule(ctx, candidate.IgnoreRule{Enabled: in.Body.Enabled == nil || *in.Body.Enabled, Scope: in.Body.Scope,
 		Match: in.Body.Match, Note: in.Body.Note})
-	return &struct{ Body RuleID }{RuleID{id}}, err
+	return api.AnswerWith(RuleID{id}, err)
 }
 
 // Deleted reports whether there was something to delete.
@@ -56,14 +56,13 @@ type Deleted struct {
 	Deleted bool `json:"deleted"`
 }
 
-func (h *settingHandlers) deleteIgnore(ctx context.Context, in *struct{ Body RuleID }) (*struct{ Body Deleted }, error) {
+func (h *settingHandlers) deleteIgnore(ctx context.Context, in *struct{ Body RuleID }) (*api.Out[Deleted], error) {
 	deleted, err := h.s.DeleteIgnoreRule(ctx, in.Body.RuleID)
-	return &struct{ Body Deleted }{Deleted{deleted}}, err
+	return api.AnswerWith(Deleted{deleted}, err)
 }
 
-func (h *settingHandlers) getSettings(ctx context.Context, _ *struct{}) (*struct{ Body containers.SystemSettings }, error) {
-	set, err := h.s.SystemSettings(ctx)
-	return &struct{ Body containers.SystemSettings }{set}, err
+func (h *settingHandlers) getSettings(ctx context.Context, _ *struct{}) (*api.Out[containers.SystemSettings], error) {
+	return api.AnswerWith(h.s.SystemSettings(ctx))
 }
 
 func (h *settingHandlers) putSettings(ctx context.Context, in *struct{ Body containers.SettingsChange }) (*api.OKAnswer, error) {
@@ -81,30 +80,27 @@ type WelcomeChanged struct {
 	containers.Welcome
 }
 
-func (h *settingHandlers) getWelcome(ctx context.Context, _ *struct{}) (*struct{ Body containers.Welcome }, error) {
-	out, err := h.s.Welcome(ctx)
-	return &struct{ Body containers.Welcome }{out}, err
+func (h *settingHandlers) getWelcome(ctx context.Context, _ *struct{}) (*api.Out[containers.Welcome], error) {
+	return api.AnswerWith(h.s.Welcome(ctx))
 }
 
-func (h *settingHandlers) putWelcome(ctx context.Context, in *struct{ Body WelcomeBody }) (*struct{ Body WelcomeChanged }, error) {
+func (h *settingHandlers) putWelcome(ctx context.Context, in *struct{ Body WelcomeBody }) (*api.Out[WelcomeChanged], error) {
 	if err := h.s.SetWelcome(ctx, in.Body.NeverAutoOpen); err != nil {
 		return nil, err
 	}
 	w, err := h.s.Welcome(ctx)
-	return &struct{ Body WelcomeChanged }{WelcomeChanged{OK: true, Welcome: w}}, err
+	return api.AnswerWith(WelcomeChanged{OK: true, Welcome: w}, err)
 }
 
 func (h *settingHandlers) getResourceHistory(ctx context.Context, in *struct {
 	ServicePath
 	Window string `query:"window" enum:"3m,1h,24h,7d" default:"1h"`
-}) (*struct{ Body usage.ResourceHistory }, error) {
-	out, err := h.usage.History(ctx, in.ID, in.Window)
-	return &struct{ Body usage.ResourceHistory }{out}, err
+}) (*api.Out[usage.ResourceHistory], error) {
+	return api.AnswerWith(h.usage.History(ctx, in.ID, in.Window))
 }
 
-func (h *settingHandlers) getResourceOverview(ctx context.Context, _ *struct{}) (*struct{ Body usage.ResourceOverview }, error) {
-	out, err := h.usage.Overview(ctx)
-	return &struct{ Body usage.ResourceOverview }{out}, err
+func (h *settingHandlers) getResourceOverview(ctx context.Context, _ *struct{}) (*api.Out[usage.ResourceOverview], error) {
+	return api.AnswerWith(h.usage.Overview(ctx))
 }
 
 // handleResourceEvents sends the samples of a service: those of the last minutes at once, then each as it is taken.

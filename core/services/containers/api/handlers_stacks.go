@@ -23,9 +23,9 @@ type StackList struct {
 	Stacks []project.StackItem `json:"stacks"`
 }
 
-func (h *stackHandlers) listStacks(ctx context.Context, in *archivedQuery) (*struct{ Body StackList }, error) {
+func (h *stackHandlers) listStacks(ctx context.Context, in *archivedQuery) (*api.Out[StackList], error) {
 	list, err := h.s.Stacks(ctx, in.Archived)
-	return &struct{ Body StackList }{StackList{list}}, err
+	return api.AnswerWith(StackList{list}, err)
 }
 
 // noManualStacks refuses to register a stack.
@@ -39,9 +39,9 @@ type StackBody struct {
 	Stack project.StackDetail `json:"stack"`
 }
 
-func (h *stackHandlers) getStack(ctx context.Context, in *StackPath) (*struct{ Body StackBody }, error) {
+func (h *stackHandlers) getStack(ctx context.Context, in *StackPath) (*api.Out[StackBody], error) {
 	st, err := h.s.Stack(ctx, in.ID)
-	return &struct{ Body StackBody }{StackBody{st}}, err
+	return api.AnswerWith(StackBody{st}, err)
 }
 
 func (h *stackHandlers) archiveStack(ctx context.Context, in *StackPath) (*api.OKAnswer, error) {
@@ -60,14 +60,12 @@ func (h *stackHandlers) restoreService(ctx context.Context, in *ServicePath) (*a
 	return api.Done(h.s.RestoreService(ctx, in.ID))
 }
 
-func (h *stackHandlers) stackStatus(ctx context.Context, in *StackPath) (*struct{ Body lifecycle.StackLifecycle }, error) {
-	st, err := h.s.StackLifecycle(ctx, in.ID)
-	return &struct{ Body lifecycle.StackLifecycle }{st}, err
+func (h *stackHandlers) stackStatus(ctx context.Context, in *StackPath) (*api.Out[lifecycle.StackLifecycle], error) {
+	return api.AnswerWith(h.s.StackLifecycle(ctx, in.ID))
 }
 
-func (h *stackHandlers) serviceStatus(ctx context.Context, in *ServicePath) (*struct{ Body lifecycle.ServiceLifecycle }, error) {
-	st, err := h.s.ServiceLifecycle(ctx, in.ID)
-	return &struct{ Body lifecycle.ServiceLifecycle }{st}, err
+func (h *stackHandlers) serviceStatus(ctx context.Context, in *ServicePath) (*api.Out[lifecycle.ServiceLifecycle], error) {
+	return api.AnswerWith(h.s.ServiceLifecycle(ctx, in.ID))
 }
 
 // ActionBody asks for a lifecycle action.
@@ -78,14 +76,14 @@ type ActionBody struct {
 func (h *stackHandlers) postStackAction(ctx context.Context, in *struct {
 	StackPath
 	Body ActionBody
-}) (*jobAnswer, error) {
+}) (*api.Out[JobID], error) {
 	return answerJob(h.s.StackAction(ctx, in.ID, in.Body.Action))
 }
 
 func (h *stackHandlers) postServiceAction(ctx context.Context, in *struct {
 	ServicePath
 	Body ActionBody
-}) (*jobAnswer, error) {
+}) (*api.Out[JobID], error) {
 	return answerJob(h.s.ServiceAction(ctx, in.ID, in.Body.Action))
 }
 
@@ -95,9 +93,9 @@ type ServiceBody struct {
 	Stack   project.StackItem     `json:"stack"`
 }
 
-func (h *stackHandlers) getService(ctx context.Context, in *ServicePath) (*struct{ Body ServiceBody }, error) {
+func (h *stackHandlers) getService(ctx context.Context, in *ServicePath) (*api.Out[ServiceBody], error) {
 	svc, st, err := h.s.Service(ctx, in.ID)
-	return &struct{ Body ServiceBody }{ServiceBody{svc, st}}, err
+	return api.AnswerWith(ServiceBody{svc, st}, err)
 }
 
 // HistoryBody is what happened to a service.
@@ -105,14 +103,13 @@ type HistoryBody struct {
 	Changes []change.Change `json:"changes"`
 }
 
-func (h *stackHandlers) getHistory(ctx context.Context, in *ServicePath) (*struct{ Body HistoryBody }, error) {
+func (h *stackHandlers) getHistory(ctx context.Context, in *ServicePath) (*api.Out[HistoryBody], error) {
 	list, err := h.s.History(ctx, in.ID)
-	return &struct{ Body HistoryBody }{HistoryBody{list}}, err
+	return api.AnswerWith(HistoryBody{list}, err)
 }
 
-func (h *stackHandlers) getServiceSettings(ctx context.Context, in *ServicePath) (*struct{ Body project.ServiceSettings }, error) {
-	set, err := h.s.ServiceSettings(ctx, in.ID)
-	return &struct{ Body project.ServiceSettings }{set}, err
+func (h *stackHandlers) getServiceSettings(ctx context.Context, in *ServicePath) (*api.Out[project.ServiceSettings], error) {
+	return api.AnswerWith(h.s.ServiceSettings(ctx, in.ID))
 }
 
 // ServiceSettingsBody changes the settings of a service. Members that are left out stay as they are.

@@ -16,7 +16,7 @@ import (
 // workHandlers answers requests about checks, updates and jobs.
 type workHandlers struct{ s workService }
 
-func (h *workHandlers) postDiscovery(ctx context.Context, _ *struct{}) (*jobAnswer, error) {
+func (h *workHandlers) postDiscovery(ctx context.Context, _ *struct{}) (*api.Out[JobID], error) {
 	return answerJob(h.s.Discover(ctx))
 }
 
@@ -25,9 +25,9 @@ type ProjectList struct {
 	Projects []project.Project `json:"projects"`
 }
 
-func (h *workHandlers) listProjects(ctx context.Context, in *archivedQuery) (*struct{ Body ProjectList }, error) {
+func (h *workHandlers) listProjects(ctx context.Context, in *archivedQuery) (*api.Out[ProjectList], error) {
 	list, err := h.s.ListProjects(ctx, in.Archived)
-	return &struct{ Body ProjectList }{ProjectList{list}}, err
+	return api.AnswerWith(ProjectList{list}, err)
 }
 
 func (h *workHandlers) archiveProject(ctx context.Context, in *ProjectPath) (*api.OKAnswer, error) {
@@ -47,7 +47,7 @@ type AcceptMoveInput struct {
 	}
 }
 
-func (h *workHandlers) acceptMove(ctx context.Context, in *AcceptMoveInput) (*jobAnswer, error) {
+func (h *workHandlers) acceptMove(ctx context.Context, in *AcceptMoveInput) (*api.Out[JobID], error) {
 	return answerJob(h.s.AcceptMove(ctx, in.Project, in.Body.WorkingDir, in.Body.ConfigFiles))
 }
 
@@ -71,12 +71,12 @@ type CheckID struct {
 	JobID   string `json:"jobId" doc:"The same." example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }
 
-func (h *workHandlers) postCheck(ctx context.Context, in *scanInput) (*struct{ Body CheckID }, error) {
+func (h *workHandlers) postCheck(ctx context.Context, in *scanInput) (*api.Out[CheckID], error) {
 	id, err := h.s.Check(ctx, in.Body.toRequest())
-	return &struct{ Body CheckID }{CheckID{id, id}}, err
+	return api.AnswerWith(CheckID{id, id}, err)
 }
 
-func (h *workHandlers) postRuntimeScan(ctx context.Context, in *scanInput) (*jobAnswer, error) {
+func (h *workHandlers) postRuntimeScan(ctx context.Context, in *scanInput) (*api.Out[JobID], error) {
 	return answerJob(h.s.RuntimeScan(ctx, in.Body.toRequest()))
 }
 
@@ -121,13 +121,12 @@ func (b UpdateBody) toRequest() change.UpdateRequest {
 	return out
 }
 
-func (h *workHandlers) postUpdate(ctx context.Context, in *struct{ Body UpdateBody }) (*jobAnswer, error) {
+func (h *workHandlers) postUpdate(ctx context.Context, in *struct{ Body UpdateBody }) (*api.Out[JobID], error) {
 	return answerJob(h.s.Update(ctx, in.Body.toRequest()))
 }
 
-func (h *workHandlers) getRollbackTarget(ctx context.Context, in *ServicePath) (*struct{ Body change.RollbackTarget }, error) {
-	t, err := h.s.RollbackTarget(ctx, in.ID)
-	return &struct{ Body change.RollbackTarget }{t}, err
+func (h *workHandlers) getRollbackTarget(ctx context.Context, in *ServicePath) (*api.Out[change.RollbackTarget], error) {
+	return api.AnswerWith(h.s.RollbackTarget(ctx, in.ID))
 }
 
 // RollbackBody may accompany a rollback.
@@ -138,7 +137,7 @@ type RollbackBody struct {
 func (h *workHandlers) postRollback(ctx context.Context, in *struct {
 	ServicePath
 	Body *RollbackBody
-}) (*jobAnswer, error) {
+}) (*api.Out[JobID], error) {
 	return answerJob(h.s.Rollback(ctx, in.ID, in.Body != nil && in.Body.AllowDrift))
 }
 
@@ -147,14 +146,14 @@ type BackupList struct {
 	Backups []backup.Backup `json:"backups"`
 }
 
-func (h *workHandlers) listBackups(ctx context.Context, in *ServicePath) (*struct{ Body BackupList }, error) {
+func (h *workHandlers) listBackups(ctx context.Context, in *ServicePath) (*api.Out[BackupList], error) {
 	list, err := h.s.ListBackups(ctx, in.ID)
-	return &struct{ Body BackupList }{BackupList{list}}, err
+	return api.AnswerWith(BackupList{list}, err)
 }
 
 func (h *workHandlers) postRestore(ctx context.Context, in *struct {
 	ID string `path:"backup_id" maxLength:"64" example:"bkp_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
-}) (*jobAnswer, error) {
+}) (*api.Out[JobID], error) {
 	return answerJob(h.s.Restore(ctx, in.ID))
 }
 
@@ -182,12 +181,12 @@ func splitCommas(text string) (out []string) {
 	return out
 }
 
-func (h *workHandlers) listJobs(ctx context.Context, in *jobQuery) (*struct{ Body JobList }, error) {
+func (h *workHandlers) listJobs(ctx context.Context, in *jobQuery) (*api.Out[JobList], error) {
 	list, next, err := h.s.ListJobs(ctx, containers.JobFilter{
 		Types: splitCommas(in.Type), Status: splitCommas(in.Status), StackID: in.StackID, ServiceID: in.ServiceID, Limit: in.Limit,
 		Cursor: in.Cursor,
 	})
-	return &struct{ Body JobList }{JobList{list, next}}, err
+	return api.AnswerWith(JobList{list, next}, err)
 }
 
 // JobPath names a job.
@@ -200,9 +199,9 @@ type JobBody struct {
 	Job containers.JobDetail `json:"job"`
 }
 
-func (h *workHandlers) getJob(ctx context.Context, in *JobPath) (*struct{ Body JobBody }, error) {
+func (h *workHandlers) getJob(ctx context.Context, in *JobPath) (*api.Out[JobBody], error) {
 	j, err := h.s.JobDetail(ctx, in.ID)
-	return &struct{ Body JobBody }{JobBody{j}}, err
+	return api.AnswerWith(JobBody{j}, err)
 }
 
 // CanceledJob is a job that was asked to stop.
@@ -210,9 +209,9 @@ type CanceledJob struct {
 	Job containers.Job `json:"job"`
 }
 
-func (h *workHandlers) cancelJob(ctx context.Context, in *JobPath) (*struct{ Body CanceledJob }, error) {
+func (h *workHandlers) cancelJob(ctx context.Context, in *JobPath) (*api.Out[CanceledJob], error) {
 	j, err := h.s.CancelJob(ctx, in.ID)
-	return &struct{ Body CanceledJob }{CanceledJob{j}}, err
+	return api.AnswerWith(CanceledJob{j}, err)
 }
 
 // DigestTagsBody is a snapshot, or that it is being made.
@@ -259,9 +258,9 @@ type RefreshAnswer struct {
 func (h *workHandlers) refreshInference(ctx context.Context, in *struct {
 	ServicePath
 	Body RefreshBody
-}) (*struct{ Body RefreshAnswer }, error) {
+}) (*api.Out[RefreshAnswer], error) {
 	ref, why, err := h.s.RefreshInference(ctx, in.ID, in.Body.Digest)
-	return &struct{ Body RefreshAnswer }{RefreshAnswer{"pending", in.ID, ref.Repo(), in.Body.Digest, why}}, err
+	return api.AnswerWith(RefreshAnswer{"pending", in.ID, ref.Repo(), in.Body.Digest, why}, err)
 }
 
 func (h *workHandlers) getInference(ctx context.Context, in *struct {
@@ -269,7 +268,7 @@ func (h *workHandlers) getInference(ctx context.Context, in *struct {
 	Status  string `query:"status" enum:"missing,queued,running,ready,stale,all_failed"`
 	Page    int    `query:"page" minimum:"1" maximum:"100000" default:"1"`
 	PerPage int    `query:"perPage" minimum:"1" maximum:"200" default:"50"`
-}) (*struct{ Body candidate.InferenceOverview }, error) {
-	out, err := h.s.InferenceOverview(ctx, candidate.InferenceQuery{Query: in.Query, Status: in.Status, Page: in.Page, PerPage: in.PerPage})
-	return &struct{ Body candidate.InferenceOverview }{out}, err
+}) (*api.Out[candidate.InferenceOverview], error) {
+	return api.AnswerWith(h.s.InferenceOverview(ctx,
+		candidate.InferenceQuery{Query: in.Query, Status: in.Status, Page: in.Page, PerPage: in.PerPage}))
 }

@@ -12,13 +12,8 @@ type JobID struct {
 	JobID string `json:"jobId" example:"job_01K9ZS5T9W1V6Q0P9A8E7C6B5D"`
 }
 
-type jobAnswer struct{ Body JobID }
-
-func answerJob(id string, err error) (*jobAnswer, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &jobAnswer{JobID{id}}, nil
+func answerJob(id string, err error) (*api.Out[JobID], error) {
+	return api.AnswerWith(JobID{id}, err)
 }
 
 // StackPath names a stack.

@@ -27,19 +27,17 @@ type ProviderSync struct {
 	RetryAfterSeconds *int64    `json:"retryAfterSeconds"`
 }
 
-type catalogOutput struct {
-	Body struct {
-		Domains      []CatalogItem `json:"domains" nullable:"false"`
-		ProviderSync ProviderSync  `json:"providerSync"`
-	}
+type catalogOutputBody struct {
+	Domains      []CatalogItem `json:"domains" nullable:"false"`
+	ProviderSync ProviderSync  `json:"providerSync"`
 }
 
-func (h *domainHandlers) listCatalog(ctx context.Context, _ *struct{}) (*catalogOutput, error) {
+func (h *domainHandlers) listCatalog(ctx context.Context, _ *struct{}) (*api.Out[catalogOutputBody], error) {
 	catalog, err := h.domains.ListCatalog(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := &catalogOutput{}
+	out := &api.Out[catalogOutputBody]{}
 	out.Body.Domains = make([]CatalogItem, len(catalog.Items))
 	for i, item := range catalog.Items {
 		out.Body.Domains[i] = formatCatalogItem(item)

@@ -134,7 +134,6 @@ type (
 		Pattern   string    `query:"pattern" maxLength:"200" doc:"Only codes that this regular expression (RE2) matches as a whole, such as [0-9]{6}."`
 		Wait      int       `query:"wait" minimum:"0" maximum:"60" doc:"Wait for a code, for so many seconds."`
 	}
-	codeOutput struct{ Body MessageCode }
 )
 
 // MessageCode is a verification code with the message in which it stands.
@@ -148,7 +147,7 @@ type MessageCode struct {
 	Links          []MessageLink   `json:"links" nullable:"false" doc:"As in the message by its id."`
 }
 
-func (h *codeHandlers) getCode(ctx context.Context, in *codeQuery) (*codeOutput, error) {
+func (h *codeHandlers) getCode(ctx context.Context, in *codeQuery) (*api.Out[MessageCode], error) {
 	if in.Mailbox == "" && in.MailboxID == "" {
 		return nil, fault.New(fault.InvalidArgument, "Say which mailbox: mailbox is its address.").With("field", "mailbox")
 	}
@@ -181,7 +180,7 @@ func (h *codeHandlers) getCode(ctx context.Context, in *codeQuery) (*codeOutput,
 	if len(found) == 0 {
 		return nil, errNoCode()
 	}
-	out := &codeOutput{newMessageCode(found[0], found[0].Code, found[0].CodeSource)}
+	out := &api.Out[MessageCode]{Body: newMessageCode(found[0], found[0].Code, found[0].CodeSource)}
 	parsed, err := h.parseByID(ctx, found[0].ID)
 	if err != nil {
 		return nil, err
@@ -200,7 +199,8 @@ func newMessageCode(m message.Summary, value, source string) MessageCode {
 }
 
 // findCodeLike returns the newest code that a pattern matches, or waits for it.
-func (h *codeHandlers) findCodeLike(ctx context.Context, f message.Filter, pattern *regexp.Regexp, wait int) (out *codeOutput, err error) {
+func (h *codeHandlers) findCodeLike(ctx context.Context, f message.Filter, pattern *regexp.Regexp,
+	wait int) (out *api.Out[MessageCode], err error) {
 	f.Limit = maxPatternFinds
 	err = h.waitForRequest(ctx, wait, func() (bool, error) {
 		for {
@@ -225,7 +225,7 @@ func (h *codeHandlers) findCodeLike(ctx context.Context, f message.Filter, patte
 }
 
 // matchCode returns the code of a message among those that a pattern matches, nil for none.
-func (h *codeHandlers) matchCode(ctx context.Context, m message.Summary, pattern *regexp.Regexp) (*codeOutput, error) {
+func (h *codeHandlers) matchCode(ctx context.Context, m message.Summary, pattern *regexp.Regexp) (*api.Out[MessageCode], error) {
 	parsed, err := h.parseByID(ctx, m.ID)
 	if err != nil || parsed == nil {
 		return nil, err
@@ -235,7 +235,7 @@ func (h *codeHandlers) matchCode(ctx context.Context, m message.Summary, pattern
 	if !ok {
 		return nil, nil
 	}
-	out := &codeOutput{newMessageCode(m, best.Value, best.Source.Place())}
+	out := &api.Out[MessageCode]{Body: newMessageCode(m, best.Value, best.Source.Place())}
 	out.Body.Codes, out.Body.Links = formatCandidates(codes), findLinks(parsed)
 	return out, nil
 }

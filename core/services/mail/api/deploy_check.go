@@ -70,11 +70,11 @@ func (h *deployHandlers) deployAPI(a *api.API) {
 	api.Register(a, withText(newOperation("deploy-check", http.MethodGet, "/api/deploy-check", tagDomains, httpd.Admin,
 		"Check what mail from other servers needs to arrive"),
 		"Looks up the MX records of the domains, the addresses of the host that they name and their reverse names, connects to port 25 of these addresses, and reads the certificate. It takes up to some fifteen seconds."),
-		func(ctx context.Context, _ *struct{}) (*struct{ Body DeployReport }, error) {
+		func(ctx context.Context, _ *struct{}) (*api.Out[DeployReport], error) {
 			report, err := h.CheckDeployment(ctx)
 			if err != nil {
 				return nil, err
 			}
-			return &struct{ Body DeployReport }{*report}, nil
+			return api.AnswerWith(*report, nil)
 		})
 }

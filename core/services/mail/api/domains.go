@@ -77,11 +77,9 @@ type (
 		Status int
 		Body   Domain
 	}
-	domainList struct {
-		Body struct {
-			Domains         []Domain         `json:"domains" nullable:"false"`
-			CleanupFailures []CleanupFailure `json:"cleanupFailures" nullable:"false" doc:"By domain, the mailboxes that could not be destroyed, or may have left a rule at the DNS provider; it is tried again."`
-		}
+	domainListBody struct {
+		Domains         []Domain         `json:"domains" nullable:"false"`
+		CleanupFailures []CleanupFailure `json:"cleanupFailures" nullable:"false" doc:"By domain, the mailboxes that could not be destroyed, or may have left a rule at the DNS provider; it is tried again."`
 	}
 	bindInput struct {
 		Body struct {
@@ -136,7 +134,7 @@ func (h *domainHandlers) domainAPI(a *api.API) {
 		"A zone that was there before stays, with its records. Refused while the domain has mailboxes that are not destroyed."), h.deleteDomain)
 }
 
-func (h *domainHandlers) listDomains(ctx context.Context, _ *struct{}) (*domainList, error) {
+func (h *domainHandlers) listDomains(ctx context.Context, _ *struct{}) (*api.Out[domainListBody], error) {
 	domains, err := h.Domains(ctx)
 	if err != nil {
 		return nil, err
@@ -145,7 +143,7 @@ func (h *domainHandlers) listDomains(ctx context.Context, _ *struct{}) (*domainL
 	if err != nil {
 		return nil, err
 	}
-	out := &domainList{}
+	out := &api.Out[domainListBody]{}
 	out.Body.Domains, out.Body.CleanupFailures = domains, make([]CleanupFailure, len(failures))
 	for i, f := range failures {
 		out.Body.CleanupFailures[i] = CleanupFailure(f)

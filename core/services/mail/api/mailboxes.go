@@ -126,8 +126,7 @@ type MailboxPath struct {
 }
 
 type (
-	mailboxOutput struct{ Body Mailbox }
-	mailboxQuery  struct {
+	mailboxQuery struct {
 		Scope  string   `query:"scope" enum:"default,workspace" doc:"workspace: only mailboxes that are active or being destroyed."`
 		Status []string `query:"status,explode" maxItems:"8" doc:"active, expired, destroying or destroyed; it may be given several times."`
 		Tag    []string `query:"tag,explode" maxItems:"16" doc:"May be given several times: only mailboxes with all of them."`
@@ -135,11 +134,9 @@ type (
 		Limit  int      `query:"limit" minimum:"1" maximum:"200" default:"50"`
 		Cursor string   `query:"cursor" maxLength:"2048" doc:"nextCursor of the page before."`
 	}
-	mailboxList struct {
-		Body struct {
-			Mailboxes  []Mailbox `json:"mailboxes" nullable:"false"`
-			NextCursor *string   `json:"nextCursor" doc:"Null on the last page."`
-		}
+	mailboxListBody struct {
+		Mailboxes  []Mailbox `json:"mailboxes" nullable:"false"`
+		NextCursor *string   `json:"nextCursor" doc:"Null on the last page."`
 	}
 	mailboxInput struct {
 		Body *MailboxBody
@@ -179,7 +176,7 @@ func (h *mailboxHandlers) creatorFrom(ctx context.Context) (mailbox.Caller, erro
 	return caller, err
 }
 
-func (h *mailboxHandlers) createMailbox(ctx context.Context, in *mailboxInput) (*mailboxOutput, error) {
+func (h *mailboxHandlers) createMailbox(ctx context.Context, in *mailboxInput) (*api.Out[Mailbox], error) {
 	caller, err := h.creatorFrom(ctx)
 	if err != nil {
 		return nil, err
@@ -198,7 +195,7 @@ func (h *mailboxHandlers) createMailbox(ctx context.Context, in *mailboxInput) (
 }
 
 // writeMailbox returns the answer with a mailbox, or the error with the mailbox that is in the way.
-func (h *mailboxHandlers) writeMailbox(ctx context.Context, box mailbox.Mailbox, err error) (*mailboxOutput, error) {
+func (h *mailboxHandlers) writeMailbox(ctx context.Context, box mailbox.Mailbox, err error) (*api.Out[Mailbox], error) {
 	var taken *mailbox.ExistsError
 	if errors.As(err, &taken) {
 		return nil, fault.As(err).With("mailbox", h.formatMailbox(taken.Mailbox))
@@ -207,15 +204,15 @@ func (h *mailboxHandlers) writeMailbox(ctx context.Context, box mailbox.Mailbox,
 		return nil, err
 	}
 	httpd.NoteObject(ctx, box.ID)
-	return &mailboxOutput{h.formatMailbox(box)}, nil
+	return api.AnswerWith(h.formatMailbox(box), nil)
 }
 
-func (h *mailboxHandlers) getMailbox(ctx context.Context, in *MailboxPath) (*mailboxOutput, error) {
+func (h *mailboxHandlers) getMailbox(ctx context.Context, in *MailboxPath) (*api.Out[Mailbox], error) {
 	box, err := h.boxes.Get(ctx, callerFrom(ctx), in.ID)
 	return h.writeMailbox(ctx, box, err)
 }
 
-func (h *mailboxHandlers) listMailboxes(ctx context.Context, in *mailboxQuery) (*mailboxList, error) {
+func (h *mailboxHandlers) listMailboxes(ctx context.Context, in *mailboxQuery) (*api.Out[mailboxListBody], error) {
 	f := mailbox.Filter{Tags: in.Tag, Text: in.Query}
 	for _, status := range in.Status {
 		f.Statuses = append(f.Statuses, mailbox.Status(status))
@@ -227,7 +224,7 @@ func (h *mailboxHandlers) listMailboxes(ctx context.Context, in *mailboxQuery) (
 	if err != nil {
 		return nil, err
 	}
-	out := &mailboxList{}
+	out := &api.Out[mailboxListBody]{}
 	out.Body.Mailboxes = make([]Mailbox, len(page))
 	for i, m := range page {
 		out.Body.Mailboxes[i] = h.formatMailbox(m)

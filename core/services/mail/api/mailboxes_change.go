@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 )
 
@@ -77,17 +78,17 @@ func (h *mailboxHandlers) ensureMailbox(ctx context.Context, in *ensureInput) (*
 	return out, nil
 }
 
-func (h *mailboxHandlers) resolveMailbox(ctx context.Context, in *resolveQuery) (*mailboxOutput, error) {
+func (h *mailboxHandlers) resolveMailbox(ctx context.Context, in *resolveQuery) (*api.Out[Mailbox], error) {
 	box, err := h.boxes.Resolve(ctx, callerFrom(ctx), in.Address)
 	return h.writeMailbox(ctx, box, err)
 }
 
-func (h *mailboxHandlers) setTags(ctx context.Context, in *tagsInput) (*mailboxOutput, error) {
+func (h *mailboxHandlers) setTags(ctx context.Context, in *tagsInput) (*api.Out[Mailbox], error) {
 	box, err := h.boxes.SetTags(ctx, callerFrom(ctx), in.ID, in.Body.Tags)
 	return h.writeMailbox(ctx, box, err)
 }
 
-func (h *mailboxHandlers) deleteMailbox(ctx context.Context, in *MailboxPath) (*mailboxOutput, error) {
+func (h *mailboxHandlers) deleteMailbox(ctx context.Context, in *MailboxPath) (*api.Out[Mailbox], error) {
 	box, err := h.boxes.Destroy(ctx, callerFrom(ctx), in.ID)
 	return h.writeMailbox(ctx, box, err)
 }

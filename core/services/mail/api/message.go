@@ -63,7 +63,7 @@ type MessageAttachment struct {
 // attachmentPrefix begins the ids of attachments, which are unique in a message.
 const attachmentPrefix = "att_"
 
-func (h *messageHandlers) getMessage(ctx context.Context, in *MessagePath) (*messageOutput, error) {
+func (h *messageHandlers) getMessage(ctx context.Context, in *MessagePath) (*api.Out[messageOutputBody], error) {
 	m, err := h.findMessage(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -72,9 +72,7 @@ func (h *messageHandlers) getMessage(ctx context.Context, in *MessagePath) (*mes
 	if err != nil {
 		return nil, err
 	}
-	out := &messageOutput{}
-	out.Body.Message = formatMessage(m, parsed)
-	return out, nil
+	return api.AnswerWith(messageOutputBody{Message: formatMessage(m, parsed)}, nil)
 }
 
 // parseStored parses a stored message. Only some are parsed at once.

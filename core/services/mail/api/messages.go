@@ -118,11 +118,9 @@ type (
 		Wait    int       `query:"wait" minimum:"0" maximum:"60" doc:"While no message fits, wait for one, for so many seconds. With it, the first 20 messages have codes and links."`
 		Pattern string    `query:"pattern" maxLength:"200" doc:"With wait: only codes that this regular expression (RE2) matches as a whole are in codes."`
 	}
-	messageList struct {
-		Body struct {
-			Messages   []ListedMessage `json:"messages" nullable:"false"`
-			NextCursor *string         `json:"nextCursor" doc:"Null on the last page."`
-		}
+	messageListBody struct {
+		Messages   []ListedMessage `json:"messages" nullable:"false"`
+		NextCursor *string         `json:"nextCursor" doc:"Null on the last page."`
 	}
 	// MessagePath names a message.
 	MessagePath struct {
@@ -134,11 +132,8 @@ type (
 			Read bool `json:"read"`
 		}
 	}
-	messageItemOutput struct{ Body MessageItem }
-	messageOutput     struct {
-		Body struct {
-			Message Message `json:"message"`
-		}
+	messageOutputBody struct {
+		Message Message `json:"message"`
 	}
 )
 
@@ -185,7 +180,7 @@ func (h *messageHandlers) newFilter(ctx context.Context, c MessageChoice) (messa
 	return f, nil
 }
 
-func (h *messageHandlers) listMessages(ctx context.Context, in *messageQuery) (*messageList, error) {
+func (h *messageHandlers) listMessages(ctx context.Context, in *messageQuery) (*api.Out[messageListBody], error) {
 	f, err := h.newFilter(ctx, in.MessageChoice)
 	if err != nil {
 		return nil, err
@@ -212,7 +207,7 @@ func (h *messageHandlers) listMessages(ctx context.Context, in *messageQuery) (*
 	if err != nil {
 		return nil, err
 	}
-	out := &messageList{}
+	out := &api.Out[messageListBody]{}
 	if len(found) > in.Limit {
 		found = found[:in.Limit]
 		next, err := store.EncodeCursor(messagePageKey{found[in.Limit-1].Seq})
@@ -301,7 +296,7 @@ func (h *messageHandlers) findMessage(ctx context.Context, id string) (message.S
 	return m, nil
 }
 
-func (h *messageHandlers) patchMessage(ctx context.Context, in *messageChange) (*messageItemOutput, error) {
+func (h *messageHandlers) patchMessage(ctx context.Context, in *messageChange) (*api.Out[MessageItem], error) {
 	m, err := h.findMessage(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -314,7 +309,7 @@ func (h *messageHandlers) patchMessage(ctx context.Context, in *messageChange) (
 		return nil, err
 	}
 	m.ReadAt = store.Millis(at)
-	return &messageItemOutput{formatMessageItem(m.Summary)}, nil
+	return api.AnswerWith(formatMessageItem(m.Summary), nil)
 }
 
 func (h *messageHandlers) deleteMessage(ctx context.Context, in *MessagePath) (*struct{}, error) {

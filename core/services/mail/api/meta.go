@@ -60,9 +60,7 @@ func (r *metaInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-type metaOutput struct{ Body Meta }
-
-func (h *metaHandlers) getMeta(ctx context.Context, in *metaInput) (*metaOutput, error) {
+func (h *metaHandlers) getMeta(ctx context.Context, in *metaInput) (*api.Out[Meta], error) {
 	active, err := h.domains.ListActive(ctx)
 	if err != nil {
 		return nil, err
@@ -91,5 +89,5 @@ func (h *metaHandlers) getMeta(ctx context.Context, in *metaInput) (*metaOutput,
 			out.AddressRules.Examples = append(out.AddressRules.Examples, "ada.lovelace@"+d.Name, "hello@ops.alpha."+d.Name)
 		}
 	}
-	return &metaOutput{out}, nil
+	return api.AnswerWith(out, nil)
 }

@@ -13,13 +13,10 @@ import (
 type accountHandlers struct{ links *link.Links }
 
 type (
-	accountsOutput struct {
-		Body struct {
-			Accounts []link.Account `json:"accounts" nullable:"false"`
-		}
+	accountsOutputBody struct {
+		Accounts []link.Account `json:"accounts" nullable:"false"`
 	}
-	accountOutput struct{ Body link.Account }
-	accountInput  struct {
+	accountInput struct {
 		ID string `path:"id" maxLength:"64"`
 	}
 	accountReadsInput struct {
@@ -43,27 +40,17 @@ func (h *accountHandlers) accountsAPI(a *api.API) {
 		http.StatusConflict), "With it go the stars, notifications and events that were read with it."), h.deleteAccount)
 }
 
-func (h *accountHandlers) listAccounts(ctx context.Context, _ *struct{}) (*accountsOutput, error) {
-	out := &accountsOutput{}
-	var err error
-	out.Body.Accounts, err = h.links.Accounts(ctx)
-	return out, err
+func (h *accountHandlers) listAccounts(ctx context.Context, _ *struct{}) (*api.Out[accountsOutputBody], error) {
+	accounts, err := h.links.Accounts(ctx)
+	return api.AnswerWith(accountsOutputBody{accounts}, err)
 }
 
-func (h *accountHandlers) addAccount(ctx context.Context, in *tokenBody) (*accountOutput, error) {
-	added, err := h.links.AddAccount(ctx, in.Body.Token)
-	if err != nil {
-		return nil, err
-	}
-	return &accountOutput{added}, nil
+func (h *accountHandlers) addAccount(ctx context.Context, in *tokenBody) (*api.Out[link.Account], error) {
+	return api.AnswerWith(h.links.AddAccount(ctx, in.Body.Token))
 }
 
-func (h *accountHandlers) putAccountReads(ctx context.Context, in *accountReadsInput) (*accountOutput, error) {
-	a, err := h.links.SetAccountReads(ctx, in.ID, in.Body)
-	if err != nil {
-		return nil, err
-	}
-	return &accountOutput{a}, nil
+func (h *accountHandlers) putAccountReads(ctx context.Context, in *accountReadsInput) (*api.Out[link.Account], error) {
+	return api.AnswerWith(h.links.SetAccountReads(ctx, in.ID, in.Body))
 }
 
 func (h *accountHandlers) deleteAccount(ctx context.Context, in *accountInput) (*struct{}, error) {

@@ -10,9 +10,7 @@ import (
 )
 
 type (
-	briefsOutput struct{ Body []reading.BriefSummary }
-	briefOutput  struct{ Body reading.BriefDetail }
-	briefInput   struct {
+	briefInput struct {
 		ID string `path:"brief_id" maxLength:"64"`
 	}
 )
@@ -24,15 +22,10 @@ func (h *taskHandlers) briefAPI(a *api.API) {
 		h.getBrief)
 }
 
-func (h *taskHandlers) listBriefs(ctx context.Context, _ *struct{}) (*briefsOutput, error) {
-	found, err := h.reading.Briefs(ctx)
-	return &briefsOutput{found}, err
+func (h *taskHandlers) listBriefs(ctx context.Context, _ *struct{}) (*api.Out[[]reading.BriefSummary], error) {
+	return api.AnswerWith(h.reading.Briefs(ctx))
 }
 
-func (h *taskHandlers) getBrief(ctx context.Context, in *briefInput) (*briefOutput, error) {
-	b, err := h.reading.Brief(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &briefOutput{b}, nil
+func (h *taskHandlers) getBrief(ctx context.Context, in *briefInput) (*api.Out[reading.BriefDetail], error) {
+	return api.AnswerWith(h.reading.Brief(ctx, in.ID))
 }

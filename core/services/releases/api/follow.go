@@ -27,24 +27,19 @@ type (
 		Owner string `path:"owner" maxLength:"100"`
 		Repo  string `path:"repo" maxLength:"100"`
 	}
-	followedOutput struct {
-		Body struct {
-			Repos []follow.FollowedRepo `json:"repos" nullable:"false"`
-		}
+	followedOutputBody struct {
+		Repos []follow.FollowedRepo `json:"repos" nullable:"false"`
 	}
 	followInput struct {
 		Body struct {
 			Name string `json:"name" maxLength:"500" example:"https://github.com/golang/go" doc:"owner/name at the first code host, or an address of the repository at one of the code hosts."`
 		}
 	}
-	followOutput struct{ Body FollowAnswer }
-	filterInput  struct {
+	filterInput struct {
 		RepoPath
 		Body follow.RepoFilter
 	}
-	filterOutput      struct{ Body follow.RepoFilter }
-	preferencesInput  struct{ Body reader.Preferences }
-	preferencesOutput struct{ Body reader.Preferences }
+	preferencesInput struct{ Body reader.Preferences }
 )
 
 func (h *followHandlers) followAPI(a *api.API) {
@@ -68,40 +63,33 @@ func (h *followHandlers) followAPI(a *api.API) {
 	api.Register(a, op("preferences-save", http.MethodPut, "/api/preferences", "Choose"), h.putPreferences)
 }
 
-func (h *followHandlers) listFollowed(ctx context.Context, _ *struct{}) (*followedOutput, error) {
-	out := &followedOutput{}
-	var err error
-	out.Body.Repos, err = h.following.Followed(ctx)
-	return out, err
+func (h *followHandlers) listFollowed(ctx context.Context, _ *struct{}) (*api.Out[followedOutputBody], error) {
+	repos, err := h.following.Followed(ctx)
+	return api.AnswerWith(followedOutputBody{repos}, err)
 }
 
 func (h *followHandlers) followRepo(ctx context.Context, in *RepoPath) (*api.OKAnswer, error) {
 	return api.Done(h.following.FollowNamed(ctx, in.Owner, in.Repo))
 }
 
-func (h *followHandlers) followAddress(ctx context.Context, in *followInput) (*followOutput, error) {
+func (h *followHandlers) followAddress(ctx context.Context, in *followInput) (*api.Out[FollowAnswer], error) {
 	name, err := h.following.Follow(ctx, in.Body.Name)
-	if err != nil {
-		return nil, err
-	}
-	return &followOutput{FollowAnswer{name}}, nil
+	return api.AnswerWith(FollowAnswer{name}, err)
 }
 
 func (h *followHandlers) unfollowRepo(ctx context.Context, in *RepoPath) (*api.OKAnswer, error) {
 	return api.Done(h.following.Unfollow(ctx, in.Owner, in.Repo))
 }
 
-func (h *followHandlers) putFilter(ctx context.Context, in *filterInput) (*filterOutput, error) {
-	filter, err := h.following.SetFilter(ctx, in.Owner, in.Repo, in.Body)
-	return &filterOutput{filter}, err
+func (h *followHandlers) putFilter(ctx context.Context, in *filterInput) (*api.Out[follow.RepoFilter], error) {
+	return api.AnswerWith(h.following.SetFilter(ctx, in.Owner, in.Repo, in.Body))
 }
 
-func (h *followHandlers) getPreferences(ctx context.Context, _ *struct{}) (*preferencesOutput, error) {
-	p, err := h.readers.Preferences(ctx)
-	return &preferencesOutput{p}, err
+func (h *followHandlers) getPreferences(ctx context.Context, _ *struct{}) (*api.Out[reader.Preferences], error) {
+	return api.AnswerWith(h.readers.Preferences(ctx))
 }
 
-func (h *followHandlers) putPreferences(ctx context.Context, in *preferencesInput) (*preferencesOutput, error) {
+func (h *followHandlers) putPreferences(ctx context.Context, in *preferencesInput) (*api.Out[reader.Preferences], error) {
 	if err := h.readers.SavePreferences(ctx, in.Body); err != nil {
 		return nil, err
 	}

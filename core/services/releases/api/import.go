@@ -17,7 +17,6 @@ type (
 			Content string `json:"content" doc:"At most 256 KiB that name 1000 repositories."`
 		}
 	}
-	importOutput struct{ Body follow.ImportResult }
 )
 
 // importLimit is the largest body of a request for an import: JSON may need more bytes than the text that it holds.
@@ -32,10 +31,6 @@ func (h *followHandlers) importAPI(a *api.API) {
 	api.Register(a, op, h.importRepos)
 }
 
-func (h *followHandlers) importRepos(ctx context.Context, in *importInput) (*importOutput, error) {
-	result, err := h.following.ImportRepos(ctx, in.Body.Format, in.Body.Content)
-	if err != nil {
-		return nil, err
-	}
-	return &importOutput{result}, nil
+func (h *followHandlers) importRepos(ctx context.Context, in *importInput) (*api.Out[follow.ImportResult], error) {
+	return api.AnswerWith(h.following.ImportRepos(ctx, in.Body.Format, in.Body.Content))
 }

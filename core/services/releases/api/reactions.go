@@ -18,10 +18,8 @@ type (
 			ReleaseIDs []string `json:"release_ids" minItems:"1" maxItems:"100" doc:"Those that the caller does not see are left out of the answer."`
 		}
 	}
-	refreshOutput struct {
-		Body struct {
-			Items []reading.ReactionItem `json:"items" nullable:"false"`
-		}
+	refreshOutputBody struct {
+		Items []reading.ReactionItem `json:"items" nullable:"false"`
 	}
 	toggleInput struct {
 		Body struct {
@@ -29,7 +27,6 @@ type (
 			Content   string `json:"content" enum:"plus1,laugh,heart,hooray,rocket,eyes"`
 		}
 	}
-	toggleOutput struct{ Body reading.ReactionItem }
 )
 
 func (h *reactionHandlers) reactionAPI(a *api.API) {
@@ -44,14 +41,11 @@ func (h *reactionHandlers) reactionAPI(a *api.API) {
 		"409 sync_required for a release of which no reactions are known; 403 pat_forbidden if the token may not react."), h.toggleReaction)
 }
 
-func (h *reactionHandlers) refreshReactions(ctx context.Context, in *refreshInput) (*refreshOutput, error) {
-	out := &refreshOutput{}
-	var err error
-	out.Body.Items, err = h.reading.ReadReactions(ctx, in.Body.ReleaseIDs)
-	return out, err
+func (h *reactionHandlers) refreshReactions(ctx context.Context, in *refreshInput) (*api.Out[refreshOutputBody], error) {
+	items, err := h.reading.ReadReactions(ctx, in.Body.ReleaseIDs)
+	return api.AnswerWith(refreshOutputBody{items}, err)
 }
 
-func (h *reactionHandlers) toggleReaction(ctx context.Context, in *toggleInput) (*toggleOutput, error) {
-	item, err := h.reading.ToggleReaction(ctx, in.Body.ReleaseID, in.Body.Content)
-	return &toggleOutput{item}, err
+func (h *reactionHandlers) toggleReaction(ctx context.Context, in *toggleInput) (*api.Out[reading.ReactionItem], error) {
+	return api.AnswerWith(h.reading.ToggleReaction(ctx, in.Body.ReleaseID, in.Body.Content))
 }

@@ -23,42 +23,25 @@ type readHandlers struct {
 }
 
 type (
-	starredOutput       struct{ Body []reading.StarredRepoItem }
-	releasesOutput      struct{ Body []reading.ReleaseItem }
-	notificationsOutput struct{ Body []reading.NotificationItem }
-	releaseInput        struct {
+	releaseInput struct {
 		ID string `path:"release_id" maxLength:"20"`
 	}
-	releaseOutput struct{ Body reading.ReleaseDetail }
 )
 
-func (h *readHandlers) listStarred(ctx context.Context, _ *struct{}) (*starredOutput, error) {
-	found, err := h.reading.Starred(ctx)
-	return &starredOutput{found}, err
+func (h *readHandlers) listStarred(ctx context.Context, _ *struct{}) (*api.Out[[]reading.StarredRepoItem], error) {
+	return api.AnswerWith(h.reading.Starred(ctx))
 }
 
-func (h *readHandlers) listReleases(ctx context.Context, _ *struct{}) (*releasesOutput, error) {
-	found, err := h.reading.LatestReleases(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &releasesOutput{found}, nil
+func (h *readHandlers) listReleases(ctx context.Context, _ *struct{}) (*api.Out[[]reading.ReleaseItem], error) {
+	return api.AnswerWith(h.reading.LatestReleases(ctx))
 }
 
-func (h *readHandlers) listNotifications(ctx context.Context, _ *struct{}) (*notificationsOutput, error) {
-	found, err := h.reading.Notifications(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &notificationsOutput{found}, nil
+func (h *readHandlers) listNotifications(ctx context.Context, _ *struct{}) (*api.Out[[]reading.NotificationItem], error) {
+	return api.AnswerWith(h.reading.Notifications(ctx))
 }
 
-func (h *readHandlers) getRelease(ctx context.Context, in *releaseInput) (*releaseOutput, error) {
-	detail, err := h.reading.ReleaseByID(ctx, in.ID, reader.DefaultLanguage)
-	if err != nil {
-		return nil, err
-	}
-	return &releaseOutput{detail}, nil
+func (h *readHandlers) getRelease(ctx context.Context, in *releaseInput) (*api.Out[reading.ReleaseDetail], error) {
+	return api.AnswerWith(h.reading.ReleaseByID(ctx, in.ID, reader.DefaultLanguage))
 }
 
 // Paths of a release by its tag: as the document has it, and as it is routed, since tags may have slashes.

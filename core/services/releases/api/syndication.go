@@ -20,10 +20,8 @@ import (
 type syndicationHandlers struct{ feeds *syndication.Feeds }
 
 type (
-	feedTokensOutput struct {
-		Body struct {
-			Tokens []syndication.FeedToken `json:"tokens" nullable:"false"`
-		}
+	feedTokensOutputBody struct {
+		Tokens []syndication.FeedToken `json:"tokens" nullable:"false"`
 	}
 	feedTokenInput struct {
 		Body struct {
@@ -31,8 +29,7 @@ type (
 			syndication.FeedSelection
 		}
 	}
-	feedTokenOutput struct{ Body syndication.NewFeedToken }
-	feedTokenID     struct {
+	feedTokenID struct {
 		ID string `path:"token_id" maxLength:"64"`
 	}
 )
@@ -69,16 +66,13 @@ func (h *syndicationHandlers) syndicationAPI(a *api.API) {
 	}
 }
 
-func (h *syndicationHandlers) listFeedTokens(ctx context.Context, _ *struct{}) (*feedTokensOutput, error) {
-	out := &feedTokensOutput{}
-	var err error
-	out.Body.Tokens, err = h.feeds.FeedTokens(ctx)
-	return out, err
+func (h *syndicationHandlers) listFeedTokens(ctx context.Context, _ *struct{}) (*api.Out[feedTokensOutputBody], error) {
+	tokens, err := h.feeds.FeedTokens(ctx)
+	return api.AnswerWith(feedTokensOutputBody{tokens}, err)
 }
 
-func (h *syndicationHandlers) addFeedToken(ctx context.Context, in *feedTokenInput) (*feedTokenOutput, error) {
-	added, err := h.feeds.AddFeedToken(ctx, in.Body.Name, in.Body.FeedSelection)
-	return &feedTokenOutput{added}, err
+func (h *syndicationHandlers) addFeedToken(ctx context.Context, in *feedTokenInput) (*api.Out[syndication.NewFeedToken], error) {
+	return api.AnswerWith(h.feeds.AddFeedToken(ctx, in.Body.Name, in.Body.FeedSelection))
 }
 
 func (h *syndicationHandlers) deleteFeedToken(ctx context.Context, in *feedTokenID) (*api.OKAnswer, error) {

@@ -15,8 +15,6 @@ type (
 			Token string `json:"token" minLength:"8" maxLength:"512" doc:"It is sensitive."`
 		}
 	}
-	tokenStatusOutput struct{ Body link.TokenStatus }
-	tokenAnswerOutput struct{ Body link.TokenAnswer }
 )
 
 func (h *accountHandlers) tokenAPI(a *api.API) {
@@ -34,22 +32,19 @@ func (h *accountHandlers) tokenAPI(a *api.API) {
 	api.Register(a, check, h.checkToken)
 }
 
-func (h *accountHandlers) getToken(ctx context.Context, _ *struct{}) (*tokenStatusOutput, error) {
-	status, err := h.links.TokenStatus(ctx)
-	return &tokenStatusOutput{status}, err
+func (h *accountHandlers) getToken(ctx context.Context, _ *struct{}) (*api.Out[link.TokenStatus], error) {
+	return api.AnswerWith(h.links.TokenStatus(ctx))
 }
 
-func (h *accountHandlers) checkToken(ctx context.Context, in *tokenBody) (*tokenAnswerOutput, error) {
-	answer, err := h.links.CheckToken(ctx, in.Body.Token)
-	return &tokenAnswerOutput{answer}, err
+func (h *accountHandlers) checkToken(ctx context.Context, in *tokenBody) (*api.Out[link.TokenAnswer], error) {
+	return api.AnswerWith(h.links.CheckToken(ctx, in.Body.Token))
 }
 
-func (h *accountHandlers) putToken(ctx context.Context, in *tokenBody) (*tokenStatusOutput, error) {
-	status, err := h.links.SaveToken(ctx, in.Body.Token)
-	return &tokenStatusOutput{status}, err
+func (h *accountHandlers) putToken(ctx context.Context, in *tokenBody) (*api.Out[link.TokenStatus], error) {
+	return api.AnswerWith(h.links.SaveToken(ctx, in.Body.Token))
 }
 
-func (h *accountHandlers) deleteToken(ctx context.Context, _ *struct{}) (*tokenStatusOutput, error) {
+func (h *accountHandlers) deleteToken(ctx context.Context, _ *struct{}) (*api.Out[link.TokenStatus], error) {
 	if err := h.links.DeleteToken(ctx); err != nil {
 		return nil, err
 	}

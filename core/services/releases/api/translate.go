@@ -109,15 +109,12 @@ type (
 			RetryOnError bool               `json:"retry_on_error,omitempty" doc:"Try once more what has failed."`
 		}
 	}
-	resultsOutput struct {
-		Body struct {
-			Items []TranslationResult `json:"items" nullable:"false"`
-		}
+	resultsOutputBody struct {
+		Items []TranslationResult `json:"items" nullable:"false"`
 	}
 	requestInput struct {
 		ID string `path:"request_id" maxLength:"64"`
 	}
-	requestOutput struct{ Body TranslationAnswer }
 )
 
 // translateAPI declares the endpoints of translations. serveTask runs a task.
@@ -274,15 +271,15 @@ func newAnswer(r *translate.Request, w translate.Work) TranslationAnswer {
 	return TranslationAnswer{r.ID, requestStatus(w), newResult(r, w)}
 }
 
-func (h *translateHandlers) getTranslation(ctx context.Context, in *requestInput) (*requestOutput, error) {
+func (h *translateHandlers) getTranslation(ctx context.Context, in *requestInput) (*api.Out[TranslationAnswer], error) {
 	r, w, err := h.translations.FindRequest(ctx, reader.ID(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &requestOutput{newAnswer(&r, w)}, nil
+	return api.AnswerWith(newAnswer(&r, w), nil)
 }
 
-func (h *translateHandlers) listTranslationResults(ctx context.Context, in *resultsInput) (*resultsOutput, error) {
+func (h *translateHandlers) listTranslationResults(ctx context.Context, in *resultsInput) (*api.Out[resultsOutputBody], error) {
 	userID, err := reader.OwnerID(ctx)
 	if err != nil {
 		return nil, err
@@ -300,7 +297,7 @@ func (h *translateHandlers) listTranslationResults(ctx context.Context, in *resu
 	if err != nil {
 		return nil, err
 	}
-	out := &resultsOutput{}
+	out := &api.Out[resultsOutputBody]{}
 	out.Body.Items = make([]TranslationResult, len(works))
 	for i, w := range works {
 		out.Body.Items[i] = newResult(&asked[i].Request, w)

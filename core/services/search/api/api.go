@@ -110,9 +110,8 @@ func (h *tokenHandlers) tokenAPI(a *api.API) {
 	api.Register(a, withText(withStatus(add("token-create", http.MethodPost, list, "Make an access token"), http.StatusCreated),
 		"The answer is one of the places where the whole token is shown."), h.postToken)
 	api.Register(a, add("token-groups", http.MethodGet, list+"/groups", "List groups"),
-		func(ctx context.Context, _ *struct{}) (*struct{ Body []access.TokenGroup }, error) {
-			groups, err := h.access.TokenGroups(ctx)
-			return &struct{ Body []access.TokenGroup }{groups}, err
+		func(ctx context.Context, _ *struct{}) (*api.Out[[]access.TokenGroup], error) {
+			return api.AnswerWith(h.access.TokenGroups(ctx))
 		})
 	api.Register(a, withText(add("token-leaderboard", http.MethodGet, list+"/leaderboard", "Tokens with the most use"),
 		"In the UTC day or month, by credits."), h.listTopTokens)

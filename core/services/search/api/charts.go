@@ -3,14 +3,15 @@ package api
 import (
 	"context"
 
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
-func (h *logHandlers) allChart(ctx context.Context, in *ChartQuery) (*struct{ Body audit.Chart }, error) {
+func (h *logHandlers) allChart(ctx context.Context, in *ChartQuery) (*api.Out[audit.Chart], error) {
 	return chartBody(h.log.Chart(ctx, in.Window))
 }
 
-func (h *tokenHandlers) tokenChart(ctx context.Context, in *tokenChart) (*struct{ Body audit.Chart }, error) {
+func (h *tokenHandlers) tokenChart(ctx context.Context, in *tokenChart) (*api.Out[audit.Chart], error) {
 	if err := h.access.CheckToken(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -22,18 +23,18 @@ type keyChart struct {
 	ChartQuery
 }
 
-func (h *keyHandlers) keyChart(ctx context.Context, in *keyChart) (*struct{ Body audit.Chart }, error) {
+func (h *keyHandlers) keyChart(ctx context.Context, in *keyChart) (*api.Out[audit.Chart], error) {
 	if err := h.keys.CheckKey(ctx, in.ID); err != nil {
 		return nil, err
 	}
 	return chartBody(h.log.KeyChart(ctx, in.ID, in.Window))
 }
 
-func chartBody(c *audit.Chart, err error) (*struct{ Body audit.Chart }, error) {
+func chartBody(c *audit.Chart, err error) (*api.Out[audit.Chart], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &struct{ Body audit.Chart }{*c}, nil
+	return api.AnswerWith(*c, nil)
 }
 
 // ChartQuery says which stretch of time a chart shows.
@@ -41,7 +42,6 @@ type ChartQuery struct {
 	Window string `query:"window" enum:"1h,24h,30d" default:"24h"`
 }
 
-func (h *logHandlers) showWindows(ctx context.Context, _ *struct{}) (*struct{ Body audit.Windows }, error) {
-	w, err := h.log.Windows(ctx)
-	return &struct{ Body audit.Windows }{w}, err
+func (h *logHandlers) showWindows(ctx context.Context, _ *struct{}) (*api.Out[audit.Windows], error) {
+	return api.AnswerWith(h.log.Windows(ctx))
 }

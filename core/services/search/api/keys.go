@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/services/search/keys"
@@ -23,9 +24,7 @@ type keyQuery struct {
 	States  []string `query:"status,explode" maxItems:"5" doc:"Repeatable: active, cooling_down, exhausted, invalid, disabled."`
 }
 
-type keyList struct{ Body keys.KeyPage }
-
-func (h *keyHandlers) listKeys(ctx context.Context, in *keyQuery) (*keyList, error) {
+func (h *keyHandlers) listKeys(ctx context.Context, in *keyQuery) (*api.Out[keys.KeyPage], error) {
 	for _, state := range in.States {
 		switch keys.KeyState(state) {
 		case keys.KeyActive, keys.KeyCooling, keys.KeyExhausted, keys.KeyInvalid, keys.KeyDisabled:
@@ -33,8 +32,7 @@ func (h *keyHandlers) listKeys(ctx context.Context, in *keyQuery) (*keyList, err
 			return nil, fault.InvalidField("status", "The status is one of active, cooling_down, exhausted, invalid, disabled.")
 		}
 	}
-	list, err := h.keys.FindKeys(ctx, keys.KeyFilter{Groups: in.Groups, States: in.States}, in.Page, in.PerPage)
-	return &keyList{list}, err
+	return api.AnswerWith(h.keys.FindKeys(ctx, keys.KeyFilter{Groups: in.Groups, States: in.States}, in.Page, in.PerPage))
 }
 
 // KeyPath names an upstream key.
@@ -42,9 +40,8 @@ type KeyPath struct {
 	ID string `path:"id" maxLength:"12"`
 }
 
-func (h *keyHandlers) getKey(ctx context.Context, in *KeyPath) (*struct{ Body keys.APIKey }, error) {
-	k, err := h.keys.Key(ctx, in.ID)
-	return &struct{ Body keys.APIKey }{k}, err
+func (h *keyHandlers) getKey(ctx context.Context, in *KeyPath) (*api.Out[keys.APIKey], error) {
+	return api.AnswerWith(h.keys.Key(ctx, in.ID))
 }
 
 type keyBody struct {
@@ -54,13 +51,11 @@ type keyBody struct {
 	}
 }
 
-type keyID struct {
-	Body struct {
-		ID string `json:"id"`
-	}
+type keyIDBody struct {
+	ID string `json:"id"`
 }
 
-func (h *keyHandlers) postKey(ctx context.Context, in *keyBody) (*keyID, error) {
+func (h *keyHandlers) postKey(ctx context.Context, in *keyBody) (*api.Out[keyIDBody], error) {
 	if err := access.CheckLabels(nil, &in.Body.Group); err != nil {
 		return nil, err
 	}
@@ -71,9 +66,7 @@ func (h *keyHandlers) postKey(ctx context.Context, in *keyBody) (*keyID, error) 
 	if err != nil {
 		return nil, err
 	}
-	out := &keyID{}
-	out.Body.ID = added[0].ID
-	return out, nil
+	return api.AnswerWith(keyIDBody{ID: added[0].ID}, nil)
 }
 
 type keysBody struct {
@@ -109,11 +102,9 @@ func (b keysInput) keyValues() ([]string, error) {
 	return values, access.CheckLabels(nil, &b.Group)
 }
 
-type keysResult struct {
-	Body struct {
-		Summary KeysSummary `json:"summary"`
-		Results []KeyResult `json:"results"`
-	}
+type keysResultBody struct {
+	Summary KeysSummary `json:"summary"`
+	Results []KeyResult `json:"results"`
 }
 
 // KeyResult is what became of one key of a batch.

@@ -10,17 +10,18 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
-func (h *keyHandlers) postKeys(ctx context.Context, in *keysBody) (*keysResult, error) {
+func (h *keyHandlers) postKeys(ctx context.Context, in *keysBody) (*api.Out[keysResultBody], error) {
 	values, err := in.Body.keyValues()
 	if err != nil {
 		return nil, err
 	}
-	out := &keysResult{}
+	out := &api.Out[keysResultBody]{}
 	b := &out.Body
 	b.Results = make([]KeyResult, len(values))
 	b.Summary.InputLines = len(values)
@@ -133,11 +134,9 @@ type bulkBody struct {
 	}
 }
 
-type bulkResult struct {
-	Body struct {
-		Summary BulkSummary  `json:"summary"`
-		Results []BulkResult `json:"results"`
-	}
+type bulkResultBody struct {
+	Summary BulkSummary  `json:"summary"`
+	Results []BulkResult `json:"results"`
 }
 
 // BulkResult is what became of one key of a bulk action.
@@ -147,13 +146,13 @@ type BulkResult struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-func (h *keyHandlers) bulkKeys(ctx context.Context, in *bulkBody) (*bulkResult, error) {
+func (h *keyHandlers) bulkKeys(ctx context.Context, in *bulkBody) (*api.Out[bulkResultBody], error) {
 	do := map[string]func(context.Context, string) error{
 		"delete": h.keys.DeleteKey, "clear_quarantine": h.keys.ReleaseKey, "sync_usage": h.keys.SyncKey,
 		"enable":  func(ctx context.Context, id string) error { return h.keys.SetKeyEnabled(ctx, id, true) },
 		"disable": func(ctx context.Context, id string) error { return h.keys.SetKeyEnabled(ctx, id, false) },
 	}[in.Body.Action]
-	out := &bulkResult{}
+	out := &api.Out[bulkResultBody]{}
 	for _, id := range in.Body.KeyIDs {
 		r := BulkResult{KeyID: id, Status: "succeeded"}
 		if err := do(ctx, id); err != nil {
@@ -198,7 +197,7 @@ func (h *keyHandlers) deleteKey(ctx context.Context, in *KeyPath) (*struct{}, er
 	return nil, h.keys.DeleteKey(ctx, in.ID)
 }
 
-func (h *keyHandlers) syncKey(ctx context.Context, in *KeyPath) (*struct{ Body keys.APIKey }, error) {
+func (h *keyHandlers) syncKey(ctx context.Context, in *KeyPath) (*api.Out[keys.APIKey], error) {
 	if err := h.keys.SyncKey(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -211,11 +210,8 @@ type historyQuery struct {
 	Cursor string `query:"cursor" maxLength:"300"`
 }
 
-type historyList struct{ Body keys.KeyChanges }
-
-func (h *keyHandlers) keyChanges(ctx context.Context, in *historyQuery) (*historyList, error) {
-	list, err := h.keys.KeyHistory(ctx, in.ID, in.Cursor, in.Limit)
-	return &historyList{list}, err
+func (h *keyHandlers) keyChanges(ctx context.Context, in *historyQuery) (*api.Out[keys.KeyChanges], error) {
+	return api.AnswerWith(h.keys.KeyHistory(ctx, in.ID, in.Cursor, in.Limit))
 }
 
 // BulkSummary counts what became of the keys of a bulk action.

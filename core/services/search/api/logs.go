@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
@@ -44,22 +45,18 @@ func (q *LogQuery) toFilter() audit.LogFilter {
 	return f
 }
 
-type logList struct{ Body audit.LogPage }
-
-func (h *logHandlers) listLogs(ctx context.Context, in *logQuery) (*logList, error) {
-	list, err := h.log.Requests(ctx, in.toFilter(), in.Cursor, in.Limit)
-	return &logList{list}, err
+func (h *logHandlers) listLogs(ctx context.Context, in *logQuery) (*api.Out[audit.LogPage], error) {
+	return api.AnswerWith(h.log.Requests(ctx, in.toFilter(), in.Cursor, in.Limit))
 }
 
 type logPath struct {
 	ID int64 `path:"id" minimum:"1"`
 }
 
-func (h *logHandlers) logDetails(ctx context.Context, in *logPath) (*struct{ Body audit.RequestDetails }, error) {
-	d, err := h.log.Request(ctx, in.ID)
-	return &struct{ Body audit.RequestDetails }{d}, err
+func (h *logHandlers) logDetails(ctx context.Context, in *logPath) (*api.Out[audit.RequestDetails], error) {
+	return api.AnswerWith(h.log.Request(ctx, in.ID))
 }
 
-func (h *logHandlers) logFacets(context.Context, *struct{}) (*struct{ Body audit.LogCatalog }, error) {
-	return &struct{ Body audit.LogCatalog }{h.catalog()}, nil
+func (h *logHandlers) logFacets(context.Context, *struct{}) (*api.Out[audit.LogCatalog], error) {
+	return api.AnswerWith(h.catalog(), nil)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
@@ -14,8 +15,6 @@ type tokenHandlers struct {
 	access *access.Access
 	log    *audit.Log
 }
-
-type tokenList struct{ Body access.TokenPage }
 
 type tokenQuery struct {
 	Page       int    `query:"page" minimum:"1" maximum:"1000000" default:"1"`
@@ -33,10 +32,8 @@ type TokenPath struct {
 	ID string `path:"id" maxLength:"8" doc:"Id of the token: the part between the first two dashes."`
 }
 
-type tokenText struct {
-	Body struct {
-		Token string `json:"token" example:"th-a1B2-…" doc:"The whole access token."`
-	}
+type tokenTextBody struct {
+	Token string `json:"token" example:"th-a1B2-…" doc:"The whole access token."`
 }
 
 // TokenBody describes an access token to make.
@@ -60,7 +57,7 @@ func (h *tokenHandlers) newToken(ctx context.Context, b TokenBody) (access.NewTo
 	return n, h.access.CheckUser(ctx, b.OwnerID)
 }
 
-func (h *tokenHandlers) listTokens(ctx context.Context, in *tokenQuery) (*tokenList, error) {
+func (h *tokenHandlers) listTokens(ctx context.Context, in *tokenQuery) (*api.Out[access.TokenPage], error) {
 	f := access.TokenFilter{Query: in.Query, Owner: in.Owner, Enabled: in.Enabled, QuotaState: in.QuotaState}
 	switch {
 	case in.NoGroup && in.Group != "":
@@ -71,8 +68,7 @@ func (h *tokenHandlers) listTokens(ctx context.Context, in *tokenQuery) (*tokenL
 	case in.Group != "":
 		f.Group = &in.Group
 	}
-	list, err := h.access.FindTokens(ctx, f, in.Page, in.PerPage)
-	return &tokenList{list}, err
+	return api.AnswerWith(h.access.FindTokens(ctx, f, in.Page, in.PerPage))
 }
 
 type tokenChange struct {
@@ -114,19 +110,17 @@ func (h *tokenHandlers) patchToken(ctx context.Context, in *tokenChange) (*struc
 	return nil, h.access.AssignToken(ctx, in.ID, c)
 }
 
-func (h *tokenHandlers) getToken(ctx context.Context, in *TokenPath) (*struct{ Body access.AuthToken }, error) {
-	t, err := h.access.Token(ctx, in.ID)
-	return &struct{ Body access.AuthToken }{t}, err
+func (h *tokenHandlers) getToken(ctx context.Context, in *TokenPath) (*api.Out[access.AuthToken], error) {
+	return api.AnswerWith(h.access.Token(ctx, in.ID))
 }
 
-func (h *tokenHandlers) postToken(ctx context.Context, in *struct{ Body TokenBody }) (*tokenText, error) {
+func (h *tokenHandlers) postToken(ctx context.Context, in *struct{ Body TokenBody }) (*api.Out[tokenTextBody], error) {
 	n, err := h.newToken(ctx, in.Body)
 	if err != nil {
 		return nil, err
 	}
-	out := &tokenText{}
-	out.Body.Token, err = h.access.CreateToken(ctx, n)
-	return out, err
+	token, err := h.access.CreateToken(ctx, n)
+	return api.AnswerWith(tokenTextBody{token}, err)
 }
 
 type tokenBatch struct {
@@ -136,13 +130,11 @@ type tokenBatch struct {
 	}
 }
 
-type tokenTexts struct {
-	Body struct {
-		Tokens []string `json:"tokens"`
-	}
+type tokenTextsBody struct {
+	Tokens []string `json:"tokens"`
 }
 
-func (h *tokenHandlers) postTokens(ctx context.Context, in *tokenBatch) (*tokenTexts, error) {
+func (h *tokenHandlers) postTokens(ctx context.Context, in *tokenBatch) (*api.Out[tokenTextsBody], error) {
 	n, err := h.newToken(ctx, in.Body.TokenBody)
 	if err != nil {
 		return nil, err
@@ -150,21 +142,16 @@ func (h *tokenHandlers) postTokens(ctx context.Context, in *tokenBatch) (*tokenT
 	if n.Group == "" {
 		return nil, fault.InvalidField("group", "Tokens that are made together need a group.")
 	}
-	out := &tokenTexts{}
-	out.Body.Tokens, err = h.access.CreateTokens(ctx, in.Body.Count, n)
-	return out, err
+	tokens, err := h.access.CreateTokens(ctx, in.Body.Count, n)
+	return api.AnswerWith(tokenTextsBody{tokens}, err)
 }
 
-func (h *tokenHandlers) showToken(ctx context.Context, in *TokenPath) (*tokenText, error) {
-	out := &tokenText{}
-	var err error
-	out.Body.Token, err = h.access.TokenText(ctx, in.ID)
-	return out, err
+func (h *tokenHandlers) showToken(ctx context.Context, in *TokenPath) (*api.Out[tokenTextBody], error) {
+	token, err := h.access.TokenText(ctx, in.ID)
+	return api.AnswerWith(tokenTextBody{token}, err)
 }
 
-func (h *tokenHandlers) rotateToken(ctx context.Context, in *TokenPath) (*tokenText, error) {
-	out := &tokenText{}
-	var err error
-	out.Body.Token, err = h.access.RotateToken(ctx, in.ID)
-	return out, err
+func (h *tokenHandlers) rotateToken(ctx context.Context, in *TokenPath) (*api.Out[tokenTextBody], error) {
+	token, err := h.access.RotateToken(ctx, in.ID)
+	return api.AnswerWith(tokenTextBody{token}, err)
 }

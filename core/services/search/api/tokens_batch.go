@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 )
 
@@ -29,21 +30,19 @@ type tokensStatus struct {
 
 type tokensDelete struct{ Body TokenIDs }
 
-type tokensChanged struct {
-	Body struct {
-		Updated int      `json:"updated"`
-		Missing []string `json:"missing" doc:"Ids that there are not."`
-	}
+type tokensChangedBody struct {
+	Updated int      `json:"updated"`
+	Missing []string `json:"missing" doc:"Ids that there are not."`
 }
 
-func (h *tokenHandlers) patchTokens(ctx context.Context, in *tokensStatus) (out *tokensChanged, err error) {
-	out = &tokensChanged{}
+func (h *tokenHandlers) patchTokens(ctx context.Context, in *tokensStatus) (out *api.Out[tokensChangedBody], err error) {
+	out = &api.Out[tokensChangedBody]{}
 	out.Body.Updated, out.Body.Missing, err = h.access.SetTokensEnabled(ctx, in.Body.IDs, in.Body.Enabled)
 	return out, err
 }
 
-func (h *tokenHandlers) deleteTokens(ctx context.Context, in *tokensDelete) (out *tokensChanged, err error) {
-	out = &tokensChanged{}
+func (h *tokenHandlers) deleteTokens(ctx context.Context, in *tokensDelete) (out *api.Out[tokensChangedBody], err error) {
+	out = &api.Out[tokensChangedBody]{}
 	out.Body.Updated, out.Body.Missing, err = h.access.DeleteTokens(ctx, in.Body.IDs)
 	return out, err
 }
@@ -53,9 +52,8 @@ type topQuery struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"10"`
 }
 
-func (h *tokenHandlers) listTopTokens(ctx context.Context, in *topQuery) (*struct{ Body []access.TopToken }, error) {
-	top, err := h.access.TopTokens(ctx, in.Window, in.Limit)
-	return &struct{ Body []access.TopToken }{top}, err
+func (h *tokenHandlers) listTopTokens(ctx context.Context, in *topQuery) (*api.Out[[]access.TopToken], error) {
+	return api.AnswerWith(h.access.TopTokens(ctx, in.Window, in.Limit))
 }
 
 // TokenIDs names several access tokens.

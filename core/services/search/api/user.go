@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/services/search/keys"
@@ -24,36 +25,30 @@ func (h *userHandlers) checkOwn(ctx context.Context, id string) error {
 	return h.access.CheckOwner(ctx, id, auth.From(ctx).User.ID)
 }
 
-func (h *userHandlers) userToken(ctx context.Context, _ *struct{}) (*tokenText, error) {
+func (h *userHandlers) userToken(ctx context.Context, _ *struct{}) (*api.Out[tokenTextBody], error) {
 	text, err := h.access.FirstTokenText(ctx, auth.From(ctx).User.ID)
-	if err != nil {
-		return nil, err
-	}
-	out := &tokenText{}
-	out.Body.Token = text
-	return out, nil
+	return api.AnswerWith(tokenTextBody{Token: text}, err)
 }
 
-func (h *userHandlers) userTokens(ctx context.Context, _ *struct{}) (*tokenList, error) {
-	list, err := h.access.TokensOf(ctx, auth.From(ctx).User.ID)
-	return &tokenList{list}, err
+func (h *userHandlers) userTokens(ctx context.Context, _ *struct{}) (*api.Out[access.TokenPage], error) {
+	return api.AnswerWith(h.access.TokensOf(ctx, auth.From(ctx).User.ID))
 }
 
-func (h *userHandlers) userShow(ctx context.Context, in *TokenPath) (*tokenText, error) {
+func (h *userHandlers) userShow(ctx context.Context, in *TokenPath) (*api.Out[tokenTextBody], error) {
 	if err := h.checkOwn(ctx, in.ID); err != nil {
 		return nil, err
 	}
 	return h.tokens.showToken(ctx, in)
 }
 
-func (h *userHandlers) userRotate(ctx context.Context, in *TokenPath) (*tokenText, error) {
+func (h *userHandlers) userRotate(ctx context.Context, in *TokenPath) (*api.Out[tokenTextBody], error) {
 	if err := h.checkOwn(ctx, in.ID); err != nil {
 		return nil, err
 	}
 	return h.tokens.rotateToken(ctx, in)
 }
 
-func (h *userHandlers) userGet(ctx context.Context, in *TokenPath) (*struct{ Body access.AuthToken }, error) {
+func (h *userHandlers) userGet(ctx context.Context, in *TokenPath) (*api.Out[access.AuthToken], error) {
 	if err := h.checkOwn(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -65,7 +60,7 @@ type tokenChart struct {
 	ChartQuery
 }
 
-func (h *userHandlers) userChart(ctx context.Context, in *tokenChart) (*struct{ Body audit.Chart }, error) {
+func (h *userHandlers) userChart(ctx context.Context, in *tokenChart) (*api.Out[audit.Chart], error) {
 	if err := h.checkOwn(ctx, in.ID); err != nil {
 		return nil, err
 	}
@@ -88,21 +83,20 @@ func (h *userHandlers) ownLogs(ctx context.Context, in *LogQuery) (f audit.LogFi
 func hideKey(r *audit.RequestLog) { r.KeyID = "" }
 
 // userLogs returns the requests of the caller's tokens.
-func (h *userHandlers) userLogs(ctx context.Context, in *logQuery) (*logList, error) {
+func (h *userHandlers) userLogs(ctx context.Context, in *logQuery) (*api.Out[audit.LogPage], error) {
 	f, found, err := h.ownLogs(ctx, &in.LogQuery)
 	if err != nil || !found {
-		return &logList{audit.LogPage{Items: []audit.RequestLog{}, PageSize: in.Limit}}, err
+		return api.AnswerWith(audit.LogPage{Items: []audit.RequestLog{}, PageSize: in.Limit}, err)
 	}
 	out, err := h.logs.log.Requests(ctx, f, in.Cursor, in.Limit)
 	for i := range out.Items {
 		hideKey(&out.Items[i])
 	}
-	return &logList{out}, err
+	return api.AnswerWith(out, err)
 }
 
-func (h *userHandlers) showDashboard(ctx context.Context, _ *struct{}) (*struct{ Body access.Dashboard }, error) {
-	d, err := h.access.DashboardOf(ctx, auth.From(ctx).User.ID)
-	return &struct{ Body access.Dashboard }{d}, err
+func (h *userHandlers) showDashboard(ctx context.Context, _ *struct{}) (*api.Out[access.Dashboard], error) {
+	return api.AnswerWith(h.access.DashboardOf(ctx, auth.From(ctx).User.ID))
 }
 
 type logoutAnswer struct {
@@ -119,7 +113,6 @@ func (h *userHandlers) endSession(ctx context.Context, _ *struct{}) (*logoutAnsw
 	return &logoutAnswer{*auth.Cookie("", false)}, nil
 }
 
-func (h *userHandlers) showSummary(ctx context.Context, _ *struct{}) (*struct{ Body keys.Summary }, error) {
-	sum, err := h.keys.Summary(ctx)
-	return &struct{ Body keys.Summary }{sum}, err
+func (h *userHandlers) showSummary(ctx context.Context, _ *struct{}) (*api.Out[keys.Summary], error) {
+	return api.AnswerWith(h.keys.Summary(ctx))
 }

@@ -2,8 +2,8 @@ package app
 
 import (
 	"context"
+	"embed"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -13,8 +13,14 @@ import (
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/settings"
+	"github.com/patchbay-dev/patchbay/core/texts/locale"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
+
+//go:embed locales/*.json
+var localeFiles embed.FS
+
+var allTexts = sync.OnceValue(func() *locale.Texts { return locale.ReadEmbedded(localeFiles) })
 
 const (
 	// jobBackup is the type of the jobs that write backups, and the name of their schedule.
@@ -115,19 +121,14 @@ func (a *App) runBackup(ctx context.Context, _ *queue.Job, _ queue.Progress) (an
 // updateBackupAlert raises or ends the alert about failed backups.
 func (a *App) updateBackupAlert(ctx context.Context, b *settings.Backup, failure error) (err error) {
 	alert := notify.Alert{Service: httpd.CoreService, Kind: alertBackup, Severity: sdk.Error}
-	chinese := a.notify.Locale() == "zh"
+	lang := a.notify.Locale()
 	if failure == nil {
-		alert.Title, alert.Text = "Backups work again", fmt.Sprintf("A backup was written to %s.", b.To)
-		if chinese {
-			alert.Title, alert.Text = "备份已恢复正常", fmt.Sprintf("已将备份写入 %s。", b.To)
-		}
+		alert.Title, alert.Text = allTexts().Text(lang, "backup.over.title"), allTexts().Text(lang, "backup.over.text", "To", b.To)
 		_, err = a.notify.Resolve(ctx, alert, b.Notify)
 		return err
 	}
-	alert.Title, alert.Text = "A backup has failed", fault.As(failure).Message
-	if chinese {
-		alert.Title, alert.Text = "备份失败", fmt.Sprintf("无法将备份写入 %s：%s", b.To, fault.As(failure).Message)
-	}
+	alert.Title = allTexts().Text(lang, "backup.title")
+	alert.Text = allTexts().Text(lang, "backup.text", "To", b.To, "Failure", fault.As(failure).Message)
 	_, err = a.notify.Raise(ctx, alert, b.Every, b.Notify)
 	return err
 }

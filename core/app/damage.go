@@ -32,11 +32,8 @@ func (a *App) watchDamage() {
 func (a *App) tellDamage(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, damageTimeout)
 	defer cancel()
-	title := sdk.Text{Plain: "The database is damaged"}
-	text := sdk.Text{Plain: "Patchbay found damaged pages in its database and refuses most changes. Stop it and restore a backup."}
-	if a.notify.Locale() == "zh" {
-		title.Plain, text.Plain = "数据库已损坏", "Patchbay 在数据库中发现损坏的页面，已拒绝大部分更改。请停止服务并恢复备份。"
-	}
+	lang := a.notify.Locale()
+	title, text := sdk.Text{Plain: allTexts().Text(lang, "damage.title")}, sdk.Text{Plain: allTexts().Text(lang, "damage.text")}
 	n := &sdk.Notification{
 		ID: store.NewID("ntf"), Kind: httpd.CoreService + "." + alertDamage, Version: 1, SentAt: time.Now(), Severity: sdk.Error, Title: title,
 		Summary: text,

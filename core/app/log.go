@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/hashicorp/go-hclog"
+
 	"github.com/patchbay-dev/patchbay/core/settings"
 )
 

@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/queue"
+	"github.com/patchbay-dev/patchbay/core/texts/locale"
 )
 
 // pages are those that an administrator sees; the first ones a member as well.
@@ -52,7 +53,7 @@ func TestEveryPage(t *testing.T) {
 	good, bad := s.submit("test.good"), s.submit("test.bad")
 	member, admin := pages()
 	admin = append(slices.Concat(member, admin), "/system/jobs/"+good.ID, "/system/jobs/"+bad.ID)
-	for _, lang := range ui.Languages() {
+	for _, lang := range locale.Languages() {
 		v := s.signedIn(s.admin, "Accept-Language", lang)
 		for _, path := range admin {
 			p := v.Get(path)

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/texts/locale"
 )
 
 // detailPrefix begins the ids of the sentences that services write in English, with parameters for what varies in them.
@@ -19,7 +21,7 @@ type detail struct {
 }
 
 // newDetail returns the sentence of an English text.
-func newDetail(id string, p phrase) detail {
+func newDetail(id string, p locale.Phrase) detail {
 	d := detail{id: id}
 	var b strings.Builder
 	add := func(piece string) {
@@ -28,11 +30,11 @@ func newDetail(id string, p phrase) detail {
 			d.longest = piece
 		}
 	}
-	for i, name := range p.names {
-		add(p.pieces[i])
+	for i, name := range p.Names {
+		add(p.Pieces[i])
 		b.WriteString("(?P<" + name + ">.+?)")
 	}
-	tail := p.pieces[len(p.names)]
+	tail := p.Pieces[len(p.Names)]
 	add(tail)
 	if tail != "" && !strings.HasSuffix(tail, ".") {
 		// A clause may be a sentence by itself.
@@ -77,7 +79,7 @@ func (t *Texts) translateDetail(lang, text string, depth int) (string, bool) {
 			}
 			args = append(args, name, value)
 		}
-		return t.lookUpText(lang, d.id, args), true
+		return t.Text(lang, d.id, args...), true
 	}
 	return text, false
 }

@@ -12,7 +12,7 @@ func (v *View) Num(n int64) string {
 		// Most numbers have no separators, and the printer takes some twenty times as long.
 		return strconv.FormatInt(n, 10)
 	}
-	return v.kit.cfg.Texts.languages[v.Lang].printer.Sprintf("%d", n)
+	return v.kit.cfg.Texts.printers[v.Lang].Sprintf("%d", n)
 }
 
 // AtLeast returns a number, with a plus sign if there is more than was counted.
@@ -28,7 +28,7 @@ func (v *View) Percent(part, whole int64) string {
 	if whole <= 0 {
 		return "–"
 	}
-	return v.kit.cfg.Texts.languages[v.Lang].printer.Sprintf("%.1f", float64(part)*100/float64(whole)) + " %"
+	return v.kit.cfg.Texts.printers[v.Lang].Sprintf("%.1f", float64(part)*100/float64(whole)) + " %"
 }
 
 // Bytes is a size such as 12.3 MiB.

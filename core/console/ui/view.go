@@ -82,12 +82,12 @@ type Toast struct {
 
 // T is a text in the language of the page. args are names and values of its parameters in turn.
 func (v *View) T(id string, args ...any) string {
-	return v.kit.cfg.Texts.lookUpText(v.Lang, id, args)
+	return v.kit.cfg.Texts.Text(v.Lang, id, args...)
 }
 
 // N is a text with a count, which picks the plural form and stands in the text as {{.Count}}.
 func (v *View) N(id string, count int, args ...any) string {
-	return v.kit.cfg.Texts.lookUpPlural(v.Lang, id, count, append([]any{"Count", v.Num(int64(count))}, args...))
+	return v.kit.cfg.Texts.Plural(v.Lang, id, count, append([]any{"Count", v.Num(int64(count))}, args...)...)
 }
 
 // State is the word for a state of the API, such as ready or rolled_back.

@@ -2,12 +2,20 @@ package mail
 
 import (
 	"context"
+	"embed"
+	"sync"
 
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts/locale"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
+
+//go:embed locales/*.json
+var localeFiles embed.FS
+
+var allTexts = sync.OnceValue(func() *locale.Texts { return locale.ReadEmbedded(localeFiles) })
 
 // Alerter sends notifications.
 type Alerter interface {
@@ -48,10 +56,9 @@ func (s *Service) newMailAlert(m message.Stored) notify.Alert {
 	if sender == "" {
 		sender = m.EnvelopeFrom
 	}
-	title, text := "New mail for "+m.MailboxAddress, "From "+sender+": "+m.Subject
-	if s.cfg.Alerts.Locale() == "zh" {
-		title, text = m.MailboxAddress+" 收到新邮件", "来自 "+sender+"："+m.Subject
-	}
+	lang := s.cfg.Alerts.Locale()
+	title := allTexts().Text(lang, "message.title", "Mailbox", m.MailboxAddress)
+	text := allTexts().Text(lang, "message.text", "Sender", sender, "Subject", m.Subject)
 	return notify.Alert{
 		Kind: alertMessage, Severity: sdk.Info, Service: ServiceName, Title: title, Text: text, DedupKey: alertMessage + "/" + m.ID,
 		Time: store.FromMillis(m.ReceivedAt),

@@ -1,12 +1,15 @@
 package change
 
 import (
+	"embed"
 	"encoding/json"
 	"strings"
+	"sync"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
+	"github.com/patchbay-dev/patchbay/core/texts/locale"
 )
 
 // Failure is why a job did not succeed.
@@ -28,7 +31,7 @@ func FindFailure(j *queue.Job) (f Failure, part *ChangeSummary) {
 		// It had failed by itself before somebody canceled it.
 		f.Code = ""
 	}
-	if _, known := FailureTexts()[f.Code]; known {
+	if allTexts().Known(f.Code) {
 		return f, part
 	}
 	switch {
@@ -57,45 +60,20 @@ func (c *ChangeSummary) failureCode() string {
 	return failure.Otherwise
 }
 
-// failureText is the text of a code in both languages.
-type failureText struct{ English, Chinese string }
+//go:embed locales/*.json
+var localeFiles embed.FS
 
-// FailureTexts returns the texts of the codes of failures.
-func FailureTexts() map[string]failureText {
-	undone := failureText{"The update failed, and so did the rollback.", "更新失败，回滚也失败。"}
-	return map[string]failureText{
-		failure.Canceled:        {failure.CanceledText, "任务已取消。"},
-		queue.ReasonInterrupted: {"The core ended while the job ran.", "任务运行期间程序退出。"},
-		queue.ReasonTimeout:     {"The job took too long.", "任务超时。"},
-		failure.RateLimited:     {"The registry limits requests.", "镜像仓库限制了请求。"},
-		failure.EngineAway:      {"The container engine went away and did not come back in time.", "容器引擎中断，且未能及时恢复。"},
-		failure.Otherwise:       {"The job failed.", "任务失败。"},
-		stepPrecheck:            {"A check before the update failed, so nothing was changed.", "更新前的检查未通过，未做任何更改。"},
-		StepPull:                {"The new image could not be pulled.", "无法拉取新镜像。"},
-		StepBackup:              {"The backup failed, so nothing was changed.", "备份失败，未做任何更改。"},
-		StepTag:                 {"The new image could not be tagged.", "无法为新镜像打标签。"},
-		StepUp:                  {"The container could not be recreated.", "无法重新创建容器。"},
-		StepHealth:              {"The new container did not become healthy.", "新容器未能变为健康状态。"},
-		StepSync:                {"The tag of the image could not be updated.", "无法设置镜像名称。"},
-		StepRollbackTag:         undone,
-		StepRollbackUp:          undone,
-		StepRollbackWait:        undone,
-	}
-}
+var allTexts = sync.OnceValue(func() *locale.Texts { return locale.ReadEmbedded(localeFiles) })
 
-// LocalizedText returns the failure in words, in Chinese for "zh", else in English.
-func (f Failure) LocalizedText(locale string) string {
-	t, known := FailureTexts()[f.Code]
-	if !known {
-		t = FailureTexts()[failure.Otherwise]
+// LocalizedText returns the failure in words.
+func (f Failure) LocalizedText(lang string) string {
+	code := f.Code
+	if !allTexts().Known(code) {
+		code = failure.Otherwise
 	}
-	switch {
-	case locale == "zh" && f.rolledBack:
-		return t.Chinese + "之前的版本已恢复运行。"
-	case locale == "zh":
-		return t.Chinese
-	case f.rolledBack:
-		return t.English + " The former version runs again."
+	text := allTexts().Text(lang, code)
+	if f.rolledBack {
+		return allTexts().Text(lang, "restored", "Failure", text)
 	}
-	return t.English
+	return text
 }

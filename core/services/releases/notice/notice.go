@@ -3,11 +3,13 @@ package notice
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -20,8 +22,14 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 	"github.com/patchbay-dev/patchbay/core/store"
+	"github.com/patchbay-dev/patchbay/core/texts/locale"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
+
+//go:embed locales/*.json
+var localeFiles embed.FS
+
+var allTexts = sync.OnceValue(func() *locale.Texts { return locale.ReadEmbedded(localeFiles) })
 
 // Config is what an Announcer needs.
 type Config struct {
@@ -164,10 +172,8 @@ func (a *Announcer) findUsers(ctx context.Context, preferences []account.Prefere
 
 // newReleaseAlert describes a release.
 func (a *Announcer) newReleaseAlert(r repo.Repo, release repo.Release) notify.Alert {
-	title, text := r.FullName+" released "+release.Tag, release.Title
-	if a.cfg.Alerts.Locale() == "zh" {
-		title = r.FullName + " 发布了 " + release.Tag
-	}
+	title := allTexts().Text(a.cfg.Alerts.Locale(), "release.title", "Repo", r.FullName, "Tag", release.Tag)
+	text := release.Title
 	if release.HTMLURL != "" {
 		text += "\n" + release.HTMLURL
 	}
@@ -228,11 +234,9 @@ func (a *Announcer) newBriefAlert(b brief.Brief, told []publicRelease) notify.Al
 	if b.More > 0 {
 		number += "+" // some of the others may be private
 	}
-	title, count := "Releases of "+b.Date, number+" new releases"
-	if a.cfg.Alerts.Locale() == "zh" {
-		title, count = b.Date+" 版本日报", number+" 个新版本"
-	}
-	lines, ids := []string{count}, make([]string, len(told))
+	lang := a.cfg.Alerts.Locale()
+	title := allTexts().Text(lang, "brief.title", "Date", b.Date)
+	lines, ids := []string{allTexts().Text(lang, "brief.count", "Number", number)}, make([]string, len(told))
 	for i, release := range told {
 		ids[i] = release.id
 		if i < listedReleases {

@@ -18,6 +18,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/sync"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translate"
+	"github.com/patchbay-dev/patchbay/core/texts/locale"
 	"github.com/patchbay-dev/patchbay/sdk/translator"
 )
 
@@ -147,25 +148,16 @@ func ReleaseIDs(items []feed.Item) (ids []int64) {
 	return ids
 }
 
-// errorSummaries tell people why there is no translation, in the languages that are read here.
-var errorSummaries = map[string][2]string{
-	translate.CodeNotConfigured: {"未配置翻译服务。", "No translator is configured."},
-	translate.CodeBudget:        {"今天的翻译额度已用完，明天（UTC）恢复。", "The translation budget of today is used up. It begins anew at 00:00 UTC."},
-	translate.CodeStructure:     {"译文的 Markdown 结构与原文不一致。", "The structure of the translation differs from that of the text."},
-	translate.CodeTooLong:       {"正文过长，无法翻译。", "The text is too long to be translated."},
-	translate.CodeUnusable:      {"模型返回的内容无法使用。", "The model's answer could not be used."},
-	translate.CodeRejected:      {"翻译服务拒绝了请求。", "The translation service refused the request."},
-	translate.CodeUnavailable:   {"翻译服务暂时不可用。", "The translation service is not available at present."},
-	translate.CodeInternal:      {"翻译时发生内部错误。", "An internal error occurred."},
-}
-
-// ErrorSummary returns why there is no translation, for people who read a language.
+// ErrorSummary returns why there is no translation, for people who read a language; "" for an unknown code.
 func ErrorSummary(code, language string) string {
-	words := errorSummaries[code]
-	if strings.HasPrefix(strings.ToLower(language), "zh") {
-		return words[0]
+	lang := locale.English
+	if strings.HasPrefix(strings.ToLower(language), locale.Chinese) {
+		lang = locale.Chinese
 	}
-	return words[1]
+	if !allTexts().Known(code) {
+		return ""
+	}
+	return allTexts().Text(lang, code)
 }
 
 // Translated is what there is of a release in another language.

@@ -191,7 +191,7 @@ func (m *Monitor) CheckAll(ctx context.Context) {
 	for key := range m.told {
 		if kind, ref, _ := strings.Cut(key, "/"); !round.seen[key] {
 			m.reportFinding(ctx, &round, finding{key: key, over: true,
-				good: WriteAlert(round.locale, alertBackendRemoved, notify.Alert{Kind: kind}, ref)})
+				good: writeAlert(round.locale, alertBackendRemoved, notify.Alert{Kind: kind}, "Backend", ref)})
 		}
 	}
 }
@@ -222,8 +222,8 @@ func (m *Monitor) checkPool(b proxy.Backend, locale string) finding {
 	about := map[string]any{"backend": b.Ref}
 	return finding{
 		key: alertPoolEmpty + "/" + b.Ref, bad: !usable, over: usable, wait: CalmFor,
-		news: WriteAlert(locale, alertPoolEmpty, notify.Alert{Kind: alertPoolEmpty, Severity: sdk.Error, Fields: about}, b.Ref),
-		good: WriteAlert(locale, alertPoolUsable, notify.Alert{Kind: alertPoolEmpty, Fields: about}, b.Ref),
+		news: writeAlert(locale, alertPoolEmpty, notify.Alert{Kind: alertPoolEmpty, Severity: sdk.Error, Fields: about}, "Backend", b.Ref),
+		good: writeAlert(locale, alertPoolUsable, notify.Alert{Kind: alertPoolEmpty, Fields: about}, "Backend", b.Ref),
 	}
 }
 
@@ -232,12 +232,11 @@ func (m *Monitor) checkErrors(set Settings, b proxy.Backend, locale string) find
 	total, failed := m.cfg.Backends.SumCalls(b.Ref, m.cfg.Now(), set.ErrorWindow)
 	much := total > 0 && float64(failed) >= set.ErrorShare*float64(total)
 	about := map[string]any{"backend": b.Ref, "calls": total, "failed": failed, "window_seconds": int64(set.ErrorWindow / time.Second)}
+	args := []any{"Backend", b.Ref, "Calls", total, "Failed", failed, "Window", set.ErrorWindow}
 	return finding{
 		key: alertUpstreamErrors + "/" + b.Ref, bad: set.tooManyFailed(total, failed), over: total > 0 && !much,
-		news: WriteAlert(locale, alertUpstreamErrors, notify.Alert{Kind: alertUpstreamErrors, Severity: sdk.Error, Fields: about}, b.Ref, total,
-			failed, set.ErrorWindow),
-		good: WriteAlert(locale, alertUpstreamWorks, notify.Alert{Kind: alertUpstreamErrors, Fields: about}, b.Ref, total, failed,
-			set.ErrorWindow),
+		news: writeAlert(locale, alertUpstreamErrors, notify.Alert{Kind: alertUpstreamErrors, Severity: sdk.Error, Fields: about}, args...),
+		good: writeAlert(locale, alertUpstreamWorks, notify.Alert{Kind: alertUpstreamErrors, Fields: about}, args...),
 	}
 }
 
@@ -293,9 +292,9 @@ func (m *Monitor) ReportInvalidKey(ctx context.Context, id, reason string) error
 		return nil
 	}
 	set, channels := m.cfg.Settings()
-	_, err := to.Raise(ctx, WriteAlert(to.Locale(), AlertKeyInvalid, notify.Alert{
+	_, err := to.Raise(ctx, writeAlert(to.Locale(), AlertKeyInvalid, notify.Alert{
 		Kind: AlertKeyInvalid, Severity: sdk.Warning, Service: service, DedupKey: AlertKeyInvalid + "/" + id, Time: m.cfg.Now(),
 		Fields: map[string]any{"key_id": id, "reason": reason},
-	}, id), set.Repeat, channels)
+	}, "Key", id), set.Repeat, channels)
 	return err
 }

@@ -1,4 +1,4 @@
-package ui
+package locale
 
 import (
 	"fmt"
@@ -13,24 +13,24 @@ import (
 // inText finds the parameters of a text.
 var inText = regexp.MustCompile(`\{\{\.([A-Za-z0-9]+)\}\}`)
 
-// phrase is a text cut at its parameters: a page has hundreds of texts, which are too many to run templates for.
-type phrase struct {
-	// pieces are what stands before, between and behind the parameters: one more than names.
-	pieces []string
-	// names are those of the parameters, in the order of the text.
-	names []string
+// Phrase is a text cut at its parameters: a page has hundreds of texts, which are too many to run templates for.
+type Phrase struct {
+	// Pieces are what stands before, between and behind the parameters: one more than Names.
+	Pieces []string
+	// Names are those of the parameters, in the order of the text.
+	Names []string
 }
 
 // cutPhrase cuts a text. It refuses one with braces that are no parameter such as {{.Name}}.
-func cutPhrase(text string) (phrase, error) {
-	var p phrase
+func cutPhrase(text string) (Phrase, error) {
+	var p Phrase
 	end := 0
 	for _, at := range inText.FindAllStringSubmatchIndex(text, -1) {
-		p.pieces, p.names = append(p.pieces, text[end:at[0]]), append(p.names, text[at[2]:at[3]])
+		p.Pieces, p.Names = append(p.Pieces, text[end:at[0]]), append(p.Names, text[at[2]:at[3]])
 		end = at[1]
 	}
-	p.pieces = append(p.pieces, text[end:])
-	for _, piece := range p.pieces {
+	p.Pieces = append(p.Pieces, text[end:])
+	for _, piece := range p.Pieces {
 		if strings.Contains(piece, "{{") || strings.Contains(piece, "}}") {
 			return p, fmt.Errorf("a parameter is not written {{.Name}} in %q", text)
 		}
@@ -40,16 +40,16 @@ func cutPhrase(text string) (phrase, error) {
 
 // fillParameters returns the text with the values of its parameters: args are names and values in turn. A parameter without a value
 // stands as it is written.
-func (p phrase) fillParameters(args []any) string {
-	if len(p.names) == 0 {
-		return p.pieces[0]
+func (p Phrase) fillParameters(args []any) string {
+	if len(p.Names) == 0 {
+		return p.Pieces[0]
 	}
 	var b strings.Builder
-	for i, name := range p.names {
-		b.WriteString(p.pieces[i])
+	for i, name := range p.Names {
+		b.WriteString(p.Pieces[i])
 		b.WriteString(argumentText(args, name))
 	}
-	b.WriteString(p.pieces[len(p.names)])
+	b.WriteString(p.Pieces[len(p.Names)])
 	return b.String()
 }
 
@@ -70,11 +70,11 @@ func argumentText(args []any, name string) string {
 // phrases are the plural forms of a text in a language.
 type phrases struct {
 	// one is nil where the text has one form only.
-	one   *phrase
-	other phrase
+	one   *Phrase
+	other Phrase
 }
 
-// cutPhrases cuts the forms of a text. It refuses a form that no language of the console has.
+// cutPhrases cuts the forms of a text. It refuses a form that no language here has.
 func cutPhrases(m *i18n.Message) (out phrases, err error) {
 	if m.Zero != "" || m.Two != "" || m.Few != "" || m.Many != "" {
 		return out, fmt.Errorf("the text %q has a form other than one and other", m.ID)
@@ -94,7 +94,7 @@ func cutPhrases(m *i18n.Message) (out phrases, err error) {
 }
 
 // choosePlural returns the form for a count in a language.
-func (p phrases) choosePlural(tag language.Tag, count int) phrase {
+func (p phrases) choosePlural(tag language.Tag, count int) Phrase {
 	if p.one != nil && plural.Cardinal.MatchPlural(tag, max(count, -count), 0, 0, 0, 0) == plural.One {
 		return *p.one
 	}

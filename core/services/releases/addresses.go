@@ -35,15 +35,16 @@ func allowedOrigin(baseURL, publicURL string) string {
 	return ""
 }
 
-// redirectURL returns the address to which the code host sends people back, "" if the public address of the core is unknown.
-func (s *Service) redirectURL() string {
-	st := s.state.Load()
+// signIn returns the settings of sign-ins, and the address to which the code host sends people back, "" if the public address of the
+// core is unknown.
+func (st *state) signIn() (set signin.Settings, redirectURL string) {
+	set = st.settings.SignIn
 	origin := allowedOrigin(st.settings.BaseURL, st.access.PublicURL)
 	base, err := url.Parse(st.settings.BaseURL)
 	if origin == "" || err != nil {
-		return ""
+		return set, ""
 	}
-	return origin + strings.TrimSuffix(base.Path, "/") + signin.SignInCallbackPath
+	return set, origin + strings.TrimSuffix(base.Path, "/") + signin.SignInCallbackPath
 }
 
 // publicBase returns the address of the service as browsers see it; its path alone if that is not known.

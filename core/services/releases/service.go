@@ -157,8 +157,9 @@ func (s *Service) makeRooms() (err error) {
 	s.Links = link.New(link.Config{Store: cfg.Store, Accounts: s.accounts, Repos: s.repos, Feed: items, Reads: s.reads, Users: cfg.Users,
 		Syncer: s.syncer, Now: cfg.Now})
 	if s.SignIns, err = signin.New(signin.Config{Store: cfg.Store, Accounts: s.accounts, Users: cfg.Users, Links: s.Links,
-		MainHost: s.syncer.MainHost, Settings: func() signin.Settings { return s.state.Load().settings.SignIn },
-		RedirectURL: s.redirectURL, Now: cfg.Now}); err != nil {
+		MainHost: s.syncer.MainHost, Now: cfg.Now,
+		Current: func() (signin.Settings, string) { return s.state.Load().signIn() },
+	}); err != nil {
 		return err
 	}
 	if s.Reading, err = reading.New(reading.Config{Store: cfg.Store, Repos: s.repos, Feed: items, Reads: s.reads, Briefs: briefs,

@@ -33,10 +33,10 @@ type Config struct {
 	Links *link.Links
 	// MainHost returns the code host at which they do.
 	MainHost func() (sync.Host, error)
-	Settings func() Settings
-	// RedirectURL returns the address to which the code host sends people back, "" if the public address of the core is unknown.
-	RedirectURL func() string
-	Now         func() time.Time
+	// Current returns the settings in force and, of the same, the address to which the code host sends people back, "" if the public
+	// address of the core is unknown.
+	Current func() (set Settings, redirectURL string)
+	Now     func() time.Time
 }
 
 // SignIns lets people sign in with their accounts at the code host.
@@ -87,7 +87,7 @@ type SignInResult struct {
 
 // SignInName returns what people call the code host at which they sign in, "" if they do not.
 func (si *SignIns) SignInName() string {
-	if set := si.cfg.Settings(); set.Enabled() {
+	if set, _ := si.cfg.Current(); set.Enabled() {
 		return set.Name
 	}
 	return ""
@@ -95,27 +95,38 @@ func (si *SignIns) SignInName() string {
 
 // Application returns the application as which people sign in.
 func (si *SignIns) Application() codehost.OAuthClient {
-	set := si.cfg.Settings()
-	return codehost.OAuthClient{ID: set.ClientID, Secret: set.ClientSecret, RedirectURL: si.cfg.RedirectURL()}
+	return newApplication(si.cfg.Current())
 }
 
-// signInHost returns the code host at which people sign in.
-func (si *SignIns) signInHost() (sync.Host, error) {
-	if !si.cfg.Settings().Enabled() {
-		return sync.Host{}, fault.New(fault.NotFound, "Nobody signs in at a code host here: the settings have no sign_in.")
+func newApplication(set Settings, redirectURL string) codehost.OAuthClient {
+	return codehost.OAuthClient{ID: set.ClientID, Secret: set.ClientSecret, RedirectURL: redirectURL}
+}
+
+// place is where people sign in: a request reads it once, so that a reload changes nothing between.
+type place struct {
+	sync.Host
+	settings Settings
+	app      codehost.OAuthClient
+}
+
+// findPlace returns where people sign in at present.
+func (si *SignIns) findPlace() (place, error) {
+	set, redirectURL := si.cfg.Current()
+	if !set.Enabled() {
+		return place{}, fault.New(fault.NotFound, "Nobody signs in at a code host here: the settings have no sign_in.")
 	}
-	if si.cfg.RedirectURL() == "" {
-		return sync.Host{}, fault.New(fault.NotReady, "Set public_url (SVC_PUBLIC_URL): the code host must know where to send people back to.")
+	if redirectURL == "" {
+		return place{}, fault.New(fault.NotReady, "Set public_url (SVC_PUBLIC_URL): the code host must know where to send people back to.")
 	}
 	host, err := si.cfg.MainHost()
 	if err != nil {
-		return host, err
+		return place{}, err
 	}
 	can, err := host.Abilities()
 	if err == nil && !(can.OAuth && can.Viewer) {
 		err = fault.New(fault.NotReady, "Nobody can sign in at the code host %s.", host.Ref)
 	}
-	return host, err
+	return place{host, set, newApplication(set, redirectURL)}, err
 }
 
 // checkLinker returns the id of the user to whom an account is linked, "" for somebody who signs in. An API key links nothing.
@@ -132,7 +143,7 @@ func checkLinker(p *auth.Principal) (string, error) {
 // BeginSignIn begins a sign-in at the code host, or the linking of an account to the user who is signed in. next is the page of
 // ours at which it ends.
 func (si *SignIns) BeginSignIn(ctx context.Context, p *auth.Principal, from auth.Origin, next string) (out SignInStart, err error) {
-	host, err := si.signInHost()
+	host, err := si.findPlace()
 	if err != nil {
 		return out, err
 	}
@@ -155,7 +166,7 @@ func (si *SignIns) BeginSignIn(ctx context.Context, p *auth.Principal, from auth
 	}
 	out.Browser = in.Browser
 	out.Page, err = host.OAuth.AuthorizeURL(ctx,
-		codehost.AuthorizeRequest{Client: si.Application(), State: in.State,
+		codehost.AuthorizeRequest{Client: host.app, State: in.State,
 			CodeChallenge: oauth2.S256ChallengeFromVerifier(in.Verifier.Reveal())})
 	if err != nil {
 		return out, err
@@ -174,7 +185,7 @@ func (si *SignIns) FinishSignIn(ctx context.Context, p *auth.Principal, from aut
 			si.cfg.Users.Sessions.FailLinked(ctx, from, err)
 		}
 	}()
-	host, err := si.signInHost()
+	host, err := si.findPlace()
 	if err != nil {
 		return out, err
 	}
@@ -196,14 +207,14 @@ func (si *SignIns) FinishSignIn(ctx context.Context, p *auth.Principal, from aut
 	if in.UserID != "" && in.UserID != linker {
 		return out, fault.New(codeSignIn, "Somebody else is signed in than the one who began to link an account: begin again.").WithStatus(http.StatusForbidden)
 	}
-	token, owner, err := si.exchangeCode(ctx, host, si.Application(), answer.Code, in.Verifier)
+	token, owner, err := si.exchangeCode(ctx, host, answer.Code, in.Verifier)
 	if err != nil {
 		return out, err
 	}
 	if in.UserID != "" {
 		return out, si.linkAccount(ctx, p, host.Ref, token, owner)
 	}
-	out.Cookie, err = si.signInAccount(ctx, host.Ref, token, owner, from)
+	out.Cookie, err = si.signInAccount(ctx, host, token, owner, from)
 	return out, err
 }
 
@@ -220,9 +231,8 @@ func errHostRefuses(answer SignInAnswer) error {
 }
 
 // exchangeCode returns the token for a code, and whose it is.
-func (si *SignIns) exchangeCode(ctx context.Context, host sync.Host, app codehost.OAuthClient, code string,
-	verifier schema.Secret) (codehost.OAuthToken, codehost.Account, error) {
-	token, err := host.OAuth.ExchangeCode(ctx, app, schema.Secret(code), verifier)
+func (si *SignIns) exchangeCode(ctx context.Context, host place, code string, verifier schema.Secret) (codehost.OAuthToken, codehost.Account, error) {
+	token, err := host.OAuth.ExchangeCode(ctx, host.app, schema.Secret(code), verifier)
 	if err != nil {
 		if client.CauseOf(err) == client.CauseDenied {
 			err = fault.Wrap(err, codeSignIn, "The code host refuses the code of this sign-in: begin again. If that does not help, the application's id, secret or callback in the settings is wrong.").WithStatus(http.StatusForbidden)
@@ -263,10 +273,10 @@ func (si *SignIns) linkAccount(ctx context.Context, p *auth.Principal, host stri
 }
 
 // signInAccount begins a session for the user to whom an account is linked. A user is made for it if the settings allow that.
-func (si *SignIns) signInAccount(ctx context.Context, host string, token codehost.OAuthToken, owner codehost.Account,
+func (si *SignIns) signInAccount(ctx context.Context, host place, token codehost.OAuthToken, owner codehost.Account,
 	from auth.Origin) (cookie string, err error) {
 	err = si.cfg.Store.Tx(ctx, "sign in with account", func(ctx context.Context) error {
-		linked, ok, err := si.cfg.Accounts.LockSignIn(ctx, host, owner.ID)
+		linked, ok, err := si.cfg.Accounts.LockSignIn(ctx, host.Ref, owner.ID)
 		if err != nil {
 			return err
 		}
@@ -279,15 +289,15 @@ func (si *SignIns) signInAccount(ctx context.Context, host string, token codehos
 		if cookie, err = si.cfg.Users.Sessions.BeginLinked(ctx, userID, from); err != nil {
 			return err
 		}
-		_, err = si.cfg.Links.SaveAccount(ctx, userID, host, token, owner, true)
+		_, err = si.cfg.Links.SaveAccount(ctx, userID, host.Ref, token, owner, true)
 		return err
 	})
 	return cookie, err
 }
 
 // signUp makes a member of somebody whom nobody here knows, and returns the id.
-func (si *SignIns) signUp(ctx context.Context, host string, owner codehost.Account, from auth.Origin) (string, error) {
-	set := si.cfg.Settings()
+func (si *SignIns) signUp(ctx context.Context, host place, owner codehost.Account, from auth.Origin) (string, error) {
+	set := host.settings
 	isLogin := func(login string) bool { return strings.EqualFold(login, owner.Login) }
 	if !set.SignUp || len(set.Logins) > 0 && !slices.ContainsFunc(set.Logins, isLogin) {
 		return "", fault.New(codeSignIn, "The account %s is linked to no user here. Sign in otherwise and link it in the settings of releases, or ask an administrator for a user.", owner.Login).WithStatus(http.StatusForbidden)
@@ -296,7 +306,7 @@ func (si *SignIns) signUp(ctx context.Context, host string, owner codehost.Accou
 	if name == "" {
 		name = owner.Login
 	}
-	_, instance, _ := strings.Cut(host, ".")
+	_, instance, _ := strings.Cut(host.Ref, ".")
 	user, err := si.cfg.Users.AddLinked(ctx, cutMailbox(owner.Login)+"-"+cutMailbox(owner.ID)+"-"+cutMailbox(instance), name, from)
 	return user.ID, err
 }

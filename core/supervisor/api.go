@@ -109,8 +109,6 @@ type Done struct {
 }
 
 type (
-	upgradeInput   struct{ Body UpgradeBody }
-	rollbackInput  struct{ Body RollbackBody }
 	nothing        struct{}
 	operationsHTTP struct {
 		s     *Supervisor
@@ -165,7 +163,7 @@ func (h operationsHTTP) getState(context.Context, *nothing) (*api.Out[StateView]
 	return api.AnswerWith(h.s.stateView(), nil)
 }
 
-func (h operationsHTTP) postUpgrade(_ context.Context, in *upgradeInput) (*api.Out[OperationID], error) {
+func (h operationsHTTP) postUpgrade(_ context.Context, in *struct{ Body UpgradeBody }) (*api.Out[OperationID], error) {
 	r := Request{Mode: in.Body.Mode, RollbackOnFailure: in.Body.RollbackOnFailure == nil || *in.Body.RollbackOnFailure}
 	if t := in.Body.Target; t != nil {
 		if r.Target.Tag = t.Tag; t.Digest != nil {
@@ -179,7 +177,7 @@ func (h operationsHTTP) postUpgrade(_ context.Context, in *upgradeInput) (*api.O
 	return api.AnswerWith(OperationID{id}, err)
 }
 
-func (h operationsHTTP) postRollback(ctx context.Context, in *rollbackInput) (*api.Out[Done], error) {
+func (h operationsHTTP) postRollback(ctx context.Context, in *struct{ Body RollbackBody }) (*api.Out[Done], error) {
 	return api.AnswerWith(Done{true}, h.s.BeginRollback(ctx, in.Body.OpID))
 }
 

@@ -66,10 +66,5 @@ func (s *Sets) OwnKeys(a *api.API, base string, scopes ...string) {
 
 func (s *Sets) keySummaries(ctx context.Context) (*api.Out[summaryListBody], error) {
 	keys, texts, err := s.cfg.Users.Keys.RevealAll(ctx, principalFrom(ctx))
-	out := &api.Out[summaryListBody]{}
-	out.Body.Items = make([]KeySummary, len(keys))
-	for i, k := range keys {
-		out.Body.Items[i] = newKeySummary(k, texts[k.ID])
-	}
-	return out, err
+	return api.AnswerWith(summaryListBody{api.ConvertAll(keys, func(k auth.Key) KeySummary { return newKeySummary(k, texts[k.ID]) })}, err)
 }

@@ -60,12 +60,7 @@ func (s *Sets) Passkeys(a *api.API, base string) {
 		Description: "The newest first, revoked ones included.",
 	}, func(ctx context.Context, _ *struct{}) (*api.Out[passkeyListBody], error) {
 		rows, err := s.cfg.Users.Passkeys.List(ctx, principalFrom(ctx).User.ID)
-		out := &api.Out[passkeyListBody]{}
-		out.Body.Passkeys = make([]Passkey, len(rows))
-		for i, p := range rows {
-			out.Body.Passkeys[i] = newPasskey(p)
-		}
-		return out, err
+		return api.AnswerWith(passkeyListBody{api.ConvertAll(rows, newPasskey)}, err)
 	})
 	api.Register(a, api.Operation{
 		ID: "begin-passkey-registration", Method: http.MethodPost, Path: at + "/registration/options", Policy: httpd.Session,
@@ -156,12 +151,7 @@ func (s *Sets) Keys(a *api.API, base string) {
 		Description: "The newest first, masked, revoked ones included.",
 	}, func(ctx context.Context, _ *struct{}) (*api.Out[keyListBody], error) {
 		rows, err := s.cfg.Users.Keys.List(ctx, principalFrom(ctx).User.ID)
-		out := &api.Out[keyListBody]{}
-		out.Body.APIKeys = make([]Key, len(rows))
-		for i, k := range rows {
-			out.Body.APIKeys[i] = newKey(k)
-		}
-		return out, err
+		return api.AnswerWith(keyListBody{api.ConvertAll(rows, newKey)}, err)
 	})
 	api.Register(a, api.Operation{
 		ID: "create-api-key", Method: http.MethodPost, Path: at, Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount,

@@ -68,12 +68,7 @@ func (s *Sets) Users(a *api.API, base string) {
 		Description: "The oldest first.",
 	}, unscopedOnly(func(ctx context.Context, _ *struct{}) (*api.Out[userListBody], error) {
 		rows, err := s.cfg.Users.List(ctx)
-		out := &api.Out[userListBody]{}
-		out.Body.Users = make([]User, len(rows))
-		for i, u := range rows {
-			out.Body.Users[i] = newUser(u)
-		}
-		return out, err
+		return api.AnswerWith(userListBody{api.ConvertAll(rows, newUser)}, err)
 	}))
 	api.Register(a, api.Operation{
 		ID: "create-user", Method: http.MethodPost, Path: at, Policy: httpd.Admin, Audit: httpd.Unaudited, Confirm: true, Tag: tagUsers,

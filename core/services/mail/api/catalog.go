@@ -38,10 +38,7 @@ func (h *domainHandlers) listCatalog(ctx context.Context, _ *struct{}) (*api.Out
 		return nil, err
 	}
 	out := &api.Out[catalogOutputBody]{}
-	out.Body.Domains = make([]CatalogItem, len(catalog.Items))
-	for i, item := range catalog.Items {
-		out.Body.Domains[i] = formatCatalogItem(item)
-	}
+	out.Body.Domains = api.ConvertAll(catalog.Items, formatCatalogItem)
 	sync := &out.Body.ProviderSync
 	switch {
 	case catalog.Limited:

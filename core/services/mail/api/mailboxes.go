@@ -224,11 +224,7 @@ func (h *mailboxHandlers) listMailboxes(ctx context.Context, in *mailboxQuery) (
 	if err != nil {
 		return nil, err
 	}
-	out := &api.Out[mailboxListBody]{}
-	out.Body.Mailboxes = make([]Mailbox, len(page))
-	for i, m := range page {
-		out.Body.Mailboxes[i] = h.formatMailbox(m)
-	}
+	out := &api.Out[mailboxListBody]{Body: mailboxListBody{Mailboxes: api.ConvertAll(page, h.formatMailbox)}}
 	if next != "" {
 		out.Body.NextCursor = &next
 	}

@@ -22,7 +22,6 @@ type EnsureBody struct {
 }
 
 type (
-	ensureInput   struct{ Body EnsureBody }
 	ensuredOutput struct {
 		Status int
 		Body   Mailbox
@@ -57,7 +56,7 @@ func (b EnsureBody) newMailbox() (mailbox.NewMailbox, error) {
 		Lifetime: b.Expires.lifetime(), Tags: b.Tags}, nil
 }
 
-func (h *mailboxHandlers) ensureMailbox(ctx context.Context, in *ensureInput) (*ensuredOutput, error) {
+func (h *mailboxHandlers) ensureMailbox(ctx context.Context, in *struct{ Body EnsureBody }) (*ensuredOutput, error) {
 	wanted, err := in.Body.newMailbox()
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 )
 
@@ -147,11 +148,7 @@ func (h *mailboxHandlers) noteMailbox(ctx context.Context, box mailbox.Mailbox, 
 // Domains returns the mail domains.
 func (h *domainHandlers) Domains(ctx context.Context) ([]Domain, error) {
 	rows, err := h.domains.ListDomains(ctx)
-	out := make([]Domain, len(rows))
-	for i, d := range rows {
-		out[i] = formatDomain(d)
-	}
-	return out, err
+	return api.ConvertAll(rows, formatDomain), err
 }
 
 // CleanupFailures returns, by the id of a domain, its mailboxes that could not be destroyed, or may have left a rule at the DNS provider.

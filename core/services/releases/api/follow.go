@@ -39,7 +39,6 @@ type (
 		RepoPath
 		Body follow.RepoFilter
 	}
-	preferencesInput struct{ Body reader.Preferences }
 )
 
 func (h *followHandlers) followAPI(a *api.API) {
@@ -89,7 +88,7 @@ func (h *followHandlers) getPreferences(ctx context.Context, _ *struct{}) (*api.
 	return api.AnswerWith(h.readers.Preferences(ctx))
 }
 
-func (h *followHandlers) putPreferences(ctx context.Context, in *preferencesInput) (*api.Out[reader.Preferences], error) {
+func (h *followHandlers) putPreferences(ctx context.Context, in *struct{ Body reader.Preferences }) (*api.Out[reader.Preferences], error) {
 	if err := h.readers.SavePreferences(ctx, in.Body); err != nil {
 		return nil, err
 	}

@@ -28,8 +28,6 @@ type tokensStatus struct {
 	}
 }
 
-type tokensDelete struct{ Body TokenIDs }
-
 type tokensChangedBody struct {
 	Updated int      `json:"updated"`
 	Missing []string `json:"missing" doc:"Ids that there are not."`
@@ -41,7 +39,7 @@ func (h *tokenHandlers) patchTokens(ctx context.Context, in *tokensStatus) (out 
 	return out, err
 }
 
-func (h *tokenHandlers) deleteTokens(ctx context.Context, in *tokensDelete) (out *api.Out[tokensChangedBody], err error) {
+func (h *tokenHandlers) deleteTokens(ctx context.Context, in *struct{ Body TokenIDs }) (out *api.Out[tokensChangedBody], err error) {
 	out = &api.Out[tokensChangedBody]{}
 	out.Body.Updated, out.Body.Missing, err = h.access.DeleteTokens(ctx, in.Body.IDs)
 	return out, err

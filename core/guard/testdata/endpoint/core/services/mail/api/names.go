@@ -36,7 +36,7 @@ type namePath struct {
 }
 
 // getName returns a mail domain in use.
-func (h *nameHandlers) getName(ctx context.Context, in *namePath) (*struct{ Body DomainName }, error) {
+func (h *nameHandlers) getName(ctx context.Context, in *namePath) (*api.Out[DomainName], error) {
 	active, err := h.domains.ListActive(ctx)
 	if err != nil {
 		return nil, err
@@ -44,5 +44,5 @@ func (h *nameHandlers) getName(ctx context.Context, in *namePath) (*struct{ Body
 	if !slices.ContainsFunc(active, func(d domain.Domain) bool { return d.Name == in.Name }) {
 		return nil, fault.New(fault.NotFound, "No mail domain in use has this name.")
 	}
-	return &struct{ Body DomainName }{DomainName{in.Name}}, nil
+	return api.AnswerWith(DomainName{in.Name}, nil)
 }

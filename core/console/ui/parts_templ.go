@@ -5,12 +5,10 @@ package ui
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
-	"github.com/patchbay-dev/patchbay/core/fault"
-)
+import "github.com/patchbay-dev/patchbay/core/fault"
 
 // Header is the top of a page: its heading, and on the right what the children are.
 func Header(v *View) templ.Component {

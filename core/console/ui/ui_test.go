@@ -3,7 +3,6 @@ package ui
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -15,10 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 
 	"github.com/gin-gonic/gin"
-	"github.com/google/go-cmp/cmp"
 )
 
 // folders are those of the frame and of the sections that have a folder with this name.
@@ -29,83 +26,6 @@ func folders(t *testing.T, name string) []string {
 		t.Fatalf("there is no folder %s: %v", name, err)
 	}
 	return found
-}
-
-// texts are those of a language: strings, or objects with plural forms.
-func texts(t *testing.T, dir, lang string) map[string]any {
-	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(dir, lang+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out map[string]any
-	if err := json.Unmarshal(raw, &out); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-func forms(v any) (out []string) {
-	switch v := v.(type) {
-	case string:
-		return []string{v}
-	case map[string]any:
-		for _, form := range v {
-			if s, ok := form.(string); ok {
-				out = append(out, s)
-			}
-		}
-	}
-	return out
-}
-
-var word = regexp.MustCompile(`[A-Za-z]{3}`)
-
-var parameter = regexp.MustCompile(`\{\{\.[A-Za-z]+\}\}`)
-
-func TestLanguagesAreComplete(t *testing.T) {
-	for _, dir := range folders(t, "locales") {
-		t.Run(filepath.Base(filepath.Dir(dir)), func(t *testing.T) { complete(t, texts(t, dir, English), texts(t, dir, Chinese)) })
-	}
-}
-
-// complete compares the texts of two languages.
-func complete(t *testing.T, en, zh map[string]any) {
-	for id, v := range en {
-		other, ok := zh[id]
-		if !ok {
-			t.Errorf("%s has no Chinese text", id)
-			continue
-		}
-		for _, form := range forms(v) {
-			if form == "" {
-				t.Errorf("%s is empty", id)
-			}
-		}
-		for _, form := range forms(other) {
-			if want, got := parameters(forms(v)), parameters([]string{form}); !cmp.Equal(want, got) {
-				t.Errorf("%s: the parameters are %v in English and %v in Chinese", id, want, got)
-			}
-			words := strings.ReplaceAll(parameter.ReplaceAllString(form, ""), "Patchbay", "")
-			if !strings.ContainsFunc(words, func(r rune) bool { return unicode.Is(unicode.Han, r) }) && word.MatchString(words) {
-				t.Errorf("%s is not translated: %q", id, form)
-			}
-		}
-	}
-	for id := range zh {
-		if en[id] == nil {
-			t.Errorf("%s has no English text", id)
-		}
-	}
-}
-
-func parameters(all []string) []string {
-	var out []string
-	for _, s := range all {
-		out = append(out, parameter.FindAllString(s, -1)...)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 func TestTemplatesHoldNoText(t *testing.T) {

@@ -71,6 +71,20 @@ func TestFormerFailures(t *testing.T) {
 	}
 }
 
+// Each code of a failure has words of its own.
+func TestFailuresHaveWords(t *testing.T) {
+	other := change.Failure{Code: failure.Otherwise}.LocalizedText("en")
+	for _, code := range []string{
+		failure.Canceled, failure.RateLimited, failure.EngineAway, queue.ReasonInterrupted, queue.ReasonTimeout, "precheck", change.StepPull,
+		change.StepBackup, change.StepTag, change.StepUp, change.StepHealth, change.StepSync, change.StepRollbackTag, change.StepRollbackUp,
+		change.StepRollbackWait,
+	} {
+		if got := (change.Failure{Code: code}).LocalizedText("en"); got == other {
+			t.Errorf("%s has no words of its own", code)
+		}
+	}
+}
+
 // deployCheck makes a report of the deploy check and returns one of its checks.
 func deployCheck(t testing.TB, svc *Service, id string) deploycheck.ReportCheck {
 	t.Helper()

@@ -35,16 +35,15 @@ func allowedOrigin(baseURL, publicURL string) string {
 	return ""
 }
 
-// signIn returns the settings of sign-ins, and the address to which the code host sends people back, "" if the public address of the
-// core is unknown.
-func (st *state) signIn() (set signin.Settings, redirectURL string) {
-	set = st.settings.SignIn
+// currentSignIn returns what sign-ins need of the state.
+func (st *state) currentSignIn() signin.Current {
+	cur := signin.Current{Settings: st.settings.SignIn, Hosts: st.hosts}
 	origin := allowedOrigin(st.settings.BaseURL, st.access.PublicURL)
 	base, err := url.Parse(st.settings.BaseURL)
-	if origin == "" || err != nil {
-		return set, ""
+	if origin != "" && err == nil {
+		cur.RedirectURL = origin + strings.TrimSuffix(base.Path, "/") + signin.SignInCallbackPath
 	}
-	return set, origin + strings.TrimSuffix(base.Path, "/") + signin.SignInCallbackPath
+	return cur
 }
 
 // publicBase returns the address of the service as browsers see it; its path alone if that is not known.

@@ -157,8 +157,7 @@ func (s *Service) makeRooms() (err error) {
 	s.Links = link.New(link.Config{Store: cfg.Store, Accounts: s.accounts, Repos: s.repos, Feed: items, Reads: s.reads, Users: cfg.Users,
 		Syncer: s.syncer, Now: cfg.Now})
 	if s.SignIns, err = signin.New(signin.Config{Store: cfg.Store, Accounts: s.accounts, Users: cfg.Users, Links: s.Links,
-		MainHost: s.syncer.MainHost, Now: cfg.Now,
-		Current: func() (signin.Settings, string) { return s.state.Load().signIn() },
+		Now: cfg.Now, Current: func() signin.Current { return s.state.Load().currentSignIn() },
 	}); err != nil {
 		return err
 	}

@@ -54,3 +54,23 @@ func TestWrongTexts(t *testing.T) {
 		t.Errorf("a text of two sources: %v", err)
 	}
 }
+
+func TestUnknownLanguageIsEnglish(t *testing.T) {
+	texts, err := Read(fstest.MapFS{
+		"en.json": {Data: []byte(`{"jobs": {"one": "{{.N}} job", "other": "{{.N}} jobs"}}`)},
+		"zh.json": {Data: []byte(`{"jobs": "{{.N}} 个任务"}`)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		lang string
+		n    int
+		want string
+	}{{"en", 0, "0 jobs"}, {"en", 1, "1 job"}, {"en", 2, "2 jobs"}, {"zh", 1, "1 个任务"}, {"", 1, "1 job"}, {"de", 2, "2 jobs"},
+		{"zh-CN", 1, "1 job"}} {
+		if got := texts.Plural(test.lang, "jobs", test.n, "N", test.n); got != test.want {
+			t.Errorf("%d in %q is %q, want %q", test.n, test.lang, got, test.want)
+		}
+	}
+}

@@ -73,7 +73,7 @@ func (f Failure) LocalizedText(lang string) string {
 	}
 	text := allTexts().Text(lang, code)
 	if f.rolledBack {
-		return allTexts().Text(lang, "restored", "Failure", text)
+		return allTexts().Text(lang, "failure.restored", "Failure", text)
 	}
 	return text
 }

@@ -30,7 +30,7 @@ type jobPart struct {
 	ServiceID  string `json:"serviceId,omitempty"`
 }
 
-// outcome is how a way to end is called in the tables, and how much it matters.
+// outcome is how a way to end is called in the ids of texts, and how much it matters.
 type outcome struct {
 	key      string
 	severity sdk.Severity

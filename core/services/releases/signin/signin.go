@@ -31,12 +31,18 @@ type Config struct {
 	Users    *auth.Users
 	// Links keeps the accounts with which people sign in.
 	Links *link.Links
-	// MainHost returns the code host at which they do.
-	MainHost func() (sync.Host, error)
-	// Current returns the settings in force and, of the same, the address to which the code host sends people back, "" if the public
-	// address of the core is unknown.
-	Current func() (set Settings, redirectURL string)
+	// Current returns what is in force: all of one reload.
+	Current func() Current
 	Now     func() time.Time
+}
+
+// Current is what is in force at a time.
+type Current struct {
+	Settings Settings
+	// RedirectURL is the address to which the code host sends people back, "" if the public address of the core is unknown.
+	RedirectURL string
+	// Hosts are the code hosts. People sign in at the first.
+	Hosts []sync.Host
 }
 
 // SignIns lets people sign in with their accounts at the code host.
@@ -87,7 +93,7 @@ type SignInResult struct {
 
 // SignInName returns what people call the code host at which they sign in, "" if they do not.
 func (si *SignIns) SignInName() string {
-	if set, _ := si.cfg.Current(); set.Enabled() {
+	if set := si.cfg.Current().Settings; set.Enabled() {
 		return set.Name
 	}
 	return ""
@@ -95,38 +101,39 @@ func (si *SignIns) SignInName() string {
 
 // Application returns the application as which people sign in.
 func (si *SignIns) Application() codehost.OAuthClient {
-	return newApplication(si.cfg.Current())
+	return si.cfg.Current().application()
 }
 
-func newApplication(set Settings, redirectURL string) codehost.OAuthClient {
-	return codehost.OAuthClient{ID: set.ClientID, Secret: set.ClientSecret, RedirectURL: redirectURL}
+func (cur Current) application() codehost.OAuthClient {
+	return codehost.OAuthClient{ID: cur.Settings.ClientID, Secret: cur.Settings.ClientSecret, RedirectURL: cur.RedirectURL}
 }
 
-// place is where people sign in: a request reads it once, so that a reload changes nothing between.
-type place struct {
+// signInHost is the code host at which people sign in, with what is in force there: a request reads it once, so that a reload
+// changes nothing between.
+type signInHost struct {
 	sync.Host
 	settings Settings
 	app      codehost.OAuthClient
 }
 
-// findPlace returns where people sign in at present.
-func (si *SignIns) findPlace() (place, error) {
-	set, redirectURL := si.cfg.Current()
-	if !set.Enabled() {
-		return place{}, fault.New(fault.NotFound, "Nobody signs in at a code host here: the settings have no sign_in.")
+// findHost returns where people sign in at present.
+func (si *SignIns) findHost() (signInHost, error) {
+	cur := si.cfg.Current()
+	if !cur.Settings.Enabled() {
+		return signInHost{}, fault.New(fault.NotFound, "Nobody signs in at a code host here: the settings have no sign_in.")
 	}
-	if redirectURL == "" {
-		return place{}, fault.New(fault.NotReady, "Set public_url (SVC_PUBLIC_URL): the code host must know where to send people back to.")
+	if cur.RedirectURL == "" {
+		return signInHost{}, fault.New(fault.NotReady, "Set public_url (SVC_PUBLIC_URL): the code host must know where to send people back to.")
 	}
-	host, err := si.cfg.MainHost()
+	host, err := sync.ChooseMainHost(cur.Hosts)
 	if err != nil {
-		return place{}, err
+		return signInHost{}, err
 	}
 	can, err := host.Abilities()
 	if err == nil && !(can.OAuth && can.Viewer) {
 		err = fault.New(fault.NotReady, "Nobody can sign in at the code host %s.", host.Ref)
 	}
-	return place{host, set, newApplication(set, redirectURL)}, err
+	return signInHost{host, cur.Settings, cur.application()}, err
 }
 
 // checkLinker returns the id of the user to whom an account is linked, "" for somebody who signs in. An API key links nothing.
@@ -143,7 +150,7 @@ func checkLinker(p *auth.Principal) (string, error) {
 // BeginSignIn begins a sign-in at the code host, or the linking of an account to the user who is signed in. next is the page of
 // ours at which it ends.
 func (si *SignIns) BeginSignIn(ctx context.Context, p *auth.Principal, from auth.Origin, next string) (out SignInStart, err error) {
-	host, err := si.findPlace()
+	host, err := si.findHost()
 	if err != nil {
 		return out, err
 	}
@@ -185,7 +192,7 @@ func (si *SignIns) FinishSignIn(ctx context.Context, p *auth.Principal, from aut
 			si.cfg.Users.Sessions.FailLinked(ctx, from, err)
 		}
 	}()
-	host, err := si.findPlace()
+	host, err := si.findHost()
 	if err != nil {
 		return out, err
 	}
@@ -231,7 +238,8 @@ func errHostRefuses(answer SignInAnswer) error {
 }
 
 // exchangeCode returns the token for a code, and whose it is.
-func (si *SignIns) exchangeCode(ctx context.Context, host place, code string, verifier schema.Secret) (codehost.OAuthToken, codehost.Account, error) {
+func (si *SignIns) exchangeCode(ctx context.Context, host signInHost, code string,
+	verifier schema.Secret) (codehost.OAuthToken, codehost.Account, error) {
 	token, err := host.OAuth.ExchangeCode(ctx, host.app, schema.Secret(code), verifier)
 	if err != nil {
 		if client.CauseOf(err) == client.CauseDenied {
@@ -273,7 +281,7 @@ func (si *SignIns) linkAccount(ctx context.Context, p *auth.Principal, host stri
 }
 
 // signInAccount begins a session for the user to whom an account is linked. A user is made for it if the settings allow that.
-func (si *SignIns) signInAccount(ctx context.Context, host place, token codehost.OAuthToken, owner codehost.Account,
+func (si *SignIns) signInAccount(ctx context.Context, host signInHost, token codehost.OAuthToken, owner codehost.Account,
 	from auth.Origin) (cookie string, err error) {
 	err = si.cfg.Store.Tx(ctx, "sign in with account", func(ctx context.Context) error {
 		linked, ok, err := si.cfg.Accounts.LockSignIn(ctx, host.Ref, owner.ID)
@@ -296,7 +304,7 @@ func (si *SignIns) signInAccount(ctx context.Context, host place, token codehost
 }
 
 // signUp makes a member of somebody whom nobody here knows, and returns the id.
-func (si *SignIns) signUp(ctx context.Context, host place, owner codehost.Account, from auth.Origin) (string, error) {
+func (si *SignIns) signUp(ctx context.Context, host signInHost, owner codehost.Account, from auth.Origin) (string, error) {
 	set := host.settings
 	isLogin := func(login string) bool { return strings.EqualFold(login, owner.Login) }
 	if !set.SignUp || len(set.Logins) > 0 && !slices.ContainsFunc(set.Logins, isLogin) {

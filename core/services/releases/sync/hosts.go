@@ -67,8 +67,10 @@ func (s *hostCaller) findHost(ref string) (Host, error) {
 }
 
 // MainHost returns the code host of accounts.
-func (s *hostCaller) MainHost() (Host, error) {
-	hosts := s.cfg.Hosts()
+func (s *hostCaller) MainHost() (Host, error) { return ChooseMainHost(s.cfg.Hosts()) }
+
+// ChooseMainHost returns the code host of accounts among those that are configured.
+func ChooseMainHost(hosts []Host) (Host, error) {
 	if len(hosts) == 0 {
 		return Host{}, fault.New(fault.NotReady, "No code host is configured: set codehosts in service \"releases\".")
 	}

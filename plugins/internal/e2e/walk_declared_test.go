@@ -76,6 +76,19 @@ func textOf(e ast.Expr, known map[string]ast.Expr) string {
 	return types.ExprString(e)
 }
 
+// rooms returns the packages below that of a service.
+func rooms(t *testing.T, service string) (dirs []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(service, "*", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		dirs = append(dirs, filepath.Dir(file))
+	}
+	return slices.Compact(dirs)
+}
+
 // declaredRoutes are the paths at which the pages of the core and of the services take a method, get or post, each behind the directory
 // that declares it: what is written as httpd.Route, or as a call of a package's own function get or post.
 func declaredRoutes(t *testing.T, method string) (routes []string) {
@@ -83,6 +96,11 @@ func declaredRoutes(t *testing.T, method string) (routes []string) {
 	for _, dir := range pagePackages(t) {
 		known := map[string]ast.Expr{}
 		constants(sources(t, filepath.Join(root(), "core", "console", "ui")), "ui.", known)
+		for _, room := range rooms(t, filepath.Dir(dir)) {
+			for _, prefix := range []string{"", filepath.Base(room) + "."} {
+				constants(sources(t, room), prefix, known)
+			}
+		}
 		for _, prefix := range []string{"", "service."} {
 			constants(sources(t, filepath.Dir(dir)), prefix, known)
 		}

@@ -81,7 +81,7 @@ var formBases = map[string]string{
 // sentElsewhere are the routes of forms that no page of a filled core has, each with the test that sends them without a script, or with
 // the reason why none can.
 var sentElsewhere = map[string]string{
-	"console /first-administrator":                                           "TestConsoleWithoutScript",
+	"console /system/account/first-administrator":                            "TestConsoleWithoutScript",
 	"console /passkeys/:id/rename":                                           "TestConsoleWithoutScript",
 	"console /passkeys/:id/revoke":                                           "TestConsoleWithoutScript",
 	"console /system/setup":                                                  "TestConsoleWithoutScript",

@@ -21,7 +21,7 @@ const accountPath = "/system/account"
 // accountPages are those of the own account.
 type accountPages struct{ *base }
 
-func (h *accountPages) routes() []httpd.Route {
+func (h *accountPages) listRoutes() []httpd.Route {
 	post := func(path string, p httpd.Policy, handler gin.HandlerFunc) httpd.Route {
 		return httpd.Route{Method: http.MethodPost, Path: accountPath + path, Policy: p, BodyLimit: formLimit, Audit: httpd.Unaudited,
 			Handler: handler}

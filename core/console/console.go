@@ -113,8 +113,8 @@ func (c *Console) navGroups() []ui.NavGroup {
 
 // Routes are the pages of the core, for its mount.
 func (c *Console) Routes() []httpd.Route {
-	return slices.Concat([]httpd.Route{c.assets.Route()}, c.signIn.routes(), c.assets.InstallRoutes(), c.homeRoutes(), c.plugins.routes(),
-		c.providers.routes(), c.jobs.routes(), c.findRoutes(), c.account.routes(), c.users.routes())
+	return slices.Concat([]httpd.Route{c.assets.Route()}, c.signIn.listRoutes(), c.assets.InstallRoutes(), c.homeRoutes(), c.plugins.listRoutes(),
+		c.providers.listRoutes(), c.jobs.listRoutes(), c.findRoutes(), c.account.listRoutes(), c.users.listRoutes())
 }
 
 // formLimit is the largest body of a form, in bytes.

@@ -24,7 +24,7 @@ const (
 // jobPages are those of the jobs.
 type jobPages struct{ *base }
 
-func (h *jobPages) routes() []httpd.Route {
+func (h *jobPages) listRoutes() []httpd.Route {
 	return []httpd.Route{
 		{Method: http.MethodGet, Path: jobsPath, Policy: httpd.Admin, Handler: h.showJobs},
 		{Method: http.MethodGet, Path: jobsPath + "/live", Policy: httpd.Admin, Handler: h.jobsLive},

@@ -26,7 +26,7 @@ const (
 // pluginPages are those of the plugin instances.
 type pluginPages struct{ *base }
 
-func (h *pluginPages) routes() []httpd.Route {
+func (h *pluginPages) listRoutes() []httpd.Route {
 	return []httpd.Route{
 		{Method: http.MethodGet, Path: pluginsPath, Policy: httpd.Admin, Handler: h.showPlugins},
 		{Method: http.MethodGet, Path: pluginsPath + "/live", Policy: httpd.Admin, Handler: h.pluginsLive},

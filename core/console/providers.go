@@ -24,7 +24,7 @@ const (
 // providerPages choose and set up providers in plugin.hcl. They check and show what a form asks for; another form applies it.
 type providerPages struct{ *base }
 
-func (h *providerPages) routes() []httpd.Route {
+func (h *providerPages) listRoutes() []httpd.Route {
 	if h.cfg.Configurator == nil {
 		return nil
 	}

@@ -35,7 +35,7 @@ const logCommands = "journalctl -u patchbay | grep system/setup\ndocker compose 
 // signInPages are those to sign in and out, and of set-up links.
 type signInPages struct{ *base }
 
-func (h *signInPages) routes() []httpd.Route {
+func (h *signInPages) listRoutes() []httpd.Route {
 	return []httpd.Route{
 		{Method: http.MethodGet, Path: "/system/sign-in", Policy: httpd.Public, Handler: h.signIn},
 		{Method: http.MethodPost, Path: "/system/sign-in", Policy: httpd.Public, BodyLimit: formLimit, Handler: h.signInByKey},

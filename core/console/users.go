@@ -22,7 +22,7 @@ const (
 // userPages are those of the users and of the audit.
 type userPages struct{ *base }
 
-func (h *userPages) routes() []httpd.Route {
+func (h *userPages) listRoutes() []httpd.Route {
 	post := func(path string, handler gin.HandlerFunc) httpd.Route {
 		return httpd.Route{Method: http.MethodPost, Path: usersPath + path, Policy: httpd.Admin, BodyLimit: formLimit, Audit: httpd.Unaudited,
 			Handler: handler}

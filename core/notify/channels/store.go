@@ -52,7 +52,7 @@ func (subscriptionRecord) TableName() string { return subscriptionsTable }
 // records keeps the settings and the subscriptions, with their secrets sealed.
 type records struct{ cfg Config }
 
-func (r *records) now() int64 { return store.Millis(r.cfg.Now()) }
+func (r *records) nowMillis() int64 { return store.Millis(r.cfg.Now()) }
 
 // readSettings returns the stored settings, or the defaults.
 func (r *records) readSettings(ctx context.Context) (storedSettings, error) {
@@ -84,7 +84,7 @@ func (r *records) writeSettings(ctx context.Context, set storedSettings, endSubs
 				return fmt.Errorf("delete the subscriptions of the former keys: %w", err)
 			}
 		}
-		row := settingsRecord{Name: settingsName, Value: string(raw), SealedAs: set.sealedAs, UpdatedAt: r.now()}
+		row := settingsRecord{Name: settingsName, Value: string(raw), SealedAs: set.sealedAs, UpdatedAt: r.nowMillis()}
 		return w.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 	})
 }

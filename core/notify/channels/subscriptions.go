@@ -76,7 +76,7 @@ func (m *Manager) Subscribe(ctx context.Context, sub Subscription, label string)
 	}
 	label = strings.ToValidUTF8(label, "")
 	row := subscriptionRecord{ID: store.NewID("psh"), Endpoint: sub.Endpoint, Label: label[:min(len(label), maxLabel)],
-		CreatedBy: auth.Caller(ctx), CreatedAt: m.now(), UpdatedAt: m.now()}
+		CreatedBy: auth.Caller(ctx), CreatedAt: m.nowMillis(), UpdatedAt: m.nowMillis()}
 	row.Label = strings.ToValidUTF8(row.Label, "")
 	err := m.storeSubscription(ctx, row, sub.Keys)
 	if errors.Is(err, gorm.ErrDuplicatedKey) {

@@ -63,7 +63,7 @@ type base struct {
 	store *Store
 }
 
-func (b base) now() int64 { return store.Millis(b.cfg.Now()) }
+func (b base) nowMillis() int64 { return store.Millis(b.cfg.Now()) }
 
 // Store holds the queries about checks, snapshots and ignore rules. It decides nothing.
 type Store struct{ *record.Store }

@@ -113,7 +113,7 @@ func (c *Candidates) RunCheck(ctx context.Context, _ *queue.Job, spec CheckJob, 
 	}
 	err = g.Wait()
 	// What was found before a cancellation is kept.
-	news, werr := c.store.writeFindings(context.WithoutCancel(ctx), check.findings, c.now())
+	news, werr := c.store.writeFindings(context.WithoutCancel(ctx), check.findings, c.nowMillis())
 	if werr != nil {
 		return nil, errors.Join(err, fmt.Errorf("write what the check found: %w", werr))
 	}
@@ -205,7 +205,7 @@ func (c *checkRun) findCandidate(ctx context.Context, svc *record.Service) (map[
 	columns["candidate_digest"], columns["candidate_tag"] = res.Digest, ref.Tag
 	columns["candidate_match"], columns["candidate_arch"] = match, record.EncodeColumn(arch)
 	if res.Digest != svc.CandidateDigest {
-		columns["candidate_since"], columns["candidate_version"] = c.s.now(), ""
+		columns["candidate_since"], columns["candidate_version"] = c.s.nowMillis(), ""
 		if !version.Strict(ref.Tag) {
 			c.wantVersions(ref, svc.RuntimeDigest, res.Digest)
 		}
@@ -248,5 +248,5 @@ func (c *checkRun) summarizeCheck(ctx context.Context, spec *CheckJob, inv *proj
 	if c.failed.Load() > 0 && int(c.failed.Load()) == len(services) {
 		return out, fmt.Errorf("no service could be checked: see the log of the job")
 	}
-	return out, c.s.store.touchStacks(ctx, out.StackIDs, c.s.now())
+	return out, c.s.store.touchStacks(ctx, out.StackIDs, c.s.nowMillis())
 }

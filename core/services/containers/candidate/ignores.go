@@ -76,7 +76,7 @@ func (c *Candidates) AddIgnoreRule(ctx context.Context, r IgnoreRule) (string, e
 		return "", err
 	}
 	rec := &record.Ignore{ID: store.NewID("ign"), ServiceID: r.Scope.ServiceID, Enabled: r.Enabled, Kind: r.Match.Kind, Value: r.Match.Value,
-		Note: r.Note, CreatedAt: c.now()}
+		Note: r.Note, CreatedAt: c.nowMillis()}
 	return rec.ID, c.store.addIgnore(ctx, rec)
 }
 

@@ -22,7 +22,7 @@ import (
 // inferVersion finds the tags of a digest. It tries the newest versions first, until one matches and its shorter aliases were
 // tried.
 func (f *inference) inferVersion(ctx context.Context, key VersionKey, t *inferTask) (*snapshotRecord, error) {
-	snap := &snapshotRecord{Repo: key.Repo, Digest: key.Digest, Platform: key.Platform, Tags: []string{}, CheckedAt: f.now()}
+	snap := &snapshotRecord{Repo: key.Repo, Digest: key.Digest, Platform: key.Platform, Tags: []string{}, CheckedAt: f.nowMillis()}
 	all, err := f.registries.listTags(ctx, t.ref, tagsFor)
 	if err != nil {
 		return nil, err

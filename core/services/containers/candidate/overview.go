@@ -142,7 +142,7 @@ func (c *Candidates) inferenceRows(ctx context.Context) (map[string]*InferenceRo
 			api.TimeOfMillis(snaps[i].CheckedAt)
 		if snaps[i].Failed {
 			r.Status = "all_failed"
-		} else if !snaps[i].isFresh(c.now()) {
+		} else if !snaps[i].isFresh(c.nowMillis()) {
 			r.Status = "stale"
 		}
 	}

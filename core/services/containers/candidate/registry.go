@@ -148,7 +148,7 @@ func (r *registries) coolDown(ctx context.Context, name string) {
 	r.hostState(name).until = until
 	r.mu.Unlock()
 	r.cfg.Logger.Warn("a registry limits requests and is left alone", "host", name, "for", pause)
-	if err := r.store.storeCooldown(context.WithoutCancel(ctx), name, store.Millis(until), r.now()); err != nil {
+	if err := r.store.storeCooldown(context.WithoutCancel(ctx), name, store.Millis(until), r.nowMillis()); err != nil {
 		r.cfg.Logger.Warn("that a registry is left alone could not be stored", "host", name, "error", err)
 	}
 }
@@ -256,7 +256,7 @@ func (r *registries) resolveRef(ctx context.Context, ref image.Ref, platform rec
 		got.PlatformDigest = choosePlatform(got.Platforms, platform, got.Digest)
 		return got, nil
 	}
-	if err := r.store.cacheManifest(ctx, got.Digest, fromPlatforms(got.Platforms), r.now()); err != nil {
+	if err := r.store.cacheManifest(ctx, got.Digest, fromPlatforms(got.Platforms), r.nowMillis()); err != nil {
 		return nil, fmt.Errorf("keep a manifest: %w", err)
 	}
 	return got, nil

@@ -52,11 +52,11 @@ func (c *Candidates) DigestTags(ctx context.Context, serviceID, asked string) (d
 	if err != nil {
 		return "", nil, fmt.Errorf("read the snapshot: %w", err)
 	}
-	if rec == nil || !rec.isFresh(c.now()) {
+	if rec == nil || !rec.isFresh(c.nowMillis()) {
 		c.FindVersion(ref, digest, platform, cmp.Or(map[bool]string{true: "stale"}[rec != nil], "missing"))
 		return digest, nil, nil
 	}
-	return digest, rec.toSnapshot(c.now()), nil
+	return digest, rec.toSnapshot(c.nowMillis()), nil
 }
 
 func (r *snapshotRecord) toSnapshot(now int64) *Snapshot {

@@ -28,7 +28,7 @@ func (r *Reports) DeployReport(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rep == nil || r.now()-at > reportAge.Milliseconds() {
+	if rep == nil || r.nowMillis()-at > reportAge.Milliseconds() {
 		if _, err := r.RefreshReport(ctx); err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func (r *Reports) RunReport(ctx context.Context, _ *queue.Job, _ queue.Progress)
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	return rep.Overall, r.cfg.Store.PutSetting(ctx, setting, rep, r.now())
+	return rep.Overall, r.cfg.Store.PutSetting(ctx, setting, rep, r.nowMillis())
 }
 
 // reportCheck is one of the checks of the report.

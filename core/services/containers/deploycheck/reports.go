@@ -66,7 +66,7 @@ type Reports struct{ cfg Config }
 // New returns the reports.
 func New(cfg Config) *Reports { return &Reports{cfg} }
 
-func (r *Reports) now() int64 { return store.Millis(r.cfg.Now()) }
+func (r *Reports) nowMillis() int64 { return store.Millis(r.cfg.Now()) }
 
 // Report is what the deploy check found.
 type Report struct {

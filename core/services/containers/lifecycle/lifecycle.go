@@ -1,4 +1,4 @@
-// Package lifecycle starts, stops and restarts services and stacks, and tells whether they run.
+// Package lifecycle starts, stops and restarts services and stacks, and reports whether they run.
 package lifecycle
 
 import (

@@ -13,8 +13,8 @@ var localeFiles embed.FS
 
 var allTexts = sync.OnceValue(func() *locale.Texts { return locale.ReadEmbedded(localeFiles) })
 
-// language returns the language of the texts: Chinese unless English is asked for.
-func (w Writer) language() string {
+// chooseLanguage returns the language of the texts: Chinese unless English is asked for.
+func (w Writer) chooseLanguage() string {
 	if w.Locale == locale.English {
 		return locale.English
 	}
@@ -23,7 +23,7 @@ func (w Writer) language() string {
 
 // fillText returns the text of a key, with pairs of names and values filled in. Values are taken as they are.
 func (w Writer) fillText(key string, pairs ...any) string {
-	return allTexts().Text(w.language(), key, pairs...)
+	return allTexts().Text(w.chooseLanguage(), key, pairs...)
 }
 
 // textOrWord returns the text of a key, or the word itself where there is none.
@@ -36,7 +36,7 @@ func (w Writer) textOrWord(prefix, word string) string {
 
 // countText returns a text about a number of things, of which one may be worded in its own way.
 func (w Writer) countText(key string, n int) string {
-	return allTexts().Plural(w.language(), key, n, "n", n)
+	return allTexts().Plural(w.chooseLanguage(), key, n, "n", n)
 }
 
 func (w Writer) formatDuration(d time.Duration) string {

@@ -95,7 +95,7 @@ type setting struct {
 	Options []string
 	// Value is what stands in the field; for a secret always empty.
 	Value string
-	// Secret fields keep what is stored when they are left empty; Set tells whether there is something.
+	// Set reports whether a secret is stored; a secret field that is left empty keeps it.
 	Secret, Set bool
 	// Fixed fields are set in the configuration.
 	Fixed bool

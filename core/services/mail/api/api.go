@@ -34,11 +34,11 @@ func New(cfg Config) *API {
 
 // MountAt returns the routes of the API below a base URL.
 func (a *API) MountAt(baseURL string) (httpd.Mount, error) {
-	return httpd.Mount{Service: "mail", BaseURL: baseURL, Routes: a.declare(baseURL).Routes()}, nil
+	return httpd.Mount{Service: "mail", BaseURL: baseURL, Routes: a.declareOperations(baseURL).Routes()}, nil
 }
 
-// declare declares all JSON endpoints of the service.
-func (a *API) declare(baseURL string) *api.API {
+// declareOperations declares all JSON endpoints of the service.
+func (a *API) declareOperations(baseURL string) *api.API {
 	set := a.cfg.Settings()
 	out := api.New(api.Config{
 		Title: "Patchbay mail", Version: cmp.Or(a.cfg.Version, "0.0.0-dev"), BaseURL: baseURL, Invalid: fault.InvalidArgument,

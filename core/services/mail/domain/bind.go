@@ -70,7 +70,7 @@ func (d *Domains) Enable(ctx context.Context, text, zoneID string) (row Domain, 
 
 // add provisions a domain that is new, deleted or not active, with a provider. A deletion that has not ended is given up.
 func (d *Domains) add(ctx context.Context, c Connection, row Domain, bind bool) (Domain, bool, error) {
-	release, err := d.acquire(row.Name)
+	release, err := d.acquireDomain(row.Name)
 	if err != nil {
 		return Domain{}, false, err
 	}
@@ -88,7 +88,7 @@ func (d *Domains) add(ctx context.Context, c Connection, row Domain, bind bool) 
 		return row, false, err
 	}
 	row.Status, row.ProvisionError, row.Operation = ProvisioningError, notFinished, opProvision
-	if err := d.put(ctx, &row); err != nil {
+	if err := d.putDomain(ctx, &row); err != nil {
 		return Domain{}, false, err
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -122,7 +122,7 @@ func (d *Domains) rollbackBind(ctx context.Context, row *Domain, failed error) e
 
 // Retry provisions a domain again, and looks up its records.
 func (d *Domains) Retry(ctx context.Context, id string) (Domain, error) {
-	return d.change(ctx, id, func(ctx context.Context, row *Domain) error {
+	return d.changeDomain(ctx, id, func(ctx context.Context, row *Domain) error {
 		if row.Status == Disabled {
 			return fault.New(fault.Conflict, "A mail domain that is disabled cannot be checked again: enable it.")
 		}

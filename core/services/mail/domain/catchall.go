@@ -26,7 +26,7 @@ func (a *catchAlls) EnableCatchAll(ctx context.Context, id, ownerID, pattern str
 	if err := checkPattern(pattern); err != nil {
 		return Domain{}, err
 	}
-	return a.change(ctx, id, func(ctx context.Context, row *Domain) error {
+	return a.changeDomain(ctx, id, func(ctx context.Context, row *Domain) error {
 		// It may end with a domain that is not active any more.
 		if err := a.resumeCatchAll(context.WithoutCancel(ctx), row); err != nil {
 			return err
@@ -45,7 +45,7 @@ func (a *catchAlls) EnableCatchAll(ctx context.Context, id, ownerID, pattern str
 		}
 		row.endOperation()
 		row.CatchAll, row.CatchAllPattern = true, pattern
-		return a.persist(ctx, row)
+		return a.persistDomain(ctx, row)
 	})
 }
 
@@ -61,7 +61,7 @@ func checkPattern(pattern string) error {
 
 // enableProviderCatchAll has the provider hand mail that no rule is for to us. A failure restores what was there.
 func (a *catchAlls) enableProviderCatchAll(ctx context.Context, row *Domain) error {
-	c, routing, err := a.routing(*row)
+	c, routing, err := a.findConnection(*row)
 	if err != nil || !routing {
 		return err
 	}
@@ -73,7 +73,7 @@ func (a *catchAlls) enableProviderCatchAll(ctx context.Context, row *Domain) err
 		row.CatchAllSnapshot = snapshot
 	}
 	row.beginOperation(opCatchAllEnable)
-	if err := a.persist(ctx, row); err != nil {
+	if err := a.persistDomain(ctx, row); err != nil {
 		return err
 	}
 	failed := c.DNS.SetCatchAll(ctx, row.ZoneID)
@@ -91,17 +91,17 @@ func (a *catchAlls) enableProviderCatchAll(ctx context.Context, row *Domain) err
 func (a *catchAlls) giveBackCatchAll(ctx context.Context, c Connection, row *Domain) error {
 	if err := a.restoreCatchAll(ctx, c, row); err != nil {
 		a.noteLimit(row, err)
-		return cmp.Or(a.persist(ctx, row), err)
+		return cmp.Or(a.persistDomain(ctx, row), err)
 	}
 	row.endOperation()
 	row.CatchAll, row.CatchAllSnapshot = false, nil
-	return a.persist(ctx, row)
+	return a.persistDomain(ctx, row)
 }
 
 // DisableCatchAll ends the catch-all of a domain and restores exactly what the provider did before. Registered mailboxes get
 // rules of their own first; the mailboxes that the catch-all has made expire, so that they can be registered for a day.
 func (a *catchAlls) DisableCatchAll(ctx context.Context, id string) (Domain, error) {
-	return a.change(ctx, id, func(ctx context.Context, row *Domain) error {
+	return a.changeDomain(ctx, id, func(ctx context.Context, row *Domain) error {
 		return a.endCatchAll(context.WithoutCancel(ctx), row)
 	})
 }
@@ -111,7 +111,7 @@ func (a *catchAlls) endCatchAll(ctx context.Context, row *Domain) error {
 	if !row.CatchAll {
 		return nil
 	}
-	c, routing, err := a.routing(*row)
+	c, routing, err := a.findConnection(*row)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (a *catchAlls) endCatchAll(ctx context.Context, row *Domain) error {
 		if !resumed {
 			row.beginOperation(opCatchAllDisable)
 		}
-		if err := a.persist(ctx, row); err != nil {
+		if err := a.persistDomain(ctx, row); err != nil {
 			return err
 		}
 		if err := a.restoreRouting(ctx, c, row, resumed); err != nil {
@@ -139,7 +139,7 @@ func (a *catchAlls) endCatchAll(ctx context.Context, row *Domain) error {
 func (a *catchAlls) resumeCatchAll(ctx context.Context, row *Domain) error {
 	switch row.Operation {
 	case opCatchAllEnable:
-		c, _, err := a.routing(*row)
+		c, _, err := a.findConnection(*row)
 		if err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func (a *catchAlls) restoreRouting(ctx context.Context, c Connection, row *Domai
 	// What the provider has said last counts.
 	a.noteLimit(row, failed)
 	a.noteLimit(row, unset)
-	return cmp.Or(a.persist(ctx, row), failed)
+	return cmp.Or(a.persistDomain(ctx, row), failed)
 }
 
 // catchAllGone is what a domain tells of a catch-all that was not found where it was to be restored.

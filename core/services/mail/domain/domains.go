@@ -33,7 +33,7 @@ func (d *Domains) AddFromSettings(ctx context.Context, names []string) error {
 
 // addFromSettings is AddFromSettings for one name.
 func (d *Domains) addFromSettings(ctx context.Context, name string) error {
-	release, err := d.acquire(name)
+	release, err := d.acquireDomain(name)
 	if err != nil {
 		// Somebody changes it.
 		return nil
@@ -45,7 +45,7 @@ func (d *Domains) addFromSettings(ctx context.Context, name string) error {
 	}
 	row := Domain{Name: name, Binding: FromSettings, Status: Active, ProvisionedAt: d.cfg.Now().UnixMilli()}
 	row.setRecords(planRecords(name, d.cfg.Connect().MXHost))
-	return d.put(ctx, &row)
+	return d.putDomain(ctx, &row)
 }
 
 // NotePlugins notes the plugin of the provider in use in the domains that were provisioned with it before plugins were noted. It does not

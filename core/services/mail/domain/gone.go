@@ -47,7 +47,7 @@ func (p *provisioner) replaceUnlistedZone(ctx context.Context, c Connection, row
 		row.Status, row.ProvisionError = ProvisioningError, operatorMessage(failed)
 	}
 	p.noteLimit(row, failed)
-	return cmp.Or(p.persist(ctx, row), failed)
+	return cmp.Or(p.persistDomain(ctx, row), failed)
 }
 
 // leaveUnlistedZone is moveToOtherZone for a domain that could not be provisioned. It reports true if the domain has another zone now,

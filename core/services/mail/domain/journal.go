@@ -19,8 +19,8 @@ type journal struct {
 	busy map[string]bool
 }
 
-// put stores a domain under its name: a new row, or the one that a deleted domain has left.
-func (j *journal) put(ctx context.Context, row *Domain) error {
+// putDomain stores a domain under its name: a new row, or the one that a deleted domain has left.
+func (j *journal) putDomain(ctx context.Context, row *Domain) error {
 	now := j.cfg.Now().UnixMilli()
 	return j.cfg.Store.Tx(ctx, "add mail domain", func(ctx context.Context) error {
 		row.ID, row.CreatedAt, row.UpdatedAt = store.NewID("dom"), now, now
@@ -40,8 +40,8 @@ func (j *journal) put(ctx context.Context, row *Domain) error {
 	})
 }
 
-// acquire keeps other operations away from a domain until release is called.
-func (j *journal) acquire(name string) (release func(), err error) {
+// acquireDomain keeps other operations away from a domain until release is called.
+func (j *journal) acquireDomain(name string) (release func(), err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.busy[name] {
@@ -55,13 +55,13 @@ func (j *journal) acquire(name string) (release func(), err error) {
 	}, nil
 }
 
-// change runs an operation on a domain, which no other one changes meanwhile.
-func (j *journal) change(ctx context.Context, id string, do func(context.Context, *Domain) error) (Domain, error) {
+// changeDomain runs an operation on a domain, which no other one changes meanwhile.
+func (j *journal) changeDomain(ctx context.Context, id string, do func(context.Context, *Domain) error) (Domain, error) {
 	row, err := j.FindDomain(ctx, id)
 	if err != nil {
 		return Domain{}, err
 	}
-	release, err := j.acquire(row.Name)
+	release, err := j.acquireDomain(row.Name)
 	if err != nil {
 		return Domain{}, err
 	}
@@ -75,8 +75,8 @@ func (j *journal) change(ctx context.Context, id string, do func(context.Context
 	return row, err
 }
 
-// persist writes a domain in a transaction of its own, also when the request has ended.
-func (j *journal) persist(ctx context.Context, row *Domain) error {
+// persistDomain writes a domain in a transaction of its own, also when the request has ended.
+func (j *journal) persistDomain(ctx context.Context, row *Domain) error {
 	row.UpdatedAt = j.cfg.Now().UnixMilli()
 	return j.cfg.Store.Tx(context.WithoutCancel(ctx), "change mail domain", func(ctx context.Context) error { return j.save(ctx, row) })
 }
@@ -87,7 +87,7 @@ func (j *journal) persistStep(ctx context.Context, row *Domain, step string) err
 		return err
 	}
 	row.Step = step
-	return j.persist(ctx, row)
+	return j.persistDomain(ctx, row)
 }
 
 // assumePlugin returns a domain with the plugin of the provider in use, if it was provisioned with that provider and has no plugin noted.

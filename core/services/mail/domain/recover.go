@@ -36,7 +36,7 @@ func (d *Domains) Recover(ctx context.Context) error {
 
 // recoverDomain ends the operation of a domain that nobody works on.
 func (d *Domains) recoverDomain(ctx context.Context, id, name string) error {
-	release, err := d.acquire(name)
+	release, err := d.acquireDomain(name)
 	if err != nil {
 		// It is not left over: somebody works on it.
 		return nil
@@ -74,7 +74,7 @@ func (d *Domains) resumeProvisioning(ctx context.Context, row *Domain) error {
 		// Mail comes by the former provider, which only a person gives up.
 		row.endOperation()
 		row.ProvisionError = cmp.Or(row.ProvisionError, notFinished)
-		return d.persist(ctx, row)
+		return d.persistDomain(ctx, row)
 	}
 	return d.reprovisionDomain(ctx, c, row, false)
 }
@@ -114,7 +114,7 @@ func (d *Domains) postponeRecovery(ctx context.Context, row *Domain, failed erro
 	row.ProvisionError, row.DeletedAt = why, 0
 	// A limit that was met on the way may ask for more.
 	row.RetryAt, row.RecoveryTries = max(row.RetryAt, d.retryTime(pause)), row.RecoveryTries+1
-	return cmp.Or(d.persist(ctx, row), failed)
+	return cmp.Or(d.persistDomain(ctx, row), failed)
 }
 
 // pendingError returns what a person is told of an operation that recovery could not end.
@@ -146,10 +146,10 @@ func (d *Domains) CheckRecords(ctx context.Context) error {
 		if row.Status == Disabled || row.CheckedAt > d.cfg.Now().Add(-recheckAfter).UnixMilli() || !lacksRecords(row) {
 			continue
 		}
-		_, err := d.change(ctx, row.ID, func(ctx context.Context, row *Domain) error {
+		_, err := d.changeDomain(ctx, row.ID, func(ctx context.Context, row *Domain) error {
 			d.checkRecords(ctx, c, row)
 			row.CheckedAt = d.cfg.Now().UnixMilli()
-			return d.persist(ctx, row)
+			return d.persistDomain(ctx, row)
 		})
 		if err != nil {
 			d.cfg.Logger.Debug("the records of a mail domain were not looked up", "domain", row.Name, "error", err)

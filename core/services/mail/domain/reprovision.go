@@ -53,7 +53,7 @@ func (p *provisioner) reprovisionDomain(ctx context.Context, c Connection, row *
 			// It is tried again. Mailboxes of a domain that was not routed before lack rules.
 			row.Operation, row.Step = opProvision, step
 		}
-		if err := p.persist(ctx, row); err != nil {
+		if err := p.persistDomain(ctx, row); err != nil {
 			return err
 		}
 		return failed
@@ -63,7 +63,7 @@ func (p *provisioner) reprovisionDomain(ctx context.Context, c Connection, row *
 			// What a crash has interrupted is tried again, unless somebody has to do something before.
 			row.endOperation()
 		}
-		if err := p.persist(ctx, row); err != nil {
+		if err := p.persistDomain(ctx, row); err != nil {
 			return err
 		}
 		return failed
@@ -82,7 +82,7 @@ func (p *provisioner) finishActive(ctx context.Context, row *Domain) error {
 	row.endOperation()
 	row.Status, row.ProvisionError, row.RetryAt, row.DisabledAt = Active, "", 0, 0
 	row.ProvisionedAt = p.cfg.Now().UnixMilli()
-	return p.persist(ctx, row)
+	return p.persistDomain(ctx, row)
 }
 
 // finishFailed ends the provisioning of a domain that did not work.
@@ -90,7 +90,7 @@ func (p *provisioner) finishFailed(ctx context.Context, row *Domain, failed erro
 	p.cfg.Logger.Warn("a mail domain could not be provisioned", "domain", row.Name, "step", row.Step, "error", failed)
 	row.endOperation()
 	row.Status, row.ProvisionError = ProvisioningError, operatorMessage(failed)
-	return p.persist(ctx, row)
+	return p.persistDomain(ctx, row)
 }
 
 // forgetProvider takes out of a domain what the provider before has set up, and nobody can take back any more. Its provisioning has begun
@@ -112,5 +112,5 @@ func (p *provisioner) giveUpDeletion(ctx context.Context, c Connection, row *Dom
 	}
 	row.endOperation()
 	row.DeletedAt = 0
-	return p.persist(ctx, row)
+	return p.persistDomain(ctx, row)
 }

@@ -14,7 +14,7 @@ const zoneGivenUp = "The zone of the domain was given up. If the DNS provider st
 // Disable ends that mailboxes are made on a domain. Those that there are go on receiving. Its catch-all ends first. A provisioning that was
 // interrupted does not go on. A domain in error whose zone the provider does not list any more gives the zone up when that was told before.
 func (d *Domains) Disable(ctx context.Context, id string) (Domain, error) {
-	return d.change(ctx, id, func(ctx context.Context, row *Domain) error {
+	return d.changeDomain(ctx, id, func(ctx context.Context, row *Domain) error {
 		if row.Status == Disabled && row.Operation != opProvision {
 			return nil
 		}
@@ -26,7 +26,7 @@ func (d *Domains) Disable(ctx context.Context, id string) (Domain, error) {
 			row.endOperation()
 		}
 		row.Status, row.DisabledAt = Disabled, d.cfg.Now().UnixMilli()
-		return d.persist(ctx, row)
+		return d.persistDomain(ctx, row)
 	})
 }
 
@@ -59,7 +59,7 @@ func (d *Domains) Delete(ctx context.Context, id string) error {
 	if row, err := d.findAny(ctx, id); err != nil || row.DeletedAt != 0 {
 		return err
 	}
-	_, err := d.change(ctx, id, func(ctx context.Context, row *Domain) error {
+	_, err := d.changeDomain(ctx, id, func(ctx context.Context, row *Domain) error {
 		if err := checkDeletable(*row); err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (d *Domains) Delete(ctx context.Context, id string) error {
 		if row.Operation == opDelete {
 			d.noteLimit(row, failed)
 		}
-		if err := d.persist(ctx, row); err != nil {
+		if err := d.persistDomain(ctx, row); err != nil {
 			return err
 		}
 		return failed
@@ -142,5 +142,5 @@ func (d *Domains) removeZone(ctx context.Context, row Domain) error {
 func (d *Domains) endDeletion(ctx context.Context, row *Domain) error {
 	row.endOperation()
 	row.ZoneID, row.DeletedAt = "", cmp.Or(row.DeletedAt, d.cfg.Now().UnixMilli())
-	return d.persist(ctx, row)
+	return d.persistDomain(ctx, row)
 }

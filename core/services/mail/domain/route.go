@@ -8,8 +8,8 @@ import (
 // router has the providers of domains route mail for single addresses to us.
 type router struct{ connect func() Connection }
 
-// routing reports whether the provider of a domain routes mail by rules, and returns the connection to it.
-func (r *router) routing(row Domain) (Connection, bool, error) {
+// findConnection reports whether the provider of a domain routes mail by rules, and returns the connection to it.
+func (r *router) findConnection(row Domain) (Connection, bool, error) {
 	if !row.Routed {
 		return Connection{}, false, nil
 	}
@@ -22,7 +22,7 @@ func (r *router) NeedsRoute(row Domain, host string) (bool, error) {
 	if row.KeepsCatchAll() && host == row.Name {
 		return false, nil
 	}
-	_, routing, err := r.routing(row)
+	_, routing, err := r.findConnection(row)
 	return routing, err
 }
 
@@ -33,7 +33,7 @@ func (r *router) AddRoute(ctx context.Context, row Domain, address string) (rule
 
 // addRoute is AddRoute where the provider accepts mail for some hosts already. It adds the one of the address.
 func (r *router) addRoute(ctx context.Context, row Domain, address string, enabled map[string]bool) (ruleID string, err error) {
-	c, routing, err := r.routing(row)
+	c, routing, err := r.findConnection(row)
 	if err != nil || !routing {
 		return "", err
 	}
@@ -57,7 +57,7 @@ func (r *router) RemoveRoute(ctx context.Context, row Domain, address, ruleID st
 	if known && ruleID == "" {
 		return nil
 	}
-	c, routing, err := r.routing(row)
+	c, routing, err := r.findConnection(row)
 	if err != nil || !routing {
 		return err
 	}

@@ -60,8 +60,8 @@ func New(cfg Config) *API {
 	}
 }
 
-// declare declares all endpoints of the service.
-func (s *API) declare(baseURL string) *api.API {
+// declareOperations declares all endpoints of the service.
+func (s *API) declareOperations(baseURL string) *api.API {
 	a := api.New(api.Config{
 		Title: "Patchbay releases", Version: cmp.Or(s.cfg.Version, "0.0.0-dev"), BaseURL: baseURL, Invalid: fault.BadRequest,
 		Description: "The releases of the repositories that a person has starred or follows, with notifications and daily briefs.",

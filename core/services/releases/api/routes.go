@@ -15,7 +15,7 @@ const apiPath = "/api/"
 func (s *API) MountAt(baseURL string) (httpd.Mount, error) {
 	origin := s.cfg.Origin(baseURL)
 	var routes []httpd.Route
-	for _, r := range s.declare(baseURL).Routes() {
+	for _, r := range s.declareOperations(baseURL).Routes() {
 		if r.Path == tagPath {
 			r.Path = tagRoutedPath
 		}

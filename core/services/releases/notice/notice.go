@@ -54,8 +54,8 @@ type Announcer struct{ cfg Config }
 // New returns what tells channels of releases and briefs.
 func New(cfg Config) *Announcer { return &Announcer{cfg} }
 
-// channels returns the channels that are told, none if nothing can be sent.
-func (a *Announcer) channels() []string {
+// channelsToTell returns the channels that are told, none if nothing can be sent.
+func (a *Announcer) channelsToTell() []string {
 	if a.cfg.Alerts == nil {
 		return nil
 	}
@@ -88,7 +88,7 @@ const (
 // AnnounceReleases tells the channels of new releases and has them translated, for users who want that, in the transaction that
 // stores these. A channel that cannot be told costs no release.
 func (a *Announcer) AnnounceReleases(ctx context.Context, r repo.Repo, found []repo.Release) error {
-	channels := a.channels()
+	channels := a.channelsToTell()
 	if len(channels) == 0 && !a.cfg.Translator.Enabled() {
 		return nil
 	}
@@ -191,7 +191,7 @@ func (a *Announcer) newReleaseAlert(r repo.Repo, release repo.Release) notify.Al
 // AnnounceBrief tells the channels of a brief, in the transaction that stores it. One without anything new for others to know is not told
 // of.
 func (a *Announcer) AnnounceBrief(ctx context.Context, b brief.Brief) {
-	channels := a.channels()
+	channels := a.channelsToTell()
 	if len(channels) == 0 {
 		return
 	}

@@ -101,10 +101,10 @@ func (si *SignIns) SignInName() string {
 
 // Application returns the application as which people sign in.
 func (si *SignIns) Application() codehost.OAuthClient {
-	return si.cfg.Current().application()
+	return si.cfg.Current().newApplication()
 }
 
-func (cur Current) application() codehost.OAuthClient {
+func (cur Current) newApplication() codehost.OAuthClient {
 	return codehost.OAuthClient{ID: cur.Settings.ClientID, Secret: cur.Settings.ClientSecret, RedirectURL: cur.RedirectURL}
 }
 
@@ -133,7 +133,7 @@ func (si *SignIns) findHost() (signInHost, error) {
 	if err == nil && !(can.OAuth && can.Viewer) {
 		err = fault.New(fault.NotReady, "Nobody can sign in at the code host %s.", host.Ref)
 	}
-	return signInHost{host, cur.Settings, cur.application()}, err
+	return signInHost{host, cur.Settings, cur.newApplication()}, err
 }
 
 // checkLinker returns the id of the user to whom an account is linked, "" for somebody who signs in. An API key links nothing.

@@ -93,7 +93,7 @@ func (s *hostCaller) noteFailure(ctx context.Context, c caller, err error) error
 		if wait <= 0 {
 			wait = defaultPause
 		}
-		if failure := s.pause(ctx, c, wait); failure != nil {
+		if failure := s.pauseHost(ctx, c, wait); failure != nil {
 			return errors.Join(failure, err)
 		}
 		return s.pausedError(s.cfg.Now().Add(min(wait, maxPause)))
@@ -107,10 +107,10 @@ func (s *hostCaller) noteFailure(ctx context.Context, c caller, err error) error
 	return err
 }
 
-func (s *hostCaller) pause(ctx context.Context, c caller, wait time.Duration) error {
+func (s *hostCaller) pauseHost(ctx context.Context, c caller, wait time.Duration) error {
 	until := s.cfg.Now().Add(min(wait, maxPause))
 	s.cfg.Logger.Info("a code host is left alone for a while", "host", c.host.Ref, "account", c.accountID, "until", store.FormatTime(until))
-	return s.cfg.State.pause(ctx, c.host.Ref, c.accountID, until)
+	return s.cfg.State.pauseHost(ctx, c.host.Ref, c.accountID, until)
 }
 
 // PauseOf returns how long the code host of accounts is still left alone with the tokens of a user and without one, whichever is

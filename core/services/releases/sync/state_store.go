@@ -80,8 +80,8 @@ func (s *State) PausedUntil(ctx context.Context, host, userID string, now time.T
 	return store.FromMillis(rows[0].Until), nil
 }
 
-// pause stops calls to a host with the token of a user until a time.
-func (s *State) pause(ctx context.Context, host, userID string, until time.Time) error {
+// pauseHost stops calls to a host with the token of a user until a time.
+func (s *State) pauseHost(ctx context.Context, host, userID string, until time.Time) error {
 	return s.store.Tx(ctx, "pause code host", func(ctx context.Context) error {
 		return s.store.Writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&pauseRow{host, userID, store.Millis(until)}).Error
 	})

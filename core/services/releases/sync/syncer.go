@@ -148,7 +148,7 @@ func callHost[T any](ctx context.Context, s *hostCaller, c caller, metaOf func(T
 	if q == nil || q.Remaining > 0 || !q.ResetAt.After(s.cfg.Now()) {
 		return out, nil
 	}
-	return out, s.pause(ctx, c, q.ResetAt.Sub(s.cfg.Now()))
+	return out, s.pauseHost(ctx, c, q.ResetAt.Sub(s.cfg.Now()))
 }
 
 func pageMeta[T any](p *codehost.Page[T]) codehost.Meta { return p.Meta }

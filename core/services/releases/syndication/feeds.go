@@ -197,7 +197,7 @@ func (fs *Feeds) Syndicate(ctx context.Context, f FeedOfToken, self string) (out
 		return out, err
 	}
 	base := fs.cfg.PublicBase()
-	out = syndicate(f.token, page.Items, base)
+	out = buildFeed(f.token, page.Items, base)
 	if !strings.HasPrefix(base, "/") {
 		out.SelfURL = self
 	}
@@ -219,8 +219,8 @@ func newETag(marks []feed.Mark, parts ...string) string {
 	return `W/"` + hex.EncodeToString(h.Sum(nil)[:16]) + `"`
 }
 
-// syndicate returns items as a feed for readers.
-func syndicate(t own.FeedToken, items []feed.Item, base string) Feed {
+// buildFeed returns items as a feed for readers.
+func buildFeed(t own.FeedToken, items []feed.Item, base string) Feed {
 	out := Feed{ID: NewID("feed", t.ID), Title: t.Name, Updated: store.FromMillis(t.CreatedAt)}
 	if !strings.HasPrefix(base, "/") {
 		out.HomeURL = base + "/feed"

@@ -39,11 +39,11 @@ func New(cfg Config) (*API, error) {
 
 // Mount returns the routes of the API below a base URL.
 func (s *API) Mount(baseURL string) httpd.Mount {
-	return httpd.Mount{Service: "search", BaseURL: baseURL, Routes: s.declare(baseURL).Routes(), Errors: writeError}
+	return httpd.Mount{Service: "search", BaseURL: baseURL, Routes: s.declareOperations(baseURL).Routes(), Errors: writeError}
 }
 
-// declare declares all JSON endpoints of the service.
-func (s *API) declare(baseURL string) *api.API {
+// declareOperations declares all JSON endpoints of the service.
+func (s *API) declareOperations(baseURL string) *api.API {
 	a := api.New(api.Config{
 		Title: "Patchbay search", Version: s.version, BaseURL: baseURL, Invalid: fault.InvalidRequest, Errors: writeError, KnownQueryOnly: true,
 		Description: "A token-gated search proxy over a pool of upstream keys, with quotas and an audit, and the administration of it.",

@@ -20,7 +20,7 @@ import (
 //go:embed locales/*.json
 var localeFiles embed.FS
 
-var allTexts = sync.OnceValue(func() *locale.Texts { return locale.ReadEmbedded(localeFiles) })
+var allTexts = locale.ReadLazily(localeFiles)
 
 const (
 	// jobBackup is the type of the jobs that write backups, and the name of their schedule.

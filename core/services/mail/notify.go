@@ -3,7 +3,6 @@ package mail
 import (
 	"context"
 	"embed"
-	"sync"
 
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
@@ -15,7 +14,7 @@ import (
 //go:embed locales/*.json
 var localeFiles embed.FS
 
-var allTexts = sync.OnceValue(func() *locale.Texts { return locale.ReadEmbedded(localeFiles) })
+var allTexts = locale.ReadLazily(localeFiles)
 
 // Alerter sends notifications.
 type Alerter interface {

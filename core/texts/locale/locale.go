@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/nicksnyder/go-i18n/v2/i18n"
 	"golang.org/x/text/language"
@@ -50,18 +51,20 @@ func Read(sources ...fs.FS) (*Texts, error) {
 	return t, nil
 }
 
-// ReadEmbedded is Read for the folder "locales" of files that are part of the program. It panics if they are wrong, which the tests
-// of their package find.
-func ReadEmbedded(files fs.FS) *Texts {
-	dir, err := fs.Sub(files, "locales")
-	if err != nil {
-		panic(err)
-	}
-	t, err := Read(dir)
-	if err != nil {
-		panic(err)
-	}
-	return t
+// ReadLazily returns a function that reads the folder "locales" of files, which are part of the program, when it is first called. It
+// panics if they are wrong, which the tests of their package find.
+func ReadLazily(files fs.FS) func() *Texts {
+	return sync.OnceValue(func() *Texts {
+		dir, err := fs.Sub(files, "locales")
+		if err != nil {
+			panic(err)
+		}
+		t, err := Read(dir)
+		if err != nil {
+			panic(err)
+		}
+		return t
+	})
 }
 
 // readSource adds the texts of a source.

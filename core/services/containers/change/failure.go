@@ -4,7 +4,6 @@ import (
 	"embed"
 	"encoding/json"
 	"strings"
-	"sync"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -63,7 +62,7 @@ func (c *ChangeSummary) failureCode() string {
 //go:embed locales/*.json
 var localeFiles embed.FS
 
-var allTexts = sync.OnceValue(func() *locale.Texts { return locale.ReadEmbedded(localeFiles) })
+var allTexts = locale.ReadLazily(localeFiles)
 
 // LocalizedText returns the failure in words.
 func (f Failure) LocalizedText(lang string) string {

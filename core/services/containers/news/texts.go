@@ -2,7 +2,6 @@ package news
 
 import (
 	"embed"
-	"sync"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/texts/locale"
@@ -11,7 +10,7 @@ import (
 //go:embed locales/*.json
 var localeFiles embed.FS
 
-var allTexts = sync.OnceValue(func() *locale.Texts { return locale.ReadEmbedded(localeFiles) })
+var allTexts = locale.ReadLazily(localeFiles)
 
 // chooseLanguage returns the language of the texts: Chinese unless English is asked for.
 func (w Writer) chooseLanguage() string {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -29,7 +28,7 @@ import (
 //go:embed locales/*.json
 var localeFiles embed.FS
 
-var allTexts = sync.OnceValue(func() *locale.Texts { return locale.ReadEmbedded(localeFiles) })
+var allTexts = locale.ReadLazily(localeFiles)
 
 // Config is what an Announcer needs.
 type Config struct {

@@ -2,7 +2,6 @@ package translation
 
 import (
 	"embed"
-	"sync"
 
 	"github.com/patchbay-dev/patchbay/core/texts/locale"
 )
@@ -10,4 +9,4 @@ import (
 //go:embed locales/*.json
 var localeFiles embed.FS
 
-var allTexts = sync.OnceValue(func() *locale.Texts { return locale.ReadEmbedded(localeFiles) })
+var allTexts = locale.ReadLazily(localeFiles)

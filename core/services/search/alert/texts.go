@@ -2,7 +2,6 @@ package alert
 
 import (
 	"embed"
-	"sync"
 
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/texts/locale"
@@ -11,7 +10,7 @@ import (
 //go:embed locales/*.json
 var localeFiles embed.FS
 
-var allTexts = sync.OnceValue(func() *locale.Texts { return locale.ReadEmbedded(localeFiles) })
+var allTexts = locale.ReadLazily(localeFiles)
 
 // The texts of alerts that have no kind of their own: what was raised is over.
 const (

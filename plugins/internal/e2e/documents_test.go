@@ -1,0 +1,138 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/plugins/codehost/github/githubtest"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
+)
+
+var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
+
+// shellBlocks returns the shell commands of a document, a text for each block, without those that build and start Patchbay.
+func shellBlocks(t *testing.T, path string) (blocks []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(), path))
+	must(t, err)
+	for _, m := range shellBlock.FindAllStringSubmatch(string(text), -1) {
+		if !strings.HasPrefix(m[1], "make ") && !strings.HasPrefix(m[1], "git clone") {
+			blocks = append(blocks, m[1])
+		}
+	}
+	return blocks
+}
+
+// reader is a newcomer's core with its commands below bin, and a double of the code host, as a reader of the documents has them.
+type reader struct {
+	*core
+	t *testing.T
+}
+
+func newReader(t *testing.T) *reader {
+	t.Helper()
+	_, missing := exec.LookPath("curl")
+	testkit.Require(t, "curl", missing == nil, "install curl")
+	hub := githubtest.New(t)
+	hub.AddRepo(githubtest.Repo{FullName: "golang/go", ID: 23096959})
+	hub.Change(func(s *githubtest.Server) {
+		s.Content("golang/go").Releases = []*githubtest.Release{{ID: 1, Tag: "go1.25.4", Body: "Fixes", At: time.Now().Add(-time.Hour)}}
+	})
+	text, err := os.ReadFile(filepath.Join(root(), "plugin.hcl"))
+	must(t, err)
+	hcl := strings.NewReplacer("127.0.0.1:2525", "127.0.0.1:0",
+		`codehost "github" "hub" {}`, fmt.Sprintf("codehost \"github\" \"hub\" {\n  config {\n    base_url = %q\n  }\n}", hub.URL)).Replace(string(text))
+	c := newCore(t, hcl, "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
+	for _, name := range []string{"README.md", "core/docs", "sdk/docs"} {
+		copyAll(t, filepath.Join(root(), name), filepath.Join(c.dir, name))
+	}
+	must(t, os.Mkdir(filepath.Join(c.dir, "bin"), 0o700))
+	must(t, os.Symlink(built.core, filepath.Join(c.dir, "bin", "patchbay")))
+	c.start()
+	t.Cleanup(c.stop)
+	return &reader{core: c, t: t}
+}
+
+// shell runs commands as they stand in a document, but for the addresses, in the folder of the core, and returns what they print.
+// Variables that a former call has set are still there.
+func (r *reader) shell(script string) string {
+	r.t.Helper()
+	script = strings.NewReplacer("localhost:50883", strings.TrimPrefix(r.base, "http://"), "127.0.0.1:2525", r.smtpAddress()).Replace(script)
+	state := filepath.Join(r.dir, ".variables")
+	cmd := exec.Command("bash", "-euo", "pipefail", "-c",
+		fmt.Sprintf("if [ -f %[1]q ]; then . %[1]q; fi; trap 'declare -p KEY TOKEN BOX > %[1]q 2>/dev/null || true' EXIT\n%[2]s", state, script))
+	cmd.Dir, cmd.Env = r.dir, r.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("%v\n%s\n%s", err, script, out)
+	}
+	return string(out)
+}
+
+// followSetupLink opens the set-up link that the core has printed, and reports whether it still leads into the console.
+func (r *reader) followSetupLink() bool {
+	r.t.Helper()
+	_, token, _ := strings.Cut(r.setupPath(), "?token=")
+	jar, err := cookiejar.New(nil)
+	must(r.t, err)
+	browser := &http.Client{Jar: jar}
+	resp, err := browser.PostForm(r.base+"/system/setup/look-around", url.Values{"token": {token}})
+	must(r.t, err)
+	defer resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+// readmeSections are the parts of the README that a newcomer may try in any order, with what each prints.
+var readmeSections = []struct{ command, prints string }{
+	{"patchbay token create", `"url":"file:`},
+	{"patchbay mailbox create", "428319"},
+	{"patchbay reload", ""},
+}
+
+// TestReadmeCommandsRun runs the commands of README.md as they stand, in the order given and backwards. Afterwards the set-up link
+// still makes the first administrator, and the feed has the release.
+func TestReadmeCommandsRun(t *testing.T) {
+	t.Parallel()
+	blocks := shellBlocks(t, "README.md")
+	if len(blocks) != len(readmeSections) {
+		t.Fatalf("README.md has %d blocks of commands besides the build, want %d", len(blocks), len(readmeSections))
+	}
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}} {
+		t.Run(fmt.Sprint(order), func(t *testing.T) {
+			t.Parallel()
+			r := newReader(t)
+			for _, i := range order {
+				contains(t, blocks[i], readmeSections[i].command)
+				contains(t, r.shell(blocks[i]), readmeSections[i].prints)
+			}
+			if !r.followSetupLink() {
+				t.Error("the set-up link does not work after the commands of README.md")
+			}
+			key := r.cli("user", "create", "-email", "you@example.com", "-name", "You")
+			if got := r.releasesAPI(t, key, http.MethodPost, "sync/releases", ""); got.status != http.StatusOK {
+				t.Errorf("sync of the releases: status %d: %s", got.status, got.body)
+			}
+			contains(t, r.releasesAPI(t, key, http.MethodGet, "feed", "").body, "go1.25.4")
+		})
+	}
+}
+
+// TestReadmeIsShort: a reader sees in sixty lines what Patchbay is, and works with it; links follow.
+func TestReadmeIsShort(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root(), "README.md"))
+	must(t, err)
+	lines := strings.Split(string(text), "\n")
+	if at := slices.Index(lines, "## Read on"); at < 0 || at > 60 {
+		t.Errorf("the links of README.md begin at line %d, want at most 60", at+1)
+	}
+}

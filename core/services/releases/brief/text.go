@@ -39,34 +39,33 @@ type content struct {
 
 // write returns the brief as Markdown. The same content gives the same text.
 func (c content) write() string {
-	w := wordsIn(c.language)
 	var b strings.Builder
-	b.WriteString(w.projects + "\n")
+	b.WriteString("## " + c.fillText("projects") + "\n")
 	if len(c.releases) == 0 {
-		b.WriteString("\n" + w.noReleases + "\n")
+		b.WriteString("\n- " + c.fillText("no_releases") + "\n")
 	}
 	for _, group := range groupByRepo(c.releases) {
 		name := group[0].RepoFullName
 		fmt.Fprintf(&b, "\n### [%s](%s)\n\n", escapeMarkdown(name), repoURL(group[0]))
 		for i := range group {
-			w.writeRelease(&b, &group[i], c.zone, summaryPoints(c.summaries[group[i].Seq]))
+			c.writeRelease(&b, &group[i], summaryPoints(c.summaries[group[i].Seq]))
 		}
 	}
 	if c.more > 0 {
-		fmt.Fprintf(&b, "\n"+w.more+"\n", c.more)
+		b.WriteString("\n- " + c.fillText("more", "Number", c.more) + "\n")
 	}
 	if len(c.stars)+len(c.others) > 0 {
-		b.WriteString("\n" + w.social + "\n")
+		b.WriteString("\n## " + c.fillText("social") + "\n")
 	}
 	if len(c.stars) > 0 {
-		b.WriteString("\n" + w.stars + "\n\n")
+		b.WriteString("\n### " + c.fillText("stars") + "\n\n")
 		for _, group := range groupByRepo(c.stars) {
-			fmt.Fprintf(&b, "- [%s](%s)%s%s\n", escapeMarkdown(group[0].RepoFullName), "/focus/repo/"+group[0].RepoFullName, w.colon,
-				w.joinNames(group, visibleStars))
+			fmt.Fprintf(&b, "- [%s](%s)%s%s\n", escapeMarkdown(group[0].RepoFullName), "/focus/repo/"+group[0].RepoFullName,
+				c.fillText("colon"), c.joinNames(group, visibleStars))
 		}
 	}
 	if len(c.others) > 0 {
-		b.WriteString("\n" + w.followers + "\n\n- " + w.joinNames(c.others, visibleFollowers) + "\n")
+		b.WriteString("\n### " + c.fillText("followers") + "\n\n- " + c.joinNames(c.others, visibleFollowers) + "\n")
 	}
 	return b.String()
 }
@@ -102,11 +101,11 @@ func ReleasePath(repoFullName, tag string) string {
 }
 
 // writeRelease writes a release with the points of its summary, or else whether it has notes.
-func (w wording) writeRelease(b *strings.Builder, i *feed.Item, zone *time.Location, points []string) {
+func (c content) writeRelease(b *strings.Builder, i *feed.Item, points []string) {
 	fmt.Fprintf(b, "- [%s](%s?from=briefs) · %s", escapeMarkdown(i.Title), ReleasePath(i.RepoFullName, i.Tag),
-		store.FromMillis(i.TS).In(zone).Format("2006-01-02 15:04"))
+		store.FromMillis(i.TS).In(c.zone).Format("2006-01-02 15:04"))
 	if i.Prerelease {
-		b.WriteString(w.prerelease)
+		b.WriteString(" · " + c.fillText("prerelease"))
 	}
 	if i.HTMLURL != "" {
 		fmt.Fprintf(b, " · [GitHub Release](%s)", escapeURL(i.HTMLURL))
@@ -117,15 +116,15 @@ func (w wording) writeRelease(b *strings.Builder, i *feed.Item, zone *time.Locat
 	}
 	if i.Body == "" {
 		if len(points) == 0 {
-			b.WriteString(w.noNotes + "\n")
+			b.WriteString("  - " + c.fillText("no_notes") + "\n")
 		}
 		return
 	}
 	if len(points) == 0 {
-		b.WriteString(w.hasNotes + "\n")
+		b.WriteString("  - " + c.fillText("has_notes") + "\n")
 	}
 	if links := listLinks(i); len(links) > 0 {
-		b.WriteString(w.links + strings.Join(links, " · ") + "\n")
+		b.WriteString("  - " + c.fillText("links") + strings.Join(links, " · ") + "\n")
 	}
 }
 
@@ -186,7 +185,7 @@ func listLinks(i *feed.Item) (links []string) {
 }
 
 // joinNames returns the names of who caused items, the first visible of them as links.
-func (w wording) joinNames(items []feed.Item, visible int) string {
+func (c content) joinNames(items []feed.Item, visible int) string {
 	var names []string
 	for i := range items {
 		if i == visible {
@@ -194,9 +193,9 @@ func (w wording) joinNames(items []feed.Item, visible int) string {
 		}
 		names = append(names, "[@"+escapeMarkdown(items[i].ActorLogin)+"]("+escapeURL(items[i].HTMLURL)+")")
 	}
-	text := strings.Join(names, w.comma)
+	text := strings.Join(names, c.fillText("comma"))
 	if len(items) > visible {
-		text += fmt.Sprintf(w.others, len(items))
+		text += c.fillText("others", "Number", len(items))
 	}
 	return text
 }

@@ -35,8 +35,8 @@ func startIdentityProvider(t *testing.T) string {
 	return strings.TrimPrefix(provider.URL, "http://")
 }
 
-// startProxy runs a proxy until the test ends, and waits until it answers at an address.
-func startProxy(t *testing.T, address string, cmd *exec.Cmd) {
+// startProxy runs a proxy until the test ends, and waits until client gets the state of the core below base.
+func startProxy(t *testing.T, client *http.Client, base string, cmd *exec.Cmd) {
 	t.Helper()
 	log := &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = log, log
@@ -49,7 +49,7 @@ func startProxy(t *testing.T, address string, cmd *exec.Cmd) {
 		}
 	})
 	eventually(t, startWithin, "the proxy answers", func() bool {
-		resp, err := http.Get("http://" + address + "/api/health")
+		resp, err := client.Get(base)
 		if err != nil {
 			return false
 		}
@@ -60,16 +60,21 @@ func startProxy(t *testing.T, address string, cmd *exec.Cmd) {
 // startCaddy runs Caddy with the example's file, changed to the addresses of the test.
 func startCaddy(t *testing.T, address string, change *strings.Replacer) {
 	t.Helper()
-	binary, err := exec.LookPath("caddy")
-	testkit.Require(t, "Caddy", err == nil, "install caddy")
 	text, err := os.ReadFile("../../../examples/deploy/caddy/Caddyfile")
 	must(t, err)
-	dir := t.TempDir()
+	startProxy(t, http.DefaultClient, "http://"+address+"/api/health", caddyCommand(t, t.TempDir(), change.Replace(string(text))))
+}
+
+// caddyCommand returns Caddy with the sites of a file, which it keeps in dir. It gets no certificates by itself.
+func caddyCommand(t *testing.T, dir, sites string) *exec.Cmd {
+	t.Helper()
+	binary, err := exec.LookPath("caddy")
+	testkit.Require(t, "Caddy", err == nil, "install caddy")
 	file := filepath.Join(dir, "Caddyfile")
-	must(t, os.WriteFile(file, []byte("{\n\tadmin off\n\tauto_https off\n}\n"+change.Replace(string(text))), 0o600))
+	must(t, os.WriteFile(file, []byte("{\n\tadmin off\n\tauto_https off\n}\n"+sites), 0o600))
 	cmd := exec.Command(binary, "run", "--config", file, "--adapter", "caddyfile")
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "PATCHBAY_PROXY_SECRET="+proxySecret)
-	startProxy(t, address, cmd)
+	return cmd
 }
 
 var (
@@ -80,8 +85,6 @@ var (
 // startNginx runs nginx with the example's file, changed to the addresses of the test and without TLS.
 func startNginx(t *testing.T, address string, change *strings.Replacer) {
 	t.Helper()
-	binary, err := exec.LookPath("nginx")
-	testkit.Require(t, "nginx", err == nil, "install nginx-light")
 	text, err := os.ReadFile("../../../examples/deploy/nginx/patchbay.conf")
 	must(t, err)
 	dir := t.TempDir()
@@ -89,15 +92,23 @@ func startNginx(t *testing.T, address string, change *strings.Replacer) {
 	must(t, os.WriteFile(secret, []byte(fmt.Sprintf("set $patchbay_secret %q;\n", proxySecret)), 0o600))
 	conf := strings.ReplaceAll(change.Replace(string(text)), "/etc/nginx/patchbay-secret.conf", secret)
 	conf = httpsListen.ReplaceAllString(certificates.ReplaceAllString(conf, ""), "listen "+address)
+	startProxy(t, http.DefaultClient, "http://"+address+"/api/health", nginxCommand(t, dir, conf))
+}
+
+// nginxCommand returns nginx with the servers of a file, which it keeps in dir.
+func nginxCommand(t *testing.T, dir, servers string) *exec.Cmd {
+	t.Helper()
+	binary, err := exec.LookPath("nginx")
+	testkit.Require(t, "nginx", err == nil, "install nginx-light")
 	temporary := ""
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		temporary += fmt.Sprintf("%s_temp_path %s;\n", kind, filepath.Join(dir, kind))
 	}
 	main := fmt.Sprintf("daemon off;\nmaster_process off;\npid %s;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n%s%s}\n",
-		filepath.Join(dir, "nginx.pid"), temporary, conf)
+		filepath.Join(dir, "nginx.pid"), temporary, servers)
 	file := filepath.Join(dir, "nginx.conf")
 	must(t, os.WriteFile(file, []byte(main), 0o600))
-	startProxy(t, address, exec.Command(binary, "-c", file, "-p", dir, "-e", "stderr"))
+	return exec.Command(binary, "-c", file, "-p", dir, "-e", "stderr")
 }
 
 // TestDeploymentBehindProxies starts the core and the supervisor behind the proxies of the examples, and makes the deployment's checks

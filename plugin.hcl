@@ -9,7 +9,7 @@ storage "sqlite" {
 # A search backend that indexes files on this machine, and web sites if some are named.
 search "local" "docs" {
   config {
-    folders = ["README.md", "core/docs", "sdk/docs"]
+    folders = ["core/docs", "sdk/docs"]
     # sites = ["https://docs.example.org/guide/"] # pages below that folder; visited again every day, see "refresh"
   }
 }

@@ -51,11 +51,10 @@ func newReader(t *testing.T) *reader {
 	text, err := os.ReadFile(filepath.Join(root(), "plugin.hcl"))
 	must(t, err)
 	hcl := strings.NewReplacer("127.0.0.1:2525", "127.0.0.1:0",
-		`codehost "github" "hub" {}`, fmt.Sprintf("codehost \"github\" \"hub\" {\n  config {\n    base_url = %q\n  }\n}", hub.URL)).Replace(string(text))
+		`codehost "github" "hub" {}`, fmt.Sprintf("codehost \"github\" \"hub\" {\n  config {\n    base_url = %q\n  }\n}",
+			hub.URL)).Replace(string(text))
 	c := newCore(t, hcl, "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
-	for _, name := range []string{"README.md", "core/docs", "sdk/docs"} {
-		copyAll(t, filepath.Join(root(), name), filepath.Join(c.dir, name))
-	}
+	copyDocuments(t, c.dir)
 	must(t, os.Mkdir(filepath.Join(c.dir, "bin"), 0o700))
 	must(t, os.Symlink(built.core, filepath.Join(c.dir, "bin", "patchbay")))
 	c.start()
@@ -69,8 +68,8 @@ func (r *reader) shell(script string) string {
 	r.t.Helper()
 	script = strings.NewReplacer("localhost:50883", strings.TrimPrefix(r.base, "http://"), "127.0.0.1:2525", r.smtpAddress()).Replace(script)
 	state := filepath.Join(r.dir, ".variables")
-	cmd := exec.Command("bash", "-euo", "pipefail", "-c",
-		fmt.Sprintf("if [ -f %[1]q ]; then . %[1]q; fi; trap 'declare -p KEY TOKEN BOX > %[1]q 2>/dev/null || true' EXIT\n%[2]s", state, script))
+	const keep = "if [ -f %[1]q ]; then . %[1]q; fi; trap 'declare -p KEY TOKEN > %[1]q 2>/dev/null || true' EXIT\n%[2]s"
+	cmd := exec.Command("bash", "-euo", "pipefail", "-c", fmt.Sprintf(keep, state, script))
 	cmd.Dir, cmd.Env = r.dir, r.env
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -92,9 +91,25 @@ func (r *reader) followSetupLink() bool {
 	return resp.StatusCode == http.StatusOK
 }
 
+// getStartedPrints are texts that the commands of get-started.md print, in the order of its blocks.
+var getStartedPrints = []string{"scripts@example.com", `"hourlyRequests":1`, `"code":"428319"`, "go1.25.4"}
+
+// TestGetStartedCommandsRun runs the commands of get-started.md as they stand, up to those that need a container engine.
+func TestGetStartedCommandsRun(t *testing.T) {
+	t.Parallel()
+	r := newReader(t)
+	blocks := shellBlocks(t, "core/docs/get-started.md")
+	if len(blocks) < len(getStartedPrints) {
+		t.Fatalf("get-started.md has %d blocks of commands besides the build, want %d at least", len(blocks), len(getStartedPrints))
+	}
+	for i, want := range getStartedPrints {
+		contains(t, r.shell(blocks[i]), want)
+	}
+}
+
 // readmeSections are the parts of the README that a newcomer may try in any order, with what each prints.
 var readmeSections = []struct{ command, prints string }{
-	{"patchbay token create", `"url":"file:`},
+	{"patchbay token create", `"url":"file:core/docs/`},
 	{"patchbay mailbox create", "428319"},
 	{"patchbay reload", ""},
 }

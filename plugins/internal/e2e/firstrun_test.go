@@ -28,12 +28,18 @@ func newcomer(t *testing.T, s storage) *core {
 		hcl = regexp.MustCompile(`(?s)storage "sqlite" \{.*?\n\}`).ReplaceAllLiteralString(hcl, s.hcl)
 	}
 	c := newCore(t, hcl, "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
-	for _, name := range []string{"README.md", "core/docs", "sdk/docs"} {
-		copyAll(t, filepath.Join(root(), name), filepath.Join(c.dir, name))
-	}
+	copyDocuments(t, c.dir)
 	c.start()
 	t.Cleanup(c.stop)
 	return c
+}
+
+// copyDocuments copies the documents that plugin.hcl names to a folder.
+func copyDocuments(t testing.TB, dir string) {
+	t.Helper()
+	for _, name := range []string{"core/docs", "sdk/docs"} {
+		copyAll(t, filepath.Join(root(), name), filepath.Join(dir, name))
+	}
 }
 
 func copyAll(t testing.TB, from, to string) {

@@ -27,9 +27,9 @@ const (
 	jobBackup = "core.backup"
 	// backupTimeout bounds one backup.
 	backupTimeout = 12 * time.Hour
-	// alertBackup is the kind of the alert about a backup that has failed.
-	alertBackup = "backup_failed"
 )
+
+var backupFailed = notify.RegisterKind(notify.Kind{Service: httpd.CoreService, Name: "backup_failed", Severity: sdk.Error, Texts: allTexts})
 
 // backupOutcome is how the last scheduled backup ended. The zero value is that of a core that has written none.
 type backupOutcome struct {
@@ -120,15 +120,11 @@ func (a *App) runBackup(ctx context.Context, _ *queue.Job, _ queue.Progress) (an
 
 // updateBackupAlert raises or ends the alert about failed backups.
 func (a *App) updateBackupAlert(ctx context.Context, b *settings.Backup, failure error) (err error) {
-	alert := notify.Alert{Service: httpd.CoreService, Kind: alertBackup, Severity: sdk.Error}
-	lang := a.notify.Locale()
 	if failure == nil {
-		alert.Title, alert.Text = allTexts().Text(lang, "backup.over.title"), allTexts().Text(lang, "backup.over.text", "To", b.To)
-		_, err = a.notify.Resolve(ctx, alert, b.Notify)
+		_, err = a.notify.Resolve(ctx, backupFailed.NewAlert(a.notify.Locale(), "backup_failed.over", "To", b.To), b.Notify)
 		return err
 	}
-	alert.Title = allTexts().Text(lang, "backup.title")
-	alert.Text = allTexts().Text(lang, "backup.text", "To", b.To, "Failure", fault.As(failure).Message)
+	alert := backupFailed.NewAlert(a.notify.Locale(), backupFailed.Name, "To", b.To, "Failure", fault.As(failure).Message)
 	_, err = a.notify.Raise(ctx, alert, b.Every, b.Notify)
 	return err
 }

@@ -58,7 +58,7 @@ func TestBackupFailureIsTold(t *testing.T) {
 		t.Helper()
 		active, err := r.notify.Active(t.Context(), "core")
 		must(t, err)
-		return backupState(t, r.App), slices.Contains(r.warningIDs(r.set), "warning.backup"), slices.Contains(active, alertBackup)
+		return backupState(t, r.App), slices.Contains(r.warningIDs(r.set), "warning.backup"), slices.Contains(active, "backup_failed")
 	}
 	if state, warned, lasting := told(); !strings.Contains(state, "not a directory") || !warned || !lasting {
 		t.Errorf("told are %q, %v, %v", state, warned, lasting)

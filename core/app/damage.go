@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/store"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
-// alertDamage is the kind of the notification about a damaged database.
-const alertDamage = "database_damaged"
+var databaseDamaged = notify.RegisterKind(notify.Kind{
+	Service: httpd.CoreService, Name: "database_damaged", Severity: sdk.Error, Texts: allTexts,
+})
 
 // damageTimeout bounds how long the channels may take to be told of a damaged database.
 const damageTimeout = time.Minute
@@ -32,11 +34,10 @@ func (a *App) watchDamage() {
 func (a *App) tellDamage(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, damageTimeout)
 	defer cancel()
-	lang := a.notify.Locale()
-	title, text := sdk.Text{Plain: allTexts().Text(lang, "damage.title")}, sdk.Text{Plain: allTexts().Text(lang, "damage.text")}
+	alert := databaseDamaged.NewAlert(a.notify.Locale(), databaseDamaged.Name)
 	n := &sdk.Notification{
-		ID: store.NewID("ntf"), Kind: httpd.CoreService + "." + alertDamage, Version: 1, SentAt: time.Now(), Severity: sdk.Error, Title: title,
-		Summary: text,
+		ID: store.NewID("ntf"), Kind: alert.Service + "." + alert.Kind, Version: 1, SentAt: time.Now(), Severity: alert.Severity,
+		Title: sdk.Text{Plain: alert.Title}, Summary: sdk.Text{Plain: alert.Text},
 	}
 	for _, in := range a.catalog.Instances() {
 		ref := in.Ref()

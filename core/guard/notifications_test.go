@@ -1,7 +1,10 @@
 package guard
 
 import (
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -21,5 +24,24 @@ func TestNotificationIsOneLine(t *testing.T) {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("there is no %q in\n%s", want, out)
 		}
+	}
+}
+
+// TestAlertsHaveKinds: an alert comes from NewAlert of a kind that notify.RegisterKind has added, so that a test can list all kinds.
+func TestAlertsHaveKinds(t *testing.T) {
+	registered := 0
+	err := filepath.WalkDir(filepath.Join(root(t), "core"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		code, err := os.ReadFile(path)
+		registered += strings.Count(string(code), "notify.RegisterKind(")
+		if strings.Contains(string(code), "notify.Alert{") || strings.Contains(string(code), "new(notify.Alert)") {
+			t.Errorf("%s makes an alert without a kind: use NewAlert of one", path)
+		}
+		return err
+	})
+	if err != nil || registered < 9 {
+		t.Errorf("%d kinds are registered, %v", registered, err)
 	}
 }

@@ -24,8 +24,7 @@ type Alerter interface {
 	Locale() string
 }
 
-// alertMessage is the kind of a notification of new mail.
-const alertMessage = "message_received"
+var messageReceived = notify.RegisterKind(notify.Kind{Service: ServiceName, Name: "message_received", Severity: sdk.Info, Texts: allTexts})
 
 // notifyMessages tells the channels of the settings of new messages, in the transaction that stores these. A channel that
 // cannot be told costs no message.
@@ -55,16 +54,12 @@ func (s *Service) newMailAlert(m message.Stored) notify.Alert {
 	if sender == "" {
 		sender = m.EnvelopeFrom
 	}
-	lang := s.cfg.Alerts.Locale()
-	title := allTexts().Text(lang, "message.title", "Mailbox", m.MailboxAddress)
-	text := allTexts().Text(lang, "message.text", "Sender", sender, "Subject", m.Subject)
-	return notify.Alert{
-		Kind: alertMessage, Severity: sdk.Info, Service: ServiceName, Title: title, Text: text, DedupKey: alertMessage + "/" + m.ID,
-		Time: store.FromMillis(m.ReceivedAt),
-		Fields: map[string]any{
-			"messageId": m.ID, "mailboxId": m.MailboxID, "mailboxAddress": m.MailboxAddress, "fromName": m.FromName, "fromAddress": m.FromAddress,
-			"subject":    m.Subject,
-			"receivedAt": store.FormatTime(store.FromMillis(m.ReceivedAt)), "sizeBytes": m.Size, "attachmentCount": m.Attachments,
-		},
+	a := messageReceived.NewAlert(s.cfg.Alerts.Locale(), messageReceived.Name,
+		"Mailbox", m.MailboxAddress, "Sender", sender, "Subject", m.Subject)
+	a.DedupKey, a.Time = a.Kind+"/"+m.ID, store.FromMillis(m.ReceivedAt)
+	a.Fields = map[string]any{
+		"messageId": m.ID, "mailboxId": m.MailboxID, "mailboxAddress": m.MailboxAddress, "fromName": m.FromName, "fromAddress": m.FromAddress,
+		"subject": m.Subject, "receivedAt": store.FormatTime(a.Time), "sizeBytes": m.Size, "attachmentCount": m.Attachments,
 	}
+	return a
 }

@@ -230,7 +230,7 @@ type waiting struct {
 }
 
 func (w *waiting) Raise(ctx context.Context, n notify.Alert, repeat time.Duration, channels []string) (bool, error) {
-	if n.Kind == alert.AlertKeyInvalid {
+	if n.Kind == "key_invalid" {
 		close(w.key)
 		return true, nil
 	}

@@ -32,6 +32,12 @@ func Kinds() []Kind {
 	}
 }
 
+func init() {
+	for _, k := range Kinds() {
+		notify.RegisterKind(notify.Kind{Service: "containers", Name: k.Name})
+	}
+}
+
 var trialKind = Kind{
 	Name: news.NotificationTest, Schema: news.SchemaTest,
 	sample: func(w news.Writer, _ string, _ []news.Service) (*notify.Message, error) {

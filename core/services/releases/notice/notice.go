@@ -69,10 +69,9 @@ type Alerter interface {
 	Locale() string
 }
 
-// The kinds of notifications.
-const (
-	alertRelease = "release_published"
-	alertBrief   = "brief_written"
+var (
+	releasePublished = notify.RegisterKind(notify.Kind{Service: "releases", Name: "release_published", Severity: sdk.Info, Texts: allTexts})
+	briefWritten     = notify.RegisterKind(notify.Kind{Service: "releases", Name: "brief_written", Severity: sdk.Info, Texts: allTexts})
 )
 
 const (
@@ -171,20 +170,18 @@ func (a *Announcer) findUsers(ctx context.Context, preferences []account.Prefere
 
 // newReleaseAlert describes a release.
 func (a *Announcer) newReleaseAlert(r repo.Repo, release repo.Release) notify.Alert {
-	title := allTexts().Text(a.cfg.Alerts.Locale(), "release.title", "Repo", r.FullName, "Tag", release.Tag)
-	text := release.Title
+	id := strconv.FormatInt(release.ID, 10)
+	alert := releasePublished.NewAlert(a.cfg.Alerts.Locale(), releasePublished.Name, "Repo", r.FullName, "Tag", release.Tag)
+	alert.Text = release.Title
 	if release.HTMLURL != "" {
-		text += "\n" + release.HTMLURL
+		alert.Text += "\n" + release.HTMLURL
 	}
-	return notify.Alert{
-		Kind: alertRelease, Severity: sdk.Info, Service: "releases", Title: title, Text: text,
-		DedupKey: alertRelease + "/" + strconv.FormatInt(release.ID, 10), Time: a.cfg.Now(),
-		Fields: map[string]any{
-			"releaseId": strconv.FormatInt(release.ID, 10), "repoFullName": r.FullName, "tagName": release.Tag, "name": release.Title,
-			"htmlUrl":     release.HTMLURL,
-			"publishedAt": store.FormatTime(store.FromMillis(release.TS)), "prerelease": release.Prerelease,
-		},
+	alert.DedupKey, alert.Time = alert.Kind+"/"+id, a.cfg.Now()
+	alert.Fields = map[string]any{
+		"releaseId": id, "repoFullName": r.FullName, "tagName": release.Tag, "name": release.Title, "htmlUrl": release.HTMLURL,
+		"publishedAt": store.FormatTime(store.FromMillis(release.TS)), "prerelease": release.Prerelease,
 	}
+	return alert
 }
 
 // AnnounceBrief tells the channels of a brief, in the transaction that stores it. One without anything new for others to know is not told
@@ -234,8 +231,7 @@ func (a *Announcer) newBriefAlert(b brief.Brief, told []publicRelease) notify.Al
 		number += "+" // some of the others may be private
 	}
 	lang := a.cfg.Alerts.Locale()
-	title := allTexts().Text(lang, "brief.title", "Date", b.Date)
-	lines, ids := []string{allTexts().Text(lang, "brief.count", "Number", number)}, make([]string, len(told))
+	lines, ids := []string{allTexts().Text(lang, "brief_written.count", "Number", number)}, make([]string, len(told))
 	for i, release := range told {
 		ids[i] = release.id
 		if i < listedReleases {
@@ -248,9 +244,8 @@ func (a *Announcer) newBriefAlert(b brief.Brief, told []publicRelease) notify.Al
 	if base := a.cfg.PublicBase(); !strings.HasPrefix(base, "/") {
 		lines = append(lines, base+"/briefs/"+b.ID)
 	}
-	return notify.Alert{
-		Kind: alertBrief, Severity: sdk.Info, Service: "releases", Title: title, Text: strings.Join(lines, "\n"),
-		DedupKey: alertBrief + "/" + b.ID, Time: a.cfg.Now(),
-		Fields: map[string]any{"briefId": b.ID, "userId": b.UserID, "date": b.Date, "releaseCount": len(ids), "releaseIds": ids},
-	}
+	alert := briefWritten.NewAlert(lang, briefWritten.Name, "Date", b.Date)
+	alert.Text, alert.DedupKey, alert.Time = strings.Join(lines, "\n"), alert.Kind+"/"+b.ID, a.cfg.Now()
+	alert.Fields = map[string]any{"briefId": b.ID, "userId": b.UserID, "date": b.Date, "releaseCount": len(ids), "releaseIds": ids}
+	return alert
 }

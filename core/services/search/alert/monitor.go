@@ -59,13 +59,6 @@ type Alerter interface {
 	Locale() string
 }
 
-// Kinds of alerts.
-const (
-	alertPoolEmpty      = "pool_empty"
-	alertUpstreamErrors = "upstream_errors"
-	AlertKeyInvalid     = "key_invalid"
-)
-
 const (
 	service = "search"
 	// alertEvery is the pause between two checks.
@@ -128,7 +121,7 @@ func (m *Monitor) SendTo(ctx context.Context, to Alerter) error {
 	defer m.mu.Unlock()
 	m.to.Store(&to)
 	for _, key := range lasting {
-		if !strings.HasPrefix(key, AlertKeyInvalid+"/") {
+		if !strings.HasPrefix(key, keyInvalid.Name+"/") {
 			// When it was told is known to the store: the first check asks it.
 			m.told[key] = time.Time{}
 		}
@@ -189,9 +182,10 @@ func (m *Monitor) CheckAll(ctx context.Context) {
 		m.reportFinding(ctx, &round, m.checkErrors(set, b, round.locale))
 	}
 	for key := range m.told {
-		if kind, ref, _ := strings.Cut(key, "/"); !round.seen[key] {
-			m.reportFinding(ctx, &round, finding{key: key, over: true,
-				good: writeAlert(round.locale, alertBackendRemoved, notify.Alert{Kind: kind}, "Backend", ref)})
+		if name, ref, _ := strings.Cut(key, "/"); !round.seen[key] {
+			good := poolEmpty.NewAlert(round.locale, "backend_removed", "Backend", ref)
+			good.Kind = name
+			m.reportFinding(ctx, &round, finding{key: key, over: true, good: good})
 		}
 	}
 }
@@ -214,16 +208,15 @@ type finding struct {
 	// wait is how long it must be over.
 	wait       time.Duration
 	news, good notify.Alert
+	about      map[string]any
 }
 
 // checkPool returns whether a backend has a usable key.
 func (m *Monitor) checkPool(b proxy.Backend, locale string) finding {
 	usable := m.cfg.Pool.HasUsable(b.KeyGroup)
-	about := map[string]any{"backend": b.Ref}
 	return finding{
-		key: alertPoolEmpty + "/" + b.Ref, bad: !usable, over: usable, wait: CalmFor,
-		news: writeAlert(locale, alertPoolEmpty, notify.Alert{Kind: alertPoolEmpty, Severity: sdk.Error, Fields: about}, "Backend", b.Ref),
-		good: writeAlert(locale, alertPoolUsable, notify.Alert{Kind: alertPoolEmpty, Fields: about}, "Backend", b.Ref),
+		key: poolEmpty.Name + "/" + b.Ref, bad: !usable, over: usable, wait: CalmFor, about: map[string]any{"backend": b.Ref},
+		news: poolEmpty.NewAlert(locale, poolEmpty.Name, "Backend", b.Ref), good: poolEmpty.NewAlert(locale, "pool_empty.over", "Backend", b.Ref),
 	}
 }
 
@@ -231,12 +224,12 @@ func (m *Monitor) checkPool(b proxy.Backend, locale string) finding {
 func (m *Monitor) checkErrors(set Settings, b proxy.Backend, locale string) finding {
 	total, failed := m.cfg.Backends.SumCalls(b.Ref, m.cfg.Now(), set.ErrorWindow)
 	much := total > 0 && float64(failed) >= set.ErrorShare*float64(total)
-	about := map[string]any{"backend": b.Ref, "calls": total, "failed": failed, "window_seconds": int64(set.ErrorWindow / time.Second)}
 	args := []any{"Backend", b.Ref, "Calls", total, "Failed", failed, "Window", set.ErrorWindow}
 	return finding{
-		key: alertUpstreamErrors + "/" + b.Ref, bad: set.tooManyFailed(total, failed), over: total > 0 && !much,
-		news: writeAlert(locale, alertUpstreamErrors, notify.Alert{Kind: alertUpstreamErrors, Severity: sdk.Error, Fields: about}, args...),
-		good: writeAlert(locale, alertUpstreamWorks, notify.Alert{Kind: alertUpstreamErrors, Fields: about}, args...),
+		key: upstreamErrors.Name + "/" + b.Ref, bad: set.tooManyFailed(total, failed), over: total > 0 && !much,
+		about: map[string]any{"backend": b.Ref, "calls": total, "failed": failed, "window_seconds": int64(set.ErrorWindow / time.Second)},
+		news:  upstreamErrors.NewAlert(locale, upstreamErrors.Name, args...),
+		good:  upstreamErrors.NewAlert(locale, "upstream_errors.over", args...),
 	}
 }
 
@@ -250,7 +243,7 @@ func (m *Monitor) reportFinding(ctx context.Context, r *checkRound, f finding) {
 	}
 	switch {
 	case f.bad && (!lasts || now.Sub(last) >= repeat):
-		f.news.Service, f.news.DedupKey, f.news.Time = service, f.key, now
+		f.news.DedupKey, f.news.Time, f.news.Fields = f.key, now, f.about
 		told, err := r.alerter.Raise(ctx, f.news, repeat, r.channels)
 		if err != nil {
 			m.logFailure(ctx, err)
@@ -268,7 +261,7 @@ func (m *Monitor) reportFinding(ctx context.Context, r *checkRound, f finding) {
 		if now.Sub(since) < f.wait {
 			return
 		}
-		f.good.Service, f.good.DedupKey, f.good.Time, f.good.Severity = service, f.key, now, sdk.Success
+		f.good.DedupKey, f.good.Time, f.good.Fields, f.good.Severity = f.key, now, f.about, sdk.Success
 		if _, err := r.alerter.Resolve(ctx, f.good, r.channels); err != nil {
 			m.logFailure(ctx, err)
 			return
@@ -292,9 +285,8 @@ func (m *Monitor) ReportInvalidKey(ctx context.Context, id, reason string) error
 		return nil
 	}
 	set, channels := m.cfg.Settings()
-	_, err := to.Raise(ctx, writeAlert(to.Locale(), AlertKeyInvalid, notify.Alert{
-		Kind: AlertKeyInvalid, Severity: sdk.Warning, Service: service, DedupKey: AlertKeyInvalid + "/" + id, Time: m.cfg.Now(),
-		Fields: map[string]any{"key_id": id, "reason": reason},
-	}, "Key", id), set.Repeat, channels)
+	a := keyInvalid.NewAlert(to.Locale(), keyInvalid.Name, "Key", id)
+	a.DedupKey, a.Time, a.Fields = a.Kind+"/"+id, m.cfg.Now(), map[string]any{"key_id": id, "reason": reason}
+	_, err := to.Raise(ctx, a, set.Repeat, channels)
 	return err
 }

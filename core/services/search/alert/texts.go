@@ -5,6 +5,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/texts/locale"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
 //go:embed locales/*.json
@@ -12,15 +13,8 @@ var localeFiles embed.FS
 
 var allTexts = locale.ReadLazily(localeFiles)
 
-// The texts of alerts that have no kind of their own: what was raised is over.
-const (
-	alertPoolUsable     = alertPoolEmpty + ".over"
-	alertUpstreamWorks  = alertUpstreamErrors + ".over"
-	alertBackendRemoved = "backend_removed"
+var (
+	poolEmpty      = notify.RegisterKind(notify.Kind{Service: service, Name: "pool_empty", Severity: sdk.Error, Texts: allTexts})
+	upstreamErrors = notify.RegisterKind(notify.Kind{Service: service, Name: "upstream_errors", Severity: sdk.Error, Texts: allTexts})
+	keyInvalid     = notify.RegisterKind(notify.Kind{Service: service, Name: "key_invalid", Severity: sdk.Warning, Texts: allTexts})
 )
-
-// writeAlert returns a with the texts of key in a language. args are the names and values of their parameters.
-func writeAlert(lang, key string, a notify.Alert, args ...any) notify.Alert {
-	a.Title, a.Text = allTexts().Text(lang, key+".title"), allTexts().Text(lang, key+".text", args...)
-	return a
-}

@@ -15,11 +15,11 @@ func (m *Monitor) Troubles() (out []Trouble) {
 	set, _ := m.cfg.Settings()
 	for _, b := range m.cfg.Backends.Chain() {
 		if b.NeedsKey && !m.cfg.Pool.HasUsable(b.KeyGroup) {
-			out = append(out, Trouble{Kind: alertPoolEmpty, Backend: b.Ref})
+			out = append(out, Trouble{Kind: poolEmpty.Name, Backend: b.Ref})
 		}
 		calls, failed := m.cfg.Backends.SumCalls(b.Ref, m.cfg.Now(), set.ErrorWindow)
 		if set.tooManyFailed(calls, failed) {
-			out = append(out, Trouble{alertUpstreamErrors, b.Ref, calls, failed})
+			out = append(out, Trouble{upstreamErrors.Name, b.Ref, calls, failed})
 		}
 	}
 	return out

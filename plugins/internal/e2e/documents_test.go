@@ -107,6 +107,51 @@ func TestGetStartedCommandsRun(t *testing.T) {
 	}
 }
 
+var exampleCall = regexp.MustCompile("`(curl [^`]+)`")
+
+// exampleCalls returns the calls in the tables of a document, without those that follow a stream.
+func exampleCalls(t *testing.T, path string) (calls []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(), path))
+	must(t, err)
+	for line := range strings.Lines(string(text)) {
+		for _, m := range exampleCall.FindAllStringSubmatch(line, -1) {
+			if strings.HasPrefix(line, "|") && !strings.HasPrefix(m[1], "curl -sN") {
+				calls = append(calls, m[1])
+			}
+		}
+	}
+	return calls
+}
+
+// servicePages are the pages of services, with the commands that find the ids of their examples, and the fewest example calls.
+var servicePages = []struct {
+	page, find string
+	calls      int
+}{
+	{"search.md", `ID=${TOKEN:3:4}
+REQUEST=$(curl -s $S/api/proxy/research -H "$T" -H "$J" -d '{"input":"quota"}' | sed 's/.*"request_id":"\([^"]*\)".*/\1/')
+`, 16},
+}
+
+// TestServicePagesRun runs the commands and the example calls of each service's page as they stand. A call that is refused fails.
+func TestServicePagesRun(t *testing.T) {
+	t.Parallel()
+	for _, p := range servicePages {
+		t.Run(p.page, func(t *testing.T) {
+			t.Parallel()
+			r := newReader(t)
+			path := "core/docs/" + p.page
+			calls := exampleCalls(t, path)
+			if len(calls) < p.calls {
+				t.Errorf("%s has %d example calls, want %d at least", p.page, len(calls), p.calls)
+			}
+			r.shell("curl() { command curl --fail-with-body \"$@\"; }\nKEY=" + strings.TrimSpace(r.user("scripts@example.com", "admin")) +
+				"\nset -x\n" + strings.Join(shellBlocks(t, path), "\n") + p.find + strings.Join(calls, "\n"))
+		})
+	}
+}
+
 // readmeSections are the parts of the README that a newcomer may try in any order, with what each prints.
 var readmeSections = []struct{ command, prints string }{
 	{"patchbay token create", `"url":"file:core/docs/`},

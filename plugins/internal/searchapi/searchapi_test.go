@@ -14,9 +14,9 @@ import (
 
 var update = flag.Bool("update", false, "write the tables of the documentation anew")
 
-// TestDocumentedTables: search.md has the tables as the code has them. With -update they are written.
+// TestDocumentedTables: search-local.md has the tables as the code has them. With -update they are written.
 func TestDocumentedTables(t *testing.T) {
-	const path = "../../../core/docs/search.md"
+	const path = "../../../core/docs/search-local.md"
 	begin, end := []byte("<!-- parameters: begin -->"), []byte("\n<!-- parameters: end -->")
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -25,7 +25,7 @@ func TestDocumentedTables(t *testing.T) {
 	before, rest, ok := bytes.Cut(content, begin)
 	table, after, closed := bytes.Cut(rest, end)
 	if !ok || !closed {
-		t.Fatal("search.md has no place for the tables of parameters")
+		t.Fatal("search-local.md has no place for the tables of parameters")
 	}
 	want := []byte(searchapi.Document())
 	if *update {
@@ -35,7 +35,7 @@ func TestDocumentedTables(t *testing.T) {
 		return
 	}
 	if !bytes.Equal(table, want) {
-		t.Error("the tables of parameters in search.md are not those of the code: run go test ./plugins/internal/searchapi -update")
+		t.Error("the tables of parameters in search-local.md are not those of the code: run go test ./plugins/internal/searchapi -update")
 	}
 }
 

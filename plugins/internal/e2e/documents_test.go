@@ -132,6 +132,10 @@ var servicePages = []struct {
 	{"search.md", `ID=${TOKEN:3:4}
 REQUEST=$(curl -s $S/api/proxy/research -H "$T" -H "$J" -d '{"input":"quota"}' | sed 's/.*"request_id":"\([^"]*\)".*/\1/')
 `, 16},
+	{"mail.md", `ID=$(curl -s "$M/api/mailboxes/resolve?address=signup@mail.localhost" -H "$A" | sed 's/.*"id":"\(mbx_[^"]*\)".*/\1/')
+MSG=$(curl -s "$M/api/messages?mailbox=signup@mail.localhost" -H "$A" | sed 's/.*"id":"\(msg_[^"]*\)".*/\1/')
+DOMAIN=$(curl -s $M/api/domains -H "$A" | sed 's/.*"id":"\(dom_[^"]*\)".*/\1/')
+`, 16},
 }
 
 // TestServicePagesRun runs the commands and the example calls of each service's page as they stand. A call that is refused fails.

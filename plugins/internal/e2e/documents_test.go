@@ -136,6 +136,10 @@ REQUEST=$(curl -s $S/api/proxy/research -H "$T" -H "$J" -d '{"input":"quota"}' |
 MSG=$(curl -s "$M/api/messages?mailbox=signup@mail.localhost" -H "$A" | sed 's/.*"id":"\(msg_[^"]*\)".*/\1/')
 DOMAIN=$(curl -s $M/api/domains -H "$A" | sed 's/.*"id":"\(dom_[^"]*\)".*/\1/')
 `, 16},
+	{"releases.md", `curl -s $R/api/repos/following -H "$A" -H "$J" -d '{"name":"golang/go"}'
+curl -s -X POST $R/api/sync/releases -H "$A"
+ID=$(curl -s "$R/api/feed?types=releases" -H "$A" | sed 's/.*"id":"\([0-9]*\)".*/\1/')
+`, 14},
 }
 
 // TestServicePagesRun runs the commands and the example calls of each service's page as they stand. A call that is refused fails.

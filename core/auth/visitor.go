@@ -30,29 +30,39 @@ func (v *Visitor) Gone() bool {
 	return !v.who.Still()
 }
 
-// FollowEvents sends what comes from source until it ends, send fails, the client leaves or may read no more, or the server
-// stops. In pauses it keeps the connection open.
-func FollowEvents[T any](c *gin.Context, out *httpd.Events, source <-chan T, send func(T) error) {
-	ctx := c.Request.Context()
+// StreamEvents answers with the events that begin sends, and then with those that send makes of what comes from source. The stream
+// ends with source, at an error of begin or send (io.EOF after the last event), when the client leaves or may read no more, and when
+// the server stops. In pauses it keeps the connection open. If the caller has too many streams, StreamEvents answers nothing and returns
+// the error.
+func StreamEvents[T any](c *gin.Context, begin func(*httpd.Events) error, source <-chan T, send func(*httpd.Events, T) error) error {
+	release, err := AcquireStream(c)
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, out := c.Request.Context(), httpd.NewEvents(c)
 	caller := Visiting(ctx)
 	beat := time.NewTicker(httpd.Heartbeat)
 	defer beat.Stop()
-	for {
+	for err = begin(out); err == nil; {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-httpd.Draining(ctx):
-			return
+			return nil
 		case <-beat.C:
-			if caller.Gone() || out.Beat() != nil {
-				return
+			if caller.Gone() {
+				return nil
 			}
+			err = out.Beat()
 		case item, open := <-source:
-			if !open || caller.Gone() || send(item) != nil {
-				return
+			if !open || caller.Gone() {
+				return nil
 			}
+			err = send(out, item)
 		}
 	}
+	return nil
 }
 
 // OriginFrom returns where a request to sign in comes from, with the session that the browser had before, if it sent exactly one.

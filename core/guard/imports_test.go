@@ -1,6 +1,9 @@
 package guard
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -240,5 +243,37 @@ func TestNoServiceReachesOut(t *testing.T) {
 				t.Errorf("%s imports %s: the core reaches nothing outside except through a plugin", p.local(), imp)
 			}
 		}
+	}
+}
+
+// TestEventStreamsAreOneFunction: handlers answer with events by auth.StreamEvents, which keeps to the limits, ends with the caller's
+// session and sends heartbeats. The others are parts of pages, and answers that end by themselves.
+func TestEventStreamsAreOneFunction(t *testing.T) {
+	own := []string{"core/auth/visitor.go", "core/console/ui/stream.go", "core/console/ui/tail.go", "core/services/search/api/keys_batch.go",
+		"core/services/search/api/mcp/exchange.go"}
+	found, err := filepath.Glob(filepath.Join(root(t), "core/*/*.go"))
+	for _, deeper := range []string{"core/*/*/*.go", "core/*/*/*/*.go", "core/*/*/*/*/*.go"} {
+		more, failed := filepath.Glob(filepath.Join(root(t), deeper))
+		found, err = append(found, more...), errors.Join(err, failed)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, file := range found {
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rel, _ := filepath.Rel(root(t), file)
+		if strings.HasSuffix(file, "_test.go") || !strings.Contains(string(code), "httpd.NewEvents(") {
+			continue
+		}
+		if seen++; !slices.Contains(own, rel) {
+			t.Errorf("%s begins a stream of events by itself: use auth.StreamEvents", rel)
+		}
+	}
+	if seen != len(own) {
+		t.Errorf("%d files begin streams, want %d", seen, len(own))
 	}
 }

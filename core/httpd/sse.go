@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -64,6 +65,15 @@ func (e *Events) Send(id int64, name string, data []byte) error {
 	}
 	b.WriteByte('\n')
 	return e.writeBytes(b.Bytes())
+}
+
+// SendJSON is Send for a value as JSON.
+func (e *Events) SendJSON(id int64, name string, v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return e.Send(id, name, raw)
 }
 
 // Beat writes a comment that keeps the connection open.

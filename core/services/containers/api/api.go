@@ -22,7 +22,12 @@ type handlers struct {
 }
 
 // declareStream declares a stream of events.
-func (h *handlers) declareStream(a *api.API, id, path, tag, summary, text string, handler gin.HandlerFunc) {
+func (h *handlers) declareStream(a *api.API, id, path, tag, summary, text string, stream func(*gin.Context) error) {
+	handler := func(c *gin.Context) {
+		if err := stream(c); err != nil {
+			httpd.WriteError(c, err)
+		}
+	}
 	a.Document(httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.Forward, Handler: handler}, huma.Operation{
 		OperationID: id, Tags: []string{tag}, Summary: summary,
 		Description: text + " A comment comes every 15 s. To go on after a cut, send the id of the last event as the header Last-Event-ID or as afterId; the larger counts.",

@@ -20,37 +20,23 @@ const (
 
 // handleDeliveryEvents sends what happens in the inbox: what is stored after the client's cursor, then what comes. Without
 // a cursor it begins with what comes.
-func (h *handlers) handleDeliveryEvents(c *gin.Context) {
+func (h *handlers) handleDeliveryEvents(c *gin.Context) error {
 	ctx := c.Request.Context()
 	after, err := httpd.LastEventID(c)
 	if err != nil {
-		httpd.WriteError(c, err)
-		return
+		return err
 	}
 	sub := h.cfg.live.Subscribe(webhook.TopicDeliveries)
 	defer sub.Close()
 	last, err := h.cfg.inbox.LastEventID(ctx)
 	if err != nil {
-		httpd.WriteError(c, err)
-		return
+		return err
 	}
 	in := &inboxReader{inbox: h.cfg.inbox, log: h.cfg.log, sent: last}
 	if cursorGiven(c) {
 		in.sent = min(last, after)
 	}
-	source := make(chan event.Event)
-	go func() {
-		defer close(source)
-		if !forwardEvents(ctx.Done(), source, event.Event{Lagged: true}) {
-			return
-		}
-		for ev := range sub.Events() {
-			if !forwardEvents(ctx.Done(), source, ev) {
-				return
-			}
-		}
-	}()
-	followEvents(c, source, func(ev event.Event) []outEvent { return in.nextEvents(ctx, ev) })
+	return followEvents(c, in.nextEvents(ctx, event.Event{}), sub.Events(), func(ev event.Event) []outEvent { return in.nextEvents(ctx, ev) })
 }
 
 // inboxReader knows how far a stream is.

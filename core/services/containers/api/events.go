@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/gin-gonic/gin"
@@ -19,25 +18,11 @@ type outEvent struct {
 	last bool
 }
 
-// followEvents writes what comes until the source ends, the client goes, may read no more, or the server stops.
-func followEvents[T any](c *gin.Context, source <-chan T, write func(T) []outEvent) {
-	release, err := auth.AcquireStream(c)
-	if err != nil {
-		httpd.WriteError(c, err)
-		return
-	}
-	defer release()
-	out := httpd.NewEvents(c)
-	if out.Beat() != nil {
-		return
-	}
-	auth.FollowEvents(c, out, source, func(item T) error {
-		for _, ev := range write(item) {
-			raw, err := json.Marshal(ev.data)
-			if err != nil {
-				return err
-			}
-			if err := out.Send(ev.id, ev.name, raw); err != nil {
+// followEvents sends first, and then what write makes of what comes; see auth.StreamEvents.
+func followEvents[T any](c *gin.Context, first []outEvent, source <-chan T, write func(T) []outEvent) error {
+	send := func(out *httpd.Events, all []outEvent) error {
+		for _, ev := range all {
+			if err := out.SendJSON(ev.id, ev.name, ev.data); err != nil {
 				return err
 			}
 			if ev.last {
@@ -45,19 +30,17 @@ func followEvents[T any](c *gin.Context, source <-chan T, write func(T) []outEve
 			}
 		}
 		return nil
-	})
+	}
+	begin := func(out *httpd.Events) error {
+		if err := out.Beat(); err != nil {
+			return err
+		}
+		return send(out, first)
+	}
+	return auth.StreamEvents(c, begin, source, func(out *httpd.Events, item T) error { return send(out, write(item)) })
 }
 
 // cursorGiven reports whether a client says where to go on.
 func cursorGiven(c *gin.Context) bool {
 	return c.GetHeader("Last-Event-ID") != "" || c.Query("afterId") != ""
-}
-
-func forwardEvents[T any](done <-chan struct{}, to chan<- T, item T) bool {
-	select {
-	case to <- item:
-		return true
-	case <-done:
-		return false
-	}
 }

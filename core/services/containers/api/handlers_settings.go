@@ -6,7 +6,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/event"
-	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/candidate"
@@ -104,28 +103,18 @@ func (h *settingHandlers) getResourceOverview(ctx context.Context, _ *struct{}) 
 }
 
 // handleResourceEvents sends the samples of a service: those of the last minutes at once, then each as it is taken.
-func (h *settingHandlers) handleResourceEvents(c *gin.Context) {
+func (h *settingHandlers) handleResourceEvents(c *gin.Context) error {
 	ctx, id := c.Request.Context(), c.Param("service_id")
 	sub := h.live.Subscribe(usage.TopicSamples + id)
 	defer sub.Close()
 	recent, err := h.usage.History(ctx, id, "3m")
 	if err != nil {
-		httpd.WriteError(c, err)
-		return
+		return err
 	}
 	leave := h.usage.Watch(id)
 	defer leave()
-	source := make(chan event.Event)
-	go func() {
-		defer close(source)
-		forwardEvents(ctx.Done(), source, event.Event{Type: "resource_usage_snapshot", Data: recent})
-		for ev := range sub.Events() {
-			if !forwardEvents(ctx.Done(), source, ev) {
-				return
-			}
-		}
-	}()
-	followEvents(c, source, func(ev event.Event) []outEvent {
+	first := []outEvent{{name: "resource_usage_snapshot", data: recent}}
+	return followEvents(c, first, sub.Events(), func(ev event.Event) []outEvent {
 		if ev.Lagged {
 			return nil
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -60,22 +61,20 @@ func eventName(ev *queue.Event) string {
 }
 
 // handleAllJobEvents sends the events of all jobs. Without a cursor it begins with what comes.
-func (h *handlers) handleAllJobEvents(c *gin.Context) {
+func (h *handlers) handleAllJobEvents(c *gin.Context) error {
 	ctx := c.Request.Context()
 	after, err := httpd.LastEventID(c)
 	if err == nil && !cursorGiven(c) {
 		after, err = h.cfg.queue.LastEventID(ctx)
 	}
 	if err != nil {
-		httpd.WriteError(c, err)
-		return
+		return err
 	}
 	events, err := h.cfg.queue.FollowAll(ctx, after)
 	if err != nil {
-		httpd.WriteError(c, err)
-		return
+		return err
 	}
-	followEvents(c, events, func(ev queue.Event) []outEvent {
+	return followEvents(c, nil, events, func(ev queue.Event) []outEvent {
 		if !work.IsShown(ev.JobType) {
 			return nil
 		}
@@ -86,37 +85,31 @@ func (h *handlers) handleAllJobEvents(c *gin.Context) {
 }
 
 // handleJobEvents sends the events of one job, from the beginning unless the client says where to go on, and ends with it.
-func (h *handlers) handleJobEvents(c *gin.Context) {
+func (h *handlers) handleJobEvents(c *gin.Context) error {
 	ctx := c.Request.Context()
 	j, err := h.cfg.service.FindJob(ctx, c.Param("job_id"))
 	if err != nil {
-		httpd.WriteError(c, err)
-		return
+		return err
 	}
 	after, err := httpd.LastEventID(c)
 	if err != nil {
-		httpd.WriteError(c, err)
-		return
+		return err
 	}
 	events, err := h.cfg.queue.Follow(ctx, j.ID, after)
 	if err != nil {
-		httpd.WriteError(c, err)
-		return
+		return err
 	}
-	followEvents(c, events, func(ev queue.Event) []outEvent {
+	return followEvents(c, nil, events, func(ev queue.Event) []outEvent {
 		name := eventName(&ev)
 		return []outEvent{{id: ev.Seq, name: name, data: eventBody(&ev, name), last: ev.Type == queue.EventFinished}}
 	})
 }
 
 // handleInferenceEvents sends what the search for versions does. A cursor that is too old gets resync_required.
-func (h *handlers) handleInferenceEvents(c *gin.Context) {
-	// What gin hands in is used again for other requests; the goroutine below may outlive this one by a moment.
-	ctx := c.Request.Context()
+func (h *handlers) handleInferenceEvents(c *gin.Context) error {
 	after, err := httpd.LastEventID(c)
 	if err != nil {
-		httpd.WriteError(c, err)
-		return
+		return err
 	}
 	sub := h.cfg.live.Subscribe(candidate.EventsTopic)
 	defer sub.Close()
@@ -137,27 +130,5 @@ func (h *handlers) handleInferenceEvents(c *gin.Context) {
 		}
 		return out
 	}
-	first := make(chan struct{}, 1)
-	first <- struct{}{}
-	wake := make(chan struct{})
-	go func() {
-		defer close(wake)
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-first:
-			case _, open := <-sub.Events():
-				if !open {
-					return
-				}
-			}
-			select {
-			case wake <- struct{}{}:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	followEvents(c, wake, func(struct{}) []outEvent { return catchUp() })
+	return followEvents(c, catchUp(), sub.Events(), func(event.Event) []outEvent { return catchUp() })
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -11,7 +10,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
-	"github.com/patchbay-dev/patchbay/core/services/mail/message"
 )
 
 // declareMessageEvents declares the stream of new messages.
@@ -52,48 +50,31 @@ func (h *messageHandlers) serveMessageEvents(c *gin.Context) {
 	if err == nil && c.GetHeader("Last-Event-ID") == "" && c.Query("afterId") == "" {
 		f.AfterSeq, err = h.messages.LastSeq(ctx)
 	}
-	var release func()
+	f.OldestFirst, f.Limit = true, maxEventPage
+	sendNew := func(out *httpd.Events, _ event.Event) error {
+		for {
+			found, err := h.messages.List(ctx, f)
+			if err != nil || len(found) == 0 {
+				return err
+			}
+			for _, m := range found {
+				if err := out.SendJSON(m.Seq, "message", formatMessageItem(m)); err != nil {
+					return err
+				}
+				f.AfterSeq = m.Seq
+			}
+		}
+	}
+	begin := func(out *httpd.Events) error {
+		if err := out.Beat(); err != nil {
+			return err
+		}
+		return sendNew(out, event.Event{})
+	}
 	if err == nil {
-		release, err = auth.AcquireStream(c)
+		err = auth.StreamEvents(c, begin, sub.Events(), sendNew)
 	}
 	if err != nil {
 		httpd.WriteError(c, err)
-		return
 	}
-	defer release()
-	out := httpd.NewEvents(c)
-	f.OldestFirst, f.Limit = true, maxEventPage
-	sendNew := func(event.Event) error {
-		for {
-			found, err := h.messages.List(ctx, f)
-			if err != nil {
-				return err
-			}
-			if err := sendMessages(out, found); err != nil {
-				return err
-			}
-			if len(found) == 0 {
-				return nil
-			}
-			f.AfterSeq = found[len(found)-1].Seq
-		}
-	}
-	if out.Beat() != nil || sendNew(event.Event{}) != nil {
-		return
-	}
-	auth.FollowEvents(c, out, sub.Events(), sendNew)
-}
-
-// sendMessages sends an event for each message.
-func sendMessages(out *httpd.Events, found []message.Summary) error {
-	for _, m := range found {
-		raw, err := json.Marshal(formatMessageItem(m))
-		if err != nil {
-			return err
-		}
-		if err := out.Send(m.Seq, "message", raw); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -168,33 +168,22 @@ func (h *taskHandlers) serveTaskEvents(c *gin.Context) {
 func (h *taskHandlers) streamTask(c *gin.Context, job queue.Job, after int64) {
 	ctx := c.Request.Context()
 	events, err := h.tasks.FollowTask(ctx, job.ID, after)
-	var release func()
 	if err == nil {
-		release, err = auth.AcquireStream(c)
+		err = auth.StreamEvents(c, (*httpd.Events).Beat, events, func(out *httpd.Events, ev queue.Event) error {
+			name, data, last := taskEvent(job, ev)
+			if name == "" {
+				return nil
+			}
+			err := out.SendJSON(ev.Seq, name, data)
+			if err == nil && last {
+				err = io.EOF
+			}
+			return err
+		})
 	}
 	if err != nil {
 		httpd.WriteError(c, err)
-		return
 	}
-	defer release()
-	out := httpd.NewEvents(c)
-	if out.Beat() != nil {
-		return
-	}
-	auth.FollowEvents(c, out, events, func(ev queue.Event) error {
-		name, data, last := taskEvent(job, ev)
-		if name == "" {
-			return nil
-		}
-		raw, err := json.Marshal(data)
-		if err == nil {
-			err = out.Send(ev.Seq, name, raw)
-		}
-		if err == nil && last {
-			err = io.EOF
-		}
-		return err
-	})
 }
 
 // taskEvent returns an event of a job as one of its task, and whether it is the last. The name is "" for one that is not sent.

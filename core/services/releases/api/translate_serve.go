@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 
@@ -139,26 +138,13 @@ func translationEvent(r *translate.Request, w translate.Work, phase int64) Trans
 
 // streamTranslation sends the phases of a request after a number, until it has ended. A phase that was passed meanwhile is sent too.
 func (h *translateHandlers) streamTranslation(c *gin.Context, r translate.Request, w translate.Work, after int64) {
-	release, err := auth.AcquireStream(c)
-	if err != nil {
-		httpd.WriteError(c, err)
-		return
-	}
-	defer release()
-	out := httpd.NewEvents(c)
-	if out.Beat() != nil {
-		return
-	}
 	ctx, stop := context.WithCancel(c.Request.Context())
 	defer stop()
-	auth.FollowEvents(c, out, h.translator.FollowWork(ctx, w), func(w translate.Work) error {
+	err := auth.StreamEvents(c, (*httpd.Events).Beat, h.translator.FollowWork(ctx, w), func(out *httpd.Events, w translate.Work) error {
 		for after < findPhase(w) {
 			after++
-			raw, err := json.Marshal(translationEvent(&r, w, after))
-			if err == nil {
-				err = out.Send(after, translationEvent(&r, w, after).Event, raw)
-			}
-			if err != nil {
+			ev := translationEvent(&r, w, after)
+			if err := out.SendJSON(after, ev.Event, ev); err != nil {
 				return err
 			}
 		}
@@ -167,4 +153,7 @@ func (h *translateHandlers) streamTranslation(c *gin.Context, r translate.Reques
 		}
 		return nil
 	})
+	if err != nil {
+		httpd.WriteError(c, err)
+	}
 }

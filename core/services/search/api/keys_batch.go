@@ -80,6 +80,7 @@ func (h *keyHandlers) handleValidate(c *gin.Context) {
 		return
 	}
 	out := validation{Summary: map[string]int{}, Results: make([]keys.Probe, len(values))}
+	// That the client is gone is noticed by the request's context.
 	var events *httpd.Events
 	ctx := c.Request.Context()
 	streamed := strings.Contains(c.GetHeader("Accept"), "text/event-stream")
@@ -90,26 +91,19 @@ func (h *keyHandlers) handleValidate(c *gin.Context) {
 			if events == nil {
 				events = httpd.NewEvents(c)
 			}
-			sendJSON(events, "result", p)
+			_ = events.SendJSON(0, "result", p)
 		}
 	})
 	switch {
 	case err != nil && events == nil:
 		writeError(c, err)
 	case err != nil:
-		sendJSON(events, "error", gin.H{"code": fault.CodeOf(err), "message": fault.As(err).Message})
+		_ = events.SendJSON(0, "error", gin.H{"code": fault.CodeOf(err), "message": fault.As(err).Message})
 	case events != nil:
-		sendJSON(events, "done", out)
+		_ = events.SendJSON(0, "done", out)
 	default:
 		c.Header("Cache-Control", "no-store")
 		c.JSON(http.StatusOK, out)
-	}
-}
-
-// sendJSON sends an event. That the client is gone is noticed by the request's context.
-func sendJSON(e *httpd.Events, name string, v any) {
-	if raw, err := json.Marshal(v); err == nil {
-		_ = e.Send(0, name, raw)
 	}
 }
 

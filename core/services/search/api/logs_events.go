@@ -1,8 +1,6 @@
 package api
 
 import (
-	"encoding/json"
-
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
@@ -35,56 +33,42 @@ func matchesFilter(wanted, have string) bool { return wanted == "" || wanted == 
 
 func (h *logHandlers) followLog(c *gin.Context, wanted func(*audit.RequestLog) bool) {
 	last, err := httpd.LastEventID(c)
-	if err != nil {
-		writeError(c, err)
-		return
-	}
-	release, err := auth.AcquireStream(c)
-	if err != nil {
-		writeError(c, err)
-		return
-	}
-	defer release()
-	ctx := c.Request.Context()
 	sub := h.log.Live()
 	defer sub.Close()
 	var missed []audit.RequestLog
-	if last > 0 {
-		if missed, err = h.log.ReadRequests(ctx, audit.LogFilter{}, 0, last, maxReplay); err != nil {
-			writeError(c, err)
-			return
+	if err == nil && last > 0 {
+		missed, err = h.log.ReadRequests(c.Request.Context(), audit.LogFilter{}, 0, last, maxReplay)
+	}
+	sendMissed := func(out *httpd.Events) error {
+		for i := range missed {
+			r := &missed[i]
+			if r.ResultStatus == audit.Open.String() || !wanted(r) {
+				continue
+			}
+			if err := out.SendJSON(r.ID, "request", r); err != nil {
+				return err
+			}
 		}
-	}
-	out := httpd.NewEvents(c)
-	for i := range missed {
-		r := &missed[i]
-		if r.ResultStatus != audit.Open.String() && wanted(r) && sendRequest(out, r) != nil {
-			return
+		if len(missed) == maxReplay {
+			return out.Send(0, "lagged", []byte("{}"))
 		}
-	}
-	if len(missed) == maxReplay && out.Send(0, "lagged", []byte("{}")) != nil {
-		return
-	}
-	auth.FollowEvents(c, out, sub.Events(), func(ev event.Event) error { return sendLive(out, ev, wanted) })
-}
-
-func sendLive(out *httpd.Events, ev event.Event, wanted func(*audit.RequestLog) bool) error {
-	if ev.Lagged {
-		return out.Send(0, "lagged", []byte("{}"))
-	}
-	r, ok := ev.Data.(audit.RequestLog)
-	if !ok || !wanted(&r) {
 		return nil
 	}
-	return sendRequest(out, &r)
-}
-
-func sendRequest(out *httpd.Events, r *audit.RequestLog) error {
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return err
+	if err == nil {
+		err = auth.StreamEvents(c, sendMissed, sub.Events(), func(out *httpd.Events, ev event.Event) error {
+			if ev.Lagged {
+				return out.Send(0, "lagged", []byte("{}"))
+			}
+			r, ok := ev.Data.(audit.RequestLog)
+			if !ok || !wanted(&r) {
+				return nil
+			}
+			return out.SendJSON(r.ID, "request", &r)
+		})
 	}
-	return out.Send(r.ID, "request", raw)
+	if err != nil {
+		writeError(c, err)
+	}
 }
 
 // maxReplay is how many requests a reader that comes back is told at once; one who missed more gets "lagged" after them.

@@ -7,11 +7,11 @@
 // added to the service's own mount, so that their paths are relative to its base URL and that scopes of API keys count for
 // them:
 //
-//	func Section(s *search.Service, base string) ui.Section {
-//		return ui.Section{
+//	func Section(s *search.Service, base string) (ui.Section, error) {
+//		return ui.NewSection(ui.Section{
 //			Service: "search", Nav: []ui.NavItem{{TextID: "search.nav.tokens", Href: base + "/tokens", Key: "t", Prefix: true}},
-//			Texts: texts, Routes: func(kit *ui.Kit) []httpd.Route { return pages{s, kit}.routes() },
-//		}
+//			Routes: pages{service: s}.pageRoutes,
+//		}, files)
 //	}
 //
 // A handler makes a view, reads from the service's verbs and renders a templ component inside ui.Layout:

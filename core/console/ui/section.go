@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"io/fs"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
 )
@@ -34,6 +37,29 @@ type Section struct {
 	Texts fs.FS
 	// Static holds scripts and styles that its pages name in View.Scripts and View.Styles; nil for none.
 	Static fs.FS
+}
+
+// NewSection returns a section with the texts and the static files of its package, the folders locales and static of files.
+func NewSection(s Section, files fs.FS) (out Section, err error) {
+	if s.Texts, err = fs.Sub(files, "locales"); err != nil {
+		return out, err
+	}
+	s.Static, err = fs.Sub(files, "static")
+	return s, err
+}
+
+// GetRoute returns a function that makes routes of pages with a policy.
+func GetRoute(policy httpd.Policy) func(path string, h gin.HandlerFunc) httpd.Route {
+	return func(path string, h gin.HandlerFunc) httpd.Route {
+		return httpd.Route{Method: http.MethodGet, Path: path, Policy: policy, Handler: h}
+	}
+}
+
+// PostRoute returns a function that makes routes of forms, whose bodies have at most limit bytes.
+func PostRoute(policy httpd.Policy, limit int64) func(path string, h gin.HandlerFunc) httpd.Route {
+	return func(path string, h gin.HandlerFunc) httpd.Route {
+		return httpd.Route{Method: http.MethodPost, Path: path, Policy: policy, BodyLimit: limit, Handler: h}
+	}
 }
 
 // SignInWay is a way to sign in. Href is where it begins; the page adds next, the path at which it ends.

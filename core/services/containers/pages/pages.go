@@ -3,7 +3,6 @@ package pages
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -38,13 +37,7 @@ const (
 	formLimit = 1 << 20
 )
 
-func getRoute(path string, h gin.HandlerFunc) httpd.Route {
-	return httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.Forward, Handler: h}
-}
-
-func postRoute(path string, h gin.HandlerFunc) httpd.Route {
-	return httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.Forward, BodyLimit: formLimit, Handler: h}
-}
+var getRoute, postRoute = ui.GetRoute(httpd.Forward), ui.PostRoute(httpd.Forward, formLimit)
 
 // pageURL is the address of a page.
 func (p pages) pageURL(parts ...string) templ.SafeURL {

@@ -4,7 +4,6 @@ package pages
 
 import (
 	"embed"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -20,18 +19,10 @@ var files embed.FS
 
 // Section returns the pages.
 func Section(cfg Config) (ui.Section, error) {
-	texts, err := fs.Sub(files, "locales")
-	if err != nil {
-		return ui.Section{}, err
-	}
-	static, err := fs.Sub(files, "static")
-	if err != nil {
-		return ui.Section{}, err
-	}
 	p := pages{service: cfg.Service, inbox: cfg.Inbox, notices: cfg.Notices, usage: cfg.Usage, hooks: cfg.Hooks, bus: cfg.Bus,
 		base: strings.TrimSuffix(cfg.Base, "/")}
-	return ui.Section{
-		Service: "containers", Texts: texts, Static: static, Home: homePages{p}.homePart,
+	return ui.NewSection(ui.Section{
+		Service: "containers", Home: homePages{p}.homePart,
 		Nav: []ui.NavItem{
 			{TextID: "containers.nav.stacks", Icon: ui.IconBoxes, Href: p.base + "/stacks", Key: "s", Admin: true, Prefix: true},
 			{TextID: "containers.nav.discovery", Icon: ui.IconFind, Href: p.base + "/discovery", Key: "d", Admin: true},
@@ -42,16 +33,13 @@ func Section(cfg Config) (ui.Section, error) {
 		},
 		Find: homePages{p}.findHits, Counts: homePages{p}.countPending, Housekeeping: service.Housekeeping(),
 		JobTargets: queuePages{p}.jobTargets,
-		Routes: func(kit *ui.Kit) []httpd.Route {
-			p := p
-			p.kit = kit
-			return pageRoutes(p)
-		},
-	}, nil
+		Routes:     p.pageRoutes,
+	}, files)
 }
 
 // pageRoutes returns the routes of all pages.
-func pageRoutes(p pages) []httpd.Route {
+func (p pages) pageRoutes(kit *ui.Kit) []httpd.Route {
+	p.kit = kit
 	var out []httpd.Route
 	if p.base != "" {
 		// At the root the core leads to the home page.

@@ -5,7 +5,6 @@ package pages
 import (
 	"context"
 	"embed"
-	"io/fs"
 	"net/http"
 	"strings"
 	"time"
@@ -39,17 +38,9 @@ type pages struct {
 
 // Section are the pages of a mail service that is mounted at base, a path; url is its whole address.
 func Section(s Service, base, url string) (ui.Section, error) {
-	texts, err := fs.Sub(files, "locales")
-	if err != nil {
-		return ui.Section{}, err
-	}
-	static, err := fs.Sub(files, "static")
-	if err != nil {
-		return ui.Section{}, err
-	}
 	p := pages{service: s, base: strings.TrimSuffix(base, "/"), url: strings.TrimSuffix(url, "/")}
-	return ui.Section{
-		Service: service.ServiceName, Housekeeping: service.Housekeeping(), Texts: texts, Static: static, Find: p.findHits, Home: p.homePart,
+	return ui.NewSection(ui.Section{
+		Service: service.ServiceName, Housekeeping: service.Housekeeping(), Find: p.findHits, Home: p.homePart,
 		Nav: []ui.NavItem{
 			{TextID: "mail.nav.inbox", Icon: ui.IconEnvelope, Href: p.base + inboxPath, Key: "m"},
 			{TextID: "mail.nav.domains", Icon: ui.IconGlobe, Href: p.base + domainsPath, Key: "h", Admin: true},
@@ -57,25 +48,14 @@ func Section(s Service, base, url string) (ui.Section, error) {
 			{TextID: "mail.nav.docs", Icon: ui.IconBook, Href: p.base + docsPath, Key: "b"},
 		},
 		Actions: []ui.NavItem{{TextID: "mail.mailbox.new", Href: p.base + inboxPath + "?open=" + newMailbox}},
-		Routes: func(kit *ui.Kit) []httpd.Route {
-			p := p
-			p.kit = kit
-			return p.pageRoutes()
-		},
-	}, nil
+		Routes:  p.pageRoutes,
+	}, files)
 }
 
-func (p pages) pageRoutes() []httpd.Route {
-	get := func(path string, h gin.HandlerFunc) httpd.Route {
-		return httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.APIKey, Handler: h}
-	}
-	post := func(path string, h gin.HandlerFunc) httpd.Route {
-		return httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.APIKey, BodyLimit: formLimit, Handler: h}
-	}
-	admin := func(r httpd.Route) httpd.Route {
-		r.Policy = httpd.Admin
-		return r
-	}
+func (p pages) pageRoutes(kit *ui.Kit) []httpd.Route {
+	p.kit = kit
+	get, post := ui.GetRoute(httpd.APIKey), ui.PostRoute(httpd.APIKey, formLimit)
+	adminGet, adminPost := ui.GetRoute(httpd.Admin), ui.PostRoute(httpd.Admin, formLimit)
 	return []httpd.Route{
 		get("/", func(c *gin.Context) { p.kit.Redirect(c, p.base+inboxPath) }),
 		get(inboxPath, p.showInbox), get(inboxPath+"/live", p.inboxLive),
@@ -83,11 +63,11 @@ func (p pages) pageRoutes() []httpd.Route {
 		post("/mailboxes/:id/delete", p.deleteMailbox),
 		post("/messages/:id/unread", p.markUnread), post("/messages/:id/delete", p.deleteMessage),
 		get(docsPath, p.showDocs),
-		admin(get(deployPath, p.deployCheck)), {Method: http.MethodPost, Path: deployPath, Policy: httpd.Admin, BodyLimit: formLimit,
+		adminGet(deployPath, p.deployCheck), {Method: http.MethodPost, Path: deployPath, Policy: httpd.Admin, BodyLimit: formLimit,
 			Audit: httpd.Unaudited, Handler: p.checkDeployment},
-		admin(get(domainsPath, p.showDomains)), admin(post(domainsPath, p.bindDomain)), admin(post(domainsPath+"/enable", p.enableDomain)),
-		admin(post(domainsPath+"/:id/catch-all", p.setCatchAll)), admin(post(domainsPath+"/:id/retry", p.retryDomain)),
-		admin(post(domainsPath+"/:id/disable", p.disableDomain)), admin(post(domainsPath+"/:id/delete", p.deleteDomain)),
+		adminGet(domainsPath, p.showDomains), adminPost(domainsPath, p.bindDomain), adminPost(domainsPath+"/enable", p.enableDomain),
+		adminPost(domainsPath+"/:id/catch-all", p.setCatchAll), adminPost(domainsPath+"/:id/retry", p.retryDomain),
+		adminPost(domainsPath+"/:id/disable", p.disableDomain), adminPost(domainsPath+"/:id/delete", p.deleteDomain),
 	}
 }
 

@@ -5,8 +5,6 @@ package pages
 import (
 	"context"
 	"embed"
-	"io/fs"
-	"net/http"
 	"strings"
 	"time"
 
@@ -56,30 +54,18 @@ type (
 
 // Section are the pages of a service that is mounted at base, a path.
 func Section(s Service, base string) (ui.Section, error) {
-	texts, err := fs.Sub(files, "locales")
-	if err != nil {
-		return ui.Section{}, err
-	}
-	static, err := fs.Sub(files, "static")
-	if err != nil {
-		return ui.Section{}, err
-	}
 	base = strings.TrimSuffix(base, "/")
 	p := pages{service: s, base: base, markdown: markdown.NewRenderer(base)}
-	return ui.Section{
-		Service: service.ServiceName, Housekeeping: task.Housekeeping(), Texts: texts, Static: static, Home: p.homePart, SignIn: p.signInWay,
+	return ui.NewSection(ui.Section{
+		Service: service.ServiceName, Housekeeping: task.Housekeeping(), Home: p.homePart, SignIn: p.signInWay,
 		Nav: []ui.NavItem{
 			{TextID: "releases.nav.feed", Icon: ui.IconList, Href: p.base + feedPath, Key: "f"},
 			{TextID: "releases.nav.repos", Icon: ui.IconBoxes, Href: p.base + reposPath, Key: "y"},
 			{TextID: "releases.nav.settings", Icon: ui.IconSettings, Href: p.base + settingsPath, Key: "z"},
 			{TextID: "releases.nav.hosts", Icon: ui.IconChart, Href: p.base + hostsPath, Admin: true},
 		},
-		Routes: func(kit *ui.Kit) []httpd.Route {
-			p := p
-			p.kit = kit
-			return p.pageRoutes()
-		},
-	}, nil
+		Routes: p.pageRoutes,
+	}, files)
 }
 
 // renderNotes returns a text about a release as its code host shows it.
@@ -87,36 +73,21 @@ func (p pages) renderNotes(address, fullName, text string) string {
 	return p.markdown.RenderNotes(text, markdown.NewPage(address, fullName))
 }
 
-func (p pages) pageRoutes() []httpd.Route {
-	get := func(path string, h gin.HandlerFunc) httpd.Route {
-		return httpd.Route{Method: http.MethodGet, Path: path, Policy: httpd.APIKey, Handler: h}
-	}
-	post := func(path string, h gin.HandlerFunc) httpd.Route {
-		return httpd.Route{Method: http.MethodPost, Path: path, Policy: httpd.APIKey, BodyLimit: formLimit, Handler: h}
-	}
-	session := func(r httpd.Route) httpd.Route {
-		r.Policy = httpd.Session
-		return r
-	}
+func (p pages) pageRoutes(kit *ui.Kit) []httpd.Route {
+	p.kit = kit
+	get, post, publicGet := ui.GetRoute(httpd.APIKey), ui.PostRoute(httpd.APIKey, formLimit), ui.GetRoute(httpd.Public)
+	adminGet, adminPost, sessionPost := ui.GetRoute(httpd.Admin), ui.PostRoute(httpd.Admin, formLimit), ui.PostRoute(httpd.Session, formLimit)
 	signIn, admins, reading, settings := &signInPages{p}, &adminPages{p}, &readingPages{p}, &settingsPages{p}
 	importing := post(reposPath+"/import", settings.importRepos)
 	// A form needs up to three bytes for one of its text.
 	importing.BodyLimit = 4 * repolist.MaxSize
-	admin := func(r httpd.Route) httpd.Route {
-		r.Policy = httpd.Admin
-		return r
-	}
-	public := func(r httpd.Route) httpd.Route {
-		r.Policy = httpd.Public
-		return r
-	}
 	routes := []httpd.Route{
-		public(get(signin.SignInPath, signIn.beginSignIn)), public(get(signin.SignInCallbackPath, signIn.finishSignIn)),
-		admin(get(publicReposPath, admins.publicRepos)), admin(post(publicReposPath, admins.publishRepo)),
-		admin(post(publicReposPath+"/:owner/:repo/delete", admins.unpublishRepo)),
-		importing, admin(get(hostsPath, admins.showHosts)), admin(get(modelsPath, admins.showModels)),
-		get("/", p.redirectToFeed), get("/live", p.feedLive), public(get("/:owner/:repo/releases/tag/*tag", reading.releaseOrPublic)),
-		public(get("/:owner/:repo/releases", reading.publicReleases)),
+		publicGet(signin.SignInPath, signIn.beginSignIn), publicGet(signin.SignInCallbackPath, signIn.finishSignIn),
+		adminGet(publicReposPath, admins.publicRepos), adminPost(publicReposPath, admins.publishRepo),
+		adminPost(publicReposPath+"/:owner/:repo/delete", admins.unpublishRepo),
+		importing, adminGet(hostsPath, admins.showHosts), adminGet(modelsPath, admins.showModels),
+		get("/", p.redirectToFeed), get("/live", p.feedLive), publicGet("/:owner/:repo/releases/tag/*tag", reading.releaseOrPublic),
+		publicGet("/:owner/:repo/releases", reading.publicReleases),
 		get(briefsPath, reading.showBriefs), get(briefsPath+"/:id", reading.showBrief), post(briefsPath, reading.writeBrief),
 		get(inboxPath, reading.showInbox), post("/sync", reading.startSync), post("/read/:id", reading.setRead),
 		get(reposPath, settings.showRepos), post(reposPath, settings.followRepo), post(reposPath+"/:owner/:repo/unfollow", settings.unfollowRepo),
@@ -124,9 +95,9 @@ func (p pages) pageRoutes() []httpd.Route {
 		get(reactionsPath+"/:id/live", reading.reactionsLive), post(reactionsPath+"/:id", reading.toggleReaction),
 		get(translationsPath+"/:id/:lane/live", reading.translationLive), post(translationsPath+"/:id/:lane", reading.startTranslation),
 		get(settingsPath, settings.showSettings), post(settingsPath, settings.savePreferences),
-		session(post(settingsPath+"/token", settings.saveToken)), session(post(accountsPath+"/:id", settings.setAccountReads)),
-		session(post(accountsPath+"/:id/delete", settings.deleteAccount)),
-		session(post(feedsPath, settings.addFeed)), session(post(feedsPath+"/:id/delete", settings.deleteFeed)),
+		sessionPost(settingsPath+"/token", settings.saveToken), sessionPost(accountsPath+"/:id", settings.setAccountReads),
+		sessionPost(accountsPath+"/:id/delete", settings.deleteAccount),
+		sessionPost(feedsPath, settings.addFeed), sessionPost(feedsPath+"/:id/delete", settings.deleteFeed),
 	}
 	for _, path := range feedPaths() {
 		routes = append(routes, get(path, p.showFeed))

@@ -5,7 +5,6 @@ package pages
 import (
 	"context"
 	"embed"
-	"io/fs"
 	"net/http"
 	"strings"
 
@@ -35,20 +34,13 @@ type pages struct {
 // Section are the pages of a search service that is mounted at base, a path; url is its whole address.
 func Section(s Service, base, url string) (ui.Section, error) {
 	base = strings.TrimSuffix(base, "/")
-	texts, err := fs.Sub(files, "locales")
-	if err != nil {
-		return ui.Section{}, err
-	}
-	static, err := fs.Sub(files, "static")
-	if err != nil {
-		return ui.Section{}, err
-	}
 	p := pages{service: s, base: base, url: strings.TrimSuffix(url, "/")}
+	var err error
 	if p.snippets, err = readSnippets(); err != nil {
 		return ui.Section{}, err
 	}
-	return ui.Section{
-		Service: "search", Housekeeping: search.Housekeeping(), Texts: texts, Static: static, Home: p.homePart,
+	return ui.NewSection(ui.Section{
+		Service: "search", Housekeeping: search.Housekeeping(), Home: p.homePart,
 		Nav: []ui.NavItem{
 			{TextID: "search.nav.overview", Icon: ui.IconChart, Href: base + "/overview", Key: "o", Admin: true},
 			{TextID: "search.nav.tokens", Icon: ui.IconToken, Href: base + "/tokens", Key: "t", Prefix: true},
@@ -62,18 +54,15 @@ func Section(s Service, base, url string) (ui.Section, error) {
 			{TextID: "search.keys.add", Href: base + "/keys?open=" + newKeys, Admin: true},
 		},
 		Find: p.findHits, Counts: p.countPending,
-		Routes: func(kit *ui.Kit) []httpd.Route {
-			p := p
-			p.kit = kit
-			return p.pageRoutes()
-		},
-	}, nil
+		Routes: p.pageRoutes,
+	}, files)
 }
 
 // formLimit is the largest body of a form: a thousand long keys fit in.
 const formLimit = 1 << 20
 
-func (p pages) pageRoutes() []httpd.Route {
+func (p pages) pageRoutes(kit *ui.Kit) []httpd.Route {
+	p.kit = kit
 	get := func(path string, policy httpd.Policy, h gin.HandlerFunc) httpd.Route {
 		return httpd.Route{Method: http.MethodGet, Path: path, Policy: policy, Handler: h}
 	}

@@ -39,7 +39,7 @@ type reader struct {
 	t *testing.T
 }
 
-func newReader(t *testing.T) *reader {
+func newReader(t *testing.T, env ...string) *reader {
 	t.Helper()
 	_, missing := exec.LookPath("curl")
 	testkit.Require(t, "curl", missing == nil, "install curl")
@@ -53,7 +53,7 @@ func newReader(t *testing.T) *reader {
 	hcl := strings.NewReplacer("127.0.0.1:2525", "127.0.0.1:0",
 		`codehost "github" "hub" {}`, fmt.Sprintf("codehost \"github\" \"hub\" {\n  config {\n    base_url = %q\n  }\n}",
 			hub.URL)).Replace(string(text))
-	c := newCore(t, hcl, "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
+	c := newCore(t, hcl, append(env, "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")...)
 	copyDocuments(t, c.dir)
 	must(t, os.Mkdir(filepath.Join(c.dir, "bin"), 0o700))
 	must(t, os.Symlink(built.core, filepath.Join(c.dir, "bin", "patchbay")))

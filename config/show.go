@@ -156,3 +156,73 @@ func formatJSON(data []byte) string {
 }
 
 func formatValue(v cty.Value) string { return string(hclwrite.TokensForValue(v).Bytes()) }
+
+// EffectiveValue is one setting in effect: its place in the file with dots, such as service.mail.smtp.listen, its value, masked if it is
+// sensitive, and where it came from.
+type EffectiveValue struct {
+	Setting string          `json:"setting"`
+	Value   json.RawMessage `json:"value"`
+	Origin  string          `json:"origin"`
+}
+
+// EffectiveValues returns what Show writes, for programs.
+func (f *File) EffectiveValues() []EffectiveValue {
+	var out []EffectiveValue
+	addBlock := func(b *Block) {
+		if b != nil && (b.Declared || len(b.node.values) > 0) {
+			out = append(out, b.node.effectiveValues(joinNames(b.Type, b.Name))...)
+		}
+	}
+	addBlock(f.core)
+	addBlock(f.storage)
+	for _, p := range f.Plugins {
+		out = append(out, p.node.effectiveValues(joinNames("plugin", p.Name))...)
+	}
+	for _, i := range f.Instances {
+		name := joinNames(i.Kind, i.Name)
+		out = append(out, i.args.effectiveValues(name)...)
+		if decoded := i.decoded.Load(); decoded != nil {
+			out = append(out, decoded.effectiveValues(joinNames(name, "config"))...)
+		}
+	}
+	for _, b := range f.services {
+		addBlock(b)
+	}
+	addBlock(f.supervisor)
+	if f.backup != nil && f.backup.Declared {
+		addBlock(f.backup)
+	}
+	return out
+}
+
+// joinNames returns the names that are not empty, with dots between them.
+func joinNames(names ...string) string {
+	var kept []string
+	for _, n := range names {
+		if n != "" {
+			kept = append(kept, n)
+		}
+	}
+	return strings.Join(kept, ".")
+}
+
+// effectiveValues returns the values of a node and of the blocks in it.
+func (n *node) effectiveValues(path string) (out []EffectiveValue) {
+	for _, v := range n.values {
+		data := v.data
+		if v.sensitive && data != nil {
+			data = schema.Redacted
+		}
+		raw, err := json.Marshal(data)
+		if err != nil {
+			raw = json.RawMessage("null")
+		}
+		out = append(out, EffectiveValue{joinNames(path, v.attr.Name), raw, v.origin})
+	}
+	for _, g := range n.groups {
+		for _, it := range g.items {
+			out = append(out, it.node.effectiveValues(joinNames(path, g.block.Name, it.label))...)
+		}
+	}
+	return out
+}

@@ -93,27 +93,27 @@ func (p *PluginInfo) describeBy(ctx context.Context, h *host.Host, spec host.Spe
 	}
 }
 
-// DescribePlugin writes what a plugin, named NAME or KIND/NAME, offers, its settings, and an HCL block to start from.
-func DescribePlugin(ctx context.Context, src settings.Source, name string) (string, error) {
+// FindPlugin returns the plugin that is named NAME or KIND/NAME, with what it says of itself.
+func FindPlugin(ctx context.Context, src settings.Source, name string) (*PluginInfo, error) {
 	all, err := ListPlugins(ctx, src)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	var names []string
 	for _, p := range all {
 		if p.Name == name || p.Kind+"/"+p.Name == name {
 			if p.About == nil {
-				return "", fmt.Errorf("plugin %q %s", p.Name, p.Summary)
+				return nil, fmt.Errorf("plugin %q %s", p.Name, p.Summary)
 			}
-			return p.describeText(), nil
+			return &p, nil
 		}
 		names = append(names, p.Kind+"/"+p.Name)
 	}
-	return "", fmt.Errorf("there is no plugin %q; there are %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("there is no plugin %q. These exist: %s", name, strings.Join(names, ", "))
 }
 
-// describeText returns the plugin, its settings and an HCL block as text.
-func (p *PluginInfo) describeText() string {
+// Text returns what the plugin offers, its settings and an HCL block to start from.
+func (p *PluginInfo) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s (%s)\n%s\n", p.Name, p.Version, p.Origin, p.Summary)
 	if doc := strings.TrimSpace(p.About.GetDocumentation()); doc != "" {

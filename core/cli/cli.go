@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -108,14 +109,17 @@ func longFlags(args []string) []string {
 
 func (c *commandLine) rootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use: "patchbay", Short: "Patchbay: one self-hosted core, providers plugged in",
+		Use: "patchbay", Short: "A self-hosted server whose providers are plugins",
+		Long: "Patchbay runs the services in plugin.hcl. Everything outside is a plugin that you choose there.\n" +
+			"Start with \"patchbay serve\".",
+		Example:      command.Examples("patchbay serve", "patchbay -config /etc/patchbay/plugin.hcl status"),
 		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}, Version: Version,
 		Args: cobra.ArbitraryArgs, RunE: command.OnlyOthers("patchbay"),
 	}
 	root.PersistentFlags().StringVar(&c.config, "config", "",
-		"configuration file (default: the one that PATCHBAY_CONFIG names, or plugin.hcl here, or /etc/patchbay/plugin.hcl)")
+		"configuration file (default: PATCHBAY_CONFIG, else ./plugin.hcl, else /etc/patchbay/plugin.hcl)")
 	root.PersistentPreRun = func(*cobra.Command, []string) { c.config = findConfiguration(c.config, c.env, systemConfiguration) }
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Mistake{Err: err} })
+	root.SetFlagErrorFunc(command.ExplainFlagError)
 	root.SetVersionTemplate(versionText())
 	root.AddCommand(c.serveCommand(), c.superviseCommand(), c.reloadCommand(), c.statusCommand(), c.configCommand(), c.pluginCommand(),
 		c.jobCommand(), c.userCommand(),
@@ -135,11 +139,15 @@ func (c *commandLine) report(diags config.Diagnostics) error {
 }
 
 func (c *commandLine) versionCommand() *cobra.Command {
-	return &cobra.Command{Use: "version", Short: "Print version, commit and Go version", Args: command.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprint(c.out, versionText())
-			return err
-		}}
+	cmd := &cobra.Command{Use: "version", Short: "Print version, commit and Go version", Args: command.NoArgs,
+		Long:    "Print what you run, for a bug report or to compare two machines.",
+		Example: command.Examples("patchbay version", "patchbay version -json")}
+	out := command.AddOutput(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		about := map[string]string{"version": Version, "commit": Commit, "go": runtime.Version()}
+		return out.PrintText(c.out, about, strings.TrimSpace(versionText()))
+	}
+	return cmd
 }
 
 // versionText returns the line that the command version and the flag --version print.

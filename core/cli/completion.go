@@ -10,12 +10,13 @@ import (
 func (c *commandLine) completionCommand() *cobra.Command {
 	shell := func(name, load string, write func(root *cobra.Command) error) *cobra.Command {
 		return &cobra.Command{
-			Use: name, Short: "Print the script for " + name, Long: "Print the script for " + name + ". To load it:\n\n    " + load,
-			Args: command.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return write(cmd.Root()) },
+			Use: name, Short: "Print the completion script for " + name, Long: "Complete commands and flags with Tab in " + name + ".",
+			Example: command.Examples("patchbay completion "+name, load),
+			Args:    command.NoArgs,
+			RunE:    func(cmd *cobra.Command, _ []string) error { return write(cmd.Root()) },
 		}
 	}
-	return command.Group("completion", "Print a script by which a shell completes commands and flags",
+	return command.Group("completion", "Print the completion script of a shell", "Complete commands and flags with Tab.",
 		shell("bash", "source <(patchbay completion bash)", func(root *cobra.Command) error { return root.GenBashCompletionV2(c.out, true) }),
 		shell("zsh", `patchbay completion zsh > "${fpath[1]}/_patchbay"`,
 			func(root *cobra.Command) error { return root.GenZshCompletion(c.out) }),

@@ -1,65 +1,123 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
+	"strings"
 
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/cli/command"
-	"github.com/spf13/cobra"
 )
 
+// printFindings prints diagnostics as JSON.
+func printFindings(w io.Writer, diags config.Diagnostics) error {
+	diags.Sort()
+	type finding struct {
+		Severity string `json:"severity"`
+		Summary  string `json:"summary"`
+		Detail   string `json:"detail,omitempty"`
+		File     string `json:"file,omitempty"`
+		Line     int    `json:"line,omitempty"`
+	}
+	all := make([]finding, len(diags))
+	for i, d := range diags {
+		all[i] = finding{d.Severity.String(), d.Summary, d.Detail, d.Range.File, d.Range.Line}
+	}
+	return command.PrintJSON(w, map[string]any{"valid": !diags.HasErrors(), "findings": all})
+}
+
 func (c *commandLine) configCommand() *cobra.Command {
-	check := &cobra.Command{Use: "check", Short: "Report every finding about the configuration: exit status 2 if one is an error",
-		Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-			diags, err := admin.CheckConfig(cmd.Context(), c.source(), Version)
-			if reported := c.report(diags); reported != nil || err != nil {
-				if reported == nil {
-					reported = command.Mistake{Err: err}
-				}
-				return reported
+	check := &cobra.Command{Use: "check", Short: "Check plugin.hcl and print every finding with file and line",
+		Long: "Find mistakes in plugin.hcl before you start or reload. Plugins check their blocks as well.\n" +
+			"The exit status is 2 if a finding is an error.",
+		Example: command.Examples("patchbay config check", "patchbay -config /etc/patchbay/plugin.hcl config check -json"), Args: command.NoArgs}
+	out := command.AddOutput(check)
+	check.RunE = func(cmd *cobra.Command, _ []string) error {
+		diags, err := admin.CheckConfig(cmd.Context(), c.source(), Version)
+		if out.JSON() {
+			if failed := printFindings(c.out, diags); failed != nil {
+				return failed
 			}
+			if diags.HasErrors() {
+				return command.Mistake{Err: errReported}
+			}
+		} else if reported := c.report(diags); reported != nil {
+			return reported
+		}
+		if err != nil {
+			return command.Mistake{Err: err}
+		}
+		if !out.JSON() {
 			fmt.Fprintln(c.out, "The configuration is valid.")
-			return nil
-		}}
-	show := &cobra.Command{Use: "show", Short: "Print the configuration in effect, secrets masked, with the origin of each value",
-		Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-			file, diags, err := admin.ShowConfig(cmd.Context(), c.source(), Version)
-			if reported := c.report(diags); reported != nil || err != nil {
-				if reported == nil {
-					reported = command.Mistake{Err: err}
-				}
-				return reported
+		}
+		return nil
+	}
+	show := &cobra.Command{Use: "show", Short: "Print every value in effect and where it comes from",
+		Long:    "See what Patchbay uses after environment variables, defaults and plugin.hcl. It masks secrets.",
+		Example: command.Examples("patchbay config show", "patchbay config show | grep http_addr"), Args: command.NoArgs}
+	shown := command.AddOutput(show)
+	show.RunE = func(cmd *cobra.Command, _ []string) error {
+		file, diags, err := admin.ShowConfig(cmd.Context(), c.source(), Version)
+		if reported := c.report(diags); reported != nil || err != nil {
+			if reported == nil {
+				reported = command.Mistake{Err: err}
 			}
-			return file.Show(c.out)
-		}}
-	return command.Group("config", "Check or show the configuration", check, show)
+			return reported
+		}
+		if shown.JSON() {
+			return command.PrintJSON(c.out, map[string]any{"settings": file.EffectiveValues()})
+		}
+		return file.Show(c.out)
+	}
+	return command.Group("config", "Check or show the configuration", "Work with plugin.hcl without a running core.", check, show)
 }
 
 func (c *commandLine) pluginCommand() *cobra.Command {
 	list := c.pluginList()
-	describe := &cobra.Command{Use: "describe PLUGIN", Short: "Print what a plugin offers, its settings and an HCL block to start from",
-		Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := admin.DescribePlugin(cmd.Context(), c.source(), args[0])
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprint(c.out, text)
+	describe := &cobra.Command{Use: "describe PLUGIN", Short: "Print the settings of a plugin and a block for plugin.hcl",
+		Long:    "Look up what you can set before you add an instance of a plugin to plugin.hcl.",
+		Example: command.Examples("patchbay plugin describe local", "patchbay plugin describe local -json"),
+		Args:    command.Exactly(1)}
+	described := command.AddOutput(describe)
+	describe.RunE = func(cmd *cobra.Command, args []string) error {
+		p, err := admin.FindPlugin(cmd.Context(), c.source(), args[0])
+		if err != nil {
 			return err
-		}}
-	lock := &cobra.Command{Use: "lock", Short: "Write the digests of third-party plugins into plugin.lock.hcl, and print what has changed",
-		Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-			written, diags, err := admin.LockPlugins(cmd.Context(), c.source())
-			if reported := c.report(diags); reported != nil || err != nil {
-				if reported == nil {
-					reported = err
-				}
-				return reported
+		}
+		about, err := protojson.Marshal(p.About)
+		if err != nil {
+			return err
+		}
+		body := map[string]any{"kind": p.Kind, "plugin": p.Name, "version": p.Version, "origin": p.Origin, "summary": p.Summary,
+			"description": json.RawMessage(about)}
+		return described.PrintText(c.out, body, strings.TrimSuffix(p.Text(), "\n"))
+	}
+	lock := &cobra.Command{Use: "lock", Short: "Pin the digests of third-party plugins in plugin.lock.hcl",
+		Long: "Run it after you install or upgrade a third-party plugin. Patchbay starts a plugin only if its files match plugin.lock.hcl.\n" +
+			"It prints what changed.",
+		Example: command.Examples("patchbay plugin lock", "patchbay plugin lock && patchbay reload"), Args: command.NoArgs}
+	out := command.AddOutput(lock)
+	lock.RunE = func(cmd *cobra.Command, _ []string) error {
+		written, diags, err := admin.LockPlugins(cmd.Context(), c.source())
+		if reported := c.report(diags); reported != nil || err != nil {
+			if reported == nil {
+				reported = err
 			}
-			for _, w := range written {
-				fmt.Fprintln(c.out, command.Printable(w))
-			}
-			return nil
-		}}
-	return command.Group("plugin", "Look at, restart, test and pin plugins", list, describe, c.pluginStatus(), c.pluginRestart(),
+			return reported
+		}
+		lines := make([]string, len(written))
+		for i, w := range written {
+			lines[i] = command.Printable(w)
+		}
+		return out.PrintText(c.out, map[string]any{"changes": lines}, strings.Join(lines, "\n"))
+	}
+	return command.Group("plugin", "List, describe, restart, test, create and pin plugins",
+		"Work with plugins: what exists, how each instance runs, and tools for plugin authors.", list, describe, c.pluginStatus(),
+		c.pluginRestart(),
 		c.pluginLogs(), lock, c.pluginTest(), c.pluginNew())
 }

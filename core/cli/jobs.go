@@ -11,17 +11,21 @@ import (
 )
 
 func (c *commandLine) jobCommand() *cobra.Command {
-	return command.Group("job", "Jobs of the running core", c.jobList(), c.jobShow(), c.jobCancel())
+	return command.Group("job", "List, show and cancel jobs of the running core",
+		"Jobs are the work that goes on in the background: checks, updates, feed reads, deliveries, backups.", c.jobList(), c.jobShow(),
+		c.jobCancel())
 }
 
 func (c *commandLine) jobList() *cobra.Command {
 	var q operator.JobQuery
-	cmd := &cobra.Command{Use: "list", Short: "List jobs, the newest first", Args: command.NoArgs}
+	cmd := &cobra.Command{Use: "list", Short: "List jobs, newest first", Long: "See what runs, what waits and what failed.",
+		Example: command.Examples("patchbay job list -state open", "patchbay job list -type backup -limit 5 -json"),
+		Args:    command.NoArgs}
 	cmd.Flags().StringVar(&q.State, "state", "",
-		"only those in this state: open (queued or running), queued, running, success, failed, rolled_back or canceled")
-	cmd.Flags().StringVar(&q.Type, "type", "", "only those of this type")
-	cmd.Flags().StringVar(&q.Cursor, "cursor", "", "the page that follows another: its \"next\"")
-	cmd.Flags().IntVar(&q.Limit, "limit", 50, "how many, from 1 to 200")
+		"only jobs in this state: open (queued or running), queued, running, success, failed, rolled_back or canceled")
+	cmd.Flags().StringVar(&q.Type, "type", "", "only jobs of this type")
+	cmd.Flags().StringVar(&q.Cursor, "cursor", "", "the next page: \"next\" of the page before")
+	cmd.Flags().IntVar(&q.Limit, "limit", 50, "how many jobs, 1 to 200")
 	return c.listingCommand(cmd, func(ctx context.Context, client *operator.Client, out *command.Output, _ []string) error {
 		page, err := client.Jobs(ctx, q)
 		if err != nil {
@@ -45,7 +49,8 @@ func shownState(j operator.Job) string {
 
 func (c *commandLine) jobShow() *cobra.Command {
 	return c.listingCommand(&cobra.Command{
-		Use: "show ID", Short: "Show a job with its newest events", Args: command.Exactly(1),
+		Use: "show ID", Short: "Show a job and its latest events", Long: "Find out what a job did and why it failed.",
+		Example: command.Examples("patchbay job show job_01J9ZQ3V7M", "patchbay job show job_01J9ZQ3V7M -json"), Args: command.Exactly(1),
 	}, func(ctx context.Context, client *operator.Client, out *command.Output, args []string) error {
 		job, err := client.Job(ctx, args[0])
 		if err != nil {
@@ -69,14 +74,15 @@ func (c *commandLine) jobShow() *cobra.Command {
 }
 
 func (c *commandLine) jobCancel() *cobra.Command {
-	return c.operatorCommand(&cobra.Command{
-		Use: "cancel ID", Short: "Cancel a job; one that runs ends as soon as it can", Args: command.Exactly(1),
-	}, func(ctx context.Context, client *operator.Client, args []string) error {
+	return c.listingCommand(&cobra.Command{
+		Use: "cancel ID", Short: "Cancel a job", Args: command.Exactly(1),
+		Long:    "Stop a job that you do not want. A waiting job ends at once, a running one at its next safe point.",
+		Example: command.Examples("patchbay job cancel job_01J9ZQ3V7M", "patchbay job cancel job_01J9ZQ3V7M -json"),
+	}, func(ctx context.Context, client *operator.Client, out *command.Output, args []string) error {
 		job, err := client.CancelJob(ctx, args[0])
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.out, "%s is %s\n", job.ID, shownState(job))
-		return nil
+		return out.PrintText(c.out, job, job.ID+" is "+shownState(job))
 	})
 }

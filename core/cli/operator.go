@@ -14,7 +14,7 @@ import (
 
 // operatorCommand returns a command that speaks to the running core.
 func (c *commandLine) operatorCommand(cmd *cobra.Command, run func(context.Context, *operator.Client, []string) error) *cobra.Command {
-	cmd.Flags().StringVar(&c.socket, "socket", "", "socket of the core (default: the one that belongs to the configuration)")
+	cmd.Flags().StringVar(&c.socket, "socket", "", "socket of the core (default: the one of the configuration)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		client, err := operator.Connect(cmd.Context(), c.socketPaths())
 		if err != nil {
@@ -29,7 +29,6 @@ func (c *commandLine) operatorCommand(cmd *cobra.Command, run func(context.Conte
 func (c *commandLine) listingCommand(cmd *cobra.Command,
 	run func(context.Context, *operator.Client, *command.Output, []string) error) *cobra.Command {
 	out := command.AddOutput(cmd)
-	cmd.PreRunE = func(*cobra.Command, []string) error { return out.Check() }
 	return c.operatorCommand(cmd, func(ctx context.Context, client *operator.Client, args []string) error {
 		return run(ctx, client, out, args)
 	})
@@ -46,31 +45,41 @@ func (c *commandLine) socketPaths() []string {
 }
 
 func (c *commandLine) reloadCommand() *cobra.Command {
-	return c.operatorCommand(&cobra.Command{
-		Use: "reload", Short: "Have the running core read its configuration again, and wait until it has: exit status 2 if it is refused",
-		Args: command.NoArgs,
-	}, func(ctx context.Context, client *operator.Client, _ []string) error {
+	return c.listingCommand(&cobra.Command{
+		Use: "reload", Short: "Reload the configuration of the running core", Args: command.NoArgs,
+		Long: "Apply changes in plugin.hcl without a restart; running requests finish on the old configuration.\n" +
+			"If the file has an error, the old configuration stays and the exit status is 2.",
+		Example: command.Examples("patchbay reload", "patchbay config check && patchbay reload"),
+	}, func(ctx context.Context, client *operator.Client, out *command.Output, _ []string) error {
 		done, err := client.Reload(ctx)
 		if err != nil {
 			return err
 		}
-		for _, d := range done.Diagnostics {
-			fmt.Fprint(c.err, d.Text)
+		if out.JSON() {
+			err = command.PrintJSON(c.out, done)
+		} else {
+			for _, d := range done.Diagnostics {
+				fmt.Fprint(c.err, d.Text)
+			}
 		}
 		switch {
+		case err != nil || done.Accepted && out.JSON():
+			return err
 		case done.Accepted:
-			fmt.Fprintln(c.out, "The configuration was read again.")
+			fmt.Fprintln(c.out, "Configuration reloaded.")
 			return nil
 		case done.Error != "":
-			return command.Mistake{Err: fmt.Errorf("the reload was refused, and the former configuration stays in use: %s", done.Error)}
+			return command.Mistake{Err: fmt.Errorf("reload refused, the old configuration stays: %s", done.Error)}
 		}
-		return command.Mistake{Err: errors.New("the reload was refused, and the former configuration stays in use")}
+		return command.Mistake{Err: errors.New("reload refused, the old configuration stays")}
 	})
 }
 
 func (c *commandLine) statusCommand() *cobra.Command {
 	return c.listingCommand(&cobra.Command{
-		Use: "status", Short: "Show the running core with its services and plugins: exit status 1 if it is not ready", Args: command.NoArgs,
+		Use: "status", Short: "Show the running core, its services and plugins", Args: command.NoArgs,
+		Long:    "See at a glance whether Patchbay works. The exit status is 1 if it is not ready.",
+		Example: command.Examples("patchbay status", "patchbay status -json"),
 	}, func(ctx context.Context, client *operator.Client, out *command.Output, _ []string) error {
 		st, err := client.Status(ctx)
 		if err != nil {

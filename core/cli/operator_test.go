@@ -61,7 +61,7 @@ func TestBrokenCore(t *testing.T) {
 		{"plugin status", 0, "the file is gone  [31m", ""},
 		{"plugin status search.main", 1, "failed", "search.main does not serve: failed: the file is gone  [31m"},
 		{"plugin restart search.main", 1, "", "search.main does not serve: failed"},
-		{"reload", 2, "", "the former configuration stays in use"},
+		{"reload", 2, "", "the old configuration stays"},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			var out, errs bytes.Buffer

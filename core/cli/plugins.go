@@ -14,12 +14,11 @@ import (
 )
 
 func (c *commandLine) pluginList() *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the plugins that can be used", Args: command.NoArgs}
+	cmd := &cobra.Command{Use: "list", Short: "List the plugins you can use", Args: command.NoArgs,
+		Long:    "See the plugins that come with Patchbay and the ones in plugin.hcl.",
+		Example: command.Examples("patchbay plugin list", "patchbay plugin list -json")}
 	out := command.AddOutput(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := out.Check(); err != nil {
-			return err
-		}
 		plugins, err := admin.ListPlugins(cmd.Context(), c.source())
 		if err != nil {
 			return err
@@ -44,7 +43,9 @@ func (c *commandLine) pluginList() *cobra.Command {
 
 func (c *commandLine) pluginStatus() *cobra.Command {
 	return c.listingCommand(&cobra.Command{
-		Use: "status [INSTANCE]", Short: "Show the instances of plugins that the running core has, or one of them: exit status 1 if it does not serve", Args: command.AtMost(1),
+		Use: "status [INSTANCE]", Short: "Show the plugin instances of the running core", Args: command.AtMost(1),
+		Long:    "See which instances work, since when, and how often they restarted. With INSTANCE the exit status is 1 if it does not work.",
+		Example: command.Examples("patchbay plugin status", "patchbay plugin status engine.local -json"),
 	}, func(ctx context.Context, client *operator.Client, out *command.Output, args []string) error {
 		list, err := client.Plugins(ctx)
 		if err != nil {
@@ -91,10 +92,11 @@ func pluginTable(plugins []operator.Plugin) command.Table {
 }
 
 func (c *commandLine) pluginRestart() *cobra.Command {
-	return c.operatorCommand(&cobra.Command{
-		Use: "restart INSTANCE", Short: "Start the process of an instance again, and wait until it serves: exit status 1 if it does not",
-		Args: command.Exactly(1),
-	}, func(ctx context.Context, client *operator.Client, args []string) error {
+	return c.listingCommand(&cobra.Command{
+		Use: "restart INSTANCE", Short: "Restart the process of an instance", Args: command.Exactly(1),
+		Long:    "Restart a plugin that hangs or misbehaves, and wait until it works. The exit status is 1 if it does not.",
+		Example: command.Examples("patchbay plugin restart engine.local", "patchbay plugin restart notify.ops -json"),
+	}, func(ctx context.Context, client *operator.Client, out *command.Output, args []string) error {
 		p, err := client.RestartPlugin(ctx, args[0])
 		if err != nil {
 			return err
@@ -102,17 +104,16 @@ func (c *commandLine) pluginRestart() *cobra.Command {
 		if err := checkServing(p); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.out, "%s is %s, process %d\n", p.Ref, p.State, p.PID)
-		return nil
+		return out.PrintText(c.out, p, fmt.Sprintf("%s is %s, process %d", p.Ref, p.State, p.PID))
 	})
 }
 
 func (c *commandLine) pluginLogs() *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{Use: "logs INSTANCE",
-		Short: "Print the last 200 lines that the process of an instance has written, without the secrets that are known",
-		Args:  command.Exactly(1)}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with the lines that it writes from now on")
+		Short: "Print the last 200 log lines of an instance", Long: "Read what a plugin logged, with known secrets masked.",
+		Example: command.Examples("patchbay plugin logs notify.ops", "patchbay plugin logs -f notify.ops"), Args: command.Exactly(1)}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "follow new lines")
 	return c.operatorCommand(cmd, func(ctx context.Context, client *operator.Client, args []string) error {
 		return client.CopyLogs(ctx, c.out, args[0], follow)
 	})

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -27,9 +28,12 @@ const gcPercent = 400
 const firstIndexTime = 10 * time.Second
 
 func (c *commandLine) serveCommand() *cobra.Command {
-	return &cobra.Command{Use: "serve", Short: "Run the core", Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return c.runCore(cmd.Context())
-	}}
+	return &cobra.Command{Use: "serve", Short: "Start Patchbay",
+		Long: "Start the services in plugin.hcl, their plugins and the console. It runs until you stop it with Ctrl-C or SIGTERM;\n" +
+			"SIGHUP reloads the configuration.", Example: command.Examples("patchbay serve", "SVC_HTTP_ADDR=127.0.0.1:8080 patchbay serve"),
+		Args: command.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.runCore(cmd.Context())
+		}}
 }
 
 func (c *commandLine) runCore(ctx context.Context) error {
@@ -97,18 +101,25 @@ There is no administrator yet. Open this link to look around, or to become the f
 
 func (c *commandLine) healthCommand() *cobra.Command {
 	var url string
-	cmd := &cobra.Command{Use: "health", Short: "Ask a running core whether it is ready: exit status 0 or 1", Args: command.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if url == "" {
-				addr, err := admin.AdminAddr(c.source())
-				if err != nil {
-					return err
-				}
-				url = "http://" + httpd.DialAddr(addr) + "/readyz"
+	cmd := &cobra.Command{Use: "health", Short: "Check whether the core is ready", Args: command.NoArgs,
+		Long:    "Use it as the health check of a container. The exit status is 1 if the core is not ready.",
+		Example: command.Examples("patchbay health", "patchbay health -url http://127.0.0.1:50885/readyz")}
+	out := command.AddOutput(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if url == "" {
+			addr, err := admin.AdminAddr(c.source())
+			if err != nil {
+				return err
 			}
-			return probeReady(cmd.Context(), url)
-		}}
-	cmd.Flags().StringVar(&url, "url", "", "what to ask (default: /readyz on the configured admin address)")
+			url = "http://" + httpd.DialAddr(addr) + "/readyz"
+		}
+		err := probeReady(cmd.Context(), url)
+		if out.JSON() {
+			return errors.Join(command.PrintJSON(c.out, map[string]bool{"ready": err == nil}), err)
+		}
+		return err
+	}
+	cmd.Flags().StringVar(&url, "url", "", "URL to ask (default: /readyz on the configured admin address)")
 	return cmd
 }
 

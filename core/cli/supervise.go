@@ -14,9 +14,12 @@ import (
 
 func (c *commandLine) superviseCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "supervise", Short: "Run the supervisor, which replaces the core by another version and brings the former one back if that fails",
-		Args: command.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.runSupervisor(cmd.Context()) },
+		Use: "supervise", Short: "Start the supervisor, which upgrades Patchbay",
+		Long: "The supervisor runs beside the core. " +
+			"It replaces the core with another version, and rolls back if that version does not become ready.",
+		Example: command.Examples("patchbay supervise", "patchbay -config /etc/patchbay/plugin.hcl supervise"),
+		Args:    command.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.runSupervisor(cmd.Context()) },
 	}
 }
 

@@ -3,10 +3,13 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/agext/levenshtein"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -22,9 +25,9 @@ func (m Mistake) Error() string { return m.Err.Error() }
 // Unwrap returns the error itself.
 func (m Mistake) Unwrap() error { return m.Err }
 
-// Group returns a command that only has others.
-func Group(use, short string, subs ...*cobra.Command) *cobra.Command {
-	g := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: OnlyOthers("patchbay " + use)}
+// Group returns a command that only has others. long says what they are for.
+func Group(use, short, long string, subs ...*cobra.Command) *cobra.Command {
+	g := &cobra.Command{Use: use, Short: short, Long: long, Args: cobra.ArbitraryArgs, RunE: OnlyOthers("patchbay " + use)}
 	g.AddCommand(subs...)
 	return g
 }
@@ -33,11 +36,48 @@ func Group(use, short string, subs ...*cobra.Command) *cobra.Command {
 func OnlyOthers(path string) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return Mistake{fmt.Errorf("unknown command %q; see %s --help", args[0], path)}
+			var names []string
+			for _, sub := range cmd.Commands() {
+				names = append(names, sub.Name())
+			}
+			return Mistake{fmt.Errorf("unknown command %q%s; see %s --help", args[0], suggestName(args[0], "", names), path)}
 		}
 		return cmd.Help()
 	}
 }
+
+// suggestName returns a question for the name that was probably meant, or "".
+func suggestName(given, prefix string, names []string) string {
+	best, distance := "", 3
+	for _, name := range names {
+		if n := levenshtein.Distance(given, name, nil); n < distance {
+			best, distance = name, n
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(": did you mean %q?", prefix+best)
+}
+
+// ExplainFlagError returns the mistake for flags that a command does not understand. It names the flag as people write it.
+func ExplainFlagError(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		return Mistake{fmt.Errorf("-%s %q: %w; see %s --help", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap(), cmd.CommandPath())}
+	}
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return Mistake{fmt.Errorf("%s; see %s --help", strings.ReplaceAll(err.Error(), "--", "-"), cmd.CommandPath())}
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	given := unknown.GetSpecifiedName()
+	return Mistake{fmt.Errorf("unknown flag -%s%s; see %s --help", given, suggestName(given, "-", names), cmd.CommandPath())}
+}
+
+// Examples returns the text of a command's examples, a line each.
+func Examples(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }
 
 // NoArgs refuses arguments.
 func NoArgs(cmd *cobra.Command, args []string) error { return Exactly(0)(cmd, args) }
@@ -46,10 +86,21 @@ func NoArgs(cmd *cobra.Command, args []string) error { return Exactly(0)(cmd, ar
 func Exactly(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
-			return Mistake{fmt.Errorf("%s takes %d arguments, not %d; see --help", cmd.CommandPath(), n, len(args))}
+			return Mistake{fmt.Errorf("%s takes %s, not %d; see %s --help", cmd.CommandPath(), countArguments(n), len(args), cmd.CommandPath())}
 		}
 		return nil
 	}
+}
+
+// countArguments returns a number of arguments in words.
+func countArguments(n int) string {
+	switch n {
+	case 0:
+		return "no arguments"
+	case 1:
+		return "1 argument"
+	}
+	return fmt.Sprintf("%d arguments", n)
 }
 
 // shownNames is how many names Unknown lists.
@@ -60,18 +111,18 @@ const shownNames = 20
 func Unknown(kind, name string, names []string, list string) error {
 	switch n := len(names); {
 	case n == 0:
-		return fault.New(fault.NotFound, "There is no such %s: %q; there is none at all.", kind, name)
+		return fault.New(fault.NotFound, "There is no %s %q, and no other.", kind, name)
 	case n > shownNames:
-		return fault.New(fault.NotFound, "There is no such %s: %q; there are %d, which %s shows.", kind, name, n, list)
+		return fault.New(fault.NotFound, "There is no %s %q. %d exist: run %s.", kind, name, n, list)
 	}
-	return fault.New(fault.NotFound, "There is no such %s: %q; there are: %s.", kind, name, strings.Join(names, ", "))
+	return fault.New(fault.NotFound, "There is no %s %q. These exist: %s.", kind, name, strings.Join(names, ", "))
 }
 
 // AtMost refuses more arguments than n.
 func AtMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
-			return Mistake{fmt.Errorf("%s takes at most %d arguments, not %d; see --help", cmd.CommandPath(), n, len(args))}
+			return Mistake{fmt.Errorf("%s takes at most %s, not %d; see %s --help", cmd.CommandPath(), countArguments(n), len(args), cmd.CommandPath())}
 		}
 		return nil
 	}

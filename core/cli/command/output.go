@@ -16,14 +16,38 @@ const (
 	formatJSON  = "json"
 )
 
-// Output is how a command prints a list.
-type Output struct{ format string }
+// Output is how a command prints what it found or did: for people, or as JSON.
+type Output struct{ json bool }
 
-// AddOutput adds the flag -o to a command.
+// AddOutput adds the flags -json and -o to a command.
 func AddOutput(cmd *cobra.Command) *Output {
 	o := &Output{}
-	cmd.Flags().StringVarP(&o.format, "output", "o", formatTable, "table or json")
+	cmd.Flags().VarP(formatFlag{o}, "output", "o", "how to print: table or json")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON, like -o json")
 	return o
+}
+
+// formatFlag is the flag output. It implements pflag.Value.
+type formatFlag struct{ out *Output }
+
+// String implements pflag.Value.
+func (f formatFlag) String() string {
+	if f.out != nil && f.out.json {
+		return formatJSON
+	}
+	return formatTable
+}
+
+// Type implements pflag.Value.
+func (f formatFlag) Type() string { return "format" }
+
+// Set implements pflag.Value.
+func (f formatFlag) Set(text string) error {
+	if text != formatTable && text != formatJSON {
+		return fmt.Errorf("it must be %s or %s", formatTable, formatJSON)
+	}
+	f.out.json = text == formatJSON
+	return nil
 }
 
 // Table is a list for people. A cell that is "" is printed as a dash.
@@ -32,23 +56,27 @@ type Table struct {
 	Rows    [][]string
 }
 
-// Check returns a Mistake if the flag has a value that there is not. A command calls it before it does anything.
-func (o *Output) Check() error {
-	if o.format != formatTable && o.format != formatJSON {
-		return Mistake{fmt.Errorf("-o %q is neither %s nor %s", o.format, formatTable, formatJSON)}
-	}
-	return nil
-}
+// JSON reports whether to print JSON.
+func (o *Output) JSON() bool { return o.json }
 
-// JSON reports whether JSON is asked for.
-func (o *Output) JSON() bool { return o.format == formatJSON }
-
-// Print writes body as JSON or the table, whichever is asked for.
+// Print writes body as JSON or the table, whichever was chosen.
 func (o *Output) Print(w io.Writer, body any, table Table) error {
 	if o.JSON() {
 		return PrintJSON(w, body)
 	}
 	return table.Print(w)
+}
+
+// PrintText writes body as JSON, or the text and a line break, whichever was chosen. An empty text prints nothing.
+func (o *Output) PrintText(w io.Writer, body any, text string) error {
+	if o.JSON() {
+		return PrintJSON(w, body)
+	}
+	if text == "" {
+		return nil
+	}
+	_, err := fmt.Fprintln(w, text)
+	return err
 }
 
 // PrintJSON writes body as JSON for people and programs.

@@ -33,10 +33,10 @@ func TestBackupOfPostgres(t *testing.T) {
 		t.Errorf("while the core runs: %d %s", out.status, out.stderr)
 	}
 	c.stop()
-	if out := c.run("", "restore", archive); out.status != 2 || !strings.Contains(out.stderr, "with -force it is replaced") {
+	if out := c.run("", "restore", archive); out.status != 2 || !strings.Contains(out.stderr, "-force replaces it") {
 		t.Errorf("over a database: %d %s", out.status, out.stderr)
 	}
-	contains(t, c.cli("restore", "-force", archive), "What was there is kept as the schema before_restore_")
+	contains(t, c.cli("restore", "-force", archive), "Kept the old one as the schema before_restore_")
 	c.start()
 	c.search(t, token, http.StatusOK)
 	c.search(t, later, http.StatusUnauthorized)

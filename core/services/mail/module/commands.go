@@ -2,7 +2,6 @@ package module
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -22,7 +21,9 @@ type commands struct{ module.CommandLine }
 // newCommands returns the command mailbox.
 func newCommands(line module.CommandLine) []*cobra.Command {
 	c := commands{line}
-	return []*cobra.Command{command.Group("mailbox", "Mailboxes of the mail service", c.createCommand(), c.listCommand(), c.waitCommand())}
+	return []*cobra.Command{command.Group("mailbox", "Create, list and read mailboxes",
+		"Test sign-up mails in scripts: create a mailbox, use its address, wait for the code.", c.createCommand(), c.listCommand(),
+		c.waitCommand())}
 }
 
 // withAdmin calls use with the verbs of the service.
@@ -39,8 +40,11 @@ func (c commands) withAdmin(ctx context.Context, use func(*module.Records, *mail
 func (c commands) createCommand() *cobra.Command {
 	var local, subdomain, domain, owner string
 	var minutes int
-	var forever, asJSON bool
-	create := &cobra.Command{Use: "create", Short: "Make a mailbox and print its address", Args: command.NoArgs,
+	var forever bool
+	var out *command.Output
+	create := &cobra.Command{Use: "create", Short: "Create a mailbox and print its address", Args: command.NoArgs,
+		Long:    "Get an address that receives mail at once. Without flags it is random and lives for an hour.",
+		Example: command.Examples("patchbay mailbox create", "patchbay mailbox create -name signup -minutes 1440 -owner ada@example.com"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withAdmin(cmd.Context(), func(r *module.Records, admin *mail.Admin) error {
 				ownerID, err := findOwner(cmd.Context(), r, owner)
@@ -56,21 +60,17 @@ func (c commands) createCommand() *cobra.Command {
 				if err := r.Users.Journal.Record(command.Acting(cmd), "mail.mailboxes.create", box.ID, nil); err != nil {
 					return err
 				}
-				if asJSON {
-					return json.NewEncoder(c.Out).Encode(map[string]string{"id": box.ID, "address": box.Address})
-				}
-				_, err = fmt.Fprintln(c.Out, box.Address)
-				return err
+				return out.PrintText(c.Out, map[string]string{"id": box.ID, "address": box.Address}, box.Address)
 			})
 		}}
 	flags := create.Flags()
-	flags.StringVar(&local, "name", "", "the part before the @; random if left out")
+	flags.StringVar(&local, "name", "", "the part before the @ (default: random)")
 	flags.StringVar(&subdomain, "subdomain", "", "labels before the domain")
-	flags.StringVar(&domain, "domain", "", "mail domain; any active one if left out")
-	flags.StringVar(&owner, "owner", "", "email address of the user whom it belongs to; nobody if left out, so that administrators alone see it")
-	flags.IntVar(&minutes, "minutes", mailbox.DefaultMinutes, "how long it lives")
-	flags.BoolVar(&forever, "forever", false, "it does not expire")
-	flags.BoolVar(&asJSON, "json", false, "print JSON")
+	flags.StringVar(&domain, "domain", "", "mail domain (default: any active one)")
+	flags.StringVar(&owner, "owner", "", "email address of the owner (default: none; only administrators see the mailbox)")
+	flags.IntVar(&minutes, "minutes", mailbox.DefaultMinutes, "lifetime in minutes")
+	flags.BoolVar(&forever, "forever", false, "never expire")
+	out = command.AddOutput(create)
 	return create
 }
 
@@ -92,12 +92,11 @@ func findOwner(ctx context.Context, r *module.Records, email string) (string, er
 }
 
 func (c commands) listCommand() *cobra.Command {
-	list := &cobra.Command{Use: "list", Short: "List the mailboxes, the newest first", Args: command.NoArgs}
+	list := &cobra.Command{Use: "list", Short: "List mailboxes, newest first", Args: command.NoArgs,
+		Long:    "See every mailbox with its state and the time of its latest mail.",
+		Example: command.Examples("patchbay mailbox list", "patchbay mailbox list -json")}
 	out := command.AddOutput(list)
 	list.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := out.Check(); err != nil {
-			return err
-		}
 		return c.withAdmin(cmd.Context(), func(_ *module.Records, admin *mail.Admin) error {
 			items, table := []listedMailbox{}, command.Table{Columns: []string{"ADDRESS", "STATE", "EXPIRES", "LAST MAIL"}}
 			cursor := ""
@@ -141,9 +140,13 @@ const waitPause = 200 * time.Millisecond
 
 func (c commands) waitCommand() *cobra.Command {
 	var code bool
+	var out *command.Output
 	var timeout time.Duration
 	var after time.Duration
-	wait := &cobra.Command{Use: "wait ADDRESS", Short: "Wait for a message and print its subject, or its verification code",
+	wait := &cobra.Command{Use: "wait ADDRESS", Short: "Wait for mail and print its subject or code",
+		Long: "Let a script wait for a sign-up mail. The exit status is 1 if no mail arrives in time.",
+		Example: command.Examples("patchbay mailbox wait signup@mail.localhost",
+			"CODE=$(patchbay mailbox wait signup@mail.localhost -code -timeout 2m)"),
 		Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withAdmin(cmd.Context(), func(_ *module.Records, admin *mail.Admin) error {
 				ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
@@ -153,15 +156,13 @@ func (c commands) waitCommand() *cobra.Command {
 					m, found, err := admin.NewestMessage(ctx, args[0], since, code)
 					switch {
 					case ctx.Err() != nil:
-						return errors.New("no message has arrived in time")
+						return errors.New("no mail arrived in time")
 					case err != nil:
 						return err
 					case found && code:
-						_, err = fmt.Fprintln(c.Out, m.Code)
-						return err
+						return out.PrintText(c.Out, map[string]string{"address": args[0], "subject": m.Subject, "code": m.Code}, m.Code)
 					case found:
-						_, err = fmt.Fprintln(c.Out, m.Subject)
-						return err
+						return out.PrintText(c.Out, map[string]string{"address": args[0], "subject": m.Subject, "code": m.Code}, m.Subject)
 					}
 					select {
 					case <-ctx.Done():
@@ -170,8 +171,9 @@ func (c commands) waitCommand() *cobra.Command {
 				}
 			})
 		}}
-	wait.Flags().BoolVar(&code, "code", false, "wait for a verification code, and print that alone")
+	out = command.AddOutput(wait)
+	wait.Flags().BoolVar(&code, "code", false, "wait for a verification code and print it")
 	wait.Flags().DurationVar(&timeout, "timeout", time.Minute, "how long to wait")
-	wait.Flags().DurationVar(&after, "since", 10*time.Minute, "messages that are as old as that count as well")
+	wait.Flags().DurationVar(&after, "since", 10*time.Minute, "accept mail that arrived up to this long ago")
 	return wait
 }

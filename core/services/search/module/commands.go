@@ -31,14 +31,19 @@ const maxKeys = 10_000
 
 func (c commands) keyAdd() *cobra.Command {
 	var keyGroup string
-	add := &cobra.Command{Use: "add", Short: "Add upstream keys, one a line on standard input", Args: command.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			keys, numbers, err := c.readKeys()
-			if err != nil {
-				return err
-			}
-			return c.WithRecords(cmd.Context(), func(r *module.Records) error { return c.addKeys(command.Acting(cmd), r, keyGroup, keys, numbers) })
-		}}
+	add := &cobra.Command{Use: "add", Short: "Add upstream keys from standard input, one a line", Args: command.NoArgs,
+		Long:    "Fill the pool of keys that pays for searches at the upstream API. Clients never see them.",
+		Example: command.Examples("patchbay key add < keys.txt", "pass show upstream-keys | patchbay key add -group team")}
+	out := command.AddOutput(add)
+	add.RunE = func(cmd *cobra.Command, _ []string) error {
+		keys, numbers, err := c.readKeys()
+		if err != nil {
+			return err
+		}
+		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
+			return c.addKeys(command.Acting(cmd), r, out, keyGroup, keys, numbers)
+		})
+	}
 	add.Flags().StringVar(&keyGroup, "group", "", "group of the keys")
 	return add
 }
@@ -65,7 +70,8 @@ func (c commands) readKeys() (keys []string, numbers []int, err error) {
 }
 
 // addKeys adds keys and tells what became of each; numbers are the lines on which they stood.
-func (c commands) addKeys(ctx context.Context, r *module.Records, keyGroup string, keys []string, numbers []int) error {
+func (c commands) addKeys(ctx context.Context, r *module.Records, out *command.Output, keyGroup string, keys []string,
+	numbers []int) error {
 	added, err := newAdmin(r).AddKeys(ctx, keyGroup, keys)
 	if err != nil {
 		return err
@@ -79,14 +85,24 @@ func (c commands) addKeys(ctx context.Context, r *module.Records, keyGroup strin
 	if err := r.Users.Journal.Record(ctx, "search.keys.create", strings.Join(ids, " "), nil); err != nil {
 		return err
 	}
-	bad := 0
+	type addition struct {
+		Line    int    `json:"line"`
+		ID      string `json:"id,omitempty"`
+		Status  string `json:"status,omitempty"`
+		Problem string `json:"problem,omitempty"`
+	}
+	bad, lines, all := 0, []string{}, make([]addition, len(added))
 	for i, a := range added {
+		all[i] = addition{numbers[i], a.ID, a.Status, a.Problem}
 		if a.Problem != "" {
 			bad++
 			fmt.Fprintf(c.Err, "line %d: %s\n", numbers[i], a.Problem)
 			continue
 		}
-		fmt.Fprintf(c.Out, "%s %s\n", a.ID, a.Status)
+		lines = append(lines, fmt.Sprintf("%s %s", a.ID, a.Status))
+	}
+	if err := out.PrintText(c.Out, map[string]any{"keys": all}, strings.Join(lines, "\n")); err != nil {
+		return err
 	}
 	if bad > 0 {
 		return fmt.Errorf("%d of %d keys were not added", bad, len(added))

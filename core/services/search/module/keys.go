@@ -13,22 +13,25 @@ import (
 )
 
 func (c commands) keyCommand() *cobra.Command {
-	return command.Group("key", "Upstream keys of the search service", c.keyAdd(), c.keyList(),
-		c.keyChange("enable", "Take an upstream key into use again", "search.keys.status.change",
+	return command.Group("key", "Manage the pool of upstream keys",
+		"The search service takes turns between these keys when it calls an upstream API.", c.keyAdd(), c.keyList(),
+		c.keyChange("enable", "Enable an upstream key", "Use a key again that was disabled or exhausted.",
+			"search.keys.status.change",
 			func(ctx context.Context, a *search.Admin, id string) error { return a.SetKeyEnabled(ctx, id, true) }),
-		c.keyChange("disable", "Take an upstream key out of use", "search.keys.status.change",
+		c.keyChange("disable", "Disable an upstream key", "Stop using a key without deleting it.",
+			"search.keys.status.change",
 			func(ctx context.Context, a *search.Admin, id string) error { return a.SetKeyEnabled(ctx, id, false) }),
-		c.keyChange("delete", "Delete an upstream key; adding it again restores it", "search.keys.delete",
+		c.keyChange("delete", "Delete an upstream key", "Remove a key from the pool. Adding it again restores its history.",
+			"search.keys.delete",
 			func(ctx context.Context, a *search.Admin, id string) error { return a.DeleteKey(ctx, id) }))
 }
 
 func (c commands) keyList() *cobra.Command {
-	list := &cobra.Command{Use: "list", Short: "List the upstream keys by their ids, the newest first, without the keys", Args: command.NoArgs}
+	list := &cobra.Command{Use: "list", Short: "List upstream keys, newest first", Args: command.NoArgs,
+		Long:    "See which keys work and which are exhausted or refused. It shows ids, never keys.",
+		Example: command.Examples("patchbay key list", "patchbay key list -json")}
 	out := command.AddOutput(list)
 	list.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := out.Check(); err != nil {
-			return err
-		}
 		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
 			keys, err := newAdmin(r).ListKeys(cmd.Context())
 			if err != nil {
@@ -49,15 +52,23 @@ func (c commands) keyList() *cobra.Command {
 }
 
 // keyChange returns a command that does something to one key. action is its name in the audit.
-func (c commands) keyChange(use, short, action string, change func(context.Context, *search.Admin, string) error) *cobra.Command {
-	return &cobra.Command{Use: use + " ID", Short: short, Args: command.Exactly(1), RunE: func(cmd *cobra.Command, args []string) error {
+func (c commands) keyChange(use, short, long, action string, change func(context.Context, *search.Admin, string) error) *cobra.Command {
+	cmd := &cobra.Command{Use: use + " ID", Short: short, Long: long + " ID is the first column of \"patchbay key list\".",
+		Args:    command.Exactly(1),
+		Example: command.Examples("patchbay key "+use+" k7Qz", "patchbay key "+use+" k7Qz -json")}
+	out := command.AddOutput(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
 			if err := change(cmd.Context(), newAdmin(r), args[0]); err != nil {
 				return nameKeys(cmd.Context(), r, args[0], err)
 			}
-			return r.Users.Journal.Record(command.Acting(cmd), action, args[0], nil)
+			if err := r.Users.Journal.Record(command.Acting(cmd), action, args[0], nil); err != nil {
+				return err
+			}
+			return out.PrintText(c.Out, map[string]string{"id": args[0], "done": use}, "")
 		})
-	}}
+	}
+	return cmd
 }
 
 // nameKeys adds the ids of the upstream keys that there are to the error for an unknown one.

@@ -3,7 +3,6 @@ package module
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -20,12 +19,13 @@ import (
 )
 
 func (c commands) tokenCommand() *cobra.Command {
-	return command.Group("token", "Access tokens of the search service", c.tokenCreate(), c.tokenList(),
-		c.tokenChange("enable", "Enable a token",
+	return command.Group("token", "Manage access tokens of the search service",
+		"Clients send an access token with each search. Each token has limits, which you can set.", c.tokenCreate(), c.tokenList(),
+		c.tokenChange("enable", "Enable an access token", "Accept a token again that was disabled.",
 			func(ctx context.Context, a *search.Admin, id string) error { return a.SetTokenEnabled(ctx, id, true) }),
-		c.tokenChange("disable", "Disable a token",
+		c.tokenChange("disable", "Disable an access token", "Refuse a token without deleting it.",
 			func(ctx context.Context, a *search.Admin, id string) error { return a.SetTokenEnabled(ctx, id, false) }),
-		c.tokenChange("delete", "Delete a token for good",
+		c.tokenChange("delete", "Delete an access token", "Remove a token for good.",
 			func(ctx context.Context, a *search.Admin, id string) error { return a.DeleteToken(ctx, id) }))
 }
 
@@ -49,16 +49,18 @@ func limitFlags(l *access.TokenLimits) map[string]struct {
 func (c commands) tokenCreate() *cobra.Command {
 	var n access.NewToken
 	var expires string
-	var asJSON bool
-	create := &cobra.Command{Use: "create", Short: "Make an access token and print it", Args: command.NoArgs}
+	create := &cobra.Command{Use: "create", Short: "Create an access token and print it once", Args: command.NoArgs,
+		Long: "Give a client access to the search service. Patchbay shows the token only now.",
+		Example: command.Examples("TOKEN=$(patchbay token create -note laptop)",
+			"patchbay token create -note ci -expires 30d -requests-hour 100 -json")}
+	out := command.AddOutput(create)
 	create.Flags().StringVar(&n.Note, "note", "", "what the token is for")
 	create.Flags().StringVar(&n.Group, "group", "", "group of the token")
 	create.Flags().StringVar(&expires, "expires", "",
-		"when it ends: a time such as 2027-01-31T12:00:00Z, or from now on, such as 12h or 30d (default: never)")
-	create.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+		"when it expires: a time such as 2027-01-31T12:00:00Z, or 12h or 30d from now (default: never)")
 	limits := limitFlags(&n.Own)
 	for name, l := range limits {
-		create.Flags().Int64(name, 0, l.usage+" (default: what service.search.limits says)")
+		create.Flags().Int64(name, 0, l.usage+" (default: limits of the service)")
 	}
 	create.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		if n.ExpiresAt, err = parseExpiry(expires, time.Now()); err != nil {
@@ -74,7 +76,7 @@ func (c commands) tokenCreate() *cobra.Command {
 			}
 			*l.limit = &value
 		}
-		return c.WithRecords(cmd.Context(), func(r *module.Records) error { return c.createToken(command.Acting(cmd), r, n, asJSON) })
+		return c.WithRecords(cmd.Context(), func(r *module.Records) error { return c.createToken(command.Acting(cmd), r, out, n) })
 	}
 	return create
 }
@@ -97,15 +99,15 @@ func parseExpiry(text string, now time.Time) (time.Time, error) {
 	}
 	switch {
 	case err != nil:
-		return time.Time{}, command.Mistake{Err: fmt.Errorf("-expires %q is neither a time such as 2027-01-31T12:00:00Z nor a duration such as 12h or 30d", text)}
+		return time.Time{}, command.Mistake{Err: fmt.Errorf("-expires %q: it must be a time such as 2027-01-31T12:00:00Z, or a duration such as 12h or 30d", text)}
 	case !at.After(now):
-		return time.Time{}, command.Mistake{Err: fmt.Errorf("-expires %q lies in the past", text)}
+		return time.Time{}, command.Mistake{Err: fmt.Errorf("-expires %q is in the past", text)}
 	}
 	return at, nil
 }
 
 // createToken makes a token and prints it.
-func (c commands) createToken(ctx context.Context, r *module.Records, n access.NewToken, asJSON bool) error {
+func (c commands) createToken(ctx context.Context, r *module.Records, out *command.Output, n access.NewToken) error {
 	text, err := newAdmin(r).CreateToken(ctx, n)
 	if err != nil {
 		return err
@@ -113,20 +115,15 @@ func (c commands) createToken(ctx context.Context, r *module.Records, n access.N
 	if err := r.Users.Journal.Record(ctx, "search.tokens.create", access.TokenID(text), nil); err != nil {
 		return err
 	}
-	if asJSON {
-		return json.NewEncoder(c.Out).Encode(map[string]string{"token": text, "note": n.Note})
-	}
-	_, err = fmt.Fprintln(c.Out, text)
-	return err
+	return out.PrintText(c.Out, map[string]string{"token": text, "note": n.Note}, text)
 }
 
 func (c commands) tokenList() *cobra.Command {
-	list := &cobra.Command{Use: "list", Short: "List the access tokens, the newest first, without their texts", Args: command.NoArgs}
+	list := &cobra.Command{Use: "list", Short: "List access tokens, newest first", Args: command.NoArgs,
+		Long:    "See who may search, with limits and state. It shows ids, never tokens.",
+		Example: command.Examples("patchbay token list", "patchbay token list -json")}
 	out := command.AddOutput(list)
 	list.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := out.Check(); err != nil {
-			return err
-		}
 		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
 			tokens, err := newAdmin(r).ListTokens(cmd.Context())
 			if err != nil {
@@ -167,16 +164,22 @@ func formatLimits(l access.TokenLimits) string {
 }
 
 // tokenChange returns a command that does something to one token.
-func (c commands) tokenChange(use, short string, change func(context.Context, *search.Admin, string) error) *cobra.Command {
-	return &cobra.Command{Use: use + " ID", Short: short + ", named by the four characters after th-", Args: command.Exactly(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.WithRecords(cmd.Context(), func(r *module.Records) error {
-				if err := change(cmd.Context(), newAdmin(r), args[0]); err != nil {
-					return nameTokens(cmd.Context(), r, args[0], err)
-				}
-				return r.Users.Journal.Record(command.Acting(cmd), "search.tokens."+use, args[0], nil)
-			})
-		}}
+func (c commands) tokenChange(use, short, long string, change func(context.Context, *search.Admin, string) error) *cobra.Command {
+	cmd := &cobra.Command{Use: use + " ID", Short: short, Long: long + " ID is the four characters after \"th-\".", Args: command.Exactly(1),
+		Example: command.Examples("patchbay token "+use+" a1B2", "patchbay token "+use+" a1B2 -json")}
+	out := command.AddOutput(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
+			if err := change(cmd.Context(), newAdmin(r), args[0]); err != nil {
+				return nameTokens(cmd.Context(), r, args[0], err)
+			}
+			if err := r.Users.Journal.Record(command.Acting(cmd), "search.tokens."+use, args[0], nil); err != nil {
+				return err
+			}
+			return out.PrintText(c.Out, map[string]string{"id": args[0], "done": use}, "")
+		})
+	}
+	return cmd
 }
 
 // nameTokens adds the ids of the tokens that there are to the error for an unknown one.

@@ -204,6 +204,7 @@ generate:
 	$(TOOLS)/protogen $(TOOLS) sdk/proto
 	cd sdk && $(GO) test -count=1 -trimpath ./proto/internal/compat -run TestPublishedSetIsCurrent -update
 	$(TOOLS)/licences . $(LICENCES)
+	$(GO) test -count=1 -trimpath ./core/app ./core/cli ./plugins/cmd/patchbay-plugins -run Reference -update
 	$(TOOLS)/minify -q -o $(UI)/static/app.css $(UI)/styles/app.css
 	$(TOOLS)/brotli $(UI)/static/packed $(UI_TEXTS)
 
@@ -217,7 +218,7 @@ release-protos: generate
 # vulnerable, where the database of vulnerabilities can be reached.
 check: generate
 	@test -z "$$(gofmt -l core config plugins sdk examples)" || { gofmt -l core config plugins sdk examples; echo "the files above are not formatted: run gofmt -w"; exit 1; }
-	@git diff --exit-code -- '*.pb.go' '*.binpb' '*_templ.go' '*.br' $(UI)/static/app.css $(LICENCES) || { echo "generated files differ: run make generate and commit"; exit 1; }
+	@git diff --exit-code -- '*.pb.go' '*.binpb' '*_templ.go' '*.br' $(UI)/static/app.css $(LICENCES) 'core/docs/reference-*.md' || { echo "generated files differ: run make generate and commit"; exit 1; }
 	$(GO) vet ./...
 	cd sdk && $(GO) vet ./...
 	cd core/tools && $(GO) vet ./brotli ./protogen ./testsum ./licences ./vulncheck && $(GO) test -trimpath ./testsum ./licences ./vulncheck

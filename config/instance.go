@@ -67,11 +67,14 @@ func (i *Instance) Fingerprint(data []byte) string {
 
 // instanceArgs are the arguments that every instance has.
 type instanceArgs struct {
-	Timeout     time.Duration `patchbay:"timeout" doc:"How long one call may take."`
-	Concurrency int           `patchbay:"concurrency" doc:"How many calls may run at once."`
-	Isolate     bool          `patchbay:"isolate,default=false" doc:"Whether the instance has a process of its own."`
-	Required    bool          `patchbay:"required,default=true" doc:"Whether the host refuses to start without it."`
+	Timeout     time.Duration `patchbay:"timeout" doc:"Longest time for one call."`
+	Concurrency int           `patchbay:"concurrency" doc:"Calls at the same time."`
+	Isolate     bool          `patchbay:"isolate,default=false" doc:"Run the instance in a separate process."`
+	Required    bool          `patchbay:"required,default=true" doc:"Refuse to start without it."`
 }
+
+// InstanceArguments returns the schema of the arguments that every instance has, besides its block config.
+func InstanceArguments() (*schema.Schema, error) { return schema.Of(instanceArgs{}) }
 
 // defaultArgs are the arguments of the block defaults.
 type defaultArgs struct {

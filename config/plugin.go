@@ -35,7 +35,7 @@ type pluginArgs struct {
 	Args             []string      `patchbay:"args"`
 	Env              []string      `patchbay:"env" doc:"Names of the environment variables that the plugin inherits."`
 	MTLS             bool          `patchbay:"mtls,default=false"`
-	StartTimeout     time.Duration `patchbay:"start_timeout,default=10s" doc:"How long a start may take until the plugin answers, and each check of a configuration."`
+	StartTimeout     time.Duration `patchbay:"start_timeout,default=10s" doc:"Time for a start, and for each check of a configuration."`
 	InsecureUnpinned bool          `patchbay:"insecure_unpinned,default=false"`
 }
 

@@ -39,7 +39,7 @@ func newCoreMetrics(reg prometheus.Registerer) *coreMetrics {
 		}, []string{"channel", "outcome"}),
 	}
 	m.refusals = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "patchbay_http_refused_total", Help: "Requests and connections that were refused before their caller was known, by reason, and idle connections that were closed for others.",
+		Name: "patchbay_http_refused_total", Help: "Requests and connections refused before authentication, and idle connections closed to make room, by reason.",
 	}, []string{"reason"})
 	for _, reason := range httpd.RefusalReasons() {
 		m.refusals.WithLabelValues(reason)

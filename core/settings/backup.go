@@ -17,10 +17,10 @@ import (
 
 // Backup is the block backup of plugin.hcl: archives that the core writes by itself. Without the block it writes none.
 type Backup struct {
-	To     string        `patchbay:"to,default=" doc:"Directory of the archives. It is made if it is missing."`
+	To     string        `patchbay:"to,default=" doc:"Directory of the archives. Patchbay creates it."`
 	Every  time.Duration `patchbay:"every,default=24h" doc:"Time from one backup to the next, at least 1m."`
-	Keep   int64         `patchbay:"keep,default=7" doc:"How many archives are kept, from 1 to 1000. Older ones are removed when a new one is whole."`
-	Notify []string      `patchbay:"notify,ref=notify" doc:"The channels that are told when a backup fails, and when one succeeds again."`
+	Keep   int64         `patchbay:"keep,default=7" doc:"Archives to keep, 1 to 1000. Patchbay removes older ones after a new one is complete."`
+	Notify []string      `patchbay:"notify,ref=notify" doc:"Channels to notify when a backup fails, and when one succeeds again."`
 }
 
 // decodeBackup decodes the block, if it is declared, and makes its directory absolute.

@@ -21,30 +21,30 @@ import (
 
 // Core is the block core of plugin.hcl.
 type Core struct {
-	HTTPAddr           string        `patchbay:"http_addr,default=0.0.0.0:50883,env=SVC_HTTP_ADDR" doc:"Where the services are reached."`
-	AdminAddr          string        `patchbay:"admin_addr,default=127.0.0.1:50885,env=SVC_ADMIN_ADDR" doc:"Where /livez, /readyz and /metrics are reached."`
-	PublicURL          string        `patchbay:"public_url,default=,env=SVC_PUBLIC_URL" doc:"Absolute URL under which browsers see the core."`
-	DataDir            string        `patchbay:"data_dir,default=data,env=SVC_DATA_DIR" doc:"Directory of the database, the master key and the instances' own data."`
-	SecretKey          schema.Secret `patchbay:"secret_key,default=,env=SVC_SECRET_KEY" doc:"Master key: 32 bytes in base64. Unset: a file in the data directory, made at the first start."`
-	SocketDir          string        `patchbay:"socket_dir,default=,env=SVC_SOCKET_DIR" doc:"Short directory below which plugin sockets live. One that another user could change, or that is too long, is not used, and the log says so."`
+	HTTPAddr           string        `patchbay:"http_addr,default=0.0.0.0:50883,env=SVC_HTTP_ADDR" doc:"Address of the services and the console."`
+	AdminAddr          string        `patchbay:"admin_addr,default=127.0.0.1:50885,env=SVC_ADMIN_ADDR" doc:"Address of /livez, /readyz and /metrics. Keep it private."`
+	PublicURL          string        `patchbay:"public_url,default=,env=SVC_PUBLIC_URL" doc:"The URL that people open in a browser, such as https://patchbay.example.com."`
+	DataDir            string        `patchbay:"data_dir,default=data,env=SVC_DATA_DIR" doc:"Directory of the database, the master key and the data of plugins."`
+	SecretKey          schema.Secret `patchbay:"secret_key,default=,env=SVC_SECRET_KEY" doc:"Master key: 32 bytes in base64, several separated by commas to rotate. Unset: master.key in the data directory, created at the first start."`
+	SocketDir          string        `patchbay:"socket_dir,default=,env=SVC_SOCKET_DIR" doc:"Short directory for the sockets of plugins. Patchbay logs and skips one that is too long or that another user could change."`
 	PluginBinary       string        `patchbay:"plugin_binary,default=,env=SVC_PLUGIN_BINARY" doc:"The binary of the built-in plugins. Unset: patchbay-plugins beside the core's own binary."`
-	TrustedProxies     []string      `patchbay:"trusted_proxies,default=127.0.0.0/8|::1/128,env=SVC_AUTH_TRUSTED_PROXIES" doc:"Addresses whose forwarding headers are believed."`
-	UserHeader         string        `patchbay:"forward_header,default=X-Forwarded-User,env=SVC_AUTH_FORWARD_HEADER_NAME" doc:"Header in which a trusted proxy names the person that it has signed in."`
-	GroupHeader        string        `patchbay:"group_header,default=Remote-Groups,env=SVC_AUTH_GROUP_HEADER_NAME" doc:"Header in which it names that person's groups, separated by commas."`
-	AllowedUser        string        `patchbay:"allowed_user,default=,env=SVC_AUTH_ALLOWED_USER" doc:"The forwarded user who is let in."`
-	AllowedGroup       string        `patchbay:"allowed_group,default=,env=SVC_AUTH_ALLOWED_GROUP" doc:"The forwarded group whose members are let in. User or group is enough."`
-	ProxySecret        schema.Secret `patchbay:"proxy_secret,default=,env=SVC_AUTH_PROXY_SECRET" doc:"What the proxy that signs people in must send in X-Patchbay-Proxy-Secret, at least 16 characters, or its identity headers do not count. Unset: none."`
-	Anonymous          bool          `patchbay:"allow_anonymous_in_dev,default=false,env=SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV" doc:"Whether callers without an identity may administer, from anywhere, until there is an allowlist. For development only."`
-	ConsoleWrites      bool          `patchbay:"console_writes,default=true,env=SVC_CONSOLE_WRITES" doc:"Whether administrators may change plugin.hcl in the console."`
-	LogLevel           string        `patchbay:"log_level,default=info,enum=trace|debug|info|warn|error,env=SVC_LOG_LEVEL" doc:"What is logged."`
-	LogFormat          string        `patchbay:"log_format,default=text,enum=text|json,env=SVC_LOG_FORMAT" doc:"How it is logged."`
-	Drain              time.Duration `patchbay:"drain,default=30s" doc:"How long requests may take to finish at a stop or a reload."`
-	MaxConnections     int64         `patchbay:"max_connections,default=4096,env=SVC_MAX_CONNECTIONS" doc:"How many connections of clients are open at once, at least 16. Idle ones are closed for new ones; if none is idle, more wait."`
-	MaxConnectionsEach int64         `patchbay:"max_connections_each,default=1024,env=SVC_MAX_CONNECTIONS_EACH" doc:"How many of them one address (IPv6: one network of 64 bits) may have, at least 16. Trusted proxies may have more."`
-	MaxStreams         int64         `patchbay:"max_streams,default=512,env=SVC_MAX_STREAMS" doc:"How many streams of events are open at once, at least 1."`
-	MaxStreamsEach     int64         `patchbay:"max_streams_each,default=128,env=SVC_MAX_STREAMS_EACH" doc:"How many of them one user, or one address without a user, may have, at least 1."`
-	Schedules          bool          `patchbay:"schedules,default=true,env=SVC_SCHEDULES" doc:"Whether jobs run by the clock: checks, reading from upstreams, cleaning up, backups. Set it to false for a copy of your data that must not act by itself."`
-	Pprof              bool          `patchbay:"pprof,default=false,env=SVC_PPROF" doc:"Whether the admin listener serves Go's profiles at /debug/pprof/."`
+	TrustedProxies     []string      `patchbay:"trusted_proxies,default=127.0.0.0/8|::1/128,env=SVC_AUTH_TRUSTED_PROXIES" doc:"Reverse proxies whose forwarding headers count."`
+	UserHeader         string        `patchbay:"forward_header,default=X-Forwarded-User,env=SVC_AUTH_FORWARD_HEADER_NAME" doc:"Header with the user name from a trusted proxy."`
+	GroupHeader        string        `patchbay:"group_header,default=Remote-Groups,env=SVC_AUTH_GROUP_HEADER_NAME" doc:"Header with the groups of that user, separated by commas."`
+	AllowedUser        string        `patchbay:"allowed_user,default=,env=SVC_AUTH_ALLOWED_USER" doc:"The forwarded user who may sign in."`
+	AllowedGroup       string        `patchbay:"allowed_group,default=,env=SVC_AUTH_ALLOWED_GROUP" doc:"The forwarded group whose members may sign in. One of user and group is enough."`
+	ProxySecret        schema.Secret `patchbay:"proxy_secret,default=,env=SVC_AUTH_PROXY_SECRET" doc:"Secret of at least 16 characters that the proxy sends in X-Patchbay-Proxy-Secret. Without it, identity headers do not count."`
+	Anonymous          bool          `patchbay:"allow_anonymous_in_dev,default=false,env=SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV" doc:"Let everybody administer without signing in, from anywhere, until an allowlist exists. For development only."`
+	ConsoleWrites      bool          `patchbay:"console_writes,default=true,env=SVC_CONSOLE_WRITES" doc:"Let administrators change plugin.hcl in the console."`
+	LogLevel           string        `patchbay:"log_level,default=info,enum=trace|debug|info|warn|error,env=SVC_LOG_LEVEL" doc:"The lowest level to log."`
+	LogFormat          string        `patchbay:"log_format,default=text,enum=text|json,env=SVC_LOG_FORMAT" doc:"Format of the log."`
+	Drain              time.Duration `patchbay:"drain,default=30s" doc:"How long a stop or reload waits for running requests."`
+	MaxConnections     int64         `patchbay:"max_connections,default=4096,env=SVC_MAX_CONNECTIONS" doc:"Open client connections, at least 16. A new one closes the one idle longest, or waits."`
+	MaxConnectionsEach int64         `patchbay:"max_connections_each,default=1024,env=SVC_MAX_CONNECTIONS_EACH" doc:"Open connections from one address (IPv6: one /64), at least 16. Trusted proxies may have more."`
+	MaxStreams         int64         `patchbay:"max_streams,default=512,env=SVC_MAX_STREAMS" doc:"Open event streams, at least 1."`
+	MaxStreamsEach     int64         `patchbay:"max_streams_each,default=128,env=SVC_MAX_STREAMS_EACH" doc:"Open event streams of one user (or one address without a user), at least 1."`
+	Schedules          bool          `patchbay:"schedules,default=true,env=SVC_SCHEDULES" doc:"Run scheduled jobs: checks, feed reads, clean-up, backups. Set it to false for a copy of your data that must not act."`
+	Pprof              bool          `patchbay:"pprof,default=false,env=SVC_PPROF" doc:"Serve Go profiles at /debug/pprof/ on the admin address."`
 }
 
 // defaultDataDir is the default of data_dir.
@@ -58,12 +58,12 @@ type sqliteStorage struct {
 // postgresStorage is the block of a database server.
 type postgresStorage struct {
 	URL           schema.Secret `patchbay:"url,required,env=SVC_DATABASE_URL" doc:"Connection URL."`
-	MigrationCopy bool          `patchbay:"migration_copy,default=true,env=SVC_MIGRATION_COPY" doc:"Whether a new version must copy the database into the data directory before it changes the schema. It needs the programs of postgresql-client, and does not start without."`
+	MigrationCopy bool          `patchbay:"migration_copy,default=true,env=SVC_MIGRATION_COPY" doc:"Copy the database to the data directory before a new version changes the schema. Needs the programs of postgresql-client."`
 }
 
-// fileOptions returns what may stand in plugin.hcl. builtins are the names of the built-in plugins by kind, nil while they are
+// FileOptions returns what may stand in plugin.hcl. builtins are the names of the built-in plugins by kind, nil while they are
 // not known.
-func (s Source) fileOptions(builtins map[string][]string) (opts config.Options, err error) {
+func (s Source) FileOptions(builtins map[string][]string) (opts config.Options, err error) {
 	opts = config.Options{
 		Services: map[string]*schema.Schema{}, Storage: map[string]*schema.Schema{}, DefaultStorage: string(store.SQLite),
 		Builtins: builtins, DefaultTimeout: 3 * time.Minute, Kinds: kinds.Names(), Overlay: s.Overlay,

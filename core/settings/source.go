@@ -24,7 +24,7 @@ type Source struct {
 
 // Read reads the configuration without asking any plugin. With errors in the diagnostics the settings are incomplete, or nil.
 func (s Source) Read() (*Settings, config.Diagnostics, error) {
-	opts, err := s.fileOptions(nil)
+	opts, err := s.FileOptions(nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,7 +57,7 @@ func (s Source) Load(ctx context.Context) (*Settings, *Resolver, config.Diagnost
 	if err != nil {
 		return nil, nil, diags, err
 	}
-	opts, err := s.fileOptions(names)
+	opts, err := s.FileOptions(names)
 	if err != nil {
 		return nil, nil, diags, err
 	}
@@ -83,7 +83,7 @@ func (s Source) Inspect(ctx context.Context) (*Settings, *Resolver, config.Diagn
 	if err != nil {
 		return set, nil, append(diags, set.File.Core().Locate(diagnosticAt("plugin_binary", err))...), nil
 	}
-	opts, err := s.fileOptions(names)
+	opts, err := s.FileOptions(names)
 	if err != nil {
 		return nil, nil, diags, err
 	}

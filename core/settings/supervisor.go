@@ -17,7 +17,7 @@ import (
 
 // Supervisor is the block supervisor of plugin.hcl, which the process "patchbay supervise" reads.
 type Supervisor struct {
-	HTTPAddr       string        `patchbay:"http_addr,default=0.0.0.0:50884,env=SVC_SUPERVISOR_HTTP_ADDR" doc:"Where the supervisor is reached."`
+	HTTPAddr       string        `patchbay:"http_addr,default=0.0.0.0:50884,env=SVC_SUPERVISOR_HTTP_ADDR" doc:"Address of the supervisor."`
 	BasePath       string        `patchbay:"base_path,default=/supervisor,env=SVC_SUPERVISOR_BASE_PATH" doc:"Path below which it is mounted."`
 	Engine         string        `patchbay:"engine,default=,ref=engine" doc:"The container engine that runs the core, such as engine.local. Unset: the only engine of this file."`
 	DockerHost     string        `patchbay:"docker_host,default=,env=SVC_SUPERVISOR_DOCKER_HOST" doc:"Address of the engine, such as unix:///var/run/docker.sock, where the engine's own block names none: its plugin gets it as DOCKER_HOST."`
@@ -27,10 +27,10 @@ type Supervisor struct {
 	ContainerID    string        `patchbay:"target_container_id,default=,env=SVC_SUPERVISOR_TARGET_CONTAINER_ID" doc:"Id or name of the core's container. Unset: the container that runs an image of the repository."`
 	ComposeService string        `patchbay:"target_compose_service,default=patchbay,env=SVC_SUPERVISOR_TARGET_COMPOSE_SERVICE" doc:"The compose service that is the core, where several run an image of the repository."`
 	StatePath      string        `patchbay:"state_path,default=data/supervisor/self-upgrade.json,env=SVC_SUPERVISOR_STATE_PATH" doc:"The state file. The override that names the core's image lies beside it."`
-	CoreURL        string        `patchbay:"core_url,default=,env=SVC_SUPERVISOR_CORE_URL" doc:"URL at which the supervisor reaches the core, such as http://patchbay:50883. Unset: the published port of its container, or the name of its compose service."`
-	VersionCommand string        `patchbay:"version_command,default=version,env=SVC_SUPERVISOR_VERSION_COMMAND" doc:"Words that follow the entrypoint of an image to have it tell its version, before it replaces the core. Empty: it is not asked."`
-	JobsTimeout    time.Duration `patchbay:"jobs_timeout,default=3m" doc:"How long an upgrade waits for jobs of the core that run, from 0s to 1h; 0s does not wait."`
-	HealthTimeout  time.Duration `patchbay:"health_timeout,default=3m" doc:"How long a new core may take to answer as it should, from 1s to 1h."`
+	CoreURL        string        `patchbay:"core_url,default=,env=SVC_SUPERVISOR_CORE_URL" doc:"URL of the core as the supervisor sees it, such as http://patchbay:50883. Unset: the published port of its container, or the name of its compose service."`
+	VersionCommand string        `patchbay:"version_command,default=version,env=SVC_SUPERVISOR_VERSION_COMMAND" doc:"Arguments that make a new image print its version before it replaces the core. Empty: no check."`
+	JobsTimeout    time.Duration `patchbay:"jobs_timeout,default=3m" doc:"How long an upgrade waits for running jobs of the core, 0s to 1h."`
+	HealthTimeout  time.Duration `patchbay:"health_timeout,default=3m" doc:"Time for a new core to become ready, 1s to 1h."`
 
 	Systemd *SupervisedUnit `patchbay:"systemd" doc:"The core is a unit of systemd instead of a container: the supervisor replaces its binaries by those of a release."`
 }
@@ -39,11 +39,11 @@ type Supervisor struct {
 type SupervisedUnit struct {
 	Unit            string        `patchbay:"unit,default=patchbay.service" doc:"The unit that runs the core."`
 	Dir             string        `patchbay:"dir,default=/opt/patchbay" doc:"The directory of the versions, a folder each. Its link current names the one that the unit starts."`
-	URL             string        `patchbay:"url,required" doc:"URL of the folder of a version, such as https://example.com/download/{tag}/, in which {tag} stands for its tag: SHA256SUMS, SHA256SUMS.minisig and the archives."`
+	URL             string        `patchbay:"url,required" doc:"URL of the folder of a version, such as https://example.com/download/{tag}/ with SHA256SUMS, SHA256SUMS.minisig and the archives; {tag} stands for the tag."`
 	LatestURL       string        `patchbay:"latest_url,default=" doc:"The folder of the tag latest, where that is another. Unset: as for any tag."`
-	PublicKey       string        `patchbay:"public_key,required" doc:"The minisign public key that signs SHA256SUMS: the line that begins with RW. Nothing else is believed."`
-	MaxBytes        int64         `patchbay:"max_bytes,default=536870912" doc:"The largest archive, in bytes, and as much as one may unpack to; from 1048576 to 4294967296."`
-	DownloadTimeout time.Duration `patchbay:"download_timeout,default=15m" doc:"How long a download may take, from 1s to 6h."`
+	PublicKey       string        `patchbay:"public_key,required" doc:"The minisign public key that signs SHA256SUMS: the line that begins with RW."`
+	MaxBytes        int64         `patchbay:"max_bytes,default=536870912" doc:"The largest archive, packed and unpacked, in bytes; from 1048576 to 4294967296."`
+	DownloadTimeout time.Duration `patchbay:"download_timeout,default=15m" doc:"Time for a download, 1s to 6h."`
 }
 
 // checkSupervisor finds what the types of the block supervisor cannot express.

@@ -5,7 +5,7 @@
 //	type Config struct {
 //		BaseURL string        `patchbay:"base_url,default=https://api.example.com" doc:"Address of the API."`
 //		Token   schema.Secret `patchbay:"token,required" doc:"Credential of the account."`
-//		Timeout time.Duration `patchbay:"timeout,default=30s" doc:"How long one call may take."`
+//		Timeout time.Duration `patchbay:"timeout,default=30s" doc:"Longest time for one call."`
 //		Mode    string        `patchbay:"mode,enum=fast|exact,default=fast"`
 //		Feeds   []Feed        `patchbay:"feed" doc:"Each block adds a feed."`
 //	}

@@ -91,7 +91,7 @@ func (s *Sets) Users(a *api.API, base string) {
 	}))
 	api.Register(a, api.Operation{
 		ID: "create-setup-link", Method: http.MethodPost, Path: at + "/{id}/setup-link", Policy: httpd.Admin, Audit: httpd.Unaudited,
-		Confirm: true, Tag: tagUsers, Summary: "Make a link by which a user gets in once",
+		Confirm: true, Tag: tagUsers, Summary: "Make a one-time sign-in link for a user",
 		Description: "It is good for a day, and lets the user register a passkey. Former links of the user end.", Status: http.StatusCreated,
 		Errors: []int{404, 409},
 	}, unscopedOnly(s.createLink))

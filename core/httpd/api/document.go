@@ -31,6 +31,7 @@ const (
 // when it is asked for first.
 func (a *API) Routes() []httpd.Route {
 	a.fillExamples()
+	a.addCodeSamples()
 	routes := slices.Clone(a.routes)
 	if a.cfg.KnownQueryOnly {
 		for i := range routes {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -18,6 +19,27 @@ func (a *API) fillExamples() {
 				m.Example = ex
 			}
 		}
+	}
+}
+
+// codeSample is a member of the extension x-codeSamples, which readers of OpenAPI documents show beside an operation.
+type codeSample struct {
+	Lang   string `json:"lang"`
+	Source string `json:"source"`
+}
+
+// addCodeSamples gives every operation the curl command that calls it.
+func (a *API) addCodeSamples() {
+	base := strings.TrimSuffix(a.cfg.BaseURL, "/")
+	for _, r := range a.routes {
+		op := a.findOperation(r.Method, openAPIPath(r.Path))
+		if op == nil {
+			continue
+		}
+		if op.Extensions == nil {
+			op.Extensions = map[string]any{}
+		}
+		op.Extensions["x-codeSamples"] = []codeSample{{"Shell", a.curlCommand(op, base)}}
 	}
 }
 

@@ -20,35 +20,35 @@ import (
 type Settings struct {
 	BaseURL        string        `patchbay:"base_url,default=/" doc:"Path, or absolute URL, below which the service is mounted."`
 	Engine         string        `patchbay:"engine,required,ref=engine" doc:"The container engine, such as engine.local."`
-	Registries     []string      `patchbay:"registries,required,ref=registry" doc:"The registry readers, such as [registry.default]; the first that serves an image's host is asked. One may stand without brackets."`
+	Registries     []string      `patchbay:"registries,required,ref=registry" doc:"The registry readers, such as [registry.default]; the first that serves an image's host answers. One may stand without brackets."`
 	CodeHost       string        `patchbay:"codehost,default=,ref=codehost" doc:"The code host whose package webhooks start checks, such as codehost.main."`
 	CodeHostAlias  string        `patchbay:"code_host,default=,ref=codehost" doc:"Another spelling of codehost."`
 	PackageHosts   []string      `patchbay:"package_hosts,default=ghcr.io" doc:"Registry hosts whose images the code host's package webhooks are about."`
 	Notify         []string      `patchbay:"notify,ref=notify" doc:"The channels of notifications, such as [notify.chat, notify.mail]. The first that fits plays chat, email, webhook and webPush, which are set in the console; others have their recipient in their own block."`
 	Locale         string        `patchbay:"locale,default=zh,enum=zh|en" doc:"The language of the texts in notifications."`
 	ComposeBin     string        `patchbay:"compose_bin,default=docker-compose,env=SVC_COMPOSE_BIN" doc:"The compose command: a name, a path, or words such as \"docker compose\"."`
-	StackRoots     []string      `patchbay:"stack_roots" doc:"Folders from which compose files and their files of variables are read besides the working directories that containers name, such as [/srv/stacks]."`
+	StackRoots     []string      `patchbay:"stack_roots" doc:"Folders to read compose files and their env files from, besides the working directories that containers name, such as [/srv/stacks]."`
 	DockerConfig   string        `patchbay:"docker_config,default=,env=SVC_DOCKER_CONFIG" doc:"Docker client configuration, the file or its directory: credentials for registries, also for compose."`
-	SelfUpgradeURL string        `patchbay:"self_upgrade_url,default=/supervisor/,env=SVC_SELF_UPGRADE_URL" doc:"Where the page links to for the upgrade of this instance itself."`
-	ImageRepo      string        `patchbay:"image_repo,default=ghcr.io/patchbay-dev/patchbay,env=SVC_IMAGE_REPO" doc:"Repository of this instance's own image: its service is left to the supervisor."`
-	StatePath      string        `patchbay:"supervisor_state_path,default=,env=SVC_SUPERVISOR_STATE_PATH" doc:"The supervisor's state file: the override that lies beside it is recognised."`
+	SelfUpgradeURL string        `patchbay:"self_upgrade_url,default=/supervisor/,env=SVC_SELF_UPGRADE_URL" doc:"Link on the page for the upgrade of Patchbay itself."`
+	ImageRepo      string        `patchbay:"image_repo,default=ghcr.io/patchbay-dev/patchbay,env=SVC_IMAGE_REPO" doc:"Repository of Patchbay's image; the supervisor updates that service."`
+	StatePath      string        `patchbay:"supervisor_state_path,default=,env=SVC_SUPERVISOR_STATE_PATH" doc:"The supervisor's state file; its override lies beside it."`
 	WebhookSecret  schema.Secret `patchbay:"webhook_secret,default=,env=SVC_WEBHOOK_SECRET" doc:"Shared secret of POST /api/webhooks/trigger. Unset: the endpoint refuses everything."`
 	HostPlatform   string        `patchbay:"host_platform,default=,env=SVC_HOST_PLATFORM" doc:"Platform that images are compared with, such as linux/arm64. Unset: the engine's."`
 	Discovery      int64         `patchbay:"discovery_interval_seconds,default=60,env=SVC_DISCOVERY_INTERVAL_SECONDS" doc:"Pause between two automatic discoveries, in seconds, at least 10."`
 	MaxActions     int64         `patchbay:"discovery_max_actions,default=200,env=SVC_DISCOVERY_MAX_ACTIONS" doc:"The most actions that the result of a discovery lists."`
-	DeployTimeout  int64         `patchbay:"deploy_check_timeout_seconds,default=12,env=SVC_DEPLOY_CHECK_LOCAL_COMMAND_TIMEOUT_SECONDS" doc:"What each probe of the deploy check may take, in seconds."`
-	Parallel       int64         `patchbay:"check_parallel,default=8" doc:"How many services a check asks about at once, 1 to 64."`
-	PerHost        int64         `patchbay:"registry_parallel,default=5" doc:"How many requests to one registry host run at once, 1 to 64."`
-	RetryAttempts  int64         `patchbay:"registry_retry_max_attempts,default=3,env=SVC_REGISTRY_RETRY_MAX_ATTEMPTS" doc:"How often a request to a registry is made in all, when it is limited or not answered; 0 counts as 1."`
+	DeployTimeout  int64         `patchbay:"deploy_check_timeout_seconds,default=12,env=SVC_DEPLOY_CHECK_LOCAL_COMMAND_TIMEOUT_SECONDS" doc:"Longest time for each probe of the deploy check, in seconds."`
+	Parallel       int64         `patchbay:"check_parallel,default=8" doc:"Services checked at the same time, 1 to 64."`
+	PerHost        int64         `patchbay:"registry_parallel,default=5" doc:"Requests to one registry host at the same time, 1 to 64."`
+	RetryAttempts  int64         `patchbay:"registry_retry_max_attempts,default=3,env=SVC_REGISTRY_RETRY_MAX_ATTEMPTS" doc:"Attempts for a request to a registry that is rate limited or unanswered; 0 counts as 1."`
 	RetryBaseMS    int64         `patchbay:"registry_retry_base_ms,default=250,env=SVC_REGISTRY_RETRY_BASE_MS" doc:"The first pause before another attempt, in milliseconds; it doubles."`
 	RetryMaxMS     int64         `patchbay:"registry_retry_max_ms,default=2000,env=SVC_REGISTRY_RETRY_MAX_MS" doc:"The longest such pause, in milliseconds; at least the first."`
-	Cooldown       int64         `patchbay:"registry_cooldown_seconds,default=21600,env=SVC_REGISTRY_RATE_LIMIT_COOLDOWN_SECONDS" doc:"For how long a registry that goes on limiting is left alone, in seconds."`
-	UpdateRetries  int64         `patchbay:"update_retry_max_attempts,default=3,env=SVC_UPDATE_IDEMPOTENT_RETRY_MAX_ATTEMPTS" doc:"How often a step of an update that is safe to repeat is tried."`
+	Cooldown       int64         `patchbay:"registry_cooldown_seconds,default=21600,env=SVC_REGISTRY_RATE_LIMIT_COOLDOWN_SECONDS" doc:"Pause for a registry that keeps rate limiting, in seconds."`
+	UpdateRetries  int64         `patchbay:"update_retry_max_attempts,default=3,env=SVC_UPDATE_IDEMPOTENT_RETRY_MAX_ATTEMPTS" doc:"Attempts for a step of an update that is safe to repeat."`
 	UpdateBaseMS   int64         `patchbay:"update_retry_base_ms,default=300,env=SVC_UPDATE_IDEMPOTENT_RETRY_BASE_MS" doc:"The first pause before it is tried again, in milliseconds; it doubles."`
 	UpdateMaxMS    int64         `patchbay:"update_retry_max_ms,default=3000,env=SVC_UPDATE_IDEMPOTENT_RETRY_MAX_MS" doc:"The longest such pause, in milliseconds; at least the first."`
-	HealthTimeout  time.Duration `patchbay:"health_timeout,default=90s" doc:"How long a new container may take to become healthy after its start period, unless its service says otherwise."`
-	SettleTime     time.Duration `patchbay:"settle_time,default=10s" doc:"How long a container without a health check must run without a restart to count as healthy."`
-	MinAge         time.Duration `patchbay:"minimum_age,default=0s" doc:"How long a new version must be known before it may be applied, unless its service says otherwise."`
+	HealthTimeout  time.Duration `patchbay:"health_timeout,default=90s" doc:"Time for a new container to become healthy after its start period; a label can override it."`
+	SettleTime     time.Duration `patchbay:"settle_time,default=10s" doc:"Time without a restart after which a container without a health check counts as healthy."`
+	MinAge         time.Duration `patchbay:"minimum_age,default=0s" doc:"Age of a new version before updates apply it; a label can override it."`
 }
 
 // Check finds what the types of the settings cannot express.

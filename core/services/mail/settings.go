@@ -18,11 +18,11 @@ import (
 type Settings struct {
 	BaseURL       string         `patchbay:"base_url,default=/mail" doc:"Path, or absolute URL, below which the service is mounted."`
 	DNS           string         `patchbay:"dns,default=,ref=dns" doc:"The DNS provider of the mail domains, such as dns.main. Without one, domains are active at once and their records are set by hand."`
-	Domains       []string       `patchbay:"domains" doc:"Mail domains that no provider is asked about; one that was deleted is made again, such as [\"mail.localhost\"]."`
+	Domains       []string       `patchbay:"domains" doc:"Mail domains without a DNS provider, created again if somebody deletes them, such as [\"mail.localhost\"]."`
 	MXHost        string         `patchbay:"mx_host,default=" doc:"The host name of this server, which MX records name. Unset: the hostname of the first listener."`
 	InboundSecret schema.Secret  `patchbay:"inbound_secret,default=,env=SVC_MAIL_INBOUND_SECRET" doc:"Shared secret of POST /api/inbound, at least 16 characters. Unset: the endpoint refuses everything."`
 	Resolver      string         `patchbay:"resolver,default=" doc:"The DNS server that SPF, DKIM and DMARC ask, such as 127.0.0.1:53. Unset: those of this machine."`
-	Notify        []string       `patchbay:"notify,ref=notify" doc:"The channels that hear of new mail, such as [notify.hook]."`
+	Notify        []string       `patchbay:"notify,ref=notify" doc:"Channels for new mail, such as [notify.hook]."`
 	SMTP          []SMTPSettings `patchbay:"smtp" doc:"Each block is an SMTP listener."`
 	Limits        LimitSettings  `patchbay:"limits" doc:"How much may be kept."`
 }
@@ -30,25 +30,25 @@ type Settings struct {
 // SMTPSettings is an smtp block.
 type SMTPSettings struct {
 	Listen         string        `patchbay:"listen,default=127.0.0.1:2525" doc:"Where to listen, such as 0.0.0.0:25. A change needs a restart."`
-	Hostname       string        `patchbay:"hostname,default=localhost" doc:"What the server calls itself."`
+	Hostname       string        `patchbay:"hostname,default=localhost" doc:"The name that the server announces."`
 	TLSCert        string        `patchbay:"tls_cert,default=" doc:"Certificate file for STARTTLS, in PEM; read again when it changes."`
 	TLSKey         string        `patchbay:"tls_key,default=" doc:"Key file of tls_cert."`
 	MaxSize        int64         `patchbay:"max_message_bytes,default=26214400" doc:"The largest message, in bytes."`
 	MaxRecipients  int64         `patchbay:"max_recipients,default=100" doc:"Recipients of one message."`
-	MaxConnections int64         `patchbay:"max_connections,default=500" doc:"Connections that are open at once."`
-	PerAddress     int64         `patchbay:"max_connections_each,default=20" doc:"Connections of one client address, or one IPv6 network of 64 bits, that are open at once."`
-	RatePerMinute  int64         `patchbay:"rate_per_minute,default=600" doc:"Messages that one client address, or one IPv6 network of 64 bits, may send in a minute, programs on this machine at least 5,000; 0 for no limit."`
-	Timeout        time.Duration `patchbay:"timeout,default=5m" doc:"How long a connection may be silent."`
+	MaxConnections int64         `patchbay:"max_connections,default=500" doc:"Open connections."`
+	PerAddress     int64         `patchbay:"max_connections_each,default=20" doc:"Open connections from one address (IPv6: one /64)."`
+	RatePerMinute  int64         `patchbay:"rate_per_minute,default=600" doc:"Messages in a minute from one address (IPv6: one /64), at least 5,000 for programs on this machine; 0 for no limit."`
+	Timeout        time.Duration `patchbay:"timeout,default=5m" doc:"Longest silence of a connection."`
 	ProxyProtocol  []string      `patchbay:"proxy_protocol" doc:"CIDRs of proxies whose PROXY protocol header names the client, such as [\"10.0.0.0/8\"]. None: the protocol is off."`
 }
 
 // LimitSettings is the limits block.
 type LimitSettings struct {
-	PerUser     int64         `patchbay:"mailboxes_per_user,default=10000" doc:"Mailboxes that a member may have; 0 for no limit."`
-	CatchAll    int64         `patchbay:"catch_all_mailboxes,default=10000" doc:"Mailboxes that the catch-all of a domain makes at most; 0 for no limit."`
+	PerUser     int64         `patchbay:"mailboxes_per_user,default=10000" doc:"Mailboxes of one member; 0 for no limit."`
+	CatchAll    int64         `patchbay:"catch_all_mailboxes,default=10000" doc:"Mailboxes that the catch-all of one domain creates; 0 for no limit."`
 	Messages    int64         `patchbay:"messages_per_mailbox,default=0" doc:"Messages that a mailbox keeps; the oldest go first. 0 for no limit."`
-	Retention   time.Duration `patchbay:"retention,default=0s" doc:"How long messages are kept at most; 0 for as long as their mailbox."`
-	ParseBudget int64         `patchbay:"parse_parallel,default=4" doc:"Messages that are parsed at once, 1 to 64."`
+	Retention   time.Duration `patchbay:"retention,default=0s" doc:"How long to keep messages; 0 for as long as their mailbox."`
+	ParseBudget int64         `patchbay:"parse_parallel,default=4" doc:"Messages parsed at the same time, 1 to 64."`
 }
 
 // mailboxLimits returns the limits of mailboxes.

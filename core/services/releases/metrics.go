@@ -27,7 +27,7 @@ func newMetrics(reg prometheus.Registerer, countRepos metric.Counter) *metrics {
 	if reg != nil {
 		reg.MustRegister(m.calls, m.tokens,
 			metric.NewCounts("patchbay_releases_repositories",
-				"Repositories that somebody sees: all of them, those that are due, and those that could not be read the last time.", "state",
+				"Repositories in somebody's feed: all, due for a read, and failed at the last read.", "state",
 				countRepos))
 	}
 	return m

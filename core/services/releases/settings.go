@@ -14,25 +14,25 @@ import (
 // Settings is the block service "releases" of plugin.hcl.
 type Settings struct {
 	BaseURL     string              `patchbay:"base_url,default=/releases" doc:"Path, or absolute URL, below which the service is mounted. Pages of the origin of an absolute URL may call the API from elsewhere."`
-	CodeHosts   []string            `patchbay:"codehosts,ref=codehost" doc:"The code hosts that are read, such as [codehost.github]. The first one is that of the users' accounts."`
-	Repos       []string            `patchbay:"repos" doc:"Repositories that everybody sees, such as [\"owner/name\"], of the first code host; \"codehost.forge:owner/name\" names another one. None: nothing is read before a user asks for it."`
-	Interval    time.Duration       `patchbay:"interval,default=1h" doc:"How often each repository and each account is read, 5m to 24h."`
-	Notify      []string            `patchbay:"notify,ref=notify" doc:"The channels that hear of new releases and daily briefs of users who have switched that on, such as [notify.hook]."`
-	Translator  string              `patchbay:"translator,ref=translator" doc:"What translates, such as translator.main. Unset: nothing is translated."`
+	CodeHosts   []string            `patchbay:"codehosts,ref=codehost" doc:"The code hosts to read, such as [codehost.github]. Users link their accounts at the first one."`
+	Repos       []string            `patchbay:"repos" doc:"Repositories in everybody's feed, such as [\"owner/name\"], of the first code host; \"codehost.forge:owner/name\" names another one."`
+	Interval    time.Duration       `patchbay:"interval,default=1h" doc:"Time between two reads of a repository or account, 5m to 24h."`
+	Notify      []string            `patchbay:"notify,ref=notify" doc:"Channels for new releases and daily briefs of users who turned that on, such as [notify.hook]."`
+	Translator  string              `patchbay:"translator,ref=translator" doc:"The translator, such as translator.main. Unset: no translation."`
 	Translation TranslationSettings `patchbay:"translation" doc:"What is translated, and what that may take."`
-	PublicPages bool                `patchbay:"public_pages,default=false" doc:"Whether everybody may read, without an account, the releases of repositories that an administrator has published."`
+	PublicPages bool                `patchbay:"public_pages,default=false" doc:"Show releases of repositories that an administrator published to everybody, without an account."`
 	SignIn      signin.Settings     `patchbay:"sign_in" doc:"Sign-in at the first code host, as an application that is registered there."`
-	TimeZone    string              `patchbay:"time_zone,default=UTC" doc:"The IANA time zone of users who have chosen none, such as Europe/Berlin."`
-	BriefHour   int64               `patchbay:"brief_hour,default=8" doc:"The hour, 0 to 23, at which the day of a brief ends for users who have chosen none."`
+	TimeZone    string              `patchbay:"time_zone,default=UTC" doc:"The IANA time zone of users who chose none, such as Europe/Berlin."`
+	BriefHour   int64               `patchbay:"brief_hour,default=8" doc:"The hour, 0 to 23, when the day of a brief ends, for users who chose none."`
 }
 
 // TranslationSettings is the block translation of the service.
 type TranslationSettings struct {
-	Languages   []string `patchbay:"languages,default=zh-CN" doc:"BCP 47 tags of the languages that may be asked for. zh-CN always may."`
-	DailyTokens int64    `patchbay:"daily_tokens,default=2000000" doc:"How many tokens language models may read and write on a day in UTC; 0 for no limit. What is asked for after that is disabled until the next day."`
-	DailyCost   float64  `patchbay:"daily_cost,default=0" doc:"What calls may cost on a day, in the currency of the translator's prices; 0 for no limit."`
-	Briefs      bool     `patchbay:"briefs,default=true" doc:"Whether briefs have summaries of releases, once these are there."`
-	BatchTokens int64    `patchbay:"batch_tokens,default=1800" doc:"About how many tokens of text one call has, 200 to 100000."`
+	Languages   []string `patchbay:"languages,default=zh-CN" doc:"BCP 47 tags of the languages to translate into. zh-CN is always allowed."`
+	DailyTokens int64    `patchbay:"daily_tokens,default=2000000" doc:"Tokens that language models may read and write on a day in UTC; 0 for no limit. After that, translation and summaries pause until the next day."`
+	DailyCost   float64  `patchbay:"daily_cost,default=0" doc:"Cost of calls in a day, in the currency of the translator's prices; 0 for no limit."`
+	Briefs      bool     `patchbay:"briefs,default=true" doc:"Add summaries of releases to briefs."`
+	BatchTokens int64    `patchbay:"batch_tokens,default=1800" doc:"Tokens of text in one call, roughly, 200 to 100000."`
 }
 
 // check finds what the types cannot express.

@@ -13,14 +13,14 @@ import (
 type Settings struct {
 	BaseURL      string          `patchbay:"base_url,default=/search" doc:"Path, or absolute URL, below which the service is mounted."`
 	Backend      []string        `patchbay:"backend,required,ref=search" doc:"The search instances that answer, such as [search.main, search.fallback]: the next is tried when one is down or out of keys. One may stand without brackets."`
-	NoAudit      bool            `patchbay:"no_audit,default=false" doc:"Keep no audit rows. Counters are lost at a restart: for measurements alone."`
+	NoAudit      bool            `patchbay:"no_audit,default=false" doc:"Keep no audit rows; counters start at 0 after a restart. For measurements only."`
 	LogBodies    bool            `patchbay:"log_bodies,default=false" doc:"Keep request and response bodies in the audit, up to 256 KiB of each. Tokens and keys are never part of them."`
-	Retention    time.Duration   `patchbay:"retention,default=768h" doc:"How long audit rows are kept."`
-	DevOpenAdmin bool            `patchbay:"dev_open_admin,default=false,env=DEV_OPEN_ADMIN" doc:"Let calls without a token through, counted on a built-in one. For development only."`
-	Notify       []string        `patchbay:"notify,ref=notify" doc:"The channels that get the service's alerts, such as [notify.ops]."`
-	CacheTTL     time.Duration   `patchbay:"cache_ttl,default=0s" doc:"How long an answer may be given again to a token that has no policy of its own; 0 for never."`
-	NextOn5xx    bool            `patchbay:"next_on_5xx,default=false" doc:"Try the next backend when the upstream answers with a status from 500 to 599, except for a research. What the upstream charged for that answer is charged besides."`
-	Limits       *LimitSet       `patchbay:"limits" doc:"What one token may use unless it has limits of its own."`
+	Retention    time.Duration   `patchbay:"retention,default=768h" doc:"How long to keep audit rows."`
+	DevOpenAdmin bool            `patchbay:"dev_open_admin,default=false,env=DEV_OPEN_ADMIN" doc:"Accept calls without a token and count them on a built-in one. For development only."`
+	Notify       []string        `patchbay:"notify,ref=notify" doc:"Channels for the alerts of the service, such as [notify.ops]."`
+	CacheTTL     time.Duration   `patchbay:"cache_ttl,default=0s" doc:"How long a cached answer serves tokens without another cache policy; 0 for never."`
+	NextOn5xx    bool            `patchbay:"next_on_5xx,default=false" doc:"Try the next backend when the upstream answers 5xx, except for research. Credits that the upstream charged for that answer count as well."`
+	Limits       *LimitSet       `patchbay:"limits" doc:"Default limits of a token."`
 	Alerts       *alert.Settings `patchbay:"alerts" doc:"When an alert is sent."`
 }
 

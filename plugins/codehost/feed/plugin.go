@@ -21,8 +21,8 @@ import (
 // Config is the config block of an instance.
 type Config struct {
 	URL     string            `patchbay:"url" doc:"Address of the feed of a repository, with {repo}, or {owner} and {name}, in it, such as https://codeberg.org/{repo}/releases.rss."`
-	Feeds   map[string]string `patchbay:"feeds" doc:"Feeds of their own, by the name owner/name under which they appear."`
-	Timeout time.Duration     `patchbay:"timeout,default=15s" doc:"How long one request may take."`
+	Feeds   map[string]string `patchbay:"feeds" doc:"Other feeds, by the name owner/name that the feed shows."`
+	Timeout time.Duration     `patchbay:"timeout,default=15s" doc:"Longest time for one request."`
 }
 
 // Plugin declares the plugin.

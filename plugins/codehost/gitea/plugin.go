@@ -16,7 +16,7 @@ import (
 // Config is the config block of an instance.
 type Config struct {
 	BaseURL string        `patchbay:"base_url,required" doc:"Where people see the server, such as https://codeberg.org; its API is below /api/v1."`
-	Timeout time.Duration `patchbay:"timeout,default=15s" doc:"How long one request may take."`
+	Timeout time.Duration `patchbay:"timeout,default=15s" doc:"Longest time for one request."`
 }
 
 // Plugin declares the plugin.

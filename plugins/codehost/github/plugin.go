@@ -19,7 +19,7 @@ import (
 type Config struct {
 	BaseURL string        `patchbay:"base_url,default=https://api.github.com" doc:"Address of the REST API; with a server of one's own it ends in /api/v3."`
 	WebURL  string        `patchbay:"web_url" doc:"Where people see repositories; unset it follows base_url."`
-	Timeout time.Duration `patchbay:"timeout,default=15s" doc:"How long one request may take."`
+	Timeout time.Duration `patchbay:"timeout,default=15s" doc:"Longest time for one request."`
 }
 
 // Plugin declares the plugin.

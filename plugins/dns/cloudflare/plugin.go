@@ -19,12 +19,12 @@ import (
 // Config is the config block of an instance.
 type Config struct {
 	BaseURL   string        `patchbay:"base_url,default=https://api.cloudflare.com/client/v4" doc:"Address of the API."`
-	APIToken  schema.Secret `patchbay:"api_token,required" doc:"An API token; the documentation of the plugin lists its permissions."`
-	AccountID string        `patchbay:"account_id" doc:"Account that new zones belong to. Unset: zones cannot be made."`
-	Worker    string        `patchbay:"worker" doc:"Name of the worker that posts mail to the mail service. Unset: no rules and no catch-all can be set."`
-	Cooldown  time.Duration `patchbay:"cooldown,default=15m" doc:"How long no request is sent after the API has refused one for its number, where it does not say how long."`
-	Resolvers []string      `patchbay:"resolvers" doc:"Addresses of the name servers that are asked whether records are visible. Unset: the authoritative servers of each zone."`
-	Timeout   time.Duration `patchbay:"timeout,default=30s" doc:"How long one request may take."`
+	APIToken  schema.Secret `patchbay:"api_token,required" doc:"An API token; the plugin's documentation lists its permissions."`
+	AccountID string        `patchbay:"account_id" doc:"Account that owns new zones. Unset: no new zones."`
+	Worker    string        `patchbay:"worker" doc:"Name of the worker that posts mail to the mail service. Unset: no routing rules and no catch-all."`
+	Cooldown  time.Duration `patchbay:"cooldown,default=15m" doc:"Pause after the API rate limited a request without saying for how long."`
+	Resolvers []string      `patchbay:"resolvers" doc:"Name servers to check records with. Unset: the authoritative servers of each zone."`
+	Timeout   time.Duration `patchbay:"timeout,default=30s" doc:"Longest time for one request."`
 }
 
 // Plugin declares the plugin.

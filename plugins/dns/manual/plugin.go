@@ -13,8 +13,8 @@ import (
 
 // Config is the config block of an instance.
 type Config struct {
-	Resolvers []string      `patchbay:"resolvers" doc:"Addresses of the resolvers that are asked whether records are visible, such as 192.0.2.53 or 192.0.2.53:5353. Unset: the authoritative servers of each zone."`
-	Timeout   time.Duration `patchbay:"timeout,default=3s" doc:"How long one query may take."`
+	Resolvers []string      `patchbay:"resolvers" doc:"Resolvers to check records with, such as 192.0.2.53 or 192.0.2.53:5353. Unset: the authoritative servers of each zone."`
+	Timeout   time.Duration `patchbay:"timeout,default=3s" doc:"Longest time for one query."`
 }
 
 // Plugin declares the plugin.
@@ -22,7 +22,7 @@ func Plugin() framework.Plugin {
 	return framework.Plugin{
 		Name:    "manual",
 		Version: "1.0.0",
-		Summary: "Needs no account: you set the records, it looks whether they are there.",
+		Summary: "Needs no account: you set the records, Patchbay checks them.",
 		Documentation: "Every name is a zone of its own. Changes are answered with `pending_manual`, and the console shows the records to set. " +
 			"Names at and below `localhost` need no records and are never looked up.",
 		Kinds: []framework.Kind{dns.New(dns.Definition[Config]{Build: buildProvider, Manual: true})},

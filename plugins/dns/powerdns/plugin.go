@@ -21,11 +21,11 @@ type Config struct {
 	APIURL      string        `patchbay:"api_url,required" doc:"Address of the web server of PowerDNS, such as http://127.0.0.1:8081."`
 	APIKey      schema.Secret `patchbay:"api_key,required" doc:"The api-key of PowerDNS."`
 	ServerID    string        `patchbay:"server_id,default=localhost" doc:"Id of the server in the API."`
-	NameServers []string      `patchbay:"name_servers" doc:"Names of the name servers of a new zone. Unset: zones cannot be made."`
+	NameServers []string      `patchbay:"name_servers" doc:"Names of the name servers of a new zone. Unset: no new zones."`
 	ZoneKind    string        `patchbay:"zone_kind,default=Native,enum=Native|Master" doc:"Kind of a new zone."`
 	TTL         int           `patchbay:"ttl,default=300" doc:"TTL in seconds of records whose TTL is not asked for."`
-	Resolvers   []string      `patchbay:"resolvers" doc:"Addresses of the name servers that are asked whether records are visible, such as 192.0.2.53:5353. Unset: the authoritative servers of each zone."`
-	Timeout     time.Duration `patchbay:"timeout,default=15s" doc:"How long one request may take."`
+	Resolvers   []string      `patchbay:"resolvers" doc:"Name servers to check records with, such as 192.0.2.53:5353. Unset: the authoritative servers of each zone."`
+	Timeout     time.Duration `patchbay:"timeout,default=15s" doc:"Longest time for one request."`
 }
 
 // Plugin declares the plugin.

@@ -16,14 +16,14 @@ import (
 
 // Config is the config block of an instance.
 type Config struct {
-	Server    string        `patchbay:"server,required" doc:"Address of the primary name server, such as 192.0.2.53 or 192.0.2.53:5353. It is spoken to over TCP."`
+	Server    string        `patchbay:"server,required" doc:"Address of the primary name server, such as 192.0.2.53 or 192.0.2.53:5353. Uses TCP."`
 	Zones     []string      `patchbay:"zones,required" doc:"Names of the zones that may be updated; the protocol cannot list them."`
 	KeyName   string        `patchbay:"key_name,required" doc:"Name of the TSIG key."`
 	KeySecret schema.Secret `patchbay:"key_secret,required" doc:"Secret of the TSIG key in base64, as tsig-keygen writes it."`
 	Algorithm string        `patchbay:"algorithm,default=hmac-sha256,enum=hmac-sha224|hmac-sha256|hmac-sha384|hmac-sha512" doc:"Algorithm of the TSIG key."`
 	TTL       int           `patchbay:"ttl,default=300" doc:"TTL in seconds of records whose TTL is not asked for."`
-	Resolvers []string      `patchbay:"resolvers" doc:"Addresses of the name servers that are asked whether records are visible. Unset: the server itself."`
-	Timeout   time.Duration `patchbay:"timeout,default=10s" doc:"How long one exchange with the server may take."`
+	Resolvers []string      `patchbay:"resolvers" doc:"Name servers to check records with. Unset: the server itself."`
+	Timeout   time.Duration `patchbay:"timeout,default=10s" doc:"Longest time for one exchange with the server."`
 }
 
 // Plugin declares the plugin.

@@ -17,8 +17,8 @@ import (
 // Config is the config block of an instance.
 type Config struct {
 	Host         string `patchbay:"host" doc:"Address of the engine, such as unix:///var/run/docker.sock or tcp://host:2376. Empty means DOCKER_HOST if the plugin has it, else the default socket."`
-	TLSDir       string `patchbay:"tls_dir" doc:"Directory with ca.pem, cert.pem and key.pem for an engine that is reached over TLS."`
-	DockerConfig string `patchbay:"docker_config" doc:"Docker client configuration with the registries' credentials, a file or a directory, for calls that name none. Empty means anonymous."`
+	TLSDir       string `patchbay:"tls_dir" doc:"Directory with ca.pem, cert.pem and key.pem for an engine behind TLS."`
+	DockerConfig string `patchbay:"docker_config" doc:"Docker client configuration with registry credentials: a file or a directory. Empty means anonymous."`
 }
 
 // Plugin declares the plugin.

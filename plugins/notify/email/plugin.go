@@ -21,10 +21,10 @@ import (
 // Config is the config block of an instance.
 type Config struct {
 	SMTPURL       schema.Secret `patchbay:"smtp_url" doc:"The server and the recipients: smtp://user:password@host:587/?to=a@example.com,b@example.com&from=Name <x@example.com>, or smtps:// for TLS from the start; empty leaves it to each recipient. User and password are percent-encoded. tls=required, opportunistic or none says how smtp:// is encrypted."`
-	CAFile        string        `patchbay:"ca_file" doc:"PEM file of a certificate authority that is trusted besides the system's; relative to the configuration file."`
-	SubjectPrefix string        `patchbay:"subject_prefix,default=[Patchbay] " doc:"Stands before each subject."`
-	AllowHosts    []string      `patchbay:"allow_hosts" doc:"Names, addresses or networks of SMTP servers that a recipient may name although they are private; name:port permits that port alone. The server of smtp_url needs no entry."`
-	Timeout       time.Duration `patchbay:"timeout,default=25s" doc:"How long one mail may take, from connecting to the server's last word."`
+	CAFile        string        `patchbay:"ca_file" doc:"PEM file of a certificate authority to trust as well, relative to the configuration file."`
+	SubjectPrefix string        `patchbay:"subject_prefix,default=[Patchbay] " doc:"Prefix of each subject."`
+	AllowHosts    []string      `patchbay:"allow_hosts" doc:"Private SMTP servers that a recipient may name: names, addresses or networks; name:port allows that port only. The server of smtp_url needs no entry."`
+	Timeout       time.Duration `patchbay:"timeout,default=25s" doc:"Longest time for one mail."`
 }
 
 const targetSchema = `{"type":"object","additionalProperties":false}`

@@ -17,7 +17,7 @@ import (
 // Config is the config block of an instance.
 type Config struct {
 	URLs    []string      `patchbay:"urls,sensitive,required" doc:"Addresses of services, such as ntfy://ntfy.example.com/topic or discord://token@id."`
-	Timeout time.Duration `patchbay:"timeout,default=20s" doc:"How long a service may take."`
+	Timeout time.Duration `patchbay:"timeout,default=20s" doc:"Longest time for one service."`
 }
 
 const (

@@ -23,9 +23,9 @@ import (
 type Config struct {
 	BotToken   schema.Secret `patchbay:"bot_token" doc:"The bot's token; empty leaves it to each recipient."`
 	ChatID     string        `patchbay:"chat_id" doc:"The chat: a number, or @name of a public channel; empty leaves it to each recipient."`
-	BaseURL    string        `patchbay:"base_url,default=https://api.telegram.org" doc:"Where the Bot API is; http only for a host of allow_hosts."`
-	AllowHosts []string      `patchbay:"allow_hosts" doc:"Names, addresses or networks that may be reached although they are private; name:port permits a port besides 80 and 443."`
-	Timeout    time.Duration `patchbay:"timeout,default=8s" doc:"How long the Bot API may take for one request; a notification makes up to three."`
+	BaseURL    string        `patchbay:"base_url,default=https://api.telegram.org" doc:"Address of the Bot API; http only for a host of allow_hosts."`
+	AllowHosts []string      `patchbay:"allow_hosts" doc:"Private hosts that the plugin may reach: names, addresses or networks; name:port allows a port besides 80 and 443."`
+	Timeout    time.Duration `patchbay:"timeout,default=8s" doc:"Longest time for one request; a notification makes up to three."`
 	Silent     bool          `patchbay:"silent" doc:"Deliver without a sound."`
 }
 

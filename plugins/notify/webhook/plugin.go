@@ -24,11 +24,11 @@ import (
 
 // Config is the config block of an instance.
 type Config struct {
-	URL        schema.Secret     `patchbay:"url" doc:"Where notifications are posted; empty leaves it to each recipient."`
+	URL        schema.Secret     `patchbay:"url" doc:"URL to post to; empty leaves it to each recipient."`
 	Secrets    []string          `patchbay:"secrets,sensitive" doc:"Signing secrets, each whsec_ and base64; with several, each signs, so that they can be rotated."`
 	Headers    map[string]string `patchbay:"headers,sensitive" doc:"More request headers; they need url."`
-	AllowHosts []string          `patchbay:"allow_hosts" doc:"Names, addresses or networks that may be reached although they are private; name:port permits a port besides 80 and 443."`
-	Timeout    time.Duration     `patchbay:"timeout,default=15s" doc:"How long a receiver may take to answer."`
+	AllowHosts []string          `patchbay:"allow_hosts" doc:"Private hosts that the plugin may reach: names, addresses or networks; name:port allows a port besides 80 and 443."`
+	Timeout    time.Duration     `patchbay:"timeout,default=15s" doc:"Longest time for an answer."`
 }
 
 const targetSchema = `{"type":"object","properties":{"url":{"type":"string","format":"uri","description":"Where notifications are posted."}},"additionalProperties":false}`

@@ -23,11 +23,11 @@ import (
 type Config struct {
 	VAPIDPublicKey  string        `patchbay:"vapid_public_key" doc:"The sender's public key, base64url; empty leaves the pair to each recipient."`
 	VAPIDPrivateKey schema.Secret `patchbay:"vapid_private_key" doc:"The private key that belongs to it."`
-	VAPIDSubject    string        `patchbay:"vapid_subject" doc:"How a push service reaches the sender: mailto:… or https://…; empty leaves it to each recipient."`
+	VAPIDSubject    string        `patchbay:"vapid_subject" doc:"Contact for push services: mailto:… or https://…; empty leaves it to each recipient."`
 	TTL             time.Duration `patchbay:"ttl,default=24h" doc:"How long a push service keeps a message for a device that is away, at most 28 days."`
-	Urgency         string        `patchbay:"urgency,enum=very-low|low|normal|high,default=normal" doc:"How much a message matters to a device that saves its battery."`
-	AllowHosts      []string      `patchbay:"allow_hosts" doc:"Names, addresses or networks of push services that may be reached although they are private, and without TLS; name:port permits a port besides 80 and 443."`
-	Timeout         time.Duration `patchbay:"timeout,default=10s" doc:"How long a push service may take to answer."`
+	Urgency         string        `patchbay:"urgency,enum=very-low|low|normal|high,default=normal" doc:"Urgency, for devices that save battery."`
+	AllowHosts      []string      `patchbay:"allow_hosts" doc:"Private push services that the plugin may reach, also without TLS: names, addresses or networks; name:port allows a port besides 80 and 443."`
+	Timeout         time.Duration `patchbay:"timeout,default=10s" doc:"Longest time for an answer of a push service."`
 }
 
 const targetSchema = `{"type":"object","properties":{` +

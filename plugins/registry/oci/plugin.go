@@ -22,11 +22,11 @@ import (
 
 // Config is the config block of an instance.
 type Config struct {
-	Hosts        []string      `patchbay:"hosts" doc:"Registries that the instance serves, such as docker.io or registry.example.com:5000; empty means any."`
-	Insecure     []string      `patchbay:"insecure" doc:"Registries that are spoken to over plain HTTP. This machine itself, by name or loopback address, needs no entry."`
-	AllowHosts   []string      `patchbay:"allow_hosts" doc:"Names, addresses or networks of token servers, and of stores that a registry leads to, that may be asked although they are private; name:port permits that port alone. What is on the registry's own host and port, or in hosts or insecure, needs no entry."`
+	Hosts        []string      `patchbay:"hosts" doc:"Registries that this instance reads, such as docker.io or registry.example.com:5000; empty means any."`
+	Insecure     []string      `patchbay:"insecure" doc:"Registries behind plain HTTP. This machine needs no entry."`
+	AllowHosts   []string      `patchbay:"allow_hosts" doc:"Private token servers and blob stores that a registry may lead to: names, addresses or networks; name:port allows that port only. Hosts of the registry itself, of hosts and of insecure need no entry."`
 	DockerConfig string        `patchbay:"docker_config" doc:"A Docker client configuration with credentials: the file config.json or its directory."`
-	Timeout      time.Duration `patchbay:"timeout,default=8s" doc:"How long one request to a registry may take."`
+	Timeout      time.Duration `patchbay:"timeout,default=8s" doc:"Longest time for one request."`
 }
 
 // Plugin declares the plugin.

@@ -32,19 +32,19 @@ import (
 // Config is the config block of an instance.
 type Config struct {
 	Folders     []string      `patchbay:"folders" doc:"Files and directories to index, relative to the configuration file."`
-	Sites       []string      `patchbay:"sites" doc:"Web sites to index besides, by the addresses at which they start, such as https://docs.example.org/guide/: the pages below that folder which links lead to. A site of an inner network must be in allow_hosts."`
-	SitePages   int           `patchbay:"site_pages,default=200" doc:"How many pages of each site are indexed at most."`
-	Refresh     time.Duration `patchbay:"refresh,default=24h" doc:"Pause between two visits to a site, up to a tenth longer; shorter after one that failed."`
-	Include     []string      `patchbay:"include" doc:"If set, only paths that match one of these patterns are indexed, such as *.md or docs/**/*.txt."`
-	Exclude     []string      `patchbay:"exclude" doc:"Paths that match one of these patterns are not indexed, such as node_modules or *.csv."`
-	MaxFileSize int64         `patchbay:"max_file_size,default=4194304" doc:"Larger files are not indexed, in bytes. PDF and DOCX files may have eight times as much, at most 64 MiB."`
-	Generated   bool          `patchbay:"generated" doc:"Index files that programs make for programs as well: lock files, minified files, source maps, SVG drawings."`
-	Rescan      time.Duration `patchbay:"rescan_interval,default=2s" doc:"Pause between two looks for changed files; it is longer where there are very many."`
-	AllowHosts  []string      `patchbay:"allow_hosts" doc:"Hosts, addresses or networks that sites, extract, map, crawl and research may reach although they are not public, such as wiki.lan:8080 or 10.0.0.0/8."`
+	Sites       []string      `patchbay:"sites" doc:"Web sites to index as well, by start address, such as https://docs.example.org/guide/. Patchbay follows links below that folder. A site in a private network must be in allow_hosts."`
+	SitePages   int           `patchbay:"site_pages,default=200" doc:"Pages to index of each site."`
+	Refresh     time.Duration `patchbay:"refresh,default=24h" doc:"Time between two visits to a site; shorter after a failure."`
+	Include     []string      `patchbay:"include" doc:"Index only paths that match one of these patterns, such as *.md or docs/**/*.txt."`
+	Exclude     []string      `patchbay:"exclude" doc:"Skip paths that match one of these patterns, such as node_modules or *.csv."`
+	MaxFileSize int64         `patchbay:"max_file_size,default=4194304" doc:"The largest file to index, in bytes. PDF and DOCX files may be eight times as large, up to 64 MiB."`
+	Generated   bool          `patchbay:"generated" doc:"Index generated files as well: lock files, minified files, source maps, SVG drawings."`
+	Rescan      time.Duration `patchbay:"rescan_interval,default=2s" doc:"Time between two scans for changed files; longer with very many files."`
+	AllowHosts  []string      `patchbay:"allow_hosts" doc:"Private hosts, addresses or networks that sites, extract, map, crawl and research may reach, such as wiki.lan:8080 or 10.0.0.0/8."`
 	Timeout     time.Duration `patchbay:"timeout,default=20s" doc:"How long to wait for a page if the call does not say."`
-	Parallel    int           `patchbay:"crawl_parallel,default=2" doc:"How many requests to one host map, crawl and the visits to sites make at once."`
-	Delay       time.Duration `patchbay:"crawl_delay,default=100ms" doc:"Pause between two of these requests."`
-	Pages       int           `patchbay:"crawl_pages,default=500" doc:"How many pages one crawl visits at most, whatever its limit says."`
+	Parallel    int           `patchbay:"crawl_parallel,default=2" doc:"Requests to one host at the same time, for map, crawl and sites."`
+	Delay       time.Duration `patchbay:"crawl_delay,default=100ms" doc:"Time between two of these requests."`
+	Pages       int           `patchbay:"crawl_pages,default=500" doc:"Most pages of one crawl, even if its limit is higher."`
 }
 
 // Plugin declares the plugin.

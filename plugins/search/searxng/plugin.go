@@ -19,16 +19,16 @@ import (
 
 // Config is the config block of an instance.
 type Config struct {
-	BaseURL    string        `patchbay:"base_url,required" doc:"Address of the SearXNG server, such as http://searxng:8080; it may have a path and may be on an inner network."`
+	BaseURL    string        `patchbay:"base_url,required" doc:"Address of the SearXNG server, such as http://searxng:8080; a path and a private address are fine."`
 	Categories []string      `patchbay:"categories" doc:"Categories to search, such as general or it; empty leaves it to the topic of a call."`
-	Engines    []string      `patchbay:"engines" doc:"Engines to ask, such as duckduckgo; where categories are set as well, those of the categories are asked besides."`
+	Engines    []string      `patchbay:"engines" doc:"Engines to ask, such as duckduckgo, besides the engines of the categories."`
 	Language   string        `patchbay:"language,default=all" doc:"Language of the results, such as en or zh-CN; all means any, auto lets the server guess."`
 	SafeSearch int           `patchbay:"safesearch,default=0" doc:"0 shows everything, 1 hides explicit content, 2 is strict; a call may ask for 2."`
 	Timeout    time.Duration `patchbay:"timeout,default=20s" doc:"How long to wait for the server, and for a page if the call does not say."`
-	AllowHosts []string      `patchbay:"allow_hosts" doc:"Hosts, addresses or networks that extract, map, crawl and research may reach although they are not public, such as wiki.lan:8080 or 10.0.0.0/8."`
-	Parallel   int           `patchbay:"crawl_parallel,default=2" doc:"How many requests to one host map and crawl make at once."`
+	AllowHosts []string      `patchbay:"allow_hosts" doc:"Private hosts, addresses or networks that extract, map, crawl and research may reach, such as wiki.lan:8080 or 10.0.0.0/8."`
+	Parallel   int           `patchbay:"crawl_parallel,default=2" doc:"Requests to one host at the same time, for map and crawl."`
 	Delay      time.Duration `patchbay:"crawl_delay,default=100ms" doc:"Pause between two requests of map and crawl to one host."`
-	Pages      int           `patchbay:"crawl_pages,default=500" doc:"How many pages one crawl visits at most, whatever its limit says."`
+	Pages      int           `patchbay:"crawl_pages,default=500" doc:"Most pages of one crawl, even if its limit is higher."`
 }
 
 // Plugin declares the plugin.
@@ -36,7 +36,7 @@ func Plugin() framework.Plugin {
 	return framework.Plugin{
 		Name:    "searxng",
 		Version: "1.0.0",
-		Summary: "Web search by a SearXNG server of your own, with extraction, mapping and crawling of pages.",
+		Summary: "Web search through your SearXNG server, with extraction, mapping and crawling of pages.",
 		Documentation: "Needs no keys. The server must permit JSON: in its settings.yml, `search.formats` lists `json`, and its limiter must let " +
 			"this host in. Map and crawl obey robots.txt; inner networks are out of reach for pages unless `allow_hosts` names them. Research " +
 			"quotes the best passages of what a search finds; no language model takes part. Its reports are kept for an hour, in memory.",

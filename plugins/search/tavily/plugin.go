@@ -20,8 +20,8 @@ import (
 // Config is the config block of an instance.
 type Config struct {
 	BaseURL string        `patchbay:"base_url,default=https://api.tavily.com" doc:"Address of the API; it may have a path."`
-	Timeout time.Duration `patchbay:"timeout,default=180s" doc:"How long one call may take. Streams are not bound by it."`
-	Project string        `patchbay:"project" doc:"Project to which the API books all calls (X-Project-ID)."`
+	Timeout time.Duration `patchbay:"timeout,default=180s" doc:"Longest time for one call. Streams are not bound by it."`
+	Project string        `patchbay:"project" doc:"Project that the API books all calls on (X-Project-ID)."`
 }
 
 // Plugin declares the plugin.

@@ -20,7 +20,7 @@ import (
 
 // Config is the config block of an instance.
 type Config struct {
-	Delay time.Duration `patchbay:"delay,default=0s" doc:"How long each call takes, to see progress; at most 1m."`
+	Delay time.Duration `patchbay:"delay,default=0s" doc:"How long each call takes, to watch progress; at most 1m."`
 }
 
 // modelName is what the one model is called.

@@ -19,21 +19,21 @@ import (
 type Config struct {
 	BaseURL         string           `patchbay:"base_url,default=https://api.openai.com/v1" doc:"Address of the API, below which chat/completions is."`
 	APIKey          schema.Secret    `patchbay:"api_key" doc:"Key of the account. Unset for servers that need none."`
-	Models          []string         `patchbay:"models,required" doc:"The models in the order in which they are tried."`
-	MaxInputTokens  int64            `patchbay:"max_input_tokens,default=12000" doc:"How many tokens a request may have, as estimated; longer ones are refused before they are sent."`
-	MaxOutputTokens int64            `patchbay:"max_output_tokens,default=8000" doc:"How many tokens an answer may have."`
+	Models          []string         `patchbay:"models,required" doc:"The models, tried in this order."`
+	MaxInputTokens  int64            `patchbay:"max_input_tokens,default=12000" doc:"Most tokens of a request, by estimate. Patchbay does not send longer ones."`
+	MaxOutputTokens int64            `patchbay:"max_output_tokens,default=8000" doc:"Most tokens of an answer."`
 	Temperature     *float64         `patchbay:"temperature" doc:"0 to 2. Unset: the model's own."`
-	Structured      string           `patchbay:"structured,default=auto,enum=auto|schema|object|none" doc:"How the server is told to answer with JSON. auto begins with a schema and goes on with what the server accepts."`
-	Timeout         time.Duration    `patchbay:"timeout,default=2m" doc:"How long one request may take."`
-	Retries         int              `patchbay:"retries,default=2" doc:"How often a request is repeated after a passing failure before the next model is tried."`
-	Cooldown        time.Duration    `patchbay:"cooldown,default=10m" doc:"How long a model rests after three failures in a row."`
+	Structured      string           `patchbay:"structured,default=auto,enum=auto|schema|object|none" doc:"How to ask the server for JSON. auto starts with a schema and falls back to what the server accepts."`
+	Timeout         time.Duration    `patchbay:"timeout,default=2m" doc:"Longest time for one request."`
+	Retries         int              `patchbay:"retries,default=2" doc:"Retries of a request after a temporary failure before the next model."`
+	Cooldown        time.Duration    `patchbay:"cooldown,default=10m" doc:"Pause of a model after three failures in a row."`
 	Prices          map[string]Price `patchbay:"price" doc:"What a model costs; the label is its name. Without a price the cost is 0."`
 }
 
 // Price is what a model costs.
 type Price struct {
-	Input  float64 `patchbay:"input" doc:"For a million tokens of requests."`
-	Output float64 `patchbay:"output" doc:"For a million tokens of answers."`
+	Input  float64 `patchbay:"input" doc:"Price of a million input tokens."`
+	Output float64 `patchbay:"output" doc:"Price of a million output tokens."`
 }
 
 // Plugin declares the plugin.
@@ -41,7 +41,7 @@ func Plugin() framework.Plugin {
 	return framework.Plugin{
 		Name:          "openai",
 		Version:       "1.0.0",
-		Summary:       "Translates with the models of a server that speaks the API of OpenAI.",
+		Summary:       "Translates with the models of any server with the OpenAI API.",
 		Documentation: "Works with every server that has `POST chat/completions`. A proxy is taken from the environment (`HTTPS_PROXY`).",
 		Kinds:         []framework.Kind{translator.New(translator.Definition[Config]{Build: buildTranslator})},
 	}

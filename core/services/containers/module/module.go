@@ -46,7 +46,7 @@ func openService(_ context.Context, deps module.Deps, c module.Configuration) (m
 	}
 	s.Use(deps.Queue)
 	deps.Metrics.MustRegister(metric.NewCounts("patchbay_containers_services",
-		"Services of active stacks: all of them, those that run, and those with an update that waits.", "state", s.CountServices))
+		"Services of active stacks: all, running, and with an update available.", "state", s.CountServices))
 	return s, nil
 }
 

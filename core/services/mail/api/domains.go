@@ -130,7 +130,7 @@ func (h *domainHandlers) domainAPI(a *api.API) {
 	api.Register(a, withText(op("domain-disable", post, "/api/domains/{id}/disable", "Make no more mailboxes on a domain", notFound, conflict,
 		limited, upstream), "Its mailboxes go on receiving. It may be repeated. With the status provisioning_error it gives up a zone that the DNS provider does not list any more."), h.disableDomain)
 	api.Register(a, withText(withStatus(op("domain-delete", post, "/api/domains/{id}/delete",
-		"Remove a domain, and delete the zone that was made for it", notFound, conflict, limited, upstream), http.StatusNoContent),
+		"Remove a domain, and delete its zone if Patchbay created it", notFound, conflict, limited, upstream), http.StatusNoContent),
 		"A zone that was there before stays, with its records. Refused while the domain has mailboxes that are not destroyed."), h.deleteDomain)
 }
 

@@ -19,11 +19,11 @@ type Metrics struct {
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		accepted: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_mail_accepted_total",
-			Help: "Messages stored, one for each recipient, by the way in which they came."}, []string{"via"}),
+			Help: "Messages stored, one for each recipient, by how they arrived."}, []string{"via"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_mail_refused_total",
 			Help: "Recipients, messages and connections turned away, by the reason."}, []string{"reason"}),
 		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patchbay_mail_received_bytes_total",
-			Help: "Raw bytes of stored messages, by the way in which they came."}, []string{"via"}),
+			Help: "Raw bytes of stored messages, by how they arrived."}, []string{"via"}),
 		durable: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "patchbay_mail_durable_seconds",
 			Help:    "Time from the end of a message to its being durable.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}}),

@@ -54,7 +54,7 @@ func (h *followHandlers) followAPI(a *api.API) {
 	api.Register(a, byAddress, h.followAddress)
 	api.Register(a, withText(op("follow", http.MethodPut, "/api/repos/{owner}/{repo}/following", "Follow a repository without a star",
 		notFound, http.StatusConflict, http.StatusServiceUnavailable), checked), h.followRepo)
-	api.Register(a, op("unfollow", http.MethodDelete, "/api/repos/{owner}/{repo}/following", "No longer follow a repository", notFound),
+	api.Register(a, op("unfollow", http.MethodDelete, "/api/repos/{owner}/{repo}/following", "Unfollow a repository", notFound),
 		h.unfollowRepo)
 	api.Register(a, withText(op("filter", http.MethodPut, "/api/repos/{owner}/{repo}/filter",
 		"Choose which releases of a repository are shown", notFound), "An empty object shows all."), h.putFilter)

@@ -6,11 +6,11 @@ import (
 
 // Settings is the block sign_in of the service.
 type Settings struct {
-	Name         string        `patchbay:"name,default=the code host" doc:"What people call the code host, such as GitHub."`
-	ClientID     string        `patchbay:"client_id,default=" doc:"Id of the application at the code host. Unset: nobody signs in there. Its callback is public_url, base_url and /sign-in/callback."`
+	Name         string        `patchbay:"name,default=the code host" doc:"Name of the code host, such as GitHub."`
+	ClientID     string        `patchbay:"client_id,default=" doc:"Client id of the OAuth application. Unset: no sign-in. Its callback is public_url, base_url and /sign-in/callback."`
 	ClientSecret schema.Secret `patchbay:"client_secret,default=" doc:"Secret of the application."`
-	SignUp       bool          `patchbay:"sign_up,default=false" doc:"Whether somebody whom nobody here knows becomes a member."`
-	Logins       []string      `patchbay:"logins" doc:"Logins that may become members. None: everybody who has an account at the code host may."`
+	SignUp       bool          `patchbay:"sign_up,default=false" doc:"Create an account for people who sign in for the first time."`
+	Logins       []string      `patchbay:"logins" doc:"Logins that may create an account. None: everybody at the code host."`
 }
 
 // Enabled reports whether people sign in at the code host.

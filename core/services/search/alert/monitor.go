@@ -18,10 +18,10 @@ import (
 
 // Settings is the alerts block.
 type Settings struct {
-	ErrorShare    float64       `patchbay:"error_share,default=0.5" doc:"Share of a backend's calls, above 0 to 1, that must fail for an alert."`
-	ErrorRequests int           `patchbay:"error_requests,default=20" doc:"How many calls there must be at least."`
-	ErrorWindow   time.Duration `patchbay:"error_window,default=5m" doc:"The time that is looked at, 10s to 24h."`
-	Repeat        time.Duration `patchbay:"repeat,default=1h" doc:"How long the same is not told again while it lasts."`
+	ErrorShare    float64       `patchbay:"error_share,default=0.5" doc:"Share of failed calls of a backend that raises an alert, above 0 to 1."`
+	ErrorRequests int           `patchbay:"error_requests,default=20" doc:"Least calls for an alert."`
+	ErrorWindow   time.Duration `patchbay:"error_window,default=5m" doc:"The window, 10s to 24h."`
+	Repeat        time.Duration `patchbay:"repeat,default=1h" doc:"Time between two alerts about the same thing."`
 }
 
 // DefaultAlertSettings returns the settings without an alerts block.

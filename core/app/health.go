@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/core/event"
 )
 
 const (
@@ -25,10 +27,8 @@ func (a *App) watchHealth() {
 				return
 			case <-tick.C:
 			case <-a.metrics.failed:
-				select {
-				case <-ctx.Done():
+				if event.Sleep(ctx, healthAfterFailure-time.Since(began)) != nil {
 					return
-				case <-time.After(healthAfterFailure - time.Since(began)):
 				}
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/settings"
 )
@@ -143,10 +144,8 @@ func (a *App) WaitUntilIndexed(ctx context.Context, limit time.Duration) {
 	for _, s := range a.services {
 		indexer, ok := s.Service.(module.Indexer)
 		for ok && !indexer.IsIndexed(ctx) {
-			select {
-			case <-ctx.Done():
+			if event.Sleep(ctx, indexPoll) != nil {
 				return
-			case <-time.After(indexPoll):
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"maps"
@@ -262,13 +261,4 @@ func eventText(v *ui.View, e queue.Event) string {
 		return v.T("event."+e.Type, "Attempt", d.Attempt, "Message", d.Message, "Reason", d.Reason, "Percent", d.Percent)
 	}
 	return e.Type
-}
-
-// indentJSON is JSON for reading.
-func indentJSON(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return b.String()
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/patchbay-dev/patchbay/core/event"
 )
 
 // migrateKey is the number of the advisory lock that migrating processes take on PostgreSQL.
@@ -39,11 +41,9 @@ func lockMigrationsFile(ctx context.Context, path string) (func(), error) {
 		return nil, fmt.Errorf("open the lock file %s: %w", path, err)
 	}
 	for syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		select {
-		case <-ctx.Done():
+		if event.Sleep(ctx, migratePoll) != nil {
 			_ = file.Close()
 			return nil, fmt.Errorf("wait for another process to migrate (%s): %w", path, ctx.Err())
-		case <-time.After(migratePoll):
 		}
 	}
 	return func() { _ = file.Close() }, nil

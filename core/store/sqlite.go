@@ -15,6 +15,7 @@ import (
 	sqlite3 "github.com/mattn/go-sqlite3"
 	"gorm.io/driver/sqlite"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/privatedir"
 )
@@ -101,10 +102,8 @@ func (s *Store) connectFile(ctx context.Context, db *sql.DB) error {
 		if !isBusy(err) || time.Now().After(deadline) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if event.Sleep(ctx, busyPoll) != nil {
 			return ctx.Err()
-		case <-time.After(busyPoll):
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -36,7 +37,7 @@ func (e *patientEngine) callPatiently(ctx context.Context, do func() error) erro
 			answered = true
 			continue
 		}
-		if err := sleepContext(ctx, lookEvery); err != nil {
+		if err := event.Sleep(ctx, lookEvery); err != nil {
 			return err
 		}
 		e.waited.Add(int64(lookEvery))

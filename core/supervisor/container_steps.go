@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -31,7 +32,7 @@ func (d *container) awaitDriver(ctx context.Context) error {
 		case !isEngineGone(err) || time.Since(began) > d.cfg.EngineTimeout:
 			return err
 		}
-		if err := sleepContext(ctx, lookEvery); err != nil {
+		if err := event.Sleep(ctx, lookEvery); err != nil {
 			return err
 		}
 	}
@@ -153,7 +154,7 @@ func (d *container) recreateCore(ctx context.Context, r *run, i Image, override 
 		if wait := d.awaitDriver(ctx); wait != nil {
 			return wait
 		}
-		if err := sleepContext(ctx, lookEvery); err != nil {
+		if err := event.Sleep(ctx, lookEvery); err != nil {
 			return err
 		}
 	}

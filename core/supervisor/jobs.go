@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 )
@@ -51,7 +52,7 @@ func (r *run) awaitJobs(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := sleepContext(ctx, lookEvery); err != nil {
+		if err := event.Sleep(ctx, lookEvery); err != nil {
 			return err
 		}
 	}

@@ -5,21 +5,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
 // lookEvery is the pause between two looks at what is waited for.
 const lookEvery = 500 * time.Millisecond
-
-// sleepContext waits, or returns the error of ctx.
-func sleepContext(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
 
 // awaitCore waits until the core of an image answers as it should, and returns the version that it tells. It fails at once when that
 // cannot happen any more. The time in which what drives the deployment is away does not count.
@@ -33,7 +24,7 @@ func (r *run) awaitCore(ctx context.Context, want Image) (version string, failur
 		if time.Since(began) > r.s.cfg.HealthTimeout+r.s.deployment.timeAway()-away {
 			return "", fault.New(fault.Conflict, "The core did not answer as it should within %s: %s", r.s.cfg.HealthTimeout, state)
 		}
-		if err := sleepContext(ctx, lookEvery); err != nil {
+		if err := event.Sleep(ctx, lookEvery); err != nil {
 			return "", err
 		}
 	}

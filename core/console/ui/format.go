@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -105,3 +107,12 @@ func (v *View) Minute(t time.Time) string {
 
 // Clock is the time of day, in UTC.
 func (v *View) Clock(t time.Time) string { return t.UTC().Format("15:04:05") }
+
+// IndentJSON returns JSON for people to read, and anything else as it is.
+func IndentJSON(raw []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}

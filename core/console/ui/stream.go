@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 )
 
@@ -130,10 +131,8 @@ func Wake[T any](ctx context.Context, events <-chan T, match func(T) bool) <-cha
 				return
 			case out <- struct{}{}:
 			}
-			select {
-			case <-ctx.Done():
+			if event.Sleep(ctx, wakePause) != nil {
 				return
-			case <-time.After(wakePause):
 			}
 		}
 	}()

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/services/mail/authresult"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
 )
@@ -73,18 +74,10 @@ func (c *senderChecker) run() {
 		}
 		select {
 		case <-c.wake:
-			c.waitForMore()
+			_ = event.Sleep(c.ctx, senderPause) // more may come
 		case <-time.After(senderPoll):
 		case <-c.ctx.Done():
 		}
-	}
-}
-
-// waitForMore waits for senderPause, or until close.
-func (c *senderChecker) waitForMore() {
-	select {
-	case <-time.After(senderPause):
-	case <-c.ctx.Done():
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/client"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
 )
 
 const (
@@ -95,10 +97,8 @@ func waitRemoved(ctx context.Context, api *client.Client, id string) error {
 		if _, err := api.ContainerInspect(ctx, id); err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(removalPause):
+		if err := httpx.Sleep(ctx, removalPause); err != nil {
+			return err
 		}
 	}
 }

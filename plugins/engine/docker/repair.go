@@ -10,6 +10,7 @@ import (
 	"github.com/docker/docker/client"
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -35,11 +36,9 @@ func lockProject(ctx context.Context, req *engine.ComposeRequest) (*os.File, err
 		if acquired, err := tryLock(f); acquired || err != nil {
 			return f, nil
 		}
-		select {
-		case <-ctx.Done():
+		if err := httpx.Sleep(ctx, lockPause); err != nil {
 			_ = f.Close()
-			return nil, context.Cause(ctx)
-		case <-time.After(lockPause):
+			return nil, err
 		}
 	}
 }

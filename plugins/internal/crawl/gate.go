@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
 )
 
 // maxGates is how many hosts are remembered before those that nobody uses are forgotten.
@@ -64,12 +66,7 @@ func (g *gates) awaitTurn(ctx context.Context, at *gate) error {
 		return ctx.Err()
 	}
 	defer func() { <-at.turn }()
-	timer := time.NewTimer(g.pauseLeft(at))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	_ = httpx.Sleep(ctx, g.pauseLeft(at))
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
 	"github.com/patchbay-dev/patchbay/plugins/internal/texts"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
@@ -57,7 +58,7 @@ func (echo) ListModels(context.Context) ([]translator.Model, error) {
 // Translate implements translator.Translator.
 func (e echo) Translate(ctx context.Context, req translator.Request) (*translator.Answer, error) {
 	began := time.Now()
-	if err := errs.OfCall(ctx, waitFor(ctx, e.delay)); err != nil {
+	if err := errs.OfCall(ctx, httpx.Sleep(ctx, e.delay)); err != nil {
 		return nil, err
 	}
 	answer := &translator.Answer{}
@@ -74,18 +75,6 @@ func (e echo) Translate(ctx context.Context, req translator.Request) (*translato
 		Duration: time.Since(began),
 	}}
 	return answer, nil
-}
-
-// waitFor returns after d, or when ctx ends with its error.
-func waitFor(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 func countTokens(parts []translator.Part) (n int64) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/plugins/internal/httpx"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/translator"
 )
@@ -23,7 +24,7 @@ type service struct {
 }
 
 func newService(cfg Config, a *api) *service {
-	s := &service{cfg: cfg, api: a, sleep: sleepContext, now: time.Now}
+	s := &service{cfg: cfg, api: a, sleep: httpx.Sleep, now: time.Now}
 	for _, name := range cfg.Models {
 		s.models = append(s.models, newModel(name, cfg.Structured))
 	}
@@ -155,17 +156,6 @@ func (s *service) readReply(m *model, req translator.Request, reply *chatReply, 
 		a.Outcome, a.Message = translator.OutcomeBadAnswer, answer.Problem
 	}
 	return a
-}
-
-func sleepContext(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // formats are the ways to ask for JSON, from the strictest on.

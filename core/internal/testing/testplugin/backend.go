@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 	"github.com/patchbay-dev/patchbay/sdk/search"
@@ -84,12 +85,10 @@ func (b *backend) answerSlowly(ctx context.Context, req *search.Request) (*searc
 	}
 	b.hanging.Add(1)
 	defer b.hanging.Add(-1)
-	select {
-	case <-time.After(d):
-		return jsonResponse([]byte(b.cfg.Answer)), nil
-	case <-ctx.Done():
+	if event.Sleep(ctx, d) != nil {
 		return nil, ctx.Err()
 	}
+	return jsonResponse([]byte(b.cfg.Answer)), nil
 }
 
 func failAs() error {

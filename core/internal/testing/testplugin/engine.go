@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/framework"
@@ -61,10 +62,7 @@ func (c *containerEngine) streamForever(ctx context.Context, do func() error) er
 		if err := do(); err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(10 * time.Millisecond):
-		}
+		_ = event.Sleep(ctx, 10*time.Millisecond)
 	}
 	return ctx.Err()
 }

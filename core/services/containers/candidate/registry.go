@@ -12,12 +12,12 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
-	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/registry"
@@ -233,7 +233,7 @@ func requestWithRetry[T any](ctx context.Context, r *registries, host string, re
 		if after > 0 {
 			wait = min(after, longest)
 		}
-		if err := work.Sleep(ctx, wait); err != nil {
+		if err := event.Sleep(ctx, wait); err != nil {
 			return out, err
 		}
 	}

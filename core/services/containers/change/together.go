@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/order"
-	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // gatherTime is for how long a command waits for others that may become ready beside it: they begin together and take about as long.
@@ -54,7 +54,7 @@ func (g *gathering) runCommand(ctx context.Context, place *order.Place, call hos
 	}
 	alone := false
 	if turn.leads {
-		_ = work.Sleep(ctx, g.pause)
+		_ = event.Sleep(ctx, g.pause)
 		alone, turn.err = g.leadGroup(ctx, own, do)
 	}
 	if turn.err == nil || alone || ctx.Err() != nil || errors.Is(turn.err, failure.ErrEngineLost) {

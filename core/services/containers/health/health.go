@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
@@ -79,7 +80,7 @@ func (h *Checker) WaitHealthy(ctx context.Context, r *work.Reporter, st *record.
 			return fault.New(fault.Conflict, "%s did not become healthy within %s: %s", svc.Name, (limit + grace).Round(time.Second), state)
 		}
 		r.UpdateOften(ctx, func(p *work.ProgressState) { p.Message, p.CurrentTarget = state, st.Project+" / "+svc.Name })
-		if err := work.Sleep(ctx, healthPause); err != nil {
+		if err := event.Sleep(ctx, healthPause); err != nil {
 			return err
 		}
 	}

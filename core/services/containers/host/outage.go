@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -52,7 +53,7 @@ func (h *Host) watchOutages(ctx context.Context) (stop func()) {
 				// This engine has no events.
 				return
 			}
-			if work.Sleep(ctx, enginePause) != nil {
+			if event.Sleep(ctx, enginePause) != nil {
 				return
 			}
 		}
@@ -94,7 +95,7 @@ func (h *Host) AskEngine(ctx context.Context) error {
 // of a little later than the failure.
 func (h *Host) sawOutage(ctx context.Context, before int64) bool {
 	if h.Outages.Load() == before && h.AskEngine(ctx) == nil {
-		_ = work.Sleep(ctx, enginePause)
+		_ = event.Sleep(ctx, enginePause)
 	}
 	return h.Outages.Load() != before
 }
@@ -108,7 +109,7 @@ func (h *Host) AwaitEngine(ctx context.Context, limit time.Duration) error {
 		if err == nil || work.IsHandover(ctx) {
 			return err
 		}
-		if err := work.Sleep(wait, enginePause); err != nil {
+		if err := event.Sleep(wait, enginePause); err != nil {
 			return err
 		}
 	}
@@ -162,7 +163,7 @@ func (h *Host) RetryStep(ctx context.Context, do func() error) error {
 		if failure.IsEngineGone(err) && h.AwaitEngine(ctx, h.OutageWait()) != nil {
 			return fmt.Errorf("%w: %w", failure.ErrEngineLost, err)
 		}
-		if err := work.Sleep(ctx, min(pause<<min(attempt-1, 20), longest)); err != nil {
+		if err := event.Sleep(ctx, min(pause<<min(attempt-1, 20), longest)); err != nil {
 			return err
 		}
 	}

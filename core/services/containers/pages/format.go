@@ -1,9 +1,7 @@
 package pages
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -158,13 +156,4 @@ func backupState(b backup.Backup) string {
 		return "deleted"
 	}
 	return b.Status
-}
-
-// indentJSON is JSON for reading.
-func indentJSON(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return b.String()
 }

@@ -168,7 +168,7 @@ func collectResult(j service.Job) (out result) {
 		out.Hooks, ok = readResult[hookResult](j)
 	}
 	if !ok {
-		out.Raw = indentJSON(j.Summary)
+		out.Raw = ui.IndentJSON(j.Summary)
 	}
 	return out
 }

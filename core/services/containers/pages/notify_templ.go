@@ -1798,7 +1798,7 @@ func sentMessage(v *ui.View, m channels.SentMessage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Code(v, v.T("containers.notify.payload"), indentJSON(m.Payload)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Code(v, v.T("containers.notify.payload"), ui.IndentJSON(m.Payload)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -2185,7 +2185,7 @@ func previewPage(v *ui.View, p pages, got notice.Preview, locale string) templ.C
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Code(v, v.T("containers.notify.payload"), indentJSON(got.Payload)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Code(v, v.T("containers.notify.payload"), ui.IndentJSON(got.Payload)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

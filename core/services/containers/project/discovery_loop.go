@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
-	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 )
 
@@ -54,7 +54,7 @@ func (d *Discovery) waitForEngineChange(ctx context.Context) bool {
 		return true
 	case <-d.engineChanged:
 	}
-	if work.Sleep(ctx, settlePause) != nil {
+	if event.Sleep(ctx, settlePause) != nil {
 		return false
 	}
 	select {
@@ -78,7 +78,7 @@ func (d *Discovery) WatchEngine(ctx context.Context) {
 		if time.Since(began) > rejoinMax {
 			pause = rejoinMin
 		}
-		if work.Sleep(ctx, pause) != nil {
+		if event.Sleep(ctx, pause) != nil {
 			return
 		}
 		pause = min(2*pause, rejoinMax)

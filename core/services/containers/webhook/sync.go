@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
-	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/codehost"
 )
@@ -47,7 +47,7 @@ func retryCodeHost(ctx context.Context, try func() error) error {
 		} else if after > 0 {
 			wait = after
 		}
-		if stop := work.Sleep(ctx, wait); stop != nil {
+		if stop := event.Sleep(ctx, wait); stop != nil {
 			return stop
 		}
 		pause *= 2

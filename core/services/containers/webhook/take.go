@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -57,7 +58,7 @@ func (i *Inbox) TakeDelivery(ctx context.Context, in *Incoming) (out Outcome, er
 		if !isDeadlock(err) {
 			return out, err
 		}
-		if stop := work.Sleep(ctx, rand.N(takePause)); stop != nil {
+		if stop := event.Sleep(ctx, rand.N(takePause)); stop != nil {
 			return out, stop
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/services/mail/address"
 )
 
@@ -222,10 +223,7 @@ func (f *front) countCommand(verb string) error {
 		_, _ = f.Conn.Write([]byte("421 4.7.0 Too many commands without a message, closing the connection\r\n"))
 		return io.EOF
 	}
-	select {
-	case <-time.After(f.server.cfg.AnswerDelay):
-	case <-f.server.ctx.Done():
-	}
+	_ = event.Sleep(f.server.ctx, f.server.cfg.AnswerDelay)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/patchbay-dev/patchbay/core/cli/command"
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/services/mail"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
@@ -164,10 +165,7 @@ func (c commands) waitCommand() *cobra.Command {
 					case found:
 						return out.PrintText(c.Out, map[string]string{"address": args[0], "subject": m.Subject, "code": m.Code}, m.Subject)
 					}
-					select {
-					case <-ctx.Done():
-					case <-time.After(waitPause):
-					}
+					_ = event.Sleep(ctx, waitPause)
 				}
 			})
 		}}

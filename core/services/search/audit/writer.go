@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -146,10 +147,8 @@ func (a *Writer) flushRecords(ctx context.Context) error {
 		if done {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		if event.Sleep(ctx, flushEvery) != nil {
 			return ctx.Err()
-		case <-time.After(flushEvery):
 		}
 	}
 }

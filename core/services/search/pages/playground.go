@@ -233,15 +233,6 @@ func parseHits(raw []byte) (out []hit) {
 	return out
 }
 
-// indentJSON is JSON for reading.
-func indentJSON(raw []byte) string {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return b.String()
-}
-
 // guideView is what the guide shows: snippets with the address of this service.
 type guideView struct {
 	URL    string

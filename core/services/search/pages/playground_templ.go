@@ -1122,7 +1122,7 @@ func playAnswer(v *ui.View, p pages, play playView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Code(v, v.T("search.play.body"), indentJSON(play.Answer.Body)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Code(v, v.T("search.play.body"), ui.IndentJSON(play.Answer.Body)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

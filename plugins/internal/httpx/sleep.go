@@ -1,11 +1,11 @@
-package work
+package httpx
 
 import (
 	"context"
 	"time"
 )
 
-// Sleep waits for d, or returns the error of ctx if it ends before.
+// Sleep waits for d. If ctx ends before, it returns the cause at once.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

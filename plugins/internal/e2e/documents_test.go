@@ -66,7 +66,10 @@ func newReader(t *testing.T, env ...string) *reader {
 // Variables that a former call has set are still there.
 func (r *reader) shell(script string) string {
 	r.t.Helper()
-	script = strings.NewReplacer("localhost:50883", strings.TrimPrefix(r.base, "http://"), "127.0.0.1:2525", r.smtpAddress()).Replace(script)
+	script = strings.ReplaceAll(script, "localhost:50883", strings.TrimPrefix(r.base, "http://"))
+	if strings.Contains(script, "127.0.0.1:2525") {
+		script = strings.ReplaceAll(script, "127.0.0.1:2525", r.smtpAddress())
+	}
 	state := filepath.Join(r.dir, ".variables")
 	const keep = "if [ -f %[1]q ]; then . %[1]q; fi; trap 'declare -p KEY TOKEN > %[1]q 2>/dev/null || true' EXIT\n%[2]s"
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", fmt.Sprintf(keep, state, script))

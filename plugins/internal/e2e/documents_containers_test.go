@@ -18,7 +18,9 @@ const waitingCurl = `curl() {
   echo "$out"
   job=$(grep -o '"jobId":"job_[A-Z0-9]*' <<<"$out" | head -1 | cut -d'"' -f4 || true)
   [ -n "$job" ] || return 0
-  until end=$(command curl -s $B/api/jobs/$job -H "$A" | grep -oE '"status":"(success|failed|rolled_back|canceled)","reason"'); do sleep 0.1; done
+  until end=$(command curl -s $B/api/jobs/$job -H "$A" | grep -oE '"status":"(success|failed|rolled_back|canceled)","reason"'); do
+    sleep 0.1
+  done
   [[ $end == *success* ]] || command curl -s $B/api/jobs/$job -H "$A"
 }
 `

@@ -15,6 +15,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth/limit"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -159,11 +160,7 @@ func orAll(scopes string) string {
 func (ks *Keys) List(ctx context.Context, userID string) ([]Key, error) {
 	var rows []apiKey
 	err := ks.cfg.Store.DB(ctx).Where("user_id = ?", userID).Order("created_at DESC, id DESC").Find(&rows).Error
-	out := make([]Key, len(rows))
-	for i, row := range rows {
-		out[i] = ks.keyView(row)
-	}
-	return out, wrapStoreError("list API keys", err)
+	return lists.ConvertAll(rows, ks.keyView), wrapStoreError("list API keys", err)
 }
 
 // Find returns an API key by its id, also a revoked one.

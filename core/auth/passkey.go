@@ -13,6 +13,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth/limit"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 )
 
 const (
@@ -81,11 +82,7 @@ type Passkeys struct {
 func (pk *Passkeys) List(ctx context.Context, userID string) ([]Passkey, error) {
 	var rows []passkey
 	err := pk.cfg.Store.DB(ctx).Where("user_id = ?", userID).Order("created_at DESC, id DESC").Find(&rows).Error
-	out := make([]Passkey, len(rows))
-	for i := range rows {
-		out[i] = rows[i].toPasskey()
-	}
-	return out, wrapStoreError("list passkeys", err)
+	return lists.ConvertAll(rows, func(r passkey) Passkey { return r.toPasskey() }), wrapStoreError("list passkeys", err)
 }
 
 // Rename gives an own passkey a name of at most 80 characters.

@@ -12,6 +12,7 @@ import (
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/admin"
 	"github.com/patchbay-dev/patchbay/core/cli/command"
+	"github.com/patchbay-dev/patchbay/core/lists"
 )
 
 // printFindings prints diagnostics as JSON.
@@ -110,10 +111,7 @@ func (c *commandLine) pluginCommand() *cobra.Command {
 			}
 			return reported
 		}
-		lines := make([]string, len(written))
-		for i, w := range written {
-			lines[i] = command.Printable(w)
-		}
+		lines := lists.ConvertAll(written, command.Printable)
 		return out.PrintText(c.out, map[string]any{"changes": lines}, strings.Join(lines, "\n"))
 	}
 	return command.Group("plugin", "List, describe, restart, test, create and pin plugins",

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/patchbay-dev/patchbay/core/cli/command"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/operator"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/supervisor"
@@ -58,11 +59,7 @@ func (o operatorCore) RunningJobs(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	types := make([]string, len(page.Jobs))
-	for i := range page.Jobs {
-		types[i] = page.Jobs[i].Type
-	}
-	return types, nil
+	return lists.ConvertAll(page.Jobs, func(j operator.Job) string { return j.Type }), nil
 }
 
 // CoreVersion implements supervisor.Core.

@@ -23,7 +23,7 @@ type edge struct {
 }
 
 var base = []string{"core/fault", "core/store", "core/queue", "core/event", "core/secret", "core/httpd", "core/texts", "core/timering",
-	"core/privatedir", "core/metric"}
+	"core/lists", "core/privatedir", "core/metric"}
 
 func with(more ...string) []string { return append(append([]string{}, base...), more...) }
 

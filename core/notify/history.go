@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -51,11 +52,7 @@ func (h *history) Deliveries(ctx context.Context, limit int) ([]Delivery, error)
 }
 
 func toDeliveries(rows []delivery) []Delivery {
-	out := make([]Delivery, len(rows))
-	for i := range rows {
-		out[i] = rows[i].toDelivery()
-	}
-	return out
+	return lists.ConvertAll(rows, func(r delivery) Delivery { return r.toDelivery() })
 }
 
 // History returns the messages of a service that are older than the message before, or the newest if before is empty:

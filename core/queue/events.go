@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -118,9 +119,5 @@ func (q *Queue) Events(ctx context.Context, jobID string, afterSeq int64, limit 
 }
 
 func toEvents(rows []eventRow) []Event {
-	out := make([]Event, len(rows))
-	for i := range rows {
-		out[i] = rows[i].toEvent()
-	}
-	return out
+	return lists.ConvertAll(rows, func(r eventRow) Event { return r.toEvent() })
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -74,10 +75,7 @@ func (q *Queue) List(ctx context.Context, f Filter, cursor string, limit int) (j
 			return nil, "", fmt.Errorf("list jobs: %w", err)
 		}
 	}
-	jobs = make([]Job, len(rows))
-	for i := range rows {
-		jobs[i] = rows[i].toJob()
-	}
+	jobs = lists.ConvertAll(rows, func(r row) Job { return r.toJob() })
 	return jobs, next, nil
 }
 

@@ -15,6 +15,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/lists"
 )
 
 // KeySize is the length of a master key in bytes.
@@ -75,10 +77,7 @@ func (k *Keyring) KeyID() string { return k.keys[0].id }
 
 // String lists the key ids.
 func (k *Keyring) String() string {
-	ids := make([]string, len(k.keys))
-	for i := range k.keys {
-		ids[i] = k.keys[i].id
-	}
+	ids := lists.ConvertAll(k.keys, func(k key) string { return k.id })
 	return "keyring(" + strings.Join(ids, " ") + ")"
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
 )
 
 // KeySummary is an API key of the caller, for services whose members are in snake case.
@@ -66,5 +67,5 @@ func (s *Sets) OwnKeys(a *api.API, base string, scopes ...string) {
 
 func (s *Sets) keySummaries(ctx context.Context) (*api.Out[summaryListBody], error) {
 	keys, texts, err := s.cfg.Users.Keys.RevealAll(ctx, principalFrom(ctx))
-	return api.AnswerWith(summaryListBody{api.ConvertAll(keys, func(k auth.Key) KeySummary { return newKeySummary(k, texts[k.ID]) })}, err)
+	return api.AnswerWith(summaryListBody{lists.ConvertAll(keys, func(k auth.Key) KeySummary { return newKeySummary(k, texts[k.ID]) })}, err)
 }

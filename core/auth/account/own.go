@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
 )
 
 // Passkey is a passkey of the caller.
@@ -60,7 +61,7 @@ func (s *Sets) Passkeys(a *api.API, base string) {
 		Description: "The newest first, revoked ones included.",
 	}, func(ctx context.Context, _ *struct{}) (*api.Out[passkeyListBody], error) {
 		rows, err := s.cfg.Users.Passkeys.List(ctx, principalFrom(ctx).User.ID)
-		return api.AnswerWith(passkeyListBody{api.ConvertAll(rows, newPasskey)}, err)
+		return api.AnswerWith(passkeyListBody{lists.ConvertAll(rows, newPasskey)}, err)
 	})
 	api.Register(a, api.Operation{
 		ID: "begin-passkey-registration", Method: http.MethodPost, Path: at + "/registration/options", Policy: httpd.Session,
@@ -151,7 +152,7 @@ func (s *Sets) Keys(a *api.API, base string) {
 		Description: "The newest first, masked, revoked ones included.",
 	}, func(ctx context.Context, _ *struct{}) (*api.Out[keyListBody], error) {
 		rows, err := s.cfg.Users.Keys.List(ctx, principalFrom(ctx).User.ID)
-		return api.AnswerWith(keyListBody{api.ConvertAll(rows, newKey)}, err)
+		return api.AnswerWith(keyListBody{lists.ConvertAll(rows, newKey)}, err)
 	})
 	api.Register(a, api.Operation{
 		ID: "create-api-key", Method: http.MethodPost, Path: at, Policy: httpd.Session, Audit: httpd.Unaudited, Tag: tagAccount,

@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
 )
 
 // User is a person with an account.
@@ -68,7 +69,7 @@ func (s *Sets) Users(a *api.API, base string) {
 		Description: "The oldest first.",
 	}, unscopedOnly(func(ctx context.Context, _ *struct{}) (*api.Out[userListBody], error) {
 		rows, err := s.cfg.Users.List(ctx)
-		return api.AnswerWith(userListBody{api.ConvertAll(rows, newUser)}, err)
+		return api.AnswerWith(userListBody{lists.ConvertAll(rows, newUser)}, err)
 	}))
 	api.Register(a, api.Operation{
 		ID: "create-user", Method: http.MethodPost, Path: at, Policy: httpd.Admin, Audit: httpd.Unaudited, Confirm: true, Tag: tagUsers,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 )
 
 // The themes. System follows the browser.
@@ -177,10 +178,7 @@ func (v *View) Who() string {
 
 // ToastText is the toast in words.
 func (v *View) ToastText() string {
-	args := make([]any, len(v.Toast.Args))
-	for i, a := range v.Toast.Args {
-		args[i] = a
-	}
+	args := lists.ConvertAll(v.Toast.Args, func(a string) any { return a })
 	return v.T(v.Toast.TextID, args...)
 }
 

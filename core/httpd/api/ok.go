@@ -9,15 +9,6 @@ func AnswerWith[T any](body T, err error) (*Out[T], error) {
 	return &Out[T]{body}, err
 }
 
-// ConvertAll returns what convert makes of each item. It is never nil, so that the answer has a list.
-func ConvertAll[I, O any](items []I, convert func(I) O) []O {
-	out := make([]O, len(items))
-	for i, item := range items {
-		out[i] = convert(item)
-	}
-	return out
-}
-
 // OK is the answer of a change that has nothing else to tell.
 type OK struct {
 	OK bool `json:"ok" example:"true"`

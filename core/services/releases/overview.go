@@ -8,6 +8,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
@@ -109,10 +110,7 @@ func (s *Service) hostStates(ctx context.Context, names map[string]string) (out 
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(limits))
-	for i, limit := range limits {
-		ids[i] = limit.AccountID
-	}
+	ids := lists.ConvertAll(limits, func(limit sync.Limit) string { return limit.AccountID })
 	accounts, err := s.accounts.ByIDs(ctx, ids)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,8 @@ package words
 import (
 	"strconv"
 	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/lists"
 )
 
 // The limits of PostgreSQL's tsvector: the highest position, and how many positions of a word are kept.
@@ -50,9 +52,5 @@ func FormatVector(sections []Section) string {
 
 // FormatColumns returns the sections of a document as the columns of an FTS4 table have them.
 func FormatColumns(sections []Section) []string {
-	columns := make([]string, len(sections))
-	for i, section := range sections {
-		columns[i] = strings.Join(section.Words, " ")
-	}
-	return columns
+	return lists.ConvertAll(sections, func(section Section) string { return strings.Join(section.Words, " ") })
 }

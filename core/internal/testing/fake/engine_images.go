@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
@@ -66,11 +67,7 @@ func (e *engineImages) Images(ctx context.Context, refs []string) ([]*engine.Ima
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	out := make([]*engine.Image, len(refs))
-	for i, ref := range refs {
-		out[i] = e.findImage(ref)
-	}
-	return out, nil
+	return lists.ConvertAll(refs, e.findImage), nil
 }
 
 // findImage returns an image by id or name, with its present names.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -48,11 +49,7 @@ func (k *Backups) ListBackups(ctx context.Context, serviceID string) ([]Backup, 
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Backup, len(rows))
-	for i := range rows {
-		out[i] = rows[i].toBackup()
-	}
-	return out, nil
+	return lists.ConvertAll(rows, func(r Record) Backup { return r.toBackup() }), nil
 }
 
 // Restore queues the restore of a backup: what uses the mount is stopped, the contents are replaced, and it is started again.

@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/containers/drift"
 	"github.com/patchbay-dev/patchbay/core/services/containers/failure"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
@@ -75,10 +76,7 @@ func (c *change) checkDrift(ctx context.Context) error {
 		}
 		services = append(services, svc)
 	}
-	names := make([]string, len(services))
-	for i := range services {
-		names[i] = services[i].Name
-	}
+	names := lists.ConvertAll(services, func(s record.Service) string { return s.Name })
 	found, hashes := make([]drift.ServiceDrift, len(services)), c.s.cfg.Drift.NewHashes(&c.stack)
 	err := c.s.cfg.Host.ThroughOutage(ctx, func() (err error) {
 		if err := c.s.cfg.Host.RefuseSameName(ctx, &c.stack, names); err != nil {

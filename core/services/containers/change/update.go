@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/containers/image"
 	"github.com/patchbay-dev/patchbay/core/services/containers/project"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -80,10 +81,7 @@ func (x *Changes) refuseUnseenDrift(ctx context.Context, inv *project.Inventory,
 	if req.Mode != ModeApply {
 		return nil
 	}
-	ids := make([]string, len(req.Targets))
-	for i, t := range req.Targets {
-		ids[i] = t.ServiceID
-	}
+	ids := lists.ConvertAll(req.Targets, func(t project.Target) string { return t.ServiceID })
 	return x.refuseDrift(ctx, inv, ids, req.AllowDrift)
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/engine"
@@ -183,11 +184,7 @@ func sharedMode(mode string) string {
 
 // withoutAnyAddress writes ports that are open on every address as compose files do.
 func withoutAnyAddress(ports []string) []string {
-	out := make([]string, len(ports))
-	for i, p := range ports {
-		out[i] = strings.TrimPrefix(p, "0.0.0.0")
-	}
-	return out
+	return lists.ConvertAll(ports, func(p string) string { return strings.TrimPrefix(p, "0.0.0.0") })
 }
 
 // compareSets adds a drift for each element that is in only one of the lists.

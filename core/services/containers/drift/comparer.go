@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/containers/compose"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
@@ -28,10 +29,7 @@ func (c *Comparer) CompareWith(ctx context.Context, st *record.Stack, svc *recor
 	if err != nil || len(list) == 0 {
 		return out, err
 	}
-	ids := make([]string, len(list))
-	for i := range list {
-		ids[i] = list[i].ImageID
-	}
+	ids := lists.ConvertAll(list, func(l engine.Container) string { return l.ImageID })
 	images, err := c.host.Engine().Images(ctx, ids)
 	if err != nil {
 		return out, err

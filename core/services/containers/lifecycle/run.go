@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/health"
 	"github.com/patchbay-dev/patchbay/core/services/containers/host"
@@ -79,10 +80,7 @@ func (l *Lifecycle) lifecycleScale(ctx context.Context, job *queue.Job, r *work.
 	if len(job.Checkpoint) > 0 {
 		return scale, record.DecodeColumn(job.Checkpoint, &scale)
 	}
-	names := make([]string, len(services))
-	for i := range services {
-		names[i] = services[i].Name
-	}
+	names := lists.ConvertAll(services, func(s record.Service) string { return s.Name })
 	scale, err := l.cfg.Host.ScaleOf(ctx, st, names...)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/notify/card"
 )
 
@@ -59,10 +60,7 @@ func (w Writer) jobCard(e JobEvent, o outcome) *card.Card {
 	}
 	if len(all) > 1 {
 		shown := all[:min(len(all), shownNames)]
-		labels := make([]string, len(shown))
-		for i, s := range shown {
-			labels[i] = truncate(cardLabel(s.Service), maxName/shownNames-2)
-		}
+		labels := lists.ConvertAll(shown, func(s VersionChange) string { return truncate(cardLabel(s.Service), maxName/shownNames-2) })
 		names = strings.Join(labels, w.fillText("enum"))
 		if rest := len(all) - len(shown); rest > 0 {
 			c.Omitted = w.countText("card.more", rest)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/lists"
 	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
@@ -80,10 +81,7 @@ func (b block) renderMarkdown() string {
 		parts = append(parts, b.head.renderMarkdown())
 	}
 	if len(b.items) > 0 {
-		items := make([]string, len(b.items))
-		for i, item := range b.items {
-			items[i] = "- " + item.renderMarkdown()
-		}
+		items := lists.ConvertAll(b.items, func(item line) string { return "- " + item.renderMarkdown() })
 		parts = append(parts, strings.Join(items, "\n"))
 	}
 	if b.code != "" {

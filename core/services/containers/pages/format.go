@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
 	"github.com/patchbay-dev/patchbay/core/services/containers/change"
@@ -27,10 +28,7 @@ func textOrDash(s string) string { return cmp.Or(s, "–") }
 
 // dependentNames are the names of dependents in their order.
 func dependentNames(list []change.Dependent) string {
-	names := make([]string, len(list))
-	for i, d := range list {
-		names[i] = d.Name
-	}
+	names := lists.ConvertAll(list, func(d change.Dependent) string { return d.Name })
 	return strings.Join(names, ", ")
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	service "github.com/patchbay-dev/patchbay/core/services/containers"
 	"github.com/patchbay-dev/patchbay/core/services/containers/backup"
@@ -82,10 +83,7 @@ func (j jobView) saysError(text string) bool {
 
 // serviceNames returns the names of services in one line.
 func (j jobView) serviceNames(ids []string) string {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = j.serviceName(id)
-	}
+	names := lists.ConvertAll(ids, j.serviceName)
 	return strings.Join(names, ", ")
 }
 

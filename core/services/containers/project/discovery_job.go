@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -79,10 +80,7 @@ func (d *Discovery) AcceptMove(ctx context.Context, name, workingDir string, fil
 	if err != nil {
 		return "", err
 	}
-	ids := make([]string, len(services))
-	for i := range services {
-		ids[i] = services[i].ID
-	}
+	ids := lists.ConvertAll(services, func(s record.Service) string { return s.ID })
 	jobs, err := d.cfg.Jobs.ActiveJobs(ctx, ids)
 	if err != nil {
 		return "", err

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/lists"
 )
 
 // Family reports whether one version may follow the other: as many numbers, the same prefix (a "v" aside), the same kind
@@ -120,11 +122,7 @@ func Newer(current string, tags []string, limit int) []string {
 	if limit > 0 && len(found) > limit {
 		found = found[:limit]
 	}
-	out := make([]string, len(found))
-	for i := range found {
-		out[i] = found[i].tag
-	}
-	return out
+	return lists.ConvertAll(found, func(f tagged) string { return f.tag })
 }
 
 func countDifference(a, b bool) int {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 )
@@ -20,10 +21,7 @@ type ActiveJob struct {
 
 // ActiveJobs are the jobs that hold locks of services, the running before the queued.
 func (q *Queue) ActiveJobs(ctx context.Context, ids []string) ([]ActiveJob, error) {
-	locks := make([]string, len(ids))
-	for i, id := range ids {
-		locks[i] = ServiceLock(id)
-	}
+	locks := lists.ConvertAll(ids, ServiceLock)
 	held, err := q.Holders(ctx, locks)
 	if err != nil {
 		return nil, fmt.Errorf("read the active jobs: %w", err)

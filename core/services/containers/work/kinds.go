@@ -5,6 +5,8 @@ package work
 import (
 	"slices"
 	"strings"
+
+	"github.com/patchbay-dev/patchbay/core/lists"
 )
 
 // Prefix stands before the service's types in the queue; the API shows them without.
@@ -36,11 +38,7 @@ func QueueType(name string) string { return Prefix + name }
 
 // QualifiedTypes are names as the queue has them.
 func QualifiedTypes(types []string) []string {
-	out := make([]string, len(types))
-	for i, t := range types {
-		out[i] = QueueType(t)
-	}
-	return out
+	return lists.ConvertAll(types, QueueType)
 }
 
 // What a job is about.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 )
 
@@ -38,7 +39,7 @@ func (h *domainHandlers) listCatalog(ctx context.Context, _ *struct{}) (*api.Out
 		return nil, err
 	}
 	out := &api.Out[catalogOutputBody]{}
-	out.Body.Domains = api.ConvertAll(catalog.Items, formatCatalogItem)
+	out.Body.Domains = lists.ConvertAll(catalog.Items, formatCatalogItem)
 	sync := &out.Body.ProviderSync
 	switch {
 	case catalog.Limited:

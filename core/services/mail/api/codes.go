@@ -9,6 +9,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/mail/code"
 	"github.com/patchbay-dev/patchbay/core/services/mail/link"
 	"github.com/patchbay-dev/patchbay/core/services/mail/message"
@@ -55,10 +56,7 @@ const maxWaitedFinds, maxPatternFinds = 20, 20
 
 // formatCandidates returns candidates as the API has them.
 func formatCandidates(found []code.Code) []CodeCandidate {
-	out := make([]CodeCandidate, len(found))
-	for i, c := range found {
-		out[i] = CodeCandidate{c.Value, c.Source, c.Around, c.Confidence}
-	}
+	out := lists.ConvertAll(found, func(c code.Code) CodeCandidate { return CodeCandidate{c.Value, c.Source, c.Around, c.Confidence} })
 	return out
 }
 

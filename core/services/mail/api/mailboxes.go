@@ -14,6 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 )
 
@@ -224,7 +225,7 @@ func (h *mailboxHandlers) listMailboxes(ctx context.Context, in *mailboxQuery) (
 	if err != nil {
 		return nil, err
 	}
-	out := &api.Out[mailboxListBody]{Body: mailboxListBody{Mailboxes: api.ConvertAll(page, h.formatMailbox)}}
+	out := &api.Out[mailboxListBody]{Body: mailboxListBody{Mailboxes: lists.ConvertAll(page, h.formatMailbox)}}
 	if next != "" {
 		out.Body.NextCursor = &next
 	}

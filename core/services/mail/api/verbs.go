@@ -6,7 +6,8 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/event"
-	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
+	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 	"github.com/patchbay-dev/patchbay/core/services/mail/mailbox"
 )
 
@@ -98,10 +99,7 @@ func (h *mailboxHandlers) CreateMailbox(ctx context.Context, body MailboxBody) (
 // ActiveDomains returns the names of the domains in which mailboxes can be made, sorted.
 func (h *domainHandlers) ActiveDomains(ctx context.Context) ([]string, error) {
 	list, err := h.domains.ListActive(ctx)
-	names := make([]string, len(list))
-	for i, d := range list {
-		names[i] = d.Name
-	}
+	names := lists.ConvertAll(list, func(d domain.Domain) string { return d.Name })
 	slices.Sort(names)
 	return names, err
 }
@@ -148,7 +146,7 @@ func (h *mailboxHandlers) noteMailbox(ctx context.Context, box mailbox.Mailbox, 
 // Domains returns the mail domains.
 func (h *domainHandlers) Domains(ctx context.Context) ([]Domain, error) {
 	rows, err := h.domains.ListDomains(ctx)
-	return api.ConvertAll(rows, formatDomain), err
+	return lists.ConvertAll(rows, formatDomain), err
 }
 
 // CleanupFailures returns, by the id of a domain, its mailboxes that could not be destroyed, or may have left a rule at the DNS provider.

@@ -11,14 +11,13 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/core/lists"
 )
 
 // deliveryKey returns what is equal for a delivery and its repetition: the id of an HTTP delivery, the envelope and the bytes.
 func deliveryKey(env *Envelope, hash []byte) []byte {
-	addresses := make([]string, len(env.Recipients))
-	for i, r := range env.Recipients {
-		addresses[i] = cmp.Or(r.EnvelopeTo, r.Address)
-	}
+	addresses := lists.ConvertAll(env.Recipients, func(r Recipient) string { return cmp.Or(r.EnvelopeTo, r.Address) })
 	slices.Sort(addresses)
 	digest := sha256.New()
 	for _, part := range []string{env.Via, env.DeliveryID, env.From, strings.Join(addresses, ","), string(hash)} {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/mail/address"
 	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -118,11 +119,7 @@ func (m *Mailboxes) parsePlace(ctx context.Context, caller Caller, text string) 
 // activeNames returns the names of the active domains.
 func activeNames(ctx context.Context, all domains) ([]string, error) {
 	active, err := all.ListActive(ctx)
-	names := make([]string, len(active))
-	for i, d := range active {
-		names[i] = d.Name
-	}
-	return names, err
+	return lists.ConvertAll(active, func(d domain.Domain) string { return d.Name }), err
 }
 
 func checkReserved(caller Caller, local, field string) error {

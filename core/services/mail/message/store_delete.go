@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -42,10 +43,7 @@ func (s *Store) lockContents(ctx context.Context, rows []Stored) error {
 	if s.store.Dialect() != store.Postgres {
 		return nil
 	}
-	ids := make([]int64, len(rows))
-	for i, r := range rows {
-		ids[i] = r.ContentID
-	}
+	ids := lists.ConvertAll(rows, func(r Stored) int64 { return r.ContentID })
 	q := store.WhereInNumbers(s.store.Writer(ctx).Table("mail_contents").Clauses(clause.Locking{Strength: "UPDATE"}), "id", ids)
 	if err := q.Order("id").Pluck("id", &ids).Error; err != nil {
 		return fmt.Errorf("lock the raw bytes of messages: %w", err)

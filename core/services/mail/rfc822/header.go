@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
 
@@ -93,10 +94,7 @@ func (p *Parsed) setRawHeader(fields []Header, charset string) {
 
 // setHeader fills what the header fields tell. Bytes outside UTF-8 are read in the charset.
 func (p *Parsed) setHeader(raw []Header, charset string) {
-	fields := make([]Header, len(raw))
-	for i, f := range raw {
-		fields[i] = Header{f.Key, toUTF8(f.Value, charset)}
-	}
+	fields := lists.ConvertAll(raw, func(f Header) Header { return Header{f.Key, toUTF8(f.Value, charset)} })
 	p.Headers = make([]Header, len(fields))
 	for i, f := range fields {
 		p.Headers[i] = Header{f.Key, texts.Limit(decodeWords(f.Value), maxField)}

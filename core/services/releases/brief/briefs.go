@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -112,11 +113,7 @@ func (b *Briefs) composeBrief(ctx context.Context, userID string, w Window, zone
 
 // listIDs returns the ids of releases.
 func listIDs(items []feed.Item) []int64 {
-	ids := make([]int64, len(items))
-	for i := range items {
-		ids[i] = items[i].Seq
-	}
-	return ids
+	return lists.ConvertAll(items, func(i feed.Item) int64 { return i.Seq })
 }
 
 // Refresh writes a brief that awaits summaries again once none is on its way any more. It reports whether it has.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 )
@@ -140,10 +141,7 @@ func (fl *Following) FollowConfigured(ctx context.Context, repos []*repo.Repo) e
 		if err := fl.cfg.Repos.SaveAll(ctx, repos, fl.cfg.Now()); err != nil {
 			return err
 		}
-		ids := make([]int64, len(repos))
-		for i, r := range repos {
-			ids[i] = r.ID
-		}
+		ids := lists.ConvertAll(repos, func(r *repo.Repo) int64 { return r.ID })
 		return fl.cfg.Repos.ReplaceFollowed(ctx, repo.Everybody, ids)
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
@@ -76,11 +77,7 @@ func (l *Links) Accounts(ctx context.Context) ([]Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Account, len(all))
-	for i, a := range all {
-		out[i] = newAccount(a)
-	}
-	return out, nil
+	return lists.ConvertAll(all, newAccount), nil
 }
 
 // AddAccount adds the account of a token to those of the caller.

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
@@ -155,10 +156,7 @@ const usersAtOnce = 500
 func (a *Announcer) findUsers(ctx context.Context, preferences []account.Preferences) (map[string]auth.User, error) {
 	users := map[string]auth.User{}
 	for part := range slices.Chunk(preferences, usersAtOnce) {
-		ids := make([]string, len(part))
-		for i, p := range part {
-			ids[i] = p.UserID
-		}
+		ids := lists.ConvertAll(part, func(p account.Preferences) string { return p.UserID })
 		found, err := a.cfg.Users.ByID(ctx, ids)
 		if err != nil {
 			return nil, err

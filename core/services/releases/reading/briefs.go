@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/releases/brief"
 	"github.com/patchbay-dev/patchbay/core/services/releases/reader"
 )
@@ -72,11 +73,7 @@ func firstCharacters(s string, n int) string {
 // Briefs returns the caller's briefs, the latest first.
 func (rd *Reading) Briefs(ctx context.Context) ([]BriefSummary, error) {
 	found, err := rd.cfg.Briefs.List(ctx, reader.ID(ctx))
-	out := make([]BriefSummary, len(found))
-	for i, b := range found {
-		out[i] = newBriefSummary(b)
-	}
-	return out, err
+	return lists.ConvertAll(found, newBriefSummary), err
 }
 
 // Brief returns a brief of the caller.

@@ -7,6 +7,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth/limit"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/services/releases/translation"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -121,10 +122,7 @@ func (rd *Reading) PublicReleases(ctx context.Context, fullName, content, cursor
 
 // publicItems returns releases with what is asked for of each.
 func (rd *Reading) publicItems(ctx context.Context, found []repo.Release, content string) ([]PublicRelease, error) {
-	ids := make([]int64, len(found))
-	for i, r := range found {
-		ids[i] = r.ID
-	}
+	ids := lists.ConvertAll(found, func(r repo.Release) int64 { return r.ID })
 	translated, err := rd.cfg.Translator.Find(ctx, rd.cfg.Readers.Languages()[0], ids, false)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -24,10 +25,7 @@ func (s *Store) lockRepo(ctx context.Context, id int64) (Repo, error) {
 
 // HoldNamed holds those repositories of a host with some names that are stored, in the order of SaveAll.
 func (s *Store) HoldNamed(ctx context.Context, host string, fullNames []string) error {
-	keys := make([]string, len(fullNames))
-	for i, name := range fullNames {
-		keys[i] = KeyOf(name)
-	}
+	keys := lists.ConvertAll(fullNames, KeyOf)
 	return s.lockRepos(ctx, "SHARE", []string{host}, keys, nil)
 }
 

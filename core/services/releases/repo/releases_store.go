@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -138,10 +139,7 @@ const knownColumns = "id, remote_id, tag, hash, ts, created_at, updated_at, entr
 
 // knownReleases returns what is stored of releases, by their ids at the host.
 func (s *Store) knownReleases(ctx context.Context, repoID int64, all []Release) (map[string]Release, error) {
-	ids := make([]string, len(all))
-	for i, r := range all {
-		ids[i] = r.RemoteID
-	}
+	ids := lists.ConvertAll(all, func(r Release) string { return r.RemoteID })
 	var rows []Release
 	err := store.WhereIn(s.store.DB(ctx).Select(knownColumns).Where("repo_id = ?", repoID), "remote_id", ids).Find(&rows).Error
 	known := make(map[string]Release, len(rows))

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -220,10 +221,7 @@ func (s *Syncer) readTags(ctx context.Context, c caller, r repo.Repo) (added int
 	if page == nil {
 		return 0, err
 	}
-	names := make([]string, len(page.Items))
-	for i, tag := range page.Items {
-		names[i] = tag.Name
-	}
+	names := lists.ConvertAll(page.Items, func(tag codehost.Tag) string { return tag.Name })
 	failure := s.cfg.Store.Tx(ctx, "store tags", func(ctx context.Context) error {
 		fresh, err := s.cfg.State.addMembers(ctx, repo.Everybody, tagsList(r), names)
 		if err != nil {

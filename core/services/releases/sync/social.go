@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/services/releases/repo"
@@ -140,10 +141,7 @@ func (s *Syncer) readStargazers(ctx context.Context, c caller, r ownedRepo) (add
 	if err != nil {
 		return 0, err
 	}
-	logins := make([]string, len(all))
-	for i, g := range all {
-		logins[i] = g.Account.Login
-	}
+	logins := lists.ConvertAll(all, func(g codehost.Stargazer) string { return g.Account.Login })
 	err = s.storeRead(ctx, c, readsActivity, "store stargazers", func(ctx context.Context) error {
 		seen, err := s.cfg.State.read(ctx, c.accountID, list, &known)
 		if err != nil {
@@ -197,10 +195,7 @@ func (s *Syncer) readFollowers(ctx context.Context, c caller) (added int, err er
 	if err != nil {
 		return 0, err
 	}
-	logins := make([]string, len(all))
-	for i, f := range all {
-		logins[i] = f.Login
-	}
+	logins := lists.ConvertAll(all, func(f codehost.Account) string { return f.Login })
 	err = s.storeRead(ctx, c, readsActivity, "store followers", func(ctx context.Context) error {
 		seen, err := s.cfg.State.read(ctx, c.accountID, followerList, new(bool))
 		if err != nil {

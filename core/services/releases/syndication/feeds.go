@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
 	"github.com/patchbay-dev/patchbay/core/services/releases/markdown"
@@ -87,11 +88,7 @@ func (fs *Feeds) FeedTokens(ctx context.Context) ([]FeedToken, error) {
 		return nil, err
 	}
 	found, err := fs.cfg.Accounts.ListFeedTokens(ctx, userID)
-	out := make([]FeedToken, len(found))
-	for i, t := range found {
-		out[i] = newFeedToken(t)
-	}
-	return out, err
+	return lists.ConvertAll(found, newFeedToken), err
 }
 
 // AddFeedToken makes a feed for readers of the caller.

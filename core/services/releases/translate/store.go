@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -54,10 +55,7 @@ const pollEvery = 5 * time.Second
 // Follow calls changed with each of the works as it is, and again whenever it has changed, until all have ended, ctx ends or changed
 // returns an error.
 func (t *Translations) Follow(ctx context.Context, ids []string, changed func(Work) error) error {
-	topics := make([]string, len(ids))
-	for i, id := range ids {
-		topics[i] = workTopic(id)
-	}
+	topics := lists.ConvertAll(ids, workTopic)
 	news := t.bus.Subscribe(topics...)
 	defer news.Close()
 	poll := time.NewTicker(pollEvery)

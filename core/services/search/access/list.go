@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
 )
 
 // The states of a token's quota: the widest window that is used up, or QuotaNormal.
@@ -38,10 +39,7 @@ type TokenGroup struct {
 // TokenGroups lists the groups, the one with the newest token first.
 func (a *TokenAdmin) TokenGroups(ctx context.Context) ([]TokenGroup, error) {
 	rows, err := a.Store.tokenGroups(ctx)
-	out := make([]TokenGroup, len(rows))
-	for i, r := range rows {
-		out[i] = TokenGroup{r.GroupName, r.N, api.TimeOfMillis(r.Latest)}
-	}
+	out := lists.ConvertAll(rows, func(r tokenGroup) TokenGroup { return TokenGroup{r.GroupName, r.N, api.TimeOfMillis(r.Latest)} })
 	return out, err
 }
 

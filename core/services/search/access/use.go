@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
@@ -39,10 +40,7 @@ func (a *Access) DashboardOf(ctx context.Context, user string) (Dashboard, error
 	if err != nil {
 		return Dashboard{}, err
 	}
-	ids := make([]string, len(records))
-	for i, r := range records {
-		ids[i] = r.ID
-	}
+	ids := lists.ConvertAll(records, func(r tokenRecord) string { return r.ID })
 	ever, err := a.requests.LifetimeSums(ctx, audit.ScopeToken, ids)
 	if err != nil {
 		return Dashboard{}, err
@@ -92,10 +90,7 @@ func (a *Access) TopTokens(ctx context.Context, window string, limit int) ([]Top
 		return cmp.Or(cmp.Compare(b.Credits, a.Credits), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.ID, b.ID))
 	})
 	top = top[:min(limit, len(top))]
-	ids := make([]string, len(top))
-	for i, t := range top {
-		ids[i] = t.ID
-	}
+	ids := lists.ConvertAll(top, func(t TopToken) string { return t.ID })
 	notes, err := a.Store.tokenNotes(ctx, ids)
 	for i := range top {
 		top[i].Note = notes[top[i].ID]

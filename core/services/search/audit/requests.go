@@ -6,6 +6,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 )
@@ -152,11 +153,7 @@ func (l *Log) ReadRequests(ctx context.Context, f LogFilter, before, after int64
 	if err != nil {
 		return nil, err
 	}
-	out := make([]RequestLog, len(rows))
-	for i := range rows {
-		out[i] = rows[i].toLog()
-	}
-	return out, nil
+	return lists.ConvertAll(rows, func(r requestRow) RequestLog { return r.toLog() }), nil
 }
 
 // LogCatalog is what requests can be filtered by.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -175,10 +176,7 @@ func (r *Store) KeysToSync(ctx context.Context, now time.Time) (ids []string, er
 
 // knownKeys returns the hashes of those of the values that are in the pool.
 func (r *Store) knownKeys(ctx context.Context, values []string) (map[string]bool, error) {
-	hashes := make([][]byte, len(values))
-	for i, v := range values {
-		hashes[i] = secret.HashToken(v)
-	}
+	hashes := lists.ConvertAll(values, secret.HashToken)
 	var found []KeyRecord
 	if err := r.db(ctx).Select("hash").Where("hash IN ? AND deleted_at = 0", hashes).Find(&found).Error; err != nil {
 		return nil, err

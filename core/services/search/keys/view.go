@@ -6,6 +6,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -46,19 +47,12 @@ type KeyBackoff struct {
 }
 
 func (k *Keys) describeKeys(ctx context.Context, records []KeyRecord) ([]APIKey, error) {
-	ids := make([]string, len(records))
-	for i, r := range records {
-		ids[i] = r.ID
-	}
+	ids := lists.ConvertAll(records, func(r KeyRecord) string { return r.ID })
 	ever, err := k.cfg.Requests.LifetimeSums(ctx, audit.ScopeKey, ids)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]APIKey, len(records))
-	for i, r := range records {
-		out[i] = k.describeKey(r, ever[r.ID])
-	}
-	return out, nil
+	return lists.ConvertAll(records, func(r KeyRecord) APIKey { return k.describeKey(r, ever[r.ID]) }), nil
 }
 
 func (k *Keys) describeKey(r KeyRecord, ever *audit.RequestSums) APIKey {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/cli/command"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/services/search"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
@@ -191,9 +192,6 @@ func nameTokens(ctx context.Context, r *module.Records, id string, err error) er
 	if failed != nil {
 		return errors.Join(err, failed)
 	}
-	ids := make([]string, len(tokens))
-	for i, t := range tokens {
-		ids[i] = t.ID
-	}
+	ids := lists.ConvertAll(tokens, func(t access.StoredToken) string { return t.ID })
 	return command.Unknown("access token", id, ids, "patchbay token list")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 )
@@ -68,11 +69,7 @@ func (p pages) bulkKeys(c *gin.Context) bulk {
 
 // idsOf returns the ids of items.
 func idsOf[T any](items []T, id func(T) string) []string {
-	out := make([]string, len(items))
-	for i, item := range items {
-		out[i] = id(item)
-	}
-	return out
+	return lists.ConvertAll(items, id)
 }
 
 // pickRows returns the ids of the rows that a bulk is about, and the action.

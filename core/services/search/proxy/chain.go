@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 	"github.com/patchbay-dev/patchbay/sdk/exchange"
@@ -158,11 +159,7 @@ func (st *State) Operation(name string) (op Operation2, offered bool) {
 
 // Descriptors returns what the backends say of themselves, in their order.
 func (st *State) Descriptors() []*sdk.Descriptor {
-	out := make([]*sdk.Descriptor, len(st.chain))
-	for i, l := range st.chain {
-		out[i] = l.desc
-	}
-	return out
+	return lists.ConvertAll(st.chain, func(l *chainedBackend) *sdk.Descriptor { return l.desc })
 }
 
 // Use puts backends into use. Calls that are under way keep the old ones.

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/documents"
+	"github.com/patchbay-dev/patchbay/plugins/search/local/index"
 	"github.com/patchbay-dev/patchbay/sdk/search"
 )
 
@@ -210,4 +211,13 @@ func TestLongQueryKeepsItsRarestWords(t *testing.T) {
 		}
 	}
 	t.Errorf("%d documents without the one that has the rarest word", len(hits))
+}
+
+// readManifest reads the manifest of an index that is open.
+func readManifest(ix *index.Index) (map[string]entry, error) {
+	raw, err := ix.Entries(countParts)
+	if err != nil {
+		return nil, err
+	}
+	return decodeEntries(raw)
 }

@@ -50,15 +50,6 @@ func openIndex(dir string, log hclog.Logger) (*index.Index, map[string]entry, er
 	return ix, manifest, err
 }
 
-// readManifest reads the manifest of an index that is open.
-func readManifest(ix *index.Index) (map[string]entry, error) {
-	raw, err := ix.Entries(countParts)
-	if err != nil {
-		return nil, err
-	}
-	return decodeEntries(raw)
-}
-
 func countParts(data []byte) (int, error) {
 	e, err := decodeEntry(data)
 	return e.Parts, err

@@ -56,18 +56,14 @@ const maxWaitedFinds, maxPatternFinds = 20, 20
 
 // formatCandidates returns candidates as the API has them.
 func formatCandidates(found []code.Code) []CodeCandidate {
-	out := lists.ConvertAll(found, func(c code.Code) CodeCandidate { return CodeCandidate{c.Value, c.Source, c.Around, c.Confidence} })
-	return out
+	return lists.ConvertAll(found, func(c code.Code) CodeCandidate { return CodeCandidate{c.Value, c.Source, c.Around, c.Confidence} })
 }
 
 // findLinks returns the links of a message as the API has them.
 func findLinks(p *rfc822.Parsed) []MessageLink {
-	found := link.Find(p)
-	out := make([]MessageLink, len(found))
-	for i, l := range found {
-		out[i] = MessageLink{l.Text, l.Target, l.Place, optionalText(string(l.Guess)), l.Confidence}
-	}
-	return out
+	return lists.ConvertAll(link.Find(p), func(l link.Link) MessageLink {
+		return MessageLink{l.Text, l.Target, l.Place, optionalText(string(l.Guess)), l.Confidence}
+	})
 }
 
 // compilePattern returns a regular expression that matches whole codes, nil for no pattern.

@@ -27,11 +27,8 @@ func (h *messageHandlers) Messages(ctx context.Context, choice MessageChoice, se
 	if err != nil {
 		return MessagePage{}, err
 	}
-	page := MessagePage{Items: make([]MessageItem, len(out.Body.Messages)), Next: cursorText(out.Body.NextCursor)}
-	for i, m := range out.Body.Messages {
-		page.Items[i] = m.MessageItem
-	}
-	return page, nil
+	items := lists.ConvertAll(out.Body.Messages, func(m ListedMessage) MessageItem { return m.MessageItem })
+	return MessagePage{Items: items, Next: cursorText(out.Body.NextCursor)}, nil
 }
 
 // Message returns a message with all that it says.

@@ -138,9 +138,6 @@ func stemWord(word string) string {
 	return string(porter.StemWithoutLowerCasing([]rune(word)))
 }
 
-// Fold returns the folded form of words without separating them.
-func Fold(word string) string { return string(appendFolded(nil, word)) }
-
 // Stem returns the stem of a folded word.
 func Stem(word string) string { return stemWord(word) }
 

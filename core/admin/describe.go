@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
 	"github.com/patchbay-dev/patchbay/core/settings"
 	pluginv1 "github.com/patchbay-dev/patchbay/sdk/proto/patchbay/plugin/v1"
@@ -85,10 +86,7 @@ func (p *PluginInfo) describeBy(ctx context.Context, h *host.Host, spec host.Spe
 	p.About = proc.Describe()
 	p.Version, p.Summary = p.About.GetVersion(), p.About.GetSummary()
 	if p.Kind == "" {
-		var kinds []string
-		for _, k := range p.About.GetKinds() {
-			kinds = append(kinds, k.GetName())
-		}
+		kinds := lists.ConvertAll(p.About.GetKinds(), func(k *pluginv1.Kind) string { return k.GetName() })
 		p.Kind = strings.Join(kinds, ",")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/console"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/settings"
 )
@@ -173,10 +174,7 @@ func newCurrent(w config.Written) console.Current {
 	case []string:
 		return console.Current{Text: strings.Join(value, "\n")}
 	case map[string]string:
-		var lines []string
-		for _, key := range slices.Sorted(maps.Keys(value)) {
-			lines = append(lines, key+" = "+value[key])
-		}
+		lines := lists.ConvertAll(slices.Sorted(maps.Keys(value)), func(key string) string { return key + " = " + value[key] })
 		return console.Current{Text: strings.Join(lines, "\n")}
 	}
 	return console.Current{Text: fmt.Sprint(w.Value)}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 )
 
@@ -79,9 +80,6 @@ func countJobs(types []string) string {
 	for _, t := range types {
 		counts[t]++
 	}
-	var out []string
-	for _, t := range slices.Sorted(maps.Keys(counts)) {
-		out = append(out, fmt.Sprintf("%d × %s", counts[t], t))
-	}
+	out := lists.ConvertAll(slices.Sorted(maps.Keys(counts)), func(t string) string { return fmt.Sprintf("%d × %s", counts[t], t) })
 	return strings.Join(out, ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
 	"github.com/patchbay-dev/patchbay/core/services/containers/work"
@@ -64,10 +65,7 @@ func (sum *StackSummary) reportCompleted(ctx context.Context, r *work.Reporter, 
 // othersText says the same in the error of a job, and which others have failed beside the one that it is about; "" if there
 // is nothing to say.
 func othersText(done []*change, failed *change) (text string) {
-	var names []string
-	for _, c := range completedBefore(done, failed) {
-		names = append(names, c.displayName())
-	}
+	names := lists.ConvertAll(completedBefore(done, failed), func(c *change) string { return c.displayName() })
 	if len(names) > 0 {
 		text = " " + strings.Join(names, ", ") + " was run with its new version, and stays so."
 	}

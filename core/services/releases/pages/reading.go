@@ -67,12 +67,7 @@ func (p *readingPages) startSync(c *gin.Context) {
 
 func (p *readingPages) showInbox(c *gin.Context) {
 	ctx := c.Request.Context()
-	list, err := p.service.Notifications(ctx)
-	if err != nil {
-		p.kit.Fail(c, err)
-		return
-	}
-	status, err := p.service.StatusOf(ctx)
+	list, status, err := readWithStatus(ctx, p.service, p.service.Notifications)
 	if err != nil {
 		p.kit.Fail(c, err)
 		return
@@ -83,12 +78,7 @@ func (p *readingPages) showInbox(c *gin.Context) {
 
 func (p *readingPages) showBriefs(c *gin.Context) {
 	ctx := c.Request.Context()
-	list, err := p.service.Briefs(ctx)
-	if err != nil {
-		p.kit.Fail(c, err)
-		return
-	}
-	status, err := p.service.StatusOf(ctx)
+	list, status, err := readWithStatus(ctx, p.service, p.service.Briefs)
 	if err != nil {
 		p.kit.Fail(c, err)
 		return

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/gin-gonic/gin"
+
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -15,12 +16,7 @@ func (p *settingsPages) showRepos(c *gin.Context) { p.renderRepos(c, ui.Form{}, 
 // renderRepos shows the repositories that the caller sees, with the form that follows another one, and what an import has done.
 func (p *settingsPages) renderRepos(c *gin.Context, form ui.Form, imported *follow.ImportResult) {
 	ctx := c.Request.Context()
-	list, err := p.service.Followed(ctx)
-	if err != nil {
-		p.kit.Fail(c, err)
-		return
-	}
-	status, err := p.service.StatusOf(ctx)
+	list, status, err := readWithStatus(ctx, p.service, p.service.Followed)
 	if err != nil {
 		p.kit.Fail(c, err)
 		return

@@ -170,3 +170,11 @@ func (p pages) finishAction(c *gin.Context, to, toast string, err error) {
 	}
 	p.kit.Done(c, to, ui.Toast{Kind: "ok", TextID: toast})
 }
+
+// readWithStatus returns what read returns, and what the caller has.
+func readWithStatus[T any](ctx context.Context, s Service, read func(context.Context) (T, error)) (out T, status service.Status, err error) {
+	if out, err = read(ctx); err == nil {
+		status, err = s.StatusOf(ctx)
+	}
+	return out, status, err
+}

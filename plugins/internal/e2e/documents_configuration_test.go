@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,14 +28,16 @@ var referredInstances = map[string]string{
 	"registry.default": `registry "oci" "default" {}`,
 }
 
-// TestConfigurationInDocumentsIsValid checks each block of plugin.hcl on the pages for operators as "patchbay config check" does, with
+// TestConfigurationInDocumentsIsValid checks each block of plugin.hcl on the pages for users and operators as "patchbay config check" does, with
 // the instances that it refers to and the variables and files that it names.
 func TestConfigurationInDocumentsIsValid(t *testing.T) {
 	t.Parallel()
 	c := localCore(t, "", "BOT_TOKEN=123456789:"+strings.Repeat("A", 35), "PDNS_API_KEY=pdns", "CLOUDFLARE_API_TOKEN=token",
 		"OPS_WEBHOOK_URL=https://example.com/hook", "SMTP_URL=smtp://a:b@example.com/?to=a@example.org&from=b@example.org",
 		"NTFY_URL=ntfy://ntfy.sh/topic", "TSIG_SECRET=dGVzdHRlc3R0ZXN0dGVzdA==", "DATABASE_URL=postgres://localhost/patchbay",
-		"OPENAI_API_KEY=key", "SVC_AUTH_PROXY_SECRET="+proxySecret)
+		"OPENAI_API_KEY=key", "SVC_AUTH_PROXY_SECRET="+proxySecret, "NOTIFICATION_URL=ntfy://ntfy.sh/topic", "GITHUB_CLIENT_SECRET=secret",
+		"RELEASES_WEBHOOK_URL=https://example.com/hook")
+	must(t, os.Mkdir(filepath.Join(c.dir, "notes"), 0o700))
 	certificate, key, _ := selfSigned(t, c.dir, "mx.example.com")
 	for file, text := range map[string]string{"certs/mail-ca.pem": "", "docker/config.json": "{}",
 		"secret": "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"} {
@@ -50,7 +53,7 @@ func TestConfigurationInDocumentsIsValid(t *testing.T) {
 		"engine \"docker\" \"local\" {}", referredInstances["engine.local"], "0.0.0.0:25", "127.0.0.1:0", "127.0.0.1:50883", "127.0.0.1:0",
 		"127.0.0.1:50885", "127.0.0.1:0", "RW…", "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3")
 	checked := 0
-	for _, page := range runPages {
+	for _, page := range slices.Concat(runPages, usePages) {
 		text, err := os.ReadFile(filepath.Join(root(), "core/docs", page))
 		must(t, err)
 		for _, m := range hclBlock.FindAllStringSubmatch(string(text), -1) {
@@ -70,7 +73,7 @@ func TestConfigurationInDocumentsIsValid(t *testing.T) {
 			}
 		}
 	}
-	if checked < 20 {
-		t.Errorf("the pages for operators have %d blocks of plugin.hcl; have they moved?", checked)
+	if checked < 34 {
+		t.Errorf("the pages have %d blocks of plugin.hcl; have they moved?", checked)
 	}
 }

@@ -7,6 +7,12 @@ import (
 	"testing"
 )
 
+// usePages are the pages for users and for people who move here.
+var usePages = []string{
+	"search.md", "search-local.md", "mail.md", "releases.md", "containers.md", "move-from-tavily.md", "move-from-mailpit.md",
+	"move-from-watchtower.md", "move-from-octobox.md",
+}
+
 // failingCurl makes curl fail for a call that is refused.
 const failingCurl = "curl() { command curl --fail-with-body \"$@\"; }\nset -x\n"
 

@@ -101,7 +101,7 @@ func (a *App) watchAbsent() {
 			case <-a.absent.now:
 			}
 			if err := a.retryAbsent(ctx); err != nil && ctx.Err() == nil {
-				a.log.Warn("instances that were left out cannot be used yet", "error", err)
+				a.log.Warn("skipped instances still cannot start", "error", err)
 			}
 		}
 	})
@@ -145,7 +145,7 @@ func (a *App) retryAbsent(ctx context.Context) error {
 	a.absent.replaceAll(left)
 	for _, in := range list {
 		if left[in] == "" {
-			a.log.Info("an instance that was left out is in use now", "instance", in.Ref())
+			a.log.Info("instance recovered", "instance", in.Ref())
 		}
 	}
 	return nil

@@ -169,7 +169,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	}
 	a.keyring.Observe(func(plain string) { a.redact.Add(plain) })
 	cfg := a.set.Store
-	cfg.Logger, cfg.Exclusive = a.log.Named("store"), true
+	cfg.Logger, cfg.Exclusive = a.log.ResetNamed("store"), true
 	if a.store, err = store.Open(ctx, cfg); err != nil {
 		return err
 	}
@@ -179,16 +179,16 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	}
 	switch created, steps := a.store.Migrated(); {
 	case created:
-		a.log.Info("database created (schema of " + a.cfg.Version + ")")
+		a.log.Info("database created", "version", a.cfg.Version)
 	case steps > 0:
-		a.log.Info("database brought to the schema of "+a.cfg.Version, "migrations", steps)
+		a.log.Info("database migrated", "version", a.cfg.Version, "migrations", steps)
 	}
 	return a.watchTimes(ctx)
 }
 
 // openHost makes the plugin host and the catalog of instances.
 func (a *App) openHost() (err error) {
-	a.metrics = newPluginMetrics(a.registry, a.log.Named("calls"))
+	a.metrics = newPluginMetrics(a.registry, a.log.ResetNamed("calls"))
 	a.host, err = host.New(host.Config{
 		Logger: a.log, PluginLogLevel: a.set.Core.LogLevel, SocketDir: a.set.Core.SocketDir, DataDir: a.set.DataDir,
 		Redact: a.redact.Values, Env: a.traceEnv,
@@ -210,7 +210,7 @@ func (a *App) startWork(ctx context.Context, change *catalog.Change) (err error)
 	if _, err := change.Commit(ctx); err != nil {
 		return err
 	}
-	a.users, err = auth.New(auth.Config{Store: a.store, Keyring: a.keyring, Logger: a.log.Named("auth"), Scopes: module.Names(Modules()),
+	a.users, err = auth.New(auth.Config{Store: a.store, Keyring: a.keyring, Logger: a.log.ResetNamed("auth"), Scopes: module.Names(Modules()),
 		Grants: module.Grants(Modules())})
 	if err != nil {
 		return err
@@ -218,7 +218,7 @@ func (a *App) startWork(ctx context.Context, change *catalog.Change) (err error)
 	if err := a.openNotify(); err != nil {
 		return err
 	}
-	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.Named("queue"), Workers: workers,
+	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.ResetNamed("queue"), Workers: workers,
 		NoSchedules: !a.set.Core.Schedules, Ended: a.shared.observeJob, Tracer: a.tracer})
 	if err != nil {
 		return err
@@ -250,7 +250,7 @@ func (a *App) usersChanged() {
 	ctx, cancel := context.WithTimeout(context.Background(), adminEnd)
 	defer cancel()
 	if err := a.refreshServices(ctx); err != nil {
-		a.log.Error("a change of users could not be taken in; it is looked for again", "error", err)
+		a.log.Error("cannot apply a change of users, retrying", "error", err)
 	}
 }
 
@@ -259,11 +259,11 @@ func (a *App) watchDatabase() {
 	a.runUntilClosed(func(ctx context.Context) {
 		err := a.store.Watch(ctx, 0, func() {
 			if err := a.refreshServices(ctx); err != nil && ctx.Err() == nil {
-				a.log.Error("changes in the database could not be taken in", "error", err)
+				a.log.Error("cannot apply changes from the database", "error", err)
 			}
 		})
 		if ctx.Err() == nil {
-			a.log.Error("the database is no longer watched for changes", "error", err)
+			a.log.Error("stopped watching the database for changes", "error", err)
 		}
 	})
 }
@@ -298,7 +298,7 @@ func (a *App) Close() error {
 	defer cancel()
 	err := a.http.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		a.log.Warn("requests that did not finish in time were cut off", "drain", a.set.Core.Drain)
+		a.log.Warn("requests cut off at the drain timeout", "drain", a.set.Core.Drain)
 		err = nil
 	}
 	a.closeAll()

@@ -16,7 +16,7 @@ func (a *App) ReloadBySignal(ctx context.Context) (config.Diagnostics, error) {
 	}
 	acting := auth.Acting(context.WithoutCancel(ctx), auth.Actor{Name: "SIGHUP", Via: auth.ViaCommand})
 	if noted := a.users.Journal.Record(acting, "core.reload", "", failure); noted != nil {
-		a.log.Error("a reload is not in the audit", "error", noted)
+		a.log.Error("cannot write a reload to the audit log", "error", noted)
 	}
 	return diags, err
 }

@@ -90,7 +90,7 @@ func (a *App) rescheduleBackups(ctx context.Context, set *settings.Settings) {
 		err = a.queue.RemoveSchedule(ctx, jobBackup)
 	}
 	if err != nil {
-		a.log.Error("the schedule of backups could not be changed; it is at the next reload or start", "error", err)
+		a.log.Error("backup schedule not changed; reload or restart to retry", "error", err)
 	}
 }
 
@@ -106,14 +106,14 @@ func (a *App) runBackup(ctx context.Context, _ *queue.Job, _ queue.Progress) (an
 		return nil, err
 	}
 	if err != nil {
-		a.log.Error("a scheduled backup has failed", "error", err)
+		a.log.Error("scheduled backup failed", "error", err)
 		err = fault.Wrap(err, fault.Internal, "The backup has failed: %v.", err)
 		a.backups.record(&backupFailure{time.Now(), fault.As(err).Message})
 	} else {
 		a.backups.record(nil)
 	}
 	if told := a.updateBackupAlert(context.WithoutCancel(ctx), set.Backup, err); told != nil {
-		a.log.Error("the channels were not told of a backup", "error", told)
+		a.log.Error("cannot notify about a backup", "error", told)
 	}
 	return done, err
 }

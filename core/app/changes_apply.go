@@ -42,9 +42,9 @@ func (p *providers) Apply(ctx context.Context, user, id string) (console.Change,
 	out := a.applyChange(ctx, c)
 	out.At = time.Now()
 	if out.State != console.ChangeApplied {
-		a.log.Warn("a change of plugin.hcl was not put into use", "change", c.About, "state", out.State, "reason", out.Reason)
+		a.log.Warn("change of plugin.hcl not applied", "change", c.About, "state", out.State, "reason", out.Reason)
 	} else {
-		a.log.Info("plugin.hcl was changed in the console", "change", c.About, "backup", out.Backup)
+		a.log.Info("plugin.hcl changed in the console", "change", c.About, "backup", out.Backup)
 	}
 	a.changes.finish(id, out)
 	return out, nil
@@ -132,7 +132,7 @@ func (a *App) dropUnusedSecrets(current *config.Snapshot) {
 		texts, err = texts+string(text), errors.Join(err, failure)
 	}
 	if err != nil {
-		a.log.Warn("secrets that are no longer used were not deleted", "error", err)
+		a.log.Warn("cannot delete unused secrets", "error", err)
 		return
 	}
 	for _, f := range files {

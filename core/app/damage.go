@@ -49,7 +49,7 @@ func (a *App) tellDamage(ctx context.Context) {
 			_, err = channel.Send(ctx, n, sdk.Target{})
 		}
 		if err != nil {
-			a.log.Warn("a channel was not told that the database is damaged", "channel", ref, "error", err)
+			a.log.Warn("cannot notify about the damaged database", "channel", ref, "error", err)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func (a *App) startListeners(context.Context) (err error) {
 	if a.clients, err = httpd.NewClients(a.set.Core.TrustedProxies); err != nil {
 		return err
 	}
-	log := a.log.Named("http")
+	log := a.log.ResetNamed("http")
 	a.streams = httpd.NewStreamLimits(int(a.set.Core.MaxStreams), int(a.set.Core.MaxStreamsEach))
 	a.bodies = httpd.NewBodyBudget(httpd.DefaultBodyBudget, httpd.DefaultBodyBudgetEach)
 	watchBodies(a.registry, a.bodies)
@@ -40,10 +40,10 @@ func (a *App) startListeners(context.Context) (err error) {
 	}
 	a.admin.Handle(a.adminHandler())
 	if a.set.OpenToAll() {
-		a.log.Warn("allow_anonymous_in_dev is true: everybody who reaches this server may administer it; never use this in production")
+		a.log.Warn("allow_anonymous_in_dev is on: anyone who can reach this server is an administrator; never use it in production")
 	}
 	if a.set.Access(a.clients).TrustsOpenLoopback(a.set.Core.HTTPAddr) {
-		a.log.Warn("identity headers are believed from this machine while the listener is open to others: set proxy_secret (SVC_AUTH_PROXY_SECRET), or have http_addr listen on 127.0.0.1")
+		a.log.Warn("identity headers from this host are trusted, and the port is open to others: set proxy_secret (SVC_AUTH_PROXY_SECRET), or bind http_addr to 127.0.0.1")
 	}
 	a.http.Serve()
 	a.admin.Serve()
@@ -80,7 +80,7 @@ func (a *App) buildHandler(set *settings.Settings) (http.Handler, error) {
 	redact := secret.NewRedactor("api_key", "apikey", "tavilyApiKey", "token", "key", "secret")
 	access := set.Access(a.clients)
 	return httpd.NewHandler(mounts, httpd.Options{
-		Logger: a.log.Named("http"), Redact: redact.URL, Clients: a.clients, Guard: a.users.Guard(access), Audit: a.users.Journal.AuditRequests(),
+		Logger: a.log.ResetNamed("http"), Redact: redact.URL, Clients: a.clients, Guard: a.users.Guard(access), Audit: a.users.Journal.AuditRequests(),
 		Secure: access.Secure, Streams: a.streams, Observe: a.shared.observeRequest, Tracer: a.tracer,
 		Bodies: a.bodies, Refused: a.shared.countRefusal,
 	})

@@ -118,7 +118,7 @@ func (m *pluginMetrics) observeCall(ref, operation string, took, upstream time.D
 		s.failures.Inc()
 		m.askHealthSoon()
 		if fault.CodeOf(err) == fault.AnswerTooLarge {
-			m.log.Warn("the answer to a call is too large", "instance", ref, "operation", operation, "error", errors.Unwrap(err))
+			m.log.Warn("plugin response too large", "instance", ref, "operation", operation, "error", errors.Unwrap(err))
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // openNotify makes the sender of notifications, which works once it has the queue, and the settings of channels.
 func (a *App) openNotify() (err error) {
-	log := a.log.Named("notify")
+	log := a.log.ResetNamed("notify")
 	if a.notify, err = notify.New(notify.Config{Store: a.store, Channel: a.openChannel, Bus: a.bus, Logger: log,
 		Ended: a.shared.observeDelivery}); err != nil {
 		return err

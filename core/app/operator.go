@@ -22,10 +22,10 @@ const (
 func (a *App) startOperator() {
 	served, err := operator.Serve(operator.Config{
 		Paths: operator.SocketPaths(a.set.DataDir, a.set.Core.SocketDir), Core: operatorCore{a}, Plugins: operatorPlugins{a}, Jobs: a.queue,
-		Audit: a.users.Journal, Logger: a.log.Named("operator"),
+		Audit: a.users.Journal, Logger: a.log.ResetNamed("operator"),
 	})
 	if err != nil {
-		a.log.Warn("commands such as patchbay reload and patchbay status cannot reach this core; set socket_dir in the core block to a short path that nobody else can write to", "reason", err)
+		a.log.Warn("command socket off: reload and status do not work; set socket_dir in core to a short path that only you can write to", "reason", err)
 		return
 	}
 	a.log.Debug("commands of the operator are served", "socket", served.Path())
@@ -88,7 +88,7 @@ func (o operatorCore) Reload(ctx context.Context) operator.Reload {
 		err = diags.Err()
 	}
 	if err != nil {
-		o.app.log.Error("the configuration was not reloaded; the running one stays", "error", err)
+		o.app.log.Error("reload failed, keeping the running configuration", "error", err)
 	}
 	return out
 }

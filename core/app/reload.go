@@ -48,7 +48,7 @@ func (a *App) reloadConfiguration(ctx context.Context) (config.Diagnostics, erro
 	a.res = res
 	a.absent.replaceAll(absent)
 	a.rescheduleBackups(ctx, set)
-	a.log.Info("the configuration was read again")
+	a.log.Info("configuration reloaded")
 	return diags, nil
 }
 
@@ -96,7 +96,7 @@ func (a *App) applySettings(ctx context.Context, set *settings.Settings, change 
 	if err != nil {
 		for _, in := range a.set.File.Instances {
 			if h, missing := a.catalog.Handle(in.Ref()); missing == nil && h.Current() == nil {
-				a.log.Error("an instance could not be replaced, and its former configuration could not be opened again", "instance", in.Ref(), "error",
+				a.log.Error("instance replacement failed, and the old one did not come back", "instance", in.Ref(), "error",
 					err)
 				a.absent.add(in, err.Error())
 			}
@@ -128,7 +128,7 @@ func (a *App) warnOfRestartSettings(next *settings.Settings) {
 		{"storage", next.Store != a.set.Store},
 	} {
 		if c.changed {
-			a.log.Warn("a changed setting takes effect at the next restart", "setting", c.name)
+			a.log.Warn("setting changed, restart to apply it", "setting", c.name)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (a *App) openService(ctx context.Context, s settings.Service) (module.Servi
 		return nil, err
 	}
 	return s.Open(ctx, module.Deps{
-		Store: a.store, Keyring: a.keyring, Logger: a.log.Named(s.Name), Metrics: a.registry, Bus: a.bus, Queue: a.queue, Users: a.users,
+		Store: a.store, Keyring: a.keyring, Logger: a.log.ResetNamed(s.Name), Metrics: a.registry, Bus: a.bus, Queue: a.queue, Users: a.users,
 		Notify: a.notify, Channels: a.channels,
 		Observe: a.metrics.observeCall, DataDir: a.set.DataDir, Version: a.cfg.Version,
 	}, c)
@@ -124,7 +124,7 @@ func (a *App) FirstSteps(ctx context.Context, program string) (texts []string) {
 		text, err := guide.FirstSteps(ctx, module.Invocation{Program: program, Config: a.cfg.Path,
 			URL: a.serviceURL(a.set.Service(s.name).BaseURL)})
 		if err != nil {
-			a.log.Warn("a service could not tell its first steps", "service", s.name, "error", err)
+			a.log.Warn("cannot read the first steps of a service", "service", s.name, "error", err)
 			continue
 		}
 		if text != "" {

@@ -23,7 +23,7 @@ func (a *App) watchTimes(ctx context.Context) error {
 			case <-tick.C:
 			}
 			if _, err := a.store.RepairTimes(ctx, time.Now()); err != nil && ctx.Err() == nil {
-				a.log.Warn("look for times that a wrong clock has left", "error", err)
+				a.log.Warn("cannot check for times from a wrong clock", "error", err)
 			}
 		}
 	})

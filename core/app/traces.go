@@ -26,11 +26,11 @@ func (c Config) traceService() tracing.Service {
 
 // openTraces begins to send spans, if the variables OTEL_… ask for it. One that cannot be followed is no reason not to start.
 func (a *App) openTraces(ctx context.Context) {
-	log := a.log.Named("traces")
+	log := a.log.ResetNamed("traces")
 	a.redact.Add(traceSecrets(os.Getenv)...)
-	exporter, err := otlp.Open(ctx, a.cfg.traceService(), func(err error) { log.Warn("spans could not be sent", "error", err) })
+	exporter, err := otlp.Open(ctx, a.cfg.traceService(), func(err error) { log.Warn("cannot send spans", "error", err) })
 	if err != nil {
-		log.Warn("requests are not traced", "error", err)
+		log.Warn("tracing off", "error", err)
 	}
 	if exporter == nil {
 		return
@@ -41,7 +41,7 @@ func (a *App) openTraces(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(context.Background(), traceEnd)
 		defer cancel()
 		if err := exporter.Shutdown(ctx); err != nil {
-			log.Warn("the last spans could not be sent", "error", err)
+			log.Warn("the last cannot send spans", "error", err)
 		}
 	})
 }

@@ -44,7 +44,7 @@ func (j *Journal) completeRow(ctx context.Context, id string, status int, object
 		return j.cfg.Store.Writer(ctx).Model(&Event{}).Where("id = ?", id).Updates(values).Error
 	})
 	if err != nil {
-		j.cfg.Logger.Error("the result of a request is not in the audit", "event", id, "status", status, "error", err)
+		j.cfg.Logger.Error("audit event has no result", "event", id, "status", status, "error", err)
 	}
 }
 

@@ -208,7 +208,7 @@ func (pk *Passkeys) verifyAssertion(ctx context.Context, lib *webauthn.WebAuthn,
 		return user, row, errPasskey(err)
 	}
 	if credential.Authenticator.CloneWarning {
-		pk.cfg.Logger.Warn("a passkey may have been copied: its counter went back; the sign-in was refused", "passkey", row.ID, "user",
+		pk.cfg.Logger.Warn("sign-in refused: the passkey's counter went back, it may have been copied", "passkey", row.ID, "user",
 			row.UserID)
 		return user, row, errPasskey(errors.New("the counter of the passkey did not go on"))
 	}

@@ -104,7 +104,7 @@ func (j *Journal) recordRefusal(ctx context.Context, e Event, err error) {
 	}
 	e.Result, e.Detail = ResultRefused, string(f.Code)
 	if failed := j.cfg.Store.Tx(ctx, "note refusal", func(ctx context.Context) error { return j.recordEvent(ctx, e) }); failed != nil {
-		j.cfg.Logger.Warn("a refused sign-in was not noted", "error", failed)
+		j.cfg.Logger.Warn("cannot record a failed sign-in", "error", failed)
 	}
 }
 

@@ -62,7 +62,7 @@ func (us *userStore) touchRow(ctx context.Context, model any, column string, id 
 		return us.cfg.Store.Writer(ctx).Model(model).Where(column+" = ?", id).Updates(values).Error
 	})
 	if err != nil && ctx.Err() == nil {
-		us.cfg.Logger.Warn("the use of a sign-in was not noted", "error", err)
+		us.cfg.Logger.Warn("cannot record the last use of a session", "error", err)
 	}
 }
 

@@ -62,7 +62,7 @@ func (c *commandLine) runCore(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			log.Info("stopping: requests that are under way may finish")
+			log.Info("shutting down, waiting for running requests")
 			notifySystemd(log, daemon.SdNotifyStopping)
 			return a.Close()
 		case err := <-failed:
@@ -76,7 +76,7 @@ func (c *commandLine) runCore(ctx context.Context) error {
 				err = reported
 			}
 			if err != nil {
-				log.Error("the configuration was not reloaded; the running one stays", "error", err)
+				log.Error("reload failed, keeping the running configuration", "error", err)
 			}
 		}
 	}
@@ -85,10 +85,10 @@ func (c *commandLine) runCore(ctx context.Context) error {
 // printFirstSteps tells a newcomer how to become an administrator, and what else the services need at first.
 func (c *commandLine) printFirstSteps(ctx context.Context, a *app.App) {
 	if link, err := a.SetupLink(ctx); err != nil {
-		a.Logger().Warn("no set-up link could be made", "error", err)
+		a.Logger().Warn("cannot create a set-up link", "error", err)
 	} else if link != "" {
 		fmt.Fprintf(c.err, `
-There is no administrator yet. Open this link to look around, or to become the first administrator; it works once, for a day:
+Create the administrator's account (this link works once, for 24 hours):
 
     %s
 

@@ -33,10 +33,10 @@ func (c *commandLine) runSupervisor(ctx context.Context) error {
 		return err
 	}
 	defer p.Close()
-	p.Logger().Info("the supervisor is ready", "address", "http://"+p.Addr())
+	p.Logger().Info("supervisor ready", "address", "http://"+p.Addr())
 	select {
 	case <-ctx.Done():
-		p.Logger().Info("stopping: an operation that runs goes on at the next start")
+		p.Logger().Info("shutting down; a running operation resumes at the next start")
 		return nil
 	case err := <-p.Failed():
 		return err

@@ -8,6 +8,6 @@ import (
 // notifySystemd tells the service manager a state of the core, such as daemon.SdNotifyReady. Without one it does nothing.
 func notifySystemd(log hclog.Logger, state string) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
-		log.Warn("the service manager was not told", "state", state, "error", err)
+		log.Warn("cannot notify systemd", "state", state, "error", err)
 	}
 }

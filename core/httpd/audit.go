@@ -113,7 +113,7 @@ func (w *wrapper) runAuditedAfter(c *gin.Context, action string, handler gin.Han
 	}
 	finish, err := w.opts.Audit(c, action, "")
 	if err != nil {
-		w.opts.Logger.Error("a request is not in the audit", "action", action, "error", err)
+		w.opts.Logger.Error("cannot write a request to the audit log", "action", action, "error", err)
 		return
 	}
 	finish(status, "")

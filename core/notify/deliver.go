@@ -145,7 +145,7 @@ func (s *Sender) recordOutcome(ctx context.Context, d *delivery, outcome sdk.Out
 		}
 		return nil, retryAfter(time.Second, err)
 	}
-	s.cfg.Logger.Warn("a notification could not be delivered yet", "id", d.ID, "channel", d.Channel, "attempt", d.Attempts, "again_in", pause,
+	s.cfg.Logger.Warn("notification not delivered, retrying", "id", d.ID, "channel", d.Channel, "attempt", d.Attempts, "again_in", pause,
 		"error", operatorMessage(err))
 	return nil, retryAfter(pause, err)
 }
@@ -155,7 +155,7 @@ func (s *Sender) completeDelivery(ctx context.Context, d *delivery, state State,
 	if err := s.endDelivery(ctx, d, state, "", warnings); err != nil {
 		return nil, retryAfter(time.Second, err)
 	}
-	s.cfg.Logger.Info("a notification has ended", "id", d.ID, "channel", d.Name, "outcome", state, "attempts", d.Attempts, "warnings",
+	s.cfg.Logger.Info("notification finished", "id", d.ID, "channel", d.Name, "outcome", state, "attempts", d.Attempts, "warnings",
 		warnings)
 	return map[string]any{"state": state}, nil
 }
@@ -165,7 +165,7 @@ func (s *Sender) failDelivery(ctx context.Context, d *delivery, state State, rea
 	if err := s.endDelivery(ctx, d, state, reason, nil); err != nil {
 		return retryAfter(time.Second, err)
 	}
-	s.cfg.Logger.Error("a notification was not delivered", "id", d.ID, "channel", d.Name, "instance", d.Channel, "outcome", state, "error",
+	s.cfg.Logger.Error("notification failed", "id", d.ID, "channel", d.Name, "instance", d.Channel, "outcome", state, "error",
 		reason)
 	return fault.New(fault.Unprocessable, "The notification was not delivered: %s.", strings.TrimSuffix(boundedText(reason), "."))
 }

@@ -64,7 +64,7 @@ func Serve(cfg Config) (*Server, error) {
 	go func() {
 		defer close(s.ended)
 		if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			cfg.Logger.Error("the socket for commands of the operator is no longer served", "error", err)
+			cfg.Logger.Error("command socket closed", "error", err)
 		}
 	}()
 	return s, nil
@@ -151,7 +151,7 @@ func answerWith[T any](s *Server, do func(*http.Request) (T, error)) http.Handle
 func (s *Server) writeError(w http.ResponseWriter, err error) {
 	f := fault.As(err)
 	if f.Code == fault.Internal {
-		s.cfg.Logger.Error("a command of the operator failed", "error", err)
+		s.cfg.Logger.Error("command failed", "error", err)
 	}
 	writeJSON(w, fault.StatusOf(f), map[string]any{"code": f.Code, "message": f.Message})
 }
@@ -165,7 +165,7 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 // record writes into the audit what the caller has done.
 func (s *Server) record(ctx context.Context, action, object string, failure error) {
 	if err := s.cfg.Audit.Record(context.WithoutCancel(ctx), action, object, failure); err != nil {
-		s.cfg.Logger.Error("a command of the operator is not in the audit", "action", action, "object", object, "error", err)
+		s.cfg.Logger.Error("cannot write a command to the audit log", "action", action, "object", object, "error", err)
 	}
 }
 

@@ -156,7 +156,7 @@ func (r *reader) readAll(ctx context.Context, tick <-chan time.Time, send func(E
 		case err != nil && tick == nil:
 			return
 		case err != nil:
-			r.queue.log.Error("read the events of all jobs", "error", err)
+			r.queue.log.Error("cannot read job events", "error", err)
 		}
 		if !r.sendLive(ctx, tick, send) {
 			return

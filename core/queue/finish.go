@@ -46,14 +46,14 @@ func (q *Queue) recordOutcome(r *run, result any, err, cause error) {
 		if isPostponed(err) {
 			level = hclog.Debug
 		}
-		q.log.Log(level, "a job's attempt failed", r.withTrace("job", r.row.ID, "type", r.row.Type, "attempt", r.row.Attempt, "error", err)...)
+		q.log.Log(level, "job attempt failed", r.withTrace("job", r.row.ID, "type", r.row.Type, "attempt", r.row.Attempt, "error", err)...)
 	}
 	for try := 1; ; try++ {
 		writeErr := q.recordOutcomeOnce(r, result, err, cause)
 		if writeErr == nil {
 			return
 		}
-		q.log.Error("write the end of a job", r.withTrace("job", r.row.ID, "error", writeErr)...)
+		q.log.Error("cannot store a job's result", r.withTrace("job", r.row.ID, "error", writeErr)...)
 		if try == maxTries || errors.Is(writeErr, ErrLost) {
 			return
 		}
@@ -236,7 +236,7 @@ func (q *Queue) callFinished(ctx context.Context, r *row) {
 		return h.Finished(ctx, r.toJob())
 	})
 	if err != nil {
-		q.log.Error("a handler's Finished failed", "job", r.ID, "type", r.Type, "error", err)
+		q.log.Error("job callback failed", "job", r.ID, "type", r.Type, "error", err)
 	}
 }
 

@@ -57,7 +57,7 @@ func (p *progress) reportEvent(ctx context.Context, kind string, data any, set s
 		return p.queue.addEvent(ctx, r, kind, data)
 	})
 	if err != nil {
-		p.queue.log.Warn("a job's progress was not stored", "job", p.run.row.ID, "event", kind, "error", err)
+		p.queue.log.Warn("cannot store job progress", "job", p.run.row.ID, "event", kind, "error", err)
 	}
 }
 
@@ -68,7 +68,7 @@ func (p *progress) Note(ctx context.Context, v any) {
 		err = p.updateRow(ctx, "detail = ?", []any{text}, nil)
 	}
 	if err != nil {
-		p.queue.log.Warn("a job's note was not stored", "job", p.run.row.ID, "error", err)
+		p.queue.log.Warn("cannot store a job note", "job", p.run.row.ID, "error", err)
 	}
 }
 

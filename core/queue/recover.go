@@ -149,7 +149,7 @@ func (q *Queue) recoverJob(ctx context.Context, found *row) error {
 		}
 		h := q.handlers[r.Type]
 		r.Recoveries++
-		q.log.Warn("found a job without its owner", "job", r.ID, "type", r.Type, "owner", r.Owner, "time", r.Recoveries)
+		q.log.Warn("recovered a job of a stopped core", "job", r.ID, "type", r.Type, "owner", r.Owner, "time", r.Recoveries)
 		if r.Recoveries > maxRecoveries {
 			if err := q.logGivenUp(ctx, r); err != nil {
 				return err
@@ -183,7 +183,7 @@ func (q *Queue) runRetention() {
 	defer tick.Stop()
 	for {
 		if err := q.deleteOld(q.keeping); err != nil && q.keeping.Err() == nil {
-			q.log.Error("delete old jobs", "error", err)
+			q.log.Error("cannot delete old jobs", "error", err)
 		}
 		select {
 		case <-q.keeping.Done():
@@ -206,7 +206,7 @@ func (q *Queue) deleteOld(ctx context.Context) error {
 func (q *Queue) deleteInBatches(ctx context.Context, sql string, before int64, limit int64) error {
 	for ctx.Err() == nil {
 		var gone int64
-		err := q.store.QueueTx(ctx, "delete old jobs", func(ctx context.Context) error {
+		err := q.store.QueueTx(ctx, "cannot delete old jobs", func(ctx context.Context) error {
 			done := q.store.Writer(ctx).Exec(sql, before, limit)
 			gone = done.RowsAffected
 			return done.Error

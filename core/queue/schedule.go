@@ -164,7 +164,7 @@ func (q *Queue) repairSchedule(ctx context.Context, s *schedule) error {
 	if moved.Error != nil {
 		return fmt.Errorf("set back the schedule %q: %w", s.Name, moved.Error)
 	}
-	q.log.Warn("a schedule was due later than it can be, as after a wrong clock: it was set back", "schedule", s.Name,
+	q.log.Warn("schedule corrected, the clock was wrong", "schedule", s.Name,
 		"was", store.FromMillis(s.next), "due", store.FromMillis(latest))
 	s.next = latest
 	return nil
@@ -245,7 +245,7 @@ func (q *Queue) fireSchedule(ctx context.Context, s *schedule) error {
 		_, reused, err := q.Submit(ctx, Submission{Type: s.Type, DedupKey: "schedule/" + s.Name, Locks: s.Locks, Payload: s.Payload,
 			Actor: "schedule"})
 		if fault.CodeOf(err) == fault.Conflict {
-			q.log.Info("left out a scheduled run, since a lock is held", "schedule", s.Name)
+			q.log.Info("scheduled run skipped, another job holds the lock", "schedule", s.Name)
 			return nil
 		}
 		if reused {

@@ -78,8 +78,8 @@ func TestJobsAreTraced(t *testing.T) {
 				attributes["error.type"] != want {
 				t.Errorf("%s: the span is %q, %v", kind, span.Name(), attributes)
 			}
-			for _, line := range map[string][]string{"wrong": {"a job's attempt failed"},
-				"panic": {"a job's attempt failed", "a handler panicked"}}[kind] {
+			for _, line := range map[string][]string{"wrong": {"job attempt failed"},
+				"panic": {"job attempt failed", "panic in a job"}}[kind] {
 				testkit.Eventually(t, patience, func() bool { return log.hasLine(line, job.ID, "trace_id="+span.SpanContext().TraceID().String()) },
 					"the log has the trace of: "+line)
 			}

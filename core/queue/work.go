@@ -201,7 +201,7 @@ var errPanic = errors.New("the handler panicked")
 func (q *Queue) callHandler(ctx context.Context, r *run, job *Job) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			q.log.Error("a handler panicked", append(r.withTrace("job", job.ID, "type", job.Type, "panic", fmt.Sprint(p)), "stack",
+			q.log.Error("panic in a job", append(r.withTrace("job", job.ID, "type", job.Type, "panic", fmt.Sprint(p)), "stack",
 				string(debug.Stack()))...)
 			result, err = nil, errPanic
 		}

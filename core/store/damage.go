@@ -16,7 +16,7 @@ func (s *Store) noteDamage(err error) {
 		return
 	}
 	if s.damage.CompareAndSwap(nil, &damage{err}) {
-		s.log.Error("the database is damaged: changes are refused, but for sign-ins, deletions and the bookkeeping of jobs; stop the core and restore a backup", "file", s.cfg.Path, "error", err)
+		s.log.Error("database damaged: changes are refused; stop Patchbay and restore a backup", "file", s.cfg.Path, "error", err)
 		close(s.damaged)
 	}
 }

@@ -120,13 +120,13 @@ func (l *serverLock) checkOnce(ctx context.Context) bool {
 	switch {
 	case err == nil:
 		l.conn = conn
-		l.log.Warn("took the database lock again after the connection broke")
+		l.log.Warn("database lock acquired again")
 	case errors.As(err, &taken):
 		l.log.Error("lost the database lock", "holder", taken.Holder)
 		close(l.gone)
 		return false
 	default:
-		l.log.Warn("the connection that holds the database lock is broken", "error", err)
+		l.log.Warn("database lock connection lost, reconnecting", "error", err)
 	}
 	return true
 }

@@ -30,7 +30,7 @@ func (s *Store) copyBeforeMigration(ctx context.Context) error {
 		return s.keepCopy(ctx, s.cfg.Path)
 	}
 	if s.cfg.MigrateWithoutCopy {
-		s.log.Warn("the schema of the database changes without a copy, as storage says; the only way back is a backup that was made before")
+		s.log.Warn("migrating without a copy of the database, as storage says; only an older backup leads back")
 		return nil
 	}
 	if err := s.keepCopy(ctx, s.cfg.CopyPath); err != nil {
@@ -62,7 +62,7 @@ func (s *Store) keepCopy(ctx context.Context, base string) error {
 	if err := syncFile(filepath.Dir(path)); err != nil {
 		return err
 	}
-	s.log.Info("copied the database before its schema changes", "copy", path, "took", time.Since(began).Round(time.Millisecond))
+	s.log.Info("database copied before the migration", "copy", path, "took", time.Since(began).Round(time.Millisecond))
 	return removeOldCopies(base)
 }
 

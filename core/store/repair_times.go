@@ -23,7 +23,7 @@ var earliestClock = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // each column, and returns how many it has set.
 func (s *Store) RepairTimes(ctx context.Context, now time.Time) (repaired int64, err error) {
 	if now.Before(earliestClock) {
-		s.log.Warn("the clock is behind: stored times are not compared with it", "now", now)
+		s.log.Warn("clock is behind the stored times", "now", now)
 		return 0, nil
 	}
 	for _, c := range s.times {
@@ -43,7 +43,7 @@ func (s *Store) RepairTimes(ctx context.Context, now time.Time) (repaired int64,
 			res := s.Writer(ctx).Exec("UPDATE "+c.Table+" SET "+c.Column+" = ? WHERE "+where, limit, limit)
 			if res.Error == nil {
 				repaired += res.RowsAffected
-				s.log.Warn("stored times lay further ahead than they can, as after a wrong clock: they were set back", "table", c.Table, "column",
+				s.log.Warn("stored times corrected, the clock was wrong", "table", c.Table, "column",
 					c.Column, "rows", res.RowsAffected, "longest", c.Longest)
 			}
 			return res.Error

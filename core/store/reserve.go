@@ -56,7 +56,7 @@ func (s *Store) openReserve() {
 	}
 	s.reserve.released = true
 	if err := s.reserve.restore(); err != nil {
-		s.log.Warn("there is no space for the reserve that lets deletions go on while the disk is full, and other changes are refused: free some", "file", s.reserve.path, "bytes", reserveSize, "error", err)
+		s.log.Warn("disk full: changes are refused, deletions too; free some space", "file", s.reserve.path, "bytes", reserveSize, "error", err)
 	}
 }
 
@@ -93,11 +93,11 @@ func (s *Store) releaseReserve() {
 		return
 	}
 	if err := os.Remove(s.reserve.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.log.Error("give the reserve to the database", "file", s.reserve.path, "error", err)
+		s.log.Error("cannot release the disk reserve", "file", s.reserve.path, "error", err)
 		return
 	}
 	s.reserve.released = true
-	s.log.Warn("the disk is full: the reserve is given to deletions, and other changes are refused until there is space", "file",
+	s.log.Warn("disk full: only deletions work; free some space", "file",
 		s.reserve.path)
 }
 
@@ -128,7 +128,7 @@ func (s *Store) settleReserve(ctx context.Context, failure error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.released && r.restore() == nil {
-		s.log.Info("there is space on the disk again", "reserve", r.path)
+		s.log.Info("disk has space again", "reserve", r.path)
 	}
 }
 

@@ -46,7 +46,7 @@ func (s *Store) Watch(ctx context.Context, interval time.Duration, changed func(
 		}
 		fresh, err := probe.foreignWrite(ctx)
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("look for foreign writes failed", "error", err)
+			s.log.Warn("cannot check for changes by other programs", "error", err)
 		}
 		if fresh {
 			changed()

@@ -194,10 +194,10 @@ func (p *Process) startListener(set *settings.Settings, version string) error {
 		return err
 	}
 	if set.OpenToAll() {
-		p.log.Warn("allow_anonymous_in_dev is true: everybody who reaches the supervisor may replace the core; never use this in production")
+		p.log.Warn("allow_anonymous_in_dev is on: anyone who can reach the supervisor can replace the core; never use it in production")
 	}
 	if access.TrustsOpenLoopback(set.Supervisor.HTTPAddr) {
-		p.log.Warn("identity headers are believed from this machine while the listener is open to others: set proxy_secret (SVC_AUTH_PROXY_SECRET), or have http_addr listen on 127.0.0.1")
+		p.log.Warn("identity headers from this host are trusted, and the port is open to others: set proxy_secret (SVC_AUTH_PROXY_SECRET), or bind http_addr to 127.0.0.1")
 	}
 	p.http.Serve()
 	return nil

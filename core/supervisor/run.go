@@ -160,7 +160,7 @@ func (r *run) endOperation(status Status, message, level string) {
 // noteLine is recordLine for what may be lost.
 func (r *run) noteLine(level, message string) {
 	if err := r.recordLine(level, message); err != nil {
-		r.s.log.Error("the state file was not written", "operation", r.op.ID, "error", err)
+		r.s.log.Error("cannot write the state file", "operation", r.op.ID, "error", err)
 	}
 }
 

@@ -274,7 +274,7 @@ func (d *unit) removeUnused(r *run) {
 		}
 	}
 	if err := d.store.RemoveUnused(slices.Compact(keep)...); err != nil {
-		r.s.log.Warn("versions that are no longer needed were not removed", "error", client.FailureText(err))
+		r.s.log.Warn("cannot remove old versions", "error", client.FailureText(err))
 	}
 }
 

@@ -52,7 +52,7 @@ func Serve(p Plugin, opts ...Option) {
 	log := hclog.New(&hclog.LoggerOptions{Level: logLevel(), Output: os.Stderr, JSONFormat: true})
 	srv, err := NewServer(p, log)
 	if err != nil {
-		log.Error("the plugin's declaration is wrong", "error", err)
+		log.Error("plugin declaration is wrong", "error", err)
 		os.Exit(1)
 	}
 	if len(os.Args) > 1 && os.Args[len(os.Args)-1] == "describe" {

@@ -18,10 +18,10 @@ func (s *Server) openTraces(open tracing.Open) {
 	if open == nil {
 		return
 	}
-	report := func(err error) { s.log.Warn("spans could not be sent", "error", err) }
+	report := func(err error) { s.log.Warn("cannot send spans", "error", err) }
 	exporter, err := open(context.Background(), tracing.Service{Name: "patchbay-plugin", Version: s.describe.GetVersion()}, report)
 	if err != nil {
-		s.log.Warn("calls are not traced", "error", err)
+		s.log.Warn("tracing off", "error", err)
 	}
 	if exporter != nil {
 		s.exporter, s.traces = exporter, tracing.NewServer(exporter)

@@ -59,7 +59,7 @@ func (m *Manager) AlertRecipients(ctx context.Context, refs []string) (to []noti
 	all, err := m.listChannels()
 	if err != nil {
 		// A channel that does not answer keeps no alert from the others.
-		m.cfg.Logger.Warn("the roles of channels are those of the stored settings", "error", err)
+		m.cfg.Logger.Warn("cannot read channel roles, using the stored ones", "error", err)
 		all = m.storedChannels(set)
 	}
 	for _, ref := range refs {
@@ -217,7 +217,7 @@ func (m *Manager) RecipientGone(ctx context.Context, r notify.Recipient) error {
 	if r.Name != sdk.RoleWebPush || r.Key == "" {
 		return nil
 	}
-	m.cfg.Logger.Info("a push subscription has ended and is deleted", "subscription", r.Key)
+	m.cfg.Logger.Info("push subscription expired, deleted", "subscription", r.Key)
 	if _, err := m.deleteSubscriptions(ctx, "", r.Key); err != nil {
 		return fmt.Errorf("delete the push subscription: %w", err)
 	}

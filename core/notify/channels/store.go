@@ -168,7 +168,7 @@ func (r *records) openSecret(set storedSettings, sealed, column string) (schema.
 func (r *records) revealForDisplay(set storedSettings, sealed, column string) string {
 	plain, err := r.openSecret(set, sealed, column)
 	if err != nil {
-		r.cfg.Logger.Warn("a setting of notifications cannot be opened", "setting", column, "error", err)
+		r.cfg.Logger.Warn("cannot decrypt a notification setting", "setting", column, "error", err)
 		return masked
 	}
 	return plain.Reveal()

@@ -83,7 +83,7 @@ func (p *Process) removeUnanswered(ctx context.Context, link *Link, id string, n
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unansweredGrace)
 	defer cancel()
 	if _, err := link.Plugin.Remove(ctx, &pluginv1.RemoveRequest{InstanceId: id}); err != nil {
-		p.pluginLogger().Warn("an instance that was not configured in time is perhaps still open", "instance", id, "error", err)
+		p.pluginLogger().Warn("cannot close an instance that timed out", "instance", id, "error", err)
 	}
 }
 

@@ -234,7 +234,7 @@ func (p *Process) endLink(l *Link, grace time.Duration) {
 	if !endsWithin(done, grace) {
 		l.command.killGroup()
 		if !endsWithin(done, killPatience) {
-			p.pluginLogger().Error("the process does not end although it was killed; it is given up", "pid", l.PID)
+			p.pluginLogger().Error("plugin process does not exit after SIGKILL", "pid", l.PID)
 		}
 	}
 	_ = os.RemoveAll(l.command.dir)

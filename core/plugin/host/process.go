@@ -164,7 +164,7 @@ func (p *Process) setState(s State, message string) {
 
 // pluginLogger returns the logger of the host for this plugin.
 func (p *Process) pluginLogger() hclog.Logger {
-	return p.host.cfg.Logger.Named("plugin." + p.spec.Name)
+	return p.host.cfg.Logger.ResetNamed("plugin." + p.spec.Name)
 }
 
 // goPluginLogger returns the logger for the lines of go-plugin and of the plugin.

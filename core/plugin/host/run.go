@@ -44,7 +44,7 @@ func (p *Process) superviseProcess() {
 		switch {
 		case errors.Is(err, errRestart):
 			crashes = 0
-			p.pluginLogger().Info("restart on request")
+			p.pluginLogger().Info("restarting plugin on request")
 			p.noteEvent(EventRestart, nil)
 		case isPermanent(err):
 			p.noteEvent(EventFailed, err)
@@ -78,7 +78,7 @@ func (p *Process) bringUp() (*Link, error) {
 	}
 	p.link.Store(link)
 	p.setServing()
-	p.pluginLogger().Info("plugin is ready", "version", link.Describe.GetVersion(), "pid", link.PID)
+	p.pluginLogger().Info("plugin ready", "version", link.Describe.GetVersion(), "pid", link.PID)
 	return link, nil
 }
 
@@ -217,7 +217,7 @@ func (p *Process) stopServing(err error) {
 func (p *Process) waitForRepair(err error, tried string) {
 	p.forgetRequests()
 	p.setState(Failed, Reason(err))
-	p.pluginLogger().Error("plugin has failed and is started again when its files change", "error", Reason(err))
+	p.pluginLogger().Error("plugin failed; replace its program to retry", "error", Reason(err))
 	tick := time.NewTicker(p.host.cfg.FileInterval)
 	defer tick.Stop()
 	for {
@@ -253,7 +253,7 @@ func (p *Process) waitBeforeRestart(err error, crashes int) {
 	}
 	p.forgetRequests()
 	p.setState(Backoff, message)
-	p.pluginLogger().Warn("plugin has ended", "reason", message, "restart_in", pause.Round(time.Millisecond))
+	p.pluginLogger().Warn("plugin exited, restarting", "reason", message, "restart_in", pause.Round(time.Millisecond))
 	if pause == 0 {
 		return
 	}

@@ -67,7 +67,7 @@ func newSocketDirectory(cfg Config) (*socketDirectory, error) {
 			continue
 		}
 		if cfg.SocketDir != "" && base.path != cfg.SocketDir {
-			cfg.Logger.Warn("the configured socket_dir is not used", "reason", problems[0], "instead", dir.path)
+			cfg.Logger.Warn("socket_dir not usable, using another", "reason", problems[0], "instead", dir.path)
 		} else if len(problems) > 0 {
 			cfg.Logger.Debug("places for sockets that are not used", "reason", errors.Join(problems...), "instead", dir.path)
 		}

@@ -123,7 +123,7 @@ func TestUnsafeSocketDirectories(t *testing.T) {
 			if dir := h.SocketDir(); strings.HasPrefix(dir, base) {
 				t.Errorf("uses %s", dir)
 			}
-			if text := log.String(); !strings.Contains(text, tt.reason) || !strings.Contains(text, "socket_dir is not used") {
+			if text := log.String(); !strings.Contains(text, tt.reason) || !strings.Contains(text, "socket_dir not usable") {
 				t.Errorf("log: %s", text)
 			}
 			p := start(t, h, testplugin.Spec(testplugin.Well))

@@ -56,14 +56,14 @@ func (s *Service) Schedules() []queue.Schedule {
 func (s *Service) jobEnded(ctx context.Context, job queue.Job) error {
 	if slices.Contains([]string{work.JobUpdate, work.JobRollback}, work.PublicType(job.Type)) {
 		if err := s.EndAbandoned(ctx, &job); err != nil {
-			s.log.Error("changes that a job has left open could not be ended; the housekeeping ends them", "job", job.ID, "error", err)
+			s.log.Error("cannot close changes of a finished job; housekeeping retries", "job", job.ID, "error", err)
 		}
 	}
 	if slices.Contains([]string{work.JobCheck, work.JobUpdate, work.JobRollback, work.JobDiscovery, work.JobRuntimeScan},
 		work.PublicType(job.Type)) {
 		// It is done again before anything is sent, and must not keep the announcement from being made.
 		if err := s.Notices.DropOutdated(ctx); err != nil {
-			s.log.Warn("old notices could not be ended", "job", job.ID, "error", err)
+			s.log.Warn("cannot close old notices", "job", job.ID, "error", err)
 		}
 	}
 	return s.Notices.Submit(ctx, &job)

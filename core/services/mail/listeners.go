@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 )
 
 // listenRetry is the pause between attempts to listen where that failed.
-const listenRetry = 5 * time.Second
+const listenRetry = 10 * time.Second
 
 // DownListener is an address where no mail is taken in at present.
 type DownListener struct {
@@ -24,19 +25,24 @@ type DownListener struct {
 	// Taken says that another process has the address, Holder which one; "" if that is not known. Reason is the error.
 	Taken          bool
 	Holder, Reason string
+	// Retry is the pause between attempts.
+	Retry time.Duration
 }
 
 // Error implements error: it says what to do.
 func (d DownListener) Error() string {
 	if !d.Taken {
-		return fmt.Sprintf("no mail is taken in on %s (%s): %s; it is tried again", d.Address, d.Setting, d.Reason)
+		return fmt.Sprintf("not ready: cannot listen on %s (%s): %s. Retrying every %s.", d.Address, d.Setting, d.Reason, d.Retry)
 	}
-	holder := d.Holder
-	if holder == "" {
-		holder = "another program"
+	where, holder := "address "+d.Address, ""
+	if host, port, err := net.SplitHostPort(d.Address); err == nil {
+		where = "port " + port + " on " + cmp.Or(host, "all addresses")
 	}
-	return fmt.Sprintf("no mail is taken in on %s, which %s has taken: stop that, or set %s to a free address and restart; it is tried again",
-		d.Address, holder, d.Setting)
+	if d.Holder != "" {
+		holder = " by " + d.Holder
+	}
+	return fmt.Sprintf("not ready: %s is in use%s. Change %s in plugin.hcl and restart, or stop the other program. Retrying every %s.",
+		where, holder, d.Setting, d.Retry)
 }
 
 // listeners are the SMTP servers of a service. One that cannot listen does not keep the service from working, and is tried again.
@@ -62,7 +68,7 @@ func (s *Service) startListeners() error {
 		if err != nil {
 			return err
 		}
-		all = append(all, &waitingListener{server, DownListener{Address: set.Listen, Setting: settingName(i)}})
+		all = append(all, &waitingListener{server, DownListener{Address: set.Listen, Setting: settingName(i), Retry: s.listenRetry()}})
 	}
 	s.listeners.mu.Lock()
 	s.listeners.down = all
@@ -80,18 +86,22 @@ func (s *Service) startListeners() error {
 // settingName is where the address of the n-th listener stands.
 func settingName(n int) string {
 	if n == 0 {
-		return `listen in smtp of service "mail"`
+		return "smtp.listen"
 	}
-	return fmt.Sprintf(`listen in smtp number %d of service "mail"`, n+1)
+	return fmt.Sprintf("listen of smtp block %d", n+1)
+}
+
+// listenRetry returns the pause between attempts to listen.
+func (s *Service) listenRetry() time.Duration {
+	if s.cfg.ListenRetry > 0 {
+		return s.cfg.ListenRetry
+	}
+	return listenRetry
 }
 
 // retryListening tries until mail is taken in everywhere.
 func (s *Service) retryListening(ctx context.Context) {
-	pause := s.cfg.ListenRetry
-	if pause <= 0 {
-		pause = listenRetry
-	}
-	tick := time.NewTicker(pause)
+	tick := time.NewTicker(s.listenRetry())
 	defer tick.Stop()
 	for len(s.DownListeners()) > 0 {
 		select {
@@ -119,7 +129,7 @@ func (s *Service) tryListening() {
 				state.Holder = httpd.PortHolder(state.Address)
 			}
 			if state != w.state {
-				s.log.Error(state.Error())
+				s.log.Warn(state.Error())
 			}
 			l.mu.Lock()
 			w.state = state
@@ -131,7 +141,7 @@ func (s *Service) tryListening() {
 		l.down = slices.DeleteFunc(l.down, func(other *waitingListener) bool { return other == w })
 		l.mu.Unlock()
 		for _, at := range w.server.Addresses() {
-			s.log.Info("taking mail in by SMTP", "address", at.String())
+			s.log.Info("SMTP listening", "address", at.String())
 		}
 	}
 }

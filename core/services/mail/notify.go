@@ -35,7 +35,7 @@ func (s *Service) notifyMessages(ctx context.Context, all []message.Stored) {
 	}
 	for _, m := range all {
 		if err := s.cfg.Alerts.Send(ctx, s.newMailAlert(m), channels); err != nil {
-			s.log.Error("nobody is told of a message", "message", m.ID, "error", err)
+			s.log.Error("cannot notify about a message", "message", m.ID, "error", err)
 		}
 	}
 }

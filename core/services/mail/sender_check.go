@@ -67,7 +67,7 @@ func (c *senderChecker) run() {
 	for c.ctx.Err() == nil {
 		n, err := c.checkSome()
 		if err != nil && c.ctx.Err() == nil {
-			c.log.Error("the senders of messages could not be checked", "error", err)
+			c.log.Error("cannot check senders", "error", err)
 		}
 		if err == nil && n == senderBatch {
 			continue

@@ -59,7 +59,7 @@ type Config struct {
 	DataDir string
 	// Version is the core's own.
 	Version string
-	// ListenRetry is the pause between attempts to listen for mail (5 s).
+	// ListenRetry is the pause between attempts to listen for mail (10 s).
 	ListenRetry time.Duration
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -150,7 +150,7 @@ func (s *Service) newAPI() *api.API {
 // tryAddDomains is addDomains where a failure is left to the clean-up.
 func (s *Service) tryAddDomains(ctx context.Context) {
 	if err := s.addDomains(ctx); err != nil {
-		s.log.Error("the mail domains of the settings could not be added; that is tried again", "error", err)
+		s.log.Error("cannot add domains from plugin.hcl, retrying", "error", err)
 	}
 }
 

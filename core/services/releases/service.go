@@ -202,7 +202,7 @@ func (s *Service) Prepare(set Settings, hosts []sync.Host, model translator.Tran
 	return func() {
 		s.use(set, hosts, model, access)
 		if err := s.followShared(context.Background(), set); err != nil {
-			s.cfg.Logger.Error("the repositories of the new settings could not be added; a restart tries again", "error", err)
+			s.cfg.Logger.Error("cannot add repositories from plugin.hcl; restart to retry", "error", err)
 		}
 	}, nil
 }

@@ -149,7 +149,7 @@ func TestFailedWritesAreRetried(t *testing.T) {
 	if err := e.svc.Ready(); err != nil {
 		t.Error(err)
 	}
-	if !strings.Contains(e.logs.String(), "audit rows cannot be written") {
+	if !strings.Contains(e.logs.String(), "cannot write audit rows") {
 		t.Error("the log says nothing")
 	}
 }

@@ -159,7 +159,7 @@ func (s *Service) Prepare(set Settings, backends ...client.Search) (commit func(
 		useAPI()
 		s.settings.Store(&set)
 		if set.DevOpenAdmin {
-			s.cfg.Logger.Warn("dev_open_admin is on: calls without a token are let through; never use this in production")
+			s.cfg.Logger.Warn("dev_open_admin is on: calls need no token; never use it in production")
 		}
 	}, nil
 }

@@ -33,7 +33,7 @@ func asTyped(t *testing.T, document string) string {
 			script.WriteString(text)
 			if strings.Contains(text, "kill -HUP") {
 				// A reader sees in the terminal when the core is done.
-				script.WriteString("until grep -q 'was read again\\|was not reloaded' \"$TERMINAL\"; do sleep 0.1; done\n")
+				script.WriteString("until grep -q 'configuration reloaded\\|reload failed' \"$TERMINAL\"; do sleep 0.1; done\n")
 			}
 		case file != "":
 			fmt.Fprintf(&script, "cat > .printed <<'END OF FILE'\n%sEND OF FILE\n", text)
@@ -76,7 +76,7 @@ func TestAuthoringCommandsWorkAsPrinted(t *testing.T) {
 	contains(t, out,
 		"ok  \texample.com/bookmarks", `"patchbay.search.v1.Search"`, "ok    samples/streams", "ok    samples/unary", "bookmarks sha256:",
 		"Searches a few pages.", "The configuration is valid.", `"url":"https://example.com/haste"`,
-		"checksum", "refused, as it should be", "the configuration was read again", "Searches my bookmarks.")
+		"checksum", "refused, as it should be", "configuration reloaded", "Searches my bookmarks.")
 	if strings.Contains(out, "FAIL") {
 		t.Errorf("a check failed:\n%s", out)
 	}

@@ -81,7 +81,7 @@ func TestProviderIsSwappedInTheBrowser(t *testing.T) {
 				t.Fatal(err)
 			}
 			contains(t, string(text), "# Two folders, of which one is searched.\n", `search "local" "manual" {`, "backend = search.manual")
-			contains(t, c.logs(), "the configuration was read again")
+			contains(t, c.logs(), "configuration reloaded")
 			eventually(t, startWithin, "the manual answers", func() bool {
 				return strings.Contains(c.search(t, token, http.StatusOK).body, "file:manual/restart.md")
 			})

@@ -206,7 +206,7 @@ func (c *core) signal(s syscall.Signal) {
 // hup has the core read its configuration again and waits until it says what came of it.
 func (c *core) hup() {
 	c.t.Helper()
-	taken, refused := "the configuration was read again", "the configuration was not reloaded"
+	taken, refused := "configuration reloaded", "reload failed"
 	count := func() int { l := c.logs(); return strings.Count(l, taken) + strings.Count(l, refused) }
 	before := count()
 	c.signal(syscall.SIGHUP)

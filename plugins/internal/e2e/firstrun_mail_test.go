@@ -13,8 +13,8 @@ func TestFirstRunReceivesMail(t *testing.T) {
 	t.Parallel()
 	eachStorage(t, func(t *testing.T, s storage) {
 		c := newcomer(t, s)
-		c.logged("taking mail in by SMTP")
-		at := regexp.MustCompile(`taking mail in by SMTP: address=(\S+)`).FindStringSubmatch(c.logs())
+		c.logged("SMTP listening")
+		at := regexp.MustCompile(`SMTP listening: address=(\S+)`).FindStringSubmatch(c.logs())
 		if at == nil {
 			t.Fatalf("the log does not name the address:\n%s", c.logs())
 		}

@@ -162,7 +162,7 @@ func TestKilledCoreKeepsItsBooks(t *testing.T) {
 		if open != 0 || interrupted != all-quick || db.number("SELECT COUNT(*) FROM search_requests WHERE outcome = 4") != interrupted {
 			t.Errorf("%d rows are open, %d interrupted", open, interrupted)
 		}
-		contains(t, c.logs(), "requests were interrupted")
+		contains(t, c.logs(), "requests interrupted")
 		used := db.balanced(c, token)
 		// Nobody saw the end of the interrupted calls, so they cost what they had reserved.
 		if used.HourlyRequests != all || used.HourlyCredits != all {
@@ -253,7 +253,7 @@ func TestTermCutsWhatDoesNotFinish(t *testing.T) {
 	if status := c.wait(10 * time.Second); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
-	contains(t, c.logs(), "requests that did not finish in time were cut off")
+	contains(t, c.logs(), "requests cut off at the drain timeout")
 	if took := time.Since(began); took < 900*time.Millisecond || took > slower(5*time.Second) {
 		t.Errorf("it took %s", took)
 	}

@@ -20,7 +20,7 @@ service "mail" {
 }
 `
 
-var smtpListener = regexp.MustCompile(`taking mail in by SMTP: address=(\S+)`)
+var smtpListener = regexp.MustCompile(`SMTP listening: address=(\S+)`)
 
 // smtpAddress is where the core takes mail in.
 func (c *core) smtpAddress() (address string) {

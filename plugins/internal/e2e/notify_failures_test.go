@@ -98,7 +98,7 @@ func (f *failing) photo(t *testing.T) {
 		t.Fatalf("the chat got %+v", got)
 	}
 	contains(t, got[0].Text, m.Title, f.a.project+" / web")
-	f.c.logged("part of a notification could not be sent")
+	f.c.logged("cannot send part of a notification")
 	contains(t, f.c.logs(), "outcome=delivered attempts=1 warnings=[\"photo")
 }
 

@@ -77,7 +77,7 @@ func TestInstancesComeAndGoUnderLoadWithoutLosingARequest(t *testing.T) {
 	}
 	l.stop()
 	l.lost(t)
-	if strings.Contains(c.logs(), "was not reloaded") {
+	if strings.Contains(c.logs(), "reload failed") {
 		t.Error("a reload was refused")
 	}
 	c.records(t, storage{}).balanced(c, token)
@@ -104,7 +104,7 @@ func TestBrokenConfigurationIsNotTakenIn(t *testing.T) {
 			c.configure(hcl)
 			c.hup()
 			said := c.logs()[before:]
-			contains(t, said, "the running one stays")
+			contains(t, said, "keeping the running configuration")
 			if name != "service gone" {
 				contains(t, said, "Error: ", "plugin.hcl line ")
 			}

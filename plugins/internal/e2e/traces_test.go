@@ -139,7 +139,7 @@ func TestTracesWithoutCollector(t *testing.T) {
 	k := &collector{t: t, url: "http://" + testkit.FreeAddress(t)}
 	c, _, token := startTraced(t, k, "OTEL_EXPORTER_OTLP_TIMEOUT=300", "OTEL_BSP_EXPORT_TIMEOUT=300")
 	c.search(t, token, http.StatusOK)
-	c.logged("patchbay.traces: spans could not be sent")
+	c.logged("patchbay.traces: cannot send spans")
 	for range 20 {
 		c.search(t, token, http.StatusOK)
 	}
@@ -148,8 +148,8 @@ func TestTracesWithoutCollector(t *testing.T) {
 	if took := time.Since(began); took > slower(10*time.Second) {
 		t.Errorf("the core takes %s to end", took)
 	}
-	if n := strings.Count(c.logs(), "patchbay.traces: spans could not be sent"); n != 1 {
-		t.Errorf("the log says %d times that spans could not be sent", n)
+	if n := strings.Count(c.logs(), "patchbay.traces: cannot send spans"); n != 1 {
+		t.Errorf("the log says %d times that cannot send spans", n)
 	}
 }
 
@@ -162,8 +162,8 @@ func TestTracesOff(t *testing.T) {
 		c, _, token := startTraced(t, k, env...)
 		c.search(t, token, http.StatusOK)
 		c.stop()
-		if says := strings.Contains(c.logs(), "requests are not traced"); says != strings.Contains(env[0], "grpc") {
-			t.Errorf("%v: the log says that requests are not traced: %v", env, says)
+		if says := strings.Contains(c.logs(), "tracing off"); says != strings.Contains(env[0], "grpc") {
+			t.Errorf("%v: the log says that tracing off: %v", env, says)
 		}
 	}
 	if n := k.connections.Load(); n != 0 {

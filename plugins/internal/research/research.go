@@ -266,7 +266,7 @@ func (s *Service) composeGuarded(ctx context.Context, t Task) (content string, s
 
 func (s *Service) finishReport(id, content string, sources []Citation, err error) {
 	if err != nil {
-		s.cfg.Log.Warn("a research failed", "id", id, "error", err)
+		s.cfg.Log.Warn("research failed", "id", id, "error", err)
 	}
 	s.changeReport(id, func(r *Report) {
 		r.completed = s.cfg.Now()

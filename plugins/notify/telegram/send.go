@@ -45,7 +45,7 @@ type sending struct {
 
 func (s *sending) addFailure(what string, err error) {
 	s.receipt.Warnings = append(s.receipt.Warnings, what+": "+shortReason(err))
-	s.log.Warn("part of a notification could not be sent", "id", s.n.ID, "part", what, "error", shortReason(err))
+	s.log.Warn("cannot send part of a notification", "id", s.n.ID, "part", what, "error", shortReason(err))
 }
 
 func (s *sending) addWarning(warning string) {

@@ -96,7 +96,7 @@ func (f *follower) reportProblem(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if text != f.lastErr && text != "" {
-		f.log.Error("search index does not follow the files", "error", err)
+		f.log.Error("stopped watching files for changes", "error", err)
 	}
 	f.looked, f.lastErr, f.unread = f.now(), text, unread.path
 }

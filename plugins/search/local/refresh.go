@@ -124,7 +124,7 @@ func (r *refresher) visitSite(ctx context.Context, s *site) {
 		problem = err.Error()
 	}
 	if problem != "" {
-		r.log.Warn("site is not indexed as it is", "site", s.shownName(), "problem", problem)
+		r.log.Warn("site not indexed completely", "site", s.shownName(), "problem", problem)
 		return
 	}
 	r.log.Debug("site was visited", "site", s.shownName(), "pages", len(result.Pages))

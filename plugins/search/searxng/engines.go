@@ -131,7 +131,7 @@ func (b *backend) checkEngines(ctx context.Context, query url.Values, found *pag
 		return false, errs.Unavailable(errs.ReasonExplained, "no engine of the SearXNG server could search: %s", describeSilent(silent))
 	}
 	if len(silent) > 0 {
-		b.log.Warn("nothing was found, and some engines did not answer", "engines", describeSilent(silent))
+		b.log.Warn("no results, some engines did not answer", "engines", describeSilent(silent))
 	}
 	return false, nil
 }

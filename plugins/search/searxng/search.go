@@ -93,7 +93,7 @@ func (b *backend) findHits(ctx context.Context, p *searchParams) (hits []*hit, a
 		}
 		if err != nil {
 			// What the earlier pages had is better than nothing.
-			b.log.Warn("a further page of results is missing", "page", number, "error", err)
+			b.log.Warn("cannot load another page of results", "page", number, "error", err)
 			break
 		}
 		if number == 1 {
@@ -163,7 +163,7 @@ func (b *backend) findImages(ctx context.Context, p *searchParams) []any {
 	out := []any{}
 	found, err := b.askServer(ctx, b.imageQuery(p))
 	if err != nil {
-		b.log.Warn("images are missing", "error", err)
+		b.log.Warn("cannot load images", "error", err)
 		return out
 	}
 	seen := map[string]bool{}

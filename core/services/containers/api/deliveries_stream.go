@@ -60,7 +60,7 @@ func (in *inboxReader) nextEvents(ctx context.Context, ev event.Event) (out []ou
 	for {
 		rows, err := in.inbox.EventsAfter(ctx, in.sent)
 		if err != nil {
-			in.log.Warn("the events of deliveries cannot be read", "error", err)
+			in.log.Warn("cannot read delivery events", "error", err)
 			failed := map[string]string{"type": eventDeliveryFailed, "error": "The events cannot be read."}
 			return append(out, outEvent{name: eventDeliveryFailed, data: failed, last: true})
 		}

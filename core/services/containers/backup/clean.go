@@ -63,7 +63,7 @@ func (k *Backups) isStable(ctx context.Context, inv *project.Inventory, stackID 
 
 func (k *Backups) removeBackup(ctx context.Context, b *Record) error {
 	if err := os.Remove(b.Path); err != nil && !os.IsNotExist(err) {
-		k.cfg.Logger.Warn("a backup could not be deleted", "backup", b.ID, "error", err)
+		k.cfg.Logger.Warn("cannot delete a backup", "backup", b.ID, "error", err)
 		return nil
 	}
 	b.DeletedAt = k.now()

@@ -147,9 +147,9 @@ func (r *registries) coolDown(ctx context.Context, name string) {
 	r.mu.Lock()
 	r.hostState(name).until = until
 	r.mu.Unlock()
-	r.cfg.Logger.Warn("a registry limits requests and is left alone", "host", name, "for", pause)
+	r.cfg.Logger.Warn("registry rate limited, pausing", "host", name, "for", pause)
 	if err := r.store.storeCooldown(context.WithoutCancel(ctx), name, store.Millis(until), r.nowMillis()); err != nil {
-		r.cfg.Logger.Warn("that a registry is left alone could not be stored", "host", name, "error", err)
+		r.cfg.Logger.Warn("cannot store the pause of a registry", "host", name, "error", err)
 	}
 }
 
@@ -162,7 +162,7 @@ func (r *registries) restoreCooldowns(ctx context.Context) {
 	}
 	stored := map[string]int64{}
 	if _, err := r.store.ReadSetting(ctx, settingCooldowns, &stored); err != nil {
-		r.cfg.Logger.Warn("which registries are left alone could not be read", "error", err)
+		r.cfg.Logger.Warn("cannot read paused registries", "error", err)
 		return
 	}
 	r.restored = true
@@ -170,7 +170,7 @@ func (r *registries) restoreCooldowns(ctx context.Context) {
 	for name, stored := range stored {
 		until := store.FromMillis(stored)
 		if until.After(latest) {
-			r.cfg.Logger.Warn("a registry was left alone for longer than it can be, as after a wrong clock: the pause was cut short", "host",
+			r.cfg.Logger.Warn("registry pause shortened, the clock was wrong", "host",
 				name, "until", until)
 			until = latest
 		}

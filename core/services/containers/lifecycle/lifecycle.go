@@ -120,7 +120,7 @@ func (l *Lifecycle) serviceStates(ctx context.Context, inv *project.Inventory, s
 		out[svc.ID] = project.StateOf(own)
 	}
 	if err != nil {
-		l.cfg.Logger.Warn("the engine did not tell what runs", "project", projectName, "error", err)
+		l.cfg.Logger.Warn("cannot list running containers", "project", projectName, "error", err)
 		return out, unavailableEngine
 	}
 	return out, ""

@@ -76,7 +76,7 @@ func (s *service) openProviders(c module.Configuration) (p containers.Providers,
 	_, registries, missing := module.OpenInstances(set.Registries, c.Instances,
 		func(h *catalog.Handle) client.Registry { return client.NewRegistry(h, observe) },
 		func(ref string, err error) {
-			s.deps.Logger.Warn("a registry reader is left out", "registry", ref, "error", err)
+			s.deps.Logger.Warn("registry skipped", "registry", ref, "error", err)
 		})
 	if len(registries) == 0 {
 		return p, missing
@@ -87,7 +87,7 @@ func (s *service) openProviders(c module.Configuration) (p containers.Providers,
 			return channels.Channel{Ref: h.Ref(), Notifier: client.NewNotifier(h, observe)}
 		},
 		func(ref string, err error) {
-			s.deps.Logger.Warn("a channel of notifications is left out", "channel", ref, "error", err)
+			s.deps.Logger.Warn("notification channel skipped", "channel", ref, "error", err)
 		})
 	if ref := set.CodeHostRef(); ref != "" {
 		if h, err = c.Instances.Handle(ref); err != nil {

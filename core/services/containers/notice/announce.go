@@ -51,7 +51,7 @@ func (n *Notices) RunAnnounce(ctx context.Context, own *queue.Job, _ queue.Progr
 		return nil, queue.Temporary(err)
 	}
 	if why != "" {
-		n.cfg.Log.Info("no notification was sent", "job", job.ID, "type", strings.TrimPrefix(job.Type, n.cfg.Service+"."), "reason", why)
+		n.cfg.Log.Info("notification not sent", "job", job.ID, "type", strings.TrimPrefix(job.Type, n.cfg.Service+"."), "reason", why)
 	}
 	return map[string]any{"skipped": why}, nil
 }

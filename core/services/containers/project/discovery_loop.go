@@ -30,13 +30,13 @@ func (d *Discovery) DiscoverAlways(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil && !failing:
-			d.cfg.Logger.Warn("discovery fails", "error", err)
+			d.cfg.Logger.Warn("discovery failed", "error", err)
 		case err == nil && failing:
-			d.cfg.Logger.Info("discovery works again")
+			d.cfg.Logger.Info("discovery recovered")
 		}
 		if err == nil {
 			if err := d.cfg.Resume(ctx); err != nil && ctx.Err() == nil {
-				d.cfg.Logger.Warn("changes that wait for the engine cannot go on yet", "error", err)
+				d.cfg.Logger.Warn("changes still waiting for the engine", "error", err)
 			}
 		}
 		failing = err != nil

@@ -64,7 +64,7 @@ func (p *Projects) LoadInventory(ctx context.Context) (*Inventory, error) {
 		}
 		m, err := ignore.Compile(ignore.Rule{Kind: r.Kind, Value: r.Value})
 		if err != nil {
-			p.cfg.Logger.Warn("an ignore rule cannot be used", "rule", r.ID, "error", err)
+			p.cfg.Logger.Warn("ignore rule skipped", "rule", r.ID, "error", err)
 			continue
 		}
 		inv.rules[r.ServiceID] = append(inv.rules[r.ServiceID], ignoreRule{r, m})

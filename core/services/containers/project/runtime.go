@@ -138,7 +138,7 @@ func (p *Projects) RefreshServices(ctx context.Context, ids []string) {
 		_, err = p.ScanRuntime(ctx, o, func(svc *record.Service) bool { return slices.Contains(ids, svc.ID) })
 	}
 	if err != nil {
-		p.cfg.Logger.Warn("what runs could not be read after a job", "error", err)
+		p.cfg.Logger.Warn("cannot list containers after a job", "error", err)
 	}
 }
 

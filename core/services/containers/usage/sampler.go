@@ -151,7 +151,7 @@ func (u *Usage) takeSample(ctx context.Context, keep bool) bool {
 	if err != nil {
 		u.failures++
 		if u.failures == breakAfter {
-			u.cfg.Log.Warn("the use of resources cannot be sampled", "error", err)
+			u.cfg.Log.Warn("cannot sample resource usage", "error", err)
 		}
 		u.mu.Unlock()
 		return false
@@ -165,7 +165,7 @@ func (u *Usage) takeSample(ctx context.Context, keep bool) bool {
 		return true
 	}
 	if err := u.store.addSamples(ctx, rows); err != nil && ctx.Err() == nil {
-		u.cfg.Log.Warn("samples of resources could not be stored", "error", err)
+		u.cfg.Log.Warn("cannot store resource samples", "error", err)
 		return false
 	}
 	return true

@@ -106,7 +106,7 @@ func (d *Domains) add(ctx context.Context, c Connection, row Domain, bind bool) 
 func (d *Domains) rollbackBind(ctx context.Context, row *Domain, failed error) error {
 	if row.Binding == FromBind {
 		if err := d.removeZone(ctx, *row); err != nil {
-			d.cfg.Logger.Warn("the zone of a mail domain that could not be bound is left over", "domain", row.Name, "error", err)
+			d.cfg.Logger.Warn("domain not added, its zone stays at the DNS provider", "domain", row.Name, "error", err)
 			if err := d.finishFailed(ctx, row, failed); err != nil {
 				return err
 			}

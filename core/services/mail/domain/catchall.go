@@ -81,7 +81,7 @@ func (a *catchAlls) enableProviderCatchAll(ctx context.Context, row *Domain) err
 		return nil
 	}
 	if err := a.giveBackCatchAll(ctx, c, row); err != nil {
-		a.cfg.Logger.Error("the catch-all of a mail domain could not be restored; it is tried again", "domain", row.Name, "error", err)
+		a.cfg.Logger.Error("cannot restore the catch-all of a domain, retrying", "domain", row.Name, "error", err)
 	}
 	return explainFailure(failed)
 }
@@ -187,7 +187,7 @@ func (a *catchAlls) restoreRouting(ctx context.Context, c Connection, row *Domai
 	switch {
 	case unset != nil:
 		// The operation stays in the journal: it is carried to its end later.
-		a.cfg.Logger.Error("the catch-all of a mail domain is in an unknown state; it is tried again", "domain", row.Name, "error", unset)
+		a.cfg.Logger.Error("catch-all of a domain in unknown state, retrying", "domain", row.Name, "error", unset)
 	case !resumed:
 		row.endOperation()
 	case isRefusal(failed) && !isReplaced(failed) && !errors.Is(failed, errZoneUnlisted):
@@ -211,7 +211,7 @@ func (a *catchAlls) restoreCatchAll(ctx context.Context, c Connection, row *Doma
 	if failed = explainUnlistedZone(ctx, c, *row, failed); !isMissing(failed) {
 		return failed
 	}
-	a.cfg.Logger.Warn("there is no catch-all of a mail domain any more that could be restored", "domain", row.Name, "error", failed)
+	a.cfg.Logger.Warn("no catch-all left to restore", "domain", row.Name, "error", failed)
 	row.endOperation()
 	row.ProvisionError = catchAllGone
 	return nil

@@ -72,7 +72,7 @@ func (p *provisioner) moveToOtherZone(ctx context.Context, c Connection, row *Do
 	if err != nil {
 		return err
 	}
-	p.cfg.Logger.Warn("a mail domain gets another zone than one that the DNS provider does not list any more", "domain", row.Name, "former",
+	p.cfg.Logger.Warn("zone replaced at the DNS provider", "domain", row.Name, "former",
 		row.ZoneID, "zone", zone.ID)
 	former := *row
 	row.endOperation()

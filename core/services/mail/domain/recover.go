@@ -27,7 +27,7 @@ func (d *Domains) Recover(ctx context.Context) error {
 	}
 	for _, row := range pending {
 		if err := d.recoverDomain(ctx, row.ID, row.Name); err != nil {
-			d.cfg.Logger.Warn("what was begun with a mail domain could not be ended; it is tried again", "domain", row.Name, "operation",
+			d.cfg.Logger.Warn("cannot finish a domain operation, retrying", "domain", row.Name, "operation",
 				row.Operation, "error", err)
 		}
 	}
@@ -82,7 +82,7 @@ func (d *Domains) resumeProvisioning(ctx context.Context, row *Domain) error {
 // resumeDeletion goes on with a deletion. A zone at a former provider is left there.
 func (d *Domains) resumeDeletion(ctx context.Context, row *Domain) error {
 	if hasOtherProvider(d.cfg.Connect(), *row) {
-		d.cfg.Logger.Warn("the zone of a deleted mail domain is left at its former DNS provider", "domain", row.Name, "provider", row.Provider,
+		d.cfg.Logger.Warn("zone of a deleted domain stays at its DNS provider", "domain", row.Name, "provider", row.Provider,
 			"plugin", row.Plugin)
 		return d.endDeletion(ctx, row)
 	}

@@ -87,7 +87,7 @@ func (p *provisioner) finishActive(ctx context.Context, row *Domain) error {
 
 // finishFailed ends the provisioning of a domain that did not work.
 func (p *provisioner) finishFailed(ctx context.Context, row *Domain, failed error) error {
-	p.cfg.Logger.Warn("a mail domain could not be provisioned", "domain", row.Name, "step", row.Step, "error", failed)
+	p.cfg.Logger.Warn("cannot provision a domain", "domain", row.Name, "step", row.Step, "error", failed)
 	row.endOperation()
 	row.Status, row.ProvisionError = ProvisioningError, operatorMessage(failed)
 	return p.persistDomain(ctx, row)

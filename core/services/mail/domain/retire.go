@@ -45,7 +45,7 @@ func (d *Domains) endCatchAllOrZone(ctx context.Context, row *Domain) error {
 	if !told || !errors.Is(err, errZoneUnlisted) {
 		return err
 	}
-	d.cfg.Logger.Warn("the zone of a mail domain is given up, which the DNS provider does not list any more", "domain", row.Name, "zone",
+	d.cfg.Logger.Warn("zone removed at the DNS provider, dropping it", "domain", row.Name, "zone",
 		row.ZoneID)
 	row.endOperation()
 	row.ProvisionError = zoneGivenUp

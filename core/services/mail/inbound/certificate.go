@@ -56,7 +56,7 @@ func (f *certificateFile) modifiedTimes() (at [2]time.Time, err error) {
 func (f *certificateFile) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if f.isStale() {
 		if _, err := f.loadCertificate(); err != nil {
-			f.logger.Error("the new certificate for mail cannot be used", "error", err)
+			f.logger.Error("cannot load the new SMTP certificate", "error", err)
 		}
 	}
 	f.mu.Lock()

@@ -120,7 +120,7 @@ func (c *committer) forgetDeliveries() {
 	err := c.cfg.Store.Tx(context.Background(), "forget deliveries",
 		func(ctx context.Context) error { return c.cfg.Messages.DeleteReceipts(ctx, forget) })
 	if err != nil {
-		c.cfg.Logger.Warn("deliveries cannot be forgotten yet", "error", err)
+		c.cfg.Logger.Warn("cannot delete old deliveries", "error", err)
 		return
 	}
 	c.answers.forgetDeliveries(forget)

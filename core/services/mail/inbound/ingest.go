@@ -187,7 +187,7 @@ func (g *Ingester) prepareMessage(ctx context.Context, env Envelope, content *me
 func (g *Ingester) findCode(in *message.Incoming) (found code.Code, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			g.cfg.Logger.Error("look for a verification code", "panic", p)
+			g.cfg.Logger.Error("panic while reading a verification code", "panic", p)
 			found, ok = code.Code{}, false
 		}
 	}()

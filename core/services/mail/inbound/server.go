@@ -147,7 +147,7 @@ func (s *Server) Start() error {
 			gated := s.gate.wrap(s.withProxies(l))
 			defer gated.Close()
 			if err := s.plain.Serve(frontListener{gated, s}); err != nil && !errors.Is(err, net.ErrClosed) {
-				s.cfg.Logger.Error("mail is not taken in any more", "address", l.Addr().String(), "error", err)
+				s.cfg.Logger.Error("SMTP listener stopped", "address", l.Addr().String(), "error", err)
 			}
 		})
 	}

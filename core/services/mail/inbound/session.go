@@ -121,7 +121,7 @@ func (s *Server) explainError(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, errClosed) {
 		return &smtp.SMTPError{Code: 421, EnhancedCode: smtp.EnhancedCode{4, 3, 2}, Message: "The service is stopping, try again later"}
 	}
-	s.cfg.Logger.Error("mail was refused for a time", "error", err)
+	s.cfg.Logger.Error("cannot store mail, sender told to retry", "error", err)
 	if store.IsDiskFull(err) {
 		return &smtp.SMTPError{Code: 452, EnhancedCode: smtp.EnhancedCode{4, 3, 1}, Message: "There is no space for the message, try again later"}
 	}

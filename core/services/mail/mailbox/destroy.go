@@ -157,7 +157,7 @@ func (m *Mailboxes) noteFailure(ctx context.Context, box Mailbox, cause error) {
 		return m.updateMailbox(ctx, box.ID, changes)
 	})
 	if err != nil {
-		m.cfg.Logger.Error("a mailbox that could not be destroyed could not be marked", "mailbox", box.ID, "error", err)
+		m.cfg.Logger.Error("cannot mark a mailbox for deletion", "mailbox", box.ID, "error", err)
 	}
 }
 
@@ -175,7 +175,7 @@ func (m *Mailboxes) CleanUp(ctx context.Context, batch int) (destroyed, failed i
 		}
 		if err := m.cleanUpMailbox(ctx, box); err != nil {
 			failed++
-			m.cfg.Logger.Warn("a mailbox could not be destroyed; it is tried again", "mailbox", box.ID, "error", err)
+			m.cfg.Logger.Warn("cannot delete a mailbox, retrying", "mailbox", box.ID, "error", err)
 			continue
 		}
 		destroyed++

@@ -206,7 +206,7 @@ func (r *Recipients) checkCaught(ctx context.Context, d domain.Domain, planned i
 	}
 	n, err := r.countCaught(ctx, d.ID)
 	if err == nil && n+int64(planned) >= limit {
-		r.cfg.Logger.Warn("the catch-all of a domain has made as many mailboxes as it may", "domain", d.Name, "limit", limit)
+		r.cfg.Logger.Warn("catch-all reached its mailbox limit", "domain", d.Name, "limit", limit)
 		return errUnknownRecipient()
 	}
 	return err

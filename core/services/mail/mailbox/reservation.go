@@ -89,7 +89,7 @@ func (m *Mailboxes) cancelReservation(ctx context.Context, d domain.Domain, box 
 		err = m.endRule(ctx, d, box.ID, ruleID)
 	}
 	if err != nil {
-		m.cfg.Logger.Warn("the rule of a mailbox that could not be made is left to the clean-up", "address", box.Address, "error", err)
+		m.cfg.Logger.Warn("mailbox not created; cleaning up its routing rule later", "address", box.Address, "error", err)
 	}
 	if err != nil || !isReserved {
 		return
@@ -104,6 +104,6 @@ func (m *Mailboxes) cancelReservation(ctx context.Context, d domain.Domain, box 
 		return m.storeDestroyed(ctx, &box, false)
 	})
 	if err != nil && !errors.Is(err, errNoMailbox) {
-		m.cfg.Logger.Warn("the reservation of a mailbox that could not be made is left to the clean-up", "address", box.Address, "error", err)
+		m.cfg.Logger.Warn("mailbox not created; cleaning up its reservation later", "address", box.Address, "error", err)
 	}
 }

@@ -50,7 +50,7 @@ func openHosts(deps module.Deps, c module.Configuration) []sync.Host {
 	refs, clients, _ := module.OpenInstances(readSettings(c).CodeHosts, c.Instances,
 		func(h *catalog.Handle) client.CodeHost { return client.NewCodeHost(h, deps.Observe) },
 		func(ref string, err error) {
-			deps.Logger.Warn("a code host is left out", "codehost", ref, "error", err)
+			deps.Logger.Warn("code host skipped", "codehost", ref, "error", err)
 		})
 	hosts := make([]sync.Host, len(refs))
 	for i, ref := range refs {
@@ -68,7 +68,7 @@ func openTranslator(deps module.Deps, c module.Configuration) translator.Transla
 	_, found, _ := module.OpenInstances([]string{ref}, c.Instances,
 		func(h *catalog.Handle) client.Translator { return client.NewTranslator(h, deps.Observe) },
 		func(ref string, err error) {
-			deps.Logger.Warn("the translator is left out", "translator", ref, "error", err)
+			deps.Logger.Warn("translator skipped", "translator", ref, "error", err)
 		})
 	if len(found) == 0 {
 		return nil

@@ -114,7 +114,7 @@ func (a *Announcer) AnnounceReleases(ctx context.Context, r repo.Repo, found []r
 			continue // others read the channels as well
 		}
 		if err := a.cfg.Alerts.Send(ctx, a.newReleaseAlert(r, release), channels); err != nil {
-			a.cfg.Logger.Error("nobody is told of a release", "release", release.ID, "error", err)
+			a.cfg.Logger.Error("cannot notify about a release", "release", release.ID, "error", err)
 		}
 	}
 	return nil
@@ -194,7 +194,7 @@ func (a *Announcer) AnnounceBrief(ctx context.Context, b brief.Brief) {
 		err = a.cfg.Alerts.Send(ctx, a.newBriefAlert(b, told), channels)
 	}
 	if err != nil {
-		a.cfg.Logger.Error("nobody is told of a brief", "brief", b.ID, "error", err)
+		a.cfg.Logger.Error("cannot notify about a brief", "brief", b.ID, "error", err)
 	}
 }
 

@@ -109,7 +109,7 @@ func (s *hostCaller) noteFailure(ctx context.Context, c caller, err error) error
 
 func (s *hostCaller) pauseHost(ctx context.Context, c caller, wait time.Duration) error {
 	until := s.cfg.Now().Add(min(wait, maxPause))
-	s.cfg.Logger.Info("a code host is left alone for a while", "host", c.host.Ref, "account", c.accountID, "until", store.FormatTime(until))
+	s.cfg.Logger.Info("code host rate limited, pausing", "host", c.host.Ref, "account", c.accountID, "until", store.FormatTime(until))
 	return s.cfg.State.pauseHost(ctx, c.host.Ref, c.accountID, until)
 }
 

@@ -149,7 +149,7 @@ func (v *listVisit) readPages(ctx context.Context, limit int) error {
 			return nil
 		}
 		if at, cursor = v.list.nextPlace(at); at >= maxListPages {
-			v.Syncer.cfg.Logger.Warn("the list of releases is too long: its end is not read", "repo", v.repo.FullName, "pages", maxListPages)
+			v.Syncer.cfg.Logger.Warn("release list too long, reading the newest pages only", "repo", v.repo.FullName, "pages", maxListPages)
 			v.goOnAt(0)
 			v.cut = true
 			return nil

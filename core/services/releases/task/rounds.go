@@ -105,7 +105,7 @@ func (ro *Rounds) syncDue(ctx context.Context, _ *queue.Job, p queue.Progress) (
 		}
 		seen[a.UserID] = true
 		if err := ro.syncAccounts(ctx, a, p); err != nil {
-			ro.cfg.Logger.Warn("the accounts of a user at a code host were not all read", "user", a.UserID, "error", err)
+			ro.cfg.Logger.Warn("cannot read all code host accounts of a user", "user", a.UserID, "error", err)
 			continue
 		}
 		result.Accounts++
@@ -171,7 +171,7 @@ func (ro *Rounds) writeBriefs(ctx context.Context, _ *queue.Job, _ queue.Progres
 				return result, err
 			}
 			result.Failed++
-			ro.cfg.Logger.Error("the brief of a user was not written", "user", prefs.UserID, "error", err)
+			ro.cfg.Logger.Error("cannot write a brief", "user", prefs.UserID, "error", err)
 		}
 	}
 	return result, nil

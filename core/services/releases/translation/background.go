@@ -71,7 +71,7 @@ func (tr *Translator) FollowWork(ctx context.Context, w translate.Work) <-chan t
 			return
 		}
 		if err := tr.cfg.Translations.Follow(ctx, []string{w.ID}, send); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
-			tr.cfg.Logger.Error("a translation could not be followed", "work", w.ID, "error", err)
+			tr.cfg.Logger.Error("cannot read the state of a translation", "work", w.ID, "error", err)
 		}
 	}()
 	return news

@@ -43,7 +43,7 @@ func (a *Access) NoteClient(ctx context.Context, tok *Token, kind string) {
 		return
 	}
 	if err := a.client.recordUse(context.WithoutCancel(ctx), tok, kind, a.now()); err != nil {
-		a.log.Warn("the first use by a client was not noted", "error", err)
+		a.log.Warn("cannot record a client's first use", "error", err)
 	}
 }
 

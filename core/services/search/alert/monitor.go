@@ -268,13 +268,13 @@ func (m *Monitor) reportFinding(ctx context.Context, r *checkRound, f finding) {
 		}
 		delete(m.told, f.key)
 		delete(m.calm, f.key)
-		m.cfg.Logger.Info("an alert is over", "kind", f.good.Kind, "about", f.good.Fields)
+		m.cfg.Logger.Info("alert resolved", "kind", f.good.Kind, "about", f.good.Fields)
 	}
 }
 
 func (m *Monitor) logFailure(ctx context.Context, err error) {
 	if ctx.Err() == nil {
-		m.cfg.Logger.Error("an alert cannot be sent", "error", err)
+		m.cfg.Logger.Error("cannot send an alert", "error", err)
 	}
 }
 

@@ -54,7 +54,7 @@ func (l *Log) CloseInterrupted(ctx context.Context) error {
 		return fmt.Errorf("close interrupted requests: %w", err)
 	}
 	if interrupted > 0 {
-		l.log.Warn("requests were interrupted by an earlier end of the core", "rows", interrupted)
+		l.log.Warn("requests interrupted by the last stop", "rows", interrupted)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (l *Log) Writer() *Writer { return l.writer }
 // CheckWriter returns an error while rows cannot be written.
 func (l *Log) CheckWriter() error {
 	if l.writer != nil && !l.writer.isHealthy() {
-		return errors.New("audit rows cannot be written")
+		return errors.New("cannot write audit rows")
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (r *rollups) start() {
 				return
 			case <-tick.C:
 				if err := r.flush(context.Background()); err != nil {
-					r.log.Error("roll-ups cannot be stored; they are tried again", "error", err)
+					r.log.Error("cannot store statistics, retrying", "error", err)
 				}
 			}
 		}
@@ -91,7 +91,7 @@ func (r *rollups) close(ctx context.Context) {
 		err = r.store.SetMark(ctx, MarkRollups, CleanEnd)
 	}
 	if err != nil {
-		r.log.Error("the last roll-ups were not stored; the next start makes them anew", "error", err)
+		r.log.Error("cannot store the last statistics; rebuilt at the next start", "error", err)
 	}
 }
 
@@ -208,7 +208,7 @@ func (r *rollups) restoreSums(ctx context.Context) error {
 		}
 	}
 	if len(diff) > 0 {
-		r.log.Info("roll-ups are made anew from the requests since the last store", "rows", len(diff))
+		r.log.Info("statistics rebuilt from stored requests", "rows", len(diff))
 	}
 	_, err = r.store.addRollups(ctx, diff, r.now())
 	return err

@@ -205,7 +205,7 @@ func (a *Writer) writeAll() {
 			break
 		}
 		a.failed.Store(true)
-		a.log.Error("audit rows cannot be written", "rows", len(batch.records), "attempt", attempt, "error", err)
+		a.log.Error("cannot write audit rows", "rows", len(batch.records), "attempt", attempt, "error", err)
 		if a.isClosed() {
 			if left--; left == 0 {
 				return

@@ -100,7 +100,7 @@ func (k *Keys) LoadKeys(records []KeyRecord) {
 		}
 		plain, err := k.keyring.Open(r.Sealed, "search_keys", r.ID, "sealed")
 		if err != nil {
-			k.log.Error("an upstream key cannot be opened; is this the right master key?", "key", r.ID, "error", err)
+			k.log.Error("cannot decrypt a provider key; is this the right master key?", "key", r.ID, "error", err)
 			deleted[r.ID] = r.UpdatedAt
 			continue
 		}
@@ -126,13 +126,13 @@ func (k *Keys) LoadNewKeys(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := k.cfg.Refresh(ctx); err != nil {
-		k.log.Error("upstream keys cannot be looked up", "error", err)
+		k.log.Error("cannot read provider keys", "error", err)
 	}
 }
 
 // KeyChanged stores what an answer has said about a key. It runs beside the request.
 func (k *Keys) KeyChanged(id string, state KeyState, reason string, until, now time.Time) {
-	k.log.Warn("upstream key changes its state", "key", id, "state", state, "reason", reason, "until", until)
+	k.log.Warn("provider key changed", "key", id, "state", state, "reason", reason, "until", until)
 	k.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
@@ -144,7 +144,7 @@ func (k *Keys) KeyChanged(id string, state KeyState, reason string, until, now t
 			return err
 		})
 		if err != nil {
-			k.log.Error("the state of an upstream key cannot be stored", "key", id, "error", err)
+			k.log.Error("cannot store the state of a provider key", "key", id, "error", err)
 		}
 	})
 }

@@ -51,7 +51,7 @@ func (s *service) openBackends(c module.Configuration) (search.Settings, []clien
 			return client.NewSearchOf(h, c.Instances.Instance(h.Ref()), s.deps.Observe)
 		},
 		func(ref string, err error) {
-			s.deps.Logger.Warn("a search backend is left out of the chain", "backend", ref, "error", err)
+			s.deps.Logger.Warn("search backend skipped", "backend", ref, "error", err)
 		})
 	if len(refs) == 0 {
 		return set, nil, missing
@@ -98,7 +98,7 @@ func (s *service) FirstSteps(ctx context.Context, run module.Invocation) (string
 		return "", err
 	}
 	return fmt.Sprintf(`
-There is no access token yet. In another terminal:
+Create an access token and search, in another terminal:
 
     TOKEN=$(%s token create -config %s -note first)
     curl -s %s/api/proxy/search -H "Authorization: Bearer $TOKEN" \

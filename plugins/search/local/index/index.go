@@ -61,7 +61,7 @@ func Open(dir string, parts func(data []byte) (int, error), log hclog.Logger) (*
 		return nil, nil, errors.New("open index: another process holds it")
 	}
 	if !errors.Is(err, bleve.ErrorIndexMetaMissing) {
-		log.Warn("search index is made anew", "reason", err)
+		log.Warn("search index rebuilt", "reason", err)
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, nil, fmt.Errorf("remove old index: %w", err)

@@ -38,7 +38,7 @@ func TestFirstStartSaysThatTheDatabaseIsNew(t *testing.T) {
 		must(t, diags.Err())
 		must(t, a.Close())
 		text := log.String()
-		if got := strings.Count(text, "database created (schema of 1.2.3)"); got != want || strings.Contains(text, "migrated") {
+		if got := strings.Count(text, "database created: version=1.2.3"); got != want || strings.Contains(text, "migrated") {
 			t.Errorf("%d lines about a new database, want %d:\n%s", got, want, text)
 		}
 	}

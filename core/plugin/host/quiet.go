@@ -47,14 +47,17 @@ func (q quiet) Log(level hclog.Level, msg string, args ...any) {
 	q.Logger.Log(level, Printable(msg), printableArgs(args)...)
 }
 
-// Named keeps go-plugin from leaving this filter.
-func (q quiet) Named(name string) hclog.Logger { return quiet{q.Logger.Named(name)} }
+// Named keeps go-plugin from leaving this filter, and from adding the name of the program to that of the plugin.
+func (q quiet) Named(string) hclog.Logger { return q }
 
 // With keeps the filter, too.
 func (q quiet) With(args ...any) hclog.Logger { return quiet{q.Logger.With(printableArgs(args)...)} }
 
-// printableArgs returns args with the texts in them printable.
+// printableArgs returns args with the texts in them printable, without the time that go-plugin appends: the line has its own.
 func printableArgs(args []any) []any {
+	if n := len(args); n >= 2 && args[n-2] == "timestamp" {
+		args = args[:n-2]
+	}
 	out := make([]any, len(args))
 	for i, a := range args {
 		switch v := a.(type) {

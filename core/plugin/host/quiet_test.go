@@ -42,6 +42,10 @@ func TestPluginLinesAreEscaped(t *testing.T) {
 	must(t, err)
 	reply.Release()
 	eventually(t, func() bool { return strings.Contains(log.text(), "end") }, "the line is logged")
+	if text := log.text(); strings.Contains(text, " timestamp=") ||
+		!strings.Contains(text, "plugin."+testplugin.Spec(testplugin.Well).Name+": \"clear") {
+		t.Errorf("the line has a second time, or not the name of the plugin alone:\n%s", text)
+	}
 	for what, text := range map[string]string{"the log": log.text(), "the lines": strings.Join(p.Logs(), "\n")} {
 		if strings.ContainsAny(text, "\x1b\u009b\u202e") {
 			t.Errorf("%s have %q", what, text)

@@ -139,7 +139,7 @@ func TestTracesWithoutCollector(t *testing.T) {
 	k := &collector{t: t, url: "http://" + testkit.FreeAddress(t)}
 	c, _, token := startTraced(t, k, "OTEL_EXPORTER_OTLP_TIMEOUT=300", "OTEL_BSP_EXPORT_TIMEOUT=300")
 	c.search(t, token, http.StatusOK)
-	c.logged("patchbay.traces: cannot send spans")
+	c.logged(" traces: cannot send spans")
 	for range 20 {
 		c.search(t, token, http.StatusOK)
 	}
@@ -148,7 +148,7 @@ func TestTracesWithoutCollector(t *testing.T) {
 	if took := time.Since(began); took > slower(10*time.Second) {
 		t.Errorf("the core takes %s to end", took)
 	}
-	if n := strings.Count(c.logs(), "patchbay.traces: cannot send spans"); n != 1 {
+	if n := strings.Count(c.logs(), " traces: cannot send spans"); n != 1 {
 		t.Errorf("the log says %d times that cannot send spans", n)
 	}
 }

@@ -194,7 +194,7 @@ UI       := core/console/ui
 VENDORED := $(UI)/static/vendor
 # The texts that browsers load, the script of every page from its parts, as core/console/ui puts it together.
 UI_TEXTS := $(VENDORED)/htmx.org-4.0.1/htmx.min.js+$(VENDORED)/htmx.org-4.0.1/hx-sse.min.js+$(UI)/static/app.js \
-	$(VENDORED)/uplot-1.6.32/uPlot.iife.min.js $(VENDORED)/uplot-1.6.32/uPlot.min.css $(UI)/static/app.css $(UI)/static/place.js $(UI)/static/chart.js $(UI)/static/push.js \
+	$(VENDORED)/uplot-1.6.32/uPlot.iife.min.js $(VENDORED)/uplot-1.6.32/uPlot.min.css $(UI)/static/app.css $(UI)/static/place.js $(UI)/static/docs.css $(UI)/static/chart.js $(UI)/static/push.js \
 	$(wildcard core/services/*/pages/static/*.css core/services/*/pages/static/*.js core/supervisor/static/*.css)
 
 generate:

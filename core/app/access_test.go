@@ -36,7 +36,7 @@ func (c caller) confirmed() bool { return c.name == "member" || c.name == "admin
 
 // scopedRoutes are the routes of the core that an API key for single services may use. TestScopedKeysSeeTheirServicesAlone shows what
 // they tell.
-var scopedRoutes = []string{"GET /system", "GET /system/live", "POST /system/steps/skip", "GET /system/find",
+var scopedRoutes = []string{"GET /system", "GET /system/live", "POST /system/steps/skip", "GET /system/find", "GET /system/docs", "GET /system/docs/*name",
 	"GET /system/api/auth/session"}
 
 const (

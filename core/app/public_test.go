@@ -17,7 +17,7 @@ func TestPublicRoutes(t *testing.T) {
 		"GET /", "GET /assets/", "GET /manifest.webmanifest", "GET /sw.js",
 		"GET /system/sign-in", "POST /system/sign-in", "POST /system/sign-out", "GET /system/setup", "POST /system/setup",
 		"POST /system/setup/look-around", "POST /system/preferences",
-		"GET /system/openapi.json", "GET /system/docs", "GET /system/api/meta", "POST /system/api/auth/passkey/options",
+		"GET /system/openapi.json", "GET /system/api/docs", "GET /system/api/meta", "POST /system/api/auth/passkey/options",
 		"POST /system/api/auth/passkey/verify",
 		"POST /system/api/auth/session", "DELETE /system/api/auth/session", "POST /system/api/setup", "POST /system/api/setup/look-around",
 		"POST /system/api/setup/check",

@@ -49,6 +49,7 @@ type Console struct {
 	plugins   *pluginPages
 	providers *providerPages
 	signIn    *signInPages
+	docs      *docsPages
 
 	assets *ui.Assets
 	texts  *ui.Texts
@@ -72,7 +73,7 @@ func New(cfg Config) (*Console, error) {
 	}
 	b := &base{cfg: cfg}
 	c := &Console{base: b, account: &accountPages{b}, users: &userPages{b}, jobs: &jobPages{b}, plugins: &pluginPages{b},
-		providers: &providerPages{b}, signIn: &signInPages{b}}
+		providers: &providerPages{b}, signIn: &signInPages{b}, docs: &docsPages{b}}
 	var err error
 	if c.texts, err = ui.NewTexts(texts...); err != nil {
 		return nil, fmt.Errorf("make the console: %w", err)
@@ -90,7 +91,7 @@ func New(cfg Config) (*Console, error) {
 			}
 			return p
 		},
-		SignIn: c.signIn.signInPage,
+		SignIn: c.signIn.signInPage, Help: findHelp,
 	})
 	return c, nil
 }
@@ -114,7 +115,8 @@ func (c *Console) navGroups() []ui.NavGroup {
 // Routes are the pages of the core, for its mount.
 func (c *Console) Routes() []httpd.Route {
 	return slices.Concat([]httpd.Route{c.assets.Route()}, c.signIn.listRoutes(), c.assets.InstallRoutes(), c.homeRoutes(), c.plugins.listRoutes(),
-		c.providers.listRoutes(), c.jobs.listRoutes(), c.findRoutes(), c.account.listRoutes(), c.users.listRoutes())
+		c.providers.listRoutes(), c.jobs.listRoutes(), c.findRoutes(), c.account.listRoutes(), c.users.listRoutes(),
+		c.docs.listRoutes())
 }
 
 // formLimit is the largest body of a form, in bytes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -133,6 +134,13 @@ func (s *site) serve(bus *event.Bus) {
 	c, err := console.New(console.Config{
 		Users: s.users, Access: access, Queue: s.queue, Bus: bus, Providers: s.providers, Configurator: s.configurator, Version: "1.2.3",
 		Sections: []ui.Section{{Service: "demo", Texts: fstest.MapFS{"en.json": {Data: []byte("{}")}, "zh.json": {Data: []byte("{}")}},
+			FindIndexed: func(_ context.Context, text string) []ui.IndexedDocument {
+				if !strings.Contains(text, "indexed") {
+					return nil
+				}
+				return []ui.IndexedDocument{{Address: "file:notes/other.md", Title: "Other"},
+					{Address: "file:core/docs/mail.md", Title: "Mail", Excerpt: "Words of the index."}}
+			},
 			Home: func(_ context.Context, v *ui.View) (ui.HomePart, error) {
 				if !v.Admin() {
 					return ui.HomePart{}, nil

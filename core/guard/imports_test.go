@@ -61,7 +61,7 @@ func edges() []edge {
 			"config", "sdk"), advice: "the supervisor is a process of its own, and knows no service and no database"},
 		{from: []string{"core/operator"}, may: with("core/operator", "core/auth"),
 			advice: "the wiring hands in what the operator's commands ask for"},
-		{from: []string{"core/console"}, may: with("core/console", "core/auth"),
+		{from: []string{"core/console"}, may: with("core/console", "core/auth", "core/docs", "sdk/docs"),
 			advice: "the console knows no service: each adds its pages as a section"},
 		{from: []string{"core/cmd"}, may: []string{"core/cli"}, advice: "main only calls core/cli"},
 		{from: []string{"core/internal/testing/testkit"}, may: base, advice: "testkit serves the tests of the shared packages too"},

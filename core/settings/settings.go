@@ -33,7 +33,7 @@ type Core struct {
 	GroupHeader        string        `patchbay:"group_header,default=Remote-Groups,env=SVC_AUTH_GROUP_HEADER_NAME" doc:"Header with the groups of that user, separated by commas."`
 	AllowedUser        string        `patchbay:"allowed_user,default=,env=SVC_AUTH_ALLOWED_USER" doc:"The forwarded user who may sign in."`
 	AllowedGroup       string        `patchbay:"allowed_group,default=,env=SVC_AUTH_ALLOWED_GROUP" doc:"The forwarded group whose members may sign in. One of user and group is enough."`
-	ProxySecret        schema.Secret `patchbay:"proxy_secret,default=,env=SVC_AUTH_PROXY_SECRET" doc:"Secret of at least 16 characters that the proxy sends in X-Patchbay-Proxy-Secret. Without it, identity headers do not count."`
+	ProxySecret        schema.Secret `patchbay:"proxy_secret,default=,env=SVC_AUTH_PROXY_SECRET" doc:"Secret of at least 16 characters that the proxy sends in X-Patchbay-Proxy-Secret. If set, requests without it do not count as signed in."`
 	Anonymous          bool          `patchbay:"allow_anonymous_in_dev,default=false,env=SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV" doc:"Let everybody administer without signing in, from anywhere, until an allowlist exists. For development only."`
 	ConsoleWrites      bool          `patchbay:"console_writes,default=true,env=SVC_CONSOLE_WRITES" doc:"Let administrators change plugin.hcl in the console."`
 	LogLevel           string        `patchbay:"log_level,default=info,enum=trace|debug|info|warn|error,env=SVC_LOG_LEVEL" doc:"The lowest level to log."`

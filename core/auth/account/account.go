@@ -43,7 +43,7 @@ const (
 // System are all sets as routes of the core, below /system, with their document and its page.
 func (s *Sets) System() []httpd.Route {
 	a := api.New(api.Config{
-		Title: "Patchbay", Version: s.cfg.Version, Description: description, BaseURL: prefix, Invalid: fault.InvalidArgument,
+		Title: "Patchbay", Version: s.cfg.Version, Description: description, BaseURL: prefix, PagePath: "/api/docs", Invalid: fault.InvalidArgument,
 		Tags: []*huma.Tag{{Name: tagSignIn}, {Name: tagAccount}, {Name: tagUsers}},
 	})
 	for _, add := range []func(*api.API, string){s.Meta, s.Auth, s.Setup, s.Passkeys, s.Keys, s.Sessions, s.Users, s.Audit} {

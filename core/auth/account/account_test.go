@@ -231,7 +231,7 @@ func TestDocumentIsComplete(t *testing.T) {
 		if doc.OpenAPI != "3.1.0" || doc.Servers[0].URL != "/system" || n != 30 {
 			t.Fatalf("got %s %v with %d operations", doc.OpenAPI, doc.Servers, n)
 		}
-		page, err := http.Get(s.base + "/system/docs")
+		page, err := http.Get(s.base + "/system/api/docs")
 		must(t, err)
 		_ = page.Body.Close()
 		if page.StatusCode != 200 {

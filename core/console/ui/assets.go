@@ -36,7 +36,7 @@ type Assets struct {
 // with the button for notifications name in View.Scripts and View.Styles.
 func ownFiles() []string {
 	return []string{
-		"app.css", "place.js", "chart.js", "push.js", "icon.svg", "icons/icon-192.png", "icons/icon-512.png", "icons/icon-maskable-512.png",
+		"app.css", "docs.css", "place.js", "chart.js", "push.js", "icon.svg", "icons/icon-192.png", "icons/icon-512.png", "icons/icon-maskable-512.png",
 		"icons/apple-touch-icon.png", "icons/badge-96.png",
 		"vendor/uplot-1.6.32/uPlot.iife.min.js", "vendor/uplot-1.6.32/uPlot.min.css",
 	}

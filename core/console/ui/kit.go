@@ -52,6 +52,8 @@ type Config struct {
 	Secure func(*http.Request) bool
 	// Recognise finds out who makes a request that no guard has seen; nil for nobody.
 	Recognise func(*http.Request) *auth.Principal
+	// Help returns the address of the document about a page, by the service and the path of the page; nil for none.
+	Help func(service, path string) string
 	// SignIn makes the page that whoever is not recognised gets.
 	SignIn func(*gin.Context, *View) templ.Component
 	// Secrets holds what is shown once; nil means an own one.
@@ -90,6 +92,9 @@ func (k *Kit) View(c *gin.Context, title string) *View {
 	}
 	if service := c.GetString(serviceKey); service != "" && k.cfg.Troubles != nil {
 		v.Troubles = k.cfg.Troubles(service)
+	}
+	if k.cfg.Help != nil && v.Principal != nil {
+		v.Help = k.cfg.Help(c.GetString(serviceKey), v.Path)
 	}
 	if title != "" {
 		v.Title = v.T(title)

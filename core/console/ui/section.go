@@ -21,6 +21,8 @@ type Section struct {
 	Actions []NavItem
 	// Find finds what the service has by a text; nil for nothing.
 	Find Finder
+	// FindIndexed finds documents in what the service has indexed on this machine, the best first; nil for nothing. It must cost nothing.
+	FindIndexed func(ctx context.Context, text string) []IndexedDocument
 	// Counts returns what waits for an administrator on the pages in Nav, by their addresses; nil for nothing. It is asked often.
 	Counts func(context.Context) (map[string]int, error)
 	// SignIn returns another way in, which the sign-in page offers; nil for none.
@@ -38,6 +40,9 @@ type Section struct {
 	// Static holds scripts and styles that its pages name in View.Scripts and View.Styles; nil for none.
 	Static fs.FS
 }
+
+// IndexedDocument is a document that a service has indexed: its address, such as file:core/docs/mail.md, its title, and some words of it.
+type IndexedDocument struct{ Address, Title, Excerpt string }
 
 // NewSection returns a section with the texts and the static files of its package, the folders locales and static of files.
 func NewSection(s Section, files fs.FS) (out Section, err error) {

@@ -38,6 +38,8 @@ type View struct {
 	Warnings []string
 	// Troubles are the providers of the page's service that do not work at present.
 	Troubles []Trouble
+	// Help is the address of the document about the page; "" for none.
+	Help string
 	// RequestID is shown where something failed.
 	RequestID string
 	// Origin is the scheme and host under which the browser sees this server, also behind a proxy that is trusted.

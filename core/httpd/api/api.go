@@ -4,6 +4,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -29,6 +30,8 @@ type Config struct {
 	Title, Version, Description string
 	// BaseURL is where the API is mounted.
 	BaseURL string
+	// PagePath is where the page of the document is, relative to the mount; "" for /docs.
+	PagePath string
 	// Invalid is the code of a request that does not fit the document.
 	Invalid fault.Code
 	// Errors writes error bodies; nil means httpd.WriteError.
@@ -54,6 +57,7 @@ type API struct {
 // New makes an API without endpoints.
 func New(cfg Config) *API {
 	installErrors()
+	cfg.PagePath = cmp.Or(cfg.PagePath, pagePath)
 	if cfg.Errors == nil {
 		cfg.Errors = httpd.WriteError
 	}
@@ -74,10 +78,7 @@ func New(cfg Config) *API {
 }
 
 func orRoot(base string) string {
-	if base == "" {
-		return "/"
-	}
-	return base
+	return cmp.Or(base, "/")
 }
 
 // schemaName is the name of a type in the document: its Go name with a capital letter.

@@ -20,11 +20,11 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-// Document paths, relative to the mount.
+// Paths of the document and of its page, relative to the mount, and of the style below the page.
 const (
 	documentPath = "/openapi.json"
 	pagePath     = "/docs"
-	stylePath    = "/docs/style.css"
+	styleName    = "/style.css"
 )
 
 // Routes are the endpoints, the document and its page. The document is complete then: nothing may be added afterwards. It is written
@@ -40,8 +40,8 @@ func (a *API) Routes() []httpd.Route {
 	}
 	return append(routes,
 		staticRoute(documentPath, "application/json", func() ([]byte, error) { return json.Marshal(a.huma.OpenAPI()) }),
-		staticRoute(pagePath, "text/html; charset=utf-8", a.renderPage),
-		staticRoute(stylePath, "text/css; charset=utf-8", func() ([]byte, error) { return pageFiles.ReadFile("page/style.css") }),
+		staticRoute(a.cfg.PagePath, "text/html; charset=utf-8", a.renderPage),
+		staticRoute(a.cfg.PagePath+styleName, "text/css; charset=utf-8", func() ([]byte, error) { return pageFiles.ReadFile("page/style.css") }),
 	)
 }
 
@@ -104,7 +104,7 @@ func (a *API) renderPage() ([]byte, error) {
 	}
 	doc := a.huma.OpenAPI()
 	base := strings.TrimSuffix(doc.Servers[0].URL, "/")
-	data := pageData{Title: doc.Info.Title, Description: doc.Info.Description, Base: base, Style: base + stylePath}
+	data := pageData{Title: doc.Info.Title, Description: doc.Info.Description, Base: base, Style: base + a.cfg.PagePath + styleName}
 	for name, s := range doc.Components.SecuritySchemes {
 		data.Schemes = append(data.Schemes, pageScheme{name, s.Description})
 	}

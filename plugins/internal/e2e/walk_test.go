@@ -37,6 +37,8 @@ var walked = map[string][]string{
 	"console /system/users":                                        {"/system/users"},
 	"services/containers/pages /deploy-check":                      {"/deploy-check"},
 	"services/containers/pages /discovery":                         {"/discovery"},
+	"console /system/docs":                                         {"/system/docs", "/system/docs?q=passkeys"},
+	"console /system/docs/*name":                                   {"/system/docs/troubleshooting"},
 	"services/containers/pages /host-packages":                     {"/host-packages"},
 	"services/containers/pages /notifications":                     {"/notifications"},
 	"services/containers/pages /notifications/preview/:kind":       {"/notifications/preview/job_finished"},

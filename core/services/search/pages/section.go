@@ -53,9 +53,20 @@ func Section(s Service, base, url string) (ui.Section, error) {
 			{TextID: "search.tokens.create", Href: base + "/tokens?open=" + newToken, Admin: true},
 			{TextID: "search.keys.add", Href: base + "/keys?open=" + newKeys, Admin: true},
 		},
-		Find: p.findHits, Counts: p.countPending,
+		Find: p.findHits, FindIndexed: p.findIndexed, Counts: p.countPending,
 		Routes: p.pageRoutes,
 	}, files)
+}
+
+// mostIndexed is how many documents findIndexed asks for.
+const mostIndexed = 20
+
+// findIndexed finds documents in the indexes of the backends.
+func (p pages) findIndexed(ctx context.Context, text string) (out []ui.IndexedDocument) {
+	for _, d := range p.service.FindIndexed(ctx, text, mostIndexed) {
+		out = append(out, ui.IndexedDocument(d))
+	}
+	return out
 }
 
 // formLimit is the largest body of a form: a thousand long keys fit in.

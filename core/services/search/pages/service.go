@@ -110,5 +110,6 @@ type backendCaller interface {
 type backendReader interface {
 	Backends() int
 	Indexes(ctx context.Context) []proxy.Index
+	FindIndexed(ctx context.Context, text string, limit int) []proxy.IndexedDocument
 	Troubles() []alert.Trouble
 }

@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -129,6 +131,39 @@ func readIndex(ctx context.Context, l *chainedBackend) Index {
 // sourceStates are the words for the states of a source.
 var sourceStates = map[sdk.SourceState]string{sdk.SourceReady: "ready", sdk.SourcePending: "queued", sdk.SourceIndexing: "running",
 	sdk.SourceFailed: "failed"}
+
+// IndexedDocument is a document of an index that a text found.
+type IndexedDocument struct{ Address, Title, Excerpt string }
+
+// FindIndexed returns what the indexes of the backends have for a text, the best first. It needs no token and costs no credit: only
+// backends that keep an index on this machine answer. One that does not answer is left out.
+func (p *Proxy) FindIndexed(ctx context.Context, text string, limit int) (out []IndexedDocument) {
+	ctx, cancel := context.WithTimeout(ctx, indexTime)
+	defer cancel()
+	body, err := json.Marshal(map[string]any{"query": text, "max_results": limit})
+	if err != nil {
+		return nil
+	}
+	for _, l := range p.state.Load().chain {
+		if !keepsIndex(l) || l.credential {
+			continue
+		}
+		reply, err := l.search.Invoke(ctx, &sdk.Request{Operation: OpSearch, Body: body})
+		if err != nil {
+			continue
+		}
+		var answer struct {
+			Results []struct{ URL, Title, Content string } `json:"results"`
+		}
+		if reply.Status == http.StatusOK && json.Unmarshal(reply.Body, &answer) == nil {
+			for _, r := range answer.Results {
+				out = append(out, IndexedDocument{r.URL, r.Title, texts.OneLine(r.Content, maxSourceError)})
+			}
+		}
+		reply.Release()
+	}
+	return out
+}
 
 // Reindex starts to index everything of a backend again. It does not wait for the end; searches are answered meanwhile.
 func (p *Proxy) Reindex(ctx context.Context, backend string) error {

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/store"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
 // alertRecord is the stored state of an alert, active or over.
@@ -73,10 +74,11 @@ func (s *Sender) Raise(ctx context.Context, a Alert, repeat time.Duration, chann
 	return told, nil
 }
 
-// Resolve tells the channels that the condition of a raised alert is over. told reports whether they were told: not
-// if the alert is not active.
+// Resolve tells the channels that the condition of a raised alert is over, as a success. told reports whether they were told: not if the
+// alert is not active.
 func (s *Sender) Resolve(ctx context.Context, a Alert, channels []string) (told bool, err error) {
 	now := s.cfg.Now()
+	a.Severity = sdk.Success
 	err = s.cfg.Store.Tx(ctx, "resolve alert", func(ctx context.Context) error {
 		r, err := s.findAlert(ctx, a.Service, a.dedupKey())
 		if err != nil || r == nil || !r.Active {

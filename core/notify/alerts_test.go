@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/store"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
 func TestRaiseAndResolve(t *testing.T) {
@@ -54,6 +55,9 @@ func TestRaiseAndResolve(t *testing.T) {
 		for _, s := range e.ops.Sent() {
 			if strings.Contains(string(s.Notification.Payload), `"status":"resolved"`) {
 				resolved++
+				if s.Notification.Severity != sdk.Success {
+					t.Errorf("the end of an alert has the severity %s", s.Notification.Severity)
+				}
 			}
 		}
 		if resolved != 1 {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
-	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
@@ -261,7 +260,7 @@ func (m *Monitor) reportFinding(ctx context.Context, r *checkRound, f finding) {
 		if now.Sub(since) < f.wait {
 			return
 		}
-		f.good.DedupKey, f.good.Time, f.good.Fields, f.good.Severity = f.key, now, f.about, sdk.Success
+		f.good.DedupKey, f.good.Time, f.good.Fields = f.key, now, f.about
 		if _, err := r.alerter.Resolve(ctx, f.good, r.channels); err != nil {
 			m.logFailure(ctx, err)
 			return

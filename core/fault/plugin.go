@@ -27,7 +27,7 @@ func FromPlugin(err error) *Error {
 	case errors.Is(err, context.Canceled):
 		return canceled(err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return upstream(err)
+		return newUpstreamFault(err, errs.New(errs.Upstream, codes.DeadlineExceeded, errs.ReasonTimeout, ""))
 	case !carriesStatus(err):
 		return As(err)
 	}
@@ -38,27 +38,23 @@ func FromPlugin(err error) *Error {
 func fromPlugin(err error, from *errs.Error) *Error {
 	switch {
 	case from.Reason == errs.ReasonTooLarge:
-		return Wrap(err, AnswerTooLarge, "The provider's answer is too large.")
+		return Wrap(err, AnswerTooLarge, "The provider's answer is too large. Ask for fewer results.")
 	case from.Reason == errs.ReasonNotReady:
-		return Wrap(err, NotReady, "The provider that answers this is not ready yet, try again later.")
+		return Wrap(err, NotReady, "The provider is not ready yet. Try again later.")
 	case from.Code == codes.Canceled:
 		return canceled(err)
 	case from.Reason == errs.ReasonExplained && from.Source == errs.Upstream:
 		return Wrap(err, UpstreamUnavailable, "%s", writeSentence(from.Message))
 	case from.Code == codes.DeadlineExceeded, from.Source == errs.Upstream:
-		return upstream(err)
+		return newUpstreamFault(err, from)
 	case from.Source == errs.Caller && from.Code == codes.NotFound:
 		return Wrap(err, NotFound, "%s", from.Message)
 	case from.Source == errs.Caller:
 		return Wrap(err, InvalidRequest, "%s", from.Message)
 	case from.Source == errs.Plugin, from.Code == codes.Unavailable:
-		return Wrap(err, PluginUnavailable, "The provider that answers this is not available.")
+		return Wrap(err, PluginUnavailable, "The provider is not running. Try again later.")
 	}
 	return internal(err)
-}
-
-func upstream(err error) *Error {
-	return Wrap(err, UpstreamUnavailable, "The upstream did not answer as it should.")
 }
 
 // maxExplained bounds what an upstream's explanation may say, in bytes.

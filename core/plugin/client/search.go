@@ -190,7 +190,7 @@ func callFault(ctx context.Context, err error) error {
 	}
 	// ctx was not cancelled, so the connection was closed during the call; or the restarted process lacks the instance.
 	if errors.Is(err, exchange.ErrClosed) || status.Code(err) == codes.Canceled || errs.From(err).Reason == errs.ReasonUnknownInstance {
-		return fault.Wrap(err, fault.PluginUnavailable, "The provider that answers this is not available.")
+		return fault.Wrap(err, fault.PluginUnavailable, "The provider is not running. Try again later.")
 	}
 	return fault.FromPlugin(err)
 }

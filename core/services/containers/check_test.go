@@ -217,7 +217,7 @@ func TestLimitedRegistry(t *testing.T) {
 			e.checked()
 			own3, others3 := count()
 			web = e.serviceOf("blog", "web")
-			if own3 != own2 || others3 == others2 || !strings.Contains(web.CheckError, "asked again after") {
+			if own3 != own2 || others3 == others2 || !strings.Contains(web.CheckError, "next check after") {
 				t.Errorf("while it is left alone: %d requests, %d to the other, %q", own3-own2, others3-others2, web.CheckError)
 			}
 			e.stop(e.queue, e.svc)
@@ -226,7 +226,7 @@ func TestLimitedRegistry(t *testing.T) {
 				t.Errorf("after a restart it is left alone until %s", until)
 			}
 			e.checked()
-			if own4, _ := count(); own4 != own3 || !strings.Contains(e.serviceOf("blog", "web").CheckError, "asked again after") {
+			if own4, _ := count(); own4 != own3 || !strings.Contains(e.serviceOf("blog", "web").CheckError, "next check after") {
 				t.Errorf("after a restart: %d requests, %q", own4-own3, e.serviceOf("blog", "web").CheckError)
 			}
 			e.advance(6*time.Hour + time.Second)

@@ -311,7 +311,7 @@ func TestNoStatusTexts(t *testing.T) {
 		prepare func(e *env)
 		want    string
 	}{
-		"a broken connection": {func(e *env) { e.engine.Fail("pull", broken, broken) }, "The provider that answers this is not available."},
+		"a broken connection": {func(e *env) { e.engine.Fail("pull", broken, broken) }, "The provider is not running. Try again later."},
 		"a quoted status":     {func(e *env) { e.engine.Fail("pull", quoted, quoted) }, "pull x: no such host"},
 		"an output of compose": {func(e *env) {
 			e.engine.FailCompose(engine.ActionRecreate, engine.ComposeResult{ExitCode: 1, Tail: "rpc error: code = NotFound desc = gone"})
@@ -335,7 +335,7 @@ func TestNoStatusTexts(t *testing.T) {
 	e.blog()
 	e.registry.Fail(imageHost, broken, broken, broken, broken, broken, broken)
 	e.checked()
-	if why := e.serviceOf("blog", "web").CheckError; why != "The provider that answers this is not available." {
+	if why := e.serviceOf("blog", "web").CheckError; why != "The provider is not running. Try again later." {
 		t.Errorf("a check: %q", why)
 	}
 }

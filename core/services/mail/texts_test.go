@@ -46,7 +46,7 @@ func TestProvisionErrorsOfPluginsAreTranslated(t *testing.T) {
 		at := "/api/domains/" + s.bind()
 		for _, failed := range []error{
 			client.ErrOtherPlugin, errors.New("unknown"),
-			fault.New(fault.PluginUnavailable, "The provider that answers this is not available."),
+			fault.New(fault.PluginUnavailable, "The provider is not running. Try again later."),
 			fault.New(fault.PluginUnavailable, "The provider %q is not available at the moment (%s).", "dns", "restarting"),
 		} {
 			s.dns.Fail("EnableRouting", failed)

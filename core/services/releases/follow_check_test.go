@@ -79,11 +79,11 @@ func TestFollowChecksThatTheRepositoryExists(t *testing.T) {
 		says string
 	}{
 		{"no such repository", fake.CodeHostError(404, 0), 404, "not_found", "no_such_repository", "has no repository acme/ghost"},
-		{"no access", fake.CodeHostError(403, 0), 403, "forbidden", "repository_denied", "does not let you see the repository acme/ghost"},
-		{"refused", fake.CodeHostError(422, 0), 400, "bad_request", "repository_refused", "does not take acme/ghost"},
-		{"down", fake.CodeHostError(503, 0), 503, "not_ready", "host_unreachable", "acme/ghost could not be checked"},
+		{"no access", fake.CodeHostError(403, 0), 403, "forbidden", "repository_denied", "cannot read the repository acme/ghost"},
+		{"refused", fake.CodeHostError(422, 0), 400, "bad_request", "repository_refused", "refuses the repository name acme/ghost"},
+		{"down", fake.CodeHostError(503, 0), 503, "not_ready", "host_unreachable", "acme/ghost was not checked"},
 		{"too slow", fault.FromPlugin(context.DeadlineExceeded), 503, "not_ready", "host_unreachable", "try again"},
-		{"limited", limited, 429, "rate_limited", "host_limited", "left alone until 2026-03-01T13:00:00"},
+		{"limited", limited, 429, "rate_limited", "host_limited", "limits requests until 2026-03-01T13:00:00"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			forEach(t, func(t *testing.T, s *server) {

@@ -162,7 +162,7 @@ notify "telegram" "bot" {
 		j.click("Playground")
 		j.fill("query", "how to begin")
 		j.click("Send")
-		j.shows("The upstream did not answer")
+		j.shows("The provider ")
 	})
 	j.task("see why a request failed", func() {
 		j.click("Requests")

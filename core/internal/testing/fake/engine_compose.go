@@ -35,7 +35,7 @@ func (e *Engine) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 		e.interruptions[req.Action] = leave[1:]
 		e.leaveInterrupted(&req, leave[0])
 		e.mu.Unlock()
-		return nil, fault.New(fault.PluginUnavailable, "The provider that answers this is not available.")
+		return nil, fault.New(fault.PluginUnavailable, "The provider is not running. Try again later.")
 	}
 	if followers := e.stopDuring(&req); followers != nil {
 		e.mu.Unlock()

@@ -115,7 +115,7 @@ func (c *secrets) explainResolve(err error) error {
 		return fault.New(fault.UpstreamUnavailable, "The code host limits requests.").With("reason",
 			"upstream_limited").WithRetryAfter(fault.As(err).RetryAfter)
 	case client.CauseUnreachable:
-		return fault.New(fault.UpstreamUnavailable, "The code host does not answer as it should: %s", text).With("reason", "upstream_unavailable")
+		return fault.New(fault.UpstreamUnavailable, "The code host is unreachable: %s", text).With("reason", "upstream_unavailable")
 	}
 	return err
 }

@@ -37,7 +37,7 @@ func explainFailure(err error) error {
 	case client.CauseMissing, client.CauseRefused:
 		return fault.Wrap(err, fault.Conflict, "The DNS provider refuses this: %s", reason)
 	case client.CauseUnreachable:
-		return fault.Wrap(err, fault.UpstreamUnavailable, "The DNS provider cannot be used at present: %s", reason)
+		return fault.Wrap(err, fault.UpstreamUnavailable, "The DNS provider is unreachable: %s", reason)
 	}
 	return err
 }

@@ -117,15 +117,15 @@ func checkFailure(ctx context.Context, err error, name string) error {
 		return fault.As(err).With("field", "name").With("reason", "host_limited")
 	case cause == client.CauseMissing || code == fault.NotFound:
 		return tell(fault.NotFound, "no_such_repository",
-			"The code host has no repository %s, or does not show it to you. Nothing was followed.", name)
+			"The code host has no repository %s, or your token cannot read it. Nothing was followed.", name)
 	case cause == client.CauseDenied:
-		return tell(fault.Forbidden, "repository_denied", "The code host does not let you see the repository %s. Nothing was followed.", name)
+		return tell(fault.Forbidden, "repository_denied", "Your token cannot read the repository %s. Nothing was followed.", name)
 	case cause == client.CauseRefused:
-		return tell(fault.BadRequest, "repository_refused", "The code host does not take %s for the name of a repository. Nothing was followed.",
+		return tell(fault.BadRequest, "repository_refused", "The code host refuses the repository name %s. Nothing was followed.",
 			name)
 	case cause == client.CauseUnreachable || ctx.Err() != nil || code == fault.PluginUnavailable || code == fault.UpstreamUnavailable:
 		return tell(fault.NotReady, "host_unreachable",
-			"The code host cannot be reached just now, so that %s could not be checked. Nothing was followed: try again later.", name)
+			"The code host is unreachable, so %s was not checked. Nothing was followed: try again later.", name)
 	}
 	return err
 }

@@ -79,7 +79,7 @@ func ChooseMainHost(hosts []Host) (Host, error) {
 
 // pausedError is the error of a call that is not made.
 func (s *hostCaller) pausedError(until time.Time) error {
-	return fault.New(fault.RateLimited, "The code host asked to be left alone until %s.",
+	return fault.New(fault.RateLimited, "The code host limits requests until %s.",
 		store.FormatTime(until)).WithRetryAfter(until.Sub(s.cfg.Now()))
 }
 

@@ -92,11 +92,11 @@ func explainFailure(err error, r repo.Repo) error {
 	}
 	switch client.CauseOf(err) {
 	case client.CauseMissing:
-		return fault.Wrap(err, fault.NotFound, "The code host has no repository %s, or shows it to none of the accounts here.", r.FullName)
+		return fault.Wrap(err, fault.NotFound, "The code host has no repository %s, or no account here can read it.", r.FullName)
 	case client.CauseDenied:
-		return fault.Wrap(err, fault.Forbidden, "The code host lets no account here read %s.", r.FullName)
+		return fault.Wrap(err, fault.Forbidden, "No account here can read %s at the code host.", r.FullName)
 	case client.CauseUnreachable:
-		return fault.Wrap(err, fault.NotReady, "The code host cannot be reached: %s", f.Message)
+		return fault.Wrap(err, fault.NotReady, "The code host is unreachable: %s", f.Message)
 	}
 	return err
 }

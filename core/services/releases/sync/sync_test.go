@@ -208,11 +208,11 @@ func TestFailuresSayWhatIsWrong(t *testing.T) {
 		said string
 	}{
 		"no such repository": {fake.CodeHostError(404, 0), fault.NotFound,
-			"The code host has no repository acme/r0, or shows it to none of the accounts here."},
-		"no access":   {fake.CodeHostError(403, 0), fault.Forbidden, "The code host lets no account here read acme/r0."},
-		"unreachable": {fake.CodeHostError(502, 0), fault.NotReady, "The code host cannot be reached: "},
+			"The code host has no repository acme/r0, or no account here can read it."},
+		"no access":   {fake.CodeHostError(403, 0), fault.Forbidden, "No account here can read acme/r0 at the code host."},
+		"unreachable": {fake.CodeHostError(502, 0), fault.NotReady, "The code host is unreachable: "},
 		"a limit": {fake.CodeHostError(429, time.Hour), fault.RateLimited,
-			"The code host asked to be left alone until 2026-03-01T13:00:00.000Z."},
+			"The code host limits requests until 2026-03-01T13:00:00.000Z."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := startSyncing(t, testkit.SQLiteConfig(t), 1)

@@ -228,7 +228,7 @@ func (a *attempt) callWithoutCredential(ctx context.Context) (*Answer, error) {
 	}
 	if newKeyVerdict(&ans.Head).State != sdk.KeyUnknown {
 		ans.discardStream()
-		return nil, fault.Wrap(errBusy, fault.UpstreamUnavailable, "The upstream takes no requests at the moment.")
+		return nil, fault.Wrap(errBusy, fault.UpstreamUnavailable, "The provider takes no requests at the moment: every key waits for a limit.")
 	}
 	a.recordResearch(ans)
 	return ans, nil

@@ -58,6 +58,7 @@ type sqliteStorage struct {
 // postgresStorage is the block of a database server.
 type postgresStorage struct {
 	URL           schema.Secret `patchbay:"url,required,env=SVC_DATABASE_URL" doc:"Connection URL."`
+	DirectURL     schema.Secret `patchbay:"direct_url,default=,env=SVC_DATABASE_DIRECT_URL" doc:"Connection URL of the server itself, if url leads through a pooler that shares sessions, such as PgBouncer with pool_mode=transaction."`
 	MigrationCopy bool          `patchbay:"migration_copy,default=true,env=SVC_MIGRATION_COPY" doc:"Copy the database to the data directory before a new version changes the schema. Needs the programs of postgresql-client."`
 }
 
@@ -160,7 +161,8 @@ func (s *Settings) decodeStorage() config.Diagnostics {
 		var p postgresStorage
 		diags := block.Decode(&p)
 		s.Store.URL, s.Store.MigrateWithoutCopy, s.Store.CopyPath = p.URL.Reveal(), !p.MigrationCopy, s.CopyFile()
-		found := diagnosticAt("url", s.Store.CheckURL())
+		s.Store.DirectURL = p.DirectURL.Reveal()
+		found := append(diagnosticAt("url", s.Store.CheckURL()), diagnosticAt("direct_url", s.Store.CheckDirectURL())...)
 		if err := s.Store.CheckTools(); err != nil && p.MigrationCopy {
 			found = append(found, schema.Warnf(schema.At("migration_copy"),
 				"an upgrade that changes the schema will not start: %v, or set migration_copy = false", err)...)

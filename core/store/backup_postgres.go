@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,11 +48,11 @@ var clientVariables = map[string]string{
 // clientCommand returns a program of PostgreSQL that connects to the database. The connection stands in its environment, where other
 // users do not see the password.
 func (c Config) clientCommand(ctx context.Context, name string, args ...string) (*exec.Cmd, error) {
-	cfg, err := c.parseURL()
+	cfg, err := c.parseDirectURL()
 	if err != nil {
 		return nil, err
 	}
-	parsed, err := url.Parse(c.URL)
+	parsed, err := url.Parse(cmp.Or(c.DirectURL, c.URL))
 	if err != nil || parsed.Scheme == "" {
 		return nil, errors.New("copy the database: storage url must begin with postgres:// for that")
 	}
@@ -150,7 +151,7 @@ func (s *Store) dumpPostgres(ctx context.Context, path string) error {
 	if err := s.cfg.CheckTools(); err != nil {
 		return err
 	}
-	cfg, err := s.cfg.parseURL()
+	cfg, err := s.cfg.parseDirectURL()
 	if err != nil {
 		return err
 	}
@@ -202,7 +203,7 @@ func ReplacePostgres(ctx context.Context, c Config, from string, overwrite bool)
 	if err := c.CheckTools(); err != nil {
 		return "", err
 	}
-	cfg, err := c.parseURL()
+	cfg, err := c.parseDirectURL()
 	if err != nil {
 		return "", err
 	}
@@ -211,7 +212,7 @@ func ReplacePostgres(ctx context.Context, c Config, from string, overwrite bool)
 	if err != nil {
 		return "", err
 	}
-	defer unlockAndClose(conn)
+	defer unlockAndClose(conn, advisoryKey)
 	if err := c.checkClientVersion(ctx, conn); err != nil {
 		return "", err
 	}

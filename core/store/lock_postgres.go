@@ -56,6 +56,9 @@ func (s *Store) lockServer(ctx context.Context, cfg *pgx.ConnConfig) error {
 
 // acquireServerLock connects and acquires the lock. If another session holds it, the error is a *LockedError.
 func acquireServerLock(ctx context.Context, cfg *pgx.ConnConfig) (*pgx.Conn, error) {
+	if err := checkSessions(ctx, cfg); err != nil {
+		return nil, err
+	}
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("connect for the database lock: %w", err)
@@ -88,7 +91,7 @@ func lockHolder(ctx context.Context, conn *pgx.Conn) string {
 
 // watchConn checks the lock at each interval until ctx ends or the lock is lost.
 func (l *serverLock) watchConn(ctx context.Context) {
-	defer func() { unlockAndClose(l.conn) }()
+	defer func() { unlockAndClose(l.conn, advisoryKey) }()
 	tick := time.NewTicker(l.interval)
 	defer tick.Stop()
 	for {
@@ -141,13 +144,13 @@ func isAlive(conn *pgx.Conn) bool {
 
 // unlockAndClose releases the lock before it closes the connection. The server notices the end of a connection with a
 // delay, and the next core may start sooner.
-func unlockAndClose(conn *pgx.Conn) {
+func unlockAndClose(conn *pgx.Conn, key int64) {
 	if conn == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", advisoryKey)
+	_, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", key)
 	closeConn(conn)
 }
 

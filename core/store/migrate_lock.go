@@ -26,7 +26,7 @@ func (s *Store) lockMigrations(ctx context.Context) (func(), error) {
 	ctx, cancel := context.WithTimeout(ctx, migrateWait)
 	defer cancel()
 	if s.cfg.Dialect == Postgres {
-		cfg, err := s.cfg.parseURL()
+		cfg, err := s.cfg.parseDirectURL()
 		if err != nil {
 			return nil, err
 		}
@@ -50,6 +50,9 @@ func lockMigrationsFile(ctx context.Context, path string) (func(), error) {
 }
 
 func lockMigrationsServer(ctx context.Context, cfg *pgx.ConnConfig) (func(), error) {
+	if err := checkSessions(ctx, cfg); err != nil {
+		return nil, err
+	}
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("connect for the migration lock: %w", err)
@@ -58,5 +61,5 @@ func lockMigrationsServer(ctx context.Context, cfg *pgx.ConnConfig) (func(), err
 		closeConn(conn)
 		return nil, fmt.Errorf("wait for another process to migrate: %w", err)
 	}
-	return func() { closeConn(conn) }, nil
+	return func() { unlockAndClose(conn, migrateKey) }, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/driver/postgres"
@@ -23,7 +24,16 @@ func (s *Store) openPostgres(ctx context.Context) error {
 		return err
 	}
 	if s.cfg.Exclusive {
-		if err := s.lockServer(ctx, pool.Config().ConnConfig.Copy()); err != nil {
+		direct, err := s.cfg.parseDirectURL()
+		if err != nil {
+			return err
+		}
+		if s.cfg.DirectURL != "" {
+			if err := checkSameDatabase(ctx, pool, direct.ConnConfig); err != nil {
+				return err
+			}
+		}
+		if err := s.lockServer(ctx, direct.ConnConfig); err != nil {
 			return err
 		}
 	}
@@ -54,6 +64,20 @@ func (c Config) parseURL() (*pgxpool.Config, error) {
 	return cfg, nil
 }
 
+// parseDirectURL returns the connection for what needs a session of its own.
+func (c Config) parseDirectURL() (*pgxpool.Config, error) {
+	if c.DirectURL != "" {
+		c.URL = c.DirectURL
+	}
+	return c.parseURL()
+}
+
+// CheckDirectURL is CheckURL for DirectURL.
+func (c Config) CheckDirectURL() error {
+	_, err := c.parseDirectURL()
+	return err
+}
+
 // CheckURL reports whether URL can be read. It connects to nothing, and no error shows any of the URL.
 func (c Config) CheckURL() error {
 	_, err := c.parseURL()
@@ -67,6 +91,10 @@ func (s *Store) openPool(ctx context.Context) (*pgxpool.Pool, error) {
 	}
 	if !strings.Contains(s.cfg.URL, "pool_max_conns") {
 		cfg.MaxConns = postgresConns
+	}
+	if s.cfg.DirectURL != "" && !strings.Contains(s.cfg.URL, "default_query_exec_mode") {
+		// A pooler that shares sessions forgets prepared statements.
+		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	}
 	at := fmt.Sprintf("%s:%d/%s", cfg.ConnConfig.Host, cfg.ConnConfig.Port, cfg.ConnConfig.Database)
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)

@@ -40,6 +40,9 @@ type Config struct {
 	Path string
 	// URL is the PostgreSQL connection URL. It may hold a password and is never logged.
 	URL string
+	// DirectURL is that of the server itself, where URL leads through a pooler that shares sessions; "" for URL. Locks, copies and
+	// restores use it.
+	DirectURL string
 	// CopyPath is what the names of copies of a PostgreSQL database begin with that are made before its schema changes. Its directory is
 	// made when it does not exist.
 	CopyPath string

@@ -178,7 +178,7 @@ func TestOutcomesOfChanges(t *testing.T) {
 	const difference = "@@ -1,1 +1,2 @@\n a\n+b\n"
 	for state, texts := range map[string][]string{
 		console.ChangeApplied:  {"The change is in use", "plugin.hcl was written and loaded", "Former file", "data/configurations/x"},
-		console.ChangeReverted: {"The change was taken back", "has its former text", "why " + "&lt;script&gt;"},
+		console.ChangeReverted: {"The change was rolled back", "has its former text", "why " + "&lt;script&gt;"},
 		console.ChangeOutdated: {"Check the change again", "Nothing was written"},
 		console.ChangeFailed:   {"The change failed", "why &lt;script&gt;"},
 		console.ChangeChecked:  {"Review the change", "other changes, made by hand"},

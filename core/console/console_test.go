@@ -117,7 +117,7 @@ func TestWhoSeesWhat(t *testing.T) {
 		if p.Status != http.StatusForbidden {
 			t.Errorf("%s for a member: status %d", path, p.Status)
 		}
-		p.Says(t, "You may not see or do this", "req_")
+		p.Says(t, "No access", "req_")
 	}
 	home := bob.Get("/system")
 	for _, path := range []string{`href="/system/plugins`, `href="/system/users"`, `href="/system/jobs`, `href="/system/audit"`} {

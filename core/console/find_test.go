@@ -25,7 +25,7 @@ func TestFind(t *testing.T) {
 	if p := admin.Get("/system/find?q=" + strings.Repeat("%E4%B8%AD", 200)); p.Status != http.StatusOK {
 		t.Errorf("a long text: status %d", p.Status)
 	}
-	admin.Get("/system/find?q="+"%3Cscript%3Ealert(1)%3C%2Fscript%3E").Says(t, "&lt;script&gt;", "Nothing found")
+	admin.Get("/system/find?q="+"%3Cscript%3Ealert(1)%3C%2Fscript%3E").Says(t, "&lt;script&gt;", "No results")
 }
 
 // TestNavigationCounts: what waits stands beside its page, for administrators.

@@ -14,14 +14,14 @@ func TestHome(t *testing.T) {
 	s := newSite(t)
 	v := s.signedIn(s.admin)
 	v.Get("/system").Says(t, "2 things need attention.", "1 service, 1 of 3 providers ready.", "search.gone", "notify.ops",
-		`href="/system/plugins/instance/notify.ops"`, "See why", "Nothing runs at the moment.")
+		`href="/system/plugins/instance/notify.ops"`, "See why", "No jobs running.")
 	s.providers.rejected = "plugin.hcl:7: Unknown attribute"
 	v.Get("/system").Says(t, "3 things need attention.", "plugin.hcl was rejected", "plugin.hcl:7: Unknown attribute")
 	s.providers.rejected = ""
 	for i := range s.providers.instances {
 		s.providers.instances[i].State = "ready"
 	}
-	v.Get("/system").Says(t, "All well.", "1 service, 3 of 3 providers ready.")
+	v.Get("/system").Says(t, "All systems OK.", "1 service, 3 of 3 providers ready.")
 	long := s.submit("test.long")
 	v.Get("/system").Says(t, "Running now", "/system/jobs/"+long.ID)
 	v.Post("/system/jobs/" + long.ID + "/cancel")

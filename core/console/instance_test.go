@@ -24,7 +24,7 @@ func TestHistoryOfAnInstance(t *testing.T) {
 	if n := strings.Count(page.Body, "why &lt;script&gt;"); n != 2 {
 		t.Errorf("the reason is there %d times", n)
 	}
-	v.Get("/system/plugins/instance/search.gone").Says(t, "has not been restarted", "Nothing has happened yet.")
+	v.Get("/system/plugins/instance/search.gone").Says(t, "has not been restarted", "No events yet.")
 	s.signedIn(s.admin, "Accept-Language", "zh").Get("/system/plugins/instance/search.docs").Says(t, "重启历史", "代码 3", "信号：killed")
 }
 

@@ -40,7 +40,7 @@ func (r *run) awaitJobs(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			return r.recordLine("warn", "The core cannot be asked whether jobs run, and is replaced all the same: "+jobsFailure(err))
+			return r.recordLine("warn", "The core does not say whether jobs run, and is replaced anyway: "+jobsFailure(err))
 		case len(running) == 0:
 			return r.recordLine("info", "No job of the core runs")
 		case time.Since(began) > r.s.cfg.JobsTimeout:

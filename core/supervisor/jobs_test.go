@@ -55,7 +55,7 @@ func TestUpgradeWaitsForJobs(t *testing.T) {
 		"they do not": {&coreJobs{answers: [][]string{two}}, time.Millisecond,
 			[]string{"After 1ms there still runs: 2 × containers.update, 1 × mail.sweep. It goes on when"}},
 		"no core": {&coreJobs{err: errors.New("no core runs with this configuration")}, time.Minute,
-			[]string{"cannot be asked whether jobs run, and is replaced all the same: no core runs"}},
+			[]string{"does not say whether jobs run, and is replaced anyway: no core runs"}},
 		"not waited for": {&coreJobs{answers: [][]string{two}}, 0, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,7 +32,7 @@ func TestDrawing(t *testing.T) {
 		{"sizes", Chart{Format: ChartBytes, Span: time.Hour, Series: []ChartSeries{{"Memory", "info"}},
 			Points: []ChartPoint{{at, []float64{3 << 20}}}}, []string{"3.0 MiB", `data-span="3600"`}},
 		{"nothing", Chart{Format: ChartBytes, Series: []ChartSeries{{"<b>", "info"}}},
-			[]string{"&lt;b&gt;", `data-none="No value in this time yet"`}},
+			[]string{"&lt;b&gt;", `data-none="No data in this time range"`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var page strings.Builder

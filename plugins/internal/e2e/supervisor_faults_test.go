@@ -162,7 +162,7 @@ func TestSupervisedCoreIsKilled(t *testing.T) {
 		s.withstandsWhileItWaits(func(b *busyCore, _ string) {
 			b.kill9()
 			killAll("wait_jobs")
-		}, "cannot be asked whether jobs run, and is replaced all the same")
+		}, "does not say whether jobs run, and is replaced anyway")
 	})
 }
 

@@ -278,7 +278,7 @@ func TestHooks(t *testing.T) {
 	s.hosted("acme/web")
 	const callback = "https://patchbay.example/api/webhooks/host-packages"
 	v.get("/host-packages").Is(t, "at first", http.StatusOK, "The webhooks are switched off.", "No repository is tracked",
-		"Nothing has come yet")
+		"No webhooks received yet")
 	v.post("/host-packages/settings", "enabled", "yes", "callback", callback).Is(t, "without a token", http.StatusBadRequest,
 		"access token is not set")
 	v.post("/host-packages/settings", "enabled", "yes", "callback", "http://patchbay.example/", "pat", "planted-token").Is(t, "not https",
@@ -320,7 +320,7 @@ func TestHooks(t *testing.T) {
 		t.Errorf("the deletion ends %s with the hooks %+v", gone.Status, s.codeHost.HooksOf("acme/web"))
 	}
 	v.post("/host-packages/targets/remove", "input", "acme/web").Is(t, "no target", http.StatusSeeOther)
-	v.get("/host-packages").Is(t, "at the end", http.StatusOK, "Nothing is tracked yet.")
+	v.get("/host-packages").Is(t, "at the end", http.StatusOK, "No repositories tracked yet.")
 }
 
 // TestCancel cancels a job that is under way.

@@ -98,7 +98,7 @@ func TestStart(t *testing.T) {
 	v.get("/discovery").Is(t, "without a project", http.StatusOK, "A project is found by the labels of its containers")
 	v.Get("/system").Is(t, "the home page", http.StatusOK, `value="containers-stacks"`, `href="/containers/discovery"`)
 	s.project("shop", "web", webRepo)
-	v.Get("/system").Is(t, "the home page", http.StatusOK, "1 of 1 running", `href="/containers/stacks"`, "in 1 stack", "All well.")
+	v.Get("/system").Is(t, "the home page", http.StatusOK, "1 of 1 running", `href="/containers/stacks"`, "in 1 stack", "All systems OK.")
 	v.get("/stacks").Is(t, "the list", http.StatusOK, "shop")
 }
 
@@ -200,7 +200,7 @@ func TestLive(t *testing.T) {
 		"/queue/version-inference", "/host-packages", "/notifications"} {
 		heard(t, open(path+"/live"), "<")
 	}
-	heard(t, open("/host-packages/inbox"), "Nothing has come yet")
+	heard(t, open("/host-packages/inbox"), "No webhooks received yet")
 	v.get("/queue/job_none/live").Is(t, "no job", http.StatusNotFound)
 	v.get("/stacks/stk_none/live").Is(t, "no stack", http.StatusNotFound)
 	v.get("/services/stk_none/"+web.ID+"/live").Is(t, "another stack", http.StatusNotFound)

@@ -119,7 +119,7 @@ func (w *Webhooks) auditHooks(ctx context.Context, r *work.Reporter) (any, error
 	h, err := w.newSyncer(ctx)
 	if why := skipReason(err); why != "" {
 		out.Skipped = why
-		r.LogInfo(ctx, "nothing was looked at: %s", why)
+		r.LogInfo(ctx, "nothing was checked: %s", why)
 		return out, nil
 	}
 	if err != nil {

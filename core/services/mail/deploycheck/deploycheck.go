@@ -77,7 +77,7 @@ func Run(ctx context.Context, cfg Config) []Finding {
 		cfg.Now = time.Now
 	}
 	if len(cfg.Domains) == 0 {
-		return []Finding{{ID: "mx", Status: NotApplicable, Summary: "There is no domain to which other servers send mail."}}
+		return []Finding{{ID: "mx", Status: NotApplicable, Summary: "No domain receives mail from other servers."}}
 	}
 	parts := make([][]Finding, 2+len(cfg.Domains))
 	var all sync.WaitGroup

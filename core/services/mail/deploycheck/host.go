@@ -66,7 +66,7 @@ func lookupAddresses(ctx context.Context, cfg Config) (out []string, failed erro
 // checkPort connects to the host as another server would, and reads its greeting.
 func checkPort(ctx context.Context, cfg Config, address string) Finding {
 	at := net.JoinHostPort(address, cfg.Port)
-	const remedy = "Open port 25 in the firewall and at the hoster, many of which open it only when asked, and forward it to the listener. A network that does not lead back to its own address fails here although other servers get through."
+	const remedy = "Open port 25 in the firewall and at the hosting provider (many open it on request only), and forward it to the listener. A network that does not lead back to its own address fails here although other servers get through."
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	var dialer net.Dialer
@@ -92,7 +92,7 @@ func checkPort(ctx context.Context, cfg Config, address string) Finding {
 func checkReverse(ctx context.Context, cfg Config, address string) Finding {
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
-	const remedy = "Have whoever gives you the address set its reverse name (PTR) to the host name of the listener."
+	const remedy = "Ask your hosting provider to set the PTR record of the address to the host name of the listener."
 	found, err := cfg.Resolver.LookupAddr(ctx, address)
 	var names []string
 	for _, name := range found {

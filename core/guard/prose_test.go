@@ -70,7 +70,11 @@ func TestProse(t *testing.T) {
 	for _, s := range listProse(t) {
 		f, examples := measureProse(s)
 		for rule, figure := range f.figures() {
-			if most := allowed[s.name].figures()[rule]; figure > most {
+			most := allowed[s.name].figures()[rule]
+			if figure < most && !*update {
+				t.Errorf("%s: %d %s, fewer than the %d of %s: run the test with -update", s.name, figure, proseRules[rule], most, proseFile)
+			}
+			if figure > most {
 				t.Errorf("%s: %d %s, more than %d:\n\t%s", s.name, figure, proseRules[rule], most, strings.Join(examples[rule], "\n\t"))
 			}
 		}

@@ -156,10 +156,11 @@ e2e: $(TOOLS)/testsum
 pictures:
 	PATCHBAY_TEST_PICTURES=all $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -run '^Test(PagesInEveryState|Console|SearchPages|SearchMembers|ContainersPages|ContainersHooksPage|NotificationsPages|NotifyEvery|MailPages|ReleasesPages|SupervisorPage)' $(E2E)
 
-# The pictures of core/docs/observability.md, drawn from what a working core told a real Prometheus and a collector of traces: 4 minutes.
+# The pictures in core/docs/pictures: pages of a core with demonstration data, and those of core/docs/observability.md, drawn from what a
+# working core told a real Prometheus and a collector of traces: 4 minutes. The machine needs a font with Chinese characters.
 doc-pictures:
-	PATCHBAY_TEST_PICTURES=1 $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -run '^Test(Dashboard|TracePicture)$$' $(E2E)
-	cp bin/screenshots/dashboard.png bin/screenshots/trace.png core/docs/
+	PATCHBAY_TEST_PICTURES=1 $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -run '^Test(DocPictures|Dashboard|TracePicture)$$' $(E2E)
+	cp bin/screenshots/dashboard.png bin/screenshots/trace.png core/docs/pictures/
 
 # A hundred updates and rollbacks that are cut off at random moments, for each generation of compose: about 15 minutes. The
 # test prints PATCHBAY_TEST_SEED, which repeats a run.

@@ -3,7 +3,7 @@ package docs
 
 import "embed"
 
-// Files are the pages, the decisions in adr, and the pictures.
+// Files are the pages, the decisions in adr, the drawings, and the pictures in pictures.
 //
-//go:embed *.md adr/*.md *.svg *.png
+//go:embed *.md adr/*.md *.svg pictures/*.png
 var Files embed.FS

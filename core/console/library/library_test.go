@@ -69,11 +69,11 @@ func TestEveryDocumentIsListed(t *testing.T) {
 
 func TestRenderPage(t *testing.T) {
 	p, err := renderPage("mail", []byte("# Mail\n\nSee [the API](search.md#tokens), [code](../httpd/route.go) and [plugins](../../sdk/docs/AUTHORING.md).\n\n"+
-		"![A picture](home.png)\n\n## Two `words`, here\n\n<script>alert(1)</script>\n\n## Two words here\n"))
+		"![A picture](pictures/home.png)\n\n## Two `words`, here\n\n<script>alert(1)</script>\n\n## Two words here\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`href="/system/docs/search#tokens"`, `href="/system/docs/AUTHORING"`, "code and", `src="/system/docs/files/home.png"`,
+	for _, want := range []string{`href="/system/docs/search#tokens"`, `href="/system/docs/AUTHORING"`, "code and", `src="/system/docs/files/pictures/home.png"`,
 		`id="two-words-here"`, `id="two-words-here-1"`} {
 		if !strings.Contains(p.HTML, want) {
 			t.Errorf("the page lacks %s:\n%s", want, p.HTML)

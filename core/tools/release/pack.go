@@ -57,6 +57,11 @@ func (r *release) listFiles(bin string) []packedFile {
 			}
 		}
 	}
+	pictures, _ := filepath.Glob("core/docs/pictures/*.png")
+	for _, f := range pictures {
+		name := "pictures/" + filepath.Base(f)
+		out = append(out, packedFile{source: f, archive: "docs/" + name, pack: docs + name, mode: 0o644})
+	}
 	pages, _ := filepath.Glob(filepath.Join(r.work, "man", "*.1.gz"))
 	for _, f := range pages {
 		out = append(out, packedFile{source: f, archive: "man/" + filepath.Base(f), pack: "/usr/share/man/man1/" + filepath.Base(f), mode: 0o644})

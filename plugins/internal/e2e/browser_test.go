@@ -288,7 +288,10 @@ func (c *core) setupPath() string {
 	c.t.Helper()
 	path := ""
 	eventually(c.t, startWithin, "the core prints a set-up link", func() bool {
-		path = setupAddress.FindString(c.logs())
+		// Each start makes another link.
+		if found := setupAddress.FindAllString(c.logs(), -1); len(found) > 0 {
+			path = found[len(found)-1]
+		}
 		return path != ""
 	})
 	return path

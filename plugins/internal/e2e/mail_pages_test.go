@@ -26,9 +26,10 @@ var smtpListener = regexp.MustCompile(`SMTP listening: address=(\S+)`)
 func (c *core) smtpAddress() (address string) {
 	c.t.Helper()
 	eventually(c.t, startWithin, "the core takes mail in", func() bool {
-		found := smtpListener.FindStringSubmatch(c.logs())
+		// Each start may take another port.
+		found := smtpListener.FindAllStringSubmatch(c.logs(), -1)
 		if found != nil {
-			address = found[1]
+			address = found[len(found)-1][1]
 		}
 		return found != nil
 	})
@@ -38,7 +39,13 @@ func (c *core) smtpAddress() (address string) {
 // sendMail sends a message to a mailbox by SMTP.
 func (c *core) sendMail(to, header, body string) {
 	c.t.Helper()
-	text := "From: Ada Lovelace <ada@example.com>\r\nTo: " + to + "\r\n" + header + "\r\n\r\n" + strings.ReplaceAll(body, "\n", "\r\n")
+	c.sendMailFrom("Ada Lovelace <ada@example.com>", to, header, body)
+}
+
+// sendMailFrom sends a mail as sendMail does, from a name and address.
+func (c *core) sendMailFrom(from, to, header, body string) {
+	c.t.Helper()
+	text := "From: " + from + "\r\nTo: " + to + "\r\n" + header + "\r\n\r\n" + strings.ReplaceAll(body, "\n", "\r\n")
 	if err := smtp.SendMail(c.smtpAddress(), nil, "ada@example.com", []string{to}, []byte(text)); err != nil {
 		c.t.Fatal(err)
 	}

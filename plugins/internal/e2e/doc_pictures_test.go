@@ -1,0 +1,165 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"image"
+	"image/draw"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// docPicture is a picture of the documents: its file without .png, and the page that it shows.
+type docPicture struct{ name, path, theme string }
+
+// docPictures are the pictures of pages in core/docs/pictures.
+var docPictures = []docPicture{
+	{"home", "/system", "light"},
+	{"home-dark", "/system", "dark"},
+	{"search", "/search/overview", "light"},
+	{"mail", "{message}", "light"},
+	{"releases", "/releases/feed", "light"},
+	{"containers", "/stacks", "light"},
+	{"plugins", "/system/plugins", "light"},
+	{"documents", "/system/docs/get-started", "light"},
+}
+
+// The size of the pictures in pixels, and the most that a file of one may have in bytes.
+const (
+	docPictureWidth, docPictureHeight = 1280, 800
+	docPictureLimit                   = 150_000
+)
+
+// drawnElsewhere are pictures that other tests draw: see make doc-pictures.
+var drawnElsewhere = []string{"dashboard", "trace"}
+
+// pictureFolder is where the pictures of the documents lie.
+func pictureFolder() string { return filepath.Join(root(), "core", "docs", "pictures") }
+
+// TestDocPictures opens each page that a picture of the documents shows, in a core with demonstration data. It draws the pictures anew if
+// they are asked for; otherwise it names those whose page has another markup or other styles than when they were drawn.
+func TestDocPictures(t *testing.T) {
+	t.Parallel()
+	c, tokens := startDemo(t)
+	b := browse(t, c)
+	message := b.fillDemo(c, tokens)
+	drawing := os.Getenv(picturesEnv) != ""
+	digests := map[string]string{}
+	for _, p := range docPictures {
+		fillDemo(t, c, fillDemoStacks)
+		b.openPicture(p, message)
+		digests[p.name] = b.digestPage()
+		if drawing {
+			b.writePicture(p.name)
+		}
+	}
+	file := filepath.Join(pictureFolder(), "digests.json")
+	if drawing {
+		raw, err := json.MarshalIndent(digests, "", "  ")
+		must(t, err)
+		must(t, os.WriteFile(file, append(raw, '\n'), 0o644))
+	}
+	raw, err := os.ReadFile(file)
+	must(t, err)
+	stored := map[string]string{}
+	must(t, json.Unmarshal(raw, &stored))
+	comparePictures(t, digests, stored)
+}
+
+// comparePictures logs which pictures are older than their pages. A picture or digest that is missing, or one too many, is a failure.
+func comparePictures(t *testing.T, digests, stored map[string]string) {
+	t.Helper()
+	older := []string{}
+	for _, p := range docPictures {
+		info, err := os.Stat(filepath.Join(pictureFolder(), p.name+".png"))
+		switch {
+		case err != nil:
+			t.Errorf("the picture %s is missing: run make doc-pictures", p.name)
+		case info.Size() > docPictureLimit:
+			t.Errorf("the picture %s has %d bytes, more than %d", p.name, info.Size(), docPictureLimit)
+		case stored[p.name] == "":
+			t.Errorf("digests.json has no %s: run make doc-pictures", p.name)
+		case stored[p.name] != digests[p.name]:
+			older = append(older, p.name)
+		}
+	}
+	if len(older) > 0 {
+		t.Logf("warning: %d pictures of the documents are older than their pages: run make doc-pictures (%s)", len(older),
+			strings.Join(older, ", "))
+	}
+	files, err := filepath.Glob(filepath.Join(pictureFolder(), "*.png"))
+	must(t, err)
+	for _, f := range files {
+		name := strings.TrimSuffix(filepath.Base(f), ".png")
+		if digests[name] == "" && !slices.Contains(drawnElsewhere, name) {
+			t.Errorf("no test draws the picture %s", name)
+		}
+	}
+}
+
+// openPicture opens the page of a picture, and waits for what its script draws.
+func (b *browser) openPicture(p docPicture, message string) {
+	b.t.Helper()
+	b.as(look{"en", p.theme, docPictureWidth})
+	b.do(chromedp.EmulateViewport(docPictureWidth, docPictureHeight))
+	b.open(strings.Replace(p.path, "{message}", message, 1))
+	b.do(chromedp.WaitReady(chromedp.CSS("html.js")))
+	evaluated(b, p.name+" is shown", `document.querySelector("#main")?.checkVisibility() ?? false`, true)
+	b.turns(p.name+" has its charts and frames", `[...document.querySelectorAll(".chart:not(.none)")].every((c) => c.querySelector("canvas"))`)
+}
+
+// digestPage returns the digest of the page that is open: of its markup as the server sends it and of its styles, without what differs
+// from run to run. Text is compared without figures; code and times, and the text of a document, are not.
+func (b *browser) digestPage() string {
+	b.t.Helper()
+	const script = `(async () => {
+		const page = new DOMParser().parseFromString(await (await fetch(location.href, {headers: {Accept: "text/html"}})).text(), "text/html");
+		const styles = [];
+		for (const link of page.querySelectorAll("link[rel=stylesheet]")) styles.push(await (await fetch(link.getAttribute("href"))).text());
+		for (const style of page.querySelectorAll("style")) styles.push(style.textContent);
+		for (const e of page.querySelectorAll("script, style, template, link, meta, svg > *, .count")) e.remove();
+		for (const e of page.querySelectorAll(".docs-text, .docs-toc, tbody td, code, pre, time, .m, b, .sub")) e.textContent = "";
+		const kept = ["class", "type", "role", "aria-current", "open", "hidden", "disabled"];
+		const words = (text) => text.replace(/\s+/g, " ").trim().replace(/\b(?=[0-9a-f]*[0-9])[0-9a-f]{7,}\b/g, "0").replace(/[0-9]+([.,:][0-9]+)*/g, "0")
+			.replace(/(^|\s)(in )?(0|a|an) ?(ns|µs|us|ms|s|m|h|d|B|kB|KB|MB|GB|KiB|MiB|GiB|seconds?|minutes?|hours?|days?|weeks?)( ago)?\b/g, " 0").replace(/\b(just )?now\b/g, "0");
+		const write = (node) => {
+			if (node.nodeType === Node.TEXT_NODE) return words(node.textContent);
+			if (node.nodeType !== Node.ELEMENT_NODE) return "";
+			const attributes = kept.filter((n) => node.hasAttribute(n)).map((n) => " " + n + "=" + words(node.getAttribute(n)));
+			// Of rows that are alike one is enough.
+			const inner = [...node.childNodes].map(write).filter((text, i, all) => text !== "" && text !== all[i - 1]);
+			return "<" + node.localName + attributes.join("") + ">" + inner.join("\n") + "</>";
+		};
+		return write(page.documentElement) + "\n" + styles.join("\n");
+	})()`
+	text, err := evaluate[string](b, script)
+	must(b.t, err)
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// writePicture writes a picture of the window for the documents, with at most 256 colours.
+func (b *browser) writePicture(name string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, browserLimit)
+	defer cancel()
+	raw, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	must(b.t, err)
+	full, err := png.Decode(bytes.NewReader(raw))
+	must(b.t, err)
+	small := image.NewPaletted(full.Bounds(), mostFrequentColours(full, 256))
+	draw.Draw(small, small.Rect, full, full.Bounds().Min, draw.Src)
+	var out bytes.Buffer
+	must(b.t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, small))
+	must(b.t, os.MkdirAll(pictureFolder(), 0o755))
+	must(b.t, os.WriteFile(filepath.Join(pictureFolder(), name+".png"), out.Bytes(), 0o644))
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -180,9 +181,12 @@ func (f *File) EffectiveValues() []EffectiveValue {
 	}
 	for _, i := range f.Instances {
 		name := joinNames(i.Kind, i.Name)
+		out = append(out, EffectiveValue{joinNames(name, "plugin"), json.RawMessage(strconv.Quote(i.Plugin)), "plugin.hcl"})
 		out = append(out, i.args.effectiveValues(name)...)
 		if decoded := i.decoded.Load(); decoded != nil {
 			out = append(out, decoded.effectiveValues(joinNames(name, "config"))...)
+		} else if i.config != nil {
+			out = append(out, EffectiveValue{joinNames(name, "config"), json.RawMessage("null"), "not shown, the plugin has not told its schema"})
 		}
 	}
 	for _, b := range f.services {
@@ -220,8 +224,12 @@ func (n *node) effectiveValues(path string) (out []EffectiveValue) {
 		out = append(out, EffectiveValue{joinNames(path, v.attr.Name), raw, v.origin})
 	}
 	for _, g := range n.groups {
-		for _, it := range g.items {
-			out = append(out, it.node.effectiveValues(joinNames(path, g.block.Name, it.label))...)
+		for n, it := range g.items {
+			block := joinNames(path, g.block.Name, it.label)
+			if g.block.Nesting == schema.List {
+				block = fmt.Sprintf("%s[%d]", block, n)
+			}
+			out = append(out, it.node.effectiveValues(block)...)
 		}
 	}
 	return out

@@ -41,7 +41,7 @@ func (a *App) openTraces(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(context.Background(), traceEnd)
 		defer cancel()
 		if err := exporter.Shutdown(ctx); err != nil {
-			log.Warn("the last cannot send spans", "error", err)
+			log.Warn("cannot send the last spans", "error", err)
 		}
 	})
 }

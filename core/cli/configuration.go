@@ -15,8 +15,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/lists"
 )
 
-// printFindings prints diagnostics as JSON.
-func printFindings(w io.Writer, diags config.Diagnostics) error {
+// printFindings prints diagnostics as JSON, and the error that kept the check from its end.
+func printFindings(w io.Writer, diags config.Diagnostics, failure error) error {
 	diags.Sort()
 	type finding struct {
 		Severity string `json:"severity"`
@@ -29,7 +29,10 @@ func printFindings(w io.Writer, diags config.Diagnostics) error {
 	for i, d := range diags {
 		all[i] = finding{d.Severity.String(), d.Summary, d.Detail, d.Range.File, d.Range.Line}
 	}
-	return command.PrintJSON(w, map[string]any{"valid": !diags.HasErrors(), "findings": all})
+	if failure != nil {
+		all = append(all, finding{Severity: "error", Summary: failure.Error()})
+	}
+	return command.PrintJSON(w, map[string]any{"valid": failure == nil && !diags.HasErrors(), "findings": all})
 }
 
 func (c *commandLine) configCommand() *cobra.Command {
@@ -41,7 +44,7 @@ func (c *commandLine) configCommand() *cobra.Command {
 	check.RunE = func(cmd *cobra.Command, _ []string) error {
 		diags, err := admin.CheckConfig(cmd.Context(), c.source(), Version)
 		if out.JSON() {
-			if failed := printFindings(c.out, diags); failed != nil {
+			if failed := printFindings(c.out, diags, err); failed != nil {
 				return failed
 			}
 			if diags.HasErrors() {

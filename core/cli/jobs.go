@@ -19,7 +19,7 @@ func (c *commandLine) jobCommand() *cobra.Command {
 func (c *commandLine) jobList() *cobra.Command {
 	var q operator.JobQuery
 	cmd := &cobra.Command{Use: "list", Short: "List jobs, newest first", Long: "See what runs, what waits and what failed.",
-		Example: command.Examples("patchbay job list -state open", "patchbay job list -type backup -limit 5 -json"),
+		Example: command.Examples("patchbay job list -state open", "patchbay job list -type core.backup -limit 5 -json"),
 		Args:    command.NoArgs}
 	cmd.Flags().StringVar(&q.State, "state", "",
 		"only jobs in this state: open (queued or running), queued, running, success, failed, rolled_back or canceled")

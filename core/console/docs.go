@@ -112,20 +112,6 @@ func (h *docsPages) sendPicture(gc *gin.Context, docs *library.Library, name str
 	gc.Data(http.StatusOK, mediaType, content)
 }
 
-// findDocumentHits finds documents by their titles and headings, for the dialog.
-func (c *Console) findDocumentHits(_ context.Context, v *ui.View, text string) (out []ui.Hit, err error) {
-	docs, err := library.Open()
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range docs.Find(text) {
-		if ui.Matches(text, f.Title) {
-			out = append(out, ui.Hit{Kind: v.T("docs.title"), Title: f.Title, Href: docsPath + "/" + f.Name + f.Anchor})
-		}
-	}
-	return out, nil
-}
-
 // helpPages are the documents about the pages of the core, by the beginnings of their addresses.
 var helpPages = []struct{ prefix, page string }{
 	{docsPath, library.IndexName}, {"/system/plugins", "configuration"}, {"/system/jobs", "operations"}, {"/system/users", "accounts"},

@@ -52,7 +52,7 @@ func (c *Console) showHits(gc *gin.Context) {
 // findHits returns what a text finds, the best first.
 func (c *Console) findHits(ctx context.Context, v *ui.View, text string) ([]ui.Hit, error) {
 	out := pageHits(v, text)
-	finders := []ui.Finder{c.findUsers, c.findInstances, c.findDocumentHits}
+	finders := []ui.Finder{c.findUsers, c.findInstances}
 	for _, s := range c.cfg.Sections {
 		if !v.Principal.In(s.Service) {
 			continue

@@ -34,7 +34,7 @@ var UpstreamClasses = []UpstreamClass{
 		return e.Code == codes.DeadlineExceeded || e.Reason == errs.ReasonTimeout
 	}},
 	{"unreachable", "The provider is unreachable: check its address and the network.", hasReason(errs.ReasonConnect)},
-	{"lost", "The connection to the provider broke before the answer was complete. Try again.", hasReason(errs.ReasonLost)},
+	{"lost", "The connection to the provider broke before the answer was complete. A change may have been made: look before you try again.", hasReason(errs.ReasonLost)},
 	{"wrong_answer", "The provider sent an answer that Patchbay cannot read: check its address in the settings.",
 		hasReason(errs.ReasonProtocol)},
 	{"down", "The provider is down or overloaded. Try again later.", hasCode(codes.Unavailable)},

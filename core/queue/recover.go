@@ -206,7 +206,7 @@ func (q *Queue) deleteOld(ctx context.Context) error {
 func (q *Queue) deleteInBatches(ctx context.Context, sql string, before int64, limit int64) error {
 	for ctx.Err() == nil {
 		var gone int64
-		err := q.store.QueueTx(ctx, "cannot delete old jobs", func(ctx context.Context) error {
+		err := q.store.QueueTx(ctx, "delete old jobs", func(ctx context.Context) error {
 			done := q.store.Writer(ctx).Exec(sql, before, limit)
 			gone = done.RowsAffected
 			return done.Error

@@ -162,7 +162,10 @@ func (s *Settings) decodeStorage() config.Diagnostics {
 		diags := block.Decode(&p)
 		s.Store.URL, s.Store.MigrateWithoutCopy, s.Store.CopyPath = p.URL.Reveal(), !p.MigrationCopy, s.CopyFile()
 		s.Store.DirectURL = p.DirectURL.Reveal()
-		found := append(diagnosticAt("url", s.Store.CheckURL()), diagnosticAt("direct_url", s.Store.CheckDirectURL())...)
+		found := diagnosticAt("url", s.Store.CheckURL())
+		if s.Store.DirectURL != "" {
+			found = append(found, diagnosticAt("direct_url", s.Store.CheckDirectURL())...)
+		}
 		if err := s.Store.CheckTools(); err != nil && p.MigrationCopy {
 			found = append(found, schema.Warnf(schema.At("migration_copy"),
 				"an upgrade that changes the schema will not start: %v, or set migration_copy = false", err)...)

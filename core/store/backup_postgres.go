@@ -54,7 +54,7 @@ func (c Config) clientCommand(ctx context.Context, name string, args ...string) 
 	}
 	parsed, err := url.Parse(cmp.Or(c.DirectURL, c.URL))
 	if err != nil || parsed.Scheme == "" {
-		return nil, errors.New("copy the database: storage url must begin with postgres:// for that")
+		return nil, errors.New("copy the database: storage url and direct_url must begin with postgres:// for that")
 	}
 	hosts, ports := []string{cfg.ConnConfig.Host}, []string{strconv.Itoa(int(cfg.ConnConfig.Port))}
 	for _, f := range cfg.ConnConfig.Fallbacks {
@@ -206,6 +206,11 @@ func ReplacePostgres(ctx context.Context, c Config, from string, overwrite bool)
 	cfg, err := c.parseDirectURL()
 	if err != nil {
 		return "", err
+	}
+	if c.DirectURL != "" {
+		if err := c.checkPooledDatabase(ctx, cfg.ConnConfig); err != nil {
+			return "", err
+		}
 	}
 	cfg.ConnConfig.RuntimeParams["application_name"] = "patchbay restore"
 	conn, err := acquireServerLock(ctx, cfg.ConnConfig)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,16 +24,16 @@ func (s *Store) openPostgres(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.cfg.Exclusive {
-		direct, err := s.cfg.parseDirectURL()
-		if err != nil {
+	direct, err := s.cfg.parseDirectURL()
+	if err != nil {
+		return err
+	}
+	if s.cfg.DirectURL != "" {
+		if err := checkSameDatabase(ctx, pool, direct.ConnConfig); err != nil {
 			return err
 		}
-		if s.cfg.DirectURL != "" {
-			if err := checkSameDatabase(ctx, pool, direct.ConnConfig); err != nil {
-				return err
-			}
-		}
+	}
+	if s.cfg.Exclusive {
 		if err := s.lockServer(ctx, direct.ConnConfig); err != nil {
 			return err
 		}
@@ -66,9 +67,7 @@ func (c Config) parseURL() (*pgxpool.Config, error) {
 
 // parseDirectURL returns the connection for what needs a session of its own.
 func (c Config) parseDirectURL() (*pgxpool.Config, error) {
-	if c.DirectURL != "" {
-		c.URL = c.DirectURL
-	}
+	c.URL = cmp.Or(c.DirectURL, c.URL)
 	return c.parseURL()
 }
 

@@ -168,7 +168,7 @@ func (d *container) fetchMissing(ctx context.Context, r *run, i Image) error {
 		return err
 	}
 	if i.Digest == "" {
-		return fault.New(fault.Conflict, "The engine has lost the image %s, and no registry does.", describeImage(i))
+		return fault.New(fault.Conflict, "The engine has lost the image %s, and no registry has it.", describeImage(i))
 	}
 	_, err = d.engine.Pull(ctx, engine.PullRequest{Ref: d.cfg.ImageRepo + "@" + i.Digest, DockerConfig: d.cfg.DockerConfig},
 		func(engine.PullProgress) error { return ctx.Err() })

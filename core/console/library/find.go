@@ -10,6 +10,8 @@ import (
 const (
 	// mostFound is how many pages Find returns at most.
 	mostFound = 20
+	// mostWords is how many words of a text count.
+	mostWords = 8
 	// excerptSize is about how many bytes an excerpt has.
 	excerptSize = 200
 )
@@ -23,7 +25,7 @@ type Found struct {
 
 // Find returns the pages that have each word of a text, those first that have them in the title, then in a heading.
 func (l *Library) Find(query string) []Found {
-	words := strings.Fields(strings.ToLower(query))
+	words := splitQuery(query)
 	if len(words) == 0 {
 		return nil
 	}
@@ -48,24 +50,34 @@ func (l *Library) Find(query string) []Found {
 	return out
 }
 
+// splitQuery returns the words of a text in small letters, at most mostWords.
+func splitQuery(query string) []string {
+	words := strings.Fields(strings.ToLower(query))
+	return words[:min(len(words), mostWords)]
+}
+
 // match returns the page as found by some words, and how well they fit; 0 for not at all.
-func (p *Page) match(words []string) (Found, int) {
-	f := Found{Name: p.Name, Title: p.Title, Excerpt: excerpt(p.text, words)}
-	if hasAll(p.Title, words) {
+func (p *Page) match(words []string) (f Found, score int) {
+	f = Found{Name: p.Name, Title: p.Title}
+	defer func() {
+		if score > 0 {
+			f.Excerpt = p.excerpt(words)
+		}
+	}()
+	if hasAll(strings.ToLower(p.Title), words) {
 		return f, 100
 	}
 	for _, h := range p.Headings {
-		if hasAll(h.Text, words) {
+		if hasAll(strings.ToLower(h.Text), words) {
 			f.Title, f.Anchor = p.Title+": "+h.Text, "#"+h.ID
 			return f, 50
 		}
 	}
-	if !hasAll(p.Title+"\n"+p.text, words) {
+	if !hasAll(p.lower, words) {
 		return f, 0
 	}
-	score := 0
 	for _, w := range words {
-		score += min(strings.Count(strings.ToLower(p.text), w), 10)
+		score += min(strings.Count(p.lower, w), 10)
 	}
 	if strings.HasPrefix(p.Name, DecisionsName+"/") || p.Name == "CHANGELOG" || p.Name == "third-party-licences" {
 		score = 1
@@ -73,19 +85,18 @@ func (p *Page) match(words []string) (Found, int) {
 	return f, min(score, 40)
 }
 
-// hasAll reports whether each word stands in a text, in any case.
+// hasAll reports whether each word stands in a text of small letters.
 func hasAll(text string, words []string) bool {
-	text = strings.ToLower(text)
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
-// excerpt returns the line of a text that has the most of some words, cut to a size.
-func excerpt(text string, words []string) string {
+// excerpt returns the line of a page that has the most of some words, cut to a size.
+func (p *Page) excerpt(words []string) string {
 	best, most := "", 0
-	for line := range strings.SplitSeq(text, "\n") {
-		n := 0
+	for line := range strings.SplitSeq(p.text, "\n") {
+		n, lower := 0, strings.ToLower(line)
 		for _, w := range words {
-			if strings.Contains(strings.ToLower(line), w) {
+			if strings.Contains(lower, w) {
 				n++
 			}
 		}
@@ -101,7 +112,7 @@ func excerpt(text string, words []string) string {
 
 // Excerpt returns the line of a page that has the most words of a text; "" for none.
 func (l *Library) Excerpt(name, query string) string {
-	return excerpt(l.pages[name].text, strings.Fields(strings.ToLower(query)))
+	return l.pages[name].excerpt(splitQuery(query))
 }
 
 // Locate returns the name of the page that a document of the search service is: one of a folder docs with the title of the page. It

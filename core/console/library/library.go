@@ -26,8 +26,8 @@ type Page struct {
 	// HTML is the document without its title, and Headings its sections.
 	HTML     string
 	Headings []Heading
-	// text is what a reader sees, for Find.
-	text string
+	// text is what a reader sees, for Find; lower is the same with the title, in small letters.
+	text, lower string
 	// links are the addresses of other documents that it names, as they stand in it.
 	links []string
 }

@@ -66,7 +66,9 @@ func renderPage(name string, content []byte) (*Page, error) {
 	if err := md.Renderer().Render(&out, content, root); err != nil {
 		return nil, err
 	}
-	page.HTML, page.text = out.String(), plain.String()
+	// Code that is wider than the page scrolls, also with keys.
+	page.HTML, page.text = strings.ReplaceAll(out.String(), "<pre>", `<pre tabindex="0">`), plain.String()
+	page.lower = strings.ToLower(page.Title + "\n" + page.text)
 	return page, nil
 }
 

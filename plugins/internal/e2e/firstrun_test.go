@@ -77,7 +77,7 @@ func TestFirstRunAnswersFromRealDocuments(t *testing.T) {
 	eachStorage(t, func(t *testing.T, s storage) {
 		c := newcomer(t, s)
 		c.logged("curl -s ")
-		contains(t, c.logs(), "There is no access token yet", "token create", c.base[len("http://127.0.0.1"):]+"/search/api/proxy/search")
+		contains(t, c.logs(), "Create an access token and search", "token create", c.base[len("http://127.0.0.1"):]+"/search/api/proxy/search")
 		token := c.token()
 		a := c.search(t, token, http.StatusOK)
 		got := decode[searchAnswer](t, a.body)
@@ -209,7 +209,7 @@ search "local" "docs" {
 	if out := c.run("", "key", "add"); out.status != 2 {
 		t.Errorf("key add without keys: status %d", out.status)
 	}
-	if token := c.cli("token", "create", "-json"); !regexp.MustCompile(`^\{"note":"","token":"th-[A-Za-z0-9]{4}-[A-Za-z0-9]{24}"\}$`).MatchString(token) {
+	if token := c.cli("token", "create", "-json"); !regexp.MustCompile(`^\{\s*"note": "",\s*"token": "th-[A-Za-z0-9]{4}-[A-Za-z0-9]{24}"\s*\}$`).MatchString(token) {
 		t.Errorf("token create -json printed %q", token)
 	}
 	contains(t, c.cli("config", "check"), "valid")

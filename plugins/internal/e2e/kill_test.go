@@ -215,7 +215,7 @@ func TestTermLetsRequestsFinish(t *testing.T) {
 	}
 	up.received(clients)
 	c.signal(syscall.SIGTERM)
-	c.logged("stopping")
+	c.logged("shutting down")
 	eventually(t, time.Second, "new connections are refused", func() bool {
 		_, err := c.try(request{method: http.MethodGet, path: "/search/health"})
 		return err != nil

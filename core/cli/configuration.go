@@ -25,9 +25,9 @@ func printFindings(w io.Writer, diags config.Diagnostics, failure error) error {
 		File     string `json:"file,omitempty"`
 		Line     int    `json:"line,omitempty"`
 	}
-	all := make([]finding, len(diags))
-	for i, d := range diags {
-		all[i] = finding{d.Severity.String(), d.Summary, d.Detail, d.Range.File, d.Range.Line}
+	all := make([]finding, 0, len(diags)+1)
+	for _, d := range diags {
+		all = append(all, finding{d.Severity.String(), d.Summary, d.Detail, d.Range.File, d.Range.Line})
 	}
 	if failure != nil {
 		all = append(all, finding{Severity: "error", Summary: failure.Error()})

@@ -33,7 +33,7 @@ func (c *commandLine) runSupervisor(ctx context.Context) error {
 		return err
 	}
 	defer p.Close()
-	p.Logger().Info("supervisor ready", "address", "http://"+p.Addr())
+	p.Logger().Info("supervisor is ready", "address", "http://"+p.Addr())
 	select {
 	case <-ctx.Done():
 		p.Logger().Info("shutting down; a running operation resumes at the next start")

@@ -20,7 +20,7 @@ var ErrSharedSessions = errors.New("storage url (or direct_url, where it is set)
 const probeTime = 2 * time.Second
 
 // probeHolders is how many transactions are open while a session looks for its mark.
-const probeHolders = 3
+const probeHolders = 2
 
 // checkSessions finds out whether a session stays with its connection: it leaves a mark in one, has other connections begin transactions,
 // and looks for the mark. A pooler in transaction mode hands the first session to another connection, or has it wait for one.

@@ -42,7 +42,7 @@ func startPooler(t *testing.T, server, mode string) string {
 	if err == nil {
 		path = filepath.Join(dir, "pgbouncer.ini")
 		err = os.WriteFile(path, fmt.Appendf(nil, "[databases]\n* = host=%s port=%s user=%s\n[pgbouncer]\nlisten_addr=127.0.0.1\nlisten_port=%d\n"+
-			"unix_socket_dir=\nauth_type=any\npool_mode=%s\ndefault_pool_size=4\n",
+			"unix_socket_dir=\nauth_type=any\npool_mode=%s\ndefault_pool_size=10\n",
 			u.Hostname(), u.Port(), u.User.Username(), port, mode), 0o644)
 	}
 	if err != nil {

@@ -93,7 +93,7 @@ supervisor {
 	return s
 }
 
-var supervisorAddress = regexp.MustCompile(`supervisor ready: address=(http://\S+)`)
+var supervisorAddress = regexp.MustCompile(`supervisor is ready: address=(http://\S+)`)
 
 // start runs the supervisor and waits until it listens.
 func (s *supervised) start() {

@@ -31,8 +31,8 @@ func (v *Visitor) Gone() bool {
 }
 
 // StreamEvents answers with the events that begin sends, and then with those that send makes of what comes from source. The stream
-// ends with source, at an error of begin or send (io.EOF after the last event), when the client leaves or may read no more, and when
-// the server stops. In pauses it keeps the connection open. If the caller has too many streams, StreamEvents answers nothing and returns
+// ends with source, and at an error of begin or send (io.EOF after the last event). It also ends when the client leaves or may read no
+// more, and when the server stops. In pauses it keeps the connection open. If the caller has too many streams, StreamEvents answers nothing and returns
 // the error.
 func StreamEvents[T any](c *gin.Context, begin func(*httpd.Events) error, source <-chan T, send func(*httpd.Events, T) error) error {
 	release, err := AcquireStream(c)

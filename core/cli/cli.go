@@ -128,6 +128,14 @@ func (c *commandLine) rootCommand() *cobra.Command {
 	return root
 }
 
+// reportMistake prints diagnostics. The result is a mistake for errors among them, or for err.
+func reportMistake(c *commandLine, diags config.Diagnostics, err error) error {
+	if reported := c.report(diags); reported != nil || err == nil {
+		return reported
+	}
+	return command.Mistake{Err: err}
+}
+
 // report prints diagnostics; with errors among them the result is the error to return.
 func (c *commandLine) report(diags config.Diagnostics) error {
 	diags.Sort()

@@ -43,21 +43,21 @@ func (c *commandLine) configCommand() *cobra.Command {
 	out := command.AddOutput(check)
 	check.RunE = func(cmd *cobra.Command, _ []string) error {
 		diags, err := admin.CheckConfig(cmd.Context(), c.source(), Version)
-		if out.JSON() {
-			if failed := printFindings(c.out, diags, err); failed != nil {
+		if !out.JSON() {
+			if failed := reportMistake(c, diags, err); failed != nil {
 				return failed
 			}
-			if diags.HasErrors() {
-				return command.Mistake{Err: errReported}
-			}
-		} else if reported := c.report(diags); reported != nil {
-			return reported
-		}
-		if err != nil {
-			return command.Mistake{Err: err}
-		}
-		if !out.JSON() {
 			fmt.Fprintln(c.out, "The configuration is valid.")
+			return nil
+		}
+		if failed := printFindings(c.out, diags, err); failed != nil {
+			return failed
+		}
+		switch {
+		case diags.HasErrors():
+			return command.Mistake{Err: errReported}
+		case err != nil:
+			return command.Mistake{Err: err}
 		}
 		return nil
 	}
@@ -67,11 +67,8 @@ func (c *commandLine) configCommand() *cobra.Command {
 	shown := command.AddOutput(show)
 	show.RunE = func(cmd *cobra.Command, _ []string) error {
 		file, diags, err := admin.ShowConfig(cmd.Context(), c.source(), Version)
-		if reported := c.report(diags); reported != nil || err != nil {
-			if reported == nil {
-				reported = command.Mistake{Err: err}
-			}
-			return reported
+		if failed := reportMistake(c, diags, err); failed != nil {
+			return failed
 		}
 		if shown.JSON() {
 			return command.PrintJSON(c.out, map[string]any{"settings": file.EffectiveValues()})
@@ -108,11 +105,11 @@ func (c *commandLine) pluginCommand() *cobra.Command {
 	out := command.AddOutput(lock)
 	lock.RunE = func(cmd *cobra.Command, _ []string) error {
 		written, diags, err := admin.LockPlugins(cmd.Context(), c.source())
-		if reported := c.report(diags); reported != nil || err != nil {
-			if reported == nil {
-				reported = err
-			}
+		if reported := c.report(diags); reported != nil {
 			return reported
+		}
+		if err != nil {
+			return err
 		}
 		lines := lists.ConvertAll(written, command.Printable)
 		return out.PrintText(c.out, map[string]any{"changes": lines}, strings.Join(lines, "\n"))

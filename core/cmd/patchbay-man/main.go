@@ -61,9 +61,9 @@ func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.Command
 func renderPage(cmd *cobra.Command, date time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%% %q \"1\" %q \"Patchbay %s\" \"Patchbay\"\n", strings.ToUpper(pageName(cmd)), date.Format("Jan 2006"), cli.Version)
-	fmt.Fprintf(&b, "# NAME\n%s - %s\n# SYNOPSIS\n**%s**\n# DESCRIPTION\n%s\n", escape(pageName(cmd)), escape(cmd.Short),
-		escape(cmd.UseLine()),
-		escape(strings.ReplaceAll(cmd.Long, "\n", "\n\n")))
+	fmt.Fprintf(&b, "# NAME\n%s - %s\n# SYNOPSIS\n**%s**\n# DESCRIPTION\n%s\n", escapeMarkdown(pageName(cmd)), escapeMarkdown(cmd.Short),
+		escapeMarkdown(cmd.UseLine()),
+		escapeMarkdown(strings.ReplaceAll(cmd.Long, "\n", "\n\n")))
 	if cmd.HasSubCommands() {
 		b.WriteString("# COMMANDS\n")
 		for _, sub := range cmd.Commands() {
@@ -87,10 +87,10 @@ func renderPage(cmd *cobra.Command, date time.Time) string {
 	}
 	var also []string
 	if cmd.HasParent() {
-		also = append(also, "**"+escape(pageName(cmd.Parent()))+"(1)**")
+		also = append(also, "**"+escapeMarkdown(pageName(cmd.Parent()))+"(1)**")
 	}
 	for _, sub := range cmd.Commands() {
-		also = append(also, "**"+escape(pageName(sub))+"(1)**")
+		also = append(also, "**"+escapeMarkdown(pageName(sub))+"(1)**")
 	}
 	fmt.Fprintf(&b, "# SEE ALSO\n%s\n", strings.Join(also, ", "))
 	return b.String()
@@ -98,7 +98,7 @@ func renderPage(cmd *cobra.Command, date time.Time) string {
 
 // writeFact writes a name and its meaning.
 func writeFact(b *strings.Builder, f cli.Fact) {
-	fmt.Fprintf(b, "**%s**\n: %s\n\n", escape(f.Name), escape(f.Meaning))
+	fmt.Fprintf(b, "**%s**\n: %s\n\n", escapeMarkdown(f.Name), escapeMarkdown(f.Meaning))
 }
 
 // writeFlag writes a flag as people write it, with its default.
@@ -113,7 +113,7 @@ func writeFlag(b *strings.Builder, f *pflag.Flag) {
 	writeFact(b, cli.Fact{Name: name, Meaning: f.Usage})
 }
 
-// escape returns a text without the signs that Markdown would read.
-func escape(text string) string {
+// escapeMarkdown returns a text without the signs that Markdown would read.
+func escapeMarkdown(text string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "<", `\<`, "[", `\[`).Replace(text)
 }

@@ -35,7 +35,7 @@ func (l *Library) Find(query string) []Found {
 	}
 	var all []scored
 	for _, p := range l.pages {
-		f, score := p.match(words)
+		f, score := p.matchWords(words)
 		if score > 0 {
 			all = append(all, scored{f, score})
 		}
@@ -56,12 +56,12 @@ func splitQuery(query string) []string {
 	return words[:min(len(words), mostWords)]
 }
 
-// match returns the page as found by some words, and how well they fit; 0 for not at all.
-func (p *Page) match(words []string) (f Found, score int) {
+// matchWords returns the page as found by some words, and how well they fit; 0 for not at all.
+func (p *Page) matchWords(words []string) (f Found, score int) {
 	f = Found{Name: p.Name, Title: p.Title}
 	defer func() {
 		if score > 0 {
-			f.Excerpt = p.excerpt(words)
+			f.Excerpt = p.cutExcerpt(words)
 		}
 	}()
 	if hasAll(strings.ToLower(p.Title), words) {
@@ -90,8 +90,8 @@ func hasAll(text string, words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
-// excerpt returns the line of a page that has the most of some words, cut to a size.
-func (p *Page) excerpt(words []string) string {
+// cutExcerpt returns the line of a page that has the most of some words, cut to a size.
+func (p *Page) cutExcerpt(words []string) string {
 	best, most := "", 0
 	for line := range strings.SplitSeq(p.text, "\n") {
 		n, lower := 0, strings.ToLower(line)
@@ -112,7 +112,7 @@ func (p *Page) excerpt(words []string) string {
 
 // Excerpt returns the line of a page that has the most words of a text; "" for none.
 func (l *Library) Excerpt(name, query string) string {
-	return l.pages[name].excerpt(splitQuery(query))
+	return l.pages[name].cutExcerpt(splitQuery(query))
 }
 
 // Locate returns the name of the page that a document of the search service is: one of a folder docs with the title of the page. It

@@ -1,14 +1,10 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"image"
-	"image/draw"
-	"image/png"
 	"os"
 	"path/filepath"
 	"slices"
@@ -154,12 +150,6 @@ func (b *browser) writePicture(name string) {
 	defer cancel()
 	raw, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 	must(b.t, err)
-	full, err := png.Decode(bytes.NewReader(raw))
-	must(b.t, err)
-	small := image.NewPaletted(full.Bounds(), mostFrequentColours(full, 256))
-	draw.Draw(small, small.Rect, full, full.Bounds().Min, draw.Src)
-	var out bytes.Buffer
-	must(b.t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, small))
 	must(b.t, os.MkdirAll(pictureFolder(), 0o755))
-	must(b.t, os.WriteFile(filepath.Join(pictureFolder(), name+".png"), out.Bytes(), 0o644))
+	must(b.t, os.WriteFile(filepath.Join(pictureFolder(), name+".png"), packPicture(b.t, raw), 0o644))
 }

@@ -28,8 +28,8 @@ var referredInstances = map[string]string{
 	"registry.default": `registry "oci" "default" {}`,
 }
 
-// TestConfigurationInDocumentsIsValid checks each block of plugin.hcl on the pages for users and operators as "patchbay config check" does, with
-// the instances that it refers to and the variables and files that it names.
+// TestConfigurationInDocumentsIsValid checks each block of plugin.hcl on the pages for users and operators as "patchbay config check" does.
+// The instances that a block refers to, and the variables and files that it names, are there.
 func TestConfigurationInDocumentsIsValid(t *testing.T) {
 	t.Parallel()
 	c := localCore(t, "", "BOT_TOKEN=123456789:"+strings.Repeat("A", 35), "PDNS_API_KEY=pdns", "CLOUDFLARE_API_TOKEN=token",

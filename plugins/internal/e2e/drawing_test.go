@@ -50,13 +50,19 @@ func (b *browser) smallPicture(name string) {
 	path := filepath.Join(root(), "bin", "screenshots", name+".png")
 	raw, err := os.ReadFile(path)
 	must(b.t, err)
+	must(b.t, os.WriteFile(path, packPicture(b.t, raw), 0o644))
+}
+
+// packPicture returns a PNG with at most 256 colours.
+func packPicture(t testing.TB, raw []byte) []byte {
+	t.Helper()
 	full, err := png.Decode(bytes.NewReader(raw))
-	must(b.t, err)
+	must(t, err)
 	small := image.NewPaletted(full.Bounds(), mostFrequentColours(full, 256))
 	draw.Draw(small, small.Rect, full, full.Bounds().Min, draw.Src)
 	var out bytes.Buffer
-	must(b.t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, small))
-	must(b.t, os.WriteFile(path, out.Bytes(), 0o644))
+	must(t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, small))
+	return out.Bytes()
 }
 
 // mostFrequentColours returns at most so many colours of a picture, the most frequent first.

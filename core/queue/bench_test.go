@@ -17,19 +17,23 @@ import (
 // manyJobs is how many jobs the lists are taken from.
 const manyJobs = 100_000
 
-// benchQueues runs a benchmark with a queue on SQLite, and on PostgreSQL where there is one.
-func benchQueues(b *testing.B, bench func(b *testing.B, st *store.Store, q *queue.Queue)) {
+// benchStores runs a benchmark on SQLite, and on PostgreSQL where there is one.
+func benchStores(b *testing.B, bench func(b *testing.B, st *store.Store)) {
 	configs := map[string]func(testing.TB) store.Config{"sqlite": testkit.SQLiteConfig, "postgres": testkit.PostgresConfig}
 	for _, name := range []string{"sqlite", "postgres"} {
-		b.Run(name, func(b *testing.B) {
-			st := testkit.OpenStore(b, configs[name](b), queue.Migrations())
-			q, err := queue.New(queue.Config{Store: st, Bus: event.NewBus()})
-			if err != nil {
-				b.Fatal(err)
-			}
-			bench(b, st, q)
-		})
+		b.Run(name, func(b *testing.B) { bench(b, testkit.OpenStore(b, configs[name](b), queue.Migrations())) })
 	}
+}
+
+// benchQueues is benchStores with a queue.
+func benchQueues(b *testing.B, bench func(b *testing.B, st *store.Store, q *queue.Queue)) {
+	benchStores(b, func(b *testing.B, st *store.Store) {
+		q, err := queue.New(queue.Config{Store: st, Bus: event.NewBus()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		bench(b, st, q)
+	})
 }
 
 // fill adds finished jobs of ten types, a hundredth of them failed, each with two tags.

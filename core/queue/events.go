@@ -36,8 +36,9 @@ const (
 
 // Event is one entry of a job's history.
 type Event struct {
-	// ID grows over all jobs in the order in which events became visible, without gaps. Ids of deleted events are not
-	// used again.
+	// ID grows over all jobs, without gaps, and readers never see an id before a smaller one. Ids of deleted events are not used
+	// again. On PostgreSQL an event gets its id after its transaction: until then it is 0, in Events and on the bus, and EventsAfter
+	// and FollowAll do not return the event.
 	ID    int64
 	JobID string
 	// JobType is the type of the job.
@@ -71,27 +72,18 @@ func (r *eventRow) toEvent() Event {
 		Data: json.RawMessage(r.Data)}
 }
 
-// Both statements give ids without gaps in the order of commits: see migration 0002.
-const (
-	sqlAddEvent = `INSERT INTO job_events (job_id, seq, job_type, at, type, data) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`
-	sqlAddNext  = `WITH next AS (UPDATE job_feed SET last = last + 1 RETURNING last)
-		INSERT INTO job_events (id, job_id, seq, job_type, at, type, data)
-		SELECT last, ?::text, ?::bigint, ?::text, ?::bigint, ?::text, ?::text FROM next RETURNING id`
-)
+// SQLite gives the id as it inserts: there is one writer at a time. On PostgreSQL the event has none until NumberEvents: see
+// migration 0003.
+const sqlAddEvent = `INSERT INTO job_events (job_id, seq, job_type, at, type, data) VALUES (?, ?, ?, ?, ?, ?) RETURNING COALESCE(id, 0)`
 
-// addEvent writes an event of a job under its LastSeq, which the caller raised in the same transaction. It is the last
-// thing that a transaction does, since other writers of events wait from here on.
+// addEvent writes an event of a job under its LastSeq, which the caller raised in the same transaction.
 func (q *Queue) addEvent(ctx context.Context, job *row, kind string, data any) error {
 	text, err := json.Marshal(data)
 	if err != nil {
 		return fmt.Errorf("encode the event %s of %s: %w", kind, job.ID, err)
 	}
-	sql := sqlAddEvent
-	if q.store.Dialect() == store.Postgres {
-		sql = sqlAddNext
-	}
 	r := &eventRow{JobID: job.ID, JobType: job.Type, Seq: job.LastSeq, At: q.nowMillis(), Type: kind, Data: string(text)}
-	err = q.store.Writer(ctx).Raw(sql, r.JobID, r.Seq, r.JobType, r.At, r.Type, r.Data).Scan(&r.ID).Error
+	err = q.store.Writer(ctx).Raw(sqlAddEvent, r.JobID, r.Seq, r.JobType, r.At, r.Type, r.Data).Scan(&r.ID).Error
 	if err != nil {
 		return fmt.Errorf("write the event %s of %s: %w", kind, job.ID, err)
 	}

@@ -79,6 +79,9 @@ func (q *Queue) Statements() []Statement {
 		Statement{"events after of types", sqlEventsAfterOf + store.Limit(10), []any{1, types}, false},
 		Statement{"last event", sqlLastEvent, nil, false},
 	)
+	if q.store.Dialect() == store.Postgres {
+		out = append(out, Statement{"unnumbered", sqlUnnumbered, nil, false})
+	}
 	for i, f := range filters() {
 		for _, after := range []bool{false, true} {
 			sql, args := f.Query(after, 10)

@@ -27,6 +27,9 @@ func (q *Queue) EventsAfter(ctx context.Context, afterID int64, limit int, f Eve
 	if limit <= 0 || limit > maxEvents {
 		limit = maxEvents
 	}
+	if err := q.numberEvents(ctx); err != nil {
+		return nil, err
+	}
 	db := q.store.DB(ctx).Raw(sqlEventsAfter+store.Limit(limit), afterID)
 	if len(f.Types) > 0 {
 		db = q.store.DB(ctx).Raw(sqlEventsAfterOf+store.Limit(limit), afterID, f.Types)
@@ -40,6 +43,9 @@ func (q *Queue) EventsAfter(ctx context.Context, afterID int64, limit int, f Eve
 
 // LastEventID returns the id of the newest stored event, or 0 if there is none.
 func (q *Queue) LastEventID(ctx context.Context) (id int64, err error) {
+	if err := q.numberEvents(ctx); err != nil {
+		return 0, err
+	}
 	if err := q.store.DB(ctx).Raw(sqlLastEvent).Scan(&id).Error; err != nil {
 		return 0, fmt.Errorf("read the id of the last event: %w", err)
 	}
@@ -130,6 +136,9 @@ func (f *feed) startReading(ctx context.Context) error {
 		tick := time.NewTicker(followPoll) // for events of other processes
 		defer tick.Stop()
 		r := &reader{queue: f.queue, last: last, news: sub.Events()}
+		if f.queue.store.Dialect() == store.Postgres {
+			r.pause = numberPause
+		}
 		r.readAll(work, tick.C, func(ev Event) bool {
 			f.bus.Publish(feedTopic, event.Event{Seq: ev.ID, Type: ev.Type, Data: ev})
 			return true
@@ -143,6 +152,8 @@ type reader struct {
 	queue *Queue
 	last  int64
 	news  <-chan event.Event
+	// pause is the shortest time between two reads of the table.
+	pause time.Duration
 }
 
 // readAll calls send with each event until send returns false, ctx or the news end, or reading fails and tick is nil.
@@ -158,9 +169,24 @@ func (r *reader) readAll(ctx context.Context, tick <-chan time.Time, send func(E
 		case err != nil:
 			r.queue.log.Error("cannot read job events", "error", err)
 		}
-		if !r.sendLive(ctx, tick, send) {
+		if !r.waitPause(ctx) || !r.sendLive(ctx, tick, send) {
 			return
 		}
+	}
+}
+
+// waitPause waits for the reader's pause. It returns false if ctx ends.
+func (r *reader) waitPause(ctx context.Context) bool {
+	if r.pause <= 0 {
+		return true
+	}
+	timer := time.NewTimer(r.pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -195,7 +221,7 @@ func (r *reader) sendLive(ctx context.Context, tick <-chan time.Time, send func(
 			switch {
 			case !ok:
 				return false
-			case news.Lagged || !known || ev.ID > r.last+1:
+			case news.Lagged || !known || ev.ID == 0 || ev.ID > r.last+1:
 				return true
 			case ev.ID == r.last+1:
 				if r.last = ev.ID; !send(ev) {

@@ -170,3 +170,31 @@ func TestFollowAllSeesOtherProcesses(t *testing.T) {
 		}
 	})
 }
+
+// On PostgreSQL a transaction that has written events holds up no other writer, and its events come after those that committed before.
+func TestWritersOfEventsDoNotWait(t *testing.T) {
+	st := testkit.OpenStore(t, testkit.PostgresConfig(t), queue.Migrations())
+	q := build(t, config(st))
+	var late, early queue.Job
+	err := st.Tx(t.Context(), "submit late", func(ctx context.Context) (err error) {
+		if late, _, err = q.Submit(ctx, queue.Submission{Type: "x"}); err != nil {
+			return err
+		}
+		beside, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		if early, _, err = q.Submit(beside, queue.Submission{Type: "x"}); err != nil {
+			return err
+		}
+		if newest, err := q.LastEventID(beside); err != nil || newest != 1 {
+			t.Errorf("newest %d, %v", newest, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := q.EventsAfter(t.Context(), 0, 0, queue.EventFilter{})
+	if err != nil || len(events) != 2 || events[0].JobID != early.ID || events[1].JobID != late.ID || events[1].ID != 2 {
+		t.Errorf("got %+v, %v", events, err)
+	}
+}

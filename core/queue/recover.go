@@ -30,8 +30,8 @@ const (
 	sqlDeleteJobs = `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE finished_at > 0 AND finished_at < ? ORDER BY finished_at LIMIT ?)`
 )
 
-// runHeartbeat confirms the running jobs, cancels those that other processes have canceled, and recovers jobs of dead
-// owners, until the queue stops.
+// runHeartbeat confirms the running jobs, cancels those that other processes have canceled, numbers events that nobody has read, and
+// recovers jobs of dead owners, until the queue stops.
 func (q *Queue) runHeartbeat() {
 	tick := time.NewTicker(q.cfg.Heartbeat)
 	defer tick.Stop()
@@ -44,6 +44,10 @@ func (q *Queue) runHeartbeat() {
 		}
 		if err := q.confirmRunning(q.keeping); err != nil && q.keeping.Err() == nil {
 			failing.fail("confirm the running jobs", err)
+			continue
+		}
+		if err := q.numberEvents(q.keeping); err != nil && q.keeping.Err() == nil {
+			failing.fail("number the events of jobs", err)
 			continue
 		}
 		if beat%deadAfter != 0 {

@@ -46,8 +46,7 @@ var errRaced = errors.New("another transaction got in between")
 // running. If a lock is held, the error is a fault.Conflict with the extension member existingJobId, and nothing was
 // written.
 //
-// Submit in a larger transaction is best its last step: from then until the commit other writers of events wait, and on
-// PostgreSQL one of two transactions that wait for each other's rows fails.
+// On PostgreSQL one of two transactions that wait for each other's rows fails.
 func (q *Queue) Submit(ctx context.Context, sub Submission) (job Job, reused bool, err error) {
 	if sub.Type == "" {
 		return Job{}, false, fault.New(fault.InvalidArgument, "A job needs a type.")
